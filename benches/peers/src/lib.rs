@@ -7,12 +7,14 @@ mod data;
 mod gpu;
 pub mod measure;
 pub mod operands;
+mod ours;
 mod product;
 pub mod record;
 pub mod roof;
 pub mod rows;
 mod sweep;
 pub mod table;
+mod theirs;
 
 pub use data::normal;
 pub use gpu::gpu;

@@ -2,24 +2,18 @@
 
 use float8::F8E4M3;
 use girih_device::{Device, Pod};
-use girih_kernels::gemm::{
-    Epilogue, Gemm, GemmConfig, Gemms, Given, Input, KernelKind, Problem, choose, described,
-};
 use girih_tensor::{DType, Element};
 use half::{bf16, f16};
 use serde_json::{Value, json};
 
-use crate::contest::{Contestant, Failure, Rules, Times, contest};
-use crate::cublas::{self, Bias, Plan};
-use crate::measure::{Bench, Run, Side, streamed};
-use crate::operands::{Bounds, Fused, Operands};
+use crate::contest::{Contestant, Failure, Rules, contest};
+use crate::measure::{Bench, Side, streamed};
+use crate::operands::{Bounds, Operands};
+use crate::ours::{Ours, Wrong};
 use crate::record::{Clocks, compared};
 use crate::rows::{Peer, Product, Row, Work};
+use crate::theirs::{finalists, plan};
 
-/// How much slower than the fastest an algorithm may be in the short contest, and still be in the last one.
-const CLOSE: f64 = 1.08;
-/// The most algorithms in the last contest.
-const FINALISTS: usize = 3;
 /// Rounds of a side that has nobody beside it.
 const ALONE: usize = 3;
 
@@ -85,7 +79,20 @@ fn measure<T: Element + Pod, C: Element + Pod>(
     let girih = ours.is_ok().then(|| times.remove(0));
     let best = (0..times.len()).min_by_key(|&i| times[i].samples.median());
     compared(&mut record, &row.work, girih.as_ref(), best.map(|best| &times[best]));
-    match &ours {
+    after_ours(&mut record, device, &ours, &operands)?;
+    let winner = theirs.as_ref().map(|theirs| best.map(|best| &theirs[best]));
+    after_theirs(&mut record, device, winner, others.is_none().then_some(&operands))?;
+    Ok(record)
+}
+
+/// girih without a graph, and its result once more, by its graph.
+fn after_ours<T: Element + Pod, C: Element + Pod>(
+    record: &mut Value,
+    device: &Device,
+    ours: &Result<Ours<'_>, Failure>,
+    operands: &Operands<'_, T, C>,
+) -> Result<(), Failure> {
+    match ours {
         Ok(ours) => {
             record["config"] = ours.config.as_str().into();
             record["girih_stream_us"] = ours.side.streamed(device)?.into();
@@ -99,27 +106,31 @@ fn measure<T: Element + Pod, C: Element + Pod>(
         Err(wrong) if wrong.is::<Wrong>() => record["girih_wrong"] = wrong.to_string().into(),
         Err(missing) => record["girih_missing"] = missing.to_string().into(),
     }
-    match (&theirs, best) {
-        (Ok(theirs), Some(best)) => {
-            record["peer_stream_us"] = theirs[best].streamed(device)?.into();
-            if others.is_none() {
-                operands.poison()?;
-                (theirs[best].run)(0)?;
-                if let Err(wrong) = operands.check(0, Bounds::Rough) {
-                    record["peer_wrong"] = wrong.to_string().into();
-                }
-            }
-        }
-        (Err(missing), _) => record["peer_missing"] = missing.to_string().into(),
-        (Ok(_), None) => {}
-    }
-    Ok(record)
+    Ok(())
 }
 
-/// A kernel whose result is not the product.
-#[derive(Debug, thiserror::Error)]
-#[error("wrong result of {0}")]
-struct Wrong(String);
+/// The winner among the peers without a graph, and its result, if it works on these operands.
+fn after_theirs<T: Element + Pod, C: Element + Pod>(
+    record: &mut Value,
+    device: &Device,
+    winner: Result<Option<&Side<'_>>, &Failure>,
+    operands: Option<&Operands<'_, T, C>>,
+) -> Result<(), Failure> {
+    match winner {
+        Ok(Some(winner)) => {
+            record["peer_stream_us"] = winner.streamed(device)?.into();
+            let Some(operands) = operands else { return Ok(()) };
+            operands.poison()?;
+            (winner.run)(0)?;
+            if let Err(wrong) = operands.check(0, Bounds::Rough) {
+                record["peer_wrong"] = wrong.to_string().into();
+            }
+        }
+        Ok(None) => {}
+        Err(missing) => record["peer_missing"] = missing.to_string().into(),
+    }
+    Ok(())
+}
 
 /// Says what a side did before the device failed: then nothing that comes can be measured.
 fn alive<S>(device: &Device, side: &Result<S, Failure>) -> Result<(), Failure> {
@@ -134,133 +145,6 @@ fn row_name(row: &Row) -> String {
     }
 }
 
-/// girih's kernel for a product, with a launch for each set of operands.
-pub(crate) struct Ours<'a> {
-    pub(crate) side: Side<'a>,
-    /// By a call that checks and encodes its arguments each time.
-    pub(crate) by_call: Run<'a>,
-    /// The configuration.
-    pub(crate) config: String,
-}
-
-impl<'a> Ours<'a> {
-    /// Loads the kernel of a configuration, or of girih's choice, and checks its result.
-    pub(crate) fn new<T: Element + Pod, C: Element + Pod>(
-        bench: &Bench,
-        product: &Product,
-        config: Option<GemmConfig>,
-        operands: &'a Operands<'_, T, C>,
-    ) -> Result<Ours<'a>, Failure> {
-        let problem = problem(product)?;
-        let gemm = load(bench, product, &problem, config)?;
-        Ours::loaded(bench, gemm, operands, bench.effort.graph)
-    }
-
-    /// Checks the result of a kernel, and captures a graph of so many launches as take `length`.
-    pub(crate) fn loaded<T: Element + Pod, C: Element + Pod>(
-        bench: &Bench,
-        gemm: Gemm,
-        operands: &'a Operands<'_, T, C>,
-        length: std::time::Duration,
-    ) -> Result<Ours<'a>, Failure> {
-        let config = described(gemm.config());
-        operands.outputs[0].fill_bytes(0xff)?;
-        let _tried = Tried::new(bench, &config);
-        let ([a, b], c) = (&operands.inputs[0], &operands.outputs[0]);
-        gemm.run_with(a, b, c, &given(operands, 0))?;
-        operands.check(0, Bounds::Exact).map_err(|wrong| Wrong(format!("{config}: {wrong}")))?;
-        let launches = (0..operands.sets()).map(|set| {
-            let ([a, b], c) = (&operands.inputs[set], &operands.outputs[set]);
-            gemm.prepare(a, b, c, &given(operands, set))?.ok_or("C is empty".into())
-        });
-        let launches = launches.collect::<Result<Vec<_>, Failure>>()?;
-        #[allow(unsafe_code, reason = "a launch of a prepared kernel")]
-        // SAFETY: the buffers hold the problem's matrices.
-        let run: Run<'a> = Box::new(move |set| Ok(unsafe { launches[set].run() }?));
-        let by_call: Run<'a> = Box::new(move |set| {
-            let [a, b] = &operands.inputs[set];
-            Ok(gemm.run_with(a, b, &operands.outputs[set], &given(operands, set))?)
-        });
-        let side = Side::new(&bench.device, String::from("girih"), run, operands.sets(), length)?;
-        Ok(Ours { side, by_call, config })
-    }
-}
-
-/// Names what is tried until it has ended, with whatever result. A configuration that has stopped the device has not.
-struct Tried<'a>(&'a Bench);
-
-impl<'a> Tried<'a> {
-    fn new(bench: &'a Bench, config: &str) -> Tried<'a> {
-        bench.trial().set(Some(config.into()));
-        Tried(bench)
-    }
-}
-
-impl Drop for Tried<'_> {
-    fn drop(&mut self) {
-        if self.0.device.synchronize().is_ok() {
-            self.0.trial().set(None);
-        }
-    }
-}
-
-/// girih's problem, where girih has such products.
-pub(crate) fn problem(product: &Product) -> Result<Problem, Failure> {
-    let lacks = |what: &str| Err(format!("girih has no {what}").into());
-    if product.grouped {
-        return lacks("grouped products");
-    }
-    if product.batch != 1 {
-        return lacks("batches");
-    }
-    if matches!(product.dtype, DType::E4m3 | DType::E5m2) && !product.fast {
-        return lacks("full sums of 8-bit floats");
-    }
-    if product.weights.is_some() {
-        return lacks("products of different inputs");
-    }
-    let [lda, ldb, ldc] = product.pitches().map(Some);
-    let problem = Problem::new(product.dtype, product.mnk, product.layout)?;
-    Ok(problem.with_output(product.output)?.with_pitches(lda, ldb, ldc)?)
-}
-
-/// girih's choice for a problem.
-pub(crate) fn chosen(bench: &Bench, product: &Product, problem: &Problem) -> Result<GemmConfig, Failure> {
-    let limits = bench.device.limits();
-    let kind = product.kernel.unwrap_or_else(|| KernelKind::for_problem(problem, limits.sm));
-    Ok(choose(problem, kind, limits.multiprocessors)?)
-}
-
-fn load(
-    bench: &Bench,
-    product: &Product,
-    problem: &Problem,
-    config: Option<GemmConfig>,
-) -> Result<Gemm, Failure> {
-    let config = config.map_or_else(|| chosen(bench, product, problem), Ok)?;
-    Ok(Gemms::new(&bench.device).configured(problem, config, &epilogue(product))?)
-}
-
-/// The nodes of a product: those that cuBLASLt has in this order.
-pub(crate) fn epilogue(product: &Product) -> Epilogue {
-    if !product.fused {
-        return Epilogue::new();
-    }
-    let [residual, bias] = [Input::matrix("residual", product.output), Input::row("bias", product.output)];
-    Epilogue::new().plus(residual).plus(bias).gelu()
-}
-
-/// What the nodes read.
-fn given<'a, T: Pod, C: Element + Pod>(
-    operands: &'a Operands<'_, T, C>,
-    set: usize,
-) -> Vec<(&'static str, Given<'a>)> {
-    let given = |fused: &'a Fused<C>| {
-        [("residual", Given::from(&fused.residuals[set])), ("bias", Given::from(&fused.bias))]
-    };
-    operands.fused.iter().flat_map(given).collect()
-}
-
 impl Bench {
     /// The product of the row of a name.
     fn product_of(&self, name: &str) -> Result<&Product, Failure> {
@@ -269,61 +153,4 @@ impl Bench {
             _ => Err(format!("no row of products is called {name}").into()),
         }
     }
-}
-
-pub(crate) fn plan<'a, T: Pod, C: Pod>(
-    bench: &Bench,
-    product: &Product,
-    operands: &'a Operands<'_, T, C>,
-) -> Result<Plan<'a>, Failure> {
-    let library = bench.cublas.as_ref().map_err(|error| error.as_str())?;
-    let bias = operands.fused.as_ref().map(|fused| Bias::from(&fused.bias));
-    Ok(Plan::new(library, cublas::Problem::of_row(product), bias)?)
-}
-
-/// The fastest algorithms of the heuristic's list, by one slice of each.
-pub(crate) fn finalists<'a, T: Element + Pod, C: Element + Pod>(
-    bench: &Bench,
-    plan: &'a Plan<'_>,
-    operands: &'a Operands<'_, T, C>,
-) -> Result<Vec<Side<'a>>, Failure> {
-    let side = |index: usize| -> Result<Side<'a>, Failure> {
-        let run: Run<'a> = Box::new(move |set| {
-            let [a, b] = &operands.inputs[set];
-            let residual = operands.fused.as_ref().map(|fused| &fused.residuals[set]);
-            // C' = B' A'
-            Ok(plan.run_with(index, [b, a], residual, &operands.outputs[set])?)
-        });
-        Side::new(&bench.device, plan.name(index), run, operands.sets(), bench.effort.graph)
-    };
-    let (mut sides, mut refused) = (Vec::new(), None);
-    for index in 0..plan.algorithms() {
-        // The heuristic lists some that then refuse.
-        match side(index) {
-            Ok(side) => sides.push(side),
-            Err(error) => refused = Some(error),
-        }
-    }
-    if let (true, Some(error)) = (sides.is_empty(), refused) {
-        return Err(error);
-    }
-    if sides.len() > 1 {
-        let mut contestants: Vec<Contestant<'_>> = sides.iter().map(Side::contestant).collect();
-        let times = contest(&bench.device, bench.effort.ranking, &mut contestants)?;
-        drop(contestants);
-        sides = closest(sides, &times, FINALISTS);
-    }
-    Ok(sides)
-}
-
-/// The fastest ones, at most `most`, and none that is far behind the first.
-pub(crate) fn closest<S>(sides: Vec<S>, times: &[Times], most: usize) -> Vec<S> {
-    let mut ranked: Vec<(S, f64)> = sides
-        .into_iter()
-        .zip(times)
-        .map(|(side, times)| (side, times.samples.median().as_secs_f64()))
-        .collect();
-    ranked.sort_by(|a, b| a.1.total_cmp(&b.1));
-    let first = ranked.first().map_or(0.0, |(_, time)| *time);
-    ranked.into_iter().take(most).filter(|(_, time)| *time <= CLOSE * first).map(|(side, _)| side).collect()
 }

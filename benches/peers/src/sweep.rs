@@ -14,9 +14,11 @@ use serde_json::{Value, json};
 use crate::contest::{Contestant, Failure, contest};
 use crate::measure::{Bench, Side};
 use crate::operands::Operands;
-use crate::product::{Ours, chosen, closest, epilogue, finalists, plan, problem, typed};
+use crate::ours::{Ours, chosen, epilogue, problem};
+use crate::product::typed;
 use crate::record::micros;
 use crate::rows::{Product, Row};
+use crate::theirs::{closest, finalists, plan};
 
 /// Configurations of a sweep.
 const MOST: usize = 24;

@@ -1,0 +1,146 @@
+//! girih's side of a product.
+
+use std::time::Duration;
+
+use girih_device::Pod;
+use girih_kernels::gemm::{
+    Epilogue, Gemm, GemmConfig, Gemms, Given, Input, KernelKind, Problem, choose, described,
+};
+use girih_tensor::{DType, Element};
+
+use crate::contest::Failure;
+use crate::measure::{Bench, Run, Side};
+use crate::operands::{Bounds, Fused, Operands};
+use crate::rows::Product;
+
+/// A kernel whose result is not the product.
+#[derive(Debug, thiserror::Error)]
+#[error("wrong result of {0}")]
+pub(crate) struct Wrong(String);
+
+/// girih's kernel for a product, with a launch for each set of operands.
+pub(crate) struct Ours<'a> {
+    pub(crate) side: Side<'a>,
+    /// By a call that checks and encodes its arguments each time.
+    pub(crate) by_call: Run<'a>,
+    /// The configuration.
+    pub(crate) config: String,
+}
+
+impl<'a> Ours<'a> {
+    /// Loads the kernel of a configuration, or of girih's choice, and checks its result.
+    pub(crate) fn new<T: Element + Pod, C: Element + Pod>(
+        bench: &Bench,
+        product: &Product,
+        config: Option<GemmConfig>,
+        operands: &'a Operands<'_, T, C>,
+    ) -> Result<Ours<'a>, Failure> {
+        let problem = problem(product)?;
+        let gemm = load(bench, product, &problem, config)?;
+        Ours::loaded(bench, gemm, operands, bench.effort.graph)
+    }
+
+    /// Checks the result of a kernel, and captures a graph of so many launches as take `length`.
+    pub(crate) fn loaded<T: Element + Pod, C: Element + Pod>(
+        bench: &Bench,
+        gemm: Gemm,
+        operands: &'a Operands<'_, T, C>,
+        length: Duration,
+    ) -> Result<Ours<'a>, Failure> {
+        let config = described(gemm.config());
+        operands.outputs[0].fill_bytes(0xff)?;
+        let _tried = Tried::new(bench, &config);
+        let ([a, b], c) = (&operands.inputs[0], &operands.outputs[0]);
+        gemm.run_with(a, b, c, &given(operands, 0))?;
+        operands.check(0, Bounds::Exact).map_err(|wrong| Wrong(format!("{config}: {wrong}")))?;
+        let launches = (0..operands.sets()).map(|set| {
+            let ([a, b], c) = (&operands.inputs[set], &operands.outputs[set]);
+            gemm.prepare(a, b, c, &given(operands, set))?.ok_or("C is empty".into())
+        });
+        let launches = launches.collect::<Result<Vec<_>, Failure>>()?;
+        #[allow(unsafe_code, reason = "a launch of a prepared kernel")]
+        // SAFETY: the buffers hold the problem's matrices.
+        let run: Run<'a> = Box::new(move |set| Ok(unsafe { launches[set].run() }?));
+        let by_call: Run<'a> = Box::new(move |set| {
+            let [a, b] = &operands.inputs[set];
+            Ok(gemm.run_with(a, b, &operands.outputs[set], &given(operands, set))?)
+        });
+        let side = Side::new(&bench.device, String::from("girih"), run, operands.sets(), length)?;
+        Ok(Ours { side, by_call, config })
+    }
+}
+
+/// Names what is tried until it has ended, with whatever result. A configuration that has stopped the device has not.
+struct Tried<'a>(&'a Bench);
+
+impl<'a> Tried<'a> {
+    fn new(bench: &'a Bench, config: &str) -> Tried<'a> {
+        bench.trial().set(Some(config.into()));
+        Tried(bench)
+    }
+}
+
+impl Drop for Tried<'_> {
+    fn drop(&mut self) {
+        if self.0.device.synchronize().is_ok() {
+            self.0.trial().set(None);
+        }
+    }
+}
+
+/// girih's problem, where girih has such products.
+pub(crate) fn problem(product: &Product) -> Result<Problem, Failure> {
+    let lacks = |what: &str| Err(format!("girih has no {what}").into());
+    if product.grouped {
+        return lacks("grouped products");
+    }
+    if product.batch != 1 {
+        return lacks("batches");
+    }
+    if matches!(product.dtype, DType::E4m3 | DType::E5m2) && !product.fast {
+        return lacks("full sums of 8-bit floats");
+    }
+    if product.weights.is_some() {
+        return lacks("products of different inputs");
+    }
+    let [lda, ldb, ldc] = product.pitches().map(Some);
+    let problem = Problem::new(product.dtype, product.mnk, product.layout)?;
+    Ok(problem.with_output(product.output)?.with_pitches(lda, ldb, ldc)?)
+}
+
+/// girih's choice for a problem.
+pub(crate) fn chosen(bench: &Bench, product: &Product, problem: &Problem) -> Result<GemmConfig, Failure> {
+    let limits = bench.device.limits();
+    let kind = product.kernel.unwrap_or_else(|| KernelKind::for_problem(problem, limits.sm));
+    Ok(choose(problem, kind, limits.multiprocessors)?)
+}
+
+fn load(
+    bench: &Bench,
+    product: &Product,
+    problem: &Problem,
+    config: Option<GemmConfig>,
+) -> Result<Gemm, Failure> {
+    let config = config.map_or_else(|| chosen(bench, product, problem), Ok)?;
+    Ok(Gemms::new(&bench.device).configured(problem, config, &epilogue(product))?)
+}
+
+/// The nodes of a product: those that cuBLASLt has in this order.
+pub(crate) fn epilogue(product: &Product) -> Epilogue {
+    if !product.fused {
+        return Epilogue::new();
+    }
+    let [residual, bias] = [Input::matrix("residual", product.output), Input::row("bias", product.output)];
+    Epilogue::new().plus(residual).plus(bias).gelu()
+}
+
+/// What the nodes read.
+fn given<'a, T: Pod, C: Element + Pod>(
+    operands: &'a Operands<'_, T, C>,
+    set: usize,
+) -> Vec<(&'static str, Given<'a>)> {
+    let given = |fused: &'a Fused<C>| {
+        [("residual", Given::from(&fused.residuals[set])), ("bias", Given::from(&fused.bias))]
+    };
+    operands.fused.iter().flat_map(given).collect()
+}
