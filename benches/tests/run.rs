@@ -47,6 +47,15 @@ fn a_row_is_measured_without_a_peer() {
 }
 
 #[test]
+fn a_copy_is_measured_beside_the_devices_own() {
+    let bench =
+        bench("{ op = \"copy\", dtype = \"bf16\", shape = [5000], peer = \"device-to-device\", bar = 1.0 }");
+    let record = bench.row(&bench.rows[0]).unwrap();
+    assert!(record["ratio"].as_f64().is_some() && record["unit"] == "GB/s", "{record}");
+    assert!(record["peer"] == "device-to-device" && record.get("girih_wrong").is_none(), "{record}");
+}
+
+#[test]
 fn what_is_not_the_product_is_told() {
     let bench = bench("{ mnk = [40, 24, 16], dtype = \"f32\", ld = [20, 16, 30], batch = 2, bar = 1.0 }");
     let Work::Product(product) = &bench.rows[0].work else { panic!("a product") };

@@ -6,6 +6,7 @@ pub mod cublas;
 mod data;
 mod gpu;
 pub mod measure;
+mod movement;
 pub mod operands;
 mod ours;
 mod product;

@@ -9,11 +9,12 @@ use std::time::{Duration, Instant};
 
 use girih_device::{Device, Graph, Pod};
 use girih_tensor::{DType, Element};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::contest::{Contestant, Failure, Rules};
+use crate::contest::{Contestant, Failure, Rules, contest};
 use crate::cublas::CublasLt;
 use crate::data::Pool;
+use crate::record::{Clocks, compared};
 use crate::rows::{Row, Work};
 
 /// A device with what all rows need on it.
@@ -186,7 +187,32 @@ impl Bench {
     }
 }
 
+/// Rounds of a side that has nobody beside it.
+const ALONE: usize = 3;
+
 impl Bench {
+    /// The last contest: what is recorded of girih, if it has a side, and of the best of its peers, and which of them that is.
+    pub(crate) fn duel(
+        &self,
+        row: &Row,
+        ours: Option<&Side<'_>>,
+        theirs: &[Side<'_>],
+    ) -> Result<(Value, Option<usize>), Failure> {
+        let both = ours.is_some() && !theirs.is_empty();
+        let mut contestants: Vec<Contestant<'_>> =
+            ours.into_iter().chain(theirs).map(Side::contestant).collect();
+        let rounds = if both { self.effort.last.rounds } else { ALONE };
+        let clocks = both.then(Clocks::of_soon);
+        let mut times = contest(&self.device, Rules { rounds, ..self.effort.last }, &mut contestants)?;
+        drop(contestants);
+        let clocks = Value::from(clocks.map(Clocks::told));
+        let mut record = json!({"row": row.name, "frozen": row.frozen, "bar": row.bar, "clocks": clocks});
+        let girih = ours.map(|_| times.remove(0));
+        let best = (0..times.len()).min_by_key(|&i| times[i].samples.median());
+        compared(&mut record, &row.work, girih.as_ref(), best.map(|best| &times[best]));
+        Ok((record, best))
+    }
+
     /// Measures a row: what girih and its peer take, or why one of them has nothing to measure.
     ///
     /// # Errors
@@ -194,7 +220,7 @@ impl Bench {
     pub fn row(&self, row: &Row) -> Result<Value, Failure> {
         match &row.work {
             Work::Product(product) => self.product(row, product),
-            Work::Movement(_) => Err("no bench of movements".into()),
+            Work::Movement(movement) => self.movement(row, movement),
         }
     }
 

@@ -16,7 +16,7 @@ use crate::rows::Product;
 /// A kernel whose result is not the product.
 #[derive(Debug, thiserror::Error)]
 #[error("wrong result of {0}")]
-pub(crate) struct Wrong(String);
+pub(crate) struct Wrong(pub(crate) String);
 
 /// girih's kernel for a product, with a launch for each set of operands.
 pub(crate) struct Ours<'a> {

@@ -4,18 +4,14 @@ use float8::F8E4M3;
 use girih_device::{Device, Pod};
 use girih_tensor::{DType, Element};
 use half::{bf16, f16};
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::contest::{Contestant, Failure, Rules, contest};
+use crate::contest::Failure;
 use crate::measure::{Bench, Side, streamed};
 use crate::operands::{Bounds, Operands};
 use crate::ours::{Ours, Wrong};
-use crate::record::{Clocks, compared};
 use crate::rows::{Peer, Product, Row, Work};
 use crate::theirs::{finalists, plan};
-
-/// Rounds of a side that has nobody beside it.
-const ALONE: usize = 3;
 
 /// Calls a function of the element types of a product.
 macro_rules! typed {
@@ -68,17 +64,8 @@ fn measure<T: Element + Pod, C: Element + Pod>(
         (None, ..) => Err("no peer".into()),
     };
     alive(device, &theirs)?;
-    let mut record = json!({"row": row.name, "frozen": row.frozen, "bar": row.bar});
-    let sides = ours.iter().map(|ours| &ours.side).chain(theirs.iter().flatten());
-    let mut contestants: Vec<Contestant<'_>> = sides.map(Side::contestant).collect();
-    let rounds = if ours.is_ok() && theirs.is_ok() { bench.effort.last.rounds } else { ALONE };
-    let clocks = (ours.is_ok() && theirs.is_ok()).then(Clocks::of_soon);
-    let mut times = contest(device, Rules { rounds, ..bench.effort.last }, &mut contestants)?;
-    drop(contestants);
-    record["clocks"] = clocks.map(Clocks::told).into();
-    let girih = ours.is_ok().then(|| times.remove(0));
-    let best = (0..times.len()).min_by_key(|&i| times[i].samples.median());
-    compared(&mut record, &row.work, girih.as_ref(), best.map(|best| &times[best]));
+    let side = ours.as_ref().ok().map(|ours| &ours.side);
+    let (mut record, best) = bench.duel(row, side, theirs.as_deref().unwrap_or_default())?;
     after_ours(&mut record, device, &ours, &operands)?;
     let winner = theirs.as_ref().map(|theirs| best.map(|best| &theirs[best]));
     after_theirs(&mut record, device, winner, others.is_none().then_some(&operands))?;
@@ -133,7 +120,7 @@ fn after_theirs<T: Element + Pod, C: Element + Pod>(
 }
 
 /// Says what a side did before the device failed: then nothing that comes can be measured.
-fn alive<S>(device: &Device, side: &Result<S, Failure>) -> Result<(), Failure> {
+pub(crate) fn alive<S>(device: &Device, side: &Result<S, Failure>) -> Result<(), Failure> {
     let said = side.as_ref().err().map_or(String::new(), |error| format!(" after: {error}"));
     device.synchronize().map_err(|error| format!("{error}{said}").into())
 }

@@ -22,8 +22,9 @@ use crate::theirs::{closest, finalists, plan};
 
 /// Configurations of a sweep.
 const MOST: usize = 24;
-/// Those that are measured beside the peer.
+/// Those that are measured beside the peer's best ones.
 const FINALISTS: usize = 4;
+const PEERS: usize = 2;
 /// Threads that the driver compiles in.
 const COMPILERS: usize = 8;
 
@@ -78,6 +79,7 @@ fn sweep<T: Element + Pod, C: Element + Pod>(
     let plan = plan(bench, product, &operands);
     let peers =
         plan.as_ref().map_err(|e| e.to_string().into()).and_then(|plan| finalists(bench, plan, &operands));
+    let peers = peers.map(|peers| peers.into_iter().take(PEERS).collect::<Vec<_>>());
     let both = last.iter().chain(peers.iter().flatten());
     let mut contestants: Vec<Contestant<'_>> = both.map(Side::contestant).collect();
     let mut times = contest(device, bench.effort.last, &mut contestants)?;

@@ -1,0 +1,115 @@
+//! A row that moves elements: girih beside the driver's own copy of as many bytes.
+
+use std::rc::Rc;
+
+use girih_device::{Buffer, Pod};
+use girih_kernels::copy::{Copy, Problem};
+use girih_tensor::{DType, Element};
+use half::bf16;
+use serde_json::Value;
+
+use crate::contest::Failure;
+use crate::data::Pool;
+use crate::measure::{Bench, Run, Side, streamed};
+use crate::ours::Wrong;
+use crate::product::alive;
+use crate::rows::{Kind, Movement, Row};
+
+/// The runs of the destination that are compared, and the elements of each.
+const RUNS: usize = 64;
+const RUN: usize = 4096;
+
+impl Bench {
+    /// Measures a row that moves elements.
+    ///
+    /// # Errors
+    /// What neither girih nor the driver is to blame for: the device's.
+    pub(crate) fn movement(&self, row: &Row, movement: &Movement) -> Result<Value, Failure> {
+        match movement.dtype {
+            DType::F32 => measure::<f32>(self, row, movement),
+            DType::Bf16 => measure::<bf16>(self, row, movement),
+            other => Err(format!("no bench moves {other}").into()),
+        }
+    }
+}
+
+/// A source, and a destination for each side.
+struct Memory<'a, T: Pod> {
+    movement: &'a Movement,
+    pool: Rc<Pool<T>>,
+    source: Buffer<T>,
+    ours: Buffer<T>,
+    theirs: Buffer<T>,
+}
+
+fn measure<T: Element + Pod>(bench: &Bench, row: &Row, movement: &Movement) -> Result<Value, Failure> {
+    let (device, len) = (&bench.device, movement.elements() as usize);
+    let (pool, source) = (bench.pool::<T>(movement.dtype)?, device.alloc::<T>(len)?);
+    pool.fill(&source, 0)?;
+    let memory = Memory { movement, pool, source, ours: device.alloc(len)?, theirs: device.alloc(len)? };
+    let ours = memory.girih(bench);
+    alive(device, &ours)?;
+    let copy: Run<'_> = Box::new(|_| Ok(memory.theirs.copy_from(&memory.source)?));
+    let theirs = [Side::new(device, String::from("device-to-device"), copy, 1, bench.effort.graph)?];
+    let (mut record, _) = bench.duel(row, ours.as_ref().ok(), &theirs)?;
+    record["peer_stream_us"] = theirs[0].streamed(device)?.into();
+    match &ours {
+        Ok(ours) => {
+            record["girih_run_us"] = streamed(device, &ours.run, 1)?.into();
+            memory.ours.fill_bytes(0xff)?;
+            ours.replay()?;
+            if let Err(wrong) = memory.check() {
+                record["girih_wrong"] = wrong.to_string().into();
+            }
+        }
+        Err(wrong) if wrong.is::<Wrong>() => record["girih_wrong"] = wrong.to_string().into(),
+        Err(missing) => record["girih_missing"] = missing.to_string().into(),
+    }
+    Ok(record)
+}
+
+impl<T: Element + Pod> Memory<'_, T> {
+    /// girih's side, once its result has been checked.
+    fn girih(&self, bench: &Bench) -> Result<Side<'_>, Failure> {
+        let (device, kind) = (&bench.device, self.movement.kind);
+        if kind != Kind::Copy {
+            return Err("girih copies matrices with contiguous rows alone".into());
+        }
+        let elements = self.movement.elements();
+        let copy = Copy::new(device, &Problem::new(T::DTYPE, 1, elements, elements, elements)?)?;
+        self.ours.fill_bytes(0xff)?;
+        copy.run(&self.ours, &self.source)?;
+        self.check().map_err(|wrong| Wrong(wrong.to_string()))?;
+        let run: Run<'_> = Box::new(move |_| Ok(copy.run(&self.ours, &self.source)?));
+        Side::new(device, String::from("girih"), run, 1, bench.effort.graph)
+    }
+
+    /// Compares runs of the destination, the first and the last elements among them.
+    fn check(&self) -> Result<(), Failure> {
+        let (run, len) = (RUN.min(self.ours.len()), self.ours.len());
+        for i in 0..RUNS {
+            let start = (len - run) * i / (RUNS - 1);
+            let found = self.ours.slice(start..start + run)?.download()?;
+            for (at, found) in (start..).zip(found) {
+                let wanted = self.pool.at(0, source_of(self.movement, at));
+                if found != wanted {
+                    return Err(format!("element {at} is {found:?}, not {wanted:?}").into());
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The element of the source that comes to a place of the destination.
+fn source_of(movement: &Movement, mut at: usize) -> usize {
+    let Movement { shape, order, .. } = movement;
+    let stride = |mode: usize| shape[mode + 1..].iter().product::<i64>() as usize;
+    let mut source = 0;
+    for &mode in order.iter().rev() {
+        let extent = shape[mode] as usize;
+        source += at % extent * stride(mode);
+        at /= extent;
+    }
+    source
+}
