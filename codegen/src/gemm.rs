@@ -20,7 +20,7 @@ mod mainloop;
 mod schedule;
 
 pub use crate::atom::Major;
-pub use config::{GemmConfig, Store};
+pub use config::{GemmConfig, Store, outputs};
 pub use epilogue::{Element, Epilogue, Input, InputKind};
 pub use interface::{GemmKernel, MAX_EXTENT, Param};
 pub use mainloop::{

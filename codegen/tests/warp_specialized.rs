@@ -59,6 +59,8 @@ fn encode(dtype: DType, value: f64) -> Vec<u8> {
         DType::Bf16 => bf16::from_f64(value).to_le_bytes().to_vec(),
         DType::E4m3 => vec![F8E4M3::from_f64(value).to_bits()],
         DType::E5m2 => vec![F8E5M2::from_f64(value).to_bits()],
+        DType::S8 => (value as i8).to_le_bytes().to_vec(),
+        DType::S32 => (value as i32).to_le_bytes().to_vec(),
         _ => (value as f32).to_le_bytes().to_vec(),
     }
 }
@@ -135,8 +137,8 @@ fn run(
             Param::Tiles => sizes(&[order.len() as i64]),
             Param::Input(name) => addresses(&[place(name)]),
             Param::InputPitch(_) => sizes(&[pitches[2]]),
-            Param::Workspace => addresses(&[upload(&memory, &vec![0xff; 4 * workspace[0] as usize])]),
-            Param::Semaphores => addresses(&[upload(&memory, &vec![0; 4 * workspace[1] as usize])]),
+            Param::Workspace => addresses(&[upload(&memory, &vec![0xff; workspace[0] as usize])]),
+            Param::Semaphores => addresses(&[upload(&memory, &vec![0; workspace[1] as usize])]),
         });
     }
     let launch = blocks(grid, kernel.kernel.threads(), kernel.kernel.shared_bytes(), args);
@@ -187,6 +189,8 @@ fn products_are_exact() {
         ("SM90_64x64x8_F32TF32TF32_SS_TN", 32, DType::F32),
         ("SM90_64x64x32_F32E4M3E4M3_SS_TN", 128, DType::Bf16),
         ("SM90_64x64x32_F32E5M2E4M3_SS_TN", 128, DType::F16),
+        ("SM90_64x64x32_S32S8S8_SS_TN", 128, DType::S32),
+        ("SM90_64x64x32_S32S8S8_SS_TN", 128, DType::F32),
     ] {
         cases.push((config(name, [128, 64, k], two, c_type), vec![[200, 136, 150], [70, 16, 3 * k]]));
     }
@@ -215,8 +219,10 @@ fn schedules_and_stores_combine() {
     let base = config(TN_BF16, [128, 64, 64], lay!("(2,1):(1,0)"), DType::Bf16);
     let (raster, direct) = (Schedule::Raster { group: 2 }, Store::Direct { vector: 8 });
     let eight = Schedule::SplitK { parts: 8, cluster: 4 };
+    let narrow = Store::Direct { vector: 4 };
     let unaligned = GemmConfig { store: Store::Direct { vector: 1 }, c_type: DType::F32, ..base };
     let tall = GemmConfig { tile: [256, 64, 64], ..base };
+    let integers = config("SM90_64x64x32_S32S8S8_SS_TN", [128, 64, 128], lay!("(2,1):(1,0)"), DType::S32);
     for config in [
         GemmConfig { store: direct, ..base },
         GemmConfig { schedule: raster, ..base },
@@ -228,6 +234,8 @@ fn schedules_and_stores_combine() {
         GemmConfig { schedule: Schedule::SplitK { parts: 3, cluster: 1 }, store: direct, ..base },
         unaligned,
         GemmConfig { programmatic: true, ..base },
+        GemmConfig { schedule: Schedule::SplitK { parts: 2, cluster: 2 }, store: narrow, ..integers },
+        GemmConfig { schedule: Schedule::SplitK { parts: 2, cluster: 1 }, ..integers },
     ] {
         let kernel = generate(&config, &Epilogue::new()).unwrap();
         for mnk in [[300, 136, 150], [70, 200, 450]] {
@@ -295,6 +303,8 @@ fn modules_are_these() {
     check(nt, expect_file!["../testdata/golden/gemm_sm90_f16_nt.ptx"]);
     let high = with(high, |w| WarpSpecialized { registers: [24, 240], ..w });
     check(high, expect_file!["../testdata/golden/gemm_sm90_bf16_256x192.ptx"]);
+    let integers = config("SM90_64x128x32_S32S8S8_SS_TN", [128, 128, 128], two, DType::S32);
+    check(integers, expect_file!["../testdata/golden/gemm_sm90_s8_tn.ptx"]);
 }
 
 #[test]
@@ -344,11 +354,11 @@ fn misuse_is_told() {
         texts += &format!("{}\n", kernel.map(Operand::A, mnk, pitches).unwrap_err());
     }
     expect![[r#"
-        atom = SM80_16x8x16_F32BF16BF16F32_TN: a warpgroup's atom with A and B in shared memory and an f32 accumulator
-        atom = SM90::GMMA::MMA_64x64x16_F32BF16BF16_RS<GMMA::Major::K, GMMA::Major::K>: a warpgroup's atom with A and B in shared memory and an f32 accumulator
-        atom = SM90::GMMA::MMA_64x64x16_F16F16F16_SS<GMMA::Major::K, GMMA::Major::K>: a warpgroup's atom with A and B in shared memory and an f32 accumulator
+        atom = SM80_16x8x16_F32BF16BF16F32_TN: a warpgroup's atom with A and B in shared memory and accumulators of f32 or s32
+        atom = SM90::GMMA::MMA_64x64x16_F32BF16BF16_RS<GMMA::Major::K, GMMA::Major::K>: a warpgroup's atom with A and B in shared memory and accumulators of f32 or s32
+        atom = SM90::GMMA::MMA_64x64x16_F16F16F16_SS<GMMA::Major::K, GMMA::Major::K>: a warpgroup's atom with A and B in shared memory and accumulators of f32 or s32
         atoms = (2,2):(1,2): 1 to 4 warpgroups along M: (AtomM,1)
-        c_type = s8: f32, f16 or bf16
+        c_type = s8: f32, f16, bf16
         stages = 1: 2 to 16
         tile M = 192: a positive multiple of 128, at most 1024
         tile N = 96: a positive multiple of 64, at most 1024

@@ -10,7 +10,8 @@ use girih_codegen::gemm::{Mainloop, Major, Store, generate};
 use girih_kernels::gemm::{Epilogue, GemmConfig, Input, choose};
 use girih_tensor::DType;
 
-/// Epilogues: none; a bias, GELU and a residual, as in a linear layer of a network; the same from memory of any alignment.
+/// Epilogues: none; a bias, GELU and a residual, as in a linear layer of a network (of f64, without GELU); the same from memory of any
+/// alignment.
 const EPILOGUES: [&str; 3] = ["plain", "linear", "unaligned"];
 
 /// A kernel to be written.
@@ -52,11 +53,15 @@ impl Case {
         let dtype = match self.config.atom().a_type {
             DType::Tf32 => DType::F32,
             // Inputs of the epilogue have no 8 bits.
-            DType::E4m3 | DType::E5m2 => DType::Bf16,
+            DType::E4m3 | DType::E5m2 | DType::S8 => DType::Bf16,
             same => same,
         };
         let (bias, residual) = (Input::row("bias", dtype), Input::matrix("residual", dtype));
-        let linear = |bias, residual| Epilogue::new().plus(bias).gelu().plus(residual);
+        let linear = |bias, residual| {
+            let biased = Epilogue::new().plus(bias);
+            // There is no exponential function of f64.
+            (if dtype == DType::F64 { biased } else { biased.gelu() }).plus(residual)
+        };
         match self.epilogue {
             "linear" => linear(bias, residual),
             "unaligned" => linear(bias.unaligned(), residual.unaligned()),

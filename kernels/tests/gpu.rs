@@ -120,7 +120,7 @@ fn simulator_and_gpu_agree_bit_for_bit() -> Result<(), Failure> {
     let sim = Device::open(Select::Sim)?;
     let (on_gpu, on_sim) = (Gemms::new(&device), Gemms::new(&sim));
     let small = [[17, 33, 65], [129, 130, 70], [256, 256, 256]].into_iter().flat_map(variants);
-    let large = girih_kernels::DTYPES
+    let large = girih_kernels::gemm::INPUTS
         .map(|dtype| Problem::new(dtype, [512, 512, 512], Layout::Tn).expect("within the limits"));
     for problem in small.chain(large) {
         let gpu = verify_dtype(&on_gpu, &device, &problem, Data::SmallIntegers, 7)?;

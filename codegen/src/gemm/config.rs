@@ -22,7 +22,7 @@ pub struct GemmConfig {
     pub schedule: Schedule,
     /// How the results go to C.
     pub store: Store,
-    /// C's element type: f32, f16 or bf16.
+    /// C's element type, one of the [`outputs`] of the sums.
     pub c_type: DType,
     /// Which of C's modes is contiguous: [`Major::K`] where its rows are, [`Major::Mn`] where its columns are.
     pub c_major: Major,
@@ -139,15 +139,17 @@ impl GemmConfig {
     /// # Errors
     /// [`Error::Config`], which names the field and what would be accepted.
     pub fn check(&self) -> Result<(), Error> {
-        if !matches!(self.c_type, DType::F32 | DType::F16 | DType::Bf16) {
-            return refuse("c_type", self.c_type.to_string(), "f32, f16 or bf16");
-        }
         match &self.mainloop {
             Mainloop::Multistage(multistage) => multistage.check(self.tile)?,
             Mainloop::WarpSpecialized(warp_specialized) => warp_specialized.check(self.tile)?,
         }
         if self.programmatic && self.mainloop.multistage().is_some() {
             return refuse("programmatic", String::from("true"), "false for a multistage mainloop");
+        }
+        let outputs = outputs(self.atom().c_type);
+        if !outputs.contains(&self.c_type) {
+            let accepted = outputs.iter().map(DType::to_string).collect::<Vec<_>>().join(", ");
+            return refuse("c_type", self.c_type.to_string(), &accepted);
         }
         self.schedule.check(self)?;
         self.store.check(self)
@@ -178,6 +180,16 @@ impl Store {
                 parts.check_shared(config.tile, epilogue::shared_bytes(config.c_type, rows, n)?)
             }
         }
+    }
+}
+
+/// The element types that C may have where sums are of a dtype.
+pub const fn outputs(sums: DType) -> &'static [DType] {
+    match sums {
+        DType::F32 => &[DType::F32, DType::F16, DType::Bf16],
+        DType::S32 => &[DType::S32, DType::F32, DType::F16, DType::Bf16],
+        DType::F64 => &[DType::F64],
+        _ => &[],
     }
 }
 

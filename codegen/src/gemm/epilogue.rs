@@ -22,7 +22,8 @@ pub(super) use direct::store;
 pub(super) use staged::{Rows, Staged, shared_bytes};
 
 /// An epilogue turns the sums of a product into C. It consists of nodes, each of which makes a new value of an element of C from the
-/// value before. The first value is the sum in f32; the last value is rounded to C's dtype and stored.
+/// value before. The first value is the sum as an f32, or as an f64 where the sums are f64; the last value is rounded to C's dtype and
+/// stored. Without nodes, sums that have C's dtype are stored as they are. Integers are rounded to f32 before anything is computed.
 ///
 /// A node is a function of an [`Element`], which has the value, its coordinates and the values of the node's [`Input`]s there. The
 /// ready-made nodes are methods that add a node: [`Epilogue::scale`], [`Epilogue::plus`], [`Epilogue::gelu`] and so on;
@@ -119,6 +120,13 @@ impl Input {
     }
 }
 
+/// The scalar of f32 with this name.
+impl From<&str> for Input {
+    fn from(name: &str) -> Input {
+        Input::scalar(name, DType::F32)
+    }
+}
+
 /// Writes `kind(name: dtype)`, as in keys.
 impl fmt::Display for Input {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -143,7 +151,7 @@ pub struct Element<'a> {
 }
 
 impl Element<'_> {
-    /// The value that the node before has made, a float of 32 bits; the first node gets the sum.
+    /// The value that the node before has made; the first node gets the sum. It is an f32, or an f64 where the sums are f64.
     pub fn value(&self) -> &Scalar {
         &self.value
     }
@@ -153,8 +161,8 @@ impl Element<'_> {
         &self.coordinate
     }
 
-    /// The value of an input of the node for the element, as a float of 32 bits. A name that no input has is an error where the value is
-    /// used.
+    /// The value of an input of the node for the element, as a float of as many bits as [`Element::value`]. A name that no input has is an
+    /// error where the value is used.
     #[track_caller]
     pub fn input(&self, name: &str) -> Scalar {
         match self.inputs.iter().find(|(known, _)| *known == name) {

@@ -10,7 +10,7 @@ use girih_tensor::{Slice, Tensor};
 use super::config::Store;
 use super::epilogue::{AtTile, Epilogue, Given, Input};
 use super::mainloop::k_tiles;
-use super::schedule::{self, Order, Place, Schedule, Tile, Walk, Workspace};
+use super::schedule::{self, Order, Place, SEMAPHORE, Schedule, Tile, Walk, Workspace};
 use super::{GemmConfig, MAX_TILES};
 use crate::atom::Major;
 use crate::builder::{Builder, Cond};
@@ -38,7 +38,7 @@ pub enum Param {
     Order,
     /// The number of tiles in the order, 32 bits.
     Tiles,
-    /// The 64-bit address of the f32 sums that blocks of the same tile hand on ([`GemmKernel::workspace`]).
+    /// The 64-bit address of the sums that blocks of the same tile hand on ([`GemmKernel::workspace`]).
     Workspace,
     /// The 64-bit address of the 32-bit semaphores, one for each tile, which are 0 before the first launch and after each launch.
     Semaphores,
@@ -63,6 +63,8 @@ pub struct GemmKernel {
     /// The inputs of the epilogue.
     pub inputs: Vec<Input>,
     tile: [i64; 3],
+    /// The bytes of a sum.
+    sum: i64,
     schedule: Schedule,
     copies: BTreeMap<usize, TmaCopy>,
     symbols: [Symbol; 6],
@@ -107,7 +109,7 @@ impl GemmKernel {
         narrow("blocks", self.schedule.blocks(rows * columns, multiprocessors) as i64)
     }
 
-    /// The number of sums and the number of semaphores in the workspace for an M x N problem; both are 0 where each tile has one block
+    /// The bytes of the sums and those of the semaphores in the workspace for an M x N problem; both are 0 where each tile has one block
     /// or one cluster.
     ///
     /// # Errors
@@ -116,8 +118,8 @@ impl GemmKernel {
         let [rows, columns] = self.tiles(m, n)?.map(u64::from);
         let [parts, cluster] = self.schedule.parts();
         let tiles = if parts > cluster { rows * columns } else { 0 };
-        let sums = self.tile[0] * self.tile[1] / cluster * parts;
-        Ok([tiles * sums as u64, tiles * cluster as u64])
+        let sums = self.tile[0] * self.tile[1] / cluster * parts * self.sum;
+        Ok([tiles * sums as u64, tiles * (cluster * SEMAPHORE) as u64])
     }
 
     /// The tensor map of A, B or C without its address, for extents M, N, K and the three pitches, in elements; `None` for an operand that
@@ -338,6 +340,7 @@ impl<'a> Interface<'a> {
             partitions,
             inputs: self.epilogue.inputs(),
             tile: self.config.tile,
+            sum: element_bytes("sum", self.config.atom().c_type)?,
             schedule: self.config.schedule,
             copies: self.copies,
             symbols: self.symbols,

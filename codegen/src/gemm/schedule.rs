@@ -19,7 +19,7 @@ pub use order::hilbert;
 pub(super) use order::order;
 pub use persistent::MAX_TILES;
 pub(super) use persistent::{Order, Tiles};
-pub(super) use split_k::{Part, Team, Workspace};
+pub(super) use split_k::{Part, SEMAPHORE, Team, Workspace};
 
 /// The most blocks that share a tile.
 const MAX_PARTS: i64 = 256;

@@ -2,7 +2,7 @@
 
 use girih_codegen::atom::{
     SM80_16X8X8_F32TF32TF32F32_TN, SM80_16X8X16_F32BF16BF16F32_TN, SM80_16X8X16_F32F16F16F32_TN,
-    UNIVERSAL_FMA_F32,
+    SM80_16X8X32_S32S8S8S32_TN, SM90_16X8X4_F64F64F64F64_TN, UNIVERSAL_FMA_F32,
 };
 use girih_codegen::gemm::{GemmConfig, Mainloop, Major, Multistage, Schedule, Source, Store};
 use girih_layout::{Lay, Tile, lay};
@@ -41,20 +41,22 @@ pub(crate) fn simt(a: Major, b: Major) -> GemmConfig {
     }
 }
 
-/// 16-bit floats or tf32 by `mma.sync`.
+/// 16-bit floats, tf32, s8 or f64 by `mma.sync`.
 pub(crate) fn sm80(dtype: DType, a: Major, b: Major) -> GemmConfig {
     let (name, atom) = match dtype {
         DType::F16 => ("gemm_sm80_f16", SM80_16X8X16_F32F16F16F32_TN),
         DType::Tf32 => ("gemm_sm80_tf32", SM80_16X8X8_F32TF32TF32F32_TN),
+        DType::S8 => ("gemm_sm80_s8", SM80_16X8X32_S32S8S8S32_TN),
+        DType::F64 => ("gemm_sm90_f64", SM90_16X8X4_F64F64F64F64_TN),
         _ => ("gemm_sm80_bf16", SM80_16X8X16_F32BF16BF16F32_TN),
     };
     let bytes = i64::from(dtype.bits() / 8);
     GemmConfig {
         name,
-        tile: [128, 128, 64 / bytes],
+        tile: [128, 128, (64 / bytes).max(16)],
         mainloop: Mainloop::Multistage(Multistage {
             atom,
-            atoms: lay!("(2,2):(1,2)"),
+            atoms: if dtype == DType::F64 { lay!("(2,4):(1,2)") } else { lay!("(2,2):(1,2)") },
             permutation: [Tile::All, Tile::All],
             k_atoms: 1,
             fragments: 2,
@@ -65,7 +67,7 @@ pub(crate) fn sm80(dtype: DType, a: Major, b: Major) -> GemmConfig {
         }),
         schedule: Schedule::Raster { group: 8 },
         store: Store::Direct { vector: 2 },
-        c_type: if dtype == DType::Tf32 { DType::F32 } else { dtype },
+        c_type: if matches!(dtype, DType::Tf32 | DType::S8) { atom.c_type } else { dtype },
         c_major: Major::K,
         programmatic: false,
     }
@@ -103,13 +105,13 @@ fn narrow(config: GemmConfig, vector: i64) -> GemmConfig {
 
 /// The configurations that facts choose, for every layout and alignment, without those that differ only in C's vectors or the dtype.
 pub(crate) fn chosen() -> Vec<GemmConfig> {
-    let mut out = Vec::new();
+    let mut out = vec![sm80(DType::S8, Major::K, Major::K)];
     for (_, a, b) in LAYOUTS {
         out.push(simt(a, b));
         out.extend([2, 1].map(|vector| narrow(simt(a, b), vector)));
         out.push(sm80(DType::Bf16, a, b));
         out.extend([4, 2].map(|vector| narrow(sm80(DType::Bf16, a, b), vector)));
-        out.push(sm80(DType::Tf32, a, b));
+        out.extend([DType::Tf32, DType::F64].map(|dtype| sm80(dtype, a, b)));
         out.push(unaligned(a, b));
     }
     out

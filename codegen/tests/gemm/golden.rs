@@ -46,6 +46,18 @@ fn sm80_f16() {
     check(&small_sm80(DType::F16, mn, k), expect_file!["../../testdata/golden/gemm_sm80_f16_nn.ptx"]);
 }
 
+/// Fragments of f32 are rounded to tf32 on their way.
+#[test]
+fn sm80_tf32() {
+    let config = GemmConfig { tile: [64, 64, 16], ..sm80(DType::Tf32, Major::K, Major::Mn) };
+    check(&config, expect_file!["../../testdata/golden/gemm_sm80_tf32_tt.ptx"]);
+}
+
+#[test]
+fn sm90_f64() {
+    check(&sm80(DType::F64, Major::K, Major::K), expect_file!["../../testdata/golden/gemm_sm90_f64_tn.ptx"]);
+}
+
 #[test]
 fn sm80_unaligned() {
     let config = with(unaligned(Major::Mn, Major::K), |m| Multistage { stages: 2, ..m });

@@ -40,9 +40,16 @@ impl<'a, T: Element + Pod> From<&'a Buffer<T>> for Given<'a> {
     }
 }
 
+/// A number for a scalar of f32 or f64, to which the number is rounded.
+impl From<f64> for Given<'_> {
+    fn from(value: f64) -> Self {
+        Given { arg: Arg::F64(value), dtype: DType::F64, memory: None, pitch: None }
+    }
+}
+
 impl From<f32> for Given<'_> {
     fn from(value: f32) -> Self {
-        Given { arg: Arg::F32(value), dtype: DType::F32, memory: None, pitch: None }
+        Given::from(f64::from(value))
     }
 }
 
@@ -52,6 +59,14 @@ impl<'a> Given<'a> {
         Given { pitch: Some(pitch), ..Given::from(buffer) }
     }
 
+    /// The argument for `input`, which it fits.
+    fn arg(&self, input: &Input) -> Arg<'a> {
+        match (self.arg, input.dtype) {
+            (Arg::F64(value), DType::F32) => Arg::F32(value as f32),
+            (arg, _) => arg,
+        }
+    }
+
     /// Checks that what is given fits `input`, for a problem with this C. Returns the pitch, which counts for a matrix alone.
     fn check(&self, input: &Input, c: &problem::Matrix, transposed: bool) -> Result<i64, Error> {
         let [m, n] = c.extents();
@@ -59,9 +74,14 @@ impl<'a> Given<'a> {
         let refuse =
             |found: String, accepted: String| Err(Error::Input { name: input.name.clone(), found, accepted });
         let kind = input.kind;
-        if self.dtype != input.dtype || self.memory.is_none() != (kind == InputKind::Scalar) {
-            let found = if self.memory.is_some() { "a buffer" } else { "a number" };
-            return refuse(format!("{found} of {}", self.dtype), input.to_string());
+        let fits = match kind {
+            InputKind::Scalar => self.memory.is_none() && matches!(input.dtype, DType::F32 | DType::F64),
+            _ => self.memory.is_some() && self.dtype == input.dtype,
+        };
+        if !fits {
+            let buffer = || format!("a buffer of {}", self.dtype);
+            let found = self.memory.map_or(String::from("a number of f32 or f64"), |_| buffer());
+            return refuse(found, input.to_string());
         }
         let row = line.max(1);
         let pitch = self.pitch.unwrap_or(row);
@@ -114,8 +134,8 @@ pub(super) struct Binding<'a> {
 /// What blocks that share a tile hand to one another: their sums, and whose turn it is to add.
 #[derive(Debug)]
 pub(super) struct Workspace {
-    pub(super) sums: Buffer<f32>,
-    pub(super) turns: Buffer<u32>,
+    pub(super) sums: Buffer<u8>,
+    pub(super) turns: Buffer<u8>,
 }
 
 /// A matrix in memory, and how a tensor map of it is made.
@@ -201,7 +221,7 @@ impl Binding<'_> {
                 Param::Semaphores => self.workspace.map(|workspace| Arg::from(&workspace.turns)),
                 Param::Tiles => self.order.map(|order| number(order.len() as i64 / 2)),
                 Param::Input(name) => match input(name) {
-                    Some(input) => Some(self.given(input)?.arg),
+                    Some(input) => Some(self.given(input)?.arg(input)),
                     None => None,
                 },
                 Param::InputPitch(name) => match input(name) {

@@ -18,9 +18,10 @@ pub use configs::all;
 pub enum KernelKind {
     /// f32 on the CUDA cores.
     Simt,
-    /// f16, bf16 and tf32, and from sm_89 on e4m3 and e5m2, by warps of tensor cores.
+    /// f64, tf32, f16, bf16 and s8, and from sm_89 on e4m3 and e5m2, by warps of tensor cores.
     Sm80,
-    /// f16 and bf16, and tf32, e4m3 and e5m2 that are contiguous along K, by `wgmma` and tensor copies, on sm_90 alone.
+    /// f16 and bf16, and tf32, e4m3, e5m2 and s8 that are contiguous along K, by `wgmma` and tensor copies, on sm_90 alone; f64 by the
+    /// larger products of warps that sm_90 has.
     Sm90,
 }
 
@@ -32,8 +33,12 @@ impl KernelKind {
 
     /// The fastest kernel for a problem on a device of architecture `sm`, which is 90 for sm_90.
     pub fn for_problem(problem: &Problem, sm: u32) -> KernelKind {
-        let fits = problem.dtype() != DType::F32 && has_maps(problem).is_ok();
-        if sm == 90 && fits { KernelKind::Sm90 } else { KernelKind::for_dtype(problem.dtype()) }
+        let fits = match problem.dtype() {
+            DType::F32 => false,
+            DType::F64 => sm >= 90,
+            _ => sm == 90 && has_maps(problem).is_ok(),
+        };
+        if fits { KernelKind::Sm90 } else { KernelKind::for_dtype(problem.dtype()) }
     }
 
     /// The name of the kernel on the command line.
@@ -77,18 +82,19 @@ pub fn choose(problem: &Problem, kind: KernelKind, multiprocessors: u32) -> Resu
     match (kind, tensor(problem.dtype())) {
         (KernelKind::Simt, _) if problem.dtype() == DType::F32 => Ok(facts(&row_major, &STORES_SIMT).simt()),
         (KernelKind::Sm80, Some(input)) => Ok(facts(&row_major, &STORES_SM80).sm80(input)),
-        (KernelKind::Sm90, Some(input)) => {
-            has_maps(problem)?;
-            fastest(&row_major, i64::from(multiprocessors)).sm90(input)
-        }
-        (KernelKind::Simt, _) => {
-            refused("simt", "f32 is accepted; sm80 and sm90 take tf32, f16, bf16, e4m3 and e5m2")
-        }
+        (KernelKind::Sm90, Some(input)) => match input.of_warps() {
+            Some((atom, name)) => Ok(facts(&row_major, &STORES_SM80).doubles(atom, name)),
+            None => {
+                has_maps(problem)?;
+                fastest(&row_major, i64::from(multiprocessors)).sm90(input)
+            }
+        },
+        (KernelKind::Simt, _) => refused("simt", "f32 is accepted; sm80 and sm90 take the other dtypes"),
         (KernelKind::Sm80, _) => {
-            refused("sm80", "tf32, f16, bf16, e4m3 and e5m2 are accepted; simt takes f32")
+            refused("sm80", "f64, tf32, f16, bf16, e4m3, e5m2 and s8 are accepted; simt takes f32")
         }
         (KernelKind::Sm90, _) => {
-            refused("sm90", "tf32, f16, bf16, e4m3 and e5m2 are accepted; simt takes f32")
+            refused("sm90", "f64, tf32, f16, bf16, e4m3, e5m2 and s8 are accepted; simt takes f32")
         }
     }
 }

@@ -1,10 +1,9 @@
 //! What is to be multiplied.
 
-use girih_codegen::gemm::{MAX_EXTENT, Major};
+use girih_codegen::gemm::{MAX_EXTENT, Major, outputs};
 use girih_tensor::DType;
 
 use crate::Error;
-use crate::error::accept;
 
 /// Which modes of A and B are contiguous, as BLAS and CuTe name it: the first letter `t` means that A is K-contiguous,
 /// `n` that it is M-contiguous; the second letter `n` means that B is K-contiguous, `t` that it is N-contiguous.
@@ -169,7 +168,17 @@ impl std::fmt::Display for Matrix {
 
 /// The dtypes that there are products of. For products of tf32, A and B are f32 in memory, and are rounded to the nearest tf32 on their
 /// way to the tensor cores.
-pub const INPUTS: [DType; 6] = [DType::F32, DType::Tf32, DType::F16, DType::Bf16, DType::E4m3, DType::E5m2];
+pub const INPUTS: [DType; 8] =
+    [DType::F32, DType::Tf32, DType::F64, DType::F16, DType::Bf16, DType::E4m3, DType::E5m2, DType::S8];
+
+/// The dtype of the sums of products of a dtype.
+pub(super) const fn sums(dtype: DType) -> DType {
+    match dtype {
+        DType::F64 => DType::F64,
+        DType::S8 => DType::S32,
+        _ => DType::F32,
+    }
+}
 
 /// A matrix product: extents, dtype and strides.
 ///
@@ -200,7 +209,7 @@ impl Problem {
     /// `0..=`[`MAX_EXTENT`].
     pub fn new(dtype: DType, mnk: [i64; 3], layout: Layout) -> Result<Problem, Error> {
         if !INPUTS.contains(&dtype) {
-            let accepted = "f32, tf32, f16, bf16, e4m3 and e5m2 are accepted";
+            let accepted = "f32, tf32, f64, f16, bf16, e4m3, e5m2 and s8 are accepted";
             return Err(Error::Kernel { kernel: "gemm", dtype: dtype.name(), accepted });
         }
         for (what, value) in ["M", "N", "K"].into_iter().zip(mnk) {
@@ -211,9 +220,9 @@ impl Problem {
         Ok(Problem {
             dtype,
             output: match dtype {
-                DType::Tf32 => DType::F32,
                 // Sums of numbers of 8 bits have no place in 8 bits.
                 DType::E4m3 | DType::E5m2 => DType::Bf16,
+                DType::Tf32 | DType::S8 => sums(dtype),
                 same => same,
             },
             a: Matrix::tight([m, k], a),
@@ -257,13 +266,30 @@ impl Problem {
     /// The same with a C of another element type.
     ///
     /// # Errors
-    /// [`Error::Kernel`] for another one than [`DTYPES`](crate::DTYPES).
+    /// [`Error::Kernel`] for another one than [`Problem::outputs`].
     pub fn with_output(self, dtype: DType) -> Result<Problem, Error> {
-        accept("gemm", dtype)?;
+        if !self.outputs().contains(&dtype) {
+            let accepted = match self.sums() {
+                DType::F64 => "a C of f64 is accepted",
+                DType::S32 => "a C of s32, f32, f16 or bf16 is accepted",
+                _ => "a C of f32, f16 or bf16 is accepted",
+            };
+            return Err(Error::Kernel { kernel: "gemm", dtype: dtype.name(), accepted });
+        }
         Ok(Problem { output: dtype, ..self })
     }
 
-    /// The type of the numbers that are multiplied; sums are f32.
+    /// The element types that C may have.
+    pub fn outputs(&self) -> &'static [DType] {
+        outputs(self.sums())
+    }
+
+    /// The type of the sums: f64 for f64, s32 for s8, else f32.
+    pub fn sums(&self) -> DType {
+        sums(self.dtype)
+    }
+
+    /// The type of the numbers that are multiplied.
     pub fn dtype(&self) -> DType {
         self.dtype
     }
@@ -273,7 +299,7 @@ impl Problem {
         if self.dtype == DType::Tf32 { DType::F32 } else { self.dtype }
     }
 
-    /// Element type of C: that of A and B, bf16 for those of 8 bits, unless [`Problem::with_output`] says another one.
+    /// Element type of C: that of A and B, but bf16 for floats of 8 bits and s32 for s8, unless [`Problem::with_output`] says another one.
     pub fn output(&self) -> DType {
         self.output
     }

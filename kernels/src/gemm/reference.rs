@@ -45,6 +45,9 @@ const SAMPLED: i64 = 96;
 /// 8-bit floats keep fewer bits by `wgmma`, which cuts off every product by the size of the sum: the bound allows for `2^-10` of the
 /// largest sum on the way at every 32 products. This is measured in `tests/gpu_sums.rs`, of 8-bit floats for K up to 4096.
 ///
+/// Sums of integers are exact: an s32 that is wrong by 1 is wrong. Another C is rounded to f32 and then to its own type. For f64, the bound
+/// has `8 * sqrt(K + 1) * 2^-53`, since the reference rounds as the kernel does.
+///
 /// Products of tf32 are those of the nearest tf32 numbers. Where an element lies halfway between two of them, either may be taken.
 ///
 /// `poison` is what C's buffer held before the run. The elements of the buffer that are not elements of C must still hold it.
@@ -91,8 +94,12 @@ pub fn check<T: Element, C: Element>(
                 either += (p * q - other_p * other_q).abs();
                 (least, greatest) = (least.min(sum), greatest.max(sum));
             }
+            if problem.output() == DType::S32 {
+                // Exact in f64; sums of 32 bits wrap.
+                sum = f64::from(sum as i64 as i32);
+            }
             let error = (c[problem.c().offset(x, y) as usize].to_f64() - sum).abs();
-            let bound = problem.output().epsilon() * sum.abs()
+            let bound = (problem.output().epsilon() + losses.of_sum) * sum.abs()
                 + losses.of_products * scale
                 + losses.of_sums * (greatest - least)
                 + either;
@@ -114,6 +121,8 @@ pub fn check<T: Element, C: Element>(
 
 /// What sums may lose.
 struct Losses {
+    /// In units of the sum.
+    of_sum: f64,
     /// In units of the sum of the sizes of the products.
     of_products: f64,
     /// In units of the largest sum on the way.
@@ -123,13 +132,19 @@ struct Losses {
 impl Losses {
     fn of(problem: &Problem) -> Losses {
         let (k, dtype) = (problem.mnk()[2] as f64, problem.dtype());
-        let steps = k * f64::from(dtype.bits()) / 256.0;
-        let [cut, of_sums] = match dtype {
-            DType::F32 => [0.0; 2],
-            DType::E4m3 | DType::E5m2 => [0.0, steps.ceil() * 2f64.powi(-10)],
-            _ => [steps * 2.0 * DType::F32.epsilon(), 0.0],
+        let (steps, roundings) = (k * f64::from(dtype.bits()) / 256.0, 4.0 * (k + 1.0).sqrt());
+        let rounded = roundings * problem.sums().epsilon();
+        let [of_sum, of_products, of_sums] = match dtype {
+            DType::F32 => [0.0, rounded, 0.0],
+            // The reference rounds as well.
+            DType::F64 => [0.0, 2.0 * rounded, 0.0],
+            DType::E4m3 | DType::E5m2 => [0.0, rounded, steps.ceil() * 2f64.powi(-10)],
+            // Sums are exact, and become f32 before they become another float.
+            DType::S8 if problem.output() == DType::S32 => [0.0; 3],
+            DType::S8 => [DType::F32.epsilon(), 0.0, 0.0],
+            _ => [0.0, rounded + steps * 2.0 * DType::F32.epsilon(), 0.0],
         };
-        Losses { of_products: 4.0 * (k + 1.0).sqrt() * DType::F32.epsilon() + cut, of_sums }
+        Losses { of_sum, of_products, of_sums }
     }
 }
 

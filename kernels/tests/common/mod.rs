@@ -17,7 +17,7 @@ pub(crate) type Failure = Box<dyn std::error::Error>;
 /// What operands are filled with.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Data {
-    /// Uniform random numbers from -1 to 1.
+    /// Uniform random numbers from -1 to 1; integers from -127 to 127.
     Random,
     /// Integers from -2 to 2, whose sums are exact in any order.
     SmallIntegers,
@@ -25,8 +25,9 @@ pub(crate) enum Data {
 
 pub(crate) fn filled<T: Element>(len: usize, data: Data, seed: u64) -> Vec<T> {
     let mut rng = StdRng::seed_from_u64(seed);
+    let widest = if T::DTYPE.is_float() { 1.0 } else { 127.0 };
     let mut next = || match data {
-        Data::Random => rng.random_range(-1.0..1.0),
+        Data::Random => rng.random_range(-widest..widest),
         Data::SmallIntegers => f64::from(rng.random_range(-2..=2)),
     };
     (0..len).map(|_| T::from_f64(next())).collect()
@@ -53,14 +54,18 @@ pub(crate) fn verify<T: Element + Pod, C: Element + Pod>(
         let gemm = gemms.get(problem, kind)?;
         gemm.run(&da, &db, &dc)?;
         let c = dc.download()?;
-        let poison = C::from_f64(f64::NAN);
-        let found = check(problem, &a, &b, &c, Some(poison))?;
+        let found = check(problem, &a, &b, &c, Some(poison()))?;
         if !found.passed() {
             return Err(format!("{problem:?} by {} on {}: {found:?}", kind.name(), device.name()).into());
         }
         last = c;
     }
     Ok(last)
+}
+
+/// The element whose bits are all set: a float is no number, an integer is -1.
+pub(crate) fn poison<T: Element>() -> T {
+    T::from_f64(if T::DTYPE.is_float() { f64::NAN } else { -1.0 })
 }
 
 /// Every kernel that takes the problem on a device of architecture `sm`, the fastest last.
@@ -84,6 +89,8 @@ pub(crate) fn verify_dtype(
         DType::F32 | DType::Tf32 => wide(verify::<f32, f32>(gemms, device, problem, data, seed)?),
         DType::F16 => wide(verify::<f16, f16>(gemms, device, problem, data, seed)?),
         DType::Bf16 => wide(verify::<bf16, bf16>(gemms, device, problem, data, seed)?),
+        DType::F64 => wide(verify::<f64, f64>(gemms, device, problem, data, seed)?),
+        DType::S8 => wide(verify::<i8, i32>(gemms, device, problem, data, seed)?),
         DType::E4m3 => wide(verify::<F8E4M3, bf16>(gemms, device, problem, data, seed)?),
         DType::E5m2 => wide(verify::<F8E5M2, bf16>(gemms, device, problem, data, seed)?),
         other => return Err(girih_kernels::Error::unsupported("gemm", other).into()),

@@ -7,7 +7,7 @@ use girih_kernels::gemm::{Epilogue, GemmConfig, Gemms, KernelKind, Problem, chec
 use girih_tensor::{DType, Element};
 use half::{bf16, f16};
 
-use super::{Data, Failure, filled};
+use super::{Data, Failure, filled, poison};
 
 /// The problem by `parts` blocks for each tile, by every kernel that takes it.
 pub(crate) fn verify(device: &Device, problem: &Problem, parts: i64) -> Result<(), Failure> {
@@ -16,6 +16,8 @@ pub(crate) fn verify(device: &Device, problem: &Problem, parts: i64) -> Result<(
             DType::F32 | DType::Tf32 => verify_by::<f32, f32>(device, problem, kind, parts)?,
             DType::F16 => verify_by::<f16, f16>(device, problem, kind, parts)?,
             DType::Bf16 => verify_by::<bf16, bf16>(device, problem, kind, parts)?,
+            DType::F64 => verify_by::<f64, f64>(device, problem, kind, parts)?,
+            DType::S8 => verify_by::<i8, i32>(device, problem, kind, parts)?,
             DType::E4m3 => verify_by::<F8E4M3, bf16>(device, problem, kind, parts)?,
             DType::E5m2 => verify_by::<F8E5M2, bf16>(device, problem, kind, parts)?,
             other => return Err(girih_kernels::Error::unsupported("gemm", other).into()),
@@ -43,7 +45,7 @@ fn verify_by<T: Element + Pod, C: Element + Pod>(
         Ok(c.download()?)
     };
     let first = run()?;
-    let found = check(problem, &a, &b, &first, Some(C::from_f64(f64::NAN)))?;
+    let found = check(problem, &a, &b, &first, Some(poison()))?;
     if !found.passed() {
         return Err(format!("{problem:?} by {}, {parts} parts: {found:?}", kind.name()).into());
     }

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use girih_codegen::gemm::{Epilogue, GemmConfig, generate};
-use girih_kernels::DTYPES;
 use girih_kernels::gemm::{INPUTS, KernelKind, Layout, Order, Problem, choose};
 use girih_tensor::DType;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
@@ -52,7 +51,7 @@ const KINDS: [KernelKind; 3] = [KernelKind::Simt, KernelKind::Sm80, KernelKind::
 fn what_can_be_chosen_is_the_list() -> Result<(), Failure> {
     let mut chosen = BTreeSet::new();
     let mut visit = |problem: &Problem, kind, multiprocessors| {
-        for output in DTYPES {
+        for &output in problem.outputs() {
             let config = choose(&problem.with_output(output)?, kind, multiprocessors)?;
             chosen.insert(text(&config));
         }
@@ -63,9 +62,14 @@ fn what_can_be_chosen_is_the_list() -> Result<(), Failure> {
             let kind = KernelKind::for_dtype(dtype);
             for [a, b, c] in (0..125).map(|i| [i / 25, i / 5 % 5, i % 5].map(|bits: i64| 64 + (1 << bits))) {
                 let problem = Problem::new(dtype, [8, 8, 8], layout)?;
-                visit(&problem.with_pitches(Some(a), Some(b), Some(c))?, kind, 132)?;
+                let problem = problem.with_pitches(Some(a), Some(b), Some(c))?;
+                visit(&problem, kind, 132)?;
+                if dtype == DType::F64 {
+                    visit(&problem, KernelKind::Sm90, 132)?;
+                }
             }
-            let by_warpgroups = dtype != DType::F32 && (dtype.bits() == 16 || layout == Layout::Tn);
+            let by_warpgroups =
+                !matches!(dtype, DType::F32 | DType::F64) && (dtype.bits() == 16 || layout == Layout::Tn);
             for n in (64..=256).step_by(64).filter(|_| by_warpgroups) {
                 visit(&Problem::new(dtype, [128, n, 16], layout)?, KernelKind::Sm90, 1)?;
             }
@@ -92,7 +96,8 @@ fn random_problems_choose_from_the_list() -> Result<(), Failure> {
         let layout = Layout::ALL[rng.random_range(0..4)];
         let order = if rng.random() { Order::Row } else { Order::Column };
         let problem = Problem::new(INPUTS[rng.random_range(0..INPUTS.len())], mnk, layout)?.with_order(order);
-        let problem = problem.with_output(DTYPES[rng.random_range(0..3)])?;
+        let outputs = problem.outputs();
+        let problem = problem.with_output(outputs[rng.random_range(0..outputs.len())])?;
         let mut pitch = |ld: i64| Some(ld + [0, 1, 2, 4, 8, 24][rng.random_range(0..6)]);
         let pitches = [problem.a(), problem.b(), problem.c()].map(|matrix| pitch(matrix.ld()));
         // A row of the greatest extent has no longer pitch.

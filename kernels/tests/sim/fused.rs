@@ -9,7 +9,7 @@ use girih_tensor::{DType, Element, Tensor};
 use half::bf16;
 
 use crate::checked;
-use crate::common::{Failure, fused, padded};
+use crate::common::{Data, Failure, filled, fused, padded};
 
 /// Every epilogue runs by all three mainloops, on ragged sizes, with both orders of C.
 #[test]
@@ -121,7 +121,7 @@ fn what_is_given_must_fit_the_inputs() -> Result<(), Failure> {
         (vec![alpha, on_bias, on_x, on_x], "`x`: given twice"),
         (
             vec![alpha, ("bias", Given::from(1.0)), on_x],
-            "`bias`: a number of f32, but accepted are: row(bias: f32)",
+            "`bias`: a number of f32 or f64, but accepted are: row(bias: f32)",
         ),
         (vec![alpha, ("bias", Given::from(&halves)), on_x], "`bias`: a buffer of bf16"),
         (
@@ -156,6 +156,9 @@ fn c_is_updated_in_place() -> Result<(), Failure> {
         let halves = padded(Problem::new(DType::Bf16, [136, 72, 48], Layout::Tn)?.with_order(order), 8);
         update::<bf16>(&gemms, &device, &halves, KernelKind::Sm80)?;
         update::<bf16>(&gemms, &device, &halves, KernelKind::Sm90)?;
+        let doubles = Problem::new(DType::F64, [130, 37, 20], Layout::Nn)?.with_order(order);
+        update::<f64>(&gemms, &device, &doubles, KernelKind::Sm80)?;
+        update::<f64>(&gemms, &device, &doubles, KernelKind::Sm90)?;
     }
     // With another pitch the input has other elements of C at the same coordinates.
     let (a, b, c) = (device.zeros::<f32>(32)?, device.zeros::<f32>(48)?, device.zeros::<f32>(8 * 13)?);
@@ -178,10 +181,15 @@ fn update<T: Element + Pod + PartialEq + std::fmt::Debug>(
     problem: &Problem,
     kind: KernelKind,
 ) -> Result<(), Failure> {
-    let update = Epilogue::new().scale("alpha").plus_scaled("beta", Input::matrix("before", T::DTYPE));
+    let doubles = T::DTYPE == DType::F64;
+    let scalar = |name| Input::scalar(name, if doubles { DType::F64 } else { DType::F32 });
+    let before = Input::matrix("before", T::DTYPE);
+    let update = Epilogue::new().scale(scalar("alpha")).plus_scaled(scalar("beta"), before);
     let ones = |span: i64| device.upload(&vec![T::from_f64(1.0); span as usize]);
     let (a, b, k) = (ones(problem.a().span())?, ones(problem.b().span())?, problem.mnk()[2]);
-    let before: Vec<f64> = (0..problem.c().span()).map(|i| (i % 61) as f64).collect();
+    // An f32 does not have so many bits.
+    let more = if doubles { 2f64.powi(-40) } else { 0.0 };
+    let before: Vec<f64> = (0..problem.c().span()).map(|i| (i % 61) as f64 + more).collect();
     let c = device.upload(&before.iter().map(|&x| T::from_f64(x)).collect::<Vec<T>>())?;
     let given = [
         ("alpha", Given::from(0.5)),
@@ -195,6 +203,67 @@ fn update<T: Element + Pod + PartialEq + std::fmt::Debug>(
         expected[at] = T::from_f64(0.5 * k as f64 + 2.0 * before[at]);
     }
     assert_eq!(c.download()?, expected, "{problem:?} by {kind:?}");
+    Ok(())
+}
+
+/// Sums of integers become f32 before the first node, and may become a float or an integer after the last one.
+#[test]
+fn sums_of_integers_are_scaled() -> Result<(), Failure> {
+    let device = checked();
+    let gemms = Gemms::new(&device);
+    for order in [Order::Row, Order::Column] {
+        let problem = Problem::new(DType::S8, [136, 80, 208], Layout::Tn)?.with_order(order);
+        for kind in [KernelKind::Sm80, KernelKind::Sm90] {
+            scale::<i32>(&gemms, &device, &problem, kind)?;
+            scale::<f32>(&gemms, &device, &problem, kind)?;
+            scale::<half::f16>(&gemms, &device, &problem, kind)?;
+            scale::<bf16>(&gemms, &device, &problem, kind)?;
+        }
+    }
+    Ok(())
+}
+
+/// Scales rows and columns as numbers that were quantised are.
+fn scale<C: Element + Pod>(
+    gemms: &Gemms,
+    device: &Device,
+    problem: &Problem,
+    kind: KernelKind,
+) -> Result<(), Failure> {
+    let ([m, n, k], problem) = (problem.mnk(), problem.with_output(C::DTYPE)?);
+    let (a, b) =
+        (filled::<i8>((m * k) as usize, Data::Random, 1), filled::<i8>((n * k) as usize, Data::Random, 2));
+    let (of_a, of_b) =
+        (filled::<f32>(m as usize, Data::Random, 3), filled::<f32>(n as usize, Data::Random, 4));
+    let (on_a, on_b) = (device.upload(&a)?, device.upload(&b)?);
+    let (on_of_a, on_of_b) = (device.upload(&of_a)?, device.upload(&of_b)?);
+    let c = device.zeros::<C>((m * n) as usize)?;
+    let epilogue =
+        Epilogue::new().times(Input::column("of_a", DType::F32)).times(Input::row("of_b", DType::F32));
+    let given = [("of_a", Given::from(&on_of_a)), ("of_b", Given::from(&on_of_b))];
+    gemms.fused(&problem, kind, &epilogue)?.run_with(&on_a, &on_b, &c, &given)?;
+    let c = c.download()?;
+    for (i, j) in (0..m).flat_map(|i| (0..n).map(move |j| (i, j))) {
+        let products =
+            (0..k).map(|l| i32::from(a[(i * k + l) as usize]) * i32::from(b[(j * k + l) as usize]));
+        let scaled = products.sum::<i32>() as f32 * of_a[i as usize] * of_b[j as usize];
+        let found = c[problem.c().offset(i, j) as usize];
+        assert_eq!(found, C::from_f64(scaled.into()), "({i},{j}) of {problem:?} by {kind:?}");
+    }
+    Ok(())
+}
+
+/// Functions that the hardware approximates in f32 are refused for sums of f64, with the line of the node.
+#[test]
+fn nodes_of_f32_alone_are_refused_for_f64() -> Result<(), Failure> {
+    let problem = Problem::new(DType::F64, [8, 8, 8], Layout::Tn)?;
+    for (epilogue, text) in
+        [(Epilogue::new().gelu(), "RecipApprox of f64"), (Epilogue::new().relu(), "Maximum of f64")]
+    {
+        let error =
+            Gemms::new(&checked()).fused(&problem, KernelKind::Sm90, &epilogue).expect_err(text).to_string();
+        assert!(error.contains(text) && error.contains("nodes.rs"), "{error}");
+    }
     Ok(())
 }
 

@@ -45,6 +45,20 @@ fn the_judge_finds_missing_products_of_bytes() -> Result<(), Failure> {
     Ok(())
 }
 
+/// Sums of integers are exact, also where 32 bits do not hold them.
+#[test]
+fn the_judge_finds_integers_that_are_wrong_by_one() -> Result<(), Failure> {
+    for k in [3, 1 << 18] {
+        let problem = Problem::new(DType::S8, [1, 2, k], Layout::Tn)?;
+        let (a, b) = (vec![-128i8; k as usize], vec![-128i8; 2 * k as usize]);
+        let sum = (k << 14) as i32;
+        let passed = |c: [i32; 2]| check(&problem, &a, &b, &c, None).map(|found| found.passed());
+        assert!(passed([sum; 2])?);
+        assert!(!passed([sum, sum.wrapping_add(1)])? && !passed([sum.wrapping_sub(1), sum])?);
+    }
+    Ok(())
+}
+
 /// Products of tf32 are those of the nearest tf32 numbers: what cuts bits off instead of rounding is found. Where two are as near,
 /// either will do.
 #[test]

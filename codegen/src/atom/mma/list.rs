@@ -358,6 +358,10 @@ named! {
     SM89_16X8X32_F32E4M3E4M3F32_TN = built(warp(SM89, 16, 32, [F32, E4m3, E4m3], Product::Multiply));
     "`mma.sync.aligned.m16n8k32.row.col.f32.e5m2.e5m2.f32`."
     SM89_16X8X32_F32E5M2E5M2F32_TN = built(warp(SM89, 16, 32, [F32, E5m2, E5m2], Product::Multiply));
+    "`mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64`."
+    SM90_16X8X4_F64F64F64F64_TN = built(warp(SM90, 16, 4, [F64, F64, F64], Product::Multiply));
+    "`mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64`."
+    SM90_16X8X8_F64F64F64F64_TN = built(warp(SM90, 16, 8, [F64, F64, F64], Product::Multiply));
     "`mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64`."
     SM90_16X8X16_F64F64F64F64_TN = built(warp(SM90, 16, 16, [F64, F64, F64], Product::Multiply));
 }

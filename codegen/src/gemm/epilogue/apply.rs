@@ -6,6 +6,7 @@ use girih_tensor::{DType, Engine, Slice, Tensor};
 use super::{Element, Epilogue, Given};
 use crate::algorithm::{read, write};
 use crate::builder::Builder;
+use crate::scalar::Rounding;
 use crate::sizes::{extent, static_size};
 use crate::{Counting, Error, Expr, Gmem, Rmem, Scalar, engine};
 
@@ -108,6 +109,7 @@ impl AtTile<'_> {
             });
         }
         let coordinate = piece.of(&self.coordinate)?;
+        let computed = if sums.engine().dtype() == DType::F64 { DType::F64 } else { DType::F32 };
         let mut results = Vec::new();
         for i in 0..static_size("epilogue", sums.layout())? as usize {
             let at = engine::at(&coordinate, i as i64)?;
@@ -115,12 +117,12 @@ impl AtTile<'_> {
             let coordinate = if self.epilogue.transposed { [y, x] } else { [x, y] };
             let names = inputs.iter().map(|input| &*input.name);
             let own: Vec<(&str, Scalar)> =
-                names.zip(columns.iter().map(|values| values[i % values.len()].to(DType::F32))).collect();
-            let mut element = Element { value: sum(b, sums, i)?, coordinate, inputs: &own };
+                names.zip(columns.iter().map(|values| values[i % values.len()].to(computed))).collect();
+            let mut element = Element { value: sum(b, sums, i)?.to(computed), coordinate, inputs: &own };
             for node in &self.epilogue.nodes {
                 element.value = b.computing("node of an epilogue", |b| (node.function)(b, &element))?;
             }
-            results.push(element.value.to(self.dtype));
+            results.push(element.value.rounded_to(self.dtype, Rounding::NearestEven));
         }
         write(b, out, &results)
     }

@@ -1,7 +1,5 @@
 //! Ready-made nodes.
 
-use girih_tensor::DType;
-
 use super::{Element, Epilogue, Input, InputKind, Node};
 use crate::builder::Builder;
 use crate::{Error, Scalar};
@@ -27,10 +25,19 @@ impl Epilogue {
         self.ready(key.into(), Vec::new(), move |_, e, []: [&Scalar; 0]| Ok(function(e.value())))
     }
 
-    /// Multiplies by a number that the launch gives, a float of 32 bits: CUTLASS's alpha.
+    /// Multiplies by a number that the launch gives, CUTLASS's alpha: an f32 by its name, or a scalar of another dtype.
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_codegen::gemm::{Epilogue, Input};
+    /// use girih_tensor::DType;
+    ///
+    /// assert_eq!(Epilogue::new().scale("alpha").key(), "times scalar(alpha: f32)");
+    /// assert_eq!(Epilogue::new().scale(Input::scalar("alpha", DType::F64)).key(), "times scalar(alpha: f64)");
+    /// ```
     #[must_use]
-    pub fn scale(self, name: &str) -> Epilogue {
-        self.times(Input::scalar(name, DType::F32))
+    pub fn scale(self, factor: impl Into<Input>) -> Epilogue {
+        self.times(factor.into())
     }
 
     /// Multiplies by a number that is known when the kernel is generated.
@@ -47,11 +54,12 @@ impl Epilogue {
         self.ready(format!("plus {input}"), vec![input], |_, e, [other]| Ok(e.value() + other))
     }
 
-    /// Adds `factor` times an input, where the launch gives the factor, a float of 32 bits: CUTLASS's beta and C.
+    /// Adds `factor` times an input, where the launch gives the factor as in [`Epilogue::scale`]: CUTLASS's beta and C.
     #[must_use]
-    pub fn plus_scaled(self, factor: &str, input: Input) -> Epilogue {
+    pub fn plus_scaled(self, factor: impl Into<Input>, input: Input) -> Epilogue {
+        let factor = factor.into();
         let key = format!("plus {factor} * {input}");
-        let inputs = vec![Input::scalar(factor, DType::F32), input];
+        let inputs = vec![factor, input];
         self.ready(key, inputs, |_, e, [factor, other]| Ok(other.mul_add(factor, e.value())))
     }
 

@@ -11,14 +11,17 @@ use super::{Place, Tile};
 use crate::algorithm::{Data, copy, transform};
 use crate::atom::AUTO_VECTORIZING_COPY;
 use crate::builder::{Builder, Cond};
+use crate::engine::element_bytes;
 use crate::error::narrow;
 use crate::gemm::mainloop::Sums;
 use crate::sizes::static_size;
 use crate::sync::Semaphore;
 use crate::{Error, Expr, Gmem, Memory, Rmem, Smem};
 
-/// The bytes of a sum and of a semaphore.
-const WORD: i64 = 4;
+/// The bytes of a counter.
+pub(in crate::gemm) const SEMAPHORE: i64 = 4;
+/// The bytes of which the workspace's address is a multiple.
+const LINE: i64 = 16;
 /// The registers for a thread's sums and for what is read together to be added to them.
 const REGISTERS: i64 = 160;
 
@@ -43,7 +46,7 @@ pub(in crate::gemm) struct Team {
     pub(in crate::gemm) barrier: Option<i64>,
 }
 
-/// The workspace in which the sums of all parts wait for the last one: for each part an array of f32, and for each tile a counter for
+/// The workspace in which the sums of all parts wait for the last one: for each part an array of sums, and for each tile a counter for
 /// each block of a cluster.
 pub(in crate::gemm) struct Workspace {
     sums: Expr,
@@ -53,7 +56,7 @@ pub(in crate::gemm) struct Workspace {
 impl Workspace {
     /// Declares the parameters.
     pub(in crate::gemm) fn new(b: &mut Builder, sums: &str, arrived: &str) -> Workspace {
-        Workspace { sums: b.pointer(sums, 4 * WORD), arrived: b.pointer(arrived, WORD) }
+        Workspace { sums: b.pointer(sums, LINE), arrived: b.pointer(arrived, SEMAPHORE) }
     }
 }
 
@@ -85,8 +88,8 @@ impl Part {
         let (side_by_side, of_share) = (width * team.threads, vectors.count() * width * team.threads);
         let strides = [1, side_by_side, side_by_side * columns, of_share];
         let lies = Lay::strided([width, columns, rows, self.cluster], strides)?; // (Width,Columns,Rows,Shares)
-        let base = b.alloc_shared(of_share * self.cluster * WORD, 16)?;
-        let mine = Smem::new(&base + &(&team.thread * (width * WORD)), DType::F32, None);
+        let base = b.alloc_shared(of_share * self.cluster * vectors.bytes, LINE)?;
+        let mine = Smem::new(&base + &(&team.thread * (width * vectors.bytes)), vectors.dtype, None);
         let sums = [1, width, width * columns * self.cluster, width * columns];
         let sums = Lay::strided([width, columns, rows, self.cluster], sums)?; // (Width,Columns,Rows,Shares)
         let sums = Tensor::new(own.values.engine().of_no_tile(), sums);
@@ -117,12 +120,13 @@ impl Part {
         let lies = Lay::strided([width, columns, rows], [1, side_by_side, side_by_side * columns])?; // (Width,Columns,Rows)
         let at = |part: &Expr| {
             let place = &(&(&(&self.tile * self.of) + part) * of_part) + &(&team.thread * width);
-            Tensor::new(Gmem::new(&workspace.sums + &(&place * WORD), DType::F32), lies)
+            Tensor::new(Gmem::new(&workspace.sums + &(&place * vectors.bytes), vectors.dtype), lies)
         };
         let own = Tensor::new(sums.values.engine().of_no_tile(), vectors.layout);
         copy(b, AUTO_VECTORIZING_COPY, &own, &at(&self.index))?;
         let counter = &(&self.tile * self.cluster) + &self.rank;
-        let counter = Semaphore::new(b, &Gmem::new(&workspace.arrived + &(&counter * WORD), DType::U32))?;
+        let counter =
+            Semaphore::new(b, &Gmem::new(&workspace.arrived + &(&counter * SEMAPHORE), DType::U32))?;
         let first = Cond::less(&team.thread, &Expr::from(1));
         let counter = match team.barrier {
             Some(barrier) => counter.among(&first, &Expr::from(barrier), narrow("threads", team.threads)?),
@@ -146,6 +150,9 @@ struct Vectors {
     width: i64,
     /// The vectors along a row of atoms, and the rows of atoms.
     counts: [i64; 2],
+    /// The dtype of a sum, and its bytes.
+    dtype: DType,
+    bytes: i64,
 }
 
 impl Vectors {
@@ -156,8 +163,9 @@ impl Vectors {
         // With several atoms along N, the values of one row of atoms do not lie together.
         let [along, rows] = if columns == 1 { [values, rows] } else { [values * rows * columns, 1] };
         let width = if along % 4 == 0 { 4 } else { 1 };
-        let counts = [along / width, rows];
-        Ok(Vectors { layout: Lay::strided([width, counts[0], rows], [1, width, along])?, width, counts })
+        let (counts, dtype) = ([along / width, rows], sums.values.engine().dtype());
+        let layout = Lay::strided([width, counts[0], rows], [1, width, along])?;
+        Ok(Vectors { layout, width, counts, dtype, bytes: element_bytes("sums", dtype)? })
     }
 
     fn count(&self) -> i64 {
@@ -173,7 +181,8 @@ impl Vectors {
     ) -> Result<(), Error> {
         let own = Tensor::new(sums.values.engine().of_no_tile(), self.layout);
         // As many vectors are read together as registers are left.
-        let together = ((REGISTERS - self.count() * self.width) / self.width).clamp(4, 32) as usize;
+        let registers = self.width * (self.bytes / 4).max(1);
+        let together = ((REGISTERS - self.count() * registers) / registers).clamp(4, 32) as usize;
         let at_once = (together / parts.len().max(1)).max(1);
         for vector in 0..self.count() {
             let at = (Slice::All, Slice::at(vector % self.counts[0]), Slice::at(vector / self.counts[0]));

@@ -1,25 +1,27 @@
 //! The finite set of configurations. Each one follows from a few facts about the problem, and the facts have finitely many values.
 
 use girih_codegen::atom::{
-    MmaAtom, MmaKind, Product, SM80_16X8X8_F32TF32TF32F32_TN, SM80_16X8X16_F32BF16BF16F32_TN,
-    SM80_16X8X16_F32F16F16F32_TN, SM89_16X8X32_F32E4M3E4M3F32_TN, SM89_16X8X32_F32E5M2E5M2F32_TN,
+    MmaAtom, MmaKind, Product, SM80_8X8X4_F64F64F64F64_TN, SM80_16X8X8_F32TF32TF32F32_TN,
+    SM80_16X8X16_F32BF16BF16F32_TN, SM80_16X8X16_F32F16F16F32_TN, SM80_16X8X32_S32S8S8S32_TN,
+    SM89_16X8X32_F32E4M3E4M3F32_TN, SM89_16X8X32_F32E5M2E5M2F32_TN, SM90_16X8X4_F64F64F64F64_TN,
     UNIVERSAL_FMA_F32,
 };
 use girih_codegen::builder::MAX_SHARED;
 use girih_codegen::constant::{self, Refusal};
 use girih_codegen::gemm::{
-    GemmConfig, Mainloop, Major, Multistage, Schedule, Source, Store, WarpSpecialized,
+    GemmConfig, Mainloop, Major, Multistage, Schedule, Source, Store, WarpSpecialized, outputs,
 };
 use girih_codegen::{Operand, TiledMma};
 use girih_layout::{Int, Lay, Shape, Tile, lay};
 use girih_tensor::DType;
 
 use crate::Error;
-use crate::error::DTYPES;
+use crate::gemm::problem::sums;
 
 /// Elements that one load may take: up to 16 bytes.
 pub(super) const fn loads(dtype: DType) -> &'static [i64] {
     match dtype.bits() {
+        64 => &[2, 1],
         32 => &[4, 2, 1],
         16 => &[8, 4, 2, 1],
         _ => &[16, 8, 4, 2, 1],
@@ -35,37 +37,63 @@ pub(super) struct Input {
     dtype: DType,
     /// The atom of a warp. That of a warpgroup follows from the dtype.
     warp: MmaAtom,
-    /// The names of the kernels by warps and by warpgroups.
+    /// The atom of a warp on sm_90, where warpgroups do not multiply the dtype.
+    sm90: Option<MmaAtom>,
+    /// The names of the kernels, the second one's for sm_90.
     names: [&'static str; 2],
 }
 
-static TENSOR: [Input; 5] = [
+static TENSOR: [Input; 7] = [
+    Input {
+        dtype: DType::F64,
+        warp: SM80_8X8X4_F64F64F64F64_TN,
+        sm90: Some(SM90_16X8X4_F64F64F64F64_TN),
+        names: ["gemm_sm80_f64", "gemm_sm90_f64"],
+    },
+    Input {
+        dtype: DType::S8,
+        warp: SM80_16X8X32_S32S8S8S32_TN,
+        sm90: None,
+        names: ["gemm_sm80_s8", "gemm_sm90_s8"],
+    },
     Input {
         dtype: DType::Tf32,
         warp: SM80_16X8X8_F32TF32TF32F32_TN,
+        sm90: None,
         names: ["gemm_sm80_tf32", "gemm_sm90_tf32"],
     },
     Input {
         dtype: DType::F16,
         warp: SM80_16X8X16_F32F16F16F32_TN,
+        sm90: None,
         names: ["gemm_sm80_f16", "gemm_sm90_f16"],
     },
     Input {
         dtype: DType::Bf16,
         warp: SM80_16X8X16_F32BF16BF16F32_TN,
+        sm90: None,
         names: ["gemm_sm80_bf16", "gemm_sm90_bf16"],
     },
     Input {
         dtype: DType::E4m3,
         warp: SM89_16X8X32_F32E4M3E4M3F32_TN,
+        sm90: None,
         names: ["gemm_sm89_e4m3", "gemm_sm90_e4m3"],
     },
     Input {
         dtype: DType::E5m2,
         warp: SM89_16X8X32_F32E5M2E5M2F32_TN,
+        sm90: None,
         names: ["gemm_sm89_e5m2", "gemm_sm90_e5m2"],
     },
 ];
+
+impl Input {
+    /// The atom of a warp by which sm_90 multiplies the dtype, with the kernel's name, if it is not a warpgroup's.
+    pub(super) fn of_warps(&self) -> Option<(MmaAtom, &'static str)> {
+        self.sm90.map(|atom| (atom, self.names[1]))
+    }
+}
 
 /// What tensor cores need to know of a dtype, if they multiply it.
 pub(super) fn tensor(dtype: DType) -> Option<&'static Input> {
@@ -92,8 +120,14 @@ pub fn all() -> impl Iterator<Item = GemmConfig> {
     // None fails: the compiler has judged the atoms below.
     let sm90 = TENSOR
         .iter()
+        .filter(|input| input.sm90.is_none())
         .flat_map(|input| warp_specialized(input.dtype).filter_map(move |facts| facts.sm90(input).ok()));
-    simt.chain(sm80).chain(sm90)
+    let warps_of_sm90 = TENSOR.iter().flat_map(|input| {
+        input.sm90.iter().flat_map(move |atom| {
+            multistage(input.dtype, &STORES_SM80).map(move |facts| facts.doubles(*atom, input.names[1]))
+        })
+    });
+    simt.chain(sm80).chain(sm90).chain(warps_of_sm90)
 }
 
 fn multistage(dtype: DType, stores: &'static [i64]) -> impl Iterator<Item = MultistageFacts> {
@@ -104,7 +138,9 @@ fn multistage(dtype: DType, stores: &'static [i64]) -> impl Iterator<Item = Mult
     };
     let pairs = sources().flat_map(move |a| sources().map(move |b| (a, b)));
     pairs.flat_map(move |(a, b)| {
-        let stored = stores.iter().flat_map(|&store| DTYPES.map(|output| (store, output)));
+        let stored = stores
+            .iter()
+            .flat_map(move |&store| outputs(sums(dtype)).iter().map(move |&output| (store, output)));
         stored.map(move |(store, output)| MultistageFacts { dtype, a, b, store, output })
     })
 }
@@ -112,7 +148,9 @@ fn multistage(dtype: DType, stores: &'static [i64]) -> impl Iterator<Item = Mult
 fn warp_specialized(dtype: DType) -> impl Iterator<Item = WarpSpecializedFacts> {
     let majors = MAJORS.into_iter().flat_map(|a| MAJORS.map(|b| [a, b]));
     let facts = majors.flat_map(move |majors| {
-        let tiles = TILES.into_iter().flat_map(|(tile, _)| DTYPES.map(|output| (tile, output)));
+        let tiles = TILES
+            .into_iter()
+            .flat_map(move |(tile, _)| outputs(sums(dtype)).iter().map(move |&output| (tile, output)));
         tiles.map(move |(tile, output)| WarpSpecializedFacts { dtype, majors, tile, output })
     });
     facts.filter(|facts| takes(facts.dtype, facts.majors) && facts.fits())
@@ -142,6 +180,8 @@ const ROW_SM80: i64 = 64;
 const WIDE: [i64; 3] = [128, 128, 32];
 const SHALLOW: [i64; 3] = [128, 128, 16];
 const NARROW: [i64; 3] = [64, 64, 32];
+/// Of f64.
+const DOUBLES: [i64; 3] = [128, 128, 16];
 
 impl MultistageFacts {
     /// Whether loads of A and of B take so many bytes.
@@ -176,7 +216,34 @@ impl MultistageFacts {
         }
     }
 
+    /// f64 by an atom of warps. A product takes so long that each warp's loads hide behind those of another one.
+    pub(super) fn doubles(&self, atom: MmaAtom, name: &'static str) -> GemmConfig {
+        GemmConfig {
+            name,
+            tile: DOUBLES,
+            mainloop: Mainloop::Multistage(Multistage {
+                atom,
+                atoms: EIGHT_WARPS,
+                permutation: [Tile::All, Tile::All],
+                k_atoms: 1,
+                fragments: 2,
+                stages: 4,
+                min_blocks: 1,
+                a: self.a,
+                b: self.b,
+            }),
+            schedule: Schedule::Raster { group: 8 },
+            store: Store::Direct { vector: self.store },
+            c_type: self.output,
+            c_major: Major::K,
+            programmatic: false,
+        }
+    }
+
     pub(super) fn sm80(&self, input: &Input) -> GemmConfig {
+        if self.dtype == DType::F64 {
+            return self.doubles(input.warp, input.names[0]);
+        }
         let (a, b) = (self.a, self.b);
         let bytes = i64::from(self.dtype.bits() / 8);
         // Without asynchronous copies every element passes through a register of its own: a smaller tile leaves room. So do elements
@@ -277,7 +344,7 @@ pub(super) const fn takes(dtype: DType, [a, b]: [Major; 2]) -> bool {
 
 #[expect(clippy::result_large_err, reason = "constants have no heap")]
 const fn warpgroup(dtype: DType, columns: i64, majors: [Major; 2]) -> Result<MmaAtom, Refusal> {
-    constant::wgmma(MmaKind::WgmmaSs, columns, [DType::F32, dtype, dtype], majors, Product::Multiply)
+    constant::wgmma(MmaKind::WgmmaSs, columns, [sums(dtype), dtype, dtype], majors, Product::Multiply)
 }
 
 /// Judges the tiled MMA of every configuration: an atom that does not exist, or a tile of C that is not made of whole atoms, does not
@@ -287,7 +354,13 @@ const _: () = {
     judge(UNIVERSAL_FMA_F32, SIMT_ATOMS, fours, [WIDE[0], WIDE[1]]);
     let mut row = 0;
     while row < TENSOR.len() {
-        let Input { dtype, warp, .. } = TENSOR[row];
+        let Input { dtype, warp, sm90, .. } = TENSOR[row];
+        if let Some(atom) = sm90 {
+            judge(warp, EIGHT_WARPS, [Tile::All; 3], [DOUBLES[0], DOUBLES[1]]);
+            judge(atom, EIGHT_WARPS, [Tile::All; 3], [DOUBLES[0], DOUBLES[1]]);
+            row += 1;
+            continue;
+        }
         judge(warp, FOUR_WARPS, [Tile::All; 3], [WIDE[0], WIDE[1]]);
         judge(warp, EIGHT_WARPS, [Tile::All; 3], [WIDE[0], WIDE[1]]);
         judge(warp, FOUR_WARPS, [Tile::All; 3], [NARROW[0], NARROW[1]]);

@@ -15,7 +15,7 @@ use crate::tiled::mma::{Operand, TiledMma};
 
 /// The largest extent of a block's tile.
 const MAX_TILE: i64 = 1024;
-/// The most accumulators of a thread, since no thread has more than 255 registers.
+/// The most registers of a thread for accumulators, since no thread has more than 255 registers.
 const MAX_ACCUMULATORS: i64 = 240;
 
 /// The facts about A or B that a module relies on.
@@ -128,10 +128,18 @@ impl Multistage {
     pub(in crate::gemm) fn check(&self, tile: [i64; 3]) -> Result<(), Error> {
         let atom = &self.atom;
         let taken = matches!(atom.kind, MmaKind::Fma | MmaKind::Mma) && atom.threads != lay!("(4,2):(1,16)");
-        let floats = [DType::F32, DType::Tf32, DType::F16, DType::Bf16, DType::E4m3, DType::E5m2];
-        let inputs = floats.contains(&atom.a_type) && atom.a_type == atom.b_type;
-        if !taken || !inputs || atom.c_type != DType::F32 {
-            return refuse("atom", atom.name(), "f32, tf32, f16, bf16, e4m3 or e5m2 with an f32 accumulator");
+        let sums = match atom.a_type {
+            DType::F32 | DType::Tf32 | DType::F16 | DType::Bf16 | DType::E4m3 | DType::E5m2 => {
+                Some(DType::F32)
+            }
+            DType::S8 => Some(DType::S32),
+            DType::F64 => Some(DType::F64),
+            _ => None,
+        };
+        if !taken || atom.a_type != atom.b_type || sums != Some(atom.c_type) {
+            let accepted =
+                "f32, tf32, f16, bf16, e4m3 or e5m2 with f32 accumulators, s8 with s32, f64 with f64";
+            return refuse("atom", atom.name(), accepted);
         }
         if self.atoms.rank() != 2 || !is_bijective("atoms", &self.atoms)? {
             return refuse("atoms", self.atoms.to_string(), "a bijective (AtomM,AtomN) layout");
@@ -162,8 +170,10 @@ impl Multistage {
         if !(32..=1024).contains(&threads) || threads % 32 != 0 {
             return refuse("threads", threads.to_string(), "whole warps, at most 1024 threads");
         }
-        if m * n / threads > MAX_ACCUMULATORS {
-            let accepted = format!("at most {MAX_ACCUMULATORS} accumulators for each of {threads} threads");
+        let registers = if self.atom.c_type == DType::F64 { 2 } else { 1 };
+        if m * n / threads * registers > MAX_ACCUMULATORS {
+            let most = MAX_ACCUMULATORS / registers;
+            let accepted = format!("at most {most} accumulators for each of {threads} threads");
             return refuse("tile (M,N)", format!("({m},{n})"), &accepted);
         }
         if self.k_blocks(k) < 2 || self.k_blocks(k) % 2 != 0 {

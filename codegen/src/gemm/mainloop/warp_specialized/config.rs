@@ -98,10 +98,10 @@ impl WarpSpecialized {
         let atom = &self.atom;
         let element = element_bytes("atom", atom.a_type)?;
         if atom.kind != MmaKind::WgmmaSs
-            || atom.c_type != DType::F32
+            || !matches!(atom.c_type, DType::F32 | DType::S32)
             || atom.a_type.bits() != atom.b_type.bits()
         {
-            let accepted = "a warpgroup's atom with A and B in shared memory and an f32 accumulator";
+            let accepted = "a warpgroup's atom with A and B in shared memory and accumulators of f32 or s32";
             return refuse("atom", atom.name(), accepted);
         }
         if self.atoms.rank() != 2
