@@ -118,13 +118,13 @@ fn a_file_that_says_something_else_is_refused() {
     assert!(matches!(with(row, other), Err(Error::NoPeer { peer, .. }) if peer == "bf16 tn 1x2x4"));
 }
 
-/// The aligned rows of floats of tensor cores, and what a tuner would try for each.
+/// The rows of `wgmma`, and what a tuner would try for each.
 fn tuned() -> Vec<(String, Vec<GemmConfig>)> {
     let mut out = Vec::new();
     for row in rows().expect("the repository's rows") {
         let Work::Product(product) = &row.work else { continue };
         let plain = product.batch == 1 && !product.fused && product.weights.is_none();
-        if plain && product.ld.is_none() && matches!(product.dtype, DType::Bf16 | DType::F16 | DType::Tf32) {
+        if plain && product.ld.is_none() && !matches!(product.dtype, DType::F32 | DType::F64) {
             let problem = Problem::new(product.dtype, product.mnk, product.layout).expect(&row.name);
             let found = candidates(&problem, 132, 24);
             let aligned = product.pitches().iter().all(|ld| ld * i64::from(product.dtype.bits()) % 128 == 0);

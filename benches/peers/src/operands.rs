@@ -154,10 +154,10 @@ impl<'a, T: Element + Pod, C: Element + Pod> Operands<'a, T, C> {
         let (left, right) = (self.lines(sample, 0)?, self.lines(sample, 1)?);
         let Sample { rows, columns, found, .. } = sample;
         let mnk = [rows.len() as i64, columns.len() as i64, self.product.mnk[2]];
-        let problem = Problem::new(self.product.dtype, mnk, Layout::Tn).and_then(|p| p.with_output(C::DTYPE));
-        let (Ok(problem), None) = (problem, &self.fused) else {
-            return self.compare_here(sample, &left, &right, bounds);
-        };
+        if let Some(fused) = &self.fused {
+            return self.compare_fused(fused, sample, &left, &right, bounds);
+        }
+        let problem = Problem::new(self.product.dtype, mnk, Layout::Tn)?.with_output(C::DTYPE)?;
         let check = gemm::check(&problem, &left, &right, found, None)?;
         if check.passed() || bounds == Bounds::Rough && check.relative_error < ROUGH {
             return Ok(());
@@ -167,9 +167,10 @@ impl<'a, T: Element + Pod, C: Element + Pod> Operands<'a, T, C> {
         Err(format!("element {at:?} of C is {got:?}: {check:?}").into())
     }
 
-    /// The same for products that girih has no check of.
-    fn compare_here(
+    /// The same with the residual, the bias and the GELU.
+    fn compare_fused(
         &self,
+        fused: &Fused<C>,
         sample: &Sample<'_, C>,
         left: &[T],
         right: &[T],
@@ -182,16 +183,10 @@ impl<'a, T: Element + Pod, C: Element + Pod> Operands<'a, T, C> {
                 let pairs = left[i * k..][..k].iter().zip(&right[j * k..][..k]);
                 let products = pairs.map(|(a, b)| a.to_f64() * b.to_f64());
                 let (sum, size) = products.fold((0.0, 0.0), |(sum, size), x| (sum + x, size + x.abs()));
-                let (wanted, bound) = match &self.fused {
-                    Some(fused) => {
-                        let at = (sample.of * step(&c) + c.offset(row, column)) as usize;
-                        let residual = fused.pool.at(RESIDUAL, at).to_f64();
-                        let wanted = gelu(sum + residual + fused.pool.at(BIAS, column as usize).to_f64());
-                        (wanted, C::DTYPE.epsilon() * wanted.abs() + 1e-5 * size + 1e-3)
-                    }
-                    // Sums of integers are exact, and those of f64 nearly.
-                    None => (sum, 1e-13 * size),
-                };
+                let at = (sample.of * step(&c) + c.offset(row, column)) as usize;
+                let residual = fused.pool.at(RESIDUAL, at).to_f64();
+                let wanted = gelu(sum + residual + fused.pool.at(BIAS, column as usize).to_f64());
+                let bound = C::DTYPE.epsilon() * wanted.abs() + 1e-5 * size + 1e-3;
                 let got = sample.found[i * sample.columns.len() + j].to_f64();
                 let bound = if bounds == Bounds::Rough { bound.max(ROUGH * wanted.abs()) } else { bound };
                 // Comparisons with NaN are false.

@@ -1,6 +1,6 @@
 //! Configurations that a tuner measures for a problem: what the generator accepts, without what cannot be among the fastest.
 
-use girih_codegen::atom::{MmaAtom, MmaKind, Product};
+use girih_codegen::atom::{MmaAtom, MmaKind};
 use girih_codegen::builder::MAX_SHARED;
 use girih_codegen::gemm::{GemmConfig, Mainloop, Major, Schedule, Store, WarpSpecialized};
 use girih_layout::Lay;
@@ -31,7 +31,7 @@ const ALIKE: usize = 5;
 const HOPELESS: f64 = 2.0;
 
 /// Warp-specialised configurations for `problem` on a device of so many multiprocessors, at most `most`, the likeliest first. There are none
-/// where tensor maps cannot describe the matrices or the elements are f32.
+/// where tensor maps cannot describe the matrices or the elements are f32 or f64.
 ///
 /// # Examples
 /// ```
@@ -97,11 +97,14 @@ fn of_tile(
     consumers: i64,
 ) -> Vec<GemmConfig> {
     let dtype = problem.dtype();
-    let types = [usual.atom().c_type, dtype, dtype];
+    let Some(MmaAtom { c_type, product, .. }) = usual.mainloop.warp_specialized().map(|parts| parts.atom)
+    else {
+        return Vec::new();
+    };
     let majors = [problem.a().major(), problem.b().major()];
     // A swizzled row of elements that are contiguous along N is as long as one along K.
     let narrow = majors[1] == Major::Mn && columns % (128 * 8 / i64::from(dtype.bits())) != 0;
-    let atom = MmaAtom::wgmma(MmaKind::WgmmaSs, columns, types, majors, Product::Multiply);
+    let atom = MmaAtom::wgmma(MmaKind::WgmmaSs, columns, [c_type, dtype, dtype], majors, product);
     let (Ok(atom), Ok(atoms), false) = (atom, Lay::strided([consumers, 1], [1, 0]), narrow) else {
         return Vec::new();
     };
