@@ -48,7 +48,10 @@ impl Descriptor {
             });
         }
         let bits = self.desc.bits();
-        let low = b.value(&(&start.div(16)? + (bits & 0xffff_ffff) as i64), Width::W32)?;
+        let low = b.value(
+            &(&(&start.div(16)? - &b.shared_window().div(16)?) + (bits & 0xffff_ffff) as i64),
+            Width::W32,
+        )?;
         let (high, pair) = (b.reg(Type::B32), b.reg(Type::B64));
         b.inst(Opcode::Mov, &[Type::B32.into()], vec![Ptx::from(&high), Ptx::Int((bits >> 32) as i64)]);
         let halves = Ptx::Vector(vec![Ptx::from(&low), Ptx::from(&high)]);

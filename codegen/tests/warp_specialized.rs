@@ -27,6 +27,7 @@ pub(crate) fn config(atom: &str, tile: [i64; 3], atoms: Lay, c_type: DType) -> G
             atoms,
             stages: 3,
             registers: [40, 232],
+            multicast: 1,
         }),
         schedule: Schedule::Persistent { alternate: true },
         store: Store::Tma { rows: 128 },
@@ -203,6 +204,33 @@ fn products_are_exact() {
     }
 }
 
+/// Blocks of a cluster bring tiles of B together, also where some of the blocks have no rows of C.
+#[test]
+fn tiles_are_multicast() {
+    let base = config(TN_BF16, [128, 64, 64], lay!("(2,1):(1,0)"), DType::Bf16);
+    let by = |config, multicast| with(config, |w| WarpSpecialized { multicast, ..w });
+    let columns =
+        config("SM90_64x128x16_F32BF16BF16_SS<K,MN>", [128, 128, 64], lay!("(2,1):(1,0)"), DType::Bf16);
+    let deep = with(base, |w| WarpSpecialized { stages: 2, ..w });
+    for config in [
+        by(base, 2),
+        by(GemmConfig { schedule: Schedule::Raster { group: 2 }, ..base }, 4),
+        by(GemmConfig { c_major: Major::Mn, programmatic: true, ..base }, 8),
+        by(columns, 2),
+        by(GemmConfig { tile: [128, 64, 128], ..deep }, 2),
+    ] {
+        let kernel = generate(&config, &Epilogue::new()).unwrap();
+        let size = config.mainloop.warp_specialized().unwrap().multicast;
+        for mnk in [[456, 136, 150], [72, 200, 450]] {
+            // Clusters on six multiprocessors, or as many as there are tiles.
+            let blocks = i64::from(kernel.blocks(mnk[0], mnk[1], 6.max(size as u32)).unwrap());
+            assert_eq!(blocks % size, 0);
+            let result = run(&config, &kernel, kernel.kernel.module(), mnk, blocks, 1);
+            result.unwrap_or_else(|e| panic!("{mnk:?}, {config:?}: {e}"));
+        }
+    }
+}
+
 /// With any number of blocks in the grid, every tile is computed once.
 #[test]
 fn any_number_of_blocks_covers_the_tiles() {
@@ -335,6 +363,9 @@ fn misuse_is_told() {
         changed(|w| w.registers = [40, 240]),
         GemmConfig { tile: [512, 64, 64], ..changed(|w| w.registers = [24, 128]) },
         changed(|w| w.stages = 10),
+        changed(|w| w.multicast = 3),
+        changed(|w| w.multicast = 16),
+        GemmConfig { schedule: Schedule::SplitK { parts: 2, cluster: 1 }, ..changed(|w| w.multicast = 2) },
         GemmConfig { schedule: Schedule::SplitK { parts: 300, cluster: 1 }, ..good },
         GemmConfig { schedule: Schedule::SplitK { parts: 4, cluster: 3 }, ..good },
         GemmConfig { schedule: Schedule::SplitK { parts: 6, cluster: 4 }, ..good },
@@ -367,6 +398,9 @@ fn misuse_is_told() {
         registers = 40 and 2 x 240: at most 512 for a thread of each warpgroup together
         tile (M,N) = (512,64): at most 104 accumulators in 128 registers
         shared memory = 245920 bytes: stages and rows of C of at most 232448 bytes together
+        multicast = 3: 1, 2, 4 or 8 blocks, of which each has a multiple of 8 of the 64 columns
+        multicast = 16: 1, 2, 4 or 8 blocks, of which each has a multiple of 8 of the 64 columns
+        multicast = 2: 1 where blocks share K
         parts of K = 300: 2 to 256
         cluster of parts = 3: 1, 2, 4 or 8, dividing 4
         cluster of parts = 4: 1, 2, 4 or 8, dividing 6

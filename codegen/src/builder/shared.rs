@@ -14,10 +14,16 @@ pub(super) const SHARED_NAME: &str = "smem";
 /// Capability": 227 KiB of sm_90). A device checks at the launch its own limit, which may be lower.
 pub const MAX_SHARED: i64 = 227 << 10;
 
+/// The bytes that addresses in the shared memory of one block reach, and the bit at which the rank of a block may stand in them.
+const WINDOW: i64 = 1 << 18;
+const RANK_SHIFT: u32 = 24;
+
 /// The bytes of shared memory that are allocated.
 #[derive(Default)]
 pub(super) struct Shared {
     base: Option<Expr>,
+    /// What the addresses of a block of a cluster begin with.
+    window: Option<Expr>,
     end: i64,
     /// The largest end so far.
     most: i64,
@@ -114,8 +120,21 @@ impl Builder {
         let reg = self.reg(Type::U32);
         let operands = vec![Operand::from(&reg), Operand::Name(Name::from(SHARED_NAME))];
         self.inst_at(0, Opcode::Mov, &[Type::U32.into()], operands);
-        let base = self.var_at(&reg, 0, 0, 1 << 18, SHARED_ALIGN);
+        let blocks = self.cluster_shape().map_or(1, |shape| shape.iter().map(|&n| i64::from(n)).product());
+        let base = self.var_at(&reg, 0, 0, ((blocks - 1) << RANK_SHIFT) + WINDOW, SHARED_ALIGN);
+        if blocks > 1 {
+            let window = self.reg(Type::B32);
+            let operands = vec![Operand::from(&window), Operand::from(&reg), Operand::Int(-WINDOW)];
+            self.inst_at(0, Opcode::And, &[Type::B32.into()], operands);
+            self.shared.window = Some(self.var_at(&window, 0, 0, (blocks - 1) << RANK_SHIFT, WINDOW));
+        }
         self.shared.base = Some(base.clone());
         base
+    }
+
+    /// What has to be subtracted from an address in the block's shared memory where 18 bits are taken: a block of a cluster may have
+    /// addresses that begin with its rank.
+    pub(crate) fn shared_window(&self) -> Expr {
+        self.shared.window.clone().unwrap_or_else(|| Expr::from(0))
     }
 }

@@ -93,6 +93,17 @@ impl GemmConfig {
         }
     }
 
+    /// The blocks of a cluster among which tiles of B are multicast, 1 without a multicast.
+    pub(super) fn multicast(&self) -> i64 {
+        self.mainloop.warp_specialized().map_or(1, |parts| parts.multicast)
+    }
+
+    /// The rows and columns of C that a cluster with a multicast computes together.
+    pub(super) fn cluster_tile(&self) -> [i64; 2] {
+        let [m, n, _] = self.tile;
+        [m * self.multicast(), n]
+    }
+
     /// Whether the rows of C are contiguous, and not its columns: 1 or 0, the number of C's contiguous mode.
     pub(super) fn c_contiguous(&self) -> usize {
         usize::from(self.c_major == Major::K)

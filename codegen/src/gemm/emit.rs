@@ -61,8 +61,9 @@ pub(super) fn warp_specialized(
     b.min_blocks(1);
     let config = interface.config;
     let [_, cluster] = config.schedule.parts();
-    if cluster > 1 {
-        b.cluster([narrow("blocks of a cluster", cluster)?, 1, 1]);
+    // Either blocks share K, or a multicast.
+    if cluster * parts.multicast > 1 {
+        b.cluster([narrow("blocks of a cluster", cluster * parts.multicast)?, 1, 1]);
     }
     let mainloop = parts.mainloop(config.tile)?;
     let mut description = mainloop.describe()?;

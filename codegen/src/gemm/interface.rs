@@ -65,27 +65,30 @@ pub struct GemmKernel {
     tile: [i64; 3],
     /// The bytes of a sum.
     sum: i64,
+    cluster_tile: [i64; 2],
+    multicast: i64,
     schedule: Schedule,
     copies: BTreeMap<usize, TmaCopy>,
     symbols: [Symbol; 6],
 }
 
 impl GemmKernel {
-    /// Rows and columns of tiles of an M x N problem.
+    /// Rows and columns of tiles of an M x N problem. With a multicast, these are the tiles of clusters.
     ///
     /// # Errors
     /// [`Error::Config`] for more tiles than a grid, or an order of tiles, takes.
     pub fn tiles(&self, m: i64, n: i64) -> Result<[u32; 2], Error> {
-        let tiles = |extent: i64, mode: usize| (extent.max(0) as u64).div_ceil(self.tile[mode] as u64) as i64;
+        let tiles =
+            |extent: i64, mode: usize| (extent.max(0) as u64).div_ceil(self.cluster_tile[mode] as u64) as i64;
         let (rows, columns) = (tiles(m, 0), tiles(n, 1));
         let most = if self.schedule.is_persistent() {
             MAX_TILES
         } else {
-            i64::from(i32::MAX) / self.schedule.parts()[0]
+            i64::from(i32::MAX) / self.schedule.parts()[0] / self.multicast
         };
         let count = rows.saturating_mul(columns);
         if count > most {
-            let [tile_m, tile_n, _] = self.tile;
+            let [tile_m, tile_n] = self.cluster_tile;
             let value = format!("{count} of ({tile_m},{tile_n})");
             return Err(Error::Config { what: "tiles", value, accepted: format!("at most {most}") });
         }
@@ -97,7 +100,7 @@ impl GemmKernel {
     /// # Errors
     /// Those of [`GemmKernel::tiles`].
     pub fn order(&self, m: i64, n: i64) -> Result<Vec<[u32; 2]>, Error> {
-        Ok(schedule::order([self.tile[0], self.tile[1]], self.tiles(m, n)?))
+        Ok(schedule::order(self.cluster_tile, self.tiles(m, n)?))
     }
 
     /// The blocks of the grid for an M x N problem on a device with `multiprocessors` multiprocessors.
@@ -106,7 +109,8 @@ impl GemmKernel {
     /// Those of [`GemmKernel::tiles`].
     pub fn blocks(&self, m: i64, n: i64, multiprocessors: u32) -> Result<u32, Error> {
         let [rows, columns] = self.tiles(m, n)?.map(u64::from);
-        narrow("blocks", self.schedule.blocks(rows * columns, multiprocessors) as i64)
+        let clusters = self.schedule.blocks(rows * columns, multiprocessors / self.multicast as u32);
+        narrow("blocks", clusters as i64 * self.multicast)
     }
 
     /// The bytes of the sums and those of the semaphores in the workspace for an M x N problem; both are 0 where each tile has one block
@@ -198,14 +202,15 @@ impl<'a> Interface<'a> {
             workspace = Some(Workspace::new(b, "workspace", "semaphores"));
         }
         let symbols = sizes(b, config, epilogue, &places, &mut params)?;
+        let cluster_tile = config.cluster_tile();
         let tiles =
-            [0, 1].map(|mode| (&extent(symbols[mode]) + (config.tile[mode] - 1)).div(config.tile[mode]));
+            [0, 1].map(|mode| (&extent(symbols[mode]) + (cluster_tile[mode] - 1)).div(cluster_tile[mode]));
         let [rows, columns] = tiles;
         let tiles = [rows?, columns?];
         let walk = match order {
             Some(order) => {
-                let most = [0, 1].map(|mode| (MAX_EXTENT + config.tile[mode] - 1) / config.tile[mode]);
-                Walk::Persistent(schedule::Tiles::new(b, order, most)?)
+                let most = cluster_tile.map(|extent| (MAX_EXTENT + extent - 1) / extent);
+                Walk::Persistent(schedule::Tiles::new(b, order, most, config.multicast())?)
             }
             None => Walk::Raster { tiles, group: config.schedule.group(), parts: config.schedule.parts() },
         };
@@ -288,7 +293,7 @@ impl<'a> Interface<'a> {
         alternate: bool,
         body: impl FnOnce(&mut Builder, &Tile) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        self.walk.for_each(b, self.config.extents(Operand::C), who, alternate, body)
+        self.walk.for_each(b, self.config, who, alternate, body)
     }
 
     /// The workspace through which blocks that share a tile hand on sums.
@@ -341,6 +346,8 @@ impl<'a> Interface<'a> {
             inputs: self.epilogue.inputs(),
             tile: self.config.tile,
             sum: element_bytes("sum", self.config.atom().c_type)?,
+            cluster_tile: self.config.cluster_tile(),
+            multicast: self.config.multicast(),
             schedule: self.config.schedule,
             copies: self.copies,
             symbols: self.symbols,

@@ -9,6 +9,7 @@ use girih_layout::Lay;
 use girih_ptx::Special;
 
 use super::config::refuse;
+use super::mainloop::CLUSTERS;
 use super::{GemmConfig, Mainloop, Store};
 use crate::builder::{Builder, Cond};
 use crate::sizes::static_size;
@@ -23,8 +24,6 @@ pub(super) use split_k::{Part, SEMAPHORE, Team, Workspace};
 
 /// The most blocks that share a tile.
 const MAX_PARTS: i64 = 256;
-/// The blocks of a cluster for which every GPU with clusters has room.
-const CLUSTERS: [i64; 4] = [1, 2, 4, 8];
 
 /// Which block computes which tiles of C.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -71,7 +70,7 @@ pub(super) struct Place {
 
 /// A block's way through its tiles.
 pub(super) enum Walk {
-    /// The numbers of rows and columns of tiles, the number of rows that are walked together, and the number of parts of a tile and of a
+    /// The numbers of rows and columns of tiles of a cluster, the number of rows that are walked together, and the number of parts of a tile and of a
     /// cluster.
     Raster {
         tiles: [Expr; 2],
@@ -131,6 +130,9 @@ impl Schedule {
             Schedule::SplitK { parts, cluster } if !CLUSTERS.contains(&cluster) || parts % cluster != 0 => {
                 refuse("cluster of parts", cluster.to_string(), &format!("1, 2, 4 or 8, dividing {parts}"))
             }
+            Schedule::SplitK { .. } if config.multicast() > 1 => {
+                refuse("multicast", config.multicast().to_string(), "1 where blocks share K")
+            }
             Schedule::SplitK { cluster: 2.., .. } => match (&config.mainloop, config.store) {
                 (Mainloop::WarpSpecialized(parts), Store::Direct { .. }) => {
                     parts.check_share(config.tile, self.parts()[1])
@@ -161,24 +163,31 @@ impl Schedule {
 }
 
 impl Walk {
-    /// Runs `body` for each of the block's tiles, which have these extents. The threads where `who` holds know which tile it is, and with `alternate` whether the
+    /// Runs `body` for each of the block's tiles. The threads where `who` holds know which tile it is, and with `alternate` whether the
     /// tile goes through K backwards.
     pub(super) fn for_each(
         &self,
         b: &mut Builder,
-        extents: [i64; 2],
+        config: &GemmConfig,
         who: &Cond,
         alternate: bool,
         body: impl FnOnce(&mut Builder, &Tile) -> Result<(), Error>,
     ) -> Result<(), Error> {
+        let (extents, stacked) = (config.extents(Operand::C), config.multicast());
+        let rank = if stacked > 1 { b.special(Special::ClusterCtarank) } else { Expr::from(0) };
+        // The blocks of a cluster have tiles one below the other.
+        let body = |b: &mut Builder, tile: Tile| {
+            let row = &(&tile.place.row * stacked) + &rank;
+            body(b, &Tile { place: Place { row, ..tile.place }, ..tile })
+        };
         match self {
             Walk::Raster { tiles: [rows, columns], group, parts: [parts, cluster] } => {
-                let block = b.special(Special::CtaidX);
+                let block = b.special(Special::CtaidX).div(stacked)?;
                 let part = if *parts > 1 { Some(Part::of_block(b, &block, *parts, *cluster)?) } else { None };
                 let tile = part.as_ref().map_or(&block, Part::tile);
                 let (row, column) = raster::block_tile(b, tile, [rows, columns], *group)?;
                 let place = Place { row, column, extents };
-                body(b, &Tile { place, backwards: Expr::from(0), part })
+                body(b, Tile { place, backwards: Expr::from(0), part })
             }
             Walk::Persistent(tiles) => tiles.for_each(b, extents, who, alternate, body),
         }

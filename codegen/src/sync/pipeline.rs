@@ -108,6 +108,21 @@ impl Pipeline {
     pub fn consumer_release(&self, b: &mut Builder, at: &Stage, cond: &Cond) -> Result<(), Error> {
         self.empty(&at.index)?.arrive(b, cond)
     }
+
+    /// The threads where `cond` holds release the stage in the block `rank` of the cluster, whose copies come into the stage too.
+    ///
+    /// # Errors
+    /// As [`Mbarrier::arrive_remote`].
+    #[track_caller]
+    pub fn consumer_release_in(
+        &self,
+        b: &mut Builder,
+        at: &Stage,
+        rank: &Expr,
+        cond: &Cond,
+    ) -> Result<(), Error> {
+        self.empty(&at.index)?.arrive_remote(b, rank, cond)
+    }
 }
 
 /// A place in a pipeline: a stage, and the parity of the round through all stages.

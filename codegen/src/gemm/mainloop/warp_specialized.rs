@@ -16,7 +16,7 @@ use crate::tiled::mma::Operand;
 use crate::{Error, Expr, Pipeline, Smem, TiledMma, TmaCopy};
 
 pub use config::WarpSpecialized;
-pub(in crate::gemm) use config::{ROWS, WARPGROUP};
+pub(in crate::gemm) use config::{CLUSTERS, ROWS, WARPGROUP};
 pub use consumer::Consumer;
 pub use producer::Producer;
 
@@ -66,9 +66,21 @@ impl WarpSpecializedMainloop {
     /// # Errors
     /// As [`TmaCopy::new`].
     pub fn tma_copy(&self, operand: Operand, global: &Lay) -> Result<TmaCopy, Error> {
-        let tile = self.parts.shared(operand, self.extents(operand))?; // (BlockX,BlockK)
+        let tile = self.parts.shared(operand, self.extents_of_copy(operand))?; // (CopyX,BlockK)
         let dtype = self.parts.atom.dtype(operand);
-        TmaCopy::new(Transfer::Load, dtype, global, tile.layout(), tile.swizzle())
+        let transfer = if self.is_multicast(operand) { Transfer::Multicast } else { Transfer::Load };
+        TmaCopy::new(transfer, dtype, global, tile.layout(), tile.swizzle())
+    }
+
+    /// Whether the blocks of a cluster bring a tile of the operand together.
+    fn is_multicast(&self, operand: Operand) -> bool {
+        operand == Operand::B && self.parts.multicast > 1
+    }
+
+    /// The extents of what one block brings of an operand's tile: CopyX and BlockK.
+    fn extents_of_copy(&self, operand: Operand) -> [i64; 2] {
+        let [x, k] = self.extents(operand);
+        [if self.is_multicast(operand) { x / self.parts.multicast } else { x }, k]
     }
 
     /// Takes shared memory for the stages of A and B. What the kernel keeps there besides may come before or after.
@@ -82,7 +94,8 @@ impl WarpSpecializedMainloop {
 
     /// Writes the producer and the consumers. One thread of the first warpgroup executes `produce`, and the other warpgroups execute
     /// `consume`: both have to go through the same tiles of C, with as many tiles along K. All threads of the block, of which there are
-    /// [`WarpSpecialized::threads`], must execute this.
+    /// [`WarpSpecialized::threads`], must execute this. With a multicast, the kernel is one of clusters ([`Builder::cluster`]), whose blocks
+    /// go through the same columns of tiles.
     ///
     /// # Errors
     /// [`Error::Config`] for shared memory that does not suffice; the errors of `produce` and `consume`.
@@ -99,7 +112,7 @@ impl WarpSpecializedMainloop {
     ///
     /// let types = [DType::F32, DType::Bf16, DType::Bf16];
     /// let atom = MmaAtom::wgmma(MmaKind::WgmmaSs, 64, types, [Major::K; 2], Product::Multiply)?;
-    /// let parts = WarpSpecialized { atom, atoms: lay!("(1,1):(0,0)"), stages: 4, registers: [40, 232] };
+    /// let parts = WarpSpecialized { atom, atoms: lay!("(1,1):(0,0)"), stages: 4, registers: [40, 232], multicast: 1 };
     /// let mainloop = parts.mainloop([64, 64, 64])?;
     /// let mut b = Builder::new("k", 90, parts.threads()?);
     /// let [m, n, k] = b.symbols(["m", "n", "k"], |s| s.at_least(1).at_most(1 << 20).divisible_by(8))?;
@@ -136,7 +149,8 @@ impl WarpSpecializedMainloop {
     ) -> Result<(), Error> {
         let thread = b.special(Special::TidX);
         let stage_bytes = self.parts.stage_bytes(self.tile)?;
-        let pipeline = Pipeline::new(b, self.parts.stages, stage_bytes, self.parts.consumers()?)?;
+        let consumers = self.parts.consumers()? * self.parts.multicast;
+        let pipeline = Pipeline::new(b, self.parts.stages, stage_bytes, consumers)?;
         b.if_(&Cond::less(&thread, &Expr::from(1)), |b| {
             for feed in &feeds {
                 prefetch_tma_descriptor(b, &feed.map)?;
@@ -145,7 +159,12 @@ impl WarpSpecializedMainloop {
             fence_barrier_init(b);
             Ok(())
         })?;
-        b.barrier();
+        // Other blocks multicast into this block, and arrive at its mbarriers.
+        if self.parts.multicast > 1 {
+            b.cluster_sync()
+        } else {
+            b.barrier()
+        }
         let group = b.canonical_warp_group_idx(&thread)?;
         let shared = Shared { mainloop: self, tiles, pipeline };
         b.if_else(

@@ -38,12 +38,17 @@ pub(in crate::gemm) struct Tiles {
 }
 
 impl Tiles {
-    /// The way through `order`, whose rows and columns of tiles are at most `most`.
-    pub(in crate::gemm) fn new(b: &mut Builder, order: Order, most: [i64; 2]) -> Result<Tiles, Error> {
-        let grid = b.special(Special::NctaidX);
+    /// The way of a cluster of `cluster` blocks through `order`, whose rows and columns of tiles are at most `most`.
+    pub(in crate::gemm) fn new(
+        b: &mut Builder,
+        order: Order,
+        most: [i64; 2],
+        cluster: i64,
+    ) -> Result<Tiles, Error> {
+        let grid = b.special(Special::NctaidX).div(cluster)?;
         // A grid has at least one block.
         let step = b.bounded(&grid, BLOCKS - 1)?.maximum(&Expr::from(1));
-        let first = b.special(Special::CtaidX);
+        let first = b.special(Special::CtaidX).div(cluster)?;
         Ok(Tiles { order, first: b.bounded(&first, BLOCKS - 1)?, step, most })
     }
 
@@ -54,7 +59,7 @@ impl Tiles {
         extents: [i64; 2],
         who: &Cond,
         alternate: bool,
-        body: impl FnOnce(&mut Builder, &Tile) -> Result<(), Error>,
+        body: impl FnOnce(&mut Builder, Tile) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let parity: Option<Reg> = alternate.then(|| {
             let parity = b.reg(Type::B32);
@@ -80,7 +85,7 @@ impl Tiles {
                 None => Expr::from(0),
             };
             let place = Place { row, column, extents };
-            body(b, &Tile { place, backwards, part: None })?;
+            body(b, Tile { place, backwards, part: None })?;
             if let Some(parity) = &parity {
                 let operands = vec![Ptx::from(parity), Ptx::from(parity), Ptx::Int(1)];
                 b.inst(Opcode::Xor, &[Type::B32.into()], operands);

@@ -327,6 +327,7 @@ impl WarpSpecializedFacts {
                 atoms: SM90_ATOMS,
                 stages: self.stages(),
                 registers: [40, 232],
+                multicast: 1,
             }),
             schedule: Schedule::Persistent { alternate: true },
             store: Store::Tma { rows: tile_m },

@@ -3,7 +3,7 @@
 use girih_layout::{Composed, Lay};
 use girih_tensor::DType;
 
-use crate::atom::{GmmaLayout, GmmaSwizzle, MmaAtom, MmaKind};
+use crate::atom::{GmmaLayout, GmmaSwizzle, Major, MmaAtom, MmaKind};
 use crate::builder::MAX_SHARED;
 use crate::engine::element_bytes;
 use crate::error::narrow;
@@ -15,6 +15,8 @@ use crate::{Error, Pipeline, TiledMma};
 /// The threads of a warpgroup, and the rows of C that it computes by one instruction.
 pub(in crate::gemm) const WARPGROUP: i64 = 128;
 pub(in crate::gemm) const ROWS: i64 = 64;
+/// The blocks of a cluster for which every GPU with clusters has room.
+pub(in crate::gemm) const CLUSTERS: [i64; 4] = [1, 2, 4, 8];
 /// The registers of a multiprocessor.
 const REGISTERS: i64 = 65536;
 
@@ -29,6 +31,9 @@ pub struct WarpSpecialized {
     pub stages: i64,
     /// Registers of the producer's threads and of the consumers'.
     pub registers: [u32; 2],
+    /// The blocks of a cluster, 1, 2, 4 or 8, which have tiles of C one below the other: each of them brings a part of the tile of B, by a
+    /// multicast to all (CuTe's `ClusterShape` of `(multicast,1,1)`). 1 is no cluster.
+    pub multicast: i64,
 }
 
 impl WarpSpecialized {
@@ -125,6 +130,13 @@ impl WarpSpecialized {
                     &format!("a positive multiple of {unit}, at most 1024"),
                 );
             }
+        }
+        let [_, n, _] = tile;
+        let line = if atom.majors[1] == Major::K { 8 } else { 128 / element };
+        if !CLUSTERS.contains(&self.multicast) || n % (line * self.multicast) != 0 {
+            let accepted =
+                format!("1, 2, 4 or 8 blocks, of which each has a multiple of {line} of the {n} columns");
+            return refuse("multicast", self.multicast.to_string(), &accepted);
         }
         self.check_registers(tile)?;
         self.check_shared(tile, 0)

@@ -8,7 +8,7 @@ use crate::algorithm::{MmaWith, clear, gemm, warpgroup_arrive, warpgroup_commit_
 use crate::builder::{Builder, Cond};
 use crate::gemm::mainloop::Sums;
 use crate::tiled::mma::Operand;
-use crate::{Descriptor, Error, Expr, PipelineState};
+use crate::{Descriptor, Error, Expr, PipelineState, Stage};
 
 /// A thread of the warpgroups that multiply.
 pub struct Consumer<'a> {
@@ -36,7 +36,12 @@ impl<'a> Consumer<'a> {
             b.warpgroup_reg_alloc(parts.registers[1])?;
         }
         let consumer = Consumer::new(b, shared, thread, group)?;
-        body(b, &consumer)
+        body(b, &consumer)?;
+        if parts.multicast > 1 {
+            // The block stays until no other block multicasts into it or arrives at its mbarriers.
+            b.cluster_sync();
+        }
+        Ok(())
     }
 
     fn new(
@@ -86,15 +91,26 @@ impl<'a> Consumer<'a> {
             warpgroup_commit_batch(b);
             warpgroup_wait(b, 1);
             let done = before.stage(b);
-            pipeline.consumer_release(b, &done, &Cond::all([further, self.leader.clone()]))?;
+            self.release(b, &done, further)?;
             read.advance(b);
             before.advance(b);
             Ok(())
         })?;
         warpgroup_wait(b, 0);
         let done = before.stage(b);
-        pipeline.consumer_release(b, &done, &Cond::all([any, self.leader.clone()]))?;
+        self.release(b, &done, any)?;
         Ok(&self.sums)
+    }
+
+    /// Releases a stage that the warpgroup has read, if `cond` holds: in every block whose copies come into the stage.
+    fn release(&self, b: &mut Builder, stage: &Stage, cond: Cond) -> Result<(), Error> {
+        let (pipeline, blocks) = (&self.shared.pipeline, self.shared.mainloop.parts.multicast);
+        if blocks == 1 {
+            return pipeline.consumer_release(b, stage, &Cond::all([cond, self.leader.clone()]));
+        }
+        // One thread for each block.
+        let of_block = Cond::less(&self.thread, &Expr::from(blocks));
+        pipeline.consumer_release_in(b, stage, &self.thread, &Cond::all([cond, of_block]))
     }
 
     /// Registers for the thread's share of the sums if the tile's columns are shared among `blocks` blocks: those of a tile of as many

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use girih_ptx::Special;
 use girih_tensor::Slice;
 
 use super::{Feed, Shared};
@@ -74,15 +75,24 @@ impl<'a> Producer<'a> {
     ) -> Result<(), Error> {
         let Feed { copy: boxes, map } = &self.feeds[operand as usize];
         let barrier = self.shared.pipeline.full(&stage.index)?;
-        let tiler = shape_tiler(&self.shared.mainloop.extents(operand))?;
-        let whole = boxes.tma_tensor()?; // (X,K)
-        let tile = whole.local_tile(&tiler, &at.clone().map(Slice::At))?; // (BlockX,BlockK)
+        let mainloop = self.shared.mainloop;
+        let tiler = shape_tiler(&mainloop.extents_of_copy(operand))?;
         let stages = [Slice::All, Slice::All, Slice::At(stage.index.clone())];
         let shared = self.shared.tiles[operand as usize].slice(Slice::tuple(stages))?; // (BlockX,BlockK)
+        let (mut with, mut at, mut place) =
+            (boxes.with(map).barrier(barrier.address()), at.clone(), [0, 0].map(Expr::from));
+        if mainloop.is_multicast(operand) {
+            let rank = b.special(Special::ClusterCtarank);
+            at[0] = &(&at[0] * mainloop.parts.multicast) + &rank;
+            place[0] = rank;
+            with = with.blocks(u16::MAX >> (16 - mainloop.parts.multicast));
+        }
+        let tile = boxes.tma_tensor()?.local_tile(&tiler, &at.map(Slice::At))?; // (CopyX,BlockK)
+        let shared = shared.local_tile(&tiler, &place.map(Slice::At))?; // (CopyX,BlockK)
         let one = boxes.copy().get_slice(&Expr::from(0))?;
         copy(
             b,
-            boxes.with(map).barrier(barrier.address()),
+            with,
             &one.partition_s(&tile)?,   // (Box,RestX,RestK)
             &one.partition_d(&shared)?, // (Box,RestX,RestK)
         )
