@@ -122,7 +122,7 @@ fn work(args: &Args, rows: Vec<Row>, seconds: Option<u64>, path: &Path) -> Resul
     let done = |row: &Row| known.iter().any(|record| record[key] == *row.name && blamed(record).is_none());
     let mut bench = Bench::new(device, rows, Effort::full(args.rounds));
     bench.blamed = known.iter().filter_map(blamed).collect();
-    let limit = Duration::from_secs(if args.sweep { 300 } else { 90 });
+    let limit = Duration::from_secs(90);
     let under_way = watch(machine.clone(), path.to_path_buf(), key, bench.trial().clone());
     let (mut left, mut bad) = (0, 0);
     for row in wanted.iter().filter(|row| !done(row)) {

@@ -177,6 +177,12 @@ fn products_are_exact() {
         (GemmConfig { c_type: DType::F16, ..base }, vec![[200, 136, 70]]),
         (rows(GemmConfig { tile: [64, 64, 64], ..single }, 64), vec![[100, 80, 70]]),
         (wide, vec![[300, 80, 70]]),
+        // Rows of C in shared memory as narrow as 32 bytes.
+        (
+            config("SM90_64x96x16_F32BF16BF16_SS<K,MN>", [128, 96, 64], two, DType::Bf16),
+            vec![[200, 136, 150]],
+        ),
+        (config("SM90_64x144x16_F32BF16BF16_SS", [128, 144, 64], two, DType::Bf16), vec![[200, 168, 150]]),
         (GemmConfig { c_major: Major::Mn, ..base }, vec![[200, 136, 150], [8, 1, 70], [136, 3, 70]]),
         (GemmConfig { c_major: Major::Mn, c_type: DType::F32, ..base }, vec![[132, 70, 70]]),
         (rows(GemmConfig { c_major: Major::Mn, tile: [256, 64, 64], ..base }, 256), vec![[304, 130, 200]]),
@@ -361,6 +367,10 @@ fn misuse_is_told() {
         GemmConfig { tile: [128, 64, 32], ..good },
         rows(good, 64),
         changed(|w| w.registers = [40, 240]),
+        GemmConfig {
+            tile: [256, 64, 64],
+            ..changed(|w| (w.atoms, w.registers) = (lay!("(4,1):(1,0)"), [24, 120]))
+        },
         GemmConfig { tile: [512, 64, 64], ..changed(|w| w.registers = [24, 128]) },
         changed(|w| w.stages = 10),
         changed(|w| w.multicast = 3),
@@ -395,11 +405,12 @@ fn misuse_is_told() {
         tile N = 96: a positive multiple of 64, at most 1024
         tile K = 32: a positive multiple of 64, at most 1024
         rows of the store = 64: multiples of 128 that divide 128
-        registers = 40 and 2 x 240: at most 512 for a thread of each warpgroup together
+        registers = 40 and 2 x 240: at most 504 for a thread of each warpgroup together
+        registers = 24 and 4 x 120: at most 480 for a thread of each warpgroup together
         tile (M,N) = (512,64): at most 104 accumulators in 128 registers
         shared memory = 245920 bytes: stages and rows of C of at most 232448 bytes together
-        multicast = 3: 1, 2, 4 or 8 blocks, of which each has a multiple of 8 of the 64 columns
-        multicast = 16: 1, 2, 4 or 8 blocks, of which each has a multiple of 8 of the 64 columns
+        multicast = 3: 1, 2, 4 or 8 blocks, of which each has whole swizzles of the 64 columns
+        multicast = 16: 1, 2, 4 or 8 blocks, of which each has whole swizzles of the 64 columns
         multicast = 2: 1 where blocks share K
         parts of K = 300: 2 to 256
         cluster of parts = 3: 1, 2, 4 or 8, dividing 4

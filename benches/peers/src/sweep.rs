@@ -21,7 +21,7 @@ use crate::rows::{Product, Row};
 use crate::theirs::{closest, finalists, plan};
 
 /// Configurations of a sweep.
-const MOST: usize = 24;
+const MOST: usize = 40;
 /// Those that are measured beside the peer's best ones.
 const FINALISTS: usize = 4;
 const PEERS: usize = 2;

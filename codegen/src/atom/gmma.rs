@@ -174,6 +174,24 @@ impl GmmaLayout {
         let layout = atom.layout().tile_to_shape(&shape, Some(&order))?;
         Ok(Composed::new(atom.swizzle(), 0, layout))
     }
+
+    /// The layout with the widest swizzle whose rows divide a tile of these extents (CUTLASS's `ss_smem_selector`).
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_codegen::atom::{GmmaLayout, GmmaSwizzle, Major};
+    /// use girih_tensor::DType;
+    ///
+    /// // Rows of 96 elements of 2 bytes are three rows of 64 bytes.
+    /// assert_eq!(GmmaLayout::select(Major::K, DType::Bf16, [64, 96]).swizzle, GmmaSwizzle::Sw64);
+    /// assert_eq!(GmmaLayout::select(Major::Mn, DType::Bf16, [64, 96]).swizzle, GmmaSwizzle::Sw128);
+    /// ```
+    pub fn select(major: Major, dtype: DType, [x, k]: [i64; 2]) -> GmmaLayout {
+        let row = if major == Major::K { k } else { x };
+        let divides = |swizzle: &GmmaSwizzle| row % (swizzle.units() * unit(dtype)) == 0;
+        let swizzle = GmmaSwizzle::ALL.into_iter().rev().find(divides).unwrap_or(GmmaSwizzle::Inter);
+        GmmaLayout { major, swizzle }
+    }
 }
 
 /// What a matrix descriptor says besides the address.

@@ -9,26 +9,48 @@ use super::{KernelKind, Problem, choose};
 use crate::launch::widest;
 
 /// Rows, and how many warpgroups share them.
-const ROWS: [(i64, i64); 6] = [(64, 1), (128, 1), (128, 2), (192, 3), (256, 2), (256, 4)];
-const COLUMNS: [i64; 10] = [8, 16, 32, 48, 64, 96, 128, 160, 192, 256];
+const ROWS: [(i64, i64); 5] = [(64, 1), (128, 1), (128, 2), (192, 3), (256, 2)];
+const COLUMNS: [i64; 14] = [8, 16, 32, 48, 64, 96, 128, 144, 160, 176, 192, 208, 224, 256];
 /// Bytes of a tile along K.
 const DEPTHS: [i64; 2] = [128, 256];
 /// Blocks that share a tile, and those of a cluster.
-const PARTS: [(i64, i64); 12] =
-    [(2, 2), (4, 4), (8, 8), (2, 1), (3, 1), (4, 1), (6, 1), (8, 1), (16, 1), (32, 1), (64, 1), (128, 1)];
+const PARTS: [(i64, i64); 18] = [
+    (8, 4),
+    (32, 4),
+    (64, 4),
+    (128, 4),
+    (2, 2),
+    (4, 4),
+    (8, 8),
+    (16, 8),
+    (32, 8),
+    (64, 8),
+    (128, 8),
+    (2, 1),
+    (3, 1),
+    (4, 1),
+    (6, 1),
+    (8, 1),
+    (16, 1),
+    (32, 1),
+];
+/// Blocks that bring tiles of B together.
+const MULTICASTS: [i64; 3] = [1, 2, 4];
 /// With fewer stages copies do not stay ahead of products, and with more nothing becomes faster.
 const LEAST_STAGES: i64 = 3;
 const MOST_STAGES: i64 = 12;
 /// Registers of the producer's and the consumers' threads, by the number of consumers.
-const REGISTERS: [[u32; 2]; 4] = [[40, 240], [40, 232], [32, 160], [24, 120]];
+const REGISTERS: [[u32; 2]; 3] = [[40, 240], [24, 240], [32, 160]];
 /// The most rows of C for which its columns may be those of the tiles' rows: more fill the rows of a tile themselves.
 const SWAPPED: i64 = 256;
 /// A kernel that takes more cycles does not gain by beginning before the one before it has ended.
 const LONG: f64 = 100_000.0;
+/// How many of the likeliest configurations are measured with and without an early beginning.
+const EARLY: usize = 6;
 /// The most configurations that have the same rows and columns.
-const ALIKE: usize = 5;
+const ALIKE: usize = 3;
 /// A configuration that the model takes for so much slower than the best is not measured.
-const HOPELESS: f64 = 2.0;
+const HOPELESS: f64 = 2.5;
 
 /// Warp-specialised configurations for `problem` on a device of so many multiprocessors, at most `most`, the likeliest first. There are none
 /// where tensor maps cannot describe the matrices or the elements are f32 or f64.
@@ -60,14 +82,22 @@ pub fn candidates(problem: &Problem, multiprocessors: u32, most: usize) -> Vec<G
     }
     timed.sort_by(|a, b| a.1.total_cmp(&b.1));
     let least = timed.first().map_or(0.0, |(_, cycles)| *cycles);
+    let [m, n, k] = problem.mnk();
+    // With a long K, what counts is how K is shared.
+    let long_k = k > 64 * m.max(n);
     let mut out: Vec<GemmConfig> = Vec::new();
     for (config, cycles) in timed {
         let same =
             |other: &&GemmConfig| other.tile[..2] == config.tile[..2] && other.c_major == config.c_major;
-        if out.len() < most && out.iter().filter(same).count() < ALIKE && cycles <= HOPELESS * least {
+        let alike = if long_k { 4 * ALIKE } else { ALIKE };
+        if out.len() < most && out.iter().filter(same).count() < alike && cycles <= HOPELESS * least {
             out.push(GemmConfig { programmatic: least < LONG, ..config });
         }
     }
+    // Whether a kernel gains by beginning early no model tells.
+    let first: Vec<GemmConfig> = out.iter().take(EARLY).copied().collect();
+    out.truncate(most.saturating_sub(first.len()));
+    out.extend(first.into_iter().map(|config| GemmConfig { programmatic: !config.programmatic, ..config }));
     out
 }
 
@@ -77,9 +107,10 @@ pub fn described(config: &GemmConfig) -> String {
     let parts = match &config.mainloop {
         Mainloop::WarpSpecialized(parts) => {
             format!(
-                "{} consumers, {} stages",
+                "{} consumers, {} stages, multicast {}",
                 i64::from(parts.threads().unwrap_or(0)) / 128 - 1,
-                parts.stages
+                parts.stages,
+                parts.multicast
             )
         }
         Mainloop::Multistage(parts) => format!("{} stages", parts.stages),
@@ -117,16 +148,23 @@ fn of_tile(
         // Rows of C that come in turns make room for stages, where these are few.
         let enough = stores.iter().position(|(_, held)| room(*held) > LEAST_STAGES);
         for (store, held) in stores.into_iter().take(enough.map_or(2, |enough| enough + 1)) {
-            let mut stages = vec![room(held).min(MOST_STAGES), room(held).min(4)];
+            // As many as fit, or as many as leave room for a second block on the multiprocessor.
+            let halves = (MAX_SHARED / 2 - 2048 - held) / ((rows + columns) * depth);
+            let mut stages = vec![room(held).min(MOST_STAGES), halves.min(MOST_STAGES)];
+            stages.sort_unstable();
             stages.dedup();
             stages.retain(|stages| *stages >= LEAST_STAGES);
-            out.extend(stages.into_iter().map(|stages| GemmConfig {
+            // Only blocks that have rows of C bring something.
+            let stacked = MULTICASTS.into_iter().filter(|by| *by == 1 || problem.mnk()[0] > (by - 1) * rows);
+            let both = stages.into_iter().flat_map(|stages| stacked.clone().map(move |by| (stages, by)));
+            out.extend(both.map(|(stages, multicast)| GemmConfig {
                 tile,
                 mainloop: Mainloop::WarpSpecialized(WarpSpecialized {
                     atom,
                     atoms,
                     stages,
                     registers: REGISTERS[(consumers - 1) as usize],
+                    multicast,
                 }),
                 schedule,
                 store,
@@ -158,8 +196,8 @@ fn stores(problem: &Problem, schedule: Schedule, [rows, columns]: [i64; 2], unit
         // The blocks of a cluster exchange their sums in shared memory.
         return vec![(direct, rows * columns * 4)];
     }
-    // Shared memory holds whole swizzled rows of C, or pairs of 8 columns; narrower tiles are stored from registers.
-    if columns * if c.contiguous() == 1 { element } else { 8 } % 128 != 0 {
+    // Shared memory holds rows of C of whole swizzles, or pairs of 8 columns; narrower tiles are stored from registers.
+    if columns * if c.contiguous() == 1 { element } else { 2 } % 32 != 0 {
         return vec![(direct, 0)];
     }
     let mut together = vec![rows, unit];
@@ -175,7 +213,7 @@ struct Model {
 
 /// Bytes that a multiprocessor reads from shared memory and from the L2 cache in a cycle, and that all get from memory.
 const SHARED: f64 = 128.0;
-const L2: f64 = 64.0;
+const L2: f64 = 40.0;
 const MEMORY: f64 = 2600.0;
 /// Cycles from the asking for a tile to its arrival; of a block's start and end; of blocks that wait for one another.
 const LATENCY: f64 = 1500.0;
@@ -203,11 +241,16 @@ impl Model {
         let steps = (k as f64 / depth / split).ceil();
         let instruction = (columns / 2.0).max((64.0 + columns) * 32.0 / SHARED);
         let products = rows / 64.0 * (depth * element / 32.0) * instruction;
-        let arrives = ((rows + columns) * depth * element / L2).max(LATENCY / parts.stages as f64);
+        let arrives = ((rows + columns / parts.multicast as f64) * depth * element / L2)
+            .max(LATENCY / parts.stages as f64);
         let output = f64::from(self.problem.output().bits()) / 8.0;
         let turns = (tiles * split / self.multiprocessors).ceil();
         let starts = if config.schedule.is_persistent() { 1.0 } else { turns };
-        let blocks = starts * (START + rows * columns * output / L2);
+        let slow = if matches!(config.store, Store::Direct { .. }) { 3.0 } else { 1.0 };
+        let blocks = starts * (START + slow * rows * columns * output / L2);
+        // One warpgroup alone waits for its own instructions.
+        let alone = parts.threads().unwrap_or(0) == 256 && columns > 32.0;
+        let products = if alone { products * 1.2 } else { products };
         let own = turns * steps * products.max(arrives) + met + blocks;
         let traffic = ((m * k + n * k) as f64 * element + (m * n) as f64 * output) / MEMORY;
         // What is not waited for takes something too.

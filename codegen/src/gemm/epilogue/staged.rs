@@ -7,8 +7,7 @@ use girih_tensor::{DType, Slice, Tensor};
 use super::AtTile;
 use crate::algorithm::{CacheHint, copy, fence_proxy_async, tma_store_arrive, tma_store_wait};
 use crate::atom::{
-    GmmaLayout, GmmaSwizzle, Major, SM90_U16X8_STSM_T, SM90_U32X4_STSM_N, Transfer, UNIVERSAL_COPY_32,
-    UNIVERSAL_COPY_64,
+    GmmaLayout, Major, SM90_U16X8_STSM_T, SM90_U32X4_STSM_N, Transfer, UNIVERSAL_COPY_32, UNIVERSAL_COPY_64,
 };
 use crate::builder::{Builder, SHARED_ALIGN};
 use crate::engine::element_bytes;
@@ -51,7 +50,7 @@ impl Rows {
         together: i64,
     ) -> Result<Rows, Error> {
         let ([m, n, _], dtype, major) = (config.tile, config.c_type, config.c_major);
-        let layout = GmmaLayout { major, swizzle: GmmaSwizzle::Sw128 }.tile(dtype, [ROWS, n])?;
+        let layout = GmmaLayout::select(major, dtype, [ROWS, n]).tile(dtype, [ROWS, n])?;
         let bits = dtype.bits();
         // A thread has two neighbours of a row.
         let by = match (bits, major) {

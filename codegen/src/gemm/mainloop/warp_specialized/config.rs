@@ -3,7 +3,7 @@
 use girih_layout::{Composed, Lay};
 use girih_tensor::DType;
 
-use crate::atom::{GmmaLayout, GmmaSwizzle, Major, MmaAtom, MmaKind};
+use crate::atom::{GmmaLayout, MmaAtom, MmaKind};
 use crate::builder::MAX_SHARED;
 use crate::engine::element_bytes;
 use crate::error::narrow;
@@ -71,8 +71,8 @@ impl WarpSpecialized {
 
     /// A stage's tile of A or B, (BlockX,BlockK).
     pub(super) fn shared(&self, operand: Operand, extents: [i64; 2]) -> Result<Composed, Error> {
-        let layout = GmmaLayout { major: self.atom.majors[operand as usize], swizzle: GmmaSwizzle::Sw128 };
-        layout.tile(self.atom.dtype(operand), extents)
+        let (major, dtype) = (self.atom.majors[operand as usize], self.atom.dtype(operand));
+        GmmaLayout::select(major, dtype, extents).tile(dtype, extents)
     }
 
     /// Whether the producer gives registers to the consumers. In a block of two warpgroups each thread has all registers that it can name.
@@ -131,11 +131,14 @@ impl WarpSpecialized {
                 );
             }
         }
-        let [_, n, _] = tile;
-        let line = if atom.majors[1] == Major::K { 8 } else { 128 / element };
-        if !CLUSTERS.contains(&self.multicast) || n % (line * self.multicast) != 0 {
+        let [_, n, k] = tile;
+        // What a block brings lies in shared memory as the tile does.
+        let layout = |n: i64| GmmaLayout::select(atom.majors[1], atom.b_type, [n, k]);
+        let blocks = self.multicast.max(1);
+        let parted = n % (8 * blocks) == 0 && layout(n / blocks) == layout(n);
+        if !CLUSTERS.contains(&self.multicast) || blocks > 1 && !parted {
             let accepted =
-                format!("1, 2, 4 or 8 blocks, of which each has a multiple of {line} of the {n} columns");
+                format!("1, 2, 4 or 8 blocks, of which each has whole swizzles of the {n} columns");
             return refuse("multicast", self.multicast.to_string(), &accepted);
         }
         self.check_registers(tile)?;
@@ -146,7 +149,8 @@ impl WarpSpecialized {
     fn check_registers(&self, [m, n, _]: [i64; 3]) -> Result<(), Error> {
         let [producer, consumer] = self.registers.map(i64::from);
         let consumers = self.consumers()?;
-        let most = REGISTERS / WARPGROUP;
+        // A block has the registers that its threads begin with, and warpgroups wait for what others give back.
+        let most = REGISTERS / (WARPGROUP * (1 + consumers)) / 8 * 8 * (1 + consumers);
         if producer + consumers * consumer > most {
             let accepted = format!("at most {most} for a thread of each warpgroup together");
             return refuse("registers", format!("{producer} and {consumers} x {consumer}"), &accepted);
