@@ -23,6 +23,7 @@ logs=${LOGS:-logs}
 rows=$logs/rows.tsv
 mkdir -p "$logs" && touch "$rows"
 export GIRIH_DEVICE=cuda CRITERION_HOME="$logs/criterion" GIRIH_RECORD="$logs/records.jsonl"
+[ -f commit ] && export GIRIH_COMMIT=${GIRIH_COMMIT:-$(<commit)}
 ran=0 failures=0 left=0
 
 # row NAME COMMAND...: one row of the table; a run that skipped itself for want of a GPU is a failure here.

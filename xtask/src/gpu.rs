@@ -41,6 +41,9 @@ pub(crate) fn run() -> Result<(), Error> {
     }
     let (script, run) = (root().join("xtask/gpu-run.sh"), folder.join("run.sh"));
     fs::copy(&script, &run).map_err(at(&script))?;
+    let described = "git describe --always --dirty";
+    let commit = folder.join("commit");
+    fs::write(&commit, output(&mut command(described), described)?).map_err(at(&commit))?;
     println!("--- copy {} to the machine and start run.sh there", folder.display());
     Ok(())
 }

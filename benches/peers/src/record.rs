@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
-use std::{fs, fs::OpenOptions, io::Write as _, process::Command};
+use std::{env, fs, fs::OpenOptions, io::Write as _, process::Command};
 
 use girih_device::Device;
 use serde_json::{Value, json};
@@ -79,18 +79,24 @@ pub struct Machine {
     gpu: String,
     driver: String,
     date: String,
+    commit: String,
 }
 
 impl Machine {
-    /// The device, its driver as `nvidia-smi` tells it, and today's date: `GIRIH_DATE`, or the system's.
+    /// The device, its driver as `nvidia-smi` tells it, today's date (`GIRIH_DATE`, or the system's), and what was built: `GIRIH_COMMIT`, what
+    /// was packed with the binary, or what is checked out.
     pub fn of(device: &Device) -> Machine {
         let unknown = || String::from("unknown");
-        let date = std::env::var("GIRIH_DATE").ok().or_else(|| said("date", &["-u", "+%Y-%m-%d"]));
+        let date = env::var("GIRIH_DATE").ok().or_else(|| said("date", &["-u", "+%Y-%m-%d"]));
+        let packed = || fs::read_to_string(env::current_exe().ok()?.parent()?.parent()?.join("commit")).ok();
+        let commit = env::var("GIRIH_COMMIT").ok().or_else(packed);
+        let commit = commit.or_else(|| said("git", &["describe", "--always", "--dirty"]));
         let driver = smi("driver_version").into_iter().next();
         Machine {
             gpu: device.name().into(),
             driver: driver.unwrap_or_else(unknown),
             date: date.unwrap_or_else(unknown),
+            commit: commit.map_or_else(unknown, |commit| commit.trim().into()),
         }
     }
 
@@ -102,6 +108,7 @@ impl Machine {
         record["gpu"] = self.gpu.as_str().into();
         record["driver"] = self.driver.as_str().into();
         record["date"] = self.date.as_str().into();
+        record["commit"] = self.commit.as_str().into();
         let mut file = OpenOptions::new().append(true).create(true).open(path)?;
         Ok(writeln!(file, "{record}")?)
     }
@@ -112,7 +119,7 @@ impl Machine {
 /// # Errors
 /// The file's.
 pub fn save(device: &Device, records: Vec<Value>) -> Result<(), Failure> {
-    let Some(path) = std::env::var_os("GIRIH_RECORD") else { return Ok(()) };
+    let Some(path) = env::var_os("GIRIH_RECORD") else { return Ok(()) };
     let machine = Machine::of(device);
     records.into_iter().try_for_each(|record| machine.append(Path::new(&path), record))
 }
