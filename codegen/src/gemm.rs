@@ -17,6 +17,7 @@ mod emit;
 mod epilogue;
 mod interface;
 mod mainloop;
+mod repitch;
 mod schedule;
 
 pub use crate::atom::Major;
@@ -27,6 +28,7 @@ pub use mainloop::{
     Consumer, Feed, Mainloop, Multistage, MultistageMainloop, Producer, SharedTile, Source, Stages, Sums,
     WarpSpecialized, WarpSpecializedMainloop, k_tiles,
 };
+pub use repitch::{Repitch, RepitchConfig, RepitchParam, repitch};
 pub use schedule::{MAX_TILES, Schedule, hilbert};
 
 use crate::{Builder, Error};

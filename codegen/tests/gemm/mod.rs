@@ -7,6 +7,7 @@ mod golden;
 mod order;
 mod partitions;
 mod pieces;
+mod repitch;
 mod run;
 
 use girih_codegen::gemm::{GemmConfig, SharedTile, Source};
