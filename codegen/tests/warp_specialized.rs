@@ -71,11 +71,13 @@ struct Stored {
     extents: [i64; 2],
     by_rows: bool,
     dtype: DType,
+    /// The number that the pitch is a multiple of.
+    unit: i64,
 }
 
 impl Stored {
     fn pitch(&self) -> i64 {
-        (self.extents[usize::from(self.by_rows)] + 15) / 16 * 16 + 16
+        (self.extents[usize::from(self.by_rows)] + self.unit - 1) / self.unit * self.unit + self.unit
     }
 
     /// The elements of the matrix as they lie in memory.
@@ -102,10 +104,12 @@ fn run(
 ) -> Result<(), String> {
     let [m, n, k] = mnk;
     let [a, b] = config.atom().majors.map(|major| major == Major::K);
+    let unit = if let Store::Coalesced { vector, .. } = config.store { vector } else { 16 };
+    let like_c = |dtype| Stored { extents: [m, n], by_rows: config.c_major == Major::K, dtype, unit };
     let matrices = [
-        Stored { extents: [m, k], by_rows: a, dtype: config.atom().a_type },
-        Stored { extents: [n, k], by_rows: b, dtype: config.atom().b_type },
-        Stored { extents: [m, n], by_rows: config.c_major == Major::K, dtype: config.c_type },
+        Stored { extents: [m, k], by_rows: a, dtype: config.atom().a_type, unit: 16 },
+        Stored { extents: [n, k], by_rows: b, dtype: config.atom().b_type, unit: 16 },
+        like_c(config.c_type),
     ];
     let memory = Memory::new();
     let mut places = Vec::new();
@@ -116,8 +120,7 @@ fn run(
     // The inputs of the epilogue are matrices, whose sum is added.
     let inputs = || kernel.inputs.iter().zip(2..);
     for (input, i) in inputs() {
-        let matrix = Stored { extents: [m, n], by_rows: config.c_major == Major::K, dtype: input.dtype };
-        places.push(upload(&memory, &matrix.bytes(|x, y| number(i, x, y) as f64)));
+        places.push(upload(&memory, &like_c(input.dtype).bytes(|x, y| number(i, x, y) as f64)));
     }
     let place = |name: &str| places[3 + kernel.inputs.iter().position(|input| input.name == name).unwrap()];
     let order = kernel.order(m, n).unwrap();
@@ -282,6 +285,40 @@ fn schedules_and_stores_combine() {
     }
 }
 
+/// A C that tensor maps do not describe goes through shared memory too.
+#[test]
+fn any_c_goes_through_shared_memory() {
+    let base = config(TN_BF16, [128, 64, 64], lay!("(2,1):(1,0)"), DType::Bf16);
+    let single = with(base, |w| WarpSpecialized { atoms: lay!("(1,1):(0,0)"), ..w });
+    let wide = config("SM90_64x192x16_F32BF16BF16_SS", [128, 192, 64], lay!("(2,1):(1,0)"), DType::Bf16);
+    let coalesced = |config: GemmConfig, rows, vector| {
+        let store = Store::Coalesced { rows, vector };
+        GemmConfig { store, ..config }
+    };
+    let transposed = |config| GemmConfig { c_major: Major::Mn, ..config };
+    let split = |config| GemmConfig { schedule: Schedule::SplitK { parts: 2, cluster: 1 }, ..config };
+    let f32s = GemmConfig { c_type: DType::F32, ..base };
+    let plus = || Epilogue::new().plus(Input::matrix("x", DType::Bf16));
+    for (config, mnk, epilogue) in [
+        (coalesced(base, 128, 1), [131, 129, 150], Epilogue::new()),
+        (coalesced(base, 128, 1), [131, 129, 150], plus()),
+        (coalesced(base, 128, 2), [131, 130, 150], plus()),
+        (coalesced(GemmConfig { tile: [256, 64, 64], ..base }, 128, 1), [257, 65, 70], Epilogue::new()),
+        (coalesced(GemmConfig { tile: [64, 64, 64], ..single }, 64, 4), [100, 68, 70], Epilogue::new()),
+        (coalesced(wide, 128, 1), [200, 193, 70], Epilogue::new()),
+        (coalesced(f32s, 128, 1), [131, 67, 70], plus()),
+        (transposed(coalesced(base, 128, 1)), [131, 67, 70], Epilogue::new()),
+        (transposed(coalesced(base, 128, 2)), [134, 67, 70], plus()),
+        (transposed(coalesced(f32s, 128, 1)), [131, 67, 70], Epilogue::new()),
+        (split(coalesced(base, 128, 1)), [131, 129, 150], plus()),
+    ] {
+        let kernel = generate(&config, &epilogue).unwrap_or_else(|e| panic!("{e}: {config:?}"));
+        let blocks = kernel.blocks(mnk[0], mnk[1], 3).unwrap();
+        let result = run(&config, &kernel, kernel.kernel.module(), mnk, blocks.into(), 1);
+        result.unwrap_or_else(|e| panic!("{mnk:?}, {epilogue:?}, {config:?}: {e}"));
+    }
+}
+
 /// Where an epilogue reads matrices, wide tiles are stored piece by piece, in the smaller pieces the more matrices it reads.
 #[test]
 fn pieces_of_epilogues_cover_the_tile() {
@@ -415,7 +452,7 @@ fn misuse_is_told() {
         parts of K = 300: 2 to 256
         cluster of parts = 3: 1, 2, 4 or 8, dividing 4
         cluster of parts = 4: 1, 2, 4 or 8, dividing 6
-        store = Tma: a direct store where a cluster shares K
+        store = Tma { rows: 128 }: a direct store where a cluster shares K
         tile N = 128: the columns of one atom, a multiple of 64 that a cluster can share
         shared memory = 254096 bytes: stages and rows of C of at most 232448 bytes together
         m = 0: multiples of 1 from 1 to 1073741824 elements

@@ -44,6 +44,14 @@ pub enum Store {
         /// The tile's rows that shared memory holds at once. If these are not all, each warpgroup stores its part in turns.
         rows: i64,
     },
+    /// Through shared memory, and from there by the threads, so that a warp writes neighbouring vectors: for a C that tensor maps do not
+    /// describe, or whose contiguous extent is no multiple of 16 bytes, since tensor copies store nothing less. Only a warp-specialised mainloop leaves room for this.
+    Coalesced {
+        /// As those of [`Store::Tma`].
+        rows: i64,
+        /// As that of [`Store::Direct`].
+        vector: i64,
+    },
 }
 
 impl GemmConfig {
@@ -120,7 +128,7 @@ impl GemmConfig {
     }
 
     /// Whether A and B are described by tensor maps.
-    pub(super) fn loads_by_maps(&self) -> bool {
+    pub fn loads_by_maps(&self) -> bool {
         matches!(self.mainloop, Mainloop::WarpSpecialized(_))
     }
 
@@ -134,11 +142,15 @@ impl GemmConfig {
         if operand == Operand::C { self.c_type } else { self.atom().dtype(operand) }
     }
 
-    /// The number of elements of which the pitch of A, B or C is a multiple; the address is a multiple of their bytes.
-    pub(super) fn aligned(&self, operand: Operand) -> Result<i64, Error> {
+    /// The number of elements of which the pitch of A, B or C is a multiple, and the contiguous extent of C; the address is a multiple of
+    /// their bytes.
+    ///
+    /// # Errors
+    /// [`Error::Config`] for elements that are not whole bytes.
+    pub fn aligned(&self, operand: Operand) -> Result<i64, Error> {
         let line = || Ok(16 / element_bytes("element", self.dtype(operand))?);
         match (operand, &self.mainloop, self.store) {
-            (Operand::C, _, Store::Direct { vector }) => Ok(vector),
+            (Operand::C, _, Store::Direct { vector } | Store::Coalesced { vector, .. }) => Ok(vector),
             (Operand::A, Mainloop::Multistage(multistage), _) => Ok(multistage.a.vector),
             (Operand::B, Mainloop::Multistage(multistage), _) => Ok(multistage.b.vector),
             _ => line(),
@@ -169,20 +181,18 @@ impl GemmConfig {
 
 impl Store {
     fn check(&self, config: &GemmConfig) -> Result<(), Error> {
+        let (widest, vector) = (16 / element_bytes("c_type", config.c_type)?, config.aligned(Operand::C)?);
+        if !(1..=widest).contains(&vector) || vector.count_ones() != 1 {
+            let accepted = format!("a power of two, at most {widest}");
+            return refuse("vector of the store", vector.to_string(), &accepted);
+        }
         match (*self, &config.mainloop) {
-            (Store::Direct { vector }, _) => {
-                let widest = 16 / element_bytes("c_type", config.c_type)?;
-                if !(1..=widest).contains(&vector) || vector.count_ones() != 1 {
-                    let accepted = format!("a power of two, at most {widest}");
-                    return refuse("vector of the store", vector.to_string(), &accepted);
-                }
-                Ok(())
-            }
-            (Store::Tma { .. }, Mainloop::Multistage(_)) => {
+            (Store::Direct { .. }, _) => Ok(()),
+            (Store::Tma { .. } | Store::Coalesced { .. }, Mainloop::Multistage(_)) => {
                 let accepted = "a direct store, since shared memory holds the tiles of A and B";
-                refuse("store", String::from("Tma"), accepted)
+                refuse("store", format!("{self:?}"), accepted)
             }
-            (Store::Tma { rows }, Mainloop::WarpSpecialized(parts)) => {
+            (Store::Tma { rows } | Store::Coalesced { rows, .. }, Mainloop::WarpSpecialized(parts)) => {
                 let (unit, [m, n, _]) = (parts.rows()?, config.tile);
                 if rows < unit || rows % unit != 0 || m % rows != 0 {
                     let accepted = format!("multiples of {unit} that divide {m}");

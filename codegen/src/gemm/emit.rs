@@ -2,7 +2,7 @@
 
 use girih_ptx::Special;
 
-use super::epilogue::{self, Rows, Staged};
+use super::epilogue::{self, Out, Rows, Staged};
 use super::interface::Interface;
 use super::mainloop::WARPGROUP;
 use super::schedule::Team;
@@ -90,10 +90,21 @@ pub(super) fn warp_specialized(
             let rows = Rows::new(config, parts, rows)?;
             let copy = rows.tma_copy(&interface.layout(Operand::C)?)?;
             interface.keep(Operand::C, &copy);
-            description.extend(rows.describe(&copy));
-            Some(Staged::new(b, rows, copy, interface.map(Operand::C)?)?)
+            Some((rows, Out::Tensor(copy, interface.map(Operand::C)?.clone())))
+        }
+        Store::Coalesced { rows, vector } => {
+            let rows = Rows::new(config, parts, rows)?;
+            let copy = rows.coalesced(vector)?;
+            Some((rows, Out::Threads(copy, interface.tensor(Operand::C)?)))
         }
         Store::Direct { .. } => None,
+    };
+    let staged = match staged {
+        Some((rows, out)) => {
+            description.extend(rows.describe(&out));
+            Some(Staged::new(b, rows, out)?)
+        }
+        None => None,
     };
     let k_tiles = interface.k_tiles()?;
     let interface = &*interface;
@@ -116,7 +127,8 @@ pub(super) fn warp_specialized(
         |b, consumer| {
             wait(b);
             // Threads that have to know the tile wait for it: all threads, where they read or write what depends on the tile.
-            let knows = staged.is_none() || interface.epilogue_reads_tiles();
+            let one_stores = staged.as_ref().is_some_and(|staged| !staged.by_threads());
+            let knows = !one_stores || interface.epilogue_reads_tiles();
             let who = if knows { Cond::Always } else { consumer.leader().clone() };
             interface.for_each_tile(b, &who, false, |b, tile| {
                 let k_tiles = tile.k_tiles(&k_tiles)?;

@@ -19,7 +19,7 @@ use crate::{Error, Expr, Gmem, Scalar};
 
 pub(super) use apply::AtTile;
 pub(super) use direct::store;
-pub(super) use staged::{Rows, Staged, shared_bytes};
+pub(super) use staged::{Out, Rows, Staged, shared_bytes};
 
 /// An epilogue turns the sums of a product into C. It consists of nodes, each of which makes a new value of an element of C from the
 /// value before. The first value is the sum as an f32, or as an f64 where the sums are f64; the last value is rounded to C's dtype and

@@ -137,8 +137,8 @@ impl Schedule {
                 (Mainloop::WarpSpecialized(parts), Store::Direct { .. }) => {
                     parts.check_share(config.tile, self.parts()[1])
                 }
-                (Mainloop::WarpSpecialized(_), Store::Tma { .. }) => {
-                    refuse("store", String::from("Tma"), "a direct store where a cluster shares K")
+                (Mainloop::WarpSpecialized(_), Store::Tma { .. } | Store::Coalesced { .. }) => {
+                    refuse("store", format!("{:?}", config.store), "a direct store where a cluster shares K")
                 }
                 (Mainloop::Multistage(_), _) => {
                     refuse("cluster of parts", self.parts()[1].to_string(), "1 for a multistage mainloop")

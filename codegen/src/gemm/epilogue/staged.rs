@@ -1,5 +1,5 @@
 //! Stores the results of an epilogue from registers to shared memory, and from there by tensor copies to global memory, while the next
-//! tile is loaded.
+//! tile is loaded, or by the threads where tensor maps do not describe C.
 
 use girih_layout::{Composed, Lay, lay};
 use girih_tensor::{DType, Slice, Tensor};
@@ -7,7 +7,8 @@ use girih_tensor::{DType, Slice, Tensor};
 use super::AtTile;
 use crate::algorithm::{CacheHint, copy, fence_proxy_async, tma_store_arrive, tma_store_wait};
 use crate::atom::{
-    GmmaLayout, Major, SM90_U16X8_STSM_T, SM90_U32X4_STSM_N, Transfer, UNIVERSAL_COPY_32, UNIVERSAL_COPY_64,
+    AUTO_VECTORIZING_COPY, GmmaLayout, Major, SM90_U16X8_STSM_T, SM90_U32X4_STSM_N, Transfer,
+    UNIVERSAL_COPY_32, UNIVERSAL_COPY_64,
 };
 use crate::builder::{Builder, SHARED_ALIGN};
 use crate::engine::element_bytes;
@@ -16,7 +17,12 @@ use crate::gemm::schedule::Place;
 use crate::gemm::{GemmConfig, WarpSpecialized};
 use crate::sizes::{shape_tiler, static_size};
 use crate::tiled::mma::Operand;
-use crate::{Error, Expr, Smem, TiledCopy, TiledMma, TmaCopy};
+use crate::{Error, Expr, Gmem, Smem, ThrCopy, TiledCopy, TiledMma, TmaCopy};
+
+/// The threads of a warp.
+const LANES: i64 = 32;
+/// The lines of C that the threads of a warpgroup store together, so that what is under way fits the registers.
+const LINES: i64 = 8;
 
 /// The layout of rows of C in shared memory, and the copies to and from there.
 #[derive(Clone, Debug)]
@@ -24,6 +30,7 @@ pub(in crate::gemm) struct Rows {
     /// BlockM and BlockN.
     tile: [i64; 2],
     dtype: DType,
+    major: Major,
     /// Rows of the tile that shared memory has room for.
     together: i64,
     /// How many warpgroups multiply.
@@ -37,10 +44,17 @@ pub(in crate::gemm) struct Rows {
 /// C's way through shared memory in a kernel.
 pub(in crate::gemm) struct Staged {
     rows: Rows,
-    copy: TmaCopy,
-    map: Expr,
+    out: Out,
     /// The address of the rows in shared memory, in bytes.
     base: Expr,
+}
+
+/// The way from shared memory to C.
+pub(in crate::gemm) enum Out {
+    /// By tensor copies and the map at this address.
+    Tensor(TmaCopy, Expr),
+    /// By the threads of the warpgroup, to C as a whole.
+    Threads(TiledCopy, Tensor<Gmem>),
 }
 
 impl Rows {
@@ -61,7 +75,7 @@ impl Rows {
         };
         let store =
             TiledCopy::of_mma(by, bits, &TiledMma::new(parts.atom, lay!("(1,1):(0,0)"))?, Operand::C)?;
-        Ok(Rows { tile: [m, n], dtype, together, consumers: parts.consumers()?, layout, store })
+        Ok(Rows { tile: [m, n], dtype, major, together, consumers: parts.consumers()?, layout, store })
     }
 
     /// The tensor copy to C, which lies in global memory as `global` says.
@@ -69,12 +83,30 @@ impl Rows {
         TmaCopy::new(Transfer::Store, self.dtype, global, self.layout.layout(), self.layout.swizzle())
     }
 
+    /// The copy to C by the threads of a warpgroup in vectors of `vector` elements, of which a warp writes neighbours.
+    pub(in crate::gemm) fn coalesced(&self, vector: i64) -> Result<TiledCopy, Error> {
+        let (mode, n) = (usize::from(self.major == Major::K), self.tile[1]);
+        let line = [ROWS, n][mode];
+        let along = (1..=LANES)
+            .rev()
+            .find(|along| WARPGROUP % along == 0 && line % (along * vector) == 0)
+            .unwrap_or(1);
+        let by_mode = |line: i64, others: i64| if mode == 1 { [others, line] } else { [line, others] };
+        let threads = Lay::strided(by_mode(along, WARPGROUP / along), by_mode(1, along))?; // (ThrM,ThrN) -> thread
+        let values = Lay::strided(by_mode(vector, 1), by_mode(1, vector))?; // (ValM,ValN) -> value
+        TiledCopy::new(AUTO_VECTORIZING_COPY, self.dtype.bits(), &threads, &values)
+    }
+
     /// The layouts from which the rows are derived, each with its name.
-    pub(in crate::gemm) fn describe(&self, copy: &TmaCopy) -> [(&'static str, String); 3] {
+    pub(in crate::gemm) fn describe(&self, out: &Out) -> [(&'static str, String); 3] {
+        let to_global = match out {
+            Out::Tensor(copy, _) => copy.copy().atom.to_string(),
+            Out::Threads(copy, _) => copy.tv.to_string(),
+        };
         [
             ("C in shared memory", self.layout.to_string()),
             ("C: registers to shared", self.store.atom.to_string()),
-            ("C: shared to global", copy.copy().atom.to_string()),
+            ("C: shared to global", to_global),
         ]
     }
 }
@@ -86,18 +118,18 @@ pub(in crate::gemm) fn shared_bytes(dtype: DType, rows: i64, tile_n: i64) -> Res
 
 impl Staged {
     /// Allocates the shared memory.
-    pub(in crate::gemm) fn new(
-        b: &mut Builder,
-        rows: Rows,
-        copy: TmaCopy,
-        map: &Expr,
-    ) -> Result<Staged, Error> {
+    pub(in crate::gemm) fn new(b: &mut Builder, rows: Rows, out: Out) -> Result<Staged, Error> {
         let bytes = shared_bytes(rows.dtype, rows.together, rows.tile[1])?;
         let base = b.alloc_shared(bytes, SHARED_ALIGN)?;
-        Ok(Staged { rows, copy, map: map.clone(), base })
+        Ok(Staged { rows, out, base })
     }
 
-    /// Stores the results to shared memory, as many rows as there is room for, and from there by tensor copies of 64 rows.
+    /// Whether all threads write to C, and not tensor copies that one thread issues.
+    pub(in crate::gemm) fn by_threads(&self) -> bool {
+        matches!(self.out, Out::Threads(..))
+    }
+
+    /// Stores the results to shared memory, as many rows as there is room for, and from there to C, 64 rows at a time.
     pub(in crate::gemm) fn store(
         &self,
         b: &mut Builder,
@@ -117,12 +149,19 @@ impl Staged {
             for part in parts.clone() {
                 self.to_shared(b, consumer, epilogue, sums, part, part - first)?;
             }
-            fence_proxy_async(b);
+            if !self.by_threads() {
+                fence_proxy_async(b);
+            }
             b.named_barrier_sync(&barrier, WARPGROUP as u32)?;
+            let to_global = |b: &mut Builder| {
+                parts.clone().try_for_each(|part| self.to_global(b, consumer, tile, part, part - first))
+            };
+            if self.by_threads() {
+                to_global(b)?;
+                continue;
+            }
             b.if_(consumer.leader(), |b| {
-                for part in parts {
-                    self.to_global(b, consumer, tile, part, part - first)?;
-                }
+                to_global(b)?;
                 tma_store_arrive(b);
                 Ok(())
             })?;
@@ -132,6 +171,9 @@ impl Staged {
 
     /// Waits until tensor copies have read the rows in shared memory.
     pub(in crate::gemm) fn finish(&self, b: &mut Builder, consumer: &Consumer<'_>) -> Result<(), Error> {
+        if self.by_threads() {
+            return Ok(());
+        }
         b.if_(consumer.leader(), |b| {
             tma_store_wait(b, 0);
             Ok(())
@@ -148,14 +190,14 @@ impl Staged {
         part: i64,
         place: i64,
     ) -> Result<(), Error> {
-        let rows = self.rows_at(consumer, place)?; // (64,BlockN)
+        let rows = self.rows_at(consumer.group(), place)?; // (64,BlockN)
         let rows = self.rows.store.get_slice(consumer.thread())?.partition_d(&rows)?; // (FrgV,1,RestN)
         epilogue.for_each_piece_of_row(b, &sums.values, part, |b, values, piece| {
             copy(b, &self.rows.store, values, &piece.of(&rows)?)
         })
     }
 
-    /// Issues the copies of 64 rows to C.
+    /// Copies 64 rows from shared memory to C, or issues the tensor copies that do so.
     fn to_global(
         &self,
         b: &mut Builder,
@@ -165,24 +207,57 @@ impl Staged {
         place: i64,
     ) -> Result<(), Error> {
         let [tile_m, tile_n] = self.rows.tile;
-        let row =
-            &(&tile.row * (tile_m / ROWS)) + &(consumer.group() + &Expr::from(part * self.rows.consumers));
-        let at = [row, tile.column.clone()].map(Slice::At);
-        let target = self.copy.tma_tensor()?.local_tile(&shape_tiler(&[ROWS, tile_n])?, &at)?; // (64,BlockN)
-        let one = self.copy.copy().get_slice(&Expr::from(0))?;
-        copy(
-            b,
-            // The cache is kept for A and B.
-            self.copy.with(&self.map).cache_hint(CacheHint::EvictFirst),
-            &one.partition_s(&self.rows_at(consumer, place)?)?, // (Box,1,RestN)
-            &one.partition_d(&target)?,                         // (Box,1,RestN)
-        )
+        let [group, thread] = match &self.out {
+            Out::Tensor(..) => [consumer.group().clone(), consumer.thread().clone()],
+            // As variables of this tile, so that what follows from them takes no registers beside the sums.
+            Out::Threads(..) => [
+                b.bounded(consumer.group(), self.rows.consumers - 1)?,
+                b.bounded(consumer.thread(), WARPGROUP - 1)?,
+            ],
+        };
+        let row = &(&tile.row * (tile_m / ROWS)) + &(&group + &Expr::from(part * self.rows.consumers));
+        let (tiler, at) = (shape_tiler(&[ROWS, tile_n])?, [row, tile.column.clone()].map(Slice::At));
+        let rows = self.rows_at(&group, place)?; // (64,BlockN)
+        match &self.out {
+            Out::Tensor(boxes, map) => {
+                let target = boxes.tma_tensor()?.local_tile(&tiler, &at)?; // (64,BlockN)
+                let one = boxes.copy().get_slice(&Expr::from(0))?;
+                // The cache is kept for A and B.
+                let with = boxes.with(map).cache_hint(CacheHint::EvictFirst);
+                copy(b, with, &one.partition_s(&rows)?, &one.partition_d(&target)?) // (Box,1,RestN)
+            }
+            Out::Threads(threads, c) => {
+                self.by_lines(b, &threads.get_slice(&thread)?, threads, &rows, &c.local_tile(&tiler, &at)?)
+            }
+        }
+    }
+
+    /// Copies rows from shared memory to their place in C, (64,BlockN), a few lines of C's contiguous mode at a time.
+    fn by_lines(
+        &self,
+        b: &mut Builder,
+        mine: &ThrCopy<Expr>,
+        threads: &TiledCopy,
+        rows: &Tensor<Smem>,
+        target: &Tensor<Gmem>,
+    ) -> Result<(), Error> {
+        let (all, mut piece) = ([ROWS, self.rows.tile[1]], [ROWS, self.rows.tile[1]]);
+        let across = usize::from(self.rows.major != Major::K);
+        piece[across] = threads.extents()?[across].max(LINES);
+        let tiler = shape_tiler(&piece)?;
+        b.for_range(&Expr::from(all[across] / piece[across]), |b, i| {
+            let mut at = [Expr::from(0), Expr::from(0)];
+            at[across] = i.clone();
+            let at = at.map(Slice::At);
+            let (from, to) = (rows.local_tile(&tiler, &at)?, target.local_tile(&tiler, &at)?);
+            copy(b, threads, &mine.partition_s(&from)?, &mine.partition_d(&to)?) // (Vec,RestM,RestN)
+        })
     }
 
     /// The rows of C, (64,BlockN), at `place` among the warpgroup's rows in shared memory.
-    fn rows_at(&self, consumer: &Consumer<'_>, place: i64) -> Result<Tensor<Smem>, Error> {
+    fn rows_at(&self, group: &Expr, place: i64) -> Result<Tensor<Smem>, Error> {
         let bytes = shared_bytes(self.rows.dtype, ROWS, self.rows.tile[1])?;
-        let number = consumer.group() + &Expr::from(place * self.rows.consumers);
+        let number = group + &Expr::from(place * self.rows.consumers);
         let base = &self.base + &(&number * bytes);
         Ok(Tensor::new(
             Smem::new(base, self.rows.dtype, Some(self.rows.layout.swizzle())),
