@@ -96,7 +96,7 @@ fn multiply<T: Element + Pod>(
     let rated = device.kind() == Kind::Cuda && problem.flops() > 0.0;
     Ok(Report {
         device: session.report(),
-        problem: report::ProblemReport::new(chosen, kind, origin),
+        problem: report::ProblemReport::new(chosen, kind, &gemm, origin),
         kernel: run::KernelReport::new(
             gemm.kernel(),
             gemm.partitions(),

@@ -6,8 +6,9 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use girih_codegen::gemm::{Mainloop, Major, Store, generate};
-use girih_kernels::gemm::{Epilogue, GemmConfig, Input, choose};
+use girih_codegen::Kernel;
+use girih_codegen::gemm::{Mainloop, Major, Store, generate, repitch};
+use girih_kernels::gemm::{Epilogue, GemmConfig, Input, choose, passes};
 use girih_tensor::DType;
 
 /// Epilogues: none; a bias, GELU and a residual, as in a linear layer of a network (of f64, without GELU); the same from memory of any
@@ -41,9 +42,10 @@ impl Case {
                 facts.extend(operands.map(|(operand, major)| format!("{operand}{}", letter(major))));
             }
         }
-        if let Store::Direct { vector } = config.store {
-            facts.push(format!("c{vector}"));
-        }
+        facts.push(match config.store {
+            Store::Direct { vector } | Store::Coalesced { vector, .. } => format!("c{vector}"),
+            Store::Tma { .. } => String::from("cmaps"),
+        });
         facts.push(config.c_type.to_string());
         facts.push(epilogue.to_string());
         Case { config, epilogue, facts }
@@ -98,10 +100,21 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let every = std::env::args().nth(2).is_some_and(|word| word == "--all");
     let chosen = if every { all.iter().collect() } else { covering(&all) };
     for case in chosen {
-        let kernel = generate(&case.config, &case.epilogue())?.kernel;
-        let text =
-            format!("// {} bytes of dynamic shared memory\n{}", kernel.shared_bytes(), kernel.module());
-        std::fs::write(Path::new(&folder).join(case.facts.join(".")).with_added_extension("ptx"), text)?;
+        write(&folder, &case.facts.join("."), &generate(&case.config, &case.epilogue())?.kernel)?;
+    }
+    // A pass that copies one matrix is a part of one that copies two, and which of the two is A does not matter.
+    for config in passes() {
+        if let [Some(a), Some(b)] = config.vectors
+            && a >= b
+        {
+            let name = format!("{}.{}bit.a{a}.b{b}", config.name, config.bits);
+            write(&folder, &name, &repitch(&config)?.kernel)?;
+        }
     }
     Ok(())
+}
+
+fn write(folder: &str, name: &str, kernel: &Kernel) -> std::io::Result<()> {
+    let text = format!("// {} bytes of dynamic shared memory\n{}", kernel.shared_bytes(), kernel.module());
+    std::fs::write(Path::new(folder).join(name).with_added_extension("ptx"), text)
 }

@@ -78,15 +78,28 @@ pub enum Error {
         /// What would be accepted.
         accepted: &'static str,
     },
-    /// A problem whose matrices tensor maps can't describe.
-    #[error("kernel sm90 takes no {what} = {value}: {accepted} are accepted; sm80 takes the others")]
-    TensorMap {
-        /// `M`, `lda`, ...
-        what: &'static str,
-        /// The value of that extent or pitch.
-        value: i64,
-        /// What would be accepted.
-        accepted: &'static str,
+    /// What the address of a matrix is said to be a multiple of.
+    #[error("{matrix} at multiples of {bytes} bytes: powers of two from {least} on are accepted")]
+    Alignment {
+        /// The matrix.
+        matrix: &'static str,
+        /// The bytes.
+        bytes: i64,
+        /// The bytes of an element.
+        least: i64,
+    },
+    /// A buffer that begins where the kernel cannot read or write it.
+    #[error(
+        "{matrix} begins at {address:#x}, but the kernel takes multiples of {needed} bytes: \
+         a problem that says what divides the address is accepted (`Problem::with_alignments`)"
+    )]
+    Address {
+        /// The matrix.
+        matrix: &'static str,
+        /// The address of the buffer.
+        address: u64,
+        /// The bytes that must divide the address.
+        needed: i64,
     },
     /// A text that names none of the choices.
     #[error("unknown {what} `{text}`: {accepted}")]

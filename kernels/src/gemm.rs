@@ -3,14 +3,18 @@
 mod bind;
 mod candidates;
 pub mod choose;
+mod prepared;
 mod problem;
 mod reference;
+mod repitch;
 mod run;
 
 pub use bind::Given;
 pub use candidates::{candidates, described};
 pub use choose::{KernelKind, choose};
 pub use girih_codegen::gemm::{Element, Epilogue, GemmConfig, Input, InputKind};
+pub use prepared::Prepared;
 pub use problem::{INPUTS, Layout, Matrix, Order, Problem};
 pub use reference::{Check, check};
+pub use repitch::{passes, repitched};
 pub use run::{Gemm, Gemms};

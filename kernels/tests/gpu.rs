@@ -4,12 +4,13 @@ mod common;
 #[path = "gpu/together.rs"]
 mod together;
 
-use common::{Data, Failure, padded, variants, verify_dtype};
+use common::{Data, Failure, padded, ragged, variants, verify_dtype};
 use girih_codegen::gemm::Schedule;
 use girih_device::{Device, Select};
 use girih_kernels::gemm::{Gemms, KernelKind, Layout, Order, Problem};
 use girih_tensor::DType;
 use half::bf16;
+use rand::{SeedableRng, rngs::StdRng};
 
 fn gpu() -> Option<Device> {
     match Device::open(Select::Cuda(0)) {
@@ -74,6 +75,21 @@ fn large() -> Result<(), Failure> {
     for mnk in [[512, 512, 512], [1000, 1000, 1000], [4095, 4097, 127], [4096, 4096, 4096]] {
         all(&device, variants(mnk))?;
     }
+    Ok(())
+}
+
+#[test]
+fn any_shape_any_pitch_any_address() -> Result<(), Failure> {
+    let Some(device) = gpu() else { return Ok(()) };
+    let mut rng = StdRng::seed_from_u64(13);
+    all(&device, (0..600).map(|i| ragged(&mut rng, if i % 10 == 0 { 2000 } else { 300 })))?;
+    let large = [[4095, 4097, 4099], [4096, 4096, 127], [16, 4097, 4099]];
+    let problems = large.into_iter().flat_map(|mnk| {
+        let problem = Problem::new(DType::Bf16, mnk, Layout::Tn).expect("within the limits");
+        let odd = problem.with_alignments(Some(2), Some(4), Some(2)).expect("powers of two");
+        [problem, padded(problem, 5), odd]
+    });
+    all(&device, problems)?;
     Ok(())
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use girih_kernels::gemm::{Check, KernelKind, Matrix};
+use girih_kernels::gemm::{Check, Gemm, KernelKind, Matrix};
 use serde::Serialize;
 
 use super::Chosen;
@@ -43,18 +43,26 @@ struct MatrixReport {
     shape: [i64; 2],
     stride: [i64; 2],
     origin: Option<String>,
+    /// The layout of the copy that is multiplied in its place.
+    copied: Option<String>,
 }
 
 impl MatrixReport {
-    fn new(matrix: &Matrix, origin: Option<String>) -> MatrixReport {
-        MatrixReport { layout: matrix.to_string(), shape: matrix.extents(), stride: matrix.strides(), origin }
+    fn new(matrix: &Matrix) -> MatrixReport {
+        let layout = matrix.to_string();
+        MatrixReport { layout, shape: matrix.extents(), stride: matrix.strides(), origin: None, copied: None }
+    }
+
+    fn operand(matrix: &Matrix, origin: String, copied: Option<Matrix>) -> MatrixReport {
+        let copied = copied.map(|copy| copy.to_string());
+        MatrixReport { origin: Some(origin), copied, ..MatrixReport::new(matrix) }
     }
 }
 
 impl ProblemReport {
-    pub(crate) fn new(chosen: &Chosen, kind: KernelKind, [a, b]: [String; 2]) -> ProblemReport {
+    pub(crate) fn new(chosen: &Chosen, kind: KernelKind, gemm: &Gemm, origin: [String; 2]) -> ProblemReport {
         let problem = &chosen.problem;
-        let [m, n, k] = problem.mnk();
+        let ([m, n, k], [a, b], [copy_a, copy_b]) = (problem.mnk(), origin, gemm.copied());
         ProblemReport {
             m,
             n,
@@ -63,9 +71,9 @@ impl ProblemReport {
             layout: chosen.layout.name(),
             order: if problem.c().contiguous() == 1 { "row" } else { "column" },
             kernel: kind.name(),
-            a: MatrixReport::new(&problem.a(), Some(a)),
-            b: MatrixReport::new(&problem.b(), Some(b)),
-            c: MatrixReport::new(&problem.c(), None),
+            a: MatrixReport::operand(&problem.a(), a, copy_a),
+            b: MatrixReport::operand(&problem.b(), b, copy_b),
+            c: MatrixReport::new(&problem.c()),
         }
     }
 }
@@ -76,7 +84,8 @@ impl fmt::Display for ProblemReport {
         line(f, "problem", format_args!("C = A * B, M={m} N={n} K={k}, {dtype}, {layout}, by {kernel}"))?;
         for (name, matrix) in [("A (M,K)", &self.a), ("B (N,K)", &self.b), ("C (M,N)", &self.c)] {
             let origin = matrix.origin.as_ref().map_or(String::new(), |origin| format!("   {origin}"));
-            writeln!(f, "  {name:<24}{}{origin}", matrix.layout)?;
+            let copied = matrix.copied.as_ref().map_or(String::new(), |copy| format!("   copied to {copy}"));
+            writeln!(f, "  {name:<24}{}{origin}{copied}", matrix.layout)?;
         }
         if self.order == "column" {
             line(f, "", "computed as C^T = B^T * A^T: the kernel below has B as its A and N as its M")?;

@@ -32,7 +32,7 @@ const NAMES: [&str; 2] = ["a", "b"];
 pub struct RepitchConfig {
     /// The kernel's name in the module.
     pub name: &'static str,
-    /// Bits of an element: 8, 16 or 32.
+    /// Bits of an element: 8, 16, 32 or 64.
     pub bits: u32,
     /// Of A and of B, if it is copied, how many elements are read at once: they divide its contiguous extent and its pitch, and their
     /// bytes divide its address. These are at most 8 bytes.
@@ -117,7 +117,8 @@ pub fn repitch(config: &RepitchConfig) -> Result<Repitch, Error> {
         8 => DType::U8,
         16 => DType::U16,
         32 => DType::U32,
-        bits => return refuse("bits of an element", bits.to_string(), "8, 16 or 32"),
+        64 => DType::U64,
+        bits => return refuse("bits of an element", bits.to_string(), "8, 16, 32 or 64"),
     };
     let element = i64::from(config.bits / 8);
     for vector in config.vectors.into_iter().flatten() {

@@ -81,7 +81,7 @@ fn config(bits: u32, vectors: [Option<i64>; 2]) -> RepitchConfig {
 /// Every element size, any place of the first element, and pitches and extents that end anywhere in a tile.
 #[test]
 fn copies_are_exact_and_filled_with_zeros() {
-    for bits in [8, 16, 32] {
+    for bits in [8, 16, 32, 64] {
         let (element, line) = (i64::from(bits / 8), 128 / i64::from(bits));
         for vector in [1, 2, 4, 8].into_iter().filter(|vector| vector * element <= 8) {
             let matrix = |rows: i64, columns: i64, pad: i64| {
@@ -127,7 +127,7 @@ fn golden() {
 fn what_cannot_be_built_is_refused() {
     let error = |config| repitch(&config).expect_err("refused").to_string();
     assert!(error(config(16, [None; 2])).contains("A or B or both"));
-    assert!(error(config(4, [Some(1), None])).contains("8, 16 or 32"));
+    assert!(error(config(4, [Some(1), None])).contains("8, 16, 32 or 64"));
     for vector in [0, 3, 8, i64::MAX] {
         let told = error(config(16, [None, Some(vector)]));
         assert!(told.contains("powers of two up to 4"), "{told}");

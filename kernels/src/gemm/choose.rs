@@ -5,7 +5,9 @@ mod configs;
 use girih_codegen::gemm::{GemmConfig, Major, Source};
 use girih_tensor::DType;
 
-use configs::{MultistageFacts, STORES_SIMT, STORES_SM80, TILES, WarpSpecializedFacts, loads, takes, tensor};
+use configs::{
+    MultistageFacts, STORES_SIMT, STORES_SM80, STORES_SM90, TILES, WarpSpecializedFacts, loads, takes, tensor,
+};
 
 use super::{Matrix, Problem};
 use crate::Error;
@@ -36,7 +38,7 @@ impl KernelKind {
         let fits = match problem.dtype() {
             DType::F32 => false,
             DType::F64 => sm >= 90,
-            _ => sm == 90 && has_maps(problem).is_ok(),
+            _ => sm == 90 && by_warpgroups(problem).is_ok(),
         };
         if fits { KernelKind::Sm90 } else { KernelKind::for_dtype(problem.dtype()) }
     }
@@ -71,11 +73,11 @@ impl std::str::FromStr for KernelKind {
 /// [`Problem::oriented`].
 ///
 /// What a kernel may rely on are facts: which modes are contiguous, and what divides the pitches and N. Which tile is fastest depends
-/// on M and N. The epilogue does not matter, since what an epilogue reads comes in pieces that fit the registers beside the sums of any
-/// tile.
+/// on M and N. A and B that the kernel does not take as they lie are copied ([`repitched`](super::repitched)). The epilogue does not
+/// matter, since what an epilogue reads comes in pieces that fit the registers beside the sums of any tile.
 ///
 /// # Errors
-/// [`Error::Kernel`] if the kernel does not take the dtype, [`Error::TensorMap`] if it does not take the extents or pitches.
+/// [`Error::Kernel`] if the kernel does not take the dtype, or not with these contiguous modes.
 pub fn choose(problem: &Problem, kind: KernelKind, multiprocessors: u32) -> Result<GemmConfig, Error> {
     let row_major = problem.oriented(Major::K).0;
     let refused = |kernel, accepted| Err(Error::Kernel { kernel, dtype: problem.dtype().name(), accepted });
@@ -85,7 +87,7 @@ pub fn choose(problem: &Problem, kind: KernelKind, multiprocessors: u32) -> Resu
         (KernelKind::Sm90, Some(input)) => match input.of_warps() {
             Some((atom, name)) => Ok(facts(&row_major, &STORES_SM80).doubles(atom, name)),
             None => {
-                has_maps(problem)?;
+                by_warpgroups(problem)?;
                 fastest(&row_major, i64::from(multiprocessors)).sm90(input)
             }
         },
@@ -102,14 +104,28 @@ pub fn choose(problem: &Problem, kind: KernelKind, multiprocessors: u32) -> Resu
 /// The widest loads and stores that pitches and N are aligned to.
 fn facts(problem: &Problem, stores: &[i64]) -> MultistageFacts {
     let loads = loads(problem.dtype());
-    let source = |matrix: &Matrix| Source { major: matrix.major(), vector: widest(loads, &[matrix.ld()]) };
+    let source = |matrix: &Matrix| {
+        let vector = widest(loads, &[matrix.ld(), aligned(matrix, problem.dtype())]);
+        Source { major: matrix.major(), vector }
+    };
     MultistageFacts {
         dtype: problem.dtype(),
         a: source(&problem.a()),
         b: source(&problem.b()),
-        store: widest(stores, &[problem.c().ld(), problem.c().extents()[1]]),
+        store: stored(problem, stores),
         output: problem.output(),
     }
+}
+
+/// How many elements the address of a matrix is a multiple of.
+fn aligned(matrix: &Matrix, dtype: DType) -> i64 {
+    matrix.alignment() * 8 / i64::from(dtype.bits())
+}
+
+/// The widest of `stores` that C's rows are aligned to.
+fn stored(problem: &Problem, stores: &[i64]) -> i64 {
+    let c = problem.c();
+    widest(stores, &[c.ld(), c.extents()[1], aligned(&c, problem.output())])
 }
 
 /// The tile with which the last multiprocessor finishes first.
@@ -122,36 +138,19 @@ fn fastest(problem: &Problem, multiprocessors: i64) -> WarpSpecializedFacts {
     };
     let majors = [problem.a().major(), problem.b().major()];
     let (dtype, output) = (problem.dtype(), problem.output());
-    let with = |tile| WarpSpecializedFacts { dtype, majors, tile, output };
+    let line = 128 / i64::from(output.bits());
+    let store = if stored(problem, &[line]) == line { None } else { Some(stored(problem, &STORES_SM90)) };
+    let with = |tile| WarpSpecializedFacts { dtype, majors, tile, output, store };
     let fitting = TILES.into_iter().filter(|&(tile, _)| with(tile).fits());
     let fastest = fitting.min_by_key(|&(tile, each)| time(tile, each));
     with(fastest.unwrap_or(TILES[3]).0)
 }
 
-/// Whether tensor maps can describe the matrices.
-fn has_maps(problem: &Problem) -> Result<(), Error> {
-    for (what, value) in ["M", "N", "K"].into_iter().zip(problem.mnk()) {
-        if value < 1 {
-            return Err(Error::TensorMap { what, value, accepted: "1 or more elements" });
-        }
-    }
+/// Whether `wgmma` takes the matrices, after A and B have been copied where need be.
+fn by_warpgroups(problem: &Problem) -> Result<(), Error> {
     if !takes(problem.dtype(), [problem.a().major(), problem.b().major()]) {
         let accepted = "elements of 16 bits are accepted, others where A and B are contiguous along K; sm80 takes the rest";
         return Err(Error::Kernel { kernel: "sm90", dtype: problem.dtype().name(), accepted });
-    }
-    let line = |dtype: DType| 128 / i64::from(dtype.bits());
-    let (c, inputs, output) = (problem.c(), line(problem.dtype()), line(problem.output()));
-    let row = if c.contiguous() == 1 { "N" } else { "M" };
-    let sizes = [
-        (row, c.extents()[c.contiguous()], output),
-        ("lda", problem.a().ld(), inputs),
-        ("ldb", problem.b().ld(), inputs),
-        ("ldc", c.ld(), output),
-    ];
-    for (what, value, line) in sizes {
-        if value % line != 0 {
-            return Err(Error::TensorMap { what, value, accepted: "elements of whole 16 bytes" });
-        }
     }
     Ok(())
 }

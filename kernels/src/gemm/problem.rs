@@ -101,11 +101,20 @@ pub struct Matrix {
     /// 0 or 1.
     contiguous: usize,
     ld: i64,
+    alignment: i64,
 }
+
+/// The bytes of which addresses are multiples unless a problem says otherwise: those of the widest load.
+const ALIGNMENT: i64 = 16;
 
 impl Matrix {
     fn tight(extents: [i64; 2], contiguous: usize) -> Matrix {
-        Matrix { extents, contiguous, ld: extents[contiguous].max(1) }
+        Matrix { extents, contiguous, ld: extents[contiguous].max(1), alignment: ALIGNMENT }
+    }
+
+    /// The matrix in memory of its own, where a row, or column, begins every `ld` elements.
+    pub(super) fn elsewhere(self, extents: [i64; 2], ld: i64) -> Matrix {
+        Matrix { extents, ld, alignment: ALIGNMENT, ..self }
     }
 
     /// Elements in its two modes.
@@ -126,6 +135,11 @@ impl Matrix {
     /// The stride of the other mode in elements.
     pub fn ld(&self) -> i64 {
         self.ld
+    }
+
+    /// The bytes of which the address of its first element is a multiple: a power of two, at most 16.
+    pub fn alignment(&self) -> i64 {
+        self.alignment
     }
 
     /// How many elements lie between the first and the last element of the matrix, both counted. It is 0 for an empty matrix.
@@ -233,7 +247,8 @@ impl Problem {
 
     /// The same with C in another order, its pitch tight.
     pub fn with_order(self, order: Order) -> Problem {
-        Problem { c: Matrix::tight(self.c.extents, usize::from(order == Order::Row)), ..self }
+        let tight = Matrix::tight(self.c.extents, usize::from(order == Order::Row));
+        Problem { c: Matrix { alignment: self.c.alignment, ..tight }, ..self }
     }
 
     /// The same with other leading strides, in elements.
@@ -259,6 +274,47 @@ impl Problem {
             a: with(self.a, lda, "lda", "A")?,
             b: with(self.b, ldb, "ldb", "B")?,
             c: with(self.c, ldc, "ldc", "C")?,
+            ..self
+        })
+    }
+
+    /// The same with matrices that begin at multiples of so many bytes, where that is not 16: a slice of a buffer may begin at any
+    /// element, and a matrix of someone else's anywhere. A kernel that is chosen for such a problem takes such addresses, and takes them
+    /// for no other problem if wider loads need more.
+    ///
+    /// # Errors
+    /// [`Error::Alignment`] for what is no power of two, or less than an element.
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_device::{Device, Select};
+    /// use girih_kernels::gemm::{Gemms, KernelKind, Layout, Problem};
+    /// use girih_tensor::DType;
+    ///
+    /// let device = Device::open(Select::Sim)?;
+    /// let (a, b) = (device.upload(&[1f32; 17])?.slice(1..)?, device.upload(&[2f32; 16])?);
+    /// let c = device.zeros::<f32>(16)?;
+    /// let problem = Problem::new(DType::F32, [4, 4, 4], Layout::Tn)?;
+    /// let refused = Gemms::new(&device).get(&problem, KernelKind::Simt)?.run(&a, &b, &c);
+    /// assert!(refused.is_err_and(|error| error.to_string().contains("A begins at")));
+    /// let problem = problem.with_alignments(Some(4), None, None)?;
+    /// Gemms::new(&device).get(&problem, KernelKind::Simt)?.run(&a, &b, &c)?;
+    /// assert_eq!(c.download()?, [8.0; 16]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn with_alignments(self, a: Option<i64>, b: Option<i64>, c: Option<i64>) -> Result<Problem, Error> {
+        let with = |matrix: Matrix, bytes: Option<i64>, name: &'static str, dtype: DType| {
+            let Some(bytes) = bytes else { return Ok(matrix) };
+            let least = i64::from(dtype.bits() / 8);
+            if bytes < least || bytes.count_ones() != 1 {
+                return Err(Error::Alignment { matrix: name, bytes, least });
+            }
+            Ok(Matrix { alignment: bytes.min(ALIGNMENT), ..matrix })
+        };
+        Ok(Problem {
+            a: with(self.a, a, "A", self.dtype)?,
+            b: with(self.b, b, "B", self.dtype)?,
+            c: with(self.c, c, "C", self.output)?,
             ..self
         })
     }
@@ -329,6 +385,11 @@ impl Problem {
         self.mnk().into_iter().fold(2.0, |product, x| product * x as f64)
     }
 
+    /// The same product of an A and a B that lie elsewhere, or have another K.
+    pub(super) fn with_operands(self, [a, b]: [Matrix; 2]) -> Problem {
+        Problem { a, b, ..self }
+    }
+
     /// The same product with a C whose rows ([`Major::K`]) or columns ([`Major::Mn`]) are contiguous, as a kernel computes it
     /// ([`GemmConfig::c_major`](super::GemmConfig::c_major)), and whether A and B changed places for it: `C^T = B^T * A^T`.
     pub fn oriented(&self, c_major: Major) -> (Problem, bool) {
@@ -342,7 +403,7 @@ impl Problem {
                 output: self.output,
                 a: self.b,
                 b: self.a,
-                c: Matrix { extents: [n, m], contiguous: 1 - self.c.contiguous, ld: self.c.ld },
+                c: Matrix { extents: [n, m], contiguous: 1 - self.c.contiguous, ..self.c },
             },
             true,
         )

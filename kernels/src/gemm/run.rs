@@ -1,14 +1,16 @@
 //! Loading and launching.
 
+use girih_codegen::Operand;
 use girih_codegen::gemm::{Epilogue, GemmConfig, GemmKernel, Schedule, generate};
-use girih_device::{Arg, Buffer, Device, Kernel, Launch, LaunchConfig, Pod, TensorMap};
+use girih_device::{Arg, Buffer, Device, Kernel, LaunchConfig, Pod, TensorMap};
 use girih_ptx::{Module, Tiled};
 use girih_tensor::Element;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::bind::{Binding, Given, Matrix, Workspace};
-use super::{KernelKind, Problem, choose};
+use super::repitch::Copies;
+use super::{KernelKind, Prepared, Problem, choose, repitched};
 use crate::Error;
 use crate::launch::{apart, launch};
 
@@ -50,7 +52,7 @@ impl Gemms {
     /// The GEMM for `problem`, from a module that is loaded already if one with its facts is.
     ///
     /// # Errors
-    /// [`Error::Kernel`], [`Error::TensorMap`], [`Error::Codegen`], [`Error::Device`].
+    /// [`Error::Kernel`], [`Error::Codegen`], [`Error::Device`].
     pub fn get(&self, problem: &Problem, kind: KernelKind) -> Result<Gemm, Error> {
         self.fused(problem, kind, &Epilogue::new())
     }
@@ -158,7 +160,9 @@ impl Gemms {
         };
         drop(loaded);
         let (order, workspace) = (self.order(&oriented, &module)?, self.workspace(&oriented, &module)?);
-        Ok(Gemm { problem: *problem, oriented, transposed, module, order, workspace })
+        let solved = repitched(&oriented, &config)?;
+        let copies = Copies::new(&self.device, &oriented, &solved)?.map(Arc::new);
+        Ok(Gemm { problem: *problem, solved, transposed, module, order, workspace, copies })
     }
 
     /// The workspace of a kernel whose blocks share tiles.
@@ -193,17 +197,28 @@ impl Gemms {
 #[derive(Clone, Debug)]
 pub struct Gemm {
     problem: Problem,
-    oriented: Problem,
+    /// The problem as the kernel solves it, oriented and with copies of A and B where these are copied.
+    solved: Problem,
     transposed: bool,
     module: Arc<Loaded>,
     order: Option<Order>,
     workspace: Option<Arc<Workspace>>,
+    copies: Option<Arc<Copies>>,
 }
 
 impl Gemm {
     /// The problem.
     pub fn problem(&self) -> &Problem {
         &self.problem
+    }
+
+    /// How A and B lie where they are multiplied, if a run first copies them there ([`repitched`]).
+    pub fn copied(&self) -> [Option<super::Matrix>; 2] {
+        let [mut a, mut b] = [self.solved.a(), self.solved.b()];
+        if self.transposed {
+            (a, b) = (b, a);
+        }
+        [(self.problem.a(), a), (self.problem.b(), b)].map(|(from, to)| (from != to).then_some(to))
     }
 
     /// The configuration.
@@ -236,7 +251,7 @@ impl Gemm {
     /// # Errors
     /// [`Error::Codegen`] if there are more tiles than blocks in a grid.
     pub fn launch_config(&self) -> Result<LaunchConfig, Error> {
-        let [m, n, _] = self.oriented.mnk();
+        let [m, n, _] = self.solved.mnk();
         let blocks = self.module.generated.blocks(m, n, self.module.multiprocessors)?;
         let config = self.module.kernel.config([blocks, 1, 1])?;
         Ok(if self.module.config.programmatic { config.programmatic() } else { config })
@@ -259,7 +274,7 @@ impl Gemm {
     /// itself: the epilogue reads what was there before. No other input may share memory with `c`.
     ///
     /// # Errors
-    /// [`Error::DType`], [`Error::BufferTooSmall`], [`Error::Overlap`], [`Error::Input`] before anything is written;
+    /// [`Error::DType`], [`Error::BufferTooSmall`], [`Error::Address`], [`Error::Overlap`], [`Error::Input`] before anything is written;
     /// [`Error::Device`].
     pub fn run_with<T: Element + Pod, C: Element + Pod>(
         &self,
@@ -268,7 +283,7 @@ impl Gemm {
         c: &Buffer<C>,
         given: &[(&str, Given<'_>)],
     ) -> Result<(), Error> {
-        let launched = self.bound(a, b, c, given, |config, args| launch(&self.module.kernel, config, args));
+        let launched = self.bound(a, b, c, given, launch);
         if let (Err(Error::Device(_)), Some(workspace)) = (&launched, &self.workspace) {
             // A launch that stops halfway leaves its turns behind, and the next one would wait forever.
             workspace.turns.fill_bytes(0)?;
@@ -277,8 +292,7 @@ impl Gemm {
     }
 
     /// What [`Gemm::run_with`] launches, as a value: checked and encoded once, for programs that run it many times or launch it
-    /// themselves. [`Launch::set`] gives a parameter another buffer (`c`; `map_c` where C is described by a tensor map), which must be
-    /// as large. Nothing is launched for an empty C.
+    /// themselves. Nothing is launched for an empty C.
     ///
     /// # Errors
     /// As [`Gemm::run_with`].
@@ -308,20 +322,22 @@ impl Gemm {
         b: &Buffer<T>,
         c: &Buffer<C>,
         given: &[(&str, Given<'_>)],
-    ) -> Result<Option<Launch>, Error> {
-        let kernel = &self.module.kernel;
-        self.bound(a, b, c, given, |config, args| kernel.prepare(config, &kernel.arguments(args)?))
+    ) -> Result<Option<Prepared>, Error> {
+        let bound = self
+            .bound(a, b, c, given, |kernel, config, args| kernel.prepare(config, &kernel.arguments(args)?))?;
+        Ok(bound.map(|(copies, product)| Prepared { copies, product, transposed: self.transposed }))
     }
 
-    /// Checks the buffers, and calls `then` with the configuration and the arguments of the launch, unless C is empty.
+    /// Checks the buffers, and calls `then` with the configuration and the arguments of each launch, unless C is empty: of the copies of A
+    /// and B, if there are any, and of the product.
     fn bound<T: Element + Pod, C: Element + Pod, R>(
         &self,
         a: &Buffer<T>,
         b: &Buffer<T>,
         c: &Buffer<C>,
         given: &[(&str, Given<'_>)],
-        then: impl FnOnce(&LaunchConfig, &[(&str, Arg<'_>)]) -> Result<R, girih_device::Error>,
-    ) -> Result<Option<R>, Error> {
+        mut then: impl FnMut(&Kernel, &LaunchConfig, &[(&str, Arg<'_>)]) -> Result<R, girih_device::Error>,
+    ) -> Result<Option<(Option<R>, R)>, Error> {
         for (problem, buffer) in [(self.problem.input(), T::DTYPE), (self.problem.output(), C::DTYPE)] {
             if buffer != problem {
                 return Err(Error::DType { problem: problem.name(), buffer: buffer.name() });
@@ -332,29 +348,59 @@ impl Gemm {
         self.problem.c().fits("C", c.len())?;
         apart("C", c, "A", a)?;
         apart("C", c, "B", b)?;
+        self.check_addresses([a.address(), b.address(), c.address()])?;
         let (a, b) = if self.transposed { (b, a) } else { (a, b) };
-        let [map_a, map_b] = [a, b].map(|matrix| move |tiled: &Tiled| TensorMap::new(matrix, tiled));
+        let place = |i: usize| self.copies.as_ref().and_then(|copies| copies.places[i].as_ref());
+        let [map_a, map_b] = [(0, a), (1, b)].map(|(i, matrix)| {
+            move |tiled: &Tiled| match place(i) {
+                Some(copy) => TensorMap::new(copy, tiled),
+                None => TensorMap::new(matrix, tiled),
+            }
+        });
         let map_c = |tiled: &Tiled| TensorMap::new(c, tiled);
+        let given_operands = [Arg::from(a), Arg::from(b)];
+        let arg = |i: usize| place(i).map_or(given_operands[i], Arg::from);
         let binding = Binding {
-            problem: &self.oriented,
+            problem: &self.solved,
             transposed: self.transposed,
             operands: [
-                Matrix { arg: Arg::from(a), map: &map_a },
-                Matrix { arg: Arg::from(b), map: &map_b },
+                Matrix { arg: arg(0), map: &map_a },
+                Matrix { arg: arg(1), map: &map_b },
                 Matrix { arg: Arg::from(c), map: &map_c },
             ],
             order: self.order.as_deref(),
             workspace: self.workspace.as_deref(),
             given,
         };
-        let kernel = &self.module.generated;
-        binding.check(kernel, [c.address(), c.address() + c.bytes() as u64])?;
-        let [m, n, _] = self.oriented.mnk();
+        let (kernel, generated) = (&self.module.kernel, &self.module.generated);
+        binding.check(generated, [c.address(), c.address() + c.bytes() as u64])?;
+        let [m, n, _] = self.solved.mnk();
         if m == 0 || n == 0 {
             return Ok(None);
         }
         let config = self.launch_config()?;
-        binding.launch(kernel, |args| then(&config, args)).map(Some)
+        let copied = match &self.copies {
+            Some(copies) => copies.launch(given_operands, &mut then)?,
+            None => None,
+        };
+        let product = binding.launch(generated, |args| then(kernel, &config, args))?;
+        Ok(Some((copied, product)))
+    }
+
+    /// Checks that A, B and C begin where the kernel, or the pass that copies them, can read and write them.
+    fn check_addresses(&self, addresses: [u64; 3]) -> Result<(), Error> {
+        let [a, b] = if self.transposed { [1, 0] } else { [0, 1] };
+        for (operand, (name, at)) in Operand::ALL.into_iter().zip([("A", a), ("B", b), ("C", 2)]) {
+            let bits = if at == 2 { self.problem.output().bits() } else { self.problem.dtype().bits() };
+            let own = self.config().aligned(Operand::ALL[at])? * i64::from(bits / 8);
+            let copied =
+                self.copies.as_ref().and_then(|copies| if at == 2 { None } else { copies.needed(at) });
+            let (address, needed) = (addresses[operand as usize], copied.unwrap_or(own));
+            if address % needed.max(1) as u64 != 0 {
+                return Err(Error::Address { matrix: name, address, needed });
+            }
+        }
+        Ok(())
     }
 }
 

@@ -4,7 +4,7 @@
 use float8::{F8E4M3, F8E5M2};
 use girih_device::{Buffer, Device, Pod};
 use girih_kernels::copy;
-use girih_kernels::gemm::{Gemms, INPUTS, KernelKind, Layout, Order, Problem, check};
+use girih_kernels::gemm::{Gemms, INPUTS, KernelKind, Layout, Matrix, Order, Problem, check};
 use girih_tensor::{DType, Element};
 use half::{bf16, f16};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
@@ -33,6 +33,23 @@ pub(crate) fn filled<T: Element>(len: usize, data: Data, seed: u64) -> Vec<T> {
     (0..len).map(|_| T::from_f64(next())).collect()
 }
 
+/// How many elements stand in front of a matrix in its buffer, so that the matrix begins at a multiple of no more bytes than it says.
+fn first<T: Element>(matrix: &Matrix) -> usize {
+    if matrix.alignment() == 16 {
+        0
+    } else {
+        (matrix.alignment() as usize * 8).div_ceil(T::DTYPE.bits() as usize)
+    }
+}
+
+/// The matrix in a buffer of its device, which ends with the matrix's last element.
+fn placed<T: Element + Pod>(device: &Device, matrix: &Matrix, values: &[T]) -> Result<Buffer<T>, Failure> {
+    let first = first::<T>(matrix);
+    let mut whole = vec![T::from_f64(f64::NAN); first];
+    whole.extend_from_slice(values);
+    Ok(device.upload(&whole)?.slice(first..)?)
+}
+
 /// Runs `problem` on poisoned output and checks every element, or a sample of a large problem. Returns C.
 pub(crate) fn verify<T: Element + Pod, C: Element + Pod>(
     gemms: &Gemms,
@@ -44,16 +61,21 @@ pub(crate) fn verify<T: Element + Pod, C: Element + Pod>(
     let len = |span: i64| span as usize;
     let a = filled::<T>(len(problem.a().span()), data, seed);
     let b = filled::<T>(len(problem.b().span()), data, seed + 1);
-    let (da, db) = (device.upload(&a)?, device.upload(&b)?);
+    let (da, db) = (placed(device, &problem.a(), &a)?, placed(device, &problem.b(), &b)?);
     // The buffer has one row more than C, so that a write behind the end of C is found too.
-    let c_len = len(problem.c().span() + problem.c().ld());
-    let dc: Buffer<C> = device.alloc(c_len)?;
+    let first = first::<C>(&problem.c());
+    let whole: Buffer<C> = device.alloc(first + len(problem.c().span() + problem.c().ld()))?;
+    let dc = whole.slice(first..)?;
     let mut last = Vec::new();
     for kind in kinds(problem, device.limits().sm) {
-        dc.fill_bytes(0xff)?;
+        whole.fill_bytes(0xff)?;
         let gemm = gemms.get(problem, kind)?;
         gemm.run(&da, &db, &dc)?;
-        let c = dc.download()?;
+        let mut c = whole.download()?;
+        let written = |x: C| x != poison() && !x.to_f64().is_nan();
+        if c.drain(..first).any(written) {
+            return Err(format!("{problem:?} by {}: something in front of C was written", kind.name()).into());
+        }
         let found = check(problem, &a, &b, &c, Some(poison()))?;
         if !found.passed() {
             return Err(format!("{problem:?} by {} on {}: {found:?}", kind.name(), device.name()).into());
@@ -110,6 +132,37 @@ pub(crate) fn variants(mnk: [i64; 3]) -> Vec<Problem> {
         }
     }
     out
+}
+
+/// A problem of any dtype, layout and order, of up to `most` rows, columns and terms, with any pitches and addresses.
+pub(crate) fn ragged(rng: &mut StdRng, most: i64) -> Problem {
+    let mut below = |n: i64| rng.random_range(0..n);
+    let dtype = INPUTS[below(INPUTS.len() as i64) as usize];
+    let layout = Layout::ALL[below(4) as usize];
+    let order = if below(2) == 0 { Order::Row } else { Order::Column };
+    // Extents around a multiple of a tile come as often as others.
+    let mut extent = || match below(3) {
+        0 => (64 * below(most / 64 + 1) + below(5) - 2).max(0),
+        _ => 1 + below(most),
+    };
+    let problem = Problem::new(dtype, [extent(), extent(), extent()], layout).expect("within the limits");
+    let problem = problem.with_order(order);
+    let mut pitch = |matrix: Matrix| {
+        Some(match below(4) {
+            0 => matrix.ld(),
+            1 => (matrix.ld() + 15) / 16 * 16,
+            _ => matrix.ld() + below(20),
+        })
+    };
+    let pitches = [problem.a(), problem.b(), problem.c()].map(&mut pitch);
+    let problem = problem.with_pitches(pitches[0], pitches[1], pitches[2]).expect("longer than rows");
+    let mut alignment = |dtype: DType| {
+        let element = i64::from(dtype.bits() / 8);
+        Some([16, 16, element, 2 * element][below(4) as usize].min(16))
+    };
+    let (inputs, output) = (problem.dtype(), problem.output());
+    let alignments = [alignment(inputs), alignment(inputs), alignment(output)];
+    problem.with_alignments(alignments[0], alignments[1], alignments[2]).expect("powers of two")
 }
 
 /// The same problem with pitches that are `pad` elements longer than before.

@@ -71,7 +71,10 @@ fn what_can_be_chosen_is_the_list() -> Result<(), Failure> {
             let by_warpgroups =
                 !matches!(dtype, DType::F32 | DType::F64) && (dtype.bits() == 16 || layout == Layout::Tn);
             for n in (64..=256).step_by(64).filter(|_| by_warpgroups) {
-                visit(&Problem::new(dtype, [128, n, 16], layout)?, KernelKind::Sm90, 1)?;
+                let problem = Problem::new(dtype, [128, n, 16], layout)?;
+                for pad in [0, 1, 2] {
+                    visit(&problem.with_pitches(None, None, Some(n + pad))?, KernelKind::Sm90, 1)?;
+                }
             }
         }
     }

@@ -23,6 +23,8 @@ fn every_epilogue_by_every_mainloop() -> Result<(), Failure> {
         fused::verify_all::<f32>(&gemms, &device, &odd, &[KernelKind::Simt], None)?;
         let wide = Problem::new(DType::Bf16, [136, 72, 48], Layout::Tn)?.with_order(order);
         fused::verify_all::<bf16>(&gemms, &device, &wide, &[KernelKind::Sm80, KernelKind::Sm90], None)?;
+        let ragged = padded(Problem::new(DType::Bf16, [135, 71, 49], Layout::Tn)?.with_order(order), 2);
+        fused::verify_all::<bf16>(&gemms, &device, &ragged, &[KernelKind::Sm80, KernelKind::Sm90], None)?;
     }
     Ok(())
 }

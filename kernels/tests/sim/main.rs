@@ -6,6 +6,7 @@ mod choice;
 mod common;
 mod fused;
 mod judge;
+mod ragged;
 mod schedules;
 
 use common::{Data, Failure, padded, variants, verify_dtype};

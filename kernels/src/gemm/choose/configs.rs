@@ -30,6 +30,8 @@ pub(super) const fn loads(dtype: DType) -> &'static [i64] {
 /// Elements of C that one store may take: as many as a thread has side by side in a row.
 pub(super) const STORES_SIMT: [i64; 3] = [4, 2, 1];
 pub(super) const STORES_SM80: [i64; 2] = [2, 1];
+/// The same where tensor copies do not store C. More than 4 bytes of bf16 are hardly faster.
+pub(super) const STORES_SM90: [i64; 2] = [2, 1];
 const MAJORS: [Major; 2] = [Major::K, Major::Mn];
 
 /// A dtype that tensor cores multiply.
@@ -151,7 +153,10 @@ fn warp_specialized(dtype: DType) -> impl Iterator<Item = WarpSpecializedFacts> 
         let tiles = TILES
             .into_iter()
             .flat_map(move |(tile, _)| outputs(sums(dtype)).iter().map(move |&output| (tile, output)));
-        tiles.map(move |(tile, output)| WarpSpecializedFacts { dtype, majors, tile, output })
+        let stores = [None].into_iter().chain(STORES_SM90.map(Some));
+        let tiles =
+            tiles.flat_map(move |(tile, output)| stores.clone().map(move |store| (tile, output, store)));
+        tiles.map(move |(tile, output, store)| WarpSpecializedFacts { dtype, majors, tile, output, store })
     });
     facts.filter(|facts| takes(facts.dtype, facts.majors) && facts.fits())
 }
@@ -289,6 +294,8 @@ pub(super) struct WarpSpecializedFacts {
     pub(super) tile: [i64; 2],
     /// C's elements.
     pub(super) output: DType,
+    /// Elements that divide N and C's pitch, if these are no multiples of 16 bytes, which tensor copies store.
+    pub(super) store: Option<i64>,
 }
 
 /// The rows and columns of the tiles, and the time that a multiprocessor takes for one of them, measured on an H200 in units of which the
@@ -330,7 +337,10 @@ impl WarpSpecializedFacts {
                 multicast: 1,
             }),
             schedule: Schedule::Persistent { alternate: true },
-            store: Store::Tma { rows: tile_m },
+            store: match self.store {
+                None => Store::Tma { rows: tile_m },
+                Some(vector) => Store::Coalesced { rows: tile_m, vector },
+            },
             c_type: self.output,
             c_major: Major::K,
             programmatic: false,

@@ -1,0 +1,59 @@
+//! What a GEMM launches, as a value.
+
+use girih_device::{Arg, Launch};
+
+use crate::Error;
+
+/// The launches of a GEMM on certain buffers, checked and encoded once ([`Gemm::prepare`](super::Gemm::prepare)).
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    pub(super) copies: Option<Launch>,
+    pub(super) product: Launch,
+    /// Whether the kernel's A is the caller's B.
+    pub(super) transposed: bool,
+}
+
+impl Prepared {
+    /// Puts the launches into the stream of their kernels, as often as it is called.
+    ///
+    /// # Errors
+    /// As [`Launch::run`].
+    ///
+    /// # Safety
+    /// As for [`Launch::run`]: memory that girih has not allocated must still be allocated, and hold the problem's matrices.
+    #[expect(unsafe_code, reason = "launching PTX is unsafe: the contract is the caller's")]
+    pub unsafe fn run(&self) -> Result<(), Error> {
+        for launch in self.launches() {
+            // SAFETY: the caller's promise is passed on.
+            unsafe { launch.run() }?;
+        }
+        Ok(())
+    }
+
+    /// The launches in their order, for engines that call the driver themselves: the copies of A and B, if the kernel does not take these as
+    /// they lie, and the product.
+    pub fn launches(&self) -> impl Iterator<Item = &Launch> {
+        self.copies.iter().chain([&self.product])
+    }
+
+    /// Gives `a`, `b` or `c` another buffer, which must be as large and as aligned, or an input of the epilogue, by its name, another
+    /// value.
+    ///
+    /// # Errors
+    /// As [`Launch::set`].
+    pub fn set<'a>(&mut self, name: &str, value: impl Into<Arg<'a>>) -> Result<(), Error> {
+        let name = match name {
+            "a" if self.transposed => "b",
+            "b" if self.transposed => "a",
+            same => same,
+        };
+        let has =
+            |launch: &Launch, name: &str| launch.kernel().info().params.iter().any(|p| &*p.name == name);
+        if let Some(copies) = self.copies.as_mut().filter(|copies| has(copies, name)) {
+            return Ok(copies.set(name, value)?);
+        }
+        let map = format!("map_{name}");
+        let name = if has(&self.product, &map) { &map } else { name };
+        Ok(self.product.set(name, value)?)
+    }
+}
