@@ -47,9 +47,11 @@ impl<'a> Ours<'a> {
         operands: &'a Operands<'_, T, C>,
         length: Duration,
     ) -> Result<Ours<'a>, Failure> {
-        let config = described(gemm.config());
+        let copied = ["A", "B"].into_iter().zip(gemm.copied()).filter(|(_, copy)| copy.is_some());
+        let copied: String = copied.map(|(name, _)| format!(", {name} copied")).collect();
+        let config = described(gemm.config()) + &copied;
         operands.outputs[0].fill_bytes(0xff)?;
-        let _tried = Tried::new(bench, &config);
+        let _tried = Tried::new(bench, &described(gemm.config()));
         let ([a, b], c) = (&operands.inputs[0], &operands.outputs[0]);
         gemm.run_with(a, b, c, &given(operands, 0))?;
         operands.check(0, Bounds::Exact).map_err(|wrong| Wrong(format!("{config}: {wrong}")))?;

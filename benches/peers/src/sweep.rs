@@ -57,7 +57,7 @@ fn sweep<T: Element + Pod, C: Element + Pod>(
         let length = bench.effort.sweep.timed / 3;
         match loaded.and_then(|gemm| Ours::loaded(bench, gemm, &operands, length).map_err(|e| e.to_string()))
         {
-            Ok(ours) => sides.push(ours.side.named(ours.config)),
+            Ok(ours) => sides.push(ours.side.named(described(config))),
             Err(error) => {
                 // Where the device has failed, so will all that comes.
                 device.synchronize().map_err(|stopped| format!("{stopped} after: {error}"))?;

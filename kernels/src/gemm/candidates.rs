@@ -53,7 +53,7 @@ const ALIKE: usize = 3;
 const HOPELESS: f64 = 2.5;
 
 /// Warp-specialised configurations for `problem` on a device of so many multiprocessors, at most `most`, the likeliest first. There are none
-/// where tensor maps cannot describe the matrices or the elements are f32 or f64.
+/// where `wgmma` does not take the elements: f32, f64, and those of 8 bits and tf32 where A or B is not contiguous along K.
 ///
 /// # Examples
 /// ```
@@ -190,8 +190,10 @@ fn schedules(problem: &Problem, tile: [i64; 3]) -> Vec<Schedule> {
 /// How a tile of C can be stored, and the bytes of shared memory that this takes.
 fn stores(problem: &Problem, schedule: Schedule, [rows, columns]: [i64; 2], unit: i64) -> Vec<(Store, i64)> {
     let (c, element) = (problem.c(), i64::from(problem.output().bits()) / 8);
-    let vector = if c.contiguous() == 1 { widest(&[2, 1], &[c.ld(), c.extents()[1]]) } else { 1 };
-    let direct = Store::Direct { vector };
+    // Elements that a line of C begins and ends with a multiple of, up to what tensor copies need.
+    let line = 16 / element;
+    let whole = widest(&[line, 2, 1], &[c.ld(), c.extents()[c.contiguous()], c.alignment() / element]);
+    let direct = Store::Direct { vector: if c.contiguous() == 1 { whole.min(2) } else { 1 } };
     if let Schedule::SplitK { cluster: 2.., .. } = schedule {
         // The blocks of a cluster exchange their sums in shared memory.
         return vec![(direct, rows * columns * 4)];
@@ -202,7 +204,11 @@ fn stores(problem: &Problem, schedule: Schedule, [rows, columns]: [i64; 2], unit
     }
     let mut together = vec![rows, unit];
     together.dedup();
-    together.into_iter().map(|rows| (Store::Tma { rows }, rows * columns * element)).collect()
+    let staged = |rows| match whole {
+        _ if whole == line => Store::Tma { rows },
+        vector => Store::Coalesced { rows, vector },
+    };
+    together.into_iter().map(|rows| (staged(rows), rows * columns * element)).collect()
 }
 
 /// How long a configuration would take, in cycles of a multiprocessor, if nothing went wrong.
