@@ -188,6 +188,17 @@ fn products_are_exact() {
         (config("SM90_64x144x16_F32BF16BF16_SS", [128, 144, 64], two, DType::Bf16), vec![[200, 168, 150]]),
         (GemmConfig { c_major: Major::Mn, ..base }, vec![[200, 136, 150], [8, 1, 70], [136, 3, 70]]),
         (GemmConfig { c_major: Major::Mn, c_type: DType::F32, ..base }, vec![[132, 70, 70]]),
+        (GemmConfig { c_type: DType::E4m3, ..base }, vec![[200, 144, 70]]),
+        (GemmConfig { c_type: DType::E5m2, tile: [128, 128, 64], ..base }, vec![[200, 144, 70]]),
+        (GemmConfig { c_major: Major::Mn, c_type: DType::E4m3, ..base }, vec![[144, 70, 70]]),
+        (
+            GemmConfig { c_type: DType::E5m2, store: Store::Direct { vector: 16 }, ..base },
+            vec![[200, 144, 70]],
+        ),
+        (
+            GemmConfig { c_type: DType::E4m3, store: Store::Direct { vector: 1 }, ..base },
+            vec![[201, 131, 70]],
+        ),
         (rows(GemmConfig { c_major: Major::Mn, tile: [256, 64, 64], ..base }, 256), vec![[304, 130, 200]]),
         (GemmConfig { c_major: Major::Mn, store: Store::Direct { vector: 1 }, ..base }, vec![[201, 131, 70]]),
     ];
@@ -436,7 +447,7 @@ fn misuse_is_told() {
         atom = SM90::GMMA::MMA_64x64x16_F32BF16BF16_RS<GMMA::Major::K, GMMA::Major::K>: a warpgroup's atom with A and B in shared memory and accumulators of f32 or s32
         atom = SM90::GMMA::MMA_64x64x16_F16F16F16_SS<GMMA::Major::K, GMMA::Major::K>: a warpgroup's atom with A and B in shared memory and accumulators of f32 or s32
         atoms = (2,2):(1,2): 1 to 4 warpgroups along M: (AtomM,1)
-        c_type = s8: f32, f16, bf16
+        c_type = s8: f32, f16, bf16, e4m3, e5m2
         stages = 1: 2 to 16
         tile M = 192: a positive multiple of 128, at most 1024
         tile N = 96: a positive multiple of 64, at most 1024

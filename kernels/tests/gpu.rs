@@ -4,7 +4,7 @@ mod common;
 #[path = "gpu/together.rs"]
 mod together;
 
-use common::{Data, Failure, padded, ragged, variants, verify_dtype};
+use common::{Data, Failure, outputs, padded, ragged, variants, verify_dtype};
 use girih_codegen::gemm::Schedule;
 use girih_device::{Device, Select};
 use girih_kernels::gemm::{Gemms, KernelKind, Layout, Order, Problem};
@@ -29,7 +29,7 @@ fn all(device: &Device, problems: impl IntoIterator<Item = Problem>) -> Result<u
     let mut count = 0;
     for (seed, problem) in problems.into_iter().enumerate() {
         count += 1;
-        if let Err(error) = verify_dtype(&gemms, device, &problem, Data::Random, seed as u64) {
+        if let Err(error) = verify_dtype(&gemms, device, &problem, Data::random(&problem), seed as u64) {
             failures.push(error.to_string());
         }
     }
@@ -58,6 +58,13 @@ const SMALL: [[i64; 3]; 10] = [
 fn small_and_ragged() -> Result<(), Failure> {
     let Some(device) = gpu() else { return Ok(()) };
     all(&device, SMALL.into_iter().flat_map(variants))?;
+    Ok(())
+}
+
+#[test]
+fn outputs_of_every_dtype() -> Result<(), Failure> {
+    let Some(device) = gpu() else { return Ok(()) };
+    all(&device, [[136, 208, 160], [33, 47, 40], [1000, 2064, 512]].into_iter().flat_map(outputs))?;
     Ok(())
 }
 

@@ -116,17 +116,36 @@ fn one(b: &mut Builder, value: &Rmem) -> Result<Scalar, Error> {
 }
 
 /// Writes a scalar to each value of a tensor in colexicographic order, in the widest vectors if the tensor is in memory. The scalars
-/// are of the dtypes that [`read`] gives.
+/// are of the dtypes that [`read`] gives. Floats of 8 bits may also be written from f32, which are rounded to nearest even and clamped
+/// to the greatest finite number (`cvt.rn.satfinite`), from sm_89 on.
 ///
 /// # Errors
 /// [`Error::Mismatch`] for another number of scalars or another dtype; as [`read`] and [`Builder::scalar`].
+///
+/// # Examples
+/// ```
+/// use girih_codegen::algorithm::write;
+/// use girih_codegen::{Builder, Gmem, Scalar};
+/// use girih_layout::lay;
+/// use girih_tensor::{DType, Tensor};
+///
+/// let mut b = Builder::new("quantise", 89, 1);
+/// let x = Tensor::new(Gmem::new(b.pointer("x", 4), DType::E4m3), lay!("4:1"));
+/// let values = [0.5, 1.0, 1.5, 2.0].map(|x| Scalar::new(DType::F32, x));
+/// write(&mut b, &x, &values)?;
+/// assert_eq!(b.finish()?.module().to_string().matches("cvt.rn.satfinite.e4m3x2.f32").count(), 2);
+/// # Ok::<(), girih_codegen::Error>(())
+/// ```
 #[track_caller]
 pub fn write<E: Data>(b: &mut Builder, tensor: &Tensor<E>, scalars: &[Scalar]) -> Result<(), Error> {
     let site = Location::caller();
     b.on_behalf(site, |b| {
         let fragment = fragment(b, "write", tensor)?;
         let all = fragment_values("write", &fragment)?;
-        let dtype = computed(fragment.engine().dtype());
+        let stored = fragment.engine().dtype();
+        let rounded = matches!(stored, DType::E4m3 | DType::E5m2)
+            && scalars.iter().all(|scalar| scalar.dtype() == DType::F32);
+        let dtype = if rounded { DType::F32 } else { computed(stored) };
         let wrong = scalars.iter().find(|scalar| scalar.dtype() != dtype && scalar.faulty().is_none());
         if all.len() != scalars.len() || wrong.is_some() {
             let found = wrong.map_or(dtype, |scalar| scalar.dtype());
@@ -134,7 +153,8 @@ pub fn write<E: Data>(b: &mut Builder, tensor: &Tensor<E>, scalars: &[Scalar]) -
                 what: "write",
                 layout: format!("{} scalars of {found}", scalars.len()),
                 with: format!("{} of {}", tensor.layout(), fragment.engine().dtype()),
-                accepted: "a scalar for each value, of the tensor's dtype; integers below 32 bits are extended to 32",
+                accepted: "a scalar for each value, of the tensor's dtype; integers below 32 bits are extended to 32, \
+                           floats of 8 bits are f32 or u32 of their bits",
             });
         }
         let mut fresh = Fresh::new(all.iter());
@@ -142,6 +162,10 @@ pub fn write<E: Data>(b: &mut Builder, tensor: &Tensor<E>, scalars: &[Scalar]) -
         while i < all.len() {
             let (value, scalar) = (&all[i], &scalars[i]);
             let is_fresh = fresh.take(value.offset());
+            if rounded {
+                i += pack_bytes(b, &all[i..], &scalars[i..], is_fresh)?;
+                continue;
+            }
             let next = all.get(i + 1).filter(|next| is_fresh && is_pair(value, next));
             if next.is_some() {
                 pack(b, value, [scalar, &scalars[i + 1]])?;
@@ -197,6 +221,39 @@ fn pack(b: &mut Builder, to: &Rmem, [low, high]: [&Scalar; 2]) -> Result<(), Err
     Ok(())
 }
 
+/// Rounds the first of the scalars to floats of 8 bits, and writes them to the register that they share: four of them, two or one.
+/// Returns how many.
+fn pack_bytes(b: &mut Builder, to: &[Rmem], scalars: &[Scalar], fresh: bool) -> Result<usize, Error> {
+    let first = to[0].offset();
+    let consecutive = |count: usize| {
+        first % count as i64 == 0
+            && to.get(..count).is_some_and(|to| (first..).zip(to).all(|(offset, to)| to.offset() == offset))
+    };
+    let pair = if to[0].dtype() == DType::E4m3 { Type::E4m3x2 } else { Type::E5m2x2 };
+    let rounded = |b: &mut Builder, low: &Scalar, high: Option<&Scalar>| -> Result<Reg, Error> {
+        let low = b.scalar(low)?;
+        let high = high.map_or(Ok(None), |high| b.scalar(high).map(Some))?;
+        let out = b.reg(Type::B16);
+        // The first source is the upper half.
+        let high = high.as_ref().map_or(Operand::F32(0), Operand::from);
+        let words = [Word::Rn.into(), Word::Satfinite.into(), pair.into(), Type::F32.into()];
+        b.inst(Opcode::Cvt, &words, vec![Operand::from(&out), high, Operand::from(&low)]);
+        Ok(out)
+    };
+    let (reg, shift) = place(&to[0]);
+    if fresh && consecutive(4) {
+        let halves =
+            [rounded(b, &scalars[0], Some(&scalars[1]))?, rounded(b, &scalars[2], Some(&scalars[3]))?];
+        let halves = Operand::Vector(halves.iter().map(Operand::from).collect());
+        b.inst(Opcode::Mov, &[Type::B32.into()], vec![Operand::from(&reg), halves]);
+        return Ok(4);
+    }
+    let count = if consecutive(2) { 2 } else { 1 };
+    let value = rounded(b, &scalars[0], scalars.get(1).filter(|_| count == 2))?;
+    insert_bits(b, (&reg, shift), &value, 8 * count as i64, fresh);
+    Ok(count)
+}
+
 /// The register and the first bit of the value at which `rmem` stands.
 fn place(rmem: &Rmem) -> (Reg, i64) {
     let (per, offset) = (rmem.per_register() as i64, rmem.offset());
@@ -240,6 +297,11 @@ pub(super) fn insert(b: &mut Builder, rmem: &Rmem, value: &Reg, fresh: bool) {
         let ty = if bits == 64 { Type::B64 } else { Type::B32 };
         return b.inst(Opcode::Mov, &[ty.into()], vec![Operand::from(&reg), Operand::from(value)]);
     }
+    insert_bits(b, (&reg, shift), value, bits, fresh);
+}
+
+/// Writes the lowest `bits` bits of `value` to a register, from bit `shift` on.
+fn insert_bits(b: &mut Builder, (reg, shift): (&Reg, i64), value: &Reg, bits: i64, fresh: bool) {
     let wide = if value.ty() == Type::B16 {
         let wide = b.reg(Type::B32);
         let operands = vec![Operand::from(&wide), Operand::from(value)];
@@ -248,7 +310,7 @@ pub(super) fn insert(b: &mut Builder, rmem: &Rmem, value: &Reg, fresh: bool) {
     } else {
         value.clone()
     };
-    let [target, wide] = [Operand::from(&reg), Operand::from(&wide)];
+    let [target, wide] = [Operand::from(reg), Operand::from(&wide)];
     if fresh {
         // The other values overwrite the other bits.
         return b.inst(Opcode::Shl, &[Type::B32.into()], vec![target, wide, Operand::Int(shift)]);

@@ -122,9 +122,10 @@ impl GemmConfig {
         GemmConfig { mainloop, ..self }
     }
 
-    /// The architecture that the kernel is for.
+    /// The architecture that the kernel is for. Floats of 8 bits come with sm_89.
     pub(super) fn sm(&self) -> u32 {
-        self.atom().sm.max(80)
+        let store = if matches!(self.c_type, DType::E4m3 | DType::E5m2) { 89 } else { 80 };
+        self.atom().sm.max(store)
     }
 
     /// Whether A and B are described by tensor maps.
@@ -207,9 +208,9 @@ impl Store {
 /// The element types that C may have where sums are of a dtype.
 pub const fn outputs(sums: DType) -> &'static [DType] {
     match sums {
-        DType::F32 => &[DType::F32, DType::F16, DType::Bf16],
-        DType::S32 => &[DType::S32, DType::F32, DType::F16, DType::Bf16],
-        DType::F64 => &[DType::F64],
+        DType::F32 => &[DType::F32, DType::F16, DType::Bf16, DType::E4m3, DType::E5m2],
+        DType::S32 => &[DType::S32, DType::F32, DType::F16, DType::Bf16, DType::E4m3, DType::E5m2],
+        DType::F64 => &[DType::F64, DType::F32],
         _ => &[],
     }
 }

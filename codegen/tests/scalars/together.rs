@@ -1,12 +1,14 @@
 //! Scalars of several threads, and scalars of tensors.
 
-use girih_codegen::algorithm::{block_reduce, read, reduce, transform, warp_reduce, write};
+use float8::{F8E4M3, F8E5M2};
+use girih_codegen::algorithm::{block_reduce, copy, read, reduce, transform, warp_reduce, write};
+use girih_codegen::atom::AUTO_VECTORIZING_COPY;
 use girih_codegen::scalar::COMPUTED;
-use girih_codegen::{Builder, Cond, Error, Gmem, Scalar};
-use girih_layout::lay;
+use girih_codegen::{Builder, Cond, Error, Expr, Gmem, Rmem, Scalar};
+use girih_layout::{Lay, lay};
 use girih_ptx::{Module, Special};
 use girih_sim::{Launch, Memory, Options, Program};
-use girih_tensor::{DType, Space, Tensor};
+use girih_tensor::{DType, Element, Space, Tensor};
 
 /// Runs the kernel by `threads` threads with every check on; the kernel's memory begins with `input`.
 fn executed(module: &Module, threads: u32, input: &[u8]) -> Vec<u8> {
@@ -126,6 +128,46 @@ fn scalars_of_a_tensor_are_its_values() {
     }
 }
 
+/// Floats of 8 bits are rounded as on the host, four, two and one at a time, and in any order of a register.
+#[test]
+fn floats_of_bytes_are_rounded_where_they_are_written() {
+    fn written<T: Element>(values: &[f32], to_bits: impl Fn(T) -> u8) {
+        let count = values.len();
+        let mut b = Builder::new("k", 89, 1);
+        let x = b.pointer("x", 16);
+        let floats =
+            Tensor::new(Gmem::new(x.clone(), DType::F32), Lay::strided([count as i64], [1]).unwrap());
+        let read_values = read(&mut b, &floats).unwrap();
+        // Seven values fill a register, and three quarters of another one. Of the last eight, each register gets every second.
+        let (sevens, eights) = read_values.split_at(count - 8);
+        let at = |i: usize| &x + &Expr::from((4 * count + i) as i64);
+        for (i, seven) in sevens.chunks(7).enumerate() {
+            write(&mut b, &Tensor::new(Gmem::new(at(7 * i), T::DTYPE), lay!("7:1")), seven).unwrap();
+        }
+        let shuffled = Rmem::tensor(&mut b, T::DTYPE, lay!("(4,2):(2,1)")).unwrap();
+        write(&mut b, &shuffled, eights).unwrap();
+        let in_order = Tensor::new(shuffled.engine().clone(), lay!("8:1"));
+        let place = Tensor::new(Gmem::new(at(count - 8), T::DTYPE), lay!("8:1"));
+        copy(&mut b, AUTO_VECTORIZING_COPY, &in_order, &place).unwrap();
+        let input = values.iter().flat_map(|x| x.to_le_bytes()).chain(vec![0; count]).collect::<Vec<u8>>();
+        let out = executed(b.finish().unwrap().module(), 1, &input);
+        let wanted = |x: f32| to_bits(T::from_f64(x.into()));
+        for (i, &found) in out[4 * count..].iter().enumerate() {
+            let (first, place) = (count - 8, i.wrapping_sub(count - 8));
+            let from = if i < first { i } else { first + place % 2 * 4 + place / 2 };
+            assert_eq!(found, wanted(values[from]), "{} of {}", T::DTYPE, values[from]);
+        }
+    }
+    // Ties, the least numbers, the greatest, and what is beyond them.
+    let steps = (0..50).map(|i| 0.9375 + i as f32 / 64.0);
+    let small = (-12..=12).map(|i| i as f32 * 2f32.powi(-11));
+    let large = [440.0, 448.0, 456.0, 464.0, 1e5, -1e5, 57344.0, 61440.0, -61440.0, f32::MAX, 0.0, -0.0];
+    let mut values: Vec<f32> = steps.chain(small).chain(large).collect();
+    values.resize(7 * 12 + 8, 1.0);
+    written::<F8E4M3>(&values, |x| x.to_bits());
+    written::<F8E5M2>(&values, |x| x.to_bits());
+}
+
 #[test]
 fn tensors_are_reduced_in_their_order() {
     let mut b = Builder::new("k", 80, 1);
@@ -153,7 +195,7 @@ fn scalars_that_no_tensor_takes_are_refused() {
     let values = read(&mut b, &x).unwrap();
     let refused = |b: &mut Builder, scalars: &[Scalar]| write(b, &x, scalars).unwrap_err().to_string();
     expect_test::expect![
-        "write: 3 scalars of s32 does not fit 4:1 of s8: a scalar for each value, of the tensor's dtype; integers below 32 bits are extended to 32"
+        "write: 3 scalars of s32 does not fit 4:1 of s8: a scalar for each value, of the tensor's dtype; integers below 32 bits are extended to 32, floats of 8 bits are f32 or u32 of their bits"
     ]
     .assert_eq(&refused(&mut b, &values[1..]));
     let floats: Vec<Scalar> = values.iter().map(|x| x.to(DType::F32)).collect();

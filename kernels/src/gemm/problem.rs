@@ -326,9 +326,9 @@ impl Problem {
     pub fn with_output(self, dtype: DType) -> Result<Problem, Error> {
         if !self.outputs().contains(&dtype) {
             let accepted = match self.sums() {
-                DType::F64 => "a C of f64 is accepted",
-                DType::S32 => "a C of s32, f32, f16 or bf16 is accepted",
-                _ => "a C of f32, f16 or bf16 is accepted",
+                DType::F64 => "a C of f64 or f32 is accepted",
+                DType::S32 => "a C of s32, f32, f16, bf16, e4m3 or e5m2 is accepted",
+                _ => "a C of f32, f16, bf16, e4m3 or e5m2 is accepted",
             };
             return Err(Error::Kernel { kernel: "gemm", dtype: dtype.name(), accepted });
         }

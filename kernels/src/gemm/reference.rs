@@ -38,8 +38,8 @@ const SAMPLED: i64 = 96;
 
 /// Compares `c` with `a * b` in f64.
 ///
-/// An element's bound is `|C - ref| <= eps_out * |ref| + (4 * sqrt(K + 1) * 2^-24 + cut) * sum |a * b|`: one rounding to the
-/// output type, and K roundings of f32 sums that go either way. (The worst case, K times one rounding, would hide a missing
+/// An element's bound is `|C - ref| <= eps_out * |ref| + least_out + (4 * sqrt(K + 1) * 2^-24 + cut) * sum |a * b|`: one rounding to the
+/// output type, in which `least_out` is half of the least number, and K roundings of f32 sums that go either way. (The worst case, K times one rounding, would hide a missing
 /// product.) Tensor cores do not round their sums but cut them off, always the same way. Of floats of 16 bits and of tf32 they cut off up
 /// to a unit of the last place at every 32 bytes of products, for which `cut` is `K / 16 * 2^-23` or `K / 8 * 2^-23`; else it is 0. Sums of
 /// 8-bit floats keep fewer bits by `wgmma`, which cuts off every product by the size of the sum: the bound allows for `2^-10` of the
@@ -94,12 +94,10 @@ pub fn check<T: Element, C: Element>(
                 either += (p * q - other_p * other_q).abs();
                 (least, greatest) = (least.min(sum), greatest.max(sum));
             }
-            if problem.output() == DType::S32 {
-                // Exact in f64; sums of 32 bits wrap.
-                sum = f64::from(sum as i64 as i32);
-            }
+            sum = wanted::<C>(sum);
             let error = (c[problem.c().offset(x, y) as usize].to_f64() - sum).abs();
-            let bound = (problem.output().epsilon() + losses.of_sum) * sum.abs()
+            let bound = (C::DTYPE.epsilon() + losses.of_sum) * sum.abs()
+                + half_of_least(C::DTYPE)
                 + losses.of_products * scale
                 + losses.of_sums * (greatest - least)
                 + either;
@@ -117,6 +115,29 @@ pub fn check<T: Element, C: Element>(
     }
     out.relative_error = if difference == 0.0 { 0.0 } else { (difference / norm).sqrt() };
     Ok(out)
+}
+
+/// The number that C is to hold for a sum, before it is rounded.
+fn wanted<C: Element>(sum: f64) -> f64 {
+    match C::DTYPE {
+        // Exact in f64; sums of 32 bits wrap.
+        DType::S32 => f64::from(sum as i64 as i32),
+        DType::E4m3 | DType::E5m2 => {
+            let greatest = C::from_f64(f64::INFINITY).to_f64();
+            sum.clamp(-greatest, greatest)
+        }
+        _ => sum,
+    }
+}
+
+/// Half the distance from 0 to the next number of a narrow float.
+fn half_of_least(dtype: DType) -> f64 {
+    match dtype {
+        DType::F16 => 2f64.powi(-25),
+        DType::E4m3 => 2f64.powi(-10),
+        DType::E5m2 => 2f64.powi(-17),
+        _ => 0.0,
+    }
 }
 
 /// What sums may lose.

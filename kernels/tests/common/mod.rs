@@ -23,6 +23,14 @@ pub(crate) enum Data {
     SmallIntegers,
 }
 
+impl Data {
+    /// Random numbers, whose sums C can hold.
+    pub(crate) fn random(problem: &Problem) -> Data {
+        let overflows = (problem.dtype(), problem.output()) == (DType::S8, DType::F16);
+        if overflows { Data::SmallIntegers } else { Data::Random }
+    }
+}
+
 pub(crate) fn filled<T: Element>(len: usize, data: Data, seed: u64) -> Vec<T> {
     let mut rng = StdRng::seed_from_u64(seed);
     let widest = if T::DTYPE.is_float() { 1.0 } else { 127.0 };
@@ -104,17 +112,37 @@ pub(crate) fn verify_dtype(
     data: Data,
     seed: u64,
 ) -> Result<Vec<f64>, Failure> {
+    match problem.input() {
+        DType::F32 => of::<f32>(gemms, device, problem, data, seed),
+        DType::F64 => of::<f64>(gemms, device, problem, data, seed),
+        DType::F16 => of::<f16>(gemms, device, problem, data, seed),
+        DType::Bf16 => of::<bf16>(gemms, device, problem, data, seed),
+        DType::S8 => of::<i8>(gemms, device, problem, data, seed),
+        DType::E4m3 => of::<F8E4M3>(gemms, device, problem, data, seed),
+        DType::E5m2 => of::<F8E5M2>(gemms, device, problem, data, seed),
+        other => Err(girih_kernels::Error::unsupported("gemm", other).into()),
+    }
+}
+
+/// [`verify`] with a C of the problem's dtype.
+fn of<T: Element + Pod>(
+    gemms: &Gemms,
+    device: &Device,
+    problem: &Problem,
+    data: Data,
+    seed: u64,
+) -> Result<Vec<f64>, Failure> {
     fn wide<T: Element>(c: Vec<T>) -> Vec<f64> {
         c.into_iter().map(T::to_f64).collect()
     }
-    Ok(match problem.dtype() {
-        DType::F32 | DType::Tf32 => wide(verify::<f32, f32>(gemms, device, problem, data, seed)?),
-        DType::F16 => wide(verify::<f16, f16>(gemms, device, problem, data, seed)?),
-        DType::Bf16 => wide(verify::<bf16, bf16>(gemms, device, problem, data, seed)?),
-        DType::F64 => wide(verify::<f64, f64>(gemms, device, problem, data, seed)?),
-        DType::S8 => wide(verify::<i8, i32>(gemms, device, problem, data, seed)?),
-        DType::E4m3 => wide(verify::<F8E4M3, bf16>(gemms, device, problem, data, seed)?),
-        DType::E5m2 => wide(verify::<F8E5M2, bf16>(gemms, device, problem, data, seed)?),
+    Ok(match problem.output() {
+        DType::F32 => wide(verify::<T, f32>(gemms, device, problem, data, seed)?),
+        DType::F64 => wide(verify::<T, f64>(gemms, device, problem, data, seed)?),
+        DType::F16 => wide(verify::<T, f16>(gemms, device, problem, data, seed)?),
+        DType::Bf16 => wide(verify::<T, bf16>(gemms, device, problem, data, seed)?),
+        DType::S32 => wide(verify::<T, i32>(gemms, device, problem, data, seed)?),
+        DType::E4m3 => wide(verify::<T, F8E4M3>(gemms, device, problem, data, seed)?),
+        DType::E5m2 => wide(verify::<T, F8E5M2>(gemms, device, problem, data, seed)?),
         other => return Err(girih_kernels::Error::unsupported("gemm", other).into()),
     })
 }
@@ -163,6 +191,19 @@ pub(crate) fn ragged(rng: &mut StdRng, most: i64) -> Problem {
     let (inputs, output) = (problem.dtype(), problem.output());
     let alignments = [alignment(inputs), alignment(inputs), alignment(output)];
     problem.with_alignments(alignments[0], alignments[1], alignments[2]).expect("powers of two")
+}
+
+/// Problems with every dtype that C may have, in the orders of C and with vectors of C as wide as `n` and the pitch allow.
+pub(crate) fn outputs(mnk: [i64; 3]) -> Vec<Problem> {
+    let mut out = Vec::new();
+    for dtype in INPUTS {
+        let problem = Problem::new(dtype, mnk, Layout::Tn).expect("within the limits");
+        for (i, &output) in problem.outputs().iter().enumerate() {
+            let order = if i % 2 == 0 { Order::Row } else { Order::Column };
+            out.push(problem.with_output(output).expect("one of the outputs").with_order(order));
+        }
+    }
+    out
 }
 
 /// The same problem with pitches that are `pad` elements longer than before.

@@ -29,9 +29,9 @@ fn every_epilogue_by_every_mainloop() -> Result<(), Failure> {
     Ok(())
 }
 
-/// C may have another dtype than A and B.
+/// The buffer of C has the dtype that the problem says.
 #[test]
-fn outputs_of_every_dtype() -> Result<(), Failure> {
+fn buffers_have_the_dtype_of_the_output() -> Result<(), Failure> {
     let device = checked();
     let gemms = Gemms::new(&device);
     let (a, b) = (device.upload(&[bf16::ONE; 40 * 16])?, device.upload(&[bf16::from_f32(0.5); 24 * 16])?);

@@ -9,7 +9,7 @@ mod judge;
 mod ragged;
 mod schedules;
 
-use common::{Data, Failure, padded, variants, verify_dtype};
+use common::{Data, Failure, outputs, padded, variants, verify_dtype};
 use girih_codegen::Builder;
 use girih_codegen::gemm::{Epilogue, GemmKernel, generate};
 use girih_device::{Arg, Device, SimOptions};
@@ -25,7 +25,7 @@ fn all(problems: impl IntoIterator<Item = Problem>) -> Result<(), Failure> {
     let device = checked();
     let gemms = Gemms::new(&device);
     for (seed, problem) in problems.into_iter().enumerate() {
-        verify_dtype(&gemms, &device, &problem, Data::Random, seed as u64)?;
+        verify_dtype(&gemms, &device, &problem, Data::random(&problem), seed as u64)?;
     }
     Ok(())
 }
@@ -47,6 +47,12 @@ fn whole_tiles() -> Result<(), Failure> {
     all(girih_kernels::gemm::INPUTS
         .into_iter()
         .flat_map(|dtype| Layout::ALL.map(|layout| problem(dtype, layout))))
+}
+
+/// C has other elements than A and B, of the widest vectors and one by one.
+#[test]
+fn outputs_of_every_dtype() -> Result<(), Failure> {
+    all(outputs([136, 208, 160]).into_iter().chain(outputs([33, 47, 40])))
 }
 
 #[test]

@@ -122,7 +122,11 @@ impl AtTile<'_> {
             for node in &self.epilogue.nodes {
                 element.value = b.computing("node of an epilogue", |b| (node.function)(b, &element))?;
             }
-            results.push(element.value.rounded_to(self.dtype, Rounding::NearestEven));
+            // Floats of 8 bits are rounded where they are packed.
+            results.push(match self.dtype {
+                DType::E4m3 | DType::E5m2 => element.value,
+                dtype => element.value.rounded_to(dtype, Rounding::NearestEven),
+            });
         }
         write(b, out, &results)
     }

@@ -8,7 +8,7 @@ use super::AtTile;
 use crate::algorithm::{CacheHint, copy, fence_proxy_async, tma_store_arrive, tma_store_wait};
 use crate::atom::{
     AUTO_VECTORIZING_COPY, GmmaLayout, Major, SM90_U16X8_STSM_T, SM90_U32X4_STSM_N, Transfer,
-    UNIVERSAL_COPY_32, UNIVERSAL_COPY_64,
+    UNIVERSAL_COPY_8, UNIVERSAL_COPY_16, UNIVERSAL_COPY_32, UNIVERSAL_COPY_64,
 };
 use crate::builder::{Builder, SHARED_ALIGN};
 use crate::engine::element_bytes;
@@ -70,6 +70,8 @@ impl Rows {
         let by = match (bits, major) {
             (16, Major::K) => SM90_U32X4_STSM_N,
             (16, Major::Mn) => SM90_U16X8_STSM_T,
+            (8, Major::K) => UNIVERSAL_COPY_16,
+            (8, Major::Mn) => UNIVERSAL_COPY_8,
             (_, Major::K) => UNIVERSAL_COPY_64,
             (_, Major::Mn) => UNIVERSAL_COPY_32,
         };
