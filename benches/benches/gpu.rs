@@ -42,7 +42,7 @@ fn group<'a>(criterion: &'a mut Criterion, name: &str) -> BenchmarkGroup<'a, Wal
 /// 256 MiB from device to device: more than the L2 holds. Bytes read and written both count.
 fn copies(criterion: &mut Criterion, device: &Device) -> Result<(), Failure> {
     let elements = 64 << 20;
-    let problem = copy::Problem::new(DType::F32, 1, elements, elements, elements)?;
+    let problem = copy::Problem::strided(DType::F32, &[elements], &[1], &[1])?;
     let from = device.upload(&normal::<f32>(elements as usize, 0))?;
     let to = device.zeros::<f32>(elements as usize)?;
     let kernel = copy::Copy::new(device, &problem)?;

@@ -1,72 +1,111 @@
-//! `girih copy`: copies a matrix by a generated kernel and compares every element.
+//! `girih copy`: copies between two layouts by a generated kernel and compares every element.
 
 use std::fmt;
 use std::process::ExitCode;
 
+use float8::{F8E4M3, F8E5M2};
 use girih_device::{Kind, Pod};
 use girih_kernels::copy::{Copy, Problem};
+use girih_layout::{Coord, Crd, Lay, idx2crd};
 use girih_tensor::{DType, Element};
 use half::{bf16, f16};
-use rand::{SeedableRng, rngs::StdRng};
+use rand::{RngExt, SeedableRng, rngs::StdRng};
 use serde::Serialize;
 
-use crate::CommandResult;
-use crate::gemm::random;
 use crate::run::{self, DeviceReport, KernelReport, Session, Timing, line};
+use crate::{CommandResult, marked};
+
+/// What `girih copy --help` and `girih emit copy --help` say of layouts.
+pub(crate) const EXAMPLES: &str = "\
+  girih copy '(4096,4096):(4096,1)' '(4096,4096):(1,4096)' --dtype f32       a transpose
+  girih copy '(100,33):(33,1)' '(100,33):(40,1)'                             to rows of 80 bytes
+  girih copy '(5,3,224,224):(150528,50176,224,1)' '(5,3,224,224):(150528,1,672,3)'   channels first to channels last
+  girih copy '(30,30):(30,1)' '(32,32):(32,1)' --at '(1,1)' --fill 0         with a border of zeros
+  girih copy '(1000,32):(32,1)' '(4096,32):(32,1)' --gather 0                random rows of a table of 1000";
 
 /// The arguments that describe a copy.
 #[derive(clap::Args)]
 pub(crate) struct ProblemArgs {
-    /// Rows
-    #[arg(long, default_value_t = 4096, allow_negative_numbers = true)]
-    rows: i64,
-    /// Elements of a row
-    #[arg(long, default_value_t = 4096, allow_negative_numbers = true)]
-    columns: i64,
-    /// Element type: f32, f16 or bf16
-    #[arg(long, value_parser = run::kernel_dtype, default_value = "bf16")]
+    /// The source's layout, coordinate -> element
+    #[arg(value_parser = marked::layout, default_value = "(4096,4096):(4096,1)")]
+    src: Lay,
+    /// The destination's layout; its coordinates correspond to the source's in colexicographic order [default: the source's]
+    #[arg(value_parser = marked::layout)]
+    dst: Option<Lay>,
+    /// Element type; of its values only the bits count
+    #[arg(long, default_value = "bf16")]
     dtype: DType,
-    /// Elements from the start of a row of the destination to the next [default: the elements of a row]
-    #[arg(long, allow_negative_numbers = true)]
-    ld_dst: Option<i64>,
-    /// Elements from the start of a row of the source to the next [default: the elements of a row]
-    #[arg(long, allow_negative_numbers = true)]
-    ld_src: Option<i64>,
+    /// Pad: where in the destination the source begins, a number for each mode
+    #[arg(long, value_parser = marked::coord, conflicts_with = "gather")]
+    at: Option<Coord>,
+    /// What is written where a padded source has nothing
+    #[arg(long, default_value_t = 0.0, allow_negative_numbers = true, requires = "at")]
+    fill: f64,
+    /// Read this mode of the source at random positions
+    #[arg(long, value_name = "MODE")]
+    gather: Option<usize>,
 }
 
 impl ProblemArgs {
-    fn pitches(&self) -> [i64; 2] {
-        [self.ld_dst, self.ld_src].map(|ld| ld.unwrap_or(self.columns.max(1)))
+    fn dst(&self) -> &Lay {
+        self.dst.as_ref().unwrap_or(&self.src)
+    }
+
+    /// Where in the destination the source begins.
+    fn low(&self) -> Option<Vec<i64>> {
+        let position = |crd| match crd {
+            Crd::At(position) => position,
+            Crd::All => 0,
+        };
+        self.at.as_ref().map(|at| at.leaves().map(position).collect())
     }
 
     /// The copy.
     pub(crate) fn problem(&self) -> Result<Problem, girih_kernels::Error> {
-        let [ld_dst, ld_src] = self.pitches();
-        Problem::new(self.dtype, self.rows, self.columns, ld_dst, ld_src)
+        let (src, dst) = (&self.src, self.dst());
+        match (self.low(), self.gather) {
+            (Some(low), _) => Problem::pad(self.dtype, src, dst, &low, self.fill),
+            (None, Some(mode)) => Problem::gather(self.dtype, src, dst, mode, DType::U32),
+            (None, None) => Problem::new(self.dtype, src, dst),
+        }
     }
 }
 
 /// The arguments of `girih copy`.
 #[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
     problem: ProblemArgs,
-    /// Seed of the random matrix
+    /// Seed of the random elements and positions
     #[arg(long, default_value_t = 0)]
     seed: u64,
     #[command(flatten)]
     run: run::RunArgs,
 }
 
+/// Calls a function with the type of a dtype's elements on the host.
+macro_rules! by_dtype {
+    ($dtype:expr, $function:ident $arguments:tt, $($variant:ident $ty:ty),*) => {
+        match $dtype {
+            $(DType::$variant => $function::<$ty> $arguments,)*
+            other => Err(girih_kernels::Error::Kernel {
+                kernel: "copy",
+                dtype: other.name(),
+                accepted: "dtypes of whole bytes are accepted",
+            }.into()),
+        }
+    };
+}
+
 pub(crate) fn run(args: Args) -> CommandResult {
     let problem = args.problem.problem()?;
     let session = Session::open(&args.run)?;
-    let report = match problem.dtype() {
-        DType::F32 => copy::<f32>(&session, &args, &problem)?,
-        DType::F16 => copy::<f16>(&session, &args, &problem)?,
-        DType::Bf16 => copy::<bf16>(&session, &args, &problem)?,
-        other => return Err(girih_kernels::Error::unsupported("copy", other).into()),
-    };
+    let report = by_dtype!(
+        problem.dtype(), copy(&session, &args, &problem),
+        F64 f64, F32 f32, F16 f16, Bf16 bf16, E4m3 F8E4M3, E5m2 F8E5M2,
+        S64 i64, U64 u64, S32 i32, U32 u32, S16 i16, U16 u16, S8 i8, U8 u8
+    )?;
     run::print(&report, args.run.json)?;
     Ok(if report.passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -76,50 +115,95 @@ fn copy<T: Element + Pod>(
     args: &Args,
     problem: &Problem,
 ) -> Result<Report, Box<dyn std::error::Error>> {
-    let ProblemArgs { rows, columns, dtype, .. } = args.problem;
-    let [ld_dst, ld_src] = args.problem.pitches();
-    let device = &session.device;
-    // The buffers hold whole rows, with the padding of the last row.
-    session.fits(rows as u64 * (ld_dst as u64 + ld_src as u64) * u64::from(dtype.bits() / 8))?;
+    let (device, arguments) = (&session.device, &args.problem);
+    let (src, dst) = (&arguments.src, arguments.dst());
+    let cosize = |layout: &Lay| layout.cosize().ok().and_then(|cosize| cosize.get()).unwrap_or(0);
+    let [m, n] = [cosize(src), cosize(dst)];
+    session.fits((m as u64).saturating_add(n as u64).saturating_mul(size_of::<T>() as u64))?;
     let copy = Copy::new(device, problem)?;
-    let source: Vec<T> = random(&mut StdRng::seed_from_u64(args.seed), rows * ld_src);
+    let mut rng = StdRng::seed_from_u64(args.seed);
+    let source: Vec<T> = (0..m).map(|_| T::from_f64(rng.random_range(-100.0..100.0))).collect();
     let from = device.upload(&source)?;
-    let to = device.alloc::<T>((rows * ld_dst) as usize)?;
-    // These bytes are NaN in every dtype, so that no element is right unless the kernel has copied it.
+    let to = device.alloc::<T>(n as usize)?;
+    // These bytes are NaN in every floating-point type.
     to.fill_bytes(0xff)?;
-    let time = session.time(|| copy.run(&to, &from))?;
-    let copied = to.download()?;
-    let (wrong, padding_written) = compare(&copied, &source, columns, [ld_dst, ld_src]);
+    let mut expected = to.download()?;
+    let rows: Vec<u32> = match problem.gathered() {
+        Some(gather) => {
+            let count = problem.modes()[gather.mode].extent;
+            (0..count).map(|_| rng.random_range(0..gather.rows) as u32).collect()
+        }
+        None => Vec::new(),
+    };
+    let list = device.upload(&rows)?;
+    let time = session.time(|| match problem.gathered() {
+        Some(_) => copy.gather(&to, &from, &list),
+        None => copy.run(&to, &from),
+    })?;
+    let mut written = vec![false; expected.len()];
+    for (place, element) in arguments.moves(&rows)? {
+        expected[place] = element.map_or(T::from_f64(arguments.fill), |element| source[element]);
+        written[place] = true;
+    }
+    let (mut wrong, mut others_written) = (0, 0);
+    for ((found, expected), written) in to.download()?.iter().zip(&expected).zip(written) {
+        let differs = found != expected && !(found.to_f64().is_nan() && expected.to_f64().is_nan());
+        *if written { &mut wrong } else { &mut others_written } += usize::from(differs);
+    }
     let rated = device.kind() == Kind::Cuda && problem.bytes() > 0;
     Ok(Report {
         device: session.report(),
-        dtype: dtype.name(),
-        dst: format!("({rows},{columns}):({ld_dst},1)"),
-        src: format!("({rows},{columns}):({ld_src},1)"),
-        kernel: KernelReport::new(copy.kernel(), copy.partitions(), copy.config().threads as u32, 0),
+        dtype: problem.dtype().name(),
+        src: src.to_string(),
+        dst: dst.to_string(),
+        kernel: KernelReport::new(
+            copy.kernel(),
+            copy.partitions(),
+            copy.config().threads as u32,
+            copy.shared_bytes(),
+        ),
         gigabytes_per_second: rated.then(|| time.0.rate(problem.bytes() as f64) / 1e9),
         time,
-        elements: rows * columns,
+        elements: problem.elements(),
         wrong,
-        padding_written,
-        passed: wrong == 0 && padding_written == 0,
+        others_written,
+        passed: wrong == 0 && others_written == 0,
     })
 }
 
-/// How many elements of `copied` differ from the source, and how many elements between the rows of `copied` are no longer NaN.
-fn compare<T: Element>(
-    copied: &[T],
-    source: &[T],
-    columns: i64,
-    [ld_dst, ld_src]: [i64; 2],
-) -> (usize, usize) {
-    let columns = columns as usize;
-    let (mut wrong, mut padding) = (0, 0);
-    for (to, from) in copied.chunks(ld_dst as usize).zip(source.chunks(ld_src as usize)) {
-        wrong += to[..columns].iter().zip(&from[..columns]).filter(|(x, y)| x != y).count();
-        padding += to[columns..].iter().filter(|x| !x.to_f64().is_nan()).count();
+impl ProblemArgs {
+    /// By the definition: every place of the destination that is written, and the element of the source that comes there; none for the
+    /// fill. `rows` are the positions of a gather.
+    fn moves(&self, rows: &[u32]) -> Result<Vec<(usize, Option<usize>)>, girih_layout::Error> {
+        let (src, dst, low) = (&self.src, self.dst(), self.low());
+        let one = |i: i64| -> Result<(usize, Option<usize>), girih_layout::Error> {
+            let place = dst.at(i)? as usize;
+            if low.is_none() && self.gather.is_none() {
+                return Ok((place, Some(src.at(i)? as usize)));
+            }
+            // The number of the coordinate in each mode.
+            let (mut rest, mut inside, mut at) = (i, true, Vec::new());
+            for mode in 0..dst.rank() {
+                let [own, extent] =
+                    [src.mode(mode)?.size()?, dst.mode(mode)?.size()?].map(|n| n.get().unwrap_or(1));
+                let position = match self.gather {
+                    Some(gather) if gather == mode => {
+                        rows.get((rest % extent) as usize).map_or(-1, |&row| row.into())
+                    }
+                    _ => rest % extent - low.as_ref().map_or(0, |low| low[mode]),
+                };
+                inside &= (0..own).contains(&position);
+                at.push(position);
+                rest /= extent;
+            }
+            let coord = |mode: usize| idx2crd(src.mode(mode)?.shape(), at[mode]);
+            let element = (0..if inside { src.rank() } else { 0 }).try_fold(0, |sum, mode| {
+                Ok::<_, girih_layout::Error>(sum + src.mode(mode)?.crd2idx(&coord(mode)?)?)
+            })?;
+            Ok((place, inside.then_some(element as usize)))
+        };
+        (0..dst.size()?.get().unwrap_or(0)).map(one).collect()
     }
-    (wrong, padding)
 }
 
 /// What `girih copy` reports.
@@ -127,20 +211,20 @@ fn compare<T: Element>(
 struct Report {
     device: DeviceReport,
     dtype: &'static str,
-    dst: String,
     src: String,
+    dst: String,
     kernel: KernelReport,
     time: Timing,
     gigabytes_per_second: Option<f64>,
     elements: i64,
     wrong: usize,
-    padding_written: usize,
+    others_written: usize,
     passed: bool,
 }
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Report { dtype, dst, src, wrong, padding_written, elements, .. } = self;
+        let Report { dtype, dst, src, wrong, others_written, elements, .. } = self;
         write!(f, "{}", self.device)?;
         line(f, "problem", format_args!("{dtype}, {src} to {dst}"))?;
         write!(f, "{}", self.kernel)?;
@@ -148,9 +232,8 @@ impl fmt::Display for Report {
         if let Some(rate) = self.gigabytes_per_second {
             line(f, "rate", format_args!("{rate:.1} GB/s, read and written"))?;
         }
-        let text = format_args!(
-            "{wrong} of {elements} elements differ, {padding_written} between rows were written"
-        );
+        let text =
+            format_args!("{wrong} of {elements} elements differ, {others_written} others were written");
         line(f, "error", text)?;
         writeln!(f, "{}", if self.passed { "PASSED" } else { "FAILED" })
     }

@@ -30,9 +30,10 @@ enum Kernel {
         output: Option<PathBuf>,
     },
     /// The kernel that `girih copy` runs for the same arguments
+    #[command(after_help = copy::EXAMPLES)]
     Copy {
         #[command(flatten)]
-        problem: copy::ProblemArgs,
+        problem: Box<copy::ProblemArgs>,
         /// Write a file instead of stdout
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
@@ -74,11 +75,18 @@ fn gemm_module(chosen: &gemm::Chosen) -> Result<Module, girih_kernels::Error> {
 }
 
 fn copy_module(problem: &girih_kernels::copy::Problem) -> Result<Module, girih_kernels::Error> {
-    let config = girih_kernels::copy::choose(problem);
-    let kernel = girih_codegen::copy::generate(&config)?;
-    let [rows, columns] = config.tile;
-    let grid = format!("ceil(rows/{rows}) * ceil(columns/{columns}) blocks of {} threads", config.threads);
-    let notes = vec![format!("grid: {grid}; sizes and pitches in elements")];
+    let chosen = girih_kernels::copy::choose(problem, [16, 16])?;
+    let kernel = girih_codegen::copy::generate(&chosen.config)?;
+    let counts = chosen.config.modes.iter().enumerate().map(|(i, mode)| format!("ceil(n{i}/{})", mode.tile));
+    let counts: Vec<String> = counts.collect();
+    let notes = vec![
+        format!("grid: {} blocks of {} threads", counts.join(" * "), chosen.config.threads),
+        format!(
+            "dynamic shared memory: {} bytes; extents n and strides in elements of {}",
+            kernel.kernel.shared_bytes(),
+            chosen.config.dtype
+        ),
+    ];
     Ok(annotated(kernel.kernel.into_module(), notes, &kernel.partitions))
 }
 

@@ -14,7 +14,6 @@ use girih_tensor::{DType, Element};
 use half::{bf16, f16};
 
 pub(crate) use args::{Chosen, LAYOUTS, ProblemArgs};
-pub(crate) use data::random;
 
 use crate::CommandResult;
 use crate::npy::{self, Npy};

@@ -39,8 +39,8 @@ struct Cli {
 enum Command {
     /// Multiply two matrices by a generated kernel and verify the product
     Gemm(gemm::Args),
-    /// Copy a matrix by a generated kernel and verify the copy
-    Copy(copy::Args),
+    /// Copy between two layouts by a generated kernel and verify the copy: transposes, permutations, pitches, padding, gathers
+    Copy(Box<copy::Args>),
     /// Run a kernel of a PTX file in the simulator, with all its checks
     Sim(sim::Args),
     /// Print the PTX of a kernel
@@ -59,7 +59,7 @@ enum Command {
 pub fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Gemm(args) => gemm::run(args),
-        Command::Copy(args) => copy::run(args),
+        Command::Copy(args) => copy::run(*args),
         Command::Sim(args) => sim::run(args),
         Command::Emit(args) => emit::run(args),
         Command::Layout(args) => layout::run(args),

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use girih_layout::{Composed, Error, Lay, Shape, Swizzle, Tiler};
+use girih_layout::{Composed, Coord, Error, Lay, Shape, Swizzle, Tiler};
 
 /// What is wrong with a text, and at which place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,6 +67,11 @@ pub(crate) fn is_swizzled(text: &str) -> bool {
 /// Parses a shape.
 pub(crate) fn shape(text: &str) -> Result<Shape, Marked> {
     Shape::parse(text).map_err(|error| Marked::of(error, text))
+}
+
+/// Parses a coordinate.
+pub(crate) fn coord(text: &str) -> Result<Coord, Marked> {
+    Coord::parse(text).map_err(|error| Marked::of(error, text))
 }
 
 /// Parses a tiler.

@@ -23,7 +23,7 @@ pub use fence::{
     prefetch_tma_descriptor, tma_store_arrive, tma_store_wait, warpgroup_arrive, warpgroup_commit_batch,
     warpgroup_wait,
 };
-pub use fill::{clear, fill};
+pub use fill::{clear, fill, pattern};
 pub use gemm::{MmaOperand, MmaWith, gemm};
 pub use predicates::Predicates;
 pub use scalars::{read, write};

@@ -8,6 +8,7 @@
 mod access;
 mod barrier;
 mod body;
+mod caching;
 mod carry;
 mod cond;
 mod control;
@@ -40,6 +41,7 @@ use crate::expr::{Expr, VarId};
 pub use crate::scalar::Cond;
 use crate::scalar::Scalar;
 use body::Body;
+pub use caching::Caching;
 use shared::Shared;
 pub use shared::{MAX_SHARED, SHARED_ALIGN};
 pub use value::Width;
@@ -127,6 +129,8 @@ pub struct Builder {
     cluster: Option<[u32; 3]>,
     /// The items of the module that stand before the kernel.
     items: Vec<Item>,
+    /// What caches keep of accesses of global memory.
+    kept: caching::Kept,
     /// Whether false claims trap.
     traps: bool,
     /// Whether `.loc` directives are written.
@@ -186,6 +190,7 @@ impl Builder {
             threads: threads.clamp(1, MAX_THREADS),
             cluster: None,
             items: Vec::new(),
+            kept: caching::Kept::default(),
             traps: false,
             lines: false,
             fault,

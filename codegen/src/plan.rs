@@ -6,10 +6,12 @@
 mod access;
 mod convert;
 mod copy;
+mod deal;
 mod emit;
 mod map;
 mod meet;
 mod proof;
+mod staged;
 mod swizzle;
 mod vector;
 
@@ -19,5 +21,7 @@ pub use convert::{Conversion, Means};
 pub use copy::coalesced_copy;
 pub use map::{BestMap, Order, best_map};
 pub use proof::{exactly_once, in_bounds, injective, race_free};
+pub use staged::{StagedCopy, staged_copy};
+pub(crate) use staged::{most_threads, most_threads_staged, vectors_in_order};
 pub use swizzle::{Access, best_swizzle};
 pub use vector::{Limit, widest_vector};

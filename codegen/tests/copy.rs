@@ -1,35 +1,98 @@
-//! The copy kernel on the simulator, and as golden modules.
-
-#![expect(clippy::unwrap_used, reason = "tests")]
+//! The copy kernels as golden modules, one of them on the simulator, and what cannot be built. `kernels/tests/sim/copies.rs` runs what can be
+//! chosen.
 
 use expect_test::{ExpectFile, expect_file};
 use girih_codegen::Error;
-use girih_codegen::copy::{CopyConfig, generate};
+use girih_codegen::copy::{Caching, CopyConfig, Extent, Gather, Mode, Param, Side, Through, Walk, generate};
 use girih_ptx::Module;
 use girih_sim::Memory;
 use girih_tensor::DType;
 
 use crate::simulator::{addresses, blocks, checked, download, ones, sizes, upload};
 
-fn config(dtype: DType, vector: i64, whole: bool, tile: [i64; 2]) -> CopyConfig {
-    CopyConfig { name: "copy", dtype, vector, whole, threads: 64, tile }
+fn side(order: &[usize], run: usize, vector: i64) -> Side {
+    Side { order: order.to_vec(), run, vector }
 }
 
-fn f32_whole() -> CopyConfig {
-    config(DType::F32, 4, true, [1, 1024])
+fn mode(tile: i64, extent: Extent) -> Mode {
+    Mode { tile, extent, pad: None }
 }
 
-fn bf16_ragged() -> CopyConfig {
-    config(DType::Bf16, 8, false, [8, 256])
+/// Rows of two pitches, through registers.
+fn rows(dtype: DType, vector: i64, multiple: i64) -> CopyConfig {
+    let side = side(&[0, 1], 1, vector);
+    CopyConfig {
+        name: "copy",
+        dtype,
+        modes: vec![mode(64 * vector, Extent::Multiple(multiple)), mode(4, Extent::Multiple(1))],
+        gather: None,
+        dst: side.clone(),
+        src: side,
+        threads: 64,
+        through: Through::Registers,
+        walk: Walk { band: 1, persistent: false },
+        caching: Caching::Normal,
+    }
+}
+
+/// One row.
+fn line() -> CopyConfig {
+    let side = side(&[0], 1, 4);
+    CopyConfig {
+        modes: vec![mode(1024, Extent::Multiple(1024))],
+        dst: side.clone(),
+        src: side,
+        ..rows(DType::U32, 4, 4)
+    }
+}
+
+/// A transpose of any number of matrices of whole tiles.
+fn transpose() -> CopyConfig {
+    let whole = mode(64, Extent::Multiple(64));
+    CopyConfig {
+        modes: vec![whole, whole, mode(1, Extent::Multiple(1))],
+        dst: side(&[0, 1, 2], 1, 8),
+        src: side(&[1, 0, 2], 1, 8),
+        threads: 128,
+        through: Through::Shared,
+        walk: Walk { band: 4, persistent: false },
+        ..rows(DType::U16, 8, 8)
+    }
+}
+
+/// Channels first to channels last, where a pixel has three.
+fn channels() -> CopyConfig {
+    CopyConfig {
+        modes: vec![mode(3, Extent::Known(3)), mode(512, Extent::Multiple(8)), mode(1, Extent::Multiple(1))],
+        dst: side(&[0, 1, 2], 2, 8),
+        src: side(&[1, 0, 2], 1, 8),
+        threads: 64,
+        ..transpose()
+    }
+}
+
+fn padded() -> CopyConfig {
+    let mut config = rows(DType::U32, 4, 4);
+    config.modes.iter_mut().zip([4, 1]).for_each(|(mode, of)| mode.pad = Some(of));
+    config
+}
+
+fn gather() -> CopyConfig {
+    let mut config = rows(DType::U32, 4, 32);
+    config.modes[0] = mode(32, Extent::Known(32));
+    config.modes[1].tile = 32;
+    CopyConfig { gather: Some(Gather { mode: 1, index: DType::S64 }), ..config }
+}
+
+fn bulk() -> CopyConfig {
+    let walk = Walk { band: 1, persistent: true };
+    CopyConfig { through: Through::Bulk { stages: 4 }, threads: 32, walk, ..line() }
 }
 
 #[test]
 fn golden() {
     let check = |config: CopyConfig, golden: ExpectFile| {
-        let (module, again) = (
-            generate(&config).unwrap().kernel.into_module(),
-            generate(&config).unwrap().kernel.into_module(),
-        );
+        let [module, again] = [(); 2].map(|()| generate(&config).unwrap().kernel.into_module());
         let text = module.to_string();
         golden.assert_eq(&text);
         assert_eq!(text, again.to_string());
@@ -37,68 +100,99 @@ fn golden() {
         assert!(parsed == module);
         assert_eq!(parsed.verify(), Ok(()));
     };
-    check(f32_whole(), expect_file!["../testdata/golden/copy_f32_whole.ptx"]);
-    check(bf16_ragged(), expect_file!["../testdata/golden/copy_bf16_ragged.ptx"]);
-}
-
-/// Copies `rows` x `columns` numbered elements between two pitches and checks every byte of the destination.
-fn verify(config: &CopyConfig, [rows, columns]: [i64; 2]) {
-    let element = i64::from(config.dtype.bits() / 8);
-    let round = |n: i64| (n + config.vector - 1) / config.vector * config.vector;
-    let (ld_dst, ld_src) = (round(columns) + config.vector, round(columns) + 2 * config.vector);
-    let memory = Memory::new();
-    // The array of the source ends with its last element, so that the simulator reports a read beyond it.
-    let source: Vec<u8> =
-        (0..((rows - 1) * ld_src + columns) * element).map(|i| ((i * 31 + i / 256) % 251) as u8).collect();
-    let src = upload(&memory, &source);
-    let length = (((rows - 1) * ld_dst + columns) * element) as usize;
-    let dst = ones(&memory, length);
-    let args = [addresses(&[dst, src]), sizes(&[rows, columns, ld_dst, ld_src])].concat();
-    let tiles = |n: i64, tile: i64| (n + tile - 1) / tile;
-    let grid = tiles(rows, config.tile[0]) * tiles(columns, config.tile[1]);
-    let launch = blocks(grid, config.threads as u32, 0, args);
-    let ran = checked(generate(config).unwrap().kernel.module(), &memory, &launch);
-    ran.unwrap_or_else(|e| panic!("{config:?} of {rows} x {columns}: {e}"));
-    let found = download(&memory, dst, length);
-    for (i, found) in (0..).zip(found) {
-        let (row, column, byte) = (i / element / ld_dst, i / element % ld_dst, i % element);
-        let copied = source.get(((row * ld_src + column) * element + byte) as usize);
-        let expected = if column < columns { copied.copied() } else { Some(0xff) };
-        assert_eq!(Some(found), expected, "{config:?} of {rows} x {columns}: ({row},{column}), byte {byte}");
-    }
+    check(line(), expect_file!["../testdata/golden/copy_line.ptx"]);
+    check(rows(DType::U16, 8, 1), expect_file!["../testdata/golden/copy_ragged_rows.ptx"]);
+    check(transpose(), expect_file!["../testdata/golden/copy_transpose.ptx"]);
+    check(channels(), expect_file!["../testdata/golden/copy_channels.ptx"]);
+    check(padded(), expect_file!["../testdata/golden/copy_padded.ptx"]);
+    check(gather(), expect_file!["../testdata/golden/copy_gather.ptx"]);
+    check(bulk(), expect_file!["../testdata/golden/copy_bulk.ptx"]);
 }
 
 #[test]
-fn copies_exactly_the_matrix() {
-    for dtype in [DType::F32, DType::F16, DType::Bf16] {
-        let element = i64::from(dtype.bits() / 8);
-        for vector in [16, 8, 4, 2].iter().filter(|b| **b >= element).map(|b| b / element) {
-            for tile in [[1, 64 * vector], [4, 16 * vector], [64, 2 * vector]] {
-                for extents in [[1, 1], [2, 3 * vector], [67, 5 * vector], [5, 200]] {
-                    verify(&config(dtype, vector, extents[1] % vector == 0, tile), extents);
-                    verify(&config(dtype, vector, false, tile), [extents[0], extents[1] + 1]);
-                }
-            }
-        }
+fn a_transpose_on_the_simulator() {
+    let config = transpose();
+    let kernel = generate(&config).unwrap();
+    let [m, n, matrices] = [192i64, 128, 2];
+    let memory = Memory::new();
+    let source: Vec<u8> = (0..2 * m * n * matrices).map(|i| ((i * 31 + i / 256) % 251) as u8).collect();
+    let (src, dst) = (upload(&memory, &source), ones(&memory, source.len()));
+    let number = |param: &Param| match param {
+        Param::Extent(mode) => [m, n, matrices][*mode],
+        Param::DstStride(mode) => [1, m, m * n][*mode],
+        Param::SrcStride(mode) => [n, 1, m * n][*mode],
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(kernel.params[..2], [Param::Dst, Param::Src]);
+    let numbers: Vec<i64> = kernel.params[2..].iter().map(number).collect();
+    let args = [addresses(&[dst, src]), sizes(&numbers)].concat();
+    let tiles = config.tiles(&[m, n, matrices]).unwrap();
+    // Bands of 4 tiles: of 3 tiles along m there is one band.
+    assert_eq!(tiles, 4 * 2 * 2);
+    let launch = blocks(tiles, 128, kernel.kernel.shared_bytes(), args);
+    checked(kernel.kernel.module(), &memory, &launch).unwrap();
+    let found = download(&memory, dst, source.len());
+    for i in 0..m * n * matrices {
+        let (row, column, matrix) = (i % m, i / m % n, i / (m * n));
+        let from = (column + row * n + matrix * m * n) as usize;
+        assert_eq!(found[2 * i as usize..][..2], source[2 * from..][..2], "({row},{column},{matrix})");
     }
-    verify(&f32_whole(), [3, 1500]);
-    verify(&bf16_ragged(), [11, 517]);
 }
 
 #[test]
 fn what_cannot_be_built_is_refused() {
-    for vector in [-4, 0, 1, 3, 8, 1 << 31, 1 << 40] {
-        let found = generate(&config(DType::F32, vector, false, [1, 256]));
-        // One element of 4 bytes is a vector too.
-        assert_eq!(found.is_ok(), vector == 1, "{vector}: {found:?}");
-        assert!(matches!(found, Ok(_) | Err(Error::Config { what: "vector", .. })), "{vector}: {found:?}");
+    let refused = |config: CopyConfig, what: &str| match generate(&config) {
+        Err(Error::Config { what: found, .. }) => assert_eq!(found, what, "{config:?}"),
+        other => panic!("{config:?}: {other:?}"),
+    };
+    let mismatched = |config: CopyConfig| {
+        let found = generate(&config);
+        assert!(matches!(found, Err(Error::Mismatch { .. })), "{config:?}: {found:?}");
+    };
+    for dtype in [DType::S4, DType::B1] {
+        refused(CopyConfig { dtype, ..line() }, "dtype");
     }
-    for tile in [[1, 100], [3, 64], [0, 0], [1, 0], [-1, 256], [1, 3 << 40]] {
-        let found = generate(&config(DType::F32, 4, false, tile));
-        assert!(matches!(found, Err(Error::Mismatch { .. } | Error::Config { .. })), "{tile:?}: {found:?}");
+    for vector in [-4, 0, 3, 8, 1 << 31, i64::MAX] {
+        refused(CopyConfig { dst: side(&[0], 1, vector), ..line() }, "dst");
     }
-    for threads in [0, -32, 48, 2048] {
-        let found = generate(&CopyConfig { threads, ..f32_whole() });
-        assert!(matches!(found, Err(Error::Mismatch { .. } | Error::Config { .. })), "{threads}: {found:?}");
+    // A mode that is missing, one that is there twice, a run that is too long, vectors without a run, a run over a part of a mode.
+    for (dst, modes) in [
+        (side(&[0], 1, 4), rows(DType::U32, 4, 4).modes),
+        (side(&[0, 0], 1, 4), rows(DType::U32, 4, 4).modes),
+        (side(&[0, 1], 3, 4), rows(DType::U32, 4, 4).modes),
+        (side(&[0, 1], 0, 4), rows(DType::U32, 4, 4).modes),
+        (side(&[0, 1], 2, 4), rows(DType::U32, 4, 4).modes),
+    ] {
+        refused(CopyConfig { dst, modes, ..rows(DType::U32, 4, 4) }, "dst");
     }
+    for wrong in [
+        mode(0, Extent::Multiple(1)),
+        mode(4, Extent::Known(5)),
+        mode(4, Extent::Known(0)),
+        mode(4, Extent::Multiple(0)),
+    ] {
+        let modes = vec![mode(256, Extent::Multiple(4)), wrong];
+        refused(CopyConfig { modes, ..rows(DType::U32, 4, 4) }, "modes");
+    }
+    refused(CopyConfig { src: side(&[1, 0], 1, 4), ..rows(DType::U32, 4, 4) }, "sides");
+    refused(CopyConfig { walk: Walk { band: 3, persistent: false }, ..transpose() }, "walk");
+    refused(
+        CopyConfig { gather: Some(Gather { mode: 0, index: DType::U32 }), ..rows(DType::U32, 4, 4) },
+        "gather",
+    );
+    refused(
+        CopyConfig { gather: Some(Gather { mode: 1, index: DType::F32 }), ..rows(DType::U32, 4, 4) },
+        "gather",
+    );
+    refused(CopyConfig { gather: Some(Gather { mode: 2, index: DType::U32 }), ..transpose() }, "gather");
+    refused(CopyConfig { walk: line().walk, ..bulk() }, "through");
+    refused(CopyConfig { through: Through::Bulk { stages: 1 }, ..bulk() }, "through");
+    for threads in [0, -32, 2048] {
+        refused(CopyConfig { threads, ..line() }, "tile");
+    }
+    refused(CopyConfig { modes: vec![mode(1 << 20, Extent::Multiple(4))], ..line() }, "tile");
+    // Threads that do not divide the tile's vectors.
+    mismatched(CopyConfig { threads: 96, ..line() });
+    mismatched(CopyConfig { threads: 512, ..line() });
+    mismatched(CopyConfig { threads: 1024, ..transpose() });
 }

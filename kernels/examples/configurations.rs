@@ -1,6 +1,6 @@
 //! Writes kernels of configurations that can be chosen into a folder, a PTX module each, for `cargo xtask ratchet`.
 //!
-//! They are few: if two facts are true together of some configuration of a kernel, they are true together of one that is written.
+//! Of products they are few: if two facts are true together of some configuration of a kernel, they are true together of one that is written.
 //! With `--all` behind the folder, every configuration is written.
 
 use std::collections::BTreeSet;
@@ -8,7 +8,9 @@ use std::path::Path;
 
 use girih_codegen::Kernel;
 use girih_codegen::gemm::{Mainloop, Major, Store, generate, repitch};
+use girih_kernels::copy::Problem;
 use girih_kernels::gemm::{Epilogue, GemmConfig, Input, choose, passes};
+use girih_layout::Lay;
 use girih_tensor::DType;
 
 /// Epilogues: none; a bias, GELU and a residual, as in a linear layer of a network (of f64, without GELU); the same from memory of any
@@ -93,6 +95,41 @@ fn covering(cases: &[Case]) -> Vec<&Case> {
     chosen
 }
 
+/// Problems of copies, each with what its kernel is known by and the alignment of both sides in bytes.
+fn copies() -> Result<Vec<(String, Problem, i64)>, girih_kernels::Error> {
+    let mut all = Vec::new();
+    for (dtype, name) in [(DType::U8, "u8"), (DType::U16, "u16"), (DType::U32, "u32"), (DType::U64, "u64")] {
+        let element = i64::from(dtype.bits() / 8);
+        let mut add = |what: &str, aligned: i64, problem: Problem| {
+            all.push((format!("copy.{what}.{name}"), problem, aligned))
+        };
+        let strided = |extents: &[i64], src: &[i64], dst: &[i64]| Problem::strided(dtype, extents, src, dst);
+        add("line", 16, strided(&[1 << 28], &[1], &[1])?);
+        add("line_unaligned", element, strided(&[(1 << 28) + 1], &[1], &[1])?);
+        add("rows", 16, strided(&[4096, 4096], &[1, 8192], &[1, 4096])?);
+        add("rows_ragged", 16, strided(&[4097, 4096], &[1, 4097], &[1, 4112])?);
+        add("transpose", 16, strided(&[8192, 8192], &[1, 8192], &[8192, 1])?);
+        add("transpose_ragged", 16, strided(&[8000, 8000], &[1, 8000], &[8000, 1])?);
+        add("transpose_unaligned", element, strided(&[4097, 4099], &[1, 4097], &[4099, 1])?);
+        add(
+            "permute",
+            16,
+            strided(&[128, 32, 4096, 32], &[1, 128, 4096, 1 << 24], &[1, 128 << 12, 128, 1 << 24])?,
+        );
+        add("channels", 16, strided(&[224 * 224, 3, 64], &[1, 50_176, 150_528], &[3, 1, 150_528])?);
+        let table = Lay::strided([4096, 32], [32, 1])?;
+        add("gather", 16, Problem::gather(dtype, &table, &table, 0, DType::S64)?);
+        let (inner, outer) = (Lay::strided([1000, 1000], [1000, 1])?, Lay::strided([1024, 1024], [1024, 1])?);
+        add("pad", 16, Problem::pad(dtype, &inner, &outer, &[1, 1], 0.0)?);
+        add(
+            "pad_transposed",
+            16,
+            Problem::pad(dtype, &inner, &Lay::strided([1024, 1024], [1, 1024])?, &[8, 8], 0.0)?,
+        );
+    }
+    Ok(all)
+}
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = std::env::args().nth(1).ok_or("the folder that modules are written to")?;
     let all: Vec<Case> =
@@ -112,6 +149,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let name = format!("{}.{}bit.a{a}.b{b}", config.name, config.bits);
             write(&folder, &name, &repitch(&config)?.kernel)?;
         }
+    }
+    for (name, problem, aligned) in copies()? {
+        let chosen = girih_kernels::copy::choose(&problem, [aligned; 2])?;
+        write(&folder, &name, &girih_codegen::copy::generate(&chosen.config)?.kernel)?;
     }
     Ok(())
 }

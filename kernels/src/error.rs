@@ -5,11 +5,6 @@ use girih_tensor::DType;
 /// The dtypes that the kernels compute.
 pub const DTYPES: [DType; 3] = [DType::F32, DType::F16, DType::Bf16];
 
-/// Refuses a dtype that is none of [`DTYPES`].
-pub(crate) fn accept(kernel: &'static str, dtype: DType) -> Result<(), Error> {
-    if DTYPES.contains(&dtype) { Ok(()) } else { Err(Error::unsupported(kernel, dtype)) }
-}
-
 impl Error {
     /// That `kernel` computes [`DTYPES`], and `dtype` is none of them.
     pub fn unsupported(kernel: &'static str, dtype: DType) -> Error {
@@ -27,6 +22,9 @@ pub enum Error {
     /// The device refused or failed.
     #[error("{0}")]
     Device(#[from] girih_device::Error),
+    /// An operation of the layout algebra failed.
+    #[error("{0}")]
+    Layout(#[from] girih_layout::Error),
     /// A tensor operation failed.
     #[error("{0}")]
     Tensor(#[from] girih_tensor::Error),
@@ -53,6 +51,66 @@ pub enum Error {
         read: &'static str,
         /// How many bytes the two have in common.
         bytes: u64,
+    },
+    /// A layout that no copy takes.
+    #[error("{which} {layout}: layouts of known extents and of known strides from 0 on are accepted")]
+    CopyLayout {
+        /// `src` or `dst`.
+        which: &'static str,
+        /// The layout.
+        layout: String,
+    },
+    /// Layouts whose coordinates do not correspond.
+    #[error(
+        "src {src} and dst {dst}: shapes of one size are accepted whose extents divide one another, as (4,6) and (2,2,6)"
+    )]
+    CopyShapes {
+        /// The shape of the source.
+        src: String,
+        /// The shape of the destination.
+        dst: String,
+    },
+    /// Layouts of which one is no part of the other.
+    #[error(
+        "src {src} at {low} of dst {dst}: as many modes on both sides are accepted, each of one extent where the source has less, from 0 on and \
+         inside of the destination"
+    )]
+    CopyPad {
+        /// The shape of the source.
+        src: String,
+        /// The shape of the destination.
+        dst: String,
+        /// Where the source begins.
+        low: String,
+    },
+    /// A mode along which no copy gathers.
+    #[error(
+        "a gather along mode {mode} of src {src} and dst {dst} by {index}: a mode of one extent on both sides, with up to 2^32 - 1 positions (2^31 for s32) and \
+         a stride below 2^32 in the source, and s32, u32 and s64 are accepted"
+    )]
+    CopyGather {
+        /// The mode.
+        mode: usize,
+        /// The layout of the source.
+        src: String,
+        /// The layout of the destination.
+        dst: String,
+        /// The type of the indices.
+        index: &'static str,
+    },
+    /// A destination that would be written twice at one element.
+    #[error(
+        "dst {dst} has one element, {element}, at {first} and at {second}: layouts without such coordinates are accepted"
+    )]
+    Alias {
+        /// The layout of the destination.
+        dst: String,
+        /// A coordinate.
+        first: String,
+        /// Another coordinate.
+        second: String,
+        /// The element that both have.
+        element: String,
     },
     /// A leading stride that is shorter than a row.
     #[error(

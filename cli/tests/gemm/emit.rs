@@ -33,7 +33,9 @@ fn the_ptx_of_a_gemm_is_the_one_that_runs() -> Result<(), Box<dyn std::error::Er
 
 #[test]
 fn the_ptx_of_a_copy_is_well_formed() -> Result<(), Box<dyn std::error::Error>> {
-    for arguments in ["", "--rows 3 --columns 5 --ld-src 7", "--dtype f32 --columns 12 --ld-dst 16"] {
+    for arguments in
+        ["", "(3,5):(7,1)", "(3,5):(7,1) (3,5):(1,3) --dtype f32", "(9,4):(4,1) (5,4):(4,1) --gather 0"]
+    {
         let module = Module::parse(&succeeds(folder().path(), &format!("emit copy {arguments}")))?;
         module.verify()?;
         let names: Vec<_> = module.kernels().into_iter().map(|kernel| kernel.name).collect();

@@ -52,11 +52,19 @@ fn sizes_and_pitches() {
             "gemm --m 64 --n 16 --order column --ldc 63 -o c.npy",
             "ldc = 63 is too small: rows of C hold 64 elements, at least 64 are accepted",
         ),
-        ("copy --rows -3", "rows = -3: 0 to 1073741824 elements are accepted"),
         (
-            "copy --rows 3 --columns 8 --ld-src 7",
-            "ld_src = 7 is too small: rows of src hold 8 elements, at least 8 are accepted",
+            "copy (4,2):(1,4) (4,2):(1,3)",
+            "dst (4,2):(1,3) has one element, 3, at (3,0) and at (0,1): layouts without such coordinates are accepted",
         ),
+        (
+            "copy (4,6):(1,4) (6,4):(1,6)",
+            "src (4,6) and dst (6,4): shapes of one size are accepted whose extents divide one another, as (4,6) and (2,2,6)",
+        ),
+        (
+            "copy (4,s0):(1,4)",
+            "src (4,s0):(1,4): layouts of known extents and of known strides from 0 on are accepted",
+        ),
+        ("copy 8:1 --dtype s4", "kernel copy does not take s4: dtypes of whole bytes are accepted"),
         ("emit gemm --n 1073741825 -o c.ptx", "N = 1073741825: 0 to 1073741824 elements are accepted"),
     ] {
         refused(folder.path(), line, message);
@@ -69,7 +77,7 @@ fn more_than_the_memory() {
     let folder = folder();
     for (line, bytes) in [
         ("gemm --m 1000000 --n 1000000 --k 1 -o c.npy", 2_000_004_000_000u64),
-        ("copy --rows 1073741824 --columns 1073741824 --dtype f32", 1 << 63),
+        ("copy (1073741824,1048576):(1048576,1) --dtype f32", 1 << 53),
     ] {
         let (status, output) = fails(folder.path(), line);
         assert_eq!(status, Some(1), "girih {line}");
@@ -97,7 +105,7 @@ fn names() {
             "gemm --device tpu",
             "'--device <DEVICE>': `tpu` names no device: expected auto, cuda, cuda:N (N = 0, 1, ...) or sim",
         ),
-        ("copy --dtype int", "'--dtype <DTYPE>': no kernel takes `int`: f32, f16 and bf16 are accepted"),
+        ("copy (4,4):(1", "expected ',' or ')'"),
         ("gemm --m many", "invalid value 'many' for '--m <M>'"),
         ("gemm --a a.npy -o c.npy", "not provided:\n  --b <B.npy>"),
         ("gemm --b b.npy -o c.npy", "not provided:\n  --a <A.npy>"),

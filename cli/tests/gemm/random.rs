@@ -136,16 +136,20 @@ fn empty_products_are_fine() {
 #[test]
 fn copies_are_compared_whole() {
     for (arguments, elements) in [
-        ("--rows 3 --columns 37 --dtype f32", 111),
-        ("--rows 5 --columns 37 --ld-src 40 --ld-dst 64 --dtype f16", 185),
-        ("--rows 64 --columns 64", 4096),
-        ("--rows 0 --columns 4", 0),
-        ("--rows 4 --columns 0 --ld-dst 3", 0),
+        ("(3,37):(37,1) --dtype f32", 111),
+        ("(5,37):(40,1) (5,37):(64,1) --dtype f16", 185),
+        ("(64,64):(64,1) (64,64):(1,64)", 4096),
+        ("(5,7,11):(77,11,1) (5,7,11):(1,5,35) --dtype u8", 385),
+        ("(4,6):(1,4) (2,2,6):(1,2,4) --dtype f64", 24),
+        ("(4,6):(0,1) (4,6):(6,1) --dtype s32", 24),
+        ("(30,31):(31,1) (32,32):(32,1) --at (1,0) --fill -1.5", 1024),
+        ("(1000,3):(3,1) (70,3):(3,1) --gather 0 --dtype s16", 210),
+        ("1:1", 1),
     ] {
         let report = json(folder().path(), &format!("copy {arguments} --json"));
         assert_eq!((&report["passed"], &report["elements"]), (&true.into(), &elements.into()), "{report}");
     }
-    let out = succeeds(folder().path(), "copy --rows 5 --columns 37 --ld-src 40 --dtype f32");
+    let out = succeeds(folder().path(), "copy (5,37):(40,1) (5,37):(37,1) --dtype f32");
     assert!(out.contains("f32, (5,37):(40,1) to (5,37):(37,1)"), "{out}");
     assert!(out.contains("0 of 185 elements differ") && out.ends_with("PASSED\n"), "{out}");
 }

@@ -85,8 +85,14 @@ fn lines(
     order.chunks(count).map(group).collect()
 }
 
-/// 64 bits that repeat the value.
-fn pattern(dtype: DType, value: f64) -> u64 {
+/// 64 bits that repeat the bits of the value of `dtype` that is nearest to `value`, as [`Element::from_f64`] rounds.
+///
+/// ```
+/// use girih_codegen::algorithm::pattern;
+/// use girih_tensor::DType;
+/// assert_eq!(pattern(DType::Bf16, 1.0), 0x3f80_3f80_3f80_3f80);
+/// ```
+pub fn pattern(dtype: DType, value: f64) -> u64 {
     let (bits, value) = (dtype.bits(), encode(dtype, value));
     let mask = if bits == 64 { u64::MAX } else { (1 << bits) - 1 };
     (0..64 / bits).fold(0, |all, i| all | (value & mask) << (i * bits))

@@ -4,3 +4,4 @@
 mod convert;
 mod memory;
 mod proof;
+mod staged;

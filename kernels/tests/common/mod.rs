@@ -10,6 +10,7 @@ use half::{bf16, f16};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 pub(crate) mod fused;
+pub(crate) mod layouts;
 pub(crate) mod split_k;
 
 pub(crate) type Failure = Box<dyn std::error::Error>;
@@ -232,7 +233,7 @@ fn copy_once<T: Element + Pod>(
     pad: [i64; 2],
 ) -> Result<(), Failure> {
     let (ld_dst, ld_src) = ((columns + pad[0]).max(1), (columns + pad[1]).max(1));
-    let problem = copy::Problem::new(T::DTYPE, rows, columns, ld_dst, ld_src)?;
+    let problem = copy::Problem::strided(T::DTYPE, &[columns, rows], &[1, ld_src], &[1, ld_dst])?;
     let host = filled::<T>((rows * ld_src) as usize, Data::Random, 3);
     let source = device.upload(&host)?;
     let target: Buffer<T> = device.alloc((rows * ld_dst) as usize)?;
