@@ -49,12 +49,17 @@ fn a_row_is_measured_without_a_peer() {
 }
 
 #[test]
-fn a_copy_is_measured_beside_the_devices_own() {
-    let bench =
-        bench("{ op = \"copy\", dtype = \"bf16\", shape = [5000], peer = \"device-to-device\", bar = 1.0 }");
-    let record = bench.row(&bench.rows[0]).unwrap();
-    assert!(record["ratio"].as_f64().is_some() && record["unit"] == "GB/s", "{record}");
-    assert!(record["peer"] == "device-to-device" && record.get("girih_wrong").is_none(), "{record}");
+fn movements_are_measured_beside_the_devices_own_copy() {
+    for row in [
+        "op = \"copy\", dtype = \"bf16\", shape = [5000]",
+        "op = \"permute\", dtype = \"bf16\", shape = [3, 20, 5, 16], order = [0, 2, 3, 1]",
+        "op = \"gather\", dtype = \"f32\", shape = [160, 32]",
+    ] {
+        let bench = bench(&format!("{{ {row}, peer = \"device-to-device\", bar = 1.0 }}"));
+        let record = bench.row(&bench.rows[0]).unwrap();
+        assert!(record["ratio"].as_f64().is_some() && record["unit"] == "GB/s", "{record}");
+        assert!(record["peer"] == "device-to-device" && record.get("girih_wrong").is_none(), "{record}");
+    }
 }
 
 #[test]
