@@ -2,10 +2,14 @@
 //!
 //! Every configuration's result is compared at samples before it is timed. For each problem a first contest is of tiles and threads, a second one
 //! is of orders and caches around the best, and a last one, in longer slices, is of the fastest and the default. Arguments are parts of
-//! the names of the problems to measure; with `GIRIH_RECORD=FILE` the last contests are appended as JSON lines.
+//! the names of the problems to measure; with `GIRIH_RECORD=FILE` the last contests are appended as JSON lines, and with `GIRIH_SECONDS=N` no
+//! problem is begun after N seconds.
 #![allow(missing_docs, reason = "a binary")]
 
-use std::{env, time::Duration};
+use std::{
+    env,
+    time::{Duration, Instant},
+};
 
 use girih_device::{Buffer, Device, Pod};
 use girih_kernels::copy::{Caching, Copy, Problem, Tuning, tuned};
@@ -39,8 +43,14 @@ fn main() -> Result<(), Failure> {
     println!("{}", device.name());
     let only: Vec<String> = env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
     let (mut of_words, mut of_halves) = (Bench::<u32>::new(&device)?, None);
+    let (begun, seconds) =
+        (Instant::now(), env::var("GIRIH_SECONDS").ok().and_then(|text| text.parse().ok()));
     let mut records = Vec::new();
     for task in tasks()? {
+        if seconds.is_some_and(|seconds: u64| begun.elapsed().as_secs() >= seconds) {
+            println!("left: {}", task.name);
+            continue;
+        }
         if !only.is_empty() && !only.iter().any(|part| task.name.contains(part.as_str())) {
             continue;
         }
@@ -65,6 +75,8 @@ struct Task {
     source_of: Box<dyn Fn(usize) -> usize>,
     rows: Vec<u32>,
     first: Vec<Tuning>,
+    /// What is tried around the best of the first.
+    around: fn(&Tuning) -> Vec<Tuning>,
 }
 
 /// A permutation of the modes of a tensor whose last mode is contiguous: mode `order[i]` becomes mode i.
@@ -82,7 +94,7 @@ fn permute(name: &'static str, dtype: DType, shape: &[i64], order: &[usize]) -> 
         };
         extents.iter().zip(&from).rev().map(digit).sum()
     };
-    Ok(Task { name, problem, source_of: Box::new(source_of), rows: Vec::new(), first: staged() })
+    Ok(Task { name, problem, source_of: Box::new(source_of), rows: Vec::new(), first: staged(), around })
 }
 
 fn tasks() -> Result<Vec<Task>, Failure> {
@@ -102,23 +114,26 @@ fn tasks() -> Result<Vec<Task>, Failure> {
         source_of: Box::new(move |at| order[at / 32] as usize * 32 + at % 32),
         rows,
         first: lines(),
+        around,
     };
     let odd = Task {
         name: "rows of 4097 halves to 4104",
         problem: Problem::strided(halves, &[4097, 65_536], &[1, 4097], &[1, 4104])?,
         source_of: Box::new(|at| at / 4104 * 4097 + (at % 4104).min(4096)),
         rows: Vec::new(),
-        first: staged(),
+        first: tiles(),
+        around: some_around,
     };
+    let brief = |task: Task| Task { first: tiles(), around: some_around, ..task };
     Ok(vec![
         Task { first: [lines(), walks(), bulks()].concat(), ..permute("copy", words, &[1 << 28], &[0])? },
         permute("transpose of words", words, &[n, n], &[1, 0])?,
         permute("transpose of halves", halves, &[n, n], &[1, 0])?,
         direct("permute (0,2,1,3) of halves", halves, &[32, 4096, 32, 128], &[0, 2, 1, 3])?,
         gather,
-        permute("permute (3,2,1,0) of words", words, &[64, 32, 128, 1024], &[3, 2, 1, 0])?,
-        permute("permute (0,3,1,2) of halves", halves, &[64, 128, 128, 256], &[0, 3, 1, 2])?,
-        permute("3 channels of halves last", halves, &[512, 3, 224 * 224], &[0, 2, 1])?,
+        brief(permute("permute (3,2,1,0) of words", words, &[64, 32, 128, 1024], &[3, 2, 1, 0])?),
+        brief(permute("permute (0,3,1,2) of halves", halves, &[64, 128, 128, 256], &[0, 3, 1, 2])?),
+        brief(permute("3 channels of halves last", halves, &[512, 3, 224 * 224], &[0, 2, 1])?),
         odd,
     ])
 }
@@ -188,18 +203,40 @@ fn staged() -> Vec<Tuning> {
             all.push(Tuning { threads, rows, tile: 1 << 10, ..Tuning::default() });
         }
     }
+    for (threads, blocks) in [(256, 2), (256, 4), (256, 6), (512, 2), (512, 3)] {
+        all.push(Tuning { threads, tile: 1 << 10, blocks: Some(blocks), ..Tuning::default() });
+    }
+    all
+}
+
+/// Bytes of tiles, and threads.
+fn tiles() -> Vec<Tuning> {
+    let mut all = Vec::new();
+    for tile in [8 << 10, 16 << 10, 32 << 10] {
+        for threads in [128, 256, 512] {
+            all.push(Tuning { threads, tile, ..Tuning::default() });
+        }
+    }
     all
 }
 
 /// Other orders and caches of the same tile.
 fn around(best: &Tuning) -> Vec<Tuning> {
-    let mut all = vec![*best];
-    for band in [1, 2, 4, 8, 16, 32, 64] {
-        for caching in [Caching::Normal, Caching::Once, Caching::Streaming, Caching::EvictFirst] {
-            all.push(Tuning { band, caching, ..*best });
-        }
-    }
-    all
+    orders(
+        best,
+        &[1, 2, 4, 8, 16, 32, 64],
+        &[Caching::Normal, Caching::Once, Caching::Streaming, Caching::EvictFirst],
+    )
+}
+
+/// Fewer of them.
+fn some_around(best: &Tuning) -> Vec<Tuning> {
+    orders(best, &[1, 8, 32], &[Caching::Normal, Caching::Streaming])
+}
+
+fn orders(best: &Tuning, bands: &[i64], cachings: &[Caching]) -> Vec<Tuning> {
+    let of_band = |&band: &i64| cachings.iter().map(move |&caching| Tuning { band, caching, ..*best });
+    bands.iter().flat_map(of_band).collect()
 }
 
 struct Bench<'a, T: Pod> {
@@ -244,6 +281,7 @@ impl<'a, T: Element + Pod> Bench<'a, T> {
         };
         let (from, to) = (source.slice(..elements)?, theirs.slice(..elements)?);
         let race = |tunings: &[Tuning], rules: Rules| -> Result<(Vec<Ranked>, Value), Failure> {
+            let last = rules.rounds == LAST.rounds;
             let (mut copies, mut known) = (Vec::new(), Vec::new());
             for tuning in tunings {
                 let chosen = tuned(&task.problem, [16, 16], tuning)?;
@@ -280,7 +318,7 @@ impl<'a, T: Element + Pod> Bench<'a, T> {
             for &(ratio, i) in ranked.iter().take(8) {
                 println!("  {ratio:.4} {:5.0} GB/s  {}", rate(&times[i]), text(&copies[i].0));
             }
-            let value = ranked.first().map_or(Value::Null, |&(_, i)| {
+            let value = ranked.first().filter(|_| last).map_or(Value::Null, |&(_, i)| {
                 let what = json!({"op": task.name, "tuning": text(&copies[i].0)});
                 record(what, "GB/s", 2.0 * bytes as f64, 1e9, &times[i], peer)
             });
@@ -289,7 +327,7 @@ impl<'a, T: Element + Pod> Bench<'a, T> {
         let first = race(&task.first, FIRST)?.0;
         let mut second = Vec::new();
         for (_, best) in first.iter().take(2) {
-            second.extend(around(best));
+            second.extend((task.around)(best));
         }
         let mut last: Vec<Tuning> =
             race(&second, FIRST)?.0.iter().take(3).map(|(_, tuning)| *tuning).collect();

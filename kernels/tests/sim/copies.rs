@@ -1,8 +1,8 @@
 //! Copies on the simulator, against the definition: `dst(c) = src(c)` for every coordinate, and nothing else changes.
 
-use girih_codegen::copy::CopyConfig;
+use girih_codegen::copy::{CopyConfig, Through};
 use girih_kernels::Error;
-use girih_kernels::copy::{Copy, Problem, choose};
+use girih_kernels::copy::{Copy, Problem, Tuning, choose, tuned};
 use girih_layout::{Lay, lay};
 use girih_tensor::DType;
 use rand::{SeedableRng, rngs::StdRng};
@@ -13,6 +13,47 @@ use super::common::{Failure, layouts::random_copies};
 #[test]
 fn random_layouts_with_padding_or_indices() -> Result<(), Failure> {
     random_copies(&checked(), &mut StdRng::seed_from_u64(3), 400, 20_000)
+}
+
+/// A line and rows through registers, by blocks with one tile and with several, and by bulk copies, whose last tile may be shorter.
+#[test]
+fn lines_go_every_way() -> Result<(), Failure> {
+    let device = checked();
+    for (extents, pitches) in
+        [(vec![100_000], vec![1]), (vec![3000, 7], vec![1, 3100]), (vec![1024, 3, 2], vec![1, 2048, 8192])]
+    {
+        let problem = Problem::strided(DType::F32, &extents, &pitches, &pitches)?;
+        let last: i64 = extents.iter().zip(&pitches).map(|(extent, pitch)| (extent - 1) * pitch).sum();
+        let data: Vec<f32> = (0..=last).map(|i| i as f32).collect();
+        let from = device.upload(&data)?;
+        let mut ways = Vec::new();
+        for (blocks, bulk) in [(None, None), (Some(2), None), (Some(2), Some(2)), (Some(1), Some(5))] {
+            let tuning = Tuning { threads: 64, tile: 4096, blocks, bulk, ..Tuning::default() };
+            let chosen = tuned(&problem, [16, 16], &tuning)?;
+            ways.push((chosen.config.through, chosen.config.walk.persistent));
+            let to = device.alloc::<f32>(data.len())?;
+            to.fill_bytes(0xff)?;
+            Copy::configured(&device, &problem, chosen)?.run(&to, &from)?;
+            let inside = |i: i64| {
+                let mut rest = i;
+                let within = |(extent, pitch): (&i64, &i64)| {
+                    let position = rest / pitch;
+                    rest %= pitch;
+                    position < *extent
+                };
+                extents.iter().zip(&pitches).rev().all(within)
+            };
+            for (i, found) in to.download()?.into_iter().enumerate() {
+                assert!(if inside(i as i64) { found == data[i] } else { found.is_nan() }, "{tuning:?}: {i}");
+            }
+        }
+        let bulk = |stages| Through::Bulk { stages };
+        assert_eq!(
+            ways,
+            [(Through::Registers, false), (Through::Registers, true), (bulk(2), true), (bulk(5), true)]
+        );
+    }
+    Ok(())
 }
 
 /// What a problem takes and refuses, and with which words.
