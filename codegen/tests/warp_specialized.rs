@@ -28,6 +28,7 @@ pub(crate) fn config(atom: &str, tile: [i64; 3], atoms: Lay, c_type: DType) -> G
             stages: 3,
             registers: [40, 232],
             multicast: 1,
+            mma_promotion_interval: 0,
         }),
         schedule: Schedule::Persistent { alternate: true },
         store: Store::Tma { rows: 128 },
@@ -202,6 +203,15 @@ fn products_are_exact() {
         (rows(GemmConfig { c_major: Major::Mn, tile: [256, 64, 64], ..base }, 256), vec![[304, 130, 200]]),
         (GemmConfig { c_major: Major::Mn, store: Store::Direct { vector: 1 }, ..base }, vec![[201, 131, 70]]),
     ];
+    // Sums that begin anew: in tiles of several atoms along M and N, and several times in a tile.
+    let bytes = config("SM90_64x64x32_F32E4M3E4M3_SS_TN", [128, 64, 128], two, DType::F32);
+    let promoted = |interval| with(bytes, |w| WarpSpecialized { mma_promotion_interval: interval, ..w });
+    cases.extend([
+        (promoted(4), vec![[200, 136, 300], [5, 4, 1], [128, 64, 128]]),
+        (rows(GemmConfig { tile: [256, 128, 128], ..promoted(4) }, 128), vec![[300, 136, 300]]),
+        (GemmConfig { tile: [128, 64, 256], ..promoted(4) }, vec![[130, 132, 600]]),
+        (promoted(1), vec![[130, 72, 300]]),
+    ]);
     for (name, k, c_type) in [
         ("SM90_64x64x16_F32F16F16_SS", 64, DType::F16),
         ("SM90_64x64x16_F32BF16BF16_SS<MN,K>", 64, DType::Bf16),
@@ -402,6 +412,7 @@ fn misuse_is_told() {
         })
     };
     let shared = Schedule::SplitK { parts: 8, cluster: 8 };
+    let bytes = config("SM90_64x64x32_F32E4M3E4M3_SS_TN", [128, 64, 128], lay!("(2,1):(1,0)"), DType::F32);
     let mut texts = String::new();
     for bad in [
         changed(|w| w.atom = atom("SM80_16X8X16_F32BF16BF16F32_TN")),
@@ -410,6 +421,13 @@ fn misuse_is_told() {
         changed(|w| w.atoms = lay!("(2,2):(1,2)")),
         GemmConfig { c_type: DType::S8, ..good },
         changed(|w| w.stages = 1),
+        changed(|w| w.mma_promotion_interval = 4),
+        with(bytes, |w| WarpSpecialized { mma_promotion_interval: 3, ..w }),
+        GemmConfig {
+            tile: [256, 256, 128],
+            store: Store::Direct { vector: 1 },
+            ..with(bytes, |w| WarpSpecialized { mma_promotion_interval: 4, stages: 2, ..w })
+        },
         GemmConfig { tile: [192, 64, 64], ..good },
         GemmConfig { tile: [128, 96, 64], ..good },
         GemmConfig { tile: [128, 64, 32], ..good },
@@ -449,6 +467,9 @@ fn misuse_is_told() {
         atoms = (2,2):(1,2): 1 to 4 warpgroups along M: (AtomM,1)
         c_type = s8: f32, f16, bf16, e4m3, e5m2
         stages = 1: 2 to 16
+        mma_promotion_interval = 4: 0, or of 8-bit floats a divisor of the 4 along K in a tile
+        mma_promotion_interval = 3: 0, or of 8-bit floats a divisor of the 4 along K in a tile
+        tile (M,N) = (256,256): at most 208 accumulators in 232 registers
         tile M = 192: a positive multiple of 128, at most 1024
         tile N = 96: a positive multiple of 64, at most 1024
         tile K = 32: a positive multiple of 64, at most 1024

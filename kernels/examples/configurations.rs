@@ -42,6 +42,10 @@ impl Case {
             Mainloop::WarpSpecialized(warp_specialized) => {
                 let operands = ["a", "b"].into_iter().zip(warp_specialized.atom.majors);
                 facts.extend(operands.map(|(operand, major)| format!("{operand}{}", letter(major))));
+                if matches!(config.atom().a_type, DType::E4m3 | DType::E5m2) {
+                    let promoted = warp_specialized.mma_promotion_interval > 0;
+                    facts.push(String::from(if promoted { "promoted" } else { "fast" }));
+                }
             }
         }
         facts.push(match config.store {

@@ -17,8 +17,8 @@ fn sums_are_cut_off() {
         for kind in [KernelKind::Sm80, KernelKind::Sm90] {
             for k in [256, 1024, 4096, 16384, 65536] {
                 for (name, step, lost) in [
-                    ("bf16", 16.0, lost::<bf16>(device, DType::Bf16, kind, k)),
-                    ("tf32", 8.0, lost::<f32>(device, DType::Tf32, kind, k)),
+                    ("bf16", 16.0, lost::<bf16>(device, fast(DType::Bf16, k), kind)),
+                    ("tf32", 8.0, lost::<f32>(device, fast(DType::Tf32, k), kind)),
                 ] {
                     // In units of 2^-23 of the sum, for each step.
                     let lost = lost.map(|x| x * f64::from(1 << 23) / (k as f64 / step));
@@ -39,8 +39,8 @@ fn sums_of_bytes_are_cut_off_early() {
         for k in [256, 1024, 4096] {
             for (kind, least, most) in [(KernelKind::Sm80, -1e-3, 1e-3), (KernelKind::Sm90, 1e-3, 1.0)] {
                 for (name, lost) in [
-                    ("e4m3", lost::<F8E4M3>(device, DType::E4m3, kind, k)),
-                    ("e5m2", lost::<F8E5M2>(device, DType::E5m2, kind, k)),
+                    ("e4m3", lost::<F8E4M3>(device, fast(DType::E4m3, k), kind)),
+                    ("e5m2", lost::<F8E5M2>(device, fast(DType::E5m2, k), kind)),
                 ] {
                     // In units of 2^-10 of the sum, for each of K / 32 additions.
                     let lost = lost.map(|x| x * f64::from(1 << 10) / (k as f64 / 32.0));
@@ -53,6 +53,27 @@ fn sums_of_bytes_are_cut_off_early() {
     });
 }
 
+/// Sums that are promoted lose what the sums of 128 products lose, however many of them there are.
+#[test]
+fn promoted_sums_of_bytes_lose_little() {
+    with_gpu(|device| {
+        for k in [128, 1024, 4096, 16384] {
+            let problem = fast(DType::E4m3, k).with_fast_accumulation(false);
+            // In units of 2^-10 of the sum, for each of the four additions of 128 products.
+            let lost =
+                lost::<F8E4M3>(device, problem, KernelKind::Sm90).map(|x| x * f64::from(1 << 10) / 4.0);
+            println!("promoted e4m3 K={k}: {:.4} to {:.4} units lost at each 32 products", lost[0], lost[1]);
+            assert!(lost[1] <= 1.0 && lost[0] > -0.1, "K={k}: {lost:?}");
+        }
+    });
+}
+
+/// The problem of K products with a C of f32, whose sums are as fast as they can be.
+fn fast(dtype: DType, k: i64) -> Problem {
+    let problem = Problem::new(dtype, [SIDE, SIDE, k], Layout::Tn).unwrap().with_output(DType::F32).unwrap();
+    problem.with_fast_accumulation(true)
+}
+
 fn with_gpu(test: impl Fn(&Device)) {
     match Device::open(Select::Cuda(0)) {
         Ok(device) => test(&device),
@@ -60,8 +81,9 @@ fn with_gpu(test: impl Fn(&Device)) {
     }
 }
 
-/// The least and the greatest part of a sum of K products of positive numbers of `dtype` that is lost.
-fn lost<T: Element + Pod>(device: &Device, dtype: DType, kind: KernelKind, k: i64) -> [f64; 2] {
+/// The least and the greatest part of a sum of products of positive numbers that is lost.
+fn lost<T: Element + Pod>(device: &Device, problem: Problem, kind: KernelKind) -> [f64; 2] {
+    let k = problem.mnk()[2];
     let matrix = |seed: u64| -> Vec<T> {
         let mut state = seed;
         let mut next = || {
@@ -74,8 +96,7 @@ fn lost<T: Element + Pod>(device: &Device, dtype: DType, kind: KernelKind, k: i6
     let (a, b) = (matrix(1), matrix(2));
     let (on_a, on_b) = (device.upload(&a).unwrap(), device.upload(&b).unwrap());
     let c = device.zeros::<f32>((SIDE * SIDE) as usize).unwrap();
-    let problem = Problem::new(dtype, [SIDE, SIDE, k], Layout::Tn).unwrap();
-    let gemm = Gemms::new(device).get(&problem.with_output(DType::F32).unwrap(), kind).unwrap();
+    let gemm = Gemms::new(device).get(&problem, kind).unwrap();
     gemm.run(&on_a, &on_b, &c).unwrap();
     let found = c.download().unwrap();
     let lost = |(i, found): (i64, f32)| {

@@ -6,7 +6,7 @@ use girih_device::Pod;
 use girih_kernels::gemm::{
     Epilogue, Gemm, GemmConfig, Gemms, Given, Input, KernelKind, Problem, choose, described,
 };
-use girih_tensor::{DType, Element};
+use girih_tensor::Element;
 
 use crate::contest::Failure;
 use crate::measure::{Bench, Run, Side};
@@ -99,14 +99,12 @@ pub(crate) fn problem(product: &Product) -> Result<Problem, Failure> {
     if product.batch != 1 {
         return lacks("batches");
     }
-    if matches!(product.dtype, DType::E4m3 | DType::E5m2) && !product.fast {
-        return lacks("full sums of 8-bit floats");
-    }
     if product.weights.is_some() {
         return lacks("products of different inputs");
     }
     let [lda, ldb, ldc] = product.pitches().map(Some);
     let problem = Problem::new(product.dtype, product.mnk, product.layout)?;
+    let problem = problem.with_fast_accumulation(product.fast);
     Ok(problem.with_output(product.output)?.with_pitches(lda, ldb, ldc)?)
 }
 

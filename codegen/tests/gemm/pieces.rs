@@ -160,8 +160,14 @@ fn mainloops_run_in_kernels_of_users() {
     };
     let types = [DType::F32, DType::Bf16, DType::Bf16];
     let atom = MmaAtom::wgmma(MmaKind::WgmmaSs, 64, types, [Major::K; 2], Product::Multiply).unwrap();
-    let sm90 =
-        WarpSpecialized { atom, atoms: lay!("(1,1):(0,0)"), stages: 3, registers: [40, 232], multicast: 1 };
+    let sm90 = WarpSpecialized {
+        atom,
+        atoms: lay!("(1,1):(0,0)"),
+        stages: 3,
+        registers: [40, 232],
+        multicast: 1,
+        mma_promotion_interval: 0,
+    };
     let loops = [
         (Mainloop::Multistage(simt), DType::F32),
         (Mainloop::Multistage(sm80), DType::Bf16),
@@ -179,8 +185,14 @@ fn mainloops_run_in_kernels_of_users() {
 fn feeds_of_another_mainloop_are_refused() {
     let types = [DType::F32, DType::Bf16, DType::Bf16];
     let atom = MmaAtom::wgmma(MmaKind::WgmmaSs, 64, types, [Major::K; 2], Product::Multiply).unwrap();
-    let parts =
-        WarpSpecialized { atom, atoms: lay!("(1,1):(0,0)"), stages: 3, registers: [40, 232], multicast: 1 };
+    let parts = WarpSpecialized {
+        atom,
+        atoms: lay!("(1,1):(0,0)"),
+        stages: 3,
+        registers: [40, 232],
+        multicast: 1,
+        mma_promotion_interval: 0,
+    };
     let matrix = lay!("(1024,1024):(1024,1)");
     for (tile, fits) in [([64, 64, 64], true), ([128, 64, 64], false), ([64, 64, 128], false)] {
         let other = parts.mainloop(tile).unwrap();

@@ -5,6 +5,7 @@ use girih_codegen::builder::MAX_SHARED;
 use girih_codegen::gemm::{GemmConfig, Mainloop, Major, Schedule, Store, WarpSpecialized};
 use girih_layout::Lay;
 
+use super::choose::{PROMOTION, promoted};
 use super::{KernelKind, Problem, choose};
 use crate::launch::widest;
 
@@ -135,7 +136,8 @@ fn of_tile(
     let majors = [problem.a().major(), problem.b().major()];
     // A swizzled row of elements that are contiguous along N is as long as one along K.
     let narrow = majors[1] == Major::Mn && columns % (128 * 8 / i64::from(dtype.bits())) != 0;
-    let atom = MmaAtom::wgmma(MmaKind::WgmmaSs, columns, [c_type, dtype, dtype], majors, product);
+    let atom_columns = if problem.promotes() { promoted(columns) } else { columns };
+    let atom = MmaAtom::wgmma(MmaKind::WgmmaSs, atom_columns, [c_type, dtype, dtype], majors, product);
     let (Ok(atom), Ok(atoms), false) = (atom, Lay::strided([consumers, 1], [1, 0]), narrow) else {
         return Vec::new();
     };
@@ -165,6 +167,7 @@ fn of_tile(
                     stages,
                     registers: REGISTERS[(consumers - 1) as usize],
                     multicast,
+                    mma_promotion_interval: if problem.promotes() { PROMOTION } else { 0 },
                 }),
                 schedule,
                 store,

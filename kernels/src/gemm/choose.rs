@@ -14,6 +14,7 @@ use crate::Error;
 use crate::launch::widest;
 
 pub use configs::all;
+pub(super) use configs::{PROMOTION, promoted};
 
 /// A family of kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -140,7 +141,8 @@ fn fastest(problem: &Problem, multiprocessors: i64) -> WarpSpecializedFacts {
     let (dtype, output) = (problem.dtype(), problem.output());
     let line = 128 / i64::from(output.bits());
     let store = if stored(problem, &[line]) == line { None } else { Some(stored(problem, &STORES_SM90)) };
-    let with = |tile| WarpSpecializedFacts { dtype, majors, tile, output, store };
+    let promotes = problem.promotes();
+    let with = |tile| WarpSpecializedFacts { dtype, majors, tile, output, store, promotes };
     let fitting = TILES.into_iter().filter(|&(tile, _)| with(tile).fits());
     let fastest = fitting.min_by_key(|&(tile, each)| time(tile, each));
     with(fastest.unwrap_or(TILES[3]).0)

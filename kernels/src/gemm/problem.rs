@@ -194,6 +194,11 @@ pub(super) const fn sums(dtype: DType) -> DType {
     }
 }
 
+/// Whether sums of the dtype can be promoted: `wgmma` keeps few bits of sums of 8-bit floats.
+pub(super) const fn is_promoted(dtype: DType) -> bool {
+    matches!(dtype, DType::E4m3 | DType::E5m2)
+}
+
 /// A matrix product: extents, dtype and strides.
 ///
 /// # Examples
@@ -210,6 +215,7 @@ pub(super) const fn sums(dtype: DType) -> DType {
 pub struct Problem {
     dtype: DType,
     output: DType,
+    fast: bool,
     a: Matrix,
     b: Matrix,
     c: Matrix,
@@ -239,6 +245,7 @@ impl Problem {
                 DType::Tf32 | DType::S8 => sums(dtype),
                 same => same,
             },
+            fast: false,
             a: Matrix::tight([m, k], a),
             b: Matrix::tight([n, k], b),
             c: Matrix::tight([m, n], 1),
@@ -335,6 +342,18 @@ impl Problem {
         Ok(Problem { output: dtype, ..self })
     }
 
+    /// The same with sums of 8-bit floats as `wgmma` makes them, which is fast and keeps few bits of them (cuBLASLt's
+    /// `CUBLASLT_MATMUL_DESC_FAST_ACCUM`). Otherwise every 128 products are added to sums of f32. Other dtypes have one kind of sums.
+    #[must_use]
+    pub fn with_fast_accumulation(self, fast: bool) -> Problem {
+        Problem { fast: fast && is_promoted(self.dtype), ..self }
+    }
+
+    /// Whether sums are promoted to f32 again and again: those of 8-bit floats, unless [`Problem::with_fast_accumulation`] is asked for.
+    pub fn promotes(&self) -> bool {
+        is_promoted(self.dtype) && !self.fast
+    }
+
     /// The element types that C may have.
     pub fn outputs(&self) -> &'static [DType] {
         outputs(self.sums())
@@ -399,11 +418,10 @@ impl Problem {
         let [m, n] = self.c.extents;
         (
             Problem {
-                dtype: self.dtype,
-                output: self.output,
                 a: self.b,
                 b: self.a,
                 c: Matrix { extents: [n, m], contiguous: 1 - self.c.contiguous, ..self.c },
+                ..*self
             },
             true,
         )

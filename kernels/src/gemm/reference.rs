@@ -43,7 +43,7 @@ const SAMPLED: i64 = 96;
 /// product.) Tensor cores do not round their sums but cut them off, always the same way. Of floats of 16 bits and of tf32 they cut off up
 /// to a unit of the last place at every 32 bytes of products, for which `cut` is `K / 16 * 2^-23` or `K / 8 * 2^-23`; else it is 0. Sums of
 /// 8-bit floats keep fewer bits by `wgmma`, which cuts off every product by the size of the sum: the bound allows for `2^-10` of the
-/// largest sum on the way at every 32 products. This is measured in `tests/gpu_sums.rs`, of 8-bit floats for K up to 4096.
+/// largest sum on the way at every 32 products; where sums are promoted ([`Problem::promotes`]), of the sums of 128 products. This is measured in `tests/gpu_sums.rs`, of 8-bit floats for K up to 4096.
 ///
 /// Sums of integers are exact: an s32 that is wrong by 1 is wrong. Another C is rounded to f32 and then to its own type. For f64, the bound
 /// has `8 * sqrt(K + 1) * 2^-53`, since the reference rounds as the kernel does.
@@ -86,20 +86,26 @@ pub fn check<T: Element, C: Element>(
     for (&x, row) in rows.iter().zip(&left) {
         for (&y, column) in columns.iter().zip(&right) {
             let (mut sum, mut scale, mut either) = (0.0, 0.0, 0.0);
-            // Whichever way a kernel goes through K, no sum on the way is larger than from the least of these to the greatest.
-            let (mut least, mut greatest) = (0.0f64, 0.0f64);
-            for ([p, other_p], [q, other_q]) in row.iter().zip(column) {
-                sum += p * q;
-                scale += (p * q).abs();
-                either += (p * q - other_p * other_q).abs();
-                (least, greatest) = (least.min(sum), greatest.max(sum));
+            // Of sums that begin anew, the largest ones on the way, added up.
+            let mut on_the_way = 0.0;
+            for (row, column) in row.chunks(losses.anew).zip(column.chunks(losses.anew)) {
+                // Whichever way a kernel goes through K, no sum on the way is larger than from the least of these to the greatest.
+                let (mut own, mut least, mut greatest) = (0.0f64, 0.0f64, 0.0f64);
+                for ([p, other_p], [q, other_q]) in row.iter().zip(column) {
+                    own += p * q;
+                    scale += (p * q).abs();
+                    either += (p * q - other_p * other_q).abs();
+                    (least, greatest) = (least.min(own), greatest.max(own));
+                }
+                sum += own;
+                on_the_way += greatest - least;
             }
             sum = wanted::<C>(sum);
             let error = (c[problem.c().offset(x, y) as usize].to_f64() - sum).abs();
             let bound = (C::DTYPE.epsilon() + losses.of_sum) * sum.abs()
                 + half_of_least(C::DTYPE)
                 + losses.of_products * scale
-                + losses.of_sums * (greatest - least)
+                + losses.of_sums * on_the_way
                 + either;
             let excess = if error == 0.0 { 0.0 } else { error / bound };
             if excess > out.worst || excess.is_nan() {
@@ -148,6 +154,8 @@ struct Losses {
     of_products: f64,
     /// In units of the largest sum on the way.
     of_sums: f64,
+    /// The products after which such a sum begins anew.
+    anew: usize,
 }
 
 impl Losses {
@@ -155,17 +163,18 @@ impl Losses {
         let (k, dtype) = (problem.mnk()[2] as f64, problem.dtype());
         let (steps, roundings) = (k * f64::from(dtype.bits()) / 256.0, 4.0 * (k + 1.0).sqrt());
         let rounded = roundings * problem.sums().epsilon();
+        let anew = if problem.promotes() { 128 } else { problem.mnk()[2].max(1) as usize };
         let [of_sum, of_products, of_sums] = match dtype {
             DType::F32 => [0.0, rounded, 0.0],
             // The reference rounds as well.
             DType::F64 => [0.0, 2.0 * rounded, 0.0],
-            DType::E4m3 | DType::E5m2 => [0.0, rounded, steps.ceil() * 2f64.powi(-10)],
+            DType::E4m3 | DType::E5m2 => [0.0, rounded, (anew as f64 / 32.0).ceil() * 2f64.powi(-10)],
             // Sums are exact, and become f32 before they become another float.
             DType::S8 if problem.output() == DType::S32 => [0.0; 3],
             DType::S8 => [DType::F32.epsilon(), 0.0, 0.0],
             _ => [0.0, rounded + steps * 2.0 * DType::F32.epsilon(), 0.0],
         };
-        Losses { of_sum, of_products, of_sums }
+        Losses { of_sum, of_products, of_sums, anew }
     }
 }
 

@@ -156,7 +156,11 @@ pub(crate) fn variants(mnk: [i64; 3]) -> Vec<Problem> {
         let layouts = if dtype == DType::E5m2 { &[Layout::Tn][..] } else { &Layout::ALL };
         for &layout in layouts {
             for order in [Order::Row, Order::Column] {
-                out.push(Problem::new(dtype, mnk, layout).expect("within the limits").with_order(order));
+                let problem = Problem::new(dtype, mnk, layout).expect("within the limits").with_order(order);
+                out.push(problem);
+                if problem.promotes() && layout == Layout::Tn {
+                    out.push(problem.with_fast_accumulation(true));
+                }
             }
         }
     }

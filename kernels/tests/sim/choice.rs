@@ -51,7 +51,9 @@ const KINDS: [KernelKind; 3] = [KernelKind::Simt, KernelKind::Sm80, KernelKind::
 fn what_can_be_chosen_is_the_list() -> Result<(), Failure> {
     let mut chosen = BTreeSet::new();
     let mut visit = |problem: &Problem, kind, multiprocessors| {
-        for &output in problem.outputs() {
+        let fast = problem.with_fast_accumulation(true);
+        let both = problem.outputs().iter().flat_map(|output| [(output, *problem), (output, fast)]);
+        for (&output, problem) in both {
             let config = choose(&problem.with_output(output)?, kind, multiprocessors)?;
             chosen.insert(text(&config));
         }

@@ -22,6 +22,21 @@ fn right(problem: &Problem) -> [Vec<f32>; 3] {
     [a, b, c]
 }
 
+/// Sums of 8-bit floats that are promoted may not lose what fast ones may.
+#[test]
+fn the_judge_finds_sums_that_were_not_promoted() -> Result<(), Failure> {
+    let problem = Problem::new(DType::E4m3, [1, 1, 4096], Layout::Tn)?.with_output(DType::F32)?;
+    let (ones, fast) = ([F8E4M3::ONE; 4096], problem.with_fast_accumulation(true));
+    let passed =
+        |problem: &Problem, c: f32| check(problem, &ones, &ones, &[c], None).map(|found| found.passed());
+    for (lost, promoted) in [(0.0, true), (8.0, true), (80.0, false)] {
+        assert_eq!(passed(&problem, 4096.0 - lost)?, promoted, "{lost}");
+        assert!(passed(&fast, 4096.0 - lost)?, "{lost}");
+    }
+    assert!(!passed(&fast, 3500.0)?);
+    Ok(())
+}
+
 /// Sums of 8-bit floats may lose much, but no more than a tile along K.
 #[test]
 fn the_judge_finds_missing_products_of_bytes() -> Result<(), Failure> {

@@ -112,7 +112,7 @@ impl WarpSpecializedMainloop {
     ///
     /// let types = [DType::F32, DType::Bf16, DType::Bf16];
     /// let atom = MmaAtom::wgmma(MmaKind::WgmmaSs, 64, types, [Major::K; 2], Product::Multiply)?;
-    /// let parts = WarpSpecialized { atom, atoms: lay!("(1,1):(0,0)"), stages: 4, registers: [40, 232], multicast: 1 };
+    /// let parts = WarpSpecialized { atom, atoms: lay!("(1,1):(0,0)"), stages: 4, registers: [40, 232], multicast: 1, mma_promotion_interval: 0 };
     /// let mainloop = parts.mainloop([64, 64, 64])?;
     /// let mut b = Builder::new("k", 90, parts.threads()?);
     /// let [m, n, k] = b.symbols(["m", "n", "k"], |s| s.at_least(1).at_most(1 << 20).divisible_by(8))?;

@@ -16,7 +16,7 @@ use girih_layout::{Int, Lay, Shape, Tile, lay};
 use girih_tensor::DType;
 
 use crate::Error;
-use crate::gemm::problem::sums;
+use crate::gemm::problem::{is_promoted, sums};
 
 /// Elements that one load may take: up to 16 bytes.
 pub(super) const fn loads(dtype: DType) -> &'static [i64] {
@@ -156,7 +156,16 @@ fn warp_specialized(dtype: DType) -> impl Iterator<Item = WarpSpecializedFacts> 
         let stores = [None].into_iter().chain(STORES_SM90.map(Some));
         let tiles =
             tiles.flat_map(move |(tile, output)| stores.clone().map(move |store| (tile, output, store)));
-        tiles.map(move |(tile, output, store)| WarpSpecializedFacts { dtype, majors, tile, output, store })
+        let sums = [false, true].into_iter().filter(move |&promotes| !promotes || is_promoted(dtype));
+        let tiles = tiles.flat_map(move |tile| sums.clone().map(move |promotes| (tile, promotes)));
+        tiles.map(move |((tile, output, store), promotes)| WarpSpecializedFacts {
+            dtype,
+            majors,
+            tile,
+            output,
+            store,
+            promotes,
+        })
     });
     facts.filter(|facts| takes(facts.dtype, facts.majors) && facts.fits())
 }
@@ -296,6 +305,10 @@ pub(super) struct WarpSpecializedFacts {
     pub(super) output: DType,
     /// Elements that divide N and C's pitch, if these are no multiples of 16 bytes, which tensor copies store.
     pub(super) store: Option<i64>,
+    /// Whether sums are promoted ([`Problem::promotes`]).
+    ///
+    /// [`Problem::promotes`]: crate::gemm::Problem::promotes
+    pub(super) promotes: bool,
 }
 
 /// The rows and columns of the tiles, and the time that a multiprocessor takes for one of them, measured on an H200 in units of which the
@@ -307,6 +320,10 @@ const ROW_SM90: i64 = 128;
 /// With fewer stages than these, copies do not stay ahead of products.
 const LEAST_STAGES: i64 = 3;
 const SM90_ATOMS: Lay = lay!("(2,1):(1,0)");
+/// Instructions along K after which sums are promoted: those of 128 elements of 8 bits.
+pub(in crate::gemm) const PROMOTION: i64 = 4;
+/// The most columns of an atom whose sums are promoted: there are registers for these sums beside all sums of the tile.
+const PROMOTED: i64 = 192;
 
 impl WarpSpecializedFacts {
     /// How many stages of A and B shared memory has room for beside C's tile.
@@ -325,7 +342,8 @@ impl WarpSpecializedFacts {
 
     pub(super) fn sm90(&self, input: &Input) -> Result<GemmConfig, Error> {
         let [tile_m, tile_n] = self.tile;
-        let atom = warpgroup(self.dtype, tile_n, self.majors).map_err(girih_codegen::Error::from)?;
+        let columns = if self.promotes { promoted(tile_n) } else { tile_n };
+        let atom = warpgroup(self.dtype, columns, self.majors).map_err(girih_codegen::Error::from)?;
         Ok(GemmConfig {
             name: input.names[1],
             tile: [tile_m, tile_n, ROW_SM90 / i64::from(self.dtype.bits() / 8)],
@@ -335,6 +353,7 @@ impl WarpSpecializedFacts {
                 stages: self.stages(),
                 registers: [40, 232],
                 multicast: 1,
+                mma_promotion_interval: if self.promotes { PROMOTION } else { 0 },
             }),
             schedule: Schedule::Persistent { alternate: true },
             store: match self.store {
@@ -351,6 +370,11 @@ impl WarpSpecializedFacts {
 /// Whether `wgmma` takes operands of these contiguous modes: those of 16 bits any, the others along K alone.
 pub(super) const fn takes(dtype: DType, [a, b]: [Major; 2]) -> bool {
     dtype.bits() == 16 || matches!((a, b), (Major::K, Major::K))
+}
+
+/// The columns of an atom whose sums are promoted.
+pub(in crate::gemm) const fn promoted(columns: i64) -> i64 {
+    if columns > PROMOTED { columns / 2 } else { columns }
 }
 
 #[expect(clippy::result_large_err, reason = "constants have no heap")]
@@ -381,6 +405,10 @@ const _: () = {
             let ([tile_m, tile_n], majors) = (TILES[i / 4].0, [MAJORS[i % 2], MAJORS[i / 2 % 2]]);
             if takes(dtype, majors) {
                 match warpgroup(dtype, tile_n, majors) {
+                    Ok(atom) => judge(atom, SM90_ATOMS, [Tile::All; 3], [tile_m, tile_n]),
+                    Err(refusal) => refusal.stop(),
+                }
+                match warpgroup(dtype, promoted(tile_n), majors) {
                     Ok(atom) => judge(atom, SM90_ATOMS, [Tile::All; 3], [tile_m, tile_n]),
                     Err(refusal) => refusal.stop(),
                 }

@@ -34,6 +34,9 @@ pub struct WarpSpecialized {
     /// The blocks of a cluster, 1, 2, 4 or 8, which have tiles of C one below the other: each of them brings a part of the tile of B, by a
     /// multicast to all (CuTe's `ClusterShape` of `(multicast,1,1)`). 1 is no cluster.
     pub multicast: i64,
+    /// The instructions along K after which the sums of 8-bit floats, of which `wgmma` keeps few bits, are added to f32 sums of the
+    /// threads' own (CUTLASS's `mma_promotion_interval`): a divisor of those of a tile. 0 is never.
+    pub mma_promotion_interval: i64,
 }
 
 impl WarpSpecialized {
@@ -141,6 +144,13 @@ impl WarpSpecialized {
                 format!("1, 2, 4 or 8 blocks, of which each has whole swizzles of the {n} columns");
             return refuse("multicast", self.multicast.to_string(), &accepted);
         }
+        let (interval, instructions) = (self.mma_promotion_interval, k / atom.shape_mnk[2]);
+        let promotes =
+            interval > 0 && instructions % interval == 0 && element == 1 && atom.c_type == DType::F32;
+        if interval != 0 && !promotes {
+            let accepted = format!("0, or of 8-bit floats a divisor of the {instructions} along K in a tile");
+            return refuse("mma_promotion_interval", interval.to_string(), &accepted);
+        }
         self.check_registers(tile)?;
         self.check_shared(tile, 0)
     }
@@ -155,7 +165,9 @@ impl WarpSpecialized {
             let accepted = format!("at most {most} for a thread of each warpgroup together");
             return refuse("registers", format!("{producer} and {consumers} x {consumer}"), &accepted);
         }
-        let accumulators = m * n / (WARPGROUP * consumers);
+        let partial =
+            if self.mma_promotion_interval > 0 { ROWS * self.atom.shape_mnk[1] / WARPGROUP } else { 0 };
+        let accumulators = m * n / (WARPGROUP * consumers) + partial;
         if accumulators + 24 > consumer {
             let accepted = format!("at most {} accumulators in {consumer} registers", consumer - 24);
             return refuse("tile (M,N)", format!("({m},{n})"), &accepted);

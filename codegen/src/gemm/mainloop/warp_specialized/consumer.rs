@@ -1,5 +1,8 @@
 //! The warpgroups that multiply.
 
+mod promotion;
+
+use girih_layout::{Int, Lay, Shape};
 use girih_tensor::{Slice, Tensor};
 
 use super::Shared;
@@ -8,7 +11,7 @@ use crate::algorithm::{MmaWith, clear, gemm, warpgroup_arrive, warpgroup_commit_
 use crate::builder::{Builder, Cond};
 use crate::gemm::mainloop::Sums;
 use crate::tiled::mma::Operand;
-use crate::{Descriptor, Error, Expr, PipelineState, Stage};
+use crate::{Descriptor, Error, Expr, PipelineState, Rmem, Stage};
 
 /// A thread of the warpgroups that multiply.
 pub struct Consumer<'a> {
@@ -16,6 +19,8 @@ pub struct Consumer<'a> {
     a: Tensor<Descriptor>, // (1,RestM,RestK,Stage)
     b: Tensor<Descriptor>, // (1,RestN,RestK,Stage)
     sums: Sums,
+    /// The sums of one atom between two promotions, (FrgV,1,1), if there are promotions.
+    partial: Option<Tensor<Rmem>>,
     group: Expr,
     thread: Expr,
     leader: Cond,
@@ -60,8 +65,16 @@ impl<'a> Consumer<'a> {
         let thread = thread.rem(WARPGROUP)?;
         let leader = Cond::less(&thread, &Expr::from(1));
         let sums = Sums::new(b, mma, *tile, mma.get_slice(&(&(&group * WARPGROUP) + &thread))?)?;
+        let partial = match parts.mma_promotion_interval {
+            0 => None,
+            _ => {
+                let values = sums.values.layout().mode(0)?.size()?;
+                let one = Int::fixed(1);
+                Some(Rmem::tensor(b, parts.atom.c_type, Lay::left(&Shape::flat(&[values, one, one])?)?)?)
+            }
+        };
         let states = [PipelineState::new(b, parts.stages), PipelineState::behind(b, parts.stages)];
-        Ok(Consumer { shared, a, b: operand_b, sums, group, thread, leader, states })
+        Ok(Consumer { shared, a, b: operand_b, sums, partial, group, thread, leader, states })
     }
 
     /// The sums over the next `k_tiles` tiles that the producer brings. The sums are in the same registers each time.
@@ -71,6 +84,10 @@ impl<'a> Consumer<'a> {
     // A stage is released when the products after its own have been issued, which is when its own are known to have been read.
     #[track_caller]
     pub fn multiply(&self, b: &mut Builder, k_tiles: &Expr) -> Result<&Sums, Error> {
+        if let Some(partial) = &self.partial {
+            self.multiply_promoted(b, k_tiles, partial)?;
+            return Ok(&self.sums);
+        }
         let (pipeline, [read, before]) = (&self.shared.pipeline, &self.states);
         let any = Cond::less(&Expr::from(0), k_tiles);
         if any != Cond::Always {
