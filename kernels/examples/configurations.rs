@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use girih_codegen::Kernel;
-use girih_codegen::gemm::{Mainloop, Major, Store, generate, repitch};
+use girih_codegen::gemm::{Mainloop, Major, Schedule, Store, generate, repitch};
 use girih_kernels::copy::Problem;
 use girih_kernels::gemm::{Epilogue, GemmConfig, Input, choose, passes};
 use girih_layout::Lay;
@@ -29,7 +29,7 @@ struct Case {
 impl Case {
     fn new(config: GemmConfig, epilogue: &'static str) -> Case {
         let [m, n, k] = config.tile;
-        let mut facts = vec![config.name.to_string(), format!("{m}x{n}x{k}")];
+        let mut facts = vec![config.name.to_string(), format!("{m}x{n}x{k}") + &shared_out(&config)];
         let letter = |major| if major == Major::K { "k" } else { "mn" };
         match &config.mainloop {
             Mainloop::Multistage(multistage) => {
@@ -82,6 +82,20 @@ impl Case {
         (0..self.facts.len())
             .flat_map(move |i| (0..i).map(move |j| [self.config.name, &*self.facts[j], &*self.facts[i]]))
     }
+}
+
+/// How the work of a warp-specialised kernel is shared out, as a part of its tile's word: both belong together.
+fn shared_out(config: &GemmConfig) -> String {
+    let Mainloop::WarpSpecialized(parts) = &config.mainloop else { return String::new() };
+    let mut word = format!("-w{}", parts.threads().map_or(0, |threads| threads / 128 - 1));
+    if parts.multicast > 1 {
+        word += &format!("-m{}", parts.multicast);
+    }
+    if let Schedule::SplitK { parts, cluster } = config.schedule {
+        word += &format!("-k{parts}c{cluster}");
+    }
+    word += if config.c_major == Major::Mn { "-columns" } else { "" };
+    word + if config.programmatic { "-early" } else { "" }
 }
 
 /// Cases that have all pairs of facts: again and again one of those with most new ones.

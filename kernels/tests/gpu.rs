@@ -7,7 +7,7 @@ mod together;
 use common::{Data, Failure, outputs, padded, ragged, variants, verify_dtype};
 use girih_codegen::gemm::Schedule;
 use girih_device::{Device, Select};
-use girih_kernels::gemm::{Gemms, KernelKind, Layout, Order, Problem};
+use girih_kernels::gemm::{GemmConfig, Gemms, KernelKind, Layout, Order, Problem, choose};
 use girih_tensor::DType;
 use half::bf16;
 use rand::{SeedableRng, rngs::StdRng};
@@ -118,6 +118,19 @@ fn epilogues() -> Result<(), Failure> {
                 common::fused::verify_all::<bf16>(&gemms, &device, &long, kinds, split)?;
             }
         }
+    }
+    Ok(())
+}
+
+/// One of so many configurations of warpgroups is run.
+const STEP: usize = 7;
+
+#[test]
+fn choices_multiply() -> Result<(), Failure> {
+    let Some(device) = gpu() else { return Ok(()) };
+    let by_warpgroups = |config: &GemmConfig| config.mainloop.warp_specialized().is_some();
+    for config in choose::all().filter(by_warpgroups).step_by(STEP) {
+        common::configs::verify(&device, &config).map_err(|error| format!("{config:?}: {error}"))?;
     }
     Ok(())
 }

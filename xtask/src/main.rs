@@ -67,7 +67,7 @@ fn main() -> ExitCode {
             .and_then(|()| sh("cargo test --package girih-layout-typed-cases --all-features"))
             .and_then(|()| sh("cargo test --release --package girih-sim --test all -- --ignored"))
             .and_then(|()| {
-                sh("cargo test --release --package girih-kernels --test gpu_mma_atoms -- --ignored")
+                sh("cargo test --release --package girih-kernels --test gpu_mma_atoms --test sim -- --ignored")
             })
             .and_then(|()| sh("cargo test --locked --manifest-path examples/candle/Cargo.toml"))
             .and_then(|()| ratchet::run(false))

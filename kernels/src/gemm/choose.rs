@@ -1,20 +1,22 @@
 //! The pure choice: (problem, kernel) -> facts -> configuration, one reasoned rule a line.
 
 mod configs;
+mod plan;
+mod plans;
 
 use girih_codegen::gemm::{GemmConfig, Major, Source};
 use girih_tensor::DType;
 
-use configs::{
-    MultistageFacts, STORES_SIMT, STORES_SM80, STORES_SM90, TILES, WarpSpecializedFacts, loads, takes, tensor,
-};
+use configs::{Input, MultistageFacts, STORES_SIMT, STORES_SM80, STORES_SM90, loads, takes, tensor};
+use plan::{Plan, WarpSpecializedFacts};
 
 use super::{Matrix, Problem};
 use crate::Error;
 use crate::launch::widest;
 
 pub use configs::all;
-pub(super) use configs::{PROMOTION, promoted};
+pub(super) use plan::{PROMOTION, promoted};
+pub use plans::measured;
 
 /// A family of kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -89,7 +91,7 @@ pub fn choose(problem: &Problem, kind: KernelKind, multiprocessors: u32) -> Resu
             Some((atom, name)) => Ok(facts(&row_major, &STORES_SM80).doubles(atom, name)),
             None => {
                 by_warpgroups(problem)?;
-                fastest(&row_major, i64::from(multiprocessors)).sm90(input)
+                fastest(problem, input, multiprocessors).config(input)
             }
         },
         (KernelKind::Simt, _) => refused("simt", "f32 is accepted; sm80 and sm90 take the other dtypes"),
@@ -126,26 +128,27 @@ fn aligned(matrix: &Matrix, dtype: DType) -> i64 {
 /// The widest of `stores` that C's rows are aligned to.
 fn stored(problem: &Problem, stores: &[i64]) -> i64 {
     let c = problem.c();
-    widest(stores, &[c.ld(), c.extents()[1], aligned(&c, problem.output())])
+    widest(stores, &[c.ld(), c.extents()[c.contiguous()], aligned(&c, problem.output())])
 }
 
-/// The tile with which the last multiprocessor finishes first.
-fn fastest(problem: &Problem, multiprocessors: i64) -> WarpSpecializedFacts {
-    let [m, n, _] = problem.mnk();
-    // Every multiprocessor takes as many turns as the last one to finish.
-    let time = |[tile_m, tile_n]: [i64; 2], each: i64| {
-        let tiles = ((m + tile_m - 1) / tile_m).saturating_mul((n + tile_n - 1) / tile_n);
-        tiles.saturating_add(multiprocessors - 1).div_euclid(multiprocessors.max(1)).saturating_mul(each)
+/// What the fastest warp-specialised kernel relies on.
+fn fastest(problem: &Problem, input: &Input, multiprocessors: u32) -> WarpSpecializedFacts {
+    let with = |plan: Plan| {
+        let oriented = problem.oriented(plan.c_major()).0;
+        let line = 128 / i64::from(oriented.output().bits());
+        WarpSpecializedFacts {
+            dtype: oriented.dtype(),
+            majors: [oriented.a().major(), oriented.b().major()],
+            output: oriented.output(),
+            store: (stored(&oriented, &[line]) != line).then(|| stored(&oriented, &STORES_SM90)),
+            promotes: problem.promotes(),
+            plan,
+        }
     };
-    let majors = [problem.a().major(), problem.b().major()];
-    let (dtype, output) = (problem.dtype(), problem.output());
-    let line = 128 / i64::from(output.bits());
-    let store = if stored(problem, &[line]) == line { None } else { Some(stored(problem, &STORES_SM90)) };
-    let promotes = problem.promotes();
-    let with = |tile| WarpSpecializedFacts { dtype, majors, tile, output, store, promotes };
-    let fitting = TILES.into_iter().filter(|&(tile, _)| with(tile).fits());
-    let fastest = fitting.min_by_key(|&(tile, each)| time(tile, each));
-    with(fastest.unwrap_or(TILES[3]).0)
+    let mnk = problem.oriented(Major::K).0.mnk();
+    let fits = |plan: &Plan| with(*plan).fits(input);
+    let as_measured = with(plans::ALL[0]).store.is_none() && problem.output().bits() == 16;
+    with(plans::plan(mnk, problem.dtype(), as_measured, i64::from(multiprocessors), fits))
 }
 
 /// Whether `wgmma` takes the matrices, after A and B have been copied where need be.

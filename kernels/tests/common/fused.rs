@@ -72,7 +72,7 @@ pub(crate) fn verify_all<T: Element + Pod>(
 ) -> Result<(), Failure> {
     for &kind in kinds {
         let chosen = choose(problem, kind, device.limits().multiprocessors)?;
-        let config = GemmConfig { schedule: schedule.unwrap_or(chosen.schedule), ..chosen };
+        let config = schedule.map_or(chosen, |schedule| super::configs::scheduled(chosen, schedule));
         for (epilogue, expected) in epilogues() {
             verify::<T>(gemms, device, problem, config, &epilogue, expected)
                 .map_err(|e| format!("{problem:?} by {kind:?}, {epilogue:?}: {e}"))?;

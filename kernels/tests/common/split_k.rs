@@ -3,10 +3,11 @@
 use float8::{F8E4M3, F8E5M2};
 use girih_codegen::gemm::Schedule;
 use girih_device::{Device, Pod};
-use girih_kernels::gemm::{Epilogue, GemmConfig, Gemms, KernelKind, Problem, check, choose};
+use girih_kernels::gemm::{Epilogue, Gemms, KernelKind, Problem, check, choose};
 use girih_tensor::{DType, Element};
 use half::{bf16, f16};
 
+use super::configs::scheduled;
 use super::{Data, Failure, filled, poison};
 
 /// The problem by `parts` blocks for each tile, by every kernel that takes it.
@@ -37,7 +38,7 @@ fn verify_by<T: Element + Pod, C: Element + Pod>(
     let (on_a, on_b) = (device.upload(&a)?, device.upload(&b)?);
     let c = device.alloc::<C>((problem.c().span() + problem.c().ld()) as usize)?;
     let chosen = choose(problem, kind, device.limits().multiprocessors)?;
-    let config = GemmConfig { schedule: Schedule::SplitK { parts, cluster: 1 }, ..chosen };
+    let config = scheduled(chosen, Schedule::SplitK { parts, cluster: 1 });
     let gemm = Gemms::new(device).configured(problem, config, &Epilogue::new())?;
     let run = || -> Result<Vec<C>, Failure> {
         c.fill_bytes(0xff)?;

@@ -2,35 +2,60 @@
 
 use std::collections::BTreeSet;
 
-use girih_codegen::gemm::{Epilogue, GemmConfig, generate};
+use girih_codegen::gemm::{Epilogue, GemmConfig, Major, generate};
 use girih_kernels::gemm::{INPUTS, KernelKind, Layout, Order, Problem, choose};
 use girih_tensor::DType;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 use crate::common::Failure;
 
-fn tile(m: i64, n: i64, multiprocessors: u32) -> Result<[i64; 3], Failure> {
-    let problem = Problem::new(DType::Bf16, [m, n, 64], Layout::Tn)?;
-    Ok(choose(&problem, KernelKind::Sm90, multiprocessors)?.tile)
-}
-
 /// The tiles that a measurement on 132 multiprocessors found fastest.
 #[test]
 fn tiles_are_those_that_were_fastest() -> Result<(), Failure> {
-    for (side, columns) in
-        [(512, 64), (1024, 64), (1536, 192), (2048, 256), (3072, 192), (4096, 256), (8192, 256)]
-    {
-        assert_eq!(tile(side, side, 132)?, [128, columns, 64], "{side}");
+    for (mnk, wanted) in [
+        ([512, 512, 512], [64, 64]),
+        ([1024, 1024, 64], [128, 64]),
+        ([2048, 2048, 64], [128, 256]),
+        ([4096, 4096, 64], [128, 256]),
+        ([8192, 8192, 64], [128, 256]),
+        // Few rows of C are few columns of the kernel's C.
+        ([16, 4096, 4096], [64, 16]),
+        ([16, 14336, 4096], [128, 32]),
+        ([14336, 104, 4096], [128, 128]),
+        ([248, 20000, 512], [128, 256]),
+        ([128, 128, 65536], [64, 32]),
+    ] {
+        let problem = Problem::new(DType::Bf16, mnk, Layout::Tn)?;
+        let found = choose(&problem, KernelKind::Sm90, 132)?;
+        assert_eq!(found.tile[..2], wanted, "{mnk:?}");
+        let is_few = mnk[0] <= 128 && mnk[1] > 256;
+        assert_eq!(found.c_major, if is_few { Major::Mn } else { Major::K }, "{mnk:?}");
     }
+    Ok(())
+}
+
+/// What is measured for 16-bit floats on one device says nothing about other dtypes and devices.
+#[test]
+fn measurements_count_where_they_were_made() -> Result<(), Failure> {
+    let tile = |dtype, multiprocessors| -> Result<[i64; 3], Failure> {
+        let problem = Problem::new(dtype, [1536; 3], Layout::Tn)?;
+        Ok(choose(&problem, KernelKind::Sm90, multiprocessors)?.tile)
+    };
+    assert_eq!(tile(DType::F16, 132)?, [192, 96, 64]);
+    assert_eq!((tile(DType::F16, 114)?[0], tile(DType::E4m3, 132)?[0]), (128, 128));
     Ok(())
 }
 
 /// A larger device needs smaller tiles for all of its multiprocessors to have work.
 #[test]
 fn more_multiprocessors_take_no_larger_tiles() -> Result<(), Failure> {
+    let tile = |m, n, multiprocessors| -> Result<[i64; 3], Failure> {
+        let problem = Problem::new(DType::Bf16, [m, n, 64], Layout::Tn)?;
+        Ok(choose(&problem, KernelKind::Sm90, multiprocessors)?.tile)
+    };
     assert_eq!(tile(1024, 1024, 1)?, [128, 256, 64]);
-    for n in [8, 64, 1000, 4096] {
-        assert_eq!(tile(128, n, 10_000)?, [128, 64, 64], "{n}");
+    for n in [128, 1000, 4096] {
+        assert_eq!(tile(1024, n, 10_000)?, [128, 64, 64], "{n}");
     }
     Ok(())
 }
@@ -45,6 +70,16 @@ fn all() -> BTreeSet<String> {
 }
 
 const KINDS: [KernelKind; 3] = [KernelKind::Simt, KernelKind::Sm80, KernelKind::Sm90];
+
+/// Extents for each rule of warpgroups, and those that were measured.
+fn shapes() -> Vec<[i64; 3]> {
+    let tiles = [64, 128, 160, 192, 256].map(|n| [128, n, 16]);
+    let few = [16, 32, 64, 128, 256].into_iter().flat_map(|few| {
+        [2048, 4096, 8192, 20000].into_iter().flat_map(move |many| [64, 1024, 4096].map(|k| [few, many, k]))
+    });
+    let all = tiles.into_iter().chain(few).chain(choose::measured());
+    all.flat_map(|[m, n, k]| [[m, n, k], [n, m, k]]).collect()
+}
 
 /// Problems of every dtype, layout and alignment choose every configuration of the list, and no other one.
 #[test]
@@ -72,10 +107,19 @@ fn what_can_be_chosen_is_the_list() -> Result<(), Failure> {
             }
             let by_warpgroups =
                 !matches!(dtype, DType::F32 | DType::F64) && (dtype.bits() == 16 || layout == Layout::Tn);
-            for n in (64..=256).step_by(64).filter(|_| by_warpgroups) {
-                let problem = Problem::new(dtype, [128, n, 16], layout)?;
-                for pad in [0, 1, 2] {
-                    visit(&problem.with_pitches(None, None, Some(n + pad))?, KernelKind::Sm90, 1)?;
+            for (order, pad) in
+                [Order::Row, Order::Column].into_iter().flat_map(|order| [0, 1, 2].map(|pad| (order, pad)))
+            {
+                for mnk in shapes().into_iter().filter(|_| by_warpgroups) {
+                    for multiprocessors in [1, 4, 132] {
+                        let problem = Problem::new(dtype, mnk, layout)?.with_order(order);
+                        let ld = problem.c().ld() + pad;
+                        visit(
+                            &problem.with_pitches(None, None, Some(ld))?,
+                            KernelKind::Sm90,
+                            multiprocessors,
+                        )?;
+                    }
                 }
             }
         }

@@ -7,6 +7,7 @@ mod common;
 mod copies;
 mod fused;
 mod judge;
+mod plans;
 mod ragged;
 mod schedules;
 

@@ -1,21 +1,18 @@
 //! The finite set of configurations. Each one follows from a few facts about the problem, and the facts have finitely many values.
 
 use girih_codegen::atom::{
-    MmaAtom, MmaKind, Product, SM80_8X8X4_F64F64F64F64_TN, SM80_16X8X8_F32TF32TF32F32_TN,
-    SM80_16X8X16_F32BF16BF16F32_TN, SM80_16X8X16_F32F16F16F32_TN, SM80_16X8X32_S32S8S8S32_TN,
-    SM89_16X8X32_F32E4M3E4M3F32_TN, SM89_16X8X32_F32E5M2E5M2F32_TN, SM90_16X8X4_F64F64F64F64_TN,
-    UNIVERSAL_FMA_F32,
+    MmaAtom, SM80_8X8X4_F64F64F64F64_TN, SM80_16X8X8_F32TF32TF32F32_TN, SM80_16X8X16_F32BF16BF16F32_TN,
+    SM80_16X8X16_F32F16F16F32_TN, SM80_16X8X32_S32S8S8S32_TN, SM89_16X8X32_F32E4M3E4M3F32_TN,
+    SM89_16X8X32_F32E5M2E5M2F32_TN, SM90_16X8X4_F64F64F64F64_TN, UNIVERSAL_FMA_F32,
 };
-use girih_codegen::builder::MAX_SHARED;
-use girih_codegen::constant::{self, Refusal};
-use girih_codegen::gemm::{
-    GemmConfig, Mainloop, Major, Multistage, Schedule, Source, Store, WarpSpecialized, outputs,
-};
+use girih_codegen::constant;
+use girih_codegen::gemm::{GemmConfig, Mainloop, Major, Multistage, Schedule, Source, Store, outputs};
 use girih_codegen::{Operand, TiledMma};
 use girih_layout::{Int, Lay, Shape, Tile, lay};
 use girih_tensor::DType;
 
-use crate::Error;
+use super::plan::WarpSpecializedFacts;
+use super::plans;
 use crate::gemm::problem::{is_promoted, sums};
 
 /// Elements that one load may take: up to 16 bytes.
@@ -91,6 +88,11 @@ static TENSOR: [Input; 7] = [
 ];
 
 impl Input {
+    /// The name of the kernels by warpgroups.
+    pub(super) const fn name_of_warpgroups(&self) -> &'static str {
+        self.names[1]
+    }
+
     /// The atom of a warp by which sm_90 multiplies the dtype, with the kernel's name, if it is not a warpgroup's.
     pub(super) fn of_warps(&self) -> Option<(MmaAtom, &'static str)> {
         self.sm90.map(|atom| (atom, self.names[1]))
@@ -123,7 +125,7 @@ pub fn all() -> impl Iterator<Item = GemmConfig> {
     let sm90 = TENSOR
         .iter()
         .filter(|input| input.sm90.is_none())
-        .flat_map(|input| warp_specialized(input.dtype).filter_map(move |facts| facts.sm90(input).ok()));
+        .flat_map(|input| warp_specialized(input).filter_map(move |facts| facts.config(input).ok()));
     let warps_of_sm90 = TENSOR.iter().flat_map(|input| {
         input.sm90.iter().flat_map(move |atom| {
             multistage(input.dtype, &STORES_SM80).map(move |facts| facts.doubles(*atom, input.names[1]))
@@ -147,27 +149,21 @@ fn multistage(dtype: DType, stores: &'static [i64]) -> impl Iterator<Item = Mult
     })
 }
 
-fn warp_specialized(dtype: DType) -> impl Iterator<Item = WarpSpecializedFacts> {
+fn warp_specialized(input: &'static Input) -> impl Iterator<Item = WarpSpecializedFacts> {
+    let dtype = input.dtype;
     let majors = MAJORS.into_iter().flat_map(|a| MAJORS.map(|b| [a, b]));
-    let facts = majors.flat_map(move |majors| {
-        let tiles = TILES
-            .into_iter()
-            .flat_map(move |(tile, _)| outputs(sums(dtype)).iter().map(move |&output| (tile, output)));
-        let stores = [None].into_iter().chain(STORES_SM90.map(Some));
-        let tiles =
-            tiles.flat_map(move |(tile, output)| stores.clone().map(move |store| (tile, output, store)));
-        let sums = [false, true].into_iter().filter(move |&promotes| !promotes || is_promoted(dtype));
-        let tiles = tiles.flat_map(move |tile| sums.clone().map(move |promotes| (tile, promotes)));
-        tiles.map(move |((tile, output, store), promotes)| WarpSpecializedFacts {
-            dtype,
-            majors,
-            tile,
-            output,
-            store,
-            promotes,
+    let facts = majors.filter(move |&majors| takes(dtype, majors)).flat_map(move |majors| {
+        let stores = move || [None].into_iter().chain(STORES_SM90.map(Some));
+        let stored =
+            outputs(sums(dtype)).iter().flat_map(move |&output| stores().map(move |store| (output, store)));
+        let promotes = [false, true].into_iter().filter(move |&promotes| !promotes || is_promoted(dtype));
+        let stored = stored.flat_map(move |stored| promotes.clone().map(move |promotes| (stored, promotes)));
+        stored.flat_map(move |((output, store), promotes)| {
+            plans::named(dtype, store.is_none() && output.bits() == 16)
+                .map(move |plan| WarpSpecializedFacts { dtype, majors, output, store, promotes, plan })
         })
     });
-    facts.filter(|facts| takes(facts.dtype, facts.majors) && facts.fits())
+    facts.filter(|facts| facts.is_distinct() && facts.fits(input))
 }
 
 /// What a multistage kernel relies on.
@@ -294,92 +290,9 @@ impl MultistageFacts {
     }
 }
 
-/// What a warp-specialised kernel relies on, and the tile that its problem's extents ask for.
-pub(super) struct WarpSpecializedFacts {
-    /// A's and B's elements.
-    pub(super) dtype: DType,
-    pub(super) majors: [Major; 2],
-    /// Rows and columns.
-    pub(super) tile: [i64; 2],
-    /// C's elements.
-    pub(super) output: DType,
-    /// Elements that divide N and C's pitch, if these are no multiples of 16 bytes, which tensor copies store.
-    pub(super) store: Option<i64>,
-    /// Whether sums are promoted ([`Problem::promotes`]).
-    ///
-    /// [`Problem::promotes`]: crate::gemm::Problem::promotes
-    pub(super) promotes: bool,
-}
-
-/// The rows and columns of the tiles, and the time that a multiprocessor takes for one of them, measured on an H200 in units of which the
-/// first takes 100. Smaller tiles read more for each product.
-pub(super) const TILES: [([i64; 2], i64); 4] =
-    [([128, 256], 100), ([128, 192], 80), ([128, 128], 54), ([128, 64], 30)];
-/// Bytes of a tile along K: the widest swizzle.
-const ROW_SM90: i64 = 128;
-/// With fewer stages than these, copies do not stay ahead of products.
-const LEAST_STAGES: i64 = 3;
-const SM90_ATOMS: Lay = lay!("(2,1):(1,0)");
-/// Instructions along K after which sums are promoted: those of 128 elements of 8 bits.
-pub(in crate::gemm) const PROMOTION: i64 = 4;
-/// The most columns of an atom whose sums are promoted: there are registers for these sums beside all sums of the tile.
-const PROMOTED: i64 = 192;
-
-impl WarpSpecializedFacts {
-    /// How many stages of A and B shared memory has room for beside C's tile.
-    fn stages(&self) -> i64 {
-        let bytes = |dtype: DType| i64::from(dtype.bits() / 8);
-        let [tile_m, tile_n] = self.tile;
-        let stage = (tile_m + tile_n) * ROW_SM90;
-        // A kilobyte holds the barriers of the pipeline.
-        (MAX_SHARED - 1024 - tile_m * tile_n * bytes(self.output)) / stage
-    }
-
-    /// Whether shared memory has room for stages enough.
-    pub(super) fn fits(&self) -> bool {
-        self.stages() >= LEAST_STAGES
-    }
-
-    pub(super) fn sm90(&self, input: &Input) -> Result<GemmConfig, Error> {
-        let [tile_m, tile_n] = self.tile;
-        let columns = if self.promotes { promoted(tile_n) } else { tile_n };
-        let atom = warpgroup(self.dtype, columns, self.majors).map_err(girih_codegen::Error::from)?;
-        Ok(GemmConfig {
-            name: input.names[1],
-            tile: [tile_m, tile_n, ROW_SM90 / i64::from(self.dtype.bits() / 8)],
-            mainloop: Mainloop::WarpSpecialized(WarpSpecialized {
-                atom,
-                atoms: SM90_ATOMS,
-                stages: self.stages(),
-                registers: [40, 232],
-                multicast: 1,
-                mma_promotion_interval: if self.promotes { PROMOTION } else { 0 },
-            }),
-            schedule: Schedule::Persistent { alternate: true },
-            store: match self.store {
-                None => Store::Tma { rows: tile_m },
-                Some(vector) => Store::Coalesced { rows: tile_m, vector },
-            },
-            c_type: self.output,
-            c_major: Major::K,
-            programmatic: false,
-        })
-    }
-}
-
 /// Whether `wgmma` takes operands of these contiguous modes: those of 16 bits any, the others along K alone.
 pub(super) const fn takes(dtype: DType, [a, b]: [Major; 2]) -> bool {
     dtype.bits() == 16 || matches!((a, b), (Major::K, Major::K))
-}
-
-/// The columns of an atom whose sums are promoted.
-pub(in crate::gemm) const fn promoted(columns: i64) -> i64 {
-    if columns > PROMOTED { columns / 2 } else { columns }
-}
-
-#[expect(clippy::result_large_err, reason = "constants have no heap")]
-const fn warpgroup(dtype: DType, columns: i64, majors: [Major; 2]) -> Result<MmaAtom, Refusal> {
-    constant::wgmma(MmaKind::WgmmaSs, columns, [sums(dtype), dtype, dtype], majors, Product::Multiply)
 }
 
 /// Judges the tiled MMA of every configuration: an atom that does not exist, or a tile of C that is not made of whole atoms, does not
@@ -389,7 +302,7 @@ const _: () = {
     judge(UNIVERSAL_FMA_F32, SIMT_ATOMS, fours, [WIDE[0], WIDE[1]]);
     let mut row = 0;
     while row < TENSOR.len() {
-        let Input { dtype, warp, sm90, .. } = TENSOR[row];
+        let Input { warp, sm90, .. } = TENSOR[row];
         if let Some(atom) = sm90 {
             judge(warp, EIGHT_WARPS, [Tile::All; 3], [DOUBLES[0], DOUBLES[1]]);
             judge(atom, EIGHT_WARPS, [Tile::All; 3], [DOUBLES[0], DOUBLES[1]]);
@@ -400,22 +313,30 @@ const _: () = {
         judge(warp, EIGHT_WARPS, [Tile::All; 3], [WIDE[0], WIDE[1]]);
         judge(warp, FOUR_WARPS, [Tile::All; 3], [NARROW[0], NARROW[1]]);
         judge(warp, EIGHT_WARPS, [Tile::All; 3], [NARROW[0], NARROW[1]]);
-        let mut i = 0;
-        while i < 4 * TILES.len() {
-            let ([tile_m, tile_n], majors) = (TILES[i / 4].0, [MAJORS[i % 2], MAJORS[i / 2 % 2]]);
-            if takes(dtype, majors) {
-                match warpgroup(dtype, tile_n, majors) {
-                    Ok(atom) => judge(atom, SM90_ATOMS, [Tile::All; 3], [tile_m, tile_n]),
-                    Err(refusal) => refusal.stop(),
-                }
-                match warpgroup(dtype, promoted(tile_n), majors) {
-                    Ok(atom) => judge(atom, SM90_ATOMS, [Tile::All; 3], [tile_m, tile_n]),
-                    Err(refusal) => refusal.stop(),
-                }
-            }
-            i += 1;
-        }
         row += 1;
+    }
+};
+
+/// The same of the plans of warpgroups. The sums of all dtypes lie alike.
+const _: () = {
+    let mut i = 0;
+    while i < plans::ALL.len() {
+        let plan = &plans::ALL[i];
+        match plan.mma(DType::Bf16, [Major::K; 2], false) {
+            Ok((atom, atoms)) => judge(atom, atoms, [Tile::All; 3], plan.tile),
+            Err(refusal) => refusal.stop(),
+        }
+        let mut row = 0;
+        while row < TENSOR.len() {
+            let Input { dtype, sm90, .. } = TENSOR[row];
+            if sm90.is_none()
+                && let Err(refusal) = plan.mma(dtype, [Major::K; 2], is_promoted(dtype))
+            {
+                refusal.stop();
+            }
+            row += 1;
+        }
+        i += 1;
     }
 };
 

@@ -1,0 +1,219 @@
+//! Plans of warp-specialised kernels: a tile, and how the tiles are shared out.
+
+use girih_codegen::atom::{MmaAtom, MmaKind, Product};
+use girih_codegen::builder::MAX_SHARED;
+use girih_codegen::constant::{self, Refusal};
+use girih_codegen::gemm::{GemmConfig, Mainloop, Major, Schedule, Store, WarpSpecialized};
+use girih_layout::{Lay, lay};
+use girih_tensor::DType;
+
+use super::configs::Input;
+use crate::Error;
+use crate::gemm::problem::sums;
+
+/// The tile of a warp-specialised kernel, and how its work is shared out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Plan {
+    /// Rows and columns of the tile.
+    pub(super) tile: [i64; 2],
+    /// Bytes of the tile along K: one or two rows of the widest swizzle.
+    depth: i64,
+    /// The warpgroups that multiply, 1 to 3.
+    warpgroups: usize,
+    /// The blocks that bring tiles of B together.
+    multicast: i64,
+    /// The blocks that share a tile's K, and those of them that are a cluster.
+    parts: i64,
+    cluster: i64,
+    /// Whether the columns of C are contiguous, and not its rows.
+    pub(super) columns: bool,
+    /// Whether the kernel may begin before the one before it has ended.
+    early: bool,
+}
+
+/// Bytes of a tile along K: the widest swizzle.
+const ROW: i64 = 128;
+/// With fewer stages copies do not stay ahead of products, and with more nothing becomes faster.
+const LEAST_STAGES: i64 = 3;
+const MOST_STAGES: i64 = 12;
+/// The warpgroups that multiply: (AtomM,1) -> warpgroup.
+const ATOMS: [Lay; 3] = [lay!("(1,1):(0,0)"), lay!("(2,1):(1,0)"), lay!("(3,1):(1,0)")];
+/// Registers of the producer's threads and of the others', by the number of warpgroups that multiply.
+const REGISTERS: [[u32; 2]; 3] = [[40, 240], [40, 232], [32, 160]];
+/// The same where the sums alone take as many registers as these.
+const MANY_SUMS: i64 = 192;
+const REGISTERS_FOR_MANY: [u32; 2] = [24, 240];
+
+/// Instructions along K after which sums are promoted: those of 128 elements of 8 bits.
+pub(in crate::gemm) const PROMOTION: i64 = 4;
+/// The most columns of an atom whose sums are promoted: there are registers for these sums beside all sums of the tile.
+const PROMOTED: i64 = 192;
+
+/// The columns of an atom whose sums are promoted.
+pub(in crate::gemm) const fn promoted(columns: i64) -> i64 {
+    if columns > PROMOTED { columns / 2 } else { columns }
+}
+
+impl Plan {
+    /// Persistent blocks, for a C with contiguous rows.
+    pub(super) const fn new(tile: [i64; 2], warpgroups: usize) -> Plan {
+        Plan {
+            tile,
+            depth: ROW,
+            warpgroups,
+            multicast: 1,
+            parts: 1,
+            cluster: 1,
+            columns: false,
+            early: false,
+        }
+    }
+
+    /// With blocks that bring tiles of B together.
+    pub(super) const fn multicast(self, multicast: i64) -> Plan {
+        Plan { multicast, ..self }
+    }
+
+    /// With `parts` blocks that share the K of a tile, as one cluster.
+    pub(super) const fn split(self, parts: i64) -> Plan {
+        Plan { parts, cluster: parts, ..self }
+    }
+
+    /// With `parts` blocks that share the K of a tile and are no cluster.
+    pub(super) const fn apart(self, parts: i64) -> Plan {
+        Plan { parts, cluster: 1, ..self }
+    }
+
+    /// With tiles twice as long along K.
+    pub(super) const fn deep(self) -> Plan {
+        Plan { depth: 2 * ROW, ..self }
+    }
+
+    /// For a C with contiguous columns.
+    pub(super) const fn of_columns(self) -> Plan {
+        Plan { columns: true, ..self }
+    }
+
+    /// With kernels that begin before the kernel before them has ended.
+    pub(super) const fn early(self) -> Plan {
+        Plan { early: true, ..self }
+    }
+
+    /// The contiguous mode of C.
+    pub(super) const fn c_major(&self) -> Major {
+        if self.columns { Major::Mn } else { Major::K }
+    }
+
+    /// The plan's tiled MMA: its atom, and the arrangement of the atoms.
+    #[expect(clippy::result_large_err, reason = "constants have no heap")]
+    pub(super) const fn mma(
+        &self,
+        dtype: DType,
+        majors: [Major; 2],
+        promotes: bool,
+    ) -> Result<(MmaAtom, Lay), Refusal> {
+        let types = [sums(dtype), dtype, dtype];
+        let columns = if promotes { promoted(self.tile[1]) } else { self.tile[1] };
+        match constant::wgmma(MmaKind::WgmmaSs, columns, types, majors, Product::Multiply) {
+            Ok(atom) => Ok((atom, ATOMS[self.warpgroups - 1])),
+            Err(refusal) => Err(refusal),
+        }
+    }
+}
+
+/// What a warp-specialised kernel relies on, in the orientation in which the kernel computes, and its plan.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WarpSpecializedFacts {
+    /// A's and B's elements.
+    pub(super) dtype: DType,
+    pub(super) majors: [Major; 2],
+    /// C's elements.
+    pub(super) output: DType,
+    /// Elements that divide C's contiguous extent and its pitch, if these are no multiples of 16 bytes, which tensor copies store.
+    pub(super) store: Option<i64>,
+    /// Whether sums are promoted ([`Problem::promotes`]).
+    ///
+    /// [`Problem::promotes`]: crate::gemm::Problem::promotes
+    pub(super) promotes: bool,
+    pub(super) plan: Plan,
+}
+
+impl WarpSpecializedFacts {
+    /// How C is stored, and the bytes of shared memory that it takes: all rows of a tile, or as many as one instruction of each warpgroup
+    /// computes. Blocks of a cluster exchange their sums in the place of C's rows, and store from registers.
+    fn stores(&self) -> [(Store, i64); 2] {
+        let ([rows, columns], element) = (self.plan.tile, i64::from(self.output.bits() / 8));
+        if self.plan.cluster > 1 {
+            let sums = i64::from(sums(self.dtype).bits() / 8);
+            // A thread has two neighbours of a row.
+            let vector = if self.plan.columns { 1 } else { self.store.unwrap_or(2) };
+            return [(Store::Direct { vector }, rows * columns * sums); 2];
+        }
+        [rows, 64 * self.plan.warpgroups as i64].map(|rows| {
+            let store = match self.store {
+                None => Store::Tma { rows },
+                Some(vector) => Store::Coalesced { rows, vector },
+            };
+            (store, rows * columns * element)
+        })
+    }
+
+    /// Whether no other facts about C's store give the same configuration: a cluster stores from registers in any case.
+    pub(super) fn is_distinct(&self) -> bool {
+        self.plan.cluster == 1 || self.store.is_none() || self.store == Some(1) && !self.plan.columns
+    }
+
+    /// How C is stored, and how many stages of A and B shared memory has room for beside that.
+    fn room(&self) -> (Store, i64) {
+        let [rows, columns] = self.plan.tile;
+        let stage = (rows + columns) * self.plan.depth;
+        // A kilobyte holds the barriers of the pipeline.
+        let room =
+            |(store, bytes): (Store, i64)| (store, ((MAX_SHARED - 1024 - bytes) / stage).min(MOST_STAGES));
+        let [whole, part] = self.stores().map(room);
+        if whole.1 >= LEAST_STAGES { whole } else { part }
+    }
+
+    /// Whether shared memory has room for stages enough, and the tensor copies of B can be parted.
+    pub(super) fn fits(&self, input: &Input) -> bool {
+        let [rows, columns] = self.plan.tile;
+        // Beside so many sums, ptxas has no registers for a multicast and for the addresses of a store without tensor copies.
+        let spills = rows * columns / (128 * self.plan.warpgroups as i64) >= 128
+            && self.plan.multicast > 1
+            && self.store.is_some();
+        !spills
+            && self.room().1 >= LEAST_STAGES
+            && self.config(input).is_ok_and(|config| config.check().is_ok())
+    }
+
+    /// The configuration.
+    pub(super) fn config(&self, input: &Input) -> Result<GemmConfig, Error> {
+        let Plan { tile: [rows, columns], depth, warpgroups, multicast, parts, cluster, early, .. } =
+            self.plan;
+        let (atom, atoms) =
+            self.plan.mma(self.dtype, self.majors, self.promotes).map_err(girih_codegen::Error::from)?;
+        let (store, stages) = self.room();
+        let many = rows * columns / (128 * warpgroups as i64) >= MANY_SUMS;
+        let registers = if many { REGISTERS_FOR_MANY } else { REGISTERS[warpgroups - 1] };
+        Ok(GemmConfig {
+            name: input.name_of_warpgroups(),
+            tile: [rows, columns, depth * 8 / i64::from(self.dtype.bits())],
+            mainloop: Mainloop::WarpSpecialized(WarpSpecialized {
+                atom,
+                atoms,
+                stages,
+                registers,
+                multicast,
+                mma_promotion_interval: if self.promotes { PROMOTION } else { 0 },
+            }),
+            schedule: match parts {
+                1 => Schedule::Persistent { alternate: true },
+                _ => Schedule::SplitK { parts, cluster },
+            },
+            store,
+            c_type: self.output,
+            c_major: self.plan.c_major(),
+            programmatic: early,
+        })
+    }
+}

@@ -1,0 +1,150 @@
+//! Which plan a problem gets, one reasoned rule a line, and the plans that were measured for single problems.
+
+use girih_tensor::DType;
+
+use super::plan::Plan;
+
+/// All plans, some of them twice.
+pub(super) const ALL: [Plan; 1 + TILES.len() + 2 * FEW.len() + 6 * SHARED.len() + MEASURED.len()] = {
+    let mut all = [TWO_ROWS; 1 + TILES.len() + 2 * FEW.len() + 6 * SHARED.len() + MEASURED.len()];
+    let (mut i, mut next) = (0, 1);
+    while i < TILES.len() {
+        all[next] = TILES[i].0;
+        (i, next) = (i + 1, next + 1);
+    }
+    i = 0;
+    while i < FEW.len() {
+        all[next] = FEW[i];
+        all[next + 1] = FEW[i].of_columns();
+        (i, next) = (i + 1, next + 2);
+    }
+    i = 0;
+    while i < 3 * SHARED.len() {
+        let (plan, parts) = SHARED[i / 3];
+        all[next] = plan.split(parts[i % 3]);
+        all[next + 1] = all[next].of_columns();
+        (i, next) = (i + 1, next + 2);
+    }
+    i = 0;
+    while i < MEASURED.len() {
+        all[next] = MEASURED[i].1;
+        (i, next) = (i + 1, next + 1);
+    }
+    all
+};
+
+/// Tiles of persistent blocks, and the time that a multiprocessor takes for one of them, measured on an H200 in units of which the first
+/// takes 100. Smaller tiles read more for each product.
+pub(super) const TILES: [(Plan, i64); 5] = [
+    (Plan::new([128, 256], 2), 100),
+    (Plan::new([128, 192], 2), 80),
+    (Plan::new([128, 160], 2).multicast(2), 67),
+    (Plan::new([128, 128], 2), 54),
+    (Plan::new([128, 64], 2), 30),
+];
+
+/// Few columns, such as the tokens of a small batch, and many rows, such as those of a weight: blocks multicast the tile of the columns.
+const FEW: [Plan; 3] = [
+    Plan::new([128, 32], 1).multicast(4).early(),
+    Plan::new([128, 64], 1).multicast(4).early(),
+    Plan::new([128, 128], 2).multicast(4).early(),
+];
+/// Rows of two tiles: both blocks bring the tile of the columns together.
+const TWO_ROWS: Plan = Plan::new([128, 256], 2).multicast(2);
+
+/// The same with so few rows that multiprocessors would have no tile: smaller tiles, and as many blocks for a tile as are named.
+const SHARED: [(Plan, [i64; 3]); 3] = [
+    (Plan::new([64, 16], 1).early(), [1, 2, 4]),
+    (Plan::new([64, 64], 1).deep().early(), [1, 2, 4]),
+    (Plan::new([64, 128], 1).early(), [1, 2, 4]),
+];
+
+/// The most columns that are few, and how many times as many rows there are.
+const FEWEST: i64 = 128;
+const TIMES: i64 = 8;
+
+/// The multiprocessors of the device on which `MEASURED` was measured, an H200, and the bits of the elements.
+const MEASURED_ON: i64 = 132;
+const MEASURED_BITS: u32 = 16;
+/// M, N, K of products of bf16, and the plan that was fastest of those that `gpu_rows --sweep` measured beside each other on 2026-11-23.
+const MEASURED: [([i64; 3], Plan); 15] = [
+    ([512, 512, 512], Plan::new([64, 64], 1).multicast(2).early()),
+    ([1000, 1000, 1000], Plan::new([64, 160], 1).multicast(4).early()),
+    ([1536, 1536, 1536], Plan::new([192, 96], 3).multicast(2).early()),
+    ([5120, 2560, 1720], Plan::new([128, 160], 1).multicast(2).early()),
+    ([128, 128, 65536], Plan::new([64, 32], 1).apart(16).early()),
+    ([16, 28672, 4096], Plan::new([256, 32], 2).multicast(4).of_columns()),
+    ([16, 28672, 8192], Plan::new([64, 16], 1).multicast(2).of_columns()),
+    ([64, 28672, 4096], Plan::new([128, 64], 1).deep().multicast(4).of_columns().early()),
+    ([64, 28672, 8192], Plan::new([128, 64], 1).deep().multicast(4).of_columns()),
+    ([128, 4096, 4096], Plan::new([128, 64], 1).split(2).early()),
+    ([128, 4096, 14336], Plan::new([128, 160], 1).split(4).early()),
+    ([128, 28672, 4096], Plan::new([128, 128], 2).multicast(4).of_columns()),
+    ([128, 28672, 8192], Plan::new([128, 128], 2).multicast(4).of_columns()),
+    ([256, 4096, 4096], Plan::new([128, 64], 2)),
+    ([256, 4096, 14336], Plan::new([128, 128], 1).split(2).of_columns().early()),
+];
+
+/// M, N, K of the products for which plans were measured, of 16-bit floats on an H200.
+pub fn measured() -> impl Iterator<Item = [i64; 3]> {
+    MEASURED.into_iter().map(|(mnk, _)| mnk)
+}
+
+/// The plans that can be chosen for a dtype, each once, with those that were measured if C is stored as it was then.
+pub(super) fn named(dtype: DType, as_measured: bool) -> impl Iterator<Item = Plan> {
+    let rules = ALL.len() - MEASURED.len();
+    let count = if as_measured && dtype.bits() == MEASURED_BITS { ALL.len() } else { rules };
+    ALL.into_iter()
+        .take(count)
+        .enumerate()
+        .filter(|(i, plan)| !ALL[..*i].contains(plan))
+        .map(|(_, plan)| plan)
+}
+
+/// The plan for C of M x N with contiguous rows and sums of K products, of the plans that `fits` accepts. `as_measured` says whether C
+/// is stored as it was when plans were measured: by tensor copies, as floats of 16 bits.
+pub(super) fn plan(
+    [m, n, k]: [i64; 3],
+    dtype: DType,
+    as_measured: bool,
+    multiprocessors: i64,
+    fits: impl Fn(&Plan) -> bool,
+) -> Plan {
+    if as_measured && multiprocessors == MEASURED_ON && dtype.bits() == MEASURED_BITS {
+        let measured = MEASURED.into_iter().find(|(mnk, _)| *mnk == [m, n, k]).map(|(_, plan)| plan);
+        if let Some(plan) = measured.filter(&fits) {
+            return plan;
+        }
+    }
+    let (few, many) = (m.min(n), m.max(n));
+    let oriented = |plan: Plan| if m < n { plan.of_columns() } else { plan };
+    if few <= FEWEST && many >= TIMES * few {
+        // Where tiles of 64 rows are no more than multiprocessors, each block has one or shares it, as long as there is enough of K.
+        let tiles = (many + 63) / 64;
+        let shared = SHARED.into_iter().filter(|(plan, _)| few <= plan.tile[1]).find_map(|(plan, parts)| {
+            let enough = |parts: &i64| tiles * parts <= multiprocessors && k >= 512 * parts;
+            parts.into_iter().rev().find(enough).map(|parts| oriented(plan.split(parts)))
+        });
+        // Else the fewest columns that hold all, if most multiprocessors have a tile.
+        let some =
+            FEW.into_iter().find(|plan| few <= plan.tile[1] && 2 * many >= plan.tile[0] * multiprocessors);
+        if let Some(plan) = shared.or(some.map(oriented)).filter(&fits) {
+            return plan;
+        }
+    }
+    if (FEWEST + 1..=2 * FEWEST).contains(&m)
+        && n >= TIMES * m
+        && fits(&TWO_ROWS)
+        && 64 * multiprocessors <= n
+    {
+        return TWO_ROWS;
+    }
+    // The tile with which the last multiprocessor finishes first: every one takes as many turns as that.
+    let time = |plan: &Plan, each: i64| {
+        let [tile_m, tile_n] = plan.tile;
+        let tiles = ((m + tile_m - 1) / tile_m).saturating_mul((n + tile_n - 1) / tile_n);
+        tiles.saturating_add(multiprocessors - 1).div_euclid(multiprocessors.max(1)).saturating_mul(each)
+    };
+    let fitting = TILES.into_iter().filter(|(plan, _)| fits(plan));
+    fitting.min_by_key(|(plan, each)| time(plan, *each)).map_or(TILES[TILES.len() - 1].0, |(plan, _)| plan)
+}
