@@ -120,7 +120,7 @@ fn names() {
         refused(
             folder.path(),
             line,
-            "kernel simt does not take bf16: f32 is accepted; sm80 and sm90 take f16, bf16, e4m3 and e5m2",
+            "kernel simt does not take bf16: f32 is accepted; sm80 and sm90 take the other dtypes",
         );
     }
     for (arguments, what) in [
@@ -181,7 +181,7 @@ fn files_that_do_not_fit_each_other_or_the_arguments() {
         ),
         (
             "--a a.npy --b b.npy --kernel sm80",
-            "kernel sm80 does not take f32: f16, bf16, e4m3 and e5m2 are accepted; simt takes f32",
+            "kernel sm80 does not take f32: f64, tf32, f16, bf16, e4m3, e5m2 and s8 are accepted; simt takes f32",
         ),
     ] {
         refused(at, &format!("gemm {line} -o c.npy"), message);
