@@ -128,6 +128,7 @@ fn tuned() -> Vec<(String, Vec<GemmConfig>)> {
             let [lda, ldb, ldc] = product.pitches().map(Some);
             let problem = Problem::new(product.dtype, product.mnk, product.layout);
             let problem = problem.and_then(|problem| problem.with_pitches(lda, ldb, ldc)).expect(&row.name);
+            let problem = problem.with_fast_accumulation(product.fast);
             out.push((row.name, candidates(&problem, 132, 24)));
         }
     }

@@ -31,6 +31,7 @@ fn a_row_is_measured_without_a_peer() {
         "{ mnk = [17, 33, 9], dtype = \"bf16\", ld = [11, 13, 35], bar = 1.0 }",
         "{ mnk = [64, 64, 64], dtype = \"f16\", layout = \"tt\", bar = 1.0 }",
         "{ mnk = [64, 64, 128], dtype = \"e4m3\", fast = true, bar = 1.0 }",
+        "{ mnk = [64, 64, 256], dtype = \"e4m3\", bar = 1.0 }",
         "{ mnk = [64, 64, 32], dtype = \"tf32\", bar = 1.0 }",
         "{ mnk = [64, 64, 128], dtype = \"s8\", bar = 1.0 }",
         "{ mnk = [40, 24, 16], dtype = \"f64\", bar = 1.0 }",

@@ -158,6 +158,7 @@ impl<'a, T: Element + Pod, C: Element + Pod> Operands<'a, T, C> {
             return self.compare_fused(fused, sample, &left, &right, bounds);
         }
         let problem = Problem::new(self.product.dtype, mnk, Layout::Tn)?.with_output(C::DTYPE)?;
+        let problem = problem.with_fast_accumulation(self.product.fast);
         let check = gemm::check(&problem, &left, &right, found, None)?;
         if check.passed() || bounds == Bounds::Rough && check.relative_error < ROUGH {
             return Ok(());
