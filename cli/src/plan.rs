@@ -7,7 +7,7 @@ use std::str::FromStr;
 use clap::Subcommand;
 use girih_codegen::plan::{
     self, Access, BestMap, Conversion, Order, Pieces, WarpAccess, best_map, best_swizzle, coalesced_copy,
-    exactly_once, in_bounds, injective, race_free, warp_accesses, widest_vector,
+    exactly_once, in_bounds, injective, race_free, staged_copy, warp_accesses, widest_vector,
 };
 use girih_layout::{Composed, F2Matrix, Int, Lay, Shape};
 use girih_tensor::DType;
@@ -23,6 +23,7 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
   girih plan check '((4,8),(2,2)):((32,1),(16,8))' --tile '(16,8)'
   girih plan access '(64,64):(64,1)' '(32,8):(1,64)' --dtype bf16
   girih plan copy '(128,64):(4096,1)' --threads 256 --dtype bf16
+  girih plan staged '(64,64):(64,1)' --threads 128 --dtype bf16
   girih plan swizzle '(64,64):(64,1)' --dtype bf16 --access '((8,16),(8,4)):((512,1),(64,16)):8'
   girih plan swizzle '(32,32):(32,1)' --dtype f32 --access '((8,32),4):((128,1),32):4' --access '(32,32):(1,32):1'
   girih plan convert '((4,8),(2,2)):((32,1),(16,8))' '((4,8),(2,2)):((16,1),(8,64))' --dtype f32
@@ -74,6 +75,21 @@ enum What {
         #[arg(long)]
         dtype: DType,
     },
+    /// The way of a tile through shared memory from one order of its elements to another
+    Staged {
+        /// The tile's coordinates, the fastest mode of the source first, to the index in the order of the destination
+        #[arg(value_parser = marked::layout)]
+        tile: Lay,
+        /// Threads of the block
+        #[arg(long)]
+        threads: i64,
+        /// The type of the elements
+        #[arg(long)]
+        dtype: DType,
+        /// Elements that a thread reads and that it writes at a time [default: 16 bytes]
+        #[arg(long, num_args = 2, value_names = ["READ", "WRITTEN"])]
+        vectors: Option<Vec<i64>>,
+    },
     /// The swizzle, and the linear map over F2, of a tile in shared memory for which accesses have the fewest conflicts
     Swizzle {
         /// The layout of the tile in memory, coordinate -> element
@@ -124,6 +140,11 @@ pub(crate) fn run(args: Args) -> CommandResult {
         What::Check { tv, tile } => check(&tv, &tile)?,
         What::Access { memory, tv, dtype, vector } => access(&memory, &tv, dtype, vector)?,
         What::Copy { memory, threads, dtype } => copy(&memory, threads, dtype)?,
+        What::Staged { tile, threads, dtype, vectors } => {
+            let widest = (128 / i64::from(dtype.bits())).max(1);
+            let vectors = vectors.map_or([widest; 2], |both| [both[0], both[1]]);
+            staged(&tile, threads, dtype, vectors)?
+        }
         What::Swizzle { memory, dtype, accesses } => {
             let accesses: Vec<Access> = accesses.into_iter().map(|Vectors(access)| access).collect();
             swizzle(&memory, dtype, &accesses)?
@@ -267,5 +288,19 @@ fn copy(memory: &Lay, threads: i64, dtype: DType) -> Result<Answer> {
         ("tile of the copy", format!("({})", shape.join(","))),
     ];
     let object = json!({ "atom": copy.atom.name(), "tv": copy.tv.to_string(), "tile": extents });
+    Ok((lines, object, true))
+}
+
+fn staged(tile: &Lay, threads: i64, dtype: DType, vectors: [i64; 2]) -> Result<Answer> {
+    let copy = staged_copy(tile, i64::from(dtype.bits()), vectors, threads)?;
+    let lines = vec![
+        ("read from the source", copy.load.to_string()),
+        ("written to destination", copy.store.to_string()),
+        ("map of shared memory", in_words(&copy.map)?),
+    ];
+    let object = json!({
+        "load": copy.load.to_string(), "store": copy.store.to_string(), "map": map_text(&copy.map.map)?,
+        "wavefronts": pieces(copy.map.wavefronts), "optimal": copy.map.is_optimal,
+    });
     Ok((lines, object, true))
 }

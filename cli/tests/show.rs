@@ -134,6 +134,9 @@ fn copies_swizzles_and_conversions_are_found() {
         (&copy["atom"], &copy["tv"]),
         (&"UniversalCopy<uint128_t>".into(), &"((8,32),8):((256,1),32)".into())
     );
+    let staged = object(&["plan", "staged", "(64,64):(64,1)", "--threads", "128", "--dtype", "bf16"]);
+    assert_eq!(staged["load"], "((8,4,4),(8,2,2)):((8,128,512),(1,64,2048))");
+    assert_eq!(staged["wavefronts"]["taken"], staged["wavefronts"]["least"]);
     let swizzle = object(&[
         "plan",
         "swizzle",
@@ -186,6 +189,7 @@ fn what_can_not_be_drawn_or_planned_is_refused_with_what_would_be() {
             "error: 4096 x 4096 cells are too many for a picture: up to 65536 are drawn",
         ),
         (&["plan", "copy", "(8,8):(16,2)", "--threads", "8", "--dtype", "f32"], 1, "error: coalesced_copy: "),
+        (&["plan", "staged", "(8,8):(16,2)", "--threads", "8", "--dtype", "f32"], 1, "error: staged_copy: "),
         (
             &["plan", "swizzle", "(8,8):(8,1)", "--dtype", "f32", "--access", "(8,8):(1,8):x"],
             2,

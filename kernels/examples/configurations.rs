@@ -135,14 +135,14 @@ fn copies() -> Result<Vec<(String, Problem, i64)>, girih_kernels::Error> {
             strided(&[128, 32, 4096, 32], &[1, 128, 4096, 1 << 24], &[1, 128 << 12, 128, 1 << 24])?,
         );
         add("channels", 16, strided(&[224 * 224, 3, 64], &[1, 50_176, 150_528], &[3, 1, 150_528])?);
-        let table = Lay::strided([4096, 32], [32, 1])?;
+        let table = Lay::strided([1 << 20, 32], [32, 1])?;
         add("gather", 16, Problem::gather(dtype, &table, &table, 0, DType::S64)?);
-        let (inner, outer) = (Lay::strided([1000, 1000], [1000, 1])?, Lay::strided([1024, 1024], [1024, 1])?);
+        let (inner, outer) = (Lay::strided([8000, 8000], [8000, 1])?, Lay::strided([8192, 8192], [8192, 1])?);
         add("pad", 16, Problem::pad(dtype, &inner, &outer, &[1, 1], 0.0)?);
         add(
             "pad_transposed",
             16,
-            Problem::pad(dtype, &inner, &Lay::strided([1024, 1024], [1, 1024])?, &[8, 8], 0.0)?,
+            Problem::pad(dtype, &inner, &Lay::strided([8192, 8192], [1, 8192])?, &[8, 8], 0.0)?,
         );
     }
     Ok(all)

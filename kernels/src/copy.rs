@@ -11,6 +11,8 @@ mod modes;
 mod pieces;
 mod problem;
 mod run;
+mod sides;
+mod tiles;
 
 pub use girih_codegen::copy::Caching;
 
