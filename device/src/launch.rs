@@ -26,7 +26,8 @@ pub struct LaunchConfig {
     /// `grid.sync()` of cooperative groups does. A grid of more blocks than the device can run at a time is refused.
     pub cooperative: bool,
     /// Whether the kernel may begin before the kernel before it in its stream has ended (programmatic dependent launch, sm_90). The kernel
-    /// must wait for it by `griddepcontrol.wait` before it reads or writes global memory.
+    /// must wait for it by `griddepcontrol.wait` before it reads or writes global memory: every thread that does so, which the caller of an
+    /// `unsafe` launch promises. A kernel without any such wait is refused.
     pub programmatic: bool,
 }
 

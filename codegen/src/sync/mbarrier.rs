@@ -107,7 +107,8 @@ impl Mbarrier {
         let rank = b.operand(rank, Width::W32)?;
         let there = b.reg(Type::U32);
         let modifiers = [Word::SharedCluster.into(), Type::U32.into()];
-        b.inst(Opcode::Mapa, &modifiers, vec![Operand::from(&there), Operand::from(&own), rank]);
+        // The rank may be no block's where the condition does not hold.
+        b.inst_if(cond, Opcode::Mapa, &modifiers, vec![Operand::from(&there), Operand::from(&own), rank])?;
         let modifiers = [Word::Arrive.into(), Word::SharedCluster.into(), Type::B64.into()];
         let operands = vec![Operand::Sink, crate::builder::address(&there, 0)];
         b.inst_if(cond, Opcode::Mbarrier, &modifiers, operands)

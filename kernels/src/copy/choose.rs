@@ -22,7 +22,7 @@ pub struct Tuning {
     /// Bytes of a tile that follow each other in the destination and in the source, if the tile goes through shared memory and as much
     /// follows each other there.
     pub rows: [i64; 2],
-    /// Tiles along the destination's first mode that come before the next ones along the source's ([`Walk::band`]).
+    /// Tiles along the destination's first mode that come before the next ones along the source's (the `band` of [`Walk`](girih_codegen::copy::Walk)).
     pub band: i64,
     /// Blocks of a multiprocessor, which go on with other tiles; without it each block has one tile.
     pub blocks: Option<i64>,

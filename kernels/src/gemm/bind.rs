@@ -138,6 +138,14 @@ pub(super) struct Workspace {
     pub(super) turns: Buffer<u8>,
 }
 
+impl Workspace {
+    /// Makes the workspace what a launch expects, after one that has stopped halfway: counters that it left behind would let a later block
+    /// take itself for the last one.
+    pub(super) fn reset(&self) -> Result<(), Error> {
+        Ok(self.turns.fill_bytes(0)?)
+    }
+}
+
 /// A matrix in memory, and how a tensor map of it is made.
 pub(super) struct Matrix<'a> {
     pub(super) arg: Arg<'a>,

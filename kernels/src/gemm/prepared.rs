@@ -1,7 +1,10 @@
 //! What a GEMM launches, as a value.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use girih_device::{Arg, Launch};
 
+use super::bind::Workspace;
 use crate::Error;
 
 /// The launches of a GEMM on certain buffers, checked and encoded once ([`Gemm::prepare`](super::Gemm::prepare)).
@@ -11,6 +14,11 @@ pub struct Prepared {
     pub(super) product: Launch,
     /// Whether the kernel's A is the caller's B.
     pub(super) transposed: bool,
+    /// Whether zeros stand for the kernel's A or B, whatever buffer is given.
+    pub(super) fixed: [bool; 2],
+    /// Held over both launches: all that are prepared of one GEMM copy A and B to the same memory.
+    pub(super) turn: Option<Arc<Mutex<()>>>,
+    pub(super) workspace: Option<Arc<Workspace>>,
 }
 
 impl Prepared {
@@ -23,15 +31,19 @@ impl Prepared {
     /// As for [`Launch::run`]: memory that girih has not allocated must still be allocated, and hold the problem's matrices.
     #[expect(unsafe_code, reason = "launching PTX is unsafe: the contract is the caller's")]
     pub unsafe fn run(&self) -> Result<(), Error> {
-        for launch in self.launches() {
-            // SAFETY: the caller's promise is passed on.
-            unsafe { launch.run() }?;
+        let turn = self.turn.as_ref().map(|turn| turn.lock().unwrap_or_else(PoisonError::into_inner));
+        // SAFETY: the caller's promise is passed on.
+        let launched = self.launches().try_for_each(|launch| unsafe { launch.run() });
+        drop(turn);
+        if let (Err(_), Some(workspace)) = (&launched, &self.workspace) {
+            workspace.reset()?;
         }
-        Ok(())
+        Ok(launched?)
     }
 
     /// The launches in their order, for engines that call the driver themselves: the copies of A and B, if the kernel does not take these as
-    /// they lie, and the product.
+    /// they lie, and the product. All that are prepared of one GEMM share the memory of the copies and the workspace: nothing else of that
+    /// GEMM may run between these launches, or at the same time.
     pub fn launches(&self) -> impl Iterator<Item = &Launch> {
         self.copies.iter().chain([&self.product])
     }
@@ -47,6 +59,9 @@ impl Prepared {
             "b" if self.transposed => "a",
             same => same,
         };
+        if name == "a" && self.fixed[0] || name == "b" && self.fixed[1] {
+            return Ok(());
+        }
         let has =
             |launch: &Launch, name: &str| launch.kernel().info().params.iter().any(|p| &*p.name == name);
         if let Some(copies) = self.copies.as_mut().filter(|copies| has(copies, name)) {

@@ -1,5 +1,7 @@
 //! Copies of A and B for kernels that do not take them as they lie.
 
+use std::sync::{Arc, Mutex};
+
 use girih_codegen::Operand;
 use girih_codegen::gemm::{GemmConfig, Repitch, RepitchConfig, RepitchParam, repitch};
 use girih_device::{Arg, Buffer, Device, Kernel, LaunchConfig};
@@ -94,6 +96,8 @@ pub(super) struct Copies {
     vectors: [Option<i64>; 2],
     problem: Problem,
     solved: Problem,
+    /// Held from the pass to the product, so that no other pass comes between.
+    pub(super) turn: Arc<Mutex<()>>,
 }
 
 impl Copies {
@@ -126,7 +130,13 @@ impl Copies {
                 Some((device.load(&pass.kernel)?.kernel(config.name)?, pass))
             }
         };
-        Ok(Some(Copies { places, pass, vectors, problem: *problem, solved: *solved }))
+        let (problem, solved) = (*problem, *solved);
+        Ok(Some(Copies { places, pass, vectors, problem, solved, turn: Arc::default() }))
+    }
+
+    /// Whether an operand has a place that no pass writes: it is empty, and zeros stand for it.
+    pub(super) fn is_fixed(&self, operand: usize) -> bool {
+        self.places[operand].is_some() && (self.pass.is_none() || self.vectors[operand].is_none())
     }
 
     /// How many bytes the address of an operand must be a multiple of, if the operand is copied.

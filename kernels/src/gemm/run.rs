@@ -285,8 +285,7 @@ impl Gemm {
     ) -> Result<(), Error> {
         let launched = self.bound(a, b, c, given, launch);
         if let (Err(Error::Device(_)), Some(workspace)) = (&launched, &self.workspace) {
-            // A launch that stops halfway leaves its turns behind, and the next one would wait forever.
-            workspace.turns.fill_bytes(0)?;
+            workspace.reset()?;
         }
         launched.map(drop)
     }
@@ -325,7 +324,15 @@ impl Gemm {
     ) -> Result<Option<Prepared>, Error> {
         let bound = self
             .bound(a, b, c, given, |kernel, config, args| kernel.prepare(config, &kernel.arguments(args)?))?;
-        Ok(bound.map(|(copies, product)| Prepared { copies, product, transposed: self.transposed }))
+        let fixed = |i: usize| self.copies.as_ref().is_some_and(|copies| copies.is_fixed(i));
+        Ok(bound.map(|(copies, product)| Prepared {
+            copies,
+            product,
+            transposed: self.transposed,
+            fixed: [fixed(0), fixed(1)],
+            turn: self.copies.as_ref().map(|copies| copies.turn.clone()),
+            workspace: self.workspace.clone(),
+        }))
     }
 
     /// Checks the buffers, and calls `then` with the configuration and the arguments of each launch, unless C is empty: of the copies of A
@@ -379,11 +386,14 @@ impl Gemm {
             return Ok(None);
         }
         let config = self.launch_config()?;
+        let turn =
+            self.copies.as_ref().map(|copies| copies.turn.lock().unwrap_or_else(PoisonError::into_inner));
         let copied = match &self.copies {
             Some(copies) => copies.launch(given_operands, &mut then)?,
             None => None,
         };
         let product = binding.launch(generated, |args| then(kernel, &config, args))?;
+        drop(turn);
         Ok(Some((copied, product)))
     }
 

@@ -123,12 +123,11 @@ pub(super) fn plan(
         let tiles = (many + 63) / 64;
         let shared = SHARED.into_iter().filter(|(plan, _)| few <= plan.tile[1]).find_map(|(plan, parts)| {
             let enough = |parts: &i64| tiles * parts <= multiprocessors && k >= 512 * parts;
-            parts.into_iter().rev().find(enough).map(|parts| oriented(plan.split(parts)))
+            parts.into_iter().rev().filter(enough).map(|parts| oriented(plan.split(parts))).find(&fits)
         });
         // Else the fewest columns that hold all, if most multiprocessors have a tile.
-        let some =
-            FEW.into_iter().find(|plan| few <= plan.tile[1] && 2 * many >= plan.tile[0] * multiprocessors);
-        if let Some(plan) = shared.or(some.map(oriented)).filter(&fits) {
+        let filled = |plan: &Plan| few <= plan.tile[1] && 2 * many >= plan.tile[0] * multiprocessors;
+        if let Some(plan) = shared.or_else(|| FEW.into_iter().filter(filled).map(oriented).find(&fits)) {
             return plan;
         }
     }
@@ -141,9 +140,15 @@ pub(super) fn plan(
     }
     // The tile with which the last multiprocessor finishes first: every one takes as many turns as that.
     let time = |plan: &Plan, each: i64| {
-        let [tile_m, tile_n] = plan.tile;
-        let tiles = ((m + tile_m - 1) / tile_m).saturating_mul((n + tile_n - 1) / tile_n);
-        tiles.saturating_add(multiprocessors - 1).div_euclid(multiprocessors.max(1)).saturating_mul(each)
+        // Blocks that multicast are a cluster, whose tiles are one below the other.
+        let ([tile_m, tile_n], stacked) = (plan.tile, plan.multicast);
+        if stacked > 1 && stacked > multiprocessors {
+            return i64::MAX;
+        }
+        let clusters = (multiprocessors / stacked).max(1);
+        let tiles =
+            ((m + stacked * tile_m - 1) / (stacked * tile_m)).saturating_mul((n + tile_n - 1) / tile_n);
+        tiles.saturating_add(clusters - 1).div_euclid(clusters).saturating_mul(each)
     };
     let fitting = TILES.into_iter().filter(|(plan, _)| fits(plan));
     fitting.min_by_key(|(plan, each)| time(plan, *each)).map_or(TILES[TILES.len() - 1].0, |(plan, _)| plan)
