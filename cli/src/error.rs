@@ -43,7 +43,7 @@ pub enum Error {
         descr: String,
     },
     /// No GEMM takes elements of the file's type.
-    #[error("{} holds {descr}: '<f4' (f32), '<f2' (f16) and '<u2' or '|V2' (the bits of bf16) are accepted", .path.display())]
+    #[error("{} holds {descr}: '<f4', '<f8', '<f2', '|i1', '<u2' or '|V2' (the bits of bf16) and '|u1' or '|V1' (the bits of 8-bit floats) are accepted", .path.display())]
     ElementType {
         /// The file.
         path: PathBuf,
@@ -76,9 +76,14 @@ pub enum Error {
         /// What is wrong with it.
         message: String,
     },
-    /// No kernel takes the dtype.
-    #[error("no kernel takes `{0}`: f32, f16 and bf16 are accepted")]
-    KernelDType(String),
+    /// No kernel multiplies the dtype.
+    #[error(
+        "no kernel multiplies `{0}`: f32, tf32, f64, f16, bf16, e4m3 or fp8, e5m2, and s8 or int8 are accepted"
+    )]
+    InputDType(String),
+    /// No kernel stores the dtype.
+    #[error("no kernel stores `{0}`: f32, f64, f16, bf16, e4m3 or fp8, e5m2, and s32 or int32 are accepted")]
+    OutputDType(String),
     /// No atom has the name.
     #[error("there is no atom `{name}`; names like this one are: {}", list(.near))]
     UnknownAtom {

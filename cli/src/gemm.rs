@@ -8,6 +8,7 @@ mod report;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use float8::{F8E4M3, F8E5M2};
 use girih_device::{Kind, Pod};
 use girih_kernels::gemm::{Gemms, KernelKind, Order, check};
 use girih_tensor::{DType, Element};
@@ -28,16 +29,17 @@ use report::Report;
 pub(crate) struct Args {
     #[command(flatten)]
     problem: ProblemArgs,
-    /// The file of A, which says the extents and the dtype: '<f4', '<f2', or '<u2' for the bits of bf16 [default: random]
+    /// The file of A, which says the extents and the dtype: '<f4', '<f8', '<f2', '|i1', or '<u2' for the bits of bf16 and '|u1' for
+    /// those of e4m3, or of e5m2 if --dtype says so [default: random]
     #[arg(long, value_name = "A.npy", requires = "b")]
     a: Option<PathBuf>,
     /// The file of B, of the same dtype as A
     #[arg(long, value_name = "B.npy", requires = "a")]
     b: Option<PathBuf>,
-    /// Write the product to this file, if the product passes the check (bf16 as '<u2')
+    /// Write the product to this file, if the product passes the check (bf16 as '<u2', 8-bit floats as '|u1')
     #[arg(short, long, value_name = "C.npy")]
     output: Option<PathBuf>,
-    /// Seed of the random matrices, whose elements are uniform in -1..1
+    /// Seed of the random matrices, whose elements are uniform in -1..1, or integers from -127 to 127
     #[arg(long, default_value_t = 0, conflicts_with = "a")]
     seed: u64,
     #[command(flatten)]
@@ -54,20 +56,43 @@ pub(crate) fn run(args: Args) -> CommandResult {
     };
     let output = args.output.as_deref().map(Output::new).transpose()?;
     let session = Session::open(&args.run)?;
-    let report = match chosen.problem.dtype() {
-        DType::F32 => multiply::<f32>(&session, &chosen, source, output)?,
-        DType::F16 => multiply::<f16>(&session, &chosen, source, output)?,
-        DType::Bf16 => multiply::<bf16>(&session, &chosen, source, output)?,
+    let report = match chosen.problem.input() {
+        DType::F32 => of::<f32>(&session, &chosen, source, output)?,
+        DType::F64 => of::<f64>(&session, &chosen, source, output)?,
+        DType::F16 => of::<f16>(&session, &chosen, source, output)?,
+        DType::Bf16 => of::<bf16>(&session, &chosen, source, output)?,
+        DType::E4m3 => of::<F8E4M3>(&session, &chosen, source, output)?,
+        DType::E5m2 => of::<F8E5M2>(&session, &chosen, source, output)?,
+        DType::S8 => of::<i8>(&session, &chosen, source, output)?,
         other => return Err(girih_kernels::Error::unsupported("gemm", other).into()),
     };
     run::print(&report, args.run.json)?;
     Ok(if report.passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The byte that C is filled with before the run. Elements of such bytes are NaN in every dtype.
+/// The byte that C is filled with before the run. Floats of such bytes are NaN, and integers -1.
 const POISON: u8 = 0xff;
 
-fn multiply<T: Element + Pod>(
+/// Multiplies elements of `T`.
+fn of<T: Element + Pod>(
+    session: &Session,
+    chosen: &Chosen,
+    source: Source,
+    output: Option<Output>,
+) -> Result<Report, Box<dyn std::error::Error>> {
+    match chosen.problem.output() {
+        DType::F32 => multiply::<T, f32>(session, chosen, source, output),
+        DType::F64 => multiply::<T, f64>(session, chosen, source, output),
+        DType::F16 => multiply::<T, f16>(session, chosen, source, output),
+        DType::Bf16 => multiply::<T, bf16>(session, chosen, source, output),
+        DType::E4m3 => multiply::<T, F8E4M3>(session, chosen, source, output),
+        DType::E5m2 => multiply::<T, F8E5M2>(session, chosen, source, output),
+        DType::S32 => multiply::<T, i32>(session, chosen, source, output),
+        other => Err(girih_kernels::Error::unsupported("gemm", other).into()),
+    }
+}
+
+fn multiply<T: Element + Pod, C: Element + Pod>(
     session: &Session,
     chosen: &Chosen,
     source: Source,
@@ -81,11 +106,12 @@ fn multiply<T: Element + Pod>(
     let origin = source.origin();
     let [a, b] = source.operands::<T>(problem)?;
     let (on_a, on_b) = (device.upload(&a)?, device.upload(&b)?);
-    let on_c = device.alloc::<T>(problem.c().span() as usize)?;
+    let on_c = device.alloc::<C>(problem.c().span() as usize)?;
     on_c.fill_bytes(POISON)?;
     let time = session.time(|| gemm.run(&on_a, &on_b, &on_c))?;
     let c = on_c.download()?;
-    let found = check(problem, &a, &b, &c, Some(T::from_f64(f64::NAN)))?;
+    let poison = C::from_f64(if C::DTYPE.is_float() { f64::NAN } else { -1.0 });
+    let found = check(problem, &a, &b, &c, Some(poison))?;
     let output = output.filter(|_| found.passed());
     if let Some(output) = &output {
         let order = if problem.c().contiguous() == 1 { Order::Row } else { Order::Column };

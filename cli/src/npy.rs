@@ -62,7 +62,7 @@ impl Npy {
         if self.fortran { [last, first] } else { [first, last] }
     }
 
-    /// Reads the elements in the order in which the file stores them; `T` is the file's dtype.
+    /// Reads the elements in the order in which the file stores them; `T` has as many bits as the file's dtype.
     pub(crate) fn read<T: Element + Pod>(mut self) -> Result<Vec<T>, Error> {
         let [outer, inner] = self.stored();
         let mut elements = vec![T::from_f64(0.0); (outer * inner) as usize];
@@ -82,15 +82,19 @@ fn element_type(path: &Path, dtype: &npyz::DType, descr: &str) -> Result<DType, 
         return Err(Error::BigEndian { path, descr });
     }
     match (plain.type_char(), plain.size_field()) {
+        (TypeChar::Float, 8) => Ok(DType::F64),
         (TypeChar::Float, 4) => Ok(DType::F32),
         (TypeChar::Float, 2) => Ok(DType::F16),
+        (TypeChar::Int, 1) => Ok(DType::S8),
         // numpy has no bf16: a file holds the bits of bf16 as integers, or as the two opaque bytes that ml_dtypes saves.
         (TypeChar::Uint | TypeChar::RawData, 2) => Ok(DType::Bf16),
+        // It has no floats of 8 bits either, and does not tell one kind from the other.
+        (TypeChar::Uint | TypeChar::RawData, 1) => Ok(DType::E4m3),
         _ => Err(Error::ElementType { path, descr }),
     }
 }
 
-/// Writes a matrix whose `elements` are stored in `order`. Elements of bf16 are written as their bits.
+/// Writes a matrix whose `elements` are stored in `order`. Floats of bf16 and of 8 bits are written as their bits.
 pub(crate) fn write<T: Element + Pod>(
     mut to: impl Write,
     shape: [i64; 2],
@@ -101,6 +105,9 @@ pub(crate) fn write<T: Element + Pod>(
         DType::F32 => "<f4",
         DType::F16 => "<f2",
         DType::Bf16 => "<u2",
+        DType::F64 => "<f8",
+        DType::S32 => "<i4",
+        DType::E4m3 | DType::E5m2 => "|u1",
         other => return Err(io::Error::other(girih_kernels::Error::unsupported("npy", other))),
     };
     let plain: TypeStr = descr.parse().map_err(|e| io::Error::other(format!("{descr}: {e}")))?;

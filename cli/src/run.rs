@@ -6,7 +6,6 @@ use std::sync::{Arc, Once};
 use std::time::{Duration, Instant};
 
 use girih_device::{Device, Kind, Select, SimOptions};
-use girih_tensor::DType;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::Error;
@@ -100,12 +99,4 @@ fn progress(bar: ProgressBar) -> Arc<dyn Fn(u64, u64) + Send + Sync> {
         });
         bar.set_position(done);
     })
-}
-
-/// Parses the dtype of a kernel that can be run or printed.
-pub(crate) fn kernel_dtype(text: &str) -> Result<DType, Error> {
-    match text.parse() {
-        Ok(dtype @ (DType::F32 | DType::F16 | DType::Bf16)) => Ok(dtype),
-        _ => Err(Error::KernelDType(text.into())),
-    }
 }

@@ -1,12 +1,11 @@
 //! The product that the arguments describe, alone or with two files.
 
-use girih_codegen::gemm::Major;
-use girih_kernels::gemm::{KernelKind, Layout, Order, Problem};
+use girih_codegen::gemm::{Major, outputs};
+use girih_kernels::gemm::{INPUTS, KernelKind, Layout, Order, Problem};
 use girih_tensor::DType;
 
 use crate::Error;
 use crate::npy::Npy;
-use crate::run;
 
 /// The default extent, which the simulator computes in a few seconds.
 const DEFAULT_EXTENT: i64 = 512;
@@ -41,10 +40,18 @@ pub(crate) struct ProblemArgs {
     /// Columns of A, rows of B [default: 512]
     #[arg(long, allow_negative_numbers = true)]
     k: Option<i64>,
-    /// Element type: f32, f16 or bf16; sums are f32 [default: bf16, or the type of the files]
-    #[arg(long, value_parser = run::kernel_dtype)]
+    /// What is multiplied: f32, tf32 (A and B are f32), f64, f16, bf16, e4m3 (fp8), e5m2, s8 (int8) [default: bf16, or the type
+    /// of the files]
+    #[arg(long, value_parser = input)]
     dtype: Option<DType>,
-    /// Kernel: simt (f32 on the CUDA cores), sm80 or sm90 (f16, bf16 on the tensor cores) [default: the fastest that the
+    /// Element type of C: f32, f64 (of f64), f16, bf16, e4m3 (fp8), e5m2, s32 (int32, of s8) [default: that of A and B, bf16 for
+    /// 8-bit floats, s32 for s8]
+    #[arg(long, value_name = "DTYPE", value_parser = output)]
+    out: Option<DType>,
+    /// Let sums of 8-bit floats have fewer bits, as the tensor cores of Hopper make them
+    #[arg(long)]
+    fast_accumulation: bool,
+    /// Kernel: simt (f32 on the CUDA cores), sm80 or sm90 (the other types on the tensor cores) [default: the fastest that the
     /// device and the problem allow]
     #[arg(long)]
     kernel: Option<KernelKind>,
@@ -110,7 +117,7 @@ impl ProblemArgs {
     fn dtype_of(&self, a: &Npy, b: &Npy) -> Result<DType, Error> {
         for file in [a, b] {
             if let Some(flag) = self.dtype
-                && flag != file.dtype
+                && !holds(file.dtype, flag)
             {
                 let (path, descr) = (file.path.clone(), file.descr.clone());
                 return Err(Error::DTypeFlag { flag, path, file: file.dtype, descr });
@@ -120,13 +127,13 @@ impl ProblemArgs {
             let of = |file: &Npy| (file.path.clone(), file.dtype);
             return Err(Error::DTypes { a: of(a), b: of(b) });
         }
-        Ok(a.dtype)
+        Ok(self.dtype.unwrap_or(a.dtype))
     }
 
     fn chosen(&self, dtype: DType, mnk: [i64; 3], layout: Layout) -> Result<Chosen, girih_kernels::Error> {
-        let problem = Problem::new(dtype, mnk, layout)?
-            .with_order(self.order)
-            .with_pitches(self.lda, self.ldb, self.ldc)?;
+        let problem = Problem::new(dtype, mnk, layout)?.with_fast_accumulation(self.fast_accumulation);
+        let problem = self.out.map_or(Ok(problem), |out| problem.with_output(out))?;
+        let problem = problem.with_order(self.order).with_pitches(self.lda, self.ldb, self.ldc)?;
         Ok(Chosen { problem, layout, kind: self.kernel })
     }
 }
@@ -139,6 +146,39 @@ fn extents(file: &Npy, major: Major) -> [i64; 2] {
 
 /// Bytes of the three matrices on the device.
 pub(crate) fn bytes(problem: &Problem) -> u64 {
-    let spans = [problem.a(), problem.b(), problem.c()].map(|matrix| matrix.span() as u64);
-    spans.iter().sum::<u64>() * u64::from(problem.dtype().bits() / 8)
+    let matrices =
+        [(problem.a(), problem.input()), (problem.b(), problem.input()), (problem.c(), problem.output())];
+    matrices.iter().map(|(matrix, dtype)| matrix.span() as u64 * u64::from(dtype.bits() / 8)).sum()
+}
+
+/// Whether a file of elements of `file` can be multiplied as `flag` says. The bits of 8-bit floats are those of either type.
+fn holds(file: DType, flag: DType) -> bool {
+    match flag {
+        DType::Tf32 => file == DType::F32,
+        DType::E5m2 => matches!(file, DType::E4m3 | DType::E5m2),
+        _ => file == flag,
+    }
+}
+
+/// The names of dtypes that others use.
+fn named(text: &str) -> Option<DType> {
+    match text {
+        "fp8" => Some(DType::E4m3),
+        "int8" => Some(DType::S8),
+        "int32" => Some(DType::S32),
+        _ => text.parse().ok(),
+    }
+}
+
+/// Parses the dtype of what is multiplied.
+fn input(text: &str) -> Result<DType, Error> {
+    named(text).filter(|dtype| INPUTS.contains(dtype)).ok_or_else(|| Error::InputDType(text.into()))
+}
+
+/// Parses the dtype of C.
+fn output(text: &str) -> Result<DType, Error> {
+    let stored = |dtype: &DType| {
+        [DType::F32, DType::S32, DType::F64].iter().any(|&sums| outputs(sums).contains(dtype))
+    };
+    named(text).filter(stored).ok_or_else(|| Error::OutputDType(text.into()))
 }

@@ -11,7 +11,7 @@ use crate::npy::Npy;
 
 /// Where A and B come from.
 pub(crate) enum Source {
-    /// Random elements, uniform in -1..1, from a seed.
+    /// Random elements from a seed.
     Random(u64),
     /// Two files.
     Files(Box<[Npy; 2]>),
@@ -42,7 +42,8 @@ impl Source {
     }
 }
 
-/// Random elements, `len` of them, uniform in -1..1.
+/// Random elements, `len` of them: floats uniform in -1..1, integers from -127 to 127.
 pub(crate) fn random<T: Element>(rng: &mut StdRng, len: i64) -> Vec<T> {
-    (0..len).map(|_| T::from_f64(rng.random_range(-1.0..1.0))).collect()
+    let most = if T::DTYPE.is_float() { 1.0 } else { 127.0 };
+    (0..len).map(|_| T::from_f64(rng.random_range(-most..most))).collect()
 }

@@ -28,6 +28,7 @@ pub(crate) struct ProblemReport {
     n: i64,
     k: i64,
     dtype: &'static str,
+    output: &'static str,
     layout: &'static str,
     order: &'static str,
     kernel: &'static str,
@@ -68,6 +69,7 @@ impl ProblemReport {
             n,
             k,
             dtype: problem.dtype().name(),
+            output: problem.output().name(),
             layout: chosen.layout.name(),
             order: if problem.c().contiguous() == 1 { "row" } else { "column" },
             kernel: kind.name(),
@@ -80,8 +82,9 @@ impl ProblemReport {
 
 impl fmt::Display for ProblemReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ProblemReport { m, n, k, dtype, layout, kernel, .. } = self;
-        line(f, "problem", format_args!("C = A * B, M={m} N={n} K={k}, {dtype}, {layout}, by {kernel}"))?;
+        let ProblemReport { m, n, k, dtype, output, layout, kernel, .. } = self;
+        let types = if dtype == output { String::from(*dtype) } else { format!("{dtype} to {output}") };
+        line(f, "problem", format_args!("C = A * B, M={m} N={n} K={k}, {types}, {layout}, by {kernel}"))?;
         for (name, matrix) in [("A (M,K)", &self.a), ("B (N,K)", &self.b), ("C (M,N)", &self.c)] {
             let origin = matrix.origin.as_ref().map_or(String::new(), |origin| format!("   {origin}"));
             let copied = matrix.copied.as_ref().map_or(String::new(), |copy| format!("   copied to {copy}"));

@@ -1,7 +1,7 @@
 //! `girih emit` prints well-formed PTX, and the same PTX that `girih gemm` runs.
 
 use girih_device::{Device, Select};
-use girih_kernels::gemm::{Gemms, KernelKind, Layout, Order, Problem};
+use girih_kernels::gemm::{Gemms, INPUTS, KernelKind, Layout, Order, Problem};
 use girih_ptx::Module;
 
 use super::{folder, succeeds};
@@ -14,14 +14,16 @@ fn the_ptx_of_a_gemm_is_the_one_that_runs() -> Result<(), Box<dyn std::error::Er
     let mnk = [40, 36, 34];
     for (i, layout) in Layout::ALL.into_iter().enumerate() {
         for (j, order) in [Order::Row, Order::Column].into_iter().enumerate() {
-            let dtype = girih_kernels::DTYPES[(i + 2 * j) % 3];
-            let line =
-                format!("emit gemm --m 40 --n 36 --k 34 --dtype {dtype} --layout {layout} --order {order}");
+            let dtype = INPUTS[i + 4 * j];
+            let problem = Problem::new(dtype, mnk, layout)?.with_order(order);
+            let output = problem.outputs()[i % problem.outputs().len()];
+            let line = format!(
+                "emit gemm --m 40 --n 36 --k 34 --dtype {dtype} --out {output} --layout {layout} --order {order}"
+            );
             let text = succeeds(folder().path(), &line);
             let module = Module::parse(&text)?;
             module.verify()?;
-            let problem = Problem::new(dtype, mnk, layout)?.with_order(order);
-            let run = gemms.get(&problem, KernelKind::for_dtype(dtype))?;
+            let run = gemms.get(&problem.with_output(output)?, KernelKind::for_dtype(dtype))?;
             assert!(module == Module::parse(&run.ptx().to_string())?, "girih {line}");
             for (name, partition) in run.partitions() {
                 assert!(text.contains(&format!("// {name}: {partition}\n")), "girih {line}: {name}");

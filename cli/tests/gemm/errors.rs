@@ -93,8 +93,18 @@ fn more_than_the_memory() {
 fn names() {
     let folder = folder();
     for (line, message) in [
-        ("gemm --dtype fp4", "'--dtype <DTYPE>': no kernel takes `fp4`: f32, f16 and bf16 are accepted"),
-        ("gemm --dtype f64", "'--dtype <DTYPE>': no kernel takes `f64`: f32, f16 and bf16 are accepted"),
+        (
+            "gemm --dtype fp4",
+            "'--dtype <DTYPE>': no kernel multiplies `fp4`: f32, tf32, f64, f16, bf16, e4m3 or fp8, e5m2, and s8 or \
+             int8 are accepted",
+        ),
+        ("emit gemm --dtype s32", "'--dtype <DTYPE>': no kernel multiplies `s32`: f32, "),
+        (
+            "gemm --out s8",
+            "'--out <DTYPE>': no kernel stores `s8`: f32, f64, f16, bf16, e4m3 or fp8, e5m2, and s32 or int32 are \
+             accepted",
+        ),
+        ("gemm --out tf32", "'--out <DTYPE>': no kernel stores `tf32`: f32, "),
         ("gemm --layout tm", "'--layout <LAYOUT>': unknown layout `tm`: tn, tt, nn and nt are accepted"),
         (
             "gemm --kernel sm70",
@@ -115,6 +125,11 @@ fn names() {
         assert_eq!(status, Some(2), "girih {line}");
         assert!(output.starts_with("error: ") && output.contains(message), "girih {line}: {output}");
     }
+    refused(
+        folder.path(),
+        "gemm --out s32 -o c.npy",
+        "kernel gemm does not take s32: a C of f32, f16, bf16, e4m3 or e5m2 is accepted",
+    );
     for line in ["gemm --kernel simt --dtype bf16 -o c.npy", "emit gemm --kernel simt --dtype bf16 -o c.ptx"]
     {
         refused(
@@ -123,16 +138,12 @@ fn names() {
             "kernel simt does not take bf16: f32 is accepted; sm80 and sm90 take the other dtypes",
         );
     }
-    for (arguments, what) in [
-        ("--n 63", "N = 63: elements of whole 16 bytes"),
-        ("--m 63 --order column", "M = 63: elements of whole 16 bytes"),
-        ("--k 60", "lda = 60: elements of whole 16 bytes"),
-        ("--ldc 516", "ldc = 516: elements of whole 16 bytes"),
-        ("--k 0", "K = 0: 1 or more elements"),
-    ] {
-        let message = format!("kernel sm90 takes no {what} are accepted; sm80 takes the others");
-        refused(folder.path(), &format!("gemm --kernel sm90 {arguments} -o c.npy"), &message);
-    }
+    refused(
+        folder.path(),
+        "gemm --kernel sm90 --dtype int8 --layout nt -o c.npy",
+        "kernel sm90 does not take s8: elements of 16 bits are accepted, others where A and B are contiguous along K; \
+         sm80 takes the rest",
+    );
 }
 
 /// No machine has ten thousand GPUs, and most machines that run tests have none.
@@ -195,9 +206,10 @@ fn files_that_hold_no_matrix_of_floats() {
     ones(at, "b.npy", [2, 2], "<f4");
     let zeros = |n: usize| std::iter::repeat_n(0, n);
     let nan = f32::NAN.to_le_bytes();
-    let accepted = "'<f4' (f32), '<f2' (f16) and '<u2' or '|V2' (the bits of bf16) are accepted";
+    let accepted = "'<f4', '<f8', '<f2', '|i1', '<u2' or '|V2' (the bits of bf16) and '|u1' or '|V1' (the bits of 8-bit \
+                    floats) are accepted";
     for (content, message) in [
-        (npy("<f8", false, "(2, 2)", zeros(32)), format!("a.npy holds '<f8': {accepted}")),
+        (npy("<c8", false, "(2, 2)", zeros(32)), format!("a.npy holds '<c8': {accepted}")),
         (npy("<i4", false, "(2, 2)", zeros(16)), format!("a.npy holds '<i4': {accepted}")),
         (npy("|V4", false, "(2, 2)", zeros(16)), format!("a.npy holds '|V4': {accepted}")),
         (

@@ -5,7 +5,16 @@ use std::path::Path;
 use super::matrix::Matrix;
 use super::{folder, girih_in, json, succeeds, text};
 
-const DESCRS: [&str; 4] = ["<f4", "<f2", "<u2", "|V2"];
+/// The dtypes of files of A and B, and of C.
+const DESCRS: [[&str; 2]; 7] = [
+    ["<f4", "<f4"],
+    ["<f8", "<f8"],
+    ["<f2", "<f2"],
+    ["<u2", "<u2"],
+    ["|V2", "<u2"],
+    ["|i1", "<i4"],
+    ["|u1", "<u2"],
+];
 
 /// A sum has 24 products of small integers, so that it is at most 96 and exact in every dtype.
 const MNK: [usize; 3] = [13, 10, 24];
@@ -25,12 +34,11 @@ fn without_a_layout_it_is_numpys_product() {
     for (i, (fortran_a, fortran_b)) in
         [(false, false), (false, true), (true, false), (true, true)].into_iter().enumerate()
     {
-        for (j, descr) in DESCRS.into_iter().enumerate() {
+        for (j, [descr, written]) in DESCRS.into_iter().enumerate() {
             let folder = folder();
-            let [a, b] = operands((4 * i + j) as u64);
+            let [a, b] = operands((8 * i + j) as u64);
             a.save(&folder.path().join("a.npy"), descr, fortran_a);
             b.save(&folder.path().join("b.npy"), descr, fortran_b);
-            let written = if descr == "|V2" { "<u2" } else { descr };
             let (c, descr_c, fortran_c) = product(folder.path(), "");
             assert_eq!((&c, &*descr_c, fortran_c), (&a.times(&b), written, false), "{descr}");
             let (c, descr_c, fortran_c) =
@@ -38,6 +46,36 @@ fn without_a_layout_it_is_numpys_product() {
             assert_eq!((&c, &*descr_c, fortran_c), (&a.times(&b), written, true), "{descr}");
         }
     }
+}
+
+/// `--dtype` says how numbers are multiplied, and what the bits of an 8-bit float mean; `--out` what the product is written as.
+#[test]
+fn dtypes_of_files_and_of_products() {
+    let folder = folder();
+    let [a, b] = operands(11);
+    for (descr, arguments, written) in [
+        ("<f4", "--dtype tf32", "<f4"),
+        ("<f4", "--dtype tf32 --out bf16", "<u2"),
+        ("|i1", "--dtype int8", "<i4"),
+        ("|i1", "--out f32", "<f4"),
+        ("|u1", "--dtype fp8 --out f32", "<f4"),
+        ("|u1", "--fast-accumulation --out f16", "<f2"),
+        ("<u2", "--out f32", "<f4"),
+    ] {
+        a.save(&folder.path().join("a.npy"), descr, false);
+        b.save(&folder.path().join("b.npy"), descr, false);
+        let (c, descr_c, _) = product(folder.path(), arguments);
+        assert_eq!((c, &*descr_c), (a.times(&b), written), "{descr} {arguments}");
+    }
+    // The bits of 1 in e4m3, 0x38, are 0.5 in e5m2: the exponent is 14, less a bias of 15.
+    let ones = [Matrix::filled([13, 24], 1.0), Matrix::filled([24, 10], 1.0)];
+    ones[0].save(&folder.path().join("a.npy"), "|u1", false);
+    ones[1].save(&folder.path().join("b.npy"), "|u1", false);
+    assert_eq!(
+        product(folder.path(), "--dtype e5m2 --out f32").0,
+        Matrix::filled([13, 10], 24.0 * 0.5 * 0.5)
+    );
+    assert_eq!(product(folder.path(), "--out fp8").0, Matrix::filled([13, 10], 24.0));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use float8::F8E4M3;
 use half::{bf16, f16};
 
 /// A matrix of small integers, which every dtype holds exactly.
@@ -42,11 +43,14 @@ impl Matrix {
         Matrix { shape: [m, n], values: (0..m * n).map(dot).collect() }
     }
 
-    /// Saves the matrix as numpy does. `descr` is `<f4`, `<f2`, `<u2` or `|V2`.
+    /// Saves the matrix as numpy does. `descr` is `<f4`, `<f8`, `<f2`, `|i1`, `|u1`, `<u2` or `|V2`.
     pub(crate) fn save(&self, path: &Path, descr: &str, fortran: bool) {
         let stored = if fortran { self.transposed() } else { self.clone() };
         let bytes = stored.values.iter().flat_map(|&x| match descr {
             "<f4" => x.to_le_bytes().to_vec(),
+            "<f8" => f64::from(x).to_le_bytes().to_vec(),
+            "|i1" => (x as i8).to_le_bytes().to_vec(),
+            "|u1" => vec![F8E4M3::from_f32(x).to_bits()],
             "<f2" => f16::from_f32(x).to_le_bytes().to_vec(),
             _ => bf16::from_f32(x).to_le_bytes().to_vec(),
         });
@@ -67,6 +71,14 @@ impl Matrix {
         let data = &bytes[end..];
         let values: Vec<f32> = match &*descr {
             "<f4" => data.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect(),
+            "<f8" => data
+                .chunks_exact(8)
+                .map(|b| f64::from_le_bytes(b.try_into().expect("eight")) as f32)
+                .collect(),
+            "<i4" => {
+                data.chunks_exact(4).map(|b| i32::from_le_bytes(b.try_into().expect("four")) as f32).collect()
+            }
+            "|u1" => data.iter().map(|&b| F8E4M3::from_bits(b).to_f32()).collect(),
             "<f2" => data.chunks_exact(2).map(|b| f16::from_le_bytes([b[0], b[1]]).to_f32()).collect(),
             "<u2" => data.chunks_exact(2).map(|b| bf16::from_le_bytes([b[0], b[1]]).to_f32()).collect(),
             _ => panic!("{descr}"),

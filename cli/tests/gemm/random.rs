@@ -51,6 +51,40 @@ fn every_layout_order_and_dtype_passes_and_says_its_strides() {
     }
 }
 
+/// Every dtype by the kernel that is fastest for it, with the C that is the default and with another one.
+#[test]
+fn every_dtype_of_operands_and_products_passes() {
+    let folder = folder();
+    for (arguments, dtype, output, kernel) in [
+        ("--dtype f32 --out bf16", "f32", "bf16", "simt"),
+        ("--dtype tf32", "tf32", "f32", "sm90"),
+        ("--dtype tf32 --out fp8", "tf32", "e4m3", "sm90"),
+        ("--dtype tf32 --layout nt", "tf32", "f32", "sm80"),
+        ("--dtype f64", "f64", "f64", "sm90"),
+        ("--dtype f64 --kernel sm80 --out f32", "f64", "f32", "sm80"),
+        ("--out f32", "bf16", "f32", "sm90"),
+        ("--dtype f16 --out e5m2", "f16", "e5m2", "sm90"),
+        ("--dtype fp8", "e4m3", "bf16", "sm90"),
+        ("--dtype e4m3 --fast-accumulation --out e4m3", "e4m3", "e4m3", "sm90"),
+        ("--dtype e5m2 --layout tt --out f16", "e5m2", "f16", "sm80"),
+        ("--dtype int8", "s8", "s32", "sm90"),
+        ("--dtype s8 --out bf16 --order column --ldc 64", "s8", "bf16", "sm90"),
+        ("--dtype s8 --lda 65 --layout nn --out int32", "s8", "s32", "sm80"),
+    ] {
+        let report = json(folder.path(), &format!("gemm --m 48 --n 32 --k 160 {arguments} --json"));
+        let problem = &report["problem"];
+        assert_eq!(report["passed"], true, "{report}");
+        let found = [&problem["dtype"], &problem["output"], &problem["kernel"]];
+        assert_eq!(found, [dtype, output, kernel], "{arguments}");
+        // Sums of integers that stay integers are exact.
+        if output == "s32" {
+            assert_eq!(report["check"]["relative_error"], 0.0, "{arguments}");
+        }
+    }
+    let out = succeeds(folder.path(), "gemm --m 48 --n 32 --k 160 --dtype int8");
+    assert!(out.contains("M=48 N=32 K=160, s8 to s32, tn, by sm90"), "{out}");
+}
+
 #[test]
 fn the_object_says_what_ran() {
     let report = json(folder().path(), "gemm --m 64 --n 64 --k 64 --kernel sm80 --json");
