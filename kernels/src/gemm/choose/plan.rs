@@ -21,7 +21,7 @@ pub(super) struct Plan {
     /// The warpgroups that multiply, 1 to 3.
     warpgroups: usize,
     /// The blocks that bring tiles of B together.
-    pub(super) multicast: i64,
+    multicast: i64,
     /// The blocks that share a tile's K, and those of them that are a cluster.
     parts: i64,
     cluster: i64,

@@ -35,10 +35,9 @@ pub(super) const ALL: [Plan; 1 + TILES.len() + 2 * FEW.len() + 6 * SHARED.len() 
 
 /// Tiles of persistent blocks, and the time that a multiprocessor takes for one of them, measured on an H200 in units of which the first
 /// takes 100. Smaller tiles read more for each product.
-pub(super) const TILES: [(Plan, i64); 5] = [
+pub(super) const TILES: [(Plan, i64); 4] = [
     (Plan::new([128, 256], 2), 100),
     (Plan::new([128, 192], 2), 80),
-    (Plan::new([128, 160], 2).multicast(2), 67),
     (Plan::new([128, 128], 2), 54),
     (Plan::new([128, 64], 2), 30),
 ];
@@ -66,21 +65,21 @@ const TIMES: i64 = 8;
 /// The multiprocessors of the device on which `MEASURED` was measured, an H200, and the bits of the elements.
 const MEASURED_ON: i64 = 132;
 const MEASURED_BITS: u32 = 16;
-/// M, N, K of products of bf16, and the plan that was fastest of those that `gpu_rows --sweep` measured beside each other on 2026-11-23.
-const MEASURED: [([i64; 3], Plan); 15] = [
+/// M, N, K of products of bf16, and the fastest plan of those that `gpu_rows --sweep` measured beside each other
+/// (`benches/records/2026-11-23-h200-sweeps.md`). Where a raster walk was up to 3 % faster, this is the same plan with persistent blocks.
+const MEASURED: [([i64; 3], Plan); 14] = [
     ([512, 512, 512], Plan::new([64, 64], 1).multicast(2).early()),
     ([1000, 1000, 1000], Plan::new([64, 160], 1).multicast(4).early()),
     ([1536, 1536, 1536], Plan::new([192, 96], 3).multicast(2).early()),
     ([5120, 2560, 1720], Plan::new([128, 160], 1).multicast(2).early()),
-    ([128, 128, 65536], Plan::new([64, 32], 1).apart(16).early()),
-    ([16, 28672, 4096], Plan::new([256, 32], 2).multicast(4).of_columns()),
+    ([128, 128, 65536], Plan::new([64, 32], 1).apart(16).of_columns().early()),
+    ([16, 28672, 4096], Plan::new([256, 32], 2).multicast(4).of_columns().early()),
     ([16, 28672, 8192], Plan::new([64, 16], 1).multicast(2).of_columns()),
     ([64, 28672, 4096], Plan::new([128, 64], 1).deep().multicast(4).of_columns().early()),
     ([64, 28672, 8192], Plan::new([128, 64], 1).deep().multicast(4).of_columns()),
     ([128, 4096, 4096], Plan::new([128, 64], 1).split(2).early()),
     ([128, 4096, 14336], Plan::new([128, 160], 1).split(4).early()),
     ([128, 28672, 4096], Plan::new([128, 128], 2).multicast(4).of_columns()),
-    ([128, 28672, 8192], Plan::new([128, 128], 2).multicast(4).of_columns()),
     ([256, 4096, 4096], Plan::new([128, 64], 2)),
     ([256, 4096, 14336], Plan::new([128, 128], 1).split(2).of_columns().early()),
 ];
@@ -140,15 +139,9 @@ pub(super) fn plan(
     }
     // The tile with which the last multiprocessor finishes first: every one takes as many turns as that.
     let time = |plan: &Plan, each: i64| {
-        // Blocks that multicast are a cluster, whose tiles are one below the other.
-        let ([tile_m, tile_n], stacked) = (plan.tile, plan.multicast);
-        if stacked > 1 && stacked > multiprocessors {
-            return i64::MAX;
-        }
-        let clusters = (multiprocessors / stacked).max(1);
-        let tiles =
-            ((m + stacked * tile_m - 1) / (stacked * tile_m)).saturating_mul((n + tile_n - 1) / tile_n);
-        tiles.saturating_add(clusters - 1).div_euclid(clusters).saturating_mul(each)
+        let [tile_m, tile_n] = plan.tile;
+        let tiles = ((m + tile_m - 1) / tile_m).saturating_mul((n + tile_n - 1) / tile_n);
+        tiles.saturating_add(multiprocessors - 1).div_euclid(multiprocessors.max(1)).saturating_mul(each)
     };
     let fitting = TILES.into_iter().filter(|(plan, _)| fits(plan));
     fitting.min_by_key(|(plan, each)| time(plan, *each)).map_or(TILES[TILES.len() - 1].0, |(plan, _)| plan)
