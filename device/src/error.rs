@@ -1,5 +1,7 @@
 //! Everything that can go wrong.
 
+use std::path::PathBuf;
+
 use crate::DriverVersion;
 
 /// What a call on a [`Device`](crate::Device), or on something made by one, can fail with.
@@ -438,10 +440,24 @@ pub enum Error {
         /// The oldest architecture with tensor maps.
         needed: u32,
     },
-    /// A module that the driver's compiler refused.
-    #[error("the driver's PTX compiler refused the module ({code}):\n{}{log}", at(line.as_ref()))]
+    /// The assembler that was named does not run.
+    #[error(
+        "the assembler {} does not run ({reason}): GIRIH_PTXAS names the `ptxas` of a CUDA toolkit, or is not set, and then the \
+         driver compiles",
+        path.display()
+    )]
+    NoAssembler {
+        /// The program.
+        path: PathBuf,
+        /// The system's message.
+        reason: String,
+    },
+    /// A module that a compiler refused.
+    #[error("{compiler} refused the module ({code}):\n{}{log}", at(line.as_ref()))]
     Jit {
-        /// The driver's error code.
+        /// Who refused it: the driver's PTX compiler, or `ptxas`.
+        compiler: &'static str,
+        /// The driver's error code, or the assembler's exit status.
         code: String,
         /// The compiler's log.
         log: String,

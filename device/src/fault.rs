@@ -29,7 +29,7 @@ impl Error {
             NoDriver | NoGpu { .. } | GpuTooOld { .. } | DriverTooOld { .. } | NoTensorMaps { .. } => {
                 Fault::Target
             }
-            WrongTarget { .. } | OutOfMemory { .. } => Fault::Target,
+            NoAssembler { .. } | WrongTarget { .. } | OutOfMemory { .. } => Fault::Target,
             Ptx(_) | Jit { .. } | KernelFailed { .. } => Fault::Program,
             #[cfg(feature = "sim")]
             Sim(_) => Fault::Program,

@@ -56,6 +56,7 @@
 )]
 
 mod args;
+mod assembler;
 mod backend;
 mod borrow;
 mod buffer;
@@ -82,11 +83,14 @@ mod select;
 mod sim;
 mod slice;
 mod source;
+#[cfg(feature = "cuda")]
+mod store;
 mod stream;
 mod tensor;
 mod time;
 
 pub use args::Arg;
+pub use assembler::{Assembled, Assembler};
 pub use backend::Resources;
 pub use buffer::{Buffer, BufferArg};
 #[cfg(feature = "cudarc")]

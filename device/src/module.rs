@@ -49,8 +49,8 @@ impl Module {
         self.loaded.kernels.iter().map(|kernel| &*kernel.info)
     }
 
-    /// The log of the driver's compiler: registers, spills, warnings. It is empty on the simulator, and where the driver found
-    /// the code in its cache on disk.
+    /// The log of the compiler: registers, spills, warnings. It is empty on the simulator, and where the driver found the code in
+    /// its cache on disk.
     pub fn log(&self) -> &str {
         self.loaded.code.log()
     }
@@ -68,10 +68,17 @@ impl Device {
     ///
     /// Between processes the driver keeps compiled code itself, in a cache on disk, which the environment variables
     /// `CUDA_CACHE_PATH`, `CUDA_CACHE_MAXSIZE` and `CUDA_CACHE_DISABLE` control (CUDA Programming Guide, "CUDA Environment
-    /// Variables").
+    /// Variables"), and which a new driver begins anew.
+    ///
+    /// Where the environment variable `GIRIH_PTXAS` names NVIDIA's assembler ([`Assembler::from_env`](crate::Assembler::from_env)), a
+    /// GPU's modules are compiled by the assembler, and girih keeps what it makes of them on disk: in the folder that `GIRIH_CACHE`
+    /// names, or else in `girih` in the platform's folder of caches (`~/.cache/girih` on Linux), at most 256 MiB, of which the least
+    /// recently used goes first. An empty `GIRIH_CACHE` keeps nothing. The key is the text, the architecture, the optimisation, and the
+    /// file, size and time of the assembler; an entry that is damaged is built again. A program that reads its modules from a folder that
+    /// was filled before compiles nothing.
     ///
     /// # Errors
-    /// [`Error::NotCaptured`] in a capture; [`Error::WrongTarget`] when the device can't run the module's `.target`;
+    /// [`Error::NotCaptured`] in a capture; [`Error::NoAssembler`] if `GIRIH_PTXAS` names none; [`Error::WrongTarget`] when the device can't run the module's `.target`;
     /// [`Error::Jit`] with the compiler's log and the PTX line that the log names; [`Error::Sim`] naming an instruction that
     /// the simulator does not know.
     ///

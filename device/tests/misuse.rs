@@ -4,8 +4,12 @@
 
 mod programs;
 
+use std::path::{Path, PathBuf};
+
 use expect_test::{Expect, expect};
-use girih_device::{Arg, Device, Error, Fault, Kernel, LaunchConfig, Select, TensorMap};
+use girih_device::{
+    Arg, Assembler, Device, Error, Fault, Kernel, LaunchConfig, Optimization, Select, TensorMap,
+};
 use girih_ptx::{Fact, LaunchNotes, Module, Notes, Site, TensorElement, Tiled};
 
 fn sim() -> Device {
@@ -722,4 +726,48 @@ fn tensor_maps_that_can_not_be_moved() {
     );
     unknown.set("map", &map).unwrap();
     unknown.set("map", &y).unwrap();
+}
+
+/// What NVIDIA's assembler makes of a module, where there is one: named by `GIRIH_PTXAS` or in the target folder's `ptx-tools`.
+#[test]
+fn a_module_that_the_assembler_refuses() {
+    let fetched = || Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("ptx-tools").join("ptxas");
+    let Some(assembler) =
+        Assembler::find(std::env::var_os("GIRIH_PTXAS").map_or_else(fetched, PathBuf::from))
+    else {
+        eprintln!("SKIPPED: no ptxas (GIRIH_PTXAS names one)");
+        return;
+    };
+    let assemble =
+        |text: &str, optimization| assembler.assemble(&Module::parse(text).unwrap(), 90, optimization);
+    let [full, none] =
+        [Optimization::Full, Optimization::None].map(|level| assemble(programs::SAXPY, level).unwrap());
+    for built in [&full, &none] {
+        assert!(built.code.starts_with(b"\x7fELF"));
+        assert!(built.log.contains("Function properties for saxpy"), "{}", built.log);
+    }
+    assert!(full.code.len() < none.code.len(), "optimised code is shorter");
+    let text = ".version 7.0 .target sm_80 .address_size 64 .visible .entry k() { .reg .b32 %r; mov.b32 %r, nowhere; ret; }";
+    let Error::Jit { compiler, log, line: Some((number, line)), .. } =
+        assemble(text, Optimization::Full).unwrap_err()
+    else {
+        panic!("a module with an unknown name is refused with its line")
+    };
+    assert_eq!((compiler, line.trim()), ("ptxas", "mov.b32 %r, nowhere;"));
+    assert!(log.contains("nowhere") && number > 1, "{number}: {log}");
+}
+
+#[test]
+fn an_assembler_that_does_not_run() {
+    let not_a_program = tempfile::NamedTempFile::new().unwrap();
+    let assembler = Assembler::find(not_a_program.path()).unwrap();
+    let module = Module::parse(programs::SAXPY).unwrap();
+    let error = assembler.assemble(&module, 90, Optimization::Full).unwrap_err();
+    assert_eq!(error.fault(), Fault::Target);
+    let [before, after] = [
+        "the assembler ",
+        " does not run (Permission denied (os error 13)): GIRIH_PTXAS names the `ptxas` of a CUDA \
+                            toolkit, or is not set, and then the driver compiles",
+    ];
+    assert_eq!(error.to_string(), format!("{before}{}{after}", not_a_program.path().display()));
 }

@@ -197,7 +197,7 @@ impl Backend for Gpu {
 
     fn load(&self, module: &ptx::Module, optimization: Optimization) -> Result<Arc<dyn Code>, Error> {
         let context = self.stream.context();
-        Ok(Arc::new(Library::compile(context, module, optimization, self.limits.driver_version)?))
+        Ok(Arc::new(Library::compile(context, module, optimization, &self.limits)?))
     }
 
     fn encode(&self, map: &ptx::TensorMap) -> Result<[u8; ptx::TENSOR_MAP_BYTES], Error> {

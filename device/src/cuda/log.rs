@@ -1,14 +1,4 @@
-//! Reading the log of the driver's compiler.
-
-/// The first line number that an error in the log names (`..., line 12; error : ...`), from 1, with that line of `ptx`.
-pub(super) fn first_line(log: &str, ptx: &str) -> Option<(usize, String)> {
-    let number = log.lines().find_map(|line| {
-        let digits = line.split_once("line ")?.1;
-        let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
-        digits[..end].parse::<usize>().ok()
-    })?;
-    Some((number, ptx.lines().nth(number.checked_sub(1)?)?.to_string()))
-}
+//! Reading the log of a compiler of PTX.
 
 /// The bytes of spill stores and spill loads together that the log reports for a kernel.
 pub(super) fn spill_bytes(log: &str, kernel: &str) -> Option<u32> {
@@ -47,15 +37,5 @@ info    : Function properties for ab
         assert_eq!(spill_bytes(LOG, "ab"), Some(92));
         assert_eq!(spill_bytes(LOG, "b"), None);
         assert_eq!(spill_bytes("", "a"), None);
-    }
-
-    #[test]
-    fn an_error_points_at_its_line() {
-        let ptx = ".version 8.0\n.target sm_80\n  bad.u32 %r0;\n";
-        let log = "ptxas application ptx input, line 3; error   : Not a name of any known instruction: 'bad'";
-        assert_eq!(first_line(log, ptx), Some((3, "  bad.u32 %r0;".into())));
-        for log in ["", "ptxas fatal : aborted", "line ; error", "line 0; error", "line 99; error"] {
-            assert_eq!(first_line(log, ptx), None, "{log}");
-        }
     }
 }

@@ -12,8 +12,10 @@ use sys::{CUfunction_attribute as FunctionAttribute, CUjit_option as Jit};
 
 use super::{context::Context, describe, failed, log};
 use crate::{
-    DriverVersion, Error, LaunchConfig, Optimization, Resources,
+    Assembled, Assembler, DriverVersion, Error, LaunchConfig, Limits, Optimization, Resources,
+    assembler::{first_line, target},
     backend::{Backend, Code, Entry, each_argument},
+    store::{Store, build},
 };
 
 /// The most blocks of a cluster that the driver launches without being told beforehand.
@@ -53,18 +55,25 @@ impl Library {
         context: &Arc<Context>,
         module: &ptx::Module,
         optimization: Optimization,
-        driver: Option<DriverVersion>,
+        limits: &Limits,
     ) -> Result<Library, Error> {
         let _current = context.enter()?;
         let text = module.to_string();
-        let mut logs = Logs::new();
-        match load(&text, optimization, &mut logs) {
-            Ok(module_handle) => {
-                let image = Arc::new(Image { context: context.clone(), module: module_handle });
-                Ok(Library { image, log: Logs::text(&logs.info) })
+        let (handle, log) = match Assembler::from_env()? {
+            Some(assembler) => {
+                let target = target(module, limits.sm);
+                let built = build(Store::from_env().as_ref(), &assembler, &text, &target, optimization)?;
+                load_assembled(built)?
             }
-            Err(error) => Err(compile_error(error, &text, &logs, module.version, driver)),
-        }
+            None => {
+                let mut logs = Logs::new();
+                let handle = load(&text, optimization, &mut logs).map_err(|error| {
+                    compile_error(error, &text, &logs, module.version, limits.driver_version)
+                })?;
+                (handle, Logs::text(&logs.info))
+            }
+        };
+        Ok(Library { image: Arc::new(Image { context: context.clone(), module: handle }), log })
     }
 }
 
@@ -82,7 +91,8 @@ fn compile_error(
         }
         _ if logs.error[0] != 0 => {
             let log = Logs::text(&logs.error);
-            Error::Jit { code: describe(error).0, line: log::first_line(&log, text), log }
+            let (code, line) = (describe(error).0, first_line(&log, text));
+            Error::Jit { compiler: "the driver's PTX compiler", code, line, log }
         }
         _ => failed("cuModuleLoadDataEx")(error),
     }
@@ -140,6 +150,17 @@ fn load(text: &str, optimization: Optimization, logs: &mut Logs) -> Result<sys::
         .result()?;
     }
     Ok(module)
+}
+
+/// Loads machine code into the current context.
+fn load_assembled(built: Assembled) -> Result<(sys::CUmodule, String), Error> {
+    let mut module = ptr::null_mut();
+    // SAFETY: the driver reads an ELF file, which says itself how long it is, and which is not freed before the call has returned. It
+    // comes from the assembler, or from the store, whose checksum it has passed.
+    unsafe { sys::cuModuleLoadData(&mut module, built.code.as_ptr().cast()) }
+        .result()
+        .map_err(failed("cuModuleLoadData"))?;
+    Ok((module, built.log))
 }
 
 impl Code for Library {

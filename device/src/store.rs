@@ -1,0 +1,191 @@
+//! Built code on disk.
+//!
+//! An entry is a file that holds the key as a whole, the code and the compiler's log, behind a checksum of all of them. So an entry
+//! is believed for what it says and not for where it lies: a damaged file, a shortened one, and one of another key whose name is the
+//! same are no entries, and what they should have been is built again. Files are written beside their place and renamed, so that
+//! readers and other writers see whole files.
+
+use std::{
+    env, fs, io,
+    path::{Path, PathBuf},
+    process,
+    sync::atomic::{AtomicU64, Ordering},
+    time::{Duration, SystemTime},
+};
+
+use etcetera::BaseStrategy as _;
+
+use crate::{Assembled, Assembler, Error, Optimization};
+
+/// The first bytes of every entry: what the file is, and the version of its format.
+const MAGIC: &[u8] = b"girih module 1\n\0";
+/// Bytes of a number in an entry: the checksum and the lengths.
+const WORD: usize = size_of::<u64>();
+/// Bytes of all entries together, if `open` is told nothing else. An entry has about 50 KB.
+const LIMIT: u64 = 256 << 20;
+/// The age of a file that its writer has left half written.
+const ABANDONED: Duration = Duration::from_hours(1);
+
+/// A folder of built code.
+#[derive(Clone, Debug)]
+pub(crate) struct Store {
+    folder: PathBuf,
+    /// The most bytes of all entries together.
+    limit: u64,
+}
+
+impl Store {
+    pub(crate) fn new(folder: impl Into<PathBuf>, limit: u64) -> Store {
+        Store { folder: folder.into(), limit }
+    }
+
+    /// The folder that the environment variable `GIRIH_CACHE` names, or else `girih` in the platform's folder of caches. None if the
+    /// variable is empty, or if the platform has no such folder.
+    pub(crate) fn from_env() -> Option<Store> {
+        let folder = match env::var_os("GIRIH_CACHE") {
+            Some(folder) if folder.is_empty() => return None,
+            Some(folder) => PathBuf::from(folder),
+            None => etcetera::base_strategy::choose_native_strategy().ok()?.cache_dir().join("girih"),
+        };
+        Some(Store::new(folder, LIMIT))
+    }
+
+    /// What was built from this key, which is everything that the code depends on.
+    pub(crate) fn get(&self, key: &str) -> Option<Assembled> {
+        let path = self.path(key);
+        let found = decode(&fs::read(&path).ok()?, key)?;
+        // What is used stays: the entries that were used least recently go first. Without the mark the entry is as good.
+        let _ =
+            fs::File::options().append(true).open(path).and_then(|file| file.set_modified(SystemTime::now()));
+        Some(found)
+    }
+
+    /// Keeps what was built from this key, and removes other entries beyond the limit.
+    ///
+    /// # Errors
+    /// The system's. What stood there before stands there still.
+    pub(crate) fn put(&self, key: &str, built: &Assembled) -> io::Result<()> {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let bytes = encode(key, built);
+        if bytes.len() as u64 > self.limit {
+            return Ok(());
+        }
+        create(&self.folder)?;
+        let path = self.path(key);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let beside = path.with_extension(format!("{}-{number}.part", process::id()));
+        let written = fs::write(&beside, bytes).and_then(|()| fs::rename(&beside, &path));
+        if written.is_err() {
+            // The first error is the one that matters.
+            let _ = fs::remove_file(&beside);
+        }
+        written.and_then(|()| self.trim(&path))
+    }
+
+    /// Removes files that were left half written, and the entries that were used least recently, until the rest is within the limit.
+    /// The entry `kept` stays.
+    fn trim(&self, kept: &Path) -> io::Result<()> {
+        let mut entries = Vec::new();
+        for file in fs::read_dir(&self.folder)? {
+            // What another process has removed meanwhile needs no room.
+            let Ok((path, about)) = file.and_then(|file| Ok((file.path(), file.metadata()?))) else {
+                continue;
+            };
+            let used = about.modified()?;
+            match path.extension().and_then(|extension| extension.to_str()) {
+                Some("module") => entries.push((used, path, about.len())),
+                Some("part") if used.elapsed().is_ok_and(|age| age > ABANDONED) => {
+                    let _ = fs::remove_file(path);
+                }
+                _ => {}
+            }
+        }
+        entries.sort();
+        let mut bytes: u64 = entries.iter().map(|(_, _, bytes)| bytes).sum();
+        for (_, path, size) in entries.iter().filter(|(_, path, _)| path != kept) {
+            if bytes <= self.limit {
+                break;
+            }
+            // Another process may have been faster.
+            let _ = fs::remove_file(path);
+            bytes -= size;
+        }
+        Ok(())
+    }
+
+    fn path(&self, key: &str) -> PathBuf {
+        self.folder.join(format!("{:016x}.module", fnv1a(key.as_bytes())))
+    }
+}
+
+/// Makes the folder, which its owner alone may read and write: who writes an entry chooses what a GPU runs.
+fn create(folder: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+fn encode(key: &str, built: &Assembled) -> Vec<u8> {
+    let parts = [key.as_bytes(), built.log.as_bytes(), &built.code];
+    let lengths = parts.map(|part| (part.len() as u64).to_le_bytes()).concat();
+    let body = [lengths, parts.concat()].concat();
+    [MAGIC, &fnv1a(&body).to_le_bytes(), &body].concat()
+}
+
+/// What an entry holds, if it is whole and of this key.
+fn decode(bytes: &[u8], key: &str) -> Option<Assembled> {
+    let (checksum, body) = bytes.strip_prefix(MAGIC)?.split_first_chunk::<WORD>()?;
+    if fnv1a(body) != u64::from_le_bytes(*checksum) {
+        return None;
+    }
+    let mut rest = body.get(3 * WORD..)?;
+    let mut parts = [&[][..]; 3];
+    for (part, length) in parts.iter_mut().zip(body.as_chunks::<WORD>().0) {
+        let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
+        (*part, rest) = rest.split_at_checked(length)?;
+    }
+    let [of, log, code] = parts;
+    let built = Assembled { code: code.to_vec(), log: String::from_utf8(log.to_vec()).ok()? };
+    (of == key.as_bytes() && rest.is_empty()).then_some(built)
+}
+
+/// The hash FNV-1a of 64 bits: of names, and against damage. Each byte changes it, and the order of bytes does.
+fn fnv1a(bytes: &[u8]) -> u64 {
+    bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// What the assembler makes of a text for a target, from the store if the store has it.
+pub(crate) fn build(
+    store: Option<&Store>,
+    assembler: &Assembler,
+    text: &str,
+    target: &str,
+    optimization: Optimization,
+) -> Result<Assembled, Error> {
+    let key = identity(assembler).map(|by| format!("{by}\n{target} {optimization:?}\n{text}"));
+    let place = store.zip(key.as_deref());
+    if let Some(found) = place.and_then(|(store, key)| store.get(key)) {
+        return Ok(found);
+    }
+    let built = assembler.compile(text, target, optimization)?;
+    if let Some((store, key)) = place {
+        // Where nothing can be kept, the next process builds again.
+        let _ = store.put(key, &built);
+    }
+    Ok(built)
+}
+
+/// What tells an assembler from another one or another version of it: its file, the file's size and its time.
+fn identity(assembler: &Assembler) -> Option<String> {
+    let path = assembler.path().canonicalize().ok()?;
+    let about = path.metadata().ok()?;
+    let time = about.modified().ok()?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+    Some(format!("{} {} {}", path.display(), about.len(), time.as_nanos()))
+}
+
+#[cfg(test)]
+mod tests;
