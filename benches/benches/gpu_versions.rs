@@ -62,7 +62,7 @@ fn versions<T: Element + Pod>(
     let limits = device.limits();
     let config = choose(&problem, KernelKind::for_problem(&problem, limits.sm), limits.multiprocessors)?;
     let generated = generate(&config, &Epilogue::new())?;
-    let blocks = generated.blocks(m, n, limits.multiprocessors)?;
+    let blocks = generated.blocks([m, n, 1], limits.multiprocessors)?;
     let ours = device.load(&generated.kernel)?.kernel(config.name)?;
     let other = Module::parse(&fs::read_to_string(folder.join(format!("{name}.ptx")))?)?;
     let theirs = device.load(&other)?.kernel(config.name)?;
@@ -115,7 +115,7 @@ fn product<T: Pod>(
     let (mnk, pitches) = (problem.mnk(), [problem.a().ld(), problem.b().ld(), problem.c().ld()]);
     let mut maps = Vec::new();
     for (operand, matrix) in Operand::ALL.into_iter().zip(matrices) {
-        let tiled = generated.map(operand, mnk, pitches)?;
+        let tiled = generated.map(operand, mnk, pitches, [1, 0])?;
         maps.push(tiled.map(|tiled| TensorMap::new(matrix, &tiled)).transpose()?);
     }
     let number = |value: i64| Some(Arg::U32(value as u32));
@@ -127,6 +127,9 @@ fn product<T: Pod>(
         Param::Order => Some(Arg::from(order)),
         Param::Tiles => number(order.len() as i64 / 2),
         Param::Workspace | Param::Semaphores | Param::Input(_) | Param::InputPitch(_) => None,
+        Param::TilesOfBatch | Param::BatchStride(_) | Param::LastOfBatch(_) | Param::InputBatchStride(_) => {
+            None
+        }
     };
     let args: Vec<Arg<'_>> = generated.params.iter().filter_map(arg).collect();
     // SAFETY: the kernels of both versions read A and B and write C within the extents that the buffers have.

@@ -59,8 +59,12 @@ fn gemm_module(chosen: &gemm::Chosen) -> Result<Module, girih_kernels::Error> {
     let kernel = generate(&config, &Epilogue::new())?;
     let [m, n, _] = config.tile;
     let fewest = if config.schedule.is_persistent() { "1 to " } else { "" };
+    let products = if problem.batches() == 1 { "" } else { " * L" };
     let mut notes = vec![
-        format!("grid: {fewest}ceil(M/{m}) * ceil(N/{n}) blocks of {} threads", kernel.kernel.threads()),
+        format!(
+            "grid: {fewest}ceil(M/{m}) * ceil(N/{n}){products} blocks of {} threads",
+            kernel.kernel.threads()
+        ),
         format!(
             "dynamic shared memory: {} bytes; sizes and pitches in elements",
             kernel.kernel.shared_bytes()

@@ -31,13 +31,13 @@ pub(crate) struct Args {
     problem: ProblemArgs,
     /// The file of A, which says the extents and the dtype: '<f4', '<f8', '<f2', '|i1', or '<u2' for the bits of bf16 and '|u1' for
     /// those of e4m3, or of e5m2 if --dtype says so [default: random]
-    #[arg(long, value_name = "A.npy", requires = "b")]
+    #[arg(long, value_name = "A.npy", requires = "b", conflicts_with = "batch")]
     a: Option<PathBuf>,
     /// The file of B, of the same dtype as A
     #[arg(long, value_name = "B.npy", requires = "a")]
     b: Option<PathBuf>,
     /// Write the product to this file, if the product passes the check (bf16 as '<u2', 8-bit floats as '|u1')
-    #[arg(short, long, value_name = "C.npy")]
+    #[arg(short, long, value_name = "C.npy", conflicts_with = "batch")]
     output: Option<PathBuf>,
     /// Seed of the random matrices, whose elements are uniform in -1..1, or integers from -127 to 127
     #[arg(long, default_value_t = 0, conflicts_with = "a")]

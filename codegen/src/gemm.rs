@@ -12,6 +12,7 @@
 //! [`WarpSpecialized::mainloop`]). Sizes and pitches are parameters of the kernel: a [`GemmConfig`] holds nothing but tiles, atoms
 //! and facts. [`GemmKernel::params`] tells what each parameter is, so that one binder serves all kernels.
 
+mod batch;
 mod config;
 mod emit;
 mod epilogue;
@@ -21,6 +22,7 @@ mod repitch;
 mod schedule;
 
 pub use crate::atom::Major;
+pub use batch::{Batch, MAX_BATCHES, MAX_STRIDE};
 pub use config::{GemmConfig, Store, outputs};
 pub use epilogue::{Element, Epilogue, Input, InputKind};
 pub use interface::{GemmKernel, MAX_EXTENT, Param};

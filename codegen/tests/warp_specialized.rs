@@ -7,7 +7,8 @@ use float8::{F8E4M3, F8E5M2};
 use girih_codegen::Operand;
 use girih_codegen::atom::{Major, MmaAtom};
 use girih_codegen::gemm::{
-    Epilogue, GemmConfig, GemmKernel, Input, Mainloop, Param, Schedule, Store, WarpSpecialized, generate,
+    Batch, Epilogue, GemmConfig, GemmKernel, Input, Mainloop, Param, Schedule, Store, WarpSpecialized,
+    generate,
 };
 use girih_layout::{Lay, lay};
 use girih_ptx::Module;
@@ -31,6 +32,7 @@ pub(crate) fn config(atom: &str, tile: [i64; 3], atoms: Lay, c_type: DType) -> G
             mma_promotion_interval: 0,
         }),
         schedule: Schedule::Persistent { alternate: true },
+        batch: Batch::Single,
         store: Store::Tma { rows: 128 },
         c_type,
         c_major: Major::K,
@@ -126,9 +128,9 @@ fn run(
     let place = |name: &str| places[3 + kernel.inputs.iter().position(|input| input.name == name).unwrap()];
     let order = kernel.order(m, n).unwrap();
     let table: Vec<u8> = order.concat().iter().flat_map(|x| x.to_le_bytes()).collect();
-    let (table, workspace) = (upload(&memory, &table), kernel.workspace(m, n).unwrap());
+    let (table, workspace) = (upload(&memory, &table), kernel.workspace([m, n, 1]).unwrap());
     let pitches = [0, 1, 2].map(|i| matrices[i].pitch());
-    let map = |operand: Operand| kernel.map(operand, mnk, pitches).unwrap().unwrap();
+    let map = |operand: Operand| kernel.map(operand, mnk, pitches, [1, 0]).unwrap().unwrap();
     let mut args = Vec::new();
     for param in &kernel.params {
         args.extend(match param {
@@ -142,6 +144,10 @@ fn run(
             Param::Tiles => sizes(&[order.len() as i64]),
             Param::Input(name) => addresses(&[place(name)]),
             Param::InputPitch(_) => sizes(&[pitches[2]]),
+            Param::TilesOfBatch
+            | Param::BatchStride(_)
+            | Param::LastOfBatch(_)
+            | Param::InputBatchStride(_) => panic!("{param:?}"),
             Param::Workspace => addresses(&[upload(&memory, &vec![0xff; workspace[0] as usize])]),
             Param::Semaphores => addresses(&[upload(&memory, &vec![0; workspace[1] as usize])]),
         });
@@ -253,7 +259,7 @@ fn tiles_are_multicast() {
         let size = config.mainloop.warp_specialized().unwrap().multicast;
         for mnk in [[456, 136, 150], [72, 200, 450]] {
             // Clusters on six multiprocessors, or as many as there are tiles.
-            let blocks = i64::from(kernel.blocks(mnk[0], mnk[1], 6.max(size as u32)).unwrap());
+            let blocks = i64::from(kernel.blocks([mnk[0], mnk[1], 1], 6.max(size as u32)).unwrap());
             assert_eq!(blocks % size, 0);
             let result = run(&config, &kernel, kernel.kernel.module(), mnk, blocks, 1);
             result.unwrap_or_else(|e| panic!("{mnk:?}, {config:?}: {e}"));
@@ -299,7 +305,7 @@ fn schedules_and_stores_combine() {
         for mnk in [[300, 136, 150], [70, 200, 450]] {
             // K has to have a tile for each part.
             let mnk = [mnk[0], mnk[1], if config.schedule == eight { 64 * 7 + mnk[2] } else { mnk[2] }];
-            let blocks = kernel.blocks(mnk[0], mnk[1], 3).unwrap();
+            let blocks = kernel.blocks([mnk[0], mnk[1], 1], 3).unwrap();
             let result = run(&config, &kernel, kernel.kernel.module(), mnk, blocks.into(), 1);
             result.unwrap_or_else(|e| panic!("{mnk:?}, {config:?}: {e}"));
         }
@@ -334,7 +340,7 @@ fn any_c_goes_through_shared_memory() {
         (split(coalesced(base, 128, 1)), [131, 129, 150], plus()),
     ] {
         let kernel = generate(&config, &epilogue).unwrap_or_else(|e| panic!("{e}: {config:?}"));
-        let blocks = kernel.blocks(mnk[0], mnk[1], 3).unwrap();
+        let blocks = kernel.blocks([mnk[0], mnk[1], 1], 3).unwrap();
         let result = run(&config, &kernel, kernel.kernel.module(), mnk, blocks.into(), 1);
         result.unwrap_or_else(|e| panic!("{mnk:?}, {epilogue:?}, {config:?}: {e}"));
     }
@@ -458,7 +464,7 @@ fn misuse_is_told() {
         ([64, 64, 64], [63, 64, 64]),
         ([64, 64, 64], [64, 64, 1 << 40]),
     ] {
-        texts += &format!("{}\n", kernel.map(Operand::A, mnk, pitches).unwrap_err());
+        texts += &format!("{}\n", kernel.map(Operand::A, mnk, pitches, [1, 0]).unwrap_err());
     }
     expect![[r#"
         atom = SM80_16x8x16_F32BF16BF16F32_TN: a warpgroup's atom with A and B in shared memory and accumulators of f32 or s32

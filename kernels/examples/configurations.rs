@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use girih_codegen::Kernel;
-use girih_codegen::gemm::{Mainloop, Major, Schedule, Store, generate, repitch};
+use girih_codegen::gemm::{Batch, Mainloop, Major, Schedule, Store, generate, repitch};
 use girih_kernels::copy::Problem;
 use girih_kernels::gemm::{Epilogue, GemmConfig, Input, choose, passes};
 use girih_layout::Lay;
@@ -53,6 +53,9 @@ impl Case {
             Store::Tma { .. } => String::from("cmaps"),
         });
         facts.push(config.c_type.to_string());
+        if config.batch == Batch::Strided {
+            facts.push(String::from("batch"));
+        }
         facts.push(epilogue.to_string());
         Case { config, epilogue, facts }
     }
@@ -98,15 +101,17 @@ fn shared_out(config: &GemmConfig) -> String {
     word + if config.programmatic { "-early" } else { "" }
 }
 
-/// Cases that have all pairs of facts: again and again one of those with most new ones.
-fn covering(cases: &[Case]) -> Vec<&Case> {
-    let mut missing: BTreeSet<[&str; 3]> = cases.iter().flat_map(Case::pairs).collect();
+/// Cases that have all pairs of facts that are not `covered` yet: again and again one of those with most new ones.
+fn covering<'a>(cases: &'a [Case], covered: &mut BTreeSet<[&'a str; 3]>) -> Vec<&'a Case> {
+    let mut missing: BTreeSet<[&str; 3]> =
+        cases.iter().flat_map(Case::pairs).filter(|pair| !covered.contains(pair)).collect();
     let mut chosen = Vec::new();
     while !missing.is_empty() {
         let new = |case: &&Case| case.pairs().filter(|pair| missing.contains(pair)).count();
         let Some(best) = cases.iter().rev().max_by_key(new) else { break };
         for pair in best.pairs() {
             missing.remove(&pair);
+            covered.insert(pair);
         }
         chosen.push(best);
     }
@@ -153,9 +158,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let all: Vec<Case> =
         choose::all().flat_map(|config| EPILOGUES.map(|epilogue| Case::new(config, epilogue))).collect();
     let every = std::env::args().nth(2).is_some_and(|word| word == "--all");
-    // Facts are those of one kernel, so that each kernel is covered for itself.
+    // Facts are those of one kernel, so that each kernel is covered for itself: first for single products, and then what batches add.
     let kernels = all.chunk_by(|case, next| case.config.name == next.config.name);
-    let chosen: Vec<&Case> = if every { all.iter().collect() } else { kernels.flat_map(covering).collect() };
+    let mut covered = BTreeSet::new();
+    let chosen: Vec<&Case> = if every {
+        all.iter().collect()
+    } else {
+        kernels.flat_map(|cases| covering(cases, &mut covered)).collect()
+    };
     for case in chosen {
         write(&folder, &case.facts.join("."), &generate(&case.config, &case.epilogue())?.kernel)?;
     }
@@ -164,7 +174,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         if let [Some(a), Some(b)] = config.vectors
             && a >= b
         {
-            let name = format!("{}.{}bit.a{a}.b{b}", config.name, config.bits);
+            let batch = if config.batch == Batch::Strided { ".batch" } else { "" };
+            let name = format!("{}.{}bit.a{a}.b{b}{batch}", config.name, config.bits);
             write(&folder, &name, &repitch(&config)?.kernel)?;
         }
     }

@@ -136,6 +136,14 @@ pub enum Error {
         /// What would be accepted.
         accepted: &'static str,
     },
+    /// Products of a batch that would write the same elements.
+    #[error(
+        "C is {c}, whose products have elements in common: strides with which they have none are accepted"
+    )]
+    BatchStride {
+        /// The layout of C.
+        c: String,
+    },
     /// What the address of a matrix is said to be a multiple of.
     #[error("{matrix} at multiples of {bytes} bytes: powers of two from {least} on are accepted")]
     Alignment {

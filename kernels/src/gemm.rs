@@ -3,6 +3,7 @@
 mod bind;
 mod candidates;
 pub mod choose;
+mod matrix;
 mod prepared;
 mod problem;
 mod reference;
@@ -13,8 +14,9 @@ pub use bind::Given;
 pub use candidates::{candidates, described};
 pub use choose::{KernelKind, choose};
 pub use girih_codegen::gemm::{Element, Epilogue, GemmConfig, Input, InputKind};
+pub use matrix::Matrix;
 pub use prepared::Prepared;
-pub use problem::{INPUTS, Layout, Matrix, Order, Problem};
+pub use problem::{INPUTS, Layout, Order, Problem};
 pub use reference::{Check, check};
 pub use repitch::{passes, repitched};
 pub use run::{Gemm, Gemms};

@@ -4,7 +4,7 @@ mod common;
 #[path = "gpu/together.rs"]
 mod together;
 
-use common::{Data, Failure, outputs, padded, ragged, variants, verify_dtype};
+use common::{Data, Failure, batch, outputs, padded, ragged, variants, verify_dtype};
 use girih_codegen::gemm::Schedule;
 use girih_device::{Device, Select};
 use girih_kernels::gemm::{GemmConfig, Gemms, KernelKind, Layout, Order, Problem, choose};
@@ -97,6 +97,17 @@ fn any_shape_any_pitch_any_address() -> Result<(), Failure> {
         [problem, padded(problem, 5), odd]
     });
     all(&device, problems)?;
+    Ok(())
+}
+
+#[test]
+fn batches() -> Result<(), Failure> {
+    let Some(device) = gpu() else { return Ok(()) };
+    let small = [[40, 24, 48], [264, 136, 96]].into_iter().flat_map(variants).enumerate();
+    all(&device, small.map(|(i, problem)| batch(problem, 5, [i, i / 3, i / 2].map(|i| i as i64 % 3))))?;
+    let large = Problem::new(DType::Bf16, [512, 512, 512], Layout::Tn)?;
+    let odd = Problem::new(DType::Bf16, [511, 513, 515], Layout::Tt)?;
+    all(&device, [batch(large, 64, [0, 0, 0]), batch(large, 64, [0, 2, 2]), batch(odd, 64, [1, 0, 1])])?;
     Ok(())
 }
 

@@ -96,16 +96,14 @@ pub(crate) fn problem(product: &Product) -> Result<Problem, Failure> {
     if product.grouped {
         return lacks("grouped products");
     }
-    if product.batch != 1 {
-        return lacks("batches");
-    }
     if product.weights.is_some() {
         return lacks("products of different inputs");
     }
     let [lda, ldb, ldc] = product.pitches().map(Some);
     let problem = Problem::new(product.dtype, product.mnk, product.layout)?;
     let problem = problem.with_fast_accumulation(product.fast);
-    Ok(problem.with_output(product.output)?.with_pitches(lda, ldb, ldc)?)
+    let problem = problem.with_output(product.output)?.with_pitches(lda, ldb, ldc)?;
+    Ok(problem.batched(product.batch, [None; 3])?)
 }
 
 /// girih's choice for a problem.

@@ -70,6 +70,18 @@ pub(crate) struct ProblemArgs {
     /// Leading stride of C in elements [default: tight]
     #[arg(long, allow_negative_numbers = true)]
     ldc: Option<i64>,
+    /// How many such products: those of a batch, with random matrices
+    #[arg(long, value_name = "L", allow_negative_numbers = true)]
+    batch: Option<i64>,
+    /// Elements from the A of a product of the batch to that of the next, 0 for one A that all have [default: tight]
+    #[arg(long, requires = "batch", allow_negative_numbers = true)]
+    stride_a: Option<i64>,
+    /// The same of B
+    #[arg(long, requires = "batch", allow_negative_numbers = true)]
+    stride_b: Option<i64>,
+    /// The same of C, whose products may not overlap
+    #[arg(long, requires = "batch", allow_negative_numbers = true)]
+    stride_c: Option<i64>,
 }
 
 /// A product and the family of kernels that computes it.
@@ -134,6 +146,10 @@ impl ProblemArgs {
         let problem = Problem::new(dtype, mnk, layout)?.with_fast_accumulation(self.fast_accumulation);
         let problem = self.out.map_or(Ok(problem), |out| problem.with_output(out))?;
         let problem = problem.with_order(self.order).with_pitches(self.lda, self.ldb, self.ldc)?;
+        let problem = match self.batch {
+            Some(count) => problem.batched(count, [self.stride_a, self.stride_b, self.stride_c])?,
+            None => problem,
+        };
         Ok(Chosen { problem, layout, kind: self.kernel })
     }
 }

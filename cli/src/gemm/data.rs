@@ -1,7 +1,7 @@
 //! The matrices on the host.
 
 use girih_device::Pod;
-use girih_kernels::gemm::Problem;
+use girih_kernels::gemm::{Matrix, Problem};
 use girih_tensor::Element;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
@@ -31,7 +31,7 @@ impl Source {
         let [a, b] = match self {
             Source::Random(seed) => {
                 let mut rng = StdRng::seed_from_u64(seed);
-                [problem.a(), problem.b()].map(|matrix| random(&mut rng, matrix.extents().iter().product()))
+                [problem.a(), problem.b()].map(|matrix| random(&mut rng, elements(&matrix)))
             }
             Source::Files(files) => {
                 let [a, b] = *files;
@@ -46,4 +46,10 @@ impl Source {
 pub(crate) fn random<T: Element>(rng: &mut StdRng, len: i64) -> Vec<T> {
     let most = if T::DTYPE.is_float() { 1.0 } else { 127.0 };
     (0..len).map(|_| T::from_f64(rng.random_range(-most..most))).collect()
+}
+
+/// How many elements a matrix has; of a batch, all matrices that differ.
+fn elements(matrix: &Matrix) -> i64 {
+    let matrices = if matrix.batch_stride() == 0 { matrix.batches().min(1) } else { matrix.batches() };
+    matrix.extents().iter().product::<i64>() * matrices
 }

@@ -3,17 +3,20 @@
 use girih_kernels::gemm::Matrix;
 use girih_tensor::Element;
 
-/// The elements of a matrix without gaps, put at the pitch of `matrix`. The gaps between the rows hold NaN, or the greatest integer, so
+/// The elements of a matrix without gaps, put at the pitch of `matrix` and the strides of a batch. The gaps between the rows hold NaN, or
+/// the greatest integer, so
 /// that a kernel that reads a gap fails the check.
 pub(crate) fn scatter<T: Element>(tight: Vec<T>, matrix: &Matrix) -> Vec<T> {
     let (row, pitch) = (matrix.extents()[matrix.contiguous()] as usize, matrix.ld() as usize);
-    if row == pitch || tight.is_empty() {
+    if row == 0 || tight.len() == matrix.span() as usize {
         return tight;
     }
+    let lines = matrix.extents()[1 - matrix.contiguous()] as usize;
     let gap = T::from_f64(if T::DTYPE.is_float() { f64::NAN } else { f64::INFINITY });
     let mut out = vec![gap; matrix.span() as usize];
-    for (to, from) in out.chunks_mut(pitch).zip(tight.chunks(row)) {
-        to[..row].copy_from_slice(from);
+    for (i, from) in tight.chunks(row).enumerate() {
+        let at = i / lines * matrix.batch_stride() as usize + i % lines * pitch;
+        out[at..at + row].copy_from_slice(from);
     }
     out
 }

@@ -27,6 +27,7 @@ pub(crate) struct ProblemReport {
     m: i64,
     n: i64,
     k: i64,
+    batch: i64,
     dtype: &'static str,
     output: &'static str,
     layout: &'static str,
@@ -37,12 +38,13 @@ pub(crate) struct ProblemReport {
     c: MatrixReport,
 }
 
-/// A matrix as CuTe has it: A is (M,K), B is (N,K), C is (M,N).
+/// A matrix as CuTe has it: A is (M,K), B is (N,K), C is (M,N). Its layout has the mode L of a batch too.
 #[derive(Serialize)]
 struct MatrixReport {
     layout: String,
     shape: [i64; 2],
     stride: [i64; 2],
+    batch_stride: i64,
     origin: Option<String>,
     /// The layout of the copy that is multiplied in its place.
     copied: Option<String>,
@@ -51,7 +53,14 @@ struct MatrixReport {
 impl MatrixReport {
     fn new(matrix: &Matrix) -> MatrixReport {
         let layout = matrix.to_string();
-        MatrixReport { layout, shape: matrix.extents(), stride: matrix.strides(), origin: None, copied: None }
+        MatrixReport {
+            layout,
+            shape: matrix.extents(),
+            stride: matrix.strides(),
+            batch_stride: matrix.batch_stride(),
+            origin: None,
+            copied: None,
+        }
     }
 
     fn operand(matrix: &Matrix, origin: String, copied: Option<Matrix>) -> MatrixReport {
@@ -68,6 +77,7 @@ impl ProblemReport {
             m,
             n,
             k,
+            batch: problem.batches(),
             dtype: problem.dtype().name(),
             output: problem.output().name(),
             layout: chosen.layout.name(),
@@ -82,9 +92,11 @@ impl ProblemReport {
 
 impl fmt::Display for ProblemReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ProblemReport { m, n, k, dtype, output, layout, kernel, .. } = self;
+        let ProblemReport { m, n, k, batch, dtype, output, layout, kernel, .. } = self;
+        let products = if *batch == 1 { String::new() } else { format!(" L={batch}") };
         let types = if dtype == output { String::from(*dtype) } else { format!("{dtype} to {output}") };
-        line(f, "problem", format_args!("C = A * B, M={m} N={n} K={k}, {types}, {layout}, by {kernel}"))?;
+        let extents = format_args!("M={m} N={n} K={k}{products}");
+        line(f, "problem", format_args!("C = A * B, {extents}, {types}, {layout}, by {kernel}"))?;
         for (name, matrix) in [("A (M,K)", &self.a), ("B (N,K)", &self.b), ("C (M,N)", &self.c)] {
             let origin = matrix.origin.as_ref().map_or(String::new(), |origin| format!("   {origin}"));
             let copied = matrix.copied.as_ref().map_or(String::new(), |copy| format!("   copied to {copy}"));

@@ -65,6 +65,11 @@ fn sizes_and_pitches() {
             "src (4,s0):(1,4): layouts of known extents and of known strides from 0 on are accepted",
         ),
         ("copy 8:1 --dtype s4", "kernel copy does not take s4: dtypes of whole bytes are accepted"),
+        ("gemm --batch -1", "batches = -1: 0 to 1048576 elements are accepted"),
+        (
+            "gemm --m 4 --n 6 --batch 2 --stride-c 23",
+            "C is (4,6,2):(6,1,23), whose products have elements in common: strides with which they have none are accepted",
+        ),
         ("emit gemm --n 1073741825 -o c.ptx", "N = 1073741825: 0 to 1073741824 elements are accepted"),
     ] {
         refused(folder.path(), line, message);
@@ -119,6 +124,9 @@ fn names() {
         ("gemm --m many", "invalid value 'many' for '--m <M>'"),
         ("gemm --a a.npy -o c.npy", "not provided:\n  --b <B.npy>"),
         ("gemm --b b.npy -o c.npy", "not provided:\n  --a <A.npy>"),
+        ("gemm --stride-a 64", "not provided:\n  --batch <L>"),
+        ("gemm --batch 2 -o c.npy", "'--batch <L>' cannot be used with '--output <C.npy>'"),
+        ("gemm --batch 2 --a a.npy --b b.npy", "'--batch <L>' cannot be used with '--a <A.npy>'"),
         ("gemm --a a.npy --b b.npy --seed 1", "'--a <A.npy>' cannot be used with '--seed <SEED>'"),
     ] {
         let (status, output) = fails(folder.path(), line);

@@ -198,3 +198,18 @@ fn the_help_spells_the_layouts_out() {
     }
     assert!(help.contains("`a @ b.T` is tn, its `a @ b` is tt"), "{help}");
 }
+
+#[test]
+fn products_of_a_batch_are_checked_and_reported() {
+    let folder = folder();
+    let arguments = "gemm --m 40 --n 24 --k 17 --batch 3 --stride-b 0 --ldc 72 --stride-c 24 --json";
+    let report = json(folder.path(), arguments);
+    assert_eq!((&report["passed"], &report["problem"]["batch"]), (&true.into(), &3.into()), "{report}");
+    assert_eq!(report["check"]["compared"], 3 * 40 * 24);
+    let layouts = ["a", "b", "c"].map(|matrix| report["problem"][matrix]["layout"].as_str().expect("text"));
+    assert_eq!(layouts, ["(40,17,3):(17,1,680)", "(24,17,3):(17,1,0)", "(40,24,3):(72,1,24)"]);
+    let out = succeeds(folder.path(), "gemm --m 40 --n 24 --k 16 --batch 2 --dtype f32");
+    assert!(out.contains("C = A * B, M=40 N=24 K=16 L=2, f32, tn, by simt"), "{out}");
+    let ptx = succeeds(folder.path(), "emit gemm --batch 2 --kernel sm90");
+    assert!(ptx.contains("ceil(M/128) * ceil(N/64) * L blocks"), "{ptx}");
+}

@@ -200,6 +200,15 @@ impl Builder {
         self.claim(0, &reg, (0, upper, 1));
         self.var_at(&reg, 0, 0, upper, 1)
     }
+
+    /// Declares a 64-bit parameter with values in `0..=upper` that are multiples of `multiple`.
+    #[track_caller]
+    pub fn wide_number(&mut self, name: &str, upper: i64, multiple: i64) -> Expr {
+        let range = (0, upper, multiple);
+        let reg = self.parameter(name, Type::U64, range);
+        self.claim(0, &reg, range);
+        self.var_at(&reg, 0, 0, upper, multiple)
+    }
 }
 
 /// Whether PTX takes `name` as an identifier (PTX ISA, "Identifiers").

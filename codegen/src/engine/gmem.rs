@@ -180,6 +180,11 @@ impl Gmem {
         self.bounds.as_ref().map(|bounds| (&self.coordinate[..], &bounds.extents[..]))
     }
 
+    /// The same array, with the same extents and coordinates, so many elements further in memory.
+    pub(crate) fn further(&self, elements: &Expr) -> Gmem {
+        Gmem { offset: &self.offset + elements, ..self.clone() }
+    }
+
     /// The offset in elements at which the array stands.
     pub(crate) fn offset(&self) -> &Expr {
         &self.offset

@@ -3,7 +3,7 @@
 use girih_layout::Lay;
 use girih_tensor::DType;
 
-use super::{Mainloop, Schedule, epilogue};
+use super::{Batch, Mainloop, Schedule, epilogue};
 use crate::Error;
 use crate::atom::{Major, MmaAtom};
 use crate::engine::element_bytes;
@@ -20,6 +20,8 @@ pub struct GemmConfig {
     pub mainloop: Mainloop,
     /// The schedule, which says which block computes which tiles.
     pub schedule: Schedule,
+    /// Which products a launch computes.
+    pub batch: Batch,
     /// How the results go to C.
     pub store: Store,
     /// C's element type, one of the [`outputs`] of the sums.

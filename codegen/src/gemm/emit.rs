@@ -28,7 +28,7 @@ pub(super) fn multistage(
         b.min_blocks(multistage.min_blocks);
     }
     let mainloop = multistage.mainloop(interface.config.tile)?;
-    let operands = [interface.tensor(Operand::A)?, interface.tensor(Operand::B)?];
+    let operands = [interface.tensors(Operand::A)?, interface.tensors(Operand::B)?];
     let k_tiles = interface.k_tiles()?;
     let (thread, threads) = (b.special(Special::TidX), i64::from(multistage.threads()?));
     interface.for_each_tile(b, &Cond::Always, false, |b, tile| {
@@ -38,6 +38,7 @@ pub(super) fn multistage(
         }
         let k_tiles = tile.k_tiles(&k_tiles)?;
         let at = [&tile.place.row, &tile.place.column];
+        let operands = operands.each_ref().map(|all| all.at(&tile.place));
         let sums = mainloop.multiply(b, operands.each_ref(), at, k_tiles)?;
         b.comment("epilogue");
         let team = Team { thread: thread.clone(), threads, barrier: None };
@@ -68,7 +69,7 @@ pub(super) fn warp_specialized(
     let mainloop = parts.mainloop(config.tile)?;
     let mut description = mainloop.describe()?;
     let mut feed = |operand: Operand| -> Result<Feed, Error> {
-        let copy = mainloop.tma_copy(operand, &interface.layout(operand)?)?;
+        let copy = mainloop.tma_copy(operand, &interface.layout_of_map(operand)?)?;
         interface.keep(operand, &copy);
         Ok(Feed { copy, map: interface.map(operand)?.clone() })
     };
@@ -88,14 +89,14 @@ pub(super) fn warp_specialized(
     let staged = match config.store {
         Store::Tma { rows } => {
             let rows = Rows::new(config, parts, rows)?;
-            let copy = rows.tma_copy(&interface.layout(Operand::C)?)?;
+            let copy = rows.tma_copy(&interface.layout_of_map(Operand::C)?)?;
             interface.keep(Operand::C, &copy);
             Some((rows, Out::Tensor(copy, interface.map(Operand::C)?.clone())))
         }
         Store::Coalesced { rows, vector } => {
             let rows = Rows::new(config, parts, rows)?;
             let copy = rows.coalesced(vector)?;
-            Some((rows, Out::Threads(copy, interface.tensor(Operand::C)?)))
+            Some((rows, Out::Threads(copy, interface.tensors(Operand::C)?)))
         }
         Store::Direct { .. } => None,
     };
@@ -116,12 +117,9 @@ pub(super) fn warp_specialized(
         |b, producer| {
             wait(b);
             interface.for_each_tile(b, &Cond::Always, alternates, |b, tile| {
-                producer.load(
-                    b,
-                    [&tile.place.row, &tile.place.column],
-                    tile.k_tiles(&k_tiles)?,
-                    &tile.backwards,
-                )
+                let at = [(Operand::A, &tile.place.row), (Operand::B, &tile.place.column)];
+                let [at_a, at_b] = at.map(|(operand, at)| interface.coordinate(operand, at, &tile.place));
+                producer.load(b, [&at_a, &at_b], tile.k_tiles(&k_tiles)?, &tile.backwards)
             })
         },
         |b, consumer| {

@@ -11,7 +11,8 @@ use std::sync::Arc;
 use girih_layout::{Int, Lay, Shape, Stride, Strides};
 use girih_tensor::{DType, Tensor};
 
-use super::{GemmConfig, MAX_EXTENT, Major, Param};
+use super::batch::Tensors;
+use super::{Batch, GemmConfig, MAX_EXTENT, MAX_STRIDE, Major, Param};
 use crate::builder::Builder;
 use crate::engine::element_bytes;
 use crate::tiled::mma::Operand;
@@ -63,7 +64,8 @@ type Function = Arc<dyn Fn(&mut Builder, &Element<'_>) -> Result<Scalar, Error> 
 /// A tensor or a number that an epilogue reads.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Input {
-    /// The parameter's name. A matrix has a second parameter, `ld` before its name: its pitch in elements.
+    /// The parameter's name. A matrix has a second parameter, `ld` before its name: its pitch in elements. In a batch, each
+    /// tensor has one more, `batch_` before its name.
     pub name: String,
     /// The elements of C that share a value of the input.
     pub kind: InputKind,
@@ -117,6 +119,11 @@ impl Input {
     /// The name of a matrix's pitch.
     pub fn pitch_name(&self) -> String {
         format!("ld{}", self.name)
+    }
+
+    /// The name of the distance of the input's tensors in a batch.
+    pub fn batch_stride_name(&self) -> String {
+        format!("batch_{}", self.name)
     }
 }
 
@@ -334,14 +341,26 @@ impl Epilogue {
         };
         params.push(Param::Input(name.clone()));
         let pointer = b.pointer(name, vector * bytes);
+        let stride = (config.batch == Batch::Strided).then(|| {
+            params.push(Param::InputBatchStride(name.clone()));
+            b.wide_number(&input.batch_stride_name(), MAX_STRIDE, vector)
+        });
         let layout = Lay::new(shape, &Strides::flat(&strides)?)?; // (M,N)
-        Ok(Given::Tensor(Box::new(Gmem::bounded(pointer, input.dtype, &layout)?)))
+        let first = Gmem::bounded(pointer, input.dtype, &layout)?;
+        Ok(Given::Tensors(Box::new(Tensors::new(first, stride))))
     }
 }
 
 /// An input of an epilogue in a kernel.
 pub(super) enum Given {
-    /// (M,N), or a thread's part of a tile.
+    /// (M,N)
+    Tensors(Box<Tensors>),
+    Scalar(Scalar),
+}
+
+/// A thread's part of an input at a tile.
+pub(super) enum Part {
+    /// (FrgV,RestM,RestN)
     Tensor(Box<Tensor<Gmem>>),
     Scalar(Scalar),
 }

@@ -7,8 +7,9 @@ use girih_layout::{Int, Lay, Shape, Stride, Strides, Symbol};
 use girih_ptx::Tiled;
 use girih_tensor::{Slice, Tensor};
 
+use super::batch::{Batch, Strided, Tensors};
 use super::config::Store;
-use super::epilogue::{AtTile, Epilogue, Given, Input};
+use super::epilogue::{AtTile, Epilogue, Given, Input, Part};
 use super::mainloop::k_tiles;
 use super::schedule::{self, Order, Place, SEMAPHORE, Schedule, Tile, Walk, Workspace};
 use super::{GemmConfig, MAX_TILES};
@@ -36,8 +37,14 @@ pub enum Param {
     Pitch(Operand),
     /// The 64-bit address of the order of tiles ([`GemmKernel::order`]): the row and the column of each tile, two 32-bit values.
     Order,
-    /// The number of tiles in the order, 32 bits.
+    /// The number of tiles of all products together, 32 bits.
     Tiles,
+    /// The number of tiles of each product of a batch, which is that of the tiles in the order, 32 bits.
+    TilesOfBatch,
+    /// How many elements A, B or C of a product of a batch is behind that of the product before, 64 bits.
+    BatchStride(Operand),
+    /// The last A or B in the tensor map, 32 bits, 0 if all products of a batch have the same.
+    LastOfBatch(Operand),
     /// The 64-bit address of the sums that blocks of the same tile hand on ([`GemmKernel::workspace`]).
     Workspace,
     /// The 64-bit address of the 32-bit semaphores, one for each tile, which are 0 before the first launch and after each launch.
@@ -46,6 +53,8 @@ pub enum Param {
     Input(String),
     /// The pitch of a matrix that is an input of the epilogue, in elements, 32 bits, by the input's name.
     InputPitch(String),
+    /// How many elements such a tensor of a product of a batch is behind that of the product before, 64 bits, by the input's name.
+    InputBatchStride(String),
 }
 
 /// The names of M, N, K and the pitches of A, B and C, as parameters and in errors.
@@ -70,6 +79,8 @@ pub struct GemmKernel {
     schedule: Schedule,
     copies: BTreeMap<usize, TmaCopy>,
     symbols: [Symbol; 6],
+    /// The extent and the stride of the mode of the batch in each tensor map.
+    batch: BTreeMap<usize, [Symbol; 2]>,
 }
 
 impl GemmKernel {
@@ -81,18 +92,22 @@ impl GemmKernel {
         let tiles =
             |extent: i64, mode: usize| (extent.max(0) as u64).div_ceil(self.cluster_tile[mode] as u64) as i64;
         let (rows, columns) = (tiles(m, 0), tiles(n, 1));
-        let most = if self.schedule.is_persistent() {
-            MAX_TILES
-        } else {
-            i64::from(i32::MAX) / self.schedule.parts()[0] / self.multicast
-        };
-        let count = rows.saturating_mul(columns);
+        let (count, most) = (rows.saturating_mul(columns), self.most_tiles());
         if count > most {
             let [tile_m, tile_n] = self.cluster_tile;
             let value = format!("{count} of ({tile_m},{tile_n})");
             return Err(Error::Config { what: "tiles", value, accepted: format!("at most {most}") });
         }
         Ok([narrow("rows of tiles", rows)?, narrow("columns of tiles", columns)?])
+    }
+
+    /// The most tiles that a grid, or an order of tiles, takes.
+    fn most_tiles(&self) -> i64 {
+        if self.schedule.is_persistent() {
+            MAX_TILES
+        } else {
+            i64::from(i32::MAX) / self.schedule.parts()[0] / self.multicast
+        }
     }
 
     /// The tiles of an M x N problem in the order in which they share their operands best; a persistent kernel goes through this order.
@@ -103,42 +118,65 @@ impl GemmKernel {
         Ok(schedule::order(self.cluster_tile, self.tiles(m, n)?))
     }
 
-    /// The blocks of the grid for an M x N problem on a device with `multiprocessors` multiprocessors.
+    /// The tiles of all products of a batch of `l` problems of M x N.
     ///
     /// # Errors
-    /// Those of [`GemmKernel::tiles`].
-    pub fn blocks(&self, m: i64, n: i64, multiprocessors: u32) -> Result<u32, Error> {
-        let [rows, columns] = self.tiles(m, n)?.map(u64::from);
-        let clusters = self.schedule.blocks(rows * columns, multiprocessors / self.multicast as u32);
+    /// Those of [`GemmKernel::tiles`], for the tiles of all together.
+    pub fn all_tiles(&self, [m, n, l]: [i64; 3]) -> Result<u32, Error> {
+        let [rows, columns] = self.tiles(m, n)?.map(i64::from);
+        let count = (rows * columns).saturating_mul(l);
+        if count > self.most_tiles() {
+            let (value, accepted) = (count.to_string(), format!("at most {}", self.most_tiles()));
+            return Err(Error::Config { what: "tiles of all products", value, accepted });
+        }
+        narrow("tiles", count)
+    }
+
+    /// The blocks of the grid for `l` problems of M x N on a device with `multiprocessors` multiprocessors.
+    ///
+    /// # Errors
+    /// Those of [`GemmKernel::all_tiles`].
+    pub fn blocks(&self, mnl: [i64; 3], multiprocessors: u32) -> Result<u32, Error> {
+        let tiles = u64::from(self.all_tiles(mnl)?);
+        let clusters = self.schedule.blocks(tiles, multiprocessors / self.multicast as u32);
         narrow("blocks", clusters as i64 * self.multicast)
     }
 
-    /// The bytes of the sums and those of the semaphores in the workspace for an M x N problem; both are 0 where each tile has one block
-    /// or one cluster.
+    /// The bytes of the sums and those of the semaphores in the workspace for `l` problems of M x N; both are 0 where each tile has one
+    /// block or one cluster.
     ///
     /// # Errors
-    /// Those of [`GemmKernel::tiles`].
-    pub fn workspace(&self, m: i64, n: i64) -> Result<[u64; 2], Error> {
-        let [rows, columns] = self.tiles(m, n)?.map(u64::from);
+    /// Those of [`GemmKernel::all_tiles`].
+    pub fn workspace(&self, mnl: [i64; 3]) -> Result<[u64; 2], Error> {
+        let all = u64::from(self.all_tiles(mnl)?);
         let [parts, cluster] = self.schedule.parts();
-        let tiles = if parts > cluster { rows * columns } else { 0 };
+        let tiles = if parts > cluster { all } else { 0 };
         let sums = self.tile[0] * self.tile[1] / cluster * parts * self.sum;
         Ok([tiles * sums as u64, tiles * (cluster * SEMAPHORE) as u64])
     }
 
-    /// The tensor map of A, B or C without its address, for extents M, N, K and the three pitches, in elements; `None` for an operand that
-    /// the kernel takes by its address.
+    /// The tensor map of A, B or C without its address, for extents M, N, K and the three pitches, in elements, and for the number of such
+    /// matrices in a batch and the elements from one to the next; `None` for an operand that the kernel takes by its address.
     ///
     /// # Errors
-    /// [`Error::Config`] for values that tensor maps do not take: extents below 1, or an N or a pitch that is no multiple of 16 bytes.
-    pub fn map(&self, operand: Operand, mnk: [i64; 3], pitches: [i64; 3]) -> Result<Option<Tiled>, Error> {
+    /// [`Error::Config`] for values that tensor maps do not take: extents below 1, or an N, a pitch or a stride that is no multiple of
+    /// 16 bytes.
+    pub fn map(
+        &self,
+        operand: Operand,
+        mnk: [i64; 3],
+        pitches: [i64; 3],
+        batch: [i64; 2],
+    ) -> Result<Option<Tiled>, Error> {
         let Some(copy) = self.copies.get(&(operand as usize)) else { return Ok(None) };
-        let values = [mnk, pitches].concat();
+        let sizes = SIZES.into_iter().zip(self.symbols).zip([mnk, pitches].concat());
+        let of_batch = self.batch.get(&(operand as usize)).into_iter().flatten().copied();
+        let of_batch = ["matrices of a batch", "batch stride"].into_iter().zip(of_batch).zip(batch);
         let mut bound = copy.clone();
-        for ((what, symbol), value) in SIZES.into_iter().zip(self.symbols).zip(values) {
-            let line = symbol.divisor();
-            if !(1..=MAX_EXTENT).contains(&value) || value % line != 0 {
-                let accepted = format!("multiples of {line} from 1 to {MAX_EXTENT} elements");
+        for ((what, symbol), value) in sizes.chain(of_batch) {
+            let (line, most) = (symbol.divisor(), symbol.upper().unwrap_or(MAX_EXTENT));
+            if !(1..=most).contains(&value) || value % line != 0 {
+                let accepted = format!("multiples of {line} from 1 to {most} elements");
                 return Err(Error::Config { what, value: value.to_string(), accepted });
             }
             bound = bound.bind(symbol, value)?;
@@ -148,7 +186,7 @@ impl GemmKernel {
 }
 
 /// The parameter that locates A, B or C.
-enum Locator {
+pub(super) enum Locator {
     Pointer(Expr),
     Map(Expr),
 }
@@ -161,6 +199,7 @@ pub(super) struct Interface<'a> {
     /// M, N, K and the pitches of A, B and C.
     symbols: [Symbol; 6],
     walk: Walk,
+    strided: Option<Strided>,
     workspace: Option<Workspace>,
     epilogue: &'a Epilogue,
     inputs: Vec<Given>,
@@ -202,6 +241,10 @@ impl<'a> Interface<'a> {
             workspace = Some(Workspace::new(b, "workspace", "semaphores"));
         }
         let symbols = sizes(b, config, epilogue, &places, &mut params)?;
+        let strided = match config.batch {
+            Batch::Single => None,
+            Batch::Strided => Some(Strided::new(b, config, &places, &mut params)?),
+        };
         let cluster_tile = config.cluster_tile();
         let tiles =
             [0, 1].map(|mode| (&extent(symbols[mode]) + (cluster_tile[mode] - 1)).div(cluster_tile[mode]));
@@ -222,6 +265,7 @@ impl<'a> Interface<'a> {
             places,
             symbols,
             walk,
+            strided,
             workspace,
             epilogue,
             inputs,
@@ -244,8 +288,21 @@ impl<'a> Interface<'a> {
         Ok(Shape::flat(&operand.modes().map(|mode| Int::symbol(self.symbols[mode])))?)
     }
 
-    /// The layout of an operand in global memory.
-    pub(super) fn layout(&self, operand: Operand) -> Result<Lay, Error> {
+    /// The layout of an operand that has a tensor map, (X,Y) or (X,Y,L).
+    pub(super) fn layout_of_map(&self, operand: Operand) -> Result<Lay, Error> {
+        let matrix = self.layout(operand)?;
+        self.strided.as_ref().map_or(Ok(matrix), |strided| strided.layout(operand, &matrix))
+    }
+
+    /// The coordinate of an operand's tile at `place` among tiles of its tensor map, without that along K: `at`, and in a batch that along
+    /// mode L.
+    pub(super) fn coordinate(&self, operand: Operand, at: &Expr, place: &Place) -> Vec<Expr> {
+        let batch = self.strided.as_ref().map(|strided| strided.coordinate(operand, place));
+        [at.clone()].into_iter().chain(batch).collect()
+    }
+
+    /// The layout of an operand's matrix in global memory.
+    fn layout(&self, operand: Operand) -> Result<Lay, Error> {
         let major = match operand {
             Operand::C => self.config.c_major,
             _ => self.config.majors()[operand as usize],
@@ -256,11 +313,14 @@ impl<'a> Interface<'a> {
         Ok(Lay::new(&self.shape(operand)?, &Strides::flat(&strides)?)?)
     }
 
-    /// The tensor of an operand that is taken by its address; it carries its coordinates.
-    pub(super) fn tensor(&self, operand: Operand) -> Result<Tensor<Gmem>, Error> {
+    /// The matrices of an operand that is taken by its address.
+    pub(super) fn tensors(&self, operand: Operand) -> Result<Tensors, Error> {
         match &self.places[operand as usize] {
             Locator::Pointer(pointer) => {
-                Gmem::bounded(pointer.clone(), self.config.dtype(operand), &self.layout(operand)?)
+                let first =
+                    Gmem::bounded(pointer.clone(), self.config.dtype(operand), &self.layout(operand)?)?;
+                let stride = self.strided.as_ref().and_then(|strided| strided.stride(operand));
+                Ok(Tensors::new(first, stride.cloned()))
             }
             Locator::Map(_) => Err(self.other_place(operand, "an operand that is taken by its address")),
         }
@@ -293,7 +353,7 @@ impl<'a> Interface<'a> {
         alternate: bool,
         body: impl FnOnce(&mut Builder, &Tile) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        self.walk.for_each(b, self.config, who, alternate, body)
+        self.walk.for_each(b, self.config, self.strided.as_ref(), who, alternate, body)
     }
 
     /// The workspace through which blocks that share a tile hand on sums.
@@ -303,7 +363,7 @@ impl<'a> Interface<'a> {
 
     /// The tile of C at `tile`, (TileM,TileN), where C is taken by its address.
     pub(super) fn tensor_of_c(&self, tile: &Place) -> Result<Tensor<Gmem>, Error> {
-        self.tile_of_c(&self.tensor(Operand::C)?, tile)
+        self.tile_of_c(&self.tensors(Operand::C)?.at(tile), tile)
     }
 
     /// The tile at `tile`, (TileM,TileN), of a tensor that lies like C.
@@ -323,11 +383,11 @@ impl<'a> Interface<'a> {
         let mut inputs = Vec::new();
         for place in &self.inputs {
             inputs.push(match place {
-                Given::Tensor(whole) => {
-                    let tile = self.tile_of_c(whole, tile)?; // (TileM,TileN)
-                    Given::Tensor(Box::new(mine.partition(Operand::C, &tile)?)) // (FrgV,RestM,RestN)
+                Given::Tensors(all) => {
+                    let tile = self.tile_of_c(&all.at(tile), tile)?; // (TileM,TileN)
+                    Part::Tensor(Box::new(mine.partition(Operand::C, &tile)?)) // (FrgV,RestM,RestN)
                 }
-                Given::Scalar(value) => Given::Scalar(value.clone()),
+                Given::Scalar(value) => Part::Scalar(value.clone()),
             });
         }
         Ok(AtTile { epilogue: self.epilogue, dtype: self.config.c_type, coordinate, inputs })
@@ -339,6 +399,11 @@ impl<'a> Interface<'a> {
         kernel: Kernel,
         partitions: Vec<(&'static str, String)>,
     ) -> Result<GemmKernel, Error> {
+        let of_map = |operand: Operand| {
+            let symbols = self.strided.as_ref().and_then(|strided| strided.symbols(operand));
+            symbols.map(|symbols| (operand as usize, symbols))
+        };
+        let batch = Operand::ALL.into_iter().filter_map(of_map).collect();
         Ok(GemmKernel {
             kernel,
             params: self.params,
@@ -351,6 +416,7 @@ impl<'a> Interface<'a> {
             schedule: self.config.schedule,
             copies: self.copies,
             symbols: self.symbols,
+            batch,
         })
     }
 }

@@ -4,7 +4,7 @@ use girih_layout::{Int, Lay, Symbol};
 use girih_ptx::Special;
 use girih_tensor::{DType, Slice, Tensor};
 
-use super::MAX_EXTENT;
+use super::{Batch, MAX_BATCHES, MAX_EXTENT, MAX_STRIDE};
 use crate::algorithm::{CopyWith, copy};
 use crate::atom::{AUTO_VECTORIZING_COPY, CopyAtom, universal_copy};
 use crate::builder::{Builder, Cond};
@@ -34,9 +34,11 @@ pub struct RepitchConfig {
     pub name: &'static str,
     /// Bits of an element: 8, 16, 32 or 64.
     pub bits: u32,
-    /// Of A and of B, if it is copied, how many elements are read at once: they divide its contiguous extent and its pitch, and their
-    /// bytes divide its address. These are at most 8 bytes.
+    /// Of A and of B, if it is copied, how many elements are read at once: they divide its contiguous extent, its pitch and its stride in a
+    /// batch, and their bytes divide its address. These are at most 8 bytes.
     pub vectors: [Option<i64>; 2],
+    /// Whether A and B are the matrices of a batch. The copies of these follow each other without a gap.
+    pub batch: Batch,
 }
 
 /// A parameter of the pass: what it says of A (0) or B (1).
@@ -54,6 +56,8 @@ pub enum RepitchParam {
     Pitch(usize),
     /// The pitch of the copy, which is filled up with zeros, 32 bits.
     NewPitch(usize),
+    /// How many elements a matrix of a batch is behind the one before, 64 bits.
+    Stride(usize),
     /// How many blocks copy A, 32 bits; the others copy B. Only a pass that copies both has this.
     Blocks,
 }
@@ -70,14 +74,14 @@ pub struct Repitch {
 }
 
 impl Repitch {
-    /// How many blocks copy A (0) or B (1), whose rows are `pitch` elements apart in the copy.
+    /// How many blocks copy A (0) or B (1), or as many as `batches` matrices, whose rows are `pitch` elements apart in the copy.
     ///
     /// # Errors
     /// [`Error::Config`] for more blocks than a grid has.
-    pub fn blocks(&self, operand: usize, rows: i64, pitch: i64) -> Result<u32, Error> {
+    pub fn blocks(&self, operand: usize, [rows, pitch, batches]: [i64; 3]) -> Result<u32, Error> {
         let tile = self.tiles[operand.min(1)];
         let tiles = |extent: i64, tile: i64| (extent.max(0) as u64).div_ceil(tile as u64);
-        let blocks = tiles(rows, tile[0]) * tiles(pitch, tile[1]);
+        let blocks = (tiles(rows, tile[0]) * tiles(pitch, tile[1])).saturating_mul(batches.max(0) as u64);
         if blocks > MAX_TILES as u64 {
             let (value, accepted) = (blocks.to_string(), format!("at most {MAX_TILES}"));
             return Err(Error::Config { what: "tiles of a matrix that is copied", value, accepted });
@@ -90,6 +94,8 @@ impl Repitch {
 struct Copied {
     pointers: [Expr; 2],
     layouts: [Lay; 2], // (Rows,Columns) and (Rows,NewPitch)
+    /// The elements from a matrix to the next one.
+    stride: Option<Expr>,
     dtype: DType,
     copy: TiledCopy,
     tile: [i64; 2],
@@ -102,12 +108,12 @@ struct Copied {
 ///
 /// # Examples
 /// ```
-/// use girih_codegen::gemm::{RepitchConfig, RepitchParam, repitch};
+/// use girih_codegen::gemm::{Batch, RepitchConfig, RepitchParam, repitch};
 ///
 /// // B alone is copied, from rows that begin at any element of 2 bytes to rows of 128 elements.
-/// let pass = repitch(&RepitchConfig { name: "repitch", bits: 16, vectors: [None, Some(1)] })?;
+/// let pass = repitch(&RepitchConfig { name: "repitch", bits: 16, vectors: [None, Some(1)], batch: Batch::Single })?;
 /// assert_eq!(pass.params[0], RepitchParam::From(1));
-/// assert_eq!(pass.blocks(1, 4096, 128)?, 512);
+/// assert_eq!(pass.blocks(1, [4096, 128, 1])?, 512);
 /// # Ok::<(), girih_codegen::Error>(())
 /// ```
 pub fn repitch(config: &RepitchConfig) -> Result<Repitch, Error> {
@@ -130,7 +136,7 @@ pub fn repitch(config: &RepitchConfig) -> Result<Repitch, Error> {
     let (mut params, mut tiles, mut copied) = (Vec::new(), [[0; 2]; 2], Vec::new());
     for (operand, vector) in config.vectors.into_iter().enumerate() {
         if let Some(vector) = vector {
-            let one = Copied::new(&mut b, operand, dtype, vector, &mut params)?;
+            let one = Copied::new(&mut b, operand, dtype, vector, config.batch, &mut params)?;
             tiles[operand] = one.tile;
             copied.push(one);
         }
@@ -163,6 +169,7 @@ impl Copied {
         operand: usize,
         dtype: DType,
         vector: i64,
+        batch: Batch,
         params: &mut Vec<RepitchParam>,
     ) -> Result<Copied, Error> {
         let element = i64::from(dtype.bits() / 8);
@@ -183,6 +190,10 @@ impl Copied {
             RepitchParam::Pitch(operand),
             RepitchParam::NewPitch(operand),
         ]);
+        let stride = (batch == Batch::Strided).then(|| {
+            params.push(RepitchParam::Stride(operand));
+            b.wide_number(&format!("{name}_stride"), MAX_STRIDE, vector)
+        });
         let [rows, columns, pitch, new_pitch] = [rows, columns, pitch, new_pitch].map(Int::symbol);
         let layout = |columns, pitch| Lay::strided([rows, columns], [pitch, Int::fixed(1)]);
         // A warp has a row, and writes whole lines of the cache.
@@ -193,6 +204,7 @@ impl Copied {
         Ok(Copied {
             pointers: [from, to],
             layouts: [layout(columns, pitch)?, layout(new_pitch, new_pitch)?],
+            stride,
             dtype,
             copy: TiledCopy::new(universal(bits)?, dtype.bits(), &by_thread, &by_value)?,
             tile: [WARPS, LANES * together * WORDS],
@@ -204,38 +216,57 @@ impl Copied {
         let ([rows, columns], [_, width]) = (extents(&self.layouts[0]), extents(&self.layouts[1]));
         let [tile_m, tile_n] = self.tile;
         let across = (&width + (tile_n - 1)).div(tile_n)?;
-        let row = b.divide(block, &across, MAX_EXTENT / tile_m)?;
+        let rows_of_all = if self.stride.is_some() { MAX_TILES } else { MAX_EXTENT / tile_m };
+        let row = b.divide(block, &across, rows_of_all)?;
         let column = b.bounded(&(block - &(&row * &across)), MAX_EXTENT / tile_n)?;
+        let (row, pointers) = self.of_batch(b, row, [&rows, &width])?;
         let inside = |at: &Expr, tile: i64, extent: &Expr| Cond::less(&(&(at + 1) * tile), &(extent + 1));
         b.if_else(
             &Cond::all([inside(&row, tile_m, &rows), inside(&column, tile_n, &columns)]),
             // No predicates are in the way of the loads.
             |b| {
-                self.emit_tile(b, [&row, &column], |pointer, layout| {
+                self.emit_tile(b, [&row, &column], &pointers, |pointer, layout| {
                     Ok(Tensor::new(Gmem::new(pointer, self.dtype), layout))
                 })
             },
             |b| {
                 // As variables of this branch, so that the predicates are computed here and not before.
                 let (row, column) = (b.bounded(&row, row.range().1)?, b.bounded(&column, column.range().1)?);
-                self.emit_tile(b, [&row, &column], |pointer, layout| {
+                self.emit_tile(b, [&row, &column], &pointers, |pointer, layout| {
                     Gmem::bounded(pointer, self.dtype, &layout)
                 })
             },
         )
     }
 
+    /// The row of tiles in its matrix, of all rows of tiles of a batch, and where that matrix and its copy begin.
+    fn of_batch(
+        &self,
+        b: &mut Builder,
+        row: Expr,
+        [rows, width]: [&Expr; 2],
+    ) -> Result<(Expr, [Expr; 2]), Error> {
+        let Some(stride) = &self.stride else { return Ok((row, self.pointers.clone())) };
+        let down = (rows + (self.tile[0] - 1)).div(self.tile[0])?;
+        let batch = b.divide(&row, &down, MAX_BATCHES - 1)?;
+        let row = b.bounded(&(&row - &(&batch * &down)), MAX_EXTENT / self.tile[0])?;
+        let element = i64::from(self.dtype.bits() / 8);
+        let further = [&batch * stride, &(&batch * rows) * width];
+        let pointers = [0, 1].map(|i| &self.pointers[i] + &(&further[i] * element));
+        Ok((row, pointers))
+    }
+
     fn emit_tile(
         &self,
         b: &mut Builder,
         at: [&Expr; 2],
+        pointers: &[Expr; 2],
         tensor: impl Fn(Expr, Lay) -> Result<Tensor<Gmem>, Error>,
     ) -> Result<(), Error> {
         let mine = self.copy.get_slice(&b.special(Special::TidX))?;
         let at = at.map(|at| Slice::At(at.clone()));
         let tile = |i: usize| -> Result<Tensor<Gmem>, Error> {
-            Ok(tensor(self.pointers[i].clone(), self.layouts[i])?
-                .local_tile(&shape_tiler(&self.tile)?, &at)?)
+            Ok(tensor(pointers[i].clone(), self.layouts[i])?.local_tile(&shape_tiler(&self.tile)?, &at)?)
         };
         let from = mine.partition_s(&tile(0)?)?; // (Word,1,Words)
         let to = mine.partition_d(&tile(1)?)?; // (Word,1,Words)

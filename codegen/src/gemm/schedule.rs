@@ -8,6 +8,7 @@ mod split_k;
 use girih_layout::Lay;
 use girih_ptx::Special;
 
+use super::batch::Strided;
 use super::config::refuse;
 use super::mainloop::CLUSTERS;
 use super::{GemmConfig, Mainloop, Store};
@@ -61,11 +62,12 @@ pub(super) struct Tile {
     part: Option<Part>,
 }
 
-/// The place of a tile of C: its row and its column among tiles of these extents, in elements.
+/// The place of a tile of C: its row and its column among tiles of these extents, in elements, and the number of its product in a batch.
 pub(super) struct Place {
     pub(super) row: Expr,
     pub(super) column: Expr,
     pub(super) extents: [i64; 2],
+    pub(super) batch: Expr,
 }
 
 /// A block's way through its tiles.
@@ -169,6 +171,7 @@ impl Walk {
         &self,
         b: &mut Builder,
         config: &GemmConfig,
+        batch: Option<&Strided>,
         who: &Cond,
         alternate: bool,
         body: impl FnOnce(&mut Builder, &Tile) -> Result<(), Error>,
@@ -185,11 +188,15 @@ impl Walk {
                 let block = b.special(Special::CtaidX).div(stacked)?;
                 let part = if *parts > 1 { Some(Part::of_block(b, &block, *parts, *cluster)?) } else { None };
                 let tile = part.as_ref().map_or(&block, Part::tile);
-                let (row, column) = raster::block_tile(b, tile, [rows, columns], *group)?;
-                let place = Place { row, column, extents };
+                let [batch, tile] = match batch {
+                    Some(strided) => strided.split(b, tile)?,
+                    None => [Expr::from(0), tile.clone()],
+                };
+                let (row, column) = raster::block_tile(b, &tile, [rows, columns], *group)?;
+                let place = Place { row, column, extents, batch };
                 body(b, Tile { place, backwards: Expr::from(0), part })
             }
-            Walk::Persistent(tiles) => tiles.for_each(b, extents, who, alternate, body),
+            Walk::Persistent(tiles) => tiles.for_each(b, extents, batch, who, alternate, body),
         }
     }
 }

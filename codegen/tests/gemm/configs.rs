@@ -4,7 +4,7 @@ use girih_codegen::atom::{
     SM80_16X8X8_F32TF32TF32F32_TN, SM80_16X8X16_F32BF16BF16F32_TN, SM80_16X8X16_F32F16F16F32_TN,
     SM80_16X8X32_S32S8S8S32_TN, SM90_16X8X4_F64F64F64F64_TN, UNIVERSAL_FMA_F32,
 };
-use girih_codegen::gemm::{GemmConfig, Mainloop, Major, Multistage, Schedule, Source, Store};
+use girih_codegen::gemm::{Batch, GemmConfig, Mainloop, Major, Multistage, Schedule, Source, Store};
 use girih_layout::{Lay, Tile, lay};
 use girih_tensor::DType;
 
@@ -34,6 +34,7 @@ pub(crate) fn simt(a: Major, b: Major) -> GemmConfig {
             b: Source { major: b, vector: 4 },
         }),
         schedule: Schedule::Raster { group: 8 },
+        batch: Batch::Single,
         store: Store::Direct { vector: 4 },
         c_type: DType::F32,
         c_major: Major::K,
@@ -66,6 +67,7 @@ pub(crate) fn sm80(dtype: DType, a: Major, b: Major) -> GemmConfig {
             b: Source { major: b, vector: 16 / bytes },
         }),
         schedule: Schedule::Raster { group: 8 },
+        batch: Batch::Single,
         store: Store::Direct { vector: 2 },
         c_type: if matches!(dtype, DType::Tf32 | DType::S8) { atom.c_type } else { dtype },
         c_major: Major::K,

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod banks;
+mod batches;
 mod configs;
 mod golden;
 mod order;

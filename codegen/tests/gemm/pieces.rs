@@ -1,5 +1,7 @@
 //! Every mainloop in a kernel that is no GEMM of girih's: each computes products over parts of K.
 
+use std::slice;
+
 use girih_codegen::algorithm::copy;
 use girih_codegen::atom::{
     AUTO_VECTORIZING_COPY, Major, MmaAtom, MmaKind, Product, SM80_16X8X16_F32BF16BF16F32_TN,
@@ -63,7 +65,7 @@ fn kernel(by: &Mainloop, dtype: DType) -> Result<(Kernel, Vec<TmaCopy>, [Symbol;
                 &mut b,
                 stages,
                 [feed(0), feed(1)],
-                |b, producer| producer.load(b, [&row, &column], own, &Expr::from(0)),
+                |b, producer| producer.load(b, [&[row], &[column]], own, &Expr::from(0)),
                 |b, consumer| {
                     let sums = consumer.multiply(b, &count)?;
                     store(b, sums)
@@ -209,7 +211,9 @@ fn feeds_of_another_mainloop_are_refused() {
             &mut b,
             stages,
             feeds,
-            |b, producer| producer.load(b, [&zero, &zero], k_tiles(&Expr::from(1024), 64)?, &zero),
+            |b, producer| {
+                producer.load(b, [slice::from_ref(&zero); 2], k_tiles(&Expr::from(1024), 64)?, &zero)
+            },
             |b, consumer| consumer.multiply(b, &Expr::from(16)).map(drop),
         );
         assert_eq!(emitted.is_ok(), fits, "{tile:?}: {emitted:?}");

@@ -2,18 +2,21 @@
 
 use expect_test::expect_file;
 use girih_codegen::Error;
-use girih_codegen::gemm::{Repitch, RepitchConfig, RepitchParam, repitch};
+use girih_codegen::gemm::{Batch, Repitch, RepitchConfig, RepitchParam, repitch};
 use girih_sim::Memory;
 
 use crate::simulator::{addresses, blocks, checked, download, ones, sizes, upload};
 
-/// A matrix that is copied: rows and columns, its pitch, the first element's place in its array, and the new pitch.
+/// Matrices that are copied: rows and columns, their pitch, the first element's place in its array, and the new pitch; how many there are,
+/// and the elements from one to the next.
 #[derive(Clone, Copy, Debug)]
 struct Matrix {
     extents: [i64; 2],
     pitch: i64,
     first: i64,
     new_pitch: i64,
+    batches: i64,
+    stride: i64,
 }
 
 /// The byte that stands `at` bytes behind the first element of matrix `operand`.
@@ -27,17 +30,19 @@ fn verify(config: &RepitchConfig, matrices: [Matrix; 2]) {
     let memory = Memory::new();
     let mut places = Vec::new();
     for (operand, matrix) in matrices.iter().enumerate() {
-        let Matrix { extents: [rows, columns], pitch, first, new_pitch } = *matrix;
+        let Matrix { extents: [rows, columns], pitch, first, new_pitch, batches, stride } = *matrix;
         // The array ends with the last element, so that the simulator reports a read beyond it.
         let mut bytes = vec![0xee; (first * element) as usize];
-        bytes.extend((0..((rows - 1) * pitch + columns) * element).map(|at| byte(operand, at)));
+        let len = (batches - 1) * stride + (rows - 1) * pitch + columns;
+        bytes.extend((0..len * element).map(|at| byte(operand, at)));
         let from = upload(&memory, &bytes) + (first * element) as u64;
-        places.push([from, ones(&memory, (rows * new_pitch * element) as usize)]);
+        places.push([from, ones(&memory, (batches * rows * new_pitch * element) as usize)]);
     }
     let blocks_of = |i: usize| {
         let copied = config.vectors[i].is_some();
         if copied {
-            i64::from(pass.blocks(i, matrices[i].extents[0], matrices[i].new_pitch).unwrap())
+            let Matrix { extents: [rows, _], new_pitch, batches, .. } = matrices[i];
+            i64::from(pass.blocks(i, [rows, new_pitch, batches]).unwrap())
         } else {
             0
         }
@@ -49,6 +54,7 @@ fn verify(config: &RepitchConfig, matrices: [Matrix; 2]) {
         RepitchParam::Columns(i) => sizes(&[matrices[i].extents[1]]),
         RepitchParam::Pitch(i) => sizes(&[matrices[i].pitch]),
         RepitchParam::NewPitch(i) => sizes(&[matrices[i].new_pitch]),
+        RepitchParam::Stride(i) => vec![matrices[i].stride.to_le_bytes().to_vec()],
         RepitchParam::Blocks => sizes(&[blocks_of(0)]),
     };
     let args = pass.params.iter().flat_map(args).collect();
@@ -56,14 +62,15 @@ fn verify(config: &RepitchConfig, matrices: [Matrix; 2]) {
     checked(pass.kernel.module(), &memory, &launch)
         .unwrap_or_else(|e| panic!("{config:?} {matrices:?}: {e}"));
     for (operand, matrix) in matrices.iter().enumerate() {
-        let Matrix { extents: [rows, columns], pitch, new_pitch, .. } = *matrix;
+        let Matrix { extents: [rows, columns], pitch, new_pitch, batches, stride, .. } = *matrix;
         let copied = config.vectors[operand].is_some();
-        let found = download(&memory, places[operand][1], (rows * new_pitch * element) as usize);
+        let found = download(&memory, places[operand][1], (batches * rows * new_pitch * element) as usize);
         for (i, found) in (0..).zip(found) {
             let (row, column, part) = (i / element / new_pitch, i / element % new_pitch, i % element);
+            let (l, row) = (row / rows, row % rows);
             let expected = match (copied, column < columns) {
                 (false, _) => 0xff,
-                (true, true) => byte(operand, (row * pitch + column) * element + part),
+                (true, true) => byte(operand, (l * stride + row * pitch + column) * element + part),
                 (true, false) => 0,
             };
             assert_eq!(
@@ -75,7 +82,7 @@ fn verify(config: &RepitchConfig, matrices: [Matrix; 2]) {
 }
 
 fn config(bits: u32, vectors: [Option<i64>; 2]) -> RepitchConfig {
-    RepitchConfig { name: "repitch", bits, vectors }
+    RepitchConfig { name: "repitch", bits, vectors, batch: Batch::Single }
 }
 
 /// Every element size, any place of the first element, and pitches and extents that end anywhere in a tile.
@@ -92,6 +99,8 @@ fn copies_are_exact_and_filled_with_zeros() {
                     pitch: columns + pad * vector,
                     first: pad * vector,
                     new_pitch,
+                    batches: 1,
+                    stride: 0,
                 }
             };
             for (a, b) in [
@@ -110,16 +119,35 @@ fn copies_are_exact_and_filled_with_zeros() {
 /// The two matrices may be read in vectors of different lengths.
 #[test]
 fn each_matrix_has_its_own_vectors() {
-    let odd = Matrix { extents: [35, 127], pitch: 127, first: 3, new_pitch: 128 };
-    let even = Matrix { extents: [19, 700], pitch: 1044, first: 4, new_pitch: 704 };
+    let odd = Matrix { extents: [35, 127], pitch: 127, first: 3, new_pitch: 128, batches: 1, stride: 0 };
+    let even = Matrix { extents: [19, 700], pitch: 1044, first: 4, new_pitch: 704, batches: 1, stride: 0 };
     verify(&config(16, [Some(1), Some(4)]), [odd, even]);
     verify(&config(16, [Some(4), Some(1)]), [even, odd]);
 }
 
+/// Matrices of a batch, which are apart, or of which each has its rows between those of the others.
+#[test]
+fn matrices_of_a_batch_are_copied() {
+    let apart =
+        Matrix { extents: [35, 127], pitch: 129, first: 3, new_pitch: 128, batches: 3, stride: 35 * 129 + 5 };
+    let between =
+        Matrix { extents: [17, 600], pitch: 2401, first: 0, new_pitch: 600, batches: 4, stride: 600 };
+    for (a, b) in [(apart, between), (between, apart)] {
+        let strided = |vectors| RepitchConfig { batch: Batch::Strided, ..config(16, vectors) };
+        verify(&strided([Some(1), Some(1)]), [a, b]);
+        verify(&strided([None, Some(1)]), [a, b]);
+    }
+}
+
 #[test]
 fn golden() {
-    let pass =
-        repitch(&RepitchConfig { name: "gemm_repitch", bits: 16, vectors: [Some(1), Some(1)] }).unwrap();
+    let pass = repitch(&RepitchConfig {
+        name: "gemm_repitch",
+        bits: 16,
+        vectors: [Some(1), Some(1)],
+        batch: Batch::Single,
+    })
+    .unwrap();
     expect_file!["../../testdata/golden/gemm_repitch.ptx"].assert_eq(&pass.kernel.module().to_string());
 }
 
@@ -137,6 +165,6 @@ fn what_cannot_be_built_is_refused() {
 #[test]
 fn blocks_are_counted_without_overflow() {
     let pass: Repitch = repitch(&config(8, [Some(1), None])).unwrap();
-    assert_eq!(pass.blocks(0, 33, 1040).unwrap(), 10);
-    assert!(matches!(pass.blocks(0, 1 << 30, 1 << 30), Err(Error::Config { .. })));
+    assert_eq!(pass.blocks(0, [33, 1040, 1]).unwrap(), 10);
+    assert!(matches!(pass.blocks(0, [1 << 30, 1 << 30, 1]), Err(Error::Config { .. })));
 }

@@ -94,14 +94,14 @@ pub(super) fn multiply(
         args.extend(addresses(&[upload(&memory, &table)]));
         args.extend(sizes(&[order.len() as i64]));
     }
-    let workspace = kernel.workspace(m, n).unwrap();
+    let workspace = kernel.workspace([m, n, 1]).unwrap();
     if let Schedule::SplitK { .. } = config.schedule {
         let [sums, turns] = workspace.map(|bytes| bytes as usize);
         args.extend(addresses(&[ones(&memory, sums), upload(&memory, &vec![0; turns])]));
     }
     args.extend(sizes(&[m, n, k, a.pitch, b.pitch, pitch_c]));
     let launch = blocks(
-        kernel.blocks(m, n, 3).unwrap().into(),
+        kernel.blocks([m, n, 1], 3).unwrap().into(),
         kernel.kernel.threads(),
         kernel.kernel.shared_bytes(),
         args,

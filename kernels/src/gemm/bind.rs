@@ -1,12 +1,13 @@
 //! From a problem's matrices, and what an epilogue reads, to the arguments of a launch.
 
 use girih_codegen::Operand;
-use girih_codegen::gemm::{GemmKernel, Input, InputKind, MAX_EXTENT, Param};
+use girih_codegen::gemm::{GemmKernel, Input, InputKind, MAX_EXTENT, MAX_STRIDE, Param};
 use girih_device::{Arg, Buffer, Pod, TensorMap};
 use girih_ptx::Tiled;
 use girih_tensor::{DType, Element};
 
-use super::problem::{self, Problem};
+use super::repitch::between;
+use super::{Problem, matrix};
 use crate::Error;
 use crate::launch::overlap;
 
@@ -31,19 +32,27 @@ pub struct Given<'a> {
     /// Elements and address of a buffer.
     memory: Option<(usize, [u64; 2])>,
     pitch: Option<i64>,
+    /// The elements from the tensor of a product of a batch to that of the next.
+    stride: i64,
 }
 
 impl<'a, T: Element + Pod> From<&'a Buffer<T>> for Given<'a> {
     fn from(buffer: &'a Buffer<T>) -> Given<'a> {
         let bytes = [buffer.address(), buffer.address() + buffer.bytes() as u64];
-        Given { arg: Arg::from(buffer), dtype: T::DTYPE, memory: Some((buffer.len(), bytes)), pitch: None }
+        Given {
+            arg: Arg::from(buffer),
+            dtype: T::DTYPE,
+            memory: Some((buffer.len(), bytes)),
+            pitch: None,
+            stride: 0,
+        }
     }
 }
 
 /// A number for a scalar of f32 or f64, to which the number is rounded.
 impl From<f64> for Given<'_> {
     fn from(value: f64) -> Self {
-        Given { arg: Arg::F64(value), dtype: DType::F64, memory: None, pitch: None }
+        Given { arg: Arg::F64(value), dtype: DType::F64, memory: None, pitch: None, stride: 0 }
     }
 }
 
@@ -67,8 +76,15 @@ impl<'a> Given<'a> {
         }
     }
 
+    /// With a vector or a matrix of its own for each product of a batch, which are `stride` elements apart. Otherwise all products have the
+    /// same.
+    #[must_use]
+    pub fn for_each(self, stride: i64) -> Given<'a> {
+        Given { stride, ..self }
+    }
+
     /// Checks that what is given fits `input`, for a problem with this C. Returns the pitch, which counts for a matrix alone.
-    fn check(&self, input: &Input, c: &problem::Matrix, transposed: bool) -> Result<i64, Error> {
+    fn check(&self, input: &Input, c: &matrix::Matrix, transposed: bool) -> Result<i64, Error> {
         let [m, n] = c.extents();
         let [lines, line] = [1 - c.contiguous(), c.contiguous()].map(|mode| c.extents()[mode]);
         let refuse =
@@ -110,6 +126,11 @@ impl<'a> Given<'a> {
                 }
             }
         };
+        if self.stride != 0 && (kind == InputKind::Scalar || !(0..=MAX_STRIDE).contains(&self.stride)) {
+            let accepted = format!("0 to {MAX_STRIDE} for a vector or a matrix");
+            return refuse(format!("a stride of {}", self.stride), accepted);
+        }
+        let needed = if needed > 0 { needed + (c.batches() - 1).max(0) * self.stride } else { 0 };
         match self.memory {
             Some((len, _)) if (len as i64) < needed => {
                 refuse(format!("{len} elements"), format!("{needed} elements or more"))
@@ -184,7 +205,9 @@ impl Binding<'_> {
     /// Whether an input is C itself. That may be read: an element is read at its own place, before its block stores it.
     fn is_c(&self, input: &Input, bytes: [u64; 2], c: [u64; 2]) -> Result<bool, Error> {
         let lies_so = bytes[0] == c[0] && input.dtype == self.problem.output();
-        Ok(lies_so && input.kind == InputKind::Matrix && self.pitch(input)? == self.problem.c().ld())
+        let c = self.problem.c();
+        let lies_so = lies_so && self.pitch(input)? == c.ld() && self.given(input)?.stride == between(&c);
+        Ok(lies_so && input.kind == InputKind::Matrix)
     }
 
     fn given(&self, input: &Input) -> Result<&Given<'_>, Error> {
@@ -207,10 +230,15 @@ impl Binding<'_> {
         run: impl FnOnce(&[(&str, Arg<'_>)]) -> Result<R, girih_device::Error>,
     ) -> Result<R, Error> {
         let problem = self.problem;
-        let (mnk, pitches) = (problem.mnk(), [problem.a().ld(), problem.b().ld(), problem.c().ld()]);
+        let matrices = [problem.a(), problem.b(), problem.c()];
+        let ([m, n, k], pitches) = (problem.mnk(), matrices.map(|matrix| matrix.ld()));
+        let mnk = [m, n, k];
         let mut maps = Vec::new();
         for operand in Operand::ALL {
-            maps.push(match kernel.map(operand, mnk, pitches)? {
+            let matrix = &matrices[operand as usize];
+            // Of one matrix, the stride does not matter.
+            let stride = if matrix.different() > 1 { matrix.batch_stride() } else { matrix.ld() };
+            maps.push(match kernel.map(operand, mnk, pitches, [matrix.different(), stride])? {
                 Some(tiled) => Some((self.operands[operand as usize].map)(&tiled)?),
                 None => None,
             });
@@ -227,9 +255,16 @@ impl Binding<'_> {
                 Param::Order => self.order.map(Arg::from),
                 Param::Workspace => self.workspace.map(|workspace| Arg::from(&workspace.sums)),
                 Param::Semaphores => self.workspace.map(|workspace| Arg::from(&workspace.turns)),
-                Param::Tiles => self.order.map(|order| number(order.len() as i64 / 2)),
+                Param::Tiles => Some(Arg::U32(kernel.all_tiles([m, n, problem.batches()])?)),
+                Param::TilesOfBatch => Some(Arg::U32(kernel.all_tiles([m, n, 1])?)),
+                Param::BatchStride(operand) => Some(Arg::U64(between(&matrices[*operand as usize]) as u64)),
+                Param::LastOfBatch(operand) => Some(number(matrices[*operand as usize].different() - 1)),
                 Param::Input(name) => match input(name) {
                     Some(input) => Some(self.given(input)?.arg(input)),
+                    None => None,
+                },
+                Param::InputBatchStride(name) => match input(name) {
+                    Some(input) => Some(Arg::U64(self.given(input)?.stride as u64)),
                     None => None,
                 },
                 Param::InputPitch(name) => match input(name) {

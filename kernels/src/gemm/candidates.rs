@@ -236,7 +236,8 @@ impl Model {
         };
         let element = f64::from(self.problem.dtype().bits()) / 8.0;
         let [rows, columns, depth] = config.tile.map(|extent| extent as f64);
-        let tiles = (m as f64 / rows).ceil() * (n as f64 / columns).ceil();
+        let batches = self.problem.batches() as f64;
+        let tiles = (m as f64 / rows).ceil() * (n as f64 / columns).ceil() * batches;
         let (split, met) = match config.schedule {
             Schedule::SplitK { parts, cluster } if parts == cluster => {
                 (parts as f64, MET + rows * columns * 4.0 / L2)
@@ -261,7 +262,7 @@ impl Model {
         let alone = parts.threads().unwrap_or(0) == 256 && columns > 32.0;
         let products = if alone { products * 1.2 } else { products };
         let own = turns * steps * products.max(arrives) + met + blocks;
-        let traffic = ((m * k + n * k) as f64 * element + (m * n) as f64 * output) / MEMORY;
+        let traffic = batches * ((m * k + n * k) as f64 * element + (m * n) as f64 * output) / MEMORY;
         // What is not waited for takes something too.
         own.max(traffic) + own.min(traffic) / 10.0 + (blocks + turns * arrives) / 10.0
     }

@@ -4,12 +4,13 @@ mod configs;
 mod plan;
 mod plans;
 
-use girih_codegen::gemm::{GemmConfig, Major, Source};
+use girih_codegen::gemm::{Batch, GemmConfig, Major, Source};
 use girih_tensor::DType;
 
 use configs::{Input, MultistageFacts, STORES_SIMT, STORES_SM80, STORES_SM90, loads, takes, tensor};
 use plan::{Plan, WarpSpecializedFacts};
 
+use super::repitch::between;
 use super::{Matrix, Problem};
 use crate::Error;
 use crate::launch::widest;
@@ -82,6 +83,15 @@ impl std::str::FromStr for KernelKind {
 /// # Errors
 /// [`Error::Kernel`] if the kernel does not take the dtype, or not with these contiguous modes.
 pub fn choose(problem: &Problem, kind: KernelKind, multiprocessors: u32) -> Result<GemmConfig, Error> {
+    Ok(GemmConfig { batch: batch(problem), ..single(problem, kind, multiprocessors)? })
+}
+
+fn batch(problem: &Problem) -> Batch {
+    if problem.batches() == 1 { Batch::Single } else { Batch::Strided }
+}
+
+/// The configuration without regard to other products of a batch than their number.
+fn single(problem: &Problem, kind: KernelKind, multiprocessors: u32) -> Result<GemmConfig, Error> {
     let row_major = problem.oriented(Major::K).0;
     let refused = |kernel, accepted| Err(Error::Kernel { kernel, dtype: problem.dtype().name(), accepted });
     match (kind, tensor(problem.dtype())) {
@@ -108,7 +118,7 @@ pub fn choose(problem: &Problem, kind: KernelKind, multiprocessors: u32) -> Resu
 fn facts(problem: &Problem, stores: &[i64]) -> MultistageFacts {
     let loads = loads(problem.dtype());
     let source = |matrix: &Matrix| {
-        let vector = widest(loads, &[matrix.ld(), aligned(matrix, problem.dtype())]);
+        let vector = widest(loads, &[matrix.ld(), aligned(matrix, problem.dtype()), between(matrix)]);
         Source { major: matrix.major(), vector }
     };
     MultistageFacts {
@@ -128,7 +138,7 @@ fn aligned(matrix: &Matrix, dtype: DType) -> i64 {
 /// The widest of `stores` that C's rows are aligned to.
 fn stored(problem: &Problem, stores: &[i64]) -> i64 {
     let c = problem.c();
-    widest(stores, &[c.ld(), c.extents()[c.contiguous()], aligned(&c, problem.output())])
+    widest(stores, &[c.ld(), c.extents()[c.contiguous()], aligned(&c, problem.output()), between(&c)])
 }
 
 /// What the fastest warp-specialised kernel relies on.
@@ -145,10 +155,10 @@ fn fastest(problem: &Problem, input: &Input, multiprocessors: u32) -> WarpSpecia
             plan,
         }
     };
-    let mnk = problem.oriented(Major::K).0.mnk();
+    let (mnk, batches) = (problem.oriented(Major::K).0.mnk(), problem.batches());
     let fits = |plan: &Plan| with(*plan).fits(input);
-    let as_measured = with(plans::ALL[0]).store.is_none() && problem.output().bits() == 16;
-    with(plans::plan(mnk, problem.dtype(), as_measured, i64::from(multiprocessors), fits))
+    let as_measured = plans::as_measured(batch(problem), with(plans::ALL[0]).store, problem.output());
+    with(plans::plan(mnk, batches, problem.dtype(), as_measured, i64::from(multiprocessors), fits))
 }
 
 /// Whether `wgmma` takes the matrices, after A and B have been copied where need be.

@@ -1,8 +1,9 @@
 //! What is to be multiplied.
 
-use girih_codegen::gemm::{MAX_EXTENT, Major, outputs};
+use girih_codegen::gemm::{MAX_BATCHES, MAX_EXTENT, MAX_STRIDE, Major, outputs};
 use girih_tensor::DType;
 
+use super::matrix::{ALIGNMENT, Matrix};
 use crate::Error;
 
 /// Which modes of A and B are contiguous, as BLAS and CuTe name it: the first letter `t` means that A is K-contiguous,
@@ -94,92 +95,6 @@ impl std::fmt::Display for Order {
     }
 }
 
-/// One matrix of a problem: its extents, as in CuTe (A is M x K, B is N x K, C is M x N), and its strides.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Matrix {
-    extents: [i64; 2],
-    /// 0 or 1.
-    contiguous: usize,
-    ld: i64,
-    alignment: i64,
-}
-
-/// The bytes of which addresses are multiples unless a problem says otherwise: those of the widest load.
-const ALIGNMENT: i64 = 16;
-
-impl Matrix {
-    fn tight(extents: [i64; 2], contiguous: usize) -> Matrix {
-        Matrix { extents, contiguous, ld: extents[contiguous].max(1), alignment: ALIGNMENT }
-    }
-
-    /// The matrix in memory of its own, where a row, or column, begins every `ld` elements.
-    pub(super) fn elsewhere(self, extents: [i64; 2], ld: i64) -> Matrix {
-        Matrix { extents, ld, alignment: ALIGNMENT, ..self }
-    }
-
-    /// Elements in its two modes.
-    pub fn extents(&self) -> [i64; 2] {
-        self.extents
-    }
-
-    /// Which mode has stride 1: 0 or 1.
-    pub fn contiguous(&self) -> usize {
-        self.contiguous
-    }
-
-    /// Which mode that is, as kernels name it: [`Major::K`] for mode 1, also of C, and [`Major::Mn`] for mode 0.
-    pub fn major(&self) -> Major {
-        if self.contiguous == 1 { Major::K } else { Major::Mn }
-    }
-
-    /// The stride of the other mode in elements.
-    pub fn ld(&self) -> i64 {
-        self.ld
-    }
-
-    /// The bytes of which the address of its first element is a multiple: a power of two, at most 16.
-    pub fn alignment(&self) -> i64 {
-        self.alignment
-    }
-
-    /// How many elements lie between the first and the last element of the matrix, both counted. It is 0 for an empty matrix.
-    pub fn span(&self) -> i64 {
-        let [x, y] = self.extents;
-        if x == 0 || y == 0 {
-            0
-        } else {
-            (self.extents[1 - self.contiguous] - 1) * self.ld + self.extents[self.contiguous]
-        }
-    }
-
-    /// Checks that `len` elements hold the matrix.
-    pub(crate) fn fits(&self, name: &'static str, len: usize) -> Result<(), Error> {
-        if self.span() as u64 > len as u64 {
-            return Err(Error::BufferTooSmall { matrix: name, needed: self.span(), len });
-        }
-        Ok(())
-    }
-
-    /// The strides of its two modes in elements.
-    pub fn strides(&self) -> [i64; 2] {
-        if self.contiguous == 1 { [self.ld, 1] } else { [1, self.ld] }
-    }
-
-    /// The offset in elements of `(x, y)`.
-    pub fn offset(&self, x: i64, y: i64) -> i64 {
-        let [dx, dy] = self.strides();
-        x * dx + y * dy
-    }
-}
-
-impl std::fmt::Display for Matrix {
-    /// The matrix's layout as CuTe prints it.
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let ([x, y], [dx, dy]) = (self.extents, self.strides());
-        write!(f, "({x},{y}):({dx},{dy})")
-    }
-}
-
 /// The dtypes that there are products of. For products of tf32, A and B are f32 in memory, and are rounded to the nearest tf32 on their
 /// way to the tensor cores.
 pub const INPUTS: [DType; 8] =
@@ -255,13 +170,15 @@ impl Problem {
     /// The same with C in another order, its pitch tight.
     pub fn with_order(self, order: Order) -> Problem {
         let tight = Matrix::tight(self.c.extents, usize::from(order == Order::Row));
-        Problem { c: Matrix { alignment: self.c.alignment, ..tight }, ..self }
+        let Matrix { alignment, batches, stride, .. } = self.c;
+        Problem { c: Matrix { alignment, batches, stride, ..tight }, ..self }
     }
 
     /// The same with other leading strides, in elements.
     ///
     /// # Errors
-    /// [`Error::LeadingStride`] for one shorter than a row, [`Error::Extent`] for one above [`MAX_EXTENT`].
+    /// [`Error::LeadingStride`] for one shorter than a row, [`Error::Extent`] for one above [`MAX_EXTENT`]; [`Error::BatchStride`] for
+    /// matrices of C in a batch that have elements in common.
     pub fn with_pitches(
         self,
         lda: Option<i64>,
@@ -277,12 +194,54 @@ impl Problem {
             check_extent(what, ld, 1)?;
             Ok(Matrix { ld, ..matrix })
         };
-        Ok(Problem {
-            a: with(self.a, lda, "lda", "A")?,
-            b: with(self.b, ldb, "ldb", "B")?,
-            c: with(self.c, ldc, "ldc", "C")?,
-            ..self
-        })
+        let a = with(self.a, lda, "lda", "A")?;
+        let (b, c) = (with(self.b, ldb, "ldb", "B")?, with(self.c, ldc, "ldc", "C")?);
+        Problem { a, b, c, ..self }.checked_batch()
+    }
+
+    /// As many products as `count`, whose matrices are `strides` elements apart, those of A, of B and of C: CuTe's mode L. Matrices
+    /// without a stride follow each other without a gap. All products have the same A, or B, where its stride is 0. The pitches are those of each
+    /// matrix.
+    ///
+    /// # Errors
+    /// [`Error::Extent`] for a count above [`MAX_BATCHES`], or a stride above [`MAX_STRIDE`]; [`Error::BatchStride`] for matrices of C that
+    /// have elements in common.
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_device::{Device, Select};
+    /// use girih_kernels::gemm::{Gemms, KernelKind, Layout, Problem};
+    /// use girih_tensor::DType;
+    ///
+    /// // Two matrices of 2 x 3 times one of 3 x 2.
+    /// let problem = Problem::new(DType::F32, [2, 2, 3], Layout::Tn)?.batched(2, [None, Some(0), None])?;
+    /// assert_eq!((problem.a().to_string(), problem.b().batch_stride()), ("(2,3,2):(3,1,6)".into(), 0));
+    /// let device = Device::open(Select::Sim)?;
+    /// let a = device.upload(&[[1f32; 6], [2f32; 6]].concat())?;
+    /// let (b, c) = (device.upload(&[1f32; 6])?, device.zeros::<f32>(8)?);
+    /// Gemms::new(&device).get(&problem, KernelKind::Simt)?.run(&a, &b, &c)?;
+    /// assert_eq!(c.download()?, [3.0, 3.0, 3.0, 3.0, 6.0, 6.0, 6.0, 6.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn batched(self, count: i64, strides: [Option<i64>; 3]) -> Result<Problem, Error> {
+        check_within("batches", count, 0, MAX_BATCHES)?;
+        let [a, b, c] = strides;
+        let with = |matrix: Matrix, stride| Matrix { batches: count, stride, ..matrix };
+        Problem { a: with(self.a, a), b: with(self.b, b), c: with(self.c, c), ..self }.checked_batch()
+    }
+
+    /// The problem, if the strides of a batch are within the limits, and no two products have an element of C in common.
+    fn checked_batch(self) -> Result<Problem, Error> {
+        let matrices = [("stride of A", self.a), ("stride of B", self.b), ("stride of C", self.c)];
+        for (what, matrix) in matrices.into_iter().filter(|(_, matrix)| matrix.batches > 1) {
+            check_within(what, matrix.batch_stride(), 0, MAX_STRIDE)?;
+        }
+        if self.c.is_apart() { Ok(self) } else { Err(Error::BatchStride { c: self.c.to_string() }) }
+    }
+
+    /// How many products there are.
+    pub fn batches(&self) -> i64 {
+        self.c.batches
     }
 
     /// The same with matrices that begin at multiples of so many bytes, where that is not 16: a slice of a buffer may begin at any
@@ -399,9 +358,9 @@ impl Problem {
         [self.a.extents[0], self.b.extents[0], self.a.extents[1]]
     }
 
-    /// How many multiplications and additions the product takes together.
+    /// How many multiplications and additions the products take together.
     pub fn flops(&self) -> f64 {
-        self.mnk().into_iter().fold(2.0, |product, x| product * x as f64)
+        self.mnk().into_iter().fold(2.0 * self.batches() as f64, |product, x| product * x as f64)
     }
 
     /// The same product of an A and a B that lie elsewhere, or have another K.
@@ -429,9 +388,9 @@ impl Problem {
 }
 
 fn check_extent(what: &'static str, value: i64, least: i64) -> Result<(), Error> {
-    if (least..=MAX_EXTENT).contains(&value) {
-        Ok(())
-    } else {
-        Err(Error::Extent { what, value, least, most: MAX_EXTENT })
-    }
+    check_within(what, value, least, MAX_EXTENT)
+}
+
+fn check_within(what: &'static str, value: i64, least: i64, most: i64) -> Result<(), Error> {
+    if (least..=most).contains(&value) { Ok(()) } else { Err(Error::Extent { what, value, least, most }) }
 }

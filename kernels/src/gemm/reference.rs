@@ -10,13 +10,13 @@ use crate::Error;
 pub struct Check {
     /// How many elements were compared.
     pub compared: usize,
-    /// How many elements C has.
+    /// How many elements C has, those of all products of a batch together.
     pub elements: usize,
     /// `||C - ref|| / ||ref||` over the compared elements (Frobenius norms); NaN if C holds one.
     pub relative_error: f64,
     /// The largest `|C - ref|` in units of the element's own bound.
     pub worst: f64,
-    /// The row and the column of the element that `worst` is of.
+    /// The row and the column of the element that `worst` is of, in the product of a batch that has it.
     pub worst_at: [i64; 2],
     /// How many elements of C's buffer were changed that are not elements of C: they lie between C's rows and behind them.
     pub padding_written: usize,
@@ -35,8 +35,10 @@ const FULL: f64 = 1e9;
 /// How many rows and how many columns are sampled in large problems: the first one, the last one, and some between them. The elements
 /// where they cross are compared.
 const SAMPLED: i64 = 96;
+/// The same of the products of a batch.
+const BATCHES: i64 = 5;
 
-/// Compares `c` with `a * b` in f64.
+/// Compares `c` with `a * b` in f64, of a batch for each product.
 ///
 /// An element's bound is `|C - ref| <= eps_out * |ref| + least_out + (4 * sqrt(K + 1) * 2^-24 + cut) * sum |a * b|`: one rounding to the
 /// output type, in which `least_out` is half of the least number, and K roundings of f32 sums that go either way. (The worst case, K times one rounding, would hide a missing
@@ -65,17 +67,15 @@ pub fn check<T: Element, C: Element>(
     problem.b().fits("B", b.len())?;
     problem.c().fits("C", c.len())?;
     let [m, n, k] = problem.mnk();
-    let sampled = 2.0 * m as f64 * n as f64 * k as f64 > FULL;
-    let rows = chosen(m, sampled);
-    let columns = chosen(n, sampled);
-    let lines = |matrix: &Matrix, data: &[T], chosen: &[i64]| -> Vec<Vec<[f64; 2]>> {
-        let element = |x, i| multiplied(problem.dtype(), data[matrix.offset(x, i) as usize].to_f64());
-        chosen.iter().map(|&x| (0..k).map(|i| element(x, i)).collect()).collect()
-    };
-    let (left, right) = (lines(&problem.a(), a, &rows), lines(&problem.b(), b, &columns));
+    let sampled = problem.flops() > FULL;
+    let (products, rows, columns) = (
+        chosen(problem.batches(), sampled, BATCHES),
+        chosen(m, sampled, SAMPLED),
+        chosen(n, sampled, SAMPLED),
+    );
     let mut out = Check {
-        compared: rows.len() * columns.len(),
-        elements: (m * n) as usize,
+        compared: products.len() * rows.len() * columns.len(),
+        elements: (m * n * problem.batches()) as usize,
         relative_error: 0.0,
         worst: 0.0,
         worst_at: [0, 0],
@@ -83,40 +83,28 @@ pub fn check<T: Element, C: Element>(
     };
     let (mut difference, mut norm) = (0.0, 0.0);
     let losses = Losses::of(problem);
-    for (&x, row) in rows.iter().zip(&left) {
-        for (&y, column) in columns.iter().zip(&right) {
-            let (mut sum, mut scale, mut either) = (0.0, 0.0, 0.0);
-            // Of sums that begin anew, the largest ones on the way, added up.
-            let mut on_the_way = 0.0;
-            for (row, column) in row.chunks(losses.anew).zip(column.chunks(losses.anew)) {
-                // Whichever way a kernel goes through K, no sum on the way is larger than from the least of these to the greatest.
-                let (mut own, mut least, mut greatest) = (0.0f64, 0.0f64, 0.0f64);
-                for ([p, other_p], [q, other_q]) in row.iter().zip(column) {
-                    own += p * q;
-                    scale += (p * q).abs();
-                    either += (p * q - other_p * other_q).abs();
-                    (least, greatest) = (least.min(own), greatest.max(own));
+    for l in products {
+        let lines = |matrix: &Matrix, data: &[T], chosen: &[i64]| -> Vec<Vec<[f64; 2]>> {
+            let element =
+                |x, i| multiplied(problem.dtype(), data[matrix.offset_in(x, i, l) as usize].to_f64());
+            chosen.iter().map(|&x| (0..k).map(|i| element(x, i)).collect()).collect()
+        };
+        let (left, right) = (lines(&problem.a(), a, &rows), lines(&problem.b(), b, &columns));
+        for (&x, row) in rows.iter().zip(&left) {
+            for (&y, column) in columns.iter().zip(&right) {
+                let (sum, bound) = losses.sum::<C>(row, column);
+                let error = (c[problem.c().offset_in(x, y, l) as usize].to_f64() - sum).abs();
+                let excess = if error == 0.0 { 0.0 } else { error / bound };
+                if excess > out.worst || excess.is_nan() {
+                    (out.worst, out.worst_at) = (excess, [x, y]);
                 }
-                sum += own;
-                on_the_way += greatest - least;
+                if out.worst.is_nan() {
+                    out.relative_error = f64::NAN;
+                    return Ok(out);
+                }
+                difference += error * error;
+                norm += sum * sum;
             }
-            sum = wanted::<C>(sum);
-            let error = (c[problem.c().offset(x, y) as usize].to_f64() - sum).abs();
-            let bound = (C::DTYPE.epsilon() + losses.of_sum) * sum.abs()
-                + half_of_least(C::DTYPE)
-                + losses.of_products * scale
-                + losses.of_sums * on_the_way
-                + either;
-            let excess = if error == 0.0 { 0.0 } else { error / bound };
-            if excess > out.worst || excess.is_nan() {
-                (out.worst, out.worst_at) = (excess, [x, y]);
-            }
-            if out.worst.is_nan() {
-                out.relative_error = f64::NAN;
-                return Ok(out);
-            }
-            difference += error * error;
-            norm += sum * sum;
         }
     }
     out.relative_error = if difference == 0.0 { 0.0 } else { (difference / norm).sqrt() };
@@ -176,6 +164,32 @@ impl Losses {
         };
         Losses { of_sum, of_products, of_sums, anew }
     }
+
+    /// The sum of the products of a row and a column, and how far an element of C may be from it.
+    fn sum<C: Element>(&self, row: &[[f64; 2]], column: &[[f64; 2]]) -> (f64, f64) {
+        let (mut sum, mut scale, mut either) = (0.0, 0.0, 0.0);
+        // Of sums that begin anew, the largest ones on the way, added up.
+        let mut on_the_way = 0.0;
+        for (row, column) in row.chunks(self.anew).zip(column.chunks(self.anew)) {
+            // Whichever way a kernel goes through K, no sum on the way is larger than from the least of these to the greatest.
+            let (mut own, mut least, mut greatest) = (0.0f64, 0.0f64, 0.0f64);
+            for ([p, other_p], [q, other_q]) in row.iter().zip(column) {
+                own += p * q;
+                scale += (p * q).abs();
+                either += (p * q - other_p * other_q).abs();
+                (least, greatest) = (least.min(own), greatest.max(own));
+            }
+            sum += own;
+            on_the_way += greatest - least;
+        }
+        sum = wanted::<C>(sum);
+        let bound = (C::DTYPE.epsilon() + self.of_sum) * sum.abs()
+            + half_of_least(C::DTYPE)
+            + self.of_products * scale
+            + self.of_sums * on_the_way
+            + either;
+        (sum, bound)
+    }
 }
 
 /// The number as which an element of A or B is multiplied, and the other number that is as near, if there are two of them.
@@ -191,11 +205,11 @@ fn multiplied(dtype: DType, element: f64) -> [f64; 2] {
 
 /// The numbers of the rows or columns that are compared: all of `0..extent`, or a sample that has both ends and is spread by steps that
 /// are no multiple of a tile.
-fn chosen(extent: i64, sampled: bool) -> Vec<i64> {
-    if !sampled || extent <= SAMPLED {
+fn chosen(extent: i64, sampled: bool, most: i64) -> Vec<i64> {
+    if !sampled || extent <= most {
         return (0..extent).collect();
     }
-    let mut out: Vec<i64> = (0..SAMPLED).map(|i| i * (extent - 1) / (SAMPLED - 1)).collect();
+    let mut out: Vec<i64> = (0..most).map(|i| i * (extent - 1) / (most - 1)).collect();
     out.dedup();
     out
 }
@@ -205,6 +219,14 @@ fn padding_written<T: Element>(problem: &Problem, c: &[T], poison: Option<T>) ->
     let Some(poison) = poison else { return 0 };
     let written = |x: &T| *x != poison && !(x.to_f64().is_nan() && poison.to_f64().is_nan());
     let (layout, extents) = (problem.c(), problem.c().extents());
+    if layout.batches() > 1 {
+        let mut own = vec![false; c.len()];
+        let [m, n] = extents;
+        for (l, x) in (0..layout.batches()).flat_map(|l| (0..m).map(move |x| (l, x))) {
+            (0..n).for_each(|y| own[layout.offset_in(x, y, l) as usize] = true);
+        }
+        return c.iter().zip(own).filter(|(x, own)| !own && written(x)).count();
+    }
     let [lines, row] = [1 - layout.contiguous(), layout.contiguous()].map(|mode| extents[mode] as usize);
     let inside = |line: usize| if line < lines { row } else { 0 };
     let lines = c.chunks(layout.ld().max(1) as usize).enumerate();

@@ -3,11 +3,11 @@
 use std::sync::{Arc, Mutex};
 
 use girih_codegen::Operand;
-use girih_codegen::gemm::{GemmConfig, Repitch, RepitchConfig, RepitchParam, repitch};
+use girih_codegen::gemm::{Batch, GemmConfig, MAX_EXTENT, Repitch, RepitchConfig, RepitchParam, repitch};
 use girih_device::{Arg, Buffer, Device, Kernel, LaunchConfig};
 
+use super::Matrix;
 use super::Problem;
-use super::problem::Matrix;
 use crate::Error;
 use crate::launch::widest;
 
@@ -50,30 +50,39 @@ pub fn repitched(problem: &Problem, config: &GemmConfig) -> Result<Problem, Erro
         let extents = matrix.extents();
         if zeros {
             *matrix = elsewhere(*matrix, [if operand == Operand::A { m } else { n }, 1]);
-        } else if matrix.ld() % aligned != 0 || matrix.alignment() % (aligned * element) != 0 {
+        } else if ![matrix.ld(), matrix.alignment() / element, between(matrix)]
+            .iter()
+            .all(|x| x % aligned == 0)
+        {
             *matrix = elsewhere(*matrix, extents);
         }
     }
     Ok(problem.with_operands(operands))
 }
 
+/// The elements from a matrix of a batch to the next, if there are several.
+pub(super) fn between(matrix: &Matrix) -> i64 {
+    if matrix.different() > 1 { matrix.batch_stride() } else { 0 }
+}
+
 /// Every pass that copies A or B, or both, each once.
 ///
 /// # Examples
 /// ```
-/// // Elements of 8, 16, 32 and 64 bits, of which up to 8 bytes are read at once.
-/// assert_eq!(girih_kernels::gemm::passes().count(), 24 + 15 + 8 + 3);
+/// // Elements of 8, 16, 32 and 64 bits, of which up to 8 bytes are read at once, of one matrix or of those of a batch.
+/// assert_eq!(girih_kernels::gemm::passes().count(), 2 * (24 + 15 + 8 + 3));
 /// ```
 pub fn passes() -> impl Iterator<Item = RepitchConfig> {
     [8, 16, 32, 64].into_iter().flat_map(|bits| {
         let vectors = [None].into_iter().chain(widths(bits).map(Some));
         let pairs = vectors.clone().flat_map(move |a| vectors.clone().map(move |b| [a, b]));
-        pairs.filter(|pair| *pair != [None; 2]).map(move |vectors| pass(bits, vectors))
+        let pairs = pairs.filter(|pair| *pair != [None; 2]);
+        pairs.flat_map(move |vectors| [Batch::Single, Batch::Strided].map(|batch| pass(bits, vectors, batch)))
     })
 }
 
-fn pass(bits: u32, vectors: [Option<i64>; 2]) -> RepitchConfig {
-    RepitchConfig { name: "gemm_repitch", bits, vectors }
+fn pass(bits: u32, vectors: [Option<i64>; 2], batch: Batch) -> RepitchConfig {
+    RepitchConfig { name: "gemm_repitch", bits, vectors, batch }
 }
 
 /// How many elements of so many bits the pass may read at once, the most first.
@@ -92,56 +101,87 @@ pub(super) struct Copies {
     /// A's and B's place, where they are copied.
     pub(super) places: [Option<Buffer<u8>>; 2],
     pass: Option<(Kernel, Repitch)>,
-    /// How many elements the pass reads at once.
-    vectors: [Option<i64>; 2],
-    problem: Problem,
-    solved: Problem,
+    /// What the pass copies.
+    copied: [Option<Copied>; 2],
+    /// Bytes of an element.
+    element: i64,
     /// Held from the pass to the product, so that no other pass comes between.
     pub(super) turn: Arc<Mutex<()>>,
+}
+
+/// Matrices that the pass copies, each as rows of its contiguous mode.
+#[derive(Clone, Copy, Debug)]
+struct Copied {
+    rows: i64,
+    columns: i64,
+    pitch: i64,
+    new_pitch: i64,
+    batches: i64,
+    stride: i64,
+    /// How many elements are read at once.
+    vector: i64,
+}
+
+impl Copied {
+    fn new(from: &Matrix, to: &Matrix, bits: u32) -> Copied {
+        let (columns, lines) = (from.extents()[from.contiguous()], from.extents()[1 - from.contiguous()]);
+        let widths: Vec<i64> = widths(bits).collect();
+        let values = [from.ld(), columns, from.alignment() * 8 / i64::from(bits), between(from)];
+        // Matrices that follow each other without a gap are one.
+        let together = between(from) == lines * from.ld() && lines * from.different() <= MAX_EXTENT;
+        let [rows, batches] =
+            if together { [lines * from.different(), 1] } else { [lines, from.different()] };
+        Copied {
+            rows,
+            columns,
+            pitch: from.ld(),
+            new_pitch: to.ld(),
+            batches,
+            stride: between(from),
+            vector: widest(&widths, &values),
+        }
+    }
 }
 
 impl Copies {
     /// What has to be copied for a kernel that solves `solved` in the place of `problem`, if anything.
     pub(super) fn new(device: &Device, problem: &Problem, solved: &Problem) -> Result<Option<Copies>, Error> {
-        let element = bytes(problem);
+        let (bits, element) = (problem.dtype().bits(), bytes(problem));
         let pairs = [(problem.a(), solved.a()), (problem.b(), solved.b())];
         if pairs.iter().all(|(from, to)| from == to) {
             return Ok(None);
         }
-        let (mut places, mut vectors) = ([None, None], [None, None]);
-        let bits = problem.dtype().bits();
-        let widths: Vec<i64> = widths(bits).collect();
-        for (i, (from, to)) in pairs.iter().enumerate() {
-            if from == to {
-                continue;
-            }
-            let lines = to.extents()[1 - to.contiguous()];
-            places[i] = Some(device.zeros((lines * to.ld() * element) as usize)?);
+        let (mut places, mut copied) = ([None, None], [None, None]);
+        for (i, (from, to)) in pairs.iter().enumerate().filter(|(_, (from, to))| from != to) {
+            let elements = to.extents()[1 - to.contiguous()] * to.ld() * to.different();
+            places[i] = Some(device.zeros((elements * element) as usize)?);
             // Copies of empty operands are zeros already.
-            if from.span() > 0 {
-                let row = from.extents()[from.contiguous()];
-                vectors[i] = Some(widest(&widths, &[from.ld(), row, from.alignment() / element]));
-            }
+            copied[i] = (from.span() > 0).then(|| Copied::new(from, to, bits));
         }
-        let pass = match vectors {
-            [None, None] => None,
-            vectors => {
-                let (config, pass) = (pass(bits, vectors), repitch(&pass(bits, vectors))?);
-                Some((device.load(&pass.kernel)?.kernel(config.name)?, pass))
-            }
+        let several = copied.iter().flatten().any(|copied| copied.batches > 1);
+        let config = pass(
+            bits,
+            copied.map(|copied| copied.map(|copied| copied.vector)),
+            if several { Batch::Strided } else { Batch::Single },
+        );
+        let pass = if config.vectors == [None; 2] {
+            None
+        } else {
+            let pass = repitch(&config)?;
+            Some((device.load(&pass.kernel)?.kernel(config.name)?, pass))
         };
-        let (problem, solved) = (*problem, *solved);
-        Ok(Some(Copies { places, pass, vectors, problem, solved, turn: Arc::default() }))
+        Ok(Some(Copies { places, pass, copied, element, turn: Arc::default() }))
     }
 
     /// Whether an operand has a place that no pass writes: it is empty, and zeros stand for it.
     pub(super) fn is_fixed(&self, operand: usize) -> bool {
-        self.places[operand].is_some() && (self.pass.is_none() || self.vectors[operand].is_none())
+        self.places[operand].is_some() && self.copied[operand].is_none()
     }
 
     /// How many bytes the address of an operand must be a multiple of, if the operand is copied.
     pub(super) fn needed(&self, operand: usize) -> Option<i64> {
-        self.places[operand].as_ref().map(|_| self.vectors[operand].unwrap_or(1) * bytes(&self.problem))
+        let vector = self.copied[operand].map_or(1, |copied| copied.vector);
+        self.places[operand].as_ref().map(|_| vector * self.element)
     }
 
     /// Calls `then` with the launch that copies the operands, A and B; there is none where they are empty.
@@ -151,23 +191,21 @@ impl Copies {
         then: impl FnOnce(&Kernel, &LaunchConfig, &[(&str, Arg<'_>)]) -> Result<R, girih_device::Error>,
     ) -> Result<Option<R>, Error> {
         let Some((kernel, pass)) = &self.pass else { return Ok(None) };
-        let from = [self.problem.a(), self.problem.b()];
-        let to = [self.solved.a(), self.solved.b()];
-        let lines = |i: usize| from[i].extents()[1 - from[i].contiguous()];
         let mut blocks = [0; 2];
         for (i, blocks) in blocks.iter_mut().enumerate() {
-            if self.vectors[i].is_some() {
-                *blocks = pass.blocks(i, lines(i), to[i].ld())?;
+            if let Some(Copied { rows, new_pitch, batches, .. }) = self.copied[i] {
+                *blocks = pass.blocks(i, [rows, new_pitch, batches])?;
             }
         }
         let number = |value: i64| Arg::U32(value as u32);
         let arg = |param: &RepitchParam| match *param {
             RepitchParam::From(i) => Some(operands[i]),
             RepitchParam::To(i) => self.places[i].as_ref().map(Arg::from),
-            RepitchParam::Rows(i) => Some(number(lines(i))),
-            RepitchParam::Columns(i) => Some(number(from[i].extents()[from[i].contiguous()])),
-            RepitchParam::Pitch(i) => Some(number(from[i].ld())),
-            RepitchParam::NewPitch(i) => Some(number(to[i].ld())),
+            RepitchParam::Rows(i) => self.copied[i].map(|copied| number(copied.rows)),
+            RepitchParam::Columns(i) => self.copied[i].map(|copied| number(copied.columns)),
+            RepitchParam::Pitch(i) => self.copied[i].map(|copied| number(copied.pitch)),
+            RepitchParam::NewPitch(i) => self.copied[i].map(|copied| number(copied.new_pitch)),
+            RepitchParam::Stride(i) => self.copied[i].map(|copied| Arg::U64(copied.stride as u64)),
             RepitchParam::Blocks => Some(Arg::U32(blocks[0])),
         };
         let named = pass.kernel.params().iter().zip(&pass.params);

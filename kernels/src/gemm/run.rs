@@ -1,7 +1,7 @@
 //! Loading and launching.
 
 use girih_codegen::Operand;
-use girih_codegen::gemm::{Epilogue, GemmConfig, GemmKernel, Schedule, generate};
+use girih_codegen::gemm::{Batch, Epilogue, GemmConfig, GemmKernel, Schedule, generate};
 use girih_device::{Arg, Buffer, Device, Kernel, LaunchConfig, Pod, TensorMap};
 use girih_ptx::{Module, Tiled};
 use girih_tensor::Element;
@@ -168,7 +168,7 @@ impl Gemms {
     /// The workspace of a kernel whose blocks share tiles.
     fn workspace(&self, oriented: &Problem, module: &Loaded) -> Result<Option<Arc<Workspace>>, Error> {
         let [m, n, _] = oriented.mnk();
-        let [sums, turns] = module.generated.workspace(m, n)?;
+        let [sums, turns] = module.generated.workspace([m, n, oriented.batches()])?;
         if turns == 0 {
             return Ok(None);
         }
@@ -252,7 +252,8 @@ impl Gemm {
     /// [`Error::Codegen`] if there are more tiles than blocks in a grid.
     pub fn launch_config(&self) -> Result<LaunchConfig, Error> {
         let [m, n, _] = self.solved.mnk();
-        let blocks = self.module.generated.blocks(m, n, self.module.multiprocessors)?;
+        let blocks =
+            self.module.generated.blocks([m, n, self.solved.batches()], self.module.multiprocessors)?;
         let config = self.module.kernel.config([blocks, 1, 1])?;
         Ok(if self.module.config.programmatic { config.programmatic() } else { config })
     }
@@ -382,7 +383,7 @@ impl Gemm {
         let (kernel, generated) = (&self.module.kernel, &self.module.generated);
         binding.check(generated, [c.address(), c.address() + c.bytes() as u64])?;
         let [m, n, _] = self.solved.mnk();
-        if m == 0 || n == 0 {
+        if m == 0 || n == 0 || self.solved.batches() == 0 {
             return Ok(None);
         }
         let config = self.launch_config()?;
@@ -430,6 +431,9 @@ fn fits(problem: &Problem, config: &GemmConfig) -> Result<(), Error> {
             let accepted = format!("at most {tiles}, since K has as many tiles");
             return refuse("parts of K", parts.to_string(), accepted);
         }
+    }
+    if config.batch == Batch::Single && problem.batches() > 1 {
+        return refuse("products", String::from("one"), format!("{}, those of a batch", problem.batches()));
     }
     let majors = [problem.a(), problem.b()].map(|matrix| matrix.major());
     if config.majors() != majors {

@@ -1,7 +1,7 @@
 //! A configuration on small problems that it is made for: ragged ones, with as many tiles as show whether blocks go through them rightly.
 
 use float8::{F8E4M3, F8E5M2};
-use girih_codegen::gemm::{Mainloop, Major, Schedule, Store};
+use girih_codegen::gemm::{Batch, Mainloop, Major, Schedule, Store};
 use girih_device::{Device, Pod};
 use girih_kernels::gemm::{Epilogue, GemmConfig, Gemms, Layout, Order, Problem, check};
 use girih_tensor::{DType, Element};
@@ -72,7 +72,8 @@ fn problems(config: &GemmConfig) -> Result<Vec<Problem>, Failure> {
             pitch(problem.a().ld() + vectors[0], vectors[0]),
             pitch(problem.b().ld() + vectors[1], vectors[1]),
         );
-        out.push(problem.with_pitches(lda, ldb, pitch(problem.c().ld() + line, line))?);
+        let problem = problem.with_pitches(lda, ldb, pitch(problem.c().ld() + line, line))?;
+        out.push(if config.batch == Batch::Strided { problem.batched(2, [None; 3])? } else { problem });
     }
     Ok(out)
 }

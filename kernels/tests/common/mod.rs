@@ -196,7 +196,28 @@ pub(crate) fn ragged(rng: &mut StdRng, most: i64) -> Problem {
     };
     let (inputs, output) = (problem.dtype(), problem.output());
     let alignments = [alignment(inputs), alignment(inputs), alignment(output)];
-    problem.with_alignments(alignments[0], alignments[1], alignments[2]).expect("powers of two")
+    let problem =
+        problem.with_alignments(alignments[0], alignments[1], alignments[2]).expect("powers of two");
+    match below(3) {
+        0 => batch(problem, 1 + below(4), [0; 3].map(|_| below(3))),
+        _ => problem,
+    }
+}
+
+/// As many such products. Each operand says how its matrices lie: 0 for one after the other, 1 with a gap, 2 for one that all have,
+/// or, of C, whose rows are between those of the others.
+pub(crate) fn batch(problem: Problem, count: i64, how: [i64; 3]) -> Problem {
+    let one = [problem.a(), problem.b(), problem.c()];
+    let apart = |matrix: Matrix| matrix.ld() * matrix.extents()[1 - matrix.contiguous()] + 3;
+    let c = problem.c();
+    let row = c.extents()[c.contiguous()].max(1);
+    let (problem, between) = match how[2] {
+        2 => (problem.with_pitches(None, None, Some(count.max(1) * row)).expect("longer"), Some(row)),
+        1 => (problem, Some(apart(c))),
+        _ => (problem, None),
+    };
+    let stride = |i: usize| [None, Some(apart(one[i])), Some(0)][how[i] as usize];
+    problem.batched(count, [stride(0), stride(1), between]).expect("apart")
 }
 
 /// Problems with every dtype that C may have, in the orders of C and with vectors of C as wide as `n` and the pitch allow.

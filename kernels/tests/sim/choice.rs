@@ -31,6 +31,9 @@ fn tiles_are_those_that_were_fastest() -> Result<(), Failure> {
         let is_few = mnk[0] <= 128 && (mnk[1] > 256 || mnk[2] > 1 << 15);
         assert_eq!(found.c_major, if is_few { Major::Mn } else { Major::K }, "{mnk:?}");
     }
+    // A batch has work for all multiprocessors where one of its products has not.
+    let batch = Problem::new(DType::Bf16, [512; 3], Layout::Tn)?.batched(64, [None; 3])?;
+    assert_eq!(choose(&batch, KernelKind::Sm90, 132)?.tile[..2], [128, 256]);
     Ok(())
 }
 
@@ -75,7 +78,9 @@ const KINDS: [KernelKind; 3] = [KernelKind::Simt, KernelKind::Sm80, KernelKind::
 fn shapes() -> Vec<[i64; 3]> {
     let tiles = [64, 128, 160, 192, 256].map(|n| [128, n, 16]);
     let few = [16, 32, 64, 128, 256].into_iter().flat_map(|few| {
-        [2048, 4096, 8192, 20000].into_iter().flat_map(move |many| [64, 1024, 4096].map(|k| [few, many, k]))
+        [1024, 2048, 4096, 8192, 20000]
+            .into_iter()
+            .flat_map(move |many| [64, 1024, 4096].map(|k| [few, many, k]))
     });
     let all = tiles.into_iter().chain(few).chain(choose::measured());
     all.flat_map(|[m, n, k]| [[m, n, k], [n, m, k]]).collect()
@@ -89,8 +94,10 @@ fn what_can_be_chosen_is_the_list() -> Result<(), Failure> {
         let fast = problem.with_fast_accumulation(true);
         let both = problem.outputs().iter().flat_map(|output| [(output, *problem), (output, fast)]);
         for (&output, problem) in both {
-            let config = choose(&problem.with_output(output)?, kind, multiprocessors)?;
-            chosen.insert(text(&config));
+            let single = problem.with_output(output)?;
+            for problem in [single, single.batched(2, [Some(0), Some(0), None])?] {
+                chosen.insert(text(&choose(&problem, kind, multiprocessors)?));
+            }
         }
         Ok::<(), girih_kernels::Error>(())
     };

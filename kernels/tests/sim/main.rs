@@ -1,6 +1,7 @@
 //! Every kernel on the simulator, which checks for races, uninitialised reads and accesses out of bounds; the choice of configurations;
 //! the reference check.
 
+mod batches;
 mod choice;
 #[path = "../common/mod.rs"]
 mod common;

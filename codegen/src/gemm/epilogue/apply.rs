@@ -3,7 +3,7 @@
 use girih_layout::{Int, Lay, Stride, Tiler};
 use girih_tensor::{DType, Engine, Slice, Tensor};
 
-use super::{Element, Epilogue, Given};
+use super::{Element, Epilogue, Part};
 use crate::algorithm::{read, write};
 use crate::builder::Builder;
 use crate::scalar::Rounding;
@@ -23,7 +23,7 @@ pub(in crate::gemm) struct AtTile<'a> {
     /// C's dtype.
     pub(in crate::gemm) dtype: DType,
     pub(in crate::gemm) coordinate: Tensor<Counting>, // (FrgV,RestM,RestN) -> (m,n)
-    pub(in crate::gemm) inputs: Vec<Given>,           // (FrgV,RestM,RestN)
+    pub(in crate::gemm) inputs: Vec<Part>,            // (FrgV,RestM,RestN)
 }
 
 impl AtTile<'_> {
@@ -71,7 +71,7 @@ impl AtTile<'_> {
 
     /// How many values of C are computed together.
     fn together(&self) -> i64 {
-        let tensors = self.inputs.iter().filter(|given| matches!(given, Given::Tensor(_))).count() as i64;
+        let tensors = self.inputs.iter().filter(|given| matches!(given, Part::Tensor(_))).count() as i64;
         let most = READ_TOGETHER / tensors.max(1);
         (1 << most.max(1).ilog2()).clamp(STORED_TOGETHER, TOGETHER)
     }
@@ -104,8 +104,8 @@ impl AtTile<'_> {
         let (inputs, mut columns) = (self.epilogue.inputs(), Vec::new());
         for given in &self.inputs {
             columns.push(match given {
-                Given::Tensor(tensor) => values(b, &piece.of(tensor)?)?,
-                Given::Scalar(value) => vec![value.clone()],
+                Part::Tensor(tensor) => values(b, &piece.of(tensor)?)?,
+                Part::Scalar(value) => vec![value.clone()],
             });
         }
         let coordinate = piece.of(&self.coordinate)?;

@@ -12,6 +12,7 @@ use crate::atom::{
 };
 use crate::builder::{Builder, SHARED_ALIGN};
 use crate::engine::element_bytes;
+use crate::gemm::batch::Tensors;
 use crate::gemm::mainloop::{Consumer, ROWS, Sums, WARPGROUP};
 use crate::gemm::schedule::Place;
 use crate::gemm::{GemmConfig, WarpSpecialized};
@@ -53,8 +54,8 @@ pub(in crate::gemm) struct Staged {
 pub(in crate::gemm) enum Out {
     /// By tensor copies and the map at this address.
     Tensor(TmaCopy, Expr),
-    /// By the threads of the warpgroup, to C as a whole.
-    Threads(TiledCopy, Tensor<Gmem>),
+    /// By the threads of the warpgroup.
+    Threads(TiledCopy, Tensors),
 }
 
 impl Rows {
@@ -82,7 +83,8 @@ impl Rows {
 
     /// The tensor copy to C, which lies in global memory as `global` says.
     pub(in crate::gemm) fn tma_copy(&self, global: &Lay) -> Result<TmaCopy, Error> {
-        TmaCopy::new(Transfer::Store, self.dtype, global, self.layout.layout(), self.layout.swizzle())
+        let layout = self.layout.layout().append_to(global.rank(), &Lay::UNIT)?; // (64,BlockN,1)
+        TmaCopy::new(Transfer::Store, self.dtype, global, &layout, self.layout.swizzle())
     }
 
     /// The copy to C by the threads of a warpgroup in vectors of `vector` elements, of which a warp writes neighbours.
@@ -218,18 +220,25 @@ impl Staged {
             ],
         };
         let row = &(&tile.row * (tile_m / ROWS)) + &(&group + &Expr::from(part * self.rows.consumers));
-        let (tiler, at) = (shape_tiler(&[ROWS, tile_n])?, [row, tile.column.clone()].map(Slice::At));
+        let (mut extents, mut at) =
+            (vec![ROWS, tile_n], vec![Slice::At(row), Slice::At(tile.column.clone())]);
         let rows = self.rows_at(&group, place)?; // (64,BlockN)
         match &self.out {
             Out::Tensor(boxes, map) => {
-                let target = boxes.tma_tensor()?.local_tile(&tiler, &at)?; // (64,BlockN)
+                let whole = boxes.tma_tensor()?;
+                extents.resize(whole.layout().rank(), 1);
+                at.resize(extents.len(), Slice::At(tile.batch.clone()));
+                let target = whole.local_tile(&shape_tiler(&extents)?, &at)?; // (64,BlockN,1)
+                let rows =
+                    Tensor::new(rows.engine().clone(), rows.layout().append_to(extents.len(), &Lay::UNIT)?);
                 let one = boxes.copy().get_slice(&Expr::from(0))?;
                 // The cache is kept for A and B.
                 let with = boxes.with(map).cache_hint(CacheHint::EvictFirst);
-                copy(b, with, &one.partition_s(&rows)?, &one.partition_d(&target)?) // (Box,1,RestN)
+                copy(b, with, &one.partition_s(&rows)?, &one.partition_d(&target)?) // (Box,1,RestN,1)
             }
             Out::Threads(threads, c) => {
-                self.by_lines(b, &threads.get_slice(&thread)?, threads, &rows, &c.local_tile(&tiler, &at)?)
+                let target = c.at(tile).local_tile(&shape_tiler(&extents)?, &at)?; // (64,BlockN)
+                self.by_lines(b, &threads.get_slice(&thread)?, threads, &rows, &target)
             }
         }
     }

@@ -61,7 +61,7 @@ impl WarpSpecialized {
 }
 
 impl WarpSpecializedMainloop {
-    /// The tensor copy that brings tiles of A, M x K, or B, N x K, which lies in global memory as `global` says.
+    /// The tensor copy that brings tiles of A, (M,K) or (M,K,L), or B, (N,K) or (N,K,L), which lies in global memory as `global` says.
     ///
     /// # Errors
     /// As [`TmaCopy::new`].
@@ -69,7 +69,8 @@ impl WarpSpecializedMainloop {
         let tile = self.parts.shared(operand, self.extents_of_copy(operand))?; // (CopyX,BlockK)
         let dtype = self.parts.atom.dtype(operand);
         let transfer = if self.is_multicast(operand) { Transfer::Multicast } else { Transfer::Load };
-        TmaCopy::new(transfer, dtype, global, tile.layout(), tile.swizzle())
+        let layout = tile.layout().append_to(global.rank(), &Lay::UNIT)?; // (CopyX,BlockK,1)
+        TmaCopy::new(transfer, dtype, global, &layout, tile.swizzle())
     }
 
     /// Whether the blocks of a cluster bring a tile of the operand together.
@@ -128,7 +129,7 @@ impl WarpSpecializedMainloop {
     ///     &mut b,
     ///     stages,
     ///     feeds,
-    ///     |b, producer| producer.load(b, [&row, &column], along_k.clone(), &Expr::from(0)),
+    ///     |b, producer| producer.load(b, [&[row], &[column]], along_k.clone(), &Expr::from(0)),
     ///     |b, consumer| {
     ///         let sums = consumer.multiply(b, &along_k.end)?;
     ///         assert_eq!(sums.values.layout().to_string(), "(32,1,1):(1,0,0)");

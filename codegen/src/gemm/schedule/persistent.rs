@@ -4,7 +4,8 @@ use girih_ptx::{Opcode, Operand as Ptx, Special, Type};
 use girih_tensor::Space;
 
 use super::{Place, Tile};
-use crate::builder::{Builder, Cond, Reg};
+use crate::builder::{Builder, Cond, Reg, Width};
+use crate::gemm::batch::{MAX_BATCHES, Strided};
 use crate::{Error, Expr};
 
 /// The most blocks of a grid.
@@ -14,8 +15,8 @@ pub const MAX_TILES: i64 = 1 << 26;
 /// The bytes of a tile's row and column in the order.
 const ENTRY: i64 = 8;
 
-/// The order of tiles in memory: its address, and the number of its tiles. A tile is its row and its column, two 32-bit
-/// values.
+/// The order of tiles in memory: its address, and how many tiles there are to go through. A tile is its row and its column, two 32-bit
+/// values. Each product of a batch goes through the same order.
 pub(in crate::gemm) struct Order {
     address: Expr,
     count: Expr,
@@ -57,6 +58,7 @@ impl Tiles {
         &self,
         b: &mut Builder,
         extents: [i64; 2],
+        batch: Option<&Strided>,
         who: &Cond,
         alternate: bool,
         body: impl FnOnce(&mut Builder, Tile) -> Result<(), Error>,
@@ -66,25 +68,35 @@ impl Tiles {
             b.inst(Opcode::Mov, &[Type::B32.into()], vec![Ptx::from(&parity), Ptx::Int(0)]);
             parity
         });
-        let fetch = |b: &mut Builder, to: &[Reg], tile: &Expr| {
+        // A tile's row and column, and its product in a batch.
+        let registers = if batch.is_some() { 3 } else { 2 };
+        let fetch = |b: &mut Builder, to: &[Reg], tile: &Expr| -> Result<(), Error> {
             let inside = Cond::all([who.clone(), Cond::less(tile, &self.order.count)]);
-            b.load(Space::Gmem, to, &(&self.order.address + &(tile * ENTRY)), &inside)
+            let mut entry = tile.clone();
+            if let Some(strided) = batch {
+                let [product, own] = strided.split(b, tile)?;
+                let product = b.operand(&product, Width::W32)?;
+                b.inst(Opcode::Mov, &[Type::U32.into()], vec![Ptx::from(&to[2]), product]);
+                entry = own;
+            }
+            b.load(Space::Gmem, &to[..2], &(&self.order.address + &(&entry * ENTRY)), &inside)
         };
         // The next tile is fetched one round ahead, so that no one waits for it.
-        let next = b.regs(Type::U32, 2);
+        let next = b.regs(Type::U32, registers);
         fetch(b, &next, &self.first)?;
         b.for_steps(&self.first, &self.order.count, &self.step, |b, tile| {
-            let place = b.regs(Type::U32, 2);
+            let place = b.regs(Type::U32, registers);
             for (to, from) in place.iter().zip(&next) {
                 b.inst(Opcode::Mov, &[Type::U32.into()], vec![Ptx::from(to), Ptx::from(from)]);
             }
             fetch(b, &next, &(tile + &self.step))?;
             let [row, column] = [0, 1].map(|i| b.var(&place[i], 0, self.most[i] - 1, 1));
+            let batch = place.get(2).map_or(Expr::from(0), |reg| b.var(reg, 0, MAX_BATCHES - 1, 1));
             let backwards = match &parity {
                 Some(parity) => b.var(parity, 0, 1, 1),
                 None => Expr::from(0),
             };
-            let place = Place { row, column, extents };
+            let place = Place { row, column, extents, batch };
             body(b, Tile { place, backwards, part: None })?;
             if let Some(parity) = &parity {
                 let operands = vec![Ptx::from(parity), Ptx::from(parity), Ptx::Int(1)];

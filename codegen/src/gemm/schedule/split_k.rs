@@ -242,6 +242,7 @@ impl Tile {
             row: self.place.row.clone(),
             column: &(&self.place.column * part.cluster) + &part.rank,
             extents: [m, n / part.cluster],
+            batch: self.place.batch.clone(),
         };
         match workspace {
             Some(workspace) => part.add_up(b, workspace, team, &own, |b| store(b, &own, &place))?,

@@ -6,7 +6,7 @@ use girih_codegen::atom::{
     SM89_16X8X32_F32E5M2E5M2F32_TN, SM90_16X8X4_F64F64F64F64_TN, UNIVERSAL_FMA_F32,
 };
 use girih_codegen::constant;
-use girih_codegen::gemm::{GemmConfig, Mainloop, Major, Multistage, Schedule, Source, Store, outputs};
+use girih_codegen::gemm::{Batch, GemmConfig, Mainloop, Major, Multistage, Schedule, Source, Store, outputs};
 use girih_codegen::{Operand, TiledMma};
 use girih_layout::{Int, Lay, Shape, Tile, lay};
 use girih_tensor::DType;
@@ -117,21 +117,23 @@ pub(super) fn tensor(dtype: DType) -> Option<&'static Input> {
 /// # Ok::<(), girih_kernels::Error>(())
 /// ```
 pub fn all() -> impl Iterator<Item = GemmConfig> {
-    let simt = multistage(DType::F32, &STORES_SIMT).map(|facts| facts.simt());
-    let sm80 = TENSOR
-        .iter()
-        .flat_map(|input| multistage(input.dtype, &STORES_SM80).map(move |facts| facts.sm80(input)));
-    // None fails: the compiler has judged the atoms below.
-    let sm90 = TENSOR
-        .iter()
-        .filter(|input| input.sm90.is_none())
-        .flat_map(|input| warp_specialized(input).filter_map(move |facts| facts.config(input).ok()));
-    let warps_of_sm90 = TENSOR.iter().flat_map(|input| {
-        input.sm90.iter().flat_map(move |atom| {
-            multistage(input.dtype, &STORES_SM80).map(move |facts| facts.doubles(*atom, input.names[1]))
-        })
-    });
-    simt.chain(sm80).chain(sm90).chain(warps_of_sm90)
+    [Batch::Single, Batch::Strided].into_iter().flat_map(|batch| {
+        let simt = multistage(DType::F32, &STORES_SIMT).map(|facts| facts.simt());
+        let sm80 = TENSOR
+            .iter()
+            .flat_map(|input| multistage(input.dtype, &STORES_SM80).map(move |facts| facts.sm80(input)));
+        // None fails: the compiler has judged the atoms below.
+        let sm90 = TENSOR.iter().filter(|input| input.sm90.is_none()).flat_map(move |input| {
+            warp_specialized(input, batch).filter_map(|facts| facts.config(input).ok())
+        });
+        let warps_of_sm90 = TENSOR.iter().flat_map(|input| {
+            input.sm90.iter().flat_map(move |atom| {
+                multistage(input.dtype, &STORES_SM80).map(move |facts| facts.doubles(*atom, input.names[1]))
+            })
+        });
+        let all = simt.chain(sm80).chain(sm90).chain(warps_of_sm90);
+        all.map(move |config| GemmConfig { batch, ..config })
+    })
 }
 
 fn multistage(dtype: DType, stores: &'static [i64]) -> impl Iterator<Item = MultistageFacts> {
@@ -149,7 +151,7 @@ fn multistage(dtype: DType, stores: &'static [i64]) -> impl Iterator<Item = Mult
     })
 }
 
-fn warp_specialized(input: &'static Input) -> impl Iterator<Item = WarpSpecializedFacts> {
+fn warp_specialized(input: &'static Input, batch: Batch) -> impl Iterator<Item = WarpSpecializedFacts> {
     let dtype = input.dtype;
     let majors = MAJORS.into_iter().flat_map(|a| MAJORS.map(|b| [a, b]));
     let facts = majors.filter(move |&majors| takes(dtype, majors)).flat_map(move |majors| {
@@ -159,7 +161,7 @@ fn warp_specialized(input: &'static Input) -> impl Iterator<Item = WarpSpecializ
         let promotes = [false, true].into_iter().filter(move |&promotes| !promotes || is_promoted(dtype));
         let stored = stored.flat_map(move |stored| promotes.clone().map(move |promotes| (stored, promotes)));
         stored.flat_map(move |((output, store), promotes)| {
-            plans::named(dtype, store.is_none() && output.bits() == 16)
+            plans::named(dtype, plans::as_measured(batch, store, output))
                 .map(move |plan| WarpSpecializedFacts { dtype, majors, output, store, promotes, plan })
         })
     });
@@ -219,6 +221,7 @@ impl MultistageFacts {
                 b,
             }),
             schedule: Schedule::Raster { group: 8 },
+            batch: Batch::Single,
             store: Store::Direct { vector: self.store },
             c_type: self.output,
             c_major: Major::K,
@@ -243,6 +246,7 @@ impl MultistageFacts {
                 b: self.b,
             }),
             schedule: Schedule::Raster { group: 8 },
+            batch: Batch::Single,
             store: Store::Direct { vector: self.store },
             c_type: self.output,
             c_major: Major::K,
@@ -282,6 +286,7 @@ impl MultistageFacts {
                 b,
             }),
             schedule: Schedule::Raster { group: 8 },
+            batch: Batch::Single,
             store: Store::Direct { vector: self.store },
             c_type: self.output,
             c_major: Major::K,

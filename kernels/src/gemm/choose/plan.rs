@@ -3,7 +3,7 @@
 use girih_codegen::atom::{MmaAtom, MmaKind, Product};
 use girih_codegen::builder::MAX_SHARED;
 use girih_codegen::constant::{self, Refusal};
-use girih_codegen::gemm::{GemmConfig, Mainloop, Major, Schedule, Store, WarpSpecialized};
+use girih_codegen::gemm::{Batch, GemmConfig, Mainloop, Major, Schedule, Store, WarpSpecialized};
 use girih_layout::{Lay, lay};
 use girih_tensor::DType;
 
@@ -210,6 +210,7 @@ impl WarpSpecializedFacts {
                 1 => Schedule::Persistent { alternate: true },
                 _ => Schedule::SplitK { parts, cluster },
             },
+            batch: Batch::Single,
             store,
             c_type: self.output,
             c_major: self.plan.c_major(),

@@ -1,5 +1,6 @@
 //! Which plan a problem gets, one reasoned rule a line, and the plans that were measured for single problems.
 
+use girih_codegen::gemm::Batch;
 use girih_tensor::DType;
 
 use super::plan::Plan;
@@ -89,7 +90,12 @@ pub fn measured() -> impl Iterator<Item = [i64; 3]> {
     MEASURED.into_iter().map(|(mnk, _)| mnk)
 }
 
-/// The plans that can be chosen for a dtype, each once, with those that were measured if C is stored as it was then.
+/// Whether C is that of the products for which plans were measured: of one product, and stored by tensor copies as floats of 16 bits.
+pub(super) fn as_measured(batch: Batch, store: Option<i64>, output: DType) -> bool {
+    batch == Batch::Single && store.is_none() && output.bits() == MEASURED_BITS
+}
+
+/// The plans that can be chosen for a dtype, each once, with those that were measured if C is [`as_measured`].
 pub(super) fn named(dtype: DType, as_measured: bool) -> impl Iterator<Item = Plan> {
     let rules = ALL.len() - MEASURED.len();
     let count = if as_measured && dtype.bits() == MEASURED_BITS { ALL.len() } else { rules };
@@ -100,10 +106,11 @@ pub(super) fn named(dtype: DType, as_measured: bool) -> impl Iterator<Item = Pla
         .map(|(_, plan)| plan)
 }
 
-/// The plan for C of M x N with contiguous rows and sums of K products, of the plans that `fits` accepts. `as_measured` says whether C
-/// is stored as it was when plans were measured: by tensor copies, as floats of 16 bits.
+/// The plan for `batches` products, each of which is a C of M x N with contiguous rows and sums of K products, of the plans that `fits`
+/// accepts. What is [`as_measured`] gets the plans that were measured.
 pub(super) fn plan(
     [m, n, k]: [i64; 3],
+    batches: i64,
     dtype: DType,
     as_measured: bool,
     multiprocessors: i64,
@@ -119,13 +126,15 @@ pub(super) fn plan(
     let oriented = |plan: Plan| if m < n { plan.of_columns() } else { plan };
     if few <= FEWEST && many >= TIMES * few {
         // Where tiles of 64 rows are no more than multiprocessors, each block has one or shares it, as long as there is enough of K.
-        let tiles = (many + 63) / 64;
+        let tiles = ((many + 63) / 64).saturating_mul(batches);
         let shared = SHARED.into_iter().filter(|(plan, _)| few <= plan.tile[1]).find_map(|(plan, parts)| {
             let enough = |parts: &i64| tiles * parts <= multiprocessors && k >= 512 * parts;
             parts.into_iter().rev().filter(enough).map(|parts| oriented(plan.split(parts))).find(&fits)
         });
         // Else the fewest columns that hold all, if most multiprocessors have a tile.
-        let filled = |plan: &Plan| few <= plan.tile[1] && 2 * many >= plan.tile[0] * multiprocessors;
+        let filled = |plan: &Plan| {
+            few <= plan.tile[1] && 2 * many.saturating_mul(batches) >= plan.tile[0] * multiprocessors
+        };
         if let Some(plan) = shared.or_else(|| FEW.into_iter().filter(filled).map(oriented).find(&fits)) {
             return plan;
         }
@@ -133,7 +142,7 @@ pub(super) fn plan(
     if (FEWEST + 1..=2 * FEWEST).contains(&m)
         && n >= TIMES * m
         && fits(&TWO_ROWS)
-        && 64 * multiprocessors <= n
+        && 64 * multiprocessors <= n.saturating_mul(batches)
     {
         return TWO_ROWS;
     }
@@ -141,6 +150,7 @@ pub(super) fn plan(
     let time = |plan: &Plan, each: i64| {
         let [tile_m, tile_n] = plan.tile;
         let tiles = ((m + tile_m - 1) / tile_m).saturating_mul((n + tile_n - 1) / tile_n);
+        let tiles = tiles.saturating_mul(batches);
         tiles.saturating_add(multiprocessors - 1).div_euclid(multiprocessors.max(1)).saturating_mul(each)
     };
     let fitting = TILES.into_iter().filter(|(plan, _)| fits(plan));

@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
+use girih_layout::Lay;
 use girih_ptx::Special;
-use girih_tensor::Slice;
+use girih_tensor::{Slice, Tensor};
 
 use super::{Feed, Shared};
 use crate::algorithm::copy;
@@ -37,8 +38,9 @@ impl<'a> Producer<'a> {
         })
     }
 
-    /// Brings the tiles `k_tiles` along K of block tile `at[0]` of A and `at[1]` of B, one after the other as stages become free. If
-    /// `backwards` is 1 and not 0, the last tile comes first.
+    /// Brings the tiles `k_tiles` along K of block tile `at[0]` of A and `at[1]` of B, one after the other as stages become free. A block
+    /// tile is its number along M or N, and for a tensor with a mode L its coordinate there. If `backwards` is 1 and not 0, the last tile
+    /// comes first.
     ///
     /// # Errors
     /// [`Error::Mismatch`] for a copy that was made for another mainloop.
@@ -46,7 +48,7 @@ impl<'a> Producer<'a> {
     pub fn load(
         &self,
         b: &mut Builder,
-        at: [&Expr; 2],
+        at: [&[Expr]; 2],
         k_tiles: Range<Expr>,
         backwards: &Expr,
     ) -> Result<(), Error> {
@@ -58,43 +60,50 @@ impl<'a> Producer<'a> {
             let stage = self.state.stage(b);
             self.shared.pipeline.producer_acquire(b, &stage)?;
             for (operand, at) in [(Operand::A, at[0]), (Operand::B, at[1])] {
-                self.load_tile(b, operand, &[at.clone(), k_tile.clone()], &stage)?;
+                self.load_tile(b, operand, at, &k_tile, &stage)?;
             }
             self.state.advance(b);
             Ok(())
         })
     }
 
-    /// Issues the copies of the operand's tile at `at` into a stage.
+    /// Issues the copies of the operand's tile at `at` and `k_tile` into a stage.
     fn load_tile(
         &self,
         b: &mut Builder,
         operand: Operand,
-        at: &[Expr; 2],
+        at: &[Expr],
+        k_tile: &Expr,
         stage: &Stage,
     ) -> Result<(), Error> {
         let Feed { copy: boxes, map } = &self.feeds[operand as usize];
         let barrier = self.shared.pipeline.full(&stage.index)?;
-        let mainloop = self.shared.mainloop;
-        let tiler = shape_tiler(&mainloop.extents_of_copy(operand))?;
+        let (mainloop, whole) = (self.shared.mainloop, boxes.tma_tensor()?);
+        let mut extents = mainloop.extents_of_copy(operand).to_vec();
+        extents.resize(whole.layout().rank(), 1);
+        let tiler = shape_tiler(&extents)?;
         let stages = [Slice::All, Slice::All, Slice::At(stage.index.clone())];
         let shared = self.shared.tiles[operand as usize].slice(Slice::tuple(stages))?; // (BlockX,BlockK)
-        let (mut with, mut at, mut place) =
-            (boxes.with(map).barrier(barrier.address()), at.clone(), [0, 0].map(Expr::from));
+        let layout = shared.layout().append_to(extents.len(), &Lay::UNIT)?;
+        let shared = Tensor::new(shared.engine().clone(), layout); // (BlockX,BlockK,1)
+        let mut with = boxes.with(map).barrier(barrier.address());
+        let (mut at, mut place) = (at.to_vec(), vec![Expr::from(0); extents.len()]);
+        at.insert(1, k_tile.clone());
         if mainloop.is_multicast(operand) {
             let rank = b.special(Special::ClusterCtarank);
             at[0] = &(&at[0] * mainloop.parts.multicast) + &rank;
             place[0] = rank;
             with = with.blocks(u16::MAX >> (16 - mainloop.parts.multicast));
         }
-        let tile = boxes.tma_tensor()?.local_tile(&tiler, &at.map(Slice::At))?; // (CopyX,BlockK)
-        let shared = shared.local_tile(&tiler, &place.map(Slice::At))?; // (CopyX,BlockK)
+        let slices = |at: Vec<Expr>| at.into_iter().map(Slice::At).collect::<Vec<_>>();
+        let tile = whole.local_tile(&tiler, &slices(at)[..])?; // (CopyX,BlockK,1)
+        let shared = shared.local_tile(&tiler, &slices(place)[..])?; // (CopyX,BlockK,1)
         let one = boxes.copy().get_slice(&Expr::from(0))?;
         copy(
             b,
             with,
-            &one.partition_s(&tile)?,   // (Box,RestX,RestK)
-            &one.partition_d(&shared)?, // (Box,RestX,RestK)
+            &one.partition_s(&tile)?,   // (Box,RestX,RestK,1)
+            &one.partition_d(&shared)?, // (Box,RestX,RestK,1)
         )
     }
 }

@@ -1,0 +1,188 @@
+//! Products of a batch by every mainloop and schedule, on the simulator with every check on.
+
+use girih_codegen::Operand;
+use girih_codegen::gemm::{
+    Batch, Epilogue, GemmConfig, GemmKernel, Input, Major, Param, Schedule, Store, generate,
+};
+use girih_layout::lay;
+use girih_sim::{Memory, Options};
+use girih_tensor::DType;
+use half::bf16;
+
+use super::configs::{simt, sm80};
+use crate::simulator::{addresses, blocks, download, run, sizes, upload};
+use crate::warp_specialized::config as wgmma;
+
+/// The matrices of an operand: extents, contiguous mode, pitch, and the elements from one to the next.
+#[derive(Clone, Copy, Debug)]
+struct Matrices {
+    extents: [i64; 2],
+    contiguous: usize,
+    pitch: i64,
+    stride: i64,
+}
+
+impl Matrices {
+    fn at(&self, x: i64, y: i64, l: i64) -> i64 {
+        let (along, across) = if self.contiguous == 1 { (y, x) } else { (x, y) };
+        across * self.pitch + along + l * self.stride
+    }
+
+    /// The elements up to the last one of the last matrix.
+    fn len(&self, l: i64) -> i64 {
+        self.at(self.extents[0] - 1, self.extents[1] - 1, l - 1) + 1
+    }
+}
+
+/// Small integers, exact in every order of sums.
+fn number(operand: usize, at: i64) -> f64 {
+    ((at * 7 + at / 13 + operand as i64 * 5) % 11 - 5) as f64
+}
+
+fn encode(dtype: DType, value: f64) -> Vec<u8> {
+    match dtype {
+        DType::Bf16 => bf16::from_f64(value).to_le_bytes().to_vec(),
+        _ => (value as f32).to_le_bytes().to_vec(),
+    }
+}
+
+/// Runs a batch of products, with `x`, a matrix that each epilogue adds, if the epilogue has that input. Every byte of C's array is as
+/// expected, also between the matrices.
+fn verify(config: &GemmConfig, epilogue: &Epilogue, [m, n, k]: [i64; 3], l: i64, all: [Matrices; 4]) {
+    let kernel = &generate(config, epilogue).unwrap_or_else(|e| panic!("{e}: {config:?}"));
+    let memory = Memory::new();
+    let types = [config.atom().a_type, config.atom().b_type, config.c_type, DType::Bf16];
+    let mut places = Vec::new();
+    for (i, matrices) in all.iter().enumerate() {
+        let value = |at| if i == 2 { f64::NAN } else { number(i, at) };
+        let bytes: Vec<u8> = (0..matrices.len(l)).flat_map(|at| encode(types[i], value(at))).collect();
+        places.push(upload(&memory, &bytes));
+    }
+    let blocks = launch(kernel, &memory, &places, [m, n, k], l, &all);
+    let options = Options { seed: 3, ..Options::checked() };
+    run(kernel.kernel.module(), &memory, &blocks, &options).unwrap_or_else(|e| panic!("{e}: {config:?}"));
+    let mut expected = vec![f64::NAN; all[2].len(l) as usize];
+    for (l, i, j) in (0..l).flat_map(|l| (0..m).flat_map(move |i| (0..n).map(move |j| (l, i, j)))) {
+        let product = |k| number(0, all[0].at(i, k, l)) * number(1, all[1].at(j, k, l));
+        let added = if kernel.inputs.is_empty() { 0.0 } else { number(3, all[3].at(i, j, l)) };
+        expected[all[2].at(i, j, l) as usize] = (0..k).map(product).sum::<f64>() + added;
+    }
+    let expected: Vec<u8> = expected.into_iter().flat_map(|value| encode(config.c_type, value)).collect();
+    let found = download(&memory, places[2], expected.len());
+    let wrong = found.iter().zip(&expected).position(|(x, y)| x != y);
+    assert_eq!(wrong, None, "a byte of C: {all:?}, {config:?}");
+}
+
+fn launch(
+    kernel: &GemmKernel,
+    memory: &Memory,
+    places: &[u64],
+    mnk: [i64; 3],
+    l: i64,
+    all: &[Matrices; 4],
+) -> girih_sim::Launch {
+    let [m, n, _] = mnk;
+    let pitches = [0, 1, 2].map(|i| all[i].pitch);
+    let table: Vec<u8> = kernel.order(m, n).unwrap().concat().iter().flat_map(|x| x.to_le_bytes()).collect();
+    let (table, workspace) = (upload(memory, &table), kernel.workspace([m, n, l]).unwrap());
+    let wide = |value: i64| vec![value.to_le_bytes().to_vec()];
+    // A mode of extent 1 stands for matrices that are the same.
+    let matrices = |operand: Operand| if all[operand as usize].stride == 0 { 1 } else { l };
+    let map = |operand: Operand| {
+        let stride = if matrices(operand) == 1 { 16 } else { all[operand as usize].stride };
+        let map = kernel.map(operand, mnk, pitches, [matrices(operand), stride]).unwrap().unwrap();
+        vec![map.at(places[operand as usize]).unwrap().to_bytes().to_vec()]
+    };
+    let arg = |param: &Param| match param {
+        Param::Pointer(operand) => addresses(&[places[*operand as usize]]),
+        Param::Map(operand) => map(*operand),
+        Param::Extent(mode) => sizes(&[mnk[*mode]]),
+        Param::Pitch(operand) => sizes(&[pitches[*operand as usize]]),
+        Param::Order => addresses(&[table]),
+        Param::Tiles => sizes(&[kernel.all_tiles([m, n, l]).unwrap().into()]),
+        Param::TilesOfBatch => sizes(&[kernel.all_tiles([m, n, 1]).unwrap().into()]),
+        Param::BatchStride(operand) => wide(all[*operand as usize].stride),
+        Param::LastOfBatch(operand) => sizes(&[matrices(*operand) - 1]),
+        Param::Workspace => addresses(&[upload(memory, &vec![0xff; workspace[0] as usize])]),
+        Param::Semaphores => addresses(&[upload(memory, &vec![0; workspace[1] as usize])]),
+        Param::Input(_) => addresses(&[places[3]]),
+        Param::InputPitch(_) => sizes(&[all[3].pitch]),
+        Param::InputBatchStride(_) => wide(all[3].stride),
+    };
+    let args = kernel.params.iter().flat_map(arg).collect();
+    let grid = kernel.blocks([m, n, l], 3).unwrap();
+    blocks(grid.into(), kernel.kernel.threads(), kernel.kernel.shared_bytes(), args)
+}
+
+/// The matrices of the operands of a problem whose pitches are multiples of `unit`. `apart` says how the products of the batch lie: one
+/// behind the other with a gap, or, for those that the flags name, one and the same.
+fn packed(config: &GemmConfig, [m, n, k]: [i64; 3], unit: i64, same: [bool; 4]) -> [Matrices; 4] {
+    let [a, b] = config.majors().map(|major| usize::from(major == Major::K));
+    let c = usize::from(config.c_major == Major::K);
+    let extents = [([m, k], a), ([n, k], b), ([m, n], c), ([m, n], c)];
+    let mut i = 0;
+    extents.map(|(extents, contiguous)| {
+        let pitch = (extents[contiguous] + unit - 1) / unit * unit + unit;
+        let stride = if same[i] { 0 } else { pitch * extents[1 - contiguous] + unit };
+        i += 1;
+        Matrices { extents, contiguous, pitch, stride }
+    })
+}
+
+fn batched(config: GemmConfig) -> GemmConfig {
+    GemmConfig { batch: Batch::Strided, ..config }
+}
+
+#[test]
+fn every_mainloop_and_schedule_computes_batches() {
+    let two = lay!("(2,1):(1,0)");
+    let hopper = batched(wgmma("SM90_64x64x16_F32BF16BF16_SS", [128, 64, 64], two, DType::Bf16));
+    let transposed = batched(wgmma("SM90_64x64x16_F32BF16BF16_SS<MN,K>", [128, 64, 64], two, DType::Bf16));
+    let warps = batched(sm80(DType::Bf16, Major::K, Major::Mn));
+    let split = |cluster| Schedule::SplitK { parts: 2, cluster };
+    let (direct, coalesced) = (Store::Direct { vector: 1 }, Store::Coalesced { rows: 128, vector: 1 });
+    let one_by_one = |config: GemmConfig| GemmConfig { store: Store::Direct { vector: 1 }, ..config };
+    let configs = [
+        hopper,
+        transposed,
+        GemmConfig { c_major: Major::Mn, ..hopper },
+        GemmConfig { schedule: Schedule::Raster { group: 2 }, ..hopper },
+        GemmConfig { schedule: split(1), ..hopper },
+        GemmConfig { schedule: split(2), store: direct, ..hopper },
+        GemmConfig { store: coalesced, ..hopper },
+        one_by_one(warps),
+        GemmConfig { schedule: Schedule::Persistent { alternate: false }, ..one_by_one(warps) },
+        GemmConfig { schedule: split(1), ..one_by_one(warps) },
+        GemmConfig { c_type: DType::F32, ..one_by_one(batched(simt(Major::Mn, Major::K))) },
+    ];
+    for config in configs {
+        let mnk = [136, 72, 130];
+        let plus = || Epilogue::new().plus(Input::matrix("x", DType::Bf16).unaligned());
+        for (epilogue, same) in [
+            (Epilogue::new(), [false; 4]),
+            (plus(), [false, true, false, false]),
+            (plus(), [true, false, false, true]),
+        ] {
+            verify(&config, &epilogue, mnk, 3, packed(&config, mnk, 8, same));
+        }
+        verify(&config, &Epilogue::new(), mnk, 1, packed(&config, mnk, 8, [false; 4]));
+    }
+}
+
+/// Heads of attention: the products' columns lie beside each other in rows of all products.
+#[test]
+fn products_may_lie_between_one_another() {
+    let hopper = wgmma("SM90_64x64x16_F32BF16BF16_SS", [128, 64, 64], lay!("(2,1):(1,0)"), DType::Bf16);
+    let warps = GemmConfig { store: Store::Direct { vector: 1 }, ..sm80(DType::Bf16, Major::K, Major::K) };
+    for config in [batched(hopper), batched(warps)] {
+        let [m, n, k, l] = [70, 40, 64, 3];
+        let beside = |extents: [i64; 2]| Matrices {
+            extents,
+            contiguous: 1,
+            pitch: l * extents[1],
+            stride: extents[1],
+        };
+        let all = [beside([m, k]), beside([n, k]), beside([m, n]), beside([m, n])];
+        verify(&config, &Epilogue::new(), [m, n, k], l, all);
+    }
+}

@@ -1,0 +1,136 @@
+//! The matrices of problems.
+
+use girih_codegen::gemm::Major;
+
+use crate::Error;
+
+/// One matrix of a problem: its extents, as in CuTe (A is M x K, B is N x K, C is M x N), and its strides. Of a batch, these are the
+/// matrices of all products, (M,K,L), (N,K,L) and (M,N,L).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Matrix {
+    pub(super) extents: [i64; 2],
+    /// 0 or 1.
+    pub(super) contiguous: usize,
+    pub(super) ld: i64,
+    pub(super) alignment: i64,
+    /// How many matrices there are, and the elements from one to the next; without a number they follow each other without a gap.
+    pub(super) batches: i64,
+    pub(super) stride: Option<i64>,
+}
+
+/// The bytes of which addresses are multiples unless a problem says otherwise: those of the widest load.
+pub(super) const ALIGNMENT: i64 = 16;
+
+impl Matrix {
+    pub(super) fn tight(extents: [i64; 2], contiguous: usize) -> Matrix {
+        let ld = extents[contiguous].max(1);
+        Matrix { extents, contiguous, ld, alignment: ALIGNMENT, batches: 1, stride: None }
+    }
+
+    /// The matrices in memory of their own, where a row, or column, begins every `ld` elements. Matrices that all are the same stay so.
+    pub(super) fn elsewhere(self, extents: [i64; 2], ld: i64) -> Matrix {
+        Matrix {
+            extents,
+            ld,
+            alignment: ALIGNMENT,
+            stride: self.stride.filter(|stride| *stride == 0),
+            ..self
+        }
+    }
+
+    /// Elements in its two modes.
+    pub fn extents(&self) -> [i64; 2] {
+        self.extents
+    }
+
+    /// Which mode has stride 1: 0 or 1.
+    pub fn contiguous(&self) -> usize {
+        self.contiguous
+    }
+
+    /// Which mode that is, as kernels name it: [`Major::K`] for mode 1, also of C, and [`Major::Mn`] for mode 0.
+    pub fn major(&self) -> Major {
+        if self.contiguous == 1 { Major::K } else { Major::Mn }
+    }
+
+    /// The stride of the other mode in elements.
+    pub fn ld(&self) -> i64 {
+        self.ld
+    }
+
+    /// The bytes of which the address of its first element is a multiple: a power of two, at most 16.
+    pub fn alignment(&self) -> i64 {
+        self.alignment
+    }
+
+    /// How many matrices there are: one for each product of a batch.
+    pub fn batches(&self) -> i64 {
+        self.batches
+    }
+
+    /// The elements from the first element of a matrix to that of the next product's, 0 if all products have the same matrix.
+    pub fn batch_stride(&self) -> i64 {
+        self.stride.unwrap_or(self.ld * self.extents[1 - self.contiguous])
+    }
+
+    /// How many matrices there are that differ: one if all products have the same.
+    pub(super) fn different(&self) -> i64 {
+        if self.batch_stride() == 0 { self.batches.min(1) } else { self.batches }
+    }
+
+    /// How many elements lie between the first and the last element, both counted; of a batch, of all matrices together. It is 0 if there
+    /// are no elements.
+    pub fn span(&self) -> i64 {
+        let [x, y] = self.extents;
+        if x == 0 || y == 0 || self.batches == 0 {
+            0
+        } else {
+            (self.batches - 1) * self.batch_stride()
+                + (self.extents[1 - self.contiguous] - 1) * self.ld
+                + self.extents[self.contiguous]
+        }
+    }
+
+    /// Whether no two matrices have an element in common: they are apart, or the rows of each lie between those of the others.
+    pub(super) fn is_apart(&self) -> bool {
+        let (stride, row) = (self.batch_stride(), self.extents[self.contiguous]);
+        let one = Matrix { batches: 1, ..*self }.span();
+        let between = stride >= row && (self.batches - 1) * stride + row <= self.ld;
+        self.batches <= 1 || stride >= one || between
+    }
+
+    /// Checks that `len` elements hold the matrix.
+    pub(crate) fn fits(&self, name: &'static str, len: usize) -> Result<(), Error> {
+        if self.span() as u64 > len as u64 {
+            return Err(Error::BufferTooSmall { matrix: name, needed: self.span(), len });
+        }
+        Ok(())
+    }
+
+    /// The strides of its two modes in elements.
+    pub fn strides(&self) -> [i64; 2] {
+        if self.contiguous == 1 { [self.ld, 1] } else { [1, self.ld] }
+    }
+
+    /// The offset in elements of `(x, y)`.
+    pub fn offset(&self, x: i64, y: i64) -> i64 {
+        let [dx, dy] = self.strides();
+        x * dx + y * dy
+    }
+
+    /// The offset in elements of `(x, y, l)`, an element of the matrix of product `l`.
+    pub fn offset_in(&self, x: i64, y: i64, l: i64) -> i64 {
+        self.offset(x, y) + l * self.batch_stride()
+    }
+}
+
+impl std::fmt::Display for Matrix {
+    /// The matrix's layout as CuTe prints it.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let ([x, y], [dx, dy]) = (self.extents, self.strides());
+        match self.batches {
+            1 => write!(f, "({x},{y}):({dx},{dy})"),
+            l => write!(f, "({x},{y},{l}):({dx},{dy},{})", self.batch_stride()),
+        }
+    }
+}

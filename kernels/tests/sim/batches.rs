@@ -1,0 +1,146 @@
+//! Batches of products.
+
+use girih_codegen::gemm::{Batch, Schedule};
+use girih_kernels::gemm::{
+    Epilogue, GemmConfig, Gemms, Given, Input, KernelKind, Layout, Order, Problem, choose,
+};
+use girih_tensor::DType;
+use half::bf16;
+
+use crate::checked;
+use crate::common::{Data, Failure, batch, padded, variants, verify_dtype};
+
+/// By every kernel, in every layout and dtype, with matrices that are apart, between one another, and the same for all products.
+#[test]
+fn every_layout_order_and_dtype() -> Result<(), Failure> {
+    let device = checked();
+    let gemms = Gemms::new(&device);
+    for (seed, problem) in variants([40, 24, 48]).into_iter().enumerate() {
+        let how = [seed as i64 % 3, seed as i64 / 3 % 3, seed as i64 / 2 % 3];
+        verify_dtype(&gemms, &device, &batch(problem, 3, how), Data::Random, seed as u64)?;
+        verify_dtype(&gemms, &device, &batch(padded(problem, 1), 2, how), Data::Random, seed as u64)?;
+    }
+    Ok(())
+}
+
+/// Nothing is launched for a batch of no products, whose buffers may be empty.
+#[test]
+fn batches_may_be_empty() -> Result<(), Failure> {
+    let device = checked();
+    let none = device.zeros::<bf16>(0)?;
+    for kind in [KernelKind::Sm80, KernelKind::Sm90] {
+        let problem = Problem::new(DType::Bf16, [40, 24, 16], Layout::Tn)?.batched(0, [None; 3])?;
+        let gemm = Gemms::new(&device).get(&problem, kind)?;
+        gemm.run(&none, &none, &none)?;
+        assert!(gemm.prepare(&none, &none, &none, &[])?.is_none());
+    }
+    Ok(())
+}
+
+/// An input of an epilogue is the same for all products, or each product has its own; it may be C, which is updated in place.
+#[test]
+fn epilogues_read_what_each_product_has() -> Result<(), Failure> {
+    let device = checked();
+    let gemms = Gemms::new(&device);
+    let bf16s =
+        |values: &[f32]| device.upload(&values.iter().map(|&x| bf16::from_f32(x)).collect::<Vec<_>>());
+    for (order, kind) in
+        [(Order::Row, KernelKind::Sm80), (Order::Row, KernelKind::Sm90), (Order::Column, KernelKind::Sm90)]
+    {
+        let problem =
+            Problem::new(DType::Bf16, [8, 16, 8], Layout::Tn)?.with_order(order).batched(2, [None; 3])?;
+        let (a, b) = (bf16s(&[1.0; 128])?, bf16s(&[0.5; 256])?);
+        let epilogue = Epilogue::new()
+            .plus(Input::column("column", DType::F32))
+            .plus(Input::row("row", DType::Bf16))
+            .plus_scaled("beta", Input::matrix("before", DType::Bf16));
+        let gemm = gemms.fused(&problem, kind, &epilogue)?;
+        let columns = device.upload(&[[100f32; 8], [200f32; 8]].concat())?;
+        let (row, c) = (bf16s(&[8.0; 16])?, bf16s(&[[1.0; 128], [2.0; 128]].concat())?);
+        gemm.run_with(
+            &a,
+            &b,
+            &c,
+            &[
+                ("column", Given::from(&columns).for_each(8)),
+                ("row", Given::from(&row)),
+                ("beta", Given::from(16.0)),
+                ("before", Given::from(&c).for_each(128)),
+            ],
+        )?;
+        let expected = [
+            [bf16::from_f32(100.0 + 4.0 + 8.0 + 16.0); 128],
+            [bf16::from_f32(200.0 + 4.0 + 8.0 + 32.0); 128],
+        ];
+        assert_eq!(c.download()?, expected.concat(), "{order} by {kind:?}");
+        let refused = |given: Given<'_>, text: &str| {
+            let all = [
+                ("column", given),
+                ("row", Given::from(&row)),
+                ("beta", Given::from(16.0)),
+                ("before", Given::from(&c).for_each(128)),
+            ];
+            let told = gemm.run_with(&a, &b, &c, &all).expect_err("refused").to_string();
+            assert!(told.contains(text), "{told}");
+        };
+        refused(Given::from(&columns).for_each(9), "16 elements, but accepted are: 17 elements or more");
+        refused(Given::from(&columns).for_each(-1), "a stride of -1");
+        let same = [
+            ("column", Given::from(&columns)),
+            ("row", Given::from(&row)),
+            ("beta", Given::from(1.0)),
+            ("before", Given::from(&c)),
+        ];
+        let told = gemm.run_with(&a, &b, &c, &same).expect_err("all products read the first C").to_string();
+        assert!(told.contains("have 512 bytes in common"), "{told}");
+    }
+    Ok(())
+}
+
+/// Blocks that share tiles have a workspace for the tiles of all products.
+#[test]
+fn products_of_a_batch_share_k() -> Result<(), Failure> {
+    let device = checked();
+    let problem = Problem::new(DType::Bf16, [72, 40, 512], Layout::Tn)?.batched(3, [None, Some(0), None])?;
+    let (a, b) = (device.upload(&vec![bf16::ONE; 3 * 72 * 512])?, device.upload(&vec![bf16::ONE; 40 * 512])?);
+    for kind in [KernelKind::Sm80, KernelKind::Sm90] {
+        let schedule = Schedule::SplitK { parts: 3, cluster: 1 };
+        let config = GemmConfig { schedule, ..choose(&problem, kind, 132)? };
+        let c = device.zeros::<bf16>(3 * 72 * 40)?;
+        Gemms::new(&device).configured(&problem, config, &Epilogue::new())?.run(&a, &b, &c)?;
+        assert_eq!(c.download()?, vec![bf16::from_f32(512.0); 3 * 72 * 40], "{kind:?}");
+        let single = GemmConfig { batch: Batch::Single, ..config };
+        let told = Gemms::new(&device).configured(&problem, single, &Epilogue::new()).expect_err("refused");
+        assert_eq!(
+            told.to_string(),
+            "the configuration's products are one: the problem takes 3, those of a batch"
+        );
+    }
+    Ok(())
+}
+
+#[test]
+fn batches_are_refused_with_what_would_be_accepted() -> Result<(), Failure> {
+    let problem = Problem::new(DType::F32, [4, 6, 8], Layout::Tn)?;
+    let told = |count, strides| problem.batched(count, strides).expect_err("refused").to_string();
+    let apart = "whose products have elements in common: strides with which they have none are accepted";
+    assert_eq!(told(2, [None, None, Some(23)]), format!("C is (4,6,2):(6,1,23), {apart}"));
+    assert_eq!(told(2, [None, None, Some(0)]), format!("C is (4,6,2):(6,1,0), {apart}"));
+    assert_eq!(told(-1, [None; 3]), "batches = -1: 0 to 1048576 elements are accepted");
+    assert_eq!(told(2, [Some(-1), None, None]), "stride of A = -1: 0 to 274877906944 elements are accepted");
+    for (ld, stride, count, accepted) in [
+        (12, 6, 2, true),
+        (12, 6, 3, false),
+        (18, 6, 3, true),
+        (12, 5, 2, false),
+        (12, 42, 9, true),
+        (12, 41, 9, false),
+    ] {
+        let found = problem.with_pitches(None, None, Some(ld))?.batched(count, [None, None, Some(stride)]);
+        assert_eq!(found.is_ok(), accepted, "{ld} {stride} {count}");
+    }
+    // The pitch may come later.
+    let between = problem.with_pitches(None, None, Some(12))?.batched(2, [None, None, Some(6)])?;
+    assert!(between.with_pitches(None, None, Some(11)).is_err());
+    Ok(())
+}
