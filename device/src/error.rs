@@ -317,6 +317,14 @@ pub enum Error {
         /// The names of the parameters.
         signature: Vec<String>,
     },
+    /// Arguments of a template that are not one for each open parameter.
+    #[error("Template::run: {given} arguments were given, one for each of these is accepted: {}", list(open))]
+    OpenArguments {
+        /// The number of arguments.
+        given: usize,
+        /// The names of the open parameters.
+        open: Vec<String>,
+    },
     /// A kernel whose block or dynamic shared memory is not known.
     #[error(
         "kernel `{kernel}`: its text does not say its block and its dynamic shared memory; state them by `LaunchConfig::new`"

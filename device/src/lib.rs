@@ -5,7 +5,7 @@
 //! Device::open --> Buffer            typed device memory; Buffer::slice, Device::borrow
 //!             \--> Pinned            host memory, for Buffer::write_async and download_async
 //!             \--> Module --> Kernel --> launch(LaunchConfig, &[Arg])
-//!                                    \--> prepare(LaunchConfig, &[Arg]) --> Launch
+//!                                    \--> prepare(LaunchConfig, &[Arg]) --> Launch --> open(&[name]) --> Template
 //!             \--> Timer, Event
 //!             \--> Device::capture --> Graph
 //!             \--> Device::new_stream    a second sequence of operations, ordered with the first by events
@@ -86,6 +86,7 @@ mod source;
 #[cfg(feature = "cuda")]
 mod store;
 mod stream;
+mod template;
 mod tensor;
 mod time;
 
@@ -111,5 +112,6 @@ pub use prepared::Launch;
 pub use samples::Samples;
 pub use select::Select;
 pub use source::Optimization;
+pub use template::Template;
 pub use tensor::TensorMap;
 pub use time::Timer;

@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use girih_ptx as ptx;
 
 use crate::{
-    Arg, BufferArg, Device, Error, Kernel, LaunchConfig,
+    Arg, Device, Error, Kernel, LaunchConfig,
     args::{check_arg, check_args, check_home, refused_name},
     backend::{Backend, each_argument},
     launch::check_extents,
@@ -78,6 +78,13 @@ struct Kept {
     map: Option<ptx::TensorMap>,
 }
 
+/// The place of a parameter: its index, and its first byte among the bytes of all.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub(crate) index: usize,
+    start: usize,
+}
+
 impl Kept {
     fn of(arg: &Arg<'_>) -> Kept {
         Kept { memory: arg.memory().cloned(), map: arg.map().map(|map| map.description().clone()) }
@@ -128,7 +135,7 @@ impl Kernel {
     pub unsafe fn launch(&self, config: &LaunchConfig, args: &[Arg<'_>]) -> Result<(), Error> {
         let launch = Launch::new(self, config, args)?;
         // SAFETY: the caller's promise is passed on.
-        unsafe { launch.enqueue("Kernel::launch") }
+        unsafe { launch.enqueue("Kernel::launch", launch.memory(), &launch.others) }
     }
 }
 
@@ -153,7 +160,7 @@ impl Launch {
     }
 
     /// The memory of the buffers.
-    fn memory(&self) -> impl Iterator<Item = &Arc<Allocation>> {
+    pub(crate) fn memory(&self) -> impl Iterator<Item = &Arc<Allocation>> {
         self.kept.iter().filter_map(|kept| kept.memory.as_ref())
     }
 
@@ -185,26 +192,43 @@ impl Launch {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn set<'a>(&mut self, parameter: &str, value: impl Into<Arg<'a>>) -> Result<(), Error> {
-        let (info, device, arg) = (&self.kernel.info, &self.kernel.device, value.into());
+        let (place, arg) = (self.place(parameter)?, value.into());
+        self.put(place, &arg)?;
+        self.kept[place.index].memory = arg.memory().cloned();
+        self.others = self.kernel.device.sequence.others(self.memory());
+        Ok(())
+    }
+
+    /// The place of the parameter of this name.
+    pub(crate) fn place(&self, parameter: &str) -> Result<Place, Error> {
+        let info = &self.kernel.info;
         let Some(index) = info.params.iter().position(|param| &*param.name == parameter) else {
             return Err(refused_name(info, parameter, "is no parameter"));
         };
         let start: u64 = info.params[..index].iter().map(|param| param.bytes).sum();
-        let bytes = &mut self.bytes[start as usize..][..info.params[index].bytes as usize];
-        let kept = match (&arg, &self.kept[index].map) {
-            (Arg::Buffer(buffer), Some(map)) => {
-                check_home(info, device, index, &arg)?;
-                Kept { map: Some(in_buffer(device, map, bytes, buffer)?), ..Kept::of(&arg) }
-            }
-            _ => {
-                check_arg(info, device, index, &arg)?;
-                arg.write_to(bytes);
-                Kept::of(&arg)
-            }
-        };
-        self.kept[index] = kept;
-        self.others = self.kernel.device.sequence.others(self.memory());
+        Ok(Place { index, start: start as usize })
+    }
+
+    /// Checks an argument and encodes it in its place. When this fails, the launch stays as it was.
+    pub(crate) fn put(&mut self, Place { index, start }: Place, arg: &Arg<'_>) -> Result<(), Error> {
+        let (info, device) = (&self.kernel.info, &self.kernel.device);
+        let bytes = &mut self.bytes[start..][..info.params[index].bytes as usize];
+        if let (Arg::Buffer(buffer), Some(map)) = (arg, &mut self.kept[index].map)
+            && let Some(encoded) = bytes.first_chunk_mut()
+        {
+            check_home(info, device, index, arg)?;
+            return readdress(device, map, encoded, buffer);
+        }
+        check_arg(info, device, index, arg)?;
+        arg.write_to(bytes);
+        self.kept[index].map = arg.map().map(|map| map.description().clone());
         Ok(())
+    }
+
+    /// Takes the memory of an argument, which the launch keeps no longer.
+    pub(crate) fn release(&mut self, place: Place) {
+        self.kept[place.index].memory = None;
+        self.others = self.kernel.device.sequence.others(self.memory());
     }
 
     /// Puts the launch into the stream of its kernel; on the simulator the kernel has run when this returns. In a capture
@@ -222,30 +246,30 @@ impl Launch {
     #[allow(unsafe_code, reason = "launching arbitrary PTX is unsafe: the contract is the caller's")]
     pub unsafe fn run(&self) -> Result<(), Error> {
         // SAFETY: the caller's promise is passed on.
-        unsafe { self.enqueue("Launch::run") }
+        unsafe { self.enqueue("Launch::run", self.memory(), &self.others) }
     }
 
-    /// Puts the launch into the stream, or into the graph that is being captured.
+    /// Puts the launch into the stream, or into the graph that is being captured. It uses some memory, whose home sequences are `others`.
     ///
     /// # Safety
     /// As for [`Launch::run`].
     #[allow(unsafe_code, reason = "launching arbitrary PTX is unsafe: the contract is the caller's")]
-    pub(crate) unsafe fn enqueue(&self, operation: &'static str) -> Result<(), Error> {
+    pub(crate) unsafe fn enqueue<'a>(
+        &self,
+        operation: &'static str,
+        memory: impl Iterator<Item = &'a Arc<Allocation>>,
+        others: &[Arc<Sequence>],
+    ) -> Result<(), Error> {
         let Kernel { device, loaded, entry, .. } = &self.kernel;
-        let mut turns = device.sequence.turns(operation, &self.others)?;
+        let mut turns = device.sequence.turns(operation, others)?;
         if let Some(capture) = turns.capture() {
             let (entry, config, bytes) = (entry.clone(), self.config, self.bytes.clone());
-            return capture.add(
-                device.backend(),
-                self.memory(),
-                Some(loaded),
-                move |backend: &dyn Backend| {
-                    // SAFETY: the caller of `Graph::launch` makes the same promise, and `new` has allowed the configuration.
-                    unsafe { entry.launch(backend, &config, &bytes) }
-                },
-            );
+            return capture.add(device.backend(), memory, Some(loaded), move |backend: &dyn Backend| {
+                // SAFETY: the caller of `Graph::launch` makes the same promise, and `new` has allowed the configuration.
+                unsafe { entry.launch(backend, &config, &bytes) }
+            });
         }
-        device.sequence.ordered(&self.others, |backend| {
+        device.sequence.ordered(others, |backend| {
             // SAFETY: the caller's promise is passed on, and `new` has allowed the configuration.
             unsafe { entry.launch(backend, &self.config, &self.bytes) }
         })
@@ -284,20 +308,6 @@ impl Launch {
     pub fn arguments(&self) -> impl ExactSizeIterator<Item = &[u8]> {
         each_argument(&self.kernel.info, &self.bytes)
     }
-}
-
-/// Changes the tensor map in the bytes of a parameter into the map of the same tensor in a buffer.
-fn in_buffer(
-    device: &Device,
-    map: &ptx::TensorMap,
-    parameter: &mut [u8],
-    buffer: &BufferArg<'_>,
-) -> Result<ptx::TensorMap, Error> {
-    let mut bytes = [0; ptx::TENSOR_MAP_BYTES];
-    bytes.copy_from_slice(parameter);
-    let map = readdress(device, map, &mut bytes, buffer)?;
-    parameter.copy_from_slice(&bytes);
-    Ok(map)
 }
 
 impl fmt::Debug for Launch {

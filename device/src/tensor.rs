@@ -85,8 +85,8 @@ impl<'a> TensorMap<'a> {
         if !buffer.device().is_same(self.device) {
             return Err(Error::ForeignBuffer { what: "TensorMap::with_buffer: the buffer".into() });
         }
-        let mut bytes = self.bytes;
-        let description = readdress(self.device, &self.description, &mut bytes, &buffer.into())?;
+        let (mut bytes, mut description) = (self.bytes, self.description.clone());
+        readdress(self.device, &mut description, &mut bytes, &buffer.into())?;
         Ok(TensorMap { description, bytes, device: buffer.device(), memory: buffer.memory() })
     }
 
@@ -113,23 +113,37 @@ impl<'a> TensorMap<'a> {
 /// The map of a tensor that starts `start` bytes into a buffer and ends inside the buffer.
 fn describe(tiled: &Tiled, buffer: &BufferArg<'_>, start: usize) -> Result<ptx::TensorMap, Error> {
     let map = tiled.at(buffer.address.saturating_add(start as u64)).map_err(Error::TensorMap)?;
+    ends_inside(tiled, buffer, start)?;
+    Ok(map)
+}
+
+/// Refuses a tensor that starts `start` bytes into a buffer and does not end inside the buffer.
+fn ends_inside(tiled: &Tiled, buffer: &BufferArg<'_>, start: usize) -> Result<(), Error> {
     let end = tiled.tensor_bytes().and_then(|bytes| bytes.checked_add(start as u64));
     if end.is_none_or(|end| end > buffer.bytes as u64) {
         return Err(Error::TensorOutside { start, tensor: tiled.tensor_bytes(), buffer: buffer.bytes });
     }
-    Ok(map)
+    Ok(())
 }
 
-/// Changes an encoded map of a tensor into the map of the same tensor at the start of another buffer of the device.
+/// Changes a map of a tensor, and its encoding, into the map of the same tensor at the start of another buffer of the device. When this
+/// fails, both stay as they were.
 pub(crate) fn readdress(
     device: &Device,
-    map: &ptx::TensorMap,
-    bytes: &mut [u8; TENSOR_MAP_BYTES],
+    map: &mut ptx::TensorMap,
+    encoded: &mut [u8; TENSOR_MAP_BYTES],
     buffer: &BufferArg<'_>,
-) -> Result<ptx::TensorMap, Error> {
-    let map = describe(map.tiled(), buffer, 0)?;
-    device.backend().readdress(&map, bytes)?;
-    Ok(map)
+) -> Result<(), Error> {
+    let before = map.address();
+    map.set_address(buffer.address).map_err(Error::TensorMap)?;
+    let moved = ends_inside(map.tiled(), buffer, 0).and_then(|()| match before == buffer.address {
+        true => Ok(()),
+        false => device.backend().readdress(map, encoded),
+    });
+    if moved.is_err() {
+        map.set_address(before).map_err(Error::TensorMap)?;
+    }
+    moved
 }
 
 impl fmt::Debug for TensorMap<'_> {

@@ -166,8 +166,7 @@ impl Tiled {
             let accepted = "0, which is none: interleaved layouts are not supported";
             return Err(refused("the interleave", self.interleave as u64, accepted));
         }
-        bounds("the global address", address, 0..=(1 << 57) - 16)?;
-        multiple("the global address", address, 16)?;
+        check_address(address)?;
         for (i, &dim) in self.dims.iter().enumerate() {
             bounds(&format!("dims[{i}]"), dim, 1..=1 << 32)?;
         }
@@ -230,6 +229,12 @@ fn multiple(field: &str, value: u64, of: u64) -> Result<(), Error> {
     if value.is_multiple_of(of) { Ok(()) } else { Err(refused(field, value, &format!("a multiple of {of}"))) }
 }
 
+/// Refuses an address at which no tensor can begin.
+fn check_address(address: u64) -> Result<(), Error> {
+    bounds("the global address", address, 0..=(1 << 57) - 16)?;
+    multiple("the global address", address, 16)
+}
+
 /// A checked tensor map: a [`Tiled`] at a global address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TensorMap {
@@ -244,6 +249,27 @@ impl TensorMap {
     /// The global address of the tensor's first element.
     pub fn address(&self) -> u64 {
         self.address
+    }
+
+    /// Makes it the map of the same tensor at another address. When this fails, the map stays as it was.
+    ///
+    /// # Errors
+    /// [`Error::TensorMap`] for an address that is no multiple of 16, or that has more than 57 bits.
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_ptx::{TensorElement, Tiled};
+    /// let tiled = Tiled::new(TensorElement::F32, &[64, 8], &[64, 8]);
+    /// let mut map = tiled.at(0x100)?;
+    /// map.set_address(0x200)?;
+    /// assert_eq!(map, tiled.at(0x200)?);
+    /// assert!(map.set_address(0x208).is_err());
+    /// # Ok::<(), girih_ptx::Error>(())
+    /// ```
+    pub fn set_address(&mut self, address: u64) -> Result<(), Error> {
+        check_address(address)?;
+        self.address = address;
+        Ok(())
     }
 
     /// The description without the address.

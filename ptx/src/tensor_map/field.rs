@@ -1,6 +1,8 @@
 //! Tensor maps that a kernel makes, field by field (PTX ISA, "tensormap.replace").
 
-use super::{MAGIC, TENSOR_MAP_BYTES, TENSOR_MAP_RANK, TensorElement, bounds, multiple, refused};
+use super::{
+    MAGIC, TENSOR_MAP_BYTES, TENSOR_MAP_RANK, TensorElement, bounds, check_address, multiple, refused,
+};
 use crate::Error;
 
 /// A field of a tensor map, as `tensormap.replace` names it. A field of one dimension has the dimension's ordinal, 0
@@ -84,8 +86,7 @@ impl TensorField {
         let ordinal = |i: usize, most: usize| bounds("the ordinal", i as u64, 0..=most as u64 - 1);
         match self {
             TensorField::Address => {
-                bounds("the global address", value, 0..=(1 << 57) - 16)?;
-                multiple("the global address", value, 16)?;
+                check_address(value)?;
                 put(bytes, 8, &value.to_le_bytes());
             }
             TensorField::Rank => {
