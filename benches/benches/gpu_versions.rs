@@ -127,6 +127,7 @@ fn product<T: Pod>(
         Param::Order => Some(Arg::from(order)),
         Param::Tiles => number(order.len() as i64 / 2),
         Param::Workspace | Param::Semaphores | Param::Input(_) | Param::InputPitch(_) => None,
+        Param::Scales => None,
         Param::TilesOfBatch | Param::BatchStride(_) | Param::LastOfBatch(_) | Param::InputBatchStride(_) => {
             None
         }

@@ -3,6 +3,7 @@
 
 mod asynchronous;
 mod congruent;
+mod convert;
 mod copy;
 mod data;
 mod fence;
@@ -16,6 +17,7 @@ mod transform;
 mod vectors;
 mod warp;
 
+pub use convert::convert;
 pub use copy::{CacheHint, CopyWith, copy, copy_if, prefetch};
 pub use data::{Data, Site};
 pub use fence::{
@@ -26,6 +28,7 @@ pub use fence::{
 pub use fill::{clear, fill, pattern};
 pub use gemm::{MmaOperand, MmaWith, gemm};
 pub use predicates::Predicates;
+pub(crate) use scalars::read_once;
 pub use scalars::{read, write};
 pub use together::{block_reduce, block_scan, cluster_reduce, warp_reduce, warp_scan};
 pub use transform::{axpby, reduce, transform};

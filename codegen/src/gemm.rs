@@ -19,6 +19,7 @@ mod epilogue;
 mod interface;
 mod mainloop;
 mod repitch;
+mod scales;
 mod schedule;
 
 pub use crate::atom::Major;
@@ -27,8 +28,8 @@ pub use config::{GemmConfig, Store, outputs};
 pub use epilogue::{Element, Epilogue, Input, InputKind};
 pub use interface::{GemmKernel, MAX_EXTENT, Param};
 pub use mainloop::{
-    Consumer, Feed, Mainloop, Multistage, MultistageMainloop, Producer, SharedTile, Source, Stages, Sums,
-    WarpSpecialized, WarpSpecializedMainloop, k_tiles,
+    Consumer, Feed, Mainloop, MixedInput, Multistage, MultistageMainloop, Producer, SharedTile, Source,
+    Stages, Sums, WarpSpecialized, WarpSpecializedMainloop, k_tiles,
 };
 pub use repitch::{Repitch, RepitchConfig, RepitchParam, repitch};
 pub use schedule::{MAX_TILES, Schedule, hilbert};

@@ -7,8 +7,8 @@ use float8::{F8E4M3, F8E5M2};
 use girih_codegen::Operand;
 use girih_codegen::atom::{Major, MmaAtom};
 use girih_codegen::gemm::{
-    Batch, Epilogue, GemmConfig, GemmKernel, Input, Mainloop, Param, Schedule, Store, WarpSpecialized,
-    generate,
+    Batch, Epilogue, GemmConfig, GemmKernel, Input, Mainloop, MixedInput, Param, Schedule, Store,
+    WarpSpecialized, generate,
 };
 use girih_layout::{Lay, lay};
 use girih_ptx::Module;
@@ -30,6 +30,7 @@ pub(crate) fn config(atom: &str, tile: [i64; 3], atoms: Lay, c_type: DType) -> G
             registers: [40, 232],
             multicast: 1,
             mma_promotion_interval: 0,
+            mixed_input: None,
         }),
         schedule: Schedule::Persistent { alternate: true },
         batch: Batch::Single,
@@ -52,6 +53,16 @@ fn rows(config: GemmConfig, rows: i64) -> GemmConfig {
 /// Small integers, exact in every order of sums.
 fn number(operand: usize, x: i64, k: i64) -> i64 {
     (x * 7 + k * 3 + operand as i64 * 5) % 11 - 5
+}
+
+/// The scale of row `x` in a group of K, exact in bf16 and in every sum.
+fn scale(config: &GemmConfig, x: i64, k: i64) -> f64 {
+    let group = config.mixed_input().map_or(1, |mixed| mixed.group);
+    if config.mixed_input().is_some() {
+        [1.0, 0.5, 2.0, -1.5][((x + 3 * (k / group)) % 4) as usize]
+    } else {
+        1.0
+    }
 }
 
 /// The value outside of the matrices.
@@ -110,8 +121,8 @@ fn run(
     let unit = if let Store::Coalesced { vector, .. } = config.store { vector } else { 16 };
     let like_c = |dtype| Stored { extents: [m, n], by_rows: config.c_major == Major::K, dtype, unit };
     let matrices = [
-        Stored { extents: [m, k], by_rows: a, dtype: config.atom().a_type, unit: 16 },
-        Stored { extents: [n, k], by_rows: b, dtype: config.atom().b_type, unit: 16 },
+        Stored { extents: [m, k], by_rows: a, dtype: config.dtype(Operand::A), unit: 16 },
+        Stored { extents: [n, k], by_rows: b, dtype: config.dtype(Operand::B), unit: 16 },
         like_c(config.c_type),
     ];
     let memory = Memory::new();
@@ -125,6 +136,14 @@ fn run(
     for (input, i) in inputs() {
         places.push(upload(&memory, &like_c(input.dtype).bytes(|x, y| number(i, x, y) as f64)));
     }
+    let groups = config.mixed_input().map(|mixed| {
+        let extents = [m, (k + mixed.group - 1) / mixed.group];
+        Stored { extents, by_rows: false, dtype: mixed.scale, unit: 16 }
+    });
+    let scales = groups.as_ref().map(|groups| {
+        let group = config.mixed_input().unwrap().group;
+        upload(&memory, &groups.bytes(|x, at| scale(config, x, at * group)))
+    });
     let place = |name: &str| places[3 + kernel.inputs.iter().position(|input| input.name == name).unwrap()];
     let order = kernel.order(m, n).unwrap();
     let table: Vec<u8> = order.concat().iter().flat_map(|x| x.to_le_bytes()).collect();
@@ -137,6 +156,10 @@ fn run(
             Param::Pointer(operand) => addresses(&[places[*operand as usize]]),
             Param::Map(operand) => {
                 vec![map(*operand).at(places[*operand as usize]).unwrap().to_bytes().to_vec()]
+            }
+            Param::Scales => {
+                let map = kernel.map_of_scales(mnk, groups.as_ref().unwrap().pitch()).unwrap().unwrap();
+                vec![map.at(scales.unwrap()).unwrap().to_bytes().to_vec()]
             }
             Param::Extent(mode) => sizes(&[mnk[*mode]]),
             Param::Pitch(operand) => sizes(&[pitches[*operand as usize]]),
@@ -157,7 +180,8 @@ fn run(
     simulator::run(module, &memory, &launch, &options).map_err(|e| e.to_string())?;
     let expected = matrices[2].bytes(|x, y| {
         let added: i64 = inputs().map(|(_, i)| number(i, x, y)).sum();
-        ((0..k).map(|k| number(0, x, k) * number(1, y, k)).sum::<i64>() + added) as f64
+        let product = |k| (number(0, x, k) * number(1, y, k)) as f64 * scale(config, x, k);
+        (0..k).map(product).sum::<f64>() + added as f64
     });
     let found = download(&memory, places[2], expected.len());
     match found.iter().zip(&expected).position(|(x, y)| x != y) {
@@ -235,6 +259,49 @@ fn products_are_exact() {
         let kernel = generate(config, &Epilogue::new()).unwrap_or_else(|e| panic!("{e}: {config:?}"));
         for (seed, &mnk) in (0..).zip(problems) {
             let result = run(config, &kernel, kernel.kernel.module(), mnk, 3, seed);
+            result.unwrap_or_else(|e| panic!("{mnk:?}, seed {seed}, {config:?}: {e}"));
+        }
+    }
+}
+
+/// A of 8 bits is converted in registers and scaled: tiles of several atoms along M and N, several tiles to a group, every schedule and
+/// store, clusters, and problems that end anywhere.
+#[test]
+fn mixed_inputs_are_exact() {
+    let (one, two) = (lay!("(1,1):(0,0)"), lay!("(2,1):(1,0)"));
+    let mixed = |config: GemmConfig, dtype, scale, group| {
+        with(config, |w| WarpSpecialized { mixed_input: Some(MixedInput { dtype, scale, group }), ..w })
+    };
+    let base = config("SM90_64x32x16_F32BF16BF16_RS", [128, 32, 128], two, DType::Bf16);
+    let base = GemmConfig { c_type: DType::F32, ..base };
+    let s8 = mixed(base, DType::S8, DType::Bf16, 128);
+    let single = with(s8, |w| WarpSpecialized { atoms: one, ..w });
+    let columns = config("SM90_64x32x16_F32BF16BF16_RS<K,MN>", [128, 32, 128], two, DType::F32);
+    for config in [
+        s8,
+        mixed(base, DType::E4m3, DType::F32, 128),
+        mixed(base, DType::S8, DType::F32, 256),
+        rows(GemmConfig { tile: [64, 32, 128], c_major: Major::Mn, ..single }, 64),
+        rows(GemmConfig { tile: [128, 64, 128], ..single }, 64),
+        GemmConfig { tile: [256, 64, 128], ..s8 },
+        mixed(GemmConfig { tile: [128, 32, 256], ..base }, DType::S8, DType::Bf16, 256),
+        mixed(columns, DType::S8, DType::Bf16, 128),
+        with(s8, |w| WarpSpecialized { multicast: 2, ..w }),
+        GemmConfig { schedule: Schedule::Raster { group: 2 }, store: Store::Direct { vector: 4 }, ..s8 },
+        GemmConfig { schedule: Schedule::SplitK { parts: 2, cluster: 1 }, ..s8 },
+        GemmConfig {
+            schedule: Schedule::SplitK { parts: 2, cluster: 2 },
+            store: Store::Direct { vector: 4 },
+            ..s8
+        },
+    ] {
+        let kernel = generate(&config, &Epilogue::new()).unwrap_or_else(|e| panic!("{e}: {config:?}"));
+        for (seed, mnk) in (0..).zip([[200, 68, 400], [132, 4, 257], [1, 36, 130]]) {
+            let mnk = if config.c_major == Major::Mn { [(mnk[0] + 3) / 4 * 4, mnk[1], mnk[2]] } else { mnk };
+            let mnk =
+                if config.mixed_input().unwrap().group == 256 { [mnk[0], mnk[1], 3 * mnk[2]] } else { mnk };
+            let blocks = kernel.blocks([mnk[0], mnk[1], 1], 4).unwrap();
+            let result = run(&config, &kernel, kernel.kernel.module(), mnk, blocks.into(), seed);
             result.unwrap_or_else(|e| panic!("{mnk:?}, seed {seed}, {config:?}: {e}"));
         }
     }
@@ -367,23 +434,36 @@ fn pieces_of_epilogues_cover_the_tile() {
 }
 
 /// The kernel is reported when any one of its waits, arrivals, barriers and fences is missing.
-#[test]
-fn every_part_is_needed() {
-    // Blocks have three tiles, and tiles take four stages' worth of K, so that all stages are used again.
-    let config = config(TN_BF16, [128, 64, 64], lay!("(2,1):(1,0)"), DType::Bf16);
-    let kernel = generate(&config, &Epilogue::new()).unwrap();
+fn needs_every_part(config: &GemmConfig, mnk: [i64; 3], parts: usize) {
+    let kernel = generate(config, &Epilogue::new()).unwrap();
     let mut kept = Vec::new();
     let mut removed = 0;
     for index in 0.. {
         let Some((mutant, text)) = without(kernel.kernel.module(), index) else { break };
         removed += 1;
-        let caught = (0..8).find_map(|seed| run(&config, &kernel, &mutant, [384, 128, 256], 2, seed).err());
+        let caught = (0..8).find_map(|seed| run(config, &kernel, &mutant, mnk, 2, seed).err());
         println!("{index} {text}: {caught:?}");
         if caught.is_none() {
             kept.push(text);
         }
     }
-    assert_eq!((removed, kept), (21, Vec::<String>::new()));
+    assert_eq!((removed, kept), (parts, Vec::<String>::new()));
+}
+
+// Blocks have three tiles, and tiles take four stages' worth of K, so that all stages are used again.
+
+#[test]
+fn every_part_is_needed() {
+    let config = config(TN_BF16, [128, 64, 64], lay!("(2,1):(1,0)"), DType::Bf16);
+    needs_every_part(&config, [384, 128, 256], 21);
+}
+
+#[test]
+fn every_part_of_mixed_inputs_is_needed() {
+    let mixed_input = Some(MixedInput { dtype: DType::S8, scale: DType::Bf16, group: 128 });
+    let config = config("SM90_64x64x16_F32BF16BF16_RS", [128, 64, 128], lay!("(2,1):(1,0)"), DType::Bf16);
+    let config = with(config, |w| WarpSpecialized { mixed_input, ..w });
+    needs_every_part(&config, [384, 128, 512], 27);
 }
 
 /// The golden modules are as they are shipped; ptxas assembles them.
@@ -419,6 +499,17 @@ fn misuse_is_told() {
     };
     let shared = Schedule::SplitK { parts: 8, cluster: 8 };
     let bytes = config("SM90_64x64x32_F32E4M3E4M3_SS_TN", [128, 64, 128], lay!("(2,1):(1,0)"), DType::F32);
+    fn input(w: &mut WarpSpecialized) -> &mut MixedInput {
+        w.mixed_input.get_or_insert(MixedInput { dtype: DType::S8, scale: DType::Bf16, group: 128 })
+    }
+    let mixed = |change: fn(&mut WarpSpecialized)| {
+        with(GemmConfig { tile: [128, 64, 128], ..good }, |mut w| {
+            w.atom = atom("SM90_64x64x16_F32BF16BF16_RS");
+            input(&mut w);
+            change(&mut w);
+            w
+        })
+    };
     let mut texts = String::new();
     for bad in [
         changed(|w| w.atom = atom("SM80_16X8X16_F32BF16BF16F32_TN")),
@@ -445,6 +536,15 @@ fn misuse_is_told() {
         },
         GemmConfig { tile: [512, 64, 64], ..changed(|w| w.registers = [24, 128]) },
         changed(|w| w.stages = 10),
+        mixed(|w| w.mixed_input = None),
+        mixed(|w| w.atom = atom(TN_BF16)),
+        mixed(|w| w.atom = atom("SM90_64x64x16_F32F16F16_RS")),
+        mixed(|w| input(w).dtype = DType::S4),
+        mixed(|w| input(w).scale = DType::F16),
+        mixed(|w| input(w).group = 192),
+        GemmConfig { tile: [128, 64, 64], ..mixed(|w| input(w).group = 64) },
+        mixed(|w| w.mma_promotion_interval = 4),
+        GemmConfig { batch: Batch::Strided, ..mixed(|_| ()) },
         changed(|w| w.multicast = 3),
         changed(|w| w.multicast = 16),
         GemmConfig { schedule: Schedule::SplitK { parts: 2, cluster: 1 }, ..changed(|w| w.multicast = 2) },
@@ -467,9 +567,9 @@ fn misuse_is_told() {
         texts += &format!("{}\n", kernel.map(Operand::A, mnk, pitches, [1, 0]).unwrap_err());
     }
     expect![[r#"
-        atom = SM80_16x8x16_F32BF16BF16F32_TN: a warpgroup's atom with A and B in shared memory and accumulators of f32 or s32
-        atom = SM90::GMMA::MMA_64x64x16_F32BF16BF16_RS<GMMA::Major::K, GMMA::Major::K>: a warpgroup's atom with A and B in shared memory and accumulators of f32 or s32
-        atom = SM90::GMMA::MMA_64x64x16_F16F16F16_SS<GMMA::Major::K, GMMA::Major::K>: a warpgroup's atom with A and B in shared memory and accumulators of f32 or s32
+        atom = SM80_16x8x16_F32BF16BF16F32_TN: a warpgroup's atom with B in shared memory, A in registers if there is a mixed input and else in shared memory, and accumulators of f32 or s32
+        atom = SM90::GMMA::MMA_64x64x16_F32BF16BF16_RS<GMMA::Major::K, GMMA::Major::K>: a warpgroup's atom with B in shared memory, A in registers if there is a mixed input and else in shared memory, and accumulators of f32 or s32
+        atom = SM90::GMMA::MMA_64x64x16_F16F16F16_SS<GMMA::Major::K, GMMA::Major::K>: a warpgroup's atom with B in shared memory, A in registers if there is a mixed input and else in shared memory, and accumulators of f32 or s32
         atoms = (2,2):(1,2): 1 to 4 warpgroups along M: (AtomM,1)
         c_type = s8: f32, f16, bf16, e4m3, e5m2
         stages = 1: 2 to 16
@@ -484,6 +584,15 @@ fn misuse_is_told() {
         registers = 24 and 4 x 120: at most 480 for a thread of each warpgroup together
         tile (M,N) = (512,64): at most 104 accumulators in 128 registers
         shared memory = 245920 bytes: stages and rows of C of at most 232448 bytes together
+        atom = SM90::GMMA::MMA_64x64x16_F32BF16BF16_RS<GMMA::Major::K, GMMA::Major::K>: a warpgroup's atom with B in shared memory, A in registers if there is a mixed input and else in shared memory, and accumulators of f32 or s32
+        atom = SM90::GMMA::MMA_64x64x16_F32BF16BF16_SS<GMMA::Major::K, GMMA::Major::K>: a warpgroup's atom with B in shared memory, A in registers if there is a mixed input and else in shared memory, and accumulators of f32 or s32
+        atom = SM90::GMMA::MMA_64x64x16_F32F16F16_RS<GMMA::Major::K, GMMA::Major::K>: products of bf16 for a mixed input
+        mixed input = s4: s8, e4m3
+        scale = f16: f32, bf16
+        group = 192: a multiple of the 128 of a tile along K
+        tile K = 64: a positive multiple of 128, at most 1024
+        mma_promotion_interval = 4: 0, or of 8-bit floats a divisor of the 8 along K in a tile
+        batch = Strided: Single for a mixed input
         multicast = 3: 1, 2, 4 or 8 blocks, of which each has whole swizzles of the 64 columns
         multicast = 16: 1, 2, 4 or 8 blocks, of which each has whole swizzles of the 64 columns
         multicast = 2: 1 where blocks share K

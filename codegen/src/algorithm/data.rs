@@ -122,16 +122,21 @@ pub(super) fn every_value<E: Data>(
     (0..count).step_by(every as usize).map(value).collect()
 }
 
+/// How many elements a step along a mode of this stride goes, if that is known.
+pub(super) fn distance(site: &Site, stride: &Stride) -> Option<i64> {
+    match (site, stride) {
+        (Site::Gmem(array), stride) => array.distance(stride),
+        (_, Stride::Int(stride)) => stride.get(),
+        _ => None,
+    }
+}
+
 /// An order of the values of a tensor in memory in which neighbours in memory are neighbours: the leaves of the smallest strides are
 /// the fastest, and leaves of unknown strides the slowest.
 pub(super) fn memory_order(site: &Site, layout: &Lay) -> Result<Vec<i64>, Error> {
     let numbers = Lay::left(layout.shape())?;
     let distance = |leaf: usize| {
-        let distance = match (site, layout.flat_leaf(leaf).1) {
-            (Site::Gmem(array), stride) => array.distance(&stride),
-            (_, Stride::Int(stride)) => stride.get(),
-            _ => None,
-        };
+        let distance = distance(site, &layout.flat_leaf(leaf).1);
         distance.filter(|&stride| stride != 0).map_or(u64::MAX, i64::unsigned_abs)
     };
     let mut leaves: Vec<usize> = (0..layout.leaf_count()).collect();

@@ -2,15 +2,17 @@
 
 use std::panic::Location;
 
+use girih_layout::{Int, Lay, Stride};
 use girih_ptx::{Opcode, Operand, Type, Word};
 use girih_tensor::{DType, Tensor};
 
 use super::Site;
 use super::copy::{self, CopyWith};
-use super::data::{Data, fragment_values};
+use super::data::{Data, distance, fragment_values};
 use super::vectors::Fresh;
 use crate::atom::AUTO_VECTORIZING_COPY;
 use crate::builder::{Builder, Reg};
+use crate::sizes::{ONE, static_size};
 use crate::{Error, Rmem, Scalar};
 
 /// The dtype in which a value is computed: integers below 32 bits are extended to 32, and floats of 8 bits are their bits.
@@ -53,7 +55,7 @@ pub(super) fn fragment<E: Data>(
     };
     match Site::of(tensor) {
         Site::Rmem(rmem) => Ok(Tensor::new(rmem.clone(), *tensor.layout())),
-        _ => Rmem::tensor(b, dtype, girih_layout::Lay::left(tensor.layout().shape())?),
+        _ => Rmem::tensor(b, dtype, Lay::left(tensor.layout().shape())?),
     }
 }
 
@@ -85,6 +87,30 @@ pub fn read<E: Data>(b: &mut Builder, tensor: &Tensor<E>) -> Result<Vec<Scalar>,
         let scalar = |value: &Rmem| one(b, value);
         fragment_values("read", &fragment)?.iter().map(scalar).collect()
     })
+}
+
+/// Reads as [`read`] does, but reads values that are the same element, since the tensor does not move along a mode, once.
+#[track_caller]
+pub(crate) fn read_once<E: Data>(b: &mut Builder, tensor: &Tensor<E>) -> Result<Vec<Scalar>, Error> {
+    let layout = tensor.layout();
+    let (mut leaves, mut numbers, mut distinct) = (Vec::new(), Vec::new(), 1);
+    for leaf in 0..layout.leaf_count() {
+        let (extent, stride) = layout.flat_leaf(leaf);
+        let moves = distance(&Site::of(tensor), &stride) != Some(0);
+        numbers.push(Lay::leaf(extent, Stride::Int(Int::fixed(if moves { distinct } else { 0 })))?);
+        if moves {
+            distinct *= extent.get().unwrap_or(1);
+            leaves.push(Lay::leaf(extent, stride)?);
+        }
+    }
+    if leaves.is_empty() {
+        leaves.push(ONE);
+    }
+    let own = Tensor::new(tensor.engine().clone(), Lay::concat(&leaves)?);
+    let found = b.on_behalf(Location::caller(), |b| read(b, &own))?;
+    let numbers = Lay::concat(&numbers)?; // value -> which of the distinct ones
+    let count = static_size("read", layout)?;
+    (0..count).map(|i| Ok(found[numbers.at(i)? as usize].clone())).collect()
 }
 
 /// Reads as [`read`] does, but leaves floats of 16 bits that fill registers in pairs, so that both are computed together.
@@ -184,7 +210,7 @@ pub fn write<E: Data>(b: &mut Builder, tensor: &Tensor<E>, scalars: &[Scalar]) -
 }
 
 /// Whether two values are the floats of 16 bits that fill a register.
-fn is_pair(low: &Rmem, high: &Rmem) -> bool {
+pub(super) fn is_pair(low: &Rmem, high: &Rmem) -> bool {
     let floats = matches!(low.dtype(), DType::F16 | DType::Bf16);
     floats && low.offset() % 2 == 0 && high.offset() == low.offset() + 1
 }
@@ -255,7 +281,7 @@ fn pack_bytes(b: &mut Builder, to: &[Rmem], scalars: &[Scalar], fresh: bool) -> 
 }
 
 /// The register and the first bit of the value at which `rmem` stands.
-fn place(rmem: &Rmem) -> (Reg, i64) {
+pub(super) fn place(rmem: &Rmem) -> (Reg, i64) {
     let (per, offset) = (rmem.per_register() as i64, rmem.offset());
     let reg = rmem.regs()[(offset / per) as usize].clone();
     (reg, offset % per * i64::from(rmem.dtype().bits()))

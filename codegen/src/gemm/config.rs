@@ -3,7 +3,7 @@
 use girih_layout::Lay;
 use girih_tensor::DType;
 
-use super::{Batch, Mainloop, Schedule, epilogue};
+use super::{Batch, Mainloop, MixedInput, Schedule, epilogue};
 use crate::Error;
 use crate::atom::{Major, MmaAtom};
 use crate::engine::element_bytes;
@@ -141,8 +141,17 @@ impl GemmConfig {
     }
 
     /// The dtype of A, B, or C in memory.
-    pub(super) fn dtype(&self, operand: Operand) -> DType {
-        if operand == Operand::C { self.c_type } else { self.atom().dtype(operand) }
+    pub fn dtype(&self, operand: Operand) -> DType {
+        match (operand, &self.mainloop) {
+            (Operand::C, _) => self.c_type,
+            (_, Mainloop::Multistage(multistage)) => multistage.atom.dtype(operand),
+            (_, Mainloop::WarpSpecialized(warp_specialized)) => warp_specialized.dtype(operand),
+        }
+    }
+
+    /// How A lies in memory, if it has scales and is narrower there than it is multiplied.
+    pub fn mixed_input(&self) -> Option<&MixedInput> {
+        self.mainloop.warp_specialized()?.mixed_input.as_ref()
     }
 
     /// The number of elements of which the pitch of A, B or C is a multiple, and the contiguous extent of C; the address is a multiple of
@@ -171,6 +180,9 @@ impl GemmConfig {
         }
         if self.programmatic && self.mainloop.multistage().is_some() {
             return refuse("programmatic", String::from("true"), "false for a multistage mainloop");
+        }
+        if self.batch != Batch::Single && self.mixed_input().is_some() {
+            return refuse("batch", format!("{:?}", self.batch), "Single for a mixed input");
         }
         let outputs = outputs(self.atom().c_type);
         if !outputs.contains(&self.c_type) {

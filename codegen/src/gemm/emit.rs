@@ -73,7 +73,12 @@ pub(super) fn warp_specialized(
         interface.keep(operand, &copy);
         Ok(Feed { copy, map: interface.map(operand)?.clone() })
     };
-    let feeds = [feed(Operand::A)?, feed(Operand::B)?];
+    let mut feeds = vec![feed(Operand::A)?, feed(Operand::B)?];
+    if let Some((layout, map)) = interface.scales()? {
+        let copy = mainloop.tma_copy_of_scales(&layout)?;
+        interface.keep_scales(&copy);
+        feeds.push(Feed { copy, map });
+    }
     // Named first, so that its register is the same whatever comes between.
     b.special(Special::TidX);
     let stages = mainloop.stages(b)?;

@@ -11,6 +11,7 @@ use super::batch::{Batch, Strided, Tensors};
 use super::config::Store;
 use super::epilogue::{AtTile, Epilogue, Given, Input, Part};
 use super::mainloop::k_tiles;
+use super::scales::{Scaled, Scales};
 use super::schedule::{self, Order, Place, SEMAPHORE, Schedule, Tile, Walk, Workspace};
 use super::{GemmConfig, MAX_TILES};
 use crate::atom::Major;
@@ -31,6 +32,8 @@ pub enum Param {
     Pointer(Operand),
     /// The tensor map of A, B or C ([`GemmKernel::map`]).
     Map(Operand),
+    /// The tensor map of the scales of A ([`GemmKernel::map_of_scales`]).
+    Scales,
     /// The extent of a mode of M, N, K in elements, 32 bits.
     Extent(usize),
     /// The pitch of A, B or C in elements, 32 bits.
@@ -78,6 +81,7 @@ pub struct GemmKernel {
     multicast: i64,
     schedule: Schedule,
     copies: BTreeMap<usize, TmaCopy>,
+    scales: Option<Scaled>,
     symbols: [Symbol; 6],
     /// The extent and the stride of the mode of the batch in each tensor map.
     batch: BTreeMap<usize, [Symbol; 2]>,
@@ -185,6 +189,17 @@ impl GemmKernel {
     }
 }
 
+impl GemmKernel {
+    /// The tensor map of the scales of A without its address, for extents M, N, K and the number of elements from the scales of one
+    /// group of K to those of the next; `None` for a kernel without scales.
+    ///
+    /// # Errors
+    /// [`Error::Config`] for values that tensor maps do not take: extents below 1, or a pitch that is no multiple of 16 bytes.
+    pub fn map_of_scales(&self, [m, _, k]: [i64; 3], pitch: i64) -> Result<Option<Tiled>, Error> {
+        self.scales.as_ref().map_or(Ok(None), |scales| scales.map([m, k], pitch))
+    }
+}
+
 /// The parameter that locates A, B or C.
 pub(super) enum Locator {
     Pointer(Expr),
@@ -204,6 +219,7 @@ pub(super) struct Interface<'a> {
     epilogue: &'a Epilogue,
     inputs: Vec<Given>,
     copies: BTreeMap<usize, TmaCopy>,
+    scales: Option<Scales>,
 }
 
 impl<'a> Interface<'a> {
@@ -241,6 +257,13 @@ impl<'a> Interface<'a> {
             workspace = Some(Workspace::new(b, "workspace", "semaphores"));
         }
         let symbols = sizes(b, config, epilogue, &places, &mut params)?;
+        let scales = match config.mixed_input() {
+            Some(mixed) => {
+                params.push(Param::Scales);
+                Some(Scales::new(b, mixed, symbols[0])?)
+            }
+            None => None,
+        };
         let strided = match config.batch {
             Batch::Single => None,
             Batch::Strided => Some(Strided::new(b, config, &places, &mut params)?),
@@ -270,6 +293,7 @@ impl<'a> Interface<'a> {
             epilogue,
             inputs,
             copies: BTreeMap::new(),
+            scales,
         })
     }
 
@@ -345,6 +369,16 @@ impl<'a> Interface<'a> {
         self.copies.insert(operand as usize, copy.clone());
     }
 
+    /// The layout of the scales of A and the address of their tensor map, if A has scales.
+    pub(super) fn scales(&self) -> Result<Option<(Lay, Expr)>, Error> {
+        self.scales.as_ref().map(|scales| Ok((scales.layout()?, scales.map.clone()))).transpose()
+    }
+
+    /// Keeps the tensor copy of the scales, as [`Interface::keep`] does.
+    pub(super) fn keep_scales(&mut self, copy: &TmaCopy) {
+        self.scales.iter_mut().for_each(|scales| scales.keep(copy));
+    }
+
     /// Runs `body` for each of the block's tiles; the threads where `who` holds know which tile it is.
     pub(super) fn for_each_tile(
         &self,
@@ -415,6 +449,7 @@ impl<'a> Interface<'a> {
             multicast: self.config.multicast(),
             schedule: self.config.schedule,
             copies: self.copies,
+            scales: self.scales.map(Scales::into_scaled),
             symbols: self.symbols,
             batch,
         })

@@ -15,7 +15,9 @@ use crate::{Builder, Error, Expr, Rmem, TiledMma};
 
 pub use multistage::{Multistage, MultistageMainloop, SharedTile, Source};
 pub(super) use warp_specialized::{CLUSTERS, ROWS, WARPGROUP};
-pub use warp_specialized::{Consumer, Feed, Producer, Stages, WarpSpecialized, WarpSpecializedMainloop};
+pub use warp_specialized::{
+    Consumer, Feed, MixedInput, Producer, Stages, WarpSpecialized, WarpSpecializedMainloop,
+};
 
 /// How the sums of a tile are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

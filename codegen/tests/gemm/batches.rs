@@ -100,6 +100,7 @@ fn launch(
         Param::Pitch(operand) => sizes(&[pitches[*operand as usize]]),
         Param::Order => addresses(&[table]),
         Param::Tiles => sizes(&[kernel.all_tiles([m, n, l]).unwrap().into()]),
+        Param::Scales => panic!("a batch has no scales"),
         Param::TilesOfBatch => sizes(&[kernel.all_tiles([m, n, 1]).unwrap().into()]),
         Param::BatchStride(operand) => wide(all[*operand as usize].stride),
         Param::LastOfBatch(operand) => sizes(&[matrices(*operand) - 1]),

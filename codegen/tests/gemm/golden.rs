@@ -1,7 +1,10 @@
 //! Whole modules as text, for reading and for ptxas: the gate assembles every file of `testdata/golden`.
 
 use expect_test::{ExpectFile, expect_file};
-use girih_codegen::gemm::{Epilogue, GemmConfig, Input, Major, Multistage, Schedule, Store, generate};
+use girih_codegen::gemm::{
+    Epilogue, GemmConfig, Input, Mainloop, Major, MixedInput, Multistage, Schedule, Store, WarpSpecialized,
+    generate,
+};
 use girih_layout::{Lay, Tile, lay};
 use girih_ptx::{Item, Module, Statement};
 use girih_tensor::DType;
@@ -94,6 +97,26 @@ fn sm90_bf16_clusters() {
         ..config
     };
     check(&config, expect_file!["../../testdata/golden/gemm_sm90_bf16_clusters.ptx"]);
+}
+
+/// Weights of 8 bits for few tokens: A is converted in registers, and the columns of C are contiguous.
+#[test]
+fn sm90_mixed() {
+    let mixed = |dtype, n: i64, scale, atoms, store| {
+        let atom = format!("SM90_64x{n}x16_F32BF16BF16_RS");
+        let config = wgmma(&atom, [128, n, 128], atoms, DType::Bf16);
+        let with_scales = WarpSpecialized {
+            stages: 6,
+            mixed_input: Some(MixedInput { dtype, scale, group: 128 }),
+            ..*config.mainloop.warp_specialized().unwrap()
+        };
+        let config = config.with_mainloop(Mainloop::WarpSpecialized(with_scales));
+        GemmConfig { c_major: Major::Mn, store, ..config }
+    };
+    let s8 = mixed(DType::S8, 16, DType::Bf16, lay!("(2,1):(1,0)"), Store::Tma { rows: 128 });
+    check(&s8, expect_file!["../../testdata/golden/gemm_sm90_s8_bf16.ptx"]);
+    let e4m3 = mixed(DType::E4m3, 64, DType::F32, lay!("(1,1):(0,0)"), Store::Direct { vector: 1 });
+    check(&e4m3, expect_file!["../../testdata/golden/gemm_sm90_e4m3_bf16.ptx"]);
 }
 
 /// Removes comments, which the parser skips.

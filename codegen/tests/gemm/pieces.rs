@@ -169,6 +169,7 @@ fn mainloops_run_in_kernels_of_users() {
         registers: [40, 232],
         multicast: 1,
         mma_promotion_interval: 0,
+        mixed_input: None,
     };
     let loops = [
         (Mainloop::Multistage(simt), DType::F32),
@@ -194,6 +195,7 @@ fn feeds_of_another_mainloop_are_refused() {
         registers: [40, 232],
         multicast: 1,
         mma_promotion_interval: 0,
+        mixed_input: None,
     };
     let matrix = lay!("(1024,1024):(1024,1)");
     for (tile, fits) in [([64, 64, 64], true), ([128, 64, 64], false), ([64, 64, 128], false)] {

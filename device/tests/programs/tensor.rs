@@ -324,7 +324,9 @@ impl Copy {
         assert_eq!(launch.arguments().next().unwrap(), anew.bytes(), "{self:?}");
         let mut template = self.prepare(module, &map, &image).open(&["map"]).unwrap();
         // SAFETY: the box fits shared memory and the tensor its buffer.
-        let run = unsafe { if seed.is_multiple_of(2) { launch.run() } else { template.run(&[Arg::from(&tensor)]) } };
+        let run = unsafe {
+            if seed.is_multiple_of(2) { launch.run() } else { template.run(&[Arg::from(&tensor)]) }
+        };
         run.unwrap_or_else(|error| panic!("{self:?}: {error}"));
         assert!(elsewhere.download().unwrap().iter().all(|&word| word == 0), "{self:?}");
         Self::results(&image, &tensor)
@@ -380,7 +382,8 @@ pub fn moved_maps_agree(device: &Device, copies: u64) {
     let module = device.load(&girih_ptx::Module::parse(&module()).unwrap()).unwrap();
     let mut random = Random::new(17);
     for seed in 1..=copies {
-        let copy = if seed.is_multiple_of(2) { Copy::random(&mut random) } else { Copy::columns(&mut random) };
+        let copy =
+            if seed.is_multiple_of(2) { Copy::random(&mut random) } else { Copy::columns(&mut random) };
         let (found, wanted) = (copy.run_moved(device, &module, seed), copy.run(device, &module, seed));
         assert!(found == wanted, "{copy:?}, seed {seed}");
     }

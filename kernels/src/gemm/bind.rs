@@ -256,6 +256,7 @@ impl Binding<'_> {
                 Param::Workspace => self.workspace.map(|workspace| Arg::from(&workspace.sums)),
                 Param::Semaphores => self.workspace.map(|workspace| Arg::from(&workspace.turns)),
                 Param::Tiles => Some(Arg::U32(kernel.all_tiles([m, n, problem.batches()])?)),
+                Param::Scales => None,
                 Param::TilesOfBatch => Some(Arg::U32(kernel.all_tiles([m, n, 1])?)),
                 Param::BatchStride(operand) => Some(Arg::U64(between(&matrices[*operand as usize]) as u64)),
                 Param::LastOfBatch(operand) => Some(number(matrices[*operand as usize].different() - 1)),

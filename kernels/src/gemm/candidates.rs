@@ -168,6 +168,7 @@ fn of_tile(
                     registers: REGISTERS[(consumers - 1) as usize],
                     multicast,
                     mma_promotion_interval: if problem.promotes() { PROMOTION } else { 0 },
+                    mixed_input: None,
                 }),
                 schedule,
                 store,

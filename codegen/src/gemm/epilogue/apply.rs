@@ -1,14 +1,14 @@
 //! Applies an epilogue to the sums that a thread has of a tile.
 
-use girih_layout::{Int, Lay, Stride, Tiler};
+use girih_layout::{Lay, Tiler};
 use girih_tensor::{DType, Engine, Slice, Tensor};
 
 use super::{Element, Epilogue, Part};
-use crate::algorithm::{read, write};
+use crate::algorithm::{read_once, write};
 use crate::builder::Builder;
 use crate::scalar::Rounding;
 use crate::sizes::{extent, static_size};
-use crate::{Counting, Error, Expr, Gmem, Rmem, Scalar, engine};
+use crate::{Counting, Error, Expr, Rmem, Scalar, engine};
 
 /// The most values of C that are computed together, and the most values that are read for them: all have to fit the registers beside
 /// the sums.
@@ -104,7 +104,7 @@ impl AtTile<'_> {
         let (inputs, mut columns) = (self.epilogue.inputs(), Vec::new());
         for given in &self.inputs {
             columns.push(match given {
-                Part::Tensor(tensor) => values(b, &piece.of(tensor)?)?,
+                Part::Tensor(tensor) => read_once(b, &piece.of(tensor)?)?,
                 Part::Scalar(value) => vec![value.clone()],
             });
         }
@@ -197,27 +197,4 @@ fn extents(fragment: &Lay) -> Result<[i64; 3], Error> {
         *extent = static_size("epilogue", &fragment.mode(mode)?)?;
     }
     Ok(extents)
-}
-
-/// The values of a tensor; values that are the same element, as of a vector for the rows or columns of C, are read once.
-fn values(b: &mut Builder, tensor: &Tensor<Gmem>) -> Result<Vec<Scalar>, Error> {
-    let layout = tensor.layout();
-    let count = static_size("epilogue", layout)?;
-    let (mut leaves, mut numbers, mut distinct) = (Vec::new(), Vec::new(), 1);
-    for leaf in 0..layout.leaf_count() {
-        let (extent, stride) = layout.flat_leaf(leaf);
-        let moves = tensor.engine().distance(&stride) != Some(0);
-        numbers.push(Lay::leaf(extent, Stride::Int(Int::fixed(if moves { distinct } else { 0 })))?);
-        if moves {
-            distinct *= extent.get().unwrap_or(1);
-            leaves.push(Lay::leaf(extent, stride)?);
-        }
-    }
-    if leaves.is_empty() {
-        leaves.push(crate::sizes::ONE);
-    }
-    let own = Tensor::new(tensor.engine().clone(), Lay::concat(&leaves)?);
-    let found = read(b, &own)?;
-    let numbers = Lay::concat(&numbers)?; // value -> which of the distinct ones
-    (0..count).map(|i| Ok(found[numbers.at(i)? as usize].clone())).collect()
 }

@@ -15,8 +15,8 @@ use crate::builder::{Builder, Cond};
 use crate::tiled::mma::Operand;
 use crate::{Error, Expr, Pipeline, Smem, TiledMma, TmaCopy};
 
-pub use config::WarpSpecialized;
 pub(in crate::gemm) use config::{CLUSTERS, ROWS, WARPGROUP};
+pub use config::{MixedInput, WarpSpecialized};
 pub use consumer::Consumer;
 pub use producer::Producer;
 
@@ -29,7 +29,8 @@ pub struct WarpSpecializedMainloop {
     mma: TiledMma,
 }
 
-/// The source of the tiles of A or B: a tensor copy ([`WarpSpecializedMainloop::tma_copy`]) and the address of its tensor map.
+/// The source of the tiles of A or B ([`WarpSpecializedMainloop::tma_copy`]), or of the scales of A
+/// ([`WarpSpecializedMainloop::tma_copy_of_scales`]): a tensor copy and the address of its tensor map.
 #[derive(Clone, Debug)]
 pub struct Feed {
     /// The copy, which knows the tensor's shape.
@@ -38,14 +39,17 @@ pub struct Feed {
     pub map: Expr,
 }
 
-/// The stages of A and B in shared memory ([`WarpSpecializedMainloop::stages`]).
+/// The stages of A and B, and of the scales of A, in shared memory ([`WarpSpecializedMainloop::stages`]).
 #[derive(Clone, Debug)]
-pub struct Stages([Tensor<Smem>; 2]); // (BlockX,BlockK,Stage)
+pub struct Stages {
+    tiles: [Tensor<Smem>; 2],     // (BlockX,BlockK,Stage)
+    scales: Option<Tensor<Smem>>, // (BlockM,1,Stage)
+}
 
 /// The parts that the producer and the consumers share.
 struct Shared<'a> {
     mainloop: &'a WarpSpecializedMainloop,
-    tiles: [Tensor<Smem>; 2], // (BlockX,BlockK,Stage)
+    stages: Stages,
     pipeline: Pipeline,
 }
 
@@ -67,10 +71,23 @@ impl WarpSpecializedMainloop {
     /// As [`TmaCopy::new`].
     pub fn tma_copy(&self, operand: Operand, global: &Lay) -> Result<TmaCopy, Error> {
         let tile = self.parts.shared(operand, self.extents_of_copy(operand))?; // (CopyX,BlockK)
-        let dtype = self.parts.atom.dtype(operand);
+        let dtype = self.parts.dtype(operand);
         let transfer = if self.is_multicast(operand) { Transfer::Multicast } else { Transfer::Load };
         let layout = tile.layout().append_to(global.rank(), &Lay::UNIT)?; // (CopyX,BlockK,1)
         TmaCopy::new(transfer, dtype, global, &layout, tile.swizzle())
+    }
+
+    /// The tensor copy that brings the scales of a tile's rows for one group, of scales M x groups that lie in global memory as `global`
+    /// says: the scales of a group follow each other (CUTLASS's scales are M-major too).
+    ///
+    /// # Errors
+    /// [`Error::Config`] for a mainloop without scales; as [`TmaCopy::new`].
+    pub fn tma_copy_of_scales(&self, global: &Lay) -> Result<TmaCopy, Error> {
+        let Some(mixed) = &self.parts.mixed_input else {
+            let accepted = String::from("a mainloop with a mixed input, whose A has scales");
+            return Err(Error::Config { what: "scales", value: self.parts.atom.name(), accepted });
+        };
+        TmaCopy::new(Transfer::Load, mixed.scale, global, &self.scales_layout(1)?.take(0, 2)?, Swizzle::NONE)
     }
 
     /// Whether the blocks of a cluster bring a tile of the operand together.
@@ -90,16 +107,21 @@ impl WarpSpecializedMainloop {
     /// [`Error::Config`] for shared memory that does not suffice.
     #[track_caller]
     pub fn stages(&self, b: &mut Builder) -> Result<Stages, Error> {
-        Ok(Stages([self.stages_of(b, Operand::A)?, self.stages_of(b, Operand::B)?]))
+        let tiles = [self.stages_of(b, Operand::A)?, self.stages_of(b, Operand::B)?];
+        let scales = match &self.parts.mixed_input {
+            Some(mixed) => Some(Smem::alloc(b, mixed.scale, None, &self.scales_layout(self.parts.stages)?)?),
+            None => None,
+        };
+        Ok(Stages { tiles, scales })
     }
 
     /// Writes the producer and the consumers. One thread of the first warpgroup executes `produce`, and the other warpgroups execute
     /// `consume`: both have to go through the same tiles of C, with as many tiles along K. All threads of the block, of which there are
     /// [`WarpSpecialized::threads`], must execute this. With a multicast, the kernel is one of clusters ([`Builder::cluster`]), whose blocks
-    /// go through the same columns of tiles.
+    /// go through the same columns of tiles. `feeds` are those of A and B, and of the scales of A if it has scales.
     ///
     /// # Errors
-    /// [`Error::Config`] for shared memory that does not suffice; the errors of `produce` and `consume`.
+    /// [`Error::Config`] for shared memory that does not suffice, and for another number of feeds; the errors of `produce` and `consume`.
     ///
     /// # Examples
     /// The kernel has a block for each tile of 64 x 64, and does not store the sums.
@@ -113,7 +135,7 @@ impl WarpSpecializedMainloop {
     ///
     /// let types = [DType::F32, DType::Bf16, DType::Bf16];
     /// let atom = MmaAtom::wgmma(MmaKind::WgmmaSs, 64, types, [Major::K; 2], Product::Multiply)?;
-    /// let parts = WarpSpecialized { atom, atoms: lay!("(1,1):(0,0)"), stages: 4, registers: [40, 232], multicast: 1, mma_promotion_interval: 0 };
+    /// let parts = WarpSpecialized { atom, atoms: lay!("(1,1):(0,0)"), stages: 4, registers: [40, 232], multicast: 1, mma_promotion_interval: 0, mixed_input: None };
     /// let mainloop = parts.mainloop([64, 64, 64])?;
     /// let mut b = Builder::new("k", 90, parts.threads()?);
     /// let [m, n, k] = b.symbols(["m", "n", "k"], |s| s.at_least(1).at_most(1 << 20).divisible_by(8))?;
@@ -143,15 +165,20 @@ impl WarpSpecializedMainloop {
     pub fn emit(
         &self,
         b: &mut Builder,
-        Stages(tiles): Stages,
-        feeds: [Feed; 2],
+        stages: Stages,
+        feeds: impl Into<Vec<Feed>>,
         produce: impl FnOnce(&mut Builder, &Producer<'_>) -> Result<(), Error>,
         consume: impl FnOnce(&mut Builder, &Consumer<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
+        let feeds = feeds.into();
+        let wanted = if stages.scales.is_some() { 3 } else { 2 };
+        if feeds.len() != wanted {
+            let accepted = format!("{wanted}: of A, of B, and of the scales of A if there is a mixed input");
+            return Err(Error::Config { what: "feeds", value: feeds.len().to_string(), accepted });
+        }
         let thread = b.special(Special::TidX);
         let stage_bytes = self.parts.stage_bytes(self.tile)?;
-        let consumers = self.parts.consumers()? * self.parts.multicast;
-        let pipeline = Pipeline::new(b, self.parts.stages, stage_bytes, consumers)?;
+        let pipeline = Pipeline::new(b, self.parts.stages, stage_bytes, self.parts.releasing()?)?;
         b.if_(&Cond::less(&thread, &Expr::from(1)), |b| {
             for feed in &feeds {
                 prefetch_tma_descriptor(b, &feed.map)?;
@@ -167,7 +194,7 @@ impl WarpSpecializedMainloop {
             b.barrier()
         }
         let group = b.canonical_warp_group_idx(&thread)?;
-        let shared = Shared { mainloop: self, tiles, pipeline };
+        let shared = Shared { mainloop: self, stages, pipeline };
         b.if_else(
             &Cond::less(&group, &Expr::from(1)),
             |b| Producer::run(b, &shared, &feeds, &thread, produce),
@@ -212,7 +239,7 @@ impl WarpSpecializedMainloop {
     /// All stages of an operand's tile, (BlockX,BlockK,Stage).
     fn stages_of(&self, b: &mut Builder, operand: Operand) -> Result<Tensor<Smem>, Error> {
         let (swizzle, layout) = self.stages_layout(operand)?;
-        Smem::alloc(b, self.parts.atom.dtype(operand), Some(swizzle), &layout)
+        Smem::alloc(b, self.parts.dtype(operand), Some(swizzle), &layout)
     }
 
     fn stages_layout(&self, operand: Operand) -> Result<(Swizzle, Lay), Error> {
@@ -220,5 +247,11 @@ impl WarpSpecializedMainloop {
         let tile = self.parts.shared(operand, [x, k])?;
         let stage = Lay::leaf(Int::fixed(self.parts.stages), Stride::Int(Int::fixed(x * k)))?;
         Ok((tile.swizzle(), tile.layout().append(&stage)?))
+    }
+
+    /// The scales of a tile's rows in shared memory, (BlockM,1,Stage).
+    fn scales_layout(&self, stages: i64) -> Result<Lay, Error> {
+        let rows = self.tile[0];
+        Ok(Lay::strided([rows, 1, stages], [1, rows, rows])?)
     }
 }

@@ -205,6 +205,7 @@ impl WarpSpecializedFacts {
                 registers,
                 multicast,
                 mma_promotion_interval: if self.promotes { PROMOTION } else { 0 },
+                mixed_input: None,
             }),
             schedule: match parts {
                 1 => Schedule::Persistent { alternate: true },

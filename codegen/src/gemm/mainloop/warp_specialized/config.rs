@@ -14,6 +14,7 @@ use crate::{Error, Pipeline, TiledMma};
 
 /// The threads of a warpgroup, and the rows of C that it computes by one instruction.
 pub(in crate::gemm) const WARPGROUP: i64 = 128;
+pub(super) const WARP: i64 = 32;
 pub(in crate::gemm) const ROWS: i64 = 64;
 /// The blocks of a cluster for which every GPU with clusters has room.
 pub(in crate::gemm) const CLUSTERS: [i64; 4] = [1, 2, 4, 8];
@@ -23,7 +24,8 @@ const REGISTERS: i64 = 65536;
 /// A warp-specialised mainloop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WarpSpecialized {
-    /// A warpgroup's atom that takes A and B from shared memory. Its majors say which modes of A and B are contiguous.
+    /// A warpgroup's atom that takes A and B from shared memory, or A from registers where there is a [`MixedInput`]. Its majors say which
+    /// modes of A and B are contiguous.
     pub atom: MmaAtom,
     /// (AtomM,1) -> the consuming warpgroup.
     pub atoms: Lay,
@@ -37,6 +39,30 @@ pub struct WarpSpecialized {
     /// The instructions along K after which the sums of 8-bit floats, of which `wgmma` keeps few bits, are added to f32 sums of the
     /// threads' own (CUTLASS's `mma_promotion_interval`): a divisor of those of a tile. 0 is never.
     pub mma_promotion_interval: i64,
+    /// How A lies in memory, if it is narrower there than the atom takes it.
+    pub mixed_input: Option<MixedInput>,
+}
+
+/// An A of few bits with scales, which the consumers convert to the atom's dtype in registers (CUTLASS's mixed-input mainloop with
+/// `ElementScale`; the atom is one of `wgmma` with A in registers).
+///
+/// No number is rounded when it is converted. The products of a tile along K are summed up as `wgmma` does it, and this sum is multiplied
+/// by the scale of its row and group and added to the sum of the tiles before with one rounding to f32.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct MixedInput {
+    /// A's dtype in memory, one of [`MixedInput::DTYPES`].
+    pub dtype: DType,
+    /// The dtype of the scales, one of [`MixedInput::SCALES`].
+    pub scale: DType,
+    /// The elements along K that share a scale: a multiple of the tile's K.
+    pub group: i64,
+}
+
+impl MixedInput {
+    /// The dtypes of A in memory that are converted.
+    pub const DTYPES: [DType; 2] = [DType::S8, DType::E4m3];
+    /// The dtypes of scales.
+    pub const SCALES: [DType; 2] = [DType::F32, DType::Bf16];
 }
 
 impl WarpSpecialized {
@@ -66,16 +92,40 @@ impl WarpSpecialized {
         narrow("threads", WARPGROUP * (1 + self.consumers()?))
     }
 
+    /// The dtype of A, B or C in memory; that of C is the dtype of the sums.
+    pub fn dtype(&self, operand: Operand) -> DType {
+        match (operand, &self.mixed_input) {
+            (Operand::A, Some(mixed)) => mixed.dtype,
+            _ => self.atom.dtype(operand),
+        }
+    }
+
     /// The bytes that come into a stage.
     pub(super) fn stage_bytes(&self, tile: [i64; 3]) -> Result<i64, Error> {
         let [m, n, k] = tile;
-        Ok((m + n) * k * element_bytes("atom", self.atom.a_type)?)
+        let [a, b] = [Operand::A, Operand::B].map(|operand| element_bytes("atom", self.dtype(operand)));
+        let scales = match &self.mixed_input {
+            Some(mixed) => m * element_bytes("scale", mixed.scale)?,
+            None => 0,
+        };
+        Ok(m * k * a? + n * k * b? + scales)
+    }
+
+    /// The threads that release a stage: one of each warpgroup, or one of each warp where the threads themselves read A.
+    pub(super) fn releasing(&self) -> Result<i64, Error> {
+        let warps = if self.mixed_input.is_some() { WARPGROUP / WARP } else { 1 };
+        Ok(self.consumers()? * warps * self.multicast)
     }
 
     /// A stage's tile of A or B, (BlockX,BlockK).
     pub(super) fn shared(&self, operand: Operand, extents: [i64; 2]) -> Result<Composed, Error> {
-        let (major, dtype) = (self.atom.majors[operand as usize], self.atom.dtype(operand));
+        let (major, dtype) = (self.atom.majors[operand as usize], self.dtype(operand));
         GmmaLayout::select(major, dtype, extents).tile(dtype, extents)
+    }
+
+    /// Whether the products of some instructions are summed up apart, before they are added to the sums.
+    pub(super) fn has_partial_sums(&self) -> bool {
+        self.mma_promotion_interval > 0 || self.mixed_input.is_some()
     }
 
     /// Whether the producer gives registers to the consumers. In a block of two warpgroups each thread has all registers that it can name.
@@ -104,12 +154,14 @@ impl WarpSpecialized {
     /// Checks the conditions that the mainloop relies on.
     pub(in crate::gemm) fn check(&self, tile: [i64; 3]) -> Result<(), Error> {
         let atom = &self.atom;
-        let element = element_bytes("atom", atom.a_type)?;
-        if atom.kind != MmaKind::WgmmaSs
+        self.check_mixed_input(tile)?;
+        let element = element_bytes("atom", self.dtype(Operand::A))?;
+        if atom.kind != (if self.mixed_input.is_some() { MmaKind::WgmmaRs } else { MmaKind::WgmmaSs })
             || !matches!(atom.c_type, DType::F32 | DType::S32)
             || atom.a_type.bits() != atom.b_type.bits()
         {
-            let accepted = "a warpgroup's atom with A and B in shared memory and accumulators of f32 or s32";
+            let accepted = "a warpgroup's atom with B in shared memory, A in registers if there is a mixed input and else in \
+                            shared memory, and accumulators of f32 or s32";
             return refuse("atom", atom.name(), accepted);
         }
         if self.atoms.rank() != 2
@@ -145,8 +197,8 @@ impl WarpSpecialized {
             return refuse("multicast", self.multicast.to_string(), &accepted);
         }
         let (interval, instructions) = (self.mma_promotion_interval, k / atom.shape_mnk[2]);
-        let promotes =
-            interval > 0 && instructions % interval == 0 && element == 1 && atom.c_type == DType::F32;
+        let floats = atom.a_type.bits() == 8 && atom.c_type == DType::F32;
+        let promotes = interval > 0 && instructions % interval == 0 && floats;
         if interval != 0 && !promotes {
             let accepted = format!("0, or of 8-bit floats a divisor of the {instructions} along K in a tile");
             return refuse("mma_promotion_interval", interval.to_string(), &accepted);
@@ -155,8 +207,27 @@ impl WarpSpecialized {
         self.check_shared(tile, 0)
     }
 
+    /// Checks that A can be converted and scaled.
+    fn check_mixed_input(&self, [_, _, k]: [i64; 3]) -> Result<(), Error> {
+        let Some(MixedInput { dtype, scale, group }) = self.mixed_input else { return Ok(()) };
+        let names = |dtypes: &[DType]| dtypes.iter().map(DType::to_string).collect::<Vec<_>>().join(", ");
+        if !MixedInput::DTYPES.contains(&dtype) {
+            return refuse("mixed input", dtype.to_string(), &names(&MixedInput::DTYPES));
+        }
+        if !MixedInput::SCALES.contains(&scale) {
+            return refuse("scale", scale.to_string(), &names(&MixedInput::SCALES));
+        }
+        if self.atom.a_type != DType::Bf16 {
+            return refuse("atom", self.atom.name(), "products of bf16 for a mixed input");
+        }
+        if group < 1 || group % k.max(1) != 0 {
+            return refuse("group", group.to_string(), &format!("a multiple of the {k} of a tile along K"));
+        }
+        Ok(())
+    }
+
     /// Checks that there are enough registers.
-    fn check_registers(&self, [m, n, _]: [i64; 3]) -> Result<(), Error> {
+    fn check_registers(&self, [m, n, k]: [i64; 3]) -> Result<(), Error> {
         let [producer, consumer] = self.registers.map(i64::from);
         let consumers = self.consumers()?;
         // A block has the registers that its threads begin with, and warpgroups wait for what others give back.
@@ -165,9 +236,16 @@ impl WarpSpecialized {
             let accepted = format!("at most {most} for a thread of each warpgroup together");
             return refuse("registers", format!("{producer} and {consumers} x {consumer}"), &accepted);
         }
-        let partial =
-            if self.mma_promotion_interval > 0 { ROWS * self.atom.shape_mnk[1] / WARPGROUP } else { 0 };
-        let accumulators = m * n / (WARPGROUP * consumers) + partial;
+        let partial = if self.has_partial_sums() { ROWS * self.atom.shape_mnk[1] / WARPGROUP } else { 0 };
+        // A's values of a row of atoms, as they come from memory and as they are multiplied.
+        let own = match &self.mixed_input {
+            Some(mixed) => {
+                let bits = i64::from(mixed.dtype.bits() + self.atom.a_type.bits());
+                ROWS * k * bits / (WARPGROUP * 32)
+            }
+            None => 0,
+        };
+        let accumulators = m * n / (WARPGROUP * consumers) + partial + own;
         if accumulators + 24 > consumer {
             let accepted = format!("at most {} accumulators in {consumer} registers", consumer - 24);
             return refuse("tile (M,N)", format!("({m},{n})"), &accepted);

@@ -1,31 +1,41 @@
 //! The warpgroups that multiply.
 
+mod mixed;
 mod promotion;
 
 use girih_layout::{Int, Lay, Shape};
 use girih_tensor::{Slice, Tensor};
 
-use super::Shared;
-use super::config::WARPGROUP;
+use super::config::{WARP, WARPGROUP};
+use super::{Shared, Stages};
 use crate::algorithm::{MmaWith, clear, gemm, warpgroup_arrive, warpgroup_commit_batch, warpgroup_wait};
 use crate::builder::{Builder, Cond};
 use crate::gemm::mainloop::Sums;
 use crate::tiled::mma::Operand;
 use crate::{Descriptor, Error, Expr, PipelineState, Rmem, Stage};
+use mixed::Converted;
 
 /// A thread of the warpgroups that multiply.
 pub struct Consumer<'a> {
     shared: &'a Shared<'a>,
-    a: Tensor<Descriptor>, // (1,RestM,RestK,Stage)
+    a: Source,
     b: Tensor<Descriptor>, // (1,RestN,RestK,Stage)
     sums: Sums,
-    /// The sums of one atom between two promotions, (FrgV,1,1), if there are promotions.
-    partial: Option<Tensor<Rmem>>,
     group: Expr,
     thread: Expr,
     leader: Cond,
     /// The stage that is read, and the stage that was read before.
     states: [PipelineState; 2],
+}
+
+/// Where the products take A from, and the sums of one atom that are not yet added to the others, (FrgV,1,1), if there are such sums.
+enum Source {
+    /// From shared memory, (1,RestM,RestK,Stage).
+    Shared(Tensor<Descriptor>),
+    /// The same, with sums that are promoted.
+    Promoted(Tensor<Descriptor>, Box<Tensor<Rmem>>),
+    /// From registers, with sums that are scaled.
+    Converted(Box<(Converted, Tensor<Rmem>)>),
 }
 
 impl<'a> Consumer<'a> {
@@ -60,21 +70,29 @@ impl<'a> Consumer<'a> {
         let group = b.bounded(&(group - &Expr::from(1)), parts.consumers()? - 1)?;
         // The descriptors are the same for all threads of a warpgroup.
         let first = mma.get_slice(&(&group * WARPGROUP))?;
-        let a = first.partition_descriptor(Operand::A, &shared.tiles[0])?; // (1,RestM,RestK,Stage)
-        let operand_b = first.partition_descriptor(Operand::B, &shared.tiles[1])?; // (1,RestN,RestK,Stage)
+        let Stages { tiles: [tiles_of_a, tiles_of_b], scales } = &shared.stages;
+        let operand_b = first.partition_descriptor(Operand::B, tiles_of_b)?; // (1,RestN,RestK,Stage)
         let thread = thread.rem(WARPGROUP)?;
         let leader = Cond::less(&thread, &Expr::from(1));
         let sums = Sums::new(b, mma, *tile, mma.get_slice(&(&(&group * WARPGROUP) + &thread))?)?;
-        let partial = match parts.mma_promotion_interval {
-            0 => None,
-            _ => {
-                let values = sums.values.layout().mode(0)?.size()?;
-                let one = Int::fixed(1);
-                Some(Rmem::tensor(b, parts.atom.c_type, Lay::left(&Shape::flat(&[values, one, one])?)?)?)
+        let partial = |b: &mut Builder| {
+            let values = sums.values.layout().mode(0)?.size()?;
+            let one = Int::fixed(1);
+            Rmem::tensor(b, parts.atom.c_type, Lay::left(&Shape::flat(&[values, one, one])?)?)
+        };
+        let descriptors = || first.partition_descriptor(Operand::A, tiles_of_a); // (1,RestM,RestK,Stage)
+        let a = match scales {
+            Some(scales) => {
+                let converted = Converted::new(b, *tile, &sums.thread, tiles_of_a, scales)?;
+                Source::Converted(Box::new((converted, partial(b)?)))
             }
+            None if parts.mma_promotion_interval > 0 => {
+                Source::Promoted(descriptors()?, Box::new(partial(b)?))
+            }
+            None => Source::Shared(descriptors()?),
         };
         let states = [PipelineState::new(b, parts.stages), PipelineState::behind(b, parts.stages)];
-        Ok(Consumer { shared, a, b: operand_b, sums, partial, group, thread, leader, states })
+        Ok(Consumer { shared, a, b: operand_b, sums, group, thread, leader, states })
     }
 
     /// The sums over the next `k_tiles` tiles that the producer brings. The sums are in the same registers each time.
@@ -84,10 +102,18 @@ impl<'a> Consumer<'a> {
     // A stage is released when the products after its own have been issued, which is when its own are known to have been read.
     #[track_caller]
     pub fn multiply(&self, b: &mut Builder, k_tiles: &Expr) -> Result<&Sums, Error> {
-        if let Some(partial) = &self.partial {
-            self.multiply_promoted(b, k_tiles, partial)?;
-            return Ok(&self.sums);
-        }
+        let a = match &self.a {
+            Source::Shared(a) => a,
+            Source::Promoted(a, partial) => {
+                self.multiply_promoted(b, k_tiles, a, partial)?;
+                return Ok(&self.sums);
+            }
+            Source::Converted(converted) => {
+                let (a, partial) = &**converted;
+                self.multiply_converted(b, k_tiles, a, partial)?;
+                return Ok(&self.sums);
+            }
+        };
         let (pipeline, [read, before]) = (&self.shared.pipeline, &self.states);
         let any = Cond::less(&Expr::from(0), k_tiles);
         if any != Cond::Always {
@@ -102,7 +128,7 @@ impl<'a> Consumer<'a> {
             let at = Slice::tuple(
                 [Slice::All, Slice::All, Slice::All].into_iter().chain([Slice::At(stage.index)]),
             );
-            let (a, operand_b) = (self.a.slice(&at)?, self.b.slice(&at)?); // (1,RestX,RestK)
+            let (a, operand_b) = (a.slice(&at)?, self.b.slice(&at)?); // (1,RestX,RestK)
             let with = MmaWith::from(&self.shared.mainloop.parts.atom).accumulate(further.clone());
             gemm(b, with, &a, &operand_b, &self.sums.values)?;
             warpgroup_commit_batch(b);
@@ -122,12 +148,20 @@ impl<'a> Consumer<'a> {
     /// Releases a stage that the warpgroup has read, if `cond` holds: in every block whose copies come into the stage.
     fn release(&self, b: &mut Builder, stage: &Stage, cond: Cond) -> Result<(), Error> {
         let (pipeline, blocks) = (&self.shared.pipeline, self.shared.mainloop.parts.multicast);
-        if blocks == 1 {
-            return pipeline.consumer_release(b, stage, &Cond::all([cond, self.leader.clone()]));
-        }
+        let thread = match &self.a {
+            Source::Shared(_) | Source::Promoted(..) => self.thread.clone(),
+            Source::Converted(_) => {
+                // The lanes have read A themselves.
+                b.warp_sync();
+                self.thread.rem(WARP)?
+            }
+        };
         // One thread for each block.
-        let of_block = Cond::less(&self.thread, &Expr::from(blocks));
-        pipeline.consumer_release_in(b, stage, &self.thread, &Cond::all([cond, of_block]))
+        let cond = Cond::all([cond, Cond::less(&thread, &Expr::from(blocks))]);
+        if blocks == 1 {
+            return pipeline.consumer_release(b, stage, &cond);
+        }
+        pipeline.consumer_release_in(b, stage, &thread, &cond)
     }
 
     /// Registers for the thread's share of the sums if the tile's columns are shared among `blocks` blocks: those of a tile of as many

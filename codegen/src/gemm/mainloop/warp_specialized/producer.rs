@@ -6,7 +6,7 @@ use girih_layout::Lay;
 use girih_ptx::Special;
 use girih_tensor::{Slice, Tensor};
 
-use super::{Feed, Shared};
+use super::{Feed, Shared, WarpSpecializedMainloop};
 use crate::algorithm::copy;
 use crate::builder::{Builder, Cond};
 use crate::sizes::shape_tiler;
@@ -16,7 +16,7 @@ use crate::{Error, Expr, PipelineState, Stage};
 /// The thread that brings tiles of A and B into the stages.
 pub struct Producer<'a> {
     shared: &'a Shared<'a>,
-    feeds: &'a [Feed; 2],
+    feeds: &'a [Feed],
     state: PipelineState,
 }
 
@@ -24,7 +24,7 @@ impl<'a> Producer<'a> {
     pub(super) fn run(
         b: &mut Builder,
         shared: &'a Shared<'a>,
-        feeds: &'a [Feed; 2],
+        feeds: &'a [Feed],
         thread: &Expr,
         body: impl FnOnce(&mut Builder, &Producer<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
@@ -62,6 +62,7 @@ impl<'a> Producer<'a> {
             for (operand, at) in [(Operand::A, at[0]), (Operand::B, at[1])] {
                 self.load_tile(b, operand, at, &k_tile, &stage)?;
             }
+            self.load_scales(b, at[0], &k_tile, &stage)?;
             self.state.advance(b);
             Ok(())
         })
@@ -83,7 +84,7 @@ impl<'a> Producer<'a> {
         extents.resize(whole.layout().rank(), 1);
         let tiler = shape_tiler(&extents)?;
         let stages = [Slice::All, Slice::All, Slice::At(stage.index.clone())];
-        let shared = self.shared.tiles[operand as usize].slice(Slice::tuple(stages))?; // (BlockX,BlockK)
+        let shared = self.shared.stages.tiles[operand as usize].slice(Slice::tuple(stages))?; // (BlockX,BlockK)
         let layout = shared.layout().append_to(extents.len(), &Lay::UNIT)?;
         let shared = Tensor::new(shared.engine().clone(), layout); // (BlockX,BlockK,1)
         let mut with = boxes.with(map).barrier(barrier.address());
@@ -105,5 +106,24 @@ impl<'a> Producer<'a> {
             &one.partition_s(&tile)?,   // (Box,RestX,RestK,1)
             &one.partition_d(&shared)?, // (Box,RestX,RestK,1)
         )
+    }
+
+    /// Issues the copy of the scales of the rows of block tile `at` of A for the tile `k_tile` along K, if A has scales.
+    fn load_scales(&self, b: &mut Builder, at: &[Expr], k_tile: &Expr, stage: &Stage) -> Result<(), Error> {
+        let WarpSpecializedMainloop { parts, tile: [m, _, k], .. } = self.shared.mainloop;
+        let (Some(mixed), Some(scales), Some(Feed { copy: boxes, map }), Some(row)) =
+            (&parts.mixed_input, &self.shared.stages.scales, self.feeds.get(2), at.first())
+        else {
+            return Ok(());
+        };
+        let group = k_tile.div(mixed.group / k)?;
+        let tile = boxes
+            .tma_tensor()?
+            .local_tile(&shape_tiler(&[*m, 1])?, &[Slice::At(row.clone()), Slice::At(group)])?; // (BlockM,1)
+        let shared = scales.slice((Slice::All, Slice::All, Slice::At(stage.index.clone())))?; // (BlockM,1)
+        let barrier = self.shared.pipeline.full(&stage.index)?;
+        let one = boxes.copy().get_slice(&Expr::from(0))?;
+        let (source, target) = (one.partition_s(&tile)?, one.partition_d(&shared)?); // (Box,RestM,1)
+        copy(b, boxes.with(map).barrier(barrier.address()), &source, &target)
     }
 }

@@ -35,11 +35,12 @@ impl Consumer<'_> {
         &self,
         b: &mut Builder,
         k_tiles: &Expr,
+        a: &Tensor<Descriptor>, // (1,RestM,RestK,Stage)
         partial: &Tensor<Rmem>,
     ) -> Result<(), Error> {
         let (sums, parts) = (&self.sums.values, &self.shared.mainloop.parts);
         let interval = parts.mma_promotion_interval;
-        let [rows, columns] = [&self.a, &self.b].map(|operand| in_intervals(operand, interval));
+        let [rows, columns] = [a, &self.b].map(|operand| in_intervals(operand, interval));
         let (rows, columns) = (rows?, columns?);
         let size =
             |tensor: &Tensor<Descriptor>, mode: usize| static_size("operand", &tensor.layout().mode(mode)?);
