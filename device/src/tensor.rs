@@ -40,8 +40,8 @@ impl<'a> TensorMap<'a> {
     ///
     /// # Errors
     /// As [`at`](TensorMap::at).
-    pub fn new<T: Pod>(buffer: &'a Buffer<T>, tiled: &Tiled) -> Result<TensorMap<'a>, Error> {
-        Self::at(buffer, 0, tiled)
+    pub fn new(buffer: impl Into<BufferArg<'a>>, tiled: &Tiled) -> Result<TensorMap<'a>, Error> {
+        Self::behind(buffer.into(), 0, tiled)
     }
 
     /// The map of the tensor that starts `offset` elements into the buffer.
@@ -51,15 +51,18 @@ impl<'a> TensorMap<'a> {
     /// if the tensor does not end inside the buffer; [`Error::NoTensorMaps`] on architectures before sm_90; the
     /// driver's.
     pub fn at<T: Pod>(buffer: &'a Buffer<T>, offset: usize, tiled: &Tiled) -> Result<TensorMap<'a>, Error> {
-        let device = buffer.device();
+        Self::behind(buffer.into(), offset.saturating_mul(size_of::<T>()), tiled)
+    }
+
+    fn behind(buffer: BufferArg<'a>, start: usize, tiled: &Tiled) -> Result<TensorMap<'a>, Error> {
+        let BufferArg { device, memory, .. } = buffer;
         let sm = device.limits().sm;
         if sm < OLDEST_SM {
             return Err(Error::NoTensorMaps { sm, needed: OLDEST_SM });
         }
-        let start = offset.saturating_mul(size_of::<T>());
-        let description = describe(tiled, &buffer.into(), start)?;
+        let description = describe(tiled, &buffer, start)?;
         let bytes = device.backend().encode(&description)?;
-        Ok(TensorMap { description, bytes, device, memory: buffer.memory() })
+        Ok(TensorMap { description, bytes, device, memory })
     }
 
     /// The map of the same tensor in another buffer, which starts with the tensor's first element

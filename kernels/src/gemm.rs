@@ -1,6 +1,7 @@
 //! `C = epilogue(A * B)`: the problem, the choice of a configuration, and the run.
 
 mod bind;
+mod call;
 mod candidates;
 pub mod choose;
 mod matrix;

@@ -1,6 +1,6 @@
-//! The one call that launches a module.
+//! The calls that launch a module.
 
-use girih_device::{Arg, Buffer, Kernel, LaunchConfig, Pod};
+use girih_device::{Arg, Buffer, Kernel, LaunchConfig, Pod, Template};
 
 use crate::Error;
 
@@ -18,6 +18,13 @@ pub(crate) fn launch(
     // checked that each buffer holds its extents and pitch, and shares nothing with one that is written, or is that one
     // as a whole and read element by element before it is written.
     unsafe { kernel.launch(config, &args) }
+}
+
+/// Launches a template of a kernel that girih generated, with arguments that its problem was checked against.
+#[expect(unsafe_code, reason = "launching PTX is unsafe; the safe wrappers of this crate end here")]
+pub(crate) fn run(template: &mut Template, args: &[Arg<'_>]) -> Result<(), girih_device::Error> {
+    // SAFETY: as above; the parameters that are not open have memory that the template keeps.
+    unsafe { template.run(args) }
 }
 
 /// Refuses memory that is written and read in one launch: blocks would race on it.

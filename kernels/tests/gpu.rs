@@ -4,7 +4,7 @@ mod common;
 #[path = "gpu/together.rs"]
 mod together;
 
-use common::{Data, Failure, batch, outputs, padded, ragged, variants, verify_dtype};
+use common::{Data, Failure, batch, calls, outputs, padded, ragged, variants, verify_dtype};
 use girih_codegen::gemm::Schedule;
 use girih_device::{Device, Select};
 use girih_kernels::gemm::{GemmConfig, Gemms, KernelKind, Layout, Order, Problem, choose};
@@ -59,6 +59,16 @@ fn small_and_ragged() -> Result<(), Failure> {
     let Some(device) = gpu() else { return Ok(()) };
     all(&device, SMALL.into_iter().flat_map(variants))?;
     Ok(())
+}
+
+#[test]
+fn calls_of_one_gemm() -> Result<(), Failure> {
+    let Some(device) = gpu() else { return Ok(()) };
+    calls::buffers_may_change(&device)?;
+    calls::refusals_leave_nothing(&device)?;
+    calls::threads_share_a_gemm(&device)?;
+    calls::inputs_may_change(&device)?;
+    calls::graphs_keep_their_buffers(&device)
 }
 
 #[test]

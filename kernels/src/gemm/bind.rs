@@ -2,8 +2,7 @@
 
 use girih_codegen::Operand;
 use girih_codegen::gemm::{GemmKernel, Input, InputKind, MAX_EXTENT, MAX_STRIDE, Param};
-use girih_device::{Arg, Buffer, Pod, TensorMap};
-use girih_ptx::Tiled;
+use girih_device::{Arg, Buffer, BufferArg, Kernel, Launch, LaunchConfig, Pod, TensorMap};
 use girih_tensor::{DType, Element};
 
 use super::repitch::between;
@@ -145,8 +144,10 @@ pub(super) struct Binding<'a> {
     pub(super) problem: &'a Problem,
     /// Whether `problem` is the transpose of the problem that the caller asked for.
     pub(super) transposed: bool,
-    /// A, B and C.
-    pub(super) operands: [Matrix<'a>; 3],
+    /// A and B as they are given.
+    pub(super) from: [BufferArg<'a>; 2],
+    /// A, B and C where the kernel finds them.
+    pub(super) operands: [BufferArg<'a>; 3],
     pub(super) order: Option<&'a Buffer<u32>>,
     pub(super) workspace: Option<&'a Workspace>,
     pub(super) given: &'a [(&'a str, Given<'a>)],
@@ -167,10 +168,16 @@ impl Workspace {
     }
 }
 
-/// A matrix in memory, and how a tensor map of it is made.
-pub(super) struct Matrix<'a> {
-    pub(super) arg: Arg<'a>,
-    pub(super) map: &'a dyn Fn(&Tiled) -> Result<TensorMap<'a>, girih_device::Error>,
+/// The names of the parameters whose arguments each call is given.
+pub(super) fn open(kernel: &GemmKernel) -> Vec<&str> {
+    let named = kernel.kernel.params().iter().zip(&kernel.params);
+    named.filter(|(_, param)| is_open(param)).map(|(info, _)| &*info.name).collect()
+}
+
+/// Whether each call is given the argument of a parameter. What the problem says is the same for all.
+fn is_open(param: &Param) -> bool {
+    use Param::*;
+    matches!(param, Pointer(_) | Map(_) | Input(_) | InputPitch(_) | InputBatchStride(_))
 }
 
 impl Binding<'_> {
@@ -223,12 +230,42 @@ impl Binding<'_> {
         self.given(input)?.check(input, &self.problem.c(), self.transposed)
     }
 
-    /// Calls `run` with the arguments in the order of the kernel's parameters.
-    pub(super) fn launch<R>(
+    /// The arguments of the parameters that are [`open`], in their order.
+    pub(super) fn open(&self, kernel: &GemmKernel) -> Result<Vec<Arg<'_>>, Error> {
+        let mut args = Vec::with_capacity(kernel.params.len());
+        for param in kernel.params.iter().filter(|param| is_open(param)) {
+            args.extend(self.given_arg(kernel, param)?);
+        }
+        Ok(args)
+    }
+
+    /// The argument of a parameter that is open; of a tensor map its matrix.
+    fn given_arg(&self, kernel: &GemmKernel, param: &Param) -> Result<Option<Arg<'_>>, Error> {
+        let given = |name: &String| {
+            let input = kernel.inputs.iter().find(|input| input.name == *name);
+            input.map(|input| Ok::<_, Error>((input, self.given(input)?))).transpose()
+        };
+        Ok(match param {
+            Param::Pointer(operand) | Param::Map(operand) => {
+                Some(Arg::Buffer(self.operands[*operand as usize]))
+            }
+            Param::Input(name) => given(name)?.map(|(input, given)| given.arg(input)),
+            Param::InputBatchStride(name) => given(name)?.map(|(_, given)| Arg::U64(given.stride as u64)),
+            Param::InputPitch(name) => match given(name)? {
+                Some((input, _)) => Some(Arg::U32(self.pitch(input)? as u32)),
+                None => None,
+            },
+            _ => None,
+        })
+    }
+
+    /// The launch with all of its arguments.
+    pub(super) fn prepare(
         &self,
+        loaded: &Kernel,
         kernel: &GemmKernel,
-        run: impl FnOnce(&[(&str, Arg<'_>)]) -> Result<R, girih_device::Error>,
-    ) -> Result<R, Error> {
+        config: &LaunchConfig,
+    ) -> Result<Launch, Error> {
         let problem = self.problem;
         let matrices = [problem.a(), problem.b(), problem.c()];
         let ([m, n, k], pitches) = (problem.mnk(), matrices.map(|matrix| matrix.ld()));
@@ -239,16 +276,14 @@ impl Binding<'_> {
             // Of one matrix, the stride does not matter.
             let stride = if matrix.different() > 1 { matrix.batch_stride() } else { matrix.ld() };
             maps.push(match kernel.map(operand, mnk, pitches, [matrix.different(), stride])? {
-                Some(tiled) => Some((self.operands[operand as usize].map)(&tiled)?),
+                Some(tiled) => Some(TensorMap::new(self.operands[operand as usize], &tiled)?),
                 None => None,
             });
         }
         let number = |value: i64| Arg::U32(value as u32);
         let mut args = Vec::new();
         for (info, param) in kernel.kernel.params().iter().zip(&kernel.params) {
-            let input = |name: &String| kernel.inputs.iter().find(|input| input.name == *name);
             let arg = match param {
-                Param::Pointer(operand) => Some(self.operands[*operand as usize].arg),
                 Param::Map(operand) => maps[*operand as usize].as_ref().map(Arg::from),
                 Param::Extent(mode) => Some(number(mnk[*mode])),
                 Param::Pitch(operand) => Some(number(pitches[*operand as usize])),
@@ -260,22 +295,11 @@ impl Binding<'_> {
                 Param::TilesOfBatch => Some(Arg::U32(kernel.all_tiles([m, n, 1])?)),
                 Param::BatchStride(operand) => Some(Arg::U64(between(&matrices[*operand as usize]) as u64)),
                 Param::LastOfBatch(operand) => Some(number(matrices[*operand as usize].different() - 1)),
-                Param::Input(name) => match input(name) {
-                    Some(input) => Some(self.given(input)?.arg(input)),
-                    None => None,
-                },
-                Param::InputBatchStride(name) => match input(name) {
-                    Some(input) => Some(Arg::U64(self.given(input)?.stride as u64)),
-                    None => None,
-                },
-                Param::InputPitch(name) => match input(name) {
-                    Some(input) => Some(number(self.pitch(input)?)),
-                    None => None,
-                },
+                open => self.given_arg(kernel, open)?,
             };
             // A missing argument is reported when the launch checks its arguments.
             args.extend(arg.map(|arg| (&*info.name, arg)));
         }
-        Ok(run(&args)?)
+        Ok(loaded.prepare(config, &loaded.arguments(&args)?)?)
     }
 }

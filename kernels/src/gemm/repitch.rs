@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use girih_codegen::Operand;
 use girih_codegen::gemm::{Batch, GemmConfig, MAX_EXTENT, Repitch, RepitchConfig, RepitchParam, repitch};
-use girih_device::{Arg, Buffer, Device, Kernel, LaunchConfig};
+use girih_device::{Arg, Buffer, BufferArg, Device, Kernel, Launch};
 
 use super::Matrix;
 use super::Problem;
@@ -184,12 +184,17 @@ impl Copies {
         self.places[operand].as_ref().map(|_| vector * self.element)
     }
 
-    /// Calls `then` with the launch that copies the operands, A and B; there is none where they are empty.
-    pub(super) fn launch<R>(
-        &self,
-        operands: [Arg<'_>; 2],
-        then: impl FnOnce(&Kernel, &LaunchConfig, &[(&str, Arg<'_>)]) -> Result<R, girih_device::Error>,
-    ) -> Result<Option<R>, Error> {
+    /// The names of the pass's parameters whose arguments each call is given, each with the operand that it is of.
+    pub(super) fn open(&self) -> impl Iterator<Item = (&str, usize)> {
+        let named = self.pass.iter().flat_map(|(_, pass)| pass.kernel.params().iter().zip(&pass.params));
+        named.filter_map(|(info, param)| match param {
+            RepitchParam::From(operand) => Some((&*info.name, *operand)),
+            _ => None,
+        })
+    }
+
+    /// The launch that copies the operands, A and B; there is none where they are empty.
+    pub(super) fn prepare(&self, operands: [BufferArg<'_>; 2]) -> Result<Option<Launch>, Error> {
         let Some((kernel, pass)) = &self.pass else { return Ok(None) };
         let mut blocks = [0; 2];
         for (i, blocks) in blocks.iter_mut().enumerate() {
@@ -199,7 +204,7 @@ impl Copies {
         }
         let number = |value: i64| Arg::U32(value as u32);
         let arg = |param: &RepitchParam| match *param {
-            RepitchParam::From(i) => Some(operands[i]),
+            RepitchParam::From(i) => Some(Arg::Buffer(operands[i])),
             RepitchParam::To(i) => self.places[i].as_ref().map(Arg::from),
             RepitchParam::Rows(i) => self.copied[i].map(|copied| number(copied.rows)),
             RepitchParam::Columns(i) => self.copied[i].map(|copied| number(copied.columns)),
@@ -212,6 +217,6 @@ impl Copies {
         // A missing argument is reported when the launch checks its arguments.
         let args: Vec<_> = named.filter_map(|(info, param)| Some((&*info.name, arg(param)?))).collect();
         let config = kernel.config([blocks[0].saturating_add(blocks[1]), 1, 1])?;
-        Ok(Some(then(kernel, &config, &args)?))
+        Ok(Some(kernel.prepare(&config, &kernel.arguments(&args)?)?))
     }
 }

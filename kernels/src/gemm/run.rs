@@ -2,17 +2,18 @@
 
 use girih_codegen::Operand;
 use girih_codegen::gemm::{Batch, Epilogue, GemmConfig, GemmKernel, Schedule, generate};
-use girih_device::{Arg, Buffer, Device, Kernel, LaunchConfig, Pod, TensorMap};
-use girih_ptx::{Module, Tiled};
+use girih_device::{Buffer, BufferArg, Device, Kernel, Launch, LaunchConfig, Pod};
+use girih_ptx::Module;
 use girih_tensor::Element;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::bind::{Binding, Given, Matrix, Workspace};
+use super::bind::{Binding, Given, Workspace};
+use super::call::Call;
 use super::repitch::Copies;
 use super::{KernelKind, Prepared, Problem, choose, repitched};
 use crate::Error;
-use crate::launch::{apart, launch};
+use crate::launch::apart;
 
 /// A loaded module. It serves every problem for which its configuration is chosen.
 #[derive(Debug)]
@@ -162,7 +163,9 @@ impl Gemms {
         let (order, workspace) = (self.order(&oriented, &module)?, self.workspace(&oriented, &module)?);
         let solved = repitched(&oriented, &config)?;
         let copies = Copies::new(&self.device, &oriented, &solved)?.map(Arc::new);
-        Ok(Gemm { problem: *problem, solved, transposed, module, order, workspace, copies })
+        let aligned = aligned(problem, &module.config, transposed, copies.as_deref())?;
+        let call = Arc::default();
+        Ok(Gemm { problem: *problem, solved, transposed, module, order, workspace, copies, aligned, call })
     }
 
     /// The workspace of a kernel whose blocks share tiles.
@@ -204,6 +207,10 @@ pub struct Gemm {
     order: Option<Order>,
     workspace: Option<Arc<Workspace>>,
     copies: Option<Arc<Copies>>,
+    /// How many bytes the addresses of A, B and C must be a multiple of.
+    aligned: [i64; 3],
+    /// What calls have in common, once one has been made.
+    call: Arc<Mutex<Option<Call>>>,
 }
 
 impl Gemm {
@@ -284,11 +291,20 @@ impl Gemm {
         c: &Buffer<C>,
         given: &[(&str, Given<'_>)],
     ) -> Result<(), Error> {
-        let launched = self.bound(a, b, c, given, launch);
+        let Some(binding) = self.bind(a, b, c, given)? else { return Ok(()) };
+        let (copies, generated) = (self.copies.as_deref(), &self.module.generated);
+        let mut call = self.call.lock().unwrap_or_else(PoisonError::into_inner);
+        let call = match &mut *call {
+            Some(call) => call,
+            first => first.insert(Call::new(self.launches(&binding)?, copies, generated)?),
+        };
+        let turn = copies.map(|copies| copies.turn.lock().unwrap_or_else(PoisonError::into_inner));
+        let launched = call.run(&binding, copies, generated);
+        drop(turn);
         if let (Err(Error::Device(_)), Some(workspace)) = (&launched, &self.workspace) {
             workspace.reset()?;
         }
-        launched.map(drop)
+        launched
     }
 
     /// What [`Gemm::run_with`] launches, as a value: checked and encoded once, for programs that run it many times or launch it
@@ -323,10 +339,10 @@ impl Gemm {
         c: &Buffer<C>,
         given: &[(&str, Given<'_>)],
     ) -> Result<Option<Prepared>, Error> {
-        let bound = self
-            .bound(a, b, c, given, |kernel, config, args| kernel.prepare(config, &kernel.arguments(args)?))?;
+        let Some(binding) = self.bind(a, b, c, given)? else { return Ok(None) };
+        let (copies, product) = self.launches(&binding)?;
         let fixed = |i: usize| self.copies.as_ref().is_some_and(|copies| copies.is_fixed(i));
-        Ok(bound.map(|(copies, product)| Prepared {
+        Ok(Some(Prepared {
             copies,
             product,
             transposed: self.transposed,
@@ -336,16 +352,14 @@ impl Gemm {
         }))
     }
 
-    /// Checks the buffers, and calls `then` with the configuration and the arguments of each launch, unless C is empty: of the copies of A
-    /// and B, if there are any, and of the product.
-    fn bound<T: Element + Pod, C: Element + Pod, R>(
-        &self,
-        a: &Buffer<T>,
-        b: &Buffer<T>,
-        c: &Buffer<C>,
-        given: &[(&str, Given<'_>)],
-        mut then: impl FnMut(&Kernel, &LaunchConfig, &[(&str, Arg<'_>)]) -> Result<R, girih_device::Error>,
-    ) -> Result<Option<(Option<R>, R)>, Error> {
+    /// Checks the buffers, and says which stands for what; none for an empty C.
+    fn bind<'a, T: Element + Pod, C: Element + Pod>(
+        &'a self,
+        a: &'a Buffer<T>,
+        b: &'a Buffer<T>,
+        c: &'a Buffer<C>,
+        given: &'a [(&'a str, Given<'a>)],
+    ) -> Result<Option<Binding<'a>>, Error> {
         for (problem, buffer) in [(self.problem.input(), T::DTYPE), (self.problem.output(), C::DTYPE)] {
             if buffer != problem {
                 return Err(Error::DType { problem: problem.name(), buffer: buffer.name() });
@@ -356,63 +370,63 @@ impl Gemm {
         self.problem.c().fits("C", c.len())?;
         apart("C", c, "A", a)?;
         apart("C", c, "B", b)?;
-        self.check_addresses([a.address(), b.address(), c.address()])?;
-        let (a, b) = if self.transposed { (b, a) } else { (a, b) };
-        let place = |i: usize| self.copies.as_ref().and_then(|copies| copies.places[i].as_ref());
-        let [map_a, map_b] = [(0, a), (1, b)].map(|(i, matrix)| {
-            move |tiled: &Tiled| match place(i) {
-                Some(copy) => TensorMap::new(copy, tiled),
-                None => TensorMap::new(matrix, tiled),
+        for (matrix, address, needed) in [
+            ("A", a.address(), self.aligned[0]),
+            ("B", b.address(), self.aligned[1]),
+            ("C", c.address(), self.aligned[2]),
+        ] {
+            if !address.is_multiple_of(needed.max(1) as u64) {
+                return Err(Error::Address { matrix, address, needed });
             }
-        });
-        let map_c = |tiled: &Tiled| TensorMap::new(c, tiled);
-        let given_operands = [Arg::from(a), Arg::from(b)];
-        let arg = |i: usize| place(i).map_or(given_operands[i], Arg::from);
+        }
+        let (a, b) = if self.transposed { (b, a) } else { (a, b) };
+        let from = [BufferArg::from(a), BufferArg::from(b)];
+        let place = |i: usize| self.copies.as_ref().and_then(|copies| copies.places[i].as_ref());
+        let at = |i: usize| place(i).map_or(from[i], BufferArg::from);
         let binding = Binding {
             problem: &self.solved,
             transposed: self.transposed,
-            operands: [
-                Matrix { arg: arg(0), map: &map_a },
-                Matrix { arg: arg(1), map: &map_b },
-                Matrix { arg: Arg::from(c), map: &map_c },
-            ],
+            from,
+            operands: [at(0), at(1), BufferArg::from(c)],
             order: self.order.as_deref(),
             workspace: self.workspace.as_deref(),
             given,
         };
-        let (kernel, generated) = (&self.module.kernel, &self.module.generated);
-        binding.check(generated, [c.address(), c.address() + c.bytes() as u64])?;
+        binding.check(&self.module.generated, [c.address(), c.address() + c.bytes() as u64])?;
         let [m, n, _] = self.solved.mnk();
-        if m == 0 || n == 0 || self.solved.batches() == 0 {
-            return Ok(None);
-        }
-        let config = self.launch_config()?;
-        let turn =
-            self.copies.as_ref().map(|copies| copies.turn.lock().unwrap_or_else(PoisonError::into_inner));
-        let copied = match &self.copies {
-            Some(copies) => copies.launch(given_operands, &mut then)?,
-            None => None,
-        };
-        let product = binding.launch(generated, |args| then(kernel, &config, args))?;
-        drop(turn);
-        Ok(Some((copied, product)))
+        let empty = m == 0 || n == 0 || self.solved.batches() == 0;
+        Ok((!empty).then_some(binding))
     }
 
-    /// Checks that A, B and C begin where the kernel, or the pass that copies them, can read and write them.
-    fn check_addresses(&self, addresses: [u64; 3]) -> Result<(), Error> {
-        let [a, b] = if self.transposed { [1, 0] } else { [0, 1] };
-        for (operand, (name, at)) in Operand::ALL.into_iter().zip([("A", a), ("B", b), ("C", 2)]) {
-            let bits = if at == 2 { self.problem.output().bits() } else { self.problem.dtype().bits() };
-            let own = self.config().aligned(Operand::ALL[at])? * i64::from(bits / 8);
-            let copied =
-                self.copies.as_ref().and_then(|copies| if at == 2 { None } else { copies.needed(at) });
-            let (address, needed) = (addresses[operand as usize], copied.unwrap_or(own));
-            if address % needed.max(1) as u64 != 0 {
-                return Err(Error::Address { matrix: name, address, needed });
-            }
-        }
-        Ok(())
+    /// The copies of A and B, if there are any, and the product.
+    fn launches(&self, binding: &Binding<'_>) -> Result<(Option<Launch>, Launch), Error> {
+        let copies = match &self.copies {
+            Some(copies) => copies.prepare(binding.from)?,
+            None => None,
+        };
+        let config = self.launch_config()?;
+        Ok((copies, binding.prepare(&self.module.kernel, &self.module.generated, &config)?))
     }
+}
+
+/// How many bytes the addresses of A, B and C must be a multiple of, so that the kernel, or the pass that copies them, can read and write
+/// them.
+fn aligned(
+    problem: &Problem,
+    config: &GemmConfig,
+    transposed: bool,
+    copies: Option<&Copies>,
+) -> Result<[i64; 3], Error> {
+    let mut needed = [0; 3];
+    for (i, (needed, operand)) in needed.iter_mut().zip(Operand::ALL).enumerate() {
+        let bits = if i == 2 { problem.output().bits() } else { problem.dtype().bits() };
+        let copied = copies.filter(|_| i < 2).and_then(|copies| copies.needed(i));
+        *needed = copied.unwrap_or(config.aligned(operand)? * i64::from(bits / 8));
+    }
+    if transposed {
+        needed.swap(0, 1);
+    }
+    Ok(needed)
 }
 
 /// Checks that a configuration multiplies the matrices of `problem`: what the facts of its parameters do not tell.

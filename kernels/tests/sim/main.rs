@@ -2,6 +2,7 @@
 //! the reference check.
 
 mod batches;
+mod calls;
 mod choice;
 #[path = "../common/mod.rs"]
 mod common;
