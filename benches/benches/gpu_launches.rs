@@ -1,14 +1,26 @@
-//! What a launch costs the host: microseconds of one call, beside cudarc's and the driver's own launch of the same kernel, and of
-//! one tiny product beside cuBLASLt's, measured in turns; prints a table and, with `GIRIH_RECORD=FILE`, appends JSON lines.
+//! What a launch costs the host, measured in turns: microseconds of one call, beside cudarc's and the driver's own launch of the same
+//! kernel; of one product, with the buffers of the call before and with others, beside the driver's launch of the same arguments and
+//! beside cuBLASLt. And what the first use of a problem costs: the choice, the text, the compilation, a second process that finds the code
+//! on disk, and the next look at the same problem. Prints a table and, with `GIRIH_RECORD=FILE`, appends JSON lines.
+//!
+//! With `GIRIH_PTXAS` the second process is also measured with the code that girih keeps on disk, and not only the driver.
 #![allow(missing_docs, reason = "a binary")]
 #![allow(unsafe_code, reason = "launches; each block says why it holds")]
 
-use std::{ffi::c_void, ptr, sync::Arc, time::Duration};
+use std::{
+    env,
+    ffi::c_void,
+    fs,
+    process::{self, Command},
+    ptr,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use cudarc::driver::{CudaContext, CudaStream, PushKernelArg as _, result, sys};
-use girih_codegen::{Builder, Error, Gmem, Kernel, Scalar, algorithm::write};
-use girih_device::{Device, args};
-use girih_kernels::gemm::{Gemms, KernelKind, Layout, Problem, check};
+use girih_codegen::{Builder, Error, Gmem, Kernel, Scalar, algorithm::write, gemm::generate};
+use girih_device::{Buffer, Device, Launch, args};
+use girih_kernels::gemm::{Epilogue, Gemms, KernelKind, Layout, Problem, check, choose};
 use girih_layout::tiler;
 use girih_peers::{
     contest::{Clock, Contestant, Failure, Rules, Times, contest},
@@ -31,7 +43,19 @@ const RULES: Rules = Rules {
 /// Threads of the kernel's one block, and elements of its vector.
 const THREADS: u32 = 32;
 
+/// The products whose calls are measured: one whose kernel does next to nothing, and those of the rows whose kernels take microseconds.
+const CALLED: [[i64; 3]; 4] = [[128; 3], [512; 3], [1000; 3], [128, 128, 65536]];
+
+/// The products whose first uses are measured, in this order: the first one pays for what a process does once.
+const FIRST: [[i64; 3]; 4] = [[256; 3], [512; 3], [4096; 3], [128, 128, 65536]];
+
+/// Says to a process that it measures first uses.
+const WORKER: &str = "GIRIH_FIRST_USES";
+
 fn main() -> Result<(), Failure> {
+    if env::var_os(WORKER).is_some() {
+        return first_uses();
+    }
     if gpu().is_none() {
         return Ok(());
     }
@@ -42,7 +66,10 @@ fn main() -> Result<(), Failure> {
     let device = Device::from_cudarc(&stream)?;
     println!("{}", device.name());
     let mut records = launches(&stream, &device)?;
-    records.extend(products(&device)?);
+    for mnk in CALLED {
+        records.extend(products(&stream, &device, mnk)?);
+    }
+    records.extend(second_uses()?);
     save(&device, records)
 }
 
@@ -115,40 +142,180 @@ fn launches(stream: &Arc<CudaStream>, device: &Device) -> Result<Vec<Value>, Fai
     Ok(vec![beside(0, 2), beside(0, 3), beside(1, 2)])
 }
 
-fn products(device: &Device) -> Result<Vec<Value>, Failure> {
-    let mnk = [128; 3];
+fn products(stream: &Arc<CudaStream>, device: &Device, mnk: [i64; 3]) -> Result<Vec<Value>, Failure> {
     let problem = Problem::new(DType::Bf16, mnk, Layout::Tn)?;
-    let host = [1, 2].map(|seed| normal::<bf16>(128 * 128, seed));
-    let [a, b] = [device.upload(&host[0])?, device.upload(&host[1])?];
-    let c = device.alloc::<bf16>(128 * 128)?;
+    let spans = [problem.a(), problem.b(), problem.c()].map(|matrix| matrix.span() as usize);
+    let host = [0, 1].map(|i| normal::<bf16>(spans[i], i as u64 + 1));
+    let set = || -> Result<[Buffer<bf16>; 3], Failure> {
+        Ok([device.upload(&host[0])?, device.upload(&host[1])?, device.alloc(spans[2])?])
+    };
+    let (same, other) = (set()?, set()?);
     let gemm = Gemms::new(device).get(&problem, KernelKind::for_problem(&problem, device.limits().sm))?;
-    let prepared = gemm.prepare(&a, &b, &c, &[])?.ok_or("C is not empty")?;
+    let prepared = gemm.prepare(&same[0], &same[1], &same[2], &[])?.ok_or("C is not empty")?;
+    let call = |[a, b, c]: &[Buffer<bf16>; 3]| -> Result<(), Failure> { Ok(gemm.run(a, b, c)?) };
+    let mut launches = prepared.launches();
+    let (Some(launch), None) = (launches.next(), launches.next()) else {
+        return Err(format!("{problem:?} takes several launches").into());
+    };
+    let mut driver = raw(stream, launch);
+    let right = |who: &str, c: &Buffer<bf16>| -> Result<(), Failure> {
+        let found = check(&problem, &host[0], &host[1], &c.download()?, None)?;
+        c.fill_bytes(0xff)?;
+        if found.passed() { Ok(()) } else { Err(format!("{problem:?} by {who}: {found:?}").into()) }
+    };
     // SAFETY: the buffers hold the problem's matrices, here and below.
     unsafe { prepared.run() }?;
-    let found = check(&problem, &host[0], &host[1], &c.download()?, None)?;
-    if !found.passed() {
-        return Err(format!("{problem:?}: {found:?}").into());
+    right("Launch::run", &same[2])?;
+    driver()?;
+    right("the driver", &same[2])?;
+    for set in [&same, &other, &same] {
+        call(set)?;
+        right("Gemm::run", &set[2])?;
     }
-    let other = device.alloc::<bf16>(c.len())?;
     let plan =
         CublasLt::open(device).and_then(|library| Plan::new(&library, cublas::Problem::of(&problem), None));
-    let peer = match plan {
-        Ok(peer) => peer,
-        Err(error) => {
-            println!("cublaslt left out: {error}");
-            return Ok(Vec::new());
-        }
-    };
-    let mut contestants = [
+    let mut turn = false;
+    let mut contestants = vec![
         // SAFETY: as above.
         contestant("Launch::run", || Ok(unsafe { prepared.run() }?)),
-        contestant("Gemm::run", || Ok(gemm.run(&a, &b, &c)?)),
-        // C' = B' A'
-        contestant("cublaslt", || Ok(peer.run(0, [&b, &a], &other)?)),
+        contestant("Gemm::run", || call(&same)),
+        contestant("Gemm::run, other buffers", || {
+            turn = !turn;
+            call(if turn { &other } else { &same })
+        }),
+        contestant("cuLaunchKernelEx", &mut driver),
     ];
+    match &plan {
+        // C' = B' A'
+        Ok(peer) => {
+            contestants.push(contestant("cublaslt", || Ok(peer.run(0, [&same[1], &same[0]], &other[2])?)))
+        }
+        Err(error) => println!("cublaslt left out: {error}"),
+    }
     let times = contest(device, RULES, &mut contestants)?;
-    let what = json!({"op": "gemm", "dtype": "bf16", "layout": "tn", "m": mnk[0], "n": mnk[1], "k": mnk[2]});
-    Ok([0, 1].map(|ours| compared(&what, &times[ours], &times[2])).into())
+    let [m, n, k] = mnk;
+    let what = json!({"op": "gemm", "dtype": "bf16", "layout": "tn", "m": m, "n": n, "k": k});
+    let pairs = (0..3).flat_map(|ours| (3..times.len()).map(move |peer| (ours, peer)));
+    Ok(pairs.map(|(ours, peer)| compared(&what, &times[ours], &times[peer])).collect())
+}
+
+/// The driver's own launch of what a prepared launch holds, with all that does not change made beforehand.
+fn raw<'a>(stream: &'a Arc<CudaStream>, launch: &'a Launch) -> impl FnMut() -> Result<(), Failure> + 'a {
+    let function: sys::CUfunction = ptr::with_exposed_provenance_mut(launch.function().unwrap_or(0) as usize);
+    let mut values: Vec<Box<[u8]>> = launch.arguments().map(Box::from).collect();
+    let mut pointers: Vec<*mut c_void> = values.iter_mut().map(|value| value.as_mut_ptr().cast()).collect();
+    let config = *launch.config();
+    let cluster = config.cluster.map(|[x, y, z]| sys::CUlaunchAttribute {
+        id: sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+        pad: [0; 4],
+        value: sys::CUlaunchAttributeValue {
+            clusterDim: sys::CUlaunchAttributeValue_union__bindgen_ty_1 { x, y, z },
+        },
+    });
+    let programmatic = config.programmatic.then_some(sys::CUlaunchAttribute {
+        id: sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+        pad: [0; 4],
+        value: sys::CUlaunchAttributeValue { programmaticStreamSerializationAllowed: 1 },
+    });
+    let mut attributes: Vec<_> = cluster.into_iter().chain(programmatic).collect();
+    move || {
+        let _kept = &values;
+        let raw = sys::CUlaunchConfig {
+            gridDimX: config.grid[0],
+            gridDimY: config.grid[1],
+            gridDimZ: config.grid[2],
+            blockDimX: config.block[0],
+            blockDimY: config.block[1],
+            blockDimZ: config.block[2],
+            sharedMemBytes: config.dynamic_shared,
+            hStream: stream.cu_stream(),
+            attrs: attributes.as_mut_ptr(),
+            numAttrs: attributes.len() as u32,
+        };
+        // SAFETY: the function, its configuration and the bytes of its arguments are those of the launch, which is borrowed.
+        Ok(unsafe { sys::cuLaunchKernelEx(&raw, function, pointers.as_mut_ptr(), ptr::null_mut()) }
+            .result()?)
+    }
+}
+
+/// Measures first uses in processes of their own, with an empty cache on disk and with what the process before has left there.
+fn second_uses() -> Result<Vec<Value>, Failure> {
+    let folder = env::temp_dir().join(format!("girih-first-uses-{}", process::id()));
+    let assembler = env::var_os("GIRIH_PTXAS").filter(|path| !path.is_empty());
+    let mut records = Vec::new();
+    for cache in ["driver", "girih"] {
+        for count in 1..=2 {
+            let mut worker = Command::new(env::current_exe()?);
+            worker
+                .env(WORKER, "1")
+                .env("CUDA_CACHE_DISABLE", "0")
+                .env("CUDA_CACHE_PATH", folder.join("driver"));
+            match (cache, &assembler) {
+                ("driver", _) => worker.env_remove("GIRIH_PTXAS"),
+                (_, Some(path)) => worker.env("GIRIH_PTXAS", path).env("GIRIH_CACHE", folder.join("girih")),
+                _ => continue,
+            };
+            let output = worker.output()?;
+            let text = String::from_utf8_lossy(&output.stdout);
+            if !output.status.success() {
+                return Err(format!("{text}{}", String::from_utf8_lossy(&output.stderr)).into());
+            }
+            for line in text.lines().filter(|line| line.starts_with('{')) {
+                let mut record: Value = serde_json::from_str(line)?;
+                (record["what"]["cache"], record["what"]["use"]) = (cache.into(), count.into());
+                println!("{record}");
+                records.push(record);
+            }
+        }
+    }
+    if folder.exists() {
+        fs::remove_dir_all(folder)?;
+    }
+    Ok(records)
+}
+
+/// What comes before the first launch of each product, in microseconds, as lines of JSON.
+fn first_uses() -> Result<(), Failure> {
+    let Some(device) = gpu() else { return Ok(()) };
+    let limits = device.limits();
+    for [m, n, k] in FIRST {
+        let problem = Problem::new(DType::Bf16, [m, n, k], Layout::Tn)?;
+        let kind = KernelKind::for_problem(&problem, limits.sm);
+        let (config, choose) = timed(|| Ok(choose(&problem, kind, limits.multiprocessors)?))?;
+        let (kernel, generate) = timed(|| Ok(generate(&config, &Epilogue::new())?))?;
+        let (text, print) = timed(|| Ok(kernel.kernel.module().to_string()))?;
+        let (loaded, load) = timed(|| Ok(device.load(&kernel.kernel)?.kernel(config.name)?))?;
+        let gemms = Gemms::new(&device);
+        let (gemm, get) = timed(|| Ok(gemms.get(&problem, kind)?))?;
+        let (mut finds, mut runs) = (Vec::new(), Vec::new());
+        let [a, b, c] = [problem.a(), problem.b(), problem.c()]
+            .map(|matrix| device.zeros::<bf16>(matrix.span() as usize));
+        let (a, b, c) = (a?, b?, c?);
+        for _ in 0..101 {
+            finds.push(timed(|| Ok(gemms.get(&problem, kind)?))?.1);
+            device.synchronize()?;
+            runs.push(timed(|| Ok(gemm.run(&a, &b, &c)?))?.1);
+        }
+        let first_run = runs[0];
+        finds.sort_by(f64::total_cmp);
+        println!(
+            "{}",
+            json!({
+                "what": {"op": "first use", "dtype": "bf16", "layout": "tn", "m": m, "n": n, "k": k},
+                "choose_us": choose, "generate_us": generate, "print_us": print, "text_bytes": text.len(),
+                "load_us": load, "get_us": get, "first_run_us": first_run, "find_us": finds[finds.len() / 2],
+            })
+        );
+        drop(loaded);
+    }
+    Ok(())
+}
+
+/// What `work` returns, and the microseconds that it takes.
+fn timed<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<(T, f64), Failure> {
+    let begun = Instant::now();
+    let done = work()?;
+    Ok((done, begun.elapsed().as_secs_f64() * 1e6))
 }
 
 fn contestant<'a>(name: &str, run: impl FnMut() -> Result<(), Failure> + 'a) -> Contestant<'a> {
