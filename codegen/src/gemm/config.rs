@@ -28,8 +28,9 @@ pub struct GemmConfig {
     pub c_type: DType,
     /// Which of C's modes is contiguous: [`Major::K`] where its rows are, [`Major::Mn`] where its columns are.
     pub c_major: Major,
-    /// Whether the kernel may begin before the kernel before it in its stream has ended. It then prepares itself, and waits before it
-    /// accesses global memory (programmatic dependent launch). Only a warp-specialised mainloop has something to prepare.
+    /// Whether the kernel is one of many short ones: it is launched so that it begins before the kernel before it in its stream has ended, and
+    /// lets the kernel after it begin as early (programmatic dependent launch). Only a warp-specialised mainloop has something to prepare.
+    /// Such a mainloop waits before it accesses global memory in any case, so that any of its launches may be a programmatic one.
     pub programmatic: bool,
 }
 

@@ -85,12 +85,6 @@ pub(super) fn warp_specialized(
     if config.programmatic {
         b.launch_dependent_grids();
     }
-    // Nothing before this accesses global memory.
-    let wait = |b: &mut Builder| {
-        if config.programmatic {
-            b.wait_on_dependent_grids()
-        }
-    };
     let staged = match config.store {
         Store::Tma { rows } => {
             let rows = Rows::new(config, parts, rows)?;
@@ -119,8 +113,9 @@ pub(super) fn warp_specialized(
         b,
         stages,
         feeds,
+        // Nothing before these waits accesses global memory.
         |b, producer| {
-            wait(b);
+            b.wait_on_dependent_grids();
             interface.for_each_tile(b, &Cond::Always, alternates, |b, tile| {
                 let at = [(Operand::A, &tile.place.row), (Operand::B, &tile.place.column)];
                 let [at_a, at_b] = at.map(|(operand, at)| interface.coordinate(operand, at, &tile.place));
@@ -128,7 +123,7 @@ pub(super) fn warp_specialized(
             })
         },
         |b, consumer| {
-            wait(b);
+            b.wait_on_dependent_grids();
             // Threads that have to know the tile wait for it: all threads, where they read or write what depends on the tile.
             let one_stores = staged.as_ref().is_some_and(|staged| !staged.by_threads());
             let knows = !one_stores || interface.epilogue_reads_tiles();

@@ -39,6 +39,9 @@ pub struct RepitchConfig {
     pub vectors: [Option<i64>; 2],
     /// Whether A and B are the matrices of a batch. The copies of these follow each other without a gap.
     pub batch: Batch,
+    /// Whether the pass waits before it accesses memory, so that its launch may be a programmatic one, and lets the product prepare itself
+    /// meanwhile (programmatic dependent launch, sm_90).
+    pub programmatic: bool,
 }
 
 /// A parameter of the pass: what it says of A (0) or B (1).
@@ -111,7 +114,7 @@ struct Copied {
 /// use girih_codegen::gemm::{Batch, RepitchConfig, RepitchParam, repitch};
 ///
 /// // B alone is copied, from rows that begin at any element of 2 bytes to rows of 128 elements.
-/// let pass = repitch(&RepitchConfig { name: "repitch", bits: 16, vectors: [None, Some(1)], batch: Batch::Single })?;
+/// let pass = repitch(&RepitchConfig { name: "repitch", bits: 16, vectors: [None, Some(1)], batch: Batch::Single, programmatic: false })?;
 /// assert_eq!(pass.params[0], RepitchParam::From(1));
 /// assert_eq!(pass.blocks(1, [4096, 128, 1])?, 512);
 /// # Ok::<(), girih_codegen::Error>(())
@@ -132,7 +135,8 @@ pub fn repitch(config: &RepitchConfig) -> Result<Repitch, Error> {
             return refuse("vector", vector.to_string(), &format!("powers of two up to {}", 8 / element));
         }
     }
-    let mut b = Builder::new(config.name, 80, narrow("threads", WARPS * LANES)?);
+    let sm = if config.programmatic { 90 } else { 80 };
+    let mut b = Builder::new(config.name, sm, narrow("threads", WARPS * LANES)?);
     let (mut params, mut tiles, mut copied) = (Vec::new(), [[0; 2]; 2], Vec::new());
     for (operand, vector) in config.vectors.into_iter().enumerate() {
         if let Some(vector) = vector {
@@ -140,6 +144,10 @@ pub fn repitch(config: &RepitchConfig) -> Result<Repitch, Error> {
             tiles[operand] = one.tile;
             copied.push(one);
         }
+    }
+    if config.programmatic {
+        b.launch_dependent_grids();
+        b.wait_on_dependent_grids();
     }
     let block = b.special(Special::CtaidX);
     match &copied[..] {

@@ -82,7 +82,7 @@ fn verify(config: &RepitchConfig, matrices: [Matrix; 2]) {
 }
 
 fn config(bits: u32, vectors: [Option<i64>; 2]) -> RepitchConfig {
-    RepitchConfig { name: "repitch", bits, vectors, batch: Batch::Single }
+    RepitchConfig { name: "repitch", bits, vectors, batch: Batch::Single, programmatic: false }
 }
 
 /// Every element size, any place of the first element, and pitches and extents that end anywhere in a tile.
@@ -146,6 +146,7 @@ fn golden() {
         bits: 16,
         vectors: [Some(1), Some(1)],
         batch: Batch::Single,
+        programmatic: true,
     })
     .unwrap();
     expect_file!["../../testdata/golden/gemm_repitch.ptx"].assert_eq(&pass.kernel.module().to_string());

@@ -162,7 +162,8 @@ impl Gemms {
         drop(loaded);
         let (order, workspace) = (self.order(&oriented, &module)?, self.workspace(&oriented, &module)?);
         let solved = repitched(&oriented, &config)?;
-        let copies = Copies::new(&self.device, &oriented, &solved)?.map(Arc::new);
+        let early = config.mainloop.warp_specialized().is_some();
+        let copies = Copies::new(&self.device, [&oriented, &solved], early)?.map(Arc::new);
         let aligned = aligned(problem, &module.config, transposed, copies.as_deref())?;
         let call = Arc::default();
         Ok(Gemm { problem: *problem, solved, transposed, module, order, workspace, copies, aligned, call })
@@ -262,7 +263,10 @@ impl Gemm {
         let blocks =
             self.module.generated.blocks([m, n, self.solved.batches()], self.module.multiprocessors)?;
         let config = self.module.kernel.config([blocks, 1, 1])?;
-        Ok(if self.module.config.programmatic { config.programmatic() } else { config })
+        // What comes after a pass prepares itself meanwhile.
+        let early =
+            self.module.config.programmatic || self.copies.as_ref().is_some_and(|copies| copies.early);
+        Ok(if early { config.programmatic() } else { config })
     }
 
     /// `c = a * b`, for an epilogue without inputs. Nothing is launched for an empty C. Where K is 0, every sum is 0.

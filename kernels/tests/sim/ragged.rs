@@ -45,6 +45,29 @@ fn only_what_needs_it_is_copied() -> Result<(), Failure> {
     assert_eq!(by_maps(problem.with_pitches(Some(72), Some(260), None)?)?, [false, true]);
     assert_eq!(by_maps(problem.with_alignments(Some(8), Some(16), None)?)?, [true, false]);
     assert_eq!(by_maps(problem.with_alignments(None, Some(2), None)?)?, [false, true]);
+    // Rows that lie in two lines of the cache each are copied where many tiles read them.
+    let large = Problem::new(DType::Bf16, [4095, 4097, 4099], Layout::Tn)?;
+    let large = large.with_pitches(Some(4104), Some(4160), None)?;
+    assert_eq!(copied(large, KernelKind::Sm90)?, [true, false]);
+    assert_eq!(
+        copied(large.batched(2, [None, Some(4160 * 4097 + 8), None])?, KernelKind::Sm90)?,
+        [true, true]
+    );
+    for mnk in [[1000, 4097, 4099], [4095, 1000, 4099], [4095, 4097, 1000]] {
+        let problem =
+            Problem::new(DType::Bf16, mnk, Layout::Tn)?.with_pitches(Some(4104), Some(4104), None)?;
+        assert_eq!(copied(problem, KernelKind::Sm90)?, [false, false], "{mnk:?}");
+    }
+    // Rows that lie in two lines of the cache each are copied where many tiles read them.
+    let large = Problem::new(DType::Bf16, [4095, 4097, 4099], Layout::Tn)?;
+    let large = large.with_pitches(Some(4104), Some(4160), None)?;
+    assert_eq!(by_maps(large)?, [true, false]);
+    assert_eq!(by_maps(large.batched(2, [None, Some(4160 * 4097 + 8), None])?)?, [true, true]);
+    for mnk in [[1000, 4097, 4099], [4095, 1000, 4099], [4095, 4097, 1000]] {
+        let problem =
+            Problem::new(DType::Bf16, mnk, Layout::Tn)?.with_pitches(Some(4104), Some(4104), None)?;
+        assert_eq!(by_maps(problem)?, [false, false], "{mnk:?}");
+    }
     // Threads load what pitches and addresses allow.
     let odd = problem.with_pitches(Some(65), Some(257), None)?.with_alignments(Some(2), Some(2), None)?;
     assert_eq!(copied(odd, KernelKind::Sm80)?, [false, false]);
