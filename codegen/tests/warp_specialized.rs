@@ -34,7 +34,7 @@ pub(crate) fn config(atom: &str, tile: [i64; 3], atoms: Lay, c_type: DType) -> G
         }),
         schedule: Schedule::Persistent { alternate: true },
         batch: Batch::Single,
-        store: Store::Tma { rows: 128 },
+        store: Store::Tma { tile: [128, tile[1]], stages: 1 },
         c_type,
         c_major: Major::K,
         programmatic: false,
@@ -46,8 +46,13 @@ fn with(config: GemmConfig, change: impl FnOnce(WarpSpecialized) -> WarpSpeciali
     config.with_mainloop(Mainloop::WarpSpecialized(change(*config.mainloop.warp_specialized().unwrap())))
 }
 
+/// The configuration with a store of so many rows and columns at once, of which shared memory holds as many as there are stages.
+fn turns(config: GemmConfig, tile: [i64; 2], stages: i64) -> GemmConfig {
+    GemmConfig { store: Store::Tma { tile, stages }, ..config }
+}
+
 fn rows(config: GemmConfig, rows: i64) -> GemmConfig {
-    GemmConfig { store: Store::Tma { rows }, ..config }
+    GemmConfig { store: Store::Tma { tile: [rows, config.tile[1]], stages: 1 }, ..config }
 }
 
 /// Small integers, exact in every order of sums.
@@ -233,6 +238,15 @@ fn products_are_exact() {
         (rows(GemmConfig { c_major: Major::Mn, tile: [256, 64, 64], ..base }, 256), vec![[304, 130, 200]]),
         (GemmConfig { c_major: Major::Mn, store: Store::Direct { vector: 1 }, ..base }, vec![[201, 131, 70]]),
     ];
+    // Turns along both modes, of fewer columns than an atom has, and of several atoms.
+    let wide = config("SM90_64x128x16_F32BF16BF16_SS", [256, 128, 64], two, DType::F32);
+    cases.extend([
+        (turns(wide, [128, 32], 2), vec![[300, 196, 200]]),
+        (turns(wide, [256, 64], 1), vec![[300, 196, 70]]),
+        (turns(GemmConfig { c_type: DType::Bf16, ..wide }, [128, 32], 4), vec![[300, 200, 70]]),
+        (turns(GemmConfig { c_major: Major::Mn, ..wide }, [128, 32], 2), vec![[300, 131, 70]]),
+        (turns(GemmConfig { tile: [128, 256, 64], ..base }, [128, 128], 2), vec![[200, 264, 70]]),
+    ]);
     // Sums that begin anew: in tiles of several atoms along M and N, and several times in a tile.
     let bytes = config("SM90_64x64x32_F32E4M3E4M3_SS_TN", [128, 64, 128], two, DType::F32);
     let promoted = |interval| with(bytes, |w| WarpSpecialized { mma_promotion_interval: interval, ..w });
@@ -386,9 +400,10 @@ fn any_c_goes_through_shared_memory() {
     let single = with(base, |w| WarpSpecialized { atoms: lay!("(1,1):(0,0)"), ..w });
     let wide = config("SM90_64x192x16_F32BF16BF16_SS", [128, 192, 64], lay!("(2,1):(1,0)"), DType::Bf16);
     let coalesced = |config: GemmConfig, rows, vector| {
-        let store = Store::Coalesced { rows, vector };
+        let store = Store::Coalesced { tile: [rows, config.tile[1]], vector };
         GemmConfig { store, ..config }
     };
+    let parts = |config, tile| GemmConfig { store: Store::Coalesced { tile, vector: 1 }, ..config };
     let transposed = |config| GemmConfig { c_major: Major::Mn, ..config };
     let split = |config| GemmConfig { schedule: Schedule::SplitK { parts: 2, cluster: 1 }, ..config };
     let f32s = GemmConfig { c_type: DType::F32, ..base };
@@ -404,6 +419,8 @@ fn any_c_goes_through_shared_memory() {
         (transposed(coalesced(base, 128, 1)), [131, 67, 70], Epilogue::new()),
         (transposed(coalesced(base, 128, 2)), [134, 67, 70], plus()),
         (transposed(coalesced(f32s, 128, 1)), [131, 67, 70], Epilogue::new()),
+        (parts(wide, [128, 96]), [200, 193, 70], Epilogue::new()),
+        (parts(wide, [128, 32]), [200, 193, 70], plus()),
         (split(coalesced(base, 128, 1)), [131, 129, 150], plus()),
     ] {
         let kernel = generate(&config, &epilogue).unwrap_or_else(|e| panic!("{e}: {config:?}"));
@@ -421,9 +438,18 @@ fn pieces_of_epilogues_cover_the_tile() {
         GemmConfig { tile: [256, 64, 64], ..config(TN_BF16, [128, 64, 64], lay!("(2,1):(1,0)"), DType::F32) },
         128,
     );
-    for (inputs, config) in
-        (0..).zip([base, base, GemmConfig { c_type: DType::F32, ..base }, tall, base, base, base])
-    {
+    let parts = turns(GemmConfig { c_type: DType::F32, ..base }, [128, 48], 2);
+    for (inputs, config) in [0, 1, 2, 3, 4, 5, 6, 2, 6].into_iter().zip([
+        base,
+        base,
+        GemmConfig { c_type: DType::F32, ..base },
+        tall,
+        base,
+        base,
+        base,
+        parts,
+        parts,
+    ]) {
         let input =
             |i: i32| Input::matrix(format!("x{i}"), if i % 2 == 0 { DType::Bf16 } else { DType::F32 });
         let epilogue = (0..inputs).fold(Epilogue::new(), |epilogue, i| epilogue.plus(input(i)));
@@ -456,6 +482,7 @@ fn needs_every_part(config: &GemmConfig, mnk: [i64; 3], parts: usize) {
 fn every_part_is_needed() {
     let config = config(TN_BF16, [128, 64, 64], lay!("(2,1):(1,0)"), DType::Bf16);
     needs_every_part(&config, [384, 128, 256], 21);
+    needs_every_part(&turns(config, [128, 16], 2), [384, 128, 256], 33);
 }
 
 #[test]
@@ -481,8 +508,8 @@ fn modules_are_these() {
     check(nt, expect_file!["../testdata/golden/gemm_sm90_f16_nt.ptx"]);
     let high = with(high, |w| WarpSpecialized { registers: [24, 240], ..w });
     check(high, expect_file!["../testdata/golden/gemm_sm90_bf16_256x192.ptx"]);
-    let integers = config("SM90_64x128x32_S32S8S8_SS_TN", [128, 128, 128], two, DType::S32);
-    check(integers, expect_file!["../testdata/golden/gemm_sm90_s8_tn.ptx"]);
+    let integers = config("SM90_64x256x32_S32S8S8_SS_TN", [128, 256, 128], two, DType::S32);
+    check(turns(integers, [128, 64], 2), expect_file!["../testdata/golden/gemm_sm90_s8_tn.ptx"]);
 }
 
 #[test]
@@ -529,6 +556,10 @@ fn misuse_is_told() {
         GemmConfig { tile: [128, 96, 64], ..good },
         GemmConfig { tile: [128, 64, 32], ..good },
         rows(good, 64),
+        turns(good, [128, 48], 1),
+        turns(good, [128, 0], 1),
+        turns(good, [128, 32], 3),
+        turns(good, [128, 32], 0),
         changed(|w| w.registers = [40, 240]),
         GemmConfig {
             tile: [256, 64, 64],
@@ -580,6 +611,10 @@ fn misuse_is_told() {
         tile N = 96: a positive multiple of 64, at most 1024
         tile K = 32: a positive multiple of 64, at most 1024
         rows of the store = 64: multiples of 128 that divide 128
+        columns of the store = 48: divisors of 64 that are the columns of an atom, or of several of 64
+        columns of the store = 0: divisors of 64 that are the columns of an atom, or of several of 64
+        stages of the store = 3: divisors of 2 turns
+        stages of the store = 0: divisors of 2 turns
         registers = 40 and 2 x 240: at most 504 for a thread of each warpgroup together
         registers = 24 and 4 x 120: at most 480 for a thread of each warpgroup together
         tile (M,N) = (512,64): at most 104 accumulators in 128 registers
@@ -599,7 +634,7 @@ fn misuse_is_told() {
         parts of K = 300: 2 to 256
         cluster of parts = 3: 1, 2, 4 or 8, dividing 4
         cluster of parts = 4: 1, 2, 4 or 8, dividing 6
-        store = Tma { rows: 128 }: a direct store where a cluster shares K
+        store = Tma { tile: [128, 64], stages: 1 }: a direct store where a cluster shares K
         tile N = 128: the columns of one atom, a multiple of 64 that a cluster can share
         shared memory = 254096 bytes: stages and rows of C of at most 232448 bytes together
         m = 0: multiples of 1 from 1 to 1073741824 elements

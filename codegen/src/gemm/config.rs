@@ -3,7 +3,7 @@
 use girih_layout::Lay;
 use girih_tensor::DType;
 
-use super::{Batch, Mainloop, MixedInput, Schedule, epilogue};
+use super::{Batch, Mainloop, MixedInput, Schedule, WarpSpecialized, epilogue};
 use crate::Error;
 use crate::atom::{Major, MmaAtom};
 use crate::engine::element_bytes;
@@ -44,14 +44,18 @@ pub enum Store {
     },
     /// Through shared memory and by tensor copies. Only a warp-specialised mainloop leaves room for this.
     Tma {
-        /// The tile's rows that shared memory holds at once. If these are not all, each warpgroup stores its part in turns.
-        rows: i64,
+        /// The rows and columns of the tile that go through shared memory together (CUTLASS's `EpilogueTile`). If these are not all, each
+        /// warpgroup stores its part in turns.
+        tile: [i64; 2],
+        /// How many of them shared memory holds, a divisor of the turns (CUTLASS's `StagesD`): with two, one turn is written while the
+        /// other one is read.
+        stages: i64,
     },
     /// Through shared memory, and from there by the threads, so that a warp writes neighbouring vectors: for a C that tensor maps do not
     /// describe, or whose contiguous extent is no multiple of 16 bytes, since tensor copies store nothing less. Only a warp-specialised mainloop leaves room for this.
     Coalesced {
-        /// As those of [`Store::Tma`].
-        rows: i64,
+        /// As those of [`Store::Tma`], of which shared memory holds one turn.
+        tile: [i64; 2],
         /// As that of [`Store::Direct`].
         vector: i64,
     },
@@ -208,16 +212,38 @@ impl Store {
                 let accepted = "a direct store, since shared memory holds the tiles of A and B";
                 refuse("store", format!("{self:?}"), accepted)
             }
-            (Store::Tma { rows } | Store::Coalesced { rows, .. }, Mainloop::WarpSpecialized(parts)) => {
-                let (unit, [m, n, _]) = (parts.rows()?, config.tile);
-                if rows < unit || rows % unit != 0 || m % rows != 0 {
-                    let accepted = format!("multiples of {unit} that divide {m}");
-                    return refuse("rows of the store", rows.to_string(), &accepted);
-                }
-                parts.check_shared(config.tile, epilogue::shared_bytes(config.c_type, rows, n)?)
+            (Store::Tma { tile, stages }, Mainloop::WarpSpecialized(parts)) => {
+                check_staged(config, parts, tile, stages)
+            }
+            (Store::Coalesced { tile, .. }, Mainloop::WarpSpecialized(parts)) => {
+                check_staged(config, parts, tile, 1)
             }
         }
     }
+}
+
+/// Checks that the results of a tile go through shared memory in turns of so many rows and columns.
+fn check_staged(
+    config: &GemmConfig,
+    parts: &WarpSpecialized,
+    [rows, columns]: [i64; 2],
+    stages: i64,
+) -> Result<(), Error> {
+    let (unit, [m, n, _], atom) = (parts.rows()?, config.tile, parts.atom.shape_mnk[1]);
+    if rows < unit || rows % unit != 0 || m % rows != 0 {
+        let accepted = format!("multiples of {unit} that divide {m}");
+        return refuse("rows of the store", rows.to_string(), &accepted);
+    }
+    let whole = columns > 0 && (atom % columns == 0 || columns % atom == 0);
+    if !whole || n % columns != 0 || parts.with_columns(columns.min(atom)).is_err() {
+        let accepted = format!("divisors of {n} that are the columns of an atom, or of several of {atom}");
+        return refuse("columns of the store", columns.to_string(), &accepted);
+    }
+    let turns = m / rows * (n / columns);
+    if stages < 1 || turns % stages != 0 {
+        return refuse("stages of the store", stages.to_string(), &format!("divisors of {turns} turns"));
+    }
+    parts.check_shared(config.tile, stages * epilogue::shared_bytes(config.c_type, [rows, columns])?)
 }
 
 /// The element types that C may have where sums are of a dtype.

@@ -86,14 +86,14 @@ pub(super) fn warp_specialized(
         b.launch_dependent_grids();
     }
     let staged = match config.store {
-        Store::Tma { rows } => {
-            let rows = Rows::new(config, parts, rows)?;
+        Store::Tma { tile, stages } => {
+            let rows = Rows::new(config, parts, tile, stages)?;
             let copy = rows.tma_copy(&interface.layout_of_map(Operand::C)?)?;
             interface.keep(Operand::C, &copy);
             Some((rows, Out::Tensor(copy, interface.map(Operand::C)?.clone())))
         }
-        Store::Coalesced { rows, vector } => {
-            let rows = Rows::new(config, parts, rows)?;
+        Store::Coalesced { tile, vector } => {
+            let rows = Rows::new(config, parts, tile, 1)?;
             let copy = rows.coalesced(vector)?;
             Some((rows, Out::Threads(copy, interface.tensors(Operand::C)?)))
         }

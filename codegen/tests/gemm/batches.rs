@@ -141,7 +141,7 @@ fn every_mainloop_and_schedule_computes_batches() {
     let transposed = batched(wgmma("SM90_64x64x16_F32BF16BF16_SS<MN,K>", [128, 64, 64], two, DType::Bf16));
     let warps = batched(sm80(DType::Bf16, Major::K, Major::Mn));
     let split = |cluster| Schedule::SplitK { parts: 2, cluster };
-    let (direct, coalesced) = (Store::Direct { vector: 1 }, Store::Coalesced { rows: 128, vector: 1 });
+    let (direct, coalesced) = (Store::Direct { vector: 1 }, Store::Coalesced { tile: [128, 64], vector: 1 });
     let one_by_one = |config: GemmConfig| GemmConfig { store: Store::Direct { vector: 1 }, ..config };
     let configs = [
         hopper,

@@ -113,7 +113,8 @@ fn sm90_mixed() {
         let config = config.with_mainloop(Mainloop::WarpSpecialized(with_scales));
         GemmConfig { c_major: Major::Mn, store, ..config }
     };
-    let s8 = mixed(DType::S8, 16, DType::Bf16, lay!("(2,1):(1,0)"), Store::Tma { rows: 128 });
+    let s8 =
+        mixed(DType::S8, 16, DType::Bf16, lay!("(2,1):(1,0)"), Store::Tma { tile: [128, 16], stages: 1 });
     check(&s8, expect_file!["../../testdata/golden/gemm_sm90_s8_bf16.ptx"]);
     let e4m3 = mixed(DType::E4m3, 64, DType::F32, lay!("(1,1):(0,0)"), Store::Direct { vector: 1 });
     check(&e4m3, expect_file!["../../testdata/golden/gemm_sm90_e4m3_bf16.ptx"]);

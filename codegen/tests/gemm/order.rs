@@ -12,7 +12,8 @@ use crate::warp_specialized::config;
 fn kernel([m, n]: [i64; 2]) -> GemmKernel {
     let atoms = if m > 64 { lay!("(2,1):(1,0)") } else { lay!("(1,1):(0,0)") };
     let of = config(&format!("SM90_64x{n}x16_F32BF16BF16_SS"), [m, n, 64], atoms, DType::Bf16);
-    generate(&GemmConfig { store: Store::Tma { rows: m.min(128) }, ..of }, &Epilogue::new()).unwrap()
+    generate(&GemmConfig { store: Store::Tma { tile: [m.min(128), n], stages: 1 }, ..of }, &Epilogue::new())
+        .unwrap()
 }
 
 /// The order of `tiles` tiles, each of `tile` elements.

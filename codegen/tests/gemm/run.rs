@@ -243,7 +243,7 @@ fn what_cannot_be_built_is_refused() {
         ("vector of the store", |c, _| c.store = Store::Direct { vector: 16 }),
         ("thrfrg", |_, m| m.permutation = [Tile::Lay(lay!("(16,16):(16,1)")), Tile::All]),
         ("thrfrg", |_, m| m.permutation = [Tile::Lay(lay!("(8,2):(1,16)")), Tile::All]),
-        ("store", |c, _| c.store = Store::Tma { rows: 128 }),
+        ("store", |c, _| c.store = Store::Tma { tile: [128, 128], stages: 1 }),
         ("alternate", |c, _| c.schedule = Schedule::Persistent { alternate: true }),
         ("coalesced copy", |c, m| {
             (c.tile, m.a, m.b, m.atoms) = ([64, 32, 32], source(8), source(8), lay!("(4,2):(1,4)"));

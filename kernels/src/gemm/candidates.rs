@@ -147,9 +147,9 @@ fn of_tile(
     let mut out = Vec::new();
     for schedule in schedules(problem, tile) {
         let stores = stores(problem, schedule, [rows, columns], 64 * consumers);
-        // Rows of C that come in turns make room for stages, where these are few.
+        // Parts of C that come in turns make room for stages, where these are few.
         let enough = stores.iter().position(|(_, held)| room(*held) > LEAST_STAGES);
-        for (store, held) in stores.into_iter().take(enough.map_or(2, |enough| enough + 1)) {
+        for (store, held) in stores.into_iter().take(enough.map_or(usize::MAX, |enough| enough + 1)) {
             // As many as fit, or as many as leave room for a second block on the multiprocessor.
             let halves = (MAX_SHARED / 2 - 2048 - held) / ((rows + columns) * depth);
             let mut stages = vec![room(held).min(MOST_STAGES), halves.min(MOST_STAGES)];
@@ -206,13 +206,19 @@ fn stores(problem: &Problem, schedule: Schedule, [rows, columns]: [i64; 2], unit
     if columns * if c.contiguous() == 1 { element } else { 2 } % 32 != 0 {
         return vec![(direct, 0)];
     }
-    let mut together = vec![rows, unit];
-    together.dedup();
-    let staged = |rows| match whole {
-        _ if whole == line => Store::Tma { rows },
-        vector => Store::Coalesced { rows, vector },
+    let staged = |tile, stages| match whole {
+        _ if whole == line => Store::Tma { tile, stages },
+        vector => Store::Coalesced { tile, vector },
     };
-    together.into_iter().map(|rows| (staged(rows), rows * columns * element)).collect()
+    // All of the tile, or some rows, or some columns of these. Tensor copies of one turn read while the next one is written.
+    let by_maps = whole == line;
+    let share = |shares: i64| ([unit, columns / shares], if by_maps { 2 } else { 1 });
+    let turns = if by_maps { [share(4), share(8)] } else { [share(2), share(4)] };
+    let mut parts = vec![([rows, columns], 1), ([unit, columns], 1)];
+    parts.extend(turns.into_iter().filter(|(tile, _)| tile[1] * element % 64 == 0));
+    parts.dedup();
+    let bytes = |[rows, columns]: [i64; 2], turns: i64| turns * rows * columns * element;
+    parts.into_iter().map(|(tile, turns)| (staged(tile, turns), bytes(tile, turns))).collect()
 }
 
 /// How long a configuration would take, in cycles of a multiprocessor, if nothing went wrong.
@@ -229,6 +235,8 @@ const MEMORY: f64 = 2600.0;
 const LATENCY: f64 = 1500.0;
 const START: f64 = 2000.0;
 const MET: f64 = 1500.0;
+/// How many times as long products take that come by a multicast.
+const MULTICAST: f64 = 1.02;
 
 impl Model {
     fn cycles(&self, config: &GemmConfig) -> f64 {
@@ -259,6 +267,8 @@ impl Model {
         let starts = if config.schedule.is_persistent() { 1.0 } else { turns };
         let slow = if matches!(config.store, Store::Direct { .. }) { 3.0 } else { 1.0 };
         let blocks = starts * (START + slow * rows * columns * output / L2);
+        // A multicast takes power, and with it clock rate.
+        let products = if parts.multicast > 1 { products * MULTICAST } else { products };
         // One warpgroup alone waits for its own instructions.
         let alone = parts.threads().unwrap_or(0) == 256 && columns > 32.0;
         let products = if alone { products * 1.2 } else { products };

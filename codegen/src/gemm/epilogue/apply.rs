@@ -41,30 +41,37 @@ impl AtTile<'_> {
         Ok(())
     }
 
-    /// Computes the values of C for row `row` of atoms of `sums`, (FrgV,RestM,RestN), piece by piece: `each` gets the registers of a piece,
-    /// and the piece, which cuts any tensor that is partitioned like the row, (FrgV,1,RestN).
+    /// The epilogue at a piece of the tile.
+    pub(in crate::gemm) fn at_piece(&self, piece: &Piece) -> Result<AtTile<'_>, Error> {
+        let inputs = self.inputs.iter().map(|given| {
+            Ok(match given {
+                Part::Tensor(tensor) => Part::Tensor(piece.of(tensor)?.into()),
+                Part::Scalar(value) => Part::Scalar(value.clone()),
+            })
+        });
+        let (inputs, coordinate) = (inputs.collect::<Result<_, Error>>()?, piece.of(&self.coordinate)?);
+        Ok(AtTile { epilogue: self.epilogue, dtype: self.dtype, coordinate, inputs })
+    }
+
+    /// The same for the sums of a row of atoms, (FrgV,1,RestN), in pieces no smaller than they have to be.
     pub(in crate::gemm) fn for_each_piece_of_row(
         &self,
         b: &mut Builder,
         sums: &Tensor<Rmem>,
-        row: i64,
         mut each: impl FnMut(&mut Builder, &Tensor<Rmem>, &Piece) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let pieces = if self.epilogue.reads_tiles() {
-            let mut all = Piece::all(sums.layout(), 1, self.together())?;
-            all.retain(|piece| piece.at[1] == row);
-            all
+            Piece::all(sums.layout(), 1, self.together())?
         } else {
             // Nothing else has to fit the registers.
-            vec![Piece::row(sums.layout(), row)?]
+            vec![Piece::of_row(sums.layout(), 0, [0, 1])?]
         };
         for (i, piece) in pieces.iter().enumerate() {
             if i > 0 {
                 // Without this ptxas moves the reads of later pieces here, into more registers than there are.
                 b.warp_sync();
             }
-            let of_row = Piece { at: [piece.at[0], 0, piece.at[2]], ..*piece };
-            self.results(b, sums, piece, |b, values| each(b, values, &of_row))?;
+            self.results(b, sums, piece, |b, values| each(b, values, piece))?;
         }
         Ok(())
     }
@@ -166,10 +173,18 @@ impl Piece {
         Ok(all)
     }
 
-    /// A row of atoms of a fragment.
-    fn row(fragment: &Lay, row: i64) -> Result<Piece, Error> {
+    /// Of row `row` of a fragment's atoms, share `share` of `shares` equal ones along N.
+    pub(in crate::gemm) fn of_row(
+        fragment: &Lay,
+        row: i64,
+        [share, shares]: [i64; 2],
+    ) -> Result<Piece, Error> {
         let [values, _, columns] = extents(fragment)?;
-        Ok(Piece { sizes: [values, 1, columns], at: [0, row, 0] })
+        // Shares of the atoms, and of an atom's columns where a share is less than an atom.
+        let of_an_atom = (shares / columns).max(1);
+        let atoms = (columns / shares).max(1);
+        let at = [share % of_an_atom, row, share / of_an_atom];
+        Ok(Piece { sizes: [values / of_an_atom, 1, atoms], at })
     }
 
     /// The piece of a tensor that is partitioned like the fragment.

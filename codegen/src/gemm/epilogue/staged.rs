@@ -4,7 +4,7 @@
 use girih_layout::{Composed, Lay, lay};
 use girih_tensor::{DType, Slice, Tensor};
 
-use super::AtTile;
+use super::apply::{AtTile, Piece};
 use crate::algorithm::{CacheHint, copy, fence_proxy_async, tma_store_arrive, tma_store_wait};
 use crate::atom::{
     AUTO_VECTORIZING_COPY, GmmaLayout, Major, SM90_U16X8_STSM_T, SM90_U32X4_STSM_N, Transfer,
@@ -12,11 +12,12 @@ use crate::atom::{
 };
 use crate::builder::{Builder, SHARED_ALIGN};
 use crate::engine::element_bytes;
+use crate::error::narrow;
 use crate::gemm::batch::Tensors;
 use crate::gemm::mainloop::{Consumer, ROWS, Sums, WARPGROUP};
 use crate::gemm::schedule::Place;
 use crate::gemm::{GemmConfig, WarpSpecialized};
-use crate::sizes::{shape_tiler, static_size};
+use crate::sizes::shape_tiler;
 use crate::tiled::mma::Operand;
 use crate::{Error, Expr, Gmem, Smem, ThrCopy, TiledCopy, TiledMma, TmaCopy};
 
@@ -25,18 +26,20 @@ const LANES: i64 = 32;
 /// The lines of C that the threads of a warpgroup store together, so that what is under way fits the registers.
 const LINES: i64 = 8;
 
-/// The layout of rows of C in shared memory, and the copies to and from there.
+/// The layout of pieces of C in shared memory, and the copies to and from there.
 #[derive(Clone, Debug)]
 pub(in crate::gemm) struct Rows {
     /// BlockM and BlockN.
     tile: [i64; 2],
     dtype: DType,
     major: Major,
-    /// Rows of the tile that shared memory has room for.
-    together: i64,
+    /// The rows and columns of the tile that go through shared memory together, EpiM and EpiN.
+    together: [i64; 2],
+    /// How many of these shared memory has room for.
+    stages: i64,
     /// How many warpgroups multiply.
     consumers: i64,
-    /// The layout of a warpgroup's 64 rows, (64,BlockN), as a tensor copy takes them.
+    /// The layout of a warpgroup's 64 rows, (64,EpiN), as a tensor copy takes them.
     layout: Composed,
     /// The copy of those rows from registers.
     store: TiledCopy,
@@ -58,14 +61,25 @@ pub(in crate::gemm) enum Out {
     Threads(TiledCopy, Tensors),
 }
 
+/// 64 rows of a warpgroup, or some columns of them, as long as they are in shared memory.
+struct Strip {
+    /// Which of the warpgroup's rows of atoms, and which of the tile's EpiN columns.
+    row: i64,
+    column: i64,
+    /// The place among the warpgroup's in shared memory.
+    place: i64,
+}
+
 impl Rows {
     pub(in crate::gemm) fn new(
         config: &GemmConfig,
         parts: &WarpSpecialized,
-        together: i64,
+        together: [i64; 2],
+        stages: i64,
     ) -> Result<Rows, Error> {
         let ([m, n, _], dtype, major) = (config.tile, config.c_type, config.c_major);
-        let layout = GmmaLayout::select(major, dtype, [ROWS, n]).tile(dtype, [ROWS, n])?;
+        let columns = together[1];
+        let layout = GmmaLayout::select(major, dtype, [ROWS, columns]).tile(dtype, [ROWS, columns])?;
         let bits = dtype.bits();
         // A thread has two neighbours of a row.
         let by = match (bits, major) {
@@ -76,9 +90,11 @@ impl Rows {
             (_, Major::K) => UNIVERSAL_COPY_64,
             (_, Major::Mn) => UNIVERSAL_COPY_32,
         };
-        let store =
-            TiledCopy::of_mma(by, bits, &TiledMma::new(parts.atom, lay!("(1,1):(0,0)"))?, Operand::C)?;
-        Ok(Rows { tile: [m, n], dtype, major, together, consumers: parts.consumers()?, layout, store })
+        // The sums of fewer columns lie as those of an atom with as many columns.
+        let atom = parts.with_columns(columns.min(parts.atom.shape_mnk[1]))?.atom;
+        let store = TiledCopy::of_mma(by, bits, &TiledMma::new(atom, lay!("(1,1):(0,0)"))?, Operand::C)?;
+        let consumers = parts.consumers()?;
+        Ok(Rows { tile: [m, n], dtype, major, together, stages, consumers, layout, store })
     }
 
     /// The tensor copy to C, which lies in global memory as `global` says.
@@ -89,7 +105,7 @@ impl Rows {
 
     /// The copy to C by the threads of a warpgroup in vectors of `vector` elements, of which a warp writes neighbours.
     pub(in crate::gemm) fn coalesced(&self, vector: i64) -> Result<TiledCopy, Error> {
-        let (mode, n) = (usize::from(self.major == Major::K), self.tile[1]);
+        let (mode, n) = (usize::from(self.major == Major::K), self.together[1]);
         let line = [ROWS, n][mode];
         let along = (1..=LANES)
             .rev()
@@ -115,15 +131,15 @@ impl Rows {
     }
 }
 
-/// The bytes of shared memory that `rows` rows of C take.
-pub(in crate::gemm) fn shared_bytes(dtype: DType, rows: i64, tile_n: i64) -> Result<i64, Error> {
-    Ok(rows * tile_n * element_bytes("c_type", dtype)?)
+/// The bytes of shared memory that so many rows and columns of C take.
+pub(in crate::gemm) fn shared_bytes(dtype: DType, [rows, columns]: [i64; 2]) -> Result<i64, Error> {
+    Ok(rows * columns * element_bytes("c_type", dtype)?)
 }
 
 impl Staged {
     /// Allocates the shared memory.
     pub(in crate::gemm) fn new(b: &mut Builder, rows: Rows, out: Out) -> Result<Staged, Error> {
-        let bytes = shared_bytes(rows.dtype, rows.together, rows.tile[1])?;
+        let bytes = rows.stages * shared_bytes(rows.dtype, rows.together)?;
         let base = b.alloc_shared(bytes, SHARED_ALIGN)?;
         Ok(Staged { rows, out, base })
     }
@@ -133,7 +149,7 @@ impl Staged {
         matches!(self.out, Out::Threads(..))
     }
 
-    /// Stores the results to shared memory, as many rows as there is room for, and from there to C, 64 rows at a time.
+    /// Stores the results to shared memory, as many rows and columns as go there together, and from there to C, 64 rows at a time.
     pub(in crate::gemm) fn store(
         &self,
         b: &mut Builder,
@@ -142,23 +158,27 @@ impl Staged {
         sums: &Sums,
         tile: &Place,
     ) -> Result<(), Error> {
-        let rest_m = static_size("C", &sums.values.layout().mode(1)?)?;
-        let together = self.rows.together / (ROWS * self.rows.consumers);
+        let [rows, columns] = self.rows.together;
+        let [turns_m, turns_n] = [self.rows.tile[0] / rows, self.rows.tile[1] / columns];
+        let together = rows / (ROWS * self.rows.consumers);
         let barrier = consumer.group() + &Expr::from(1);
-        for first in (0..rest_m).step_by(together as usize) {
-            let parts = first..first + together;
-            // Before they are written again, the rows of the last turn must have been read.
-            self.finish(b, consumer)?;
+        for turn in 0..turns_m * turns_n {
+            let (first, column, stage) = (turn / turns_n * together, turn % turns_n, turn % self.rows.stages);
+            let strips = (first..first + together)
+                .map(|row| Strip { row, column, place: stage * together + row - first })
+                .collect::<Vec<_>>();
+            // Before a stage is written again, it must have been read.
+            self.wait(b, consumer, self.rows.stages - 1)?;
             b.named_barrier_sync(&barrier, WARPGROUP as u32)?;
-            for part in parts.clone() {
-                self.to_shared(b, consumer, epilogue, sums, part, part - first)?;
+            for strip in &strips {
+                self.to_shared(b, consumer, epilogue, sums, strip)?;
             }
             if !self.by_threads() {
                 fence_proxy_async(b);
             }
             b.named_barrier_sync(&barrier, WARPGROUP as u32)?;
             let to_global = |b: &mut Builder| {
-                parts.clone().try_for_each(|part| self.to_global(b, consumer, tile, part, part - first))
+                strips.iter().try_for_each(|strip| self.to_global(b, consumer, tile, strip))
             };
             if self.by_threads() {
                 to_global(b)?;
@@ -173,44 +193,50 @@ impl Staged {
         Ok(())
     }
 
-    /// Waits until tensor copies have read the rows in shared memory.
+    /// Waits until tensor copies have read what is in shared memory.
     pub(in crate::gemm) fn finish(&self, b: &mut Builder, consumer: &Consumer<'_>) -> Result<(), Error> {
+        self.wait(b, consumer, 0)
+    }
+
+    /// Waits until tensor copies have read all but the last `pending` stages.
+    fn wait(&self, b: &mut Builder, consumer: &Consumer<'_>, pending: i64) -> Result<(), Error> {
         if self.by_threads() {
             return Ok(());
         }
         b.if_(consumer.leader(), |b| {
-            tma_store_wait(b, 0);
+            tma_store_wait(b, narrow("stages of the store", pending)?);
             Ok(())
         })
     }
 
-    /// Stores 64 rows of results at `place` among the warpgroup's rows in shared memory.
+    /// Stores a strip of the results to its place in shared memory.
     fn to_shared(
         &self,
         b: &mut Builder,
         consumer: &Consumer<'_>,
         epilogue: &AtTile<'_>,
         sums: &Sums,
-        part: i64,
-        place: i64,
+        strip: &Strip,
     ) -> Result<(), Error> {
-        let rows = self.rows_at(consumer.group(), place)?; // (64,BlockN)
-        let rows = self.rows.store.get_slice(consumer.thread())?.partition_d(&rows)?; // (FrgV,1,RestN)
-        epilogue.for_each_piece_of_row(b, &sums.values, part, |b, values, piece| {
-            copy(b, &self.rows.store, values, &piece.of(&rows)?)
+        let place = self.place(consumer.group(), strip)?; // (64,EpiN)
+        let place = self.rows.store.get_slice(consumer.thread())?.partition_d(&place)?; // (FrgV,1,RestN)
+        let share = [strip.column, self.rows.tile[1] / self.rows.together[1]];
+        let piece = Piece::of_row(sums.values.layout(), strip.row, share)?;
+        let sums = piece.of(&sums.values)?; // (FrgV,1,RestN)
+        epilogue.at_piece(&piece)?.for_each_piece_of_row(b, &sums, |b, values, piece| {
+            copy(b, &self.rows.store, values, &piece.of(&place)?)
         })
     }
 
-    /// Copies 64 rows from shared memory to C, or issues the tensor copies that do so.
+    /// Copies a strip from shared memory to C, or issues the tensor copies that do so.
     fn to_global(
         &self,
         b: &mut Builder,
         consumer: &Consumer<'_>,
         tile: &Place,
-        part: i64,
-        place: i64,
+        strip: &Strip,
     ) -> Result<(), Error> {
-        let [tile_m, tile_n] = self.rows.tile;
+        let ([tile_m, tile_n], columns) = (self.rows.tile, self.rows.together[1]);
         let [group, thread] = match &self.out {
             Out::Tensor(..) => [consumer.group().clone(), consumer.thread().clone()],
             // As variables of this tile, so that what follows from them takes no registers beside the sums.
@@ -219,31 +245,31 @@ impl Staged {
                 b.bounded(consumer.thread(), WARPGROUP - 1)?,
             ],
         };
-        let row = &(&tile.row * (tile_m / ROWS)) + &(&group + &Expr::from(part * self.rows.consumers));
-        let (mut extents, mut at) =
-            (vec![ROWS, tile_n], vec![Slice::At(row), Slice::At(tile.column.clone())]);
-        let rows = self.rows_at(&group, place)?; // (64,BlockN)
+        let row = &(&tile.row * (tile_m / ROWS)) + &(&group + &Expr::from(strip.row * self.rows.consumers));
+        let column = &(&tile.column * (tile_n / columns)) + &Expr::from(strip.column);
+        let (mut extents, mut at) = (vec![ROWS, columns], vec![Slice::At(row), Slice::At(column)]);
+        let place = self.place(&group, strip)?; // (64,EpiN)
         match &self.out {
             Out::Tensor(boxes, map) => {
                 let whole = boxes.tma_tensor()?;
                 extents.resize(whole.layout().rank(), 1);
                 at.resize(extents.len(), Slice::At(tile.batch.clone()));
-                let target = whole.local_tile(&shape_tiler(&extents)?, &at)?; // (64,BlockN,1)
-                let rows =
-                    Tensor::new(rows.engine().clone(), rows.layout().append_to(extents.len(), &Lay::UNIT)?);
+                let target = whole.local_tile(&shape_tiler(&extents)?, &at)?; // (64,EpiN,1)
+                let place =
+                    Tensor::new(place.engine().clone(), place.layout().append_to(extents.len(), &Lay::UNIT)?);
                 let one = boxes.copy().get_slice(&Expr::from(0))?;
                 // The cache is kept for A and B.
                 let with = boxes.with(map).cache_hint(CacheHint::EvictFirst);
-                copy(b, with, &one.partition_s(&rows)?, &one.partition_d(&target)?) // (Box,1,RestN,1)
+                copy(b, with, &one.partition_s(&place)?, &one.partition_d(&target)?) // (Box,1,RestN,1)
             }
             Out::Threads(threads, c) => {
-                let target = c.at(tile).local_tile(&shape_tiler(&extents)?, &at)?; // (64,BlockN)
-                self.by_lines(b, &threads.get_slice(&thread)?, threads, &rows, &target)
+                let target = c.at(tile).local_tile(&shape_tiler(&extents)?, &at)?; // (64,EpiN)
+                self.by_lines(b, &threads.get_slice(&thread)?, threads, &place, &target)
             }
         }
     }
 
-    /// Copies rows from shared memory to their place in C, (64,BlockN), a few lines of C's contiguous mode at a time.
+    /// Copies rows from shared memory to their place in C, (64,EpiN), a few lines of C's contiguous mode at a time.
     fn by_lines(
         &self,
         b: &mut Builder,
@@ -252,7 +278,8 @@ impl Staged {
         rows: &Tensor<Smem>,
         target: &Tensor<Gmem>,
     ) -> Result<(), Error> {
-        let (all, mut piece) = ([ROWS, self.rows.tile[1]], [ROWS, self.rows.tile[1]]);
+        let all = [ROWS, self.rows.together[1]];
+        let mut piece = all;
         let across = usize::from(self.rows.major != Major::K);
         piece[across] = threads.extents()?[across].max(LINES);
         let tiler = shape_tiler(&piece)?;
@@ -265,10 +292,10 @@ impl Staged {
         })
     }
 
-    /// The rows of C, (64,BlockN), at `place` among the warpgroup's rows in shared memory.
-    fn rows_at(&self, group: &Expr, place: i64) -> Result<Tensor<Smem>, Error> {
-        let bytes = shared_bytes(self.rows.dtype, ROWS, self.rows.tile[1])?;
-        let number = group + &Expr::from(place * self.rows.consumers);
+    /// The place of a strip in shared memory, (64,EpiN).
+    fn place(&self, group: &Expr, strip: &Strip) -> Result<Tensor<Smem>, Error> {
+        let bytes = shared_bytes(self.rows.dtype, [ROWS, self.rows.together[1]])?;
+        let number = group + &Expr::from(strip.place * self.rows.consumers);
         let base = &self.base + &(&number * bytes);
         Ok(Tensor::new(
             Smem::new(base, self.rows.dtype, Some(self.rows.layout.swizzle())),

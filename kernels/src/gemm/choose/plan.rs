@@ -139,22 +139,26 @@ pub(super) struct WarpSpecializedFacts {
 }
 
 impl WarpSpecializedFacts {
-    /// How C is stored, and the bytes of shared memory that it takes: all rows of a tile, or as many as one instruction of each warpgroup
-    /// computes. Blocks of a cluster exchange their sums in the place of C's rows, and store from registers.
-    fn stores(&self) -> [(Store, i64); 2] {
+    /// How C is stored, and the bytes of shared memory that it takes: all of a tile, as many rows as one instruction of each warpgroup
+    /// computes, or some columns of these. Blocks of a cluster exchange their sums in the place of C's rows, and store from registers.
+    fn stores(&self) -> [(Store, i64); 3] {
         let ([rows, columns], element) = (self.plan.tile, i64::from(self.output.bits() / 8));
         if self.plan.cluster > 1 {
             let sums = i64::from(sums(self.dtype).bits() / 8);
             // A thread has two neighbours of a row.
             let vector = if self.plan.columns { 1 } else { self.store.unwrap_or(2) };
-            return [(Store::Direct { vector }, rows * columns * sums); 2];
+            return [(Store::Direct { vector }, rows * columns * sums); 3];
         }
-        [rows, 64 * self.plan.warpgroups as i64].map(|rows| {
+        let unit = 64 * self.plan.warpgroups as i64;
+        let [whole, some] = [[rows, columns], [unit, columns]].map(|tile| (tile, 1));
+        // Tensor copies of one turn read while the next one is written; threads do not wait for their own copies.
+        let parts = if self.store.is_none() { ([unit, columns / 4], 2) } else { ([unit, columns / 2], 1) };
+        [whole, some, parts].map(|(tile, stages)| {
             let store = match self.store {
-                None => Store::Tma { rows },
-                Some(vector) => Store::Coalesced { rows, vector },
+                None => Store::Tma { tile, stages },
+                Some(vector) => Store::Coalesced { tile, vector },
             };
-            (store, rows * columns * element)
+            (store, tile[0] * tile[1] * stages * element)
         })
     }
 
@@ -170,8 +174,8 @@ impl WarpSpecializedFacts {
         // A kilobyte holds the barriers of the pipeline.
         let room =
             |(store, bytes): (Store, i64)| (store, ((MAX_SHARED - 1024 - bytes) / stage).min(MOST_STAGES));
-        let [whole, part] = self.stores().map(room);
-        if whole.1 >= LEAST_STAGES { whole } else { part }
+        let [whole, rows, part] = self.stores().map(room);
+        [whole, rows].into_iter().find(|(_, stages)| *stages >= LEAST_STAGES).unwrap_or(part)
     }
 
     /// Whether shared memory has room for stages enough, and the tensor copies of B can be parted.

@@ -133,17 +133,17 @@ impl WarpSpecialized {
         Ok(self.consumers()? > 1)
     }
 
-    /// The mainloop whose sums are those of a share of the columns, if `blocks` blocks share them.
-    pub(super) fn share(&self, blocks: i64) -> Result<WarpSpecialized, Error> {
-        let MmaAtom { kind, shape_mnk: [_, n, _], c_type, a_type, b_type, majors, product, .. } = self.atom;
-        let atom = MmaAtom::wgmma(kind, n / blocks, [c_type, a_type, b_type], majors, product)?;
+    /// The mainloop with an atom of so many columns.
+    pub(in crate::gemm) fn with_columns(&self, columns: i64) -> Result<WarpSpecialized, Error> {
+        let MmaAtom { kind, c_type, a_type, b_type, majors, product, .. } = self.atom;
+        let atom = MmaAtom::wgmma(kind, columns, [c_type, a_type, b_type], majors, product)?;
         Ok(WarpSpecialized { atom, ..*self })
     }
 
     /// Checks that `blocks` blocks can share the columns of a tile, and that there is shared memory for the sums of a tile.
     pub(in crate::gemm) fn check_share(&self, tile: [i64; 3], blocks: i64) -> Result<(), Error> {
         let ([m, n, _], [_, columns, _]) = (tile, self.atom.shape_mnk);
-        if n != columns || n % (8 * blocks) != 0 || self.share(blocks).is_err() {
+        if n != columns || n % (8 * blocks) != 0 || self.with_columns(n / blocks).is_err() {
             let accepted =
                 format!("the columns of one atom, a multiple of {} that a cluster can share", 8 * blocks);
             return refuse("tile N", n.to_string(), &accepted);

@@ -171,7 +171,7 @@ impl<'a> Consumer<'a> {
     /// [`Error::Config`] if the shares are no whole atoms.
     pub fn share_of_sums(&self, b: &mut Builder, blocks: i64) -> Result<Sums, Error> {
         let super::WarpSpecializedMainloop { parts, tile: [m, n, k], .. } = self.shared.mainloop;
-        let mma = parts.share(blocks)?.mma()?;
+        let mma = parts.with_columns(n / blocks)?.mma()?;
         let thread = mma.get_slice(&(&(&self.group * WARPGROUP) + &self.thread))?;
         Sums::new(b, &mma, [*m, n / blocks, *k], thread)
     }
