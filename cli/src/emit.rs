@@ -1,15 +1,16 @@
-//! `girih emit`: prints the PTX of a kernel, without a device.
+//! `girih emit`: prints the PTX of a kernel, or writes the machine code that NVIDIA's assembler makes of it, without a device.
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use girih_codegen::gemm::{Epilogue, generate};
+use girih_device::{Assembler, Optimization};
 use girih_kernels::gemm::KernelKind;
 use girih_ptx::{Item, Module, Statement};
 
 use crate::output::Output;
-use crate::{CommandResult, copy, gemm};
+use crate::{CommandResult, Error, copy, gemm};
 
 /// The arguments of `girih emit`.
 #[derive(clap::Args)]
@@ -25,27 +26,40 @@ enum Kernel {
     Gemm {
         #[command(flatten)]
         problem: gemm::ProblemArgs,
-        /// Write a file instead of stdout
-        #[arg(short, long, value_name = "FILE")]
-        output: Option<PathBuf>,
+        #[command(flatten)]
+        to: To,
     },
     /// The kernel that `girih copy` runs for the same arguments
     #[command(after_help = copy::EXAMPLES)]
     Copy {
         #[command(flatten)]
         problem: Box<copy::ProblemArgs>,
-        /// Write a file instead of stdout
-        #[arg(short, long, value_name = "FILE")]
-        output: Option<PathBuf>,
+        #[command(flatten)]
+        to: To,
     },
 }
 
+/// Where the kernel goes, and as what.
+#[derive(clap::Args)]
+struct To {
+    /// Write a file instead of stdout
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Write machine code instead of PTX: a cubin, which cuModuleLoadData loads without compiling. It is made by the `ptxas` that
+    /// GIRIH_PTXAS names, or else by the one in PATH
+    #[arg(long, requires = "output")]
+    cubin: bool,
+    /// Architecture of the machine code, 90 for sm_90 [default: the oldest that runs the PTX, or the only one]
+    #[arg(long, requires = "cubin")]
+    sm: Option<u32>,
+}
+
 pub(crate) fn run(args: Args) -> CommandResult {
-    let (module, output) = match args.kernel {
-        Kernel::Gemm { problem, output } => (gemm_module(&problem.without_files()?)?, output),
-        Kernel::Copy { problem, output } => (copy_module(&problem.problem()?)?, output),
+    let (module, to) = match args.kernel {
+        Kernel::Gemm { problem, to } => (gemm_module(&problem.without_files()?)?, to),
+        Kernel::Copy { problem, to } => (copy_module(&problem.problem()?)?, to),
     };
-    deliver(&module, output.as_deref())?;
+    deliver(&module, &to)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -106,9 +120,21 @@ fn annotated(mut module: Module, notes: Vec<String>, partitions: &[(&str, String
     module
 }
 
-fn deliver(module: &Module, output: Option<&Path>) -> Result<(), Box<dyn std::error::Error>> {
-    match output {
-        Some(path) => Ok(Output::new(path)?.write(|to| write!(to, "{module}"))?),
-        None => Ok(io::stdout().lock().write_all(module.to_string().as_bytes())?),
+fn deliver(module: &Module, to: &To) -> Result<(), Box<dyn std::error::Error>> {
+    let Some(path) = to.output.as_deref() else {
+        return Ok(io::stdout().lock().write_all(module.to_string().as_bytes())?);
+    };
+    let output = Output::new(path)?;
+    if !to.cubin {
+        return Ok(output.write(|to| write!(to, "{module}"))?);
     }
+    let assembler = match Assembler::from_env()? {
+        Some(assembler) => assembler,
+        None => Assembler::find("ptxas").ok_or(Error::NoAssembler)?,
+    };
+    let built = assembler.assemble(module, to.sm.unwrap_or(module.target.sm), Optimization::Full)?;
+    // Of what the assembler says, this is what makes code slow or wrong.
+    let warned = built.log.lines().filter(|line| line.contains("warning") || line.contains("(C75"));
+    warned.for_each(|line| eprintln!("{line}"));
+    Ok(output.write(|to| to.write_all(&built.code))?)
 }

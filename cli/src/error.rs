@@ -84,6 +84,11 @@ pub enum Error {
     /// No kernel stores the dtype.
     #[error("no kernel stores `{0}`: f32, f64, f16, bf16, e4m3 or fp8, e5m2, and s32 or int32 are accepted")]
     OutputDType(String),
+    /// Machine code is asked for, and there is no assembler.
+    #[error(
+        "--cubin needs NVIDIA's assembler, and there is no `ptxas` in PATH: install the CUDA toolkit, or let GIRIH_PTXAS name one"
+    )]
+    NoAssembler,
     /// No atom has the name.
     #[error("there is no atom `{name}`; names like this one are: {}", list(.near))]
     UnknownAtom {

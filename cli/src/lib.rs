@@ -43,7 +43,7 @@ enum Command {
     Copy(Box<copy::Args>),
     /// Run a kernel of a PTX file in the simulator, with all its checks
     Sim(sim::Args),
-    /// Print the PTX of a kernel
+    /// Print the PTX of a kernel, or write its machine code
     Emit(emit::Args),
     /// Evaluate a layout expression and print the layout
     Layout(layout::Args),

@@ -1,10 +1,12 @@
 //! `girih emit` prints well-formed PTX, and the same PTX that `girih gemm` runs.
 
+use std::path::{Path, PathBuf};
+
 use girih_device::{Device, Select};
 use girih_kernels::gemm::{Gemms, INPUTS, KernelKind, Layout, Order, Problem};
 use girih_ptx::Module;
 
-use super::{folder, succeeds};
+use super::{folder, girih, girih_in, succeeds, text};
 
 #[test]
 fn the_ptx_of_a_gemm_is_the_one_that_runs() -> Result<(), Box<dyn std::error::Error>> {
@@ -55,4 +57,59 @@ fn sizes_are_parameters_and_a_file_holds_the_same_bytes() {
     assert_eq!(succeeds(folder.path(), "emit gemm --m 64 --n 64 --k 64 -o gemm.ptx"), "");
     assert_eq!(std::fs::read_to_string(folder.path().join("gemm.ptx")).expect("written"), text);
     assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 1);
+}
+
+/// The assembler that the gate fetches, or the one that `GIRIH_PTXAS` names.
+fn ptxas() -> Option<PathBuf> {
+    let fetched = || Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("ptx-tools").join("ptxas");
+    let path = std::env::var_os("GIRIH_PTXAS").map_or_else(fetched, PathBuf::from);
+    path.is_file().then_some(path)
+}
+
+#[test]
+fn a_cubin_is_for_its_architecture() {
+    let Some(ptxas) = ptxas() else {
+        eprintln!("SKIPPED: no ptxas (GIRIH_PTXAS names one)");
+        return;
+    };
+    let folder = folder();
+    let emit = |rest: &str| {
+        let line = format!("emit gemm --m 64 --n 64 --k 64 --cubin -o gemm.cubin {rest}");
+        let output = girih(folder.path(), &line).env("GIRIH_PTXAS", &ptxas).output().expect("girih starts");
+        let (out, err) = (text(&output.stdout), text(&output.stderr));
+        assert!(output.status.success() && out.is_empty() && err.is_empty(), "girih {line}: {out}{err}");
+        std::fs::read(folder.path().join("gemm.cubin")).expect("written")
+    };
+    // ELF of CUDA, machine 190; the second byte of the flags is the architecture (as `cuobjdump -elf` says).
+    let about = |code: &[u8]| (code[..4].to_vec(), u16::from_le_bytes([code[18], code[19]]), code[49]);
+    for (rest, sm) in
+        [("", 80), ("--sm 90", 90), ("--kernel sm90", 90), ("--kernel simt --dtype f32 --sm 89", 89)]
+    {
+        assert_eq!(about(&emit(rest)), (b"\x7fELF".to_vec(), 190, sm), "{rest}");
+    }
+}
+
+#[test]
+fn without_an_assembler_there_is_no_cubin() {
+    let folder = folder();
+    for (variable, value, wanted) in [
+        (
+            "PATH",
+            "",
+            "error: --cubin needs NVIDIA's assembler, and there is no `ptxas` in PATH: install the CUDA toolkit, or let GIRIH_PTXAS name one\n",
+        ),
+        (
+            "GIRIH_PTXAS",
+            "/no/ptxas",
+            "error: the assembler /no/ptxas does not run (there is no such program): GIRIH_PTXAS names the `ptxas` of a CUDA toolkit, or is not set, and then the driver compiles\n",
+        ),
+    ] {
+        let mut command = girih(folder.path(), "emit copy --cubin -o copy.cubin");
+        let output = command.env_remove("GIRIH_PTXAS").env(variable, value).output().expect("girih starts");
+        assert!(!output.status.success());
+        assert_eq!(text(&output.stderr), wanted);
+        assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0);
+    }
+    // A cubin is not for a terminal.
+    assert!(!girih_in(folder.path(), "emit gemm --cubin").status.success());
 }

@@ -12,12 +12,14 @@ use std::process::{Command, Output};
 
 /// Runs girih in `folder`.
 fn girih_in(folder: &Path, line: &str) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_girih"))
-        .args(line.split_whitespace())
-        .current_dir(folder)
-        .env("GIRIH_DEVICE", "sim")
-        .output()
-        .expect("girih starts")
+    girih(folder, line).output().expect("girih starts")
+}
+
+/// A run of girih in `folder` that has not begun.
+fn girih(folder: &Path, line: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_girih"));
+    command.args(line.split_whitespace()).current_dir(folder).env("GIRIH_DEVICE", "sim");
+    command
 }
 
 /// The standard output of a run that must succeed.
