@@ -9,6 +9,7 @@ mod copy;
 mod emit;
 mod error;
 mod eval;
+mod explain;
 pub mod expr;
 pub mod facts;
 mod gemm;
@@ -45,6 +46,8 @@ enum Command {
     Sim(sim::Args),
     /// Print the PTX of a kernel, or write its machine code
     Emit(emit::Args),
+    /// Say why a problem gets the kernel that it gets, and what limits it
+    Explain(explain::Args),
     /// Evaluate a layout expression and print the layout
     Layout(layout::Args),
     /// Draw atoms, tiled copies and MMAs, and bank conflicts
@@ -62,6 +65,7 @@ pub fn main() -> ExitCode {
         Command::Copy(args) => copy::run(*args),
         Command::Sim(args) => sim::run(args),
         Command::Emit(args) => emit::run(args),
+        Command::Explain(args) => explain::run(args),
         Command::Layout(args) => layout::run(args),
         Command::Show(args) => show::run(args),
         Command::Plan(args) => plan::run(args),

@@ -11,5 +11,7 @@ pub mod copy;
 mod error;
 pub mod gemm;
 mod launch;
+mod roof;
 
 pub use error::{DTYPES, Error};
+pub use roof::Roof;

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use girih_kernels::Roof;
 use serde_json::Value;
 
-use crate::roof::Roof;
+use crate::roof::seconds;
 use crate::rows::Row;
 
 /// The rows with the last record of each, and what is known of the machine.
@@ -133,7 +134,7 @@ fn line(row: &Row, record: &Value) -> [String; COLUMNS] {
     };
     let roof = record["gpu"].as_str().and_then(Roof::of).zip(record["girih_us"].as_f64());
     let roof =
-        roof.map_or(String::from("-"), |(roof, us)| format!("{:.0} %", 1e8 * roof.seconds(&row.work) / us));
+        roof.map_or(String::from("-"), |(roof, us)| format!("{:.0} %", 1e8 * seconds(&roof, &row.work) / us));
     let reached = ratio(record).map_or("", |ratio| if ratio >= row.bar { "reached" } else { "" });
     let said = ["failed", "girih_wrong", "peer_wrong", "girih_missing", "peer_missing"].into_iter().find_map(
         |field| {

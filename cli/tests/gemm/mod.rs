@@ -2,6 +2,7 @@
 
 mod emit;
 mod errors;
+mod explain;
 mod files;
 mod matrix;
 mod padding;

@@ -3,12 +3,14 @@
 mod configs;
 mod plan;
 mod plans;
+mod reasons;
 
 use girih_codegen::gemm::{Batch, GemmConfig, Major, Source};
 use girih_tensor::DType;
 
 use configs::{Input, MultistageFacts, STORES_SIMT, STORES_SM80, STORES_SM90, loads, takes, tensor};
 use plan::{Plan, WarpSpecializedFacts};
+use plans::Rule;
 
 use super::repitch::between;
 use super::{Matrix, Problem};
@@ -18,6 +20,7 @@ use crate::launch::widest;
 pub use configs::all;
 pub(super) use plan::{PROMOTION, promoted};
 pub use plans::measured;
+pub use reasons::reasons;
 
 /// A family of kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -101,7 +104,7 @@ fn single(problem: &Problem, kind: KernelKind, multiprocessors: u32) -> Result<G
             Some((atom, name)) => Ok(facts(&row_major, &STORES_SM80).doubles(atom, name)),
             None => {
                 by_warpgroups(problem)?;
-                fastest(problem, input, multiprocessors).config(input)
+                fastest(problem, input, multiprocessors).0.config(input)
             }
         },
         (KernelKind::Simt, _) => refused("simt", "f32 is accepted; sm80 and sm90 take the other dtypes"),
@@ -141,8 +144,8 @@ fn stored(problem: &Problem, stores: &[i64]) -> i64 {
     widest(stores, &[c.ld(), c.extents()[c.contiguous()], aligned(&c, problem.output()), between(&c)])
 }
 
-/// What the fastest warp-specialised kernel relies on.
-fn fastest(problem: &Problem, input: &Input, multiprocessors: u32) -> WarpSpecializedFacts {
+/// What the fastest warp-specialised kernel relies on, and the rule that says which it is.
+fn fastest(problem: &Problem, input: &Input, multiprocessors: u32) -> (WarpSpecializedFacts, Rule) {
     let with = |plan: Plan| {
         let oriented = problem.oriented(plan.c_major()).0;
         let line = 128 / i64::from(oriented.output().bits());
@@ -158,7 +161,9 @@ fn fastest(problem: &Problem, input: &Input, multiprocessors: u32) -> WarpSpecia
     let (mnk, batches) = (problem.oriented(Major::K).0.mnk(), problem.batches());
     let fits = |plan: &Plan| with(*plan).fits(input);
     let as_measured = plans::as_measured(batch(problem), with(plans::ALL[0]).store, problem.output());
-    with(plans::plan(mnk, batches, problem.dtype(), as_measured, i64::from(multiprocessors), fits))
+    let (plan, rule) =
+        plans::plan(mnk, batches, problem.dtype(), as_measured, i64::from(multiprocessors), fits);
+    (with(plan), rule)
 }
 
 /// Whether `wgmma` takes the matrices, after A and B have been copied where need be.

@@ -74,7 +74,7 @@ impl Matrix {
     }
 
     /// How many matrices there are that differ: one if all products have the same.
-    pub(super) fn different(&self) -> i64 {
+    pub fn different(&self) -> i64 {
         if self.batch_stride() == 0 { self.batches.min(1) } else { self.batches }
     }
 

@@ -85,6 +85,21 @@ const MEASURED: [([i64; 3], Plan); 14] = [
     ([256, 4096, 14336], Plan::new([128, 128], 1).split(2).of_columns().early()),
 ];
 
+/// The rule by which a problem gets its plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rule {
+    /// It was measured for this M, N and K.
+    Measured,
+    /// Few columns, and so few tiles that several blocks share each, or have one each.
+    Shared,
+    /// Few columns, which blocks multicast.
+    Few,
+    /// Rows of two tiles, and many columns.
+    TwoRows,
+    /// The tile with which the last multiprocessor finishes first.
+    Turns,
+}
+
 /// M, N, K of the products for which plans were measured, of 16-bit floats on an H200.
 pub fn measured() -> impl Iterator<Item = [i64; 3]> {
     MEASURED.into_iter().map(|(mnk, _)| mnk)
@@ -115,11 +130,11 @@ pub(super) fn plan(
     as_measured: bool,
     multiprocessors: i64,
     fits: impl Fn(&Plan) -> bool,
-) -> Plan {
+) -> (Plan, Rule) {
     if as_measured && multiprocessors == MEASURED_ON && dtype.bits() == MEASURED_BITS {
         let measured = MEASURED.into_iter().find(|(mnk, _)| *mnk == [m, n, k]).map(|(_, plan)| plan);
         if let Some(plan) = measured.filter(&fits) {
-            return plan;
+            return (plan, Rule::Measured);
         }
     }
     let (few, many) = (m.min(n), m.max(n));
@@ -131,12 +146,15 @@ pub(super) fn plan(
             let enough = |parts: &i64| tiles * parts <= multiprocessors && k >= 512 * parts;
             parts.into_iter().rev().filter(enough).map(|parts| oriented(plan.split(parts))).find(&fits)
         });
+        let shared = shared.map(|plan| (plan, Rule::Shared));
         // Else the fewest columns that hold all, if most multiprocessors have a tile.
         let filled = |plan: &Plan| {
             few <= plan.tile[1] && 2 * many.saturating_mul(batches) >= plan.tile[0] * multiprocessors
         };
-        if let Some(plan) = shared.or_else(|| FEW.into_iter().filter(filled).map(oriented).find(&fits)) {
-            return plan;
+        let multicast =
+            || FEW.into_iter().filter(filled).map(oriented).find(&fits).map(|plan| (plan, Rule::Few));
+        if let Some(chosen) = shared.or_else(multicast) {
+            return chosen;
         }
     }
     if (FEWEST + 1..=2 * FEWEST).contains(&m)
@@ -144,7 +162,7 @@ pub(super) fn plan(
         && fits(&TWO_ROWS)
         && 64 * multiprocessors <= n.saturating_mul(batches)
     {
-        return TWO_ROWS;
+        return (TWO_ROWS, Rule::TwoRows);
     }
     // The tile with which the last multiprocessor finishes first: every one takes as many turns as that.
     let time = |plan: &Plan, each: i64| {
@@ -154,5 +172,6 @@ pub(super) fn plan(
         tiles.saturating_add(multiprocessors - 1).div_euclid(multiprocessors.max(1)).saturating_mul(each)
     };
     let fitting = TILES.into_iter().filter(|(plan, _)| fits(plan));
-    fitting.min_by_key(|(plan, each)| time(plan, *each)).map_or(TILES[TILES.len() - 1].0, |(plan, _)| plan)
+    let least = fitting.min_by_key(|(plan, each)| time(plan, *each));
+    (least.map_or(TILES[TILES.len() - 1].0, |(plan, _)| plan), Rule::Turns)
 }

@@ -1,0 +1,68 @@
+//! `girih explain gemm` says what is chosen, why, and what limits it.
+
+use girih_kernels::gemm::{INPUTS, KernelKind, Layout, Problem, choose, described};
+
+use super::{folder, girih_in, json, succeeds, text};
+
+/// The configuration is the one that is chosen, of every dtype and layout, and each reason is a sentence.
+#[test]
+fn what_is_explained_is_what_is_chosen() -> Result<(), Box<dyn std::error::Error>> {
+    for dtype in INPUTS {
+        for layout in Layout::ALL {
+            let line =
+                format!("explain gemm --m 48 --n 4096 --k 1000 --dtype {dtype} --layout {layout} --json");
+            let report = json(folder().path(), &line);
+            let problem = Problem::new(dtype, [48, 4096, 1000], layout)?;
+            let chosen = choose(&problem, KernelKind::for_problem(&problem, 90), 132)?;
+            assert_eq!(report["config"], described(&chosen), "{line}");
+            let reasons = report["reasons"].as_array().ok_or("no reasons")?;
+            let whats: Vec<_> = reasons.iter().filter_map(|reason| reason["what"].as_str()).collect();
+            assert_eq!(whats[..2], ["kernel", "tile"], "{line}");
+            let [m, n, _] = chosen.tile;
+            assert!(
+                reasons[1]["why"].as_str().is_some_and(|why| why.starts_with(&format!("{m}x{n}x"))),
+                "{line}"
+            );
+        }
+    }
+    Ok(())
+}
+
+/// What limits a product is what takes longest.
+#[test]
+fn the_limit_is_the_largest_bound() {
+    let folder = folder();
+    for (extents, limit) in [
+        ("--m 8192 --n 8192 --k 8192", "products"),
+        ("--m 16 --n 28672 --k 4096", "memory"),
+        ("--m 128 --n 128 --k 128", "start"),
+    ] {
+        let report = json(folder.path(), &format!("explain gemm {extents} --json"));
+        assert_eq!(report["limit"], limit, "{extents}");
+        let us = |name: &str| report[name].as_f64().unwrap_or(f64::NAN);
+        assert!(us("expected_us") >= us("products_us").max(us("memory_us")), "{extents}");
+        let tiles = &report["tiles"];
+        let (turns, busy) = (tiles["turns"].as_f64().unwrap_or(0.0), tiles["busy"].as_f64().unwrap_or(0.0));
+        let blocks = tiles["count"].as_f64().unwrap_or(0.0) * tiles["parts"].as_f64().unwrap_or(0.0);
+        assert!((turns * busy * 132.0 - blocks).abs() < 1e-6 * blocks && busy <= 1.0, "{extents}");
+    }
+}
+
+#[test]
+fn reasons_name_what_is_unusual() {
+    let folder = folder();
+    let explained = |rest: &str| succeeds(folder.path(), &format!("explain gemm {rest}"));
+    let odd = explained("--m 4096 --n 4096 --k 127");
+    assert!(
+        odd.contains("is copied to rows of 128 elements: rows of 127 do not begin at multiples of 8"),
+        "{odd}"
+    );
+    assert!(!explained("--m 4096 --n 4096 --k 128").contains("is copied"));
+    let eight = explained("--dtype s8 --layout nn");
+    assert!(eight.contains("wgmma takes s8 only where A and B are contiguous along K"), "{eight}");
+    let few = explained("--m 16 --n 4096 --k 4096");
+    assert!(few.contains("blocks share the K of each") && few.contains("computes the transpose"), "{few}");
+    assert!(!girih_in(folder.path(), "explain gemm --dtype f32 --kernel sm90").status.success());
+    let refused = text(&girih_in(folder.path(), "explain gemm --dtype f32 --kernel sm90").stderr);
+    assert!(refused.contains("simt takes f32"), "{refused}");
+}

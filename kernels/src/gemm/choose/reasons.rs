@@ -1,0 +1,167 @@
+//! Why a problem gets its configuration.
+
+use girih_codegen::gemm::{GemmConfig, Major, Schedule, Store};
+
+use super::plans::Rule;
+use super::{KernelKind, by_warpgroups, choose, fastest, tensor};
+use crate::Error;
+use crate::gemm::{Problem, repitched};
+
+/// The reasons for what [`choose`] chooses, in the order in which it is decided: what is decided, and why it is so.
+///
+/// # Errors
+/// As [`choose`].
+///
+/// # Examples
+/// ```
+/// use girih_kernels::gemm::{KernelKind, Layout, Problem, choose::reasons};
+/// use girih_tensor::DType;
+///
+/// let problem = Problem::new(DType::Bf16, [4096, 4096, 127], Layout::Tn)?;
+/// let reasons = reasons(&problem, KernelKind::Sm90, 132)?;
+/// let of_a = reasons.iter().find(|(what, _)| *what == "A").map(|(_, why)| &**why);
+/// assert_eq!(of_a, Some("is copied to rows of 128 elements: rows of 127 do not begin at multiples of 8, which the kernel reads at once"));
+/// # Ok::<(), girih_kernels::Error>(())
+/// ```
+pub fn reasons(
+    problem: &Problem,
+    kind: KernelKind,
+    multiprocessors: u32,
+) -> Result<Vec<(&'static str, String)>, Error> {
+    let config = choose(problem, kind, multiprocessors)?;
+    let mut reasons = vec![("kernel", family(problem, kind))];
+    match (kind, tensor(problem.dtype())) {
+        (KernelKind::Sm90, Some(input)) if input.of_warps().is_none() => {
+            let (_, rule) = fastest(problem, input, multiprocessors);
+            reasons.push(("tile", tile(&config, rule, multiprocessors)));
+        }
+        _ => {
+            let [m, n, k] = config.tile;
+            reasons
+                .push(("tile", format!("{m}x{n}x{k}: the one tile of this family for {}", problem.dtype())));
+        }
+    }
+    if config.c_major != problem.c().major() {
+        let of = if config.c_major == Major::Mn { "columns" } else { "rows" };
+        reasons.push((
+            "order",
+            format!("the kernel's C has contiguous {of}: it computes the transpose, of B and A"),
+        ));
+    }
+    reasons.push(("schedule", schedule(&config)));
+    reasons.push(("store", store(&config)));
+    reasons.extend(copies(problem, &config)?);
+    if config.programmatic {
+        let why =
+            "may begin before the kernel before it has ended, since it is short or ends with few blocks";
+        reasons.push(("start", String::from(why)));
+    }
+    Ok(reasons)
+}
+
+fn family(problem: &Problem, kind: KernelKind) -> String {
+    let dtype = problem.dtype();
+    match kind {
+        KernelKind::Simt => {
+            format!("simt: the CUDA cores multiply {dtype}, which tensor cores would round to tf32")
+        }
+        KernelKind::Sm80 => match by_warpgroups(problem) {
+            _ if tensor(dtype).is_some_and(|input| input.of_warps().is_some()) => {
+                format!("sm80: warps multiply {dtype} on the tensor cores of every GPU from sm_80 on")
+            }
+            Ok(()) => {
+                format!("sm80: warps multiply {dtype} on every GPU from sm_80 on; sm90 is faster on sm_90")
+            }
+            Err(_) => format!("sm80: wgmma takes {dtype} only where A and B are contiguous along K"),
+        },
+        KernelKind::Sm90 if tensor(dtype).is_some_and(|input| input.of_warps().is_some()) => {
+            format!("sm90: warps multiply {dtype} by the larger instructions of sm_90; wgmma has none for it")
+        }
+        KernelKind::Sm90 => {
+            format!("sm90: warpgroups multiply {dtype} by wgmma, from tiles that tensor copies bring")
+        }
+    }
+}
+
+fn tile(config: &GemmConfig, rule: Rule, multiprocessors: u32) -> String {
+    let [m, n, k] = config.tile;
+    let why = match rule {
+        Rule::Measured => {
+            String::from("the fastest of those that were measured for this M, N and K on this GPU")
+        }
+        Rule::Shared => {
+            let few = "few columns, and no more tiles of 64 rows than multiprocessors";
+            match config.schedule {
+                Schedule::SplitK { parts, .. } => format!("{few}: {parts} blocks share the K of each"),
+                _ => format!("{few}: the least tile"),
+            }
+        }
+        Rule::Few => String::from(
+            "few columns: the least tile that holds all, which blocks of a cluster bring together",
+        ),
+        Rule::TwoRows => {
+            String::from("rows of two tiles and many columns: both blocks of a cluster bring those together")
+        }
+        Rule::Turns => format!(
+            "of the tiles that fit, the one with which the last of {multiprocessors} multiprocessors is expected to finish first"
+        ),
+    };
+    format!("{m}x{n}x{k}: {why}")
+}
+
+fn schedule(config: &GemmConfig) -> String {
+    match config.schedule {
+        Schedule::Persistent { .. } => {
+            "a block for each multiprocessor goes through tiles in an order that keeps \
+                                        their rows and columns in the L2 cache"
+                .into()
+        }
+        Schedule::Raster { group } => format!("a block for each tile, in groups of {group} rows of tiles"),
+        Schedule::SplitK { parts, cluster } if parts == cluster => {
+            format!("{parts} blocks of a cluster share the K of each tile, and add up through shared memory")
+        }
+        Schedule::SplitK { parts, .. } => {
+            format!("{parts} blocks share the K of each tile, and add up in a workspace, in one order")
+        }
+    }
+}
+
+fn store(config: &GemmConfig) -> String {
+    let each =
+        |vector: i64| if vector == 1 { String::from("one element") } else { format!("{vector} elements") };
+    match config.store {
+        Store::Tma { .. } => "tensor copies store C: its rows begin and end at multiples of 16 bytes".into(),
+        Store::Coalesced { vector, .. } => format!(
+            "C goes through shared memory to stores of {}: its rows do not all begin and end at multiples of 16 bytes",
+            each(vector)
+        ),
+        Store::Direct { vector } => format!("C is stored from registers, {} at once", each(vector)),
+    }
+}
+
+/// Which of A and B is copied before the product, and why.
+fn copies(problem: &Problem, config: &GemmConfig) -> Result<Vec<(&'static str, String)>, Error> {
+    let (oriented, transposed) = problem.oriented(config.c_major);
+    let solved = repitched(&oriented, config)?;
+    let names = if transposed { ["B", "A"] } else { ["A", "B"] };
+    let pairs = [(oriented.a(), solved.a()), (oriented.b(), solved.b())];
+    let mut reasons = Vec::new();
+    for (name, (operand, (from, to))) in
+        names.into_iter().zip([girih_codegen::Operand::A, girih_codegen::Operand::B].into_iter().zip(pairs))
+    {
+        if from != to {
+            let at_once = config.aligned(operand)?;
+            reasons.push((
+                name,
+                format!(
+                    "is copied to rows of {} elements: rows of {} do not begin at multiples of {at_once}, which the kernel \
+                     reads at once",
+                    to.ld(),
+                    from.ld()
+                ),
+            ));
+        }
+    }
+    reasons.sort_unstable();
+    Ok(reasons)
+}
