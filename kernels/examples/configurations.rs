@@ -171,11 +171,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     // A pass that copies one matrix is a part of one that copies two, and which of the two is A does not matter.
     for config in passes() {
-        if let [Some(a), Some(b)] = config.vectors
-            && a >= b
-        {
+        if config.copied == [true; 2] {
             let batch = if config.batch == Batch::Strided { ".batch" } else { "" };
-            let name = format!("{}.{}bit.a{a}.b{b}{batch}", config.name, config.bits);
+            let name = format!("{}{batch}", config.name);
             write(&folder, &name, &repitch(&config)?.kernel)?;
         }
     }

@@ -1,42 +1,44 @@
 //! The pass before a product: A or B that tensor maps cannot describe, or both, are copied to rows that begin at multiples of 16 bytes.
+//!
+//! A row may begin at any byte, and memory is read fastest in vectors of 16 bytes at multiples of 16. So a thread reads the two vectors in
+//! which the bytes lie that it writes, and shifts them together in registers. What such a vector has beside the row is memory of the same
+//! matrix; at the matrix's ends, where it would not be, bytes are copied one by one.
 
-use girih_layout::{Int, Lay, Symbol};
-use girih_ptx::Special;
-use girih_tensor::{DType, Slice, Tensor};
+use girih_ptx::{Special, Type};
+use girih_tensor::Space;
 
 use super::{Batch, MAX_BATCHES, MAX_EXTENT, MAX_STRIDE};
-use crate::algorithm::{CopyWith, copy};
-use crate::atom::{AUTO_VECTORIZING_COPY, CopyAtom, universal_copy};
-use crate::builder::{Builder, Cond};
+use crate::builder::{Builder, Cond, Reg, Width};
 use crate::error::narrow;
-use crate::sizes::shape_tiler;
-use crate::{Error, Expr, Gmem, Kernel, Rmem, TiledCopy};
+use crate::{Error, Expr, Kernel};
 
-/// The bytes of which the new pitch is a multiple.
-const LINE: i64 = 16;
+/// The bytes of a vector, and its words of 4 bytes.
+const VECTOR: i64 = 16;
+const WORDS: usize = 4;
 /// The warps of a block, each of which copies a part of a row.
 const WARPS: i64 = 8;
 const LANES: i64 = 32;
-/// The bytes that a thread writes at once, unless it reads more at once.
-const WORD: i64 = 4;
-/// How often a thread does so: enough for memory not to wait.
-const WORDS: i64 = 8;
+/// The vectors of a thread, which are in flight together.
+const EACH: i64 = 4;
+/// The vectors of a row that a block copies.
+const ACROSS: i64 = LANES * EACH;
 /// The most tiles of one matrix.
 const MAX_TILES: i64 = i32::MAX as i64;
+/// The most bytes of a row and of a pitch.
+const MAX_BYTES: i64 = 8 * MAX_EXTENT;
+/// More than all bytes of memory.
+const ADDRESSES: i64 = 1 << 48;
 
 /// The names of the two matrices in parameters.
 const NAMES: [&str; 2] = ["a", "b"];
 
-/// What the pass is specialised by. A module serves every size and every pitch.
+/// What the pass is specialised by. A module serves every size, every pitch, every alignment and elements of any bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RepitchConfig {
     /// The kernel's name in the module.
     pub name: &'static str,
-    /// Bits of an element: 8, 16, 32 or 64.
-    pub bits: u32,
-    /// Of A and of B, if it is copied, how many elements are read at once: they divide its contiguous extent, its pitch and its stride in a
-    /// batch, and their bytes divide its address. These are at most 8 bytes.
-    pub vectors: [Option<i64>; 2],
+    /// Whether A is copied, and whether B is.
+    pub copied: [bool; 2],
     /// Whether A and B are the matrices of a batch. The copies of these follow each other without a gap.
     pub batch: Batch,
     /// Whether the pass waits before it accesses memory, so that its launch may be a programmatic one, and lets the product prepare itself
@@ -49,17 +51,17 @@ pub struct RepitchConfig {
 pub enum RepitchParam {
     /// The 64-bit address of the matrix as it is.
     From(usize),
-    /// The 64-bit address that it is copied to.
+    /// The 64-bit address that it is copied to, a multiple of 16.
     To(usize),
     /// The extent of its mode that is not contiguous, 32 bits.
     Rows(usize),
-    /// The extent of its contiguous mode, 32 bits.
-    Columns(usize),
-    /// Its pitch in elements, 32 bits.
+    /// The bytes of a row: of its contiguous mode, 64 bits, at most 2^33.
+    Bytes(usize),
+    /// The bytes from a row to the next, 64 bits, at most 2^33.
     Pitch(usize),
-    /// The pitch of the copy, which is filled up with zeros, 32 bits.
+    /// The bytes from a row of the copy to the next, a multiple of 16, 64 bits. What lies behind a row there is not said.
     NewPitch(usize),
-    /// How many elements a matrix of a batch is behind the one before, 64 bits.
+    /// How many bytes a matrix of a batch is behind the one before, 64 bits.
     Stride(usize),
     /// How many blocks copy A, 32 bits; the others copy B. Only a pass that copies both has this.
     Blocks,
@@ -72,86 +74,76 @@ pub struct Repitch {
     pub kernel: Kernel,
     /// What each of the kernel's parameters is, in their order.
     pub params: Vec<RepitchParam>,
-    /// Rows and columns of a block's tile of A and of B.
-    tiles: [[i64; 2]; 2],
 }
 
 impl Repitch {
-    /// How many blocks copy A (0) or B (1), or as many as `batches` matrices, whose rows are `pitch` elements apart in the copy.
+    /// How many blocks copy as many as `batches` matrices of `rows` rows of `bytes` bytes.
     ///
     /// # Errors
-    /// [`Error::Config`] for more blocks than a grid has.
-    pub fn blocks(&self, operand: usize, [rows, pitch, batches]: [i64; 3]) -> Result<u32, Error> {
-        let tile = self.tiles[operand.min(1)];
+    /// [`Error::Config`] for more blocks than a grid has, and for more than 2^30 rows of all matrices.
+    pub fn blocks(&self, [rows, bytes, batches]: [i64; 3]) -> Result<u32, Error> {
+        let refuse = |what, value: String, most: i64| {
+            Err(Error::Config { what, value, accepted: format!("at most {most}") })
+        };
+        let all = rows.max(0).saturating_mul(batches.max(0));
+        if all > MAX_EXTENT {
+            return refuse("rows of all matrices that are copied", all.to_string(), MAX_EXTENT);
+        }
         let tiles = |extent: i64, tile: i64| (extent.max(0) as u64).div_ceil(tile as u64);
-        let blocks = (tiles(rows, tile[0]) * tiles(pitch, tile[1])).saturating_mul(batches.max(0) as u64);
+        let of_one = tiles(rows, WARPS).saturating_mul(tiles(bytes, ACROSS * VECTOR));
+        let blocks = of_one.saturating_mul(batches.max(0) as u64);
         if blocks > MAX_TILES as u64 {
-            let (value, accepted) = (blocks.to_string(), format!("at most {MAX_TILES}"));
-            return Err(Error::Config { what: "tiles of a matrix that is copied", value, accepted });
+            return refuse("tiles of a matrix that is copied", blocks.to_string(), MAX_TILES);
         }
         Ok(blocks as u32)
     }
 }
 
-/// A matrix of the pass. Columns are its contiguous mode, whichever mode of A or B that is.
+/// A matrix of the pass. Rows are contiguous, whichever mode of A or B they are.
 struct Copied {
-    pointers: [Expr; 2],
-    layouts: [Lay; 2], // (Rows,Columns) and (Rows,NewPitch)
-    /// The elements from a matrix to the next one.
+    from: Expr,
+    to: Expr,
+    rows: Expr,
+    bytes: Expr,
+    pitch: Expr,
+    new_pitch: Expr,
+    /// The bytes from a matrix to the next one.
     stride: Option<Expr>,
-    dtype: DType,
-    copy: TiledCopy,
-    tile: [i64; 2],
 }
 
 /// Generates the pass of `config`.
 ///
 /// # Errors
-/// [`Error::Config`] if nothing is copied, or for elements or vectors that do not exist.
+/// [`Error::Config`] if nothing is copied.
 ///
 /// # Examples
 /// ```
 /// use girih_codegen::gemm::{Batch, RepitchConfig, RepitchParam, repitch};
 ///
-/// // B alone is copied, from rows that begin at any element of 2 bytes to rows of 128 elements.
-/// let pass = repitch(&RepitchConfig { name: "repitch", bits: 16, vectors: [None, Some(1)], batch: Batch::Single, programmatic: false })?;
+/// // B alone is copied.
+/// let copied = [false, true];
+/// let pass = repitch(&RepitchConfig { name: "repitch", copied, batch: Batch::Single, programmatic: false })?;
 /// assert_eq!(pass.params[0], RepitchParam::From(1));
-/// assert_eq!(pass.blocks(1, [4096, 128, 1])?, 512);
+/// assert_eq!(pass.blocks([4096, 254, 1])?, 512);
 /// # Ok::<(), girih_codegen::Error>(())
 /// ```
 pub fn repitch(config: &RepitchConfig) -> Result<Repitch, Error> {
-    let refuse =
-        |what, value: String, accepted: &str| Err(Error::Config { what, value, accepted: accepted.into() });
-    let dtype = match config.bits {
-        8 => DType::U8,
-        16 => DType::U16,
-        32 => DType::U32,
-        64 => DType::U64,
-        bits => return refuse("bits of an element", bits.to_string(), "8, 16, 32 or 64"),
-    };
-    let element = i64::from(config.bits / 8);
-    for vector in config.vectors.into_iter().flatten() {
-        if vector < 1 || vector.count_ones() != 1 || vector.saturating_mul(element) > 8 {
-            return refuse("vector", vector.to_string(), &format!("powers of two up to {}", 8 / element));
-        }
-    }
     let sm = if config.programmatic { 90 } else { 80 };
     let mut b = Builder::new(config.name, sm, narrow("threads", WARPS * LANES)?);
-    let (mut params, mut tiles, mut copied) = (Vec::new(), [[0; 2]; 2], Vec::new());
-    for (operand, vector) in config.vectors.into_iter().enumerate() {
-        if let Some(vector) = vector {
-            let one = Copied::new(&mut b, operand, dtype, vector, config.batch, &mut params)?;
-            tiles[operand] = one.tile;
-            copied.push(one);
-        }
-    }
+    let mut params = Vec::new();
+    let operands = [0, 1].into_iter().filter(|&operand| config.copied[operand]);
+    let copied: Vec<Copied> =
+        operands.map(|operand| Copied::new(&mut b, operand, config.batch, &mut params)).collect();
     if config.programmatic {
         b.launch_dependent_grids();
         b.wait_on_dependent_grids();
     }
     let block = b.special(Special::CtaidX);
     match &copied[..] {
-        [] => return refuse("matrices that are copied", String::from("none"), "A or B or both"),
+        [] => {
+            let (what, value) = ("matrices that are copied", String::from("none"));
+            return Err(Error::Config { what, value, accepted: String::from("A or B or both") });
+        }
         [one] => one.emit(&mut b, &block)?,
         [first, second, ..] => {
             params.push(RepitchParam::Blocks);
@@ -167,133 +159,158 @@ pub fn repitch(config: &RepitchConfig) -> Result<Repitch, Error> {
             )?;
         }
     }
-    Ok(Repitch { kernel: b.finish()?, params, tiles })
+    Ok(Repitch { kernel: b.finish()?, params })
 }
 
 impl Copied {
     /// Declares the parameters of matrix `operand`.
-    fn new(
-        b: &mut Builder,
-        operand: usize,
-        dtype: DType,
-        vector: i64,
-        batch: Batch,
-        params: &mut Vec<RepitchParam>,
-    ) -> Result<Copied, Error> {
-        let element = i64::from(dtype.bits() / 8);
-        let (name, line) = (NAMES[operand], LINE / element);
-        let from = b.pointer(name, vector * element);
-        let to = b.pointer(&format!("{name}_to"), LINE);
-        let mut number = |what: &str, divisor: i64| -> Result<Symbol, Error> {
-            let facts = |symbol: Symbol| symbol.at_least(1).at_most(MAX_EXTENT).divisible_by(divisor);
-            b.symbol(&format!("{name}_{what}"), facts)
-        };
-        let (rows, columns) = (number("rows", 1)?, number("columns", vector)?);
-        let (pitch, new_pitch) = (number("pitch", vector)?, number("new_pitch", line)?);
+    fn new(b: &mut Builder, operand: usize, batch: Batch, params: &mut Vec<RepitchParam>) -> Copied {
+        let name = NAMES[operand];
         params.extend([
             RepitchParam::From(operand),
             RepitchParam::To(operand),
             RepitchParam::Rows(operand),
-            RepitchParam::Columns(operand),
+            RepitchParam::Bytes(operand),
             RepitchParam::Pitch(operand),
             RepitchParam::NewPitch(operand),
         ]);
+        let (from, to) = (b.pointer(name, 1), b.pointer(&format!("{name}_to"), VECTOR));
+        let rows = b.number(&format!("{name}_rows"), MAX_EXTENT);
+        let mut bytes =
+            |what: &str, multiple: i64| b.wide_number(&format!("{name}_{what}"), MAX_BYTES, multiple);
+        let (bytes, pitch, new_pitch) = (bytes("bytes", 1), bytes("pitch", 1), bytes("new_pitch", VECTOR));
         let stride = (batch == Batch::Strided).then(|| {
             params.push(RepitchParam::Stride(operand));
-            b.wide_number(&format!("{name}_stride"), MAX_STRIDE, vector)
+            b.wide_number(&format!("{name}_stride"), 8 * MAX_STRIDE, 1)
         });
-        let [rows, columns, pitch, new_pitch] = [rows, columns, pitch, new_pitch].map(Int::symbol);
-        let layout = |columns, pitch| Lay::strided([rows, columns], [pitch, Int::fixed(1)]);
-        // A warp has a row, and writes whole lines of the cache.
-        let together = vector.max(WORD / element);
-        let bits = narrow("bits that a thread writes", together * i64::from(dtype.bits()))?;
-        let by_thread = Lay::strided([WARPS, LANES], [LANES, 1])?; // (ThrM,ThrN) -> thread
-        let by_value = Lay::strided([1, together], [together, 1])?; // (ValM,ValN) -> value
-        Ok(Copied {
-            pointers: [from, to],
-            layouts: [layout(columns, pitch)?, layout(new_pitch, new_pitch)?],
-            stride,
-            dtype,
-            copy: TiledCopy::new(universal(bits)?, dtype.bits(), &by_thread, &by_value)?,
-            tile: [WARPS, LANES * together * WORDS],
+        Copied { from, to, rows, bytes, pitch, new_pitch, stride }
+    }
+
+    /// Copies the tile of block `block`: as many rows as it has warps.
+    fn emit(&self, b: &mut Builder, block: &Expr) -> Result<(), Error> {
+        let vectors = (&self.bytes + (VECTOR - 1)).div(VECTOR)?;
+        let across = (&vectors + (ACROSS - 1)).div(ACROSS)?.maximum(&Expr::from(1));
+        let rows_of_all = if self.stride.is_some() { MAX_TILES } else { MAX_EXTENT / WARPS };
+        let down = b.divide(block, &across, rows_of_all)?;
+        let column = b.bounded(&(block - &(&down * &across)), MAX_BYTES / VECTOR / ACROSS)?;
+        let (down, from, copied) = self.of_batch(b, down)?;
+        let thread = b.special(Special::TidX);
+        let warp = thread.div(LANES)?;
+        let row = &(&down * WARPS) + &warp;
+        let first = &(&column * ACROSS) + &(&thread - &(&warp * LANES));
+        b.if_(&Cond::less(&row, &self.rows), |b| {
+            let copied = b.value(&(&copied + &row), Width::W64)?;
+            let to = b.var(&copied, 0, MAX_EXTENT - 1, 1);
+            self.emit_row(b, [&row, &to], &from, [&first, &vectors])
         })
     }
 
-    /// Copies the tile of block `block`.
-    fn emit(&self, b: &mut Builder, block: &Expr) -> Result<(), Error> {
-        let ([rows, columns], [_, width]) = (extents(&self.layouts[0]), extents(&self.layouts[1]));
-        let [tile_m, tile_n] = self.tile;
-        let across = (&width + (tile_n - 1)).div(tile_n)?;
-        let rows_of_all = if self.stride.is_some() { MAX_TILES } else { MAX_EXTENT / tile_m };
-        let row = b.divide(block, &across, rows_of_all)?;
-        let column = b.bounded(&(block - &(&row * &across)), MAX_EXTENT / tile_n)?;
-        let (row, pointers) = self.of_batch(b, row, [&rows, &width])?;
-        let inside = |at: &Expr, tile: i64, extent: &Expr| Cond::less(&(&(at + 1) * tile), &(extent + 1));
-        b.if_else(
-            &Cond::all([inside(&row, tile_m, &rows), inside(&column, tile_n, &columns)]),
-            // No predicates are in the way of the loads.
-            |b| {
-                self.emit_tile(b, [&row, &column], &pointers, |pointer, layout| {
-                    Ok(Tensor::new(Gmem::new(pointer, self.dtype), layout))
-                })
-            },
-            |b| {
-                // As variables of this branch, so that the predicates are computed here and not before.
-                let (row, column) = (b.bounded(&row, row.range().1)?, b.bounded(&column, column.range().1)?);
-                self.emit_tile(b, [&row, &column], &pointers, |pointer, layout| {
-                    Gmem::bounded(pointer, self.dtype, &layout)
-                })
-            },
-        )
+    /// The row of tiles in its matrix, of all rows of tiles of a batch, where that matrix begins, and the rows of the matrices before it.
+    fn of_batch(&self, b: &mut Builder, down: Expr) -> Result<(Expr, Expr, Expr), Error> {
+        let Some(stride) = &self.stride else { return Ok((down, self.from.clone(), Expr::from(0))) };
+        let of_one = (&self.rows + (WARPS - 1)).div(WARPS)?.maximum(&Expr::from(1));
+        let batch = b.divide(&down, &of_one, MAX_BATCHES - 1)?;
+        let down = b.bounded(&(&down - &(&batch * &of_one)), MAX_EXTENT / WARPS)?;
+        Ok((down, &self.from + &(&batch * stride), &batch * &self.rows))
     }
 
-    /// The row of tiles in its matrix, of all rows of tiles of a batch, and where that matrix and its copy begin.
-    fn of_batch(
+    /// Copies the vectors of row `row` of the matrix at `from` to row `to` of all copies, as far as they are the thread's: `first`, and every
+    /// so many lanes behind it another one of `vectors`.
+    fn emit_row(
         &self,
         b: &mut Builder,
-        row: Expr,
-        [rows, width]: [&Expr; 2],
-    ) -> Result<(Expr, [Expr; 2]), Error> {
-        let Some(stride) = &self.stride else { return Ok((row, self.pointers.clone())) };
-        let down = (rows + (self.tile[0] - 1)).div(self.tile[0])?;
-        let batch = b.divide(&row, &down, MAX_BATCHES - 1)?;
-        let row = b.bounded(&(&row - &(&batch * &down)), MAX_EXTENT / self.tile[0])?;
-        let element = i64::from(self.dtype.bits() / 8);
-        let further = [&batch * stride, &(&batch * rows) * width];
-        let pointers = [0, 1].map(|i| &self.pointers[i] + &(&further[i] * element));
-        Ok((row, pointers))
-    }
-
-    fn emit_tile(
-        &self,
-        b: &mut Builder,
-        at: [&Expr; 2],
-        pointers: &[Expr; 2],
-        tensor: impl Fn(Expr, Lay) -> Result<Tensor<Gmem>, Error>,
+        [row, to]: [&Expr; 2],
+        from: &Expr,
+        [first, vectors]: [&Expr; 2],
     ) -> Result<(), Error> {
-        let mine = self.copy.get_slice(&b.special(Special::TidX))?;
-        let at = at.map(|at| Slice::At(at.clone()));
-        let tile = |i: usize| -> Result<Tensor<Gmem>, Error> {
-            Ok(tensor(pointers[i].clone(), self.layouts[i])?.local_tile(&shape_tiler(&self.tile)?, &at)?)
+        // No matrix has more bytes than there are addresses.
+        let mut bounded = |bytes: Expr| -> Result<Expr, Error> {
+            let bytes = b.value(&bytes, Width::W64)?;
+            Ok(b.var(&bytes, 0, ADDRESSES, 1))
         };
-        let from = mine.partition_s(&tile(0)?)?; // (Word,1,Words)
-        let to = mine.partition_d(&tile(1)?)?; // (Word,1,Words)
-        let values = Rmem::like(b, &from)?;
-        copy(b, CopyWith::from(AUTO_VECTORIZING_COPY).zero_fill(), &from, &values)?;
-        copy(b, AUTO_VECTORIZING_COPY, &values, &to)
+        let end = bounded(&(&(&self.rows + -1) * &self.pitch) + &self.bytes)?;
+        let before = bounded(row * &self.pitch)?;
+        let (source, target) = (from + &before, &self.to + &(to * &self.new_pitch));
+        let shift = Shift::new(b, &source)?;
+        let mut read = Vec::new();
+        for i in 0..EACH {
+            let vector = first + i * LANES;
+            let (at, inside) = (&vector * VECTOR, Cond::less(&vector, vectors));
+            // Where both vectors that are read lie in the matrix.
+            let begins = &(&before + &at) - &shift.bytes;
+            let whole =
+                [Cond::less(&Expr::from(-1), &begins), Cond::less(&(&begins + (2 * VECTOR - 1)), &end)];
+            let words = b.regs(Type::B32, 2 * WORDS);
+            let whole = Cond::all(whole.into_iter().chain([inside.clone()]));
+            for (half, words) in words.chunks(WORDS).enumerate() {
+                let address = &(&(&source + &at) - &shift.bytes) + half as i64 * VECTOR;
+                b.load(Space::Gmem, words, &address, &whole)?;
+            }
+            read.push((at, words, whole, inside));
+        }
+        for (at, words, whole, inside) in read {
+            b.if_(&whole, |b| {
+                let words = shift.apply(b, &words)?;
+                b.store(Space::Gmem, &(&target + &at), &words, &Cond::Always)
+            })?;
+            b.if_(&Cond::all([inside, Cond::not(whole)]), |b| {
+                b.for_range(&Expr::from(VECTOR), |b, i| {
+                    let at = &at + i;
+                    b.if_(&Cond::less(&at, &self.bytes), |b| copy_byte(b, [&target + &at, &source + &at]))
+                })
+            })?;
+        }
+        Ok(())
     }
 }
 
-/// The extents of a matrix.
-fn extents(matrix: &Lay) -> [Expr; 2] {
-    [0, 1].map(|leaf| Expr::from_int(&matrix.flat_leaf(leaf).0))
+/// How far the bytes of a row lie behind a multiple of 16.
+struct Shift {
+    /// 0 to 15.
+    bytes: Expr,
+    /// Whether that is 8 or more, and whether the rest is 4 or more.
+    words: [Reg; 2],
+    /// The bits of what is left.
+    bits: Reg,
 }
 
-/// The copy of `bits` bits.
-fn universal(bits: u32) -> Result<CopyAtom, Error> {
-    universal_copy(bits / 8).copied().ok_or_else(|| Error::Config {
-        what: "bits that a thread writes",
-        value: bits.to_string(),
-        accepted: String::from("32 or 64"),
-    })
+impl Shift {
+    fn new(b: &mut Builder, address: &Expr) -> Result<Shift, Error> {
+        let address = b.value(address, Width::W64)?;
+        let [low, bytes, bits] = [(); 3].map(|()| b.reg(Type::U32));
+        b.ptx(
+            "cvt.u32.u64 %0, %1; and.b32 %2, %0, 15; and.b32 %3, %0, 3; shl.b32 %3, %3, 3;",
+            &[&low, &address, &bytes, &bits],
+        )?;
+        let words = [8, 4].map(|bit| {
+            let (masked, word) = (b.reg(Type::U32), b.reg(Type::Pred));
+            let text = format!("and.b32 %0, %1, {bit}; setp.ne.u32 %2, %0, 0;");
+            b.ptx(&text, &[&masked, &low, &word]).map(|()| word)
+        });
+        let [eight, four] = words;
+        Ok(Shift { bytes: b.var(&bytes, 0, VECTOR - 1, 1), words: [eight?, four?], bits })
+    }
+
+    /// The words of a vector that begins so far behind the first of these.
+    fn apply(&self, b: &mut Builder, words: &[Reg]) -> Result<Vec<Reg>, Error> {
+        let mut words = words.to_vec();
+        for (by, predicate) in [2, 1].into_iter().zip(&self.words) {
+            let moved = b.regs(Type::B32, words.len() - by);
+            for (i, to) in moved.iter().enumerate() {
+                b.ptx("selp.b32 %0, %1, %2, %3;", &[to, &words[i + by], &words[i], predicate])?;
+            }
+            words = moved;
+        }
+        let shifted = b.regs(Type::B32, WORDS);
+        for (i, to) in shifted.iter().enumerate() {
+            b.ptx("shf.r.wrap.b32 %0, %1, %2, %3;", &[to, &words[i], &words[i + 1], &self.bits])?;
+        }
+        Ok(shifted)
+    }
+}
+
+fn copy_byte(b: &mut Builder, [to, from]: [Expr; 2]) -> Result<(), Error> {
+    let (to, from) = (b.value(&to, Width::W64)?, b.value(&from, Width::W64)?);
+    let byte = b.reg(Type::U16);
+    b.ptx("ld.global.u8 %0, [%1]; st.global.u8 [%2], %0;", &[&byte, &from, &to])
 }

@@ -7,8 +7,8 @@ use girih_sim::Memory;
 
 use crate::simulator::{addresses, blocks, checked, download, ones, sizes, upload};
 
-/// Matrices that are copied: rows and columns, their pitch, the first element's place in its array, and the new pitch; how many there are,
-/// and the elements from one to the next.
+/// Matrices that are copied, in bytes: rows and their bytes, the pitch, the first byte's place in its array, and the new pitch; how many
+/// matrices there are, and the bytes from one to the next.
 #[derive(Clone, Copy, Debug)]
 struct Matrix {
     extents: [i64; 2],
@@ -19,42 +19,37 @@ struct Matrix {
     stride: i64,
 }
 
-/// The byte that stands `at` bytes behind the first element of matrix `operand`.
+/// The byte that stands `at` bytes behind the first one of matrix `operand`.
 fn byte(operand: usize, at: i64) -> u8 {
     ((at * 31 + at / 256 * 7 + operand as i64 * 101) % 251) as u8
 }
 
-/// Runs the pass. Every byte of the copies is an element's byte, or 0 behind a row.
+/// Runs the pass. Every byte of a row of the copies is the matrix's, and nothing before or behind the matrix is read.
 fn verify(config: &RepitchConfig, matrices: [Matrix; 2]) {
-    let (pass, element) = (repitch(config).unwrap(), i64::from(config.bits / 8));
-    let memory = Memory::new();
+    let (pass, memory) = (repitch(config).unwrap(), Memory::new());
     let mut places = Vec::new();
     for (operand, matrix) in matrices.iter().enumerate() {
-        let Matrix { extents: [rows, columns], pitch, first, new_pitch, batches, stride } = *matrix;
-        // The array ends with the last element, so that the simulator reports a read beyond it.
-        let mut bytes = vec![0xee; (first * element) as usize];
-        let len = (batches - 1) * stride + (rows - 1) * pitch + columns;
-        bytes.extend((0..len * element).map(|at| byte(operand, at)));
-        let from = upload(&memory, &bytes) + (first * element) as u64;
-        places.push([from, ones(&memory, (batches * rows * new_pitch * element) as usize)]);
+        let Matrix { extents: [rows, bytes], pitch, first, new_pitch, batches, stride } = *matrix;
+        // The array ends with the last byte, so that the simulator reports a read beyond it.
+        let len = (batches - 1) * stride + (rows - 1) * pitch + bytes;
+        let mut array = vec![0xee; first as usize];
+        array.extend((0..len).map(|at| byte(operand, at)));
+        let from = upload(&memory, &array) + first as u64;
+        places.push([from, ones(&memory, (batches * rows * new_pitch) as usize)]);
     }
     let blocks_of = |i: usize| {
-        let copied = config.vectors[i].is_some();
-        if copied {
-            let Matrix { extents: [rows, _], new_pitch, batches, .. } = matrices[i];
-            i64::from(pass.blocks(i, [rows, new_pitch, batches]).unwrap())
-        } else {
-            0
-        }
+        let Matrix { extents: [rows, bytes], batches, .. } = matrices[i];
+        if config.copied[i] { i64::from(pass.blocks([rows, bytes, batches]).unwrap()) } else { 0 }
     };
+    let wide = |value: i64| vec![value.to_le_bytes().to_vec()];
     let args = |param: &RepitchParam| match *param {
         RepitchParam::From(i) => addresses(&[places[i][0]]),
         RepitchParam::To(i) => addresses(&[places[i][1]]),
         RepitchParam::Rows(i) => sizes(&[matrices[i].extents[0]]),
-        RepitchParam::Columns(i) => sizes(&[matrices[i].extents[1]]),
-        RepitchParam::Pitch(i) => sizes(&[matrices[i].pitch]),
-        RepitchParam::NewPitch(i) => sizes(&[matrices[i].new_pitch]),
-        RepitchParam::Stride(i) => vec![matrices[i].stride.to_le_bytes().to_vec()],
+        RepitchParam::Bytes(i) => wide(matrices[i].extents[1]),
+        RepitchParam::Pitch(i) => wide(matrices[i].pitch),
+        RepitchParam::NewPitch(i) => wide(matrices[i].new_pitch),
+        RepitchParam::Stride(i) => wide(matrices[i].stride),
         RepitchParam::Blocks => sizes(&[blocks_of(0)]),
     };
     let args = pass.params.iter().flat_map(args).collect();
@@ -62,110 +57,85 @@ fn verify(config: &RepitchConfig, matrices: [Matrix; 2]) {
     checked(pass.kernel.module(), &memory, &launch)
         .unwrap_or_else(|e| panic!("{config:?} {matrices:?}: {e}"));
     for (operand, matrix) in matrices.iter().enumerate() {
-        let Matrix { extents: [rows, columns], pitch, new_pitch, batches, stride, .. } = *matrix;
-        let copied = config.vectors[operand].is_some();
-        let found = download(&memory, places[operand][1], (batches * rows * new_pitch * element) as usize);
+        let Matrix { extents: [rows, bytes], pitch, new_pitch, batches, stride, .. } = *matrix;
+        let found = download(&memory, places[operand][1], (batches * rows * new_pitch) as usize);
         for (i, found) in (0..).zip(found) {
-            let (row, column, part) = (i / element / new_pitch, i / element % new_pitch, i % element);
+            let (row, at) = (i / new_pitch, i % new_pitch);
             let (l, row) = (row / rows, row % rows);
-            let expected = match (copied, column < columns) {
-                (false, _) => 0xff,
-                (true, true) => byte(operand, (l * stride + row * pitch + column) * element + part),
-                (true, false) => 0,
+            let expected = match config.copied[operand] {
+                false => 0xff,
+                true if at < bytes => byte(operand, l * stride + row * pitch + at),
+                // What lies behind a row is not said, up to the next vector.
+                true if at / 16 * 16 < bytes => found,
+                true => 0xff,
             };
-            assert_eq!(
-                found, expected,
-                "{config:?} {matrices:?}: ({row},{column}) of {operand}, byte {part}"
-            );
+            assert_eq!(found, expected, "{config:?} {matrices:?}: byte {at} of row {row} of {operand}");
         }
     }
 }
 
-fn config(bits: u32, vectors: [Option<i64>; 2]) -> RepitchConfig {
-    RepitchConfig { name: "repitch", bits, vectors, batch: Batch::Single, programmatic: false }
+fn config(copied: [bool; 2]) -> RepitchConfig {
+    RepitchConfig { name: "repitch", copied, batch: Batch::Single, programmatic: false }
 }
 
-/// Every element size, any place of the first element, and pitches and extents that end anywhere in a tile.
+/// Any place of the first byte among 16, and pitches and rows that end anywhere among 16.
 #[test]
-fn copies_are_exact_and_filled_with_zeros() {
-    for bits in [8, 16, 32, 64] {
-        let (element, line) = (i64::from(bits / 8), 128 / i64::from(bits));
-        for vector in [1, 2, 4, 8].into_iter().filter(|vector| vector * element <= 8) {
-            let matrix = |rows: i64, columns: i64, pad: i64| {
-                let columns = columns * vector;
-                let new_pitch = (columns + line - 1) / line * line + if pad > 1 { line } else { 0 };
-                Matrix {
-                    extents: [rows, columns],
-                    pitch: columns + pad * vector,
-                    first: pad * vector,
-                    new_pitch,
-                    batches: 1,
-                    stride: 0,
-                }
-            };
-            for (a, b) in [
-                (matrix(1, 1, 0), matrix(17, 5, 1)),
-                (matrix(33, 67, 1), matrix(16, 1500, 0)),
-                (matrix(40, 2049, 3), matrix(1, 1, 2)),
-            ] {
-                verify(&config(bits, [Some(vector), Some(vector)]), [a, b]);
-                verify(&config(bits, [Some(vector), None]), [a, b]);
-                verify(&config(bits, [None, Some(vector)]), [a, b]);
+fn copies_are_exact() {
+    for first in 0..16 {
+        let matrix = |rows: i64, bytes: i64, pad: i64| Matrix {
+            extents: [rows, bytes],
+            pitch: bytes + pad,
+            first,
+            new_pitch: (bytes + 15) / 16 * 16 + pad % 3 * 16,
+            batches: 1,
+            stride: 0,
+        };
+        for (a, b) in [
+            (matrix(1, 1, 0), matrix(17, 5, 1)),
+            (matrix(33, 67 + first, 1), matrix(16, 1500, first)),
+            (matrix(20, 2049, 3), matrix(1, 33, 0)),
+            (matrix(9, 254, 0), matrix(3, 16, 16)),
+        ] {
+            for copied in [[true, true], [true, false], [false, true]] {
+                verify(&config(copied), [a, b]);
             }
         }
     }
-}
-
-/// The two matrices may be read in vectors of different lengths.
-#[test]
-fn each_matrix_has_its_own_vectors() {
-    let odd = Matrix { extents: [35, 127], pitch: 127, first: 3, new_pitch: 128, batches: 1, stride: 0 };
-    let even = Matrix { extents: [19, 700], pitch: 1044, first: 4, new_pitch: 704, batches: 1, stride: 0 };
-    verify(&config(16, [Some(1), Some(4)]), [odd, even]);
-    verify(&config(16, [Some(4), Some(1)]), [even, odd]);
 }
 
 /// Matrices of a batch, which are apart, or of which each has its rows between those of the others.
 #[test]
 fn matrices_of_a_batch_are_copied() {
     let apart =
-        Matrix { extents: [35, 127], pitch: 129, first: 3, new_pitch: 128, batches: 3, stride: 35 * 129 + 5 };
+        Matrix { extents: [35, 254], pitch: 258, first: 6, new_pitch: 256, batches: 3, stride: 35 * 258 + 5 };
     let between =
-        Matrix { extents: [17, 600], pitch: 2401, first: 0, new_pitch: 600, batches: 4, stride: 600 };
+        Matrix { extents: [17, 1200], pitch: 4803, first: 0, new_pitch: 1200, batches: 4, stride: 1201 };
     for (a, b) in [(apart, between), (between, apart)] {
-        let strided = |vectors| RepitchConfig { batch: Batch::Strided, ..config(16, vectors) };
-        verify(&strided([Some(1), Some(1)]), [a, b]);
-        verify(&strided([None, Some(1)]), [a, b]);
+        let strided = |copied| RepitchConfig { batch: Batch::Strided, ..config(copied) };
+        verify(&strided([true, true]), [a, b]);
+        verify(&strided([false, true]), [a, b]);
     }
 }
 
 #[test]
 fn golden() {
-    let pass = repitch(&RepitchConfig {
-        name: "gemm_repitch",
-        bits: 16,
-        vectors: [Some(1), Some(1)],
-        batch: Batch::Single,
-        programmatic: true,
-    })
-    .unwrap();
+    let (name, copied) = ("gemm_repitch", [true, true]);
+    let config = RepitchConfig { name, copied, batch: Batch::Single, programmatic: true };
+    let pass = repitch(&config).unwrap();
     expect_file!["../../testdata/golden/gemm_repitch.ptx"].assert_eq(&pass.kernel.module().to_string());
 }
 
 #[test]
 fn what_cannot_be_built_is_refused() {
-    let error = |config| repitch(&config).expect_err("refused").to_string();
-    assert!(error(config(16, [None; 2])).contains("A or B or both"));
-    assert!(error(config(4, [Some(1), None])).contains("8, 16, 32 or 64"));
-    for vector in [0, 3, 8, i64::MAX] {
-        let told = error(config(16, [None, Some(vector)]));
-        assert!(told.contains("powers of two up to 4"), "{told}");
-    }
+    let error = repitch(&config([false, false])).expect_err("refused").to_string();
+    assert!(error.contains("A or B or both"), "{error}");
 }
 
 #[test]
 fn blocks_are_counted_without_overflow() {
-    let pass: Repitch = repitch(&config(8, [Some(1), None])).unwrap();
-    assert_eq!(pass.blocks(0, [33, 1040, 1]).unwrap(), 10);
-    assert!(matches!(pass.blocks(0, [1 << 30, 1 << 30, 1]), Err(Error::Config { .. })));
+    let pass: Repitch = repitch(&config([true, false])).unwrap();
+    assert_eq!(pass.blocks([33, 2080, 1]).unwrap(), 10);
+    for extents in [[1 << 30, 1 << 32, 1], [1 << 20, 16, 1 << 20], [i64::MAX; 3]] {
+        assert!(matches!(pass.blocks(extents), Err(Error::Config { .. })), "{extents:?}");
+    }
 }

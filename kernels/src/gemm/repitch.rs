@@ -9,12 +9,9 @@ use girih_device::{Arg, Buffer, BufferArg, Device, Kernel, Launch};
 use super::Matrix;
 use super::Problem;
 use crate::Error;
-use crate::launch::widest;
 
 /// The bytes of which the pitch of a copy is a multiple: a line of the cache.
 const LINE: i64 = 128;
-/// The most bytes that the pass reads at once.
-const WIDEST: i64 = 8;
 
 /// The tiles of a product in each of its modes from which on a pass pays for itself that no tensor map needs. Tensor maps describe rows that
 /// begin at multiples of 16 bytes, but if these are no multiples of 128, every row of a tile lies in two lines of the cache. On an H200,
@@ -76,27 +73,18 @@ pub(super) fn between(matrix: &Matrix) -> i64 {
 ///
 /// # Examples
 /// ```
-/// // Elements of 8, 16, 32 and 64 bits, of which up to 8 bytes are read at once, of one matrix or of those of a batch.
-/// assert_eq!(girih_kernels::gemm::passes().count(), 2 * (24 + 15 + 8 + 3));
+/// // Of one matrix, or of those of a batch.
+/// assert_eq!(girih_kernels::gemm::passes().count(), 3 * 2);
 /// ```
 pub fn passes() -> impl Iterator<Item = RepitchConfig> {
-    [8, 16, 32, 64].into_iter().flat_map(|bits| {
-        let vectors = [None].into_iter().chain(widths(bits).map(Some));
-        let pairs = vectors.clone().flat_map(move |a| vectors.clone().map(move |b| [a, b]));
-        let pairs = pairs.filter(|pair| *pair != [None; 2]);
-        pairs.flat_map(move |vectors| {
-            [Batch::Single, Batch::Strided].map(|batch| pass(bits, vectors, batch, true))
-        })
-    })
+    let copied = [[true, false], [false, true], [true, true]];
+    copied
+        .into_iter()
+        .flat_map(|copied| [Batch::Single, Batch::Strided].map(|batch| pass(copied, batch, true)))
 }
 
-fn pass(bits: u32, vectors: [Option<i64>; 2], batch: Batch, programmatic: bool) -> RepitchConfig {
-    RepitchConfig { name: "gemm_repitch", bits, vectors, batch, programmatic }
-}
-
-/// How many elements of so many bits the pass may read at once, the most first.
-fn widths(bits: u32) -> impl Iterator<Item = i64> + Clone {
-    [8, 4, 2, 1].into_iter().filter(move |width| width * i64::from(bits / 8) <= WIDEST)
+fn pass(copied: [bool; 2], batch: Batch, programmatic: bool) -> RepitchConfig {
+    RepitchConfig { name: "gemm_repitch", copied, batch, programmatic }
 }
 
 /// Bytes of an element of A and B.
@@ -120,37 +108,27 @@ pub(super) struct Copies {
     pub(super) turn: Arc<Mutex<()>>,
 }
 
-/// Matrices that the pass copies, each as rows of its contiguous mode.
+/// Matrices that the pass copies, each as rows of its contiguous mode, in bytes.
 #[derive(Clone, Copy, Debug)]
 struct Copied {
     rows: i64,
-    columns: i64,
+    bytes: i64,
     pitch: i64,
     new_pitch: i64,
     batches: i64,
     stride: i64,
-    /// How many elements are read at once.
-    vector: i64,
 }
 
 impl Copied {
-    fn new(from: &Matrix, to: &Matrix, bits: u32) -> Copied {
-        let (columns, lines) = (from.extents()[from.contiguous()], from.extents()[1 - from.contiguous()]);
-        let widths: Vec<i64> = widths(bits).collect();
-        let values = [from.ld(), columns, from.alignment() * 8 / i64::from(bits), between(from)];
+    fn new(from: &Matrix, to: &Matrix, element: i64) -> Copied {
+        let (row, lines) = (from.extents()[from.contiguous()], from.extents()[1 - from.contiguous()]);
         // Matrices that follow each other without a gap are one.
         let together = between(from) == lines * from.ld() && lines * from.different() <= MAX_EXTENT;
         let [rows, batches] =
             if together { [lines * from.different(), 1] } else { [lines, from.different()] };
-        Copied {
-            rows,
-            columns,
-            pitch: from.ld(),
-            new_pitch: to.ld(),
-            batches,
-            stride: between(from),
-            vector: widest(&widths, &values),
-        }
+        let [bytes, pitch, new_pitch, stride] =
+            [row, from.ld(), to.ld(), between(from)].map(|elements| elements * element);
+        Copied { rows, bytes, pitch, new_pitch, batches, stride }
     }
 }
 
@@ -162,7 +140,7 @@ impl Copies {
         [problem, solved]: [&Problem; 2],
         early: bool,
     ) -> Result<Option<Copies>, Error> {
-        let (bits, element) = (problem.dtype().bits(), bytes(problem));
+        let element = bytes(problem);
         let pairs = [(problem.a(), solved.a()), (problem.b(), solved.b())];
         if pairs.iter().all(|(from, to)| from == to) {
             return Ok(None);
@@ -172,16 +150,12 @@ impl Copies {
             let elements = to.extents()[1 - to.contiguous()] * to.ld() * to.different();
             places[i] = Some(device.zeros((elements * element) as usize)?);
             // Copies of empty operands are zeros already.
-            copied[i] = (from.span() > 0).then(|| Copied::new(from, to, bits));
+            copied[i] = (from.span() > 0).then(|| Copied::new(from, to, element));
         }
         let several = copied.iter().flatten().any(|copied| copied.batches > 1);
-        let config = pass(
-            bits,
-            copied.map(|copied| copied.map(|copied| copied.vector)),
-            if several { Batch::Strided } else { Batch::Single },
-            early,
-        );
-        let pass = if config.vectors == [None; 2] {
+        let batch = if several { Batch::Strided } else { Batch::Single };
+        let config = pass(copied.each_ref().map(Option::is_some), batch, early);
+        let pass = if config.copied == [false; 2] {
             None
         } else {
             let pass = repitch(&config)?;
@@ -197,8 +171,7 @@ impl Copies {
 
     /// How many bytes the address of an operand must be a multiple of, if the operand is copied.
     pub(super) fn needed(&self, operand: usize) -> Option<i64> {
-        let vector = self.copied[operand].map_or(1, |copied| copied.vector);
-        self.places[operand].as_ref().map(|_| vector * self.element)
+        self.places[operand].as_ref().map(|_| self.element)
     }
 
     /// The names of the pass's parameters whose arguments each call is given, each with the operand that it is of.
@@ -215,19 +188,21 @@ impl Copies {
         let Some((kernel, pass)) = &self.pass else { return Ok(None) };
         let mut blocks = [0; 2];
         for (i, blocks) in blocks.iter_mut().enumerate() {
-            if let Some(Copied { rows, new_pitch, batches, .. }) = self.copied[i] {
-                *blocks = pass.blocks(i, [rows, new_pitch, batches])?;
+            if let Some(Copied { rows, bytes, batches, .. }) = self.copied[i] {
+                *blocks = pass.blocks([rows, bytes, batches])?;
             }
         }
-        let number = |value: i64| Arg::U32(value as u32);
+        let wide = |i: usize, value: fn(&Copied) -> i64| {
+            self.copied[i].as_ref().map(|copied| Arg::U64(value(copied) as u64))
+        };
         let arg = |param: &RepitchParam| match *param {
             RepitchParam::From(i) => Some(Arg::Buffer(operands[i])),
             RepitchParam::To(i) => self.places[i].as_ref().map(Arg::from),
-            RepitchParam::Rows(i) => self.copied[i].map(|copied| number(copied.rows)),
-            RepitchParam::Columns(i) => self.copied[i].map(|copied| number(copied.columns)),
-            RepitchParam::Pitch(i) => self.copied[i].map(|copied| number(copied.pitch)),
-            RepitchParam::NewPitch(i) => self.copied[i].map(|copied| number(copied.new_pitch)),
-            RepitchParam::Stride(i) => self.copied[i].map(|copied| Arg::U64(copied.stride as u64)),
+            RepitchParam::Rows(i) => self.copied[i].map(|copied| Arg::U32(copied.rows as u32)),
+            RepitchParam::Bytes(i) => wide(i, |copied| copied.bytes),
+            RepitchParam::Pitch(i) => wide(i, |copied| copied.pitch),
+            RepitchParam::NewPitch(i) => wide(i, |copied| copied.new_pitch),
+            RepitchParam::Stride(i) => wide(i, |copied| copied.stride),
             RepitchParam::Blocks => Some(Arg::U32(blocks[0])),
         };
         let named = pass.kernel.params().iter().zip(&pass.params);
