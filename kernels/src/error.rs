@@ -215,6 +215,14 @@ pub enum Error {
         /// What the problem has.
         accepted: String,
     },
+    /// A record of what was measured that does not count here.
+    #[error("{found}; accepted: {accepted}")]
+    Record {
+        /// The record, or what stands in its place.
+        found: String,
+        /// What would be accepted.
+        accepted: String,
+    },
     /// Two epilogues that have the same key and compute different things.
     #[error(
         "the epilogue `{key}` is not the one that is loaded by this key: a key that names all that a node's function \

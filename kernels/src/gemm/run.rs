@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::bind::{Binding, Given, Workspace};
 use super::call::Call;
 use super::repitch::Copies;
-use super::{KernelKind, Prepared, Problem, choose, repitched};
+use super::{KernelKind, Prepared, Problem, Records, choose, repitched};
 use crate::Error;
 use crate::launch::apart;
 
@@ -28,6 +28,9 @@ struct Loaded {
 /// The order of tiles on the device.
 type Order = Arc<Buffer<u32>>;
 
+/// The most problems whose configurations are remembered.
+const MOST_CHOSEN: usize = 1 << 12;
+
 /// What an order depends on: the tile's extents, and how many rows and columns of tiles there are.
 type Tiles = ([i64; 2], [u32; 2]);
 
@@ -37,12 +40,21 @@ pub struct Gemms {
     device: Device,
     loaded: Mutex<Vec<Arc<Loaded>>>,
     orders: Mutex<HashMap<Tiles, Order>>,
+    records: Records,
+    /// What was chosen for problems that have come: to choose takes longer than to launch.
+    chosen: Mutex<HashMap<(Problem, KernelKind), GemmConfig>>,
 }
 
 impl Gemms {
     /// An empty set of kernels for a device.
     pub fn new(device: &Device) -> Gemms {
-        Gemms { device: device.clone(), loaded: Mutex::default(), orders: Mutex::default() }
+        let (loaded, orders, records, chosen) = Default::default();
+        Gemms { device: device.clone(), loaded, orders, records, chosen }
+    }
+
+    /// The same, with configurations that were measured for some problems: those get theirs by [`KernelKind::Sm90`].
+    pub fn with_records(self, records: Records) -> Gemms {
+        Gemms { records, chosen: Mutex::default(), ..self }
     }
 
     /// How many modules are loaded.
@@ -98,8 +110,25 @@ impl Gemms {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn fused(&self, problem: &Problem, kind: KernelKind, epilogue: &Epilogue) -> Result<Gemm, Error> {
-        let multiprocessors = self.device.limits().multiprocessors;
-        self.configured(problem, choose(problem, kind, multiprocessors)?, epilogue)
+        self.configured(problem, self.chosen(problem, kind)?, epilogue)
+    }
+
+    /// The configuration that was measured for a problem, or else is chosen.
+    fn chosen(&self, problem: &Problem, kind: KernelKind) -> Result<GemmConfig, Error> {
+        let mut chosen = self.chosen.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = chosen.get(&(*problem, kind)) {
+            return Ok(*known);
+        }
+        let recorded = if kind == KernelKind::Sm90 { self.records.config(problem)? } else { None };
+        let config = match recorded {
+            Some(config) => config,
+            None => choose(problem, kind, self.device.limits().multiprocessors)?,
+        };
+        if chosen.len() == MOST_CHOSEN {
+            chosen.clear();
+        }
+        chosen.insert((*problem, kind), config);
+        Ok(config)
     }
 
     /// The same by a configuration of the caller's choice for [`Problem::oriented`], as a tuner tries them. What it states of pitches,

@@ -11,6 +11,7 @@ mod fused;
 mod judge;
 mod plans;
 mod ragged;
+mod records;
 mod schedules;
 
 use common::{Data, Failure, outputs, padded, variants, verify_dtype};
