@@ -14,7 +14,8 @@ use girih_kernels::gemm::{Gemms, KernelKind, Order, check};
 use girih_tensor::{DType, Element};
 use half::{bf16, f16};
 
-pub(crate) use args::{Chosen, LAYOUTS, ProblemArgs};
+pub(crate) use args::{Chosen, LAYOUTS, ProblemArgs, bytes};
+pub(crate) use data::random;
 
 use crate::CommandResult;
 use crate::npy::{self, Npy};
@@ -39,6 +40,9 @@ pub(crate) struct Args {
     /// Write the product to this file, if the product passes the check (bf16 as '<u2', 8-bit floats as '|u1')
     #[arg(short, long, value_name = "C.npy", conflicts_with = "batch")]
     output: Option<PathBuf>,
+    /// Configurations that `girih tune` has measured on this GPU
+    #[arg(long, value_name = "FILE")]
+    records: Option<PathBuf>,
     /// Seed of the random matrices, whose elements are uniform in -1..1, or integers from -127 to 127
     #[arg(long, default_value_t = 0, conflicts_with = "a")]
     seed: u64,
@@ -56,14 +60,19 @@ pub(crate) fn run(args: Args) -> CommandResult {
     };
     let output = args.output.as_deref().map(Output::new).transpose()?;
     let session = Session::open(&args.run)?;
+    let gemms = Gemms::new(&session.device);
+    let gemms = match &args.records {
+        Some(path) => gemms.with_records(crate::tune::read(path, &session.device)?),
+        None => gemms,
+    };
     let report = match chosen.problem.input() {
-        DType::F32 => of::<f32>(&session, &chosen, source, output)?,
-        DType::F64 => of::<f64>(&session, &chosen, source, output)?,
-        DType::F16 => of::<f16>(&session, &chosen, source, output)?,
-        DType::Bf16 => of::<bf16>(&session, &chosen, source, output)?,
-        DType::E4m3 => of::<F8E4M3>(&session, &chosen, source, output)?,
-        DType::E5m2 => of::<F8E5M2>(&session, &chosen, source, output)?,
-        DType::S8 => of::<i8>(&session, &chosen, source, output)?,
+        DType::F32 => of::<f32>(&session, &gemms, &chosen, source, output)?,
+        DType::F64 => of::<f64>(&session, &gemms, &chosen, source, output)?,
+        DType::F16 => of::<f16>(&session, &gemms, &chosen, source, output)?,
+        DType::Bf16 => of::<bf16>(&session, &gemms, &chosen, source, output)?,
+        DType::E4m3 => of::<F8E4M3>(&session, &gemms, &chosen, source, output)?,
+        DType::E5m2 => of::<F8E5M2>(&session, &gemms, &chosen, source, output)?,
+        DType::S8 => of::<i8>(&session, &gemms, &chosen, source, output)?,
         other => return Err(girih_kernels::Error::unsupported("gemm", other).into()),
     };
     run::print(&report, args.run.json)?;
@@ -76,24 +85,26 @@ const POISON: u8 = 0xff;
 /// Multiplies elements of `T`.
 fn of<T: Element + Pod>(
     session: &Session,
+    gemms: &Gemms,
     chosen: &Chosen,
     source: Source,
     output: Option<Output>,
 ) -> Result<Report, Box<dyn std::error::Error>> {
     match chosen.problem.output() {
-        DType::F32 => multiply::<T, f32>(session, chosen, source, output),
-        DType::F64 => multiply::<T, f64>(session, chosen, source, output),
-        DType::F16 => multiply::<T, f16>(session, chosen, source, output),
-        DType::Bf16 => multiply::<T, bf16>(session, chosen, source, output),
-        DType::E4m3 => multiply::<T, F8E4M3>(session, chosen, source, output),
-        DType::E5m2 => multiply::<T, F8E5M2>(session, chosen, source, output),
-        DType::S32 => multiply::<T, i32>(session, chosen, source, output),
+        DType::F32 => multiply::<T, f32>(session, gemms, chosen, source, output),
+        DType::F64 => multiply::<T, f64>(session, gemms, chosen, source, output),
+        DType::F16 => multiply::<T, f16>(session, gemms, chosen, source, output),
+        DType::Bf16 => multiply::<T, bf16>(session, gemms, chosen, source, output),
+        DType::E4m3 => multiply::<T, F8E4M3>(session, gemms, chosen, source, output),
+        DType::E5m2 => multiply::<T, F8E5M2>(session, gemms, chosen, source, output),
+        DType::S32 => multiply::<T, i32>(session, gemms, chosen, source, output),
         other => Err(girih_kernels::Error::unsupported("gemm", other).into()),
     }
 }
 
 fn multiply<T: Element + Pod, C: Element + Pod>(
     session: &Session,
+    gemms: &Gemms,
     chosen: &Chosen,
     source: Source,
     output: Option<Output>,
@@ -101,7 +112,7 @@ fn multiply<T: Element + Pod, C: Element + Pod>(
     let (problem, device) = (&chosen.problem, &session.device);
     session.fits(args::bytes(problem))?;
     let kind = chosen.kind.unwrap_or_else(|| KernelKind::for_problem(problem, device.limits().sm));
-    let gemm = Gemms::new(device).get(problem, kind)?;
+    let gemm = gemms.get(problem, kind)?;
     let launch = gemm.launch_config()?;
     let origin = source.origin();
     let [a, b] = source.operands::<T>(problem)?;

@@ -22,6 +22,7 @@ mod plan;
 mod run;
 mod show;
 mod sim;
+mod tune;
 
 pub use error::Error;
 
@@ -48,6 +49,8 @@ enum Command {
     Emit(emit::Args),
     /// Say why a problem gets the kernel that it gets, and what limits it
     Explain(explain::Args),
+    /// Measure configurations for a problem beside each other, and record the fastest
+    Tune(tune::Args),
     /// Evaluate a layout expression and print the layout
     Layout(layout::Args),
     /// Draw atoms, tiled copies and MMAs, and bank conflicts
@@ -66,6 +69,7 @@ pub fn main() -> ExitCode {
         Command::Sim(args) => sim::run(args),
         Command::Emit(args) => emit::run(args),
         Command::Explain(args) => explain::run(args),
+        Command::Tune(args) => tune::run(args),
         Command::Layout(args) => layout::run(args),
         Command::Show(args) => show::run(args),
         Command::Plan(args) => plan::run(args),

@@ -7,6 +7,7 @@ mod files;
 mod matrix;
 mod padding;
 mod random;
+mod tune;
 
 use std::path::Path;
 use std::process::{Command, Output};
