@@ -28,7 +28,7 @@ pub struct Record {
     pub config: String,
     /// The microseconds of a run.
     pub micros: f64,
-    /// Those of the configuration that [`choose`] chooses.
+    /// Those of the configuration that [`choose()`] chooses.
     pub chosen_micros: f64,
 }
 
