@@ -41,27 +41,54 @@ const READS: i64 = 24;
 /// ```
 pub fn repitched(problem: &Problem, config: &GemmConfig) -> Result<Problem, Error> {
     let element = bytes(problem);
-    let [m, n, k] = problem.mnk();
-    let zeros = k == 0 && config.loads_by_maps();
+    let [m, n, _] = problem.mnk();
     let elsewhere = |matrix: Matrix, extents: [i64; 2]| {
         let row = extents[matrix.contiguous()];
         matrix.elsewhere(extents, ((row * element + LINE - 1) / LINE * LINE / element).max(1))
     };
-    let tiles = [m, n, k].into_iter().zip(config.tile).map(|(extent, tile)| extent / tile.max(1));
-    let is_read_often = config.loads_by_maps() && tiles.min() >= Some(READS);
     let mut operands = [problem.a(), problem.b()];
-    for (matrix, operand) in operands.iter_mut().zip([Operand::A, Operand::B]) {
-        let aligned = if is_read_often { LINE / element } else { config.aligned(operand)? };
-        let extents = matrix.extents();
-        if zeros {
-            *matrix = elsewhere(*matrix, [if operand == Operand::A { m } else { n }, 1]);
-        } else if [matrix.ld(), between(matrix)].iter().any(|apart| apart % aligned != 0)
-            || matrix.alignment() / element % config.aligned(operand)? != 0
-        {
-            *matrix = elsewhere(*matrix, extents);
-        }
+    for ((matrix, lines), reason) in operands.iter_mut().zip([m, n]).zip(copied(problem, config)?) {
+        let extents = match reason {
+            None => continue,
+            Some(Copying::Zeros) => [lines, 1],
+            Some(Copying::Unaligned | Copying::Straddling) => matrix.extents(),
+        };
+        *matrix = elsewhere(*matrix, extents);
     }
     Ok(problem.with_operands(operands))
+}
+
+/// Why an operand is not taken from where it lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Copying {
+    /// It is empty, since K is 0, and tensor maps describe no empty matrices.
+    Zeros,
+    /// Its rows, its matrices in a batch, or its first element do not begin at multiples of what the kernel loads at once.
+    Unaligned,
+    /// Its rows do not begin at lines of the cache, and many tiles read them.
+    Straddling,
+}
+
+/// Which of A and B the kernel of `config` takes from a copy, and why.
+pub(super) fn copied(problem: &Problem, config: &GemmConfig) -> Result<[Option<Copying>; 2], Error> {
+    let (element, mnk) = (bytes(problem), problem.mnk());
+    let tiles = mnk.into_iter().zip(config.tile).map(|(extent, tile)| extent / tile.max(1));
+    let is_read_often = config.loads_by_maps() && tiles.min() >= Some(READS);
+    let mut reasons = [None; 2];
+    for (reason, operand) in reasons.iter_mut().zip([Operand::A, Operand::B]) {
+        let matrix = [problem.a(), problem.b()][operand as usize];
+        let aligned = config.aligned(operand)?;
+        let begin_at = |multiple: i64| matrix.ld() % multiple == 0 && between(&matrix) % multiple == 0;
+        *reason = match () {
+            () if mnk[2] == 0 && config.loads_by_maps() => Some(Copying::Zeros),
+            () if !begin_at(aligned) || matrix.alignment() / element % aligned != 0 => {
+                Some(Copying::Unaligned)
+            }
+            () if is_read_often && !begin_at(LINE / element) => Some(Copying::Straddling),
+            () => None,
+        };
+    }
+    Ok(reasons)
 }
 
 /// The elements from a matrix of a batch to the next, if there are several.

@@ -62,6 +62,10 @@ fn only_what_needs_it_is_copied() -> Result<(), Failure> {
     let large = Problem::new(DType::Bf16, [4095, 4097, 4099], Layout::Tn)?;
     let large = large.with_pitches(Some(4104), Some(4160), None)?;
     assert_eq!(by_maps(large)?, [true, false]);
+    let reasons = choose::reasons(&large, KernelKind::Sm90, 132)?;
+    let told = reasons.iter().find(|(what, _)| *what == "A").map(|(_, why)| &**why);
+    let expected = "is copied to rows of 4160 elements: many tiles read its rows, and rows of 4104 do not begin at lines of the cache";
+    assert_eq!(told, Some(expected));
     assert_eq!(by_maps(large.batched(2, [None, Some(4160 * 4097 + 8), None])?)?, [true, true]);
     for mnk in [[1000, 4097, 4099], [4095, 1000, 4099], [4095, 4097, 1000]] {
         let problem =

@@ -1,10 +1,12 @@
 //! Why a problem gets its configuration.
 
+use girih_codegen::Operand;
 use girih_codegen::gemm::{GemmConfig, Major, Schedule, Store};
 
 use super::plans::Rule;
 use super::{KernelKind, by_warpgroups, choose, fastest, tensor};
 use crate::Error;
+use crate::gemm::repitch::{Copying, copied};
 use crate::gemm::{Problem, repitched};
 
 /// The reasons for what [`choose`] chooses, in the order in which it is decided: what is decided, and why it is so.
@@ -144,23 +146,27 @@ fn copies(problem: &Problem, config: &GemmConfig) -> Result<Vec<(&'static str, S
     let (oriented, transposed) = problem.oriented(config.c_major);
     let solved = repitched(&oriented, config)?;
     let names = if transposed { ["B", "A"] } else { ["A", "B"] };
-    let pairs = [(oriented.a(), solved.a()), (oriented.b(), solved.b())];
+    let pairs = [(oriented.a(), solved.a(), Operand::A), (oriented.b(), solved.b(), Operand::B)];
     let mut reasons = Vec::new();
-    for (name, (operand, (from, to))) in
-        names.into_iter().zip([girih_codegen::Operand::A, girih_codegen::Operand::B].into_iter().zip(pairs))
+    for ((name, (from, to, operand)), reason) in names.into_iter().zip(pairs).zip(copied(&oriented, config)?)
     {
-        if from != to {
-            let at_once = config.aligned(operand)?;
-            reasons.push((
-                name,
-                format!(
-                    "is copied to rows of {} elements: rows of {} do not begin at multiples of {at_once}, which the kernel \
-                     reads at once",
-                    to.ld(),
-                    from.ld()
-                ),
-            ));
-        }
+        let copied = format!("is copied to rows of {} elements", to.ld());
+        let why = match reason {
+            None => continue,
+            Some(Copying::Zeros) => {
+                String::from("is a column of zeros: tensor maps describe no matrix without elements")
+            }
+            Some(Copying::Unaligned) => format!(
+                "{copied}: rows of {} do not begin at multiples of {}, which the kernel reads at once",
+                from.ld(),
+                config.aligned(operand)?
+            ),
+            Some(Copying::Straddling) => format!(
+                "{copied}: many tiles read its rows, and rows of {} do not begin at lines of the cache",
+                from.ld()
+            ),
+        };
+        reasons.push((name, why));
     }
     reasons.sort_unstable();
     Ok(reasons)
