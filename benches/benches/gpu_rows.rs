@@ -4,20 +4,20 @@
 //! again. The rows are measured by a process of its own: a kernel that fails, or never ends, takes no other row with it.
 #![allow(missing_docs, reason = "a binary")]
 
-use std::env;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::{self, Command, ExitCode};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
+use std::{env, fs};
 
 use clap::Parser;
 use girih_peers::contest::Failure;
 use girih_peers::gpu;
 use girih_peers::measure::{Bench, Effort, Trial};
 use girih_peers::record::{Machine, read};
-use girih_peers::rows::{Row, rows};
+use girih_peers::rows::{Row, parse, rows};
 use girih_peers::table::Table;
 use serde_json::{Value, json};
 
@@ -39,6 +39,12 @@ struct Args {
     /// Measures configurations of girih against each other, instead of the rows.
     #[arg(long)]
     sweep: bool,
+    /// In a sweep, the configurations whose lines contain every part, between `&`, of one of these texts, instead of the likeliest.
+    #[arg(long, requires = "sweep")]
+    config: Vec<String>,
+    /// A file of rows to read instead of rows.toml.
+    #[arg(long)]
+    rows: Option<PathBuf>,
     /// Prints the table of a record and measures nothing.
     #[arg(long)]
     table: Option<PathBuf>,
@@ -60,7 +66,11 @@ const LEFT: u8 = 3;
 const AGAIN: u8 = 4;
 
 fn main() -> Result<ExitCode, Failure> {
-    let (args, rows) = (Args::parse(), rows()?);
+    let args = Args::parse();
+    let rows = match &args.rows {
+        Some(file) => parse(&fs::read_to_string(file)?)?,
+        None => rows()?,
+    };
     if args.list {
         rows.iter().for_each(|row| println!("{}{}", if row.frozen { "" } else { "  " }, row.name));
         return Ok(ExitCode::SUCCESS);
@@ -121,6 +131,7 @@ fn work(args: &Args, rows: Vec<Row>, seconds: Option<u64>, path: &Path) -> Resul
     let blamed = |record: &Value| record["blamed"].as_str().filter(|_| args.sweep).map(String::from);
     let done = |row: &Row| known.iter().any(|record| record[key] == *row.name && blamed(record).is_none());
     let mut bench = Bench::new(device, rows, Effort::full(args.rounds));
+    bench.configs.clone_from(&args.config);
     bench.blamed = known.iter().filter_map(blamed).collect();
     let limit = Duration::from_secs(90);
     let under_way = watch(machine.clone(), path.to_path_buf(), key, bench.trial().clone());
@@ -145,9 +156,8 @@ fn work(args: &Args, rows: Vec<Row>, seconds: Option<u64>, path: &Path) -> Resul
             record["blamed"] = config.into();
         }
         record["seconds"] = started.elapsed().as_secs_f64().into();
-        bad += u32::from(
-            ["failed", "girih_wrong", "peer_wrong"].iter().any(|field| record.get(field).is_some()),
-        );
+        bad +=
+            u32::from(["failed", "girih_wrong", "peer_wrong"].iter().any(|field| record[field].is_string()));
         println!("{}", told(&record));
         machine.append(path, record)?;
         if bench.device.synchronize().is_err() {

@@ -13,7 +13,7 @@ mod repitch;
 mod run;
 
 pub use bind::Given;
-pub use candidates::{candidates, described};
+pub use candidates::{candidates, configurations, described};
 pub use choose::{KernelKind, choose};
 pub use girih_codegen::gemm::{Element, Epilogue, GemmConfig, Input, InputKind};
 pub use matrix::Matrix;

@@ -32,6 +32,9 @@ pub struct Bench {
     trial: Trial,
     /// Configurations that have stopped the device: they are not tried again.
     pub blamed: Vec<String>,
+    /// What a sweep measures instead of the likeliest configurations: those whose lines contain every part, between `&`, of one of these
+    /// texts.
+    pub configs: Vec<String>,
 }
 
 /// What runs for the first time, and since when, for a thread that watches.
@@ -167,7 +170,7 @@ impl Bench {
     pub fn new(device: Device, rows: Vec<Row>, effort: Effort) -> Bench {
         let cublas = CublasLt::open(&device).map_err(|error| error.to_string());
         let (pools, trial) = (RefCell::default(), Trial::default());
-        Bench { device, rows, effort, cublas, pools, trial, blamed: Vec::new() }
+        Bench { device, rows, effort, cublas, pools, trial, blamed: Vec::new(), configs: Vec::new() }
     }
 
     /// What runs for the first time now.

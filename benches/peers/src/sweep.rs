@@ -6,7 +6,9 @@ use std::thread;
 
 use float8::F8E4M3;
 use girih_device::{Device, Pod};
-use girih_kernels::gemm::{Epilogue, Gemm, GemmConfig, Gemms, Problem, candidates, described};
+use girih_kernels::gemm::{
+    Epilogue, Gemm, GemmConfig, Gemms, Problem, candidates, configurations, described,
+};
 use girih_tensor::{DType, Element};
 use half::{bf16, f16};
 use serde_json::{Value, json};
@@ -47,7 +49,16 @@ fn sweep<T: Element + Pod, C: Element + Pod>(
     let operands = Operands::<T, C>::new(bench, product)?;
     let problem = problem(product)?;
     let mut configs = vec![chosen(bench, product, &problem)?];
-    for config in candidates(&problem, device.limits().multiprocessors, MOST) {
+    let multiprocessors = device.limits().multiprocessors;
+    let found = if bench.configs.is_empty() {
+        candidates(&problem, multiprocessors, MOST)
+    } else {
+        let wanted =
+            |line: &str| bench.configs.iter().any(|parts| parts.split('&').all(|part| line.contains(part)));
+        let all = configurations(&problem, multiprocessors).into_iter();
+        all.filter(|config| wanted(&described(config))).take(2 * MOST).collect()
+    };
+    for config in found {
         if !configs.contains(&config) && !bench.blamed.contains(&described(&config)) {
             configs.push(config);
         }

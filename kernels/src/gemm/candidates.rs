@@ -11,22 +11,11 @@ use crate::launch::widest;
 
 /// Rows, and how many warpgroups share them.
 const ROWS: [(i64, i64); 5] = [(64, 1), (128, 1), (128, 2), (192, 3), (256, 2)];
-const COLUMNS: [i64; 14] = [8, 16, 32, 48, 64, 96, 128, 144, 160, 176, 192, 208, 224, 256];
+const COLUMNS: [i64; 16] = [8, 16, 32, 48, 64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 256];
 /// Bytes of a tile along K.
 const DEPTHS: [i64; 2] = [128, 256];
 /// Blocks that share a tile, and those of a cluster.
-const PARTS: [(i64, i64); 18] = [
-    (8, 4),
-    (32, 4),
-    (64, 4),
-    (128, 4),
-    (2, 2),
-    (4, 4),
-    (8, 8),
-    (16, 8),
-    (32, 8),
-    (64, 8),
-    (128, 8),
+const PARTS: [(i64, i64); 23] = [
     (2, 1),
     (3, 1),
     (4, 1),
@@ -34,6 +23,22 @@ const PARTS: [(i64, i64); 18] = [
     (8, 1),
     (16, 1),
     (32, 1),
+    (66, 1),
+    (132, 1),
+    (2, 2),
+    (16, 2),
+    (32, 2),
+    (66, 2),
+    (132, 2),
+    (4, 4),
+    (8, 4),
+    (28, 4),
+    (60, 4),
+    (120, 4),
+    (8, 8),
+    (24, 8),
+    (56, 8),
+    (120, 8),
 ];
 /// Blocks that bring tiles of B together.
 const MULTICASTS: [i64; 3] = [1, 2, 4];
@@ -67,21 +72,7 @@ const HOPELESS: f64 = 2.5;
 /// # Ok::<(), girih_kernels::Error>(())
 /// ```
 pub fn candidates(problem: &Problem, multiprocessors: u32, most: usize) -> Vec<GemmConfig> {
-    let Ok(usual) = choose(problem, KernelKind::Sm90, multiprocessors) else { return Vec::new() };
-    let majors = if problem.mnk()[0] <= SWAPPED { &[Major::K, Major::Mn][..] } else { &[Major::K] };
-    let mut timed: Vec<(GemmConfig, f64)> = Vec::new();
-    for (oriented, _) in majors.iter().map(|&major| problem.oriented(major)) {
-        let model = Model { problem: oriented, multiprocessors: f64::from(multiprocessors.max(1)) };
-        for (rows, consumers) in ROWS {
-            for [columns, depth] in
-                COLUMNS.into_iter().flat_map(|columns| DEPTHS.map(|depth| [columns, depth]))
-            {
-                let configs = of_tile(&usual, &oriented, [rows, columns, depth], consumers);
-                timed.extend(configs.into_iter().map(|config| (config, model.cycles(&config))));
-            }
-        }
-    }
-    timed.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let timed = timed(problem, multiprocessors);
     let least = timed.first().map_or(0.0, |(_, cycles)| *cycles);
     let [m, n, k] = problem.mnk();
     // With a long K, what counts is how K is shared.
@@ -100,6 +91,32 @@ pub fn candidates(problem: &Problem, multiprocessors: u32, most: usize) -> Vec<G
     out.truncate(most.saturating_sub(first.len()));
     out.extend(first.into_iter().map(|config| GemmConfig { programmatic: !config.programmatic, ..config }));
     out
+}
+
+/// All configurations that [`candidates`] are taken from, each with and without an early beginning, the likeliest first.
+pub fn configurations(problem: &Problem, multiprocessors: u32) -> Vec<GemmConfig> {
+    let both = |(config, _)| [false, true].map(|programmatic| GemmConfig { programmatic, ..config });
+    timed(problem, multiprocessors).into_iter().flat_map(both).collect()
+}
+
+/// The configurations and the cycles that each of them would take, in the order of these.
+fn timed(problem: &Problem, multiprocessors: u32) -> Vec<(GemmConfig, f64)> {
+    let Ok(usual) = choose(problem, KernelKind::Sm90, multiprocessors) else { return Vec::new() };
+    let majors = if problem.mnk()[0] <= SWAPPED { &[Major::K, Major::Mn][..] } else { &[Major::K] };
+    let mut timed: Vec<(GemmConfig, f64)> = Vec::new();
+    for (oriented, _) in majors.iter().map(|&major| problem.oriented(major)) {
+        let model = Model { problem: oriented, multiprocessors: f64::from(multiprocessors.max(1)) };
+        for (rows, consumers) in ROWS {
+            for [columns, depth] in
+                COLUMNS.into_iter().flat_map(|columns| DEPTHS.map(|depth| [columns, depth]))
+            {
+                let configs = of_tile(&usual, &oriented, [rows, columns, depth], consumers);
+                timed.extend(configs.into_iter().map(|config| (config, model.cycles(&config))));
+            }
+        }
+    }
+    timed.sort_by(|a, b| a.1.total_cmp(&b.1));
+    timed
 }
 
 /// What a configuration is in a line: tile, warpgroups, stages, schedule, store, and what is unusual.
