@@ -155,8 +155,11 @@ fn copies() -> Result<Vec<(String, Problem, i64)>, girih_kernels::Error> {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = std::env::args().nth(1).ok_or("the folder that modules are written to")?;
-    let all: Vec<Case> =
-        choose::all().flat_map(|config| EPILOGUES.map(|epilogue| Case::new(config, epilogue))).collect();
+    let all = choose::all().flat_map(|config| {
+        let count = if choose::takes_epilogues(&config) { EPILOGUES.len() } else { 1 };
+        EPILOGUES.into_iter().take(count).map(move |epilogue| Case::new(config, epilogue))
+    });
+    let all: Vec<Case> = all.collect();
     let every = std::env::args().nth(2).is_some_and(|word| word == "--all");
     // Facts are those of one kernel, so that each kernel is covered for itself: first for single products, and then what batches add.
     let kernels = all.chunk_by(|case, next| case.config.name == next.config.name);

@@ -110,7 +110,8 @@ pub(crate) fn problem(product: &Product) -> Result<Problem, Failure> {
 pub(crate) fn chosen(bench: &Bench, product: &Product, problem: &Problem) -> Result<GemmConfig, Failure> {
     let limits = bench.device.limits();
     let kind = product.kernel.unwrap_or_else(|| KernelKind::for_problem(problem, limits.sm));
-    Ok(choose(problem, kind, limits.multiprocessors)?)
+    let problem = problem.with_epilogue(!epilogue(product).is_empty());
+    Ok(choose(&problem, kind, limits.multiprocessors)?)
 }
 
 fn load(

@@ -193,6 +193,11 @@ impl Epilogue {
         Epilogue::default()
     }
 
+    /// Whether the epilogue computes nothing of the sums.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
     /// With a node that computes `function` of each element. `key` names everything that the function depends on when it is called:
     /// epilogues with the same key have to do the same. `inputs` are the inputs that [`Element::input`] may name. The function computes
     /// and may print; an instruction that accesses memory is refused when the kernel is generated.

@@ -18,6 +18,7 @@ use crate::Error;
 use crate::launch::widest;
 
 pub use configs::all;
+pub use plan::takes_epilogues;
 pub(super) use plan::{PROMOTION, promoted};
 pub use plans::measured;
 pub use reasons::reasons;
@@ -80,8 +81,9 @@ impl std::str::FromStr for KernelKind {
 /// [`Problem::oriented`].
 ///
 /// What a kernel may rely on are facts: which modes are contiguous, and what divides the pitches and N. Which tile is fastest depends
-/// on M and N. A and B that the kernel does not take as they lie are copied ([`repitched`](super::repitched)). The epilogue does not
-/// matter, since what an epilogue reads comes in pieces that fit the registers beside the sums of any tile.
+/// on M and N. A and B that the kernel does not take as they lie are copied ([`repitched`](super::repitched)). What an epilogue
+/// reads comes in pieces that fit the registers beside the sums of most tiles; the largest are for products without one
+/// ([`Problem::with_epilogue`]).
 ///
 /// # Errors
 /// [`Error::Kernel`] if the kernel does not take the dtype, or not with these contiguous modes.
@@ -155,6 +157,7 @@ fn fastest(problem: &Problem, input: &Input, multiprocessors: u32) -> (WarpSpeci
             output: oriented.output(),
             store: (stored(&oriented, &[line]) != line).then(|| stored(&oriented, &STORES_SM90)),
             promotes: problem.promotes(),
+            fused: problem.is_fused(),
             plan,
         }
     };

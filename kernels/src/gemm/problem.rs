@@ -131,6 +131,7 @@ pub struct Problem {
     dtype: DType,
     output: DType,
     fast: bool,
+    fused: bool,
     a: Matrix,
     b: Matrix,
     c: Matrix,
@@ -161,6 +162,7 @@ impl Problem {
                 same => same,
             },
             fast: false,
+            fused: false,
             a: Matrix::tight([m, k], a),
             b: Matrix::tight([n, k], b),
             c: Matrix::tight([m, n], 1),
@@ -311,6 +313,17 @@ impl Problem {
     /// Whether sums are promoted to f32 again and again: those of 8-bit floats, unless [`Problem::with_fast_accumulation`] is asked for.
     pub fn promotes(&self) -> bool {
         is_promoted(self.dtype) && !self.fast
+    }
+
+    /// The same with an epilogue that computes something of the sums, for which a kernel needs registers beside them.
+    #[must_use]
+    pub fn with_epilogue(self, fused: bool) -> Problem {
+        Problem { fused, ..self }
+    }
+
+    /// Whether an epilogue computes something of the sums ([`Problem::with_epilogue`]).
+    pub fn is_fused(&self) -> bool {
+        self.fused
     }
 
     /// The element types that C may have.

@@ -110,7 +110,8 @@ impl Gemms {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn fused(&self, problem: &Problem, kind: KernelKind, epilogue: &Epilogue) -> Result<Gemm, Error> {
-        self.configured(problem, self.chosen(problem, kind)?, epilogue)
+        let chosen = self.chosen(&problem.with_epilogue(!epilogue.is_empty()), kind)?;
+        self.configured(problem, chosen, epilogue)
     }
 
     /// The configuration that was measured for a problem, or else is chosen.
@@ -120,6 +121,7 @@ impl Gemms {
             return Ok(*known);
         }
         let recorded = if kind == KernelKind::Sm90 { self.records.config(problem)? } else { None };
+        let recorded = recorded.filter(|config| !problem.is_fused() || choose::takes_epilogues(config));
         let config = match recorded {
             Some(config) => config,
             None => choose(problem, kind, self.device.limits().multiprocessors)?,

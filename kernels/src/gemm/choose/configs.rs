@@ -161,8 +161,9 @@ fn warp_specialized(input: &'static Input, batch: Batch) -> impl Iterator<Item =
         let promotes = [false, true].into_iter().filter(move |&promotes| !promotes || is_promoted(dtype));
         let stored = stored.flat_map(move |stored| promotes.clone().map(move |promotes| (stored, promotes)));
         stored.flat_map(move |((output, store), promotes)| {
-            plans::named(dtype, plans::as_measured(batch, store, output))
-                .map(move |plan| WarpSpecializedFacts { dtype, majors, output, store, promotes, plan })
+            plans::named(dtype, plans::as_measured(batch, store, output)).map(move |plan| {
+                WarpSpecializedFacts { dtype, majors, output, store, promotes, fused: false, plan }
+            })
         })
     });
     facts.filter(|facts| facts.is_distinct() && facts.fits(input))

@@ -40,6 +40,8 @@ const MOST_STAGES: i64 = 12;
 const ATOMS: [Lay; 3] = [lay!("(1,1):(0,0)"), lay!("(2,1):(1,0)"), lay!("(3,1):(1,0)")];
 /// Registers of the producer's threads and of the others', by the number of warpgroups that multiply.
 const REGISTERS: [[u32; 2]; 3] = [[40, 240], [40, 232], [32, 160]];
+/// The sums of a thread beside which there are registers for any epilogue.
+const MANY: i64 = 128;
 /// The same where the sums alone take as many registers as these.
 const MANY_SUMS: i64 = 192;
 const REGISTERS_FOR_MANY: [u32; 2] = [24, 240];
@@ -79,9 +81,9 @@ impl Plan {
         Plan { parts, cluster: parts, ..self }
     }
 
-    /// With `parts` blocks that share the K of a tile and are no cluster.
-    pub(super) const fn apart(self, parts: i64) -> Plan {
-        Plan { parts, cluster: 1, ..self }
+    /// With `parts` blocks that share the K of a tile, in clusters of `cluster`.
+    pub(super) const fn clusters(self, parts: i64, cluster: i64) -> Plan {
+        Plan { parts, cluster, ..self }
     }
 
     /// With tiles twice as long along K.
@@ -135,7 +137,21 @@ pub(super) struct WarpSpecializedFacts {
     ///
     /// [`Problem::promotes`]: crate::gemm::Problem::promotes
     pub(super) promotes: bool,
+    /// Whether something is computed of the sums ([`Problem::is_fused`]).
+    ///
+    /// [`Problem::is_fused`]: crate::gemm::Problem::is_fused
+    pub(super) fused: bool,
     pub(super) plan: Plan,
+}
+
+/// Whether [`choose`](crate::gemm::choose) names a configuration for products with an epilogue too ([`Problem::with_epilogue`]): unless
+/// the sums leave no registers for one.
+///
+/// [`Problem::with_epilogue`]: crate::gemm::Problem::with_epilogue
+pub fn takes_epilogues(config: &GemmConfig) -> bool {
+    let Mainloop::WarpSpecialized(parts) = &config.mainloop else { return true };
+    let threads = i64::from(parts.threads().unwrap_or(0)) - 128;
+    config.tile[0] * config.tile[1] <= MANY * threads
 }
 
 impl WarpSpecializedFacts {
@@ -181,11 +197,13 @@ impl WarpSpecializedFacts {
     /// Whether shared memory has room for stages enough, and the tensor copies of B can be parted.
     pub(super) fn fits(&self, input: &Input) -> bool {
         let [rows, columns] = self.plan.tile;
-        // Beside so many sums, ptxas has no registers for a multicast and for the addresses of a store without tensor copies.
-        let spills = rows * columns / (128 * self.plan.warpgroups as i64) >= 128
-            && self.plan.multicast > 1
-            && self.store.is_some();
-        !spills
+        let sums = rows * columns / (128 * self.plan.warpgroups as i64);
+        // What ptxas has no registers for beside so many sums: a multicast and the addresses of a store without tensor copies; the sums
+        // of an atom, which are promoted; what an epilogue reads, and conversions to other than 16 bits.
+        let multicasts = sums >= MANY && self.plan.multicast > 1 && self.store.is_some();
+        let many = sums > MANY && (self.promotes || self.fused || self.output.bits() != 16);
+        let most = sums >= MANY_SUMS && self.store.is_some();
+        !(multicasts || many || most)
             && self.room().1 >= LEAST_STAGES
             && self.config(input).is_ok_and(|config| config.check().is_ok())
     }

@@ -6,9 +6,9 @@ use girih_tensor::DType;
 use super::plan::Plan;
 
 /// All plans, some of them twice.
-pub(super) const ALL: [Plan; 1 + TILES.len() + 2 * FEW.len() + 6 * SHARED.len() + MEASURED.len()] = {
-    let mut all = [TWO_ROWS; 1 + TILES.len() + 2 * FEW.len() + 6 * SHARED.len() + MEASURED.len()];
-    let (mut i, mut next) = (0, 1);
+pub(super) const ALL: [Plan; TILES.len() + 2 * FEW.len() + 6 * SHARED.len() + MEASURED.len()] = {
+    let mut all = [TILES[0].0; TILES.len() + 2 * FEW.len() + 6 * SHARED.len() + MEASURED.len()];
+    let (mut i, mut next) = (0, 0);
     while i < TILES.len() {
         all[next] = TILES[i].0;
         (i, next) = (i + 1, next + 1);
@@ -35,28 +35,32 @@ pub(super) const ALL: [Plan; 1 + TILES.len() + 2 * FEW.len() + 6 * SHARED.len() 
 };
 
 /// Tiles of persistent blocks, and the time that a multiprocessor takes for one of them, measured on an H200 in units of which the first
-/// takes 100. Smaller tiles read more for each product.
-pub(super) const TILES: [(Plan, i64); 4] = [
+/// takes 100. Smaller tiles read more for each product. Kernels of the smallest tiles are over so soon that they gain by beginning early.
+pub(super) const TILES: [(Plan, i64); 8] = [
     (Plan::new([128, 256], 2), 100),
+    (Plan::new([256, 192], 2), 147),
+    (Plan::new([256, 176], 2), 136),
+    (Plan::new([256, 112], 2), 89),
     (Plan::new([128, 192], 2), 80),
     (Plan::new([128, 128], 2), 54),
-    (Plan::new([128, 64], 2), 30),
+    (Plan::new([192, 96], 3).early(), 60),
+    (Plan::new([128, 64], 2).early(), 30),
 ];
 
-/// Few columns, such as the tokens of a small batch, and many rows, such as those of a weight: blocks multicast the tile of the columns.
-const FEW: [Plan; 3] = [
-    Plan::new([128, 32], 1).multicast(4).early(),
-    Plan::new([128, 64], 1).multicast(4).early(),
+/// Few columns, such as the tokens of a small batch, and many rows, such as those of a weight. Where the columns are a good part of
+/// what a block reads, blocks multicast their tile.
+const FEW: [Plan; 4] = [
+    Plan::new([128, 16], 1).deep(),
+    Plan::new([128, 32], 1).deep(),
+    Plan::new([128, 64], 1).deep().multicast(4).early(),
     Plan::new([128, 128], 2).multicast(4).early(),
 ];
-/// Rows of two tiles: both blocks bring the tile of the columns together.
-const TWO_ROWS: Plan = Plan::new([128, 256], 2).multicast(2);
 
 /// The same with so few rows that multiprocessors would have no tile: smaller tiles, and as many blocks for a tile as are named.
 const SHARED: [(Plan, [i64; 3]); 3] = [
-    (Plan::new([64, 16], 1).early(), [1, 2, 4]),
+    (Plan::new([64, 16], 1).deep().early(), [1, 2, 4]),
     (Plan::new([64, 64], 1).deep().early(), [1, 2, 4]),
-    (Plan::new([64, 128], 1).early(), [1, 2, 4]),
+    (Plan::new([64, 128], 1).deep().early(), [1, 2, 4]),
 ];
 
 /// The most columns that are few, and how many times as many rows there are.
@@ -67,21 +71,15 @@ const TIMES: i64 = 8;
 const MEASURED_ON: i64 = 132;
 const MEASURED_BITS: u32 = 16;
 /// M, N, K of products of bf16, and the fastest plan of those that `gpu_rows --sweep` measured beside each other
-/// (`benches/records/2026-11-23-h200-sweeps.md`). Where a raster walk was up to 3 % faster, this is the same plan with persistent blocks.
-const MEASURED: [([i64; 3], Plan); 14] = [
+/// (`benches/records/2026-11-23-h200-sweeps.md`), where it is faster than what the rules name. Where a raster walk was up to 3 % faster,
+/// this is the same plan with persistent blocks.
+const MEASURED: [([i64; 3], Plan); 7] = [
     ([512, 512, 512], Plan::new([64, 64], 1).multicast(2).early()),
     ([1000, 1000, 1000], Plan::new([64, 160], 1).multicast(4).early()),
-    ([1536, 1536, 1536], Plan::new([192, 96], 3).multicast(2).early()),
-    ([5120, 2560, 1720], Plan::new([128, 160], 1).multicast(2).early()),
-    ([128, 128, 65536], Plan::new([64, 32], 1).apart(16).of_columns().early()),
-    ([16, 28672, 4096], Plan::new([256, 32], 2).multicast(4).of_columns().early()),
-    ([16, 28672, 8192], Plan::new([64, 16], 1).multicast(2).of_columns()),
-    ([64, 28672, 4096], Plan::new([128, 64], 1).deep().multicast(4).of_columns().early()),
-    ([64, 28672, 8192], Plan::new([128, 64], 1).deep().multicast(4).of_columns()),
-    ([128, 4096, 4096], Plan::new([128, 64], 1).split(2).early()),
-    ([128, 4096, 14336], Plan::new([128, 160], 1).split(4).early()),
-    ([128, 28672, 4096], Plan::new([128, 128], 2).multicast(4).of_columns()),
-    ([256, 4096, 4096], Plan::new([128, 64], 2)),
+    ([5120, 2560, 1720], Plan::new([256, 208], 2).multicast(2).early()),
+    ([128, 128, 65536], Plan::new([64, 64], 1).clusters(28, 4).early()),
+    ([16, 28672, 4096], Plan::new([256, 16], 2).deep().of_columns()),
+    ([16, 28672, 8192], Plan::new([256, 16], 2).deep().of_columns()),
     ([256, 4096, 14336], Plan::new([128, 128], 1).split(2).of_columns().early()),
 ];
 
@@ -92,10 +90,8 @@ pub(super) enum Rule {
     Measured,
     /// Few columns, and so few tiles that several blocks share each, or have one each.
     Shared,
-    /// Few columns, which blocks multicast.
+    /// Few columns.
     Few,
-    /// Rows of two tiles, and many columns.
-    TwoRows,
     /// The tile with which the last multiprocessor finishes first.
     Turns,
 }
@@ -143,7 +139,9 @@ pub(super) fn plan(
         // Where tiles of 64 rows are no more than multiprocessors, each block has one or shares it, as long as there is enough of K.
         let tiles = ((many + 63) / 64).saturating_mul(batches);
         let shared = SHARED.into_iter().filter(|(plan, _)| few <= plan.tile[1]).find_map(|(plan, parts)| {
-            let enough = |parts: &i64| tiles * parts <= multiprocessors && k >= 512 * parts;
+            let enough = |parts: &i64| {
+                tiles.saturating_mul(*parts) <= together(multiprocessors, *parts) && k >= 512 * parts
+            };
             parts.into_iter().rev().filter(enough).map(|parts| oriented(plan.split(parts))).find(&fits)
         });
         let shared = shared.map(|plan| (plan, Rule::Shared));
@@ -157,13 +155,6 @@ pub(super) fn plan(
             return chosen;
         }
     }
-    if (FEWEST + 1..=2 * FEWEST).contains(&m)
-        && n >= TIMES * m
-        && fits(&TWO_ROWS)
-        && 64 * multiprocessors <= n.saturating_mul(batches)
-    {
-        return (TWO_ROWS, Rule::TwoRows);
-    }
     // The tile with which the last multiprocessor finishes first: every one takes as many turns as that.
     let time = |plan: &Plan, each: i64| {
         let [tile_m, tile_n] = plan.tile;
@@ -171,7 +162,13 @@ pub(super) fn plan(
         let tiles = tiles.saturating_mul(batches);
         tiles.saturating_add(multiprocessors - 1).div_euclid(multiprocessors.max(1)).saturating_mul(each)
     };
-    let fitting = TILES.into_iter().filter(|(plan, _)| fits(plan));
-    let least = fitting.min_by_key(|(plan, each)| time(plan, *each));
-    (least.map_or(TILES[TILES.len() - 1].0, |(plan, _)| plan), Rule::Turns)
+    let mut tiles = TILES;
+    tiles.sort_by_key(|(plan, each)| time(plan, *each));
+    (tiles.into_iter().map(|(plan, _)| plan).find(fits).unwrap_or(TILES[TILES.len() - 1].0), Rule::Turns)
+}
+
+/// The blocks that run at a time, where so many are a cluster: the multiprocessors of a cluster are neighbours, and of an H200's 132 only 120
+/// make up clusters of 4 or 8 (`cuOccupancyMaxActiveClusters`).
+fn together(multiprocessors: i64, cluster: i64) -> i64 {
+    if cluster > 2 { multiprocessors * 10 / 11 } else { multiprocessors }
 }

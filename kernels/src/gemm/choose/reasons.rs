@@ -98,12 +98,7 @@ fn tile(config: &GemmConfig, rule: Rule, multiprocessors: u32) -> String {
                 _ => format!("{few}: the least tile"),
             }
         }
-        Rule::Few => String::from(
-            "few columns: the least tile that holds all, which blocks of a cluster bring together",
-        ),
-        Rule::TwoRows => {
-            String::from("rows of two tiles and many columns: both blocks of a cluster bring those together")
-        }
+        Rule::Few => String::from("few columns: the least tile that holds all"),
         Rule::Turns => format!(
             "of the tiles that fit, the one with which the last of {multiprocessors} multiprocessors is expected to finish first"
         ),
