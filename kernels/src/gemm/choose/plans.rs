@@ -76,7 +76,7 @@ const MEASURED_BITS: u32 = 16;
 const MEASURED: [([i64; 3], Plan); 7] = [
     ([512, 512, 512], Plan::new([64, 64], 1).multicast(2).early()),
     ([1000, 1000, 1000], Plan::new([64, 160], 1).multicast(4).early()),
-    ([5120, 2560, 1720], Plan::new([256, 208], 2).multicast(2).early()),
+    ([5120, 2560, 1720], Plan::new([128, 160], 1).multicast(2).early()),
     ([128, 128, 65536], Plan::new([64, 64], 1).clusters(28, 4).early()),
     ([16, 28672, 4096], Plan::new([256, 16], 2).deep().of_columns()),
     ([16, 28672, 8192], Plan::new([256, 16], 2).deep().of_columns()),
