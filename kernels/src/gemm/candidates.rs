@@ -155,7 +155,9 @@ fn of_tile(
     let narrow = majors[1] == Major::Mn && columns % (128 * 8 / i64::from(dtype.bits())) != 0;
     let atom_columns = if problem.promotes() { promoted(columns) } else { columns };
     let atom = MmaAtom::wgmma(MmaKind::WgmmaSs, atom_columns, [c_type, dtype, dtype], majors, product);
-    let (Ok(atom), Ok(atoms), false) = (atom, Lay::strided([consumers, 1], [1, 0]), narrow) else {
+    // Where atoms share a tile's columns, each has whole rows of the swizzle through which C is stored.
+    let parted = atom_columns < columns && atom_columns % 64 != 0;
+    let (Ok(atom), Ok(atoms), false) = (atom, Lay::strided([consumers, 1], [1, 0]), narrow || parted) else {
         return Vec::new();
     };
     let tile = [rows, columns, depth * 8 / i64::from(dtype.bits())];
