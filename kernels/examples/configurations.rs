@@ -53,6 +53,7 @@ impl Case {
             Store::Tma { .. } => String::from("cmaps"),
         });
         facts.push(config.c_type.to_string());
+        facts.extend(config.mixed_input().map(|mixed| format!("scales-{}", mixed.scale)));
         if config.batch == Batch::Strided {
             facts.push(String::from("batch"));
         }

@@ -136,6 +136,27 @@ pub enum Error {
         /// What would be accepted.
         accepted: &'static str,
     },
+    /// Elements along K that cannot share a scale.
+    #[error("scales of groups of {group} elements of K: groups of {accepted} are accepted")]
+    Group {
+        /// The elements of a group.
+        group: i64,
+        /// The elements of a group that are accepted.
+        accepted: i64,
+    },
+    /// An operand of a mixed product that a kernel does not take as it lies.
+    #[error(
+        "{matrix} is {layout} at multiples of {alignment} bytes: where B has scales, pitches and addresses at multiples of 16 bytes \
+         are accepted"
+    )]
+    Mixed {
+        /// The matrix.
+        matrix: &'static str,
+        /// Its layout.
+        layout: String,
+        /// The bytes of which its address is a multiple.
+        alignment: i64,
+    },
     /// Products of a batch that would write the same elements.
     #[error(
         "C is {c}, whose products have elements in common: strides with which they have none are accepted"

@@ -111,6 +111,17 @@ fn any_shape_any_pitch_any_address() -> Result<(), Failure> {
 }
 
 #[test]
+fn mixed_inputs() -> Result<(), Failure> {
+    let Some(device) = gpu() else { return Ok(()) };
+    let shapes =
+        [[1, 1, 1], [17, 33, 130], [5, 140, 300], [100, 136, 1200], [16, 4096, 4096], [64, 28672, 4096]];
+    for problem in shapes.into_iter().map(common::mixed::variants).collect::<Result<Vec<_>, _>>()?.concat() {
+        common::mixed::verify(&device, &problem, None).map_err(|error| format!("{problem:?}: {error}"))?;
+    }
+    Ok(())
+}
+
+#[test]
 fn batches() -> Result<(), Failure> {
     let Some(device) = gpu() else { return Ok(()) };
     let small = [[40, 24, 48], [264, 136, 96]].into_iter().flat_map(variants).enumerate();

@@ -10,6 +10,9 @@ use super::{Problem, matrix};
 use crate::Error;
 use crate::launch::overlap;
 
+/// The name by which a launch gives the scales of a problem with mixed inputs.
+const SCALES: &str = "scales";
+
 /// What a launch gives for an input of an epilogue: a buffer that holds a vector or a matrix, or a number.
 ///
 /// # Examples
@@ -177,7 +180,7 @@ pub(super) fn open(kernel: &GemmKernel) -> Vec<&str> {
 /// Whether each call is given the argument of a parameter. What the problem says is the same for all.
 fn is_open(param: &Param) -> bool {
     use Param::*;
-    matches!(param, Pointer(_) | Map(_) | Input(_) | InputPitch(_) | InputBatchStride(_))
+    matches!(param, Pointer(_) | Map(_) | Scales | Input(_) | InputPitch(_) | InputBatchStride(_))
 }
 
 impl Binding<'_> {
@@ -190,15 +193,18 @@ impl Binding<'_> {
                 let (name, accepted) = (name.to_string(), format!("each of these once: [{}]", names()));
                 Err(Error::Input { name, found: found.into(), accepted })
             };
-            let Some(input) = kernel.inputs.iter().find(|input| input.name == *name) else {
+            let input = kernel.inputs.iter().find(|input| input.name == *name);
+            let is_scales = *name == SCALES && self.problem.mixed_input().is_some();
+            if input.is_none() && !is_scales {
                 return refuse("no input of the epilogue");
-            };
+            }
             if self.given[..i].iter().any(|(other, _)| other == name) {
                 return refuse("given twice");
             }
+            let is_c = |bytes| input.map_or(Ok(false), |input| self.is_c(input, bytes, c));
             if let Some((_, bytes)) = given.memory
                 && overlap(bytes, c) > 0
-                && !self.is_c(input, bytes, c)?
+                && !is_c(bytes)?
             {
                 return Err(Error::Overlap { written: "C", read: "an input", bytes: overlap(bytes, c) });
             }
@@ -206,7 +212,32 @@ impl Binding<'_> {
         for input in &kernel.inputs {
             self.pitch(input)?;
         }
-        Ok(())
+        self.scales().map(drop)
+    }
+
+    /// The scales, if the problem has scales.
+    fn scales(&self) -> Result<Option<BufferArg<'_>>, Error> {
+        let Some(mixed) = self.problem.mixed_input() else { return Ok(None) };
+        let needed = self.problem.scales();
+        let refuse = |found: String| Error::Input {
+            name: SCALES.into(),
+            found,
+            accepted: format!("a buffer of {needed} elements of {} or more", mixed.scale),
+        };
+        let given = self.given.iter().find(|(name, _)| *name == SCALES).map(|(_, given)| given);
+        match given {
+            Some(Given { arg: Arg::Buffer(buffer), dtype, pitch: None, memory: Some((len, _)), .. })
+                if *dtype == mixed.scale && *len as i64 >= needed =>
+            {
+                Ok(Some(*buffer))
+            }
+            Some(Given { dtype, pitch: None, memory: Some((len, _)), .. }) => {
+                Err(refuse(format!("{len} elements of {dtype}")))
+            }
+            Some(Given { pitch: Some(pitch), .. }) => Err(refuse(format!("a pitch of {pitch}"))),
+            Some(_) => Err(refuse(String::from("a number"))),
+            None => Err(refuse(String::from("nothing"))),
+        }
     }
 
     /// Whether an input is C itself. That may be read: an element is read at its own place, before its block stores it.
@@ -249,6 +280,7 @@ impl Binding<'_> {
             Param::Pointer(operand) | Param::Map(operand) => {
                 Some(Arg::Buffer(self.operands[*operand as usize]))
             }
+            Param::Scales => self.scales()?.map(Arg::Buffer),
             Param::Input(name) => given(name)?.map(|(input, given)| given.arg(input)),
             Param::InputBatchStride(name) => given(name)?.map(|(_, given)| Arg::U64(given.stride as u64)),
             Param::InputPitch(name) => match given(name)? {
@@ -280,6 +312,11 @@ impl Binding<'_> {
                 None => None,
             });
         }
+        let scales =
+            match (kernel.map_of_scales([m, n, k.max(1)], problem.pitch_of_scales())?, self.scales()?) {
+                (Some(tiled), Some(buffer)) => Some(TensorMap::new(buffer, &tiled)?),
+                _ => None,
+            };
         let number = |value: i64| Arg::U32(value as u32);
         let mut args = Vec::new();
         for (info, param) in kernel.kernel.params().iter().zip(&kernel.params) {
@@ -291,7 +328,7 @@ impl Binding<'_> {
                 Param::Workspace => self.workspace.map(|workspace| Arg::from(&workspace.sums)),
                 Param::Semaphores => self.workspace.map(|workspace| Arg::from(&workspace.turns)),
                 Param::Tiles => Some(Arg::U32(kernel.all_tiles([m, n, problem.batches()])?)),
-                Param::Scales => None,
+                Param::Scales => scales.as_ref().map(Arg::from),
                 Param::TilesOfBatch => Some(Arg::U32(kernel.all_tiles([m, n, 1])?)),
                 Param::BatchStride(operand) => Some(Arg::U64(between(&matrices[*operand as usize]) as u64)),
                 Param::LastOfBatch(operand) => Some(number(matrices[*operand as usize].different() - 1)),

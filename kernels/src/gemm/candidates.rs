@@ -5,7 +5,7 @@ use girih_codegen::builder::MAX_SHARED;
 use girih_codegen::gemm::{GemmConfig, Mainloop, Major, Schedule, Store, WarpSpecialized};
 use girih_layout::Lay;
 
-use super::choose::{PROMOTION, promoted};
+use super::choose::{PROMOTION, mixed_candidates, promoted};
 use super::{KernelKind, Problem, choose};
 use crate::launch::widest;
 
@@ -72,6 +72,9 @@ const HOPELESS: f64 = 2.5;
 /// # Ok::<(), girih_kernels::Error>(())
 /// ```
 pub fn candidates(problem: &Problem, multiprocessors: u32, most: usize) -> Vec<GemmConfig> {
+    if problem.mixed_input().is_some() {
+        return mixed_candidates(problem).into_iter().take(most).collect();
+    }
     let timed = timed(problem, multiprocessors);
     let least = timed.first().map_or(0.0, |(_, cycles)| *cycles);
     let [m, n, k] = problem.mnk();

@@ -1,6 +1,7 @@
 //! The pure choice: (problem, kernel) -> facts -> configuration, one reasoned rule a line.
 
 mod configs;
+mod mixed;
 mod plan;
 mod plans;
 mod reasons;
@@ -18,6 +19,7 @@ use crate::Error;
 use crate::launch::widest;
 
 pub use configs::all;
+pub(super) use mixed::candidates as mixed_candidates;
 pub use plan::takes_epilogues;
 pub(super) use plan::{PROMOTION, promoted};
 pub use plans::measured;
@@ -43,6 +45,9 @@ impl KernelKind {
 
     /// The fastest kernel for a problem on a device of architecture `sm`, which is 90 for sm_90.
     pub fn for_problem(problem: &Problem, sm: u32) -> KernelKind {
+        if problem.mixed_input().is_some() {
+            return KernelKind::Sm90;
+        }
         let fits = match problem.dtype() {
             DType::F32 => false,
             DType::F64 => sm >= 90,
@@ -97,6 +102,9 @@ fn batch(problem: &Problem) -> Batch {
 
 /// The configuration without regard to other products of a batch than their number.
 fn single(problem: &Problem, kind: KernelKind, multiprocessors: u32) -> Result<GemmConfig, Error> {
+    if problem.mixed_input().is_some() {
+        return mixed::choose(problem, kind, multiprocessors);
+    }
     let row_major = problem.oriented(Major::K).0;
     let refused = |kernel, accepted| Err(Error::Kernel { kernel, dtype: problem.dtype().name(), accepted });
     match (kind, tensor(problem.dtype())) {

@@ -1,6 +1,7 @@
 //! What is to be multiplied.
 
-use girih_codegen::gemm::{MAX_BATCHES, MAX_EXTENT, MAX_STRIDE, Major, outputs};
+use girih_codegen::Operand;
+use girih_codegen::gemm::{MAX_BATCHES, MAX_EXTENT, MAX_STRIDE, Major, MixedInput, outputs};
 use girih_tensor::DType;
 
 use super::matrix::{ALIGNMENT, Matrix};
@@ -109,6 +110,9 @@ pub(super) const fn sums(dtype: DType) -> DType {
     }
 }
 
+/// The elements of K that share a scale.
+pub(super) const GROUP: i64 = 128;
+
 /// Whether sums of the dtype can be promoted: `wgmma` keeps few bits of sums of 8-bit floats.
 pub(super) const fn is_promoted(dtype: DType) -> bool {
     matches!(dtype, DType::E4m3 | DType::E5m2)
@@ -132,6 +136,8 @@ pub struct Problem {
     output: DType,
     fast: bool,
     fused: bool,
+    /// How an operand, A or B, lies in memory, if it has scales.
+    mixed: Option<(Operand, MixedInput)>,
     a: Matrix,
     b: Matrix,
     c: Matrix,
@@ -163,6 +169,7 @@ impl Problem {
             },
             fast: false,
             fused: false,
+            mixed: None,
             a: Matrix::tight([m, k], a),
             b: Matrix::tight([n, k], b),
             c: Matrix::tight([m, n], 1),
@@ -280,11 +287,86 @@ impl Problem {
             Ok(Matrix { alignment: bytes.min(ALIGNMENT), ..matrix })
         };
         Ok(Problem {
-            a: with(self.a, a, "A", self.dtype)?,
-            b: with(self.b, b, "B", self.dtype)?,
+            a: with(self.a, a, "A", self.dtype_of(Operand::A))?,
+            b: with(self.b, b, "B", self.dtype_of(Operand::B))?,
             c: with(self.c, c, "C", self.output)?,
             ..self
         })
+    }
+
+    /// The same with a B, the weights, of numbers of 8 bits with scales: element `(n,k)` of B is that number times scale `(n, k / group)`. The
+    /// scales are a matrix of N x groups in which the scales of a group follow each other, and the groups begin
+    /// [`Problem::pitch_of_scales`] apart. A launch gives it as `"scales"`, beside the inputs of the epilogue ([`Gemm::run_with`](super::Gemm::run_with)). A
+    /// and the products are of bf16. Kernels of sm_90 compute this, where A may be contiguous along any mode, and B along K alone.
+    ///
+    /// The numbers become bf16 without being rounded, the products of a group are summed up as `wgmma` sums products of bf16, and each of
+    /// these sums is scaled in f32 where it is added to the others, with one rounding.
+    ///
+    /// # Errors
+    /// [`Error::Kernel`] for products of another dtype than bf16, and for numbers or scales that are not those of
+    /// [`MixedInput::DTYPES`] and [`MixedInput::SCALES`]; [`Error::Group`] for groups of another size than 128.
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_device::{Device, Select};
+    /// use girih_kernels::gemm::{Gemms, Given, KernelKind, Layout, MixedInput, Problem};
+    /// use girih_tensor::DType;
+    /// use half::bf16;
+    ///
+    /// let weights = MixedInput { dtype: DType::S8, scale: DType::F32, group: 128 };
+    /// let problem = Problem::new(DType::Bf16, [8, 16, 256], Layout::Tn)?.with_mixed_input(weights)?;
+    /// let device = Device::open(Select::Sim)?;
+    /// let (a, b) = (device.upload(&vec![bf16::ONE; 8 * 256])?, device.upload(&vec![3i8; 16 * 256])?);
+    /// // The scales of the 16 rows for the first 128 of K, and for the other 128.
+    /// let scales = device.upload(&[[0.5f32; 16], [2.0; 16]].concat())?;
+    /// let c = device.zeros::<bf16>(8 * 16)?;
+    /// let gemm = Gemms::new(&device).get(&problem, KernelKind::Sm90)?;
+    /// gemm.run_with(&a, &b, &c, &[("scales", Given::from(&scales))])?;
+    /// assert_eq!(c.download()?, [bf16::from_f32(128.0 * 1.5 + 128.0 * 6.0); 128]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn with_mixed_input(self, mixed: MixedInput) -> Result<Problem, Error> {
+        let refused = |dtype: DType, accepted| {
+            Err(Error::Kernel { kernel: "gemm of mixed inputs", dtype: dtype.name(), accepted })
+        };
+        if self.dtype != DType::Bf16 {
+            return refused(self.dtype, "an A of bf16 is accepted");
+        }
+        if !MixedInput::DTYPES.contains(&mixed.dtype) {
+            return refused(mixed.dtype, "a B of s8 or e4m3 is accepted");
+        }
+        if !MixedInput::SCALES.contains(&mixed.scale) {
+            return refused(mixed.scale, "scales of f32 or bf16 are accepted");
+        }
+        if mixed.group != GROUP {
+            return Err(Error::Group { group: mixed.group, accepted: GROUP });
+        }
+        Ok(Problem { mixed: Some((Operand::B, mixed)), ..self })
+    }
+
+    /// How the weights lie in memory, if they have scales.
+    pub fn mixed_input(&self) -> Option<&MixedInput> {
+        self.mixed.as_ref().map(|(_, mixed)| mixed)
+    }
+
+    /// The number of elements from the scales of a group to those of the next: N, rounded up to whole 16 bytes. It is 0 without scales.
+    pub fn pitch_of_scales(&self) -> i64 {
+        let Some((scaled, mixed)) = &self.mixed else { return 0 };
+        let (rows, line) =
+            ([self.a, self.b][*scaled as usize].extents[0], 128 / i64::from(mixed.scale.bits()));
+        (rows + line - 1) / line * line
+    }
+
+    /// How many elements the scales of all groups are, with what lies between the groups: 0 where C is empty. Where K is 0, there is one group.
+    pub(super) fn scales(&self) -> i64 {
+        let ([m, n, k], group) = (self.mnk(), self.mixed_input().map_or(1, |mixed| mixed.group));
+        let rows = if self.scaled() == Some(Operand::A) { m } else { n };
+        if m == 0 || n == 0 { 0 } else { ((k - 1).max(0) / group) * self.pitch_of_scales() + rows }
+    }
+
+    /// Which operand has scales.
+    pub(super) fn scaled(&self) -> Option<Operand> {
+        self.mixed.map(|(operand, _)| operand)
     }
 
     /// The same with a C of another element type.
@@ -346,6 +428,15 @@ impl Problem {
         if self.dtype == DType::Tf32 { DType::F32 } else { self.dtype }
     }
 
+    /// Element type of A, B or C in memory.
+    pub fn dtype_of(&self, operand: Operand) -> DType {
+        match (operand, &self.mixed) {
+            (Operand::C, _) => self.output,
+            (_, Some((scaled, mixed))) if *scaled == operand => mixed.dtype,
+            _ => self.input(),
+        }
+    }
+
     /// Element type of C: that of A and B, but bf16 for floats of 8 bits and s32 for s8, unless [`Problem::with_output`] says another one.
     pub fn output(&self) -> DType {
         self.output
@@ -392,6 +483,9 @@ impl Problem {
             Problem {
                 a: self.b,
                 b: self.a,
+                mixed: self.mixed.map(|(operand, mixed)| {
+                    (if operand == Operand::A { Operand::B } else { Operand::A }, mixed)
+                }),
                 c: Matrix { extents: [n, m], contiguous: 1 - self.c.contiguous, ..self.c },
                 ..*self
             },

@@ -111,6 +111,31 @@ pub fn check<T: Element, C: Element>(
     Ok(out)
 }
 
+/// B of a problem with scales as [`check`] takes it: each number times its scale, where B's own elements lie. A goes there as f32 too. Products of these in f64 are what C's elements are
+/// compared with, and the bounds are those of products of bf16.
+///
+/// # Errors
+/// [`Error::BufferTooSmall`] if a slice does not hold its matrix.
+pub fn dequantized<W: Element, S: Element>(
+    problem: &Problem,
+    b: &[W],
+    scales: &[S],
+) -> Result<Vec<f32>, Error> {
+    problem.b().fits("B", b.len())?;
+    let ([_, n, k], group) = (problem.mnk(), problem.mixed_input().map_or(1, |mixed| mixed.group));
+    let (needed, pitch) = (problem.scales(), problem.pitch_of_scales());
+    if needed as u64 > scales.len() as u64 {
+        return Err(Error::BufferTooSmall { matrix: "scales", needed, len: scales.len() });
+    }
+    let mut out: Vec<f32> = b.iter().map(|x| x.to_f64() as f32).collect();
+    for (x, i) in (0..n).flat_map(|x| (0..k).map(move |i| (x, i))) {
+        let scale = scales[(i / group * pitch + x) as usize].to_f64();
+        let at = problem.b().offset(x, i) as usize;
+        out[at] = (b[at].to_f64() * scale) as f32;
+    }
+    Ok(out)
+}
+
 /// The number that C is to hold for a sum, before it is rounded.
 fn wanted<C: Element>(sum: f64) -> f64 {
     match C::DTYPE {

@@ -25,7 +25,7 @@ const READS: i64 = 24;
 /// 128 bytes. A kernel that loads by tensor maps takes no empty operands: where K is 0, it multiplies a column of zeros.
 ///
 /// # Errors
-/// Those of [`GemmConfig::aligned`].
+/// [`Error::Mixed`] for a product of mixed inputs of which an operand would have to be copied; those of [`GemmConfig::aligned`].
 ///
 /// # Examples
 /// ```
@@ -40,20 +40,18 @@ const READS: i64 = 24;
 /// # Ok::<(), girih_kernels::Error>(())
 /// ```
 pub fn repitched(problem: &Problem, config: &GemmConfig) -> Result<Problem, Error> {
-    let element = bytes(problem);
     let [m, n, _] = problem.mnk();
-    let elsewhere = |matrix: Matrix, extents: [i64; 2]| {
-        let row = extents[matrix.contiguous()];
-        matrix.elsewhere(extents, ((row * element + LINE - 1) / LINE * LINE / element).max(1))
-    };
     let mut operands = [problem.a(), problem.b()];
-    for ((matrix, lines), reason) in operands.iter_mut().zip([m, n]).zip(copied(problem, config)?) {
+    let reasons = [m, n].into_iter().zip(copied(problem, config)?);
+    for ((matrix, operand), (lines, reason)) in operands.iter_mut().zip([Operand::A, Operand::B]).zip(reasons)
+    {
         let extents = match reason {
             None => continue,
             Some(Copying::Zeros) => [lines, 1],
             Some(Copying::Unaligned | Copying::Straddling) => matrix.extents(),
         };
-        *matrix = elsewhere(*matrix, extents);
+        let (row, element) = (extents[matrix.contiguous()], bytes_of(problem, operand));
+        *matrix = matrix.elsewhere(extents, ((row * element + LINE - 1) / LINE * LINE / element).max(1));
     }
     Ok(problem.with_operands(operands))
 }
@@ -71,13 +69,14 @@ pub(super) enum Copying {
 
 /// Which of A and B the kernel of `config` takes from a copy, and why.
 pub(super) fn copied(problem: &Problem, config: &GemmConfig) -> Result<[Option<Copying>; 2], Error> {
-    let (element, mnk) = (bytes(problem), problem.mnk());
+    let mnk = problem.mnk();
     let tiles = mnk.into_iter().zip(config.tile).map(|(extent, tile)| extent / tile.max(1));
-    let is_read_often = config.loads_by_maps() && tiles.min() >= Some(READS);
+    let is_scaled = problem.scaled().is_some();
+    let is_read_often = config.loads_by_maps() && tiles.min() >= Some(READS) && !is_scaled;
     let mut reasons = [None; 2];
     for (reason, operand) in reasons.iter_mut().zip([Operand::A, Operand::B]) {
         let matrix = [problem.a(), problem.b()][operand as usize];
-        let aligned = config.aligned(operand)?;
+        let (aligned, element) = (config.aligned(operand)?, bytes_of(problem, operand));
         let begin_at = |multiple: i64| matrix.ld() % multiple == 0 && between(&matrix) % multiple == 0;
         *reason = match () {
             () if mnk[2] == 0 && config.loads_by_maps() => Some(Copying::Zeros),
@@ -87,6 +86,11 @@ pub(super) fn copied(problem: &Problem, config: &GemmConfig) -> Result<[Option<C
             () if is_read_often && !begin_at(LINE / element) => Some(Copying::Straddling),
             () => None,
         };
+        if is_scaled && *reason == Some(Copying::Unaligned) {
+            let name = if problem.scaled() == Some(operand) { "B" } else { "A" };
+            let (layout, alignment) = (matrix.to_string(), matrix.alignment());
+            return Err(Error::Mixed { matrix: name, layout, alignment });
+        }
     }
     Ok(reasons)
 }
@@ -112,6 +116,11 @@ pub fn passes() -> impl Iterator<Item = RepitchConfig> {
 
 fn pass(copied: [bool; 2], batch: Batch, programmatic: bool) -> RepitchConfig {
     RepitchConfig { name: "gemm_repitch", copied, batch, programmatic }
+}
+
+/// Bytes of an element of an operand.
+fn bytes_of(problem: &Problem, operand: Operand) -> i64 {
+    i64::from(problem.dtype_of(operand).bits() / 8)
 }
 
 /// Bytes of an element of A and B.

@@ -1,10 +1,10 @@
 //! Loading and launching.
 
 use girih_codegen::Operand;
-use girih_codegen::gemm::{Batch, Epilogue, GemmConfig, GemmKernel, Schedule, generate};
+use girih_codegen::gemm::{Batch, Epilogue, GemmConfig, GemmKernel, MixedInput, Schedule, generate};
 use girih_device::{Buffer, BufferArg, Device, Kernel, Launch, LaunchConfig, Pod};
 use girih_ptx::Module;
-use girih_tensor::Element;
+use girih_tensor::{DType, Element};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -195,7 +195,7 @@ impl Gemms {
         let solved = repitched(&oriented, &config)?;
         let early = config.mainloop.warp_specialized().is_some();
         let copies = Copies::new(&self.device, [&oriented, &solved], early)?.map(Arc::new);
-        let aligned = aligned(problem, &module.config, transposed, copies.as_deref())?;
+        let aligned = aligned(&module.config, transposed, copies.as_deref())?;
         let call = Arc::default();
         Ok(Gemm { problem: *problem, solved, transposed, module, order, workspace, copies, aligned, call })
     }
@@ -304,10 +304,10 @@ impl Gemm {
     ///
     /// # Errors
     /// As [`Gemm::run_with`].
-    pub fn run<T: Element + Pod, C: Element + Pod>(
+    pub fn run<A: Element + Pod, B: Element + Pod, C: Element + Pod>(
         &self,
-        a: &Buffer<T>,
-        b: &Buffer<T>,
+        a: &Buffer<A>,
+        b: &Buffer<B>,
         c: &Buffer<C>,
     ) -> Result<(), Error> {
         self.run_with(a, b, c, &[])
@@ -319,10 +319,10 @@ impl Gemm {
     /// # Errors
     /// [`Error::DType`], [`Error::BufferTooSmall`], [`Error::Address`], [`Error::Overlap`], [`Error::Input`] before anything is written;
     /// [`Error::Device`].
-    pub fn run_with<T: Element + Pod, C: Element + Pod>(
+    pub fn run_with<A: Element + Pod, B: Element + Pod, C: Element + Pod>(
         &self,
-        a: &Buffer<T>,
-        b: &Buffer<T>,
+        a: &Buffer<A>,
+        b: &Buffer<B>,
         c: &Buffer<C>,
         given: &[(&str, Given<'_>)],
     ) -> Result<(), Error> {
@@ -367,10 +367,10 @@ impl Gemm {
     /// assert_eq!((c.download()?, other.download()?), (vec![8.0; 6], vec![8.0; 6]));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn prepare<T: Element + Pod, C: Element + Pod>(
+    pub fn prepare<A: Element + Pod, B: Element + Pod, C: Element + Pod>(
         &self,
-        a: &Buffer<T>,
-        b: &Buffer<T>,
+        a: &Buffer<A>,
+        b: &Buffer<B>,
         c: &Buffer<C>,
         given: &[(&str, Given<'_>)],
     ) -> Result<Option<Prepared>, Error> {
@@ -388,14 +388,15 @@ impl Gemm {
     }
 
     /// Checks the buffers, and says which stands for what; none for an empty C.
-    fn bind<'a, T: Element + Pod, C: Element + Pod>(
+    fn bind<'a, A: Element + Pod, B: Element + Pod, C: Element + Pod>(
         &'a self,
-        a: &'a Buffer<T>,
-        b: &'a Buffer<T>,
+        a: &'a Buffer<A>,
+        b: &'a Buffer<B>,
         c: &'a Buffer<C>,
         given: &'a [(&'a str, Given<'a>)],
     ) -> Result<Option<Binding<'a>>, Error> {
-        for (problem, buffer) in [(self.problem.input(), T::DTYPE), (self.problem.output(), C::DTYPE)] {
+        for (operand, buffer) in Operand::ALL.into_iter().zip([A::DTYPE, B::DTYPE, C::DTYPE]) {
+            let problem = self.problem.dtype_of(operand);
             if buffer != problem {
                 return Err(Error::DType { problem: problem.name(), buffer: buffer.name() });
             }
@@ -414,8 +415,10 @@ impl Gemm {
                 return Err(Error::Address { matrix, address, needed });
             }
         }
-        let (a, b) = if self.transposed { (b, a) } else { (a, b) };
-        let from = [BufferArg::from(a), BufferArg::from(b)];
+        let mut from = [BufferArg::from(a), BufferArg::from(b)];
+        if self.transposed {
+            from.reverse();
+        }
         let place = |i: usize| self.copies.as_ref().and_then(|copies| copies.places[i].as_ref());
         let at = |i: usize| place(i).map_or(from[i], BufferArg::from);
         let binding = Binding {
@@ -446,15 +449,10 @@ impl Gemm {
 
 /// How many bytes the addresses of A, B and C must be a multiple of, so that the kernel, or the pass that copies them, can read and write
 /// them.
-fn aligned(
-    problem: &Problem,
-    config: &GemmConfig,
-    transposed: bool,
-    copies: Option<&Copies>,
-) -> Result<[i64; 3], Error> {
+fn aligned(config: &GemmConfig, transposed: bool, copies: Option<&Copies>) -> Result<[i64; 3], Error> {
     let mut needed = [0; 3];
     for (i, (needed, operand)) in needed.iter_mut().zip(Operand::ALL).enumerate() {
-        let bits = if i == 2 { problem.output().bits() } else { problem.dtype().bits() };
+        let bits = config.dtype(operand).bits();
         let copied = copies.filter(|_| i < 2).and_then(|copies| copies.needed(i));
         *needed = copied.unwrap_or(config.aligned(operand)? * i64::from(bits / 8));
     }
@@ -467,11 +465,20 @@ fn aligned(
 /// Checks that a configuration multiplies the matrices of `problem`: what the facts of its parameters do not tell.
 fn fits(problem: &Problem, config: &GemmConfig) -> Result<(), Error> {
     let refuse = |what, found: String, accepted: String| Err(Error::Configuration { what, found, accepted });
-    let (inputs, output) = ([config.atom().a_type, config.atom().b_type], config.c_type);
-    if inputs != [problem.dtype(); 2] || output != problem.output() {
-        let found = format!("{} and {} to {output}", inputs[0], inputs[1]);
-        let accepted = format!("{0} and {0} to {1}", problem.dtype(), problem.output());
-        return refuse("dtypes", found, accepted);
+    let dtypes = |dtypes: [DType; 3]| format!("{} and {} to {}", dtypes[0], dtypes[1], dtypes[2]);
+    let found = [config.dtype(Operand::A), config.dtype(Operand::B), config.c_type];
+    // The numbers of tf32 are f32 in memory.
+    let multiplied = |operand| match problem.dtype_of(operand) {
+        DType::F32 => problem.dtype(),
+        same => same,
+    };
+    let wanted = [multiplied(Operand::A), multiplied(Operand::B), problem.output()];
+    if found != wanted {
+        return refuse("dtypes", dtypes(found), dtypes(wanted));
+    }
+    if config.mixed_input() != problem.mixed_input() {
+        let scales = |mixed: Option<&MixedInput>| format!("{mixed:?}");
+        return refuse("scales", scales(config.mixed_input()), scales(problem.mixed_input()));
     }
     if let Schedule::SplitK { parts, .. } = config.schedule {
         let [k, tile] = [problem.mnk()[2], config.tile[2].max(1)];

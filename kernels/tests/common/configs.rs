@@ -1,13 +1,14 @@
 //! A configuration on small problems that it is made for: ragged ones, with as many tiles as show whether blocks go through them rightly.
 
 use float8::{F8E4M3, F8E5M2};
+use girih_codegen::Operand;
 use girih_codegen::gemm::{Batch, Mainloop, Major, Schedule, Store};
 use girih_device::{Device, Pod};
 use girih_kernels::gemm::{Epilogue, GemmConfig, Gemms, Layout, Order, Problem, check};
 use girih_tensor::{DType, Element};
 use half::{bf16, f16};
 
-use super::{Data, Failure, filled, poison};
+use super::{Data, Failure, filled, mixed, poison};
 
 /// The configuration with another schedule, which has no other blocks in its clusters.
 pub(crate) fn scheduled(config: GemmConfig, schedule: Schedule) -> GemmConfig {
@@ -24,6 +25,10 @@ pub(crate) fn scheduled(config: GemmConfig, schedule: Schedule) -> GemmConfig {
 /// Runs the configuration on problems that end within a tile and begin another one along each mode, with the least alignment that it takes.
 pub(crate) fn verify(device: &Device, config: &GemmConfig) -> Result<(), Failure> {
     for problem in problems(config)? {
+        if problem.mixed_input().is_some() {
+            mixed::verify(device, &problem, Some(config))?;
+            continue;
+        }
         match config.atom().a_type {
             DType::F32 | DType::Tf32 => outputs::<f32>(device, &problem, config)?,
             DType::F16 => outputs::<f16>(device, &problem, config)?,
@@ -43,9 +48,10 @@ fn problems(config: &GemmConfig) -> Result<Vec<Problem>, Failure> {
     let [tile_m, tile_n, tile_k] = config.tile;
     let parts = if let Schedule::SplitK { parts, .. } = config.schedule { parts } else { 1 };
     let (stacked, vectors) = match &config.mainloop {
-        Mainloop::WarpSpecialized(parts) => {
-            (parts.multicast, [128 / i64::from(config.atom().a_type.bits()); 2])
-        }
+        Mainloop::WarpSpecialized(parts) => (
+            parts.multicast,
+            [Operand::A, Operand::B].map(|operand| 128 / i64::from(config.dtype(operand).bits())),
+        ),
         Mainloop::Multistage(parts) => (1, [parts.a.vector, parts.b.vector]),
     };
     let line = match config.store {
@@ -63,8 +69,16 @@ fn problems(config: &GemmConfig) -> Result<Vec<Problem>, Failure> {
     let other = if config.c_major == Major::K { Major::Mn } else { Major::K };
     let mut out = Vec::new();
     for (mnk, majors, major) in [([m, n, k], [a, b], config.c_major), ([n, m, k], [b, a], other)] {
+        // Only B has scales, which are those of the kernel's A.
+        if config.mixed_input().is_some() && major == config.c_major {
+            continue;
+        }
         let problem = Problem::new(config.atom().a_type, mnk, layout(majors).ok_or("four layouts")?)?;
         let problem = problem.with_order(order(major)).with_output(config.c_type)?;
+        let problem = match config.mixed_input() {
+            Some(mixed) => problem.with_mixed_input(*mixed)?,
+            None => problem,
+        };
         // Pitches that are multiples of no more than what the configuration takes.
         let vectors = if major == config.c_major { vectors } else { [vectors[1], vectors[0]] };
         let pitch = |ld: i64, vector: i64| Some(((ld + vector - 1) / vector / 2 * 2 + 1) * vector);

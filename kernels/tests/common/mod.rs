@@ -13,6 +13,7 @@ pub(crate) mod calls;
 pub(crate) mod configs;
 pub(crate) mod fused;
 pub(crate) mod layouts;
+pub(crate) mod mixed;
 pub(crate) mod split_k;
 
 pub(crate) type Failure = Box<dyn std::error::Error>;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use girih_codegen::gemm::{Epilogue, GemmConfig, Major, generate};
-use girih_kernels::gemm::{INPUTS, KernelKind, Layout, Order, Problem, choose};
+use girih_kernels::gemm::{INPUTS, KernelKind, Layout, MixedInput, Order, Problem, choose};
 use girih_tensor::DType;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
@@ -96,6 +96,29 @@ fn shapes() -> Vec<[i64; 3]> {
     all.flat_map(|[m, n, k]| [[m, n, k], [n, m, k]]).collect()
 }
 
+/// Problems with weights of 8 bits for each rule, of every input and output.
+fn mixed() -> Result<Vec<Problem>, Failure> {
+    let mut all = Vec::new();
+    for (dtype, scale) in MixedInput::DTYPES.into_iter().flat_map(|d| MixedInput::SCALES.map(|s| (d, s))) {
+        for (layout, order) in
+            [Layout::Tn, Layout::Nn].into_iter().flat_map(|l| [Order::Row, Order::Column].map(|o| (l, o)))
+        {
+            for (m, n) in [16, 32, 64, 128].into_iter().flat_map(|m| [128, 4096, 8192, 20000].map(|n| (m, n)))
+            {
+                let problem = Problem::new(DType::Bf16, [m, n, 4096], layout)?.with_order(order);
+                let problem = problem.with_mixed_input(MixedInput { dtype, scale, group: 128 })?;
+                for (&output, pad) in
+                    problem.outputs().iter().flat_map(|output| [0, 1, 2].map(|pad| (output, pad)))
+                {
+                    let ld = problem.c().ld() + pad;
+                    all.push(problem.with_output(output)?.with_pitches(None, None, Some(ld))?);
+                }
+            }
+        }
+    }
+    Ok(all)
+}
+
 /// Problems of every dtype, layout and alignment choose every configuration of the list, and no other one.
 #[test]
 fn what_can_be_chosen_is_the_list() -> Result<(), Failure> {
@@ -141,6 +164,11 @@ fn what_can_be_chosen_is_the_list() -> Result<(), Failure> {
                     }
                 }
             }
+        }
+    }
+    for problem in mixed()? {
+        for multiprocessors in [1, 4, 132] {
+            chosen.insert(text(&choose(&problem, KernelKind::Sm90, multiprocessors)?));
         }
     }
     let (listed, count) = (all(), choose::all().count());

@@ -9,6 +9,7 @@ mod common;
 mod copies;
 mod fused;
 mod judge;
+mod mixed;
 mod plans;
 mod ragged;
 mod records;

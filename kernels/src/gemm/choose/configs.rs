@@ -12,7 +12,7 @@ use girih_layout::{Int, Lay, Shape, Tile, lay};
 use girih_tensor::DType;
 
 use super::plan::WarpSpecializedFacts;
-use super::plans;
+use super::{mixed, plans};
 use crate::gemm::problem::{is_promoted, sums};
 
 /// Elements that one load may take: up to 16 bytes.
@@ -29,7 +29,7 @@ pub(super) const STORES_SIMT: [i64; 3] = [4, 2, 1];
 pub(super) const STORES_SM80: [i64; 2] = [2, 1];
 /// The same where tensor copies do not store C. More than 4 bytes of bf16 are hardly faster.
 pub(super) const STORES_SM90: [i64; 2] = [2, 1];
-const MAJORS: [Major; 2] = [Major::K, Major::Mn];
+pub(super) const MAJORS: [Major; 2] = [Major::K, Major::Mn];
 
 /// A dtype that tensor cores multiply.
 pub(super) struct Input {
@@ -117,7 +117,7 @@ pub(super) fn tensor(dtype: DType) -> Option<&'static Input> {
 /// # Ok::<(), girih_kernels::Error>(())
 /// ```
 pub fn all() -> impl Iterator<Item = GemmConfig> {
-    [Batch::Single, Batch::Strided].into_iter().flat_map(|batch| {
+    let products = [Batch::Single, Batch::Strided].into_iter().flat_map(|batch| {
         let simt = multistage(DType::F32, &STORES_SIMT).map(|facts| facts.simt());
         let sm80 = TENSOR
             .iter()
@@ -133,7 +133,8 @@ pub fn all() -> impl Iterator<Item = GemmConfig> {
         });
         let all = simt.chain(sm80).chain(sm90).chain(warps_of_sm90);
         all.map(move |config| GemmConfig { batch, ..config })
-    })
+    });
+    products.chain(mixed::all())
 }
 
 fn multistage(dtype: DType, stores: &'static [i64]) -> impl Iterator<Item = MultistageFacts> {

@@ -33,6 +33,11 @@ pub fn reasons(
     let config = choose(problem, kind, multiprocessors)?;
     let mut reasons = vec![("kernel", family(problem, kind))];
     match (kind, tensor(problem.dtype())) {
+        _ if problem.mixed_input().is_some() => {
+            let [m, n, k] = config.tile;
+            let why = "weights are the rows, whose A is converted in registers, and the columns are the fewest that hold all tokens";
+            reasons.push(("tile", format!("{m}x{n}x{k}: {why}")));
+        }
         (KernelKind::Sm90, Some(input)) if input.of_warps().is_none() => {
             let (_, rule) = fastest(problem, input, multiprocessors);
             reasons.push(("tile", tile(&config, rule, multiprocessors)));
