@@ -7,6 +7,7 @@ use girih_peers::contest::{Clock, Rules};
 use girih_peers::measure::{Bench, Effort};
 use girih_peers::operands::{Bounds, Operands};
 use girih_peers::rows::{Work, parse};
+use half::bf16;
 use serde_json::Value;
 
 const SHORT: Rules = Rules { rounds: 2, settle: Duration::ZERO, timed: Duration::ZERO, clock: Clock::Device };
@@ -47,6 +48,22 @@ fn a_row_is_measured_without_a_peer() {
         assert!(record["peer_missing"].as_str().unwrap().starts_with("cuBLASLt runs on a GPU"), "{record}");
         assert!(record.get("girih_wrong").is_none() && record.get("ratio").is_none(), "{record}");
     }
+}
+
+/// Weights of 8 bits are measured beside weights of bf16, and what their kernel computes is checked.
+#[test]
+fn weights_are_measured_beside_another_row() {
+    let bench = bench(
+        "{ mnk = [16, 72, 300], ld = [304, 304, 72], bar = 1.0 },
+         { weights = \"s8\", mnk = [16, 72, 300], ld = [304, 304, 72], peer = \"bf16 tn 16x72x300 ld 304,304,72\", bar = 1.5 }",
+    );
+    let record = bench.row(&bench.rows[1]).unwrap();
+    assert!(record["ratio"].as_f64().is_some() && record.get("girih_wrong").is_none(), "{record}");
+    assert!(record["config"].as_str().unwrap().starts_with("gemm_sm90_s8_bf16"), "{record}");
+    let Work::Product(product) = &bench.rows[1].work else { panic!("a product") };
+    let operands = Operands::<bf16, bf16>::new(&bench, product).unwrap();
+    operands.outputs.iter().for_each(|c| c.fill_bytes(0).unwrap());
+    assert!(operands.check(0, Bounds::Exact).is_err());
 }
 
 #[test]

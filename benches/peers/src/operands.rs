@@ -3,8 +3,9 @@
 use std::rc::Rc;
 
 use girih_device::{Buffer, Pod};
-use girih_kernels::gemm::{self, Layout, Matrix, Problem};
+use girih_kernels::gemm::{self, Layout, Matrix, MixedInput, Problem};
 use girih_tensor::{DType, Element};
+use half::bf16;
 
 use crate::contest::Failure;
 use crate::data::{Pool, bytes, is_poison};
@@ -43,6 +44,18 @@ pub struct Operands<'a, T: Pod, C: Pod> {
     pub outputs: Vec<Buffer<C>>,
     /// What else C is made of.
     pub(crate) fused: Option<Fused<C>>,
+    /// What stands for B, if B has scales.
+    pub(crate) weights: Option<Weights>,
+}
+
+/// Weights of 8 bits for each set, and their scales.
+pub(crate) struct Weights {
+    pools: (Rc<Pool<i8>>, Rc<Pool<bf16>>),
+    pub(crate) numbers: Vec<Buffer<i8>>,
+    pub(crate) scales: Vec<Buffer<bf16>>,
+    /// The elements of K that share a scale, and those from the scales of one group to those of the next.
+    group: i64,
+    pitch: i64,
 }
 
 /// A residual for each set, which lies as C does, and one bias for all, with an element for each column of C.
@@ -69,8 +82,15 @@ impl<'a, T: Element + Pod, C: Element + Pod> Operands<'a, T, C> {
     /// # Errors
     /// The device's.
     pub fn new(bench: &Bench, product: &'a Product) -> Result<Self, Failure> {
-        let (device, pool, lens) = (&bench.device, bench.pool::<T>(product.dtype)?, lens(product)?);
-        let set = bytes(T::DTYPE, lens[0] + lens[1]) + bytes(C::DTYPE, lens[2]);
+        let (device, pool, mut lens) = (&bench.device, bench.pool::<T>(product.dtype)?, lens(product)?);
+        let scaled = product.weights.map(|_| problem(product)).transpose()?;
+        let numbers = lens[1];
+        let mut set = bytes(T::DTYPE, lens[0] + lens[1]) + bytes(C::DTYPE, lens[2]);
+        if scaled.is_some() {
+            // Weights stand for B.
+            set -= bytes(T::DTYPE, numbers) - bytes(DType::S8, numbers);
+            lens[1] = 1;
+        }
         let sets = (bench.effort.cold / set.max(1) + 1).clamp(2, 256) as usize;
         let (a, b) = (parts::<T>(bench, sets, lens[0])?, parts::<T>(bench, sets, lens[1])?);
         let inputs: Vec<[Buffer<T>; 2]> = a.into_iter().zip(b).map(|(a, b)| [a, b]).collect();
@@ -89,7 +109,8 @@ impl<'a, T: Element + Pod, C: Element + Pod> Operands<'a, T, C> {
         } else {
             None
         };
-        Ok(Operands { product, pool, inputs, outputs, fused })
+        let weights = scaled.map(|problem| Weights::new(bench, &problem, sets, numbers)).transpose()?;
+        Ok(Operands { product, pool, inputs, outputs, fused, weights })
     }
 
     /// How many sets there are.
@@ -151,9 +172,17 @@ impl<'a, T: Element + Pod, C: Element + Pod> Operands<'a, T, C> {
     }
 
     fn compare(&self, sample: &Sample<'_, C>, bounds: Bounds) -> Result<(), Failure> {
-        let (left, right) = (self.lines(sample, 0)?, self.lines(sample, 1)?);
         let Sample { rows, columns, found, .. } = sample;
         let mnk = [rows.len() as i64, columns.len() as i64, self.product.mnk[2]];
+        let left = self.lines(sample, 0)?;
+        if let Some(weights) = &self.weights {
+            let left: Vec<f32> = left.iter().map(|x| x.to_f64() as f32).collect();
+            let right = weights.lines(sample.set, columns, &matrices(self.product)?[1]);
+            let problem = Problem::new(self.product.dtype, mnk, Layout::Tn)?.with_output(C::DTYPE)?;
+            let check = gemm::check(&problem, &left, &right, found, None)?;
+            return if check.passed() { Ok(()) } else { Err(format!("{check:?}").into()) };
+        }
+        let right = self.lines(sample, 1)?;
         if let Some(fused) = &self.fused {
             return self.compare_fused(fused, sample, &left, &right, bounds);
         }
@@ -203,6 +232,32 @@ impl<'a, T: Element + Pod, C: Element + Pod> Operands<'a, T, C> {
     }
 }
 
+impl Weights {
+    fn new(bench: &Bench, problem: &Problem, sets: usize, len: i64) -> Result<Weights, Failure> {
+        let pools = (bench.pool::<i8>(DType::S8)?, bench.pool::<bf16>(DType::Bf16)?);
+        let (group, pitch) =
+            (problem.mixed_input().map_or(1, |mixed| mixed.group), problem.pitch_of_scales());
+        let groups = (problem.mnk()[2] + group - 1) / group;
+        let (numbers, scales) = (parts::<i8>(bench, sets, len)?, parts::<bf16>(bench, sets, groups * pitch)?);
+        for (set, (numbers, scales)) in numbers.iter().zip(&scales).enumerate() {
+            pools.0.fill(numbers, shift(set, 1))?;
+            pools.1.fill(scales, shift(set, 0))?;
+        }
+        Ok(Weights { pools, numbers, scales, group, pitch })
+    }
+
+    /// Columns of a set's B, which lies as `matrix` says, each number times its scale, one after the other.
+    fn lines(&self, set: usize, columns: &[i64], matrix: &Matrix) -> Vec<f32> {
+        let [_, k] = matrix.extents();
+        let element = |x: i64, i: i64| {
+            let number = self.pools.0.at(shift(set, 1), matrix.offset(x, i) as usize);
+            let scale = self.pools.1.at(shift(set, 0), (i / self.group * self.pitch + x) as usize);
+            f32::from(number) * scale.to_f32()
+        };
+        columns.iter().flat_map(|&x| (0..k).map(move |i| element(x, i))).collect()
+    }
+}
+
 /// GELU by its approximation with the hyperbolic tangent, which is cuBLASLt's.
 fn gelu(x: f64) -> f64 {
     let inner = (2.0 / std::f64::consts::PI).sqrt() * (x + 0.044715 * x.powi(3));
@@ -221,6 +276,22 @@ fn parts<T: Element + Pod>(bench: &Bench, sets: usize, len: i64) -> Result<Vec<B
 /// Elements from a matrix of a batch to the next.
 fn step(matrix: &Matrix) -> i64 {
     matrix.extents()[1 - matrix.contiguous()] * matrix.ld()
+}
+
+/// girih's problem, where girih has such products.
+pub(crate) fn problem(product: &Product) -> Result<Problem, Failure> {
+    let lacks = |what: &str| Err(format!("girih has no {what}").into());
+    if product.grouped {
+        return lacks("grouped products");
+    }
+    let [lda, ldb, ldc] = product.pitches().map(Some);
+    let problem = Problem::new(product.dtype, product.mnk, product.layout)?;
+    let problem = problem.with_fast_accumulation(product.fast);
+    let mut problem = problem.with_output(product.output)?.with_pitches(lda, ldb, ldc)?;
+    if let Some(dtype) = product.weights {
+        problem = problem.with_mixed_input(MixedInput { dtype, scale: DType::Bf16, group: 128 })?;
+    }
+    Ok(problem.batched(product.batch, [None; 3])?)
 }
 
 /// The matrices of one product of the batch. How they lie does not depend on the type of their elements.

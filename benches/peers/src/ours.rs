@@ -10,7 +10,7 @@ use girih_tensor::Element;
 
 use crate::contest::Failure;
 use crate::measure::{Bench, Run, Side};
-use crate::operands::{Bounds, Fused, Operands};
+use crate::operands::{Bounds, Fused, Operands, problem};
 use crate::rows::Product;
 
 /// A kernel whose result is not the product.
@@ -52,24 +52,38 @@ impl<'a> Ours<'a> {
         let config = described(gemm.config()) + &copied;
         operands.outputs[0].fill_bytes(0xff)?;
         let _tried = Tried::new(bench, &described(gemm.config()));
-        let ([a, b], c) = (&operands.inputs[0], &operands.outputs[0]);
-        gemm.run_with(a, b, c, &given(operands, 0))?;
+        run(&gemm, operands, 0)?;
         operands.check(0, Bounds::Exact).map_err(|wrong| Wrong(format!("{config}: {wrong}")))?;
         let launches = (0..operands.sets()).map(|set| {
             let ([a, b], c) = (&operands.inputs[set], &operands.outputs[set]);
-            gemm.prepare(a, b, c, &given(operands, set))?.ok_or("C is empty".into())
+            let given = given(operands, set);
+            let launch = match &operands.weights {
+                Some(weights) => gemm.prepare(a, &weights.numbers[set], c, &given)?,
+                None => gemm.prepare(a, b, c, &given)?,
+            };
+            launch.ok_or("C is empty".into())
         });
         let launches = launches.collect::<Result<Vec<_>, Failure>>()?;
         #[allow(unsafe_code, reason = "a launch of a prepared kernel")]
         // SAFETY: the buffers hold the problem's matrices.
-        let run: Run<'a> = Box::new(move |set| Ok(unsafe { launches[set].run() }?));
-        let by_call: Run<'a> = Box::new(move |set| {
-            let [a, b] = &operands.inputs[set];
-            Ok(gemm.run_with(a, b, &operands.outputs[set], &given(operands, set))?)
-        });
-        let side = Side::new(&bench.device, String::from("girih"), run, operands.sets(), length)?;
+        let launched: Run<'a> = Box::new(move |set| Ok(unsafe { launches[set].run() }?));
+        let by_call: Run<'a> = Box::new(move |set| run(&gemm, operands, set));
+        let side = Side::new(&bench.device, String::from("girih"), launched, operands.sets(), length)?;
         Ok(Ours { side, by_call, config })
     }
+}
+
+/// Calls girih for a set.
+fn run<T: Element + Pod, C: Element + Pod>(
+    gemm: &Gemm,
+    operands: &Operands<'_, T, C>,
+    set: usize,
+) -> Result<(), Failure> {
+    let ([a, b], c, given) = (&operands.inputs[set], &operands.outputs[set], given(operands, set));
+    Ok(match &operands.weights {
+        Some(weights) => gemm.run_with(a, &weights.numbers[set], c, &given),
+        None => gemm.run_with(a, b, c, &given),
+    }?)
 }
 
 /// Names what is tried until it has ended, with whatever result. A configuration that has stopped the device has not.
@@ -88,22 +102,6 @@ impl Drop for Tried<'_> {
             self.0.trial().set(None);
         }
     }
-}
-
-/// girih's problem, where girih has such products.
-pub(crate) fn problem(product: &Product) -> Result<Problem, Failure> {
-    let lacks = |what: &str| Err(format!("girih has no {what}").into());
-    if product.grouped {
-        return lacks("grouped products");
-    }
-    if product.weights.is_some() {
-        return lacks("products of different inputs");
-    }
-    let [lda, ldb, ldc] = product.pitches().map(Some);
-    let problem = Problem::new(product.dtype, product.mnk, product.layout)?;
-    let problem = problem.with_fast_accumulation(product.fast);
-    let problem = problem.with_output(product.output)?.with_pitches(lda, ldb, ldc)?;
-    Ok(problem.batched(product.batch, [None; 3])?)
 }
 
 /// girih's choice for a problem.
@@ -141,5 +139,6 @@ fn given<'a, T: Pod, C: Element + Pod>(
     let given = |fused: &'a Fused<C>| {
         [("residual", Given::from(&fused.residuals[set])), ("bias", Given::from(&fused.bias))]
     };
-    operands.fused.iter().flat_map(given).collect()
+    let scales = operands.weights.iter().map(|weights| ("scales", Given::from(&weights.scales[set])));
+    operands.fused.iter().flat_map(given).chain(scales).collect()
 }

@@ -154,8 +154,10 @@ impl Product {
         // Groups share the rows of A and of C, and each has a B of its own.
         let (rows, all) = if self.grouped { (m, self.batch) } else { (m * self.batch as f64, self.batch) };
         let residual = if self.fused { 2.0 } else { 1.0 };
+        // A scale of bf16 for 128 weights.
+        let scales = if self.weights.is_some() { bytes(DType::Bf16) / 128.0 } else { 0.0 };
         rows * k * bytes(self.dtype)
-            + all as f64 * n * k * bytes(self.weights.unwrap_or(self.dtype))
+            + all as f64 * n * k * (bytes(self.weights.unwrap_or(self.dtype)) + scales)
             + rows * n * bytes(self.output) * residual
     }
 }

@@ -15,8 +15,8 @@ use serde_json::{Value, json};
 
 use crate::contest::{Contestant, Failure, contest};
 use crate::measure::{Bench, Side};
-use crate::operands::Operands;
-use crate::ours::{Ours, chosen, epilogue, problem};
+use crate::operands::{Operands, problem};
+use crate::ours::{Ours, chosen, epilogue};
 use crate::product::typed;
 use crate::record::micros;
 use crate::rows::{Product, Row};

@@ -19,6 +19,9 @@ pub(crate) fn plan<'a, T: Pod, C: Pod>(
     product: &Product,
     operands: &'a Operands<'_, T, C>,
 ) -> Result<Plan<'a>, Failure> {
+    if product.weights.is_some() {
+        return Err("cuBLASLt has no weights with scales".into());
+    }
     let library = bench.cublas.as_ref().map_err(|error| error.as_str())?;
     let bias = operands.fused.as_ref().map(|fused| Bias::from(&fused.bias));
     Ok(Plan::new(library, cublas::Problem::of_row(product), bias)?)
