@@ -13,16 +13,17 @@ use crate::Error;
 /// The bytes of which the pitch of a copy is a multiple: a line of the cache.
 const LINE: i64 = 128;
 
-/// The tiles of a product in each of its modes from which on a pass pays for itself that no tensor map needs. Tensor maps describe rows that
-/// begin at multiples of 16 bytes, but if these are no multiples of 128, every row of a tile lies in two lines of the cache. On an H200,
-/// 4095x4097x4099 in bf16 with pitches of 4104 takes 336 us, with 32 x 33 tiles along M and N, each of which reads A and B again; the
-/// pass takes 38 us, and the product from its copies 216 us.
-const READS: i64 = 24;
+/// Tensor maps describe rows that begin at multiples of 16 bytes, but where these are no multiples of 128, every row of a tile lies in two
+/// lines of the cache. In the time in which the L2 cache then gives the multiprocessors an element, they compute so many products: on an H200
+/// 4095x4097x4099 in bf16 with pitches of 4104 and tiles of 128x128 takes 336 us, and 216 us from copies.
+const STRADDLING: i64 = 100;
+/// The products that are computed in the time in which an element is copied: the pass before that product takes 38 us.
+const COPIED: i64 = 360;
 
 /// The problem that the kernel of `config` solves for `problem`, which is [oriented](Problem::oriented) as the kernel takes it. That is
 /// `problem` itself, unless the pitch or the address of A or B is no multiple of what the kernel loads at once: such an operand is first
-/// copied to where it has a pitch of whole 128 bytes. So are operands of large products by tensor maps whose pitch is no multiple of
-/// 128 bytes. A kernel that loads by tensor maps takes no empty operands: where K is 0, it multiplies a column of zeros.
+/// copied to where it has a pitch of whole 128 bytes. So are operands by tensor maps whose pitch is no multiple of 128 bytes, where that
+/// is expected to be faster. A kernel that loads by tensor maps takes no empty operands: where K is 0, it multiplies a column of zeros.
 ///
 /// # Errors
 /// [`Error::Mixed`] for a product of mixed inputs of which an operand would have to be copied; those of [`GemmConfig::aligned`].
@@ -63,27 +64,29 @@ pub(super) enum Copying {
     Zeros,
     /// Its rows, its matrices in a batch, or its first element do not begin at multiples of what the kernel loads at once.
     Unaligned,
-    /// Its rows do not begin at lines of the cache, and many tiles read them.
+    /// Its rows do not begin at lines of the cache, and many small tiles read them.
     Straddling,
 }
 
 /// Which of A and B the kernel of `config` takes from a copy, and why.
 pub(super) fn copied(problem: &Problem, config: &GemmConfig) -> Result<[Option<Copying>; 2], Error> {
-    let mnk = problem.mnk();
-    let tiles = mnk.into_iter().zip(config.tile).map(|(extent, tile)| extent / tile.max(1));
-    let is_scaled = problem.scaled().is_some();
-    let is_read_often = config.loads_by_maps() && tiles.min() >= Some(READS) && !is_scaled;
+    let ([m, n, k], is_scaled) = (problem.mnk(), problem.scaled().is_some());
+    // What products wait for rows in two lines is more than the pass takes. Large tiles read so little that they do not wait.
+    let [rows, columns, _] = config.tile.map(|extent| extent.max(1));
+    let waits = (STRADDLING * (rows + columns) - rows * columns).max(0) as f64 / (rows * columns) as f64;
+    let is_worth_it =
+        config.loads_by_maps() && !is_scaled && m as f64 * n as f64 * waits > (COPIED * (m + n)) as f64;
     let mut reasons = [None; 2];
     for (reason, operand) in reasons.iter_mut().zip([Operand::A, Operand::B]) {
         let matrix = [problem.a(), problem.b()][operand as usize];
         let (aligned, element) = (config.aligned(operand)?, bytes_of(problem, operand));
         let begin_at = |multiple: i64| matrix.ld() % multiple == 0 && between(&matrix) % multiple == 0;
         *reason = match () {
-            () if mnk[2] == 0 && config.loads_by_maps() => Some(Copying::Zeros),
+            () if k == 0 && config.loads_by_maps() => Some(Copying::Zeros),
             () if !begin_at(aligned) || matrix.alignment() / element % aligned != 0 => {
                 Some(Copying::Unaligned)
             }
-            () if is_read_often && !begin_at(LINE / element) => Some(Copying::Straddling),
+            () if is_worth_it && !begin_at(LINE / element) => Some(Copying::Straddling),
             () => None,
         };
         if is_scaled && *reason == Some(Copying::Unaligned) {

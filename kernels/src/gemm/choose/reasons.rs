@@ -162,7 +162,7 @@ fn copies(problem: &Problem, config: &GemmConfig) -> Result<Vec<(&'static str, S
                 config.aligned(operand)?
             ),
             Some(Copying::Straddling) => format!(
-                "{copied}: many tiles read its rows, and rows of {} do not begin at lines of the cache",
+                "{copied}: many small tiles read its rows, and rows of {} do not begin at lines of the cache",
                 from.ld()
             ),
         };
