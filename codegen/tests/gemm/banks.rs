@@ -38,7 +38,9 @@ impl Observer for Shared {
         let text = moment.instruction();
         let Some((name, operands)) = text.split_once(' ') else { return };
         let bytes = match name {
-            "cp.async.cg.shared.global" | "cp.async.ca.shared.global" => 16,
+            "cp.async.cg.shared.global" | "cp.async.ca.shared.global" => {
+                operands.split(", ").nth(2).unwrap().parse().unwrap()
+            }
             _ if name.starts_with("ldmatrix.sync.aligned.m8n8.x4") => 16,
             "ld.shared.v4.f32" | "ld.shared.v4.b32" => 16,
             "ld.shared.b32" => 4,

@@ -19,23 +19,25 @@ pub(crate) const LAYOUTS: [(&str, Major, Major); 4] = [
 /// f32 on the CUDA cores, 4 x 4 blocks of C a thread.
 pub(crate) fn simt(a: Major, b: Major) -> GemmConfig {
     const FOURS: Lay = lay!("(16,4,2):(4,1,64)");
+    // Copies of single elements transpose what is contiguous along K.
+    let source = |major| Source { major, vector: if major == Major::K { 1 } else { 4 } };
     GemmConfig {
         name: "gemm_simt_f32",
         tile: [128, 128, 32],
         mainloop: Mainloop::Multistage(Multistage {
             atom: UNIVERSAL_FMA_F32,
-            atoms: lay!("((4,4),(8,2)):((8,64),(1,32))"),
+            atoms: lay!("(((2,2),4),(8,2)):(((1,16),64),(2,32))"),
             permutation: [Tile::Lay(FOURS), Tile::Lay(FOURS)],
-            k_atoms: if a == Major::K || b == Major::K { 4 } else { 1 },
-            fragments: 1,
+            k_atoms: 1,
+            fragments: if a == Major::K || b == Major::K { 2 } else { 1 },
             stages: 2,
             min_blocks: 1,
-            a: Source { major: a, vector: 4 },
-            b: Source { major: b, vector: 4 },
+            a: source(a),
+            b: source(b),
         }),
         schedule: Schedule::Raster { group: 8 },
         batch: Batch::Single,
-        store: Store::Direct { vector: 4 },
+        store: Store::Direct { vector: 1 },
         c_type: DType::F32,
         c_major: Major::K,
         programmatic: false,
@@ -98,11 +100,12 @@ pub(crate) fn unaligned(a: Major, b: Major) -> GemmConfig {
 
 /// A configuration with loads of less than 16 bytes, as it is chosen: f32 in tiles half as deep, 16-bit floats by eight warps.
 fn narrow(config: GemmConfig, vector: i64) -> GemmConfig {
-    let config = with_vector(config, vector);
     if config.atom().a_type == DType::F32 {
+        let narrower = |source: Source| Source { vector: vector.min(source.vector), ..source };
+        let config = with(config, |m| Multistage { a: narrower(m.a), b: narrower(m.b), ..m });
         return GemmConfig { tile: [128, 128, 16], ..with(config, |m| Multistage { stages: 4, ..m }) };
     }
-    with(config, |m| Multistage { atoms: lay!("(2,4):(1,2)"), ..m })
+    with(with_vector(config, vector), |m| Multistage { atoms: lay!("(2,4):(1,2)"), ..m })
 }
 
 /// The configurations that facts choose, for every layout and alignment, without those that differ only in C's vectors or the dtype.

@@ -4,8 +4,9 @@ use girih_codegen::atom::{MmaAtom, MmaKind};
 use girih_codegen::builder::MAX_SHARED;
 use girih_codegen::gemm::{GemmConfig, Mainloop, Major, Schedule, Store, WarpSpecialized};
 use girih_layout::Lay;
+use girih_tensor::DType;
 
-use super::choose::{PROMOTION, mixed_candidates, promoted};
+use super::choose::{PROMOTION, mixed_candidates, promoted, simt};
 use super::{KernelKind, Problem, choose};
 use crate::launch::widest;
 
@@ -42,6 +43,8 @@ const PARTS: [(i64, i64); 23] = [
 ];
 /// Blocks that bring tiles of B together.
 const MULTICASTS: [i64; 3] = [1, 2, 4];
+/// Tiles of a group of f32's raster.
+const GROUPS: [i64; 2] = [8, 4];
 /// With fewer stages copies do not stay ahead of products, and with more nothing becomes faster.
 const LEAST_STAGES: i64 = 3;
 const MOST_STAGES: i64 = 12;
@@ -59,7 +62,8 @@ const ALIKE: usize = 3;
 const HOPELESS: f64 = 2.5;
 
 /// Warp-specialised configurations for `problem` on a device of so many multiprocessors, at most `most`, the likeliest first. There are none
-/// where `wgmma` does not take the elements: f32, f64, and those of 8 bits and tf32 where A or B is not contiguous along K.
+/// where `wgmma` does not take the elements: f64, and those of 8 bits and tf32 where A or B is not contiguous along K. Of f32, configurations
+/// for the CUDA cores.
 ///
 /// # Examples
 /// ```
@@ -74,6 +78,9 @@ const HOPELESS: f64 = 2.5;
 pub fn candidates(problem: &Problem, multiprocessors: u32, most: usize) -> Vec<GemmConfig> {
     if problem.mixed_input().is_some() {
         return mixed_candidates(problem).into_iter().take(most).collect();
+    }
+    if problem.dtype() == DType::F32 {
+        return of_f32(problem).take(most).collect();
     }
     let timed = timed(problem, multiprocessors);
     let least = timed.first().map_or(0.0, |(_, cycles)| *cycles);
@@ -98,6 +105,9 @@ pub fn candidates(problem: &Problem, multiprocessors: u32, most: usize) -> Vec<G
 
 /// All configurations that [`candidates`] are taken from, each with and without an early beginning, the likeliest first.
 pub fn configurations(problem: &Problem, multiprocessors: u32) -> Vec<GemmConfig> {
+    if problem.dtype() == DType::F32 {
+        return of_f32(problem).collect();
+    }
     let both = |(config, _)| [false, true].map(|programmatic| GemmConfig { programmatic, ..config });
     timed(problem, multiprocessors).into_iter().flat_map(both).collect()
 }
@@ -122,6 +132,12 @@ fn timed(problem: &Problem, multiprocessors: u32) -> Vec<(GemmConfig, f64)> {
     timed
 }
 
+/// The configurations of f32, in groups of tiles of each size.
+fn of_f32(problem: &Problem) -> impl Iterator<Item = GemmConfig> {
+    let grouped = |config, group| GemmConfig { schedule: Schedule::Raster { group }, ..config };
+    simt(problem).flat_map(move |config| GROUPS.map(|group| grouped(config, group)))
+}
+
 /// What a configuration is in a line: tile, warpgroups, stages, schedule, store, and what is unusual.
 pub fn described(config: &GemmConfig) -> String {
     let [m, n, k] = config.tile;
@@ -134,7 +150,9 @@ pub fn described(config: &GemmConfig) -> String {
                 parts.multicast
             )
         }
-        Mainloop::Multistage(parts) => format!("{} stages", parts.stages),
+        Mainloop::Multistage(parts) => {
+            format!("{} stages, {} fragments, {} blocks", parts.stages, parts.fragments, parts.min_blocks)
+        }
     };
     let swapped = if config.c_major == Major::Mn { ", columns of C" } else { "" };
     let early = if config.programmatic { ", programmatic" } else { "" };
@@ -251,7 +269,7 @@ struct Model {
 
 /// Bytes that a multiprocessor reads from shared memory and from the L2 cache in a cycle, and that all get from memory.
 const SHARED: f64 = 128.0;
-const L2: f64 = 40.0;
+const L2: f64 = 48.0;
 const MEMORY: f64 = 2600.0;
 /// Cycles from the asking for a tile to its arrival; of a block's start and end; of blocks that wait for one another.
 const LATENCY: f64 = 1500.0;

@@ -127,11 +127,20 @@ fn single(problem: &Problem, kind: KernelKind, multiprocessors: u32) -> Result<G
     }
 }
 
+/// The configurations of f32 on the CUDA cores that a tuner measures for a problem, the usual one first.
+pub(super) fn simt(problem: &Problem) -> impl Iterator<Item = GemmConfig> {
+    let batch = batch(problem);
+    let all = facts(&problem.oriented(Major::K).0, &STORES_SIMT).all_simt();
+    all.map(move |config| GemmConfig { batch, ..config })
+}
+
 /// The widest loads and stores that pitches and N are aligned to.
 fn facts(problem: &Problem, stores: &[i64]) -> MultistageFacts {
-    let loads = loads(problem.dtype());
     let source = |matrix: &Matrix| {
-        let vector = widest(loads, &[matrix.ld(), aligned(matrix, problem.dtype()), between(matrix)]);
+        let vector = widest(
+            loads(problem.dtype(), matrix.major()),
+            &[matrix.ld(), aligned(matrix, problem.dtype()), between(matrix)],
+        );
         Source { major: matrix.major(), vector }
     };
     MultistageFacts {

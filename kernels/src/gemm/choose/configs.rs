@@ -15,17 +15,19 @@ use super::plan::WarpSpecializedFacts;
 use super::{mixed, plans};
 use crate::gemm::problem::{is_promoted, sums};
 
-/// Elements that one load may take: up to 16 bytes.
-pub(super) const fn loads(dtype: DType) -> &'static [i64] {
+/// Elements that one load may take: up to 16 bytes. Loads of single f32 transpose what is contiguous along K.
+pub(super) const fn loads(dtype: DType, major: Major) -> &'static [i64] {
     match dtype.bits() {
+        32 if matches!((dtype, major), (DType::F32, Major::K)) => &[1],
         64 => &[2, 1],
         32 => &[4, 2, 1],
         16 => &[8, 4, 2, 1],
         _ => &[16, 8, 4, 2, 1],
     }
 }
-/// Elements of C that one store may take: as many as a thread has side by side in a row.
-pub(super) const STORES_SIMT: [i64; 3] = [4, 2, 1];
+/// Elements of C that one store may take: as many as a thread has side by side in a row. A vector of sums of single threads would lie in
+/// registers of the same banks as the vectors of B by which they are multiplied, so that every product would wait.
+pub(super) const STORES_SIMT: [i64; 1] = [1];
 pub(super) const STORES_SM80: [i64; 2] = [2, 1];
 /// The same where tensor copies do not store C. More than 4 bytes of bf16 are hardly faster.
 pub(super) const STORES_SM90: [i64; 2] = [2, 1];
@@ -141,7 +143,7 @@ fn multistage(dtype: DType, stores: &'static [i64]) -> impl Iterator<Item = Mult
     let sources = move || {
         MAJORS
             .into_iter()
-            .flat_map(move |major| loads(dtype).iter().map(move |&vector| Source { major, vector }))
+            .flat_map(move |major| loads(dtype, major).iter().map(move |&vector| Source { major, vector }))
     };
     let pairs = sources().flat_map(move |a| sources().map(move |b| (a, b)));
     pairs.flat_map(move |(a, b)| {
@@ -184,8 +186,10 @@ pub(super) struct MultistageFacts {
 
 /// Each thread owns 4 x 4 blocks of C, so that M- and N-contiguous operands are read in 16-byte vectors.
 const FOURS: Lay = lay!("(16,4,2):(4,1,64)");
-/// A warp is 4 x 8 threads, which read 4 different rows of A and 8 different rows of B.
-const SIMT_ATOMS: Lay = lay!("((4,4),(8,2)):((8,64),(1,32))");
+/// A warp is 4 x 8 threads. Of each two neighbours, and of each two pairs, two read the same: so 16 threads read 128 bytes at once.
+const SIMT_ATOMS: Lay = lay!("(((2,2),4),(8,2)):(((1,16),64),(2,32))");
+/// The same of a tile twice as wide.
+const FOUR_FOURS: Lay = lay!("(16,4,4):(4,1,64)");
 const FOUR_WARPS: Lay = lay!("(2,2):(1,2)");
 const EIGHT_WARPS: Lay = lay!("(2,4):(1,2)");
 /// Bytes of a tile along K, for atoms of warps.
@@ -197,6 +201,28 @@ const NARROW: [i64; 3] = [64, 64, 32];
 /// Of f64.
 const DOUBLES: [i64; 3] = [128, 128, 16];
 
+/// A tile of f32 on the CUDA cores, and how far ahead its threads load.
+#[derive(Clone, Copy)]
+struct Simt {
+    tile: [i64; 3],
+    stages: i64,
+    fragments: usize,
+    min_blocks: u32,
+}
+
+/// The first two are chosen, the others are for tuners. A wide tile reads less of shared memory for each product; two blocks on a multiprocessor
+/// hide each other's waits.
+const SIMT: [Simt; 6] = [
+    Simt { tile: WIDE, stages: 2, fragments: 1, min_blocks: 1 },
+    Simt { tile: WIDE, stages: 2, fragments: 2, min_blocks: 1 },
+    Simt { tile: WIDE, stages: 3, fragments: 1, min_blocks: 1 },
+    Simt { tile: SHALLOW, stages: 4, fragments: 2, min_blocks: 1 },
+    Simt { tile: SHALLOW, stages: 4, fragments: 2, min_blocks: 2 },
+    Simt { tile: [128, 256, 16], stages: 3, fragments: 1, min_blocks: 1 },
+];
+/// For loads that have many addresses.
+const NARROW_LOADS: Simt = Simt { tile: SHALLOW, stages: 4, fragments: 1, min_blocks: 1 };
+
 impl MultistageFacts {
     /// Whether loads of A and of B take so many bytes.
     fn loads_at_least(&self, bytes: i64) -> bool {
@@ -204,21 +230,35 @@ impl MultistageFacts {
     }
 
     pub(super) fn simt(&self) -> GemmConfig {
+        // Narrower loads are more loads, and each has an address and a predicate: half a tile at once leaves registers for them. Loads that
+        // transpose have few addresses.
+        let sources = [self.a, self.b];
+        let few = sources.iter().all(|source| source.major == Major::K || source.vector == 4);
+        // Beside loads that transpose, ptxas finds better registers for fragments that are loaded ahead, and worse ones without such loads.
+        let ahead = sources.iter().any(|source| source.major == Major::K);
+        self.simt_of(if few { SIMT[usize::from(ahead)] } else { NARROW_LOADS })
+    }
+
+    /// The configurations of f32 that a tuner measures.
+    pub(super) fn all_simt(self) -> impl Iterator<Item = GemmConfig> {
+        SIMT.into_iter().map(move |simt| self.simt_of(simt))
+    }
+
+    fn simt_of(&self, simt: Simt) -> GemmConfig {
         let (a, b) = (self.a, self.b);
-        // Narrower loads are more loads, and each has an address and a predicate: half a tile at once leaves registers for them.
-        let (tile, stages) = if self.loads_at_least(16) { (WIDE, 2) } else { (SHALLOW, 4) };
+        let Simt { tile, stages, fragments, min_blocks } = simt;
+        let fours = |extent: i64| if extent == WIDE[1] { FOURS } else { FOUR_FOURS };
         GemmConfig {
             name: "gemm_simt_f32",
             tile,
             mainloop: Mainloop::Multistage(Multistage {
                 atom: UNIVERSAL_FMA_F32,
                 atoms: SIMT_ATOMS,
-                permutation: [Tile::Lay(FOURS), Tile::Lay(FOURS)],
-                // Where an operand is contiguous along K, its 16-byte vectors are four elements along K. Elsewhere one at a time is faster.
-                k_atoms: if a.major == Major::K || b.major == Major::K { 4 } else { 1 },
-                fragments: 1,
+                permutation: [tile[0], tile[1]].map(|extent| Tile::Lay(fours(extent))),
+                k_atoms: 1,
+                fragments,
                 stages,
-                min_blocks: 1,
+                min_blocks,
                 a,
                 b,
             }),
@@ -307,6 +347,8 @@ pub(super) const fn takes(dtype: DType, [a, b]: [Major; 2]) -> bool {
 const _: () = {
     let fours = [Tile::Lay(FOURS), Tile::Lay(FOURS), Tile::All];
     judge(UNIVERSAL_FMA_F32, SIMT_ATOMS, fours, [WIDE[0], WIDE[1]]);
+    let wide = [Tile::Lay(FOURS), Tile::Lay(FOUR_FOURS), Tile::All];
+    judge(UNIVERSAL_FMA_F32, SIMT_ATOMS, wide, [WIDE[0], 2 * WIDE[1]]);
     let mut row = 0;
     while row < TENSOR.len() {
         let Input { warp, sm90, .. } = TENSOR[row];

@@ -15,6 +15,8 @@ use crate::tiled::mma::{Operand, TiledMma};
 
 /// The largest extent of a block's tile.
 const MAX_TILE: i64 = 1024;
+/// The elements along K that neighbouring threads copy where a copy transposes: of 4 bytes, a sector of memory.
+const SECTOR: i64 = 8;
 /// The most registers of a thread for accumulators, since no thread has more than 255 registers.
 const MAX_ACCUMULATORS: i64 = 240;
 
@@ -100,6 +102,7 @@ impl Multistage {
         let Source { major, vector } = self.source(operand);
         let contiguous = usize::from(major == Major::K);
         let element = element_bytes("atom", self.atom.dtype(operand))?;
+        let threads = self.mma()?.threads()?;
         let bytes = u32::try_from(vector.saturating_mul(element)).ok();
         let atom = match bytes.and_then(|bytes| cp_async(bytes).or_else(|| universal_copy(bytes))) {
             Some(atom) if vector > 0 => atom,
@@ -111,7 +114,26 @@ impl Multistage {
                 });
             }
         };
-        coalesced(*atom, self.mma()?.threads()?, extents, contiguous, vector)
+        if self.transposes(operand, extents)? {
+            let threads = Lay::strided([threads / SECTOR, SECTOR], [SECTOR, 1])?; // (ThrX,ThrK) -> thread
+            return TiledCopy::new(
+                *atom,
+                self.atom.dtype(operand).bits(),
+                &threads,
+                &Lay::strided([1, 1], [1, 1])?,
+            );
+        }
+        coalesced(*atom, threads, extents, contiguous, vector)
+    }
+
+    /// Whether the copies of an operand's tile transpose it, so that values along M or N lie together in shared memory: those of single
+    /// elements can. A thread that multiplies alone then has neighbours along M or N in neighbouring registers, which lie in different
+    /// banks; with neighbours along K, the registers of all that it multiplies in a step along K lie in the same bank.
+    pub(super) fn transposes(&self, operand: Operand, [x, k]: [i64; 2]) -> Result<bool, Error> {
+        let Source { major, vector } = self.source(operand);
+        let single = self.atom.kind == MmaKind::Fma && major == Major::K && vector == 1;
+        let rows = self.mma()?.threads()? / SECTOR;
+        Ok(single && rows > 0 && x % rows == 0 && k % SECTOR == 0)
     }
 
     /// The copy of the operand's fragments by `ldmatrix`, where the atom takes them so.

@@ -28,16 +28,17 @@ impl std::fmt::Display for SharedTile {
 }
 
 impl SharedTile {
-    /// The tile of A or B of `[x, k]` elements. It has rows along the operand's contiguous mode, and the swizzle under which the copies that
+    /// The tile of A or B of `[x, k]` elements. It has rows along the operand's contiguous mode, or along the other one if copies transpose it, and the swizzle under which the copies that
     /// write the tile and the copies that read its fragments have the fewest bank conflicts ([`best_swizzle`]).
     pub(super) fn new(
         multistage: &Multistage,
         operand: Operand,
         [x, k]: [i64; 2],
     ) -> Result<SharedTile, Error> {
+        let transposes = multistage.transposes(operand, [x, k])?;
         let strides = match multistage.source(operand).major {
-            Major::K => [k, 1],
-            Major::Mn => [1, x],
+            Major::K if !transposes => [k, 1],
+            _ => [1, x],
         };
         let tile = Lay::strided([x, k], strides)?; // (BlockX,BlockK)
         let bits = multistage.atom.dtype(operand).bits();
