@@ -1,9 +1,8 @@
 //! Copies by many configurations beside the driver's own copy of as many bytes, measured in turns: which of them is the fastest.
 //!
 //! Every configuration's result is compared at samples before it is timed. For each problem a first contest is of tiles and threads, a second one
-//! is of orders and caches around the best, and a last one, in longer slices, is of the fastest and the default. Arguments are parts of
-//! the names of the problems to measure; with `GIRIH_RECORD=FILE` the last contests are appended as JSON lines, and with `GIRIH_SECONDS=N` no
-//! problem is begun after N seconds.
+//! is of orders and caches around the best, and a last one, in longer slices, is of the fastest and the default. With `GIRIH_RECORD=FILE` the
+//! last contests are appended as JSON lines.
 #![allow(missing_docs, reason = "a binary")]
 
 use std::{
@@ -11,6 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use clap::Parser;
 use girih_device::{Buffer, Device, Pod};
 use girih_kernels::copy::{Caching, Copy, Problem, Tuning, tuned};
 use girih_layout::Lay;
@@ -38,20 +38,33 @@ const POOL: usize = 16_777_213;
 const SAMPLES: usize = 32;
 const SAMPLE: usize = 2048;
 
+/// Measures copies by many configurations.
+#[derive(Parser)]
+struct Args {
+    /// Problems whose names contain one of these texts.
+    only: Vec<String>,
+    /// Seconds after which no problem is begun; GIRIH_SECONDS, if there is no such argument.
+    #[arg(long)]
+    seconds: Option<u64>,
+    /// What cargo says to benches.
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
 fn main() -> Result<(), Failure> {
+    let args = Args::parse();
     let Some(device) = gpu() else { return Ok(()) };
     println!("{}", device.name());
-    let only: Vec<String> = env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
     let (mut of_words, mut of_halves) = (Bench::<u32>::new(&device)?, None);
     let (begun, seconds) =
-        (Instant::now(), env::var("GIRIH_SECONDS").ok().and_then(|text| text.parse().ok()));
+        (Instant::now(), args.seconds.or_else(|| env::var("GIRIH_SECONDS").ok()?.parse().ok()));
     let mut records = Vec::new();
     for task in tasks()? {
-        if seconds.is_some_and(|seconds: u64| begun.elapsed().as_secs() >= seconds) {
+        if seconds.is_some_and(|seconds| begun.elapsed().as_secs() >= seconds) {
             println!("left: {}", task.name);
             continue;
         }
-        if !only.is_empty() && !only.iter().any(|part| task.name.contains(part.as_str())) {
+        if !args.only.is_empty() && !args.only.iter().any(|part| task.name.contains(part.as_str())) {
             continue;
         }
         records.extend(match task.problem.dtype() {

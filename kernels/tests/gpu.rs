@@ -4,6 +4,8 @@ mod common;
 #[path = "gpu/together.rs"]
 mod together;
 
+use std::{collections::BTreeMap, thread};
+
 use common::{Data, Failure, batch, calls, outputs, padded, ragged, variants, verify_dtype};
 use girih_codegen::gemm::Schedule;
 use girih_device::{Device, Select};
@@ -22,20 +24,36 @@ fn gpu() -> Option<Device> {
     }
 }
 
-/// Runs all problems and reports every failure, not the first.
+/// Threads that the driver compiles in, which takes most of the time.
+const WORKERS: usize = 8;
+
+/// Runs all problems and reports every failure, not the first. Problems of one kernel are those of one thread.
 fn all(device: &Device, problems: impl IntoIterator<Item = Problem>) -> Result<usize, Failure> {
-    let gemms = Gemms::new(device);
-    let mut failures = Vec::new();
-    let mut count = 0;
-    for (seed, problem) in problems.into_iter().enumerate() {
+    let limits = device.limits();
+    let (mut kernels, mut shares, mut count) = (BTreeMap::new(), vec![Vec::new(); WORKERS], 0);
+    for problem in problems {
+        let kind = KernelKind::for_problem(&problem, limits.sm);
+        let config = format!("{:?}", choose(&problem, kind, limits.multiprocessors)?);
+        let known = kernels.len();
+        shares[*kernels.entry(config).or_insert(known) % WORKERS].push((count, problem));
         count += 1;
-        if let Err(error) = verify_dtype(&gemms, device, &problem, Data::random(&problem), seed as u64) {
-            failures.push(error.to_string());
-        }
     }
-    println!("{count} problems, {} modules", gemms.modules());
+    let run = |share: Vec<(u64, Problem)>| {
+        let (gemms, mut failures) = (Gemms::new(device), Vec::new());
+        for (seed, problem) in share {
+            if let Err(error) = verify_dtype(&gemms, device, &problem, Data::random(&problem), seed) {
+                failures.push(error.to_string());
+            }
+        }
+        failures
+    };
+    let failures: Vec<String> = thread::scope(|scope| {
+        let threads: Vec<_> = shares.into_iter().map(|share| scope.spawn(|| run(share))).collect();
+        threads.into_iter().flat_map(|thread| thread.join().expect("a thread that does not panic")).collect()
+    });
+    println!("{count} problems, {} kernels", kernels.len());
     if failures.is_empty() {
-        Ok(count)
+        Ok(count as usize)
     } else {
         Err(format!("{} failures: {failures:#?}", failures.len()).into())
     }

@@ -55,7 +55,7 @@ fn check(dst: &Buffer<u8>, source: &Repeated, source_of: impl Fn(usize) -> usize
 #[test]
 fn more_than_2_to_the_32_elements() -> Result<(), Failure> {
     let Some(device) = gpu() else { return Ok(()) };
-    let many = (1usize << 32) + 70_007;
+    let many = (1usize << 32) + 600_007;
     let source = Repeated::new(&device, many + 3)?;
     let dst = device.alloc::<u8>(many)?;
     let line = Copy::new(&device, &Problem::strided(DType::U8, &[many as i64], &[1], &[1])?)?;

@@ -95,7 +95,7 @@ impl<'a> Table<'a> {
 /// How `BENCHMARKS.md` says which record it is made of.
 pub const MADE: &str = "Made by `cargo bench --bench gpu_rows -- --markdown --table FILE` of ";
 const METHOD: &str = "Microseconds are those of a launch among others in a graph, the median of slices in turns; `stream` is a launch \
-without a graph, `call` girih's call that encodes its arguments each time. `girih/peer` is the mean of the speeds beside the peer, \
+without a graph, `call` girih's call from the host. `girih/peer` is the mean of the speeds beside the peer, \
 slice by slice, and what that mean is above with a confidence of 95 %. `roof` is the share of what the vendor's rates allow. The peer of \
 a product is the best of cuBLASLt's heuristic list. [How rows are measured](benches/records/README.md#rows).";
 
@@ -106,10 +106,7 @@ const HEAD: [&str; COLUMNS] =
 impl std::fmt::Display for Mean {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Mean { ratio, measured, missing } = self;
-        writeln!(
-            f,
-            "geometric mean of the frozen list: {ratio:.3} over {measured} rows, {missing} rows missing"
-        )
+        write!(f, "geometric mean of the frozen list: {ratio:.3} over {measured} rows, {missing} missing")
     }
 }
 

@@ -38,8 +38,8 @@ pub(super) const ALL: [Plan; TILES.len() + 2 * FEW.len() + 6 * SHARED.len() + ME
 /// takes 100. Smaller tiles read more for each product. Kernels of the smallest tiles are over so soon that they gain by beginning early.
 pub(super) const TILES: [(Plan, i64); 8] = [
     (Plan::new([128, 256], 2), 100),
-    (Plan::new([256, 192], 2), 147),
-    (Plan::new([256, 176], 2), 136),
+    (Plan::new([256, 192], 2), 148),
+    (Plan::new([256, 176], 2), 143),
     (Plan::new([256, 112], 2), 89),
     (Plan::new([128, 192], 2), 80),
     (Plan::new([128, 128], 2), 54),
