@@ -151,7 +151,8 @@ pub(super) struct WarpSpecializedFacts {
 pub fn takes_epilogues(config: &GemmConfig) -> bool {
     let Mainloop::WarpSpecialized(parts) = &config.mainloop else { return true };
     let threads = i64::from(parts.threads().unwrap_or(0)) - 128;
-    config.tile[0] * config.tile[1] <= MANY * threads
+    let stacked = config.tile[0] > threads / 2 && matches!(config.store, Store::Coalesced { .. });
+    config.tile[0] * config.tile[1] <= MANY * threads && !stacked
 }
 
 impl WarpSpecializedFacts {
@@ -199,11 +200,13 @@ impl WarpSpecializedFacts {
         let [rows, columns] = self.plan.tile;
         let sums = rows * columns / (128 * self.plan.warpgroups as i64);
         // What ptxas has no registers for beside so many sums: a multicast and the addresses of a store without tensor copies; the sums
-        // of an atom, which are promoted; what an epilogue reads, and conversions to other than 16 bits.
+        // of an atom, which are promoted; what an epilogue reads, and conversions to other than 16 bits. An epilogue's addresses of
+        // several atoms one below the other take more again.
         let multicasts = sums >= MANY && self.plan.multicast > 1 && self.store.is_some();
         let many = sums > MANY && (self.promotes || self.fused || self.output.bits() != 16);
         let most = sums >= MANY_SUMS && self.store.is_some();
-        !(multicasts || many || most)
+        let stacked = self.fused && self.store.is_some() && rows > 64 * self.plan.warpgroups as i64;
+        !(multicasts || many || most || stacked)
             && self.room().1 >= LEAST_STAGES
             && self.config(input).is_ok_and(|config| config.check().is_ok())
     }
