@@ -16,7 +16,7 @@ use crate::{Error, Rmem};
 ///
 /// # Errors
 /// [`Error::Mismatch`] if the tensors have different numbers of values, and for floats of 8 bits that do not become bf16, or that do not
-/// lie two by two in the registers of both tensors; as [`read`] and [`write`].
+/// lie two by two in the registers of both tensors; as [`read`] and [`write()`].
 ///
 /// # Examples
 /// ```

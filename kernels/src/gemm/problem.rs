@@ -269,7 +269,7 @@ impl Problem {
     /// let device = Device::open(Select::Sim)?;
     /// let (a, b) = (device.upload(&[1f32; 17])?.slice(1..)?, device.upload(&[2f32; 16])?);
     /// let c = device.zeros::<f32>(16)?;
-    /// let problem = Problem::new(DType::F32, [4, 4, 4], Layout::Tn)?;
+    /// let problem = Problem::new(DType::F32, [4, 4, 4], Layout::Nt)?;
     /// let refused = Gemms::new(&device).get(&problem, KernelKind::Simt)?.run(&a, &b, &c);
     /// assert!(refused.is_err_and(|error| error.to_string().contains("A begins at")));
     /// let problem = problem.with_alignments(Some(4), None, None)?;

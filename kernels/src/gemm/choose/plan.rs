@@ -144,7 +144,7 @@ pub(super) struct WarpSpecializedFacts {
     pub(super) plan: Plan,
 }
 
-/// Whether [`choose`](crate::gemm::choose) names a configuration for products with an epilogue too ([`Problem::with_epilogue`]): unless
+/// Whether [`choose`](crate::gemm::choose()) names a configuration for products with an epilogue too ([`Problem::with_epilogue`]): unless
 /// the sums leave no registers for one.
 ///
 /// [`Problem::with_epilogue`]: crate::gemm::Problem::with_epilogue
