@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use float8::{F8E4M3, F8E5M2};
 use girih_device::{Buffer, Device, Pod, Samples};
@@ -71,7 +71,7 @@ pub(crate) fn run(args: Args) -> CommandResult {
         described(&tuned.fastest.0)
     );
     if let Some(output) = output {
-        let today = day(SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs() / 86_400);
+        let today = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
         records.insert(Record::new(&chosen.problem, &tuned.fastest.0, limits, &today, [best, usual]));
         output.write(|to| std::io::Write::write_all(to, records.to_string().as_bytes()))?;
         println!("recorded in {}", output.path().display());
@@ -206,16 +206,4 @@ fn contest<T: Element + Pod, C: Element + Pod>(
         }
     }
     Ok(())
-}
-
-/// A day of the Gregorian calendar by its number since 1970-01-01 (Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms").
-fn day(days: u64) -> String {
-    let shifted = days + 719_468;
-    let (era, of_era) = (shifted / 146_097, shifted % 146_097);
-    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let month = (5 * of_year + 2) / 153;
-    let (day, month) = (of_year - (153 * month + 2) / 5 + 1, if month < 10 { month + 3 } else { month - 9 });
-    let year = era * 400 + year + u64::from(month <= 2);
-    format!("{year}-{month:02}-{day:02}")
 }

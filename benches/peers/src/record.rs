@@ -87,7 +87,7 @@ impl Machine {
     /// was packed with the binary, or what is checked out.
     pub fn of(device: &Device) -> Machine {
         let unknown = || String::from("unknown");
-        let date = env::var("GIRIH_DATE").ok().or_else(|| said("date", &["-u", "+%Y-%m-%d"]));
+        let today = || jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
         let packed = || fs::read_to_string(env::current_exe().ok()?.parent()?.parent()?.join("commit")).ok();
         let commit = env::var("GIRIH_COMMIT").ok().or_else(packed);
         let commit = commit.or_else(|| said("git", &["describe", "--always", "--dirty"]));
@@ -95,7 +95,7 @@ impl Machine {
         Machine {
             gpu: device.name().into(),
             driver: driver.unwrap_or_else(unknown),
-            date: date.unwrap_or_else(unknown),
+            date: env::var("GIRIH_DATE").unwrap_or_else(|_| today()),
             commit: commit.map_or_else(unknown, |commit| commit.trim().into()),
         }
     }
