@@ -18,6 +18,17 @@ use crate::{
     sim::Simulator,
 };
 
+/// `to[0] = from[0] + by`.
+pub(crate) const ADD: &str = "
+.version 7.0
+.target sm_80
+.address_size 64
+.visible .entry add(.param .u64 to, .param .u64 from, .param .u32 by) {
+  .reg .b64 %to, %from; .reg .b32 %x, %by;
+  ld.param.u64 %to, [to]; ld.param.u64 %from, [from]; ld.param.u32 %by, [by];
+  ld.global.u32 %x, [%from]; add.u32 %x, %x, %by; st.global.u32 [%to], %x; ret;
+}";
+
 type Operation = Box<dyn FnOnce(&Simulator) -> Result<(), Error> + Send>;
 
 enum Step {

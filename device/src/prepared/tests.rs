@@ -2,18 +2,10 @@
 
 use girih_ptx::Module;
 
-use crate::{Device, Error, Launch, LaunchConfig, args, late::two};
-
-/// `to[0] = from[0] + by`.
-const ADD: &str = "
-.version 7.0
-.target sm_80
-.address_size 64
-.visible .entry add(.param .u64 to, .param .u64 from, .param .u32 by) {
-  .reg .b64 %to, %from; .reg .b32 %x, %by;
-  ld.param.u64 %to, [to]; ld.param.u64 %from, [from]; ld.param.u32 %by, [by];
-  ld.global.u32 %x, [%from]; add.u32 %x, %x, %by; st.global.u32 [%to], %x; ret;
-}";
+use crate::{
+    Device, Error, Launch, LaunchConfig, args,
+    late::{ADD, two},
+};
 
 fn prepare(
     device: &Device,

@@ -4,18 +4,10 @@ use std::sync::Arc;
 
 use girih_ptx::{Module, TensorElement, Tiled};
 
-use crate::{Arg, Buffer, Device, Error, LaunchConfig, Template, TensorMap, args, late::two};
-
-/// `to[0] = from[0] + by`.
-const ADD: &str = "
-.version 7.0
-.target sm_80
-.address_size 64
-.visible .entry add(.param .u64 to, .param .u64 from, .param .u32 by) {
-  .reg .b64 %to, %from; .reg .b32 %x, %by;
-  ld.param.u64 %to, [to]; ld.param.u64 %from, [from]; ld.param.u32 %by, [by];
-  ld.global.u32 %x, [%from]; add.u32 %x, %x, %by; st.global.u32 [%to], %x; ret;
-}";
+use crate::{
+    Arg, Buffer, Device, Error, LaunchConfig, Template, TensorMap, args,
+    late::{ADD, two},
+};
 
 /// Adds 1, with `open` parameters.
 fn template(device: &Device, to: &Buffer<u32>, from: &Buffer<u32>, open: &[&str]) -> Result<Template, Error> {
