@@ -6,7 +6,7 @@ use girih_codegen::gemm::{GemmConfig, Mainloop, Major, Schedule, Store, WarpSpec
 use girih_layout::Lay;
 use girih_tensor::DType;
 
-use super::choose::{PROMOTION, mixed_candidates, promoted, simt};
+use super::choose::{LEAST_STAGES, MOST_STAGES, PROMOTION, mixed_candidates, promoted, simt, together};
 use super::{KernelKind, Problem, choose};
 use crate::launch::widest;
 
@@ -45,9 +45,6 @@ const PARTS: [(i64, i64); 23] = [
 const MULTICASTS: [i64; 3] = [1, 2, 4];
 /// Tiles of a group of f32's raster.
 const GROUPS: [i64; 2] = [8, 4];
-/// With fewer stages copies do not stay ahead of products, and with more nothing becomes faster.
-const LEAST_STAGES: i64 = 3;
-const MOST_STAGES: i64 = 12;
 /// Registers of the producer's and the consumers' threads, by the number of consumers.
 const REGISTERS: [[u32; 2]; 3] = [[40, 240], [24, 240], [32, 160]];
 /// The most rows of C for which its columns may be those of the tiles' rows: more fill the rows of a tile themselves.
@@ -118,7 +115,7 @@ fn timed(problem: &Problem, multiprocessors: u32) -> Vec<(GemmConfig, f64)> {
     let majors = if problem.mnk()[0] <= SWAPPED { &[Major::K, Major::Mn][..] } else { &[Major::K] };
     let mut timed: Vec<(GemmConfig, f64)> = Vec::new();
     for (oriented, _) in majors.iter().map(|&major| problem.oriented(major)) {
-        let model = Model { problem: oriented, multiprocessors: f64::from(multiprocessors.max(1)) };
+        let model = Model { problem: oriented, multiprocessors: i64::from(multiprocessors.max(1)) };
         for (rows, consumers) in ROWS {
             for [columns, depth] in
                 COLUMNS.into_iter().flat_map(|columns| DEPTHS.map(|depth| [columns, depth]))
@@ -264,7 +261,7 @@ fn stores(problem: &Problem, schedule: Schedule, [rows, columns]: [i64; 2], unit
 /// How long a configuration would take, in cycles of a multiprocessor, if nothing went wrong.
 struct Model {
     problem: Problem,
-    multiprocessors: f64,
+    multiprocessors: i64,
 }
 
 /// Bytes that a multiprocessor reads from shared memory and from the L2 cache in a cycle, and that all get from memory.
@@ -291,8 +288,10 @@ impl Model {
             Schedule::SplitK { parts, cluster } if parts == cluster => {
                 (parts as f64, MET + rows * columns * 4.0 / L2)
             }
-            Schedule::SplitK { parts, .. } => {
-                (parts as f64, 2.0 * MET + (parts + 1) as f64 * rows * columns * 4.0 / L2)
+            // Each block of a cluster reads its share of the columns, from all clusters.
+            Schedule::SplitK { parts, cluster } => {
+                let sums = rows * columns * 4.0 / cluster as f64;
+                (parts as f64, 2.0 * MET + (parts / cluster + 1) as f64 * sums / L2)
             }
             Schedule::Raster { .. } | Schedule::Persistent { .. } => (1.0, 0.0),
         };
@@ -303,7 +302,9 @@ impl Model {
         let arrives = ((rows + columns / parts.multicast as f64) * depth * element / L2)
             .max(LATENCY / parts.stages as f64);
         let output = f64::from(self.problem.output().bits()) / 8.0;
-        let turns = (tiles * split / self.multiprocessors).ceil();
+        let cluster =
+            if let Schedule::SplitK { cluster, .. } = config.schedule { cluster } else { parts.multicast };
+        let turns = (tiles * split / together(self.multiprocessors, cluster) as f64).ceil();
         let starts = if config.schedule.is_persistent() { 1.0 } else { turns };
         let slow = if matches!(config.store, Store::Direct { .. }) { 3.0 } else { 1.0 };
         let blocks = starts * (START + slow * rows * columns * output / L2);

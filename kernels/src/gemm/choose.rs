@@ -21,8 +21,9 @@ use crate::launch::widest;
 pub use configs::all;
 pub(super) use mixed::candidates as mixed_candidates;
 pub use plan::takes_epilogues;
-pub(super) use plan::{PROMOTION, promoted};
+pub(super) use plan::{LEAST_STAGES, MOST_STAGES, PROMOTION, promoted};
 pub use plans::measured;
+pub(super) use plans::together;
 pub use reasons::reasons;
 
 /// A family of kernels.

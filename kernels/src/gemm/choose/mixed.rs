@@ -10,6 +10,7 @@ use girih_layout::Lay;
 use girih_tensor::DType;
 
 use super::configs::{MAJORS, STORES_SM90};
+use super::plan::{LEAST_STAGES, MOST_STAGES, REGISTERS};
 use super::{KernelKind, stored};
 use crate::Error;
 use crate::gemm::Problem;
@@ -21,11 +22,6 @@ const COLUMNS: [i64; 3] = [16, 32, 64];
 const PARTS: [i64; 3] = [4, 2, 1];
 /// The least elements of K of such a block.
 const LEAST_K: i64 = 512;
-/// With fewer stages copies do not stay ahead of products, and with more nothing becomes faster.
-const LEAST_STAGES: i64 = 3;
-const MOST_STAGES: i64 = 12;
-/// Registers of the producer's and the consumers' threads, by the number of consumers.
-const REGISTERS: [[u32; 2]; 3] = [[40, 240], [40, 232], [32, 160]];
 
 /// What a kernel relies on, in the orientation in which it computes, and its tile.
 #[derive(Clone, Copy, Debug)]

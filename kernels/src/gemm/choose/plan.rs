@@ -34,12 +34,12 @@ pub(super) struct Plan {
 /// Bytes of a tile along K: the widest swizzle.
 const ROW: i64 = 128;
 /// With fewer stages copies do not stay ahead of products, and with more nothing becomes faster.
-const LEAST_STAGES: i64 = 3;
-const MOST_STAGES: i64 = 12;
+pub(in crate::gemm) const LEAST_STAGES: i64 = 3;
+pub(in crate::gemm) const MOST_STAGES: i64 = 12;
 /// The warpgroups that multiply: (AtomM,1) -> warpgroup.
 const ATOMS: [Lay; 3] = [lay!("(1,1):(0,0)"), lay!("(2,1):(1,0)"), lay!("(3,1):(1,0)")];
 /// Registers of the producer's threads and of the others', by the number of warpgroups that multiply.
-const REGISTERS: [[u32; 2]; 3] = [[40, 240], [40, 232], [32, 160]];
+pub(super) const REGISTERS: [[u32; 2]; 3] = [[40, 240], [40, 232], [32, 160]];
 /// The sums of a thread beside which there are registers for any epilogue.
 const MANY: i64 = 128;
 /// The same where the sums alone take as many registers as these.
@@ -151,6 +151,7 @@ pub(super) struct WarpSpecializedFacts {
 pub fn takes_epilogues(config: &GemmConfig) -> bool {
     let Mainloop::WarpSpecialized(parts) = &config.mainloop else { return true };
     let threads = i64::from(parts.threads().unwrap_or(0)) - 128;
+    // An epilogue's addresses for several atoms, one below the other, take registers as well.
     let stacked = config.tile[0] > threads / 2 && matches!(config.store, Store::Coalesced { .. });
     config.tile[0] * config.tile[1] <= MANY * threads && !stacked
 }
@@ -200,15 +201,15 @@ impl WarpSpecializedFacts {
         let [rows, columns] = self.plan.tile;
         let sums = rows * columns / (128 * self.plan.warpgroups as i64);
         // What ptxas has no registers for beside so many sums: a multicast and the addresses of a store without tensor copies; the sums
-        // of an atom, which are promoted; what an epilogue reads, and conversions to other than 16 bits. An epilogue's addresses of
-        // several atoms one below the other take more again.
+        // of an atom, which are promoted; conversions to other than 16 bits.
         let multicasts = sums >= MANY && self.plan.multicast > 1 && self.store.is_some();
-        let many = sums > MANY && (self.promotes || self.fused || self.output.bits() != 16);
+        let many = sums > MANY && (self.promotes || self.output.bits() != 16);
         let most = sums >= MANY_SUMS && self.store.is_some();
-        let stacked = self.fused && self.store.is_some() && rows > 64 * self.plan.warpgroups as i64;
-        !(multicasts || many || most || stacked)
+        !(multicasts || many || most)
             && self.room().1 >= LEAST_STAGES
-            && self.config(input).is_ok_and(|config| config.check().is_ok())
+            && self
+                .config(input)
+                .is_ok_and(|config| config.check().is_ok() && (!self.fused || takes_epilogues(&config)))
     }
 
     /// The configuration.

@@ -34,8 +34,9 @@ pub(super) const ALL: [Plan; TILES.len() + 2 * FEW.len() + 6 * SHARED.len() + ME
     all
 };
 
-/// Tiles of persistent blocks, and the time that a multiprocessor takes for one of them, measured on an H200 in units of which the first
-/// takes 100. Smaller tiles read more for each product. Kernels of the smallest tiles are over so soon that they gain by beginning early.
+/// Tiles of persistent blocks, and the time that a multiprocessor takes for one of them, in units of which the first takes 100: such that the
+/// products of the records are ranked as they were measured on an H200. Smaller tiles read more for each product. Kernels of the smallest
+/// tiles are over so soon that they gain by beginning early.
 pub(super) const TILES: [(Plan, i64); 8] = [
     (Plan::new([128, 256], 2), 100),
     (Plan::new([256, 192], 2), 148),
@@ -71,8 +72,8 @@ const TIMES: i64 = 8;
 const MEASURED_ON: i64 = 132;
 const MEASURED_BITS: u32 = 16;
 /// M, N, K of products of bf16, and the fastest plan of those that `gpu_rows --sweep` measured beside each other
-/// (`benches/records/2026-11-23-h200-sweeps.md`), where it is faster than what the rules name. Where a raster walk was up to 3 % faster,
-/// this is the same plan with persistent blocks.
+/// (`benches/records/2026-11-23-h200-sweeps.md`), where it is faster than what the rules name; a plan of which ptxas spills is left out. Where
+/// a raster walk or a deeper tile was up to 3 % faster, this is the same plan without it.
 const MEASURED: [([i64; 3], Plan); 7] = [
     ([512, 512, 512], Plan::new([64, 64], 1).multicast(2).early()),
     ([1000, 1000, 1000], Plan::new([64, 160], 1).multicast(4).early()),
@@ -169,6 +170,6 @@ pub(super) fn plan(
 
 /// The blocks that run at a time, where so many are a cluster: the multiprocessors of a cluster are neighbours, and of an H200's 132 only 120
 /// make up clusters of 4 or 8 (`cuOccupancyMaxActiveClusters`).
-fn together(multiprocessors: i64, cluster: i64) -> i64 {
+pub(in crate::gemm) fn together(multiprocessors: i64, cluster: i64) -> i64 {
     if cluster > 2 { multiprocessors * 10 / 11 } else { multiprocessors }
 }
