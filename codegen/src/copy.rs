@@ -44,11 +44,16 @@ pub struct CopyKernel {
 pub fn generate(config: &CopyConfig) -> Result<CopyKernel, Error> {
     config.check()?;
     config.check_threads()?;
-    let sm = if matches!(config.through, Through::Bulk { .. }) { 90 } else { 80 };
+    let newer = config.programmatic || matches!(config.through, Through::Bulk { .. });
+    let sm = if newer { 90 } else { 80 };
     let mut b = Builder::new(config.name, sm, narrow("threads", config.threads)?);
     let interface = Interface::declare(&mut b, config)?;
     let mut partitions = vec![("tile", config.tile_text())];
     let thread = b.special(Special::TidX);
+    if config.programmatic {
+        b.launch_dependent_grids();
+        b.wait_on_dependent_grids();
+    }
     b.cached(config.caching, |b| match config.through {
         Through::Registers => {
             let tv = config.partition()?; // (Thr,Val) -> the tile's

@@ -32,6 +32,7 @@ fn rows(dtype: DType, vector: i64, multiple: i64) -> CopyConfig {
         through: Through::Registers,
         walk: Walk { band: 1, persistent: false },
         caching: Caching::Normal,
+        programmatic: false,
     }
 }
 
@@ -109,33 +110,49 @@ fn golden() {
     check(bulk(), expect_file!["../testdata/golden/copy_bulk.ptx"]);
 }
 
+/// A kernel of a programmatic launch waits before its first access, and lets the next kernel begin before that.
+#[test]
+fn programmatic_copies_wait_before_they_read() {
+    for config in [line(), transpose(), channels(), gather(), bulk()] {
+        let early = CopyConfig { programmatic: true, ..config.clone() };
+        let [text, other] =
+            [early, config].map(|config| generate(&config).unwrap().kernel.into_module().to_string());
+        let at = |word: &str| text.find(word).unwrap_or_else(|| panic!("{word} in {text}"));
+        let first = [at("griddepcontrol.launch_dependents"), at("griddepcontrol.wait")];
+        let accesses = ["ld.global", "st.global", "cp.async"].map(|word| text[..first[1]].contains(word));
+        assert!(first[0] < first[1] && accesses == [false; 3], "{text}");
+        assert!(!other.contains("griddepcontrol"), "{other}");
+    }
+}
+
 #[test]
 fn a_transpose_on_the_simulator() {
-    let config = transpose();
-    let kernel = generate(&config).unwrap();
-    let [m, n, matrices] = [192i64, 128, 2];
-    let memory = Memory::new();
-    let source: Vec<u8> = (0..2 * m * n * matrices).map(|i| ((i * 31 + i / 256) % 251) as u8).collect();
-    let (src, dst) = (upload(&memory, &source), ones(&memory, source.len()));
-    let number = |param: &Param| match param {
-        Param::Extent(mode) => [m, n, matrices][*mode],
-        Param::DstStride(mode) => [1, m, m * n][*mode],
-        Param::SrcStride(mode) => [n, 1, m * n][*mode],
-        other => panic!("{other:?}"),
-    };
-    assert_eq!(kernel.params[..2], [Param::Dst, Param::Src]);
-    let numbers: Vec<i64> = kernel.params[2..].iter().map(number).collect();
-    let args = [addresses(&[dst, src]), sizes(&numbers)].concat();
-    let tiles = config.tiles(&[m, n, matrices]).unwrap();
-    // Bands of 4 tiles: of 3 tiles along m there is one band.
-    assert_eq!(tiles, 4 * 2 * 2);
-    let launch = blocks(tiles, 128, kernel.kernel.shared_bytes(), args);
-    checked(kernel.kernel.module(), &memory, &launch).unwrap();
-    let found = download(&memory, dst, source.len());
-    for i in 0..m * n * matrices {
-        let (row, column, matrix) = (i % m, i / m % n, i / (m * n));
-        let from = (column + row * n + matrix * m * n) as usize;
-        assert_eq!(found[2 * i as usize..][..2], source[2 * from..][..2], "({row},{column},{matrix})");
+    for config in [transpose(), CopyConfig { programmatic: true, ..transpose() }] {
+        let kernel = generate(&config).unwrap();
+        let [m, n, matrices] = [192i64, 128, 2];
+        let memory = Memory::new();
+        let source: Vec<u8> = (0..2 * m * n * matrices).map(|i| ((i * 31 + i / 256) % 251) as u8).collect();
+        let (src, dst) = (upload(&memory, &source), ones(&memory, source.len()));
+        let number = |param: &Param| match param {
+            Param::Extent(mode) => [m, n, matrices][*mode],
+            Param::DstStride(mode) => [1, m, m * n][*mode],
+            Param::SrcStride(mode) => [n, 1, m * n][*mode],
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(kernel.params[..2], [Param::Dst, Param::Src]);
+        let numbers: Vec<i64> = kernel.params[2..].iter().map(number).collect();
+        let args = [addresses(&[dst, src]), sizes(&numbers)].concat();
+        let tiles = config.tiles(&[m, n, matrices]).unwrap();
+        // Bands of 4 tiles: of 3 tiles along m there is one band.
+        assert_eq!(tiles, 4 * 2 * 2);
+        let launch = blocks(tiles, 128, kernel.kernel.shared_bytes(), args);
+        checked(kernel.kernel.module(), &memory, &launch).unwrap();
+        let found = download(&memory, dst, source.len());
+        for i in 0..m * n * matrices {
+            let (row, column, matrix) = (i % m, i / m % n, i / (m * n));
+            let from = (column + row * n + matrix * m * n) as usize;
+            assert_eq!(found[2 * i as usize..][..2], source[2 * from..][..2], "({row},{column},{matrix})");
+        }
     }
 }
 

@@ -242,6 +242,14 @@ pub struct BufferArg<'a> {
     pub(crate) memory: Option<&'a Arc<Allocation>>,
 }
 
+impl BufferArg<'_> {
+    /// The buffer from the byte `offset` on, as [`Buffer::slice`] names a part of one; behind the buffer's end there is nothing.
+    pub fn from_byte(self, offset: usize) -> Self {
+        let offset = offset.min(self.bytes);
+        BufferArg { address: self.address + offset as u64, bytes: self.bytes - offset, ..self }
+    }
+}
+
 impl fmt::Debug for BufferArg<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:#x}", self.address)

@@ -120,34 +120,44 @@ fn covering<'a>(cases: &'a [Case], covered: &mut BTreeSet<[&'a str; 3]>) -> Vec<
 }
 
 /// Problems of copies, each with what its kernel is known by and the alignment of both sides in bytes.
-fn copies() -> Result<Vec<(String, Problem, i64)>, girih_kernels::Error> {
+fn copies() -> Result<Vec<(String, Problem, [i64; 2])>, girih_kernels::Error> {
     let mut all = Vec::new();
     for (dtype, name) in [(DType::U8, "u8"), (DType::U16, "u16"), (DType::U32, "u32"), (DType::U64, "u64")] {
         let element = i64::from(dtype.bits() / 8);
-        let mut add = |what: &str, aligned: i64, problem: Problem| {
+        let mut add = |what: &str, aligned: [i64; 2], problem: Problem| {
             all.push((format!("copy.{what}.{name}"), problem, aligned))
         };
+        let (whole, single) = ([16; 2], [element; 2]);
         let strided = |extents: &[i64], src: &[i64], dst: &[i64]| Problem::strided(dtype, extents, src, dst);
-        add("line", 16, strided(&[1 << 28], &[1], &[1])?);
-        add("line_unaligned", element, strided(&[(1 << 28) + 1], &[1], &[1])?);
-        add("rows", 16, strided(&[4096, 4096], &[1, 8192], &[1, 4096])?);
-        add("rows_ragged", 16, strided(&[4097, 4096], &[1, 4097], &[1, 4112])?);
-        add("transpose", 16, strided(&[8192, 8192], &[1, 8192], &[8192, 1])?);
-        add("transpose_ragged", 16, strided(&[8000, 8000], &[1, 8000], &[8000, 1])?);
-        add("transpose_unaligned", element, strided(&[4097, 4099], &[1, 4097], &[4099, 1])?);
+        add("line", whole, strided(&[1 << 28], &[1], &[1])?);
+        add("line_unaligned", single, strided(&[(1 << 28) + 1], &[1], &[1])?);
+        add("rows", whole, strided(&[4096, 4096], &[1, 8192], &[1, 4096])?);
+        add("rows_ragged", whole, strided(&[4097, 4096], &[1, 4097], &[1, 4112])?);
+        add("transpose", whole, strided(&[8192, 8192], &[1, 8192], &[8192, 1])?);
+        add("transpose_ragged", whole, strided(&[8000, 8000], &[1, 8000], &[8000, 1])?);
+        add("transpose_unaligned", single, strided(&[4097, 4099], &[1, 4097], &[4099, 1])?);
+        // Before a product that takes its operands along K alone.
+        let lines = |row: i64| (row * element + 127) / 128 * 128 / element;
+        add("to_k", whole, strided(&[8192, 8192], &[1, 8192], &[8192, 1])?);
+        add("to_k_ragged", [element, 16], strided(&[4097, 4099], &[1, 4097], &[lines(4099), 1])?);
+        add(
+            "to_k_batch",
+            [element, 16],
+            strided(&[4097, 4099, 9], &[1, 4097, 4097 * 4099], &[lines(4099), 1, 4097 * lines(4099)])?,
+        );
         add(
             "permute",
-            16,
+            whole,
             strided(&[128, 32, 4096, 32], &[1, 128, 4096, 1 << 24], &[1, 128 << 12, 128, 1 << 24])?,
         );
-        add("channels", 16, strided(&[224 * 224, 3, 64], &[1, 50_176, 150_528], &[3, 1, 150_528])?);
+        add("channels", whole, strided(&[224 * 224, 3, 64], &[1, 50_176, 150_528], &[3, 1, 150_528])?);
         let table = Lay::strided([1 << 20, 32], [32, 1])?;
-        add("gather", 16, Problem::gather(dtype, &table, &table, 0, DType::S64)?);
+        add("gather", whole, Problem::gather(dtype, &table, &table, 0, DType::S64)?);
         let (inner, outer) = (Lay::strided([8000, 8000], [8000, 1])?, Lay::strided([8192, 8192], [8192, 1])?);
-        add("pad", 16, Problem::pad(dtype, &inner, &outer, &[1, 1], 0.0)?);
+        add("pad", whole, Problem::pad(dtype, &inner, &outer, &[1, 1], 0.0)?);
         add(
             "pad_transposed",
-            16,
+            whole,
             Problem::pad(dtype, &inner, &Lay::strided([8192, 8192], [1, 8192])?, &[8, 8], 0.0)?,
         );
     }
@@ -182,7 +192,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     }
     for (name, problem, aligned) in copies()? {
-        let chosen = girih_kernels::copy::choose(&problem, [aligned; 2])?;
+        let mut chosen = girih_kernels::copy::choose(&problem, aligned)?;
+        chosen.config.programmatic = name.starts_with("copy.to_k");
         write(&folder, &name, &girih_codegen::copy::generate(&chosen.config)?.kernel)?;
     }
     Ok(())

@@ -21,3 +21,4 @@ pub use modes::{Mode, Pad};
 pub use pieces::Piece;
 pub use problem::{Gather, Problem};
 pub use run::Copy;
+pub(crate) use run::SOURCE;

@@ -40,6 +40,9 @@ pub struct CopyConfig {
     pub walk: Walk,
     /// What caches keep.
     pub caching: Caching,
+    /// Whether the kernel waits before it accesses memory, so that its launch may be a programmatic one, and lets the kernel after it prepare
+    /// itself meanwhile (programmatic dependent launch, sm_90).
+    pub programmatic: bool,
 }
 
 /// A mode of a copy.

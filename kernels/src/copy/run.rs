@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use girih_codegen::copy::{CopyConfig, CopyKernel, Param, generate};
 use girih_codegen::gemm::MAX_EXTENT;
-use girih_device::{Arg, Buffer, Device, Kernel, Pod};
+use girih_device::{Arg, Buffer, BufferArg, Device, Kernel, Launch, LaunchConfig, Pod};
 use girih_tensor::{DType, Element};
 
 use super::choose::{Chosen, choose};
@@ -16,6 +16,9 @@ use crate::launch::{apart, launch};
 
 /// The alignment of buffers that a device allocates, as far as accesses can use it.
 const ALIGNED: i64 = 16;
+
+/// The name of the parameter that is the source's address.
+pub(crate) const SOURCE: &str = "src";
 
 /// A kernel for one alignment of the buffers.
 #[derive(Debug)]
@@ -125,10 +128,32 @@ impl Copy {
             let (to, from) =
                 (behind(dst, piece.dst as usize * scale)?, behind(src, piece.src as usize * scale)?);
             let list = index.map(|index| behind(index, piece.index as usize)).transpose()?.flatten();
-            let ends = [to.as_ref().unwrap_or(dst), from.as_ref().unwrap_or(src)];
-            loaded.launch(&self.device, p, &piece, ends, list.as_ref().or(index))?;
+            let ends = [to.as_ref().unwrap_or(dst), from.as_ref().unwrap_or(src)].map(Arg::from);
+            let index = list.as_ref().or(index).map_or(Arg::U64(0), Arg::from);
+            let config = loaded.grid(&self.device, &piece)?;
+            launch(&loaded.kernel, &config, &loaded.args(p, &piece, ends, index)?)?;
         }
         Ok(())
+    }
+
+    /// The launches of the copy between buffers of bytes, whose addresses are multiples of what the configuration says: one for each
+    /// piece of [`Copy::sources`].
+    pub(crate) fn prepare(&self, dst: BufferArg<'_>, src: BufferArg<'_>) -> Result<Vec<Launch>, Error> {
+        let loaded = &*self.whole;
+        let prepared = loaded.chosen.pieces().into_iter().map(|piece| {
+            let [dst, src] = [(dst, piece.dst), (src, piece.src)]
+                .map(|(buffer, first)| Arg::Buffer(buffer.from_byte(loaded.bytes(first))));
+            let args = loaded.args(&self.problem, &piece, [dst, src], Arg::U64(0))?;
+            let config = loaded.grid(&self.device, &piece)?;
+            Ok(loaded.kernel.prepare(&config, &loaded.kernel.arguments(&args)?)?)
+        });
+        prepared.collect()
+    }
+
+    /// For each launch the byte of the source at which its own source begins, which is the argument of its parameter [`SOURCE`].
+    pub(crate) fn sources(&self) -> impl Iterator<Item = usize> {
+        let pieces = self.whole.chosen.pieces().into_iter();
+        pieces.map(|piece| self.whole.bytes(piece.src))
     }
 
     fn check_indices<T: Pod, I: Element + Pod>(
@@ -186,14 +211,19 @@ fn load(device: &Device, aligned: [i64; 2], chosen: Chosen) -> Result<Loaded, Er
 }
 
 impl Loaded {
-    fn launch<T: Pod, I: Pod>(
-        &self,
-        device: &Device,
+    /// Bytes of so many elements of the configuration's dtype.
+    fn bytes(&self, elements: i64) -> usize {
+        elements as usize * (self.chosen.config.dtype.bits() / 8) as usize
+    }
+
+    /// The arguments of the launch of a piece, with their names.
+    fn args<'a>(
+        &'a self,
         problem: &Problem,
         piece: &Piece,
-        [dst, src]: [&Buffer<T>; 2],
-        index: Option<&Buffer<I>>,
-    ) -> Result<(), Error> {
+        [dst, src]: [Arg<'a>; 2],
+        index: Arg<'a>,
+    ) -> Result<Vec<(&'a str, Arg<'a>)>, Error> {
         let Chosen { config, modes, .. } = &self.chosen;
         let tiles = config.tiles(&piece.extents)?;
         // Along a single position no stride is used, but the module states what the stride is a multiple of.
@@ -202,8 +232,8 @@ impl Loaded {
         let nothing = Pad { low: MAX_EXTENT, extent: MAX_EXTENT };
         let pad = |mode: usize| piece.pads[mode].filter(|pad| pad.extent > 0).unwrap_or(nothing);
         let value = |param: &Param| match *param {
-            Param::Dst => Arg::from(dst),
-            Param::Src => Arg::from(src),
+            Param::Dst => dst,
+            Param::Src => src,
             Param::Extent(mode) => Arg::U32(piece.extents[mode] as u32),
             Param::DstStride(mode) => Arg::U32(stride(mode, modes[mode].dst)),
             Param::SrcStride(mode) if problem.gathered().is_some() => Arg::U32(modes[mode].src as u32),
@@ -212,12 +242,17 @@ impl Loaded {
             Param::Low(mode) => Arg::U32(pad(mode).low as u32),
             Param::Fill if config.dtype.bits() == 64 => Arg::U64(problem.fill()),
             Param::Fill => Arg::U32(problem.fill() as u32),
-            Param::Index => index.map_or(Arg::U64(0), Arg::from),
+            Param::Index => index,
             Param::Rows => Arg::U32(problem.gathered().map_or(1, |gather| gather.rows) as u32),
             Param::Tiles => Arg::U32(tiles as u32),
         };
         let names = self.generated.kernel.params().iter().map(|param| &*param.name);
-        let args: Vec<(&str, Arg<'_>)> = names.zip(self.generated.params.iter().map(value)).collect();
+        Ok(names.zip(self.generated.params.iter().map(value)).collect())
+    }
+
+    /// The grid and the block of the launch of a piece.
+    fn grid(&self, device: &Device, piece: &Piece) -> Result<LaunchConfig, Error> {
+        let tiles = self.chosen.config.tiles(&piece.extents)?;
         let most =
             self.chosen.blocks.map_or(tiles, |blocks| blocks * i64::from(device.limits().multiprocessors));
         let blocks = tiles.min(most.max(1));
@@ -225,6 +260,6 @@ impl Loaded {
             .kernel
             .config([blocks as u32, 1, 1])?
             .with_dynamic_shared(self.generated.kernel.shared_bytes());
-        Ok(launch(&self.kernel, &config, &args)?)
+        Ok(if self.chosen.config.programmatic { config.programmatic() } else { config })
     }
 }

@@ -127,8 +127,20 @@ impl Lying {
         };
         let caching = tuning.caching;
         let gather = self.gather.map(|Gather { mode, index, .. }| Gathered { mode, index });
-        let config =
-            CopyConfig { name: "copy", dtype, modes, gather, dst, src, threads: 1, through, walk, caching };
+        let (name, programmatic) = ("copy", false);
+        let config = CopyConfig {
+            name,
+            dtype,
+            modes,
+            gather,
+            dst,
+            src,
+            threads: 1,
+            through,
+            walk,
+            caching,
+            programmatic,
+        };
         Ok(CopyConfig { threads: tuning.threads.min(config.most_threads()?), ..config })
     }
 

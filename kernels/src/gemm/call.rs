@@ -4,7 +4,7 @@ use girih_codegen::gemm::GemmKernel;
 use girih_device::{Arg, Launch, Template};
 
 use super::bind::{self, Binding};
-use super::repitch::Copies;
+use super::passes::{Open, Opened};
 use crate::Error;
 use crate::launch::run;
 
@@ -12,32 +12,25 @@ use crate::launch::run;
 /// nothing is encoded again, and of others their addresses.
 #[derive(Debug)]
 pub(super) struct Call {
-    copies: Option<Template>,
+    copies: Vec<(Template, Vec<Open>)>,
     product: Template,
 }
 
 impl Call {
     /// A call by launches that were prepared for some buffers.
-    pub(super) fn new(
-        (copying, product): (Option<Launch>, Launch),
-        copies: Option<&Copies>,
-        kernel: &GemmKernel,
-    ) -> Result<Call, Error> {
-        let open: Vec<&str> = copies.into_iter().flat_map(Copies::open).map(|(name, _)| name).collect();
-        let copies = copying.map(|launch| launch.open(&open)).transpose()?;
-        Ok(Call { copies, product: product.open(&bind::open(kernel))? })
+    pub(super) fn new((copying, product): (Vec<Opened>, Launch), kernel: &GemmKernel) -> Result<Call, Error> {
+        let copies = copying.into_iter().map(|(launch, open)| {
+            let names: Vec<&str> = open.iter().map(|open| &*open.name).collect();
+            Ok::<_, Error>((launch.open(&names)?, open))
+        });
+        Ok(Call { copies: copies.collect::<Result<_, _>>()?, product: product.open(&bind::open(kernel))? })
     }
 
     /// Puts the launches into the stream.
-    pub(super) fn run(
-        &mut self,
-        binding: &Binding<'_>,
-        copies: Option<&Copies>,
-        kernel: &GemmKernel,
-    ) -> Result<(), Error> {
-        if let (Some(template), Some(copies)) = (&mut self.copies, copies) {
-            let args: Vec<_> = copies.open().map(|(_, operand)| Arg::Buffer(binding.from[operand])).collect();
-            run(template, &args)?;
+    pub(super) fn run(&mut self, binding: &Binding<'_>, kernel: &GemmKernel) -> Result<(), Error> {
+        for (template, open) in &mut self.copies {
+            let arg = |open: &Open| open.arg(Arg::Buffer(binding.from[open.operand]));
+            run(template, &open.iter().map(arg).collect::<Vec<_>>())?;
         }
         Ok(run(&mut self.product, &binding.open(kernel)?)?)
     }

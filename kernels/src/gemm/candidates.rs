@@ -6,7 +6,9 @@ use girih_codegen::gemm::{GemmConfig, Mainloop, Major, Schedule, Store, WarpSpec
 use girih_layout::Lay;
 use girih_tensor::DType;
 
-use super::choose::{LEAST_STAGES, MOST_STAGES, PROMOTION, mixed_candidates, promoted, simt, together};
+use super::choose::{
+    LEAST_STAGES, MOST_STAGES, PROMOTION, mixed_candidates, promoted, simt, taken, together,
+};
 use super::{KernelKind, Problem, choose};
 use crate::launch::widest;
 
@@ -59,8 +61,7 @@ const ALIKE: usize = 3;
 const HOPELESS: f64 = 2.5;
 
 /// Warp-specialised configurations for `problem` on a device of so many multiprocessors, at most `most`, the likeliest first. There are none
-/// where `wgmma` does not take the elements: f64, and those of 8 bits and tf32 where A or B is not contiguous along K. Of f32, configurations
-/// for the CUDA cores.
+/// where `wgmma` does not take the elements: f64. Of f32, configurations for the CUDA cores.
 ///
 /// # Examples
 /// ```
@@ -168,7 +169,7 @@ fn of_tile(
     else {
         return Vec::new();
     };
-    let majors = [problem.a().major(), problem.b().major()];
+    let majors = taken(problem.dtype(), [problem.a().major(), problem.b().major()]);
     // A swizzled row of elements that are contiguous along N is as long as one along K.
     let narrow = majors[1] == Major::Mn && columns % (128 * 8 / i64::from(dtype.bits())) != 0;
     let atom_columns = if problem.promotes() { promoted(columns) } else { columns };

@@ -9,16 +9,17 @@ mod reasons;
 use girih_codegen::gemm::{Batch, GemmConfig, Major, Source};
 use girih_tensor::DType;
 
-use configs::{Input, MultistageFacts, STORES_SIMT, STORES_SM80, STORES_SM90, loads, takes, tensor};
+use configs::{Input, MultistageFacts, STORES_SIMT, STORES_SM80, STORES_SM90, loads, tensor};
 use plan::{Plan, WarpSpecializedFacts};
 use plans::Rule;
 
-use super::repitch::between;
+use super::repitch::{between, is_worth_transposing};
 use super::{Matrix, Problem};
 use crate::Error;
 use crate::launch::widest;
 
 pub use configs::all;
+pub(super) use configs::taken;
 pub(super) use mixed::candidates as mixed_candidates;
 pub use plan::takes_epilogues;
 pub(super) use plan::{LEAST_STAGES, MOST_STAGES, PROMOTION, promoted};
@@ -33,8 +34,8 @@ pub enum KernelKind {
     Simt,
     /// f64, tf32, f16, bf16 and s8, and from sm_89 on e4m3 and e5m2, by warps of tensor cores.
     Sm80,
-    /// f16 and bf16, and tf32, e4m3, e5m2 and s8 that are contiguous along K, by `wgmma` and tensor copies, on sm_90 alone; f64 by the
-    /// larger products of warps that sm_90 has.
+    /// f16, bf16, tf32, e4m3, e5m2 and s8 by `wgmma` and tensor copies, on sm_90 alone; f64 by the larger products of warps that sm_90 has.
+    /// An A or B of tf32 or of 8 bits that is not contiguous along K is copied before ([`repitched`](super::repitched)).
     Sm90,
 }
 
@@ -52,7 +53,7 @@ impl KernelKind {
         let fits = match problem.dtype() {
             DType::F32 => false,
             DType::F64 => sm >= 90,
-            _ => sm == 90 && by_warpgroups(problem).is_ok(),
+            _ => sm == 90 && by_warpgroups(problem),
         };
         if fits { KernelKind::Sm90 } else { KernelKind::for_dtype(problem.dtype()) }
     }
@@ -113,10 +114,7 @@ fn single(problem: &Problem, kind: KernelKind, multiprocessors: u32) -> Result<G
         (KernelKind::Sm80, Some(input)) => Ok(facts(&row_major, &STORES_SM80).sm80(input)),
         (KernelKind::Sm90, Some(input)) => match input.of_warps() {
             Some((atom, name)) => Ok(facts(&row_major, &STORES_SM80).doubles(atom, name)),
-            None => {
-                by_warpgroups(problem)?;
-                fastest(problem, input, multiprocessors).0.config(input)
-            }
+            None => fastest(problem, input, multiprocessors).0.config(input),
         },
         (KernelKind::Simt, _) => refused("simt", "f32 is accepted; sm80 and sm90 take the other dtypes"),
         (KernelKind::Sm80, _) => {
@@ -171,7 +169,7 @@ fn fastest(problem: &Problem, input: &Input, multiprocessors: u32) -> (WarpSpeci
         let line = 128 / i64::from(oriented.output().bits());
         WarpSpecializedFacts {
             dtype: oriented.dtype(),
-            majors: [oriented.a().major(), oriented.b().major()],
+            majors: taken(oriented.dtype(), [oriented.a().major(), oriented.b().major()]),
             output: oriented.output(),
             store: (stored(&oriented, &[line]) != line).then(|| stored(&oriented, &STORES_SM90)),
             promotes: problem.promotes(),
@@ -187,11 +185,15 @@ fn fastest(problem: &Problem, input: &Input, multiprocessors: u32) -> (WarpSpeci
     (with(plan), rule)
 }
 
-/// Whether `wgmma` takes the matrices, after A and B have been copied where need be.
-fn by_warpgroups(problem: &Problem) -> Result<(), Error> {
-    if !takes(problem.dtype(), [problem.a().major(), problem.b().major()]) {
-        let accepted = "elements of 16 bits are accepted, others where A and B are contiguous along K; sm80 takes the rest";
-        return Err(Error::Kernel { kernel: "sm90", dtype: problem.dtype().name(), accepted });
-    }
-    Ok(())
+/// Which of A and B `wgmma` takes from a copy that is contiguous along K.
+fn transposed(problem: &Problem) -> [bool; 2] {
+    let majors = [problem.a(), problem.b()].map(|matrix| matrix.major());
+    let taken = taken(problem.dtype(), majors);
+    [0, 1].map(|i| taken[i] != majors[i])
+}
+
+/// Whether `wgmma` multiplies the matrices faster than warps do.
+fn by_warpgroups(problem: &Problem) -> bool {
+    let transposed = transposed(problem);
+    transposed == [false; 2] || is_worth_transposing(problem, transposed)
 }

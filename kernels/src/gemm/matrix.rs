@@ -28,9 +28,10 @@ impl Matrix {
     }
 
     /// The matrices in memory of their own, where a row, or column, begins every `ld` elements. Matrices that all are the same stay so.
-    pub(super) fn elsewhere(self, extents: [i64; 2], ld: i64) -> Matrix {
+    pub(super) fn elsewhere(self, extents: [i64; 2], contiguous: usize, ld: i64) -> Matrix {
         Matrix {
             extents,
+            contiguous,
             ld,
             alignment: ALIGNMENT,
             stride: self.stride.filter(|stride| *stride == 0),

@@ -5,12 +5,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use girih_device::{Arg, Launch};
 
 use super::bind::Workspace;
+use super::passes::Opened;
 use crate::Error;
 
 /// The launches of a GEMM on certain buffers, checked and encoded once ([`Gemm::prepare`](super::Gemm::prepare)).
 #[derive(Clone, Debug)]
 pub struct Prepared {
-    pub(super) copies: Option<Launch>,
+    /// The launches of the passes before the product, each with its parameters that are A or B.
+    pub(super) copies: Vec<Opened>,
     pub(super) product: Launch,
     /// Whether the kernel's A is the caller's B.
     pub(super) transposed: bool,
@@ -45,7 +47,7 @@ impl Prepared {
     /// they lie, and the product. All that are prepared of one GEMM share the memory of the copies and the workspace: nothing else of that
     /// GEMM may run between these launches, or at the same time.
     pub fn launches(&self) -> impl Iterator<Item = &Launch> {
-        self.copies.iter().chain([&self.product])
+        self.copies.iter().map(|(launch, _)| launch).chain([&self.product])
     }
 
     /// Gives `a`, `b` or `c` another buffer, which must be as large and as aligned, or an input of the epilogue, by its name, another
@@ -62,11 +64,19 @@ impl Prepared {
         if name == "a" && self.fixed[0] || name == "b" && self.fixed[1] {
             return Ok(());
         }
+        let value = value.into();
+        let mut is_copied = false;
+        for (launch, open) in &mut self.copies {
+            for open in open.iter().filter(|open| ["a", "b"][open.operand] == name) {
+                launch.set(&open.name, open.arg(value))?;
+                is_copied = true;
+            }
+        }
+        if is_copied {
+            return Ok(());
+        }
         let has =
             |launch: &Launch, name: &str| launch.kernel().info().params.iter().any(|p| &*p.name == name);
-        if let Some(copies) = self.copies.as_mut().filter(|copies| has(copies, name)) {
-            return Ok(copies.set(name, value)?);
-        }
         let map = format!("map_{name}");
         let name = if has(&self.product, &map) { &map } else { name };
         Ok(self.product.set(name, value)?)

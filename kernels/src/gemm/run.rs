@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::bind::{Binding, Given, Workspace};
 use super::call::Call;
-use super::repitch::Copies;
+use super::passes::{Copies, Opened};
 use super::{KernelKind, Prepared, Problem, Records, choose, repitched};
 use crate::Error;
 use crate::launch::apart;
@@ -331,10 +331,10 @@ impl Gemm {
         let mut call = self.call.lock().unwrap_or_else(PoisonError::into_inner);
         let call = match &mut *call {
             Some(call) => call,
-            first => first.insert(Call::new(self.launches(&binding)?, copies, generated)?),
+            first => first.insert(Call::new(self.launches(&binding)?, generated)?),
         };
         let turn = copies.map(|copies| copies.turn.lock().unwrap_or_else(PoisonError::into_inner));
-        let launched = call.run(&binding, copies, generated);
+        let launched = call.run(&binding, generated);
         drop(turn);
         if let (Err(Error::Device(_)), Some(workspace)) = (&launched, &self.workspace) {
             workspace.reset()?;
@@ -437,10 +437,10 @@ impl Gemm {
     }
 
     /// The copies of A and B, if there are any, and the product.
-    fn launches(&self, binding: &Binding<'_>) -> Result<(Option<Launch>, Launch), Error> {
+    fn launches(&self, binding: &Binding<'_>) -> Result<(Vec<Opened>, Launch), Error> {
         let copies = match &self.copies {
             Some(copies) => copies.prepare(binding.from)?,
-            None => None,
+            None => Vec::new(),
         };
         let config = self.launch_config()?;
         Ok((copies, binding.prepare(&self.module.kernel, &self.module.generated, &config)?))
@@ -492,7 +492,9 @@ fn fits(problem: &Problem, config: &GemmConfig) -> Result<(), Error> {
         return refuse("products", String::from("one"), format!("{}, those of a batch", problem.batches()));
     }
     let majors = [problem.a(), problem.b()].map(|matrix| matrix.major());
-    if config.majors() != majors {
+    // What `wgmma` takes along K alone is copied so.
+    let multiplied = if config.loads_by_maps() { choose::taken(problem.dtype(), majors) } else { majors };
+    if config.majors() != multiplied {
         let found = format!("{:?}", config.majors());
         return refuse("contiguous modes of A and B", found, format!("{majors:?}"));
     }

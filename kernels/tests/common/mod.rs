@@ -4,7 +4,7 @@
 use float8::{F8E4M3, F8E5M2};
 use girih_device::{Buffer, Device, Pod};
 use girih_kernels::copy;
-use girih_kernels::gemm::{Gemms, INPUTS, KernelKind, Layout, Matrix, Order, Problem, check};
+use girih_kernels::gemm::{Gemms, INPUTS, KernelKind, Layout, Matrix, Order, Problem, check, choose};
 use girih_tensor::{DType, Element};
 use half::{bf16, f16};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
@@ -102,9 +102,12 @@ pub(crate) fn poison<T: Element>() -> T {
     T::from_f64(if T::DTYPE.is_float() { f64::NAN } else { -1.0 })
 }
 
-/// Every kernel that takes the problem on a device of architecture `sm`, the fastest last.
+/// Every kernel that takes the problem on a device of architecture `sm`.
 fn kinds(problem: &Problem, sm: u32) -> Vec<KernelKind> {
     let mut kinds = vec![KernelKind::for_dtype(problem.dtype()), KernelKind::for_problem(problem, sm)];
+    if sm == 90 && choose(problem, KernelKind::Sm90, 132).is_ok() {
+        kinds.push(KernelKind::Sm90);
+    }
     kinds.dedup();
     kinds
 }

@@ -14,6 +14,7 @@ mod plans;
 mod ragged;
 mod records;
 mod schedules;
+mod transposed;
 
 use common::{Data, Failure, outputs, padded, variants, verify_dtype};
 use girih_codegen::Builder;
@@ -136,10 +137,10 @@ fn bad_problems_are_refused_with_what_would_be_accepted() -> Result<(), Failure>
     );
     let error = choose(&problem, KernelKind::Simt, 132).expect_err("simt is f32").to_string();
     assert_eq!(error, "kernel simt does not take bf16: f32 is accepted; sm80 and sm90 take the other dtypes");
-    let bytes = Problem::new(DType::E4m3, [64, 64, 64], Layout::Tt)?;
+    let floats = Problem::new(DType::F32, [64, 64, 64], Layout::Tt)?;
     assert_eq!(
-        choose(&bytes, KernelKind::Sm90, 132).expect_err("B is contiguous along N").to_string(),
-        "kernel sm90 does not take e4m3: elements of 16 bits are accepted, others where A and B are contiguous along K; sm80 takes the rest"
+        choose(&floats, KernelKind::Sm90, 132).expect_err("f32 is not rounded").to_string(),
+        "kernel sm90 does not take f32: f64, tf32, f16, bf16, e4m3, e5m2 and s8 are accepted; simt takes f32"
     );
     let device = checked();
     let gemm =

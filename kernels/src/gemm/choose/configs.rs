@@ -157,7 +157,7 @@ fn multistage(dtype: DType, stores: &'static [i64]) -> impl Iterator<Item = Mult
 fn warp_specialized(input: &'static Input, batch: Batch) -> impl Iterator<Item = WarpSpecializedFacts> {
     let dtype = input.dtype;
     let majors = MAJORS.into_iter().flat_map(|a| MAJORS.map(|b| [a, b]));
-    let facts = majors.filter(move |&majors| takes(dtype, majors)).flat_map(move |majors| {
+    let facts = majors.filter(move |&majors| taken(dtype, majors) == majors).flat_map(move |majors| {
         let stores = move || [None].into_iter().chain(STORES_SM90.map(Some));
         let stored =
             outputs(sums(dtype)).iter().flat_map(move |&output| stores().map(move |store| (output, store)));
@@ -337,9 +337,9 @@ impl MultistageFacts {
     }
 }
 
-/// Whether `wgmma` takes operands of these contiguous modes: those of 16 bits any, the others along K alone.
-pub(super) const fn takes(dtype: DType, [a, b]: [Major; 2]) -> bool {
-    dtype.bits() == 16 || matches!((a, b), (Major::K, Major::K))
+/// The contiguous modes of what `wgmma` multiplies, where A and B have these: of 16 bits the same, of others K.
+pub(in crate::gemm) const fn taken(dtype: DType, majors: [Major; 2]) -> [Major; 2] {
+    if dtype.bits() == 16 { majors } else { [Major::K; 2] }
 }
 
 /// Judges the tiled MMA of every configuration: an atom that does not exist, or a tile of C that is not made of whole atoms, does not

@@ -72,14 +72,16 @@ fn family(problem: &Problem, kind: KernelKind) -> String {
         KernelKind::Simt => {
             format!("simt: the CUDA cores multiply {dtype}, which tensor cores would round to tf32")
         }
-        KernelKind::Sm80 => match by_warpgroups(problem) {
-            _ if tensor(dtype).is_some_and(|input| input.of_warps().is_some()) => {
+        KernelKind::Sm80 => match () {
+            () if tensor(dtype).is_some_and(|input| input.of_warps().is_some()) => {
                 format!("sm80: warps multiply {dtype} on the tensor cores of every GPU from sm_80 on")
             }
-            Ok(()) => {
+            () if by_warpgroups(problem) => {
                 format!("sm80: warps multiply {dtype} on every GPU from sm_80 on; sm90 is faster on sm_90")
             }
-            Err(_) => format!("sm80: wgmma takes {dtype} only where A and B are contiguous along K"),
+            () => format!(
+                "sm80: wgmma takes {dtype} only where A and B are contiguous along K, and to copy them so takes longer than it gains"
+            ),
         },
         KernelKind::Sm90 if tensor(dtype).is_some_and(|input| input.of_warps().is_some()) => {
             format!("sm90: warps multiply {dtype} by the larger instructions of sm_90; wgmma has none for it")
@@ -156,6 +158,10 @@ fn copies(problem: &Problem, config: &GemmConfig) -> Result<Vec<(&'static str, S
             Some(Copying::Zeros) => {
                 String::from("is a column of zeros: tensor maps describe no matrix without elements")
             }
+            Some(Copying::Transposed) => format!(
+                "{copied} along K: wgmma takes {} only where it is contiguous along K",
+                problem.dtype()
+            ),
             Some(Copying::Unaligned) => format!(
                 "{copied}: rows of {} do not begin at multiples of {}, which the kernel reads at once",
                 from.ld(),
