@@ -1,6 +1,6 @@
 //! The choice of a configuration: how a problem's modes lie, vectors, the way, the tile.
 
-use girih_codegen::copy::{Caching, CopyConfig};
+use girih_codegen::copy::{Caching, CopyConfig, Through};
 
 use super::modes::Mode;
 use super::problem::Problem;
@@ -32,20 +32,27 @@ pub struct Tuning {
     pub bulk: Option<i64>,
 }
 
+impl Tuning {
+    const DEFAULT: Tuning = Tuning {
+        threads: 256,
+        tile: 16 << 10,
+        rows: [256, 256],
+        band: 8,
+        blocks: None,
+        caching: Caching::Normal,
+        bulk: None,
+    };
+}
+
 impl Default for Tuning {
     /// Tiles of 16 KiB, each by a block of 256 threads.
     fn default() -> Tuning {
-        Tuning {
-            threads: 256,
-            tile: 16 << 10,
-            rows: [256, 256],
-            band: 8,
-            blocks: None,
-            caching: Caching::Normal,
-            bulk: None,
-        }
+        Tuning::DEFAULT
     }
 }
+
+/// What is written once is not kept.
+const STREAMING: Tuning = Tuning { caching: Caching::Streaming, ..Tuning::DEFAULT };
 
 /// A configuration, and the problem's modes as the configuration counts them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,16 +65,30 @@ pub struct Chosen {
     pub blocks: Option<i64>,
 }
 
-/// The configuration for a problem whose source and destination begin at multiples of `aligned` bytes, `[source, destination]`.
+/// The configuration for a problem whose source and destination begin at multiples of `aligned` bytes, `[source, destination]`. The rules
+/// are those of the fastest configurations that `gpu_copies` measured on an H200 (`benches/records/2026-11-23-h200-copies.md`).
 ///
 /// # Errors
 /// [`Error::Codegen`], by a fault of girih.
 pub fn choose(problem: &Problem, aligned: [i64; 2]) -> Result<Chosen, Error> {
-    // Four vectors of 16 bytes a thread; fewer where blocks would be.
-    let tile = (problem.bytes() / 2 / BUSY).clamp(4 << 10, 16 << 10);
-    // Rows of 256 bytes through shared memory, but not more than 128 of them.
-    let row = 256.min(128 * problem.element());
-    tuned(problem, aligned, &Tuning { tile, rows: [row, row], ..Tuning::default() })
+    let (through, element, vector) = Lying::way(problem, aligned);
+    let tuning = match through {
+        // Rows of 256 bytes, but not more than 128 of them, and two vectors of 16 bytes a thread. Neighbours along the source come first:
+        // the lines that they share are then read and written at once.
+        Through::Shared => {
+            let row = 256.min(128 * element);
+            let threads = (row * row / element / 32).clamp(64, 1024);
+            Tuning { threads, tile: row * row / element, rows: [row; 2], band: 1, ..STREAMING }
+        }
+        // Rows in any order: as many bytes in flight as a multiprocessor has threads for.
+        _ if problem.gathered().is_some() => Tuning { threads: 512, tile: 16 << 10, ..STREAMING },
+        // Lines that several warps write stay in the cache until they are whole.
+        _ if vector < 16 => Tuning { threads: 512, tile: 8 << 10, ..Tuning::DEFAULT },
+        _ => Tuning { threads: 128, tile: 2 << 10, ..STREAMING },
+    };
+    // Fewer bytes where blocks would be too few.
+    let most = (problem.bytes() / 2 / BUSY).max(2 << 10);
+    tuned(problem, aligned, &Tuning { tile: tuning.tile.min(most), ..tuning })
 }
 
 /// The configuration of these numbers, as far as they suit the problem.

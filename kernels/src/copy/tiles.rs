@@ -62,6 +62,12 @@ impl Lying {
         Lying { element, modes, dst, src, through, gather, exact: longest > 1 }
     }
 
+    /// The way of a tile, the bytes of an element as the configuration counts them, and those of the narrower side's accesses.
+    pub(super) fn way(problem: &Problem, aligned: [i64; 2]) -> (Through, i64, i64) {
+        let lying = Lying::of(problem, aligned, usize::MAX);
+        (lying.through, lying.element, lying.element * lying.dst.vector.min(lying.src.vector))
+    }
+
     /// The configuration for the largest tile up to that of the tuning for which there are threads and registers.
     pub(super) fn configured(
         problem: &Problem,
