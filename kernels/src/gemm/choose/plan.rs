@@ -169,8 +169,10 @@ impl WarpSpecializedFacts {
         }
         let unit = 64 * self.plan.warpgroups as i64;
         let [whole, some] = [[rows, columns], [unit, columns]].map(|tile| (tile, 1));
-        // Tensor copies of one turn read while the next one is written; threads do not wait for their own copies.
-        let parts = if self.store.is_none() { ([unit, columns / 4], 2) } else { ([unit, columns / 2], 1) };
+        // Tensor copies of one turn read while the next one is written; threads do not wait for their own copies. Rows of the widest
+        // swizzle leave the most room for stages.
+        let row = if columns % (ROW / element) == 0 { ROW / element } else { columns / 4 };
+        let parts = if self.store.is_none() { ([unit, row], 2) } else { ([unit, columns / 2], 1) };
         [whole, some, parts].map(|(tile, stages)| {
             let store = match self.store {
                 None => Store::Tma { tile, stages },
@@ -203,7 +205,7 @@ impl WarpSpecializedFacts {
         // What ptxas has no registers for beside so many sums: a multicast and the addresses of a store without tensor copies; the sums
         // of an atom, which are promoted; conversions to other than 16 bits.
         let multicasts = sums >= MANY && self.plan.multicast > 1 && self.store.is_some();
-        let many = sums > MANY && (self.promotes || self.output.bits() != 16);
+        let many = sums > MANY && (self.promotes || self.output.bits() < 16);
         let most = sums >= MANY_SUMS && self.store.is_some();
         !(multicasts || many || most)
             && self.room().1 >= LEAST_STAGES
