@@ -17,6 +17,8 @@ const LINE: i64 = 128;
 const STRADDLING: i64 = 100;
 /// The products that are computed in the time in which an element is copied. An estimate too: a copy of such a size reads and writes 4.2 TB/s.
 const COPIED: i64 = 360;
+/// The products that are computed in the time that any pass takes, about 2 us.
+const PASS: f64 = 0.7e9;
 
 /// The problem that the kernel of `config` solves for `problem`, which is [oriented](Problem::oriented) as the kernel takes it. That is
 /// `problem` itself, unless the pitch or the address of A or B is no multiple of what the kernel loads at once: such an operand is first
@@ -76,9 +78,12 @@ pub(super) fn copied(problem: &Problem, config: &GemmConfig) -> Result<[Option<C
     let ([m, n, k], is_scaled) = (problem.mnk(), problem.scaled().is_some());
     // What products wait for rows in two lines is more than the pass takes. Large tiles read so little that they do not wait.
     let [rows, columns, _] = config.tile.map(|extent| extent.max(1));
-    let waits = (STRADDLING * (rows + columns) - rows * columns).max(0) as f64 / (rows * columns) as f64;
+    let multicast = config.mainloop.warp_specialized().map_or(1, |parts| parts.multicast.max(1));
+    let reads = rows + columns / multicast;
+    let waits = (STRADDLING * reads - rows * columns).max(0) as f64 / (rows * columns) as f64;
+    let lost = m as f64 * n as f64 * k as f64 * waits;
     let is_worth_it =
-        config.loads_by_maps() && !is_scaled && m as f64 * n as f64 * waits > (COPIED * (m + n)) as f64;
+        config.loads_by_maps() && !is_scaled && lost > (COPIED * (m + n)) as f64 * k as f64 + PASS;
     let mut reasons = [None; 2];
     for (reason, operand) in reasons.iter_mut().zip([Operand::A, Operand::B]) {
         let matrix = [problem.a(), problem.b()][operand as usize];
