@@ -126,8 +126,8 @@ fn product<T: Pod>(
         Param::Pitch(operand) => number(pitches[*operand as usize]),
         Param::Order => Some(Arg::from(order)),
         Param::Tiles => number(order.len() as i64 / 2),
-        Param::Workspace | Param::Semaphores | Param::Input(_) | Param::InputPitch(_) => None,
-        Param::Scales => None,
+        Param::Pieces | Param::Workspace | Param::Semaphores => None,
+        Param::Input(_) | Param::InputPitch(_) | Param::Scales => None,
         Param::TilesOfBatch | Param::BatchStride(_) | Param::LastOfBatch(_) | Param::InputBatchStride(_) => {
             None
         }

@@ -32,7 +32,7 @@ pub use mainloop::{
     Stages, Sums, WarpSpecialized, WarpSpecializedMainloop, k_tiles,
 };
 pub use repitch::{Repitch, RepitchConfig, RepitchParam, repitch};
-pub use schedule::{MAX_TILES, Schedule, hilbert};
+pub use schedule::{Handed, MAX_TILES, Piece, Pieces, Schedule, hilbert};
 
 use crate::{Builder, Error};
 use interface::Interface;

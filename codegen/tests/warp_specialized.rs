@@ -152,7 +152,11 @@ fn run(
     let place = |name: &str| places[3 + kernel.inputs.iter().position(|input| input.name == name).unwrap()];
     let order = kernel.order(m, n).unwrap();
     let table: Vec<u8> = order.concat().iter().flat_map(|x| x.to_le_bytes()).collect();
-    let (table, workspace) = (upload(&memory, &table), kernel.workspace([m, n, 1]).unwrap());
+    let (table, mut workspace) = (upload(&memory, &table), kernel.workspace([m, n, 1]).unwrap());
+    let pieces = kernel.pieces(mnk, 1, grid as u32).unwrap();
+    workspace = pieces.as_ref().map_or(workspace, |pieces| pieces.workspace());
+    let words = pieces.map_or(Vec::new(), |pieces| pieces.table());
+    let pieces = upload(&memory, &words.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>());
     let pitches = [0, 1, 2].map(|i| matrices[i].pitch());
     let map = |operand: Operand| kernel.map(operand, mnk, pitches, [1, 0]).unwrap().unwrap();
     let mut args = Vec::new();
@@ -170,6 +174,7 @@ fn run(
             Param::Pitch(operand) => sizes(&[pitches[*operand as usize]]),
             Param::Order => addresses(&[table]),
             Param::Tiles => sizes(&[order.len() as i64]),
+            Param::Pieces => addresses(&[pieces]),
             Param::Input(name) => addresses(&[place(name)]),
             Param::InputPitch(_) => sizes(&[pitches[2]]),
             Param::TilesOfBatch
@@ -393,6 +398,37 @@ fn schedules_and_stores_combine() {
     }
 }
 
+/// Blocks share out tiles along K, whole ones and parts, in windows and in a row.
+#[test]
+fn blocks_go_through_pieces_of_tiles() {
+    let base = config(TN_BF16, [128, 64, 64], lay!("(2,1):(1,0)"), DType::Bf16);
+    let base = GemmConfig { schedule: Schedule::StreamK { alternate: true }, ..base };
+    let single = with(base, |w| WarpSpecialized { atoms: lay!("(1,1):(0,0)"), stages: 2, ..w });
+    let coalesced = Store::Coalesced { tile: [128, 64], vector: 2 };
+    let integers = config("SM90_64x64x32_S32S8S8_SS_TN", [128, 64, 128], lay!("(2,1):(1,0)"), DType::S32);
+    let plus = || Epilogue::new().plus(Input::matrix("x", DType::Bf16));
+    for (config, epilogue) in [
+        (base, Epilogue::new()),
+        (rows(GemmConfig { tile: [256, 64, 64], ..base }, 128), plus()),
+        (rows(GemmConfig { tile: [64, 64, 64], ..single }, 64), Epilogue::new()),
+        (GemmConfig { store: coalesced, c_major: Major::Mn, programmatic: true, ..base }, plus()),
+        (
+            GemmConfig { schedule: base.schedule, store: Store::Direct { vector: 4 }, ..integers },
+            Epilogue::new(),
+        ),
+    ] {
+        let kernel = generate(&config, &epilogue).unwrap_or_else(|e| panic!("{e}: {config:?}"));
+        for (mnk, blocks) in
+            [([200, 136, 1100], 7), ([300, 136, 700], 4), ([64, 64, 1900], 3), ([70, 64, 64], 2)]
+        {
+            for seed in 0..2 {
+                let result = run(&config, &kernel, kernel.kernel.module(), mnk, blocks, seed);
+                result.unwrap_or_else(|e| panic!("{mnk:?}, {blocks} blocks, seed {seed}, {config:?}: {e}"));
+            }
+        }
+    }
+}
+
 /// A C that tensor maps do not describe goes through shared memory too.
 #[test]
 fn any_c_goes_through_shared_memory() {
@@ -579,6 +615,7 @@ fn misuse_is_told() {
         changed(|w| w.multicast = 3),
         changed(|w| w.multicast = 16),
         GemmConfig { schedule: Schedule::SplitK { parts: 2, cluster: 1 }, ..changed(|w| w.multicast = 2) },
+        GemmConfig { schedule: Schedule::StreamK { alternate: true }, ..changed(|w| w.multicast = 2) },
         GemmConfig { schedule: Schedule::SplitK { parts: 300, cluster: 1 }, ..good },
         GemmConfig { schedule: Schedule::SplitK { parts: 4, cluster: 3 }, ..good },
         GemmConfig { schedule: Schedule::SplitK { parts: 6, cluster: 4 }, ..good },
@@ -630,6 +667,7 @@ fn misuse_is_told() {
         batch = Strided: Single for a mixed input
         multicast = 3: 1, 2, 4 or 8 blocks, of which each has whole swizzles of the 64 columns
         multicast = 16: 1, 2, 4 or 8 blocks, of which each has whole swizzles of the 64 columns
+        multicast = 2: 1 where blocks share K
         multicast = 2: 1 where blocks share K
         parts of K = 300: 2 to 256
         cluster of parts = 3: 1, 2, 4 or 8, dividing 4

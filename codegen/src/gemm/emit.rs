@@ -41,10 +41,10 @@ pub(super) fn multistage(
         let operands = operands.each_ref().map(|all| all.at(&tile.place));
         let sums = mainloop.multiply(b, operands.each_ref(), at, k_tiles)?;
         b.comment("epilogue");
-        let team = Team { thread: thread.clone(), threads, barrier: None };
+        let team = Team { thread: thread.clone(), threads, barrier: None, workspace: interface.workspace() };
         // A configuration without clusters has been checked.
         let share = |_: &mut Builder| Ok(sums.clone());
-        tile.store_sums(b, interface.workspace(), &team, &sums, share, |b, sums, place| {
+        tile.store_sums(b, &team, &sums, share, |b, sums, place| {
             let epilogue = interface.epilogue_at(&sums.thread, place)?;
             epilogue::store(b, &epilogue, sums, &interface.tensor_of_c(place)?)
         })
@@ -132,10 +132,10 @@ pub(super) fn warp_specialized(
                 let k_tiles = tile.k_tiles(&k_tiles)?;
                 let sums = consumer.multiply(b, &(&k_tiles.end - &k_tiles.start))?;
                 let thread = &(consumer.group() * WARPGROUP) + consumer.thread();
-                let team =
-                    Team { thread, threads: WARPGROUP * parts.consumers()?, barrier: Some(TEAM_BARRIER) };
+                let (threads, barrier) = (WARPGROUP * parts.consumers()?, Some(TEAM_BARRIER));
+                let team = Team { thread, threads, barrier, workspace: interface.workspace() };
                 let share = |b: &mut Builder| consumer.share_of_sums(b, cluster);
-                tile.store_sums(b, interface.workspace(), &team, sums, share, |b, sums, place| {
+                tile.store_sums(b, &team, sums, share, |b, sums, place| {
                     let epilogue = interface.epilogue_at(&sums.thread, place)?;
                     match &staged {
                         Some(staged) => staged.store(b, consumer, &epilogue, sums, place),

@@ -12,7 +12,7 @@ use super::config::Store;
 use super::epilogue::{AtTile, Epilogue, Given, Input, Part};
 use super::mainloop::k_tiles;
 use super::scales::{Scaled, Scales};
-use super::schedule::{self, Order, Place, SEMAPHORE, Schedule, Tile, Walk, Workspace};
+use super::schedule::{self, Order, Pieces, Place, SEMAPHORE, Schedule, Stream, Tile, Walk, Work, Workspace};
 use super::{GemmConfig, MAX_TILES};
 use crate::atom::Major;
 use crate::builder::{Builder, Cond};
@@ -48,9 +48,11 @@ pub enum Param {
     BatchStride(Operand),
     /// The last A or B in the tensor map, 32 bits, 0 if all products of a batch have the same.
     LastOfBatch(Operand),
-    /// The 64-bit address of the sums that blocks of the same tile hand on ([`GemmKernel::workspace`]).
+    /// The 64-bit address of the pieces of tiles that the blocks go through ([`Pieces::table`]), a multiple of 16 bytes.
+    Pieces,
+    /// The 64-bit address of the sums that blocks of the same tile hand on ([`GemmKernel::workspace`], [`Pieces::workspace`]).
     Workspace,
-    /// The 64-bit address of the 32-bit semaphores, one for each tile, which are 0 before the first launch and after each launch.
+    /// The 64-bit address of the 32-bit semaphores, which are 0 before the first launch and after each launch.
     Semaphores,
     /// The address of a tensor that is an input of the epilogue, by the input's name, or the value of a scalar.
     Input(String),
@@ -59,6 +61,11 @@ pub enum Param {
     /// How many elements such a tensor of a product of a batch is behind that of the product before, 64 bits, by the input's name.
     InputBatchStride(String),
 }
+
+/// The most tiles of which pieces are made.
+const MAX_WHOLE: i64 = 1 << 22;
+/// Bytes of A and B that stay in the L2 cache of a device with tensor cores while blocks read them.
+const CACHED: i64 = 24 << 20;
 
 /// The names of M, N, K and the pitches of A, B and C, as parameters and in errors.
 const SIZES: [&str; 6] = ["m", "n", "k", "lda", "ldb", "ldc"];
@@ -75,8 +82,9 @@ pub struct GemmKernel {
     /// The inputs of the epilogue.
     pub inputs: Vec<Input>,
     tile: [i64; 3],
-    /// The bytes of a sum.
+    /// The bytes of a sum, and those of an element of A.
     sum: i64,
+    element: i64,
     cluster_tile: [i64; 2],
     multicast: i64,
     schedule: Schedule,
@@ -107,10 +115,12 @@ impl GemmKernel {
 
     /// The most tiles that a grid, or an order of tiles, takes.
     fn most_tiles(&self) -> i64 {
-        if self.schedule.is_persistent() {
-            MAX_TILES
-        } else {
-            i64::from(i32::MAX) / self.schedule.parts()[0] / self.multicast
+        match self.schedule {
+            Schedule::Persistent { .. } => MAX_TILES,
+            Schedule::StreamK { .. } => MAX_WHOLE,
+            Schedule::Raster { .. } | Schedule::SplitK { .. } => {
+                i64::from(i32::MAX) / self.schedule.parts()[0] / self.multicast
+            }
         }
     }
 
@@ -157,6 +167,30 @@ impl GemmKernel {
         let tiles = if parts > cluster { all } else { 0 };
         let sums = self.tile[0] * self.tile[1] / cluster * parts * self.sum;
         Ok([tiles * sums as u64, tiles * (cluster * SEMAPHORE) as u64])
+    }
+
+    /// The pieces of tiles of `l` problems of M x N x K that blocks go through on a device with `multiprocessors` multiprocessors; `None` for
+    /// another schedule than [`Schedule::StreamK`].
+    ///
+    /// # Errors
+    /// Those of [`GemmKernel::all_tiles`]; [`Error::Config`] for more tiles along a mode than a piece counts.
+    pub fn pieces(&self, [m, n, k]: [i64; 3], l: i64, multiprocessors: u32) -> Result<Option<Pieces>, Error> {
+        let Schedule::StreamK { alternate } = self.schedule else { return Ok(None) };
+        self.all_tiles([m, n, l])?;
+        let [tile_m, tile_n, tile_k] = self.tile;
+        let along_k = ((k + tile_k - 1) / tile_k).max(1);
+        let blocks = self.blocks([m, n, l], multiprocessors)?;
+        // Blocks that run together have tiles that are a square of C, or less.
+        let side = |extent: i64| extent.min((tile_m * tile_n * i64::from(blocks)).isqrt());
+        let work = Work {
+            order: &self.order(m, n)?,
+            products: narrow("products", l)?,
+            along_k: narrow("tiles along K", along_k)?,
+            blocks,
+            alternate,
+            cached: (side(m) + side(n)) * k * self.element <= CACHED,
+        };
+        Pieces::new(&work, self.tiles(m, n)?, (tile_m * tile_n * self.sum) as u64).map(Some)
     }
 
     /// The tensor map of A, B or C without its address, for extents M, N, K and the three pitches, in elements, and for the number of such
@@ -245,14 +279,20 @@ impl<'a> Interface<'a> {
                 places.push(Locator::Pointer(b.pointer(name, bytes)));
             }
         }
-        let mut order = None;
-        if config.schedule.is_persistent() {
-            params.extend([Param::Order, Param::Tiles]);
-            order = Some(Order::new(b, "order", "tiles"));
+        let (mut order, mut stream, mut workspace) = (None, None, None);
+        match config.schedule {
+            Schedule::Persistent { .. } => {
+                params.extend([Param::Order, Param::Tiles]);
+                order = Some(Order::new(b, "order", "tiles"));
+            }
+            Schedule::StreamK { .. } => {
+                params.push(Param::Pieces);
+                stream = Some(Stream::new(b, "pieces"));
+            }
+            Schedule::Raster { .. } | Schedule::SplitK { .. } => {}
         }
-        let mut workspace = None;
         let [parts, cluster] = config.schedule.parts();
-        if parts > cluster {
+        if parts > cluster || stream.is_some() {
             params.extend([Param::Workspace, Param::Semaphores]);
             workspace = Some(Workspace::new(b, "workspace", "semaphores"));
         }
@@ -273,12 +313,15 @@ impl<'a> Interface<'a> {
             [0, 1].map(|mode| (&extent(symbols[mode]) + (cluster_tile[mode] - 1)).div(cluster_tile[mode]));
         let [rows, columns] = tiles;
         let tiles = [rows?, columns?];
-        let walk = match order {
-            Some(order) => {
+        let walk = match (order, stream) {
+            (Some(order), _) => {
                 let most = cluster_tile.map(|extent| (MAX_EXTENT + extent - 1) / extent);
                 Walk::Persistent(schedule::Tiles::new(b, order, most, config.multicast())?)
             }
-            None => Walk::Raster { tiles, group: config.schedule.group(), parts: config.schedule.parts() },
+            (None, Some(stream)) => Walk::Stream(stream),
+            (None, None) => {
+                Walk::Raster { tiles, group: config.schedule.group(), parts: config.schedule.parts() }
+            }
         };
         let shape = Shape::flat(&[Int::symbol(symbols[0]), Int::symbol(symbols[1])])?;
         let inputs = epilogue.declare(b, config, &shape, &mut params)?;
@@ -445,6 +488,7 @@ impl<'a> Interface<'a> {
             inputs: self.epilogue.inputs(),
             tile: self.config.tile,
             sum: element_bytes("sum", self.config.atom().c_type)?,
+            element: element_bytes("element", self.config.dtype(Operand::A))?,
             cluster_tile: self.config.cluster_tile(),
             multicast: self.config.multicast(),
             schedule: self.config.schedule,

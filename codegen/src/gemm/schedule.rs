@@ -2,26 +2,35 @@
 
 mod order;
 mod persistent;
+mod pieces;
 mod raster;
 mod split_k;
+mod stream;
+mod sums;
+
+use std::ops::Range;
 
 use girih_layout::Lay;
 use girih_ptx::Special;
 
 use super::batch::Strided;
 use super::config::refuse;
-use super::mainloop::CLUSTERS;
+use super::mainloop::{CLUSTERS, Sums};
 use super::{GemmConfig, Mainloop, Store};
 use crate::builder::{Builder, Cond};
 use crate::sizes::static_size;
 use crate::tiled::mma::Operand;
 use crate::{Error, Expr};
+use split_k::Part;
 
 pub use order::hilbert;
 pub(super) use order::order;
 pub use persistent::MAX_TILES;
 pub(super) use persistent::{Order, Tiles};
-pub(super) use split_k::{Part, SEMAPHORE, Team, Workspace};
+pub(super) use pieces::Work;
+pub use pieces::{Handed, Piece, Pieces};
+pub(super) use stream::Stream;
+pub(super) use sums::{SEMAPHORE, Team, Workspace};
 
 /// The most blocks that share a tile.
 const MAX_PARTS: i64 = 256;
@@ -51,6 +60,14 @@ pub enum Schedule {
         /// The grid decides which tiles do so, and with that in which order their sums are added.
         alternate: bool,
     },
+    /// As many blocks as run together, each with as much to do: those of the tiles that would leave some blocks without work are cut along K
+    /// ([`Pieces`]). A block that has a tile's first piece along K waits for the sums of the others, and adds these to its own in their
+    /// order along K, so that the sums of a problem are the same each time on a device; two launches with one workspace must not run at the
+    /// same time.
+    StreamK {
+        /// As that of [`Schedule::Persistent`], of the tiles that are not cut.
+        alternate: bool,
+    },
 }
 
 /// A tile of C that a block computes.
@@ -58,8 +75,17 @@ pub(super) struct Tile {
     pub(super) place: Place,
     /// 1 if the tile goes through K backwards, else 0.
     pub(super) backwards: Expr,
-    /// The block's part of the tile, if the tile has several parts.
-    part: Option<Part>,
+    share: Share,
+}
+
+/// How much of a tile a block computes.
+enum Share {
+    /// All of it.
+    Whole,
+    /// A part along K that follows from the block's number.
+    Part(Part),
+    /// A part along K that stands in memory.
+    Piece(stream::Piece),
 }
 
 /// The place of a tile of C: its row and its column among tiles of these extents, in elements, and the number of its product in a batch.
@@ -80,11 +106,12 @@ pub(super) enum Walk {
         parts: [i64; 2],
     },
     Persistent(Tiles),
+    Stream(Stream),
 }
 
 impl Schedule {
     /// The number of blocks that go through `tiles` tiles on a device with `multiprocessors` multiprocessors: one for each tile, or for a
-    /// persistent schedule the fewest that finish the tiles in as few turns.
+    /// persistent schedule the fewest that finish the tiles in as few turns, or all that run together if they share tiles.
     pub fn blocks(&self, tiles: u64, multiprocessors: u32) -> u64 {
         match self {
             Schedule::Raster { .. } => tiles,
@@ -93,19 +120,20 @@ impl Schedule {
                 let turns = tiles.div_ceil(u64::from(multiprocessors.max(1)));
                 tiles.div_ceil(turns.max(1))
             }
+            Schedule::StreamK { .. } => u64::from(multiprocessors.max(1)),
         }
     }
 
     /// Whether a block may compute several tiles.
     pub fn is_persistent(&self) -> bool {
-        matches!(self, Schedule::Persistent { .. })
+        matches!(self, Schedule::Persistent { .. } | Schedule::StreamK { .. })
     }
 
     /// How many rows of tiles are walked together.
     pub(super) fn group(&self) -> i64 {
         match *self {
             Schedule::Raster { group } => group,
-            Schedule::SplitK { .. } | Schedule::Persistent { .. } => 1,
+            Schedule::SplitK { .. } | Schedule::Persistent { .. } | Schedule::StreamK { .. } => 1,
         }
     }
 
@@ -120,7 +148,7 @@ impl Schedule {
             Schedule::Raster { group } if !(1..=2 * config.tile[1]).contains(&group) => {
                 refuse("group of rows", group.to_string(), &format!("1 to {}", 2 * config.tile[1]))
             }
-            Schedule::Persistent { alternate: true }
+            Schedule::Persistent { alternate: true } | Schedule::StreamK { alternate: true }
                 if matches!(config.mainloop, Mainloop::Multistage(_)) =>
             {
                 let accepted = "false, since a multistage mainloop goes through K forwards";
@@ -132,7 +160,7 @@ impl Schedule {
             Schedule::SplitK { parts, cluster } if !CLUSTERS.contains(&cluster) || parts % cluster != 0 => {
                 refuse("cluster of parts", cluster.to_string(), &format!("1, 2, 4 or 8, dividing {parts}"))
             }
-            Schedule::SplitK { .. } if config.multicast() > 1 => {
+            Schedule::SplitK { .. } | Schedule::StreamK { .. } if config.multicast() > 1 => {
                 refuse("multicast", config.multicast().to_string(), "1 where blocks share K")
             }
             Schedule::SplitK { cluster: 2.., .. } => match (&config.mainloop, config.store) {
@@ -146,7 +174,7 @@ impl Schedule {
                     refuse("cluster of parts", self.parts()[1].to_string(), "1 for a multistage mainloop")
                 }
             },
-            Schedule::SplitK { .. } => {
+            Schedule::SplitK { .. } | Schedule::StreamK { .. } => {
                 // The workspace has a place for each element of C's tiles.
                 let ([m, n, _], mma) = (config.tile, config.mma()?);
                 let sums = static_size("sums", &mma.thrfrg(Operand::C, &Lay::col_major([m, n])?)?)?;
@@ -186,17 +214,51 @@ impl Walk {
         match self {
             Walk::Raster { tiles: [rows, columns], group, parts: [parts, cluster] } => {
                 let block = b.special(Special::CtaidX).div(stacked)?;
-                let part = if *parts > 1 { Some(Part::of_block(b, &block, *parts, *cluster)?) } else { None };
-                let tile = part.as_ref().map_or(&block, Part::tile);
+                let share = match *parts {
+                    1 => Share::Whole,
+                    parts => Share::Part(Part::of_block(b, &block, parts, *cluster)?),
+                };
+                let tile = if let Share::Part(part) = &share { part.tile() } else { &block };
                 let [batch, tile] = match batch {
                     Some(strided) => strided.split(b, tile)?,
                     None => [Expr::from(0), tile.clone()],
                 };
                 let (row, column) = raster::block_tile(b, &tile, [rows, columns], *group)?;
                 let place = Place { row, column, extents, batch };
-                body(b, Tile { place, backwards: Expr::from(0), part })
+                body(b, Tile { place, backwards: Expr::from(0), share })
             }
             Walk::Persistent(tiles) => tiles.for_each(b, extents, batch, who, alternate, body),
+            Walk::Stream(stream) => stream.for_each(b, extents, body),
+        }
+    }
+}
+
+impl Tile {
+    /// The tiles along K that the block goes through, of all that there are.
+    pub(super) fn k_tiles(&self, all: &Range<Expr>) -> Result<Range<Expr>, Error> {
+        match &self.share {
+            Share::Whole => Ok(all.clone()),
+            Share::Part(part) => part.share(all),
+            Share::Piece(piece) => Ok(piece.k_tiles()),
+        }
+    }
+
+    /// Runs `store` where the sums of a tile of C are, with these sums and the tile's place. In a cluster each block has the sums of a share
+    /// of the columns, for which `share` makes registers.
+    pub(super) fn store_sums(
+        &self,
+        b: &mut Builder,
+        team: &Team<'_>,
+        sums: &Sums,
+        share: impl FnOnce(&mut Builder) -> Result<Sums, Error>,
+        store: impl FnOnce(&mut Builder, &Sums, &Place) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        match (&self.share, team.workspace) {
+            (Share::Part(part), _) => part.store_sums(b, &self.place, team, sums, share, store),
+            (Share::Piece(piece), Some(workspace)) => {
+                piece.store_sums(b, workspace, team, sums, |b| store(b, sums, &self.place))
+            }
+            (Share::Whole | Share::Piece(_), _) => store(b, sums, &self.place),
         }
     }
 }

@@ -103,6 +103,18 @@ impl Semaphore {
         })
     }
 
+    /// Makes the semaphore 0 again, for the next launch, where no block waits for it or adds to it any more in this one.
+    ///
+    /// # Errors
+    /// Those of [`AtomicRef::store`].
+    #[track_caller]
+    pub fn reset(&self, b: &mut Builder) -> Result<(), Error> {
+        b.on_behalf(Location::caller(), |b| {
+            let first = self.first(b);
+            b.if_(&first, |b| self.place.store(b, &Scalar::new(DType::U32, 0.0), MemoryOrder::Relaxed))
+        })
+    }
+
     /// Adds 1 to the semaphore, after all that the block has done before.
     ///
     /// # Errors

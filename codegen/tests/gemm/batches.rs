@@ -84,7 +84,12 @@ fn launch(
     let [m, n, _] = mnk;
     let pitches = [0, 1, 2].map(|i| all[i].pitch);
     let table: Vec<u8> = kernel.order(m, n).unwrap().concat().iter().flat_map(|x| x.to_le_bytes()).collect();
-    let (table, workspace) = (upload(memory, &table), kernel.workspace([m, n, l]).unwrap());
+    let (table, mut workspace) = (upload(memory, &table), kernel.workspace([m, n, l]).unwrap());
+    let grid = kernel.blocks([m, n, l], 3).unwrap();
+    let pieces = kernel.pieces(mnk, l, 3).unwrap();
+    workspace = pieces.as_ref().map_or(workspace, |pieces| pieces.workspace());
+    let words = pieces.map_or(Vec::new(), |pieces| pieces.table());
+    let pieces = upload(memory, &words.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>());
     let wide = |value: i64| vec![value.to_le_bytes().to_vec()];
     // A mode of extent 1 stands for matrices that are the same.
     let matrices = |operand: Operand| if all[operand as usize].stride == 0 { 1 } else { l };
@@ -99,6 +104,7 @@ fn launch(
         Param::Extent(mode) => sizes(&[mnk[*mode]]),
         Param::Pitch(operand) => sizes(&[pitches[*operand as usize]]),
         Param::Order => addresses(&[table]),
+        Param::Pieces => addresses(&[pieces]),
         Param::Tiles => sizes(&[kernel.all_tiles([m, n, l]).unwrap().into()]),
         Param::Scales => panic!("a batch has no scales"),
         Param::TilesOfBatch => sizes(&[kernel.all_tiles([m, n, 1]).unwrap().into()]),
@@ -111,7 +117,6 @@ fn launch(
         Param::InputBatchStride(_) => wide(all[3].stride),
     };
     let args = kernel.params.iter().flat_map(arg).collect();
-    let grid = kernel.blocks([m, n, l], 3).unwrap();
     blocks(grid.into(), kernel.kernel.threads(), kernel.kernel.shared_bytes(), args)
 }
 
@@ -150,10 +155,12 @@ fn every_mainloop_and_schedule_computes_batches() {
         GemmConfig { schedule: Schedule::Raster { group: 2 }, ..hopper },
         GemmConfig { schedule: split(1), ..hopper },
         GemmConfig { schedule: split(2), store: direct, ..hopper },
+        GemmConfig { schedule: Schedule::StreamK { alternate: true }, ..hopper },
         GemmConfig { store: coalesced, ..hopper },
         one_by_one(warps),
         GemmConfig { schedule: Schedule::Persistent { alternate: false }, ..one_by_one(warps) },
         GemmConfig { schedule: split(1), ..one_by_one(warps) },
+        GemmConfig { schedule: Schedule::StreamK { alternate: false }, ..one_by_one(warps) },
         GemmConfig { c_type: DType::F32, ..one_by_one(batched(simt(Major::Mn, Major::K))) },
     ];
     for config in configs {

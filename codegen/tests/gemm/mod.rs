@@ -10,6 +10,7 @@ mod partitions;
 mod pieces;
 mod repitch;
 mod run;
+mod stream;
 
 use girih_codegen::gemm::{GemmConfig, SharedTile, Source};
 use girih_codegen::{Builder, Expr, Operand, Smem};

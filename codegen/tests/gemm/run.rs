@@ -88,14 +88,18 @@ pub(super) fn multiply(
     let [a_at, b_at] = [a, b].map(|x| upload(&memory, &encode(config.atom().a_type, &x.data)));
     let c_at = ones(&memory, c_bytes);
     let mut args = addresses(&[a_at, b_at, c_at]);
-    if config.schedule.is_persistent() {
+    let pieces = kernel.pieces([m, n, k], 1, 3).unwrap();
+    let words = |words: &[u32]| words.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>();
+    if let Some(pieces) = &pieces {
+        args.extend(addresses(&[upload(&memory, &words(&pieces.table()))]));
+    } else if config.schedule.is_persistent() {
         let order = kernel.order(m, n).unwrap();
-        let table: Vec<u8> = order.concat().iter().flat_map(|x| x.to_le_bytes()).collect();
-        args.extend(addresses(&[upload(&memory, &table)]));
+        args.extend(addresses(&[upload(&memory, &words(&order.concat()))]));
         args.extend(sizes(&[order.len() as i64]));
     }
     let workspace = kernel.workspace([m, n, 1]).unwrap();
-    if let Schedule::SplitK { .. } = config.schedule {
+    let workspace = pieces.as_ref().map_or(workspace, |pieces| pieces.workspace());
+    if let Schedule::SplitK { .. } | Schedule::StreamK { .. } = config.schedule {
         let [sums, turns] = workspace.map(|bytes| bytes as usize);
         args.extend(addresses(&[ones(&memory, sums), upload(&memory, &vec![0; turns])]));
     }

@@ -324,7 +324,7 @@ impl Binding<'_> {
                 Param::Map(operand) => maps[*operand as usize].as_ref().map(Arg::from),
                 Param::Extent(mode) => Some(number(mnk[*mode])),
                 Param::Pitch(operand) => Some(number(pitches[*operand as usize])),
-                Param::Order => self.order.map(Arg::from),
+                Param::Order | Param::Pieces => self.order.map(Arg::from),
                 Param::Workspace => self.workspace.map(|workspace| Arg::from(&workspace.sums)),
                 Param::Semaphores => self.workspace.map(|workspace| Arg::from(&workspace.turns)),
                 Param::Tiles => Some(Arg::U32(kernel.all_tiles([m, n, problem.batches()])?)),

@@ -221,7 +221,11 @@ fn of_tile(
 
 /// The schedules that make sense for a tile.
 fn schedules(problem: &Problem, tile: [i64; 3]) -> Vec<Schedule> {
-    let mut out = vec![Schedule::Persistent { alternate: true }, Schedule::Raster { group: 8 }];
+    let mut out = vec![
+        Schedule::Persistent { alternate: true },
+        Schedule::StreamK { alternate: true },
+        Schedule::Raster { group: 8 },
+    ];
     let along_k = (problem.mnk()[2] + tile[2] - 1) / tile[2];
     // Each part has some tiles along K, so that its pipeline fills.
     let parts = PARTS.into_iter().filter(|(parts, _)| along_k / parts >= 4);
@@ -294,6 +298,8 @@ impl Model {
                 let sums = rows * columns * 4.0 / cluster as f64;
                 (parts as f64, 2.0 * MET + (parts / cluster + 1) as f64 * sums / L2)
             }
+            // Most blocks hand over the sums of one tile, and take those of one.
+            Schedule::StreamK { .. } => (1.0, 2.0 * (MET + rows * columns * 4.0 / L2)),
             Schedule::Raster { .. } | Schedule::Persistent { .. } => (1.0, 0.0),
         };
         // A step is a tile along K. An instruction takes 64 rows and 32 bytes of them, and reads both operands from shared memory.
@@ -305,7 +311,9 @@ impl Model {
         let output = f64::from(self.problem.output().bits()) / 8.0;
         let cluster =
             if let Schedule::SplitK { cluster, .. } = config.schedule { cluster } else { parts.multicast };
-        let turns = (tiles * split / together(self.multiprocessors, cluster) as f64).ceil();
+        let turns = tiles * split / together(self.multiprocessors, cluster) as f64;
+        let even = matches!(config.schedule, Schedule::StreamK { .. });
+        let turns = if even { turns } else { turns.ceil() };
         let starts = if config.schedule.is_persistent() { 1.0 } else { turns };
         let slow = if matches!(config.store, Store::Direct { .. }) { 3.0 } else { 1.0 };
         let blocks = starts * (START + slow * rows * columns * output / L2);

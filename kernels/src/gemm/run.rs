@@ -1,7 +1,7 @@
 //! Loading and launching.
 
 use girih_codegen::Operand;
-use girih_codegen::gemm::{Batch, Epilogue, GemmConfig, GemmKernel, MixedInput, Schedule, generate};
+use girih_codegen::gemm::{Batch, Epilogue, GemmConfig, GemmKernel, MixedInput, Pieces, Schedule, generate};
 use girih_device::{Buffer, BufferArg, Device, Kernel, Launch, LaunchConfig, Pod};
 use girih_ptx::Module;
 use girih_tensor::{DType, Element};
@@ -25,8 +25,11 @@ struct Loaded {
     multiprocessors: u32,
 }
 
-/// The order of tiles on the device.
+/// The order of tiles, or the pieces of tiles, on the device.
 type Order = Arc<Buffer<u32>>;
+
+/// The bytes of an empty workspace.
+const LINE: u64 = 16;
 
 /// The most problems whose configurations are remembered.
 const MOST_CHOSEN: usize = 1 << 12;
@@ -191,7 +194,12 @@ impl Gemms {
             }
         };
         drop(loaded);
-        let (order, workspace) = (self.order(&oriented, &module)?, self.workspace(&oriented, &module)?);
+        let pieces = module.generated.pieces(oriented.mnk(), oriented.batches(), module.multiprocessors)?;
+        let order = match &pieces {
+            Some(pieces) => Some(Arc::new(self.device.upload(&pieces.table())?)),
+            None => self.order(&oriented, &module)?,
+        };
+        let workspace = self.workspace(&oriented, &module, pieces.as_ref())?;
         let solved = repitched(&oriented, &config)?;
         let early = config.mainloop.warp_specialized().is_some();
         let copies = Copies::new(&self.device, [&oriented, &solved], early)?.map(Arc::new);
@@ -201,9 +209,18 @@ impl Gemms {
     }
 
     /// The workspace of a kernel whose blocks share tiles.
-    fn workspace(&self, oriented: &Problem, module: &Loaded) -> Result<Option<Arc<Workspace>>, Error> {
+    fn workspace(
+        &self,
+        oriented: &Problem,
+        module: &Loaded,
+        pieces: Option<&Pieces>,
+    ) -> Result<Option<Arc<Workspace>>, Error> {
         let [m, n, _] = oriented.mnk();
-        let [sums, turns] = module.generated.workspace([m, n, oriented.batches()])?;
+        let [sums, turns] = match pieces {
+            // The kernel has the parameters also where no tile is cut.
+            Some(pieces) => pieces.workspace().map(|bytes| bytes.max(LINE)),
+            None => module.generated.workspace([m, n, oriented.batches()])?,
+        };
         if turns == 0 {
             return Ok(None);
         }
@@ -213,9 +230,7 @@ impl Gemms {
 
     /// The order of a persistent kernel's tiles.
     fn order(&self, oriented: &Problem, module: &Loaded) -> Result<Option<Order>, Error> {
-        if !module.config.schedule.is_persistent() {
-            return Ok(None);
-        }
+        let Schedule::Persistent { .. } = module.config.schedule else { return Ok(None) };
         let ([m, n, _], [tile_m, tile_n, _]) = (oriented.mnk(), module.config.tile);
         let key = ([tile_m, tile_n], module.generated.tiles(m, n)?);
         let mut orders = self.orders.lock().unwrap_or_else(PoisonError::into_inner);

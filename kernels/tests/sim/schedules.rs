@@ -28,6 +28,24 @@ fn blocks_share_tiles() -> Result<(), Failure> {
     Ok(())
 }
 
+/// On as many multiprocessors as do not have a whole number of tiles each. K of 0 is a tile of zeros.
+#[test]
+fn blocks_share_out_tiles_evenly() -> Result<(), Failure> {
+    let device = checked();
+    for order in [Order::Row, Order::Column] {
+        let f32s = Problem::new(DType::F32, [260, 133, 400], Layout::Tt)?.with_order(order);
+        split_k::verify_stream(&device, &padded(f32s, 1))?;
+        let bf16s = Problem::new(DType::Bf16, [392, 72, 1000], Layout::Tn)?.with_order(order);
+        split_k::verify_stream(&device, &bf16s)?;
+        let bytes = Problem::new(DType::E4m3, [136, 80, 2000], Layout::Tn)?.with_order(order);
+        split_k::verify_stream(&device, &bytes)?;
+        for none in [[5, 7, 0], [0, 5, 7]] {
+            split_k::verify_stream(&device, &Problem::new(DType::Bf16, none, Layout::Tn)?.with_order(order))?;
+        }
+    }
+    Ok(())
+}
+
 /// By every kernel, with inputs that are read beside the sums of other parts, stored directly and by tensor copies.
 #[test]
 fn every_epilogue_after_the_last_part() -> Result<(), Failure> {

@@ -3,7 +3,7 @@
 use girih_ptx::{Opcode, Operand as Ptx, Special, Type};
 use girih_tensor::Space;
 
-use super::{Place, Tile};
+use super::{Place, Share, Tile};
 use crate::builder::{Builder, Cond, Reg, Width};
 use crate::gemm::batch::{MAX_BATCHES, Strided};
 use crate::{Error, Expr};
@@ -97,7 +97,7 @@ impl Tiles {
                 None => Expr::from(0),
             };
             let place = Place { row, column, extents, batch };
-            body(b, Tile { place, backwards, part: None })?;
+            body(b, Tile { place, backwards, share: Share::Whole })?;
             if let Some(parity) = &parity {
                 let operands = vec![Ptx::from(parity), Ptx::from(parity), Ptx::Int(1)];
                 b.inst(Opcode::Xor, &[Type::B32.into()], operands);

@@ -25,6 +25,8 @@ pub(super) struct Plan {
     /// The blocks that share a tile's K, and those of them that are a cluster.
     parts: i64,
     cluster: i64,
+    /// Whether blocks share out the tiles along K evenly.
+    stream: bool,
     /// Whether the columns of C are contiguous, and not its rows.
     pub(super) columns: bool,
     /// Whether the kernel may begin before the one before it has ended.
@@ -66,6 +68,7 @@ impl Plan {
             multicast: 1,
             parts: 1,
             cluster: 1,
+            stream: false,
             columns: false,
             early: false,
         }
@@ -84,6 +87,12 @@ impl Plan {
     /// With `parts` blocks that share the K of a tile, in clusters of `cluster`.
     pub(super) const fn clusters(self, parts: i64, cluster: i64) -> Plan {
         Plan { parts, cluster, ..self }
+    }
+
+    /// With persistent blocks that have as much to do each: tiles that would leave some of them without work are cut along K.
+    #[expect(dead_code, reason = "no plan has been measured with it")]
+    pub(super) const fn stream(self) -> Plan {
+        Plan { stream: true, ..self }
     }
 
     /// With tiles twice as long along K.
@@ -150,6 +159,10 @@ pub(super) struct WarpSpecializedFacts {
 /// [`Problem::with_epilogue`]: crate::gemm::Problem::with_epilogue
 pub fn takes_epilogues(config: &GemmConfig) -> bool {
     let Mainloop::WarpSpecialized(parts) = &config.mainloop else { return true };
+    // The next piece of a stream, which is fetched ahead, takes the last registers.
+    if let Schedule::StreamK { .. } = config.schedule {
+        return false;
+    }
     let threads = i64::from(parts.threads().unwrap_or(0)) - 128;
     // An epilogue's addresses for several atoms, one below the other, take registers as well.
     let stacked = config.tile[0] > threads / 2 && matches!(config.store, Store::Coalesced { .. });
@@ -216,8 +229,9 @@ impl WarpSpecializedFacts {
 
     /// The configuration.
     pub(super) fn config(&self, input: &Input) -> Result<GemmConfig, Error> {
-        let Plan { tile: [rows, columns], depth, warpgroups, multicast, parts, cluster, early, .. } =
-            self.plan;
+        let Plan {
+            tile: [rows, columns], depth, warpgroups, multicast, parts, cluster, stream, early, ..
+        } = self.plan;
         let (atom, atoms) =
             self.plan.mma(self.dtype, self.majors, self.promotes).map_err(girih_codegen::Error::from)?;
         let (store, stages) = self.room();
@@ -236,6 +250,7 @@ impl WarpSpecializedFacts {
                 mixed_input: None,
             }),
             schedule: match parts {
+                1 if stream => Schedule::StreamK { alternate: true },
                 1 => Schedule::Persistent { alternate: true },
                 _ => Schedule::SplitK { parts, cluster },
             },

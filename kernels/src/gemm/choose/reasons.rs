@@ -120,6 +120,9 @@ fn schedule(config: &GemmConfig) -> String {
                                         their rows and columns in the L2 cache"
                 .into()
         }
+        Schedule::StreamK { .. } => "a block for each multiprocessor goes through tiles; those that would leave some blocks without work are \
+                                     cut along K, and their sums are added in a workspace, in one order"
+            .into(),
         Schedule::Raster { group } => format!("a block for each tile, in groups of {group} rows of tiles"),
         Schedule::SplitK { parts, cluster } if parts == cluster => {
             format!("{parts} blocks of a cluster share the K of each tile, and add up through shared memory")
