@@ -13,7 +13,7 @@ use crate::builder::{Builder, Cond};
 use crate::gemm::mainloop::Sums;
 use crate::tiled::mma::Operand;
 use crate::{Descriptor, Error, Expr, PipelineState, Rmem, Stage};
-use mixed::Converted;
+use mixed::{AT_ONCE, Converted};
 
 /// A thread of the warpgroups that multiply.
 pub struct Consumer<'a> {
@@ -34,7 +34,7 @@ enum Source {
     Shared(Tensor<Descriptor>),
     /// The same, with sums that are promoted.
     Promoted(Tensor<Descriptor>, Box<Tensor<Rmem>>),
-    /// From registers, with sums that are scaled.
+    /// From registers, with the sums of two atoms that are scaled, (FrgV,1,1,2).
     Converted(Box<(Converted, Tensor<Rmem>)>),
 }
 
@@ -75,20 +75,21 @@ impl<'a> Consumer<'a> {
         let thread = thread.rem(WARPGROUP)?;
         let leader = Cond::less(&thread, &Expr::from(1));
         let sums = Sums::new(b, mma, *tile, mma.get_slice(&(&(&group * WARPGROUP) + &thread))?)?;
-        let partial = |b: &mut Builder| {
+        let partial = |b: &mut Builder, atoms: i64| {
             let values = sums.values.layout().mode(0)?.size()?;
-            let one = Int::fixed(1);
-            Rmem::tensor(b, parts.atom.c_type, Lay::left(&Shape::flat(&[values, one, one])?)?)
+            let [one, atoms] = [1, atoms].map(Int::fixed);
+            Rmem::tensor(b, parts.atom.c_type, Lay::left(&Shape::flat(&[values, one, one, atoms])?)?)
         };
         let descriptors = || first.partition_descriptor(Operand::A, tiles_of_a); // (1,RestM,RestK,Stage)
         let a = match scales {
             Some(scales) => {
                 let converted = Converted::new(b, *tile, &sums.thread, tiles_of_a, scales)?;
-                Source::Converted(Box::new((converted, partial(b)?)))
+                Source::Converted(Box::new((converted, partial(b, AT_ONCE)?)))
             }
-            None if parts.mma_promotion_interval > 0 => {
-                Source::Promoted(descriptors()?, Box::new(partial(b)?))
-            }
+            None if parts.mma_promotion_interval > 0 => Source::Promoted(
+                descriptors()?,
+                Box::new(partial(b, 1)?.slice((Slice::All, Slice::All, Slice::All, Slice::at(0)))?),
+            ),
             None => Source::Shared(descriptors()?),
         };
         let states = [PipelineState::new(b, parts.stages), PipelineState::behind(b, parts.stages)];

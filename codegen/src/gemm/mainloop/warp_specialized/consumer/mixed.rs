@@ -16,15 +16,18 @@ use crate::sizes::{ONE, static_size};
 use crate::tiled::mma::{Operand, ThrMma};
 use crate::{Error, Expr, Memory, Rmem, Scalar, Smem};
 
+/// The atoms whose products a thread has in registers: those that run, and those that are scaled meanwhile.
+pub(super) const AT_ONCE: i64 = 2;
+
 /// A thread's part of A and its scales.
 pub(super) struct Converted {
     /// A as it lies in shared memory.
     shared: Tensor<Smem>, // (FrgV,RestM,RestK,Stage)
     /// The scales of the sums' rows.
     scales: Tensor<Smem>, // (FrgV,RestM,RestN,Stage)
-    /// The values of a row of atoms as they lie in memory, and as they are multiplied.
+    /// The values of a row of atoms as they lie in memory, and those of two rows as they are multiplied.
     loaded: Tensor<Rmem>, // (FrgV,1,RestK)
-    values: Tensor<Rmem>, // (FrgV,1,RestK)
+    values: Tensor<Rmem>, // (FrgV,1,RestK,2)
 }
 
 impl Converted {
@@ -42,7 +45,8 @@ impl Converted {
         let [values, steps] = [shared.layout().mode(0)?.size()?, shared.layout().mode(2)?.size()?];
         let row = Lay::left(&Shape::flat(&[values, Int::fixed(1), steps])?)?; // (FrgV,1,RestK)
         let loaded = Rmem::tensor(b, tiles.engine().dtype(), row)?;
-        let values = Rmem::tensor(b, thread.atom().a_type, row)?;
+        let rows = Lay::left(&Shape::flat(&[values, Int::fixed(1), steps, Int::fixed(AT_ONCE)])?)?; // (FrgV,1,RestK,2)
+        let values = Rmem::tensor(b, thread.atom().a_type, rows)?;
         Ok(Converted { shared, scales, loaded, values })
     }
 
@@ -53,14 +57,15 @@ impl Converted {
         copy(b, AUTO_VECTORIZING_COPY, &source, &self.loaded.slice((Slice::All, Slice::at(0), Slice::All))?)
     }
 
-    /// The values of instruction `k`, (FrgV,1).
-    fn values(&self, k: i64) -> Result<Tensor<Rmem>, Error> {
-        Ok(self.values.slice((Slice::All, Slice::All, Slice::at(k)))?)
+    /// The values of row `row` of atoms for instruction `k`, (FrgV,1).
+    fn values(&self, row: i64, k: i64) -> Result<Tensor<Rmem>, Error> {
+        let at = [Slice::All, Slice::All, Slice::at(k), Slice::at(row % AT_ONCE)];
+        Ok(self.values.slice(Slice::tuple(at))?)
     }
 
-    /// Converts the loaded values of instruction `k`.
-    fn convert(&self, b: &mut Builder, k: i64) -> Result<(), Error> {
-        convert(b, &self.loaded.slice((Slice::All, Slice::All, Slice::at(k)))?, &self.values(k)?)
+    /// Converts the loaded values of row `row` of atoms for instruction `k`.
+    fn convert(&self, b: &mut Builder, row: i64, k: i64) -> Result<(), Error> {
+        convert(b, &self.loaded.slice((Slice::All, Slice::All, Slice::at(k)))?, &self.values(row, k)?)
     }
 
     /// The scales of the sums of the atom at row `row` and the first column in a stage, (FrgV), as f32.
@@ -72,8 +77,9 @@ impl Converted {
 }
 
 impl Consumer<'_> {
-    /// Writes the sums over the next `k_tiles` tiles. `partial` has the sums of one atom over a tile along K, (FrgV,1,1). While one
-    /// warpgroup converts, the others multiply, and a product runs while the values of the next one are converted.
+    /// Writes the sums over the next `k_tiles` tiles. `partial` has the sums of two atoms over a tile along K, (FrgV,1,1,2). While one
+    /// warpgroup converts, the others multiply. The products of an atom run while its next values and those of the next atom are converted,
+    /// and while the sums of the atom before it are scaled.
     pub(super) fn multiply_converted(
         &self,
         b: &mut Builder,
@@ -81,45 +87,80 @@ impl Consumer<'_> {
         a: &Converted,
         partial: &Tensor<Rmem>,
     ) -> Result<(), Error> {
-        let (sums, parts) = (&self.sums.values, &self.shared.mainloop.parts);
-        let size = |layout: &Lay, mode: usize| static_size("operand", &layout.mode(mode)?);
-        let [m, n] = [size(sums.layout(), 1)?, size(sums.layout(), 2)?];
-        let instructions = size(a.values.layout(), 2)?;
+        let sums = &self.sums.values;
+        let size = |mode: usize| static_size("operand", &sums.layout().mode(mode)?);
+        let [m, n] = [size(1)?, size(2)?];
+        let atoms: Vec<[i64; 2]> = (0..m).flat_map(|i| (0..n).map(move |j| [i, j])).collect();
         clear(b, sums)?;
         b.for_range(k_tiles, |b, _| {
             let [read, _] = &self.states;
             let stage = read.stage(b);
             self.shared.pipeline.consumer_wait(b, &stage)?;
-            for (i, j) in (0..m).flat_map(|i| (0..n).map(move |j| (i, j))) {
-                if j == 0 {
-                    a.load(b, i, &stage.index)?;
+            let mut before = None;
+            for (at, &atom) in (0..).zip(&atoms) {
+                let own = partial.slice((Slice::All, Slice::All, Slice::All, Slice::at(at % AT_ONCE)))?; // (FrgV,1,1)
+                self.multiply_atom(b, a, &stage.index, atom, &own)?;
+                if let Some((atom, sums)) = before.replace((atom, own)) {
+                    let scales = a.scales(b, atom[0], &stage.index)?;
+                    warpgroup_wait(b, 1);
+                    self.add_scaled(b, atom, &sums, &scales)?;
                 }
-                let scales = a.scales(b, i, &stage.index)?;
-                for k in 0..instructions {
-                    if j == 0 {
-                        a.convert(b, k)?;
-                    }
-                    let at = [Slice::All, Slice::at(j), Slice::at(k), Slice::At(stage.index.clone())];
-                    let columns = self.b.slice(Slice::tuple(at))?; // (1)
-                    let columns = Tensor::new(columns.engine().clone(), columns.layout().append(&ONE)?); // (1,1)
-                    warpgroup_arrive(b);
-                    let first = if k == 0 { Cond::Never } else { Cond::Always };
-                    gemm(b, MmaWith::from(&parts.atom).accumulate(first), &a.values(k)?, &columns, partial)?;
-                }
-                warpgroup_commit_batch(b);
+            }
+            if let Some((atom, sums)) = before {
+                let scales = a.scales(b, atom[0], &stage.index)?;
                 warpgroup_wait(b, 0);
-                if (i, j) == (m - 1, n - 1) {
-                    self.release(b, &stage, Cond::Always)?;
-                }
-                let own = sums.slice((Slice::All, Slice::at(i), Slice::at(j)))?; // (FrgV)
-                let partial = partial.slice((Slice::All, Slice::at(0), Slice::at(0)))?; // (FrgV)
-                let mut scales = scales.iter();
-                transform(b, &[&own, &partial], &own, |_, x| {
-                    Ok(scales.next().map_or_else(|| x[0].clone(), |scale| x[1].mul_add(scale, &x[0])))
-                })?;
+                self.release(b, &stage, Cond::Always)?;
+                self.add_scaled(b, atom, &sums, &scales)?;
             }
             read.advance(b);
             Ok(())
         })
+    }
+
+    /// Starts the products of an atom, row i and column j of the atoms, over the tiles of a stage. The values of a row are loaded and converted for
+    /// its first column.
+    fn multiply_atom(
+        &self,
+        b: &mut Builder,
+        a: &Converted,
+        stage: &Expr,
+        [i, j]: [i64; 2],
+        partial: &Tensor<Rmem>, // (FrgV,1,1)
+    ) -> Result<(), Error> {
+        let instructions = static_size("operand", &a.values.layout().mode(2)?)?;
+        if j == 0 {
+            a.load(b, i, stage)?;
+        }
+        for k in 0..instructions {
+            if j == 0 {
+                a.convert(b, i, k)?;
+            }
+            let at = [Slice::All, Slice::at(j), Slice::at(k), Slice::At(stage.clone())];
+            let columns = self.b.slice(Slice::tuple(at))?; // (1)
+            let columns = Tensor::new(columns.engine().clone(), columns.layout().append(&ONE)?); // (1,1)
+            warpgroup_arrive(b);
+            let first = if k == 0 { Cond::Never } else { Cond::Always };
+            let atom = &self.shared.mainloop.parts.atom;
+            gemm(b, MmaWith::from(atom).accumulate(first), &a.values(i, k)?, &columns, partial)?;
+        }
+        warpgroup_commit_batch(b);
+        Ok(())
+    }
+
+    /// Adds the sums of an atom over a tile, each times its scale.
+    fn add_scaled(
+        &self,
+        b: &mut Builder,
+        [i, j]: [i64; 2],
+        partial: &Tensor<Rmem>, // (FrgV,1,1)
+        scales: &[Scalar],
+    ) -> Result<(), Error> {
+        let own = self.sums.values.slice((Slice::All, Slice::at(i), Slice::at(j)))?; // (FrgV)
+        let partial = partial.slice((Slice::All, Slice::at(0), Slice::at(0)))?; // (FrgV)
+        let mut scales = scales.iter();
+        transform(b, &[&own, &partial], &own, |_, x| {
+            Ok(scales.next().map_or_else(|| x[0].clone(), |scale| x[1].mul_add(scale, &x[0])))
+        })?;
+        Ok(())
     }
 }
