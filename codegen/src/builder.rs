@@ -31,13 +31,14 @@ use girih_ptx::{
     Address, Claim, Directive, Fact, Inst, Item, Modifier, Name, Opcode, Operand, Site, Span, Special,
     Statement, Target, Type, Variable,
 };
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::panic::Location;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::Error;
 use crate::expr::{Expr, VarId};
+use crate::quick::{QuickMap, QuickSet};
 pub use crate::scalar::Cond;
 use crate::scalar::Scalar;
 use body::Body;
@@ -90,10 +91,10 @@ const CLOSED: usize = usize::MAX - 1;
 #[derive(Default)]
 struct Scope {
     body: Body,
-    values: HashMap<(Expr, Width), Reg>,
-    conds: HashMap<Cond, Reg>,
-    scalars: HashMap<Scalar, Reg>,
-    pairs: HashMap<(Scalar, Scalar), Reg>,
+    values: QuickMap<(Expr, Width), Reg>,
+    conds: QuickMap<Cond, Reg>,
+    scalars: QuickMap<Scalar, Reg>,
+    pairs: QuickMap<(Scalar, Scalar), Reg>,
     /// The time at which the scope was opened, if it is a loop's.
     repeats: Option<u64>,
 }
@@ -109,9 +110,9 @@ pub struct Builder {
     symbols: BTreeMap<u8, (Symbol, Option<Reg>)>,
     vars: Vec<Var>,
     /// For each register, the variables that stand for the value that it holds now.
-    named: HashMap<Name, Vec<VarId>>,
+    named: QuickMap<Name, Vec<VarId>>,
     /// The registers of computed values, which no other instruction may write.
-    computed: HashSet<Name>,
+    computed: QuickSet<Name>,
     registers: BTreeMap<&'static str, (Type, u32)>,
     scopes: Vec<Scope>,
     specials: HashMap<Special, Expr>,
@@ -176,8 +177,8 @@ impl Builder {
             directives: vec![Directive::MaxNtid([threads, 1, 1])],
             symbols: BTreeMap::new(),
             vars: Vec::new(),
-            named: HashMap::new(),
-            computed: HashSet::new(),
+            named: QuickMap::default(),
+            computed: QuickSet::default(),
             registers: BTreeMap::new(),
             scopes: vec![Scope::default()],
             specials: HashMap::new(),

@@ -23,6 +23,9 @@ impl Index for Expr {
     }
 
     fn advanced(&self, digit: &Expr, scale: &Int) -> Result<Expr, Error> {
+        if digit.as_constant() == Some(0) {
+            return Ok(self.clone());
+        }
         let coefficients = digit.terms().iter().map(|term| term.coefficient).chain([digit.constant()]);
         let most = coefficients.map(|c| i128::from(c).abs() * i128::from(scale.coefficient()).abs()).max();
         if most.is_some_and(|most| most > FARTHEST) {
@@ -30,7 +33,11 @@ impl Index for Expr {
                 "{digit} * {scale} is beyond any memory: up to 2^48 elements are accepted"
             )));
         }
-        Ok(self + &(digit * &Expr::from_int(scale)))
+        let step = match scale.get() {
+            Some(scale) => digit * scale,
+            None => digit * &Expr::from_int(scale),
+        };
+        Ok(self + &step)
     }
 
     fn div_rem(&self, by: &Int) -> Result<(Expr, Expr), Error> {
@@ -110,7 +117,49 @@ pub type Counting = girih_tensor::Counting<Expr>;
 /// # Errors
 /// Those of [`Tensor::slice`].
 pub(crate) fn at<E: Engine<Index = Expr>>(tensor: &Tensor<E>, index: i64) -> Result<E, Error> {
-    Ok(tensor.slice(Slice::At(Expr::from(index)))?.into_engine())
+    Values::of(tensor.engine(), *tensor.layout()).at(index)
+}
+
+/// The values of an engine under a layout, by their 1-D coordinates.
+pub(crate) struct Values<'e, E> {
+    engine: &'e E,
+    layout: Lay,
+    /// The extents and strides of the leaves, and the extents' product, where all extents are known.
+    leaves: Option<(Vec<(i64, Stride)>, i64)>,
+}
+
+impl<'e, E: Engine<Index = Expr>> Values<'e, E> {
+    pub(crate) fn of(engine: &'e E, layout: Lay) -> Values<'e, E> {
+        let leaf = |i| {
+            let (extent, stride) = layout.flat_leaf(i);
+            extent.get().filter(|&extent| extent > 0).map(|extent| (extent, stride))
+        };
+        let leaves: Option<Vec<_>> = (0..layout.leaf_count()).map(leaf).collect();
+        let counted = |leaves: Vec<(i64, Stride)>| {
+            let size = leaves.iter().try_fold(1i64, |size, (extent, _)| size.checked_mul(*extent))?;
+            Some((leaves, size))
+        };
+        Values { engine, layout, leaves: leaves.and_then(counted) }
+    }
+
+    /// The engine at value `index`.
+    pub(crate) fn at(&self, index: i64) -> Result<E, Error> {
+        match &self.leaves {
+            Some((leaves, size)) if (0..*size).contains(&index) => {
+                let mut rest = index;
+                let step = |(extent, stride): &(i64, Stride)| {
+                    let digit = rest % extent;
+                    rest /= extent;
+                    (Expr::from(digit), *stride)
+                };
+                self.engine.advance(&leaves.iter().map(step).collect::<Vec<_>>())
+            }
+            _ => {
+                let tensor = Tensor::new(self.engine.clone(), self.layout);
+                Ok(tensor.slice(Slice::At(Expr::from(index)))?.into_engine())
+            }
+        }
+    }
 }
 
 /// `(X,(R0,R1,...))` becomes `(X,R0,R1,...)`.

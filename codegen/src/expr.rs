@@ -71,7 +71,7 @@ impl Atom {
 /// `coefficient * product of atoms`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Term {
-    pub(crate) atoms: Vec<Atom>,
+    pub(crate) atoms: Rc<[Atom]>,
     pub(crate) coefficient: i64,
 }
 
@@ -102,7 +102,7 @@ impl From<i64> for Expr {
 
 impl Expr {
     pub(crate) fn atom(atom: Atom) -> Expr {
-        Expr(Sum::new(vec![Term { atoms: vec![atom], coefficient: 1 }], 0))
+        Expr(Sum::new(vec![Term { atoms: Rc::new([atom]), coefficient: 1 }], 0))
     }
 
     pub(crate) fn var(id: VarId, lower: i64, upper: i64, multiple: i64) -> Expr {
@@ -132,6 +132,12 @@ impl Expr {
         self.0.terms.is_empty().then_some(self.0.constant)
     }
 
+    /// `self - other`, where that does not depend on a register.
+    pub(crate) fn distance(&self, other: &Expr) -> Option<i64> {
+        let same = self.0.terms == other.0.terms && !self.is_beyond();
+        self.0.constant.checked_sub(other.0.constant).filter(|_| same)
+    }
+
     /// The expression without its constant addend.
     pub fn variable_part(&self) -> Expr {
         self - &Expr::from(self.constant())
@@ -139,7 +145,9 @@ impl Expr {
 
     /// Builds the normal form from terms in any order; `None` if a coefficient does not fit 64 bits.
     fn collect(mut terms: Vec<Term>, constant: i64) -> Option<Expr> {
-        terms.sort_unstable();
+        if terms.len() > 1 {
+            terms.sort_unstable();
+        }
         let mut merged: Vec<Term> = Vec::with_capacity(terms.len());
         for term in terms {
             match merged.last_mut() {
@@ -160,10 +168,16 @@ impl Expr {
 
     /// The expression multiplied by `by`; `None` if a number does not fit 64 bits.
     fn scaled(&self, by: i64) -> Option<Expr> {
+        match by {
+            0 => return Some(Expr::from(0)),
+            1 => return Some(self.clone()),
+            _ => {}
+        }
         let scaled =
             |t: &Term| Some(Term { atoms: t.atoms.clone(), coefficient: t.coefficient.checked_mul(by)? });
         let terms = self.0.terms.iter().map(scaled).collect::<Option<_>>()?;
-        Expr::collect(terms, self.0.constant.checked_mul(by)?)
+        // In order as they were.
+        Some(Expr(Sum::new(terms, self.0.constant.checked_mul(by)?)))
     }
 
     /// The expression divided by `c`, which must divide every coefficient and the constant.

@@ -21,6 +21,7 @@ pub mod gemm;
 mod kernel;
 mod misfit;
 pub mod plan;
+mod quick;
 pub mod scalar;
 mod sizes;
 pub mod sync;

@@ -44,6 +44,8 @@ pub(crate) use check::{Names, Symbol, resolve};
 pub use needs::Needs;
 pub use order::ordered;
 
+use std::sync::LazyLock;
+
 use crate::{Modifier, Opcode, Type, Word};
 
 /// One form of an instruction.
@@ -221,7 +223,12 @@ impl Kind {
 
 /// All forms of `opcode`.
 pub fn forms(opcode: Opcode) -> impl Iterator<Item = &'static Form> {
-    all().filter(move |form| form.opcode == opcode)
+    static OF: LazyLock<Vec<Vec<&'static Form>>> = LazyLock::new(|| {
+        let mut of = vec![Vec::new(); Opcode::ALL.len()];
+        all().for_each(|form| of[form.opcode as usize].push(form));
+        of
+    });
+    OF[opcode as usize].iter().copied()
 }
 
 /// The whole table.

@@ -71,11 +71,20 @@ impl Module {
     /// # Ok::<(), girih_ptx::Error>(())
     /// ```
     pub fn kernels(&self) -> Vec<KernelInfo> {
+        let noted = !self.notes.is_empty() && self.notes.are_of(&self.to_string());
+        self.kernels_noted(noted)
+    }
+
+    /// As [`Module::kernels`] of a module whose notes are about its text, as they are when they have just been made.
+    pub fn kernels_as_noted(&self) -> Vec<KernelInfo> {
+        self.kernels_noted(true)
+    }
+
+    fn kernels_noted(&self, noted: bool) -> Vec<KernelInfo> {
         let kernels = self.items.iter().filter_map(|item| match item {
             Item::Kernel(kernel) => Some(kernel),
             Item::Variable(_) | Item::Function(_) | Item::File(_) => None,
         });
-        let noted = !self.notes.is_empty() && self.notes.are_of(&self.to_string());
         let launch = |kernel: &Kernel| self.notes.launch(&kernel.name).filter(|_| noted);
         kernels.map(|kernel| self.info(kernel, launch(kernel))).collect()
     }
@@ -162,7 +171,7 @@ impl<'k> Body<'k> {
                     self.instructions += 1;
                     self.waits_for_grids |=
                         inst.opcode == Opcode::Griddepcontrol && inst.modifiers.contains(&Word::Wait.into());
-                    self.names.extend(inst.names());
+                    inst.for_each_name(|name| _ = self.names.insert(name));
                 }
                 _ => {}
             }

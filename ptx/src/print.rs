@@ -2,14 +2,31 @@
 //!
 //! One statement a line, two blanks a level, labels one level out, integers in decimal, floats by their bits.
 
-use std::fmt::{Display, Formatter, Result};
+use std::cell::{Cell, RefCell};
+use std::fmt::{self, Display, Formatter, Result, Write};
 
 use crate::ast::*;
 
 mod debug;
 
-impl Display for Module {
-    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+impl Module {
+    /// The text, and for each statement of kernel `name` the line of the text on which the statement ends, counted from 1. In front of them
+    /// stands the line on which the kernel's statements are opened.
+    pub fn text_with_lines(&self, name: &str) -> (String, Vec<u32>) {
+        let (breaks, lines) = (Cell::new(0), RefCell::new(Vec::new()));
+        let behind = |kernel: &Kernel| {
+            if *kernel.name == *name {
+                lines.borrow_mut().push(breaks.get());
+            }
+        };
+        let mut text = Counted { text: String::new(), breaks: &breaks };
+        // A string takes every text.
+        let _ = write!(text, "{}", Watched { module: self, behind: &behind });
+        (text.text, lines.into_inner())
+    }
+
+    /// Calls `behind` when the statements of a kernel are opened, and behind each of them.
+    fn print(&self, f: &mut Formatter<'_>, behind: &dyn Fn(&Kernel)) -> Result {
         let (major, minor) = self.version;
         write!(f, ".version {major}.{minor}\n.target {}\n.address_size 64\n", self.target)?;
         let mut after_kernel = true;
@@ -20,13 +37,46 @@ impl Display for Module {
             }
             after_kernel = kernel;
             match item {
-                Item::Kernel(kernel) => write!(f, "{kernel}")?,
+                Item::Kernel(kernel) => kernel.print(f, behind)?,
                 Item::Function(function) => write!(f, "{function}")?,
                 Item::Variable(variable) => writeln!(f, "{variable};")?,
                 Item::File(SourceFile { index, name }) => writeln!(f, ".file {index} \"{name}\"")?,
             }
         }
         debug::strings(f, &self.items)
+    }
+}
+
+impl Display for Module {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        self.print(f, &|_| ())
+    }
+}
+
+/// A module that is printed with calls of `behind`.
+struct Watched<'a> {
+    module: &'a Module,
+    behind: &'a dyn Fn(&Kernel),
+}
+
+impl Display for Watched<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        self.module.print(f, self.behind)
+    }
+}
+
+/// A text, and the number of line breaks in it.
+struct Counted<'a> {
+    text: String,
+    breaks: &'a Cell<u32>,
+}
+
+impl Write for Counted<'_> {
+    fn write_str(&mut self, part: &str) -> fmt::Result {
+        self.text.push_str(part);
+        let more = part.bytes().filter(|&byte| byte == b'\n').count();
+        self.breaks.set(self.breaks.get() + more as u32);
+        Ok(())
     }
 }
 
@@ -39,6 +89,12 @@ impl Display for Target {
 
 impl Display for Kernel {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        self.print(f, &|_| ())
+    }
+}
+
+impl Kernel {
+    fn print(&self, f: &mut Formatter<'_>, behind: &dyn Fn(&Kernel)) -> Result {
         write!(f, "{}.entry {}(", self.linkage, self.name)?;
         params(f, &self.params)?;
         writeln!(f, ")")?;
@@ -46,7 +102,11 @@ impl Display for Kernel {
             writeln!(f, "{directive}")?;
         }
         writeln!(f, "{{")?;
-        statements(f, &self.body, 1)?;
+        behind(self);
+        for item in &self.body {
+            statement(f, item, 1)?;
+            behind(self);
+        }
         writeln!(f, "}}")
     }
 }
@@ -175,9 +235,10 @@ impl Display for Inst {
         if let Some(guard) = &self.guard {
             write!(f, "{guard} ")?;
         }
-        write!(f, "{}", self.opcode)?;
+        f.write_str(self.opcode.text())?;
         for modifier in &self.modifiers {
-            write!(f, ".{modifier}")?;
+            f.write_str(".")?;
+            f.write_str(modifier.text())?;
         }
         if !self.operands.is_empty() {
             f.write_str(" ")?;
@@ -201,10 +262,10 @@ impl Display for Operand {
             Operand::Generic(name, offset) => write!(f, "generic({name})+{offset}"),
             Operand::Not(name) => write!(f, "!{name}"),
             Operand::Special(special) => write!(f, "{special}"),
-            Operand::Int(value) => write!(f, "{value}"),
+            Operand::Int(value) => value.fmt(f),
             Operand::F32(bits) => write!(f, "0f{bits:08X}"),
             Operand::F64(bits) => write!(f, "0d{bits:016X}"),
-            Operand::Address(address) => write!(f, "{address}"),
+            Operand::Address(address) => address.fmt(f),
             Operand::Vector(parts) => {
                 f.write_str("{")?;
                 list(f, parts)?;
@@ -224,7 +285,10 @@ impl Display for Operand {
 impl Display for Address {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         match (&self.base, self.offset) {
-            (Some(base), 0) => write!(f, "[{base}")?,
+            (Some(base), 0) => {
+                f.write_str("[")?;
+                f.write_str(base)?;
+            }
             // PTX has no subtraction in an address: a negative offset is added.
             (Some(base), offset) => write!(f, "[{base}+{offset}")?,
             (None, offset) => write!(f, "[{offset}")?,
@@ -240,7 +304,10 @@ impl Display for Address {
 
 fn list<T: Display>(f: &mut Formatter<'_>, items: &[T]) -> Result {
     for (i, item) in items.iter().enumerate() {
-        write!(f, "{}{item}", if i == 0 { "" } else { ", " })?;
+        if i > 0 {
+            f.write_str(", ")?;
+        }
+        item.fmt(f)?;
     }
     Ok(())
 }
@@ -256,7 +323,9 @@ fn statement(f: &mut Formatter<'_>, item: &Statement, level: usize) -> Result {
         // The text after a line break in a comment must not become code.
         return text.lines().try_for_each(|line| writeln!(f, "{:indent$}// {line}", ""));
     }
-    write!(f, "{:indent$}", "")?;
+    for _ in 0..outer {
+        f.write_str("  ")?;
+    }
     match item {
         Statement::Reg(decl) => writeln!(f, "{decl};"),
         Statement::Variable(variable) => writeln!(f, "{variable};"),
@@ -278,7 +347,10 @@ fn statement(f: &mut Formatter<'_>, item: &Statement, level: usize) -> Result {
             list(f, params)?;
             writeln!(f, "){};", if *noreturn { " .noreturn" } else { "" })
         }
-        Statement::Inst(inst) => writeln!(f, "{inst};"),
+        Statement::Inst(inst) => {
+            inst.fmt(f)?;
+            f.write_str(";\n")
+        }
         Statement::Pragma(text) => writeln!(f, ".pragma \"{text}\";"),
         Statement::Loc(loc) => writeln!(f, "{loc}"),
         Statement::Comment(_) => Ok(()),

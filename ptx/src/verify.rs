@@ -92,7 +92,11 @@ impl Module {
         Ok(self.needs()?.target())
     }
 
-    fn needs(&self) -> Result<Needs, Error> {
+    /// What the module's instructions and directives need, of `.version` and `.target`; what the target itself needs is not in it.
+    ///
+    /// # Errors
+    /// As [`Module::verify`], the module's own `.version` and `.target` apart.
+    pub fn needs(&self) -> Result<Needs, Error> {
         let mut all = Needs::LEAST;
         self.visit(&mut |_, _, needs| {
             all = all.and(needs);
@@ -170,10 +174,8 @@ fn visit_body(body: &[Statement], at: Span, scopes: &mut Scopes, report: Report<
 }
 
 fn visit_inst(inst: &Inst, scopes: &Scopes, report: Report<'_>) -> Result<(), Error> {
-    for name in inst.names() {
-        if scopes.symbol(name).is_none() {
-            return Err(Error::Undeclared { at: inst.span, inst: inst.brief(), name: name.to_string() });
-        }
+    if let Some(name) = inst.name_that(&mut |name| scopes.symbol(name).is_none()) {
+        return Err(Error::Undeclared { at: inst.span, inst: inst.brief(), name: name.to_string() });
     }
     if let Some(guard) = &inst.guard
         && scopes.symbol(&guard.reg) != Some(Symbol::Register(Type::Pred))
@@ -194,30 +196,44 @@ fn visit_inst(inst: &Inst, scopes: &Scopes, report: Report<'_>) -> Result<(), Er
 }
 
 impl Inst {
-    /// Every name in the instruction: its guard's and its operands', sinks apart.
-    pub(crate) fn names(&self) -> impl Iterator<Item = &Name> {
-        let mut names: Vec<&Name> = self.guard.iter().map(|guard| &guard.reg).collect();
-        for operand in &self.operands {
-            operand.names(&mut names);
-        }
-        names.into_iter().filter(|name| &***name != "_")
+    /// The first name that `is` accepts: the guard's and the operands', sinks apart.
+    fn name_that<'i>(&'i self, is: &mut dyn FnMut(&'i Name) -> bool) -> Option<&'i Name> {
+        let mut is = |name: &'i Name| &**name != "_" && is(name);
+        let guard = self.guard.iter().map(|guard| &guard.reg).find(|name| is(name));
+        guard.or_else(|| self.operands.iter().find_map(|operand| operand.name_that(&mut is)))
+    }
+
+    /// Calls `each` with every name in the instruction, sinks apart.
+    pub(crate) fn for_each_name<'i>(&'i self, mut each: impl FnMut(&'i Name)) {
+        self.name_that(&mut |name| {
+            each(name);
+            false
+        });
     }
 }
 
 impl Operand {
+    /// Every name in the operand, sinks too.
     pub(crate) fn names<'o>(&'o self, names: &mut Vec<&'o Name>) {
+        self.name_that(&mut |name| {
+            names.push(name);
+            false
+        });
+    }
+
+    fn name_that<'o>(&'o self, is: &mut dyn FnMut(&'o Name) -> bool) -> Option<&'o Name> {
         match self {
             Operand::Name(name)
             | Operand::Offset(name, _)
             | Operand::Generic(name, _)
-            | Operand::Not(name) => names.push(name),
-            Operand::Pair(first, second) => names.extend([first, second]),
+            | Operand::Not(name) => Some(name).filter(|name| is(name)),
+            Operand::Pair(first, second) => [first, second].into_iter().find(|name| is(name)),
             Operand::Address(address) => {
-                names.extend(&address.base);
-                address.coordinates.iter().for_each(|part| part.names(names));
+                let base = address.base.iter().find(|name| is(name));
+                base.or_else(|| address.coordinates.iter().find_map(|part| part.name_that(is)))
             }
-            Operand::Vector(parts) | Operand::List(parts) => parts.iter().for_each(|part| part.names(names)),
-            Operand::Special(_) | Operand::Int(_) | Operand::F32(_) | Operand::F64(_) | Operand::Sink => {}
+            Operand::Vector(parts) | Operand::List(parts) => parts.iter().find_map(|part| part.name_that(is)),
+            Operand::Special(_) | Operand::Int(_) | Operand::F32(_) | Operand::F64(_) | Operand::Sink => None,
         }
     }
 }
@@ -230,8 +246,8 @@ struct Scopes {
 #[derive(Default)]
 struct Scope {
     names: HashMap<Name, Symbol>,
-    /// Ranges such as `%r<40>`, by their prefix `%r`: the names are not spelled out, as there may be billions.
-    ranges: HashMap<Name, (u32, Type)>,
+    /// Ranges such as `%r<40>`, with their prefix `%r`: the names are not spelled out, as there may be billions. They are few.
+    ranges: Vec<(Name, u32, Type)>,
 }
 
 impl Names for Scopes {
@@ -242,23 +258,18 @@ impl Names for Scopes {
 
 impl Scope {
     fn symbol(&self, name: &str) -> Option<Symbol> {
-        self.names.get(name).copied().or_else(|| {
-            splits(name).find_map(|(prefix, number)| {
-                let &(count, ty) = self.ranges.get(prefix)?;
-                (number < count).then_some(Symbol::Register(ty))
-            })
-        })
+        let of_range = self.ranges.iter().find(|(prefix, count, _)| is_of_range(name, prefix, *count));
+        let range = of_range.map(|&(_, _, ty)| Symbol::Register(ty));
+        range.or_else(|| if self.names.is_empty() { None } else { self.names.get(name).copied() })
     }
 }
 
-/// The ways to read a name as a prefix and a number without leading zeros: `%r12` is `%r` 12 and `%r1` 2.
-fn splits(name: &str) -> impl Iterator<Item = (&str, u32)> {
-    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
-    (stem..name.len()).filter_map(move |at| {
-        let (prefix, digits) = name.split_at(at);
-        let canonical = digits.len() == 1 || !digits.starts_with('0');
-        canonical.then(|| digits.parse().ok()).flatten().map(|number| (prefix, number))
-    })
+/// Whether `prefix<count>` declares the name: the prefix with a number below `count` behind it, without leading zeros.
+fn is_of_range(name: &str, prefix: &str, count: u32) -> bool {
+    let Some(digits) = name.strip_prefix(prefix) else { return false };
+    let canonical = digits.len() == 1 || !digits.starts_with('0');
+    let number = || digits.parse::<u32>().is_ok_and(|number| number < count);
+    canonical && digits.bytes().all(|digit| digit.is_ascii_digit()) && number()
 }
 
 impl Scopes {
@@ -298,7 +309,7 @@ impl Scopes {
             return Err(Error::Name { at, name: prefix.to_string() });
         }
         let Some(scope) = self.stack.last_mut() else { return Ok(()) };
-        let within = |name: &str| splits(name).any(|(stem, number)| stem == &**prefix && number < count);
+        let within = |name: &str| is_of_range(name, prefix, count);
         // Another range overlaps if its first name, `other0`, is in this range, or if the first name of this range is
         // declared.
         let overlap = |other: &str, others: u32| {
@@ -307,15 +318,14 @@ impl Scopes {
         };
         let taken = scope.names.keys().filter(|name| within(name)).min().map(|name| name.to_string());
         let taken = taken.or_else(|| {
-            let overlapping = scope.ranges.iter().filter(|(other, (others, _))| overlap(other, *others));
-            overlapping.map(|(other, _)| format!("{other}<...>")).min()
+            let overlapping = scope.ranges.iter().filter(|(other, others, _)| overlap(other, *others));
+            overlapping.map(|(other, ..)| format!("{other}<...>")).min()
         });
-        if let Some(name) =
-            taken.or_else(|| scope.ranges.contains_key(prefix).then(|| format!("{prefix}<...>")))
-        {
+        let again = || scope.ranges.iter().any(|(other, ..)| other == prefix);
+        if let Some(name) = taken.or_else(|| again().then(|| format!("{prefix}<...>"))) {
             return Err(Error::Redeclared { at, name });
         }
-        scope.ranges.insert(prefix.clone(), (count, ty));
+        scope.ranges.push((prefix.clone(), count, ty));
         Ok(())
     }
 

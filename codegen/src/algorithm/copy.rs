@@ -388,8 +388,7 @@ pub(super) fn block(group: &[Site], bits: i64) -> Result<Option<(Expr, Expr)>, E
 fn consecutive(group: &[Site]) -> Option<i64> {
     let (first, together) = group[0].offset()?;
     let follows = |(i, value): (usize, &Site)| {
-        let at = value.offset().map(|(offset, _)| (&offset - &first).as_constant());
-        at == Some(Some(i as i64))
+        value.offset().and_then(|(offset, _)| offset.distance(&first)) == Some(i as i64)
     };
     group.iter().enumerate().all(follows).then_some(together)
 }

@@ -114,8 +114,9 @@ pub(super) fn every_value<E: Data>(
     every: i64,
 ) -> Result<Vec<Site>, Error> {
     let count = crate::sizes::static_size(what, tensor.layout())?;
+    let values = engine::Values::of(tensor.engine(), *tensor.layout());
     let value = |i| {
-        let value: Site = engine::at(tensor, i)?.into();
+        let value: Site = values.at(i)?.into();
         value.rmem().map_or(Ok(()), Rmem::check)?;
         Ok(value)
     };

@@ -4,14 +4,14 @@ use std::panic::Location;
 
 use girih_layout::Lay;
 use girih_ptx::{Operand as Ptx, Type};
-use girih_tensor::{DType, Engine, Slice, Tensor};
+use girih_tensor::{DType, Engine, Tensor};
 
 use super::congruent::{self, Held};
 use super::scalars::{extract, insert};
 use crate::atom::{Major, MmaAtom, MmaKind};
 use crate::builder::{Builder, Cond, Reg};
 use crate::sizes::{ONE, static_size};
-use crate::{Descriptor, Error, Expr, Operand, Rmem, TiledMma};
+use crate::{Descriptor, Error, Expr, Operand, Rmem, TiledMma, engine};
 
 /// An engine that an MMA takes A or B from: registers, or descriptors of shared memory.
 pub trait MmaOperand: Engine<Index = Expr> {
@@ -211,6 +211,10 @@ pub fn gemm<A: MmaOperand, B: MmaOperand>(
     let held = [held(a_tensor), held(b_tensor), held(c_tensor)];
     congruent::product(&with.atom, &held, layouts)?;
     let site = Location::caller();
+    let atom = with.atom;
+    let mut a_values = Values::new(&atom, Operand::A, a_tensor, [m, k])?;
+    let mut b_values = Values::new(&atom, Operand::B, b_tensor, [n, k])?;
+    let mut c_values = Values::new(&atom, Operand::C, c_tensor, [m, n])?;
     for (step_k, i) in (0..k).flat_map(|step| (0..m).map(move |i| (step, i))) {
         if step_k > 0 {
             with.accumulate = Cond::Always;
@@ -218,9 +222,14 @@ pub fn gemm<A: MmaOperand, B: MmaOperand>(
         for step in 0..n {
             // Goes back and forth along N, so that neighbours share a fragment.
             let j = if i % 2 == 0 { step } else { n - 1 - step };
-            let c = values(c_tensor, &[i, j])?;
-            let (a, b_values) = (values(a_tensor, &[i, step_k])?, values(b_tensor, &[j, step_k])?);
-            b.on_behalf(site, |b| one(b, &with, &a, &b_values, &c))?;
+            b.on_behalf(site, |b| {
+                let operands = [
+                    a_values.operand(b, [i, step_k])?,
+                    b_values.operand(b, [j, step_k])?,
+                    c_values.operand(b, [i, j])?,
+                ];
+                one(b, &with, operands, || c_values.engine([i, j]))
+            })?;
         }
     }
     Ok(())
@@ -239,32 +248,69 @@ fn of_one<E: Engine>(tensor: &Tensor<E>) -> Result<Tensor<E>, Error> {
     Ok(Tensor::new(tensor.engine().clone(), layout))
 }
 
-/// The values of one instruction, at as many coordinates of `at` as there are modes after the first.
-fn values<E: Engine<Index = Expr>>(tensor: &Tensor<E>, at: &[i64]) -> Result<Tensor<E>, Error> {
-    let rank = tensor.layout().rank();
-    if tensor.layout().is_leaf() {
-        return Ok(Tensor::new(tensor.engine().clone(), Lay::concat(&[*tensor.layout()])?));
-    }
-    let fixed = at.iter().take(rank - 1).map(|&i| Slice::At(Expr::from(i)));
-    Ok(tensor.slice(Slice::tuple([Slice::All].into_iter().chain(fixed)))?)
+/// What the instructions of a product take of an operand.
+struct Values<'t, E> {
+    atom: &'t MmaAtom,
+    which: Operand,
+    /// The values of one instruction, and the first values of all instructions.
+    each: Lay,
+    first: engine::Values<'t, E>,
+    /// The extent of the first mode after the values.
+    rows: i64,
+    /// By coordinate, once an instruction has taken it; empty where each instruction has registers of its own written for it.
+    taken: Vec<Option<Ptx>>,
 }
 
-fn one<A: MmaOperand, B: MmaOperand>(
+impl<'t, E: MmaOperand> Values<'t, E> {
+    fn new(
+        atom: &'t MmaAtom,
+        which: Operand,
+        tensor: &'t Tensor<E>,
+        [rows, columns]: [i64; 2],
+    ) -> Result<Values<'t, E>, Error> {
+        let layout = tensor.layout();
+        let mut rest = vec![ONE];
+        for mode in 1..if layout.is_leaf() { 1 } else { layout.rank() } {
+            rest.push(layout.mode(mode)?);
+        }
+        let (each, rest) = (if layout.is_leaf() { *layout } else { layout.mode(0)? }, Lay::concat(&rest)?);
+        let unpacked = atom.kind == MmaKind::Fma && atom.dtype(which).bits() == 16;
+        let own = unpacked || tensor.engine().registers().is_none();
+        let count = if own { 0 } else { (rows * columns) as usize };
+        let first = engine::Values::of(tensor.engine(), rest);
+        Ok(Values { atom, which, each, first, rows, taken: vec![None; count] })
+    }
+
+    /// The engine at the values of the instruction at a coordinate of the modes after the values.
+    fn engine(&self, [i, j]: [i64; 2]) -> Result<E, Error> {
+        Ok(self.first.at(i + j * self.rows)?)
+    }
+
+    /// The operand of the instruction at a coordinate of the modes after the values.
+    fn operand(&mut self, b: &mut Builder, at: [i64; 2]) -> Result<Ptx, Error> {
+        let place = (at[0] + at[1] * self.rows) as usize;
+        if let Some(Some(taken)) = self.taken.get(place) {
+            return Ok(taken.clone());
+        }
+        let operand = self.engine(at)?.operand(b, self.atom, self.which, &self.each)?;
+        self.taken.get_mut(place).into_iter().for_each(|taken| *taken = Some(operand.clone()));
+        Ok(operand)
+    }
+}
+
+/// One instruction. `packed` returns the registers of C at the value that the instruction computes.
+fn one(
     b: &mut Builder,
     with: &MmaWith,
-    a_values: &Tensor<A>,
-    b_values: &Tensor<B>,
-    c_values: &Tensor<Rmem>,
+    [a, bb, c]: [Ptx; 3],
+    packed: impl FnOnce() -> Result<Rmem, Error>,
 ) -> Result<(), Error> {
     let atom = &with.atom;
-    let a = a_values.engine().operand(b, atom, Operand::A, &a_values.layout().mode(0)?)?;
-    let bb = b_values.engine().operand(b, atom, Operand::B, &b_values.layout().mode(0)?)?;
-    let c = c_values.engine().operand(b, atom, Operand::C, &c_values.layout().mode(0)?)?;
     let (opcode, modifiers) = (atom.opcode(), atom.modifiers());
     if atom.kind == MmaKind::Fma && atom.c_type.bits() == 16 {
         let sum = b.reg(Type::B16);
         b.inst(opcode, &modifiers, vec![Ptx::from(&sum), a, bb, c]);
-        insert(b, c_values.engine(), &sum, false);
+        insert(b, &packed()?, &sum, false);
         return Ok(());
     }
     if !atom.kind.is_wgmma() {

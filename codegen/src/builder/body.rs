@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 use std::panic::Location;
+use std::sync::Arc;
 
-use girih_ptx::{Claim, Item, Module, Name, Notes, Site, Statement};
+use girih_ptx::{Claim, Module, Name, Notes, Site, Statement};
 
 /// Statements in order, the line of the program that wrote each, and the claims, each with the number of statements before it.
 #[derive(Default)]
@@ -12,9 +13,6 @@ pub(super) struct Body {
     sites: Vec<Option<&'static Location<'static>>>,
     claims: Vec<(usize, Claim)>,
 }
-
-/// The beginning of a marker's comment; no other comment begins so.
-const MARKER: &str = "girih: behind statement ";
 
 impl Body {
     pub(super) fn push(&mut self, statement: Statement, site: Option<&'static Location<'static>>) {
@@ -73,42 +71,17 @@ pub(super) struct Known {
 impl Known {
     /// The sites and claims by lines of the text of `module`, whose kernel `name` has the statements.
     pub(super) fn by_lines(self, module: &Module, name: &Name) -> Notes {
-        let (text, lines) = lines_behind(module, name);
-        let line = |behind: usize| lines.get(&behind).copied().unwrap_or(0);
+        let (text, lines) = module.text_with_lines(name);
+        // A claim in front of every statement has no line.
+        let line = |behind: usize| if behind == 0 { 0 } else { lines.get(behind).copied().unwrap_or(0) };
         let claims = self.claims.into_iter().map(|(behind, claim)| Claim { line: line(behind), ..claim });
-        let mut files = HashMap::new();
+        let mut files = HashMap::<&str, Arc<str>>::new();
         let sites = self.sites.iter().enumerate().filter_map(|(i, site)| {
-            let mut site = Site::from((*site)?);
+            let site = (*site)?;
             // Sites in one file share the file's name.
-            site.file = files.entry(site.file.clone()).or_insert(site.file).clone();
-            Some((line(i + 1), site))
+            let file = files.entry(site.file()).or_insert_with(|| site.file().into()).clone();
+            Some((line(i + 1), Site { file, line: site.line(), column: site.column() }))
         });
         Notes::new(&text, claims.collect(), sites.collect())
     }
-}
-
-/// The text of a module, and for every `n` the line of that text on which the `n`-th statement of kernel `name` ends, counted from
-/// 1. To find the lines, a copy of the module gets a marker behind each statement.
-fn lines_behind(module: &Module, name: &Name) -> (String, HashMap<usize, u32>) {
-    let mut marked = module.clone();
-    for item in &mut marked.items {
-        let Item::Kernel(kernel) = item else { continue };
-        if kernel.name == *name {
-            let marker = |behind: usize| Statement::Comment(format!("{MARKER}{behind}").into());
-            let statements = std::mem::take(&mut kernel.body).into_iter();
-            kernel.body =
-                statements.enumerate().flat_map(|(i, statement)| [statement, marker(i + 1)]).collect();
-        }
-    }
-    let (mut text, mut lines, mut line) = (String::new(), HashMap::new(), 0);
-    for of_marked in marked.to_string().split_inclusive('\n') {
-        match of_marked.split_once(MARKER).and_then(|(_, number)| number.trim().parse().ok()) {
-            Some(number) => drop(lines.insert(number, line)),
-            None => {
-                line += 1;
-                text.push_str(of_marked);
-            }
-        }
-    }
-    (text, lines)
 }

@@ -73,20 +73,21 @@ impl Builder {
         }
         module.notes = known.by_lines(&module, &name).with_launches(vec![launch]);
         let missing = || Error::Config { what: "kernel", value: name.to_string(), accepted: "one".into() };
-        let info = module.kernels().pop().ok_or_else(missing)?;
+        let info = module.kernels_as_noted().pop().ok_or_else(missing)?;
         Ok(Kernel::new(module, info))
     }
 }
 
 /// Gives the module the target and the version that its instructions need, and verifies it.
 fn needs(module: &mut Module) -> Result<(), girih_ptx::Error> {
+    let needs = module.needs()?;
     // Some instructions exist on one architecture alone, such as wgmma.
-    let required = module.required_target()?;
-    if required.suffix.is_some() && required.sm == module.target.sm {
-        module.target = required;
+    if needs.specific && needs.sm == module.target.sm {
+        module.target = needs.target();
     }
-    module.version = module.required_version()?;
-    module.verify()
+    module.version = needs.version.max(module.target.version());
+    // All else has been verified.
+    if needs.met_by(module.target) { Ok(()) } else { module.verify() }
 }
 
 /// The error with the line of the program that wrote the wrong instruction.

@@ -1,6 +1,7 @@
 //! Computes expressions into registers.
 
 use std::panic::Location;
+use std::rc::Rc;
 
 use girih_ptx::{Modifier, Opcode, Operand, Type, Word};
 
@@ -268,7 +269,7 @@ impl Builder {
             let product = self.value(&Expr::from_terms(&[&product], 0), width)?;
             return Ok(self.scale(depth, width, &product, term.coefficient));
         }
-        let mut atoms = term.atoms.clone();
+        let mut atoms = term.atoms.to_vec();
         atoms.sort_by_key(|a| self.atom_depth(a));
         let Some(last) = atoms.pop() else {
             return Ok(self.emit(
@@ -282,7 +283,8 @@ impl Builder {
         if atoms.is_empty() {
             return self.atom(&last, width, depth);
         }
-        let (left, right) = (Term { atoms, coefficient: 1 }, Term { atoms: vec![last], coefficient: 1 });
+        let [left, right] =
+            [atoms.into(), [last].into()].map(|atoms: Rc<[Atom]>| Term { atoms, coefficient: 1 });
         let narrow = |t: &Term| Width::of(t.range()) == Width::W32;
         if width == Width::W64 && narrow(&left) && narrow(&right) {
             let a = self.value(&Expr::from_terms(&[&left], 0), Width::W32)?;

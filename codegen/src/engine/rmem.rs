@@ -18,7 +18,7 @@ use crate::expr::Expr;
 /// refused ([`crate::Error::Incongruent`]); [`Rmem::of_no_tile`] permits it.
 #[derive(Clone, Debug)]
 pub struct Rmem {
-    regs: Vec<Reg>,
+    regs: Rc<[Reg]>,
     dtype: DType,
     values: usize,
     /// The number of the value at which the engine stands.
@@ -41,6 +41,14 @@ impl Engine for Rmem {
         Space::Rmem
     }
     fn advance(&self, steps: &[(Expr, Stride)]) -> Result<Rmem, Error> {
+        // With constant digits, as they should be, in integers.
+        let step = |offset: i64, (digit, stride): &(Expr, Stride)| match stride {
+            Stride::Int(by) => offset.checked_add(digit.as_constant()?.checked_mul(by.get()?)?),
+            _ => None,
+        };
+        if let Some(offset) = steps.iter().try_fold(self.offset, step) {
+            return Ok(Rmem { offset, ..self.clone() });
+        }
         let moved = advanced(&Expr::from(self.offset), steps)?;
         let offset = moved
             .as_constant()
@@ -69,7 +77,7 @@ impl Rmem {
             _ => Type::B32,
         };
         Rmem {
-            regs: builder.regs(ty, values.div_ceil(per_register(dtype))),
+            regs: builder.regs(ty, values.div_ceil(per_register(dtype))).into(),
             dtype,
             values,
             offset: 0,

@@ -1,6 +1,9 @@
 //! Sums and products of polynomials, and their text.
 
-use super::{Atom, Expr, Term};
+use std::cmp::Ordering;
+use std::rc::Rc;
+
+use super::{Atom, Expr, Sum, Term};
 
 /// The result of an operation on `a` and `b`. It is beyond 64 bits if an operand is so, or if `result` is `None`.
 fn or_beyond(result: Option<Expr>, a: &Expr, operator: char, b: &Expr) -> Expr {
@@ -16,9 +19,10 @@ impl std::ops::Add for &Expr {
         if other.as_constant() == Some(0) {
             return self.clone();
         }
-        let terms = self.0.terms.iter().chain(&other.0.terms).cloned().collect();
-        let constant = self.0.constant.checked_add(other.0.constant);
-        or_beyond(constant.and_then(|constant| Expr::collect(terms, constant)), self, '+', other)
+        if self.as_constant() == Some(0) {
+            return other.clone();
+        }
+        or_beyond(sum(self, other), self, '+', other)
     }
 }
 
@@ -36,17 +40,45 @@ impl std::ops::Mul for &Expr {
     }
 }
 
+/// Merges the terms of two sums, which are in order.
+fn sum(left: &Expr, right: &Expr) -> Option<Expr> {
+    let mut terms = Vec::with_capacity(left.0.terms.len() + right.0.terms.len());
+    let (mut a, mut b) = (left.0.terms.iter().peekable(), right.0.terms.iter().peekable());
+    while let (Some(x), Some(y)) = (a.peek(), b.peek()) {
+        match x.atoms.cmp(&y.atoms) {
+            Ordering::Less => terms.extend(a.next().cloned()),
+            Ordering::Greater => terms.extend(b.next().cloned()),
+            Ordering::Equal => {
+                let coefficient = x.coefficient.checked_add(y.coefficient)?;
+                if coefficient != 0 {
+                    terms.push(Term { atoms: x.atoms.clone(), coefficient });
+                }
+                a.next();
+                b.next();
+            }
+        }
+    }
+    terms.extend(a.chain(b).cloned());
+    Some(Expr(Sum::new(terms, left.0.constant.checked_add(right.0.constant)?)))
+}
+
 fn product(left: &Expr, right: &Expr) -> Option<Expr> {
+    if let Some(by) = right.as_constant() {
+        return left.scaled(by);
+    }
+    if let Some(by) = left.as_constant() {
+        return right.scaled(by);
+    }
     let mut terms = Vec::new();
-    let mut push = |atoms: Vec<Atom>, a: i64, b: i64| {
+    let mut push = |atoms: Rc<[Atom]>, a: i64, b: i64| {
         terms.push(Term { atoms, coefficient: a.checked_mul(b)? });
         Some(())
     };
     for a in &left.0.terms {
         for b in &right.0.terms {
-            let mut atoms: Vec<Atom> = a.atoms.iter().chain(&b.atoms).cloned().collect();
+            let mut atoms: Vec<Atom> = a.atoms.iter().chain(b.atoms.iter()).cloned().collect();
             atoms.sort_unstable();
-            push(atoms, a.coefficient, b.coefficient)?;
+            push(atoms.into(), a.coefficient, b.coefficient)?;
         }
         push(a.atoms.clone(), a.coefficient, right.0.constant)?;
     }

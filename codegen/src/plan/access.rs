@@ -91,9 +91,9 @@ impl fmt::Display for Conflict {
 impl WarpAccess {
     /// The groups of lanes that shared memory serves together: as many lanes as ask for 128 bytes.
     pub(super) fn phases(&self) -> impl Iterator<Item = (i64, Vec<(i64, i64)>)> {
-        let together = (WAVEFRONT / self.bytes.max(WORD)).max(1);
+        let together = self.together();
         let words = move |(i, lanes): (usize, &[i64])| {
-            let first = i as i64 * together;
+            let first = (i * together) as i64;
             let word = move |(lane, &at): (usize, &i64)| {
                 let words = at.div_euclid(WORD)..=(at + self.bytes - 1).div_euclid(WORD);
                 words.map(move |word| (word, first + lane as i64))
@@ -103,7 +103,7 @@ impl WarpAccess {
             words.dedup_by_key(|(word, _)| *word);
             (first, words)
         };
-        self.addresses.chunks(together as usize).enumerate().map(words)
+        self.addresses.chunks(together).enumerate().map(words)
     }
 
     /// The same access after a swizzle, which keeps the access's vectors whole, has moved the offsets of elements of `bits` bits.
@@ -125,15 +125,28 @@ impl WarpAccess {
     /// assert!(column(33).wavefronts().is_least());
     /// ```
     pub fn wavefronts(&self) -> Pieces {
-        let phase = |(_, words): (i64, Vec<(i64, i64)>)| {
+        let mut words = Vec::with_capacity(BANKS as usize);
+        let phase = |lanes: &[i64]| {
+            words.clear();
             let mut banks = [0; BANKS as usize];
-            words.iter().for_each(|(word, _)| banks[word.rem_euclid(BANKS) as usize] += 1);
-            Pieces {
-                taken: banks.into_iter().fold(0, i64::max),
-                least: (words.len() as i64 + BANKS - 1) / BANKS,
+            for at in lanes {
+                for word in at.div_euclid(WORD)..=(at + self.bytes - 1).div_euclid(WORD) {
+                    let given = &mut banks[word.rem_euclid(BANKS) as usize];
+                    if *given == 0 || !words.contains(&word) {
+                        *given += 1;
+                        words.push(word);
+                    }
+                }
             }
+            let least = (words.len() as i64 + BANKS - 1) / BANKS;
+            Pieces { taken: banks.into_iter().fold(0, i64::max), least }
         };
-        self.phases().map(phase).sum()
+        self.addresses.chunks(self.together()).map(phase).sum()
+    }
+
+    /// The number of lanes that shared memory serves together.
+    fn together(&self) -> usize {
+        (WAVEFRONT / self.bytes.max(WORD)).max(1) as usize
     }
 
     /// For every lane, how many words the busiest of the banks that it asks has to give while the lane is served: 1 without a
@@ -149,7 +162,7 @@ impl WarpAccess {
     /// ```
     pub fn ways(&self) -> Vec<i64> {
         let mut ways = vec![1; self.addresses.len()];
-        let together = (WAVEFRONT / self.bytes.max(WORD)).max(1) as usize;
+        let together = self.together();
         for (first, words) in self.phases() {
             let mut banks = [0; BANKS as usize];
             words.iter().for_each(|(word, _)| banks[word.rem_euclid(BANKS) as usize] += 1);

@@ -2,7 +2,7 @@
 
 use girih_layout::{Composed, Lay, Swizzle};
 
-use super::access::{Pieces, warp_accesses};
+use super::access::{Pieces, WarpAccess, warp_accesses};
 use crate::Error;
 
 /// An access to a tile in shared memory: a copy's stores, `ldmatrix` (the lanes that give the rows' addresses, 16 bytes
@@ -44,11 +44,15 @@ pub fn best_swizzle(layout: &Lay, bits: i64, accesses: &[Access]) -> Result<(Swi
     for Access { tv, vector } in accesses {
         all.extend(warp_accesses(&plain, tv, bits, *vector)?);
     }
-    // A swizzle moves whole vectors, so that each access stays one access.
-    let cost = |swizzle: Swizzle| -> Pieces {
-        all.iter().map(|access| access.swizzled(swizzle, bits).wavefronts()).sum()
+    // A swizzle moves whole vectors, so that each access stays one access. What takes `most` wavefronts or more is not counted further.
+    let cost = |swizzle: Swizzle, most: i64| -> Option<Pieces> {
+        let add = |sum: Pieces, access: &WarpAccess| {
+            let sum: Pieces = [sum, access.swizzled(swizzle, bits).wavefronts()].into_iter().sum();
+            Some(sum).filter(|sum| sum.taken < most)
+        };
+        all.iter().try_fold(Pieces::default(), add)
     };
-    let mut best = (Swizzle::NONE, cost(Swizzle::NONE));
+    let mut best = (Swizzle::NONE, cost(Swizzle::NONE, i64::MAX).unwrap_or_default());
     let not_static = || Error::NotStatic { what: "best_swizzle", layout: layout.to_string() };
     let cosize = layout.cosize()?.get().ok_or_else(not_static)?;
     // A swizzle permutes the indices of whole periods only.
@@ -63,8 +67,7 @@ pub fn best_swizzle(layout: &Lay, bits: i64, accesses: &[Access]) -> Result<(Swi
                     return Ok(best);
                 }
                 let swizzle = Swizzle::new(bits, base, shift as i32)?;
-                let taken = cost(swizzle);
-                if taken.taken < best.1.taken {
+                if let Some(taken) = cost(swizzle, best.1.taken) {
                     best = (swizzle, taken);
                 }
             }

@@ -3,7 +3,7 @@
 use super::operand::Context;
 use super::order::ordered;
 use super::show::{alternatives, expected_operand};
-use super::{Form, OperandSlot, When, forms};
+use super::{Form, Kind, OperandSlot, When, forms};
 use crate::{Error, Inst, Modifier, Name, Operand, Type, VarSpace};
 
 /// The form that `inst` has. Names are not looked up: any name may stand for a register or a label.
@@ -43,23 +43,34 @@ pub(crate) fn resolve(inst: &Inst, names: Option<&dyn Names>) -> Result<(&'stati
         return Err(Error::UnknownOpcode { at: inst.span, word: inst.opcode.to_string() });
     }
     let modifiers = ordered(inst.opcode, &inst.modifiers);
-    let mut nearest = Nearest { place: 0, accepted: Vec::new(), end: false };
+    let mut filled = Vec::new();
+    for form in forms(inst.opcode) {
+        if filled_by(form, &modifiers, &mut filled, &mut None) && misfit(inst, form, &filled, names).is_none()
+        {
+            return Ok((form, filled));
+        }
+    }
+    Err(refusal(inst, &modifiers, names))
+}
+
+/// The error of an instruction that no form takes, for the form that comes nearest.
+fn refusal(inst: &Inst, modifiers: &[Modifier], names: Option<&dyn Names>) -> Error {
+    let mut filled = Vec::new();
+    let mut nearest = Some(Nearest { place: 0, accepted: Vec::new(), end: false });
     let mut trouble: Option<(usize, Error)> = None;
     for form in forms(inst.opcode) {
-        let mut filled = vec![None; form.slots.len()];
-        if !fill(form, 0, &modifiers, 0, &mut filled, &mut nearest) {
-            continue;
-        }
-        match check_operands(inst, form, &filled, names) {
-            Ok(()) => return Ok((form, filled)),
-            Err((place, error)) => {
-                if trouble.as_ref().is_none_or(|(furthest, _)| place > *furthest) {
-                    trouble = Some((place, error));
-                }
+        if filled_by(form, modifiers, &mut filled, &mut nearest)
+            && let Some(misfit) = misfit(inst, form, &filled, names)
+        {
+            let (place, error) = misfit.error(inst, form, &filled, names);
+            if trouble.as_ref().is_none_or(|(furthest, _)| place > *furthest) {
+                trouble = Some((place, error));
             }
         }
     }
-    Err(trouble.map_or_else(|| nearest.error(inst, &modifiers), |(_, error)| error))
+    let unfilled = || nearest.map(|nearest| nearest.error(inst, modifiers));
+    let unknown = || Error::UnknownOpcode { at: inst.span, word: inst.opcode.to_string() };
+    trouble.map(|(_, error)| error).or_else(unfilled).unwrap_or_else(unknown)
 }
 
 /// How far the modifiers match before no form accepts the next one, and what forms would accept in that place.
@@ -106,6 +117,18 @@ impl Nearest {
     }
 }
 
+/// Whether the modifiers fill the slots of `form`; `nearest` is told where they do not, if there is one.
+fn filled_by(
+    form: &Form,
+    modifiers: &[Modifier],
+    filled: &mut Filled,
+    nearest: &mut Option<Nearest>,
+) -> bool {
+    filled.clear();
+    filled.resize(form.slots.len(), None);
+    fill(form, 0, modifiers, 0, filled, nearest)
+}
+
 /// Fills the slots from `slot` on with the modifiers from `place` on; every modifier must find its slot.
 fn fill(
     form: &Form,
@@ -113,11 +136,12 @@ fn fill(
     modifiers: &[Modifier],
     place: usize,
     filled: &mut Filled,
-    nearest: &mut Nearest,
+    nearest: &mut Option<Nearest>,
 ) -> bool {
+    let mut note = |slot| nearest.iter_mut().for_each(|nearest| nearest.note(place, slot));
     let Some(here) = form.slots.get(slot) else {
         if place < modifiers.len() {
-            nearest.note(place, None);
+            note(None);
         }
         return place == modifiers.len();
     };
@@ -129,29 +153,34 @@ fn fill(
             }
             filled[slot] = None;
         }
-        _ => nearest.note(place, Some(here)),
+        _ => note(Some(here)),
     }
     here.optional && fill(form, slot + 1, modifiers, place, filled, nearest)
 }
 
 /// The operand slots that are in use, given the modifiers and the number of operands; `None` if the number is wrong.
 pub fn operand_slots(form: &Form, filled: &Filled, count: usize) -> Option<Vec<&'static OperandSlot>> {
+    slots_in_use(form, filled, count).map(Iterator::collect)
+}
+
+fn slots_in_use(
+    form: &Form,
+    filled: &Filled,
+    count: usize,
+) -> Option<impl Iterator<Item = &'static OperandSlot>> {
     let there = |slot: &OperandSlot| match slot.when {
         When::Always => true,
         When::Slot(index) => filled.get(index).is_some_and(Option::is_some),
         When::Optional => false,
     };
     let required = form.operands.iter().filter(|slot| there(slot)).count();
-    let mut spare = count.checked_sub(required)?;
-    let mut slots = Vec::new();
-    for slot in form.operands {
+    let optional = form.operands.iter().filter(|slot| slot.when == When::Optional).count();
+    let mut spare = count.checked_sub(required).filter(|spare| *spare <= optional)?;
+    Some(form.operands.iter().filter(move |slot| {
         let taken = slot.when == When::Optional && spare > 0;
         spare -= usize::from(taken);
-        if taken || there(slot) {
-            slots.push(slot);
-        }
-    }
-    (spare == 0).then_some(slots)
+        taken || there(slot)
+    }))
 }
 
 impl Inst {
@@ -174,9 +203,9 @@ impl Inst {
     /// ```
     pub fn written(&self) -> Vec<&Name> {
         let Ok((form, filled)) = resolve(self, None) else { return Vec::new() };
-        let slots = operand_slots(form, &filled, self.operands.len()).unwrap_or_default();
+        let slots = slots_in_use(form, &filled, self.operands.len()).into_iter().flatten();
         let mut names = Vec::new();
-        for (_, operand) in slots.iter().zip(&self.operands).filter(|(slot, _)| slot.kind.is_written()) {
+        for (_, operand) in slots.zip(&self.operands).filter(|(slot, _)| slot.kind.is_written()) {
             operand.names(&mut names);
         }
         names.retain(|name| &***name != "_");
@@ -184,37 +213,40 @@ impl Inst {
     }
 }
 
-/// Checks the operands. An error has a number that is the greater the further the operands fit.
-fn check_operands(
-    inst: &Inst,
-    form: &Form,
-    filled: &Filled,
-    names: Option<&dyn Names>,
-) -> Result<(), (usize, Error)> {
-    let Some(slots) = operand_slots(form, filled, inst.operands.len()) else {
-        let error = Error::OperandCount {
-            at: inst.span,
-            inst: inst.brief(),
-            form: form.to_string(),
-            found: inst.operands.len(),
-        };
-        return Err((0, error));
-    };
+/// What of an instruction's operands does not fit a form: their number, or the operand of a number from 0.
+enum Misfit {
+    Count,
+    Operand(usize, Kind),
+}
+
+/// The first misfit, if there is one.
+fn misfit(inst: &Inst, form: &Form, filled: &Filled, names: Option<&dyn Names>) -> Option<Misfit> {
+    let Some(slots) = slots_in_use(form, filled, inst.operands.len()) else { return Some(Misfit::Count) };
     let context = Context { filled, names };
-    for (i, (slot, operand)) in slots.iter().zip(&inst.operands).enumerate() {
-        if !context.fits(slot.kind, operand) {
-            let error = Error::Operand {
-                at: inst.span,
-                inst: inst.brief(),
-                number: i + 1,
-                expected: expected_operand(slot.kind, filled),
-                found: context.describe(operand),
-            };
-            // If two forms fail at the same operand, the error is that of the form whose operand has braces if and only
-            // if the instruction's has.
-            let alike = slot.kind.is_braced(filled) == matches!(operand, Operand::Vector(_));
-            return Err((2 * (i + 1) + usize::from(alike), error));
-        }
+    let fits = |(_, (slot, operand)): &(usize, (&OperandSlot, &Operand))| context.fits(slot.kind, operand);
+    let (i, (slot, _)) = slots.zip(&inst.operands).enumerate().find(|at| !fits(at))?;
+    Some(Misfit::Operand(i, slot.kind))
+}
+
+impl Misfit {
+    /// The error, with a number that is the greater the further the operands fit.
+    fn error(self, inst: &Inst, form: &Form, filled: &Filled, names: Option<&dyn Names>) -> (usize, Error) {
+        let (at, found) = (inst.span, inst.operands.len());
+        let Misfit::Operand(i, kind) = self else {
+            let form = form.to_string();
+            return (0, Error::OperandCount { at, inst: inst.brief(), form, found });
+        };
+        let operand = &inst.operands[i];
+        let error = Error::Operand {
+            at,
+            inst: inst.brief(),
+            number: i + 1,
+            expected: expected_operand(kind, filled),
+            found: Context { filled, names }.describe(operand),
+        };
+        // If two forms fail at the same operand, the error is that of the form whose operand has braces if and only
+        // if the instruction's has.
+        let alike = kind.is_braced(filled) == matches!(operand, Operand::Vector(_));
+        (2 * (i + 1) + usize::from(alike), error)
     }
-    Ok(())
 }

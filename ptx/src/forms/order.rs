@@ -1,25 +1,27 @@
 //! The order of modifiers that the assembler leaves open.
 
+use std::borrow::Cow;
+
 use crate::{Modifier, Opcode, Word};
 
 /// The modifiers in the order that the table has. The assembler accepts the memory order, the scope, the state space
 /// and the operation of a memory access in any order, as in `atom.add.acq_rel.cta.u32` and `ld.global.acquire.gpu.u32`,
 /// and the `.relu` of a conversion before or after `.satfinite`.
-pub fn ordered(opcode: Opcode, modifiers: &[Modifier]) -> Vec<Modifier> {
-    let mut ordered = modifiers.to_vec();
+pub fn ordered(opcode: Opcode, modifiers: &[Modifier]) -> Cow<'_, [Modifier]> {
     let rank = match opcode {
         Opcode::Atom | Opcode::Red | Opcode::Ld | Opcode::St => access,
         Opcode::Cvt => conversion,
         Opcode::Fence => fence,
         // In `max.s32.relu` the type, which the table has last, stands before `.relu`.
         Opcode::Min | Opcode::Max => |_| 0,
-        _ => return ordered,
+        _ => return Cow::Borrowed(modifiers),
     };
+    let mut ordered = modifiers.to_vec();
     ordered.sort_by_key(|&modifier| match modifier {
         Modifier::Word(word) => rank(word),
         Modifier::Type(_) => u32::MAX,
     });
-    ordered
+    Cow::Owned(ordered)
 }
 
 fn access(word: Word) -> u32 {

@@ -80,11 +80,15 @@ impl<'a> Side<'a> {
         let threads = self.elements.threads.count;
         let extent = modes[i] as usize;
         let mut places: Vec<Option<(i64, usize, usize)>> = vec![None; threads.div_ceil(lanes) * extent];
-        for (t, v) in (0..threads).flat_map(|t| (0..self.each).map(move |v| (t, v))) {
-            let inside = self.atom.at((t % lanes + v * lanes) as i64)?;
+        // An atom whose layouts leave its shape is refused where it is used.
+        let row = |inside: i64| {
             let row = if i == 0 { inside.checked_rem(modes[0]) } else { inside.checked_div(modes[0]) };
-            // An atom whose layouts leave its shape is refused where it is used.
-            let row = row.and_then(|row| usize::try_from(row).ok()).filter(|&row| row < extent);
+            row.and_then(|row| usize::try_from(row).ok()).filter(|&row| row < extent)
+        };
+        // By lane and value of the atom.
+        let rows: Vec<Option<usize>> = self.atom.indices()?.map(row).collect();
+        for (t, v) in (0..threads).flat_map(|t| (0..self.each).map(move |v| (t, v))) {
+            let row = rows.get(t % lanes + v * lanes).copied().flatten();
             let Some(slot) = row.and_then(|row| places.get_mut(t / lanes * extent + row)) else { continue };
             let place = self.elements.at(i, (t, v));
             match slot {
