@@ -12,6 +12,7 @@ mod records;
 mod reference;
 mod repitch;
 mod run;
+mod workspace;
 
 pub use bind::Given;
 pub use candidates::{candidates, configurations, described};

@@ -6,6 +6,7 @@ use girih_device::{Arg, Buffer, BufferArg, Kernel, Launch, LaunchConfig, Pod, Te
 use girih_tensor::{DType, Element};
 
 use super::repitch::between;
+use super::workspace::Workspace;
 use super::{Problem, matrix};
 use crate::Error;
 use crate::launch::overlap;
@@ -154,21 +155,6 @@ pub(super) struct Binding<'a> {
     pub(super) order: Option<&'a Buffer<u32>>,
     pub(super) workspace: Option<&'a Workspace>,
     pub(super) given: &'a [(&'a str, Given<'a>)],
-}
-
-/// What blocks that share a tile hand to one another: their sums, and whose turn it is to add.
-#[derive(Debug)]
-pub(super) struct Workspace {
-    pub(super) sums: Buffer<u8>,
-    pub(super) turns: Buffer<u8>,
-}
-
-impl Workspace {
-    /// Makes the workspace what a launch expects, after one that has stopped halfway: counters that it left behind would let a later block
-    /// take itself for the last one.
-    pub(super) fn reset(&self) -> Result<(), Error> {
-        Ok(self.turns.fill_bytes(0)?)
-    }
 }
 
 /// The names of the parameters whose arguments each call is given.

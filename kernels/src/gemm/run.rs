@@ -8,9 +8,10 @@ use girih_tensor::{DType, Element};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::bind::{Binding, Given, Workspace};
+use super::bind::{Binding, Given};
 use super::call::Call;
 use super::passes::{Copies, Opened};
+use super::workspace::{Shared, Workspace};
 use super::{KernelKind, Prepared, Problem, Records, choose, repitched};
 use crate::Error;
 use crate::launch::apart;
@@ -23,6 +24,18 @@ struct Loaded {
     kernel: Kernel,
     generated: GemmKernel,
     multiprocessors: u32,
+}
+
+impl Loaded {
+    /// The bytes of the sums and of the counters that blocks which share tiles hand to one another.
+    fn workspace(&self, problem: &Problem, pieces: Option<&Pieces>) -> Result<[u64; 2], Error> {
+        let [m, n, _] = problem.mnk();
+        Ok(match pieces {
+            // The kernel has the parameters also where no tile is cut.
+            Some(pieces) => pieces.workspace().map(|bytes| bytes.max(LINE)),
+            None => self.generated.workspace([m, n, problem.batches()])?,
+        })
+    }
 }
 
 /// The order of tiles, or the pieces of tiles, on the device.
@@ -43,6 +56,7 @@ pub struct Gemms {
     device: Device,
     loaded: Mutex<Vec<Arc<Loaded>>>,
     orders: Mutex<HashMap<Tiles, Order>>,
+    workspace: Shared,
     records: Records,
     /// What was chosen for problems that have come: to choose takes longer than to launch.
     chosen: Mutex<HashMap<(Problem, KernelKind), GemmConfig>>,
@@ -51,8 +65,8 @@ pub struct Gemms {
 impl Gemms {
     /// An empty set of kernels for a device.
     pub fn new(device: &Device) -> Gemms {
-        let (loaded, orders, records, chosen) = Default::default();
-        Gemms { device: device.clone(), loaded, orders, records, chosen }
+        let (loaded, orders, workspace, records, chosen) = Default::default();
+        Gemms { device: device.clone(), loaded, orders, workspace, records, chosen }
     }
 
     /// The same, with configurations that were measured for some problems: those get theirs by [`KernelKind::Sm90`].
@@ -199,33 +213,14 @@ impl Gemms {
             Some(pieces) => Some(Arc::new(self.device.upload(&pieces.table())?)),
             None => self.order(&oriented, &module)?,
         };
-        let workspace = self.workspace(&oriented, &module, pieces.as_ref())?;
+        let bytes = module.workspace(&oriented, pieces.as_ref())?;
+        let workspace = self.workspace.of(&self.device, bytes)?;
         let solved = repitched(&oriented, &config)?;
         let early = config.mainloop.warp_specialized().is_some();
         let copies = Copies::new(&self.device, [&oriented, &solved], early)?.map(Arc::new);
         let aligned = aligned(&module.config, transposed, copies.as_deref())?;
         let call = Arc::default();
         Ok(Gemm { problem: *problem, solved, transposed, module, order, workspace, copies, aligned, call })
-    }
-
-    /// The workspace of a kernel whose blocks share tiles.
-    fn workspace(
-        &self,
-        oriented: &Problem,
-        module: &Loaded,
-        pieces: Option<&Pieces>,
-    ) -> Result<Option<Arc<Workspace>>, Error> {
-        let [m, n, _] = oriented.mnk();
-        let [sums, turns] = match pieces {
-            // The kernel has the parameters also where no tile is cut.
-            Some(pieces) => pieces.workspace().map(|bytes| bytes.max(LINE)),
-            None => module.generated.workspace([m, n, oriented.batches()])?,
-        };
-        if turns == 0 {
-            return Ok(None);
-        }
-        let sums = self.device.zeros(sums as usize)?;
-        Ok(Some(Arc::new(Workspace { sums, turns: self.device.zeros(turns as usize)? })))
     }
 
     /// The order of a persistent kernel's tiles.
@@ -288,6 +283,18 @@ impl Gemm {
     /// The generated module.
     pub fn ptx(&self) -> &Module {
         self.module.generated.kernel.module()
+    }
+
+    /// The bytes of global memory in which blocks that share a tile hand their sums to one another: 0 where none do. All GEMMs of a
+    /// [`Gemms`] share this memory, which is as large as the largest one needs, and is allocated when the first of that size is asked
+    /// for.
+    ///
+    /// # Errors
+    /// [`Error::Codegen`] for more bytes than 64 bits count.
+    pub fn workspace_bytes(&self) -> Result<u64, Error> {
+        let (module, problem) = (&self.module, &self.solved);
+        let pieces = module.generated.pieces(problem.mnk(), problem.batches(), module.multiprocessors)?;
+        Ok(module.workspace(problem, pieces.as_ref())?.iter().sum())
     }
 
     /// Bytes of dynamic shared memory of a block.

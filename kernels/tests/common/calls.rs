@@ -128,6 +128,25 @@ pub(crate) fn threads_share_a_gemm(device: &Device) -> Result<(), Failure> {
     Ok(())
 }
 
+/// GEMMs of one set share a workspace, in which the next finds what the one before has left, and the larger one's.
+pub(crate) fn gemms_share_a_workspace(device: &Device) -> Result<(), Failure> {
+    let gemms = Gemms::new(device);
+    let of = |mnk: [i64; 3], parts| -> Result<Gemm, Failure> {
+        let problem = Problem::new(DType::Bf16, mnk, Layout::Tn)?;
+        let config = choose(&problem, KernelKind::Sm80, device.limits().multiprocessors)?;
+        let config = configs::scheduled(config, Schedule::SplitK { parts, cluster: 1 });
+        Ok(gemms.configured(&problem, config, &Epilogue::new())?)
+    };
+    let (small, large) = (of([20, 40, 200], 2)?, of([200, 300, 300], 3)?);
+    let (again, none) = (of([33, 30, 130], 2)?, gemms.get(small.problem(), KernelKind::Sm80)?);
+    assert_eq!(none.workspace_bytes()?, 0);
+    assert!(0 < small.workspace_bytes()? && small.workspace_bytes()? < large.workspace_bytes()?);
+    for gemm in [&small, &large, &again, &small, &large, &large, &again] {
+        Set::<bf16>::new(device, gemm.problem(), 3)?.run(gemm)?;
+    }
+    Ok(())
+}
+
 /// What an epilogue reads may change from call to call as well: numbers, vectors, matrices and their pitches.
 pub(crate) fn inputs_may_change(device: &Device) -> Result<(), Failure> {
     let problem = Problem::new(DType::F32, [5, 7, 3], Layout::Tn)?;

@@ -27,3 +27,8 @@ fn inputs_may_change_from_call_to_call() -> Result<(), Failure> {
 fn graphs_keep_their_buffers() -> Result<(), Failure> {
     calls::graphs_keep_their_buffers(&checked())
 }
+
+#[test]
+fn gemms_share_a_workspace() -> Result<(), Failure> {
+    calls::gemms_share_a_workspace(&checked())
+}
