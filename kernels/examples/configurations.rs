@@ -98,6 +98,9 @@ fn shared_out(config: &GemmConfig) -> String {
     if let Schedule::SplitK { parts, cluster } = config.schedule {
         word += &format!("-k{parts}c{cluster}");
     }
+    if config.schedule == (Schedule::Persistent { alternate: false }) {
+        word += "-forwards";
+    }
     word += if config.c_major == Major::Mn { "-columns" } else { "" };
     word + if config.programmatic { "-early" } else { "" }
 }

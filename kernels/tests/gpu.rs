@@ -130,6 +130,14 @@ fn any_shape_any_pitch_any_address() -> Result<(), Failure> {
 }
 
 #[test]
+fn rows_are_the_same_wherever_they_stand() -> Result<(), Failure> {
+    let Some(device) = gpu() else { return Ok(()) };
+    common::invariant::rows_are_the_same(&device, [136, 200], &[5, 130, 300])?;
+    common::invariant::rows_are_the_same(&device, [4096, 1000], &[16, 257, 8192])?;
+    common::invariant::other_orders_are_refused(&device)
+}
+
+#[test]
 fn mixed_inputs() -> Result<(), Failure> {
     let Some(device) = gpu() else { return Ok(()) };
     let shapes =

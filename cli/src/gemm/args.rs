@@ -51,6 +51,9 @@ pub(crate) struct ProblemArgs {
     /// Let sums of 8-bit floats have fewer bits, as the tensor cores of Hopper make them
     #[arg(long)]
     fast_accumulation: bool,
+    /// Let a row of C have the same bits whatever M and the other rows are
+    #[arg(long)]
+    invariant: bool,
     /// Kernel: simt (f32 on the CUDA cores), sm80 or sm90 (the other types on the tensor cores) [default: the fastest that the
     /// device and the problem allow]
     #[arg(long)]
@@ -144,6 +147,7 @@ impl ProblemArgs {
 
     fn chosen(&self, dtype: DType, mnk: [i64; 3], layout: Layout) -> Result<Chosen, girih_kernels::Error> {
         let problem = Problem::new(dtype, mnk, layout)?.with_fast_accumulation(self.fast_accumulation);
+        let problem = problem.with_invariant(self.invariant);
         let problem = self.out.map_or(Ok(problem), |out| problem.with_output(out))?;
         let problem = problem.with_order(self.order).with_pitches(self.lda, self.ldb, self.ldc)?;
         let problem = match self.batch {

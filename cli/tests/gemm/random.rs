@@ -63,6 +63,7 @@ fn every_dtype_of_operands_and_products_passes() {
         ("--dtype f64", "f64", "f64", "sm90"),
         ("--dtype f64 --kernel sm80 --out f32", "f64", "f32", "sm80"),
         ("--out f32", "bf16", "f32", "sm90"),
+        ("--invariant", "bf16", "bf16", "sm90"),
         ("--dtype f16 --out e5m2", "f16", "e5m2", "sm90"),
         ("--dtype fp8", "e4m3", "bf16", "sm90"),
         ("--dtype e4m3 --fast-accumulation --out e4m3", "e4m3", "e4m3", "sm90"),

@@ -6,7 +6,7 @@ mod plan;
 mod plans;
 mod reasons;
 
-use girih_codegen::gemm::{Batch, GemmConfig, Major, Source};
+use girih_codegen::gemm::{Batch, GemmConfig, Major, Schedule, Source};
 use girih_tensor::DType;
 
 use configs::{Input, MultistageFacts, STORES_SIMT, STORES_SM80, STORES_SM90, loads, tensor};
@@ -95,7 +95,23 @@ impl std::str::FromStr for KernelKind {
 /// # Errors
 /// [`Error::Kernel`] if the kernel does not take the dtype, or not with these contiguous modes.
 pub fn choose(problem: &Problem, kind: KernelKind, multiprocessors: u32) -> Result<GemmConfig, Error> {
-    Ok(GemmConfig { batch: batch(problem), ..single(problem, kind, multiprocessors)? })
+    let config = GemmConfig { batch: batch(problem), ..single(problem, kind, multiprocessors)? };
+    Ok(if problem.is_invariant() { forwards(config) } else { config })
+}
+
+/// The configuration with blocks that go through K in one order.
+fn forwards(config: GemmConfig) -> GemmConfig {
+    match config.schedule {
+        Schedule::Persistent { .. } => {
+            GemmConfig { schedule: Schedule::Persistent { alternate: false }, ..config }
+        }
+        _ => config,
+    }
+}
+
+/// Whether a row of C has the same bits by this configuration, wherever it stands ([`Problem::with_invariant`]).
+pub(super) fn is_invariant(config: &GemmConfig) -> bool {
+    matches!(config.schedule, Schedule::Raster { .. } | Schedule::Persistent { alternate: false })
 }
 
 fn batch(problem: &Problem) -> Batch {
@@ -179,6 +195,9 @@ fn fastest(problem: &Problem, input: &Input, multiprocessors: u32) -> (WarpSpeci
     };
     let (mnk, batches) = (problem.oriented(Major::K).0.mnk(), problem.batches());
     let fits = |plan: &Plan| with(*plan).fits(input);
+    if problem.is_invariant() {
+        return (with(plans::invariant(problem.mnk()[1], fits)), Rule::Invariant);
+    }
     let as_measured = plans::as_measured(batch(problem), with(plans::ALL[0]).store, problem.output());
     let (plan, rule) =
         plans::plan(mnk, batches, problem.dtype(), as_measured, i64::from(multiprocessors), fits);
@@ -195,5 +214,6 @@ fn transposed(problem: &Problem) -> [bool; 2] {
 /// Whether `wgmma` multiplies the matrices faster than warps do.
 fn by_warpgroups(problem: &Problem) -> bool {
     let transposed = transposed(problem);
-    transposed == [false; 2] || is_worth_transposing(problem, transposed)
+    // Whether it is worth it depends on M.
+    transposed == [false; 2] || !problem.is_invariant() && is_worth_transposing(problem, transposed)
 }

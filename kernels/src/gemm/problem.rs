@@ -136,6 +136,7 @@ pub struct Problem {
     output: DType,
     fast: bool,
     fused: bool,
+    invariant: bool,
     /// How an operand, A or B, lies in memory, if it has scales.
     mixed: Option<(Operand, MixedInput)>,
     a: Matrix,
@@ -169,6 +170,7 @@ impl Problem {
             },
             fast: false,
             fused: false,
+            invariant: false,
             mixed: None,
             a: Matrix::tight([m, k], a),
             b: Matrix::tight([n, k], b),
@@ -406,6 +408,42 @@ impl Problem {
     /// Whether an epilogue computes something of the sums ([`Problem::with_epilogue`]).
     pub fn is_fused(&self) -> bool {
         self.fused
+    }
+
+    /// The same with rows of C that have the same bits whatever M, the other rows and their place among them are, and however many
+    /// products a batch has. Its kernels sum up along K in one order, by instructions of one shape, and by one block for each tile; their
+    /// tile depends on N alone. Otherwise tiles and the blocks that share K depend on M, and blocks with several tiles go through K
+    /// forwards and backwards in turn.
+    ///
+    /// Rows are the same for one dtype, layout, N and K, and one [`KernelKind`](super::KernelKind), on one kind of GPU.
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_device::{Device, Select};
+    /// use girih_kernels::gemm::{Gemms, KernelKind, Layout, Problem};
+    /// use girih_tensor::DType;
+    ///
+    /// let device = Device::open(Select::Sim)?;
+    /// let gemms = Gemms::new(&device);
+    /// let row: Vec<f32> = (0..9).map(|i| 1.0 / (i + 3) as f32).collect();
+    /// let b = device.upload(&[row.clone(), row.clone()].concat())?;
+    /// let product = |m: i64| -> Result<Vec<f32>, Box<dyn std::error::Error>> {
+    ///     let problem = Problem::new(DType::F32, [m, 2, 9], Layout::Tn)?.with_invariant(true);
+    ///     let c = device.zeros::<f32>(2 * m as usize)?;
+    ///     gemms.get(&problem, KernelKind::Simt)?.run(&device.upload(&row.repeat(m as usize))?, &b, &c)?;
+    ///     Ok(c.download()?)
+    /// };
+    /// assert_eq!(product(1)?, product(70)?[138..]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn with_invariant(self, invariant: bool) -> Problem {
+        Problem { invariant, ..self }
+    }
+
+    /// Whether a row of C has the same bits whatever the other rows are ([`Problem::with_invariant`]).
+    pub fn is_invariant(&self) -> bool {
+        self.invariant
     }
 
     /// The element types that C may have.

@@ -137,7 +137,8 @@ impl Gemms {
         if let Some(known) = chosen.get(&(*problem, kind)) {
             return Ok(*known);
         }
-        let recorded = if kind == KernelKind::Sm90 { self.records.config(problem)? } else { None };
+        let is_recorded = kind == KernelKind::Sm90 && !problem.is_invariant();
+        let recorded = if is_recorded { self.records.config(problem)? } else { None };
         let recorded = recorded.filter(|config| !problem.is_fused() || choose::takes_epilogues(config));
         let config = match recorded {
             Some(config) => config,
@@ -509,6 +510,10 @@ fn fits(problem: &Problem, config: &GemmConfig) -> Result<(), Error> {
             let accepted = format!("at most {tiles}, since K has as many tiles");
             return refuse("parts of K", parts.to_string(), accepted);
         }
+    }
+    if problem.is_invariant() && !choose::is_invariant(config) {
+        let accepted = String::from("one block for each tile, which goes through K in one order");
+        return refuse("schedule", format!("{:?}", config.schedule), accepted);
     }
     if config.batch == Batch::Single && problem.batches() > 1 {
         return refuse("products", String::from("one"), format!("{}, those of a batch", problem.batches()));

@@ -12,6 +12,7 @@ use rand::{RngExt, SeedableRng, rngs::StdRng};
 pub(crate) mod calls;
 pub(crate) mod configs;
 pub(crate) mod fused;
+pub(crate) mod invariant;
 pub(crate) mod layouts;
 pub(crate) mod mixed;
 pub(crate) mod split_k;

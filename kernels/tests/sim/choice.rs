@@ -135,6 +135,7 @@ fn what_can_be_chosen_is_the_list() -> Result<(), Failure> {
                 let fused = choose(&problem.with_epilogue(true), kind, multiprocessors)?;
                 assert!(choose::takes_epilogues(&fused), "{problem:?}: {fused:?}");
                 chosen.insert(text(&choose(&problem, kind, multiprocessors)?));
+                chosen.insert(text(&choose(&problem.with_invariant(true), kind, multiprocessors)?));
             }
         }
         Ok::<(), girih_kernels::Error>(())
@@ -171,7 +172,9 @@ fn what_can_be_chosen_is_the_list() -> Result<(), Failure> {
     }
     for problem in mixed()? {
         for multiprocessors in [1, 4, 132] {
-            chosen.insert(text(&choose(&problem, KernelKind::Sm90, multiprocessors)?));
+            for problem in [problem, problem.with_invariant(true)] {
+                chosen.insert(text(&choose(&problem, KernelKind::Sm90, multiprocessors)?));
+            }
         }
     }
     let (listed, count) = (all(), choose::all().count());

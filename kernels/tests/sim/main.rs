@@ -8,6 +8,7 @@ mod choice;
 mod common;
 mod copies;
 mod fused;
+mod invariant;
 mod judge;
 mod mixed;
 mod plans;

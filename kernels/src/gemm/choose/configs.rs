@@ -12,7 +12,7 @@ use girih_layout::{Int, Lay, Shape, Tile, lay};
 use girih_tensor::DType;
 
 use super::plan::WarpSpecializedFacts;
-use super::{mixed, plans};
+use super::{forwards, mixed, plans};
 use crate::gemm::problem::{is_promoted, sums};
 
 /// Elements that one load may take: up to 16 bytes. Loads of single f32 transpose what is contiguous along K.
@@ -126,7 +126,11 @@ pub fn all() -> impl Iterator<Item = GemmConfig> {
             .flat_map(|input| multistage(input.dtype, &STORES_SM80).map(move |facts| facts.sm80(input)));
         // None fails: the compiler has judged the atoms below.
         let sm90 = TENSOR.iter().filter(|input| input.sm90.is_none()).flat_map(move |input| {
-            warp_specialized(input, batch).filter_map(|facts| facts.config(input).ok())
+            warp_specialized(input, batch).flat_map(move |facts| {
+                let config = facts.config(input).ok();
+                let invariant = config.filter(|_| plans::INVARIANT.contains(&facts.plan)).map(forwards);
+                config.into_iter().chain(invariant)
+            })
         });
         let warps_of_sm90 = TENSOR.iter().flat_map(|input| {
             input.sm90.iter().flat_map(move |atom| {

@@ -11,7 +11,7 @@ use girih_tensor::DType;
 
 use super::configs::{MAJORS, STORES_SM90};
 use super::plan::{LEAST_STAGES, MOST_STAGES, REGISTERS};
-use super::{KernelKind, stored};
+use super::{KernelKind, forwards, stored};
 use crate::Error;
 use crate::gemm::Problem;
 use crate::gemm::problem::GROUP;
@@ -50,12 +50,13 @@ pub(super) fn choose(problem: &Problem, kind: KernelKind, multiprocessors: u32) 
     }
     let [m, n, k] = problem.mnk();
     // The fewest columns that hold all tokens.
-    let columns = COLUMNS.into_iter().find(|columns| m <= *columns).unwrap_or(COLUMNS[2]);
+    let columns = COLUMNS.into_iter().find(|columns| m <= *columns && !problem.is_invariant());
+    let columns = columns.unwrap_or(COLUMNS[2]);
     let of_columns = Facts { tile: [facts.tile[0], columns], ..facts };
     // Where tiles are fewer than multiprocessors, as many blocks for each as there are multiprocessors and K for.
     let tiles = ((n + facts.tile[0] - 1) / facts.tile[0]) * ((m + columns - 1) / columns);
-    let enough =
-        |parts: &i64| *parts == 1 || tiles * parts <= i64::from(multiprocessors) && k >= LEAST_K * parts;
+    let few = |parts: i64| tiles * parts <= i64::from(multiprocessors) && k >= LEAST_K * parts;
+    let enough = |parts: &i64| *parts == 1 || !problem.is_invariant() && few(*parts);
     let shared = PARTS.into_iter().filter(enough).map(|parts| Facts { parts, ..of_columns });
     let mut accepted = shared.filter_map(|facts| facts.config(MOST_STAGES).ok());
     accepted.find(|config| config.check().is_ok()).map_or_else(|| of_columns.config(MOST_STAGES), Ok)
@@ -84,8 +85,12 @@ pub(super) fn all() -> impl Iterator<Item = GemmConfig> {
     });
     facts
         .filter(Facts::is_distinct)
-        .filter_map(|facts| facts.config(MOST_STAGES).ok())
-        .filter(|config| config.check().is_ok())
+        .filter_map(|facts| Some((facts, facts.config(MOST_STAGES).ok()?)))
+        .filter(|(_, config)| config.check().is_ok())
+        .flat_map(|(facts, config)| {
+            let invariant = facts.parts == 1 && facts.tile[1] == COLUMNS[2];
+            [config].into_iter().chain(invariant.then(|| forwards(config)))
+        })
 }
 
 /// Configurations that a tuner measures, those with the fewest columns that hold all tokens first.

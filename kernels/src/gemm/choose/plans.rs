@@ -48,6 +48,15 @@ pub(super) const TILES: [(Plan, i64); 8] = [
     (Plan::new([128, 64], 2).early(), 30),
 ];
 
+/// The plans of problems whose rows are the same wherever they stand: one for any N, and one for an N of a few.
+pub(super) const INVARIANT: [Plan; 2] = [TILES[5].0, TILES[7].0];
+
+/// The plan for such a problem of so many columns, of those that `fits` accepts.
+pub(super) fn invariant(n: i64, fits: impl Fn(&Plan) -> bool) -> Plan {
+    let [any, few] = INVARIANT;
+    if n > few.tile[1] && fits(&any) { any } else { few }
+}
+
 /// Few columns, such as the tokens of a small batch, and many rows, such as those of a weight. Where the columns are a good part of
 /// what a block reads, blocks multicast their tile.
 const FEW: [Plan; 4] = [
@@ -95,6 +104,8 @@ pub(super) enum Rule {
     Few,
     /// The tile with which the last multiprocessor finishes first.
     Turns,
+    /// One tile for any M.
+    Invariant,
 }
 
 /// M, N, K of the products for which plans were measured, of 16-bit floats on an H200.

@@ -105,6 +105,7 @@ fn tile(config: &GemmConfig, rule: Rule, multiprocessors: u32) -> String {
                 _ => format!("{few}: the least tile"),
             }
         }
+        Rule::Invariant => String::from("one tile for any M, so that rows of C have the same bits"),
         Rule::Few => String::from("few columns: the least tile that holds all"),
         Rule::Turns => format!(
             "of the tiles that fit, the one with which the last of {multiprocessors} multiprocessors is expected to finish first"
