@@ -81,6 +81,20 @@ pub(crate) fn verify_all<T: Element + Pod>(
     Ok(())
 }
 
+/// Runs `problem` with one of [`epilogues`] by the kernel that is chosen for it.
+pub(crate) fn verify_one<T: Element + Pod>(
+    gemms: &Gemms,
+    device: &Device,
+    problem: &Problem,
+    kind: KernelKind,
+    number: usize,
+) -> Result<(), Failure> {
+    let config = choose(&problem.with_epilogue(true), kind, device.limits().multiprocessors)?;
+    let (epilogue, expected) = &epilogues()[number];
+    let verified = verify::<T>(gemms, device, problem, config, epilogue, *expected);
+    verified.map_err(|e| format!("{problem:?} by {kind:?}, {epilogue:?}: {e}").into())
+}
+
 fn verify<T: Element + Pod>(
     gemms: &Gemms,
     device: &Device,
