@@ -31,7 +31,7 @@ fn tiles_are_those_that_were_fastest() -> Result<(), Failure> {
         ([256, 14336, 64], [256, 112]),
         ([14336, 104, 4096], [128, 128]),
         ([248, 20000, 512], [256, 176]),
-        ([128, 128, 65536], [64, 64]),
+        ([128, 128, 65536], [128, 64]),
     ] {
         let problem = Problem::new(DType::Bf16, mnk, Layout::Tn)?;
         let found = choose(&problem, KernelKind::Sm90, 132)?;

@@ -39,10 +39,15 @@ fn every_tile() -> Result<(), Failure> {
 
 #[test]
 fn weights_are_rows_of_tiles() -> Result<(), Failure> {
-    for (m, columns) in [(1, 16), (16, 16), (17, 32), (64, 64), (100, 64), (4096, 64)] {
-        let problem = Problem::new(DType::Bf16, [m, 28672, 4096], Layout::Tn)?.with_mixed_input(S8)?;
+    let few =
+        [(1, 16), (16, 16), (17, 32), (64, 64), (100, 64)].map(|(m, columns)| ([m, 28672], [256, columns]));
+    // Smaller tiles where the last turn is fuller with them, or where more blocks share a tile.
+    for ([m, n], [rows, columns]) in
+        few.into_iter().chain([([4096, 28672], [128, 64]), ([16, 4096], [128, 16])])
+    {
+        let problem = Problem::new(DType::Bf16, [m, n, 4096], Layout::Tn)?.with_mixed_input(S8)?;
         let config = choose(&problem, KernelKind::for_problem(&problem, 90), 132)?;
-        assert_eq!((config.tile, config.c_major), ([128, columns, 128], Major::Mn));
+        assert_eq!((config.tile, config.c_major), ([rows, columns, 128], Major::Mn));
     }
     Ok(())
 }

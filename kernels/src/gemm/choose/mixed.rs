@@ -11,6 +11,7 @@ use girih_tensor::DType;
 
 use super::configs::{MAJORS, STORES_SM90};
 use super::plan::{LEAST_STAGES, MOST_STAGES, REGISTERS};
+use super::plans::together;
 use super::{KernelKind, forwards, stored};
 use crate::Error;
 use crate::gemm::Problem;
@@ -18,8 +19,8 @@ use crate::gemm::problem::GROUP;
 
 /// Columns of a tile, which are tokens. With more of them, ptxas has no registers for the sums of a tile along K beside all sums.
 const COLUMNS: [i64; 3] = [16, 32, 64];
-/// Blocks of a cluster that share the K of a tile.
-const PARTS: [i64; 3] = [4, 2, 1];
+/// Rows of a tile, and the blocks of a cluster that share its K. The more rows there are, the less often activations are read.
+const SHAPES: [(i64, i64); 4] = [(256, 1), (128, 1), (128, 2), (128, 4)];
 /// The least elements of K of such a block.
 const LEAST_K: i64 = 512;
 
@@ -52,14 +53,26 @@ pub(super) fn choose(problem: &Problem, kind: KernelKind, multiprocessors: u32) 
     // The fewest columns that hold all tokens.
     let columns = COLUMNS.into_iter().find(|columns| m <= *columns && !problem.is_invariant());
     let columns = columns.unwrap_or(COLUMNS[2]);
-    let of_columns = Facts { tile: [facts.tile[0], columns], ..facts };
-    // Where tiles are fewer than multiprocessors, as many blocks for each as there are multiprocessors and K for.
-    let tiles = ((n + facts.tile[0] - 1) / facts.tile[0]) * ((m + columns - 1) / columns);
-    let few = |parts: i64| tiles * parts <= i64::from(multiprocessors) && k >= LEAST_K * parts;
-    let enough = |parts: &i64| *parts == 1 || !problem.is_invariant() && few(*parts);
-    let shared = PARTS.into_iter().filter(enough).map(|parts| Facts { parts, ..of_columns });
-    let mut accepted = shared.filter_map(|facts| facts.config(MOST_STAGES).ok());
-    accepted.find(|config| config.check().is_ok()).map_or_else(|| of_columns.config(MOST_STAGES), Ok)
+    // The rows that a multiprocessor has to go through; blocks share K where each of them is on a multiprocessor of its own.
+    let columns_of_tiles = (m + columns - 1) / columns;
+    let turns = |facts: &Facts| {
+        let blocks = (n + facts.tile[0] - 1) / facts.tile[0] * columns_of_tiles * facts.parts;
+        let together = together(i64::from(multiprocessors), facts.parts).max(1);
+        (blocks + together - 1) / together
+    };
+    let rows_each = |facts: &Facts| turns(facts) * facts.tile[0] / facts.parts;
+    let enough = |facts: &Facts| match facts.parts {
+        1 => true,
+        parts => !problem.is_invariant() && turns(facts) <= 1 && k >= LEAST_K * parts,
+    };
+    let mut fitting: Vec<Facts> = SHAPES
+        .into_iter()
+        .map(|(rows, parts)| Facts { tile: [rows, columns], parts, ..facts })
+        .filter(|facts| enough(facts) && facts.config(MOST_STAGES).is_ok_and(|config| config.check().is_ok()))
+        .collect();
+    fitting.sort_by_key(|facts| (rows_each(facts), facts.parts));
+    let narrow = Facts { tile: [SHAPES[1].0, columns], ..facts };
+    fitting.first().unwrap_or(&narrow).config(MOST_STAGES)
 }
 
 /// Every configuration that [`choose`] may return, each once.
@@ -72,13 +85,21 @@ pub(super) fn all() -> impl Iterator<Item = GemmConfig> {
         let stores = || [None].into_iter().chain(STORES_SM90.map(Some));
         outputs(DType::F32).iter().flat_map(move |&output| stores().map(move |store| (output, store)))
     };
-    let tiles = || COLUMNS.into_iter().flat_map(|columns| PARTS.map(|parts| (columns, parts)));
+    let tiles =
+        || COLUMNS.into_iter().flat_map(|columns| SHAPES.map(|(rows, parts)| ([rows, columns], parts)));
     let facts = inputs.flat_map(move |mixed| {
         places().flat_map(move |(major, c_major)| {
             stored().flat_map(move |(output, store)| {
-                tiles().map(move |(columns, parts)| {
-                    let tile = [ROWS, columns];
-                    Facts { mixed, major, output, c_major, store, tile, consumers: 2, multicast: 1, parts }
+                tiles().map(move |(tile, parts)| Facts {
+                    mixed,
+                    major,
+                    output,
+                    c_major,
+                    store,
+                    tile,
+                    consumers: 2,
+                    multicast: 1,
+                    parts,
                 })
             })
         })
@@ -125,9 +146,6 @@ pub(in crate::gemm) fn candidates(problem: &Problem) -> Vec<GemmConfig> {
     seen
 }
 
-/// Rows of the tiles that are chosen.
-const ROWS: i64 = 128;
-
 /// The facts of a problem, with a tile of two warpgroups and the fewest columns.
 fn facts(problem: &Problem) -> Result<Facts, Error> {
     let Some(mixed) = problem.mixed_input() else {
@@ -147,7 +165,7 @@ fn facts(problem: &Problem) -> Result<Facts, Error> {
         output: oriented.output(),
         c_major,
         store: (stored(&oriented, &[line]) != line).then(|| stored(&oriented, &STORES_SM90)),
-        tile: [ROWS, COLUMNS[0]],
+        tile: [SHAPES[0].0, COLUMNS[0]],
         consumers: 2,
         multicast: 1,
         parts: 1,

@@ -90,7 +90,6 @@ impl Plan {
     }
 
     /// With persistent blocks that have as much to do each: tiles that would leave some of them without work are cut along K.
-    #[expect(dead_code, reason = "no plan has been measured with it")]
     pub(super) const fn stream(self) -> Plan {
         Plan { stream: true, ..self }
     }

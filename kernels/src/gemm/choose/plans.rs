@@ -83,14 +83,15 @@ const MEASURED_BITS: u32 = 16;
 /// M, N, K of products of bf16, and the fastest plan of those that `gpu_rows --sweep` measured beside each other
 /// (`benches/records/2026-11-23-h200-sweeps.md`), where it is faster than what the rules name; a plan of which ptxas spills is left out. Where
 /// a raster walk or a deeper tile was up to 3 % faster, this is the same plan without it.
-const MEASURED: [([i64; 3], Plan); 7] = [
+const MEASURED: [([i64; 3], Plan); 8] = [
     ([512, 512, 512], Plan::new([64, 64], 1).multicast(2).early()),
     ([1000, 1000, 1000], Plan::new([64, 160], 1).multicast(4).early()),
     ([5120, 2560, 1720], Plan::new([128, 160], 1).multicast(2).early()),
-    ([128, 128, 65536], Plan::new([64, 64], 1).clusters(28, 4).early()),
+    ([128, 128, 65536], Plan::new([128, 64], 1).clusters(56, 8).early()),
     ([16, 28672, 4096], Plan::new([256, 16], 2).deep().of_columns()),
     ([16, 28672, 8192], Plan::new([256, 16], 2).deep().of_columns()),
-    ([256, 4096, 14336], Plan::new([128, 128], 1).split(2).of_columns().early()),
+    ([256, 4096, 4096], Plan::new([128, 64], 1).multicast(2).early()),
+    ([256, 4096, 14336], Plan::new([128, 128], 1).stream()),
 ];
 
 /// The rule by which a problem gets its plan.
