@@ -94,12 +94,13 @@ impl Effort {
 /// One run of the work, on operands of which there are several sets.
 pub(crate) type Run<'a> = Box<dyn Fn(usize) -> Result<(), Failure> + 'a>;
 
-/// Work with a graph of many launches of it, which go through the sets of operands in turn.
+/// Work, and many launches of it, which go through the sets of operands in turn.
 pub(crate) struct Side<'a> {
     pub(crate) name: String,
     pub(crate) run: Run<'a>,
     sets: usize,
-    graph: Graph,
+    /// The launches, unless they are made one after the other.
+    graph: Option<Graph>,
     launches: usize,
 }
 
@@ -109,6 +110,19 @@ const LAUNCHES: usize = 2000;
 impl<'a> Side<'a> {
     /// Runs the work a few times, and captures as many launches as take `length`.
     pub(crate) fn new(
+        device: &Device,
+        name: String,
+        run: Run<'a>,
+        sets: usize,
+        length: Duration,
+    ) -> Result<Side<'a>, Failure> {
+        let side = Side::in_stream(device, name, run, sets, length)?;
+        let graph = device.capture(|| side.launch())?;
+        Ok(Side { graph: Some(graph), ..side })
+    }
+
+    /// The same without a graph, for work that takes so long that launches cost nothing.
+    pub(crate) fn in_stream(
         device: &Device,
         name: String,
         run: Run<'a>,
@@ -128,8 +142,12 @@ impl<'a> Side<'a> {
         }
         let fill = ((length.as_secs_f64() / each) as usize).clamp(1, LAUNCHES);
         let launches = fill.div_ceil(sets) * sets;
-        let graph = device.capture(|| (0..launches).try_for_each(|i| run(i % sets)))?;
-        Ok(Side { name, run, sets, graph, launches })
+        Ok(Side { name, run, sets, graph: None, launches })
+    }
+
+    /// Launches the work as often as the graph does.
+    fn launch(&self) -> Result<(), Failure> {
+        (0..self.launches).try_for_each(|i| (self.run)(i % self.sets))
     }
 
     /// The same by another name.
@@ -137,11 +155,12 @@ impl<'a> Side<'a> {
         Side { name, ..self }
     }
 
-    /// Replays the graph once.
+    /// Replays the graph once, or makes its launches.
     #[allow(unsafe_code, reason = "a replay launches kernels")]
     pub(crate) fn replay(&self) -> Result<(), Failure> {
+        let Some(graph) = &self.graph else { return self.launch() };
         // SAFETY: the buffers of all launches outlive this side, and nothing else runs.
-        Ok(unsafe { self.graph.launch() }?)
+        Ok(unsafe { graph.launch() }?)
     }
 
     pub(crate) fn contestant(&self) -> Contestant<'_> {

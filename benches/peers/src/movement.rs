@@ -61,7 +61,8 @@ fn measure<T: Element + Pod>(bench: &Bench, row: &Row, movement: &Movement) -> R
     let ours = memory.girih(bench);
     alive(device, &ours)?;
     let copy: Run<'_> = Box::new(|_| Ok(memory.theirs.copy_from(&memory.source)?));
-    let theirs = [Side::new(device, String::from("device-to-device"), copy, 1, bench.effort.graph)?];
+    // The driver's copy is half as slow again in a graph.
+    let theirs = [Side::in_stream(device, String::from("device-to-device"), copy, 1, bench.effort.graph)?];
     let (mut record, _) = bench.duel(row, ours.as_ref().ok(), &theirs)?;
     record["peer_stream_us"] = theirs[0].streamed(device)?.into();
     match &ours {
@@ -92,7 +93,7 @@ impl<T: Element + Pod> Memory<'_, T> {
         run()?;
         self.check().map_err(|wrong| Wrong(wrong.to_string()))?;
         let run: Run<'_> = Box::new(move |_| Ok(run()?));
-        Side::new(device, String::from("girih"), run, 1, bench.effort.graph)
+        Side::in_stream(device, String::from("girih"), run, 1, bench.effort.graph)
     }
 
     /// Compares runs of the destination, the first and the last elements among them.
