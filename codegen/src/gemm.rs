@@ -28,8 +28,8 @@ pub use config::{GemmConfig, Store, outputs};
 pub use epilogue::{Element, Epilogue, Input, InputKind};
 pub use interface::{GemmKernel, MAX_EXTENT, Param};
 pub use mainloop::{
-    Consumer, Feed, Mainloop, MixedInput, Multistage, MultistageMainloop, Producer, SharedTile, Source,
-    Stages, Sums, WarpSpecialized, WarpSpecializedMainloop, k_tiles,
+    BlockScales, Consumer, Feed, Mainloop, MixedInput, Multistage, MultistageMainloop, Producer, SharedTile,
+    Source, Stages, Sums, WarpSpecialized, WarpSpecializedMainloop, k_tiles,
 };
 pub use repitch::{Repitch, RepitchConfig, RepitchParam, repitch};
 pub use schedule::{Handed, MAX_TILES, Piece, Pieces, Schedule, hilbert};

@@ -7,8 +7,8 @@ use float8::{F8E4M3, F8E5M2};
 use girih_codegen::Operand;
 use girih_codegen::atom::{Major, MmaAtom};
 use girih_codegen::gemm::{
-    Batch, Epilogue, GemmConfig, GemmKernel, Input, Mainloop, MixedInput, Param, Schedule, Store,
-    WarpSpecialized, generate,
+    Batch, BlockScales, Epilogue, GemmConfig, GemmKernel, Input, Mainloop, MixedInput, Param, Schedule,
+    Store, WarpSpecialized, generate,
 };
 use girih_layout::{Lay, lay};
 use girih_ptx::Module;
@@ -31,6 +31,7 @@ pub(crate) fn config(atom: &str, tile: [i64; 3], atoms: Lay, c_type: DType) -> G
             multicast: 1,
             mma_promotion_interval: 0,
             mixed_input: None,
+            block_scales: None,
         }),
         schedule: Schedule::Persistent { alternate: true },
         batch: Batch::Single,
@@ -60,14 +61,21 @@ fn number(operand: usize, x: i64, k: i64) -> i64 {
     (x * 7 + k * 3 + operand as i64 * 5) % 11 - 5
 }
 
-/// The scale of row `x` in a group of K, exact in bf16 and in every sum.
-fn scale(config: &GemmConfig, x: i64, k: i64) -> f64 {
-    let group = config.mixed_input().map_or(1, |mixed| mixed.group);
-    if config.mixed_input().is_some() {
-        [1.0, 0.5, 2.0, -1.5][((x + 3 * (k / group)) % 4) as usize]
-    } else {
-        1.0
+/// The rows and the elements along K that share a scale of an operand, and the scales' dtype.
+fn scaled(config: &GemmConfig, operand: Operand) -> Option<([i64; 2], DType)> {
+    match (config.mixed_input(), config.block_scales()) {
+        (Some(mixed), _) => (operand == Operand::A).then_some(([1, mixed.group], mixed.scale)),
+        (None, Some(BlockScales { granularity: [m, n, k] })) => {
+            Some(([if operand == Operand::A { *m } else { *n }, *k], DType::F32))
+        }
+        (None, None) => None,
     }
+}
+
+/// The scale of element (x,k) of an operand, exact in bf16 and in every sum.
+fn scale(config: &GemmConfig, operand: Operand, x: i64, k: i64) -> f64 {
+    let Some(([rows, group], _)) = scaled(config, operand) else { return 1.0 };
+    [1.0, 0.5, 2.0, -1.5][((x / rows + 3 * (k / group) + operand as i64) % 4) as usize]
 }
 
 /// The value outside of the matrices.
@@ -141,14 +149,13 @@ fn run(
     for (input, i) in inputs() {
         places.push(upload(&memory, &like_c(input.dtype).bytes(|x, y| number(i, x, y) as f64)));
     }
-    let groups = config.mixed_input().map(|mixed| {
-        let extents = [m, (k + mixed.group - 1) / mixed.group];
-        Stored { extents, by_rows: false, dtype: mixed.scale, unit: 16 }
-    });
-    let scales = groups.as_ref().map(|groups| {
-        let group = config.mixed_input().unwrap().group;
-        upload(&memory, &groups.bytes(|x, at| scale(config, x, at * group)))
-    });
+    let scales = |operand: Operand| {
+        let ([rows, group], dtype) = scaled(config, operand).unwrap();
+        let [x, k] = operand.modes().map(|mode| mnk[mode]);
+        let extents = [(x + rows - 1) / rows, (k + group - 1) / group];
+        let stored = Stored { extents, by_rows: false, dtype, unit: 16 };
+        (stored.bytes(|x, at| scale(config, operand, x * rows, at * group)), stored.pitch())
+    };
     let place = |name: &str| places[3 + kernel.inputs.iter().position(|input| input.name == name).unwrap()];
     let order = kernel.order(m, n).unwrap();
     let table: Vec<u8> = order.concat().iter().flat_map(|x| x.to_le_bytes()).collect();
@@ -166,9 +173,10 @@ fn run(
             Param::Map(operand) => {
                 vec![map(*operand).at(places[*operand as usize]).unwrap().to_bytes().to_vec()]
             }
-            Param::Scales => {
-                let map = kernel.map_of_scales(mnk, groups.as_ref().unwrap().pitch()).unwrap().unwrap();
-                vec![map.at(scales.unwrap()).unwrap().to_bytes().to_vec()]
+            Param::Scales(operand) => {
+                let (bytes, pitch) = scales(*operand);
+                let map = kernel.map_of_scales(*operand, mnk, pitch).unwrap().unwrap();
+                vec![map.at(upload(&memory, &bytes)).unwrap().to_bytes().to_vec()]
             }
             Param::Extent(mode) => sizes(&[mnk[*mode]]),
             Param::Pitch(operand) => sizes(&[pitches[*operand as usize]]),
@@ -190,7 +198,8 @@ fn run(
     simulator::run(module, &memory, &launch, &options).map_err(|e| e.to_string())?;
     let expected = matrices[2].bytes(|x, y| {
         let added: i64 = inputs().map(|(_, i)| number(i, x, y)).sum();
-        let product = |k| (number(0, x, k) * number(1, y, k)) as f64 * scale(config, x, k);
+        let scale = |k| scale(config, Operand::A, x, k) * scale(config, Operand::B, y, k);
+        let product = |k| (number(0, x, k) * number(1, y, k)) as f64 * scale(k);
         (0..k).map(product).sum::<f64>() + added as f64
     });
     let found = download(&memory, places[2], expected.len());
@@ -320,6 +329,56 @@ fn mixed_inputs_are_exact() {
             let mnk =
                 if config.mixed_input().unwrap().group == 256 { [mnk[0], mnk[1], 3 * mnk[2]] } else { mnk };
             let blocks = kernel.blocks([mnk[0], mnk[1], 1], 4).unwrap();
+            let result = run(&config, &kernel, kernel.kernel.module(), mnk, blocks.into(), seed);
+            result.unwrap_or_else(|e| panic!("{mnk:?}, seed {seed}, {config:?}: {e}"));
+        }
+    }
+}
+
+/// Sums of blocks are scaled where they are promoted: a scale for each row and for as many as a block has, of both operands, in tiles of
+/// fewer rows than a block and of several blocks, several tiles to a group, every schedule and store, clusters, and problems that end anywhere.
+#[test]
+fn block_scales_are_exact() {
+    let two = lay!("(2,1):(1,0)");
+    let scaled = |config: GemmConfig, granularity| {
+        let block_scales = Some(BlockScales { granularity });
+        with(config, |w| WarpSpecialized { mma_promotion_interval: 4, block_scales, ..w })
+    };
+    let base = config("SM90_64x64x32_F32E4M3E4M3_SS_TN", [128, 64, 128], two, DType::F32);
+    let rows_by_blocks = scaled(base, [1, 128, 128]);
+    let wide = config("SM90_64x128x32_F32E5M2E5M2_SS_TN", [128, 256, 128], two, DType::F32);
+    let wide = turns(wide, [128, 64], 2);
+    let one = with(base, |w| WarpSpecialized { atoms: lay!("(1,1):(0,0)"), ..w });
+    for config in [
+        rows_by_blocks,
+        scaled(base, [128, 1, 128]),
+        scaled(base, [1, 1, 128]),
+        scaled(base, [128, 128, 256]),
+        scaled(wide, [1, 128, 128]),
+        scaled(GemmConfig { tile: [256, 64, 128], ..base }, [128, 1, 128]),
+        scaled(rows(GemmConfig { tile: [64, 64, 128], c_major: Major::Mn, ..one }, 64), [128, 1, 128]),
+        scaled(
+            GemmConfig { tile: [128, 64, 256], ..with(base, |w| WarpSpecialized { stages: 2, ..w }) },
+            [1, 128, 256],
+        ),
+        with(rows_by_blocks, |w| WarpSpecialized { mma_promotion_interval: 2, ..w }),
+        with(rows_by_blocks, |w| WarpSpecialized { multicast: 2, ..w }),
+        GemmConfig {
+            schedule: Schedule::Raster { group: 2 },
+            store: Store::Direct { vector: 4 },
+            ..rows_by_blocks
+        },
+        GemmConfig { schedule: Schedule::SplitK { parts: 2, cluster: 1 }, ..rows_by_blocks },
+        GemmConfig {
+            schedule: Schedule::SplitK { parts: 2, cluster: 2 },
+            store: Store::Direct { vector: 4 },
+            ..rows_by_blocks
+        },
+    ] {
+        let kernel = generate(&config, &Epilogue::new()).unwrap_or_else(|e| panic!("{e}: {config:?}"));
+        for (seed, mnk) in (0..).zip([[200, 136, 400], [260, 300, 257], [4, 36, 130]]) {
+            let blocks = kernel.blocks([mnk[0], mnk[1], 1], 4).unwrap();
+            let mnk = if config.tile[2] == 256 { [mnk[0], mnk[1], 3 * mnk[2]] } else { mnk };
             let result = run(&config, &kernel, kernel.kernel.module(), mnk, blocks.into(), seed);
             result.unwrap_or_else(|e| panic!("{mnk:?}, seed {seed}, {config:?}: {e}"));
         }
@@ -529,6 +588,14 @@ fn every_part_of_mixed_inputs_is_needed() {
     needs_every_part(&config, [384, 128, 512], 27);
 }
 
+#[test]
+fn every_part_of_block_scales_is_needed() {
+    let block_scales = Some(BlockScales { granularity: [1, 128, 128] });
+    let config = config("SM90_64x64x32_F32E4M3E4M3_SS_TN", [128, 64, 128], lay!("(2,1):(1,0)"), DType::Bf16);
+    let config = with(config, |w| WarpSpecialized { mma_promotion_interval: 4, block_scales, ..w });
+    needs_every_part(&config, [384, 128, 512], 20);
+}
+
 /// The golden modules are as they are shipped; ptxas assembles them.
 #[test]
 fn modules_are_these() {
@@ -546,6 +613,10 @@ fn modules_are_these() {
     check(high, expect_file!["../testdata/golden/gemm_sm90_bf16_256x192.ptx"]);
     let integers = config("SM90_64x256x32_S32S8S8_SS_TN", [128, 256, 128], two, DType::S32);
     check(turns(integers, [128, 64], 2), expect_file!["../testdata/golden/gemm_sm90_s8_tn.ptx"]);
+    let floats = config("SM90_64x128x32_F32E4M3E4M3_SS_TN", [128, 256, 128], two, DType::Bf16);
+    let block_scales = Some(BlockScales { granularity: [1, 128, 128] });
+    let floats = with(floats, |w| WarpSpecialized { mma_promotion_interval: 4, block_scales, ..w });
+    check(turns(floats, [128, 64], 2), expect_file!["../testdata/golden/gemm_sm90_e4m3_scaled.ptx"]);
 }
 
 #[test]
@@ -572,6 +643,11 @@ fn misuse_is_told() {
             change(&mut w);
             w
         })
+    };
+    let blocks = |mma_promotion_interval, granularity, batch| {
+        let block_scales = Some(BlockScales { granularity });
+        let scaled = with(bytes, |w| WarpSpecialized { mma_promotion_interval, block_scales, ..w });
+        GemmConfig { batch, ..scaled }
     };
     let mut texts = String::new();
     for bad in [
@@ -612,6 +688,11 @@ fn misuse_is_told() {
         GemmConfig { tile: [128, 64, 64], ..mixed(|w| input(w).group = 64) },
         mixed(|w| w.mma_promotion_interval = 4),
         GemmConfig { batch: Batch::Strided, ..mixed(|_| ()) },
+        blocks(4, [1, 128, 128], Batch::Strided),
+        blocks(0, [1, 128, 128], Batch::Single),
+        blocks(4, [2, 128, 128], Batch::Single),
+        blocks(4, [1, 128, 192], Batch::Single),
+        GemmConfig { tile: [128, 192, 128], ..blocks(4, [1, 128, 128], Batch::Single) },
         changed(|w| w.multicast = 3),
         changed(|w| w.multicast = 16),
         GemmConfig { schedule: Schedule::SplitK { parts: 2, cluster: 1 }, ..changed(|w| w.multicast = 2) },
@@ -665,6 +746,11 @@ fn misuse_is_told() {
         tile K = 64: a positive multiple of 128, at most 1024
         mma_promotion_interval = 4: 0, or of 8-bit floats a divisor of the 8 along K in a tile
         batch = Strided: Single for a mixed input
+        batch = Strided: Single for block scales
+        block scales = SM90::GMMA::MMA_64x64x32_F32E4M3E4M3_SS_TN: 8-bit floats whose sums are promoted
+        granularity = (2,128,128) for a tile of 128x64x128: 1 or 128 rows, of which a tile has 1, 2 or 4 times as many or a divisor, and along K a multiple of the tile's
+        granularity = (1,128,192) for a tile of 128x64x128: 1 or 128 rows, of which a tile has 1, 2 or 4 times as many or a divisor, and along K a multiple of the tile's
+        granularity = (1,128,128) for a tile of 128x192x128: 1 or 128 rows, of which a tile has 1, 2 or 4 times as many or a divisor, and along K a multiple of the tile's
         multicast = 3: 1, 2, 4 or 8 blocks, of which each has whole swizzles of the 64 columns
         multicast = 16: 1, 2, 4 or 8 blocks, of which each has whole swizzles of the 64 columns
         multicast = 2: 1 where blocks share K

@@ -54,6 +54,10 @@ impl Case {
         });
         facts.push(config.c_type.to_string());
         facts.extend(config.mixed_input().map(|mixed| format!("scales-{}", mixed.scale)));
+        facts.extend(config.block_scales().map(|scales| {
+            let [m, n, k] = scales.granularity;
+            format!("scaled-{m}x{n}x{k}")
+        }));
         if config.batch == Batch::Strided {
             facts.push(String::from("batch"));
         }

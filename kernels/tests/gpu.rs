@@ -149,6 +149,17 @@ fn mixed_inputs() -> Result<(), Failure> {
 }
 
 #[test]
+fn blocks_with_scales() -> Result<(), Failure> {
+    let Some(device) = gpu() else { return Ok(()) };
+    let shapes =
+        [[1, 1, 1], [17, 33, 130], [300, 140, 300], [16, 4096, 4096], [1000, 1000, 1000], [2048, 2048, 2048]];
+    for problem in shapes.into_iter().map(common::blocks::variants).collect::<Result<Vec<_>, _>>()?.concat() {
+        common::blocks::verify(&device, &problem, None).map_err(|error| format!("{problem:?}: {error}"))?;
+    }
+    Ok(())
+}
+
+#[test]
 fn batches() -> Result<(), Failure> {
     let Some(device) = gpu() else { return Ok(()) };
     let small = [[40, 24, 48], [264, 136, 96]].into_iter().flat_map(variants).enumerate();

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use girih_codegen::Operand;
 use girih_device::{Buffer, Pod};
 use girih_kernels::gemm::{self, Layout, Matrix, MixedInput, Problem};
 use girih_tensor::{DType, Element};
@@ -236,7 +237,7 @@ impl Weights {
     fn new(bench: &Bench, problem: &Problem, sets: usize, len: i64) -> Result<Weights, Failure> {
         let pools = (bench.pool::<i8>(DType::S8)?, bench.pool::<bf16>(DType::Bf16)?);
         let (group, pitch) =
-            (problem.mixed_input().map_or(1, |mixed| mixed.group), problem.pitch_of_scales());
+            (problem.mixed_input().map_or(1, |mixed| mixed.group), problem.pitch_of_scales(Operand::B));
         let groups = (problem.mnk()[2] + group - 1) / group;
         let (numbers, scales) = (parts::<i8>(bench, sets, len)?, parts::<bf16>(bench, sets, groups * pitch)?);
         for (set, (numbers, scales)) in numbers.iter().zip(&scales).enumerate() {

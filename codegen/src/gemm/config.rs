@@ -3,7 +3,7 @@
 use girih_layout::Lay;
 use girih_tensor::DType;
 
-use super::{Batch, Mainloop, MixedInput, Schedule, WarpSpecialized, epilogue};
+use super::{Batch, BlockScales, Mainloop, MixedInput, Schedule, WarpSpecialized, epilogue};
 use crate::Error;
 use crate::atom::{Major, MmaAtom};
 use crate::engine::element_bytes;
@@ -159,6 +159,11 @@ impl GemmConfig {
         self.mainloop.warp_specialized()?.mixed_input.as_ref()
     }
 
+    /// The scales of A and B, if blocks of them have scales.
+    pub fn block_scales(&self) -> Option<&BlockScales> {
+        self.mainloop.warp_specialized()?.block_scales.as_ref()
+    }
+
     /// The number of elements of which the pitch of A, B or C is a multiple, and the contiguous extent of C; the address is a multiple of
     /// their bytes.
     ///
@@ -188,6 +193,9 @@ impl GemmConfig {
         }
         if self.batch != Batch::Single && self.mixed_input().is_some() {
             return refuse("batch", format!("{:?}", self.batch), "Single for a mixed input");
+        }
+        if self.batch != Batch::Single && self.block_scales().is_some() {
+            return refuse("batch", format!("{:?}", self.batch), "Single for block scales");
         }
         let outputs = outputs(self.atom().c_type);
         if !outputs.contains(&self.c_type) {

@@ -74,10 +74,12 @@ pub(super) fn warp_specialized(
         Ok(Feed { copy, map: interface.map(operand)?.clone() })
     };
     let mut feeds = vec![feed(Operand::A)?, feed(Operand::B)?];
-    if let Some((layout, map)) = interface.scales()? {
-        let copy = mainloop.tma_copy_of_scales(&layout)?;
-        interface.keep_scales(&copy);
-        feeds.push(Feed { copy, map });
+    for operand in [Operand::A, Operand::B] {
+        if let Some((layout, map)) = interface.scales(operand)? {
+            let copy = mainloop.tma_copy_of_scales(operand, &layout)?;
+            interface.keep_scales(operand, &copy);
+            feeds.push(Feed { copy, map });
+        }
     }
     // Named first, so that its register is the same whatever comes between.
     b.special(Special::TidX);
@@ -126,11 +128,12 @@ pub(super) fn warp_specialized(
             b.wait_on_dependent_grids();
             // Threads that have to know the tile wait for it: all threads, where they read or write what depends on the tile.
             let one_stores = staged.as_ref().is_some_and(|staged| !staged.by_threads());
-            let knows = !one_stores || interface.epilogue_reads_tiles();
+            let knows = !one_stores || interface.epilogue_reads_tiles() || parts.block_scales.is_some();
             let who = if knows { Cond::Always } else { consumer.leader().clone() };
             interface.for_each_tile(b, &who, false, |b, tile| {
                 let k_tiles = tile.k_tiles(&k_tiles)?;
-                let sums = consumer.multiply(b, &(&k_tiles.end - &k_tiles.start))?;
+                let at = [&tile.place.row, &tile.place.column];
+                let sums = consumer.multiply(b, at, &(&k_tiles.end - &k_tiles.start))?;
                 let thread = &(consumer.group() * WARPGROUP) + consumer.thread();
                 let (threads, barrier) = (WARPGROUP * parts.consumers()?, Some(TEAM_BARRIER));
                 let team = Team { thread, threads, barrier, workspace: interface.workspace() };

@@ -32,8 +32,8 @@ pub enum Param {
     Pointer(Operand),
     /// The tensor map of A, B or C ([`GemmKernel::map`]).
     Map(Operand),
-    /// The tensor map of the scales of A ([`GemmKernel::map_of_scales`]).
-    Scales,
+    /// The tensor map of the scales of A or B ([`GemmKernel::map_of_scales`]).
+    Scales(Operand),
     /// The extent of a mode of M, N, K in elements, 32 bits.
     Extent(usize),
     /// The pitch of A, B or C in elements, 32 bits.
@@ -89,7 +89,7 @@ pub struct GemmKernel {
     multicast: i64,
     schedule: Schedule,
     copies: BTreeMap<usize, TmaCopy>,
-    scales: Option<Scaled>,
+    scales: [Option<Scaled>; 2],
     symbols: [Symbol; 6],
     /// The extent and the stride of the mode of the batch in each tensor map.
     batch: BTreeMap<usize, [Symbol; 2]>,
@@ -224,13 +224,14 @@ impl GemmKernel {
 }
 
 impl GemmKernel {
-    /// The tensor map of the scales of A without its address, for extents M, N, K and the number of elements from the scales of one
-    /// group of K to those of the next; `None` for a kernel without scales.
+    /// The tensor map of the scales of A or B without its address, for extents M, N, K and the number of elements from the scales of one
+    /// group of K to those of the next; `None` for an operand without scales.
     ///
     /// # Errors
     /// [`Error::Config`] for values that tensor maps do not take: extents below 1, or a pitch that is no multiple of 16 bytes.
-    pub fn map_of_scales(&self, [m, _, k]: [i64; 3], pitch: i64) -> Result<Option<Tiled>, Error> {
-        self.scales.as_ref().map_or(Ok(None), |scales| scales.map([m, k], pitch))
+    pub fn map_of_scales(&self, operand: Operand, mnk: [i64; 3], pitch: i64) -> Result<Option<Tiled>, Error> {
+        let scales = self.scales.get(operand as usize).and_then(Option::as_ref);
+        scales.map_or(Ok(None), |scales| scales.map(operand.modes().map(|mode| mnk[mode]), pitch))
     }
 }
 
@@ -253,7 +254,7 @@ pub(super) struct Interface<'a> {
     epilogue: &'a Epilogue,
     inputs: Vec<Given>,
     copies: BTreeMap<usize, TmaCopy>,
-    scales: Option<Scales>,
+    scales: [Option<Scales>; 2],
 }
 
 impl<'a> Interface<'a> {
@@ -297,13 +298,14 @@ impl<'a> Interface<'a> {
             workspace = Some(Workspace::new(b, "workspace", "semaphores"));
         }
         let symbols = sizes(b, config, epilogue, &places, &mut params)?;
-        let scales = match config.mixed_input() {
-            Some(mixed) => {
-                params.push(Param::Scales);
-                Some(Scales::new(b, mixed, symbols[0])?)
+        let mut scales = [None, None];
+        for (scales, operand) in scales.iter_mut().zip([Operand::A, Operand::B]) {
+            if let Some(scaling) = config.mainloop.warp_specialized().and_then(|parts| parts.scales(operand))
+            {
+                params.push(Param::Scales(operand));
+                *scales = Some(Scales::new(b, operand, scaling)?);
             }
-            None => None,
-        };
+        }
         let strided = match config.batch {
             Batch::Single => None,
             Batch::Strided => Some(Strided::new(b, config, &places, &mut params)?),
@@ -412,14 +414,15 @@ impl<'a> Interface<'a> {
         self.copies.insert(operand as usize, copy.clone());
     }
 
-    /// The layout of the scales of A and the address of their tensor map, if A has scales.
-    pub(super) fn scales(&self) -> Result<Option<(Lay, Expr)>, Error> {
-        self.scales.as_ref().map(|scales| Ok((scales.layout()?, scales.map.clone()))).transpose()
+    /// The layout of the scales of A or B and the address of their tensor map, if it has scales.
+    pub(super) fn scales(&self, operand: Operand) -> Result<Option<(Lay, Expr)>, Error> {
+        let scales = self.scales[operand as usize].as_ref();
+        scales.map(|scales| Ok((scales.layout()?, scales.map.clone()))).transpose()
     }
 
     /// Keeps the tensor copy of the scales, as [`Interface::keep`] does.
-    pub(super) fn keep_scales(&mut self, copy: &TmaCopy) {
-        self.scales.iter_mut().for_each(|scales| scales.keep(copy));
+    pub(super) fn keep_scales(&mut self, operand: Operand, copy: &TmaCopy) {
+        self.scales[operand as usize].iter_mut().for_each(|scales| scales.keep(copy));
     }
 
     /// Runs `body` for each of the block's tiles; the threads where `who` holds know which tile it is.
@@ -493,7 +496,7 @@ impl<'a> Interface<'a> {
             multicast: self.config.multicast(),
             schedule: self.config.schedule,
             copies: self.copies,
-            scales: self.scales.map(Scales::into_scaled),
+            scales: self.scales.map(|scales| scales.map(Scales::into_scaled)),
             symbols: self.symbols,
             batch,
         })

@@ -14,10 +14,10 @@ use crate::tiled::mma::{Operand, ThrMma};
 use crate::{Builder, Error, Expr, Rmem, TiledMma};
 
 pub use multistage::{Multistage, MultistageMainloop, SharedTile, Source};
-pub(super) use warp_specialized::{CLUSTERS, ROWS, WARPGROUP};
 pub use warp_specialized::{
-    Consumer, Feed, MixedInput, Producer, Stages, WarpSpecialized, WarpSpecializedMainloop,
+    BlockScales, Consumer, Feed, MixedInput, Producer, Stages, WarpSpecialized, WarpSpecializedMainloop,
 };
+pub(super) use warp_specialized::{CLUSTERS, ROWS, Scaling, WARPGROUP};
 
 /// How the sums of a tile are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

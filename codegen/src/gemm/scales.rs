@@ -1,13 +1,15 @@
-//! The scales of a mixed input, M x groups of K: those of one group follow each other.
+//! The scales of A or B: one for so many rows and elements along K. Those of one group of K follow each other.
 
 use girih_layout::{Int, Lay, Symbol};
 use girih_ptx::Tiled;
 
-use super::{MAX_EXTENT, MixedInput};
+use super::MAX_EXTENT;
+use super::mainloop::Scaling;
 use crate::engine::element_bytes;
+use crate::tiled::mma::Operand;
 use crate::{Builder, Error, Expr, TmaCopy};
 
-/// The scales as parameters of the kernel that is being written.
+/// The scales of an operand as parameters of the kernel that is being written.
 #[derive(Clone, Debug)]
 pub(super) struct Scales {
     /// The address of their tensor map.
@@ -18,26 +20,27 @@ pub(super) struct Scales {
 /// What the host has to know to make the tensor map.
 #[derive(Clone, Debug)]
 pub(super) struct Scaled {
-    group: i64,
-    /// M, the groups, and the pitch from one group to the next.
+    scaling: Scaling,
+    /// The scales of a group, the groups, and the pitch from one group to the next.
     symbols: [Symbol; 3],
     copy: Option<TmaCopy>,
 }
 
 impl Scales {
-    /// Declares the tensor map. `rows` is M.
-    pub(super) fn new(b: &mut Builder, mixed: &MixedInput, rows: Symbol) -> Result<Scales, Error> {
-        let line = 16 / element_bytes("scale", mixed.scale)?;
-        let groups = b.unbound_symbol(|s| s.at_least(1).at_most(MAX_EXTENT))?;
-        let pitch = b.unbound_symbol(|s| s.at_least(1).at_most(MAX_EXTENT).divisible_by(line))?;
-        let shape = Scaled { group: mixed.group, symbols: [rows, groups, pitch], copy: None };
-        Ok(Scales { map: b.tensor_map("map_scales"), shape })
+    /// Declares the tensor map.
+    pub(super) fn new(b: &mut Builder, operand: Operand, scaling: Scaling) -> Result<Scales, Error> {
+        let line = 16 / element_bytes("scale", scaling.dtype)?;
+        let mut extent =
+            |line: i64| b.unbound_symbol(|s| s.at_least(1).at_most(MAX_EXTENT).divisible_by(line));
+        let symbols = [extent(1)?, extent(1)?, extent(line)?];
+        let name = if operand == Operand::A { "map_scales" } else { "map_scales_b" };
+        Ok(Scales { map: b.tensor_map(name), shape: Scaled { scaling, symbols, copy: None } })
     }
 
-    /// The layout of all scales, (M,Group).
+    /// The layout of all scales, (Scales,Group).
     pub(super) fn layout(&self) -> Result<Lay, Error> {
-        let [rows, groups, pitch] = self.shape.symbols.map(Int::symbol);
-        Ok(Lay::strided([rows, groups], [Int::fixed(1), pitch])?)
+        let [scales, groups, pitch] = self.shape.symbols.map(Int::symbol);
+        Ok(Lay::strided([scales, groups], [Int::fixed(1), pitch])?)
     }
 
     /// Keeps the tensor copy, from which the host makes a tensor map.
@@ -51,19 +54,19 @@ impl Scales {
 }
 
 impl Scaled {
-    /// The tensor map without its address, for an A of M x K and a pitch of the scales in elements.
-    pub(super) fn map(&self, [m, k]: [i64; 2], pitch: i64) -> Result<Option<Tiled>, Error> {
+    /// The tensor map without its address, for an operand of X x K and a pitch of the scales in elements.
+    pub(super) fn map(&self, [x, k]: [i64; 2], pitch: i64) -> Result<Option<Tiled>, Error> {
         let Some(copy) = &self.copy else { return Ok(None) };
-        let [rows, groups, step] = self.symbols;
+        let ([scales, groups, step], Scaling { rows, group, .. }) = (self.symbols, self.scaling);
         let line = step.divisor();
-        let wanted = [("m", m, 1), ("k", k, 1), ("pitch of the scales", pitch, line)];
+        let wanted = [("rows", x, 1), ("k", k, 1), ("pitch of the scales", pitch, line)];
         for (what, value, line) in wanted {
             if !(1..=MAX_EXTENT).contains(&value) || value % line != 0 {
                 let accepted = format!("multiples of {line} from 1 to {MAX_EXTENT} elements");
                 return Err(Error::Config { what, value: value.to_string(), accepted });
             }
         }
-        let bound = copy.bind(rows, m)?.bind(groups, (k + self.group - 1) / self.group)?;
+        let bound = copy.bind(scales, (x + rows - 1) / rows)?.bind(groups, (k + group - 1) / group)?;
         bound.bind(step, pitch)?.tiled().map(Some)
     }
 }

@@ -106,7 +106,7 @@ fn launch(
         Param::Order => addresses(&[table]),
         Param::Pieces => addresses(&[pieces]),
         Param::Tiles => sizes(&[kernel.all_tiles([m, n, l]).unwrap().into()]),
-        Param::Scales => panic!("a batch has no scales"),
+        Param::Scales(_) => panic!("a batch has no scales"),
         Param::TilesOfBatch => sizes(&[kernel.all_tiles([m, n, 1]).unwrap().into()]),
         Param::BatchStride(operand) => wide(all[*operand as usize].stride),
         Param::LastOfBatch(operand) => sizes(&[matrices(*operand) - 1]),

@@ -65,9 +65,9 @@ fn kernel(by: &Mainloop, dtype: DType) -> Result<(Kernel, Vec<TmaCopy>, [Symbol;
                 &mut b,
                 stages,
                 [feed(0), feed(1)],
-                |b, producer| producer.load(b, [&[row], &[column]], own, &Expr::from(0)),
+                |b, producer| producer.load(b, [&row, &column].map(slice::from_ref), own, &Expr::from(0)),
                 |b, consumer| {
-                    let sums = consumer.multiply(b, &count)?;
+                    let sums = consumer.multiply(b, [&row, &column], &count)?;
                     store(b, sums)
                 },
             )?;
@@ -170,6 +170,7 @@ fn mainloops_run_in_kernels_of_users() {
         multicast: 1,
         mma_promotion_interval: 0,
         mixed_input: None,
+        block_scales: None,
     };
     let loops = [
         (Mainloop::Multistage(simt), DType::F32),
@@ -196,6 +197,7 @@ fn feeds_of_another_mainloop_are_refused() {
         multicast: 1,
         mma_promotion_interval: 0,
         mixed_input: None,
+        block_scales: None,
     };
     let matrix = lay!("(1024,1024):(1024,1)");
     for (tile, fits) in [([64, 64, 64], true), ([128, 64, 64], false), ([64, 64, 128], false)] {
@@ -216,7 +218,7 @@ fn feeds_of_another_mainloop_are_refused() {
             |b, producer| {
                 producer.load(b, [slice::from_ref(&zero); 2], k_tiles(&Expr::from(1024), 64)?, &zero)
             },
-            |b, consumer| consumer.multiply(b, &Expr::from(16)).map(drop),
+            |b, consumer| consumer.multiply(b, [&zero; 2], &Expr::from(16)).map(drop),
         );
         assert_eq!(emitted.is_ok(), fits, "{tile:?}: {emitted:?}");
         assert!(fits || matches!(emitted, Err(Error::Mismatch { .. })), "{emitted:?}");

@@ -11,8 +11,9 @@ use super::{Problem, matrix};
 use crate::Error;
 use crate::launch::overlap;
 
-/// The name by which a launch gives the scales of a problem with mixed inputs.
+/// The names by which a launch gives scales: those of a problem with mixed inputs, and those of blocks of A and of B.
 const SCALES: &str = "scales";
+const BLOCK_SCALES: [&str; 2] = ["scales_a", "scales_b"];
 
 /// What a launch gives for an input of an epilogue: a buffer that holds a vector or a matrix, or a number.
 ///
@@ -166,7 +167,7 @@ pub(super) fn open(kernel: &GemmKernel) -> Vec<&str> {
 /// Whether each call is given the argument of a parameter. What the problem says is the same for all.
 fn is_open(param: &Param) -> bool {
     use Param::*;
-    matches!(param, Pointer(_) | Map(_) | Scales | Input(_) | InputPitch(_) | InputBatchStride(_))
+    matches!(param, Pointer(_) | Map(_) | Scales(_) | Input(_) | InputPitch(_) | InputBatchStride(_))
 }
 
 impl Binding<'_> {
@@ -180,7 +181,8 @@ impl Binding<'_> {
                 Err(Error::Input { name, found: found.into(), accepted })
             };
             let input = kernel.inputs.iter().find(|input| input.name == *name);
-            let is_scales = *name == SCALES && self.problem.mixed_input().is_some();
+            let is_scales =
+                [Operand::A, Operand::B].into_iter().any(|of| self.scales_name(of) == Some(*name));
             if input.is_none() && !is_scales {
                 return refuse("no input of the epilogue");
             }
@@ -198,22 +200,38 @@ impl Binding<'_> {
         for input in &kernel.inputs {
             self.pitch(input)?;
         }
-        self.scales().map(drop)
+        self.scales(Operand::A)?;
+        self.scales(Operand::B).map(drop)
     }
 
-    /// The scales, if the problem has scales.
-    fn scales(&self) -> Result<Option<BufferArg<'_>>, Error> {
-        let Some(mixed) = self.problem.mixed_input() else { return Ok(None) };
-        let needed = self.problem.scales();
-        let refuse = |found: String| Error::Input {
-            name: SCALES.into(),
-            found,
-            accepted: format!("a buffer of {needed} elements of {} or more", mixed.scale),
+    /// The name by which the scales of the kernel's A or B are given, if it has scales.
+    fn scales_name(&self, operand: Operand) -> Option<&'static str> {
+        self.problem.scaling(operand)?;
+        let blocks = self.problem.block_scales().is_some();
+        // A and B are named as the caller names them.
+        Some(if blocks {
+            BLOCK_SCALES[usize::from((operand == Operand::B) != self.transposed)]
+        } else {
+            SCALES
+        })
+    }
+
+    /// The scales of the kernel's A or B, if it has scales.
+    fn scales(&self, operand: Operand) -> Result<Option<BufferArg<'_>>, Error> {
+        let (Some(name), Some((scale, _))) = (self.scales_name(operand), self.problem.scaling(operand))
+        else {
+            return Ok(None);
         };
-        let given = self.given.iter().find(|(name, _)| *name == SCALES).map(|(_, given)| given);
+        let needed = self.problem.scales(operand);
+        let refuse = |found: String| Error::Input {
+            name: name.into(),
+            found,
+            accepted: format!("a buffer of {needed} elements of {scale} or more"),
+        };
+        let given = self.given.iter().find(|(own, _)| *own == name).map(|(_, given)| given);
         match given {
             Some(Given { arg: Arg::Buffer(buffer), dtype, pitch: None, memory: Some((len, _)), .. })
-                if *dtype == mixed.scale && *len as i64 >= needed =>
+                if *dtype == scale && *len as i64 >= needed =>
             {
                 Ok(Some(*buffer))
             }
@@ -266,7 +284,7 @@ impl Binding<'_> {
             Param::Pointer(operand) | Param::Map(operand) => {
                 Some(Arg::Buffer(self.operands[*operand as usize]))
             }
-            Param::Scales => self.scales()?.map(Arg::Buffer),
+            Param::Scales(operand) => self.scales(*operand)?.map(Arg::Buffer),
             Param::Input(name) => given(name)?.map(|(input, given)| given.arg(input)),
             Param::InputBatchStride(name) => given(name)?.map(|(_, given)| Arg::U64(given.stride as u64)),
             Param::InputPitch(name) => match given(name)? {
@@ -298,11 +316,15 @@ impl Binding<'_> {
                 None => None,
             });
         }
-        let scales =
-            match (kernel.map_of_scales([m, n, k.max(1)], problem.pitch_of_scales())?, self.scales()?) {
-                (Some(tiled), Some(buffer)) => Some(TensorMap::new(buffer, &tiled)?),
-                _ => None,
+        let mut scales = [None, None];
+        for (scales, operand) in scales.iter_mut().zip([Operand::A, Operand::B]) {
+            let tiled =
+                kernel.map_of_scales(operand, [m, n, k.max(1)], problem.pitch_of_scales(operand).max(1));
+            *scales = match self.scales(operand)? {
+                Some(buffer) => tiled?.map(|tiled| TensorMap::new(buffer, &tiled)).transpose()?,
+                None => None,
             };
+        }
         let number = |value: i64| Arg::U32(value as u32);
         let mut args = Vec::new();
         for (info, param) in kernel.kernel.params().iter().zip(&kernel.params) {
@@ -314,7 +336,7 @@ impl Binding<'_> {
                 Param::Workspace => self.workspace.map(|workspace| Arg::from(&workspace.sums)),
                 Param::Semaphores => self.workspace.map(|workspace| Arg::from(&workspace.turns)),
                 Param::Tiles => Some(Arg::U32(kernel.all_tiles([m, n, problem.batches()])?)),
-                Param::Scales => scales.as_ref().map(Arg::from),
+                Param::Scales(operand) => scales[usize::from(*operand == Operand::B)].as_ref().map(Arg::from),
                 Param::TilesOfBatch => Some(Arg::U32(kernel.all_tiles([m, n, 1])?)),
                 Param::BatchStride(operand) => Some(Arg::U64(between(&matrices[*operand as usize]) as u64)),
                 Param::LastOfBatch(operand) => Some(number(matrices[*operand as usize].different() - 1)),

@@ -207,6 +207,7 @@ fn of_tile(
                     multicast,
                     mma_promotion_interval: if problem.promotes() { PROMOTION } else { 0 },
                     mixed_input: None,
+                    block_scales: problem.block_scales(),
                 }),
                 schedule,
                 store,

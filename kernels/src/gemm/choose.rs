@@ -47,7 +47,7 @@ impl KernelKind {
 
     /// The fastest kernel for a problem on a device of architecture `sm`, which is 90 for sm_90.
     pub fn for_problem(problem: &Problem, sm: u32) -> KernelKind {
-        if problem.mixed_input().is_some() {
+        if problem.mixed_input().is_some() || problem.block_scales().is_some() {
             return KernelKind::Sm90;
         }
         let fits = match problem.dtype() {
@@ -125,6 +125,9 @@ fn single(problem: &Problem, kind: KernelKind, multiprocessors: u32) -> Result<G
     }
     let row_major = problem.oriented(Major::K).0;
     let refused = |kernel, accepted| Err(Error::Kernel { kernel, dtype: problem.dtype().name(), accepted });
+    if problem.block_scales().is_some() && kind != KernelKind::Sm90 {
+        return refused(kind.name(), "sm90 takes blocks with scales");
+    }
     match (kind, tensor(problem.dtype())) {
         (KernelKind::Simt, _) if problem.dtype() == DType::F32 => Ok(facts(&row_major, &STORES_SIMT).simt()),
         (KernelKind::Sm80, Some(input)) => Ok(facts(&row_major, &STORES_SM80).sm80(input)),
@@ -190,6 +193,7 @@ fn fastest(problem: &Problem, input: &Input, multiprocessors: u32) -> (WarpSpeci
             store: (stored(&oriented, &[line]) != line).then(|| stored(&oriented, &STORES_SM90)),
             promotes: problem.promotes(),
             fused: problem.is_fused(),
+            scales: oriented.block_scales(),
             plan,
         }
     };

@@ -1,7 +1,7 @@
 //! What is to be multiplied.
 
 use girih_codegen::Operand;
-use girih_codegen::gemm::{MAX_BATCHES, MAX_EXTENT, MAX_STRIDE, Major, MixedInput, outputs};
+use girih_codegen::gemm::{BlockScales, MAX_BATCHES, MAX_EXTENT, MAX_STRIDE, Major, MixedInput, outputs};
 use girih_tensor::DType;
 
 use super::matrix::{ALIGNMENT, Matrix};
@@ -113,6 +113,9 @@ pub(super) const fn sums(dtype: DType) -> DType {
 /// The elements of K that share a scale.
 pub(super) const GROUP: i64 = 128;
 
+/// The rows of A and of B that share a scale, where blocks have scales.
+pub(super) const BLOCKS: [i64; 2] = [1, 128];
+
 /// Whether sums of the dtype can be promoted: `wgmma` keeps few bits of sums of 8-bit floats.
 pub(super) const fn is_promoted(dtype: DType) -> bool {
     matches!(dtype, DType::E4m3 | DType::E5m2)
@@ -139,6 +142,8 @@ pub struct Problem {
     invariant: bool,
     /// How an operand, A or B, lies in memory, if it has scales.
     mixed: Option<(Operand, MixedInput)>,
+    /// The rows of A and of B that share a scale, if blocks have scales.
+    blocks: Option<[i64; 2]>,
     a: Matrix,
     b: Matrix,
     c: Matrix,
@@ -172,6 +177,7 @@ impl Problem {
             fused: false,
             invariant: false,
             mixed: None,
+            blocks: None,
             a: Matrix::tight([m, k], a),
             b: Matrix::tight([n, k], b),
             c: Matrix::tight([m, n], 1),
@@ -346,24 +352,86 @@ impl Problem {
         Ok(Problem { mixed: Some((Operand::B, mixed)), ..self })
     }
 
+    /// The same with 8-bit floats in blocks, each of which has a scale in f32: element `(m,k)` of A is its number times scale `(m, k / 128)` of
+    /// A, element `(n,k)` of B its number times scale `(n / 128, k / 128)` of B. The scales of A are a matrix of M x groups in which the
+    /// scales of a group follow each other, and the groups begin [`Problem::pitch_of_scales`] apart, and those of B are such a matrix of
+    /// `ceil(N / 128)` x groups. A launch gives them as `"scales_a"` and `"scales_b"`, beside the inputs of the epilogue
+    /// ([`Gemm::run_with`](super::Gemm::run_with)). This is how DeepSeek's models quantise activations and weights. Kernels of sm_90 compute
+    /// it, in every layout.
+    ///
+    /// Sums are promoted: those of the 128 products of a block are multiplied by the product of both scales, and added to the others with one
+    /// rounding to f32.
+    ///
+    /// # Errors
+    /// [`Error::Kernel`] for other dtypes than e4m3 and e5m2.
+    ///
+    /// # Examples
+    /// ```
+    /// use float8::F8E4M3;
+    /// use girih_device::{Device, Select};
+    /// use girih_kernels::gemm::{Gemms, Given, KernelKind, Layout, Problem};
+    /// use girih_tensor::DType;
+    /// use half::bf16;
+    ///
+    /// let problem = Problem::new(DType::E4m3, [8, 16, 256], Layout::Tn)?.with_block_scales()?;
+    /// let device = Device::open(Select::Sim)?;
+    /// let ones = |len: usize| device.upload(&vec![F8E4M3::from_f32(1.0); len]);
+    /// let (a, b, c) = (ones(8 * 256)?, ones(16 * 256)?, device.zeros::<bf16>(8 * 16)?);
+    /// // The scales of the 8 rows of A for the first 128 of K, and for the other 128; those of the one block of B begin 4 elements apart.
+    /// let of_a = device.upload(&[[0.5f32; 8], [2.0; 8]].concat())?;
+    /// let of_b = device.upload(&[1f32, 0.0, 0.0, 0.0, 3.0])?;
+    /// let gemm = Gemms::new(&device).get(&problem, KernelKind::Sm90)?;
+    /// gemm.run_with(&a, &b, &c, &[("scales_a", Given::from(&of_a)), ("scales_b", Given::from(&of_b))])?;
+    /// assert_eq!(c.download()?, [bf16::from_f32(128.0 * 0.5 + 128.0 * 6.0); 128]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn with_block_scales(self) -> Result<Problem, Error> {
+        if !is_promoted(self.dtype) {
+            let (kernel, dtype) = ("gemm of blocks with scales", self.dtype.name());
+            return Err(Error::Kernel { kernel, dtype, accepted: "e4m3 and e5m2 are accepted" });
+        }
+        Ok(Problem { blocks: Some(BLOCKS), fast: false, ..self })
+    }
+
+    /// The scales of A and B, if blocks of them have scales, in the orientation of this problem.
+    pub fn block_scales(&self) -> Option<BlockScales> {
+        self.blocks.map(|[a, b]| BlockScales { granularity: [a, b, GROUP] })
+    }
+
     /// How the weights lie in memory, if they have scales.
     pub fn mixed_input(&self) -> Option<&MixedInput> {
         self.mixed.as_ref().map(|(_, mixed)| mixed)
     }
 
-    /// The number of elements from the scales of a group to those of the next: N, rounded up to whole 16 bytes. It is 0 without scales.
-    pub fn pitch_of_scales(&self) -> i64 {
-        let Some((scaled, mixed)) = &self.mixed else { return 0 };
-        let (rows, line) =
-            ([self.a, self.b][*scaled as usize].extents[0], 128 / i64::from(mixed.scale.bits()));
-        (rows + line - 1) / line * line
+    /// The dtype of an operand's scales, the rows and the elements of K that share one, if the operand has scales.
+    pub(super) fn scaling(&self, operand: Operand) -> Option<(DType, [i64; 2])> {
+        match (operand, &self.mixed, self.blocks) {
+            (Operand::C, ..) | (_, None, None) => None,
+            (_, Some((scaled, mixed)), _) => (*scaled == operand).then_some((mixed.scale, [1, mixed.group])),
+            (_, None, Some(rows)) => Some((BlockScales::DTYPE, [rows[operand as usize], GROUP])),
+        }
     }
 
-    /// How many elements the scales of all groups are, with what lies between the groups: 0 where C is empty. Where K is 0, there is one group.
-    pub(super) fn scales(&self) -> i64 {
-        let ([m, n, k], group) = (self.mnk(), self.mixed_input().map_or(1, |mixed| mixed.group));
-        let rows = if self.scaled() == Some(Operand::A) { m } else { n };
-        if m == 0 || n == 0 { 0 } else { ((k - 1).max(0) / group) * self.pitch_of_scales() + rows }
+    /// The scales of a group of an operand.
+    fn scales_of_group(&self, operand: Operand, rows: i64) -> i64 {
+        let extent = [self.a, self.b][usize::from(operand == Operand::B)].extents[0];
+        (extent + rows - 1) / rows
+    }
+
+    /// The number of elements from the scales of a group of A or B to those of the next: as many as a group has, rounded up to whole 16 bytes. It
+    /// is 0 without scales.
+    pub fn pitch_of_scales(&self, operand: Operand) -> i64 {
+        let Some((dtype, [rows, _])) = self.scaling(operand) else { return 0 };
+        let line = 128 / i64::from(dtype.bits());
+        (self.scales_of_group(operand, rows) + line - 1) / line * line
+    }
+
+    /// How many elements the scales of all groups of an operand are, with what lies between the groups: 0 where C is empty. Where K is 0, there
+    /// is one group.
+    pub(super) fn scales(&self, operand: Operand) -> i64 {
+        let ([m, n, k], scaling) = (self.mnk(), self.scaling(operand));
+        let Some((_, [rows, group])) = scaling.filter(|_| m > 0 && n > 0) else { return 0 };
+        ((k - 1).max(0) / group) * self.pitch_of_scales(operand) + self.scales_of_group(operand, rows)
     }
 
     /// Which operand has scales.
@@ -388,10 +456,10 @@ impl Problem {
     }
 
     /// The same with sums of 8-bit floats as `wgmma` makes them, which is fast and keeps few bits of them (cuBLASLt's
-    /// `CUBLASLT_MATMUL_DESC_FAST_ACCUM`). Otherwise every 128 products are added to sums of f32. Other dtypes have one kind of sums.
+    /// `CUBLASLT_MATMUL_DESC_FAST_ACCUM`). Otherwise every 128 products are added to sums of f32. Other dtypes, and blocks with scales, have one kind of sums.
     #[must_use]
     pub fn with_fast_accumulation(self, fast: bool) -> Problem {
-        Problem { fast: fast && is_promoted(self.dtype), ..self }
+        Problem { fast: fast && is_promoted(self.dtype) && self.blocks.is_none(), ..self }
     }
 
     /// Whether sums are promoted to f32 again and again: those of 8-bit floats, unless [`Problem::with_fast_accumulation`] is asked for.
@@ -524,6 +592,7 @@ impl Problem {
                 mixed: self.mixed.map(|(operand, mixed)| {
                     (if operand == Operand::A { Operand::B } else { Operand::A }, mixed)
                 }),
+                blocks: self.blocks.map(|[a, b]| [b, a]),
                 c: Matrix { extents: [n, m], contiguous: 1 - self.c.contiguous, ..self.c },
                 ..*self
             },

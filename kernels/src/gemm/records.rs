@@ -62,9 +62,10 @@ fn key(problem: &Problem) -> String {
     let [a, b, c] = [("A", problem.a()), ("B", problem.b()), ("C", problem.c())]
         .map(|(name, matrix)| format!("{name} {matrix} at multiples of {} bytes", matrix.alignment()));
     let sums = if problem.promotes() { ", promoted sums" } else { "" };
-    let scales = problem.mixed_input();
-    let scales = scales
-        .map_or(String::new(), |mixed| format!(", B of {} with scales of {}", mixed.dtype, mixed.scale));
+    let scales = match problem.mixed_input() {
+        Some(mixed) => format!(", B of {} with scales of {}", mixed.dtype, mixed.scale),
+        None => String::from(if problem.block_scales().is_some() { ", blocks with scales" } else { "" }),
+    };
     format!("{} to {}{sums}{scales}, {a}, {b}, {c}", problem.dtype(), problem.output())
 }
 

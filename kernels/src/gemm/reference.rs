@@ -1,5 +1,6 @@
 //! The reference check: each element of C is compared with its sum in f64.
 
+use girih_codegen::Operand;
 use girih_tensor::{DType, Element, Tf32};
 
 use super::{Matrix, Problem};
@@ -111,27 +112,30 @@ pub fn check<T: Element, C: Element>(
     Ok(out)
 }
 
-/// B of a problem with scales as [`check`] takes it: each number times its scale, where B's own elements lie. A goes there as f32 too. Products of these in f64 are what C's elements are
-/// compared with, and the bounds are those of products of bf16.
+/// An operand with scales as [`check`] takes it: each number times its scale, where the operand's own elements lie. An operand without scales
+/// goes there as f32 too. Products of these in f64 are what C's elements are compared with, and the bounds are those of the problem's dtype.
 ///
 /// # Errors
 /// [`Error::BufferTooSmall`] if a slice does not hold its matrix.
 pub fn dequantized<W: Element, S: Element>(
     problem: &Problem,
-    b: &[W],
+    operand: Operand,
+    numbers: &[W],
     scales: &[S],
 ) -> Result<Vec<f32>, Error> {
-    problem.b().fits("B", b.len())?;
-    let ([_, n, k], group) = (problem.mnk(), problem.mixed_input().map_or(1, |mixed| mixed.group));
-    let (needed, pitch) = (problem.scales(), problem.pitch_of_scales());
+    let (matrix, name) = if operand == Operand::B { (problem.b(), "B") } else { (problem.a(), "A") };
+    matrix.fits(name, numbers.len())?;
+    let [extent, k] = matrix.extents();
+    let (needed, pitch) = (problem.scales(operand), problem.pitch_of_scales(operand));
     if needed as u64 > scales.len() as u64 {
         return Err(Error::BufferTooSmall { matrix: "scales", needed, len: scales.len() });
     }
-    let mut out: Vec<f32> = b.iter().map(|x| x.to_f64() as f32).collect();
-    for (x, i) in (0..n).flat_map(|x| (0..k).map(move |i| (x, i))) {
-        let scale = scales[(i / group * pitch + x) as usize].to_f64();
-        let at = problem.b().offset(x, i) as usize;
-        out[at] = (b[at].to_f64() * scale) as f32;
+    let mut out: Vec<f32> = numbers.iter().map(|x| x.to_f64() as f32).collect();
+    let Some((_, [rows, group])) = problem.scaling(operand).filter(|_| needed > 0) else { return Ok(out) };
+    for (x, i) in (0..extent).flat_map(|x| (0..k).map(move |i| (x, i))) {
+        let scale = scales[(i / group * pitch + x / rows) as usize].to_f64();
+        let at = matrix.offset(x, i) as usize;
+        out[at] = (numbers[at].to_f64() * scale) as f32;
     }
     Ok(out)
 }

@@ -1,7 +1,9 @@
 //! Loading and launching.
 
 use girih_codegen::Operand;
-use girih_codegen::gemm::{Batch, Epilogue, GemmConfig, GemmKernel, MixedInput, Pieces, Schedule, generate};
+use girih_codegen::gemm::{
+    Batch, BlockScales, Epilogue, GemmConfig, GemmKernel, MixedInput, Pieces, Schedule, generate,
+};
 use girih_device::{Buffer, BufferArg, Device, Kernel, Launch, LaunchConfig, Pod};
 use girih_ptx::Module;
 use girih_tensor::{DType, Element};
@@ -502,6 +504,10 @@ fn fits(problem: &Problem, config: &GemmConfig) -> Result<(), Error> {
     if config.mixed_input() != problem.mixed_input() {
         let scales = |mixed: Option<&MixedInput>| format!("{mixed:?}");
         return refuse("scales", scales(config.mixed_input()), scales(problem.mixed_input()));
+    }
+    if config.block_scales().copied() != problem.block_scales() {
+        let scales = |scales: Option<BlockScales>| format!("{scales:?}");
+        return refuse("scales", scales(config.block_scales().copied()), scales(problem.block_scales()));
     }
     if let Schedule::SplitK { parts, .. } = config.schedule {
         let [k, tile] = [problem.mnk()[2], config.tile[2].max(1)];

@@ -8,7 +8,7 @@ use girih_kernels::gemm::{Epilogue, GemmConfig, Gemms, Layout, Order, Problem, c
 use girih_tensor::{DType, Element};
 use half::{bf16, f16};
 
-use super::{Data, Failure, filled, mixed, poison};
+use super::{Data, Failure, blocks, filled, mixed, poison};
 
 /// The configuration with another schedule, which has no other blocks in its clusters.
 pub(crate) fn scheduled(config: GemmConfig, schedule: Schedule) -> GemmConfig {
@@ -27,6 +27,10 @@ pub(crate) fn verify(device: &Device, config: &GemmConfig) -> Result<(), Failure
     for problem in problems(config)? {
         if problem.mixed_input().is_some() {
             mixed::verify(device, &problem, Some(config))?;
+            continue;
+        }
+        if problem.block_scales().is_some() {
+            blocks::verify(device, &problem, Some(config))?;
             continue;
         }
         match config.atom().a_type {
@@ -73,10 +77,16 @@ fn problems(config: &GemmConfig) -> Result<Vec<Problem>, Failure> {
         if config.mixed_input().is_some() && major == config.c_major {
             continue;
         }
+        // Blocks of B have 128 rows, those of A one.
+        let turned = config.block_scales().is_some_and(|scales| scales.granularity[0] == 128);
+        if config.block_scales().is_some() && turned == (major == config.c_major) {
+            continue;
+        }
         let problem = Problem::new(config.atom().a_type, mnk, layout(majors).ok_or("four layouts")?)?;
         let problem = problem.with_order(order(major)).with_output(config.c_type)?;
         let problem = match config.mixed_input() {
             Some(mixed) => problem.with_mixed_input(*mixed)?,
+            None if config.block_scales().is_some() => problem.with_block_scales()?,
             None => problem,
         };
         // Pitches that are multiples of no more than what the configuration takes.

@@ -1,6 +1,7 @@
 //! Products with weights of 8 bits and scales, judged against the dequantised weights.
 
 use float8::{F8E4M3, F8E5M2};
+use girih_codegen::Operand;
 use girih_device::{Device, Pod};
 use girih_kernels::gemm::{
     Epilogue, GemmConfig, Gemms, Given, KernelKind, Layout, MixedInput, Order, Problem, check, choose,
@@ -66,7 +67,7 @@ fn run<W: Element + Pod, S: Element + Pod, C: Element + Pod>(
 ) -> Result<(), Failure> {
     let ([_, n, k], chosen) = (problem.mnk(), choose(problem, KernelKind::Sm90, 132));
     let config = config.copied().map_or(chosen, Ok)?;
-    let (groups, pitch) = ((k + 127) / 128, problem.pitch_of_scales());
+    let (groups, pitch) = ((k + 127) / 128, problem.pitch_of_scales(Operand::B));
     let a = filled::<bf16>(problem.a().span() as usize, Data::Random, 1);
     let b = filled::<W>(problem.b().span() as usize, Data::Random, 2);
     let mut scales = filled::<S>((groups.max(1) * pitch) as usize, Data::Random, 3);
@@ -80,7 +81,7 @@ fn run<W: Element + Pod, S: Element + Pod, C: Element + Pod>(
     let c = device.alloc::<C>((problem.c().span() + problem.c().ld()) as usize)?;
     let gemm = Gemms::new(device).configured(problem, config, &Epilogue::new())?;
     let wide: Vec<f32> = a.iter().map(|x| x.to_f32()).collect();
-    let dequantized = dequantized(problem, &b, &scales)?;
+    let dequantized = dequantized(problem, Operand::B, &b, &scales)?;
     // Twice, since a launch must leave its workspace as the next one needs it.
     for _ in 0..2 {
         c.fill_bytes(0xff)?;

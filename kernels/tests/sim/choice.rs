@@ -137,6 +137,11 @@ fn what_can_be_chosen_is_the_list() -> Result<(), Failure> {
                 chosen.insert(text(&choose(&problem, kind, multiprocessors)?));
                 chosen.insert(text(&choose(&problem.with_invariant(true), kind, multiprocessors)?));
             }
+            if let (KernelKind::Sm90, Ok(scaled)) = (kind, single.with_block_scales()) {
+                for scaled in [scaled, scaled.with_invariant(true)] {
+                    chosen.insert(text(&choose(&scaled, kind, multiprocessors)?));
+                }
+            }
         }
         Ok::<(), girih_kernels::Error>(())
     };

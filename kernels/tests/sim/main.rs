@@ -2,6 +2,7 @@
 //! the reference check.
 
 mod batches;
+mod blocks;
 mod calls;
 mod choice;
 #[path = "../common/mod.rs"]

@@ -15,8 +15,9 @@ use crate::builder::{Builder, Cond};
 use crate::tiled::mma::Operand;
 use crate::{Error, Expr, Pipeline, Smem, TiledMma, TmaCopy};
 
+pub(in crate::gemm) use config::Scaling;
+pub use config::{BlockScales, MixedInput, WarpSpecialized};
 pub(in crate::gemm) use config::{CLUSTERS, ROWS, WARPGROUP};
-pub use config::{MixedInput, WarpSpecialized};
 pub use consumer::Consumer;
 pub use producer::Producer;
 
@@ -29,7 +30,7 @@ pub struct WarpSpecializedMainloop {
     mma: TiledMma,
 }
 
-/// The source of the tiles of A or B ([`WarpSpecializedMainloop::tma_copy`]), or of the scales of A
+/// The source of the tiles of A or B ([`WarpSpecializedMainloop::tma_copy`]), or of their scales
 /// ([`WarpSpecializedMainloop::tma_copy_of_scales`]): a tensor copy and the address of its tensor map.
 #[derive(Clone, Debug)]
 pub struct Feed {
@@ -39,11 +40,11 @@ pub struct Feed {
     pub map: Expr,
 }
 
-/// The stages of A and B, and of the scales of A, in shared memory ([`WarpSpecializedMainloop::stages`]).
+/// The stages of A and B, and of their scales, in shared memory ([`WarpSpecializedMainloop::stages`]).
 #[derive(Clone, Debug)]
 pub struct Stages {
-    tiles: [Tensor<Smem>; 2],     // (BlockX,BlockK,Stage)
-    scales: Option<Tensor<Smem>>, // (BlockM,1,Stage)
+    tiles: [Tensor<Smem>; 2],          // (BlockX,BlockK,Stage)
+    scales: [Option<Tensor<Smem>>; 2], // (Scales,1,Stage)
 }
 
 /// The parts that the producer and the consumers share.
@@ -77,17 +78,18 @@ impl WarpSpecializedMainloop {
         TmaCopy::new(transfer, dtype, global, &layout, tile.swizzle())
     }
 
-    /// The tensor copy that brings the scales of a tile's rows for one group, of scales M x groups that lie in global memory as `global`
-    /// says: the scales of a group follow each other (CUTLASS's scales are M-major too).
+    /// The tensor copy that brings the scales of a tile's rows for one group, of scales of an operand that lie in global memory as `global`,
+    /// (Scales,Groups), says: the scales of a group follow each other (CUTLASS's scales are M-major too).
     ///
     /// # Errors
-    /// [`Error::Config`] for a mainloop without scales; as [`TmaCopy::new`].
-    pub fn tma_copy_of_scales(&self, global: &Lay) -> Result<TmaCopy, Error> {
-        let Some(mixed) = &self.parts.mixed_input else {
-            let accepted = String::from("a mainloop with a mixed input, whose A has scales");
-            return Err(Error::Config { what: "scales", value: self.parts.atom.name(), accepted });
+    /// [`Error::Config`] for an operand without scales; as [`TmaCopy::new`].
+    pub fn tma_copy_of_scales(&self, operand: Operand, global: &Lay) -> Result<TmaCopy, Error> {
+        let Some(scaling) = self.parts.scales(operand) else {
+            let accepted = String::from("the A of a mixed input, or A and B of a mainloop with block scales");
+            return Err(Error::Config { what: "scales", value: format!("{operand:?}"), accepted });
         };
-        TmaCopy::new(Transfer::Load, mixed.scale, global, &self.scales_layout(1)?.take(0, 2)?, Swizzle::NONE)
+        let one = self.scales_layout(operand, &scaling)?.take(0, 2)?; // (Scales,1)
+        TmaCopy::new(Transfer::Load, scaling.dtype, global, &one, Swizzle::NONE)
     }
 
     /// Whether the blocks of a cluster bring a tile of the operand together.
@@ -108,17 +110,20 @@ impl WarpSpecializedMainloop {
     #[track_caller]
     pub fn stages(&self, b: &mut Builder) -> Result<Stages, Error> {
         let tiles = [self.stages_of(b, Operand::A)?, self.stages_of(b, Operand::B)?];
-        let scales = match &self.parts.mixed_input {
-            Some(mixed) => Some(Smem::alloc(b, mixed.scale, None, &self.scales_layout(self.parts.stages)?)?),
-            None => None,
-        };
+        let mut scales = [None, None];
+        for (scales, operand) in scales.iter_mut().zip([Operand::A, Operand::B]) {
+            if let Some(scaling) = self.parts.scales(operand) {
+                let layout = self.scales_layout(operand, &scaling)?;
+                *scales = Some(Smem::alloc(b, scaling.dtype, None, &layout)?);
+            }
+        }
         Ok(Stages { tiles, scales })
     }
 
     /// Writes the producer and the consumers. One thread of the first warpgroup executes `produce`, and the other warpgroups execute
     /// `consume`: both have to go through the same tiles of C, with as many tiles along K. All threads of the block, of which there are
     /// [`WarpSpecialized::threads`], must execute this. With a multicast, the kernel is one of clusters ([`Builder::cluster`]), whose blocks
-    /// go through the same columns of tiles. `feeds` are those of A and B, and of the scales of A if it has scales.
+    /// go through the same columns of tiles. `feeds` are those of A and B, and of the scales of A and of B where these have scales.
     ///
     /// # Errors
     /// [`Error::Config`] for shared memory that does not suffice, and for another number of feeds; the errors of `produce` and `consume`.
@@ -135,7 +140,7 @@ impl WarpSpecializedMainloop {
     ///
     /// let types = [DType::F32, DType::Bf16, DType::Bf16];
     /// let atom = MmaAtom::wgmma(MmaKind::WgmmaSs, 64, types, [Major::K; 2], Product::Multiply)?;
-    /// let parts = WarpSpecialized { atom, atoms: lay!("(1,1):(0,0)"), stages: 4, registers: [40, 232], multicast: 1, mma_promotion_interval: 0, mixed_input: None };
+    /// let parts = WarpSpecialized { atom, atoms: lay!("(1,1):(0,0)"), stages: 4, registers: [40, 232], multicast: 1, mma_promotion_interval: 0, mixed_input: None, block_scales: None };
     /// let mainloop = parts.mainloop([64, 64, 64])?;
     /// let mut b = Builder::new("k", 90, parts.threads()?);
     /// let [m, n, k] = b.symbols(["m", "n", "k"], |s| s.at_least(1).at_most(1 << 20).divisible_by(8))?;
@@ -151,9 +156,9 @@ impl WarpSpecializedMainloop {
     ///     &mut b,
     ///     stages,
     ///     feeds,
-    ///     |b, producer| producer.load(b, [&[row], &[column]], along_k.clone(), &Expr::from(0)),
+    ///     |b, producer| producer.load(b, [&row, &column].map(std::slice::from_ref), along_k.clone(), &Expr::from(0)),
     ///     |b, consumer| {
-    ///         let sums = consumer.multiply(b, &along_k.end)?;
+    ///         let sums = consumer.multiply(b, [&row, &column], &along_k.end)?;
     ///         assert_eq!(sums.values.layout().to_string(), "(32,1,1):(1,0,0)");
     ///         Ok(())
     ///     },
@@ -171,9 +176,9 @@ impl WarpSpecializedMainloop {
         consume: impl FnOnce(&mut Builder, &Consumer<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let feeds = feeds.into();
-        let wanted = if stages.scales.is_some() { 3 } else { 2 };
+        let wanted = 2 + stages.scales.iter().flatten().count();
         if feeds.len() != wanted {
-            let accepted = format!("{wanted}: of A, of B, and of the scales of A if there is a mixed input");
+            let accepted = format!("{wanted}: of A, of B, and of the scales of those that have scales");
             return Err(Error::Config { what: "feeds", value: feeds.len().to_string(), accepted });
         }
         let thread = b.special(Special::TidX);
@@ -249,9 +254,10 @@ impl WarpSpecializedMainloop {
         Ok((tile.swizzle(), tile.layout().append(&stage)?))
     }
 
-    /// The scales of a tile's rows in shared memory, (BlockM,1,Stage).
-    fn scales_layout(&self, stages: i64) -> Result<Lay, Error> {
-        let rows = self.tile[0];
-        Ok(Lay::strided([rows, 1, stages], [1, rows, rows])?)
+    /// The scales of a tile's rows in shared memory, (Scales,1,Stage).
+    fn scales_layout(&self, operand: Operand, scaling: &Scaling) -> Result<Lay, Error> {
+        let rows = self.tile[operand as usize];
+        let (scales, pitch) = (scaling.boxed(rows), scaling.pitch(rows));
+        Ok(Lay::strided([scales, 1, self.parts.stages], [1, pitch, pitch])?)
     }
 }

@@ -6,14 +6,16 @@ use girih_codegen::atom::{
     SM89_16X8X32_F32E5M2E5M2F32_TN, SM90_16X8X4_F64F64F64F64_TN, UNIVERSAL_FMA_F32,
 };
 use girih_codegen::constant;
-use girih_codegen::gemm::{Batch, GemmConfig, Mainloop, Major, Multistage, Schedule, Source, Store, outputs};
+use girih_codegen::gemm::{
+    Batch, BlockScales, GemmConfig, Mainloop, Major, Multistage, Schedule, Source, Store, outputs,
+};
 use girih_codegen::{Operand, TiledMma};
 use girih_layout::{Int, Lay, Shape, Tile, lay};
 use girih_tensor::DType;
 
 use super::plan::WarpSpecializedFacts;
 use super::{forwards, mixed, plans};
-use crate::gemm::problem::{is_promoted, sums};
+use crate::gemm::problem::{BLOCKS, GROUP, is_promoted, sums};
 
 /// Elements that one load may take: up to 16 bytes. Loads of single f32 transpose what is contiguous along K.
 pub(super) const fn loads(dtype: DType, major: Major) -> &'static [i64] {
@@ -158,6 +160,15 @@ fn multistage(dtype: DType, stores: &'static [i64]) -> impl Iterator<Item = Mult
     })
 }
 
+/// Whether sums are promoted, and the scales of blocks, in both orientations of a problem. The products of a batch have no scales.
+fn ways(dtype: DType, batch: Batch) -> impl Iterator<Item = (bool, Option<BlockScales>)> {
+    let [a, b] = BLOCKS;
+    let scaled = [[a, b], [b, a]].map(|[a, b]| Some(BlockScales { granularity: [a, b, GROUP] }));
+    let scaled = scaled.into_iter().filter(move |_| batch == Batch::Single);
+    let promoted = [None].into_iter().chain(scaled).map(|scales| (true, scales));
+    [(false, None)].into_iter().chain(promoted.filter(move |_| is_promoted(dtype)))
+}
+
 fn warp_specialized(input: &'static Input, batch: Batch) -> impl Iterator<Item = WarpSpecializedFacts> {
     let dtype = input.dtype;
     let majors = MAJORS.into_iter().flat_map(|a| MAJORS.map(|b| [a, b]));
@@ -165,11 +176,10 @@ fn warp_specialized(input: &'static Input, batch: Batch) -> impl Iterator<Item =
         let stores = move || [None].into_iter().chain(STORES_SM90.map(Some));
         let stored =
             outputs(sums(dtype)).iter().flat_map(move |&output| stores().map(move |store| (output, store)));
-        let promotes = [false, true].into_iter().filter(move |&promotes| !promotes || is_promoted(dtype));
-        let stored = stored.flat_map(move |stored| promotes.clone().map(move |promotes| (stored, promotes)));
-        stored.flat_map(move |((output, store), promotes)| {
+        let stored = stored.flat_map(move |stored| ways(dtype, batch).map(move |way| (stored, way)));
+        stored.flat_map(move |((output, store), (promotes, scales))| {
             plans::named(dtype, plans::as_measured(batch, store, output)).map(move |plan| {
-                WarpSpecializedFacts { dtype, majors, output, store, promotes, fused: false, plan }
+                WarpSpecializedFacts { dtype, majors, output, store, promotes, scales, fused: false, plan }
             })
         })
     });

@@ -225,6 +225,7 @@ impl Facts {
                 multicast,
                 mma_promotion_interval: 0,
                 mixed_input: Some(mixed),
+                block_scales: None,
             }),
             schedule: match parts {
                 1 => Schedule::Persistent { alternate: true },

@@ -3,7 +3,9 @@
 use girih_codegen::atom::{MmaAtom, MmaKind, Product};
 use girih_codegen::builder::MAX_SHARED;
 use girih_codegen::constant::{self, Refusal};
-use girih_codegen::gemm::{Batch, GemmConfig, Mainloop, Major, Schedule, Store, WarpSpecialized};
+use girih_codegen::gemm::{
+    Batch, BlockScales, GemmConfig, Mainloop, Major, Schedule, Store, WarpSpecialized,
+};
 use girih_layout::{Lay, lay};
 use girih_tensor::DType;
 
@@ -44,6 +46,8 @@ const ATOMS: [Lay; 3] = [lay!("(1,1):(0,0)"), lay!("(2,1):(1,0)"), lay!("(3,1):(
 pub(super) const REGISTERS: [[u32; 2]; 3] = [[40, 240], [40, 232], [32, 160]];
 /// The sums of a thread beside which there are registers for any epilogue.
 const MANY: i64 = 128;
+/// The sums of a thread beside which there are registers for a scale for each column.
+const SCALED: i64 = 64;
 /// The same where the sums alone take as many registers as these.
 const MANY_SUMS: i64 = 192;
 const REGISTERS_FOR_MANY: [u32; 2] = [24, 240];
@@ -149,6 +153,8 @@ pub(super) struct WarpSpecializedFacts {
     ///
     /// [`Problem::is_fused`]: crate::gemm::Problem::is_fused
     pub(super) fused: bool,
+    /// The scales of blocks of A and B, if these have scales. Then sums are promoted.
+    pub(super) scales: Option<BlockScales>,
     pub(super) plan: Plan,
 }
 
@@ -202,12 +208,24 @@ impl WarpSpecializedFacts {
     /// How C is stored, and how many stages of A and B shared memory has room for beside that.
     fn room(&self) -> (Store, i64) {
         let [rows, columns] = self.plan.tile;
-        let stage = (rows + columns) * self.plan.depth;
+        let stage = (rows + columns) * self.depth() + self.scales_of_stage();
         // A kilobyte holds the barriers of the pipeline.
         let room =
             |(store, bytes): (Store, i64)| (store, ((MAX_SHARED - 1024 - bytes) / stage).min(MOST_STAGES));
         let [whole, rows, part] = self.stores().map(room);
         [whole, rows].into_iter().find(|(_, stages)| *stages >= LEAST_STAGES).unwrap_or(part)
+    }
+
+    /// Bytes of a tile along K. Blocks with scales are no longer.
+    fn depth(&self) -> i64 {
+        if self.scales.is_some() { ROW } else { self.plan.depth }
+    }
+
+    /// Bytes of the scales of a stage, of which those of A and of B each begin at a multiple of 128.
+    fn scales_of_stage(&self) -> i64 {
+        let Some(BlockScales { granularity: [rows, columns, _] }) = self.scales else { return 0 };
+        let bytes = |tile: i64, shared: i64| (4 * (tile / shared) + 127) / 128 * 128;
+        bytes(self.plan.tile[0], rows).max(128) + bytes(self.plan.tile[1], columns).max(128)
     }
 
     /// Whether shared memory has room for stages enough, and the tensor copies of B can be parted.
@@ -219,7 +237,10 @@ impl WarpSpecializedFacts {
         let multicasts = sums >= MANY && self.plan.multicast > 1 && self.store.is_some();
         let many = sums > MANY && (self.promotes || self.output.bits() < 16);
         let most = sums >= MANY_SUMS && self.store.is_some();
-        !(multicasts || many || most)
+        // A scale for each column.
+        let by_columns = self.scales.is_some_and(|scales| scales.granularity[1] == 1);
+        let scaled = by_columns && (sums > SCALED || sums == SCALED && self.store.is_some());
+        !(multicasts || many || most || scaled)
             && self.room().1 >= LEAST_STAGES
             && self
                 .config(input)
@@ -228,9 +249,8 @@ impl WarpSpecializedFacts {
 
     /// The configuration.
     pub(super) fn config(&self, input: &Input) -> Result<GemmConfig, Error> {
-        let Plan {
-            tile: [rows, columns], depth, warpgroups, multicast, parts, cluster, stream, early, ..
-        } = self.plan;
+        let Plan { tile: [rows, columns], warpgroups, multicast, parts, cluster, stream, early, .. } =
+            self.plan;
         let (atom, atoms) =
             self.plan.mma(self.dtype, self.majors, self.promotes).map_err(girih_codegen::Error::from)?;
         let (store, stages) = self.room();
@@ -238,7 +258,7 @@ impl WarpSpecializedFacts {
         let registers = if many { REGISTERS_FOR_MANY } else { REGISTERS[warpgroups - 1] };
         Ok(GemmConfig {
             name: input.name_of_warpgroups(),
-            tile: [rows, columns, depth * 8 / i64::from(self.dtype.bits())],
+            tile: [rows, columns, self.depth() * 8 / i64::from(self.dtype.bits())],
             mainloop: Mainloop::WarpSpecialized(WarpSpecialized {
                 atom,
                 atoms,
@@ -247,6 +267,7 @@ impl WarpSpecializedFacts {
                 multicast,
                 mma_promotion_interval: if self.promotes { PROMOTION } else { 0 },
                 mixed_input: None,
+                block_scales: self.scales,
             }),
             schedule: match parts {
                 1 if stream => Schedule::StreamK { alternate: true },

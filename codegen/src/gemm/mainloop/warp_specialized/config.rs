@@ -10,7 +10,7 @@ use crate::error::narrow;
 use crate::gemm::config::refuse;
 use crate::sizes::{is_bijective, static_size};
 use crate::tiled::mma::Operand;
-use crate::{Error, Pipeline, TiledMma};
+use crate::{Error, Expr, Pipeline, TiledMma};
 
 /// The threads of a warpgroup, and the rows of C that it computes by one instruction.
 pub(in crate::gemm) const WARPGROUP: i64 = 128;
@@ -41,6 +41,73 @@ pub struct WarpSpecialized {
     pub mma_promotion_interval: i64,
     /// How A lies in memory, if it is narrower there than the atom takes it.
     pub mixed_input: Option<MixedInput>,
+    /// The scales of A and B, if they are 8-bit floats in blocks with a scale each.
+    pub block_scales: Option<BlockScales>,
+}
+
+/// Scales of 8-bit floats in blocks, in f32: of A for each `granularity[0]` rows and `granularity[2]` elements along K, of B for each
+/// `granularity[1]` rows and as many along K (CUTLASS's blockwise scaling, whose names these are: `ScaleGranularityM`, `N` and `K`).
+///
+/// The sums of the products between two promotions are multiplied by both scales and added to the sums before with one rounding to f32. The
+/// product of the scales is rounded too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct BlockScales {
+    /// The rows of A and the rows of B that share a scale, each one of [`BlockScales::ROWS`], and the elements along K: a multiple of the
+    /// tile's K.
+    pub granularity: [i64; 3],
+}
+
+impl BlockScales {
+    /// The dtype of the scales.
+    pub const DTYPE: DType = DType::F32;
+    /// How many rows may share a scale.
+    pub const ROWS: [i64; 2] = [1, 128];
+}
+
+/// The scales of one operand: what shares a scale, and the scale's dtype.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::gemm) struct Scaling {
+    pub(in crate::gemm) dtype: DType,
+    /// Rows of the operand.
+    pub(in crate::gemm) rows: i64,
+    /// Elements along K.
+    pub(in crate::gemm) group: i64,
+}
+
+/// The bytes of which the extents of a tensor copy's boxes, and the addresses in shared memory, are multiples.
+const BOX: i64 = 16;
+const BOX_ALIGN: i64 = 128;
+
+impl Scaling {
+    fn element(&self) -> i64 {
+        i64::from(self.dtype.bits() / 8)
+    }
+
+    /// The scales of a tile of `x` rows.
+    fn of_tile(&self, x: i64) -> i64 {
+        (x / self.rows).max(1)
+    }
+
+    /// The scales that a tensor copy brings for a tile of `x` rows: those of the rows, and what lies beside them where they are too few for a
+    /// box, or do not begin where a box may begin.
+    pub(super) fn boxed(&self, x: i64) -> i64 {
+        let line = BOX / self.element();
+        (self.of_tile(x) + line - 1) / line * line
+    }
+
+    /// From the scales of a stage to those of the next in shared memory.
+    pub(super) fn pitch(&self, x: i64) -> i64 {
+        let line = BOX_ALIGN / self.element();
+        (self.boxed(x) + line - 1) / line * line
+    }
+
+    /// Where in a group the box begins that has the scales of tile `at` of `x` rows, and how many scales before those of the tile.
+    pub(super) fn begin(&self, at: &Expr, x: i64) -> Result<[Expr; 2], Error> {
+        let line = BOX / self.element();
+        // Where a tile has fewer rows than share a scale, tiles have a scale in common.
+        let first = if x >= self.rows { at * self.of_tile(x) } else { at.div(self.rows / x)? };
+        Ok([&first.div(line)? * line, first.rem(line)?])
+    }
 }
 
 /// An A of few bits with scales, which the consumers convert to the atom's dtype in registers (CUTLASS's mixed-input mainloop with
@@ -100,20 +167,42 @@ impl WarpSpecialized {
         }
     }
 
-    /// The bytes that come into a stage.
-    pub(super) fn stage_bytes(&self, tile: [i64; 3]) -> Result<i64, Error> {
-        let [m, n, k] = tile;
-        let [a, b] = [Operand::A, Operand::B].map(|operand| element_bytes("atom", self.dtype(operand)));
-        let scales = match &self.mixed_input {
-            Some(mixed) => m * element_bytes("scale", mixed.scale)?,
-            None => 0,
-        };
-        Ok(m * k * a? + n * k * b? + scales)
+    /// The scales of an operand, if it has some.
+    pub(in crate::gemm) fn scales(&self, operand: Operand) -> Option<Scaling> {
+        match (operand, &self.mixed_input, &self.block_scales) {
+            (Operand::A, Some(MixedInput { scale, group, .. }), _) => {
+                Some(Scaling { dtype: *scale, rows: 1, group: *group })
+            }
+            (Operand::A | Operand::B, None, Some(BlockScales { granularity })) => {
+                let rows = granularity[operand as usize];
+                Some(Scaling { dtype: BlockScales::DTYPE, rows, group: granularity[2] })
+            }
+            _ => None,
+        }
     }
 
-    /// The threads that release a stage: one of each warpgroup, or one of each warp where the threads themselves read A.
+    /// The bytes that come into a stage.
+    pub(super) fn stage_bytes(&self, tile: [i64; 3]) -> Result<i64, Error> {
+        self.bytes(tile, Scaling::boxed)
+    }
+
+    /// The bytes of A and B in a stage, and of as many scales of each.
+    fn bytes(&self, tile: [i64; 3], scales: fn(&Scaling, i64) -> i64) -> Result<i64, Error> {
+        [Operand::A, Operand::B].into_iter().try_fold(0, |sum, operand| {
+            let x = tile[operand as usize];
+            let of_scales = self.scales(operand).map_or(0, |own| scales(&own, x) * own.element());
+            Ok(sum + x * tile[2] * element_bytes("atom", self.dtype(operand))? + of_scales)
+        })
+    }
+
+    /// Whether the threads that multiply read of a stage themselves.
+    pub(super) fn reads_stages(&self) -> bool {
+        self.mixed_input.is_some() || self.block_scales.is_some()
+    }
+
+    /// The threads that release a stage: one of each warpgroup, or one of each warp where the threads themselves read of it.
     pub(super) fn releasing(&self) -> Result<i64, Error> {
-        let warps = if self.mixed_input.is_some() { WARPGROUP / WARP } else { 1 };
+        let warps = if self.reads_stages() { WARPGROUP / WARP } else { 1 };
         Ok(self.consumers()? * warps * self.multicast)
     }
 
@@ -155,6 +244,7 @@ impl WarpSpecialized {
     pub(in crate::gemm) fn check(&self, tile: [i64; 3]) -> Result<(), Error> {
         let atom = &self.atom;
         self.check_mixed_input(tile)?;
+        self.check_block_scales(tile)?;
         let element = element_bytes("atom", self.dtype(Operand::A))?;
         if atom.kind != (if self.mixed_input.is_some() { MmaKind::WgmmaRs } else { MmaKind::WgmmaSs })
             || !matches!(atom.c_type, DType::F32 | DType::S32)
@@ -226,6 +316,34 @@ impl WarpSpecialized {
         Ok(())
     }
 
+    /// Checks that the sums between two promotions have a scale for each row and column.
+    fn check_block_scales(&self, [m, n, k]: [i64; 3]) -> Result<(), Error> {
+        let Some(BlockScales { granularity: [rows, columns, group] }) = self.block_scales else {
+            return Ok(());
+        };
+        if self.mma_promotion_interval == 0 {
+            return refuse("block scales", self.atom.name(), "8-bit floats whose sums are promoted");
+        }
+        let fits = |rows: i64, tile: i64| {
+            let whole = tile % rows.max(1) == 0 && matches!(tile / rows.max(1), 1 | 2 | 4);
+            BlockScales::ROWS.contains(&rows) && (rows == 1 || whole || rows % tile.max(1) == 0)
+        };
+        if !fits(rows, m) || !fits(columns, n) || group < 1 || group % k.max(1) != 0 {
+            let value = format!("({rows},{columns},{group}) for a tile of {m}x{n}x{k}");
+            let accepted = "1 or 128 rows, of which a tile has 1, 2 or 4 times as many or a divisor, and along K a multiple of the tile's";
+            return refuse("granularity", value, accepted);
+        }
+        Ok(())
+    }
+
+    /// The registers of the scales that a thread has for the sums of an atom.
+    fn scales_of_atom(&self) -> i64 {
+        let Some(BlockScales { granularity: [rows, columns, _] }) = self.block_scales else { return 0 };
+        // A thread's sums lie in two rows, and in two of eight columns.
+        let of = |rows: i64, own: i64| if rows == 1 { own } else { 1 };
+        of(rows, 2) + of(columns, self.atom.shape_mnk[1] / 4)
+    }
+
     /// Checks that there are enough registers.
     fn check_registers(&self, [m, n, k]: [i64; 3]) -> Result<(), Error> {
         let [producer, consumer] = self.registers.map(i64::from);
@@ -245,7 +363,7 @@ impl WarpSpecialized {
             }
             None => 0,
         };
-        let accumulators = m * n / (WARPGROUP * consumers) + partial + own;
+        let accumulators = m * n / (WARPGROUP * consumers) + partial + own + self.scales_of_atom();
         if accumulators + 24 > consumer {
             let accepted = format!("at most {} accumulators in {consumer} registers", consumer - 24);
             return refuse("tile (M,N)", format!("({m},{n})"), &accepted);
@@ -255,7 +373,8 @@ impl WarpSpecialized {
 
     /// Checks that there is enough shared memory for the stages and `more` bytes.
     pub(in crate::gemm) fn check_shared(&self, tile: [i64; 3], more: i64) -> Result<(), Error> {
-        let bytes = self.stages * self.stage_bytes(tile)? + more + Pipeline::barrier_bytes(self.stages);
+        let stage = self.bytes(tile, Scaling::pitch)?;
+        let bytes = self.stages * stage + more + Pipeline::barrier_bytes(self.stages);
         if bytes > MAX_SHARED {
             let accepted = format!("stages and rows of C of at most {MAX_SHARED} bytes together");
             return refuse("shared memory", format!("{bytes} bytes"), &accepted);

@@ -2,6 +2,7 @@
 
 mod mixed;
 mod promotion;
+mod scales;
 
 use girih_layout::{Int, Lay, Shape};
 use girih_tensor::{Slice, Tensor};
@@ -70,7 +71,7 @@ impl<'a> Consumer<'a> {
         let group = b.bounded(&(group - &Expr::from(1)), parts.consumers()? - 1)?;
         // The descriptors are the same for all threads of a warpgroup.
         let first = mma.get_slice(&(&group * WARPGROUP))?;
-        let Stages { tiles: [tiles_of_a, tiles_of_b], scales } = &shared.stages;
+        let Stages { tiles: [tiles_of_a, tiles_of_b], .. } = &shared.stages;
         let operand_b = first.partition_descriptor(Operand::B, tiles_of_b)?; // (1,RestN,RestK,Stage)
         let thread = thread.rem(WARPGROUP)?;
         let leader = Cond::less(&thread, &Expr::from(1));
@@ -81,37 +82,38 @@ impl<'a> Consumer<'a> {
             Rmem::tensor(b, parts.atom.c_type, Lay::left(&Shape::flat(&[values, one, one, atoms])?)?)
         };
         let descriptors = || first.partition_descriptor(Operand::A, tiles_of_a); // (1,RestM,RestK,Stage)
-        let a = match scales {
-            Some(scales) => {
-                let converted = Converted::new(b, *tile, &sums.thread, tiles_of_a, scales)?;
+        let a = match (&parts.mixed_input, parts.mma_promotion_interval) {
+            (Some(_), _) => {
+                let converted = Converted::new(b, &sums.thread, tiles_of_a)?;
                 Source::Converted(Box::new((converted, partial(b, AT_ONCE)?)))
             }
-            None if parts.mma_promotion_interval > 0 => Source::Promoted(
+            (None, 0) => Source::Shared(descriptors()?),
+            (None, _) => Source::Promoted(
                 descriptors()?,
                 Box::new(partial(b, 1)?.slice((Slice::All, Slice::All, Slice::All, Slice::at(0)))?),
             ),
-            None => Source::Shared(descriptors()?),
         };
         let states = [PipelineState::new(b, parts.stages), PipelineState::behind(b, parts.stages)];
         Ok(Consumer { shared, a, b: operand_b, sums, group, thread, leader, states })
     }
 
-    /// The sums over the next `k_tiles` tiles that the producer brings. The sums are in the same registers each time.
+    /// The sums over the next `k_tiles` tiles that the producer brings, of block tile `at[0]` of A and `at[1]` of B: only block scales depend on
+    /// which these are. The sums are in the same registers each time.
     ///
     /// # Errors
     /// Those of the expressions.
     // A stage is released when the products after its own have been issued, which is when its own are known to have been read.
     #[track_caller]
-    pub fn multiply(&self, b: &mut Builder, k_tiles: &Expr) -> Result<&Sums, Error> {
+    pub fn multiply(&self, b: &mut Builder, at: [&Expr; 2], k_tiles: &Expr) -> Result<&Sums, Error> {
         let a = match &self.a {
             Source::Shared(a) => a,
             Source::Promoted(a, partial) => {
-                self.multiply_promoted(b, k_tiles, a, partial)?;
+                self.multiply_promoted(b, k_tiles, a, partial, &self.scales(at)?)?;
                 return Ok(&self.sums);
             }
             Source::Converted(converted) => {
                 let (a, partial) = &**converted;
-                self.multiply_converted(b, k_tiles, a, partial)?;
+                self.multiply_converted(b, k_tiles, a, partial, &self.scales(at)?)?;
                 return Ok(&self.sums);
             }
         };
@@ -149,13 +151,12 @@ impl<'a> Consumer<'a> {
     /// Releases a stage that the warpgroup has read, if `cond` holds: in every block whose copies come into the stage.
     fn release(&self, b: &mut Builder, stage: &Stage, cond: Cond) -> Result<(), Error> {
         let (pipeline, blocks) = (&self.shared.pipeline, self.shared.mainloop.parts.multicast);
-        let thread = match &self.a {
-            Source::Shared(_) | Source::Promoted(..) => self.thread.clone(),
-            Source::Converted(_) => {
-                // The lanes have read A themselves.
-                b.warp_sync();
-                self.thread.rem(WARP)?
-            }
+        let thread = if self.shared.mainloop.parts.reads_stages() {
+            // The lanes have read A, or scales, themselves.
+            b.warp_sync();
+            self.thread.rem(WARP)?
+        } else {
+            self.thread.clone()
         };
         // One thread for each block.
         let cond = Cond::all([cond, Cond::less(&thread, &Expr::from(blocks))]);

@@ -62,7 +62,7 @@ impl<'a> Producer<'a> {
             for (operand, at) in [(Operand::A, at[0]), (Operand::B, at[1])] {
                 self.load_tile(b, operand, at, &k_tile, &stage)?;
             }
-            self.load_scales(b, at[0], &k_tile, &stage)?;
+            self.load_scales(b, at, &k_tile, &stage)?;
             self.state.advance(b);
             Ok(())
         })
@@ -108,22 +108,38 @@ impl<'a> Producer<'a> {
         )
     }
 
-    /// Issues the copy of the scales of the rows of block tile `at` of A for the tile `k_tile` along K, if A has scales.
-    fn load_scales(&self, b: &mut Builder, at: &[Expr], k_tile: &Expr, stage: &Stage) -> Result<(), Error> {
-        let WarpSpecializedMainloop { parts, tile: [m, _, k], .. } = self.shared.mainloop;
-        let (Some(mixed), Some(scales), Some(Feed { copy: boxes, map }), Some(row)) =
-            (&parts.mixed_input, &self.shared.stages.scales, self.feeds.get(2), at.first())
-        else {
-            return Ok(());
-        };
-        let group = k_tile.div(mixed.group / k)?;
-        let tile = boxes
-            .tma_tensor()?
-            .local_tile(&shape_tiler(&[*m, 1])?, &[Slice::At(row.clone()), Slice::At(group)])?; // (BlockM,1)
-        let shared = scales.slice((Slice::All, Slice::All, Slice::At(stage.index.clone())))?; // (BlockM,1)
-        let barrier = self.shared.pipeline.full(&stage.index)?;
-        let one = boxes.copy().get_slice(&Expr::from(0))?;
-        let (source, target) = (one.partition_s(&tile)?, one.partition_d(&shared)?); // (Box,RestM,1)
-        copy(b, boxes.with(map).barrier(barrier.address()), &source, &target)
+    /// Issues the copies of the scales of the rows of block tile `at[0]` of A and `at[1]` of B for the tile `k_tile` along K, of those that
+    /// have scales.
+    fn load_scales(
+        &self,
+        b: &mut Builder,
+        at: [&[Expr]; 2],
+        k_tile: &Expr,
+        stage: &Stage,
+    ) -> Result<(), Error> {
+        let mut feeds = self.feeds.iter().skip(2);
+        for operand in [Operand::A, Operand::B] {
+            let i = operand as usize;
+            let WarpSpecializedMainloop { parts, tile, .. } = self.shared.mainloop;
+            let (Some(scaling), Some(scales), Some(row)) =
+                (parts.scales(operand), &self.shared.stages.scales[i], at[i].first())
+            else {
+                continue;
+            };
+            let Some(Feed { copy: boxes, map }) = feeds.next() else { continue };
+            let group = k_tile.div(scaling.group / tile[2])?;
+            let rows = tile[i];
+            let [first, _] = scaling.begin(row, rows)?;
+            let whole =
+                boxes.tma_tensor()?.domain_offset(Slice::tuple([Slice::At(first), Slice::At(group)]))?;
+            let zero = || Slice::At(Expr::from(0));
+            let tile = whole.local_tile(&shape_tiler(&[scaling.boxed(rows), 1])?, &[zero(), zero()])?; // (Scales,1)
+            let shared = scales.slice((Slice::All, Slice::All, Slice::At(stage.index.clone())))?; // (Scales,1)
+            let barrier = self.shared.pipeline.full(&stage.index)?;
+            let one = boxes.copy().get_slice(&Expr::from(0))?;
+            let (source, target) = (one.partition_s(&tile)?, one.partition_d(&shared)?); // (Box,RestX,1)
+            copy(b, boxes.with(map).barrier(barrier.address()), &source, &target)?;
+        }
+        Ok(())
     }
 }

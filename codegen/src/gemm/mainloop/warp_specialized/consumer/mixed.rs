@@ -3,12 +3,12 @@
 //! `sm90_mma_tma_gmma_rs_warpspecialized_mixed_input`).
 
 use girih_layout::{Int, Lay, Shape};
-use girih_tensor::{DType, Slice, Tensor};
+use girih_tensor::{Slice, Tensor};
 
 use super::Consumer;
+use super::scales::of_atom;
 use crate::algorithm::{
-    MmaWith, clear, convert, copy, gemm, read_once, transform, warpgroup_arrive, warpgroup_commit_batch,
-    warpgroup_wait,
+    MmaWith, clear, convert, copy, gemm, transform, warpgroup_arrive, warpgroup_commit_batch, warpgroup_wait,
 };
 use crate::atom::AUTO_VECTORIZING_COPY;
 use crate::builder::{Builder, Cond};
@@ -19,35 +19,29 @@ use crate::{Error, Expr, Memory, Rmem, Scalar, Smem};
 /// The atoms whose products a thread has in registers: those that run, and those that are scaled meanwhile.
 pub(super) const AT_ONCE: i64 = 2;
 
-/// A thread's part of A and its scales.
+/// A thread's part of A.
 pub(super) struct Converted {
     /// A as it lies in shared memory.
     shared: Tensor<Smem>, // (FrgV,RestM,RestK,Stage)
-    /// The scales of the sums' rows.
-    scales: Tensor<Smem>, // (FrgV,RestM,RestN,Stage)
     /// The values of a row of atoms as they lie in memory, and those of two rows as they are multiplied.
     loaded: Tensor<Rmem>, // (FrgV,1,RestK)
     values: Tensor<Rmem>, // (FrgV,1,RestK,2)
 }
 
 impl Converted {
-    /// The part of `thread` of the stages of A, (BlockM,BlockK,Stage), and of the scales, (BlockM,1,Stage).
+    /// The part of `thread` of the stages of A, (BlockM,BlockK,Stage).
     pub(super) fn new(
         b: &mut Builder,
-        [m, n, _]: [i64; 3],
         thread: &ThrMma<Expr>,
         tiles: &Tensor<Smem>,
-        scales: &Tensor<Smem>,
     ) -> Result<Converted, Error> {
         let shared = thread.partition(Operand::A, tiles)?; // (FrgV,RestM,RestK,Stage)
-        let like_c = Lay::strided([m, n], [1, 0])?.append(&scales.layout().mode(2)?)?; // (BlockM,BlockN,Stage)
-        let scales = thread.partition(Operand::C, &Tensor::new(scales.engine().clone(), like_c))?;
         let [values, steps] = [shared.layout().mode(0)?.size()?, shared.layout().mode(2)?.size()?];
         let row = Lay::left(&Shape::flat(&[values, Int::fixed(1), steps])?)?; // (FrgV,1,RestK)
         let loaded = Rmem::tensor(b, tiles.engine().dtype(), row)?;
         let rows = Lay::left(&Shape::flat(&[values, Int::fixed(1), steps, Int::fixed(AT_ONCE)])?)?; // (FrgV,1,RestK,2)
         let values = Rmem::tensor(b, thread.atom().a_type, rows)?;
-        Ok(Converted { shared, scales, loaded, values })
+        Ok(Converted { shared, loaded, values })
     }
 
     /// Loads row `row` of atoms of a stage.
@@ -67,13 +61,11 @@ impl Converted {
     fn convert(&self, b: &mut Builder, row: i64, k: i64) -> Result<(), Error> {
         convert(b, &self.loaded.slice((Slice::All, Slice::All, Slice::at(k)))?, &self.values(row, k)?)
     }
+}
 
-    /// The scales of the sums of the atom at row `row` and the first column in a stage, (FrgV), as f32.
-    fn scales(&self, b: &mut Builder, row: i64, stage: &Expr) -> Result<Vec<Scalar>, Error> {
-        let at = [Slice::All, Slice::at(row), Slice::at(0), Slice::At(stage.clone())];
-        let scales = read_once(b, &self.scales.slice(Slice::tuple(at))?)?;
-        Ok(scales.iter().map(|scale| scale.to(DType::F32)).collect())
-    }
+/// The scales of A, which are the same along N, for the sums of the atoms of row `row` in a stage: (FrgV), as f32.
+fn of_row(b: &mut Builder, scales: &[Tensor<Smem>], row: i64, stage: &Expr) -> Result<Vec<Scalar>, Error> {
+    scales.first().map_or(Ok(Vec::new()), |scales| of_atom(b, scales, [row, 0], stage))
 }
 
 impl Consumer<'_> {
@@ -86,6 +78,7 @@ impl Consumer<'_> {
         k_tiles: &Expr,
         a: &Converted,
         partial: &Tensor<Rmem>,
+        scales: &[Tensor<Smem>], // (FrgV,RestM,RestN,Stage)
     ) -> Result<(), Error> {
         let sums = &self.sums.values;
         let size = |mode: usize| static_size("operand", &sums.layout().mode(mode)?);
@@ -101,13 +94,13 @@ impl Consumer<'_> {
                 let own = partial.slice((Slice::All, Slice::All, Slice::All, Slice::at(at % AT_ONCE)))?; // (FrgV,1,1)
                 self.multiply_atom(b, a, &stage.index, atom, &own)?;
                 if let Some((atom, sums)) = before.replace((atom, own)) {
-                    let scales = a.scales(b, atom[0], &stage.index)?;
+                    let scales = of_row(b, scales, atom[0], &stage.index)?;
                     warpgroup_wait(b, 1);
                     self.add_scaled(b, atom, &sums, &scales)?;
                 }
             }
             if let Some((atom, sums)) = before {
-                let scales = a.scales(b, atom[0], &stage.index)?;
+                let scales = of_row(b, scales, atom[0], &stage.index)?;
                 warpgroup_wait(b, 0);
                 self.release(b, &stage, Cond::Always)?;
                 self.add_scaled(b, atom, &sums, &scales)?;

@@ -1,16 +1,17 @@
 //! Sums of 8-bit floats in two levels: `wgmma` keeps few bits of them, so that after some products they are added to f32 of the threads'
-//! own, and begin anew (CUTLASS's `GmmaFP8Accumulation`).
+//! own, and begin anew (CUTLASS's `GmmaFP8Accumulation`). Where blocks of A and B have scales, the sums of a block are scaled on their way.
 
 use girih_layout::{Lay, Tiler};
 use girih_tensor::{Slice, Tensor};
 
 use super::Consumer;
+use super::scales::of_atom;
 use crate::algorithm::{
     MmaWith, clear, gemm, transform, warpgroup_arrive, warpgroup_commit_batch, warpgroup_wait,
 };
 use crate::builder::{Builder, Cond};
 use crate::sizes::{ONE, extent, static_size};
-use crate::{Descriptor, Error, Expr, Rmem};
+use crate::{Descriptor, Error, Expr, Rmem, Scalar, Smem};
 
 /// An operand as the products between two promotions take it: (1,RestX,KAtoms,RestK,Stage).
 fn in_intervals(operand: &Tensor<Descriptor>, interval: i64) -> Result<Tensor<Descriptor>, Error> {
@@ -29,14 +30,15 @@ fn atoms(operand: &Tensor<Descriptor>, x: i64, k: i64, stage: &Expr) -> Result<T
 }
 
 impl Consumer<'_> {
-    /// Writes the sums over the next `k_tiles` tiles. `partial` has the sums of one atom between two promotions, (FrgV,1,1). While a
-    /// warpgroup adds, the others multiply.
+    /// Writes the sums over the next `k_tiles` tiles. `partial` has the sums of one atom between two promotions, which are multiplied by
+    /// `scales`, those of A and of B, if there are scales. While a warpgroup adds, the others multiply.
     pub(super) fn multiply_promoted(
         &self,
         b: &mut Builder,
         k_tiles: &Expr,
-        a: &Tensor<Descriptor>, // (1,RestM,RestK,Stage)
-        partial: &Tensor<Rmem>,
+        a: &Tensor<Descriptor>,  // (1,RestM,RestK,Stage)
+        partial: &Tensor<Rmem>,  // (FrgV,1,1)
+        scales: &[Tensor<Smem>], // (FrgV,RestM,RestN,Stage)
     ) -> Result<(), Error> {
         let (sums, parts) = (&self.sums.values, &self.shared.mainloop.parts);
         let interval = parts.mma_promotion_interval;
@@ -55,6 +57,8 @@ impl Consumer<'_> {
             for (step, &[i, j, k]) in steps.iter().enumerate() {
                 let of_a = atoms(&rows, i, k, &stage.index)?;
                 let of_b = atoms(&columns, j, k, &stage.index)?;
+                let scales = scales.iter().map(|scales| of_atom(b, scales, [i, j], &stage.index));
+                let scales: Vec<Vec<Scalar>> = scales.collect::<Result<_, _>>()?;
                 warpgroup_arrive(b);
                 gemm(b, MmaWith::from(&parts.atom).accumulate(Cond::Never), &of_a, &of_b, partial)?;
                 warpgroup_commit_batch(b);
@@ -64,7 +68,13 @@ impl Consumer<'_> {
                 }
                 let own = sums.slice((Slice::All, Slice::at(i), Slice::at(j)))?; // (FrgV)
                 let partial = partial.slice((Slice::All, Slice::at(0), Slice::at(0)))?; // (FrgV)
-                transform(b, &[&own, &partial], &own, |_, x| Ok(&x[0] + &x[1]))?;
+                let mut values = 0..;
+                transform(b, &[&own, &partial], &own, |_, x| {
+                    let of_value =
+                        values.next().map(|value: usize| scales.iter().filter_map(move |all| all.get(value)));
+                    let scale = of_value.and_then(|all| all.cloned().reduce(|x, y| &x * &y));
+                    Ok(scale.map_or_else(|| &x[0] + &x[1], |scale| x[1].mul_add(&scale, &x[0])))
+                })?;
             }
             read.advance(b);
             Ok(())
