@@ -15,7 +15,7 @@ mod run;
 mod workspace;
 
 pub use bind::Given;
-pub use candidates::{candidates, configurations, described};
+pub use candidates::{candidates, configurations, described, portable};
 pub use choose::{KernelKind, choose};
 pub use girih_codegen::gemm::{BlockScales, Element, Epilogue, GemmConfig, Input, InputKind, MixedInput};
 pub use matrix::Matrix;

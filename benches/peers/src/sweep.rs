@@ -7,7 +7,7 @@ use std::thread;
 use float8::F8E4M3;
 use girih_device::{Device, Pod};
 use girih_kernels::gemm::{
-    Epilogue, Gemm, GemmConfig, Gemms, Problem, candidates, configurations, described,
+    Epilogue, Gemm, GemmConfig, Gemms, KernelKind, Problem, candidates, configurations, described, portable,
 };
 use girih_tensor::{DType, Element};
 use half::{bf16, f16};
@@ -50,13 +50,17 @@ fn sweep<T: Element + Pod, C: Element + Pod>(
     let problem = problem(product)?;
     let mut configs = vec![chosen(bench, product, &problem)?];
     let multiprocessors = device.limits().multiprocessors;
-    let found = if bench.configs.is_empty() {
-        candidates(&problem, multiprocessors, MOST)
-    } else {
-        let wanted =
-            |line: &str| bench.configs.iter().any(|parts| parts.split('&').all(|part| line.contains(part)));
-        let all = configurations(&problem, multiprocessors).into_iter();
-        all.filter(|config| wanted(&described(config))).take(2 * MOST).collect()
+    let by_warps = product.kernel == Some(KernelKind::Sm80);
+    let found = match (bench.configs.is_empty(), by_warps) {
+        (true, true) => portable(&problem),
+        (true, false) => candidates(&problem, multiprocessors, MOST),
+        (false, _) => {
+            let wanted = |line: &str| {
+                bench.configs.iter().any(|parts| parts.split('&').all(|part| line.contains(part)))
+            };
+            let all = if by_warps { portable(&problem) } else { configurations(&problem, multiprocessors) };
+            all.into_iter().filter(|config| wanted(&described(config))).take(2 * MOST).collect()
+        }
     };
     for config in found {
         if !configs.contains(&config) && !bench.blamed.contains(&described(&config)) {

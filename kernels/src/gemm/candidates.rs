@@ -7,7 +7,7 @@ use girih_layout::Lay;
 use girih_tensor::DType;
 
 use super::choose::{
-    LEAST_STAGES, MOST_STAGES, PROMOTION, mixed_candidates, promoted, simt, taken, together,
+    LEAST_STAGES, MOST_STAGES, PROMOTION, mixed_candidates, promoted, simt, sm80, taken, together,
 };
 use super::{KernelKind, Problem, choose};
 use crate::launch::widest;
@@ -45,7 +45,7 @@ const PARTS: [(i64, i64); 23] = [
 ];
 /// Blocks that bring tiles of B together.
 const MULTICASTS: [i64; 3] = [1, 2, 4];
-/// Tiles of a group of f32's raster.
+/// Tiles of a group of a raster.
 const GROUPS: [i64; 2] = [8, 4];
 /// Registers of the producer's and the consumers' threads, by the number of consumers.
 const REGISTERS: [[u32; 2]; 3] = [[40, 240], [24, 240], [32, 160]];
@@ -130,10 +130,30 @@ fn timed(problem: &Problem, multiprocessors: u32) -> Vec<(GemmConfig, f64)> {
     timed
 }
 
+/// Configurations of [`KernelKind::Sm80`] for a problem that a tuner measures for devices without `wgmma`, or beside it, the usual one first.
+///
+/// # Examples
+/// ```
+/// use girih_kernels::gemm::{Layout, Problem, portable};
+/// use girih_tensor::DType;
+///
+/// let problem = Problem::new(DType::Bf16, [4096; 3], Layout::Tt)?;
+/// let found = portable(&problem);
+/// assert!(found.len() > 24 && found.iter().all(|config| config.check().is_ok()));
+/// # Ok::<(), girih_kernels::Error>(())
+/// ```
+pub fn portable(problem: &Problem) -> Vec<GemmConfig> {
+    sm80(problem).flat_map(grouped).collect()
+}
+
+/// The configuration with each group of tiles.
+fn grouped(config: GemmConfig) -> [GemmConfig; 2] {
+    GROUPS.map(|group| GemmConfig { schedule: Schedule::Raster { group }, ..config })
+}
+
 /// The configurations of f32, in groups of tiles of each size.
 fn of_f32(problem: &Problem) -> impl Iterator<Item = GemmConfig> {
-    let grouped = |config, group| GemmConfig { schedule: Schedule::Raster { group }, ..config };
-    simt(problem).flat_map(move |config| GROUPS.map(|group| grouped(config, group)))
+    simt(problem).flat_map(grouped)
 }
 
 /// What a configuration is in a line: tile, warpgroups, stages, schedule, store, and what is unusual.

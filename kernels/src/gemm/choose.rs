@@ -152,6 +152,14 @@ pub(super) fn simt(problem: &Problem) -> impl Iterator<Item = GemmConfig> {
     all.map(move |config| GemmConfig { batch, ..config })
 }
 
+/// The configurations of warps of tensor cores that a tuner measures for a problem, the usual one first.
+pub(super) fn sm80(problem: &Problem) -> impl Iterator<Item = GemmConfig> {
+    let batch = batch(problem);
+    let facts = || facts(&problem.oriented(Major::K).0, &STORES_SM80);
+    let all = tensor(problem.dtype()).into_iter().flat_map(move |input| facts().all_sm80(input));
+    all.map(move |config| GemmConfig { batch, ..config }).collect::<Vec<_>>().into_iter()
+}
+
 /// The widest loads and stores that pitches and N are aligned to.
 fn facts(problem: &Problem, stores: &[i64]) -> MultistageFacts {
     let source = |matrix: &Matrix| {

@@ -206,6 +206,9 @@ const SIMT_ATOMS: Lay = lay!("(((2,2),4),(8,2)):(((1,16),64),(2,32))");
 const FOUR_FOURS: Lay = lay!("(16,4,4):(4,1,64)");
 const FOUR_WARPS: Lay = lay!("(2,2):(1,2)");
 const EIGHT_WARPS: Lay = lay!("(2,4):(1,2)");
+/// Rows and columns of a tile of eight warps.
+const LARGE: [i64; 2] = [128, 256];
+const EIGHT_TALL: Lay = lay!("(4,2):(1,4)");
 /// Bytes of a tile along K, for atoms of warps.
 const ROW_SM80: i64 = 64;
 /// Rows and columns of a tile, and elements along K.
@@ -233,6 +236,43 @@ const SIMT: [Simt; 6] = [
     Simt { tile: SHALLOW, stages: 4, fragments: 2, min_blocks: 1 },
     Simt { tile: SHALLOW, stages: 4, fragments: 2, min_blocks: 2 },
     Simt { tile: [128, 256, 16], stages: 3, fragments: 1, min_blocks: 1 },
+];
+/// A tile of 16-bit floats by warps of tensor cores, with the bytes of its rows along K, for copies of 16 bytes.
+#[derive(Clone, Copy)]
+struct Warps {
+    tile: [i64; 2],
+    row: i64,
+    atoms: Lay,
+    stages: i64,
+    min_blocks: u32,
+}
+
+impl Warps {
+    const fn new(tile: [i64; 2], row: i64, stages: i64) -> Warps {
+        let atoms = match tile {
+            LARGE => EIGHT_WARPS,
+            [256, 128] => EIGHT_TALL,
+            _ => FOUR_WARPS,
+        };
+        Warps { tile, row, atoms, stages, min_blocks: 1 }
+    }
+}
+
+/// Those that tuners measure beside the one that is chosen. GPUs of sm_86 and sm_89 have shared memory for no more than 99 KB
+/// of stages.
+const WARPS: [Warps; 12] = [
+    Warps::new(LARGE, 64, 4),
+    Warps::new(LARGE, 64, 3),
+    Warps::new(LARGE, 128, 3),
+    Warps::new(LARGE, 128, 4),
+    Warps::new([256, 128], 128, 3),
+    Warps::new([256, 128], 128, 4),
+    Warps::new([256, 128], 64, 3),
+    Warps::new([256, 128], 64, 4),
+    Warps::new([128, 128], 128, 3),
+    Warps::new([128, 128], 128, 4),
+    Warps::new([128, 128], 64, 3),
+    Warps { min_blocks: 2, ..Warps::new([128, 128], 64, 4) },
 ];
 /// For loads that have many addresses.
 const NARROW_LOADS: Simt = Simt { tile: SHALLOW, stages: 4, fragments: 1, min_blocks: 1 };
@@ -310,6 +350,25 @@ impl MultistageFacts {
         }
     }
 
+    /// The configurations of warps that a tuner measures, the usual one first.
+    pub(super) fn all_sm80(self, input: &'static Input) -> impl Iterator<Item = GemmConfig> {
+        let fragments = WARPS.into_iter().flat_map(|warps| [1, 2].map(|fragments| (warps, fragments)));
+        let usual = self.sm80(input);
+        let more = fragments.filter_map(move |(warps, fragments)| self.warps(input, warps, fragments));
+        [usual].into_iter().chain(more)
+    }
+
+    /// The configuration with a tile of 16-bit floats, if copies take 16 bytes.
+    fn warps(&self, input: &Input, warps: Warps, fragments: usize) -> Option<GemmConfig> {
+        let usual = self.sm80(input);
+        let Mainloop::Multistage(mainloop) = usual.mainloop else { return None };
+        let Warps { tile: [m, n], row, atoms, stages, min_blocks } = warps;
+        let mainloop = Multistage { atoms, stages, min_blocks, fragments, ..mainloop };
+        let config =
+            GemmConfig { tile: [m, n, row / 2], ..usual.with_mainloop(Mainloop::Multistage(mainloop)) };
+        (self.dtype.bits() == 16 && self.loads_at_least(16)).then_some(config)
+    }
+
     pub(super) fn sm80(&self, input: &Input) -> GemmConfig {
         if self.dtype == DType::F64 {
             return self.doubles(input.warp, input.names[0]);
@@ -371,6 +430,11 @@ const _: () = {
             judge(atom, EIGHT_WARPS, [Tile::All; 3], [DOUBLES[0], DOUBLES[1]]);
             row += 1;
             continue;
+        }
+        let mut i = 0;
+        while i < WARPS.len() {
+            judge(warp, WARPS[i].atoms, [Tile::All; 3], WARPS[i].tile);
+            i += 1;
         }
         judge(warp, FOUR_WARPS, [Tile::All; 3], [WIDE[0], WIDE[1]]);
         judge(warp, EIGHT_WARPS, [Tile::All; 3], [WIDE[0], WIDE[1]]);
