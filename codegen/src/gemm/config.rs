@@ -179,6 +179,21 @@ impl GemmConfig {
         }
     }
 
+    /// The number of elements of which K is a multiple: that of the vectors which a multistage mainloop transposes, so that K ends with one.
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] for an arrangement of atoms that is no bijection.
+    pub fn aligned_k(&self) -> Result<i64, Error> {
+        let Some(multistage) = self.mainloop.multistage() else { return Ok(1) };
+        let mut vector = 1;
+        for operand in [Operand::A, Operand::B] {
+            if multistage.transposes(operand, operand.modes().map(|mode| self.tile[mode]))? {
+                vector = multistage.source(operand).vector.max(vector);
+            }
+        }
+        Ok(vector)
+    }
+
     /// Checks the conditions that the generator relies on.
     ///
     /// # Errors

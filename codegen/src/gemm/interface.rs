@@ -532,7 +532,8 @@ fn sizes(
         };
         let divisor = match i {
             0 | 1 if i == config.c_contiguous() => config.aligned(Operand::C)?,
-            0..=2 => 1,
+            0 | 1 => 1,
+            2 => config.aligned_k()?,
             _ => config.aligned(Operand::ALL[i - 3])?,
         };
         let facts = |symbol: Symbol| symbol.at_least(least).at_most(MAX_EXTENT).divisible_by(divisor);

@@ -43,7 +43,7 @@ impl Observer for Shared {
             }
             _ if name.starts_with("ldmatrix.sync.aligned.m8n8.x4") => 16,
             "ld.shared.v4.f32" | "ld.shared.v4.b32" => 16,
-            "ld.shared.b32" => 4,
+            "ld.shared.b32" | "st.shared.f32" => 4,
             "ld.shared.f64" => 8,
             _ if name.contains("shared") || name.contains("ldmatrix") => panic!("{text}: how many bytes?"),
             _ => return,

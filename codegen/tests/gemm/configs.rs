@@ -19,8 +19,7 @@ pub(crate) const LAYOUTS: [(&str, Major, Major); 4] = [
 /// f32 on the CUDA cores, 4 x 4 blocks of C a thread.
 pub(crate) fn simt(a: Major, b: Major) -> GemmConfig {
     const FOURS: Lay = lay!("(16,4,2):(4,1,64)");
-    // Copies of single elements transpose what is contiguous along K.
-    let source = |major| Source { major, vector: if major == Major::K { 1 } else { 4 } };
+    let source = |major| Source { major, vector: 4 };
     GemmConfig {
         name: "gemm_simt_f32",
         tile: [128, 128, 32],
@@ -146,6 +145,12 @@ pub(crate) fn odd() -> Vec<GemmConfig> {
         stages: 5,
         ..m
     });
+    // A tile twice as high, of which vectors along K are transposed.
+    let high = with(simt(k, k), |m| Multistage {
+        permutation: [Tile::Lay(lay!("(16,4,4):(4,1,64)")), m.permutation[1]],
+        stages: 4,
+        ..m
+    });
     let wide = GemmConfig { c_type: DType::F32, tile: [64, 64, 32], ..sm80(DType::Bf16, k, k) };
     vec![
         // One atom of 16 x 8 x 16 along M and K, and two along N, which is what one `ldmatrix` delivers.
@@ -157,6 +162,7 @@ pub(crate) fn odd() -> Vec<GemmConfig> {
         GemmConfig { tile: [32, 64, 64], ..two_k },
         GemmConfig { tile: [64, 32, 64], ..three },
         GemmConfig { tile: [64, 64, 16], ..permuted },
+        GemmConfig { tile: [256, 128, 16], ..high },
         GemmConfig { schedule: Schedule::Raster { group: 3 }, ..wide },
         GemmConfig { schedule: Schedule::Persistent { alternate: false }, ..wide },
     ]

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use girih_codegen::atom::{UNIVERSAL_COPY_16, cp_async};
+use girih_codegen::atom::{cp_async, universal_copy};
 use girih_codegen::gemm::{Epilogue, GemmConfig, Major, SharedTile, generate};
 use girih_codegen::{Counting, Expr, Memory, Operand, TiledCopy};
 use girih_layout::{Coord, Int, Lay, Shape};
@@ -74,7 +74,9 @@ fn copies() -> impl Iterator<Item = (&'static GemmConfig, Operand, &'static Tile
 fn tile_copy(config: &GemmConfig, operand: Operand, record: &str) -> TiledCopy {
     let vector = source(config, operand).vector;
     let bits = config.atom().a_type.bits();
-    let atom = cp_async(vector as u32 * bits / 8).copied().unwrap_or(UNIVERSAL_COPY_16);
+    let bytes = vector as u32 * bits / 8;
+    let asynchronous = cp_async(bytes).filter(|_| !goes_through_registers(config, operand));
+    let atom = *asynchronous.or_else(|| universal_copy(bytes)).unwrap();
     // Threads lie in rows along the contiguous mode, with a vector each. The record says how long the rows are. In tiles that the
     // threads go through from beginning to end, the rows are as long as they can be, and the record does not say it.
     let by_mode = |along: i64, across: i64| {
@@ -92,6 +94,13 @@ fn tile_copy(config: &GemmConfig, operand: Operand, record: &str) -> TiledCopy {
     };
     let rows = (1..=threads(config)).rev().filter(|along| threads(config) % along == 0);
     rows.map(copy).find(is_it).unwrap_or_else(|| panic!("{record}"))
+}
+
+/// Whether vectors are transposed on their way to shared memory.
+fn goes_through_registers(config: &GemmConfig, operand: Operand) -> bool {
+    config.aligned_k().unwrap() > 1
+        && source(config, operand).major == Major::K
+        && source(config, operand).vector > 1
 }
 
 fn all() -> Vec<GemmConfig> {
@@ -144,7 +153,8 @@ fn fragments_own_each_element_once_a_row_of_atoms() {
     }
 }
 
-/// A thread writes a vector from one address on, so that the vector's elements have to lie there side by side, aligned.
+/// A thread writes a vector from one address on, so that the vector's elements have to lie there side by side, aligned, unless it writes
+/// them one by one.
 #[test]
 fn loads_write_their_own_elements() {
     for (config, operand, copy) in copies() {
@@ -159,14 +169,15 @@ fn loads_write_their_own_elements() {
         let vector = source(config, operand).vector;
         let bytes = i64::from(config.atom().a_type.bits() / 8);
         assert_eq!(size(&mine.layout().mode(0).unwrap()), vector);
+        let together = if goes_through_registers(config, operand) { 1 } else { vector };
         for value in 0..size(mine.layout()) {
             let position = position(&mine, value);
-            let first = at(&target, value - value % vector).address().unwrap();
-            assert_eq!(first.multiple() % (vector * bytes), 0, "{first} is not aligned");
+            let first = at(&target, value - value % together).address().unwrap();
+            assert_eq!(first.multiple() % (together * bytes), 0, "{first} is not aligned");
             let first = for_thread(&first);
             for thread in [0, 1, 5, 31, threads(config) - 1] {
                 let expected = byte(config, &tile, &position(thread));
-                assert_eq!(first(thread) + value % vector * bytes, expected, "{config:?} {operand:?}");
+                assert_eq!(first(thread) + value % together * bytes, expected, "{config:?} {operand:?}");
             }
         }
     }

@@ -130,6 +130,7 @@ fn vector_of_c(config: &GemmConfig) -> i64 {
 
 fn verify(config: &GemmConfig, [m, n, k]: [i64; 3]) {
     let mainloop = multistage(config);
+    let k = (k as u64).next_multiple_of(config.aligned_k().unwrap() as u64) as i64;
     let (a, b) = (Matrix::new(mainloop.a, m, k, 3), Matrix::new(mainloop.b, n, k, 4));
     verify_of(config, [m, n, k], [&a, &b]);
 }

@@ -163,9 +163,12 @@ pub(super) fn sm80(problem: &Problem) -> impl Iterator<Item = GemmConfig> {
 /// The widest loads and stores that pitches and N are aligned to.
 fn facts(problem: &Problem, stores: &[i64]) -> MultistageFacts {
     let source = |matrix: &Matrix| {
+        // Vectors of f32 along K are transposed, and end with K.
+        let transposed = problem.dtype() == DType::F32 && matrix.major() == Major::K;
+        let k = if transposed { problem.mnk()[2] } else { 0 };
         let vector = widest(
             loads(problem.dtype(), matrix.major()),
-            &[matrix.ld(), aligned(matrix, problem.dtype()), between(matrix)],
+            &[matrix.ld(), aligned(matrix, problem.dtype()), between(matrix), k],
         );
         Source { major: matrix.major(), vector }
     };

@@ -66,7 +66,8 @@ fn problems(config: &GemmConfig) -> Result<Vec<Problem>, Failure> {
     let ragged = |extent: i64, by: i64| extent + (5 + by) / by * by;
     let [by_m, by_n] = if config.c_major == Major::K { [1, line] } else { [line, 1] };
     let (m, n) = (ragged(tile_m * stacked, by_m), ragged(tile_n, by_n));
-    let k = tile_k * parts + 9;
+    let by_k = config.aligned_k()?;
+    let k = tile_k * parts + (8 + by_k) / by_k * by_k;
     let layout = |majors: [Major; 2]| Layout::ALL.into_iter().find(|layout| layout.majors() == majors);
     let [a, b] = config.majors();
     let order = |major: Major| if major == Major::K { Order::Row } else { Order::Column };

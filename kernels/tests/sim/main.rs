@@ -175,7 +175,9 @@ fn every_barrier_and_wait_is_needed() -> Result<(), Failure> {
                     Ok(_) => println!("{dtype} {layout}, without synchronisation {index}: not caught"),
                 }
             }
-            assert_eq!((removed, caught), (4, 4), "{dtype} {layout}");
+            // What goes through registers on its way to shared memory is waited for by barriers alone.
+            let needed = if dtype == DType::F32 && layout == Layout::Tn { 2 } else { 4 };
+            assert_eq!((removed, caught), (needed, needed), "{dtype} {layout}");
         }
     }
     Ok(())

@@ -95,10 +95,10 @@ fn configurations_must_fit() -> Result<(), Failure> {
             "the configuration's dtypes are f32 and f32 to f16: the problem takes f32 and f32 to f32",
         ]
     );
-    let parts = GemmConfig { schedule: Schedule::SplitK { parts: 3, cluster: 1 }, ..good };
+    let parts = GemmConfig { schedule: Schedule::SplitK { parts: 5, cluster: 1 }, ..good };
     assert_eq!(
         error(parts),
-        "the configuration's parts of K are 3: the problem takes at most 2, since K has as many tiles"
+        "the configuration's parts of K are 5: the problem takes at most 4, since K has as many tiles"
     );
     // An atom whose threads have the same sums: they would write beyond the workspace.
     let twice = MmaAtom {

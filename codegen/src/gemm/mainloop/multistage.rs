@@ -21,7 +21,7 @@ use crate::{Error, Expr, Gmem, Rmem, Smem, TiledCopy, TiledMma};
 
 pub use config::{Multistage, Source};
 use fragment::{FragmentLoad, fragment_layout};
-use load::TileLoad;
+use load::{TileCopies, TileLoad};
 pub use shared::SharedTile;
 
 /// A multistage mainloop on tiles of one size ([`Multistage::mainloop`]), with its copies and the layouts of tiles in shared memory.
@@ -32,7 +32,7 @@ pub struct MultistageMainloop {
     tile: [i64; 3],
     mma: TiledMma,
     shared: [SharedTile; 2],
-    copies: [TiledCopy; 2],
+    copies: [TileCopies; 2],
     /// The copies by `ldmatrix`, where the atom takes its fragments so.
     readers: [Option<TiledCopy>; 2],
 }
@@ -51,7 +51,7 @@ impl Multistage {
             tile,
             mma: self.mma()?,
             shared: [SharedTile::new(self, a, extents(a))?, SharedTile::new(self, b, extents(b))?],
-            copies: [self.tile_copy(a, extents(a))?, self.tile_copy(b, extents(b))?],
+            copies: [self.tile_copies(a, extents(a))?, self.tile_copies(b, extents(b))?],
             readers: [self.fragment_copy(a)?, self.fragment_copy(b)?],
         })
     }
@@ -136,8 +136,8 @@ impl MultistageMainloop {
             ("MMA atom", self.multistage.atom.name()),
             ("MMA atoms (M,N)", self.multistage.atoms.to_string()),
             ("TV of C", c.to_string()),
-            ("A: global to shared", copy(&self.copies[0])),
-            ("B: global to shared", copy(&self.copies[1])),
+            ("A: global to shared", copy(&self.copies[0].load)),
+            ("B: global to shared", copy(&self.copies[1].load)),
             ("A in shared memory", self.shared[0].to_string()),
             ("B in shared memory", self.shared[1].to_string()),
             ("A: shared to registers", fragment::name(&self.readers[0])),
@@ -182,16 +182,10 @@ impl Loop {
             Smem::alloc(b, multistage.atom.dtype(operand), tile.swizzle, &tile.layout) // (BlockX,BlockK,Stage)
         };
         let shared = [shared(Operand::A)?, shared(Operand::B)?];
-        let load = |operand: Operand| {
+        let mut load = |operand: Operand| {
             let i = operand as usize;
-            TileLoad::new(
-                &mainloop.copies[i],
-                mainloop.extents(operand),
-                operands[i],
-                &shared[i],
-                at[i],
-                &thread,
-            )
+            let tensors = (operands[i], &shared[i]);
+            TileLoad::new(b, mainloop.copies[i], mainloop.extents(operand), tensors, at[i], &thread)
         };
         let fragment = |operand: Operand| {
             let i = operand as usize;
@@ -217,6 +211,7 @@ impl Loop {
         b.comment("prologue: the first stages");
         for stage in 0..stages - 1 {
             self.load_tile(b, &Expr::from(stage), &Expr::from(stage))?;
+            self.store_tile(b, &Expr::from(stage))?;
         }
         clear(b, &self.sums.values)?;
         self.wait(b)?;
@@ -228,6 +223,7 @@ impl Loop {
         b.for_range(&(&self.k_tiles.end - &self.k_tiles.start), |b, tile| {
             let stage = tile.rem(stages)?;
             let next = (tile + 1).rem(stages)?;
+            let fetched = tile + (stages - 1);
             for block in 0..self.k_blocks {
                 let last = block == self.k_blocks - 1;
                 if !ahead {
@@ -236,6 +232,7 @@ impl Loop {
                     self.load_fragments(b, block + 1, &stage)?;
                 }
                 if last {
+                    self.store_tile(b, &fetched.rem(stages)?)?;
                     // After this barrier every warp has read this tile's last fragments, so that its stage may be overwritten.
                     self.wait(b)?;
                     if ahead {
@@ -243,7 +240,6 @@ impl Loop {
                     }
                 }
                 if block == 0 {
-                    let fetched = tile + (stages - 1);
                     self.load_tile(b, &fetched, &fetched.rem(stages)?)?;
                 }
                 let [a, operand_b] = self.registers_of(block);
@@ -251,7 +247,9 @@ impl Loop {
             }
             Ok(())
         })?;
-        cp_async_wait_all(b);
+        if self.is_asynchronous() {
+            cp_async_wait_all(b);
+        }
         Ok(())
     }
 
@@ -260,15 +258,29 @@ impl Loop {
         for load in &self.loads {
             load.emit(b, &(&self.k_tiles.start + tile), stage)?;
         }
-        cp_async_fence(b);
+        if self.is_asynchronous() {
+            cp_async_fence(b);
+        }
         Ok(())
+    }
+
+    /// Stores of the k-tile that was loaded last what has gone through registers.
+    fn store_tile(&self, b: &mut Builder, stage: &Expr) -> Result<(), Error> {
+        self.loads.iter().try_for_each(|load| load.store(b, stage))
     }
 
     /// Waits until the next tile has arrived, for all threads.
     fn wait(&self, b: &mut Builder) -> Result<(), Error> {
-        cp_async_wait(b, narrow("stages", self.multistage.stages - 2)?);
+        if self.is_asynchronous() {
+            cp_async_wait(b, narrow("stages", self.multistage.stages - 2)?);
+        }
         b.barrier();
         Ok(())
+    }
+
+    /// Whether any copy may be in flight after its instruction.
+    fn is_asynchronous(&self) -> bool {
+        self.loads.iter().any(TileLoad::is_asynchronous)
     }
 
     fn registers_of(&self, block: i64) -> &[Tensor<Rmem>; 2] {

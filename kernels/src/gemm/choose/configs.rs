@@ -17,10 +17,10 @@ use super::plan::WarpSpecializedFacts;
 use super::{forwards, mixed, plans};
 use crate::gemm::problem::{BLOCKS, GROUP, is_promoted, sums};
 
-/// Elements that one load may take: up to 16 bytes. Loads of single f32 transpose what is contiguous along K.
+/// Elements that one load may take: up to 16 bytes. Loads of f32 transpose what is contiguous along K.
 pub(super) const fn loads(dtype: DType, major: Major) -> &'static [i64] {
     match dtype.bits() {
-        32 if matches!((dtype, major), (DType::F32, Major::K)) => &[1],
+        32 if matches!((dtype, major), (DType::F32, Major::K)) => &[4, 1],
         64 => &[2, 1],
         32 => &[4, 2, 1],
         16 => &[8, 4, 2, 1],
@@ -202,7 +202,7 @@ pub(super) struct MultistageFacts {
 const FOURS: Lay = lay!("(16,4,2):(4,1,64)");
 /// A warp is 4 x 8 threads. Of each two neighbours, and of each two pairs, two read the same: so 16 threads read 128 bytes at once.
 const SIMT_ATOMS: Lay = lay!("(((2,2),4),(8,2)):(((1,16),64),(2,32))");
-/// The same of a tile twice as wide.
+/// The same of a tile twice as high.
 const FOUR_FOURS: Lay = lay!("(16,4,4):(4,1,64)");
 const FOUR_WARPS: Lay = lay!("(2,2):(1,2)");
 const EIGHT_WARPS: Lay = lay!("(2,4):(1,2)");
@@ -227,16 +227,21 @@ struct Simt {
     min_blocks: u32,
 }
 
-/// The first two are chosen, the others are for tuners. A wide tile reads less of shared memory for each product; two blocks on a multiprocessor
-/// hide each other's waits.
-const SIMT: [Simt; 6] = [
-    Simt { tile: WIDE, stages: 2, fragments: 1, min_blocks: 1 },
-    Simt { tile: WIDE, stages: 2, fragments: 2, min_blocks: 1 },
-    Simt { tile: WIDE, stages: 3, fragments: 1, min_blocks: 1 },
+/// Where ptxas has no registers to choose from, the values of a product lie in the same bank, and products take up to twice as long: loads
+/// that transpose leave room for the first [`TRANSPOSING`] alone. Two blocks on a multiprocessor hide each other's waits; a tile twice as high
+/// reads less of shared memory for each product. The first is chosen, the others are for tuners: of two blocks,
+/// threads have no registers for epilogues.
+const SIMT: [Simt; 5] = [
     Simt { tile: SHALLOW, stages: 4, fragments: 2, min_blocks: 1 },
+    Simt { tile: [256, 128, 16], stages: 4, fragments: 2, min_blocks: 1 },
     Simt { tile: SHALLOW, stages: 4, fragments: 2, min_blocks: 2 },
-    Simt { tile: [128, 256, 16], stages: 3, fragments: 1, min_blocks: 1 },
+    Simt { tile: WIDE, stages: 2, fragments: 2, min_blocks: 2 },
+    Simt { tile: [256, 128, 32], stages: 4, fragments: 2, min_blocks: 1 },
 ];
+const TRANSPOSING: usize = 2;
+/// For loads that have many addresses.
+const NARROW_LOADS: Simt = Simt { tile: SHALLOW, stages: 4, fragments: 1, min_blocks: 1 };
+
 /// A tile of 16-bit floats by warps of tensor cores, with the bytes of its rows along K, for copies of 16 bytes.
 #[derive(Clone, Copy)]
 struct Warps {
@@ -274,8 +279,6 @@ const WARPS: [Warps; 12] = [
     Warps::new([128, 128], 64, 3),
     Warps { min_blocks: 2, ..Warps::new([128, 128], 64, 4) },
 ];
-/// For loads that have many addresses.
-const NARROW_LOADS: Simt = Simt { tile: SHALLOW, stages: 4, fragments: 1, min_blocks: 1 };
 
 impl MultistageFacts {
     /// Whether loads of A and of B take so many bytes.
@@ -284,18 +287,20 @@ impl MultistageFacts {
     }
 
     pub(super) fn simt(&self) -> GemmConfig {
-        // Narrower loads are more loads, and each has an address and a predicate: half a tile at once leaves registers for them. Loads that
-        // transpose have few addresses.
-        let sources = [self.a, self.b];
-        let few = sources.iter().all(|source| source.major == Major::K || source.vector == 4);
-        // Beside loads that transpose, ptxas finds better registers for fragments that are loaded ahead, and worse ones without such loads.
-        let ahead = sources.iter().any(|source| source.major == Major::K);
-        self.simt_of(if few { SIMT[usize::from(ahead)] } else { NARROW_LOADS })
+        // Narrower loads are more loads, and each has an address and a predicate. Loads that transpose have few addresses.
+        let few = [self.a, self.b].iter().all(|source| source.major == Major::K || source.vector == 4);
+        self.simt_of(if few { SIMT[0] } else { NARROW_LOADS })
+    }
+
+    /// Whether A or B of f32 are transposed on their way to shared memory.
+    fn transposes(&self) -> bool {
+        [self.a, self.b].iter().any(|source| source.major == Major::K)
     }
 
     /// The configurations of f32 that a tuner measures.
     pub(super) fn all_simt(self) -> impl Iterator<Item = GemmConfig> {
-        SIMT.into_iter().map(move |simt| self.simt_of(simt))
+        let count = if self.transposes() { TRANSPOSING } else { SIMT.len() };
+        SIMT.into_iter().take(count).map(move |simt| self.simt_of(simt))
     }
 
     fn simt_of(&self, simt: Simt) -> GemmConfig {
@@ -420,8 +425,8 @@ pub(in crate::gemm) const fn taken(dtype: DType, majors: [Major; 2]) -> [Major; 
 const _: () = {
     let fours = [Tile::Lay(FOURS), Tile::Lay(FOURS), Tile::All];
     judge(UNIVERSAL_FMA_F32, SIMT_ATOMS, fours, [WIDE[0], WIDE[1]]);
-    let wide = [Tile::Lay(FOURS), Tile::Lay(FOUR_FOURS), Tile::All];
-    judge(UNIVERSAL_FMA_F32, SIMT_ATOMS, wide, [WIDE[0], 2 * WIDE[1]]);
+    let high = [Tile::Lay(FOUR_FOURS), Tile::Lay(FOURS), Tile::All];
+    judge(UNIVERSAL_FMA_F32, SIMT_ATOMS, high, [2 * WIDE[0], WIDE[1]]);
     let mut row = 0;
     while row < TENSOR.len() {
         let Input { warp, sm90, .. } = TENSOR[row];

@@ -3,8 +3,11 @@
 use girih_layout::{Lay, Tile, lay};
 use girih_tensor::DType;
 
+use super::load::TileCopies;
 use crate::Error;
-use crate::atom::{Major, MmaAtom, MmaKind, SM75_U16X8_LDSM_T, SM75_U32X4_LDSM_N, cp_async, universal_copy};
+use crate::atom::{
+    CopyOp, Major, MmaAtom, MmaKind, SM75_U16X8_LDSM_T, SM75_U32X4_LDSM_N, cp_async, universal_copy,
+};
 use crate::builder::MAX_SHARED;
 use crate::engine::element_bytes;
 use crate::error::narrow;
@@ -25,7 +28,9 @@ const MAX_ACCUMULATORS: i64 = 240;
 pub struct Source {
     /// The contiguous mode.
     pub major: Major,
-    /// The elements that a thread loads at once: the pointer and the pitch are multiples of their size.
+    /// The elements that a thread loads at once: the pointer and the pitch are multiples of their size, and in a kernel of
+    /// [`generate`](crate::gemm::generate) K is one too where vectors along K are transposed on their way to shared memory, as those of an
+    /// atom of a thread are.
     pub vector: i64,
 }
 
@@ -104,7 +109,10 @@ impl Multistage {
         let element = element_bytes("atom", self.atom.dtype(operand))?;
         let threads = self.mma()?.threads()?;
         let bytes = u32::try_from(vector.saturating_mul(element)).ok();
-        let atom = match bytes.and_then(|bytes| cp_async(bytes).or_else(|| universal_copy(bytes))) {
+        let asynchronous = vector == 1 || !self.transposes(operand, extents)?;
+        let atom = match bytes
+            .and_then(|bytes| cp_async(bytes).filter(|_| asynchronous).or_else(|| universal_copy(bytes)))
+        {
             Some(atom) if vector > 0 => atom,
             _ => {
                 return Err(Error::Config {
@@ -114,26 +122,31 @@ impl Multistage {
                 });
             }
         };
-        if self.transposes(operand, extents)? {
+        if vector == 1 && self.transposes(operand, extents)? {
             let threads = Lay::strided([threads / SECTOR, SECTOR], [SECTOR, 1])?; // (ThrX,ThrK) -> thread
-            return TiledCopy::new(
-                *atom,
-                self.atom.dtype(operand).bits(),
-                &threads,
-                &Lay::strided([1, 1], [1, 1])?,
-            );
+            let one = Lay::strided([1, 1], [1, 1])?;
+            return TiledCopy::new(*atom, self.atom.dtype(operand).bits(), &threads, &one);
         }
         coalesced(*atom, threads, extents, contiguous, vector)
     }
 
-    /// Whether the copies of an operand's tile transpose it, so that values along M or N lie together in shared memory: those of single
-    /// elements can. A thread that multiplies alone then has neighbours along M or N in neighbouring registers, which lie in different
-    /// banks; with neighbours along K, the registers of all that it multiplies in a step along K lie in the same bank.
-    pub(super) fn transposes(&self, operand: Operand, [x, k]: [i64; 2]) -> Result<bool, Error> {
+    /// The copies of an operand's tile. What is transposed in vectors is stored one by one.
+    pub(super) fn tile_copies(&self, operand: Operand, extents: [i64; 2]) -> Result<TileCopies, Error> {
+        let load = self.tile_copy(operand, extents)?;
+        let element = narrow("element", element_bytes("atom", self.atom.dtype(operand))?)?;
+        let through = load.atom.op == CopyOp::Universal && self.transposes(operand, extents)?;
+        let store = universal_copy(element).filter(|_| through).map(|atom| TiledCopy { atom: *atom, ..load });
+        Ok(TileCopies { load, store })
+    }
+
+    /// Whether the copies of an operand's tile transpose it, so that values along M or N lie together in shared memory: single elements by
+    /// `cp.async`, vectors through registers. A thread that multiplies alone then has neighbours along M or N in neighbouring registers,
+    /// which lie in different banks; with neighbours along K, the registers of all that it multiplies in a step along K lie in the same bank.
+    pub(in crate::gemm) fn transposes(&self, operand: Operand, [x, k]: [i64; 2]) -> Result<bool, Error> {
         let Source { major, vector } = self.source(operand);
-        let single = self.atom.kind == MmaKind::Fma && major == Major::K && vector == 1;
         let rows = self.mma()?.threads()? / SECTOR;
-        Ok(single && rows > 0 && x % rows == 0 && k % SECTOR == 0)
+        let divides = vector > 1 || rows > 0 && x % rows == 0 && k % SECTOR == 0;
+        Ok(self.atom.kind == MmaKind::Fma && major == Major::K && divides)
     }
 
     /// The copy of the operand's fragments by `ldmatrix`, where the atom takes them so.

@@ -3,6 +3,7 @@
 use girih_layout::{Composed, Lay, Swizzle};
 
 use super::Multistage;
+use super::load::TileCopies;
 use crate::Error;
 use crate::atom::Major;
 use crate::plan::{Access, best_swizzle, widest_vector};
@@ -42,7 +43,8 @@ impl SharedTile {
         };
         let tile = Lay::strided([x, k], strides)?; // (BlockX,BlockK)
         let bits = multistage.atom.dtype(operand).bits();
-        let store = multistage.tile_copy(operand, [x, k])?;
+        let TileCopies { load, store } = multistage.tile_copies(operand, [x, k])?;
+        let store = store.unwrap_or(load);
         let vector = i64::from(store.atom.bits() / bits);
         let store = Access { tv: store.layout_d_tv(&[x, k])?, vector };
         let load = multistage.fragment_access(operand, [x, k], &tile)?;
