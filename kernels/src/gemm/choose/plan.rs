@@ -239,7 +239,8 @@ impl WarpSpecializedFacts {
         let most = sums >= MANY_SUMS && self.store.is_some();
         // A scale for each column.
         let by_columns = self.scales.is_some_and(|scales| scales.granularity[1] == 1);
-        let scaled = by_columns && (sums > SCALED || sums == SCALED && self.store.is_some());
+        let more = self.store.is_some() || self.plan.multicast > 1;
+        let scaled = by_columns && (sums > SCALED || sums == SCALED && more);
         !(multicasts || many || most || scaled)
             && self.room().1 >= LEAST_STAGES
             && self
