@@ -59,7 +59,10 @@ fn reasons_name_what_is_unusual() {
     );
     assert!(!explained("--m 4096 --n 4096 --k 128").contains("is copied"));
     let eight = explained("--dtype s8 --layout nn");
-    assert!(eight.contains("wgmma takes s8 only where A and B are contiguous along K"), "{eight}");
+    let transposed =
+        "is copied to rows of 512 elements along K: wgmma takes s8 only where it is contiguous along K";
+    assert!(eight.contains(&format!("A                         {transposed}")), "{eight}");
+    assert!(!explained("--dtype s8").contains(transposed));
     let few = explained("--m 16 --n 4096 --k 4096");
     assert!(few.contains("blocks share the K of each") && few.contains("computes the transpose"), "{few}");
     assert!(!girih_in(folder.path(), "explain gemm --dtype f32 --kernel sm90").status.success());
