@@ -36,7 +36,7 @@
 //!
 //! // The layouts that the kernel was derived from, and its text.
 //! let tile = gemm.partitions().iter().find(|(name, _)| *name == "tile (M,N,K)");
-//! assert_eq!(tile.map(|(_, layout)| layout.as_str()), Some("(128,128,32)"));
+//! assert_eq!(tile.map(|(_, layout)| layout.as_str()), Some("(128,128,16)"));
 //! assert!(gemm.ptx().to_string().contains("fma.rn.f32"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
