@@ -1,6 +1,6 @@
 //! Constants and conversions.
 
-use girih_tensor::DType;
+use girih_tensor::{DType, Element};
 use half::{bf16, f16};
 
 use super::ops::is_float;
@@ -62,8 +62,8 @@ pub(super) fn constant(dtype: DType, value: f64) -> Scalar {
     let bits = match dtype {
         DType::F64 => Some(value.to_bits()),
         DType::F32 => Some((value as f32).to_bits().into()),
-        DType::F16 => Some(f16::from_f64(value).to_bits().into()),
-        DType::Bf16 => Some(bf16::from_f64(value).to_bits().into()),
+        DType::F16 => Some(<f16 as Element>::from_f64(value).to_bits().into()),
+        DType::Bf16 => Some(<bf16 as Element>::from_f64(value).to_bits().into()),
         DType::S64 => integer(i64::MIN.into(), i64::MAX.into()),
         DType::U64 => integer(0, u64::MAX.into()),
         DType::S32 => integer(i32::MIN.into(), i32::MAX.into()),

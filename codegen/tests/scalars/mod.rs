@@ -15,7 +15,7 @@ mod together;
 use girih_codegen::{Builder, Cond, Error, Scalar};
 use girih_ptx::Module;
 use girih_sim::{Launch, Memory, Options, Program};
-use girih_tensor::{DType, Space};
+use girih_tensor::{DType, Element, Space};
 use half::{bf16, f16};
 
 use Value::{Bf16, F16, F32, F64, S32, S64, U32, U64};
@@ -108,8 +108,8 @@ fn converted(value: Value, to: DType) -> Option<Value> {
                 DType::S32 => S32($x as i32),
                 DType::U32 => U32($x as u32),
                 // Integers that f64 rounds are beyond the range of f16: they become infinite either way.
-                DType::F16 => F16(f16::from_f64($x as f64)),
-                _ => Bf16(bf16::from_f64($x as f64)),
+                DType::F16 => F16(<f16 as Element>::from_f64($x as f64)),
+                _ => Bf16(<bf16 as Element>::from_f64($x as f64)),
             }
         };
     }

@@ -1,7 +1,7 @@
 //! Floats of 16 bits two at a time.
 
 use expect_test::expect_file;
-use girih_codegen::algorithm::{copy, transform};
+use girih_codegen::algorithm::{copy, pattern, transform};
 use girih_codegen::atom::AUTO_VECTORIZING_COPY;
 use girih_codegen::{Builder, Gmem, Rmem, Scalar};
 use girih_layout::Lay;
@@ -123,6 +123,23 @@ proptest! {
         let op = |x: &(Scalar, Value), y: &(Scalar, Value)| last(vec![x.clone(), y.clone()], &steps);
         let (found, wanted) = results(dtype, in_place, [&sources[0], &sources[1]], op);
         prop_assert_eq!(found, wanted);
+    }
+}
+
+/// A number next to the middle of two becomes the nearer one, wherever a kernel's author writes it.
+#[test]
+fn constants_are_the_nearest_numbers() {
+    // One above 1 in the last place, and half of that.
+    for (dtype, one, last) in [(DType::F16, 0x3c00, 2f64.powi(-10)), (DType::Bf16, 0x3f80, 2f64.powi(-7))] {
+        for (value, wanted) in [
+            (1.0 + last / 2.0, one),
+            (1.0 + last / 2.0 + 2f64.powi(-40), one + 1),
+            (1.0 + last * 1.5 - 2f64.powi(-40), one + 1),
+            (1.0 + last * 1.5, one + 2),
+        ] {
+            let found = super::run(&[], |_, _| Ok(vec![Scalar::new(dtype, value)]));
+            assert_eq!((found[0], pattern(dtype, value) & 0xffff), (wanted, wanted), "{value:e} as {dtype}");
+        }
     }
 }
 
