@@ -36,19 +36,27 @@ impl Needs {
     fn each(self) -> [u64; 3] {
         [self.registers, self.shared, self.instructions]
     }
+
+    /// The line of a file.
+    fn line(self, name: &str) -> String {
+        let [registers, shared, instructions] = self.each();
+        format!("{name} {registers} {shared} {instructions}")
+    }
 }
 
 /// Assembles the modules, and compares what they need with the file, or writes the file.
 pub(crate) fn run(update: bool) -> Result<(), Error> {
     let Some(tools) = ptxas::tools()? else { return Ok(()) };
-    let folder = target_dir().join("ratchet");
+    let (folder, known) = (target_dir().join("ratchet"), target_dir().join("ratchet-known"));
     if folder.exists() {
         fs::remove_dir_all(&folder).map_err(at(&folder))?;
     }
-    fs::create_dir_all(&folder).map_err(at(&folder))?;
+    for folder in [&folder, &known] {
+        fs::create_dir_all(folder).map_err(at(folder))?;
+    }
     let line = "cargo run --package girih-kernels --example configurations --";
     check(line, command(line).arg(&folder))?;
-    let found = assemble_all(&tools, &modules(&folder)?)?;
+    let found = assemble_all(&Assembler { tools, known }, &modules(&folder)?)?;
     let file = root().join(FILE);
     if update {
         println!("--- {FILE}: {} modules", found.len());
@@ -71,13 +79,13 @@ fn modules(folder: &Path) -> Result<Vec<PathBuf>, Error> {
 }
 
 /// What each module needs, by its name; several are assembled at once.
-fn assemble_all(tools: &Path, modules: &[PathBuf]) -> Result<BTreeMap<String, Needs>, Error> {
+fn assemble_all(assembler: &Assembler, modules: &[PathBuf]) -> Result<BTreeMap<String, Needs>, Error> {
     println!("--- ptxas: {} modules", modules.len());
     let next = AtomicUsize::new(0);
     let work = || {
         let mut own = Vec::new();
         while let Some(path) = modules.get(next.fetch_add(1, Ordering::Relaxed)) {
-            own.push(needs(tools, path).map(|needs| (name(path), needs)));
+            own.push(assembler.needs(path).map(|needs| (name(path), needs)));
         }
         own
     };
@@ -103,23 +111,50 @@ fn name(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// What a module needs, or what ptxas says against it.
-fn needs(tools: &Path, path: &Path) -> Result<Result<Needs, String>, Error> {
-    let cubin = path.with_extension("cubin");
-    let assembled = ptxas::assemble(tools, path, &cubin)?;
-    if !assembled.against.is_empty() {
-        return Ok(Err(assembled.against.join("\n    ")));
-    }
-    let text = fs::read_to_string(path).map_err(at(path))?;
-    let mut dump = Command::new(tools.join("cuobjdump"));
-    let code = output(dump.arg("-sass").arg(&cubin), "cuobjdump -sass")?;
-    let (registers, fixed) = (before(&assembled.log, " registers"), before(&assembled.log, " bytes smem"));
-    Ok(match (registers, before(&text, " bytes of dynamic shared memory")) {
-        (Some(registers), Some(dynamic)) => {
-            Ok(Needs { registers, shared: fixed.unwrap_or(0) + dynamic, instructions: instructions(&code) })
+/// ptxas, and what it said of modules before: a folder with the line and the text of each module that was not refused.
+struct Assembler {
+    tools: PathBuf,
+    known: PathBuf,
+}
+
+impl Assembler {
+    /// What a module needs, or what ptxas says against it.
+    fn needs(&self, path: &Path) -> Result<Result<Needs, String>, Error> {
+        let (name, text) = (name(path), fs::read_to_string(path).map_err(at(path))?);
+        let known = self.known.join(&name);
+        let modified = |path: &Path| fs::metadata(path).and_then(|file| file.modified()).ok();
+        if modified(&known) > modified(&self.tools.join("ptxas")) {
+            let seen = fs::read_to_string(&known).unwrap_or_default();
+            let needs = seen.split_once('\n').filter(|(_, seen)| *seen == text).map(|(line, _)| read(line));
+            if let Some(needs) = needs.and_then(|mut lines| lines.remove(&name)) {
+                return Ok(Ok(needs));
+            }
         }
-        _ => Err(String::from("ptxas tells no registers, or the module no shared memory")),
-    })
+        let needs = self.assembled(path, &text)?;
+        if let Ok(needs) = needs {
+            fs::write(&known, needs.line(&name) + "\n" + &text).map_err(at(&known))?;
+        }
+        Ok(needs)
+    }
+
+    fn assembled(&self, path: &Path, text: &str) -> Result<Result<Needs, String>, Error> {
+        let cubin = path.with_extension("cubin");
+        let assembled = ptxas::assemble(&self.tools, path, &cubin)?;
+        if !assembled.against.is_empty() {
+            return Ok(Err(assembled.against.join("\n    ")));
+        }
+        let mut dump = Command::new(self.tools.join("cuobjdump"));
+        let code = output(dump.arg("-sass").arg(&cubin), "cuobjdump -sass")?;
+        let (registers, fixed) =
+            (before(&assembled.log, " registers"), before(&assembled.log, " bytes smem"));
+        Ok(match (registers, before(text, " bytes of dynamic shared memory")) {
+            (Some(registers), Some(dynamic)) => {
+                let shared = fixed.unwrap_or(0) + dynamic;
+                Ok(Needs { registers, shared, instructions: instructions(&code) })
+            }
+            _ => Err(String::from("ptxas tells no registers, or the module no shared memory")),
+        })
+    }
 }
 
 /// The number that stands before `words` where they come first.
@@ -145,8 +180,7 @@ fn instructions(code: &str) -> u64 {
 fn write(needs: &BTreeMap<String, Needs>) -> String {
     let mut text = String::from(HEADER);
     for (name, needs) in needs {
-        let [registers, shared, instructions] = needs.each();
-        let _ = writeln!(text, "{name} {registers} {shared} {instructions}");
+        let _ = writeln!(text, "{}", needs.line(name));
     }
     text
 }

@@ -57,6 +57,8 @@ pub(super) struct OneSide<'a> {
     pub(super) element: i64,
     pub(super) aligned: i64,
     pub(super) strides: Vec<i64>,
+    /// Whether this is the source, whose elements lie as far from a vector's beginning as the pad before them is long.
+    pub(super) source: bool,
     /// A mode that no run has.
     pub(super) alone: Option<usize>,
 }
@@ -82,7 +84,14 @@ impl OneSide<'_> {
                 break;
             }
         }
-        Side { vector: self.vector(&order, run), order, run }
+        let mut vector = self.vector(&order, run);
+        if let Some(Pad { low, extent }) = self.modes[order[0]].pad.filter(|_| self.source) {
+            // Vectors across the end of a pad would be read element by element.
+            while low % vector != 0 || extent % vector != 0 {
+                vector /= 2;
+            }
+        }
+        Side { vector, order, run }
     }
 
     /// The widest vectors along the first `run` modes of an order.

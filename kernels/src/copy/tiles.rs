@@ -43,7 +43,8 @@ impl Lying {
         }
         let [dst, src] = [(aligned[1], false), (aligned[0], true)].map(|(aligned, of_src)| {
             let strides = modes.iter().map(|mode| if of_src { mode.src } else { mode.dst }).collect();
-            OneSide { modes: &modes, element, aligned, strides, alone: gather.map(|gather| gather.mode) }
+            let alone = gather.map(|gather| gather.mode);
+            OneSide { modes: &modes, element, aligned, strides, source: of_src, alone }
         });
         let (alone, order) = ([dst.side(longest), src.side(longest)], dst.order());
         // Both sides in one order and in accesses of one width, if they begin with the same mode.

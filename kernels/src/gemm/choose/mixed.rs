@@ -10,7 +10,7 @@ use girih_layout::Lay;
 use girih_tensor::DType;
 
 use super::configs::{MAJORS, STORES_SM90};
-use super::plan::{LEAST_STAGES, MOST_STAGES, REGISTERS};
+use super::plan::{LEAST_STAGES, MOST_STAGES, REGISTERS, takes_epilogues};
 use super::plans::together;
 use super::{KernelKind, forwards, stored};
 use crate::Error;
@@ -65,10 +65,12 @@ pub(super) fn choose(problem: &Problem, kind: KernelKind, multiprocessors: u32) 
         1 => true,
         parts => !problem.is_invariant() && turns(facts) <= 1 && k >= LEAST_K * parts,
     };
+    let fits =
+        |config: &GemmConfig| config.check().is_ok() && (!problem.is_fused() || takes_epilogues(config));
     let mut fitting: Vec<Facts> = SHAPES
         .into_iter()
         .map(|(rows, parts)| Facts { tile: [rows, columns], parts, ..facts })
-        .filter(|facts| enough(facts) && facts.config(MOST_STAGES).is_ok_and(|config| config.check().is_ok()))
+        .filter(|facts| enough(facts) && facts.config(MOST_STAGES).is_ok_and(|config| fits(&config)))
         .collect();
     fitting.sort_by_key(|facts| (rows_each(facts), facts.parts));
     let narrow = Facts { tile: [SHAPES[1].0, columns], ..facts };

@@ -46,6 +46,8 @@ const ATOMS: [Lay; 3] = [lay!("(1,1):(0,0)"), lay!("(2,1):(1,0)"), lay!("(3,1):(
 pub(super) const REGISTERS: [[u32; 2]; 3] = [[40, 240], [40, 232], [32, 160]];
 /// The sums of a thread beside which there are registers for any epilogue.
 const MANY: i64 = 128;
+/// The same beside weights of 8 bits that become floats.
+const MIXED: i64 = 32;
 /// The sums of a thread beside which there are registers for a scale for each column.
 const SCALED: i64 = 64;
 /// The same where the sums alone take as many registers as these.
@@ -164,14 +166,19 @@ pub(super) struct WarpSpecializedFacts {
 /// [`Problem::with_epilogue`]: crate::gemm::Problem::with_epilogue
 pub fn takes_epilogues(config: &GemmConfig) -> bool {
     let Mainloop::WarpSpecialized(parts) = &config.mainloop else { return true };
+    let threads = i64::from(parts.threads().unwrap_or(0)) - 128;
+    let sums = config.tile[0] * config.tile[1] / threads.max(1);
+    // Weights that become floats take registers of their own.
+    if parts.mixed_input.is_some() {
+        return sums <= MIXED;
+    }
     // The next piece of a stream, which is fetched ahead, takes the last registers.
     if let Schedule::StreamK { .. } = config.schedule {
         return false;
     }
-    let threads = i64::from(parts.threads().unwrap_or(0)) - 128;
     // An epilogue's addresses for several atoms, one below the other, take registers as well.
     let stacked = config.tile[0] > threads / 2 && matches!(config.store, Store::Coalesced { .. });
-    config.tile[0] * config.tile[1] <= MANY * threads && !stacked
+    sums <= MANY && !stacked
 }
 
 impl WarpSpecializedFacts {
@@ -236,7 +243,8 @@ impl WarpSpecializedFacts {
         // of an atom, which are promoted; conversions to other than 16 bits.
         let multicasts = sums >= MANY && self.plan.multicast > 1 && self.store.is_some();
         let many = sums > MANY && (self.promotes || self.output.bits() < 16);
-        let most = sums >= MANY_SUMS && self.store.is_some();
+        let wide = self.output.bits() > 16;
+        let most = self.store.is_some() && (sums >= MANY_SUMS || sums > MANY && wide);
         // A scale for each column.
         let by_columns = self.scales.is_some_and(|scales| scales.granularity[1] == 1);
         let more = self.store.is_some() || self.plan.multicast > 1;
