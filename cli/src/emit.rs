@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use girih_codegen::gemm::{Epilogue, generate};
-use girih_device::{Assembler, Optimization};
+use girih_device::{Assembler, Bundle, Optimization};
 use girih_kernels::gemm::KernelKind;
 use girih_ptx::{Item, Module, Statement};
 
@@ -47,26 +47,38 @@ struct To {
     output: Option<PathBuf>,
     /// Write machine code instead of PTX: a cubin, which cuModuleLoadData loads without compiling. It is made by the `ptxas` that
     /// GIRIH_PTXAS names, or else by the one in PATH
-    #[arg(long, requires = "output")]
+    #[arg(long, group = "code", requires = "output")]
     cubin: bool,
+    /// Write a bundle instead of PTX: the PTX and the machine code of every kernel that the arguments need, those that copy operands too, for
+    /// `include_kernel!`. It is made as by --cubin
+    #[arg(long, group = "code", requires = "output")]
+    bundle: bool,
     /// Architecture of the machine code, 90 for sm_90 [default: the oldest that runs the PTX, or the only one]
-    #[arg(long, requires = "cubin")]
+    #[arg(long, requires = "code")]
     sm: Option<u32>,
 }
 
+/// What is emitted.
+struct Emitted {
+    /// The kernel, with comments.
+    module: Module,
+    /// All kernels that the arguments need.
+    kernels: Vec<girih_codegen::Kernel>,
+}
+
 pub(crate) fn run(args: Args) -> CommandResult {
-    let (module, to) = match args.kernel {
-        Kernel::Gemm { problem, to } => (gemm_module(&problem.without_files()?)?, to),
-        Kernel::Copy { problem, to } => (copy_module(&problem.problem()?)?, to),
+    let (emitted, to) = match args.kernel {
+        Kernel::Gemm { problem, to } => (of_gemm(&problem.without_files()?)?, to),
+        Kernel::Copy { problem, to } => (of_copy(&problem.problem()?)?, to),
     };
-    deliver(&module, &to)?;
+    deliver(&emitted, &to)?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// The multiprocessors of the GPU for which tiles are chosen.
 const MULTIPROCESSORS: u32 = 132;
 
-fn gemm_module(chosen: &gemm::Chosen) -> Result<Module, girih_kernels::Error> {
+fn of_gemm(chosen: &gemm::Chosen) -> Result<Emitted, girih_kernels::Error> {
     let problem = &chosen.problem;
     let kind = chosen.kind.unwrap_or(KernelKind::for_dtype(problem.dtype()));
     let config = girih_kernels::gemm::choose(problem, kind, MULTIPROCESSORS)?;
@@ -89,10 +101,11 @@ fn gemm_module(chosen: &gemm::Chosen) -> Result<Module, girih_kernels::Error> {
             "a column-major C is computed as C^T = B^T * A^T: pass B and ldb as a and lda, A and lda as b and ldb, N as m and M as n".into(),
         );
     }
-    Ok(annotated(kernel.kernel.into_module(), notes, &kernel.partitions))
+    let kernels = girih_kernels::gemm::kernels(problem, &config, &Epilogue::new())?;
+    Ok(Emitted { module: annotated(kernel.kernel.into_module(), notes, &kernel.partitions), kernels })
 }
 
-fn copy_module(problem: &girih_kernels::copy::Problem) -> Result<Module, girih_kernels::Error> {
+fn of_copy(problem: &girih_kernels::copy::Problem) -> Result<Emitted, girih_kernels::Error> {
     let chosen = girih_kernels::copy::choose(problem, [16, 16])?;
     let kernel = girih_codegen::copy::generate(&chosen.config)?;
     let counts = chosen.config.modes.iter().enumerate().map(|(i, mode)| format!("ceil(n{i}/{})", mode.tile));
@@ -105,7 +118,8 @@ fn copy_module(problem: &girih_kernels::copy::Problem) -> Result<Module, girih_k
             chosen.config.dtype
         ),
     ];
-    Ok(annotated(kernel.kernel.into_module(), notes, &kernel.partitions))
+    let module = annotated(kernel.kernel.module().clone(), notes, &kernel.partitions);
+    Ok(Emitted { module, kernels: vec![kernel.kernel] })
 }
 
 /// The module with comments at the head of its kernel, which say how to launch the kernel and what the kernel was derived from.
@@ -120,21 +134,28 @@ fn annotated(mut module: Module, notes: Vec<String>, partitions: &[(&str, String
     module
 }
 
-fn deliver(module: &Module, to: &To) -> Result<(), Box<dyn std::error::Error>> {
+fn deliver(Emitted { module, kernels }: &Emitted, to: &To) -> Result<(), Box<dyn std::error::Error>> {
     let Some(path) = to.output.as_deref() else {
         return Ok(io::stdout().lock().write_all(module.to_string().as_bytes())?);
     };
     let output = Output::new(path)?;
-    if !to.cubin {
+    if !to.cubin && !to.bundle {
         return Ok(output.write(|to| write!(to, "{module}"))?);
     }
     let assembler = match Assembler::from_env()? {
         Some(assembler) => assembler,
         None => Assembler::find("ptxas").ok_or(Error::NoAssembler)?,
     };
-    let built = assembler.assemble(module, to.sm.unwrap_or(module.target.sm), Optimization::Full)?;
+    let sm = to.sm.unwrap_or(module.target.sm);
+    let (bytes, log) = if to.bundle {
+        let bundle = Bundle::assemble(&assembler, sm, kernels)?;
+        (bundle.to_bytes(), bundle.logs().collect::<Vec<_>>().join("\n"))
+    } else {
+        let built = assembler.assemble(module, sm, Optimization::Full)?;
+        (built.code, built.log)
+    };
     // Of what the assembler says, this is what makes code slow or wrong.
-    let warned = built.log.lines().filter(|line| line.contains("warning") || line.contains("(C75"));
+    let warned = log.lines().filter(|line| line.contains("warning") || line.contains("(C75"));
     warned.for_each(|line| eprintln!("{line}"));
-    Ok(output.write(|to| to.write_all(&built.code))?)
+    Ok(output.write(|to| to.write_all(&bytes))?)
 }

@@ -8,7 +8,7 @@ use std::{sync::Arc, time::Duration};
 
 use girih_ptx::{self as ptx, KernelInfo};
 
-use crate::{Error, Kind, LaunchConfig, Limits, Optimization};
+use crate::{Assembled, Error, Kind, LaunchConfig, Limits, Optimization};
 
 /// One sequence of operations of a device, as the typed layer sees it. Operations take effect in the order of the calls.
 pub(crate) trait Backend: Send + Sync {
@@ -40,7 +40,13 @@ pub(crate) trait Backend: Send + Sync {
     fn pinned(&self, bytes: usize) -> Result<Box<dyn HostMemory>, Error>;
     fn fill(&self, address: u64, byte: u8, bytes: usize) -> Result<(), Error>;
     fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<(), Error>;
-    fn load(&self, module: &ptx::Module, optimization: Optimization) -> Result<Arc<dyn Code>, Error>;
+    /// Loads a module, or the code that was `built` of the module if the backend can.
+    fn load(
+        &self,
+        module: &ptx::Module,
+        optimization: Optimization,
+        built: Option<&Assembled>,
+    ) -> Result<Arc<dyn Code>, Error>;
     /// Encodes a checked tensor map as the device's kernels read it.
     fn encode(&self, map: &ptx::TensorMap) -> Result<[u8; ptx::TENSOR_MAP_BYTES], Error>;
     /// Changes the encoding of a map into the encoding of `map`, which differs from the other map by the address alone.

@@ -7,15 +7,17 @@ use std::{
 
 use girih_ptx as ptx;
 
-use crate::{Error, Optimization, backend::Backend, source::Source, stream::Loaded};
+use crate::{Assembled, Error, Optimization, backend::Backend, source::Source, stream::Loaded};
 
 /// The loaded modules whose sources have the same hash.
 type Slot = Arc<Mutex<Vec<Weak<Loaded>>>>;
 
-/// The modules that a device has loaded, by the hashes of their sources. The cache keeps no module loaded.
+/// The modules that a device has loaded, by the hashes of their sources, and the code that it was provided with, by text. The cache keeps no
+/// module loaded.
 #[derive(Default)]
 pub(crate) struct Cache {
     slots: Mutex<HashMap<u64, Slot>>,
+    provided: Mutex<HashMap<String, Arc<Assembled>>>,
 }
 
 impl Cache {
@@ -35,10 +37,21 @@ impl Cache {
         {
             return Ok(loaded);
         }
-        let loaded = Arc::new(Loaded::load(backend, module, source)?);
+        let built = self.provided(&source);
+        let loaded = Arc::new(Loaded::load(backend, module, source, built.as_deref())?);
         known.retain(|loaded| loaded.strong_count() > 0);
         known.push(Arc::downgrade(&loaded));
         Ok(loaded)
+    }
+
+    /// Keeps code that was built ahead of time of modules with this text.
+    pub(crate) fn provide(&self, text: &str, built: &Arc<Assembled>) {
+        lock(&self.provided).insert(text.to_string(), built.clone());
+    }
+
+    fn provided(&self, source: &Source) -> Option<Arc<Assembled>> {
+        let optimized = source.optimization() == Optimization::Full;
+        lock(&self.provided).get(source.text()).filter(|_| optimized).cloned()
     }
 
     fn slot(&self, hash: u64) -> Slot {

@@ -460,6 +460,14 @@ pub enum Error {
         /// The system's message.
         reason: String,
     },
+    /// Bytes that are no bundle of modules.
+    #[error(
+        "{bytes} bytes are no bundle, or a damaged one: what `girih emit --bundle` or Bundle::to_bytes writes is accepted"
+    )]
+    NoBundle {
+        /// How many bytes they are.
+        bytes: usize,
+    },
     /// A module that a compiler refused.
     #[error("{compiler} refused the module ({code}):\n{}{log}", at(line.as_ref()))]
     Jit {

@@ -13,7 +13,7 @@ use std::{
 use girih_ptx as ptx;
 
 use crate::{
-    Device, Error, Kind, LaunchConfig, Limits, Optimization, Resources, SimOptions,
+    Assembled, Device, Error, Kind, LaunchConfig, Limits, Optimization, Resources, SimOptions,
     backend::{Backend, Clock, Code, Entry, Executable, HostMemory, Mark},
     sim::Simulator,
 };
@@ -172,9 +172,14 @@ impl Backend for Late {
         self.later(move |simulator| simulator.copy(to, from, bytes))
     }
 
-    fn load(&self, module: &ptx::Module, optimization: Optimization) -> Result<Arc<dyn Code>, Error> {
+    fn load(
+        &self,
+        module: &ptx::Module,
+        optimization: Optimization,
+        built: Option<&Assembled>,
+    ) -> Result<Arc<dyn Code>, Error> {
         self.world.loads.fetch_add(1, Relaxed);
-        let code = self.world.simulator.load(module, optimization)?;
+        let code = self.world.simulator.load(module, optimization, built)?;
         Ok(Arc::new(LateCode { world: self.world.clone(), code }))
     }
 

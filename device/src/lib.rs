@@ -60,6 +60,7 @@ mod assembler;
 mod backend;
 mod borrow;
 mod buffer;
+mod bundle;
 mod cache;
 #[cfg(feature = "cuda")]
 mod cuda;
@@ -74,6 +75,7 @@ mod launch;
 mod limits;
 mod module;
 mod open;
+mod parts;
 mod pinned;
 mod pod;
 mod prepared;
@@ -94,6 +96,7 @@ pub use args::Arg;
 pub use assembler::{Assembled, Assembler};
 pub use backend::Resources;
 pub use buffer::{Buffer, BufferArg};
+pub use bundle::Bundle;
 #[cfg(feature = "cudarc")]
 pub use cuda::Borrowed;
 pub use device::Device;

@@ -66,6 +66,8 @@ impl Device {
     /// module at the same time wait for one of them to compile it. A device that is opened again shares no code with the first,
     /// since the contexts that the two were opened on may be destroyed at different times.
     ///
+    /// What was built ahead of time and [provided](Device::provide) is not compiled.
+    ///
     /// Between processes the driver keeps compiled code itself, in a cache on disk, which the environment variables
     /// `CUDA_CACHE_PATH`, `CUDA_CACHE_MAXSIZE` and `CUDA_CACHE_DISABLE` control (CUDA Programming Guide, "CUDA Environment
     /// Variables"), and which a new driver begins anew.

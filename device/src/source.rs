@@ -27,6 +27,10 @@ impl Source {
         Source { text: module.to_string(), notes: module.notes.clone(), optimization }
     }
 
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
     pub(crate) fn optimization(&self) -> Optimization {
         self.optimization
     }

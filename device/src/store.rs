@@ -15,12 +15,13 @@ use std::{
 
 use etcetera::BaseStrategy as _;
 
-use crate::{Assembled, Assembler, Error, Optimization};
+use crate::{
+    Assembled, Assembler, Error, Optimization,
+    parts::{self, fnv1a},
+};
 
 /// The first bytes of every entry: what the file is, and the version of its format.
-const MAGIC: &[u8] = b"girih module 1\n\0";
-/// Bytes of a number in an entry: the checksum and the lengths.
-const WORD: usize = size_of::<u64>();
+const MAGIC: &[u8] = b"girih module 2\n\0";
 /// Bytes of all entries together, if `open` is told nothing else. An entry has about 50 KB.
 const LIMIT: u64 = 256 << 20;
 /// The age of a file that its writer has left half written.
@@ -128,34 +129,14 @@ fn create(folder: &Path) -> io::Result<()> {
 }
 
 fn encode(key: &str, built: &Assembled) -> Vec<u8> {
-    let parts = [key.as_bytes(), built.log.as_bytes(), &built.code];
-    let lengths = parts.map(|part| (part.len() as u64).to_le_bytes()).concat();
-    let body = [lengths, parts.concat()].concat();
-    [MAGIC, &fnv1a(&body).to_le_bytes(), &body].concat()
+    parts::encode(MAGIC, &[key.as_bytes(), built.log.as_bytes(), &built.code])
 }
 
 /// What an entry holds, if it is whole and of this key.
 fn decode(bytes: &[u8], key: &str) -> Option<Assembled> {
-    let (checksum, body) = bytes.strip_prefix(MAGIC)?.split_first_chunk::<WORD>()?;
-    if fnv1a(body) != u64::from_le_bytes(*checksum) {
-        return None;
-    }
-    let mut rest = body.get(3 * WORD..)?;
-    let mut parts = [&[][..]; 3];
-    for (part, length) in parts.iter_mut().zip(body.as_chunks::<WORD>().0) {
-        let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
-        (*part, rest) = rest.split_at_checked(length)?;
-    }
-    let [of, log, code] = parts;
+    let [of, log, code] = parts::decode(MAGIC, bytes)?[..] else { return None };
     let built = Assembled { code: code.to_vec(), log: String::from_utf8(log.to_vec()).ok()? };
-    (of == key.as_bytes() && rest.is_empty()).then_some(built)
-}
-
-/// The hash FNV-1a of 64 bits: of names, and against damage. Each byte changes it, and the order of bytes does.
-fn fnv1a(bytes: &[u8]) -> u64 {
-    bytes
-        .iter()
-        .fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    (of == key.as_bytes()).then_some(built)
 }
 
 /// What the assembler makes of a text for a target, from the store if the store has it.

@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use girih_device::{Arg, Device, Error, Fault, Kind, LaunchConfig, Select, SimOptions};
+use girih_device::{Arg, Assembler, Bundle, Device, Error, Fault, Kind, LaunchConfig, Select, SimOptions};
 use girih_ptx::Module;
 
 #[allow(clippy::explicit_write, reason = "the harness swallows what eprintln! writes")]
@@ -44,6 +44,35 @@ fn clusters_agree_with_the_host() {
         programs::cluster::clusters_are_refused(&device);
         programs::cluster::programmatic_launches_wait(&device);
     }
+}
+
+/// A device that was provided with a module's code compiles the module no more. Needs the assembler that `GIRIH_PTXAS` names.
+#[test]
+fn provided_code_is_loaded() {
+    let Some(device) = gpu() else { return };
+    let Some(assembler) = Assembler::from_env().unwrap() else {
+        eprintln!("skipped: GIRIH_PTXAS names no assembler");
+        return;
+    };
+    let text = ".version 7.0 .target sm_80 .address_size 64
+        .visible .entry k(.param .u64 x) {
+          .reg .b64 %rd<2>;
+          ld.param.u64 %rd0, [x]; cvta.to.global.u64 %rd0, %rd0; st.global.u32 [%rd0], 7; ret;
+        }";
+    let module = Module::parse(text).unwrap();
+    let bundle = Bundle::assemble(&assembler, device.limits().sm, [&module]).unwrap();
+    // SAFETY: the bytes are a bundle's.
+    let bundle = unsafe { Bundle::from_bytes(&bundle.to_bytes()) }.unwrap();
+    assert_eq!(device.provide(&bundle), 1);
+    let loaded = device.load(&module).unwrap();
+    assert_eq!(Some(loaded.log()), bundle.logs().next());
+    let x = device.upload(&[0u32]).unwrap();
+    // SAFETY: the kernel writes x[0] alone.
+    unsafe { loaded.kernel("k").unwrap().launch(&LaunchConfig::linear(1, 1), &[Arg::from(&x)]) }.unwrap();
+    assert_eq!(x.download().unwrap(), [7]);
+    // Code for another generation is left out.
+    let other = if device.limits().sm / 10 == 8 { 90 } else { 80 };
+    assert_eq!(device.provide(&Bundle::assemble(&assembler, other, [&module]).unwrap()), 0);
 }
 
 #[test]

@@ -24,4 +24,4 @@ pub use problem::{INPUTS, Layout, Order, Problem};
 pub use records::{Record, Records};
 pub use reference::{Check, check, dequantized};
 pub use repitch::{passes, repitched};
-pub use run::{Gemm, Gemms};
+pub use run::{Gemm, Gemms, kernels};

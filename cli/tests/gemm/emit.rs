@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use girih_device::{Device, Select};
-use girih_kernels::gemm::{Gemms, INPUTS, KernelKind, Layout, Order, Problem};
+use girih_device::{Bundle, Device, Select};
+use girih_kernels::gemm::{Epilogue, Gemms, INPUTS, KernelKind, Layout, Order, Problem, choose, kernels};
 use girih_ptx::Module;
+use girih_tensor::DType;
 
 use super::{folder, girih, girih_in, succeeds, text};
 
@@ -87,6 +88,39 @@ fn a_cubin_is_for_its_architecture() {
     {
         assert_eq!(about(&emit(rest)), (b"\x7fELF".to_vec(), 190, sm), "{rest}");
     }
+}
+
+/// A bundle has every kernel of the product, also those that copy operands, as a device loads them.
+#[test]
+#[allow(unsafe_code, reason = "a bundle is read")]
+fn a_bundle_has_all_kernels() -> Result<(), Box<dyn std::error::Error>> {
+    let Some(ptxas) = ptxas() else {
+        eprintln!("SKIPPED: no ptxas (GIRIH_PTXAS names one)");
+        return Ok(());
+    };
+    let folder = folder();
+    for (k, layout, count) in [(64, Layout::Tn, 1), (63, Layout::Tn, 2), (64, Layout::Nn, 1)] {
+        let line = format!(
+            "emit gemm --m 64 --n 64 --k {k} --layout {layout} --kernel sm90 --bundle -o gemm.bundle"
+        );
+        let output = girih(folder.path(), &line).env("GIRIH_PTXAS", &ptxas).output()?;
+        let (out, err) = (text(&output.stdout), text(&output.stderr));
+        assert!(output.status.success() && out.is_empty() && err.is_empty(), "girih {line}: {out}{err}");
+        let problem = Problem::new(DType::Bf16, [64, 64, k], layout)?;
+        let config = choose(&problem, KernelKind::Sm90, 132)?;
+        let kernels = kernels(&problem, &config, &Epilogue::new())?;
+        assert_eq!(kernels.len(), count, "girih {line}");
+        // SAFETY: the file is a bundle, of which nothing is run.
+        let bundle = unsafe { Bundle::from_bytes(&std::fs::read(folder.path().join("gemm.bundle"))?) }?;
+        let texts: Vec<String> = kernels.iter().map(|kernel| kernel.module().to_string()).collect();
+        assert!(bundle.modules().map(|(_, text)| text).eq(&texts), "girih {line}");
+        assert!(bundle.modules().all(|(target, _)| matches!(target, "sm_90" | "sm_90a")), "girih {line}");
+        // The simulator runs the text: it needs no code.
+        assert_eq!(Device::open(Select::Sim)?.provide(&bundle), 0);
+    }
+    let both = "emit gemm --cubin --bundle -o both";
+    assert!(!girih_in(folder.path(), both).status.success(), "girih {both}");
+    Ok(())
 }
 
 #[test]

@@ -17,7 +17,7 @@ use super::{
     tensor,
 };
 use crate::{
-    DriverVersion, Error, Kind, Limits, Optimization,
+    Assembled, DriverVersion, Error, Kind, Limits, Optimization,
     backend::{Backend, Clock, Code, Executable, HostMemory, Mark},
 };
 
@@ -195,9 +195,17 @@ impl Backend for Gpu {
         self.stream.copy(to, from, bytes)
     }
 
-    fn load(&self, module: &ptx::Module, optimization: Optimization) -> Result<Arc<dyn Code>, Error> {
+    fn load(
+        &self,
+        module: &ptx::Module,
+        optimization: Optimization,
+        built: Option<&Assembled>,
+    ) -> Result<Arc<dyn Code>, Error> {
         let context = self.stream.context();
-        Ok(Arc::new(Library::compile(context, module, optimization, &self.limits)?))
+        Ok(Arc::new(match built {
+            Some(built) => Library::built(context, built)?,
+            None => Library::compile(context, module, optimization, &self.limits)?,
+        }))
     }
 
     fn encode(&self, map: &ptx::TensorMap) -> Result<[u8; ptx::TENSOR_MAP_BYTES], Error> {

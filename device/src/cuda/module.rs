@@ -51,6 +51,13 @@ impl Drop for Image {
 }
 
 impl Library {
+    /// Loads what was built ahead of time.
+    pub(super) fn built(context: &Arc<Context>, built: &Assembled) -> Result<Library, Error> {
+        let _current = context.enter()?;
+        let module = load_assembled(built)?;
+        Ok(Library { image: Arc::new(Image { context: context.clone(), module }), log: built.log.clone() })
+    }
+
     pub(super) fn compile(
         context: &Arc<Context>,
         module: &ptx::Module,
@@ -63,7 +70,7 @@ impl Library {
             Some(assembler) => {
                 let target = target(module, limits.sm);
                 let built = build(Store::from_env().as_ref(), &assembler, &text, &target, optimization)?;
-                load_assembled(built)?
+                (load_assembled(&built)?, built.log)
             }
             None => {
                 let mut logs = Logs::new();
@@ -153,14 +160,14 @@ fn load(text: &str, optimization: Optimization, logs: &mut Logs) -> Result<sys::
 }
 
 /// Loads machine code into the current context.
-fn load_assembled(built: Assembled) -> Result<(sys::CUmodule, String), Error> {
+fn load_assembled(built: &Assembled) -> Result<sys::CUmodule, Error> {
     let mut module = ptr::null_mut();
     // SAFETY: the driver reads an ELF file, which says itself how long it is, and which is not freed before the call has returned. It
-    // comes from the assembler, or from the store, whose checksum it has passed.
+    // comes from the assembler, or from the store or a bundle, whose checksum it has passed.
     unsafe { sys::cuModuleLoadData(&mut module, built.code.as_ptr().cast()) }
         .result()
         .map_err(failed("cuModuleLoadData"))?;
-    Ok((module, built.log))
+    Ok(module)
 }
 
 impl Code for Library {

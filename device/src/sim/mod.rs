@@ -12,7 +12,7 @@ use girih_ptx as ptx;
 use girih_sim::{Finding, Memory, Program, Report};
 
 use crate::{
-    Error, Kind, Limits, Optimization, SimOptions,
+    Assembled, Error, Kind, Limits, Optimization, SimOptions,
     backend::{Backend, Clock, Code, Executable, HostMemory, Mark},
 };
 
@@ -150,7 +150,12 @@ impl Backend for Simulator {
         Ok(())
     }
 
-    fn load(&self, module: &ptx::Module, _: Optimization) -> Result<Arc<dyn Code>, Error> {
+    fn load(
+        &self,
+        module: &ptx::Module,
+        _: Optimization,
+        _: Option<&Assembled>,
+    ) -> Result<Arc<dyn Code>, Error> {
         // The printed text is parsed and run, as a GPU runs the printed text, so that findings have the lines of that text.
         let mut text = ptx::Module::parse(&module.to_string())?;
         text.notes = module.notes.clone();

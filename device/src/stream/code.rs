@@ -9,7 +9,7 @@ use girih_ptx::{self as ptx, KernelInfo};
 
 use super::Sequence;
 use crate::{
-    Error,
+    Assembled, Error,
     backend::{Backend, Code, Entry},
     source::Source,
 };
@@ -31,8 +31,13 @@ pub(crate) struct Known {
 }
 
 impl Loaded {
-    pub(crate) fn load(backend: &dyn Backend, module: &ptx::Module, source: Source) -> Result<Loaded, Error> {
-        let code = backend.load(module, source.optimization())?;
+    pub(crate) fn load(
+        backend: &dyn Backend,
+        module: &ptx::Module,
+        source: Source,
+        built: Option<&Assembled>,
+    ) -> Result<Loaded, Error> {
+        let code = backend.load(module, source.optimization(), built)?;
         let known = |info| Known { info: Arc::new(info), entry: Mutex::default() };
         let kernels = module.kernels().into_iter().map(known).collect();
         Ok(Loaded { source, code, kernels, used: Mutex::default() })

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use girih_codegen::gemm::{Batch, MAX_EXTENT, Repitch, RepitchParam, repitch};
+use girih_codegen::gemm::{Batch, MAX_EXTENT, Repitch, RepitchConfig, RepitchParam, repitch};
 use girih_device::{Arg, Buffer, BufferArg, Device, Kernel, Launch};
 use girih_tensor::DType;
 
@@ -100,29 +100,28 @@ impl Copies {
         early: bool,
     ) -> Result<Option<Copies>, Error> {
         let element = i64::from(problem.dtype().bits() / 8);
-        let pairs = [(problem.a(), solved.a()), (problem.b(), solved.b())];
-        if pairs.iter().all(|(from, to)| from == to) {
+        let pairs = pairs(problem, solved);
+        if pairs.iter().all(|[from, to]| from == to) {
             return Ok(None);
         }
-        let (mut places, mut rows, mut passes) = ([None, None], [None, None], Vec::new());
-        for (i, (from, to)) in pairs.iter().enumerate().filter(|(_, (from, to))| from != to) {
+        let (mut places, mut passes) = ([None, None], Vec::new());
+        for (place, [_, to]) in places.iter_mut().zip(&pairs).filter(|(_, [from, to])| from != to) {
             let elements = to.extents()[1 - to.contiguous()] * to.ld() * to.different();
-            places[i] = Some(device.zeros((elements * element) as usize)?);
-            match () {
-                // Copies of empty operands are zeros already.
-                () if from.span() == 0 => {}
-                () if from.major() == to.major() => rows[i] = Some(Copied::new(from, to, element)),
-                () => passes.push(Pass::transpose(device, i, [from, to], element, early)?),
-            }
+            *place = Some(device.zeros((elements * element) as usize)?);
         }
+        let rows = pairs.each_ref().map(|pair| rows(pair, element));
         let mut is_copied = rows.each_ref().map(Option::is_some);
-        if is_copied != [false; 2] {
-            passes.push(Pass::repitch(device, rows, early)?);
-        }
-        for pass in &passes {
-            if let Pass::Transpose { operand, .. } = pass {
-                is_copied[*operand] = true;
+        for (operand, pair) in pairs.iter().enumerate() {
+            if let Some((problem, chosen)) = transposition(pair, element, early)? {
+                is_copied[operand] = true;
+                let copy = Box::new(copy::Copy::configured(device, &problem, chosen)?);
+                passes.push(Pass::Transpose { operand, copy });
             }
+        }
+        if let Some(config) = repitched(&rows, early) {
+            let repitch = repitch(&config)?;
+            let kernel = device.load(&repitch.kernel)?.kernel(config.name)?;
+            passes.push(Pass::Repitch(Box::new(Rows { kernel, repitch, copied: rows })));
         }
         Ok(Some(Copies { places, passes, is_copied, element, early, turn: Arc::default() }))
     }
@@ -202,39 +201,66 @@ impl Copies {
     }
 }
 
-impl Pass {
-    fn repitch(device: &Device, copied: [Option<Copied>; 2], early: bool) -> Result<Pass, Error> {
-        let several = copied.iter().flatten().any(|copied| copied.batches > 1);
-        let batch = if several { Batch::Strided } else { Batch::Single };
-        let config = pass(copied.each_ref().map(Option::is_some), batch, early);
-        let repitch = repitch(&config)?;
-        let kernel = device.load(&repitch.kernel)?.kernel(config.name)?;
-        Ok(Pass::Repitch(Box::new(Rows { kernel, repitch, copied })))
+/// The kernels that copy A and B for a kernel that solves `solved` in the place of `problem`, as [`Copies`] loads them.
+pub(super) fn kernels(
+    [problem, solved]: [&Problem; 2],
+    early: bool,
+) -> Result<Vec<girih_codegen::Kernel>, Error> {
+    let element = i64::from(problem.dtype().bits() / 8);
+    let pairs = pairs(problem, solved);
+    let mut kernels = Vec::new();
+    for pair in &pairs {
+        if let Some((_, chosen)) = transposition(pair, element, early)? {
+            kernels.push(girih_codegen::copy::generate(&chosen.config)?.kernel);
+        }
     }
+    if let Some(config) = repitched(&pairs.each_ref().map(|pair| rows(pair, element)), early) {
+        kernels.push(repitch(&config)?.kernel);
+    }
+    Ok(kernels)
+}
 
-    /// The copy of the matrices `from` of an operand to `to`, along whose other mode they are contiguous.
-    fn transpose(
-        device: &Device,
-        operand: usize,
-        [from, to]: [&Matrix; 2],
-        element: i64,
-        early: bool,
-    ) -> Result<Pass, Error> {
-        let dtype = match element {
-            1 => DType::U8,
-            2 => DType::U16,
-            4 => DType::U32,
-            _ => DType::U64,
-        };
-        let [x, k] = from.extents();
-        let strides = |matrix: &Matrix| {
-            let [dx, dk] = matrix.strides();
-            [dx, dk, between(matrix)]
-        };
-        let problem = copy::Problem::strided(dtype, &[x, k, from.different()], &strides(from), &strides(to))?;
-        let mut chosen = copy::choose(&problem, [from.alignment(), to.alignment()])?;
-        chosen.config.programmatic = early;
-        let copy = Box::new(copy::Copy::configured(device, &problem, chosen)?);
-        Ok(Pass::Transpose { operand, copy })
+/// A and B where they lie, and where the kernel takes them.
+fn pairs(problem: &Problem, solved: &Problem) -> [[Matrix; 2]; 2] {
+    [[problem.a(), solved.a()], [problem.b(), solved.b()]]
+}
+
+/// The rows that are copied to another pitch, if any. Copies of empty operands are zeros already.
+fn rows([from, to]: &[Matrix; 2], element: i64) -> Option<Copied> {
+    let copied = from != to && from.span() > 0 && from.major() == to.major();
+    copied.then(|| Copied::new(from, to, element))
+}
+
+/// The pass that copies rows, if there are any.
+fn repitched(rows: &[Option<Copied>; 2], early: bool) -> Option<RepitchConfig> {
+    let copied = rows.each_ref().map(Option::is_some);
+    let several = rows.iter().flatten().any(|rows| rows.batches > 1);
+    let batch = if several { Batch::Strided } else { Batch::Single };
+    (copied != [false; 2]).then(|| pass(copied, batch, early))
+}
+
+/// The copy of an operand's matrices to where their other mode is contiguous, if that is where the kernel takes them.
+fn transposition(
+    [from, to]: &[Matrix; 2],
+    element: i64,
+    early: bool,
+) -> Result<Option<(copy::Problem, copy::Chosen)>, Error> {
+    if from.span() == 0 || from.major() == to.major() {
+        return Ok(None);
     }
+    let dtype = match element {
+        1 => DType::U8,
+        2 => DType::U16,
+        4 => DType::U32,
+        _ => DType::U64,
+    };
+    let [x, k] = from.extents();
+    let strides = |matrix: &Matrix| {
+        let [dx, dk] = matrix.strides();
+        [dx, dk, between(matrix)]
+    };
+    let problem = copy::Problem::strided(dtype, &[x, k, from.different()], &strides(from), &strides(to))?;
+    let mut chosen = copy::choose(&problem, [from.alignment(), to.alignment()])?;
+    chosen.config.programmatic = early;
+    Ok(Some((problem, chosen)))
 }

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::bind::{Binding, Given};
 use super::call::Call;
-use super::passes::{Copies, Opened};
+use super::passes::{self, Copies, Opened};
 use super::workspace::{Shared, Workspace};
 use super::{KernelKind, Prepared, Problem, Records, choose, repitched};
 use crate::Error;
@@ -186,9 +186,7 @@ impl Gemms {
     ) -> Result<Gemm, Error> {
         let (oriented, transposed) = problem.oriented(config.c_major);
         fits(&oriented, &config)?;
-        let with_nodes = || if transposed { epilogue.clone().transposed() } else { epilogue.clone() };
-        // A column-major C is a row-major one of the transposed problem. That is another kernel only if the epilogue tells rows from columns.
-        let epilogue = if epilogue.is_identity() { epilogue.clone() } else { with_nodes() };
+        let epilogue = turned(epilogue, transposed);
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         let known = loaded.iter().find(|l| l.config == config && l.epilogue == epilogue).cloned();
         let module = match known {
@@ -239,6 +237,45 @@ impl Gemms {
         orders.insert(key, order.clone());
         Ok(Some(order))
     }
+}
+
+/// The kernels that [`Gemms::configured`] loads for a problem, in no device: those that copy A or B, and the product's. So modules are built
+/// ahead of time ([`Bundle`](girih_device::Bundle)).
+///
+/// # Errors
+/// As [`Gemms::configured`], but for the device's.
+///
+/// # Examples
+/// ```
+/// use girih_kernels::gemm::{Epilogue, KernelKind, Layout, Problem, choose, kernels};
+/// use girih_tensor::DType;
+///
+/// // Rows of 127 elements are copied to where tensor copies can take them.
+/// for (k, count) in [(128, 1), (127, 2)] {
+///     let problem = Problem::new(DType::Bf16, [512, 256, k], Layout::Tn)?;
+///     let config = choose(&problem, KernelKind::Sm90, 132)?;
+///     assert_eq!(kernels(&problem, &config, &Epilogue::new())?.len(), count);
+/// }
+/// # Ok::<(), girih_kernels::Error>(())
+/// ```
+pub fn kernels(
+    problem: &Problem,
+    config: &GemmConfig,
+    epilogue: &Epilogue,
+) -> Result<Vec<girih_codegen::Kernel>, Error> {
+    let (oriented, transposed) = problem.oriented(config.c_major);
+    fits(&oriented, config)?;
+    let early = config.mainloop.warp_specialized().is_some();
+    let mut kernels = passes::kernels([&oriented, &repitched(&oriented, config)?], early)?;
+    kernels.push(generate(config, &turned(epilogue, transposed))?.kernel);
+    Ok(kernels)
+}
+
+/// The epilogue of the problem that the kernel solves. A column-major C is a row-major one of the transposed problem: that is another kernel
+/// only if the epilogue tells rows from columns.
+fn turned(epilogue: &Epilogue, transposed: bool) -> Epilogue {
+    let turns = transposed && !epilogue.is_identity();
+    if turns { epilogue.clone().transposed() } else { epilogue.clone() }
 }
 
 /// A problem with the kernel that solves it, loaded on a device.
