@@ -48,6 +48,9 @@ pub(crate) struct ProblemArgs {
     /// 8-bit floats, s32 for s8]
     #[arg(long, value_name = "DTYPE", value_parser = output)]
     out: Option<DType>,
+    /// Type of the sums: f16 for those of f16, which keep fewer bits [default: f32, f64 of f64, s32 of s8]
+    #[arg(long, value_name = "DTYPE")]
+    sums: Option<DType>,
     /// Let sums of 8-bit floats have fewer bits, as the tensor cores of Hopper make them
     #[arg(long)]
     fast_accumulation: bool,
@@ -148,6 +151,7 @@ impl ProblemArgs {
     fn chosen(&self, dtype: DType, mnk: [i64; 3], layout: Layout) -> Result<Chosen, girih_kernels::Error> {
         let problem = Problem::new(dtype, mnk, layout)?.with_fast_accumulation(self.fast_accumulation);
         let problem = problem.with_invariant(self.invariant);
+        let problem = self.sums.map_or(Ok(problem), |sums| problem.with_sums(sums))?;
         let problem = self.out.map_or(Ok(problem), |out| problem.with_output(out))?;
         let problem = problem.with_order(self.order).with_pitches(self.lda, self.ldb, self.ldc)?;
         let problem = match self.batch {

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use girih_kernels::gemm::{Check, Gemm, KernelKind, Matrix};
+use girih_tensor::DType;
 use serde::Serialize;
 
 use super::Chosen;
@@ -30,6 +31,7 @@ pub(crate) struct ProblemReport {
     batch: i64,
     dtype: &'static str,
     output: &'static str,
+    sums: &'static str,
     layout: &'static str,
     order: &'static str,
     kernel: &'static str,
@@ -80,6 +82,7 @@ impl ProblemReport {
             batch: problem.batches(),
             dtype: problem.dtype().name(),
             output: problem.output().name(),
+            sums: problem.sums().name(),
             layout: chosen.layout.name(),
             order: if problem.c().contiguous() == 1 { "row" } else { "column" },
             kernel: kind.name(),
@@ -92,9 +95,10 @@ impl ProblemReport {
 
 impl fmt::Display for ProblemReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ProblemReport { m, n, k, batch, dtype, output, layout, kernel, .. } = self;
+        let ProblemReport { m, n, k, batch, dtype, output, sums, layout, kernel, .. } = self;
         let products = if *batch == 1 { String::new() } else { format!(" L={batch}") };
         let types = if dtype == output { String::from(*dtype) } else { format!("{dtype} to {output}") };
+        let types = types + if *sums == DType::F16.name() { " with sums of f16" } else { "" };
         let extents = format_args!("M={m} N={n} K={k}{products}");
         line(f, "problem", format_args!("C = A * B, {extents}, {types}, {layout}, by {kernel}"))?;
         for (name, matrix) in [("A (M,K)", &self.a), ("B (N,K)", &self.b), ("C (M,N)", &self.c)] {

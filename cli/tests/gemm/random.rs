@@ -65,6 +65,7 @@ fn every_dtype_of_operands_and_products_passes() {
         ("--out f32", "bf16", "f32", "sm90"),
         ("--invariant", "bf16", "bf16", "sm90"),
         ("--dtype f16 --out e5m2", "f16", "e5m2", "sm90"),
+        ("--dtype f16 --sums f16", "f16", "f16", "sm90"),
         ("--dtype fp8", "e4m3", "bf16", "sm90"),
         ("--dtype e4m3 --fast-accumulation --out e4m3", "e4m3", "e4m3", "sm90"),
         ("--dtype e5m2 --layout tt --out f16", "e5m2", "f16", "sm80"),
@@ -84,6 +85,8 @@ fn every_dtype_of_operands_and_products_passes() {
     }
     let out = succeeds(folder.path(), "gemm --m 48 --n 32 --k 160 --dtype int8");
     assert!(out.contains("M=48 N=32 K=160, s8 to s32, tn, by sm90"), "{out}");
+    let out = succeeds(folder.path(), "gemm --m 48 --n 32 --k 160 --dtype f16 --sums f16");
+    assert!(out.contains("M=48 N=32 K=160, f16 with sums of f16, tn, by sm90"), "{out}");
 }
 
 #[test]

@@ -136,7 +136,8 @@ fn loaded<E: Data>(b: &mut Builder, tensor: &Tensor<E>) -> Result<Tensor<Rmem>, 
     Ok(fragment)
 }
 
-fn one(b: &mut Builder, value: &Rmem) -> Result<Scalar, Error> {
+/// The value that an engine points at.
+pub(crate) fn one(b: &mut Builder, value: &Rmem) -> Result<Scalar, Error> {
     let reg = extract(b, value);
     b.scalar_in(&reg, computed(value.dtype()))
 }

@@ -272,7 +272,7 @@ fn check_staged(
 /// The element types that C may have where sums are of a dtype.
 pub const fn outputs(sums: DType) -> &'static [DType] {
     match sums {
-        DType::F32 => &[DType::F32, DType::F16, DType::Bf16, DType::E4m3, DType::E5m2],
+        DType::F32 | DType::F16 => &[DType::F32, DType::F16, DType::Bf16, DType::E4m3, DType::E5m2],
         DType::S32 => &[DType::S32, DType::F32, DType::F16, DType::Bf16, DType::E4m3, DType::E5m2],
         DType::F64 => &[DType::F64, DType::F32],
         _ => &[],

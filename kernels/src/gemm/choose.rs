@@ -128,7 +128,7 @@ fn single(problem: &Problem, kind: KernelKind, multiprocessors: u32) -> Result<G
     if problem.block_scales().is_some() && kind != KernelKind::Sm90 {
         return refused(kind.name(), "sm90 takes blocks with scales");
     }
-    match (kind, tensor(problem.dtype())) {
+    match (kind, tensor(problem)) {
         (KernelKind::Simt, _) if problem.dtype() == DType::F32 => Ok(facts(&row_major, &STORES_SIMT).simt()),
         (KernelKind::Sm80, Some(input)) => Ok(facts(&row_major, &STORES_SM80).sm80(input)),
         (KernelKind::Sm90, Some(input)) => match input.of_warps() {
@@ -156,7 +156,7 @@ pub(super) fn simt(problem: &Problem) -> impl Iterator<Item = GemmConfig> {
 pub(super) fn sm80(problem: &Problem) -> impl Iterator<Item = GemmConfig> {
     let batch = batch(problem);
     let facts = || facts(&problem.oriented(Major::K).0, &STORES_SM80);
-    let all = tensor(problem.dtype()).into_iter().flat_map(move |input| facts().all_sm80(input));
+    let all = tensor(problem).into_iter().flat_map(move |input| facts().all_sm80(input));
     all.map(move |config| GemmConfig { batch, ..config }).collect::<Vec<_>>().into_iter()
 }
 
@@ -199,6 +199,7 @@ fn fastest(problem: &Problem, input: &Input, multiprocessors: u32) -> (WarpSpeci
         let line = 128 / i64::from(oriented.output().bits());
         WarpSpecializedFacts {
             dtype: oriented.dtype(),
+            sums: oriented.sums(),
             majors: taken(oriented.dtype(), [oriented.a().major(), oriented.b().major()]),
             output: oriented.output(),
             store: (stored(&oriented, &[line]) != line).then(|| stored(&oriented, &STORES_SM90)),

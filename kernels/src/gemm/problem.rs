@@ -137,6 +137,7 @@ pub(super) const fn is_promoted(dtype: DType) -> bool {
 pub struct Problem {
     dtype: DType,
     output: DType,
+    sums: DType,
     fast: bool,
     fused: bool,
     invariant: bool,
@@ -173,6 +174,7 @@ impl Problem {
                 DType::Tf32 | DType::S8 => sums(dtype),
                 same => same,
             },
+            sums: sums(dtype),
             fast: false,
             fused: false,
             invariant: false,
@@ -519,9 +521,42 @@ impl Problem {
         outputs(self.sums())
     }
 
-    /// The type of the sums: f64 for f64, s32 for s8, else f32.
+    /// The same with sums of another type, CuTe's accumulators. Those of f16 may be f16, which keeps 11 bits of each sum and becomes infinite
+    /// beyond 65504; every other dtype has one type of sums.
+    ///
+    /// # Errors
+    /// [`Error::Kernel`] for another type than the dtype's own, or f16 of f16.
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_device::{Device, Select};
+    /// use girih_kernels::gemm::{Gemms, KernelKind, Layout, Problem};
+    /// use girih_tensor::DType;
+    /// use half::f16;
+    ///
+    /// let problem = Problem::new(DType::F16, [4, 8, 4096], Layout::Tn)?;
+    /// let device = Device::open(Select::Sim)?;
+    /// let (a, b) = (device.upload(&vec![f16::ONE; 4 * 4096])?, device.upload(&vec![f16::from_f32(1.25); 8 * 4096])?);
+    /// let c = device.zeros::<f16>(4 * 8)?;
+    /// let gemms = Gemms::new(&device);
+    /// for (sums, most) in [(DType::F32, 0.0), (DType::F16, 300.0)] {
+    ///     gemms.get(&problem.with_sums(sums)?, KernelKind::Sm80)?.run(&a, &b, &c)?;
+    ///     assert!(c.download()?.iter().all(|x| (x.to_f32() - 5120.0).abs() <= most));
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn with_sums(self, sums: DType) -> Result<Problem, Error> {
+        let own = self::sums(self.dtype);
+        if sums != own && (self.dtype, sums) != (DType::F16, DType::F16) {
+            let accepted = "f32 is accepted, and of f16 f16 too; of f64 f64, of s8 s32";
+            return Err(Error::Kernel { kernel: "gemm with such sums", dtype: sums.name(), accepted });
+        }
+        Ok(Problem { sums, ..self })
+    }
+
+    /// The type of the sums: f64 for f64, s32 for s8, else f32, if it is not another one by [`Problem::with_sums`].
     pub fn sums(&self) -> DType {
-        sums(self.dtype)
+        self.sums
     }
 
     /// The type of the numbers that are multiplied.

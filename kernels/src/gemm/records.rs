@@ -6,6 +6,7 @@ use std::str::FromStr;
 use std::sync::OnceLock;
 
 use girih_device::Limits;
+use girih_tensor::DType;
 
 use super::{GemmConfig, KernelKind, Problem, candidates, choose, described};
 use crate::Error;
@@ -61,7 +62,11 @@ fn machine(limits: &Limits) -> String {
 fn key(problem: &Problem) -> String {
     let [a, b, c] = [("A", problem.a()), ("B", problem.b()), ("C", problem.c())]
         .map(|(name, matrix)| format!("{name} {matrix} at multiples of {} bytes", matrix.alignment()));
-    let sums = if problem.promotes() { ", promoted sums" } else { "" };
+    let sums = match problem.sums() {
+        DType::F16 => ", sums of f16",
+        _ if problem.promotes() => ", promoted sums",
+        _ => "",
+    };
     let scales = match problem.mixed_input() {
         Some(mixed) => format!(", B of {} with scales of {}", mixed.dtype, mixed.scale),
         None => String::from(if problem.block_scales().is_some() { ", blocks with scales" } else { "" }),

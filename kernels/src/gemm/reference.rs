@@ -189,7 +189,7 @@ impl Losses {
             // Sums are exact, and become f32 before they become another float.
             DType::S8 if problem.output() == DType::S32 => [0.0; 3],
             DType::S8 => [DType::F32.epsilon(), 0.0, 0.0],
-            _ => [0.0, rounded + steps * 2.0 * DType::F32.epsilon(), 0.0],
+            _ => [0.0, rounded + steps * 2.0 * problem.sums().epsilon(), 0.0],
         };
         Losses { of_sum, of_products, of_sums, anew }
     }

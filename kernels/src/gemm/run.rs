@@ -538,6 +538,9 @@ fn fits(problem: &Problem, config: &GemmConfig) -> Result<(), Error> {
     if found != wanted {
         return refuse("dtypes", dtypes(found), dtypes(wanted));
     }
+    if config.atom().c_type != problem.sums() {
+        return refuse("sums", config.atom().c_type.to_string(), problem.sums().to_string());
+    }
     if config.mixed_input() != problem.mixed_input() {
         let scales = |mixed: Option<&MixedInput>| format!("{mixed:?}");
         return refuse("scales", scales(config.mixed_input()), scales(problem.mixed_input()));

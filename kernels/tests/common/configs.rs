@@ -84,7 +84,8 @@ fn problems(config: &GemmConfig) -> Result<Vec<Problem>, Failure> {
             continue;
         }
         let problem = Problem::new(config.atom().a_type, mnk, layout(majors).ok_or("four layouts")?)?;
-        let problem = problem.with_order(order(major)).with_output(config.c_type)?;
+        let problem =
+            problem.with_order(order(major)).with_sums(config.atom().c_type)?.with_output(config.c_type)?;
         let problem = match config.mixed_input() {
             Some(mixed) => problem.with_mixed_input(*mixed)?,
             None if config.block_scales().is_some() => problem.with_block_scales()?,

@@ -166,6 +166,9 @@ pub(crate) fn variants(mnk: [i64; 3]) -> Vec<Problem> {
             for order in [Order::Row, Order::Column] {
                 let problem = Problem::new(dtype, mnk, layout).expect("within the limits").with_order(order);
                 out.push(problem);
+                if dtype == DType::F16 {
+                    out.push(problem.with_sums(DType::F16).expect("sums of f16"));
+                }
                 if problem.promotes() && layout == Layout::Tn {
                     out.push(problem.with_fast_accumulation(true));
                 }
@@ -188,6 +191,8 @@ pub(crate) fn ragged(rng: &mut StdRng, most: i64) -> Problem {
     };
     let problem = Problem::new(dtype, [extent(), extent(), extent()], layout).expect("within the limits");
     let problem = problem.with_order(order);
+    let narrow = dtype == DType::F16 && below(2) == 0;
+    let problem = if narrow { problem.with_sums(DType::F16).expect("sums of f16") } else { problem };
     let mut pitch = |matrix: Matrix| {
         Some(match below(4) {
             0 => matrix.ld(),

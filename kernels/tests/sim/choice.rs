@@ -127,8 +127,9 @@ fn mixed() -> Result<Vec<Problem>, Failure> {
 fn what_can_be_chosen_is_the_list() -> Result<(), Failure> {
     let mut chosen = BTreeSet::new();
     let mut visit = |problem: &Problem, kind, multiprocessors| {
-        let fast = problem.with_fast_accumulation(true);
-        let both = problem.outputs().iter().flat_map(|output| [(output, *problem), (output, fast)]);
+        // Sums of another kind, where the dtype has one.
+        let other = problem.with_sums(DType::F16).unwrap_or(problem.with_fast_accumulation(true));
+        let both = problem.outputs().iter().flat_map(|output| [(output, *problem), (output, other)]);
         for (&output, problem) in both {
             let single = problem.with_output(output)?;
             for problem in [single, single.batched(2, [Some(0), Some(0), None])?] {

@@ -16,6 +16,7 @@ mod plans;
 mod ragged;
 mod records;
 mod schedules;
+mod sums;
 mod transposed;
 
 use common::{Data, Failure, outputs, padded, variants, verify_dtype};

@@ -4,7 +4,7 @@ use girih_layout::{Lay, Tiler};
 use girih_tensor::{DType, Engine, Slice, Tensor};
 
 use super::{Element, Epilogue, Part};
-use crate::algorithm::{read_once, write};
+use crate::algorithm::{one, read_once, write};
 use crate::builder::Builder;
 use crate::scalar::Rounding;
 use crate::sizes::{extent, static_size};
@@ -143,6 +143,10 @@ impl AtTile<'_> {
 fn sum(b: &mut Builder, sums: &Tensor<Rmem>, i: usize) -> Result<Scalar, Error> {
     let at = engine::at(sums, i as i64)?;
     at.check()?;
+    if at.dtype().bits() < 32 {
+        // Two of them fill a register.
+        return one(b, &at);
+    }
     let reg = at.regs()[at.offset() as usize].clone();
     b.scalar_in(&reg, at.dtype())
 }

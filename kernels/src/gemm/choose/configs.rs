@@ -1,9 +1,10 @@
 //! The finite set of configurations. Each one follows from a few facts about the problem, and the facts have finitely many values.
 
 use girih_codegen::atom::{
-    MmaAtom, SM80_8X8X4_F64F64F64F64_TN, SM80_16X8X8_F32TF32TF32F32_TN, SM80_16X8X16_F32BF16BF16F32_TN,
-    SM80_16X8X16_F32F16F16F32_TN, SM80_16X8X32_S32S8S8S32_TN, SM89_16X8X32_F32E4M3E4M3F32_TN,
-    SM89_16X8X32_F32E5M2E5M2F32_TN, SM90_16X8X4_F64F64F64F64_TN, UNIVERSAL_FMA_F32,
+    MmaAtom, SM80_8X8X4_F64F64F64F64_TN, SM80_16X8X8_F32TF32TF32F32_TN, SM80_16X8X16_F16F16F16F16_TN,
+    SM80_16X8X16_F32BF16BF16F32_TN, SM80_16X8X16_F32F16F16F32_TN, SM80_16X8X32_S32S8S8S32_TN,
+    SM89_16X8X32_F32E4M3E4M3F32_TN, SM89_16X8X32_F32E5M2E5M2F32_TN, SM90_16X8X4_F64F64F64F64_TN,
+    UNIVERSAL_FMA_F32,
 };
 use girih_codegen::constant;
 use girih_codegen::gemm::{
@@ -15,7 +16,8 @@ use girih_tensor::DType;
 
 use super::plan::WarpSpecializedFacts;
 use super::{forwards, mixed, plans};
-use crate::gemm::problem::{BLOCKS, GROUP, is_promoted, sums};
+use crate::gemm::Problem;
+use crate::gemm::problem::{BLOCKS, GROUP, is_promoted};
 
 /// Elements that one load may take: up to 16 bytes. Loads of f32 transpose what is contiguous along K.
 pub(super) const fn loads(dtype: DType, major: Major) -> &'static [i64] {
@@ -38,6 +40,8 @@ pub(super) const MAJORS: [Major; 2] = [Major::K, Major::Mn];
 /// A dtype that tensor cores multiply.
 pub(super) struct Input {
     dtype: DType,
+    /// The dtype of its sums.
+    pub(super) sums: DType,
     /// The atom of a warp. That of a warpgroup follows from the dtype.
     warp: MmaAtom,
     /// The atom of a warp on sm_90, where warpgroups do not multiply the dtype.
@@ -46,45 +50,59 @@ pub(super) struct Input {
     names: [&'static str; 2],
 }
 
-static TENSOR: [Input; 7] = [
+static TENSOR: [Input; 8] = [
     Input {
         dtype: DType::F64,
+        sums: DType::F64,
         warp: SM80_8X8X4_F64F64F64F64_TN,
         sm90: Some(SM90_16X8X4_F64F64F64F64_TN),
         names: ["gemm_sm80_f64", "gemm_sm90_f64"],
     },
     Input {
         dtype: DType::S8,
+        sums: DType::S32,
         warp: SM80_16X8X32_S32S8S8S32_TN,
         sm90: None,
         names: ["gemm_sm80_s8", "gemm_sm90_s8"],
     },
     Input {
         dtype: DType::Tf32,
+        sums: DType::F32,
         warp: SM80_16X8X8_F32TF32TF32F32_TN,
         sm90: None,
         names: ["gemm_sm80_tf32", "gemm_sm90_tf32"],
     },
     Input {
         dtype: DType::F16,
+        sums: DType::F32,
         warp: SM80_16X8X16_F32F16F16F32_TN,
         sm90: None,
         names: ["gemm_sm80_f16", "gemm_sm90_f16"],
     },
     Input {
+        dtype: DType::F16,
+        sums: DType::F16,
+        warp: SM80_16X8X16_F16F16F16F16_TN,
+        sm90: None,
+        names: ["gemm_sm80_f16_sums_f16", "gemm_sm90_f16_sums_f16"],
+    },
+    Input {
         dtype: DType::Bf16,
+        sums: DType::F32,
         warp: SM80_16X8X16_F32BF16BF16F32_TN,
         sm90: None,
         names: ["gemm_sm80_bf16", "gemm_sm90_bf16"],
     },
     Input {
         dtype: DType::E4m3,
+        sums: DType::F32,
         warp: SM89_16X8X32_F32E4M3E4M3F32_TN,
         sm90: None,
         names: ["gemm_sm89_e4m3", "gemm_sm90_e4m3"],
     },
     Input {
         dtype: DType::E5m2,
+        sums: DType::F32,
         warp: SM89_16X8X32_F32E5M2E5M2F32_TN,
         sm90: None,
         names: ["gemm_sm89_e5m2", "gemm_sm90_e5m2"],
@@ -103,9 +121,9 @@ impl Input {
     }
 }
 
-/// What tensor cores need to know of a dtype, if they multiply it.
-pub(super) fn tensor(dtype: DType) -> Option<&'static Input> {
-    TENSOR.iter().find(|input| input.dtype == dtype)
+/// What tensor cores need to know of a problem's dtype and sums, if they multiply it.
+pub(super) fn tensor(problem: &Problem) -> Option<&'static Input> {
+    TENSOR.iter().find(|input| (input.dtype, input.sums) == (problem.dtype(), problem.sums()))
 }
 
 /// Every configuration that [`choose`](super::choose) may return, each once.
@@ -122,10 +140,10 @@ pub(super) fn tensor(dtype: DType) -> Option<&'static Input> {
 /// ```
 pub fn all() -> impl Iterator<Item = GemmConfig> {
     let products = [Batch::Single, Batch::Strided].into_iter().flat_map(|batch| {
-        let simt = multistage(DType::F32, &STORES_SIMT).map(|facts| facts.simt());
-        let sm80 = TENSOR
-            .iter()
-            .flat_map(|input| multistage(input.dtype, &STORES_SM80).map(move |facts| facts.sm80(input)));
+        let simt = multistage([DType::F32; 2], &STORES_SIMT).map(|facts| facts.simt());
+        let sm80 = TENSOR.iter().flat_map(|input| {
+            multistage([input.dtype, input.sums], &STORES_SM80).map(move |facts| facts.sm80(input))
+        });
         // None fails: the compiler has judged the atoms below.
         let sm90 = TENSOR.iter().filter(|input| input.sm90.is_none()).flat_map(move |input| {
             warp_specialized(input, batch).flat_map(move |facts| {
@@ -136,7 +154,8 @@ pub fn all() -> impl Iterator<Item = GemmConfig> {
         });
         let warps_of_sm90 = TENSOR.iter().flat_map(|input| {
             input.sm90.iter().flat_map(move |atom| {
-                multistage(input.dtype, &STORES_SM80).map(move |facts| facts.doubles(*atom, input.names[1]))
+                multistage([input.dtype, input.sums], &STORES_SM80)
+                    .map(move |facts| facts.doubles(*atom, input.names[1]))
             })
         });
         let all = simt.chain(sm80).chain(sm90).chain(warps_of_sm90);
@@ -145,7 +164,7 @@ pub fn all() -> impl Iterator<Item = GemmConfig> {
     products.chain(mixed::all())
 }
 
-fn multistage(dtype: DType, stores: &'static [i64]) -> impl Iterator<Item = MultistageFacts> {
+fn multistage([dtype, sums]: [DType; 2], stores: &'static [i64]) -> impl Iterator<Item = MultistageFacts> {
     let sources = move || {
         MAJORS
             .into_iter()
@@ -153,9 +172,8 @@ fn multistage(dtype: DType, stores: &'static [i64]) -> impl Iterator<Item = Mult
     };
     let pairs = sources().flat_map(move |a| sources().map(move |b| (a, b)));
     pairs.flat_map(move |(a, b)| {
-        let stored = stores
-            .iter()
-            .flat_map(move |&store| outputs(sums(dtype)).iter().map(move |&output| (store, output)));
+        let stored =
+            stores.iter().flat_map(move |&store| outputs(sums).iter().map(move |&output| (store, output)));
         stored.map(move |(store, output)| MultistageFacts { dtype, a, b, store, output })
     })
 }
@@ -175,11 +193,22 @@ fn warp_specialized(input: &'static Input, batch: Batch) -> impl Iterator<Item =
     let facts = majors.filter(move |&majors| taken(dtype, majors) == majors).flat_map(move |majors| {
         let stores = move || [None].into_iter().chain(STORES_SM90.map(Some));
         let stored =
-            outputs(sums(dtype)).iter().flat_map(move |&output| stores().map(move |store| (output, store)));
+            outputs(input.sums).iter().flat_map(move |&output| stores().map(move |store| (output, store)));
         let stored = stored.flat_map(move |stored| ways(dtype, batch).map(move |way| (stored, way)));
         stored.flat_map(move |((output, store), (promotes, scales))| {
             plans::named(dtype, plans::as_measured(batch, store, output)).map(move |plan| {
-                WarpSpecializedFacts { dtype, majors, output, store, promotes, scales, fused: false, plan }
+                let sums = input.sums;
+                WarpSpecializedFacts {
+                    dtype,
+                    sums,
+                    majors,
+                    output,
+                    store,
+                    promotes,
+                    scales,
+                    fused: false,
+                    plan,
+                }
             })
         })
     });
@@ -454,15 +483,15 @@ const _: () = {
     let mut i = 0;
     while i < plans::ALL.len() {
         let plan = &plans::ALL[i];
-        match plan.mma(DType::Bf16, [Major::K; 2], false) {
+        match plan.mma([DType::Bf16, DType::F32], [Major::K; 2], false) {
             Ok((atom, atoms)) => judge(atom, atoms, [Tile::All; 3], plan.tile),
             Err(refusal) => refusal.stop(),
         }
         let mut row = 0;
         while row < TENSOR.len() {
-            let Input { dtype, sm90, .. } = TENSOR[row];
+            let Input { dtype, sums, sm90, .. } = TENSOR[row];
             if sm90.is_none()
-                && let Err(refusal) = plan.mma(dtype, [Major::K; 2], is_promoted(dtype))
+                && let Err(refusal) = plan.mma([dtype, sums], [Major::K; 2], is_promoted(dtype))
             {
                 refusal.stop();
             }

@@ -11,7 +11,6 @@ use girih_tensor::DType;
 
 use super::configs::Input;
 use crate::Error;
-use crate::gemm::problem::sums;
 
 /// The tile of a warp-specialised kernel, and how its work is shared out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -124,11 +123,11 @@ impl Plan {
     #[expect(clippy::result_large_err, reason = "constants have no heap")]
     pub(super) const fn mma(
         &self,
-        dtype: DType,
+        [dtype, sums]: [DType; 2],
         majors: [Major; 2],
         promotes: bool,
     ) -> Result<(MmaAtom, Lay), Refusal> {
-        let types = [sums(dtype), dtype, dtype];
+        let types = [sums, dtype, dtype];
         let columns = if promotes { promoted(self.tile[1]) } else { self.tile[1] };
         match constant::wgmma(MmaKind::WgmmaSs, columns, types, majors, Product::Multiply) {
             Ok(atom) => Ok((atom, ATOMS[self.warpgroups - 1])),
@@ -142,6 +141,8 @@ impl Plan {
 pub(super) struct WarpSpecializedFacts {
     /// A's and B's elements.
     pub(super) dtype: DType,
+    /// The sums'.
+    pub(super) sums: DType,
     pub(super) majors: [Major; 2],
     /// C's elements.
     pub(super) output: DType,
@@ -187,7 +188,7 @@ impl WarpSpecializedFacts {
     fn stores(&self) -> [(Store, i64); 3] {
         let ([rows, columns], element) = (self.plan.tile, i64::from(self.output.bits() / 8));
         if self.plan.cluster > 1 {
-            let sums = i64::from(sums(self.dtype).bits() / 8);
+            let sums = i64::from(self.sums.bits() / 8);
             // A thread has two neighbours of a row.
             let vector = if self.plan.columns { 1 } else { self.store.unwrap_or(2) };
             return [(Store::Direct { vector }, rows * columns * sums); 3];
@@ -260,8 +261,10 @@ impl WarpSpecializedFacts {
     pub(super) fn config(&self, input: &Input) -> Result<GemmConfig, Error> {
         let Plan { tile: [rows, columns], warpgroups, multicast, parts, cluster, stream, early, .. } =
             self.plan;
-        let (atom, atoms) =
-            self.plan.mma(self.dtype, self.majors, self.promotes).map_err(girih_codegen::Error::from)?;
+        let (atom, atoms) = self
+            .plan
+            .mma([self.dtype, self.sums], self.majors, self.promotes)
+            .map_err(girih_codegen::Error::from)?;
         let (store, stages) = self.room();
         let many = rows * columns / (128 * warpgroups as i64) >= MANY_SUMS;
         let registers = if many { REGISTERS_FOR_MANY } else { REGISTERS[warpgroups - 1] };

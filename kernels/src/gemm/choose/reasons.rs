@@ -32,7 +32,7 @@ pub fn reasons(
 ) -> Result<Vec<(&'static str, String)>, Error> {
     let config = choose(problem, kind, multiprocessors)?;
     let mut reasons = vec![("kernel", family(problem, kind))];
-    match (kind, tensor(problem.dtype())) {
+    match (kind, tensor(problem)) {
         _ if problem.mixed_input().is_some() => {
             let [m, n, k] = config.tile;
             let why = "weights are the rows, whose A is converted in registers, and the columns are the fewest that hold all tokens";
@@ -73,7 +73,7 @@ fn family(problem: &Problem, kind: KernelKind) -> String {
             format!("simt: the CUDA cores multiply {dtype}, which tensor cores would round to tf32")
         }
         KernelKind::Sm80 => match () {
-            () if tensor(dtype).is_some_and(|input| input.of_warps().is_some()) => {
+            () if tensor(problem).is_some_and(|input| input.of_warps().is_some()) => {
                 format!("sm80: warps multiply {dtype} on the tensor cores of every GPU from sm_80 on")
             }
             () if by_warpgroups(problem) => {
@@ -83,7 +83,7 @@ fn family(problem: &Problem, kind: KernelKind) -> String {
                 "sm80: wgmma takes {dtype} only where A and B are contiguous along K, and to copy them so takes longer than it gains"
             ),
         },
-        KernelKind::Sm90 if tensor(dtype).is_some_and(|input| input.of_warps().is_some()) => {
+        KernelKind::Sm90 if tensor(problem).is_some_and(|input| input.of_warps().is_some()) => {
             format!("sm90: warps multiply {dtype} by the larger instructions of sm_90; wgmma has none for it")
         }
         KernelKind::Sm90 => {

@@ -163,17 +163,15 @@ impl Multistage {
     pub(in crate::gemm) fn check(&self, tile: [i64; 3]) -> Result<(), Error> {
         let atom = &self.atom;
         let taken = matches!(atom.kind, MmaKind::Fma | MmaKind::Mma) && atom.threads != lay!("(4,2):(1,16)");
-        let sums = match atom.a_type {
-            DType::F32 | DType::Tf32 | DType::F16 | DType::Bf16 | DType::E4m3 | DType::E5m2 => {
-                Some(DType::F32)
-            }
-            DType::S8 => Some(DType::S32),
-            DType::F64 => Some(DType::F64),
-            _ => None,
+        let sums: &[DType] = match atom.a_type {
+            DType::F16 => &[DType::F32, DType::F16],
+            DType::F32 | DType::Tf32 | DType::Bf16 | DType::E4m3 | DType::E5m2 => &[DType::F32],
+            DType::S8 => &[DType::S32],
+            DType::F64 => &[DType::F64],
+            _ => &[],
         };
-        if !taken || atom.a_type != atom.b_type || sums != Some(atom.c_type) {
-            let accepted =
-                "f32, tf32, f16, bf16, e4m3 or e5m2 with f32 accumulators, s8 with s32, f64 with f64";
+        if !taken || atom.a_type != atom.b_type || !sums.contains(&atom.c_type) {
+            let accepted = "f32, tf32, f16, bf16, e4m3 or e5m2 with f32 accumulators, f16 with f16, s8 with s32, f64 with f64";
             return refuse("atom", atom.name(), accepted);
         }
         if self.atoms.rank() != 2 || !is_bijective("atoms", &self.atoms)? {

@@ -247,11 +247,12 @@ impl WarpSpecialized {
         self.check_block_scales(tile)?;
         let element = element_bytes("atom", self.dtype(Operand::A))?;
         if atom.kind != (if self.mixed_input.is_some() { MmaKind::WgmmaRs } else { MmaKind::WgmmaSs })
-            || !matches!(atom.c_type, DType::F32 | DType::S32)
+            || !matches!(atom.c_type, DType::F32 | DType::F16 | DType::S32)
+            || atom.c_type == DType::F16 && atom.a_type != DType::F16
             || atom.a_type.bits() != atom.b_type.bits()
         {
             let accepted = "a warpgroup's atom with B in shared memory, A in registers if there is a mixed input and else in \
-                            shared memory, and accumulators of f32 or s32";
+                            shared memory, and accumulators of f32, s32, or of f16 for f16";
             return refuse("atom", atom.name(), accepted);
         }
         if self.atoms.rank() != 2
