@@ -1,7 +1,8 @@
 //! What a launch costs the host, measured in turns: microseconds of one call, beside cudarc's and the driver's own launch of the same
 //! kernel; of one product, with the buffers of the call before and with others, beside the driver's launch of the same arguments and
 //! beside cuBLASLt. And what the first use of a problem costs: the choice, the text, the compilation, a second process that finds the code
-//! on disk, and the next look at the same problem. Prints a table and, with `GIRIH_RECORD=FILE`, appends JSON lines.
+//! on disk, and the next look at the same problem. Prints a table and, with `GIRIH_RECORD=FILE`, appends JSON lines as soon as they are
+//! measured. The words `launches`, `calls` and `first` behind the program's name leave the other two parts out.
 //!
 //! With `GIRIH_PTXAS` the second process is also measured with the code that girih keeps on disk, and not only the driver.
 #![allow(missing_docs, reason = "a binary")]
@@ -65,12 +66,18 @@ fn main() -> Result<(), Failure> {
     let stream = context.new_stream()?;
     let device = Device::from_cudarc(&stream)?;
     println!("{}", device.name());
-    let mut records = launches(&stream, &device)?;
-    for mnk in CALLED {
-        records.extend(products(&stream, &device, mnk)?);
+    let words: Vec<String> = env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let wants = |part: &str| words.is_empty() || words.iter().any(|word| word == part);
+    if wants("launches") {
+        save(&device, launches(&stream, &device)?)?;
     }
-    records.extend(second_uses()?);
-    save(&device, records)
+    for mnk in CALLED.into_iter().filter(|_| wants("calls")) {
+        save(&device, products(&stream, &device, mnk)?)?;
+    }
+    if wants("first") {
+        save(&device, second_uses()?)?;
+    }
+    Ok(())
 }
 
 /// `x[i] = i + by` for i below `n`.
