@@ -38,6 +38,9 @@ impl Case {
                         [format!("{operand}{}", letter(source.major)), format!("{operand}{}", source.vector)]
                     },
                 ));
+                if multistage.min_blocks > 1 {
+                    facts.push(format!("{}-blocks", multistage.min_blocks));
+                }
             }
             Mainloop::WarpSpecialized(warp_specialized) => {
                 let operands = ["a", "b"].into_iter().zip(warp_specialized.atom.majors);

@@ -6,6 +6,7 @@ mod plan;
 mod plans;
 mod reasons;
 
+use girih_codegen::Operand;
 use girih_codegen::gemm::{Batch, GemmConfig, Major, Schedule, Source};
 use girih_tensor::DType;
 
@@ -13,7 +14,7 @@ use configs::{Input, MultistageFacts, STORES_SIMT, STORES_SM80, STORES_SM90, loa
 use plan::{Plan, WarpSpecializedFacts};
 use plans::Rule;
 
-use super::repitch::{between, is_worth_transposing};
+use super::repitch::{between, is_worth_transposing, is_worth_turning};
 use super::{Matrix, Problem};
 use crate::Error;
 use crate::launch::widest;
@@ -129,7 +130,7 @@ fn single(problem: &Problem, kind: KernelKind, multiprocessors: u32) -> Result<G
         return refused(kind.name(), "sm90 takes blocks with scales");
     }
     match (kind, tensor(problem)) {
-        (KernelKind::Simt, _) if problem.dtype() == DType::F32 => Ok(facts(&row_major, &STORES_SIMT).simt()),
+        (KernelKind::Simt, _) if problem.dtype() == DType::F32 => Ok(of_f32(&row_major).simt()),
         (KernelKind::Sm80, Some(input)) => Ok(facts(&row_major, &STORES_SM80).sm80(input)),
         (KernelKind::Sm90, Some(input)) => match input.of_warps() {
             Some((atom, name)) => Ok(facts(&row_major, &STORES_SM80).doubles(atom, name)),
@@ -148,7 +149,7 @@ fn single(problem: &Problem, kind: KernelKind, multiprocessors: u32) -> Result<G
 /// The configurations of f32 on the CUDA cores that a tuner measures for a problem, the usual one first.
 pub(super) fn simt(problem: &Problem) -> impl Iterator<Item = GemmConfig> {
     let batch = batch(problem);
-    let all = facts(&problem.oriented(Major::K).0, &STORES_SIMT).all_simt();
+    let all = of_f32(&problem.oriented(Major::K).0).all_simt();
     all.map(move |config| GemmConfig { batch, ..config })
 }
 
@@ -158,6 +159,16 @@ pub(super) fn sm80(problem: &Problem) -> impl Iterator<Item = GemmConfig> {
     let facts = || facts(&problem.oriented(Major::K).0, &STORES_SM80);
     let all = tensor(problem).into_iter().flat_map(move |input| facts().all_sm80(input));
     all.map(move |config| GemmConfig { batch, ..config }).collect::<Vec<_>>().into_iter()
+}
+
+/// What a kernel of f32 relies on. Operands along K that are worth it are copied first, to rows of whole vectors.
+fn of_f32(problem: &Problem) -> MultistageFacts {
+    let facts = facts(problem, &STORES_SIMT);
+    let turned = |source: Source, operand| {
+        let is_copied = !problem.is_invariant() && is_worth_turning(problem, operand);
+        if is_copied { Source { major: Major::Mn, vector: 4 } } else { source }
+    };
+    MultistageFacts { a: turned(facts.a, Operand::A), b: turned(facts.b, Operand::B), ..facts }
 }
 
 /// The widest loads and stores that pitches and N are aligned to.
@@ -178,6 +189,7 @@ fn facts(problem: &Problem, stores: &[i64]) -> MultistageFacts {
         b: source(&problem.b()),
         store: stored(problem, stores),
         output: problem.output(),
+        fused: problem.is_fused(),
     }
 }
 

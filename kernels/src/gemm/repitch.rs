@@ -20,6 +20,12 @@ const COPIED: i64 = 360;
 /// The products that are computed in the time that any pass takes, about 2 us.
 const PASS: f64 = 0.7e9;
 
+/// The products that the CUDA cores compute, for an element that is copied, in the time that the copy takes and that loads without
+/// transposing save, and those in the time that any pass takes. Estimates from an H200: 2048^3 takes 420 us where both operands are transposed
+/// on their way and 339 us where none is; 8 bytes of an element take 2 ps.
+const TURNED: f64 = 410.0;
+const TURNING: f64 = 0.6e9;
+
 /// The problem that the kernel of `config` solves for `problem`, which is [oriented](Problem::oriented) as the kernel takes it. That is
 /// `problem` itself, unless the pitch or the address of A or B is no multiple of what the kernel loads at once: such an operand is first
 /// copied to where it has a pitch of whole 128 bytes. So are operands by tensor maps whose pitch is no multiple of 128 bytes, where that
@@ -115,6 +121,15 @@ pub(super) fn is_worth_transposing(problem: &Problem, is_transposed: [bool; 2]) 
         [problem.a(), problem.b()].map(|matrix| matrix.extents()[0] as f64 * matrix.different() as f64);
     let copied: f64 = rows.into_iter().zip(is_transposed).filter_map(|(rows, is)| is.then_some(rows)).sum();
     products > COPIED as f64 * copied
+}
+
+/// Whether it is faster to copy an operand of f32 that is contiguous along K to where it is contiguous along its other mode than to transpose
+/// its vectors on their way to shared memory.
+pub(super) fn is_worth_turning(problem: &Problem, operand: Operand) -> bool {
+    let matrix = [problem.a(), problem.b()][operand as usize];
+    let products = problem.mnk().iter().fold(problem.batches() as f64, |all, extent| all * *extent as f64);
+    let copied = matrix.extents().iter().fold(matrix.different() as f64, |all, extent| all * *extent as f64);
+    matrix.major() == Major::K && products > TURNED * copied + TURNING
 }
 
 /// The elements from a matrix of a batch to the next, if there are several.

@@ -2,7 +2,7 @@
 
 use girih_codegen::Operand;
 use girih_codegen::gemm::{
-    Batch, BlockScales, Epilogue, GemmConfig, GemmKernel, MixedInput, Pieces, Schedule, generate,
+    Batch, BlockScales, Epilogue, GemmConfig, GemmKernel, Major, MixedInput, Pieces, Schedule, generate,
 };
 use girih_device::{Buffer, BufferArg, Device, Kernel, Launch, LaunchConfig, Pod};
 use girih_ptx::Module;
@@ -565,9 +565,11 @@ fn fits(problem: &Problem, config: &GemmConfig) -> Result<(), Error> {
         return refuse("products", String::from("one"), format!("{}, those of a batch", problem.batches()));
     }
     let majors = [problem.a(), problem.b()].map(|matrix| matrix.major());
-    // What `wgmma` takes along K alone is copied so.
-    let multiplied = if config.loads_by_maps() { choose::taken(problem.dtype(), majors) } else { majors };
-    if config.majors() != multiplied {
+    // What `wgmma` takes along K alone is copied so, and operands of f32 may be copied to where they need not be transposed.
+    let taken = if config.loads_by_maps() { choose::taken(problem.dtype(), majors) } else { majors };
+    let turned = |found: Major| config.atom().a_type == DType::F32 && found == Major::Mn;
+    let fits = |(found, taken): (Major, Major)| found == taken || turned(found);
+    if !config.majors().into_iter().zip(taken).all(fits) {
         let found = format!("{:?}", config.majors());
         return refuse("contiguous modes of A and B", found, format!("{majors:?}"));
     }

@@ -139,6 +139,7 @@ fn what_can_be_chosen_is_the_list() -> Result<(), Failure> {
             for problem in [single, single.batched(2, [Some(0), Some(0), None])?] {
                 let fused = choose(&problem.with_epilogue(true), kind, multiprocessors)?;
                 assert!(choose::takes_epilogues(&fused), "{problem:?}: {fused:?}");
+                chosen.insert(text(&fused));
                 chosen.insert(text(&choose(&problem, kind, multiprocessors)?));
                 // Which does not depend on how many multiprocessors there are.
                 if multiprocessors == 132 {

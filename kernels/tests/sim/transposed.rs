@@ -1,6 +1,6 @@
 //! A and B that `wgmma` takes along K alone, and that are contiguous along the other mode.
 
-use girih_codegen::gemm::Epilogue;
+use girih_codegen::gemm::{Epilogue, GemmConfig};
 use girih_device::Pod;
 use girih_kernels::gemm::{Gemms, KernelKind, Layout, Order, Problem, check, choose, repitched};
 use girih_tensor::{DType, Element};
@@ -150,5 +150,67 @@ fn prepared_launches_copy_what_they_are_given() -> Result<(), Failure> {
             assert_eq!(c.download()?, [256; 16 * 32]);
         }
     }
+    Ok(())
+}
+
+/// Large operands of f32 that are contiguous along K are copied to where vectors need not be transposed, unless rows are to be the same
+/// wherever they stand; small ones are multiplied as they lie.
+#[test]
+fn large_operands_of_f32_are_turned() -> Result<(), Failure> {
+    for (mnk, layout, wanted) in [
+        ([2048; 3], Layout::Tn, [true, true]),
+        ([2048; 3], Layout::Nn, [false, true]),
+        ([2048; 3], Layout::Tt, [true, false]),
+        ([2048; 3], Layout::Nt, [false, false]),
+        ([256; 3], Layout::Tn, [false, false]),
+        // B is used by few rows, and A by many columns.
+        ([128, 8192, 2048], Layout::Tn, [true, false]),
+        ([8192, 128, 2048], Layout::Tn, [false, true]),
+    ] {
+        let problem = Problem::new(DType::F32, mnk, layout)?;
+        let turned = |problem: &Problem| -> Result<[bool; 2], Failure> {
+            let solved = repitched(problem, &choose(problem, KernelKind::Simt, 132)?)?;
+            Ok([(problem.a(), solved.a()), (problem.b(), solved.b())]
+                .map(|(from, to)| from.major() != to.major()))
+        };
+        assert_eq!(turned(&problem)?, wanted, "{mnk:?} {layout}");
+        assert_eq!(turned(&problem.with_invariant(true))?, [false; 2], "{mnk:?} {layout}");
+    }
+    Ok(())
+}
+
+/// A copy of either operand or of both has the same elements, so that the products are bit for bit the same.
+#[test]
+fn turned_operands_of_f32_change_no_bit() -> Result<(), Failure> {
+    let device = checked();
+    let gemms = Gemms::new(&device);
+    let [m, n, k] = [70, 45, 100];
+    let problem = Problem::new(DType::F32, [m, n, k], Layout::Tn)?;
+    let problem = problem.with_pitches(Some(k + 3), Some(k + 1), None)?;
+    let [a, b] = [(problem.a(), 1), (problem.b(), 2)]
+        .map(|(matrix, seed)| filled::<f32>(matrix.span() as usize, Data::Random, seed));
+    let (on_a, on_b) = (device.upload(&a)?, device.upload(&b)?);
+    let mut found = Vec::new();
+    for layout in [Layout::Tn, Layout::Nn, Layout::Tt, Layout::Nt] {
+        // As for operands that lie so already, in rows of whole vectors.
+        let like = Problem::new(DType::F32, [64; 3], layout)?;
+        let config = if layout == Layout::Tn {
+            choose(&problem, KernelKind::Simt, 132)?
+        } else {
+            choose(&like, KernelKind::Simt, 132)?
+        };
+        let config = GemmConfig { store: choose(&problem, KernelKind::Simt, 132)?.store, ..config };
+        let gemm = match gemms.configured(&problem, config, &Epilogue::new()) {
+            // What is not turned keeps its pitch, which is no multiple of four.
+            Ok(gemm) => gemm,
+            Err(error) => return Err(format!("{layout}: {error}").into()),
+        };
+        let c = device.zeros::<f32>((m * n) as usize)?;
+        gemm.run(&on_a, &on_b, &c)?;
+        let c = c.download()?;
+        assert!(check(&problem, &a, &b, &c, None)?.passed(), "{layout}");
+        found.push(c);
+    }
+    assert!(found.iter().all(|c| *c == found[0]));
     Ok(())
 }

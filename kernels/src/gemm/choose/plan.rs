@@ -166,7 +166,11 @@ pub(super) struct WarpSpecializedFacts {
 ///
 /// [`Problem::with_epilogue`]: crate::gemm::Problem::with_epilogue
 pub fn takes_epilogues(config: &GemmConfig) -> bool {
-    let Mainloop::WarpSpecialized(parts) = &config.mainloop else { return true };
+    let parts = match &config.mainloop {
+        Mainloop::WarpSpecialized(parts) => parts,
+        // Two blocks on a multiprocessor have half the registers each.
+        Mainloop::Multistage(parts) => return parts.min_blocks == 1,
+    };
     let threads = i64::from(parts.threads().unwrap_or(0)) - 128;
     let sums = config.tile[0] * config.tile[1] / threads.max(1);
     // Weights that become floats take registers of their own.

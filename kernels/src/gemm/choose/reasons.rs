@@ -162,10 +162,13 @@ fn copies(problem: &Problem, config: &GemmConfig) -> Result<Vec<(&'static str, S
             Some(Copying::Zeros) => {
                 String::from("is a column of zeros: tensor maps describe no matrix without elements")
             }
-            Some(Copying::Transposed) => format!(
+            Some(Copying::Transposed) if config.loads_by_maps() => format!(
                 "{copied} along K: wgmma takes {} only where it is contiguous along K",
                 problem.dtype()
             ),
+            Some(Copying::Transposed) => {
+                format!("{copied} along its other mode: loads that transpose would take longer than the copy")
+            }
             Some(Copying::Unaligned) => format!(
                 "{copied}: rows of {} do not begin at multiples of {}, which the kernel reads at once",
                 from.ld(),
