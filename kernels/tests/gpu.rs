@@ -4,7 +4,7 @@ mod common;
 #[path = "gpu/together.rs"]
 mod together;
 
-use std::{collections::BTreeMap, thread};
+use std::{collections::BTreeMap, sync::Mutex, thread};
 
 use common::{Data, Failure, batch, calls, outputs, padded, ragged, variants, verify_dtype};
 use girih_codegen::gemm::Schedule;
@@ -54,6 +54,26 @@ fn all(device: &Device, problems: impl IntoIterator<Item = Problem>) -> Result<u
     println!("{count} problems, {} kernels", kernels.len());
     if failures.is_empty() {
         Ok(count as usize)
+    } else {
+        Err(format!("{} failures: {failures:#?}", failures.len()).into())
+    }
+}
+
+/// Runs each item in one of some threads, and reports every failure.
+fn each<T: Send>(
+    items: impl IntoIterator<Item = T>,
+    run: impl Fn(T) -> Result<(), Failure> + Sync,
+) -> Result<(), Failure> {
+    let items = Mutex::new(items.into_iter().collect::<Vec<_>>().into_iter());
+    let next = || items.lock().expect("a thread that does not panic").next();
+    let work =
+        || std::iter::from_fn(next).filter_map(|item| Some(run(item).err()?.to_string())).collect::<Vec<_>>();
+    let failures: Vec<String> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..WORKERS).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().flat_map(|thread| thread.join().expect("a thread that does not panic")).collect()
+    });
+    if failures.is_empty() {
+        Ok(())
     } else {
         Err(format!("{} failures: {failures:#?}", failures.len()).into())
     }
@@ -142,10 +162,10 @@ fn mixed_inputs() -> Result<(), Failure> {
     let Some(device) = gpu() else { return Ok(()) };
     let shapes =
         [[1, 1, 1], [17, 33, 130], [5, 140, 300], [100, 136, 1200], [16, 4096, 4096], [64, 28672, 4096]];
-    for problem in shapes.into_iter().map(common::mixed::variants).collect::<Result<Vec<_>, _>>()?.concat() {
-        common::mixed::verify(&device, &problem, None).map_err(|error| format!("{problem:?}: {error}"))?;
-    }
-    Ok(())
+    let problems = shapes.into_iter().map(common::mixed::variants).collect::<Result<Vec<_>, _>>()?.concat();
+    each(problems, |problem| {
+        Ok(common::mixed::verify(&device, &problem, None).map_err(|error| format!("{problem:?}: {error}"))?)
+    })
 }
 
 #[test]
@@ -153,10 +173,11 @@ fn blocks_with_scales() -> Result<(), Failure> {
     let Some(device) = gpu() else { return Ok(()) };
     let shapes =
         [[1, 1, 1], [17, 33, 130], [300, 140, 300], [16, 4096, 4096], [1000, 1000, 1000], [2048, 2048, 2048]];
-    for problem in shapes.into_iter().map(common::blocks::variants).collect::<Result<Vec<_>, _>>()?.concat() {
-        common::blocks::verify(&device, &problem, None).map_err(|error| format!("{problem:?}: {error}"))?;
-    }
-    Ok(())
+    let problems = shapes.into_iter().map(common::blocks::variants).collect::<Result<Vec<_>, _>>()?.concat();
+    each(problems, |problem| {
+        Ok(common::blocks::verify(&device, &problem, None)
+            .map_err(|error| format!("{problem:?}: {error}"))?)
+    })
 }
 
 #[test]
@@ -173,51 +194,50 @@ fn batches() -> Result<(), Failure> {
 #[test]
 fn epilogues() -> Result<(), Failure> {
     let Some(device) = gpu() else { return Ok(()) };
-    let gemms = Gemms::new(&device);
-    for order in [Order::Row, Order::Column] {
-        for layout in Layout::ALL {
-            let f32s = Problem::new(DType::F32, [257, 132, 64], layout)?.with_order(order);
-            common::fused::verify_all::<f32>(&gemms, &device, &f32s, &[KernelKind::Simt], None)?;
-            let halves = Problem::new(DType::Bf16, [520, 264, 96], layout)?.with_order(order);
-            let kinds = [KernelKind::Sm80, KernelKind::Sm90];
-            let kinds = if device.limits().sm == 90 { &kinds[..] } else { &kinds[..1] };
-            common::fused::verify_all::<bf16>(&gemms, &device, &halves, kinds, None)?;
-            if layout == Layout::Tn {
-                let long = Problem::new(DType::Bf16, [264, 136, 1000], layout)?.with_order(order);
-                let split = Some(Schedule::SplitK { parts: 3, cluster: 1 });
-                common::fused::verify_all::<bf16>(&gemms, &device, &long, kinds, split)?;
-            }
+    let orders = [Order::Row, Order::Column];
+    let all = orders.into_iter().flat_map(|order| Layout::ALL.map(|layout| (order, layout)));
+    let kinds = [KernelKind::Sm80, KernelKind::Sm90];
+    let kinds = if device.limits().sm == 90 { &kinds[..] } else { &kinds[..1] };
+    each(all, |(order, layout)| {
+        let gemms = Gemms::new(&device);
+        let f32s = Problem::new(DType::F32, [257, 132, 64], layout)?.with_order(order);
+        common::fused::verify_all::<f32>(&gemms, &device, &f32s, &[KernelKind::Simt], None)?;
+        let halves = Problem::new(DType::Bf16, [520, 264, 96], layout)?.with_order(order);
+        common::fused::verify_all::<bf16>(&gemms, &device, &halves, kinds, None)?;
+        if layout == Layout::Tn {
+            let long = Problem::new(DType::Bf16, [264, 136, 1000], layout)?.with_order(order);
+            let split = Some(Schedule::SplitK { parts: 3, cluster: 1 });
+            common::fused::verify_all::<bf16>(&gemms, &device, &long, kinds, split)?;
         }
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 /// One of so many configurations of warpgroups is run.
-const STEP: usize = 7;
+const STEP: usize = 29;
 
 #[test]
 fn choices_multiply() -> Result<(), Failure> {
     let Some(device) = gpu() else { return Ok(()) };
     let by_warpgroups = |config: &GemmConfig| config.mainloop.warp_specialized().is_some();
-    for config in choose::all().filter(by_warpgroups).step_by(STEP) {
-        common::configs::verify(&device, &config).map_err(|error| format!("{config:?}: {error}"))?;
-    }
-    Ok(())
+    each(choose::all().filter(by_warpgroups).step_by(STEP), |config| {
+        Ok(common::configs::verify(&device, &config).map_err(|error| format!("{config:?}: {error}"))?)
+    })
 }
 
 #[test]
 fn blocks_share_tiles() -> Result<(), Failure> {
     let Some(device) = gpu() else { return Ok(()) };
-    for dtype in girih_kernels::gemm::INPUTS {
-        for layout in Layout::ALL {
-            for (mnk, parts) in [([256, 384, 8192], 16), ([136, 264, 5000], 7), ([520, 72, 1000], 2)] {
-                let problem = Problem::new(dtype, mnk, layout)?;
-                common::split_k::verify(&device, &problem, parts)?;
-                common::split_k::verify(&device, &padded(problem.with_order(Order::Column), 8), parts)?;
-            }
+    let all =
+        girih_kernels::gemm::INPUTS.into_iter().flat_map(|dtype| Layout::ALL.map(|layout| (dtype, layout)));
+    each(all, |(dtype, layout)| {
+        for (mnk, parts) in [([256, 384, 8192], 16), ([136, 264, 5000], 7), ([520, 72, 1000], 2)] {
+            let problem = Problem::new(dtype, mnk, layout)?;
+            common::split_k::verify(&device, &problem, parts)?;
+            common::split_k::verify(&device, &padded(problem.with_order(Order::Column), 8), parts)?;
         }
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 #[test]
