@@ -1,14 +1,16 @@
 //! Synchronisation: how threads wait for one another and see what other threads have written, by atomic operations, semaphores,
-//! mbarriers and pipelines of mbarriers. Barriers of a block and of a cluster are methods of the [`Builder`](crate::Builder).
+//! mbarriers, and pipelines and sequences of mbarriers. Barriers of a block and of a cluster are methods of the [`Builder`](crate::Builder).
 
 mod atomic;
 mod mbarrier;
 mod order;
 mod pipeline;
 mod semaphore;
+mod sequence;
 
 pub use atomic::AtomicRef;
 pub use mbarrier::{MBARRIER_BYTES, Mbarrier};
 pub use order::{MemoryOrder, Scope, atomic_thread_fence};
 pub use pipeline::{Pipeline, PipelineState, Stage};
 pub use semaphore::Semaphore;
+pub use sequence::OrderedSequence;

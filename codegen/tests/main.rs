@@ -23,6 +23,7 @@ mod random_copies;
 mod scalars;
 mod shared;
 mod simulator;
+mod teams;
 mod tiled_copies;
 mod tiled_mmas;
 mod tma;

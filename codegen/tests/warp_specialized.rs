@@ -26,6 +26,7 @@ pub(crate) fn config(atom: &str, tile: [i64; 3], atoms: Lay, c_type: DType) -> G
         mainloop: Mainloop::WarpSpecialized(WarpSpecialized {
             atom: MmaAtom::find(atom).unwrap_or_else(|| panic!("{atom}")),
             atoms,
+            teams: 1,
             stages: 3,
             registers: [40, 232],
             multicast: 1,
@@ -43,12 +44,15 @@ pub(crate) fn config(atom: &str, tile: [i64; 3], atoms: Lay, c_type: DType) -> G
 }
 
 /// The configuration with another mainloop.
-fn with(config: GemmConfig, change: impl FnOnce(WarpSpecialized) -> WarpSpecialized) -> GemmConfig {
+pub(crate) fn with(
+    config: GemmConfig,
+    change: impl FnOnce(WarpSpecialized) -> WarpSpecialized,
+) -> GemmConfig {
     config.with_mainloop(Mainloop::WarpSpecialized(change(*config.mainloop.warp_specialized().unwrap())))
 }
 
 /// The configuration with a store of so many rows and columns at once, of which shared memory holds as many as there are stages.
-fn turns(config: GemmConfig, tile: [i64; 2], stages: i64) -> GemmConfig {
+pub(crate) fn turns(config: GemmConfig, tile: [i64; 2], stages: i64) -> GemmConfig {
     GemmConfig { store: Store::Tma { tile, stages }, ..config }
 }
 
@@ -121,7 +125,7 @@ impl Stored {
 }
 
 /// Runs a ragged problem on `grid` blocks: every byte of C is as expected, also in the padding.
-fn run(
+pub(crate) fn run(
     config: &GemmConfig,
     kernel: &GemmKernel,
     module: &Module,
@@ -555,7 +559,7 @@ fn pieces_of_epilogues_cover_the_tile() {
 }
 
 /// The kernel is reported when any one of its waits, arrivals, barriers and fences is missing.
-fn needs_every_part(config: &GemmConfig, mnk: [i64; 3], parts: usize) {
+pub(crate) fn needs_every_part(config: &GemmConfig, mnk: [i64; 3], parts: usize) {
     let kernel = generate(config, &Epilogue::new()).unwrap();
     let mut kept = Vec::new();
     let mut removed = 0;

@@ -113,6 +113,11 @@ impl GemmConfig {
         self.mainloop.warp_specialized().map_or(1, |parts| parts.multicast)
     }
 
+    /// The teams that take a block's tiles by turns.
+    pub(super) fn teams(&self) -> i64 {
+        self.mainloop.warp_specialized().map_or(1, |parts| parts.teams)
+    }
+
     /// The rows and columns of C that a cluster with a multicast computes together.
     pub(super) fn cluster_tile(&self) -> [i64; 2] {
         let [m, n, _] = self.tile;
@@ -266,7 +271,8 @@ fn check_staged(
     if stages < 1 || turns % stages != 0 {
         return refuse("stages of the store", stages.to_string(), &format!("divisors of {turns} turns"));
     }
-    parts.check_shared(config.tile, stages * epilogue::shared_bytes(config.c_type, [rows, columns])?)
+    let bytes = parts.teams * stages * epilogue::shared_bytes(config.c_type, [rows, columns])?;
+    parts.check_shared(config.tile, bytes)
 }
 
 /// The element types that C may have where sums are of a dtype.

@@ -132,18 +132,21 @@ pub(super) fn warp_specialized(
             let who = if knows { Cond::Always } else { consumer.leader().clone() };
             interface.for_each_tile(b, &who, false, |b, tile| {
                 let k_tiles = tile.k_tiles(&k_tiles)?;
+                let steps = &k_tiles.end - &k_tiles.start;
                 let at = [&tile.place.row, &tile.place.column];
-                let sums = consumer.multiply(b, at, &(&k_tiles.end - &k_tiles.start))?;
-                let thread = &(consumer.group() * WARPGROUP) + consumer.thread();
-                let (threads, barrier) = (WARPGROUP * parts.consumers()?, Some(TEAM_BARRIER));
-                let team = Team { thread, threads, barrier, workspace: interface.workspace() };
-                let share = |b: &mut Builder| consumer.share_of_sums(b, cluster);
-                tile.store_sums(b, &team, sums, share, |b, sums, place| {
-                    let epilogue = interface.epilogue_at(&sums.thread, place)?;
-                    match &staged {
-                        Some(staged) => staged.store(b, consumer, &epilogue, sums, place),
-                        None => epilogue::store(b, &epilogue, sums, &interface.tensor_of_c(place)?),
-                    }
+                consumer.in_turn(b, &steps, |b| {
+                    let sums = consumer.multiply(b, at, &steps)?;
+                    let thread = &(consumer.group() * WARPGROUP) + consumer.thread();
+                    let (threads, barrier) = (WARPGROUP * parts.consumers()?, Some(TEAM_BARRIER));
+                    let team = Team { thread, threads, barrier, workspace: interface.workspace() };
+                    let share = |b: &mut Builder| consumer.share_of_sums(b, cluster);
+                    tile.store_sums(b, &team, sums, share, |b, sums, place| {
+                        let epilogue = interface.epilogue_at(&sums.thread, place)?;
+                        match &staged {
+                            Some(staged) => staged.store(b, consumer, &epilogue, sums, place),
+                            None => epilogue::store(b, &epilogue, sums, &interface.tensor_of_c(place)?),
+                        }
+                    })
                 })
             })?;
             staged.iter().try_for_each(|staged| staged.finish(b, consumer))

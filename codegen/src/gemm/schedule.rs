@@ -143,6 +143,10 @@ impl Schedule {
     }
 
     pub(super) fn check(&self, config: &GemmConfig) -> Result<(), Error> {
+        if config.teams() > 1 && !matches!(self, Schedule::Persistent { .. }) {
+            let accepted = "1 unless the schedule is Persistent: a block has a tile for each team";
+            return refuse("teams", config.teams().to_string(), accepted);
+        }
         match *self {
             // A group of rows has at most 2^31 tiles, whatever N is.
             Schedule::Raster { group } if !(1..=2 * config.tile[1]).contains(&group) => {

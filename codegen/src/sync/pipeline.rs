@@ -6,7 +6,7 @@ use std::panic::Location;
 use girih_ptx::{Opcode, Operand, Type, Word};
 
 use super::{MBARRIER_BYTES, Mbarrier};
-use crate::builder::{Builder, Cond, MAX_SHARED, Reg};
+use crate::builder::{Builder, Cond, MAX_SHARED, Reg, Width};
 use crate::{Error, Expr};
 
 /// Stages that a producer fills and consumers free, each with two mbarriers: one that the copies' bytes complete and one at
@@ -192,5 +192,21 @@ impl PipelineState {
         b.inst(Opcode::Selp, &[Type::B32.into()], first);
         b.inst(Opcode::Xor, &[Type::B32.into()], vec![turned.clone(), phase.clone(), Operand::Int(1)]);
         b.inst(Opcode::Selp, &[Type::B32.into()], vec![phase.clone(), turned, phase, wraps]);
+    }
+
+    /// Moves over `stages` stages, which others read. What [`PipelineState::stage`] returned before is stale from then on.
+    ///
+    /// # Errors
+    /// Those of the expressions.
+    #[track_caller]
+    pub fn advance_by(&self, b: &mut Builder, stages: &Expr) -> Result<(), Error> {
+        let Stage { index, phase } = self.stage(b);
+        let index = &index + stages;
+        let phase = (&phase + &index.div(self.stages)?).rem(2)?;
+        let moved = [b.operand(&index.rem(self.stages)?, Width::W32)?, b.operand(&phase, Width::W32)?];
+        for (reg, moved) in [&self.index, &self.phase].into_iter().zip(moved) {
+            b.inst(Opcode::Mov, &[Type::B32.into()], vec![Operand::from(reg), moved]);
+        }
+        Ok(())
     }
 }

@@ -11,6 +11,7 @@ use half::bf16;
 
 use super::configs::{simt, sm80};
 use crate::simulator::{addresses, blocks, download, run, sizes, upload};
+use crate::teams::two_teams;
 use crate::warp_specialized::config as wgmma;
 
 /// The matrices of an operand: extents, contiguous mode, pitch, and the elements from one to the next.
@@ -157,6 +158,7 @@ fn every_mainloop_and_schedule_computes_batches() {
         GemmConfig { schedule: split(2), store: direct, ..hopper },
         GemmConfig { schedule: Schedule::StreamK { alternate: true }, ..hopper },
         GemmConfig { store: coalesced, ..hopper },
+        batched(two_teams("SM90_64x64x16_F32BF16BF16_SS", [64, 64, 64], DType::Bf16)),
         one_by_one(warps),
         GemmConfig { schedule: Schedule::Persistent { alternate: false }, ..one_by_one(warps) },
         GemmConfig { schedule: split(1), ..one_by_one(warps) },

@@ -165,6 +165,7 @@ fn mainloops_run_in_kernels_of_users() {
     let sm90 = WarpSpecialized {
         atom,
         atoms: lay!("(1,1):(0,0)"),
+        teams: 1,
         stages: 3,
         registers: [40, 232],
         multicast: 1,
@@ -192,6 +193,7 @@ fn feeds_of_another_mainloop_are_refused() {
     let parts = WarpSpecialized {
         atom,
         atoms: lay!("(1,1):(0,0)"),
+        teams: 1,
         stages: 3,
         registers: [40, 232],
         multicast: 1,

@@ -222,6 +222,7 @@ fn of_tile(
                 mainloop: Mainloop::WarpSpecialized(WarpSpecialized {
                     atom,
                     atoms,
+                    teams: 1,
                     stages,
                     registers: REGISTERS[(consumers - 1) as usize],
                     multicast,

@@ -37,8 +37,9 @@ pub(in crate::gemm) struct Rows {
     together: [i64; 2],
     /// How many of these shared memory has room for.
     stages: i64,
-    /// How many warpgroups multiply.
+    /// How many warpgroups multiply a tile together, and how many such teams there are: each has shared memory of its own.
     consumers: i64,
+    teams: i64,
     /// The layout of a warpgroup's 64 rows, (64,EpiN), as a tensor copy takes them.
     layout: Composed,
     /// The copy of those rows from registers.
@@ -94,7 +95,8 @@ impl Rows {
         let atom = parts.with_columns(columns.min(parts.atom.shape_mnk[1]))?.atom;
         let store = TiledCopy::of_mma(by, bits, &TiledMma::new(atom, lay!("(1,1):(0,0)"))?, Operand::C)?;
         let consumers = parts.consumers()?;
-        Ok(Rows { tile: [m, n], dtype, major, together, stages, consumers, layout, store })
+        let teams = parts.teams;
+        Ok(Rows { tile: [m, n], dtype, major, together, stages, consumers, teams, layout, store })
     }
 
     /// The tensor copy to C, which lies in global memory as `global` says.
@@ -139,7 +141,7 @@ pub(in crate::gemm) fn shared_bytes(dtype: DType, [rows, columns]: [i64; 2]) -> 
 impl Staged {
     /// Allocates the shared memory.
     pub(in crate::gemm) fn new(b: &mut Builder, rows: Rows, out: Out) -> Result<Staged, Error> {
-        let bytes = rows.stages * shared_bytes(rows.dtype, rows.together)?;
+        let bytes = rows.teams * rows.stages * shared_bytes(rows.dtype, rows.together)?;
         let base = b.alloc_shared(bytes, SHARED_ALIGN)?;
         Ok(Staged { rows, out, base })
     }
@@ -161,7 +163,7 @@ impl Staged {
         let [rows, columns] = self.rows.together;
         let [turns_m, turns_n] = [self.rows.tile[0] / rows, self.rows.tile[1] / columns];
         let together = rows / (ROWS * self.rows.consumers);
-        let barrier = consumer.group() + &Expr::from(1);
+        let barrier = consumer.number() + &Expr::from(1);
         for turn in 0..turns_m * turns_n {
             let (first, column, stage) = (turn / turns_n * together, turn % turns_n, turn % self.rows.stages);
             let strips = (first..first + together)
@@ -218,7 +220,7 @@ impl Staged {
         sums: &Sums,
         strip: &Strip,
     ) -> Result<(), Error> {
-        let place = self.place(consumer.group(), strip)?; // (64,EpiN)
+        let place = self.place([consumer.team(), consumer.group()], strip)?; // (64,EpiN)
         let place = self.rows.store.get_slice(consumer.thread())?.partition_d(&place)?; // (FrgV,1,RestN)
         let share = [strip.column, self.rows.tile[1] / self.rows.together[1]];
         let piece = Piece::of_row(sums.values.layout(), strip.row, share)?;
@@ -248,7 +250,7 @@ impl Staged {
         let row = &(&tile.row * (tile_m / ROWS)) + &(&group + &Expr::from(strip.row * self.rows.consumers));
         let column = &(&tile.column * (tile_n / columns)) + &Expr::from(strip.column);
         let (mut extents, mut at) = (vec![ROWS, columns], vec![Slice::At(row), Slice::At(column)]);
-        let place = self.place(&group, strip)?; // (64,EpiN)
+        let place = self.place([consumer.team(), &group], strip)?; // (64,EpiN)
         match &self.out {
             Out::Tensor(boxes, map) => {
                 let whole = boxes.tma_tensor()?;
@@ -292,10 +294,11 @@ impl Staged {
         })
     }
 
-    /// The place of a strip in shared memory, (64,EpiN).
-    fn place(&self, group: &Expr, strip: &Strip) -> Result<Tensor<Smem>, Error> {
+    /// The place of a strip of a team's warpgroup in shared memory, (64,EpiN).
+    fn place(&self, [team, group]: [&Expr; 2], strip: &Strip) -> Result<Tensor<Smem>, Error> {
         let bytes = shared_bytes(self.rows.dtype, [ROWS, self.rows.together[1]])?;
-        let number = group + &Expr::from(strip.place * self.rows.consumers);
+        let of_team = self.rows.stages * self.rows.together[0] / ROWS;
+        let number = &(group + &Expr::from(strip.place * self.rows.consumers)) + &(team * of_team);
         let base = &self.base + &(&number * bytes);
         Ok(Tensor::new(
             Smem::new(base, self.rows.dtype, Some(self.rows.layout.swizzle())),

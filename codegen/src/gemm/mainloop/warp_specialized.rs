@@ -1,5 +1,6 @@
 //! The warp-specialised mainloop: one warpgroup issues tensor copies of A and B into a pipeline of stages, and the others multiply the
-//! tiles that have arrived (CUTLASS's `KernelTmaWarpSpecializedCooperative`).
+//! tiles that have arrived, all together (CUTLASS's `KernelTmaWarpSpecializedCooperative`) or in teams that take tiles of C by turns
+//! (`KernelTmaWarpSpecializedPingpong`).
 
 mod config;
 mod consumer;
@@ -12,6 +13,7 @@ use girih_tensor::Tensor;
 use crate::algorithm::{fence_barrier_init, prefetch_tma_descriptor};
 use crate::atom::{Major, Transfer};
 use crate::builder::{Builder, Cond};
+use crate::sync::OrderedSequence;
 use crate::tiled::mma::Operand;
 use crate::{Error, Expr, Pipeline, Smem, TiledMma, TmaCopy};
 
@@ -52,6 +54,8 @@ struct Shared<'a> {
     mainloop: &'a WarpSpecializedMainloop,
     stages: Stages,
     pipeline: Pipeline,
+    /// The turns of the teams to multiply, if there are several.
+    turns: Option<OrderedSequence>,
 }
 
 impl WarpSpecialized {
@@ -121,7 +125,8 @@ impl WarpSpecializedMainloop {
     }
 
     /// Writes the producer and the consumers. One thread of the first warpgroup executes `produce`, and the other warpgroups execute
-    /// `consume`: both have to go through the same tiles of C, with as many tiles along K. All threads of the block, of which there are
+    /// `consume`: both have to go through the same tiles of C, with as many tiles along K, and where consumers are several teams, each tile is
+    /// that of one of them ([`Consumer::in_turn`]). All threads of the block, of which there are
     /// [`WarpSpecialized::threads`], must execute this. With a multicast, the kernel is one of clusters ([`Builder::cluster`]), whose blocks
     /// go through the same columns of tiles. `feeds` are those of A and B, and of the scales of A and of B where these have scales.
     ///
@@ -140,7 +145,7 @@ impl WarpSpecializedMainloop {
     ///
     /// let types = [DType::F32, DType::Bf16, DType::Bf16];
     /// let atom = MmaAtom::wgmma(MmaKind::WgmmaSs, 64, types, [Major::K; 2], Product::Multiply)?;
-    /// let parts = WarpSpecialized { atom, atoms: lay!("(1,1):(0,0)"), stages: 4, registers: [40, 232], multicast: 1, mma_promotion_interval: 0, mixed_input: None, block_scales: None };
+    /// let parts = WarpSpecialized { atom, atoms: lay!("(1,1):(0,0)"), teams: 1, stages: 4, registers: [40, 232], multicast: 1, mma_promotion_interval: 0, mixed_input: None, block_scales: None };
     /// let mainloop = parts.mainloop([64, 64, 64])?;
     /// let mut b = Builder::new("k", 90, parts.threads()?);
     /// let [m, n, k] = b.symbols(["m", "n", "k"], |s| s.at_least(1).at_most(1 << 20).divisible_by(8))?;
@@ -184,11 +189,16 @@ impl WarpSpecializedMainloop {
         let thread = b.special(Special::TidX);
         let stage_bytes = self.parts.stage_bytes(self.tile)?;
         let pipeline = Pipeline::new(b, self.parts.stages, stage_bytes, self.parts.releasing()?)?;
+        let turns = match self.parts.teams {
+            1 => None,
+            teams => Some(OrderedSequence::new(b, teams, self.parts.consumers()?)?),
+        };
         b.if_(&Cond::less(&thread, &Expr::from(1)), |b| {
             for feed in &feeds {
                 prefetch_tma_descriptor(b, &feed.map)?;
             }
             pipeline.init(b)?;
+            turns.iter().try_for_each(|turns| turns.init(b))?;
             fence_barrier_init(b);
             Ok(())
         })?;
@@ -199,7 +209,7 @@ impl WarpSpecializedMainloop {
             b.barrier()
         }
         let group = b.canonical_warp_group_idx(&thread)?;
-        let shared = Shared { mainloop: self, stages, pipeline };
+        let shared = Shared { mainloop: self, stages, pipeline, turns };
         b.if_else(
             &Cond::less(&group, &Expr::from(1)),
             |b| Producer::run(b, &shared, &feeds, &thread, produce),

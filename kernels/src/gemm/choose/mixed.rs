@@ -222,6 +222,7 @@ impl Facts {
             mainloop: Mainloop::WarpSpecialized(WarpSpecialized {
                 atom: MmaAtom::wgmma(MmaKind::WgmmaRs, columns, types, majors, Product::Multiply)?,
                 atoms: Lay::strided([consumers, 1], [1, 0]).map_err(girih_codegen::Error::from)?,
+                teams: 1,
                 stages,
                 registers: REGISTERS[(consumers - 1) as usize],
                 multicast,

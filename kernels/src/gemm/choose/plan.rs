@@ -278,6 +278,7 @@ impl WarpSpecializedFacts {
             mainloop: Mainloop::WarpSpecialized(WarpSpecialized {
                 atom,
                 atoms,
+                teams: 1,
                 stages,
                 registers,
                 multicast,

@@ -9,6 +9,7 @@ use crate::engine::element_bytes;
 use crate::error::narrow;
 use crate::gemm::config::refuse;
 use crate::sizes::{is_bijective, static_size};
+use crate::sync::OrderedSequence;
 use crate::tiled::mma::Operand;
 use crate::{Error, Expr, Pipeline, TiledMma};
 
@@ -18,8 +19,9 @@ pub(super) const WARP: i64 = 32;
 pub(in crate::gemm) const ROWS: i64 = 64;
 /// The blocks of a cluster for which every GPU with clusters has room.
 pub(in crate::gemm) const CLUSTERS: [i64; 4] = [1, 2, 4, 8];
-/// The registers of a multiprocessor.
+/// The registers of a multiprocessor, and those that `ptxas` wants for an instruction beside its sums.
 const REGISTERS: i64 = 65536;
+const OF_INSTRUCTION: i64 = 26;
 
 /// A warp-specialised mainloop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,8 +29,12 @@ pub struct WarpSpecialized {
     /// A warpgroup's atom that takes A and B from shared memory, or A from registers where there is a [`MixedInput`]. Its majors say which
     /// modes of A and B are contiguous.
     pub atom: MmaAtom,
-    /// (AtomM,1) -> the consuming warpgroup.
+    /// (AtomM,1) -> the consuming warpgroup, of those that have a tile of C together: a team.
     pub atoms: Lay,
+    /// The teams that take a block's tiles by turns: 1, or more where blocks are persistent. With 1 team, all consumers have each tile together
+    /// (CUTLASS's `KernelTmaWarpSpecializedCooperative`). With more, one team multiplies while the others store what they have multiplied
+    /// (`KernelTmaWarpSpecializedPingpong`): for tiles with a short K, of which the stores take a good part of the time.
+    pub teams: i64,
     /// Tiles of A and B in shared memory.
     pub stages: i64,
     /// Registers of the producer's threads and of the consumers'.
@@ -141,12 +147,17 @@ impl WarpSpecialized {
         TiledMma::new(self.atom, self.atoms)
     }
 
-    /// How many warpgroups multiply.
+    /// How many warpgroups multiply a tile together.
     pub(in crate::gemm) fn consumers(&self) -> Result<i64, Error> {
         static_size("atoms", &self.atoms)
     }
 
-    /// The rows of C that all these warpgroups compute by one instruction.
+    /// How many warpgroups multiply, in all teams.
+    pub(in crate::gemm) fn consumers_of_all(&self) -> Result<i64, Error> {
+        Ok(self.teams.saturating_mul(self.consumers()?))
+    }
+
+    /// The rows of C that the warpgroups of a team compute by one instruction.
     pub(in crate::gemm) fn rows(&self) -> Result<i64, Error> {
         Ok(ROWS * self.consumers()?)
     }
@@ -156,7 +167,7 @@ impl WarpSpecialized {
     /// # Errors
     /// [`Error::NotStatic`]; [`Error::Config`] for more than a block has.
     pub fn threads(&self) -> Result<u32, Error> {
-        narrow("threads", WARPGROUP * (1 + self.consumers()?))
+        narrow("threads", WARPGROUP.saturating_mul(self.consumers_of_all()?.saturating_add(1)))
     }
 
     /// The dtype of A, B or C in memory; that of C is the dtype of the sums.
@@ -200,7 +211,7 @@ impl WarpSpecialized {
         self.mixed_input.is_some() || self.block_scales.is_some()
     }
 
-    /// The threads that release a stage: one of each warpgroup, or one of each warp where the threads themselves read of it.
+    /// The threads that release a stage: one of each warpgroup of a team, or one of each warp where the threads themselves read of it.
     pub(super) fn releasing(&self) -> Result<i64, Error> {
         let warps = if self.reads_stages() { WARPGROUP / WARP } else { 1 };
         Ok(self.consumers()? * warps * self.multicast)
@@ -217,9 +228,14 @@ impl WarpSpecialized {
         self.mma_promotion_interval > 0 || self.mixed_input.is_some()
     }
 
+    /// The bytes of the mbarriers by which teams take turns.
+    fn bytes_of_turns(&self) -> i64 {
+        if self.teams > 1 { OrderedSequence::barrier_bytes(self.teams) } else { 0 }
+    }
+
     /// Whether the producer gives registers to the consumers. In a block of two warpgroups each thread has all registers that it can name.
     pub(super) fn hands_registers_on(&self) -> Result<bool, Error> {
-        Ok(self.consumers()? > 1)
+        Ok(self.consumers_of_all()? > 1)
     }
 
     /// The mainloop with an atom of so many columns.
@@ -261,6 +277,11 @@ impl WarpSpecialized {
             || !(1..=4).contains(&self.consumers()?)
         {
             return refuse("atoms", self.atoms.to_string(), "1 to 4 warpgroups along M: (AtomM,1)");
+        }
+        let teams = 4 / self.consumers()?;
+        if !(1..=teams).contains(&self.teams) {
+            let accepted = format!("1 to {teams}, so that at most 4 warpgroups multiply");
+            return refuse("teams", self.teams.to_string(), &accepted);
         }
         // A stage is released when the products of the next stage have been issued, so that two stages are the least.
         if !(2..=16).contains(&self.stages) {
@@ -348,12 +369,19 @@ impl WarpSpecialized {
     /// Checks that there are enough registers.
     fn check_registers(&self, [m, n, k]: [i64; 3]) -> Result<(), Error> {
         let [producer, consumer] = self.registers.map(i64::from);
-        let consumers = self.consumers()?;
+        let consumers = self.consumers_of_all()?;
         // A block has the registers that its threads begin with, and warpgroups wait for what others give back.
         let most = REGISTERS / (WARPGROUP * (1 + consumers)) / 8 * 8 * (1 + consumers);
         if producer + consumers * consumer > most {
             let accepted = format!("at most {most} for a thread of each warpgroup together");
             return refuse("registers", format!("{producer} and {consumers} x {consumer}"), &accepted);
+        }
+        // One instruction has no more registers than threads begin with.
+        let (begin, bits) = (most / (1 + consumers), i64::from(self.atom.c_type.bits()));
+        let columns = (begin - OF_INSTRUCTION) * 32 * WARPGROUP / (ROWS * bits) / 8 * 8;
+        if self.atom.shape_mnk[1] > columns {
+            let accepted = format!("at most {columns} columns for {consumers} warpgroups");
+            return refuse("atom", self.atom.name(), &accepted);
         }
         let partial = if self.has_partial_sums() { ROWS * self.atom.shape_mnk[1] / WARPGROUP } else { 0 };
         // A's values of a row of atoms, as they come from memory and as they are multiplied.
@@ -364,7 +392,7 @@ impl WarpSpecialized {
             }
             None => 0,
         };
-        let accumulators = m * n / (WARPGROUP * consumers) + partial + own + self.scales_of_atom();
+        let accumulators = m * n / (WARPGROUP * self.consumers()?) + partial + own + self.scales_of_atom();
         if accumulators + 24 > consumer {
             let accepted = format!("at most {} accumulators in {consumer} registers", consumer - 24);
             return refuse("tile (M,N)", format!("({m},{n})"), &accepted);
@@ -375,7 +403,8 @@ impl WarpSpecialized {
     /// Checks that there is enough shared memory for the stages and `more` bytes.
     pub(in crate::gemm) fn check_shared(&self, tile: [i64; 3], more: i64) -> Result<(), Error> {
         let stage = self.bytes(tile, Scaling::pitch)?;
-        let bytes = self.stages * stage + more + Pipeline::barrier_bytes(self.stages);
+        let barriers = Pipeline::barrier_bytes(self.stages) + self.bytes_of_turns();
+        let bytes = self.stages * stage + more + barriers;
         if bytes > MAX_SHARED {
             let accepted = format!("stages and rows of C of at most {MAX_SHARED} bytes together");
             return refuse("shared memory", format!("{bytes} bytes"), &accepted);

@@ -12,6 +12,7 @@ use super::{Shared, Stages};
 use crate::algorithm::{MmaWith, clear, gemm, warpgroup_arrive, warpgroup_commit_batch, warpgroup_wait};
 use crate::builder::{Builder, Cond};
 use crate::gemm::mainloop::Sums;
+use crate::sync::OrderedSequence;
 use crate::tiled::mma::Operand;
 use crate::{Descriptor, Error, Expr, PipelineState, Rmem, Stage};
 use mixed::{AT_ONCE, Converted};
@@ -22,11 +23,16 @@ pub struct Consumer<'a> {
     a: Source,
     b: Tensor<Descriptor>, // (1,RestN,RestK,Stage)
     sums: Sums,
+    /// The number of the warpgroup among those that multiply, that of its team, and its number in the team.
+    number: Expr,
+    team: Expr,
     group: Expr,
     thread: Expr,
     leader: Cond,
     /// The stage that is read, and the stage that was read before.
     states: [PipelineState; 2],
+    /// The turn of the block's tile, if teams take turns.
+    turn: Option<(&'a OrderedSequence, PipelineState)>,
 }
 
 /// Where the products take A from, and the sums of one atom that are not yet added to the others, (FrgV,1,1), if there are such sums.
@@ -68,7 +74,9 @@ impl<'a> Consumer<'a> {
     ) -> Result<Consumer<'a>, Error> {
         let super::WarpSpecializedMainloop { parts, tile, mma } = shared.mainloop;
         // The first warpgroup is the producer's.
-        let group = b.bounded(&(group - &Expr::from(1)), parts.consumers()? - 1)?;
+        let number = b.bounded(&(group - &Expr::from(1)), parts.consumers_of_all()? - 1)?;
+        let of_team = parts.consumers()?;
+        let (team, group) = (number.div(of_team)?, number.rem(of_team)?);
         // The descriptors are the same for all threads of a warpgroup.
         let first = mma.get_slice(&(&group * WARPGROUP))?;
         let Stages { tiles: [tiles_of_a, tiles_of_b], .. } = &shared.stages;
@@ -94,29 +102,72 @@ impl<'a> Consumer<'a> {
             ),
         };
         let states = [PipelineState::new(b, parts.stages), PipelineState::behind(b, parts.stages)];
-        Ok(Consumer { shared, a, b: operand_b, sums, group, thread, leader, states })
+        let turn = shared.turns.as_ref().map(|turns| (turns, turns.first(b)));
+        Ok(Consumer { shared, a, b: operand_b, sums, number, team, group, thread, leader, states, turn })
+    }
+
+    /// Runs `body` for the next of the block's tiles of C, which has `k_tiles` tiles along K, if it is the turn of the thread's team. All teams
+    /// execute this for all tiles; a single team has each of them.
+    ///
+    /// # Errors
+    /// Those of `body` and of the expressions.
+    #[track_caller]
+    pub fn in_turn(
+        &self,
+        b: &mut Builder,
+        k_tiles: &Expr,
+        body: impl FnOnce(&mut Builder) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let Some((_, turn)) = &self.turn else { return body(b) };
+        let own = Cond::equal(&turn.stage(b).index, &self.team);
+        let others = |b: &mut Builder| self.states.iter().try_for_each(|state| state.advance_by(b, k_tiles));
+        b.if_else(&own, body, others)?;
+        turn.advance(b);
+        Ok(())
     }
 
     /// The sums over the next `k_tiles` tiles that the producer brings, of block tile `at[0]` of A and `at[1]` of B: only block scales depend on
-    /// which these are. The sums are in the same registers each time.
+    /// which these are. The sums are in the same registers each time. Several teams do this by turns, within [`Consumer::in_turn`].
     ///
     /// # Errors
     /// Those of the expressions.
-    // A stage is released when the products after its own have been issued, which is when its own are known to have been read.
+    // The next team may multiply when all products of this one have been issued. Its stages are those after this team's: a wait for the round
+    // of a stage is only right when the round before has been waited for.
     #[track_caller]
     pub fn multiply(&self, b: &mut Builder, at: [&Expr; 2], k_tiles: &Expr) -> Result<&Sums, Error> {
-        let a = match &self.a {
-            Source::Shared(a) => a,
+        if let Some((turns, turn)) = &self.turn {
+            let turn = turn.stage(b);
+            turns.wait(b, &turn)?;
+        }
+        match &self.a {
+            Source::Shared(a) => self.multiply_shared(b, k_tiles, a)?,
             Source::Promoted(a, partial) => {
                 self.multiply_promoted(b, k_tiles, a, partial, &self.scales(at)?)?;
-                return Ok(&self.sums);
+                self.end_turn(b)?;
             }
             Source::Converted(converted) => {
                 let (a, partial) = &**converted;
                 self.multiply_converted(b, k_tiles, a, partial, &self.scales(at)?)?;
-                return Ok(&self.sums);
+                self.end_turn(b)?;
             }
-        };
+        }
+        Ok(&self.sums)
+    }
+
+    fn end_turn(&self, b: &mut Builder) -> Result<(), Error> {
+        let Some((turns, turn)) = &self.turn else { return Ok(()) };
+        let turn = turn.stage(b);
+        turns.arrive(b, &turn, &self.leader)
+    }
+
+    /// Writes the sums over the next `k_tiles` tiles.
+    // A stage is released when the products after its own have been issued, which is when its own are known to have been read.
+    fn multiply_shared(
+        &self,
+        b: &mut Builder,
+        k_tiles: &Expr,
+        a: &Tensor<Descriptor>, // (1,RestM,RestK,Stage)
+    ) -> Result<(), Error> {
         let (pipeline, [read, before]) = (&self.shared.pipeline, &self.states);
         let any = Cond::less(&Expr::from(0), k_tiles);
         if any != Cond::Always {
@@ -142,10 +193,10 @@ impl<'a> Consumer<'a> {
             before.advance(b);
             Ok(())
         })?;
+        self.end_turn(b)?;
         warpgroup_wait(b, 0);
         let done = before.stage(b);
-        self.release(b, &done, any)?;
-        Ok(&self.sums)
+        self.release(b, &done, any)
     }
 
     /// Releases a stage that the warpgroup has read, if `cond` holds: in every block whose copies come into the stage.
@@ -179,6 +230,16 @@ impl<'a> Consumer<'a> {
     }
 
     /// The number of the thread's warpgroup among those that multiply.
+    pub fn number(&self) -> &Expr {
+        &self.number
+    }
+
+    /// The number of the thread's team.
+    pub fn team(&self) -> &Expr {
+        &self.team
+    }
+
+    /// The number of the thread's warpgroup in its team.
     pub fn group(&self) -> &Expr {
         &self.group
     }
