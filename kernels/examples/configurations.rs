@@ -104,6 +104,9 @@ impl Case {
 fn shared_out(config: &GemmConfig) -> String {
     let Mainloop::WarpSpecialized(parts) = &config.mainloop else { return String::new() };
     let mut word = format!("-w{}", parts.threads().map_or(0, |threads| threads / 128 - 1));
+    if parts.teams > 1 {
+        word += &format!("-t{}", parts.teams);
+    }
     if parts.multicast > 1 {
         word += &format!("-m{}", parts.multicast);
     }

@@ -12,8 +12,9 @@ use super::choose::{
 use super::{KernelKind, Problem, choose};
 use crate::launch::widest;
 
-/// Rows, and how many warpgroups share them.
-const ROWS: [(i64, i64); 5] = [(64, 1), (128, 1), (128, 2), (192, 3), (256, 2)];
+/// Rows, how many warpgroups share them, and how many such teams take tiles by turns.
+const ROWS: [[i64; 3]; 8] =
+    [[64, 1, 1], [128, 1, 1], [128, 2, 1], [192, 3, 1], [256, 2, 1], [64, 1, 2], [128, 1, 2], [64, 1, 3]];
 const COLUMNS: [i64; 16] = [8, 16, 32, 48, 64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 256];
 /// Bytes of a tile along K.
 const DEPTHS: [i64; 2] = [128, 256];
@@ -47,7 +48,7 @@ const PARTS: [(i64, i64); 23] = [
 const MULTICASTS: [i64; 3] = [1, 2, 4];
 /// Tiles of a group of a raster.
 const GROUPS: [i64; 2] = [8, 4];
-/// Registers of the producer's and the consumers' threads, by the number of consumers.
+/// Registers of the producer's and the consumers' threads, by the number of consumers in all teams.
 const REGISTERS: [[u32; 2]; 3] = [[40, 240], [24, 240], [32, 160]];
 /// The most rows of C for which its columns may be those of the tiles' rows: more fill the rows of a tile themselves.
 const SWAPPED: i64 = 256;
@@ -87,8 +88,11 @@ pub fn candidates(problem: &Problem, multiprocessors: u32, most: usize) -> Vec<G
     let long_k = k > 64 * m.max(n);
     let mut out: Vec<GemmConfig> = Vec::new();
     for (config, cycles) in timed {
-        let same =
-            |other: &&GemmConfig| other.tile[..2] == config.tile[..2] && other.c_major == config.c_major;
+        let same = |other: &&GemmConfig| {
+            let shape =
+                |config: &GemmConfig| ([config.tile[0], config.tile[1]], config.c_major, teams(config));
+            shape(other) == shape(&config)
+        };
         let alike = if long_k { 4 * ALIKE } else { ALIKE };
         if out.len() < most && out.iter().filter(same).count() < alike && cycles <= HOPELESS * least {
             out.push(GemmConfig { programmatic: least < LONG, ..config });
@@ -117,11 +121,15 @@ fn timed(problem: &Problem, multiprocessors: u32) -> Vec<(GemmConfig, f64)> {
     let mut timed: Vec<(GemmConfig, f64)> = Vec::new();
     for (oriented, _) in majors.iter().map(|&major| problem.oriented(major)) {
         let model = Model { problem: oriented, multiprocessors: i64::from(multiprocessors.max(1)) };
-        for (rows, consumers) in ROWS {
+        for [rows, consumers, teams] in ROWS {
             for [columns, depth] in
                 COLUMNS.into_iter().flat_map(|columns| DEPTHS.map(|depth| [columns, depth]))
             {
-                let configs = of_tile(&usual, &oriented, [rows, columns, depth], consumers);
+                // Some block has a tile for each team.
+                if model.tiles([rows, columns]) <= (teams - 1) * model.multiprocessors {
+                    continue;
+                }
+                let configs = of_tile(&usual, &oriented, [rows, columns, depth], [consumers, teams]);
                 timed.extend(configs.into_iter().map(|config| (config, model.cycles(&config))));
             }
         }
@@ -156,17 +164,19 @@ fn of_f32(problem: &Problem) -> impl Iterator<Item = GemmConfig> {
     simt(problem).flat_map(grouped)
 }
 
+/// The teams that take tiles by turns.
+fn teams(config: &GemmConfig) -> i64 {
+    config.mainloop.warp_specialized().map_or(1, |parts| parts.teams)
+}
+
 /// What a configuration is in a line: tile, warpgroups, stages, schedule, store, and what is unusual.
 pub fn described(config: &GemmConfig) -> String {
     let [m, n, k] = config.tile;
     let parts = match &config.mainloop {
         Mainloop::WarpSpecialized(parts) => {
-            format!(
-                "{} consumers, {} stages, multicast {}",
-                i64::from(parts.threads().unwrap_or(0)) / 128 - 1,
-                parts.stages,
-                parts.multicast
-            )
+            let consumers = i64::from(parts.threads().unwrap_or(0)) / 128 - 1;
+            let teams = if parts.teams > 1 { format!(" in {} teams", parts.teams) } else { String::new() };
+            format!("{consumers} consumers{teams}, {} stages, multicast {}", parts.stages, parts.multicast)
         }
         Mainloop::Multistage(parts) => {
             format!("{} stages, {} fragments, {} blocks", parts.stages, parts.fragments, parts.min_blocks)
@@ -182,7 +192,7 @@ fn of_tile(
     usual: &GemmConfig,
     problem: &Problem,
     [rows, columns, depth]: [i64; 3],
-    consumers: i64,
+    [consumers, teams]: [i64; 2],
 ) -> Vec<GemmConfig> {
     let dtype = problem.dtype();
     let Some(MmaAtom { c_type, product, .. }) = usual.mainloop.warp_specialized().map(|parts| parts.atom)
@@ -200,16 +210,16 @@ fn of_tile(
         return Vec::new();
     };
     let tile = [rows, columns, depth * 8 / i64::from(dtype.bits())];
-    // A kilobyte holds the barriers of the pipeline.
-    let room = |held: i64| (MAX_SHARED - 1024 - held) / ((rows + columns) * depth);
+    // A kilobyte holds the barriers of the pipeline. Each team holds its own part of C.
+    let room = |held: i64| (MAX_SHARED - 1024 - teams * held) / ((rows + columns) * depth);
     let mut out = Vec::new();
     for schedule in schedules(problem, tile) {
         let stores = stores(problem, schedule, [rows, columns], 64 * consumers);
-        // Parts of C that come in turns make room for stages, where these are few.
-        let enough = stores.iter().position(|(_, held)| room(*held) > LEAST_STAGES);
+        // Parts of C that come in turns make room for stages, where these are few. Turns take no time of a team that multiplies meanwhile.
+        let enough = stores.iter().position(|(_, held)| teams == 1 && room(*held) > LEAST_STAGES);
         for (store, held) in stores.into_iter().take(enough.map_or(usize::MAX, |enough| enough + 1)) {
             // As many as fit, or as many as leave room for a second block on the multiprocessor.
-            let halves = (MAX_SHARED / 2 - 2048 - held) / ((rows + columns) * depth);
+            let halves = (MAX_SHARED / 2 - 2048 - teams * held) / ((rows + columns) * depth);
             let mut stages = vec![room(held).min(MOST_STAGES), halves.min(MOST_STAGES)];
             stages.sort_unstable();
             stages.dedup();
@@ -222,9 +232,9 @@ fn of_tile(
                 mainloop: Mainloop::WarpSpecialized(WarpSpecialized {
                     atom,
                     atoms,
-                    teams: 1,
+                    teams,
                     stages,
-                    registers: REGISTERS[(consumers - 1) as usize],
+                    registers: REGISTERS[(teams * consumers - 1) as usize],
                     multicast,
                     mma_promotion_interval: if problem.promotes() { PROMOTION } else { 0 },
                     mixed_input: None,
@@ -303,6 +313,13 @@ const MET: f64 = 1500.0;
 const MULTICAST: f64 = 1.02;
 
 impl Model {
+    /// The tiles of so many rows and columns.
+    fn tiles(&self, [rows, columns]: [i64; 2]) -> i64 {
+        let [m, n, _] = self.problem.mnk();
+        let of_one = ((m + rows - 1) / rows).saturating_mul((n + columns - 1) / columns);
+        of_one.saturating_mul(self.problem.batches())
+    }
+
     fn cycles(&self, config: &GemmConfig) -> f64 {
         let (Mainloop::WarpSpecialized(parts), [m, n, k]) = (&config.mainloop, self.problem.mnk()) else {
             return f64::INFINITY;
@@ -310,7 +327,7 @@ impl Model {
         let element = f64::from(self.problem.dtype().bits()) / 8.0;
         let [rows, columns, depth] = config.tile.map(|extent| extent as f64);
         let batches = self.problem.batches() as f64;
-        let tiles = (m as f64 / rows).ceil() * (n as f64 / columns).ceil() * batches;
+        let tiles = self.tiles([config.tile[0], config.tile[1]]) as f64;
         let (split, met) = match config.schedule {
             Schedule::SplitK { parts, cluster } if parts == cluster => {
                 (parts as f64, MET + rows * columns * 4.0 / L2)
