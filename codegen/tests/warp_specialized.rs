@@ -657,7 +657,7 @@ fn misuse_is_told() {
     for bad in [
         changed(|w| w.atom = atom("SM80_16X8X16_F32BF16BF16F32_TN")),
         changed(|w| w.atom = atom("SM90_64x64x16_F32BF16BF16_RS")),
-        changed(|w| w.atom = atom("SM90_64x64x16_F16F16F16_SS")),
+        changed(|w| w.atom = atom("SM90_64x64x32_F16E4M3E4M3_SS_TN")),
         changed(|w| w.atoms = lay!("(2,2):(1,2)")),
         GemmConfig { c_type: DType::S8, ..good },
         changed(|w| w.stages = 1),
@@ -720,9 +720,9 @@ fn misuse_is_told() {
         texts += &format!("{}\n", kernel.map(Operand::A, mnk, pitches, [1, 0]).unwrap_err());
     }
     expect![[r#"
-        atom = SM80_16x8x16_F32BF16BF16F32_TN: a warpgroup's atom with B in shared memory, A in registers if there is a mixed input and else in shared memory, and accumulators of f32 or s32
-        atom = SM90::GMMA::MMA_64x64x16_F32BF16BF16_RS<GMMA::Major::K, GMMA::Major::K>: a warpgroup's atom with B in shared memory, A in registers if there is a mixed input and else in shared memory, and accumulators of f32 or s32
-        atom = SM90::GMMA::MMA_64x64x16_F16F16F16_SS<GMMA::Major::K, GMMA::Major::K>: a warpgroup's atom with B in shared memory, A in registers if there is a mixed input and else in shared memory, and accumulators of f32 or s32
+        atom = SM80_16x8x16_F32BF16BF16F32_TN: a warpgroup's atom with B in shared memory, A in registers if there is a mixed input and else in shared memory, and accumulators of f32, s32, or of f16 for f16
+        atom = SM90::GMMA::MMA_64x64x16_F32BF16BF16_RS<GMMA::Major::K, GMMA::Major::K>: a warpgroup's atom with B in shared memory, A in registers if there is a mixed input and else in shared memory, and accumulators of f32, s32, or of f16 for f16
+        atom = SM90::GMMA::MMA_64x64x32_F16E4M3E4M3_SS_TN: a warpgroup's atom with B in shared memory, A in registers if there is a mixed input and else in shared memory, and accumulators of f32, s32, or of f16 for f16
         atoms = (2,2):(1,2): 1 to 4 warpgroups along M: (AtomM,1)
         c_type = s8: f32, f16, bf16, e4m3, e5m2
         stages = 1: 2 to 16
@@ -741,8 +741,8 @@ fn misuse_is_told() {
         registers = 24 and 4 x 120: at most 480 for a thread of each warpgroup together
         tile (M,N) = (512,64): at most 104 accumulators in 128 registers
         shared memory = 245920 bytes: stages and rows of C of at most 232448 bytes together
-        atom = SM90::GMMA::MMA_64x64x16_F32BF16BF16_RS<GMMA::Major::K, GMMA::Major::K>: a warpgroup's atom with B in shared memory, A in registers if there is a mixed input and else in shared memory, and accumulators of f32 or s32
-        atom = SM90::GMMA::MMA_64x64x16_F32BF16BF16_SS<GMMA::Major::K, GMMA::Major::K>: a warpgroup's atom with B in shared memory, A in registers if there is a mixed input and else in shared memory, and accumulators of f32 or s32
+        atom = SM90::GMMA::MMA_64x64x16_F32BF16BF16_RS<GMMA::Major::K, GMMA::Major::K>: a warpgroup's atom with B in shared memory, A in registers if there is a mixed input and else in shared memory, and accumulators of f32, s32, or of f16 for f16
+        atom = SM90::GMMA::MMA_64x64x16_F32BF16BF16_SS<GMMA::Major::K, GMMA::Major::K>: a warpgroup's atom with B in shared memory, A in registers if there is a mixed input and else in shared memory, and accumulators of f32, s32, or of f16 for f16
         atom = SM90::GMMA::MMA_64x64x16_F32F16F16_RS<GMMA::Major::K, GMMA::Major::K>: products of bf16 for a mixed input
         mixed input = s4: s8, e4m3
         scale = f16: f32, bf16
