@@ -226,6 +226,23 @@ fn choices_multiply() -> Result<(), Failure> {
 }
 
 #[test]
+fn teams_take_turns() -> Result<(), Failure> {
+    let Some(device) = gpu() else { return Ok(()) };
+    if device.limits().sm != 90 {
+        return Ok(());
+    }
+    let [square, odd] = [[2100, 1504, 200], [1999, 2008, 72]];
+    let all = [DType::Bf16, DType::F16, DType::Tf32, DType::E4m3, DType::S8].map(|dtype| (dtype, square));
+    for (dtype, mnk) in all.into_iter().chain([(DType::Bf16, odd)]) {
+        let problem = Problem::new(dtype, mnk, Layout::Tn)?;
+        assert!(common::teams::verify(&device, &problem, 256, 31)? > 0, "{problem:?}");
+    }
+    let batch = batch(Problem::new(DType::Bf16, [512, 512, 512], Layout::Tn)?, 64, [0, 0, 0]);
+    assert!(common::teams::verify(&device, &batch, 256, 31)? > 0, "{batch:?}");
+    common::teams::verify_epilogues(&device, &Problem::new(DType::Bf16, [2100, 1504, 72], Layout::Tn)?, 256)
+}
+
+#[test]
 fn blocks_share_tiles() -> Result<(), Failure> {
     let Some(device) = gpu() else { return Ok(()) };
     let all =

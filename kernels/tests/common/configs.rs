@@ -24,27 +24,27 @@ pub(crate) fn scheduled(config: GemmConfig, schedule: Schedule) -> GemmConfig {
 
 /// Runs the configuration on problems that end within a tile and begin another one along each mode, with the least alignment that it takes.
 pub(crate) fn verify(device: &Device, config: &GemmConfig) -> Result<(), Failure> {
-    for problem in problems(config)? {
-        if problem.mixed_input().is_some() {
-            mixed::verify(device, &problem, Some(config))?;
-            continue;
-        }
-        if problem.block_scales().is_some() {
-            blocks::verify(device, &problem, Some(config))?;
-            continue;
-        }
-        match config.atom().a_type {
-            DType::F32 | DType::Tf32 => outputs::<f32>(device, &problem, config)?,
-            DType::F16 => outputs::<f16>(device, &problem, config)?,
-            DType::Bf16 => outputs::<bf16>(device, &problem, config)?,
-            DType::F64 => outputs::<f64>(device, &problem, config)?,
-            DType::S8 => outputs::<i8>(device, &problem, config)?,
-            DType::E4m3 => outputs::<F8E4M3>(device, &problem, config)?,
-            DType::E5m2 => outputs::<F8E5M2>(device, &problem, config)?,
-            other => return Err(girih_kernels::Error::unsupported("gemm", other).into()),
-        }
+    problems(config)?.iter().try_for_each(|problem| verify_on(device, problem, config))
+}
+
+/// Runs the configuration on a problem that it is made for.
+pub(crate) fn verify_on(device: &Device, problem: &Problem, config: &GemmConfig) -> Result<(), Failure> {
+    if problem.mixed_input().is_some() {
+        return mixed::verify(device, problem, Some(config));
     }
-    Ok(())
+    if problem.block_scales().is_some() {
+        return blocks::verify(device, problem, Some(config));
+    }
+    match config.atom().a_type {
+        DType::F32 | DType::Tf32 => outputs::<f32>(device, problem, config),
+        DType::F16 => outputs::<f16>(device, problem, config),
+        DType::Bf16 => outputs::<bf16>(device, problem, config),
+        DType::F64 => outputs::<f64>(device, problem, config),
+        DType::S8 => outputs::<i8>(device, problem, config),
+        DType::E4m3 => outputs::<F8E4M3>(device, problem, config),
+        DType::E5m2 => outputs::<F8E5M2>(device, problem, config),
+        other => Err(girih_kernels::Error::unsupported("gemm", other).into()),
+    }
 }
 
 /// The problems of a configuration, with C as the kernel stores it and with the transposed C.

@@ -95,7 +95,7 @@ pub(crate) fn verify_one<T: Element + Pod>(
     verified.map_err(|e| format!("{problem:?} by {kind:?}, {epilogue:?}: {e}").into())
 }
 
-fn verify<T: Element + Pod>(
+pub(crate) fn verify<T: Element + Pod>(
     gemms: &Gemms,
     device: &Device,
     problem: &Problem,

@@ -17,6 +17,7 @@ pub(crate) mod invariant;
 pub(crate) mod layouts;
 pub(crate) mod mixed;
 pub(crate) mod split_k;
+pub(crate) mod teams;
 
 pub(crate) type Failure = Box<dyn std::error::Error>;
 

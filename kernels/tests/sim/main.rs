@@ -17,6 +17,7 @@ mod ragged;
 mod records;
 mod schedules;
 mod sums;
+mod teams;
 mod transposed;
 
 use common::{Data, Failure, outputs, padded, variants, verify_dtype};

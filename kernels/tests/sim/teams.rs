@@ -1,0 +1,34 @@
+//! Teams of warpgroups that take tiles by turns.
+
+use girih_kernels::gemm::{Layout, Problem};
+use girih_tensor::DType;
+
+use crate::checked;
+use crate::common::{Failure, teams};
+
+/// The most columns of a tile: with small tiles, a small problem has several for each block.
+const COLUMNS: i64 = 64;
+
+#[test]
+fn teams_multiply() -> Result<(), Failure> {
+    let device = checked();
+    for (dtype, layout) in [
+        (DType::Bf16, Layout::Tn),
+        (DType::F16, Layout::Nt),
+        (DType::Tf32, Layout::Tn),
+        (DType::E4m3, Layout::Tn),
+        (DType::S8, Layout::Tn),
+    ] {
+        let problem = Problem::new(dtype, [1100, 520, 72], layout)?;
+        assert!(teams::verify(&device, &problem, COLUMNS, 61)? > 0, "{problem:?}");
+    }
+    let batch = Problem::new(DType::Bf16, [264, 136, 72], Layout::Tn)?.batched(9, [None; 3])?;
+    assert!(teams::verify(&device, &batch, COLUMNS, 61)? > 0, "{batch:?}");
+    Ok(())
+}
+
+#[test]
+fn teams_have_epilogues() -> Result<(), Failure> {
+    let problem = Problem::new(DType::Bf16, [1100, 264, 72], Layout::Tn)?;
+    teams::verify_epilogues(&checked(), &problem, COLUMNS)
+}
