@@ -131,6 +131,7 @@ fn product<T: Pod>(
         Param::TilesOfBatch | Param::BatchStride(_) | Param::LastOfBatch(_) | Param::InputBatchStride(_) => {
             None
         }
+        Param::Output(_) | Param::OutputBatchStride(_) | Param::Partials(_) | Param::Arrivals(_) => None,
     };
     let args: Vec<Arg<'_>> = generated.params.iter().filter_map(arg).collect();
     // SAFETY: the kernels of both versions read A and B and write C within the extents that the buffers have.

@@ -25,7 +25,7 @@ mod schedule;
 pub use crate::atom::Major;
 pub use batch::{Batch, MAX_BATCHES, MAX_STRIDE};
 pub use config::{GemmConfig, Store, outputs};
-pub use epilogue::{Element, Epilogue, Input, InputKind};
+pub use epilogue::{Element, Epilogue, Input, InputKind, Output, Reduction};
 pub use interface::{GemmKernel, MAX_EXTENT, Param};
 pub use mainloop::{
     BlockScales, Consumer, Feed, Mainloop, MixedInput, Multistage, MultistageMainloop, Producer, SharedTile,
@@ -43,7 +43,7 @@ use interface::Interface;
 /// [`Error::Config`] for a configuration that cannot be built, or inputs of the epilogue that share a name;
 /// [`Error::Mismatch`] where tiles and atoms do not fit; the errors of the epilogue's functions.
 pub fn generate(config: &GemmConfig, epilogue: &Epilogue) -> Result<GemmKernel, Error> {
-    config.check()?;
+    config.takes(epilogue)?;
     let mut b = Builder::new(config.name, config.sm(), config.threads()?);
     let mut interface = Interface::new(&mut b, config, epilogue)?;
     let partitions = match &config.mainloop {

@@ -192,7 +192,11 @@ pub(crate) fn run(
             Param::TilesOfBatch
             | Param::BatchStride(_)
             | Param::LastOfBatch(_)
-            | Param::InputBatchStride(_) => panic!("{param:?}"),
+            | Param::InputBatchStride(_)
+            | Param::Output(_)
+            | Param::OutputBatchStride(_)
+            | Param::Partials(_)
+            | Param::Arrivals(_) => panic!("{param:?}"),
             Param::Workspace => addresses(&[upload(&memory, &vec![0xff; workspace[0] as usize])]),
             Param::Semaphores => addresses(&[upload(&memory, &vec![0; workspace[1] as usize])]),
         });

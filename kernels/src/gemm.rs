@@ -17,7 +17,9 @@ mod workspace;
 pub use bind::Given;
 pub use candidates::{candidates, configurations, described, portable};
 pub use choose::{KernelKind, choose};
-pub use girih_codegen::gemm::{BlockScales, Element, Epilogue, GemmConfig, Input, InputKind, MixedInput};
+pub use girih_codegen::gemm::{
+    BlockScales, Element, Epilogue, GemmConfig, Input, InputKind, MixedInput, Output, Reduction,
+};
 pub use matrix::Matrix;
 pub use prepared::Prepared;
 pub use problem::{INPUTS, Layout, Order, Problem};

@@ -213,6 +213,27 @@ fn epilogues() -> Result<(), Failure> {
     })
 }
 
+/// Outputs besides C, on as many tiles as fill the device.
+#[test]
+fn reductions() -> Result<(), Failure> {
+    let Some(device) = gpu() else { return Ok(()) };
+    let kinds = [KernelKind::Sm80, KernelKind::Sm90];
+    let kinds = if device.limits().sm == 90 { &kinds[..] } else { &kinds[..1] };
+    for order in [Order::Row, Order::Column] {
+        let f32s = Problem::new(DType::F32, [1030, 1300, 64], Layout::Tn)?.with_order(order);
+        common::reductions::verify_all::<f32>(&device, &f32s, &[KernelKind::Simt], None)?;
+        for mnk in [[2056, 2120, 32], [16, 2056, 600], [133, 71, 49]] {
+            let halves = Problem::new(DType::Bf16, mnk, Layout::Tn)?.with_order(order);
+            common::reductions::verify_all::<bf16>(&device, &halves, kinds, None)?;
+            common::reductions::verify_all::<bf16>(&device, &batch(halves, 3, [0, 0, 0]), kinds, None)?;
+        }
+        let long = Problem::new(DType::Bf16, [264, 136, 1000], Layout::Tn)?.with_order(order);
+        let split = Some(Schedule::SplitK { parts: 3, cluster: 1 });
+        common::reductions::verify_all::<bf16>(&device, &long, kinds, split)?;
+    }
+    Ok(())
+}
+
 /// One of so many configurations of warpgroups is run.
 const STEP: usize = 29;
 

@@ -3,7 +3,7 @@
 use girih_layout::Lay;
 use girih_tensor::DType;
 
-use super::{Batch, BlockScales, Mainloop, MixedInput, Schedule, WarpSpecialized, epilogue};
+use super::{Batch, BlockScales, Epilogue, Mainloop, MixedInput, Schedule, WarpSpecialized, epilogue};
 use crate::Error;
 use crate::atom::{Major, MmaAtom};
 use crate::engine::element_bytes;
@@ -224,6 +224,40 @@ impl GemmConfig {
         }
         self.schedule.check(self)?;
         self.store.check(self)
+    }
+
+    /// Checks that the configuration can be built with `epilogue`: it does what [`GemmConfig::check`] does, and checks that the stages of a
+    /// warp-specialised mainloop leave shared memory for what the epilogue reduces, which a single team of warpgroups does.
+    ///
+    /// # Errors
+    /// Those of [`GemmConfig::check`].
+    pub fn takes(&self, epilogue: &Epilogue) -> Result<(), Error> {
+        self.check()?;
+        let Mainloop::WarpSpecialized(parts) = &self.mainloop else { return Ok(()) };
+        if parts.teams > 1 && !epilogue.outputs().is_empty() {
+            // They would meet at one barrier and have one place in shared memory.
+            let value = format!("{} with {epilogue:?}", parts.teams);
+            return refuse("teams", value, "1 for an epilogue with outputs besides C");
+        }
+        let [m, n, _] = self.tile;
+        let [_, cluster] = self.schedule.parts();
+        let stored = match self.store {
+            Store::Direct { .. } if cluster > 1 => m * n * element_bytes("atom", self.atom().c_type)?,
+            Store::Direct { .. } => 0,
+            Store::Tma { tile, stages } => stages * epilogue::shared_bytes(self.c_type, tile)?,
+            Store::Coalesced { tile, .. } => epilogue::shared_bytes(self.c_type, tile)?,
+        };
+        // All warps have values of the same columns, and each has its own rows.
+        let warps = 4 * parts.consumers()?;
+        let reduced = epilogue.outputs().iter().try_fold(0, |most: i64, output| {
+            let values = match epilogue.kept(output) {
+                Some(0) => m,
+                Some(_) => warps * n / cluster,
+                None => warps,
+            };
+            Ok::<_, Error>(most.max(values * element_bytes("output of an epilogue", output.dtype)?))
+        })?;
+        parts.check_shared(self.tile, stored + reduced)
     }
 }
 

@@ -46,7 +46,8 @@ pub(super) fn multistage(
         let share = |_: &mut Builder| Ok(sums.clone());
         tile.store_sums(b, &team, &sums, share, |b, sums, place| {
             let epilogue = interface.epilogue_at(&sums.thread, place)?;
-            epilogue::store(b, &epilogue, sums, &interface.tensor_of_c(place)?)
+            epilogue::store(b, &epilogue, sums, &interface.tensor_of_c(place)?)?;
+            interface.finish(b, &epilogue, &team, sums, place)
         })
     })?;
     mainloop.describe()
@@ -143,9 +144,10 @@ pub(super) fn warp_specialized(
                     tile.store_sums(b, &team, sums, share, |b, sums, place| {
                         let epilogue = interface.epilogue_at(&sums.thread, place)?;
                         match &staged {
-                            Some(staged) => staged.store(b, consumer, &epilogue, sums, place),
-                            None => epilogue::store(b, &epilogue, sums, &interface.tensor_of_c(place)?),
+                            Some(staged) => staged.store(b, consumer, &epilogue, sums, place)?,
+                            None => epilogue::store(b, &epilogue, sums, &interface.tensor_of_c(place)?)?,
                         }
+                        interface.finish(b, &epilogue, &team, sums, place)
                     })
                 })
             })?;

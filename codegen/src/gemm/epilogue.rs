@@ -3,6 +3,8 @@
 mod apply;
 mod direct;
 mod nodes;
+mod output;
+mod reduce;
 mod staged;
 
 use std::fmt;
@@ -20,6 +22,8 @@ use crate::{Error, Expr, Gmem, Scalar};
 
 pub(super) use apply::AtTile;
 pub(super) use direct::store;
+pub use output::{Output, Reduction};
+pub(super) use reduce::Reducing;
 pub(super) use staged::{Out, Rows, Staged, shared_bytes};
 
 /// An epilogue turns the sums of a product into C. It consists of nodes, each of which makes a new value of an element of C from the
@@ -55,7 +59,16 @@ struct Node {
     inputs: Vec<Input>,
     /// Whether the function asks for more than the value and scalars.
     reads_tiles: bool,
-    function: Function,
+    step: Step,
+}
+
+/// What a node does.
+#[derive(Clone)]
+enum Step {
+    /// It makes a new value.
+    Map(Function),
+    /// It passes the value on, and reduces it with others.
+    Reduce(Output),
 }
 
 /// The function of a node.
@@ -76,7 +89,7 @@ pub struct Input {
     pub vector: Option<i64>,
 }
 
-/// The shape of an epilogue's input.
+/// The shape of an epilogue's input, or of an output besides C.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum InputKind {
     /// One value for each element: an M x N matrix that lies like C, with contiguous rows where C has contiguous rows.
@@ -127,6 +140,17 @@ impl Input {
     }
 }
 
+impl fmt::Display for InputKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            InputKind::Matrix => "matrix",
+            InputKind::Row => "row",
+            InputKind::Column => "column",
+            InputKind::Scalar => "scalar",
+        })
+    }
+}
+
 /// The scalar of f32 with this name.
 impl From<&str> for Input {
     fn from(name: &str) -> Input {
@@ -137,13 +161,7 @@ impl From<&str> for Input {
 /// Writes `kind(name: dtype)`, as in keys.
 impl fmt::Display for Input {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kind = match self.kind {
-            InputKind::Matrix => "matrix",
-            InputKind::Row => "row",
-            InputKind::Column => "column",
-            InputKind::Scalar => "scalar",
-        };
-        write!(f, "{kind}({}: {}", self.name, self.dtype)?;
+        write!(f, "{}({}: {}", self.kind, self.name, self.dtype)?;
         self.vector.map_or(Ok(()), |vector| write!(f, " in vectors of {vector}"))?;
         f.write_str(")")
     }
@@ -227,7 +245,7 @@ impl Epilogue {
             let inputs: Vec<String> = inputs.iter().map(Input::to_string).collect();
             key += &format!("[{}]", inputs.join(", "));
         }
-        self.with(Node { key, inputs, reads_tiles: true, function: Arc::new(function) })
+        self.with(Node { key, inputs, reads_tiles: true, step: Step::Map(Arc::new(function)) })
     }
 
     /// With the nodes of `other` behind the epilogue's own nodes.
@@ -256,7 +274,10 @@ impl Epilogue {
 
     /// Whether the epilogue has the functions of `other`, and not only the same key.
     pub fn is_same(&self, other: &Epilogue) -> bool {
-        let same = |(a, b): (&Node, &Node)| Arc::ptr_eq(&a.function, &b.function);
+        let same = |(a, b): (&Node, &Node)| match (&a.step, &b.step) {
+            (Step::Map(a), Step::Map(b)) => Arc::ptr_eq(a, b),
+            (a, b) => matches!((a, b), (Step::Reduce(a), Step::Reduce(b)) if a == b),
+        };
         self == other && self.nodes.iter().zip(&other.nodes).all(same)
     }
 
@@ -279,6 +300,45 @@ impl Epilogue {
     /// Whether the epilogue depends on the place of a tile: on tensors, or on coordinates, for which any node of a caller may ask.
     pub(super) fn reads_tiles(&self) -> bool {
         self.nodes.iter().any(|node| node.reads_tiles)
+    }
+
+    /// Declares the parameters of the outputs besides C.
+    pub(super) fn declare_outputs(
+        &self,
+        b: &mut Builder,
+        config: &GemmConfig,
+        params: &mut Vec<Param>,
+    ) -> Result<Vec<Reducing>, Error> {
+        let (outputs, inputs) = (self.outputs(), self.inputs());
+        let computed = if config.atom().c_type == DType::F64 { DType::F64 } else { DType::F32 };
+        let mut declared = Vec::new();
+        for (i, output) in outputs.iter().enumerate() {
+            let refused = |accepted: String| Error::Config {
+                what: "output of an epilogue",
+                value: output.to_string(),
+                accepted,
+            };
+            let named = |name: &str| name == output.name;
+            if outputs[..i].iter().any(|other| named(&other.name))
+                || inputs.iter().any(|input| named(&input.name))
+            {
+                return Err(refused(String::from("inputs and outputs of different names")));
+            }
+            if output.kind == InputKind::Matrix || output.dtype != computed {
+                return Err(refused(format!("a scalar, a row or a column of {computed}")));
+            }
+            declared.push(Reducing::declare(b, config, output, self.kept(output), params)?);
+        }
+        Ok(declared)
+    }
+
+    /// The mode of the kernel's C along which an output has values, if it has several.
+    pub(super) fn kept(&self, output: &Output) -> Option<usize> {
+        match output.kind {
+            InputKind::Row => Some(usize::from(!self.transposed)),
+            InputKind::Column => Some(usize::from(self.transposed)),
+            InputKind::Matrix | InputKind::Scalar => None,
+        }
     }
 
     /// Declares the inputs' parameters, and makes (M,N) tensors of the inputs.

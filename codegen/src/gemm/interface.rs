@@ -1,7 +1,9 @@
 //! The parameters of a GEMM kernel, and the tensors that they describe.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::rc::Rc;
 
 use girih_layout::{Int, Lay, Shape, Stride, Strides, Symbol};
 use girih_ptx::Tiled;
@@ -9,10 +11,12 @@ use girih_tensor::{Slice, Tensor};
 
 use super::batch::{Batch, Strided, Tensors};
 use super::config::Store;
-use super::epilogue::{AtTile, Epilogue, Given, Input, Part};
-use super::mainloop::k_tiles;
+use super::epilogue::{AtTile, Epilogue, Given, Input, Output, Part, Reducing};
+use super::mainloop::{Sums, k_tiles};
 use super::scales::{Scaled, Scales};
-use super::schedule::{self, Order, Pieces, Place, SEMAPHORE, Schedule, Stream, Tile, Walk, Work, Workspace};
+use super::schedule::{
+    self, Order, Pieces, Place, SEMAPHORE, Schedule, Stream, Team, Tile, Walk, Work, Workspace,
+};
 use super::{GemmConfig, MAX_TILES};
 use crate::atom::Major;
 use crate::builder::{Builder, Cond};
@@ -60,6 +64,14 @@ pub enum Param {
     InputPitch(String),
     /// How many elements such a tensor of a product of a batch is behind that of the product before, 64 bits, by the input's name.
     InputBatchStride(String),
+    /// The address of an output of the epilogue besides C, by its name.
+    Output(String),
+    /// How many elements such an output of a product of a batch is behind that of the product before, 64 bits, by its name.
+    OutputBatchStride(String),
+    /// The 64-bit address of what the tiles leave of an output, by its name ([`GemmKernel::reductions`]).
+    Partials(String),
+    /// The 64-bit address of the 32-bit semaphores of the tiles' lines, as [`Param::Semaphores`], by the output's name.
+    Arrivals(String),
 }
 
 /// The most tiles of which pieces are made.
@@ -81,6 +93,10 @@ pub struct GemmKernel {
     pub partitions: Vec<(&'static str, String)>,
     /// The inputs of the epilogue.
     pub inputs: Vec<Input>,
+    /// The outputs of the epilogue besides C.
+    pub outputs: Vec<Output>,
+    /// The mode of the kernel's C along which each of the outputs has values.
+    kept: Vec<Option<usize>>,
     tile: [i64; 3],
     /// The bytes of a sum, and those of an element of A.
     sum: i64,
@@ -193,6 +209,25 @@ impl GemmKernel {
         Pieces::new(&work, self.tiles(m, n)?, (tile_m * tile_n * self.sum) as u64).map(Some)
     }
 
+    /// For each of the outputs besides C, the bytes of what the tiles leave and those of the semaphores, for `l` problems of M x N.
+    ///
+    /// # Errors
+    /// Those of [`GemmKernel::all_tiles`].
+    pub fn reductions(&self, mnl: [i64; 3]) -> Result<Vec<[u64; 2]>, Error> {
+        let ([m, n, l], all) = (mnl, u64::from(self.all_tiles(mnl)?));
+        let [rows, columns] = self.tiles(m, n)?.map(u64::from);
+        // Tiles as those that blocks store: the blocks of a cluster share a tile, or have tiles of their own.
+        let [_, share] = self.schedule.parts().map(|parts| parts as u64);
+        let stored = [self.multicast as u64, share];
+        let extents = [self.tile[0], self.tile[1] / share as i64];
+        let each = self.outputs.iter().zip(&self.kept).map(|(output, kept)| {
+            let values = kept.map_or(1, |mode| extents[mode]) as u64 * u64::from(output.dtype.bits() / 8);
+            let lines = kept.map_or(1, |mode| [rows, columns][mode] * stored[mode]);
+            [all * stored[0] * stored[1] * values, lines * l as u64 * SEMAPHORE as u64]
+        });
+        Ok(each.collect())
+    }
+
     /// The tensor map of A, B or C without its address, for extents M, N, K and the three pitches, in elements, and for the number of such
     /// matrices in a batch and the elements from one to the next; `None` for an operand that the kernel takes by its address.
     ///
@@ -253,6 +288,7 @@ pub(super) struct Interface<'a> {
     workspace: Option<Workspace>,
     epilogue: &'a Epilogue,
     inputs: Vec<Given>,
+    reducing: Vec<Reducing>,
     copies: BTreeMap<usize, TmaCopy>,
     scales: [Option<Scales>; 2],
 }
@@ -327,6 +363,7 @@ impl<'a> Interface<'a> {
         };
         let shape = Shape::flat(&[Int::symbol(symbols[0]), Int::symbol(symbols[1])])?;
         let inputs = epilogue.declare(b, config, &shape, &mut params)?;
+        let reducing = epilogue.declare_outputs(b, config, &mut params)?;
         Ok(Interface {
             config,
             params,
@@ -337,6 +374,7 @@ impl<'a> Interface<'a> {
             workspace,
             epilogue,
             inputs,
+            reducing,
             copies: BTreeMap::new(),
             scales,
         })
@@ -470,7 +508,44 @@ impl<'a> Interface<'a> {
                 Given::Scalar(value) => Part::Scalar(value.clone()),
             });
         }
-        Ok(AtTile { epilogue: self.epilogue, dtype: self.config.c_type, coordinate, inputs })
+        let partials = self.reducing.iter().map(|_| Default::default()).collect();
+        Ok(AtTile {
+            epilogue: self.epilogue,
+            dtype: self.config.c_type,
+            coordinate,
+            inputs,
+            extents: [0, 1].map(|mode| extent(self.symbols[mode])),
+            reducing: &self.reducing,
+            partials: Rc::new(RefCell::new(partials)),
+        })
+    }
+
+    /// Writes the outputs besides C, once the epilogue has made the tile at `place` of the sums.
+    pub(super) fn finish(
+        &self,
+        b: &mut Builder,
+        epilogue: &AtTile<'_>,
+        team: &Team<'_>,
+        sums: &Sums,
+        place: &Place,
+    ) -> Result<(), Error> {
+        if self.reducing.is_empty() {
+            return Ok(());
+        }
+        let counts = self.stored_tiles(b)?;
+        epilogue.finish(b, team, sums, place, counts)
+    }
+
+    /// How many rows and columns of tiles there are that blocks store.
+    fn stored_tiles(&self, b: &mut Builder) -> Result<[Expr; 2], Error> {
+        let [m, n] = self.config.cluster_tile();
+        // Variables of the scope, so that what follows from them takes no registers beside the sums.
+        let mut tiles = |mode: usize, tile: i64| {
+            let extent = b.bounded(&extent(self.symbols[mode]), MAX_EXTENT)?;
+            (&extent + (tile - 1)).div(tile)
+        };
+        let [_, share] = self.config.schedule.parts();
+        Ok([&tiles(0, m)? * self.config.multicast(), &tiles(1, n)? * share])
     }
 
     /// The finished kernel.
@@ -489,6 +564,8 @@ impl<'a> Interface<'a> {
             params: self.params,
             partitions,
             inputs: self.epilogue.inputs(),
+            outputs: self.epilogue.outputs(),
+            kept: self.epilogue.outputs().iter().map(|output| self.epilogue.kept(output)).collect(),
             tile: self.config.tile,
             sum: element_bytes("sum", self.config.atom().c_type)?,
             element: element_bytes("element", self.config.dtype(Operand::A))?,

@@ -138,18 +138,18 @@ impl Semaphore {
     /// # Examples
     /// ```
     /// use girih_codegen::sync::Semaphore;
-    /// use girih_codegen::{Builder, Gmem};
+    /// use girih_codegen::{Builder, Expr, Gmem};
     /// use girih_tensor::DType;
     ///
     /// let mut b = Builder::new("last", 80, 128);
     /// let counter = Gmem::new(b.pointer("counter", 4), DType::U32);
-    /// let last = Semaphore::new(&b, &counter)?.arrive_last(&mut b, 16)?;
+    /// let last = Semaphore::new(&b, &counter)?.arrive_last(&mut b, &Expr::from(16))?;
     /// b.if_(&last, |b| Ok(b.barrier()))?;
     /// assert!(b.finish()?.module().to_string().contains("atom.acq_rel.gpu.global.inc.u32"));
     /// # Ok::<(), girih_codegen::Error>(())
     /// ```
     #[track_caller]
-    pub fn arrive_last(&self, b: &mut Builder, blocks: u32) -> Result<Cond, Error> {
+    pub fn arrive_last(&self, b: &mut Builder, blocks: &Expr) -> Result<Cond, Error> {
         b.on_behalf(Location::caller(), |b| {
             self.meet(b)?;
             let first = self.first(b);
@@ -160,7 +160,11 @@ impl Semaphore {
                 &[Type::U32.into()],
                 vec![Operand::from(&before), Operand::Int(i64::from(u32::MAX))],
             );
-            let limit = Scalar::new(DType::U32, f64::from(blocks.saturating_sub(1)));
+            let most = blocks + -1;
+            let limit = match most.as_constant() {
+                Some(most) => Scalar::new(DType::U32, most as f64),
+                None => Scalar::index(&most, DType::U32),
+            };
             b.if_(&first, |b| {
                 let count = self.place.fetch_inc(b, &limit, MemoryOrder::AcqRel)?;
                 let count = b.scalar(&count)?;

@@ -116,6 +116,9 @@ fn launch(
         Param::Input(_) => addresses(&[places[3]]),
         Param::InputPitch(_) => sizes(&[all[3].pitch]),
         Param::InputBatchStride(_) => wide(all[3].stride),
+        Param::Output(_) | Param::OutputBatchStride(_) | Param::Partials(_) | Param::Arrivals(_) => {
+            panic!("{param:?}")
+        }
     };
     let args = kernel.params.iter().flat_map(arg).collect();
     blocks(grid.into(), kernel.kernel.threads(), kernel.kernel.shared_bytes(), args)

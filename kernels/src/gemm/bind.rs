@@ -1,7 +1,9 @@
 //! From a problem's matrices, and what an epilogue reads, to the arguments of a launch.
 
+mod outputs;
+
 use girih_codegen::Operand;
-use girih_codegen::gemm::{GemmKernel, Input, InputKind, MAX_EXTENT, MAX_STRIDE, Param};
+use girih_codegen::gemm::{GemmKernel, Input, InputKind, MAX_EXTENT, MAX_STRIDE, Output, Param};
 use girih_device::{Arg, Buffer, BufferArg, Kernel, Launch, LaunchConfig, Pod, TensorMap};
 use girih_tensor::{DType, Element};
 
@@ -15,7 +17,8 @@ use crate::launch::overlap;
 const SCALES: &str = "scales";
 const BLOCK_SCALES: [&str; 2] = ["scales_a", "scales_b"];
 
-/// What a launch gives for an input of an epilogue: a buffer that holds a vector or a matrix, or a number.
+/// What a launch gives for an input of an epilogue: a buffer that holds a vector or a matrix, or a number. For an output besides C, a
+/// buffer that the launch writes.
 ///
 /// # Examples
 /// ```
@@ -167,14 +170,20 @@ pub(super) fn open(kernel: &GemmKernel) -> Vec<&str> {
 /// Whether each call is given the argument of a parameter. What the problem says is the same for all.
 fn is_open(param: &Param) -> bool {
     use Param::*;
-    matches!(param, Pointer(_) | Map(_) | Scales(_) | Input(_) | InputPitch(_) | InputBatchStride(_))
+    let of_epilogue =
+        matches!(param, Input(_) | InputPitch(_) | InputBatchStride(_) | Output(_) | OutputBatchStride(_));
+    of_epilogue || matches!(param, Pointer(_) | Map(_) | Scales(_))
 }
 
 impl Binding<'_> {
     /// Checks what is given for the epilogue: each input is given once, as it is declared, and shares no memory with C unless it is C
-    /// itself.
-    pub(super) fn check(&self, kernel: &GemmKernel, c: [u64; 2]) -> Result<(), Error> {
-        let names = || kernel.inputs.iter().map(Input::to_string).collect::<Vec<_>>().join(", ");
+    /// itself; and what is given for the outputs. `matrices` are the addresses of A, B and C.
+    pub(super) fn check(&self, kernel: &GemmKernel, matrices: [[u64; 2]; 3]) -> Result<(), Error> {
+        let c = matrices[2];
+        let names = || {
+            let outputs = kernel.outputs.iter().map(Output::to_string);
+            kernel.inputs.iter().map(Input::to_string).chain(outputs).collect::<Vec<_>>().join(", ")
+        };
         for (i, (name, given)) in self.given.iter().enumerate() {
             let refuse = |found: &str| {
                 let (name, accepted) = (name.to_string(), format!("each of these once: [{}]", names()));
@@ -183,7 +192,8 @@ impl Binding<'_> {
             let input = kernel.inputs.iter().find(|input| input.name == *name);
             let is_scales =
                 [Operand::A, Operand::B].into_iter().any(|of| self.scales_name(of) == Some(*name));
-            if input.is_none() && !is_scales {
+            let is_output = kernel.outputs.iter().any(|output| output.name == *name);
+            if input.is_none() && !is_scales && !is_output {
                 return refuse("no input of the epilogue");
             }
             if self.given[..i].iter().any(|(other, _)| other == name) {
@@ -191,6 +201,7 @@ impl Binding<'_> {
             }
             let is_c = |bytes| input.map_or(Ok(false), |input| self.is_c(input, bytes, c));
             if let Some((_, bytes)) = given.memory
+                && !is_output
                 && overlap(bytes, c) > 0
                 && !is_c(bytes)?
             {
@@ -200,6 +211,7 @@ impl Binding<'_> {
         for input in &kernel.inputs {
             self.pitch(input)?;
         }
+        self.check_outputs(kernel, matrices)?;
         self.scales(Operand::A)?;
         self.scales(Operand::B).map(drop)
     }
@@ -291,6 +303,8 @@ impl Binding<'_> {
                 Some((input, _)) => Some(Arg::U32(self.pitch(input)? as u32)),
                 None => None,
             },
+            Param::Output(name) => self.output(kernel, name)?,
+            Param::OutputBatchStride(name) => self.output_stride(kernel, name)?,
             _ => None,
         })
     }
@@ -335,6 +349,8 @@ impl Binding<'_> {
                 Param::Order | Param::Pieces => self.order.map(Arg::from),
                 Param::Workspace => self.workspace.map(|workspace| Arg::from(&workspace.sums)),
                 Param::Semaphores => self.workspace.map(|workspace| Arg::from(&workspace.turns)),
+                Param::Partials(name) => self.left(kernel, name, 0),
+                Param::Arrivals(name) => self.left(kernel, name, 1),
                 Param::Tiles => Some(Arg::U32(kernel.all_tiles([m, n, problem.batches()])?)),
                 Param::Scales(operand) => scales[usize::from(*operand == Operand::B)].as_ref().map(Arg::from),
                 Param::TilesOfBatch => Some(Arg::U32(kernel.all_tiles([m, n, 1])?)),

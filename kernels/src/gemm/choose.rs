@@ -7,7 +7,7 @@ mod plans;
 mod reasons;
 
 use girih_codegen::Operand;
-use girih_codegen::gemm::{Batch, GemmConfig, Major, Schedule, Source};
+use girih_codegen::gemm::{Batch, Epilogue, GemmConfig, Mainloop, Major, Schedule, Source};
 use girih_tensor::DType;
 
 use configs::{Input, MultistageFacts, STORES_SIMT, STORES_SM80, STORES_SM90, loads, tensor};
@@ -113,6 +113,31 @@ fn forwards(config: GemmConfig) -> GemmConfig {
 /// Whether a row of C has the same bits by this configuration, wherever it stands ([`Problem::with_invariant`]).
 pub(super) fn is_invariant(config: &GemmConfig) -> bool {
     matches!(config.schedule, Schedule::Raster { .. } | Schedule::Persistent { alternate: false })
+}
+
+/// The configuration with as many stages less as leave shared memory for what an epilogue reduces.
+///
+/// # Examples
+/// ```
+/// use girih_codegen::gemm::{Epilogue, Output, Reduction};
+/// use girih_kernels::gemm::{KernelKind, Layout, Problem, choose};
+/// use girih_tensor::DType;
+///
+/// let config = choose(&Problem::new(DType::Bf16, [2048, 1024, 512], Layout::Tn)?, KernelKind::Sm90, 132)?;
+/// let sums = Epilogue::new().reduce(Output::row("sums", Reduction::Sum));
+/// assert!(choose::with_room(config, &sums).takes(&sums).is_ok());
+/// assert_eq!(choose::with_room(config, &Epilogue::new()), config);
+/// # Ok::<(), girih_kernels::Error>(())
+/// ```
+pub fn with_room(mut config: GemmConfig, epilogue: &Epilogue) -> GemmConfig {
+    while !epilogue.outputs().is_empty() && config.takes(epilogue).is_err() {
+        let Mainloop::WarpSpecialized(parts) = &mut config.mainloop else { break };
+        if parts.stages == 2 {
+            break;
+        }
+        parts.stages -= 1;
+    }
+    config
 }
 
 fn batch(problem: &Problem) -> Batch {

@@ -130,7 +130,7 @@ impl Gemms {
     /// ```
     pub fn fused(&self, problem: &Problem, kind: KernelKind, epilogue: &Epilogue) -> Result<Gemm, Error> {
         let chosen = self.chosen(&problem.with_epilogue(!epilogue.is_empty()), kind)?;
-        self.configured(problem, chosen, epilogue)
+        self.configured(problem, choose::with_room(chosen, epilogue), epilogue)
     }
 
     /// The configuration that was measured for a problem, or else is chosen.
@@ -215,7 +215,9 @@ impl Gemms {
             None => self.order(&oriented, &module)?,
         };
         let bytes = module.workspace(&oriented, pieces.as_ref())?;
-        let workspace = self.workspace.of(&self.device, bytes)?;
+        let [m, n, _] = oriented.mnk();
+        let reductions = module.generated.reductions([m, n, oriented.batches()])?;
+        let workspace = self.workspace.of(&self.device, bytes, &reductions)?;
         let solved = repitched(&oriented, &config)?;
         let early = config.mainloop.warp_specialized().is_some();
         let copies = Copies::new(&self.device, [&oriented, &solved], early)?.map(Arc::new);
@@ -334,7 +336,9 @@ impl Gemm {
     pub fn workspace_bytes(&self) -> Result<u64, Error> {
         let (module, problem) = (&self.module, &self.solved);
         let pieces = module.generated.pieces(problem.mnk(), problem.batches(), module.multiprocessors)?;
-        Ok(module.workspace(problem, pieces.as_ref())?.iter().sum())
+        let [m, n, _] = problem.mnk();
+        let reductions = module.generated.reductions([m, n, problem.batches()])?;
+        Ok(module.workspace(problem, pieces.as_ref())?.iter().chain(reductions.as_flattened()).sum())
     }
 
     /// Bytes of dynamic shared memory of a block.
@@ -376,7 +380,8 @@ impl Gemm {
     }
 
     /// `c = epilogue(a * b)`, with what is given for each of the epilogue's inputs, by its name. An input that is a matrix may be `c`
-    /// itself: the epilogue reads what was there before. No other input may share memory with `c`.
+    /// itself: the epilogue reads what was there before. No other input may share memory with `c`. Outputs besides C are given as inputs
+    /// are, in memory of their own; where C is empty, they are not written.
     ///
     /// # Errors
     /// [`Error::DType`], [`Error::BufferTooSmall`], [`Error::Address`], [`Error::Overlap`], [`Error::Input`] before anything is written;
@@ -492,7 +497,10 @@ impl Gemm {
             workspace: self.workspace.as_deref(),
             given,
         };
-        binding.check(&self.module.generated, [c.address(), c.address() + c.bytes() as u64])?;
+        let range = |address: u64, bytes: usize| [address, address + bytes as u64];
+        let ranges =
+            [range(a.address(), a.bytes()), range(b.address(), b.bytes()), range(c.address(), c.bytes())];
+        binding.check(&self.module.generated, ranges)?;
         let [m, n, _] = self.solved.mnk();
         let empty = m == 0 || n == 0 || self.solved.batches() == 0;
         Ok((!empty).then_some(binding))

@@ -1,4 +1,4 @@
-//! The memory in which blocks that share a tile hand their sums to one another.
+//! The memory in which blocks that share a tile hand their sums to one another, and tiles what they reduce to outputs.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -6,18 +6,21 @@ use girih_device::{Buffer, Device};
 
 use crate::Error;
 
-/// What blocks that share a tile hand to one another: their sums, and whose turn it is to add.
+/// What blocks hand to one another: the sums of those that share a tile, and what tiles leave of outputs besides C; each with the counters
+/// of the blocks that have done so.
 #[derive(Debug)]
 pub(super) struct Workspace {
     pub(super) sums: Buffer<u8>,
     pub(super) turns: Buffer<u8>,
+    pub(super) reductions: Vec<[Buffer<u8>; 2]>,
 }
 
 impl Workspace {
     /// Makes the workspace what a launch expects, after one that has stopped halfway: counters that it left behind would let a later block
     /// take itself for the last one.
     pub(super) fn reset(&self) -> Result<(), Error> {
-        Ok(self.turns.fill_bytes(0)?)
+        let of_outputs = self.reductions.iter().map(|[_, turns]| turns);
+        Ok([&self.turns].into_iter().chain(of_outputs).try_for_each(|turns| turns.fill_bytes(0))?)
     }
 
     /// Whether sums and turns of so many bytes have room.
@@ -32,8 +35,21 @@ pub(super) struct Shared(Mutex<Option<Arc<Workspace>>>);
 
 impl Shared {
     /// A workspace that has room for sums and turns of so many bytes: the one that is held, or a larger one in its place, which those
-    /// keep that have it; none where there are no turns.
-    pub(super) fn of(&self, device: &Device, bytes: [u64; 2]) -> Result<Option<Arc<Workspace>>, Error> {
+    /// keep that have it; none where there are no turns. A GEMM with outputs besides C, of which tiles leave `reductions`, has a workspace of
+    /// its own.
+    pub(super) fn of(
+        &self,
+        device: &Device,
+        bytes: [u64; 2],
+        reductions: &[[u64; 2]],
+    ) -> Result<Option<Arc<Workspace>>, Error> {
+        if !reductions.is_empty() {
+            let zeros = |bytes: u64| device.zeros(bytes as usize);
+            let pair = |[left, turns]: &[u64; 2]| Ok([zeros(*left)?, zeros(*turns)?]);
+            let reductions = reductions.iter().map(pair).collect::<Result<_, Error>>()?;
+            let [sums, turns] = [zeros(bytes[0])?, zeros(bytes[1])?];
+            return Ok(Some(Arc::new(Workspace { sums, turns, reductions })));
+        }
         if bytes[1] == 0 {
             return Ok(None);
         }
@@ -45,7 +61,11 @@ impl Shared {
             }
             (sums, turns) = (sums.max(workspace.sums.len()), turns.max(workspace.turns.len()));
         }
-        let workspace = Arc::new(Workspace { sums: device.zeros(sums)?, turns: device.zeros(turns)? });
+        let workspace = Arc::new(Workspace {
+            sums: device.zeros(sums)?,
+            turns: device.zeros(turns)?,
+            reductions: Vec::new(),
+        });
         *held = Some(workspace.clone());
         Ok(Some(workspace))
     }

@@ -16,6 +16,7 @@ pub(crate) mod fused;
 pub(crate) mod invariant;
 pub(crate) mod layouts;
 pub(crate) mod mixed;
+pub(crate) mod reductions;
 pub(crate) mod split_k;
 pub(crate) mod teams;
 

@@ -15,6 +15,7 @@ mod mixed;
 mod plans;
 mod ragged;
 mod records;
+mod reductions;
 mod schedules;
 mod sums;
 mod teams;

@@ -1,11 +1,17 @@
 //! Applies an epilogue to the sums that a thread has of a tile.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
 use girih_layout::{Lay, Tiler};
 use girih_tensor::{DType, Engine, Slice, Tensor};
 
-use super::{Element, Epilogue, Part};
+use super::reduce::{Partial, Reducing, Tiles};
+use super::{Element, Epilogue, Part, Step};
 use crate::algorithm::{one, read_once, write};
 use crate::builder::Builder;
+use crate::gemm::mainloop::Sums;
+use crate::gemm::schedule::{Place, Team};
 use crate::scalar::Rounding;
 use crate::sizes::{extent, static_size};
 use crate::{Counting, Error, Expr, Rmem, Scalar, engine};
@@ -24,6 +30,10 @@ pub(in crate::gemm) struct AtTile<'a> {
     pub(in crate::gemm) dtype: DType,
     pub(in crate::gemm) coordinate: Tensor<Counting>, // (FrgV,RestM,RestN) -> (m,n)
     pub(in crate::gemm) inputs: Vec<Part>,            // (FrgV,RestM,RestN)
+    /// The extents of C, and its outputs besides C with what the thread has of them.
+    pub(in crate::gemm) extents: [Expr; 2],
+    pub(in crate::gemm) reducing: &'a [Reducing],
+    pub(in crate::gemm) partials: Rc<RefCell<Vec<Partial>>>,
 }
 
 impl AtTile<'_> {
@@ -50,7 +60,24 @@ impl AtTile<'_> {
             })
         });
         let (inputs, coordinate) = (inputs.collect::<Result<_, Error>>()?, piece.of(&self.coordinate)?);
-        Ok(AtTile { epilogue: self.epilogue, dtype: self.dtype, coordinate, inputs })
+        let (extents, partials) = (self.extents.clone(), self.partials.clone());
+        Ok(AtTile { coordinate, inputs, extents, partials, ..*self })
+    }
+
+    /// Writes the outputs besides C, once all values of the tile have been computed. All threads of the team take part.
+    pub(in crate::gemm) fn finish(
+        &self,
+        b: &mut Builder,
+        team: &Team<'_>,
+        sums: &Sums,
+        place: &Place,
+        counts: [Expr; 2],
+    ) -> Result<(), Error> {
+        let tiles = Tiles { place, counts, extents: self.extents.clone() };
+        let partials = self.partials.borrow();
+        self.reducing.iter().zip(&*partials).try_for_each(|(reducing, partial)| {
+            b.shared_scope(|b| reducing.finish(b, partial, team, sums, &tiles))
+        })
     }
 
     /// The same for the sums of a row of atoms, (FrgV,1,RestN), in pieces no smaller than they have to be.
@@ -79,7 +106,9 @@ impl AtTile<'_> {
     /// How many values of C are computed together.
     fn together(&self) -> i64 {
         let tensors = self.inputs.iter().filter(|given| matches!(given, Part::Tensor(_))).count() as i64;
-        let most = READ_TOGETHER / tensors.max(1);
+        // What is reduced lies beside what is read.
+        let reduced = if self.reducing.is_empty() { 1 } else { 2 };
+        let most = READ_TOGETHER / (tensors.max(1) * reduced);
         (1 << most.max(1).ilog2()).clamp(STORED_TOGETHER, TOGETHER)
     }
 
@@ -120,14 +149,28 @@ impl AtTile<'_> {
         let mut results = Vec::new();
         for i in 0..static_size("epilogue", sums.layout())? as usize {
             let at = engine::at(&coordinate, i as i64)?;
-            let [x, y] = [0, 1].map(|mode| at.coordinate()[mode].clone());
+            let own = [0, 1].map(|mode| at.coordinate()[mode].clone());
+            let [x, y] = own.clone();
             let coordinate = if self.epilogue.transposed { [y, x] } else { [x, y] };
             let names = inputs.iter().map(|input| &*input.name);
-            let own: Vec<(&str, Scalar)> =
+            let given: Vec<(&str, Scalar)> =
                 names.zip(columns.iter().map(|values| values[i % values.len()].to(computed))).collect();
-            let mut element = Element { value: sum(b, sums, i)?.to(computed), coordinate, inputs: &own };
+            let mut element = Element { value: sum(b, sums, i)?.to(computed), coordinate, inputs: &given };
+            let mut partials = self.partials.borrow_mut();
+            let mut reducing = self.reducing.iter().zip(&mut *partials);
             for node in &self.epilogue.nodes {
-                element.value = b.computing("node of an epilogue", |b| (node.function)(b, &element))?;
+                match &node.step {
+                    Step::Map(function) => {
+                        element.value = b.computing("node of an epilogue", |b| function(b, &element))?;
+                    }
+                    Step::Reduce(_) => {
+                        if let Some((reducing, partial)) = reducing.next() {
+                            // The value is used twice.
+                            element.value = b.hold(&element.value)?;
+                            reducing.take(b, partial, &own, &self.extents, &element.value)?;
+                        }
+                    }
+                }
             }
             // Floats of 8 bits are rounded where they are packed.
             results.push(match self.dtype {

@@ -1,6 +1,6 @@
 //! Ready-made nodes.
 
-use super::{Element, Epilogue, Input, InputKind, Node};
+use super::{Element, Epilogue, Input, InputKind, Node, Step};
 use crate::builder::Builder;
 use crate::{Error, Scalar};
 
@@ -133,6 +133,6 @@ impl Epilogue {
             function(b, element, <[&Scalar; N]>::try_from(values).map_err(wrong)?)
         };
         let reads_tiles = inputs.iter().any(|input| input.kind != InputKind::Scalar);
-        self.with(Node { key, inputs, reads_tiles, function: Arc::new(function) })
+        self.with(Node { key, inputs, reads_tiles, step: Step::Map(Arc::new(function)) })
     }
 }

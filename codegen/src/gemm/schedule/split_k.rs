@@ -12,7 +12,6 @@ use super::sums::{LINE, Team, Vectors, Workspace};
 use crate::algorithm::copy;
 use crate::atom::AUTO_VECTORIZING_COPY;
 use crate::builder::Builder;
-use crate::error::narrow;
 use crate::gemm::mainloop::Sums;
 use crate::{Error, Expr, Smem};
 
@@ -94,7 +93,7 @@ impl Part {
         // For each tile a counter for each block of a cluster.
         let counter = workspace.counter(b, team, &(&(&self.tile * self.cluster) + &self.rank))?;
         let arrivals = self.of / self.cluster;
-        let last = counter.arrive_last(b, narrow("parts", arrivals)?)?;
+        let last = counter.arrive_last(b, &Expr::from(arrivals))?;
         b.if_(&last, |b| {
             let parts = (0..arrivals).map(|i| at(&(&self.rank + i * self.cluster)));
             vectors.add_up(b, &parts.collect::<Result<Vec<_>, Error>>()?, sums, false)?;

@@ -36,6 +36,29 @@ pub(in crate::gemm) struct Workspace {
     arrived: Expr,
 }
 
+impl Team<'_> {
+    /// The semaphore at `place`, which the team uses together.
+    pub(in crate::gemm) fn semaphore(&self, b: &Builder, place: &Gmem) -> Result<Semaphore, Error> {
+        let semaphore = Semaphore::new(b, place)?;
+        let first = Cond::less(&self.thread, &Expr::from(1));
+        Ok(match self.barrier {
+            Some(barrier) => semaphore.among(&first, &Expr::from(barrier), narrow("threads", self.threads)?),
+            None => semaphore,
+        })
+    }
+
+    /// Waits for all threads of the team.
+    pub(in crate::gemm) fn meet(&self, b: &mut Builder) -> Result<(), Error> {
+        match self.barrier {
+            Some(barrier) => b.named_barrier_sync(&Expr::from(barrier), narrow("threads", self.threads)?),
+            None => {
+                b.barrier();
+                Ok(())
+            }
+        }
+    }
+}
+
 impl Workspace {
     /// Declares the parameters.
     pub(in crate::gemm) fn new(b: &mut Builder, sums: &str, arrived: &str) -> Workspace {
@@ -63,12 +86,7 @@ impl Workspace {
         team: &Team<'_>,
         number: &Expr,
     ) -> Result<Semaphore, Error> {
-        let counter = Semaphore::new(b, &Gmem::new(&self.arrived + &(number * SEMAPHORE), DType::U32))?;
-        let first = Cond::less(&team.thread, &Expr::from(1));
-        Ok(match team.barrier {
-            Some(barrier) => counter.among(&first, &Expr::from(barrier), narrow("threads", team.threads)?),
-            None => counter,
-        })
+        team.semaphore(b, &Gmem::new(&self.arrived + &(number * SEMAPHORE), DType::U32))
     }
 }
 

@@ -1,0 +1,83 @@
+//! What a launch gives for the outputs of an epilogue besides C.
+
+use girih_codegen::gemm::{GemmKernel, InputKind, MAX_STRIDE, Output};
+use girih_device::Arg;
+
+use super::{Binding, Given};
+use crate::Error;
+use crate::launch::overlap;
+
+impl Binding<'_> {
+    /// Checks that each output is given, as it is declared, in memory that nothing else of the launch uses: `matrices` are the addresses
+    /// of A, B and C.
+    pub(super) fn check_outputs(&self, kernel: &GemmKernel, matrices: [[u64; 2]; 3]) -> Result<(), Error> {
+        for output in &kernel.outputs {
+            let given = self.given_output(output)?;
+            let own = given.memory.map_or([0; 2], |(_, bytes)| bytes);
+            let others = self.given.iter().filter(|(name, _)| *name != output.name);
+            let others =
+                others.filter_map(|(_, given)| Some(("an input or another output", given.memory?.1)));
+            for (read, bytes) in ["A", "B", "C"].into_iter().zip(matrices).chain(others) {
+                if overlap(own, bytes) > 0 {
+                    let bytes = overlap(own, bytes);
+                    return Err(Error::Overlap { written: "an output of the epilogue", read, bytes });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What is given for an output, which it fits.
+    fn given_output(&self, output: &Output) -> Result<&Given<'_>, Error> {
+        let refuse = |found: String, accepted: String| {
+            Err(Error::Input { name: output.name.clone(), found, accepted })
+        };
+        let Some((_, given)) = self.given.iter().find(|(name, _)| *name == output.name) else {
+            return refuse(String::from("nothing"), output.to_string());
+        };
+        let [m, n] = self.problem.c().extents();
+        let [rows, columns] = if self.transposed { [n, m] } else { [m, n] };
+        let values = match output.kind {
+            InputKind::Row => columns,
+            InputKind::Column => rows,
+            InputKind::Scalar | InputKind::Matrix => 1,
+        };
+        let Some((len, _)) = given.memory.filter(|_| given.dtype == output.dtype) else {
+            let found =
+                given.memory.map_or(String::from("a number"), |_| format!("a buffer of {}", given.dtype));
+            return refuse(found, output.to_string());
+        };
+        if given.pitch.is_some() {
+            return refuse(String::from("a pitch"), String::from("no pitch, which only a matrix has"));
+        }
+        let products = self.problem.batches();
+        let least = if products > 1 { values } else { 0 };
+        if !(least..=MAX_STRIDE).contains(&given.stride) {
+            let accepted = format!("{least} to {MAX_STRIDE}: each product has an output of its own");
+            return refuse(format!("a stride of {}", given.stride), accepted);
+        }
+        let needed = values + (products - 1).max(0) * given.stride;
+        if (len as i64) < needed {
+            return refuse(format!("{len} elements"), format!("{needed} elements or more"));
+        }
+        Ok(given)
+    }
+
+    /// The address of an output, by its name.
+    pub(super) fn output(&self, kernel: &GemmKernel, name: &str) -> Result<Option<Arg<'_>>, Error> {
+        let output = kernel.outputs.iter().find(|output| output.name == name);
+        output.map(|output| Ok(self.given_output(output)?.arg)).transpose()
+    }
+
+    /// The distance of the outputs of a batch, by the name.
+    pub(super) fn output_stride(&self, kernel: &GemmKernel, name: &str) -> Result<Option<Arg<'_>>, Error> {
+        let output = kernel.outputs.iter().find(|output| output.name == name);
+        output.map(|output| Ok(Arg::U64(self.given_output(output)?.stride as u64))).transpose()
+    }
+
+    /// What the tiles leave of an output (0), or the semaphores of their lines (1).
+    pub(super) fn left(&self, kernel: &GemmKernel, name: &str, part: usize) -> Option<Arg<'_>> {
+        let number = kernel.outputs.iter().position(|output| output.name == name)?;
+        Some(Arg::from(&self.workspace?.reductions.get(number)?[part]))
+    }
+}
