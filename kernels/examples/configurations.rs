@@ -1,7 +1,7 @@
 //! Writes kernels of configurations that can be chosen into a folder, a PTX module each, for `cargo xtask ratchet`.
 //!
 //! Of products they are few: if two facts are true together of some configuration of a kernel, they are true together of one that is written.
-//! With `--all` behind the folder, every configuration is written.
+//! With `--all` behind the folder, every configuration is written. Those with outputs besides C are a few of each kernel in any case.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -9,18 +9,20 @@ use std::path::Path;
 use girih_codegen::Kernel;
 use girih_codegen::gemm::{Batch, Mainloop, Major, Schedule, Store, generate, repitch};
 use girih_kernels::copy::Problem;
-use girih_kernels::gemm::{Epilogue, GemmConfig, Input, choose, passes};
+use girih_kernels::gemm::{Epilogue, GemmConfig, Input, Output, Reduction, choose, passes};
 use girih_layout::Lay;
 use girih_tensor::DType;
 
 /// Epilogues: none; a bias, GELU and a residual, as in a linear layer of a network (of f64, without GELU); the same from memory of any
 /// alignment.
 const EPILOGUES: [&str; 3] = ["plain", "linear", "unaligned"];
+/// The linear layer, with the sums of C's columns and rows and the largest absolute value (of f64, the sum of all) as outputs besides C.
+const REDUCED: &str = "reduced";
 
 /// A kernel to be written.
 struct Case {
     config: GemmConfig,
-    /// One of [`EPILOGUES`].
+    /// One of [`EPILOGUES`], or [`REDUCED`].
     epilogue: &'static str,
     /// What is true of it, as words of its name.
     facts: Vec<String>,
@@ -83,6 +85,14 @@ impl Case {
         };
         match self.epilogue {
             "linear" => linear(bias, residual),
+            REDUCED => [
+                Output::row("columns", Reduction::Sum),
+                Output::column("rows", Reduction::Sum),
+                Output::scalar("most", if dtype == DType::F64 { Reduction::Sum } else { Reduction::AbsMax }),
+            ]
+            .into_iter()
+            .map(|output| Output { dtype: if dtype == DType::F64 { dtype } else { output.dtype }, ..output })
+            .fold(linear(bias, residual), Epilogue::reduce),
             "unaligned" => linear(bias.unaligned(), residual.unaligned()),
             _ => Epilogue::new(),
         }
@@ -118,6 +128,23 @@ fn shared_out(config: &GemmConfig) -> String {
     }
     word += if config.c_major == Major::Mn { "-columns" } else { "" };
     word + if config.programmatic { "-early" } else { "" }
+}
+
+/// Cases with outputs besides C: of one dtype for each kind of kernel, one for each tile and each way in which C is stored.
+fn reduced() -> impl Iterator<Item = Case> {
+    let mut seen = BTreeSet::new();
+    let of_one_dtype = |config: &GemmConfig| {
+        matches!(config.atom().a_type, DType::Bf16 | DType::F32 | DType::F64 | DType::E4m3)
+    };
+    let all = choose::all().filter(choose::takes_outputs).filter(of_one_dtype);
+    let cases = all.map(|config| {
+        let epilogue = Case::new(config, REDUCED).epilogue();
+        Case::new(choose::with_room(config, &epilogue), REDUCED)
+    });
+    cases.filter(move |case| {
+        let stored = case.facts.iter().find(|fact| fact.starts_with('c')).cloned();
+        seen.insert((case.config.name, case.facts[1].clone(), stored))
+    })
 }
 
 /// Cases that have all pairs of facts that are not `covered` yet: again and again one of those with most new ones.
@@ -198,7 +225,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     } else {
         kernels.flat_map(|cases| covering(cases, &mut covered)).collect()
     };
-    for case in chosen {
+    let reduced: Vec<Case> = reduced().collect();
+    for case in chosen.into_iter().chain(&reduced) {
         write(&folder, &case.facts.join("."), &generate(&case.config, &case.epilogue())?.kernel)?;
     }
     // A pass that copies one matrix is a part of one that copies two, and which of the two is A does not matter.

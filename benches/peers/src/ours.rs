@@ -108,7 +108,7 @@ impl Drop for Tried<'_> {
 pub(crate) fn chosen(bench: &Bench, product: &Product, problem: &Problem) -> Result<GemmConfig, Failure> {
     let limits = bench.device.limits();
     let kind = product.kernel.unwrap_or_else(|| KernelKind::for_problem(problem, limits.sm));
-    let problem = problem.with_epilogue(!epilogue(product).is_empty());
+    let problem = problem.with_epilogue(&epilogue(product));
     Ok(choose(&problem, kind, limits.multiprocessors)?)
 }
 

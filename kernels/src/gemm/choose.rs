@@ -22,8 +22,8 @@ use crate::launch::widest;
 pub use configs::all;
 pub(super) use configs::taken;
 pub(super) use mixed::candidates as mixed_candidates;
-pub use plan::takes_epilogues;
 pub(super) use plan::{LEAST_STAGES, MOST_STAGES, PROMOTION, promoted};
+pub use plan::{takes_epilogues, takes_outputs};
 pub use plans::measured;
 pub(super) use plans::together;
 pub use reasons::reasons;
@@ -91,7 +91,7 @@ impl std::str::FromStr for KernelKind {
 /// What a kernel may rely on are facts: which modes are contiguous, and what divides the pitches and N. Which tile is fastest depends
 /// on M and N. A and B that the kernel does not take as they lie are copied ([`repitched`](super::repitched)). What an epilogue
 /// reads comes in pieces that fit the registers beside the sums of most tiles; the largest are for products without one
-/// ([`Problem::with_epilogue`]).
+/// ([`Problem::with_epilogue`]), and outputs besides C leave the smaller ones.
 ///
 /// # Errors
 /// [`Error::Kernel`] if the kernel does not take the dtype, or not with these contiguous modes.
@@ -115,7 +115,8 @@ pub(super) fn is_invariant(config: &GemmConfig) -> bool {
     matches!(config.schedule, Schedule::Raster { .. } | Schedule::Persistent { alternate: false })
 }
 
-/// The configuration with as many stages less as leave shared memory for what an epilogue reduces.
+/// The configuration with room for what an epilogue reduces: with as many stages less as leave shared memory for it, and by warps of tensor
+/// cores with so many threads that each has registers for it.
 ///
 /// # Examples
 /// ```
@@ -130,7 +131,13 @@ pub(super) fn is_invariant(config: &GemmConfig) -> bool {
 /// # Ok::<(), girih_kernels::Error>(())
 /// ```
 pub fn with_room(mut config: GemmConfig, epilogue: &Epilogue) -> GemmConfig {
-    while !epilogue.outputs().is_empty() && config.takes(epilogue).is_err() {
+    if epilogue.outputs().is_empty() {
+        return config;
+    }
+    if let Mainloop::Multistage(_) = config.mainloop {
+        return configs::spread(config);
+    }
+    while config.takes(epilogue).is_err() {
         let Mainloop::WarpSpecialized(parts) = &mut config.mainloop else { break };
         if parts.stages == 2 {
             break;
@@ -242,6 +249,7 @@ fn fastest(problem: &Problem, input: &Input, multiprocessors: u32) -> (WarpSpeci
             store: (stored(&oriented, &[line]) != line).then(|| stored(&oriented, &STORES_SM90)),
             promotes: problem.promotes(),
             fused: problem.is_fused(),
+            reduces: problem.reduces(),
             scales: oriented.block_scales(),
             plan,
         }

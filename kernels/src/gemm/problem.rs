@@ -1,7 +1,9 @@
 //! What is to be multiplied.
 
 use girih_codegen::Operand;
-use girih_codegen::gemm::{BlockScales, MAX_BATCHES, MAX_EXTENT, MAX_STRIDE, Major, MixedInput, outputs};
+use girih_codegen::gemm::{
+    BlockScales, Epilogue, MAX_BATCHES, MAX_EXTENT, MAX_STRIDE, Major, MixedInput, outputs,
+};
 use girih_tensor::DType;
 
 use super::matrix::{ALIGNMENT, Matrix};
@@ -140,6 +142,7 @@ pub struct Problem {
     sums: DType,
     fast: bool,
     fused: bool,
+    reduces: bool,
     invariant: bool,
     /// How an operand, A or B, lies in memory, if it has scales.
     mixed: Option<(Operand, MixedInput)>,
@@ -177,6 +180,7 @@ impl Problem {
             sums: sums(dtype),
             fast: false,
             fused: false,
+            reduces: false,
             invariant: false,
             mixed: None,
             blocks: None,
@@ -469,15 +473,20 @@ impl Problem {
         is_promoted(self.dtype) && !self.fast
     }
 
-    /// The same with an epilogue that computes something of the sums, for which a kernel needs registers beside them.
+    /// The same with an epilogue, for which a kernel needs registers beside the sums.
     #[must_use]
-    pub fn with_epilogue(self, fused: bool) -> Problem {
-        Problem { fused, ..self }
+    pub fn with_epilogue(self, epilogue: &Epilogue) -> Problem {
+        Problem { fused: !epilogue.is_empty(), reduces: !epilogue.outputs().is_empty(), ..self }
     }
 
     /// Whether an epilogue computes something of the sums ([`Problem::with_epilogue`]).
     pub fn is_fused(&self) -> bool {
         self.fused
+    }
+
+    /// Whether an epilogue has outputs besides C ([`Problem::with_epilogue`]).
+    pub fn reduces(&self) -> bool {
+        self.reduces
     }
 
     /// The same with rows of C that have the same bits whatever M, the other rows and their place among them are, and however many

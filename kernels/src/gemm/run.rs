@@ -129,7 +129,7 @@ impl Gemms {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn fused(&self, problem: &Problem, kind: KernelKind, epilogue: &Epilogue) -> Result<Gemm, Error> {
-        let chosen = self.chosen(&problem.with_epilogue(!epilogue.is_empty()), kind)?;
+        let chosen = self.chosen(&problem.with_epilogue(epilogue), kind)?;
         self.configured(problem, choose::with_room(chosen, epilogue), epilogue)
     }
 
@@ -141,7 +141,10 @@ impl Gemms {
         }
         let is_recorded = kind == KernelKind::Sm90 && !problem.is_invariant();
         let recorded = if is_recorded { self.records.config(problem)? } else { None };
-        let recorded = recorded.filter(|config| !problem.is_fused() || choose::takes_epilogues(config));
+        let recorded = recorded.filter(|config| {
+            (!problem.is_fused() || choose::takes_epilogues(config))
+                && (!problem.reduces() || choose::takes_outputs(config))
+        });
         let config = match recorded {
             Some(config) => config,
             None => choose(problem, kind, self.device.limits().multiprocessors)?,

@@ -89,8 +89,8 @@ pub(crate) fn verify_one<T: Element + Pod>(
     kind: KernelKind,
     number: usize,
 ) -> Result<(), Failure> {
-    let config = choose(&problem.with_epilogue(true), kind, device.limits().multiprocessors)?;
     let (epilogue, expected) = &epilogues()[number];
+    let config = choose(&problem.with_epilogue(epilogue), kind, device.limits().multiprocessors)?;
     let verified = verify::<T>(gemms, device, problem, config, epilogue, *expected);
     verified.map_err(|e| format!("{problem:?} by {kind:?}, {epilogue:?}: {e}").into())
 }

@@ -26,8 +26,9 @@ fn epilogue() -> Epilogue {
         .plus(Input::row("bias", DType::F32))
         .reduce(Output::column("rows", Reduction::Sum))
         .scale_by(-0.75)
-        .reduce(Output::column("most", Reduction::AbsMax))
+        // One that is combined across warps last, before one that begins anew.
         .amax("amax")
+        .reduce(Output::column("most", Reduction::AbsMax))
 }
 
 /// Runs `problem` by every kernel of `kinds`, by another schedule than the chosen one if there is one.
@@ -38,7 +39,7 @@ pub(crate) fn verify_all<T: Element + Pod>(
     schedule: Option<Schedule>,
 ) -> Result<(), Failure> {
     for &kind in kinds {
-        let chosen = choose(&problem.with_epilogue(true), kind, device.limits().multiprocessors)?;
+        let chosen = choose(&problem.with_epilogue(&epilogue()), kind, device.limits().multiprocessors)?;
         let config = schedule.map_or(chosen, |schedule| configs::scheduled(chosen, schedule));
         let config = choose::with_room(config, &epilogue());
         verify::<T>(device, problem, config).map_err(|e| format!("{problem:?} by {config:?}: {e}"))?;

@@ -125,10 +125,12 @@ fn mixed() -> Result<Vec<Problem>, Failure> {
 /// Problems of every dtype, layout and alignment choose every configuration of the list, and no other one.
 #[test]
 fn what_can_be_chosen_is_the_list() -> Result<(), Failure> {
+    let (relu, amax) = (Epilogue::new().relu(), Epilogue::new().amax("amax"));
     let mut chosen = BTreeSet::new();
     let mut visit = |problem: &Problem, kind, multiprocessors| {
         // Sums of another kind, where the dtype has one.
         let other = problem.with_sums(DType::F16).unwrap_or(problem.with_fast_accumulation(true));
+        let kept = problem.output();
         let kinds = [Some(*problem), Some(other).filter(|other| other != problem)];
         let all = problem
             .outputs()
@@ -137,9 +139,14 @@ fn what_can_be_chosen_is_the_list() -> Result<(), Failure> {
         for (&output, problem) in all {
             let single = problem.with_output(output)?;
             for problem in [single, single.batched(2, [Some(0), Some(0), None])?] {
-                let fused = choose(&problem.with_epilogue(true), kind, multiprocessors)?;
+                let fused = choose(&problem.with_epilogue(&relu), kind, multiprocessors)?;
                 assert!(choose::takes_epilogues(&fused), "{problem:?}: {fused:?}");
                 chosen.insert(text(&fused));
+                if output == kept {
+                    let reducing = choose(&problem.with_epilogue(&amax), kind, multiprocessors)?;
+                    assert!(choose::takes_outputs(&reducing), "{problem:?}: {reducing:?}");
+                    chosen.insert(text(&reducing));
+                }
                 chosen.insert(text(&choose(&problem, kind, multiprocessors)?));
                 // Which does not depend on how many multiprocessors there are.
                 if multiprocessors == 132 {

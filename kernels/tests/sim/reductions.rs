@@ -1,8 +1,8 @@
 //! Outputs of an epilogue besides C on the simulator with every check enabled, and what is refused.
 
-use girih_codegen::gemm::Schedule;
+use girih_codegen::gemm::{Mainloop, Schedule};
 use girih_kernels::gemm::{
-    Epilogue, Gemms, Given, Input, KernelKind, Layout, Order, Output, Problem, Reduction,
+    Epilogue, Gemms, Given, Input, KernelKind, Layout, Order, Output, Problem, Reduction, choose,
 };
 use girih_tensor::DType;
 use half::bf16;
@@ -158,5 +158,19 @@ fn what_is_given_must_fit_the_outputs() -> Result<(), Failure> {
         let told = gemms.fused(&problem, KernelKind::Simt, &refused).expect_err("refused").to_string();
         assert!(told.starts_with("output of an epilogue = "), "{told}");
     }
+    Ok(())
+}
+
+/// Teams that take tiles by turns would meet at one barrier.
+#[test]
+fn teams_are_refused() -> Result<(), Failure> {
+    let problem = Problem::new(DType::Bf16, [256, 256, 64], Layout::Tn)?;
+    let mut config = choose(&problem, KernelKind::Sm90, 132)?;
+    let Mainloop::WarpSpecialized(parts) = &mut config.mainloop else {
+        return Err("a multistage kernel".into());
+    };
+    (parts.teams, parts.registers) = (2, [40, 104]);
+    let told = config.takes(&Epilogue::new().amax("amax")).expect_err("refused").to_string();
+    assert!(told.contains("1 for an epilogue with outputs besides C"), "{told}");
     Ok(())
 }

@@ -306,10 +306,12 @@ impl<'a> Reduced<'a> {
             let value = self.of_tiles(b, [thread, &Expr::from(0)], *threads, &Cond::Always)?;
             let value = b.hold(&value)?;
             self.across(b, &Partial { values: vec![(Expr::from(0), value)], ..Partial::default() })?;
-            return self.for_each_value(b, |b, slot, inside| {
+            self.for_each_value(b, |b, slot, inside| {
                 let value = self.of_block(b, slot, inside)?;
                 self.store(b, &self.out(slot), &value, inside)
-            });
+            })?;
+            // The next output, or tile, has its values in the same place.
+            return self.team.meet(b);
         };
         self.for_each_value(b, |b, slot, inside| {
             let at = &self.first + slot;

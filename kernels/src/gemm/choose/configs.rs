@@ -210,6 +210,7 @@ fn warp_specialized(input: &'static Input, batch: Batch) -> impl Iterator<Item =
                     promotes,
                     scales,
                     fused: false,
+                    reduces: false,
                     plan,
                 }
             })
@@ -455,6 +456,18 @@ impl MultistageFacts {
             programmatic: false,
         }
     }
+}
+
+/// A configuration of warps of tensor cores by twice the threads, or with half the tile, where a thread has more sums than leave registers for
+/// what an epilogue reduces.
+pub(super) fn spread(mut config: GemmConfig) -> GemmConfig {
+    let Mainloop::Multistage(parts) = &mut config.mainloop else { return config };
+    if parts.atom.c_type == DType::F64 && config.tile == DOUBLES {
+        config.tile[1] /= 2;
+    } else if config.tile[..2] == WIDE[..2] && parts.atoms == FOUR_WARPS {
+        parts.atoms = EIGHT_WARPS;
+    }
+    config
 }
 
 /// The contiguous modes of what `wgmma` multiplies, where A and B have these: of 16 bits the same, of others K.

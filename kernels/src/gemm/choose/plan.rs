@@ -52,6 +52,9 @@ const SCALED: i64 = 64;
 /// The same where the sums alone take as many registers as these.
 const MANY_SUMS: i64 = 192;
 const REGISTERS_FOR_MANY: [u32; 2] = [24, 240];
+/// The registers of a thread for sums, and for what it has of each of its columns, beside which there are registers for outputs besides C:
+/// of one block alone, and with a multicast.
+const REDUCED: [i64; 2] = [96, 80];
 
 /// Instructions along K after which sums are promoted: those of 128 elements of 8 bits.
 pub(in crate::gemm) const PROMOTION: i64 = 4;
@@ -156,6 +159,10 @@ pub(super) struct WarpSpecializedFacts {
     ///
     /// [`Problem::is_fused`]: crate::gemm::Problem::is_fused
     pub(super) fused: bool,
+    /// Whether there are outputs besides C ([`Problem::reduces`]).
+    ///
+    /// [`Problem::reduces`]: crate::gemm::Problem::reduces
+    pub(super) reduces: bool,
     /// The scales of blocks of A and B, if these have scales. Then sums are promoted.
     pub(super) scales: Option<BlockScales>,
     pub(super) plan: Plan,
@@ -184,6 +191,18 @@ pub fn takes_epilogues(config: &GemmConfig) -> bool {
     // An epilogue's addresses for several atoms, one below the other, take registers as well.
     let stacked = config.tile[0] > threads / 2 && matches!(config.store, Store::Coalesced { .. });
     sums <= MANY && !stacked
+}
+
+/// Whether [`choose`](crate::gemm::choose()) names a configuration for products with an epilogue that has outputs besides C too: unless the
+/// sums, and what a thread has of each column, leave no registers for these. A multistage kernel gets twice the threads for them
+/// ([`with_room`](super::with_room)).
+pub fn takes_outputs(config: &GemmConfig) -> bool {
+    let Mainloop::WarpSpecialized(parts) = &config.mainloop else { return true };
+    let ([rows, columns, _], threads) = (config.tile, i64::from(parts.threads().unwrap_or(0)) - 128);
+    let [alone, multicast] = REDUCED;
+    let most = if parts.multicast > 1 { multicast } else { alone };
+    // A thread has a quarter of the columns of two rows.
+    takes_epilogues(config) && rows * columns / threads.max(1) + columns / 4 <= most
 }
 
 impl WarpSpecializedFacts {
@@ -256,9 +275,11 @@ impl WarpSpecializedFacts {
         let scaled = by_columns && (sums > SCALED || sums == SCALED && more);
         !(multicasts || many || most || scaled)
             && self.room().1 >= LEAST_STAGES
-            && self
-                .config(input)
-                .is_ok_and(|config| config.check().is_ok() && (!self.fused || takes_epilogues(&config)))
+            && self.config(input).is_ok_and(|config| {
+                config.check().is_ok()
+                    && (!self.fused || takes_epilogues(&config))
+                    && (!self.reduces || takes_outputs(&config))
+            })
     }
 
     /// The configuration.
