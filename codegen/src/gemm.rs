@@ -25,7 +25,7 @@ mod schedule;
 pub use crate::atom::Major;
 pub use batch::{Batch, MAX_BATCHES, MAX_STRIDE};
 pub use config::{GemmConfig, Store, outputs};
-pub use epilogue::{Element, Epilogue, Input, InputKind, Output, Reduction};
+pub use epilogue::{Activation, Element, Epilogue, Input, InputKind, Output, Reduction};
 pub use interface::{GemmKernel, MAX_EXTENT, Param};
 pub use mainloop::{
     BlockScales, Consumer, Feed, Mainloop, MixedInput, Multistage, MultistageMainloop, Producer, SharedTile,

@@ -1,7 +1,7 @@
 //! Writes kernels of configurations that can be chosen into a folder, a PTX module each, for `cargo xtask ratchet`.
 //!
 //! Of products they are few: if two facts are true together of some configuration of a kernel, they are true together of one that is written.
-//! With `--all` behind the folder, every configuration is written. Those with outputs besides C are a few of each kernel in any case.
+//! With `--all` behind the folder, every configuration is written. Those with outputs besides C, or with a gate, are a few of each kernel in any case.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -9,7 +9,7 @@ use std::path::Path;
 use girih_codegen::Kernel;
 use girih_codegen::gemm::{Batch, Mainloop, Major, Schedule, Store, generate, repitch};
 use girih_kernels::copy::Problem;
-use girih_kernels::gemm::{Epilogue, GemmConfig, Input, Output, Reduction, choose, passes};
+use girih_kernels::gemm::{Activation, Epilogue, GemmConfig, Input, Output, Reduction, choose, passes};
 use girih_layout::Lay;
 use girih_tensor::DType;
 
@@ -18,11 +18,13 @@ use girih_tensor::DType;
 const EPILOGUES: [&str; 3] = ["plain", "linear", "unaligned"];
 /// The linear layer, with the sums of C's columns and rows and the largest absolute value (of f64, the sum of all) as outputs besides C.
 const REDUCED: &str = "reduced";
+/// A bias of the product, a gate of pairs of columns and a residual of C.
+const GATED: &str = "gated";
 
 /// A kernel to be written.
 struct Case {
     config: GemmConfig,
-    /// One of [`EPILOGUES`], or [`REDUCED`].
+    /// One of [`EPILOGUES`], [`REDUCED`] or [`GATED`].
     epilogue: &'static str,
     /// What is true of it, as words of its name.
     facts: Vec<String>,
@@ -85,6 +87,7 @@ impl Case {
         };
         match self.epilogue {
             "linear" => linear(bias, residual),
+            GATED => Epilogue::new().plus(bias).gated(Activation::Silu).plus(residual),
             REDUCED => [
                 Output::row("columns", Reduction::Sum),
                 Output::column("rows", Reduction::Sum),
@@ -130,16 +133,19 @@ fn shared_out(config: &GemmConfig) -> String {
     word + if config.programmatic { "-early" } else { "" }
 }
 
-/// Cases with outputs besides C: of one dtype for each kind of kernel, one for each tile and each way in which C is stored.
-fn reduced() -> impl Iterator<Item = Case> {
+/// Cases with outputs besides C, or with a gate: of one dtype for each kind of kernel, one for each tile and each way in which C is stored.
+fn few(epilogue: &'static str) -> impl Iterator<Item = Case> {
     let mut seen = BTreeSet::new();
-    let of_one_dtype = |config: &GemmConfig| {
-        matches!(config.atom().a_type, DType::Bf16 | DType::F32 | DType::F64 | DType::E4m3)
+    let of_one_dtype = move |config: &GemmConfig| {
+        // Activations are of f32.
+        let f64s = config.atom().a_type == DType::F64 && epilogue != GATED;
+        f64s || matches!(config.atom().a_type, DType::Bf16 | DType::F32 | DType::E4m3)
     };
     let all = choose::all().filter(choose::takes_outputs).filter(of_one_dtype);
-    let cases = all.map(|config| {
-        let epilogue = Case::new(config, REDUCED).epilogue();
-        Case::new(choose::with_room(config, &epilogue), REDUCED)
+    let cases = all.filter_map(move |config| {
+        let nodes = Case::new(config, epilogue).epilogue();
+        let config = choose::with_room(config, &nodes);
+        config.takes(&nodes).is_ok().then(|| Case::new(config, epilogue))
     });
     cases.filter(move |case| {
         let stored = case.facts.iter().find(|fact| fact.starts_with('c')).cloned();
@@ -225,8 +231,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     } else {
         kernels.flat_map(|cases| covering(cases, &mut covered)).collect()
     };
-    let reduced: Vec<Case> = reduced().collect();
-    for case in chosen.into_iter().chain(&reduced) {
+    let special: Vec<Case> = [REDUCED, GATED].into_iter().flat_map(few).collect();
+    for case in chosen.into_iter().chain(&special) {
         write(&folder, &case.facts.join("."), &generate(&case.config, &case.epilogue())?.kernel)?;
     }
     // A pass that copies one matrix is a part of one that copies two, and which of the two is A does not matter.

@@ -226,6 +226,14 @@ pub enum Error {
         /// What would be accepted.
         accepted: String,
     },
+    /// A product with gated pairs of columns that cannot be computed so.
+    #[error("gated pairs of columns: {found}, but accepted is {accepted}")]
+    Gated {
+        /// What was asked for.
+        found: String,
+        /// What would be accepted.
+        accepted: &'static str,
+    },
     /// A configuration that does not multiply the problem's matrices.
     #[error("the configuration's {what} are {found}: the problem takes {accepted}")]
     Configuration {

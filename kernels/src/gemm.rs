@@ -18,12 +18,12 @@ pub use bind::Given;
 pub use candidates::{candidates, configurations, described, portable};
 pub use choose::{KernelKind, choose};
 pub use girih_codegen::gemm::{
-    BlockScales, Element, Epilogue, GemmConfig, Input, InputKind, MixedInput, Output, Reduction,
+    Activation, BlockScales, Element, Epilogue, GemmConfig, Input, InputKind, MixedInput, Output, Reduction,
 };
 pub use matrix::Matrix;
 pub use prepared::Prepared;
 pub use problem::{INPUTS, Layout, Order, Problem};
 pub use records::{Record, Records};
-pub use reference::{Check, check, dequantized};
+pub use reference::{Check, check, check_gated, dequantized};
 pub use repitch::{passes, repitched};
 pub use run::{Gemm, Gemms, kernels};

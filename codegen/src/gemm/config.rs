@@ -5,7 +5,7 @@ use girih_tensor::DType;
 
 use super::{Batch, BlockScales, Epilogue, Mainloop, MixedInput, Schedule, WarpSpecialized, epilogue};
 use crate::Error;
-use crate::atom::{Major, MmaAtom};
+use crate::atom::{Major, MmaAtom, MmaKind};
 use crate::engine::element_bytes;
 use crate::tiled::mma::{Operand, TiledMma};
 
@@ -226,6 +226,21 @@ impl GemmConfig {
         self.store.check(self)
     }
 
+    /// Checks that pairs of columns can become one of C: each thread has both, and stores what it makes of them.
+    fn takes_gate(&self) -> Result<(), Error> {
+        if self.c_major != Major::K {
+            return refuse("c_major", format!("{:?}", self.c_major), "K for a gated epilogue");
+        }
+        if !matches!(self.store, Store::Direct { vector: 1 }) {
+            let accepted = "a direct store of single elements for a gated epilogue";
+            return refuse("store", format!("{:?}", self.store), accepted);
+        }
+        if self.atom().kind == MmaKind::Fma {
+            return refuse("atom", self.atom().name(), "an atom of tensor cores for a gated epilogue");
+        }
+        Ok(())
+    }
+
     /// Checks that the configuration can be built with `epilogue`: it does what [`GemmConfig::check`] does, and checks that the stages of a
     /// warp-specialised mainloop leave shared memory for what the epilogue reduces, which a single team of warpgroups does.
     ///
@@ -233,6 +248,10 @@ impl GemmConfig {
     /// Those of [`GemmConfig::check`].
     pub fn takes(&self, epilogue: &Epilogue) -> Result<(), Error> {
         self.check()?;
+        epilogue.check_gate()?;
+        if epilogue.is_gated() {
+            self.takes_gate()?;
+        }
         let Mainloop::WarpSpecialized(parts) = &self.mainloop else { return Ok(()) };
         if parts.teams > 1 && !epilogue.outputs().is_empty() {
             // They would meet at one barrier and have one place in shared memory.

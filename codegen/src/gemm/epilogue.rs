@@ -2,6 +2,7 @@
 
 mod apply;
 mod direct;
+mod gate;
 mod nodes;
 mod output;
 mod reduce;
@@ -22,6 +23,8 @@ use crate::{Error, Expr, Gmem, Scalar};
 
 pub(super) use apply::AtTile;
 pub(super) use direct::store;
+pub use gate::Activation;
+pub(super) use gate::for_pairs;
 pub use output::{Output, Reduction};
 pub(super) use reduce::Reducing;
 pub(super) use staged::{Out, Rows, Staged, shared_bytes};
@@ -69,6 +72,8 @@ enum Step {
     Map(Function),
     /// It passes the value on, and reduces it with others.
     Reduce(Output),
+    /// It makes one value of those of two neighbouring columns.
+    Gate(Activation),
 }
 
 /// The function of a node.
@@ -276,7 +281,9 @@ impl Epilogue {
     pub fn is_same(&self, other: &Epilogue) -> bool {
         let same = |(a, b): (&Node, &Node)| match (&a.step, &b.step) {
             (Step::Map(a), Step::Map(b)) => Arc::ptr_eq(a, b),
-            (a, b) => matches!((a, b), (Step::Reduce(a), Step::Reduce(b)) if a == b),
+            (Step::Reduce(a), Step::Reduce(b)) => a == b,
+            (Step::Gate(a), Step::Gate(b)) => a == b,
+            _ => false,
         };
         self == other && self.nodes.iter().zip(&other.nodes).all(same)
     }
@@ -341,12 +348,12 @@ impl Epilogue {
         }
     }
 
-    /// Declares the inputs' parameters, and makes (M,N) tensors of the inputs.
+    /// Declares the inputs' parameters, and makes (M,N) tensors of the inputs, or tensors of C's shape behind a gate.
     pub(super) fn declare(
         &self,
         b: &mut Builder,
         config: &GemmConfig,
-        shape: &Shape,
+        [shape, shape_of_c]: [&Shape; 2],
         params: &mut Vec<Param>,
     ) -> Result<Vec<Given>, Error> {
         let (mut given, inputs) = (Vec::new(), self.inputs());
@@ -360,6 +367,8 @@ impl Epilogue {
                     accepted,
                 });
             }
+            // What nodes behind a gate read has C's columns.
+            let shape = if self.is_behind_gate(&input.name) { shape_of_c } else { shape };
             given.push(self.declare_input(b, config, input, shape, params)?);
         }
         Ok(given)

@@ -11,7 +11,7 @@ use girih_tensor::{Slice, Tensor};
 
 use super::batch::{Batch, Strided, Tensors};
 use super::config::Store;
-use super::epilogue::{AtTile, Epilogue, Given, Input, Output, Part, Reducing};
+use super::epilogue::{AtTile, Epilogue, Given, Input, Output, Part, Reducing, for_pairs};
 use super::mainloop::{Sums, k_tiles};
 use super::scales::{Scaled, Scales};
 use super::schedule::{
@@ -362,7 +362,8 @@ impl<'a> Interface<'a> {
             }
         };
         let shape = Shape::flat(&[Int::symbol(symbols[0]), Int::symbol(symbols[1])])?;
-        let inputs = epilogue.declare(b, config, &shape, &mut params)?;
+        let shape_of_c = shape_of_c(&symbols, epilogue)?;
+        let inputs = epilogue.declare(b, config, [&shape, &shape_of_c], &mut params)?;
         let reducing = epilogue.declare_outputs(b, config, &mut params)?;
         Ok(Interface {
             config,
@@ -417,7 +418,11 @@ impl<'a> Interface<'a> {
         let pitch = Stride::Int(Int::symbol(self.symbols[3 + operand as usize]));
         let one = Stride::Int(Int::fixed(1));
         let strides = if major == Major::K { [pitch, one] } else { [one, pitch] };
-        Ok(Lay::new(&self.shape(operand)?, &Strides::flat(&strides)?)?)
+        let shape = match operand {
+            Operand::C => shape_of_c(&self.symbols, self.epilogue)?,
+            _ => self.shape(operand)?,
+        };
+        Ok(Lay::new(&shape, &Strides::flat(&strides)?)?)
     }
 
     /// The matrices of an operand that is taken by its address.
@@ -481,7 +486,15 @@ impl<'a> Interface<'a> {
 
     /// The tile of C at `tile`, (TileM,TileN), where C is taken by its address.
     pub(super) fn tensor_of_c(&self, tile: &Place) -> Result<Tensor<Gmem>, Error> {
-        self.tile_of_c(&self.tensors(Operand::C)?.at(tile), tile)
+        let whole = self.tensors(Operand::C)?.at(tile);
+        if self.epilogue.is_gated() { self.half_tile(&whole, tile) } else { self.tile_of_c(&whole, tile) }
+    }
+
+    /// The tile at `tile` of a tensor of C's shape, half as wide as the tile of sums, with each column for a pair of sums.
+    fn half_tile(&self, whole: &Tensor<Gmem>, tile: &Place) -> Result<Tensor<Gmem>, Error> {
+        let [m, n] = tile.extents;
+        let at = [Slice::At(tile.row.clone()), Slice::At(tile.column.clone())];
+        for_pairs(&whole.local_tile(&shape_tiler(&[m, n / 2])?, &at)?)
     }
 
     /// The tile at `tile`, (TileM,TileN), of a tensor that lies like C.
@@ -499,10 +512,14 @@ impl<'a> Interface<'a> {
         let identity = Tensor::new(Counting::new(2), Lay::identity(&self.shape(Operand::C)?)?);
         let coordinate = mine.partition(Operand::C, &self.tile_of_c(&identity, tile)?)?; // (FrgV,RestM,RestN)
         let mut inputs = Vec::new();
-        for place in &self.inputs {
+        for (place, input) in self.inputs.iter().zip(self.epilogue.inputs()) {
             inputs.push(match place {
                 Given::Tensors(all) => {
-                    let tile = self.tile_of_c(&all.at(tile), tile)?; // (TileM,TileN)
+                    let whole = all.at(tile);
+                    let tile = match self.epilogue.is_behind_gate(&input.name) {
+                        true => self.half_tile(&whole, tile)?,  // (TileM,(2,TileN/2))
+                        false => self.tile_of_c(&whole, tile)?, // (TileM,TileN)
+                    };
                     Part::Tensor(Box::new(mine.partition(Operand::C, &tile)?)) // (FrgV,RestM,RestN)
                 }
                 Given::Scalar(value) => Part::Scalar(value.clone()),
@@ -608,6 +625,7 @@ fn sizes(
             _ => (Param::Pitch(Operand::ALL[i - 3]), by_pointer(i - 3), 1),
         };
         let divisor = match i {
+            1 if epilogue.is_gated() => 2,
             0 | 1 if i == config.c_contiguous() => config.aligned(Operand::C)?,
             0 | 1 => 1,
             2 => config.aligned_k()?,
@@ -620,4 +638,10 @@ fn sizes(
         }
     }
     Ok(symbols)
+}
+
+/// The extents of C, which has half as many columns as the product where pairs of these are gated.
+fn shape_of_c(symbols: &[Symbol; 6], epilogue: &Epilogue) -> Result<Shape, Error> {
+    let [m, n] = [0, 1].map(|mode| Int::symbol(symbols[mode]));
+    Ok(Shape::flat(&[m, if epilogue.is_gated() { n.ceil_div(Int::fixed(2))? } else { n }])?)
 }

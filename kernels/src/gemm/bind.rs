@@ -3,13 +3,13 @@
 mod outputs;
 
 use girih_codegen::Operand;
-use girih_codegen::gemm::{GemmKernel, Input, InputKind, MAX_EXTENT, MAX_STRIDE, Output, Param};
+use girih_codegen::gemm::{Epilogue, GemmKernel, Input, InputKind, MAX_EXTENT, MAX_STRIDE, Output, Param};
 use girih_device::{Arg, Buffer, BufferArg, Kernel, Launch, LaunchConfig, Pod, TensorMap};
 use girih_tensor::{DType, Element};
 
 use super::repitch::between;
 use super::workspace::Workspace;
-use super::{Problem, matrix};
+use super::{Matrix, Problem};
 use crate::Error;
 use crate::launch::overlap;
 
@@ -91,7 +91,7 @@ impl<'a> Given<'a> {
     }
 
     /// Checks that what is given fits `input`, for a problem with this C. Returns the pitch, which counts for a matrix alone.
-    fn check(&self, input: &Input, c: &matrix::Matrix, transposed: bool) -> Result<i64, Error> {
+    fn check(&self, input: &Input, c: &Matrix, transposed: bool) -> Result<i64, Error> {
         let [m, n] = c.extents();
         let [lines, line] = [1 - c.contiguous(), c.contiguous()].map(|mode| c.extents()[mode]);
         let refuse =
@@ -152,6 +152,7 @@ pub(super) struct Binding<'a> {
     pub(super) problem: &'a Problem,
     /// Whether `problem` is the transpose of the problem that the caller asked for.
     pub(super) transposed: bool,
+    pub(super) epilogue: &'a Epilogue,
     /// A and B as they are given.
     pub(super) from: [BufferArg<'a>; 2],
     /// A, B and C where the kernel finds them.
@@ -261,7 +262,7 @@ impl Binding<'_> {
         let lies_so = bytes[0] == c[0] && input.dtype == self.problem.output();
         let c = self.problem.c();
         let lies_so = lies_so && self.pitch(input)? == c.ld() && self.given(input)?.stride == between(&c);
-        Ok(lies_so && input.kind == InputKind::Matrix)
+        Ok(lies_so && input.kind == InputKind::Matrix && !self.is_before_gate(input))
     }
 
     fn given(&self, input: &Input) -> Result<&Given<'_>, Error> {
@@ -274,7 +275,17 @@ impl Binding<'_> {
     }
 
     fn pitch(&self, input: &Input) -> Result<i64, Error> {
-        self.given(input)?.check(input, &self.problem.c(), self.transposed)
+        let [m, n, _] = self.problem.mnk();
+        // What is read before a gate has the shape of the product.
+        let matrix = match self.is_before_gate(input) {
+            true => Matrix { extents: [m, n], ..self.problem.c() },
+            false => self.problem.c(),
+        };
+        self.given(input)?.check(input, &matrix, self.transposed)
+    }
+
+    fn is_before_gate(&self, input: &Input) -> bool {
+        self.epilogue.is_gated() && !self.epilogue.is_behind_gate(&input.name)
     }
 
     /// The arguments of the parameters that are [`open`], in their order.

@@ -7,7 +7,7 @@ mod plans;
 mod reasons;
 
 use girih_codegen::Operand;
-use girih_codegen::gemm::{Batch, Epilogue, GemmConfig, Mainloop, Major, Schedule, Source};
+use girih_codegen::gemm::{Batch, Epilogue, GemmConfig, Mainloop, Major, Schedule, Source, Store};
 use girih_tensor::DType;
 
 use configs::{Input, MultistageFacts, STORES_SIMT, STORES_SM80, STORES_SM90, loads, tensor};
@@ -116,7 +116,7 @@ pub(super) fn is_invariant(config: &GemmConfig) -> bool {
 }
 
 /// The configuration with room for what an epilogue reduces: with as many stages less as leave shared memory for it, and by warps of tensor
-/// cores with so many threads that each has registers for it.
+/// cores with so many threads that each has registers for it. Pairs of columns that are gated are stored from registers.
 ///
 /// # Examples
 /// ```
@@ -131,7 +131,9 @@ pub(super) fn is_invariant(config: &GemmConfig) -> bool {
 /// # Ok::<(), girih_kernels::Error>(())
 /// ```
 pub fn with_room(mut config: GemmConfig, epilogue: &Epilogue) -> GemmConfig {
-    if epilogue.outputs().is_empty() {
+    if epilogue.is_gated() {
+        config.store = Store::Direct { vector: 1 };
+    } else if epilogue.outputs().is_empty() {
         return config;
     }
     if let Mainloop::Multistage(_) = config.mainloop {
@@ -249,13 +251,14 @@ fn fastest(problem: &Problem, input: &Input, multiprocessors: u32) -> (WarpSpeci
             store: (stored(&oriented, &[line]) != line).then(|| stored(&oriented, &STORES_SM90)),
             promotes: problem.promotes(),
             fused: problem.is_fused(),
-            reduces: problem.reduces(),
+            reduces: problem.reduces() || problem.is_gated(),
             scales: oriented.block_scales(),
             plan,
         }
     };
     let (mnk, batches) = (problem.oriented(Major::K).0.mnk(), problem.batches());
-    let fits = |plan: &Plan| with(*plan).fits(input);
+    // Both columns of a pair lie in a thread, both rows do not.
+    let fits = |plan: &Plan| with(*plan).fits(input) && !(problem.is_gated() && plan.columns);
     if problem.is_invariant() {
         return (with(plans::invariant(problem.mnk()[1], fits)), Rule::Invariant);
     }

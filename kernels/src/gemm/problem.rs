@@ -143,6 +143,7 @@ pub struct Problem {
     fast: bool,
     fused: bool,
     reduces: bool,
+    gated: bool,
     invariant: bool,
     /// How an operand, A or B, lies in memory, if it has scales.
     mixed: Option<(Operand, MixedInput)>,
@@ -181,6 +182,7 @@ impl Problem {
             fast: false,
             fused: false,
             reduces: false,
+            gated: false,
             invariant: false,
             mixed: None,
             blocks: None,
@@ -482,6 +484,50 @@ impl Problem {
     /// Whether an epilogue computes something of the sums ([`Problem::with_epilogue`]).
     pub fn is_fused(&self) -> bool {
         self.fused
+    }
+
+    /// The same with a C of M x N/2, each column of which an epilogue makes of two neighbouring columns of the product
+    /// ([`Epilogue::gated`]): columns 2j of B are those of the gate and columns 2j+1 those of the other projection. Who has the two projections
+    /// as matrices of their own puts their columns (of a B that is contiguous along K, its rows of K elements) one after the other in turn, once,
+    /// as weights are loaded. C is tight; [`Problem::with_pitches`] gives it another pitch.
+    ///
+    /// # Errors
+    /// [`Error::Gated`] for an odd N, or a C whose columns are contiguous.
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_device::{Device, Select};
+    /// use girih_kernels::gemm::{Activation, Epilogue, Gemms, KernelKind, Layout, Problem};
+    /// use girih_tensor::DType;
+    /// use half::bf16;
+    ///
+    /// // 2 rows, 3 pairs of columns and a K of 8: gates of 8 * 0.25, and 8 * 0.5 beside each.
+    /// let device = Device::open(Select::Sim)?;
+    /// let problem = Problem::new(DType::Bf16, [2, 6, 8], Layout::Tn)?.gated()?;
+    /// let weights: Vec<bf16> = (0..6 * 8).map(|i| bf16::from_f32(if i / 8 % 2 == 0 { 0.25 } else { 0.5 })).collect();
+    /// let (a, b, c) = (device.upload(&[bf16::ONE; 16])?, device.upload(&weights)?, device.zeros::<bf16>(6)?);
+    /// let reglu = Epilogue::new().gated(Activation::Relu);
+    /// Gemms::new(&device).fused(&problem, KernelKind::Sm80, &reglu)?.run(&a, &b, &c)?;
+    /// assert_eq!(c.download()?, [bf16::from_f32(8.0); 6]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn gated(self) -> Result<Problem, Error> {
+        let [m, n, _] = self.mnk();
+        let refused = |found: String, accepted| Err(Error::Gated { found, accepted });
+        if n % 2 != 0 {
+            return refused(format!("an N of {n}"), "an even N, since two columns make one of C");
+        }
+        if self.c.major() != Major::K {
+            return refused(String::from("a column-major C"), "a row-major C");
+        }
+        let Matrix { alignment, batches, stride, .. } = self.c;
+        let c = Matrix { alignment, batches, stride, ..Matrix::tight([m, n / 2], 1) };
+        Ok(Problem { c, gated: true, ..self })
+    }
+
+    /// Whether C has half as many columns as the product ([`Problem::gated`]).
+    pub fn is_gated(&self) -> bool {
+        self.gated
     }
 
     /// Whether an epilogue has outputs besides C ([`Problem::with_epilogue`]).

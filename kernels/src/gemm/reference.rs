@@ -3,7 +3,7 @@
 use girih_codegen::Operand;
 use girih_tensor::{DType, Element, Tf32};
 
-use super::{Matrix, Problem};
+use super::{Activation, Matrix, Problem};
 use crate::Error;
 
 /// The result of a check.
@@ -64,10 +64,79 @@ pub fn check<T: Element, C: Element>(
     c: &[C],
     poison: Option<C>,
 ) -> Result<Check, Error> {
+    if problem.is_gated() {
+        let found = String::from("a check of the product alone");
+        return Err(Error::Gated { found, accepted: "`check_gated`, which is told the activation" });
+    }
+    compare(problem, None, a, b, c, poison)
+}
+
+/// Compares a C of gated pairs, `C[m,j] = activation(P[m,2j]) * P[m,2j+1]`, with what f64 makes of the product P ([`Problem::gated`]).
+///
+/// An element's bound is one rounding to the output type, and for each of the two sums its bound of [`check`] times the other factor: no
+/// activation is steeper than 1.13.
+///
+/// # Errors
+/// As [`check`]; [`Error::Gated`] for a problem without gated pairs.
+pub fn check_gated<T: Element, C: Element>(
+    problem: &Problem,
+    activation: Activation,
+    a: &[T],
+    b: &[T],
+    c: &[C],
+    poison: Option<C>,
+) -> Result<Check, Error> {
+    if !problem.is_gated() {
+        return Err(Error::Gated { found: String::from("a C of N columns"), accepted: "`Problem::gated`" });
+    }
+    compare(problem, Some(activation), a, b, c, poison)
+}
+
+/// The steepest that an activation is, and how far it may be from the function that it approximates.
+const STEEPEST: f64 = 1.13;
+const APPROXIMATED: f64 = 1e-6;
+
+/// An activation in f64.
+fn activated(activation: Activation, x: f64) -> f64 {
+    match activation {
+        Activation::Relu => x.max(0.0),
+        Activation::Gelu => {
+            let u = (2.0 / std::f64::consts::PI).sqrt() * (x + 0.044715 * x.powi(3));
+            x / 2.0 * (1.0 + u.tanh())
+        }
+        Activation::GeluErf => x * normal(x),
+        Activation::Silu => x / (1.0 + (-x).exp()),
+    }
+}
+
+/// The integral of the density of the normal distribution up to `x`, by Simpson's rule.
+fn normal(x: f64) -> f64 {
+    let density = |t: f64| (-t * t / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt();
+    let (from, steps) = (-12.0f64, 2000);
+    let width = (x.clamp(from, 12.0) - from) / f64::from(steps);
+    let term = |i: i32| {
+        let at = from + f64::from(i) * width;
+        (density(at) + 4.0 * density(at + width / 2.0) + density(at + width)) * width / 6.0
+    };
+    (0..steps).map(term).sum()
+}
+
+/// Compares C with the product, or with what `activation` makes of pairs of its columns.
+fn compare<T: Element, C: Element>(
+    problem: &Problem,
+    activation: Option<Activation>,
+    a: &[T],
+    b: &[T],
+    c: &[C],
+    poison: Option<C>,
+) -> Result<Check, Error> {
     problem.a().fits("A", a.len())?;
     problem.b().fits("B", b.len())?;
     problem.c().fits("C", c.len())?;
-    let [m, n, k] = problem.mnk();
+    let [m, _, k] = problem.mnk();
+    // Columns of C, and how many of the product each is made of.
+    let [_, n] = problem.c().extents();
+    let width = if activation.is_some() { 2 } else { 1 };
     let sampled = problem.flops() > FULL;
     let (products, rows, columns) = (
         chosen(problem.batches(), sampled, BATCHES),
@@ -90,10 +159,14 @@ pub fn check<T: Element, C: Element>(
                 |x, i| multiplied(problem.dtype(), data[matrix.offset_in(x, i, l) as usize].to_f64());
             chosen.iter().map(|&x| (0..k).map(|i| element(x, i)).collect()).collect()
         };
-        let (left, right) = (lines(&problem.a(), a, &rows), lines(&problem.b(), b, &columns));
+        let own: Vec<i64> = columns.iter().flat_map(|y| (0..width).map(move |i| y * width + i)).collect();
+        let (left, right) = (lines(&problem.a(), a, &rows), lines(&problem.b(), b, &own));
         for (&x, row) in rows.iter().zip(&left) {
-            for (&y, column) in columns.iter().zip(&right) {
-                let (sum, bound) = losses.sum::<C>(row, column);
+            for (&y, own) in columns.iter().zip(right.chunks(width as usize)) {
+                let (sum, bound) = match (activation, own) {
+                    (Some(activation), [gate, up]) => losses.gated::<C>(activation, row, [gate, up]),
+                    _ => own.first().map_or((0.0, 0.0), |column| losses.sum::<C>(row, column)),
+                };
                 let error = (c[problem.c().offset_in(x, y, l) as usize].to_f64() - sum).abs();
                 let excess = if error == 0.0 { 0.0 } else { error / bound };
                 if excess > out.worst || excess.is_nan() {
@@ -192,6 +265,21 @@ impl Losses {
             _ => [0.0, rounded + steps * 2.0 * problem.sums().epsilon(), 0.0],
         };
         Losses { of_sum, of_products, of_sums, anew }
+    }
+
+    /// What an activation makes of a row and two columns, and how far an element of C may be from it.
+    fn gated<C: Element>(
+        &self,
+        activation: Activation,
+        row: &[[f64; 2]],
+        [gate, up]: [&Vec<[f64; 2]>; 2],
+    ) -> (f64, f64) {
+        let [(gate, of_gate), (up, of_up)] = [gate, up].map(|column| self.sum::<f32>(row, column));
+        let gate = activated(activation, gate);
+        let of_gate = STEEPEST * of_gate + APPROXIMATED * (1.0 + gate.abs());
+        let wanted = wanted::<C>(gate * up);
+        let bound = C::DTYPE.epsilon() * wanted.abs() + half_of_least(C::DTYPE);
+        (wanted, 2.0 * bound + of_gate * (up.abs() + of_up) + of_up * gate.abs())
     }
 
     /// The sum of the products of a row and a column, and how far an element of C may be from it.

@@ -143,7 +143,7 @@ impl Gemms {
         let recorded = if is_recorded { self.records.config(problem)? } else { None };
         let recorded = recorded.filter(|config| {
             (!problem.is_fused() || choose::takes_epilogues(config))
-                && (!problem.reduces() || choose::takes_outputs(config))
+                && (!(problem.reduces() || problem.is_gated()) || choose::takes_outputs(config))
         });
         let config = match recorded {
             Some(config) => config,
@@ -189,6 +189,7 @@ impl Gemms {
     ) -> Result<Gemm, Error> {
         let (oriented, transposed) = problem.oriented(config.c_major);
         fits(&oriented, &config)?;
+        gates(problem, epilogue)?;
         let epilogue = turned(epilogue, transposed);
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         let known = loaded.iter().find(|l| l.config == config && l.epilogue == epilogue).cloned();
@@ -494,6 +495,7 @@ impl Gemm {
         let binding = Binding {
             problem: &self.solved,
             transposed: self.transposed,
+            epilogue: &self.module.epilogue,
             from,
             operands: [at(0), at(1), BufferArg::from(c)],
             order: self.order.as_deref(),
@@ -533,6 +535,20 @@ fn aligned(config: &GemmConfig, transposed: bool, copies: Option<&Copies>) -> Re
         needed.swap(0, 1);
     }
     Ok(needed)
+}
+
+/// Checks that both the problem and the epilogue make one column of C of two of the product, or neither.
+fn gates(problem: &Problem, epilogue: &Epilogue) -> Result<(), Error> {
+    let refused = |found: &str, accepted| Err(Error::Gated { found: found.into(), accepted });
+    match (problem.is_gated(), epilogue.is_gated()) {
+        (true, false) => {
+            refused("an epilogue without a gate", "one with `Epilogue::gated`, for a C of N/2 columns")
+        }
+        (false, true) => {
+            refused("a C of N columns", "`Problem::gated`, with a C of N/2 columns, for a gated epilogue")
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Checks that a configuration multiplies the matrices of `problem`: what the facts of its parameters do not tell.

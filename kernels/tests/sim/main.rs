@@ -9,6 +9,7 @@ mod choice;
 mod common;
 mod copies;
 mod fused;
+mod gated;
 mod invariant;
 mod judge;
 mod mixed;

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use girih_layout::{Lay, Tiler};
 use girih_tensor::{DType, Engine, Slice, Tensor};
 
+use super::gate::once_for_pairs;
 use super::reduce::{Partial, Reducing, Tiles};
 use super::{Element, Epilogue, Part, Step};
 use crate::algorithm::{one, read_once, write};
@@ -124,7 +125,12 @@ impl AtTile<'_> {
         if self.epilogue.is_identity() && self.dtype == own.engine().dtype() {
             return then(b, &own);
         }
-        let out = Rmem::tensor(b, self.dtype, Lay::left(own.layout().shape())?)?;
+        // Of the coordinates each mode is a leaf, and the first one is that of the pairs.
+        let layout = match self.epilogue.is_gated() {
+            true => *once_for_pairs(&piece.of(&self.coordinate)?)?.layout(),
+            false => *own.layout(),
+        };
+        let out = Rmem::tensor(b, self.dtype, Lay::left(layout.shape())?)?;
         self.apply(b, &own, piece, &out)?;
         then(b, &out)
     }
@@ -146,8 +152,8 @@ impl AtTile<'_> {
         }
         let coordinate = piece.of(&self.coordinate)?;
         let computed = if sums.engine().dtype() == DType::F64 { DType::F64 } else { DType::F32 };
-        let mut results = Vec::new();
-        for i in 0..static_size("epilogue", sums.layout())? as usize {
+        let (mut results, mut gate) = (Vec::new(), None);
+        'sums: for i in 0..static_size("epilogue", sums.layout())? as usize {
             let at = engine::at(&coordinate, i as i64)?;
             let own = [0, 1].map(|mode| at.coordinate()[mode].clone());
             let [x, y] = own.clone();
@@ -169,6 +175,23 @@ impl AtTile<'_> {
                             element.value = b.hold(&element.value)?;
                             reducing.take(b, partial, &own, &self.extents, &element.value)?;
                         }
+                    }
+                    Step::Gate(activation) => {
+                        let Some((before, value)) = gate.take() else {
+                            gate = Some((own, b.hold(&activation.of(&element.value))?));
+                            continue 'sums;
+                        };
+                        let neighbours: [Expr; 2] = [0, 1].map(|mode| &own[mode] - &before[mode]);
+                        if neighbours != [0, 1].map(Expr::from) {
+                            return Err(Error::Mismatch {
+                                what: "gated epilogue",
+                                layout: sums.layout().to_string(),
+                                with: String::from("pairs of neighbouring columns"),
+                                accepted: "an atom that leaves neighbouring columns to a thread one after the other",
+                            });
+                        }
+                        element.value = value * &element.value;
+                        element.coordinate[1] = own[1].div(2)?;
                     }
                 }
             }

@@ -3,6 +3,7 @@
 use girih_tensor::Tensor;
 
 use super::AtTile;
+use super::gate::once_for_pairs;
 use crate::algorithm::copy;
 use crate::atom::AUTO_VECTORIZING_COPY;
 use crate::builder::Builder;
@@ -19,6 +20,8 @@ pub(in crate::gemm) fn store(
 ) -> Result<(), Error> {
     let c = sums.thread.partition(Operand::C, tile)?; // (FrgV,RestM,RestN)
     epilogue.for_each_piece(b, &sums.values, |b, values, piece| {
-        copy(b, AUTO_VECTORIZING_COPY, values, &piece.of(&c)?)
+        let c = piece.of(&c)?;
+        let c = if epilogue.epilogue.is_gated() { once_for_pairs(&c)? } else { c };
+        copy(b, AUTO_VECTORIZING_COPY, values, &c)
     })
 }

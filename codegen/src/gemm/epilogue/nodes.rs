@@ -1,6 +1,6 @@
 //! Ready-made nodes.
 
-use super::{Element, Epilogue, Input, InputKind, Node, Step};
+use super::{Activation, Element, Epilogue, Input, InputKind, Node, Step};
 use crate::builder::Builder;
 use crate::{Error, Scalar};
 
@@ -72,43 +72,31 @@ impl Epilogue {
     /// The larger of the value and 0; NaN stays NaN.
     #[must_use]
     pub fn relu(self) -> Epilogue {
-        self.map("relu", |x| x.maximum(0.0))
+        self.activated(Activation::Relu)
     }
 
     /// GELU by its approximation with the hyperbolic tangent, `x/2 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 * x^3)))`, which differs
     /// from GELU with the error function by less than 0.0005 (Hendrycks and Gimpel, "Gaussian Error Linear Units").
     #[must_use]
     pub fn gelu(self) -> Epilogue {
-        // This is x / (1 + exp(-2 u)), where u is the argument of the tangent, since it is more exact than `tanh.approx`.
-        const SCALE: f64 = -2.0 * std::f64::consts::LOG2_E * 0.797_884_560_802_865_4;
-        self.map("gelu", |x| {
-            let u = (x * x).mul_add(0.044715 * SCALE, SCALE) * x;
-            x * (u.exp2() + 1.0).recip_approx()
-        })
+        self.activated(Activation::Gelu)
     }
 
     /// GELU with the error function, `x/2 * (1 + erf(x / sqrt(2)))`, exact to 3e-7 times `x` (Abramowitz and Stegun, "Handbook of
     /// Mathematical Functions", 7.1.26).
     #[must_use]
     pub fn gelu_erf(self) -> Epilogue {
-        self.map("gelu_erf", |x| {
-            // erfc(z) is t * polynomial(t) * exp(-z^2) for z >= 0, so that nothing cancels where the result is small.
-            let z = x.abs() * std::f64::consts::FRAC_1_SQRT_2;
-            let t = (z.clone() * 0.3275911 + 1.0).recip_approx();
-            let first = t.mul_add(1.061405429, -1.453152027);
-            let polynomial = [1.421413741, -0.284496736, 0.254829592]
-                .iter()
-                .fold(first, |sum, &next| sum.mul_add(&t, next));
-            let erfc = t * polynomial * ((&z * &z) * -std::f64::consts::LOG2_E).exp2();
-            // Infinity times 0 is no number.
-            x.maximum(0.0) - x.abs().minimum(f64::from(f32::MAX)) * 0.5 * erfc
-        })
+        self.activated(Activation::GeluErf)
     }
 
     /// SiLU, `x / (1 + exp(-x))`.
     #[must_use]
     pub fn silu(self) -> Epilogue {
-        self.map("silu", |x| x * ((x * -std::f64::consts::LOG2_E).exp2() + 1.0).recip_approx())
+        self.activated(Activation::Silu)
+    }
+
+    fn activated(self, activation: Activation) -> Epilogue {
+        self.map(activation.to_string(), move |x| activation.of(x))
     }
 
     /// With a node whose function gets the node's inputs in their order.
@@ -134,5 +122,33 @@ impl Epilogue {
         };
         let reads_tiles = inputs.iter().any(|input| input.kind != InputKind::Scalar);
         self.with(Node { key, inputs, reads_tiles, step: Step::Map(Arc::new(function)) })
+    }
+}
+
+impl Activation {
+    /// The function's value.
+    pub(super) fn of(self, x: &Scalar) -> Scalar {
+        match self {
+            Activation::Relu => x.maximum(0.0),
+            Activation::Gelu => {
+                // This is x / (1 + exp(-2 u)), where u is the argument of the tangent, since it is more exact than `tanh.approx`.
+                const SCALE: f64 = -2.0 * std::f64::consts::LOG2_E * 0.797_884_560_802_865_4;
+                let u = (x * x).mul_add(0.044715 * SCALE, SCALE) * x;
+                x * (u.exp2() + 1.0).recip_approx()
+            }
+            Activation::GeluErf => {
+                // erfc(z) is t * polynomial(t) * exp(-z^2) for z >= 0, so that nothing cancels where the result is small.
+                let z = x.abs() * std::f64::consts::FRAC_1_SQRT_2;
+                let t = (z.clone() * 0.3275911 + 1.0).recip_approx();
+                let first = t.mul_add(1.061405429, -1.453152027);
+                let polynomial = [1.421413741, -0.284496736, 0.254829592]
+                    .iter()
+                    .fold(first, |sum, &next| sum.mul_add(&t, next));
+                let erfc = t * polynomial * ((&z * &z) * -std::f64::consts::LOG2_E).exp2();
+                // Infinity times 0 is no number.
+                x.maximum(0.0) - x.abs().minimum(f64::from(f32::MAX)) * 0.5 * erfc
+            }
+            Activation::Silu => x * ((x * -std::f64::consts::LOG2_E).exp2() + 1.0).recip_approx(),
+        }
     }
 }

@@ -124,7 +124,7 @@ impl Epilogue {
     pub fn outputs(&self) -> Vec<Output> {
         let outputs = self.nodes.iter().filter_map(|node| match &node.step {
             Step::Reduce(output) => Some(output.clone()),
-            Step::Map(_) => None,
+            Step::Map(_) | Step::Gate(_) => None,
         });
         outputs.collect()
     }
