@@ -137,9 +137,17 @@ fn a_row_may_be_the_peer_of_another() {
 
 #[test]
 fn what_girih_lacks_is_told() {
-    let bench = bench("{ mnk = [64, 64, 64], op = \"grouped\", batch = 4, bar = 1.0 }");
+    let bench = bench("{ mnk = [64, 64, 64], layout = \"nn\", op = \"grouped\", batch = 4, bar = 1.0 }");
     let record = bench.row(&bench.rows[0]).unwrap();
-    assert_eq!(record["girih_missing"], "girih has no grouped products");
+    let lacks = "girih has no grouped products beside which others have a batch in the same memory";
+    assert_eq!(record["girih_missing"], lacks);
+}
+
+#[test]
+fn groups_have_uneven_sizes() {
+    let bench = bench("{ mnk = [128, 64, 64], op = \"grouped\", batch = 4, bar = 1.0 }");
+    let record = bench.row(&bench.rows[0]).unwrap();
+    assert!(record["girih_missing"].is_null() && record["config"].is_string(), "{record}");
 }
 
 #[test]

@@ -86,9 +86,14 @@ fn of_gemm(chosen: &gemm::Chosen) -> Result<Emitted, girih_kernels::Error> {
     let [m, n, _] = config.tile;
     let fewest = if config.schedule.is_persistent() { "1 to " } else { "" };
     let products = if problem.batches() == 1 { "" } else { " * L" };
+    let tiles = match problem.groups() {
+        Some(_) => String::from("the tiles of all groups together,"),
+        None => format!("{fewest}ceil(M/{m}) * ceil(N/{n}){products} blocks"),
+    };
     let mut notes = vec![
         format!(
-            "grid: {fewest}ceil(M/{m}) * ceil(N/{n}){products} blocks of {} threads",
+            "grid: {}{tiles} of {} threads",
+            if problem.groups().is_some() { "at most as many blocks as " } else { "" },
             kernel.kernel.threads()
         ),
         format!(

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use float8::{F8E4M3, F8E5M2};
 use girih_device::{Kind, Pod};
-use girih_kernels::gemm::{Gemms, KernelKind, Order, check};
+use girih_kernels::gemm::{Gemms, Given, KernelKind, Order, check, check_groups};
 use girih_tensor::{DType, Element};
 use half::{bf16, f16};
 
@@ -32,13 +32,13 @@ pub(crate) struct Args {
     problem: ProblemArgs,
     /// The file of A, which says the extents and the dtype: '<f4', '<f8', '<f2', '|i1', or '<u2' for the bits of bf16 and '|u1' for
     /// those of e4m3, or of e5m2 if --dtype says so [default: random]
-    #[arg(long, value_name = "A.npy", requires = "b", conflicts_with = "batch")]
+    #[arg(long, value_name = "A.npy", requires = "b", conflicts_with_all = ["batch", "groups"])]
     a: Option<PathBuf>,
     /// The file of B, of the same dtype as A
     #[arg(long, value_name = "B.npy", requires = "a")]
     b: Option<PathBuf>,
     /// Write the product to this file, if the product passes the check (bf16 as '<u2', 8-bit floats as '|u1')
-    #[arg(short, long, value_name = "C.npy", conflicts_with = "batch")]
+    #[arg(short, long, value_name = "C.npy", conflicts_with_all = ["batch", "groups"])]
     output: Option<PathBuf>,
     /// Configurations that `girih tune` has measured on this GPU
     #[arg(long, value_name = "FILE")]
@@ -115,14 +115,20 @@ fn multiply<T: Element + Pod, C: Element + Pod>(
     let gemm = gemms.get(problem, kind)?;
     let launch = gemm.launch_config()?;
     let origin = source.origin();
+    let offsets = problem.groups().map(|groups| data::offsets(source.seed(), problem.mnk()[0], groups));
     let [a, b] = source.operands::<T>(problem)?;
     let (on_a, on_b) = (device.upload(&a)?, device.upload(&b)?);
     let on_c = device.alloc::<C>(problem.c().span() as usize)?;
     on_c.fill_bytes(POISON)?;
-    let time = session.time(|| gemm.run(&on_a, &on_b, &on_c))?;
+    let on_offsets = offsets.as_deref().map(|offsets| device.upload(offsets)).transpose()?;
+    let given: Vec<_> = on_offsets.iter().map(|offsets| ("offsets", Given::from(offsets))).collect();
+    let time = session.time(|| gemm.run_with(&on_a, &on_b, &on_c, &given))?;
     let c = on_c.download()?;
     let poison = C::from_f64(if C::DTYPE.is_float() { f64::NAN } else { -1.0 });
-    let found = check(problem, &a, &b, &c, Some(poison))?;
+    let found = match &offsets {
+        Some(offsets) => check_groups(problem, offsets, [&a, &b], &c, Some(poison))?,
+        None => check(problem, &a, &b, &c, Some(poison))?,
+    };
     let output = output.filter(|_| found.passed());
     if let Some(output) = &output {
         let order = if problem.c().contiguous() == 1 { Order::Row } else { Order::Column };

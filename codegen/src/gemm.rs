@@ -32,7 +32,7 @@ pub use mainloop::{
     Source, Stages, Sums, WarpSpecialized, WarpSpecializedMainloop, k_tiles,
 };
 pub use repitch::{Repitch, RepitchConfig, RepitchParam, repitch};
-pub use schedule::{Handed, MAX_TILES, Piece, Pieces, Schedule, hilbert};
+pub use schedule::{Handed, MAX_GROUPS, MAX_TILES, Piece, Pieces, Schedule, hilbert};
 
 use crate::{Builder, Error};
 use interface::Interface;
@@ -47,7 +47,7 @@ pub fn generate(config: &GemmConfig, epilogue: &Epilogue) -> Result<GemmKernel, 
     let mut b = Builder::new(config.name, config.sm(), config.threads()?);
     let mut interface = Interface::new(&mut b, config, epilogue)?;
     let partitions = match &config.mainloop {
-        Mainloop::Multistage(multistage) => emit::multistage(&mut b, &interface, multistage)?,
+        Mainloop::Multistage(multistage) => emit::multistage(&mut b, &mut interface, multistage)?,
         Mainloop::WarpSpecialized(parts) => emit::warp_specialized(&mut b, &mut interface, parts)?,
     };
     interface.into_kernel(b.finish()?, partitions)

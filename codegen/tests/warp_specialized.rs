@@ -192,6 +192,8 @@ pub(crate) fn run(
             Param::TilesOfBatch
             | Param::BatchStride(_)
             | Param::LastOfBatch(_)
+            | Param::Offsets
+            | Param::Groups
             | Param::InputBatchStride(_)
             | Param::Output(_)
             | Param::OutputBatchStride(_)

@@ -65,9 +65,11 @@ impl Case {
             let [m, n, k] = scales.granularity;
             format!("scaled-{m}x{n}x{k}")
         }));
-        if config.batch == Batch::Strided {
-            facts.push(String::from("batch"));
-        }
+        facts.extend(match config.batch {
+            Batch::Single => None,
+            Batch::Strided => Some(String::from("batch")),
+            Batch::Grouped { mode } => Some(format!("groups{mode}")),
+        });
         facts.push(epilogue.to_string());
         Case { config, epilogue, facts }
     }
@@ -106,10 +108,18 @@ impl Case {
         self.config.name.trim_end_matches("_sums_f16")
     }
 
-    /// Every two of its facts, with the kernel's family.
+    /// What has to be true together of some case: every two of its facts, with the kernel's family. Groups change the walk through tiles alone,
+    /// which all kernels with one mainloop have in common: each fact has to be true of some of these kernels.
     fn pairs(&self) -> impl Iterator<Item = [&str; 3]> {
-        (0..self.facts.len())
-            .flat_map(move |i| (0..i).map(move |j| [self.family(), &*self.facts[j], &*self.facts[i]]))
+        let groups = self.config.batch.grouped().map(|_| match &self.config.mainloop {
+            Mainloop::Multistage(_) => "groups by a multistage mainloop",
+            Mainloop::WarpSpecialized(_) => "groups by a warp-specialised mainloop",
+        });
+        let pair = move |i: usize, j: usize| match groups {
+            Some(groups) => [groups, "", &*self.facts[i]],
+            None => [self.family(), &*self.facts[j], &*self.facts[i]],
+        };
+        (0..self.facts.len()).flat_map(move |i| (0..i).map(move |j| pair(i, j)))
     }
 }
 
@@ -219,7 +229,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = std::env::args().nth(1).ok_or("the folder that modules are written to")?;
     let all = choose::all().flat_map(|config| {
         let count = if choose::takes_epilogues(&config) { EPILOGUES.len() } else { 1 };
-        EPILOGUES.into_iter().take(count).map(move |epilogue| Case::new(config, epilogue))
+        let mut epilogues = EPILOGUES[..count].to_vec();
+        if config.batch.grouped().is_some() {
+            // Of cases with as many new facts the first is taken: one that needs many registers.
+            epilogues.reverse();
+        }
+        epilogues.into_iter().map(move |epilogue| Case::new(config, epilogue))
     });
     let all: Vec<Case> = all.collect();
     let every = std::env::args().nth(2).is_some_and(|word| word == "--all");

@@ -24,6 +24,6 @@ pub use matrix::Matrix;
 pub use prepared::Prepared;
 pub use problem::{INPUTS, Layout, Order, Problem};
 pub use records::{Record, Records};
-pub use reference::{Check, check, check_gated, dequantized};
+pub use reference::{Check, check, check_gated, check_groups, dequantized};
 pub use repitch::{passes, repitched};
 pub use run::{Gemm, Gemms, kernels};

@@ -192,6 +192,20 @@ fn batches() -> Result<(), Failure> {
 }
 
 #[test]
+fn groups() -> Result<(), Failure> {
+    let Some(device) = gpu() else { return Ok(()) };
+    let small = [[40, 24, 48], [264, 136, 96]].into_iter().flat_map(variants).enumerate();
+    let stride = |i: usize| [None, Some(0)][i % 2];
+    all(&device, small.map(|(i, problem)| problem.grouped(6, stride(i)).expect("few")))?;
+    let [large, odd] = [[8192, 1024, 512], [4099, 515, 517]]
+        .map(|mnk| Layout::ALL.map(|layout| Problem::new(DType::Bf16, mnk, layout)));
+    let problems = large.into_iter().chain(odd).collect::<Result<Vec<_>, _>>()?;
+    let grouped = |count| problems.iter().map(move |problem| problem.grouped(count, None).expect("few"));
+    all(&device, [8, 64, 500].into_iter().flat_map(grouped))?;
+    Ok(())
+}
+
+#[test]
 fn epilogues() -> Result<(), Failure> {
     let Some(device) = gpu() else { return Ok(()) };
     let orders = [Order::Row, Order::Column];

@@ -1,8 +1,10 @@
 //! The operands of a product, as often as it takes to leave the L2 cache, and whether C is the product of A and B.
 
+use std::ops::Range;
 use std::rc::Rc;
 
 use girih_codegen::Operand;
+use girih_codegen::gemm::Major;
 use girih_device::{Buffer, Pod};
 use girih_kernels::gemm::{self, Layout, Matrix, MixedInput, Problem};
 use girih_tensor::{DType, Element};
@@ -47,6 +49,8 @@ pub struct Operands<'a, T: Pod, C: Pod> {
     pub(crate) fused: Option<Fused<C>>,
     /// What stands for B, if B has scales.
     pub(crate) weights: Option<Weights>,
+    /// Where girih's groups begin, if the products are of groups. Others have groups of equal sizes.
+    pub(crate) offsets: Option<(Vec<u32>, Buffer<u32>)>,
 }
 
 /// Weights of 8 bits for each set, and their scales.
@@ -69,8 +73,8 @@ pub(crate) struct Fused<C: Pod> {
 /// Rows and columns of C whose crossings are compared, and the elements there.
 struct Sample<'a, C> {
     set: usize,
-    /// Which product of the batch.
-    of: i64,
+    /// Which A, B and C of the batch.
+    of: [i64; 3],
     rows: &'a [i64],
     columns: &'a [i64],
     /// Row after row.
@@ -111,7 +115,9 @@ impl<'a, T: Element + Pod, C: Element + Pod> Operands<'a, T, C> {
             None
         };
         let weights = scaled.map(|problem| Weights::new(bench, &problem, sets, numbers)).transpose()?;
-        Ok(Operands { product, pool, inputs, outputs, fused, weights })
+        let offsets = product.grouped.then(|| offsets(product.mnk[0], product.batch));
+        let offsets = offsets.map(|host| device.upload(&host).map(|buffer| (host, buffer))).transpose()?;
+        Ok(Operands { product, pool, inputs, outputs, fused, weights, offsets })
     }
 
     /// How many sets there are.
@@ -133,29 +139,51 @@ impl<'a, T: Element + Pod, C: Element + Pod> Operands<'a, T, C> {
     /// # Errors
     /// What differs; the device's; what refuses the problem.
     pub fn check(&self, set: usize, bounds: Bounds) -> Result<(), Failure> {
-        let [m, n, k] = self.product.extents();
-        let c = matrices(self.product)?[2];
-        let most = SAMPLED.min(((WORK / k.max(1)) as f64).sqrt() as i64);
-        let (rows, columns) = (&*spread(m, most), &*spread(n, most));
+        let [m, _, _] = self.product.extents();
         let mut batch = vec![0, self.product.batch - 1];
         batch.dedup();
-        for of in batch {
-            let mut found = Vec::new();
-            for &row in rows {
-                let line = self.row(set, &c, of * step(&c) + c.offset(row, 0))?;
-                // -1 is an ordinary sum of integers.
-                let unwritten = |x: &C| C::DTYPE.is_float() && is_poison(*x);
-                if let Some(column) = line[..n as usize].iter().position(unwritten) {
-                    return Err(format!("element ({row},{column}) of C has not been written").into());
-                }
-                if line[n as usize..].iter().any(|x| !is_poison(*x)) {
-                    return Err(format!("something was written behind row {row} of C").into());
-                }
-                found.extend(columns.iter().map(|&column| line[column as usize]));
+        batch.into_iter().try_for_each(|of| self.check_product(set, bounds, [of; 3], 0..m))
+    }
+
+    /// The same of girih's result, whose groups have uneven sizes if the products are of groups.
+    pub(crate) fn check_own(&self, set: usize) -> Result<(), Failure> {
+        let Some((offsets, _)) = &self.offsets else { return self.check(set, Bounds::Exact) };
+        let mut groups = offsets.windows(2).enumerate().filter(|(_, pair)| pair[0] < pair[1]);
+        // A and C are those of all groups.
+        [groups.next(), groups.next_back()].into_iter().flatten().try_for_each(|(group, pair)| {
+            let rows = i64::from(pair[0])..i64::from(pair[1]);
+            self.check_product(set, Bounds::Exact, [0, group as i64, 0], rows)
+        })
+    }
+
+    /// Compares some elements of one product, whose rows are these.
+    fn check_product(
+        &self,
+        set: usize,
+        bounds: Bounds,
+        of: [i64; 3],
+        rows: Range<i64>,
+    ) -> Result<(), Failure> {
+        let [_, n, k] = self.product.extents();
+        let c = matrices(self.product)?[2];
+        let most = SAMPLED.min(((WORK / k.max(1)) as f64).sqrt() as i64);
+        let spread_rows: Vec<i64> =
+            spread(rows.end - rows.start, most).into_iter().map(|row| rows.start + row).collect();
+        let (rows, columns) = (&*spread_rows, &*spread(n, most));
+        let mut found = Vec::new();
+        for &row in rows {
+            let line = self.row(set, &c, of[2] * step(&c) + c.offset(row, 0))?;
+            // -1 is an ordinary sum of integers.
+            let unwritten = |x: &C| C::DTYPE.is_float() && is_poison(*x);
+            if let Some(column) = line[..n as usize].iter().position(unwritten) {
+                return Err(format!("element ({row},{column}) of C has not been written").into());
             }
-            self.compare(&Sample { set, of, rows, columns, found }, bounds)?;
+            if line[n as usize..].iter().any(|x| !is_poison(*x)) {
+                return Err(format!("something was written behind row {row} of C").into());
+            }
+            found.extend(columns.iter().map(|&column| line[column as usize]));
         }
-        Ok(())
+        self.compare(&Sample { set, of, rows, columns, found }, bounds)
     }
 
     /// A row of C and what lies between it and the next.
@@ -167,7 +195,7 @@ impl<'a, T: Element + Pod, C: Element + Pod> Operands<'a, T, C> {
     /// Rows of A or columns of B, one after the other.
     fn lines(&self, sample: &Sample<'_, C>, operand: usize) -> Result<Vec<T>, Failure> {
         let (matrix, k) = (matrices(self.product)?[operand], self.product.mnk[2]);
-        let shift = shift(sample.set, operand) + (sample.of * step(&matrix)) as usize;
+        let shift = shift(sample.set, operand) + (sample.of[operand] * step(&matrix)) as usize;
         let line = |&x: &i64| (0..k).map(move |i| self.pool.at(shift, matrix.offset(x, i) as usize));
         Ok([sample.rows, sample.columns][operand].iter().flat_map(line).collect())
     }
@@ -214,7 +242,7 @@ impl<'a, T: Element + Pod, C: Element + Pod> Operands<'a, T, C> {
                 let pairs = left[i * k..][..k].iter().zip(&right[j * k..][..k]);
                 let products = pairs.map(|(a, b)| a.to_f64() * b.to_f64());
                 let (sum, size) = products.fold((0.0, 0.0), |(sum, size), x| (sum + x, size + x.abs()));
-                let at = (sample.of * step(&c) + c.offset(row, column)) as usize;
+                let at = (sample.of[2] * step(&c) + c.offset(row, column)) as usize;
                 let residual = fused.pool.at(RESIDUAL, at).to_f64();
                 let wanted = gelu(sum + residual + fused.pool.at(BIAS, column as usize).to_f64());
                 let bound = C::DTYPE.epsilon() * wanted.abs() + 1e-5 * size + 1e-3;
@@ -282,8 +310,10 @@ fn step(matrix: &Matrix) -> i64 {
 /// girih's problem, where girih has such products.
 pub(crate) fn problem(product: &Product) -> Result<Problem, Failure> {
     let lacks = |what: &str| Err(format!("girih has no {what}").into());
-    if product.grouped {
-        return lacks("grouped products");
+    if product.grouped
+        && (product.layout.majors()[0] == Major::Mn || product.fused || product.weights.is_some())
+    {
+        return lacks("grouped products beside which others have a batch in the same memory");
     }
     let [lda, ldb, ldc] = product.pitches().map(Some);
     let problem = Problem::new(product.dtype, product.mnk, product.layout)?;
@@ -292,7 +322,11 @@ pub(crate) fn problem(product: &Product) -> Result<Problem, Failure> {
     if let Some(dtype) = product.weights {
         problem = problem.with_mixed_input(MixedInput { dtype, scale: DType::Bf16, group: 128 })?;
     }
-    Ok(problem.batched(product.batch, [None; 3])?)
+    Ok(if product.grouped {
+        problem.grouped(product.batch, None)?
+    } else {
+        problem.batched(product.batch, [None; 3])?
+    })
 }
 
 /// The matrices of one product of the batch. How they lie does not depend on the type of their elements.
@@ -306,6 +340,18 @@ fn matrices(product: &Product) -> Result<[Matrix; 3], Failure> {
 /// The elements that A, B and C of a set span.
 fn lens(product: &Product) -> Result<[i64; 3], Failure> {
     Ok(matrices(product)?.map(|matrix| (product.batch - 1) * step(&matrix) + matrix.span()))
+}
+
+/// Where `groups` groups of `rows` rows begin, and the last one ends: the largest have seven times as many rows as the smallest.
+fn offsets(rows: i64, groups: i64) -> Vec<u32> {
+    let weight = |group: i64| 1 + group * 5 % 7;
+    let all: i64 = (0..groups).map(weight).sum();
+    let mut before = 0;
+    let mut next = |group| {
+        before += weight(group);
+        (rows * before / all.max(1)) as u32
+    };
+    [0].into_iter().chain((0..groups).map(&mut next)).collect()
 }
 
 /// Where a buffer of a set begins in the pool.

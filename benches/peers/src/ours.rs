@@ -10,7 +10,7 @@ use girih_tensor::Element;
 
 use crate::contest::Failure;
 use crate::measure::{Bench, Run, Side};
-use crate::operands::{Bounds, Fused, Operands, problem};
+use crate::operands::{Fused, Operands, problem};
 use crate::rows::Product;
 
 /// A kernel whose result is not the product.
@@ -53,7 +53,7 @@ impl<'a> Ours<'a> {
         operands.outputs[0].fill_bytes(0xff)?;
         let _tried = Tried::new(bench, &described(gemm.config()));
         run(&gemm, operands, 0)?;
-        operands.check(0, Bounds::Exact).map_err(|wrong| Wrong(format!("{config}: {wrong}")))?;
+        operands.check_own(0).map_err(|wrong| Wrong(format!("{config}: {wrong}")))?;
         let launches = (0..operands.sets()).map(|set| {
             let ([a, b], c) = (&operands.inputs[set], &operands.outputs[set]);
             let given = given(operands, set);
@@ -140,5 +140,6 @@ fn given<'a, T: Pod, C: Element + Pod>(
         [("residual", Given::from(&fused.residuals[set])), ("bias", Given::from(&fused.bias))]
     };
     let scales = operands.weights.iter().map(|weights| ("scales", Given::from(&weights.scales[set])));
-    operands.fused.iter().flat_map(given).chain(scales).collect()
+    let offsets = operands.offsets.iter().map(|(_, offsets)| ("offsets", Given::from(offsets)));
+    operands.fused.iter().flat_map(given).chain(scales).chain(offsets).collect()
 }

@@ -77,13 +77,16 @@ pub(crate) struct ProblemArgs {
     #[arg(long, allow_negative_numbers = true)]
     ldc: Option<i64>,
     /// How many such products: those of a batch, with random matrices
-    #[arg(long, value_name = "L", allow_negative_numbers = true)]
+    #[arg(long, value_name = "L", group = "products", allow_negative_numbers = true)]
     batch: Option<i64>,
+    /// How many groups the rows of A and C belong to, of random sizes, each with a random B of its own: the products of a mixture of experts
+    #[arg(long, value_name = "G", group = "products", allow_negative_numbers = true)]
+    groups: Option<i64>,
     /// Elements from the A of a product of the batch to that of the next, 0 for one A that all have [default: tight]
     #[arg(long, requires = "batch", allow_negative_numbers = true)]
     stride_a: Option<i64>,
-    /// The same of B
-    #[arg(long, requires = "batch", allow_negative_numbers = true)]
+    /// The same of B, of products of a batch or of groups
+    #[arg(long, requires = "products", allow_negative_numbers = true)]
     stride_b: Option<i64>,
     /// The same of C, whose products may not overlap
     #[arg(long, requires = "batch", allow_negative_numbers = true)]
@@ -154,9 +157,10 @@ impl ProblemArgs {
         let problem = self.sums.map_or(Ok(problem), |sums| problem.with_sums(sums))?;
         let problem = self.out.map_or(Ok(problem), |out| problem.with_output(out))?;
         let problem = problem.with_order(self.order).with_pitches(self.lda, self.ldb, self.ldc)?;
-        let problem = match self.batch {
-            Some(count) => problem.batched(count, [self.stride_a, self.stride_b, self.stride_c])?,
-            None => problem,
+        let problem = match (self.batch, self.groups) {
+            (Some(count), _) => problem.batched(count, [self.stride_a, self.stride_b, self.stride_c])?,
+            (None, Some(groups)) => problem.grouped(groups, self.stride_b)?,
+            (None, None) => problem,
         };
         Ok(Chosen { problem, layout, kind: self.kernel })
     }

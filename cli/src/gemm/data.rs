@@ -26,6 +26,11 @@ impl Source {
         }
     }
 
+    /// The seed of what is random beside A and B.
+    pub(crate) fn seed(&self) -> u64 {
+        if let Source::Random(seed) = self { *seed } else { 0 }
+    }
+
     /// The elements of A and B as the problem arranges the matrices.
     pub(crate) fn operands<T: Element + Pod>(self, problem: &Problem) -> Result<[Vec<T>; 2], Error> {
         let [a, b] = match self {
@@ -40,6 +45,16 @@ impl Source {
         };
         Ok([scatter(a, &problem.a()), scatter(b, &problem.b())])
     }
+}
+
+/// Where `groups` groups of `rows` rows begin, at random, and where the last one ends: after the last row.
+pub(crate) fn offsets(seed: u64, rows: i64, groups: i64) -> Vec<u32> {
+    let mut rng = StdRng::seed_from_u64(seed);
+    let mut offsets: Vec<u32> = (1..groups).map(|_| rng.random_range(0..=rows as u32)).collect();
+    offsets.extend([0, rows as u32]);
+    offsets.sort_unstable();
+    offsets.truncate(groups as usize + 1);
+    offsets
 }
 
 /// Random elements, `len` of them: floats uniform in -1..1, integers from -127 to 127.

@@ -29,6 +29,7 @@ pub(crate) struct ProblemReport {
     n: i64,
     k: i64,
     batch: i64,
+    groups: Option<i64>,
     dtype: &'static str,
     output: &'static str,
     sums: &'static str,
@@ -80,6 +81,7 @@ impl ProblemReport {
             n,
             k,
             batch: problem.batches(),
+            groups: problem.groups(),
             dtype: problem.dtype().name(),
             output: problem.output().name(),
             sums: problem.sums().name(),
@@ -95,8 +97,12 @@ impl ProblemReport {
 
 impl fmt::Display for ProblemReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ProblemReport { m, n, k, batch, dtype, output, sums, layout, kernel, .. } = self;
-        let products = if *batch == 1 { String::new() } else { format!(" L={batch}") };
+        let ProblemReport { m, n, k, batch, groups, dtype, output, sums, layout, kernel, .. } = self;
+        let products = match groups {
+            Some(groups) => format!(" in {groups} groups of rows"),
+            None if *batch == 1 => String::new(),
+            None => format!(" L={batch}"),
+        };
         let types = if dtype == output { String::from(*dtype) } else { format!("{dtype} to {output}") };
         let types = types + if *sums == DType::F16.name() { " with sums of f16" } else { "" };
         let extents = format_args!("M={m} N={n} K={k}{products}");

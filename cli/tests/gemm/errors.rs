@@ -66,6 +66,7 @@ fn sizes_and_pitches() {
         ),
         ("copy 8:1 --dtype s4", "kernel copy does not take s4: dtypes of whole bytes are accepted"),
         ("gemm --batch -1", "batches = -1: 0 to 1048576 elements are accepted"),
+        ("gemm --groups 1025", "groups = 1025: 0 to 1024 elements are accepted"),
         (
             "gemm --m 4 --n 6 --batch 2 --stride-c 23",
             "C is (4,6,2):(6,1,23), whose products have elements in common: strides with which they have none are accepted",
@@ -125,6 +126,8 @@ fn names() {
         ("gemm --a a.npy -o c.npy", "not provided:\n  --b <B.npy>"),
         ("gemm --b b.npy -o c.npy", "not provided:\n  --a <A.npy>"),
         ("gemm --stride-a 64", "not provided:\n  --batch <L>"),
+        ("gemm --stride-b 64", "not provided:\n  <--batch <L>|--groups <G>>"),
+        ("gemm --batch 2 --groups 2", "'--batch <L>' cannot be used with '--groups <G>'"),
         ("gemm --batch 2 -o c.npy", "'--batch <L>' cannot be used with '--output <C.npy>'"),
         ("gemm --batch 2 --a a.npy --b b.npy", "'--batch <L>' cannot be used with '--a <A.npy>'"),
         ("gemm --a a.npy --b b.npy --seed 1", "'--a <A.npy>' cannot be used with '--seed <SEED>'"),

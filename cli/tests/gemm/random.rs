@@ -204,6 +204,22 @@ fn the_help_spells_the_layouts_out() {
 }
 
 #[test]
+fn products_of_groups_are_checked_and_reported() {
+    let folder = folder();
+    let report = json(folder.path(), "gemm --m 100 --n 24 --k 17 --groups 5 --ldc 25 --json");
+    assert_eq!((&report["passed"], &report["problem"]["groups"]), (&true.into(), &5.into()), "{report}");
+    assert_eq!(report["check"]["compared"], 100 * 24);
+    assert_eq!(report["problem"]["b"]["layout"], "(24,17,5):(17,1,408)");
+    let out = succeeds(folder.path(), "gemm --m 40 --n 24 --k 16 --groups 3 --stride-b 0 --kernel sm80");
+    assert!(out.contains("C = A * B, M=40 N=24 K=16 in 3 groups of rows, bf16, tn, by sm80"), "{out}");
+    let ptx = succeeds(folder.path(), "emit gemm --groups 2 --kernel sm90");
+    assert!(
+        ptx.contains("grid: at most as many blocks as the tiles of all groups together, of 384 threads"),
+        "{ptx}"
+    );
+}
+
+#[test]
 fn products_of_a_batch_are_checked_and_reported() {
     let folder = folder();
     let arguments = "gemm --m 40 --n 24 --k 17 --batch 3 --stride-b 0 --ldc 72 --stride-c 24 --json";

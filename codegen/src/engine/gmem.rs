@@ -185,6 +185,19 @@ impl Gmem {
         Gmem { offset: &self.offset + elements, ..self.clone() }
     }
 
+    /// The part of a bounded array that has `extent` elements along a mode, the first of them `before` elements behind `origin`. The part
+    /// stands at `origin`, and coordinates are counted from the first element on.
+    pub(crate) fn part_of(&self, mode: usize, [origin, before, extent]: [&Expr; 3]) -> Gmem {
+        let Some(bounds) = &self.bounds else { return self.clone() };
+        let (mut extents, strides) = (bounds.extents.clone(), bounds.strides.clone());
+        let step = strides.get(mode).map_or(Expr::from(0), |stride| origin * &Expr::from_int(stride));
+        let mut coordinate = self.coordinate.clone();
+        for (whole, at) in extents.iter_mut().zip(&mut coordinate).skip(mode).take(1) {
+            (*whole, *at) = (extent.clone(), &*at - before);
+        }
+        Gmem { bounds: Some(Rc::new(Bounds { strides, extents })), coordinate, ..self.further(&step) }
+    }
+
     /// The offset in elements at which the array stands.
     pub(crate) fn offset(&self) -> &Expr {
         &self.offset

@@ -4,7 +4,7 @@ use girih_layout::{Int, Lay, Stride, Symbol};
 use girih_tensor::Tensor;
 
 use super::interface::{Locator, Param};
-use super::schedule::Place;
+use super::schedule::{Place, SHARED_BYTES};
 use super::{GemmConfig, MAX_TILES};
 use crate::builder::Builder;
 use crate::tiled::mma::Operand;
@@ -19,6 +19,26 @@ pub enum Batch {
     /// Products of equal extents, whose matrices follow each other at equal distances: CuTe's mode L. A, (M,K,L), and B, (N,K,L), may be the
     /// same for all products, and so may be what the epilogue reads.
     Strided,
+    /// Products of groups of rows, as a mixture of experts has them: the rows of A and C (mode 0), or the rows of B and the columns of C
+    /// (mode 1), follow each other group by group in one matrix, and each group has a B, or an A, of its own, which lies as one of a batch
+    /// does. Where the groups begin stands in memory as offsets of 32 bits, one more than there are groups. A launch knows no more of them
+    /// than how many groups there are, at most [`MAX_GROUPS`](super::MAX_GROUPS).
+    Grouped {
+        /// The mode of C along which the groups follow each other, 0 or 1.
+        mode: usize,
+    },
+}
+
+impl Batch {
+    /// The mode of C along which groups follow each other.
+    pub fn grouped(self) -> Option<usize> {
+        if let Batch::Grouped { mode } = self { Some(mode) } else { None }
+    }
+
+    /// The bytes of shared memory that a block keeps the offsets in.
+    pub(super) fn shared_bytes(self) -> i64 {
+        if self.grouped().is_some() { SHARED_BYTES } else { 0 }
+    }
 }
 
 /// The most products of a batch.
@@ -26,11 +46,11 @@ pub const MAX_BATCHES: i64 = 1 << 20;
 /// The most elements from a matrix of a batch to the next.
 pub const MAX_STRIDE: i64 = 1 << 38;
 
-/// The parameters of a batch.
-pub(super) struct Strided {
-    /// The tiles of one product.
-    tiles: Expr,
-    /// The distances of A, B and C.
+/// The parameters of several products.
+pub(super) struct Products {
+    /// The tiles of one product, if all have as many.
+    tiles: Option<Expr>,
+    /// How A, B and C of the products lie.
     steps: [Step; 3],
 }
 
@@ -40,19 +60,28 @@ enum Step {
     Elements(Expr),
     /// They are a mode of the tensor map, of this extent and this stride. The last matrix of A or B stands for all that would follow.
     Mode { extent: Symbol, stride: Symbol, last: Option<Expr> },
+    /// They are groups along this mode of one matrix.
+    Groups(usize),
 }
 
-impl Strided {
+impl Products {
     /// Declares the parameters.
     pub(super) fn new(
         b: &mut Builder,
         config: &GemmConfig,
         places: &[Locator],
         params: &mut Vec<Param>,
-    ) -> Result<Strided, Error> {
-        params.push(Param::TilesOfBatch);
-        let tiles = b.number("tiles_of_batch", MAX_TILES).maximum(&Expr::from(1));
+    ) -> Result<Products, Error> {
+        let grouped = config.batch.grouped();
+        let tiles = grouped.is_none().then(|| {
+            params.push(Param::TilesOfBatch);
+            b.number("tiles_of_batch", MAX_TILES).maximum(&Expr::from(1))
+        });
         let mut step = |operand: Operand| -> Result<Step, Error> {
+            let along = grouped.and_then(|mode| operand.modes().iter().position(|own| *own == mode));
+            if let Some(along) = along {
+                return Ok(Step::Groups(along));
+            }
             let (name, aligned) = (["a", "b", "c"][operand as usize], config.aligned(operand)?);
             Ok(match &places[operand as usize] {
                 Locator::Pointer(_) => {
@@ -70,22 +99,24 @@ impl Strided {
                 }
             })
         };
-        Ok(Strided { tiles, steps: [step(Operand::A)?, step(Operand::B)?, step(Operand::C)?] })
+        Ok(Products { tiles, steps: [step(Operand::A)?, step(Operand::B)?, step(Operand::C)?] })
     }
 
     /// The product that tile `tile` of all products belongs to, and the tile's number among those of the product.
     pub(super) fn split(&self, b: &mut Builder, tile: &Expr) -> Result<[Expr; 2], Error> {
         // A tile that does not exist any more belongs to a product that does not.
-        let batch = b.divide(tile, &self.tiles, MAX_TILES)?;
-        let own = b.bounded(&(tile - &(&batch * &self.tiles)), MAX_TILES - 1)?;
+        let Some(tiles) = &self.tiles else { return Ok([Expr::from(0), tile.clone()]) };
+        let batch = b.divide(tile, tiles, MAX_TILES)?;
+        let own = b.bounded(&(tile - &(&batch * tiles)), MAX_TILES - 1)?;
         Ok([batch, own])
     }
 
-    /// The elements from a matrix of the operand to the next, if the operand is taken by its address.
-    pub(super) fn stride(&self, operand: Operand) -> Option<&Expr> {
+    /// The matrices of an operand that is taken by its address, of which `first` is the first one, or that of all groups.
+    pub(super) fn tensors(&self, operand: Operand, first: Tensor<Gmem>) -> Tensors {
         match &self.steps[operand as usize] {
-            Step::Elements(stride) => Some(stride),
-            Step::Mode { .. } => None,
+            Step::Elements(stride) => Tensors::new(first, Some(stride.clone()), None),
+            Step::Mode { .. } => Tensors::new(first, None, None),
+            Step::Groups(along) => Tensors::new(first, None, Some(*along)),
         }
     }
 
@@ -95,15 +126,16 @@ impl Strided {
             Step::Mode { extent, stride, .. } => {
                 Ok(matrix.append(&Lay::leaf(Int::symbol(extent), Stride::Int(Int::symbol(stride)))?)?)
             }
-            Step::Elements(_) => Ok(*matrix),
+            Step::Elements(_) | Step::Groups(_) => Ok(*matrix),
         }
     }
 
-    /// The coordinate along the mode of the batch.
-    pub(super) fn coordinate(&self, operand: Operand, place: &Place) -> Expr {
+    /// The coordinate along the mode of the batch, if the operand has that mode.
+    pub(super) fn coordinate(&self, operand: Operand, place: &Place) -> Option<Expr> {
         match &self.steps[operand as usize] {
-            Step::Mode { last: Some(last), .. } => place.batch.minimum(last),
-            Step::Mode { last: None, .. } | Step::Elements(_) => place.batch.clone(),
+            Step::Mode { last: Some(last), .. } => Some(place.batch.minimum(last)),
+            Step::Mode { last: None, .. } | Step::Elements(_) => Some(place.batch.clone()),
+            Step::Groups(_) => None,
         }
     }
 
@@ -111,7 +143,7 @@ impl Strided {
     pub(super) fn symbols(&self, operand: Operand) -> Option<[Symbol; 2]> {
         match self.steps[operand as usize] {
             Step::Mode { extent, stride, .. } => Some([extent, stride]),
-            Step::Elements(_) => None,
+            Step::Elements(_) | Step::Groups(_) => None,
         }
     }
 }
@@ -123,21 +155,24 @@ pub(super) struct Tensors {
     first: Tensor<Gmem>,
     /// The elements to that of the next one, if there are several.
     stride: Option<Expr>,
+    /// The mode of the tensor along which groups follow each other, if the first tensor is that of all groups.
+    along: Option<usize>,
 }
 
 impl Tensors {
-    pub(super) fn new(first: Tensor<Gmem>, stride: Option<Expr>) -> Tensors {
-        Tensors { first, stride }
+    pub(super) fn new(first: Tensor<Gmem>, stride: Option<Expr>, along: Option<usize>) -> Tensors {
+        Tensors { first, stride, along }
     }
 
     /// The tensor of the product of the tile at `place`.
     pub(super) fn at(&self, place: &Place) -> Tensor<Gmem> {
-        match &self.stride {
-            Some(stride) => {
-                let engine = self.first.engine().further(&(&place.batch * stride));
-                Tensor::new(engine, *self.first.layout())
-            }
-            None => self.first.clone(),
+        let mut engine = self.first.engine().clone();
+        if let Some(stride) = &self.stride {
+            engine = engine.further(&(&place.batch * stride));
         }
+        if let (Some(along), Some(span)) = (self.along, &place.span) {
+            engine = engine.part_of(along, [&span.origin, &span.before, &span.extent]);
+        }
+        Tensor::new(engine, *self.first.layout())
     }
 }

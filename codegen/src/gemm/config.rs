@@ -217,6 +217,9 @@ impl GemmConfig {
         if self.batch != Batch::Single && self.block_scales().is_some() {
             return refuse("batch", format!("{:?}", self.batch), "Single for block scales");
         }
+        if let Batch::Grouped { mode } = self.batch {
+            self.check_groups(mode)?;
+        }
         let outputs = outputs(self.atom().c_type);
         if !outputs.contains(&self.c_type) {
             let accepted = outputs.iter().map(DType::to_string).collect::<Vec<_>>().join(", ");
@@ -248,6 +251,11 @@ impl GemmConfig {
     /// Those of [`GemmConfig::check`].
     pub fn takes(&self, epilogue: &Epilogue) -> Result<(), Error> {
         self.check()?;
+        if self.batch.grouped().is_some() && (epilogue.is_gated() || !epilogue.outputs().is_empty()) {
+            let accepted =
+                "products of equal extents for an epilogue with outputs besides C, and for a gated one";
+            return refuse("batch", format!("{:?}", self.batch), accepted);
+        }
         epilogue.check_gate()?;
         if epilogue.is_gated() {
             self.takes_gate()?;
@@ -276,7 +284,47 @@ impl GemmConfig {
             };
             Ok::<_, Error>(most.max(values * element_bytes("output of an epilogue", output.dtype)?))
         })?;
-        parts.check_shared(self.tile, stored + reduced)
+        parts.check_shared(self.tile, stored + reduced + self.batch.shared_bytes())
+    }
+
+    /// A number of elements that divides where tiles of groups along a mode of C begin: tensor copies begin at multiples of 16 bytes along the
+    /// contiguous mode.
+    pub(super) fn unit_of_groups(&self, mode: usize) -> Result<i64, Error> {
+        let operand = [Operand::A, Operand::B][mode.min(1)];
+        let is_along = self.majors()[operand as usize] == Major::Mn;
+        if is_along && self.loads_by_maps() { self.aligned(operand) } else { Ok(1) }
+    }
+
+    /// Checks that groups along a mode of C can begin anywhere.
+    fn check_groups(&self, mode: usize) -> Result<(), Error> {
+        if mode > 1 {
+            return refuse("mode of the groups", mode.to_string(), "0 or 1");
+        }
+        if !matches!(self.schedule, Schedule::Persistent { alternate: false }) || self.multicast() > 1 {
+            let value = format!("{:?} with a multicast among {}", self.schedule, self.multicast());
+            return refuse(
+                "schedule",
+                value,
+                "Persistent { alternate: false } without a multicast for groups",
+            );
+        }
+        if matches!(self.store, Store::Tma { .. }) {
+            let accepted = "a direct or a coalesced store, since tensor copies do not end with a group";
+            return refuse("store", format!("{:?}", self.store), accepted);
+        }
+        let mut vectors = vec![(Operand::C, self.c_contiguous() == mode)];
+        if let Mainloop::Multistage(multistage) = &self.mainloop {
+            let operand = [Operand::A, Operand::B][mode];
+            vectors.push((operand, multistage.source(operand).major == Major::Mn));
+        }
+        for (operand, along) in vectors {
+            let vector = self.aligned(operand)?;
+            if along && vector > 1 {
+                return refuse("vector", format!("{vector} of {operand:?}"), "1 along groups");
+            }
+        }
+        let Mainloop::WarpSpecialized(parts) = &self.mainloop else { return Ok(()) };
+        parts.check_shared(self.tile, self.batch.shared_bytes())
     }
 }
 
@@ -296,8 +344,13 @@ impl Store {
             (Store::Tma { tile, stages }, Mainloop::WarpSpecialized(parts)) => {
                 check_staged(config, parts, tile, stages)
             }
-            (Store::Coalesced { tile, .. }, Mainloop::WarpSpecialized(parts)) => {
-                check_staged(config, parts, tile, 1)
+            (Store::Coalesced { tile, vector }, Mainloop::WarpSpecialized(parts)) => {
+                check_staged(config, parts, tile, 1)?;
+                if epilogue::lanes(config.c_major, tile[1], vector).is_some() {
+                    return Ok(());
+                }
+                let accepted = format!("vectors that 128 threads share of 64 rows and {} columns", tile[1]);
+                refuse("vector of the store", vector.to_string(), &accepted)
             }
         }
     }
@@ -325,7 +378,7 @@ fn check_staged(
         return refuse("stages of the store", stages.to_string(), &format!("divisors of {turns} turns"));
     }
     let bytes = parts.teams * stages * epilogue::shared_bytes(config.c_type, [rows, columns])?;
-    parts.check_shared(config.tile, bytes)
+    parts.check_shared(config.tile, bytes + config.batch.shared_bytes())
 }
 
 /// The element types that C may have where sums are of a dtype.

@@ -4,7 +4,7 @@ use girih_ptx::Special;
 
 use super::epilogue::{self, Out, Rows, Staged};
 use super::interface::Interface;
-use super::mainloop::WARPGROUP;
+use super::mainloop::{ROWS, WARPGROUP};
 use super::schedule::Team;
 use super::{Feed, Multistage, Schedule, Store, WarpSpecialized};
 use crate::Error;
@@ -21,7 +21,7 @@ type Description = Vec<(&'static str, String)>;
 /// Writes a kernel with a multistage mainloop: every thread goes through all tiles of its block.
 pub(super) fn multistage(
     b: &mut Builder,
-    interface: &Interface<'_>,
+    interface: &mut Interface<'_>,
     multistage: &Multistage,
 ) -> Result<Description, Error> {
     if multistage.min_blocks > 0 {
@@ -30,6 +30,8 @@ pub(super) fn multistage(
     let mainloop = multistage.mainloop(interface.config.tile)?;
     let operands = [interface.tensors(Operand::A)?, interface.tensors(Operand::B)?];
     let k_tiles = interface.k_tiles()?;
+    interface.prepare_walk(b)?;
+    let interface = &*interface;
     let (thread, threads) = (b.special(Special::TidX), i64::from(multistage.threads()?));
     interface.for_each_tile(b, &Cond::Always, false, |b, tile| {
         if interface.config.schedule.is_persistent() {
@@ -110,6 +112,7 @@ pub(super) fn warp_specialized(
         None => None,
     };
     let k_tiles = interface.k_tiles()?;
+    interface.prepare_walk(b)?;
     let interface = &*interface;
     let alternates = matches!(config.schedule, Schedule::Persistent { alternate: true });
     mainloop.emit(
@@ -122,7 +125,9 @@ pub(super) fn warp_specialized(
             interface.for_each_tile(b, &Cond::Always, alternates, |b, tile| {
                 let at = [(Operand::A, &tile.place.row), (Operand::B, &tile.place.column)];
                 let [at_a, at_b] = at.map(|(operand, at)| interface.coordinate(operand, at, &tile.place));
-                producer.load(b, [&at_a, &at_b], tile.k_tiles(&k_tiles)?, &tile.backwards)
+                let k_tiles = tile.k_tiles(&k_tiles)?;
+                let origins = [Operand::A, Operand::B].map(|operand| tile.place.origin(operand));
+                producer.load_behind(b, origins, [&at_a, &at_b], k_tiles, &tile.backwards)
             })
         },
         |b, consumer| {
@@ -136,7 +141,16 @@ pub(super) fn warp_specialized(
                 let steps = &k_tiles.end - &k_tiles.start;
                 let at = [&tile.place.row, &tile.place.column];
                 consumer.in_turn(b, &steps, |b| {
-                    let sums = consumer.multiply(b, at, &steps)?;
+                    let own = match tile.place.has_rows_from(&(consumer.group() * ROWS)) {
+                        // The last tile of a group may end before the rows of the warpgroup begin.
+                        Some(has_rows) if parts.teams == 1 => {
+                            let own = b.bounded(&(&steps * &has_rows), steps.range().1)?;
+                            consumer.pass(b, &(&steps - &own))?;
+                            own
+                        }
+                        _ => steps.clone(),
+                    };
+                    let sums = consumer.multiply(b, at, &own)?;
                     let thread = &(consumer.group() * WARPGROUP) + consumer.thread();
                     let (threads, barrier) = (WARPGROUP * parts.consumers()?, Some(TEAM_BARRIER));
                     let team = Team { thread, threads, barrier, workspace: interface.workspace() };

@@ -27,7 +27,7 @@ pub use gate::Activation;
 pub(super) use gate::for_pairs;
 pub use output::{Output, Reduction};
 pub(super) use reduce::Reducing;
-pub(super) use staged::{Out, Rows, Staged, shared_bytes};
+pub(super) use staged::{Out, Rows, Staged, lanes, shared_bytes};
 
 /// An epilogue turns the sums of a product into C. It consists of nodes, each of which makes a new value of an element of C from the
 /// value before. The first value is the sum as an f32, or as an f64 where the sums are f64; the last value is rounded to C's dtype and
@@ -391,6 +391,10 @@ impl Epilogue {
             let accepted = format!("vectors of a power of two of elements, at most {}", 16 / bytes);
             return Err(Error::Config { what: "input of an epilogue", value: input.to_string(), accepted });
         }
+        // Groups begin anywhere.
+        if config.batch.grouped() == Some(config.c_contiguous()) {
+            vector = 1;
+        }
         let strides = match input.kind {
             InputKind::Scalar => {
                 params.push(Param::Input(name.clone()));
@@ -415,13 +419,17 @@ impl Epilogue {
         };
         params.push(Param::Input(name.clone()));
         let pointer = b.pointer(name, vector * bytes);
-        let stride = (config.batch == Batch::Strided).then(|| {
+        let grouped = config.batch.grouped();
+        // What is the same for all rows of a group, each group may have of its own.
+        let along = grouped.filter(|mode| strides[*mode] != none);
+        let of_batch = config.batch == Batch::Strided || grouped.is_some() && along.is_none();
+        let stride = of_batch.then(|| {
             params.push(Param::InputBatchStride(name.clone()));
             b.wide_number(&input.batch_stride_name(), MAX_STRIDE, vector)
         });
         let layout = Lay::new(shape, &Strides::flat(&strides)?)?; // (M,N)
         let first = Gmem::bounded(pointer, input.dtype, &layout)?;
-        Ok(Given::Tensors(Box::new(Tensors::new(first, stride))))
+        Ok(Given::Tensors(Box::new(Tensors::new(first, stride, along))))
     }
 }
 

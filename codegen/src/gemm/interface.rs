@@ -9,13 +9,13 @@ use girih_layout::{Int, Lay, Shape, Stride, Strides, Symbol};
 use girih_ptx::Tiled;
 use girih_tensor::{Slice, Tensor};
 
-use super::batch::{Batch, Strided, Tensors};
+use super::batch::{Batch, Products, Tensors};
 use super::config::Store;
 use super::epilogue::{AtTile, Epilogue, Given, Input, Output, Part, Reducing, for_pairs};
 use super::mainloop::{Sums, k_tiles};
 use super::scales::{Scaled, Scales};
 use super::schedule::{
-    self, Order, Pieces, Place, SEMAPHORE, Schedule, Stream, Team, Tile, Walk, Work, Workspace,
+    self, Groups, Order, Pieces, Place, SEMAPHORE, Schedule, Stream, Team, Tile, Walk, Work, Workspace,
 };
 use super::{GemmConfig, MAX_TILES};
 use crate::atom::Major;
@@ -44,8 +44,12 @@ pub enum Param {
     Pitch(Operand),
     /// The 64-bit address of the order of tiles ([`GemmKernel::order`]): the row and the column of each tile, two 32-bit values.
     Order,
-    /// The number of tiles of all products together, 32 bits.
+    /// The number of tiles of all products together, or of groups the most that there may be, 32 bits.
     Tiles,
+    /// The 64-bit address of where the groups begin along their mode of C, and of where the last one ends, 32 bits each.
+    Offsets,
+    /// The number of groups, 32 bits.
+    Groups,
     /// The number of tiles of each product of a batch, which is that of the tiles in the order, 32 bits.
     TilesOfBatch,
     /// How many elements A, B or C of a product of a batch is behind that of the product before, 64 bits.
@@ -78,6 +82,8 @@ pub enum Param {
 const MAX_WHOLE: i64 = 1 << 22;
 /// Bytes of A and B that stay in the L2 cache of a device with tensor cores while blocks read them.
 const CACHED: i64 = 24 << 20;
+/// The blocks of a multistage mainloop that a multiprocessor may have room for.
+const TOGETHER: u64 = 4;
 
 /// The names of M, N, K and the pitches of A, B and C, as parameters and in errors.
 const SIZES: [&str; 6] = ["m", "n", "k", "lda", "ldb", "ldc"];
@@ -104,6 +110,10 @@ pub struct GemmKernel {
     cluster_tile: [i64; 2],
     multicast: i64,
     schedule: Schedule,
+    batched: Batch,
+    /// Of how many elements the origins of the tiles of groups are multiples.
+    unit_of_groups: i64,
+    loads_by_maps: bool,
     copies: BTreeMap<usize, TmaCopy>,
     scales: [Option<Scaled>; 2],
     symbols: [Symbol; 6],
@@ -148,13 +158,22 @@ impl GemmKernel {
         Ok(schedule::order(self.cluster_tile, self.tiles(m, n)?))
     }
 
-    /// The tiles of all products of a batch of `l` problems of M x N.
+    /// The tiles of all products of a batch of `l` problems of M x N, or the most that `l` groups may have that are M x N together.
     ///
     /// # Errors
     /// Those of [`GemmKernel::tiles`], for the tiles of all together.
     pub fn all_tiles(&self, [m, n, l]: [i64; 3]) -> Result<u32, Error> {
-        let [rows, columns] = self.tiles(m, n)?.map(i64::from);
-        let count = (rows * columns).saturating_mul(l);
+        let [mut rows, mut columns] = self.tiles(m, n)?.map(i64::from);
+        let count = match self.batched {
+            Batch::Single | Batch::Strided => (rows * columns).saturating_mul(l),
+            Batch::Grouped { mode } => {
+                // The last tile of each group may have one row alone, and tiles may begin before the group.
+                let (extent, tile) = ([m, n][mode], self.tile[mode]);
+                let more = (tile + self.unit_of_groups - 2).saturating_mul(l);
+                *[&mut rows, &mut columns][mode] = extent.saturating_add(more) / tile;
+                rows.saturating_mul(columns)
+            }
+        };
         if count > self.most_tiles() {
             let (value, accepted) = (count.to_string(), format!("at most {}", self.most_tiles()));
             return Err(Error::Config { what: "tiles of all products", value, accepted });
@@ -168,7 +187,16 @@ impl GemmKernel {
     /// Those of [`GemmKernel::all_tiles`].
     pub fn blocks(&self, mnl: [i64; 3], multiprocessors: u32) -> Result<u32, Error> {
         let tiles = u64::from(self.all_tiles(mnl)?);
-        let clusters = self.schedule.blocks(tiles, multiprocessors / self.multicast as u32);
+        let clusters = match self.batched {
+            Batch::Single | Batch::Strided => {
+                self.schedule.blocks(tiles, multiprocessors / self.multicast as u32)
+            }
+            // How many tiles there are is not known. Blocks of a multistage mainloop may share a multiprocessor.
+            Batch::Grouped { .. } => {
+                let together = if self.loads_by_maps { 1 } else { TOGETHER };
+                tiles.min(u64::from(multiprocessors) * together)
+            }
+        };
         narrow("blocks", clusters as i64 * self.multicast)
     }
 
@@ -284,7 +312,7 @@ pub(super) struct Interface<'a> {
     /// M, N, K and the pitches of A, B and C.
     symbols: [Symbol; 6],
     walk: Walk,
-    strided: Option<Strided>,
+    products: Option<Products>,
     workspace: Option<Workspace>,
     epilogue: &'a Epilogue,
     inputs: Vec<Given>,
@@ -318,6 +346,8 @@ impl<'a> Interface<'a> {
         }
         let (mut order, mut stream, mut workspace) = (None, None, None);
         match config.schedule {
+            // Groups have no order.
+            Schedule::Persistent { .. } if config.batch.grouped().is_some() => {}
             Schedule::Persistent { .. } => {
                 params.extend([Param::Order, Param::Tiles]);
                 order = Some(Order::new(b, "order", "tiles"));
@@ -342,22 +372,27 @@ impl<'a> Interface<'a> {
                 *scales = Some(Scales::new(b, operand, scaling)?);
             }
         }
-        let strided = match config.batch {
+        let products = match config.batch {
             Batch::Single => None,
-            Batch::Strided => Some(Strided::new(b, config, &places, &mut params)?),
+            Batch::Strided | Batch::Grouped { .. } => Some(Products::new(b, config, &places, &mut params)?),
         };
         let cluster_tile = config.cluster_tile();
         let tiles =
             [0, 1].map(|mode| (&extent(symbols[mode]) + (cluster_tile[mode] - 1)).div(cluster_tile[mode]));
         let [rows, columns] = tiles;
         let tiles = [rows?, columns?];
-        let walk = match (order, stream) {
-            (Some(order), _) => {
+        let walk = match (order, stream, config.batch) {
+            (.., Batch::Grouped { mode }) => {
+                params.extend([Param::Offsets, Param::Groups, Param::Tiles]);
+                let extents = [0, 1].map(|mode| extent(symbols[mode]));
+                Walk::Grouped(Groups::new(b, config, mode, extents, tiles)?)
+            }
+            (Some(order), ..) => {
                 let most = cluster_tile.map(|extent| (MAX_EXTENT + extent - 1) / extent);
                 Walk::Persistent(schedule::Tiles::new(b, order, most, config.multicast())?)
             }
-            (None, Some(stream)) => Walk::Stream(stream),
-            (None, None) => {
+            (None, Some(stream), _) => Walk::Stream(stream),
+            (None, None, _) => {
                 Walk::Raster { tiles, group: config.schedule.group(), parts: config.schedule.parts() }
             }
         };
@@ -371,7 +406,7 @@ impl<'a> Interface<'a> {
             places,
             symbols,
             walk,
-            strided,
+            products,
             workspace,
             epilogue,
             inputs,
@@ -399,13 +434,13 @@ impl<'a> Interface<'a> {
     /// The layout of an operand that has a tensor map, (X,Y) or (X,Y,L).
     pub(super) fn layout_of_map(&self, operand: Operand) -> Result<Lay, Error> {
         let matrix = self.layout(operand)?;
-        self.strided.as_ref().map_or(Ok(matrix), |strided| strided.layout(operand, &matrix))
+        self.products.as_ref().map_or(Ok(matrix), |products| products.layout(operand, &matrix))
     }
 
     /// The coordinate of an operand's tile at `place` among tiles of its tensor map, without that along K: `at`, and in a batch that along
     /// mode L.
     pub(super) fn coordinate(&self, operand: Operand, at: &Expr, place: &Place) -> Vec<Expr> {
-        let batch = self.strided.as_ref().map(|strided| strided.coordinate(operand, place));
+        let batch = self.products.as_ref().and_then(|products| products.coordinate(operand, place));
         [at.clone()].into_iter().chain(batch).collect()
     }
 
@@ -431,8 +466,10 @@ impl<'a> Interface<'a> {
             Locator::Pointer(pointer) => {
                 let first =
                     Gmem::bounded(pointer.clone(), self.config.dtype(operand), &self.layout(operand)?)?;
-                let stride = self.strided.as_ref().and_then(|strided| strided.stride(operand));
-                Ok(Tensors::new(first, stride.cloned()))
+                Ok(match &self.products {
+                    Some(products) => products.tensors(operand, first),
+                    None => Tensors::new(first, None, None),
+                })
             }
             Locator::Map(_) => Err(self.other_place(operand, "an operand that is taken by its address")),
         }
@@ -468,6 +505,15 @@ impl<'a> Interface<'a> {
         self.scales[operand as usize].iter_mut().for_each(|scales| scales.keep(copy));
     }
 
+    /// Brings what all threads have to know before they go through tiles. All threads of the block take part.
+    pub(super) fn prepare_walk(&mut self, b: &mut Builder) -> Result<(), Error> {
+        let Walk::Grouped(groups) = &mut self.walk else { return Ok(()) };
+        if self.config.loads_by_maps() {
+            b.wait_on_dependent_grids();
+        }
+        groups.fetch(b)
+    }
+
     /// Runs `body` for each of the block's tiles; the threads where `who` holds know which tile it is.
     pub(super) fn for_each_tile(
         &self,
@@ -476,7 +522,7 @@ impl<'a> Interface<'a> {
         alternate: bool,
         body: impl FnOnce(&mut Builder, &Tile) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        self.walk.for_each(b, self.config, self.strided.as_ref(), who, alternate, body)
+        self.walk.for_each(b, self.config, self.products.as_ref(), who, alternate, body)
     }
 
     /// The workspace through which blocks that share a tile hand on sums.
@@ -509,7 +555,12 @@ impl<'a> Interface<'a> {
 
     /// The epilogue at a tile, with a thread's part of its inputs.
     pub(super) fn epilogue_at(&self, mine: &ThrMma<Expr>, tile: &Place) -> Result<AtTile<'_>, Error> {
-        let identity = Tensor::new(Counting::new(2), Lay::identity(&self.shape(Operand::C)?)?);
+        let mut identity = Tensor::new(Counting::new(2), Lay::identity(&self.shape(Operand::C)?)?);
+        if let Some(span) = &tile.span {
+            let mut origin = [Expr::from(0), Expr::from(0)];
+            origin[span.mode] = span.origin.clone();
+            identity = identity.domain_offset(Slice::tuple(origin.map(Slice::At)))?;
+        }
         let coordinate = mine.partition(Operand::C, &self.tile_of_c(&identity, tile)?)?; // (FrgV,RestM,RestN)
         let mut inputs = Vec::new();
         for (place, input) in self.inputs.iter().zip(self.epilogue.inputs()) {
@@ -572,7 +623,7 @@ impl<'a> Interface<'a> {
         partitions: Vec<(&'static str, String)>,
     ) -> Result<GemmKernel, Error> {
         let of_map = |operand: Operand| {
-            let symbols = self.strided.as_ref().and_then(|strided| strided.symbols(operand));
+            let symbols = self.products.as_ref().and_then(|products| products.symbols(operand));
             symbols.map(|symbols| (operand as usize, symbols))
         };
         let batch = Operand::ALL.into_iter().filter_map(of_map).collect();
@@ -589,6 +640,9 @@ impl<'a> Interface<'a> {
             cluster_tile: self.config.cluster_tile(),
             multicast: self.config.multicast(),
             schedule: self.config.schedule,
+            batched: self.config.batch,
+            unit_of_groups: self.config.unit_of_groups(self.config.batch.grouped().unwrap_or(0))?,
+            loads_by_maps: self.config.loads_by_maps(),
             copies: self.copies,
             scales: self.scales.map(|scales| scales.map(Scales::into_scaled)),
             symbols: self.symbols,
@@ -611,7 +665,8 @@ fn sizes(
     params: &mut Vec<Param>,
 ) -> Result<[Symbol; 6], Error> {
     let by_pointer = |operand: usize| matches!(places[operand], Locator::Pointer(_));
-    let reads_c = !config.schedule.is_persistent() || epilogue.reads_tiles();
+    let reads_c =
+        !config.schedule.is_persistent() || config.batch.grouped().is_some() || epilogue.reads_tiles();
     // Tensor maps have extents of 1 or more.
     let least_k = match config.schedule.parts()[0] {
         1 => i64::from(config.loads_by_maps()),

@@ -1,5 +1,6 @@
 //! Schedules, which say which block computes which tiles of C, and in which order.
 
+mod groups;
 mod order;
 mod persistent;
 mod pieces;
@@ -13,7 +14,7 @@ use std::ops::Range;
 use girih_layout::Lay;
 use girih_ptx::Special;
 
-use super::batch::Strided;
+use super::batch::Products;
 use super::config::refuse;
 use super::mainloop::{CLUSTERS, Sums};
 use super::{GemmConfig, Mainloop, Store};
@@ -23,6 +24,8 @@ use crate::tiled::mma::Operand;
 use crate::{Error, Expr};
 use split_k::Part;
 
+pub use groups::MAX_GROUPS;
+pub(super) use groups::{Groups, SHARED_BYTES};
 pub use order::hilbert;
 pub(super) use order::order;
 pub use persistent::MAX_TILES;
@@ -94,6 +97,32 @@ pub(super) struct Place {
     pub(super) column: Expr,
     pub(super) extents: [i64; 2],
     pub(super) batch: Expr,
+    /// The group that the row or the column is counted in, if products are groups of rows or columns.
+    pub(super) span: Option<Span>,
+}
+
+impl Place {
+    /// Where the group begins in A or B, if the operand's rows are those of groups.
+    pub(super) fn origin(&self, operand: Operand) -> Option<&Expr> {
+        self.span.as_ref().filter(|span| span.mode == operand.modes()[0]).map(|span| &span.origin)
+    }
+
+    /// 1 if row `first` of the tile, or one behind it, is a row of the tile's group, else 0; `None` if there are no groups of rows.
+    pub(super) fn has_rows_from(&self, first: &Expr) -> Option<Expr> {
+        let span = self.span.as_ref().filter(|span| span.mode == 0)?;
+        let before = &(&self.row * self.extents[0]) + first;
+        let rows = &(&span.before + &span.extent) - &before;
+        Some(rows.maximum(&Expr::from(0)).minimum(&Expr::from(1)))
+    }
+}
+
+/// A group of rows (mode 0) or columns (mode 1) of C.
+pub(super) struct Span {
+    pub(super) mode: usize,
+    /// The row from which on tiles are counted, how many rows there are before the group's first one, and how many rows the group has.
+    pub(super) origin: Expr,
+    pub(super) before: Expr,
+    pub(super) extent: Expr,
 }
 
 /// A block's way through its tiles.
@@ -107,6 +136,7 @@ pub(super) enum Walk {
     },
     Persistent(Tiles),
     Stream(Stream),
+    Grouped(Groups),
 }
 
 impl Schedule {
@@ -203,7 +233,7 @@ impl Walk {
         &self,
         b: &mut Builder,
         config: &GemmConfig,
-        batch: Option<&Strided>,
+        batch: Option<&Products>,
         who: &Cond,
         alternate: bool,
         body: impl FnOnce(&mut Builder, &Tile) -> Result<(), Error>,
@@ -224,15 +254,16 @@ impl Walk {
                 };
                 let tile = if let Share::Part(part) = &share { part.tile() } else { &block };
                 let [batch, tile] = match batch {
-                    Some(strided) => strided.split(b, tile)?,
+                    Some(products) => products.split(b, tile)?,
                     None => [Expr::from(0), tile.clone()],
                 };
                 let (row, column) = raster::block_tile(b, &tile, [rows, columns], *group)?;
-                let place = Place { row, column, extents, batch };
+                let place = Place { row, column, extents, batch, span: None };
                 body(b, Tile { place, backwards: Expr::from(0), share })
             }
             Walk::Persistent(tiles) => tiles.for_each(b, extents, batch, who, alternate, body),
             Walk::Stream(stream) => stream.for_each(b, extents, body),
+            Walk::Grouped(groups) => groups.for_each(b, extents, body),
         }
     }
 }

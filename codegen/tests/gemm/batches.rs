@@ -16,31 +16,31 @@ use crate::warp_specialized::config as wgmma;
 
 /// The matrices of an operand: extents, contiguous mode, pitch, and the elements from one to the next.
 #[derive(Clone, Copy, Debug)]
-struct Matrices {
-    extents: [i64; 2],
-    contiguous: usize,
-    pitch: i64,
-    stride: i64,
+pub(super) struct Matrices {
+    pub(super) extents: [i64; 2],
+    pub(super) contiguous: usize,
+    pub(super) pitch: i64,
+    pub(super) stride: i64,
 }
 
 impl Matrices {
-    fn at(&self, x: i64, y: i64, l: i64) -> i64 {
+    pub(super) fn at(&self, x: i64, y: i64, l: i64) -> i64 {
         let (along, across) = if self.contiguous == 1 { (y, x) } else { (x, y) };
         across * self.pitch + along + l * self.stride
     }
 
     /// The elements up to the last one of the last matrix.
-    fn len(&self, l: i64) -> i64 {
+    pub(super) fn len(&self, l: i64) -> i64 {
         self.at(self.extents[0] - 1, self.extents[1] - 1, l - 1) + 1
     }
 }
 
 /// Small integers, exact in every order of sums.
-fn number(operand: usize, at: i64) -> f64 {
+pub(super) fn number(operand: usize, at: i64) -> f64 {
     ((at * 7 + at / 13 + operand as i64 * 5) % 11 - 5) as f64
 }
 
-fn encode(dtype: DType, value: f64) -> Vec<u8> {
+pub(super) fn encode(dtype: DType, value: f64) -> Vec<u8> {
     match dtype {
         DType::Bf16 => bf16::from_f64(value).to_le_bytes().to_vec(),
         _ => (value as f32).to_le_bytes().to_vec(),
@@ -107,7 +107,7 @@ fn launch(
         Param::Order => addresses(&[table]),
         Param::Pieces => addresses(&[pieces]),
         Param::Tiles => sizes(&[kernel.all_tiles([m, n, l]).unwrap().into()]),
-        Param::Scales(_) => panic!("a batch has no scales"),
+        Param::Scales(_) | Param::Offsets | Param::Groups => panic!("{param:?} of a batch"),
         Param::TilesOfBatch => sizes(&[kernel.all_tiles([m, n, 1]).unwrap().into()]),
         Param::BatchStride(operand) => wide(all[*operand as usize].stride),
         Param::LastOfBatch(operand) => sizes(&[matrices(*operand) - 1]),

@@ -5,6 +5,7 @@ mod banks;
 mod batches;
 mod configs;
 mod golden;
+mod groups;
 mod order;
 mod partitions;
 mod pieces;

@@ -7,15 +7,18 @@ use girih_codegen::gemm::{Epilogue, GemmKernel, Input, InputKind, MAX_EXTENT, MA
 use girih_device::{Arg, Buffer, BufferArg, Kernel, Launch, LaunchConfig, Pod, TensorMap};
 use girih_tensor::{DType, Element};
 
+use super::Matrix;
+use super::Problem;
 use super::repitch::between;
 use super::workspace::Workspace;
-use super::{Matrix, Problem};
 use crate::Error;
 use crate::launch::overlap;
 
 /// The names by which a launch gives scales: those of a problem with mixed inputs, and those of blocks of A and of B.
 const SCALES: &str = "scales";
 const BLOCK_SCALES: [&str; 2] = ["scales_a", "scales_b"];
+/// The same of where the groups begin, and of where the last one ends.
+const OFFSETS: &str = "offsets";
 
 /// What a launch gives for an input of an epilogue: a buffer that holds a vector or a matrix, or a number. For an output besides C, a
 /// buffer that the launch writes.
@@ -83,15 +86,15 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// With a vector or a matrix of its own for each product of a batch, which are `stride` elements apart. Otherwise all products have the
-    /// same.
+    /// With a vector or a matrix of its own for each product of a batch, or a row of its own for each group, which are `stride` elements apart.
+    /// Otherwise all products have the same.
     #[must_use]
     pub fn for_each(self, stride: i64) -> Given<'a> {
         Given { stride, ..self }
     }
 
-    /// Checks that what is given fits `input`, for a problem with this C. Returns the pitch, which counts for a matrix alone.
-    fn check(&self, input: &Input, c: &Matrix, transposed: bool) -> Result<i64, Error> {
+    /// Checks that what is given fits `input`, for this problem and what it takes for C. Returns the pitch, which counts for a matrix alone.
+    fn check(&self, input: &Input, problem: &Problem, c: &Matrix, transposed: bool) -> Result<i64, Error> {
         let [m, n] = c.extents();
         let [lines, line] = [1 - c.contiguous(), c.contiguous()].map(|mode| c.extents()[mode]);
         let refuse =
@@ -137,7 +140,11 @@ impl<'a> Given<'a> {
             let accepted = format!("0 to {MAX_STRIDE} for a vector or a matrix");
             return refuse(format!("a stride of {}", self.stride), accepted);
         }
-        let needed = if needed > 0 { needed + (c.batches() - 1).max(0) * self.stride } else { 0 };
+        if self.stride != 0 && problem.groups().is_some() && kind != InputKind::Row {
+            let accepted = String::from("no stride, which only a row has that is another one for each group");
+            return refuse(format!("a stride of {}", self.stride), accepted);
+        }
+        let needed = if needed > 0 { needed + (problem.products() - 1).max(0) * self.stride } else { 0 };
         match self.memory {
             Some((len, _)) if (len as i64) < needed => {
                 refuse(format!("{len} elements"), format!("{needed} elements or more"))
@@ -173,7 +180,7 @@ fn is_open(param: &Param) -> bool {
     use Param::*;
     let of_epilogue =
         matches!(param, Input(_) | InputPitch(_) | InputBatchStride(_) | Output(_) | OutputBatchStride(_));
-    of_epilogue || matches!(param, Pointer(_) | Map(_) | Scales(_))
+    of_epilogue || matches!(param, Pointer(_) | Map(_) | Scales(_) | Offsets)
 }
 
 impl Binding<'_> {
@@ -194,7 +201,8 @@ impl Binding<'_> {
             let is_scales =
                 [Operand::A, Operand::B].into_iter().any(|of| self.scales_name(of) == Some(*name));
             let is_output = kernel.outputs.iter().any(|output| output.name == *name);
-            if input.is_none() && !is_scales && !is_output {
+            let is_offsets = *name == OFFSETS && self.problem.groups().is_some();
+            if input.is_none() && !is_scales && !is_output && !is_offsets {
                 return refuse("no input of the epilogue");
             }
             if self.given[..i].iter().any(|(other, _)| other == name) {
@@ -213,6 +221,7 @@ impl Binding<'_> {
             self.pitch(input)?;
         }
         self.check_outputs(kernel, matrices)?;
+        self.offsets()?;
         self.scales(Operand::A)?;
         self.scales(Operand::B).map(drop)
     }
@@ -235,16 +244,26 @@ impl Binding<'_> {
         else {
             return Ok(None);
         };
-        let needed = self.problem.scales(operand);
+        self.vector(name, scale, self.problem.scales(operand))
+    }
+
+    /// Where the groups begin, if the problem has groups.
+    fn offsets(&self) -> Result<Option<BufferArg<'_>>, Error> {
+        let Some(groups) = self.problem.groups() else { return Ok(None) };
+        self.vector(OFFSETS, DType::U32, groups + 1)
+    }
+
+    /// The buffer that is given as `name`, of `needed` elements of `wanted` or more.
+    fn vector(&self, name: &str, wanted: DType, needed: i64) -> Result<Option<BufferArg<'_>>, Error> {
         let refuse = |found: String| Error::Input {
             name: name.into(),
             found,
-            accepted: format!("a buffer of {needed} elements of {scale} or more"),
+            accepted: format!("a buffer of {needed} elements of {wanted} or more"),
         };
-        let given = self.given.iter().find(|(own, _)| *own == name).map(|(_, given)| given);
+        let given = self.given.iter().find(|(given, _)| *given == name).map(|(_, given)| given);
         match given {
             Some(Given { arg: Arg::Buffer(buffer), dtype, pitch: None, memory: Some((len, _)), .. })
-                if *dtype == scale && *len as i64 >= needed =>
+                if *dtype == wanted && *len as i64 >= needed =>
             {
                 Ok(Some(*buffer))
             }
@@ -281,7 +300,7 @@ impl Binding<'_> {
             true => Matrix { extents: [m, n], ..self.problem.c() },
             false => self.problem.c(),
         };
-        self.given(input)?.check(input, &matrix, self.transposed)
+        self.given(input)?.check(input, self.problem, &matrix, self.transposed)
     }
 
     fn is_before_gate(&self, input: &Input) -> bool {
@@ -308,6 +327,7 @@ impl Binding<'_> {
                 Some(Arg::Buffer(self.operands[*operand as usize]))
             }
             Param::Scales(operand) => self.scales(*operand)?.map(Arg::Buffer),
+            Param::Offsets => self.offsets()?.map(Arg::Buffer),
             Param::Input(name) => given(name)?.map(|(input, given)| given.arg(input)),
             Param::InputBatchStride(name) => given(name)?.map(|(_, given)| Arg::U64(given.stride as u64)),
             Param::InputPitch(name) => match given(name)? {
@@ -362,8 +382,9 @@ impl Binding<'_> {
                 Param::Semaphores => self.workspace.map(|workspace| Arg::from(&workspace.turns)),
                 Param::Partials(name) => self.left(kernel, name, 0),
                 Param::Arrivals(name) => self.left(kernel, name, 1),
-                Param::Tiles => Some(Arg::U32(kernel.all_tiles([m, n, problem.batches()])?)),
+                Param::Tiles => Some(Arg::U32(kernel.all_tiles([m, n, problem.products()])?)),
                 Param::Scales(operand) => scales[usize::from(*operand == Operand::B)].as_ref().map(Arg::from),
+                Param::Groups => Some(number(problem.products())),
                 Param::TilesOfBatch => Some(Arg::U32(kernel.all_tiles([m, n, 1])?)),
                 Param::BatchStride(operand) => Some(Arg::U64(between(&matrices[*operand as usize]) as u64)),
                 Param::LastOfBatch(operand) => Some(number(matrices[*operand as usize].different() - 1)),

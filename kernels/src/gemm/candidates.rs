@@ -7,7 +7,8 @@ use girih_layout::Lay;
 use girih_tensor::DType;
 
 use super::choose::{
-    LEAST_STAGES, MOST_STAGES, PROMOTION, mixed_candidates, promoted, simt, sm80, taken, together,
+    LEAST_STAGES, MOST_STAGES, PROMOTION, mixed_candidates, promoted, simt, sm80, sm90_of_groups, taken,
+    together,
 };
 use super::{KernelKind, Problem, choose};
 use crate::launch::widest;
@@ -81,6 +82,9 @@ pub fn candidates(problem: &Problem, multiprocessors: u32, most: usize) -> Vec<G
     if problem.dtype() == DType::F32 {
         return of_f32(problem).take(most).collect();
     }
+    if problem.groups().is_some() {
+        return sm90_of_groups(problem, multiprocessors).take(most).collect();
+    }
     let timed = timed(problem, multiprocessors);
     let least = timed.first().map_or(0.0, |(_, cycles)| *cycles);
     let [m, n, k] = problem.mnk();
@@ -151,6 +155,9 @@ fn timed(problem: &Problem, multiprocessors: u32) -> Vec<(GemmConfig, f64)> {
 /// # Ok::<(), girih_kernels::Error>(())
 /// ```
 pub fn portable(problem: &Problem) -> Vec<GemmConfig> {
+    if problem.groups().is_some() {
+        return sm80(problem).take(1).collect();
+    }
     sm80(problem).flat_map(grouped).collect()
 }
 

@@ -10,7 +10,10 @@ use girih_codegen::Operand;
 use girih_codegen::gemm::{Batch, Epilogue, GemmConfig, Mainloop, Major, Schedule, Source, Store};
 use girih_tensor::DType;
 
-use configs::{Input, MultistageFacts, STORES_SIMT, STORES_SM80, STORES_SM90, loads, tensor};
+use configs::{
+    Input, MultistageFacts, STORES_SIMT, STORES_SM80, STORES_SM90, beside_groups, loads, stores_of_groups,
+    tensor,
+};
 use plan::{Plan, WarpSpecializedFacts};
 use plans::Rule;
 
@@ -96,7 +99,8 @@ impl std::str::FromStr for KernelKind {
 /// # Errors
 /// [`Error::Kernel`] if the kernel does not take the dtype, or not with these contiguous modes.
 pub fn choose(problem: &Problem, kind: KernelKind, multiprocessors: u32) -> Result<GemmConfig, Error> {
-    let config = GemmConfig { batch: batch(problem), ..single(problem, kind, multiprocessors)? };
+    let config = single(problem, kind, multiprocessors)?;
+    let config = several(config, problem.oriented(config.c_major).0.batch());
     Ok(if problem.is_invariant() { forwards(config) } else { config })
 }
 
@@ -149,8 +153,13 @@ pub fn with_room(mut config: GemmConfig, epilogue: &Epilogue) -> GemmConfig {
     config
 }
 
-fn batch(problem: &Problem) -> Batch {
-    if problem.batches() == 1 { Batch::Single } else { Batch::Strided }
+/// The configuration for several products.
+fn several(config: GemmConfig, batch: Batch) -> GemmConfig {
+    if batch.grouped().is_none() {
+        return GemmConfig { batch, ..config };
+    }
+    // Only such blocks go through groups.
+    GemmConfig { batch, schedule: Schedule::Persistent { alternate: false }, ..beside_groups(config) }
 }
 
 /// The configuration without regard to other products of a batch than their number.
@@ -182,24 +191,24 @@ fn single(problem: &Problem, kind: KernelKind, multiprocessors: u32) -> Result<G
 
 /// The configurations of f32 on the CUDA cores that a tuner measures for a problem, the usual one first.
 pub(super) fn simt(problem: &Problem) -> impl Iterator<Item = GemmConfig> {
-    let batch = batch(problem);
-    let all = of_f32(&problem.oriented(Major::K).0).all_simt();
-    all.map(move |config| GemmConfig { batch, ..config })
+    let row_major = problem.oriented(Major::K).0;
+    of_f32(&row_major).all_simt().map(move |config| several(config, row_major.batch()))
 }
 
 /// The configurations of warps of tensor cores that a tuner measures for a problem, the usual one first.
 pub(super) fn sm80(problem: &Problem) -> impl Iterator<Item = GemmConfig> {
-    let batch = batch(problem);
-    let facts = || facts(&problem.oriented(Major::K).0, &STORES_SM80);
+    let row_major = problem.oriented(Major::K).0;
+    let facts = || facts(&row_major, &STORES_SM80);
     let all = tensor(problem).into_iter().flat_map(move |input| facts().all_sm80(input));
-    all.map(move |config| GemmConfig { batch, ..config }).collect::<Vec<_>>().into_iter()
+    all.map(move |config| several(config, row_major.batch())).collect::<Vec<_>>().into_iter()
 }
 
 /// What a kernel of f32 relies on. Operands along K that are worth it are copied first, to rows of whole vectors.
 fn of_f32(problem: &Problem) -> MultistageFacts {
     let facts = facts(problem, &STORES_SIMT);
     let turned = |source: Source, operand| {
-        let is_copied = !problem.is_invariant() && is_worth_turning(problem, operand);
+        let is_copied =
+            !problem.is_invariant() && problem.groups().is_none() && is_worth_turning(problem, operand);
         if is_copied { Source { major: Major::Mn, vector: 4 } } else { source }
     };
     MultistageFacts { a: turned(facts.a, Operand::A), b: turned(facts.b, Operand::B), ..facts }
@@ -207,20 +216,23 @@ fn of_f32(problem: &Problem) -> MultistageFacts {
 
 /// The widest loads and stores that pitches and N are aligned to.
 fn facts(problem: &Problem, stores: &[i64]) -> MultistageFacts {
-    let source = |matrix: &Matrix| {
+    let source = |matrix: &Matrix, mode: usize| {
         // Vectors of f32 along K are transposed, and end with K.
         let transposed = problem.dtype() == DType::F32 && matrix.major() == Major::K;
         let k = if transposed { problem.mnk()[2] } else { 0 };
+        // Groups begin at any element.
+        let anywhere = matrix.major() == Major::Mn && problem.batch().grouped() == Some(mode);
+        let begins = [aligned(matrix, problem.dtype()), between(matrix), i64::from(anywhere)];
         let vector = widest(
             loads(problem.dtype(), matrix.major()),
-            &[matrix.ld(), aligned(matrix, problem.dtype()), between(matrix), k],
+            &[matrix.ld(), k, begins[0], begins[1], begins[2]],
         );
         Source { major: matrix.major(), vector }
     };
     MultistageFacts {
         dtype: problem.dtype(),
-        a: source(&problem.a()),
-        b: source(&problem.b()),
+        a: source(&problem.a(), 0),
+        b: source(&problem.b(), 1),
         store: stored(problem, stores),
         output: problem.output(),
         fused: problem.is_fused(),
@@ -235,37 +247,76 @@ fn aligned(matrix: &Matrix, dtype: DType) -> i64 {
 /// The widest of `stores` that C's rows are aligned to.
 fn stored(problem: &Problem, stores: &[i64]) -> i64 {
     let c = problem.c();
-    widest(stores, &[c.ld(), c.extents()[c.contiguous()], aligned(&c, problem.output()), between(&c)])
+    let anywhere = i64::from(problem.batch().grouped() == Some(c.contiguous()));
+    let line = c.extents()[c.contiguous()];
+    widest(stores, &[c.ld(), line, aligned(&c, problem.output()), between(&c), anywhere])
+}
+
+/// What a warp-specialised kernel by this plan relies on.
+fn with(problem: &Problem, plan: Plan) -> WarpSpecializedFacts {
+    let oriented = problem.oriented(plan.c_major()).0;
+    let line = 128 / i64::from(oriented.output().bits());
+    let by_maps = stored(&oriented, &[line]) == line;
+    let store = match oriented.batch() {
+        Batch::Grouped { .. } => Some(stored(&oriented, &stores_of_groups(oriented.output()))),
+        Batch::Single | Batch::Strided => (!by_maps).then(|| stored(&oriented, &STORES_SM90)),
+    };
+    WarpSpecializedFacts {
+        dtype: oriented.dtype(),
+        sums: oriented.sums(),
+        majors: taken(oriented.dtype(), [oriented.a().major(), oriented.b().major()]),
+        output: oriented.output(),
+        store,
+        batch: oriented.batch(),
+        promotes: problem.promotes(),
+        fused: problem.is_fused(),
+        // Groups have no such epilogues, which is refused where the kernel is generated.
+        reduces: (problem.reduces() || problem.is_gated()) && problem.groups().is_none(),
+        scales: oriented.block_scales(),
+        plan,
+    }
+}
+
+/// What warp-specialised kernels for groups rely on, the one that is expected to finish first before the others.
+fn of_groups(problem: &Problem, input: &Input, multiprocessors: u32) -> Vec<WarpSpecializedFacts> {
+    let row_major = problem.oriented(Major::K).0;
+    let (Some(mode), Some(groups)) = (row_major.batch().grouped(), problem.groups()) else {
+        return Vec::new();
+    };
+    let plans = if problem.is_invariant() {
+        vec![plans::invariant_of_groups(mode)]
+    } else {
+        plans::of_groups(row_major.mnk(), mode, groups, i64::from(multiprocessors)).collect()
+    };
+    plans.into_iter().map(|plan| with(problem, plan)).filter(|facts| facts.fits(input)).collect()
+}
+
+/// The configurations of warpgroups that a tuner measures for groups, the usual one first.
+pub(super) fn sm90_of_groups(problem: &Problem, multiprocessors: u32) -> impl Iterator<Item = GemmConfig> {
+    let input = tensor(problem).filter(|input| input.of_warps().is_none());
+    let all = move |input| {
+        of_groups(problem, input, multiprocessors).into_iter().filter_map(|facts| facts.config(input).ok())
+    };
+    input.into_iter().flat_map(all).collect::<Vec<_>>().into_iter()
 }
 
 /// What the fastest warp-specialised kernel relies on, and the rule that says which it is.
 fn fastest(problem: &Problem, input: &Input, multiprocessors: u32) -> (WarpSpecializedFacts, Rule) {
-    let with = |plan: Plan| {
-        let oriented = problem.oriented(plan.c_major()).0;
-        let line = 128 / i64::from(oriented.output().bits());
-        WarpSpecializedFacts {
-            dtype: oriented.dtype(),
-            sums: oriented.sums(),
-            majors: taken(oriented.dtype(), [oriented.a().major(), oriented.b().major()]),
-            output: oriented.output(),
-            store: (stored(&oriented, &[line]) != line).then(|| stored(&oriented, &STORES_SM90)),
-            promotes: problem.promotes(),
-            fused: problem.is_fused(),
-            reduces: problem.reduces() || problem.is_gated(),
-            scales: oriented.block_scales(),
-            plan,
-        }
-    };
-    let (mnk, batches) = (problem.oriented(Major::K).0.mnk(), problem.batches());
-    // Both columns of a pair lie in a thread, both rows do not.
-    let fits = |plan: &Plan| with(*plan).fits(input) && !(problem.is_gated() && plan.columns);
-    if problem.is_invariant() {
-        return (with(plans::invariant(problem.mnk()[1], fits)), Rule::Invariant);
+    if let Some(facts) = of_groups(problem, input, multiprocessors).into_iter().next() {
+        return (facts, if problem.is_invariant() { Rule::Invariant } else { Rule::Groups });
     }
-    let as_measured = plans::as_measured(batch(problem), with(plans::ALL[0]).store, problem.output());
+    let (row_major, batches) = (problem.oriented(Major::K).0, problem.batches());
+    let mnk = row_major.mnk();
+    // Both columns of a pair lie in a thread, both rows do not.
+    let fits = |plan: &Plan| with(problem, *plan).fits(input) && !(problem.is_gated() && plan.columns);
+    if problem.is_invariant() {
+        return (with(problem, plans::invariant(problem.mnk()[1], fits)), Rule::Invariant);
+    }
+    let store = with(problem, plans::ALL[0]).store;
+    let as_measured = plans::as_measured(problem.batch(), store, problem.output());
     let (plan, rule) =
         plans::plan(mnk, batches, problem.dtype(), as_measured, i64::from(multiprocessors), fits);
-    (with(plan), rule)
+    (with(problem, plan), rule)
 }
 
 /// Which of A and B `wgmma` takes from a copy that is contiguous along K.

@@ -2,7 +2,7 @@
 
 use girih_codegen::Operand;
 use girih_codegen::gemm::{
-    BlockScales, Epilogue, MAX_BATCHES, MAX_EXTENT, MAX_STRIDE, Major, MixedInput, outputs,
+    Batch, BlockScales, Epilogue, MAX_BATCHES, MAX_EXTENT, MAX_GROUPS, MAX_STRIDE, Major, MixedInput, outputs,
 };
 use girih_tensor::DType;
 
@@ -149,6 +149,8 @@ pub struct Problem {
     mixed: Option<(Operand, MixedInput)>,
     /// The rows of A and of B that share a scale, if blocks have scales.
     blocks: Option<[i64; 2]>,
+    /// The mode of C along which groups follow each other.
+    grouped: Option<usize>,
     a: Matrix,
     b: Matrix,
     c: Matrix,
@@ -186,6 +188,7 @@ impl Problem {
             invariant: false,
             mixed: None,
             blocks: None,
+            grouped: None,
             a: Matrix::tight([m, k], a),
             b: Matrix::tight([n, k], b),
             c: Matrix::tight([m, n], 1),
@@ -252,7 +255,66 @@ impl Problem {
         check_within("batches", count, 0, MAX_BATCHES)?;
         let [a, b, c] = strides;
         let with = |matrix: Matrix, stride| Matrix { batches: count, stride, ..matrix };
-        Problem { a: with(self.a, a), b: with(self.b, b), c: with(self.c, c), ..self }.checked_batch()
+        let [a, b, c] = [with(self.a, a), with(self.b, b), with(self.c, c)];
+        Problem { a, b, c, grouped: None, ..self }.checked_batch()
+    }
+
+    /// As many products as groups, as a mixture of experts has them: the rows of A and C follow each other group by group, and M is how many
+    /// rows there are of all groups. Each group has a B of its own; these are `stride` elements apart, without a gap if there is no stride,
+    /// and all groups have the same where it is 0.
+    ///
+    /// A launch gives as `"offsets"`, beside the inputs of the epilogue ([`Gemm::run_with`](super::Gemm::run_with)), a buffer of u32 that
+    /// has one more than there are groups: group `g` has the rows from the `g`-th of them to the next one. They are read when the kernel
+    /// runs, so that a kernel before it may compute them. Rows of C that no group has are left as they are, and nothing outside of C is
+    /// written, whatever the offsets are.
+    ///
+    /// Of an epilogue's inputs, a row is that of all groups, or each group has its own ([`Given::for_each`](super::Given::for_each)); matrices
+    /// and columns lie as C does.
+    ///
+    /// # Errors
+    /// [`Error::Extent`] for a count above [`MAX_GROUPS`], or a stride above [`MAX_STRIDE`].
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_device::{Device, Select};
+    /// use girih_kernels::gemm::{Gemms, Given, KernelKind, Layout, Problem};
+    /// use girih_tensor::DType;
+    ///
+    /// // The first row times one matrix, no row times another one, and three rows times a third one.
+    /// let problem = Problem::new(DType::F32, [4, 2, 3], Layout::Tn)?.grouped(3, None)?;
+    /// let device = Device::open(Select::Sim)?;
+    /// let a = device.upload(&[1f32; 12])?;
+    /// let b = device.upload(&[[1f32; 6], [2.0; 6], [3.0; 6]].concat())?;
+    /// let (c, offsets) = (device.zeros::<f32>(8)?, device.upload(&[0u32, 1, 1, 4])?);
+    /// let gemm = Gemms::new(&device).get(&problem, KernelKind::Simt)?;
+    /// gemm.run_with(&a, &b, &c, &[("offsets", Given::from(&offsets))])?;
+    /// assert_eq!(c.download()?, [3.0, 3.0, 9.0, 9.0, 9.0, 9.0, 9.0, 9.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn grouped(self, groups: i64, stride: Option<i64>) -> Result<Problem, Error> {
+        check_within("groups", groups, 0, MAX_GROUPS)?;
+        let one = |matrix: Matrix| Matrix { batches: 1, stride: None, ..matrix };
+        let b = Matrix { batches: groups, stride, ..self.b };
+        Problem { a: one(self.a), b, c: one(self.c), grouped: Some(0), ..self }.checked_batch()
+    }
+
+    /// How many groups there are, if the products are those of groups.
+    pub fn groups(&self) -> Option<i64> {
+        self.grouped.map(|mode| [self.b, self.a][mode].batches)
+    }
+
+    /// How many products there are: those of a batch, or of groups.
+    pub(super) fn products(&self) -> i64 {
+        self.groups().unwrap_or(self.c.batches)
+    }
+
+    /// Which products a kernel for this problem computes.
+    pub(super) fn batch(&self) -> Batch {
+        match self.grouped {
+            Some(mode) => Batch::Grouped { mode },
+            None if self.c.batches == 1 => Batch::Single,
+            None => Batch::Strided,
+        }
     }
 
     /// The problem, if the strides of a batch are within the limits, and no two products have an element of C in common.
@@ -264,7 +326,7 @@ impl Problem {
         if self.c.is_apart() { Ok(self) } else { Err(Error::BatchStride { c: self.c.to_string() }) }
     }
 
-    /// How many products there are.
+    /// How many products of equal extents there are.
     pub fn batches(&self) -> i64 {
         self.c.batches
     }
@@ -540,7 +602,8 @@ impl Problem {
     /// tile depends on N alone. Otherwise tiles and the blocks that share K depend on M, and blocks with several tiles go through K
     /// forwards and backwards in turn.
     ///
-    /// Rows are the same for one dtype, layout, N and K, and one [`KernelKind`](super::KernelKind), on one kind of GPU.
+    /// Rows are the same for one dtype, layout, N and K, and one [`KernelKind`](super::KernelKind), on one kind of GPU. In groups
+    /// ([`Problem::grouped`]) they are the same whatever the groups are.
     ///
     /// # Examples
     /// ```
@@ -683,6 +746,7 @@ impl Problem {
                     (if operand == Operand::A { Operand::B } else { Operand::A }, mixed)
                 }),
                 blocks: self.blocks.map(|[a, b]| [b, a]),
+                grouped: self.grouped.map(|mode| 1 - mode),
                 c: Matrix { extents: [n, m], contiguous: 1 - self.c.contiguous, ..self.c },
                 ..*self
             },

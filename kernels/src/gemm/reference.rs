@@ -1,5 +1,7 @@
 //! The reference check: each element of C is compared with its sum in f64.
 
+use std::ops::Range;
+
 use girih_codegen::Operand;
 use girih_tensor::{DType, Element, Tf32};
 
@@ -68,7 +70,35 @@ pub fn check<T: Element, C: Element>(
         let found = String::from("a check of the product alone");
         return Err(Error::Gated { found, accepted: "`check_gated`, which is told the activation" });
     }
-    compare(problem, None, a, b, c, poison)
+    if let Some(groups) = problem.groups() {
+        let (found, accepted) = ("nothing".into(), format!("{} offsets, by `check_groups`", groups + 1));
+        return Err(Error::Input { name: "offsets".into(), found, accepted });
+    }
+    let [m, _, _] = problem.mnk();
+    let product = |l| Product { of: [l; 3], rows: 0..m };
+    compare(problem, None, &(0..problem.batches()).map(product).collect::<Vec<_>>(), [a, b], c, poison)
+}
+
+/// The same for groups, which begin at `offsets`. Rows of C that no group has must still hold `poison`.
+///
+/// # Errors
+/// As [`check`]; [`Error::Input`] for another number of offsets than one more than groups, and for a problem without groups.
+pub fn check_groups<T: Element, C: Element>(
+    problem: &Problem,
+    offsets: &[u32],
+    [a, b]: [&[T]; 2],
+    c: &[C],
+    poison: Option<C>,
+) -> Result<Check, Error> {
+    let wanted = problem.groups().map_or(0, |groups| groups as usize + 1);
+    if offsets.len() != wanted {
+        let (found, accepted) = (format!("{} offsets", offsets.len()), wanted.to_string());
+        return Err(Error::Input { name: "offsets".into(), found, accepted });
+    }
+    let within = |offset: u32| i64::from(offset).min(problem.mnk()[0]);
+    let pairs = offsets.windows(2).zip(0..);
+    let group = |(pair, l): (&[u32], i64)| Product { of: [0, l, 0], rows: within(pair[0])..within(pair[1]) };
+    compare(problem, None, &pairs.map(group).collect::<Vec<_>>(), [a, b], c, poison)
 }
 
 /// Compares a C of gated pairs, `C[m,j] = activation(P[m,2j]) * P[m,2j+1]`, with what f64 makes of the product P ([`Problem::gated`]).
@@ -89,7 +119,9 @@ pub fn check_gated<T: Element, C: Element>(
     if !problem.is_gated() {
         return Err(Error::Gated { found: String::from("a C of N columns"), accepted: "`Problem::gated`" });
     }
-    compare(problem, Some(activation), a, b, c, poison)
+    let product = |l| Product { of: [l; 3], rows: 0..problem.mnk()[0] };
+    let products: Vec<Product> = (0..problem.batches()).map(product).collect();
+    compare(problem, Some(activation), &products, [a, b], c, poison)
 }
 
 /// The steepest that an activation is, and how far it may be from the function that it approximates.
@@ -121,53 +153,61 @@ fn normal(x: f64) -> f64 {
     (0..steps).map(term).sum()
 }
 
-/// Compares C with the product, or with what `activation` makes of pairs of its columns.
+/// One product: which matrix it has of those of A, B and C, and the rows of A and C.
+struct Product {
+    of: [i64; 3],
+    rows: Range<i64>,
+}
+
+/// Compares C with the products, or with what `activation` makes of pairs of their columns.
 fn compare<T: Element, C: Element>(
     problem: &Problem,
     activation: Option<Activation>,
-    a: &[T],
-    b: &[T],
+    products: &[Product],
+    [a, b]: [&[T]; 2],
     c: &[C],
     poison: Option<C>,
 ) -> Result<Check, Error> {
     problem.a().fits("A", a.len())?;
     problem.b().fits("B", b.len())?;
     problem.c().fits("C", c.len())?;
-    let [m, _, k] = problem.mnk();
+    let [_, _, k] = problem.mnk();
     // Columns of C, and how many of the product each is made of.
     let [_, n] = problem.c().extents();
     let width = if activation.is_some() { 2 } else { 1 };
     let sampled = problem.flops() > FULL;
-    let (products, rows, columns) = (
-        chosen(problem.batches(), sampled, BATCHES),
-        chosen(m, sampled, SAMPLED),
-        chosen(n, sampled, SAMPLED),
-    );
+    let columns = chosen(n, sampled, SAMPLED);
+    let height = |product: &Product| (product.rows.end - product.rows.start).max(0);
     let mut out = Check {
-        compared: products.len() * rows.len() * columns.len(),
-        elements: (m * n * problem.batches()) as usize,
+        compared: 0,
+        elements: products.iter().map(|product| (height(product) * n) as usize).sum(),
         relative_error: 0.0,
         worst: 0.0,
         worst_at: [0, 0],
-        padding_written: padding_written(problem, c, poison),
+        padding_written: padding_written(problem, products, c, poison),
     };
     let (mut difference, mut norm) = (0.0, 0.0);
     let losses = Losses::of(problem);
-    for l in products {
-        let lines = |matrix: &Matrix, data: &[T], chosen: &[i64]| -> Vec<Vec<[f64; 2]>> {
+    for l in chosen(products.len() as i64, sampled, BATCHES) {
+        let product = &products[l as usize];
+        let rows = chosen(height(product), sampled, SAMPLED);
+        let rows: Vec<i64> = rows.into_iter().map(|row| product.rows.start + row).collect();
+        out.compared += rows.len() * columns.len();
+        let [of_a, of_b, of_c] = product.of;
+        let lines = |matrix: &Matrix, data: &[T], l: i64, chosen: &[i64]| -> Vec<Vec<[f64; 2]>> {
             let element =
                 |x, i| multiplied(problem.dtype(), data[matrix.offset_in(x, i, l) as usize].to_f64());
             chosen.iter().map(|&x| (0..k).map(|i| element(x, i)).collect()).collect()
         };
         let own: Vec<i64> = columns.iter().flat_map(|y| (0..width).map(move |i| y * width + i)).collect();
-        let (left, right) = (lines(&problem.a(), a, &rows), lines(&problem.b(), b, &own));
+        let (left, right) = (lines(&problem.a(), a, of_a, &rows), lines(&problem.b(), b, of_b, &own));
         for (&x, row) in rows.iter().zip(&left) {
             for (&y, own) in columns.iter().zip(right.chunks(width as usize)) {
                 let (sum, bound) = match (activation, own) {
                     (Some(activation), [gate, up]) => losses.gated::<C>(activation, row, [gate, up]),
                     _ => own.first().map_or((0.0, 0.0), |column| losses.sum::<C>(row, column)),
                 };
-                let error = (c[problem.c().offset_in(x, y, l) as usize].to_f64() - sum).abs();
+                let error = (c[problem.c().offset_in(x, y, of_c) as usize].to_f64() - sum).abs();
                 let excess = if error == 0.0 { 0.0 } else { error / bound };
                 if excess > out.worst || excess.is_nan() {
                     (out.worst, out.worst_at) = (excess, [x, y]);
@@ -332,15 +372,14 @@ fn chosen(extent: i64, sampled: bool, most: i64) -> Vec<i64> {
 }
 
 /// How many elements of C's buffer that are not elements of C no longer hold `poison`.
-fn padding_written<T: Element>(problem: &Problem, c: &[T], poison: Option<T>) -> usize {
+fn padding_written<T: Element>(problem: &Problem, products: &[Product], c: &[T], poison: Option<T>) -> usize {
     let Some(poison) = poison else { return 0 };
     let written = |x: &T| *x != poison && !(x.to_f64().is_nan() && poison.to_f64().is_nan());
     let (layout, extents) = (problem.c(), problem.c().extents());
-    if layout.batches() > 1 {
+    if layout.batches() > 1 || problem.groups().is_some() {
         let mut own = vec![false; c.len()];
-        let [m, n] = extents;
-        for (l, x) in (0..layout.batches()).flat_map(|l| (0..m).map(move |x| (l, x))) {
-            (0..n).for_each(|y| own[layout.offset_in(x, y, l) as usize] = true);
+        for (l, x) in products.iter().flat_map(|product| product.rows.clone().map(|x| (product.of[2], x))) {
+            (0..extents[1]).for_each(|y| own[layout.offset_in(x, y, l) as usize] = true);
         }
         return c.iter().zip(own).filter(|(x, own)| !own && written(x)).count();
     }

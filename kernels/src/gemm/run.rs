@@ -35,7 +35,7 @@ impl Loaded {
         Ok(match pieces {
             // The kernel has the parameters also where no tile is cut.
             Some(pieces) => pieces.workspace().map(|bytes| bytes.max(LINE)),
-            None => self.generated.workspace([m, n, problem.batches()])?,
+            None => self.generated.workspace([m, n, problem.products()])?,
         })
     }
 }
@@ -233,6 +233,9 @@ impl Gemms {
     /// The order of a persistent kernel's tiles.
     fn order(&self, oriented: &Problem, module: &Loaded) -> Result<Option<Order>, Error> {
         let Schedule::Persistent { .. } = module.config.schedule else { return Ok(None) };
+        if module.config.batch.grouped().is_some() {
+            return Ok(None);
+        }
         let ([m, n, _], [tile_m, tile_n, _]) = (oriented.mnk(), module.config.tile);
         let key = ([tile_m, tile_n], module.generated.tiles(m, n)?);
         let mut orders = self.orders.lock().unwrap_or_else(PoisonError::into_inner);
@@ -362,7 +365,7 @@ impl Gemm {
     pub fn launch_config(&self) -> Result<LaunchConfig, Error> {
         let [m, n, _] = self.solved.mnk();
         let blocks =
-            self.module.generated.blocks([m, n, self.solved.batches()], self.module.multiprocessors)?;
+            self.module.generated.blocks([m, n, self.solved.products()], self.module.multiprocessors)?;
         let config = self.module.kernel.config([blocks, 1, 1])?;
         // What comes after a pass prepares itself meanwhile.
         let early =
@@ -507,7 +510,7 @@ impl Gemm {
             [range(a.address(), a.bytes()), range(b.address(), b.bytes()), range(c.address(), c.bytes())];
         binding.check(&self.module.generated, ranges)?;
         let [m, n, _] = self.solved.mnk();
-        let empty = m == 0 || n == 0 || self.solved.batches() == 0;
+        let empty = m == 0 || n == 0 || self.solved.products() == 0;
         Ok((!empty).then_some(binding))
     }
 
@@ -590,6 +593,14 @@ fn fits(problem: &Problem, config: &GemmConfig) -> Result<(), Error> {
     }
     if config.batch == Batch::Single && problem.batches() > 1 {
         return refuse("products", String::from("one"), format!("{}, those of a batch", problem.batches()));
+    }
+    if config.batch.grouped() != problem.batch().grouped() {
+        let groups = |batch: Batch| match batch {
+            Batch::Grouped { mode: 0 } => "those of groups of rows",
+            Batch::Grouped { .. } => "those of groups of columns",
+            Batch::Single | Batch::Strided => "no groups'",
+        };
+        return refuse("products", groups(config.batch).into(), groups(problem.batch()).into());
     }
     let majors = [problem.a(), problem.b()].map(|matrix| matrix.major());
     // What `wgmma` takes along K alone is copied so, and operands of f32 may be copied to where they need not be transposed.

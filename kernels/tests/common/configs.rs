@@ -4,11 +4,11 @@ use float8::{F8E4M3, F8E5M2};
 use girih_codegen::Operand;
 use girih_codegen::gemm::{Batch, Mainloop, Major, Schedule, Store};
 use girih_device::{Device, Pod};
-use girih_kernels::gemm::{Epilogue, GemmConfig, Gemms, Layout, Order, Problem, check};
+use girih_kernels::gemm::{Epilogue, GemmConfig, Gemms, Layout, Order, Problem};
 use girih_tensor::{DType, Element};
 use half::{bf16, f16};
 
-use super::{Data, Failure, blocks, filled, mixed, poison};
+use super::{Data, Failure, blocks, compared, filled, mixed, multiply};
 
 /// The configuration with another schedule, which has no other blocks in its clusters.
 pub(crate) fn scheduled(config: GemmConfig, schedule: Schedule) -> GemmConfig {
@@ -99,7 +99,14 @@ fn problems(config: &GemmConfig) -> Result<Vec<Problem>, Failure> {
             pitch(problem.b().ld() + vectors[1], vectors[1]),
         );
         let problem = problem.with_pitches(lda, ldb, pitch(problem.c().ld() + line, line))?;
-        out.push(if config.batch == Batch::Strided { problem.batched(2, [None; 3])? } else { problem });
+        // Groups are of rows, which are the kernel's rows or columns.
+        let mode = usize::from(major != config.c_major);
+        match config.batch {
+            Batch::Single => out.push(problem),
+            Batch::Strided => out.push(problem.batched(2, [None; 3])?),
+            Batch::Grouped { mode: of } if of == mode => out.push(problem.grouped(7, None)?),
+            Batch::Grouped { .. } => {}
+        }
     }
     Ok(out)
 }
@@ -132,8 +139,8 @@ fn run<T: Element + Pod, C: Element + Pod>(
     // Twice, since a launch must leave its workspace as the next one needs it.
     for _ in 0..2 {
         c.fill_bytes(0xff)?;
-        gemm.run(&on_a, &on_b, &c)?;
-        let found = check(problem, &a, &b, &c.download()?, Some(poison()))?;
+        let offsets = multiply(&gemm, device, [&on_a, &on_b], &c, 7)?;
+        let found = compared(problem, offsets.as_deref(), [&a, &b], &c.download()?)?;
         if !found.passed() {
             return Err(format!("{problem:?} by {config:?}: {found:?}").into());
         }

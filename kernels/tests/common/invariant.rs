@@ -4,13 +4,13 @@ use float8::F8E4M3;
 use girih_codegen::gemm::{Epilogue, Schedule};
 use girih_device::{Device, Pod};
 use girih_kernels::Error;
-use girih_kernels::gemm::{Gemms, KernelKind, Layout, Problem, choose};
+use girih_kernels::gemm::{Gemms, Given, KernelKind, Layout, Problem, choose};
 use girih_tensor::{DType, Element};
 use half::bf16;
 
 use super::{Data, Failure, filled, poison};
 
-/// C, row after row, of the rows of A with these numbers, each of which is filled by its number, and the same B for all.
+/// C, row after row, of the rows of A with these numbers, each of which is filled by its number, and the same B for all. Groups are of a few rows.
 fn product<T: Element + Pod, C: Element + Pod>(
     device: &Device,
     problem: &Problem,
@@ -26,13 +26,25 @@ fn product<T: Element + Pod, C: Element + Pod>(
     }
     let b = filled::<T>(problem.b().span() as usize, Data::Random, 1);
     let c = device.upload(&vec![poison::<C>(); problem.c().span() as usize])?;
-    Gemms::new(device).get(problem, kind)?.run(&device.upload(&a)?, &device.upload(&b)?, &c)?;
+    let gemm = Gemms::new(device).get(problem, kind)?;
+    let (a, b) = (device.upload(&a)?, device.upload(&b)?);
+    let rows = numbers.len() as u32;
+    let offsets = problem
+        .groups()
+        .map(|groups| (0..=groups as u32).map(|i| if i == 0 { 0 } else { rows.min(FEW * i) }));
+    let offsets = offsets.map(|offsets| device.upload(&offsets.collect::<Vec<u32>>())).transpose()?;
+    let given = offsets.as_ref().map(|offsets| ("offsets", Given::from(offsets)));
+    gemm.run_with(&a, &b, &c, given.as_slice())?;
     let c = c.download()?;
     let row = |i: usize| (0..n).map(|j| c[problem.c().offset(i as i64, j) as usize]).collect();
     Ok((0..numbers.len()).map(row).collect())
 }
 
-/// Computes the same rows of A alone, and among others in products of as many rows as `ms` says, at several places.
+/// The rows of a group.
+const FEW: u32 = 37;
+
+/// Computes the same rows of A alone, and among others in products of as many rows as `ms` says, at several places, and
+/// in groups of these.
 fn of<T: Element + Pod, C: Element + Pod>(
     device: &Device,
     dtype: DType,
@@ -44,17 +56,21 @@ fn of<T: Element + Pod, C: Element + Pod>(
     for &layout in layouts {
         let problem = |m| Ok::<_, Error>(Problem::new(dtype, [m, n, k], layout)?.with_invariant(true));
         let alone = product::<T, C>(device, &problem(1)?, kind, &[100])?;
-        for &m in ms {
+        // As many groups as hold all rows, and more of none.
+        let grouped = |m| problem(m)?.grouped(m / i64::from(FEW) + 3, Some(0));
+        let problems = ms.iter().flat_map(|&m| [(m, problem(m)), (m, grouped(m))]);
+        for (m, problem) in problems {
+            let problem = problem?;
             // Row 100 of these, first, last and in the middle, and others between.
             let mut numbers: Vec<u64> = (200..200 + m as u64).collect();
             for at in [0, m / 2, m - 1] {
                 numbers[at as usize] = 100;
             }
-            let rows = product::<T, C>(device, &problem(m)?, kind, &numbers)?;
+            let rows = product::<T, C>(device, &problem, kind, &numbers)?;
             let bits = |row: &[C]| row.iter().map(|x| x.to_f64().to_bits()).collect::<Vec<_>>();
             for (at, row) in rows.iter().enumerate().filter(|(at, _)| numbers[*at] == 100) {
                 if bits(row) != bits(&alone[0]) {
-                    return Err(format!("{dtype} {layout} {m}x{n}x{k} by {}: row {at}", kind.name()).into());
+                    return Err(format!("{problem:?} by {}: row {at}", kind.name()).into());
                 }
             }
         }

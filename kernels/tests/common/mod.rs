@@ -4,7 +4,10 @@
 use float8::{F8E4M3, F8E5M2};
 use girih_device::{Buffer, Device, Pod};
 use girih_kernels::copy;
-use girih_kernels::gemm::{Gemms, INPUTS, KernelKind, Layout, Matrix, Order, Problem, check, choose};
+use girih_kernels::gemm::{
+    Check, Gemm, Gemms, Given, INPUTS, KernelKind, Layout, Matrix, Order, Problem, check, check_groups,
+    choose,
+};
 use girih_tensor::{DType, Element};
 use half::{bf16, f16};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
@@ -86,19 +89,58 @@ pub(crate) fn verify<T: Element + Pod, C: Element + Pod>(
     for kind in kinds(problem, device.limits().sm) {
         whole.fill_bytes(0xff)?;
         let gemm = gemms.get(problem, kind)?;
-        gemm.run(&da, &db, &dc)?;
+        let offsets = multiply(&gemm, device, [&da, &db], &dc, seed)?;
         let mut c = whole.download()?;
         let written = |x: C| x != poison() && !x.to_f64().is_nan();
         if c.drain(..first).any(written) {
             return Err(format!("{problem:?} by {}: something in front of C was written", kind.name()).into());
         }
-        let found = check(problem, &a, &b, &c, Some(poison()))?;
+        let found = compared(problem, offsets.as_deref(), [&a, &b], &c)?;
         if !found.passed() {
             return Err(format!("{problem:?} by {} on {}: {found:?}", kind.name(), device.name()).into());
         }
         last = c;
     }
     Ok(last)
+}
+
+/// Runs a GEMM. Returns where the groups begin, if the problem has groups: at rows that follow from the seed.
+pub(crate) fn multiply<T: Element + Pod, C: Element + Pod>(
+    gemm: &Gemm,
+    device: &Device,
+    [a, b]: [&Buffer<T>; 2],
+    c: &Buffer<C>,
+    seed: u64,
+) -> Result<Option<Vec<u32>>, Failure> {
+    let Some(groups) = gemm.problem().groups() else {
+        gemm.run(a, b, c)?;
+        return Ok(None);
+    };
+    let offsets = offsets(gemm.problem().mnk()[0], groups, seed);
+    gemm.run_with(a, b, c, &[("offsets", Given::from(&device.upload(&offsets)?))])?;
+    Ok(Some(offsets))
+}
+
+/// Compares C with the products, of groups that begin at `offsets`.
+pub(crate) fn compared<T: Element, C: Element>(
+    problem: &Problem,
+    offsets: Option<&[u32]>,
+    [a, b]: [&[T]; 2],
+    c: &[C],
+) -> Result<Check, Failure> {
+    Ok(match offsets {
+        Some(offsets) => check_groups(problem, offsets, [a, b], c, Some(poison()))?,
+        None => check(problem, a, b, c, Some(poison()))?,
+    })
+}
+
+/// Where `groups` groups of `rows` rows begin, at random, and the last one ends. Every third one has no row, and some rows are in no group.
+pub(crate) fn offsets(rows: i64, groups: i64, seed: u64) -> Vec<u32> {
+    let mut rng = StdRng::seed_from_u64(seed);
+    let mut offsets: Vec<u32> = (0..=groups).map(|_| rng.random_range(0..=rows as u32)).collect();
+    offsets.sort_unstable();
+    (1..offsets.len()).step_by(3).for_each(|i| offsets[i] = offsets[i - 1]);
+    offsets
 }
 
 /// The element whose bits are all set: a float is no number, an integer is -1.
@@ -212,8 +254,9 @@ pub(crate) fn ragged(rng: &mut StdRng, most: i64) -> Problem {
     let alignments = [alignment(inputs), alignment(inputs), alignment(output)];
     let problem =
         problem.with_alignments(alignments[0], alignments[1], alignments[2]).expect("powers of two");
-    match below(3) {
+    match below(4) {
         0 => batch(problem, 1 + below(4), [0; 3].map(|_| below(3))),
+        1 => problem.grouped(1 + below(9), [None, Some(0)][below(2) as usize]).expect("within the limits"),
         _ => problem,
     }
 }

@@ -122,6 +122,38 @@ fn mixed() -> Result<Vec<Problem>, Failure> {
     Ok(all)
 }
 
+/// Problems of groups for each plan, of every input and output.
+fn grouped() -> Result<Vec<Problem>, Failure> {
+    let sizes = [
+        [64, 128, 8],
+        [512, 384, 8],
+        [512, 4096, 8],
+        [1024, 4096, 64],
+        [1024, 4096, 32],
+        [4096, 4096, 8],
+        [4096, 384, 1],
+        [4096, 128, 1],
+    ];
+    let mut all = Vec::new();
+    let tensor = INPUTS.into_iter().filter(|dtype| !matches!(dtype, DType::F32 | DType::F64));
+    let operands = tensor.flat_map(|dtype| Layout::ALL.map(|layout| (dtype, layout)));
+    let taken = operands.filter(|(dtype, layout)| dtype.bits() == 16 || *layout == Layout::Tn);
+    for ((dtype, layout), [m, n, groups]) in taken.flat_map(|taken| sizes.map(|size| (taken, size))) {
+        let problem = Problem::new(dtype, [m, n, 64], layout)?;
+        let other = problem.with_sums(DType::F16).unwrap_or(problem.with_fast_accumulation(true));
+        for problem in [problem, other] {
+            let orders = [Order::Row, Order::Column].map(|order| problem.with_order(order));
+            let outputs = problem.outputs().iter().flat_map(|output| orders.map(|problem| (output, problem)));
+            for ((&output, problem), pad) in outputs.flat_map(|output| [0, 1, 2].map(|pad| (output, pad))) {
+                let ld = Some(problem.c().ld() + pad);
+                let problem = problem.with_output(output)?.with_pitches(None, None, ld)?;
+                all.push(problem.grouped(groups, Some(0))?);
+            }
+        }
+    }
+    Ok(all)
+}
+
 /// Problems of every dtype, layout and alignment choose every configuration of the list, and no other one.
 #[test]
 fn what_can_be_chosen_is_the_list() -> Result<(), Failure> {
@@ -138,11 +170,18 @@ fn what_can_be_chosen_is_the_list() -> Result<(), Failure> {
             .flat_map(|output| kinds.into_iter().flatten().map(move |kind| (output, kind)));
         for (&output, problem) in all {
             let single = problem.with_output(output)?;
-            for problem in [single, single.batched(2, [Some(0), Some(0), None])?] {
+            let by_column = single.with_order(Order::Column);
+            let grouped = [single, by_column].map(|problem| problem.grouped(8, Some(0)));
+            // Those of warpgroups are visited for themselves.
+            let by_warpgroups = kind == KernelKind::Sm90 && problem.dtype() != DType::F64;
+            let grouped = grouped.into_iter().filter(|_| !by_warpgroups);
+            let several = [Ok(single), single.batched(2, [Some(0), Some(0), None])];
+            for problem in several.into_iter().chain(grouped) {
+                let problem = problem?;
                 let fused = choose(&problem.with_epilogue(&relu), kind, multiprocessors)?;
                 assert!(choose::takes_epilogues(&fused), "{problem:?}: {fused:?}");
                 chosen.insert(text(&fused));
-                if output == kept {
+                if output == kept && problem.groups().is_none() {
                     let reducing = choose(&problem.with_epilogue(&amax), kind, multiprocessors)?;
                     assert!(choose::takes_outputs(&reducing), "{problem:?}: {reducing:?}");
                     chosen.insert(text(&reducing));
@@ -191,6 +230,11 @@ fn what_can_be_chosen_is_the_list() -> Result<(), Failure> {
             }
         }
     }
+    for problem in grouped()? {
+        for multiprocessors in [4, 132] {
+            chosen.insert(text(&choose(&problem, KernelKind::Sm90, multiprocessors)?));
+        }
+    }
     for problem in mixed()? {
         for multiprocessors in [1, 4, 132] {
             for problem in [problem, problem.with_invariant(true)] {
@@ -225,6 +269,11 @@ fn random_problems_choose_from_the_list() -> Result<(), Failure> {
         let pitches = [problem.a(), problem.b(), problem.c()].map(|matrix| pitch(matrix.ld()));
         // A row of the greatest extent has no longer pitch.
         let problem = problem.with_pitches(pitches[0], pitches[1], pitches[2]).unwrap_or(problem);
+        let problem = if rng.random() {
+            problem
+        } else {
+            problem.grouped(rng.random_range(0..=1024), None).unwrap_or(problem)
+        };
         let multiprocessors = [0, 1, 2, 132, 10_000, u32::MAX][rng.random_range(0..6)];
         let Ok(config) = choose(&problem, KINDS[rng.random_range(0..3)], multiprocessors) else { continue };
         assert!(listed.contains(&text(&config)), "{problem:?} on {multiprocessors}: {config:?}");

@@ -10,6 +10,7 @@ mod common;
 mod copies;
 mod fused;
 mod gated;
+mod groups;
 mod invariant;
 mod judge;
 mod mixed;

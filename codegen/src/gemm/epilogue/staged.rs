@@ -107,12 +107,8 @@ impl Rows {
 
     /// The copy to C by the threads of a warpgroup in vectors of `vector` elements, of which a warp writes neighbours.
     pub(in crate::gemm) fn coalesced(&self, vector: i64) -> Result<TiledCopy, Error> {
-        let (mode, n) = (usize::from(self.major == Major::K), self.together[1]);
-        let line = [ROWS, n][mode];
-        let along = (1..=LANES)
-            .rev()
-            .find(|along| WARPGROUP % along == 0 && line % (along * vector) == 0)
-            .unwrap_or(1);
+        let mode = usize::from(self.major == Major::K);
+        let along = lanes(self.major, self.together[1], vector).unwrap_or(1);
         let by_mode = |line: i64, others: i64| if mode == 1 { [others, line] } else { [line, others] };
         let threads = Lay::strided(by_mode(along, WARPGROUP / along), by_mode(1, along))?; // (ThrM,ThrN) -> thread
         let values = Lay::strided(by_mode(vector, 1), by_mode(1, vector))?; // (ValM,ValN) -> value
@@ -131,6 +127,13 @@ impl Rows {
             ("C: shared to global", to_global),
         ]
     }
+}
+
+/// How many threads of a warpgroup store neighbouring vectors of 64 rows and so many columns, if all threads have as many vectors.
+pub(in crate::gemm) fn lanes(major: Major, columns: i64, vector: i64) -> Option<i64> {
+    let (line, others) = if major == Major::K { (columns, ROWS) } else { (ROWS, columns) };
+    let divides = |along: &i64| WARPGROUP % along == 0 && line % (along * vector) == 0;
+    (1..=LANES).rev().filter(divides).find(|along| others % (WARPGROUP / along) == 0)
 }
 
 /// The bytes of shared memory that so many rows and columns of C take.

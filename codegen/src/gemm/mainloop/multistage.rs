@@ -176,7 +176,9 @@ impl Loop {
         k_tiles: Range<Expr>,
     ) -> Result<Loop, Error> {
         let multistage = mainloop.multistage;
+        // As a variable of this loop, so that what follows from the thread takes no registers outside of it.
         let thread = b.special(Special::TidX);
+        let thread = b.bounded(&thread, i64::from(multistage.threads()?) - 1)?;
         let mut shared = |operand: Operand| -> Result<Tensor<Smem>, Error> {
             let tile = mainloop.shared(operand);
             Smem::alloc(b, multistage.atom.dtype(operand), tile.swizzle, &tile.layout) // (BlockX,BlockK,Stage)

@@ -5,7 +5,7 @@ use girih_tensor::Space;
 
 use super::{Place, Share, Tile};
 use crate::builder::{Builder, Cond, Reg, Width};
-use crate::gemm::batch::{MAX_BATCHES, Strided};
+use crate::gemm::batch::{MAX_BATCHES, Products};
 use crate::{Error, Expr};
 
 /// The most blocks of a grid.
@@ -29,6 +29,15 @@ impl Order {
     }
 }
 
+/// The first tile of a persistent block, or of a cluster of `cluster` blocks, and how many tiles further its next one is.
+pub(super) fn steps(b: &mut Builder, cluster: i64) -> Result<[Expr; 2], Error> {
+    let grid = b.special(Special::NctaidX).div(cluster)?;
+    // A grid has at least one block.
+    let step = b.bounded(&grid, BLOCKS - 1)?.maximum(&Expr::from(1));
+    let first = b.special(Special::CtaidX).div(cluster)?;
+    Ok([b.bounded(&first, BLOCKS - 1)?, step])
+}
+
 /// A persistent block's way through the order of tiles: in a grid of `n` blocks, the tile of the block's number and every `n`-th after.
 pub(in crate::gemm) struct Tiles {
     order: Order,
@@ -46,11 +55,8 @@ impl Tiles {
         most: [i64; 2],
         cluster: i64,
     ) -> Result<Tiles, Error> {
-        let grid = b.special(Special::NctaidX).div(cluster)?;
-        // A grid has at least one block.
-        let step = b.bounded(&grid, BLOCKS - 1)?.maximum(&Expr::from(1));
-        let first = b.special(Special::CtaidX).div(cluster)?;
-        Ok(Tiles { order, first: b.bounded(&first, BLOCKS - 1)?, step, most })
+        let [first, step] = steps(b, cluster)?;
+        Ok(Tiles { order, first, step, most })
     }
 
     /// Runs `body` for each of the block's tiles; the threads where `who` holds know which tile it is.
@@ -58,7 +64,7 @@ impl Tiles {
         &self,
         b: &mut Builder,
         extents: [i64; 2],
-        batch: Option<&Strided>,
+        batch: Option<&Products>,
         who: &Cond,
         alternate: bool,
         body: impl FnOnce(&mut Builder, Tile) -> Result<(), Error>,
@@ -73,8 +79,8 @@ impl Tiles {
         let fetch = |b: &mut Builder, to: &[Reg], tile: &Expr| -> Result<(), Error> {
             let inside = Cond::all([who.clone(), Cond::less(tile, &self.order.count)]);
             let mut entry = tile.clone();
-            if let Some(strided) = batch {
-                let [product, own] = strided.split(b, tile)?;
+            if let Some(products) = batch {
+                let [product, own] = products.split(b, tile)?;
                 let product = b.operand(&product, Width::W32)?;
                 b.inst(Opcode::Mov, &[Type::U32.into()], vec![Ptx::from(&to[2]), product]);
                 entry = own;
@@ -96,7 +102,7 @@ impl Tiles {
                 Some(parity) => b.var(parity, 0, 1, 1),
                 None => Expr::from(0),
             };
-            let place = Place { row, column, extents, batch };
+            let place = Place { row, column, extents, batch, span: None };
             body(b, Tile { place, backwards, share: Share::Whole })?;
             if let Some(parity) = &parity {
                 let operands = vec![Ptx::from(parity), Ptx::from(parity), Ptx::Int(1)];

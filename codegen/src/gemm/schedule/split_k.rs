@@ -126,6 +126,7 @@ impl Part {
             column: &(&place.column * self.cluster) + &self.rank,
             extents: [m, n / self.cluster],
             batch: place.batch.clone(),
+            span: None,
         };
         match team.workspace {
             Some(workspace) => self.add_up(b, workspace, team, &own, |b| store(b, &own, &place))?,

@@ -89,7 +89,7 @@ fn tile(b: &mut Builder, words: &[Expr], extents: [i64; 2], flags: &Expr) -> Res
     let count = b.var(&count, 1, i64::from(MOST[1]), 1);
     let (array, left) = (words[2].rem(MAX_PIECES)?, Cond::less(&Expr::from(0), &flag(flags, LEFT)?));
     let piece = Piece { k: first.clone()..&first + &count, left, array, others };
-    let place = Place { row, column, extents, batch };
+    let place = Place { row, column, extents, batch, span: None };
     Ok(Tile { place, backwards: flag(flags, BACKWARDS)?, share: Share::Piece(piece) })
 }
 

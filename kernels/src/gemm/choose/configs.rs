@@ -15,7 +15,7 @@ use girih_layout::{Int, Lay, Shape, Tile, lay};
 use girih_tensor::DType;
 
 use super::plan::WarpSpecializedFacts;
-use super::{forwards, mixed, plans};
+use super::{forwards, mixed, plans, several};
 use crate::gemm::Problem;
 use crate::gemm::problem::{BLOCKS, GROUP, is_promoted};
 
@@ -35,7 +35,15 @@ pub(super) const STORES_SIMT: [i64; 1] = [1];
 pub(super) const STORES_SM80: [i64; 2] = [2, 1];
 /// The same where tensor copies do not store C. More than 4 bytes of bf16 are hardly faster.
 pub(super) const STORES_SM90: [i64; 2] = [2, 1];
+/// The same of groups, which tensor copies do not store.
+pub(super) const fn stores_of_groups(output: DType) -> [i64; 3] {
+    [128 / output.bits() as i64, 2, 1]
+}
 pub(super) const MAJORS: [Major; 2] = [Major::K, Major::Mn];
+
+/// The products that kernels compute.
+const BATCHES: [Batch; 4] =
+    [Batch::Single, Batch::Strided, Batch::Grouped { mode: 0 }, Batch::Grouped { mode: 1 }];
 
 /// A dtype that tensor cores multiply.
 pub(super) struct Input {
@@ -139,30 +147,35 @@ pub(super) fn tensor(problem: &Problem) -> Option<&'static Input> {
 /// # Ok::<(), girih_kernels::Error>(())
 /// ```
 pub fn all() -> impl Iterator<Item = GemmConfig> {
-    let products = [Batch::Single, Batch::Strided].into_iter().flat_map(|batch| {
-        let simt = multistage([DType::F32; 2], &STORES_SIMT).flat_map(|facts| {
-            let (alone, fused) = (facts.simt(), MultistageFacts { fused: true, ..facts }.simt());
+    let products = BATCHES.into_iter().flat_map(|batch| {
+        let multistage =
+            move |types, stores| multistage(types, stores).filter(move |facts| facts.takes(batch));
+        let simt = multistage([DType::F32; 2], &STORES_SIMT).flat_map(move |facts| {
+            let fused = MultistageFacts { fused: true, ..facts };
+            let [alone, fused] = [facts, fused].map(|facts| several(facts.simt(), batch));
             [alone].into_iter().chain((fused != alone).then_some(fused))
         });
-        let sm80 = TENSOR.iter().flat_map(|input| {
+        let sm80 = TENSOR.iter().flat_map(move |input| {
             multistage([input.dtype, input.sums], &STORES_SM80).map(move |facts| facts.sm80(input))
         });
         // None fails: the compiler has judged the atoms below.
         let sm90 = TENSOR.iter().filter(|input| input.sm90.is_none()).flat_map(move |input| {
             warp_specialized(input, batch).flat_map(move |facts| {
                 let config = facts.config(input).ok();
-                let invariant = config.filter(|_| plans::INVARIANT.contains(&facts.plan)).map(forwards);
+                let invariant =
+                    config.filter(|_| batch.grouped().is_none() && plans::INVARIANT.contains(&facts.plan));
+                let invariant = invariant.map(forwards);
                 config.into_iter().chain(invariant)
             })
         });
-        let warps_of_sm90 = TENSOR.iter().flat_map(|input| {
+        let warps_of_sm90 = TENSOR.iter().flat_map(move |input| {
             input.sm90.iter().flat_map(move |atom| {
                 multistage([input.dtype, input.sums], &STORES_SM80)
                     .map(move |facts| facts.doubles(*atom, input.names[1]))
             })
         });
         let all = simt.chain(sm80).chain(sm90).chain(warps_of_sm90);
-        all.map(move |config| GemmConfig { batch, ..config })
+        all.map(move |config| several(config, batch))
     });
     products.chain(mixed::all())
 }
@@ -194,16 +207,23 @@ fn warp_specialized(input: &'static Input, batch: Batch) -> impl Iterator<Item =
     let dtype = input.dtype;
     let majors = MAJORS.into_iter().flat_map(|a| MAJORS.map(|b| [a, b]));
     let facts = majors.filter(move |&majors| taken(dtype, majors) == majors).flat_map(move |majors| {
-        let stores = move || [None].into_iter().chain(STORES_SM90.map(Some));
-        let stored =
-            outputs(input.sums).iter().flat_map(move |&output| stores().map(move |store| (output, store)));
+        let stores = move |output| -> Vec<Option<i64>> {
+            match batch {
+                Batch::Grouped { .. } => stores_of_groups(output).map(Some).to_vec(),
+                Batch::Single | Batch::Strided => [None].into_iter().chain(STORES_SM90.map(Some)).collect(),
+            }
+        };
+        let stored = outputs(input.sums)
+            .iter()
+            .flat_map(move |&output| stores(output).into_iter().map(move |store| (output, store)));
         let stored = stored.flat_map(move |stored| ways(dtype, batch).map(move |way| (stored, way)));
         stored.flat_map(move |((output, store), (promotes, scales))| {
-            plans::named(dtype, plans::as_measured(batch, store, output)).map(move |plan| {
-                let sums = input.sums;
+            let named = plans::named(dtype, plans::as_measured(batch, store, output));
+            let grouped = batch.grouped().into_iter().flat_map(plans::grouped);
+            named.filter(move |_| batch.grouped().is_none()).chain(grouped).map(move |plan| {
                 WarpSpecializedFacts {
                     dtype,
-                    sums,
+                    sums: input.sums,
                     majors,
                     output,
                     store,
@@ -211,6 +231,7 @@ fn warp_specialized(input: &'static Input, batch: Batch) -> impl Iterator<Item =
                     scales,
                     fused: false,
                     reduces: false,
+                    batch,
                     plan,
                 }
             })
@@ -251,8 +272,12 @@ const ROW_SM80: i64 = 64;
 const WIDE: [i64; 3] = [128, 128, 32];
 const SHALLOW: [i64; 3] = [128, 128, 16];
 const NARROW: [i64; 3] = [64, 64, 32];
+/// The bits of the widest load.
+const WIDEST_BITS: i64 = 128;
 /// Of f64.
 const DOUBLES: [i64; 3] = [128, 128, 16];
+/// The same of groups.
+const DOUBLES_OF_GROUPS: [i64; 3] = [64, 128, 16];
 
 /// A tile of f32 on the CUDA cores, and how far ahead its threads load.
 #[derive(Clone, Copy)]
@@ -318,7 +343,40 @@ const WARPS: [Warps; 12] = [
     Warps { min_blocks: 2, ..Warps::new([128, 128], 64, 4) },
 ];
 
+/// The configuration with registers for a thread's place among groups: one block on a multiprocessor, and for f64 tiles of half of the rows.
+/// Warps of tensor cores whose loads are narrow are eight, which do not load fragments ahead. With loads of one or two elements of 8 bits, tiles
+/// have half of the rows or columns that these loads bring.
+pub(super) fn beside_groups(config: GemmConfig) -> GemmConfig {
+    let Mainloop::Multistage(mut parts) = config.mainloop else { return config };
+    let (mut tile, bits) = (config.tile, i64::from(parts.atom.a_type.bits()));
+    let [a, b] = [parts.a, parts.b];
+    let least = a.vector.min(b.vector);
+    parts.min_blocks = 1;
+    if parts.atom != UNIVERSAL_FMA_F32 && least * bits < WIDEST_BITS {
+        (parts.atoms, parts.fragments) = (EIGHT_WARPS, 1);
+        if bits == 8 && least <= 2 {
+            let halved = usize::from(b.vector < a.vector || a.vector == b.vector && b.major == Major::Mn);
+            parts.atoms = [EIGHT_WARPS, EIGHT_TALL][halved];
+            tile[halved] /= 2;
+        }
+    }
+    if parts.atom.a_type == DType::F64 {
+        tile = DOUBLES_OF_GROUPS;
+    }
+    GemmConfig { tile, ..config.with_mainloop(Mainloop::Multistage(parts)) }
+}
+
 impl MultistageFacts {
+    /// Whether the kernel can rely on this where it computes such products: groups begin at any element.
+    fn takes(&self, batch: Batch) -> bool {
+        let single = |source: Source| source.major == Major::K || source.vector == 1;
+        match batch {
+            Batch::Single | Batch::Strided => true,
+            Batch::Grouped { mode: 0 } => single(self.a),
+            Batch::Grouped { .. } => single(self.b) && self.store == 1,
+        }
+    }
+
     /// Whether loads of A and of B take so many bytes.
     fn loads_at_least(&self, bytes: i64) -> bool {
         self.a.vector.min(self.b.vector) * i64::from(self.dtype.bits()) / 8 >= bytes
@@ -488,6 +546,8 @@ const _: () = {
         if let Some(atom) = sm90 {
             judge(warp, EIGHT_WARPS, [Tile::All; 3], [DOUBLES[0], DOUBLES[1]]);
             judge(atom, EIGHT_WARPS, [Tile::All; 3], [DOUBLES[0], DOUBLES[1]]);
+            judge(warp, EIGHT_WARPS, [Tile::All; 3], [DOUBLES_OF_GROUPS[0], DOUBLES_OF_GROUPS[1]]);
+            judge(atom, EIGHT_WARPS, [Tile::All; 3], [DOUBLES_OF_GROUPS[0], DOUBLES_OF_GROUPS[1]]);
             row += 1;
             continue;
         }

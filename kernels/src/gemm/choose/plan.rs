@@ -4,7 +4,7 @@ use girih_codegen::atom::{MmaAtom, MmaKind, Product};
 use girih_codegen::builder::MAX_SHARED;
 use girih_codegen::constant::{self, Refusal};
 use girih_codegen::gemm::{
-    Batch, BlockScales, GemmConfig, Mainloop, Major, Schedule, Store, WarpSpecialized,
+    Batch, BlockScales, GemmConfig, MAX_GROUPS, Mainloop, Major, Schedule, Store, WarpSpecialized,
 };
 use girih_layout::{Lay, lay};
 use girih_tensor::DType;
@@ -55,6 +55,10 @@ const REGISTERS_FOR_MANY: [u32; 2] = [24, 240];
 /// The registers of a thread for sums, and for what it has of each of its columns, beside which there are registers for outputs besides C:
 /// of one block alone, and with a multicast.
 const REDUCED: [i64; 2] = [96, 80];
+/// The bits of the widest store.
+const WIDEST: i64 = 128;
+/// The bytes of shared memory in which a block keeps the offsets of groups.
+const OFFSETS: i64 = 4 * (MAX_GROUPS + 1);
 
 /// Instructions along K after which sums are promoted: those of 128 elements of 8 bits.
 pub(in crate::gemm) const PROMOTION: i64 = 4;
@@ -165,6 +169,8 @@ pub(super) struct WarpSpecializedFacts {
     pub(super) reduces: bool,
     /// The scales of blocks of A and B, if these have scales. Then sums are promoted.
     pub(super) scales: Option<BlockScales>,
+    /// Which products the kernel computes.
+    pub(super) batch: Batch,
     pub(super) plan: Plan,
 }
 
@@ -190,13 +196,22 @@ pub fn takes_epilogues(config: &GemmConfig) -> bool {
     }
     // An epilogue's addresses for several atoms, one below the other, take registers as well.
     let stacked = config.tile[0] > threads / 2 && matches!(config.store, Store::Coalesced { .. });
-    sums <= MANY && !stacked
+    // So do those of narrow vectors in groups.
+    let narrow = match config.store {
+        Store::Coalesced { vector, .. } => vector * i64::from(config.c_type.bits()) < WIDEST,
+        _ => false,
+    };
+    let narrow = narrow && config.batch.grouped().is_some();
+    sums <= if narrow { MANY / 2 } else { MANY } && !stacked
 }
 
 /// Whether [`choose`](crate::gemm::choose()) names a configuration for products with an epilogue that has outputs besides C too: unless the
-/// sums, and what a thread has of each column, leave no registers for these. A multistage kernel gets twice the threads for them
+/// products are those of groups, or the sums, and what a thread has of each column, leave no registers for these. A multistage kernel gets twice the threads for them
 /// ([`with_room`](super::with_room)).
 pub fn takes_outputs(config: &GemmConfig) -> bool {
+    if config.batch.grouped().is_some() {
+        return false;
+    }
     let Mainloop::WarpSpecialized(parts) = &config.mainloop else { return true };
     let ([rows, columns, _], threads) = (config.tile, i64::from(parts.threads().unwrap_or(0)) - 128);
     let [alone, multicast] = REDUCED;
@@ -225,7 +240,8 @@ impl WarpSpecializedFacts {
         [whole, some, parts].map(|(tile, stages)| {
             let store = match self.store {
                 None => Store::Tma { tile, stages },
-                Some(vector) => Store::Coalesced { tile, vector },
+                // A warpgroup stores 64 rows, of which each thread has a vector.
+                Some(vector) => Store::Coalesced { tile, vector: vector.min(tile[1] / 2) },
             };
             (store, tile[0] * tile[1] * stages * element)
         })
@@ -241,8 +257,9 @@ impl WarpSpecializedFacts {
         let [rows, columns] = self.plan.tile;
         let stage = (rows + columns) * self.depth() + self.scales_of_stage();
         // A kilobyte holds the barriers of the pipeline.
+        let others = 1024 + if self.batch.grouped().is_some() { OFFSETS } else { 0 };
         let room =
-            |(store, bytes): (Store, i64)| (store, ((MAX_SHARED - 1024 - bytes) / stage).min(MOST_STAGES));
+            |(store, bytes): (Store, i64)| (store, ((MAX_SHARED - others - bytes) / stage).min(MOST_STAGES));
         let [whole, rows, part] = self.stores().map(room);
         [whole, rows].into_iter().find(|(_, stages)| *stages >= LEAST_STAGES).unwrap_or(part)
     }
@@ -273,7 +290,10 @@ impl WarpSpecializedFacts {
         let by_columns = self.scales.is_some_and(|scales| scales.granularity[1] == 1);
         let more = self.store.is_some() || self.plan.multicast > 1;
         let scaled = by_columns && (sums > SCALED || sums == SCALED && more);
-        !(multicasts || many || most || scaled)
+        // The places of single elements in groups, beside the sums of an atom or conversions.
+        let single = self.batch.grouped().is_some() && self.store == Some(1);
+        let single = single && sums > SCALED && (self.promotes || wide);
+        !(multicasts || many || most || scaled || single)
             && self.room().1 >= LEAST_STAGES
             && self.config(input).is_ok_and(|config| {
                 config.check().is_ok()
@@ -309,10 +329,10 @@ impl WarpSpecializedFacts {
             }),
             schedule: match parts {
                 1 if stream => Schedule::StreamK { alternate: true },
-                1 => Schedule::Persistent { alternate: true },
+                1 => Schedule::Persistent { alternate: self.batch.grouped().is_none() },
                 _ => Schedule::SplitK { parts, cluster },
             },
-            batch: Batch::Single,
+            batch: self.batch,
             store,
             c_type: self.output,
             c_major: self.plan.c_major(),

@@ -73,6 +73,23 @@ const SHARED: [(Plan, [i64; 3]); 3] = [
     (Plan::new([64, 128], 1).deep().early(), [1, 2, 4]),
 ];
 
+/// Tiles of groups and the time that each takes, as those of [`TILES`]. Small groups want few rows in a tile, and the columns of a weight may
+/// be the tile's rows. What is not among [`TILES`] is an estimate.
+const GROUPED: [(Plan, i64); 7] = [
+    (Plan::new([128, 256], 2), 100),
+    (Plan::new([128, 192], 2), 80),
+    (Plan::new([128, 128], 2), 54),
+    (Plan::new([256, 64], 2), 56),
+    (Plan::new([128, 64], 2), 30),
+    (Plan::new([128, 32], 1).deep(), 25),
+    (Plan::new([128, 16], 1).deep(), 22),
+];
+
+/// By the mode along which the groups lie, in percent of a tile: the time that a group's last tile takes beyond that of its rows, which fill it
+/// by half, and the least that a group takes. Of rows that lie in half of a tile one warpgroup takes care, while the other one rests: that
+/// such a tile takes 60 is an estimate.
+const LAST: [[i64; 2]; 2] = [[30, 60], [50, 100]];
+
 /// The most columns that are few, and how many times as many rows there are.
 const FEWEST: i64 = 128;
 const TIMES: i64 = 8;
@@ -107,6 +124,8 @@ pub(super) enum Rule {
     Turns,
     /// One tile for any M.
     Invariant,
+    /// The same of groups, whose last tiles are filled by half.
+    Groups,
 }
 
 /// M, N, K of the products for which plans were measured, of 16-bit floats on an H200.
@@ -178,6 +197,49 @@ pub(super) fn plan(
     let mut tiles = TILES;
     tiles.sort_by_key(|(plan, each)| time(plan, *each));
     (tiles.into_iter().map(|(plan, _)| plan).find(fits).unwrap_or(TILES[TILES.len() - 1].0), Rule::Turns)
+}
+
+/// The plans of groups along a mode of the kernel's C: along the shorter side of the tile.
+pub(super) fn grouped(mode: usize) -> impl Iterator<Item = Plan> {
+    let plans = GROUPED.into_iter().map(|(plan, _)| plan).filter(move |plan| shorter(plan) == mode);
+    plans.flat_map(|plan| [plan, plan.of_columns()])
+}
+
+/// The mode along which a tile is shorter.
+fn shorter(plan: &Plan) -> usize {
+    usize::from(plan.tile[1] < plan.tile[0])
+}
+
+/// The plan, with the shorter side of its tile along a mode of the kernel's C.
+fn lying_along(plan: Plan, mode: usize) -> Plan {
+    if shorter(&plan) == mode { plan } else { plan.of_columns() }
+}
+
+/// The plan of groups along mode `mode` whose rows are the same wherever they stand: one for any N.
+pub(super) fn invariant_of_groups(mode: usize) -> Plan {
+    lying_along(GROUPED[2].0, mode)
+}
+
+/// The plans for `groups` groups along mode `mode` of a C of M x N with contiguous rows, the one that is expected to finish first before the
+/// others.
+pub(super) fn of_groups(
+    [m, n, _]: [i64; 3],
+    mode: usize,
+    groups: i64,
+    multiprocessors: i64,
+) -> impl Iterator<Item = Plan> {
+    let (along, across) = if mode == 0 { (m, n) } else { (n, m) };
+    let time = |plan: &Plan, each: i64| {
+        let short = shorter(plan);
+        let (tile, other, [beyond, least]) = (plan.tile[short], plan.tile[1 - short], LAST[short]);
+        let lines = (100 * along / tile + beyond * groups).max(least * groups.min(along));
+        let tiles = lines.saturating_mul((across + other - 1) / other);
+        // How many there will be is not known, so that the last turn is half a turn on average.
+        tiles.saturating_add(50 * multiprocessors).saturating_mul(each)
+    };
+    let mut all = GROUPED.map(|(plan, each)| (lying_along(plan, mode), each));
+    all.sort_by_key(|(plan, each)| time(plan, *each));
+    all.into_iter().map(|(plan, _)| plan)
 }
 
 /// The blocks that run at a time, where so many are a cluster: the multiprocessors of a cluster are neighbours, and of an H200's 132 only 120

@@ -107,6 +107,9 @@ fn tile(config: &GemmConfig, rule: Rule, multiprocessors: u32) -> String {
         }
         Rule::Invariant => String::from("one tile for any M, so that rows of C have the same bits"),
         Rule::Few => String::from("few columns: the least tile that holds all"),
+        Rule::Groups => format!(
+            "of the tiles for groups, the one with which the last of {multiprocessors} multiprocessors is expected to finish first"
+        ),
         Rule::Turns => format!(
             "of the tiles that fit, the one with which the last of {multiprocessors} multiprocessors is expected to finish first"
         ),
@@ -116,6 +119,9 @@ fn tile(config: &GemmConfig, rule: Rule, multiprocessors: u32) -> String {
 
 fn schedule(config: &GemmConfig) -> String {
     match config.schedule {
+        _ if config.batch.grouped().is_some() => {
+            "a block for each multiprocessor goes through the tiles of all groups, whose offsets it keeps in shared memory".into()
+        }
         Schedule::Persistent { .. } => {
             "a block for each multiprocessor goes through tiles in an order that keeps \
                                         their rows and columns in the L2 cache"
@@ -135,14 +141,18 @@ fn schedule(config: &GemmConfig) -> String {
 }
 
 fn store(config: &GemmConfig) -> String {
+    let why = if config.batch.grouped().is_some() {
+        "tensor copies do not end with a group"
+    } else {
+        "its rows do not all begin and end at multiples of 16 bytes"
+    };
     let each =
         |vector: i64| if vector == 1 { String::from("one element") } else { format!("{vector} elements") };
     match config.store {
         Store::Tma { .. } => "tensor copies store C: its rows begin and end at multiples of 16 bytes".into(),
-        Store::Coalesced { vector, .. } => format!(
-            "C goes through shared memory to stores of {}: its rows do not all begin and end at multiples of 16 bytes",
-            each(vector)
-        ),
+        Store::Coalesced { vector, .. } => {
+            format!("C goes through shared memory to stores of {}: {why}", each(vector))
+        }
         Store::Direct { vector } => format!("C is stored from registers, {} at once", each(vector)),
     }
 }

@@ -199,6 +199,21 @@ impl<'a> Consumer<'a> {
         self.release(b, &done, any)
     }
 
+    /// Goes past the next `k_tiles` tiles that the producer brings, where the warpgroup has nothing to multiply.
+    ///
+    /// # Errors
+    /// Those of the expressions.
+    #[track_caller]
+    pub fn pass(&self, b: &mut Builder, k_tiles: &Expr) -> Result<(), Error> {
+        b.for_range(k_tiles, |b, _| {
+            let stage = self.states[0].stage(b);
+            self.shared.pipeline.consumer_wait(b, &stage)?;
+            self.release(b, &stage, Cond::Always)?;
+            self.states.iter().for_each(|state| state.advance(b));
+            Ok(())
+        })
+    }
+
     /// Releases a stage that the warpgroup has read, if `cond` holds: in every block whose copies come into the stage.
     fn release(&self, b: &mut Builder, stage: &Stage, cond: Cond) -> Result<(), Error> {
         let (pipeline, blocks) = (&self.shared.pipeline, self.shared.mainloop.parts.multicast);

@@ -52,6 +52,23 @@ impl<'a> Producer<'a> {
         k_tiles: Range<Expr>,
         backwards: &Expr,
     ) -> Result<(), Error> {
+        self.load_behind(b, [None; 2], at, k_tiles, backwards)
+    }
+
+    /// The same of block tiles that are counted from the row `origins[0]` of A and the row `origins[1]` of B on, which need not be the
+    /// first row of a tile. What such a tile has beside the rows that are wanted are the rows behind them.
+    ///
+    /// # Errors
+    /// As [`Producer::load`].
+    #[track_caller]
+    pub fn load_behind(
+        &self,
+        b: &mut Builder,
+        origins: [Option<&Expr>; 2],
+        at: [&[Expr]; 2],
+        k_tiles: Range<Expr>,
+        backwards: &Expr,
+    ) -> Result<(), Error> {
         let Range { start, end } = k_tiles;
         b.for_range(&(&end - &start), |b, step| {
             let last = &(&end - &start) - &Expr::from(1);
@@ -60,7 +77,7 @@ impl<'a> Producer<'a> {
             let stage = self.state.stage(b);
             self.shared.pipeline.producer_acquire(b, &stage)?;
             for (operand, at) in [(Operand::A, at[0]), (Operand::B, at[1])] {
-                self.load_tile(b, operand, at, &k_tile, &stage)?;
+                self.load_tile(b, operand, (origins[operand as usize], at), &k_tile, &stage)?;
             }
             self.load_scales(b, at, &k_tile, &stage)?;
             self.state.advance(b);
@@ -73,13 +90,18 @@ impl<'a> Producer<'a> {
         &self,
         b: &mut Builder,
         operand: Operand,
-        at: &[Expr],
+        (origin, at): (Option<&Expr>, &[Expr]),
         k_tile: &Expr,
         stage: &Stage,
     ) -> Result<(), Error> {
         let Feed { copy: boxes, map } = &self.feeds[operand as usize];
         let barrier = self.shared.pipeline.full(&stage.index)?;
-        let (mainloop, whole) = (self.shared.mainloop, boxes.tma_tensor()?);
+        let (mainloop, mut whole) = (self.shared.mainloop, boxes.tma_tensor()?);
+        if let Some(origin) = origin {
+            let zeros = vec![Expr::from(0); whole.layout().rank() - 1];
+            whole = whole
+                .domain_offset(Slice::tuple([origin.clone()].into_iter().chain(zeros).map(Slice::At)))?;
+        }
         let mut extents = mainloop.extents_of_copy(operand).to_vec();
         extents.resize(whole.layout().rank(), 1);
         let tiler = shape_tiler(&extents)?;
