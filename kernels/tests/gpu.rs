@@ -248,6 +248,16 @@ fn reductions() -> Result<(), Failure> {
     Ok(())
 }
 
+/// Gated pairs of columns, on as many tiles as fill the device, and on ragged ones.
+#[test]
+fn gated() -> Result<(), Failure> {
+    let Some(device) = gpu() else { return Ok(()) };
+    let kinds = [KernelKind::Sm80, KernelKind::Sm90];
+    let kinds = if device.limits().sm == 90 { &kinds[..] } else { &kinds[..1] };
+    let sizes = [[2056, 4216, 32], [264, 330, 48], [135, 70, 49], [20, 264, 72], [16, 4112, 600], [3, 2, 8]];
+    each(kinds, |&kind| common::gated::verify_all(&device, kind, &sizes))
+}
+
 /// One of so many configurations of warpgroups is run.
 const STEP: usize = 29;
 

@@ -16,6 +16,7 @@ pub(crate) mod blocks;
 pub(crate) mod calls;
 pub(crate) mod configs;
 pub(crate) mod fused;
+pub(crate) mod gated;
 pub(crate) mod invariant;
 pub(crate) mod layouts;
 pub(crate) mod mixed;
