@@ -65,6 +65,10 @@ fn reasons_name_what_is_unusual() {
     assert!(!explained("--dtype s8").contains(transposed));
     let few = explained("--m 16 --n 4096 --k 4096");
     assert!(few.contains("blocks share the K of each") && few.contains("computes the transpose"), "{few}");
+    let recorded = explained("--m 512 --n 512 --k 512 --dtype f16 --ldc 520");
+    let why = "64x64x64: the fastest that was measured for 512x512x512 bf16 to bf16: ";
+    assert!(recorded.contains(why) && recorded.contains("on NVIDIA H200, sm_90, 132"), "{recorded}");
+    assert!(!explained("--m 512 --n 512 --k 512 --multiprocessors 114").contains("H200, sm_90"));
     assert!(!girih_in(folder.path(), "explain gemm --dtype f32 --kernel sm90").status.success());
     let refused = text(&girih_in(folder.path(), "explain gemm --dtype f32 --kernel sm90").stderr);
     assert!(refused.contains("simt takes f32"), "{refused}");

@@ -19,7 +19,7 @@ fn a_record_is_written_and_followed() {
     assert!(out.starts_with("3 configurations\n") && out.contains("recorded in"), "{out}");
     let records = std::fs::read_to_string(folder.path().join("records")).expect("written");
     let [head, record] = *records.lines().collect::<Vec<_>>() else { panic!("{records}") };
-    assert!(head.starts_with("girih gemm records, version 1"), "{head}");
+    assert!(head.starts_with("girih gemm records, version 2"), "{head}");
     let fields: Vec<&str> = record.split('\t').collect();
     let [_, _, day, _, config, fastest, chosen] = fields[..] else { panic!("{record}") };
     assert!([before, today()].contains(&day.to_string()), "{day}");

@@ -7,10 +7,10 @@ use girih_layout::Lay;
 use girih_tensor::DType;
 
 use super::choose::{
-    LEAST_STAGES, MOST_STAGES, PROMOTION, mixed_candidates, promoted, simt, sm80, sm90_of_groups, taken,
-    together,
+    LEAST_STAGES, MOST_STAGES, PROMOTION, by_rules, mixed_candidates, promoted, registers, simt, sm80,
+    sm90_of_groups, taken, together,
 };
-use super::{KernelKind, Problem, choose};
+use super::{KernelKind, Problem};
 use crate::launch::widest;
 
 /// Rows, how many warpgroups share them, and how many such teams take tiles by turns.
@@ -49,7 +49,7 @@ const PARTS: [(i64, i64); 23] = [
 const MULTICASTS: [i64; 3] = [1, 2, 4];
 /// Tiles of a group of a raster.
 const GROUPS: [i64; 2] = [8, 4];
-/// Registers of the producer's and the consumers' threads, by the number of consumers in all teams.
+/// Registers of the producer's and the consumers' threads, by the number of consumers in several teams.
 const REGISTERS: [[u32; 2]; 3] = [[40, 240], [24, 240], [32, 160]];
 /// The most rows of C for which its columns may be those of the tiles' rows: more fill the rows of a tile themselves.
 const SWAPPED: i64 = 256;
@@ -120,7 +120,7 @@ pub fn configurations(problem: &Problem, multiprocessors: u32) -> Vec<GemmConfig
 
 /// The configurations and the cycles that each of them would take, in the order of these.
 fn timed(problem: &Problem, multiprocessors: u32) -> Vec<(GemmConfig, f64)> {
-    let Ok(usual) = choose(problem, KernelKind::Sm90, multiprocessors) else { return Vec::new() };
+    let Ok(usual) = by_rules(problem, KernelKind::Sm90, multiprocessors) else { return Vec::new() };
     let majors = if problem.mnk()[0] <= SWAPPED { &[Major::K, Major::Mn][..] } else { &[Major::K] };
     let mut timed: Vec<(GemmConfig, f64)> = Vec::new();
     for (oriented, _) in majors.iter().map(|&major| problem.oriented(major)) {
@@ -213,8 +213,11 @@ fn of_tile(
     let atom = MmaAtom::wgmma(MmaKind::WgmmaSs, atom_columns, [c_type, dtype, dtype], majors, product);
     // Where atoms share a tile's columns, each has whole rows of the swizzle through which C is stored.
     let parted = atom_columns < columns && atom_columns % 64 != 0;
-    let (Ok(atom), Ok(atoms), false) = (atom, Lay::strided([consumers, 1], [1, 0]), narrow || parted) else {
-        return Vec::new();
+    let atoms = Lay::strided([consumers, 1], [i64::from(consumers > 1), 0]);
+    let (Ok(atom), Ok(atoms), false) = (atom, atoms, narrow || parted) else { return Vec::new() };
+    let registers = match teams {
+        1 => registers(rows * columns, consumers as usize),
+        _ => REGISTERS[(teams * consumers - 1) as usize],
     };
     let tile = [rows, columns, depth * 8 / i64::from(dtype.bits())];
     // A kilobyte holds the barriers of the pipeline. Each team holds its own part of C.
@@ -241,7 +244,7 @@ fn of_tile(
                     atoms,
                     teams,
                     stages,
-                    registers: REGISTERS[(teams * consumers - 1) as usize],
+                    registers,
                     multicast,
                     mma_promotion_interval: if problem.promotes() { PROMOTION } else { 0 },
                     mixed_input: None,

@@ -5,6 +5,7 @@ mod mixed;
 mod plan;
 mod plans;
 mod reasons;
+mod recorded;
 
 use girih_codegen::Operand;
 use girih_codegen::gemm::{Batch, Epilogue, GemmConfig, Mainloop, Major, Schedule, Source, Store};
@@ -25,11 +26,11 @@ use crate::launch::widest;
 pub use configs::all;
 pub(super) use configs::taken;
 pub(super) use mixed::candidates as mixed_candidates;
-pub(super) use plan::{LEAST_STAGES, MOST_STAGES, PROMOTION, promoted};
+pub(super) use plan::{LEAST_STAGES, MOST_STAGES, PROMOTION, promoted, registers};
 pub use plan::{takes_epilogues, takes_outputs};
-pub use plans::measured;
 pub(super) use plans::together;
 pub use reasons::reasons;
+pub(super) use recorded::{followed, planned, recorded};
 
 /// A family of kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -92,13 +93,25 @@ impl std::str::FromStr for KernelKind {
 /// [`Problem::oriented`].
 ///
 /// What a kernel may rely on are facts: which modes are contiguous, and what divides the pitches and N. Which tile is fastest depends
-/// on M and N. A and B that the kernel does not take as they lie are copied ([`repitched`](super::repitched)). What an epilogue
+/// on M and N, and is what was measured for a product where girih comes with a record of it ([`Records::shipped`](super::Records::shipped)). A and B that the kernel does not take as they lie are copied ([`repitched`](super::repitched)). What an epilogue
 /// reads comes in pieces that fit the registers beside the sums of most tiles; the largest are for products without one
 /// ([`Problem::with_epilogue`]), and outputs besides C leave the smaller ones.
 ///
 /// # Errors
 /// [`Error::Kernel`] if the kernel does not take the dtype, or not with these contiguous modes.
 pub fn choose(problem: &Problem, kind: KernelKind, multiprocessors: u32) -> Result<GemmConfig, Error> {
+    // Of a record that does not count any more `reasons` tells.
+    let shipped = recorded::shipped(multiprocessors).ok().flatten();
+    let found = shipped.and_then(|records| recorded(problem, kind, records).ok().flatten());
+    found.map_or_else(|| by_rules(problem, kind, multiprocessors), |(config, _)| Ok(config))
+}
+
+/// The same, whatever was measured.
+pub(super) fn by_rules(
+    problem: &Problem,
+    kind: KernelKind,
+    multiprocessors: u32,
+) -> Result<GemmConfig, Error> {
     let config = single(problem, kind, multiprocessors)?;
     let config = several(config, problem.oriented(config.c_major).0.batch());
     Ok(if problem.is_invariant() { forwards(config) } else { config })
@@ -305,18 +318,19 @@ fn fastest(problem: &Problem, input: &Input, multiprocessors: u32) -> (WarpSpeci
     if let Some(facts) = of_groups(problem, input, multiprocessors).into_iter().next() {
         return (facts, if problem.is_invariant() { Rule::Invariant } else { Rule::Groups });
     }
-    let (row_major, batches) = (problem.oriented(Major::K).0, problem.batches());
-    let mnk = row_major.mnk();
-    // Both columns of a pair lie in a thread, both rows do not.
-    let fits = |plan: &Plan| with(problem, *plan).fits(input) && !(problem.is_gated() && plan.columns);
+    let fits = |plan: &Plan| fits(problem, plan, input);
     if problem.is_invariant() {
         return (with(problem, plans::invariant(problem.mnk()[1], fits)), Rule::Invariant);
     }
-    let store = with(problem, plans::ALL[0]).store;
-    let as_measured = plans::as_measured(problem.batch(), store, problem.output());
-    let (plan, rule) =
-        plans::plan(mnk, batches, problem.dtype(), as_measured, i64::from(multiprocessors), fits);
+    let (mnk, batches) = (problem.oriented(Major::K).0.mnk(), problem.batches());
+    let (plan, rule) = plans::plan(mnk, batches, i64::from(multiprocessors), fits);
     (with(problem, plan), rule)
+}
+
+/// Whether a plan's kernel computes a problem, and ptxas has registers for it.
+fn fits(problem: &Problem, plan: &Plan, input: &Input) -> bool {
+    // Both columns of a pair lie in a thread, both rows do not.
+    with(problem, *plan).fits(input) && !(problem.is_gated() && plan.columns)
 }
 
 /// Which of A and B `wgmma` takes from a copy that is contiguous along K.

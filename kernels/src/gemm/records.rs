@@ -1,113 +1,34 @@
 //! What was measured for problems on a machine, and what it is worth on this one.
 
-use std::collections::HashMap;
+mod record;
+
 use std::fmt;
-use std::str::FromStr;
 use std::sync::OnceLock;
 
 use girih_device::Limits;
-use girih_tensor::DType;
 
-use super::{GemmConfig, KernelKind, Problem, candidates, choose, described};
+use super::choose::{by_rules, followed, planned};
+use super::{GemmConfig, KernelKind, Problem, candidates, described};
 use crate::Error;
+use record::{Product, machine};
+
+pub(super) use record::Kind;
+pub use record::Record;
 
 /// The first line of records: the version of the format, and that of girih, since others list other configurations.
-const HEAD: &str = concat!("girih gemm records, version 1, girih ", env!("CARGO_PKG_VERSION"));
+const HEAD: &str = concat!("girih gemm records, version 2, girih ", env!("CARGO_PKG_VERSION"));
 
-/// The fastest configuration that was measured for a problem, as a line of text.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Record {
-    /// The GPU, its architecture and its multiprocessors.
-    pub machine: String,
-    /// The driver's CUDA version.
-    pub driver: String,
-    /// The day, `2026-11-23` for instance.
-    pub date: String,
-    /// All that is known of the problem: dtypes, layouts and alignments.
-    pub problem: String,
-    /// The fastest configuration, as [`described`] says it.
-    pub config: String,
-    /// The microseconds of a run.
-    pub micros: f64,
-    /// Those of the configuration that [`choose()`] chooses.
-    pub chosen_micros: f64,
-}
-
-impl Record {
-    /// What was measured on a device of these limits at that day.
-    pub fn new(
-        problem: &Problem,
-        config: &GemmConfig,
-        limits: &Limits,
-        date: &str,
-        micros: [f64; 2],
-    ) -> Record {
-        Record {
-            machine: machine(limits),
-            driver: limits.driver_version.map_or(String::from("none"), |driver| driver.to_string()),
-            date: date.into(),
-            problem: key(problem),
-            config: described(config),
-            micros: micros[0],
-            chosen_micros: micros[1],
-        }
-    }
-}
-
-fn machine(limits: &Limits) -> String {
-    format!("{}, sm_{}, {} multiprocessors", limits.name, limits.sm, limits.multiprocessors)
-}
-
-/// What the fastest configuration for a problem depends on.
-fn key(problem: &Problem) -> String {
-    let [a, b, c] = [("A", problem.a()), ("B", problem.b()), ("C", problem.c())]
-        .map(|(name, matrix)| format!("{name} {matrix} at multiples of {} bytes", matrix.alignment()));
-    let sums = match problem.sums() {
-        DType::F16 => ", sums of f16",
-        _ if problem.promotes() => ", promoted sums",
-        _ => "",
-    };
-    let scales = match problem.mixed_input() {
-        Some(mixed) => format!(", B of {} with scales of {}", mixed.dtype, mixed.scale),
-        None => String::from(if problem.block_scales().is_some() { ", blocks with scales" } else { "" }),
-    };
-    format!("{} to {}{sums}{scales}, {a}, {b}, {c}", problem.dtype(), problem.output())
-}
-
-impl fmt::Display for Record {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Record { machine, driver, date, problem, config, micros, chosen_micros } = self;
-        write!(f, "{machine}\t{driver}\t{date}\t{problem}\t{config}\t{micros:.3}\t{chosen_micros:.3}")
-    }
-}
-
-impl FromStr for Record {
-    type Err = Error;
-    fn from_str(line: &str) -> Result<Record, Error> {
-        let fields: Vec<&str> = line.split('\t').collect();
-        let micros =
-            |text: &str| text.parse::<f64>().ok().filter(|micros| micros.is_finite() && *micros > 0.0);
-        match *fields {
-            [machine, driver, date, problem, config, micros_text, chosen]
-                if let (Some(micros), Some(chosen_micros)) = (micros(micros_text), micros(chosen)) =>
-            {
-                let [machine, driver, date, problem, config] =
-                    [machine, driver, date, problem, config].map(String::from);
-                Ok(Record { machine, driver, date, problem, config, micros, chosen_micros })
-            }
-            _ => refuse(
-                format!("`{line}`"),
-                "seven fields with tabs between them: machine, driver, day, problem, configuration, and microseconds of it and of the chosen one",
-            ),
-        }
-    }
-}
+/// What was measured on an H200, as `girih tune gemm --output` writes it. A line may be changed by hand.
+const SHIPPED: &str = include_str!("../../records/h200.txt");
 
 fn refuse<T>(found: String, accepted: impl Into<String>) -> Result<T, Error> {
     Err(Error::Record { found, accepted: accepted.into() })
 }
 
 /// Records of one machine, which say the configurations of their problems ([`Gemms::with_records`](super::Gemms::with_records)).
+///
+/// A record counts for its problem as it stands. For the same product of elements of the same widths, but of other layouts or pitches, what
+/// counts is its plan: tile, warpgroups, schedule and multicast.
 ///
 /// # Examples
 /// ```
@@ -131,20 +52,22 @@ fn refuse<T>(found: String, accepted: impl Into<String>) -> Result<T, Error> {
 pub struct Records {
     machine: String,
     multiprocessors: u32,
-    of: HashMap<String, Known>,
+    /// In the order of their lines.
+    all: Vec<Known>,
 }
 
-/// A record, and its configuration once it was asked for; none if there is no such configuration.
+/// A record, its product, and its configuration once it was asked for; none if there is no such configuration.
 #[derive(Debug)]
 struct Known {
     record: Record,
+    product: Option<Product>,
     config: OnceLock<Option<GemmConfig>>,
 }
 
 impl Records {
     /// No records of a device with these limits.
     pub fn new(limits: &Limits) -> Records {
-        Records { machine: machine(limits), multiprocessors: limits.multiprocessors, of: HashMap::new() }
+        Records { machine: machine(limits), multiprocessors: limits.multiprocessors, all: Vec::new() }
     }
 
     /// The records of a text, for a device with these limits.
@@ -152,7 +75,43 @@ impl Records {
     /// # Errors
     /// [`Error::Record`] for a text of another version, a line that is no record, and a record of another machine.
     pub fn read(text: &str, limits: &Limits) -> Result<Records, Error> {
-        let mut records = Records::new(limits);
+        Records::new(limits).with(text)
+    }
+
+    /// The records that girih comes with, which [`choose`](super::choose()) follows on devices of as many multiprocessors: those of an H200.
+    ///
+    /// # Errors
+    /// [`Error::Record`] as [`Records::read`], which no release of girih returns: its tests read them.
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_kernels::gemm::{KernelKind, Layout, Problem, Records, choose, described};
+    /// use girih_tensor::DType;
+    ///
+    /// let problem = Problem::new(DType::Bf16, [512; 3], Layout::Tn)?;
+    /// let record = Records::shipped()?.iter().find(|record| record.mnk() == Some([512; 3])).expect("one of 512^3");
+    /// assert_eq!(record.machine, "NVIDIA H200, sm_90, 132 multiprocessors");
+    /// assert_eq!(record.config, described(&choose(&problem, KernelKind::Sm90, 132)?));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn shipped() -> Result<&'static Records, &'static Error> {
+        static RECORDS: OnceLock<Result<Records, Error>> = OnceLock::new();
+        RECORDS.get_or_init(|| Records::of_one_machine(SHIPPED)).as_ref()
+    }
+
+    /// The records of a text, all of which are of the first one's machine.
+    fn of_one_machine(text: &str) -> Result<Records, Error> {
+        let first = text.lines().nth(1).unwrap_or_default();
+        let machine = first.split('\t').next().unwrap_or_default();
+        let count = machine.rsplit(", ").next().and_then(|last| last.strip_suffix(" multiprocessors"));
+        let Some(multiprocessors) = count.and_then(|count| count.parse().ok()) else {
+            return refuse(format!("`{first}`"), "a record of a machine of so many multiprocessors");
+        };
+        Records { machine: machine.into(), multiprocessors, all: Vec::new() }.with(text)
+    }
+
+    /// These records and those of a text.
+    fn with(mut self, text: &str) -> Result<Records, Error> {
         let mut lines = text.lines();
         if lines.next() != Some(HEAD) {
             let found = format!("records that begin with `{}`", text.lines().next().unwrap_or_default());
@@ -163,51 +122,91 @@ impl Records {
         }
         for line in lines.filter(|line| !line.trim().is_empty()) {
             let record: Record = line.parse()?;
-            if record.machine != records.machine {
+            if record.machine != self.machine {
                 return refuse(
                     format!("a record of {}", record.machine),
-                    format!("those of {}", records.machine),
+                    format!("those of {}", self.machine),
                 );
             }
-            records.insert(record);
+            self.insert(record);
         }
-        Ok(records)
+        Ok(self)
     }
 
     /// Adds a record in the place of one of the same problem.
     pub fn insert(&mut self, record: Record) {
-        self.of.insert(record.problem.clone(), Known { record, config: OnceLock::new() });
+        let product = Product::read(record.product());
+        let known = Known { record, product, config: OnceLock::new() };
+        match self.all.iter_mut().find(|other| other.record.problem == known.record.problem) {
+            Some(other) => *other = known,
+            None => self.all.push(known),
+        }
     }
 
-    /// The configuration of a problem, if there is a record of it.
+    /// The records.
+    pub fn iter(&self) -> impl Iterator<Item = &Record> {
+        self.all.iter().map(|known| &known.record)
+    }
+
+    /// The multiprocessors of the machine.
+    pub fn multiprocessors(&self) -> u32 {
+        self.multiprocessors
+    }
+
+    /// The configurations of products of a kind.
+    pub(super) fn of_kind(&self, kind: Kind) -> impl Iterator<Item = &str> {
+        let of_kind = move |known: &&Known| known.product.is_some_and(|product| product.kind == kind);
+        self.all.iter().filter(of_kind).map(|known| &*known.record.config)
+    }
+
+    /// The configuration for a problem, if there is a record that counts for it.
     ///
     /// # Errors
-    /// [`Error::Record`] for a configuration that [`candidates`] does not list.
+    /// [`Error::Record`] for a record of this problem whose configuration [`candidates`] does not list.
     pub fn config(&self, problem: &Problem) -> Result<Option<GemmConfig>, Error> {
-        if self.of.is_empty() {
+        Ok(self.find(problem)?.map(|(config, _)| config))
+    }
+
+    /// The configuration for a problem, with the record that counts for it.
+    ///
+    /// # Errors
+    /// As [`Records::config`].
+    pub(super) fn find(&self, problem: &Problem) -> Result<Option<(GemmConfig, &Record)>, Error> {
+        let product = Product::of(problem);
+        let of_product = |known: &&Known| known.product.is_none() || known.product == product;
+        let mut all = self.all.iter().filter(of_product).peekable();
+        // Most problems have no record, and their text need not be made.
+        if all.peek().is_none() {
             return Ok(None);
         }
-        let Some(Known { record, config }) = self.of.get(&key(problem)) else { return Ok(None) };
-        let found = config.get_or_init(|| {
-            let chosen = choose(problem, KernelKind::Sm90, self.multiprocessors).ok();
-            let all = chosen.into_iter().chain(candidates(problem, self.multiprocessors, usize::MAX));
-            all.into_iter().find(|config| described(config) == record.config)
-        });
-        match found {
-            Some(config) => Ok(Some(*config)),
-            None => refuse(
-                format!("a record of {} with the configuration `{}`", record.date, record.config),
-                "one of the configurations that are listed for the problem: measure again",
-            ),
+        let key = Record::key(problem);
+        if let Some(Known { record, config, .. }) = all.clone().find(|known| known.record.problem == key) {
+            let config = config.get_or_init(|| self.listed(problem, &record.config));
+            return match config {
+                Some(config) => Ok(Some((*config, record))),
+                None => refuse(
+                    format!("a record of {} with the configuration `{}`", record.date, record.config),
+                    "one of the configurations that are listed for the problem: measure again",
+                ),
+            };
         }
+        let mut alike = all.filter(|known| known.product.is_some()).map(|known| &known.record);
+        Ok(alike.find_map(|record| Some((followed(problem, &record.config)?, record))))
+    }
+
+    /// The configuration for a problem that a line says, if it is listed.
+    fn listed(&self, problem: &Problem, line: &str) -> Option<GemmConfig> {
+        let said = |config: &GemmConfig| described(config) == line;
+        planned(problem, line).filter(said).or_else(|| {
+            let usual = by_rules(problem, KernelKind::Sm90, self.multiprocessors);
+            usual.into_iter().chain(candidates(problem, self.multiprocessors, usize::MAX)).find(said)
+        })
     }
 }
 
 impl fmt::Display for Records {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut lines: Vec<String> = self.of.values().map(|known| known.record.to_string()).collect();
-        lines.sort_unstable();
         writeln!(f, "{HEAD}")?;
-        lines.iter().try_for_each(|line| writeln!(f, "{line}"))
+        self.iter().try_for_each(|record| writeln!(f, "{record}"))
     }
 }

@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::bind::{Binding, Given};
 use super::call::Call;
+use super::choose::recorded;
 use super::passes::{self, Copies, Opened};
 use super::workspace::{Shared, Workspace};
 use super::{KernelKind, Prepared, Problem, Records, choose, repitched};
@@ -139,14 +140,8 @@ impl Gemms {
         if let Some(known) = chosen.get(&(*problem, kind)) {
             return Ok(*known);
         }
-        let is_recorded = kind == KernelKind::Sm90 && !problem.is_invariant();
-        let recorded = if is_recorded { self.records.config(problem)? } else { None };
-        let recorded = recorded.filter(|config| {
-            (!problem.is_fused() || choose::takes_epilogues(config))
-                && (!(problem.reduces() || problem.is_gated()) || choose::takes_outputs(config))
-        });
-        let config = match recorded {
-            Some(config) => config,
+        let config = match recorded(problem, kind, &self.records)? {
+            Some((config, _)) => config,
             None => choose(problem, kind, self.device.limits().multiprocessors)?,
         };
         if chosen.len() == MOST_CHOSEN {

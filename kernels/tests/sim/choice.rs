@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use girih_codegen::gemm::{Epilogue, GemmConfig, Major, generate};
-use girih_kernels::gemm::{INPUTS, KernelKind, Layout, MixedInput, Order, Problem, choose};
+use girih_kernels::gemm::{INPUTS, KernelKind, Layout, MixedInput, Order, Problem, Record, Records, choose};
 use girih_tensor::DType;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
@@ -86,7 +86,7 @@ const KINDS: [KernelKind; 3] = [KernelKind::Simt, KernelKind::Sm80, KernelKind::
 const TILES: [[i64; 2]; 8] =
     [[128, 64], [192, 96], [128, 128], [128, 192], [256, 112], [256, 176], [256, 192], [128, 256]];
 
-/// Extents for each rule of warpgroups, and those that were measured.
+/// Extents for each rule of warpgroups, and those of the records that girih comes with.
 fn shapes() -> Vec<[i64; 3]> {
     // 132 tiles, one for each multiprocessor, and as many of a batch of two.
     let tiles = TILES.into_iter().flat_map(|[m, n]| [12 * m, 6 * m].map(|m| [m, 11 * n, 16]));
@@ -95,7 +95,8 @@ fn shapes() -> Vec<[i64; 3]> {
             .into_iter()
             .flat_map(move |many| [64, 1024, 4096].map(|k| [few, many, k]))
     });
-    let all = tiles.into_iter().chain(few).chain(choose::measured());
+    let recorded = Records::shipped().into_iter().flat_map(Records::iter).filter_map(Record::mnk);
+    let all = tiles.into_iter().chain(few).chain(recorded);
     all.flat_map(|[m, n, k]| [[m, n, k], [n, m, k]]).collect()
 }
 

@@ -2,7 +2,10 @@
 
 use girih_device::{Device, Limits, Select};
 use girih_kernels::Error;
-use girih_kernels::gemm::{Gemms, KernelKind, Layout, Problem, Record, Records, candidates, choose};
+use girih_kernels::gemm::{
+    Gemms, INPUTS, KernelKind, Layout, Order, Problem, Record, Records, candidates, choose, choose::reasons,
+    described,
+};
 use girih_tensor::DType;
 
 use crate::common::{Failure, padded};
@@ -91,8 +94,8 @@ fn stale_and_foreign_records_are_refused() -> Result<(), Failure> {
         let why = refused(&text, &other);
         assert!(why.contains(&limits.name) && why.contains("those of") && why.contains(&other.name), "{why}");
     }
-    let other_version = text.replace("version 1", "version 0");
-    assert!(refused(&other_version, &limits).contains("version 0"), "{other_version}");
+    let other_version = text.replace("version 2", "version 1");
+    assert!(refused(&other_version, &limits).contains("version 1"), "{other_version}");
     assert!(refused("", &limits).contains("girih gemm records"));
     for (from, to) in [("1.000", "fast"), ("1.000", "-1"), ("\t2.000", ""), ("\t2.000", "\t2.000\tmore")] {
         let damaged = text.replacen(from, to, 1);
@@ -102,5 +105,122 @@ fn stale_and_foreign_records_are_refused() -> Result<(), Failure> {
     let stale = Records::read(&text.replace(" stages", " steps"), &limits)?;
     let error = stale.config(&problem).err().ok_or("a stale record is followed")?;
     assert!(error.to_string().contains("measure again"), "{error}");
+    Ok(())
+}
+
+/// The problem of a record: of those with tight matrices, the one of which the record tells.
+fn recorded(record: &Record) -> Result<Problem, Failure> {
+    let mnk = record.mnk().ok_or("a record of one product")?;
+    for (dtype, layout) in INPUTS.into_iter().flat_map(|dtype| Layout::ALL.map(|layout| (dtype, layout))) {
+        let row_major = Problem::new(dtype, mnk, layout)?;
+        let [m, n, k] = mnk;
+        let by_column = Problem::new(dtype, [n, m, k], layout)?.with_order(Order::Column);
+        for problem in [row_major, by_column].iter().flat_map(|p| [*p, p.with_fast_accumulation(true)]) {
+            for output in problem.outputs() {
+                let problem = problem.with_output(*output)?;
+                if Record::key(&problem) == record.problem {
+                    return Ok(problem);
+                }
+            }
+        }
+    }
+    Err(format!("no problem of {}", record.problem).into())
+}
+
+/// Why a problem has its tile.
+fn tile(problem: &Problem, multiprocessors: u32) -> Result<String, Failure> {
+    let reasons = reasons(problem, KernelKind::Sm90, multiprocessors)?;
+    assert!(reasons.iter().all(|(what, _)| *what != "record"), "{reasons:?}");
+    Ok(reasons.into_iter().find(|(what, _)| *what == "tile").ok_or("a tile")?.1)
+}
+
+/// Each shipped record names what is chosen for its problem, word for word, and nothing on other devices; what it names is in the list that
+/// `cargo xtask ratchet` and the tests of every choice go through.
+#[test]
+fn shipped_records_are_followed() -> Result<(), Failure> {
+    let records = Records::shipped()?;
+    assert!(records.iter().count() >= 8);
+    let listed: Vec<String> = choose::all().map(|config| described(&config)).collect();
+    for record in records.iter() {
+        let problem = recorded(record)?;
+        let config = choose(&problem, KernelKind::Sm90, records.multiprocessors())?;
+        assert_eq!(described(&config), record.config, "{}", record.problem);
+        assert!(listed.contains(&record.config), "{}", record.config);
+        let Record { date, driver, machine, .. } = record;
+        let whence = format!("on {machine}, driver {driver}, {date}");
+        assert!(tile(&problem, 132)?.ends_with(&whence) && !tile(&problem, 114)?.ends_with(&whence));
+        assert!(!date.is_empty() && record.micros <= record.chosen_micros, "{record}");
+    }
+    Ok(())
+}
+
+/// What is measured counts for the same product of elements of the same widths, whatever their dtypes and layouts are, where the plan fits:
+/// not for other widths and extents, batches, an unaligned C, and sums that do not leave registers.
+#[test]
+fn records_count_for_products_alike() -> Result<(), Failure> {
+    let problem = Problem::new(DType::Bf16, [512, 384, 640], Layout::Tn)?;
+    let limits = limits()?;
+    let plain = "gemm_sm90_bf16 64x128x64, 1 consumers, 8 stages, multicast 2, Persistent { alternate: true }, \
+                 Tma { tile: [64, 128], stages: 1 }, programmatic";
+    let config = choose(&problem, KernelKind::Sm90, 1)?;
+    let mut records = Records::new(&limits);
+    records
+        .insert(Record { config: plain.into(), ..Record::new(&problem, &config, &limits, DAY, [1.0, 2.0]) });
+    let found = |problem: Problem| -> Result<Option<[i64; 2]>, Failure> {
+        Ok(records.config(&problem)?.map(|config| [config.tile[0], config.tile[1]]))
+    };
+    assert_eq!(described(&records.config(&problem)?.ok_or("its own")?), plain);
+    let of = |dtype, mnk, layout| Problem::new(dtype, mnk, layout);
+    let wanted = Some([64, 128]);
+    for layout in Layout::ALL {
+        for dtype in [DType::Bf16, DType::F16] {
+            assert_eq!(found(of(dtype, [512, 384, 640], layout)?)?, wanted, "{dtype} {layout}");
+        }
+        let transposed = of(DType::F16, [384, 512, 640], layout)?;
+        assert_eq!(found(transposed.with_order(Order::Column))?, wanted, "{layout}");
+        assert_eq!(found(transposed)?, None, "{layout}");
+    }
+    assert_eq!(found(padded(problem, 8))?, wanted);
+    for other in [
+        of(DType::Bf16, [512, 384, 576], Layout::Tn)?,
+        of(DType::E4m3, [512, 384, 640], Layout::Tn)?,
+        problem.with_output(DType::F32)?,
+        problem.batched(2, [None; 3])?,
+        padded(problem, 1),
+    ] {
+        assert_eq!(found(other)?, None, "{other:?}");
+    }
+    // Tiles that no plan has count for their own problem.
+    let raster = candidates(&problem, limits.multiprocessors, 200);
+    let raster = raster.into_iter().find(|config| !config.schedule.is_persistent()).ok_or("a raster")?;
+    records.insert(Record::new(&problem, &raster, &limits, DAY, [1.0, 2.0]));
+    assert_eq!(records.config(&problem)?, Some(raster));
+    Ok(())
+}
+
+/// Whatever numbers stand in a record, it is followed or refused.
+#[test]
+fn damaged_configurations_are_refused() -> Result<(), Failure> {
+    let (limits, shipped) = (limits()?, Records::shipped()?);
+    let mut refused = 0;
+    for record in shipped.iter().take(4) {
+        let (problem, config) = (recorded(record)?, &record.config);
+        let digits: Vec<usize> =
+            config.match_indices(|c: char| c.is_ascii_digit()).map(|(at, _)| at).collect();
+        for (at, other) in digits
+            .into_iter()
+            .flat_map(|at| ["", "0", "3", "-8", "99999999999999999999"].map(|other| (at, other)))
+        {
+            let damaged = format!("{}{other}{}", &config[..at], &config[at + 1..]);
+            let mut records = Records::new(&limits);
+            records.insert(Record { config: damaged.clone(), ..record.clone() });
+            match records.config(&problem) {
+                Ok(Some(found)) => assert_eq!(described(&found), damaged),
+                Ok(None) => return Err(format!("{damaged} does not count").into()),
+                Err(_) => refused += 1,
+            }
+        }
+    }
+    assert!(refused > 100, "{refused}");
     Ok(())
 }

@@ -18,6 +18,7 @@ use super::plan::WarpSpecializedFacts;
 use super::{forwards, mixed, plans, several};
 use crate::gemm::Problem;
 use crate::gemm::problem::{BLOCKS, GROUP, is_promoted};
+use crate::gemm::records::Kind;
 
 /// Elements that one load may take: up to 16 bytes. Loads of f32 transpose what is contiguous along K.
 pub(super) const fn loads(dtype: DType, major: Major) -> &'static [i64] {
@@ -218,7 +219,10 @@ fn warp_specialized(input: &'static Input, batch: Batch) -> impl Iterator<Item =
             .flat_map(move |&output| stores(output).into_iter().map(move |store| (output, store)));
         let stored = stored.flat_map(move |stored| ways(dtype, batch).map(move |way| (stored, way)));
         stored.flat_map(move |((output, store), (promotes, scales))| {
-            let named = plans::named(dtype, plans::as_measured(batch, store, output));
+            // Records count for single products whose C is stored by tensor copies.
+            let recorded = batch == Batch::Single && store.is_none() && scales.is_none();
+            let kind = Kind { bits: [dtype.bits(), output.bits()], promotes };
+            let named = plans::named(recorded.then_some(kind));
             let grouped = batch.grouped().into_iter().flat_map(plans::grouped);
             named.filter(move |_| batch.grouped().is_none()).chain(grouped).map(move |plan| {
                 WarpSpecializedFacts {

@@ -70,6 +70,12 @@ pub(in crate::gemm) const fn promoted(columns: i64) -> i64 {
     if columns > PROMOTED { columns / 2 } else { columns }
 }
 
+/// The registers of the producer's threads and of the others', where so many warpgroups multiply a tile of so many elements.
+pub(in crate::gemm) const fn registers(tile: i64, warpgroups: usize) -> [u32; 2] {
+    let sums = tile / (128 * warpgroups as i64);
+    if sums >= MANY_SUMS { REGISTERS_FOR_MANY } else { REGISTERS[warpgroups - 1] }
+}
+
 impl Plan {
     /// Persistent blocks, for a C with contiguous rows.
     pub(super) const fn new(tile: [i64; 2], warpgroups: usize) -> Plan {
@@ -311,8 +317,7 @@ impl WarpSpecializedFacts {
             .mma([self.dtype, self.sums], self.majors, self.promotes)
             .map_err(girih_codegen::Error::from)?;
         let (store, stages) = self.room();
-        let many = rows * columns / (128 * warpgroups as i64) >= MANY_SUMS;
-        let registers = if many { REGISTERS_FOR_MANY } else { REGISTERS[warpgroups - 1] };
+        let registers = registers(rows * columns, warpgroups);
         Ok(GemmConfig {
             name: input.name_of_warpgroups(),
             tile: [rows, columns, self.depth() * 8 / i64::from(self.dtype.bits())],

@@ -1,13 +1,12 @@
-//! Which plan a problem gets, one reasoned rule a line, and the plans that were measured for single problems.
-
-use girih_codegen::gemm::Batch;
-use girih_tensor::DType;
+//! Which plan a problem gets of which there is no record, one reasoned rule a line.
 
 use super::plan::Plan;
+use super::recorded;
+use crate::gemm::records::Kind;
 
-/// All plans, some of them twice.
-pub(super) const ALL: [Plan; TILES.len() + 2 * FEW.len() + 6 * SHARED.len() + MEASURED.len()] = {
-    let mut all = [TILES[0].0; TILES.len() + 2 * FEW.len() + 6 * SHARED.len() + MEASURED.len()];
+/// All plans of the rules, some of them twice.
+pub(super) const ALL: [Plan; TILES.len() + 2 * FEW.len() + 6 * SHARED.len()] = {
+    let mut all = [TILES[0].0; TILES.len() + 2 * FEW.len() + 6 * SHARED.len()];
     let (mut i, mut next) = (0, 0);
     while i < TILES.len() {
         all[next] = TILES[i].0;
@@ -25,11 +24,6 @@ pub(super) const ALL: [Plan; TILES.len() + 2 * FEW.len() + 6 * SHARED.len() + ME
         all[next] = plan.split(parts[i % 3]);
         all[next + 1] = all[next].of_columns();
         (i, next) = (i + 1, next + 2);
-    }
-    i = 0;
-    while i < MEASURED.len() {
-        all[next] = MEASURED[i].1;
-        (i, next) = (i + 1, next + 1);
     }
     all
 };
@@ -94,28 +88,9 @@ const LAST: [[i64; 2]; 2] = [[30, 60], [50, 100]];
 const FEWEST: i64 = 128;
 const TIMES: i64 = 8;
 
-/// The multiprocessors of the device on which `MEASURED` was measured, an H200, and the bits of the elements.
-const MEASURED_ON: i64 = 132;
-const MEASURED_BITS: u32 = 16;
-/// M, N, K of products of bf16, and the fastest plan of those that `gpu_rows --sweep` measured beside each other
-/// (`benches/records/2026-11-23-h200-sweeps.md`), where it is faster than what the rules name; a plan of which ptxas spills is left out. Where
-/// a raster walk or a deeper tile was up to 3 % faster, this is the same plan without it.
-const MEASURED: [([i64; 3], Plan); 8] = [
-    ([512, 512, 512], Plan::new([64, 64], 1).multicast(2).early()),
-    ([1000, 1000, 1000], Plan::new([64, 160], 1).multicast(4).early()),
-    ([5120, 2560, 1720], Plan::new([128, 160], 1).multicast(2).early()),
-    ([128, 128, 65536], Plan::new([128, 64], 1).clusters(56, 8).early()),
-    ([16, 28672, 4096], Plan::new([256, 16], 2).deep().of_columns()),
-    ([16, 28672, 8192], Plan::new([256, 16], 2).deep().of_columns()),
-    ([256, 4096, 4096], Plan::new([128, 64], 1).multicast(2).early()),
-    ([256, 4096, 14336], Plan::new([128, 128], 1).stream()),
-];
-
 /// The rule by which a problem gets its plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rule {
-    /// It was measured for this M, N and K.
-    Measured,
     /// Few columns, and so few tiles that several blocks share each, or have one each.
     Shared,
     /// Few columns.
@@ -128,43 +103,25 @@ pub(super) enum Rule {
     Groups,
 }
 
-/// M, N, K of the products for which plans were measured, of 16-bit floats on an H200.
-pub fn measured() -> impl Iterator<Item = [i64; 3]> {
-    MEASURED.into_iter().map(|(mnk, _)| mnk)
-}
-
-/// Whether C is that of the products for which plans were measured: of one product, and stored by tensor copies as floats of 16 bits.
-pub(super) fn as_measured(batch: Batch, store: Option<i64>, output: DType) -> bool {
-    batch == Batch::Single && store.is_none() && output.bits() == MEASURED_BITS
-}
-
-/// The plans that can be chosen for a dtype, each once, with those that were measured if C is [`as_measured`].
-pub(super) fn named(dtype: DType, as_measured: bool) -> impl Iterator<Item = Plan> {
-    let rules = ALL.len() - MEASURED.len();
-    let count = if as_measured && dtype.bits() == MEASURED_BITS { ALL.len() } else { rules };
-    ALL.into_iter()
-        .take(count)
-        .enumerate()
-        .filter(|(i, plan)| !ALL[..*i].contains(plan))
-        .map(|(_, plan)| plan)
+/// The plans that can be chosen, each once: those of the rules, and for products of a kind those that shipped records name.
+pub(super) fn named(kind: Option<Kind>) -> impl Iterator<Item = Plan> {
+    let mut named: Vec<Plan> = Vec::new();
+    for plan in ALL.into_iter().chain(kind.into_iter().flat_map(recorded::plans)) {
+        if !named.contains(&plan) {
+            named.push(plan);
+        }
+    }
+    named.into_iter()
 }
 
 /// The plan for `batches` products, each of which is a C of M x N with contiguous rows and sums of K products, of the plans that `fits`
-/// accepts. What is [`as_measured`] gets the plans that were measured.
+/// accepts.
 pub(super) fn plan(
     [m, n, k]: [i64; 3],
     batches: i64,
-    dtype: DType,
-    as_measured: bool,
     multiprocessors: i64,
     fits: impl Fn(&Plan) -> bool,
 ) -> (Plan, Rule) {
-    if as_measured && multiprocessors == MEASURED_ON && dtype.bits() == MEASURED_BITS {
-        let measured = MEASURED.into_iter().find(|(mnk, _)| *mnk == [m, n, k]).map(|(_, plan)| plan);
-        if let Some(plan) = measured.filter(&fits) {
-            return (plan, Rule::Measured);
-        }
-    }
     let (few, many) = (m.min(n), m.max(n));
     let oriented = |plan: Plan| if m < n { plan.of_columns() } else { plan };
     if few <= FEWEST && many >= TIMES * few {

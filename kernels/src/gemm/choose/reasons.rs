@@ -4,10 +4,11 @@ use girih_codegen::Operand;
 use girih_codegen::gemm::{GemmConfig, Major, Schedule, Store};
 
 use super::plans::Rule;
+use super::recorded::{recorded, shipped};
 use super::{KernelKind, by_warpgroups, choose, fastest, tensor};
 use crate::Error;
 use crate::gemm::repitch::{Copying, copied};
-use crate::gemm::{Problem, repitched};
+use crate::gemm::{Problem, Record, repitched};
 
 /// The reasons for what [`choose`] chooses, in the order in which it is decided: what is decided, and why it is so.
 ///
@@ -39,8 +40,14 @@ pub fn reasons(
             reasons.push(("tile", format!("{m}x{n}x{k}: {why}")));
         }
         (KernelKind::Sm90, Some(input)) if input.of_warps().is_none() => {
-            let (_, rule) = fastest(problem, input, multiprocessors);
-            reasons.push(("tile", tile(&config, rule, multiprocessors)));
+            let [m, n, k] = config.tile;
+            let record = followed(problem, kind, multiprocessors);
+            let why = match &record {
+                Ok(Some(record)) => fastest_of(record),
+                _ => why(&config, fastest(problem, input, multiprocessors).1, multiprocessors),
+            };
+            reasons.push(("tile", format!("{m}x{n}x{k}: {why}")));
+            reasons.extend(record.err().map(|why| ("record", why)));
         }
         _ => {
             let [m, n, k] = config.tile;
@@ -92,12 +99,39 @@ fn family(problem: &Problem, kind: KernelKind) -> String {
     }
 }
 
-fn tile(config: &GemmConfig, rule: Rule, multiprocessors: u32) -> String {
-    let [m, n, k] = config.tile;
-    let why = match rule {
-        Rule::Measured => {
-            String::from("the fastest of those that were measured for this M, N and K on this GPU")
-        }
+/// The record by which a problem is computed, or why there is one that is passed over.
+fn followed(
+    problem: &Problem,
+    kind: KernelKind,
+    multiprocessors: u32,
+) -> Result<Option<&'static Record>, String> {
+    let over = |why: String| format!("passed over: {why}");
+    let Some(records) = shipped(multiprocessors).map_err(|error| over(error.to_string()))? else {
+        return Ok(None);
+    };
+    let found = recorded(problem, kind, records).map_err(|error| over(error.to_string()))?;
+    match (found, records.find(problem)) {
+        (Some((_, record)), _) => Ok(Some(record)),
+        (None, Ok(Some((_, record)))) if !problem.is_invariant() => Err(over(format!(
+            "that of {} names `{}`, which leaves no registers for what is computed of the sums",
+            record.date, record.config
+        ))),
+        _ => Ok(None),
+    }
+}
+
+/// Why a record counts: what was measured, where and when.
+fn fastest_of(record: &Record) -> String {
+    let Record { machine, driver, date, micros, .. } = record;
+    let product = record.product();
+    format!(
+        "the fastest that was measured for {product}: {micros:.2} us on {machine}, driver {driver}, {date}"
+    )
+}
+
+/// Why a rule names the tile.
+fn why(config: &GemmConfig, rule: Rule, multiprocessors: u32) -> String {
+    match rule {
         Rule::Shared => {
             let few = "few columns, and no more tiles of 64 rows than multiprocessors";
             match config.schedule {
@@ -113,8 +147,7 @@ fn tile(config: &GemmConfig, rule: Rule, multiprocessors: u32) -> String {
         Rule::Turns => format!(
             "of the tiles that fit, the one with which the last of {multiprocessors} multiprocessors is expected to finish first"
         ),
-    };
-    format!("{m}x{n}x{k}: {why}")
+    }
 }
 
 fn schedule(config: &GemmConfig) -> String {

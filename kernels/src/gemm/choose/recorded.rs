@@ -1,0 +1,88 @@
+//! What records say, which are asked before the rules.
+
+use girih_codegen::gemm::{GemmConfig, Major};
+
+use super::configs::tensor;
+use super::plan::{Plan, takes_epilogues, takes_outputs};
+use super::{KernelKind, fits, with};
+use crate::Error;
+use crate::gemm::Problem;
+use crate::gemm::records::{Kind, Record, Records};
+
+/// The configuration that records name for a problem, with the record, if it leaves registers for what is computed of the sums. Problems whose
+/// rows are the same wherever they stand have no records.
+///
+/// # Errors
+/// [`Error::Record`] for a record that is stale.
+pub(in crate::gemm) fn recorded<'a>(
+    problem: &Problem,
+    kind: KernelKind,
+    records: &'a Records,
+) -> Result<Option<(GemmConfig, &'a Record)>, Error> {
+    if kind != KernelKind::Sm90 || problem.is_invariant() {
+        return Ok(None);
+    }
+    Ok(records.find(problem)?.filter(|(config, _)| leaves_room(problem, config)))
+}
+
+fn leaves_room(problem: &Problem, config: &GemmConfig) -> bool {
+    (!problem.is_fused() || takes_epilogues(config))
+        && (!(problem.reduces() || problem.is_gated()) || takes_outputs(config))
+        // Both columns of a pair lie in a thread, both rows do not.
+        && !(problem.is_gated() && config.c_major == Major::Mn)
+}
+
+/// The records that girih comes with, if they were measured on as many multiprocessors.
+pub(super) fn shipped(multiprocessors: u32) -> Result<Option<&'static Records>, &'static Error> {
+    let records = Records::shipped()?;
+    Ok((records.multiprocessors() == multiprocessors).then_some(records))
+}
+
+/// The plans that shipped records name for products of a kind.
+pub(super) fn plans(kind: Kind) -> impl Iterator<Item = Plan> {
+    let records = Records::shipped().ok();
+    records
+        .into_iter()
+        .flat_map(move |records| records.of_kind(kind))
+        .filter_map(move |line| plan(line, kind.bits[0]))
+}
+
+/// The configuration for a problem by the plan that a line names, if it fits, and tensor copies store C.
+pub(in crate::gemm) fn followed(problem: &Problem, line: &str) -> Option<GemmConfig> {
+    let (input, plan) = (tensor(problem)?, plan(line, problem.dtype().bits())?);
+    let facts = with(problem, plan);
+    let counts = facts.store.is_none() && fits(problem, &plan, input);
+    counts.then(|| facts.config(input).ok()).flatten()
+}
+
+/// The same, whether it fits or not.
+pub(in crate::gemm) fn planned(problem: &Problem, line: &str) -> Option<GemmConfig> {
+    let plan = plan(line, problem.dtype().bits())?;
+    with(problem, plan).config(tensor(problem)?).ok().filter(|config| config.check().is_ok())
+}
+
+/// The plan of a configuration of which [`described`](crate::gemm::described) says this line, for elements of so many bits. Stages and how C is
+/// stored follow from a plan and a problem.
+fn plan(line: &str, bits: u32) -> Option<Plan> {
+    if line.contains("Raster") || line.contains(" teams") {
+        return None;
+    }
+    let (first, rest) = line.split_once(", ")?;
+    let extents = first.split(' ').nth(1)?.split('x').map(str::parse).collect::<Result<Vec<i64>, _>>();
+    let [rows @ (64 | 128 | 192 | 256), columns @ 8..=256, depth] = extents.ok()?[..] else { return None };
+    let warpgroups = rest.split_once(" consumers")?.0.parse().ok().filter(|count| (1..=3).contains(count))?;
+    let number = |before: &str| {
+        let after = rest.split_once(before)?.1;
+        after.split(|c: char| !c.is_ascii_digit()).next()?.parse::<i64>().ok()
+    };
+    let mut plan = Plan::new([rows, columns], warpgroups).multicast(number("multicast ")?);
+    if let Some(parts) = number("SplitK { parts: ") {
+        plan = plan.clusters(parts, number(", cluster: ")?);
+    }
+    let turned = |is_so: bool, other: fn(Plan) -> Plan, plan| if is_so { other(plan) } else { plan };
+    plan = turned(rest.contains("StreamK"), Plan::stream, plan);
+    plan = turned(rest.contains(", columns of C"), Plan::of_columns, plan);
+    plan = turned(rest.contains(", programmatic"), Plan::early, plan);
+    plan = turned(depth.checked_mul(bits.into())? == 2048, Plan::deep, plan);
+    Some(plan)
+}
