@@ -25,7 +25,7 @@ fn gpu() -> Option<Device> {
 }
 
 /// Threads that the driver compiles in, which takes most of the time.
-const WORKERS: usize = 8;
+const WORKERS: usize = 16;
 
 /// Runs all problems and reports every failure, not the first. Problems of one kernel are those of one thread.
 fn all(device: &Device, problems: impl IntoIterator<Item = Problem>) -> Result<usize, Failure> {
@@ -209,21 +209,27 @@ fn groups() -> Result<(), Failure> {
 fn epilogues() -> Result<(), Failure> {
     let Some(device) = gpu() else { return Ok(()) };
     let orders = [Order::Row, Order::Column];
-    let all = orders.into_iter().flat_map(|order| Layout::ALL.map(|layout| (order, layout)));
     let kinds = [KernelKind::Sm80, KernelKind::Sm90];
     let kinds = if device.limits().sm == 90 { &kinds[..] } else { &kinds[..1] };
-    each(all, |(order, layout)| {
+    let layouts = || orders.into_iter().flat_map(|order| Layout::ALL.map(|layout| (order, layout)));
+    let halves = layouts()
+        .flat_map(|at| kinds.iter().flat_map(move |&kind| [(at, Some(kind), false), (at, Some(kind), true)]));
+    let all = layouts().map(|at| (at, None, false)).chain(halves);
+    each(all, |((order, layout), kind, is_split)| {
         let gemms = Gemms::new(&device);
-        let f32s = Problem::new(DType::F32, [257, 132, 64], layout)?.with_order(order);
-        common::fused::verify_all::<f32>(&gemms, &device, &f32s, &[KernelKind::Simt], None)?;
-        let halves = Problem::new(DType::Bf16, [520, 264, 96], layout)?.with_order(order);
-        common::fused::verify_all::<bf16>(&gemms, &device, &halves, kinds, None)?;
-        if layout == Layout::Tn {
-            let long = Problem::new(DType::Bf16, [264, 136, 1000], layout)?.with_order(order);
-            let split = Some(Schedule::SplitK { parts: 3, cluster: 1 });
-            common::fused::verify_all::<bf16>(&gemms, &device, &long, kinds, split)?;
-        }
-        Ok(())
+        let Some(kind) = kind else {
+            let f32s = Problem::new(DType::F32, [257, 132, 64], layout)?.with_order(order);
+            return common::fused::verify_all::<f32>(&gemms, &device, &f32s, &[KernelKind::Simt], None);
+        };
+        let (mnk, split) = match is_split {
+            false => ([520, 264, 96], None),
+            true if layout == Layout::Tn => {
+                ([264, 136, 1000], Some(Schedule::SplitK { parts: 3, cluster: 1 }))
+            }
+            true => return Ok(()),
+        };
+        let problem = Problem::new(DType::Bf16, mnk, layout)?.with_order(order);
+        common::fused::verify_all::<bf16>(&gemms, &device, &problem, &[kind], split)
     })
 }
 
@@ -278,12 +284,15 @@ fn teams_take_turns() -> Result<(), Failure> {
     }
     let [square, odd] = [[2100, 1504, 200], [1999, 2008, 72]];
     let all = [DType::Bf16, DType::F16, DType::Tf32, DType::E4m3, DType::S8].map(|dtype| (dtype, square));
+    let mut problems = Vec::new();
     for (dtype, mnk) in all.into_iter().chain([(DType::Bf16, odd)]) {
-        let problem = Problem::new(dtype, mnk, Layout::Tn)?;
-        assert!(common::teams::verify(&device, &problem, 256, 31)? > 0, "{problem:?}");
+        problems.push(Problem::new(dtype, mnk, Layout::Tn)?);
     }
-    let batch = batch(Problem::new(DType::Bf16, [512, 512, 512], Layout::Tn)?, 64, [0, 0, 0]);
-    assert!(common::teams::verify(&device, &batch, 256, 31)? > 0, "{batch:?}");
+    problems.push(batch(Problem::new(DType::Bf16, [512, 512, 512], Layout::Tn)?, 64, [0, 0, 0]));
+    each(problems, |problem| {
+        assert!(common::teams::verify(&device, &problem, 256, 61)? > 0, "{problem:?}");
+        Ok(())
+    })?;
     common::teams::verify_epilogues(&device, &Problem::new(DType::Bf16, [2100, 1504, 72], Layout::Tn)?, 256)
 }
 

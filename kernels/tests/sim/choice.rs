@@ -15,20 +15,21 @@ fn tiles_are_those_that_were_fastest() -> Result<(), Failure> {
     for (mnk, wanted) in [
         ([512, 512, 512], [64, 64]),
         ([1024, 1024, 64], [128, 64]),
-        ([2048, 2048, 64], [128, 256]),
-        ([4096, 4096, 64], [128, 256]),
-        ([8192, 8192, 64], [128, 256]),
-        ([4096, 28672, 64], [128, 256]),
+        ([2048, 2048, 1024], [128, 256]),
+        ([4096, 4096, 1024], [128, 256]),
+        ([8192, 8192, 1024], [128, 256]),
+        ([4096, 28672, 1024], [128, 256]),
         ([4096, 4096, 14336], [128, 256]),
-        ([16384, 16384, 64], [256, 192]),
+        ([16384, 16384, 1024], [256, 192]),
+        ([8192, 8192, 512], [128, 128]),
         // Few rows of C are few columns of the kernel's C.
         ([16, 4096, 4096], [64, 16]),
         ([16, 14336, 4096], [128, 16]),
         ([32, 14336, 4096], [128, 32]),
-        ([8448, 8448, 64], [256, 192]),
-        ([4096, 4100, 64], [256, 176]),
+        ([8448, 8448, 1024], [256, 192]),
+        ([4096, 4100, 1024], [256, 176]),
         ([1536, 1536, 1536], [192, 96]),
-        ([256, 14336, 64], [256, 112]),
+        ([256, 14336, 1024], [256, 112]),
         ([14336, 104, 4096], [128, 128]),
         ([248, 20000, 512], [256, 176]),
         ([128, 128, 65536], [128, 64]),
@@ -41,7 +42,7 @@ fn tiles_are_those_that_were_fastest() -> Result<(), Failure> {
     }
     // A batch has work for all multiprocessors where one of its products has not.
     let batch = Problem::new(DType::Bf16, [512; 3], Layout::Tn)?.batched(64, [None; 3])?;
-    assert_eq!(choose(&batch, KernelKind::Sm90, 132)?.tile[..2], [128, 256]);
+    assert_eq!(choose(&batch, KernelKind::Sm90, 132)?.tile[..2], [128, 128]);
     Ok(())
 }
 
@@ -60,13 +61,13 @@ fn measurements_count_where_they_were_made() -> Result<(), Failure> {
 /// A larger device needs smaller tiles for all of its multiprocessors to have work.
 #[test]
 fn more_multiprocessors_take_no_larger_tiles() -> Result<(), Failure> {
-    let tile = |m, n, multiprocessors| -> Result<[i64; 3], Failure> {
-        let problem = Problem::new(DType::Bf16, [m, n, 64], Layout::Tn)?;
+    let tile = |mnk, multiprocessors| -> Result<[i64; 3], Failure> {
+        let problem = Problem::new(DType::Bf16, mnk, Layout::Tn)?;
         Ok(choose(&problem, KernelKind::Sm90, multiprocessors)?.tile)
     };
-    assert_eq!(tile(1024, 1024, 1)?, [128, 256, 64]);
+    assert_eq!(tile([1024; 3], 1)?, [128, 256, 64]);
     for n in [128, 1000, 4096] {
-        assert_eq!(tile(1024, n, 10_000)?, [128, 64, 64], "{n}");
+        assert_eq!(tile([1024, n, 64], 10_000)?, [128, 64, 64], "{n}");
     }
     Ok(())
 }
@@ -95,8 +96,10 @@ fn shapes() -> Vec<[i64; 3]> {
             .into_iter()
             .flat_map(move |many| [64, 1024, 4096].map(|k| [few, many, k]))
     });
+    // As many tiles as teams take by turns, of a short K.
+    let short = [[2560, 5120, 64], [2560, 5120, 1024]];
     let recorded = Records::shipped().into_iter().flat_map(Records::iter).filter_map(Record::mnk);
-    let all = tiles.into_iter().chain(few).chain(recorded);
+    let all = tiles.into_iter().chain(few).chain(short).chain(recorded);
     all.flat_map(|[m, n, k]| [[m, n, k], [n, m, k]]).collect()
 }
 

@@ -148,37 +148,33 @@ pub(super) fn tensor(problem: &Problem) -> Option<&'static Input> {
 /// # Ok::<(), girih_kernels::Error>(())
 /// ```
 pub fn all() -> impl Iterator<Item = GemmConfig> {
-    let products = BATCHES.into_iter().flat_map(|batch| {
-        let multistage =
-            move |types, stores| multistage(types, stores).filter(move |facts| facts.takes(batch));
-        let simt = multistage([DType::F32; 2], &STORES_SIMT).flat_map(move |facts| {
-            let fused = MultistageFacts { fused: true, ..facts };
-            let [alone, fused] = [facts, fused].map(|facts| several(facts.simt(), batch));
-            [alone].into_iter().chain((fused != alone).then_some(fused))
-        });
-        let sm80 = TENSOR.iter().flat_map(move |input| {
-            multistage([input.dtype, input.sums], &STORES_SM80).map(move |facts| facts.sm80(input))
-        });
-        // None fails: the compiler has judged the atoms below.
-        let sm90 = TENSOR.iter().filter(|input| input.sm90.is_none()).flat_map(move |input| {
-            warp_specialized(input, batch).flat_map(move |facts| {
-                let config = facts.config(input).ok();
-                let invariant =
-                    config.filter(|_| batch.grouped().is_none() && plans::INVARIANT.contains(&facts.plan));
-                let invariant = invariant.map(forwards);
-                config.into_iter().chain(invariant)
-            })
-        });
-        let warps_of_sm90 = TENSOR.iter().flat_map(move |input| {
-            input.sm90.iter().flat_map(move |atom| {
-                multistage([input.dtype, input.sums], &STORES_SM80)
-                    .map(move |facts| facts.doubles(*atom, input.names[1]))
-            })
-        });
-        let all = simt.chain(sm80).chain(sm90).chain(warps_of_sm90);
-        all.map(move |config| several(config, batch))
-    });
-    products.chain(mixed::all())
+    let mut all = Vec::new();
+    for batch in BATCHES {
+        let mut add = |config| all.push(several(config, batch));
+        let multistage = |types, stores| multistage(types, stores).filter(|facts| facts.takes(batch));
+        for facts in multistage([DType::F32; 2], &STORES_SIMT) {
+            facts.fused_or_not(|facts| several(facts.simt(), batch)).for_each(&mut add);
+        }
+        for input in &TENSOR {
+            for facts in multistage([input.dtype, input.sums], &STORES_SM80) {
+                facts.fused_or_not(|facts| facts.sm80(input)).for_each(&mut add);
+                if let Some(atom) = input.sm90 {
+                    add(facts.doubles(atom, input.names[1]));
+                }
+            }
+            let by_warpgroups = input.sm90.is_none().then(|| warp_specialized(input, batch));
+            for facts in by_warpgroups.into_iter().flatten() {
+                // None fails: the compiler has judged the atoms below.
+                let Ok(config) = facts.config(input) else { continue };
+                add(config);
+                if batch.grouped().is_none() && plans::INVARIANT.contains(&facts.plan) {
+                    add(forwards(config));
+                }
+            }
+        }
+    }
+    all.extend(mixed::all());
+    all.into_iter()
 }
 
 fn multistage([dtype, sums]: [DType; 2], stores: &'static [i64]) -> impl Iterator<Item = MultistageFacts> {
@@ -271,7 +267,7 @@ const EIGHT_WARPS: Lay = lay!("(2,4):(1,2)");
 const LARGE: [i64; 2] = [128, 256];
 const EIGHT_TALL: Lay = lay!("(4,2):(1,4)");
 /// Bytes of a tile along K, for atoms of warps.
-const ROW_SM80: i64 = 64;
+pub(super) const ROW_SM80: i64 = 64;
 /// Rows and columns of a tile, and elements along K.
 const WIDE: [i64; 3] = [128, 128, 32];
 const SHALLOW: [i64; 3] = [128, 128, 16];
@@ -386,6 +382,15 @@ impl MultistageFacts {
         self.a.vector.min(self.b.vector) * i64::from(self.dtype.bits()) / 8 >= bytes
     }
 
+    /// The configurations without and with an epilogue, one if they are the same.
+    fn fused_or_not(
+        self,
+        config: impl Fn(MultistageFacts) -> GemmConfig,
+    ) -> impl Iterator<Item = GemmConfig> {
+        let [alone, fused] = [false, true].map(|fused| config(MultistageFacts { fused, ..self }));
+        [alone].into_iter().chain((fused != alone).then_some(fused))
+    }
+
     pub(super) fn simt(&self) -> GemmConfig {
         // Narrower loads are more loads, and each has an address and a predicate. Loads that transpose have few addresses.
         let few = [self.a, self.b].iter().all(|source| source.major == Major::K || source.vector == 4);
@@ -490,9 +495,13 @@ impl MultistageFacts {
         let along_k = a.major == Major::K && b.major == Major::K;
         let wide = if bytes == 1 { self.loads_at_least(16) && along_k } else { self.loads_at_least(4) };
         let [tile_m, tile_n, _] = if wide { WIDE } else { NARROW };
+        // Longer tiles, in as many stages as 99 KB of a GPU of sm_89 have room for, where there are registers for their addresses.
+        let stores_sums = self.output == self.dtype && self.store > 1 && !self.fused;
+        let deep = bytes == 2 && self.loads_at_least(16) && stores_sums;
+        let (row, stages, group) = if deep { (2 * ROW_SM80, 3, 4) } else { (ROW_SM80, 4, 8) };
         GemmConfig {
             name: input.names[0],
-            tile: [tile_m, tile_n, ROW_SM80 / bytes],
+            tile: [tile_m, tile_n, row / bytes],
             mainloop: Mainloop::Multistage(Multistage {
                 atom: input.warp,
                 // Narrower copies are more copies, and each has an address and a predicate: of copies of 4 bytes twice the threads take their
@@ -505,12 +514,12 @@ impl MultistageFacts {
                 permutation: [Tile::All, Tile::All],
                 k_atoms: 1,
                 fragments: if wide && self.loads_at_least(8) && !self.loads_at_least(16) { 1 } else { 2 },
-                stages: 4,
+                stages,
                 min_blocks: 1,
                 a,
                 b,
             }),
-            schedule: Schedule::Raster { group: 8 },
+            schedule: Schedule::Raster { group },
             batch: Batch::Single,
             store: Store::Direct { vector: self.store },
             c_type: self.output,

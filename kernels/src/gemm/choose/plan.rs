@@ -9,7 +9,7 @@ use girih_codegen::gemm::{
 use girih_layout::{Lay, lay};
 use girih_tensor::DType;
 
-use super::configs::Input;
+use super::configs::{Input, ROW_SM80};
 use crate::Error;
 
 /// The tile of a warp-specialised kernel, and how its work is shared out.
@@ -19,8 +19,10 @@ pub(super) struct Plan {
     pub(super) tile: [i64; 2],
     /// Bytes of the tile along K: one or two rows of the widest swizzle.
     depth: i64,
-    /// The warpgroups that multiply, 1 to 3.
+    /// The warpgroups that multiply a tile, 1 to 3.
     warpgroups: usize,
+    /// The teams of so many warpgroups that take a block's tiles by turns.
+    pub(super) teams: i64,
     /// The blocks that bring tiles of B together.
     multicast: i64,
     /// The blocks that share a tile's K, and those of them that are a cluster.
@@ -83,6 +85,7 @@ impl Plan {
             tile,
             depth: ROW,
             warpgroups,
+            teams: 1,
             multicast: 1,
             parts: 1,
             cluster: 1,
@@ -95,6 +98,11 @@ impl Plan {
     /// With blocks that bring tiles of B together.
     pub(super) const fn multicast(self, multicast: i64) -> Plan {
         Plan { multicast, ..self }
+    }
+
+    /// With teams that take tiles by turns, so that one stores its tile while another one multiplies.
+    pub(super) const fn teams(self, teams: i64) -> Plan {
+        Plan { teams, ..self }
     }
 
     /// With `parts` blocks that share the K of a tile, as one cluster.
@@ -187,10 +195,13 @@ pub(super) struct WarpSpecializedFacts {
 pub fn takes_epilogues(config: &GemmConfig) -> bool {
     let parts = match &config.mainloop {
         Mainloop::WarpSpecialized(parts) => parts,
-        // Two blocks on a multiprocessor have half the registers each.
-        Mainloop::Multistage(parts) => return parts.min_blocks == 1,
+        // Two blocks on a multiprocessor have half the registers each, and the addresses of long tiles take the last ones.
+        Mainloop::Multistage(parts) => {
+            let bits = i64::from(parts.atom.a_type.bits());
+            return parts.min_blocks == 1 && (bits != 16 || config.tile[2] * bits <= 8 * ROW_SM80);
+        }
     };
-    let threads = i64::from(parts.threads().unwrap_or(0)) - 128;
+    let threads = (i64::from(parts.threads().unwrap_or(0)) - 128) / parts.teams.max(1);
     let sums = config.tile[0] * config.tile[1] / threads.max(1);
     // Weights that become floats take registers of their own.
     if parts.mixed_input.is_some() {
@@ -243,13 +254,15 @@ impl WarpSpecializedFacts {
         // swizzle leave the most room for stages.
         let row = if columns % (ROW / element) == 0 { ROW / element } else { columns / 4 };
         let parts = if self.store.is_none() { ([unit, row], 2) } else { ([unit, columns / 2], 1) };
-        [whole, some, parts].map(|(tile, stages)| {
+        // A team's turns take no time of another one that multiplies meanwhile.
+        let stores = if self.plan.teams > 1 { [([unit, columns / 4], 2); 3] } else { [whole, some, parts] };
+        stores.map(|(tile, stages)| {
             let store = match self.store {
                 None => Store::Tma { tile, stages },
                 // A warpgroup stores 64 rows, of which each thread has a vector.
                 Some(vector) => Store::Coalesced { tile, vector: vector.min(tile[1] / 2) },
             };
-            (store, tile[0] * tile[1] * stages * element)
+            (store, self.plan.teams * tile[0] * tile[1] * stages * element)
         })
     }
 
@@ -299,7 +312,10 @@ impl WarpSpecializedFacts {
         // The places of single elements in groups, beside the sums of an atom or conversions.
         let single = self.batch.grouped().is_some() && self.store == Some(1);
         let single = single && sums > SCALED && (self.promotes || wide);
-        !(multicasts || many || most || scaled || single)
+        // Teams have been measured with floats of 16 bits, which tensor copies store.
+        let as_teams = !wide && self.dtype.bits() == 16 && self.store.is_none() && !self.reduces;
+        let alone = self.plan.teams > 1 && !as_teams;
+        !(multicasts || many || most || scaled || single || alone)
             && self.room().1 >= LEAST_STAGES
             && self.config(input).is_ok_and(|config| {
                 config.check().is_ok()
@@ -310,21 +326,23 @@ impl WarpSpecializedFacts {
 
     /// The configuration.
     pub(super) fn config(&self, input: &Input) -> Result<GemmConfig, Error> {
-        let Plan { tile: [rows, columns], warpgroups, multicast, parts, cluster, stream, early, .. } =
-            self.plan;
+        let Plan {
+            tile: [rows, columns], warpgroups, teams, multicast, parts, cluster, stream, early, ..
+        } = self.plan;
         let (atom, atoms) = self
             .plan
             .mma([self.dtype, self.sums], self.majors, self.promotes)
             .map_err(girih_codegen::Error::from)?;
         let (store, stages) = self.room();
-        let registers = registers(rows * columns, warpgroups);
+        // Threads of all teams have registers, and a tile of their own for each team.
+        let registers = registers(teams * rows * columns, teams as usize * warpgroups);
         Ok(GemmConfig {
             name: input.name_of_warpgroups(),
             tile: [rows, columns, self.depth() * 8 / i64::from(self.dtype.bits())],
             mainloop: Mainloop::WarpSpecialized(WarpSpecialized {
                 atom,
                 atoms,
-                teams: 1,
+                teams,
                 stages,
                 registers,
                 multicast,

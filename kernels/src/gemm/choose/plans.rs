@@ -5,9 +5,9 @@ use super::recorded;
 use crate::gemm::records::Kind;
 
 /// All plans of the rules, some of them twice.
-pub(super) const ALL: [Plan; TILES.len() + 2 * FEW.len() + 6 * SHARED.len()] = {
-    let mut all = [TILES[0].0; TILES.len() + 2 * FEW.len() + 6 * SHARED.len()];
-    let (mut i, mut next) = (0, 0);
+pub(super) const ALL: [Plan; 1 + TILES.len() + 2 * FEW.len() + 6 * SHARED.len()] = {
+    let mut all = [SHORT; 1 + TILES.len() + 2 * FEW.len() + 6 * SHARED.len()];
+    let (mut i, mut next) = (0, 1);
     while i < TILES.len() {
         all[next] = TILES[i].0;
         (i, next) = (i + 1, next + 1);
@@ -41,6 +41,13 @@ pub(super) const TILES: [(Plan, i64); 8] = [
     (Plan::new([192, 96], 3).early(), 60),
     (Plan::new([128, 64], 2).early(), 30),
 ];
+
+/// Where K is so short that a block stores for a good part of its time: two teams of a warpgroup each, of which one stores while the other one
+/// multiplies, as long as each has some tiles.
+const SHORT: Plan = Plan::new([128, 128], 1).teams(2);
+/// The most elements along K that are short, as measured for 512 (`benches/records/2026-11-23-h200-sweeps.md`), and the least tiles of a team.
+const SHORTEST: i64 = 512;
+const TURNS: i64 = 3;
 
 /// The plans of problems whose rows are the same wherever they stand: one for any N, and one for an N of a few.
 pub(super) const INVARIANT: [Plan; 2] = [TILES[5].0, TILES[7].0];
@@ -95,6 +102,8 @@ pub(super) enum Rule {
     Shared,
     /// Few columns.
     Few,
+    /// K is short.
+    Short,
     /// The tile with which the last multiprocessor finishes first.
     Turns,
     /// One tile for any M.
@@ -144,16 +153,22 @@ pub(super) fn plan(
             return chosen;
         }
     }
+    let tiles = |[tile_m, tile_n]: [i64; 2]| {
+        ((m + tile_m - 1) / tile_m).saturating_mul((n + tile_n - 1) / tile_n).saturating_mul(batches)
+    };
+    if k <= SHORTEST && tiles(SHORT.tile) >= TURNS * SHORT.teams * multiprocessors && fits(&SHORT) {
+        return (SHORT, Rule::Short);
+    }
     // The tile with which the last multiprocessor finishes first: every one takes as many turns as that.
     let time = |plan: &Plan, each: i64| {
-        let [tile_m, tile_n] = plan.tile;
-        let tiles = ((m + tile_m - 1) / tile_m).saturating_mul((n + tile_n - 1) / tile_n);
-        let tiles = tiles.saturating_mul(batches);
-        tiles.saturating_add(multiprocessors - 1).div_euclid(multiprocessors.max(1)).saturating_mul(each)
+        tiles(plan.tile)
+            .saturating_add(multiprocessors - 1)
+            .div_euclid(multiprocessors.max(1))
+            .saturating_mul(each)
     };
-    let mut tiles = TILES;
-    tiles.sort_by_key(|(plan, each)| time(plan, *each));
-    (tiles.into_iter().map(|(plan, _)| plan).find(fits).unwrap_or(TILES[TILES.len() - 1].0), Rule::Turns)
+    let mut plans = TILES;
+    plans.sort_by_key(|(plan, each)| time(plan, *each));
+    (plans.into_iter().map(|(plan, _)| plan).find(fits).unwrap_or(TILES[TILES.len() - 1].0), Rule::Turns)
 }
 
 /// The plans of groups along a mode of the kernel's C: along the shorter side of the tile.

@@ -141,6 +141,9 @@ fn why(config: &GemmConfig, rule: Rule, multiprocessors: u32) -> String {
         }
         Rule::Invariant => String::from("one tile for any M, so that rows of C have the same bits"),
         Rule::Few => String::from("few columns: the least tile that holds all"),
+        Rule::Short => {
+            String::from("K is short: one of two teams stores its tile while the other one multiplies")
+        }
         Rule::Groups => format!(
             "of the tiles for groups, the one with which the last of {multiprocessors} multiprocessors is expected to finish first"
         ),
