@@ -19,6 +19,7 @@ use girih_peers::measure::{Bench, Effort, Trial};
 use girih_peers::record::{Machine, read};
 use girih_peers::rows::{Row, parse, rows};
 use girih_peers::table::Table;
+use girih_peers::tuned::tuned;
 use serde_json::{Value, json};
 
 /// Measures the rows of rows.toml.
@@ -51,6 +52,9 @@ struct Args {
     /// Prints that table as BENCHMARKS.md.
     #[arg(long, requires = "table")]
     markdown: bool,
+    /// Prints what the sweeps of a record have found as lines of kernels/records, and measures nothing.
+    #[arg(long)]
+    tuned: Option<PathBuf>,
     /// Prints the rows' names and measures nothing.
     #[arg(long)]
     list: bool,
@@ -79,6 +83,10 @@ fn main() -> Result<ExitCode, Failure> {
         let (records, name) = (read(record)?, record.file_name().unwrap_or_default().to_string_lossy());
         let table = Table::new(&rows, &records);
         print!("{}", if args.markdown { table.markdown(&name) } else { table.text() });
+        return Ok(ExitCode::SUCCESS);
+    }
+    if let Some(sweeps) = &args.tuned {
+        tuned(&rows, &read(sweeps)?)?.iter().for_each(|record| println!("{record}"));
         return Ok(ExitCode::SUCCESS);
     }
     let seconds = args.seconds.or_else(|| env::var("GIRIH_SECONDS").ok()?.parse().ok());

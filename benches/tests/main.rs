@@ -4,3 +4,4 @@
 mod rows;
 mod run;
 mod table;
+mod tuned;

@@ -16,6 +16,7 @@ pub mod rows;
 mod sweep;
 pub mod table;
 mod theirs;
+pub mod tuned;
 
 pub use data::normal;
 pub use gpu::gpu;

@@ -24,7 +24,7 @@ use crate::theirs::{closest, finalists, plan};
 
 /// Configurations of a sweep.
 const MOST: usize = 40;
-/// Those that are measured beside the peer's best ones.
+/// Those that are measured beside girih's choice and the peer's best ones.
 const FINALISTS: usize = 4;
 const PEERS: usize = 2;
 /// Threads that the driver compiles in.
@@ -90,7 +90,10 @@ fn sweep<T: Element + Pod, C: Element + Pod>(
     let mut all: Vec<(f64, &str)> = times.iter().map(|times| (micros(times), &*times.name)).collect();
     all.sort_by(|a, b| a.0.total_cmp(&b.0));
     let all: Vec<Value> = all.iter().map(|(us, config)| json!({"config": config, "us": us})).collect();
-    let last = closest(sides, &times, FINALISTS);
+    // girih's choice stays to the end, for comparison.
+    let usual = (sides[0].name == described(&configs[0])).then(|| sides.remove(0));
+    let mut last = closest(sides, &times[usize::from(usual.is_some())..], FINALISTS);
+    last.extend(usual);
     let plan = plan(bench, product, &operands);
     let peers =
         plan.as_ref().map_err(|e| e.to_string().into()).and_then(|plan| finalists(bench, plan, &operands));

@@ -49,8 +49,6 @@ const PARTS: [(i64, i64); 23] = [
 const MULTICASTS: [i64; 3] = [1, 2, 4];
 /// Tiles of a group of a raster.
 const GROUPS: [i64; 2] = [8, 4];
-/// Registers of the producer's and the consumers' threads, by the number of consumers in several teams.
-const REGISTERS: [[u32; 2]; 3] = [[40, 240], [24, 240], [32, 160]];
 /// The most rows of C for which its columns may be those of the tiles' rows: more fill the rows of a tile themselves.
 const SWAPPED: i64 = 256;
 /// A kernel that takes more cycles does not gain by beginning before the one before it has ended.
@@ -215,10 +213,7 @@ fn of_tile(
     let parted = atom_columns < columns && atom_columns % 64 != 0;
     let atoms = Lay::strided([consumers, 1], [i64::from(consumers > 1), 0]);
     let (Ok(atom), Ok(atoms), false) = (atom, atoms, narrow || parted) else { return Vec::new() };
-    let registers = match teams {
-        1 => registers(rows * columns, consumers as usize),
-        _ => REGISTERS[(teams * consumers - 1) as usize],
-    };
+    let registers = registers(teams * rows * columns, (teams * consumers) as usize);
     let tile = [rows, columns, depth * 8 / i64::from(dtype.bits())];
     // A kilobyte holds the barriers of the pipeline. Each team holds its own part of C.
     let room = |held: i64| (MAX_SHARED - 1024 - teams * held) / ((rows + columns) * depth);

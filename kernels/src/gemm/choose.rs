@@ -30,7 +30,8 @@ pub(super) use plan::{LEAST_STAGES, MOST_STAGES, PROMOTION, promoted, registers}
 pub use plan::{takes_epilogues, takes_outputs};
 pub(super) use plans::together;
 pub use reasons::reasons;
-pub(super) use recorded::{followed, planned, recorded};
+pub use recorded::planned;
+pub(super) use recorded::{followed, recorded};
 
 /// A family of kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -18,7 +18,7 @@ pub use record::Record;
 /// The first line of records: the version of the format, and that of girih, since others list other configurations.
 const HEAD: &str = concat!("girih gemm records, version 2, girih ", env!("CARGO_PKG_VERSION"));
 
-/// What was measured on an H200, as `girih tune gemm --output` writes it. A line may be changed by hand.
+/// What was measured on an H200, as `girih tune gemm --output` writes it, and `gpu_rows --tuned` of a sweep. A line may be changed by hand.
 const SHIPPED: &str = include_str!("../../records/h200.txt");
 
 fn refuse<T>(found: String, accepted: impl Into<String>) -> Result<T, Error> {
@@ -196,10 +196,10 @@ impl Records {
 
     /// The configuration for a problem that a line says, if it is listed.
     fn listed(&self, problem: &Problem, line: &str) -> Option<GemmConfig> {
-        let said = |config: &GemmConfig| described(config) == line;
-        planned(problem, line).filter(said).or_else(|| {
+        planned(problem, line).or_else(|| {
             let usual = by_rules(problem, KernelKind::Sm90, self.multiprocessors);
-            usual.into_iter().chain(candidates(problem, self.multiprocessors, usize::MAX)).find(said)
+            let mut all = usual.into_iter().chain(candidates(problem, self.multiprocessors, usize::MAX));
+            all.find(|config| described(config) == line)
         })
     }
 }

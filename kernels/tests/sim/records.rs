@@ -1,5 +1,7 @@
 //! Records of what was measured: what is read is what was written, and what is stale or foreign is refused.
 
+use std::collections::BTreeSet;
+
 use girih_device::{Device, Limits, Select};
 use girih_kernels::Error;
 use girih_kernels::gemm::{
@@ -198,29 +200,49 @@ fn records_count_for_products_alike() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Whatever numbers stand in a record, it is followed or refused.
+/// What the rules choose is of a plan, which its line says.
 #[test]
-fn damaged_configurations_are_refused() -> Result<(), Failure> {
-    let (limits, shipped) = (limits()?, Records::shipped()?);
-    let mut refused = 0;
-    for record in shipped.iter().take(4) {
-        let (problem, config) = (recorded(record)?, &record.config);
-        let digits: Vec<usize> =
-            config.match_indices(|c: char| c.is_ascii_digit()).map(|(at, _)| at).collect();
-        for (at, other) in digits
-            .into_iter()
-            .flat_map(|at| ["", "0", "3", "-8", "99999999999999999999"].map(|other| (at, other)))
-        {
-            let damaged = format!("{}{other}{}", &config[..at], &config[at + 1..]);
-            let mut records = Records::new(&limits);
-            records.insert(Record { config: damaged.clone(), ..record.clone() });
-            match records.config(&problem) {
-                Ok(Some(found)) => assert_eq!(described(&found), damaged),
-                Ok(None) => return Err(format!("{damaged} does not count").into()),
-                Err(_) => refused += 1,
+fn lines_of_choices_are_read() -> Result<(), Failure> {
+    let few = [[16, 4096, 4096], [16, 14336, 4096], [128, 28672, 4096], [100, 2048, 64], [512, 512, 512]];
+    let many = [[4096, 4096, 4096], [8448, 8448, 1024], [2560, 5120, 64], [1536, 1536, 1536], [1, 1, 1]];
+    let mut lines = BTreeSet::new();
+    for (dtype, layout) in INPUTS.into_iter().flat_map(|dtype| Layout::ALL.map(|layout| (dtype, layout))) {
+        for mnk in few.into_iter().chain(many) {
+            let problem = Problem::new(dtype, mnk, layout)?;
+            for problem in [problem, padded(problem, 1), problem.with_order(Order::Column)] {
+                let Ok(config) = choose(&problem, KernelKind::Sm90, 132) else { continue };
+                let is_planned = config.mainloop.warp_specialized().is_some();
+                let line = described(&config);
+                let wanted = is_planned.then_some(config);
+                assert_eq!(choose::planned(&problem, &line), wanted, "{problem:?}: {line}");
+                lines.insert(line);
             }
         }
     }
-    assert!(refused > 100, "{refused}");
+    assert!(lines.len() > 100 && lines.iter().any(|line| line.contains(" teams")), "{}", lines.len());
+    Ok(())
+}
+
+/// Whatever numbers stand in a line, it says a configuration word for word, or none.
+#[test]
+fn damaged_configurations_are_none() -> Result<(), Failure> {
+    let (mut said, mut none) = (0, 0);
+    for record in Records::shipped()?.iter() {
+        let (problem, line) = (recorded(record)?, &record.config);
+        assert!(choose::planned(&problem, line).is_some(), "{line}");
+        for (at, _) in line.match_indices(|c: char| c.is_ascii_digit()) {
+            for other in ["", "0", "2", "3", "4", "64", "-8", "9223372036854775807", "99999999999999999999"] {
+                let damaged = format!("{}{other}{}", &line[..at], &line[at + 1..]);
+                match choose::planned(&problem, &damaged) {
+                    Some(found) => {
+                        assert_eq!(described(&found), damaged);
+                        said += 1;
+                    }
+                    None => none += 1,
+                }
+            }
+        }
+    }
+    assert!(said > 50 && none > 1000, "{said} {none}");
     Ok(())
 }

@@ -6,8 +6,8 @@ use super::configs::tensor;
 use super::plan::{Plan, takes_epilogues, takes_outputs};
 use super::{KernelKind, fits, with};
 use crate::Error;
-use crate::gemm::Problem;
 use crate::gemm::records::{Kind, Record, Records};
+use crate::gemm::{Problem, described};
 
 /// The configuration that records name for a problem, with the record, if it leaves registers for what is computed of the sums. Problems whose
 /// rows are the same wherever they stand have no records.
@@ -55,27 +55,46 @@ pub(in crate::gemm) fn followed(problem: &Problem, line: &str) -> Option<GemmCon
     counts.then(|| facts.config(input).ok()).flatten()
 }
 
-/// The same, whether it fits or not.
-pub(in crate::gemm) fn planned(problem: &Problem, line: &str) -> Option<GemmConfig> {
+/// The configuration for a problem of which [`described`](crate::gemm::described) says this line, if it is one of a plan, as those of the
+/// records that girih comes with must be ([`Records::shipped`]).
+///
+/// # Examples
+/// ```
+/// use girih_kernels::gemm::{KernelKind, Layout, Problem, choose, described};
+/// use girih_tensor::DType;
+///
+/// let problem = Problem::new(DType::Bf16, [512, 256, 640], Layout::Tn)?;
+/// let config = choose(&problem, KernelKind::Sm90, 132)?;
+/// assert_eq!(choose::planned(&problem, &described(&config)), Some(config));
+/// // A plan has other stages, and no blocks that each have one tile.
+/// for (from, to) in [(" stages", "0 stages"), ("Persistent { alternate: true }", "Raster { group: 8 }")] {
+///     assert_eq!(choose::planned(&problem, &described(&config).replace(from, to)), None);
+/// }
+/// # Ok::<(), girih_kernels::Error>(())
+/// ```
+pub fn planned(problem: &Problem, line: &str) -> Option<GemmConfig> {
     let plan = plan(line, problem.dtype().bits())?;
-    with(problem, plan).config(tensor(problem)?).ok().filter(|config| config.check().is_ok())
+    let config = with(problem, plan).config(tensor(problem)?).ok()?;
+    (config.check().is_ok() && described(&config) == line).then_some(config)
 }
 
 /// The plan of a configuration of which [`described`](crate::gemm::described) says this line, for elements of so many bits. Stages and how C is
 /// stored follow from a plan and a problem.
 fn plan(line: &str, bits: u32) -> Option<Plan> {
-    if line.contains("Raster") || line.contains(" teams") {
+    if line.contains("Raster") {
         return None;
     }
     let (first, rest) = line.split_once(", ")?;
     let extents = first.split(' ').nth(1)?.split('x').map(str::parse).collect::<Result<Vec<i64>, _>>();
     let [rows @ (64 | 128 | 192 | 256), columns @ 8..=256, depth] = extents.ok()?[..] else { return None };
-    let warpgroups = rest.split_once(" consumers")?.0.parse().ok().filter(|count| (1..=3).contains(count))?;
+    let all: usize = rest.split_once(" consumers")?.0.parse().ok().filter(|count| (1..=3).contains(count))?;
     let number = |before: &str| {
         let after = rest.split_once(before)?.1;
         after.split(|c: char| !c.is_ascii_digit()).next()?.parse::<i64>().ok()
     };
-    let mut plan = Plan::new([rows, columns], warpgroups).multicast(number("multicast ")?);
+    let teams = number(" consumers in ").unwrap_or(1);
+    let warpgroups = all.checked_div(usize::try_from(teams).ok()?).filter(|count| *count > 0)?;
+    let mut plan = Plan::new([rows, columns], warpgroups).teams(teams).multicast(number("multicast ")?);
     if let Some(parts) = number("SplitK { parts: ") {
         plan = plan.clusters(parts, number(", cluster: ")?);
     }

@@ -302,8 +302,8 @@ impl WarpSpecialized {
         // What a block brings lies in shared memory as the tile does.
         let layout = |n: i64| GmmaLayout::select(atom.majors[1], atom.b_type, [n, k]);
         let blocks = self.multicast.max(1);
-        let parted = n % (8 * blocks) == 0 && layout(n / blocks) == layout(n);
-        if !CLUSTERS.contains(&self.multicast) || blocks > 1 && !parted {
+        let parted = || n % (8 * blocks) == 0 && layout(n / blocks) == layout(n);
+        if !CLUSTERS.contains(&self.multicast) || blocks > 1 && !parted() {
             let accepted =
                 format!("1, 2, 4 or 8 blocks, of which each has whole swizzles of the {n} columns");
             return refuse("multicast", self.multicast.to_string(), &accepted);
