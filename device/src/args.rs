@@ -94,13 +94,14 @@ macro_rules! args {
 }
 
 impl<'a> Arg<'a> {
-    /// The memory of the buffer that the argument is, or whose tensor map it is.
-    pub(crate) fn memory(&self) -> Option<&'a Arc<Allocation>> {
-        match self {
-            Arg::Buffer(buffer) => buffer.memory,
-            Arg::TensorMap(map) => map.memory(),
-            _ => None,
-        }
+    /// The memory of the buffer that the argument is, or whose tensor map it is, and of the buffers whose addresses stand in that one.
+    pub(crate) fn memory(&self) -> impl Iterator<Item = &'a Arc<Allocation>> + use<'a> {
+        let (own, named) = match self {
+            Arg::Buffer(buffer) => (buffer.memory, buffer.named),
+            Arg::TensorMap(map) => (map.memory(), &[][..]),
+            _ => (None, &[][..]),
+        };
+        own.into_iter().chain(named.iter().filter_map(|buffer| buffer.memory))
     }
 
     /// The tensor map that the argument is.

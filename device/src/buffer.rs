@@ -240,6 +240,8 @@ pub struct BufferArg<'a> {
     pub(crate) bytes: usize,
     pub(crate) device: &'a Device,
     pub(crate) memory: Option<&'a Arc<Allocation>>,
+    /// The buffers whose addresses stand in this one.
+    pub(crate) named: &'a [BufferArg<'a>],
 }
 
 impl BufferArg<'_> {
@@ -263,6 +265,7 @@ impl<'a, T: Pod> From<&'a Buffer<T>> for BufferArg<'a> {
             bytes: buffer.bytes(),
             device: buffer.device(),
             memory: buffer.memory(),
+            named: &[],
         }
     }
 }

@@ -10,6 +10,7 @@
 //!             \--> Device::capture --> Graph
 //!             \--> Device::new_stream    a second sequence of operations, ordered with the first by events
 //! Buffer  --> TensorMap                a tensor in a buffer, for the copy engine of sm_90
+//!        \--> Pointers                 the addresses of several buffers, for kernels that take an array of pointers
 //! ```
 //!
 //! The feature `cuda` (on by default) adds the GPU, the feature `sim` (on by default) the simulator. The feature `cudarc`
@@ -78,6 +79,7 @@ mod open;
 mod parts;
 mod pinned;
 mod pod;
+mod pointers;
 mod prepared;
 mod samples;
 mod select;
@@ -111,6 +113,7 @@ pub use limits::{DriverVersion, Kind, Limits};
 pub use module::{Kernel, Module};
 pub use pinned::{Pinned, Transfer};
 pub use pod::Pod;
+pub use pointers::Pointers;
 pub use prepared::Launch;
 pub use samples::Samples;
 pub use select::Select;

@@ -72,8 +72,8 @@ pub struct Launch {
 /// The part of an argument that a launch keeps beside the argument's bytes.
 #[derive(Clone)]
 struct Kept {
-    /// The memory of the argument's buffer, or of its tensor map's buffer.
-    memory: Option<Arc<Allocation>>,
+    /// The memory of the argument's buffer, or of its tensor map's buffer, and of the buffers whose addresses stand in that one.
+    memory: Vec<Arc<Allocation>>,
     /// The description of the argument's tensor map.
     map: Option<ptx::TensorMap>,
 }
@@ -87,7 +87,7 @@ pub(crate) struct Place {
 
 impl Kept {
     fn of(arg: &Arg<'_>) -> Kept {
-        Kept { memory: arg.memory().cloned(), map: arg.map().map(|map| map.description().clone()) }
+        Kept { memory: arg.memory().cloned().collect(), map: arg.map().map(|map| map.description().clone()) }
     }
 }
 
@@ -161,7 +161,7 @@ impl Launch {
 
     /// The memory of the buffers.
     pub(crate) fn memory(&self) -> impl Iterator<Item = &Arc<Allocation>> {
-        self.kept.iter().filter_map(|kept| kept.memory.as_ref())
+        self.kept.iter().flat_map(|kept| &kept.memory)
     }
 
     /// Changes the argument of a parameter, for later runs. When this fails, the launch stays as it was.
@@ -194,7 +194,7 @@ impl Launch {
     pub fn set<'a>(&mut self, parameter: &str, value: impl Into<Arg<'a>>) -> Result<(), Error> {
         let (place, arg) = (self.place(parameter)?, value.into());
         self.put(place, &arg)?;
-        self.kept[place.index].memory = arg.memory().cloned();
+        self.kept[place.index].memory = arg.memory().cloned().collect();
         self.others = self.kernel.device.sequence.others(self.memory());
         Ok(())
     }
@@ -227,7 +227,7 @@ impl Launch {
 
     /// Takes the memory of an argument, which the launch keeps no longer.
     pub(crate) fn release(&mut self, place: Place) {
-        self.kept[place.index].memory = None;
+        self.kept[place.index].memory.clear();
         self.others = self.kernel.device.sequence.others(self.memory());
     }
 

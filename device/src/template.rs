@@ -77,7 +77,7 @@ impl Template {
         for (place, arg) in self.open.iter().zip(args) {
             self.launch.put(*place, arg)?;
         }
-        let memory = || self.launch.memory().chain(args.iter().filter_map(Arg::memory));
+        let memory = || self.launch.memory().chain(args.iter().flat_map(Arg::memory));
         let others = self.launch.device().sequence.others(memory());
         // SAFETY: the caller's promise is passed on.
         unsafe { self.launch.enqueue("Template::run", memory(), &others) }
