@@ -132,7 +132,7 @@ fn product<T: Pod>(
             None
         }
         Param::Output(_) | Param::OutputBatchStride(_) | Param::Partials(_) | Param::Arrivals(_) => None,
-        Param::Offsets | Param::Groups => None,
+        Param::Offsets | Param::Groups | Param::Pointers(_) => None,
     };
     let args: Vec<Arg<'_>> = generated.params.iter().filter_map(arg).collect();
     // SAFETY: the kernels of both versions read A and B and write C within the extents that the buffers have.

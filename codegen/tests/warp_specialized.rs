@@ -190,6 +190,7 @@ pub(crate) fn run(
             Param::Input(name) => addresses(&[place(name)]),
             Param::InputPitch(_) => sizes(&[pitches[2]]),
             Param::TilesOfBatch
+            | Param::Pointers(_)
             | Param::BatchStride(_)
             | Param::LastOfBatch(_)
             | Param::Offsets

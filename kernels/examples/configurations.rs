@@ -68,6 +68,7 @@ impl Case {
         facts.extend(match config.batch {
             Batch::Single => None,
             Batch::Strided => Some(String::from("batch")),
+            Batch::Pointers => Some(String::from("pointers")),
             Batch::Grouped { mode } => Some(format!("groups{mode}")),
         });
         facts.push(epilogue.to_string());

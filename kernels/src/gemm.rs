@@ -5,6 +5,7 @@ mod call;
 mod candidates;
 pub mod choose;
 mod matrix;
+mod memory;
 mod passes;
 mod prepared;
 mod problem;

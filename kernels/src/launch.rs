@@ -12,8 +12,8 @@ pub(crate) fn launch(
     args: &[(&str, Arg<'_>)],
 ) -> Result<(), girih_device::Error> {
     let args = kernel.arguments(args)?;
-    // SAFETY: the kernels of this crate access global memory only through the pointers among their parameters, under
-    // predicates from the extents among them, and through tensor maps, which know the tensor's extents. Nodes of epilogues that are
+    // SAFETY: the kernels of this crate access global memory only through the pointers among their parameters, and those in arrays of
+    // addresses among them, which hold those of buffers and do not change, under predicates from the extents among them, and through tensor maps, which know the tensor's extents. Nodes of epilogues that are
     // not girih's access none: the generator refuses that. The callers have
     // checked that each buffer holds its extents and pitch, and shares nothing with one that is written, or is that one
     // as a whole and read element by element before it is written.

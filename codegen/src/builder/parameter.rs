@@ -4,10 +4,10 @@ use girih_layout::Symbol;
 use girih_ptx::{
     Address, Extent, Fact, Linkage, Name, Opcode, Operand, Span, Type, VarSpace, Variable, Word,
 };
-use girih_tensor::DType;
+use girih_tensor::{DType, Space};
 
 use super::shared::SHARED_NAME;
-use super::{Builder, Reg};
+use super::{Builder, Cond, Reg};
 use crate::Error;
 use crate::expr::Expr;
 use crate::scalar::{COMPUTED, Scalar, lower};
@@ -77,11 +77,48 @@ impl Builder {
     pub fn pointer(&mut self, name: &str, align: i64) -> Expr {
         let range = (0, MAX_ADDRESS, align);
         let generic = self.parameter(name, Type::U64, range);
+        self.global_pointer(0, &generic, align)
+    }
+
+    /// The array at the 64-bit address that stands in global memory at `address` (bytes), as arrays of pointers have it. The caller claims
+    /// that it is the address of global memory and a multiple of `align` bytes, which the simulator checks.
+    ///
+    /// # Errors
+    /// As [`Builder::load`].
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_codegen::algorithm::read;
+    /// use girih_codegen::{Builder, Gmem};
+    /// use girih_layout::lay;
+    /// use girih_ptx::Special;
+    /// use girih_tensor::{DType, Tensor};
+    ///
+    /// // Each block reads the first value of an array of its own.
+    /// let mut b = Builder::new("k", 80, 32);
+    /// let (arrays, block) = (b.pointer("arrays", 8), b.special(Special::CtaidX));
+    /// let array = b.pointer_at(&(&arrays + &(&block * 8)), 4)?;
+    /// let first = read(&mut b, &Tensor::new(Gmem::new(array, DType::F32), lay!("1:0")))?;
+    /// assert_eq!(first.len(), 1);
+    /// assert!(b.finish()?.module().to_string().contains("ld.global.u64"));
+    /// # Ok::<(), girih_codegen::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn pointer_at(&mut self, address: &Expr, align: i64) -> Result<Expr, Error> {
+        let generic = self.reg(Type::U64);
+        self.load(Space::Gmem, std::slice::from_ref(&generic), address, &Cond::Always)?;
+        Ok(self.global_pointer(self.depth(), &generic, align))
+    }
+
+    /// The array at a generic address of global memory, which a register of the scope at `depth` holds.
+    #[track_caller]
+    fn global_pointer(&mut self, depth: usize, generic: &Reg, align: i64) -> Expr {
         let global = self.reg(Type::U64);
-        let operands = vec![Operand::from(&global), Operand::from(&generic)];
-        self.inst_at(0, Opcode::Cvta, &[Word::To.into(), Word::Global.into(), Type::U64.into()], operands);
-        self.claim(0, &global, range);
-        self.var_at(&global, 0, 0, MAX_ADDRESS, align)
+        let operands = vec![Operand::from(&global), Operand::from(generic)];
+        let modifiers = [Word::To.into(), Word::Global.into(), Type::U64.into()];
+        self.inst_at(depth, Opcode::Cvta, &modifiers, operands);
+        self.claim(depth, &global, (0, MAX_ADDRESS, align));
+        self.var_at(&global, depth, 0, MAX_ADDRESS, align)
     }
 
     /// Declares a 32-bit parameter, and returns the symbol that stands for it in layouts. The symbol is known not to be negative and

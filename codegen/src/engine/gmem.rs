@@ -185,6 +185,11 @@ impl Gmem {
         Gmem { offset: &self.offset + elements, ..self.clone() }
     }
 
+    /// The same array, with the same extents and coordinates, at another pointer (bytes).
+    pub(crate) fn at_pointer(&self, pointer: Expr) -> Gmem {
+        Gmem { pointer, ..self.clone() }
+    }
+
     /// The part of a bounded array that has `extent` elements along a mode, the first of them `before` elements behind `origin`. The part
     /// stands at `origin`, and coordinates are counted from the first element on.
     pub(crate) fn part_of(&self, mode: usize, [origin, before, extent]: [&Expr; 3]) -> Gmem {

@@ -7,6 +7,7 @@ use super::interface::{Locator, Param};
 use super::schedule::{Place, SHARED_BYTES};
 use super::{GemmConfig, MAX_TILES};
 use crate::builder::Builder;
+use crate::engine::Memory;
 use crate::tiled::mma::Operand;
 use crate::{Error, Expr, Gmem};
 
@@ -19,6 +20,10 @@ pub enum Batch {
     /// Products of equal extents, whose matrices follow each other at equal distances: CuTe's mode L. A, (M,K,L), and B, (N,K,L), may be the
     /// same for all products, and so may be what the epilogue reads.
     Strided,
+    /// Products of equal extents, whose matrices lie at addresses that stand in memory: for each of A, B and C, and for each matrix that the
+    /// epilogue reads, an array of 64-bit addresses (`cublasGemmBatchedEx`). Each address is a multiple of as many bytes as that of a single
+    /// matrix. Vectors, and the epilogue's outputs besides C, follow each other at equal distances. Only a multistage mainloop takes this.
+    Pointers,
     /// Products of groups of rows, as a mixture of experts has them: the rows of A and C (mode 0), or the rows of B and the columns of C
     /// (mode 1), follow each other group by group in one matrix, and each group has a B, or an A, of its own, which lies as one of a batch
     /// does. Where the groups begin stands in memory as offsets of 32 bits, one more than there are groups. A launch knows no more of them
@@ -56,13 +61,27 @@ pub(super) struct Products {
 
 /// How a kernel finds a matrix of a batch.
 enum Step {
-    /// Matrices are so many elements apart.
-    Elements(Expr),
+    /// By its address.
+    Address(Lie),
     /// They are a mode of the tensor map, of this extent and this stride. The last matrix of A or B stands for all that would follow.
     Mode { extent: Symbol, stride: Symbol, last: Option<Expr> },
-    /// They are groups along this mode of one matrix.
-    Groups(usize),
 }
+
+/// How the tensors of several products lie that are taken by their addresses.
+#[derive(Clone)]
+pub(super) enum Lie {
+    /// All products have the same.
+    Same,
+    /// They are so many elements apart.
+    Apart(Expr),
+    /// They are groups along this mode of one tensor.
+    Along(usize),
+    /// Their addresses, multiples of so many bytes, stand one after the other where the first tensor would begin.
+    Pointers(i64),
+}
+
+/// The bytes of an address.
+pub(super) const ADDRESS: i64 = 8;
 
 impl Products {
     /// Declares the parameters.
@@ -80,13 +99,15 @@ impl Products {
         let mut step = |operand: Operand| -> Result<Step, Error> {
             let along = grouped.and_then(|mode| operand.modes().iter().position(|own| *own == mode));
             if let Some(along) = along {
-                return Ok(Step::Groups(along));
+                return Ok(Step::Address(Lie::Along(along)));
             }
             let (name, aligned) = (["a", "b", "c"][operand as usize], config.aligned(operand)?);
             Ok(match &places[operand as usize] {
+                Locator::Pointers(_) => Step::Address(Lie::Pointers(config.aligned_bytes(operand)?)),
                 Locator::Pointer(_) => {
                     params.push(Param::BatchStride(operand));
-                    Step::Elements(b.wide_number(&format!("batch_{name}"), MAX_STRIDE, aligned))
+                    let stride = b.wide_number(&format!("batch_{name}"), MAX_STRIDE, aligned);
+                    Step::Address(Lie::Apart(stride))
                 }
                 Locator::Map(_) => {
                     let last = (operand != Operand::C).then(|| {
@@ -111,12 +132,11 @@ impl Products {
         Ok([batch, own])
     }
 
-    /// The matrices of an operand that is taken by its address, of which `first` is the first one, or that of all groups.
-    pub(super) fn tensors(&self, operand: Operand, first: Tensor<Gmem>) -> Tensors {
+    /// How the matrices of an operand lie that is taken by its address.
+    pub(super) fn lie(&self, operand: Operand) -> Lie {
         match &self.steps[operand as usize] {
-            Step::Elements(stride) => Tensors::new(first, Some(stride.clone()), None),
-            Step::Mode { .. } => Tensors::new(first, None, None),
-            Step::Groups(along) => Tensors::new(first, None, Some(*along)),
+            Step::Address(lie) => lie.clone(),
+            Step::Mode { .. } => Lie::Same,
         }
     }
 
@@ -126,7 +146,7 @@ impl Products {
             Step::Mode { extent, stride, .. } => {
                 Ok(matrix.append(&Lay::leaf(Int::symbol(extent), Stride::Int(Int::symbol(stride)))?)?)
             }
-            Step::Elements(_) | Step::Groups(_) => Ok(*matrix),
+            Step::Address(_) => Ok(*matrix),
         }
     }
 
@@ -134,8 +154,8 @@ impl Products {
     pub(super) fn coordinate(&self, operand: Operand, place: &Place) -> Option<Expr> {
         match &self.steps[operand as usize] {
             Step::Mode { last: Some(last), .. } => Some(place.batch.minimum(last)),
-            Step::Mode { last: None, .. } | Step::Elements(_) => Some(place.batch.clone()),
-            Step::Groups(_) => None,
+            Step::Mode { last: None, .. } => Some(place.batch.clone()),
+            Step::Address(_) => None,
         }
     }
 
@@ -143,7 +163,7 @@ impl Products {
     pub(super) fn symbols(&self, operand: Operand) -> Option<[Symbol; 2]> {
         match self.steps[operand as usize] {
             Step::Mode { extent, stride, .. } => Some([extent, stride]),
-            Step::Elements(_) | Step::Groups(_) => None,
+            Step::Address(_) => None,
         }
     }
 }
@@ -151,28 +171,30 @@ impl Products {
 /// The tensors of all products, each of which carries its coordinates.
 #[derive(Clone)]
 pub(super) struct Tensors {
-    /// That of the first product.
+    /// That of the first product, or of all groups.
     first: Tensor<Gmem>,
-    /// The elements to that of the next one, if there are several.
-    stride: Option<Expr>,
-    /// The mode of the tensor along which groups follow each other, if the first tensor is that of all groups.
-    along: Option<usize>,
+    lie: Lie,
 }
 
 impl Tensors {
-    pub(super) fn new(first: Tensor<Gmem>, stride: Option<Expr>, along: Option<usize>) -> Tensors {
-        Tensors { first, stride, along }
+    pub(super) fn new(first: Tensor<Gmem>, lie: Lie) -> Tensors {
+        Tensors { first, lie }
     }
 
     /// The tensor of the product of the tile at `place`.
-    pub(super) fn at(&self, place: &Place) -> Tensor<Gmem> {
-        let mut engine = self.first.engine().clone();
-        if let Some(stride) = &self.stride {
-            engine = engine.further(&(&place.batch * stride));
-        }
-        if let (Some(along), Some(span)) = (self.along, &place.span) {
-            engine = engine.part_of(along, [&span.origin, &span.before, &span.extent]);
-        }
-        Tensor::new(engine, *self.first.layout())
+    pub(super) fn at(&self, b: &mut Builder, place: &Place) -> Result<Tensor<Gmem>, Error> {
+        let first = self.first.engine();
+        let engine = match (&self.lie, &place.span) {
+            (Lie::Apart(stride), _) => first.further(&(&place.batch * stride)),
+            (Lie::Along(along), Some(span)) => {
+                first.part_of(*along, [&span.origin, &span.before, &span.extent])
+            }
+            (Lie::Pointers(aligned), _) => {
+                let entry = &first.address()? + &(&place.batch * ADDRESS);
+                first.at_pointer(b.pointer_at(&entry, *aligned)?)
+            }
+            (Lie::Same | Lie::Along(_), _) => first.clone(),
+        };
+        Ok(Tensor::new(engine, *self.first.layout()))
     }
 }

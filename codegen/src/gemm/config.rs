@@ -184,6 +184,11 @@ impl GemmConfig {
         }
     }
 
+    /// The number of bytes of which the address of a matrix A, B or C is a multiple.
+    pub(super) fn aligned_bytes(&self, operand: Operand) -> Result<i64, Error> {
+        Ok(self.aligned(operand)? * element_bytes("element", self.dtype(operand))?)
+    }
+
     /// The number of elements of which K is a multiple: that of the vectors which a multistage mainloop transposes, so that K ends with one.
     ///
     /// # Errors
@@ -216,6 +221,9 @@ impl GemmConfig {
         }
         if self.batch != Batch::Single && self.block_scales().is_some() {
             return refuse("batch", format!("{:?}", self.batch), "Single for block scales");
+        }
+        if self.batch == Batch::Pointers && self.mainloop.warp_specialized().is_some() {
+            return refuse("batch", format!("{:?}", self.batch), "another one: a tensor map has one address");
         }
         if let Batch::Grouped { mode } = self.batch {
             self.check_groups(mode)?;

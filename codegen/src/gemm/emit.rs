@@ -40,15 +40,17 @@ pub(super) fn multistage(
         }
         let k_tiles = tile.k_tiles(&k_tiles)?;
         let at = [&tile.place.row, &tile.place.column];
-        let operands = operands.each_ref().map(|all| all.at(&tile.place));
+        let [a, operand_b] = &operands;
+        let operands = [a.at(b, &tile.place)?, operand_b.at(b, &tile.place)?];
         let sums = mainloop.multiply(b, operands.each_ref(), at, k_tiles)?;
         b.comment("epilogue");
         let team = Team { thread: thread.clone(), threads, barrier: None, workspace: interface.workspace() };
         // A configuration without clusters has been checked.
         let share = |_: &mut Builder| Ok(sums.clone());
         tile.store_sums(b, &team, &sums, share, |b, sums, place| {
-            let epilogue = interface.epilogue_at(&sums.thread, place)?;
-            epilogue::store(b, &epilogue, sums, &interface.tensor_of_c(place)?)?;
+            let epilogue = interface.epilogue_at(b, &sums.thread, place)?;
+            let c = interface.tensor_of_c(b, place)?;
+            epilogue::store(b, &epilogue, sums, &c)?;
             interface.finish(b, &epilogue, &team, sums, place)
         })
     })?;
@@ -156,10 +158,13 @@ pub(super) fn warp_specialized(
                     let team = Team { thread, threads, barrier, workspace: interface.workspace() };
                     let share = |b: &mut Builder| consumer.share_of_sums(b, cluster);
                     tile.store_sums(b, &team, sums, share, |b, sums, place| {
-                        let epilogue = interface.epilogue_at(&sums.thread, place)?;
+                        let epilogue = interface.epilogue_at(b, &sums.thread, place)?;
                         match &staged {
                             Some(staged) => staged.store(b, consumer, &epilogue, sums, place)?,
-                            None => epilogue::store(b, &epilogue, sums, &interface.tensor_of_c(place)?)?,
+                            None => {
+                                let c = interface.tensor_of_c(b, place)?;
+                                epilogue::store(b, &epilogue, sums, &c)?;
+                            }
                         }
                         interface.finish(b, &epilogue, &team, sums, place)
                     })

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use girih_layout::{Int, Lay, Shape, Stride, Strides};
 use girih_tensor::{DType, Tensor};
 
-use super::batch::Tensors;
+use super::batch::{ADDRESS, Lie, Tensors};
 use super::{Batch, GemmConfig, MAX_EXTENT, MAX_STRIDE, Major, Param};
 use crate::builder::Builder;
 use crate::engine::element_bytes;
@@ -83,7 +83,7 @@ type Function = Arc<dyn Fn(&mut Builder, &Element<'_>) -> Result<Scalar, Error> 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Input {
     /// The parameter's name. A matrix has a second parameter, `ld` before its name: its pitch in elements. In a batch, each
-    /// tensor has one more, `batch_` before its name.
+    /// tensor has one more, `batch_` before its name, unless the matrices lie at addresses of their own.
     pub name: String,
     /// The elements of C that share a value of the input.
     pub kind: InputKind,
@@ -132,6 +132,20 @@ impl Input {
     #[must_use]
     pub fn unaligned(self) -> Input {
         Input { vector: Some(1), ..self }
+    }
+
+    /// The number of elements that divides a matrix's pitch in a kernel of this configuration, and whose bytes divide the address of a matrix.
+    ///
+    /// # Errors
+    /// [`Error::Config`] for vectors of more than 16 bytes, or of a number of elements that is no power of two.
+    pub fn aligned(&self, config: &GemmConfig) -> Result<i64, Error> {
+        let bytes = element_bytes("input of an epilogue", self.dtype)?;
+        let vector = self.vector.unwrap_or(config.aligned(Operand::C)?.min(16 / bytes));
+        if vector < 1 || vector.count_ones() != 1 || vector * bytes > 16 {
+            let accepted = format!("vectors of a power of two of elements, at most {}", 16 / bytes);
+            return Err(Error::Config { what: "input of an epilogue", value: self.to_string(), accepted });
+        }
+        Ok(vector)
     }
 
     /// The name of a matrix's pitch.
@@ -386,11 +400,7 @@ impl Epilogue {
         let (none, one) = (Stride::Int(Int::fixed(0)), Stride::Int(Int::fixed(1)));
         let rows = if self.transposed { InputKind::Column } else { InputKind::Row };
         let bytes = element_bytes("input of an epilogue", input.dtype)?;
-        let mut vector = input.vector.unwrap_or(config.aligned(Operand::C)?.min(16 / bytes));
-        if vector < 1 || vector.count_ones() != 1 || vector * bytes > 16 {
-            let accepted = format!("vectors of a power of two of elements, at most {}", 16 / bytes);
-            return Err(Error::Config { what: "input of an epilogue", value: input.to_string(), accepted });
-        }
+        let mut vector = input.aligned(config)?;
         // Groups begin anywhere.
         if config.batch.grouped() == Some(config.c_contiguous()) {
             vector = 1;
@@ -418,18 +428,21 @@ impl Epilogue {
             }
         };
         params.push(Param::Input(name.clone()));
-        let pointer = b.pointer(name, vector * bytes);
-        let grouped = config.batch.grouped();
-        // What is the same for all rows of a group, each group may have of its own.
-        let along = grouped.filter(|mode| strides[*mode] != none);
-        let of_batch = config.batch == Batch::Strided || grouped.is_some() && along.is_none();
-        let stride = of_batch.then(|| {
-            params.push(Param::InputBatchStride(name.clone()));
-            b.wide_number(&input.batch_stride_name(), MAX_STRIDE, vector)
-        });
+        let by_pointers = config.batch == Batch::Pointers && input.kind == InputKind::Matrix;
+        let pointer = b.pointer(name, if by_pointers { ADDRESS } else { vector * bytes });
+        let lie = match config.batch {
+            Batch::Single => Lie::Same,
+            Batch::Pointers if by_pointers => Lie::Pointers(vector * bytes),
+            // What is the same for all rows of a group, each group may have of its own.
+            Batch::Grouped { mode } if strides[mode] != none => Lie::Along(mode),
+            Batch::Strided | Batch::Pointers | Batch::Grouped { .. } => {
+                params.push(Param::InputBatchStride(name.clone()));
+                Lie::Apart(b.wide_number(&input.batch_stride_name(), MAX_STRIDE, vector))
+            }
+        };
         let layout = Lay::new(shape, &Strides::flat(&strides)?)?; // (M,N)
         let first = Gmem::bounded(pointer, input.dtype, &layout)?;
-        Ok(Given::Tensors(Box::new(Tensors::new(first, stride, along))))
+        Ok(Given::Tensors(Box::new(Tensors::new(first, lie))))
     }
 }
 

@@ -9,7 +9,7 @@ use girih_layout::{Int, Lay, Shape, Stride, Strides, Symbol};
 use girih_ptx::Tiled;
 use girih_tensor::{Slice, Tensor};
 
-use super::batch::{Batch, Products, Tensors};
+use super::batch::{ADDRESS, Batch, Lie, Products, Tensors};
 use super::config::Store;
 use super::epilogue::{AtTile, Epilogue, Given, Input, Output, Part, Reducing, for_pairs};
 use super::mainloop::{Sums, k_tiles};
@@ -34,6 +34,8 @@ pub const MAX_EXTENT: i64 = 1 << 30;
 pub enum Param {
     /// The 64-bit address of A, B or C.
     Pointer(Operand),
+    /// The 64-bit address of the 64-bit addresses of the matrices A, B or C of all products ([`Batch::Pointers`]).
+    Pointers(Operand),
     /// The tensor map of A, B or C ([`GemmKernel::map`]).
     Map(Operand),
     /// The tensor map of the scales of A or B ([`GemmKernel::map_of_scales`]).
@@ -62,7 +64,8 @@ pub enum Param {
     Workspace,
     /// The 64-bit address of the 32-bit semaphores, which are 0 before the first launch and after each launch.
     Semaphores,
-    /// The address of a tensor that is an input of the epilogue, by the input's name, or the value of a scalar.
+    /// The address of a tensor that is an input of the epilogue, by the input's name, or the value of a scalar; of a matrix that is another one
+    /// for each product of [`Batch::Pointers`], as [`Param::Pointers`].
     Input(String),
     /// The pitch of a matrix that is an input of the epilogue, in elements, 32 bits, by the input's name.
     InputPitch(String),
@@ -165,7 +168,7 @@ impl GemmKernel {
     pub fn all_tiles(&self, [m, n, l]: [i64; 3]) -> Result<u32, Error> {
         let [mut rows, mut columns] = self.tiles(m, n)?.map(i64::from);
         let count = match self.batched {
-            Batch::Single | Batch::Strided => (rows * columns).saturating_mul(l),
+            Batch::Single | Batch::Strided | Batch::Pointers => (rows * columns).saturating_mul(l),
             Batch::Grouped { mode } => {
                 // The last tile of each group may have one row alone, and tiles may begin before the group.
                 let (extent, tile) = ([m, n][mode], self.tile[mode]);
@@ -188,7 +191,7 @@ impl GemmKernel {
     pub fn blocks(&self, mnl: [i64; 3], multiprocessors: u32) -> Result<u32, Error> {
         let tiles = u64::from(self.all_tiles(mnl)?);
         let clusters = match self.batched {
-            Batch::Single | Batch::Strided => {
+            Batch::Single | Batch::Strided | Batch::Pointers => {
                 self.schedule.blocks(tiles, multiprocessors / self.multicast as u32)
             }
             // How many tiles there are is not known. Blocks of a multistage mainloop may share a multiprocessor.
@@ -301,6 +304,8 @@ impl GemmKernel {
 /// The parameter that locates A, B or C.
 pub(super) enum Locator {
     Pointer(Expr),
+    /// The address of the addresses of all matrices.
+    Pointers(Expr),
     Map(Expr),
 }
 
@@ -338,10 +343,12 @@ impl<'a> Interface<'a> {
             if by_map {
                 params.push(Param::Map(operand));
                 places.push(Locator::Map(b.tensor_map(&format!("map_{name}"))));
+            } else if config.batch == Batch::Pointers {
+                params.push(Param::Pointers(operand));
+                places.push(Locator::Pointers(b.pointer(name, ADDRESS)));
             } else {
-                let bytes = config.aligned(operand)? * element_bytes("element", config.dtype(operand))?;
                 params.push(Param::Pointer(operand));
-                places.push(Locator::Pointer(b.pointer(name, bytes)));
+                places.push(Locator::Pointer(b.pointer(name, config.aligned_bytes(operand)?)));
             }
         }
         let (mut order, mut stream, mut workspace) = (None, None, None);
@@ -374,7 +381,9 @@ impl<'a> Interface<'a> {
         }
         let products = match config.batch {
             Batch::Single => None,
-            Batch::Strided | Batch::Grouped { .. } => Some(Products::new(b, config, &places, &mut params)?),
+            Batch::Strided | Batch::Pointers | Batch::Grouped { .. } => {
+                Some(Products::new(b, config, &places, &mut params)?)
+            }
         };
         let cluster_tile = config.cluster_tile();
         let tiles =
@@ -463,13 +472,11 @@ impl<'a> Interface<'a> {
     /// The matrices of an operand that is taken by its address.
     pub(super) fn tensors(&self, operand: Operand) -> Result<Tensors, Error> {
         match &self.places[operand as usize] {
-            Locator::Pointer(pointer) => {
+            Locator::Pointer(pointer) | Locator::Pointers(pointer) => {
                 let first =
                     Gmem::bounded(pointer.clone(), self.config.dtype(operand), &self.layout(operand)?)?;
-                Ok(match &self.products {
-                    Some(products) => products.tensors(operand, first),
-                    None => Tensors::new(first, None, None),
-                })
+                let lie = self.products.as_ref().map_or(Lie::Same, |products| products.lie(operand));
+                Ok(Tensors::new(first, lie))
             }
             Locator::Map(_) => Err(self.other_place(operand, "an operand that is taken by its address")),
         }
@@ -479,7 +486,7 @@ impl<'a> Interface<'a> {
     pub(super) fn map(&self, operand: Operand) -> Result<&Expr, Error> {
         match &self.places[operand as usize] {
             Locator::Map(map) => Ok(map),
-            Locator::Pointer(_) => {
+            Locator::Pointer(_) | Locator::Pointers(_) => {
                 Err(self.other_place(operand, "an operand that is taken by its tensor map"))
             }
         }
@@ -531,8 +538,8 @@ impl<'a> Interface<'a> {
     }
 
     /// The tile of C at `tile`, (TileM,TileN), where C is taken by its address.
-    pub(super) fn tensor_of_c(&self, tile: &Place) -> Result<Tensor<Gmem>, Error> {
-        let whole = self.tensors(Operand::C)?.at(tile);
+    pub(super) fn tensor_of_c(&self, b: &mut Builder, tile: &Place) -> Result<Tensor<Gmem>, Error> {
+        let whole = self.tensors(Operand::C)?.at(b, tile)?;
         if self.epilogue.is_gated() { self.half_tile(&whole, tile) } else { self.tile_of_c(&whole, tile) }
     }
 
@@ -554,7 +561,12 @@ impl<'a> Interface<'a> {
     }
 
     /// The epilogue at a tile, with a thread's part of its inputs.
-    pub(super) fn epilogue_at(&self, mine: &ThrMma<Expr>, tile: &Place) -> Result<AtTile<'_>, Error> {
+    pub(super) fn epilogue_at(
+        &self,
+        b: &mut Builder,
+        mine: &ThrMma<Expr>,
+        tile: &Place,
+    ) -> Result<AtTile<'_>, Error> {
         let mut identity = Tensor::new(Counting::new(2), Lay::identity(&self.shape(Operand::C)?)?);
         if let Some(span) = &tile.span {
             let mut origin = [Expr::from(0), Expr::from(0)];
@@ -566,7 +578,7 @@ impl<'a> Interface<'a> {
         for (place, input) in self.inputs.iter().zip(self.epilogue.inputs()) {
             inputs.push(match place {
                 Given::Tensors(all) => {
-                    let whole = all.at(tile);
+                    let whole = all.at(b, tile)?;
                     let tile = match self.epilogue.is_behind_gate(&input.name) {
                         true => self.half_tile(&whole, tile)?,  // (TileM,(2,TileN/2))
                         false => self.tile_of_c(&whole, tile)?, // (TileM,TileN)
@@ -664,7 +676,7 @@ fn sizes(
     places: &[Locator],
     params: &mut Vec<Param>,
 ) -> Result<[Symbol; 6], Error> {
-    let by_pointer = |operand: usize| matches!(places[operand], Locator::Pointer(_));
+    let by_pointer = |operand: usize| !matches!(places[operand], Locator::Map(_));
     let reads_c =
         !config.schedule.is_persistent() || config.batch.grouped().is_some() || epilogue.reads_tiles();
     // Tensor maps have extents of 1 or more.

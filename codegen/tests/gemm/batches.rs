@@ -107,7 +107,9 @@ fn launch(
         Param::Order => addresses(&[table]),
         Param::Pieces => addresses(&[pieces]),
         Param::Tiles => sizes(&[kernel.all_tiles([m, n, l]).unwrap().into()]),
-        Param::Scales(_) | Param::Offsets | Param::Groups => panic!("{param:?} of a batch"),
+        Param::Pointers(_) | Param::Scales(_) | Param::Offsets | Param::Groups => {
+            panic!("{param:?} of a batch")
+        }
         Param::TilesOfBatch => sizes(&[kernel.all_tiles([m, n, 1]).unwrap().into()]),
         Param::BatchStride(operand) => wide(all[*operand as usize].stride),
         Param::LastOfBatch(operand) => sizes(&[matrices(*operand) - 1]),

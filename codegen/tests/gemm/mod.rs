@@ -9,6 +9,7 @@ mod groups;
 mod order;
 mod partitions;
 mod pieces;
+mod pointers;
 mod repitch;
 mod run;
 mod stream;

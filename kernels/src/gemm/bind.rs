@@ -4,15 +4,14 @@ mod outputs;
 
 use girih_codegen::Operand;
 use girih_codegen::gemm::{Epilogue, GemmKernel, Input, InputKind, MAX_EXTENT, MAX_STRIDE, Output, Param};
-use girih_device::{Arg, Buffer, BufferArg, Kernel, Launch, LaunchConfig, Pod, TensorMap};
+use girih_device::{Arg, Buffer, BufferArg, Kernel, Launch, LaunchConfig, Pod, Pointers, TensorMap};
 use girih_tensor::{DType, Element};
 
-use super::Matrix;
-use super::Problem;
+use super::memory::Memory;
 use super::repitch::between;
 use super::workspace::Workspace;
+use super::{GemmConfig, Matrix, Problem};
 use crate::Error;
-use crate::launch::overlap;
 
 /// The names by which a launch gives scales: those of a problem with mixed inputs, and those of blocks of A and of B.
 const SCALES: &str = "scales";
@@ -37,32 +36,35 @@ const OFFSETS: &str = "offsets";
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Given<'a> {
-    arg: Arg<'a>,
-    dtype: DType,
-    /// Elements and address of a buffer.
-    memory: Option<(usize, [u64; 2])>,
+    what: What<'a>,
     pitch: Option<i64>,
     /// The elements from the tensor of a product of a batch to that of the next.
     stride: i64,
 }
 
+#[derive(Clone, Copy, Debug)]
+enum What<'a> {
+    Memory(Memory<'a>),
+    Number(f64),
+}
+
 impl<'a, T: Element + Pod> From<&'a Buffer<T>> for Given<'a> {
     fn from(buffer: &'a Buffer<T>) -> Given<'a> {
-        let bytes = [buffer.address(), buffer.address() + buffer.bytes() as u64];
-        Given {
-            arg: Arg::from(buffer),
-            dtype: T::DTYPE,
-            memory: Some((buffer.len(), bytes)),
-            pitch: None,
-            stride: 0,
-        }
+        Given { what: What::Memory(buffer.into()), pitch: None, stride: 0 }
+    }
+}
+
+/// A matrix for each product whose own matrices are given by their addresses ([`Problem::by_pointers`]).
+impl<'a, T: Element + Pod> From<&'a Pointers<'_, T>> for Given<'a> {
+    fn from(pointers: &'a Pointers<'_, T>) -> Given<'a> {
+        Given { what: What::Memory(pointers.into()), pitch: None, stride: 0 }
     }
 }
 
 /// A number for a scalar of f32 or f64, to which the number is rounded.
 impl From<f64> for Given<'_> {
     fn from(value: f64) -> Self {
-        Given { arg: Arg::F64(value), dtype: DType::F64, memory: None, pitch: None, stride: 0 }
+        Given { what: What::Number(value), pitch: None, stride: 0 }
     }
 }
 
@@ -74,15 +76,31 @@ impl From<f32> for Given<'_> {
 
 impl<'a> Given<'a> {
     /// A matrix whose rows (columns, if those of C are contiguous) are `pitch` elements apart; without a pitch they follow each other.
-    pub fn pitched<T: Element + Pod>(buffer: &'a Buffer<T>, pitch: i64) -> Given<'a> {
-        Given { pitch: Some(pitch), ..Given::from(buffer) }
+    pub fn pitched(matrix: impl Into<Given<'a>>, pitch: i64) -> Given<'a> {
+        Given { pitch: Some(pitch), ..matrix.into() }
+    }
+
+    fn memory(&self) -> Option<&Memory<'a>> {
+        if let What::Memory(memory) = &self.what { Some(memory) } else { None }
+    }
+
+    /// What it is, for errors.
+    fn found(&self) -> String {
+        match &self.what {
+            What::Memory(Memory { dtype, pointers: Some(count), .. }) => {
+                format!("the addresses of {count} buffers of {dtype}")
+            }
+            What::Memory(memory) => format!("a buffer of {}", memory.dtype),
+            What::Number(_) => String::from("a number of f32 or f64"),
+        }
     }
 
     /// The argument for `input`, which it fits.
     fn arg(&self, input: &Input) -> Arg<'a> {
-        match (self.arg, input.dtype) {
-            (Arg::F64(value), DType::F32) => Arg::F32(value as f32),
-            (arg, _) => arg,
+        match &self.what {
+            What::Memory(memory) => Arg::Buffer(memory.arg),
+            What::Number(value) if input.dtype == DType::F32 => Arg::F32(*value as f32),
+            What::Number(value) => Arg::F64(*value),
         }
     }
 
@@ -93,21 +111,30 @@ impl<'a> Given<'a> {
         Given { stride, ..self }
     }
 
-    /// Checks that what is given fits `input`, for this problem and what it takes for C. Returns the pitch, which counts for a matrix alone.
-    fn check(&self, input: &Input, problem: &Problem, c: &Matrix, transposed: bool) -> Result<i64, Error> {
+    /// Checks that what is given fits `input`, whose matrices begin at multiples of `aligned` elements, for this problem and what it takes for
+    /// C. Returns the pitch, which counts for a matrix alone.
+    fn check(
+        &self,
+        (input, aligned): (&Input, i64),
+        problem: &Problem,
+        c: &Matrix,
+        transposed: bool,
+    ) -> Result<i64, Error> {
         let [m, n] = c.extents();
         let [lines, line] = [1 - c.contiguous(), c.contiguous()].map(|mode| c.extents()[mode]);
         let refuse =
             |found: String, accepted: String| Err(Error::Input { name: input.name.clone(), found, accepted });
         let kind = input.kind;
-        let fits = match kind {
-            InputKind::Scalar => self.memory.is_none() && matches!(input.dtype, DType::F32 | DType::F64),
-            _ => self.memory.is_some() && self.dtype == input.dtype,
+        let pointers = problem.pointers().filter(|_| kind == InputKind::Matrix);
+        let fits = match self.memory() {
+            None => kind == InputKind::Scalar && matches!(input.dtype, DType::F32 | DType::F64),
+            Some(memory) => {
+                kind != InputKind::Scalar && memory.dtype == input.dtype && memory.pointers == pointers
+            }
         };
         if !fits {
-            let buffer = || format!("a buffer of {}", self.dtype);
-            let found = self.memory.map_or(String::from("a number of f32 or f64"), |_| buffer());
-            return refuse(found, input.to_string());
+            let each = |count| format!("{input}, by the addresses of {count} buffers");
+            return refuse(self.found(), pointers.map_or(input.to_string(), each));
         }
         let row = line.max(1);
         let pitch = self.pitch.unwrap_or(row);
@@ -144,12 +171,22 @@ impl<'a> Given<'a> {
             let accepted = String::from("no stride, which only a row has that is another one for each group");
             return refuse(format!("a stride of {}", self.stride), accepted);
         }
+        if self.stride != 0 && pointers.is_some() {
+            let accepted =
+                String::from("no stride, since each product has a matrix at an address of its own");
+            return refuse(format!("a stride of {}", self.stride), accepted);
+        }
         let needed = if needed > 0 { needed + (problem.products() - 1).max(0) * self.stride } else { 0 };
-        match self.memory {
-            Some((len, _)) if (len as i64) < needed => {
-                refuse(format!("{len} elements"), format!("{needed} elements or more"))
-            }
-            _ => Ok(pitch),
+        let Some(memory) = self.memory() else { return Ok(pitch) };
+        if (memory.len as i64) < needed {
+            return refuse(format!("{} elements", memory.len), format!("{needed} elements or more"));
+        }
+        let bytes = (aligned * i64::from(input.dtype.bits()) / 8).max(1);
+        // The launch checks a single address.
+        let odd = memory.starts().iter().find(|start| !start.is_multiple_of(bytes as u64));
+        match odd.filter(|_| pointers.is_some()) {
+            Some(odd) => refuse(format!("a matrix at {odd:#x}"), format!("multiples of {bytes} bytes")),
+            None => Ok(pitch),
         }
     }
 }
@@ -159,6 +196,7 @@ pub(super) struct Binding<'a> {
     pub(super) problem: &'a Problem,
     /// Whether `problem` is the transpose of the problem that the caller asked for.
     pub(super) transposed: bool,
+    pub(super) config: &'a GemmConfig,
     pub(super) epilogue: &'a Epilogue,
     /// A and B as they are given.
     pub(super) from: [BufferArg<'a>; 2],
@@ -180,14 +218,14 @@ fn is_open(param: &Param) -> bool {
     use Param::*;
     let of_epilogue =
         matches!(param, Input(_) | InputPitch(_) | InputBatchStride(_) | Output(_) | OutputBatchStride(_));
-    of_epilogue || matches!(param, Pointer(_) | Map(_) | Scales(_) | Offsets)
+    of_epilogue || matches!(param, Pointer(_) | Pointers(_) | Map(_) | Scales(_) | Offsets)
 }
 
 impl Binding<'_> {
     /// Checks what is given for the epilogue: each input is given once, as it is declared, and shares no memory with C unless it is C
-    /// itself; and what is given for the outputs. `matrices` are the addresses of A, B and C.
-    pub(super) fn check(&self, kernel: &GemmKernel, matrices: [[u64; 2]; 3]) -> Result<(), Error> {
-        let c = matrices[2];
+    /// itself; and what is given for the outputs. `matrices` are A, B and C.
+    pub(super) fn check(&self, kernel: &GemmKernel, matrices: &[Memory<'_>; 3]) -> Result<(), Error> {
+        let c = &matrices[2];
         let names = || {
             let outputs = kernel.outputs.iter().map(Output::to_string);
             kernel.inputs.iter().map(Input::to_string).chain(outputs).collect::<Vec<_>>().join(", ")
@@ -208,13 +246,13 @@ impl Binding<'_> {
             if self.given[..i].iter().any(|(other, _)| other == name) {
                 return refuse("given twice");
             }
-            let is_c = |bytes| input.map_or(Ok(false), |input| self.is_c(input, bytes, c));
-            if let Some((_, bytes)) = given.memory
+            let is_c = |memory| input.map_or(Ok(false), |input| self.is_c(input, memory, c));
+            if let Some(memory) = given.memory()
                 && !is_output
-                && overlap(bytes, c) > 0
-                && !is_c(bytes)?
+                && memory.overlap(c) > 0
+                && !is_c(memory)?
             {
-                return Err(Error::Overlap { written: "C", read: "an input", bytes: overlap(bytes, c) });
+                return Err(Error::Overlap { written: "C", read: "an input", bytes: memory.overlap(c) });
             }
         }
         for input in &kernel.inputs {
@@ -261,24 +299,21 @@ impl Binding<'_> {
             accepted: format!("a buffer of {needed} elements of {wanted} or more"),
         };
         let given = self.given.iter().find(|(given, _)| *given == name).map(|(_, given)| given);
-        match given {
-            Some(Given { arg: Arg::Buffer(buffer), dtype, pitch: None, memory: Some((len, _)), .. })
-                if *dtype == wanted && *len as i64 >= needed =>
-            {
-                Ok(Some(*buffer))
-            }
-            Some(Given { dtype, pitch: None, memory: Some((len, _)), .. }) => {
+        let Some(given) = given else { return Err(refuse(String::from("nothing"))) };
+        match (given.memory(), given.pitch) {
+            (_, Some(pitch)) => Err(refuse(format!("a pitch of {pitch}"))),
+            (None, _) => Err(refuse(String::from("a number"))),
+            (Some(memory), _) if memory.pointers.is_some() => Err(refuse(given.found())),
+            (Some(Memory { dtype, len, .. }), _) if *dtype != wanted || (*len as i64) < needed => {
                 Err(refuse(format!("{len} elements of {dtype}")))
             }
-            Some(Given { pitch: Some(pitch), .. }) => Err(refuse(format!("a pitch of {pitch}"))),
-            Some(_) => Err(refuse(String::from("a number"))),
-            None => Err(refuse(String::from("nothing"))),
+            (Some(memory), _) => Ok(Some(memory.arg)),
         }
     }
 
     /// Whether an input is C itself. That may be read: an element is read at its own place, before its block stores it.
-    fn is_c(&self, input: &Input, bytes: [u64; 2], c: [u64; 2]) -> Result<bool, Error> {
-        let lies_so = bytes[0] == c[0] && input.dtype == self.problem.output();
+    fn is_c(&self, input: &Input, memory: &Memory<'_>, c: &Memory<'_>) -> Result<bool, Error> {
+        let lies_so = memory.address == c.address && input.dtype == self.problem.output();
         let c = self.problem.c();
         let lies_so = lies_so && self.pitch(input)? == c.ld() && self.given(input)?.stride == between(&c);
         Ok(lies_so && input.kind == InputKind::Matrix && !self.is_before_gate(input))
@@ -300,7 +335,8 @@ impl Binding<'_> {
             true => Matrix { extents: [m, n], ..self.problem.c() },
             false => self.problem.c(),
         };
-        self.given(input)?.check(input, self.problem, &matrix, self.transposed)
+        let aligned = input.aligned(self.config)?;
+        self.given(input)?.check((input, aligned), self.problem, &matrix, self.transposed)
     }
 
     fn is_before_gate(&self, input: &Input) -> bool {
@@ -323,7 +359,7 @@ impl Binding<'_> {
             input.map(|input| Ok::<_, Error>((input, self.given(input)?))).transpose()
         };
         Ok(match param {
-            Param::Pointer(operand) | Param::Map(operand) => {
+            Param::Pointer(operand) | Param::Pointers(operand) | Param::Map(operand) => {
                 Some(Arg::Buffer(self.operands[*operand as usize]))
             }
             Param::Scales(operand) => self.scales(*operand)?.map(Arg::Buffer),

@@ -191,6 +191,9 @@ fn single(problem: &Problem, kind: KernelKind, multiprocessors: u32) -> Result<G
         (KernelKind::Sm80, Some(input)) => Ok(facts(&row_major, &STORES_SM80).sm80(input)),
         (KernelKind::Sm90, Some(input)) => match input.of_warps() {
             Some((atom, name)) => Ok(facts(&row_major, &STORES_SM80).doubles(atom, name)),
+            None if problem.pointers().is_some() => {
+                refused("sm90", "one address for all products is accepted; sm80 takes one for each")
+            }
             None => fastest(problem, input, multiprocessors).0.config(input),
         },
         (KernelKind::Simt, _) => refused("simt", "f32 is accepted; sm80 and sm90 take the other dtypes"),
@@ -217,12 +220,16 @@ pub(super) fn sm80(problem: &Problem) -> impl Iterator<Item = GemmConfig> {
     all.map(move |config| several(config, row_major.batch())).collect::<Vec<_>>().into_iter()
 }
 
+/// Whether an operand can be copied to where a kernel takes it: groups begin anywhere, and a copy reads from one address.
+fn has_copies(problem: &Problem) -> bool {
+    problem.groups().is_none() && problem.pointers().is_none()
+}
+
 /// What a kernel of f32 relies on. Operands along K that are worth it are copied first, to rows of whole vectors.
 fn of_f32(problem: &Problem) -> MultistageFacts {
     let facts = facts(problem, &STORES_SIMT);
     let turned = |source: Source, operand| {
-        let is_copied =
-            !problem.is_invariant() && problem.groups().is_none() && is_worth_turning(problem, operand);
+        let is_copied = !problem.is_invariant() && has_copies(problem) && is_worth_turning(problem, operand);
         if is_copied { Source { major: Major::Mn, vector: 4 } } else { source }
     };
     MultistageFacts { a: turned(facts.a, Operand::A), b: turned(facts.b, Operand::B), ..facts }
@@ -273,7 +280,9 @@ fn with(problem: &Problem, plan: Plan) -> WarpSpecializedFacts {
     let by_maps = stored(&oriented, &[line]) == line;
     let store = match oriented.batch() {
         Batch::Grouped { .. } => Some(stored(&oriented, &stores_of_groups(oriented.output()))),
-        Batch::Single | Batch::Strided => (!by_maps).then(|| stored(&oriented, &STORES_SM90)),
+        Batch::Single | Batch::Strided | Batch::Pointers => {
+            (!by_maps).then(|| stored(&oriented, &STORES_SM90))
+        }
     };
     WarpSpecializedFacts {
         dtype: oriented.dtype(),
@@ -344,6 +353,11 @@ fn transposed(problem: &Problem) -> [bool; 2] {
 /// Whether `wgmma` multiplies the matrices faster than warps do.
 fn by_warpgroups(problem: &Problem) -> bool {
     let transposed = transposed(problem);
-    // Whether it is worth it depends on M.
-    transposed == [false; 2] || !problem.is_invariant() && is_worth_transposing(problem, transposed)
+    match () {
+        // A tensor map has one address.
+        () if problem.pointers().is_some() => false,
+        () if transposed == [false; 2] => true,
+        // Whether it is worth it depends on M.
+        () => !problem.is_invariant() && is_worth_transposing(problem, transposed),
+    }
 }

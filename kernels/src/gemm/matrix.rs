@@ -16,6 +16,8 @@ pub struct Matrix {
     /// How many matrices there are, and the elements from one to the next; without a number they follow each other without a gap.
     pub(super) batches: i64,
     pub(super) stride: Option<i64>,
+    /// Whether each matrix lies at an address of its own.
+    pub(super) by_pointers: bool,
 }
 
 /// The bytes of which addresses are multiples unless a problem says otherwise: those of the widest load.
@@ -24,7 +26,7 @@ pub(super) const ALIGNMENT: i64 = 16;
 impl Matrix {
     pub(super) fn tight(extents: [i64; 2], contiguous: usize) -> Matrix {
         let ld = extents[contiguous].max(1);
-        Matrix { extents, contiguous, ld, alignment: ALIGNMENT, batches: 1, stride: None }
+        Matrix { extents, contiguous, ld, alignment: ALIGNMENT, batches: 1, stride: None, by_pointers: false }
     }
 
     /// The matrices in memory of their own, where a row, or column, begins every `ld` elements. Matrices that all are the same stay so.
@@ -69,18 +71,20 @@ impl Matrix {
         self.batches
     }
 
-    /// The elements from the first element of a matrix to that of the next product's, 0 if all products have the same matrix.
+    /// The elements from the first element of a matrix to that of the next product's, 0 if all products have the same matrix, or if each
+    /// lies at an address of its own.
     pub fn batch_stride(&self) -> i64 {
-        self.stride.unwrap_or(self.ld * self.extents[1 - self.contiguous])
+        let tight = if self.by_pointers { 0 } else { self.ld * self.extents[1 - self.contiguous] };
+        self.stride.unwrap_or(tight)
     }
 
     /// How many matrices there are that differ: one if all products have the same.
     pub fn different(&self) -> i64 {
-        if self.batch_stride() == 0 { self.batches.min(1) } else { self.batches }
+        if self.batch_stride() == 0 && !self.by_pointers { self.batches.min(1) } else { self.batches }
     }
 
-    /// How many elements lie between the first and the last element, both counted; of a batch, of all matrices together. It is 0 if there
-    /// are no elements.
+    /// How many elements lie between the first and the last element, both counted; of a batch, of all matrices together, but of each alone
+    /// that lies at an address of its own. It is 0 if there are no elements.
     pub fn span(&self) -> i64 {
         let [x, y] = self.extents;
         if x == 0 || y == 0 || self.batches == 0 {
@@ -92,12 +96,22 @@ impl Matrix {
         }
     }
 
-    /// Whether no two matrices have an element in common: they are apart, or the rows of each lie between those of the others.
+    /// Whether no two matrices have an element in common: they are apart, or the rows of each lie between those of the others. Of matrices at
+    /// addresses of their own that is known when these are.
     pub(super) fn is_apart(&self) -> bool {
         let (stride, row) = (self.batch_stride(), self.extents[self.contiguous]);
         let one = Matrix { batches: 1, ..*self }.span();
         let between = stride >= row && (self.batches - 1) * stride + row <= self.ld;
-        self.batches <= 1 || stride >= one || between
+        self.batches <= 1 || self.by_pointers || stride >= one || between
+    }
+
+    /// How many elements the matrix has in common with another one that lies so and begins so many elements behind it.
+    pub(super) fn common(&self, behind: u64) -> i64 {
+        let [lines, row] = [1 - self.contiguous, self.contiguous].map(|mode| self.extents[mode]);
+        let (line, within) = ((behind / self.ld as u64) as i64, (behind % self.ld as u64) as i64);
+        // A line of the other matrix has the end of one of this matrix, and the begin of the next one.
+        let [end, begin] = [(row - within).max(0), (row - (self.ld - within)).max(0)];
+        end * (lines - line).max(0) + begin * (lines - line - 1).max(0)
     }
 
     /// Checks that `len` elements hold the matrix.
@@ -119,7 +133,7 @@ impl Matrix {
         x * dx + y * dy
     }
 
-    /// The offset in elements of `(x, y, l)`, an element of the matrix of product `l`.
+    /// The offset in elements of `(x, y, l)`, an element of the matrix of product `l`; in that matrix, if it lies at an address of its own.
     pub fn offset_in(&self, x: i64, y: i64, l: i64) -> i64 {
         self.offset(x, y) + l * self.batch_stride()
     }
@@ -130,6 +144,7 @@ impl std::fmt::Display for Matrix {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let ([x, y], [dx, dy]) = (self.extents, self.strides());
         match self.batches {
+            l if self.by_pointers => write!(f, "({x},{y}):({dx},{dy}) at {l} addresses"),
             1 => write!(f, "({x},{y}):({dx},{dy})"),
             l => write!(f, "({x},{y},{l}):({dx},{dy},{})", self.batch_stride()),
         }

@@ -198,8 +198,8 @@ impl Problem {
     /// The same with C in another order, its pitch tight.
     pub fn with_order(self, order: Order) -> Problem {
         let tight = Matrix::tight(self.c.extents, usize::from(order == Order::Row));
-        let Matrix { alignment, batches, stride, .. } = self.c;
-        Problem { c: Matrix { alignment, batches, stride, ..tight }, ..self }
+        let Matrix { extents, contiguous, ld, .. } = tight;
+        Problem { c: Matrix { extents, contiguous, ld, ..self.c }, ..self }
     }
 
     /// The same with other leading strides, in elements.
@@ -254,9 +254,51 @@ impl Problem {
     pub fn batched(self, count: i64, strides: [Option<i64>; 3]) -> Result<Problem, Error> {
         check_within("batches", count, 0, MAX_BATCHES)?;
         let [a, b, c] = strides;
-        let with = |matrix: Matrix, stride| Matrix { batches: count, stride, ..matrix };
+        let with = |matrix: Matrix, stride| Matrix { batches: count, stride, by_pointers: false, ..matrix };
         let [a, b, c] = [with(self.a, a), with(self.b, b), with(self.c, c)];
         Problem { a, b, c, grouped: None, ..self }.checked_batch()
+    }
+
+    /// As many products as `count`, of which each A, B and C lies at an address of its own (`cublasGemmBatchedEx`). A launch is given the
+    /// buffers of each operand ([`Gemm::run_pointers`](super::Gemm::run_pointers)), of which several products may have the same A or B. Their
+    /// addresses are multiples of 16 bytes, or of what [`Problem::with_alignments`] says, and the pitches are those of each matrix.
+    ///
+    /// Of an epilogue's inputs, a matrix is given in the same way, and may be C; a row or a column as of a batch at strides
+    /// ([`Problem::batched`]), as are the outputs besides C.
+    ///
+    /// # Errors
+    /// [`Error::Extent`] for a count above [`MAX_BATCHES`].
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_device::{Device, Select};
+    /// use girih_kernels::gemm::{Gemms, KernelKind, Layout, Problem};
+    /// use girih_tensor::DType;
+    ///
+    /// // Two matrices of 2 x 3 times one of 3 x 2.
+    /// let problem = Problem::new(DType::F32, [2, 2, 3], Layout::Tn)?.by_pointers(2)?;
+    /// let device = Device::open(Select::Sim)?;
+    /// let (a, b) = ([device.upload(&[1f32; 6])?, device.upload(&[2f32; 6])?], device.upload(&[3f32; 6])?);
+    /// let c = [device.zeros::<f32>(4)?, device.zeros::<f32>(4)?];
+    /// let [all_a, all_b, all_c] = [device.pointers(&a)?, device.pointers([&b, &b])?, device.pointers(&c)?];
+    /// Gemms::new(&device).get(&problem, KernelKind::Simt)?.run_pointers(&all_a, &all_b, &all_c, &[])?;
+    /// assert_eq!((c[0].download()?, c[1].download()?), (vec![9.0; 4], vec![18.0; 4]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn by_pointers(self, count: i64) -> Result<Problem, Error> {
+        check_within("batches", count, 0, MAX_BATCHES)?;
+        let [a, b, c] = [self.a, self.b, self.c].map(|matrix| Matrix {
+            batches: count,
+            stride: None,
+            by_pointers: true,
+            ..matrix
+        });
+        Ok(Problem { a, b, c, grouped: None, ..self })
+    }
+
+    /// How many products there are, if their matrices lie at addresses of their own ([`Problem::by_pointers`]).
+    pub fn pointers(&self) -> Option<i64> {
+        self.c.by_pointers.then_some(self.c.batches)
     }
 
     /// As many products as groups, as a mixture of experts has them: the rows of A and C follow each other group by group, and M is how many
@@ -293,8 +335,8 @@ impl Problem {
     /// ```
     pub fn grouped(self, groups: i64, stride: Option<i64>) -> Result<Problem, Error> {
         check_within("groups", groups, 0, MAX_GROUPS)?;
-        let one = |matrix: Matrix| Matrix { batches: 1, stride: None, ..matrix };
-        let b = Matrix { batches: groups, stride, ..self.b };
+        let one = |matrix: Matrix| Matrix { batches: 1, stride: None, by_pointers: false, ..matrix };
+        let b = Matrix { batches: groups, stride, ..one(self.b) };
         Problem { a: one(self.a), b, c: one(self.c), grouped: Some(0), ..self }.checked_batch()
     }
 
@@ -312,6 +354,7 @@ impl Problem {
     pub(super) fn batch(&self) -> Batch {
         match self.grouped {
             Some(mode) => Batch::Grouped { mode },
+            None if self.c.by_pointers => Batch::Pointers,
             None if self.c.batches == 1 => Batch::Single,
             None => Batch::Strided,
         }
@@ -582,8 +625,8 @@ impl Problem {
         if self.c.major() != Major::K {
             return refused(String::from("a column-major C"), "a row-major C");
         }
-        let Matrix { alignment, batches, stride, .. } = self.c;
-        let c = Matrix { alignment, batches, stride, ..Matrix::tight([m, n / 2], 1) };
+        let Matrix { extents, contiguous, ld, .. } = Matrix::tight([m, n / 2], 1);
+        let c = Matrix { extents, contiguous, ld, ..self.c };
         Ok(Problem { c, gated: true, ..self })
     }
 

@@ -58,7 +58,8 @@ const BATCHES: i64 = 5;
 /// `poison` is what C's buffer held before the run. The elements of the buffer that are not elements of C must still hold it.
 ///
 /// # Errors
-/// [`Error::BufferTooSmall`] if a slice does not hold its matrix.
+/// [`Error::BufferTooSmall`] if a slice does not hold its matrix; [`Error::Gated`] and [`Error::Input`] for problems that other checks are for,
+/// and for matrices at addresses of their own, each of which is that of a problem of one product.
 pub fn check<T: Element, C: Element>(
     problem: &Problem,
     a: &[T],
@@ -168,6 +169,14 @@ fn compare<T: Element, C: Element>(
     c: &[C],
     poison: Option<C>,
 ) -> Result<Check, Error> {
+    if let Some(count) = problem.pointers() {
+        let accepted = "`check` of each product for `Problem::batched(1, [None; 3])`";
+        return Err(Error::Input {
+            name: "C".into(),
+            found: format!("one of {count}"),
+            accepted: accepted.into(),
+        });
+    }
     problem.a().fits("A", a.len())?;
     problem.b().fits("B", b.len())?;
     problem.c().fits("C", c.len())?;

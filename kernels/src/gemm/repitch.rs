@@ -33,7 +33,8 @@ const TURNING: f64 = 0.6e9;
 /// along K. A kernel that loads by tensor maps takes no empty operands: where K is 0, it multiplies a column of zeros.
 ///
 /// # Errors
-/// [`Error::Mixed`] for a product of mixed inputs of which an operand would have to be copied; those of [`GemmConfig::aligned`].
+/// [`Error::Mixed`] for a product of mixed inputs of which an operand would have to be copied, [`Error::Configuration`] for matrices at
+/// addresses of their own; those of [`GemmConfig::aligned`].
 ///
 /// # Examples
 /// ```
@@ -104,6 +105,14 @@ pub(super) fn copied(problem: &Problem, config: &GemmConfig) -> Result<[Option<C
             () if is_worth_it && !begin_at(LINE / element) => Some(Copying::Straddling),
             () => None,
         };
+        if problem.pointers().is_some() && reason.is_some() {
+            let (from, major) = (["A", "B"][operand as usize], config.majors()[operand as usize]);
+            return Err(Error::Configuration {
+                what: "loads",
+                found: format!("of {aligned} elements along {major:?} of {from}"),
+                accepted: format!("{matrix} at multiples of {} bytes, without a copy", matrix.alignment()),
+            });
+        }
         if is_scaled && matches!(reason, Some(Copying::Unaligned | Copying::Transposed)) {
             let name = if problem.scaled() == Some(operand) { "B" } else { "A" };
             let (layout, alignment) = (matrix.to_string(), matrix.alignment());

@@ -4,7 +4,7 @@ use girih_codegen::Operand;
 use girih_codegen::gemm::{
     Batch, BlockScales, Epilogue, GemmConfig, GemmKernel, Major, MixedInput, Pieces, Schedule, generate,
 };
-use girih_device::{Buffer, BufferArg, Device, Kernel, Launch, LaunchConfig, Pod};
+use girih_device::{Buffer, BufferArg, Device, Kernel, Launch, LaunchConfig, Pod, Pointers};
 use girih_ptx::Module;
 use girih_tensor::{DType, Element};
 use std::collections::HashMap;
@@ -13,11 +13,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::bind::{Binding, Given};
 use super::call::Call;
 use super::choose::recorded;
+use super::memory::Memory;
 use super::passes::{self, Copies, Opened};
 use super::workspace::{Shared, Workspace};
 use super::{KernelKind, Prepared, Problem, Records, choose, repitched};
 use crate::Error;
-use crate::launch::apart;
 
 /// A loaded module. It serves every problem for which its configuration is chosen.
 #[derive(Debug)]
@@ -395,7 +395,27 @@ impl Gemm {
         c: &Buffer<C>,
         given: &[(&str, Given<'_>)],
     ) -> Result<(), Error> {
-        let Some(binding) = self.bind(a, b, c, given)? else { return Ok(()) };
+        self.call([a.into(), b.into(), c.into()], given)
+    }
+
+    /// The same for matrices at addresses of their own ([`Problem::by_pointers`]): an A, a B and a C for each product. The matrices of C share
+    /// no memory with each other nor with an A or a B, but the rows of each may lie between those of others, as heads of attention do. To make
+    /// the arrays of addresses ([`Device::pointers`]) takes an allocation and a copy, so that they are made once for many calls.
+    ///
+    /// # Errors
+    /// As [`Gemm::run_with`]; [`Error::Input`] for another number of buffers than products.
+    pub fn run_pointers<A: Element + Pod, B: Element + Pod, C: Element + Pod>(
+        &self,
+        a: &Pointers<'_, A>,
+        b: &Pointers<'_, B>,
+        c: &Pointers<'_, C>,
+        given: &[(&str, Given<'_>)],
+    ) -> Result<(), Error> {
+        self.call([a.into(), b.into(), c.into()], given)
+    }
+
+    fn call(&self, matrices: [Memory<'_>; 3], given: &[(&str, Given<'_>)]) -> Result<(), Error> {
+        let Some(binding) = self.bind(matrices, given)? else { return Ok(()) };
         let (copies, generated) = (self.copies.as_deref(), &self.module.generated);
         let mut call = self.call.lock().unwrap_or_else(PoisonError::into_inner);
         let call = match &mut *call {
@@ -443,7 +463,29 @@ impl Gemm {
         c: &Buffer<C>,
         given: &[(&str, Given<'_>)],
     ) -> Result<Option<Prepared>, Error> {
-        let Some(binding) = self.bind(a, b, c, given)? else { return Ok(None) };
+        self.prepared([a.into(), b.into(), c.into()], given)
+    }
+
+    /// The same for [`Gemm::run_pointers`].
+    ///
+    /// # Errors
+    /// As [`Gemm::run_pointers`].
+    pub fn prepare_pointers<A: Element + Pod, B: Element + Pod, C: Element + Pod>(
+        &self,
+        a: &Pointers<'_, A>,
+        b: &Pointers<'_, B>,
+        c: &Pointers<'_, C>,
+        given: &[(&str, Given<'_>)],
+    ) -> Result<Option<Prepared>, Error> {
+        self.prepared([a.into(), b.into(), c.into()], given)
+    }
+
+    fn prepared(
+        &self,
+        matrices: [Memory<'_>; 3],
+        given: &[(&str, Given<'_>)],
+    ) -> Result<Option<Prepared>, Error> {
+        let Some(binding) = self.bind(matrices, given)? else { return Ok(None) };
         let (copies, product) = self.launches(&binding)?;
         let fixed = |i: usize| self.copies.as_ref().is_some_and(|copies| copies.is_fixed(i));
         Ok(Some(Prepared {
@@ -457,34 +499,14 @@ impl Gemm {
     }
 
     /// Checks the buffers, and says which stands for what; none for an empty C.
-    fn bind<'a, A: Element + Pod, B: Element + Pod, C: Element + Pod>(
+    fn bind<'a>(
         &'a self,
-        a: &'a Buffer<A>,
-        b: &'a Buffer<B>,
-        c: &'a Buffer<C>,
+        matrices: [Memory<'a>; 3],
         given: &'a [(&'a str, Given<'a>)],
     ) -> Result<Option<Binding<'a>>, Error> {
-        for (operand, buffer) in Operand::ALL.into_iter().zip([A::DTYPE, B::DTYPE, C::DTYPE]) {
-            let problem = self.problem.dtype_of(operand);
-            if buffer != problem {
-                return Err(Error::DType { problem: problem.name(), buffer: buffer.name() });
-            }
-        }
-        self.problem.a().fits("A", a.len())?;
-        self.problem.b().fits("B", b.len())?;
-        self.problem.c().fits("C", c.len())?;
-        apart("C", c, "A", a)?;
-        apart("C", c, "B", b)?;
-        for (matrix, address, needed) in [
-            ("A", a.address(), self.aligned[0]),
-            ("B", b.address(), self.aligned[1]),
-            ("C", c.address(), self.aligned[2]),
-        ] {
-            if !address.is_multiple_of(needed.max(1) as u64) {
-                return Err(Error::Address { matrix, address, needed });
-            }
-        }
-        let mut from = [BufferArg::from(a), BufferArg::from(b)];
+        let matrices = self.checked(matrices)?;
+        let [a, b, c] = &matrices;
+        let mut from = [a.arg, b.arg];
         if self.transposed {
             from.reverse();
         }
@@ -493,20 +515,49 @@ impl Gemm {
         let binding = Binding {
             problem: &self.solved,
             transposed: self.transposed,
+            config: &self.module.config,
             epilogue: &self.module.epilogue,
             from,
-            operands: [at(0), at(1), BufferArg::from(c)],
+            operands: [at(0), at(1), c.arg],
             order: self.order.as_deref(),
             workspace: self.workspace.as_deref(),
             given,
         };
-        let range = |address: u64, bytes: usize| [address, address + bytes as u64];
-        let ranges =
-            [range(a.address(), a.bytes()), range(b.address(), b.bytes()), range(c.address(), c.bytes())];
-        binding.check(&self.module.generated, ranges)?;
+        binding.check(&self.module.generated, &matrices)?;
         let [m, n, _] = self.solved.mnk();
         let empty = m == 0 || n == 0 || self.solved.products() == 0;
         Ok((!empty).then_some(binding))
+    }
+
+    /// The matrices A, B and C, if they are what the problem says, and a launch does not write what it reads, nor anything twice.
+    fn checked<'a>(&self, matrices: [Memory<'a>; 3]) -> Result<[Memory<'a>; 3], Error> {
+        let problem = &self.problem;
+        for (operand, memory) in Operand::ALL.into_iter().zip(&matrices) {
+            let dtype = problem.dtype_of(operand);
+            if memory.dtype != dtype {
+                return Err(Error::DType { problem: dtype.name(), buffer: memory.dtype.name() });
+            }
+        }
+        let own = [problem.a(), problem.b(), problem.c()];
+        for ((name, memory), matrix) in ["A", "B", "C"].into_iter().zip(&matrices).zip(&own) {
+            memory.is_as_many(name, problem.pointers())?;
+            matrix.fits(name, memory.len)?;
+        }
+        let [a, b, c] = [0, 1, 2].map(|i| matrices[i].up_to(own[i].span()));
+        for (read, bytes) in
+            [("A", c.overlap(&a)), ("B", c.overlap(&b)), ("another C", c.overlap_as(&own[2]))]
+        {
+            if bytes > 0 {
+                return Err(Error::Overlap { written: "C", read, bytes });
+            }
+        }
+        for ((matrix, memory), needed) in [("A", &a), ("B", &b), ("C", &c)].into_iter().zip(self.aligned) {
+            let odd = memory.starts().iter().find(|start| !start.is_multiple_of(needed.max(1) as u64));
+            if let Some(&address) = odd {
+                return Err(Error::Address { matrix, address, needed });
+            }
+        }
+        Ok([a, b, c])
     }
 
     /// The copies of A and B, if there are any, and the product.
@@ -589,13 +640,15 @@ fn fits(problem: &Problem, config: &GemmConfig) -> Result<(), Error> {
     if config.batch == Batch::Single && problem.batches() > 1 {
         return refuse("products", String::from("one"), format!("{}, those of a batch", problem.batches()));
     }
-    if config.batch.grouped() != problem.batch().grouped() {
-        let groups = |batch: Batch| match batch {
-            Batch::Grouped { mode: 0 } => "those of groups of rows",
-            Batch::Grouped { .. } => "those of groups of columns",
-            Batch::Single | Batch::Strided => "no groups'",
-        };
-        return refuse("products", groups(config.batch).into(), groups(problem.batch()).into());
+    let kind = |batch: Batch| match batch {
+        Batch::Grouped { mode: 0 } => "those of groups of rows",
+        Batch::Grouped { .. } => "those of groups of columns",
+        Batch::Pointers => "those of matrices at addresses of their own",
+        Batch::Single | Batch::Strided => "those of matrices at strides",
+    };
+    let [found, wanted] = [config.batch, problem.batch()].map(kind);
+    if found != wanted {
+        return refuse("products", found.into(), wanted.into());
     }
     let majors = [problem.a(), problem.b()].map(|matrix| matrix.major());
     // What `wgmma` takes along K alone is copied so, and operands of f32 may be copied to where they need not be transposed.

@@ -8,7 +8,7 @@ use girih_kernels::gemm::{Epilogue, GemmConfig, Gemms, Layout, Order, Problem};
 use girih_tensor::{DType, Element};
 use half::{bf16, f16};
 
-use super::{Data, Failure, blocks, compared, filled, mixed, multiply};
+use super::{Data, Failure, blocks, by_pointers, compared, filled, mixed, multiply};
 
 /// The configuration with another schedule, which has no other blocks in its clusters.
 pub(crate) fn scheduled(config: GemmConfig, schedule: Schedule) -> GemmConfig {
@@ -103,7 +103,7 @@ fn problems(config: &GemmConfig) -> Result<Vec<Problem>, Failure> {
         let mode = usize::from(major != config.c_major);
         match config.batch {
             Batch::Single => out.push(problem),
-            Batch::Strided => out.push(problem.batched(2, [None; 3])?),
+            Batch::Strided | Batch::Pointers => out.push(problem.batched(2, [None; 3])?),
             Batch::Grouped { mode: of } if of == mode => out.push(problem.grouped(7, None)?),
             Batch::Grouped { .. } => {}
         }
@@ -135,11 +135,12 @@ fn run<T: Element + Pod, C: Element + Pod>(
         [(problem.a(), 1), (problem.b(), 2)].map(|(m, seed)| filled::<T>(m.span() as usize, data, seed));
     let (on_a, on_b) = (device.upload(&a)?, device.upload(&b)?);
     let c = device.alloc::<C>((problem.c().span() + problem.c().ld()) as usize)?;
-    let gemm = Gemms::new(device).configured(problem, *config, &Epilogue::new())?;
+    let asked = if config.batch == Batch::Pointers { by_pointers(problem) } else { *problem };
+    let gemm = Gemms::new(device).configured(&asked, *config, &Epilogue::new())?;
     // Twice, since a launch must leave its workspace as the next one needs it.
     for _ in 0..2 {
         c.fill_bytes(0xff)?;
-        let offsets = multiply(&gemm, device, [&on_a, &on_b], &c, 7)?;
+        let offsets = multiply(&gemm, problem, device, [&on_a, &on_b], &c, 7)?;
         let found = compared(problem, offsets.as_deref(), [&a, &b], &c.download()?)?;
         if !found.passed() {
             return Err(format!("{problem:?} by {config:?}: {found:?}").into());

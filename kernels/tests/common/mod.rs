@@ -87,10 +87,14 @@ pub(crate) fn verify<T: Element + Pod, C: Element + Pod>(
     let whole: Buffer<C> = device.alloc(first + len(problem.c().span() + problem.c().ld()))?;
     let dc = whole.slice(first..)?;
     let mut last = Vec::new();
-    for kind in kinds(problem, device.limits().sm) {
+    // Products of a batch are multiplied at strides and by pointers.
+    let other = (problem.batches() != 1).then(|| by_pointers(problem));
+    let runs = [Some(*problem), other].into_iter().flatten();
+    let runs = runs.flat_map(|run| kinds(&run, device.limits().sm).into_iter().map(move |kind| (run, kind)));
+    for (run, kind) in runs {
         whole.fill_bytes(0xff)?;
-        let gemm = gemms.get(problem, kind)?;
-        let offsets = multiply(&gemm, device, [&da, &db], &dc, seed)?;
+        let gemm = gemms.get(&run, kind)?;
+        let offsets = multiply(&gemm, problem, device, [&da, &db], &dc, seed)?;
         let mut c = whole.download()?;
         let written = |x: C| x != poison() && !x.to_f64().is_nan();
         if c.drain(..first).any(written) {
@@ -105,14 +109,21 @@ pub(crate) fn verify<T: Element + Pod, C: Element + Pod>(
     Ok(last)
 }
 
-/// Runs a GEMM. Returns where the groups begin, if the problem has groups: at rows that follow from the seed.
+/// Runs a GEMM of matrices that lie as `problem` says. Returns where the groups begin, if the problem has groups: at rows that follow from
+/// the seed.
 pub(crate) fn multiply<T: Element + Pod, C: Element + Pod>(
     gemm: &Gemm,
+    problem: &Problem,
     device: &Device,
     [a, b]: [&Buffer<T>; 2],
     c: &Buffer<C>,
     seed: u64,
 ) -> Result<Option<Vec<u32>>, Failure> {
+    if gemm.problem().pointers().is_some() {
+        let (a, b, c) = (each(&problem.a(), a)?, each(&problem.b(), b)?, each(&problem.c(), c)?);
+        gemm.run_pointers(&device.pointers(&a)?, &device.pointers(&b)?, &device.pointers(&c)?, &[])?;
+        return Ok(None);
+    }
     let Some(groups) = gemm.problem().groups() else {
         gemm.run(a, b, c)?;
         return Ok(None);
@@ -120,6 +131,29 @@ pub(crate) fn multiply<T: Element + Pod, C: Element + Pod>(
     let offsets = offsets(gemm.problem().mnk()[0], groups, seed);
     gemm.run_with(a, b, c, &[("offsets", Given::from(&device.upload(&offsets)?))])?;
     Ok(Some(offsets))
+}
+
+/// The products of a batch at strides, by the addresses of their matrices.
+pub(crate) fn by_pointers(problem: &Problem) -> Problem {
+    let aligned = |matrix: Matrix, dtype: DType| {
+        let apart = if matrix.different() > 1 { matrix.batch_stride() } else { 0 };
+        let bytes = apart * i64::from(dtype.bits() / 8);
+        Some(1 << (matrix.alignment() | bytes).trailing_zeros())
+    };
+    let (input, output) = (problem.input(), problem.output());
+    let [a, b, c] = [(problem.a(), input), (problem.b(), input), (problem.c(), output)]
+        .map(|(matrix, dtype)| aligned(matrix, dtype));
+    let aligned = problem.with_alignments(a, b, c).expect("powers of two");
+    aligned.by_pointers(problem.batches()).expect("within the limits")
+}
+
+/// The matrices of a batch, which lie in one buffer.
+fn each<T: Pod>(matrix: &Matrix, buffer: &Buffer<T>) -> Result<Vec<Buffer<T>>, Failure> {
+    let [line, lines] = [matrix.contiguous(), 1 - matrix.contiguous()].map(|mode| matrix.extents()[mode]);
+    let one = if line * lines > 0 { (lines - 1) * matrix.ld() + line } else { 0 };
+    let begin = |l: i64| if one > 0 { l * matrix.batch_stride() } else { 0 };
+    let slice = |l: i64| buffer.slice(begin(l) as usize..(begin(l) + one) as usize);
+    Ok((0..matrix.batches()).map(slice).collect::<Result<_, _>>()?)
 }
 
 /// Compares C with the products, of groups that begin at `offsets`.

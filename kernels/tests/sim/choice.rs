@@ -176,9 +176,9 @@ fn what_can_be_chosen_is_the_list() -> Result<(), Failure> {
             let single = problem.with_output(output)?;
             let by_column = single.with_order(Order::Column);
             let grouped = [single, by_column].map(|problem| problem.grouped(8, Some(0)));
-            // Those of warpgroups are visited for themselves.
+            // Those of warpgroups are visited for themselves, and have no tensor maps of several addresses.
             let by_warpgroups = kind == KernelKind::Sm90 && problem.dtype() != DType::F64;
-            let grouped = grouped.into_iter().filter(|_| !by_warpgroups);
+            let grouped = grouped.into_iter().chain([single.by_pointers(3)]).filter(|_| !by_warpgroups);
             let several = [Ok(single), single.batched(2, [Some(0), Some(0), None])];
             for problem in several.into_iter().chain(grouped) {
                 let problem = problem?;

@@ -162,7 +162,7 @@ fn groups_are_refused_with_what_would_be_accepted() -> Result<(), Failure> {
         Gemms::new(&device).configured(&grouped, config, &Epilogue::new()).expect_err("another kernel");
     assert_eq!(
         told.to_string(),
-        "the configuration's products are no groups': the problem takes those of groups of rows"
+        "the configuration's products are those of matrices at strides: the problem takes those of groups of rows"
     );
     let sums = Epilogue::new().reduce(Output::row("sums", Reduction::Sum));
     let halves = Problem::new(DType::Bf16, [4, 8, 8], Layout::Tn)?.grouped(2, None)?;

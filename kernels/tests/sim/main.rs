@@ -15,6 +15,7 @@ mod invariant;
 mod judge;
 mod mixed;
 mod plans;
+mod pointers;
 mod ragged;
 mod records;
 mod reductions;

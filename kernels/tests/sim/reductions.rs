@@ -127,7 +127,7 @@ fn what_is_given_must_fit_the_outputs() -> Result<(), Failure> {
     for (buffer, text) in [
         (Given::from(&short), "`sums`: 11 elements, but accepted are: 12 elements or more"),
         (Given::from(&halves), "`sums`: a buffer of bf16, but accepted are: sum to row(sums: f32)"),
-        (Given::from(1.0), "`sums`: a number, but accepted are"),
+        (Given::from(1.0), "`sums`: a number of f32 or f64, but accepted are"),
         (Given::pitched(&sums, 12), "`sums`: a pitch"),
         (
             Given::from(&bias),

@@ -137,7 +137,7 @@ impl Reducing {
         let out = b.pointer(name, bytes);
         let partials = b.pointer(&format!("partials_{name}"), LINE);
         let arrivals = b.pointer(&format!("arrivals_{name}"), SEMAPHORE);
-        let stride = (config.batch == Batch::Strided).then(|| {
+        let stride = matches!(config.batch, Batch::Strided | Batch::Pointers).then(|| {
             params.push(Param::OutputBatchStride(name.clone()));
             b.wide_number(&output.batch_stride_name(), MAX_STRIDE, 1)
         });

@@ -268,7 +268,7 @@ impl Staged {
                 copy(b, with, &one.partition_s(&place)?, &one.partition_d(&target)?) // (Box,1,RestN,1)
             }
             Out::Threads(threads, c) => {
-                let target = c.at(tile).local_tile(&shape_tiler(&extents)?, &at)?; // (64,EpiN)
+                let target = c.at(b, tile)?.local_tile(&shape_tiler(&extents)?, &at)?; // (64,EpiN)
                 self.by_lines(b, &threads.get_slice(&thread)?, threads, &place, &target)
             }
         }

@@ -5,21 +5,20 @@ use girih_device::Arg;
 
 use super::{Binding, Given};
 use crate::Error;
-use crate::launch::overlap;
+use crate::gemm::memory::Memory;
 
 impl Binding<'_> {
-    /// Checks that each output is given, as it is declared, in memory that nothing else of the launch uses: `matrices` are the addresses
-    /// of A, B and C.
-    pub(super) fn check_outputs(&self, kernel: &GemmKernel, matrices: [[u64; 2]; 3]) -> Result<(), Error> {
+    /// Checks that each output is given, as it is declared, in memory that nothing else of the launch uses: `matrices` are A, B and
+    /// C.
+    pub(super) fn check_outputs(&self, kernel: &GemmKernel, matrices: &[Memory<'_>; 3]) -> Result<(), Error> {
         for output in &kernel.outputs {
-            let given = self.given_output(output)?;
-            let own = given.memory.map_or([0; 2], |(_, bytes)| bytes);
+            let Some(own) = self.given_output(output)?.memory() else { continue };
             let others = self.given.iter().filter(|(name, _)| *name != output.name);
             let others =
-                others.filter_map(|(_, given)| Some(("an input or another output", given.memory?.1)));
-            for (read, bytes) in ["A", "B", "C"].into_iter().zip(matrices).chain(others) {
-                if overlap(own, bytes) > 0 {
-                    let bytes = overlap(own, bytes);
+                others.filter_map(|(_, given)| Some(("an input or another output", given.memory()?)));
+            for (read, memory) in ["A", "B", "C"].into_iter().zip(matrices).chain(others) {
+                let bytes = own.overlap(memory);
+                if bytes > 0 {
                     return Err(Error::Overlap { written: "an output of the epilogue", read, bytes });
                 }
             }
@@ -42,11 +41,9 @@ impl Binding<'_> {
             InputKind::Column => rows,
             InputKind::Scalar | InputKind::Matrix => 1,
         };
-        let Some((len, _)) = given.memory.filter(|_| given.dtype == output.dtype) else {
-            let found =
-                given.memory.map_or(String::from("a number"), |_| format!("a buffer of {}", given.dtype));
-            return refuse(found, output.to_string());
-        };
+        let buffer =
+            given.memory().filter(|memory| memory.dtype == output.dtype && memory.pointers.is_none());
+        let Some(Memory { len, .. }) = buffer else { return refuse(given.found(), output.to_string()) };
         if given.pitch.is_some() {
             return refuse(String::from("a pitch"), String::from("no pitch, which only a matrix has"));
         }
@@ -57,7 +54,7 @@ impl Binding<'_> {
             return refuse(format!("a stride of {}", given.stride), accepted);
         }
         let needed = values + (products - 1).max(0) * given.stride;
-        if (len as i64) < needed {
+        if (*len as i64) < needed {
             return refuse(format!("{len} elements"), format!("{needed} elements or more"));
         }
         Ok(given)
@@ -66,7 +63,8 @@ impl Binding<'_> {
     /// The address of an output, by its name.
     pub(super) fn output(&self, kernel: &GemmKernel, name: &str) -> Result<Option<Arg<'_>>, Error> {
         let output = kernel.outputs.iter().find(|output| output.name == name);
-        output.map(|output| Ok(self.given_output(output)?.arg)).transpose()
+        let buffer = |output| Ok(self.given_output(output)?.memory().map(|memory| Arg::Buffer(memory.arg)));
+        output.map_or(Ok(None), buffer)
     }
 
     /// The distance of the outputs of a batch, by the name.

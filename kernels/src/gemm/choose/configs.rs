@@ -43,8 +43,8 @@ pub(super) const fn stores_of_groups(output: DType) -> [i64; 3] {
 pub(super) const MAJORS: [Major; 2] = [Major::K, Major::Mn];
 
 /// The products that kernels compute.
-const BATCHES: [Batch; 4] =
-    [Batch::Single, Batch::Strided, Batch::Grouped { mode: 0 }, Batch::Grouped { mode: 1 }];
+const BATCHES: [Batch; 5] =
+    [Batch::Single, Batch::Strided, Batch::Pointers, Batch::Grouped { mode: 0 }, Batch::Grouped { mode: 1 }];
 
 /// A dtype that tensor cores multiply.
 pub(super) struct Input {
@@ -207,6 +207,8 @@ fn warp_specialized(input: &'static Input, batch: Batch) -> impl Iterator<Item =
         let stores = move |output| -> Vec<Option<i64>> {
             match batch {
                 Batch::Grouped { .. } => stores_of_groups(output).map(Some).to_vec(),
+                // A tensor map has one address.
+                Batch::Pointers => Vec::new(),
                 Batch::Single | Batch::Strided => [None].into_iter().chain(STORES_SM90.map(Some)).collect(),
             }
         };
@@ -371,7 +373,7 @@ impl MultistageFacts {
     fn takes(&self, batch: Batch) -> bool {
         let single = |source: Source| source.major == Major::K || source.vector == 1;
         match batch {
-            Batch::Single | Batch::Strided => true,
+            Batch::Single | Batch::Strided | Batch::Pointers => true,
             Batch::Grouped { mode: 0 } => single(self.a),
             Batch::Grouped { .. } => single(self.b) && self.store == 1,
         }

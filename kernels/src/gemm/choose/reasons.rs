@@ -62,6 +62,13 @@ pub fn reasons(
             format!("the kernel's C has contiguous {of}: it computes the transpose, of B and A"),
         ));
     }
+    if let Some(count) = problem.pointers() {
+        let [a, b, c] = [problem.a(), problem.b(), problem.c()].map(|matrix| matrix.alignment());
+        reasons.push((
+            "addresses",
+            format!("those of {count} products stand in memory, where a block finds its tile's; A, B and C begin at multiples of {a}, {b} and {c} bytes"),
+        ));
+    }
     reasons.push(("schedule", schedule(&config)));
     reasons.push(("store", store(&config)));
     reasons.extend(copies(problem, &config)?);
@@ -83,6 +90,9 @@ fn family(problem: &Problem, kind: KernelKind) -> String {
             () if tensor(problem).is_some_and(|input| input.of_warps().is_some()) => {
                 format!("sm80: warps multiply {dtype} on the tensor cores of every GPU from sm_80 on")
             }
+            () if problem.pointers().is_some() => format!(
+                "sm80: warps multiply {dtype} from any addresses; wgmma would take tensor maps, which have one address each"
+            ),
             () if by_warpgroups(problem) => {
                 format!("sm80: warps multiply {dtype} on every GPU from sm_80 on; sm90 is faster on sm_90")
             }
