@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use float8::{F8E4M3, F8E5M2};
 use girih_device::{Kind, Pod};
-use girih_kernels::gemm::{Gemms, Given, KernelKind, Order, check, check_groups};
+use girih_kernels::gemm::{Gemm, Gemms, Given, KernelKind, Matrix, Order, Problem, check, check_groups};
 use girih_tensor::{DType, Element};
 use half::{bf16, f16};
 
@@ -20,7 +20,7 @@ pub(crate) use data::random;
 use crate::CommandResult;
 use crate::npy::{self, Npy};
 use crate::output::Output;
-use crate::run::{self, Session};
+use crate::run::{self, Session, Timing};
 use data::Source;
 use report::Report;
 
@@ -110,24 +110,29 @@ fn multiply<T: Element + Pod, C: Element + Pod>(
     output: Option<Output>,
 ) -> Result<Report, Box<dyn std::error::Error>> {
     let (problem, device) = (&chosen.problem, &session.device);
-    session.fits(args::bytes(problem))?;
+    // On the host, the matrices of a batch follow each other in any case.
+    let laid = problem.pointers().map_or(Ok(*problem), |count| problem.batched(count, [None; 3]))?;
+    session.fits(args::bytes(&laid))?;
     let kind = chosen.kind.unwrap_or_else(|| KernelKind::for_problem(problem, device.limits().sm));
     let gemm = gemms.get(problem, kind)?;
     let launch = gemm.launch_config()?;
     let origin = source.origin();
     let offsets = problem.groups().map(|groups| data::offsets(source.seed(), problem.mnk()[0], groups));
-    let [a, b] = source.operands::<T>(problem)?;
-    let (on_a, on_b) = (device.upload(&a)?, device.upload(&b)?);
-    let on_c = device.alloc::<C>(problem.c().span() as usize)?;
-    on_c.fill_bytes(POISON)?;
-    let on_offsets = offsets.as_deref().map(|offsets| device.upload(offsets)).transpose()?;
-    let given: Vec<_> = on_offsets.iter().map(|offsets| ("offsets", Given::from(offsets))).collect();
-    let time = session.time(|| gemm.run_with(&on_a, &on_b, &on_c, &given))?;
-    let c = on_c.download()?;
+    let [a, b] = source.operands::<T>(&laid)?;
+    let (time, c) = if problem.pointers().is_some() {
+        by_pointers(session, &gemm, &laid, [&a, &b])?
+    } else {
+        let (on_a, on_b) = (device.upload(&a)?, device.upload(&b)?);
+        let on_c = device.alloc::<C>(problem.c().span() as usize)?;
+        on_c.fill_bytes(POISON)?;
+        let on_offsets = offsets.as_deref().map(|offsets| device.upload(offsets)).transpose()?;
+        let given: Vec<_> = on_offsets.iter().map(|offsets| ("offsets", Given::from(offsets))).collect();
+        (session.time(|| gemm.run_with(&on_a, &on_b, &on_c, &given))?, on_c.download()?)
+    };
     let poison = C::from_f64(if C::DTYPE.is_float() { f64::NAN } else { -1.0 });
     let found = match &offsets {
         Some(offsets) => check_groups(problem, offsets, [&a, &b], &c, Some(poison))?,
-        None => check(problem, &a, &b, &c, Some(poison))?,
+        None => check(&laid, &a, &b, &c, Some(poison))?,
     };
     let output = output.filter(|_| found.passed());
     if let Some(output) = &output {
@@ -151,4 +156,28 @@ fn multiply<T: Element + Pod, C: Element + Pod>(
         output: output.map(|output| output.path().display().to_string()),
         passed: found.passed(),
     })
+}
+
+/// Runs a GEMM with a buffer for each matrix of a batch, which lie on the host as those of `laid` do. Returns the time, and C on the host.
+fn by_pointers<T: Element + Pod, C: Element + Pod>(
+    session: &Session,
+    gemm: &Gemm,
+    laid: &Problem,
+    [a, b]: [&[T]; 2],
+) -> Result<(Timing, Vec<C>), Box<dyn std::error::Error>> {
+    let device = &session.device;
+    let each = |matrix: &Matrix, all: &[T]| {
+        let begin = |l: i64| ((l * matrix.batch_stride()) as usize).min(all.len());
+        (0..matrix.batches())
+            .map(|l| device.upload(&all[begin(l)..begin(l + 1)]))
+            .collect::<Result<Vec<_>, _>>()
+    };
+    let (on_a, on_b) = (each(&laid.a(), a)?, each(&laid.b(), b)?);
+    let own = |_| device.alloc::<C>(laid.c().batch_stride() as usize);
+    let on_c = (0..laid.batches()).map(own).collect::<Result<Vec<_>, _>>()?;
+    on_c.iter().try_for_each(|c| c.fill_bytes(POISON))?;
+    let (of_a, of_b, of_c) = (device.pointers(&on_a)?, device.pointers(&on_b)?, device.pointers(&on_c)?);
+    let time = session.time(|| gemm.run_pointers(&of_a, &of_b, &of_c, &[]))?;
+    let c = on_c.iter().map(|c| c.download()).collect::<Result<Vec<_>, _>>()?;
+    Ok((time, c.concat()))
 }

@@ -79,6 +79,9 @@ pub(crate) struct ProblemArgs {
     /// How many such products: those of a batch, with random matrices
     #[arg(long, value_name = "L", group = "products", allow_negative_numbers = true)]
     batch: Option<i64>,
+    /// Let each matrix of the batch lie in memory of its own: kernels find all of them by arrays of addresses
+    #[arg(long, requires = "batch", conflicts_with_all = ["stride_a", "stride_b", "stride_c"])]
+    pointers: bool,
     /// How many groups the rows of A and C belong to, of random sizes, each with a random B of its own: the products of a mixture of experts
     #[arg(long, value_name = "G", group = "products", allow_negative_numbers = true)]
     groups: Option<i64>,
@@ -158,6 +161,7 @@ impl ProblemArgs {
         let problem = self.out.map_or(Ok(problem), |out| problem.with_output(out))?;
         let problem = problem.with_order(self.order).with_pitches(self.lda, self.ldb, self.ldc)?;
         let problem = match (self.batch, self.groups) {
+            (Some(count), _) if self.pointers => problem.by_pointers(count)?,
             (Some(count), _) => problem.batched(count, [self.stride_a, self.stride_b, self.stride_c])?,
             (None, Some(groups)) => problem.grouped(groups, self.stride_b)?,
             (None, None) => problem,

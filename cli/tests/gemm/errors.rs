@@ -127,6 +127,11 @@ fn names() {
         ("gemm --b b.npy -o c.npy", "not provided:\n  --a <A.npy>"),
         ("gemm --stride-a 64", "not provided:\n  --batch <L>"),
         ("gemm --stride-b 64", "not provided:\n  <--batch <L>|--groups <G>>"),
+        ("gemm --pointers", "not provided:\n  --batch <L>"),
+        (
+            "gemm --batch 2 --pointers --stride-b 0",
+            "'--pointers' cannot be used with '--stride-b <STRIDE_B>'",
+        ),
         ("gemm --batch 2 --groups 2", "'--batch <L>' cannot be used with '--groups <G>'"),
         ("gemm --batch 2 -o c.npy", "'--batch <L>' cannot be used with '--output <C.npy>'"),
         ("gemm --batch 2 --a a.npy --b b.npy", "'--batch <L>' cannot be used with '--a <A.npy>'"),

@@ -233,3 +233,24 @@ fn products_of_a_batch_are_checked_and_reported() {
     let ptx = succeeds(folder.path(), "emit gemm --batch 2 --kernel sm90");
     assert!(ptx.contains("ceil(M/128) * ceil(N/64) * L blocks"), "{ptx}");
 }
+
+/// Each matrix in a buffer of its own, also where it has no elements.
+#[test]
+fn products_by_pointers_are_checked_and_reported() {
+    let folder = folder();
+    for (arguments, kernel, elements) in [
+        ("--m 40 --n 24 --k 17 --ldc 27", "sm80", 3 * 40 * 24),
+        ("--m 40 --n 24 --k 0 --dtype f32 --order column", "simt", 3 * 40 * 24),
+        ("--m 0 --n 24 --k 8 --dtype f64", "sm90", 0),
+    ] {
+        let report = json(folder.path(), &format!("gemm --batch 3 --pointers {arguments} --json"));
+        let problem = &report["problem"];
+        assert_eq!((&report["passed"], &problem["batch"]), (&true.into(), &3.into()), "{report}");
+        assert_eq!((&problem["kernel"], &report["check"]["compared"]), (&kernel.into(), &elements.into()));
+        assert!(problem["c"]["layout"].as_str().is_some_and(|c| c.ends_with(" at 3 addresses")), "{report}");
+    }
+    let why = succeeds(folder.path(), "explain gemm --batch 64 --pointers");
+    assert!(why.contains("those of 64 products stand in memory"), "{why}");
+    let ptx = succeeds(folder.path(), "emit gemm --batch 2 --pointers");
+    assert!(ptx.contains("ld.global.u64") && ptx.contains(" * L blocks"), "{ptx}");
+}
