@@ -4,6 +4,8 @@ mod bind;
 mod call;
 mod candidates;
 pub mod choose;
+mod fits;
+mod loading;
 mod matrix;
 mod memory;
 mod passes;
@@ -21,10 +23,11 @@ pub use choose::{KernelKind, choose};
 pub use girih_codegen::gemm::{
     Activation, BlockScales, Element, Epilogue, GemmConfig, Input, InputKind, MixedInput, Output, Reduction,
 };
+pub use loading::{Gemms, kernels};
 pub use matrix::Matrix;
 pub use prepared::Prepared;
 pub use problem::{INPUTS, Layout, Order, Problem};
 pub use records::{Record, Records};
 pub use reference::{Check, check, check_gated, check_groups, dequantized};
 pub use repitch::{passes, repitched};
-pub use run::{Gemm, Gemms, kernels};
+pub use run::Gemm;
