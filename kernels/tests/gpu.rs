@@ -282,7 +282,7 @@ fn teams_take_turns() -> Result<(), Failure> {
     if device.limits().sm != 90 {
         return Ok(());
     }
-    let [square, odd] = [[2100, 1504, 200], [1999, 2008, 72]];
+    let [square, odd] = [[2100, 1504, 104], [1999, 2008, 72]];
     let all = [DType::Bf16, DType::F16, DType::Tf32, DType::E4m3, DType::S8].map(|dtype| (dtype, square));
     let mut problems = Vec::new();
     for (dtype, mnk) in all.into_iter().chain([(DType::Bf16, odd)]) {
@@ -290,10 +290,13 @@ fn teams_take_turns() -> Result<(), Failure> {
     }
     problems.push(batch(Problem::new(DType::Bf16, [512, 512, 512], Layout::Tn)?, 64, [0, 0, 0]));
     each(problems, |problem| {
-        assert!(common::teams::verify(&device, &problem, 256, 61)? > 0, "{problem:?}");
+        assert!(common::teams::verify(&device, &problem, 256, 97)? > 0, "{problem:?}");
         Ok(())
     })?;
-    common::teams::verify_epilogues(&device, &Problem::new(DType::Bf16, [2100, 1504, 72], Layout::Tn)?, 256)
+    let problem = Problem::new(DType::Bf16, [2100, 1504, 72], Layout::Tn)?;
+    each(0..common::fused::epilogues().len(), |number| {
+        common::teams::verify_epilogue(&device, &problem, 256, number)
+    })
 }
 
 #[test]

@@ -115,6 +115,9 @@ pub fn configurations(problem: &Problem, multiprocessors: u32) -> Vec<GemmConfig
     if problem.dtype() == DType::F32 {
         return of_f32(problem).collect();
     }
+    if problem.mixed_input().is_some() {
+        return mixed_candidates(problem);
+    }
     let both = |(config, _)| [false, true].map(|programmatic| GemmConfig { programmatic, ..config });
     timed(problem, multiprocessors).into_iter().flat_map(both).collect()
 }

@@ -1,11 +1,11 @@
 //! Products with weights of 8 bits and scales, judged against the dequantised weights.
 
 use float8::{F8E4M3, F8E5M2};
-use girih_codegen::Operand;
+use girih_codegen::{Operand, gemm::Schedule};
 use girih_device::{Device, Pod};
 use girih_kernels::gemm::{
-    Epilogue, GemmConfig, Gemms, Given, KernelKind, Layout, MixedInput, Order, Problem, check, choose,
-    dequantized,
+    Epilogue, GemmConfig, Gemms, Given, KernelKind, Layout, MixedInput, Order, Problem, candidates, check,
+    choose, dequantized,
 };
 use girih_tensor::{DType, Element};
 use half::{bf16, f16};
@@ -43,6 +43,17 @@ pub(crate) fn verify(device: &Device, problem: &Problem, config: Option<&GemmCon
         Some((DType::E4m3, DType::Bf16)) => outputs::<F8E4M3, bf16>(device, problem, config),
         other => Err(format!("{other:?}").into()),
     }
+}
+
+/// Runs what a tuner measures of blocks that share out the tiles of weights along K evenly, and says how many configurations these are.
+pub(crate) fn verify_streams(device: &Device, problem: &Problem) -> Result<usize, Failure> {
+    let streams = |config: &GemmConfig| matches!(config.schedule, Schedule::StreamK { .. });
+    let all: Vec<GemmConfig> =
+        candidates(problem, device.limits().multiprocessors, 1000).into_iter().filter(streams).collect();
+    for config in &all {
+        verify(device, problem, Some(config)).map_err(|e| format!("{problem:?}: {config:?}: {e}"))?;
+    }
+    Ok(all.len())
 }
 
 fn outputs<W: Element + Pod, S: Element + Pod>(

@@ -30,13 +30,15 @@ pub(crate) fn verify(
     Ok(some.len())
 }
 
-/// Runs the likeliest of them with every epilogue.
-pub(crate) fn verify_epilogues(device: &Device, problem: &Problem, columns: i64) -> Result<(), Failure> {
+/// Runs the likeliest of them with one of [`fused::epilogues`].
+pub(crate) fn verify_epilogue(
+    device: &Device,
+    problem: &Problem,
+    columns: i64,
+    number: usize,
+) -> Result<(), Failure> {
     let config = *all(device, problem, columns).first().ok_or("no configuration of teams")?;
-    let gemms = Gemms::new(device);
-    for (epilogue, expected) in fused::epilogues() {
-        fused::verify::<bf16>(&gemms, device, problem, config, &epilogue, expected)
-            .map_err(|error| format!("{problem:?} by {}, {epilogue:?}: {error}", described(&config)))?;
-    }
-    Ok(())
+    let (epilogue, expected) = &fused::epilogues()[number];
+    fused::verify::<bf16>(&Gemms::new(device), device, problem, config, epilogue, *expected)
+        .map_err(|error| format!("{problem:?} by {}, {epilogue:?}: {error}", described(&config)).into())
 }

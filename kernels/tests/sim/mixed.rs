@@ -38,6 +38,17 @@ fn every_tile() -> Result<(), Failure> {
 }
 
 #[test]
+fn blocks_share_out_weights_evenly() -> Result<(), Failure> {
+    let device = checked();
+    for (mnk, step) in [([60, 1100, 1100], 7), ([20, 340, 390], 5)] {
+        for problem in mixed::variants(mnk)?.into_iter().step_by(step) {
+            assert!(mixed::verify_streams(&device, &problem)? > 0, "{problem:?}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
 fn weights_are_rows_of_tiles() -> Result<(), Failure> {
     let few =
         [(1, 16), (16, 16), (17, 32), (64, 64), (100, 64)].map(|(m, columns)| ([m, 28672], [256, columns]));

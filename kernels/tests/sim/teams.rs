@@ -4,7 +4,7 @@ use girih_kernels::gemm::{Layout, Problem};
 use girih_tensor::DType;
 
 use crate::checked;
-use crate::common::{Failure, teams};
+use crate::common::{Failure, fused, teams};
 
 /// The most columns of a tile: with small tiles, a small problem has several for each block.
 const COLUMNS: i64 = 64;
@@ -30,5 +30,7 @@ fn teams_multiply() -> Result<(), Failure> {
 #[test]
 fn teams_have_epilogues() -> Result<(), Failure> {
     let problem = Problem::new(DType::Bf16, [1100, 264, 72], Layout::Tn)?;
-    teams::verify_epilogues(&checked(), &problem, COLUMNS)
+    let device = checked();
+    (0..fused::epilogues().len())
+        .try_for_each(|number| teams::verify_epilogue(&device, &problem, COLUMNS, number))
 }

@@ -133,7 +133,8 @@ pub(in crate::gemm) fn candidates(problem: &Problem) -> Vec<GemmConfig> {
                 out.extend(configs.flat_map(|config| {
                     let raster = GemmConfig { schedule: Schedule::Raster { group: 8 }, ..config };
                     let late = GemmConfig { programmatic: !config.programmatic, ..config };
-                    [config, late, raster]
+                    let stream = GemmConfig { schedule: Schedule::StreamK { alternate: true }, ..config };
+                    [config, late, raster, stream]
                 }));
             }
         }

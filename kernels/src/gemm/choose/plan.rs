@@ -280,7 +280,9 @@ impl WarpSpecializedFacts {
         let room =
             |(store, bytes): (Store, i64)| (store, ((MAX_SHARED - others - bytes) / stage).min(MOST_STAGES));
         let [whole, rows, part] = self.stores().map(room);
-        [whole, rows].into_iter().find(|(_, stages)| *stages >= LEAST_STAGES).unwrap_or(part)
+        // A fourth stage is worth more than a store of all rows at once: 99 us instead of 115 us for 256 x 28672 x 4096.
+        let either = if whole.1 <= LEAST_STAGES && rows.1 > whole.1 { rows } else { whole };
+        if either.1 >= LEAST_STAGES { either } else { part }
     }
 
     /// Bytes of a tile along K. Blocks with scales are no longer.
