@@ -127,7 +127,7 @@ fn product<T: Pod>(
         Param::Order => Some(Arg::from(order)),
         Param::Tiles => number(order.len() as i64 / 2),
         Param::Pieces | Param::Workspace | Param::Semaphores => None,
-        Param::Input(_) | Param::InputPitch(_) | Param::Scales(_) => None,
+        Param::Input(_) | Param::InputPitch(_) | Param::InputMap(_) | Param::Scales(_) => None,
         Param::TilesOfBatch | Param::BatchStride(_) | Param::LastOfBatch(_) | Param::InputBatchStride(_) => {
             None
         }

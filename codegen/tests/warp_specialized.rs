@@ -189,6 +189,10 @@ pub(crate) fn run(
             Param::Pieces => addresses(&[pieces]),
             Param::Input(name) => addresses(&[place(name)]),
             Param::InputPitch(_) => sizes(&[pitches[2]]),
+            Param::InputMap(name) => {
+                let map = kernel.map_of_input(mnk, pitches[2]).unwrap().unwrap();
+                vec![map.at(place(name)).unwrap().to_bytes().to_vec()]
+            }
             Param::TilesOfBatch
             | Param::Pointers(_)
             | Param::BatchStride(_)
@@ -567,7 +571,11 @@ fn pieces_of_epilogues_cover_the_tile() {
 
 /// The kernel is reported when any one of its waits, arrivals, barriers and fences is missing.
 pub(crate) fn needs_every_part(config: &GemmConfig, mnk: [i64; 3], parts: usize) {
-    let kernel = generate(config, &Epilogue::new()).unwrap();
+    needs_every_part_with(config, &Epilogue::new(), mnk, parts);
+}
+
+pub(crate) fn needs_every_part_with(config: &GemmConfig, epilogue: &Epilogue, mnk: [i64; 3], parts: usize) {
+    let kernel = generate(config, epilogue).unwrap();
     let mut kept = Vec::new();
     let mut removed = 0;
     for index in 0.. {

@@ -106,6 +106,7 @@ fn calls_of_one_gemm() -> Result<(), Failure> {
     calls::refusals_leave_nothing(&device)?;
     calls::threads_share_a_gemm(&device)?;
     calls::inputs_may_change(&device)?;
+    calls::inputs_that_are_read_ahead_may_change(&device)?;
     calls::gemms_share_a_workspace(&device)?;
     calls::graphs_keep_their_buffers(&device)
 }

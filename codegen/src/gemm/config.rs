@@ -4,10 +4,10 @@ use girih_layout::Lay;
 use girih_tensor::DType;
 
 use super::{Batch, BlockScales, Epilogue, Mainloop, MixedInput, Schedule, WarpSpecialized, epilogue};
-use crate::Error;
 use crate::atom::{Major, MmaAtom, MmaKind};
 use crate::engine::element_bytes;
 use crate::tiled::mma::{Operand, TiledMma};
+use crate::{Error, Pipeline};
 
 /// A GEMM kernel's configuration and facts. A kernel serves every size and every pitch that its facts allow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -253,7 +253,8 @@ impl GemmConfig {
     }
 
     /// Checks that the configuration can be built with `epilogue`: it does what [`GemmConfig::check`] does, and checks that the stages of a
-    /// warp-specialised mainloop leave shared memory for what the epilogue reduces, which a single team of warpgroups does.
+    /// warp-specialised mainloop leave shared memory for what the epilogue reduces, which a single team of warpgroups does, and for the
+    /// barriers of what it reads ahead.
     ///
     /// # Errors
     /// Those of [`GemmConfig::check`].
@@ -279,8 +280,8 @@ impl GemmConfig {
         let stored = match self.store {
             Store::Direct { .. } if cluster > 1 => m * n * element_bytes("atom", self.atom().c_type)?,
             Store::Direct { .. } => 0,
-            Store::Tma { tile, stages } => stages * epilogue::shared_bytes(self.c_type, tile)?,
-            Store::Coalesced { tile, .. } => epilogue::shared_bytes(self.c_type, tile)?,
+            Store::Tma { tile, stages } => parts.teams * stages * epilogue::shared_bytes(self.c_type, tile)?,
+            Store::Coalesced { tile, .. } => parts.teams * epilogue::shared_bytes(self.c_type, tile)?,
         };
         // All warps have values of the same columns, and each has its own rows.
         let warps = 4 * parts.consumers()?;
@@ -292,7 +293,13 @@ impl GemmConfig {
             };
             Ok::<_, Error>(most.max(values * element_bytes("output of an epilogue", output.dtype)?))
         })?;
-        parts.check_shared(self.tile, stored + reduced + self.batch.shared_bytes())
+        let barriers = match (self.store, epilogue.ahead(self)?) {
+            (Store::Tma { stages, .. }, Some(_)) => {
+                Pipeline::barrier_bytes(stages * parts.consumers_of_all()?)
+            }
+            _ => 0,
+        };
+        parts.check_shared(self.tile, stored + reduced + barriers + self.batch.shared_bytes())
     }
 
     /// A number of elements that divides where tiles of groups along a mode of C begin: tensor copies begin at multiples of 16 bytes along the

@@ -2,12 +2,13 @@
 
 use girih_ptx::Special;
 
-use super::epilogue::{self, Out, Rows, Staged};
+use super::epilogue::{self, Carrier, Out, Rows, Staged};
 use super::interface::Interface;
 use super::mainloop::{ROWS, WARPGROUP};
 use super::schedule::Team;
 use super::{Feed, Multistage, Schedule, Store, WarpSpecialized};
 use crate::Error;
+use crate::atom::Transfer;
 use crate::builder::{Builder, Cond};
 use crate::error::narrow;
 use crate::tiled::mma::Operand;
@@ -95,7 +96,7 @@ pub(super) fn warp_specialized(
     let staged = match config.store {
         Store::Tma { tile, stages } => {
             let rows = Rows::new(config, parts, tile, stages)?;
-            let copy = rows.tma_copy(&interface.layout_of_map(Operand::C)?)?;
+            let copy = rows.tma_copy(Transfer::Store, &interface.layout_of_map(Operand::C)?)?;
             interface.keep(Operand::C, &copy);
             Some((rows, Out::Tensor(copy, interface.map(Operand::C)?.clone())))
         }
@@ -109,7 +110,17 @@ pub(super) fn warp_specialized(
     let staged = match staged {
         Some((rows, out)) => {
             description.extend(rows.describe(&out));
-            Some(Staged::new(b, rows, out)?)
+            let mapped = interface.ahead().cloned();
+            let ahead = match &mapped {
+                Some(mapped) => {
+                    let copy = rows.tma_copy(Transfer::Load, &mapped.layout)?;
+                    description.push(("input of C's shape: global to shared", copy.copy().atom.to_string()));
+                    interface.keep_ahead(&copy);
+                    Some((mapped, copy))
+                }
+                None => None,
+            };
+            Some(Staged::new(b, rows, out, ahead)?)
         }
         None => None,
     };
@@ -117,7 +128,8 @@ pub(super) fn warp_specialized(
     interface.prepare_walk(b)?;
     let interface = &*interface;
     let alternates = matches!(config.schedule, Schedule::Persistent { alternate: true });
-    mainloop.emit(
+    staged.iter().try_for_each(|staged| staged.init(b))?;
+    mainloop.emit_beside(
         b,
         stages,
         feeds,
@@ -132,8 +144,16 @@ pub(super) fn warp_specialized(
                 producer.load_behind(b, origins, [&at_a, &at_b], k_tiles, &tile.backwards)
             })
         },
+        |b, thread| {
+            let Some(staged) = &staged else { return Ok(()) };
+            Carrier::run(b, staged, thread, |b, carrier| {
+                b.wait_on_dependent_grids();
+                interface.for_each_tile(b, &Cond::Always, false, |b, tile| carrier.carry(b, &tile.place))
+            })
+        },
         |b, consumer| {
             b.wait_on_dependent_grids();
+            let turns = staged.as_ref().and_then(|staged| staged.turns(b, consumer));
             // Threads that have to know the tile wait for it: all threads, where they read or write what depends on the tile.
             let one_stores = staged.as_ref().is_some_and(|staged| !staged.by_threads());
             let knows = !one_stores || interface.epilogue_reads_tiles() || parts.block_scales.is_some();
@@ -160,7 +180,9 @@ pub(super) fn warp_specialized(
                     tile.store_sums(b, &team, sums, share, |b, sums, place| {
                         let epilogue = interface.epilogue_at(b, &sums.thread, place)?;
                         match &staged {
-                            Some(staged) => staged.store(b, consumer, &epilogue, sums, place)?,
+                            Some(staged) => {
+                                staged.store(b, consumer, turns.as_ref(), &epilogue, sums, place)?
+                            }
                             None => {
                                 let c = interface.tensor_of_c(b, place)?;
                                 epilogue::store(b, &epilogue, sums, &c)?;

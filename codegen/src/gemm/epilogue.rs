@@ -1,5 +1,6 @@
 //! Epilogues, which turn the sums of a product into C.
 
+mod ahead;
 mod apply;
 mod direct;
 mod gate;
@@ -21,6 +22,8 @@ use crate::engine::element_bytes;
 use crate::tiled::mma::Operand;
 use crate::{Error, Expr, Gmem, Scalar};
 
+use ahead::InPlace;
+pub(super) use ahead::{Carrier, Mapped};
 pub(super) use apply::AtTile;
 pub(super) use direct::store;
 pub use gate::Activation;
@@ -370,7 +373,7 @@ impl Epilogue {
         [shape, shape_of_c]: [&Shape; 2],
         params: &mut Vec<Param>,
     ) -> Result<Vec<Given>, Error> {
-        let (mut given, inputs) = (Vec::new(), self.inputs());
+        let (mut given, inputs, ahead) = (Vec::new(), self.inputs(), self.ahead(config)?);
         for (i, input) in inputs.iter().enumerate() {
             if inputs[..i].iter().any(|other| other.name == input.name) {
                 let accepted =
@@ -383,6 +386,11 @@ impl Epilogue {
             }
             // What nodes behind a gate read has C's columns.
             let shape = if self.is_behind_gate(&input.name) { shape_of_c } else { shape };
+            if ahead == Some(i) {
+                params.push(Param::InputMap(input.name.clone()));
+                given.push(Given::Ahead(Mapped::declare(b, config, input, shape)?.into()));
+                continue;
+            }
             given.push(self.declare_input(b, config, input, shape, params)?);
         }
         Ok(given)
@@ -451,6 +459,8 @@ pub(super) enum Given {
     /// (M,N)
     Tensors(Box<Tensors>),
     Scalar(Scalar),
+    /// Tensor copies bring it to where C is staged.
+    Ahead(Box<Mapped>),
 }
 
 /// A thread's part of an input at a tile.
@@ -458,6 +468,8 @@ pub(super) enum Part {
     /// (FrgV,RestM,RestN)
     Tensor(Box<Tensor<Gmem>>),
     Scalar(Scalar),
+    /// It is in shared memory, where the piece of the tile says.
+    Ahead(Option<Box<InPlace>>),
 }
 
 /// Compares the keys, which say what epilogues do.

@@ -11,7 +11,7 @@ use girih_tensor::{Slice, Tensor};
 
 use super::batch::{ADDRESS, Batch, Lie, Products, Tensors};
 use super::config::Store;
-use super::epilogue::{AtTile, Epilogue, Given, Input, Output, Part, Reducing, for_pairs};
+use super::epilogue::{AtTile, Epilogue, Given, Input, Mapped, Output, Part, Reducing, for_pairs};
 use super::mainloop::{Sums, k_tiles};
 use super::scales::{Scaled, Scales};
 use super::schedule::{
@@ -69,6 +69,8 @@ pub enum Param {
     Input(String),
     /// The pitch of a matrix that is an input of the epilogue, in elements, 32 bits, by the input's name.
     InputPitch(String),
+    /// The tensor map of a matrix that is an input of the epilogue and is read ahead, by the input's name ([`GemmKernel::map_of_input`]).
+    InputMap(String),
     /// How many elements such a tensor of a product of a batch is behind that of the product before, 64 bits, by the input's name.
     InputBatchStride(String),
     /// The address of an output of the epilogue besides C, by its name.
@@ -119,6 +121,8 @@ pub struct GemmKernel {
     loads_by_maps: bool,
     copies: BTreeMap<usize, TmaCopy>,
     scales: [Option<Scaled>; 2],
+    /// The tensor copy of the input that is read ahead, and the input's pitch.
+    ahead: Option<(TmaCopy, Symbol)>,
     symbols: [Symbol; 6],
     /// The extent and the stride of the mode of the batch in each tensor map.
     batch: BTreeMap<usize, [Symbol; 2]>,
@@ -276,17 +280,36 @@ impl GemmKernel {
         let sizes = SIZES.into_iter().zip(self.symbols).zip([mnk, pitches].concat());
         let of_batch = self.batch.get(&(operand as usize)).into_iter().flatten().copied();
         let of_batch = ["matrices of a batch", "batch stride"].into_iter().zip(of_batch).zip(batch);
-        let mut bound = copy.clone();
-        for ((what, symbol), value) in sizes.chain(of_batch) {
-            let (line, most) = (symbol.divisor(), symbol.upper().unwrap_or(MAX_EXTENT));
-            if !(1..=most).contains(&value) || value % line != 0 {
-                let accepted = format!("multiples of {line} from 1 to {most} elements");
-                return Err(Error::Config { what, value: value.to_string(), accepted });
-            }
-            bound = bound.bind(symbol, value)?;
-        }
-        bound.tiled().map(Some)
+        bound(copy, sizes.chain(of_batch)).map(Some)
     }
+
+    /// The tensor map of the input that the kernel reads ahead ([`Param::InputMap`]) without its address, for extents M, N, K and the input's
+    /// pitch, in elements; `None` where it reads none ahead.
+    ///
+    /// # Errors
+    /// As [`GemmKernel::map`].
+    pub fn map_of_input(&self, mnk: [i64; 3], pitch: i64) -> Result<Option<Tiled>, Error> {
+        let Some((copy, symbol)) = &self.ahead else { return Ok(None) };
+        let sizes = SIZES.into_iter().zip(self.symbols).zip(mnk);
+        bound(copy, sizes.chain([(("pitch of an input", *symbol), pitch)])).map(Some)
+    }
+}
+
+/// The tensor map of a copy, with these values of symbols.
+fn bound(
+    copy: &TmaCopy,
+    values: impl Iterator<Item = ((&'static str, Symbol), i64)>,
+) -> Result<Tiled, Error> {
+    let mut bound = copy.clone();
+    for ((what, symbol), value) in values {
+        let (line, most) = (symbol.divisor(), symbol.upper().unwrap_or(MAX_EXTENT));
+        if !(1..=most).contains(&value) || value % line != 0 {
+            let accepted = format!("multiples of {line} from 1 to {most} elements");
+            return Err(Error::Config { what, value: value.to_string(), accepted });
+        }
+        bound = bound.bind(symbol, value)?;
+    }
+    bound.tiled()
 }
 
 impl GemmKernel {
@@ -324,6 +347,7 @@ pub(super) struct Interface<'a> {
     reducing: Vec<Reducing>,
     copies: BTreeMap<usize, TmaCopy>,
     scales: [Option<Scales>; 2],
+    ahead: Option<(TmaCopy, Symbol)>,
 }
 
 impl<'a> Interface<'a> {
@@ -422,6 +446,7 @@ impl<'a> Interface<'a> {
             reducing,
             copies: BTreeMap::new(),
             scales,
+            ahead: None,
         })
     }
 
@@ -512,6 +537,18 @@ impl<'a> Interface<'a> {
         self.scales[operand as usize].iter_mut().for_each(|scales| scales.keep(copy));
     }
 
+    /// The input that is read ahead, if there is one.
+    pub(super) fn ahead(&self) -> Option<&Mapped> {
+        self.inputs
+            .iter()
+            .find_map(|given| if let Given::Ahead(mapped) = given { Some(&**mapped) } else { None })
+    }
+
+    /// Keeps the tensor copy of the input that is read ahead, as [`Interface::keep`] does.
+    pub(super) fn keep_ahead(&mut self, copy: &TmaCopy) {
+        self.ahead = self.ahead().map(|mapped| (copy.clone(), mapped.pitch));
+    }
+
     /// Brings what all threads have to know before they go through tiles. All threads of the block take part.
     pub(super) fn prepare_walk(&mut self, b: &mut Builder) -> Result<(), Error> {
         let Walk::Grouped(groups) = &mut self.walk else { return Ok(()) };
@@ -586,6 +623,7 @@ impl<'a> Interface<'a> {
                     Part::Tensor(Box::new(mine.partition(Operand::C, &tile)?)) // (FrgV,RestM,RestN)
                 }
                 Given::Scalar(value) => Part::Scalar(value.clone()),
+                Given::Ahead(_) => Part::Ahead(None),
             });
         }
         let partials = self.reducing.iter().map(|_| Default::default()).collect();
@@ -657,6 +695,7 @@ impl<'a> Interface<'a> {
             loads_by_maps: self.config.loads_by_maps(),
             copies: self.copies,
             scales: self.scales.map(|scales| scales.map(Scales::into_scaled)),
+            ahead: self.ahead,
             symbols: self.symbols,
             batch,
         })

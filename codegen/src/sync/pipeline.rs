@@ -88,7 +88,25 @@ impl Pipeline {
     pub fn producer_acquire(&self, b: &mut Builder, at: &Stage) -> Result<(), Error> {
         // The stages are free at first: a new mbarrier's phase of parity 1 has ended.
         self.empty(&at.index)?.wait(b, &(&Expr::from(1) - &at.phase))?;
+        self.producer_expect(b, at)
+    }
+
+    /// The producer announces the bytes that will come into a stage, of which it knows otherwise that it is free.
+    ///
+    /// # Errors
+    /// As [`Mbarrier::arrive_and_expect_tx`].
+    #[track_caller]
+    pub fn producer_expect(&self, b: &mut Builder, at: &Stage) -> Result<(), Error> {
         self.full(&at.index)?.arrive_and_expect_tx(b, self.bytes, &Cond::Always)
+    }
+
+    /// The producer waits until the consumers have released what came into the stage in this round.
+    ///
+    /// # Errors
+    /// As [`Mbarrier::wait`].
+    #[track_caller]
+    pub fn producer_wait(&self, b: &mut Builder, at: &Stage) -> Result<(), Error> {
+        self.empty(&at.index)?.wait(b, &at.phase)
     }
 
     /// The consumers wait until the stage is full.

@@ -118,7 +118,11 @@ fn launch(
         Param::Input(_) => addresses(&[places[3]]),
         Param::InputPitch(_) => sizes(&[all[3].pitch]),
         Param::InputBatchStride(_) => wide(all[3].stride),
-        Param::Output(_) | Param::OutputBatchStride(_) | Param::Partials(_) | Param::Arrivals(_) => {
+        Param::InputMap(_)
+        | Param::Output(_)
+        | Param::OutputBatchStride(_)
+        | Param::Partials(_)
+        | Param::Arrivals(_) => {
             panic!("{param:?}")
         }
     };

@@ -1,6 +1,7 @@
 //! The GEMM generators: partitions, banks, runs on the simulator, golden modules, the order of tiles.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+mod ahead;
 mod banks;
 mod batches;
 mod configs;

@@ -216,9 +216,9 @@ pub(super) fn open(kernel: &GemmKernel) -> Vec<&str> {
 /// Whether each call is given the argument of a parameter. What the problem says is the same for all.
 fn is_open(param: &Param) -> bool {
     use Param::*;
-    let of_epilogue =
-        matches!(param, Input(_) | InputPitch(_) | InputBatchStride(_) | Output(_) | OutputBatchStride(_));
-    of_epilogue || matches!(param, Pointer(_) | Pointers(_) | Map(_) | Scales(_) | Offsets)
+    let of_inputs = matches!(param, Input(_) | InputPitch(_) | InputMap(_) | InputBatchStride(_));
+    let of_outputs = matches!(param, Output(_) | OutputBatchStride(_));
+    of_inputs || of_outputs || matches!(param, Pointer(_) | Pointers(_) | Map(_) | Scales(_) | Offsets)
 }
 
 impl Binding<'_> {
@@ -364,7 +364,7 @@ impl Binding<'_> {
             }
             Param::Scales(operand) => self.scales(*operand)?.map(Arg::Buffer),
             Param::Offsets => self.offsets()?.map(Arg::Buffer),
-            Param::Input(name) => given(name)?.map(|(input, given)| given.arg(input)),
+            Param::Input(name) | Param::InputMap(name) => given(name)?.map(|(input, given)| given.arg(input)),
             Param::InputBatchStride(name) => given(name)?.map(|(_, given)| Arg::U64(given.stride as u64)),
             Param::InputPitch(name) => match given(name)? {
                 Some((input, _)) => Some(Arg::U32(self.pitch(input)? as u32)),
@@ -374,6 +374,15 @@ impl Binding<'_> {
             Param::OutputBatchStride(name) => self.output_stride(kernel, name)?,
             _ => None,
         })
+    }
+
+    /// What is given for the input that the kernel reads ahead, if there is one, and its pitch.
+    pub(super) fn ahead(&self, kernel: &GemmKernel) -> Result<Option<(Arg<'_>, i64)>, Error> {
+        let ahead = kernel.params.iter().find_map(|param| match param {
+            Param::InputMap(name) => kernel.inputs.iter().find(|input| input.name == *name),
+            _ => None,
+        });
+        ahead.map(|input| Ok((self.given(input)?.arg(input), self.pitch(input)?))).transpose()
     }
 
     /// The launch with all of its arguments.
@@ -406,11 +415,19 @@ impl Binding<'_> {
                 None => None,
             };
         }
+        let ahead = match self.ahead(kernel)? {
+            Some((Arg::Buffer(buffer), pitch)) => {
+                let tiled = kernel.map_of_input(mnk, pitch)?;
+                tiled.map(|tiled| TensorMap::new(buffer, &tiled)).transpose()?
+            }
+            _ => None,
+        };
         let number = |value: i64| Arg::U32(value as u32);
         let mut args = Vec::new();
         for (info, param) in kernel.kernel.params().iter().zip(&kernel.params) {
             let arg = match param {
                 Param::Map(operand) => maps[*operand as usize].as_ref().map(Arg::from),
+                Param::InputMap(_) => ahead.as_ref().map(Arg::from),
                 Param::Extent(mode) => Some(number(mnk[*mode])),
                 Param::Pitch(operand) => Some(number(pitches[*operand as usize])),
                 Param::Order | Param::Pieces => self.order.map(Arg::from),

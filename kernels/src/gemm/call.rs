@@ -14,16 +14,31 @@ use crate::launch::run;
 pub(super) struct Call {
     copies: Vec<(Template, Vec<Open>)>,
     product: Template,
+    /// The pitch of the input that the kernel reads ahead, which its tensor map has.
+    pitch: Option<i64>,
 }
 
 impl Call {
-    /// A call by launches that were prepared for some buffers.
-    pub(super) fn new((copying, product): (Vec<Opened>, Launch), kernel: &GemmKernel) -> Result<Call, Error> {
+    /// A call by launches that were prepared for the buffers of `binding`.
+    pub(super) fn new(
+        (copying, product): (Vec<Opened>, Launch),
+        binding: &Binding<'_>,
+        kernel: &GemmKernel,
+    ) -> Result<Call, Error> {
         let copies = copying.into_iter().map(|(launch, open)| {
             let names: Vec<&str> = open.iter().map(|open| &*open.name).collect();
             Ok::<_, Error>((launch.open(&names)?, open))
         });
-        Ok(Call { copies: copies.collect::<Result<_, _>>()?, product: product.open(&bind::open(kernel))? })
+        Ok(Call {
+            copies: copies.collect::<Result<_, _>>()?,
+            product: product.open(&bind::open(kernel))?,
+            pitch: binding.ahead(kernel)?.map(|(_, pitch)| pitch),
+        })
+    }
+
+    /// Whether only what each call is given is another one for the buffers of `binding`.
+    pub(super) fn serves(&self, binding: &Binding<'_>, kernel: &GemmKernel) -> Result<bool, Error> {
+        Ok(self.pitch == binding.ahead(kernel)?.map(|(_, pitch)| pitch))
     }
 
     /// Puts the launches into the stream.

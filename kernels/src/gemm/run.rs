@@ -154,9 +154,14 @@ impl Gemm {
         let Some(binding) = self.bind(matrices, given)? else { return Ok(()) };
         let (copies, generated) = (self.copies.as_deref(), &self.module.generated);
         let mut call = self.call.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = &*call
+            && !known.serves(&binding, generated)?
+        {
+            *call = None;
+        }
         let call = match &mut *call {
             Some(call) => call,
-            first => first.insert(Call::new(self.launches(&binding)?, generated)?),
+            first => first.insert(Call::new(self.launches(&binding)?, &binding, generated)?),
         };
         let turn = copies.map(|copies| copies.turn.lock().unwrap_or_else(PoisonError::into_inner));
         let launched = call.run(&binding, generated);

@@ -178,6 +178,37 @@ pub(crate) fn inputs_may_change(device: &Device) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The same of a matrix that tensor copies read ahead, whose pitch its tensor map has; it may be C.
+pub(crate) fn inputs_that_are_read_ahead_may_change(device: &Device) -> Result<(), Failure> {
+    if device.limits().sm != 90 {
+        return Ok(());
+    }
+    let problem = Problem::new(DType::Bf16, [136, 72, 64], Layout::Tn)?;
+    let epilogue = Epilogue::new().plus(Input::matrix("x", DType::Bf16));
+    let gemm = Gemms::new(device).fused(&problem, KernelKind::Sm90, &epilogue)?;
+    let ones = |count: usize| device.upload(&vec![bf16::ONE; count]);
+    let (a, b, c) = (ones(136 * 64)?, ones(72 * 64)?, device.zeros::<bf16>(136 * 72)?);
+    let matrix = |scale: usize| {
+        let values = (0..136 * 88).map(|i| bf16::from_f64((i % 59 * scale) as f64));
+        device.upload(&values.collect::<Vec<_>>())
+    };
+    let (one, two) = (matrix(1)?, matrix(2)?);
+    let mut expected = vec![bf16::ZERO; 136 * 72];
+    for (x, pitch, scale) in [(&one, 72, 1), (&two, 72, 2), (&two, 88, 2), (&one, 80, 1), (&c, 72, 0)] {
+        for (place, value) in expected.iter_mut().enumerate() {
+            let at = place / 72 * pitch + place % 72;
+            // C is what the call before has left there.
+            let added = if scale == 0 { value.to_f64() } else { (at % 59 * scale) as f64 };
+            *value = bf16::from_f64(64.0 + added);
+        }
+        gemm.run_with(&a, &b, &c, &[("x", Given::pitched(x, pitch as i64))])?;
+        assert_eq!(c.download()?, expected, "a pitch of {pitch}");
+        let refused = gemm.run_with(&a, &b, &c, &[("x", Given::pitched(x, pitch as i64 + 1))]);
+        assert!(refused.is_err(), "{refused:?}");
+    }
+    Ok(())
+}
+
 /// A captured call multiplies the buffers that it was given, which the graph keeps, and not those of later calls.
 pub(crate) fn graphs_keep_their_buffers(device: &Device) -> Result<(), Failure> {
     if device.limits().sm != 90 {

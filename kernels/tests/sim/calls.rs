@@ -20,7 +20,8 @@ fn threads_share_a_gemm() -> Result<(), Failure> {
 
 #[test]
 fn inputs_may_change_from_call_to_call() -> Result<(), Failure> {
-    calls::inputs_may_change(&checked())
+    calls::inputs_may_change(&checked())?;
+    calls::inputs_that_are_read_ahead_may_change(&checked())
 }
 
 #[test]

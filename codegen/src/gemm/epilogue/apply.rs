@@ -6,6 +6,7 @@ use std::rc::Rc;
 use girih_layout::{Lay, Tiler};
 use girih_tensor::{DType, Engine, Slice, Tensor};
 
+use super::ahead::{InPlace, not_staged};
 use super::gate::once_for_pairs;
 use super::reduce::{Partial, Reducing, Tiles};
 use super::{Element, Epilogue, Part, Step};
@@ -52,12 +53,17 @@ impl AtTile<'_> {
         Ok(())
     }
 
-    /// The epilogue at a piece of the tile.
-    pub(in crate::gemm) fn at_piece(&self, piece: &Piece) -> Result<AtTile<'_>, Error> {
+    /// The epilogue at a piece of the tile, with the place of what has been read ahead for the piece.
+    pub(in crate::gemm) fn at_piece(
+        &self,
+        piece: &Piece,
+        ahead: Option<&InPlace>,
+    ) -> Result<AtTile<'_>, Error> {
         let inputs = self.inputs.iter().map(|given| {
             Ok(match given {
                 Part::Tensor(tensor) => Part::Tensor(piece.of(tensor)?.into()),
                 Part::Scalar(value) => Part::Scalar(value.clone()),
+                Part::Ahead(_) => Part::Ahead(ahead.cloned().map(Box::new)),
             })
         });
         let (inputs, coordinate) = (inputs.collect::<Result<_, Error>>()?, piece.of(&self.coordinate)?);
@@ -106,7 +112,7 @@ impl AtTile<'_> {
 
     /// How many values of C are computed together.
     fn together(&self) -> i64 {
-        let tensors = self.inputs.iter().filter(|given| matches!(given, Part::Tensor(_))).count() as i64;
+        let tensors = self.inputs.iter().filter(|given| !matches!(given, Part::Scalar(_))).count() as i64;
         // What is reduced lies beside what is read.
         let reduced = if self.reducing.is_empty() { 1 } else { 2 };
         let most = READ_TOGETHER / (tensors.max(1) * reduced);
@@ -148,6 +154,8 @@ impl AtTile<'_> {
             columns.push(match given {
                 Part::Tensor(tensor) => read_once(b, &piece.of(tensor)?)?,
                 Part::Scalar(value) => vec![value.clone()],
+                Part::Ahead(Some(place)) => place.read(b, piece)?,
+                Part::Ahead(None) => return Err(not_staged()),
             });
         }
         let coordinate = piece.of(&self.coordinate)?;

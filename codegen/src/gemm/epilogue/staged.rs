@@ -2,15 +2,17 @@
 //! tile is loaded, or by the threads where tensor maps do not describe C.
 
 use girih_layout::{Composed, Lay, lay};
+use girih_ptx::Special;
 use girih_tensor::{DType, Slice, Tensor};
 
+use super::ahead::{Ahead, InPlace, Mapped, Turns};
 use super::apply::{AtTile, Piece};
 use crate::algorithm::{CacheHint, copy, fence_proxy_async, tma_store_arrive, tma_store_wait};
 use crate::atom::{
-    AUTO_VECTORIZING_COPY, GmmaLayout, Major, SM90_U16X8_STSM_T, SM90_U32X4_STSM_N, Transfer,
-    UNIVERSAL_COPY_8, UNIVERSAL_COPY_16, UNIVERSAL_COPY_32, UNIVERSAL_COPY_64,
+    AUTO_VECTORIZING_COPY, GmmaLayout, Major, SM75_U16X8_LDSM_T, SM75_U32X4_LDSM_N, SM90_U16X8_STSM_T,
+    SM90_U32X4_STSM_N, Transfer, UNIVERSAL_COPY_8, UNIVERSAL_COPY_16, UNIVERSAL_COPY_32, UNIVERSAL_COPY_64,
 };
-use crate::builder::{Builder, SHARED_ALIGN};
+use crate::builder::{Builder, Cond, SHARED_ALIGN};
 use crate::engine::element_bytes;
 use crate::error::narrow;
 use crate::gemm::batch::Tensors;
@@ -19,7 +21,7 @@ use crate::gemm::schedule::Place;
 use crate::gemm::{GemmConfig, WarpSpecialized};
 use crate::sizes::shape_tiler;
 use crate::tiled::mma::Operand;
-use crate::{Error, Expr, Gmem, Smem, ThrCopy, TiledCopy, TiledMma, TmaCopy};
+use crate::{Counting, Error, Expr, Gmem, Smem, ThrCopy, TiledCopy, TiledMma, TmaCopy};
 
 /// The threads of a warp.
 const LANES: i64 = 32;
@@ -42,16 +44,19 @@ pub(in crate::gemm) struct Rows {
     teams: i64,
     /// The layout of a warpgroup's 64 rows, (64,EpiN), as a tensor copy takes them.
     layout: Composed,
-    /// The copy of those rows from registers.
+    /// The copy of those rows from registers, and the one to there.
     store: TiledCopy,
+    load: TiledCopy,
 }
 
 /// C's way through shared memory in a kernel.
 pub(in crate::gemm) struct Staged {
-    rows: Rows,
+    pub(super) rows: Rows,
     out: Out,
     /// The address of the rows in shared memory, in bytes.
     base: Expr,
+    /// The input that comes to the rows' place before.
+    pub(super) ahead: Option<Ahead>,
 }
 
 /// The way from shared memory to C.
@@ -63,7 +68,7 @@ pub(in crate::gemm) enum Out {
 }
 
 /// 64 rows of a warpgroup, or some columns of them, as long as they are in shared memory.
-struct Strip {
+pub(super) struct Strip {
     /// Which of the warpgroup's rows of atoms, and which of the tile's EpiN columns.
     row: i64,
     column: i64,
@@ -83,26 +88,53 @@ impl Rows {
         let layout = GmmaLayout::select(major, dtype, [ROWS, columns]).tile(dtype, [ROWS, columns])?;
         let bits = dtype.bits();
         // A thread has two neighbours of a row.
-        let by = match (bits, major) {
-            (16, Major::K) => SM90_U32X4_STSM_N,
-            (16, Major::Mn) => SM90_U16X8_STSM_T,
-            (8, Major::K) => UNIVERSAL_COPY_16,
-            (8, Major::Mn) => UNIVERSAL_COPY_8,
-            (_, Major::K) => UNIVERSAL_COPY_64,
-            (_, Major::Mn) => UNIVERSAL_COPY_32,
+        let [store, load] = match (bits, major) {
+            (16, Major::K) => [SM90_U32X4_STSM_N, SM75_U32X4_LDSM_N],
+            (16, Major::Mn) => [SM90_U16X8_STSM_T, SM75_U16X8_LDSM_T],
+            (8, Major::K) => [UNIVERSAL_COPY_16; 2],
+            (8, Major::Mn) => [UNIVERSAL_COPY_8; 2],
+            (_, Major::K) => [UNIVERSAL_COPY_64; 2],
+            (_, Major::Mn) => [UNIVERSAL_COPY_32; 2],
         };
         // The sums of fewer columns lie as those of an atom with as many columns.
         let atom = parts.with_columns(columns.min(parts.atom.shape_mnk[1]))?.atom;
-        let store = TiledCopy::of_mma(by, bits, &TiledMma::new(atom, lay!("(1,1):(0,0)"))?, Operand::C)?;
+        let mma = TiledMma::new(atom, lay!("(1,1):(0,0)"))?;
+        let [store, load] = [store, load].map(|by| TiledCopy::of_mma(by, bits, &mma, Operand::C));
         let consumers = parts.consumers()?;
         let teams = parts.teams;
-        Ok(Rows { tile: [m, n], dtype, major, together, stages, consumers, teams, layout, store })
+        let tile = [m, n];
+        Ok(Rows {
+            tile,
+            dtype,
+            major,
+            together,
+            stages,
+            consumers,
+            teams,
+            layout,
+            store: store?,
+            load: load?,
+        })
     }
 
-    /// The tensor copy to C, which lies in global memory as `global` says.
-    pub(in crate::gemm) fn tma_copy(&self, global: &Lay) -> Result<TmaCopy, Error> {
+    /// The tensor copy to C, or from what is staged like C, which lies in global memory as `global` says.
+    pub(in crate::gemm) fn tma_copy(&self, transfer: Transfer, global: &Lay) -> Result<TmaCopy, Error> {
         let layout = self.layout.layout().append_to(global.rank(), &Lay::UNIT)?; // (64,BlockN,1)
-        TmaCopy::new(Transfer::Store, self.dtype, global, &layout, self.layout.swizzle())
+        TmaCopy::new(transfer, self.dtype, global, &layout, self.layout.swizzle())
+    }
+
+    /// The turns in which a tile goes through shared memory.
+    pub(super) fn turns(&self) -> i64 {
+        self.tile[0] / self.together[0] * (self.tile[1] / self.together[1])
+    }
+
+    /// A warpgroup's strips of a turn.
+    pub(super) fn strips(&self, turn: i64) -> Vec<Strip> {
+        let together = self.together[0] / (ROWS * self.consumers);
+        let turns_n = self.tile[1] / self.together[1];
+        let (first, column, stage) = (turn / turns_n * together, turn % turns_n, turn % self.stages);
+        let strip = |row| Strip { row, column, place: stage * together + row - first };
+        (first..first + together).map(strip).collect()
     }
 
     /// The copy to C by the threads of a warpgroup in vectors of `vector` elements, of which a warp writes neighbours.
@@ -142,11 +174,39 @@ pub(in crate::gemm) fn shared_bytes(dtype: DType, [rows, columns]: [i64; 2]) -> 
 }
 
 impl Staged {
-    /// Allocates the shared memory.
-    pub(in crate::gemm) fn new(b: &mut Builder, rows: Rows, out: Out) -> Result<Staged, Error> {
-        let bytes = rows.teams * rows.stages * shared_bytes(rows.dtype, rows.together)?;
-        let base = b.alloc_shared(bytes, SHARED_ALIGN)?;
-        Ok(Staged { rows, out, base })
+    /// Allocates the shared memory. What `mapped` says is read ahead, by the tensor copy beside it.
+    pub(in crate::gemm) fn new(
+        b: &mut Builder,
+        rows: Rows,
+        out: Out,
+        mapped: Option<(&Mapped, TmaCopy)>,
+    ) -> Result<Staged, Error> {
+        let turn = shared_bytes(rows.dtype, rows.together)?;
+        let base = b.alloc_shared(rows.teams * rows.stages * turn, SHARED_ALIGN)?;
+        let ahead = match mapped {
+            Some((mapped, copy)) => {
+                let warpgroups = rows.teams * rows.consumers;
+                Some(Ahead::new(b, mapped, copy, [rows.stages, warpgroups], turn / rows.consumers)?)
+            }
+            None => None,
+        };
+        Ok(Staged { rows, out, base, ahead })
+    }
+
+    /// Initialises what is read ahead, by one thread; a fence and a barrier follow.
+    pub(in crate::gemm) fn init(&self, b: &mut Builder) -> Result<(), Error> {
+        let first = Cond::less(&b.special(Special::TidX), &Expr::from(1));
+        self.ahead.iter().try_for_each(|ahead| b.if_(&first, |b| ahead.init(b)))
+    }
+
+    /// The consumer's way through the turns of what is read ahead.
+    pub(in crate::gemm) fn turns(&self, b: &mut Builder, consumer: &Consumer<'_>) -> Option<Turns<'_>> {
+        self.ahead.as_ref().map(|ahead| Turns::new(b, ahead, consumer.number()))
+    }
+
+    /// The teams, and the warpgroups of a team.
+    pub(super) fn teams(&self) -> [i64; 2] {
+        [self.rows.teams, self.rows.consumers]
     }
 
     /// Whether all threads write to C, and not tensor copies that one thread issues.
@@ -154,32 +214,36 @@ impl Staged {
         matches!(self.out, Out::Threads(..))
     }
 
-    /// Stores the results to shared memory, as many rows and columns as go there together, and from there to C, 64 rows at a time.
+    /// Stores the results to shared memory, as many rows and columns as go there together, and from there to C, 64 rows at a time. With
+    /// what is read ahead in their place, carriers do the latter.
     pub(in crate::gemm) fn store(
         &self,
         b: &mut Builder,
         consumer: &Consumer<'_>,
+        turns: Option<&Turns<'_>>,
         epilogue: &AtTile<'_>,
         sums: &Sums,
         tile: &Place,
     ) -> Result<(), Error> {
-        let [rows, columns] = self.rows.together;
-        let [turns_m, turns_n] = [self.rows.tile[0] / rows, self.rows.tile[1] / columns];
-        let together = rows / (ROWS * self.rows.consumers);
         let barrier = consumer.number() + &Expr::from(1);
-        for turn in 0..turns_m * turns_n {
-            let (first, column, stage) = (turn / turns_n * together, turn % turns_n, turn % self.rows.stages);
-            let strips = (first..first + together)
-                .map(|row| Strip { row, column, place: stage * together + row - first })
-                .collect::<Vec<_>>();
-            // Before a stage is written again, it must have been read.
-            self.wait(b, consumer, self.rows.stages - 1)?;
-            b.named_barrier_sync(&barrier, WARPGROUP as u32)?;
+        for turn in 0..self.rows.turns() {
+            let strips = self.rows.strips(turn);
+            if let Some(turns) = turns {
+                turns.wait(b, turn)?;
+            } else {
+                // Before a stage is written again, it must have been read.
+                self.wait(b, consumer, self.rows.stages - 1)?;
+                b.named_barrier_sync(&barrier, WARPGROUP as u32)?;
+            }
             for strip in &strips {
                 self.to_shared(b, consumer, epilogue, sums, strip)?;
             }
             if !self.by_threads() {
                 fence_proxy_async(b);
+            }
+            if let Some(turns) = turns {
+                turns.release(b, turn)?;
+                continue;
             }
             b.named_barrier_sync(&barrier, WARPGROUP as u32)?;
             let to_global = |b: &mut Builder| {
@@ -205,7 +269,7 @@ impl Staged {
 
     /// Waits until tensor copies have read all but the last `pending` stages.
     fn wait(&self, b: &mut Builder, consumer: &Consumer<'_>, pending: i64) -> Result<(), Error> {
-        if self.by_threads() {
+        if self.by_threads() || self.ahead.is_some() {
             return Ok(());
         }
         b.if_(consumer.leader(), |b| {
@@ -223,12 +287,19 @@ impl Staged {
         sums: &Sums,
         strip: &Strip,
     ) -> Result<(), Error> {
-        let place = self.place([consumer.team(), consumer.group()], strip)?; // (64,EpiN)
-        let place = self.rows.store.get_slice(consumer.thread())?.partition_d(&place)?; // (FrgV,1,RestN)
+        let rows = self.place([consumer.team(), consumer.group()], strip)?; // (64,EpiN)
+        let place = self.rows.store.get_slice(consumer.thread())?.partition_d(&rows)?; // (FrgV,1,RestN)
         let share = [strip.column, self.rows.tile[1] / self.rows.together[1]];
         let piece = Piece::of_row(sums.values.layout(), strip.row, share)?;
         let sums = piece.of(&sums.values)?; // (FrgV,1,RestN)
-        epilogue.at_piece(&piece)?.for_each_piece_of_row(b, &sums, |b, values, piece| {
+        let ahead = match &self.ahead {
+            Some(_) => {
+                let load = self.rows.load;
+                Some(InPlace { load, part: load.get_slice(consumer.thread())?.partition_s(&rows)? })
+            }
+            None => None,
+        };
+        epilogue.at_piece(&piece, ahead.as_ref())?.for_each_piece_of_row(b, &sums, |b, values, piece| {
             copy(b, &self.rows.store, values, &piece.of(&place)?)
         })
     }
@@ -241,37 +312,59 @@ impl Staged {
         tile: &Place,
         strip: &Strip,
     ) -> Result<(), Error> {
-        let ([tile_m, tile_n], columns) = (self.rows.tile, self.rows.together[1]);
-        let [group, thread] = match &self.out {
-            Out::Tensor(..) => [consumer.group().clone(), consumer.thread().clone()],
-            // As variables of this tile, so that what follows from them takes no registers beside the sums.
-            Out::Threads(..) => [
-                b.bounded(consumer.group(), self.rows.consumers - 1)?,
-                b.bounded(consumer.thread(), WARPGROUP - 1)?,
-            ],
+        let Out::Threads(threads, c) = &self.out else {
+            return self.store_boxes(b, [consumer.team(), consumer.group()], tile, strip);
         };
-        let row = &(&tile.row * (tile_m / ROWS)) + &(&group + &Expr::from(strip.row * self.rows.consumers));
-        let column = &(&tile.column * (tile_n / columns)) + &Expr::from(strip.column);
-        let (mut extents, mut at) = (vec![ROWS, columns], vec![Slice::At(row), Slice::At(column)]);
+        // As variables of this tile, so that what follows from them takes no registers beside the sums.
+        let group = b.bounded(consumer.group(), self.rows.consumers - 1)?;
+        let thread = b.bounded(consumer.thread(), WARPGROUP - 1)?;
+        let at = self.at(&group, tile, strip).map(Slice::At);
         let place = self.place([consumer.team(), &group], strip)?; // (64,EpiN)
-        match &self.out {
-            Out::Tensor(boxes, map) => {
-                let whole = boxes.tma_tensor()?;
-                extents.resize(whole.layout().rank(), 1);
-                at.resize(extents.len(), Slice::At(tile.batch.clone()));
-                let target = whole.local_tile(&shape_tiler(&extents)?, &at)?; // (64,EpiN,1)
-                let place =
-                    Tensor::new(place.engine().clone(), place.layout().append_to(extents.len(), &Lay::UNIT)?);
-                let one = boxes.copy().get_slice(&Expr::from(0))?;
-                // The cache is kept for A and B.
-                let with = boxes.with(map).cache_hint(CacheHint::EvictFirst);
-                copy(b, with, &one.partition_s(&place)?, &one.partition_d(&target)?) // (Box,1,RestN,1)
-            }
-            Out::Threads(threads, c) => {
-                let target = c.at(b, tile)?.local_tile(&shape_tiler(&extents)?, &at)?; // (64,EpiN)
-                self.by_lines(b, &threads.get_slice(&thread)?, threads, &place, &target)
-            }
-        }
+        let target = c.at(b, tile)?.local_tile(&shape_tiler(&[ROWS, self.rows.together[1]])?, &at)?; // (64,EpiN)
+        self.by_lines(b, &threads.get_slice(&thread)?, threads, &place, &target)
+    }
+
+    /// Issues the tensor copies of a strip of a team's warpgroup to C.
+    pub(super) fn store_boxes(
+        &self,
+        b: &mut Builder,
+        warpgroup: [&Expr; 2],
+        tile: &Place,
+        strip: &Strip,
+    ) -> Result<(), Error> {
+        let Out::Tensor(boxes, map) = &self.out else { return Ok(()) };
+        let (target, place) = self.boxes(boxes, warpgroup, tile, strip)?; // (64,EpiN,1)
+        let one = boxes.copy().get_slice(&Expr::from(0))?;
+        // The cache is kept for A and B.
+        let with = boxes.with(map).cache_hint(CacheHint::EvictFirst);
+        copy(b, with, &one.partition_s(&place)?, &one.partition_d(&target)?) // (Box,1,RestN,1)
+    }
+
+    /// A strip of a team's warpgroup in the tensor that `boxes` copies, and its place in shared memory, both (64,EpiN,1).
+    pub(super) fn boxes(
+        &self,
+        boxes: &TmaCopy,
+        warpgroup: [&Expr; 2],
+        tile: &Place,
+        strip: &Strip,
+    ) -> Result<(Tensor<Counting>, Tensor<Smem>), Error> {
+        let whole = boxes.tma_tensor()?;
+        let rank = whole.layout().rank();
+        let (mut extents, mut at) =
+            (vec![ROWS, self.rows.together[1]], self.at(warpgroup[1], tile, strip).to_vec());
+        extents.resize(rank, 1);
+        at.resize(rank, tile.batch.clone());
+        let at: Vec<Slice<Expr>> = at.into_iter().map(Slice::At).collect();
+        let tensor = whole.local_tile(&shape_tiler(&extents)?, &at[..])?;
+        let place = self.place(warpgroup, strip)?; // (64,EpiN)
+        Ok((tensor, Tensor::new(place.engine().clone(), place.layout().append_to(rank, &Lay::UNIT)?)))
+    }
+
+    /// Which strip of C, counted in strips along both modes, a warpgroup's strip is.
+    fn at(&self, group: &Expr, tile: &Place, strip: &Strip) -> [Expr; 2] {
+        let ([tile_m, tile_n], columns) = (self.rows.tile, self.rows.together[1]);
+        let row = &(&tile.row * (tile_m / ROWS)) + &(group + &Expr::from(strip.row * self.rows.consumers));
+        [row, &(&tile.column * (tile_n / columns)) + &Expr::from(strip.column)]
     }
 
     /// Copies rows from shared memory to their place in C, (64,EpiN), a few lines of C's contiguous mode at a time.

@@ -180,6 +180,24 @@ impl WarpSpecializedMainloop {
         produce: impl FnOnce(&mut Builder, &Producer<'_>) -> Result<(), Error>,
         consume: impl FnOnce(&mut Builder, &Consumer<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
+        self.emit_beside(b, stages, feeds, produce, |_, _| Ok(()), consume)
+    }
+
+    /// The same with `beside`, which all threads of the first warpgroup execute with their number, the one that executes `produce` after
+    /// that. It can do what else the kernel wants done while the others multiply, by threads that have as few registers as the producer.
+    ///
+    /// # Errors
+    /// As [`WarpSpecializedMainloop::emit`]; those of `beside`.
+    #[track_caller]
+    pub fn emit_beside(
+        &self,
+        b: &mut Builder,
+        stages: Stages,
+        feeds: impl Into<Vec<Feed>>,
+        produce: impl FnOnce(&mut Builder, &Producer<'_>) -> Result<(), Error>,
+        beside: impl FnOnce(&mut Builder, &Expr) -> Result<(), Error>,
+        consume: impl FnOnce(&mut Builder, &Consumer<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let feeds = feeds.into();
         let wanted = 2 + stages.scales.iter().flatten().count();
         if feeds.len() != wanted {
@@ -212,7 +230,10 @@ impl WarpSpecializedMainloop {
         let shared = Shared { mainloop: self, stages, pipeline, turns };
         b.if_else(
             &Cond::less(&group, &Expr::from(1)),
-            |b| Producer::run(b, &shared, &feeds, &thread, produce),
+            |b| {
+                Producer::run(b, &shared, &feeds, &thread, produce)?;
+                beside(b, &thread)
+            },
             |b| Consumer::run(b, &shared, &thread, &group, consume),
         )
     }
