@@ -7,6 +7,7 @@ mod gate;
 mod nodes;
 mod output;
 mod reduce;
+mod rows;
 mod staged;
 
 use std::fmt;
@@ -30,7 +31,8 @@ pub use gate::Activation;
 pub(super) use gate::for_pairs;
 pub use output::{Output, Reduction};
 pub(super) use reduce::Reducing;
-pub(super) use staged::{Out, Rows, Staged, lanes, shared_bytes};
+pub(super) use rows::{Out, Rows, lanes, shared_bytes};
+pub(super) use staged::Staged;
 
 /// An epilogue turns the sums of a product into C. It consists of nodes, each of which makes a new value of an element of C from the
 /// value before. The first value is the sum as an f32, or as an f64 where the sums are f64; the last value is rounded to C's dtype and

@@ -89,11 +89,13 @@ impl Epilogue {
             return Ok(None);
         }
         let line = 16 / element_bytes("c_type", config.c_type)?;
-        let fits = |input: &Input| {
-            let alike = (input.kind, input.dtype) == (InputKind::Matrix, config.c_type);
-            alike && input.vector.is_none_or(|vector| vector == line)
-        };
-        Ok(self.inputs().iter().position(fits))
+        let alike = |input: &Input| (input.kind, input.dtype) == (InputKind::Matrix, config.c_type);
+        for (number, input) in self.inputs().iter().enumerate().filter(|(_, input)| alike(input)) {
+            if input.aligned(config)? == line {
+                return Ok(Some(number));
+            }
+        }
+        Ok(None)
     }
 }
 
