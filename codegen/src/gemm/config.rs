@@ -44,7 +44,7 @@ pub enum Store {
     },
     /// Through shared memory and by tensor copies. Only a warp-specialised mainloop leaves room for this.
     Tma {
-        /// The rows and columns of the tile that go through shared memory together (CUTLASS's `EpilogueTile`). If these are not all, each
+        /// The rows and columns of C's tile that go through shared memory together (CUTLASS's `EpilogueTile`). If these are not all, each
         /// warpgroup stores its part in turns.
         tile: [i64; 2],
         /// How many of them shared memory holds, a divisor of the turns (CUTLASS's `StagesD`): with two, one turn is written while the
@@ -242,9 +242,17 @@ impl GemmConfig {
         if self.c_major != Major::K {
             return refuse("c_major", format!("{:?}", self.c_major), "K for a gated epilogue");
         }
-        if !matches!(self.store, Store::Direct { vector: 1 }) {
-            let accepted = "a direct store of single elements for a gated epilogue";
-            return refuse("store", format!("{:?}", self.store), accepted);
+        let [m, n, _] = self.tile;
+        let staged = |[rows, columns]: [i64; 2], stages: i64| {
+            n % (2 * columns) == 0 && m / rows * (n / (2 * columns)) % stages == 0
+        };
+        match self.store {
+            Store::Direct { vector: 1 } => {}
+            Store::Tma { tile, stages } if staged(tile, stages) => {}
+            store => {
+                let accepted = "a direct store of single elements, or tensor copies of columns that divide half of the tile's";
+                return refuse("store", format!("{store:?}"), accepted);
+            }
         }
         if self.atom().kind == MmaKind::Fma {
             return refuse("atom", self.atom().name(), "an atom of tensor cores for a gated epilogue");

@@ -95,13 +95,13 @@ pub(super) fn warp_specialized(
     }
     let staged = match config.store {
         Store::Tma { tile, stages } => {
-            let rows = Rows::new(config, parts, tile, stages)?;
+            let rows = Rows::new(config, parts, tile, stages, interface.is_gated())?;
             let copy = rows.tma_copy(Transfer::Store, &interface.layout_of_map(Operand::C)?)?;
             interface.keep(Operand::C, &copy);
             Some((rows, Out::Tensor(copy, interface.map(Operand::C)?.clone())))
         }
         Store::Coalesced { tile, vector } => {
-            let rows = Rows::new(config, parts, tile, 1)?;
+            let rows = Rows::new(config, parts, tile, 1, interface.is_gated())?;
             let copy = rows.coalesced(vector)?;
             Some((rows, Out::Threads(copy, interface.tensors(Operand::C)?)))
         }

@@ -450,6 +450,11 @@ impl<'a> Interface<'a> {
         })
     }
 
+    /// Whether the epilogue makes one column of C of two.
+    pub(super) fn is_gated(&self) -> bool {
+        self.epilogue.is_gated()
+    }
+
     /// Whether the epilogue depends on the place of a tile: on coordinates, or on tensors that it reads.
     pub(super) fn epilogue_reads_tiles(&self) -> bool {
         self.epilogue.reads_tiles()
@@ -731,7 +736,7 @@ fn sizes(
             _ => (Param::Pitch(Operand::ALL[i - 3]), by_pointer(i - 3), 1),
         };
         let divisor = match i {
-            1 if epilogue.is_gated() => 2,
+            1 if epilogue.is_gated() => 2 * config.aligned(Operand::C)?,
             0 | 1 if i == config.c_contiguous() => config.aligned(Operand::C)?,
             0 | 1 => 1,
             2 => config.aligned_k()?,

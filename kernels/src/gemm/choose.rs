@@ -134,7 +134,8 @@ pub(super) fn is_invariant(config: &GemmConfig) -> bool {
 }
 
 /// The configuration with room for what an epilogue reduces: with as many stages less as leave shared memory for it, and by warps of tensor
-/// cores with so many threads that each has registers for it. Pairs of columns that are gated are stored from registers.
+/// cores with so many threads that each has registers for it. Of pairs of columns that are gated, C's tile has half
+/// as many columns; what tensor copies do not store, threads store element by element.
 ///
 /// # Examples
 /// ```
@@ -150,6 +151,13 @@ pub(super) fn is_invariant(config: &GemmConfig) -> bool {
 /// ```
 pub fn with_room(mut config: GemmConfig, epilogue: &Epilogue) -> GemmConfig {
     if epilogue.is_gated() {
+        if let Store::Tma { tile: [rows, columns], stages } = config.store {
+            let halved = Store::Tma { tile: [rows, columns / 2], stages };
+            let halved = GemmConfig { store: halved, ..config };
+            if halved.takes(epilogue).is_ok() {
+                return halved;
+            }
+        }
         config.store = Store::Direct { vector: 1 };
     } else if epilogue.outputs().is_empty() {
         return config;

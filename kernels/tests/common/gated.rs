@@ -1,8 +1,10 @@
 //! Gated pairs of columns, judged against f64.
 
-use girih_codegen::gemm::Schedule;
+use girih_codegen::gemm::{Schedule, Store};
 use girih_device::Device;
-use girih_kernels::gemm::{Activation, Epilogue, Gemms, Given, Input, KernelKind, Layout, Problem, choose};
+use girih_kernels::gemm::{
+    Activation, Epilogue, GemmConfig, Gemms, Given, Input, KernelKind, Layout, Problem, choose,
+};
 use girih_tensor::DType;
 use half::bf16;
 
@@ -22,29 +24,45 @@ fn activated(activation: Activation, x: f64) -> f64 {
     }
 }
 
+/// With a store by tensor copies of 32 columns at once of the sums, which become 16 of C.
+pub(crate) fn in_turns(config: GemmConfig) -> GemmConfig {
+    match config.store {
+        Store::Tma { tile: [rows, _], .. } => {
+            GemmConfig { store: Store::Tma { tile: [rows, 32], stages: 1 }, ..config }
+        }
+        _ => config,
+    }
+}
+
+/// The change of a configuration that is none.
+fn same(config: GemmConfig) -> GemmConfig {
+    config
+}
+
 /// `C = activation(A * B_gate + bias) * (A * B_up + bias) * scale + residual` on a C with a gap between its rows.
 fn verify(
     device: &Device,
     problem: &Problem,
     kind: KernelKind,
-    schedule: Option<Schedule>,
+    change: impl FnOnce(GemmConfig) -> GemmConfig,
     activation: Activation,
 ) -> Result<(), Failure> {
     let [m, n, k] = problem.mnk();
-    let problem = problem.with_pitches(None, None, Some(n / 2 + 3))?;
+    // Tensor copies store a C whose rows and pitch are whole vectors.
+    let gap = if n / 2 % 8 == 0 { 8 } else { 3 };
+    let (problem, pitch) = (problem.with_pitches(None, None, Some(n / 2 + gap))?, n / 2 + 2 * gap);
     let epilogue = Epilogue::new()
         .plus(Input::row("bias", DType::F32))
         .gated(activation)
         .times(Input::row("scale", DType::F32))
         .plus(Input::matrix("residual", DType::Bf16));
     let chosen = choose(&problem.with_epilogue(&epilogue), kind, 132)?;
-    let config = schedule.map_or(chosen, |schedule| configs::scheduled(chosen, schedule));
-    let config = choose::with_room(config, &epilogue);
+    let config = choose::with_room(change(chosen), &epilogue);
     let random = |len: i64, seed| filled::<bf16>(len as usize, Data::Random, seed);
     let (a, b) = (random(problem.a().span(), 1), random(problem.b().span(), 2));
     let (bias, scale) =
         (filled::<f32>(n as usize, Data::Random, 3), filled::<f32>((n / 2) as usize, Data::Random, 4));
-    let residual = random(m * (n / 2 + 5), 5);
+    let residual = random(m * pitch, 5);
     let on = (device.upload(&a)?, device.upload(&b)?, device.upload(&residual)?);
     let (on_bias, on_scale) = (device.upload(&bias)?, device.upload(&scale)?);
     let c = device.alloc::<bf16>((problem.c().span() + problem.c().ld()) as usize)?;
@@ -52,7 +70,7 @@ fn verify(
     let given = [
         ("bias", Given::from(&on_bias)),
         ("scale", Given::from(&on_scale)),
-        ("residual", Given::pitched(&on.2, n / 2 + 5)),
+        ("residual", Given::pitched(&on.2, pitch)),
     ];
     Gemms::new(device).configured(&problem, config, &epilogue)?.run_with(&on.0, &on.1, &c, &given)?;
     let c = c.download()?;
@@ -68,7 +86,7 @@ fn verify(
             };
             let (gate, up) = (activated(activation, product(2 * j)), product(2 * j + 1));
             let wanted =
-                gate * up * f64::from(scale[j as usize]) + residual[(i * (n / 2 + 5) + j) as usize].to_f64();
+                gate * up * f64::from(scale[j as usize]) + residual[(i * pitch + j) as usize].to_f64();
             let at = problem.c().offset_in(i, j, l) as usize;
             written[at] = true;
             let found = c[at].to_f64();
@@ -92,10 +110,13 @@ fn verify(
 pub(crate) fn verify_all(device: &Device, kind: KernelKind, sizes: &[[i64; 3]]) -> Result<(), Failure> {
     for (&mnk, activation) in sizes.iter().zip(ALL.into_iter().cycle()) {
         let problem = Problem::new(DType::Bf16, mnk, Layout::Tn)?.gated()?;
-        verify(device, &problem, kind, None, activation)?;
+        verify(device, &problem, kind, same, activation)?;
     }
     let problem = Problem::new(DType::Bf16, [70, 134, 200], Layout::Nn)?.gated()?;
-    verify(device, &problem, kind, Some(Schedule::SplitK { parts: 2, cluster: 1 }), Activation::Silu)?;
+    let split = |config| configs::scheduled(config, Schedule::SplitK { parts: 2, cluster: 1 });
+    verify(device, &problem, kind, split, Activation::Silu)?;
+    let problem = Problem::new(DType::Bf16, [300, 336, 72], Layout::Tn)?.gated()?;
+    verify(device, &problem, kind, in_turns, Activation::Silu)?;
     let problem = batch(Problem::new(DType::Bf16, [40, 72, 40], Layout::Tn)?.gated()?, 3, [0, 0, 0]);
-    verify(device, &problem, kind, None, Activation::Gelu)
+    verify(device, &problem, kind, same, Activation::Gelu)
 }

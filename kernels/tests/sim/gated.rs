@@ -1,8 +1,9 @@
 //! Gated pairs of columns on the simulator with every check enabled, judged against f64, and what is refused.
 
+use girih_codegen::gemm::Store;
 use girih_kernels::gemm::{
-    Activation, Epilogue, Gemms, Input, KernelKind, Layout, Order, Output, Problem, Reduction, check,
-    check_gated,
+    Activation, Epilogue, GemmConfig, Gemms, Input, KernelKind, Layout, Order, Output, Problem, Reduction,
+    check, check_gated, choose,
 };
 use girih_tensor::DType;
 use half::bf16;
@@ -16,10 +17,36 @@ use crate::common::{
 /// By warps and by warpgroups, on ragged sizes of one and of several tiles.
 #[test]
 fn by_every_mainloop() -> Result<(), Failure> {
-    let sizes = [[135, 70, 49], [3, 2, 8], [264, 330, 48], [20, 264, 72]];
+    let sizes = [
+        [135, 70, 49],
+        [3, 2, 8],
+        [264, 330, 48],
+        [20, 264, 72],
+        [200, 336, 72],
+        [16, 272, 200],
+        [300, 48, 40],
+        [520, 544, 24],
+    ];
     [KernelKind::Sm80, KernelKind::Sm90]
         .into_iter()
         .try_for_each(|kind| gated::verify_all(&checked(), kind, &sizes))
+}
+
+/// Rows of C that are whole vectors are stored by tensor copies, others element by element.
+#[test]
+fn tensor_copies_store_what_they_can() -> Result<(), Failure> {
+    let epilogue = Epilogue::new().gated(Activation::Silu);
+    for (n, by_maps) in [(544, true), (4096, true), (542, false), (536, false)] {
+        let problem = Problem::new(DType::Bf16, [520, n, 64], Layout::Tn)?.gated()?;
+        let chosen = choose(&problem.with_epilogue(&epilogue), KernelKind::Sm90, 132)?;
+        let config = choose::with_room(chosen, &epilogue);
+        assert_eq!(matches!(config.store, Store::Tma { .. }), by_maps, "{n}: {config:?}");
+        let turns = choose::with_room(gated::in_turns(chosen), &epilogue).store;
+        assert_eq!(matches!(turns, Store::Tma { tile: [_, 16], .. }), by_maps, "{turns:?}");
+        let wide = GemmConfig { store: chosen.store, ..config };
+        assert!(!by_maps || wide.takes(&epilogue).is_err(), "{wide:?}");
+    }
+    Ok(())
 }
 
 #[test]

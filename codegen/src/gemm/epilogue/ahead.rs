@@ -85,7 +85,8 @@ impl Epilogue {
         let Some(parts) = config.mainloop.warp_specialized() else { return Ok(None) };
         let whole = matches!(config.schedule, Schedule::Raster { .. } | Schedule::Persistent { .. });
         let carried = parts.consumers_of_all()? <= CARRIERS;
-        if !matches!(config.store, Store::Tma { .. }) || !whole || !carried || config.batch != Batch::Single {
+        let staged = matches!(config.store, Store::Tma { .. }) && !self.is_gated();
+        if !staged || !whole || !carried || config.batch != Batch::Single {
             return Ok(None);
         }
         let line = 16 / element_bytes("c_type", config.c_type)?;

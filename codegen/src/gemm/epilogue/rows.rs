@@ -20,8 +20,9 @@ const LANES: i64 = 32;
 /// The layout of pieces of C in shared memory, and the copies to and from there.
 #[derive(Clone, Debug)]
 pub(in crate::gemm) struct Rows {
-    /// BlockM and BlockN.
+    /// The rows and columns of C's tile: half as many columns as the sums' where pairs of these are gated.
     pub(super) tile: [i64; 2],
+    pub(super) gated: bool,
     pub(super) dtype: DType,
     pub(super) major: Major,
     /// The rows and columns of the tile that go through shared memory together, EpiM and EpiN.
@@ -33,7 +34,8 @@ pub(in crate::gemm) struct Rows {
     pub(super) teams: i64,
     /// The layout of a warpgroup's 64 rows, (64,EpiN), as a tensor copy takes them.
     pub(super) layout: Composed,
-    /// The copy of those rows from registers, and the one to there.
+    /// How the warpgroup has the sums of those rows, the copy from registers, and the one to there.
+    pub(super) mma: TiledMma,
     pub(super) store: TiledCopy,
     pub(super) load: TiledCopy,
 }
@@ -61,13 +63,18 @@ impl Rows {
         parts: &WarpSpecialized,
         together: [i64; 2],
         stages: i64,
+        gated: bool,
     ) -> Result<Rows, Error> {
         let ([m, n, _], dtype, major) = (config.tile, config.c_type, config.c_major);
+        let of_each = if gated { 2 } else { 1 };
         let columns = together[1];
         let layout = GmmaLayout::select(major, dtype, [ROWS, columns]).tile(dtype, [ROWS, columns])?;
         let bits = dtype.bits();
-        // A thread has two neighbours of a row.
+        // A thread has two neighbours of a row, or makes one of them.
         let [store, load] = match (bits, major) {
+            (16, _) if gated => [UNIVERSAL_COPY_16; 2],
+            (8, _) if gated => [UNIVERSAL_COPY_8; 2],
+            (_, _) if gated => [UNIVERSAL_COPY_32; 2],
             (16, Major::K) => [SM90_U32X4_STSM_N, SM75_U32X4_LDSM_N],
             (16, Major::Mn) => [SM90_U16X8_STSM_T, SM75_U16X8_LDSM_T],
             (8, Major::K) => [UNIVERSAL_COPY_16; 2],
@@ -76,14 +83,14 @@ impl Rows {
             (_, Major::Mn) => [UNIVERSAL_COPY_32; 2],
         };
         // The sums of fewer columns lie as those of an atom with as many columns.
-        let atom = parts.with_columns(columns.min(parts.atom.shape_mnk[1]))?.atom;
+        let atom = parts.with_columns((columns * of_each).min(parts.atom.shape_mnk[1]))?.atom;
         let mma = TiledMma::new(atom, lay!("(1,1):(0,0)"))?;
         let [store, load] = [store, load].map(|by| TiledCopy::of_mma(by, bits, &mma, Operand::C));
         let consumers = parts.consumers()?;
         let teams = parts.teams;
-        let tile = [m, n];
         Ok(Rows {
-            tile,
+            tile: [m, n / of_each],
+            gated,
             dtype,
             major,
             together,
@@ -91,6 +98,7 @@ impl Rows {
             consumers,
             teams,
             layout,
+            mma,
             store: store?,
             load: load?,
         })

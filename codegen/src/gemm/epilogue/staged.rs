@@ -7,6 +7,7 @@ use girih_tensor::{Slice, Tensor};
 
 use super::ahead::{Ahead, InPlace, Mapped, Turns};
 use super::apply::{AtTile, Piece};
+use super::gate::{for_pairs, once_for_pairs};
 use super::rows::{Out, Rows, Strip, shared_bytes};
 use crate::algorithm::{CacheHint, copy, fence_proxy_async, tma_store_arrive, tma_store_wait};
 use crate::atom::Major;
@@ -15,6 +16,7 @@ use crate::error::narrow;
 use crate::gemm::mainloop::{Consumer, ROWS, Sums, WARPGROUP};
 use crate::gemm::schedule::Place;
 use crate::sizes::shape_tiler;
+use crate::tiled::mma::Operand;
 use crate::{Counting, Error, Expr, Gmem, Smem, ThrCopy, TiledCopy, TmaCopy};
 
 /// The lines of C that the threads of a warpgroup store together, so that what is under way fits the registers.
@@ -145,7 +147,11 @@ impl Staged {
         strip: &Strip,
     ) -> Result<(), Error> {
         let rows = self.place([consumer.team(), consumer.group()], strip)?; // (64,EpiN)
-        let place = self.rows.store.get_slice(consumer.thread())?.partition_d(&rows)?; // (FrgV,1,RestN)
+        let place = if self.rows.gated {
+            self.rows.mma.get_slice(consumer.thread())?.partition(Operand::C, &for_pairs(&rows)?)?
+        } else {
+            self.rows.store.get_slice(consumer.thread())?.partition_d(&rows)?
+        }; // (FrgV,1,RestN)
         let share = [strip.column, self.rows.tile[1] / self.rows.together[1]];
         let piece = Piece::of_row(sums.values.layout(), strip.row, share)?;
         let sums = piece.of(&sums.values)?; // (FrgV,1,RestN)
@@ -157,7 +163,9 @@ impl Staged {
             None => None,
         };
         epilogue.at_piece(&piece, ahead.as_ref())?.for_each_piece_of_row(b, &sums, |b, values, piece| {
-            copy(b, &self.rows.store, values, &piece.of(&place)?)
+            let place = piece.of(&place)?;
+            let place = if self.rows.gated { once_for_pairs(&place)? } else { place };
+            copy(b, &self.rows.store, values, &place)
         })
     }
 
