@@ -294,9 +294,10 @@ fn teams_take_turns() -> Result<(), Failure> {
         assert!(common::teams::verify(&device, &problem, 256, 97)? > 0, "{problem:?}");
         Ok(())
     })?;
-    let problem = Problem::new(DType::Bf16, [2100, 1504, 72], Layout::Tn)?;
+    // Small tiles, since the host takes long for the distribution of so many elements by which GELU multiplies.
+    let problem = Problem::new(DType::Bf16, [1100, 520, 72], Layout::Tn)?;
     each(0..common::fused::epilogues().len(), |number| {
-        common::teams::verify_epilogue(&device, &problem, 256, number)
+        common::teams::verify_epilogue(&device, &problem, 64, number)
     })
 }
 

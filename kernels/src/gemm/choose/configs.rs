@@ -497,9 +497,10 @@ impl MultistageFacts {
         let along_k = a.major == Major::K && b.major == Major::K;
         let wide = if bytes == 1 { self.loads_at_least(16) && along_k } else { self.loads_at_least(4) };
         let [tile_m, tile_n, _] = if wide { WIDE } else { NARROW };
-        // Longer tiles, in as many stages as 99 KB of a GPU of sm_89 have room for, where there are registers for their addresses.
+        // Longer tiles, in as many stages as 99 KB of a GPU of sm_89 have room for, where there are registers for their addresses. Where vectors
+        // do not lie along K they gain nothing.
         let stores_sums = self.output == self.dtype && self.store > 1 && !self.fused;
-        let deep = bytes == 2 && self.loads_at_least(16) && stores_sums;
+        let deep = bytes == 2 && self.loads_at_least(16) && along_k && stores_sums;
         let (row, stages, group) = if deep { (2 * ROW_SM80, 3, 4) } else { (ROW_SM80, 4, 8) };
         GemmConfig {
             name: input.names[0],
