@@ -83,7 +83,7 @@ struct Tiles {
     parts: i64,
     /// How many tiles, or parts of one, the busiest multiprocessor computes.
     turns: i64,
-    /// The share of the multiprocessors that is busy, over all turns.
+    /// The share of the multiprocessors that is busy, over all turns: all of them, where tiles are cut along K so that each has as much to do.
     busy: f64,
 }
 
@@ -95,7 +95,11 @@ impl Tiles {
         let parts = if let Schedule::SplitK { parts, .. } = config.schedule { parts } else { 1 };
         let (blocks, slots) = (count.saturating_mul(parts), i64::from(multiprocessors));
         let turns = tiles(blocks, slots);
-        let busy = if turns == 0 { 0.0 } else { blocks as f64 / (turns as f64 * slots as f64) };
+        let busy = match config.schedule {
+            _ if turns == 0 => 0.0,
+            Schedule::StreamK { .. } => 1.0,
+            _ => blocks as f64 / (turns as f64 * slots as f64),
+        };
         Tiles { count, parts, turns, busy }
     }
 }
@@ -154,15 +158,12 @@ impl fmt::Display for Report {
         }
         line(f, "configuration", &self.config)?;
         let Tiles { count, parts, turns, busy } = tiles;
-        let s = if *turns == 1 { "" } else { "s" };
+        let told = if *turns == 1 { "1 turn that keeps".into() } else { format!("{turns} turns that keep") };
         let shared = if *parts == 1 { String::new() } else { format!(", each in {parts} parts") };
         line(
             f,
             "tiles",
-            format_args!(
-                "{count}{shared}, in {turns} turn{s} that keep {:.0} % of the multiprocessors busy",
-                100.0 * busy
-            ),
+            format_args!("{count}{shared}, in {told} {:.0} % of the multiprocessors busy", 100.0 * busy),
         )?;
         line(
             f,

@@ -65,6 +65,12 @@ fn reasons_name_what_is_unusual() {
     assert!(!explained("--dtype s8").contains(transposed));
     let few = explained("--m 16 --n 4096 --k 4096");
     assert!(few.contains("blocks share the K of each") && few.contains("computes the transpose"), "{few}");
+    // Tiles that are cut along K keep all multiprocessors busy.
+    let streamed = explained("--m 256 --n 4096 --k 14336");
+    assert!(
+        streamed.contains("StreamK") && streamed.contains("64, in 1 turn that keeps 100 %"),
+        "{streamed}"
+    );
     let recorded = explained("--m 512 --n 512 --k 512 --dtype f16 --ldc 520");
     let why = "64x64x64: the fastest that was measured for 512x512x512 bf16 to bf16: ";
     assert!(recorded.contains(why) && recorded.contains("on NVIDIA H200, sm_90, 132"), "{recorded}");

@@ -67,7 +67,8 @@ impl Gemms {
         Gemms { device: device.clone(), loaded, orders, workspace, records, chosen }
     }
 
-    /// The same, with configurations that were measured for some problems: those get theirs by [`KernelKind::Sm90`].
+    /// The same, with configurations that were measured for some problems: those get theirs by [`KernelKind::Sm90`], before the records that girih
+    /// comes with are asked ([`Records::shipped`]).
     pub fn with_records(self, records: Records) -> Gemms {
         Gemms { records, chosen: Mutex::default(), ..self }
     }
