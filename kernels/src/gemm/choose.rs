@@ -12,8 +12,8 @@ use girih_codegen::gemm::{Batch, Epilogue, GemmConfig, Mainloop, Major, Schedule
 use girih_tensor::DType;
 
 use configs::{
-    Input, MultistageFacts, STORES_SIMT, STORES_SM80, STORES_SM90, beside_groups, loads, stores_of_groups,
-    tensor,
+    Input, MultistageFacts, STORES_SIMT, STORES_SM80, STORES_SM90, beside_groups, beside_pointers, loads,
+    stores_of_groups, tensor,
 };
 use plan::{Plan, WarpSpecializedFacts};
 use plans::Rule;
@@ -177,11 +177,15 @@ pub fn with_room(mut config: GemmConfig, epilogue: &Epilogue) -> GemmConfig {
 
 /// The configuration for several products.
 fn several(config: GemmConfig, batch: Batch) -> GemmConfig {
-    if batch.grouped().is_none() {
-        return GemmConfig { batch, ..config };
+    match batch {
+        Batch::Single | Batch::Strided => GemmConfig { batch, ..config },
+        Batch::Pointers => GemmConfig { batch, ..beside_pointers(config) },
+        Batch::Grouped { .. } => {
+            // Only such blocks go through groups.
+            let schedule = Schedule::Persistent { alternate: false };
+            GemmConfig { batch, schedule, ..beside_groups(config) }
+        }
     }
-    // Only such blocks go through groups.
-    GemmConfig { batch, schedule: Schedule::Persistent { alternate: false }, ..beside_groups(config) }
 }
 
 /// The configuration without regard to other products of a batch than their number.

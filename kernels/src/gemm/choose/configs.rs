@@ -345,25 +345,36 @@ const WARPS: [Warps; 12] = [
     Warps { min_blocks: 2, ..Warps::new([128, 128], 64, 4) },
 ];
 
-/// The configuration with registers for a thread's place among groups: one block on a multiprocessor, and for f64 tiles of half of the rows.
-/// Warps of tensor cores whose loads are narrow are eight, which do not load fragments ahead. With loads of one or two elements of 8 bits, tiles
-/// have half of the rows or columns that these loads bring.
+/// The configuration with registers for addresses that a thread reads from memory: warps of tensor cores whose loads are narrow, or whose sums are
+/// promoted, are eight.
+pub(super) fn beside_pointers(config: GemmConfig) -> GemmConfig {
+    by_eight_warps(config, is_promoted(config.atom().a_type))
+}
+
+/// The configuration with registers for a thread's place among groups: eight warps where loads are narrow, one block on a multiprocessor, and for
+/// f64 tiles of half of the rows.
 pub(super) fn beside_groups(config: GemmConfig) -> GemmConfig {
+    let config = by_eight_warps(config, false);
+    let Mainloop::Multistage(mut parts) = config.mainloop else { return config };
+    parts.min_blocks = 1;
+    let tile = if parts.atom.a_type == DType::F64 { DOUBLES_OF_GROUPS } else { config.tile };
+    GemmConfig { tile, ..config.with_mainloop(Mainloop::Multistage(parts)) }
+}
+
+/// The configuration with eight warps of tensor cores, which do not load fragments ahead, if loads are narrow or in any case. With loads of one or
+/// two elements of 8 bits, tiles have half of the rows or columns that these loads bring.
+fn by_eight_warps(config: GemmConfig, in_any_case: bool) -> GemmConfig {
     let Mainloop::Multistage(mut parts) = config.mainloop else { return config };
     let (mut tile, bits) = (config.tile, i64::from(parts.atom.a_type.bits()));
     let [a, b] = [parts.a, parts.b];
     let least = a.vector.min(b.vector);
-    parts.min_blocks = 1;
-    if parts.atom != UNIVERSAL_FMA_F32 && least * bits < WIDEST_BITS {
+    if parts.atom != UNIVERSAL_FMA_F32 && (least * bits < WIDEST_BITS || in_any_case) {
         (parts.atoms, parts.fragments) = (EIGHT_WARPS, 1);
         if bits == 8 && least <= 2 {
             let halved = usize::from(b.vector < a.vector || a.vector == b.vector && b.major == Major::Mn);
             parts.atoms = [EIGHT_WARPS, EIGHT_TALL][halved];
             tile[halved] /= 2;
         }
-    }
-    if parts.atom.a_type == DType::F64 {
-        tile = DOUBLES_OF_GROUPS;
     }
     GemmConfig { tile, ..config.with_mainloop(Mainloop::Multistage(parts)) }
 }
