@@ -10,6 +10,7 @@ use girih_layout::{Lay, lay};
 use girih_tensor::DType;
 
 use super::configs::{Input, ROW_SM80};
+use super::plans::LARGE_OF_GROUPS;
 use crate::Error;
 
 /// The tile of a warp-specialised kernel, and how its work is shared out.
@@ -253,7 +254,11 @@ impl WarpSpecializedFacts {
         // Tensor copies of one turn read while the next one is written; threads do not wait for their own copies. Rows of the widest
         // swizzle leave the most room for stages.
         let row = if columns % (ROW / element) == 0 { ROW / element } else { columns / 4 };
-        let parts = if self.store.is_none() { ([unit, row], 2) } else { ([unit, columns / 2], 1) };
+        let parts = match self.batch {
+            _ if self.store.is_none() => ([unit, row], 2),
+            Batch::Grouped { .. } => ([unit, columns / 4], 1),
+            Batch::Single | Batch::Strided | Batch::Pointers => ([unit, columns / 2], 1),
+        };
         // A team's turns take no time of another one that multiplies meanwhile.
         let stores = if self.plan.teams > 1 { [([unit, columns / 4], 2); 3] } else { [whole, some, parts] };
         stores.map(|(tile, stages)| {
@@ -281,7 +286,12 @@ impl WarpSpecializedFacts {
             |(store, bytes): (Store, i64)| (store, ((MAX_SHARED - others - bytes) / stage).min(MOST_STAGES));
         let [whole, rows, part] = self.stores().map(room);
         // A fourth stage is worth more than a store of all rows at once: 99 us instead of 115 us for 256 x 28672 x 4096.
-        let either = if whole.1 <= LEAST_STAGES && rows.1 > whole.1 { rows } else { whole };
+        let either = match self.batch {
+            _ if whole.1 > LEAST_STAGES => whole,
+            _ if rows.1 > whole.1 => rows,
+            Batch::Grouped { .. } if columns % 64 == 0 && part.1 > whole.1 => part,
+            _ => whole,
+        };
         if either.1 >= LEAST_STAGES { either } else { part }
     }
 
@@ -314,10 +324,13 @@ impl WarpSpecializedFacts {
         // The places of single elements in groups, beside the sums of an atom or conversions.
         let single = self.batch.grouped().is_some() && self.store == Some(1);
         let single = single && sums > SCALED && (self.promotes || wide);
+        let major = self.batch.grouped().and_then(|mode| self.majors.get(mode));
+        let other = major.map(|major| LARGE_OF_GROUPS[usize::from(*major == Major::K)].tile);
+        let slower = other == Some(self.plan.tile);
         // Teams have been measured with floats of 16 bits, which tensor copies store.
         let as_teams = !wide && self.dtype.bits() == 16 && self.store.is_none() && !self.reduces;
         let alone = self.plan.teams > 1 && !as_teams;
-        !(multicasts || many || most || scaled || single || alone)
+        !(multicasts || many || most || scaled || single || slower || alone)
             && self.room().1 >= LEAST_STAGES
             && self.config(input).is_ok_and(|config| {
                 config.check().is_ok()

@@ -74,22 +74,21 @@ const SHARED: [(Plan, [i64; 3]); 3] = [
     (Plan::new([64, 128], 1).deep().early(), [1, 2, 4]),
 ];
 
-/// Tiles of groups and the time that each takes, as those of [`TILES`]. Small groups want few rows in a tile, and the columns of a weight may
-/// be the tile's rows. What is not among [`TILES`] is an estimate.
+/// Tiles of groups and the time that a multiprocessor takes for one of them, of which the first takes 100: such that 8 to 64 groups of
+/// 8192 x 4096 x 4096 are ranked as they were measured (`benches/records/2026-11-25-h100-groups.md`). The columns of a weight may be the tile's
+/// rows. A group's last tile takes as long as a whole one, since it reads as much, so that tiles have few of a group's rows.
 const GROUPED: [(Plan, i64); 7] = [
-    (Plan::new([128, 256], 2), 100),
-    (Plan::new([128, 192], 2), 80),
-    (Plan::new([128, 128], 2), 54),
-    (Plan::new([256, 64], 2), 56),
-    (Plan::new([128, 64], 2), 30),
-    (Plan::new([128, 32], 1).deep(), 25),
-    (Plan::new([128, 16], 1).deep(), 22),
+    (LARGE_OF_GROUPS[1], 100),
+    (LARGE_OF_GROUPS[0], 82),
+    (Plan::new([128, 128], 2), 63),
+    (Plan::new([256, 64], 2), 63),
+    (Plan::new([128, 64], 2), 44),
+    (Plan::new([128, 32], 1).deep(), 35),
+    (Plan::new([128, 16], 1).deep(), 31),
 ];
 
-/// By the mode along which the groups lie, in percent of a tile: the time that a group's last tile takes beyond that of its rows, which fill it
-/// by half, and the least that a group takes. Of rows that lie in half of a tile one warpgroup takes care, while the other one rests: that
-/// this saves a quarter follows from 8 and 64 groups of 8192 x 4096 x 4096, which took 483 and 778 us by 128 x 256.
-const LAST: [[i64; 2]; 2] = [[75, 75], [50, 100]];
+/// The largest tiles of groups, for rows that are contiguous along K, and for others, of which 112 are no whole rows of the widest swizzle.
+pub(super) const LARGE_OF_GROUPS: [Plan; 2] = [Plan::new([256, 112], 2), Plan::new([128, 256], 2)];
 
 /// The most columns that are few, and how many times as many rows there are.
 const FEWEST: i64 = 128;
@@ -203,8 +202,9 @@ pub(super) fn of_groups(
     let (along, across) = if mode == 0 { (m, n) } else { (n, m) };
     let time = |plan: &Plan, each: i64| {
         let short = shorter(plan);
-        let (tile, other, [beyond, least]) = (plan.tile[short], plan.tile[1 - short], LAST[short]);
-        let lines = (100 * along / tile + beyond * groups).max(least * groups.min(along));
+        let (tile, other) = (plan.tile[short], plan.tile[1 - short]);
+        // A group's last tile is filled by half.
+        let lines = (100 * along / tile + 50 * groups).max(100 * groups.min(along));
         let tiles = lines.saturating_mul((across + other - 1) / other);
         // How many there will be is not known, so that the last turn is half a turn on average.
         tiles.saturating_add(50 * multiprocessors).saturating_mul(each)
