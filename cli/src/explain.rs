@@ -5,7 +5,9 @@ use std::process::ExitCode;
 
 use girih_codegen::gemm::Schedule;
 use girih_kernels::Roof;
-use girih_kernels::gemm::{GemmConfig, KernelKind, Problem, choose, choose::reasons, described};
+use girih_kernels::gemm::{
+    GemmConfig, KernelKind, Problem, choose, choose::Hardware, choose::reasons, described,
+};
 use serde::Serialize;
 
 use crate::run::{line, print};
@@ -34,8 +36,9 @@ enum Kernel {
     },
 }
 
-/// The architecture and the multiprocessors of an H200.
+/// The architecture, the shared memory of a block and the multiprocessors of an H200.
 const SM: u32 = 90;
+const SHARED: u32 = 227 << 10;
 const MULTIPROCESSORS: u32 = 132;
 /// Seconds from a kernel's start to its end, if it does next to nothing: blocks start, and the first tiles arrive.
 const START: f64 = 3e-6;
@@ -111,8 +114,9 @@ impl Report {
         multiprocessors: u32,
     ) -> Result<Report, girih_kernels::Error> {
         let problem = &chosen.problem;
-        let config = choose(problem, kind, multiprocessors)?;
-        let reasons = reasons(problem, kind, multiprocessors)?;
+        let hardware = Hardware { multiprocessors, shared: SHARED };
+        let config = choose(problem, kind, hardware)?;
+        let reasons = reasons(problem, kind, hardware)?;
         let tiles = Tiles::new(problem, &config, multiprocessors);
         let [products, memory] = Roof::H200.gemm(problem);
         // A multiprocessor has its share of the products, and all have the memory together.

@@ -109,7 +109,7 @@ pub(crate) fn chosen(bench: &Bench, product: &Product, problem: &Problem) -> Res
     let limits = bench.device.limits();
     let kind = product.kernel.unwrap_or_else(|| KernelKind::for_problem(problem, limits.sm));
     let problem = problem.with_epilogue(&epilogue(product));
-    Ok(choose(&problem, kind, limits.multiprocessors)?)
+    Ok(choose(&problem, kind, limits)?)
 }
 
 fn load(

@@ -124,7 +124,7 @@ pub fn configurations(problem: &Problem, multiprocessors: u32) -> Vec<GemmConfig
 
 /// The configurations and the cycles that each of them would take, in the order of these.
 fn timed(problem: &Problem, multiprocessors: u32) -> Vec<(GemmConfig, f64)> {
-    let Ok(usual) = by_rules(problem, KernelKind::Sm90, multiprocessors) else { return Vec::new() };
+    let Ok(usual) = by_rules(problem, KernelKind::Sm90, multiprocessors.into()) else { return Vec::new() };
     let majors = if problem.mnk()[0] <= SWAPPED { &[Major::K, Major::Mn][..] } else { &[Major::K] };
     let mut timed: Vec<(GemmConfig, f64)> = Vec::new();
     for (oriented, _) in majors.iter().map(|&major| problem.oriented(major)) {

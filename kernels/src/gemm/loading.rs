@@ -138,7 +138,7 @@ impl Gemms {
         }
         let config = match recorded(problem, kind, &self.records)? {
             Some((config, _)) => config,
-            None => choose(problem, kind, self.device.limits().multiprocessors)?,
+            None => choose(problem, kind, self.device.limits())?,
         };
         if chosen.len() == MOST_CHOSEN {
             chosen.clear();

@@ -197,7 +197,7 @@ impl Records {
     /// The configuration for a problem that a line says, if it is listed.
     fn listed(&self, problem: &Problem, line: &str) -> Option<GemmConfig> {
         planned(problem, line).or_else(|| {
-            let usual = by_rules(problem, KernelKind::Sm90, self.multiprocessors);
+            let usual = by_rules(problem, KernelKind::Sm90, self.multiprocessors.into());
             let mut all = usual.into_iter().chain(candidates(problem, self.multiprocessors, usize::MAX));
             all.find(|config| described(config) == line)
         })

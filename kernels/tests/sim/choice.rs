@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use girih_codegen::gemm::{Epilogue, GemmConfig, Major, generate};
+use girih_kernels::gemm::choose::Hardware;
 use girih_kernels::gemm::{INPUTS, KernelKind, Layout, MixedInput, Order, Problem, Record, Records, choose};
 use girih_tensor::DType;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
@@ -191,6 +192,10 @@ fn what_can_be_chosen_is_the_list() -> Result<(), Failure> {
                     chosen.insert(text(&reducing));
                 }
                 chosen.insert(text(&choose(&problem, kind, multiprocessors)?));
+                // Multiprocessors that have a tile each, and shared memory for a large one.
+                let all = u32::try_from(problem.batches())?;
+                let large = Hardware { shared: 227 << 10, ..Hardware::from(all) };
+                chosen.insert(text(&choose(&problem, kind, large)?));
                 // Which does not depend on how many multiprocessors there are.
                 if multiprocessors == 132 {
                     chosen.insert(text(&choose(&problem.with_invariant(true), kind, multiprocessors)?));
@@ -202,7 +207,7 @@ fn what_can_be_chosen_is_the_list() -> Result<(), Failure> {
                 }
             }
         }
-        Ok::<(), girih_kernels::Error>(())
+        Ok::<(), Failure>(())
     };
     for layout in Layout::ALL {
         for dtype in INPUTS {
@@ -279,8 +284,10 @@ fn random_problems_choose_from_the_list() -> Result<(), Failure> {
             problem.grouped(rng.random_range(0..=1024), None).unwrap_or(problem)
         };
         let multiprocessors = [0, 1, 2, 132, 10_000, u32::MAX][rng.random_range(0..6)];
-        let Ok(config) = choose(&problem, KINDS[rng.random_range(0..3)], multiprocessors) else { continue };
-        assert!(listed.contains(&text(&config)), "{problem:?} on {multiprocessors}: {config:?}");
+        let hardware =
+            Hardware { shared: rng.random_range(0..=227 << 10), ..Hardware::from(multiprocessors) };
+        let Ok(config) = choose(&problem, KINDS[rng.random_range(0..3)], hardware) else { continue };
+        assert!(listed.contains(&text(&config)), "{problem:?} on {hardware:?}: {config:?}");
         chosen += 1;
     }
     assert!(chosen > 5000, "{chosen}");

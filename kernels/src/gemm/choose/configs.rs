@@ -157,7 +157,9 @@ pub fn all() -> impl Iterator<Item = GemmConfig> {
         }
         for input in &TENSOR {
             for facts in multistage([input.dtype, input.sums], &STORES_SM80) {
-                facts.fused_or_not(|facts| facts.sm80(input)).for_each(&mut add);
+                let large = MultistageFacts { large: true, ..facts };
+                let usual = facts.fused_or_not(|facts| facts.sm80(input));
+                usual.chain(large.takes_large(batch).then(|| large.sm80(input))).for_each(&mut add);
                 if let Some(atom) = input.sm90 {
                     add(facts.doubles(atom, input.names[1]));
                 }
@@ -187,7 +189,15 @@ fn multistage([dtype, sums]: [DType; 2], stores: &'static [i64]) -> impl Iterato
     pairs.flat_map(move |(a, b)| {
         let stored =
             stores.iter().flat_map(move |&store| outputs(sums).iter().map(move |&output| (store, output)));
-        stored.map(move |(store, output)| MultistageFacts { dtype, a, b, store, output, fused: false })
+        stored.map(move |(store, output)| MultistageFacts {
+            dtype,
+            a,
+            b,
+            store,
+            output,
+            fused: false,
+            large: false,
+        })
     })
 }
 
@@ -255,6 +265,8 @@ pub(super) struct MultistageFacts {
     pub(super) output: DType,
     /// Whether something is computed of the sums ([`Problem::is_fused`]).
     pub(super) fused: bool,
+    /// Whether a block has shared memory for a large tile ([`LARGE_SHARED`]), and there are tiles enough.
+    pub(super) large: bool,
 }
 
 /// Each thread owns 4 x 4 blocks of C, so that M- and N-contiguous operands are read in 16-byte vectors.
@@ -265,8 +277,9 @@ const SIMT_ATOMS: Lay = lay!("(((2,2),4),(8,2)):(((1,16),64),(2,32))");
 const FOUR_FOURS: Lay = lay!("(16,4,4):(4,1,64)");
 const FOUR_WARPS: Lay = lay!("(2,2):(1,2)");
 const EIGHT_WARPS: Lay = lay!("(2,4):(1,2)");
-/// Rows and columns of a tile of eight warps.
-const LARGE: [i64; 2] = [128, 256];
+/// Rows and columns of a tile of eight warps, and the bytes of its four stages.
+pub(super) const LARGE: [i64; 2] = [128, 256];
+pub(super) const LARGE_SHARED: u32 = (4 * (LARGE[0] + LARGE[1]) * 2 * ROW_SM80) as u32;
 const EIGHT_TALL: Lay = lay!("(4,2):(1,4)");
 /// Bytes of a tile along K, for atoms of warps.
 pub(super) const ROW_SM80: i64 = 64;
@@ -390,6 +403,18 @@ impl MultistageFacts {
         }
     }
 
+    /// Whether the kernel of such products has a large tile, if that fits: of 16-bit floats that copies of 16 bytes bring, where nothing but a
+    /// vector of the sums is stored.
+    fn takes_large(&self, batch: Batch) -> bool {
+        let single = matches!(batch, Batch::Single | Batch::Strided);
+        single && self.large && self.dtype.bits() == 16 && self.loads_at_least(16) && self.stores_sums()
+    }
+
+    /// Whether sums are stored as elements like those of A and B, several at once.
+    fn stores_sums(&self) -> bool {
+        self.output == self.dtype && self.store > 1 && !self.fused
+    }
+
     /// Whether loads of A and of B take so many bytes.
     fn loads_at_least(&self, bytes: i64) -> bool {
         self.a.vector.min(self.b.vector) * i64::from(self.dtype.bits()) / 8 >= bytes
@@ -488,18 +513,25 @@ impl MultistageFacts {
 
     /// The configuration with a tile of 16-bit floats, if copies take 16 bytes.
     fn warps(&self, input: &Input, warps: Warps, fragments: usize) -> Option<GemmConfig> {
-        let usual = self.sm80(input);
-        let Mainloop::Multistage(mainloop) = usual.mainloop else { return None };
+        (self.dtype.bits() == 16 && self.loads_at_least(16)).then(|| self.by_tile(input, warps, fragments))
+    }
+
+    fn by_tile(&self, input: &Input, warps: Warps, fragments: usize) -> GemmConfig {
+        let usual = MultistageFacts { large: false, ..*self }.sm80(input);
+        let Mainloop::Multistage(mainloop) = usual.mainloop else { return usual };
         let Warps { tile: [m, n], row, atoms, stages, min_blocks } = warps;
         let mainloop = Multistage { atoms, stages, min_blocks, fragments, ..mainloop };
-        let config =
-            GemmConfig { tile: [m, n, row / 2], ..usual.with_mainloop(Mainloop::Multistage(mainloop)) };
-        (self.dtype.bits() == 16 && self.loads_at_least(16)).then_some(config)
+        let schedule = Schedule::Raster { group: 4 };
+        let tile = [m, n, row / 2];
+        GemmConfig { tile, schedule, ..usual.with_mainloop(Mainloop::Multistage(mainloop)) }
     }
 
     pub(super) fn sm80(&self, input: &Input) -> GemmConfig {
         if self.dtype == DType::F64 {
             return self.doubles(input.warp, input.names[0]);
+        }
+        if self.takes_large(Batch::Single) {
+            return self.by_tile(input, Warps::new(LARGE, 2 * ROW_SM80, 4), 2);
         }
         let (a, b) = (self.a, self.b);
         let bytes = i64::from(self.dtype.bits() / 8);
@@ -510,8 +542,7 @@ impl MultistageFacts {
         let [tile_m, tile_n, _] = if wide { WIDE } else { NARROW };
         // Longer tiles, in as many stages as 99 KB of a GPU of sm_89 have room for, where there are registers for their addresses. Where vectors
         // do not lie along K they gain nothing.
-        let stores_sums = self.output == self.dtype && self.store > 1 && !self.fused;
-        let deep = bytes == 2 && self.loads_at_least(16) && along_k && stores_sums;
+        let deep = bytes == 2 && self.loads_at_least(16) && along_k && self.stores_sums();
         let (row, stages, group) = if deep { (2 * ROW_SM80, 3, 4) } else { (ROW_SM80, 4, 8) };
         GemmConfig {
             name: input.names[0],

@@ -5,7 +5,7 @@ use girih_codegen::gemm::{GemmConfig, Major, Schedule, Store};
 
 use super::plans::Rule;
 use super::recorded::{recorded, shipped};
-use super::{KernelKind, by_warpgroups, choose, fastest, tensor};
+use super::{Hardware, KernelKind, LARGE, by_warpgroups, choose, fastest, tensor};
 use crate::Error;
 use crate::gemm::repitch::{Copying, copied};
 use crate::gemm::{Problem, Record, repitched};
@@ -29,9 +29,10 @@ use crate::gemm::{Problem, Record, repitched};
 pub fn reasons(
     problem: &Problem,
     kind: KernelKind,
-    multiprocessors: u32,
+    hardware: impl Into<Hardware>,
 ) -> Result<Vec<(&'static str, String)>, Error> {
-    let config = choose(problem, kind, multiprocessors)?;
+    let hardware = hardware.into();
+    let (config, multiprocessors) = (choose(problem, kind, hardware)?, hardware.multiprocessors);
     let mut reasons = vec![("kernel", family(problem, kind))];
     match (kind, tensor(problem)) {
         _ if problem.mixed_input().is_some() => {
@@ -51,8 +52,14 @@ pub fn reasons(
         }
         _ => {
             let [m, n, k] = config.tile;
-            reasons
-                .push(("tile", format!("{m}x{n}x{k}: the one tile of this family for {}", problem.dtype())));
+            let why = if config.tile[..2] == LARGE && kind == KernelKind::Sm80 {
+                String::from(
+                    "a block has shared memory for it, and it finishes before two blocks of the usual one on each multiprocessor",
+                )
+            } else {
+                format!("the usual tile of this family for {}", problem.dtype())
+            };
+            reasons.push(("tile", format!("{m}x{n}x{k}: {why}")));
         }
     }
     if config.c_major != problem.c().major() {
