@@ -9,7 +9,7 @@ use girih_codegen::gemm::{
 use girih_layout::{Lay, lay};
 use girih_tensor::DType;
 
-use super::configs::{Input, ROW_SM80};
+use super::configs::{Input, LARGE, ROW_SM80};
 use super::plans::LARGE_OF_GROUPS;
 use crate::Error;
 
@@ -230,7 +230,8 @@ pub fn takes_outputs(config: &GemmConfig) -> bool {
     if config.batch.grouped().is_some() {
         return false;
     }
-    let Mainloop::WarpSpecialized(parts) = &config.mainloop else { return true };
+    // The sums of large tiles leave no registers.
+    let Mainloop::WarpSpecialized(parts) = &config.mainloop else { return config.tile[..2] != LARGE };
     let ([rows, columns, _], threads) = (config.tile, i64::from(parts.threads().unwrap_or(0)) - 128);
     let [alone, multicast] = REDUCED;
     let most = if parts.multicast > 1 { multicast } else { alone };
@@ -325,7 +326,7 @@ impl WarpSpecializedFacts {
         let single = self.batch.grouped().is_some() && self.store == Some(1);
         let single = single && sums > SCALED && (self.promotes || wide);
         let major = self.batch.grouped().and_then(|mode| self.majors.get(mode));
-        let other = major.map(|major| LARGE_OF_GROUPS[usize::from(*major == Major::K)].tile);
+        let other = major.map(|major| LARGE_OF_GROUPS[usize::from(*major == Major::K && !wide)].tile);
         let slower = other == Some(self.plan.tile);
         // Teams have been measured with floats of 16 bits, which tensor copies store.
         let as_teams = !wide && self.dtype.bits() == 16 && self.store.is_none() && !self.reduces;

@@ -87,7 +87,8 @@ const GROUPED: [(Plan, i64); 7] = [
     (Plan::new([128, 16], 1).deep(), 31),
 ];
 
-/// The largest tiles of groups, for rows that are contiguous along K, and for others, of which 112 are no whole rows of the widest swizzle.
+/// The largest tiles of groups: for rows that are contiguous along K, and for others, of which 112 are no whole rows of the widest swizzle, or
+/// outputs of 32 bits, for which 112 leave no registers.
 pub(super) const LARGE_OF_GROUPS: [Plan; 2] = [Plan::new([256, 112], 2), Plan::new([128, 256], 2)];
 
 /// The most columns that are few, and how many times as many rows there are.
