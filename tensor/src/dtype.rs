@@ -51,6 +51,7 @@ dtypes! {
     S4 "s4" 4 "Signed integer of 4 bits, two in a byte.",
     U4 "u4" 4 "Unsigned integer of 4 bits, two in a byte.",
     B1 "b1" 1 "A bit, eight in a byte.",
+    Bool "bool" 8 "A truth value in a byte: 0 is false, 1 is true. It takes no part in arithmetic.",
 }
 
 impl DType {
@@ -191,4 +192,5 @@ element! {
     u16, U16, |x| f64::from(x), |v| v.round_ties_even() as u16;
     i8, S8, |x| f64::from(x), |v| v.round_ties_even() as i8;
     u8, U8, |x| f64::from(x), |v| v.round_ties_even() as u8;
+    bool, Bool, |x| f64::from(u8::from(x)), |v| v != 0.0;
 }

@@ -120,6 +120,7 @@ fn encode(dtype: DType, value: f64) -> u64 {
         DType::S4 => integer(-8, 7),
         DType::U4 => integer(0, 15),
         DType::B1 => integer(0, 1),
+        DType::Bool => u64::from(value != 0.0),
     }
 }
 

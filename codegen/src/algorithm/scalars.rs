@@ -20,7 +20,9 @@ fn computed(dtype: DType) -> DType {
     match dtype {
         DType::Tf32 => DType::F32,
         DType::S16 | DType::S8 | DType::S4 => DType::S32,
-        DType::U16 | DType::U8 | DType::U4 | DType::B1 | DType::E4m3 | DType::E5m2 => DType::U32,
+        DType::U16 | DType::U8 | DType::U4 | DType::B1 | DType::Bool | DType::E4m3 | DType::E5m2 => {
+            DType::U32
+        }
         same => same,
     }
 }
@@ -34,7 +36,7 @@ fn scalar(dtype: DType) -> Type {
         DType::F32 | DType::Tf32 => Type::F32,
         DType::F16 | DType::Bf16 => Type::B16,
         DType::S32 | DType::S16 | DType::S8 | DType::S4 => Type::S32,
-        DType::U32 | DType::U16 | DType::U8 | DType::U4 | DType::B1 => Type::U32,
+        DType::U32 | DType::U16 | DType::U8 | DType::U4 | DType::B1 | DType::Bool => Type::U32,
         DType::E4m3 | DType::E5m2 => Type::B32,
     }
 }

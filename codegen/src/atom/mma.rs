@@ -113,6 +113,7 @@ pub(crate) const fn ptx_type(dtype: DType) -> Type {
         DType::S4 => Type::S4,
         DType::U4 => Type::U4,
         DType::B1 => Type::B1,
+        DType::Bool => Type::U8,
     }
 }
 

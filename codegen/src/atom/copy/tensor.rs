@@ -33,7 +33,7 @@ pub(crate) fn tensor_element(dtype: DType) -> Option<TensorElement> {
         DType::S32 => TensorElement::S32,
         DType::U32 => TensorElement::U32,
         DType::S16 | DType::U16 => TensorElement::U16,
-        DType::S8 | DType::U8 | DType::E4m3 | DType::E5m2 => TensorElement::U8,
+        DType::S8 | DType::U8 | DType::Bool | DType::E4m3 | DType::E5m2 => TensorElement::U8,
         DType::S4 | DType::U4 | DType::B1 => return None,
     })
 }

@@ -26,6 +26,7 @@ pub(super) const fn short(dtype: DType) -> &'static str {
         DType::S4 => "S4",
         DType::U4 => "U4",
         DType::B1 => "U1",
+        DType::Bool => "BOOL",
     }
 }
 

@@ -1,0 +1,194 @@
+//! How a tile lies in the registers of a block: the normal form of a TV layout, in coordinates.
+//!
+//! A thread's number is taken bit by bit, each moving along one mode of the tile by a scale, or along none: then threads that differ in
+//! it alone hold the same elements. A thread's values are prime leaves, in the order of its registers. Extents are covered by rounding
+//! up: leaves may reach beyond a tile, and what lies there is padding.
+
+use std::fmt;
+
+use girih_layout::{Lay, Stride};
+
+/// A mode with a prime extent of a thread's values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Leaf {
+    /// Number of values.
+    pub extent: i64,
+    /// The tile's mode that they lie along.
+    pub mode: usize,
+    /// The distance of neighbours along the mode, in elements.
+    pub scale: i64,
+}
+
+/// How a tile lies in the registers of a block.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Dist {
+    /// For each bit of a thread's number, the lowest first: the mode and the scale that it moves by, or none.
+    pub bits: Vec<Option<(usize, i64)>>,
+    /// A thread's values, the fastest first.
+    pub vals: Vec<Leaf>,
+}
+
+/// The prime factors of a number, the smallest first.
+pub fn primes(mut n: i64) -> Vec<i64> {
+    let (mut found, mut p) = (Vec::new(), 2);
+    while n > 1 {
+        while n % p == 0 {
+            found.push(p);
+            n /= p;
+        }
+        p += 1;
+    }
+    found
+}
+
+impl Dist {
+    /// Every thread holds the one element of a scalar. `threads` is a power of two.
+    pub fn scalar(threads: i64) -> Dist {
+        Dist { bits: vec![None; threads.ilog2() as usize], vals: Vec::new() }
+    }
+
+    /// Threads over a tile whose `order` lists the modes from the fastest in memory: vectors of `vector` elements along the first mode, then
+    /// lanes and warps, then the rest as values. Extents are padded to what is covered: threads take powers of two, values the rest.
+    pub fn blocked(extents: &[i64], order: &[usize], vector: i64, threads: i64) -> Dist {
+        let mut left = extents.to_vec();
+        let mut scale = vec![1; extents.len()];
+        let mut vals = Vec::new();
+        let take = |vals: &mut Vec<Leaf>, scale: &mut [i64], mode: usize, n: i64| {
+            for extent in primes(n) {
+                vals.push(Leaf { extent, mode, scale: scale[mode] });
+                scale[mode] *= extent;
+            }
+        };
+        if let Some(&first) = order.first() {
+            take(&mut vals, &mut scale, first, vector);
+            left[first] = (left[first] + vector - 1) / vector;
+        }
+        let mut bits = Vec::new();
+        for &mode in order {
+            while left[mode] > 1 && (1i64 << bits.len()) < threads {
+                bits.push(Some((mode, scale[mode])));
+                scale[mode] *= 2;
+                left[mode] = (left[mode] + 1) / 2;
+            }
+        }
+        bits.resize(threads.ilog2() as usize, None);
+        for &mode in order {
+            take(&mut vals, &mut scale, mode, left[mode]);
+        }
+        Dist { bits, vals }
+    }
+
+    /// From a layout `(Thr,Val) -> colexicographic index` in a tile; `None` if a leaf of it crosses modes or threads are no power of two.
+    pub fn of(tv: &Lay, extents: &[i64]) -> Option<Dist> {
+        let part = |which: usize| -> Option<Vec<Leaf>> {
+            let lay = tv.mode(which).ok()?.flatten();
+            let mut leaves = Vec::new();
+            for i in 0..lay.leaf_count() {
+                let (extent, Stride::Int(stride)) = lay.flat_leaf(i) else { return None };
+                let (extent, mut stride) = (extent.get()?, stride.get()?);
+                for p in primes(extent) {
+                    let (mut mode, mut below) = (0, 1);
+                    while mode + 1 < extents.len() && stride >= below * extents[mode] {
+                        below *= extents[mode];
+                        mode += 1;
+                    }
+                    if stride % below != 0 {
+                        return None;
+                    }
+                    leaves.push(Leaf { extent: p, mode, scale: stride / below });
+                    stride *= p;
+                }
+            }
+            Some(leaves)
+        };
+        let bit =
+            |leaf: Leaf| (leaf.extent == 2).then_some((leaf.scale != 0).then_some((leaf.mode, leaf.scale)));
+        let bits = part(0)?.into_iter().map(bit).collect::<Option<Vec<_>>>()?;
+        Some(Dist { bits, vals: part(1)?.into_iter().filter(|leaf| leaf.scale != 0).collect() })
+    }
+
+    /// Number of threads.
+    pub fn threads(&self) -> i64 {
+        1 << self.bits.len()
+    }
+
+    /// Number of values of a thread.
+    pub fn size(&self) -> usize {
+        self.vals.iter().map(|leaf| leaf.extent as usize).product()
+    }
+
+    /// The extents that a tile of this rank is padded to.
+    pub fn padded(&self, rank: usize) -> Vec<i64> {
+        let mut reach = vec![1; rank];
+        self.bits.iter().flatten().for_each(|&(mode, scale)| reach[mode] += scale);
+        self.vals.iter().for_each(|leaf| reach[leaf.mode] += (leaf.extent - 1) * leaf.scale);
+        reach
+    }
+
+    /// The coordinate of a thread's value relative to the thread's own, by mode.
+    pub fn offset(&self, mut value: usize, rank: usize) -> Vec<i64> {
+        let mut at = vec![0; rank];
+        for leaf in &self.vals {
+            at[leaf.mode] += (value as i64 % leaf.extent) * leaf.scale;
+            value /= leaf.extent as usize;
+        }
+        at
+    }
+
+    /// The coordinate of a thread's first value, by mode.
+    pub fn origin(&self, thread: i64, rank: usize) -> Vec<i64> {
+        let mut at = vec![0; rank];
+        for (bit, moves) in self.bits.iter().enumerate() {
+            if let Some((mode, scale)) = moves {
+                at[*mode] += (thread >> bit & 1) * scale;
+            }
+        }
+        at
+    }
+
+    /// The distribution of a tile with one element along a mode: what a broadcast reads, and what a reduction leaves.
+    pub fn slice(&self, mode: usize) -> Dist {
+        Dist {
+            bits: self.bits.iter().map(|bit| bit.filter(|(at, _)| *at != mode)).collect(),
+            vals: self.vals.iter().copied().filter(|leaf| leaf.mode != mode).collect(),
+        }
+    }
+
+    /// Mode `i` of the result is mode `axes[i]`.
+    pub fn permute(&self, axes: &[usize]) -> Dist {
+        let to = |mode: usize| axes.iter().position(|&axis| axis == mode).unwrap_or(mode);
+        Dist {
+            bits: self.bits.iter().map(|bit| bit.map(|(mode, scale)| (to(mode), scale))).collect(),
+            vals: self.vals.iter().map(|leaf| Leaf { mode: to(leaf.mode), ..*leaf }).collect(),
+        }
+    }
+
+    /// Whether some bit moves nowhere, so that threads hold copies.
+    pub fn is_replicated(&self) -> bool {
+        self.bits.iter().any(Option::is_none)
+    }
+}
+
+impl fmt::Display for Dist {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bits = |f: &mut fmt::Formatter<'_>, bits: &[Option<(usize, i64)>]| {
+            bits.iter().enumerate().try_for_each(|(i, bit)| {
+                f.write_str(if i == 0 { "" } else { " " })?;
+                match bit {
+                    Some((mode, scale)) => write!(f, "{scale}@{mode}"),
+                    None => f.write_str("0"),
+                }
+            })
+        };
+        let (lanes, warps) = self.bits.split_at(self.bits.len().min(5));
+        f.write_str("lanes[")?;
+        bits(f, lanes)?;
+        f.write_str("] warps[")?;
+        bits(f, warps)?;
+        f.write_str("] vals[")?;
+        for (i, leaf) in self.vals.iter().enumerate() {
+            write!(f, "{}{}:{}@{}", if i == 0 { "" } else { " " }, leaf.extent, leaf.scale, leaf.mode)?;
+        }
+        f.write_str("]")
+    }
+}

@@ -1,0 +1,1 @@
+//! The attributes of girih's tile language.

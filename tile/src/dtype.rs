@@ -1,0 +1,129 @@
+//! Promotion of dtypes, as functions of the run time of a build. The typed handles have the same rules as traits.
+
+use girih_tensor::DType;
+
+use crate::error::{Code, Fault};
+
+/// A constant without a dtype of its own: it takes that of the tile that it meets, or the least of its kind.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Const {
+    /// A truth value.
+    Bool(bool),
+    /// An integer.
+    Int(i128),
+    /// A floating-point number.
+    Float(f64),
+}
+
+/// Kinds of dtypes, from the lowest: the higher one wins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Category {
+    /// bool.
+    Bool,
+    /// Integers.
+    Integer,
+    /// Floats.
+    Float,
+}
+
+/// The dtype's category.
+pub fn category(dtype: DType) -> Category {
+    match dtype {
+        DType::Bool => Category::Bool,
+        dtype if dtype.is_float() => Category::Float,
+        _ => Category::Integer,
+    }
+}
+
+/// Whether the dtype is a signed integer.
+pub fn is_signed(dtype: DType) -> bool {
+    matches!(dtype, DType::S8 | DType::S16 | DType::S32 | DType::S64)
+}
+
+/// Whether the dtype is an integer.
+pub fn is_integer(dtype: DType) -> bool {
+    category(dtype) == Category::Integer
+}
+
+/// Floats that are stored, cast and multiplied, and take part in nothing else.
+pub fn is_restricted(dtype: DType) -> bool {
+    matches!(dtype, DType::Tf32 | DType::E4m3 | DType::E5m2)
+}
+
+/// The common dtype of two tiles.
+///
+/// # Errors
+/// A [`Fault`] with the class of the mix.
+pub fn promote(a: DType, b: DType) -> Result<DType, Fault> {
+    let refused = |code, why: &str| Err(Fault::new(code, format!("no common dtype of {a} and {b}: {why}")));
+    if a == b {
+        return Ok(a);
+    }
+    if is_restricted(a) || is_restricted(b) {
+        return refused(Code::PromotionRestrictedFloat, "tf32 and 8-bit floats are cast by `.to::<T>()`");
+    }
+    match (category(a), category(b)) {
+        (x, y) if x != y => Ok(if x > y { a } else { b }),
+        (Category::Integer, _) if is_signed(a) != is_signed(b) => {
+            refused(Code::PromotionMixedSign, "one is signed, the other is not; cast one by `.to::<T>()`")
+        }
+        (Category::Float, _) if a.bits() == b.bits() => {
+            refused(Code::PromotionF16Bf16, "neither holds the other's numbers; cast one by `.to::<T>()`")
+        }
+        _ => Ok(if a.bits() >= b.bits() { a } else { b }),
+    }
+}
+
+/// The dtype of a constant that meets no tile.
+///
+/// # Errors
+/// [`Code::ConstOutOfRange`] for an integer beyond 64 bits.
+pub fn dtype_of(constant: Const) -> Result<DType, Fault> {
+    match constant {
+        Const::Bool(_) => Ok(DType::Bool),
+        Const::Float(_) => Ok(DType::F32),
+        Const::Int(n) => {
+            [DType::S32, DType::S64, DType::U64].into_iter().find(|&dtype| holds(dtype, n)).ok_or_else(|| {
+                Fault::new(
+                    Code::ConstOutOfRange,
+                    format!("the constant {n} is beyond 64 bits; -2^63 to 2^64 - 1 are accepted"),
+                )
+            })
+        }
+    }
+}
+
+/// Whether an integer dtype has a number.
+pub fn holds(dtype: DType, n: i128) -> bool {
+    let bits = dtype.bits();
+    if is_signed(dtype) {
+        (-(1i128 << (bits - 1))..1i128 << (bits - 1)).contains(&n)
+    } else {
+        (0..1i128 << bits).contains(&n)
+    }
+}
+
+/// The dtype of a tile and a loose constant together.
+///
+/// # Errors
+/// [`Code::ConstOutOfRange`] for an integer that the tile's dtype does not have; [`Code::PromotionRestrictedFloat`].
+pub fn loose(tile: DType, constant: Const) -> Result<DType, Fault> {
+    let of_constant = dtype_of(constant)?;
+    if is_restricted(tile) {
+        return Err(Fault::new(
+            Code::PromotionRestrictedFloat,
+            format!(
+                "a {tile} tile and a constant have no common dtype: tf32 and 8-bit floats are cast by `.to::<T>()`"
+            ),
+        ));
+    }
+    if category(of_constant) > category(tile) {
+        return Ok(of_constant);
+    }
+    match constant {
+        Const::Int(n) if is_integer(tile) && !holds(tile, n) => {
+            Err(Fault::new(Code::ConstOutOfRange, format!("the constant {n} is not a number of {tile}")))
+        }
+        _ => Ok(tile),
+    }
+}

@@ -1,0 +1,215 @@
+//! Building a [`Func`]: a stack of open regions, into which operations are pushed.
+
+use std::collections::HashMap;
+
+use super::func::is_pure;
+use super::{
+    Array, ArrayId, ArrayParam, Def, End, Func, Kind, Op, OpId, Region, RegionId, ScalarParam, Type, Value,
+    ValueData,
+};
+use crate::error::Site;
+
+/// The rules of typing that a program follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Dialect {
+    /// NumPy's: reductions drop their axis, constants promote.
+    #[default]
+    Python,
+    /// Those of CUDA C++ tiles: reductions keep the axis, narrowing constants are refused.
+    Cxx,
+}
+
+#[derive(Debug, Default)]
+struct Open {
+    region: Option<RegionId>,
+    /// Pure operations by kind, operands and type, so that the same one twice is one value.
+    known: HashMap<(Kind, Vec<Value>, Vec<Type>), Vec<Value>>,
+}
+
+/// A function in the making.
+#[derive(Debug)]
+pub struct Build {
+    func: Func,
+    open: Vec<Open>,
+    /// The position in `open` of the region where each value is defined; [`CLOSED`] once that region is closed.
+    depth: Vec<usize>,
+    site: Option<Site>,
+    /// The rules of typing.
+    pub dialect: Dialect,
+}
+
+/// The depth of values that have gone out of scope.
+const CLOSED: usize = usize::MAX;
+
+impl Build {
+    /// An empty function.
+    pub fn new(name: &str) -> Build {
+        let func = Func {
+            name: name.to_string(),
+            values: Vec::new(),
+            ops: Vec::new(),
+            regions: vec![Region::default()],
+            arrays: Vec::new(),
+            scalars: Vec::new(),
+            body: RegionId(0),
+            hints: crate::hints::Hints::default(),
+        };
+        let open = vec![Open { region: Some(RegionId(0)), ..Open::default() }];
+        Build { func, open, depth: Vec::new(), site: None, dialect: Dialect::default() }
+    }
+
+    /// The function as it is so far.
+    pub fn func(&self) -> &Func {
+        &self.func
+    }
+
+    /// The hints, to be set.
+    pub fn hints_mut(&mut self) -> &mut crate::hints::Hints {
+        &mut self.func.hints
+    }
+
+    /// The parameters, for whoever learns of facts or waivers while building.
+    pub fn arrays_mut(&mut self) -> &mut [Array] {
+        &mut self.func.arrays
+    }
+
+    /// The place that operations from now on are said to stand at.
+    pub fn at(&mut self, site: Option<Site>) {
+        self.site = site;
+    }
+
+    /// Declares an array parameter. Parameters come before parts.
+    pub fn array(&mut self, param: ArrayParam) -> ArrayId {
+        self.func.arrays.push(Array::Param(param));
+        ArrayId(self.func.arrays.len() as u32 - 1)
+    }
+
+    /// Declares a part of an array, or finds the equal one.
+    pub fn slice(&mut self, of: ArrayId, axis: u8, start: Value, stop: Value) -> ArrayId {
+        let part = Array::Slice { of, axis, start, stop };
+        let at = self.func.arrays.iter().position(|array| *array == part).unwrap_or_else(|| {
+            self.func.arrays.push(part);
+            self.func.arrays.len() - 1
+        });
+        ArrayId(at as u32)
+    }
+
+    /// Declares a scalar parameter and returns its value.
+    pub fn scalar(&mut self, param: ScalarParam) -> Value {
+        let ty = Type::scalar(param.dtype);
+        self.func.scalars.push(param);
+        self.push1(Kind::Param(self.func.scalars.len() as u16 - 1), &[], ty)
+    }
+
+    /// A value's type.
+    pub fn ty(&self, value: Value) -> Type {
+        self.func.ty(value)
+    }
+
+    /// Whether the region that defines a value is still open.
+    pub fn in_scope(&self, value: Value) -> bool {
+        self.depth[value.index()] != CLOSED
+    }
+
+    /// Number of open regions.
+    pub fn depth(&self) -> usize {
+        self.open.len()
+    }
+
+    /// The number of loops among the open regions.
+    pub fn region_at(&self, depth: usize) -> Option<RegionId> {
+        self.open.get(depth)?.region
+    }
+
+    fn new_value(&mut self, ty: Type, def: Def, depth: usize) -> Value {
+        self.func.values.push(ValueData { ty, def });
+        self.depth.push(depth);
+        Value(self.func.values.len() as u32 - 1)
+    }
+
+    /// Appends an operation without regions and returns its results. Types are not inferred here: `results` are their types. A pure
+    /// operation that was pushed before in an open region is found again; scalars and factories stand as far out as their operands.
+    pub fn push(&mut self, kind: Kind, operands: &[Value], results: &[Type]) -> Vec<Value> {
+        let innermost = self.open.len() - 1;
+        if !is_pure(&self.func.arrays, &kind) {
+            return self.append(innermost, kind, operands, results, Vec::new());
+        }
+        let key = (kind, operands.to_vec(), results.to_vec());
+        if let Some(found) = self.open.iter().rev().find_map(|open| open.known.get(&key)) {
+            return found.clone();
+        }
+        let cheap = operands.is_empty() || results.iter().all(|ty| ty.dims.rank() == 0);
+        let hoisted = cheap && !matches!(key.0, Kind::Load(_) | Kind::Gather(_));
+        let from = operands.iter().map(|value| self.depth[value.index()]).max().unwrap_or(0);
+        let depth = if hoisted && from != CLOSED { from } else { innermost };
+        let values = self.append(depth, key.0.clone(), operands, results, Vec::new());
+        self.open[depth].known.insert(key, values.clone());
+        values
+    }
+
+    /// [`Build::push`] for an operation with one result.
+    pub fn push1(&mut self, kind: Kind, operands: &[Value], result: Type) -> Value {
+        self.push(kind, operands, &[result])[0]
+    }
+
+    /// Appends an operation with regions that are closed.
+    pub fn push_regions(
+        &mut self,
+        kind: Kind,
+        operands: &[Value],
+        results: &[Type],
+        regions: Vec<RegionId>,
+    ) -> Vec<Value> {
+        self.append(self.open.len() - 1, kind, operands, results, regions)
+    }
+
+    fn append(
+        &mut self,
+        depth: usize,
+        kind: Kind,
+        operands: &[Value],
+        results: &[Type],
+        regions: Vec<RegionId>,
+    ) -> Vec<Value> {
+        let id = OpId(self.func.ops.len() as u32);
+        let results =
+            results.iter().enumerate().map(|(i, &ty)| self.new_value(ty, Def::Result(id, i as u32), depth));
+        let results: Vec<Value> = results.collect();
+        let op = Op { kind, operands: operands.to_vec(), results: results.clone(), regions, site: self.site };
+        self.func.ops.push(op);
+        if let Some(region) = self.open[depth].region {
+            self.func.regions[region.index()].ops.push(id);
+        }
+        results
+    }
+
+    /// Opens a region with arguments of these types.
+    pub fn open(&mut self, args: &[Type]) -> (RegionId, Vec<Value>) {
+        let region = RegionId(self.func.regions.len() as u32);
+        self.func.regions.push(Region::default());
+        self.open.push(Open { region: Some(region), ..Open::default() });
+        let depth = self.open.len() - 1;
+        let args = args
+            .iter()
+            .enumerate()
+            .map(|(i, &ty)| self.new_value(ty, Def::Argument(region, i as u32), depth));
+        let args: Vec<Value> = args.collect();
+        self.func.regions[region.index()].args.clone_from(&args);
+        (region, args)
+    }
+
+    /// Closes the innermost region. Its values go out of scope.
+    pub fn close(&mut self, end: End) -> RegionId {
+        let closed = self.open.len() - 1;
+        let region = self.open.pop().and_then(|open| open.region).unwrap_or(RegionId(0));
+        self.func.regions[region.index()].end = end;
+        self.depth.iter_mut().filter(|depth| **depth == closed).for_each(|depth| *depth = CLOSED);
+        region
+    }
+
+    /// Closes the body and returns the function.
+    pub fn finish(mut self) -> Func {
+        self.close(End::Yield(Vec::new()));
+        self.func
+    }
+}

@@ -1,0 +1,250 @@
+//! A tile program: values in static single assignment, operations, and the regions that they stand in.
+
+use girih_tensor::DType;
+
+use super::{Kind, Type};
+use crate::error::Site;
+
+macro_rules! id {
+    ($($name:ident $doc:literal),*) => {
+        $(
+            #[doc = $doc]
+            #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+            pub struct $name(pub u32);
+
+            impl $name {
+                /// The position in its list.
+                pub fn index(self) -> usize {
+                    self.0 as usize
+                }
+            }
+        )*
+    };
+}
+
+id!(
+    Value "A value of a [`Func`].",
+    OpId "An operation of a [`Func`].",
+    RegionId "A region of a [`Func`].",
+    ArrayId "An array of a [`Func`]: a parameter or a part of one."
+);
+
+/// Where a value comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Def {
+    /// The result of an operation, by position.
+    Result(OpId, u32),
+    /// The argument of a region, by position.
+    Argument(RegionId, u32),
+}
+
+/// A value's type and origin.
+#[derive(Clone, Copy, Debug)]
+pub struct ValueData {
+    /// Its dtype and shape.
+    pub ty: Type,
+    /// Where it comes from.
+    pub def: Def,
+}
+
+/// An operation.
+#[derive(Clone, Debug)]
+pub struct Op {
+    /// What it does.
+    pub kind: Kind,
+    /// What it reads.
+    pub operands: Vec<Value>,
+    /// What it makes.
+    pub results: Vec<Value>,
+    /// Regions: the body of a loop, the two sides of a condition, a combination.
+    pub regions: Vec<RegionId>,
+    /// Where the user wrote it.
+    pub site: Option<Site>,
+}
+
+/// How a region ends. Depths count the loops around, the innermost is 0.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub enum End {
+    /// Gives the values to the operation that the region belongs to: a condition's results, or those of a combination.
+    Yield(Vec<Value>),
+    /// The loop goes on with these values.
+    Continue(u32, Vec<Value>),
+    /// The loop ends with these values.
+    Break(u32, Vec<Value>),
+    /// Not closed yet, or never reached.
+    #[default]
+    Unreachable,
+}
+
+impl End {
+    /// The values that the end passes on.
+    pub fn values(&self) -> &[Value] {
+        match self {
+            End::Yield(values) | End::Continue(_, values) | End::Break(_, values) => values,
+            End::Unreachable => &[],
+        }
+    }
+}
+
+/// A sequence of operations.
+#[derive(Clone, Debug, Default)]
+pub struct Region {
+    /// Values that the region is entered with.
+    pub args: Vec<Value>,
+    /// Its operations in order.
+    pub ops: Vec<OpId>,
+    /// How it ends.
+    pub end: End,
+}
+
+/// What is known of an extent, a stride (both in elements) or a scalar before a kernel is built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Known {
+    /// The value.
+    Is(i64),
+    /// A multiple of this number, 1 or more.
+    MultipleOf(i64),
+}
+
+/// An array of a kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Array {
+    /// A parameter of the kernel.
+    Param(ArrayParam),
+    /// The elements `start..stop` of another array along an axis; `start` and `stop` are integer scalars.
+    Slice {
+        /// The other array.
+        of: ArrayId,
+        /// The axis.
+        axis: u8,
+        /// The first element.
+        start: Value,
+        /// The end.
+        stop: Value,
+    },
+}
+
+/// An array that a kernel is called with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArrayParam {
+    /// The parameter's name.
+    pub name: String,
+    /// The dtype of its elements.
+    pub dtype: DType,
+    /// Whether the kernel may write it (`&mut`).
+    pub mutable: bool,
+    /// What is known of its extents; their number is the rank.
+    pub extents: Vec<Known>,
+    /// What is known of its strides.
+    pub strides: Vec<Known>,
+    /// What the pointer's address is a multiple of, in bytes.
+    pub align: u32,
+    /// The reason that the user gives for stores that are not proved disjoint.
+    pub assume_disjoint: Option<String>,
+}
+
+/// A scalar that a kernel is called with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScalarParam {
+    /// The parameter's name.
+    pub name: String,
+    /// Its dtype.
+    pub dtype: DType,
+    /// What is known of it.
+    pub known: Known,
+}
+
+/// A tile program.
+#[derive(Clone, Debug)]
+pub struct Func {
+    /// The kernel's name.
+    pub name: String,
+    pub(crate) values: Vec<ValueData>,
+    pub(crate) ops: Vec<Op>,
+    pub(crate) regions: Vec<Region>,
+    pub(crate) arrays: Vec<Array>,
+    pub(crate) scalars: Vec<ScalarParam>,
+    pub(crate) body: RegionId,
+    /// What the user asks of placement and launch.
+    pub hints: crate::hints::Hints,
+}
+
+impl Func {
+    /// The region that a block runs.
+    pub fn body(&self) -> RegionId {
+        self.body
+    }
+
+    /// A value's data.
+    pub fn value(&self, value: Value) -> &ValueData {
+        &self.values[value.index()]
+    }
+
+    /// A value's type.
+    pub fn ty(&self, value: Value) -> Type {
+        self.values[value.index()].ty
+    }
+
+    /// Number of values; every [`Value`] is below.
+    pub fn value_count(&self) -> usize {
+        self.values.len()
+    }
+
+    /// An operation.
+    pub fn op(&self, op: OpId) -> &Op {
+        &self.ops[op.index()]
+    }
+
+    /// A region.
+    pub fn region(&self, region: RegionId) -> &Region {
+        &self.regions[region.index()]
+    }
+
+    /// The kernel's arrays: parameters first, in their order, then parts.
+    pub fn arrays(&self) -> &[Array] {
+        &self.arrays
+    }
+
+    /// The kernel's scalar parameters, in their order.
+    pub fn scalars(&self) -> &[ScalarParam] {
+        &self.scalars
+    }
+
+    /// The parameter that an array is, or is a part of.
+    pub fn param_of(&self, mut array: ArrayId) -> (ArrayId, &ArrayParam) {
+        loop {
+            match &self.arrays[array.index()] {
+                Array::Param(param) => return (array, param),
+                Array::Slice { of, .. } => array = *of,
+            }
+        }
+    }
+
+    /// Whether an operation has no effect and depends on its operands alone. A load of an array that the kernel does not write is.
+    pub fn is_pure(&self, kind: &Kind) -> bool {
+        is_pure(&self.arrays, kind)
+    }
+
+    /// Calls `f` with every operation of a region and of the regions below, in order; an operation comes before its regions.
+    pub fn walk(&self, region: RegionId, f: &mut impl FnMut(OpId, &Op)) {
+        for &id in &self.region(region).ops {
+            let op = self.op(id);
+            f(id, op);
+            op.regions.iter().for_each(|&region| self.walk(region, f));
+        }
+    }
+}
+
+pub(crate) fn is_pure(arrays: &[Array], kind: &Kind) -> bool {
+    let mutable = |mut array: ArrayId| loop {
+        match &arrays[array.index()] {
+            Array::Param(param) => return param.mutable,
+            Array::Slice { of, .. } => array = *of,
+        }
+    };
+    match kind {
+        Kind::Load(view) => view.order == super::Order::Weak && !mutable(view.array),
+        Kind::Gather(at) => at.order == super::Order::Weak && !mutable(at.array),
+        other => other.is_pure(),
+    }
+}

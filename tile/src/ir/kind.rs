@@ -1,0 +1,328 @@
+//! Operations and their attributes. Operands of one operation have one dtype and one shape unless said otherwise: casts and broadcasts
+//! are operations of their own, which [`ops`](crate::ops) adds.
+
+use std::rc::Rc;
+
+use girih_tensor::DType;
+
+use super::{ArrayId, Dims};
+use crate::ops::table::Each;
+
+/// How a float result is rounded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub enum Rounding {
+    /// To nearest, ties to even.
+    #[default]
+    Nearest,
+    /// Toward zero.
+    Zero,
+    /// Toward minus infinity.
+    Down,
+    /// Toward plus infinity.
+    Up,
+    /// The full range in f32, not correctly rounded (`div.full`).
+    Full,
+    /// The fast instruction of f32.
+    Approx,
+}
+
+/// What the least or greatest of values and NaN is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub enum Nan {
+    /// NaN counts as missing.
+    #[default]
+    Ignored,
+    /// NaN wins.
+    Propagated,
+}
+
+/// The combination of two elements in a reduction or scan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Combine {
+    /// Sum. f16 and bf16 are summed in f32 and rounded once at the end of a reduction.
+    Sum,
+    /// Product, as [`Combine::Sum`].
+    Prod,
+    /// Greatest.
+    Max(Nan),
+    /// Least.
+    Min(Nan),
+    /// Index of the greatest, an s32; the smallest index of equals. Reductions alone.
+    ArgMax(Nan),
+    /// Index of the least, an s32; the smallest index of equals. Reductions alone.
+    ArgMin(Nan),
+    /// Conjunction of bool, bitwise of integers.
+    And,
+    /// Disjunction of bool, bitwise of integers.
+    Or,
+    /// Exclusive or.
+    Xor,
+    /// The operation's region: its arguments are n left and n right scalars, it yields n scalars.
+    Region,
+}
+
+/// What a load gives for elements outside of the array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub enum Padding {
+    /// Anything. The reference evaluator gives poison.
+    #[default]
+    Undetermined,
+    /// 0.
+    Zero,
+    /// -0.
+    NegZero,
+    /// NaN.
+    Nan,
+    /// Infinity.
+    PosInf,
+    /// Minus infinity.
+    NegInf,
+}
+
+/// The order that an access keeps with others, PTX ISA "Memory Consistency Model".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub enum Order {
+    /// None: nobody else may access the element at the time.
+    #[default]
+    Weak,
+    /// Atomic without order.
+    Relaxed,
+    /// What follows stays behind.
+    Acquire,
+    /// What precedes stays before.
+    Release,
+    /// Both.
+    AcqRel,
+}
+
+/// Who sees an ordered access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Scope {
+    /// The block.
+    Block,
+    /// The device.
+    Device,
+    /// All devices and the host.
+    System,
+}
+
+/// A tile's window into an array: which elements the tile at an index consists of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct View {
+    /// The array.
+    pub array: ArrayId,
+    /// Extents of the tile, by the axes of the array.
+    pub tile: Dims,
+    /// The distance of neighbouring tiles by each axis, in elements; the tile's extents unless tiles overlap or leave gaps.
+    pub steps: Dims,
+    /// Outside of the array.
+    pub padding: Padding,
+    /// Whether bounds are checked at all.
+    pub check: bool,
+    /// Expected latency, 1 to 10: how far ahead a load in a loop may be issued.
+    pub latency: Option<u8>,
+    /// Whether tensor copies may be taken.
+    pub tma: bool,
+    /// Order of the access.
+    pub order: Order,
+    /// Scope of an order other than weak.
+    pub scope: Option<Scope>,
+}
+
+/// Attributes of accesses by index tiles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Indexed {
+    /// The array.
+    pub array: ArrayId,
+    /// Whether the last operands are a mask (bool) and, of gathers, what masked elements get.
+    pub masked: bool,
+    /// Whether indices are checked against the extents; negative ones are outside.
+    pub check: bool,
+    /// Order of the access.
+    pub order: Order,
+    /// Scope of an order other than weak.
+    pub scope: Option<Scope>,
+}
+
+/// An atomic read-modify-write operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Rmw {
+    /// Sum.
+    Add,
+    /// Least.
+    Min,
+    /// Greatest.
+    Max,
+    /// Bitwise and.
+    And,
+    /// Bitwise or.
+    Or,
+    /// Bitwise exclusive or.
+    Xor,
+    /// The new value.
+    Xchg,
+    /// The new value where the old is the expected one.
+    Cas,
+}
+
+/// What an operation does. `n` operands and results of one type unless said otherwise; every axis exists.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// A tile of one value, given as the dtype's bits. No operands.
+    Full(u64),
+    /// A tile of these values, row-major, each as the dtype's bits.
+    Dense(Rc<[u64]>),
+    /// 0, 1, 2, ... along the only axis; any integer dtype.
+    Iota,
+    /// The block's number along an axis of the grid, an s32 scalar in `0..num_blocks`.
+    Bid(u8),
+    /// The grid's extent along an axis, an s32 scalar.
+    NumBlocks(u8),
+    /// The extent of an array along an axis, an s32 scalar.
+    Dim(ArrayId, u8),
+    /// A scalar parameter of the kernel, by its position in [`Func::scalars`](super::Func::scalars).
+    Param(u16),
+    /// Element by element. Operands of [`Each::arity`] with the result's shape.
+    Each {
+        /// The function.
+        op: Each,
+        /// Rounding, where the function has one.
+        rounding: Rounding,
+        /// Whether subnormal f32 numbers are zero.
+        ftz: bool,
+        /// Minimum and maximum.
+        nan: Nan,
+    },
+    /// Conversion to the result's dtype.
+    Cast(Rounding),
+    /// The bits as the result's dtype, which is as wide.
+    Bitcast,
+    /// To a shape of the same rank; extents of 1 are repeated.
+    Broadcast,
+    /// To a shape of the same size, row-major.
+    Reshape,
+    /// Axis `i` of the result is axis `axes[i]` of the operand.
+    Permute(Dims),
+    /// The part that begins at these coordinates, with the result's shape.
+    Extract(Dims),
+    /// The first operand with the second at these coordinates.
+    Insert(Dims),
+    /// The first operand, then the second, along an axis.
+    Cat(u8),
+    /// The other way round along an axis.
+    Flip(u8),
+    /// Elements of all bytes, row-major and little-endian: result u8 of rank 1.
+    Pack,
+    /// The reverse of [`Kind::Pack`] for the result's dtype, rank 1.
+    Unpack,
+    /// Combines along `axis`, whose extent becomes 1. `n` operands of one shape, `n` results.
+    Reduce {
+        /// The axis.
+        axis: u8,
+        /// How two elements become one.
+        combine: Combine,
+        /// Of [`Combine::Region`]: bits of what changes nothing, one for each operand.
+        identity: Rc<[u64]>,
+    },
+    /// Running combinations along `axis`. `n` operands of one shape, `n` results of the same.
+    Scan {
+        /// The axis.
+        axis: u8,
+        /// How two elements become one.
+        combine: Combine,
+        /// Of [`Combine::Region`]: bits of what changes nothing, one for each operand.
+        identity: Rc<[u64]>,
+        /// From the end.
+        reverse: bool,
+        /// Without the element itself.
+        exclusive: bool,
+    },
+    /// Sorted along an axis by the first operand; further operands of the same shape follow it. Stable; NaN comes last.
+    Sort {
+        /// The axis.
+        axis: u8,
+        /// The greatest first.
+        descending: bool,
+    },
+    /// How often each number of `0..n` stands in a tile of integers; result s32 of shape `[n]`. Other numbers are not counted.
+    Histogram,
+    /// A tile of an array. Operands: an integer scalar for each axis, which counts tiles.
+    Load(View),
+    /// Stores a tile: the value, then an integer scalar for each axis. Elements outside of the array are dropped.
+    Store(View),
+    /// Elements of an array. Operands: an s32 or s64 tile for each axis; where masked, a mask; then the padding, a tile of the array's dtype,
+    /// which elements outside of the array and masked ones get.
+    Gather(Indexed),
+    /// Stores elements: the value, then as [`Kind::Gather`] without padding.
+    Scatter(Indexed),
+    /// Atomic operations: the update, of [`Rmw::Cas`] the expected value before it, then as [`Kind::Scatter`]. The result, if the
+    /// operation has one, is what stood there.
+    Atomic {
+        /// The operation.
+        rmw: Rmw,
+        /// Where.
+        at: Indexed,
+    },
+    /// A loop from the first operand to the second in steps of the third (equal integer scalars, step > 0), then initial values of what it
+    /// carries. The region's arguments are the number and what is carried; results are what was carried last.
+    For,
+    /// A loop without an end of its own. Operands, region arguments and results are what is carried.
+    Loop,
+    /// Two regions without arguments; the operand is a bool scalar.
+    If,
+    /// The same tile in another distribution. Placement adds these, users do not.
+    Convert,
+    /// Prints by a format as `printf`: operands are scalars or tiles, whose elements are printed in turn.
+    Print(Rc<str>),
+    /// Ends the kernel with an error unless all elements of a bool tile are true.
+    Assert(Rc<str>),
+}
+
+impl Kind {
+    /// Whether the operation depends on its operands alone. Loads are not: who knows whether their array is written asks
+    /// [`Func::is_pure`](super::Func::is_pure).
+    pub fn is_pure(&self) -> bool {
+        !matches!(
+            self,
+            Kind::Load(_)
+                | Kind::Store(_)
+                | Kind::Gather(_)
+                | Kind::Scatter(_)
+                | Kind::Atomic { .. }
+                | Kind::For
+                | Kind::Loop
+                | Kind::If
+                | Kind::Print(_)
+                | Kind::Assert(_)
+        )
+    }
+
+    /// The array that the operation accesses.
+    pub fn array(&self) -> Option<ArrayId> {
+        match self {
+            Kind::Load(view) | Kind::Store(view) => Some(view.array),
+            Kind::Gather(at) | Kind::Scatter(at) | Kind::Atomic { at, .. } => Some(at.array),
+            _ => None,
+        }
+    }
+}
+
+/// The dtypes of elements that a kernel's arrays and tiles have.
+pub const DTYPES: &[DType] = &[
+    DType::Bool,
+    DType::S8,
+    DType::S16,
+    DType::S32,
+    DType::S64,
+    DType::U8,
+    DType::U16,
+    DType::U32,
+    DType::U64,
+    DType::F16,
+    DType::Bf16,
+    DType::F32,
+    DType::F64,
+    DType::Tf32,
+    DType::E4m3,
+    DType::E5m2,
+];

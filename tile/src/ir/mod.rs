@@ -1,0 +1,14 @@
+//! The intermediate representation of tile programs.
+
+mod build;
+mod func;
+mod kind;
+mod types;
+
+pub use build::{Build, Dialect};
+pub use func::{
+    Array, ArrayId, ArrayParam, Def, End, Func, Known, Op, OpId, Region, RegionId, ScalarParam, Value,
+    ValueData,
+};
+pub use kind::{Combine, DTYPES, Indexed, Kind, Nan, Order, Padding, Rmw, Rounding, Scope, View};
+pub use types::{Dims, MAX_RANK, Type};

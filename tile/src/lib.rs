@@ -1,0 +1,9 @@
+//! The tile language of girih: kernels over whole tiles.
+
+pub mod dtype;
+pub mod error;
+pub mod hints;
+pub mod ir;
+pub mod lower;
+pub mod ops;
+pub mod place;

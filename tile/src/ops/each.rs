@@ -1,0 +1,295 @@
+//! Functions that work element by element: promotion, broadcasting, casts.
+
+use girih_tensor::DType;
+
+use super::Arg;
+use super::number::encode;
+use super::table::{Each, Gives, Rounds, Takes};
+use crate::dtype::{self, Category, Const, category, is_integer, is_restricted};
+use crate::error::{Code, Fault};
+use crate::ir::{Build, Dialect, Dims, Kind, MAX_RANK, Nan, Rounding, Type, Value};
+
+/// How an element-wise function is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Mode {
+    /// Rounding; none is to nearest.
+    pub rounding: Option<Rounding>,
+    /// Subnormal f32 numbers are zero.
+    pub ftz: bool,
+    /// Minimum and maximum.
+    pub nan: Nan,
+}
+
+/// The shape that two shapes broadcast to: aligned at the last axis, extents of 1 stretch.
+///
+/// # Errors
+/// [`Code::Broadcast`].
+pub fn broadcast(a: Dims, b: Dims) -> Result<Dims, Fault> {
+    let rank = a.rank().max(b.rank());
+    let at = |dims: &Dims, axis: usize| (axis + dims.rank()).checked_sub(rank).map_or(1, |i| dims[i]);
+    let mut extents = [1; MAX_RANK];
+    for (axis, extent) in extents[..rank].iter_mut().enumerate() {
+        *extent = match (at(&a, axis), at(&b, axis)) {
+            (x, y) if x == y => x,
+            (1, y) => y,
+            (x, 1) => x,
+            (x, y) => {
+                return Err(Fault::new(
+                    Code::Broadcast,
+                    format!(
+                        "shapes {a} and {b} do not broadcast: {x} and {y} at axis {axis} of {rank}; equal extents, or 1, are accepted"
+                    ),
+                ));
+            }
+        };
+    }
+    Ok(Dims::new(&extents[..rank]).unwrap_or_default())
+}
+
+impl Build {
+    /// A tile of one value.
+    pub fn full(&mut self, dtype: DType, dims: Dims, value: Const) -> Value {
+        self.push1(Kind::Full(encode(dtype, value)), &[], Type { dtype, dims })
+    }
+
+    /// The value of an operand as a tile of this dtype and shape.
+    fn arrange(&mut self, arg: Arg, dtype: DType, dims: Dims) -> Result<Value, Fault> {
+        let value = match arg {
+            Arg::Loose(constant) => return Ok(self.full(dtype, dims, constant)),
+            Arg::Strict(own, constant) => self.full(own, Dims::SCALAR, constant),
+            Arg::Value(value) => value,
+        };
+        let value = self.cast(value, dtype, Rounding::Nearest)?;
+        self.broadcast_to(value, dims)
+    }
+
+    /// A value of its own for an operand: loose constants get the dtype that they have alone.
+    ///
+    /// # Errors
+    /// [`Code::ConstOutOfRange`].
+    pub fn value(&mut self, arg: Arg) -> Result<Value, Fault> {
+        Ok(match arg {
+            Arg::Value(value) => value,
+            Arg::Strict(dtype, constant) => self.full(dtype, Dims::SCALAR, constant),
+            Arg::Loose(constant) => self.full(dtype::dtype_of(constant)?, Dims::SCALAR, constant),
+        })
+    }
+
+    fn arg_type(&self, arg: Arg) -> Result<Type, Fault> {
+        Ok(match arg {
+            Arg::Value(value) => self.ty(value),
+            Arg::Strict(dtype, _) => Type::scalar(dtype),
+            Arg::Loose(constant) => Type::scalar(dtype::dtype_of(constant)?),
+        })
+    }
+
+    /// The common dtype of operands.
+    ///
+    /// # Errors
+    /// Those of [`dtype::promote`] and [`dtype::loose`]; [`Code::NarrowingConst`] in the dialect of C++.
+    pub fn common_dtype(&self, args: &[Arg]) -> Result<DType, Fault> {
+        let mut found: Option<DType> = None;
+        for &arg in args {
+            if let Arg::Value(_) | Arg::Strict(..) = arg {
+                let dtype = self.arg_type(arg)?.dtype;
+                found = Some(found.map_or(Ok(dtype), |found| dtype::promote(found, dtype))?);
+            }
+        }
+        for &arg in args {
+            if let Arg::Loose(constant) = arg {
+                let own = dtype::dtype_of(constant)?;
+                if let (Dialect::Cxx, Some(tile)) = (self.dialect, found)
+                    && category(own) > category(tile)
+                {
+                    return Err(Fault::new(
+                        Code::NarrowingConst,
+                        format!(
+                            "the constant {constant:?} would be narrowed to {tile}; write it in that dtype, or cast the tile"
+                        ),
+                    ));
+                }
+                found = Some(found.map_or(Ok(own), |found| dtype::loose(found, constant))?);
+            }
+        }
+        found.ok_or_else(|| Fault::new(Code::Unsupported, "an operation without operands"))
+    }
+
+    /// Applies a function element by element.
+    ///
+    /// # Errors
+    /// A [`Fault`] for dtypes, shapes or modes that the function does not take.
+    pub fn each(&mut self, op: Each, args: &[Arg], mode: Mode) -> Result<Value, Fault> {
+        let row = op.row();
+        let name = row.name;
+        let refused = |code, message: String| Err(Fault::new(code, format!("`{name}` {message}")));
+        let operands = if op == Each::Select { &args[1..] } else { args };
+        let mut dtype = match row.takes {
+            Takes::Bits | Takes::Integers
+                if matches!(op, Each::And | Each::Or | Each::Xor | Each::Shl | Each::Shr | Each::Not) =>
+            {
+                self.bits_dtype(op, operands)?
+            }
+            _ => self.common_dtype(operands)?,
+        };
+        let all = operands.iter().map(|&arg| self.arg_type(arg)).collect::<Result<Vec<_>, _>>()?;
+        if is_restricted(dtype) && op != Each::Select {
+            return refused(
+                Code::NonArithmeticDtype,
+                format!("takes no {dtype}: it is stored, cast and multiplied only"),
+            );
+        }
+        match row.takes {
+            Takes::Numbers if dtype == DType::Bool => {
+                return refused(
+                    Code::BoolArithmetic,
+                    "takes no bool: cast it to an integer by `.to::<i32>()`".into(),
+                );
+            }
+            Takes::Floats if category(dtype) != Category::Float => dtype = DType::F32,
+            Takes::FloatsOnly if category(dtype) != Category::Float => {
+                return refused(Code::IntegerInputUnsupported, format!("takes floats, not {dtype}"));
+            }
+            Takes::Integers if !is_integer(dtype) => {
+                let code =
+                    if dtype == DType::Bool { Code::BoolArithmetic } else { Code::FloatInputUnsupported };
+                return refused(code, format!("takes integers, not {dtype}"));
+            }
+            _ => {}
+        }
+        self.check_mode(op, dtype, mode)?;
+        let mut dims = Dims::SCALAR;
+        for ty in &all {
+            dims = broadcast(dims, ty.dims)
+                .map_err(|fault| Fault::new(fault.code, format!("`{name}`: {fault}")))?;
+        }
+        let mut values = Vec::new();
+        if op == Each::Select {
+            let cond = self.arg_type(args[0])?;
+            dims = broadcast(dims, cond.dims)?;
+            if is_restricted(cond.dtype) {
+                return refused(
+                    Code::NonArithmeticDtype,
+                    format!("takes a condition of bool or of numbers, not {}", cond.dtype),
+                );
+            }
+            values.push(self.arrange(args[0], DType::Bool, dims)?);
+        }
+        for &arg in operands {
+            values.push(self.arrange(arg, dtype, dims)?);
+        }
+        let kind =
+            Kind::Each { op, rounding: mode.rounding.unwrap_or_default(), ftz: mode.ftz, nan: mode.nan };
+        let result = if row.gives == Gives::Bool { DType::Bool } else { dtype };
+        Ok(self.push1(kind, &values, Type { dtype: result, dims }))
+    }
+
+    fn bits_dtype(&self, op: Each, args: &[Arg]) -> Result<DType, Fault> {
+        let name = op.row().name;
+        let shift = matches!(op, Each::Shl | Each::Shr);
+        let code = if shift { Code::ShiftNonInteger } else { Code::BitwiseNonInteger };
+        let mut found: Option<DType> = None;
+        for &arg in args {
+            let dtype = self.arg_type(arg)?.dtype;
+            if category(dtype) == Category::Float || shift && dtype == DType::Bool {
+                return Err(Fault::new(code, format!("`{name}` takes integers, not {dtype}")));
+            }
+            if let Arg::Loose(_) = arg {
+                continue;
+            }
+            match found {
+                Some(first) if first != dtype && !shift => {
+                    return Err(Fault::new(
+                        Code::BitwiseDtypeMismatch,
+                        format!("`{name}` of {first} and {dtype}: equal dtypes are accepted"),
+                    ));
+                }
+                Some(first) if first != dtype => found = Some(dtype::promote(first, dtype)?),
+                _ => found = Some(dtype),
+            }
+        }
+        match found {
+            Some(_) if args.iter().any(|arg| matches!(arg, Arg::Loose(_))) => self.common_dtype(args),
+            Some(dtype) => Ok(dtype),
+            None => self.common_dtype(args),
+        }
+    }
+
+    fn check_mode(&self, op: Each, dtype: DType, mode: Mode) -> Result<(), Fault> {
+        let row = op.row();
+        let name = row.name;
+        let refused = |code, message: String| Err(Fault::new(code, format!("`{name}` {message}")));
+        if let Some(rounding) = mode.rounding {
+            let directed =
+                matches!(rounding, Rounding::Nearest | Rounding::Zero | Rounding::Down | Rounding::Up);
+            let has = match row.rounds {
+                Rounds::No => false,
+                Rounds::Directed => directed,
+                Rounds::Division => true,
+                Rounds::Root => directed || rounding == Rounding::Approx,
+                Rounds::Fast => !directed,
+            };
+            if category(dtype) != Category::Float {
+                return refused(
+                    Code::RoundingNeedsFloat,
+                    format!("of {dtype} is not rounded: rounding modes are for floats"),
+                );
+            }
+            if !has {
+                return refused(Code::RoundingUnsupported, format!("does not round by {rounding:?}"));
+            }
+            if !directed && dtype != DType::F32 {
+                return refused(
+                    Code::RoundingNeedsF32,
+                    format!("of {dtype} does not round by {rounding:?}: f32 does"),
+                );
+            }
+        }
+        if mode.ftz && (dtype != DType::F32 || !row.ftz) {
+            return refused(
+                Code::FtzNeedsF32,
+                format!("of {dtype} does not flush to zero: f32 arithmetic does"),
+            );
+        }
+        Ok(())
+    }
+
+    /// Converts to another dtype: floats are rounded, floats become integers toward zero, integers wrap, bool is `!= 0`.
+    ///
+    /// # Errors
+    /// [`Code::RoundingUnsupported`] for a direction that the conversion does not have.
+    pub fn cast(&mut self, value: Value, dtype: DType, rounding: Rounding) -> Result<Value, Fault> {
+        let from = self.ty(value);
+        if from.dtype == dtype {
+            return Ok(value);
+        }
+        Ok(self.push1(Kind::Cast(rounding), &[value], Type { dtype, ..from }))
+    }
+
+    /// Stretches a tile to a shape by the rules of broadcasting.
+    ///
+    /// # Errors
+    /// [`Code::Broadcast`].
+    pub fn broadcast_to(&mut self, value: Value, dims: Dims) -> Result<Value, Fault> {
+        let from = self.ty(value);
+        if from.dims == dims {
+            return Ok(value);
+        }
+        if broadcast(from.dims, dims)? != dims {
+            return Err(Fault::new(
+                Code::Broadcast,
+                format!("a tile {} does not broadcast to {dims}", from.dims),
+            ));
+        }
+        let mut value = value;
+        if from.dims.rank() < dims.rank() {
+            let mut extents = [1; MAX_RANK];
+            extents[dims.rank() - from.dims.rank()..dims.rank()].copy_from_slice(&from.dims);
+            let dims = Dims::new(&extents[..dims.rank()]).unwrap_or_default();
+            value = self.push1(Kind::Reshape, &[value], Type { dims, ..from });
+        }
+        if self.ty(value).dims == dims {
+            return Ok(value);
+        }
+        Ok(self.push1(Kind::Broadcast, &[value], Type { dims, ..from }))
+    }
+}

@@ -1,0 +1,36 @@
+//! Constants as bits of a dtype.
+
+use float8::{F8E4M3, F8E5M2};
+use girih_tensor::{DType, Element, Tf32};
+use half::{bf16, f16};
+
+use crate::dtype::{Const, is_integer};
+
+/// The bits of a constant in a dtype: floats to nearest, integers modulo 2^bits, floats to integers toward zero, bool by `!= 0`.
+pub fn encode(dtype: DType, constant: Const) -> u64 {
+    let mask = if dtype.bits() == 64 { u64::MAX } else { (1 << dtype.bits()) - 1 };
+    match constant {
+        _ if dtype == DType::Bool => match constant {
+            Const::Bool(b) => u64::from(b),
+            Const::Int(n) => u64::from(n != 0),
+            Const::Float(x) => u64::from(x != 0.0),
+        },
+        Const::Bool(b) => encode(dtype, Const::Int(i128::from(b))),
+        Const::Int(n) if is_integer(dtype) => n as u64 & mask,
+        Const::Float(x) if is_integer(dtype) => x as i128 as u64 & mask,
+        Const::Int(n) => encode_float(dtype, n as f64),
+        Const::Float(x) => encode_float(dtype, x),
+    }
+}
+
+fn encode_float(dtype: DType, x: f64) -> u64 {
+    match dtype {
+        DType::F64 => x.to_bits(),
+        DType::F32 => (x as f32).to_bits().into(),
+        DType::Tf32 => Tf32::from_f64(x).to_bits().into(),
+        DType::F16 => <f16 as Element>::from_f64(x).to_bits().into(),
+        DType::Bf16 => <bf16 as Element>::from_f64(x).to_bits().into(),
+        DType::E4m3 => <F8E4M3 as Element>::from_f64(x).to_bits().into(),
+        _ => <F8E5M2 as Element>::from_f64(x).to_bits().into(),
+    }
+}
