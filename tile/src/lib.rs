@@ -5,5 +5,6 @@ pub mod error;
 pub mod hints;
 pub mod ir;
 pub mod lower;
+pub mod math;
 pub mod ops;
 pub mod place;

@@ -1,1 +1,2 @@
 //! Tests of the tile language.
+mod same;

@@ -3,6 +3,7 @@
 mod build;
 mod func;
 mod kind;
+mod same;
 mod types;
 
 pub use build::{Build, Dialect};
@@ -11,4 +12,5 @@ pub use func::{
     ValueData,
 };
 pub use kind::{Combine, DTYPES, Indexed, Kind, Nan, Order, Padding, Rmw, Rounding, Scope, View};
+pub use same::same_region;
 pub use types::{Dims, MAX_RANK, Type};
