@@ -36,6 +36,8 @@ pub struct Build {
     site: Option<Site>,
     /// The rules of typing.
     pub dialect: Dialect,
+    /// Whether extents of tiles must be powers of two.
+    pub strict_pow2: bool,
 }
 
 /// The depth of values that have gone out of scope.
@@ -55,7 +57,7 @@ impl Build {
             hints: crate::hints::Hints::default(),
         };
         let open = vec![Open { region: Some(RegionId(0)), ..Open::default() }];
-        Build { func, open, depth: Vec::new(), site: None, dialect: Dialect::default() }
+        Build { func, open, depth: Vec::new(), site: None, dialect: Dialect::default(), strict_pow2: false }
     }
 
     /// The function as it is so far.

@@ -186,7 +186,11 @@ impl Build {
     fn bits_dtype(&self, op: Each, args: &[Arg]) -> Result<DType, Fault> {
         let name = op.row().name;
         let shift = matches!(op, Each::Shl | Each::Shr);
-        let code = if shift { Code::ShiftNonInteger } else { Code::BitwiseNonInteger };
+        let code = match op {
+            Each::Not => Code::FloatInputUnsupported,
+            _ if shift => Code::ShiftNonInteger,
+            _ => Code::BitwiseNonInteger,
+        };
         let mut found: Option<DType> = None;
         for &arg in args {
             let dtype = self.arg_type(arg)?.dtype;

@@ -2,10 +2,18 @@
 //! [`Fault`](crate::error::Fault). The typed handles and `girih eval --tile` call the same functions.
 
 mod arg;
+mod bits;
 pub mod each;
+pub mod factory;
 pub mod number;
+pub mod reduce;
+pub mod scan;
 pub mod shape;
+mod sort;
 pub mod table;
 
 pub use arg::Arg;
 pub use each::{Mode, broadcast};
+pub use factory::Nested;
+pub use reduce::{Axes, Reduce, Reduction};
+pub use scan::{Running, Scan};

@@ -4,9 +4,10 @@ use float8::{F8E4M3, F8E5M2};
 use girih_tensor::{DType, Element, Tf32};
 use half::{bf16, f16};
 
-use crate::dtype::{Const, is_integer};
+use crate::dtype::{Const, is_integer, is_signed};
 
-/// The bits of a constant in a dtype: floats to nearest, integers modulo 2^bits, floats to integers toward zero, bool by `!= 0`.
+/// The bits of a constant in a dtype: floats to nearest, integers modulo 2^bits, floats to integers toward zero and within the dtype's
+/// numbers, NaN to 0, bool by `!= 0`.
 pub fn encode(dtype: DType, constant: Const) -> u64 {
     let mask = if dtype.bits() == 64 { u64::MAX } else { (1 << dtype.bits()) - 1 };
     match constant {
@@ -17,10 +18,21 @@ pub fn encode(dtype: DType, constant: Const) -> u64 {
         },
         Const::Bool(b) => encode(dtype, Const::Int(i128::from(b))),
         Const::Int(n) if is_integer(dtype) => n as u64 & mask,
-        Const::Float(x) if is_integer(dtype) => x as i128 as u64 & mask,
+        Const::Float(x) if is_integer(dtype) => saturated(dtype, x) as u64 & mask,
         Const::Int(n) => encode_float(dtype, n as f64),
         Const::Float(x) => encode_float(dtype, x),
     }
+}
+
+/// The integer of a dtype that is next to `x`, toward zero.
+pub fn saturated(dtype: DType, x: f64) -> i128 {
+    let bits = dtype.bits();
+    let (least, greatest) = if is_signed(dtype) {
+        (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1)
+    } else {
+        (0, (1i128 << bits) - 1)
+    };
+    (x as i128).clamp(least, greatest)
 }
 
 fn encode_float(dtype: DType, x: f64) -> u64 {

@@ -2,7 +2,7 @@
 
 use super::Arg;
 use crate::error::{Code, Fault};
-use crate::ir::{Build, Dims, Kind, Type, Value};
+use crate::ir::{Build, Dialect, Dims, Kind, Type, Value};
 
 /// An axis counted from the front; negative ones count from the end.
 ///
@@ -55,6 +55,49 @@ impl Build {
         let extents: Vec<u32> = to.iter().map(|&a| ty.dims[a as usize]).collect();
         let dims = Dims::new(&extents).unwrap_or_default();
         Ok(self.push1(Kind::Permute(Dims::new(&to).unwrap_or_default()), &[value], Type { dims, ..ty }))
+    }
+
+    /// Two axes exchanged. Without `axes`, the two of a tile of rank 2; in the dialect of C++ the first two of any.
+    ///
+    /// # Errors
+    /// [`Code::TransposeRank`], [`Code::TransposeAxesRequired`], [`Code::AxisOutOfRange`].
+    pub fn transpose(&mut self, value: Value, axes: Option<(i64, i64)>) -> Result<Value, Fault> {
+        let dims = self.ty(value).dims;
+        let rank = dims.rank();
+        if rank < 2 {
+            return Err(Fault::new(
+                Code::TransposeRank,
+                format!("`transpose` of a tile {dims}; tiles of rank 2 or more are accepted"),
+            ));
+        }
+        let (a, b) = match axes {
+            Some((a, b)) => (axis("transpose", a, rank)?, axis("transpose", b, rank)?),
+            None if rank == 2 || self.dialect == Dialect::Cxx => (0, 1),
+            None => {
+                return Err(Fault::new(
+                    Code::TransposeAxesRequired,
+                    format!("`transpose` of a tile {dims} must name the two axes that it exchanges"),
+                ));
+            }
+        };
+        let mut order: Vec<i64> = (0..rank as i64).collect();
+        order.swap(a, b);
+        self.permute(value, &order)
+    }
+
+    /// An axis of extent 1 more, at `at` of the result.
+    ///
+    /// # Errors
+    /// [`Code::AxisOutOfRange`]; [`Code::Shape`] for more than 8 axes.
+    pub fn expand_dims(&mut self, value: Value, at: i64) -> Result<Value, Fault> {
+        let dims = self.ty(value).dims;
+        let at = axis("expand_dims", at, dims.rank() + 1)?;
+        let mut extents = dims.to_vec();
+        extents.insert(at, 1);
+        let dims = Dims::new(&extents).ok_or_else(|| {
+            Fault::new(Code::Shape, format!("`expand_dims` of a tile {dims}: at most 8 axes are accepted"))
+        })?;
+        Ok(self.reshaped(value, dims))
     }
 
     /// The same elements, row-major, in another shape; one extent may be -1 and follows from the others.

@@ -1,0 +1,79 @@
+//! Bits of elements as other dtypes.
+
+use girih_tensor::DType;
+
+use crate::error::{Code, Fault};
+use crate::ir::{Build, Dims, Kind, Type, Value};
+
+impl Build {
+    /// The bits of each element as an element of a dtype that is as wide.
+    ///
+    /// # Errors
+    /// [`Code::BitcastWidth`], [`Code::BitcastBool`].
+    pub fn bitcast(&mut self, value: Value, dtype: DType) -> Result<Value, Fault> {
+        let from = self.ty(value);
+        if from.dtype == dtype {
+            return Ok(value);
+        }
+        if from.dtype == DType::Bool || dtype == DType::Bool {
+            return Err(Fault::new(
+                Code::BitcastBool,
+                format!(
+                    "`bitcast` of {} to {dtype}: a truth value has no bits of its own; cast it",
+                    from.dtype
+                ),
+            ));
+        }
+        if from.dtype.bits() != dtype.bits() {
+            return Err(Fault::new(
+                Code::BitcastWidth,
+                format!(
+                    "`bitcast` of {} to {dtype}: {} and {} bits; equal widths are accepted",
+                    from.dtype,
+                    from.dtype.bits(),
+                    dtype.bits()
+                ),
+            ));
+        }
+        Ok(self.push1(Kind::Bitcast, &[value], Type { dtype, ..from }))
+    }
+
+    /// The bytes of all elements, row-major and little-endian, as a u8 tile of rank 1.
+    ///
+    /// # Errors
+    /// [`Code::BitcastBool`].
+    pub fn pack_to_bytes(&mut self, value: Value) -> Result<Value, Fault> {
+        let from = self.ty(value);
+        if from.dtype == DType::Bool {
+            return Err(Fault::new(Code::BitcastBool, "`pack_to_bytes` takes numbers, not bool; cast them"));
+        }
+        let bytes = from.dims.size() as i64 * i64::from(from.dtype.bits() / 8);
+        let dims = self.tile_dims(&[bytes])?;
+        Ok(self.push1(Kind::Pack, &[value], Type { dtype: DType::U8, dims }))
+    }
+
+    /// The elements, a tile of rank 1, whose bytes stand in a u8 tile, row-major and little-endian.
+    ///
+    /// # Errors
+    /// [`Code::BitcastBool`]; [`Code::BitcastWidth`] for bytes that are no u8 or no whole number of elements.
+    pub fn unpack_from_bytes(&mut self, value: Value, dtype: DType) -> Result<Value, Fault> {
+        let from = self.ty(value);
+        if dtype == DType::Bool {
+            return Err(Fault::new(
+                Code::BitcastBool,
+                "`unpack_from_bytes` gives numbers, not bool; cast them",
+            ));
+        }
+        let size = u64::from(dtype.bits() / 8);
+        if from.dtype != DType::U8 || from.dims.size() % size != 0 {
+            return Err(Fault::new(
+                Code::BitcastWidth,
+                format!("`unpack_from_bytes` of {from} to {dtype}: a whole number of {size} u8 is accepted"),
+            ));
+        }
+        let dims = Dims::new(&[(from.dims.size() / size) as u32]).unwrap_or_default();
+        let line = Dims::new(&[from.dims.size() as u32]).unwrap_or_default();
+        let bytes = self.reshaped(value, line);
+        Ok(self.push1(Kind::Unpack, &[bytes], Type { dtype, dims }))
+    }
+}

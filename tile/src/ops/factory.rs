@@ -1,0 +1,167 @@
+//! Tiles out of nothing: constants, counting, lists of numbers.
+
+use girih_tensor::DType;
+
+use super::Mode;
+use super::number::encode;
+use super::table::Each;
+use crate::dtype::{Category, Const, category, holds, is_integer};
+use crate::error::{Code, Fault};
+use crate::ir::{Build, Dialect, Dims, Kind, MAX_RANK, Rounding, Type, Value};
+
+/// Numbers in nested lists, which give a tile its shape and its elements.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Nested {
+    /// A number.
+    One(Const),
+    /// A list.
+    Many(Vec<Nested>),
+}
+
+impl Build {
+    /// The shape of a tile. Extents are 1 or more, and powers of two where the build asks for them.
+    ///
+    /// # Errors
+    /// [`Code::Shape`]; [`Code::ShapeNotPow2`] if [`Build::strict_pow2`] is set.
+    pub fn tile_dims(&self, shape: &[i64]) -> Result<Dims, Fault> {
+        if self.strict_pow2
+            && let Some(n) = shape.iter().find(|&&n| !u32::try_from(n).is_ok_and(u32::is_power_of_two))
+        {
+            return Err(Fault::new(
+                Code::ShapeNotPow2,
+                format!("a tile {shape:?} with an extent of {n}: powers of two are accepted"),
+            ));
+        }
+        let extents = shape.iter().map(|&n| u32::try_from(n).ok().filter(|&n| n > 0));
+        let dims = extents.collect::<Option<Vec<u32>>>().and_then(|extents| Dims::new(&extents));
+        dims.filter(|dims| dims.size() <= u64::from(u32::MAX)).ok_or_else(|| {
+            Fault::new(
+                Code::Shape,
+                format!("a tile {shape:?}: at most {MAX_RANK} extents of 1 or more are accepted, 2^32 - 1 elements in all"),
+            )
+        })
+    }
+
+    /// A tile of this shape whose elements are one number.
+    ///
+    /// # Errors
+    /// As [`Build::tile_dims`]; [`Code::ConstOutOfRange`] for a number that the dtype does not have, floats aside, which are rounded.
+    pub fn filled(&mut self, dtype: DType, shape: &[i64], value: Const) -> Result<Value, Fault> {
+        let dims = self.tile_dims(shape)?;
+        self.check_constant(dtype, value)?;
+        Ok(self.full(dtype, dims, value))
+    }
+
+    fn check_constant(&self, dtype: DType, value: Const) -> Result<(), Fault> {
+        let fits = match value {
+            Const::Int(n) if is_integer(dtype) => holds(dtype, n),
+            Const::Int(n) if dtype == DType::Bool => matches!(n, 0 | 1),
+            Const::Float(x) => {
+                category(dtype) == Category::Float || x.fract() == 0.0 && holds(dtype, x as i128)
+            }
+            Const::Bool(_) | Const::Int(_) => true,
+        };
+        if fits {
+            return Ok(());
+        }
+        let code = match (self.dialect, value) {
+            (Dialect::Cxx, Const::Float(_)) => Code::NarrowingConst,
+            _ => Code::ConstOutOfRange,
+        };
+        Err(Fault::new(code, format!("the constant {value:?} is not a number of {dtype}")))
+    }
+
+    /// `size` numbers from `start` on, in steps of `step`. Floats are computed in f32, f64 in f64, and rounded once.
+    ///
+    /// # Errors
+    /// As [`Build::filled`]; [`Code::BoolArithmetic`] and [`Code::NonArithmeticDtype`] for dtypes that do not count.
+    pub fn arange(&mut self, dtype: DType, size: i64, start: Const, step: Const) -> Result<Value, Fault> {
+        let dims = self.tile_dims(&[size])?;
+        self.check_constant(dtype, start)?;
+        self.check_constant(dtype, step)?;
+        let (count, compute) = match dtype {
+            DType::Bool => return Err(Fault::new(Code::BoolArithmetic, "`arange` takes numbers, not bool")),
+            DType::F64 => (DType::S32, DType::F64),
+            _ if category(dtype) == Category::Float => (DType::S32, DType::F32),
+            _ => (dtype, dtype),
+        };
+        let mut value = self.push1(Kind::Iota, &[], Type { dtype: count, dims });
+        value = self.cast(value, compute, Rounding::Nearest)?;
+        if encode(compute, step) != encode(compute, Const::Int(1)) {
+            let step = self.full(compute, dims, step);
+            value = self.each(Each::Mul, &[value.into(), step.into()], Mode::default())?;
+        }
+        if encode(compute, start) != 0 {
+            let start = self.full(compute, dims, start);
+            value = self.each(Each::Add, &[value.into(), start.into()], Mode::default())?;
+        }
+        self.cast(value, dtype, Rounding::Nearest)
+    }
+
+    /// 0, 1, 2, ... in row-major order, in any shape.
+    ///
+    /// # Errors
+    /// As [`Build::arange`].
+    pub fn iota(&mut self, dtype: DType, shape: &[i64]) -> Result<Value, Fault> {
+        let dims = self.tile_dims(shape)?;
+        let value = self.arange(dtype, dims.size() as i64, Const::Int(0), Const::Int(1))?;
+        Ok(self.reshaped(value, dims))
+    }
+
+    /// A tile of these numbers, row-major.
+    ///
+    /// # Errors
+    /// As [`Build::filled`]; [`Code::AstileRagged`] for another number of values than the shape has elements.
+    pub fn dense(&mut self, dtype: DType, shape: &[i64], values: &[Const]) -> Result<Value, Fault> {
+        let dims = self.tile_dims(shape)?;
+        if dims.size() != values.len() as u64 {
+            return Err(Fault::new(
+                Code::AstileRagged,
+                format!("a tile {dims} of {} values; {} are accepted", values.len(), dims.size()),
+            ));
+        }
+        values.iter().try_for_each(|&value| self.check_constant(dtype, value))?;
+        let bits: Vec<u64> = values.iter().map(|&value| encode(dtype, value)).collect();
+        Ok(match bits.first() {
+            Some(&first) if bits.iter().all(|&b| b == first) => {
+                self.push1(Kind::Full(first), &[], Type { dtype, dims })
+            }
+            _ => self.push1(Kind::Dense(bits.into()), &[], Type { dtype, dims }),
+        })
+    }
+
+    /// A tile of nested lists of numbers.
+    ///
+    /// # Errors
+    /// As [`Build::dense`].
+    pub fn tile_of(&mut self, dtype: DType, nested: &Nested) -> Result<Value, Fault> {
+        let mut shape = Vec::new();
+        let mut at = nested;
+        while let Nested::Many(list) = at {
+            shape.push(list.len() as i64);
+            match list.first() {
+                Some(first) => at = first,
+                None => break,
+            }
+        }
+        let mut values = Vec::new();
+        flatten(nested, &shape, &mut values)?;
+        self.dense(dtype, &shape, &values)
+    }
+}
+
+fn flatten(nested: &Nested, shape: &[i64], values: &mut Vec<Const>) -> Result<(), Fault> {
+    match (nested, shape) {
+        (Nested::One(value), []) => values.push(*value),
+        (Nested::Many(list), [n, rest @ ..]) if list.len() as i64 == *n => {
+            list.iter().try_for_each(|item| flatten(item, rest, values))?;
+        }
+        _ => {
+            return Err(Fault::new(
+                Code::AstileRagged,
+                "a tile of nested lists of different lengths: lists of one length at each level are accepted",
+            ));
+        }
+    }
+    Ok(())
+}

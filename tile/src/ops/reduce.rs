@@ -1,0 +1,257 @@
+//! Reductions over axes.
+
+use girih_tensor::DType;
+
+use super::number::encode;
+use super::shape::axis;
+use crate::dtype::{Const, is_restricted};
+use crate::error::{Code, Fault};
+use crate::ir::{Build, Combine, Dialect, Dims, End, Kind, Nan, RegionId, Rounding, Type, Value};
+
+/// Which axes are reduced; negative ones count from the end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Axes {
+    /// All.
+    All,
+    /// One.
+    One(i64),
+    /// These.
+    Many(Vec<i64>),
+}
+
+/// What elements are reduced to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Reduction {
+    /// Sum. Integers wrap and keep their dtype, bool is counted in s32; f16 and bf16 are summed in f32 and rounded once.
+    Sum,
+    /// Product, as [`Reduction::Sum`].
+    Prod,
+    /// Greatest.
+    Max,
+    /// Least.
+    Min,
+    /// Index of the greatest, an s32; the smallest index of equals. Over all axes it counts elements in row-major order.
+    ArgMax,
+    /// Index of the least, as [`Reduction::ArgMax`].
+    ArgMin,
+    /// Whether any element is not 0.
+    Any,
+    /// Whether all elements are not 0.
+    All,
+}
+
+impl Reduction {
+    /// Every reduction.
+    pub const LIST: &[Reduction] = &[
+        Reduction::Sum,
+        Reduction::Prod,
+        Reduction::Max,
+        Reduction::Min,
+        Reduction::ArgMax,
+        Reduction::ArgMin,
+        Reduction::Any,
+        Reduction::All,
+    ];
+
+    /// The name in text.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Reduction::Sum => "sum",
+            Reduction::Prod => "prod",
+            Reduction::Max => "max",
+            Reduction::Min => "min",
+            Reduction::ArgMax => "argmax",
+            Reduction::ArgMin => "argmin",
+            Reduction::Any => "any",
+            Reduction::All => "all",
+        }
+    }
+
+    fn combine(self, nan: Nan) -> Combine {
+        match self {
+            Reduction::Sum => Combine::Sum,
+            Reduction::Prod => Combine::Prod,
+            Reduction::Max => Combine::Max(nan),
+            Reduction::Min => Combine::Min(nan),
+            Reduction::ArgMax => Combine::ArgMax(nan),
+            Reduction::ArgMin => Combine::ArgMin(nan),
+            Reduction::Any => Combine::Or,
+            Reduction::All => Combine::And,
+        }
+    }
+}
+
+/// How a reduction is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Reduce {
+    /// Whether reduced axes stay with extent 1. In the dialect of C++ they always do.
+    pub keepdims: bool,
+    /// NaN in minimum and maximum.
+    pub nan: Nan,
+}
+
+impl Build {
+    /// Reduces a tile over axes.
+    ///
+    /// # Errors
+    /// [`Code::AxisOutOfRange`], [`Code::RepeatedAxis`], [`Code::AxisTupleUnsupported`] for an index over several axes,
+    /// [`Code::NonArithmeticDtype`].
+    pub fn reduce(&mut self, op: Reduction, value: Value, axes: &Axes, how: Reduce) -> Result<Value, Fault> {
+        let ty = self.ty(value);
+        let index = matches!(op, Reduction::ArgMax | Reduction::ArgMin);
+        if is_restricted(ty.dtype) {
+            return Err(Fault::new(
+                Code::NonArithmeticDtype,
+                format!("`{}` takes no {}: it is stored, cast and multiplied only", op.name(), ty.dtype),
+            ));
+        }
+        let reduced = self.axes(op.name(), axes, ty.dims)?;
+        if index && matches!(axes, Axes::Many(_)) {
+            return Err(Fault::new(
+                Code::AxisTupleUnsupported,
+                format!("`{}` takes one axis, or all of them, not {axes:?}", op.name()),
+            ));
+        }
+        let kept = reduced.iter().fold(ty.dims, |dims, &at| dims.with(at, 1));
+        let dropped: Vec<u32> =
+            (0..ty.dims.rank()).filter(|at| !reduced.contains(at)).map(|at| ty.dims[at]).collect();
+        let keep = how.keepdims || self.dialect == Dialect::Cxx;
+        let dims = if keep { kept } else { Dims::new(&dropped).unwrap_or_default() };
+        let prepared = match op {
+            Reduction::Any | Reduction::All => self.cast(value, DType::Bool, Rounding::Nearest)?,
+            _ if ty.dtype == DType::Bool => self.cast(value, DType::S32, Rounding::Nearest)?,
+            // Several axes go one after the other, and are rounded once.
+            Reduction::Sum | Reduction::Prod
+                if reduced.len() > 1 && matches!(ty.dtype, DType::F16 | DType::Bf16) =>
+            {
+                self.cast(value, DType::F32, Rounding::Nearest)?
+            }
+            _ => value,
+        };
+        let mut value = prepared;
+        let mut over = reduced;
+        if index && over.len() != 1 {
+            let size = ty.dims.size() as u32;
+            value = self.reshaped(value, Dims::new(&[size]).unwrap_or_default());
+            over = vec![0];
+        }
+        for at in over {
+            let from = self.ty(value);
+            let dtype = if index { DType::S32 } else { from.dtype };
+            let kind = Kind::Reduce { axis: at as u8, combine: op.combine(how.nan), identity: [].into() };
+            value = self.push1(kind, &[value], Type { dtype, dims: from.dims.with(at, 1) });
+        }
+        if matches!(ty.dtype, DType::F16 | DType::Bf16)
+            && !index
+            && !matches!(op, Reduction::Any | Reduction::All)
+        {
+            value = self.cast(value, ty.dtype, Rounding::Nearest)?;
+        }
+        Ok(self.reshaped(value, dims))
+    }
+
+    fn axes(&self, name: &str, axes: &Axes, dims: Dims) -> Result<Vec<usize>, Fault> {
+        let list = match axes {
+            Axes::All => return Ok((0..dims.rank()).collect()),
+            Axes::One(at) => std::slice::from_ref(at),
+            Axes::Many(list) => list,
+        };
+        let mut found = Vec::new();
+        for &at in list {
+            let here = axis(name, at, dims.rank())?;
+            if found.contains(&here) {
+                return Err(Fault::new(
+                    Code::RepeatedAxis,
+                    format!("`{name}` over axes {list:?} of a tile {dims} names axis {at} twice"),
+                ));
+            }
+            found.push(here);
+        }
+        found.sort_unstable();
+        Ok(found)
+    }
+
+    /// Opens the region of a combination of one's own, which [`Build::close_combine`] closes. Returns the left and the right scalars
+    /// that it combines, of the dtypes of `values`.
+    pub fn open_combine(&mut self, values: &[Value]) -> (Vec<Value>, Vec<Value>) {
+        let types: Vec<Type> = values.iter().map(|&value| Type::scalar(self.ty(value).dtype)).collect();
+        let (_, mut left) = self.open(&[types.clone(), types].concat());
+        let right = left.split_off(values.len());
+        (left, right)
+    }
+
+    /// Closes the region of a combination of `values` with what it yields. The region is closed in any case.
+    ///
+    /// # Errors
+    /// [`Code::Carry`] where the results are not scalars of the dtypes of `values`.
+    pub fn close_combine(&mut self, values: &[Value], results: &[Value]) -> Result<RegionId, Fault> {
+        let want: Vec<Type> = values.iter().map(|&value| Type::scalar(self.ty(value).dtype)).collect();
+        let got: Vec<Type> = results.iter().map(|&value| self.ty(value)).collect();
+        let region = self.close(End::Yield(results.to_vec()));
+        if want == got {
+            return Ok(region);
+        }
+        let list = |types: &[Type]| types.iter().map(Type::to_string).collect::<Vec<_>>().join(", ");
+        Err(Fault::new(
+            Code::Carry,
+            format!("a combination gives ({}); ({}) are accepted", list(&got), list(&want)),
+        ))
+    }
+
+    /// What an operation with a combination of its own takes: its operands broadcast to one shape, the axis, and the identity.
+    pub(super) fn combined(
+        &mut self,
+        name: &str,
+        values: &[Value],
+        along: i64,
+        identity: &[Const],
+    ) -> Result<(Vec<Value>, usize, Vec<u64>), Fault> {
+        if values.is_empty() || values.len() != identity.len() {
+            return Err(Fault::new(
+                Code::Shape,
+                format!(
+                    "`{name}` of {} tiles with {} identities; one for each is accepted",
+                    values.len(),
+                    identity.len()
+                ),
+            ));
+        }
+        let mut dims = Dims::SCALAR;
+        for &value in values {
+            dims = super::broadcast(dims, self.ty(value).dims)?;
+        }
+        let at = axis(name, along, dims.rank())?;
+        let stretched =
+            values.iter().map(|&value| self.broadcast_to(value, dims)).collect::<Result<Vec<_>, _>>()?;
+        let bits =
+            values.iter().zip(identity).map(|(&value, &one)| encode(self.ty(value).dtype, one)).collect();
+        Ok((stretched, at, bits))
+    }
+
+    /// Reduces tiles along an axis by a combination of one's own, which [`Build::open_combine`] and [`Build::close_combine`] have made,
+    /// and which leaves `identity` combined with anything as it is. Tiles are broadcast to each other.
+    ///
+    /// # Errors
+    /// [`Code::AxisOutOfRange`], [`Code::Broadcast`], [`Code::Shape`].
+    pub fn reduce_by(
+        &mut self,
+        values: &[Value],
+        along: i64,
+        identity: &[Const],
+        region: RegionId,
+        how: Reduce,
+    ) -> Result<Vec<Value>, Fault> {
+        let (operands, at, bits) = self.combined("reduce", values, along, identity)?;
+        let dims = self.ty(operands[0]).dims;
+        let types: Vec<Type> =
+            operands.iter().map(|&value| Type { dims: dims.with(at, 1), ..self.ty(value) }).collect();
+        let kind = Kind::Reduce { axis: at as u8, combine: Combine::Region, identity: bits.into() };
+        let results = self.push_regions(kind, &operands, &types, vec![region]);
+        if how.keepdims || self.dialect == Dialect::Cxx {
+            return Ok(results);
+        }
+        let rest: Vec<u32> = (0..dims.rank()).filter(|&i| i != at).map(|i| dims[i]).collect();
+        let rest = Dims::new(&rest).unwrap_or_default();
+        Ok(results.into_iter().map(|value| self.reshaped(value, rest)).collect())
+    }
+}

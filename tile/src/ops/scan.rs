@@ -1,0 +1,101 @@
+//! Running combinations along an axis.
+
+use girih_tensor::DType;
+
+use super::shape::axis;
+use crate::dtype::{Const, is_restricted};
+use crate::error::{Code, Fault};
+use crate::ir::{Build, Combine, Kind, Nan, RegionId, Rounding, Type, Value};
+
+/// What a scan combines by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Running {
+    /// Sums. Integers wrap and keep their dtype, bool is counted in s32; f16 and bf16 are summed in f32, and each sum is rounded once.
+    Sum,
+    /// Products, as [`Running::Sum`].
+    Prod,
+    /// The greatest so far.
+    Max,
+    /// The least so far.
+    Min,
+}
+
+impl Running {
+    /// Every scan.
+    pub const LIST: &[Running] = &[Running::Sum, Running::Prod, Running::Max, Running::Min];
+
+    /// The name in text.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Running::Sum => "cumsum",
+            Running::Prod => "cumprod",
+            Running::Max => "cummax",
+            Running::Min => "cummin",
+        }
+    }
+}
+
+/// How a scan is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Scan {
+    /// From the end; results stand where their elements do.
+    pub reverse: bool,
+    /// Without the element itself: the first result is what changes nothing.
+    pub exclusive: bool,
+    /// NaN in minimum and maximum.
+    pub nan: Nan,
+}
+
+impl Build {
+    /// Running combinations of a tile along an axis.
+    ///
+    /// # Errors
+    /// [`Code::AxisOutOfRange`], [`Code::NonArithmeticDtype`].
+    pub fn scan(&mut self, op: Running, value: Value, along: i64, how: Scan) -> Result<Value, Fault> {
+        let dtype = self.ty(value).dtype;
+        if is_restricted(dtype) {
+            return Err(Fault::new(
+                Code::NonArithmeticDtype,
+                format!("`{}` takes no {dtype}: it is stored, cast and multiplied only", op.name()),
+            ));
+        }
+        let at = axis(op.name(), along, self.ty(value).dims.rank())?;
+        let value =
+            if dtype == DType::Bool { self.cast(value, DType::S32, Rounding::Nearest)? } else { value };
+        let combine = match op {
+            Running::Sum => Combine::Sum,
+            Running::Prod => Combine::Prod,
+            Running::Max => Combine::Max(how.nan),
+            Running::Min => Combine::Min(how.nan),
+        };
+        let Scan { reverse, exclusive, .. } = how;
+        let kind = Kind::Scan { axis: at as u8, combine, identity: [].into(), reverse, exclusive };
+        let ty = self.ty(value);
+        Ok(self.push1(kind, &[value], ty))
+    }
+
+    /// Running combinations of tiles along an axis by a combination of one's own, as [`Build::reduce_by`].
+    ///
+    /// # Errors
+    /// [`Code::AxisOutOfRange`], [`Code::Broadcast`], [`Code::Shape`].
+    pub fn scan_by(
+        &mut self,
+        values: &[Value],
+        along: i64,
+        identity: &[Const],
+        region: RegionId,
+        how: Scan,
+    ) -> Result<Vec<Value>, Fault> {
+        let (operands, at, bits) = self.combined("scan", values, along, identity)?;
+        let types: Vec<Type> = operands.iter().map(|&value| self.ty(value)).collect();
+        let Scan { reverse, exclusive, .. } = how;
+        let kind = Kind::Scan {
+            axis: at as u8,
+            combine: Combine::Region,
+            identity: bits.into(),
+            reverse,
+            exclusive,
+        };
+        Ok(self.push_regions(kind, &operands, &types, vec![region]))
+    }
+}

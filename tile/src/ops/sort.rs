@@ -1,0 +1,112 @@
+//! Order of elements, and how often numbers stand in a tile.
+
+use girih_tensor::DType;
+
+use super::shape::axis;
+use crate::dtype::{is_integer, is_restricted};
+use crate::error::{Code, Fault};
+use crate::ir::{Build, Dims, Kind, Type, Value};
+
+impl Build {
+    /// Tiles of one shape, sorted along an axis by the first. Equal elements keep their order, NaN comes last.
+    ///
+    /// # Errors
+    /// [`Code::AxisOutOfRange`], [`Code::Broadcast`], [`Code::NonArithmeticDtype`].
+    pub fn sort(&mut self, values: &[Value], along: i64, descending: bool) -> Result<Vec<Value>, Fault> {
+        let Some(&first) = values.first() else {
+            return Err(Fault::new(Code::Shape, "`sort` of no tile; one or more are accepted"));
+        };
+        let ty = self.ty(first);
+        if is_restricted(ty.dtype) {
+            return Err(Fault::new(
+                Code::NonArithmeticDtype,
+                format!("`sort` takes no {}: it is stored, cast and multiplied only", ty.dtype),
+            ));
+        }
+        let at = axis("sort", along, ty.dims.rank())?;
+        let operands =
+            values.iter().map(|&value| self.broadcast_to(value, ty.dims)).collect::<Result<Vec<_>, _>>()?;
+        let types: Vec<Type> = operands.iter().map(|&value| self.ty(value)).collect();
+        Ok(self.push(Kind::Sort { axis: at as u8, descending }, &operands, &types))
+    }
+
+    /// Positions along an axis, s32, in the order of the tile's elements.
+    ///
+    /// # Errors
+    /// As [`Build::sort`].
+    pub fn argsort(&mut self, value: Value, along: i64, descending: bool) -> Result<Value, Fault> {
+        Ok(self.sorted_positions("argsort", value, along, descending)?.1)
+    }
+
+    fn sorted_positions(
+        &mut self,
+        name: &str,
+        value: Value,
+        along: i64,
+        descending: bool,
+    ) -> Result<(Value, Value), Fault> {
+        let dims = self.ty(value).dims;
+        let at = axis(name, along, dims.rank())?;
+        let extent = dims[at];
+        let line = Dims::new(&[extent]).unwrap_or_default();
+        let positions = self.push1(Kind::Iota, &[], Type { dtype: DType::S32, dims: line });
+        let ones = vec![1; dims.rank()];
+        let shape = Dims::new(&ones).unwrap_or_default().with(at, extent);
+        let positions = self.reshaped(positions, shape);
+        let sorted = self.sort(&[value, positions], along, descending)?;
+        Ok((sorted[0], sorted[1]))
+    }
+
+    /// The `k` greatest elements along an axis, the greatest first, and their positions, s32. With `smallest` the least, the least
+    /// first. Of equals the first ones; NaN comes last.
+    ///
+    /// # Errors
+    /// As [`Build::sort`]; [`Code::Shape`] for a `k` that is not 1 to the axis's extent.
+    pub fn top_k(
+        &mut self,
+        value: Value,
+        k: u32,
+        along: i64,
+        smallest: bool,
+    ) -> Result<(Value, Value), Fault> {
+        let dims = self.ty(value).dims;
+        let at = axis("top_k", along, dims.rank())?;
+        if !(1..=dims[at]).contains(&k) {
+            return Err(Fault::new(
+                Code::Shape,
+                format!(
+                    "`top_k` of {k} elements along axis {at} of a tile {dims}; 1 to {} are accepted",
+                    dims[at]
+                ),
+            ));
+        }
+        let (values, positions) = self.sorted_positions("top_k", value, along, !smallest)?;
+        let part = dims.with(at, k);
+        Ok((self.first(values, part), self.first(positions, part)))
+    }
+
+    /// The part of a tile that begins at its first element.
+    fn first(&mut self, value: Value, dims: Dims) -> Value {
+        let ty = self.ty(value);
+        if ty.dims == dims {
+            return value;
+        }
+        let start = Dims::new(&vec![0; dims.rank()]).unwrap_or_default();
+        self.push1(Kind::Extract(start), &[value], Type { dims, ..ty })
+    }
+
+    /// How often each number of `0..bins` stands in a tile of integers, an s32 tile of rank 1. Other numbers are not counted.
+    ///
+    /// # Errors
+    /// [`Code::FloatInputUnsupported`], [`Code::BoolArithmetic`], [`Code::Shape`] for no bins.
+    pub fn histogram(&mut self, value: Value, bins: i64) -> Result<Value, Fault> {
+        let ty = self.ty(value);
+        if !is_integer(ty.dtype) {
+            let code =
+                if ty.dtype == DType::Bool { Code::BoolArithmetic } else { Code::FloatInputUnsupported };
+            return Err(Fault::new(code, format!("`histogram` counts integers, not {}", ty.dtype)));
+        }
+        let dims = self.tile_dims(&[bins])?;
+        Ok(self.push1(Kind::Histogram, &[value], Type { dtype: DType::S32, dims }))
+    }
+}
