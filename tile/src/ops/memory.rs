@@ -1,0 +1,564 @@
+//! Arrays: their extents and parts, and loads and stores of tiles.
+
+use girih_tensor::DType;
+
+use super::table::Each;
+use super::{Arg, Mode, broadcast};
+use crate::dtype::{self, Category, Const, category, is_integer};
+use crate::error::{Code, Fault};
+use crate::hints::Hint;
+use crate::ir::{
+    Array, ArrayId, Build, Dims, Kind, Known, MAX_RANK, Order, Padding, Rounding, Scope, Type, Value, View,
+};
+
+/// Tiles of an array, by which it is loaded and stored. A tile's axis is an axis of the array; the index counts tiles.
+///
+/// # Examples
+/// ```
+/// use girih_tile::ir::{ArrayId, Dims, Padding};
+/// use girih_tile::ops::memory::Tiles;
+///
+/// let tiles = Tiles { padding: Padding::Zero, ..Tiles::new(ArrayId(0), Dims::new(&[16, 64]).unwrap()) };
+/// assert_eq!(tiles.latency, None);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tiles {
+    /// The array.
+    pub array: ArrayId,
+    /// Extents of a tile. A tile of rank 0 is one element of any array.
+    pub tile: Dims,
+    /// Axis `i` of tiles and of their index is axis `axes[i]` of the array; none is the same.
+    pub axes: Option<Dims>,
+    /// The distance of neighbouring tiles along each of their axes, in elements; none is the tile's extents.
+    pub steps: Option<Dims>,
+    /// What a load gives for elements outside of the array.
+    pub padding: Padding,
+    /// Whether bounds are checked. An access without is a promise that all its elements are in the array.
+    pub check: bool,
+    /// Expected latency, 1 to 10.
+    pub latency: Option<i64>,
+    /// Whether tensor copies may be taken.
+    pub tma: bool,
+    /// Order of the access.
+    pub order: Order,
+    /// Scope of an order other than weak.
+    pub scope: Option<Scope>,
+}
+
+impl Tiles {
+    /// Tiles that lie one beside the other, with no options set.
+    pub const fn new(array: ArrayId, tile: Dims) -> Tiles {
+        Tiles {
+            array,
+            tile,
+            axes: None,
+            steps: None,
+            padding: Padding::Undetermined,
+            check: true,
+            latency: None,
+            tma: true,
+            order: Order::Weak,
+            scope: None,
+        }
+    }
+}
+
+/// A kind of access, for the orders that it has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Load or gather.
+    Load,
+    /// Store or scatter.
+    Store,
+    /// Atomic operation.
+    Atomic,
+}
+
+/// Checks that an access has an order, and that the order has a scope.
+///
+/// # Errors
+/// [`Code::MemoryOrderScope`].
+pub fn check_order(access: Access, order: Order, scope: Option<Scope>) -> Result<(), Fault> {
+    let (name, orders): (&str, &[Order]) = match access {
+        Access::Load => ("load", &[Order::Weak, Order::Relaxed, Order::Acquire]),
+        Access::Store => ("store", &[Order::Weak, Order::Relaxed, Order::Release]),
+        Access::Atomic => {
+            ("atomic operation", &[Order::Relaxed, Order::Acquire, Order::Release, Order::AcqRel])
+        }
+    };
+    let refused = |why: String| Err(Fault::new(Code::MemoryOrderScope, format!("a {name} {why}")));
+    if !orders.contains(&order) {
+        let names: Vec<&str> = orders.iter().map(|order| order.name()).collect();
+        return refused(format!("is not {}: {} are accepted", order.name(), names.join(", ")));
+    }
+    match (order, scope) {
+        (Order::Weak, Some(scope)) => {
+            refused(format!("that is weak has no scope, and not {}: leave the scope out", scope.name()))
+        }
+        (Order::Weak, None) | (_, Some(_)) => Ok(()),
+        (order, None) => {
+            refused(format!("that is {} has a scope: block, device or system is accepted", order.name()))
+        }
+    }
+}
+
+impl Order {
+    /// The order's name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Order::Weak => "weak",
+            Order::Relaxed => "relaxed",
+            Order::Acquire => "acquire",
+            Order::Release => "release",
+            Order::AcqRel => "acq_rel",
+        }
+    }
+}
+
+impl Scope {
+    /// The scope's name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Scope::Block => "block",
+            Scope::Device => "device",
+            Scope::System => "system",
+        }
+    }
+}
+
+impl Build {
+    /// The block's number along an axis of the grid, an s32 scalar.
+    ///
+    /// # Errors
+    /// [`Code::BidAxis3`].
+    pub fn bid(&mut self, axis: i64) -> Result<Value, Fault> {
+        let axis = grid_axis("bid", axis)?;
+        Ok(self.push1(Kind::Bid(axis), &[], Type::scalar(DType::S32)))
+    }
+
+    /// The grid's extent along an axis, an s32 scalar.
+    ///
+    /// # Errors
+    /// [`Code::BidAxis3`].
+    pub fn num_blocks(&mut self, axis: i64) -> Result<Value, Fault> {
+        let axis = grid_axis("num_blocks", axis)?;
+        Ok(self.push1(Kind::NumBlocks(axis), &[], Type::scalar(DType::S32)))
+    }
+
+    /// The dtype of an array.
+    pub fn array_dtype(&self, array: ArrayId) -> DType {
+        self.func().param_of(array).1.dtype
+    }
+
+    /// The number of axes of an array.
+    pub fn array_rank(&self, array: ArrayId) -> usize {
+        self.func().param_of(array).1.extents.len()
+    }
+
+    /// The extent of an array along an axis, an s32 scalar. Of a part it is `stop - start`.
+    ///
+    /// # Errors
+    /// [`Code::AxisOutOfRange`].
+    pub fn dim(&mut self, array: ArrayId, axis: i64) -> Result<Value, Fault> {
+        let axis = super::shape::axis("dim", axis, self.array_rank(array))?;
+        let mut at = array;
+        loop {
+            match &self.func().arrays()[at.index()] {
+                &Array::Slice { axis: sliced, start, stop, .. } if usize::from(sliced) == axis => {
+                    return self.each(Each::Sub, &[stop.into(), start.into()], Mode::default());
+                }
+                Array::Slice { of, .. } => at = *of,
+                Array::Param(param) => {
+                    return Ok(match param.extents[axis] {
+                        Known::Is(n) => self.full(DType::S32, Dims::SCALAR, Const::Int(n.into())),
+                        Known::MultipleOf(_) => {
+                            self.push1(Kind::Dim(at, axis as u8), &[], Type::scalar(DType::S32))
+                        }
+                    });
+                }
+            }
+        }
+    }
+
+    /// The number of tiles along an axis of theirs, the last of which may reach beyond the array: the extent over the step, rounded up.
+    ///
+    /// # Errors
+    /// [`Code::AxisOutOfRange`]; those of a load that the tiles do not fit.
+    pub fn num_tiles(&mut self, tiles: &Tiles, axis: i64) -> Result<Value, Fault> {
+        let view = self.view("num_tiles", tiles)?;
+        let axis = super::shape::axis("num_tiles", axis, view.tile.rank())?;
+        let axis = tiles.axes.map_or(axis, |axes| axes[axis] as usize);
+        let dim = self.dim(tiles.array, axis as i64)?;
+        let step = Arg::Loose(Const::Int(view.steps[axis].into()));
+        self.each(Each::CeilDiv, &[dim.into(), step], Mode::default())
+    }
+
+    /// The elements `start..stop` of an array along an axis, as an array. What of them is outside of the array is outside of the part too.
+    ///
+    /// # Errors
+    /// [`Code::AxisOutOfRange`]; [`Code::IndexNonInteger`]; [`Code::Shape`] for a bound that is no scalar.
+    pub fn array_slice(&mut self, of: ArrayId, axis: i64, start: Arg, stop: Arg) -> Result<ArrayId, Fault> {
+        let at = super::shape::axis("slice", axis, self.array_rank(of))?;
+        let start = self.index_scalar("slice", start)?;
+        let start = self.cast(start, DType::S32, Rounding::Nearest)?;
+        let stop = self.index_scalar("slice", stop)?;
+        let stop = self.cast(stop, DType::S32, Rounding::Nearest)?;
+        Ok(self.slice(of, at as u8, start, stop))
+    }
+
+    /// Loads the tile at an index, an integer scalar for each axis of the tiles.
+    ///
+    /// # Errors
+    /// [`Code::IndexRank`], [`Code::IndexNonInteger`], [`Code::ShapeNotPow2`], [`Code::HintValue`], [`Code::MemoryOrderScope`],
+    /// [`Code::Shape`], and [`Code::IntegerInputUnsupported`] for a padding that the dtype does not have.
+    pub fn load(&mut self, tiles: &Tiles, index: &[Arg]) -> Result<Value, Fault> {
+        let view = self.view("load", tiles)?;
+        check_order(Access::Load, view.order, view.scope)?;
+        let index = self.tile_index("load", tiles, index)?;
+        let dtype = self.array_dtype(view.array);
+        let value = self.push1(Kind::Load(view), &index, Type { dtype, dims: view.tile });
+        self.axes_of_tile(value, tiles)
+    }
+
+    /// The tile of an array's axes as a tile of the view's axes.
+    fn axes_of_tile(&mut self, value: Value, tiles: &Tiles) -> Result<Value, Fault> {
+        if tiles.tile.rank() == 0 {
+            return Ok(self.reshaped(value, tiles.tile));
+        }
+        match tiles.axes {
+            Some(axes) => self.permute(value, &axes.iter().map(|&axis| axis.into()).collect::<Vec<i64>>()),
+            None => Ok(value),
+        }
+    }
+
+    /// Loads the tile at an index where a mask of its shape holds, and gives `other` elsewhere.
+    ///
+    /// # Errors
+    /// As [`Build::load`]; [`Code::MaskDtype`], [`Code::Broadcast`], [`Code::ImplicitCast`] for another dtype of `other`.
+    pub fn load_masked(
+        &mut self,
+        tiles: &Tiles,
+        index: &[Arg],
+        mask: Arg,
+        other: Arg,
+    ) -> Result<Value, Fault> {
+        let dtype = self.array_dtype(tiles.array);
+        let mask = self.mask("load", mask)?;
+        let mask = self.broadcast_to(mask, tiles.tile)?;
+        let other = self.stored("load", other, dtype)?;
+        if self.func().param_of(tiles.array).1.mutable {
+            // Another block may be writing what the mask leaves out.
+            let coordinates = self.coordinates("load", tiles, index)?;
+            let at = super::indexed::Elements::of(tiles);
+            return self.gather(&at, &coordinates, Some(mask.into()), Some(other.into()));
+        }
+        let loaded = self.load(tiles, index)?;
+        self.each(Each::Select, &[mask.into(), loaded.into(), other.into()], Mode::default())
+    }
+
+    /// Stores a tile at an index, an integer scalar for each axis of the tiles. The value is broadcast to a tile's shape.
+    ///
+    /// # Errors
+    /// As [`Build::load`]; [`Code::ImplicitCast`] for a value whose dtype does not become the array's by promotion;
+    /// [`Code::StoreShape`]; [`Code::Shape`] for tiles that overlap; [`Code::Unsupported`] for an array that is not `&mut`.
+    pub fn store(&mut self, tiles: &Tiles, index: &[Arg], value: Arg) -> Result<(), Fault> {
+        let view = self.view("store", tiles)?;
+        check_order(Access::Store, view.order, view.scope)?;
+        self.writable("store", view.array)?;
+        if view.steps.iter().zip(view.tile.iter()).any(|(step, extent)| step < extent) {
+            return Err(Fault::new(
+                Code::Shape,
+                format!(
+                    "`store` of tiles {} at steps of {}: they overlap; steps of the extents or more are accepted",
+                    view.tile, view.steps
+                ),
+            ));
+        }
+        let value = self.store_value(tiles, value)?;
+        let mut operands = vec![value];
+        operands.extend(self.tile_index("store", tiles, index)?);
+        self.push(Kind::Store(view), &operands, &[]);
+        Ok(())
+    }
+
+    /// The stored value, with the array's dtype and axes.
+    fn store_value(&mut self, tiles: &Tiles, value: Arg) -> Result<Value, Fault> {
+        let dtype = self.array_dtype(tiles.array);
+        let value = self.stored("store", value, dtype)?;
+        let dims = self.ty(value).dims;
+        let value = self.broadcast_to(value, tiles.tile).map_err(|_| {
+            Fault::new(
+                Code::StoreShape,
+                format!(
+                    "`store` of a tile {dims} where tiles are {}: a tile of that shape, or one that broadcasts to it, is accepted",
+                    tiles.tile
+                ),
+            )
+        })?;
+        if tiles.tile.rank() == 0 {
+            let rank = self.array_rank(tiles.array);
+            return Ok(self.reshaped(value, Dims::new(&[1; MAX_RANK][..rank]).unwrap_or_default()));
+        }
+        match tiles.axes {
+            Some(axes) => {
+                let inverse = (0..axes.rank()).map(|axis| axes.iter().position(|&a| a as usize == axis));
+                let inverse: Vec<i64> = inverse.map(|at| at.unwrap_or(0) as i64).collect();
+                self.permute(value, &inverse)
+            }
+            None => Ok(value),
+        }
+    }
+
+    /// Stores a tile at an index where a mask of its shape holds.
+    ///
+    /// # Errors
+    /// As [`Build::store`]; [`Code::MaskDtype`], [`Code::Broadcast`].
+    pub fn store_masked(&mut self, tiles: &Tiles, index: &[Arg], value: Arg, mask: Arg) -> Result<(), Fault> {
+        check_order(Access::Store, tiles.order, tiles.scope)?;
+        let dtype = self.array_dtype(tiles.array);
+        let value = self.stored("store", value, dtype)?;
+        let value = self.broadcast_to(value, tiles.tile)?;
+        let coordinates = self.coordinates("store", tiles, index)?;
+        self.scatter(&super::indexed::Elements::of(tiles), &coordinates, value.into(), Some(mask))
+    }
+
+    /// The elements of the tile at an index as index tiles, one for each axis of the array.
+    pub(super) fn coordinates(
+        &mut self,
+        name: &str,
+        tiles: &Tiles,
+        index: &[Arg],
+    ) -> Result<Vec<Arg>, Fault> {
+        let view = self.view(name, tiles)?;
+        let index = self.tile_index(name, tiles, index)?;
+        let rank = tiles.tile.rank();
+        let mut coordinates = Vec::new();
+        for (axis, &at) in index.iter().enumerate() {
+            let step = Arg::Loose(Const::Int(view.steps[axis].into()));
+            let first = self.each(Each::Mul, &[at.into(), step], Mode::default())?;
+            let along = match tiles.axes {
+                Some(axes) => axes.iter().position(|&a| a as usize == axis).unwrap_or(axis),
+                None => axis,
+            };
+            let coordinate = if rank == 0 {
+                first
+            } else {
+                let dtype = self.ty(first).dtype;
+                let offsets = self.along(dtype, tiles.tile[along], along, rank)?;
+                self.each(Each::Add, &[first.into(), offsets.into()], Mode::default())?
+            };
+            coordinates.push(coordinate.into());
+        }
+        Ok(coordinates)
+    }
+
+    /// 0, 1, 2, ... along an axis of a tile that has an extent of 1 along the others.
+    pub(super) fn along(
+        &mut self,
+        dtype: DType,
+        extent: u32,
+        axis: usize,
+        rank: usize,
+    ) -> Result<Value, Fault> {
+        let dims = Dims::new(&[extent]).unwrap_or_default();
+        let iota = self.push1(Kind::Iota, &[], Type { dtype, dims });
+        let dims = Dims::new(&[1; MAX_RANK][..rank]).unwrap_or_default().with(axis, extent);
+        Ok(self.reshaped(iota, dims))
+    }
+
+    /// The view of an array's axes that tiles are.
+    fn view(&self, name: &str, tiles: &Tiles) -> Result<View, Fault> {
+        let rank = self.array_rank(tiles.array);
+        let refused =
+            |code, why: String| Err(Fault::new(code, format!("`{name}` by tiles {} {why}", tiles.tile)));
+        if tiles.tile.rank() != rank && tiles.tile.rank() != 0 {
+            return refused(
+                Code::Shape,
+                format!("of an array of rank {rank}: an extent for each axis is accepted"),
+            );
+        }
+        if tiles.tile.iter().any(|&n| n == 0) {
+            return refused(Code::Shape, "has no elements: extents of 1 or more are accepted".into());
+        }
+        if self.strict_pow2 && tiles.tile.iter().any(|n| !n.is_power_of_two()) {
+            return refused(Code::ShapeNotPow2, "is refused: powers of two are accepted here".into());
+        }
+        let mut order: Vec<usize> = (0..rank).collect();
+        if let Some(axes) = tiles.axes {
+            let mut sorted: Vec<usize> = axes.iter().map(|&axis| axis as usize).collect();
+            sorted.sort_unstable();
+            if sorted != order || tiles.tile.rank() == 0 {
+                return refused(
+                    Code::AxesRank,
+                    format!("in the order {axes}: a permutation of the {rank} axes is accepted"),
+                );
+            }
+            order = axes.iter().map(|&axis| axis as usize).collect();
+        }
+        let ones = Dims::new(&[1; MAX_RANK][..rank]).unwrap_or_default();
+        let (mut tile, mut steps) = (ones, ones);
+        if let Some(own) = tiles.steps
+            && (own.rank() != tiles.tile.rank() || own.iter().any(|&step| step == 0))
+        {
+            return refused(
+                Code::Shape,
+                format!("at steps of {own}: a step of 1 or more for each axis is accepted"),
+            );
+        }
+        for (axis, &n) in tiles.tile.iter().enumerate() {
+            tile = tile.with(order[axis], n);
+            steps = steps.with(order[axis], tiles.steps.map_or(n, |steps| steps[axis]));
+        }
+        let latency = tiles.latency.map(|value| Hint::Latency.check(value, None)).transpose()?;
+        self.check_padding(name, tiles)?;
+        Ok(View {
+            array: tiles.array,
+            tile,
+            steps,
+            padding: tiles.padding,
+            check: tiles.check,
+            latency: latency.and_then(|value| u8::try_from(value).ok()),
+            tma: tiles.tma,
+            order: tiles.order,
+            scope: tiles.scope,
+        })
+    }
+
+    fn check_padding(&self, name: &str, tiles: &Tiles) -> Result<(), Fault> {
+        let dtype = self.array_dtype(tiles.array);
+        let has = match tiles.padding {
+            Padding::Undetermined | Padding::Zero => true,
+            Padding::NegZero | Padding::Nan => category(dtype) == Category::Float,
+            Padding::PosInf | Padding::NegInf => category(dtype) == Category::Float && dtype != DType::E4m3,
+        };
+        if has {
+            return Ok(());
+        }
+        Err(Fault::new(
+            Code::IntegerInputUnsupported,
+            format!(
+                "`{name}` of {dtype} with {:?} outside: {dtype} does not have it; zero is accepted",
+                tiles.padding
+            ),
+        ))
+    }
+
+    /// The index by the array's axes.
+    fn tile_index(&mut self, name: &str, tiles: &Tiles, index: &[Arg]) -> Result<Vec<Value>, Fault> {
+        let rank = self.array_rank(tiles.array);
+        if index.len() != rank {
+            return Err(Fault::new(
+                Code::IndexRank,
+                format!(
+                    "`{name}` at {} indices from an array of rank {rank}: {rank} are accepted",
+                    index.len()
+                ),
+            ));
+        }
+        let own = index.iter().map(|&arg| self.index_scalar(name, arg)).collect::<Result<Vec<_>, _>>()?;
+        Ok(match tiles.axes {
+            Some(axes) => {
+                let at = |axis: usize| axes.iter().position(|&a| a as usize == axis).unwrap_or(axis);
+                (0..rank).map(|axis| own[at(axis)]).collect()
+            }
+            None => own,
+        })
+    }
+
+    fn index_scalar(&mut self, name: &str, arg: Arg) -> Result<Value, Fault> {
+        let value = self.index_value(name, arg)?;
+        let dims = self.ty(value).dims;
+        if dims.rank() != 0 {
+            return Err(Fault::new(
+                Code::Shape,
+                format!(
+                    "`{name}` at an index that is a tile {dims}: scalars are accepted; tiles of indices are gathered by"
+                ),
+            ));
+        }
+        Ok(value)
+    }
+
+    /// An index as an s32 or s64 tile.
+    pub(super) fn index_value(&mut self, name: &str, arg: Arg) -> Result<Value, Fault> {
+        let value = self.value(arg)?;
+        let dtype = self.ty(value).dtype;
+        if !is_integer(dtype) {
+            return Err(Fault::new(
+                Code::IndexNonInteger,
+                format!("`{name}` at an index of {dtype}: integers are accepted"),
+            ));
+        }
+        let wide = dtype.bits() == 64 || dtype == DType::U32;
+        self.cast(value, if wide { DType::S64 } else { DType::S32 }, Rounding::Nearest)
+    }
+
+    /// A mask of truth values.
+    pub(super) fn mask(&mut self, name: &str, arg: Arg) -> Result<Value, Fault> {
+        let value = self.value(arg)?;
+        let dtype = self.ty(value).dtype;
+        if dtype != DType::Bool {
+            return Err(Fault::new(
+                Code::MaskDtype,
+                format!("`{name}` under a mask of {dtype}: bool is accepted"),
+            ));
+        }
+        Ok(value)
+    }
+
+    /// A value to be stored in an array of `dtype`, which may be cast to it only if promotion gives it.
+    pub(super) fn stored(&mut self, name: &str, arg: Arg, dtype: DType) -> Result<Value, Fault> {
+        let refused = |from: String| {
+            Fault::new(
+                Code::ImplicitCast,
+                format!(
+                    "`{name}` of {from} in an array of {dtype}: it may lose something, so cast it by `.to::<T>()`"
+                ),
+            )
+        };
+        match arg {
+            Arg::Loose(constant) => {
+                // A constant of a dtype that takes no part in arithmetic is written in it.
+                let found =
+                    if dtype::is_restricted(dtype) { Ok(dtype) } else { dtype::loose(dtype, constant) };
+                match found? {
+                    found if found == dtype => Ok(self.full(dtype, Dims::SCALAR, constant)),
+                    found => Err(refused(format!("a constant of {found}"))),
+                }
+            }
+            arg => {
+                let value = self.value(arg)?;
+                let from = self.ty(value).dtype;
+                match dtype::promote(from, dtype) {
+                    Ok(to) if to == dtype => self.cast(value, dtype, Rounding::Nearest),
+                    _ => Err(refused(from.to_string())),
+                }
+            }
+        }
+    }
+
+    pub(super) fn writable(&self, name: &str, array: ArrayId) -> Result<(), Fault> {
+        let param = self.func().param_of(array).1;
+        if param.mutable {
+            return Ok(());
+        }
+        Err(Fault::new(
+            Code::Unsupported,
+            format!("`{name}` in the array `{}`, which is `&Array`: `&mut Array` is accepted", param.name),
+        ))
+    }
+
+    /// The shape that all tiles broadcast to.
+    pub(super) fn common_dims(&self, name: &str, values: &[Value]) -> Result<Dims, Fault> {
+        values.iter().try_fold(Dims::SCALAR, |dims, &value| {
+            broadcast(dims, self.ty(value).dims)
+                .map_err(|fault| Fault::new(fault.code, format!("`{name}`: {fault}")))
+        })
+    }
+}
+
+fn grid_axis(name: &str, axis: i64) -> Result<u8, Fault> {
+    u8::try_from(axis).ok().filter(|&axis| axis < 3).ok_or_else(|| {
+        Fault::new(Code::BidAxis3, format!("`{name}` along axis {axis}: grids have the axes 0, 1 and 2"))
+    })
+}

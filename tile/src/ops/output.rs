@@ -1,0 +1,96 @@
+//! What a kernel tells its user: printing, assertions.
+
+use girih_tensor::DType;
+
+use super::Arg;
+use crate::dtype::{Category, category};
+use crate::error::{Code, Fault};
+use crate::ir::{Build, Kind, Rounding, Type, Value};
+
+/// The conversion letters of a format, each with the place of the letter and whether it has a length before it.
+fn conversions(format: &str) -> Option<Vec<(usize, char)>> {
+    let mut found = Vec::new();
+    let mut chars = format.char_indices().peekable();
+    while let Some((_, c)) = chars.next() {
+        if c != '%' {
+            continue;
+        }
+        if chars.next_if(|&(_, c)| c == '%').is_some() {
+            continue;
+        }
+        while chars
+            .next_if(|&(_, c)| c.is_ascii_digit() || matches!(c, '-' | '+' | ' ' | '#' | '.'))
+            .is_some()
+        {}
+        let (at, letter) = chars.next()?;
+        found.push((at, letter));
+    }
+    Some(found)
+}
+
+impl Build {
+    /// Prints by a format as C's `printf` does: `%d`, `%u`, `%x`, `%o` for integers and truth values of any width, `%f`, `%e`, `%g`, `%a`
+    /// for floats; width and precision are numbers. Of tiles, each element is printed in turn; all tiles have one shape.
+    ///
+    /// # Errors
+    /// [`Code::Unsupported`] for a format that does not fit the values; [`Code::Broadcast`].
+    pub fn print(&mut self, format: &str, args: &[Arg]) -> Result<(), Fault> {
+        let refused =
+            |why: String| Err(Fault::new(Code::Unsupported, format!("`printf` by {format:?}: {why}")));
+        let Some(found) = conversions(format).filter(|_| !format.contains('\0')) else {
+            return refused("a `%` has a letter behind it, and `%%` is a per cent sign".into());
+        };
+        if found.len() != args.len() {
+            return refused(format!("{} conversions for {} values", found.len(), args.len()));
+        }
+        let mut values = Vec::new();
+        let mut text = format.to_string();
+        // From the last to the first, so that places stay what they are while lengths are written.
+        for (&(at, letter), &arg) in found.iter().zip(args).rev() {
+            let value = self.value(arg)?;
+            let dtype = self.ty(value).dtype;
+            let fits = match category(dtype) {
+                Category::Float => "fFeEgGaA".contains(letter),
+                _ => "diuxXo".contains(letter),
+            };
+            if !fits {
+                return refused(format!(
+                    "`%{letter}` for {dtype}; %f, %e, %g, %a are accepted for floats and %d, %u, %x, %o for integers, without a length"
+                ));
+            }
+            let to = match dtype {
+                dtype if category(dtype) == Category::Float => DType::F64,
+                DType::S64 | DType::U64 => dtype,
+                DType::U32 | DType::U16 | DType::U8 => DType::U32,
+                _ => DType::S32,
+            };
+            if to.bits() == 64 && to != DType::F64 {
+                text.insert_str(at, "ll");
+            }
+            values.push(self.cast(value, to, Rounding::Nearest)?);
+        }
+        values.reverse();
+        let dims = self.common_dims("printf", &values)?;
+        let values: Vec<Value> =
+            values.into_iter().map(|value| self.broadcast_to(value, dims)).collect::<Result<_, _>>()?;
+        self.push(Kind::Print(text.into()), &values, &[]);
+        Ok(())
+    }
+
+    /// Ends the kernel with an error unless all elements of a bool tile are true.
+    ///
+    /// # Errors
+    /// [`Code::Condition`] for another dtype.
+    pub fn assert(&mut self, cond: Arg, message: &str) -> Result<(), Fault> {
+        let value = self.value(cond)?;
+        let Type { dtype, .. } = self.ty(value);
+        if dtype != DType::Bool {
+            return Err(Fault::new(
+                Code::Condition,
+                format!("`assert` of {dtype}: truth values are accepted, such as those of a comparison"),
+            ));
+        }
+        self.push(Kind::Assert(message.into()), &[value], &[]);
+        Ok(())
+    }
+}
