@@ -1,2 +1,4 @@
 //! Tests of the tile language.
+
+mod place;
 mod same;

@@ -163,6 +163,86 @@ impl Dist {
         }
     }
 
+    /// The distribution after a row-major reshape, where every thread keeps its elements and every leaf stays in one mode; else `None`.
+    pub fn reshape(&self, from: &[i64], to: &[i64]) -> Option<Dist> {
+        let weights = |extents: &[i64]| -> Vec<i64> {
+            let mut below = 1;
+            let mut out: Vec<i64> = extents
+                .iter()
+                .rev()
+                .map(|n| {
+                    let at = below;
+                    below *= n;
+                    at
+                })
+                .collect();
+            out.reverse();
+            out
+        };
+        let (old, new) = (weights(from), weights(to));
+        let padded = self.padded(from.len());
+        let moved = |mode: usize, scale: i64, extent: i64| -> Option<(usize, i64)> {
+            let same = (0..to.len()).find(|&m| from[mode] > 1 && to[m] == from[mode] && new[m] == old[mode]);
+            if let Some(mode) = same {
+                return Some((mode, scale));
+            }
+            let flat = scale * old[mode];
+            let at = (0..to.len()).find(|&m| to[m] > 1 && new[m] <= flat && flat < new[m] * to[m])?;
+            let whole =
+                padded[mode] == from[mode] && flat % new[at] == 0 && flat / new[at] * extent <= to[at];
+            whole.then_some((at, flat / new[at]))
+        };
+        let bit = |bit: &Option<(usize, i64)>| match *bit {
+            Some((mode, scale)) => moved(mode, scale, 2).map(Some),
+            None => Some(None),
+        };
+        let val = |leaf: &Leaf| {
+            let (mode, scale) = moved(leaf.mode, leaf.scale, leaf.extent)?;
+            Some(Leaf { mode, scale, ..*leaf })
+        };
+        let bits = self.bits.iter().map(bit).collect::<Option<Vec<_>>>()?;
+        let vals = self.vals.iter().map(val).collect::<Option<Vec<_>>>()?;
+        let dist = Dist { bits, vals };
+        dist.covers(to).then_some(dist)
+    }
+
+    /// The leaves along a mode by rising scale: each with the number of its bit, or `None` for values.
+    pub fn along(&self, mode: usize) -> Vec<(Leaf, Option<usize>)> {
+        let bit = |(i, bit): (usize, &Option<(usize, i64)>)| {
+            bit.filter(|(at, _)| *at == mode).map(|(_, scale)| (Leaf { extent: 2, mode, scale }, Some(i)))
+        };
+        let vals = self.vals.iter().filter(|leaf| leaf.mode == mode).map(|leaf| (*leaf, None));
+        let mut leaves: Vec<_> = self.bits.iter().enumerate().filter_map(bit).chain(vals).collect();
+        leaves.sort_by_key(|(leaf, bit)| (leaf.scale, *bit));
+        leaves
+    }
+
+    /// Whether a thread holds each element of a tile with these extents, and no thread two of them as one: along every mode each scale
+    /// is the product of the smaller leaves' extents, and all together reach the end.
+    pub fn covers(&self, extents: &[i64]) -> bool {
+        let inside = |mode: usize| mode < extents.len();
+        self.bits.iter().flatten().all(|&(mode, _)| inside(mode))
+            && self.vals.iter().all(|leaf| inside(leaf.mode))
+            && extents.iter().enumerate().all(|(mode, &extent)| {
+                let reach = self
+                    .along(mode)
+                    .iter()
+                    .try_fold(1, |reach, (leaf, _)| (leaf.scale == reach).then_some(reach * leaf.extent));
+                reach.is_some_and(|reach| reach >= extent)
+            })
+    }
+
+    /// The distribution without copies: bits that move nowhere move beyond the tile along `mode`, so that threads which would hold a
+    /// copy hold padding.
+    pub fn distinct(&self, mode: usize) -> Dist {
+        let mut reach: i64 = self.along(mode).iter().map(|(leaf, _)| leaf.extent).product();
+        let mut next = || {
+            reach *= 2;
+            Some((mode, reach / 2))
+        };
+        Dist { bits: self.bits.iter().map(|bit| bit.or_else(&mut next)).collect(), vals: self.vals.clone() }
+    }
+
     /// Whether some bit moves nowhere, so that threads hold copies.
     pub fn is_replicated(&self) -> bool {
         self.bits.iter().any(Option::is_none)

@@ -1,0 +1,272 @@
+//! From work distributions to a plan: conversions where an operand has another distribution than the operation asks for.
+//!
+//! A conversion stands right after what defines its operand, once for each distribution, hence outside of loops where it can. Values that
+//! cost little are made again instead: constants, numbers along an axis, and what is computed of them and of scalars.
+
+use std::collections::BTreeMap;
+
+use girih_codegen::plan::Dist;
+
+use super::Plan;
+use super::rule::{Work, extents, give, need, work};
+use crate::ir::{Def, End, Func, Kind, Op, OpId, RegionId, Value, ValueData};
+
+/// How many operations deep a value is made again rather than converted.
+const DEEP: u32 = 6;
+
+struct Assembly {
+    func: Func,
+    threads: i64,
+    dists: Vec<Dist>,
+    /// Values in another distribution.
+    others: BTreeMap<(Value, Dist), Value>,
+    /// Operations to stand after the definition of a value.
+    after: BTreeMap<Value, Vec<OpId>>,
+    /// Distributions of what the loops around carry, the outermost first.
+    loops: Vec<Vec<Dist>>,
+}
+
+/// The plan in which operations have these work distributions: that of an operation, or that of its result of that number for loops and
+/// conditions. `None` is for an operand as it comes.
+pub(crate) fn assemble(func: &Func, threads: u32, works: impl Fn(OpId, usize) -> Option<Dist>) -> Plan {
+    let threads = i64::from(threads);
+    let scalar = Dist::scalar(threads);
+    let mut assembly = Assembly {
+        func: func.clone(),
+        threads,
+        dists: vec![scalar; func.value_count()],
+        others: BTreeMap::new(),
+        after: BTreeMap::new(),
+        loops: Vec::new(),
+    };
+    assembly.region(func.body(), &works);
+    assembly.finish()
+}
+
+impl Assembly {
+    fn rank(&self, value: Value) -> usize {
+        self.func.ty(value).dims.rank()
+    }
+
+    fn region(&mut self, region: RegionId, works: &impl Fn(OpId, usize) -> Option<Dist>) {
+        for id in self.func.region(region).ops.clone() {
+            self.op(id, works);
+        }
+    }
+
+    /// The ends below a region that give values to it, or that leave the loop it is the body of.
+    fn pass(&mut self, region: RegionId, own: &[Dist]) {
+        let to = match &self.func.region(region).end {
+            End::Yield(_) => Some(own.to_vec()),
+            End::Continue(depth, _) | End::Break(depth, _) => {
+                self.loops.len().checked_sub(1 + *depth as usize).map(|at| self.loops[at].clone())
+            }
+            End::Unreachable => None,
+        };
+        let Some(to) = to else { return };
+        let values = self.func.region(region).end.values().to_vec();
+        let passed = values.iter().zip(&to).map(|(&value, dist)| self.other(value, dist)).collect();
+        match &mut self.func.regions[region.index()].end {
+            End::Yield(values) | End::Continue(_, values) | End::Break(_, values) => *values = passed,
+            End::Unreachable => {}
+        }
+    }
+
+    fn op(&mut self, id: OpId, works: &impl Fn(OpId, usize) -> Option<Dist>) {
+        let op = self.func.op(id).clone();
+        match work(&self.func, &op) {
+            Work::None => {}
+            Work::Each => self.control(id, &op, works),
+            Work::Result | Work::Operand => {
+                let dist = works(id, 0).unwrap_or_else(|| match op.operands.first() {
+                    Some(&first) => self.dists[first.index()].clone(),
+                    None => Dist::scalar(self.threads),
+                });
+                for at in 0..op.operands.len() {
+                    if let Some(need) = need(&self.func, &op, at, &dist) {
+                        self.func.ops[id.index()].operands[at] = self.other(op.operands[at], &need);
+                    }
+                }
+                let give = give(&op, &dist);
+                for &result in &op.results {
+                    if self.rank(result) > 0 {
+                        self.dists[result.index()] = give.clone();
+                    }
+                }
+            }
+        }
+    }
+
+    fn control(&mut self, id: OpId, op: &Op, works: &impl Fn(OpId, usize) -> Option<Dist>) {
+        let scalar = Dist::scalar(self.threads);
+        let dist = |at: usize, value: Value| {
+            if self.rank(value) == 0 {
+                scalar.clone()
+            } else {
+                works(id, at).unwrap_or_else(|| scalar.clone())
+            }
+        };
+        let carried: Vec<Dist> = op.results.iter().enumerate().map(|(at, &value)| dist(at, value)).collect();
+        for (&result, dist) in op.results.iter().zip(&carried) {
+            self.dists[result.index()] = dist.clone();
+        }
+        let first = match op.kind {
+            Kind::For => Some(3),
+            Kind::Loop => Some(0),
+            _ => None,
+        };
+        if let Some(first) = first {
+            for (at, dist) in carried.iter().enumerate() {
+                self.func.ops[id.index()].operands[first + at] = self.other(op.operands[first + at], dist);
+            }
+            self.loops.push(carried.clone());
+        }
+        for &region in &op.regions {
+            let args = self.func.region(region).args.clone();
+            let skip = args.len().saturating_sub(carried.len());
+            for (&arg, dist) in args.iter().skip(skip).zip(&carried) {
+                self.dists[arg.index()] = dist.clone();
+            }
+            self.region(region, works);
+            self.pass(region, &carried);
+        }
+        if first.is_some() {
+            self.loops.pop();
+        }
+    }
+
+    /// The value in a distribution.
+    fn other(&mut self, value: Value, dist: &Dist) -> Value {
+        if self.rank(value) == 0 || self.dists[value.index()] == *dist {
+            return value;
+        }
+        if let Some(&other) = self.others.get(&(value, dist.clone())) {
+            return other;
+        }
+        if remade(&self.func, value, dist, DEEP).is_some() {
+            return self.again(value, dist);
+        }
+        self.add(value, dist, Kind::Convert, vec![value])
+    }
+
+    /// Makes a value again in a distribution; [`remade`] said that this is possible.
+    fn again(&mut self, value: Value, dist: &Dist) -> Value {
+        let Def::Result(id, _) = self.func.value(value).def else { return value };
+        let op = self.func.op(id).clone();
+        let mut operands = op.operands.clone();
+        for (at, operand) in operands.iter_mut().enumerate() {
+            if let Some(need) = operand_of(&self.func, &op, at, dist) {
+                *operand = self.other(*operand, &need);
+            }
+        }
+        self.add(value, dist, op.kind, operands)
+    }
+
+    fn add(&mut self, value: Value, dist: &Dist, kind: Kind, operands: Vec<Value>) -> Value {
+        let (id, result) = (OpId(self.func.ops.len() as u32), Value(self.func.values.len() as u32));
+        let site = match self.func.value(value).def {
+            Def::Result(of, _) => self.func.op(of).site,
+            Def::Argument(..) => None,
+        };
+        let ty = self.func.ty(value);
+        self.func.values.push(ValueData { ty, def: Def::Result(id, 0) });
+        self.func.ops.push(Op { kind, operands, results: vec![result], regions: Vec::new(), site });
+        self.dists.push(dist.clone());
+        self.after.entry(value).or_default().push(id);
+        self.others.insert((value, dist.clone()), result);
+        result
+    }
+
+    fn finish(mut self) -> Plan {
+        for region in 0..self.func.regions.len() {
+            let (args, old) = (&self.func.regions[region].args, &self.func.regions[region].ops);
+            let mut ops = Vec::new();
+            let after = |value: &Value, ops: &mut Vec<OpId>| {
+                ops.extend(self.after.get(value).into_iter().flatten());
+            };
+            args.iter().for_each(|arg| after(arg, &mut ops));
+            for &id in old {
+                ops.push(id);
+                self.func.op(id).results.iter().for_each(|result| after(result, &mut ops));
+            }
+            self.func.regions[region].ops = ops;
+        }
+        sweep(&mut self.func);
+        Plan { func: self.func, dists: self.dists, threads: self.threads as u32 }
+    }
+}
+
+/// The distribution of an operand of an operation that is made again.
+fn operand_of(func: &Func, op: &Op, at: usize, dist: &Dist) -> Option<Dist> {
+    let dims = func.ty(op.operands[at]).dims;
+    match &op.kind {
+        Kind::Permute(axes) => {
+            let back: Vec<usize> = (0..axes.len())
+                .filter_map(|mode| axes.iter().position(|&axis| axis as usize == mode))
+                .collect();
+            Some(dist.permute(&back))
+        }
+        Kind::Reshape => {
+            let to = func.ty(op.results[0]).dims;
+            dist.reshape(&extents(&to), &extents(&dims))
+        }
+        _ => need(func, op, at, dist),
+    }
+}
+
+/// What making a value again in a distribution costs, in issue slots of a warp, where it can be made of constants and scalars in at most
+/// `deep` operations one after the other.
+pub(crate) fn remade(func: &Func, value: Value, dist: &Dist, deep: u32) -> Option<f64> {
+    let dims = func.ty(value).dims;
+    if dims.rank() == 0
+        || (dims.size() == 1 && dist.vals.is_empty() && dist.bits.iter().all(Option::is_none) && deep < DEEP)
+    {
+        return Some(0.0);
+    }
+    let Def::Result(id, _) = func.value(value).def else { return None };
+    let op = func.op(id);
+    let registers = dist.size() as f64;
+    let own = match &op.kind {
+        Kind::Full(_) => return Some(0.0),
+        Kind::Iota => return Some(registers),
+        Kind::Each { op, .. } => registers * f64::from(op.row().cost),
+        Kind::Cast(_) | Kind::Bitcast => registers,
+        Kind::Broadcast | Kind::Permute(_) => 0.0,
+        Kind::Reshape => {
+            operand_of(func, op, 0, dist)?;
+            0.0
+        }
+        _ => return None,
+    };
+    let deep = deep.checked_sub(1)?;
+    (0..op.operands.len()).try_fold(own, |sum, at| {
+        let need = operand_of(func, op, at, dist);
+        let need = need.unwrap_or_else(|| Dist::scalar(dist.threads()));
+        Some(sum + remade(func, op.operands[at], &need, deep)?)
+    })
+}
+
+/// Removes pure operations whose results nobody reads.
+fn sweep(func: &mut Func) {
+    let mut live = vec![false; func.values.len()];
+    let read = |live: &mut Vec<bool>, values: &[Value]| values.iter().for_each(|v| live[v.index()] = true);
+    for array in &func.arrays {
+        if let crate::ir::Array::Slice { start, stop, .. } = array {
+            read(&mut live, &[*start, *stop]);
+        }
+    }
+    func.regions.iter().for_each(|region| read(&mut live, region.end.values()));
+    // Uses stand after definitions, and operations of inner regions after those that they are in.
+    let mut order = Vec::new();
+    func.walk(func.body, &mut |id, _| order.push(id));
+    let mut dead = vec![false; func.ops.len()];
+    for id in order.into_iter().rev() {
+        let op = func.op(id);
+        if func.is_pure(&op.kind) && !op.results.iter().any(|result| live[result.index()]) {
+            dead[id.index()] = true;
+        } else {
+            read(&mut live, &op.operands);
+        }
+    }
+    func.regions.iter_mut().for_each(|region| region.ops.retain(|id| !dead[id.index()]));
+}

@@ -1,0 +1,4 @@
+//! Placement: the rules hold, and what comes out.
+
+mod naive;
+pub(crate) mod programs;
