@@ -187,9 +187,24 @@ pub enum Error {
         /// What is wrong, and what is accepted.
         message: String,
     },
+    /// A launch, or an array for one, that is refused.
+    #[cfg(feature = "launch")]
+    #[error(transparent)]
+    Launch(#[from] crate::launch::LaunchError),
+    /// The device refused.
+    #[cfg(feature = "launch")]
+    #[error("{0}")]
+    Device(std::sync::Arc<girih_device::Error>),
     /// An evaluation on the reference evaluator that has no meaning.
     #[error("evaluation: {0}")]
     Eval(String),
+}
+
+#[cfg(feature = "launch")]
+impl From<girih_device::Error> for Error {
+    fn from(error: girih_device::Error) -> Error {
+        Error::Device(std::sync::Arc::new(error))
+    }
 }
 
 fn list(diagnostics: &[Diagnostic]) -> String {

@@ -2,8 +2,11 @@
 
 pub mod dtype;
 pub mod error;
+pub mod facts;
 pub mod hints;
 pub mod ir;
+#[cfg(feature = "launch")]
+pub mod launch;
 pub mod lower;
 pub mod math;
 pub mod ops;

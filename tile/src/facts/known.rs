@@ -1,0 +1,59 @@
+//! What is known of a kernel's parameters before it is built.
+
+use girih_tensor::DType;
+
+use crate::ir::{ArrayParam, Known};
+
+/// What is known of an array parameter.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ArrayFacts {
+    /// Of its extents, in elements.
+    pub extents: Vec<Known>,
+    /// Of its strides, in elements.
+    pub strides: Vec<Known>,
+    /// What the address of its first element is a multiple of, in bytes.
+    pub align: u32,
+}
+
+impl ArrayFacts {
+    /// What is known of every row-major array of a rank, and so of nothing but the stride of its last axis.
+    pub fn row_major(rank: usize, dtype: DType) -> ArrayFacts {
+        let mut strides = vec![Known::MultipleOf(1); rank];
+        if let Some(last) = strides.last_mut() {
+            *last = Known::Is(1);
+        }
+        ArrayFacts { extents: vec![Known::MultipleOf(1); rank], strides, align: dtype.bits().div_ceil(8) }
+    }
+
+    /// The parameter that these facts hold of.
+    pub fn param(&self, name: &str, dtype: DType, mutable: bool) -> ArrayParam {
+        ArrayParam {
+            name: name.to_string(),
+            dtype,
+            mutable,
+            extents: self.extents.clone(),
+            strides: self.strides.clone(),
+            align: self.align,
+            assume_disjoint: None,
+        }
+    }
+}
+
+/// What is known of a kernel's parameters, arrays and scalars each in their order.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Facts {
+    /// Of arrays.
+    pub arrays: Vec<ArrayFacts>,
+    /// Of scalars.
+    pub scalars: Vec<Known>,
+}
+
+impl Facts {
+    /// What holds of row-major arrays of these ranks and dtypes, and of any scalars.
+    pub fn row_major(arrays: &[(usize, DType)], scalars: usize) -> Facts {
+        Facts {
+            arrays: arrays.iter().map(|&(rank, dtype)| ArrayFacts::row_major(rank, dtype)).collect(),
+            scalars: vec![Known::MultipleOf(1); scalars],
+        }
+    }
+}

@@ -1,0 +1,326 @@
+//! Arrays in device memory that kernels are launched on.
+
+use std::fmt;
+use std::ops::Range;
+
+use float8::{F8E4M3, F8E5M2};
+use girih_device::{Buffer, Device, Pod};
+use girih_layout::Lay;
+use girih_tensor::{DType, Element, Tf32};
+use half::{bf16, f16};
+
+use super::LaunchError;
+use crate::error::Error;
+
+/// A type of elements that arrays in device memory have: the types of [`Element`] that fill whole bytes.
+pub trait HostElement: Element {
+    /// What stands in memory: the type itself, a byte of a truth value, and the bits of a tf32.
+    type Stored: Pod;
+    /// The element as it stands in memory.
+    fn to_stored(self) -> Self::Stored;
+    /// The element that stands in memory.
+    fn from_stored(stored: Self::Stored) -> Self;
+}
+
+macro_rules! stored_as_is {
+    ($($ty:ty),*) => {$(
+        impl HostElement for $ty {
+            type Stored = $ty;
+            fn to_stored(self) -> $ty {
+                self
+            }
+            fn from_stored(stored: $ty) -> $ty {
+                stored
+            }
+        }
+    )*};
+}
+stored_as_is!(i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, F8E4M3, F8E5M2);
+
+impl HostElement for bool {
+    type Stored = u8;
+    fn to_stored(self) -> u8 {
+        self.into()
+    }
+    fn from_stored(stored: u8) -> bool {
+        stored != 0
+    }
+}
+
+impl HostElement for Tf32 {
+    type Stored = f32;
+    fn to_stored(self) -> f32 {
+        self.get()
+    }
+    fn from_stored(stored: f32) -> Tf32 {
+        Tf32::new(stored)
+    }
+}
+
+/// An array of rank `R` in device memory: a buffer, the place of the first element in it, and extents and strides in elements.
+///
+/// A kernel reads it as `&DeviceArray` and writes it as `&mut DeviceArray`. Parts and permutations ([`DeviceArray::slice`],
+/// [`DeviceArray::permute`]) are arrays on the same memory; a launch refuses arguments that overlap one that it writes.
+///
+/// # Examples
+/// ```
+/// use girih_device::{Device, Select};
+/// use girih_tile::launch::DeviceArray;
+///
+/// let device = Device::open(Select::Sim)?;
+/// let x = DeviceArray::upload(&device, &[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0], [2, 3])?;
+/// assert_eq!(x.strides(), [3, 1]);
+/// assert_eq!(x.permute([1, 0])?.download()?, [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct DeviceArray<T: HostElement, const R: usize> {
+    buffer: Buffer<T::Stored>,
+    offset: usize,
+    extents: [usize; R],
+    strides: [usize; R],
+}
+
+/// The strides of an array whose last axis is contiguous, each axis behind the next one.
+pub(crate) fn row_major<const R: usize>(extents: &[usize; R]) -> Option<[usize; R]> {
+    let (mut strides, mut size) = ([1; R], 1usize);
+    for axis in (0..R).rev() {
+        strides[axis] = size;
+        size = size.checked_mul(extents[axis].max(1))?;
+    }
+    Some(strides)
+}
+
+impl<T: HostElement, const R: usize> DeviceArray<T, R> {
+    /// An array on a buffer, from its element `offset` on. A stride of 0 repeats elements, which kernels may read and not write.
+    ///
+    /// # Errors
+    /// [`LaunchError::Outside`] unless all elements are in the buffer; [`LaunchError::Extent`] for an extent beyond 2^31 - 1.
+    pub fn new(
+        buffer: Buffer<T::Stored>,
+        offset: usize,
+        extents: [usize; R],
+        strides: [usize; R],
+    ) -> Result<DeviceArray<T, R>, Error> {
+        if let Some(axis) = extents.iter().position(|&n| i32::try_from(n).is_err()) {
+            return Err(LaunchError::Extent { axis, extent: extents[axis] }.into());
+        }
+        let array = DeviceArray { buffer, offset, extents, strides };
+        let len = array.buffer.len();
+        match array.reach() {
+            Some(reach) if reach.checked_add(offset).is_some_and(|end| end <= len) => Ok(array),
+            _ => Err(LaunchError::Outside {
+                offset,
+                extents: extents.to_vec(),
+                strides: strides.to_vec(),
+                elements: len,
+            }
+            .into()),
+        }
+    }
+
+    /// Copies elements, row-major, into a new array.
+    ///
+    /// # Errors
+    /// [`LaunchError::Elements`] unless there are as many elements as the extents say; the device's.
+    pub fn upload(device: &Device, elements: &[T], extents: [usize; R]) -> Result<DeviceArray<T, R>, Error> {
+        let strides = Self::strides_of(&extents)?;
+        let size: usize = extents.iter().product();
+        if size != elements.len() {
+            return Err(LaunchError::Elements { given: elements.len(), extents: extents.to_vec() }.into());
+        }
+        let stored: Vec<T::Stored> = elements.iter().map(|&element| element.to_stored()).collect();
+        DeviceArray::new(device.upload(&stored)?, 0, extents, strides)
+    }
+
+    /// A new array of zeros, row-major.
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn zeros(device: &Device, extents: [usize; R]) -> Result<DeviceArray<T, R>, Error> {
+        let strides = Self::strides_of(&extents)?;
+        let size = if extents.contains(&0) { 0 } else { extents.iter().product() };
+        DeviceArray::new(device.zeros(size)?, 0, extents, strides)
+    }
+
+    fn strides_of(extents: &[usize; R]) -> Result<[usize; R], Error> {
+        let overflow = || LaunchError::Outside {
+            offset: 0,
+            extents: extents.to_vec(),
+            strides: Vec::new(),
+            elements: 0,
+        };
+        row_major(extents).ok_or_else(|| overflow().into())
+    }
+
+    /// An array on memory that another library has allocated.
+    ///
+    /// # Errors
+    /// As [`DeviceArray::new`] and [`Device::borrow`].
+    ///
+    /// # Safety
+    /// As for [`Device::borrow`]: the memory must stay allocated as long as the array and launches with it are used, and the caller must
+    /// order what other libraries do with it.
+    #[allow(unsafe_code, reason = "that the memory stays allocated is the caller's promise")]
+    pub unsafe fn borrow(
+        device: &Device,
+        address: u64,
+        extents: [usize; R],
+        strides: [usize; R],
+    ) -> Result<DeviceArray<T, R>, Error> {
+        let outside = || LaunchError::Outside {
+            offset: 0,
+            extents: extents.to_vec(),
+            strides: strides.to_vec(),
+            elements: 0,
+        };
+        let reach = reach(&extents, &strides).ok_or_else(outside)?;
+        // SAFETY: the caller's promise is passed on.
+        let buffer = unsafe { device.borrow(address, reach)? };
+        DeviceArray::new(buffer, 0, extents, strides)
+    }
+
+    /// Extents, in elements.
+    pub fn extents(&self) -> [usize; R] {
+        self.extents
+    }
+
+    /// Strides, in elements.
+    pub fn strides(&self) -> [usize; R] {
+        self.strides
+    }
+
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        self.extents.iter().product()
+    }
+
+    /// Whether there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.extents.contains(&0)
+    }
+
+    /// The dtype of the elements.
+    pub fn dtype(&self) -> DType {
+        T::DTYPE
+    }
+
+    /// The buffer that the elements lie in.
+    pub fn buffer(&self) -> &Buffer<T::Stored> {
+        &self.buffer
+    }
+
+    /// The device that the memory belongs to.
+    pub fn device(&self) -> &Device {
+        self.buffer.device()
+    }
+
+    /// The address of the first element.
+    pub fn address(&self) -> u64 {
+        self.buffer.address() + (self.offset * size_of::<T::Stored>()) as u64
+    }
+
+    /// Elements from the first to behind the last; `None` beyond what numbers hold.
+    fn reach(&self) -> Option<usize> {
+        reach(&self.extents, &self.strides)
+    }
+
+    /// The addresses of the elements, from the first byte to behind the last one.
+    pub fn bytes(&self) -> Range<u64> {
+        let first = self.address();
+        first..first + (self.reach().unwrap_or(0) * size_of::<T::Stored>()) as u64
+    }
+
+    /// Another array on the same memory.
+    fn on_same(&self, offset: usize, extents: [usize; R], strides: [usize; R]) -> Result<Self, Error> {
+        DeviceArray::new(self.buffer.slice(..)?, offset, extents, strides)
+    }
+
+    /// The same elements, whose axis `i` is axis `axes[i]` of this array.
+    ///
+    /// # Errors
+    /// [`LaunchError::Axes`] unless `axes` is a permutation; as [`Buffer::slice`].
+    pub fn permute(&self, axes: [usize; R]) -> Result<DeviceArray<T, R>, Error> {
+        let mut sorted = axes;
+        sorted.sort_unstable();
+        if sorted.iter().enumerate().any(|(i, &axis)| i != axis) {
+            return Err(LaunchError::Axes { axes: axes.to_vec() }.into());
+        }
+        self.on_same(self.offset, axes.map(|axis| self.extents[axis]), axes.map(|axis| self.strides[axis]))
+    }
+
+    /// The elements whose coordinate along an axis is in a range.
+    ///
+    /// # Errors
+    /// [`LaunchError::Slice`] for an axis or a range that the array does not have; as [`Buffer::slice`].
+    pub fn slice(&self, axis: usize, range: Range<usize>) -> Result<DeviceArray<T, R>, Error> {
+        let extent = self.extents.get(axis).copied().unwrap_or(0);
+        if axis >= R || range.start > range.end || range.end > extent {
+            return Err(LaunchError::Slice { axis, range, extents: self.extents.to_vec() }.into());
+        }
+        let mut extents = self.extents;
+        extents[axis] = range.len();
+        let offset = if range.is_empty() { 0 } else { range.start * self.strides[axis] };
+        self.on_same(self.offset + offset, extents, self.strides)
+    }
+
+    /// Copies the elements to the host, row-major.
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn download(&self) -> Result<Vec<T>, Error> {
+        let stored = self.buffer.download()?;
+        let mut elements = Vec::with_capacity(self.len());
+        let mut at = [0; R];
+        for _ in 0..self.len() {
+            let place: usize = at.iter().zip(&self.strides).map(|(i, stride)| i * stride).sum();
+            elements.push(T::from_stored(stored[self.offset + place]));
+            for axis in (0..R).rev() {
+                at[axis] += 1;
+                if at[axis] < self.extents[axis] {
+                    break;
+                }
+                at[axis] = 0;
+            }
+        }
+        Ok(elements)
+    }
+}
+
+impl<T: HostElement, const R: usize> fmt::Debug for DeviceArray<T, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "DeviceArray<{}>{:?}:{:?} at {:#x}", T::DTYPE, self.extents, self.strides, self.address())
+    }
+}
+
+/// Elements from the first to behind the last.
+fn reach(extents: &[usize], strides: &[usize]) -> Option<usize> {
+    if extents.contains(&0) {
+        return Some(0);
+    }
+    extents
+        .iter()
+        .zip(strides)
+        .try_fold(1usize, |reach, (&extent, &stride)| reach.checked_add((extent - 1).checked_mul(stride)?))
+}
+
+/// Whether no two coordinates name one element.
+pub(crate) fn is_injective(extents: &[usize], strides: &[usize]) -> bool {
+    let mut axes: Vec<(usize, usize)> =
+        strides.iter().copied().zip(extents.iter().copied()).filter(|&(_, extent)| extent != 1).collect();
+    if axes.iter().any(|&(_, extent)| extent == 0) {
+        return true;
+    }
+    axes.sort_unstable();
+    // Axes that go beyond what the smaller ones reach, as nearly all do.
+    let chain = axes.iter().try_fold(1usize, |reach, &(stride, extent)| {
+        (stride >= reach).then(|| (extent - 1).checked_mul(stride)?.checked_add(reach)).flatten()
+    });
+    if chain.is_some() {
+        return true;
+    }
+    let list = |pick: fn(&(usize, usize)) -> usize| {
+        axes.iter().map(|axis| pick(axis).to_string()).collect::<Vec<_>>().join(",")
+    };
+    let text = format!("({}):({})", list(|axis| axis.1), list(|axis| axis.0));
+    text.parse::<Lay>().is_ok_and(|lay| lay.is_injective() == Ok(true))
+}

@@ -1,0 +1,139 @@
+//! Why a launch is refused.
+
+use std::ops::Range;
+
+/// Why a launch, or an array for it, is refused. Extents and strides are in elements.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LaunchError {
+    /// An extent that kernels cannot count to.
+    #[error("an extent of {extent} along axis {axis}: at most 2^31 - 1 is accepted")]
+    Extent {
+        /// The axis.
+        axis: usize,
+        /// The extent.
+        extent: usize,
+    },
+    /// Elements outside of the buffer.
+    #[error(
+        "elements {extents:?}:{strides:?} from element {offset} on are not all in a buffer of {elements} elements"
+    )]
+    Outside {
+        /// The first element.
+        offset: usize,
+        /// Extents.
+        extents: Vec<usize>,
+        /// Strides.
+        strides: Vec<usize>,
+        /// Elements of the buffer.
+        elements: usize,
+    },
+    /// Another number of elements than the extents say.
+    #[error("{given} elements for an array {extents:?}, which has as many as the product of its extents")]
+    Elements {
+        /// Elements given.
+        given: usize,
+        /// Extents.
+        extents: Vec<usize>,
+    },
+    /// Axes that are no permutation.
+    #[error("the axes {axes:?} are no permutation of 0 to {}", .axes.len().saturating_sub(1))]
+    Axes {
+        /// The axes.
+        axes: Vec<usize>,
+    },
+    /// A part that an array does not have.
+    #[error("the elements {range:?} along axis {axis} are not in an array {extents:?}")]
+    Slice {
+        /// The axis.
+        axis: usize,
+        /// The elements.
+        range: Range<usize>,
+        /// The array's extents.
+        extents: Vec<usize>,
+    },
+    /// Another number of arguments than the kernel has parameters, or others.
+    #[error("`{kernel}` has the parameters {wanted}, and is given {given}")]
+    Arguments {
+        /// The kernel.
+        kernel: String,
+        /// Its parameters.
+        wanted: String,
+        /// What it is given.
+        given: String,
+    },
+    /// An array that a kernel writes and that shares memory with another argument.
+    #[error(
+        "`{kernel}` writes `{array}`, which has {bytes} bytes in common with `{other}`: an array that is written is accepted if no other argument overlaps it; a kernel that works in place takes one `&mut` array"
+    )]
+    Alias {
+        /// The kernel.
+        kernel: String,
+        /// The array that is written.
+        array: String,
+        /// The other argument.
+        other: String,
+        /// Bytes between the first and the last element that both have.
+        bytes: u64,
+    },
+    /// An array that a kernel writes and whose elements share memory.
+    #[error(
+        "`{kernel}` writes `{array}`, whose layout {extents:?}:{strides:?} has several coordinates for one element: strides that keep elements apart are accepted"
+    )]
+    OverlappingStrides {
+        /// The kernel.
+        kernel: String,
+        /// The array.
+        array: String,
+        /// Extents.
+        extents: Vec<usize>,
+        /// Strides.
+        strides: Vec<usize>,
+    },
+    /// An array in the memory of another device than the launch's.
+    #[error("`{array}` is in the memory of another device than `{kernel}` is launched on")]
+    OtherDevice {
+        /// The kernel.
+        kernel: String,
+        /// The array.
+        array: String,
+    },
+    /// A grid that was not given and does not follow from the stores.
+    #[error("the grid of `{kernel}` does not follow from its stores ({why}): `.grid([x, y, z])` is accepted")]
+    NoGrid {
+        /// The kernel.
+        kernel: String,
+        /// What of them.
+        why: String,
+    },
+    /// A grid with an extent that the device does not have.
+    #[error("a grid of {grid:?} blocks for `{kernel}`: 1 to {limit} along axis {axis} is accepted")]
+    GridExtent {
+        /// The kernel.
+        kernel: String,
+        /// The grid.
+        grid: [u32; 3],
+        /// The axis.
+        axis: usize,
+        /// The most blocks along it.
+        limit: u32,
+    },
+    /// A grid whose blocks access tiles that an array does not have.
+    #[error(
+        "{blocks} blocks along axis {axis} of the grid of `{kernel}` access tiles of `{array}` along its axis {along}, which has {tiles}: at most {tiles} blocks are accepted"
+    )]
+    GridBeyond {
+        /// The kernel.
+        kernel: String,
+        /// Axis of the grid.
+        axis: usize,
+        /// Blocks along it.
+        blocks: u32,
+        /// The array.
+        array: String,
+        /// Axis of the array.
+        along: usize,
+        /// Tiles along it.
+        tiles: u64,
+    },
+}

@@ -1,0 +1,13 @@
+//! Launches of tile kernels on devices.
+//!
+//! A [`Launch`] is safe: bounds are proved or checked, stores of different blocks are proved disjoint or stand under a waiver, and arrays
+//! that a kernel writes overlap neither themselves nor other arguments.
+
+mod array;
+mod error;
+mod request;
+
+pub(crate) use array::is_injective;
+pub use array::{DeviceArray, HostElement};
+pub use error::LaunchError;
+pub use request::{Launch, ScalarArgument};
