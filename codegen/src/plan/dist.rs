@@ -107,6 +107,49 @@ impl Dist {
         Some(Dist { bits, vals: part(1)?.into_iter().filter(|leaf| leaf.scale != 0).collect() })
     }
 
+    /// As a layout `(Thr,Val) -> colexicographic index` in a tile with these extents, which are at least what is [covered](Dist::padded).
+    ///
+    /// # Errors
+    /// Those of [`Lay::parse`], for more leaves than a layout has.
+    ///
+    /// ```
+    /// use girih_codegen::plan::{Dist, exactly_once};
+    /// use girih_layout::Shape;
+    ///
+    /// let rows = Dist::blocked(&[8, 64], &[1, 0], 4, 32);
+    /// let lay = rows.lay(&[8, 64])?;
+    /// exactly_once(&lay, &Shape::parse("(8,64)")?)?;
+    /// assert_eq!(Dist::of(&lay, &[8, 64]), Some(rows));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn lay(&self, extents: &[i64]) -> Result<Lay, girih_layout::Error> {
+        let below = |mode: usize| extents[..mode].iter().product::<i64>();
+        // Neighbouring leaves that go on are one.
+        let text = |leaves: &mut dyn Iterator<Item = (i64, i64)>| {
+            let mut merged: Vec<(i64, i64)> = Vec::new();
+            for (extent, stride) in leaves {
+                match merged.last_mut() {
+                    Some((n, by)) if stride == *by * *n && (stride != 0 || *by == 0) => *n *= extent,
+                    _ => merged.push((extent, stride)),
+                }
+            }
+            if merged.is_empty() {
+                merged.push((1, 0));
+            }
+            let join = |parts: Vec<String>| {
+                if parts.len() == 1 { parts.concat() } else { format!("({})", parts.join(",")) }
+            };
+            let part =
+                |f: &dyn Fn(&(i64, i64)) -> i64| merged.iter().map(|leaf| f(leaf).to_string()).collect();
+            (join(part(&|leaf| leaf.0)), join(part(&|leaf| leaf.1)))
+        };
+        let bit = |bit: &Option<(usize, i64)>| (2, bit.map_or(0, |(mode, scale)| scale * below(mode)));
+        let (threads, moves) = text(&mut self.bits.iter().map(bit));
+        let (values, steps) =
+            text(&mut self.vals.iter().map(|leaf| (leaf.extent, leaf.scale * below(leaf.mode))));
+        Lay::parse(&format!("({threads},{values}):({moves},{steps})"))
+    }
+
     /// Number of threads.
     pub fn threads(&self) -> i64 {
         1 << self.bits.len()

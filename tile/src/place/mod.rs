@@ -26,7 +26,9 @@
 //!
 //! [`Plan::verify`] checks this.
 
+pub mod access;
 mod assemble;
+pub mod exchange;
 mod naive;
 mod rule;
 mod verify;

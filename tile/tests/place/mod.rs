@@ -1,4 +1,5 @@
 //! Placement: the rules hold, and what comes out.
 
+mod exchange;
 mod naive;
 pub(crate) mod programs;

@@ -1,0 +1,173 @@
+//! Accesses of a thread's values in memory: vectors, sectors, wavefronts, as closed formulas of a [`Dist`].
+
+use girih_codegen::plan::{Dist, Leaf};
+
+use crate::ir::{Array, ArrayId, Def, Func, Kind, Known, Value, View};
+
+/// Bytes of the widest access of a thread.
+pub const WIDEST: i64 = 16;
+/// Bytes in which global memory moves.
+const SECTOR: i64 = 32;
+/// Bits of a thread's number that number the lanes of a warp.
+pub(crate) const LANES: usize = 5;
+
+/// A thread's values in the order in which they are accessed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Vectors {
+    /// Elements of an access; a power of two.
+    pub vector: i64,
+    /// Numbers of values: each `vector` of them lie in a row, the first at a multiple of `vector`.
+    pub values: Vec<usize>,
+}
+
+impl Vectors {
+    /// The widest vectors of at most `most` elements in memory whose modes are `order`, the fastest first; the fastest has stride 1.
+    pub fn new(dist: &Dist, order: &[usize], most: i64) -> Vectors {
+        let vector = order.first().map_or(1, |&mode| run(dist, mode).min(1 << most.max(1).ilog2()));
+        // Leaves by their place in memory, and what each adds to a value's number.
+        let mut weight = 1;
+        let mut leaves: Vec<(Leaf, usize)> = Vec::new();
+        for leaf in &dist.vals {
+            leaves.push((*leaf, weight));
+            weight *= leaf.extent as usize;
+        }
+        leaves.sort_by_key(|(leaf, _)| (order.iter().position(|&mode| mode == leaf.mode), leaf.scale));
+        let mut values = vec![0];
+        for (leaf, weight) in leaves {
+            values =
+                (0..leaf.extent as usize).flat_map(|i| values.iter().map(move |v| v + i * weight)).collect();
+        }
+        Vectors { vector, values }
+    }
+
+    /// The accesses, each the numbers of its values.
+    pub fn iter(&self) -> impl Iterator<Item = &[usize]> {
+        self.values.chunks(self.vector as usize)
+    }
+
+    /// Number of accesses.
+    pub fn count(&self) -> usize {
+        self.values.len() / self.vector as usize
+    }
+}
+
+/// The greatest power of two of elements in a row along a mode that a thread holds, the first at a multiple of it.
+pub fn run(dist: &Dist, mode: usize) -> i64 {
+    let mut run = 1;
+    for (leaf, bit) in dist.along(mode) {
+        if bit.is_some() || leaf.extent != 2 || leaf.scale != run {
+            break;
+        }
+        run *= 2;
+    }
+    run
+}
+
+/// How wide accesses to an array's tile can be, and why not wider.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Width {
+    /// The axis along which elements lie in a row, if one is known.
+    pub contiguous: Option<usize>,
+    /// Elements of an access: a power of two.
+    pub most: i64,
+    /// What limits it.
+    pub why: String,
+}
+
+/// What a number that is known to some extent is a multiple of; 0 for 0.
+fn multiple(known: Known) -> i64 {
+    match known {
+        Known::Is(n) => n.abs(),
+        Known::MultipleOf(n) => n,
+    }
+}
+
+/// The greatest power of two that divides `n`, at most 16.
+fn power(n: i64) -> i64 {
+    if n == 0 { WIDEST } else { (n & n.wrapping_neg()).min(WIDEST) }
+}
+
+/// What an integer scalar is a multiple of, as far as constants and parameters say.
+fn scalar(func: &Func, value: Value) -> i64 {
+    let Def::Result(op, _) = func.value(value).def else { return 1 };
+    match &func.op(op).kind {
+        Kind::Full(bits) => power(*bits as i64),
+        Kind::Param(at) => power(multiple(func.scalars()[usize::from(*at)].known)),
+        _ => 1,
+    }
+}
+
+/// How wide accesses through a view can be by what is known of its array: its alignment, extents and strides, and where tiles begin.
+/// A vector is wholly inside or outside of the array.
+pub fn width(func: &Func, view: &View) -> Width {
+    let (_, param) = func.param_of(view.array);
+    let bytes = i64::from(param.dtype.bits().max(8)) / 8;
+    let one = |axis: &usize| param.strides[*axis] == Known::Is(1);
+    let axes = 0..param.strides.len();
+    // An axis of one element has any stride: another one is meant where there is one.
+    let contiguous = axes.clone().rev().filter(one).max_by_key(|&axis| (view.tile[axis] > 1, axis));
+    let Some(fast) = contiguous else {
+        return Width { contiguous, most: 1, why: "no axis is known to have stride 1".into() };
+    };
+    let mut width = Width { contiguous, most: WIDEST / bytes, why: format!("{WIDEST} bytes") };
+    let mut limit = |n: i64, why: &dyn Fn(i64) -> String| {
+        let most = power(n);
+        if most < width.most {
+            width.most = most;
+            width.why = why(most);
+        }
+    };
+    limit(i64::from(param.align) / bytes, &|n| format!("the pointer is a multiple of {n} elements"));
+    for axis in axes.filter(|&axis| axis != fast) {
+        limit(multiple(param.strides[axis]), &|n| format!("the stride of axis {axis} is a multiple of {n}"));
+    }
+    limit(i64::from(view.steps[fast]), &|n| format!("tiles begin at multiples of {n} along axis {fast}"));
+    if view.check {
+        limit(multiple(param.extents[fast]), &|n| format!("the extent of axis {fast} is a multiple of {n}"));
+    }
+    let mut array: ArrayId = view.array;
+    while let Array::Slice { of, axis, start, stop } = &func.arrays()[array.index()] {
+        if usize::from(*axis) == fast {
+            limit(scalar(func, *start), &|n| format!("a part begins at a multiple of {n} along axis {fast}"));
+            if view.check {
+                limit(scalar(func, *stop), &|n| {
+                    format!("a part ends at a multiple of {n} along axis {fast}")
+                });
+            }
+        }
+        array = *of;
+    }
+    width
+}
+
+/// The order of an array's modes in memory, the fastest first, as far as is known.
+pub fn order(func: &Func, view: &View) -> Vec<usize> {
+    let contiguous = width(func, view).contiguous;
+    fastest(contiguous.unwrap_or(view.tile.rank().saturating_sub(1)), view.tile.rank())
+}
+
+/// Modes from the fastest: this one, then the others row-major.
+pub fn fastest(mode: usize, rank: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..rank).rev().filter(|&other| other != mode).collect();
+    if mode < rank {
+        order.insert(0, mode);
+    }
+    order
+}
+
+/// The sectors of global memory that an access of a warp touches, where `vector` elements of `bytes` each lie in a row along the mode
+/// `contiguous`, and rows lie apart.
+pub fn sectors(dist: &Dist, contiguous: Option<usize>, vector: i64, bytes: i64) -> i64 {
+    let within = |&(mode, scale): &(usize, i64)| Some(mode) == contiguous && scale * bytes < SECTOR;
+    let lanes = &dist.bits[..dist.bits.len().min(LANES)];
+    let apart = lanes.iter().flatten().filter(|bit| !within(bit)).count();
+    (1 << apart) * (vector * bytes).max(SECTOR) / SECTOR
+}
+
+/// The addresses, in elements, at which the lanes of a warp begin their first access to memory with these strides.
+pub(crate) fn lanes(dist: &Dist, strides: &[i64]) -> Vec<i64> {
+    let rank = strides.len();
+    let lanes = 1i64 << dist.bits.len().min(LANES);
+    let at = |lane| dist.origin(lane, rank).iter().zip(strides).map(|(x, stride)| x * stride).sum();
+    (0..lanes).map(at).collect()
+}

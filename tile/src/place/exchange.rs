@@ -1,0 +1,212 @@
+//! How a tile gets from one distribution into another.
+
+use girih_codegen::plan::{Dist, WarpAccess};
+use girih_layout::Swizzle;
+use girih_tensor::DType;
+
+use super::access::{Vectors, WIDEST, fastest, lanes};
+use super::rule::extents;
+use crate::ir::Dims;
+
+/// How a tile gets from one distribution into another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Exchange {
+    /// Every thread has what it is to have: value `i` of the result is this value of the operand.
+    Rename(Vec<usize>),
+    /// Through shared memory.
+    Shared(Shared),
+}
+
+/// An exchange through shared memory: threads whose bits that move nowhere are 0 store, all load.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shared {
+    /// The extents of the tile in shared memory, at least the tile's own. A vector that begins beyond one is neither stored nor loaded;
+    /// one that begins inside is accessed as a whole.
+    pub extents: Vec<i64>,
+    /// By mode, in elements.
+    pub strides: Vec<i64>,
+    /// Applied to the number of an element; moves whole vectors. The memory begins at a multiple of `alignment`.
+    pub swizzle: Swizzle,
+    /// Elements, a whole number of the swizzle's periods.
+    pub size: i64,
+    /// Bytes of an element; a bool takes one.
+    pub bytes: i64,
+    /// What the memory's address must be a multiple of, in bytes.
+    pub alignment: i64,
+    /// The operand's values as they are stored.
+    pub store: Vectors,
+    /// The result's values as they are loaded.
+    pub load: Vectors,
+    /// Wavefronts of all accesses of a warp, and the fewest for as many bytes.
+    pub wavefronts: [i64; 2],
+}
+
+/// Bytes that an element takes in memory.
+pub(crate) fn bytes(dtype: DType) -> i64 {
+    i64::from(dtype.bits().max(8)) / 8
+}
+
+impl Exchange {
+    /// The cheapest way. Both distributions cover the shape.
+    pub fn new(dims: &Dims, dtype: DType, from: &Dist, to: &Dist) -> Exchange {
+        match rename(dims, from, to) {
+            Some(values) => Exchange::Rename(values),
+            None => Exchange::Shared(Shared::new(dims, dtype, from, to)),
+        }
+    }
+
+    /// Issue slots of a warp, about.
+    pub fn cost(&self) -> f64 {
+        match self {
+            Exchange::Rename(_) => 0.0,
+            Exchange::Shared(shared) => {
+                ROUND_TRIP
+                    + 2.0 * (shared.store.count() + shared.load.count()) as f64
+                    + (shared.wavefronts[0] - shared.wavefronts[1]) as f64
+            }
+        }
+    }
+}
+
+/// Two barriers and the latency between them, in issue slots of a warp.
+pub(crate) const ROUND_TRIP: f64 = 60.0;
+
+/// The operand's value that is each value of the result, if every thread has all that it is to have.
+pub(crate) fn rename(dims: &Dims, from: &Dist, to: &Dist) -> Option<Vec<usize>> {
+    // A thread that is to have padding alone may have anything.
+    let beyond = |bit: &Option<(usize, i64)>| bit.is_some_and(|(mode, scale)| scale >= i64::from(dims[mode]));
+    if from.bits.iter().zip(&to.bits).any(|(from, to)| from != to && !(from.is_none() && beyond(to))) {
+        return None;
+    }
+    let mut weights = Vec::new();
+    let mut weight = 1;
+    for leaf in &from.vals {
+        weights.push(weight);
+        weight *= leaf.extent as usize;
+    }
+    let mut values = vec![0];
+    for leaf in &to.vals {
+        let by = match from.vals.iter().position(|other| other == leaf) {
+            Some(at) => weights[at],
+            // Padding alone: any value will do.
+            None if leaf.scale >= i64::from(dims[leaf.mode]) => 0,
+            None => return None,
+        };
+        values = (0..leaf.extent as usize).flat_map(|i| values.iter().map(move |v| v + i * by)).collect();
+    }
+    Some(values)
+}
+
+impl Shared {
+    /// Row-major in shared memory, one element at a time.
+    pub fn plain(dims: &Dims, dtype: DType, from: &Dist, to: &Dist) -> Shared {
+        let rank = dims.rank();
+        Shared::of(dims, dtype, [from, to], &fastest(rank.saturating_sub(1), rank), 0, Some(1))
+    }
+
+    /// The order of modes, the swizzle or the pitch under which both sides take the fewest instructions and wavefronts.
+    pub fn new(dims: &Dims, dtype: DType, from: &Dist, to: &Dist) -> Shared {
+        let rank = dims.rank();
+        let cost = |shared: &Shared| {
+            let instructions = (shared.store.count() + shared.load.count()) as i64;
+            (2 * instructions + shared.wavefronts[0], shared.size)
+        };
+        let mut best = Shared::plain(dims, dtype, from, to);
+        let better = |shared: Shared, best: &mut Shared| {
+            if cost(&shared) < cost(best) {
+                *best = shared;
+            }
+        };
+        for mode in (0..rank).rev().filter(|&mode| dims[mode] > 1 || rank == 1) {
+            let order = fastest(mode, rank);
+            let plain = Shared::of(dims, dtype, [from, to], &order, 0, None);
+            for swizzle in plain.swizzles() {
+                better(plain.clone().swizzled([from, to], swizzle), &mut best);
+            }
+            let step = plain.store.vector.max(plain.load.vector);
+            better(plain, &mut best);
+            for pad in [step, 2 * step] {
+                better(Shared::of(dims, dtype, [from, to], &order, pad, None), &mut best);
+            }
+        }
+        best
+    }
+
+    /// Modes in `order`, the fastest with `pad` more elements than it needs.
+    fn of(
+        dims: &Dims,
+        dtype: DType,
+        sides: [&Dist; 2],
+        order: &[usize],
+        pad: i64,
+        most: Option<i64>,
+    ) -> Shared {
+        let rank = dims.rank();
+        // What the operand covers, as far as whole vectors of the result go: then its stores need no bounds.
+        let covered = sides[0].padded(rank);
+        let extents: Vec<i64> =
+            extents(dims).iter().zip(&covered).map(|(n, covered)| *n.max(covered)).collect();
+        let bytes = bytes(dtype);
+        let mut strides = vec![1; rank];
+        let mut size = 1;
+        for (i, &mode) in order.iter().enumerate() {
+            strides[mode] = size;
+            size *= extents[mode] + if i == 0 { pad } else { 0 };
+        }
+        // Vectors begin at multiples of their size in every row.
+        let row = order.first().map_or(1, |&mode| extents[mode] + pad);
+        let most = most.unwrap_or(WIDEST / bytes).min(row & row.wrapping_neg());
+        let side = |dist: &Dist| Vectors::new(dist, order, most);
+        let mut shared = Shared {
+            extents,
+            strides,
+            swizzle: Swizzle::NONE,
+            size,
+            bytes,
+            alignment: WIDEST,
+            store: side(sides[0]),
+            load: side(sides[1]),
+            wavefronts: [0; 2],
+        };
+        shared.wavefronts = shared.count(sides);
+        shared
+    }
+
+    fn swizzled(mut self, sides: [&Dist; 2], swizzle: Swizzle) -> Shared {
+        self.swizzle = swizzle;
+        self.alignment = 1024;
+        self.wavefronts = self.count(sides);
+        self
+    }
+
+    /// Swizzles of the memory that move whole vectors, from the one that moves the fewest bits on.
+    fn swizzles(&self) -> Vec<Swizzle> {
+        let reach = (self.size & self.size.wrapping_neg()).trailing_zeros();
+        let base = self.store.vector.max(self.load.vector).trailing_zeros();
+        let free = reach.saturating_sub(base);
+        (1..=5.min(free / 2))
+            .flat_map(|bits| (bits..=free - bits).map(move |shift| (bits, shift)))
+            .flat_map(|(bits, shift)| (base..=reach - bits - shift).map(move |base| (bits, base, shift)))
+            .filter_map(|(bits, base, shift)| Swizzle::new(bits, base, shift as i32).ok())
+            .collect()
+    }
+
+    /// Wavefronts of a warp's accesses, and the fewest, by the first access of the first warp: the others are translations of it.
+    fn count(&self, sides: [&Dist; 2]) -> [i64; 2] {
+        let mut sum = [0; 2];
+        for (dist, vectors) in sides.iter().zip([&self.store, &self.load]) {
+            let addresses = lanes(dist, &self.strides);
+            let addresses = addresses.into_iter().map(|at| self.swizzle.apply(at) * self.bytes).collect();
+            let access = WarpAccess { warp: 0, value: 0, addresses, bytes: vectors.vector * self.bytes };
+            let pieces = access.wavefronts();
+            sum[0] += pieces.taken * vectors.count() as i64;
+            sum[1] += pieces.least * vectors.count() as i64;
+        }
+        sum
+    }
+
+    /// Bytes of shared memory.
+    pub fn bytes(&self) -> i64 {
+        self.size * self.bytes
+    }
+}
