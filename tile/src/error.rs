@@ -195,6 +195,9 @@ pub enum Error {
     #[cfg(feature = "launch")]
     #[error("{0}")]
     Device(std::sync::Arc<girih_device::Error>),
+    /// A program that breaks a rule of the representation: an operation, and the rule.
+    #[error("verification: {0}")]
+    Verify(String),
     /// An evaluation on the reference evaluator that has no meaning.
     #[error("evaluation: {0}")]
     Eval(String),

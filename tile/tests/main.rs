@@ -2,3 +2,5 @@
 
 mod place;
 mod same;
+mod text;
+mod verify;

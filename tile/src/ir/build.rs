@@ -154,6 +154,22 @@ impl Build {
         self.push(kind, operands, &[result])[0]
     }
 
+    /// Declares a scalar parameter without its value.
+    pub(crate) fn declare_scalar(&mut self, param: ScalarParam) {
+        self.func.scalars.push(param);
+    }
+
+    /// Appends an operation at this place, whether or not it is known.
+    pub(crate) fn append_here(
+        &mut self,
+        kind: Kind,
+        operands: &[Value],
+        results: &[Type],
+        regions: Vec<RegionId>,
+    ) -> Vec<Value> {
+        self.append(self.open.len() - 1, kind, operands, results, regions)
+    }
+
     /// Appends an operation with regions that are closed.
     pub fn push_regions(
         &mut self,

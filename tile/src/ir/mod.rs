@@ -4,7 +4,9 @@ mod build;
 mod func;
 mod kind;
 mod same;
+mod text;
 mod types;
+mod verify;
 
 pub use build::{Build, Dialect};
 pub use func::{
@@ -13,4 +15,6 @@ pub use func::{
 };
 pub use kind::{Combine, DTYPES, Indexed, Kind, Nan, Order, Padding, Rmw, Rounding, Scope, View};
 pub use same::same_region;
+pub use text::parse;
 pub use types::{Dims, MAX_RANK, Type};
+pub use verify::verify;
