@@ -7,6 +7,7 @@
 
 mod access;
 mod barrier;
+mod block;
 mod body;
 mod caching;
 mod carry;
@@ -42,6 +43,7 @@ use crate::quick::{QuickMap, QuickSet};
 pub use crate::scalar::Cond;
 use crate::scalar::Scalar;
 use body::Body;
+pub use block::Block;
 pub use caching::Caching;
 use shared::Shared;
 pub use shared::{MAX_SHARED, SHARED_ALIGN};

@@ -11,3 +11,4 @@ pub mod lower;
 pub mod math;
 pub mod ops;
 pub mod place;
+pub mod reference;

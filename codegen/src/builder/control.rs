@@ -10,7 +10,7 @@ use crate::Error;
 use crate::expr::Expr;
 
 impl Builder {
-    fn label(&mut self, what: &str) -> Name {
+    pub(super) fn label(&mut self, what: &str) -> Name {
         self.labels += 1;
         Name::from(format!("${what}_{}", self.labels))
     }
@@ -23,18 +23,18 @@ impl Builder {
 
     /// Opens a scope. The label and the branch of a loop or a condition belong to its scope, so that hoisted expressions stand before
     /// both.
-    fn open(&mut self) {
+    pub(super) fn open(&mut self) {
         self.scopes.push(Scope::default());
     }
 
     /// Opens the scope of a loop.
-    fn open_loop(&mut self) {
+    pub(super) fn open_loop(&mut self) {
         let repeats = Some(self.tick());
         self.scopes.push(Scope { repeats, ..Scope::default() });
     }
 
     /// Closes the innermost scope and appends its statements to the scope around it.
-    fn close(&mut self) {
+    pub(super) fn close(&mut self) {
         let body = self.take();
         self.append(body);
     }

@@ -12,13 +12,34 @@
 //! | f32, tf32 | `.f32` |
 //! | f64 | `.f64` |
 //! | e4m3, e5m2 | `.u32`, the byte |
+//!
+//! Registers that hold a value are not written again, except by the loop or the condition that they are a result of; one register may
+//! stand for several elements. All threads of a block take the same way through loops and conditions, since these are decided by
+//! scalars, so that barriers may stand anywhere.
 
-use girih_codegen::{Builder, Expr, Reg};
-use girih_ptx::Type;
+mod cast;
+mod control;
+mod each;
+mod exchange;
+mod memory;
+mod params;
+mod scalar;
+mod shared;
+mod words;
+
+use std::collections::HashMap;
+
+use girih_codegen::plan::Dist;
+use girih_codegen::{Builder, Cond, Expr, Kernel, Reg, Width};
+use girih_ptx::{Special, Type};
 use girih_tensor::DType;
 
-use crate::ir::Value;
+use crate::error::{Code, Error, Fault};
+use crate::ir::{Dims, Kind, OpId, Value};
 use crate::place::Plan;
+
+pub use memory::{ArrayAt, Touch};
+pub use params::{Param, Source};
 
 /// The type of the registers that hold elements of a dtype.
 pub fn register(dtype: DType) -> Type {
@@ -34,6 +55,11 @@ pub fn register(dtype: DType) -> Type {
     }
 }
 
+/// The bytes that an element has in memory.
+pub fn bytes(dtype: DType) -> i64 {
+    i64::from(dtype.bits()).max(8) / 8
+}
+
 /// What lowering knows of a value.
 #[derive(Clone, Debug)]
 pub enum Held {
@@ -41,6 +67,15 @@ pub enum Held {
     Regs(Vec<Reg>),
     /// An integer scalar as an index expression, with its range and divisor.
     Index(Expr),
+}
+
+/// A kernel that was lowered: its module, and what its parameters stand for.
+#[derive(Clone, Debug)]
+pub struct Lowered {
+    /// The kernel.
+    pub kernel: Kernel,
+    /// The kernel's parameters in order.
+    pub params: Vec<Param>,
 }
 
 /// A kernel in the making. Families of operations add methods in files of their own.
@@ -52,11 +87,244 @@ pub struct Lowering<'a> {
     /// The thread's number.
     pub thread: Expr,
     pub(crate) held: Vec<Option<Held>>,
+    params: params::Params,
+    scratch: shared::Scratch,
+    touched: memory::Touched,
+    loops: Vec<control::Frame>,
+    origins: HashMap<Dist, Vec<Expr>>,
+}
+
+/// Lowers a placed function for an architecture, such as 90 for sm_90.
+///
+/// # Errors
+/// [`Error::Lower`] for what cannot be lowered, [`Error::Codegen`].
+pub fn lower(plan: &Plan, sm: u32) -> Result<Lowered, Error> {
+    let mut b = Builder::new(&plan.func.name, sm, plan.threads);
+    let thread = b.special(Special::TidX);
+    let params = params::Params::declare(&mut b, &plan.func)?;
+    let mut lowering = Lowering {
+        b,
+        plan,
+        thread,
+        held: vec![None; plan.func.value_count()],
+        params,
+        scratch: shared::Scratch::default(),
+        touched: memory::Touched::default(),
+        loops: Vec::new(),
+        origins: HashMap::new(),
+    };
+    lowering.region(plan.func.body())?;
+    let params = lowering.params.list;
+    Ok(Lowered { kernel: lowering.b.finish()?, params })
 }
 
 impl Lowering<'_> {
-    /// Says what holds a value.
+    /// Says what holds a value. An integer scalar in a register becomes an index expression as well.
     pub(crate) fn hold(&mut self, value: Value, held: Held) {
         self.held[value.index()] = Some(held);
+    }
+
+    /// Says which registers hold a value.
+    pub(crate) fn hold_regs(&mut self, value: Value, regs: Vec<Reg>) {
+        self.hold(value, Held::Regs(regs));
+    }
+
+    /// Lowers an operation.
+    pub(crate) fn op(&mut self, id: OpId) -> Result<(), Error> {
+        let plan = self.plan;
+        let op = plan.func.op(id);
+        match &op.kind {
+            Kind::Full(_) | Kind::Dense(_) | Kind::Iota => self.constant(id),
+            Kind::Bid(_) | Kind::NumBlocks(_) | Kind::Dim(..) | Kind::Param(_) => self.number(id),
+            Kind::Each { .. } => self.each(id),
+            Kind::Cast(_) => self.cast(id),
+            Kind::Bitcast => self.bitcast(id),
+            Kind::Broadcast => self.broadcast(id),
+            Kind::Permute(_) => {
+                let regs = self.regs(op.operands[0])?;
+                self.hold_regs(op.results[0], regs);
+                Ok(())
+            }
+            Kind::Convert => self.convert(id),
+            Kind::Load(view) => self.load(id, view),
+            Kind::Store(view) => self.store(id, view),
+            Kind::For => self.for_loop(id),
+            Kind::Loop => self.endless(id),
+            Kind::If => self.if_else(id),
+            // Families in files of their own, whose owners add a line each.
+            Kind::Reshape
+            | Kind::Extract(_)
+            | Kind::Insert(_)
+            | Kind::Cat(_)
+            | Kind::Flip(_)
+            | Kind::Pack
+            | Kind::Unpack
+            | Kind::Reduce { .. }
+            | Kind::Scan { .. }
+            | Kind::Sort { .. }
+            | Kind::Histogram
+            | Kind::Gather(_)
+            | Kind::Scatter(_)
+            | Kind::Atomic { .. }
+            | Kind::Print(_)
+            | Kind::Assert(_) => Err(self.unsupported(id, "is not lowered")),
+        }
+    }
+
+    /// The error for an operation that is not lowered.
+    pub(crate) fn unsupported(&self, id: OpId, why: &str) -> Error {
+        let op = self.plan.func.op(id);
+        let types: Vec<String> =
+            op.operands.iter().map(|&value| self.plan.func.ty(value).to_string()).collect();
+        let site = op.site.map_or_else(String::new, |site| format!("{site}: "));
+        let message = format!("{site}{:?} of {}: {why}", op.kind, types.join(", "));
+        Error::Lower(Fault::new(Code::Unsupported, message))
+    }
+
+    /// The registers of a value, in the order of its distribution.
+    pub(crate) fn regs(&mut self, value: Value) -> Result<Vec<Reg>, Error> {
+        match &self.held[value.index()] {
+            Some(Held::Regs(regs)) => Ok(regs.clone()),
+            Some(Held::Index(expr)) => {
+                let expr = expr.clone();
+                Ok(vec![self.materialise(&expr, self.plan.func.ty(value).dtype)?])
+            }
+            None => Err(Error::Lower(Fault::new(
+                Code::Unsupported,
+                format!("%{} is used where it has not been computed", value.0),
+            ))),
+        }
+    }
+
+    /// The one register of a scalar.
+    pub(crate) fn reg(&mut self, value: Value) -> Result<Reg, Error> {
+        Ok(self.regs(value)?.swap_remove(0))
+    }
+
+    /// An integer scalar as an index expression.
+    pub(crate) fn index(&mut self, value: Value) -> Result<Expr, Error> {
+        if let Some(Held::Index(expr)) = &self.held[value.index()] {
+            return Ok(expr.clone());
+        }
+        let reg = self.reg(value)?;
+        Ok(self.index_in(&reg, self.plan.func.ty(value).dtype))
+    }
+
+    /// An integer register as an index expression with the range of its dtype; of 64 bits what addresses reach.
+    pub(crate) fn index_in(&mut self, reg: &Reg, dtype: DType) -> Expr {
+        let (lower, upper) = range(dtype);
+        self.b.var(reg, lower, upper, 1)
+    }
+
+    /// A register of a dtype with the value of an index expression, which lies in the dtype's range.
+    pub(crate) fn materialise(&mut self, expr: &Expr, dtype: DType) -> Result<Reg, Error> {
+        let width = if dtype.bits() == 64 { Width::W64 } else { Width::W32 };
+        Ok(self.b.value(expr, width)?)
+    }
+
+    /// The thread's own coordinate by mode, of a distribution.
+    pub(crate) fn origin(&mut self, dist: &Dist, rank: usize) -> Result<Vec<Expr>, Error> {
+        if let Some(known) = self.origins.get(dist).filter(|known| known.len() == rank) {
+            return Ok(known.clone());
+        }
+        let mut at = vec![Expr::from(0); rank];
+        let mut bit = 0;
+        while bit < dist.bits.len() {
+            let first = bit;
+            bit += 1;
+            let Some((mode, scale)) = dist.bits[first] else { continue };
+            // Neighbouring bits whose scales double are one number.
+            while bit < dist.bits.len() && dist.bits[bit] == Some((mode, scale << (bit - first))) {
+                bit += 1;
+            }
+            let number = self.thread_bits(first, bit)?;
+            at[mode] = &at[mode] + &(&number * scale);
+        }
+        self.origins.insert(dist.clone(), at.clone());
+        Ok(at)
+    }
+
+    /// The number that the bits `first..end` of the thread's number are.
+    fn thread_bits(&self, first: usize, end: usize) -> Result<Expr, Error> {
+        let high = self.thread.div(1 << first)?;
+        Ok(if 1i64 << end >= i64::from(self.plan.threads) { high } else { high.rem(1 << (end - first))? })
+    }
+
+    /// The coordinate of a thread's value by mode.
+    pub(crate) fn coordinates(&mut self, dist: &Dist, value: usize, rank: usize) -> Result<Vec<Expr>, Error> {
+        let origin = self.origin(dist, rank)?;
+        Ok(origin.iter().zip(dist.offset(value, rank)).map(|(at, by)| at + by).collect())
+    }
+
+    /// The condition that a thread's value is an element of a tile, and no padding.
+    pub(crate) fn inside(&mut self, dist: &Dist, value: usize, dims: &Dims) -> Result<Cond, Error> {
+        let at = self.coordinates(dist, value, dims.rank())?;
+        Ok(Cond::all(at.iter().zip(dims.iter()).map(|(at, &n)| Cond::less(at, &Expr::from(i64::from(n))))))
+    }
+
+    /// Whether any thread holds padding.
+    pub(crate) fn is_padded(&self, dist: &Dist, dims: &Dims) -> bool {
+        dist.padded(dims.rank()).iter().zip(dims.iter()).any(|(&reach, &n)| reach > i64::from(n))
+    }
+
+    /// The condition that of all threads with copies of the same elements the thread is the first.
+    pub(crate) fn first_replica(&self, dist: &Dist) -> Result<Cond, Error> {
+        let mut conds = Vec::new();
+        let mut bit = 0;
+        while bit < dist.bits.len() {
+            let first = bit;
+            bit += 1;
+            if dist.bits[first].is_some() {
+                continue;
+            }
+            while bit < dist.bits.len() && dist.bits[bit].is_none() {
+                bit += 1;
+            }
+            conds.push(Cond::less(&self.thread_bits(first, bit)?, &Expr::from(1)));
+        }
+        Ok(Cond::all(conds))
+    }
+
+    /// A tile with extents of 1 stretched: registers stand for several elements.
+    fn broadcast(&mut self, id: OpId) -> Result<(), Error> {
+        let op = self.plan.func.op(id);
+        let (from, to) = (op.operands[0], op.results[0]);
+        let regs = self.regs(from)?;
+        let (small, large) = (self.plan.func.ty(from).dims, self.plan.func.ty(to).dims);
+        let dist = self.plan.dist(to);
+        let stretched = |mode: usize| small[mode] != large[mode];
+        let source = |mut value: usize| {
+            let (mut at, mut below) = (0, 1);
+            for leaf in &dist.vals {
+                let n = leaf.extent as usize;
+                if !stretched(leaf.mode) {
+                    at += value % n * below;
+                    below *= n;
+                }
+                value /= n;
+            }
+            at
+        };
+        let all = (0..dist.size()).map(|value| regs.get(source(value)).cloned());
+        let all = all.collect::<Option<Vec<_>>>().ok_or_else(|| self.misplaced(id))?;
+        self.hold_regs(to, all);
+        Ok(())
+    }
+
+    /// The error for distributions that do not go together.
+    pub(crate) fn misplaced(&self, id: OpId) -> Error {
+        self.unsupported(id, "its operands and results are placed differently")
+    }
+}
+
+/// The range of an integer dtype as an index; of 64 bits what addresses reach.
+pub(crate) fn range(dtype: DType) -> (i64, i64) {
+    let far = 1i64 << 60;
+    match dtype {
+        DType::Bool => (0, 1),
+        DType::S64 => (-far, far),
+        DType::U64 => (0, far),
+        _ if crate::dtype::is_signed(dtype) => (-(1 << (dtype.bits() - 1)), (1 << (dtype.bits() - 1)) - 1),
+        _ => (0, (1 << dtype.bits()) - 1),
     }
 }

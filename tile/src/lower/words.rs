@@ -1,0 +1,165 @@
+//! Single instructions on registers, by the dtype that they compute in.
+
+use girih_codegen::{Cond, Reg};
+use girih_ptx::{Modifier, Opcode, Operand, Type, Word};
+use girih_tensor::DType;
+
+use super::{Lowering, register};
+use crate::dtype::is_signed;
+use crate::error::Error;
+
+/// Modifiers of an instruction: words and types.
+macro_rules! m {
+    ($($modifier:expr),* $(,)?) => { &[$(girih_ptx::Modifier::from($modifier)),*] };
+}
+pub(crate) use m;
+
+/// The bits of an element of a dtype as an operand.
+pub(crate) fn immediate(dtype: DType, bits: u64) -> Operand {
+    match dtype {
+        DType::F64 => Operand::F64(bits),
+        DType::F32 | DType::Tf32 => Operand::F32(bits as u32),
+        DType::S8 => Operand::Int(i64::from(bits as i8)),
+        DType::S16 => Operand::Int(i64::from(bits as i16)),
+        DType::S32 => Operand::Int(i64::from(bits as i32)),
+        _ => Operand::Int(bits as i64),
+    }
+}
+
+/// The type as which registers of a dtype are moved and selected.
+pub(crate) fn moved(dtype: DType) -> Type {
+    match register(dtype) {
+        ty @ (Type::Pred | Type::F32 | Type::F64) => ty,
+        Type::B16 => Type::B16,
+        Type::S64 | Type::U64 => Type::B64,
+        _ => Type::B32,
+    }
+}
+
+/// The type of integer instructions on a dtype's registers.
+pub(crate) fn integer(dtype: DType) -> Type {
+    match (dtype.bits() == 64, is_signed(dtype)) {
+        (true, true) => Type::S64,
+        (true, false) => Type::U64,
+        (false, true) => Type::S32,
+        (false, false) => Type::U32,
+    }
+}
+
+/// Registers as operands.
+pub(crate) fn of<const N: usize>(regs: [&Reg; N]) -> Vec<Operand> {
+    regs.into_iter().map(Operand::from).collect()
+}
+
+impl Lowering<'_> {
+    /// An instruction with one result of a type.
+    pub(crate) fn make(
+        &mut self,
+        ty: Type,
+        opcode: Opcode,
+        modifiers: &[Modifier],
+        inputs: Vec<Operand>,
+    ) -> Reg {
+        self.b.inst_to(ty, opcode, modifiers, inputs)
+    }
+
+    /// A register with a constant of a dtype, given as its bits.
+    pub(crate) fn bits(&mut self, dtype: DType, bits: u64) -> Result<Reg, Error> {
+        if dtype == DType::Bool {
+            return Ok(self.b.cond(if bits != 0 { &Cond::Always } else { &Cond::Never })?);
+        }
+        let ty = moved(dtype);
+        Ok(self.make(register(dtype), Opcode::Mov, m![ty], vec![immediate(dtype, bits)]))
+    }
+
+    /// A copy of a register.
+    pub(crate) fn copy(&mut self, dtype: DType, from: &Reg) -> Reg {
+        self.make(register(dtype), Opcode::Mov, m![moved(dtype)], of([from]))
+    }
+
+    /// `cond ? a : b`, of any dtype.
+    pub(crate) fn selp(&mut self, dtype: DType, cond: &Reg, a: &Reg, b: &Reg) -> Reg {
+        if a == b {
+            return a.clone();
+        }
+        if dtype != DType::Bool {
+            return self.make(register(dtype), Opcode::Selp, m![moved(dtype)], of([a, b, cond]));
+        }
+        let both = self.make(Type::Pred, Opcode::And, m![Type::Pred], of([cond, a]));
+        let not = self.make(Type::Pred, Opcode::Not, m![Type::Pred], of([cond]));
+        let other = self.make(Type::Pred, Opcode::And, m![Type::Pred], of([&not, b]));
+        self.make(Type::Pred, Opcode::Or, m![Type::Pred], of([&both, &other]))
+    }
+
+    /// [`Lowering::selp`] by a condition.
+    pub(crate) fn select(&mut self, dtype: DType, cond: &Cond, a: &Reg, b: &Reg) -> Result<Reg, Error> {
+        match cond {
+            Cond::Always => Ok(a.clone()),
+            Cond::Never => Ok(b.clone()),
+            cond => {
+                let cond = self.b.cond(cond)?;
+                Ok(self.selp(dtype, &cond, a, b))
+            }
+        }
+    }
+
+    /// `a` compared to `b`.
+    pub(crate) fn setp(&mut self, word: Word, ty: Type, a: &Reg, b: impl Into<Operand>) -> Reg {
+        self.make(Type::Pred, Opcode::Setp, m![word, ty], vec![Operand::from(a), b.into()])
+    }
+
+    /// The integer in a register with the extension that its dtype of 8 or 16 bits asks for.
+    pub(crate) fn extended(&mut self, dtype: DType, reg: &Reg) -> Reg {
+        match dtype {
+            DType::S8 => self.make(Type::S32, Opcode::Cvt, m![Type::S32, Type::S8], of([reg])),
+            DType::S16 => self.make(Type::S32, Opcode::Cvt, m![Type::S32, Type::S16], of([reg])),
+            DType::U8 | DType::E4m3 | DType::E5m2 => self.masked(reg, 0xff),
+            DType::U16 => self.masked(reg, 0xffff),
+            _ => reg.clone(),
+        }
+    }
+
+    fn masked(&mut self, reg: &Reg, mask: i64) -> Reg {
+        self.make(Type::U32, Opcode::And, m![Type::B32], vec![Operand::from(reg), Operand::Int(mask)])
+    }
+
+    /// The lane's register of another lane. `how` is one of bfly, up, down and idx; all lanes of the warp take part. `lanes` is what
+    /// `shfl` takes as its second operand, `clamp` as its third.
+    pub(crate) fn shfl(&mut self, dtype: DType, how: Word, reg: &Reg, lanes: Operand, clamp: i64) -> Reg {
+        let mut word = |low: &mut Self, source: &Reg| {
+            let inputs =
+                vec![Operand::from(source), lanes.clone(), Operand::Int(clamp), Operand::Int(0xffff_ffff)];
+            low.make(Type::B32, Opcode::Shfl, m![Word::Sync, how, Type::B32], inputs)
+        };
+        let ty = register(dtype);
+        match ty {
+            Type::Pred => {
+                let (one, zero) = (Operand::Int(1), Operand::Int(0));
+                let number = self.make(
+                    Type::B32,
+                    Opcode::Selp,
+                    m![Type::B32],
+                    vec![one, zero, Operand::from(reg)],
+                );
+                let got = word(self, &number);
+                self.setp(Word::Ne, Type::B32, &got, Operand::Int(0))
+            }
+            Type::B16 => {
+                let wide = self.make(Type::U32, Opcode::Cvt, m![Type::U32, Type::U16], of([reg]));
+                let got = word(self, &wide);
+                self.make(ty, Opcode::Cvt, m![Type::U16, Type::U32], of([&got]))
+            }
+            Type::F64 | Type::S64 | Type::U64 => {
+                let halves = self.b.regs(Type::B32, 2);
+                let pair = |regs: &[Reg]| Operand::Vector(regs.iter().map(Operand::from).collect());
+                self.b.inst(Opcode::Mov, m![Type::B64], vec![pair(&halves), Operand::from(reg)]);
+                let got = [word(self, &halves[0]), word(self, &halves[1])];
+                self.make(ty, Opcode::Mov, m![Type::B64], vec![pair(&got)])
+            }
+            _ => {
+                let got = word(self, reg);
+                self.make(ty, Opcode::Mov, m![Type::B32], of([&got]))
+            }
+        }
+    }
+}

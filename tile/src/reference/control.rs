@@ -1,0 +1,141 @@
+//! Regions, loops and branches.
+
+use super::tile::{Tile, integer};
+use super::{Block, failed};
+use crate::error::Error;
+use crate::ir::{End, Kind, Op, RegionId, Value};
+
+/// How a region was left. Depths count the loops around, the innermost is 0.
+pub(super) enum Left {
+    Yield(Vec<Tile>),
+    Continue(u32, Vec<Tile>),
+    Break(u32, Vec<Tile>),
+}
+
+/// What a turn of a loop leads to.
+enum Turn {
+    Next(Vec<Tile>),
+    Done(Vec<Tile>),
+    /// An outer loop goes on, or ends.
+    Out(Left),
+}
+
+impl Block<'_> {
+    /// Runs a region.
+    pub(super) fn region(&mut self, id: RegionId, args: Vec<Tile>) -> Result<Left, Error> {
+        let region = self.func.region(id);
+        for (&value, tile) in region.args.iter().zip(args) {
+            self.set(value, tile);
+        }
+        for &op in &region.ops {
+            self.steps += 1;
+            if self.steps > self.limit {
+                return failed(format!("more than {} operations: a loop without an end?", self.limit));
+            }
+            if let Some(left) = self.op(self.func.op(op))? {
+                return Ok(left);
+            }
+        }
+        let values =
+            |list: &[Value]| list.iter().map(|&value| self.get(value)).collect::<Result<Vec<_>, _>>();
+        Ok(match &region.end {
+            End::Yield(list) => Left::Yield(values(list)?),
+            End::Continue(depth, list) => Left::Continue(*depth, values(list)?),
+            End::Break(depth, list) => Left::Break(*depth, values(list)?),
+            End::Unreachable => return failed("the end of a region that cannot be reached".into()),
+        })
+    }
+
+    /// Runs a loop or a branch. What leaves an outer loop is handed on.
+    pub(super) fn control(&mut self, op: &Op) -> Result<Option<Left>, Error> {
+        let mut operands = op.operands.iter().map(|&value| self.get(value)).collect::<Result<Vec<_>, _>>()?;
+        match op.kind {
+            Kind::If => {
+                let (cond, poison) = operands[0].at(0);
+                if poison {
+                    return failed("a condition is undetermined".into());
+                }
+                match self.region(op.regions[usize::from(cond == 0)], Vec::new())? {
+                    Left::Yield(values) => self.bind(op, values),
+                    out => Ok(Some(out)),
+                }
+            }
+            Kind::For => {
+                let mut carried = operands.split_off(3);
+                let dtype = operands[0].ty.dtype;
+                let mut range = [0; 3];
+                for (number, tile) in range.iter_mut().zip(&operands) {
+                    let (bits, poison) = tile.at(0);
+                    if poison {
+                        return failed("a bound of a loop is undetermined".into());
+                    }
+                    *number = integer(dtype, bits);
+                }
+                let [mut at, stop, step] = range;
+                if step <= 0 {
+                    return failed(format!("a loop in steps of {step}; steps of 1 or more are accepted"));
+                }
+                while at < stop {
+                    let mut args = vec![Tile::scalar(dtype, at as u64 & super::tile::mask(dtype))];
+                    args.append(&mut carried);
+                    match self.turn(op.regions[0], args)? {
+                        Turn::Next(values) => carried = values,
+                        Turn::Done(values) => return self.bind(op, values),
+                        Turn::Out(left) => return Ok(Some(left)),
+                    }
+                    at += step;
+                }
+                self.bind(op, carried)
+            }
+            _ => {
+                let mut carried = operands;
+                loop {
+                    match self.turn(op.regions[0], carried)? {
+                        Turn::Next(values) => carried = values,
+                        Turn::Done(values) => return self.bind(op, values),
+                        Turn::Out(left) => return Ok(Some(left)),
+                    }
+                }
+            }
+        }
+    }
+
+    fn turn(&mut self, region: RegionId, args: Vec<Tile>) -> Result<Turn, Error> {
+        Ok(match self.region(region, args)? {
+            Left::Continue(0, values) => Turn::Next(values),
+            Left::Break(0, values) => Turn::Done(values),
+            Left::Continue(depth, values) => Turn::Out(Left::Continue(depth - 1, values)),
+            Left::Break(depth, values) => Turn::Out(Left::Break(depth - 1, values)),
+            Left::Yield(_) => return failed("the body of a loop yields; it continues or breaks".into()),
+        })
+    }
+
+    fn bind(&mut self, op: &Op, values: Vec<Tile>) -> Result<Option<Left>, Error> {
+        if values.len() != op.results.len() {
+            return failed(format!("{} values for {} results", values.len(), op.results.len()));
+        }
+        for (&result, tile) in op.results.iter().zip(values) {
+            self.set(result, tile);
+        }
+        Ok(None)
+    }
+
+    /// Runs the region of a combination on two lists of elements.
+    pub(super) fn combine(
+        &mut self,
+        op: &Op,
+        left: &[(u64, bool)],
+        right: &[(u64, bool)],
+    ) -> Result<Vec<(u64, bool)>, Error> {
+        let Some(&region) = op.regions.first() else {
+            return failed("a combination of several tiles without a region".into());
+        };
+        let types: Vec<_> = self.func.region(region).args.iter().map(|&value| self.func.ty(value)).collect();
+        let elements = left.iter().chain(right);
+        let args = types.into_iter().zip(elements).map(|(ty, &element)| Tile::of(ty, [element])).collect();
+        match self.region(region, args)? {
+            Left::Yield(values) => Ok(values.iter().map(|tile| tile.at(0)).collect()),
+            _ => failed("a combination does not yield".into()),
+        }
+    }
+}

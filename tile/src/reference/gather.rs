@@ -1,0 +1,129 @@
+//! Accesses by tiles of indices: gather, scatter, atomic operations. Elements are taken row-major.
+
+use super::each::{self, How};
+use super::memory::Part;
+use super::tile::{Tile, integer};
+use super::{Block, failed};
+use crate::error::Error;
+use crate::ir::{Indexed, Nan, Op, Rmw, Rounding, Value};
+use crate::ops::table::Each;
+
+/// The indices and the mask of an access.
+struct Where {
+    part: Part,
+    indices: Vec<Tile>,
+    mask: Option<Tile>,
+    check: bool,
+}
+
+impl Where {
+    /// The coordinate in the parameter of an element; `None` where it is masked or outside of the array.
+    fn at(&self, i: usize) -> Result<Option<Vec<i64>>, Error> {
+        match self.mask.as_ref().map(|mask| mask.at(i)) {
+            Some((_, true)) => return failed("a mask is undetermined".into()),
+            Some((0, false)) => return Ok(None),
+            _ => {}
+        }
+        let mut at = Vec::new();
+        for index in &self.indices {
+            let (bits, poison) = index.at(i);
+            if poison {
+                return failed("an index is undetermined".into());
+            }
+            at.push(integer(index.ty.dtype, bits) as i64);
+        }
+        let inside = self.part.inside(&at);
+        if inside.is_none() && !self.check {
+            return failed(format!(
+                "element {at:?} outside of {:?} by an access that checks no bounds",
+                self.part.extents
+            ));
+        }
+        Ok(inside)
+    }
+}
+
+impl Block<'_> {
+    /// Takes indices and mask off the front of operands.
+    fn places<'v>(&self, at: &Indexed, operands: &'v [Value]) -> Result<(Where, &'v [Value]), Error> {
+        let part = self.part(at.array)?;
+        let rank = part.extents.len();
+        let count = rank + usize::from(at.masked);
+        if operands.len() < count {
+            return failed(format!("an access with {} operands to an array of rank {rank}", operands.len()));
+        }
+        let indices = operands[..rank].iter().map(|&value| self.get(value)).collect::<Result<_, _>>()?;
+        let mask = if at.masked { Some(self.get(operands[rank])?) } else { None };
+        Ok((Where { part, indices, mask, check: at.check }, &operands[count..]))
+    }
+
+    /// Elements of an array.
+    pub(super) fn gather(&mut self, at: &Indexed, op: &Op) -> Result<Tile, Error> {
+        let (places, rest) = self.places(at, &op.operands)?;
+        let padding = rest.first().map(|&value| self.get(value)).transpose()?;
+        let result = self.func.ty(op.results[0]);
+        let mut elements = Vec::new();
+        for i in 0..result.dims.size() as usize {
+            elements.push(match (places.at(i)?, &padding) {
+                (Some(at), _) => (self.read(places.part.param, &at)?, false),
+                (None, Some(padding)) => padding.at(i),
+                (None, None) => (0, true),
+            });
+        }
+        Ok(Tile::of(result, elements))
+    }
+
+    /// Stores elements to an array.
+    pub(super) fn scatter(&mut self, at: &Indexed, op: &Op) -> Result<(), Error> {
+        let value = self.get(op.operands[0])?;
+        let (places, _) = self.places(at, &op.operands[1..])?;
+        for i in 0..value.bits.len() {
+            if let Some(at) = places.at(i)? {
+                self.write(places.part.param, &at, value.at(i))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Atomic operations, one element after the other. What they return where nothing stands is the expected value of a
+    /// compare-and-swap, and undetermined else.
+    pub(super) fn atomic(&mut self, rmw: Rmw, at: &Indexed, op: &Op) -> Result<Option<Tile>, Error> {
+        let own = if rmw == Rmw::Cas { 2 } else { 1 };
+        let values =
+            op.operands[..own].iter().map(|&value| self.get(value)).collect::<Result<Vec<_>, _>>()?;
+        let (places, _) = self.places(at, &op.operands[own..])?;
+        let update = &values[own - 1];
+        let dtype = update.ty.dtype;
+        let how = How { rounding: Rounding::Nearest, ftz: false, nan: Nan::Ignored };
+        let mut olds = Vec::new();
+        for i in 0..update.bits.len() {
+            let (new, poison) = update.at(i);
+            let Some(at) = places.at(i)? else {
+                olds.push(if rmw == Rmw::Cas { values[0].at(i) } else { (0, true) });
+                continue;
+            };
+            let old = self.read(places.part.param, &at)?;
+            olds.push((old, false));
+            let each = |op| each::element(op, how, dtype, [old, new, 0]).unwrap_or(0);
+            let stored = match rmw {
+                Rmw::Add => each(Each::Add),
+                Rmw::Min => each(Each::Min),
+                Rmw::Max => each(Each::Max),
+                Rmw::And => each(Each::And),
+                Rmw::Or => each(Each::Or),
+                Rmw::Xor => each(Each::Xor),
+                Rmw::Xchg => new,
+                Rmw::Cas => match values[0].at(i) {
+                    (_, true) => {
+                        return failed("the expected value of a compare-and-swap is undetermined".into());
+                    }
+                    // Bits are compared.
+                    (expected, false) if expected == old => new,
+                    _ => continue,
+                },
+            };
+            self.write(places.part.param, &at, (stored, poison))?;
+        }
+        Ok(op.results.first().map(|&result| Tile::of(self.func.ty(result), olds)))
+    }
+}

@@ -1,0 +1,232 @@
+//! Arrays, and loads and stores of tiles.
+
+use girih_tensor::DType;
+
+use super::float;
+use super::tile::{Tile, coordinates, integer, mask};
+use super::{Block, failed};
+use crate::dtype::{Category, category};
+use crate::error::Error;
+use crate::ir::{Array, ArrayId, Op, Padding, Rounding, Type, View};
+
+/// An array in memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ArrayData {
+    /// The dtype of its elements.
+    pub dtype: DType,
+    /// Extents, in elements.
+    pub extents: Vec<i64>,
+    /// Strides, in elements.
+    pub strides: Vec<i64>,
+    /// The memory, from the element at coordinate 0 on, little-endian.
+    pub bytes: Vec<u8>,
+}
+
+impl ArrayData {
+    /// A dense row-major array of elements, each as the dtype's bits.
+    pub fn dense(dtype: DType, extents: &[i64], bits: &[u64]) -> ArrayData {
+        let width = dtype.bits() as usize / 8;
+        let bytes = bits.iter().flat_map(|bits| bits.to_le_bytes()[..width].to_vec()).collect();
+        ArrayData { dtype, extents: extents.to_vec(), strides: row_major(extents), bytes }
+    }
+
+    fn width(&self) -> usize {
+        self.dtype.bits() as usize / 8
+    }
+
+    fn place(&self, at: &[i64]) -> Option<std::ops::Range<usize>> {
+        let element: i64 = at.iter().zip(&self.strides).map(|(i, stride)| i * stride).sum();
+        let first = usize::try_from(element).ok()?.checked_mul(self.width())?;
+        (first + self.width() <= self.bytes.len()).then(|| first..first + self.width())
+    }
+
+    /// The bits of the element at a coordinate; `None` outside of the memory.
+    pub fn read(&self, at: &[i64]) -> Option<u64> {
+        let mut word = [0; 8];
+        let bytes = self.bytes.get(self.place(at)?)?;
+        word[..bytes.len()].copy_from_slice(bytes);
+        let bits = u64::from_le_bytes(word);
+        Some(if self.dtype == DType::Bool { u64::from(bits != 0) } else { bits })
+    }
+
+    /// Writes the element at a coordinate; `None` outside of the memory.
+    pub fn write(&mut self, at: &[i64], bits: u64) -> Option<()> {
+        let place = self.place(at)?;
+        let width = self.width();
+        self.bytes[place].copy_from_slice(&bits.to_le_bytes()[..width]);
+        Some(())
+    }
+
+    /// The bits of all elements, row-major; `None` if some are outside of the memory.
+    pub fn elements(&self) -> Option<Vec<u64>> {
+        let extents: Option<Vec<u32>> = self.extents.iter().map(|&n| u32::try_from(n).ok()).collect();
+        let mut all = Some(Vec::new());
+        coordinates(&extents?, |at| {
+            let at: Vec<i64> = at.iter().map(|&i| i64::from(i)).collect();
+            match (&mut all, self.read(&at)) {
+                (Some(list), Some(bits)) => list.push(bits),
+                _ => all = None,
+            }
+        });
+        all
+    }
+}
+
+/// The strides of a dense row-major array.
+pub fn row_major(extents: &[i64]) -> Vec<i64> {
+    let mut strides = vec![1; extents.len()];
+    for axis in (1..extents.len()).rev() {
+        strides[axis - 1] = strides[axis] * extents[axis].max(1);
+    }
+    strides
+}
+
+/// A part of a parameter: which parameter, where it begins, and its extents.
+pub(super) struct Part {
+    pub(super) param: usize,
+    pub(super) start: Vec<i64>,
+    pub(super) extents: Vec<i64>,
+}
+
+impl Part {
+    /// The coordinate in the parameter of one in the part; `None` outside of the part.
+    pub(super) fn inside(&self, at: &[i64]) -> Option<Vec<i64>> {
+        let within = at.iter().zip(&self.extents).all(|(i, n)| (0..*n).contains(i));
+        within.then(|| at.iter().zip(&self.start).map(|(i, start)| i + start).collect())
+    }
+}
+
+impl Block<'_> {
+    /// What an array is a part of.
+    pub(super) fn part(&self, array: ArrayId) -> Result<Part, Error> {
+        match &self.func.arrays()[array.index()] {
+            Array::Param(_) => {
+                let data = &self.arrays[array.index()];
+                let start = vec![0; data.extents.len()];
+                Ok(Part { param: array.index(), start, extents: data.extents.clone() })
+            }
+            Array::Slice { of, axis, start, stop } => {
+                let mut part = self.part(*of)?;
+                let axis = usize::from(*axis);
+                let (start, stop) =
+                    (self.whole(*start, "the start of a part")?, self.whole(*stop, "the end of a part")?);
+                if start < 0 {
+                    return failed(format!("a part of an array from {start} on"));
+                }
+                part.extents[axis] = (stop.min(part.extents[axis]) - start).max(0);
+                part.start[axis] += start;
+                Ok(part)
+            }
+        }
+    }
+
+    /// Calls `f` with the block, the position in the tile and, where it is inside of the array, the coordinate of each element of a
+    /// tile in its parameter.
+    fn window(
+        &mut self,
+        view: &View,
+        index: &[i64],
+        mut f: impl FnMut(&mut Self, &Part, usize, Option<Vec<i64>>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let part = self.part(view.array)?;
+        let mut places = Vec::new();
+        coordinates(&view.tile, |at| {
+            let steps = view.steps.iter().map(|&step| i64::from(step));
+            places.push(
+                index.iter().zip(steps).zip(at).map(|((i, step), &p)| i * step + i64::from(p)).collect(),
+            );
+        });
+        for (i, at) in places.into_iter().enumerate() {
+            let at: Vec<i64> = at;
+            let inside = part.inside(&at);
+            if inside.is_none() && !view.check {
+                return failed(format!(
+                    "element {at:?} outside of {:?} by an access that checks no bounds",
+                    part.extents
+                ));
+            }
+            f(self, &part, i, inside)?;
+        }
+        Ok(())
+    }
+
+    /// Loads a tile.
+    pub(super) fn load(&mut self, view: &View, op: &Op) -> Result<Tile, Error> {
+        let index = self.index(&op.operands)?;
+        let result = self.func.ty(op.results[0]);
+        let outside = padding(view.padding, result)?;
+        let mut elements = Vec::new();
+        self.window(view, &index, |block, part, _, at| {
+            elements.push(match at {
+                None => outside,
+                Some(at) => (block.read(part.param, &at)?, false),
+            });
+            Ok(())
+        })?;
+        Ok(Tile::of(result, elements))
+    }
+
+    /// Stores a tile.
+    pub(super) fn store(&mut self, view: &View, op: &Op) -> Result<(), Error> {
+        let value = self.get(op.operands[0])?;
+        let index = self.index(&op.operands[1..])?;
+        self.window(view, &index, |block, part, i, at| match at {
+            None => Ok(()),
+            Some(at) => block.write(part.param, &at, value.at(i)),
+        })
+    }
+
+    fn index(&self, operands: &[crate::ir::Value]) -> Result<Vec<i64>, Error> {
+        operands.iter().map(|&value| self.whole(value, "an index")).collect()
+    }
+
+    pub(super) fn read(&self, param: usize, at: &[i64]) -> Result<u64, Error> {
+        let data = &self.arrays[param];
+        data.read(at)
+            .map_or_else(|| failed(format!("element {at:?} of array {param} is outside of its memory")), Ok)
+    }
+
+    pub(super) fn write(
+        &mut self,
+        param: usize,
+        at: &[i64],
+        (bits, poison): (u64, bool),
+    ) -> Result<(), Error> {
+        if poison {
+            return failed(format!(
+                "element {at:?} of array {param} would get an undetermined value: padding that is used, or a quotient by 0"
+            ));
+        }
+        match self.arrays[param].write(at, bits) {
+            Some(()) => Ok(()),
+            None => failed(format!("element {at:?} of array {param} is outside of its memory")),
+        }
+    }
+
+    /// The number of an integer scalar that decides something.
+    pub(super) fn whole(&self, value: crate::ir::Value, what: &str) -> Result<i64, Error> {
+        let tile = self.get(value)?;
+        match tile.at(0) {
+            (_, true) => failed(format!("{what} is undetermined")),
+            (bits, false) => Ok(integer(tile.ty.dtype, bits) as i64),
+        }
+    }
+}
+
+fn padding(padding: Padding, ty: Type) -> Result<(u64, bool), Error> {
+    let x = match padding {
+        Padding::Undetermined => return Ok((0, true)),
+        Padding::Zero => return Ok((0, false)),
+        _ if category(ty.dtype) != Category::Float => {
+            return failed(format!(
+                "padding of {} by {padding:?}; zero and undetermined are accepted",
+                ty.dtype
+            ));
+        }
+        Padding::NegZero => -0.0,
+        Padding::Nan => f64::NAN,
+        Padding::PosInf => f64::INFINITY,
+        Padding::NegInf => f64::NEG_INFINITY,
+    };
+    Ok((float::encode(ty.dtype, x, Rounding::Nearest) & mask(ty.dtype), false))
+}
