@@ -176,6 +176,9 @@ pub enum Error {
     /// No placement fits the device.
     #[error("placement: {0}")]
     Place(Fault),
+    /// Something that is not lowered to PTX.
+    #[error("lowering: {0}")]
+    Lower(Fault),
     /// Code generation refused.
     #[error(transparent)]
     Codegen(#[from] girih_codegen::Error),

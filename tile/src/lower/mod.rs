@@ -25,6 +25,7 @@ mod memory;
 mod params;
 mod scalar;
 mod shared;
+mod vector;
 mod words;
 
 use std::collections::HashMap;
@@ -34,6 +35,7 @@ use girih_codegen::{Builder, Cond, Expr, Kernel, Reg, Width};
 use girih_ptx::{Special, Type};
 use girih_tensor::DType;
 
+use crate::dtype::is_integer;
 use crate::error::{Code, Error, Fault};
 use crate::ir::{Dims, Kind, OpId, Value};
 use crate::place::Plan;
@@ -119,14 +121,23 @@ pub fn lower(plan: &Plan, sm: u32) -> Result<Lowered, Error> {
 }
 
 impl Lowering<'_> {
-    /// Says what holds a value. An integer scalar in a register becomes an index expression as well.
+    /// Says what holds a value.
     pub(crate) fn hold(&mut self, value: Value, held: Held) {
         self.held[value.index()] = Some(held);
     }
 
-    /// Says which registers hold a value.
-    pub(crate) fn hold_regs(&mut self, value: Value, regs: Vec<Reg>) {
-        self.hold(value, Held::Regs(regs));
+    /// Says which registers hold a value. An integer scalar of at most 32 bits becomes an index expression.
+    pub(crate) fn hold_regs(&mut self, value: Value, regs: Vec<Reg>) -> Result<(), Error> {
+        let ty = self.plan.func.ty(value);
+        match regs.as_slice() {
+            [reg] if ty.dims.rank() == 0 && is_integer(ty.dtype) && ty.dtype.bits() <= 32 => {
+                self.hold_number(value, &reg.clone(), ty.dtype)
+            }
+            _ => {
+                self.hold(value, Held::Regs(regs));
+                Ok(())
+            }
+        }
     }
 
     /// Lowers an operation.
@@ -142,8 +153,7 @@ impl Lowering<'_> {
             Kind::Broadcast => self.broadcast(id),
             Kind::Permute(_) => {
                 let regs = self.regs(op.operands[0])?;
-                self.hold_regs(op.results[0], regs);
-                Ok(())
+                self.hold_regs(op.results[0], regs)
             }
             Kind::Convert => self.convert(id),
             Kind::Load(view) => self.load(id, view),
@@ -307,8 +317,7 @@ impl Lowering<'_> {
         };
         let all = (0..dist.size()).map(|value| regs.get(source(value)).cloned());
         let all = all.collect::<Option<Vec<_>>>().ok_or_else(|| self.misplaced(id))?;
-        self.hold_regs(to, all);
-        Ok(())
+        self.hold_regs(to, all)
     }
 
     /// The error for distributions that do not go together.

@@ -126,7 +126,7 @@ impl Lowering<'_> {
     /// The lane's register of another lane. `how` is one of bfly, up, down and idx; all lanes of the warp take part. `lanes` is what
     /// `shfl` takes as its second operand, `clamp` as its third.
     pub(crate) fn shfl(&mut self, dtype: DType, how: Word, reg: &Reg, lanes: Operand, clamp: i64) -> Reg {
-        let mut word = |low: &mut Self, source: &Reg| {
+        let word = |low: &mut Self, source: &Reg| {
             let inputs =
                 vec![Operand::from(source), lanes.clone(), Operand::Int(clamp), Operand::Int(0xffff_ffff)];
             low.make(Type::B32, Opcode::Shfl, m![Word::Sync, how, Type::B32], inputs)
@@ -135,12 +135,8 @@ impl Lowering<'_> {
         match ty {
             Type::Pred => {
                 let (one, zero) = (Operand::Int(1), Operand::Int(0));
-                let number = self.make(
-                    Type::B32,
-                    Opcode::Selp,
-                    m![Type::B32],
-                    vec![one, zero, Operand::from(reg)],
-                );
+                let number =
+                    self.make(Type::B32, Opcode::Selp, m![Type::B32], vec![one, zero, Operand::from(reg)]);
                 let got = word(self, &number);
                 self.setp(Word::Ne, Type::B32, &got, Operand::Int(0))
             }

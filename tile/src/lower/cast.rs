@@ -1,0 +1,296 @@
+//! Conversions between dtypes.
+
+use girih_codegen::Reg;
+use girih_ptx::{Opcode, Operand, Type, Word};
+use girih_tensor::DType;
+
+use super::each::{direction, float};
+use super::words::{immediate, integer, m, of};
+use super::{Held, Lowering, register};
+use crate::dtype::{Category, category, is_integer, is_signed};
+use crate::error::{Code, Error, Fault};
+use crate::ir::{Kind, OpId, Rounding};
+
+impl Lowering<'_> {
+    /// Lowers [`Kind::Cast`].
+    pub(crate) fn cast(&mut self, id: OpId) -> Result<(), Error> {
+        let plan = self.plan;
+        let op = plan.func.op(id);
+        let Kind::Cast(rounding) = op.kind else { return Err(self.unsupported(id, "is no conversion")) };
+        let (source, result) = (op.operands[0], op.results[0]);
+        let (from, to) = (plan.func.ty(source).dtype, plan.func.ty(result));
+        if to.dims.rank() == 0
+            && let Some(expr) = self.scalar_cast(source, to.dtype)
+        {
+            self.hold(result, Held::Index(expr));
+            return Ok(());
+        }
+        let regs = self.regs(source)?;
+        let mut converted: Vec<Reg> = Vec::with_capacity(regs.len());
+        for (i, reg) in regs.iter().enumerate() {
+            let same = i > 0 && regs[i - 1] == *reg;
+            let value =
+                if same { converted[i - 1].clone() } else { self.convert_to(from, to.dtype, rounding, reg)? };
+            converted.push(value);
+        }
+        self.hold_regs(result, converted)
+    }
+
+    /// Lowers [`Kind::Bitcast`].
+    pub(crate) fn bitcast(&mut self, id: OpId) -> Result<(), Error> {
+        let op = self.plan.func.op(id);
+        let (source, result) = (op.operands[0], op.results[0]);
+        let (from, to) = (self.plan.func.ty(source).dtype, self.plan.func.ty(result).dtype);
+        let regs = self.regs(source)?;
+        let regs = regs.iter().map(|reg| self.recast(from, to, reg)).collect();
+        self.hold_regs(result, regs)
+    }
+
+    /// A register with the bits of another dtype that is as wide.
+    pub(crate) fn recast(&mut self, from: DType, to: DType, reg: &Reg) -> Reg {
+        let (old, new) = (register(from), register(to));
+        match (old, new) {
+            (Type::B16, Type::B16) => reg.clone(),
+            (Type::B16, _) => {
+                let ty = if is_signed(to) { Type::S16 } else { Type::U16 };
+                self.make(new, Opcode::Cvt, m![new, ty], of([reg]))
+            }
+            (_, Type::B16) => self.make(new, Opcode::Cvt, m![Type::U16, Type::U32], of([reg])),
+            _ if old == new && (from.bits() == 32 || is_signed(from) == is_signed(to)) => reg.clone(),
+            _ if from.bits() < 32 => self.extended(to, reg),
+            _ => {
+                let bits = if to.bits() == 64 { Type::B64 } else { Type::B32 };
+                self.make(new, Opcode::Mov, m![bits], of([reg]))
+            }
+        }
+    }
+
+    /// An element of a dtype as one of another.
+    pub(crate) fn convert_to(
+        &mut self,
+        from: DType,
+        to: DType,
+        rounding: Rounding,
+        reg: &Reg,
+    ) -> Result<Reg, Error> {
+        if from == to {
+            return Ok(reg.clone());
+        }
+        match (category(from), category(to)) {
+            (_, Category::Bool) => self.truth(from, reg),
+            (Category::Bool, _) => {
+                let one = crate::ops::number::encode(to, crate::dtype::Const::Int(1));
+                let (one, zero) = (self.bits(to, one)?, self.bits(to, 0)?);
+                Ok(self.selp(to, reg, &one, &zero))
+            }
+            (Category::Integer, Category::Integer) => Ok(self.convert_integer(from, to, reg)),
+            (Category::Integer, Category::Float) => self.from_integer(from, to, rounding, reg),
+            (Category::Float, Category::Integer) => Ok(self.to_integer(from, to, reg)),
+            (Category::Float, Category::Float) => self.convert_float(from, to, rounding, reg),
+        }
+    }
+
+    fn truth(&mut self, from: DType, reg: &Reg) -> Result<Reg, Error> {
+        if is_integer(from) {
+            return Ok(self.setp(Word::Ne, integer(from), reg, Operand::Int(0)));
+        }
+        let (dtype, reg) = match from {
+            DType::F64 | DType::F32 | DType::Tf32 => (from, reg.clone()),
+            _ => (DType::F32, self.widened(from, reg)),
+        };
+        Ok(self.setp(Word::Neu, float(dtype), &reg, immediate(dtype, 0)))
+    }
+
+    fn convert_integer(&mut self, from: DType, to: DType, reg: &Reg) -> Reg {
+        let (old, new) = (integer(from), integer(to));
+        let value = match (from.bits() == 64, to.bits() == 64) {
+            (true, false) => self.make(new, Opcode::Cvt, m![Type::U32, Type::U64], of([reg])),
+            (false, true) => {
+                let wide = if is_signed(from) { Type::S64 } else { Type::U64 };
+                return self.make(new, Opcode::Cvt, m![wide, old], of([reg]));
+            }
+            (true, true) => return self.make(new, Opcode::Mov, m![Type::B64], of([reg])),
+            (false, false) => reg.clone(),
+        };
+        let kept = from.bits() < to.bits() && !is_signed(from)
+            || from.bits() < to.bits() && is_signed(from) && is_signed(to);
+        if kept || to.bits() == 32 { value } else { self.extended(to, &value) }
+    }
+
+    fn from_integer(&mut self, from: DType, to: DType, rounding: Rounding, reg: &Reg) -> Result<Reg, Error> {
+        let source = integer(from);
+        let word = direction(rounding);
+        match to {
+            DType::F64 | DType::F32 | DType::F16 => {
+                Ok(self.make(register(to), Opcode::Cvt, m![word, float(to), source], of([reg])))
+            }
+            // Numbers of up to 24 bits are f32 numbers.
+            _ if from.bits() <= 16 => {
+                let exact = self.make(Type::F32, Opcode::Cvt, m![Word::Rn, Type::F32, source], of([reg]));
+                self.convert_float(DType::F32, to, rounding, &exact)
+            }
+            _ => {
+                let cut = self.make(Type::F32, Opcode::Cvt, m![Word::Rz, Type::F32, source], of([reg]));
+                // The number is cut, so that it is in the integer's range.
+                let back = self.make(source, Opcode::Cvt, m![Word::Rzi, source, Type::F32], of([&cut]));
+                let inexact = self.setp(Word::Ne, source, &back, Operand::from(reg));
+                let odd = self.sticky(&cut, &inexact);
+                self.convert_float(DType::F32, to, rounding, &odd)
+            }
+        }
+    }
+
+    /// The f32 with its lowest bit set where something was cut off: rounding to fewer bits then is as if nothing had been.
+    fn sticky(&mut self, cut: &Reg, inexact: &Reg) -> Reg {
+        let odd = self.make(Type::F32, Opcode::Or, m![Type::B32], vec![Operand::from(cut), Operand::Int(1)]);
+        self.selp(DType::F32, inexact, &odd, cut)
+    }
+
+    fn to_integer(&mut self, from: DType, to: DType, reg: &Reg) -> Reg {
+        let (source, reg) = match from {
+            DType::F64 | DType::F32 | DType::F16 => (from, reg.clone()),
+            _ => (DType::F32, self.widened(from, reg)),
+        };
+        let ty = match (to.bits(), is_signed(to)) {
+            (8, true) => Type::S8,
+            (8, false) => Type::U8,
+            (16, true) => Type::S16,
+            (16, false) => Type::U16,
+            _ => integer(to),
+        };
+        let value = self.make(register(to), Opcode::Cvt, m![Word::Rzi, ty, float(source)], of([&reg]));
+        self.extended(to, &value)
+    }
+
+    /// A float of at most 32 bits as an f32, exactly.
+    pub(crate) fn widened(&mut self, from: DType, reg: &Reg) -> Reg {
+        match from {
+            DType::F16 => self.make(Type::F32, Opcode::Cvt, m![Type::F32, Type::F16], of([reg])),
+            DType::Bf16 => {
+                // A bf16 is the upper half of an f32.
+                let zero = self.make(Type::B16, Opcode::Mov, m![Type::B16], vec![Operand::Int(0)]);
+                let halves = Operand::Vector(of([&zero, reg]));
+                self.make(Type::F32, Opcode::Mov, m![Type::B32], vec![halves])
+            }
+            DType::E4m3 | DType::E5m2 => {
+                let half = self.half_of_byte(from, reg);
+                self.make(Type::F32, Opcode::Cvt, m![Type::F32, Type::F16], of([&half]))
+            }
+            _ => reg.clone(),
+        }
+    }
+
+    /// An 8-bit float as an f16, exactly.
+    fn half_of_byte(&mut self, from: DType, reg: &Reg) -> Reg {
+        let byte = self.make(Type::B16, Opcode::Cvt, m![Type::U16, Type::U32], of([reg]));
+        if from == DType::E5m2 {
+            // The upper half of an f16.
+            let by = Operand::Int(8);
+            return self.make(Type::B16, Opcode::Shl, m![Type::B16], vec![Operand::from(&byte), by]);
+        }
+        if self.b.sm() >= 89 {
+            let both =
+                self.make(Type::B32, Opcode::Cvt, m![Word::Rn, Type::F16x2, Type::E4m3x2], of([&byte]));
+            let halves = self.b.regs(Type::B16, 2);
+            let pair = Operand::Vector(halves.iter().map(Operand::from).collect());
+            self.b.inst(Opcode::Mov, m![Type::B32], vec![pair, Operand::from(&both)]);
+            return halves[0].clone();
+        }
+        // Exponent and significand in their places of an f16, times 2^8 for the difference of the biases: 7 and 15.
+        let low = |low: &mut Self, reg: &Reg, mask| {
+            low.make(Type::U32, Opcode::And, m![Type::B32], vec![Operand::from(reg), Operand::Int(mask)])
+        };
+        let magnitude = low(self, reg, 0x7f);
+        let sign = low(self, reg, 0x80);
+        let shifted = |low: &mut Self, reg: &Reg, by| {
+            low.make(Type::U32, Opcode::Shl, m![Type::B32], vec![Operand::from(reg), Operand::Int(by)])
+        };
+        let (body, sign) = (shifted(self, &magnitude, 7), shifted(self, &sign, 8));
+        let body = self.make(Type::B16, Opcode::Cvt, m![Type::U16, Type::U32], of([&body]));
+        let scale = self.make(Type::B16, Opcode::Mov, m![Type::B16], vec![Operand::Int(0x5c00)]);
+        let scaled = self.make(Type::B16, Opcode::Mul, m![Word::Rn, Type::F16], of([&body, &scale]));
+        let nan = self.make(Type::B16, Opcode::Mov, m![Type::B16], vec![Operand::Int(0x7fff)]);
+        let none = self.setp(Word::Eq, Type::U32, &magnitude, Operand::Int(0x7f));
+        let scaled = self.selp(DType::F16, &none, &nan, &scaled);
+        let sign = self.make(Type::B16, Opcode::Cvt, m![Type::U16, Type::U32], of([&sign]));
+        self.make(Type::B16, Opcode::Or, m![Type::B16], of([&scaled, &sign]))
+    }
+
+    /// A float as another one.
+    pub(crate) fn convert_float(
+        &mut self,
+        from: DType,
+        to: DType,
+        rounding: Rounding,
+        reg: &Reg,
+    ) -> Result<Reg, Error> {
+        let word = match rounding {
+            Rounding::Full | Rounding::Approx => Word::Rn,
+            direct => direction(direct),
+        };
+        let refused = || {
+            let message =
+                format!("{from} to {to} rounded {rounding:?} has no instruction on sm_{}", self.b.sm());
+            Err(Error::Lower(Fault::new(Code::Unsupported, message)))
+        };
+        if to == DType::F64 {
+            return Ok(match from {
+                DType::F32 | DType::F16 | DType::Tf32 => {
+                    self.make(Type::F64, Opcode::Cvt, m![Type::F64, float(from)], of([reg]))
+                }
+                _ => {
+                    let wide = self.widened(from, reg);
+                    self.make(Type::F64, Opcode::Cvt, m![Type::F64, Type::F32], of([&wide]))
+                }
+            });
+        }
+        if from == DType::F64 {
+            if matches!(to, DType::F32 | DType::F16) {
+                return Ok(self.make(register(to), Opcode::Cvt, m![word, float(to), Type::F64], of([reg])));
+            }
+            let cut = self.make(Type::F32, Opcode::Cvt, m![Word::Rz, Type::F32, Type::F64], of([reg]));
+            let back = self.make(Type::F64, Opcode::Cvt, m![Type::F64, Type::F32], of([&cut]));
+            // Ordered, since NaN needs no bit; a number beyond f32 was cut to the greatest one.
+            let less = self.setp(Word::Lt, Type::F64, &back, Operand::from(reg));
+            let greater = self.setp(Word::Gt, Type::F64, &back, Operand::from(reg));
+            let inexact = self.make(Type::Pred, Opcode::Or, m![Type::Pred], of([&less, &greater]));
+            let odd = self.sticky(&cut, &inexact);
+            return self.convert_float(DType::F32, to, rounding, &odd);
+        }
+        if !matches!(from, DType::F32 | DType::Tf32) {
+            let wide = self.widened(from, reg);
+            return self.convert_float(DType::F32, to, rounding, &wide);
+        }
+        match to {
+            DType::F32 => Ok(reg.clone()),
+            DType::F16 | DType::Bf16 => {
+                Ok(self.make(Type::B16, Opcode::Cvt, m![word, float(to), Type::F32], of([reg])))
+            }
+            DType::Tf32 if from == DType::Tf32 => Ok(reg.clone()),
+            DType::Tf32 if rounding == Rounding::Nearest => Ok(self.to_tf32(reg)),
+            DType::E4m3 | DType::E5m2 if rounding == Rounding::Nearest && self.b.sm() >= 89 => {
+                let pair = if to == DType::E4m3 { Type::E4m3x2 } else { Type::E5m2x2 };
+                let zero = self.make(Type::F32, Opcode::Mov, m![Type::F32], vec![Operand::F32(0)]);
+                let words = m![Word::Rn, Word::Satfinite, pair, Type::F32];
+                let byte = self.make(Type::B16, Opcode::Cvt, words, of([&zero, reg]));
+                Ok(self.make(Type::U32, Opcode::Cvt, m![Type::U32, Type::U16], of([&byte])))
+            }
+            _ => refused(),
+        }
+    }
+
+    /// The nearest number with ten bits of significand, ties to even, by integers: the instruction is of sm_90.
+    fn to_tf32(&mut self, reg: &Reg) -> Reg {
+        let number = |value: i64| Operand::Int(value);
+        let bits = Operand::from(reg);
+        let last =
+            self.make(Type::U32, Opcode::Bfe, m![Type::U32], vec![bits.clone(), number(13), number(1)]);
+        let sum = self.make(Type::U32, Opcode::Add, m![Type::U32], vec![bits.clone(), Operand::from(&last)]);
+        let sum = self.make(Type::U32, Opcode::Add, m![Type::U32], vec![Operand::from(&sum), number(0xfff)]);
+        let rounded =
+            self.make(Type::F32, Opcode::And, m![Type::B32], vec![Operand::from(&sum), number(-0x2000)]);
+        let nan = self.setp(Word::IsNan, Type::F32, reg, Operand::from(reg));
+        let quiet = self.make(Type::F32, Opcode::Mov, m![Type::F32], vec![Operand::F32(0x7fff_e000)]);
+        self.selp(DType::F32, &nan, &quiet, &rounded)
+    }
+}

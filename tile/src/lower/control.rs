@@ -1,0 +1,244 @@
+//! Loops and conditions. What a loop carries stands in registers of its own, which are written all at once where a turn ends.
+
+use girih_codegen::builder::Block;
+use girih_codegen::{Cond, Expr, Reg};
+use girih_ptx::{Opcode, Operand, Word};
+use girih_tensor::DType;
+
+use super::memory::Touched;
+use super::shared::Scratch;
+use super::words::{integer, m};
+use super::{Lowering, register};
+use crate::error::{Code, Error, Fault};
+use crate::ir::{End, OpId, RegionId, Value};
+
+/// A loop that is being written.
+pub(crate) struct Frame {
+    /// Left to end the loop.
+    around: Option<Block>,
+    /// Left to end a turn.
+    turn: Option<Block>,
+    /// What is carried, in the order of the results.
+    carried: Vec<Vec<Reg>>,
+    /// What may have been accessed since the last barrier wherever a turn begins or ends.
+    state: (Scratch, Touched),
+}
+
+impl Lowering<'_> {
+    /// Lowers the operations of a region and what its end does to loops around. What the end yields stays where it is.
+    pub(crate) fn region(&mut self, region: RegionId) -> Result<(), Error> {
+        let plan = self.plan;
+        let data = plan.func.region(region);
+        for &id in &data.ops {
+            self.op(id)?;
+        }
+        match &data.end {
+            End::Yield(_) | End::Unreachable => Ok(()),
+            End::Continue(depth, values) => self.pass(*depth, values, true),
+            End::Break(depth, values) => self.pass(*depth, values, false),
+        }
+    }
+
+    /// Ends a turn of a loop around, or the loop, with these values.
+    fn pass(&mut self, depth: u32, values: &[Value], turn: bool) -> Result<(), Error> {
+        let missing = || Error::Lower(Fault::new(Code::Unsupported, format!("no loop at depth {depth}")));
+        let at = self.loops.len().checked_sub(1 + depth as usize).ok_or_else(missing)?;
+        let (mut targets, mut sources) = (Vec::new(), Vec::new());
+        for (i, &value) in values.iter().enumerate() {
+            targets.extend(self.loops[at].carried[i].iter().cloned());
+            sources.extend(self.regs(value)?);
+        }
+        self.b.move_all(&targets, &sources)?;
+        let frame = &self.loops[at];
+        let block = if turn { &frame.turn } else { &frame.around };
+        match block {
+            Some(block) => Ok(self.b.leave(block, &Cond::Always, true)?),
+            None => Err(missing()),
+        }
+    }
+
+    /// New registers for values of a type and distribution as that of `value`.
+    fn fresh(&mut self, value: Value) -> Vec<Reg> {
+        let ty = register(self.plan.func.ty(value).dtype);
+        let size = self.plan.dist(value).size();
+        self.b.regs(ty, size)
+    }
+
+    /// Registers for what a loop carries, with the initial values.
+    fn carry(&mut self, initial: &[Value]) -> Result<Vec<Vec<Reg>>, Error> {
+        let mut carried = Vec::new();
+        for &value in initial {
+            let regs = self.fresh(value);
+            let values = self.regs(value)?;
+            self.b.move_all(&regs, &values)?;
+            carried.push(regs);
+        }
+        Ok(carried)
+    }
+
+    /// Enters a turn: the region's arguments are copies of what is carried, since a turn that ends early writes that while the rest of
+    /// the turn is still to be written.
+    fn enter(&mut self, args: &[Value]) -> Result<(), Error> {
+        let carried = self.loops.last().map(|frame| frame.carried.clone()).unwrap_or_default();
+        for (&arg, regs) in args.iter().zip(carried) {
+            let dtype = self.plan.func.ty(arg).dtype;
+            let copies = regs.iter().map(|reg| self.copy(dtype, reg)).collect();
+            self.hold_regs(arg, copies)?;
+        }
+        Ok(())
+    }
+
+    fn leave_loop(&mut self, results: &[Value]) -> Result<(), Error> {
+        let Some(frame) = self.loops.pop() else { return Ok(()) };
+        if let Some(around) = frame.around {
+            self.b.close_block(around)?;
+        }
+        self.set_state(frame.state);
+        for (&result, regs) in results.iter().zip(frame.carried) {
+            self.hold_regs(result, regs)?;
+        }
+        Ok(())
+    }
+
+    /// `for i in start..stop` by steps.
+    pub(crate) fn for_loop(&mut self, id: OpId) -> Result<(), Error> {
+        let plan = self.plan;
+        let op = plan.func.op(id);
+        let dtype = plan.func.ty(op.operands[0]).dtype;
+        let body = op.regions[0];
+        let args = &plan.func.region(body).args;
+        let carried = self.carry(&op.operands[3..])?;
+        let [start, stop, step] = [0, 1, 2].map(|i| op.operands[i]);
+        let ranges = self.ranges(dtype, [start, stop, step])?;
+        let (counter, ty) = (self.b.reg(register(dtype)), integer(dtype));
+        let [first, end, by] = [self.reg(start)?, self.reg(stop)?, self.reg(step)?];
+        self.b.move_all(std::slice::from_ref(&counter), &[first])?;
+        self.touch_loop(body);
+        let state = self.state();
+
+        let around = self.b.open_block();
+        let none = self.setp(Word::Ge, ty, &counter, &end);
+        let none = self.b.cond_in(&none)?;
+        self.b.leave(&around, &none, true)?;
+        let again = self.b.open_repeat();
+        let turn = self.b.open_block();
+        self.loops.push(Frame { around: Some(around), turn: Some(turn), carried, state });
+        let number = self.copy(dtype, &counter);
+        match ranges {
+            Some((lower, upper, multiple)) => {
+                let number = self.b.var(&number, lower, upper, multiple);
+                self.hold(args[0], super::Held::Index(number));
+            }
+            None => self.hold_regs(args[0], vec![number])?,
+        }
+        self.enter(&args[1..])?;
+        self.region(body)?;
+        if let Some(turn) = self.loops.last_mut().and_then(|frame| frame.turn.take()) {
+            self.b.close_block(turn)?;
+        }
+        // What is left of the range is compared to the step, for the sum of number and step might leave the dtype.
+        let left = self.make(register(dtype), Opcode::Sub, m![ty], super::words::of([&end, &counter]));
+        let unsigned = if dtype.bits() == 64 { girih_ptx::Type::U64 } else { girih_ptx::Type::U32 };
+        let more = self.setp(Word::Gt, unsigned, &left, &by);
+        let sum = vec![Operand::from(&counter), Operand::from(&counter), Operand::from(&by)];
+        self.b.inst(Opcode::Add, m![ty], sum);
+        let more = self.b.cond_in(&more)?;
+        self.b.again(&again, &more, true)?;
+        self.b.close_block(again)?;
+        self.leave_loop(&op.results)
+    }
+
+    /// What is known of a loop's number: its range and divisor.
+    fn ranges(&mut self, dtype: DType, bounds: [Value; 3]) -> Result<Option<(i64, i64, i64)>, Error> {
+        if dtype.bits() == 64
+            && !bounds.iter().all(|&value| matches!(self.held[value.index()], Some(super::Held::Index(_))))
+        {
+            return Ok(None);
+        }
+        let mut exprs: Vec<Expr> = Vec::new();
+        for value in bounds {
+            exprs.push(self.index(value)?);
+        }
+        let divisor = |expr: &Expr| if expr.as_constant() == Some(0) { 0 } else { expr.multiple() };
+        let gcd = |mut a: i64, mut b: i64| {
+            while b != 0 {
+                (a, b) = (b, a % b);
+            }
+            a.abs().max(1)
+        };
+        let lower = exprs[0].range().0;
+        let upper = exprs[1].range().1.saturating_sub(1).max(lower);
+        let multiple = gcd(divisor(&exprs[0]), divisor(&exprs[2]));
+        Ok(Some((lower, upper - (upper - lower).rem_euclid(multiple), multiple)))
+    }
+
+    /// `loop`, which only a break leaves.
+    pub(crate) fn endless(&mut self, id: OpId) -> Result<(), Error> {
+        let plan = self.plan;
+        let op = plan.func.op(id);
+        let body = op.regions[0];
+        let carried = self.carry(&op.operands)?;
+        self.touch_loop(body);
+        let state = self.state();
+        let around = self.b.open_block();
+        let again = self.b.open_repeat();
+        let turn = self.b.open_block();
+        self.loops.push(Frame { around: Some(around), turn: Some(turn), carried, state });
+        self.enter(&plan.func.region(body).args)?;
+        self.region(body)?;
+        if let Some(turn) = self.loops.last_mut().and_then(|frame| frame.turn.take()) {
+            self.b.close_block(turn)?;
+        }
+        self.b.again(&again, &Cond::Always, true)?;
+        self.b.close_block(again)?;
+        self.leave_loop(&op.results)
+    }
+
+    /// A condition with two sides.
+    pub(crate) fn if_else(&mut self, id: OpId) -> Result<(), Error> {
+        let plan = self.plan;
+        let op = plan.func.op(id);
+        let cond = self.reg(op.operands[0])?;
+        let cond = self.b.cond_in(&cond)?;
+        let results: Vec<Vec<Reg>> = op.results.iter().map(|&value| self.fresh(value)).collect();
+        let before = self.state();
+        let around = self.b.open_block();
+        let other = self.b.open_block();
+        self.b.leave(&other, &Cond::not(cond), true)?;
+        self.side(op.regions[0], &results)?;
+        self.b.leave(&around, &Cond::Always, true)?;
+        self.b.close_block(other)?;
+        let first = self.state();
+        self.set_state(before);
+        self.side(op.regions[1], &results)?;
+        self.join_state(first);
+        self.b.close_block(around)?;
+        for (&result, regs) in op.results.iter().zip(results) {
+            self.hold_regs(result, regs)?;
+        }
+        Ok(())
+    }
+
+    fn side(&mut self, region: RegionId, results: &[Vec<Reg>]) -> Result<(), Error> {
+        self.region(region)?;
+        if let End::Yield(values) = &self.plan.func.region(region).end {
+            let mut sources = Vec::new();
+            for &value in values {
+                sources.extend(self.regs(value)?);
+            }
+            self.b.move_all(&results.concat(), &sources)?;
+        }
+        Ok(())
+    }
+
+    /// Lowers a region of scalars, such as the combination of a reduction, on registers; returns those of what it yields.
+    pub(crate) fn inlined(&mut self, region: RegionId, args: &[Reg]) -> Result<Vec<Reg>, Error> {
+        let plan = self.plan;
+        for (&arg, reg) in plan.func.region(region).args.iter().zip(args) {
+            self.hold_regs(arg, vec![reg.clone()])?;
+        }
+        self.region(region)?;
+        let values = plan.func.region(region).end.values().to_vec();
+        values.into_iter().map(|value| self.reg(value)).collect()
+    }
+}

@@ -1,0 +1,443 @@
+//! Loads and stores of tiles of arrays, in vectors as wide as memory, distribution and bounds allow.
+
+use std::collections::BTreeMap;
+
+use girih_codegen::plan::Dist;
+use girih_codegen::{Cond, Expr, Reg};
+use girih_ptx::{Modifier, Word};
+use girih_tensor::{DType, Space};
+
+use super::shared::Scratch;
+use super::{Lowering, bytes};
+use crate::dtype::{Category, category};
+use crate::error::Error;
+use crate::ir::{Array, ArrayId, Dims, Kind, OpId, Order, Padding, RegionId, Scope, Value, View};
+
+/// An array as an access sees it: a parameter, or a part of one.
+#[derive(Clone, Debug)]
+pub struct ArrayAt {
+    /// The address of the first element, in bytes.
+    pub pointer: Expr,
+    /// The extents.
+    pub extents: Vec<Expr>,
+    /// The strides in elements.
+    pub strides: Vec<Expr>,
+    /// The dtype of the elements.
+    pub dtype: DType,
+    /// Whether the kernel writes it.
+    pub mutable: bool,
+}
+
+/// How the threads of a block access an array, by which it is known whether two accesses can meet at an element from different threads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Touch {
+    /// Tiles side by side of this shape, each element by the thread that the distribution says.
+    Tiles(ArrayId, Dims, Dims, Dist),
+    /// In any way.
+    Any,
+}
+
+impl Touch {
+    /// Whether accesses of both kinds are of one thread wherever they are of one element.
+    fn agrees(&self, other: &Touch, write: bool) -> bool {
+        match self {
+            Touch::Tiles(_, tile, steps, dist) => {
+                self == other
+                    && tile.iter().zip(steps.iter()).all(|(tile, step)| step >= tile)
+                    && (write || !dist.is_replicated())
+            }
+            Touch::Any => false,
+        }
+    }
+}
+
+/// The accesses of arrays that the kernel writes, since the last barrier: reads and writes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Touched(BTreeMap<ArrayId, [Vec<Touch>; 2]>);
+
+impl Touched {
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    fn add(&mut self, array: ArrayId, write: bool, touch: Touch) {
+        let list = &mut self.0.entry(array).or_default()[usize::from(write)];
+        if !list.contains(&touch) {
+            list.push(touch);
+        }
+    }
+}
+
+/// The words of an access, and where its memory is.
+#[derive(Clone, Debug)]
+pub(crate) struct Path {
+    pub(crate) space: Space,
+    pub(crate) words: Vec<Modifier>,
+}
+
+impl Path {
+    /// Ordinary accesses of a memory.
+    pub(crate) fn plain(space: Space) -> Path {
+        let word = if space == Space::Smem { Word::Shared } else { Word::Global };
+        Path { space, words: vec![word.into()] }
+    }
+
+    /// Accesses of global memory with an order.
+    pub(crate) fn ordered(order: Order, scope: Option<Scope>) -> Path {
+        let mut path = Path::plain(Space::Gmem);
+        let order = match order {
+            Order::Weak => return path,
+            Order::Relaxed => Word::Relaxed,
+            Order::Acquire => Word::Acquire,
+            Order::Release => Word::Release,
+            Order::AcqRel => Word::AcqRel,
+        };
+        let scope = match scope {
+            Some(Scope::Block) => Word::Cta,
+            Some(Scope::System) => Word::Sys,
+            _ => Word::Gpu,
+        };
+        path.words = vec![order.into(), scope.into(), Word::Global.into()];
+        path
+    }
+}
+
+/// Bits of what a load gives outside of an array.
+pub(crate) fn padding(dtype: DType, padding: Padding) -> Option<u64> {
+    use crate::dtype::Const;
+    let value = match padding {
+        Padding::Undetermined => return None,
+        Padding::Zero => 0.0,
+        Padding::NegZero => -0.0,
+        Padding::Nan => f64::NAN,
+        Padding::PosInf => f64::INFINITY,
+        Padding::NegInf => f64::NEG_INFINITY,
+    };
+    let float = category(dtype) == Category::Float;
+    Some(crate::ops::number::encode(dtype, if float { Const::Float(value) } else { Const::Int(0) }))
+}
+
+/// The registers of a distribution in runs of `vector` neighbours along `axis` that begin at a multiple of it; none where they are not.
+pub(crate) fn runs(dist: &Dist, rank: usize, axis: usize, vector: usize) -> Option<Vec<Vec<usize>>> {
+    let mut by_place: Vec<(Vec<i64>, i64, usize)> = (0..dist.size())
+        .map(|value| {
+            let mut at = dist.offset(value, rank);
+            let along = at.get_mut(axis).map(std::mem::take).unwrap_or_default();
+            (at, along, value)
+        })
+        .collect();
+    if vector == 1 {
+        return Some((0..dist.size()).map(|value| vec![value]).collect());
+    }
+    by_place.sort();
+    let whole = |run: &[(Vec<i64>, i64, usize)]| {
+        run.len() == vector
+            && run[0].1 % vector as i64 == 0
+            && run.iter().enumerate().all(|(i, value)| value.0 == run[0].0 && value.1 == run[0].1 + i as i64)
+    };
+    let thread = dist.bits.iter().flatten().all(|(mode, scale)| *mode != axis || scale % vector as i64 == 0);
+    if !thread || !by_place.chunks(vector).all(whole) {
+        return None;
+    }
+    let mut runs: Vec<Vec<usize>> =
+        by_place.chunks(vector).map(|run| run.iter().map(|value| value.2).collect()).collect();
+    // In the order of the registers.
+    runs.sort();
+    Some(runs)
+}
+
+/// What a load or a store does at its elements.
+enum Move<'r> {
+    Load(Option<u64>),
+    Store(&'r [Reg]),
+}
+
+/// An access of a tile.
+struct Tile<'t> {
+    array: ArrayAt,
+    dist: &'t Dist,
+    dims: Dims,
+    /// Where the tile begins, by axis.
+    base: Vec<Expr>,
+    /// How many elements of the tile are in the array, by axis.
+    rest: Vec<Expr>,
+    /// What holds for all threads, or the thread as a whole.
+    always: Cond,
+    path: Path,
+}
+
+impl Lowering<'_> {
+    /// An array, with the offset and extents of a part.
+    pub fn array_at(&mut self, id: ArrayId) -> Result<ArrayAt, Error> {
+        match self.plan.func.arrays()[id.index()].clone() {
+            Array::Param(param) => {
+                let bound = self.params.arrays.get(&id).cloned();
+                let bound = bound.ok_or_else(|| {
+                    Error::Lower(crate::error::Fault::new(
+                        crate::error::Code::Unsupported,
+                        format!("the array `{}` has no parameter", param.name),
+                    ))
+                })?;
+                Ok(ArrayAt {
+                    pointer: bound.pointer,
+                    extents: bound.extents,
+                    strides: bound.strides,
+                    dtype: param.dtype,
+                    mutable: param.mutable,
+                })
+            }
+            Array::Slice { of, axis, start, stop } => {
+                let mut at = self.array_at(of)?;
+                let axis = usize::from(axis);
+                let zero = Expr::from(0);
+                let start = self.index(start)?.maximum(&zero);
+                let stop = self.index(stop)?.minimum(&at.extents[axis]);
+                at.pointer = &at.pointer + &(&(&start * &at.strides[axis]) * bytes(at.dtype));
+                at.extents[axis] = (&stop - &start).maximum(&zero);
+                Ok(at)
+            }
+        }
+    }
+
+    /// Notes an access of an array, and lets the threads meet before it where another one's access must come first.
+    pub fn touch(&mut self, array: ArrayId, write: bool, touch: Touch) {
+        let (root, param) = self.plan.func.param_of(array);
+        if !param.mutable {
+            return;
+        }
+        let meets = self.touched.0.get(&root).is_some_and(|[reads, writes]| {
+            writes.iter().any(|other| !touch.agrees(other, write))
+                || write && reads.iter().any(|other| !touch.agrees(other, false))
+        });
+        if meets {
+            self.meet_idle();
+        }
+        self.touched.add(root, write, touch);
+    }
+
+    /// Notes what the turns of a loop access, before the first one.
+    pub(crate) fn touch_loop(&mut self, body: RegionId) {
+        let plan = self.plan;
+        let mut found = Vec::new();
+        plan.func.walk(body, &mut |_, op| {
+            let Some(array) = op.kind.array() else { return };
+            let (root, param) = plan.func.param_of(array);
+            match &op.kind {
+                _ if !param.mutable => {}
+                Kind::Load(view) => found.push((root, false, tiles(view, plan.dist(op.results[0])))),
+                Kind::Store(view) => found.push((root, true, tiles(view, plan.dist(op.operands[0])))),
+                _ => found.extend([(root, false, Touch::Any), (root, true, Touch::Any)]),
+            }
+        });
+        found.into_iter().for_each(|(root, write, touch)| self.touched.add(root, write, touch));
+        self.scratch_unknown();
+    }
+
+    /// What has been accessed since the last barrier.
+    pub(crate) fn state(&self) -> (Scratch, Touched) {
+        (self.scratch, self.touched.clone())
+    }
+
+    pub(crate) fn set_state(&mut self, state: (Scratch, Touched)) {
+        (self.scratch, self.touched) = state;
+    }
+
+    /// What has been accessed on either of two ways.
+    pub(crate) fn join_state(&mut self, (scratch, touched): (Scratch, Touched)) {
+        self.scratch.join(scratch);
+        for (array, lists) in touched.0 {
+            for (write, list) in lists.into_iter().enumerate() {
+                list.into_iter().for_each(|touch| self.touched.add(array, write == 1, touch));
+            }
+        }
+    }
+
+    /// Lowers [`Kind::Load`].
+    pub(crate) fn load(&mut self, id: OpId, view: &View) -> Result<(), Error> {
+        let plan = self.plan;
+        let op = plan.func.op(id);
+        let result = op.results[0];
+        let dist = plan.dist(result);
+        self.touch(view.array, false, tiles(view, dist));
+        let mut path = Path::ordered(view.order, view.scope);
+        let tile = {
+            let mut tile = self.tile(view, &op.operands, dist, path.clone())?;
+            if view.order == Order::Weak && !tile.array.mutable {
+                path.words.push(Word::Nc.into());
+                tile.path = path;
+            }
+            tile
+        };
+        let pad = padding(tile.array.dtype, view.padding);
+        let regs = self.transfer(&tile, &Move::Load(pad))?;
+        if matches!(view.order, Order::Acquire | Order::AcqRel) {
+            self.meet_idle();
+        }
+        self.hold_regs(result, regs)
+    }
+
+    /// Lowers [`Kind::Store`].
+    pub(crate) fn store(&mut self, id: OpId, view: &View) -> Result<(), Error> {
+        let plan = self.plan;
+        let op = plan.func.op(id);
+        let value = op.operands[0];
+        let dist = plan.dist(value);
+        if matches!(view.order, Order::Release | Order::AcqRel) {
+            self.meet_idle();
+        }
+        self.touch(view.array, true, tiles(view, dist));
+        let regs = self.regs(value)?;
+        let path = Path::ordered(view.order, view.scope);
+        let mut tile = self.tile(view, &op.operands[1..], dist, path)?;
+        tile.always = Cond::all([tile.always, self.first_replica(dist)?]);
+        self.transfer(&tile, &Move::Store(&regs))?;
+        Ok(())
+    }
+
+    fn tile<'t>(
+        &mut self,
+        view: &View,
+        index: &[Value],
+        dist: &'t Dist,
+        path: Path,
+    ) -> Result<Tile<'t>, Error> {
+        let array = self.array_at(view.array)?;
+        let (mut base, mut rest, mut conds) = (Vec::new(), Vec::new(), Vec::new());
+        for (axis, &at) in index.iter().enumerate() {
+            let (tile, step) = (i64::from(view.tile[axis]), i64::from(view.steps[axis]));
+            let begin = &self.index(at)? * step;
+            let whole = Expr::from(tile);
+            rest.push(if view.check {
+                conds.push(Cond::less(&Expr::from(-1), &begin));
+                (&array.extents[axis] - &begin).maximum(&Expr::from(0)).minimum(&whole)
+            } else {
+                whole
+            });
+            base.push(begin);
+        }
+        Ok(Tile { array, dist, dims: view.tile, base, rest, always: Cond::all(conds), path })
+    }
+
+    /// Moves the elements of a tile between memory and registers.
+    fn transfer(&mut self, tile: &Tile<'_>, what: &Move<'_>) -> Result<Vec<Reg>, Error> {
+        let rank = tile.dims.rank();
+        let widest = if tile.path.words.len() > 2 { 1 } else { (16 / bytes(tile.array.dtype)) as usize };
+        let axis = tile.array.strides.iter().position(|stride| stride.as_constant() == Some(1));
+        let fits = |low: &mut Self, vector: usize, whole: bool| -> Result<Option<Vec<Vec<usize>>>, Error> {
+            let Some(axis) = axis.filter(|_| vector > 1) else { return Ok(runs(tile.dist, rank, 0, 1)) };
+            let Some(found) = runs(tile.dist, rank, axis, vector) else { return Ok(None) };
+            let n = vector as i64;
+            let even = i64::from(tile.dims[axis]) % n == 0 && (whole || tile.rest[axis].multiple() % n == 0);
+            for run in found.iter().filter(|_| even) {
+                let address = low.address_of(tile, run[0])?;
+                if address.multiple() % (n * bytes(tile.array.dtype)) != 0 {
+                    return Ok(None);
+                }
+            }
+            Ok(Some(found).filter(|_| even))
+        };
+        let best = |low: &mut Self, whole| -> Result<(usize, Vec<Vec<usize>>), Error> {
+            for vector in std::iter::successors(Some(widest), |&n| (n > 1).then_some(n / 2)) {
+                if let Some(found) = fits(low, vector, whole)? {
+                    return Ok((vector, found));
+                }
+            }
+            Ok((1, Vec::new()))
+        };
+        let careful = best(self, false)?;
+        let fast = best(self, true)?;
+        let dtype = tile.array.dtype;
+        let mut regs = match what {
+            Move::Load(_) => vec![None; tile.dist.size()],
+            Move::Store(_) => Vec::new(),
+        };
+        if fast.0 <= careful.0 {
+            self.elements(tile, what, &careful, false, &mut regs)?;
+        } else {
+            // Whole tiles in wide vectors, and the tiles at the end of the array element by element.
+            let whole = tile.rest.iter().zip(tile.dims.iter());
+            let whole: Vec<Cond> =
+                whole.map(|(rest, &n)| Cond::less(&Expr::from(i64::from(n) - 1), rest)).collect();
+            let whole = Cond::all(whole);
+            if let Move::Load(_) = what {
+                let ty = super::register(dtype);
+                regs = self.b.regs(ty, tile.dist.size()).into_iter().map(Some).collect();
+            }
+            let around = self.b.open_block();
+            let other = self.b.open_block();
+            self.b.leave(&other, &Cond::not(whole), true)?;
+            self.elements(tile, what, &fast, true, &mut regs)?;
+            self.b.leave(&around, &Cond::Always, true)?;
+            self.b.close_block(other)?;
+            self.elements(tile, what, &careful, false, &mut regs)?;
+            self.b.close_block(around)?;
+        }
+        let missing = || {
+            Error::Lower(crate::error::Fault::new(
+                crate::error::Code::Unsupported,
+                "an element that no vector has".to_string(),
+            ))
+        };
+        regs.into_iter().map(|reg| reg.ok_or_else(missing)).collect()
+    }
+
+    /// The address of a value's element.
+    fn address_of(&mut self, tile: &Tile<'_>, value: usize) -> Result<Expr, Error> {
+        let at = self.coordinates(tile.dist, value, tile.dims.rank())?;
+        let mut address = tile.array.pointer.clone();
+        for ((at, base), stride) in at.iter().zip(&tile.base).zip(&tile.array.strides) {
+            address = &address + &(&(&(at + base) * stride) * bytes(tile.array.dtype));
+        }
+        Ok(address)
+    }
+
+    /// The elements of all runs; `whole` says that the whole tile is in the array. Registers that exist already are written.
+    fn elements(
+        &mut self,
+        tile: &Tile<'_>,
+        what: &Move<'_>,
+        (vector, runs): &(usize, Vec<Vec<usize>>),
+        whole: bool,
+        regs: &mut [Option<Reg>],
+    ) -> Result<(), Error> {
+        let dtype = tile.array.dtype;
+        for run in runs {
+            let at = self.coordinates(tile.dist, run[0], tile.dims.rank())?;
+            let mut conds = vec![tile.always.clone()];
+            for (axis, at) in at.iter().enumerate() {
+                let n = i64::from(tile.dims[axis]);
+                let rest = &tile.rest[axis];
+                if whole || rest.multiple() % n == 0 {
+                    conds.push(Cond::less(at, &Expr::from(n)));
+                    if !whole {
+                        conds.push(Cond::less(&Expr::from(0), rest));
+                    }
+                } else {
+                    conds.push(Cond::less(at, rest));
+                }
+            }
+            let cond = Cond::all(conds);
+            let address = self.address_of(tile, run[0])?;
+            match what {
+                Move::Load(pad) => {
+                    let got = self.load_path(&tile.path, dtype, *vector, &address, &cond, *pad)?;
+                    for (&value, got) in run.iter().zip(got) {
+                        match &regs[value] {
+                            Some(own) => self.b.move_all(std::slice::from_ref(own), &[got])?,
+                            None => regs[value] = Some(got),
+                        }
+                    }
+                }
+                Move::Store(values) => {
+                    let values: Vec<Reg> = run.iter().map(|&value| values[value].clone()).collect();
+                    self.store_path(&tile.path, dtype, &address, &cond, &values)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn tiles(view: &View, dist: &Dist) -> Touch {
+    Touch::Tiles(view.array, view.tile, view.steps, dist.clone())
+}

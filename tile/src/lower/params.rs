@@ -1,0 +1,200 @@
+//! The parameters of a kernel: pointers, what of extents and strides is not known, scalars.
+
+use std::collections::BTreeMap;
+
+use girih_codegen::{Builder, Expr};
+use girih_layout::{Int, Symbol};
+use girih_ptx::{Opcode, Operand, Type, Word};
+use girih_tensor::DType;
+
+use super::words::{integer, m};
+use super::{Held, Lowering};
+use crate::dtype::{is_integer, is_signed};
+use crate::error::{Code, Error, Fault};
+use crate::ir::{Array, ArrayId, ArrayParam, Func, Kind, Known, OpId};
+
+/// What a parameter of a kernel stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Source {
+    /// The address of an array's first element.
+    Pointer(ArrayId),
+    /// The extent of an array along an axis.
+    Extent(ArrayId, u8),
+    /// The stride of an array along an axis, in elements.
+    Stride(ArrayId, u8),
+    /// A scalar parameter of the function, by its position.
+    Scalar(u16),
+}
+
+/// A parameter of a kernel, by which a launch binds it. Integers and bool of fewer than 32 bits are extended to 32; floats of 16 and 8
+/// bits are the lowest bits of 32.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Param {
+    /// The parameter's name in the kernel.
+    pub name: String,
+    /// What it stands for.
+    pub source: Source,
+    /// Its size in bytes, 4 or 8.
+    pub bytes: u32,
+    /// The largest value of an extent or a stride.
+    pub most: i64,
+}
+
+/// An array parameter as the kernel sees it.
+#[derive(Clone, Debug)]
+pub(crate) struct Bound {
+    pub(crate) pointer: Expr,
+    pub(crate) extents: Vec<Expr>,
+    /// In elements.
+    pub(crate) strides: Vec<Expr>,
+}
+
+/// The parameters of a kernel.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Params {
+    pub(crate) list: Vec<Param>,
+    pub(crate) arrays: BTreeMap<ArrayId, Bound>,
+    pub(crate) scalars: Vec<Held>,
+}
+
+/// Bits of the greatest stride in elements of an array of more than two axes.
+const FAR: u32 = 42;
+
+impl Params {
+    pub(crate) fn declare(b: &mut Builder, func: &Func) -> Result<Params, Error> {
+        let mut params = Params::default();
+        for (i, array) in func.arrays().iter().enumerate() {
+            if let Array::Param(param) = array {
+                params.array(b, ArrayId(i as u32), param)?;
+            }
+        }
+        for (i, scalar) in func.scalars().iter().enumerate() {
+            let held = params.scalar(b, i as u16, &scalar.name, scalar.dtype, scalar.known)?;
+            params.scalars.push(held);
+        }
+        Ok(params)
+    }
+
+    fn add(&mut self, name: String, source: Source, bytes: u32, most: i64) -> String {
+        self.list.push(Param { name: name.clone(), source, bytes, most });
+        name
+    }
+
+    fn array(&mut self, b: &mut Builder, id: ArrayId, param: &ArrayParam) -> Result<(), Error> {
+        let name = self.add(param.name.clone(), Source::Pointer(id), 8, 0);
+        let pointer = b.pointer(&name, i64::from(param.align.max(1)));
+        let mut extents = Vec::new();
+        for (axis, &known) in param.extents.iter().enumerate() {
+            let source = Source::Extent(id, axis as u8);
+            extents.push(self.size(b, format!("{}_n{axis}", param.name), source, known, false)?);
+        }
+        let mut strides = Vec::new();
+        let wide = param.strides.len() > 2;
+        for (axis, &known) in param.strides.iter().enumerate() {
+            let source = Source::Stride(id, axis as u8);
+            strides.push(self.size(b, format!("{}_s{axis}", param.name), source, known, wide)?);
+        }
+        self.arrays.insert(id, Bound { pointer, extents, strides });
+        Ok(())
+    }
+
+    fn size(
+        &mut self,
+        b: &mut Builder,
+        name: String,
+        source: Source,
+        known: Known,
+        wide: bool,
+    ) -> Result<Expr, Error> {
+        let multiple = match known {
+            Known::Is(value) => return Ok(Expr::from(value)),
+            Known::MultipleOf(n) => n.max(1),
+        };
+        if wide {
+            let name = self.add(name, source, 8, 1 << FAR);
+            return Ok(b.wide_number(&name, 1 << FAR, multiple));
+        }
+        let most = i64::from(i32::MAX);
+        let name = self.add(name, source, 4, most);
+        let symbol: Symbol = b.symbol(&name, |n| n.at_most(most).divisible_by(multiple))?;
+        Ok(Expr::from_int(&Int::symbol(symbol)))
+    }
+
+    fn scalar(
+        &mut self,
+        b: &mut Builder,
+        position: u16,
+        name: &str,
+        dtype: DType,
+        known: Known,
+    ) -> Result<Held, Error> {
+        let source = Source::Scalar(position);
+        if let (Known::Is(value), true) = (known, is_integer(dtype)) {
+            return Ok(Held::Index(Expr::from(value)));
+        }
+        let wide = dtype.bits() == 64;
+        let name = self.add(name.to_string(), source, if wide { 8 } else { 4 }, 0);
+        let raw = match dtype {
+            DType::F64 | DType::F32 | DType::S64 | DType::U64 | DType::S32 => dtype,
+            DType::Tf32 => DType::F32,
+            _ => DType::U32,
+        };
+        let raw = b.scalar_parameter(&name, raw)?;
+        let reg = b.scalar(&raw)?;
+        Ok(match dtype {
+            DType::Bool => {
+                let inputs = vec![Operand::from(&reg), Operand::Int(0)];
+                Held::Regs(vec![b.inst_to(Type::Pred, Opcode::Setp, m![Word::Ne, Type::U32], inputs)])
+            }
+            DType::F16 | DType::Bf16 => {
+                let inputs = vec![Operand::from(&reg)];
+                Held::Regs(vec![b.inst_to(Type::B16, Opcode::Cvt, m![Type::U16, Type::U32], inputs)])
+            }
+            _ if is_integer(dtype) => {
+                let (lower, upper) = super::range(dtype);
+                let multiple = match known {
+                    Known::MultipleOf(n) => n.max(1),
+                    Known::Is(_) => 1,
+                };
+                if wide && multiple == 1 {
+                    return Ok(Held::Regs(vec![reg]));
+                }
+                let ty = integer(dtype);
+                let reg = if is_signed(dtype) && dtype.bits() < 32 {
+                    b.inst_to(ty, Opcode::Mov, m![Type::B32], vec![Operand::from(&reg)])
+                } else {
+                    reg
+                };
+                Held::Index(b.var(&reg, lower / multiple * multiple, upper / multiple * multiple, multiple))
+            }
+            _ => Held::Regs(vec![reg]),
+        })
+    }
+}
+
+impl Lowering<'_> {
+    /// A block's number, the grid's extent, an array's extent, or a scalar parameter.
+    pub(crate) fn number(&mut self, id: OpId) -> Result<(), Error> {
+        use girih_ptx::Special as S;
+        let op = self.plan.func.op(id);
+        let held = match op.kind {
+            Kind::Bid(axis) => {
+                let special = [S::CtaidX, S::CtaidY, S::CtaidZ].get(usize::from(axis)).copied();
+                Held::Index(self.b.special(special.ok_or_else(|| self.unsupported(id, "no such axis"))?))
+            }
+            Kind::NumBlocks(axis) => {
+                let special = [S::NctaidX, S::NctaidY, S::NctaidZ].get(usize::from(axis)).copied();
+                Held::Index(self.b.special(special.ok_or_else(|| self.unsupported(id, "no such axis"))?))
+            }
+            Kind::Dim(array, axis) => Held::Index(self.array_at(array)?.extents[usize::from(axis)].clone()),
+            Kind::Param(position) => {
+                self.params.scalars.get(usize::from(position)).cloned().ok_or_else(|| {
+                    Error::Lower(Fault::new(Code::Unsupported, format!("no scalar parameter {position}")))
+                })?
+            }
+            _ => return Err(self.unsupported(id, "is no number")),
+        };
+        self.hold(op.results[0], held);
+        Ok(())
+    }
+}

@@ -1,0 +1,196 @@
+//! Integer scalars as index expressions, where their ranges show that nothing wraps.
+
+use girih_codegen::Expr;
+use girih_codegen::plan::Dist;
+use girih_tensor::DType;
+
+use super::each::fits;
+use super::{Held, Lowering, range};
+use crate::dtype::{is_integer, is_signed};
+use crate::error::Error;
+use crate::ir::{Kind, OpId, Value};
+use crate::ops::table::Each;
+
+impl Lowering<'_> {
+    /// A tile of one value, of values, or of numbers along an axis.
+    pub(crate) fn constant(&mut self, id: OpId) -> Result<(), Error> {
+        let plan = self.plan;
+        let op = plan.func.op(id);
+        let result = op.results[0];
+        let ty = plan.func.ty(result);
+        let dist = plan.dist(result).clone();
+        match &op.kind {
+            Kind::Full(bits)
+                if ty.dims.rank() == 0 && is_integer(ty.dtype) && small(ty.dtype, *bits).is_some() =>
+            {
+                let value = small(ty.dtype, *bits).unwrap_or_default();
+                self.hold(result, Held::Index(Expr::from(value)));
+            }
+            Kind::Full(bits) => {
+                let reg = self.bits(ty.dtype, *bits)?;
+                self.hold_regs(result, vec![reg; dist.size()])?;
+            }
+            Kind::Iota => {
+                let mut regs = Vec::new();
+                for value in 0..dist.size() {
+                    let at = self.coordinates(&dist, value, 1)?.swap_remove(0);
+                    let reg = self.materialise(&at, ty.dtype)?;
+                    // Padding may be beyond the dtype's range.
+                    regs.push(self.extended_if(ty.dtype, &at, &reg));
+                }
+                self.hold_regs(result, regs)?;
+            }
+            Kind::Dense(values) => {
+                let regs = self.table(&dist, ty, values)?;
+                self.hold_regs(result, regs)?;
+            }
+            _ => return Err(self.unsupported(id, "is no constant")),
+        }
+        Ok(())
+    }
+
+    fn extended_if(&mut self, dtype: DType, at: &Expr, reg: &girih_codegen::Reg) -> girih_codegen::Reg {
+        if fits(at, dtype) || dtype.bits() >= 32 { reg.clone() } else { self.extended(dtype, reg) }
+    }
+
+    /// The registers of a tile of given values: a constant where all threads have one value, else selected bit by bit of the coordinates.
+    fn table(
+        &mut self,
+        dist: &Dist,
+        ty: crate::ir::Type,
+        values: &[u64],
+    ) -> Result<Vec<girih_codegen::Reg>, Error> {
+        let strides = super::exchange::row_major(&ty.dims);
+        let bytes = super::bytes(ty.dtype);
+        let name = format!("{}_table{}", self.plan.func.name, self.held.iter().flatten().count());
+        let mut data = Vec::new();
+        for value in values {
+            data.extend_from_slice(&value.to_le_bytes()[..bytes as usize]);
+        }
+        let list = data.iter().map(u8::to_string).collect::<Vec<_>>().join(", ");
+        let text = format!(
+            ".version 7.0\n.target sm_80\n.address_size 64\n.global .align 16 .b8 {name}[{}] = {{{list}}};\n",
+            data.len()
+        );
+        let module = girih_ptx::Module::parse(&text).map_err(girih_codegen::Error::from)?;
+        self.b.include(&module)?;
+        let base = self.b.reg(girih_ptx::Type::U64);
+        self.b.ptx(&format!("mov.u64 %0, {name};"), &[&base])?;
+        let base = self.b.var(&base, 0, 1 << 60, 16);
+        let mut regs = Vec::new();
+        for value in 0..dist.size() {
+            let at = self.coordinates(dist, value, ty.dims.rank())?;
+            let linear = at.iter().zip(&strides).fold(Expr::from(0), |sum, (at, &by)| &sum + &(at * by));
+            let inside = self.inside(dist, value, &ty.dims)?;
+            let address = &base + &(&linear * bytes);
+            let got = self.load_elements(girih_tensor::Space::Gmem, ty.dtype, 1, &address, &inside, None)?;
+            regs.extend(got);
+        }
+        Ok(regs)
+    }
+
+    /// The value of a function of integer scalars as an index expression, if nothing can wrap.
+    pub(crate) fn scalar_each(
+        &mut self,
+        op: Each,
+        operands: &[Value],
+        dtype: DType,
+    ) -> Result<Option<Expr>, Error> {
+        let known = |low: &Self, value: Value| match &low.held[value.index()] {
+            Some(Held::Index(expr)) => Some(expr.clone()),
+            _ => None,
+        };
+        if !is_integer(dtype) {
+            return Ok(None);
+        }
+        let [a, b] = match operands {
+            &[a] => [known(self, a), Some(Expr::from(0))],
+            &[a, b] => [known(self, a), known(self, b)],
+            _ => return Ok(None),
+        };
+        let (Some(a), Some(b)) = (a, b) else { return Ok(None) };
+        let by = b.as_constant().filter(|&by| by > 0 && a.range().0 >= 0);
+        let value = match (op, by) {
+            (Each::Add, _) => &a + &b,
+            (Each::Sub, _) => &a - &b,
+            (Each::Mul, _) => &a * &b,
+            (Each::Min, _) => a.minimum(&b),
+            (Each::Max, _) => a.maximum(&b),
+            (Each::Neg, _) => &b - &a,
+            (Each::FloorDiv, Some(by)) => a.div(by)?,
+            (Each::CeilDiv, Some(by)) => (&a + (by - 1)).div(by)?,
+            (Each::Mod, Some(by)) => a.rem(by)?,
+            (Each::Shl, Some(by)) if by < 32 => &a * (1 << by),
+            (Each::Shr, Some(by)) if by < 32 => a.div(1 << by)?,
+            _ => return Ok(None),
+        };
+        Ok(Some(value).filter(|value| fits(value, dtype)))
+    }
+
+    /// Gives an integer scalar that was computed in a register the range that its operands show.
+    pub(crate) fn narrow(&mut self, op: Each, operands: &[Value], result: Value) -> Result<(), Error> {
+        let dtype = self.plan.func.ty(result).dtype;
+        let (Some(Held::Index(reg)), &[a, b]) = (self.held[result.index()].clone(), operands) else {
+            return Ok(());
+        };
+        let mut ranges = [(0, 0); 2];
+        for (range, value) in ranges.iter_mut().zip([a, b]) {
+            match &self.held[value.index()] {
+                Some(Held::Index(expr)) => *range = expr.range(),
+                _ => return Ok(()),
+            }
+        }
+        let [(lower, upper), (least, most)] = ranges;
+        if lower < 0 || least < 1 {
+            return Ok(());
+        }
+        let (lower, upper) = match op {
+            Each::FloorDiv => (lower / most, upper / least),
+            Each::CeilDiv => ((lower + most - 1) / most, (upper + least - 1) / least),
+            Each::Mod => (0, upper.min(most - 1)),
+            _ => return Ok(()),
+        };
+        let reg = self.materialise(&reg, dtype)?;
+        let expr = self.b.var(&reg, lower, upper, 1);
+        self.hold(result, Held::Index(expr));
+        Ok(())
+    }
+
+    /// Holds a scalar of at most 32 bits as an index expression over its register.
+    pub(crate) fn hold_number(
+        &mut self,
+        value: Value,
+        reg: &girih_codegen::Reg,
+        dtype: DType,
+    ) -> Result<(), Error> {
+        let expr = if matches!(dtype, DType::S32 | DType::U32) {
+            let scalar = self.b.scalar_in(reg, dtype)?;
+            self.b.index_of(&scalar)?
+        } else {
+            let (lower, upper) = range(dtype);
+            self.b.var(reg, lower, upper, 1)
+        };
+        self.hold(value, Held::Index(expr));
+        Ok(())
+    }
+
+    /// A conversion of an integer scalar that keeps its value.
+    pub(crate) fn scalar_cast(&mut self, from: Value, to: DType) -> Option<Expr> {
+        match &self.held[from.index()] {
+            Some(Held::Index(expr)) if fits(expr, to) => Some(expr.clone()),
+            _ => None,
+        }
+    }
+}
+
+/// The number that bits of an integer dtype are, if index expressions have it.
+fn small(dtype: DType, bits: u64) -> Option<i64> {
+    let shift = 64 - dtype.bits();
+    let value = if is_signed(dtype) {
+        ((bits << shift) as i64) >> shift
+    } else {
+        i64::try_from(bits << shift >> shift).ok()?
+    };
+    let (lower, upper) = range(dtype);
+    (lower..=upper).contains(&value).then_some(value)
+}
