@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use super::func::is_pure;
 use super::{
-    Array, ArrayId, ArrayParam, Def, End, Func, Kind, Op, OpId, Region, RegionId, ScalarParam, Type, Value,
-    ValueData,
+    Array, ArrayId, ArrayParam, Def, End, Func, Kind, Op, OpId, Pin, Region, RegionId, ScalarParam, Type,
+    Value, ValueData,
 };
 use crate::error::Site;
 
@@ -54,6 +54,7 @@ impl Build {
             arrays: Vec::new(),
             scalars: Vec::new(),
             body: RegionId(0),
+            pins: std::collections::BTreeMap::new(),
             hints: crate::hints::Hints::default(),
         };
         let open = vec![Open { region: Some(RegionId(0)), ..Open::default() }];
@@ -73,6 +74,13 @@ impl Build {
     /// The parameters, for whoever learns of facts or waivers while building.
     pub fn arrays_mut(&mut self) -> &mut [Array] {
         &mut self.func.arrays
+    }
+
+    /// Demands a placement of a tile; what was demanded before and is not now stays.
+    pub fn pin(&mut self, value: Value, pin: Pin) {
+        let all = self.func.pins.entry(value).or_default();
+        all.dist = pin.dist.or_else(|| all.dist.take());
+        all.swizzle = pin.swizzle.or(all.swizzle);
     }
 
     /// The place that operations from now on are said to stand at.

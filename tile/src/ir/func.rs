@@ -1,5 +1,9 @@
 //! A tile program: values in static single assignment, operations, and the regions that they stand in.
 
+use std::collections::BTreeMap;
+
+use girih_codegen::plan::Dist;
+use girih_layout::Swizzle;
 use girih_tensor::DType;
 
 use super::{Kind, Type};
@@ -154,6 +158,15 @@ pub struct ScalarParam {
     pub known: Known,
 }
 
+/// What a user demands of a value's placement.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Pin {
+    /// Which thread holds which element; of a `(Thr,Val)` layout by [`Dist::of`].
+    pub dist: Option<Dist>,
+    /// The swizzle of exchanges of the value through shared memory.
+    pub swizzle: Option<Swizzle>,
+}
+
 /// A tile program.
 #[derive(Clone, Debug)]
 pub struct Func {
@@ -165,6 +178,7 @@ pub struct Func {
     pub(crate) arrays: Vec<Array>,
     pub(crate) scalars: Vec<ScalarParam>,
     pub(crate) body: RegionId,
+    pub(crate) pins: BTreeMap<Value, Pin>,
     /// What the user asks of placement and launch.
     pub hints: crate::hints::Hints,
 }
@@ -208,6 +222,11 @@ impl Func {
     /// The kernel's scalar parameters, in their order.
     pub fn scalars(&self) -> &[ScalarParam] {
         &self.scalars
+    }
+
+    /// What the user demands of the placement of values.
+    pub fn pins(&self) -> &BTreeMap<Value, Pin> {
+        &self.pins
     }
 
     /// The parameter that an array is, or is a part of.

@@ -10,7 +10,7 @@ mod verify;
 
 pub use build::{Build, Dialect};
 pub use func::{
-    Array, ArrayId, ArrayParam, Def, End, Func, Known, Op, OpId, Region, RegionId, ScalarParam, Value,
+    Array, ArrayId, ArrayParam, Def, End, Func, Known, Op, OpId, Pin, Region, RegionId, ScalarParam, Value,
     ValueData,
 };
 pub use kind::{Combine, DTYPES, Indexed, Kind, Nan, Order, Padding, Rmw, Rounding, Scope, View};

@@ -8,11 +8,13 @@ use std::collections::BTreeMap;
 use girih_codegen::plan::Dist;
 
 use super::Plan;
-use super::rule::{Work, extents, give, need, work};
+use super::candidates::inverse;
+use super::exchange::Exchange;
+use super::rule::{Work, give, wish, work};
 use crate::ir::{Def, End, Func, Kind, Op, OpId, RegionId, Value, ValueData};
 
 /// How many operations deep a value is made again rather than converted.
-const DEEP: u32 = 6;
+pub(crate) const DEEP: u32 = 6;
 
 struct Assembly {
     func: Func,
@@ -83,7 +85,7 @@ impl Assembly {
                     None => Dist::scalar(self.threads),
                 });
                 for at in 0..op.operands.len() {
-                    if let Some(need) = need(&self.func, &op, at, &dist) {
+                    if let Some(need) = wish(&self.func, &op, at, &dist) {
                         self.func.ops[id.index()].operands[at] = self.other(op.operands[at], &need);
                     }
                 }
@@ -192,25 +194,31 @@ impl Assembly {
             self.func.regions[region].ops = ops;
         }
         sweep(&mut self.func);
-        Plan { func: self.func, dists: self.dists, threads: self.threads as u32 }
+        let mut exchanges = BTreeMap::new();
+        self.func.walk(self.func.body, &mut |_, op| {
+            if let (Kind::Convert, Some(&from), Some(&to)) =
+                (&op.kind, op.operands.first(), op.results.first())
+            {
+                let ty = self.func.ty(to);
+                let sides = [&self.dists[from.index()], &self.dists[to.index()]];
+                let mut exchange = Exchange::new(&ty.dims, ty.dtype, sides[0], sides[1]);
+                if let Some(swizzle) = self.func.pins.get(&from).and_then(|pin| pin.swizzle) {
+                    exchange = exchange.pinned(&ty.dims, ty.dtype, sides, swizzle);
+                }
+                exchanges.insert(to, exchange);
+            }
+        });
+        Plan { func: self.func, dists: self.dists, threads: self.threads as u32, exchanges }
     }
 }
 
 /// The distribution of an operand of an operation that is made again.
 fn operand_of(func: &Func, op: &Op, at: usize, dist: &Dist) -> Option<Dist> {
-    let dims = func.ty(op.operands[at]).dims;
     match &op.kind {
         Kind::Permute(axes) => {
-            let back: Vec<usize> = (0..axes.len())
-                .filter_map(|mode| axes.iter().position(|&axis| axis as usize == mode))
-                .collect();
-            Some(dist.permute(&back))
+            Some(dist.permute(&inverse(&axes.iter().map(|&axis| axis as usize).collect::<Vec<_>>())))
         }
-        Kind::Reshape => {
-            let to = func.ty(op.results[0]).dims;
-            dist.reshape(&extents(&to), &extents(&dims))
-        }
-        _ => need(func, op, at, dist),
+        _ => wish(func, op, at, dist),
     }
 }
 

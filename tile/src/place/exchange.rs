@@ -55,6 +55,16 @@ impl Exchange {
         }
     }
 
+    /// The way with this swizzle, where one is needed and it leaves vectors whole and the memory's bounds alone.
+    pub(crate) fn pinned(self, dims: &Dims, dtype: DType, sides: [&Dist; 2], swizzle: Swizzle) -> Exchange {
+        let Exchange::Shared(best) = self else { return self };
+        let orders = (0..dims.rank()).rev().map(|mode| fastest(mode, dims.rank()));
+        let plain = orders.map(|order| Shared::of(dims, dtype, sides, &order, 0, None));
+        let fits = plain.filter(|plain| swizzle == Swizzle::NONE || plain.swizzles().contains(&swizzle));
+        let all = fits.map(|plain| plain.swizzled(sides, swizzle));
+        Exchange::Shared(all.min_by_key(Shared::slots).unwrap_or(best))
+    }
+
     /// Issue slots of a warp, about.
     pub fn cost(&self) -> f64 {
         match self {
@@ -107,13 +117,9 @@ impl Shared {
     /// The order of modes, the swizzle or the pitch under which both sides take the fewest instructions and wavefronts.
     pub fn new(dims: &Dims, dtype: DType, from: &Dist, to: &Dist) -> Shared {
         let rank = dims.rank();
-        let cost = |shared: &Shared| {
-            let instructions = (shared.store.count() + shared.load.count()) as i64;
-            (2 * instructions + shared.wavefronts[0], shared.size)
-        };
         let mut best = Shared::plain(dims, dtype, from, to);
         let better = |shared: Shared, best: &mut Shared| {
-            if cost(&shared) < cost(best) {
+            if shared.slots() < best.slots() {
                 *best = shared;
             }
         };
@@ -170,6 +176,11 @@ impl Shared {
         };
         shared.wavefronts = shared.count(sides);
         shared
+    }
+
+    fn slots(&self) -> (i64, i64) {
+        let instructions = (self.store.count() + self.load.count()) as i64;
+        (2 * instructions + self.wavefronts[0], self.size)
     }
 
     fn swizzled(mut self, sides: [&Dist; 2], swizzle: Swizzle) -> Shared {

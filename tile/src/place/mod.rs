@@ -28,14 +28,22 @@
 
 pub mod access;
 mod assemble;
+mod candidates;
+mod cost;
 pub mod exchange;
 mod naive;
+mod pressure;
 mod rule;
+mod search;
 mod verify;
+
+use std::collections::BTreeMap;
 
 use girih_codegen::plan::Dist;
 
-use crate::error::Error;
+use self::assemble::assemble;
+use self::exchange::Exchange;
+use crate::error::{Code, Error, Fault};
 use crate::ir::{Func, Value};
 
 pub use naive::naive;
@@ -49,6 +57,8 @@ pub struct Plan {
     pub dists: Vec<Dist>,
     /// Threads of a block: a power of two, 32 or more.
     pub threads: u32,
+    /// How each [`Convert`](crate::ir::Kind::Convert) is done, by its result.
+    pub exchanges: BTreeMap<Value, Exchange>,
 }
 
 impl Plan {
@@ -58,12 +68,52 @@ impl Plan {
     }
 }
 
-/// Places a function for a device of this compute capability, such as 90: a pure function, the same of the same.
+/// Numbers of warps of a block that are tried, from the first on.
+const WARPS: [u32; 4] = [4, 8, 16, 32];
+/// Registers of a thread's tiles that leave room for what else it needs and for enough blocks on a multiprocessor.
+const REGISTERS: f64 = 72.0;
+/// The most elements that a thread holds of one tile.
+const VALUES: usize = 1024;
+
+/// Places a function for a device of this compute capability, such as 90, with the fewest warps whose registers are enough, or those that
+/// the hints ask for: a pure function, the same of the same.
 ///
 /// # Errors
-/// [`Error::Place`] where no placement fits.
+/// [`Error::Place`] where no placement fits: a tile too large for a block, or a pin that the operation does not take.
 pub fn place(func: &Func, sm: u32) -> Result<Plan, Error> {
     let asked = func.hints.by_arch.get(&sm).and_then(|hints| hints.num_worker_warps);
-    let warps = asked.or(func.hints.all.num_worker_warps).unwrap_or(4);
-    Ok(naive(func, warps * 32))
+    let pinned =
+        func.pins().values().find_map(|pin| pin.dist.as_ref().map(|dist| dist.threads() as u32 / 32));
+    let warps = match pinned.or(asked).or(func.hints.all.num_worker_warps) {
+        Some(warps) => vec![warps],
+        None => WARPS.to_vec(),
+    };
+    let mut last = None;
+    for warps in warps {
+        let works = search::search(func, warps * 32)?;
+        let plan = assemble(func, warps * 32, |id, at| works.get(&(id, at)).cloned());
+        let enough = plan.registers() <= REGISTERS;
+        last = Some(plan);
+        if enough {
+            break;
+        }
+    }
+    let Some(plan) = last else {
+        return Err(Error::Place(Fault::new(Code::HintValue, "no number of warps to try")));
+    };
+    debug_assert_eq!(plan.verify(), Ok(()));
+    let large = (0..func.value_count() as u32).map(Value).find(|&value| plan.dist(value).size() > VALUES);
+    match large {
+        Some(value) => Err(Error::Place(Fault::new(
+            Code::Shape,
+            format!(
+                "%{} {}: {} elements a thread in a block of {} threads; up to {VALUES} are accepted",
+                value.0,
+                func.ty(value),
+                plan.dist(value).size(),
+                plan.threads
+            ),
+        ))),
+        None => Ok(plan),
+    }
 }

@@ -64,6 +64,17 @@ pub(crate) fn need(func: &Func, op: &Op, operand: usize, work: &Dist) -> Option<
     }
 }
 
+/// The distribution that an operand had best have where the rules leave it open: that in which nothing moves.
+pub(crate) fn wish(func: &Func, op: &Op, operand: usize, work: &Dist) -> Option<Dist> {
+    match &op.kind {
+        Kind::Reshape => {
+            let (from, to) = (func.ty(op.operands[operand]).dims, func.ty(op.results[0]).dims);
+            work.reshape(&extents(&to), &extents(&from))
+        }
+        _ => need(func, op, operand, work),
+    }
+}
+
 /// The distribution that the results have, by the work distribution.
 pub(crate) fn give(op: &Op, work: &Dist) -> Dist {
     match &op.kind {

@@ -3,3 +3,4 @@
 mod exchange;
 mod naive;
 pub(crate) mod programs;
+mod search;

@@ -1,0 +1,250 @@
+//! Distributions worth trying, by shape: what loads and stores like, and what follows for the shapes around.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use girih_codegen::plan::{Dist, Leaf, primes};
+
+use super::access::{LANES, WIDEST, order, width};
+use super::exchange::bytes;
+use super::rule::extents;
+use crate::ir::{Dims, Func, Kind};
+
+/// The most distributions of a shape.
+const MOST: usize = 10;
+/// The most elements that padding may add, by those that a tile has.
+const WASTE: f64 = 1.25;
+/// Bytes in which global memory moves.
+const SECTOR: i64 = 32;
+
+/// A tile as it is dealt out to threads and values.
+struct Deal {
+    left: Vec<i64>,
+    scale: Vec<i64>,
+    bits: Vec<Option<(usize, i64)>>,
+    vals: Vec<Leaf>,
+}
+
+impl Deal {
+    fn new(extents: &[i64]) -> Deal {
+        Deal { left: extents.to_vec(), scale: vec![1; extents.len()], bits: Vec::new(), vals: Vec::new() }
+    }
+
+    fn values(&mut self, mode: usize, n: i64) {
+        for extent in primes(n) {
+            self.vals.push(Leaf { extent, mode, scale: self.scale[mode] });
+            self.scale[mode] *= extent;
+        }
+        self.left[mode] = (self.left[mode] + n - 1) / n;
+    }
+
+    /// Gives up to `most` bits to a mode, while it has elements left and there are fewer than `all`.
+    fn bits(&mut self, mode: usize, most: usize, all: usize) {
+        let end = all.min(self.bits.len() + most);
+        while self.left[mode] > 1 && self.bits.len() < end {
+            self.bits.push(Some((mode, self.scale[mode])));
+            self.scale[mode] *= 2;
+            self.left[mode] = (self.left[mode] + 1) / 2;
+        }
+    }
+
+    fn finish(mut self, order: &[usize], all: usize) -> Dist {
+        self.bits.resize(all, None);
+        for &mode in order {
+            let left = self.left[mode];
+            self.values(mode, left);
+        }
+        Dist { bits: self.bits, vals: self.vals }
+    }
+}
+
+/// Threads along the fastest mode in vectors, at most `along` bits of them, then along the others.
+fn dealt(extents: &[i64], order: &[usize], vector: i64, along: usize, all: usize) -> Dist {
+    let mut deal = Deal::new(extents);
+    if let Some(&fast) = order.first() {
+        deal.values(fast, vector);
+        deal.bits(fast, along, all);
+    }
+    order.iter().skip(1).chain(order.first()).for_each(|&mode| deal.bits(mode, all, all));
+    deal.finish(order, all)
+}
+
+/// Lanes along the axis of a reduction, in vectors if it is the fastest mode; warps along the others first.
+fn rows(extents: &[i64], order: &[usize], vector: i64, axis: usize, all: usize) -> Dist {
+    let mut deal = Deal::new(extents);
+    if let Some(&fast) = order.first() {
+        deal.values(fast, vector);
+    }
+    deal.bits(axis, LANES, all);
+    let others = order.iter().filter(|&&mode| mode != axis);
+    others.for_each(|&mode| deal.bits(mode, all, all));
+    deal.bits(axis, all, all);
+    deal.finish(order, all)
+}
+
+/// The distributions of each shape that are worth trying.
+pub(crate) struct Pools {
+    pools: BTreeMap<Dims, Vec<Dist>>,
+    all: usize,
+}
+
+impl Pools {
+    /// Of a function, for blocks of this many threads, a power of two.
+    pub(crate) fn new(func: &Func, threads: i64) -> Pools {
+        let mut pools = Pools { pools: BTreeMap::new(), all: threads.ilog2() as usize };
+        let mut axes: BTreeMap<Dims, BTreeSet<usize>> = BTreeMap::new();
+        func.walk(func.body(), &mut |_, op| {
+            if let Kind::Reduce { axis, .. } = op.kind {
+                axes.entry(func.ty(op.operands[0]).dims).or_default().insert(usize::from(axis));
+            }
+        });
+        func.walk(func.body(), &mut |_, op| {
+            let (value, view) = match &op.kind {
+                Kind::Load(view) => (op.results[0], view),
+                Kind::Store(view) => (op.operands[0], view),
+                _ => return,
+            };
+            let ty = func.ty(value);
+            if ty.dims.rank() > 0 {
+                let most = width(func, view).most;
+                pools.access(&ty.dims, &order(func, view), most, bytes(ty.dtype), axes.get(&ty.dims));
+            }
+        });
+        pools.propagate(func);
+        // Shapes that nothing is known of.
+        func.walk(func.body(), &mut |_, op| {
+            for &value in op.results.iter().chain(&op.operands) {
+                let ty = func.ty(value);
+                if ty.dims.rank() > 0 && !pools.pools.contains_key(&ty.dims) {
+                    let order: Vec<usize> = (0..ty.dims.rank()).rev().collect();
+                    let last = ty.dims.last().map_or(1, |n| i64::from(n & n.wrapping_neg()));
+                    let most = last.min(WIDEST / bytes(ty.dtype)).max(1);
+                    pools.access(&ty.dims, &order, most, bytes(ty.dtype), axes.get(&ty.dims));
+                }
+            }
+        });
+        pools.propagate(func);
+        pools
+    }
+
+    /// What a shape's values can have, the first the likeliest.
+    pub(crate) fn of(&self, dims: &Dims) -> &[Dist] {
+        self.pools.get(dims).map_or(&[], Vec::as_slice)
+    }
+
+    /// Every distribution, by shape.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Dist> {
+        self.pools.values().flatten()
+    }
+
+    fn add(&mut self, dims: &Dims, dist: Dist) -> bool {
+        let pool = self.pools.entry(*dims).or_default();
+        let new = pool.len() < MOST && !pool.contains(&dist) && dist.covers(&extents(dims));
+        if new {
+            pool.push(dist);
+        }
+        new
+    }
+
+    fn access(
+        &mut self,
+        dims: &Dims,
+        order: &[usize],
+        most: i64,
+        bytes: i64,
+        axes: Option<&BTreeSet<usize>>,
+    ) {
+        let (extents, all) = (extents(dims), self.all);
+        let fast = order.first().copied().unwrap_or(0);
+        let mut found = Vec::new();
+        let mut vector = most;
+        while vector >= 1 {
+            for &axis in axes.into_iter().flatten() {
+                found.push(rows(&extents, order, vector, axis, all));
+            }
+            found.push(dealt(&extents, order, vector, all, all));
+            // A sector along the fastest mode, then the others: both ways of a transpose take whole sectors.
+            let sector = (SECTOR / (vector * bytes)).max(1).ilog2() as usize;
+            if extents.len() > 1 {
+                found.push(dealt(&extents, order, vector, sector, all));
+                found.push(dealt(&extents, order, vector, sector + 1, all));
+            }
+            vector /= 2;
+        }
+        // Those with little padding, the fewest accesses first; of all else that with the least padding.
+        let size = extents.iter().product::<i64>() as f64;
+        let waste = |dist: &Dist| dist.padded(extents.len()).iter().product::<i64>() as f64 / size;
+        let cost = |dist: &Dist| {
+            let run = super::access::run(dist, fast).min(most) as f64;
+            dist.size() as f64 * (1.0 + 1.0 / run)
+        };
+        let least = found.iter().map(waste).fold(f64::INFINITY, f64::min);
+        found.retain(|dist| waste(dist) <= WASTE.max(least));
+        found.sort_by(|a, b| cost(a).total_cmp(&cost(b)));
+        found.dedup();
+        let room = 5 + self.of(dims).len();
+        for dist in found {
+            if self.of(dims).len() < room {
+                self.add(dims, dist);
+            }
+        }
+    }
+
+    /// Carries distributions through the operations that change shapes, both ways.
+    fn propagate(&mut self, func: &Func) {
+        let mut steps = Vec::new();
+        func.walk(func.body(), &mut |_, op| {
+            if matches!(op.kind, Kind::Broadcast | Kind::Reduce { .. } | Kind::Permute(_) | Kind::Reshape) {
+                steps.push((op.kind.clone(), func.ty(op.operands[0]).dims, func.ty(op.results[0]).dims));
+            }
+        });
+        // Every round adds a distribution somewhere, or is the last.
+        loop {
+            let mut more = false;
+            for (kind, from, to) in &steps {
+                let (above, below) = (self.of(from).to_vec(), self.of(to).to_vec());
+                match kind {
+                    Kind::Broadcast => {
+                        for dist in below {
+                            let stretched = (0..from.rank()).filter(|&mode| from[mode] == 1 && to[mode] != 1);
+                            more |= self.add(from, stretched.fold(dist, |dist, mode| dist.slice(mode)));
+                        }
+                    }
+                    Kind::Reduce { axis, .. } => {
+                        for dist in above {
+                            more |= self.add(to, dist.slice(usize::from(*axis)));
+                        }
+                    }
+                    Kind::Permute(axes) => {
+                        let axes: Vec<usize> = axes.iter().map(|&axis| axis as usize).collect();
+                        for dist in above {
+                            more |= self.add(to, dist.permute(&axes));
+                        }
+                        for dist in below {
+                            more |= self.add(from, dist.permute(&inverse(&axes)));
+                        }
+                    }
+                    _ => {
+                        for dist in above {
+                            more |= dist
+                                .reshape(&extents(from), &extents(to))
+                                .is_some_and(|dist| self.add(to, dist));
+                        }
+                        for dist in below {
+                            more |= dist
+                                .reshape(&extents(to), &extents(from))
+                                .is_some_and(|dist| self.add(from, dist));
+                        }
+                    }
+                }
+            }
+            if !more {
+                return;
+            }
+        }
+    }
+}
+
+/// The permutation that undoes another.
+pub(crate) fn inverse(axes: &[usize]) -> Vec<usize> {
+    (0..axes.len()).filter_map(|mode| axes.iter().position(|&axis| axis == mode)).collect()
+}

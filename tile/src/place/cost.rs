@@ -1,0 +1,91 @@
+//! What operations and conversions cost, in issue slots of a warp: closed formulas of distributions.
+
+use girih_codegen::plan::Dist;
+use girih_tensor::DType;
+
+use super::access::{LANES, WIDEST, fastest, run, sectors, width};
+use super::exchange::{ROUND_TRIP, bytes, rename};
+use crate::ir::{Dims, Func, Kind, Op, Value, View};
+
+/// Slots of an access to global memory besides its sectors.
+const GLOBAL: f64 = 4.0;
+/// Slots of an access to shared memory.
+const SHARED: f64 = 2.0;
+/// Slots of a step of a butterfly.
+const BUTTERFLY: f64 = 3.0;
+/// Bytes that an exchange can take in shared memory.
+const ROOM: i64 = 224 << 10;
+
+fn words(dtype: DType) -> f64 {
+    (f64::from(dtype.bits()) / 32.0).max(1.0)
+}
+
+/// An access through a view.
+fn access(func: &Func, view: &View, dtype: DType, dist: &Dist) -> f64 {
+    let width = width(func, view);
+    let vector = width.contiguous.map_or(1, |mode| run(dist, mode).min(width.most));
+    let count = dist.size() as f64 / vector as f64;
+    count * (GLOBAL + sectors(dist, width.contiguous, vector, bytes(dtype)) as f64)
+}
+
+/// Bits of lanes and of warps along an axis.
+pub(crate) fn across(dist: &Dist, axis: usize) -> [usize; 2] {
+    let along =
+        |bits: &[Option<(usize, i64)>]| bits.iter().flatten().filter(|(mode, _)| *mode == axis).count();
+    let (lanes, warps) = dist.bits.split_at(LANES.min(dist.bits.len()));
+    [along(lanes), along(warps)]
+}
+
+/// An operation with its work distribution.
+pub(crate) fn own(func: &Func, op: &Op, work: &Dist) -> f64 {
+    let registers = work.size() as f64;
+    let dtype = |value: &Value| func.ty(*value).dtype;
+    match &op.kind {
+        Kind::Load(view) => access(func, view, dtype(&op.results[0]), work),
+        Kind::Store(view) => access(func, view, dtype(&op.operands[0]), work),
+        Kind::Each { op: each, .. } => registers * f64::from(each.row().cost) * words(dtype(&op.operands[0])),
+        Kind::Cast(_) => registers * words(dtype(&op.operands[0])).max(words(dtype(&op.results[0]))),
+        Kind::Reduce { axis, .. } => {
+            let axis = usize::from(*axis);
+            let results = work.slice(axis).size() as f64;
+            let [lanes, warps] = across(work, axis);
+            let through = if warps > 0 { ROUND_TRIP + (SHARED + 2.0) * results } else { 0.0 };
+            let each = op.operands.iter().map(|value| words(dtype(value))).sum::<f64>();
+            each * (registers + BUTTERFLY * lanes as f64 * results + through)
+        }
+        Kind::Scan { axis, .. } => {
+            let [lanes, warps] = across(work, usize::from(*axis));
+            let through = if warps > 0 { ROUND_TRIP } else { 0.0 };
+            2.0 * registers + BUTTERFLY * lanes as f64 * registers / 4.0 + through
+        }
+        Kind::Sort { axis, .. } => {
+            let steps = work.along(usize::from(*axis)).len() as f64;
+            let [lanes, warps] = across(work, usize::from(*axis));
+            registers * steps * (1.0 + lanes as f64 * BUTTERFLY + warps as f64 * SHARED)
+                + warps as f64 * ROUND_TRIP
+        }
+        Kind::Gather(_) | Kind::Scatter(_) | Kind::Atomic { .. } => registers * (GLOBAL + 8.0),
+        Kind::Extract(_) | Kind::Insert(_) | Kind::Cat(_) | Kind::Flip(_) | Kind::Pack | Kind::Unpack => {
+            ROUND_TRIP + SHARED * 2.0 * registers
+        }
+        _ => 0.0,
+    }
+}
+
+/// A tile from one distribution into another.
+pub(crate) fn conversion(dims: &Dims, dtype: DType, from: &Dist, to: &Dist) -> f64 {
+    if from == to || rename(dims, from, to).is_some() {
+        return 0.0;
+    }
+    let bytes = bytes(dtype);
+    let size = from.padded(dims.rank()).iter().product::<i64>() * bytes;
+    if size > ROOM {
+        return 1e9;
+    }
+    let count = |dist: &Dist, mode: usize| dist.size() as f64 / run(dist, mode).min(WIDEST / bytes) as f64;
+    let fewest = (0..dims.rank())
+        .filter_map(|mode| fastest(mode, dims.rank()).first().copied())
+        .map(|mode| count(from, mode) + count(to, mode))
+        .fold(f64::INFINITY, f64::min);
+    ROUND_TRIP + SHARED * fewest
+}

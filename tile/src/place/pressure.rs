@@ -1,0 +1,72 @@
+//! How many registers the tiles of a plan take at a time.
+
+use super::Plan;
+use crate::ir::{Kind, RegionId, Value};
+
+struct Lives {
+    /// The position at which each value begins to live, and that of its last use.
+    spans: Vec<Option<[usize; 2]>>,
+    at: usize,
+}
+
+impl Plan {
+    /// Registers of 32 bits that a thread's tiles take where they take the most.
+    pub fn registers(&self) -> f64 {
+        let mut lives = Lives { spans: vec![None; self.func.value_count()], at: 0 };
+        self.lives(self.func.body(), &mut lives);
+        let mut change = vec![0.0; lives.at + 2];
+        for (value, span) in lives.spans.iter().enumerate() {
+            let value = Value(value as u32);
+            let ty = self.func.ty(value);
+            if let (Some([first, last]), true) = (span, ty.dims.rank() > 0) {
+                // A truth value takes a bit; other elements take registers of their own.
+                let words = match ty.dtype.bits() {
+                    1 => 0.25,
+                    bits => (f64::from(bits) / 32.0).max(1.0),
+                };
+                let registers = words * self.dist(value).size() as f64;
+                change[*first] += registers;
+                change[*last] -= registers;
+            }
+        }
+        let mut now = 0.0;
+        change.iter().fold(0.0, |most: f64, change| {
+            now += change;
+            most.max(now)
+        })
+    }
+
+    fn lives(&self, region: RegionId, lives: &mut Lives) {
+        let use_at = |lives: &mut Lives, value: Value| {
+            if let Some(span) = &mut lives.spans[value.index()] {
+                span[1] = span[1].max(lives.at);
+            }
+        };
+        let of = self.func.region(region);
+        for &arg in &of.args {
+            lives.spans[arg.index()] = Some([lives.at, lives.at + 1]);
+        }
+        for &id in &of.ops {
+            let op = self.func.op(id);
+            lives.at += 1;
+            op.operands.iter().for_each(|&value| use_at(lives, value));
+            let begin = lives.at;
+            op.regions.iter().for_each(|&region| self.lives(region, lives));
+            if matches!(op.kind, Kind::For | Kind::Loop) {
+                // What is used in a loop and defined before lives until the loop ends.
+                lives.at += 1;
+                let (end, spans) = (lives.at, &mut lives.spans);
+                spans.iter_mut().flatten().filter(|[first, last]| *first < begin && *last >= begin).for_each(
+                    |span| {
+                        span[1] = span[1].max(end);
+                    },
+                );
+            }
+            for &result in &op.results {
+                lives.spans[result.index()] = Some([lives.at, lives.at + 1]);
+            }
+        }
+        lives.at += 1;
+        of.end.values().iter().for_each(|&value| use_at(lives, value));
+    }
+}

@@ -1,0 +1,132 @@
+use girih_codegen::plan::{Dist, warp_accesses};
+use girih_layout::{Composed, Lay, Swizzle};
+use girih_tensor::DType;
+use girih_tile::ir::{Func, Kind, OpId};
+use girih_tile::place::exchange::Exchange;
+use girih_tile::place::{Plan, access, place};
+
+use super::programs::{looped, softmax, transpose};
+
+fn placed(func: &Func) -> Plan {
+    let plan = place(func, 90).unwrap();
+    plan.verify().unwrap();
+    plan
+}
+
+fn ops(plan: &Plan, wanted: impl Fn(&Kind) -> bool) -> Vec<OpId> {
+    let mut found = Vec::new();
+    plan.func.walk(plan.func.body(), &mut |id, op| {
+        if wanted(&op.kind) {
+            found.push(id);
+        }
+    });
+    found
+}
+
+/// Bytes of the accesses of every load and store, and whether each takes the fewest sectors; by enumeration of a row-major array.
+fn accesses(plan: &Plan, pitch: impl Fn(&Kind) -> i64) -> Vec<(i64, bool)> {
+    let of = |id: OpId| {
+        let op = plan.func.op(id);
+        let (value, view) = match &op.kind {
+            Kind::Load(view) => (op.results[0], view),
+            Kind::Store(view) => (op.operands[0], view),
+            _ => unreachable!("loads and stores"),
+        };
+        let ty = plan.func.ty(value);
+        let width = access::width(&plan.func, view);
+        let mut dist: Dist = plan.dist(value).clone();
+        let order = access::order(&plan.func, view);
+        dist.vals.sort_by_key(|leaf| (order.iter().position(|&mode| mode == leaf.mode), leaf.scale));
+        let vector = access::run(&dist, order[0]).min(width.most);
+        let padded = dist.padded(ty.dims.rank());
+        let tv = dist.lay(&padded).unwrap();
+        let memory = match ty.dims.rank() {
+            1 => Lay::parse(&format!("{}:1", padded[0])).unwrap(),
+            _ => Lay::parse(&format!("({},{}):({},1)", padded[0], padded[1], pitch(&op.kind))).unwrap(),
+        };
+        let bits = i64::from(ty.dtype.bits());
+        let all = warp_accesses(&Composed::new(Swizzle::NONE, 0, memory), &tv, bits, vector).unwrap();
+        let sectors = access::sectors(&dist, width.contiguous, vector, bits / 8);
+        all.iter()
+            .for_each(|access| assert_eq!(access.sectors().taken, sectors, "the closed formula of {dist}"));
+        (vector * bits / 8, all.iter().all(|access| access.sectors().is_least()))
+    };
+    ops(plan, |kind| matches!(kind, Kind::Load(_) | Kind::Store(_))).into_iter().map(of).collect()
+}
+
+fn conversions(plan: &Plan) -> Vec<&Exchange> {
+    let moves = |exchange: &&Exchange| !matches!(exchange, Exchange::Rename(_));
+    plan.exchanges.values().filter(moves).collect()
+}
+
+/// Bits of lanes and of warps along the axes of reductions.
+fn butterflies(plan: &Plan) -> Vec<(usize, usize)> {
+    let reductions = ops(plan, |kind| matches!(kind, Kind::Reduce { .. }));
+    let of = |id: OpId| {
+        let op = plan.func.op(id);
+        let Kind::Reduce { axis, .. } = op.kind else { unreachable!("reductions") };
+        let dist = plan.dist(op.operands[0]);
+        let along = |bits: &[Option<(usize, i64)>]| {
+            bits.iter().flatten().filter(|(mode, _)| *mode == usize::from(axis)).count()
+        };
+        (along(&dist.bits[..5]), along(&dist.bits[5..]))
+    };
+    reductions.into_iter().map(of).collect()
+}
+
+#[test]
+fn softmax_takes_a_row_a_warp() {
+    for func in [softmax(16, 1024, DType::Bf16), softmax(4, 1000, DType::Bf16)] {
+        let plan = placed(&func);
+        assert!(plan.exchanges.is_empty(), "{:?}", plan.exchanges);
+        assert_eq!(butterflies(&plan), [(5, 0), (5, 0)]);
+        assert_eq!(accesses(&plan, |_| 1024), [(16, true), (16, true)]);
+    }
+}
+
+#[test]
+fn a_row_of_a_block_takes_warps_by_its_width() {
+    let warps = |width| placed(&softmax(1, width, DType::Bf16)).threads / 32;
+    assert_eq!([1024, 4096, 8192, 16384, 65536].map(warps), [4, 4, 8, 16, 32]);
+    for width in [1024, 8192, 65536] {
+        let plan = placed(&softmax(1, width, DType::Bf16));
+        assert!(plan.exchanges.is_empty());
+        assert_eq!(accesses(&plan, |_| i64::from(width)), [(16, true), (16, true)]);
+    }
+}
+
+#[test]
+fn a_transpose_converts_once() {
+    let plan = placed(&transpose(64, 64, DType::Bf16, false));
+    assert_eq!(accesses(&plan, |_| 64), [(16, true), (16, true)]);
+    let [Exchange::Shared(shared)] = conversions(&plan)[..] else { panic!("{:?}", plan.exchanges) };
+    assert_eq!(shared.wavefronts[0], shared.wavefronts[1]);
+    assert_ne!(shared.swizzle, Swizzle::NONE);
+}
+
+#[test]
+fn a_transpose_of_words_keeps_sectors_whole_without_a_conversion() {
+    let plan = placed(&transpose(96, 40, DType::F32, true));
+    assert!(conversions(&plan).is_empty(), "{:?}", plan.exchanges);
+    let pitch = |kind: &Kind| if matches!(kind, Kind::Store(_)) { 96 } else { 40 };
+    assert!(accesses(&plan, pitch).iter().all(|(_, least)| *least), "{:?}", accesses(&plan, pitch));
+}
+
+#[test]
+fn loops_carry_what_they_reduce() {
+    let plan = placed(&looped(8, 128));
+    let mut inside = 0;
+    for id in ops(&plan, |kind| matches!(kind, Kind::For)) {
+        for &region in &plan.func.op(id).regions {
+            plan.func.walk(region, &mut |_, op| inside += usize::from(matches!(op.kind, Kind::Convert)));
+        }
+    }
+    assert_eq!(inside, 0);
+}
+
+#[test]
+fn the_same_comes_of_the_same() {
+    let func = transpose(96, 40, DType::F32, true);
+    let text = |plan: &Plan| format!("{:?} {:?}", plan.dists, plan.func.region(plan.func.body()));
+    assert_eq!(text(&placed(&func)), text(&placed(&func)));
+}
