@@ -2,6 +2,7 @@
 
 pub mod dtype;
 pub mod error;
+pub mod explain;
 pub mod facts;
 pub mod hints;
 pub mod ir;

@@ -46,6 +46,7 @@ use self::exchange::Exchange;
 use crate::error::{Code, Error, Fault};
 use crate::ir::{Func, Value};
 
+pub(crate) use cost::across;
 pub use naive::naive;
 
 /// A function with the distribution of each value.
@@ -71,7 +72,7 @@ impl Plan {
 /// Numbers of warps of a block that are tried, from the first on.
 const WARPS: [u32; 4] = [4, 8, 16, 32];
 /// Registers of a thread's tiles that leave room for what else it needs and for enough blocks on a multiprocessor.
-const REGISTERS: f64 = 72.0;
+const REGISTERS: f64 = 48.0;
 /// The most elements that a thread holds of one tile.
 const VALUES: usize = 1024;
 

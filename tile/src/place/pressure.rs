@@ -1,7 +1,7 @@
 //! How many registers the tiles of a plan take at a time.
 
 use super::Plan;
-use crate::ir::{Kind, RegionId, Value};
+use crate::ir::{Def, Kind, RegionId, Value};
 
 struct Lives {
     /// The position at which each value begins to live, and that of its last use.
@@ -18,7 +18,12 @@ impl Plan {
         for (value, span) in lives.spans.iter().enumerate() {
             let value = Value(value as u32);
             let ty = self.func.ty(value);
-            if let (Some([first, last]), true) = (span, ty.dims.rank() > 0) {
+            // Elements of a broadcast share the operand's registers; constants of one value take one.
+            let shared = match self.func.value(value).def {
+                Def::Result(op, _) => matches!(self.func.op(op).kind, Kind::Broadcast | Kind::Full(_)),
+                Def::Argument(..) => false,
+            };
+            if let (Some([first, last]), true, false) = (span, ty.dims.rank() > 0, shared) {
                 // A truth value takes a bit; other elements take registers of their own.
                 let words = match ty.dtype.bits() {
                     1 => 0.25,

@@ -7,17 +7,29 @@ use girih_tensor::DType;
 use super::{COMBINES, ORDERS, PADDINGS, RMWS, ROUNDINGS, SCOPES, constant_text, name_of};
 use crate::hints::HintSet;
 use crate::ir::{
-    Array, ArrayId, ArrayParam, Combine, End, Func, Indexed, Kind, Known, Nan, Op, Order, Padding, RegionId,
-    Rmw, Rounding, Scope, Type, Value, View,
+    Array, ArrayId, ArrayParam, Combine, End, Func, Indexed, Kind, Known, Nan, Op, OpId, Order, Padding,
+    RegionId, Rmw, Rounding, Scope, Type, Value, View,
 };
 
 impl fmt::Display for Func {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut printer =
-            Printer { func: self, out: String::new(), names: vec![None; self.value_count()], next: 0 };
-        printer.kernel()?;
-        f.write_str(&printer.out)
+        f.write_str(&text(self, &|_| Vec::new())?)
     }
+}
+
+impl Func {
+    /// The text with lines of notes after each operation, as comments.
+    pub fn noted(&self, notes: &dyn Fn(OpId) -> Vec<String>) -> String {
+        // Writing to a string does not fail.
+        text(self, notes).unwrap_or_default()
+    }
+}
+
+fn text(func: &Func, notes: &dyn Fn(OpId) -> Vec<String>) -> Result<String, fmt::Error> {
+    let names = vec![None; func.value_count()];
+    let mut printer = Printer { func, out: String::new(), names, next: 0, notes };
+    printer.kernel()?;
+    Ok(printer.out)
 }
 
 struct Printer<'a> {
@@ -26,6 +38,7 @@ struct Printer<'a> {
     /// Numbers in the order of the text.
     names: Vec<Option<usize>>,
     next: usize,
+    notes: &'a dyn Fn(OpId) -> Vec<String>,
 }
 
 pub(super) fn is_name(text: &str) -> bool {
@@ -142,8 +155,11 @@ impl Printer<'_> {
     fn region(&mut self, region: RegionId, depth: usize) -> fmt::Result {
         let func = self.func;
         let region = func.region(region);
-        for &op in &region.ops {
-            self.op(func.op(op), depth)?;
+        for &id in &region.ops {
+            self.op(func.op(id), depth)?;
+            for note in (self.notes)(id) {
+                writeln!(self.out, "{:1$}// {note}", "", 2 * depth + 4)?;
+            }
         }
         let word = match &region.end {
             End::Yield(values) if values.is_empty() => return Ok(()),
@@ -348,5 +364,5 @@ fn array_param(param: &ArrayParam) -> String {
 /// An operation without its results, with values by their numbers in the function.
 pub(in crate::ir) fn op_text(func: &Func, op: &Op) -> String {
     let names = (0..func.value_count()).map(Some).collect();
-    Printer { func, out: String::new(), names, next: 0 }.what(op)
+    Printer { func, out: String::new(), names, next: 0, notes: &|_| Vec::new() }.what(op)
 }

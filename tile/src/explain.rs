@@ -1,0 +1,164 @@
+//! What becomes of a program, without a device: its text with every tile's distribution, how each conversion is done, how wide accesses
+//! are and why not wider, and what limits the kernel.
+
+mod count;
+mod notes;
+
+use std::fmt;
+
+use crate::error::Error;
+use crate::ir::{Func, Kind, OpId};
+use crate::lower::{Lowered, lower};
+use crate::place::exchange::Exchange;
+use crate::place::{Plan, place};
+
+pub use count::Counts;
+
+/// Rates of a GPU that the vendor states.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rates {
+    /// The GPU's name.
+    pub name: &'static str,
+    /// Bytes of memory in a second.
+    pub memory: f64,
+    /// Cycles in a second.
+    pub clock: f64,
+    /// Multiprocessors.
+    pub multiprocessors: u32,
+}
+
+impl Rates {
+    /// Those of an H200.
+    pub const H200: Rates = Rates { name: "H200", memory: 4.8e12, clock: 1.98e9, multiprocessors: 132 };
+}
+
+/// Warps that a multiprocessor issues instructions of in a cycle.
+const SCHEDULERS: f64 = 4.0;
+
+/// What is known of an access besides its width: whether its bounds and its disjointness are proved, checked at launch or in the kernel.
+pub type Proofs<'a> = dyn Fn(&Func, OpId) -> Vec<String> + 'a;
+
+/// An explanation of a program, which displays as text. The first part is a program again: explanations are comments in it.
+#[derive(Clone, Debug)]
+pub struct Explanation {
+    /// Where its tiles are.
+    pub plan: Plan,
+    /// The kernel, or why there is none.
+    pub lowered: Result<Lowered, Error>,
+    proofs: Vec<Vec<String>>,
+}
+
+/// Explains a program for a device of this compute capability, such as 90.
+///
+/// # Errors
+/// Those of [`place`].
+pub fn explain(func: &Func, sm: u32) -> Result<Explanation, Error> {
+    explain_with(func, sm, &checks)
+}
+
+/// [`explain`], where `proofs` says what is known of each load and store.
+///
+/// # Errors
+/// Those of [`place`].
+pub fn explain_with(func: &Func, sm: u32, proofs: &Proofs<'_>) -> Result<Explanation, Error> {
+    let plan = place(func, sm)?;
+    let lowered = lower(&plan, sm);
+    let mut all = Vec::new();
+    plan.func.walk(plan.func.body(), &mut |id, _| {
+        all.resize(all.len().max(id.index() + 1), Vec::new());
+        all[id.index()] = proofs(&plan.func, id);
+    });
+    Ok(Explanation { plan, lowered, proofs: all })
+}
+
+/// What the program itself says of bounds.
+fn checks(func: &Func, id: OpId) -> Vec<String> {
+    match &func.op(id).kind {
+        Kind::Load(view) | Kind::Store(view) if !view.check => {
+            vec!["bounds: not checked, as the view asks".into()]
+        }
+        Kind::Load(_) | Kind::Store(_) => {
+            vec!["bounds: checked in the kernel where facts do not decide".into()]
+        }
+        _ => Vec::new(),
+    }
+}
+
+impl Explanation {
+    /// Bytes of global memory that a block reads and writes, and whether more go in loops, whose turns are counted once.
+    pub fn bytes(&self) -> (u64, bool) {
+        let func = &self.plan.func;
+        let (mut bytes, mut inside, mut looped) = (0, Vec::new(), false);
+        func.walk(func.body(), &mut |id, op| {
+            if matches!(op.kind, Kind::For | Kind::Loop) {
+                for &region in &op.regions {
+                    func.walk(region, &mut |id, _| inside.push(id));
+                }
+            }
+            let value = match op.kind {
+                Kind::Load(_) | Kind::Gather(_) => op.results.first(),
+                Kind::Store(_) | Kind::Scatter(_) => op.operands.first(),
+                _ => None,
+            };
+            if let Some(&value) = value {
+                let ty = func.ty(value);
+                bytes += ty.dims.size() * u64::from(ty.dtype.bits().max(8)) / 8;
+                looped |= inside.contains(&id);
+            }
+        });
+        (bytes, looped)
+    }
+
+    /// Bytes of shared memory of each exchange.
+    fn shared(&self) -> Vec<i64> {
+        let bytes = |exchange: &Exchange| match exchange {
+            Exchange::Rename(_) => None,
+            Exchange::Shared(shared) => Some(shared.bytes()),
+        };
+        self.plan.exchanges.values().filter_map(bytes).collect()
+    }
+}
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plan = &self.plan;
+        let note = |id: OpId| {
+            let mut notes = notes::of(plan, id);
+            notes.extend(self.proofs.get(id.index()).into_iter().flatten().cloned());
+            notes
+        };
+        f.write_str(&plan.func.noted(&note))?;
+        let warps = plan.threads / 32;
+        writeln!(f, "\nblock: {} threads, {warps} warps", plan.threads)?;
+        writeln!(f, "tiles: {:.0} registers a thread where they take the most", plan.registers())?;
+        let exchanges = self.shared();
+        let most = exchanges.iter().copied().max().unwrap_or(0);
+        writeln!(
+            f,
+            "conversions: {} by new names, {} through shared memory of up to {most} bytes",
+            plan.exchanges.len() - exchanges.len(),
+            exchanges.len()
+        )?;
+        let (bytes, looped) = self.bytes();
+        let turn = if looped { ", with one turn of each loop" } else { "" };
+        writeln!(f, "global memory: {bytes} bytes a block{turn}")?;
+        let lowered = match &self.lowered {
+            Ok(lowered) => lowered,
+            Err(error) => return writeln!(f, "no kernel: {error}"),
+        };
+        writeln!(f, "shared memory: {} bytes", lowered.kernel.shared_bytes())?;
+        let counts = Counts::of(lowered.kernel.module());
+        writeln!(f, "instructions: {counts}")?;
+        let rates = Rates::H200;
+        let share = rates.memory / rates.clock / f64::from(rates.multiprocessors);
+        let memory = bytes as f64 / share;
+        let issue = counts.all() as f64 * f64::from(warps) / SCHEDULERS;
+        let limit = if memory >= issue { "memory" } else { "instructions" };
+        writeln!(
+            f,
+            "roofline: on an {} a multiprocessor's share of the memory takes {memory:.0} cycles for a block, its schedulers {issue:.0}: \
+             bound by {limit}",
+            rates.name
+        )
+    }
+}

@@ -1,0 +1,92 @@
+//! What there is to say of an operation in its place.
+
+use girih_codegen::plan::Dist;
+
+use crate::ir::{Kind, OpId, Value, View};
+use crate::place::access::{WIDEST, run, sectors, width};
+use crate::place::exchange::Exchange;
+use crate::place::{Plan, across};
+
+pub(super) fn of(plan: &Plan, id: OpId) -> Vec<String> {
+    let op = plan.func.op(id);
+    let mut notes = Vec::new();
+    match &op.kind {
+        Kind::Load(view) => {
+            notes.extend(op.results.first().map(|&value| layout(plan, value)));
+            notes.extend(op.results.first().map(|&value| access(plan, view, value)));
+        }
+        Kind::Store(view) => notes.extend(op.operands.first().map(|&value| access(plan, view, value))),
+        Kind::Reduce { axis, .. } => {
+            let (from, axis) = (plan.dist(op.operands[0]), usize::from(*axis));
+            let [lanes, warps] = across(from, axis);
+            let inside = from.size() / from.slice(axis).size();
+            let through = if warps > 0 {
+                format!(", {} warps through shared memory", 1 << warps)
+            } else {
+                String::new()
+            };
+            notes.push(layout(plan, op.results[0]));
+            notes.push(format!("{inside} elements in a thread, {lanes} butterflies{through}"));
+        }
+        Kind::Convert => {
+            notes.push(layout(plan, op.results[0]));
+            notes.extend(plan.exchanges.get(&op.results[0]).map(exchange));
+        }
+        _ => {
+            let tiles = op.results.iter().filter(|&&result| plan.func.ty(result).dims.rank() > 0);
+            notes.extend(tiles.map(|&result| layout(plan, result)));
+        }
+    }
+    notes
+}
+
+/// A distribution, and the same as a layout.
+fn layout(plan: &Plan, value: Value) -> String {
+    let (dims, dist): (_, &Dist) = (plan.func.ty(value).dims, plan.dist(value));
+    let mut padded = dist.padded(dims.rank());
+    padded.iter_mut().zip(dims.iter()).for_each(|(reach, &n)| *reach = (*reach).max(i64::from(n)));
+    let lay = dist.lay(&padded).map_or_else(|error| error.to_string(), |lay| lay.to_string());
+    let beyond = padded.iter().zip(dims.iter()).any(|(&reach, &n)| reach > i64::from(n));
+    let padding = if beyond { format!(", padded to {padded:?}") } else { String::new() };
+    format!("{dist}: {lay}, {} a thread{padding}", dist.size())
+}
+
+fn access(plan: &Plan, view: &View, value: Value) -> String {
+    let (ty, dist) = (plan.func.ty(value), plan.dist(value));
+    let width = width(&plan.func, view);
+    let bytes = i64::from(ty.dtype.bits().max(8)) / 8;
+    let own = width.contiguous.map_or(1, |mode| run(dist, mode));
+    let vector = own.min(width.most);
+    let why = match vector * bytes {
+        WIDEST => String::from("the widest"),
+        _ if own <= width.most => format!("a thread has {own} in a row"),
+        _ => width.why,
+    };
+    let taken = sectors(dist, width.contiguous, vector, bytes);
+    let active = dist.bits.iter().take(5).flatten().count();
+    let least = (((vector * bytes) << active) + 31) / 32;
+    format!(
+        "{} accesses of {} bytes ({why}), {taken} sectors for a warp's ({least} at the least)",
+        dist.size() as i64 / vector,
+        vector * bytes
+    )
+}
+
+fn exchange(exchange: &Exchange) -> String {
+    match exchange {
+        Exchange::Rename(_) => "by new names for registers".into(),
+        Exchange::Shared(shared) => format!(
+            "through {} bytes of shared memory, strides {:?}, {}: {} stores of {} bytes, {} loads of {} bytes, {} wavefronts ({} at \
+             the least)",
+            shared.bytes(),
+            shared.strides,
+            shared.swizzle,
+            shared.store.count(),
+            shared.store.vector * shared.bytes,
+            shared.load.count(),
+            shared.load.vector * shared.bytes,
+            shared.wavefronts[0],
+            shared.wavefronts[1]
+        ),
+    }
+}
