@@ -1,5 +1,6 @@
 //! The tile language of girih: kernels over whole tiles.
 
+mod compile;
 pub mod dtype;
 pub mod error;
 pub mod explain;
@@ -13,3 +14,5 @@ pub mod math;
 pub mod ops;
 pub mod place;
 pub mod reference;
+
+pub use compile::{Compiled, compile};

@@ -1,5 +1,7 @@
 //! Tests of the tile language.
 
+mod common;
+mod lower;
 mod place;
 mod same;
 mod text;

@@ -6,6 +6,7 @@
 mod array;
 mod error;
 mod request;
+pub mod run;
 
 pub(crate) use array::is_injective;
 pub use array::{DeviceArray, HostElement};

@@ -159,6 +159,14 @@ impl Lowering<'_> {
             _ => integer(to),
         };
         let value = self.make(register(to), Opcode::Cvt, m![Word::Rzi, ty, float(source)], of([&reg]));
+        if to.bits() == 64 || source == DType::F64 {
+            // Among 32 bits NaN becomes 0 by itself.
+            let nan = self.setp(Word::IsNan, float(source), &reg, Operand::from(&reg));
+            let zero =
+                self.make(register(to), Opcode::Mov, m![super::words::moved(to)], vec![Operand::Int(0)]);
+            let value = self.selp(to, &nan, &zero, &value);
+            return self.extended(to, &value);
+        }
         self.extended(to, &value)
     }
 
@@ -275,14 +283,53 @@ impl Lowering<'_> {
                 let byte = self.make(Type::B16, Opcode::Cvt, words, of([&zero, reg]));
                 Ok(self.make(Type::U32, Opcode::Cvt, m![Type::U32, Type::U16], of([&byte])))
             }
+            DType::E4m3 | DType::E5m2 if rounding == Rounding::Nearest => Ok(self.to_byte(to, reg)),
             _ => refused(),
         }
+    }
+
+    /// The nearest 8-bit float, ties to even, by integers: the instruction is of sm_89.
+    fn to_byte(&mut self, to: DType, reg: &Reg) -> Reg {
+        // The greatest number; the least that is not subnormal; what has its last bit where subnormal numbers have it; bits to drop; biases.
+        let (most, least, magic, drop, bias) = match to {
+            DType::E4m3 => (448.0f32, 1.0f32 / 64.0, 16384.0f32, 20, 960),
+            _ => (57344.0, 1.0 / 16384.0, 128.0, 21, 448),
+        };
+        let float = |x: f32| Operand::F32(x.to_bits());
+        let number = |low: &mut Self, opcode, a: &Reg, by: i64| {
+            let ty = if opcode == Opcode::And { Type::B32 } else { Type::U32 };
+            low.make(Type::U32, opcode, m![ty], vec![Operand::from(a), Operand::Int(by)])
+        };
+        let magnitude = self.make(Type::F32, Opcode::Abs, m![Type::F32], of([reg]));
+        let inputs = vec![Operand::from(&magnitude), float(most)];
+        let magnitude = self.make(Type::F32, Opcode::Min, m![Type::F32], inputs);
+        let bits = self.make(Type::U32, Opcode::Mov, m![Type::B32], of([&magnitude]));
+        let last = number(self, Opcode::Shr, &bits, drop);
+        let last = number(self, Opcode::And, &last, 1);
+        let sum = self.make(Type::U32, Opcode::Add, m![Type::U32], of([&bits, &last]));
+        let sum = number(self, Opcode::Add, &sum, (1 << (drop - 1)) - 1);
+        let normal = number(self, Opcode::Shr, &sum, drop);
+        let normal = number(self, Opcode::Sub, &normal, bias);
+        let inputs = vec![Operand::from(&magnitude), float(magic)];
+        let shifted = self.make(Type::F32, Opcode::Add, m![Word::Rn, Type::F32], inputs);
+        let subnormal = self.make(Type::U32, Opcode::Mov, m![Type::B32], of([&shifted]));
+        let subnormal = number(self, Opcode::Sub, &subnormal, magic.to_bits().into());
+        let small = self.setp(Word::Lt, Type::F32, &magnitude, float(least));
+        let code = self.selp(DType::U32, &small, &subnormal, &normal);
+        let nan = self.setp(Word::IsNan, Type::F32, reg, Operand::from(reg));
+        let none = self.make(Type::U32, Opcode::Mov, m![Type::B32], vec![Operand::Int(0x7f)]);
+        let code = self.selp(DType::U32, &nan, &none, &code);
+        let signed = self.make(Type::U32, Opcode::Mov, m![Type::B32], of([reg]));
+        let sign = number(self, Opcode::Shr, &signed, 24);
+        let sign = number(self, Opcode::And, &sign, 0x80);
+        self.make(Type::U32, Opcode::Or, m![Type::B32], of([&code, &sign]))
     }
 
     /// The nearest number with ten bits of significand, ties to even, by integers: the instruction is of sm_90.
     fn to_tf32(&mut self, reg: &Reg) -> Reg {
         let number = |value: i64| Operand::Int(value);
-        let bits = Operand::from(reg);
+        let bits = self.make(Type::U32, Opcode::Mov, m![Type::B32], of([reg]));
+        let bits = Operand::from(&bits);
         let last =
             self.make(Type::U32, Opcode::Bfe, m![Type::U32], vec![bits.clone(), number(13), number(1)]);
         let sum = self.make(Type::U32, Opcode::Add, m![Type::U32], vec![bits.clone(), Operand::from(&last)]);

@@ -324,7 +324,10 @@ impl Lowering<'_> {
         let widest = if tile.path.words.len() > 2 { 1 } else { (16 / bytes(tile.array.dtype)) as usize };
         let axis = tile.array.strides.iter().position(|stride| stride.as_constant() == Some(1));
         let fits = |low: &mut Self, vector: usize, whole: bool| -> Result<Option<Vec<Vec<usize>>>, Error> {
-            let Some(axis) = axis.filter(|_| vector > 1) else { return Ok(runs(tile.dist, rank, 0, 1)) };
+            if vector == 1 {
+                return Ok(runs(tile.dist, rank, 0, 1));
+            }
+            let Some(axis) = axis else { return Ok(None) };
             let Some(found) = runs(tile.dist, rank, axis, vector) else { return Ok(None) };
             let n = vector as i64;
             let even = i64::from(tile.dims[axis]) % n == 0 && (whole || tile.rest[axis].multiple() % n == 0);

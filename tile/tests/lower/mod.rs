@@ -1,0 +1,4 @@
+//! Lowering, against the reference evaluator.
+
+mod each;
+mod memory;
