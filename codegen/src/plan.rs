@@ -4,6 +4,7 @@
 //! that hold the same element, or the element that no thread holds.
 
 mod access;
+mod along;
 mod convert;
 mod copy;
 mod deal;
@@ -18,6 +19,7 @@ mod vector;
 
 pub use crate::error::{Fault, Place};
 pub use access::{Conflict, Pieces, WarpAccess, warp_accesses};
+pub use along::{Digit, Line};
 pub use convert::{Conversion, Means};
 pub use copy::coalesced_copy;
 pub use dist::{Dist, Leaf, primes};

@@ -4,5 +4,6 @@ mod common;
 mod lower;
 mod place;
 mod same;
+mod shape;
 mod text;
 mod verify;

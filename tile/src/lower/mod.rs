@@ -18,13 +18,20 @@
 //! scalars, so that barriers may stand anywhere.
 
 mod cast;
+mod combine;
 mod control;
 mod each;
+mod element;
 mod exchange;
+mod histogram;
 mod memory;
 mod params;
+mod reduce;
 mod scalar;
+mod scan;
+mod shape;
 mod shared;
+mod sort;
 mod vector;
 mod words;
 
@@ -161,23 +168,21 @@ impl Lowering<'_> {
             Kind::For => self.for_loop(id),
             Kind::Loop => self.endless(id),
             Kind::If => self.if_else(id),
-            // Families in files of their own, whose owners add a line each.
+            Kind::Histogram => self.histogram(id),
+            Kind::Reduce { .. } => self.reduce(id),
+            Kind::Scan { .. } => self.scan(id),
+            Kind::Sort { .. } => self.sort(id),
             Kind::Reshape
             | Kind::Extract(_)
             | Kind::Insert(_)
             | Kind::Cat(_)
             | Kind::Flip(_)
             | Kind::Pack
-            | Kind::Unpack
-            | Kind::Reduce { .. }
-            | Kind::Scan { .. }
-            | Kind::Sort { .. }
-            | Kind::Histogram
-            | Kind::Gather(_)
-            | Kind::Scatter(_)
-            | Kind::Atomic { .. }
-            | Kind::Print(_)
-            | Kind::Assert(_) => Err(self.unsupported(id, "is not lowered")),
+            | Kind::Unpack => self.reshape(id),
+            // Families in files of their own, whose owners add a line each.
+            Kind::Gather(_) | Kind::Scatter(_) | Kind::Atomic { .. } | Kind::Print(_) | Kind::Assert(_) => {
+                Err(self.unsupported(id, "is not lowered"))
+            }
         }
     }
 

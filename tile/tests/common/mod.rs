@@ -1,3 +1,4 @@
 //! What tests share.
 
-pub mod differ;
+pub(crate) mod differ;
+pub(crate) mod dists;

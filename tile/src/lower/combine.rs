@@ -1,0 +1,311 @@
+//! Two elements become one: the combinations of reductions and scans on tuples of registers.
+
+use girih_codegen::{Cond, Expr, Reg, Width};
+use girih_ptx::{Opcode, Operand, Type, Word};
+use girih_tensor::DType;
+
+use super::element::{NanAt, bits_of, key_dtype, wide};
+use super::words::{m, of};
+use super::{Lowering, register};
+use crate::dtype::{Const, is_signed};
+use crate::error::Error;
+use crate::ir::{Combine, Nan, Op, RegionId};
+use crate::ops::number::encode;
+
+/// An element of each operand.
+pub(super) type Tuple = Vec<Reg>;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum How {
+    Sum,
+    Prod,
+    Max(Nan),
+    Min(Nan),
+    And,
+    Or,
+    Xor,
+    /// The tuple (key of 64 bits, index) that is less.
+    First,
+    Region(RegionId),
+}
+
+/// How the elements of an operation are combined.
+#[derive(Clone, Debug)]
+pub(super) struct Rule {
+    how: How,
+    combine: Combine,
+    /// The operands' own dtypes.
+    operands: Vec<DType>,
+    /// The dtypes of what is combined.
+    pub(super) dtypes: Vec<DType>,
+    /// Bits of what changes nothing.
+    identity: Vec<u64>,
+    /// Bits of what an empty combination is.
+    empty: Vec<u64>,
+}
+
+/// The order and the NaN of an index: whether the greatest comes first.
+fn index_order(combine: Combine) -> Option<(bool, NanAt)> {
+    let at = |nan| if nan == Nan::Ignored { NanAt::Last } else { NanAt::First };
+    match combine {
+        Combine::ArgMax(nan) => Some((true, at(nan))),
+        Combine::ArgMin(nan) => Some((false, at(nan))),
+        _ => None,
+    }
+}
+
+impl Rule {
+    /// The rule of a reduction or scan of operands with these dtypes.
+    pub(super) fn new(combine: Combine, operands: &[DType], identity: &[u64], op: &Op) -> Rule {
+        let own = operands.first().copied().unwrap_or(DType::F32);
+        let dtype = wide(own);
+        let rule = |how, dtypes: Vec<DType>, identity: Vec<u64>, empty: Vec<u64>| Rule {
+            how,
+            combine,
+            operands: operands.to_vec(),
+            dtypes,
+            identity,
+            empty,
+        };
+        let same = |how, value: u64| rule(how, vec![dtype], vec![value], vec![value]);
+        let extreme = |how, nan, greatest: bool| {
+            if dtype.is_float() {
+                let infinity =
+                    encode(dtype, Const::Float(if greatest { f64::NEG_INFINITY } else { f64::INFINITY }));
+                let missing = encode(dtype, Const::Float(f64::NAN));
+                // The rest may be NaN alone.
+                let identity = if nan == Nan::Ignored { missing } else { infinity };
+                return rule(how, vec![dtype], vec![identity], vec![infinity]);
+            }
+            let bits = own.bits();
+            let least = if is_signed(own) { 1u64.wrapping_shl(bits - 1) } else { 0 };
+            let mask = if bits == 64 { u64::MAX } else { (1 << bits) - 1 };
+            let value = if greatest { least } else { !least & mask };
+            // In the wider register.
+            let value = if is_signed(own) && bits < 64 {
+                ((value << (64 - bits)) as i64 >> (64 - bits)) as u64
+            } else {
+                value
+            };
+            same(how, value)
+        };
+        match combine {
+            Combine::Sum if dtype.is_float() => {
+                let zero = |x| vec![encode(dtype, Const::Float(x))];
+                rule(How::Sum, vec![dtype], zero(-0.0), zero(0.0))
+            }
+            Combine::Sum => same(How::Sum, 0),
+            Combine::Prod => same(How::Prod, encode(dtype, Const::Int(1))),
+            Combine::Max(nan) => extreme(How::Max(nan), nan, true),
+            Combine::Min(nan) => extreme(How::Min(nan), nan, false),
+            Combine::And => same(How::And, if own == DType::Bool { 1 } else { u64::MAX }),
+            Combine::Or => same(How::Or, 0),
+            Combine::Xor => same(How::Xor, 0),
+            Combine::ArgMax(_) | Combine::ArgMin(_) if own.bits() == 64 => {
+                let last = vec![i64::MAX as u64, i32::MAX as u64];
+                rule(How::First, vec![DType::S64, DType::S32], last.clone(), last)
+            }
+            // The key above, the index below: the least number of 64 bits.
+            Combine::ArgMax(_) | Combine::ArgMin(_) => {
+                let last = vec![i64::MAX as u64];
+                rule(How::Min(Nan::Ignored), vec![DType::S64], last.clone(), last)
+            }
+            Combine::Region => {
+                let region = op.regions.first().copied().unwrap_or(RegionId(0));
+                rule(How::Region(region), operands.to_vec(), identity.to_vec(), identity.to_vec())
+            }
+        }
+    }
+
+    /// Whether left and right may be exchanged.
+    fn commutes(&self) -> bool {
+        !matches!(self.how, How::Region(_))
+    }
+}
+
+impl Lowering<'_> {
+    /// Registers with bits of what is combined.
+    fn constants(&mut self, rule: &Rule, bits: &[u64]) -> Result<Tuple, Error> {
+        rule.dtypes.iter().zip(bits).map(|(&dtype, &bits)| self.bits(dtype, bits)).collect()
+    }
+
+    /// Registers with what changes nothing.
+    pub(super) fn identity(&mut self, rule: &Rule) -> Result<Tuple, Error> {
+        self.constants(rule, &rule.identity)
+    }
+
+    /// What an empty combination is.
+    pub(super) fn empty(&mut self, rule: &Rule) -> Result<Tuple, Error> {
+        self.constants(rule, &rule.empty)
+    }
+
+    /// An element of each operand as what is combined. `index` is its coordinate along the axis.
+    pub(super) fn prepare(&mut self, rule: &Rule, element: &[Reg], index: &Expr) -> Result<Tuple, Error> {
+        let dtype = rule.operands[0];
+        if let Some((greatest_first, nan)) = index_order(rule.combine) {
+            let key = self.key(dtype, &element[0], greatest_first, nan)?;
+            let index = self.b.value(index, Width::W32)?;
+            if key_dtype(dtype) == DType::S64 {
+                return Ok(vec![key, self.copy(DType::S32, &index)]);
+            }
+            let halves = Operand::Vector(of([&index, &key]));
+            return Ok(vec![self.make(Type::S64, Opcode::Mov, m![Type::B64], vec![halves])]);
+        }
+        Ok(match rule.how {
+            How::Region(_) => element.to_vec(),
+            _ => vec![self.to_wide(dtype, &element[0])?],
+        })
+    }
+
+    /// What was combined as an element of each result.
+    pub(super) fn finish(&mut self, rule: &Rule, tuple: &[Reg]) -> Result<Tuple, Error> {
+        Ok(match (index_order(rule.combine), rule.how) {
+            (Some(_), How::First) => vec![tuple[1].clone()],
+            (Some(_), _) => {
+                let halves = self.b.regs(Type::S32, 2);
+                let pair = Operand::Vector(halves.iter().map(Operand::from).collect());
+                self.b.inst(Opcode::Mov, m![Type::B64], vec![pair, Operand::from(&tuple[0])]);
+                vec![halves[0].clone()]
+            }
+            (None, How::Region(_)) => tuple.to_vec(),
+            (None, _) => vec![self.from_wide(rule.operands[0], &tuple[0])?],
+        })
+    }
+
+    /// `yes` where `cond` holds, else `no`.
+    pub(super) fn select_all(
+        &mut self,
+        rule: &Rule,
+        cond: &Cond,
+        yes: &[Reg],
+        no: &[Reg],
+    ) -> Result<Tuple, Error> {
+        let sides = rule.dtypes.iter().zip(yes.iter().zip(no));
+        sides.map(|(&dtype, (yes, no))| self.select(dtype, cond, yes, no)).collect()
+    }
+
+    /// `left` and `right` combined.
+    pub(super) fn combine(&mut self, rule: &Rule, left: &[Reg], right: &[Reg]) -> Result<Tuple, Error> {
+        let dtype = rule.dtypes[0];
+        let (ty, float) = (register(dtype), dtype.is_float());
+        let raw = bits_of(ty);
+        let two = of([&left[0], &right[0]]);
+        let one = match rule.how {
+            How::Sum if float => self.make(ty, Opcode::Add, m![Word::Rn, ty], two),
+            How::Sum => self.make(ty, Opcode::Add, m![ty], two),
+            How::Prod if float => self.make(ty, Opcode::Mul, m![Word::Rn, ty], two),
+            How::Prod => self.make(ty, Opcode::Mul, m![Word::Lo, ty], two),
+            How::Max(nan) | How::Min(nan) => {
+                let opcode = if matches!(rule.how, How::Max(_)) { Opcode::Max } else { Opcode::Min };
+                match (nan, ty) {
+                    (Nan::Propagated, Type::F32) => self.make(ty, opcode, m![Word::Nan, ty], two),
+                    (Nan::Propagated, Type::F64) => {
+                        let unordered = self.setp(Word::IsNan, ty, &left[0], &right[0]);
+                        let extreme = self.make(ty, opcode, m![ty], two);
+                        let missing = self.bits(dtype, encode(dtype, Const::Float(f64::NAN)))?;
+                        self.selp(dtype, &unordered, &missing, &extreme)
+                    }
+                    _ => self.make(ty, opcode, m![ty], two),
+                }
+            }
+            How::And => self.make(ty, Opcode::And, m![raw], two),
+            How::Or => self.make(ty, Opcode::Or, m![raw], two),
+            How::Xor => self.make(ty, Opcode::Xor, m![raw], two),
+            How::First => {
+                let less = self.setp(Word::Lt, Type::S64, &right[0], &left[0]);
+                let equal = self.setp(Word::Eq, Type::S64, &right[0], &left[0]);
+                let sooner = self.setp(Word::Lt, Type::S32, &right[1], &left[1]);
+                let tie = self.make(Type::Pred, Opcode::And, m![Type::Pred], of([&equal, &sooner]));
+                let take = self.make(Type::Pred, Opcode::Or, m![Type::Pred], of([&less, &tie]));
+                let both = rule.dtypes.iter().enumerate();
+                return Ok(both.map(|(i, &dtype)| self.selp(dtype, &take, &right[i], &left[i])).collect());
+            }
+            How::Region(region) => {
+                let args: Vec<Reg> = left.iter().chain(right).cloned().collect();
+                return self.inlined(region, &args);
+            }
+        };
+        Ok(vec![one])
+    }
+
+    /// Combines tuples in their order, as a balanced tree.
+    pub(super) fn combine_tree(&mut self, rule: &Rule, mut tuples: Vec<Tuple>) -> Result<Tuple, Error> {
+        while tuples.len() > 1 {
+            let mut next = Vec::with_capacity(tuples.len().div_ceil(2));
+            for pair in tuples.chunks(2) {
+                next.push(match pair {
+                    [left, right] => self.combine(rule, left, right)?,
+                    rest => rest[0].clone(),
+                });
+            }
+            tuples = next;
+        }
+        match tuples.pop() {
+            Some(tuple) => Ok(tuple),
+            None => self.identity(rule),
+        }
+    }
+
+    /// Whether a bit of the thread's number is set.
+    pub(super) fn bit_is_set(&self, bit: usize) -> Result<Cond, Error> {
+        let value = self.thread.div(1 << bit)?.rem(2)?;
+        Ok(Cond::less(&Expr::from(0), &value))
+    }
+
+    /// Combines what the lanes hold whose numbers differ in these bits, so that all of them hold the result. The bits are given from the
+    /// least significant of the order that is combined in.
+    pub(super) fn combine_lanes(
+        &mut self,
+        rule: &Rule,
+        mut tuple: Tuple,
+        bits: &[usize],
+    ) -> Result<Tuple, Error> {
+        if let (5, Some((word, ty))) = (bits.len(), self.reduces_at_once(rule)) {
+            return Ok(vec![self.redux(&tuple[0], word, ty)]);
+        }
+        for &bit in bits {
+            let pairs = rule.dtypes.iter().zip(&tuple);
+            let other: Tuple = pairs.map(|(&dtype, value)| self.butterfly(dtype, value, 1 << bit)).collect();
+            tuple = self.combine_sides(rule, &tuple, &other, bit, false)?;
+        }
+        Ok(tuple)
+    }
+
+    /// Combines a thread's own and the other's tuple, whose numbers differ in a bit: the one without the bit is on the left, or on the
+    /// right.
+    pub(super) fn combine_sides(
+        &mut self,
+        rule: &Rule,
+        own: &[Reg],
+        other: &[Reg],
+        bit: usize,
+        turned: bool,
+    ) -> Result<Tuple, Error> {
+        if rule.commutes() {
+            return self.combine(rule, own, other);
+        }
+        let set = self.bit_is_set(bit)?;
+        let (first, second) = if turned { (own, other) } else { (other, own) };
+        let left = self.select_all(rule, &set, first, second)?;
+        let right = self.select_all(rule, &set, second, first)?;
+        self.combine(rule, &left, &right)
+    }
+
+    /// The instruction that combines a whole warp.
+    fn reduces_at_once(&self, rule: &Rule) -> Option<(Word, Type)> {
+        let [dtype] = rule.dtypes[..] else { return None };
+        if self.b.sm() < 80 || !matches!(dtype, DType::S32 | DType::U32) {
+            return None;
+        }
+        let ty = register(dtype);
+        Some(match rule.how {
+            How::Sum => (Word::Add, ty),
+            How::Max(_) => (Word::Max, ty),
+            How::Min(_) => (Word::Min, ty),
+            How::And => (Word::And, Type::B32),
+            How::Or => (Word::Or, Type::B32),
+            How::Xor => (Word::Xor, Type::B32),
+            How::Prod | How::First | How::Region(_) => return None,
+        })
+    }
+}

@@ -1,0 +1,215 @@
+//! Reductions: over a thread's registers, then over lanes by butterflies, then over warps through shared memory.
+
+use girih_codegen::plan::{Digit, Dist};
+use girih_codegen::{Cond, Expr, Reg};
+use girih_tensor::DType;
+
+use super::combine::{Rule, Tuple};
+use super::{Lowering, bytes};
+use crate::error::Error;
+use crate::ir::{Kind, OpId};
+
+/// Number of lanes' bits.
+pub(super) const LANE_BITS: usize = 5;
+/// From this number of bits on, lanes share what is to be read of other warps, and combine it by butterflies.
+const SHARED_READING: usize = 4;
+
+impl Lowering<'_> {
+    /// Lowers a [`Kind::Reduce`].
+    pub(super) fn reduce(&mut self, id: OpId) -> Result<(), Error> {
+        let op = self.plan.func.op(id);
+        let Kind::Reduce { axis, combine, identity } = &op.kind else { return Ok(()) };
+        let axis = usize::from(*axis);
+        let types: Vec<_> = op.operands.iter().map(|&value| self.plan.func.ty(value)).collect();
+        let dtypes: Vec<DType> = types.iter().map(|ty| ty.dtype).collect();
+        let dist = self.plan.dist(op.operands[0]).clone();
+        let extent = i64::from(types[0].dims[axis]);
+        let rule = Rule::new(*combine, &dtypes, identity, op);
+        let operands = op.operands.iter().map(|&value| self.regs(value)).collect::<Result<Vec<_>, _>>()?;
+        let origin = self.along(&dist, axis)?;
+
+        let mut partial = Vec::new();
+        for column in dist.columns(axis) {
+            let mut tuples = Vec::new();
+            for (value, offset) in column {
+                if offset < extent {
+                    let element: Tuple = operands.iter().map(|regs| regs[value].clone()).collect();
+                    let inside = inside(&origin, dist.reach(axis), offset, extent);
+                    tuples.push(self.prepared(&rule, &element, &(&origin + offset), &inside)?);
+                }
+            }
+            partial.push(self.combine_tree(&rule, tuples)?);
+        }
+
+        let bits: Vec<usize> = dist
+            .digits(axis)
+            .into_iter()
+            .filter_map(|digit| if let Digit::Bit { bit, .. } = digit { Some(bit) } else { None })
+            .collect();
+        let (lanes, warps): (Vec<usize>, Vec<usize>) = bits.into_iter().partition(|&bit| bit < LANE_BITS);
+        for tuple in &mut partial {
+            *tuple = self.combine_lanes(&rule, std::mem::take(tuple), &lanes)?;
+        }
+        if !warps.is_empty() {
+            partial = self.combine_warps(&rule, &dist, &lanes, &warps, partial)?;
+        }
+
+        let mut results: Vec<Vec<Reg>> = vec![Vec::new(); op.results.len()];
+        for tuple in &partial {
+            for (result, reg) in results.iter_mut().zip(self.finish(&rule, tuple)?) {
+                result.push(reg);
+            }
+        }
+        for (&value, regs) in op.results.iter().zip(results) {
+            self.hold_regs(value, regs)?;
+        }
+        Ok(())
+    }
+
+    /// The coordinate along a mode of a thread's first value.
+    pub(super) fn along(&mut self, dist: &Dist, mode: usize) -> Result<Expr, Error> {
+        let moves = dist.bits.iter().enumerate().filter_map(|(bit, moves)| match moves {
+            Some((at, scale)) if *at == mode => Some((bit, *scale)),
+            _ => None,
+        });
+        self.weigh(&moves.collect::<Vec<_>>())
+    }
+
+    /// An element as what is combined; what changes nothing where it is padding.
+    pub(super) fn prepared(
+        &mut self,
+        rule: &Rule,
+        element: &[Reg],
+        index: &Expr,
+        inside: &Cond,
+    ) -> Result<Tuple, Error> {
+        let tuple = self.prepare(rule, element, index)?;
+        if *inside == Cond::Always {
+            return Ok(tuple);
+        }
+        let identity = self.identity(rule)?;
+        self.select_all(rule, inside, &tuple, &identity)
+    }
+
+    /// Combines what warps hold whose threads' numbers differ in the bits `warps`, after the lanes `lanes` hold the same.
+    fn combine_warps(
+        &mut self,
+        rule: &Rule,
+        dist: &Dist,
+        lanes: &[usize],
+        warps: &[usize],
+        partial: Vec<Tuple>,
+    ) -> Result<Vec<Tuple>, Error> {
+        let through = self.through_warps(rule, dist, lanes, warps, &partial)?;
+        let slots = 1usize << warps.len();
+        let moves = |bit: &usize| dist.bits[*bit].is_some() && !lanes.contains(bit);
+        let alone = !(0..LANE_BITS.min(dist.bits.len())).any(|bit| moves(&bit));
+        let mut results = Vec::new();
+        for place in 0..partial.len() {
+            results.push(if alone && warps.len() >= SHARED_READING {
+                let lane = self.thread.rem(slots as i64)?;
+                let tuple = through.read(self, place, &lane)?;
+                self.combine_lanes(rule, tuple, &(0..warps.len()).collect::<Vec<_>>())?
+            } else {
+                let all = through.read_all(self, place)?;
+                self.combine_tree(rule, all)?
+            });
+        }
+        Ok(results)
+    }
+
+    /// Puts a tuple of each warp of a group, whose threads' numbers differ in the bits `warps`, into shared memory. The threads that differ
+    /// in the bits `same` hold the same.
+    pub(super) fn through_warps(
+        &mut self,
+        rule: &Rule,
+        dist: &Dist,
+        same: &[usize],
+        warps: &[usize],
+        tuples: &[Tuple],
+    ) -> Result<Through, Error> {
+        let others: Vec<usize> = (0..dist.bits.len())
+            .filter(|bit| dist.bits[*bit].is_some() && !same.contains(bit) && !warps.contains(bit))
+            .collect();
+        let (slots, groups) = (1i64 << warps.len(), 1i64 << others.len());
+        let weights = |bits: &[usize], unit: i64| -> Vec<(usize, i64)> {
+            let mut moves: Vec<_> = bits.iter().enumerate().map(|(i, &bit)| (bit, unit << i)).collect();
+            moves.sort_unstable();
+            moves
+        };
+        let group = self.weigh(&weights(&others, slots))?;
+        let slot = self.weigh(&weights(warps, 1))?;
+        let count = tuples.len() as i64;
+        let mut starts = Vec::new();
+        let mut end = 0;
+        for &dtype in &rule.dtypes {
+            end = (end + 15) / 16 * 16;
+            starts.push(end);
+            end += count * groups * slots * bytes(dtype);
+        }
+        let base = self.scratch(end, 16)?;
+        let copies = dist.copies() | same.iter().map(|bit| 1i64 << bit).sum::<i64>();
+        let writes = Cond::less(&self.thread.and(copies)?, &Expr::from(1));
+        let through = Through { dtypes: rule.dtypes.clone(), starts, base, group, slots, groups };
+        for (place, tuple) in tuples.iter().enumerate() {
+            for (i, reg) in tuple.iter().enumerate() {
+                let at = through.address(i, place, &slot);
+                self.put(through.dtypes[i], &at, std::slice::from_ref(reg), &writes)?;
+            }
+        }
+        self.meet();
+        Ok(through)
+    }
+}
+
+/// Tuples of warps in shared memory.
+pub(super) struct Through {
+    dtypes: Vec<DType>,
+    /// Where the elements of each operand begin.
+    starts: Vec<i64>,
+    base: Expr,
+    /// The first slot of the thread's group.
+    group: Expr,
+    slots: i64,
+    groups: i64,
+}
+
+impl Through {
+    fn address(&self, operand: usize, place: usize, slot: &Expr) -> Expr {
+        let size = bytes(self.dtypes[operand]);
+        let first = self.starts[operand] + place as i64 * self.groups * self.slots * size;
+        &(&self.base + first) + &(&(&self.group + slot) * size)
+    }
+
+    /// The tuple in a slot of the thread's group.
+    fn read(&self, lowering: &mut Lowering<'_>, place: usize, slot: &Expr) -> Result<Tuple, Error> {
+        let mut tuple = Vec::new();
+        for (i, &dtype) in self.dtypes.iter().enumerate() {
+            tuple.extend(lowering.take(dtype, &self.address(i, place, slot), 1, &Cond::Always)?);
+        }
+        Ok(tuple)
+    }
+
+    /// The tuples of all slots of the thread's group.
+    pub(super) fn read_all(&self, lowering: &mut Lowering<'_>, place: usize) -> Result<Vec<Tuple>, Error> {
+        let mut tuples: Vec<Tuple> = vec![Vec::new(); self.slots as usize];
+        for (i, &dtype) in self.dtypes.iter().enumerate() {
+            let vector = self.slots.min(16 / bytes(dtype));
+            for first in (0..self.slots).step_by(vector as usize) {
+                let at = self.address(i, place, &Expr::from(first));
+                let regs = lowering.take(dtype, &at, vector as usize, &Cond::Always)?;
+                regs.into_iter().enumerate().for_each(|(k, reg)| tuples[first as usize + k].push(reg));
+            }
+        }
+        Ok(tuples)
+    }
+}
+
+/// Where a value is the tile's along an axis: its coordinate is `origin + offset`, and `origin` is at most `reach`.
+pub(super) fn inside(origin: &Expr, reach: i64, offset: i64, extent: i64) -> Cond {
+    match extent - offset {
+        left if left > reach => Cond::Always,
+        left if left <= 0 => Cond::Never,
+        left => Cond::less(origin, &Expr::from(left)),
+    }
+}

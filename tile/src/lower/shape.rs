@@ -1,0 +1,233 @@
+//! Elements that change places: reshapes, parts, concatenation, order, bytes. Where each thread has what it needs, registers get new
+//! names; else elements go through shared memory.
+
+use girih_codegen::plan::{Dist, Line};
+use girih_codegen::{Cond, Expr, Reg};
+use girih_tensor::DType;
+
+use super::{Lowering, bytes};
+use crate::error::Error;
+use crate::ir::{Kind, OpId, Type, Value};
+
+/// Elements, and their bytes in a line.
+pub(super) struct Piece<'a> {
+    pub(super) regs: Vec<Reg>,
+    pub(super) dtype: DType,
+    pub(super) dist: &'a Dist,
+    /// In bytes.
+    pub(super) line: Line,
+    /// The box, from one coordinate to before another, whose elements count, or of which the others count.
+    pub(super) part: Part,
+}
+
+/// Which elements of a piece count.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// All.
+    All,
+    /// Those in a box.
+    In(Vec<i64>, Vec<i64>),
+    /// Those outside of a box.
+    Except(Vec<i64>, Vec<i64>),
+}
+
+fn extents(ty: Type) -> Vec<i64> {
+    ty.dims.iter().map(|&n| i64::from(n)).collect()
+}
+
+fn scaled(line: &Line, by: i64) -> Line {
+    Line {
+        extents: line.extents.clone(),
+        base: line.base * by,
+        strides: line.strides.iter().map(|stride| stride * by).collect(),
+    }
+}
+
+impl<'a> Lowering<'a> {
+    /// An operand as a piece in a line that counts elements.
+    fn piece(&mut self, value: Value, line: &Line, part: Part) -> Result<Piece<'a>, Error> {
+        let plan = self.plan;
+        let dtype = plan.func.ty(value).dtype;
+        let regs = self.regs(value)?;
+        Ok(Piece { regs, dtype, dist: plan.dist(value), line: scaled(line, bytes(dtype)), part })
+    }
+
+    /// Lowers a [`Kind::Reshape`], [`Kind::Extract`], [`Kind::Insert`], [`Kind::Cat`], [`Kind::Flip`], [`Kind::Pack`] or
+    /// [`Kind::Unpack`].
+    pub(super) fn reshape(&mut self, id: OpId) -> Result<(), Error> {
+        let op = self.plan.func.op(id);
+        let result = op.results[0];
+        let ty = self.plan.func.ty(result);
+        let to = extents(ty);
+        let operand = |i: usize| extents(self.plan.func.ty(op.operands[i]));
+        let mut line = Line::row_major(&to);
+        let pieces = match &op.kind {
+            Kind::Extract(start) => {
+                let from = operand(0);
+                let whole = Line::row_major(&from);
+                let start: Vec<i64> = start.iter().map(|&n| i64::from(n)).collect();
+                let end = start.iter().zip(&to).map(|(start, n)| start + n).collect();
+                line = Line { extents: to, base: whole.at(&start), strides: whole.strides.clone() };
+                let part = if line.extents == from { Part::All } else { Part::In(start, end) };
+                vec![self.piece(op.operands[0], &whole, part)?]
+            }
+            Kind::Insert(start) => {
+                let part = operand(1);
+                let start: Vec<i64> = start.iter().map(|&n| i64::from(n)).collect();
+                let end = start.iter().zip(&part).map(|(start, n)| start + n).collect();
+                let inner = Line { extents: part, base: line.at(&start), strides: line.strides.clone() };
+                let outer = self.piece(op.operands[0], &line, Part::Except(start, end))?;
+                vec![outer, self.piece(op.operands[1], &inner, Part::All)?]
+            }
+            Kind::Cat(axis) => {
+                let axis = usize::from(*axis);
+                let parts = [operand(0), operand(1)];
+                let first = Line { extents: parts[0].clone(), ..line.clone() };
+                let base = parts[0][axis] * line.strides[axis];
+                let second = Line { extents: parts[1].clone(), base, strides: line.strides.clone() };
+                let first = self.piece(op.operands[0], &first, Part::All)?;
+                vec![first, self.piece(op.operands[1], &second, Part::All)?]
+            }
+            Kind::Flip(axis) => {
+                let axis = usize::from(*axis);
+                let mut turned = line.clone();
+                turned.base = (to[axis] - 1) * line.strides[axis];
+                turned.strides[axis] = -line.strides[axis];
+                vec![self.piece(op.operands[0], &turned, Part::All)?]
+            }
+            _ => {
+                let line = Line::row_major(&operand(0));
+                vec![self.piece(op.operands[0], &line, Part::All)?]
+            }
+        };
+        let regs = self.rearranged(&pieces, ty.dtype, self.plan.dist(result), &line)?;
+        self.hold_regs(result, regs)
+    }
+
+    /// The registers of a result whose elements stand in a line of elements, from pieces in the same line.
+    pub(super) fn rearranged(
+        &mut self,
+        pieces: &[Piece<'_>],
+        dtype: DType,
+        dist: &Dist,
+        line: &Line,
+    ) -> Result<Vec<Reg>, Error> {
+        let line = scaled(line, bytes(dtype));
+        let same = pieces.iter().all(|piece| bytes(piece.dtype) == bytes(dtype));
+        if same && pieces.iter().all(|piece| !matches!(piece.part, Part::Except(..))) {
+            let operands: Vec<(&Dist, &Line)> =
+                pieces.iter().map(|piece| (piece.dist, &piece.line)).collect();
+            if let Some(names) = dist.renamed(&line, &operands) {
+                let regs = names.into_iter().map(|(piece, value)| {
+                    let piece = &pieces[piece];
+                    self.recast(piece.dtype, dtype, &piece.regs[value])
+                });
+                return Ok(regs.collect());
+            }
+        }
+        let cells =
+            |line: &Line| line.at(&line.extents.iter().map(|n| n - 1).collect::<Vec<_>>()).max(line.base);
+        let end = pieces.iter().map(|piece| cells(&piece.line) + bytes(piece.dtype)).max().unwrap_or(0);
+        let base = self.scratch(end.max(cells(&line) + bytes(dtype)), 16)?;
+        for piece in pieces {
+            self.put_piece(piece, &base)?;
+        }
+        self.meet();
+        self.take_line(dtype, dist, &line, &base)
+    }
+
+    fn put_piece(&mut self, piece: &Piece<'_>, base: &Expr) -> Result<(), Error> {
+        let dist = piece.dist;
+        let rank = piece.line.extents.len();
+        let vector = vector(dist, &piece.line, bytes(piece.dtype), &piece.part);
+        let origin = self.origin(dist, rank)?;
+        let first = self.first_replica(dist)?;
+        let start = on_line(base, &origin, &piece.line);
+        for value in (0..dist.size()).step_by(vector) {
+            let offset = dist.offset(value, rank);
+            let cond = Cond::all([first.clone(), counts(dist, &origin, &offset, &piece.line, &piece.part)]);
+            if cond == Cond::Never {
+                continue;
+            }
+            let at = &start + (piece.line.at(&offset) - piece.line.base);
+            self.put(piece.dtype, &at, &piece.regs[value..value + vector], &cond)?;
+        }
+        Ok(())
+    }
+
+    fn take_line(&mut self, dtype: DType, dist: &Dist, line: &Line, base: &Expr) -> Result<Vec<Reg>, Error> {
+        let rank = line.extents.len();
+        let vector = vector(dist, line, bytes(dtype), &Part::All);
+        let origin = self.origin(dist, rank)?;
+        let start = on_line(base, &origin, line);
+        let mut regs = Vec::new();
+        for value in (0..dist.size()).step_by(vector) {
+            let offset = dist.offset(value, rank);
+            let cond = counts(dist, &origin, &offset, line, &Part::All);
+            let at = &start + (line.at(&offset) - line.base);
+            regs.extend(self.take(dtype, &at, vector, &cond)?);
+        }
+        Ok(regs)
+    }
+}
+
+/// The address of a thread's first value.
+fn on_line(base: &Expr, origin: &[Expr], line: &Line) -> Expr {
+    let moves = origin.iter().zip(&line.strides);
+    moves.fold(base + line.base, |at, (origin, &stride)| &at + &(origin * stride))
+}
+
+/// Where a value is an element that counts.
+fn counts(dist: &Dist, origin: &[Expr], offset: &[i64], line: &Line, part: &Part) -> Cond {
+    let below =
+        |mode: usize, end: i64| super::reduce::inside(&origin[mode], dist.reach(mode), offset[mode], end);
+    let from = |mode: usize, start: i64| match start - offset[mode] {
+        left if left <= 0 => Cond::Always,
+        left if left > dist.reach(mode) => Cond::Never,
+        left => Cond::less(&Expr::from(left - 1), &origin[mode]),
+    };
+    let within = |start: &[i64], end: &[i64]| {
+        Cond::all((0..offset.len()).flat_map(|mode| [from(mode, start[mode]), below(mode, end[mode])]))
+    };
+    let real = Cond::all((0..offset.len()).map(|mode| below(mode, line.extents[mode])));
+    match part {
+        Part::All => real,
+        Part::In(start, end) => within(start, end),
+        Part::Except(start, end) => Cond::all([real, Cond::not(within(start, end))]),
+    }
+}
+
+/// How many values of a thread are one access: neighbours in memory, all of which count or none.
+fn vector(dist: &Dist, line: &Line, bytes: i64, part: &Part) -> usize {
+    let mut count = 1;
+    for (at, leaf) in dist.vals.iter().enumerate() {
+        let next = count * leaf.extent;
+        if leaf.extent != 2 || next * bytes > 16 {
+            break;
+        }
+        let contiguous = |leaf: &girih_codegen::plan::Leaf, scale: i64| {
+            leaf.mode == dist.vals[0].mode && leaf.scale == scale && line.strides[leaf.mode] == bytes
+        };
+        let mode = leaf.mode;
+        let whole = next * bytes;
+        let others = dist.vals[at + 1..].iter().map(|leaf| (leaf.mode, leaf.scale));
+        let aligned = |(other, scale): (usize, i64)| {
+            (scale * line.strides[other]) % whole == 0 && (other != mode || scale % next == 0)
+        };
+        let cut = |bounds: &[i64]| bounds[mode] % next == 0;
+        let kept = match part {
+            Part::All => true,
+            Part::In(start, end) | Part::Except(start, end) => cut(start) && cut(end),
+        };
+        let fits = contiguous(leaf, count)
+            && dist.bits.iter().flatten().copied().chain(others).all(aligned)
+            && line.base % whole == 0
+            && line.extents[mode] % next == 0
+            && kept;
+        if !fits {
+            break;
+        }
+        count = next;
+    }
+    count as usize
+}

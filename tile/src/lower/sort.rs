@@ -1,0 +1,310 @@
+//! Sorting by a bitonic network. Each step compares elements whose positions differ in one bit: in a thread's registers, in lanes whose
+//! numbers differ in a bit, or, through shared memory, in warps. Positions break ties, so that the order is stable and padding, whose
+//! positions are beyond all others, comes last.
+
+use girih_codegen::plan::{Digit, Dist, Leaf, Line};
+use girih_codegen::{Cond, Expr, Reg, Width};
+use girih_ptx::{Opcode, Type, Word};
+use girih_tensor::DType;
+
+use super::combine::Tuple;
+use super::element::{NanAt, key_dtype, key_range};
+use super::reduce::{LANE_BITS, inside};
+use super::shape::{Part, Piece};
+use super::words::{m, of};
+use super::{Lowering, bytes, register};
+use crate::error::Error;
+use crate::ir::{Kind, OpId};
+
+/// What an element of a sort carries: the dtypes of its registers, the key first.
+struct Carried {
+    dtypes: Vec<DType>,
+    /// Whether the position comes second, and breaks ties.
+    position: bool,
+}
+
+/// A bit of positions along the axis.
+#[derive(Clone, Copy)]
+enum Place {
+    /// Values that are this far apart.
+    Value(usize),
+    /// A bit of the thread's number.
+    Thread(usize),
+}
+
+impl Lowering<'_> {
+    /// Lowers a [`Kind::Sort`].
+    pub(super) fn sort(&mut self, id: OpId) -> Result<(), Error> {
+        let plan = self.plan;
+        let op = plan.func.op(id);
+        let Kind::Sort { axis, descending } = op.kind else { return Ok(()) };
+        let axis = usize::from(axis);
+        let own = plan.dist(op.operands[0]);
+        let dims = plan.func.ty(op.operands[0]).dims;
+        let extents: Vec<i64> = dims.iter().map(|&n| i64::from(n)).collect();
+        let line = Line::row_major(&extents);
+        let dtypes: Vec<DType> = op.operands.iter().map(|&value| plan.func.ty(value).dtype).collect();
+        let mut operands = Vec::new();
+        for &value in &op.operands {
+            operands.push(self.regs(value)?);
+        }
+        let sortable = sortable(own, &extents, axis);
+        if sortable != *own {
+            for (regs, &dtype) in operands.iter_mut().zip(&dtypes) {
+                *regs = self.moved(std::mem::take(regs), dtype, own, &sortable, &line)?;
+            }
+        }
+        let mut sorted = self.sorted(operands, &dtypes, &sortable, &extents, axis, descending)?;
+        if sortable != *own {
+            for (regs, &dtype) in sorted.iter_mut().zip(&dtypes) {
+                *regs = self.moved(std::mem::take(regs), dtype, &sortable, own, &line)?;
+            }
+        }
+        for (&value, regs) in op.results.iter().zip(sorted) {
+            self.hold_regs(value, regs)?;
+        }
+        Ok(())
+    }
+
+    /// The same tile in another distribution.
+    fn moved(
+        &mut self,
+        regs: Vec<Reg>,
+        dtype: DType,
+        from: &Dist,
+        to: &Dist,
+        line: &Line,
+    ) -> Result<Vec<Reg>, Error> {
+        let size = bytes(dtype);
+        let strides = line.strides.iter().map(|stride| stride * size).collect();
+        let inner = Line { extents: line.extents.clone(), base: 0, strides };
+        let piece = Piece { regs, dtype, dist: from, line: inner, part: Part::All };
+        self.rearranged(&[piece], dtype, to, line)
+    }
+
+    /// The operands sorted, in a distribution whose digits along the axis are bits.
+    fn sorted(
+        &mut self,
+        operands: Vec<Vec<Reg>>,
+        dtypes: &[DType],
+        dist: &Dist,
+        extents: &[i64],
+        axis: usize,
+        descending: bool,
+    ) -> Result<Vec<Vec<Reg>>, Error> {
+        let first = dtypes[0];
+        let key = key_dtype(first);
+        // A key of an integer is the element itself, and equal ones need no order unless something follows them.
+        let exact = !first.is_float();
+        let position = !exact || dtypes.len() > 1;
+        let mut carried = Carried { dtypes: vec![key], position };
+        carried.dtypes.extend(position.then_some(DType::S32));
+        let payload = if exact { 1 } else { 0 };
+        carried.dtypes.extend(&dtypes[payload..]);
+
+        let origin = self.along(dist, axis)?;
+        let mut elements: Vec<Tuple> = Vec::new();
+        for value in 0..dist.size() {
+            let offset = dist.offset(value, extents.len())[axis];
+            let rank = self.key(first, &operands[0][value], descending, NanAt::Last)?;
+            let inside = inside(&origin, dist.reach(axis), offset, extents[axis]);
+            let last = if inside == Cond::Always {
+                rank.clone()
+            } else {
+                self.bits(key, key_range(first).1 as u64)?
+            };
+            let mut tuple = vec![self.select(key, &inside, &rank, &last)?];
+            if position {
+                tuple.push(self.b.value(&(&origin + offset), Width::W32)?);
+            }
+            tuple.extend(operands[payload..].iter().map(|regs| regs[value].clone()));
+            elements.push(tuple);
+        }
+
+        let places: Vec<Place> = dist
+            .digits(axis)
+            .into_iter()
+            .map(|digit| match digit {
+                Digit::Values { leaf, .. } => Place::Value(dist.stride(leaf)),
+                Digit::Bit { bit, .. } => Place::Thread(bit),
+            })
+            .collect();
+        for size in 0..places.len() {
+            for step in (0..=size).rev() {
+                let up = places.get(size + 1).copied();
+                elements = match places[step] {
+                    Place::Value(stride) => self.exchange_values(&carried, elements, stride, up)?,
+                    Place::Thread(bit) => self.exchange_threads(&carried, elements, dist, bit, up)?,
+                };
+            }
+        }
+
+        let mut results: Vec<Vec<Reg>> = vec![Vec::new(); dtypes.len()];
+        for tuple in elements {
+            let mut rest = tuple[usize::from(position) + 1..].iter();
+            if exact {
+                results[0].push(self.from_key(first, &tuple[0], descending));
+            }
+            for result in &mut results[payload..] {
+                result.extend(rest.next().cloned());
+            }
+        }
+        Ok(results)
+    }
+
+    /// Whether `right` comes before `left`.
+    fn comes_first(&mut self, carried: &Carried, right: &[Reg], left: &[Reg]) -> Reg {
+        let ty = register(carried.dtypes[0]);
+        let less = self.setp(Word::Lt, ty, &right[0], &left[0]);
+        if !carried.position {
+            return less;
+        }
+        let equal = self.setp(Word::Eq, ty, &right[0], &left[0]);
+        let sooner = self.setp(Word::Lt, Type::S32, &right[1], &left[1]);
+        let tie = self.make(Type::Pred, Opcode::And, m![Type::Pred], of([&equal, &sooner]));
+        self.make(Type::Pred, Opcode::Or, m![Type::Pred], of([&less, &tie]))
+    }
+
+    /// Whether the bit of the position is set that turns the order round; `None` where no order is turned.
+    fn turned(&self, up: Option<Place>, value: usize) -> Result<Cond, Error> {
+        Ok(match up {
+            None => Cond::Never,
+            Some(Place::Value(stride)) if value / stride % 2 == 1 => Cond::Always,
+            Some(Place::Value(_)) => Cond::Never,
+            Some(Place::Thread(bit)) => self.bit_is_set(bit)?,
+        })
+    }
+
+    /// A predicate, the other way round where `cond` holds.
+    fn flipped(&mut self, flag: Reg, cond: &Cond) -> Result<Reg, Error> {
+        Ok(match cond {
+            Cond::Never => flag,
+            Cond::Always => self.make(Type::Pred, Opcode::Not, m![Type::Pred], of([&flag])),
+            cond => {
+                let cond = self.b.cond(cond)?;
+                self.make(Type::Pred, Opcode::Xor, m![Type::Pred], of([&flag, &cond]))
+            }
+        })
+    }
+
+    /// Orders pairs of a thread's values that are `stride` apart.
+    fn exchange_values(
+        &mut self,
+        carried: &Carried,
+        mut elements: Vec<Tuple>,
+        stride: usize,
+        up: Option<Place>,
+    ) -> Result<Vec<Tuple>, Error> {
+        for low in 0..elements.len() {
+            if low / stride % 2 == 1 {
+                continue;
+            }
+            let (left, right) = (elements[low].clone(), elements[low + stride].clone());
+            let turned = self.turned(up, low)?;
+            let swap = self.comes_first(carried, &right, &left);
+            let swap = self.flipped(swap, &turned)?;
+            for (i, &dtype) in carried.dtypes.iter().enumerate() {
+                elements[low][i] = self.selp(dtype, &swap, &right[i], &left[i]);
+                elements[low + stride][i] = self.selp(dtype, &swap, &left[i], &right[i]);
+            }
+        }
+        Ok(elements)
+    }
+
+    /// Orders pairs of elements of threads whose numbers differ in a bit.
+    fn exchange_threads(
+        &mut self,
+        carried: &Carried,
+        elements: Vec<Tuple>,
+        dist: &Dist,
+        bit: usize,
+        up: Option<Place>,
+    ) -> Result<Vec<Tuple>, Error> {
+        let others = if bit < LANE_BITS {
+            let mut others = Vec::new();
+            for tuple in &elements {
+                let pairs = carried.dtypes.iter().zip(tuple);
+                others.push(pairs.map(|(&dtype, reg)| self.butterfly(dtype, reg, 1 << bit)).collect());
+            }
+            others
+        } else {
+            self.of_warps(carried, &elements, dist, bit)?
+        };
+        let upper = self.bit_is_set(bit)?;
+        let mut ordered = Vec::new();
+        for (value, (own, other)) in elements.into_iter().zip(others).enumerate() {
+            let turned = self.turned(up, value)?;
+            // The lower one takes the other where that comes first, the upper one where it does not.
+            let take = self.comes_first(carried, &other, &own);
+            let take = self.flipped(take, &upper)?;
+            let take = self.flipped(take, &turned)?;
+            let all = carried.dtypes.iter().enumerate();
+            ordered.push(all.map(|(i, &dtype)| self.selp(dtype, &take, &other[i], &own[i])).collect());
+        }
+        Ok(ordered)
+    }
+
+    /// The elements of the threads whose numbers differ in a bit, through shared memory.
+    fn of_warps(
+        &mut self,
+        carried: &Carried,
+        elements: &[Tuple],
+        dist: &Dist,
+        bit: usize,
+    ) -> Result<Vec<Tuple>, Error> {
+        let threads = dist.threads();
+        let mut others: Vec<Tuple> = vec![Vec::new(); elements.len()];
+        let (low, high) = (self.thread.rem(1 << bit)?, self.thread.div(2 << bit)?);
+        let upper = self.thread.div(1 << bit)?.rem(2)?;
+        // The number with the bit the other way round.
+        let partner = &(&(&high * (2 << bit)) + &low) + &(&(&Expr::from(1) - &upper) * (1 << bit));
+        let mut starts = Vec::new();
+        let mut end = 0;
+        for &dtype in &carried.dtypes {
+            end = (end + 15) / 16 * 16;
+            starts.push(end);
+            end += elements.len() as i64 * threads * bytes(dtype);
+        }
+        let base = self.scratch(end, 16)?;
+        let address = |i: usize, value: usize, thread: &Expr| {
+            let size = bytes(carried.dtypes[i]);
+            &(&base + (starts[i] + value as i64 * threads * size)) + &(thread * size)
+        };
+        let own = self.thread.clone();
+        for (value, tuple) in elements.iter().enumerate() {
+            for (i, reg) in tuple.iter().enumerate() {
+                let at = address(i, value, &own);
+                self.put(carried.dtypes[i], &at, std::slice::from_ref(reg), &Cond::Always)?;
+            }
+        }
+        self.meet();
+        for (value, other) in others.iter_mut().enumerate() {
+            for (i, &dtype) in carried.dtypes.iter().enumerate() {
+                other.extend(self.take(dtype, &address(i, value, &partner), 1, &Cond::Always)?);
+            }
+        }
+        Ok(others)
+    }
+}
+
+/// The distribution itself if positions along the axis are bits, from 0 to a power of two; else one that has them.
+fn sortable(dist: &Dist, extents: &[i64], axis: usize) -> Dist {
+    let digits = dist.digits(axis);
+    let bits = digits.iter().enumerate().all(|(i, digit)| {
+        digit.scale() == 1 << i && !matches!(digit, Digit::Values { extent, .. } if *extent != 2)
+    });
+    if bits {
+        return dist.clone();
+    }
+    let rounded = (extents[axis] as u64).next_power_of_two() as i64;
+    let mut padded = extents.to_vec();
+    padded[axis] = rounded;
+    let mut order = vec![axis];
+    order.extend((0..extents.len()).rev().filter(|&mode| mode != axis));
+    // As many neighbours as a thread has values are its own.
+    let own = (padded.iter().product::<i64>() / dist.threads()).clamp(1, rounded);
+    let mut free = Dist::blocked(&padded, &order, 1 << own.ilog2(), dist.threads());
+    // Values come in order of scale, as bits of positions.
+    free.vals.sort_by_key(|leaf: &Leaf| (leaf.mode != axis, leaf.mode, leaf.scale));
+    free
+}

@@ -1,0 +1,6 @@
+//! Reductions, scans, order and places of elements: lowered programs against the reference evaluator, over random distributions.
+
+mod along;
+mod data;
+mod programs;
+mod run;

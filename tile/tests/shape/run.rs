@@ -1,0 +1,213 @@
+//! Programs of loads, one operation and stores, on the reference evaluator and on the simulator.
+
+use girih_codegen::plan::Dist;
+use girih_sim::{Launch, Memory, Options, Program};
+use girih_tensor::DType;
+use girih_tile::ir::{
+    ArrayParam, Build, Dims, Func, Kind, Known, Order, Padding, RegionId, Type, Value, View,
+};
+use girih_tile::lower::{Lowered, lower};
+use girih_tile::place::Plan;
+use girih_tile::reference::{self, ArrayData};
+use rand::rngs::StdRng;
+
+use crate::common::dists::random_dist;
+
+pub(super) fn dims(extents: &[i64]) -> Dims {
+    Dims::new(&extents.iter().map(|&n| n as u32).collect::<Vec<_>>()).unwrap()
+}
+
+/// An operand: its dtype, shape, and bits.
+#[derive(Clone, Debug)]
+pub(super) struct Operand {
+    pub(super) dtype: DType,
+    pub(super) extents: Vec<i64>,
+    pub(super) bits: Vec<u64>,
+}
+
+/// A result's dtype and shape.
+pub(super) type Shape = (DType, Vec<i64>);
+
+/// A program that loads operands, applies an operation, and stores its results.
+pub(super) fn program(
+    kind: &Kind,
+    operands: &[Operand],
+    results: &[Shape],
+    region: impl FnOnce(&mut Build, &[Value]) -> Option<RegionId>,
+) -> Func {
+    let mut b = Build::new("k");
+    let array = |b: &mut Build, name: String, dtype: DType, extents: &[i64], mutable: bool| {
+        let strides = reference::row_major(extents);
+        b.array(ArrayParam {
+            name,
+            dtype,
+            mutable,
+            extents: extents.iter().map(|&n| Known::Is(n)).collect(),
+            strides: strides.into_iter().map(Known::Is).collect(),
+            align: 16,
+            assume_disjoint: None,
+        })
+    };
+    let view = |array, extents: &[i64]| View {
+        array,
+        tile: dims(extents),
+        steps: dims(extents),
+        padding: Padding::Undetermined,
+        check: true,
+        latency: None,
+        tma: false,
+        order: Order::Weak,
+        scope: None,
+    };
+    let inputs: Vec<_> = operands
+        .iter()
+        .enumerate()
+        .map(|(i, of)| array(&mut b, format!("x{i}"), of.dtype, &of.extents, false))
+        .collect();
+    let outputs: Vec<_> = results
+        .iter()
+        .enumerate()
+        .map(|(i, (dtype, extents))| array(&mut b, format!("y{i}"), *dtype, extents, true))
+        .collect();
+    let zero = b.push1(Kind::Full(0), &[], Type::scalar(DType::S32));
+    let values: Vec<Value> = operands
+        .iter()
+        .zip(&inputs)
+        .map(|(of, &array)| {
+            let ty = Type { dtype: of.dtype, dims: dims(&of.extents) };
+            b.push1(Kind::Load(view(array, &of.extents)), &vec![zero; of.extents.len()], ty)
+        })
+        .collect();
+    let types: Vec<Type> =
+        results.iter().map(|(dtype, extents)| Type { dtype: *dtype, dims: dims(extents) }).collect();
+    let made = match region(&mut b, &values) {
+        Some(region) => b.push_regions(kind.clone(), &values, &types, vec![region]),
+        None => b.push(kind.clone(), &values, &types),
+    };
+    for ((value, array), (_, extents)) in made.into_iter().zip(outputs).zip(results) {
+        let operands: Vec<Value> = std::iter::once(value).chain(vec![zero; extents.len()]).collect();
+        b.push(Kind::Store(view(array, extents)), &operands, &[]);
+    }
+    b.finish()
+}
+
+/// The program in random distributions.
+pub(super) fn placed(func: Func, kind: &Kind, threads: i64, rng: &mut StdRng) -> Plan {
+    let mut dists: Vec<Option<Dist>> = vec![None; func.value_count()];
+    let extents = |value: Value| -> Vec<i64> { func.ty(value).dims.iter().map(|&n| i64::from(n)).collect() };
+    func.walk(func.body(), &mut |_, op| {
+        if std::mem::discriminant(&op.kind) != std::mem::discriminant(kind) || op.results.is_empty() {
+            return;
+        }
+        let own = random_dist(rng, &extents(op.operands[0]), threads);
+        let axis = match op.kind {
+            Kind::Reduce { axis, .. } => Some(usize::from(axis)),
+            _ => None,
+        };
+        let equal = matches!(op.kind, Kind::Reduce { .. } | Kind::Scan { .. } | Kind::Sort { .. });
+        for &value in &op.operands {
+            dists[value.index()] =
+                Some(if equal { own.clone() } else { random_dist(rng, &extents(value), threads) });
+        }
+        for &value in &op.results {
+            dists[value.index()] = Some(match axis {
+                Some(axis) => own.slice(axis),
+                None if equal => own.clone(),
+                None => random_dist(rng, &extents(value), threads),
+            });
+        }
+    });
+    let dists = (0..func.value_count())
+        .map(|i| dists[i].take().unwrap_or_else(|| random_dist(rng, &extents(Value(i as u32)), threads)));
+    let dists = dists.collect();
+    Plan { func, dists, threads: threads as u32, exchanges: Default::default() }
+}
+
+/// The bits of the results on the reference evaluator.
+pub(super) fn expected(func: &Func, operands: &[Operand], results: &[Shape]) -> Vec<Vec<u64>> {
+    let mut arrays: Vec<ArrayData> =
+        operands.iter().map(|of| ArrayData::dense(of.dtype, &of.extents, &of.bits)).collect();
+    for (dtype, extents) in results {
+        let size = extents.iter().product::<i64>() as usize;
+        arrays.push(ArrayData::dense(*dtype, extents, &vec![0; size]));
+    }
+    reference::run(func, [1; 3], &mut arrays, &[]).unwrap();
+    arrays[operands.len()..].iter().map(|array| array.elements().unwrap()).collect()
+}
+
+/// The bits of the results on the simulator with all checks.
+pub(super) fn simulated(
+    lowered: &Lowered,
+    threads: u32,
+    operands: &[Operand],
+    results: &[Shape],
+) -> Result<Vec<Vec<u64>>, String> {
+    let width = |dtype: DType| dtype.bits() as usize / 8;
+    let memory = Memory::new();
+    let mut addresses = Vec::new();
+    for of in operands {
+        let bytes: Vec<u8> =
+            of.bits.iter().flat_map(|bits| bits.to_le_bytes()[..width(of.dtype)].to_vec()).collect();
+        let address = memory.alloc(bytes.len()).unwrap();
+        memory.write(address, &bytes).unwrap();
+        addresses.push(address);
+    }
+    let mut sizes = Vec::new();
+    for (dtype, extents) in results {
+        let size = width(*dtype) * extents.iter().product::<i64>() as usize;
+        let address = memory.alloc(size).unwrap();
+        memory.fill(address, 0xff, size).unwrap();
+        addresses.push(address);
+        sizes.push(size);
+    }
+    let args = lowered.params.iter().map(|param| match param.source {
+        girih_tile::lower::Source::Pointer(array) => addresses[array.index()].to_le_bytes().to_vec(),
+        other => panic!("a parameter of {other:?}"),
+    });
+    let launch = Launch {
+        grid: [1; 3],
+        block: [threads, 1, 1],
+        dynamic_shared: lowered.kernel.shared_bytes(),
+        args: args.collect(),
+        ..Launch::default()
+    };
+    let text = || lowered.kernel.module().to_string();
+    let program = Program::load(lowered.kernel.module()).map_err(|e| format!("{e}\n{}", text()))?;
+    girih_sim::run(&program.kernels()[0], &memory, &launch, &Options::checked())
+        .map_err(|e| format!("{e}\n{}", text()))?;
+    let mut all = Vec::new();
+    for (i, (dtype, _)) in results.iter().enumerate() {
+        let mut bytes = vec![0; sizes[i]];
+        memory.read(addresses[operands.len() + i], &mut bytes).unwrap();
+        let elements = bytes.chunks(width(*dtype)).map(|chunk| {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            u64::from_le_bytes(word)
+        });
+        all.push(elements.collect());
+    }
+    Ok(all)
+}
+
+/// Checks a program on the simulator against the reference evaluator; all NaN are one.
+pub(super) fn check(plan: &Plan, operands: &[Operand], results: &[Shape], what: &str) {
+    let want = expected(&plan.func, operands, results);
+    let lowered = lower(plan, 90).unwrap_or_else(|e| panic!("{what}: {e}"));
+    let got = simulated(&lowered, plan.threads, operands, results).unwrap_or_else(|e| panic!("{what}: {e}"));
+    for (i, (want, got)) in want.iter().zip(&got).enumerate() {
+        let dtype = results[i].0;
+        let same = |a: u64, b: u64| {
+            let nan = |bits| dtype.is_float() && reference::float::decode(dtype, bits).is_nan();
+            a == b || nan(a) && nan(b)
+        };
+        if let Some(at) = (0..want.len()).find(|&at| !same(want[at], got[at])) {
+            panic!(
+                "{what}: result {i}, element {at} of {:?} is {:#x}, not {:#x}\n{}",
+                results[i],
+                got[at],
+                want[at],
+                lowered.kernel.module()
+            );
+        }
+    }
+}
