@@ -12,6 +12,7 @@ pub mod launch;
 pub mod lower;
 pub mod math;
 pub mod ops;
+pub mod pass;
 pub mod place;
 pub mod reference;
 

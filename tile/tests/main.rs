@@ -2,6 +2,7 @@
 
 mod common;
 mod lower;
+mod math;
 mod place;
 mod same;
 mod shape;

@@ -3,10 +3,17 @@
 //! Tolerance is 5e-6 of f32 and 1e-12 of f64, relative; `docs/tile-math.md` has the measured errors, which are far below. f16 and bf16 are
 //! computed in f32 and rounded once more.
 
+mod emit;
+mod exp;
+mod log;
+mod other;
+mod trig;
+
 use girih_tensor::DType;
 
-use crate::ir::Rounding;
+use crate::ir::{Build, Kind, Nan, Rounding, Type, Value};
 use crate::ops::table::Each;
+use emit::Emit;
 
 /// Whether the pass [`expand`](crate::pass) replaces a function of operands of this dtype. What it does not replace is an instruction, or
 /// a few, of lowering's.
@@ -67,4 +74,80 @@ fn computes(op: Each) -> bool {
             | Erf
             | Sigmoid
     )
+}
+
+/// Writes a function out, if it [`expands`].
+pub(crate) fn expand(b: &mut Build, kind: &Kind, operands: &[Value], ty: Type) -> Option<Value> {
+    let &Kind::Each { op, rounding, ftz, .. } = kind else { return None };
+    let dtype = b.ty(*operands.last()?).dtype;
+    if !expands(op, dtype, rounding) {
+        return None;
+    }
+    if matches!(dtype, DType::F16 | DType::Bf16) {
+        return Some(half(b, op, rounding, operands, ty));
+    }
+    let mut m = Emit { b, dtype, dims: ty.dims };
+    if !ftz {
+        return Some(function(&mut m, op, rounding, operands));
+    }
+    // Products with 1 flush.
+    let flush = |m: &mut Emit<'_>, value: Value| {
+        let one = m.c(1.0);
+        let kind = Kind::Each { op: Each::Mul, rounding: Rounding::Nearest, ftz: true, nan: Nan::Ignored };
+        m.b.push1(kind, &[value, one], Type { dtype, dims: m.dims })
+    };
+    let operands: Vec<Value> = operands.iter().map(|&value| flush(&mut m, value)).collect();
+    let result = function(&mut m, op, rounding, &operands);
+    Some(flush(&mut m, result))
+}
+
+/// A function of f16 or bf16 by f32, which holds enough digits that rounding again is harmless to quotients and roots.
+fn half(b: &mut Build, op: Each, rounding: Rounding, operands: &[Value], ty: Type) -> Value {
+    let dtype = b.ty(operands[0]).dtype;
+    let mut m = Emit { b, dtype: DType::F32, dims: ty.dims };
+    let operands: Vec<Value> = operands.iter().map(|&value| m.cast(value, DType::F32)).collect();
+    // Digits that a half does not have need no care.
+    let inner = match op {
+        Each::Exp | Each::Log => Rounding::Approx,
+        _ => rounding,
+    };
+    let result = match op {
+        // The quotient is rounded before it is rounded down.
+        Each::FloorDiv => {
+            let quotient = m.div(operands[0], operands[1]);
+            let quotient = m.cast(quotient, dtype);
+            let quotient = m.cast(quotient, DType::F32);
+            m.op(Each::Floor, &[quotient])
+        }
+        Each::Log2 => m.round_by(op, Rounding::Approx, &operands),
+        _ if expands(op, DType::F32, inner) => function(&mut m, op, inner, &operands),
+        _ => m.round_by(op, inner, &operands),
+    };
+    m.b.push1(Kind::Cast(rounding), &[result], ty)
+}
+
+fn function(m: &mut Emit<'_>, op: Each, rounding: Rounding, operands: &[Value]) -> Value {
+    let x = operands[0];
+    let y = operands.get(1).copied().unwrap_or(x);
+    match op {
+        Each::Exp => m.exp(x, rounding),
+        Each::Exp2 => m.exp2(x),
+        Each::Log => m.log(x, rounding),
+        Each::Log2 => m.log2(x),
+        Each::Rsqrt => m.rsqrt(x),
+        Each::Sin => m.sin(x),
+        Each::Cos => m.cos(x),
+        Each::Tan => m.tan(x),
+        Each::Sinh => m.sinh(x),
+        Each::Cosh => m.cosh(x),
+        Each::Tanh => m.tanh(x),
+        Each::Erf => m.erf(x),
+        Each::Sigmoid => m.sigmoid(x),
+        Each::Pow => m.pow(x, y),
+        Each::Atan2 => m.atan2(x, y),
+        Each::FloorDiv => m.floor_div(x, y),
+        Each::Mod => m.modulo(x, y),
+        // `expands` names the functions above.
+        _ => m.op(op, operands),
+    }
 }
