@@ -1,4 +1,5 @@
 //! Lowering, against the reference evaluator.
 
+mod control;
 mod each;
 mod memory;
