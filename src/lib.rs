@@ -12,6 +12,7 @@
 //! | [`sim`] | `girih-sim` | [`run`](sim::run): PTX on the CPU, with its checks |
 //! | [`device`] | `girih-device` | [`Device`](device::Device): one interface to the GPU and to the simulator |
 //! | [`kernels`] | `girih-kernels` | GEMM and copy: problem, configuration, module, run |
+//! | [`tile`] | `girih-tile` | kernels over whole tiles: [`#[girih::kernel]`](macro@kernel) |
 //!
 //! Data takes the path layout, tensor, codegen, ptx, device; [`kernels`] walks it for you:
 //!
@@ -53,6 +54,19 @@ pub use girih_layout as layout;
 pub use girih_ptx as ptx;
 pub use girih_sim as sim;
 pub use girih_tensor as tensor;
+pub use tile::{Tiles, function, kernel};
+
+/// The tile language: kernels over whole tiles in ordinary Rust, by [`#[girih::kernel]`](macro@kernel).
+pub mod tile {
+    pub use girih_tile::*;
+    pub use girih_tile::{GirihTiles as Tiles, girih_function as function, girih_kernel as kernel};
+
+    /// What kernels are written with.
+    pub mod prelude {
+        pub use super::{Tiles, function, kernel};
+        pub use girih_tile::prelude::*;
+    }
+}
 
 /// The README's examples are tests.
 #[cfg(doctest)]

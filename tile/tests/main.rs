@@ -1,6 +1,7 @@
 //! Tests of the tile language.
 
 mod common;
+mod lang;
 mod lower;
 mod math;
 mod place;

@@ -233,6 +233,17 @@ impl Build {
         region
     }
 
+    /// The arguments of the innermost region.
+    pub(crate) fn innermost_args(&self) -> &[Value] {
+        let region = self.open.last().and_then(|open| open.region);
+        region.map_or(&[], |region| &self.func.regions[region.index()].args)
+    }
+
+    /// Says how a region that is closed ends, once that is known.
+    pub(crate) fn set_end(&mut self, region: RegionId, end: End) {
+        self.func.regions[region.index()].end = end;
+    }
+
     /// Closes the body and returns the function.
     pub fn finish(mut self) -> Func {
         self.close(End::Yield(Vec::new()));

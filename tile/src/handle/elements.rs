@@ -1,0 +1,344 @@
+//! Elements of arrays by index tiles: gathers, scatters, rows, atomic operations.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use super::index::{At, Index};
+use super::operand::IntoItem;
+use super::{Array, Mask, Tile};
+use crate::elem::{Elem, Integer, StoreTo};
+use crate::error::Fault;
+use crate::ir::{Build, Order, Rmw, Scope, Value};
+use crate::ops::Arg;
+use crate::ops::indexed::{Along, Elements};
+use crate::stage::{Item, Raw, apply_all};
+
+/// What is stored into an array of `T`: tiles whose type becomes `T` by promotion, and constants.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not stored into an array of `{T}`",
+    note = "tiles whose type becomes the array's by promotion are, and constants; cast others by `.to::<T>()`"
+)]
+pub trait Update<T: Elem>: IntoItem {}
+
+impl<T: Elem, V: StoreTo<T>> Update<T> for Tile<V> {}
+impl<T: Elem> Update<T> for i64 {}
+impl<T: Elem> Update<T> for f64 {}
+
+/// Elements of an array, with options for their access.
+pub struct ElementsOf<'a, T, const R: usize> {
+    of: Option<Elements>,
+    mask: Option<Item>,
+    padding: Option<Item>,
+    array: PhantomData<&'a Array<T, R>>,
+}
+
+/// Elements of an array that is written, with options for their access.
+pub struct ElementsMut<'a, T, const R: usize> {
+    of: Option<Elements>,
+    mask: Option<Item>,
+    padding: Option<Item>,
+    array: PhantomData<&'a mut Array<T, R>>,
+}
+
+#[track_caller]
+fn access(
+    name: &str,
+    of: Option<Elements>,
+    at: Vec<Item>,
+    others: &[Item],
+    results: usize,
+    f: impl FnOnce(&mut Build, &Elements, &[Arg], &[Arg]) -> Result<Option<Value>, Fault>,
+) -> Raw {
+    let Some(of) = of else { return Raw::POISON };
+    let rank = at.len();
+    let items = [at.as_slice(), others].concat();
+    let found = apply_all(name, &items, results, |build, args| {
+        let (at, others) = args.split_at(rank);
+        f(build, &of, at, others).map(|value| value.into_iter().collect())
+    });
+    found.first().copied().unwrap_or(Raw::POISON)
+}
+
+macro_rules! elements {
+    ($name:ident) => {
+        impl<T, const R: usize> fmt::Debug for $name<'_, T, R> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($name)).field("of", &self.of).finish_non_exhaustive()
+            }
+        }
+
+        impl<T: Elem, const R: usize> $name<'_, T, R> {
+            #[must_use]
+            fn with(mut self, f: impl FnOnce(&mut Elements)) -> Self {
+                if let Some(options) = &mut self.of {
+                    f(options);
+                }
+                self
+            }
+
+            /// Only elements where a mask holds are accessed.
+            #[must_use]
+            pub fn mask(mut self, mask: impl Mask) -> Self {
+                self.mask = Some(mask.item());
+                self
+            }
+
+            /// What masked elements, and those outside of the array, are gathered as; 0, unless this is said.
+            #[must_use]
+            pub fn padding(mut self, padding: impl Update<T>) -> Self {
+                self.padding = Some(padding.item());
+                self
+            }
+
+            /// How far ahead accesses may be issued, 1 to 10.
+            #[must_use]
+            pub fn latency(self, latency: i64) -> Self {
+                self.with(|of| of.latency = Some(latency))
+            }
+
+            /// The order that accesses keep with others, and who sees it.
+            #[must_use]
+            pub fn memory_order(self, order: Order, scope: Scope) -> Self {
+                self.with(|of| (of.order, of.scope) = (Some(order), Some(scope)))
+            }
+
+            /// Accesses without a check of bounds.
+            ///
+            /// # Safety
+            /// All elements that are accessed must be in the array.
+            #[must_use]
+            #[allow(unsafe_code, reason = "that the elements are in the array is the caller's promise")]
+            pub unsafe fn unchecked(self) -> Self {
+                self.with(|of| of.check = false)
+            }
+
+            fn others(&self, first: &[Item]) -> Vec<Item> {
+                first.iter().copied().chain(self.mask).chain(self.padding).collect()
+            }
+
+            /// The elements that index tiles name, one tile for each axis; they broadcast to the result's shape.
+            #[track_caller]
+            pub fn gather(self, at: impl At<R>) -> Tile<T> {
+                let (masked, padded) = (self.mask.is_some(), self.padding.is_some());
+                Tile::of(access(
+                    "gather",
+                    self.of,
+                    at.items(),
+                    &self.others(&[]),
+                    1,
+                    |build, of, at, others| {
+                        let mask = masked.then(|| others[0]);
+                        let padding = padded.then(|| others[usize::from(masked)]);
+                        build.gather(of, at, mask, padding).map(Some)
+                    },
+                ))
+            }
+
+            /// The elements that rows and [`span`]s name along each axis: the result has an axis for each axis of the array.
+            #[track_caller]
+            pub fn load_rows(self, along: impl Rows<R>) -> Tile<T> {
+                let (items, counts) = along.parts();
+                let others: Vec<Item> = self.padding.into_iter().collect();
+                Tile::of(access("load_rows", self.of, items, &others, 1, |build, of, at, others| {
+                    build.load_rows(of, &rows(at, &counts), others.first().copied()).map(Some)
+                }))
+            }
+        }
+    };
+}
+elements!(ElementsOf);
+elements!(ElementsMut);
+
+fn rows(at: &[Arg], counts: &[Option<u32>]) -> Vec<Along> {
+    let part = |(&start, count): (&Arg, &Option<u32>)| match *count {
+        None => Along::Rows(start),
+        Some(count) => Along::Span { start, count },
+    };
+    at.iter().zip(counts).map(part).collect()
+}
+
+macro_rules! atomics {
+    ($($name:ident $rmw:ident $doc:literal;)*) => {
+        impl<T: Elem, const R: usize> ElementsMut<'_, T, R> {
+            $(
+                #[doc = $doc]
+                ///
+                /// Returns what stood there. The order is acquire and release, and the device sees it, unless another is said.
+                #[track_caller]
+                pub fn $name(self, at: impl At<R>, update: impl Update<T>) -> Tile<T> {
+                    self.atomic(Rmw::$rmw, at.items(), &[update.item()])
+                }
+            )*
+        }
+
+        impl<T: Elem, const R: usize> Array<T, R> {
+            $(
+                #[doc = $doc]
+                ///
+                /// Returns what stood there. The order is acquire and release, and the device sees it: see [`Array::elements_mut`].
+                #[track_caller]
+                pub fn $name(&mut self, at: impl At<R>, update: impl Update<T>) -> Tile<T> {
+                    self.elements_mut().$name(at, update)
+                }
+            )*
+        }
+    };
+}
+atomics! {
+    atomic_add Add "Adds to the elements that index tiles name, each atomically.";
+    atomic_min Min "Takes the least with the elements that index tiles name, each atomically.";
+    atomic_max Max "Takes the greatest with the elements that index tiles name, each atomically.";
+    atomic_and And "Bitwise and with the elements that index tiles name, each atomically.";
+    atomic_or Or "Bitwise or with the elements that index tiles name, each atomically.";
+    atomic_xor Xor "Bitwise exclusive or with the elements that index tiles name, each atomically.";
+    atomic_xchg Xchg "Puts values into the elements that index tiles name, each atomically.";
+}
+
+impl<T: Elem, const R: usize> ElementsMut<'_, T, R> {
+    #[track_caller]
+    fn atomic(self, rmw: Rmw, at: Vec<Item>, operands: &[Item]) -> Tile<T> {
+        let masked = self.mask.is_some();
+        let others: Vec<Item> = operands.iter().copied().chain(self.mask).collect();
+        let count = operands.len();
+        Tile::of(access(rmw.name(), self.of, at, &others, 1, |build, of, at, others| {
+            let (expected, update) = match others[..count] {
+                [expected, update] => (Some(expected), update),
+                _ => (None, others[0]),
+            };
+            build.atomic(rmw, of, at, expected, update, masked.then(|| others[count])).map(Some)
+        }))
+    }
+
+    /// Puts values into the elements that index tiles name where these are the expected ones, each atomically. Returns what stood there.
+    #[track_caller]
+    pub fn atomic_cas(self, at: impl At<R>, expected: impl Update<T>, update: impl Update<T>) -> Tile<T> {
+        self.atomic(Rmw::Cas, at.items(), &[expected.item(), update.item()])
+    }
+
+    /// Stores a tile into the elements that index tiles name. Elements outside of the array are dropped.
+    #[track_caller]
+    pub fn scatter(self, at: impl At<R>, value: impl Update<T>) {
+        let masked = self.mask.is_some();
+        let others: Vec<Item> = [value.item()].into_iter().chain(self.mask).collect();
+        access("scatter", self.of, at.items(), &others, 0, |build, of, at, others| {
+            build.scatter(of, at, others[0], masked.then(|| others[1])).map(|()| None)
+        });
+    }
+
+    /// Stores a tile into the elements that rows and [`span`]s name along each axis.
+    #[track_caller]
+    pub fn store_rows(self, along: impl Rows<R>, value: impl Update<T>) {
+        let (items, counts) = along.parts();
+        access("store_rows", self.of, items, &[value.item()], 0, |build, of, at, others| {
+            build.store_rows(of, &rows(at, &counts), others[0]).map(|()| None)
+        });
+    }
+}
+
+impl<T: Elem, const R: usize> Array<T, R> {
+    /// The array's elements, with options for their access.
+    pub fn elements(&self) -> ElementsOf<'_, T, R> {
+        ElementsOf { of: self.id().map(Elements::new), mask: None, padding: None, array: PhantomData }
+    }
+
+    /// The array's elements to be written, with options for their access.
+    pub fn elements_mut(&mut self) -> ElementsMut<'_, T, R> {
+        ElementsMut { of: self.id().map(Elements::new), mask: None, padding: None, array: PhantomData }
+    }
+
+    /// The elements that index tiles name, one tile for each axis; 0 for those outside of the array. Options: [`Array::elements`].
+    #[track_caller]
+    pub fn gather(&self, at: impl At<R>) -> Tile<T> {
+        self.elements().gather(at)
+    }
+
+    /// Stores a tile into the elements that index tiles name; those outside of the array are dropped. Options:
+    /// [`Array::elements_mut`].
+    #[track_caller]
+    pub fn scatter(&mut self, at: impl At<R>, value: impl Update<T>) {
+        self.elements_mut().scatter(at, value);
+    }
+
+    /// The elements that rows and [`span`]s name along each axis.
+    #[track_caller]
+    pub fn load_rows(&self, along: impl Rows<R>) -> Tile<T> {
+        self.elements().load_rows(along)
+    }
+
+    /// Stores a tile into the elements that rows and [`span`]s name along each axis.
+    #[track_caller]
+    pub fn store_rows(&mut self, along: impl Rows<R>, value: impl Update<T>) {
+        self.elements_mut().store_rows(along, value);
+    }
+
+    /// Puts values into the elements that index tiles name where these are the expected ones, each atomically. Returns what stood there.
+    #[track_caller]
+    pub fn atomic_cas(
+        &mut self,
+        at: impl At<R>,
+        expected: impl Update<T>,
+        update: impl Update<T>,
+    ) -> Tile<T> {
+        self.elements_mut().atomic_cas(at, expected, update)
+    }
+}
+
+/// Consecutive elements along an axis.
+#[derive(Clone, Copy, Debug)]
+pub struct Span<I> {
+    start: I,
+    count: usize,
+}
+
+/// `count` elements from `start` on, along an axis of [`Array::load_rows`].
+pub fn span<I: Index>(start: I, count: usize) -> Span<I> {
+    Span { start, count }
+}
+
+/// Which elements along one axis: a tile of rows, or a [`span`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` names no rows",
+    note = "tiles of integers of rank 1, scalars, and `span(start, count)` do"
+)]
+pub trait RowsOrSpan {
+    #[doc(hidden)]
+    fn part(self) -> (Item, Option<u32>);
+}
+
+impl<T: Integer> RowsOrSpan for Tile<T> {
+    fn part(self) -> (Item, Option<u32>) {
+        (self.item(), None)
+    }
+}
+
+impl<I: Index> RowsOrSpan for Span<I> {
+    fn part(self) -> (Item, Option<u32>) {
+        (self.start.index(), Some(u32::try_from(self.count).unwrap_or(0)))
+    }
+}
+
+/// Rows and spans for each axis of an array of rank `R`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` names no rows of an array of rank {R}",
+    note = "a tuple with a tile of rows, or a `span`, for each axis does"
+)]
+pub trait Rows<const R: usize> {
+    #[doc(hidden)]
+    fn parts(self) -> (Vec<Item>, Vec<Option<u32>>);
+}
+
+macro_rules! rows {
+    ($($n:literal: $($name:ident $at:tt)*;)*) => { $(
+        impl<$($name: RowsOrSpan),*> Rows<$n> for ($($name,)*) {
+            fn parts(self) -> (Vec<Item>, Vec<Option<u32>>) {
+                [$(self.$at.part()),*].into_iter().unzip()
+            }
+        }
+    )* };
+}
+rows! {
+    1: A 0;
+    2: A 0 B 1;
+    3: A 0 B 1 C 2;
+    4: A 0 B 1 C 2 D 3;
+}

@@ -1,0 +1,191 @@
+//! Tiles out of nothing.
+
+use girih_tensor::{DType, Element};
+
+use super::index::Shape;
+use super::operand::IntoItem;
+use super::{Tile, dims};
+use crate::dtype::Const;
+use crate::elem::{Elem, Integer};
+use crate::error::{Code, Fault};
+use crate::ir::{Kind, Type};
+use crate::ops::number::encode;
+use crate::stage::{Item, Raw, Staged, apply};
+
+/// A number of Rust that a tile can be full of, converted to the tile's dtype. Integers must be numbers of the dtype.
+#[diagnostic::on_unimplemented(
+    message = "a tile of constants cannot be full of `{Self}`",
+    note = "numbers, bool and scalars can be"
+)]
+pub trait Fill: Copy {
+    #[doc(hidden)]
+    fn fill(self) -> Item;
+}
+
+macro_rules! fill {
+    ($($ty:ty: $kind:ident),*) => { $(impl Fill for $ty {
+        fn fill(self) -> Item {
+            Item::Loose(Const::$kind(self.into()))
+        }
+    })* };
+}
+fill!(bool: Bool, i32: Int, i64: Int, u32: Int, u64: Int, f32: Float, f64: Float);
+
+impl Fill for usize {
+    fn fill(self) -> Item {
+        Item::Loose(Const::Int(self as i128))
+    }
+}
+
+impl<T> Fill for Tile<T> {
+    fn fill(self) -> Item {
+        self.item()
+    }
+}
+
+/// A tile of a shape, full of a number, or of the value of a scalar.
+#[track_caller]
+pub fn full<T: Elem>(shape: impl Shape, value: impl Fill) -> Tile<T> {
+    let Some(dims) = dims("full", &shape.extents()) else { return Tile::of(Raw::POISON) };
+    let item = value.fill();
+    Tile::of(apply("full", &[item], |build, args| match item {
+        Item::Loose(constant) => {
+            check(T::DTYPE, constant)?;
+            Ok(build.full(T::DTYPE, dims, constant))
+        }
+        Item::Tile(_) => {
+            let value = build.value(args[0])?;
+            let value = build.cast(value, T::DTYPE, crate::ir::Rounding::Nearest)?;
+            build.broadcast_to(value, dims)
+        }
+    }))
+}
+
+fn check(dtype: DType, constant: Const) -> Result<(), Fault> {
+    match constant {
+        Const::Int(n) if crate::dtype::is_integer(dtype) && !crate::dtype::holds(dtype, n) => {
+            Err(Fault::new(Code::ConstOutOfRange, format!("the constant {n} is not a number of {dtype}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A tile of zeros.
+#[track_caller]
+pub fn zeros<T: Elem>(shape: impl Shape) -> Tile<T> {
+    full(shape, 0.0)
+}
+
+/// A tile of ones.
+#[track_caller]
+pub fn ones<T: Elem>(shape: impl Shape) -> Tile<T> {
+    full(shape, 1.0)
+}
+
+/// A scalar of a number.
+#[track_caller]
+pub fn scalar<T: Elem>(value: impl Fill) -> Tile<T> {
+    full((), value)
+}
+
+/// A constant of its own type: it promotes as a scalar does.
+#[track_caller]
+pub fn strict<T: Elem>(value: T) -> Tile<T> {
+    let bits = bits(value);
+    Tile::of(apply("strict", &[], |build, _| Ok(build.push1(Kind::Full(bits), &[], Type::scalar(T::DTYPE)))))
+}
+
+/// The bits of a number. What f64 does not hold, the greatest integers, is read from how they print.
+fn bits<T: Element>(value: T) -> u64 {
+    if crate::dtype::is_integer(T::DTYPE)
+        && let Ok(n) = format!("{value:?}").parse::<i128>()
+    {
+        return encode(T::DTYPE, Const::Int(n));
+    }
+    encode(T::DTYPE, Const::Float(value.to_f64()))
+}
+
+/// 0, 1, 2, ... `n - 1`. Scale and shift it by operators.
+#[track_caller]
+pub fn arange<T: Integer>(n: usize) -> Tile<T> {
+    let Some(dims) = dims("arange", &[n]) else { return Tile::of(Raw::POISON) };
+    let ty = Type { dtype: T::DTYPE, dims };
+    Tile::of(apply("arange", &[], |build, _| Ok(build.push1(Kind::Iota, &[], ty))))
+}
+
+/// Constants in nested arrays or `Vec`s, known while building.
+pub trait Nested<T> {
+    /// Adds elements in row-major order; the extents, or why there are none.
+    ///
+    /// # Errors
+    /// [`Code::AstileRagged`] for rows of different shapes.
+    fn flatten(&self, into: &mut Vec<T>) -> Result<Vec<usize>, Fault>;
+}
+
+impl<T: Elem> Nested<T> for T {
+    fn flatten(&self, into: &mut Vec<T>) -> Result<Vec<usize>, Fault> {
+        into.push(*self);
+        Ok(Vec::new())
+    }
+}
+
+impl<T, N: Nested<T>> Nested<T> for [N] {
+    fn flatten(&self, into: &mut Vec<T>) -> Result<Vec<usize>, Fault> {
+        let mut shape: Option<Vec<usize>> = None;
+        for row in self {
+            let inner = row.flatten(into)?;
+            if let Some(first) = shape.as_ref().filter(|first| **first != inner) {
+                return Err(Fault::new(
+                    Code::AstileRagged,
+                    format!(
+                        "`astile` of rows of shapes {first:?} and {inner:?}: rows of one shape are accepted"
+                    ),
+                ));
+            }
+            shape = Some(inner);
+        }
+        let mut shape = shape.unwrap_or_default();
+        shape.insert(0, self.len());
+        Ok(shape)
+    }
+}
+
+impl<T, N: Nested<T>, const L: usize> Nested<T> for [N; L] {
+    fn flatten(&self, into: &mut Vec<T>) -> Result<Vec<usize>, Fault> {
+        self.as_slice().flatten(into)
+    }
+}
+
+impl<T, N: Nested<T>> Nested<T> for Vec<N> {
+    fn flatten(&self, into: &mut Vec<T>) -> Result<Vec<usize>, Fault> {
+        self.as_slice().flatten(into)
+    }
+}
+
+/// A tile of nested constants.
+#[track_caller]
+pub fn astile<T: Elem>(nested: impl Nested<T>) -> Tile<T> {
+    let mut flat = Vec::new();
+    let shape = match nested.flatten(&mut flat) {
+        Ok(shape) => shape,
+        Err(fault) => {
+            crate::stage::refuse(fault.code, fault.message);
+            return Tile::of(Raw::POISON);
+        }
+    };
+    let Some(dims) = dims("astile", &shape) else { return Tile::of(Raw::POISON) };
+    let flat: Vec<u64> = flat.into_iter().map(bits).collect();
+    let ty = Type { dtype: T::DTYPE, dims };
+    Tile::of(apply("astile", &[], |build, _| Ok(build.push1(Kind::Dense(flat.into()), &[], ty))))
+}
+
+/// A range whose loop runs at run time although its ends may be known while building: `for i in irange(0, 10)`.
+pub fn irange(from: impl Fill, to: impl Fill) -> Staged<i32> {
+    let end = |item| {
+        Tile::of(apply("irange", &[item], |build, args| {
+            let value = build.value(args[0])?;
+            build.cast(value, DType::S32, crate::ir::Rounding::Nearest)
+        }))
+    };
+    Staged::new(end(from.fill()), end(to.fill()))
+}

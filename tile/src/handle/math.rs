@@ -1,0 +1,441 @@
+//! Functions that work element by element.
+
+use super::Tile;
+use super::operand::{IntoItem, Pair};
+use crate::elem::{Bits, Elem, Float, Integer, Num, Promote, ToFloat};
+use crate::error::Code;
+use crate::ir::{Nan, Rounding};
+use crate::ops::Mode;
+use crate::ops::table::Each;
+use crate::stage::{apply, refuse};
+
+#[track_caller]
+pub(super) fn binary<T>(op: Each, a: impl IntoItem, b: impl IntoItem) -> Tile<T> {
+    each(op, &[a.item(), b.item()], Mode::default())
+}
+
+#[track_caller]
+pub(super) fn unary<T>(op: Each, a: impl IntoItem) -> Tile<T> {
+    each(op, &[a.item()], Mode::default())
+}
+
+#[track_caller]
+fn each<T>(op: Each, items: &[crate::stage::Item], mode: Mode) -> Tile<T> {
+    Tile::of(apply(op.row().name, items, |build, args| build.each(op, args, mode)))
+}
+
+impl Mode {
+    /// Rounds to nearest, keeps subnormal numbers, and ignores NaN in minimum and maximum.
+    pub fn new() -> Mode {
+        Mode::default()
+    }
+
+    /// Rounds this way.
+    #[must_use]
+    pub fn rounding(self, rounding: Rounding) -> Mode {
+        Mode { rounding: Some(rounding), ..self }
+    }
+
+    /// Flushes subnormal f32 numbers to zero.
+    #[must_use]
+    pub fn ftz(self) -> Mode {
+        Mode { ftz: true, ..self }
+    }
+
+    /// Lets NaN win in minimum and maximum.
+    #[must_use]
+    pub fn propagate_nan(self) -> Mode {
+        Mode { nan: Nan::Propagated, ..self }
+    }
+}
+
+/// Functions of two operands whose result has their common type.
+macro_rules! binaries {
+    ($($name:ident $with:ident $op:ident [$($bound:tt)*] $doc:literal;)*) => { $(
+        #[doc = $doc]
+        #[track_caller]
+        pub fn $name<A: Pair<B>, B: IntoItem>(a: A, b: B) -> Tile<A::Out>
+        where
+            A::Out: $($bound)*,
+        {
+            binary(Each::$op, a, b)
+        }
+
+        #[doc = concat!("[`", stringify!($name), "`] with a rounding mode, flushing to zero, or a rule for NaN.")]
+        #[track_caller]
+        pub fn $with<A: Pair<B>, B: IntoItem>(a: A, b: B, mode: Mode) -> Tile<A::Out>
+        where
+            A::Out: $($bound)*,
+        {
+            each(Each::$op, &[a.item(), b.item()], mode)
+        }
+    )* };
+}
+binaries! {
+    add add_with Add [Num] "Sum; integers wrap.";
+    sub sub_with Sub [Num] "Difference; integers wrap.";
+    mul mul_with Mul [Num] "Product; integers wrap.";
+    minimum minimum_with Min [Num] "The smaller; a number where one of two is NaN.";
+    maximum maximum_with Max [Num] "The greater; a number where one of two is NaN.";
+}
+
+/// Functions of two operands without modes.
+macro_rules! plain {
+    ($($name:ident $op:ident [$($bound:tt)*] $doc:literal;)*) => { $(
+        #[doc = $doc]
+        #[track_caller]
+        pub fn $name<A: Pair<B>, B: IntoItem>(a: A, b: B) -> Tile<A::Out>
+        where
+            A::Out: $($bound)*,
+        {
+            binary(Each::$op, a, b)
+        }
+    )* };
+}
+plain! {
+    floordiv FloorDiv [Num] "Quotient rounded down.";
+    modulo Mod [Num] "Remainder with the divisor's sign, as `%`.";
+    mulhi MulHi [Integer] "Upper half of the product.";
+    bitwise_and And [Bits] "Bitwise and, of bool and integers.";
+    bitwise_or Or [Bits] "Bitwise or, of bool and integers.";
+    bitwise_xor Xor [Bits] "Bitwise exclusive or, of bool and integers.";
+    bitwise_lshift Shl [Integer] "Shifted left.";
+    bitwise_rshift Shr [Integer] "Shifted right; signed integers keep their sign.";
+}
+
+/// Comparisons by function, where operators are not at hand.
+macro_rules! comparisons {
+    ($($name:ident $op:ident $doc:literal;)*) => { $(
+        #[doc = $doc]
+        #[track_caller]
+        pub fn $name<A: Pair<B>, B: IntoItem>(a: A, b: B) -> Tile<bool> {
+            binary(Each::$op, a, b)
+        }
+    )* };
+}
+comparisons! {
+    less Less "`a < b`; false for NaN.";
+    less_equal LessEqual "`a <= b`; false for NaN.";
+    greater Greater "`a > b`; false for NaN.";
+    greater_equal GreaterEqual "`a >= b`; false for NaN.";
+    equal Equal "`a == b`; false for NaN.";
+    not_equal NotEqual "`a != b`; true for NaN.";
+}
+
+/// Functions of two operands whose result is a float.
+macro_rules! floats2 {
+    ($($name:ident $op:ident $doc:literal;)*) => { $(
+        #[doc = $doc]
+        #[track_caller]
+        pub fn $name<A: Pair<B>, B: IntoItem>(a: A, b: B) -> Tile<<A::Out as ToFloat>::Out>
+        where
+            A::Out: ToFloat,
+        {
+            binary(Each::$op, a, b)
+        }
+    )* };
+}
+floats2! {
+    truediv TrueDiv "Quotient; integers become f32.";
+    pow Pow "The first to the power of the second; integers become f32.";
+    atan2 Atan2 "The angle of the point (second, first), in radians; integers become f32.";
+}
+
+/// [`truediv`] with a rounding mode or flushing to zero.
+#[track_caller]
+pub fn truediv_with<A: Pair<B>, B: IntoItem>(a: A, b: B, mode: Mode) -> Tile<<A::Out as ToFloat>::Out>
+where
+    A::Out: ToFloat,
+{
+    each(Each::TrueDiv, &[a.item(), b.item()], mode)
+}
+
+/// Quotient rounded down, and remainder with the divisor's sign.
+#[track_caller]
+pub fn divmod<A: Pair<B>, B: IntoItem>(a: A, b: B) -> (Tile<A::Out>, Tile<A::Out>)
+where
+    A::Out: Num,
+{
+    (floordiv(a, b), modulo(a, b))
+}
+
+/// `a * b + c`, rounded once.
+#[track_caller]
+pub fn fma<A, B, C>(a: A, b: B, c: C) -> Tile<<Tile<A::Out> as Pair<C>>::Out>
+where
+    A: Pair<B>,
+    B: IntoItem,
+    C: IntoItem,
+    Tile<A::Out>: Pair<C>,
+    <Tile<A::Out> as Pair<C>>::Out: Float,
+{
+    fma_with(a, b, c, Mode::default())
+}
+
+/// [`fma`] with a rounding mode or flushing to zero.
+#[track_caller]
+pub fn fma_with<A, B, C>(a: A, b: B, c: C, mode: Mode) -> Tile<<Tile<A::Out> as Pair<C>>::Out>
+where
+    A: Pair<B>,
+    B: IntoItem,
+    C: IntoItem,
+    Tile<A::Out>: Pair<C>,
+    <Tile<A::Out> as Pair<C>>::Out: Float,
+{
+    each(Each::Fma, &[a.item(), b.item(), c.item()], mode)
+}
+
+/// Conditions of [`select`]: tiles of bool, and of numbers, which are true where they are not 0.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no condition by element",
+    note = "tiles of bool and of numbers are"
+)]
+pub trait Mask: IntoItem {}
+
+impl<T: ToFloat> Mask for Tile<T> {}
+
+/// `x` where the condition is true, `y` elsewhere: NumPy's `where`. All three broadcast, `x` and `y` promote.
+#[track_caller]
+pub fn select<A: Pair<B>, B: IntoItem>(condition: impl Mask, x: A, y: B) -> Tile<A::Out> {
+    each(Each::Select, &[condition.item(), x.item(), y.item()], Mode::default())
+}
+
+/// [`select`], by NumPy's name.
+#[track_caller]
+pub fn where_<A: Pair<B>, B: IntoItem>(condition: impl Mask, x: A, y: B) -> Tile<A::Out> {
+    select(condition, x, y)
+}
+
+/// Functions of one tile whose result is a float, as functions and methods.
+macro_rules! unaries {
+    ($($name:ident $op:ident $doc:literal;)*) => {
+        $(
+            #[doc = $doc]
+            #[track_caller]
+            pub fn $name<T: ToFloat>(x: Tile<T>) -> Tile<T::Out> {
+                unary(Each::$op, x)
+            }
+        )*
+
+        impl<T: ToFloat> Tile<T> {
+            $(
+                #[doc = $doc]
+                #[track_caller]
+                pub fn $name(self) -> Tile<T::Out> {
+                    unary(Each::$op, self)
+                }
+            )*
+        }
+    };
+}
+unaries! {
+    exp Exp "e to the power; integers become f32.";
+    exp2 Exp2 "2 to the power; integers become f32.";
+    log Log "Natural logarithm; integers become f32.";
+    log2 Log2 "Logarithm to base 2; integers become f32.";
+    sqrt Sqrt "Square root; integers become f32.";
+    rsqrt Rsqrt "1 over the square root; integers become f32.";
+    sin Sin "Sine of radians; integers become f32.";
+    cos Cos "Cosine of radians; integers become f32.";
+    tan Tan "Tangent of radians; integers become f32.";
+    sinh Sinh "Hyperbolic sine; integers become f32.";
+    cosh Cosh "Hyperbolic cosine; integers become f32.";
+    tanh Tanh "Hyperbolic tangent; integers become f32.";
+    erf Erf "Error function; integers become f32.";
+    sigmoid Sigmoid "1 / (1 + exp(-x)); integers become f32.";
+}
+
+/// Functions of one tile with modes.
+macro_rules! modes {
+    ($($name:ident $plain:ident $op:ident;)*) => { $(
+        #[doc = concat!("[`", stringify!($plain), "`] with a rounding mode or flushing to zero.")]
+        #[track_caller]
+        pub fn $name<T: ToFloat>(x: Tile<T>, mode: Mode) -> Tile<T::Out> {
+            each(Each::$op, &[x.item()], mode)
+        }
+    )* };
+}
+modes! {
+    exp_with exp Exp;
+    exp2_with exp2 Exp2;
+    log_with log Log;
+    log2_with log2 Log2;
+    sqrt_with sqrt Sqrt;
+    rsqrt_with rsqrt Rsqrt;
+    sin_with sin Sin;
+    cos_with cos Cos;
+    tanh_with tanh Tanh;
+}
+
+/// Functions that keep the type, or give bool, by what they take.
+macro_rules! kept {
+    ($($name:ident $op:ident $bound:ident $out:ty, $doc:literal;)*) => { $(
+        #[doc = $doc]
+        #[track_caller]
+        pub fn $name<T: $bound>(x: Tile<T>) -> Tile<$out> {
+            unary(Each::$op, x)
+        }
+
+        impl<T: $bound> Tile<T> {
+            #[doc = $doc]
+            #[track_caller]
+            pub fn $name(self) -> Tile<$out> {
+                unary(Each::$op, self)
+            }
+        }
+    )* };
+}
+kept! {
+    floor Floor Float T, "Rounded down.";
+    ceil Ceil Float T, "Rounded up.";
+    round Round Float T, "Rounded to nearest, ties to even.";
+    trunc Trunc Float T, "Rounded toward zero.";
+    isnan IsNan Float bool, "Whether it is NaN.";
+    isinf IsInf Float bool, "Whether it is infinite.";
+    abs Abs Num T, "Magnitude.";
+    negative Neg Num T, "Negative, as `-x`.";
+    bitwise_not Not Bits T, "All bits the other way round, as `!x`.";
+}
+
+/// Not below `low`, not above `high`.
+#[track_caller]
+pub fn clamp<A: Pair<B>, B: IntoItem, C: IntoItem>(
+    x: A,
+    low: B,
+    high: C,
+) -> Tile<<Tile<A::Out> as Pair<C>>::Out>
+where
+    A::Out: Num,
+    Tile<A::Out>: Pair<C>,
+    <Tile<A::Out> as Pair<C>>::Out: Num,
+{
+    minimum(maximum(x, low), high)
+}
+
+impl<T: Elem> Tile<T> {
+    /// Converts to another type: floats are rounded to nearest, floats become integers toward zero, integers wrap, bool is `!= 0`.
+    #[track_caller]
+    pub fn to<U: Elem>(self) -> Tile<U> {
+        self.to_rounded(Rounding::Nearest)
+    }
+
+    /// [`Tile::to`] with a rounding mode.
+    #[track_caller]
+    pub fn to_rounded<U: Elem>(self, rounding: Rounding) -> Tile<U> {
+        Tile::of(apply("astype", &[self.item()], |build, args| {
+            let value = build.value(args[0])?;
+            build.cast(value, U::DTYPE, rounding)
+        }))
+    }
+
+    /// [`Tile::to`], by NumPy's name.
+    #[track_caller]
+    pub fn astype<U: Elem>(self) -> Tile<U> {
+        self.to()
+    }
+
+    /// The bits of each element as an element of a type that is as wide.
+    #[track_caller]
+    pub fn bitcast<U: Elem>(self) -> Tile<U> {
+        Tile::of(apply("bitcast", &[self.item()], |build, args| {
+            let value = build.value(args[0])?;
+            build.bitcast(value, U::DTYPE)
+        }))
+    }
+
+    /// The bytes of all elements, row-major and little-endian.
+    #[track_caller]
+    pub fn pack_to_bytes(self) -> Tile<u8> {
+        Tile::of(apply("pack_to_bytes", &[self.item()], |build, args| {
+            let value = build.value(args[0])?;
+            build.pack_to_bytes(value)
+        }))
+    }
+}
+
+impl Tile<u8> {
+    /// The elements, a tile of rank 1, whose bytes these are.
+    #[track_caller]
+    pub fn unpack_from_bytes<U: Elem>(self) -> Tile<U> {
+        Tile::of(apply("unpack_from_bytes", &[self.item()], |build, args| {
+            let value = build.value(args[0])?;
+            build.unpack_from_bytes(value, U::DTYPE)
+        }))
+    }
+}
+
+impl<T: Num> Tile<T> {
+    /// The smaller of the two, [`minimum`].
+    #[track_caller]
+    pub fn minimum<B: IntoItem>(self, b: B) -> Tile<<Tile<T> as Pair<B>>::Out>
+    where
+        Tile<T>: Pair<B>,
+        <Tile<T> as Pair<B>>::Out: Num,
+    {
+        minimum(self, b)
+    }
+
+    /// The greater of the two, [`maximum`].
+    #[track_caller]
+    pub fn maximum<B: IntoItem>(self, b: B) -> Tile<<Tile<T> as Pair<B>>::Out>
+    where
+        Tile<T>: Pair<B>,
+        <Tile<T> as Pair<B>>::Out: Num,
+    {
+        maximum(self, b)
+    }
+}
+
+/// How many times `b` fits into `a`, rounded up: while building for numbers of Rust, at run time for scalars and tiles.
+#[diagnostic::on_unimplemented(
+    message = "no `cdiv` of `{Self}` by `{B}`",
+    note = "integers of Rust, and tiles of integers, are accepted"
+)]
+pub trait CeilDiv<B> {
+    /// The quotient.
+    type Out;
+    #[doc(hidden)]
+    fn cdiv(self, b: B) -> Self::Out;
+}
+
+macro_rules! host_cdiv {
+    ($($ty:ty),*) => { $(impl CeilDiv<$ty> for $ty {
+        type Out = $ty;
+        #[track_caller]
+        fn cdiv(self, b: $ty) -> $ty {
+            if b <= 0 {
+                refuse(Code::Shape, format!("`cdiv` of {self} by {b}: a divisor of 1 or more is accepted"));
+                return 0;
+            }
+            self / b + <$ty>::from(self % b > 0)
+        }
+    })* };
+}
+host_cdiv!(i32, i64, u32, u64, usize);
+
+impl<A: Integer + Promote<B>, B: Integer> CeilDiv<Tile<B>> for Tile<A> {
+    type Out = Tile<<A as Promote<B>>::Out>;
+    #[track_caller]
+    fn cdiv(self, b: Tile<B>) -> Self::Out {
+        binary(Each::CeilDiv, self, b)
+    }
+}
+
+macro_rules! tile_cdiv {
+    ($($ty:ty),*) => { $(
+        impl<T: Integer> CeilDiv<$ty> for Tile<T> {
+            type Out = Tile<T>;
+            #[track_caller]
+            fn cdiv(self, b: $ty) -> Tile<T> {
+                binary(Each::CeilDiv, self, b as i64)
+            }
+        }
+    )* };
+}
+tile_cdiv!(i32, i64, usize);
+
+/// `a` over `b`, rounded up: of numbers of Rust while building, of scalars and tiles at run time.
+#[track_caller]
+pub fn cdiv<A: CeilDiv<B>, B>(a: A, b: B) -> A::Out {
+    a.cdiv(b)
+}

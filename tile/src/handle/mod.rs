@@ -1,0 +1,118 @@
+//! What kernels are written with: tiles, scalars, arrays, and views of arrays.
+
+mod array;
+mod elements;
+mod factory;
+mod index;
+mod math;
+mod operand;
+mod operators;
+mod output;
+mod reduce;
+mod shape;
+mod view;
+
+use std::fmt;
+use std::marker::PhantomData;
+
+pub use array::{Array, Part, PartMut, bid, num_blocks};
+pub use elements::{ElementsMut, ElementsOf, Rows, RowsOrSpan, Span, Update, span};
+pub use factory::{Fill, Nested, arange, astile, full, irange, ones, scalar, strict, zeros};
+pub use index::{At, Axes, Extents, Index, Keep, Shape, keep};
+pub use math::*;
+pub use operand::{IntoItem, Pair};
+pub use output::{assert_, print};
+pub use reduce::{Together, reduce, scan};
+pub use shape::cat;
+pub use view::{View, ViewMut};
+
+use crate::elem::Elem;
+use crate::error::Code;
+use crate::ir::Dims;
+use crate::stage::{Raw, refuse, with};
+
+/// A tile: an array of elements of type `T` whose shape is known when the kernel is built. A value: operations make new tiles.
+///
+/// A tile of rank 0 is a [`Scalar`]. Tiles live while their kernel is built; an operation that is refused gives a tile on which
+/// operations are silent, and the build reports all of the refused ones.
+pub struct Tile<T> {
+    raw: Raw,
+    of: PhantomData<fn() -> T>,
+}
+
+/// A tile of rank 0.
+pub type Scalar<T> = Tile<T>;
+
+impl<T> Clone for Tile<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Tile<T> {}
+
+impl<T> fmt::Debug for Tile<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tile").finish_non_exhaustive()
+    }
+}
+
+impl<T> Tile<T> {
+    pub(crate) fn of(raw: Raw) -> Tile<T> {
+        Tile { raw, of: PhantomData }
+    }
+
+    pub(crate) fn raw(self) -> Raw {
+        self.raw
+    }
+
+    pub(crate) fn raw_mut(&mut self) -> &mut Raw {
+        &mut self.raw
+    }
+}
+
+impl<T: Elem> Tile<T> {
+    pub(crate) fn dims(self) -> Option<Dims> {
+        with(|stage| stage.ty(self.raw)).map(|ty| ty.dims)
+    }
+
+    /// The shape, in elements by axes. That of a tile whose operation was refused is empty.
+    pub fn shape(self) -> Vec<usize> {
+        self.dims().unwrap_or_default().iter().map(|&n| n as usize).collect()
+    }
+
+    /// The number of axes.
+    pub fn rank(self) -> usize {
+        self.dims().unwrap_or_default().rank()
+    }
+
+    /// The extent along an axis; negative axes count from the end. 1 for an axis that does not exist, which is reported.
+    #[track_caller]
+    pub fn extent(self, axis: i64) -> usize {
+        let Some(dims) = self.dims() else { return 1 };
+        match crate::ops::shape::axis("extent", axis, dims.rank()) {
+            Ok(at) => dims[at] as usize,
+            Err(fault) => {
+                refuse(fault.code, fault.message);
+                1
+            }
+        }
+    }
+}
+
+/// A shape of the build as the IR has it, refused where it is none.
+#[track_caller]
+pub(crate) fn dims(name: &str, extents: &[usize]) -> Option<Dims> {
+    let small: Option<Vec<u32>> = extents.iter().map(|&n| u32::try_from(n).ok().filter(|&n| n > 0)).collect();
+    let dims = small.and_then(|extents| Dims::new(&extents)).filter(|dims| dims.size() <= 1 << 24);
+    if dims.is_none() {
+        refuse(
+            Code::Shape,
+            format!(
+                "`{name}` of a tile {extents:?}: at most {} extents of 1 or more, with at most 2^24 elements, are accepted",
+                crate::ir::MAX_RANK
+            ),
+        );
+    }
+    dims
+}

@@ -1,0 +1,236 @@
+//! Views: an array as tiles, by which it is loaded and stored.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use super::index::At;
+use super::{Array, Mask, Scalar, Tile, Update, dims};
+use crate::elem::{Elem, StoreTo};
+use crate::error::Fault;
+use crate::ir::{Array as Source, Build, Dims, Order, Padding, Rmw, Scope};
+use crate::ops::Arg;
+use crate::ops::memory::Tiles;
+use crate::stage::{Item, Raw, apply, apply_all, with};
+
+/// An array as tiles that are loaded. `at` counts tiles along each axis.
+pub struct View<'a, T, const R: usize> {
+    tiles: Option<Tiles>,
+    of: PhantomData<&'a Array<T, R>>,
+}
+
+/// An array as tiles that are loaded and stored. `at` counts tiles along each axis.
+pub struct ViewMut<'a, T, const R: usize> {
+    tiles: Option<Tiles>,
+    of: PhantomData<&'a mut Array<T, R>>,
+}
+
+impl<T, const R: usize> Clone for View<'_, T, R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T, const R: usize> Copy for View<'_, T, R> {}
+
+impl<T: Elem, const R: usize> Array<T, R> {
+    #[track_caller]
+    fn view(&self, tile: [usize; R]) -> Option<Tiles> {
+        Some(Tiles::new(self.id()?, dims("tiles", &tile)?))
+    }
+
+    /// The array as tiles of these extents.
+    #[track_caller]
+    pub fn tiles(&self, tile: [usize; R]) -> View<'_, T, R> {
+        View { tiles: self.view(tile), of: PhantomData }
+    }
+
+    /// The array as tiles of these extents, to be stored.
+    #[track_caller]
+    pub fn tiles_mut(&mut self, tile: [usize; R]) -> ViewMut<'_, T, R> {
+        ViewMut { tiles: self.view(tile), of: PhantomData }
+    }
+}
+
+/// Operands of an access: the index, then others; poison where the view itself was refused.
+#[track_caller]
+fn access(
+    name: &str,
+    tiles: Option<Tiles>,
+    at: Vec<Item>,
+    others: &[Item],
+    results: usize,
+    f: impl FnOnce(&mut Build, &Tiles, &[Arg], &[Arg]) -> Result<Option<crate::ir::Value>, Fault>,
+) -> Raw {
+    let Some(tiles) = tiles else { return Raw::POISON };
+    let rank = at.len();
+    let items = [at.as_slice(), others].concat();
+    let found = apply_all(name, &items, results, |build, args| {
+        let (at, others) = args.split_at(rank);
+        f(build, &tiles, at, others).map(|value| value.into_iter().collect())
+    });
+    found.first().copied().unwrap_or(Raw::POISON)
+}
+
+macro_rules! view {
+    ($view:ident) => {
+        impl<T, const R: usize> fmt::Debug for $view<'_, T, R> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($view)).field("tiles", &self.tiles).finish()
+            }
+        }
+
+        impl<T: Elem, const R: usize> $view<'_, T, R> {
+            #[must_use]
+            fn with(mut self, f: impl FnOnce(&mut Tiles)) -> Self {
+                if let Some(options) = &mut self.tiles {
+                    f(options);
+                }
+                self
+            }
+
+            /// What a load gives for elements outside of the array; anything, unless this is said.
+            #[must_use]
+            pub fn padding(self, padding: Padding) -> Self {
+                self.with(|tiles| tiles.padding = padding)
+            }
+
+            /// How far ahead accesses may be issued, 1 to 10.
+            #[must_use]
+            pub fn latency(self, latency: i64) -> Self {
+                self.with(|tiles| tiles.latency = Some(latency))
+            }
+
+            /// Whether tensor copies may be taken.
+            #[must_use]
+            pub fn tma(self, allowed: bool) -> Self {
+                self.with(|tiles| tiles.tma = allowed)
+            }
+
+            /// The distance of neighbouring tiles along each axis, in elements: tiles overlap, or leave gaps.
+            #[track_caller]
+            #[must_use]
+            pub fn steps(mut self, steps: [usize; R]) -> Self {
+                match dims("steps", &steps) {
+                    Some(steps) => self.with(|tiles| tiles.steps = Some(steps)),
+                    None => {
+                        self.tiles = None;
+                        self
+                    }
+                }
+            }
+
+            /// Axis `i` of tiles and of their index is axis `axes[i]` of the array.
+            #[must_use]
+            pub fn axes(self, axes: [usize; R]) -> Self {
+                let axes = axes.map(|axis| u32::try_from(axis).unwrap_or(u32::MAX));
+                self.with(|tiles| tiles.axes = Dims::new(&axes))
+            }
+
+            /// The order that accesses keep with others, and who sees it.
+            #[must_use]
+            pub fn memory_order(self, order: Order, scope: Scope) -> Self {
+                self.with(|tiles| (tiles.order, tiles.scope) = (order, Some(scope)))
+            }
+
+            /// Accesses without a check of bounds.
+            ///
+            /// # Safety
+            /// All elements of each tile that is accessed must be in the array.
+            #[must_use]
+            #[allow(unsafe_code, reason = "that the elements are in the array is the caller's promise")]
+            pub unsafe fn unchecked(self) -> Self {
+                self.with(|tiles| tiles.check = false)
+            }
+
+            /// The number of tiles along an axis, the last of which may reach beyond the array.
+            #[track_caller]
+            pub fn num_tiles(&self, axis: i64) -> Scalar<i32> {
+                let Some(tiles) = self.tiles else { return Tile::of(Raw::POISON) };
+                Tile::of(apply("num_tiles", &[], |build, _| build.num_tiles(&tiles, axis)))
+            }
+
+            /// Loads the tile at an index.
+            #[track_caller]
+            pub fn load(&self, at: impl At<R>) -> Tile<T> {
+                Tile::of(access("load", self.tiles, at.items(), &[], 1, |build, tiles, at, _| {
+                    build.load(tiles, at).map(Some)
+                }))
+            }
+
+            /// Loads the tile at an index where a mask holds; `other` stands elsewhere.
+            #[track_caller]
+            pub fn load_masked(&self, at: impl At<R>, mask: Tile<bool>, other: impl Update<T>) -> Tile<T> {
+                let others = [Item::Tile(mask.raw()), other.item()];
+                Tile::of(access("load", self.tiles, at.items(), &others, 1, |build, tiles, at, others| {
+                    build.load_masked(tiles, at, others[0], others[1]).map(Some)
+                }))
+            }
+        }
+    };
+}
+view!(View);
+view!(ViewMut);
+
+macro_rules! atomics {
+    ($($name:ident $rmw:ident $doc:literal;)*) => {
+        impl<T: Elem, const R: usize> ViewMut<'_, T, R> {
+            $(
+                #[doc = $doc]
+                ///
+                /// Relaxed, and seen by the device, unless the view has a memory order. Elements outside of the array are left out.
+                #[track_caller]
+                pub fn $name(&mut self, at: impl At<R>, update: impl Update<T>) {
+                    access(Rmw::$rmw.name(), self.tiles, at.items(), &[update.item()], 0, |build, tiles, at, others| {
+                        build.atomic_tile(Rmw::$rmw, tiles, at, others[0]).map(|()| None)
+                    });
+                }
+            )*
+        }
+    };
+}
+atomics! {
+    atomic_add Add "Adds a tile to that at an index, each element atomically.";
+    atomic_min Min "Takes the least of a tile and that at an index, each element atomically.";
+    atomic_max Max "Takes the greatest of a tile and that at an index, each element atomically.";
+    atomic_and And "Bitwise and of a tile and that at an index, each element atomically.";
+    atomic_or Or "Bitwise or of a tile and that at an index, each element atomically.";
+    atomic_xor Xor "Bitwise exclusive or of a tile and that at an index, each element atomically.";
+}
+
+impl<T: Elem, const R: usize> ViewMut<'_, T, R> {
+    /// Stores a tile at an index. Elements outside of the array are dropped.
+    #[track_caller]
+    pub fn store<V: StoreTo<T>>(&mut self, at: impl At<R>, value: Tile<V>) {
+        let others = [Item::Tile(value.raw())];
+        access("store", self.tiles, at.items(), &others, 0, |build, tiles, at, others| {
+            build.store(tiles, at, others[0]).map(|()| None)
+        });
+    }
+
+    /// Stores a tile at an index where a mask holds.
+    #[track_caller]
+    pub fn store_masked<V: StoreTo<T>>(&mut self, at: impl At<R>, value: Tile<V>, mask: impl Mask) {
+        let others = [Item::Tile(value.raw()), mask.item()];
+        access("store", self.tiles, at.items(), &others, 0, |build, tiles, at, others| {
+            build.store_masked(tiles, at, others[0], others[1]).map(|()| None)
+        });
+    }
+
+    /// Takes the user's word for it that blocks store to different elements of this array.
+    ///
+    /// # Safety
+    /// No two blocks may store to one element of the array; `reason` says why none do.
+    #[must_use]
+    #[allow(unsafe_code, reason = "that blocks store apart is the caller's promise")]
+    pub unsafe fn assume_disjoint(self, reason: &str) -> Self {
+        if let Some(tiles) = self.tiles {
+            with(|stage| {
+                let (param, _) = stage.build.func().param_of(tiles.array);
+                if let Some(Source::Param(param)) = stage.build.arrays_mut().get_mut(param.index()) {
+                    param.assume_disjoint = Some(reason.into());
+                }
+            });
+        }
+        self
+    }
+}

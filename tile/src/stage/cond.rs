@@ -1,0 +1,129 @@
+//! Conditions, and `&&` and `||`: Rust's own of `bool`, both sides of scalars.
+
+use super::{Item, Raw, apply};
+use crate::dtype::Const;
+use crate::handle::Tile;
+use crate::ops::Mode;
+use crate::ops::table::Each;
+
+/// What `if` and `while` decide by: a `bool` while building, a scalar at run time.
+#[diagnostic::on_unimplemented(
+    message = "a condition is a `bool` or a rank-0 `Tile<bool>`, not `{Self}`",
+    note = "`x != 0` makes a condition of a number"
+)]
+pub trait Condition: Copy {
+    /// Whether it is known at run time only.
+    const STAGED: bool;
+    /// What is known while building.
+    fn host(self) -> bool;
+    /// The scalar.
+    fn raw(self) -> Option<Raw>;
+}
+
+impl Condition for bool {
+    const STAGED: bool = false;
+    fn host(self) -> bool {
+        self
+    }
+    fn raw(self) -> Option<Raw> {
+        None
+    }
+}
+
+impl Condition for Tile<bool> {
+    const STAGED: bool = true;
+    fn host(self) -> bool {
+        false
+    }
+    fn raw(self) -> Option<Raw> {
+        Some(self.raw())
+    }
+}
+
+/// Conditions that `&&` and `||` combine.
+#[diagnostic::on_unimplemented(
+    message = "`&&` and `||` combine `bool` and `Tile<bool>`, not `{Self}` and `{R}`"
+)]
+pub trait Logic<R> {
+    /// `bool` or a tile.
+    type Out;
+    /// `self && r()`.
+    fn both(self, r: impl FnOnce() -> R) -> Self::Out;
+    /// `self || r()`.
+    fn either(self, r: impl FnOnce() -> R) -> Self::Out;
+}
+
+impl Logic<bool> for bool {
+    type Out = bool;
+    fn both(self, r: impl FnOnce() -> bool) -> bool {
+        self && r()
+    }
+    fn either(self, r: impl FnOnce() -> bool) -> bool {
+        self || r()
+    }
+}
+
+fn flag(value: bool) -> Item {
+    Item::Loose(Const::Bool(value))
+}
+
+#[track_caller]
+fn combine(op: Each, a: Item, b: Item) -> Tile<bool> {
+    Tile::of(apply(op.row().name, &[a, b], |build, args| build.each(op, args, Mode::default())))
+}
+
+impl Logic<Tile<bool>> for bool {
+    type Out = Tile<bool>;
+    #[track_caller]
+    fn both(self, r: impl FnOnce() -> Tile<bool>) -> Tile<bool> {
+        if self {
+            r()
+        } else {
+            Tile::of(apply("false", &[], |build, _| build.value(Const::Bool(false).into())))
+        }
+    }
+    #[track_caller]
+    fn either(self, r: impl FnOnce() -> Tile<bool>) -> Tile<bool> {
+        if self {
+            Tile::of(apply("true", &[], |build, _| build.value(Const::Bool(true).into())))
+        } else {
+            r()
+        }
+    }
+}
+
+impl Logic<bool> for Tile<bool> {
+    type Out = Tile<bool>;
+    #[track_caller]
+    fn both(self, r: impl FnOnce() -> bool) -> Tile<bool> {
+        if r() { self } else { combine(Each::And, Item::Tile(self.raw()), flag(false)) }
+    }
+    #[track_caller]
+    fn either(self, r: impl FnOnce() -> bool) -> Tile<bool> {
+        if r() { combine(Each::Or, Item::Tile(self.raw()), flag(true)) } else { self }
+    }
+}
+
+impl Logic<Tile<bool>> for Tile<bool> {
+    type Out = Tile<bool>;
+    #[track_caller]
+    fn both(self, r: impl FnOnce() -> Tile<bool>) -> Tile<bool> {
+        combine(Each::And, Item::Tile(self.raw()), Item::Tile(r().raw()))
+    }
+    #[track_caller]
+    fn either(self, r: impl FnOnce() -> Tile<bool>) -> Tile<bool> {
+        combine(Each::Or, Item::Tile(self.raw()), Item::Tile(r().raw()))
+    }
+}
+
+/// `a && b()`.
+#[track_caller]
+pub fn and<A: Logic<B>, B>(a: A, b: impl FnOnce() -> B) -> A::Out {
+    a.both(b)
+}
+
+/// `a || b()`.
+#[track_caller]
+pub fn or<A: Logic<B>, B>(a: A, b: impl FnOnce() -> B) -> A::Out {
+    a.either(b)
+}

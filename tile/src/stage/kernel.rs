@@ -1,0 +1,163 @@
+//! A whole build: parameters, and the run of the staging function.
+
+use std::fmt::Debug;
+
+use super::{STAGE, Stage, with};
+use crate::elem::Elem;
+use crate::error::{Code, Error, Fault, Site};
+use crate::facts::{ArrayFacts, Facts};
+use crate::handle::{Array, Tile};
+use crate::hints::Hint;
+use crate::ir::{Dialect, Func, Known, ScalarParam};
+#[cfg(feature = "launch")]
+use crate::launch::{Launch, ScalarArgument};
+
+/// What `#[kernel]` says of a kernel.
+#[derive(Clone, Debug, Default)]
+pub struct Header {
+    /// Its name.
+    pub name: &'static str,
+    /// The rules of typing.
+    pub dialect: Dialect,
+    /// Whether extents of tiles must be powers of two.
+    pub strict_pow2: bool,
+    /// Whether checks of bounds in the kernel are refused.
+    pub deny_in_kernel_checks: bool,
+}
+
+/// Types of kernels' scalar parameters, and of structs of them.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no parameter of the run time",
+    note = "`&Array`, `&mut Array`, `Scalar` and tuples of scalars are; `#[tiles]` before a parameter asks for this of a struct of scalars"
+)]
+pub trait Parameter {
+    /// What the host passes.
+    type Host: Copy;
+    /// Declares the parameter of this name.
+    fn declare(name: &str, facts: &Facts) -> Self;
+}
+
+impl<T: Elem> Parameter for Tile<T> {
+    type Host = T;
+    fn declare(name: &str, facts: &Facts) -> Tile<T> {
+        Tile::of(with(|stage| {
+            let known = facts
+                .scalars
+                .get(stage.build.func().scalars().len())
+                .copied()
+                .unwrap_or(Known::MultipleOf(1));
+            let value = stage.build.scalar(ScalarParam { name: name.into(), dtype: T::DTYPE, known });
+            stage.handle(value)
+        }))
+    }
+}
+
+/// Parameters that the host passes numbers for.
+#[cfg(feature = "launch")]
+pub trait Argument: Parameter {
+    /// Adds the numbers to a launch.
+    fn pass(host: Self::Host, launch: Launch<'_>) -> Launch<'_>;
+}
+
+#[cfg(feature = "launch")]
+impl<T: Elem + ScalarArgument> Argument for Tile<T> {
+    fn pass(host: T, launch: Launch<'_>) -> Launch<'_> {
+        launch.scalar(host)
+    }
+}
+
+macro_rules! tuples {
+    ($($($name:ident $at:tt)*;)*) => { $(
+        impl<$($name: Parameter),*> Parameter for ($($name,)*) {
+            type Host = ($($name::Host,)*);
+            fn declare(name: &str, facts: &Facts) -> Self {
+                ($($name::declare(&format!("{name}_{}", $at), facts),)*)
+            }
+        }
+
+        #[cfg(feature = "launch")]
+        impl<$($name: Argument),*> Argument for ($($name,)*) {
+            fn pass(host: Self::Host, launch: Launch<'_>) -> Launch<'_> {
+                $(let launch = $name::pass(host.$at, launch);)*
+                launch
+            }
+        }
+    )* };
+}
+tuples! {
+    A 0;
+    A 0 B 1;
+    A 0 B 1 C 2;
+    A 0 B 1 C 2 D 3;
+}
+
+/// Declares an array parameter.
+pub fn array<T: Elem, const R: usize>(name: &str, mutable: bool, facts: &Facts) -> Array<T, R> {
+    with(|stage| {
+        let given = facts.arrays.get(stage.build.func().arrays().len()).cloned();
+        let facts = given.unwrap_or_else(|| ArrayFacts::row_major(R, T::DTYPE));
+        let id = stage.build.array(facts.param(name, T::DTYPE, mutable));
+        Array::of(id)
+    })
+}
+
+/// Sets a hint of the kernel that is built.
+#[track_caller]
+pub fn hint(arch: Option<&str>, name: &str, value: i64) {
+    let site = Site::caller();
+    with(|stage| {
+        let set = match Hint::named(name) {
+            Some(hint) => stage.build.hints_mut().set(arch, hint, value),
+            None => {
+                let names: Vec<&str> = Hint::ALL.iter().map(|hint| hint.name()).collect();
+                let message = format!("no hint is called `{name}`: {} are", names.join(", "));
+                Err(Fault::new(Code::HintUnsupportedHere, message))
+            }
+        };
+        if let Err(fault) = set {
+            stage.report(site, fault);
+        }
+    });
+}
+
+/// The text by which a constant of the build is told from others.
+pub fn constant(value: &impl Debug) -> String {
+    format!("{value:?}")
+}
+
+/// Puts back the build that another one has interrupted, also if that one panics.
+struct Restore(Option<Stage>);
+
+impl Drop for Restore {
+    fn drop(&mut self) {
+        let outer = self.0.take();
+        STAGE.with(|stage| {
+            if let Ok(mut stage) = stage.try_borrow_mut() {
+                *stage = outer;
+            }
+        });
+    }
+}
+
+/// Runs a staging function and returns the program that it writes.
+///
+/// # Errors
+/// [`Error::Build`] with everything that is wrong.
+#[track_caller]
+pub fn trace(header: Header, f: impl FnOnce()) -> Result<Func, Error> {
+    let site = Site::caller();
+    let mut fresh = Stage::new(header.name);
+    fresh.build.dialect = header.dialect;
+    fresh.build.strict_pow2 = header.strict_pow2;
+    let restore = Restore(STAGE.with(|stage| stage.borrow_mut().replace(fresh)));
+    f();
+    let done = STAGE.with(|stage| stage.borrow_mut().take());
+    drop(restore);
+    let Some(mut stage) = done else { return Err(Error::Build(Vec::new())) };
+    if !stage.open.is_empty() {
+        let message = "a helper was left from inside of a run-time loop or branch, by `?` or out of a labelled block: let the value of the \
+                       `if` be the result";
+        stage.report(site, Fault::new(Code::Leave, message));
+    }
+    if stage.found.is_empty() { Ok(stage.build.finish()) } else { Err(Error::Build(stage.found)) }
+}

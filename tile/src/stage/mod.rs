@@ -1,0 +1,344 @@
+//! Staging: a kernel's function runs once in Rust and writes its tile program. What the attributes of
+//! [`girih-tile-macros`](girih_tile_macros) put around control flow calls the functions here.
+//!
+//! Rust's control flow stays what it is. Around it stand frames: where a condition or a bound is known while building, a frame lets Rust
+//! go on; where it is known at run time only, it opens a region, makes Rust run the body once for the program (a loop's twice, to see
+//! that it comes out the same), and joins what the body has changed.
+
+mod branch;
+mod carry;
+mod compare;
+mod cond;
+mod kernel;
+mod loops;
+mod range;
+mod same;
+
+use std::cell::{Cell, RefCell};
+
+use girih_tensor::DType;
+
+pub use branch::{IfFrame, if_};
+pub use carry::{Carry, NotCarried, Probe, Slot, Var, fingerprint};
+pub use compare::{Eq, Ge, Gt, Le, Lt, Ne, eq, ge, gt, le, lt, ne};
+pub use cond::{Condition, Logic, and, or};
+#[cfg(feature = "launch")]
+pub use kernel::Argument;
+pub use kernel::{Header, Parameter, array, constant, hint, trace};
+pub use loops::{IntoLoop, LoopFrame, for_, host_loop, loop_, while_};
+pub use range::{Range, Staged, range};
+
+use crate::dtype::Const;
+use crate::error::{Code, Diagnostic, Fault, Site};
+use crate::ir::{Build, End, RegionId, Type, Value};
+use crate::ops::Arg;
+
+/// A value of a build, or poison: the result of an operation that was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Raw {
+    value: u32,
+    build: u32,
+}
+
+impl Raw {
+    /// What stands for the result of a refused operation. Operations on it are silent.
+    pub(crate) const POISON: Raw = Raw { value: u32::MAX, build: 0 };
+}
+
+/// An operand of an operation.
+#[derive(Clone, Copy, Debug)]
+pub enum Item {
+    /// A tile.
+    Tile(Raw),
+    /// A constant that takes the dtype of the tile that it meets.
+    Loose(Const),
+}
+
+/// What an open region belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Opened {
+    Loop,
+    Branch,
+    Combine,
+}
+
+struct Open {
+    of: Opened,
+    /// How the region ends, once it has been left.
+    end: Option<End>,
+}
+
+/// A build in progress.
+pub(crate) struct Stage {
+    pub(crate) build: Build,
+    number: u32,
+    found: Vec<Diagnostic>,
+    calls: Vec<(&'static str, Site)>,
+    /// Open regions besides the body.
+    open: Vec<Open>,
+    /// How often regions were left so far.
+    leaves: usize,
+}
+
+thread_local! {
+    static STAGE: RefCell<Option<Stage>> = const { RefCell::new(None) };
+    static BUILDS: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Runs `f` on the build in progress.
+///
+/// # Panics
+/// Outside of a build: there is nothing that an operation could be added to.
+#[track_caller]
+pub(crate) fn with<R>(f: impl FnOnce(&mut Stage) -> R) -> R {
+    STAGE.with(|stage| match stage.borrow_mut().as_mut() {
+        Some(stage) => f(stage),
+        None => panic!("operations on tiles run while a kernel is built: in a function with `#[kernel]`, or called from one"),
+    })
+}
+
+impl Stage {
+    fn new(name: &str) -> Stage {
+        let number = BUILDS.with(|builds| {
+            builds.set(builds.get().wrapping_add(1));
+            builds.get()
+        });
+        let build = Build::new(name);
+        Stage { build, number, found: Vec::new(), calls: Vec::new(), open: Vec::new(), leaves: 0 }
+    }
+
+    /// Adds to what is wrong. A body that is built twice reports once.
+    pub(crate) fn report(&mut self, site: Site, fault: Fault) {
+        let mut stack = self.calls.clone();
+        stack.reverse();
+        let diagnostic = Diagnostic { site, fault, stack };
+        if !self.found.contains(&diagnostic) {
+            self.found.push(diagnostic);
+        }
+    }
+
+    pub(crate) fn handle(&self, value: Value) -> Raw {
+        Raw { value: value.0, build: self.number }
+    }
+
+    /// The value of a handle: none for poison, or for one whose region is closed or that another build made.
+    pub(crate) fn usable(&self, raw: Raw) -> Option<Value> {
+        let value = Value(raw.value);
+        (raw != Raw::POISON && raw.build == self.number && self.build.in_scope(value)).then_some(value)
+    }
+
+    pub(crate) fn ty(&self, raw: Raw) -> Option<Type> {
+        (raw != Raw::POISON && raw.build == self.number).then(|| self.build.ty(Value(raw.value)))
+    }
+
+    /// The operands as `ops` takes them; none if one is poison or was reported here.
+    fn args(&mut self, name: &str, items: &[Item], site: Site) -> Option<Vec<Arg>> {
+        let mut args = Vec::new();
+        for item in items {
+            args.push(match *item {
+                Item::Loose(constant) => Arg::Loose(constant),
+                Item::Tile(Raw::POISON) => return None,
+                Item::Tile(raw) => match self.usable(raw) {
+                    Some(value) => Arg::Value(value),
+                    None => {
+                        self.report(site, stale(name, raw.build == self.number));
+                        return None;
+                    }
+                },
+            });
+        }
+        Some(args)
+    }
+
+    fn push_open(&mut self, of: Opened, args: &[Type]) -> (RegionId, Vec<Value>) {
+        self.open.push(Open { of, end: None });
+        self.build.open(args)
+    }
+
+    /// Closes the innermost region with the end that it was left by, or this one; whether it was left.
+    fn pop_open(&mut self, end: End) -> (RegionId, bool) {
+        let left = self.open.pop().and_then(|open| open.end);
+        let gone = left.is_some();
+        (self.build.close(left.unwrap_or(end)), gone)
+    }
+
+    /// Whether what follows is never reached.
+    fn dead(&self) -> bool {
+        self.open.last().is_some_and(|open| open.end.is_some())
+    }
+
+    /// Ends the innermost region, if nothing has.
+    fn end(&mut self, end: End) {
+        self.leaves += 1;
+        if let Some(open) = self.open.last_mut() {
+            open.end.get_or_insert(end);
+        }
+    }
+
+    /// Gives up regions that a way out has skipped.
+    fn unwind(&mut self, depth: usize) {
+        while self.open.len() > depth {
+            self.pop_open(End::Unreachable);
+        }
+    }
+}
+
+fn stale(name: &str, own: bool) -> Fault {
+    let what = if own {
+        "a value of a loop's body, or of a branch, that is closed: the variable that holds it is not carried; assign to it by its \
+         name where it is bound, or derive `Tiles` for its type"
+    } else {
+        "a tile of another build: tiles live while their kernel is built"
+    };
+    Fault::new(Code::Uncarried, format!("`{name}` of {what}"))
+}
+
+/// Applies an operation with any number of results.
+#[track_caller]
+pub(crate) fn apply_all(
+    name: &str,
+    items: &[Item],
+    results: usize,
+    f: impl FnOnce(&mut Build, &[Arg]) -> Result<Vec<Value>, Fault>,
+) -> Vec<Raw> {
+    let site = Site::caller();
+    with(|stage| {
+        let Some(args) = stage.args(name, items, site) else { return vec![Raw::POISON; results] };
+        stage.build.at(Some(site));
+        match f(&mut stage.build, &args) {
+            Ok(values) => values.into_iter().map(|value| stage.handle(value)).collect(),
+            Err(fault) => {
+                stage.report(site, fault);
+                vec![Raw::POISON; results]
+            }
+        }
+    })
+}
+
+/// Applies an operation with one result.
+#[track_caller]
+pub(crate) fn apply(
+    name: &str,
+    items: &[Item],
+    f: impl FnOnce(&mut Build, &[Arg]) -> Result<Value, Fault>,
+) -> Raw {
+    apply_all(name, items, 1, |build, args| Ok(vec![f(build, args)?]))[0]
+}
+
+/// Reports a fault at the caller's place.
+#[track_caller]
+pub(crate) fn refuse(code: Code, message: impl Into<String>) {
+    let site = Site::caller();
+    with(|stage| stage.report(site, Fault::new(code, message)));
+}
+
+/// The number of open regions.
+pub fn depth() -> usize {
+    with(|stage| stage.open.len())
+}
+
+/// Reports a `return`, or a `break` out of a block, from inside of a run-time region that was opened since `depth`.
+#[track_caller]
+pub fn no_leave(what: &str, depth: usize) {
+    let site = Site::caller();
+    with(|stage| {
+        if stage.open.len() > depth {
+            let message = format!(
+                "`{what}` inside of a run-time loop or branch: let the value of the `if` be the result"
+            );
+            stage.report(site, Fault::new(Code::Leave, message));
+            stage.unwind(depth);
+        }
+    });
+}
+
+/// A helper function on the way, until it is dropped.
+#[derive(Debug)]
+#[must_use]
+pub struct Call(());
+
+/// Says that a helper function was called.
+#[track_caller]
+pub fn call(name: &'static str) -> Call {
+    let site = Site::caller();
+    STAGE.with(|stage| {
+        if let Some(stage) = stage.borrow_mut().as_mut() {
+            stage.calls.push((name, site));
+        }
+    });
+    Call(())
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        STAGE.with(|stage| {
+            if let Ok(mut stage) = stage.try_borrow_mut()
+                && let Some(stage) = stage.as_mut()
+            {
+                stage.calls.pop();
+            }
+        });
+    }
+}
+
+/// Refuses to build unless a condition known while building holds.
+#[track_caller]
+pub fn static_assert(holds: bool, message: impl FnOnce() -> String) {
+    if !holds {
+        refuse(Code::StaticAssertFalse, message());
+    }
+}
+
+/// An integer scalar of a dtype.
+pub(crate) fn int(dtype: DType, n: i64) -> Raw {
+    with(|stage| {
+        let value = stage.build.full(dtype, crate::ir::Dims::SCALAR, Const::Int(n.into()));
+        stage.handle(value)
+    })
+}
+
+/// Applies an operation with a combination of one's own: `f` writes the region, `done` takes it.
+pub(crate) fn combine(
+    name: &str,
+    site: Site,
+    operands: &[Raw],
+    f: impl FnOnce(&[Raw], &[Raw]) -> Vec<Raw>,
+    done: impl FnOnce(&mut Build, &[Value], RegionId) -> Result<Vec<Value>, Fault>,
+) -> Vec<Raw> {
+    let poison = || vec![Raw::POISON; operands.len()];
+    let opened = with(|stage| {
+        let items: Vec<Item> = operands.iter().map(|&raw| Item::Tile(raw)).collect();
+        stage.args(name, &items, site)?;
+        let values: Vec<Value> = operands.iter().filter_map(|&raw| stage.usable(raw)).collect();
+        let (left, right) = stage.build.open_combine(&values);
+        let depth = stage.open.len();
+        stage.open.push(Open { of: Opened::Combine, end: None });
+        let handles = |of: Vec<Value>| of.into_iter().map(|value| stage.handle(value)).collect::<Vec<_>>();
+        Some((values, handles(left), handles(right), depth))
+    });
+    let Some((values, left, right, depth)) = opened else { return poison() };
+    let results = f(&left, &right);
+    with(|stage| {
+        stage.unwind(depth + 1);
+        stage.open.pop();
+        let usable: Vec<Value> = results.iter().filter_map(|&raw| stage.usable(raw)).collect();
+        if usable.len() < results.len() {
+            if results.iter().any(|&raw| raw != Raw::POISON && stage.usable(raw).is_none()) {
+                stage.report(site, stale(name, true));
+            }
+            stage.build.close(End::Unreachable);
+            return poison();
+        }
+        let done = stage.build.close_combine(&values, &usable).and_then(|region| {
+            stage.build.at(Some(site));
+            done(&mut stage.build, &values, region)
+        });
+        match done {
+            Ok(values) => values.into_iter().map(|value| stage.handle(value)).collect(),
+            Err(fault) => {
+                stage.report(site, fault);
+                poison()
+            }
+        }
+    })
+}

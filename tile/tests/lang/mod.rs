@@ -1,0 +1,3 @@
+//! The language: what functions under `#[kernel]` become.
+
+mod programs;
