@@ -102,7 +102,10 @@ impl Builder {
         if i32::try_from(offset).is_err() {
             return Ok(address(&self.value(expr, width)?, 0));
         }
-        Ok(address(&self.value(&expr.variable_part(), width)?, offset))
+        // A register of 32 bits does not hold less than 0, as where elements are numbered from the end.
+        let below = if width == Width::W32 { (-expr.variable_part().range().0).max(0) } else { 0 };
+        let register = &expr.variable_part() + below;
+        Ok(address(&self.value(&register, width)?, offset - below))
     }
 
     /// `a / by` for numbers that are known when the kernel runs, where `a` fits 31 bits. The caller claims that the quotient is at most

@@ -16,6 +16,9 @@ use super::{Lowering, bytes, register};
 use crate::error::Error;
 use crate::ir::{Kind, OpId};
 
+/// The bytes of shared memory that elements go through at once, if one of each thread fits.
+const BATCH: i64 = 64 << 10;
+
 /// What an element of a sort carries: the dtypes of its registers, the key first.
 struct Carried {
     dtypes: Vec<DType>,
@@ -253,34 +256,40 @@ impl Lowering<'_> {
         bit: usize,
     ) -> Result<Vec<Tuple>, Error> {
         let threads = dist.threads();
-        let mut others: Vec<Tuple> = vec![Vec::new(); elements.len()];
         let (low, high) = (self.thread.rem(1 << bit)?, self.thread.div(2 << bit)?);
         let upper = self.thread.div(1 << bit)?.rem(2)?;
         // The number with the bit the other way round.
         let partner = &(&(&high * (2 << bit)) + &low) + &(&(&Expr::from(1) - &upper) * (1 << bit));
+        // Registers of all threads: how many elements go at once, and where those of a dtype begin.
+        let width: i64 = carried.dtypes.iter().map(|&dtype| bytes(dtype)).sum::<i64>() * threads;
+        let batch = (BATCH / width).clamp(1, elements.len() as i64);
         let mut starts = Vec::new();
         let mut end = 0;
         for &dtype in &carried.dtypes {
-            end = (end + 15) / 16 * 16;
             starts.push(end);
-            end += elements.len() as i64 * threads * bytes(dtype);
+            end += batch * threads * bytes(dtype);
         }
-        let base = self.scratch(end, 16)?;
-        let address = |i: usize, value: usize, thread: &Expr| {
-            let size = bytes(carried.dtypes[i]);
-            &(&base + (starts[i] + value as i64 * threads * size)) + &(thread * size)
-        };
         let own = self.thread.clone();
-        for (value, tuple) in elements.iter().enumerate() {
-            for (i, reg) in tuple.iter().enumerate() {
-                let at = address(i, value, &own);
-                self.put(carried.dtypes[i], &at, std::slice::from_ref(reg), &Cond::Always)?;
+        let mut others = Vec::new();
+        for batch in elements.chunks(batch as usize) {
+            let base = self.scratch(end, 16)?;
+            let address = |i: usize, value: usize, thread: &Expr| {
+                let size = bytes(carried.dtypes[i]);
+                &(&base + (starts[i] + value as i64 * threads * size)) + &(thread * size)
+            };
+            for (value, tuple) in batch.iter().enumerate() {
+                for (i, reg) in tuple.iter().enumerate() {
+                    let at = address(i, value, &own);
+                    self.put(carried.dtypes[i], &at, std::slice::from_ref(reg), &Cond::Always)?;
+                }
             }
-        }
-        self.meet();
-        for (value, other) in others.iter_mut().enumerate() {
-            for (i, &dtype) in carried.dtypes.iter().enumerate() {
-                other.extend(self.take(dtype, &address(i, value, &partner), 1, &Cond::Always)?);
+            self.meet();
+            for value in 0..batch.len() {
+                let mut other = Vec::new();
+                for (i, &dtype) in carried.dtypes.iter().enumerate() {
+                    other.extend(self.take(dtype, &address(i, value, &partner), 1, &Cond::Always)?);
+                }
+                others.push(other);
             }
         }
         Ok(others)

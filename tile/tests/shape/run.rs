@@ -1,16 +1,21 @@
-//! Programs of loads, one operation and stores, on the reference evaluator and on the simulator.
+//! Programs of loads, one operation and stores, on the reference evaluator and on a device.
+
+use std::hash::{Hash, Hasher};
 
 use girih_codegen::plan::Dist;
-use girih_sim::{Launch, Memory, Options, Program};
+use girih_device::{Device, Select};
 use girih_tensor::DType;
+use girih_tile::Compiled;
 use girih_tile::ir::{
     ArrayParam, Build, Dims, Func, Kind, Known, Order, Padding, RegionId, Type, Value, View,
 };
-use girih_tile::lower::{Lowered, lower};
+use girih_tile::launch::run::{Given, run};
+use girih_tile::lower::lower;
 use girih_tile::place::Plan;
 use girih_tile::reference::{self, ArrayData};
 use rand::rngs::StdRng;
 
+use crate::common::differ::simulator;
 use crate::common::dists::random_dist;
 
 pub(super) fn dims(extents: &[i64]) -> Dims {
@@ -135,65 +140,65 @@ pub(super) fn expected(func: &Func, operands: &[Operand], results: &[Shape]) -> 
     arrays[operands.len()..].iter().map(|array| array.elements().unwrap()).collect()
 }
 
-/// The bits of the results on the simulator with all checks.
-pub(super) fn simulated(
-    lowered: &Lowered,
-    threads: u32,
+/// The device that `GIRIH_DEVICE` names, or the simulator with all checks.
+fn device() -> Device {
+    match std::env::var("GIRIH_DEVICE") {
+        Ok(_) => Device::open(Select::Auto).unwrap(),
+        Err(_) => simulator(),
+    }
+}
+
+/// The bits of the results on a device.
+pub(super) fn ran(
+    plan: &Plan,
     operands: &[Operand],
     results: &[Shape],
-) -> Result<Vec<Vec<u64>>, String> {
-    let width = |dtype: DType| dtype.bits() as usize / 8;
-    let memory = Memory::new();
-    let mut addresses = Vec::new();
-    for of in operands {
-        let bytes: Vec<u8> =
-            of.bits.iter().flat_map(|bits| bits.to_le_bytes()[..width(of.dtype)].to_vec()).collect();
-        let address = memory.alloc(bytes.len()).unwrap();
-        memory.write(address, &bytes).unwrap();
-        addresses.push(address);
+) -> Result<(Vec<Vec<u64>>, Compiled), String> {
+    let lowered = lower(plan, 90).map_err(|e| e.to_string())?;
+    let compiled = Compiled { kernel: lowered.kernel, params: lowered.params, plan: plan.clone() };
+    let text = |e: &dyn std::fmt::Display| format!("{e}\n{}", compiled.kernel.module());
+    if let Ok(folder) = std::env::var("GIRIH_PTX") {
+        let mut hasher = std::collections::hash_map::DefaultHasher::new();
+        compiled.kernel.module().to_string().hash(&mut hasher);
+        let path = format!("{folder}/{:016x}.ptx", hasher.finish());
+        std::fs::write(path, compiled.kernel.module().to_string()).unwrap();
     }
-    let mut sizes = Vec::new();
+    let device = device();
+    let data = |dtype: DType, extents: &[i64], bits: &[u64]| ArrayData::dense(dtype, extents, bits);
+    let mut arrays: Vec<ArrayData> =
+        operands.iter().map(|of| data(of.dtype, &of.extents, &of.bits)).collect();
     for (dtype, extents) in results {
-        let size = width(*dtype) * extents.iter().product::<i64>() as usize;
-        let address = memory.alloc(size).unwrap();
-        memory.fill(address, 0xff, size).unwrap();
-        addresses.push(address);
-        sizes.push(size);
+        let size = extents.iter().product::<i64>() as usize;
+        arrays.push(data(*dtype, extents, &vec![u64::MAX; size]));
     }
-    let args = lowered.params.iter().map(|param| match param.source {
-        girih_tile::lower::Source::Pointer(array) => addresses[array.index()].to_le_bytes().to_vec(),
-        other => panic!("a parameter of {other:?}"),
-    });
-    let launch = Launch {
-        grid: [1; 3],
-        block: [threads, 1, 1],
-        dynamic_shared: lowered.kernel.shared_bytes(),
-        args: args.collect(),
-        ..Launch::default()
-    };
-    let text = || lowered.kernel.module().to_string();
-    let program = Program::load(lowered.kernel.module()).map_err(|e| format!("{e}\n{}", text()))?;
-    girih_sim::run(&program.kernels()[0], &memory, &launch, &Options::checked())
-        .map_err(|e| format!("{e}\n{}", text()))?;
-    let mut all = Vec::new();
-    for (i, (dtype, _)) in results.iter().enumerate() {
-        let mut bytes = vec![0; sizes[i]];
-        memory.read(addresses[operands.len() + i], &mut bytes).unwrap();
-        let elements = bytes.chunks(width(*dtype)).map(|chunk| {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            u64::from_le_bytes(word)
-        });
-        all.push(elements.collect());
+    let buffers: Vec<_> = arrays.iter().map(|array| device.upload(&array.bytes).unwrap()).collect();
+    let given: Vec<Given<'_>> = arrays
+        .iter()
+        .zip(&buffers)
+        .map(|(array, buffer)| Given {
+            buffer: buffer.into(),
+            extents: array.extents.clone(),
+            strides: array.strides.clone(),
+        })
+        .collect();
+    // SAFETY: one block, and arrays of their own.
+    #[allow(unsafe_code)]
+    unsafe { run(&device, &compiled, [1; 3], &given, &[]) }.map_err(|e| text(&e))?;
+    let mut found = Vec::new();
+    for (array, buffer) in arrays.iter().zip(&buffers).skip(operands.len()) {
+        let bytes = buffer.download().map_err(|e| text(&e))?;
+        found.push(ArrayData { bytes, ..array.clone() }.elements().unwrap());
     }
-    Ok(all)
+    if let Some(finding) = device.sim_findings().first() {
+        return Err(text(&format!("{finding:?}")));
+    }
+    Ok((found, compiled))
 }
 
 /// Checks a program on the simulator against the reference evaluator; all NaN are one.
 pub(super) fn check(plan: &Plan, operands: &[Operand], results: &[Shape], what: &str) {
     let want = expected(&plan.func, operands, results);
-    let lowered = lower(plan, 90).unwrap_or_else(|e| panic!("{what}: {e}"));
-    let got = simulated(&lowered, plan.threads, operands, results).unwrap_or_else(|e| panic!("{what}: {e}"));
+    let (got, compiled) = ran(plan, operands, results).unwrap_or_else(|e| panic!("{what}: {e}"));
     for (i, (want, got)) in want.iter().zip(&got).enumerate() {
         let dtype = results[i].0;
         let same = |a: u64, b: u64| {
@@ -206,7 +211,7 @@ pub(super) fn check(plan: &Plan, operands: &[Operand], results: &[Shape], what: 
                 results[i],
                 got[at],
                 want[at],
-                lowered.kernel.module()
+                compiled.kernel.module()
             );
         }
     }
