@@ -11,14 +11,14 @@ use rand::{RngExt, SeedableRng};
 
 /// How much results of floats may differ, relative to the greater one: none for equal bits (NaN equals NaN, and -0 equals 0).
 #[derive(Clone, Copy, Debug)]
-pub struct Tolerance(pub f64);
+pub(crate) struct Tolerance(pub(crate) f64);
 
 impl Tolerance {
     /// Equal numbers.
-    pub const EXACT: Tolerance = Tolerance(0.0);
+    pub(crate) const EXACT: Tolerance = Tolerance(0.0);
 
     /// What functions without an exact value are allowed in a dtype.
-    pub fn of(dtype: DType) -> Tolerance {
+    pub(crate) fn of(dtype: DType) -> Tolerance {
         Tolerance(match dtype {
             DType::F64 => 1e-12,
             DType::F32 => 5e-6,
@@ -29,7 +29,7 @@ impl Tolerance {
     }
 
     /// Whether two elements are equal enough.
-    pub fn accepts(self, dtype: DType, got: u64, want: u64) -> bool {
+    pub(crate) fn accepts(self, dtype: DType, got: u64, want: u64) -> bool {
         if got == want || !dtype.is_float() {
             return got == want;
         }
@@ -42,13 +42,13 @@ impl Tolerance {
 }
 
 /// The simulator with all checks; warnings of races count as well.
-pub fn simulator() -> Device {
+pub(crate) fn simulator() -> Device {
     let options = SimOptions { threads: Some(1), steps: Some(4_000_000), ..SimOptions::checked() };
     Device::open_sim(options).unwrap()
 }
 
 /// Runs a program on the simulator for sm_`sm` and returns the arrays.
-pub fn simulate(
+pub(crate) fn simulate(
     func: &Func,
     sm: u32,
     grid: [u32; 3],
@@ -82,7 +82,7 @@ pub fn simulate(
 }
 
 /// Runs a program on both and compares all arrays.
-pub fn differ(
+pub(crate) fn differ(
     func: &Func,
     grid: [u32; 3],
     arrays: &[ArrayData],
@@ -121,17 +121,17 @@ fn want_dtype(arrays: &[ArrayData], i: usize) -> DType {
 }
 
 /// The number of cases: `GIRIH_CASES`, or a few.
-pub fn cases(few: usize) -> usize {
+pub(crate) fn cases(few: usize) -> usize {
     std::env::var("GIRIH_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(few)
 }
 
 /// Random numbers that are the same at every run.
-pub fn random(seed: u64) -> StdRng {
+pub(crate) fn random(seed: u64) -> StdRng {
     StdRng::seed_from_u64(seed)
 }
 
 /// The bits of a random element: small numbers mostly, with the special ones of the dtype among them.
-pub fn element(rng: &mut StdRng, dtype: DType) -> u64 {
+pub(crate) fn element(rng: &mut StdRng, dtype: DType) -> u64 {
     let mask = reference::mask(dtype);
     if dtype == DType::Bool {
         return u64::from(rng.random::<bool>());
@@ -158,12 +158,12 @@ pub fn element(rng: &mut StdRng, dtype: DType) -> u64 {
 }
 
 /// A dense array of random elements.
-pub fn array(rng: &mut StdRng, dtype: DType, extents: &[i64]) -> ArrayData {
+pub(crate) fn array(rng: &mut StdRng, dtype: DType, extents: &[i64]) -> ArrayData {
     let bits: Vec<u64> = (0..extents.iter().product()).map(|_| element(rng, dtype)).collect();
     ArrayData::dense(dtype, extents, &bits)
 }
 
 /// A dense array of zeros.
-pub fn zeros(dtype: DType, extents: &[i64]) -> ArrayData {
+pub(crate) fn zeros(dtype: DType, extents: &[i64]) -> ArrayData {
     ArrayData::dense(dtype, extents, &vec![0; extents.iter().product::<i64>() as usize])
 }

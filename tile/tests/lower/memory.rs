@@ -7,7 +7,7 @@ use rand::RngExt;
 
 use crate::common::differ::{Tolerance, array, cases, differ, random, zeros};
 
-pub fn param(
+pub(crate) fn param(
     name: &str,
     dtype: DType,
     mutable: bool,

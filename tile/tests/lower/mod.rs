@@ -3,3 +3,4 @@
 mod control;
 mod each;
 mod memory;
+mod programs;
