@@ -46,6 +46,19 @@ pub(crate) fn assemble(func: &Func, threads: u32, works: impl Fn(OpId, usize) ->
 }
 
 impl Assembly {
+    /// The distribution of what nothing asks for in any other.
+    fn row_major(&self, value: Option<Value>) -> Dist {
+        let extents: Vec<i64> =
+            value.iter().flat_map(|&value| self.func.ty(value).dims.to_vec()).map(i64::from).collect();
+        let order: Vec<usize> = (0..extents.len()).rev().collect();
+        Dist::blocked(&extents, &order, 1, self.threads)
+    }
+
+    fn covers(&self, value: Value, dist: &Dist) -> bool {
+        let extents: Vec<i64> = self.func.ty(value).dims.iter().map(|&n| n.into()).collect();
+        dist.covers(&extents)
+    }
+
     fn rank(&self, value: Value) -> usize {
         self.func.ty(value).dims.rank()
     }
@@ -80,10 +93,11 @@ impl Assembly {
             Work::None => {}
             Work::Each => self.control(id, &op, works),
             Work::Result | Work::Operand => {
-                let dist = works(id, 0).unwrap_or_else(|| match op.operands.first() {
-                    Some(&first) => self.dists[first.index()].clone(),
-                    None => Dist::scalar(self.threads),
-                });
+                let of = if let Work::Operand = work(&self.func, &op) { &op.operands } else { &op.results };
+                let dist = works(id, 0)
+                    .or_else(|| op.operands.first().map(|first| self.dists[first.index()].clone()))
+                    .filter(|dist| of.first().is_none_or(|&value| self.covers(value, dist)))
+                    .unwrap_or_else(|| self.row_major(of.first().copied()));
                 for at in 0..op.operands.len() {
                     if let Some(need) = wish(&self.func, &op, at, &dist) {
                         self.func.ops[id.index()].operands[at] = self.other(op.operands[at], &need);

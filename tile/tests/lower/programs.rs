@@ -2,7 +2,7 @@
 //! do not depend on the order of sums: integers, and floats that are small integers.
 
 use girih_tensor::DType;
-use girih_tile::dtype::{Const, category, Category, is_integer};
+use girih_tile::dtype::{Category, Const, category, is_integer};
 use girih_tile::ir::{Build, Dims, End, Func, Kind, Known, RegionId, Rounding, ScalarParam, Type, Value};
 use girih_tile::ops::indexed::Elements;
 use girih_tile::ops::memory::Tiles;
@@ -99,7 +99,8 @@ impl Program {
             return;
         }
         // Parts of the array are outside of the tile, or the other way round.
-        let shape: Vec<i64> = extents.iter().map(|&n| (n + self.one_of(&[0i64, 0, 0, -1, 3])).max(1)).collect();
+        let shape: Vec<i64> =
+            extents.iter().map(|&n| (n + self.one_of(&[0i64, 0, 0, -1, 3])).max(1)).collect();
         let bits: Vec<u64> = (0..shape.iter().product::<i64>())
             .map(|_| {
                 let n = self.rng.random_range(-8i128..9);
@@ -108,7 +109,8 @@ impl Program {
             })
             .collect();
         let name = format!("x{}", self.arrays.len());
-        let known: Vec<Known> = shape.iter().map(|&n| self.one_of(&[Known::Is(n), Known::MultipleOf(1)])).collect();
+        let known: Vec<Known> =
+            shape.iter().map(|&n| self.one_of(&[Known::Is(n), Known::MultipleOf(1)])).collect();
         let array = ArrayData::dense(dtype, &shape, &bits);
         let mut strides: Vec<Known> =
             array.strides.iter().map(|&n| self.one_of(&[Known::Is(n), Known::MultipleOf(1)])).collect();
@@ -140,7 +142,9 @@ impl Program {
     fn function(&mut self) -> Option<()> {
         let a = self.any();
         let ty = self.b.ty(a);
-        let same = self.like(|other| other.dtype == ty.dtype && girih_tile::ops::broadcast(other.dims, ty.dims).is_ok())?;
+        let same = self.like(|other| {
+            other.dtype == ty.dtype && girih_tile::ops::broadcast(other.dims, ty.dims).is_ok()
+        })?;
         let constant = int(self.rng.random_range(1..5));
         let b: Arg = if self.rng.random_range(0..3) == 0 { constant } else { same.into() };
         let value = match category(ty.dtype) {
@@ -158,12 +162,30 @@ impl Program {
                 6 => self.each(Each::Abs, &[a.into()])?,
                 7 => self.each(Each::MulHi, &[a.into(), same.into()])?,
                 _ => {
-                    let op = self.one_of(&[Each::Add, Each::Sub, Each::Mul, Each::Min, Each::Max, Each::And, Each::Xor, Each::Less, Each::NotEqual]);
+                    let op = self.one_of(&[
+                        Each::Add,
+                        Each::Sub,
+                        Each::Mul,
+                        Each::Min,
+                        Each::Max,
+                        Each::And,
+                        Each::Xor,
+                        Each::Less,
+                        Each::NotEqual,
+                    ]);
                     self.each(op, &[a.into(), b])?
                 }
             },
             Category::Float => {
-                let op = self.one_of(&[Each::Add, Each::Sub, Each::Mul, Each::Min, Each::Max, Each::Greater, Each::Equal]);
+                let op = self.one_of(&[
+                    Each::Add,
+                    Each::Sub,
+                    Each::Mul,
+                    Each::Min,
+                    Each::Max,
+                    Each::Greater,
+                    Each::Equal,
+                ]);
                 self.each(op, &[a.into(), b])?
             }
         };
@@ -211,7 +233,8 @@ impl Program {
             }
             3 => self.b.expand_dims(value, axis),
             4 => {
-                let to: Vec<u32> = dims.iter().map(|&n| if n == 1 { self.one_of(&[1u32, 2, 3, 8]) } else { n }).collect();
+                let to: Vec<u32> =
+                    dims.iter().map(|&n| if n == 1 { self.one_of(&[1u32, 2, 3, 8]) } else { n }).collect();
                 self.b.broadcast_to(value, Dims::new(&to)?)
             }
             5 => self.b.flip(value, axis),
@@ -221,9 +244,13 @@ impl Program {
                 self.b.cat(value, other, axis)
             }
             _ => {
-                let part: Vec<u32> = dims.iter().map(|&n| if n % 2 == 0 && self.rng.random() { n / 2 } else { n }).collect();
-                let index: Vec<i64> =
-                    dims.iter().zip(&part).map(|(&n, &p)| self.rng.random_range(0..i64::from(n / p))).collect();
+                let part: Vec<u32> =
+                    dims.iter().map(|&n| if n % 2 == 0 && self.rng.random() { n / 2 } else { n }).collect();
+                let index: Vec<i64> = dims
+                    .iter()
+                    .zip(&part)
+                    .map(|(&n, &p)| self.rng.random_range(0..i64::from(n / p)))
+                    .collect();
                 self.b.extract(value, &index, Dims::new(&part)?)
             }
         };
@@ -240,7 +267,14 @@ impl Program {
         let axis = self.rng.random_range(0..dims.rank());
         let float = self.b.ty(value).dtype.is_float();
         let made = if self.rng.random() {
-            let mut list = vec![Reduction::Sum, Reduction::Max, Reduction::Min, Reduction::ArgMax, Reduction::Any, Reduction::All];
+            let mut list = vec![
+                Reduction::Sum,
+                Reduction::Max,
+                Reduction::Min,
+                Reduction::ArgMax,
+                Reduction::Any,
+                Reduction::All,
+            ];
             if !float {
                 list.push(Reduction::Prod);
             }
@@ -265,7 +299,12 @@ impl Program {
     }
 
     /// A region in whose scope the pool grows and shrinks again.
-    fn region(&mut self, args: &[Type], depth: u32, end: impl FnOnce(&mut Program, &[Value]) -> End) -> RegionId {
+    fn region(
+        &mut self,
+        args: &[Type],
+        depth: u32,
+        end: impl FnOnce(&mut Program, &[Value]) -> End,
+    ) -> RegionId {
         let kept = self.pool.len();
         let (_, values) = self.b.open(args);
         self.pool.extend(&values);
@@ -350,7 +389,8 @@ impl Program {
             let array = zeros(ty.dtype, &extents);
             let known: Vec<Known> = extents.iter().map(|&n| Known::Is(n)).collect();
             let strides: Vec<Known> = array.strides.iter().map(|&n| Known::Is(n)).collect();
-            let id = self.b.array(param(&format!("y{}", self.arrays.len()), ty.dtype, true, &known, &strides, 16));
+            let id =
+                self.b.array(param(&format!("y{}", self.arrays.len()), ty.dtype, true, &known, &strides, 16));
             self.arrays.push(array);
             self.b.store(&Tiles::new(id, dims), &vec![int(0); dims.rank()], value.into()).unwrap();
         }
@@ -367,7 +407,8 @@ pub(crate) fn program(seed: u64) -> (Func, Vec<ArrayData>, Vec<u64>) {
         scalars: Vec::new(),
     };
     for i in 0..2 {
-        let value = p.b.scalar(ScalarParam { name: format!("s{i}"), dtype: DType::S32, known: Known::MultipleOf(1) });
+        let value =
+            p.b.scalar(ScalarParam { name: format!("s{i}"), dtype: DType::S32, known: Known::MultipleOf(1) });
         p.pool.push(value);
         let bits = p.rng.random_range(0..10);
         p.scalars.push(bits);
@@ -392,11 +433,16 @@ fn random_programs_agree_with_the_reference() {
         let (func, arrays, scalars) = program(seed);
         if std::env::var_os("GIRIH_SHOW").is_some() {
             println!("{func}");
+            println!("{}", girih_tile::place::place(&func, 90).unwrap().func);
         }
-        let compared = std::panic::catch_unwind(|| differ(&func, [1; 3], &arrays, &scalars, |_| Tolerance::EXACT));
+        let compared =
+            std::panic::catch_unwind(|| differ(&func, [1; 3], &arrays, &scalars, |_| Tolerance::EXACT));
         match compared.unwrap_or_else(|_| Err("panicked".into())) {
             Ok(()) => run += 1,
-            Err(error) => failed.push(format!("GIRIH_SEED={seed} GIRIH_CASES=1: {}", error.lines().next().unwrap_or_default())),
+            Err(error) => failed.push(format!(
+                "GIRIH_SEED={seed} GIRIH_CASES=1: {}",
+                error.lines().next().unwrap_or_default()
+            )),
         }
     }
     assert!(failed.is_empty(), "{run} agree, {} do not:\n{}", failed.len(), failed.join("\n"));
