@@ -1,6 +1,7 @@
 //! Tests of the tile language.
 
 mod common;
+mod facts;
 mod lang;
 mod lower;
 mod math;

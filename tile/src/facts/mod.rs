@@ -1,5 +1,26 @@
 //! What is known of a kernel's arguments, and what follows from it for stores and bounds.
+//!
+//! ```text
+//! Func --Index: values as polynomials--> accesses --disjoint: a proof--> Report { verdicts, conditions of the launch, bounds }
+//!                                                 \-- or a witness: two blocks that meet
+//! ```
 
+mod access;
+mod bounds;
+mod check;
+mod disjoint;
+mod grid;
+mod index;
+mod interval;
 mod known;
+mod poly;
+mod witness;
 
+pub use bounds::{AxisBounds, Bound, Bounds, GridCheck};
+pub use check::{Condition, Report, Verdict, check};
+pub use grid::{GridAxis, infer};
+#[cfg(feature = "launch")]
+pub(crate) use index::integer;
+pub use interval::Concrete;
 pub use known::{ArrayFacts, Facts};
+pub use poly::{Atom, Poly};

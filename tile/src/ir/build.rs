@@ -56,6 +56,7 @@ impl Build {
             body: RegionId(0),
             pins: std::collections::BTreeMap::new(),
             hints: crate::hints::Hints::default(),
+            deny_in_kernel_checks: false,
         };
         let open = vec![Open { region: Some(RegionId(0)), ..Open::default() }];
         Build { func, open, depth: Vec::new(), site: None, dialect: Dialect::default(), strict_pow2: false }
@@ -69,6 +70,11 @@ impl Build {
     /// The hints, to be set.
     pub fn hints_mut(&mut self) -> &mut crate::hints::Hints {
         &mut self.func.hints
+    }
+
+    /// Makes bounds that the kernel would have to check an error.
+    pub fn deny_in_kernel_checks(&mut self) {
+        self.func.deny_in_kernel_checks = true;
     }
 
     /// The parameters, for whoever learns of facts or waivers while building.

@@ -181,6 +181,8 @@ pub struct Func {
     pub(crate) pins: BTreeMap<Value, Pin>,
     /// What the user asks of placement and launch.
     pub hints: crate::hints::Hints,
+    /// Whether bounds that the kernel would have to check are an error.
+    pub deny_in_kernel_checks: bool,
 }
 
 impl Func {

@@ -1,7 +1,7 @@
 //! Operations and their attributes. Operands of one operation have one dtype and one shape unless said otherwise: casts and broadcasts
 //! are operations of their own, which [`ops`](crate::ops) adds.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use girih_tensor::DType;
 
@@ -171,7 +171,7 @@ pub enum Kind {
     /// A tile of one value, given as the dtype's bits. No operands.
     Full(u64),
     /// A tile of these values, row-major, each as the dtype's bits.
-    Dense(Rc<[u64]>),
+    Dense(Arc<[u64]>),
     /// 0, 1, 2, ... along the only axis; any integer dtype.
     Iota,
     /// The block's number along an axis of the grid, an s32 scalar in `0..num_blocks`.
@@ -222,7 +222,7 @@ pub enum Kind {
         /// How two elements become one.
         combine: Combine,
         /// Of [`Combine::Region`]: bits of what changes nothing, one for each operand.
-        identity: Rc<[u64]>,
+        identity: Arc<[u64]>,
     },
     /// Running combinations along `axis`. `n` operands of one shape, `n` results of the same.
     Scan {
@@ -231,7 +231,7 @@ pub enum Kind {
         /// How two elements become one.
         combine: Combine,
         /// Of [`Combine::Region`]: bits of what changes nothing, one for each operand.
-        identity: Rc<[u64]>,
+        identity: Arc<[u64]>,
         /// From the end.
         reverse: bool,
         /// Without the element itself.
@@ -273,9 +273,9 @@ pub enum Kind {
     /// The same tile in another distribution. Placement adds these, users do not.
     Convert,
     /// Prints by a format as `printf`: operands are scalars or tiles, whose elements are printed in turn.
-    Print(Rc<str>),
+    Print(Arc<str>),
     /// Ends the kernel with an error unless all elements of a bool tile are true.
-    Assert(Rc<str>),
+    Assert(Arc<str>),
 }
 
 impl Kind {

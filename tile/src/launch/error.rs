@@ -136,4 +136,32 @@ pub enum LaunchError {
         /// Tiles along it.
         tiles: u64,
     },
+    /// Stores of different blocks that were proved disjoint on a condition that does not hold here.
+    #[error("`{kernel}` keeps its blocks apart in `{array}` only where {condition}")]
+    Condition {
+        /// The kernel.
+        kernel: String,
+        /// The array.
+        array: String,
+        /// What must hold.
+        condition: String,
+    },
+    /// An array without elements along an axis that the kernel divides by.
+    #[error(
+        "`{kernel}` divides by the extent of `{array}` along axis {axis}, which is 0: 1 or more is accepted"
+    )]
+    Empty {
+        /// The kernel.
+        kernel: String,
+        /// The array.
+        array: String,
+        /// The axis.
+        axis: usize,
+    },
+    /// A launch without arrays and without a stream.
+    #[error("`{kernel}` has no arrays that say which device it runs on: `.on(&stream)` is accepted")]
+    NoDevice {
+        /// The kernel.
+        kernel: String,
+    },
 }

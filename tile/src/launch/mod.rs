@@ -4,7 +4,9 @@
 //! that a kernel writes overlap neither themselves nor other arguments.
 
 mod array;
+mod cache;
 mod error;
+mod go;
 mod request;
 pub mod run;
 

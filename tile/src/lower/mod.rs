@@ -17,15 +17,18 @@
 //! stand for several elements. All threads of a block take the same way through loops and conditions, since these are decided by
 //! scalars, so that barriers may stand anywhere.
 
+mod atomic;
 mod cast;
 mod combine;
 mod control;
 mod each;
 mod element;
 mod exchange;
+mod gather;
 mod histogram;
 mod memory;
 mod params;
+mod print;
 mod reduce;
 mod scalar;
 mod scan;
@@ -179,10 +182,11 @@ impl Lowering<'_> {
             | Kind::Flip(_)
             | Kind::Pack
             | Kind::Unpack => self.reshape(id),
-            // Families in files of their own, whose owners add a line each.
-            Kind::Gather(_) | Kind::Scatter(_) | Kind::Atomic { .. } | Kind::Print(_) | Kind::Assert(_) => {
-                Err(self.unsupported(id, "is not lowered"))
-            }
+            Kind::Gather(at) => self.gather(id, at),
+            Kind::Scatter(at) => self.scatter(id, at),
+            Kind::Atomic { rmw, at } => self.atomic(id, *rmw, at),
+            Kind::Print(format) => self.print(id, format),
+            Kind::Assert(message) => self.assert(id, message),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Programs from text.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::token::{Line, Token};
 use super::{COMBINES, ORDERS, PADDINGS, RMWS, ROUNDINGS, SCOPES, by_name};
@@ -463,7 +463,7 @@ impl Parser {
                 Kind::Loop
             }
             "print" | "assert" => {
-                let text: Rc<str> = line.text_token()?.into();
+                let text: Arc<str> = line.text_token()?.into();
                 if line.peek().is_some() {
                     operands = self.operands(line)?;
                 }
@@ -484,9 +484,9 @@ impl Parser {
         Ok(())
     }
 
-    fn identity(&self, line: &mut Line, operands: &[Value]) -> Result<Rc<[u64]>> {
+    fn identity(&self, line: &mut Line, operands: &[Value]) -> Result<Arc<[u64]>> {
         if !line.has_word("identity") {
-            return Ok(Rc::new([]));
+            return Ok(Arc::new([]));
         }
         line.sign('[')?;
         let mut dtypes = operands.iter().map(|&value| self.b.ty(value).dtype);

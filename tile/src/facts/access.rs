@@ -1,0 +1,106 @@
+//! The accesses of arrays that a kernel writes, by the coordinates of the elements that they touch.
+
+use super::index::Index;
+use super::poly::{Atom, Poly};
+use crate::error::Site;
+use crate::ir::{Array, ArrayId, Func, Kind, OpId, Order, RegionId, Value};
+
+/// An access without an order of its own, which nobody else may meet.
+#[derive(Clone, Debug)]
+pub(super) struct Access {
+    /// The operation.
+    pub(super) op: OpId,
+    /// The region that it stands in.
+    pub(super) region: RegionId,
+    /// Its place in the order of the program.
+    pub(super) position: usize,
+    /// Where the user wrote it.
+    pub(super) site: Option<Site>,
+    /// Whether it stores.
+    pub(super) stores: bool,
+    /// The parameter.
+    pub(super) array: ArrayId,
+    /// The first element of the tile, or the element of each lane, by the axes of the parameter.
+    pub(super) origin: Vec<Poly>,
+    /// Extents of the tile; 1 for lanes.
+    pub(super) tile: Vec<i64>,
+    /// Where the parts around begin, which is not below 0.
+    pub(super) starts: Vec<Poly>,
+    /// The values that the coordinates are computed from.
+    pub(super) values: Vec<Value>,
+}
+
+/// Where the parts around an array begin in its parameter: by axis, their starts.
+fn starts(func: &Func, mut array: ArrayId) -> Vec<(usize, Value)> {
+    let mut found = Vec::new();
+    while let Array::Slice { of, axis, start, .. } = &func.arrays()[array.index()] {
+        found.push((usize::from(*axis), *start));
+        array = *of;
+    }
+    found
+}
+
+/// All accesses without an order of arrays that are stored to, in the order of the program.
+pub(super) fn accesses(index: &Index<'_>) -> Vec<Access> {
+    let mut found = Vec::new();
+    let mut position = 0;
+    collect(index, index.func.body(), &mut position, &mut found);
+    found
+}
+
+fn collect(index: &Index<'_>, region: RegionId, position: &mut usize, found: &mut Vec<Access>) {
+    let func = index.func;
+    for &id in &func.region(region).ops {
+        let op = func.op(id);
+        *position += 1;
+        let (stores, order, skip) = match &op.kind {
+            Kind::Load(view) => (false, view.order, 0),
+            Kind::Store(view) => (true, view.order, 1),
+            Kind::Gather(at) => (false, at.order, 0),
+            Kind::Scatter(at) => (true, at.order, 1),
+            _ => {
+                op.regions.iter().for_each(|&inner| collect(index, inner, position, found));
+                continue;
+            }
+        };
+        let Some(accessed) = op.kind.array() else { continue };
+        let (array, param) = func.param_of(accessed);
+        if order != Order::Weak || !param.mutable {
+            continue;
+        }
+        let rank = param.extents.len();
+        let mut values: Vec<Value> = op.operands[skip..skip + rank].to_vec();
+        let mut origin: Vec<Poly> = values.iter().map(|&value| index.poly(value)).collect();
+        let mut tile = vec![1; rank];
+        if let Kind::Load(view) | Kind::Store(view) = &op.kind {
+            for axis in 0..rank {
+                let step = Poly::number(view.steps[axis].into());
+                origin[axis] = origin[axis].times(&step).unwrap_or_else(|| free(values[axis]));
+                tile[axis] = view.tile[axis].into();
+            }
+        }
+        let mut begins = Vec::new();
+        for (axis, start) in starts(func, accessed) {
+            begins.push(index.poly(start));
+            let sum = origin[axis].plus(&index.poly(start), 1);
+            origin[axis] = sum.unwrap_or_else(|| free(start));
+            values.push(start);
+        }
+        found.push(Access {
+            op: id,
+            region,
+            position: *position,
+            site: op.site,
+            stores,
+            array,
+            origin,
+            tile,
+            starts: begins,
+            values,
+        });
+    }
+}
+
+fn free(value: Value) -> Poly {
+    Poly::atom(Atom::Free(value))
+}

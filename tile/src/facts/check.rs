@@ -1,0 +1,379 @@
+//! Checks of a whole kernel: accesses of different blocks, loads behind stores, and what is left for a launch.
+
+use std::collections::BTreeSet;
+
+use super::access::{Access, accesses};
+use super::bounds::Bounds;
+use super::disjoint::{Extra, Proof, determined, determined_from};
+use super::index::Index;
+use super::interval::{Concrete, Intervals};
+use super::poly::{Atom, Poly};
+use super::witness::witness;
+use crate::error::{Code, Diagnostic, Fault, Site};
+use crate::ir::{ArrayId, Func, Kind, OpId, Value};
+
+/// What a launch must satisfy so that what was proved holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Condition {
+    /// The grid has one block along an axis, which the kernel does not ask for.
+    OneBlock {
+        /// The array whose stores would meet.
+        array: ArrayId,
+        /// The axis of the grid.
+        axis: u8,
+    },
+    /// An expression is 1 or more.
+    Positive {
+        /// The array whose stores are disjoint then.
+        array: ArrayId,
+        /// The expression.
+        poly: Poly,
+    },
+    /// No integer on the way to an index leaves its dtype.
+    NoWrap {
+        /// The array whose stores are disjoint then.
+        array: ArrayId,
+        /// The access.
+        op: OpId,
+        /// The index.
+        value: Value,
+    },
+}
+
+/// How it is known that accesses of an array by different blocks do not meet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is proved; the steps.
+    Proved(Vec<String>),
+    /// The user says so; the reason.
+    Waived(String),
+    /// Nothing stores without an order.
+    NotStored,
+}
+
+/// What is known of a kernel.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// Of each array parameter that may be written.
+    pub arrays: Vec<(ArrayId, Option<Verdict>)>,
+    /// What a launch must satisfy.
+    pub conditions: Vec<Condition>,
+    /// How the bounds of each access are known.
+    pub bounds: Bounds,
+}
+
+/// Checks a kernel.
+///
+/// # Errors
+/// Diagnostics of [`Code::Disjoint`], [`Code::InPlace`] and, where in-kernel checks are denied, [`Code::BoundsCheck`].
+pub fn check(func: &Func) -> Result<Report, Vec<Diagnostic>> {
+    let index = Index::new(func);
+    let all = accesses(&index);
+    let mut report = Report { bounds: Bounds::of(&index), ..Report::default() };
+    let mut diagnostics = Vec::new();
+    let used = axes_used(func);
+    for (at, array) in func.arrays().iter().enumerate() {
+        let crate::ir::Array::Param(param) = array else { continue };
+        let id = ArrayId(at as u32);
+        let of: Vec<&Access> = all.iter().filter(|access| access.array == id).collect();
+        if !param.mutable {
+            continue;
+        }
+        if !of.iter().any(|access| access.stores) {
+            report.arrays.push((id, Some(Verdict::NotStored)));
+            continue;
+        }
+        if let Some(reason) = &param.assume_disjoint {
+            report.arrays.push((id, Some(Verdict::Waived(reason.clone()))));
+        } else {
+            match blocks(&index, id, &of, used) {
+                Ok((proof, conditions)) => {
+                    report.arrays.push((id, Some(Verdict::Proved(proof.steps))));
+                    report.conditions.extend(conditions);
+                }
+                Err((site, fault)) => diagnostics.push(diagnostic(site, fault)),
+            }
+        }
+        diagnostics.extend(in_place(&index, &param.name, &of, &mut report.conditions));
+    }
+    if func.deny_in_kernel_checks {
+        diagnostics.extend(report.bounds.denied(func));
+    }
+    if diagnostics.is_empty() { Ok(report) } else { Err(diagnostics) }
+}
+
+fn diagnostic(site: Option<Site>, fault: Fault) -> Diagnostic {
+    let site = site.unwrap_or(Site { file: "kernel", line: 0, column: 0 });
+    Diagnostic { site, fault, stack: Vec::new() }
+}
+
+/// The axes of the grid whose block numbers the kernel asks for.
+pub(crate) fn axes_used(func: &Func) -> [bool; 3] {
+    let mut used = [false; 3];
+    func.walk(func.body(), &mut |_, op| {
+        if let Kind::Bid(axis) = op.kind {
+            used[usize::from(axis)] = true;
+        }
+    });
+    used
+}
+
+/// Proves that no block accesses what another one stores.
+fn blocks(
+    index: &Index<'_>,
+    array: ArrayId,
+    of: &[&Access],
+    used: [bool; 3],
+) -> Result<(Proof, Vec<Condition>), (Option<Site>, Fault)> {
+    let name = &index.func.param_of(array).1.name;
+    let mut whole = Proof { axes: [true; 3], ..Proof::default() };
+    let mut conditions = Vec::new();
+    for group in groups(index, of) {
+        if !group.iter().any(|access| access.stores) {
+            continue;
+        }
+        let (common, extra) = union(index, &group);
+        let proof = determined(index, &common, &extra);
+        let open: Vec<usize> = (0..3).filter(|&axis| used[axis] && !proof.axes[axis]).collect();
+        if !open.is_empty() {
+            let why: Vec<String> = open.iter().map(|axis| format!("bid({axis})")).collect();
+            return Err(refused(index, name, &group, &format!("do not determine {}", why.join(" and "))));
+        }
+        for axis in (0..3u8).filter(|&axis| !proof.axes[usize::from(axis)]) {
+            conditions.push(Condition::OneBlock { array, axis });
+        }
+        conditions.extend(
+            proof.assumptions.positive.iter().map(|poly| Condition::Positive { array, poly: poly.clone() }),
+        );
+        for access in &group {
+            // A part that begins below 0 is cut there.
+            let starts = access.starts.iter().filter(|start| start.as_number().is_none_or(|n| n < 0));
+            conditions.extend(starts.filter_map(|start| {
+                Some(Condition::Positive { array, poly: start.plus(&Poly::number(1), 1)? })
+            }));
+            conditions.extend(access.values.iter().map(|&value| Condition::NoWrap {
+                array,
+                op: access.op,
+                value,
+            }));
+        }
+        whole.steps.extend(proof.steps);
+    }
+    for (at, a) in of.iter().enumerate() {
+        for b in &of[at + 1..] {
+            if (a.stores || b.stores) && form(index, a) != form(index, b) && !apart(a, b) {
+                let pair = [*a, *b];
+                return Err(refused(index, name, &pair, "are of different forms, which are not compared"));
+            }
+        }
+    }
+    let unique: Vec<Condition> = conditions.into_iter().fold(Vec::new(), |mut list, condition| {
+        if !list.contains(&condition) {
+            list.push(condition);
+        }
+        list
+    });
+    Ok((whole, unique))
+}
+
+fn refused(index: &Index<'_>, name: &str, group: &[&Access], why: &str) -> (Option<Site>, Fault) {
+    let store = group.iter().find(|access| access.stores).copied();
+    let at = |access: &Access| access.origin.iter().map(Poly::to_string).collect::<Vec<_>>().join(", ");
+    let shown: Vec<String> = group.iter().map(|access| format!("({})", at(access))).collect();
+    let found = witness(index, group);
+    let what = match found {
+        Some(text) => text,
+        None => format!("the elements from {} on {why}", shown.join(" and ")),
+    };
+    let fault = Fault::new(
+        Code::Disjoint,
+        format!(
+            "blocks are not proved to keep to elements of their own in `{name}`: {what}; stores whose index names the block along every axis of the grid are accepted, atomic operations, and `unsafe` with `assume_disjoint(reason)`"
+        ),
+    );
+    (store.and_then(|access| access.site), fault)
+}
+
+/// The coordinates without their constants, with loops and lanes numbered as they appear: what is equal for accesses that differ by
+/// constants alone.
+fn form(index: &Index<'_>, access: &Access) -> Vec<Poly> {
+    let mut seen: Vec<Atom> = Vec::new();
+    let mut number = |atom: &Atom| match atom {
+        Atom::Turn(_) | Atom::Lane(..) => {
+            let at = seen.iter().position(|other| other == atom).unwrap_or_else(|| {
+                seen.push(atom.clone());
+                seen.len() - 1
+            });
+            let value = Value(u32::MAX - at as u32);
+            Poly::atom(match atom {
+                Atom::Turn(_) => Atom::Turn(value),
+                _ => Atom::Lane(value, value),
+            })
+        }
+        other => Poly::atom(other.clone()),
+    };
+    let _ = index;
+    access
+        .origin
+        .iter()
+        .map(|poly| poly.without_constant().map(&mut number).unwrap_or_else(|| poly.clone()))
+        .collect()
+}
+
+/// Accesses by their form.
+fn groups<'a>(index: &Index<'_>, of: &[&'a Access]) -> Vec<Vec<&'a Access>> {
+    let mut found: Vec<(Vec<Poly>, Vec<&Access>)> = Vec::new();
+    for access in of {
+        let form = form(index, access);
+        match found.iter_mut().find(|(other, _)| *other == form) {
+            Some((_, group)) => group.push(access),
+            None => found.push((form, vec![access])),
+        }
+    }
+    found.into_iter().map(|(_, group)| group).collect()
+}
+
+/// Whether two accesses never meet, since along some axis they keep to different numbers.
+fn apart(a: &Access, b: &Access) -> bool {
+    (0..a.origin.len()).any(|axis| match (a.origin[axis].as_number(), b.origin[axis].as_number()) {
+        (Some(x), Some(y)) => x + a.tile[axis] <= y || y + b.tile[axis] <= x,
+        _ => {
+            // Expressions that are the same for all, but for constants.
+            let (x, y) = (&a.origin[axis], &b.origin[axis]);
+            x.is_uniform()
+                && x.without_constant() == y.without_constant()
+                && (x.constant() + a.tile[axis] <= y.constant()
+                    || y.constant() + b.tile[axis] <= x.constant())
+        }
+    })
+}
+
+/// The atoms of loops and lanes in the order in which they appear.
+fn movers(access: &Access) -> Vec<Atom> {
+    let mut seen = Vec::new();
+    for poly in &access.origin {
+        let _ = poly.map(&mut |atom| {
+            if matches!(atom, Atom::Turn(_) | Atom::Lane(..)) && !seen.contains(atom) {
+                seen.push(atom.clone());
+            }
+            Poly::atom(atom.clone())
+        });
+    }
+    seen
+}
+
+/// The coordinates that any two accesses of one form have in common where they meet.
+fn union(index: &Index<'_>, group: &[&Access]) -> (Vec<Poly>, Extra) {
+    let first = group[0];
+    let rank = first.origin.len();
+    let mut extra = Extra { elements: vec![1; rank], which: vec![1; rank] };
+    // Loops that differ in how far they go bound nothing.
+    let own = movers(first);
+    let mut loose = BTreeSet::new();
+    for other in &group[1..] {
+        for (mine, theirs) in own.iter().zip(movers(other)) {
+            if mine != &theirs && index.extents(mine) != index.extents(&theirs) {
+                loose.insert(mine.clone());
+            }
+        }
+    }
+    let mut common = Vec::new();
+    for axis in 0..rank {
+        extra.elements[axis] = group.iter().map(|access| access.tile[axis]).max().unwrap_or(1);
+        let constants: Vec<i64> = group.iter().map(|access| access.origin[axis].constant()).collect();
+        let least = constants.iter().copied().min().unwrap_or(0);
+        let unit = constants.iter().map(|&c| c - least).fold(0, gcd);
+        let mut poly = first.origin[axis].without_constant();
+        if unit > 0 {
+            let most = constants.iter().map(|&c| (c - least) / unit).max().unwrap_or(0);
+            extra.which[axis] = most + 1;
+            poly = poly.plus(&Poly::atom(Atom::Which(axis as u8)), unit).unwrap_or_default();
+        }
+        if extra.elements[axis] > 1 {
+            poly = poly.plus(&Poly::atom(Atom::Element(axis as u8)), 1).unwrap_or_default();
+        }
+        let loosened = poly.map(&mut |atom| match atom {
+            Atom::Turn(value) | Atom::Lane(_, value) if loose.contains(atom) => {
+                Poly::atom(Atom::Free(*value))
+            }
+            other => Poly::atom(other.clone()),
+        });
+        common.push(loosened.unwrap_or_default());
+    }
+    (common, extra)
+}
+
+fn gcd(a: i64, b: i64) -> i64 {
+    if b == 0 { a.abs() } else { gcd(b, a % b) }
+}
+
+/// Loads that may come behind a store of the same element by the same block.
+fn in_place(
+    index: &Index<'_>,
+    name: &str,
+    of: &[&Access],
+    conditions: &mut Vec<Condition>,
+) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for load in of.iter().filter(|access| !access.stores) {
+        let behind =
+            of.iter().filter(|access| access.stores).find(|store| !ordered(index, load, store, conditions));
+        if let Some(store) = behind {
+            let site = store.site.map(|site| format!(" at {site}")).unwrap_or_default();
+            found.push(diagnostic(
+                load.site,
+                Fault::new(
+                    Code::InPlace,
+                    format!(
+                        "a load of `{name}` may come behind the store{site} of the same elements: a kernel that works in place loads each tile before it stores it, once"
+                    ),
+                ),
+            ));
+        }
+    }
+    found
+}
+
+/// Whether a load comes before a store wherever both touch one element.
+fn ordered(index: &Index<'_>, load: &Access, store: &Access, conditions: &mut Vec<Condition>) -> bool {
+    if apart(load, store) {
+        return true;
+    }
+    let of_store = index.loops(store.region);
+    let shared: Vec<OpId> = index.loops(load.region).into_iter().filter(|id| of_store.contains(id)).collect();
+    if load.position > store.position {
+        return false;
+    }
+    if shared.is_empty() {
+        return true;
+    }
+    if form(index, load) != form(index, store) {
+        return false;
+    }
+    let (common, extra) = union(index, &[load, store]);
+    let known = (0..3).map(Atom::Bid).collect();
+    let proof = determined_from(index, &common, &extra, known);
+    let array = load.array;
+    let needs = proof.assumptions.positive.iter();
+    conditions.extend(needs.map(|poly| Condition::Positive { array, poly: poly.clone() }));
+    shared.iter().all(|id| {
+        proof.turns.iter().any(|&value| index.argument(value).is_some_and(|(_, loop_op, _)| loop_op == *id))
+    })
+}
+
+impl Report {
+    /// The first condition that a grid and arguments do not satisfy.
+    pub fn broken(&self, func: &Func, with: &Concrete) -> Option<&Condition> {
+        let index = Index::new(func);
+        let intervals = Intervals::new(&index, with, &[]);
+        self.conditions.iter().find(|condition| match condition {
+            Condition::OneBlock { axis, .. } => with.grid[usize::from(*axis)] > 1,
+            Condition::Positive { poly, .. } => intervals.poly(poly).is_none_or(|range| range.0 < 1),
+            Condition::NoWrap { op, value, .. } => {
+                let region = index.region_of(*op).unwrap_or(func.body());
+                let conditions = index.conditions(region);
+                Intervals::new(&index, with, &conditions).value(*value).is_none()
+            }
+        })
+    }
+}

@@ -1,0 +1,347 @@
+//! Values of a program as index expressions.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use girih_tensor::DType;
+
+use super::poly::{Atom, Poly};
+use crate::dtype::{holds, is_integer, is_signed};
+use crate::ir::{Array, Def, End, Func, Kind, Known, Op, OpId, RegionId, Value};
+use crate::ops::table::Each;
+
+/// A function with what index expressions are read off: where loops begin and how what they carry goes on.
+pub(super) struct Index<'a> {
+    /// The function.
+    pub(super) func: &'a Func,
+    /// The operation that a region belongs to.
+    owner: HashMap<RegionId, OpId>,
+    /// For each loop, what its turns pass on.
+    turns: HashMap<OpId, Vec<Vec<Value>>>,
+    polys: std::cell::RefCell<HashMap<Value, Poly>>,
+}
+
+/// The integer that a constant of a dtype is.
+pub(crate) fn integer(dtype: DType, bits: u64) -> Option<i64> {
+    if dtype == DType::Bool {
+        return Some(bits as i64);
+    }
+    if !is_integer(dtype) {
+        return None;
+    }
+    let unused = 64 - dtype.bits();
+    if is_signed(dtype) { Some(((bits << unused) as i64) >> unused) } else { i64::try_from(bits).ok() }
+}
+
+impl<'a> Index<'a> {
+    /// Reads a function.
+    pub(super) fn new(func: &'a Func) -> Index<'a> {
+        let mut index =
+            Index { func, owner: HashMap::new(), turns: HashMap::new(), polys: Default::default() };
+        index.read(func.body(), &mut Vec::new());
+        index
+    }
+
+    fn read(&mut self, region: RegionId, loops: &mut Vec<OpId>) {
+        let func = self.func;
+        for &id in &func.region(region).ops {
+            let op = func.op(id);
+            let is_loop = matches!(op.kind, Kind::For | Kind::Loop);
+            if is_loop {
+                loops.push(id);
+            }
+            for &inner in &op.regions {
+                self.owner.insert(inner, id);
+                self.read(inner, loops);
+            }
+            if is_loop {
+                loops.pop();
+            }
+        }
+        if let End::Continue(depth, values) = &func.region(region).end
+            && let Some(at) = loops.len().checked_sub(1 + *depth as usize)
+        {
+            self.turns.entry(loops[at]).or_default().push(values.clone());
+        }
+    }
+
+    /// The operation whose region has the value as an argument, and the position.
+    pub(super) fn argument(&self, value: Value) -> Option<(&'a Op, OpId, usize)> {
+        match self.func.value(value).def {
+            Def::Argument(region, at) => {
+                let id = *self.owner.get(&region)?;
+                Some((self.func.op(id), id, at as usize))
+            }
+            Def::Result(..) => None,
+        }
+    }
+
+    /// The operation that makes a value.
+    pub(super) fn op_of(&self, value: Value) -> Option<&'a Op> {
+        match self.func.value(value).def {
+            Def::Result(id, _) => Some(self.func.op(id)),
+            Def::Argument(..) => None,
+        }
+    }
+
+    /// The conditions that hold where a region runs: values, and whether they are true.
+    pub(super) fn conditions(&self, mut region: RegionId) -> Vec<(Value, bool)> {
+        let mut found = Vec::new();
+        while let Some(&id) = self.owner.get(&region) {
+            let op = self.func.op(id);
+            if op.kind == Kind::If {
+                found.push((op.operands[0], op.regions.first() == Some(&region)));
+            }
+            match self.func_region_of(id) {
+                Some(outer) => region = outer,
+                None => break,
+            }
+        }
+        found
+    }
+
+    fn func_region_of(&self, op: OpId) -> Option<RegionId> {
+        let body = self.func.body();
+        std::iter::once(body)
+            .chain(self.owner.keys().copied())
+            .find(|&region| self.func.region(region).ops.contains(&op))
+    }
+
+    /// The value as a polynomial. What it says holds if no integer on the way leaves its dtype.
+    pub(super) fn poly(&self, value: Value) -> Poly {
+        if let Some(found) = self.polys.borrow().get(&value) {
+            return found.clone();
+        }
+        let poly = self.follow(value).unwrap_or_else(|| self.opaque(value));
+        self.polys.borrow_mut().insert(value, poly.clone());
+        poly
+    }
+
+    /// A value that is not followed: the same in all blocks if what it is computed from is.
+    fn opaque(&self, value: Value) -> Poly {
+        let uniform = self.op_of(value).is_some_and(|op| {
+            self.func.is_pure(&op.kind)
+                && op.regions.is_empty()
+                && !matches!(op.kind, Kind::Bid(_))
+                && self.func.ty(value).dims.size() == 1
+                && op.operands.iter().all(|&operand| self.poly(operand).is_uniform())
+        });
+        Poly::atom(if uniform { Atom::Uniform(value) } else { Atom::Free(value) })
+    }
+
+    fn follow(&self, value: Value) -> Option<Poly> {
+        let ty = self.func.ty(value);
+        if let Some((op, id, at)) = self.argument(value) {
+            return self.carried(value, op, id, at);
+        }
+        let op = self.op_of(value)?;
+        let operand = |at: usize| self.poly(op.operands[at]);
+        match &op.kind {
+            Kind::Full(bits) => integer(ty.dtype, *bits).map(Poly::number),
+            Kind::Bid(axis) => Some(Poly::atom(Atom::Bid(*axis))),
+            Kind::NumBlocks(axis) => Some(Poly::atom(Atom::Blocks(*axis))),
+            Kind::Dim(array, axis) => match &self.func.arrays()[array.index()] {
+                Array::Param(param) => match param.extents[usize::from(*axis)] {
+                    Known::Is(n) => Some(Poly::number(n)),
+                    Known::MultipleOf(_) => Some(Poly::atom(Atom::Uniform(value))),
+                },
+                Array::Slice { .. } => None,
+            },
+            Kind::Param(at) => Some(match self.func.scalars()[usize::from(*at)].known {
+                Known::Is(n) => Poly::number(n),
+                Known::MultipleOf(_) => Poly::atom(Atom::Uniform(value)),
+            }),
+            Kind::Iota => Some(Poly::atom(Atom::Lane(value, value))),
+            Kind::Broadcast => Some(operand(0)),
+            Kind::Reshape => {
+                // In another shape an element has another position, and what is not followed is another element.
+                let inner = operand(0);
+                let scalar = |value: &Value| self.func.ty(*value).dims.size() == 1;
+                inner.all(&mut |atom| !matches!(atom, Atom::Free(value) if !scalar(value))).then(|| {
+                    inner.map(&mut |atom| match atom {
+                        Atom::Lane(count, _) => Poly::atom(Atom::Lane(*count, value)),
+                        other => Poly::atom(other.clone()),
+                    })
+                })?
+            }
+            Kind::Cast(_) if is_integer(ty.dtype) && is_integer(self.func.ty(op.operands[0]).dtype) => {
+                Some(operand(0))
+            }
+            Kind::Each { op: each, .. } if is_integer(ty.dtype) => self.arithmetic(value, *each, op),
+            _ => None,
+        }
+    }
+
+    /// The most that a tile's element counts to.
+    pub(super) fn lanes(&self, value: Value) -> i64 {
+        i64::try_from(self.func.ty(value).dims.size()).unwrap_or(i64::MAX)
+    }
+
+    fn arithmetic(&self, value: Value, each: Each, op: &Op) -> Option<Poly> {
+        let x = self.poly(op.operands[0]);
+        if each == Each::Neg {
+            return Poly::default().plus(&x, -1);
+        }
+        let y = self.poly(*op.operands.get(1)?);
+        let known = y.as_number();
+        let power = |n: i64| u32::try_from(n).ok().and_then(|n| 1i64.checked_shl(n)).filter(|&n| n > 0);
+        let quotient = |x: Poly, y: Poly| match y.as_number() {
+            Some(1) => Some(x),
+            Some(n) if n > 0 => match x.as_number() {
+                Some(x) => Some(Poly::number(x.div_euclid(n))),
+                None => Some(Poly::atom(Atom::Div(Arc::new(x), Arc::new(y)))),
+            },
+            Some(_) => None,
+            None => Some(Poly::atom(Atom::Div(Arc::new(x), Arc::new(y)))),
+        };
+        let remainder = |x: Poly, y: Poly| match y.as_number() {
+            Some(1) => Some(Poly::default()),
+            Some(n) if n > 0 => match x.as_number() {
+                Some(x) => Some(Poly::number(x.rem_euclid(n))),
+                None => Some(Poly::atom(Atom::Mod(Arc::new(x), Arc::new(y)))),
+            },
+            Some(_) => None,
+            None => Some(Poly::atom(Atom::Mod(Arc::new(x), Arc::new(y)))),
+        };
+        let both = |make: fn(Arc<Poly>, Arc<Poly>) -> Atom, x: &Poly, y: &Poly| {
+            Poly::atom(make(Arc::new(x.clone()), Arc::new(y.clone())))
+        };
+        let linear = matches!(each, Each::Add | Each::Sub | Each::Mul | Each::Shl);
+        if !linear && x.is_uniform() && y.is_uniform() && (x.as_number().is_none() || known.is_none()) {
+            // What is the same for all blocks is one number, which a launch knows.
+            return Some(Poly::atom(Atom::Uniform(value)));
+        }
+        match each {
+            Each::Add => x.plus(&y, 1),
+            Each::Sub => x.plus(&y, -1),
+            Each::Mul => x.times(&y),
+            Each::Shl => x.times(&Poly::number(power(known?)?)),
+            Each::Shr => quotient(x, Poly::number(power(known?)?)),
+            Each::FloorDiv => quotient(x, y),
+            Each::CeilDiv => quotient(x.plus(&y, 1)?.plus(&Poly::number(1), -1)?, y),
+            Each::Mod => remainder(x, y),
+            Each::And => {
+                let modulus = known?.checked_add(1)?;
+                (modulus > 0 && modulus & (modulus - 1) == 0).then(|| remainder(x, Poly::number(modulus)))?
+            }
+            Each::Min => match (x.as_number(), known) {
+                (Some(x), Some(y)) => Some(Poly::number(x.min(y))),
+                _ => Some(both(Atom::Min, &x, &y)),
+            },
+            Each::Max => match (x.as_number(), known) {
+                (Some(x), Some(y)) => Some(Poly::number(x.max(y))),
+                _ => Some(both(Atom::Max, &x, &y)),
+            },
+            _ => None,
+        }
+    }
+
+    /// The number of a loop, or something that a loop carries and adds the same to in every turn: where it began, and the turns so far.
+    fn carried(&self, value: Value, op: &Op, id: OpId, at: usize) -> Option<Poly> {
+        let turn = Poly::atom(Atom::Turn(value));
+        if op.kind == Kind::For && at == 0 {
+            let (start, step) = (self.poly(op.operands[0]), self.poly(op.operands[2]));
+            return start.plus(&step.times(&turn)?, 1);
+        }
+        let (init, passed) = match op.kind {
+            Kind::For => (*op.operands.get(3 + at - 1)?, at - 1),
+            Kind::Loop => (*op.operands.get(at)?, at),
+            _ => return None,
+        };
+        if !is_integer(self.func.ty(value).dtype) || self.func.ty(value).dims.rank() != 0 {
+            return None;
+        }
+        let mut step: Option<Poly> = None;
+        for values in self.turns.get(&id)? {
+            let next = *values.get(passed)?;
+            if next == value {
+                return None;
+            }
+            let add = self.op_of(next)?;
+            let Kind::Each { op: Each::Add, .. } = add.kind else { return None };
+            let by = match (add.operands[0] == value, add.operands[1] == value) {
+                (true, false) => add.operands[1],
+                (false, true) => add.operands[0],
+                _ => return None,
+            };
+            let by = self.poly(by);
+            if !by.is_uniform() || step.as_ref().is_some_and(|step| *step != by) {
+                return None;
+            }
+            step = Some(by);
+        }
+        self.poly(init).plus(&step?.times(&turn)?, 1)
+    }
+
+    /// Exclusive upper bounds of an atom that is not negative, and what must be 1 or more for them to hold.
+    pub(super) fn extents(&self, atom: &Atom) -> Vec<(Poly, Vec<Poly>)> {
+        match atom {
+            Atom::Bid(axis) => vec![(Poly::atom(Atom::Blocks(*axis)), Vec::new())],
+            Atom::Lane(count, _) => vec![(Poly::number(self.lanes(*count)), Vec::new())],
+            Atom::Turn(value) => {
+                let Some((op, _, 0)) = self.argument(*value) else { return Vec::new() };
+                if op.kind != Kind::For {
+                    return Vec::new();
+                }
+                let polys: Vec<Poly> = op.operands[..3].iter().map(|&value| self.poly(value)).collect();
+                let Some(length) = polys[1].plus(&polys[0], -1) else { return Vec::new() };
+                match polys[2].as_number() {
+                    Some(1) => vec![(length, Vec::new())],
+                    Some(step) if step > 1 => match length.as_number() {
+                        Some(n) => vec![(Poly::number((n + step - 1).div_euclid(step)), Vec::new())],
+                        // The range itself bounds its turns too.
+                        None => vec![(length, Vec::new())],
+                    },
+                    _ => vec![(length, vec![polys[2].clone()])],
+                }
+            }
+            Atom::Mod(_, m) => {
+                let mut found = vec![((**m).clone(), vec![(**m).clone()])];
+                for (atoms, factor) in m.terms() {
+                    if let ([Atom::Min(a, b)], 1) = (atoms, factor)
+                        && m.terms().count() == 1
+                    {
+                        found.push(((**a).clone(), vec![(**m).clone()]));
+                        found.push(((**b).clone(), vec![(**m).clone()]));
+                    }
+                }
+                found
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The region that an operation stands in.
+    pub(super) fn region_of(&self, op: OpId) -> Option<RegionId> {
+        self.func_region_of(op)
+    }
+
+    /// The loops around a region, the innermost first.
+    pub(super) fn loops(&self, mut region: RegionId) -> Vec<OpId> {
+        let mut found = Vec::new();
+        while let Some(&id) = self.owner.get(&region) {
+            if matches!(self.func.op(id).kind, Kind::For | Kind::Loop) {
+                found.push(id);
+            }
+            match self.func_region_of(id) {
+                Some(outer) => region = outer,
+                None => break,
+            }
+        }
+        found
+    }
+
+    /// The numbers that a dtype has.
+    pub(crate) fn range(dtype: DType) -> (i128, i128) {
+        let bits = dtype.bits();
+        if dtype == DType::Bool || !is_integer(dtype) {
+            return (0, 1);
+        }
+        if is_signed(dtype) {
+            debug_assert!(holds(dtype, -(1 << (bits - 1))));
+            (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+        } else {
+            (0, (1 << bits) - 1)
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! Index expressions as polynomials in normal form over what varies between blocks.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::Arc;
+
+use crate::ir::Value;
+
+/// What an index expression is made of.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Atom {
+    /// The block's number along an axis of the grid.
+    Bid(u8),
+    /// The grid's extent along an axis.
+    Blocks(u8),
+    /// A value that is the same in all blocks.
+    Uniform(Value),
+    /// Turns of a loop so far, by the loop's number or the carried value that counts them.
+    Turn(Value),
+    /// The position along a tile that counts its elements, the first value, as the second one lays it out.
+    Lane(Value, Value),
+    /// The position in a tile that is stored, along an axis of the array.
+    Element(u8),
+    /// Which of several accesses, along an axis of the array.
+    Which(u8),
+    /// Anything else.
+    Free(Value),
+    /// Quotient, rounded down.
+    Div(Arc<Poly>, Arc<Poly>),
+    /// Remainder with the divisor's sign.
+    Mod(Arc<Poly>, Arc<Poly>),
+    /// The smaller.
+    Min(Arc<Poly>, Arc<Poly>),
+    /// The greater.
+    Max(Arc<Poly>, Arc<Poly>),
+}
+
+/// A sum of products of atoms.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct Poly(BTreeMap<Vec<Atom>, i64>);
+
+/// The most terms of a polynomial; what has more is not followed.
+const TERMS: usize = 64;
+
+impl Poly {
+    /// A number.
+    pub fn number(n: i64) -> Poly {
+        Poly(if n == 0 { BTreeMap::new() } else { BTreeMap::from([(Vec::new(), n)]) })
+    }
+
+    /// An atom.
+    pub fn atom(atom: Atom) -> Poly {
+        Poly(BTreeMap::from([(vec![atom], 1)]))
+    }
+
+    /// A product of atoms, times a number.
+    pub fn term(atoms: Vec<Atom>, factor: i64) -> Poly {
+        Poly(BTreeMap::from([(atoms, factor)]))
+    }
+
+    /// The terms: atoms in order, and their factor, which is not 0.
+    pub fn terms(&self) -> impl Iterator<Item = (&[Atom], i64)> {
+        self.0.iter().map(|(atoms, &factor)| (atoms.as_slice(), factor))
+    }
+
+    /// `self + factor * other`; `None` beyond 64 bits.
+    pub fn plus(&self, other: &Poly, factor: i64) -> Option<Poly> {
+        let mut terms = self.0.clone();
+        for (atoms, c) in &other.0 {
+            let sum = terms.entry(atoms.clone()).or_insert(0);
+            *sum = sum.checked_add(c.checked_mul(factor)?)?;
+        }
+        terms.retain(|_, c| *c != 0);
+        (terms.len() <= TERMS).then_some(Poly(terms))
+    }
+
+    /// The product; `None` beyond 64 bits.
+    pub fn times(&self, other: &Poly) -> Option<Poly> {
+        let mut terms: BTreeMap<Vec<Atom>, i64> = BTreeMap::new();
+        for (a, x) in &self.0 {
+            for (b, y) in &other.0 {
+                let mut atoms: Vec<Atom> = a.iter().chain(b).cloned().collect();
+                atoms.sort();
+                let sum = terms.entry(atoms).or_insert(0);
+                *sum = sum.checked_add(x.checked_mul(*y)?)?;
+            }
+        }
+        terms.retain(|_, c| *c != 0);
+        (terms.len() <= TERMS).then_some(Poly(terms))
+    }
+
+    /// The number that the polynomial is.
+    pub fn as_number(&self) -> Option<i64> {
+        match self.0.len() {
+            0 => Some(0),
+            1 => self.0.get(&Vec::new()).copied(),
+            _ => None,
+        }
+    }
+
+    /// The constant term.
+    pub fn constant(&self) -> i64 {
+        self.0.get(&Vec::new()).copied().unwrap_or(0)
+    }
+
+    /// Without the constant term.
+    #[must_use]
+    pub fn without_constant(&self) -> Poly {
+        let mut poly = self.clone();
+        poly.0.remove(&Vec::new());
+        poly
+    }
+
+    /// The atoms of the terms, not those inside of quotients and the like.
+    pub fn atoms(&self) -> BTreeSet<&Atom> {
+        self.0.keys().flatten().collect()
+    }
+
+    /// Whether every atom, those inside of others too, satisfies a condition. `Div` and the like are looked into, and not asked about.
+    pub fn all(&self, holds: &mut dyn FnMut(&Atom) -> bool) -> bool {
+        self.0.keys().flatten().all(|atom| match atom {
+            Atom::Div(a, b) | Atom::Mod(a, b) | Atom::Min(a, b) | Atom::Max(a, b) => {
+                a.all(holds) && b.all(holds)
+            }
+            leaf => holds(leaf),
+        })
+    }
+
+    /// Whether the polynomial has the same value in all blocks, at all times.
+    pub fn is_uniform(&self) -> bool {
+        self.all(&mut |atom| matches!(atom, Atom::Blocks(_) | Atom::Uniform(_)))
+    }
+
+    /// With every atom, those inside of others too, replaced; `None` beyond 64 bits.
+    pub fn map(&self, with: &mut dyn FnMut(&Atom) -> Poly) -> Option<Poly> {
+        let mut sum = Poly::default();
+        for (atoms, factor) in &self.0 {
+            let mut product = Poly::number(1);
+            for atom in atoms {
+                let make: fn(Arc<Poly>, Arc<Poly>) -> Atom = match atom {
+                    Atom::Div(..) => Atom::Div,
+                    Atom::Mod(..) => Atom::Mod,
+                    Atom::Min(..) => Atom::Min,
+                    _ => Atom::Max,
+                };
+                let by = match atom {
+                    Atom::Div(a, b) | Atom::Mod(a, b) | Atom::Min(a, b) | Atom::Max(a, b) => {
+                        let a = Arc::new(a.map(with)?);
+                        Poly::atom(make(a, Arc::new(b.map(with)?)))
+                    }
+                    leaf => with(leaf),
+                };
+                product = product.times(&by)?;
+            }
+            sum = sum.plus(&product, *factor)?;
+        }
+        Some(sum)
+    }
+}
+
+impl fmt::Display for Atom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Atom::Bid(axis) => write!(f, "bid({axis})"),
+            Atom::Blocks(axis) => write!(f, "num_blocks({axis})"),
+            Atom::Uniform(value) | Atom::Free(value) => write!(f, "%{}", value.0),
+            Atom::Turn(value) => write!(f, "turn(%{})", value.0),
+            Atom::Lane(_, value) => write!(f, "lane(%{})", value.0),
+            Atom::Element(axis) => write!(f, "element({axis})"),
+            Atom::Which(axis) => write!(f, "which({axis})"),
+            Atom::Div(a, b) => write!(f, "({a}) / ({b})"),
+            Atom::Mod(a, b) => write!(f, "({a}) % ({b})"),
+            Atom::Min(a, b) => write!(f, "min({a}, {b})"),
+            Atom::Max(a, b) => write!(f, "max({a}, {b})"),
+        }
+    }
+}
+
+impl fmt::Display for Poly {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            return f.write_str("0");
+        }
+        for (i, (atoms, factor)) in self.0.iter().enumerate() {
+            f.write_str(match (i, *factor < 0) {
+                (0, true) => "-",
+                (0, false) => "",
+                (_, true) => " - ",
+                (_, false) => " + ",
+            })?;
+            let size = factor.unsigned_abs();
+            if size != 1 || atoms.is_empty() {
+                write!(f, "{size}")?;
+            }
+            for (j, atom) in atoms.iter().enumerate() {
+                write!(f, "{}{atom}", if j > 0 || size != 1 { "*" } else { "" })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Poly {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}

@@ -1,0 +1,255 @@
+//! Two blocks that access one element, found by trying small grids.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::access::Access;
+use super::check::axes_used;
+use super::index::{Index, integer};
+use super::poly::{Atom, Poly};
+use crate::ir::{Array, Kind, Value};
+use crate::ops::table::Each;
+
+/// One choice of everything that varies.
+struct World {
+    grid: [i64; 3],
+    bid: [i64; 3],
+    /// What sizes are: the one for each that is asked for by turns.
+    sizes: Vec<i64>,
+    turns: HashMap<Value, i64>,
+}
+
+struct Search<'a> {
+    index: &'a Index<'a>,
+    /// Sizes that expressions name, in order.
+    leaves: Vec<Value>,
+}
+
+/// Sizes that are tried, for each size that the expressions name in turn.
+const SIZES: &[&[i64]] = &[&[4], &[3], &[2], &[5, 3], &[3, 5], &[6, 4], &[2, 7], &[64], &[100], &[1]];
+
+/// Says which two blocks access one element, one of them storing it.
+pub(super) fn witness(index: &Index<'_>, group: &[&Access]) -> Option<String> {
+    let mut search = Search { index, leaves: Vec::new() };
+    let mut turns = BTreeSet::new();
+    for access in group {
+        let conditions = index.conditions(access.region);
+        for poly in &access.origin {
+            search.note(poly, &mut turns);
+        }
+        for (value, _) in conditions {
+            search.leaf(value);
+        }
+    }
+    let used = axes_used(index.func);
+    let turns: Vec<Atom> = turns.into_iter().collect();
+    for sizes in SIZES {
+        for extent in 0..27 {
+            let pick =
+                |axis: usize| if used[axis] { [2, 3, 5][extent / 3usize.pow(axis as u32) % 3] } else { 1 };
+            let grid = [pick(0), pick(1), pick(2)];
+            if let Some(found) = search.grid(group, grid, sizes, &turns) {
+                return Some(found);
+            }
+        }
+    }
+    None
+}
+
+impl Search<'_> {
+    fn note(&mut self, poly: &Poly, turns: &mut BTreeSet<Atom>) {
+        let mut values = Vec::new();
+        poly.all(&mut |atom| {
+            match atom {
+                Atom::Uniform(value) => values.push(*value),
+                Atom::Turn(value) => {
+                    turns.insert(Atom::Turn(*value));
+                }
+                Atom::Lane(count, place) => {
+                    turns.insert(Atom::Lane(*count, *place));
+                }
+                _ => {}
+            }
+            true
+        });
+        for value in values {
+            self.leaf(value);
+        }
+        let more: Vec<Atom> = turns.iter().cloned().collect();
+        for atom in more {
+            for (extent, _) in self.index.extents(&atom) {
+                let mut values = Vec::new();
+                extent.all(&mut |atom| {
+                    if let Atom::Uniform(value) = atom {
+                        values.push(*value);
+                    }
+                    true
+                });
+                values.into_iter().for_each(|value| self.leaf(value));
+            }
+        }
+    }
+
+    /// Finds the sizes that a value is computed from.
+    fn leaf(&mut self, value: Value) {
+        let Some(op) = self.index.op_of(value) else { return };
+        match &op.kind {
+            Kind::Dim(..) | Kind::Param(_) if !self.leaves.contains(&value) => self.leaves.push(value),
+            _ => op.operands.clone().into_iter().for_each(|value| self.leaf(value)),
+        }
+    }
+
+    fn grid(&self, group: &[&Access], grid: [i64; 3], sizes: &[i64], turns: &[Atom]) -> Option<String> {
+        // Where each tile was met: its block, and whether it was stored.
+        let mut seen: HashMap<Vec<i64>, Vec<([i64; 3], bool)>> = HashMap::new();
+        let mut world = World { grid, bid: [0; 3], sizes: sizes.to_vec(), turns: HashMap::new() };
+        for block in 0..grid.iter().product::<i64>() {
+            world.bid = [block % grid[0], block / grid[0] % grid[1], block / (grid[0] * grid[1])];
+            for mut step in 0..4i64.pow(turns.len().min(3) as u32) {
+                world.turns.clear();
+                let mut inside = true;
+                for atom in turns {
+                    let turn = step % 4;
+                    step /= 4;
+                    let extents = self.index.extents(atom);
+                    let bounds = extents.iter().filter_map(|(extent, _)| self.poly(extent, &world));
+                    inside &= bounds.min().is_none_or(|extent| turn < extent);
+                    if let Atom::Turn(value) | Atom::Lane(_, value) = atom {
+                        world.turns.insert(*value, turn);
+                    }
+                }
+                if !inside {
+                    continue;
+                }
+                for access in group {
+                    let holds = |&(value, wanted): &(Value, bool)| {
+                        self.value(value, &world).is_none_or(|found| (found != 0) == wanted)
+                    };
+                    if !self.index.conditions(access.region).iter().all(holds) {
+                        continue;
+                    }
+                    let at: Option<Vec<i64>> =
+                        access.origin.iter().map(|poly| self.poly(poly, &world)).collect();
+                    let Some(at) = at.filter(|at| at.iter().all(|&n| n >= 0)) else { continue };
+                    let met = seen.entry(at.clone()).or_default();
+                    let other =
+                        met.iter().find(|(bid, stored)| *bid != world.bid && (*stored || access.stores));
+                    if let Some(&(bid, stored)) = other {
+                        return Some(self.text(access, &world, bid, stored, &at));
+                    }
+                    if !met.contains(&(world.bid, access.stores)) {
+                        met.push((world.bid, access.stores));
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    fn text(&self, access: &Access, world: &World, other: [i64; 3], stored: bool, at: &[i64]) -> String {
+        let how = match (stored, access.stores) {
+            (true, true) => "both store",
+            _ => "load and store",
+        };
+        let sizes: Vec<String> = self
+            .leaves
+            .iter()
+            .enumerate()
+            .map(|(i, &value)| format!("{} = {}", self.name(value), world.sizes[i % world.sizes.len()]))
+            .collect();
+        let with = if sizes.is_empty() { String::new() } else { format!(" with {}", sizes.join(", ")) };
+        format!(
+            "blocks {other:?} and {:?} of a grid {:?}{with} {how} the element at {at:?}",
+            world.bid, world.grid
+        )
+    }
+
+    fn name(&self, value: Value) -> String {
+        let func = self.index.func;
+        match self.index.op_of(value).map(|op| &op.kind) {
+            Some(Kind::Dim(array, axis)) => match &func.arrays()[array.index()] {
+                Array::Param(param) => format!("{}.dim({axis})", param.name),
+                Array::Slice { .. } => format!("%{}", value.0),
+            },
+            Some(Kind::Param(at)) => func.scalars()[usize::from(*at)].name.clone(),
+            _ => format!("%{}", value.0),
+        }
+    }
+
+    fn poly(&self, poly: &Poly, world: &World) -> Option<i64> {
+        let mut sum = 0i64;
+        for (atoms, factor) in poly.terms() {
+            let mut product = factor;
+            for atom in atoms {
+                product = product.checked_mul(self.atom(atom, world)?)?;
+            }
+            sum = sum.checked_add(product)?;
+        }
+        Some(sum)
+    }
+
+    fn atom(&self, atom: &Atom, world: &World) -> Option<i64> {
+        match atom {
+            Atom::Bid(axis) => Some(world.bid[usize::from(*axis)]),
+            Atom::Blocks(axis) => Some(world.grid[usize::from(*axis)]),
+            Atom::Uniform(value) => self.value(*value, world),
+            Atom::Turn(value) | Atom::Lane(_, value) => world.turns.get(value).copied(),
+            Atom::Element(_) | Atom::Which(_) | Atom::Free(_) => Some(0),
+            Atom::Div(a, b) => divide(self.poly(a, world)?, self.poly(b, world)?),
+            Atom::Mod(a, b) => remain(self.poly(a, world)?, self.poly(b, world)?),
+            Atom::Min(a, b) => Some(self.poly(a, world)?.min(self.poly(b, world)?)),
+            Atom::Max(a, b) => Some(self.poly(a, world)?.max(self.poly(b, world)?)),
+        }
+    }
+
+    /// What a scalar is, where it can be told.
+    fn value(&self, value: Value, world: &World) -> Option<i64> {
+        if let Some(at) = self.leaves.iter().position(|&leaf| leaf == value) {
+            return Some(world.sizes[at % world.sizes.len()]);
+        }
+        if self.index.argument(value).is_some() {
+            return self.poly(&self.index.poly(value), world);
+        }
+        let func = self.index.func;
+        let op = self.index.op_of(value)?;
+        let operand = |at: usize| self.value(*op.operands.get(at)?, world);
+        match &op.kind {
+            Kind::Full(bits) => integer(func.ty(value).dtype, *bits),
+            Kind::Bid(axis) => Some(world.bid[usize::from(*axis)]),
+            Kind::NumBlocks(axis) => Some(world.grid[usize::from(*axis)]),
+            Kind::Cast(_) => operand(0),
+            Kind::Each { op: each, .. } => {
+                let (x, y) = (operand(0)?, operand(1));
+                Some(match each {
+                    Each::Not => i64::from(x == 0),
+                    Each::Neg => -x,
+                    Each::Add => x.checked_add(y?)?,
+                    Each::Sub => x.checked_sub(y?)?,
+                    Each::Mul => x.checked_mul(y?)?,
+                    Each::FloorDiv => divide(x, y?)?,
+                    Each::CeilDiv => -divide(-x, y?)?,
+                    Each::Mod => remain(x, y?)?,
+                    Each::Min => x.min(y?),
+                    Each::Max => x.max(y?),
+                    Each::And => x & y?,
+                    Each::Or => x | y?,
+                    Each::Less => i64::from(x < y?),
+                    Each::LessEqual => i64::from(x <= y?),
+                    Each::Greater => i64::from(x > y?),
+                    Each::GreaterEqual => i64::from(x >= y?),
+                    Each::Equal => i64::from(x == y?),
+                    Each::NotEqual => i64::from(x != y?),
+                    _ => return None,
+                })
+            }
+            _ => None,
+        }
+    }
+}
+
+fn divide(a: i64, b: i64) -> Option<i64> {
+    (b > 0).then(|| a.div_euclid(b))
+}
+
+fn remain(a: i64, b: i64) -> Option<i64> {
+    (b > 0).then(|| a.rem_euclid(b))
+}

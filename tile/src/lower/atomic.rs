@@ -1,0 +1,131 @@
+//! Atomic operations on elements of arrays.
+
+use girih_codegen::{Cond, Reg};
+use girih_ptx::{Modifier, Opcode, Operand, Type, Word};
+use girih_tensor::DType;
+
+use super::exchange::Spread;
+use super::memory::{Path, Touch};
+use super::words::{immediate, m, moved};
+use super::{Lowering, register};
+use crate::error::Error;
+use crate::ir::{Indexed, Kind, OpId, Order, Rmw, Value};
+
+/// The words of an operation on a dtype, and the type that it has.
+fn words(rmw: Rmw, dtype: DType) -> (Vec<Modifier>, Type) {
+    let bits = if dtype.bits() == 64 { Type::B64 } else { Type::B32 };
+    let number = match dtype {
+        DType::S64 => Type::S64,
+        DType::U64 => Type::U64,
+        DType::S32 => Type::S32,
+        _ => Type::U32,
+    };
+    match rmw {
+        Rmw::Add => match dtype {
+            DType::F16 => (vec![Word::Add.into(), Word::Noftz.into()], Type::F16),
+            DType::Bf16 => (vec![Word::Add.into(), Word::Noftz.into()], Type::Bf16),
+            DType::F32 => (vec![Word::Add.into()], Type::F32),
+            DType::F64 => (vec![Word::Add.into()], Type::F64),
+            // Sums wrap, signed or not.
+            _ if dtype.bits() == 64 => (vec![Word::Add.into()], Type::U64),
+            _ => (vec![Word::Add.into()], number),
+        },
+        Rmw::Min => (vec![Word::Min.into()], number),
+        Rmw::Max => (vec![Word::Max.into()], number),
+        Rmw::And => (vec![Word::And.into()], bits),
+        Rmw::Or => (vec![Word::Or.into()], bits),
+        Rmw::Xor => (vec![Word::Xor.into()], bits),
+        Rmw::Xchg => (vec![Word::Exch.into()], bits),
+        Rmw::Cas => (vec![Word::Cas.into()], bits),
+    }
+}
+
+impl Lowering<'_> {
+    /// Whether anything reads a value.
+    fn is_used(&self, value: Value) -> bool {
+        let func = &self.plan.func;
+        let mut used = false;
+        func.walk(func.body(), &mut |_, op| {
+            used |= op.operands.contains(&value);
+            used |= op.regions.iter().any(|&region| func.region(region).end.values().contains(&value));
+        });
+        used
+    }
+
+    /// Whether the kernel has ordinary accesses that an order of atomic operations could be for.
+    fn has_ordinary_accesses(&self) -> bool {
+        let func = &self.plan.func;
+        let mut found = false;
+        func.walk(func.body(), &mut |_, op| {
+            let ordinary =
+                matches!(op.kind, Kind::Load(_) | Kind::Store(_) | Kind::Gather(_) | Kind::Scatter(_));
+            found |= ordinary && op.kind.array().is_some_and(|array| func.param_of(array).1.mutable);
+        });
+        found
+    }
+
+    /// Lowers [`Kind::Atomic`]: of copies of an element the first thread's counts, and tells the others what stood there.
+    pub(crate) fn atomic(&mut self, id: OpId, rmw: Rmw, at: &Indexed) -> Result<(), Error> {
+        let plan = self.plan;
+        let op = plan.func.op(id);
+        let ordered = self.has_ordinary_accesses();
+        if ordered && matches!(at.order, Order::Release | Order::AcqRel) {
+            self.meet_idle();
+        }
+        self.touch(at.array, true, Touch::Any);
+        let count = if rmw == Rmw::Cas { 2 } else { 1 };
+        let mut values = Vec::new();
+        for &value in &op.operands[..count] {
+            values.push(self.regs(value)?);
+        }
+        let (places, _) = self.places(at, &op.operands[count..])?;
+        let dtype = places.array.dtype;
+        let result = op.results.first().copied().filter(|&value| self.is_used(value));
+        let (own, dist) = (self.first_replica(places.dist)?, places.dist);
+        let (operation, ty) = words(rmw, dtype);
+        // A reduction gives nothing back, and has no order that acquires.
+        let reduces = result.is_none()
+            && !matches!(rmw, Rmw::Xchg | Rmw::Cas)
+            && (matches!(at.order, Order::Relaxed | Order::Release) || !ordered);
+        let order = match at.order {
+            Order::Acquire if reduces => Order::Relaxed,
+            Order::AcqRel if reduces => Order::Release,
+            order => order,
+        };
+        let mut modifiers = Path::ordered(order, at.scope).words;
+        modifiers.extend(operation);
+        modifiers.push(ty.into());
+        let mut olds: Vec<Reg> = Vec::new();
+        for value in 0..dist.size() {
+            let (address, cond) = self.place(&places, value)?;
+            let cond = Cond::all([own.clone(), cond]);
+            let address = self.b.address(&address, girih_codegen::Width::W64)?;
+            let mut inputs = vec![address];
+            inputs.extend(values.iter().map(|regs| Operand::from(&regs[value])));
+            if reduces {
+                self.b.inst_if(&cond, Opcode::Red, &modifiers, inputs)?;
+                continue;
+            }
+            // Where nothing happens, the result is the expected value, or 0.
+            let old = self.b.reg(register(dtype));
+            let initial =
+                if rmw == Rmw::Cas { Operand::from(&values[0][value]) } else { immediate(dtype, 0) };
+            self.b.inst(Opcode::Mov, m![moved(dtype)], vec![Operand::from(&old), initial]);
+            inputs.insert(0, Operand::from(&old));
+            self.b.inst_if(&cond, Opcode::Atom, &modifiers, inputs)?;
+            olds.push(old);
+        }
+        if ordered && matches!(at.order, Order::Acquire | Order::AcqRel) {
+            self.meet_idle();
+        }
+        if let Some(result) = result {
+            if dist.is_replicated() {
+                let spread = Spread::row_major(dist, places.dims);
+                let elements = places.dims.size() as i64;
+                olds = self.through_shared(dtype, elements, &[(&spread, olds.as_slice())], &spread)?;
+            }
+            self.hold_regs(result, olds)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,160 @@
+//! Accesses by index tiles: gathers, scatters, and what atomic operations have in common with them.
+
+use girih_codegen::plan::Dist;
+use girih_codegen::{Cond, Expr, Reg};
+use girih_ptx::{Opcode, Operand, Type, Word};
+use girih_tensor::DType;
+
+use super::memory::{ArrayAt, Path, Touch};
+use super::words::m;
+use super::{Lowering, bytes};
+use crate::error::Error;
+use crate::ir::{Dims, Indexed, Kind, OpId, Order, Value};
+
+/// The elements that an access by index tiles goes to.
+pub(super) struct Places<'t> {
+    pub(super) array: ArrayAt,
+    pub(super) dist: &'t Dist,
+    pub(super) dims: Dims,
+    /// Registers of the indices, by axis.
+    indices: Vec<(DType, Vec<Reg>)>,
+    mask: Option<Vec<Reg>>,
+    check: bool,
+    padded: bool,
+}
+
+impl Lowering<'_> {
+    /// Reads indices and mask of an access off its operands, and returns the operands behind them.
+    pub(super) fn places<'t>(
+        &mut self,
+        at: &Indexed,
+        operands: &'t [Value],
+    ) -> Result<(Places<'t>, &'t [Value]), Error>
+    where
+        Self: 't,
+    {
+        let plan = self.plan;
+        let array = self.array_at(at.array)?;
+        let rank = array.extents.len();
+        let mut indices = Vec::new();
+        for &value in &operands[..rank] {
+            indices.push((plan.func.ty(value).dtype, self.regs(value)?));
+        }
+        let mask = if at.masked { Some(self.regs(operands[rank])?) } else { None };
+        let dist = plan.dist(operands[0]);
+        let dims = plan.func.ty(operands[0]).dims;
+        let padded = self.is_padded(dist, &dims);
+        let places = Places { array, dist, dims, indices, mask, check: at.check, padded };
+        Ok((places, &operands[rank + usize::from(at.masked)..]))
+    }
+
+    /// The address of a thread's element, and the condition that it is accessed.
+    pub(super) fn place(&mut self, places: &Places<'_>, value: usize) -> Result<(Expr, Cond), Error> {
+        let mut conds = Vec::new();
+        if places.padded {
+            conds.push(self.inside(places.dist, value, &places.dims)?);
+        }
+        if let Some(mask) = &places.mask {
+            conds.push(self.b.cond_in(&mask[value])?);
+        }
+        let mut offset = Expr::from(0);
+        for (axis, (dtype, regs)) in places.indices.iter().enumerate() {
+            let extent = &places.array.extents[axis];
+            let wide = self.index_in(&regs[value], *dtype);
+            if places.check {
+                conds.push(Cond::less(&Expr::from(-1), &wide));
+                conds.push(Cond::less(&wide, extent));
+            }
+            let index = if dtype.bits() == 64 {
+                // An index that is in the array has 31 bits, and another one's address is not used.
+                let low = self.make(
+                    Type::U32,
+                    Opcode::Cvt,
+                    m![Type::U32, Type::S64],
+                    vec![Operand::from(&regs[value])],
+                );
+                let inputs = vec![Operand::from(&low), Operand::Int(i64::from(i32::MAX))];
+                let low = self.make(Type::U32, Opcode::And, m![Type::B32], inputs);
+                self.b.var(&low, 0, i64::from(i32::MAX), 1)
+            } else {
+                wide
+            };
+            offset = &offset + &(&index * &places.array.strides[axis]);
+        }
+        let address = &places.array.pointer + &(&offset * bytes(places.array.dtype));
+        Ok((address, Cond::all(conds)))
+    }
+
+    /// The bits of a tile of one constant.
+    fn constant_bits(&self, value: Value) -> Option<u64> {
+        match self.plan.func.value(value).def {
+            crate::ir::Def::Result(id, _) => {
+                let op = self.plan.func.op(id);
+                match &op.kind {
+                    Kind::Full(bits) => Some(*bits),
+                    Kind::Broadcast | Kind::Reshape | Kind::Convert => self.constant_bits(op.operands[0]),
+                    _ => None,
+                }
+            }
+            crate::ir::Def::Argument(..) => None,
+        }
+    }
+
+    /// Lowers [`Kind::Gather`].
+    pub(crate) fn gather(&mut self, id: OpId, at: &Indexed) -> Result<(), Error> {
+        let plan = self.plan;
+        let op = plan.func.op(id);
+        let result = op.results[0];
+        self.touch(at.array, false, Touch::Any);
+        let (places, rest) = self.places(at, &op.operands)?;
+        let dtype = places.array.dtype;
+        let mut path = Path::ordered(at.order, at.scope);
+        if at.order == Order::Weak && !places.array.mutable {
+            path.words.push(Word::Nc.into());
+        }
+        let padding = rest.first().copied();
+        let constant = padding.and_then(|value| self.constant_bits(value));
+        let others = match (padding, constant) {
+            (Some(value), None) => Some(self.regs(value)?),
+            _ => None,
+        };
+        let mut regs = Vec::new();
+        for value in 0..plan.dist(result).size() {
+            let (address, cond) = self.place(&places, value)?;
+            let pad = Some(constant.unwrap_or(0));
+            let mut got = self.load_path(&path, dtype, 1, &address, &cond, pad)?.swap_remove(0);
+            if let Some(others) = &others {
+                got = self.select(dtype, &cond, &got, &others[value])?;
+            }
+            regs.push(got);
+        }
+        if at.order == Order::Acquire {
+            self.meet_idle();
+        }
+        self.hold_regs(result, regs)
+    }
+
+    /// Lowers [`Kind::Scatter`]. Two elements of a tile may go to one place, where one of them stays: the stores are atomic ones.
+    pub(crate) fn scatter(&mut self, id: OpId, at: &Indexed) -> Result<(), Error> {
+        let plan = self.plan;
+        let op = plan.func.op(id);
+        let source = op.operands[0];
+        if at.order == Order::Release {
+            self.meet_idle();
+        }
+        self.touch(at.array, true, Touch::Any);
+        let regs = self.regs(source)?;
+        let (places, _) = self.places(at, &op.operands[1..])?;
+        let path = match at.order {
+            Order::Weak => Path::ordered(Order::Relaxed, Some(crate::ir::Scope::Block)),
+            order => Path::ordered(order, at.scope),
+        };
+        let own = self.first_replica(places.dist)?;
+        for (value, reg) in regs.iter().enumerate() {
+            let (address, cond) = self.place(&places, value)?;
+            let cond = Cond::all([own.clone(), cond]);
+            self.store_path(&path, places.array.dtype, &address, &cond, std::slice::from_ref(reg))?;
+        }
+        Ok(())
+    }
+}
