@@ -5,6 +5,7 @@ mod facts;
 mod lang;
 mod lower;
 mod math;
+mod pass;
 mod place;
 mod same;
 mod shape;

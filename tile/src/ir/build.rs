@@ -184,6 +184,28 @@ impl Build {
         self.append(self.open.len() - 1, kind, operands, results, regions)
     }
 
+    /// The number of open regions around the one that defines a value, which is 0 in the body.
+    pub(crate) fn depth_of(&self, value: Value) -> usize {
+        self.depth[value.index()]
+    }
+
+    /// [`Build::push`] into an open region further out.
+    pub(crate) fn push_at(
+        &mut self,
+        depth: usize,
+        kind: Kind,
+        operands: &[Value],
+        results: &[Type],
+    ) -> Vec<Value> {
+        let key = (kind, operands.to_vec(), results.to_vec());
+        if let Some(found) = self.open[..=depth].iter().rev().find_map(|open| open.known.get(&key)) {
+            return found.clone();
+        }
+        let values = self.append(depth, key.0.clone(), operands, results, Vec::new());
+        self.open[depth].known.insert(key, values.clone());
+        values
+    }
+
     /// Appends an operation with regions that are closed.
     pub fn push_regions(
         &mut self,

@@ -3,7 +3,21 @@
 //! A pass rebuilds a function through [`Build`](crate::ir::Build), so that equal operations become one and scalars stand as far out as
 //! their operands, whatever the pass does.
 
+mod dce;
 mod expand;
+mod fold;
+mod licm;
 mod rebuild;
 
+pub use dce::dce;
 pub use expand::expand;
+pub use fold::fold;
+pub use licm::licm;
+
+use crate::ir::Func;
+
+/// What a function goes through before it is placed: folding, moving out of loops, expansion and what that leaves to fold, and the
+/// removal of what has no use.
+pub fn simplify(func: &Func) -> Func {
+    dce(&fold(&expand(&licm(&fold(func)))))
+}

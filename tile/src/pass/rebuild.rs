@@ -1,38 +1,61 @@
 //! Copying a function operation by operation.
 
-use crate::ir::{Array, ArrayId, Build, End, Func, Op, RegionId, Type, Value};
+use crate::ir::{Array, ArrayId, Build, Combine, End, Func, Kind, Op, RegionId, Type, Value};
+
+/// What a pass does differently from a plain copy.
+pub(super) trait Pass {
+    /// The results of an operation without regions, whose operands in the copy are given. `None` copies it; an empty list leaves out an
+    /// operation whose results nobody reads.
+    fn replace(&mut self, copy: &mut Copy<'_>, op: &Op, operands: &[Value]) -> Option<Vec<Value>>;
+
+    /// Which results of a loop or condition stay, and with them what the regions pass on. A loop's result that goes is what the loop
+    /// began with. `None` keeps all; an empty list of a condition, or of a loop, whose results nobody reads leaves all of it out.
+    fn keeps(&mut self, _func: &Func, _op: &Op) -> Option<Keep> {
+        None
+    }
+}
+
+/// What stays of an operation with regions.
+pub(super) enum Keep {
+    /// Nothing.
+    Nothing,
+    /// The results at positions that are true.
+    Some(Vec<bool>),
+}
 
 /// A copy in the making.
-pub(super) struct Rebuild<'a> {
+pub(super) struct Copy<'a> {
     pub(super) func: &'a Func,
     pub(super) b: Build,
     /// What each value has become.
     values: Vec<Option<Value>>,
     arrays: Vec<Option<ArrayId>>,
+    /// Of each open region below the body: whether it is a loop's, and which values its ends pass on.
+    around: Vec<(bool, Vec<bool>)>,
 }
 
-/// Copies a function. `replace` is asked about each operation without regions, given its operands in the copy; what it returns are the
-/// results, `None` copies the operation.
-pub(super) fn rebuild(
-    func: &Func,
-    mut replace: impl FnMut(&mut Rebuild<'_>, &Op, &[Value]) -> Option<Vec<Value>>,
-) -> Func {
+/// Copies a function with a pass's differences.
+pub(super) fn rebuild(func: &Func, pass: &mut impl Pass) -> Func {
     let mut b = Build::new(&func.name);
     b.hints_mut().clone_from(&func.hints);
-    let mut copy =
-        Rebuild { func, b, values: vec![None; func.value_count()], arrays: vec![None; func.arrays().len()] };
+    let (values, arrays) = (vec![None; func.value_count()], vec![None; func.arrays().len()]);
+    let mut copy = Copy { func, b, values, arrays, around: Vec::new() };
     for (i, array) in func.arrays().iter().enumerate() {
         if let Array::Param(param) = array {
             copy.arrays[i] = Some(copy.b.array(param.clone()));
         }
     }
     func.scalars().iter().for_each(|scalar| copy.b.declare_scalar(scalar.clone()));
-    copy.ops(func.body(), &mut replace);
+    copy.ops(func.body(), pass);
     copy.b.finish()
 }
 
-impl Rebuild<'_> {
-    /// The counterpart of a value. An operand that nothing defines stays what it is, for the verifier to find.
+fn kept<T: std::marker::Copy>(list: &[T], keep: &[bool]) -> Vec<T> {
+    list.iter().zip(keep).filter(|(_, keep)| **keep).map(|(&item, _)| item).collect()
+}
+
+impl Copy<'_> {
+    /// The counterpart of a value. One that nothing has defined stays what it is, for the verifier to find.
     pub(super) fn value(&self, value: Value) -> Value {
         self.values[value.index()].unwrap_or(value)
     }
@@ -41,16 +64,23 @@ impl Rebuild<'_> {
         values.iter().map(|&value| self.value(value)).collect()
     }
 
-    /// The counterpart of an array.
-    pub(super) fn array(&mut self, array: ArrayId) -> ArrayId {
-        if let (Some(found), Array::Param(_)) =
-            (self.arrays[array.index()], &self.func.arrays()[array.index()])
-        {
-            return found;
+    /// The operation that defines a value of the copy, and the type of the value.
+    pub(super) fn definition(&self, value: Value) -> Option<&Op> {
+        match self.b.func().value(value).def {
+            crate::ir::Def::Result(op, _) => Some(self.b.func().op(op)),
+            crate::ir::Def::Argument(..) => None,
         }
-        match &self.func.arrays()[array.index()] {
-            Array::Param(_) => array,
-            &Array::Slice { of, axis, start, stop } => {
+    }
+
+    /// The operation's kind on the arrays of the copy.
+    pub(super) fn kind(&mut self, op: &Op) -> Kind {
+        op.kind.map_arrays(|array| self.array(array))
+    }
+
+    fn array(&mut self, array: ArrayId) -> ArrayId {
+        match self.func.arrays()[array.index()] {
+            Array::Param(_) => self.arrays[array.index()].unwrap_or(array),
+            Array::Slice { of, axis, start, stop } => {
                 let of = self.array(of);
                 let (start, stop) = (self.value(start), self.value(stop));
                 self.b.slice(of, axis, start, stop)
@@ -58,52 +88,106 @@ impl Rebuild<'_> {
         }
     }
 
-    fn ops(
-        &mut self,
-        region: RegionId,
-        replace: &mut impl FnMut(&mut Rebuild<'_>, &Op, &[Value]) -> Option<Vec<Value>>,
-    ) {
+    /// How many of the innermost open regions are bodies of loops, directly inside one another.
+    pub(super) fn loops(&self) -> usize {
+        self.around.iter().rev().take_while(|(is_loop, _)| *is_loop).count()
+    }
+
+    fn ops(&mut self, region: RegionId, pass: &mut impl Pass) {
         let func = self.func;
         for &id in &func.region(region).ops {
             let op = func.op(id);
             self.b.at(op.site);
             let operands = self.all(&op.operands);
-            let replaced = if op.regions.is_empty() { replace(self, op, &operands) } else { None };
-            let results = replaced.unwrap_or_else(|| {
-                let types: Vec<Type> = op.results.iter().map(|&value| func.ty(value)).collect();
-                let kind = op.kind.map_arrays(|array| self.array(array));
-                if op.regions.is_empty() {
-                    return self.b.push(kind, &operands, &types);
-                }
-                let regions = op.regions.iter().map(|&region| self.region(region, replace)).collect();
-                self.b.at(op.site);
-                self.b.push_regions(kind, &operands, &types, regions)
-            });
-            for (&old, &new) in op.results.iter().zip(&results) {
-                self.values[old.index()] = Some(new);
+            if !op.regions.is_empty() {
+                self.nested(op, &operands, pass);
+                continue;
             }
+            let results = pass.replace(self, op, &operands).unwrap_or_else(|| {
+                let kind = self.kind(op);
+                self.b.push(kind, &operands, &types(func, &op.results))
+            });
+            self.define(&op.results, &results);
         }
     }
 
-    fn region(
-        &mut self,
-        region: RegionId,
-        replace: &mut impl FnMut(&mut Rebuild<'_>, &Op, &[Value]) -> Option<Vec<Value>>,
-    ) -> RegionId {
-        let func = self.func;
-        let from = func.region(region);
-        let types: Vec<Type> = from.args.iter().map(|&arg| func.ty(arg)).collect();
-        let (_, args) = self.b.open(&types);
-        for (&old, &new) in from.args.iter().zip(&args) {
+    fn define(&mut self, old: &[Value], new: &[Value]) {
+        for (&old, &new) in old.iter().zip(new) {
             self.values[old.index()] = Some(new);
         }
-        self.ops(region, replace);
-        let values = self.all(from.end.values());
-        self.b.close(match from.end {
-            End::Yield(_) => End::Yield(values),
-            End::Continue(depth, _) => End::Continue(depth, values),
-            End::Break(depth, _) => End::Break(depth, values),
-            End::Unreachable => End::Unreachable,
-        })
     }
+
+    fn nested(&mut self, op: &Op, operands: &[Value], pass: &mut impl Pass) {
+        let func = self.func;
+        let keep = match pass.keeps(func, op) {
+            Some(Keep::Nothing) => return,
+            Some(Keep::Some(keep)) => keep,
+            None => vec![true; op.results.len()],
+        };
+        let is_loop = matches!(op.kind, Kind::For | Kind::Loop);
+        let combines = matches!(
+            op.kind,
+            Kind::Reduce { combine: Combine::Region, .. } | Kind::Scan { combine: Combine::Region, .. }
+        );
+        let bounds = operands.len() - if is_loop { op.results.len() } else { 0 };
+        let mut inputs = operands[..bounds].to_vec();
+        if is_loop {
+            let carried = &operands[bounds..];
+            inputs.extend(kept(carried, &keep));
+            // What goes is what the loop began with.
+            self.define(&op.results, carried);
+        }
+        let mut regions = Vec::new();
+        for &region in &op.regions {
+            let from = func.region(region);
+            let own = from.args.len() - if is_loop { op.results.len() } else { 0 };
+            let mut stays = vec![true; own];
+            if is_loop {
+                stays.extend(&keep);
+                let carried = self.all(&op.results);
+                self.define(&from.args[own..], &carried);
+            } else {
+                stays.resize(from.args.len(), true);
+            }
+            let args = kept(&from.args, &stays);
+            let (_, new) = self.b.open(&types(func, &args));
+            self.define(&args, &new);
+            let passes = if combines { vec![true; from.end.values().len()] } else { keep.clone() };
+            self.around.push((is_loop, passes));
+            self.ops(region, pass);
+            let end = self.end(&from.end);
+            self.around.pop();
+            regions.push(self.b.close(end));
+        }
+        self.b.at(op.site);
+        let results = kept(&op.results, &keep);
+        let kind = self.kind(op);
+        let new = self.b.push_regions(kind, &inputs, &types(func, &results), regions);
+        self.define(&results, &new);
+    }
+
+    fn end(&self, end: &End) -> End {
+        let depth = match end {
+            End::Continue(depth, _) | End::Break(depth, _) => Some(*depth as usize),
+            _ => None,
+        };
+        let mut around = self.around.iter().rev();
+        let target = match depth {
+            Some(depth) => around.filter(|(is_loop, _)| *is_loop).nth(depth),
+            None => around.next(),
+        };
+        let values = self.all(end.values());
+        let values = target.map_or_else(|| values.clone(), |(_, keep)| kept(&values, keep));
+        match end {
+            End::Yield(_) => End::Yield(values),
+            End::Continue(depth, _) => End::Continue(*depth, values),
+            End::Break(depth, _) => End::Break(*depth, values),
+            End::Unreachable => End::Unreachable,
+        }
+    }
+}
+
+/// The types of values.
+pub(super) fn types(func: &Func, values: &[Value]) -> Vec<Type> {
+    values.iter().map(|&value| func.ty(value)).collect()
 }
