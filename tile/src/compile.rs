@@ -5,7 +5,7 @@ use girih_codegen::Kernel;
 use crate::error::Error;
 use crate::ir::Func;
 use crate::lower::{self, Param};
-use crate::pass::expand;
+use crate::pass::simplify;
 use crate::place::{self, Plan};
 
 /// A kernel, and all that a launch and an explanation need to know of it.
@@ -49,7 +49,7 @@ pub struct Compiled {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn compile(func: &Func, sm: u32) -> Result<Compiled, Error> {
-    let plan = place::place(&expand(func), sm)?;
+    let plan = place::place(&simplify(func), sm)?;
     let lowered = lower::lower(&plan, sm)?;
     Ok(Compiled { kernel: lowered.kernel, params: lowered.params, plan })
 }
