@@ -22,6 +22,7 @@ mod plan;
 mod run;
 mod show;
 mod sim;
+pub mod tile;
 mod tune;
 
 pub use error::Error;

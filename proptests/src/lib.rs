@@ -6,6 +6,7 @@ pub mod differential;
 pub mod numeric;
 pub mod oracle;
 pub mod soak;
+pub mod tile_records;
 
 pub use girih_layout::strategies;
 

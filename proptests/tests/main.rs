@@ -19,6 +19,7 @@ mod seeds;
 mod sums;
 mod swizzles;
 mod symbols;
+mod tile;
 mod tuples;
 mod typed;
 mod vectors;

@@ -256,7 +256,7 @@ pub enum Kind {
     /// Stores elements: the value, then as [`Kind::Gather`] without padding.
     Scatter(Indexed),
     /// Atomic operations: the update, of [`Rmw::Cas`] the expected value before it, then as [`Kind::Scatter`]. The result, if the
-    /// operation has one, is what stood there.
+    /// operation has one, is what stood there; where nothing happens, the expected value of [`Rmw::Cas`], and 0 of others.
     Atomic {
         /// The operation.
         rmw: Rmw,

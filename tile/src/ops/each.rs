@@ -123,6 +123,13 @@ impl Build {
         let name = row.name;
         let refused = |code, message: String| Err(Fault::new(code, format!("`{name}` {message}")));
         let operands = if op == Each::Select { &args[1..] } else { args };
+        let all = operands.iter().map(|&arg| self.arg_type(arg)).collect::<Result<Vec<_>, _>>()?;
+        if let Some(ty) = all.iter().find(|ty| is_restricted(ty.dtype) && row.takes != Takes::Ordered) {
+            return refused(
+                Code::NonArithmeticDtype,
+                format!("takes no {}: it is stored, cast and multiplied only", ty.dtype),
+            );
+        }
         let mut dtype = match row.takes {
             Takes::Bits | Takes::Integers
                 if matches!(op, Each::And | Each::Or | Each::Xor | Each::Shl | Each::Shr | Each::Not) =>
@@ -131,7 +138,6 @@ impl Build {
             }
             _ => self.common_dtype(operands)?,
         };
-        let all = operands.iter().map(|&arg| self.arg_type(arg)).collect::<Result<Vec<_>, _>>()?;
         if is_restricted(dtype) && op != Each::Select {
             return refused(
                 Code::NonArithmeticDtype,

@@ -518,13 +518,16 @@ impl Build {
         };
         match arg {
             Arg::Loose(constant) => {
-                // A constant of a dtype that takes no part in arithmetic is written in it.
-                let found =
-                    if dtype::is_restricted(dtype) { Ok(dtype) } else { dtype::loose(dtype, constant) };
-                match found? {
-                    found if found == dtype => Ok(self.full(dtype, Dims::SCALAR, constant)),
-                    found => Err(refused(format!("a constant of {found}"))),
+                let fits = match constant {
+                    Const::Bool(_) => true,
+                    Const::Int(n) if dtype == DType::Bool => matches!(n, 0 | 1),
+                    Const::Int(n) => !is_integer(dtype) || dtype::holds(dtype, n),
+                    Const::Float(_) => category(dtype) == Category::Float,
+                };
+                if fits {
+                    return Ok(self.full(dtype, Dims::SCALAR, constant));
                 }
+                Err(refused(format!("the constant {constant:?}")))
             }
             arg => {
                 let value = self.value(arg)?;

@@ -13,6 +13,7 @@ pub mod reduce;
 pub mod scan;
 pub mod shape;
 mod sort;
+mod staging;
 pub mod table;
 
 pub use arg::Arg;

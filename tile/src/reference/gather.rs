@@ -85,8 +85,8 @@ impl Block<'_> {
         Ok(())
     }
 
-    /// Atomic operations, one element after the other. What they return where nothing stands is the expected value of a
-    /// compare-and-swap, and undetermined else.
+    /// Atomic operations, one element after the other. What they return where nothing happens is the expected value of a
+    /// compare-and-swap, and 0 else.
     pub(super) fn atomic(&mut self, rmw: Rmw, at: &Indexed, op: &Op) -> Result<Option<Tile>, Error> {
         let own = if rmw == Rmw::Cas { 2 } else { 1 };
         let values =
@@ -99,7 +99,7 @@ impl Block<'_> {
         for i in 0..update.bits.len() {
             let (new, poison) = update.at(i);
             let Some(at) = places.at(i)? else {
-                olds.push(if rmw == Rmw::Cas { values[0].at(i) } else { (0, true) });
+                olds.push(if rmw == Rmw::Cas { values[0].at(i) } else { (0, false) });
                 continue;
             };
             let old = self.read(places.part.param, &at)?;

@@ -1,0 +1,99 @@
+//! Records of the tile language: each is built into a program, which a device or the reference evaluator runs.
+//!
+//! What the fields of a record and of an answer mean is written in `testdata/tile-SCHEMA.md`.
+
+mod array;
+mod case;
+mod elements;
+mod hints;
+mod json;
+mod memory;
+mod over;
+mod programs;
+mod record;
+mod shapes;
+
+use serde_json::{Value, json};
+
+use girih_tile::error::Fault;
+use girih_tile::ir::Func;
+use girih_tile::reference::{self, ArrayData};
+
+use case::Case;
+pub use json::dtype;
+use record::Record;
+
+/// What runs programs.
+pub trait Runner {
+    /// Runs a program as [`reference::run`] does. The error says why it did not run, or was wrong.
+    ///
+    /// # Errors
+    /// A message.
+    fn run(&self, func: &Func, grid: [u32; 3], arrays: &mut [ArrayData], scalars: &[u64]) -> Result<(), String>;
+}
+
+/// The reference evaluator.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Reference;
+
+impl Runner for Reference {
+    fn run(&self, func: &Func, grid: [u32; 3], arrays: &mut [ArrayData], scalars: &[u64]) -> Result<(), String> {
+        reference::run(func, grid, arrays, scalars).map(|_| ()).map_err(|error| error.to_string())
+    }
+}
+
+/// Why a record has no result.
+enum Stop {
+    /// It is refused, as it should be or not.
+    Fault(Fault),
+    /// Its operation is not known.
+    Unsupported,
+    /// It is no record of the schema.
+    Record(String),
+    /// The program could not be run, or did what it must not.
+    Run(String),
+}
+
+impl From<Fault> for Stop {
+    fn from(fault: Fault) -> Stop {
+        Stop::Fault(fault)
+    }
+}
+
+/// What a record comes to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// The line: `id`, and `result`, `error` or `unsupported`.
+    pub line: Value,
+    /// What atomic operations have returned, by element.
+    pub returned: Option<Vec<Value>>,
+}
+
+/// Answers a record.
+pub fn answer(record: &Value, runner: &dyn Runner) -> Answer {
+    let id = record.get("id").cloned().unwrap_or(Value::Null);
+    let failure = |code: &str, message: &str| json!({ "id": id, "error": { "code": code, "message": message } });
+    let line = match evaluate(record, runner) {
+        Ok((result, returned)) => return Answer { line: json!({ "id": id, "result": result }), returned },
+        Err(Stop::Fault(fault)) => failure(fault.code.name(), &fault.message),
+        Err(Stop::Unsupported) => json!({ "id": id, "unsupported": true }),
+        Err(Stop::Record(message)) => failure("record", &message),
+        Err(Stop::Run(message)) => failure("run", &message),
+    };
+    Answer { line, returned: None }
+}
+
+fn evaluate(record: &Value, runner: &dyn Runner) -> Result<(Value, Option<Vec<Value>>), Stop> {
+    let record = Record::new(record)?;
+    let mut case = Case::new(&record);
+    let found = match record.group {
+        "hint" | "staging" => hints::answer(&mut case, &record)?,
+        "load" | "store" | "view" | "gather" | "scatter" | "atomic" => memory::answer(&mut case, &record)?,
+        "program" => programs::answer(&mut case, &record)?,
+        "reduce" | "scan" | "order" => over::answer(&mut case, &record)?,
+        "shape" | "factory" | "bits" => shapes::answer(&mut case, &record)?,
+        "mma" => return Err(Stop::Unsupported),
+        _ => elements::answer(&mut case, &record)?,
+    };
+    case.finish(found, runner)
+}

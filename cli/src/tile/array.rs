@@ -1,0 +1,50 @@
+//! Inputs of records as arrays in memory.
+
+use girih_tensor::DType;
+use girih_tile::reference::ArrayData;
+use serde_json::Value;
+
+use super::{Stop, json};
+
+/// The dtype and the extents of a tile or an array.
+pub(super) fn typed(input: &Value) -> Result<(DType, Vec<i64>), Stop> {
+    let dtype = input.get("dtype").and_then(Value::as_str).and_then(json::dtype);
+    let shape = input.get("shape").or_else(|| input.get("array_shape")).and_then(Value::as_array);
+    let shape = shape.and_then(|list| list.iter().map(Value::as_i64).collect::<Option<Vec<_>>>());
+    match (dtype, shape) {
+        (Some(dtype), Some(shape)) => Ok((dtype, shape)),
+        _ => Err(Stop::Record(format!("{input} is no tile and no array: \"dtype\" or \"shape\" is missing"))),
+    }
+}
+
+/// The elements of a tile or an array in memory. What has no elements is filled with ones. A scalar is an array of one.
+pub(super) fn data(input: &Value) -> Result<ArrayData, Stop> {
+    let (dtype, mut shape) = typed(input)?;
+    if shape.is_empty() {
+        shape = vec![1];
+    }
+    let list = |key: &str| input.get(key).and_then(Value::as_array);
+    let bits = |list: &[Value]| list.iter().map(|value| json::element(dtype, value)).collect::<Result<Vec<_>, _>>();
+    let size: i64 = shape.iter().product();
+    if let (Some(storage), Some(strides)) = (list("storage"), list("strides")) {
+        let storage = bits(storage)?;
+        let strides = strides.iter().map(Value::as_i64).collect::<Option<Vec<_>>>();
+        let strides = strides.ok_or_else(|| Stop::Record("strides are integers".into()))?;
+        let whole = ArrayData::dense(dtype, &[storage.len() as i64], &storage);
+        return Ok(ArrayData { extents: shape, strides, ..whole });
+    }
+    let bits = match list("data") {
+        Some(list) => bits(list)?,
+        None => vec![json::element(dtype, &Value::from(1))?; usize::try_from(size).unwrap_or(0)],
+    };
+    if bits.len() as i64 != size {
+        return Err(Stop::Record(format!("{} elements for the shape {shape:?}", bits.len())));
+    }
+    Ok(ArrayData::dense(dtype, &shape, &bits))
+}
+
+/// An array of zeros.
+pub(super) fn zeros(dtype: DType, shape: &[i64]) -> ArrayData {
+    let size: i64 = shape.iter().product();
+    ArrayData::dense(dtype, shape, &vec![0; usize::try_from(size).unwrap_or(0)])
+}
