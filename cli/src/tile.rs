@@ -4,6 +4,7 @@
 
 mod array;
 mod case;
+mod device;
 mod elements;
 mod hints;
 mod json;
@@ -20,6 +21,7 @@ use girih_tile::ir::Func;
 use girih_tile::reference::{self, ArrayData};
 
 use case::Case;
+pub use device::OnDevice;
 pub use json::dtype;
 use record::Record;
 
@@ -29,7 +31,13 @@ pub trait Runner {
     ///
     /// # Errors
     /// A message.
-    fn run(&self, func: &Func, grid: [u32; 3], arrays: &mut [ArrayData], scalars: &[u64]) -> Result<(), String>;
+    fn run(
+        &self,
+        func: &Func,
+        grid: [u32; 3],
+        arrays: &mut [ArrayData],
+        scalars: &[u64],
+    ) -> Result<(), String>;
 }
 
 /// The reference evaluator.
@@ -37,7 +45,13 @@ pub trait Runner {
 pub struct Reference;
 
 impl Runner for Reference {
-    fn run(&self, func: &Func, grid: [u32; 3], arrays: &mut [ArrayData], scalars: &[u64]) -> Result<(), String> {
+    fn run(
+        &self,
+        func: &Func,
+        grid: [u32; 3],
+        arrays: &mut [ArrayData],
+        scalars: &[u64],
+    ) -> Result<(), String> {
         reference::run(func, grid, arrays, scalars).map(|_| ()).map_err(|error| error.to_string())
     }
 }
@@ -72,7 +86,8 @@ pub struct Answer {
 /// Answers a record.
 pub fn answer(record: &Value, runner: &dyn Runner) -> Answer {
     let id = record.get("id").cloned().unwrap_or(Value::Null);
-    let failure = |code: &str, message: &str| json!({ "id": id, "error": { "code": code, "message": message } });
+    let failure =
+        |code: &str, message: &str| json!({ "id": id, "error": { "code": code, "message": message } });
     let line = match evaluate(record, runner) {
         Ok((result, returned)) => return Answer { line: json!({ "id": id, "result": result }), returned },
         Err(Stop::Fault(fault)) => failure(fault.code.name(), &fault.message),

@@ -1,60 +1,119 @@
-//! Every record of testdata/tile.jsonl on the reference evaluator, judged as testdata/tile-SCHEMA.md says.
+//! Every record of testdata/tile.jsonl and of the tile language's own on the reference evaluator, judged as testdata/tile-SCHEMA.md says.
 
 use std::collections::BTreeMap;
 
-use girih_cli::tile::{Reference, answer};
+use girih_cli::tile::{OnDevice, Reference, Runner, answer};
 use girih_proptests::tile_records::judge;
+use girih_tile::ops::table::TABLE;
 use serde_json::Value;
 
 const VECTORS: &str = include_str!("../../testdata/tile.jsonl");
+const OWN: &str = include_str!("../../tile/tests/vectors/own.jsonl");
 const RECORDS: usize = 1345;
+
+/// Counts of a run: by group, records that pass and that fail.
+#[derive(Default)]
+struct Tally {
+    groups: BTreeMap<String, (usize, usize)>,
+    unsupported: usize,
+    failures: Vec<String>,
+}
 
 /// What is not built: products of tiles.
 fn left_out(record: &Value) -> bool {
-    record["group"] == "mma" || ["gemm_tiled", "attention_online_softmax"].iter().any(|op| record["op"] == *op)
+    record["group"] == "mma"
+        || ["gemm_tiled", "attention_online_softmax"].iter().any(|op| record["op"] == *op)
 }
 
-#[test]
-fn records_hold_on_the_reference() {
-    let mut tally: BTreeMap<String, (usize, usize)> = BTreeMap::new();
-    let mut failures = Vec::new();
-    let mut unsupported = 0;
-    for line in VECTORS.lines() {
-        let record: Value = serde_json::from_str(line).expect("a record");
-        let answered = answer(&record, &Reference);
+fn records(text: &str) -> impl Iterator<Item = Value> + '_ {
+    text.lines().map(|line| serde_json::from_str(line).expect("a record"))
+}
+
+fn run(records: impl Iterator<Item = Value>, runner: &dyn Runner) -> Tally {
+    let mut tally = Tally::default();
+    for record in records {
+        let answered = answer(&record, runner);
         if left_out(&record) {
             assert_eq!(answered.line["unsupported"], true, "{}", answered.line);
-            unsupported += 1;
+            tally.unsupported += 1;
             continue;
         }
-        let count = tally.entry(record["group"].as_str().unwrap_or_default().to_string()).or_default();
+        let group = record["group"].as_str().unwrap_or_default().to_string();
+        let count = tally.groups.entry(group).or_default();
         match judge(&record, &answered.line, answered.returned.as_deref()) {
             Ok(()) => count.0 += 1,
             Err(message) => {
                 count.1 += 1;
-                failures.push(format!("{}: {message}", record["id"]));
+                tally.failures.push(format!("{}: {message}", record["id"]));
             }
         }
     }
-    println!("{tally:?}, not built {unsupported}");
-    let judged: usize = tally.values().map(|(passed, failed)| passed + failed).sum();
-    assert_eq!(judged + unsupported, RECORDS);
+    println!("{:?}, not built {}", tally.groups, tally.unsupported);
+    tally
+}
+
+fn all_pass(tally: &Tally) {
+    let failures = &tally.failures;
     assert!(failures.is_empty(), "{} records fail:\n{}", failures.len(), failures.join("\n"));
+}
+
+#[test]
+fn records_hold_on_the_reference() {
+    let tally = run(records(VECTORS), &Reference);
+    let judged: usize = tally.groups.values().map(|(passed, failed)| passed + failed).sum();
+    assert_eq!(judged + tally.unsupported, RECORDS);
+    all_pass(&tally);
+}
+
+#[test]
+fn own_records_hold_on_the_reference() {
+    all_pass(&run(records(OWN), &Reference));
+}
+
+/// Every function of the table has a record with numbers, which the reference and a compiled kernel on the simulator both give.
+#[test]
+fn every_function_has_a_record_a_reference_and_a_lowering() {
+    let mut missing = Vec::new();
+    let simulator = OnDevice::Sim(90);
+    for row in TABLE {
+        let of_row =
+            records(OWN).filter(|record| record["op"] == row.name && record["expect"]["kind"] == "value");
+        let of_row: Vec<Value> = of_row.collect();
+        if of_row.is_empty() {
+            missing.push(format!("`{}` has no record in tile/tests/vectors/own.jsonl", row.name));
+        }
+        for record in of_row {
+            let runners: [(&str, &dyn Runner); 2] = [("reference", &Reference), ("simulator", &simulator)];
+            for (name, runner) in runners {
+                if let Err(message) = judge(&record, &answer(&record, runner).line, None) {
+                    missing.push(format!("`{}` on the {name}, {}: {message}", row.name, record["id"]));
+                }
+            }
+        }
+    }
+    assert!(missing.is_empty(), "{}", missing.join("\n"));
+}
+
+/// All records on the simulator, for which `GIRIH_TILE_SIM` asks; else a part of them.
+#[test]
+fn records_hold_on_the_simulator() {
+    let every = if std::env::var_os("GIRIH_TILE_SIM").is_some() { 1 } else { 16 };
+    all_pass(&run(records(VECTORS).step_by(every), &OnDevice::Sim(90)));
 }
 
 /// An answer that is not what is expected is a failure: the judge does not let everything pass.
 #[test]
 fn wrong_answers_are_found() {
-    let want = |text: &str| serde_json::from_str::<Value>(text).expect("JSON");
-    let record = want(
+    let parse = |text: &str| serde_json::from_str::<Value>(text).expect("JSON");
+    let record = parse(
         r#"{"expect": {"kind": "value", "dtype": "f32", "shape": [2], "data": ["-0.0", 1.5], "rtol": 0, "atol": 0}, "attrs": {}}"#,
     );
     let line = |data: &str| {
-        want(&format!(r#"{{"result": {{"kind": "value", "dtype": "f32", "shape": [2], "data": {data}}}}}"#))
+        parse(&format!(r#"{{"result": {{"kind": "value", "dtype": "f32", "shape": [2], "data": {data}}}}}"#))
     };
     assert!(judge(&record, &line(r#"["-0.0", 1.5]"#), None).is_ok());
     for wrong in [r#"[0.0, 1.5]"#, r#"["-0.0", 1.5000001]"#, r#"["-0.0"]"#, r#"["-0.0", "nan"]"#] {
         assert!(judge(&record, &line(wrong), None).is_err(), "{wrong}");
     }
-    assert!(judge(&record, &want(r#"{"error": {"code": "broadcast"}}"#), None).is_err());
+    assert!(judge(&record, &parse(r#"{"error": {"code": "broadcast"}}"#), None).is_err());
 }

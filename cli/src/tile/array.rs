@@ -24,7 +24,8 @@ pub(super) fn data(input: &Value) -> Result<ArrayData, Stop> {
         shape = vec![1];
     }
     let list = |key: &str| input.get(key).and_then(Value::as_array);
-    let bits = |list: &[Value]| list.iter().map(|value| json::element(dtype, value)).collect::<Result<Vec<_>, _>>();
+    let bits =
+        |list: &[Value]| list.iter().map(|value| json::element(dtype, value)).collect::<Result<Vec<_>, _>>();
     let size: i64 = shape.iter().product();
     if let (Some(storage), Some(strides)) = (list("storage"), list("strides")) {
         let storage = bits(storage)?;

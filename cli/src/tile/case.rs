@@ -78,7 +78,12 @@ impl Case {
     }
 
     /// Declares an array parameter for an input that is an array.
-    pub(super) fn input_array(&mut self, record: &Record<'_>, i: usize, mutable: bool) -> Result<ArrayId, Stop> {
+    pub(super) fn input_array(
+        &mut self,
+        record: &Record<'_>,
+        i: usize,
+        mutable: bool,
+    ) -> Result<ArrayId, Stop> {
         Ok(self.array(array::data(record.input(i)?)?, mutable))
     }
 
@@ -153,7 +158,11 @@ impl Case {
     }
 
     /// Runs the program and shows what is asked for.
-    pub(super) fn finish(mut self, asked: Asked, runner: &dyn Runner) -> Result<(Json, Option<Vec<Json>>), Stop> {
+    pub(super) fn finish(
+        mut self,
+        asked: Asked,
+        runner: &dyn Runner,
+    ) -> Result<(Json, Option<Vec<Json>>), Stop> {
         let kept: Vec<Value> = match &asked {
             Asked::Tile(value) | Asked::Returned(_, value) | Asked::Multiset(_, value) => vec![*value],
             Asked::Tiles(values) | Asked::Integers(values) => values.clone(),
@@ -173,7 +182,8 @@ impl Case {
         }
         let elements = |array: ArrayId| {
             let data = &arrays[array.index()];
-            let bits = data.elements().ok_or_else(|| Stop::Run("an array reaches beyond its memory".into()))?;
+            let bits =
+                data.elements().ok_or_else(|| Stop::Run("an array reaches beyond its memory".into()))?;
             Ok::<Vec<Json>, Stop>(bits.into_iter().map(|bits| names::shown(data.dtype, bits)).collect())
         };
         let tile = |&(array, ty): &(ArrayId, Type)| {
@@ -181,7 +191,9 @@ impl Case {
             if typed_only {
                 return Ok(json!({ "kind": "type", "dtype": dtype, "shape": shape }));
             }
-            Ok::<Json, Stop>(json!({ "kind": "value", "dtype": dtype, "shape": shape, "data": elements(array)? }))
+            Ok::<Json, Stop>(
+                json!({ "kind": "value", "dtype": dtype, "shape": shape, "data": elements(array)? }),
+            )
         };
         let whole = |array: ArrayId| {
             let data = &arrays[array.index()];
@@ -223,5 +235,7 @@ impl Case {
 pub(super) fn dims(shape: &[i64]) -> Result<Dims, Stop> {
     let extents = shape.iter().map(|&n| u32::try_from(n).ok()).collect::<Option<Vec<u32>>>();
     let dims = extents.and_then(|extents| Dims::new(&extents));
-    dims.ok_or_else(|| Stop::Record(format!("{shape:?} is no shape: at most 8 extents of 0 or more are accepted")))
+    dims.ok_or_else(|| {
+        Stop::Record(format!("{shape:?} is no shape: at most 8 extents of 0 or more are accepted"))
+    })
 }

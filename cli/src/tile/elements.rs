@@ -2,9 +2,9 @@
 
 use girih_tile::dtype::Const;
 use girih_tile::ir::Rounding;
+use girih_tile::ops::memory::Tiles;
 use girih_tile::ops::table::{Each, TABLE};
 use girih_tile::ops::{Arg, Mode};
-use girih_tile::ops::memory::Tiles;
 
 use super::case::{Asked, Case, dims};
 use super::record::Record;
@@ -43,7 +43,11 @@ pub(super) fn answer(case: &mut Case, record: &Record<'_>) -> Result<Asked, Stop
             let row = TABLE.iter().find(|row| row.name == name).ok_or(Stop::Unsupported)?;
             let args = case.operands(record, 0)?;
             if args.len() != row.arity {
-                return Err(Stop::Record(format!("`{name}` of {} inputs; it takes {}", args.len(), row.arity)));
+                return Err(Stop::Record(format!(
+                    "`{name}` of {} inputs; it takes {}",
+                    args.len(),
+                    row.arity
+                )));
             }
             Asked::Tile(case.b.each(row.op, &args, record.mode()?)?)
         }

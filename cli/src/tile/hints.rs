@@ -15,7 +15,8 @@ pub(super) fn answer(case: &mut Case, record: &Record<'_>) -> Result<Asked, Stop
     match record.op {
         "hint_value" => {
             let name = record.text("hint")?;
-            let hint = Hint::named(name).ok_or_else(|| Stop::Record(format!("no hint is called {name:?}")))?;
+            let hint =
+                Hint::named(name).ok_or_else(|| Stop::Record(format!("no hint is called {name:?}")))?;
             let arch = record.attr("arch").and_then(Value::as_str).map(hints::arch).transpose()?;
             hint.check(record.int("value")?, arch)?;
         }

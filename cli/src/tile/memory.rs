@@ -55,7 +55,8 @@ pub(super) fn answer(case: &mut Case, record: &Record<'_>) -> Result<Asked, Stop
             let count = count(record, "indices")?;
             let indices = (1..=count).map(|i| case.operand(record, i)).collect::<Result<Vec<_>, _>>()?;
             let mask = record.truth("mask").then(|| case.operand(record, count + 1)).transpose()?;
-            let padding = record.attr("padding_value").map(|_| record.constant("padding_value")).transpose()?;
+            let padding =
+                record.attr("padding_value").map(|_| record.constant("padding_value")).transpose()?;
             let value = case.b.gather(&elements(record, array)?, &indices, mask, padding.map(Arg::Loose))?;
             Ok(Asked::Tile(value))
         }

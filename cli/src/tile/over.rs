@@ -16,7 +16,8 @@ pub(super) fn answer(case: &mut Case, record: &Record<'_>) -> Result<Asked, Stop
         return Err(Stop::Record(format!("`{}` without an input", record.op)));
     };
     let how = Reduce { keepdims: record.truth("keepdims"), nan: record.nan() };
-    let scan = Scan { reverse: record.truth("reverse"), exclusive: record.truth("exclusive"), nan: record.nan() };
+    let scan =
+        Scan { reverse: record.truth("reverse"), exclusive: record.truth("exclusive"), nan: record.nan() };
     let one = || if record.attr("axis").is_some() { record.int("axis") } else { Ok(0) };
     if let Some(&op) = Reduction::LIST.iter().find(|op| op.name() == record.op) {
         let axes = match record.attr("axis") {

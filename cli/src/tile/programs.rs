@@ -145,7 +145,9 @@ struct Line {
 fn rows(case: &mut Case, record: &Record<'_>, row: Row) -> Result<Asked, Stop> {
     let (dtype, shape) = shape_of(record, 0)?;
     let from = case.input_array(record, 0, false)?;
-    let shared = (1..record.inputs.len()).map(|i| case.input_array(record, i, false)).collect::<Result<Vec<_>, _>>()?;
+    let shared = (1..record.inputs.len())
+        .map(|i| case.input_array(record, i, false))
+        .collect::<Result<Vec<_>, _>>()?;
     let to = case.array(array::zeros(dtype, &shape), true);
     case.grid = [u32::try_from(shape[0]).unwrap_or(1), 1, 1];
     let tile = record.ints("tile_shape")?;

@@ -26,7 +26,9 @@ impl<'a> Record<'a> {
         let dialect = match text("dialect") {
             None | Some("python") => Dialect::Python,
             Some("cxx") => Dialect::Cxx,
-            Some(other) => return Err(Stop::Record(format!("the dialect {other:?}: python and cxx are known"))),
+            Some(other) => {
+                return Err(Stop::Record(format!("the dialect {other:?}: python and cxx are known")));
+            }
         };
         let inputs = record.get("inputs").and_then(Value::as_array).map_or(&[][..], |list| list);
         Ok(Record { group, op, dialect, inputs, attrs: record.get("attrs").unwrap_or(&Value::Null) })

@@ -11,7 +11,11 @@ impl Build {
     /// # Errors
     /// [`Code::StaticAssertFalse`].
     pub fn static_assert(&self, cond: bool, message: &str) -> Result<(), Fault> {
-        if cond { Ok(()) } else { Err(Fault::new(Code::StaticAssertFalse, format!("static assertion: {message}"))) }
+        if cond {
+            Ok(())
+        } else {
+            Err(Fault::new(Code::StaticAssertFalse, format!("static assertion: {message}")))
+        }
     }
 
     /// The extent of a shape, which is known while building.
@@ -22,11 +26,16 @@ impl Build {
         match arg {
             Arg::Value(value) => Err(Fault::new(
                 Code::ShapeFromRuntimeValue,
-                format!("an extent that is a value {} of the kernel: constants of the build are accepted", self.ty(value)),
+                format!(
+                    "an extent that is a value {} of the kernel: constants of the build are accepted",
+                    self.ty(value)
+                ),
             )),
             Arg::Loose(constant) | Arg::Strict(_, constant) => match constant {
                 Const::Int(n) if i64::try_from(n).is_ok() => Ok(n as i64),
-                other => Err(Fault::new(Code::Shape, format!("an extent of {other:?}: integers are accepted"))),
+                other => {
+                    Err(Fault::new(Code::Shape, format!("an extent of {other:?}: integers are accepted")))
+                }
             },
         }
     }
