@@ -11,6 +11,8 @@ use crate::ir::{Kind, OpId};
 
 /// Number of lanes' bits.
 pub(super) const LANE_BITS: usize = 5;
+/// The most bytes of shared memory that tuples go through at once, if one of each thread fits.
+const BATCH: i64 = 64 << 10;
 /// From this number of bits on, lanes share what is to be read of other warps, and combine it by butterflies.
 const SHARED_READING: usize = 4;
 
@@ -51,7 +53,7 @@ impl Lowering<'_> {
             *tuple = self.combine_lanes(&rule, std::mem::take(tuple), &lanes)?;
         }
         if !warps.is_empty() {
-            partial = self.combine_warps(&rule, &dist, &lanes, &warps, partial)?;
+            partial = self.combine_warps(&rule, &dist, &lanes, &warps, &partial)?;
         }
 
         let mut results: Vec<Vec<Reg>> = vec![Vec::new(); op.results.len()];
@@ -98,22 +100,24 @@ impl Lowering<'_> {
         dist: &Dist,
         lanes: &[usize],
         warps: &[usize],
-        partial: Vec<Tuple>,
+        partial: &[Tuple],
     ) -> Result<Vec<Tuple>, Error> {
-        let through = self.through_warps(rule, dist, lanes, warps, &partial)?;
         let slots = 1usize << warps.len();
         let moves = |bit: &usize| dist.bits[*bit].is_some() && !lanes.contains(bit);
         let alone = !(0..LANE_BITS.min(dist.bits.len())).any(|bit| moves(&bit));
         let mut results = Vec::new();
-        for place in 0..partial.len() {
-            results.push(if alone && warps.len() >= SHARED_READING {
-                let lane = self.thread.rem(slots as i64)?;
-                let tuple = through.read(self, place, &lane)?;
-                self.combine_lanes(rule, tuple, &(0..warps.len()).collect::<Vec<_>>())?
-            } else {
-                let all = through.read_all(self, place)?;
-                self.combine_tree(rule, all)?
-            });
+        for batch in partial.chunks(batch(rule, dist)) {
+            let through = self.through_warps(rule, dist, lanes, warps, batch)?;
+            for place in 0..batch.len() {
+                results.push(if alone && warps.len() >= SHARED_READING {
+                    let lane = self.thread.rem(slots as i64)?;
+                    let tuple = through.read(self, place, &lane)?;
+                    self.combine_lanes(rule, tuple, &(0..warps.len()).collect::<Vec<_>>())?
+                } else {
+                    let all = through.read_all(self, place)?;
+                    self.combine_tree(rule, all)?
+                });
+            }
         }
         Ok(results)
     }
@@ -160,6 +164,12 @@ impl Lowering<'_> {
         self.meet();
         Ok(through)
     }
+}
+
+/// How many tuples of each thread go through shared memory at once.
+pub(super) fn batch(rule: &Rule, dist: &Dist) -> usize {
+    let width: i64 = rule.dtypes.iter().map(|&dtype| bytes(dtype)).sum();
+    (BATCH / (width * dist.threads())).max(1) as usize
 }
 
 /// Tuples of warps in shared memory.

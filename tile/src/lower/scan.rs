@@ -8,7 +8,7 @@ use girih_tensor::DType;
 
 use super::Lowering;
 use super::combine::{Rule, Tuple};
-use super::reduce::{LANE_BITS, inside};
+use super::reduce::{LANE_BITS, batch, inside};
 use crate::error::Error;
 use crate::ir::{Kind, OpId};
 
@@ -87,15 +87,17 @@ impl Lowering<'_> {
                             _ => None,
                         })
                         .collect();
-                    let totals: Vec<Tuple> = blocks.iter().map(|block| block.total.clone()).collect();
-                    let through = self.through_warps(&how.rule, &dist, &done, &warps, &totals)?;
-                    let own: Vec<_> = warps.iter().enumerate().map(|(i, &bit)| (bit, 1 << i)).collect();
-                    let mut own: Vec<(usize, i64)> = own;
+                    let mut own: Vec<(usize, i64)> =
+                        warps.iter().enumerate().map(|(i, &bit)| (bit, 1 << i)).collect();
                     own.sort_unstable();
                     let own = self.weigh(&own)?;
-                    for (place, block) in blocks.iter_mut().enumerate() {
-                        let all = through.read_all(self, place)?;
-                        self.scan_warps(&how, block, all, &own)?;
+                    for batch in blocks.chunks_mut(batch(&how.rule, &dist)) {
+                        let totals: Vec<Tuple> = batch.iter().map(|block| block.total.clone()).collect();
+                        let through = self.through_warps(&how.rule, &dist, &done, &warps, &totals)?;
+                        for (place, block) in batch.iter_mut().enumerate() {
+                            let all = through.read_all(self, place)?;
+                            self.scan_warps(&how, block, all, &own)?;
+                        }
                     }
                     at += warps.len();
                     done.extend(warps);

@@ -9,6 +9,9 @@ use super::{Lowering, bytes};
 use crate::error::Error;
 use crate::ir::{Kind, OpId, Type, Value};
 
+/// The most bytes of shared memory that elements go through at once.
+const WINDOW: i64 = 128 << 10;
+
 /// Elements, and their bytes in a line.
 pub(super) struct Piece<'a> {
     pub(super) regs: Vec<Reg>,
@@ -128,53 +131,92 @@ impl<'a> Lowering<'a> {
         let cells =
             |line: &Line| line.at(&line.extents.iter().map(|n| n - 1).collect::<Vec<_>>()).max(line.base);
         let end = pieces.iter().map(|piece| cells(&piece.line) + bytes(piece.dtype)).max().unwrap_or(0);
-        let base = self.scratch(end.max(cells(&line) + bytes(dtype)), 16)?;
-        for piece in pieces {
-            self.put_piece(piece, &base)?;
+        let end = end.max(cells(&line) + bytes(dtype));
+        if end <= WINDOW {
+            let base = self.scratch(end, 16)?;
+            for piece in pieces {
+                self.put_piece(piece, &base, None)?;
+            }
+            self.meet();
+            return self.take_line(dtype, dist, &line, &base, None);
         }
-        self.meet();
-        self.take_line(dtype, dist, &line, &base)
+        // What does not fit goes part by part.
+        let mut regs: Vec<Reg> = Vec::new();
+        for from in (0..end).step_by(WINDOW as usize) {
+            let base = self.scratch(WINDOW, 16)?;
+            for piece in pieces {
+                self.put_piece(piece, &base, Some(from))?;
+            }
+            self.meet();
+            let before = (from > 0).then_some(&regs[..]);
+            regs = self.take_line(dtype, dist, &line, &base, Some((from, before)))?;
+        }
+        Ok(regs)
     }
 
-    fn put_piece(&mut self, piece: &Piece<'_>, base: &Expr) -> Result<(), Error> {
+    /// Puts elements into shared memory; of all only those whose bytes are in the window from a byte on.
+    fn put_piece(&mut self, piece: &Piece<'_>, base: &Expr, window: Option<i64>) -> Result<(), Error> {
         let dist = piece.dist;
         let rank = piece.line.extents.len();
         let vector = vector(dist, &piece.line, bytes(piece.dtype), &piece.part);
         let origin = self.origin(dist, rank)?;
         let first = self.first_replica(dist)?;
-        let start = on_line(base, &origin, &piece.line);
+        let start = on_line(&origin, &piece.line);
         for value in (0..dist.size()).step_by(vector) {
             let offset = dist.offset(value, rank);
-            let cond = Cond::all([first.clone(), counts(dist, &origin, &offset, &piece.line, &piece.part)]);
+            let at = &start + (piece.line.at(&offset) - piece.line.base);
+            let counts = counts(dist, &origin, &offset, &piece.line, &piece.part);
+            let cond = Cond::all([first.clone(), counts, in_window(&at, window)]);
             if cond == Cond::Never {
                 continue;
             }
-            let at = &start + (piece.line.at(&offset) - piece.line.base);
+            let at = &(base + &at) + -window.unwrap_or(0);
             self.put(piece.dtype, &at, &piece.regs[value..value + vector], &cond)?;
         }
         Ok(())
     }
 
-    fn take_line(&mut self, dtype: DType, dist: &Dist, line: &Line, base: &Expr) -> Result<Vec<Reg>, Error> {
+    /// Takes elements out of shared memory; from a window those whose bytes are there, and the others are what they were before.
+    fn take_line(
+        &mut self,
+        dtype: DType,
+        dist: &Dist,
+        line: &Line,
+        base: &Expr,
+        window: Option<(i64, Option<&[Reg]>)>,
+    ) -> Result<Vec<Reg>, Error> {
         let rank = line.extents.len();
         let vector = vector(dist, line, bytes(dtype), &Part::All);
         let origin = self.origin(dist, rank)?;
-        let start = on_line(base, &origin, line);
+        let start = on_line(&origin, line);
+        let from = window.map(|(from, _)| from);
         let mut regs = Vec::new();
         for value in (0..dist.size()).step_by(vector) {
             let offset = dist.offset(value, rank);
-            let cond = counts(dist, &origin, &offset, line, &Part::All);
             let at = &start + (line.at(&offset) - line.base);
-            regs.extend(self.take(dtype, &at, vector, &cond)?);
+            let cond = Cond::all([counts(dist, &origin, &offset, line, &Part::All), in_window(&at, from)]);
+            let mut got = self.take(dtype, &(&(base + &at) + -from.unwrap_or(0)), vector, &cond)?;
+            if let Some((_, Some(before))) = window {
+                for (reg, before) in got.iter_mut().zip(&before[value..]) {
+                    *reg = self.select(dtype, &cond, reg, before)?;
+                }
+            }
+            regs.extend(got);
         }
         Ok(regs)
     }
 }
 
-/// The address of a thread's first value.
-fn on_line(base: &Expr, origin: &[Expr], line: &Line) -> Expr {
+/// Where a thread's first value is on a line.
+fn on_line(origin: &[Expr], line: &Line) -> Expr {
     let moves = origin.iter().zip(&line.strides);
-    moves.fold(base + line.base, |at, (origin, &stride)| &at + &(origin * stride))
+    moves.fold(Expr::from(line.base), |at, (origin, &stride)| &at + &(origin * stride))
+}
+
+/// Where a byte is in the window from a byte on.
+fn in_window(at: &Expr, from: Option<i64>) -> Cond {
+    let Some(from) = from else { return Cond::Always };
+    Cond::all([Cond::less(&Expr::from(from - 1), at), Cond::less(at, &Expr::from(from + WINDOW))])
 }
 
 /// Where a value is an element that counts.

@@ -2,5 +2,6 @@
 
 mod along;
 mod data;
+mod pins;
 mod programs;
 mod run;

@@ -15,7 +15,7 @@ use super::run::{Operand, Shape, check, dims, placed, program};
 
 /// How many programs of each kind are tried.
 fn cases() -> u64 {
-    std::env::var("GIRIH_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(40)
+    std::env::var("GIRIH_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(25)
 }
 
 /// A shape of one to three axes of at most `most` elements.
@@ -224,6 +224,23 @@ fn sorts() {
         let kind = Kind::Sort { axis: axis as u8, descending: rng.random() };
         run(seed, &mut rng, &kind, &all, &results, |_, _| None);
     }
+}
+
+#[test]
+fn what_shared_memory_does_not_hold_goes_part_by_part() {
+    let mut rng = StdRng::seed_from_u64(7);
+    let operands = [operand(&mut rng, DType::U64, &[170, 200], Data::Bits)];
+    let go = |kind: Kind, to: Vec<i64>, rng: &mut StdRng| {
+        let func = program(&kind, &operands, &[(DType::U64, to.clone())], |_, _| None);
+        let plan = placed(func, &kind, 512, rng);
+        check(&plan, &operands, &[(DType::U64, to)], &format!("{kind:?}"));
+    };
+    go(Kind::Flip(0), vec![170, 200], &mut rng);
+    let sums = Kind::Reduce { axis: 0, combine: Combine::Sum, identity: [].into() };
+    go(sums, vec![1, 200], &mut rng);
+    let running =
+        Kind::Scan { axis: 1, combine: Combine::Sum, identity: [].into(), reverse: true, exclusive: false };
+    go(running, vec![170, 200], &mut rng);
 }
 
 #[test]
