@@ -134,6 +134,13 @@ impl Program {
                 None => int(1),
             })
             .collect();
+        let total: u64 = indices
+            .iter()
+            .map(|&arg| if let Arg::Value(v) = arg { self.b.ty(v).dims.size() } else { 1 })
+            .product();
+        if total > SIZE {
+            return;
+        }
         if let Ok(value) = self.b.gather(&Elements::new(array), &indices, None, Some(int(2))) {
             self.keep(value);
         }
@@ -235,7 +242,8 @@ impl Program {
             4 => {
                 let to: Vec<u32> =
                     dims.iter().map(|&n| if n == 1 { self.one_of(&[1u32, 2, 3, 8]) } else { n }).collect();
-                self.b.broadcast_to(value, Dims::new(&to)?)
+                let to = Dims::new(&to).filter(|dims| dims.size() <= SIZE)?;
+                self.b.broadcast_to(value, to)
             }
             5 => self.b.flip(value, axis),
             6 => {
