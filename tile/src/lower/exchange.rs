@@ -1,15 +1,15 @@
 //! Elements from the threads that have them to the threads that need them.
 
-use std::collections::HashMap;
-
 use girih_codegen::plan::Dist;
 use girih_codegen::{Cond, Expr, Reg};
+use girih_layout::Swizzle;
 use girih_tensor::{DType, Space};
 
 use super::memory::runs;
 use super::{Lowering, bytes};
 use crate::error::Error;
 use crate::ir::{Dims, OpId};
+use crate::place::exchange::{Exchange, Shared};
 
 /// Where the elements of a tile are in a buffer: `start` and a stride for each axis, in elements.
 #[derive(Clone, Debug)]
@@ -58,12 +58,46 @@ impl Lowering<'_> {
         regs: &[Reg],
         to: &Dist,
     ) -> Result<Vec<Reg>, Error> {
-        if let Some(renamed) = renamed(dims.rank(), from, regs, to) {
-            return Ok(renamed);
+        let shared = match Exchange::new(dims, dtype, from, to) {
+            Exchange::Rename(values) => {
+                return Ok(values.into_iter().map(|value| regs[value].clone()).collect());
+            }
+            Exchange::Shared(shared) => shared,
+        };
+        let base = self.scratch(shared.bytes(), shared.alignment)?;
+        let own = self.first_replica(from)?;
+        for run in shared.store.iter() {
+            let (address, inside) = self.exchanged(&base, &shared, from, dims.rank(), run[0])?;
+            let values: Vec<Reg> = run.iter().map(|&value| regs[value].clone()).collect();
+            self.store_elements(Space::Smem, dtype, &address, &Cond::all([own.clone(), inside]), &values)?;
         }
-        let elements = dims.size() as i64;
-        let (from, to) = (Spread::row_major(from, *dims), Spread::row_major(to, *dims));
-        self.through_shared(dtype, elements, &[(&from, regs)], &to)
+        self.meet();
+        let mut got = vec![None; to.size()];
+        for run in shared.load.iter() {
+            let (address, inside) = self.exchanged(&base, &shared, to, dims.rank(), run[0])?;
+            let loaded = self.load_elements(Space::Smem, dtype, run.len(), &address, &inside, None)?;
+            for (&value, reg) in run.iter().zip(loaded) {
+                got[value] = Some(reg);
+            }
+        }
+        Ok(got.into_iter().flatten().collect())
+    }
+
+    /// The address of a value in shared memory, and whether it is there.
+    fn exchanged(
+        &mut self,
+        base: &Expr,
+        shared: &Shared,
+        dist: &Dist,
+        rank: usize,
+        value: usize,
+    ) -> Result<(Expr, Cond), Error> {
+        let at = self.coordinates(dist, value, rank)?;
+        let number = at.iter().zip(&shared.strides).fold(Expr::from(0), |sum, (at, &by)| &sum + &(at * by));
+        let number =
+            if shared.swizzle == Swizzle::NONE { number } else { number.swizzle(&shared.swizzle)? };
+        let inside = at.iter().zip(&shared.extents).map(|(at, &n)| Cond::less(at, &Expr::from(n)));
+        Ok((base + &(&number * shared.bytes), Cond::all(inside)))
     }
 
     /// The elements of tiles, written to a buffer in shared memory by all threads and read by all.
@@ -162,14 +196,4 @@ impl Lowering<'_> {
         }
         Ok((1, runs(spread.dist, rank, 0, 1).unwrap_or_default()))
     }
-}
-
-/// The registers in another order, where each thread has the elements that it needs.
-fn renamed(rank: usize, from: &Dist, regs: &[Reg], to: &Dist) -> Option<Vec<Reg>> {
-    if from.bits != to.bits {
-        return None;
-    }
-    let own: HashMap<Vec<i64>, &Reg> =
-        regs.iter().enumerate().map(|(i, reg)| (from.offset(i, rank), reg)).collect();
-    (0..to.size()).map(|value| own.get(&to.offset(value, rank)).map(|&reg| reg.clone())).collect()
 }
