@@ -19,6 +19,7 @@ mod npy;
 pub mod ops;
 mod output;
 mod plan;
+mod programs;
 mod run;
 mod show;
 mod sim;
@@ -58,6 +59,8 @@ enum Command {
     Show(show::Args),
     /// Prove partitions right, count bank conflicts and sectors, find copies, swizzles and conversions
     Plan(plan::Args),
+    /// Explain programs over tiles
+    Tile(programs::Args),
     /// Evaluate layout operations for other programs, one line of JSON for each
     Eval(eval::Args),
 }
@@ -74,6 +77,7 @@ pub fn main() -> ExitCode {
         Command::Layout(args) => layout::run(args),
         Command::Show(args) => show::run(args),
         Command::Plan(args) => plan::run(args),
+        Command::Tile(args) => programs::run(args),
         Command::Eval(args) => eval::run(args),
     };
     result.unwrap_or_else(|error| {

@@ -1,0 +1,109 @@
+//! `girih tile`: programs over tiles, without a device.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use girih_layout::{Int, Shape};
+use girih_tile::explain::explain;
+use girih_tile::ir::{Func, OpId, parse, verify};
+use girih_tile::place::Plan;
+
+use crate::output::Output;
+use crate::CommandResult;
+
+/// The arguments of `girih tile`.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(clap::Subcommand)]
+enum What {
+    /// Say where a program's tiles are, how they move, and what limits the kernel
+    #[command(after_help = AFTER)]
+    Explain {
+        /// A program's name, or a file with its text
+        program: String,
+        /// The compute capability
+        #[arg(long, value_name = "SM", default_value_t = 90)]
+        sm: u32,
+        /// Draw instead which thread holds each element of the first tile of rank 1 or 2 that this line of the explanation defines
+        #[arg(long, value_name = "LINE")]
+        draw: Option<usize>,
+        /// The file for the output, or the picture as SVG [default: standard output]
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+}
+
+const AFTER: &str = "\
+Programs by name: softmax, transpose, bias. The text of a program is what an explanation begins with: notes in it are comments.";
+
+/// A program that can be named: an entry for each kernel and dtype.
+type Program = (&'static str, fn() -> Result<Func, girih_tile::error::Error>);
+
+/// Programs by name.
+const PROGRAMS: &[Program] = &[
+    ("softmax", || parse(include_str!("tile/softmax.tile"))),
+    ("transpose", || parse(include_str!("tile/transpose.tile"))),
+    ("bias", || parse(include_str!("tile/bias.tile"))),
+];
+
+pub(crate) fn run(args: Args) -> CommandResult {
+    let What::Explain { program, sm, draw, output } = args.what;
+    let explanation = explain(&find(&program)?, sm)?;
+    let text = match draw {
+        None => explanation.to_string(),
+        Some(line) => picture(&explanation.plan, &explanation.to_string(), line)?,
+    };
+    match output {
+        Some(path) => Output::new(&path)?.write(|to| to.write_all(text.as_bytes()))?,
+        None => io::stdout().lock().write_all(text.as_bytes())?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn find(program: &str) -> Result<Func, Box<dyn std::error::Error>> {
+    let func = match PROGRAMS.iter().find(|(name, _)| *name == program) {
+        Some((_, build)) => build()?,
+        None if Path::new(program).exists() => parse(&std::fs::read_to_string(program)?)?,
+        None => {
+            let names: Vec<&str> = PROGRAMS.iter().map(|(name, _)| *name).collect();
+            let message = format!("no program {program}: {}, or a file are accepted", names.join(", "));
+            return Err(message.into());
+        }
+    };
+    verify(&func)?;
+    Ok(func)
+}
+
+/// The picture of the tile that a line of an explanation defines.
+fn picture(plan: &Plan, text: &str, line: usize) -> Result<String, Box<dyn std::error::Error>> {
+    let named = text.lines().nth(line.saturating_sub(1)).unwrap_or_default().trim_start();
+    let name = named.split_once(' ').map_or("", |(name, _)| name.trim_end_matches(','));
+    // Values are numbered in the order of their definitions in the text.
+    let mut order = Vec::new();
+    let mut ops: Vec<OpId> = Vec::new();
+    plan.func.walk(plan.func.body(), &mut |id, _| ops.push(id));
+    for line in text.lines().map(str::trim_start).filter(|line| line.starts_with('%') && line.contains(" = "))
+    {
+        order.push(line.split_once(' ').map_or("", |(name, _)| name.trim_end_matches(',')));
+    }
+    let with_results = ops.iter().filter(|id| !plan.func.op(**id).results.is_empty());
+    let found = order.iter().zip(with_results).find(|(other, _)| **other == name && !name.is_empty());
+    let refused = || format!("line {line} defines no tile of rank 1 or 2");
+    let (_, &id) = found.ok_or_else(refused)?;
+    let value = plan.func.op(id).results[0];
+    let (dims, dist) = (plan.func.ty(value).dims, plan.dist(value));
+    let mut extents = dist.padded(dims.rank());
+    extents.iter_mut().zip(dims.iter()).for_each(|(reach, &n)| *reach = (*reach).max(i64::from(n)));
+    let lay = dist.lay(&extents)?;
+    let extents: Vec<Int> = match extents[..] {
+        [n] => vec![Int::fixed(1), Int::fixed(n)],
+        [rows, columns] => vec![Int::fixed(rows), Int::fixed(columns)],
+        _ => return Err(refused().into()),
+    };
+    Ok(lay.picture_tv(&Shape::flat(&extents)?)?.svg().to_string())
+}
