@@ -9,8 +9,8 @@ use girih_tile::explain::explain;
 use girih_tile::ir::{Func, OpId, parse, verify};
 use girih_tile::place::Plan;
 
-use crate::output::Output;
 use crate::CommandResult;
+use crate::output::Output;
 
 /// The arguments of `girih tile`.
 #[derive(clap::Args)]
@@ -46,9 +46,9 @@ type Program = (&'static str, fn() -> Result<Func, girih_tile::error::Error>);
 
 /// Programs by name.
 const PROGRAMS: &[Program] = &[
-    ("softmax", || parse(include_str!("tile/softmax.tile"))),
-    ("transpose", || parse(include_str!("tile/transpose.tile"))),
-    ("bias", || parse(include_str!("tile/bias.tile"))),
+    ("softmax", || parse(include_str!("programs/softmax.tile"))),
+    ("transpose", || parse(include_str!("programs/transpose.tile"))),
+    ("bias", || parse(include_str!("programs/bias.tile"))),
 ];
 
 pub(crate) fn run(args: Args) -> CommandResult {

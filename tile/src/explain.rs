@@ -9,6 +9,7 @@ use std::fmt;
 use crate::error::Error;
 use crate::ir::{Func, Kind, OpId};
 use crate::lower::{Lowered, lower};
+use crate::pass::expand;
 use crate::place::exchange::Exchange;
 use crate::place::{Plan, place};
 
@@ -61,7 +62,7 @@ pub fn explain(func: &Func, sm: u32) -> Result<Explanation, Error> {
 /// # Errors
 /// Those of [`place`].
 pub fn explain_with(func: &Func, sm: u32, proofs: &Proofs<'_>) -> Result<Explanation, Error> {
-    let plan = place(func, sm)?;
+    let plan = place(&expand(func), sm)?;
     let lowered = lower(&plan, sm);
     let mut all = Vec::new();
     plan.func.walk(plan.func.body(), &mut |id, _| {

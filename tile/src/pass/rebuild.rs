@@ -114,6 +114,9 @@ impl Copy<'_> {
     fn define(&mut self, old: &[Value], new: &[Value]) {
         for (&old, &new) in old.iter().zip(new) {
             self.values[old.index()] = Some(new);
+            if let Some(pin) = self.func.pins().get(&old) {
+                self.b.pin(new, pin.clone());
+            }
         }
     }
 

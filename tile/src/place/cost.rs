@@ -49,7 +49,9 @@ pub(crate) fn own(func: &Func, op: &Op, work: &Dist) -> f64 {
             let axis = usize::from(*axis);
             let results = work.slice(axis).size() as f64;
             let [lanes, warps] = across(work, axis);
-            let through = if warps > 0 { ROUND_TRIP + (SHARED + 2.0) * results } else { 0.0 };
+            // Every thread reads what each warp has.
+            let partial = (1 << warps) as f64;
+            let through = if warps > 0 { ROUND_TRIP + (SHARED + partial) * results } else { 0.0 };
             let each = op.operands.iter().map(|value| words(dtype(value))).sum::<f64>();
             each * (registers + BUTTERFLY * lanes as f64 * results + through)
         }

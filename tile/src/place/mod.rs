@@ -91,6 +91,10 @@ pub fn place(func: &Func, sm: u32) -> Result<Plan, Error> {
     };
     let mut last = None;
     for warps in warps {
+        if !(1..=32).contains(&warps) || !warps.is_power_of_two() {
+            let message = format!("{warps} warps of a block: 1, 2, 4, 8, 16 and 32 are accepted");
+            return Err(Error::Place(Fault::new(Code::HintValue, message)));
+        }
         let works = search::search(func, warps * 32)?;
         let plan = assemble(func, warps * 32, |id, at| works.get(&(id, at)).cloned());
         let enough = plan.registers() <= REGISTERS;

@@ -4,6 +4,8 @@ use super::Plan;
 use crate::ir::{Def, Kind, RegionId, Value};
 
 struct Lives {
+    /// Positions of operations on more than single elements.
+    whole: Vec<usize>,
     /// The position at which each value begins to live, and that of its last use.
     spans: Vec<Option<[usize; 2]>>,
     at: usize,
@@ -12,7 +14,7 @@ struct Lives {
 impl Plan {
     /// Registers of 32 bits that a thread's tiles take where they take the most.
     pub fn registers(&self) -> f64 {
-        let mut lives = Lives { spans: vec![None; self.func.value_count()], at: 0 };
+        let mut lives = Lives { whole: Vec::new(), spans: vec![None; self.func.value_count()], at: 0 };
         self.lives(self.func.body(), &mut lives);
         let mut change = vec![0.0; lives.at + 2];
         for (value, span) in lives.spans.iter().enumerate() {
@@ -34,11 +36,20 @@ impl Plan {
                 change[*last] -= registers;
             }
         }
-        let mut now = 0.0;
-        change.iter().fold(0.0, |most: f64, change| {
+        // Between them elements are computed one by one, so that what is needed in between is as good as nothing.
+        let mut whole = lives.whole.into_iter().peekable();
+        let (mut now, mut most): (f64, f64) = (0.0, 0.0);
+        for (at, change) in change.iter().enumerate() {
+            let sampled = whole.next_if_eq(&at).is_some();
+            if sampled {
+                most = most.max(now);
+            }
             now += change;
-            most.max(now)
-        })
+            if sampled {
+                most = most.max(now);
+            }
+        }
+        most
     }
 
     fn lives(&self, region: RegionId, lives: &mut Lives) {
@@ -54,6 +65,17 @@ impl Plan {
         for &id in &of.ops {
             let op = self.func.op(id);
             lives.at += 1;
+            if !matches!(
+                op.kind,
+                Kind::Each { .. }
+                    | Kind::Cast(_)
+                    | Kind::Bitcast
+                    | Kind::Broadcast
+                    | Kind::Full(_)
+                    | Kind::Permute(_)
+            ) {
+                lives.whole.push(lives.at);
+            }
             op.operands.iter().for_each(|&value| use_at(lives, value));
             let begin = lives.at;
             op.regions.iter().for_each(|&region| self.lives(region, lives));

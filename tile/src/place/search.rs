@@ -30,6 +30,8 @@ struct Node {
     own: Vec<f64>,
     /// Values whose conversions depend on the node.
     touches: Vec<usize>,
+    /// The shape, if further functions of its elements may join the node.
+    joins: Option<Dims>,
 }
 
 /// Where the distribution of a value comes from.
@@ -53,6 +55,8 @@ struct Problem<'a> {
     ids: BTreeMap<Dist, Id>,
     nodes: Vec<Node>,
     of: BTreeMap<(OpId, usize), usize>,
+    /// Work distributions of what whoever reads it makes again.
+    remade: BTreeMap<(OpId, usize), Dist>,
     sources: Vec<Source>,
     uses: Vec<Vec<Use>>,
     /// How often the definition of a value runs.
@@ -72,6 +76,7 @@ pub(crate) fn search(func: &Func, threads: u32) -> Result<BTreeMap<(OpId, usize)
         ids: BTreeMap::new(),
         nodes: Vec::new(),
         of: BTreeMap::new(),
+        remade: BTreeMap::new(),
         sources: Vec::new(),
         uses: (0..func.value_count()).map(|_| Vec::new()).collect(),
         weights: vec![1.0; func.value_count()],
@@ -83,7 +88,13 @@ pub(crate) fn search(func: &Func, threads: u32) -> Result<BTreeMap<(OpId, usize)
     problem.touch();
     let chosen = problem.solve(&pools);
     let dist = |node: usize| problem.dists[problem.nodes[node].candidates[chosen[node]] as usize].clone();
-    Ok(problem.of.iter().map(|(&at, &node)| (at, dist(node))).collect())
+    let mut works: BTreeMap<_, _> = problem.of.iter().map(|(&at, &node)| (at, dist(node))).collect();
+    works.append(&mut problem.remade);
+    Ok(works)
+}
+
+fn is_each(op: &Op) -> bool {
+    matches!(op.kind, Kind::Each { .. } | Kind::Cast(_) | Kind::Bitcast)
 }
 
 impl Problem<'_> {
@@ -99,7 +110,7 @@ impl Problem<'_> {
 
     fn node(&mut self, at: (OpId, usize), candidates: &[Dist], own: Vec<f64>) -> usize {
         let candidates = candidates.iter().map(|dist| self.id(dist)).collect();
-        self.nodes.push(Node { candidates, own, touches: Vec::new() });
+        self.nodes.push(Node { candidates, own, touches: Vec::new(), joins: None });
         self.of.insert(at, self.nodes.len() - 1);
         self.nodes.len() - 1
     }
@@ -172,12 +183,18 @@ impl Problem<'_> {
             candidates = vec![work];
         } else if op.results.len() == 1 && remade(func, op.results[0], &candidates[0], DEEP).is_some() {
             // Made again by whoever reads it.
-            let id = self.id(&candidates[0]);
-            self.sources[op.results[0].index()] = Source::Fixed(id);
+            let fixed = self.id(&candidates[0]);
+            self.sources[op.results[0].index()] = Source::Fixed(fixed);
+            self.remade.insert((id, 0), candidates.swap_remove(0));
+            return Ok(());
+        } else if self.join(id, op, &dims, weight) {
             return Ok(());
         }
         let own = candidates.iter().map(|dist| weight * own(func, op, dist)).collect();
         let node = self.node((id, 0), &candidates, own);
+        if is_each(op) && candidates.len() > 1 {
+            self.nodes[node].joins = Some(dims);
+        }
         for (at, &operand) in op.operands.iter().enumerate() {
             let needs: Vec<Option<Id>> =
                 candidates.iter().map(|dist| wish(func, op, at, dist).map(|dist| self.id(&dist))).collect();
@@ -192,6 +209,31 @@ impl Problem<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Gives a function of elements to the node of an operand that is one too: nothing is gained by conversions between them.
+    fn join(&mut self, id: OpId, op: &Op, dims: &Dims, weight: f64) -> bool {
+        let node = op.operands.iter().find_map(|operand| match &self.sources[operand.index()] {
+            Source::Node(node, _) if self.nodes[*node].joins == Some(*dims) => Some(*node),
+            _ => None,
+        });
+        let Some(node) = node.filter(|_| is_each(op)) else { return false };
+        let candidates = self.nodes[node].candidates.clone();
+        for (at, &candidate) in candidates.iter().enumerate() {
+            self.nodes[node].own[at] += weight * own(self.func, op, &self.dists[candidate as usize]);
+        }
+        for &operand in &op.operands {
+            let together = matches!(&self.sources[operand.index()], Source::Node(other, ids) if *other == node && *ids == candidates);
+            if self.func.ty(operand).dims.rank() > 0 && !together {
+                let needs = candidates.iter().map(|&id| Some(id)).collect();
+                self.uses[operand.index()].push(Use { node, needs });
+            }
+        }
+        for &result in &op.results {
+            self.sources[result.index()] = Source::Node(node, candidates.clone());
+        }
+        self.of.insert((id, 0), node);
+        true
     }
 
     /// What the operation takes of a shape's pool; at least one.

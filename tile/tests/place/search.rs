@@ -1,14 +1,15 @@
-use girih_codegen::plan::{Dist, warp_accesses};
-use girih_layout::{Composed, Lay, Swizzle};
+use girih_codegen::plan::{Dist, exactly_once, warp_accesses};
+use girih_layout::{Composed, Lay, Shape, Swizzle};
 use girih_tensor::DType;
-use girih_tile::ir::{Func, Kind, OpId};
+use girih_tile::ir::{Build, Func, Kind, OpId, Pin, Value};
+use girih_tile::pass::expand;
 use girih_tile::place::exchange::Exchange;
 use girih_tile::place::{Plan, access, place};
 
-use super::programs::{looped, softmax, transpose};
+use super::programs::{array, dims, load, looped, softmax, store, transpose};
 
 fn placed(func: &Func) -> Plan {
-    let plan = place(func, 90).unwrap();
+    let plan = place(&expand(func), 90).unwrap();
     plan.verify().unwrap();
     plan
 }
@@ -122,6 +123,93 @@ fn loops_carry_what_they_reduce() {
         }
     }
     assert_eq!(inside, 0);
+}
+
+#[test]
+fn a_pin_is_kept_or_refused() {
+    // Rows over warps, 4 elements in a row: not what the search takes.
+    let pinned = |lay: &str| {
+        let mut b = Build::new("copy");
+        let (x, y) = (array(&mut b, "x", DType::F32, 2, false), array(&mut b, "y", DType::F32, 2, true));
+        let value = load(&mut b, x, dims(&[8, 64]));
+        let dist = Dist::of(&Lay::parse(lay).unwrap(), &[8, 64]);
+        b.pin(value, Pin { dist, swizzle: None });
+        store(&mut b, y, value);
+        (value, b.finish())
+    };
+    let (value, func) = pinned("((16,8),4):((32,1),8)");
+    let plan = place(&func, 90).unwrap();
+    assert_eq!(plan.dist(value).to_string(), "lanes[4@1 8@1 16@1 32@1 1@0] warps[2@0 4@0] vals[2:1@1 2:2@1]");
+    let (value, func) = pinned("((2,64),4):((1,8),2)");
+    assert_eq!(
+        placed(&func).dist(value).to_string(),
+        "lanes[1@0 1@1 2@1 4@1 8@1] warps[16@1 32@1] vals[2:2@0 2:4@0]"
+    );
+    // Without the last element of every row, or for fewer threads than a warp has.
+    for lay in ["((16,8),2):((32,1),8)", "(16,(4,8)):(32,(8,1))"] {
+        let why = place(&pinned(lay).1, 90).unwrap_err().to_string();
+        assert!(why.contains("accepted"), "{why}");
+    }
+}
+
+#[test]
+fn a_pinned_swizzle_is_taken() {
+    let mut b = Build::new("transpose");
+    let (x, y) = (array(&mut b, "x", DType::Bf16, 2, false), array(&mut b, "y", DType::Bf16, 2, true));
+    let tile = dims(&[64, 64]);
+    let value = load(&mut b, x, tile);
+    let turned = b.permute(value, &[1, 0]).unwrap();
+    let swizzle = Swizzle::new(2, 3, 6).unwrap();
+    b.pin(turned, Pin { dist: None, swizzle: Some(swizzle) });
+    store(&mut b, y, turned);
+    let plan = placed(&b.finish());
+    let [Exchange::Shared(shared)] = conversions(&plan)[..] else { panic!("{:?}", plan.exchanges) };
+    assert_eq!(shared.swizzle, swizzle);
+    assert!(shared.wavefronts[0] > shared.wavefronts[1], "worse than the one that is found");
+}
+
+#[test]
+fn every_element_is_held_once() {
+    for func in [
+        softmax(16, 1024, DType::Bf16),
+        transpose(64, 64, DType::F16, false),
+        transpose(96, 40, DType::F32, true),
+    ] {
+        let plan = placed(&func);
+        for (dist, value) in plan.dists.iter().zip(0..) {
+            let rank = plan.func.ty(Value(value)).dims.rank();
+            if rank > 0 && !dist.is_replicated() {
+                let padded = dist.padded(rank);
+                let tile: Vec<String> = padded.iter().map(i64::to_string).collect();
+                exactly_once(
+                    &dist.lay(&padded).unwrap(),
+                    &Shape::parse(&format!("({})", tile.join(","))).unwrap(),
+                )
+                .unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn placing_takes_little_time() {
+    let programs = [
+        softmax(16, 1024, DType::Bf16),
+        softmax(4, 1000, DType::Bf16),
+        transpose(64, 64, DType::Bf16, false),
+    ];
+    for func in programs {
+        let func = expand(&func);
+        let least = (0..5).map(|_| {
+            let begin = std::time::Instant::now();
+            place(&func, 90).unwrap();
+            begin.elapsed()
+        });
+        let least = least.min().unwrap();
+        println!("{}: {} values, {least:?}", func.name, func.value_count());
+        // A millisecond where the compiler optimises; these tests are compiled without.
+        assert!(least.as_millis() < 50, "{least:?}");
+    }
 }
 
 #[test]
