@@ -29,7 +29,30 @@ kernel rows(x: bf16[?8, ?8] strides [?8, 1] align 16, mut y: bf16[?8, ?8] stride
   store %7 to y[4, 1000] at (%0, %1)
 }
 ";
-    expect![[""]].assert_eq(&placed(&parse(rows).unwrap()));
+    expect![[r#"
+        kernel rows(x: bf16[?8, ?8] strides [?8, 1] align 16, mut y: bf16[?8, ?8] strides [?8, 1] align 16) {
+          %0 = bid 0 : s32
+          %1 = full 0 : s32
+          %2 = load x[4, 1000] at (%0, %1) pad 0 : bf16[4, 1000]
+              // lanes[8@1 16@1 32@1 64@1 128@1] warps[1@0 2@0] vals[2:1@1 2:2@1 2:4@1 2:256@1 2:512@1]: ((32,4),(8,4)):((32,1),(4,1024)), 32 a thread, padded to [4, 1024]
+              // 4 accesses of 16 bytes (the widest), 16 sectors for a warp's (16 at the least)
+              // bounds: checked in the kernel where facts do not decide
+          %3 = cast %2 : f32[4, 1000]
+              // lanes[8@1 16@1 32@1 64@1 128@1] warps[1@0 2@0] vals[2:1@1 2:2@1 2:4@1 2:256@1 2:512@1]: ((32,4),(8,4)):((32,1),(4,1024)), 32 a thread, padded to [4, 1024]
+          %4 = reduce max %3 along 1 : f32[4, 1]
+              // lanes[0 0 0 0 0] warps[1@0 2@0] vals[]: ((32,4),1):((0,1),0), 1 a thread
+              // 32 elements in a thread, 5 butterflies
+          %5 = broadcast %4 : f32[4, 1000]
+              // lanes[8@1 16@1 32@1 64@1 128@1] warps[1@0 2@0] vals[2:1@1 2:2@1 2:4@1 2:256@1 2:512@1]: ((32,4),(8,4)):((32,1),(4,1024)), 32 a thread, padded to [4, 1024]
+          %6 = sub %3, %5 : f32[4, 1000]
+              // lanes[8@1 16@1 32@1 64@1 128@1] warps[1@0 2@0] vals[2:1@1 2:2@1 2:4@1 2:256@1 2:512@1]: ((32,4),(8,4)):((32,1),(4,1024)), 32 a thread, padded to [4, 1024]
+          %7 = cast %6 : bf16[4, 1000]
+              // lanes[8@1 16@1 32@1 64@1 128@1] warps[1@0 2@0] vals[2:1@1 2:2@1 2:4@1 2:256@1 2:512@1]: ((32,4),(8,4)):((32,1),(4,1024)), 32 a thread, padded to [4, 1024]
+          store %7 to y[4, 1000] at (%0, %1)
+              // 4 accesses of 16 bytes (the widest), 16 sectors for a warp's (16 at the least)
+              // bounds: checked in the kernel where facts do not decide
+        }
+    "#]].assert_eq(&placed(&parse(rows).unwrap()));
 }
 
 #[test]
