@@ -7,6 +7,7 @@ mod lower;
 mod math;
 mod pass;
 mod place;
+mod random;
 mod same;
 mod shape;
 mod text;

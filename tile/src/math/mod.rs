@@ -151,3 +151,9 @@ fn function(m: &mut Emit<'_>, op: Each, rounding: Rounding, operands: &[Value]) 
         _ => m.op(op, operands),
     }
 }
+
+/// The cosine of a turn's part, of which a u32 counts 2^-32.
+pub(crate) fn cosine_of_turn(b: &mut Build, part: Value) -> Value {
+    let dims = b.ty(part).dims;
+    Emit { b, dtype: DType::F32, dims }.cosine_of_turn(part)
+}

@@ -224,18 +224,36 @@ impl Emit<'_> {
         self.select(is_finite, y, nan)
     }
 
-    /// Sine, or cosine as the sine a quarter of a turn ahead, of a magnitude.
-    fn wave(&mut self, size: Value, ahead: i128) -> Value {
-        let (r, quotient) = self.reduce(size);
+    /// The cosine of a turn's part, of which a u32 counts 2^-32.
+    pub(super) fn cosine_of_turn(&mut self, part: Value) -> Value {
+        let rounded = self.intc(Each::Add, part, 1 << 29);
+        let quotient = self.intc(Each::Shr, rounded, 30);
+        let whole = self.intc(Each::Shl, quotient, 30);
+        let rest = self.sub(part, whole);
+        let rest = self.bits_as(rest, DType::S32);
+        let rest = self.cast(rest, DType::F32);
+        let r = self.mulc(rest, std::f64::consts::TAU * 2f64.powi(-32));
+        let ahead = self.intc(Each::Add, quotient, 1);
+        self.quarters(r, ahead)
+    }
+
+    /// The sine of a number of quarters of a turn, which an integer counts, and a remainder.
+    fn quarters(&mut self, r: Value, quotient: Value) -> Value {
         let (sin, cos) = self.circle(r);
-        let quotient = if ahead == 0 { quotient } else { self.intc(Each::Add, quotient, ahead) };
         let odd = self.intc(Each::And, quotient, 1);
         let odd = self.intc(Each::NotEqual, odd, 0);
         let y = self.select(odd, cos, sin);
         let down = self.intc(Each::And, quotient, 2);
         let down = self.intc(Each::NotEqual, down, 0);
         let minus = self.neg(y);
-        let y = self.select(down, minus, y);
+        self.select(down, minus, y)
+    }
+
+    /// Sine, or cosine as the sine a quarter of a turn ahead, of a magnitude.
+    fn wave(&mut self, size: Value, ahead: i128) -> Value {
+        let (r, quotient) = self.reduce(size);
+        let quotient = if ahead == 0 { quotient } else { self.intc(Each::Add, quotient, ahead) };
+        let y = self.quarters(r, quotient);
         self.where_finite(size, y)
     }
 

@@ -9,6 +9,7 @@ pub mod indexed;
 pub mod memory;
 pub mod number;
 mod output;
+pub mod random;
 pub mod reduce;
 pub mod scan;
 pub mod shape;
