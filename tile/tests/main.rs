@@ -3,6 +3,7 @@
 mod common;
 mod facts;
 mod lang;
+mod launch;
 mod lower;
 mod math;
 mod pass;

@@ -212,6 +212,17 @@ impl Launch<'_> {
         Err(LaunchError::Condition { kernel: kernel(), array, condition })
     }
 
+    /// What tells the kernel apart from others for these arguments on an architecture, such as 90: two launches with equal keys share a
+    /// kernel.
+    ///
+    /// # Errors
+    /// Those of building the kernel.
+    pub fn key(&self, sm: u32) -> Result<String, Error> {
+        let plain = || (self.source)(&self.unknown());
+        let tiles = cache::tiles(self.kernel, &self.constants, &plain)?;
+        Ok(format!("{:?} {} {:?} sm_{sm}", self.kernel, self.constants, self.facts(&tiles)))
+    }
+
     /// The number of kernels that launches have built so far in this process.
     pub fn kernels_built() -> usize {
         cache::built()

@@ -2,5 +2,6 @@
 
 mod control;
 mod each;
+mod indexed;
 mod memory;
 mod programs;

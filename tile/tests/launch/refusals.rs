@@ -1,0 +1,159 @@
+//! What a launch refuses, and what it says.
+
+use expect_test::{Expect, expect};
+use girih_tile::error::Error;
+use girih_tile::launch::DeviceArray;
+use girih_tile::prelude::*;
+
+use super::programs::{saxpy, transpose};
+use super::{device, numbers};
+
+fn refused(result: Result<(), Error>, text: Expect) {
+    // Places are of this file, and change with it.
+    let message = result.unwrap_err().to_string();
+    let message: Vec<String> = message
+        .lines()
+        .map(|line| match line.split_once(".rs:") {
+            Some((_, rest)) => rest.splitn(3, ':').nth(2).unwrap_or(rest).trim().to_string(),
+            None => line.to_string(),
+        })
+        .collect();
+    text.assert_eq(&message.join("\n"));
+}
+
+#[test]
+fn arrays_that_are_written_share_no_memory() {
+    let device = device();
+    let whole = DeviceArray::upload(&device, &numbers(128), [128]).unwrap();
+    let (x, mut y) = (whole.slice(0, 0..70).unwrap(), whole.slice(0, 64..128).unwrap());
+    refused(saxpy(&x, &mut y, 1.0).run(), expect!["`saxpy` writes `y`, which has 40 bytes in common with `x`: an array that is written is accepted if no other argument overlaps it; a kernel that works in place takes one `&mut` array"]);
+    let beside = whole.slice(0, 0..64).unwrap();
+    saxpy(&beside, &mut y, 1.0).grid([1]).run().unwrap();
+}
+
+#[test]
+fn strides_of_arrays_that_are_written_keep_elements_apart() {
+    let device = device();
+    let x = DeviceArray::upload(&device, &numbers(32 * 16), [32, 16]).unwrap();
+    let buffer = || device.zeros::<f32>(32 * 16).unwrap();
+    let mut repeated = DeviceArray::new(buffer(), 0, [16, 32], [0, 1]).unwrap();
+    refused(transpose(&x, &mut repeated).run(), expect!["`transpose` writes `y`, whose layout [16, 32]:[0, 1] has several coordinates for one element: strides that keep elements apart are accepted"]);
+    let mut crossing = DeviceArray::new(buffer(), 0, [16, 32], [2, 8]).unwrap();
+    refused(transpose(&x, &mut crossing).run(), expect!["`transpose` writes `y`, whose layout [16, 32]:[2, 8] has several coordinates for one element: strides that keep elements apart are accepted"]);
+    // Strides that interleave keep them apart.
+    let mut odd = DeviceArray::new(buffer(), 0, [4, 2], [2, 3]).unwrap();
+    transpose(&x.slice(0, 0..2).unwrap().slice(1, 0..4).unwrap(), &mut odd).run().unwrap();
+}
+
+#[test]
+fn a_grid_has_a_tile_for_each_block() {
+    let device = device();
+    let x = DeviceArray::upload(&device, &numbers(100), [100]).unwrap();
+    let mut y = DeviceArray::<f32, 1>::zeros(&device, [100]).unwrap();
+    refused(saxpy(&x, &mut y, 1.0).grid([3]).run(), expect!["3 blocks along axis 0 of the grid of `saxpy` access tiles of `x` along its axis 0, which has 2: at most 2 blocks are accepted"]);
+    refused(saxpy(&x, &mut y, 1.0).grid([2, 2]).run(), expect!["`saxpy` keeps its blocks apart in `y` only where the grid has one block along axis 1, and not 2"]);
+    refused(saxpy(&x, &mut y, 1.0).grid([0]).run(), expect!["a grid of [0, 1, 1] blocks for `saxpy`: 1 to 2147483647 along axis 0 is accepted"]);
+    let short = DeviceArray::upload(&device, &numbers(50), [50]).unwrap();
+    refused(saxpy(&short, &mut y, 1.0).run(), expect!["2 blocks along axis 0 of the grid of `saxpy` access tiles of `x` along its axis 0, which has 1: at most 1 blocks are accepted"]);
+}
+
+#[kernel]
+fn total(x: &Array<f32, 1>, y: &mut Array<f32, 1>) {
+    let mut sum = zeros::<f32>([1]);
+    for i in 0..x.tiles([32]).num_tiles(0) {
+        sum = sum + x.tiles([32]).padding(Padding::Zero).load((i,)).sum(keep(0));
+    }
+    y.tiles_mut([1]).store((0,), sum);
+}
+
+#[kernel]
+fn strided(y: &mut Array<f32, 1>, n: Scalar<i32>) {
+    y.tiles_mut([8]).store((bid(0) * n,), ones::<f32>([8]));
+}
+
+#[test]
+fn what_a_proof_rests_on_is_checked() {
+    let device = device();
+    let x = DeviceArray::upload(&device, &numbers(100), [100]).unwrap();
+    let mut y = DeviceArray::<f32, 1>::zeros(&device, [100]).unwrap();
+    total(&x, &mut y).grid([1]).run().unwrap();
+    assert_eq!(y.download().unwrap()[0], numbers(100).iter().sum::<f32>());
+    refused(total(&x, &mut y).grid([2]).run(), expect!["`total` keeps its blocks apart in `y` only where the grid has one block along axis 0, and not 2"]);
+    strided(&mut y, 2).grid([5]).run().unwrap();
+    refused(strided(&mut y, 0).grid([5]).run(), expect!["`strided` keeps its blocks apart in `y` only where %0 is 1 or more"]);
+    refused(strided(&mut y, i32::MAX).grid([5]).run(), expect!["`strided` keeps its blocks apart in `y` only where the index %2 is computed without leaving its dtype"]);
+    refused(strided(&mut y, 2).run(), expect!["the grid of `strided` does not follow from its stores (a store to `y` is not indexed by every block number): `.grid([x, y, z])` is accepted"]);
+}
+
+#[kernel]
+fn halves(x: &Array<f32, 1>, y: &mut Array<f32, 1>) {
+    y.tiles_mut([8]).store((floordiv(bid(0), 2),), x.tiles([8]).load((bid(0),)));
+}
+
+#[kernel]
+fn neighbours(y: &mut Array<f32, 1>) {
+    let next = y.tiles([8]).padding(Padding::Zero).load((bid(0) + 1,));
+    y.tiles_mut([8]).store((bid(0),), next);
+}
+
+#[kernel]
+fn behind(y: &mut Array<f32, 1>) {
+    y.tiles_mut([8]).store((bid(0),), zeros::<f32>([8]));
+    let again = y.tiles([8]).load((bid(0),));
+    y.tiles_mut([8]).store((bid(0),), again + 1.0);
+}
+
+#[kernel]
+fn turns(y: &mut Array<f32, 1>, n: Scalar<i32>) {
+    for _ in 0..n {
+        let last = y.tiles([8]).load((bid(0),));
+        y.tiles_mut([8]).store((bid(0),), last + 1.0);
+    }
+}
+
+#[kernel(deny_in_kernel_checks)]
+fn unchecked(x: &Array<f32, 1>, y: &mut Array<f32, 1>) {
+    y.tiles_mut([8]).store((bid(0),), x.tiles([8]).load((bid(0),)));
+}
+
+#[kernel]
+fn scattered(at: &Array<i32, 1>, y: &mut Array<f32, 1>) {
+    y.scatter((at.tiles([8]).load((bid(0),)),), ones::<f32>([8]));
+}
+
+#[test]
+fn stores_that_meet_are_refused_when_the_kernel_is_built() {
+    let device = device();
+    let x = DeviceArray::upload(&device, &numbers(64), [64]).unwrap();
+    let mut y = DeviceArray::<f32, 1>::zeros(&device, [64]).unwrap();
+    refused(halves(&x, &mut y).run(), expect!["blocks are not proved to keep to elements of their own in `y`: blocks [0, 0, 0] and [1, 0, 0] of a grid [2, 1, 1] both store the element at [0]; stores whose index names the block along every axis of the grid are accepted, atomic operations, and `unsafe` with `assume_disjoint(reason)`"]);
+    refused(neighbours(&mut y).run(), expect!["blocks are not proved to keep to elements of their own in `y`: blocks [0, 0, 0] and [1, 0, 0] of a grid [2, 1, 1] load and store the element at [8]; stores whose index names the block along every axis of the grid are accepted, atomic operations, and `unsafe` with `assume_disjoint(reason)`"]);
+    refused(behind(&mut y).run(), expect!["a load of `y` may come behind the store at tile/tests/launch/refusals.rs:101:22 of the same elements: a kernel that works in place loads each tile before it stores it, once"]);
+    refused(turns(&mut y, 2).run(), expect!["a load of `y` may come behind the store at tile/tests/launch/refusals.rs:110:26 of the same elements: a kernel that works in place loads each tile before it stores it, once"]);
+    let at = DeviceArray::upload(&device, &[0i32; 64], [64]).unwrap();
+    refused(scattered(&at, &mut y).grid([2]).run(), expect!["blocks are not proved to keep to elements of their own in `y`: blocks [0, 0, 0] and [1, 0, 0] of a grid [2, 1, 1] both store the element at [0]; stores whose index names the block along every axis of the grid are accepted, atomic operations, and `unsafe` with `assume_disjoint(reason)`"]);
+}
+
+#[test]
+fn checks_in_the_kernel_are_refused_where_they_are_denied() {
+    let device = device();
+    let (x, mut y) = (
+        DeviceArray::upload(&device, &numbers(64), [64]).unwrap(),
+        DeviceArray::zeros(&device, [64]).unwrap(),
+    );
+    unchecked(&x, &mut y).run().unwrap();
+    assert_eq!(y.download().unwrap(), numbers(64));
+    let (x, mut y) = (
+        DeviceArray::upload(&device, &numbers(60), [60]).unwrap(),
+        DeviceArray::zeros(&device, [60]).unwrap(),
+    );
+    refused(unchecked(&x, &mut y).run(), expect![[""]]);
+}
+
+#[test]
+fn arrays_are_on_the_device_of_the_launch() {
+    let (here, there) = (device(), device());
+    let x = DeviceArray::upload(&there, &numbers(64), [64]).unwrap();
+    let mut y = DeviceArray::<f32, 1>::zeros(&here, [64]).unwrap();
+    refused(saxpy(&x, &mut y, 1.0).on(&here).run(), expect!["`x` is in the memory of another device than `saxpy` is launched on"]);
+}

@@ -1,0 +1,247 @@
+//! Gathers, scatters and atomic operations.
+
+use girih_tensor::DType;
+use girih_tile::dtype::Const;
+use girih_tile::ir::{Build, Dims, Known, Order, Rmw, Scope, Type, Value};
+use girih_tile::ops::Arg;
+use girih_tile::ops::indexed::Elements;
+use girih_tile::ops::memory::Tiles;
+use girih_tile::reference::{self, ArrayData};
+use rand::RngExt;
+use rand::rngs::StdRng;
+use rand::seq::SliceRandom;
+
+use super::memory::param;
+use crate::common::differ::{Tolerance, array, cases, differ, random, simulate, zeros};
+
+const ANY: Known = Known::MultipleOf(1);
+
+fn input(b: &mut Build, name: &str, dtype: DType, rank: usize, mutable: bool) -> girih_tile::ir::ArrayId {
+    let mut strides = vec![ANY; rank];
+    strides[rank - 1] = Known::Is(1);
+    b.array(param(name, dtype, mutable, &vec![ANY; rank], &strides, 16))
+}
+
+fn load(b: &mut Build, from: girih_tile::ir::ArrayId, tile: &[u32]) -> Value {
+    let zero: Vec<Arg> = tile.iter().map(|_| Arg::Loose(Const::Int(0))).collect();
+    b.load(&Tiles::new(from, Dims::new(tile).unwrap()), &zero).unwrap()
+}
+
+fn save(b: &mut Build, to: girih_tile::ir::ArrayId, value: Value) {
+    let dims = b.ty(value).dims;
+    let zero: Vec<Arg> = dims.iter().map(|_| Arg::Loose(Const::Int(0))).collect();
+    b.store(&Tiles::new(to, dims), &zero, value.into()).unwrap();
+}
+
+fn integers(rng: &mut StdRng, dtype: DType, n: usize, from: i64, to: i64) -> ArrayData {
+    let mask = reference::mask(dtype);
+    let bits: Vec<u64> = (0..n).map(|_| rng.random_range(from..to) as u64 & mask).collect();
+    ArrayData::dense(dtype, &[n as i64], &bits)
+}
+
+#[test]
+fn gathers_take_what_is_inside_and_padding_elsewhere() {
+    let mut rng = random(11);
+    let dtypes = [DType::F32, DType::Bool, DType::S8, DType::F16, DType::U64, DType::E5m2, DType::F64];
+    for case in 0..cases(24) {
+        let dtype = dtypes[case % dtypes.len()];
+        let index = [DType::S32, DType::S64, DType::S8, DType::U32][case % 4];
+        let (rows, columns) = (rng.random_range(1..40u32), rng.random_range(1..20u32));
+        let mut b = Build::new("gather");
+        let x = input(&mut b, "x", dtype, 2, false);
+        let at = input(&mut b, "at", index, 1, false);
+        let mask = input(&mut b, "mask", DType::Bool, 1, false);
+        let other = input(&mut b, "other", dtype, 1, false);
+        let y = input(&mut b, "y", dtype, 2, true);
+        let row = load(&mut b, at, &[rows]);
+        let row = b.reshape(row, &[i64::from(rows), 1]).unwrap();
+        let flags = load(&mut b, mask, &[rows]);
+        let flags = b.reshape(flags, &[i64::from(rows), 1]).unwrap();
+        let column = b.push1(
+            girih_tile::ir::Kind::Iota,
+            &[],
+            Type { dtype: DType::S32, dims: Dims::new(&[columns]).unwrap() },
+        );
+        let others = load(&mut b, other, &[columns]);
+        let padding = rng.random::<bool>().then_some(others.into());
+        let flags = rng.random::<bool>().then_some(flags.into());
+        let got = b.gather(&Elements::new(x), &[row.into(), column.into()], flags, padding).unwrap();
+        save(&mut b, y, got);
+        let unsigned = index == DType::U32;
+        let arrays = [
+            array(&mut rng, dtype, &[13, 11]),
+            integers(&mut rng, index, rows as usize, if unsigned { 0 } else { -4 }, 20),
+            array(&mut rng, DType::Bool, &[rows.into()]),
+            array(&mut rng, dtype, &[columns.into()]),
+            zeros(dtype, &[rows.into(), columns.into()]),
+        ];
+        differ(&b.finish(), [1, 1, 1], &arrays, &[], |_| Tolerance::EXACT)
+            .unwrap_or_else(|error| panic!("case {case}: {dtype} by {index}, {rows}x{columns}: {error}"));
+    }
+}
+
+#[test]
+fn scatters_write_what_is_inside_and_nothing_else() {
+    let mut rng = random(12);
+    let dtypes = [DType::S32, DType::Bool, DType::U8, DType::Bf16, DType::F64];
+    for case in 0..cases(15) {
+        let dtype = dtypes[case % dtypes.len()];
+        let n = rng.random_range(1..300u32);
+        let mut b = Build::new("scatter");
+        let x = input(&mut b, "x", dtype, 1, false);
+        let at = input(&mut b, "at", DType::S32, 1, false);
+        let mask = input(&mut b, "mask", DType::Bool, 1, false);
+        let y = input(&mut b, "y", dtype, 1, true);
+        let (value, index) = (load(&mut b, x, &[n]), load(&mut b, at, &[n]));
+        let flags = load(&mut b, mask, &[n]);
+        let flags = rng.random::<bool>().then_some(flags.into());
+        b.scatter(&Elements::new(y), &[index.into()], value.into(), flags).unwrap();
+        // Each place once, some of them outside.
+        let mut places: Vec<i64> = (-10..i64::from(n) - 10).collect();
+        places.shuffle(&mut rng);
+        let bits: Vec<u64> = places.iter().map(|&place| place as u64 & 0xffff_ffff).collect();
+        let arrays = [
+            array(&mut rng, dtype, &[n.into()]),
+            ArrayData::dense(DType::S32, &[n.into()], &bits),
+            array(&mut rng, DType::Bool, &[n.into()]),
+            array(&mut rng, dtype, &[i64::from(n / 2 + 1)]),
+        ];
+        differ(&b.finish(), [1, 1, 1], &arrays, &[], |_| Tolerance::EXACT)
+            .unwrap_or_else(|error| panic!("case {case}: {dtype}, {n}: {error}"));
+    }
+}
+
+/// Every operation on every dtype that it has: what memory holds in the end, and, where no element is met twice, what stood there.
+#[test]
+fn atomic_operations_are_those_of_the_reference() {
+    let mut rng = random(13);
+    let orders = [
+        (Some(Order::Relaxed), Some(Scope::Block)),
+        (None, None),
+        (Some(Order::Release), Some(Scope::System)),
+        (Some(Order::Acquire), Some(Scope::Device)),
+    ];
+    let all = [Rmw::Add, Rmw::Min, Rmw::Max, Rmw::And, Rmw::Or, Rmw::Xor, Rmw::Xchg, Rmw::Cas];
+    let mut case = 0;
+    for rmw in all {
+        for &dtype in rmw.dtypes() {
+            for unique in [false, true] {
+                if !unique && matches!(rmw, Rmw::Xchg | Rmw::Cas) {
+                    continue;
+                }
+                case += 1;
+                let n = rng.random_range(2..150u32);
+                let (order, scope) = orders[case % orders.len()];
+                let mut b = Build::new("atomic");
+                let y = input(&mut b, "y", dtype, 1, true);
+                let x = input(&mut b, "x", dtype, 1, false);
+                let at = input(&mut b, "at", DType::S32, 1, false);
+                let old = input(&mut b, "old", dtype, 1, true);
+                let expected = input(&mut b, "expected", dtype, 1, false);
+                let (value, index) = (load(&mut b, x, &[n]), load(&mut b, at, &[n]));
+                let expect = load(&mut b, expected, &[n]);
+                let inside = b
+                    .each(
+                        girih_tile::ops::table::Each::GreaterEqual,
+                        &[index.into(), Arg::Loose(Const::Int(0))],
+                        Default::default(),
+                    )
+                    .unwrap();
+                let at = Elements { order, scope, ..Elements::new(y) };
+                let cas = (rmw == Rmw::Cas).then_some(expect.into());
+                let got = b.atomic(rmw, &at, &[index.into()], cas, value.into(), None).unwrap();
+                if unique {
+                    // What stands outside is undetermined.
+                    let zero = Arg::Loose(Const::Int(0));
+                    let got = b
+                        .each(
+                            girih_tile::ops::table::Each::Select,
+                            &[inside.into(), got.into(), zero],
+                            Default::default(),
+                        )
+                        .unwrap();
+                    save(&mut b, old, got);
+                }
+                let mut places: Vec<i64> = (-2..i64::from(n) - 2).collect();
+                places.shuffle(&mut rng);
+                if !unique {
+                    places.iter_mut().for_each(|place| *place = rng.random_range(-3..20));
+                }
+                let bits: Vec<u64> = places.iter().map(|&place| place as u64 & 0xffff_ffff).collect();
+                // Numbers whose sums are exact.
+                let number = |rng: &mut StdRng| {
+                    let n = rng.random_range(0..4i64);
+                    girih_tile::ops::number::encode(dtype, Const::Int(n.into()))
+                };
+                let mut numbers = |count: u32| {
+                    let bits: Vec<u64> = (0..count).map(|_| number(&mut rng)).collect();
+                    ArrayData::dense(dtype, &[count.into()], &bits)
+                };
+                let arrays = [
+                    numbers(n),
+                    numbers(n),
+                    ArrayData::dense(DType::S32, &[n.into()], &bits),
+                    zeros(dtype, &[n.into()]),
+                    numbers(n),
+                ];
+                let func = b.finish();
+                let what = format!("{rmw:?} of {dtype}, unique {unique}, {order:?}");
+                if dtype == DType::Bf16 {
+                    // sm_90 brought the instruction.
+                    let mut wanted = arrays.to_vec();
+                    reference::run(&func, [1, 1, 1], &mut wanted, &[]).unwrap();
+                    let got = simulate(&func, 90, [1, 1, 1], &arrays, &[])
+                        .unwrap_or_else(|e| panic!("{what}: {e}"));
+                    assert_eq!(got[0].elements(), wanted[0].elements(), "{what}");
+                    assert!(simulate(&func, 80, [1, 1, 1], &arrays, &[]).is_err());
+                    continue;
+                }
+                differ(&func, [1, 1, 1], &arrays, &[], |_| Tolerance::EXACT)
+                    .unwrap_or_else(|error| panic!("{what}: {error}"));
+            }
+        }
+    }
+}
+
+/// A scalar is held by all threads: one of them does the operation, and all see what stood there.
+#[test]
+fn a_scalar_is_added_once_for_each_block() {
+    let mut b = Build::new("count");
+    let y = input(&mut b, "y", DType::S32, 1, true);
+    let seen = input(&mut b, "seen", DType::S32, 1, true);
+    let one = Arg::Loose(Const::Int(1));
+    let zero = Arg::Loose(Const::Int(0));
+    let old = b.atomic(Rmw::Add, &Elements::new(y), &[zero], None, one, None).unwrap();
+    b.atomic(Rmw::Max, &Elements::new(seen), &[old.into()], None, one, None).unwrap();
+    let got = simulate(&b.finish(), 90, [5, 1, 1], &[zeros(DType::S32, &[1]), zeros(DType::S32, &[8])], &[])
+        .unwrap();
+    assert_eq!(got[0].elements().unwrap(), [5]);
+    assert_eq!(got[1].elements().unwrap(), [1, 1, 1, 1, 1, 0, 0, 0]);
+}
+
+#[test]
+fn assertions_end_a_kernel_that_breaks_them() {
+    let run = |bits: &[u64]| {
+        let mut b = Build::new("check");
+        let x = input(&mut b, "x", DType::Bool, 1, false);
+        let value = load(&mut b, x, &[bits.len() as u32]);
+        b.assert(value.into(), "100% true").unwrap();
+        let arrays = [ArrayData::dense(DType::Bool, &[bits.len() as i64], bits)];
+        simulate(&b.finish(), 90, [1, 1, 1], &arrays, &[])
+    };
+    assert!(run(&[1; 40]).is_ok());
+    let mut bits = vec![1; 40];
+    bits[37] = 0;
+    let error = run(&bits).unwrap_err();
+    assert!(error.contains("trap"), "{error}");
+}
+
+#[test]
+fn tiles_and_scalars_are_printed() {
+    let mut b = Build::new("print");
+    let x = input(&mut b, "x", DType::F16, 2, false);
+    let value = load(&mut b, x, &[2, 3]);
+    let block = b.bid(0).unwrap();
+    b.print("block %d: %f, 100%%\n", &[block.into(), value.into()]).unwrap();
+    let _ = b;
+}
