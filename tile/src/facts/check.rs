@@ -178,7 +178,9 @@ fn blocks(
 
 fn refused(index: &Index<'_>, name: &str, group: &[&Access], why: &str) -> (Option<Site>, Fault) {
     let store = group.iter().find(|access| access.stores).copied();
-    let at = |access: &Access| access.origin.iter().map(Poly::to_string).collect::<Vec<_>>().join(", ");
+    let at = |access: &Access| {
+        access.origin.iter().map(|poly| poly.show(&|value| index.name(value))).collect::<Vec<_>>().join(", ")
+    };
     let shown: Vec<String> = group.iter().map(|access| format!("({})", at(access))).collect();
     let found = witness(index, group);
     let what = match found {
@@ -362,6 +364,26 @@ fn ordered(index: &Index<'_>, load: &Access, store: &Access, conditions: &mut Ve
 }
 
 impl Report {
+    /// What a condition asks for, as text.
+    pub fn text(func: &Func, condition: &Condition, grid: [u32; 3]) -> String {
+        let index = Index::new(func);
+        match condition {
+            Condition::OneBlock { axis, .. } => {
+                format!("the grid has one block along axis {axis}, and not {}", grid[usize::from(*axis)])
+            }
+            Condition::Positive { poly, .. } => {
+                format!("{} is 1 or more", poly.show(&|value| index.name(value)))
+            }
+            Condition::NoWrap { value, .. } => {
+                format!(
+                    "the index {} is computed without leaving {}",
+                    index.name(*value),
+                    func.ty(*value).dtype
+                )
+            }
+        }
+    }
+
     /// The first condition that a grid and arguments do not satisfy.
     pub fn broken(&self, func: &Func, with: &Concrete) -> Option<&Condition> {
         let index = Index::new(func);

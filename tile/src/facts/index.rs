@@ -316,6 +316,28 @@ impl<'a> Index<'a> {
         self.func_region_of(op)
     }
 
+    /// A value's name for messages: a parameter's, or what it is computed from.
+    pub(super) fn name(&self, value: Value) -> String {
+        let func = self.func;
+        let Some(op) = self.op_of(value) else { return format!("%{}", value.0) };
+        match &op.kind {
+            Kind::Dim(array, axis) => match &func.arrays()[array.index()] {
+                Array::Param(param) => format!("{}.dim({axis})", param.name),
+                Array::Slice { .. } => format!("%{}", value.0),
+            },
+            Kind::Param(at) => func.scalars()[usize::from(*at)].name.clone(),
+            Kind::Full(bits) => integer(func.ty(value).dtype, *bits)
+                .map_or_else(|| format!("%{}", value.0), |n| n.to_string()),
+            Kind::Bid(axis) => format!("bid({axis})"),
+            Kind::NumBlocks(axis) => format!("num_blocks({axis})"),
+            Kind::Each { op: each, .. } => {
+                let operands: Vec<String> = op.operands.iter().map(|&value| self.name(value)).collect();
+                format!("{}({})", each.row().name, operands.join(", "))
+            }
+            _ => format!("%{}", value.0),
+        }
+    }
+
     /// The loops around a region, the innermost first.
     pub(super) fn loops(&self, mut region: RegionId) -> Vec<OpId> {
         let mut found = Vec::new();

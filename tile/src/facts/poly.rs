@@ -158,45 +158,65 @@ impl Poly {
     }
 }
 
+impl Atom {
+    fn show(&self, name: &dyn Fn(Value) -> String) -> String {
+        match self {
+            Atom::Bid(axis) => format!("bid({axis})"),
+            Atom::Blocks(axis) => format!("num_blocks({axis})"),
+            Atom::Uniform(value) | Atom::Free(value) => name(*value),
+            Atom::Turn(value) => format!("turn({})", name(*value)),
+            Atom::Lane(_, value) => format!("lane({})", name(*value)),
+            Atom::Element(axis) => format!("element({axis})"),
+            Atom::Which(axis) => format!("which({axis})"),
+            Atom::Div(a, b) => format!("({}) / ({})", a.show(name), b.show(name)),
+            Atom::Mod(a, b) => format!("({}) % ({})", a.show(name), b.show(name)),
+            Atom::Min(a, b) => format!("min({}, {})", a.show(name), b.show(name)),
+            Atom::Max(a, b) => format!("max({}, {})", a.show(name), b.show(name)),
+        }
+    }
+}
+
+impl Poly {
+    /// The polynomial as text, with the names of values.
+    pub fn show(&self, name: &dyn Fn(Value) -> String) -> String {
+        if self.0.is_empty() {
+            return String::from("0");
+        }
+        let mut text = String::new();
+        for (i, (atoms, factor)) in self.0.iter().enumerate() {
+            text += match (i, *factor < 0) {
+                (0, true) => "-",
+                (0, false) => "",
+                (_, true) => " - ",
+                (_, false) => " + ",
+            };
+            let size = factor.unsigned_abs();
+            if size != 1 || atoms.is_empty() {
+                text += &size.to_string();
+            }
+            for (j, atom) in atoms.iter().enumerate() {
+                text += if j > 0 || size != 1 { "*" } else { "" };
+                text += &atom.show(name);
+            }
+        }
+        text
+    }
+}
+
+/// A value by its number.
+fn number(value: Value) -> String {
+    format!("%{}", value.0)
+}
+
 impl fmt::Display for Atom {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Atom::Bid(axis) => write!(f, "bid({axis})"),
-            Atom::Blocks(axis) => write!(f, "num_blocks({axis})"),
-            Atom::Uniform(value) | Atom::Free(value) => write!(f, "%{}", value.0),
-            Atom::Turn(value) => write!(f, "turn(%{})", value.0),
-            Atom::Lane(_, value) => write!(f, "lane(%{})", value.0),
-            Atom::Element(axis) => write!(f, "element({axis})"),
-            Atom::Which(axis) => write!(f, "which({axis})"),
-            Atom::Div(a, b) => write!(f, "({a}) / ({b})"),
-            Atom::Mod(a, b) => write!(f, "({a}) % ({b})"),
-            Atom::Min(a, b) => write!(f, "min({a}, {b})"),
-            Atom::Max(a, b) => write!(f, "max({a}, {b})"),
-        }
+        f.write_str(&self.show(&number))
     }
 }
 
 impl fmt::Display for Poly {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0.is_empty() {
-            return f.write_str("0");
-        }
-        for (i, (atoms, factor)) in self.0.iter().enumerate() {
-            f.write_str(match (i, *factor < 0) {
-                (0, true) => "-",
-                (0, false) => "",
-                (_, true) => " - ",
-                (_, false) => " + ",
-            })?;
-            let size = factor.unsigned_abs();
-            if size != 1 || atoms.is_empty() {
-                write!(f, "{size}")?;
-            }
-            for (j, atom) in atoms.iter().enumerate() {
-                write!(f, "{}{atom}", if j > 0 || size != 1 { "*" } else { "" })?;
-            }
-        }
-        Ok(())
+        f.write_str(&self.show(&number))
     }
 }
 

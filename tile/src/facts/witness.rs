@@ -6,7 +6,7 @@ use super::access::Access;
 use super::check::axes_used;
 use super::index::{Index, integer};
 use super::poly::{Atom, Poly};
-use crate::ir::{Array, Kind, Value};
+use crate::ir::{Kind, Value};
 use crate::ops::table::Each;
 
 /// One choice of everything that varies.
@@ -154,25 +154,13 @@ impl Search<'_> {
             .leaves
             .iter()
             .enumerate()
-            .map(|(i, &value)| format!("{} = {}", self.name(value), world.sizes[i % world.sizes.len()]))
+            .map(|(i, &value)| format!("{} = {}", self.index.name(value), world.sizes[i % world.sizes.len()]))
             .collect();
         let with = if sizes.is_empty() { String::new() } else { format!(" with {}", sizes.join(", ")) };
         format!(
             "blocks {other:?} and {:?} of a grid {:?}{with} {how} the element at {at:?}",
             world.bid, world.grid
         )
-    }
-
-    fn name(&self, value: Value) -> String {
-        let func = self.index.func;
-        match self.index.op_of(value).map(|op| &op.kind) {
-            Some(Kind::Dim(array, axis)) => match &func.arrays()[array.index()] {
-                Array::Param(param) => format!("{}.dim({axis})", param.name),
-                Array::Slice { .. } => format!("%{}", value.0),
-            },
-            Some(Kind::Param(at)) => func.scalars()[usize::from(*at)].name.clone(),
-            _ => format!("%{}", value.0),
-        }
     }
 
     fn poly(&self, poly: &Poly, world: &World) -> Option<i64> {

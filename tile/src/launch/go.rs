@@ -7,7 +7,7 @@ use super::run::{Given, arguments};
 use super::{Launch, LaunchError};
 use crate::dtype::is_integer;
 use crate::error::Error;
-use crate::facts::{ArrayFacts, Concrete, Condition, Facts};
+use crate::facts::{ArrayFacts, Concrete, Condition, Facts, Report};
 use crate::ir::{Array, ArrayId, Func, Known};
 
 /// The greatest power of two up to `most` that divides a number.
@@ -198,16 +198,10 @@ impl Launch<'_> {
                 .collect(),
         };
         let Some(broken) = ready.report.broken(&ready.func, &concrete) else { return Ok(()) };
-        let (array, condition) = match broken {
-            Condition::OneBlock { array, axis } => (
-                array,
-                format!("the grid has one block along axis {axis}, and not {}", grid[usize::from(*axis)]),
-            ),
-            Condition::Positive { array, poly } => (array, format!("{poly} is 1 or more")),
-            Condition::NoWrap { array, value, .. } => {
-                (array, format!("the index %{} is computed without leaving its dtype", value.0))
-            }
-        };
+        let (Condition::OneBlock { array, .. }
+        | Condition::Positive { array, .. }
+        | Condition::NoWrap { array, .. }) = broken;
+        let condition = Report::text(&ready.func, broken, grid);
         let array = self.array_name(&ready.func, array.index());
         Err(LaunchError::Condition { kernel: kernel(), array, condition })
     }

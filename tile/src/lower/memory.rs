@@ -11,6 +11,7 @@ use super::shared::Scratch;
 use super::{Lowering, bytes};
 use crate::dtype::{Category, category};
 use crate::error::Error;
+use crate::facts::{AxisBounds, Bound};
 use crate::ir::{Array, ArrayId, Dims, Kind, OpId, Order, Padding, RegionId, Scope, Value, View};
 
 /// An array as an access sees it: a parameter, or a part of one.
@@ -261,7 +262,7 @@ impl Lowering<'_> {
         self.touch(view.array, false, tiles(view, dist));
         let mut path = Path::ordered(view.order, view.scope);
         let tile = {
-            let mut tile = self.tile(view, &op.operands, dist, path.clone())?;
+            let mut tile = self.tile(id, view, &op.operands, dist, path.clone())?;
             if view.order == Order::Weak && !tile.array.mutable {
                 path.words.push(Word::Nc.into());
                 tile.path = path;
@@ -288,7 +289,7 @@ impl Lowering<'_> {
         self.touch(view.array, true, tiles(view, dist));
         let regs = self.regs(value)?;
         let path = Path::ordered(view.order, view.scope);
-        let mut tile = self.tile(view, &op.operands[1..], dist, path)?;
+        let mut tile = self.tile(id, view, &op.operands[1..], dist, path)?;
         tile.always = Cond::all([tile.always, self.first_replica(dist)?]);
         self.transfer(&tile, &Move::Store(&regs))?;
         Ok(())
@@ -296,6 +297,7 @@ impl Lowering<'_> {
 
     fn tile<'t>(
         &mut self,
+        id: OpId,
         view: &View,
         index: &[Value],
         dist: &'t Dist,
@@ -307,8 +309,12 @@ impl Lowering<'_> {
             let (tile, step) = (i64::from(view.tile[axis]), i64::from(view.steps[axis]));
             let begin = &self.index(at)? * step;
             let whole = Expr::from(tile);
-            rest.push(if view.check {
+            // What follows from the program is not compared again.
+            let known = self.bounds.access(id).get(axis).copied().unwrap_or(AxisBounds::KERNEL);
+            if view.check && known.low != Bound::Proved {
                 conds.push(Cond::less(&Expr::from(-1), &begin));
+            }
+            rest.push(if view.check && known.high != Bound::Proved {
                 (&array.extents[axis] - &begin).maximum(&Expr::from(0)).minimum(&whole)
             } else {
                 whole

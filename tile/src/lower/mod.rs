@@ -104,6 +104,7 @@ pub struct Lowering<'a> {
     touched: memory::Touched,
     loops: Vec<control::Frame>,
     origins: HashMap<Dist, Vec<Expr>>,
+    bounds: crate::facts::Bounds,
 }
 
 /// Lowers a placed function for an architecture, such as 90 for sm_90.
@@ -124,6 +125,7 @@ pub fn lower(plan: &Plan, sm: u32) -> Result<Lowered, Error> {
         touched: memory::Touched::default(),
         loops: Vec::new(),
         origins: HashMap::new(),
+        bounds: crate::facts::Bounds::of_func(&plan.func),
     };
     lowering.region(plan.func.body())?;
     let params = lowering.params.list;

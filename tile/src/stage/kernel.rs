@@ -149,6 +149,9 @@ pub fn trace(header: Header, f: impl FnOnce()) -> Result<Func, Error> {
     let mut fresh = Stage::new(header.name);
     fresh.build.dialect = header.dialect;
     fresh.build.strict_pow2 = header.strict_pow2;
+    if header.deny_in_kernel_checks {
+        fresh.build.deny_in_kernel_checks();
+    }
     let restore = Restore(STAGE.with(|stage| stage.borrow_mut().replace(fresh)));
     f();
     let done = STAGE.with(|stage| stage.borrow_mut().take());

@@ -48,7 +48,7 @@ fn proved(stores: &Stores) {
 fn refused(stores: &Stores, text: Expect) {
     let errors = check(&stores.func()).unwrap_err();
     assert_eq!(errors.len(), 1);
-    text.assert_eq(&errors[0].fault.message);
+    text.assert_eq(&format!("{}\n", errors[0].fault.message));
 }
 
 #[test]
@@ -94,9 +94,9 @@ fn several_stores_are_compared() {
     proved(&Stores { at: vec![vec![n(0), bid(0)], vec![n(1), bid(0)]], ..stores(vec![n(0), n(0)]) });
     refused(
         &both(0, 2),
-        expect![
-            "blocks are not proved to keep to elements of their own in `c`: blocks [0, 0, 0] and [1, 0, 0] of a grid [2, 1, 1] both store the element at [32]; stores whose index names the block along every axis of the grid are accepted, atomic operations, and `unsafe` with `assume_disjoint(reason)`"
-        ],
+        expect![[r#"
+        blocks are not proved to keep to elements of their own in `c`: blocks [0, 0, 0] and [1, 0, 0] of a grid [2, 1, 1] both store the element at [32]; stores whose index names the block along every axis of the grid are accepted, atomic operations, and `unsafe` with `assume_disjoint(reason)`
+    "#]],
     );
 }
 
@@ -104,41 +104,41 @@ fn several_stores_are_compared() {
 fn what_meets_is_refused_with_two_blocks() {
     refused(
         &stores(vec![each(Add, bid(0), bid(1))]),
-        expect![
-            "blocks are not proved to keep to elements of their own in `c`: blocks [1, 0, 0] and [0, 1, 0] of a grid [2, 2, 1] both store the element at [16]; stores whose index names the block along every axis of the grid are accepted, atomic operations, and `unsafe` with `assume_disjoint(reason)`"
-        ],
+        expect![[r#"
+        blocks are not proved to keep to elements of their own in `c`: blocks [1, 0, 0] and [0, 1, 0] of a grid [2, 2, 1] both store the element at [16]; stores whose index names the block along every axis of the grid are accepted, atomic operations, and `unsafe` with `assume_disjoint(reason)`
+    "#]],
     );
     refused(
         &Stores { besides: vec![1], ..stores(vec![bid(0)]) },
-        expect![
-            "blocks are not proved to keep to elements of their own in `c`: blocks [0, 0, 0] and [0, 1, 0] of a grid [2, 2, 1] both store the element at [0]; stores whose index names the block along every axis of the grid are accepted, atomic operations, and `unsafe` with `assume_disjoint(reason)`"
-        ],
+        expect![[r#"
+        blocks are not proved to keep to elements of their own in `c`: blocks [0, 0, 0] and [0, 1, 0] of a grid [2, 2, 1] both store the element at [0]; stores whose index names the block along every axis of the grid are accepted, atomic operations, and `unsafe` with `assume_disjoint(reason)`
+    "#]],
     );
     refused(
         &looped([n(0), n(3), n(1)], vec![each(Add, each(Mul, bid(0), n(2)), E::Loop)]),
-        expect![
-            "blocks are not proved to keep to elements of their own in `c`: blocks [0, 0, 0] and [1, 0, 0] of a grid [2, 1, 1] both store the element at [32]; stores whose index names the block along every axis of the grid are accepted, atomic operations, and `unsafe` with `assume_disjoint(reason)`"
-        ],
+        expect![[r#"
+        blocks are not proved to keep to elements of their own in `c`: blocks [0, 0, 0] and [1, 0, 0] of a grid [2, 1, 1] both store the element at [32]; stores whose index names the block along every axis of the grid are accepted, atomic operations, and `unsafe` with `assume_disjoint(reason)`
+    "#]],
     );
     refused(
         &stores(vec![each(FloorDiv, bid(0), n(2)), n(0)]),
-        expect![
-            "blocks are not proved to keep to elements of their own in `c`: blocks [0, 0, 0] and [1, 0, 0] of a grid [2, 1, 1] both store the element at [0, 0]; stores whose index names the block along every axis of the grid are accepted, atomic operations, and `unsafe` with `assume_disjoint(reason)`"
-        ],
+        expect![[r#"
+        blocks are not proved to keep to elements of their own in `c`: blocks [0, 0, 0] and [1, 0, 0] of a grid [2, 1, 1] both store the element at [0, 0]; stores whose index names the block along every axis of the grid are accepted, atomic operations, and `unsafe` with `assume_disjoint(reason)`
+    "#]],
     );
     refused(
         &looped(
             [bid(0), E::Size(2), blocks(0)],
             vec![each(FloorDiv, E::Loop, E::Size(0)), each(Mod, E::Loop, E::Size(1))],
         ),
-        expect![
-            "blocks are not proved to keep to elements of their own in `c`: the elements from (16*(bid(0) + num_blocks(0)*turn(%5)) / (%0), 16*(bid(0) + num_blocks(0)*turn(%5)) % (%1)) on do not determine bid(0); stores whose index names the block along every axis of the grid are accepted, atomic operations, and `unsafe` with `assume_disjoint(reason)`"
-        ],
+        expect![[r#"
+            blocks are not proved to keep to elements of their own in `c`: the elements from (16*(bid(0) + num_blocks(0)*turn(%5)) / (n), 16*(bid(0) + num_blocks(0)*turn(%5)) % (m)) on do not determine bid(0); stores whose index names the block along every axis of the grid are accepted, atomic operations, and `unsafe` with `assume_disjoint(reason)`
+        "#]],
     );
     refused(
         &stores(vec![each(Min, bid(0), n(3))]),
-        expect![
-            "blocks are not proved to keep to elements of their own in `c`: the elements from (16*min(bid(0), 3)) on do not determine bid(0); stores whose index names the block along every axis of the grid are accepted, atomic operations, and `unsafe` with `assume_disjoint(reason)`"
-        ],
+        expect![[r#"
+        blocks are not proved to keep to elements of their own in `c`: blocks [3, 0, 0] and [4, 0, 0] of a grid [5, 1, 1] both store the element at [48]; stores whose index names the block along every axis of the grid are accepted, atomic operations, and `unsafe` with `assume_disjoint(reason)`
+    "#]],
     );
 }
