@@ -8,7 +8,7 @@ use syn::{
     ReturnType, Type, parse_quote,
 };
 
-use crate::options::Options;
+use crate::options::{Options, respan};
 use crate::rewrite::Rewrite;
 use crate::scope::{Bound, Names, bound};
 
@@ -152,6 +152,7 @@ pub(crate) fn expand(options: &Options, mut item: ItemFn) -> Result<TokenStream>
         };
         let (name, ty) = (&pat.ident, &arg.ty);
         let (text, span) = (name.to_string(), ty.span());
+        let path = &respan(path, span);
         match kind {
             Kind::Array { mutable, element, args } => {
                 let reference = if mutable { quote!(&mut) } else { quote!(&) };
@@ -192,6 +193,7 @@ pub(crate) fn expand(options: &Options, mut item: ItemFn) -> Result<TokenStream>
             }
             None => quote!(::core::option::Option::None),
         };
+        let path = respan(path, hint.name.span());
         hints.push(quote_spanned!(hint.name.span()=> #path::stage::hint(#arch, #name, (#value) as i64);));
     }
 

@@ -1,6 +1,6 @@
 //! The arguments of the attributes.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::quote_spanned;
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
@@ -70,6 +70,15 @@ impl Parse for Argument {
 pub(crate) fn base(base: &str) -> Result<TokenStream> {
     let path: Path = syn::parse_str(base)?;
     Ok(quote_spanned!(path.span()=> ::#path))
+}
+
+/// The tokens at another place in the source. What is called by them is then called from there.
+pub(crate) fn respan(tokens: &TokenStream, span: Span) -> TokenStream {
+    let at = |mut token: TokenTree| {
+        token.set_span(span);
+        token
+    };
+    tokens.clone().into_iter().map(at).collect()
 }
 
 impl Options {

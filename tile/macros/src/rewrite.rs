@@ -25,6 +25,7 @@ use syn::{
     parse_quote_spanned,
 };
 
+use crate::options::respan;
 use crate::scope::{Bound, Change, Changes, Names, bound, bound_by, bound_in, has_let};
 
 /// A construct around the code that is rewritten.
@@ -44,6 +45,11 @@ pub(crate) struct Rewrite<'a> {
 
 fn name(kind: &str, number: usize) -> Ident {
     format_ident!("__{}{}", kind, number, span = Span::mixed_site())
+}
+
+/// The value of an `if` on its way.
+fn value() -> Ident {
+    Ident::new("__value", Span::mixed_site())
 }
 
 fn label(kind: &str, number: usize) -> Lifetime {
@@ -77,7 +83,7 @@ impl<'a> Rewrite<'a> {
     /// Rewrites a function's body.
     pub(crate) fn body(&mut self, block: &mut Block) {
         self.visit_block_mut(block);
-        let path = self.path;
+        let path = self.path(block.span());
         let depth = quote_spanned!(Span::mixed_site()=> __depth);
         let inner = &*block;
         *block = parse_quote_spanned!(block.span()=> {
@@ -85,6 +91,11 @@ impl<'a> Rewrite<'a> {
             let _ = #depth;
             #inner
         });
+    }
+
+    /// The crate of the tile language, named at a place.
+    fn path(&self, span: Span) -> TokenStream {
+        respan(self.path, span)
     }
 
     fn fresh(&mut self) -> (usize, Ident) {
@@ -99,11 +110,11 @@ impl<'a> Rewrite<'a> {
 
     /// The variables around a construct that it changes, as `stage` takes them.
     fn vars(&self, names: Names, visit: impl FnOnce(&mut Changes)) -> TokenStream {
-        let path = self.path;
         let vars = Changes::of(names, visit).found.into_iter().filter_map(|(name, change)| {
             let how = self.bound(&name)?;
             let text = name.to_string();
             let span = name.span();
+            let path = self.path(span);
             let place = match (how, change) {
                 (Bound::MutRef, Change::Whole) | (Bound::Mut | Bound::Fixed, Change::Whole) => quote_spanned!(span=> &mut #name),
                 (Bound::MutRef, _) => quote_spanned!(span=> &mut *#name),
@@ -138,8 +149,9 @@ impl<'a> Rewrite<'a> {
         match frame {
             Frame::If { number, vars } => {
                 let (f, i, up) = (name("frame", *number), label("i", *number), self.diverge(frames - 1));
-                quote!(if #f.diverge(#vars) { #up } else if let ::core::option::Option::Some(__v) = #f.over() {
-                    break #i __v
+                let v = value();
+                quote!(if #f.diverge(#vars) { #up } else if let ::core::option::Option::Some(#v) = #f.over() {
+                    break #i #v
                 } else {
                     continue #i
                 })
@@ -161,7 +173,7 @@ impl<'a> Rewrite<'a> {
         })?;
         match &self.frames[at] {
             Frame::Block { number, label } => {
-                let (path, depth) = (self.path, name("depth", *number));
+                let (path, depth) = (self.path(span), name("depth", *number));
                 Some(
                     parse_quote_spanned!(span=> { #path::stage::no_leave("break", #depth); break #label #value }),
                 )
@@ -190,8 +202,8 @@ impl<'a> Rewrite<'a> {
     }
 
     fn if_(&mut self, of: &mut ExprIf) -> Expr {
-        let path = self.path;
         let span = of.if_token.span;
+        let path = self.path(span);
         let vars = self.vars(Names::new(), |changes| {
             changes.visit_block(&of.then_branch);
             if let Some((_, other)) = &of.else_branch {
@@ -213,29 +225,30 @@ impl<'a> Rewrite<'a> {
             Some((_, other)) => quote!({ #other }),
             None => quote!({}),
         };
-        let open = quote_spanned!(cond.span()=> #path::stage::if_(#cond));
+        let at = self.path(cond.span());
+        let open = quote_spanned!(cond.span()=> #at::stage::if_(#cond));
+        let v = value();
         let ty = unit.then(|| quote!(: ()));
         parse_quote_spanned! {span=> {
             let mut #f = #open;
             #f.begin(#vars);
             #i: loop {
-                let __v #ty = if #f.take() #then else #other;
-                if let ::core::option::Option::Some(__v) = #f.join(
-                    __v,
-                    |__v| {
+                let #v #ty = if #f.take() #then else #other;
+                if let ::core::option::Option::Some(#v) = #f.join(
+                    #v,
+                    |#v| {
                         use #path::stage::NotCarried as _;
-                        #path::stage::Probe(__v).carried()
+                        #path::stage::Probe(#v).carried()
                     },
                     #vars,
                 ) {
-                    break #i __v;
+                    break #i #v;
                 }
             }
         }}
     }
 
     fn for_(&mut self, of: &mut ExprForLoop) -> Expr {
-        let path = self.path;
         let span = of.for_token.span;
         let names = bound(&of.pat);
         let vars = self.vars(names.clone(), |changes| changes.visit_block(&of.body));
@@ -247,7 +260,8 @@ impl<'a> Rewrite<'a> {
         self.within(names, |rewrite| rewrite.visit_block_mut(&mut of.body));
         self.frames.pop();
         let (range, pat, body) = (self.range(&of.expr), &of.pat, &of.body);
-        let open = quote_spanned!(of.expr.span()=> #path::stage::for_(#range));
+        let at = self.path(of.expr.span());
+        let open = quote_spanned!(of.expr.span()=> #at::stage::for_(#range));
         let gone = self.gone(&f);
         parse_quote_spanned! {span=> {
             let (mut #f, #items) = #open;
@@ -263,7 +277,7 @@ impl<'a> Rewrite<'a> {
 
     /// `a..b`, also under `step_by`, with an end that is no number, as a range of whatever the ends are.
     fn range(&self, of: &Expr) -> TokenStream {
-        let path = self.path;
+        let path = self.path(of.span());
         let number = |expr: &Expr| matches!(expr, Expr::Lit(_));
         match of {
             Expr::Range(ExprRange {
@@ -286,8 +300,8 @@ impl<'a> Rewrite<'a> {
     }
 
     fn while_(&mut self, of: &mut ExprWhile) -> Expr {
-        let path = self.path;
         let span = of.while_token.span;
+        let path = self.path(span);
         let names = bound_in(&of.cond);
         let host = has_let(&of.cond);
         let vars = self.vars(Names::new(), |changes| {
@@ -311,7 +325,8 @@ impl<'a> Rewrite<'a> {
                 #gone
             }};
         }
-        let open = quote_spanned!(cond.span()=> #path::stage::while_(&|| #cond));
+        let at = self.path(cond.span());
+        let open = quote_spanned!(cond.span()=> #at::stage::while_(&|| #cond));
         let leaves = quote_spanned!(cond.span()=> #f.leaves(#cond, #vars));
         parse_quote_spanned! {span=> {
             let mut #f = #open;
@@ -326,8 +341,8 @@ impl<'a> Rewrite<'a> {
     }
 
     fn loop_(&mut self, of: &mut ExprLoop) -> Expr {
-        let path = self.path;
         let span = of.loop_token.span;
+        let path = self.path(span);
         let vars = self.vars(Names::new(), |changes| changes.visit_block(&of.body));
         let (number, f) = self.fresh();
         let (g, c) = (label("g", number), label("c", number));
@@ -384,7 +399,7 @@ impl VisitMut for Rewrite<'_> {
         let names = of.inputs.iter().flat_map(bound).collect();
         self.within(names, |rewrite| rewrite.visit_expr_mut(&mut of.body));
         self.frames = frames;
-        let (path, body) = (self.path, &of.body);
+        let (path, body) = (self.path(of.body.span()), &of.body);
         let depth = quote_spanned!(Span::mixed_site()=> __depth);
         *of.body = parse_quote_spanned!(of.body.span()=> {
             let #depth = #path::stage::depth();
@@ -404,7 +419,7 @@ impl VisitMut for Rewrite<'_> {
 
     fn visit_expr_mut(&mut self, expr: &mut Expr) {
         let span = expr.span();
-        let path = self.path;
+        let path = self.path(span);
         match expr {
             Expr::Binary(of) => {
                 visit_mut::visit_expr_binary_mut(self, of);

@@ -5,7 +5,7 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Data, DeriveInput, Error, Fields, Member, Path, Result, Token, Type};
 
-use crate::options::base;
+use crate::options::{base, respan};
 
 fn members(fields: &Fields) -> Vec<(Member, &Type)> {
     fields.members().zip(fields.iter().map(|field| &field.ty)).collect()
@@ -31,8 +31,10 @@ pub(crate) fn expand(default: &str, item: DeriveInput) -> Result<TokenStream> {
     }
     let name = &item.ident;
     let (generics, types, where_clause) = item.generics.split_for_impl();
-    let visit =
-        |at: TokenStream, ty: &Type| quote_spanned!(ty.span()=> #path::stage::Carry::slots(#at, __f););
+    let visit = |at: TokenStream, ty: &Type| {
+        let path = respan(&path, ty.span());
+        quote_spanned!(ty.span()=> #path::stage::Carry::slots(#at, __f);)
+    };
     let body = match &item.data {
         Data::Struct(of) => {
             let fields = members(&of.fields).into_iter();

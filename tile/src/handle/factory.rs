@@ -48,26 +48,15 @@ impl<T> Fill for Tile<T> {
 pub fn full<T: Elem>(shape: impl Shape, value: impl Fill) -> Tile<T> {
     let Some(dims) = dims("full", &shape.extents()) else { return Tile::of(Raw::POISON) };
     let item = value.fill();
+    let extents: Vec<i64> = dims.iter().map(|&n| n.into()).collect();
     Tile::of(apply("full", &[item], |build, args| match item {
-        Item::Loose(constant) => {
-            check(T::DTYPE, constant)?;
-            Ok(build.full(T::DTYPE, dims, constant))
-        }
+        Item::Loose(constant) => build.filled(T::DTYPE, &extents, constant),
         Item::Tile(_) => {
             let value = build.value(args[0])?;
             let value = build.cast(value, T::DTYPE, crate::ir::Rounding::Nearest)?;
             build.broadcast_to(value, dims)
         }
     }))
-}
-
-fn check(dtype: DType, constant: Const) -> Result<(), Fault> {
-    match constant {
-        Const::Int(n) if crate::dtype::is_integer(dtype) && !crate::dtype::holds(dtype, n) => {
-            Err(Fault::new(Code::ConstOutOfRange, format!("the constant {n} is not a number of {dtype}")))
-        }
-        _ => Ok(()),
-    }
 }
 
 /// A tile of zeros.

@@ -29,7 +29,6 @@ pub use shape::cat;
 pub use view::{View, ViewMut};
 
 use crate::elem::Elem;
-use crate::error::Code;
 use crate::ir::Dims;
 use crate::stage::{Raw, refuse, with};
 
@@ -105,16 +104,12 @@ impl<T: Elem> Tile<T> {
 /// A shape of the build as the IR has it, refused where it is none.
 #[track_caller]
 pub(crate) fn dims(name: &str, extents: &[usize]) -> Option<Dims> {
-    let small: Option<Vec<u32>> = extents.iter().map(|&n| u32::try_from(n).ok().filter(|&n| n > 0)).collect();
-    let dims = small.and_then(|extents| Dims::new(&extents)).filter(|dims| dims.size() <= 1 << 24);
-    if dims.is_none() {
-        refuse(
-            Code::Shape,
-            format!(
-                "`{name}` of a tile {extents:?}: at most {} extents of 1 or more, with at most 2^24 elements, are accepted",
-                crate::ir::MAX_RANK
-            ),
-        );
+    let shape: Vec<i64> = extents.iter().map(|&n| i64::try_from(n).unwrap_or(i64::MAX)).collect();
+    match with(|stage| stage.build.tile_dims(&shape)) {
+        Ok(dims) => Some(dims),
+        Err(fault) => {
+            refuse(fault.code, format!("`{name}`: {fault}"));
+            None
+        }
     }
-    dims
 }

@@ -5,7 +5,6 @@ use girih_tensor::Element;
 use super::carry::{Slot, Var};
 use super::range::Staged;
 use super::{Condition, Opened, Raw, Stage, int, stale, with};
-use crate::elem::Integer;
 use crate::error::{Code, Fault, Site};
 use crate::handle::Tile;
 use crate::ir::{End, Kind, RegionId, Type, Value};
@@ -136,7 +135,7 @@ pub struct Turns<T> {
     of: std::marker::PhantomData<T>,
 }
 
-impl<T: Integer> Iterator for Turns<T> {
+impl<T> Iterator for Turns<T> {
     type Item = Tile<T>;
     fn next(&mut self) -> Option<Tile<T>> {
         self.left = self.left.checked_sub(1)?;
@@ -147,13 +146,13 @@ impl<T: Integer> Iterator for Turns<T> {
     }
 }
 
-impl<T: Integer> IntoLoop for Staged<T> {
+impl<T: Element> IntoLoop for Staged<T> {
     type Item = Tile<T>;
     type Iter = Turns<T>;
     fn into_loop(self, at: Site) -> (LoopFrame, Turns<T>) {
         let step = self.step.unwrap_or_else(|| int(T::DTYPE, 1));
         let bounds = [self.from.raw(), self.to.raw(), step];
-        let number = Type::scalar(<T as Element>::DTYPE);
+        let number = Type::scalar(T::DTYPE);
         (frame(at, Some(bounds), Some(number), true), Turns { left: 2, of: std::marker::PhantomData })
     }
 }

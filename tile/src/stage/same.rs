@@ -79,8 +79,10 @@ impl Same<'_> {
             let (p, q) = (self.func.op(i), self.func.op(j));
             let types =
                 |values: &[Value]| values.iter().map(|&value| self.func.ty(value)).collect::<Vec<_>>();
+            if self.kind(&p.kind, &q.kind) && !self.all(&p.operands, &q.operands) {
+                return Err(format!("{} of one value and then of another", self.describe(i)));
+            }
             if !self.kind(&p.kind, &q.kind)
-                || !self.all(&p.operands, &q.operands)
                 || types(&p.results) != types(&q.results)
                 || p.regions.len() != q.regions.len()
             {

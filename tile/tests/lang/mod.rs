@@ -1,3 +1,5 @@
 //! The language: what functions under `#[kernel]` become.
 
 mod programs;
+mod refusals;
+mod rules;

@@ -1,0 +1,429 @@
+//! What building refuses: the class, and the message with its place and operands.
+
+use expect_test::{Expect, expect};
+use girih_tile::error::Error;
+use girih_tile::ir::Func;
+use girih_tile::prelude::*;
+
+/// All that a build refuses, a line each with its class; places without the file.
+fn refused(func: Result<Func, Error>) -> String {
+    match func {
+        Ok(func) => format!("accepted:\n{func}"),
+        Err(Error::Build(found)) => {
+            let first = found.first().map_or(0, |diagnostic| diagnostic.site.line) - 1;
+            let line = |diagnostic: &girih_tile::error::Diagnostic| {
+                let place = |site: girih_tile::error::Site| {
+                    assert!(site.file.ends_with("refusals.rs"), "{site}");
+                    format!("+{}:{}", i64::from(site.line) - i64::from(first), site.column)
+                };
+                let stack = diagnostic.stack.iter();
+                let stack: String =
+                    stack.map(|(name, site)| format!("\n  in `{name}`, called at {}", place(*site))).collect();
+                format!("{} [{}] {}{stack}\n", place(diagnostic.site), diagnostic.fault.code, diagnostic.fault)
+            };
+            found.iter().map(line).collect()
+        }
+        Err(other) => format!("{other}\n"),
+    }
+}
+
+#[track_caller]
+fn check(func: Result<Func, Error>, expected: &Expect) {
+    expected.assert_eq(&refused(func));
+}
+
+#[test]
+fn shapes() {
+    #[kernel]
+    fn several<const BM: usize>(a: &Array<f16, 2>, c: &mut Array<f32, 2>, n: Scalar<i32>) {
+        let x = a.tiles([BM, 32]).load((bid(0), 0));
+        let y = a.tiles([48, BM]).load((bid(0), 0));
+        let z = x + y;
+        let r = helper(x);
+        let w = z + r;
+        c.tiles_mut([BM, 16]).store((0, 0), zeros::<f32>([BM, BM]));
+        let far = bid(3);
+    }
+    #[function]
+    fn helper<T: Float>(x: Tile<T>) -> Tile<T> {
+        x.max(2)
+    }
+    check(several::<64>::ir(), &expect![[r#"
+        +1:17 [broadcast] `add`: shapes [64, 32] and [48, 64] do not broadcast: 64 and 48 at axis 0 of 2; equal extents, or 1, are accepted
+        +9:11 [axis_out_of_range] `max` along axis 2 of a tile of rank 2; -2 to 2 - 1 are accepted
+          in `helper`, called at +2:17
+        +4:31 [store_shape] `store` of a tile [64, 64] where tiles are [64, 16]: a tile of that shape, or one that broadcasts to it, is accepted
+        +5:19 [bid_axis_3] `bid` along axis 3: grids have the axes 0, 1 and 2
+    "#]]);
+
+    #[kernel]
+    fn of_shape(a: &Array<f32, 2>) {
+        let x = a.tiles([4, 6]).load((0, 0));
+        x.reshape([5, 5]);
+        x.reshape([-1, -1]);
+        x.reshape([-1, 5]);
+        x.permute([0, 0]);
+        x.permute([0]);
+        x.permute([0, 2]);
+        x.expand_dims(5);
+        x.broadcast_to([4, 12]);
+        x.extract([0, 2], [4, 3]);
+        x.extract([0, 0], [3, 3]);
+        x.extract([0], [4, 3]);
+        x.insert([1, 0], zeros::<f32>([4, 3]));
+        x.flip(2);
+        cat((x, zeros::<f32>([4, 5])), 0);
+        cat((x, zeros::<f32>([4])), 0);
+        x.sum([0, 0]);
+        x.argmax([0, 1]);
+        x.sum(-3);
+        x.cumsum(2);
+        x.sort(2);
+        x.top_k(9, 1);
+        x.extent(2);
+        zeros::<f32>([0, 4]);
+        zeros::<f32>([4096, 4096, 4096]);
+        arange::<i32>(0);
+        astile::<i32>(vec![vec![1, 2], vec![3]]);
+        x.reshape([24]).transpose();
+        a.dim(2);
+    }
+    check(of_shape::ir(), &expect![[r#"
+        +1:11 [reshape_size] `reshape` of a tile [4, 6] to [5, 5]: a shape of 24 elements and at most 8 axes is accepted
+        +2:11 [reshape_infer] `reshape` of a tile [4, 6] to [-1, -1]: one extent of -1 is accepted
+        +3:11 [reshape_infer] `reshape` of a tile [4, 6] to [-1, 5]: no extent in place of -1 gives the tile's size
+        +4:11 [repeated_axis] `permute` by [0, 0] names axis 0 twice
+        +5:11 [axes_rank] `permute` of a tile [4, 6] by the 1 axes [0]; 2 are accepted
+        +6:11 [axis_out_of_range] `permute` along axis 2 of a tile of rank 2; -2 to 2 - 1 are accepted
+        +7:11 [axis_out_of_range] `expand_dims` along axis 5 of a tile of rank 3; -3 to 3 - 1 are accepted
+        +8:11 [broadcast] shapes [4, 6] and [4, 12] do not broadcast: 6 and 12 at axis 1 of 2; equal extents, or 1, are accepted
+        +9:11 [extract_index] `extract` of a part [4, 3] at [0, 2] of a tile [4, 6]: indices of parts inside of the tile are accepted
+        +10:11 [extract_divisible] `extract` of a part [3, 3] at [0, 0] of a tile [4, 6]: extents that divide the tile's are accepted
+        +11:11 [index_rank] `extract` of a part [4, 3] at [0] of a tile [4, 6]: an index and an extent for each axis are accepted
+        +12:11 [extract_index] `insert` of a part [4, 3] at [1, 0] of a tile [4, 6]: indices of parts inside of the tile are accepted
+        +13:11 [axis_out_of_range] `flip` along axis 2 of a tile of rank 2; -2 to 2 - 1 are accepted
+        +14:9 [cat_shape] `cat` of f32[4, 6] and f32[4, 5] along axis 0: tiles that are equal along the other axes are accepted
+        +15:9 [cat_rank] `cat` of f32[4, 6] and f32[4] along axis 0: tiles of one rank, 1 or more, are accepted
+        +16:11 [repeated_axis] `sum` over axes [0, 0] of a tile [4, 6] names axis 0 twice
+        +17:11 [axis_tuple_unsupported] `argmax` takes one axis, or all of them, not Many([0, 1])
+        +18:11 [axis_out_of_range] `sum` along axis -3 of a tile of rank 2; -2 to 2 - 1 are accepted
+        +19:11 [axis_out_of_range] `cumsum` along axis 2 of a tile of rank 2; -2 to 2 - 1 are accepted
+        +20:11 [axis_out_of_range] `sort` along axis 2 of a tile of rank 2; -2 to 2 - 1 are accepted
+        +21:11 [shape] `top_k` of 9 elements along axis 1 of a tile [4, 6]; 1 to 6 are accepted
+        +22:11 [axis_out_of_range] `extent` along axis 2 of a tile of rank 2; -2 to 2 - 1 are accepted
+        +23:9 [shape] `full` of a tile [0, 4]: at most 8 extents of 1 or more, with at most 2^24 elements, are accepted
+        +24:9 [shape] `full` of a tile [4096, 4096, 4096]: at most 8 extents of 1 or more, with at most 2^24 elements, are accepted
+        +25:9 [shape] `arange` of a tile [0]: at most 8 extents of 1 or more, with at most 2^24 elements, are accepted
+        +26:9 [astile_ragged] `astile` of rows of shapes [2] and [1]: rows of one shape are accepted
+        +27:25 [transpose_rank] `transpose` of a tile [24]; tiles of rank 2 or more are accepted
+        +28:11 [axis_out_of_range] `dim` along axis 2 of a tile of rank 2; -2 to 2 - 1 are accepted
+    "#]]);
+}
+
+#[test]
+fn dtypes() {
+    #[kernel]
+    fn of_dtype(a: &Array<i8, 1>, b: &Array<u8, 1>, x: &Array<f64, 1>) {
+        let (a, b, x) = (a.tiles([8]).load((0,)), b.tiles([8]).load((0,)), x.tiles([8]).load((0,)));
+        let _ = a + 300;
+        let _ = b * -1;
+        full::<u8>([4], 256);
+        a.bitcast::<i16>();
+        a.bitcast::<bool>();
+        (a < 3).pack_to_bytes();
+        b.unpack_from_bytes::<bool>();
+        b.reshape([8]).unpack_from_bytes::<f32>().sum(1);
+        truediv_with(x, x, Mode::new().rounding(Rounding::Approx));
+        add_with(a, a, Mode::new().rounding(Rounding::Zero));
+        add_with(x, x, Mode::new().ftz());
+        mul_with(x, x, Mode::new().rounding(Rounding::Full));
+        exp_with(x.to::<f32>(), Mode::new().rounding(Rounding::Up));
+    }
+    check(of_dtype::ir(), &expect![[r#"
+        +1:17 [const_out_of_range] the constant 300 is not a number of s8
+        +2:17 [const_out_of_range] the constant -1 is not a number of u8
+        +3:9 [const_out_of_range] the constant 256 is not a number of u8
+        +4:11 [bitcast_width] `bitcast` of s8 to s16: 8 and 16 bits; equal widths are accepted
+        +5:11 [bitcast_bool] `bitcast` of s8 to bool: a truth value has no bits of its own; cast it
+        +6:17 [bitcast_bool] `pack_to_bytes` takes numbers, not bool; cast them
+        +7:11 [bitcast_bool] `unpack_from_bytes` gives numbers, not bool; cast them
+        +8:51 [axis_out_of_range] `sum` along axis 1 of a tile of rank 1; -1 to 1 - 1 are accepted
+        +9:9 [rounding_needs_f32] `truediv` of f64 does not round by Approx: f32 does
+        +10:9 [rounding_needs_float] `add` of s8 is not rounded: rounding modes are for floats
+        +11:9 [ftz_needs_f32] `add` of f64 does not flush to zero: f32 arithmetic does
+        +12:9 [rounding_unsupported] `mul` does not round by Full
+        +13:9 [rounding_unsupported] `exp` does not round by Up
+    "#]]);
+
+    #[kernel(dialect = "cxx")]
+    fn narrowed(a: &Array<i32, 1>) {
+        let _ = a.tiles([8]).load((0,)) * 2.5;
+    }
+    check(narrowed::ir(), &expect![[r#"
+        +1:17 [narrowing_const] the constant Float(2.5) would be narrowed to s32; write it in that dtype, or cast the tile
+    "#]]);
+
+    #[kernel(strict_pow2)]
+    fn powers(a: &Array<i32, 1>) {
+        a.tiles([12]).load((0,));
+        a.tiles([12]);
+        zeros::<i32>([8]);
+    }
+    check(powers::ir(), &expect![[r#"
+        +1:23 [shape_not_pow2] `load` by tiles [12] is refused: powers of two are accepted here
+    "#]]);
+}
+
+#[test]
+fn memory() {
+    #[kernel]
+    fn accesses(a: &Array<f32, 2>, b: &mut Array<u8, 1>, c: &mut Array<f32, 2>, f: &mut Array<f16, 1>) {
+        a.tiles([8, 8]).latency(11).load((0, 0));
+        a.tiles([8, 8]).memory_order(Order::Release, Scope::Device).load((0, 0));
+        a.tiles([8, 0]).load((0, 0));
+        a.tiles([8, 8]).axes([0, 0]).load((0, 0));
+        b.tiles([8]).padding(Padding::NegInf).load((0,));
+        a.tiles([8, 8]).load((arange::<i32>(4), 0));
+        c.tiles_mut([8, 8]).steps([4, 8]).store((0, 0), zeros::<f32>([8, 8]));
+        c.tiles_mut([8, 8]).memory_order(Order::Acquire, Scope::Device).store((0, 0), zeros::<f32>([8, 8]));
+        c.tiles_mut([8, 8]).memory_order(Order::Weak, Scope::Device).store((0, 0), zeros::<f32>([8, 8]));
+        b.atomic_add((0,), 1);
+        f.atomic_max((0,), 1.0);
+        c.atomic_and((0, 0), 1);
+        c.elements_mut().memory_order(Order::Weak, Scope::Device).atomic_add((0, 0), 1.0);
+        c.elements_mut().latency(3).atomic_add((0, 0), 1.0);
+        a.gather((arange::<i32>(4), arange::<i32>(3)));
+        a.load_rows((zeros::<i32>([2, 2]), span(0, 4)));
+        a.load_rows((arange::<i32>(2), span(0, 0)));
+        printf!("%d", 1.5);
+        printf!("%d");
+        c.slice_mut(2, 0, 1).tiles_mut([8, 8]).store((0, 0), zeros::<f32>([8, 8]));
+    }
+    check(accesses::ir(), &expect![[r#"
+        +1:37 [hint_value] `latency = 11`: 1 to 10 is accepted
+        +2:69 [memory_order_scope] a load is not release: weak, relaxed, acquire are accepted
+        +3:11 [shape] `tiles` of a tile [8, 0]: at most 8 extents of 1 or more, with at most 2^24 elements, are accepted
+        +4:38 [axes_rank] `load` by tiles [8, 8] in the order [0, 0]: a permutation of the 2 axes is accepted
+        +5:47 [integer_input_unsupported] `load` of u8 with NegInf outside: u8 does not have it; zero is accepted
+        +6:25 [shape] `load` at an index that is a tile [4]: scalars are accepted; tiles of indices are gathered by
+        +7:43 [shape] `store` of tiles [8, 8] at steps of [4, 8]: they overlap; steps of the extents or more are accepted
+        +8:73 [memory_order_scope] a store is not acquire: weak, relaxed, release are accepted
+        +9:70 [memory_order_scope] a store that is weak has no scope, and not device: leave the scope out
+        +10:11 [atomic_dtype] `atomic_add` in an array of u8: s32, u32, s64, u64, f16, bf16, f32, f64 are accepted
+        +11:11 [atomic_dtype] `atomic_max` in an array of f16: s32, u32, s64, u64 are accepted
+        +12:11 [atomic_dtype] `atomic_and` in an array of f32: s32, u32, s64, u64 are accepted
+        +13:67 [memory_order_scope] a atomic operation is not weak: relaxed, acquire, release, acq_rel are accepted
+        +14:37 [hint_unsupported_here] `latency` does not belong to a atomic: it is accepted at a load, store, gather, scatter
+        +15:11 [broadcast] `gather`: shapes [4] and [3] do not broadcast: 4 and 3 at axis 0 of 1; equal extents, or 1, are accepted
+        +16:11 [shape] `load_rows` by rows that are a tile [2, 2]: a tile of rank 1 is accepted
+        +17:11 [shape] `load_rows` of no elements along axis 1: 1 or more are accepted
+        +18:9 [unsupported] `printf` by "%d": `%d` for f32; %f, %e, %g, %a are accepted for floats and %d, %u, %x, %o for integers, without a length
+        +19:9 [unsupported] `printf` by "%d": 1 conversions for 0 values
+        +20:11 [axis_out_of_range] `slice` along axis 2 of a tile of rank 2; -2 to 2 - 1 are accepted
+    "#]]);
+}
+
+#[test]
+fn control() {
+    struct Rng {
+        state: Tile<i32>,
+    }
+    impl Rng {
+        fn next(&mut self) -> Tile<i32> {
+            self.state = self.state * 5 + 1;
+            self.state
+        }
+    }
+
+    #[kernel]
+    fn uncarried(y: &mut Array<i32, 1>, n: Scalar<i32>) {
+        let mut rng = Rng { state: bid(0) };
+        let mut sum = scalar::<i32>(0);
+        for i in 0..n {
+            sum += rng.next();
+        }
+        y.tiles_mut([1]).store((0,), sum.reshape([1]));
+    }
+    check(uncarried::ir(), &expect![[r#"
+        +1:18 [unstable] the body of this loop is another one when it is built again (`add : s32[]` at tile/tests/lang/refusals.rs:169:13 and then `add : s32[]` at tile/tests/lang/refusals.rs:169:13): something changes that the loop does not carry
+    "#]]);
+
+    #[kernel]
+    fn unstable(y: &mut Array<i32, 1>, n: Scalar<i32>) {
+        let seen = std::cell::Cell::new(0i64);
+        let mut sum = scalar::<i32>(0);
+        for i in 0..n {
+            sum += seen.get();
+            seen.set(seen.get() + 1);
+        }
+        y.tiles_mut([1]).store((0,), sum.reshape([1]));
+    }
+    check(unstable::ir(), &expect![[r#"
+        +1:18 [unstable] the body of this loop is another one when it is built again (`add : s32[]` at tile/tests/lang/refusals.rs:180:13 and then `add : s32[]` at tile/tests/lang/refusals.rs:180:13): something changes that the loop does not carry
+    "#]]);
+
+    #[kernel]
+    fn host_state(n: Scalar<i32>) {
+        let mut steps = 0;
+        let mut list = Vec::new();
+        for i in 0..n {
+            steps += 1;
+            list.push(i);
+        }
+        if n > 3 {
+            steps += 1;
+        }
+        let name = if n > 3 { "many" } else { "few" };
+    }
+    check(host_state::ir(), &expect![[r#"
+        +1:18 [host_state] `steps` is known while building and changes in a loop of the run time, whose body is built once for all turns: make it a scalar, or loop over numbers
+        +5:12 [host_state] `steps` is known while building and changes in a branch of the run time, of which both sides are built: make it a scalar
+        +8:23 [host_state] the branches of an `if` of the run time have values that differ in what is known while building: give tiles or scalars
+    "#]]);
+
+    #[kernel]
+    fn shapes_of_carried(n: Scalar<i32>) {
+        let mut grown = zeros::<f32>([64, 64]);
+        for _ in 0..n {
+            grown = grown.sum(keep(0));
+        }
+        let mut other = zeros::<f32>([4]);
+        if n > 0 {
+            other = zeros::<f32>([8]);
+        }
+        let t = if n > 0 { zeros::<f32>([4]) } else { zeros::<f32>([2, 2]) };
+        while n < 0 {
+            other = other.reshape([4, 1]);
+        }
+    }
+    check(shapes_of_carried::ir(), &expect![[r#"
+        +1:18 [carry] `grown` is a tile f32[64, 64] before the loop and f32[1, 64] at the end of its body: one shape is carried
+        +5:12 [carry] `other` is a tile f32[8] in one branch of `if` and f32[4] in the other: one shape is accepted
+        +8:20 [carry] the value is a tile f32[4] in one branch of `if` and f32[2, 2] in the other: one shape is accepted
+    "#]]);
+
+    #[kernel]
+    fn conditions(x: &Array<f32, 1>, n: Scalar<i32>) {
+        let x = x.tiles([4]).load((0,));
+        if x > 0.0 {
+            let y = x;
+        }
+        while x > 0.0 {}
+        for i in 0..arange::<i32>(4) {}
+        for i in irange(0, 10).step_by(0) {}
+        for i in (0..n).step_by(-2) {}
+    }
+    check(conditions::ir(), &expect![[r#"
+        +1:12 [condition] the condition of `if` is a tile [4]: a scalar is accepted; `select` chooses element by element, `any` and `all` reduce
+        +4:15 [condition] the condition of `while` is a tile [4]: a scalar is accepted; `select` chooses element by element, `any` and `all` reduce
+        +5:18 [condition] the end of a range is a tile s32[4]: a scalar is accepted
+        +6:32 [range_step] a range in steps of 0: steps of 1 or more are accepted
+        +7:25 [range_step] a range in steps of -2: steps of 1 or more are accepted
+    "#]]);
+
+    #[kernel]
+    fn ways_out(n: Scalar<i32>) {
+        for i in 0..4 {
+            if n > i as i64 {
+                break;
+            }
+        }
+        loop {
+            let x = n;
+        }
+        early(n);
+        blocks(n);
+        let mut kept = n;
+        for i in 0..n {
+            kept = i;
+            KEPT.with(|of| of.set(Some(i)));
+        }
+        let stale = KEPT.with(|of| of.get());
+        if let Some(stale) = stale {
+            let z = stale + 1;
+        }
+    }
+    thread_local! {
+        static KEPT: std::cell::Cell<Option<Tile<i32>>> = const { std::cell::Cell::new(None) };
+    }
+    #[function]
+    fn early(n: Scalar<i32>) -> Tile<i32> {
+        if n > 3 {
+            return n;
+        }
+        n + 1
+    }
+    #[function]
+    fn blocks(n: Scalar<i32>) -> Tile<i32> {
+        'a: {
+            if n > 3 {
+                break 'a n;
+            }
+            n + 1
+        }
+    }
+    check(ways_out::ir(), &expect![[r#"
+        +1:17 [leave] `break` of a loop that runs while building, under a condition of the run time: loop at run time, by `irange` or to a scalar
+        +4:9 [leave] this `loop` has no `break`: it would never end
+        +25:13 [leave] `return` inside of a run-time loop or branch: let the value of the `if` be the result
+          in `early`, called at +7:9
+        +33:17 [leave] `break` inside of a run-time loop or branch: let the value of the `if` be the result
+          in `blocks`, called at +8:9
+        +16:21 [uncarried] `add` of a value of a loop's body, or of a branch, that is closed: the variable that holds it is not carried; assign to it by its name where it is bound, or derive `Tiles` for its type
+    "#]]);
+
+    #[kernel]
+    fn left_by_question_mark(n: Scalar<i32>) {
+        fallible(n);
+    }
+    #[function]
+    fn fallible(n: Scalar<i32>) -> Option<Tile<i32>> {
+        if n > 3 {
+            None?;
+        }
+        Some(n)
+    }
+    let Err(Error::Build(found)) = left_by_question_mark::ir() else { panic!("accepted") };
+    assert_eq!(found.len(), 1);
+    expect!["a helper was left from inside of a run-time loop or branch, by `?` or out of a labelled block: let the value of the `if` be the result"].assert_eq(&found[0].fault.to_string());
+}
+
+#[test]
+fn hints_and_assertions() {
+    #[kernel(occupancy = 33, num_ctas = 3, sm_90(num_ctas = 32, opt_level = 4), sm_75(num_ctas = 1), latency = 3, occupance = 1)]
+    fn hinted() {}
+    check(hinted::ir(), &expect![[r#"
+        +1:14 [hint_value] `occupancy = 33`: 1 to 32 is accepted
+        +1:30 [hint_value] `num_ctas = 3`: 1, 2, 4, 8 or 16 is accepted
+        +1:50 [hint_value] `num_ctas = 32` on sm_90: 1, 2, 4, 8 or 16 is accepted
+        +1:65 [hint_value] `opt_level = 4` on sm_90: 0 to 3 is accepted
+        +1:87 [arch_key] no architecture is called `sm_75`: sm_80, sm_86, sm_87, sm_88, sm_89, sm_90, sm_100, sm_101, sm_103, sm_110, sm_120, sm_121 are
+        +1:102 [hint_unsupported_here] `latency` does not belong to a kernel: it is accepted at a load, store, gather, scatter
+        +1:115 [hint_unsupported_here] no hint is called `occupance`: num_ctas, occupancy, num_worker_warps, opt_level, latency, allow_tma are
+    "#]]);
+
+    #[kernel]
+    fn asserted<const N: usize>(causal: bool) {
+        static_assert!(N % 8 == 0, "N is {N}, a multiple of 8 is accepted");
+        static_assert!(causal);
+    }
+    assert!(asserted::<16>::ir(true).is_ok());
+    check(asserted::<4>::ir(false), &expect![[r#"
+        +1:9 [static_assert_false] N is 4, a multiple of 8 is accepted
+        +2:9 [static_assert_false] static assertion failed: causal
+    "#]]);
+
+    #[kernel]
+    fn in_a_region(n: Scalar<i32>) {
+        let x = zeros::<f32>([4]);
+        let y = reduce(x, 0, 0.0, |a, b| (a + b).reshape([1]));
+        let z = reduce((x, x), 0, (0.0, 0.0), |a, b| (a.0 + b.0, n.to::<f32>() + b.1));
+        let w = scan(x, 1, 0.0, Scan::default(), |a, b| a * b);
+        let w = reduce(x, [0, 0], 0.0, |a, b| a * b);
+    }
+    check(in_a_region::ir(), &expect![[r#"
+        +1:17 [carry] a combination gives (f32[1]); (f32[]) are accepted
+        +3:17 [axis_out_of_range] `scan` along axis 1 of a tile of rank 1; -1 to 1 - 1 are accepted
+        +4:17 [axis_tuple_unsupported] `reduce` by a closure takes one axis
+    "#]]);
+}

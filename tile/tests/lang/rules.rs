@@ -1,0 +1,78 @@
+//! The rules of dtypes as traits and as functions are the same.
+
+use girih_tensor::DType;
+use girih_tile::dtype::{self, Const};
+use girih_tile::prelude::*;
+
+/// What traits say of a pair of types. An inherent constant wins over the trait's where its bounds hold.
+struct Pair<A, B>(std::marker::PhantomData<(A, B)>);
+struct One<A>(std::marker::PhantomData<A>);
+
+trait Not {
+    const COMMON: Option<DType> = None;
+    const STORED: bool = false;
+    const INT: Option<DType> = None;
+    const FLOAT: Option<DType> = None;
+    const ARITHMETIC: bool = false;
+    const BITS: bool = false;
+    const INTEGER: bool = false;
+    const IS_FLOAT: bool = false;
+}
+impl<T> Not for T {}
+
+impl<A: Promote<B>, B: Elem> Pair<A, B> {
+    const COMMON: Option<DType> = Some(<A::Out as girih_tensor::Element>::DTYPE);
+}
+impl<A: StoreTo<B>, B: Elem> Pair<A, B> {
+    const STORED: bool = true;
+}
+impl<A: Loose<i64>> One<A> {
+    const INT: Option<DType> = Some(<A::Out as girih_tensor::Element>::DTYPE);
+}
+impl<A: Loose<f64>> One<A> {
+    const FLOAT: Option<DType> = Some(<A::Out as girih_tensor::Element>::DTYPE);
+}
+impl<A: Num> One<A> {
+    const ARITHMETIC: bool = true;
+}
+impl<A: Bits> One<A> {
+    const BITS: bool = true;
+}
+impl<A: Integer> One<A> {
+    const INTEGER: bool = true;
+}
+impl<A: Float> One<A> {
+    const IS_FLOAT: bool = true;
+}
+
+fn of<T: Elem>() -> DType {
+    T::DTYPE
+}
+
+macro_rules! all {
+    ($($a:ty)*; $all:tt) => { $(all!(row $a; $all);)* };
+    (row $a:ty; [$($b:ty)*]) => {
+        $({
+            let (a, b) = (of::<$a>(), of::<$b>());
+            let common = dtype::promote(a, b).ok();
+            assert_eq!(Pair::<$a, $b>::COMMON, common, "{a} and {b}");
+            assert_eq!(Pair::<$a, $b>::STORED, common == Some(b), "{a} into {b}");
+        })*
+        let a = of::<$a>();
+        assert_eq!(One::<$a>::INT, dtype::loose(a, Const::Int(1)).ok(), "{a} and 1");
+        assert_eq!(One::<$a>::FLOAT, dtype::loose(a, Const::Float(1.0)).ok(), "{a} and 1.0");
+        let float = a.is_float() && !dtype::is_restricted(a);
+        assert_eq!(One::<$a>::IS_FLOAT, float, "{a}");
+        assert_eq!(One::<$a>::INTEGER, dtype::is_integer(a), "{a}");
+        assert_eq!(One::<$a>::ARITHMETIC, float || dtype::is_integer(a), "{a}");
+        assert_eq!(One::<$a>::BITS, a == DType::Bool || dtype::is_integer(a), "{a}");
+    };
+}
+
+#[test]
+fn traits_and_functions_have_the_same_rules() {
+    all!(
+        bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 Tf32 F8E4M3 F8E5M2;
+        [bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 Tf32 F8E4M3 F8E5M2]
+    );
+}
