@@ -15,6 +15,16 @@ pub enum Const {
     Float(f64),
 }
 
+impl std::fmt::Display for Const {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Const::Bool(value) => write!(f, "{value}"),
+            Const::Int(value) => write!(f, "{value}"),
+            Const::Float(value) => write!(f, "{value:?}"),
+        }
+    }
+}
+
 /// Kinds of dtypes, from the lowest: the higher one wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Category {

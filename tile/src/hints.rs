@@ -153,7 +153,7 @@ impl Hint {
         Err(Fault::new(
             Code::HintUnsupportedHere,
             format!(
-                "`{self}` does not belong to a {}: it is accepted at a {}",
+                "`{self}` does not belong to the construct `{}`: it is accepted at {}",
                 construct.name(),
                 names.join(", ")
             ),

@@ -264,6 +264,30 @@ pub(crate) fn expand(options: &Options, mut item: ItemFn) -> Result<TokenStream>
             ) -> ::core::result::Result<#path::ir::Func, #path::error::Error> {
                 Self::ir_with(&#path::facts::Facts::default(), #(#constant_names),*)
             }
+
+            /// The kernel for an architecture, such as 90 for sm_90, and for arguments of which these facts hold.
+            ///
+            /// # Errors
+            /// Everything that is wrong with the program; that no placement fits, and what code generation refuses.
+            #visibility fn build(
+                __sm: u32,
+                __facts: &#path::facts::Facts,
+                #(#constant_names: #constant_types),*
+            ) -> ::core::result::Result<#path::Compiled, #path::error::Error> {
+                #path::compile(&Self::ir_with(__facts, #(#constant_names),*)?, __sm)
+            }
+
+            /// What becomes of the kernel on an architecture, such as 90 for sm_90, for arguments of which these facts hold.
+            ///
+            /// # Errors
+            /// As `build`.
+            #visibility fn explain(
+                __sm: u32,
+                __facts: &#path::facts::Facts,
+                #(#constant_names: #constant_types),*
+            ) -> ::core::result::Result<#path::explain::Explanation, #path::error::Error> {
+                #path::explain::explain(&Self::ir_with(__facts, #(#constant_names),*)?, __sm)
+            }
         }
 
         #path::__launch! {

@@ -104,7 +104,7 @@ impl Build {
                     return Err(Fault::new(
                         Code::NarrowingConst,
                         format!(
-                            "the constant {constant:?} would be narrowed to {tile}; write it in that dtype, or cast the tile"
+                            "the constant {constant} would be narrowed to {tile}; write it in that dtype, or cast the tile"
                         ),
                     ));
                 }

@@ -68,7 +68,7 @@ impl Build {
             (Dialect::Cxx, Const::Float(_)) => Code::NarrowingConst,
             _ => Code::ConstOutOfRange,
         };
-        Err(Fault::new(code, format!("the constant {value:?} is not a number of {dtype}")))
+        Err(Fault::new(code, format!("the constant {value} is not a number of {dtype}")))
     }
 
     /// `size` numbers from `start` on, in steps of `step`. Floats are computed in f32, f64 in f64, and rounded once.

@@ -80,13 +80,13 @@ pub enum Access {
 /// [`Code::MemoryOrderScope`].
 pub fn check_order(access: Access, order: Order, scope: Option<Scope>) -> Result<(), Fault> {
     let (name, orders): (&str, &[Order]) = match access {
-        Access::Load => ("load", &[Order::Weak, Order::Relaxed, Order::Acquire]),
-        Access::Store => ("store", &[Order::Weak, Order::Relaxed, Order::Release]),
+        Access::Load => ("a load", &[Order::Weak, Order::Relaxed, Order::Acquire]),
+        Access::Store => ("a store", &[Order::Weak, Order::Relaxed, Order::Release]),
         Access::Atomic => {
-            ("atomic operation", &[Order::Relaxed, Order::Acquire, Order::Release, Order::AcqRel])
+            ("an atomic operation", &[Order::Relaxed, Order::Acquire, Order::Release, Order::AcqRel])
         }
     };
-    let refused = |why: String| Err(Fault::new(Code::MemoryOrderScope, format!("a {name} {why}")));
+    let refused = |why: String| Err(Fault::new(Code::MemoryOrderScope, format!("{name} {why}")));
     if !orders.contains(&order) {
         let names: Vec<&str> = orders.iter().map(|order| order.name()).collect();
         return refused(format!("is not {}: {} are accepted", order.name(), names.join(", ")));

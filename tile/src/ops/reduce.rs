@@ -109,7 +109,11 @@ impl Build {
         if index && matches!(axes, Axes::Many(_)) {
             return Err(Fault::new(
                 Code::AxisTupleUnsupported,
-                format!("`{}` takes one axis, or all of them, not {axes:?}", op.name()),
+                format!(
+                    "`{}` takes one axis, or all of them, not the {} axes of a list",
+                    op.name(),
+                    reduced.len()
+                ),
             ));
         }
         let kept = reduced.iter().fold(ty.dims, |dims, &at| dims.with(at, 1));

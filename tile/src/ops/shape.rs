@@ -11,11 +11,13 @@ use crate::ir::{Build, Dialect, Dims, Kind, Type, Value};
 pub fn axis(name: &str, axis: i64, rank: usize) -> Result<usize, Fault> {
     let at = if axis < 0 { axis + rank as i64 } else { axis };
     usize::try_from(at).ok().filter(|&at| at < rank).ok_or_else(|| {
+        let accepted = match rank.checked_sub(1) {
+            Some(last) => format!("-{rank} to {last} are accepted"),
+            None => "a scalar has none".into(),
+        };
         Fault::new(
             Code::AxisOutOfRange,
-            format!(
-                "`{name}` along axis {axis} of a tile of rank {rank}; -{rank} to {rank} - 1 are accepted"
-            ),
+            format!("`{name}` along axis {axis} where the rank is {rank}: {accepted}"),
         )
     })
 }

@@ -3,3 +3,4 @@
 mod programs;
 mod refusals;
 mod rules;
+mod run;

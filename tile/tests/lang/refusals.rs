@@ -17,9 +17,18 @@ fn refused(func: Result<Func, Error>) -> String {
                     format!("+{}:{}", i64::from(site.line) - i64::from(first), site.column)
                 };
                 let stack = diagnostic.stack.iter();
-                let stack: String =
-                    stack.map(|(name, site)| format!("\n  in `{name}`, called at {}", place(*site))).collect();
-                format!("{} [{}] {}{stack}\n", place(diagnostic.site), diagnostic.fault.code, diagnostic.fault)
+                let stack: String = stack
+                    .map(|(name, site)| format!("\n  in `{name}`, called at {}", place(*site)))
+                    .collect();
+                // Messages name other places by line and column.
+                let mut message = diagnostic.fault.to_string();
+                while let Some(at) = message.find("tile/tests/lang/refusals.rs:") {
+                    let rest = &message[at + "tile/tests/lang/refusals.rs:".len()..];
+                    let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+                    let line: i64 = rest[..digits].parse().unwrap_or(0);
+                    message = format!("{}+{}{}", &message[..at], line - i64::from(first), &rest[digits..]);
+                }
+                format!("{} [{}] {message}{stack}\n", place(diagnostic.site), diagnostic.fault.code)
             };
             found.iter().map(line).collect()
         }
@@ -48,13 +57,16 @@ fn shapes() {
     fn helper<T: Float>(x: Tile<T>) -> Tile<T> {
         x.max(2)
     }
-    check(several::<64>::ir(), &expect![[r#"
-        +1:17 [broadcast] `add`: shapes [64, 32] and [48, 64] do not broadcast: 64 and 48 at axis 0 of 2; equal extents, or 1, are accepted
-        +9:11 [axis_out_of_range] `max` along axis 2 of a tile of rank 2; -2 to 2 - 1 are accepted
-          in `helper`, called at +2:17
-        +4:31 [store_shape] `store` of a tile [64, 64] where tiles are [64, 16]: a tile of that shape, or one that broadcasts to it, is accepted
-        +5:19 [bid_axis_3] `bid` along axis 3: grids have the axes 0, 1 and 2
-    "#]]);
+    check(
+        several::<64>::ir(),
+        &expect![[r#"
+            +1:17 [broadcast] `add`: shapes [64, 32] and [48, 64] do not broadcast: 64 and 48 at axis 0 of 2; equal extents, or 1, are accepted
+            +9:11 [axis_out_of_range] `max` along axis 2 where the rank is 2: -2 to 1 are accepted
+              in `helper`, called at +2:17
+            +4:31 [store_shape] `store` of a tile [64, 64] where tiles are [64, 16]: a tile of that shape, or one that broadcasts to it, is accepted
+            +5:19 [bid_axis_3] `bid` along axis 3: grids have the axes 0, 1 and 2
+        "#]],
+    );
 
     #[kernel]
     fn of_shape(a: &Array<f32, 2>) {
@@ -88,36 +100,39 @@ fn shapes() {
         x.reshape([24]).transpose();
         a.dim(2);
     }
-    check(of_shape::ir(), &expect![[r#"
-        +1:11 [reshape_size] `reshape` of a tile [4, 6] to [5, 5]: a shape of 24 elements and at most 8 axes is accepted
-        +2:11 [reshape_infer] `reshape` of a tile [4, 6] to [-1, -1]: one extent of -1 is accepted
-        +3:11 [reshape_infer] `reshape` of a tile [4, 6] to [-1, 5]: no extent in place of -1 gives the tile's size
-        +4:11 [repeated_axis] `permute` by [0, 0] names axis 0 twice
-        +5:11 [axes_rank] `permute` of a tile [4, 6] by the 1 axes [0]; 2 are accepted
-        +6:11 [axis_out_of_range] `permute` along axis 2 of a tile of rank 2; -2 to 2 - 1 are accepted
-        +7:11 [axis_out_of_range] `expand_dims` along axis 5 of a tile of rank 3; -3 to 3 - 1 are accepted
-        +8:11 [broadcast] shapes [4, 6] and [4, 12] do not broadcast: 6 and 12 at axis 1 of 2; equal extents, or 1, are accepted
-        +9:11 [extract_index] `extract` of a part [4, 3] at [0, 2] of a tile [4, 6]: indices of parts inside of the tile are accepted
-        +10:11 [extract_divisible] `extract` of a part [3, 3] at [0, 0] of a tile [4, 6]: extents that divide the tile's are accepted
-        +11:11 [index_rank] `extract` of a part [4, 3] at [0] of a tile [4, 6]: an index and an extent for each axis are accepted
-        +12:11 [extract_index] `insert` of a part [4, 3] at [1, 0] of a tile [4, 6]: indices of parts inside of the tile are accepted
-        +13:11 [axis_out_of_range] `flip` along axis 2 of a tile of rank 2; -2 to 2 - 1 are accepted
-        +14:9 [cat_shape] `cat` of f32[4, 6] and f32[4, 5] along axis 0: tiles that are equal along the other axes are accepted
-        +15:9 [cat_rank] `cat` of f32[4, 6] and f32[4] along axis 0: tiles of one rank, 1 or more, are accepted
-        +16:11 [repeated_axis] `sum` over axes [0, 0] of a tile [4, 6] names axis 0 twice
-        +17:11 [axis_tuple_unsupported] `argmax` takes one axis, or all of them, not Many([0, 1])
-        +18:11 [axis_out_of_range] `sum` along axis -3 of a tile of rank 2; -2 to 2 - 1 are accepted
-        +19:11 [axis_out_of_range] `cumsum` along axis 2 of a tile of rank 2; -2 to 2 - 1 are accepted
-        +20:11 [axis_out_of_range] `sort` along axis 2 of a tile of rank 2; -2 to 2 - 1 are accepted
-        +21:11 [shape] `top_k` of 9 elements along axis 1 of a tile [4, 6]; 1 to 6 are accepted
-        +22:11 [axis_out_of_range] `extent` along axis 2 of a tile of rank 2; -2 to 2 - 1 are accepted
-        +23:9 [shape] `full` of a tile [0, 4]: at most 8 extents of 1 or more, with at most 2^24 elements, are accepted
-        +24:9 [shape] `full` of a tile [4096, 4096, 4096]: at most 8 extents of 1 or more, with at most 2^24 elements, are accepted
-        +25:9 [shape] `arange` of a tile [0]: at most 8 extents of 1 or more, with at most 2^24 elements, are accepted
-        +26:9 [astile_ragged] `astile` of rows of shapes [2] and [1]: rows of one shape are accepted
-        +27:25 [transpose_rank] `transpose` of a tile [24]; tiles of rank 2 or more are accepted
-        +28:11 [axis_out_of_range] `dim` along axis 2 of a tile of rank 2; -2 to 2 - 1 are accepted
-    "#]]);
+    check(
+        of_shape::ir(),
+        &expect![[r#"
+            +1:11 [reshape_size] `reshape` of a tile [4, 6] to [5, 5]: a shape of 24 elements and at most 8 axes is accepted
+            +2:11 [reshape_infer] `reshape` of a tile [4, 6] to [-1, -1]: one extent of -1 is accepted
+            +3:11 [reshape_infer] `reshape` of a tile [4, 6] to [-1, 5]: no extent in place of -1 gives the tile's size
+            +4:11 [repeated_axis] `permute` by [0, 0] names axis 0 twice
+            +5:11 [axes_rank] `permute` of a tile [4, 6] by the 1 axes [0]; 2 are accepted
+            +6:11 [axis_out_of_range] `permute` along axis 2 where the rank is 2: -2 to 1 are accepted
+            +7:11 [axis_out_of_range] `expand_dims` along axis 5 where the rank is 3: -3 to 2 are accepted
+            +8:11 [broadcast] shapes [4, 6] and [4, 12] do not broadcast: 6 and 12 at axis 1 of 2; equal extents, or 1, are accepted
+            +9:11 [extract_index] `extract` of a part [4, 3] at [0, 2] of a tile [4, 6]: indices of parts inside of the tile are accepted
+            +10:11 [extract_divisible] `extract` of a part [3, 3] at [0, 0] of a tile [4, 6]: extents that divide the tile's are accepted
+            +11:11 [index_rank] `extract` of a part [4, 3] at [0] of a tile [4, 6]: an index and an extent for each axis are accepted
+            +12:11 [extract_index] `insert` of a part [4, 3] at [1, 0] of a tile [4, 6]: indices of parts inside of the tile are accepted
+            +13:11 [axis_out_of_range] `flip` along axis 2 where the rank is 2: -2 to 1 are accepted
+            +14:9 [cat_shape] `cat` of f32[4, 6] and f32[4, 5] along axis 0: tiles that are equal along the other axes are accepted
+            +15:9 [cat_rank] `cat` of f32[4, 6] and f32[4] along axis 0: tiles of one rank, 1 or more, are accepted
+            +16:11 [repeated_axis] `sum` over axes [0, 0] of a tile [4, 6] names axis 0 twice
+            +17:11 [axis_tuple_unsupported] `argmax` takes one axis, or all of them, not the 2 axes of a list
+            +18:11 [axis_out_of_range] `sum` along axis -3 where the rank is 2: -2 to 1 are accepted
+            +19:11 [axis_out_of_range] `cumsum` along axis 2 where the rank is 2: -2 to 1 are accepted
+            +20:11 [axis_out_of_range] `sort` along axis 2 where the rank is 2: -2 to 1 are accepted
+            +21:11 [shape] `top_k` of 9 elements along axis 1 of a tile [4, 6]; 1 to 6 are accepted
+            +22:11 [axis_out_of_range] `extent` along axis 2 where the rank is 2: -2 to 1 are accepted
+            +23:9 [shape] `full`: a tile [0, 4]: at most 8 extents of 1 or more are accepted, 2^32 - 1 elements in all
+            +24:9 [shape] `full`: a tile [4096, 4096, 4096]: at most 8 extents of 1 or more are accepted, 2^32 - 1 elements in all
+            +25:9 [shape] `arange`: a tile [0]: at most 8 extents of 1 or more are accepted, 2^32 - 1 elements in all
+            +26:9 [astile_ragged] `astile` of rows of shapes [2] and [1]: rows of one shape are accepted
+            +27:25 [transpose_rank] `transpose` of a tile [24]; tiles of rank 2 or more are accepted
+            +28:11 [axis_out_of_range] `dim` along axis 2 where the rank is 2: -2 to 1 are accepted
+        "#]],
+    );
 }
 
 #[test]
@@ -139,29 +154,35 @@ fn dtypes() {
         mul_with(x, x, Mode::new().rounding(Rounding::Full));
         exp_with(x.to::<f32>(), Mode::new().rounding(Rounding::Up));
     }
-    check(of_dtype::ir(), &expect![[r#"
-        +1:17 [const_out_of_range] the constant 300 is not a number of s8
-        +2:17 [const_out_of_range] the constant -1 is not a number of u8
-        +3:9 [const_out_of_range] the constant 256 is not a number of u8
-        +4:11 [bitcast_width] `bitcast` of s8 to s16: 8 and 16 bits; equal widths are accepted
-        +5:11 [bitcast_bool] `bitcast` of s8 to bool: a truth value has no bits of its own; cast it
-        +6:17 [bitcast_bool] `pack_to_bytes` takes numbers, not bool; cast them
-        +7:11 [bitcast_bool] `unpack_from_bytes` gives numbers, not bool; cast them
-        +8:51 [axis_out_of_range] `sum` along axis 1 of a tile of rank 1; -1 to 1 - 1 are accepted
-        +9:9 [rounding_needs_f32] `truediv` of f64 does not round by Approx: f32 does
-        +10:9 [rounding_needs_float] `add` of s8 is not rounded: rounding modes are for floats
-        +11:9 [ftz_needs_f32] `add` of f64 does not flush to zero: f32 arithmetic does
-        +12:9 [rounding_unsupported] `mul` does not round by Full
-        +13:9 [rounding_unsupported] `exp` does not round by Up
-    "#]]);
+    check(
+        of_dtype::ir(),
+        &expect![[r#"
+            +1:17 [const_out_of_range] the constant 300 is not a number of s8
+            +2:17 [const_out_of_range] the constant -1 is not a number of u8
+            +3:9 [const_out_of_range] the constant 256 is not a number of u8
+            +4:11 [bitcast_width] `bitcast` of s8 to s16: 8 and 16 bits; equal widths are accepted
+            +5:11 [bitcast_bool] `bitcast` of s8 to bool: a truth value has no bits of its own; cast it
+            +6:17 [bitcast_bool] `pack_to_bytes` takes numbers, not bool; cast them
+            +7:11 [bitcast_bool] `unpack_from_bytes` gives numbers, not bool; cast them
+            +8:51 [axis_out_of_range] `sum` along axis 1 where the rank is 1: -1 to 0 are accepted
+            +9:9 [rounding_needs_f32] `truediv` of f64 does not round by Approx: f32 does
+            +10:9 [rounding_needs_float] `add` of s8 is not rounded: rounding modes are for floats
+            +11:9 [ftz_needs_f32] `add` of f64 does not flush to zero: f32 arithmetic does
+            +12:9 [rounding_unsupported] `mul` does not round by Full
+            +13:9 [rounding_unsupported] `exp` does not round by Up
+        "#]],
+    );
 
     #[kernel(dialect = "cxx")]
     fn narrowed(a: &Array<i32, 1>) {
         let _ = a.tiles([8]).load((0,)) * 2.5;
     }
-    check(narrowed::ir(), &expect![[r#"
-        +1:17 [narrowing_const] the constant Float(2.5) would be narrowed to s32; write it in that dtype, or cast the tile
-    "#]]);
+    check(
+        narrowed::ir(),
+        &expect![[r#"
+            +1:17 [narrowing_const] the constant 2.5 would be narrowed to s32; write it in that dtype, or cast the tile
+        "#]],
+    );
 
     #[kernel(strict_pow2)]
     fn powers(a: &Array<i32, 1>) {
@@ -169,9 +190,13 @@ fn dtypes() {
         a.tiles([12]);
         zeros::<i32>([8]);
     }
-    check(powers::ir(), &expect![[r#"
-        +1:23 [shape_not_pow2] `load` by tiles [12] is refused: powers of two are accepted here
-    "#]]);
+    check(
+        powers::ir(),
+        &expect![[r#"
+            +1:11 [shape_not_pow2] `tiles`: a tile [12] with an extent of 12: powers of two are accepted
+            +2:11 [shape_not_pow2] `tiles`: a tile [12] with an extent of 12: powers of two are accepted
+        "#]],
+    );
 }
 
 #[test]
@@ -199,28 +224,31 @@ fn memory() {
         printf!("%d");
         c.slice_mut(2, 0, 1).tiles_mut([8, 8]).store((0, 0), zeros::<f32>([8, 8]));
     }
-    check(accesses::ir(), &expect![[r#"
-        +1:37 [hint_value] `latency = 11`: 1 to 10 is accepted
-        +2:69 [memory_order_scope] a load is not release: weak, relaxed, acquire are accepted
-        +3:11 [shape] `tiles` of a tile [8, 0]: at most 8 extents of 1 or more, with at most 2^24 elements, are accepted
-        +4:38 [axes_rank] `load` by tiles [8, 8] in the order [0, 0]: a permutation of the 2 axes is accepted
-        +5:47 [integer_input_unsupported] `load` of u8 with NegInf outside: u8 does not have it; zero is accepted
-        +6:25 [shape] `load` at an index that is a tile [4]: scalars are accepted; tiles of indices are gathered by
-        +7:43 [shape] `store` of tiles [8, 8] at steps of [4, 8]: they overlap; steps of the extents or more are accepted
-        +8:73 [memory_order_scope] a store is not acquire: weak, relaxed, release are accepted
-        +9:70 [memory_order_scope] a store that is weak has no scope, and not device: leave the scope out
-        +10:11 [atomic_dtype] `atomic_add` in an array of u8: s32, u32, s64, u64, f16, bf16, f32, f64 are accepted
-        +11:11 [atomic_dtype] `atomic_max` in an array of f16: s32, u32, s64, u64 are accepted
-        +12:11 [atomic_dtype] `atomic_and` in an array of f32: s32, u32, s64, u64 are accepted
-        +13:67 [memory_order_scope] a atomic operation is not weak: relaxed, acquire, release, acq_rel are accepted
-        +14:37 [hint_unsupported_here] `latency` does not belong to a atomic: it is accepted at a load, store, gather, scatter
-        +15:11 [broadcast] `gather`: shapes [4] and [3] do not broadcast: 4 and 3 at axis 0 of 1; equal extents, or 1, are accepted
-        +16:11 [shape] `load_rows` by rows that are a tile [2, 2]: a tile of rank 1 is accepted
-        +17:11 [shape] `load_rows` of no elements along axis 1: 1 or more are accepted
-        +18:9 [unsupported] `printf` by "%d": `%d` for f32; %f, %e, %g, %a are accepted for floats and %d, %u, %x, %o for integers, without a length
-        +19:9 [unsupported] `printf` by "%d": 1 conversions for 0 values
-        +20:11 [axis_out_of_range] `slice` along axis 2 of a tile of rank 2; -2 to 2 - 1 are accepted
-    "#]]);
+    check(
+        accesses::ir(),
+        &expect![[r#"
+            +1:37 [hint_value] `latency = 11`: 1 to 10 is accepted
+            +2:69 [memory_order_scope] a load is not release: weak, relaxed, acquire are accepted
+            +3:11 [shape] `tiles`: a tile [8, 0]: at most 8 extents of 1 or more are accepted, 2^32 - 1 elements in all
+            +4:38 [axes_rank] `load` by tiles [8, 8] in the order [0, 0]: a permutation of the 2 axes is accepted
+            +5:47 [integer_input_unsupported] `load` of u8 with NegInf outside: u8 does not have it; zero is accepted
+            +6:25 [shape] `load` at an index that is a tile [4]: scalars are accepted; tiles of indices are gathered by
+            +7:43 [shape] `store` of tiles [8, 8] at steps of [4, 8]: they overlap; steps of the extents or more are accepted
+            +8:73 [memory_order_scope] a store is not acquire: weak, relaxed, release are accepted
+            +9:70 [memory_order_scope] a store that is weak has no scope, and not device: leave the scope out
+            +10:11 [atomic_dtype] `atomic_add` in an array of u8: s32, u32, s64, u64, f16, bf16, f32, f64 are accepted
+            +11:11 [atomic_dtype] `atomic_max` in an array of f16: s32, u32, s64, u64 are accepted
+            +12:11 [atomic_dtype] `atomic_and` in an array of f32: s32, u32, s64, u64 are accepted
+            +13:67 [memory_order_scope] an atomic operation is not weak: relaxed, acquire, release, acq_rel are accepted
+            +14:37 [hint_unsupported_here] `latency` does not belong to the construct `atomic`: it is accepted at load, store, gather, scatter
+            +15:11 [broadcast] `gather`: shapes [4] and [3] do not broadcast: 4 and 3 at axis 0 of 1; equal extents, or 1, are accepted
+            +16:11 [shape] `load_rows` by rows that are a tile [2, 2]: a tile of rank 1 is accepted
+            +17:11 [shape] `load_rows` of no elements along axis 1: 1 or more are accepted
+            +18:9 [unsupported] `printf` by "%d": `%d` for f32; %f, %e, %g, %a are accepted for floats and %d, %u, %x, %o for integers, without a length
+            +19:9 [unsupported] `printf` by "%d": 1 conversions for 0 values
+            +20:11 [axis_out_of_range] `slice` along axis 2 where the rank is 2: -2 to 1 are accepted
+        "#]],
+    );
 }
 
 #[test]
@@ -244,9 +272,12 @@ fn control() {
         }
         y.tiles_mut([1]).store((0,), sum.reshape([1]));
     }
-    check(uncarried::ir(), &expect![[r#"
-        +1:18 [unstable] the body of this loop is another one when it is built again (`add : s32[]` at tile/tests/lang/refusals.rs:169:13 and then `add : s32[]` at tile/tests/lang/refusals.rs:169:13): something changes that the loop does not carry
-    "#]]);
+    check(
+        uncarried::ir(),
+        &expect![[r#"
+            +1:18 [unstable] the body of this loop is another one when it is built again (`add : s32[]` at +2:13 of one value and then of another): something changes that the loop does not carry
+        "#]],
+    );
 
     #[kernel]
     fn unstable(y: &mut Array<i32, 1>, n: Scalar<i32>) {
@@ -258,9 +289,12 @@ fn control() {
         }
         y.tiles_mut([1]).store((0,), sum.reshape([1]));
     }
-    check(unstable::ir(), &expect![[r#"
-        +1:18 [unstable] the body of this loop is another one when it is built again (`add : s32[]` at tile/tests/lang/refusals.rs:180:13 and then `add : s32[]` at tile/tests/lang/refusals.rs:180:13): something changes that the loop does not carry
-    "#]]);
+    check(
+        unstable::ir(),
+        &expect![[r#"
+            +1:18 [unstable] the body of this loop is another one when it is built again (`add : s32[]` at +2:13 of one value and then of another): something changes that the loop does not carry
+        "#]],
+    );
 
     #[kernel]
     fn host_state(n: Scalar<i32>) {
@@ -275,11 +309,14 @@ fn control() {
         }
         let name = if n > 3 { "many" } else { "few" };
     }
-    check(host_state::ir(), &expect![[r#"
+    check(
+        host_state::ir(),
+        &expect![[r#"
         +1:18 [host_state] `steps` is known while building and changes in a loop of the run time, whose body is built once for all turns: make it a scalar, or loop over numbers
         +5:12 [host_state] `steps` is known while building and changes in a branch of the run time, of which both sides are built: make it a scalar
         +8:23 [host_state] the branches of an `if` of the run time have values that differ in what is known while building: give tiles or scalars
-    "#]]);
+    "#]],
+    );
 
     #[kernel]
     fn shapes_of_carried(n: Scalar<i32>) {
@@ -296,11 +333,14 @@ fn control() {
             other = other.reshape([4, 1]);
         }
     }
-    check(shapes_of_carried::ir(), &expect![[r#"
+    check(
+        shapes_of_carried::ir(),
+        &expect![[r#"
         +1:18 [carry] `grown` is a tile f32[64, 64] before the loop and f32[1, 64] at the end of its body: one shape is carried
         +5:12 [carry] `other` is a tile f32[8] in one branch of `if` and f32[4] in the other: one shape is accepted
         +8:20 [carry] the value is a tile f32[4] in one branch of `if` and f32[2, 2] in the other: one shape is accepted
-    "#]]);
+    "#]],
+    );
 
     #[kernel]
     fn conditions(x: &Array<f32, 1>, n: Scalar<i32>) {
@@ -313,13 +353,16 @@ fn control() {
         for i in irange(0, 10).step_by(0) {}
         for i in (0..n).step_by(-2) {}
     }
-    check(conditions::ir(), &expect![[r#"
+    check(
+        conditions::ir(),
+        &expect![[r#"
         +1:12 [condition] the condition of `if` is a tile [4]: a scalar is accepted; `select` chooses element by element, `any` and `all` reduce
         +4:15 [condition] the condition of `while` is a tile [4]: a scalar is accepted; `select` chooses element by element, `any` and `all` reduce
         +5:18 [condition] the end of a range is a tile s32[4]: a scalar is accepted
         +6:32 [range_step] a range in steps of 0: steps of 1 or more are accepted
         +7:25 [range_step] a range in steps of -2: steps of 1 or more are accepted
-    "#]]);
+    "#]],
+    );
 
     #[kernel]
     fn ways_out(n: Scalar<i32>) {
@@ -362,7 +405,9 @@ fn control() {
             n + 1
         }
     }
-    check(ways_out::ir(), &expect![[r#"
+    check(
+        ways_out::ir(),
+        &expect![[r#"
         +1:17 [leave] `break` of a loop that runs while building, under a condition of the run time: loop at run time, by `irange` or to a scalar
         +4:9 [leave] this `loop` has no `break`: it would never end
         +25:13 [leave] `return` inside of a run-time loop or branch: let the value of the `if` be the result
@@ -370,7 +415,8 @@ fn control() {
         +33:17 [leave] `break` inside of a run-time loop or branch: let the value of the `if` be the result
           in `blocks`, called at +8:9
         +16:21 [uncarried] `add` of a value of a loop's body, or of a branch, that is closed: the variable that holds it is not carried; assign to it by its name where it is bound, or derive `Tiles` for its type
-    "#]]);
+    "#]],
+    );
 
     #[kernel]
     fn left_by_question_mark(n: Scalar<i32>) {
@@ -390,17 +436,27 @@ fn control() {
 
 #[test]
 fn hints_and_assertions() {
-    #[kernel(occupancy = 33, num_ctas = 3, sm_90(num_ctas = 32, opt_level = 4), sm_75(num_ctas = 1), latency = 3, occupance = 1)]
+    #[kernel(
+        occupancy = 33,
+        num_ctas = 3,
+        sm_90(num_ctas = 32, opt_level = 4),
+        sm_75(num_ctas = 1),
+        latency = 3,
+        occupance = 1
+    )]
     fn hinted() {}
-    check(hinted::ir(), &expect![[r#"
-        +1:14 [hint_value] `occupancy = 33`: 1 to 32 is accepted
-        +1:30 [hint_value] `num_ctas = 3`: 1, 2, 4, 8 or 16 is accepted
-        +1:50 [hint_value] `num_ctas = 32` on sm_90: 1, 2, 4, 8 or 16 is accepted
-        +1:65 [hint_value] `opt_level = 4` on sm_90: 0 to 3 is accepted
-        +1:87 [arch_key] no architecture is called `sm_75`: sm_80, sm_86, sm_87, sm_88, sm_89, sm_90, sm_100, sm_101, sm_103, sm_110, sm_120, sm_121 are
-        +1:102 [hint_unsupported_here] `latency` does not belong to a kernel: it is accepted at a load, store, gather, scatter
-        +1:115 [hint_unsupported_here] no hint is called `occupance`: num_ctas, occupancy, num_worker_warps, opt_level, latency, allow_tma are
-    "#]]);
+    check(
+        hinted::ir(),
+        &expect![[r#"
+            +1:9 [hint_value] `occupancy = 33`: 1 to 32 is accepted
+            +2:9 [hint_value] `num_ctas = 3`: 1, 2, 4, 8 or 16 is accepted
+            +3:15 [hint_value] `num_ctas = 32` on sm_90: 1, 2, 4, 8 or 16 is accepted
+            +3:30 [hint_value] `opt_level = 4` on sm_90: 0 to 3 is accepted
+            +4:15 [arch_key] no architecture is called `sm_75`: sm_80, sm_86, sm_87, sm_88, sm_89, sm_90, sm_100, sm_101, sm_103, sm_110, sm_120, sm_121 are
+            +5:9 [hint_unsupported_here] `latency` does not belong to the construct `kernel`: it is accepted at load, store, gather, scatter
+            +6:9 [hint_unsupported_here] no hint is called `occupance`: num_ctas, occupancy, num_worker_warps, opt_level, latency, allow_tma are
+        "#]],
+    );
 
     #[kernel]
     fn asserted<const N: usize>(causal: bool) {
@@ -408,10 +464,13 @@ fn hints_and_assertions() {
         static_assert!(causal);
     }
     assert!(asserted::<16>::ir(true).is_ok());
-    check(asserted::<4>::ir(false), &expect![[r#"
+    check(
+        asserted::<4>::ir(false),
+        &expect![[r#"
         +1:9 [static_assert_false] N is 4, a multiple of 8 is accepted
         +2:9 [static_assert_false] static assertion failed: causal
-    "#]]);
+    "#]],
+    );
 
     #[kernel]
     fn in_a_region(n: Scalar<i32>) {
@@ -421,9 +480,12 @@ fn hints_and_assertions() {
         let w = scan(x, 1, 0.0, Scan::default(), |a, b| a * b);
         let w = reduce(x, [0, 0], 0.0, |a, b| a * b);
     }
-    check(in_a_region::ir(), &expect![[r#"
-        +1:17 [carry] a combination gives (f32[1]); (f32[]) are accepted
-        +3:17 [axis_out_of_range] `scan` along axis 1 of a tile of rank 1; -1 to 1 - 1 are accepted
-        +4:17 [axis_tuple_unsupported] `reduce` by a closure takes one axis
-    "#]]);
+    check(
+        in_a_region::ir(),
+        &expect![[r#"
+            +1:17 [carry] a combination gives (f32[1]); (f32[]) are accepted
+            +3:17 [axis_out_of_range] `scan` along axis 1 where the rank is 1: -1 to 0 are accepted
+            +4:17 [axis_tuple_unsupported] `reduce` by a closure takes one axis
+        "#]],
+    );
 }

@@ -50,8 +50,11 @@ fn of<T: Elem>() -> DType {
 }
 
 macro_rules! all {
-    ($($a:ty)*; $all:tt) => { $(all!(row $a; $all);)* };
-    (row $a:ty; [$($b:ty)*]) => {
+    ($($a:ty)*; $all:tt) => { $(row!($a; $all);)* };
+}
+
+macro_rules! row {
+    ($a:ty; [$($b:ty)*]) => {
         $({
             let (a, b) = (of::<$a>(), of::<$b>());
             let common = dtype::promote(a, b).ok();
