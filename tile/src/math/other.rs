@@ -1,7 +1,11 @@
 //! Error function, reciprocal square root, quotients and remainders of floats.
 
+use std::sync::Arc;
+
+use girih_tensor::DType;
+
 use super::emit::Emit;
-use crate::ir::{Rounding, Value};
+use crate::ir::{Combine, End, Kind, Rounding, Type, Value};
 use crate::ops::table::Each;
 
 /// `erf(x) / x` in `x^2`, for `|x| < 1`.
@@ -97,20 +101,16 @@ impl Emit<'_> {
         self.op(Each::Floor, &[q])
     }
 
-    /// The remainder with the sign of the divisor. It is exact for quotients below 2^45 of f32 and 2^103 of f64: a quotient that is
-    /// rounded toward zero leaves a remainder that is a number.
+    /// The exact remainder with the sign of the divisor.
     pub(super) fn modulo(&mut self, a: Value, b: Value) -> Value {
         let (rest, divisor) = (self.abs(a), self.abs(b));
         let is_less = self.less(rest, divisor);
-        let mut r = rest;
-        for _ in 0..2 {
-            let q = self.round_by(Each::TrueDiv, Rounding::Zero, &[r, divisor]);
-            let q = self.op(Each::Floor, &[q]);
-            let q = self.neg(q);
-            r = self.fma(q, divisor, r);
-        }
-        // An infinite divisor has no quotient.
+        let (q, r) = self.remainder(rest, divisor);
+        let fits = self.lessc(q, self.by(f32::MAX.into(), f64::MAX));
+        let r = self.select(fits, r, rest);
+        // An infinite divisor leaves what is divided.
         let r = self.select(is_less, rest, r);
+        let r = self.remainders(r, divisor);
         let zero = self.c(0.0);
         let none = self.with_sign(zero, b);
         let is_zero = self.equal(r, zero);
@@ -119,6 +119,57 @@ impl Emit<'_> {
         let differs = self.op(Each::Xor, &[a_negative, b_negative]);
         let other = self.add(signed, b);
         let y = self.select(differs, other, signed);
-        self.select(is_zero, none, y)
+        let y = self.select(is_zero, none, y);
+        let no_divisor = self.op(Each::IsNan, &[b]);
+        self.select(no_divisor, b, y)
+    }
+
+    /// A quotient, rounded toward zero to a whole number, and what it leaves, which is a number: a multiple of the last place of the
+    /// quotient times that of the divisor, and less than the divisor times the former.
+    fn remainder(&mut self, r: Value, divisor: Value) -> (Value, Value) {
+        let q = self.round_by(Each::TrueDiv, Rounding::Zero, &[r, divisor]);
+        let q = self.op(Each::Floor, &[q]);
+        let minus = self.neg(q);
+        (q, self.fma(minus, divisor, r))
+    }
+
+    /// Takes remainders until all are less than their divisors, which most are from the beginning. A quotient that is no number is
+    /// taken by a multiple of the divisor first.
+    fn remainders(&mut self, first: Value, divisor: Value) -> Value {
+        let ty = Type { dtype: self.dtype, dims: self.dims };
+        let (region, args) = self.b.open(&[ty]);
+        let r = args[0];
+        let is_over = self.op(Each::GreaterEqual, &[r, divisor]);
+        let any = self.any(is_over);
+        self.b.open(&[]);
+        let more = self.b.close(End::Yield(Vec::new()));
+        self.b.open(&[]);
+        let done = self.b.close(End::Break(0, vec![r]));
+        self.b.push_regions(Kind::If, &[any], &[], vec![more, done]);
+        let step = self.by(100.0f64, 700.0).exp2();
+        let mut by = divisor;
+        let mut scaled = r;
+        for _ in 0..2 {
+            scaled = self.mulc(scaled, 1.0 / step);
+            let is_far = self.less(divisor, scaled);
+            let multiple = self.mulc(by, step);
+            by = self.select(is_far, multiple, by);
+        }
+        let (_, next) = self.remainder(r, by);
+        let next = self.select(is_over, next, r);
+        let closed = self.b.close(End::Continue(0, vec![next]));
+        debug_assert_eq!(closed, region);
+        self.b.push_regions(Kind::Loop, &[first], &[ty], vec![closed])[0]
+    }
+
+    /// Whether any element is true, as a scalar.
+    fn any(&mut self, mut tile: Value) -> Value {
+        let scalar = Type::scalar(DType::Bool);
+        for axis in 0..self.dims.rank() {
+            let dims = self.b.ty(tile).dims.with(axis, 1);
+            let kind = Kind::Reduce { axis: axis as u8, combine: Combine::Or, identity: Arc::new([]) };
+            tile = self.b.push1(kind, &[tile], Type { dims, ..scalar });
+        }
+        if self.dims.rank() == 0 { tile } else { self.b.push1(Kind::Reshape, &[tile], scalar) }
     }
 }
