@@ -8,6 +8,8 @@ use crate::ir::{Array, ArrayId, Def, Func, Kind, Known, Value, View};
 pub const WIDEST: i64 = 16;
 /// Bytes in which global memory moves.
 const SECTOR: i64 = 32;
+/// Bytes of a line of the cache, which is looked up as a whole.
+const LINE: i64 = 128;
 /// Bits of a thread's number that number the lanes of a warp.
 pub(crate) const LANES: usize = 5;
 
@@ -158,10 +160,19 @@ pub fn fastest(mode: usize, rank: usize) -> Vec<usize> {
 /// The sectors of global memory that an access of a warp touches, where `vector` elements of `bytes` each lie in a row along the mode
 /// `contiguous`, and rows lie apart.
 pub fn sectors(dist: &Dist, contiguous: Option<usize>, vector: i64, bytes: i64) -> i64 {
-    let within = |&(mode, scale): &(usize, i64)| Some(mode) == contiguous && scale * bytes < SECTOR;
+    pieces(dist, contiguous, vector, bytes, SECTOR)
+}
+
+/// The lines of the cache, 128 bytes each, as [`sectors`].
+pub fn lines(dist: &Dist, contiguous: Option<usize>, vector: i64, bytes: i64) -> i64 {
+    pieces(dist, contiguous, vector, bytes, LINE)
+}
+
+fn pieces(dist: &Dist, contiguous: Option<usize>, vector: i64, bytes: i64, piece: i64) -> i64 {
+    let within = |&(mode, scale): &(usize, i64)| Some(mode) == contiguous && scale * bytes < piece;
     let lanes = &dist.bits[..dist.bits.len().min(LANES)];
     let apart = lanes.iter().flatten().filter(|bit| !within(bit)).count();
-    (1 << apart) * (vector * bytes).max(SECTOR) / SECTOR
+    (1 << apart) * (vector * bytes).max(piece) / piece
 }
 
 /// The addresses, in elements, at which the lanes of a warp begin their first access to memory with these strides.

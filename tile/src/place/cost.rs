@@ -3,12 +3,14 @@
 use girih_codegen::plan::Dist;
 use girih_tensor::DType;
 
-use super::access::{LANES, WIDEST, fastest, run, sectors, width};
+use super::access::{LANES, WIDEST, fastest, lines, run, sectors, width};
 use super::exchange::{ROUND_TRIP, bytes, rename};
 use crate::ir::{Dims, Func, Kind, Op, Value, View};
 
 /// Slots of an access to global memory besides its sectors.
 const GLOBAL: f64 = 4.0;
+/// Slots of a line of the cache, as many as of two sectors: where a line is not read as a whole, memory is slower too.
+const LINE: f64 = 1.5;
 /// Slots of an access to shared memory.
 const SHARED: f64 = 2.0;
 /// Slots of a step of a butterfly.
@@ -25,7 +27,9 @@ fn access(func: &Func, view: &View, dtype: DType, dist: &Dist) -> f64 {
     let width = width(func, view);
     let vector = width.contiguous.map_or(1, |mode| run(dist, mode).min(width.most));
     let count = dist.size() as f64 / vector as f64;
-    count * (GLOBAL + sectors(dist, width.contiguous, vector, bytes(dtype)) as f64)
+    let sectors = sectors(dist, width.contiguous, vector, bytes(dtype)) as f64;
+    let lines = lines(dist, width.contiguous, vector, bytes(dtype)) as f64;
+    count * (GLOBAL + sectors.max(LINE * lines))
 }
 
 /// Bits of lanes and of warps along an axis.
