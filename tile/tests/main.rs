@@ -6,6 +6,7 @@ mod lang;
 mod launch;
 mod lower;
 mod math;
+mod memory;
 mod pass;
 mod place;
 mod random;

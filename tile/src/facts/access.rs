@@ -1,11 +1,11 @@
-//! The accesses of arrays that a kernel writes, by the coordinates of the elements that they touch.
+//! The accesses of arrays that a kernel may write, by the coordinates of the elements that they touch.
 
 use super::index::Index;
 use super::poly::{Atom, Poly};
 use crate::error::Site;
-use crate::ir::{Array, ArrayId, Func, Kind, OpId, Order, RegionId, Value};
+use crate::ir::{Array, ArrayId, Func, Kind, OpId, Order, RegionId, Rmw, Value};
 
-/// An access without an order of its own, which nobody else may meet.
+/// An access of an array that the kernel may write. One without an order may meet no other one, unless both load.
 #[derive(Clone, Debug)]
 pub(super) struct Access {
     /// The operation.
@@ -18,6 +18,8 @@ pub(super) struct Access {
     pub(super) site: Option<Site>,
     /// Whether it stores.
     pub(super) stores: bool,
+    /// Whether it has an order, so that it may meet others that have one.
+    pub(super) ordered: bool,
     /// The parameter.
     pub(super) array: ArrayId,
     /// The first element of the tile, or the element of each lane, by the axes of the parameter.
@@ -40,7 +42,7 @@ fn starts(func: &Func, mut array: ArrayId) -> Vec<(usize, Value)> {
     found
 }
 
-/// All accesses without an order of arrays that are stored to, in the order of the program.
+/// All accesses of arrays that may be written, in the order of the program.
 pub(super) fn accesses(index: &Index<'_>) -> Vec<Access> {
     let mut found = Vec::new();
     let mut position = 0;
@@ -58,6 +60,8 @@ fn collect(index: &Index<'_>, region: RegionId, position: &mut usize, found: &mu
             Kind::Store(view) => (true, view.order, 1),
             Kind::Gather(at) => (false, at.order, 0),
             Kind::Scatter(at) => (true, at.order, 1),
+            Kind::Atomic { rmw: Rmw::Cas, at } => (true, at.order, 2),
+            Kind::Atomic { at, .. } => (true, at.order, 1),
             _ => {
                 op.regions.iter().for_each(|&inner| collect(index, inner, position, found));
                 continue;
@@ -65,7 +69,7 @@ fn collect(index: &Index<'_>, region: RegionId, position: &mut usize, found: &mu
         };
         let Some(accessed) = op.kind.array() else { continue };
         let (array, param) = func.param_of(accessed);
-        if order != Order::Weak || !param.mutable {
+        if !param.mutable {
             continue;
         }
         let rank = param.extents.len();
@@ -92,6 +96,7 @@ fn collect(index: &Index<'_>, region: RegionId, position: &mut usize, found: &mu
             position: *position,
             site: op.site,
             stores,
+            ordered: order != Order::Weak,
             array,
             origin,
             tile,

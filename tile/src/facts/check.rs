@@ -47,7 +47,7 @@ pub enum Verdict {
     Proved(Vec<String>),
     /// The user says so; the reason.
     Waived(String),
-    /// Nothing stores without an order.
+    /// Nothing is stored, or all accesses have an order.
     NotStored,
 }
 
@@ -79,7 +79,7 @@ pub fn check(func: &Func) -> Result<Report, Vec<Diagnostic>> {
         if !param.mutable {
             continue;
         }
-        if !of.iter().any(|access| access.stores) {
+        if !of.iter().any(|a| of.iter().any(|b| may_not_meet(a, b))) {
             report.arrays.push((id, Some(Verdict::NotStored)));
             continue;
         }
@@ -107,6 +107,11 @@ fn diagnostic(site: Option<Site>, fault: Fault) -> Diagnostic {
     Diagnostic { site, fault, stack: Vec::new() }
 }
 
+/// Whether two accesses by different blocks must be of different elements.
+pub(super) fn may_not_meet(a: &Access, b: &Access) -> bool {
+    (a.stores || b.stores) && !(a.ordered && b.ordered)
+}
+
 /// The axes of the grid whose block numbers the kernel asks for.
 pub(crate) fn axes_used(func: &Func) -> [bool; 3] {
     let mut used = [false; 3];
@@ -129,7 +134,7 @@ fn blocks(
     let mut whole = Proof { axes: [true; 3], ..Proof::default() };
     let mut conditions = Vec::new();
     for group in groups(index, of) {
-        if !group.iter().any(|access| access.stores) {
+        if !group.iter().any(|a| group.iter().any(|b| may_not_meet(a, b))) {
             continue;
         }
         let (common, extra) = union(index, &group);
@@ -161,7 +166,7 @@ fn blocks(
     }
     for (at, a) in of.iter().enumerate() {
         for b in &of[at + 1..] {
-            if (a.stores || b.stores) && form(index, a) != form(index, b) && !apart(a, b) {
+            if may_not_meet(a, b) && form(index, a) != form(index, b) && !apart(a, b) {
                 let pair = [*a, *b];
                 return Err(refused(index, name, &pair, "are of different forms, which are not compared"));
             }
@@ -317,9 +322,11 @@ fn in_place(
     conditions: &mut Vec<Condition>,
 ) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    for load in of.iter().filter(|access| !access.stores) {
-        let behind =
-            of.iter().filter(|access| access.stores).find(|store| !ordered(index, load, store, conditions));
+    for load in of.iter().filter(|access| !access.stores && !access.ordered) {
+        let behind = of
+            .iter()
+            .filter(|access| access.stores && !access.ordered)
+            .find(|store| !ordered(index, load, store, conditions));
         if let Some(store) = behind {
             let site = store.site.map(|site| format!(" at {site}")).unwrap_or_default();
             found.push(diagnostic(

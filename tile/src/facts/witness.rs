@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::access::Access;
-use super::check::axes_used;
+use super::check::{axes_used, may_not_meet};
 use super::index::{Index, integer};
 use super::poly::{Atom, Poly};
 use crate::ir::{Kind, Value};
@@ -100,7 +100,7 @@ impl Search<'_> {
 
     fn grid(&self, group: &[&Access], grid: [i64; 3], sizes: &[i64], turns: &[Atom]) -> Option<String> {
         // Where each tile was met: its block, and whether it was stored.
-        let mut seen: HashMap<Vec<i64>, Vec<([i64; 3], bool)>> = HashMap::new();
+        let mut seen: HashMap<Vec<i64>, Vec<([i64; 3], &Access)>> = HashMap::new();
         let mut world = World { grid, bid: [0; 3], sizes: sizes.to_vec(), turns: HashMap::new() };
         for block in 0..grid.iter().product::<i64>() {
             world.bid = [block % grid[0], block / grid[0] % grid[1], block / (grid[0] * grid[1])];
@@ -132,12 +132,12 @@ impl Search<'_> {
                     let Some(at) = at.filter(|at| at.iter().all(|&n| n >= 0)) else { continue };
                     let met = seen.entry(at.clone()).or_default();
                     let other =
-                        met.iter().find(|(bid, stored)| *bid != world.bid && (*stored || access.stores));
-                    if let Some(&(bid, stored)) = other {
-                        return Some(self.text(access, &world, bid, stored, &at));
+                        met.iter().find(|(bid, other)| *bid != world.bid && may_not_meet(other, access));
+                    if let Some(&(bid, other)) = other {
+                        return Some(self.text(access, &world, bid, other, &at));
                     }
-                    if !met.contains(&(world.bid, access.stores)) {
-                        met.push((world.bid, access.stores));
+                    if !met.iter().any(|(bid, other)| *bid == world.bid && other.op == access.op) {
+                        met.push((world.bid, access));
                     }
                 }
             }
@@ -145,9 +145,10 @@ impl Search<'_> {
         None
     }
 
-    fn text(&self, access: &Access, world: &World, other: [i64; 3], stored: bool, at: &[i64]) -> String {
-        let how = match (stored, access.stores) {
-            (true, true) => "both store",
+    fn text(&self, access: &Access, world: &World, bid: [i64; 3], other: &Access, at: &[i64]) -> String {
+        let how = match (other.stores, access.stores) {
+            (true, true) if !other.ordered && !access.ordered => "both store",
+            (true, true) => "store, one of them atomically,",
             _ => "load and store",
         };
         let sizes: Vec<String> = self
@@ -158,7 +159,7 @@ impl Search<'_> {
             .collect();
         let with = if sizes.is_empty() { String::new() } else { format!(" with {}", sizes.join(", ")) };
         format!(
-            "blocks {other:?} and {:?} of a grid {:?}{with} {how} the element at {at:?}",
+            "blocks {bid:?} and {:?} of a grid {:?}{with} {how} the element at {at:?}",
             world.bid, world.grid
         )
     }

@@ -80,6 +80,9 @@ impl Lowering<'_> {
         }
         let (places, _) = self.places(at, &op.operands[count..])?;
         let dtype = places.array.dtype;
+        if rmw == Rmw::Add && dtype == DType::Bf16 && self.b.sm() < 90 {
+            return Err(self.unsupported(id, "sums of bf16 in memory begin with sm_90"));
+        }
         let result = op.results.first().copied().filter(|&value| self.is_used(value));
         let (own, dist) = (self.first_replica(places.dist)?, places.dist);
         let (operation, ty) = words(rmw, dtype);

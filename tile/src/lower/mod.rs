@@ -113,6 +113,10 @@ pub struct Lowering<'a> {
 /// [`Error::Lower`] for what cannot be lowered, [`Error::Codegen`].
 pub fn lower(plan: &Plan, sm: u32) -> Result<Lowered, Error> {
     let mut b = Builder::new(&plan.func.name, sm, plan.threads);
+    if let Some(blocks) = plan.func.hints.resolve(sm).occupancy {
+        // A multiprocessor has room for 2048 threads.
+        b.min_blocks(blocks.min(2048 / plan.threads).max(1));
+    }
     let thread = b.special(Special::TidX);
     let params = params::Params::declare(&mut b, &plan.func)?;
     let mut lowering = Lowering {

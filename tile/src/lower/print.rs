@@ -11,42 +11,6 @@ use crate::ir::{Dims, OpId};
 
 /// The most elements of a tile that are printed.
 const ELEMENTS: u64 = 1024;
-/// The most values of one call of `vprintf` (CUDA C++ Programming Guide, "Formatted Output").
-const VALUES: usize = 32;
-
-/// Text with at most one conversion in it, and the operand that the conversion is of.
-struct Piece {
-    text: String,
-    operand: Option<usize>,
-}
-
-/// A format cut behind each conversion.
-fn pieces(format: &str) -> Vec<Piece> {
-    let (mut found, mut text, mut operand) = (Vec::new(), String::new(), 0);
-    let mut chars = format.chars().peekable();
-    while let Some(c) = chars.next() {
-        text.push(c);
-        if c != '%' {
-            continue;
-        }
-        if let Some(c) = chars.next_if_eq(&'%') {
-            text.push(c);
-            continue;
-        }
-        for c in chars.by_ref() {
-            text.push(c);
-            if c.is_ascii_alphabetic() && c != 'l' {
-                break;
-            }
-        }
-        found.push(Piece { text: std::mem::take(&mut text), operand: Some(operand) });
-        operand += 1;
-    }
-    if !text.is_empty() {
-        found.push(Piece { text, operand: None });
-    }
-    found
-}
 
 /// Every thread holds all elements, row-major.
 fn whole(dims: &Dims, threads: i64) -> Dist {
@@ -62,7 +26,7 @@ fn whole(dims: &Dims, threads: i64) -> Dist {
 }
 
 impl Lowering<'_> {
-    /// Lowers [`Kind::Print`](crate::ir::Kind::Print): one thread prints; of a tile it prints the elements in brackets, row-major.
+    /// Lowers [`Kind::Print`](crate::ir::Kind::Print): one thread prints, of tiles once for each element, row-major.
     pub(crate) fn print(&mut self, id: OpId, format: &str) -> Result<(), Error> {
         let plan = self.plan;
         let op = plan.func.op(id);
@@ -82,35 +46,14 @@ impl Lowering<'_> {
         let first = Cond::less(&self.thread, &Expr::from(1));
         let around = self.b.open_block();
         self.b.leave(&around, &Cond::not(first), false)?;
-        let (mut text, mut values): (String, Vec<Scalar>) = (String::new(), Vec::new());
-        for piece in pieces(format) {
-            let Some((ty, regs)) = piece.operand.map(|at| &operands[at]) else {
-                text += &piece.text;
-                continue;
-            };
-            let at = piece.text.rfind('%').unwrap_or(0);
-            let (before, conversion) = piece.text.split_at(at);
-            text += before;
-            let tile = ty.dims.rank() > 0;
-            for (i, reg) in regs.iter().enumerate() {
-                text += match (tile, i) {
-                    (false, _) => "",
-                    (true, 0) => "[",
-                    (true, _) => ", ",
-                };
-                text += conversion;
-                values.push(self.b.scalar_in(reg, ty.dtype)?);
-                if values.len() == VALUES {
-                    self.b.printf(&std::mem::take(&mut text), &values.iter().collect::<Vec<_>>())?;
-                    values.clear();
-                }
+        let count = operands.iter().map(|(_, regs)| regs.len()).max().unwrap_or(1);
+        for element in 0..count {
+            let mut values: Vec<Scalar> = Vec::new();
+            for (ty, regs) in &operands {
+                let reg = regs.get(element).or(regs.first());
+                values.extend(reg.map(|reg| self.b.scalar_in(reg, ty.dtype)).transpose()?);
             }
-            if tile {
-                text += "]";
-            }
-        }
-        if !text.is_empty() {
-            self.b.printf(&text, &values.iter().collect::<Vec<_>>())?;
+            self.b.printf(format, &values.iter().collect::<Vec<_>>())?;
         }
         Ok(self.b.close_block(around)?)
     }

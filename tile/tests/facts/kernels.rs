@@ -45,7 +45,7 @@ pub(super) struct World {
 
 pub(super) const SIZES: usize = 3;
 
-pub(super) fn param(name: &str, rank: usize, mutable: bool) -> ArrayParam {
+pub(crate) fn param(name: &str, rank: usize, mutable: bool) -> ArrayParam {
     let mut strides = vec![Known::MultipleOf(1); rank];
     strides[rank - 1] = Known::Is(1);
     ArrayParam {

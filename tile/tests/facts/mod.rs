@@ -3,4 +3,4 @@
 mod bounds;
 mod brute;
 mod disjoint;
-mod kernels;
+pub(crate) mod kernels;

@@ -176,6 +176,36 @@ fn scattered(at: &Array<i32, 1>, y: &mut Array<f32, 1>) {
     y.scatter((at.tiles([8]).load((bid(0),)),), ones::<f32>([8]));
 }
 
+#[kernel]
+fn mixed(y: &mut Array<f32, 1>) {
+    y.tiles_mut([8]).atomic_add((0,), ones::<f32>([8]));
+    let all = y.tiles([8]).load((bid(0),));
+    y.tiles_mut([8]).store((bid(0),), all);
+}
+
+#[kernel]
+#[allow(unsafe_code)]
+fn waived(at: &Array<i32, 1>, y: &mut Array<f32, 1>) {
+    // SAFETY: on the simulator a wrong promise is an error.
+    let mut tiles = unsafe { y.tiles_mut([8]).assume_disjoint("`at` names each tile once") };
+    let place = at.elements().gather((bid(0),));
+    tiles.store((place,), full::<f32>([8], 1.0) + bid(0).to::<f32>());
+}
+
+#[test]
+fn a_waiver_stands_for_a_proof() {
+    let device = device();
+    let at = DeviceArray::upload(&device, &[3, 0, 2, 1], [4]).unwrap();
+    let mut y = DeviceArray::<f32, 1>::zeros(&device, [32]).unwrap();
+    waived(&at, &mut y).grid([4]).run().unwrap();
+    let wanted: Vec<f32> = [2.0, 4.0, 3.0, 1.0].iter().flat_map(|&x| [x; 8]).collect();
+    assert_eq!(y.download().unwrap(), wanted);
+    // What the waiver promises does not hold here, and the simulator sees it.
+    let at = DeviceArray::upload(&device, &[3, 0, 3, 1], [4]).unwrap();
+    let error = waived(&at, &mut y).grid([4]).run().unwrap_err().to_string();
+    assert!(error.contains("race"), "{error}");
+}
+
 #[test]
 fn stores_that_meet_are_refused_when_the_kernel_is_built() {
     let device = device();

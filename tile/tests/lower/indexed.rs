@@ -236,12 +236,40 @@ fn assertions_end_a_kernel_that_breaks_them() {
     assert!(error.contains("trap"), "{error}");
 }
 
+/// One thread prints, and what it prints is what the reference evaluator says.
 #[test]
 fn tiles_and_scalars_are_printed() {
     let mut b = Build::new("print");
     let x = input(&mut b, "x", DType::F16, 2, false);
     let value = load(&mut b, x, &[2, 3]);
     let block = b.bid(0).unwrap();
-    b.print("block %d: %f, 100%%\n", &[block.into(), value.into()]).unwrap();
-    let _ = b;
+    b.print("block %d: %.2f, 100%%\n", &[block.into(), value.into()]).unwrap();
+    let func = b.finish();
+    let bits: Vec<u64> = (0..6).map(|n| girih_tile::ops::number::encode(DType::F16, Const::Int(n))).collect();
+    let arrays = [ArrayData::dense(DType::F16, &[2, 3], &bits)];
+    let mut after = arrays.to_vec();
+    let printed = reference::run(&func, [2, 1, 1], &mut after, &[]).unwrap().printed;
+    assert!(printed.starts_with("block 0: 0.00, 100%\nblock 0: 1.00, 100%\n"), "{printed}");
+    assert_eq!(printed_on_simulator(&func, &arrays), printed);
+}
+
+fn printed_on_simulator(func: &girih_tile::ir::Func, arrays: &[ArrayData]) -> String {
+    use std::sync::{Arc, Mutex};
+    let text = Arc::new(Mutex::new(String::new()));
+    let into = text.clone();
+    let print: girih_sim::Print = Arc::new(move |part: &str| into.lock().unwrap().push_str(part));
+    let options = girih_device::SimOptions { print: Some(print), ..girih_device::SimOptions::checked() };
+    let device = girih_device::Device::open_sim(options).unwrap();
+    let compiled = girih_tile::compile(func, 90).unwrap();
+    let buffer = device.upload(&arrays[0].bytes).unwrap();
+    let given = girih_tile::launch::run::Given {
+        buffer: (&buffer).into(),
+        extents: arrays[0].extents.clone(),
+        strides: arrays[0].strides.clone(),
+    };
+    // SAFETY: on the simulator a wrong kernel is an error.
+    #[allow(unsafe_code)]
+    unsafe { girih_tile::launch::run::run(&device, &compiled, [2, 1, 1], &[given], &[]) }.unwrap();
+    let text = text.lock().unwrap().clone();
+    text
 }
