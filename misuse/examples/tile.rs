@@ -27,17 +27,12 @@ fn truth_values(a: &Array<bool, 1>) {
 
 #[kernel]
 fn shape_of_the_run_time(n: Scalar<i32>) {
-    let z = zeros::<f32>([n, 4]);
+    let z = zeros::<f32>([4, n]);
 }
 
 #[kernel]
 fn narrowing_store(c: &mut Array<f16, 2>) {
     c.tiles_mut([64, 64]).store((0, 0), zeros::<f32>([64, 64]));
-}
-
-#[kernel]
-fn store_into_what_is_read(a: &Array<f16, 2>) {
-    a.tiles_mut([64, 64]).store((0, 0), zeros::<f16>([64, 64]));
 }
 
 #[kernel]
@@ -122,32 +117,7 @@ fn generic_without_promotion<T: Float>(a: Tile<T>, b: Tile<f32>) -> Tile<T> {
     a + b
 }
 
-fn loop_to_a_float(n: Scalar<f32>) {
-    #[function]
-    fn f(n: Scalar<f32>) {
-        for i in 0..n {}
-    }
-}
-
-#[kernel]
-fn deferred_let(y: &mut Array<f32, 1>, n: Scalar<i32>) {
-    let t;
-    if n > 3 {
-        t = zeros::<f32>([4]);
-    } else {
-        t = ones::<f32>([4]);
-    }
-    y.tiles_mut([4]).store((0,), t);
-}
-
-#[kernel]
-fn moved_in_a_branch(y: &mut Array<f32, 1>, n: Scalar<i32>) {
-    let name = String::from("x");
-    let t = if n > 3 {
-        drop(name);
-        zeros::<f32>([4])
-    } else {
-        ones::<f32>([4])
-    };
-    y.tiles_mut([4]).store((0,), t);
+#[function]
+fn loop_from_a_float(n: Scalar<i32>) {
+    for i in 0.5..n {}
 }

@@ -1,4 +1,4 @@
-//! What the compiler says to misuse of typed layouts, of tensors, and of constant copies and MMAs.
+//! What the compiler says to misuse of typed layouts, of tensors, of constant copies and MMAs, and of tile kernels.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::collections::BTreeSet;
@@ -9,7 +9,17 @@ use expect_test::expect_file;
 use serde_json::Value;
 
 /// The programs of `examples/` that must not compile.
-const PROGRAMS: [&str; 6] = ["constants", "flat_divide", "layouts", "prepend", "tensors", "types"];
+const PROGRAMS: [&str; 9] = [
+    "constants",
+    "flat_divide",
+    "layouts",
+    "prepend",
+    "tensors",
+    "tile",
+    "tile_attribute",
+    "tile_borrow",
+    "types",
+];
 
 /// The functions and constants of a program that are misuses, one each.
 fn misuses(program: &str) -> usize {

@@ -2,7 +2,7 @@
 
 use super::Tile;
 use super::operand::{IntoItem, Pair};
-use crate::elem::{Bits, Elem, Float, Integer, Num, Promote, ToFloat};
+use crate::elem::{Bits, Elem, Float, Integer, Num, ToFloat};
 use crate::error::Code;
 use crate::ir::{Nan, Rounding};
 use crate::ops::Mode;
@@ -389,18 +389,15 @@ impl<T: Num> Tile<T> {
 /// How many times `b` fits into `a`, rounded up: while building for numbers of Rust, at run time for scalars and tiles.
 #[diagnostic::on_unimplemented(
     message = "no `cdiv` of `{Self}` by `{B}`",
-    note = "integers of Rust, and tiles of integers, are accepted"
+    note = "integers of Rust of one type, and tiles of integers by tiles of the same type and by numbers, are accepted"
 )]
-pub trait CeilDiv<B> {
-    /// The quotient.
-    type Out;
+pub trait CeilDiv<B>: Sized {
     #[doc(hidden)]
-    fn cdiv(self, b: B) -> Self::Out;
+    fn cdiv(self, b: B) -> Self;
 }
 
 macro_rules! host_cdiv {
     ($($ty:ty),*) => { $(impl CeilDiv<$ty> for $ty {
-        type Out = $ty;
         #[track_caller]
         fn cdiv(self, b: $ty) -> $ty {
             if b <= 0 {
@@ -413,10 +410,9 @@ macro_rules! host_cdiv {
 }
 host_cdiv!(i32, i64, u32, u64, usize);
 
-impl<A: Integer + Promote<B>, B: Integer> CeilDiv<Tile<B>> for Tile<A> {
-    type Out = Tile<<A as Promote<B>>::Out>;
+impl<T: Integer> CeilDiv<Tile<T>> for Tile<T> {
     #[track_caller]
-    fn cdiv(self, b: Tile<B>) -> Self::Out {
+    fn cdiv(self, b: Tile<T>) -> Tile<T> {
         binary(Each::CeilDiv, self, b)
     }
 }
@@ -424,7 +420,6 @@ impl<A: Integer + Promote<B>, B: Integer> CeilDiv<Tile<B>> for Tile<A> {
 macro_rules! tile_cdiv {
     ($($ty:ty),*) => { $(
         impl<T: Integer> CeilDiv<$ty> for Tile<T> {
-            type Out = Tile<T>;
             #[track_caller]
             fn cdiv(self, b: $ty) -> Tile<T> {
                 binary(Each::CeilDiv, self, b as i64)
@@ -436,6 +431,6 @@ tile_cdiv!(i32, i64, usize);
 
 /// `a` over `b`, rounded up: of numbers of Rust while building, of scalars and tiles at run time.
 #[track_caller]
-pub fn cdiv<A: CeilDiv<B>, B>(a: A, b: B) -> A::Out {
+pub fn cdiv<A: CeilDiv<B>, B>(a: A, b: B) -> A {
     a.cdiv(b)
 }

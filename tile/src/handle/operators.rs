@@ -7,7 +7,7 @@ use std::ops::{
 
 use super::Tile;
 use super::math::{binary, unary};
-use crate::elem::{Bits, Elem, Integer, Loose, Num, Promote, ToFloat};
+use crate::elem::{Bits, Elem, Float, Integer, Loose, Num, Promote, ToFloat};
 use crate::ops::table::Each;
 
 macro_rules! arithmetic {
@@ -24,16 +24,23 @@ macro_rules! arithmetic {
         }
         arithmetic!(loose $name $method $op i64);
         arithmetic!(loose $name $method $op f64);
-        impl<A: Elem, B: Copy> $assign<B> for Tile<A>
-        where
-            Tile<A>: $name<B, Output = Tile<A>>,
-        {
+        impl<A: Num + Promote<B, Out = A>, B: Elem> $assign<Tile<B>> for Tile<A> {
             #[track_caller]
-            fn $assign_method(&mut self, r: B) {
-                *self = $name::$method(*self, r);
+            fn $assign_method(&mut self, r: Tile<B>) {
+                *self = binary(Each::$op, *self, r);
             }
         }
+        arithmetic!(assign $assign $assign_method $op i64);
+        arithmetic!(assign $assign $assign_method $op f64);
     )* };
+    (assign $assign:ident $assign_method:ident $op:ident $constant:ty) => {
+        impl<A: Loose<$constant, Out = A>> $assign<$constant> for Tile<A> {
+            #[track_caller]
+            fn $assign_method(&mut self, r: $constant) {
+                *self = binary(Each::$op, *self, r);
+            }
+        }
+    };
     (loose $name:ident $method:ident $op:ident $constant:ty) => {
         impl<A: Loose<$constant>> $name<$constant> for Tile<A> {
             type Output = Tile<<A as Loose<$constant>>::Out>;
@@ -95,13 +102,24 @@ macro_rules! quotients {
 }
 quotients!(i64, f64);
 
-impl<A: Elem, B: Copy> DivAssign<B> for Tile<A>
-where
-    Tile<A>: Div<B, Output = Tile<A>>,
-{
+impl<A: Float + Promote<B, Out = A>, B: Elem> DivAssign<Tile<B>> for Tile<A> {
     #[track_caller]
-    fn div_assign(&mut self, r: B) {
-        *self = *self / r;
+    fn div_assign(&mut self, r: Tile<B>) {
+        *self = binary(Each::TrueDiv, *self, r);
+    }
+}
+
+impl<A: Float> DivAssign<i64> for Tile<A> {
+    #[track_caller]
+    fn div_assign(&mut self, r: i64) {
+        *self = binary(Each::TrueDiv, *self, r);
+    }
+}
+
+impl<A: Float> DivAssign<f64> for Tile<A> {
+    #[track_caller]
+    fn div_assign(&mut self, r: f64) {
+        *self = binary(Each::TrueDiv, *self, r);
     }
 }
 
@@ -128,13 +146,16 @@ macro_rules! bitwise {
                 binary(Each::$op, self, r)
             }
         }
-        impl<T: Elem, B: Copy> $assign<B> for Tile<T>
-        where
-            Tile<T>: $name<B, Output = Tile<T>>,
-        {
+        impl<T: Bits> $assign for Tile<T> {
             #[track_caller]
-            fn $assign_method(&mut self, r: B) {
-                *self = $name::$method(*self, r);
+            fn $assign_method(&mut self, r: Tile<T>) {
+                *self = binary(Each::$op, *self, r);
+            }
+        }
+        impl<T: Integer> $assign<i64> for Tile<T> {
+            #[track_caller]
+            fn $assign_method(&mut self, r: i64) {
+                *self = binary(Each::$op, *self, r);
             }
         }
     )* };
@@ -168,13 +189,16 @@ macro_rules! shifts {
                 binary(Each::$op, self, r)
             }
         }
-        impl<T: Elem, B: Copy> $assign<B> for Tile<T>
-        where
-            Tile<T>: $name<B, Output = Tile<T>>,
-        {
+        impl<A: Integer + Promote<B, Out = A>, B: Integer> $assign<Tile<B>> for Tile<A> {
             #[track_caller]
-            fn $assign_method(&mut self, r: B) {
-                *self = $name::$method(*self, r);
+            fn $assign_method(&mut self, r: Tile<B>) {
+                *self = binary(Each::$op, *self, r);
+            }
+        }
+        impl<T: Integer> $assign<i64> for Tile<T> {
+            #[track_caller]
+            fn $assign_method(&mut self, r: i64) {
+                *self = binary(Each::$op, *self, r);
             }
         }
     )* };

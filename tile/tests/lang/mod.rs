@@ -4,3 +4,4 @@ mod programs;
 mod refusals;
 mod rules;
 mod run;
+mod surface;
