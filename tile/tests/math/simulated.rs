@@ -2,11 +2,11 @@
 
 use girih_tensor::DType;
 use girih_tile::dtype::Const;
-use girih_tile::ir::{ArrayId, ArrayParam, Build, Dims, Known, Rounding, Value};
+use girih_tile::ir::{ArrayId, ArrayParam, Build, Dims, Known, Rounding};
 use girih_tile::math;
-use girih_tile::ops::Mode;
 use girih_tile::ops::memory::Tiles;
-use girih_tile::ops::table::{Each, TABLE};
+use girih_tile::ops::table::{Each, Rounds, TABLE, Takes};
+use girih_tile::ops::{Arg, Mode};
 use girih_tile::reference::{ArrayData, float};
 use rand::RngExt;
 
@@ -46,52 +46,75 @@ fn numbers(dtype: DType, seed: u64) -> ArrayData {
     ArrayData::dense(dtype, &[SIZE.into()], &bits)
 }
 
+/// A kernel of a function of one tile, run on both.
+fn compare(op: Each, dtype: DType, mode: Mode, seed: u64, tolerance: Tolerance) -> Result<(), String> {
+    let dims = Dims::new(&[SIZE]).unwrap();
+    let mut b = Build::new("k");
+    let arity = op.arity();
+    let inputs: Vec<ArrayId> = (0..arity).map(|i| array(&mut b, &format!("x{i}"), dtype, false)).collect();
+    let y = array(&mut b, "y", dtype, true);
+    let zero = b.full(DType::S32, Dims::SCALAR, Const::Int(0));
+    let load = |&x: &ArrayId| b.load(&Tiles::new(x, dims), &[zero.into()]).unwrap().into();
+    let args: Vec<Arg> = inputs.iter().map(load).collect();
+    let value = b.each(op, &args, mode).map_err(|fault| fault.to_string())?;
+    b.store(&Tiles::new(y, dims), &[zero.into()], value.into()).unwrap();
+    let mut arrays: Vec<ArrayData> = (0..arity as u64).map(|j| numbers(dtype, seed * 8 + j)).collect();
+    arrays.push(zeros(dtype, &[SIZE.into()]));
+    differ(&b.finish(), [1, 1, 1], &arrays, &[], |_| tolerance)
+}
+
 #[test]
 fn the_simulator_computes_what_the_reference_does() {
-    let dims = Dims::new(&[SIZE]).unwrap();
     let mut done = 0;
     for (i, row) in TABLE.iter().enumerate() {
         for dtype in [DType::F32, DType::F64, DType::F16, DType::Bf16] {
-            let roundings = [Rounding::Nearest, Rounding::Zero, Rounding::Down, Rounding::Up];
-            for rounding in roundings {
-                if !math::expands(row.op, dtype, rounding) {
+            for rounding in [Rounding::Nearest, Rounding::Zero, Rounding::Down, Rounding::Up] {
+                let has = match row.rounds {
+                    Rounds::Directed | Rounds::Division | Rounds::Root => true,
+                    _ => rounding == Rounding::Nearest,
+                };
+                if !has || !math::expands(row.op, dtype, rounding) {
                     continue;
                 }
-                let mut b = Build::new("k");
-                let inputs: Vec<ArrayId> =
-                    (0..row.arity).map(|i| array(&mut b, &format!("x{i}"), dtype, false)).collect();
-                let y = array(&mut b, "y", dtype, true);
-                let zero = b.full(DType::S32, Dims::SCALAR, Const::Int(0));
-                let values: Vec<Value> =
-                    inputs.iter().map(|&x| b.load(&Tiles::new(x, dims), &[zero.into()]).unwrap()).collect();
-                let args: Vec<_> = values.iter().map(|&value| value.into()).collect();
-                let rounding = (rounding != Rounding::Nearest).then_some(rounding);
-                let Ok(value) = b.each(row.op, &args, Mode { rounding, ..Mode::default() }) else { continue };
-                b.store(&Tiles::new(y, dims), &[zero.into()], value.into()).unwrap();
-                let mut arrays: Vec<ArrayData> =
-                    (0..row.arity).map(|j| numbers(dtype, (i * 8 + j) as u64)).collect();
-                arrays.push(zeros(dtype, &[SIZE.into()]));
-                let exact = matches!(
-                    row.op,
-                    Each::Add
-                        | Each::Sub
-                        | Each::Mul
-                        | Each::TrueDiv
-                        | Each::Sqrt
-                        | Each::FloorDiv
-                        | Each::Mod
-                        | Each::Floor
-                        | Each::Ceil
-                        | Each::Round
-                        | Each::Trunc
-                        | Each::Fma
-                );
-                let tolerance = |dtype| if exact { Tolerance::EXACT } else { Tolerance::of(dtype) };
-                differ(&b.finish(), [1, 1, 1], &arrays, &[], tolerance)
+                let exact = matches!(row.op, Each::FloorDiv | Each::Mod)
+                    || row.takes == Takes::FloatsOnly
+                    || matches!(row.rounds, Rounds::Directed | Rounds::Division | Rounds::Root);
+                let tolerance = if exact { Tolerance::EXACT } else { Tolerance::of(dtype) };
+                let mode = Mode {
+                    rounding: Some(rounding).filter(|&rounding| rounding != Rounding::Nearest),
+                    ..Mode::default()
+                };
+                compare(row.op, dtype, mode, i as u64, tolerance)
                     .unwrap_or_else(|error| panic!("{} of {dtype}, {rounding:?}: {error}", row.name));
                 done += 1;
             }
         }
     }
     assert!(done > 60, "{done}");
+}
+
+#[test]
+fn roundings_and_flushing_are_those_of_the_reference() {
+    for (i, row) in TABLE.iter().enumerate() {
+        for dtype in [DType::F32, DType::F64] {
+            for rounding in [Rounding::Nearest, Rounding::Zero, Rounding::Down, Rounding::Up] {
+                let directed = matches!(row.rounds, Rounds::Directed | Rounds::Division | Rounds::Root);
+                for ftz in [false, true] {
+                    let plain = rounding == Rounding::Nearest && !ftz;
+                    if plain
+                        || rounding != Rounding::Nearest && !directed
+                        || ftz && (!row.ftz || dtype != DType::F32)
+                    {
+                        continue;
+                    }
+                    let mode = Mode { rounding: Some(rounding).filter(|_| directed), ftz, ..Mode::default() };
+                    let exact = directed || matches!(row.op, Each::Min | Each::Max | Each::Fma);
+                    let tolerance = if exact { Tolerance::EXACT } else { Tolerance::of(dtype) };
+                    compare(row.op, dtype, mode, i as u64, tolerance).unwrap_or_else(|error| {
+                        panic!("{} of {dtype}, {rounding:?}, ftz {ftz}: {error}", row.name)
+                    });
+                }
+            }
+        }
+    }
 }
