@@ -6,10 +6,11 @@ mod notes;
 
 use std::fmt;
 
-use crate::error::Error;
+use crate::error::{Diagnostic, Error};
+use crate::facts::{AxisBounds, Bounds, Report, Verdict, check};
 use crate::ir::{Func, Kind, OpId};
 use crate::lower::{Lowered, lower};
-use crate::pass::expand;
+use crate::pass::simplify;
 use crate::place::exchange::Exchange;
 use crate::place::{Plan, place};
 
@@ -36,9 +37,6 @@ impl Rates {
 /// Warps that a multiprocessor issues instructions of in a cycle.
 const SCHEDULERS: f64 = 4.0;
 
-/// What is known of an access besides its width: whether its bounds and its disjointness are proved, checked at launch or in the kernel.
-pub type Proofs<'a> = dyn Fn(&Func, OpId) -> Vec<String> + 'a;
-
 /// An explanation of a program, which displays as text. The first part is a program again: explanations are comments in it.
 #[derive(Clone, Debug)]
 pub struct Explanation {
@@ -46,7 +44,10 @@ pub struct Explanation {
     pub plan: Plan,
     /// The kernel, or why there is none.
     pub lowered: Result<Lowered, Error>,
-    proofs: Vec<Vec<String>>,
+    /// How bounds are known.
+    pub bounds: Bounds,
+    /// How it is known that blocks do not store the same elements, or why it is not.
+    pub checked: Result<Report, Vec<Diagnostic>>,
 }
 
 /// Explains a program for a device of this compute capability, such as 90.
@@ -54,35 +55,10 @@ pub struct Explanation {
 /// # Errors
 /// Those of [`place`].
 pub fn explain(func: &Func, sm: u32) -> Result<Explanation, Error> {
-    explain_with(func, sm, &checks)
-}
-
-/// [`explain`], where `proofs` says what is known of each load and store.
-///
-/// # Errors
-/// Those of [`place`].
-pub fn explain_with(func: &Func, sm: u32, proofs: &Proofs<'_>) -> Result<Explanation, Error> {
-    let plan = place(&expand(func), sm)?;
+    let plan = place(&simplify(func), sm)?;
     let lowered = lower(&plan, sm);
-    let mut all = Vec::new();
-    plan.func.walk(plan.func.body(), &mut |id, _| {
-        all.resize(all.len().max(id.index() + 1), Vec::new());
-        all[id.index()] = proofs(&plan.func, id);
-    });
-    Ok(Explanation { plan, lowered, proofs: all })
-}
-
-/// What the program itself says of bounds.
-fn checks(func: &Func, id: OpId) -> Vec<String> {
-    match &func.op(id).kind {
-        Kind::Load(view) | Kind::Store(view) if !view.check => {
-            vec!["bounds: not checked, as the view asks".into()]
-        }
-        Kind::Load(_) | Kind::Store(_) => {
-            vec!["bounds: checked in the kernel where facts do not decide".into()]
-        }
-        _ => Vec::new(),
-    }
+    let (bounds, checked) = (Bounds::of_func(&plan.func), check(&plan.func));
+    Ok(Explanation { plan, lowered, bounds, checked })
 }
 
 impl Explanation {
@@ -125,7 +101,12 @@ impl fmt::Display for Explanation {
         let plan = &self.plan;
         let note = |id: OpId| {
             let mut notes = notes::of(plan, id);
-            notes.extend(self.proofs.get(id.index()).into_iter().flatten().cloned());
+            let axes = self.bounds.access(id);
+            if !axes.is_empty() {
+                let text = |axis: &AxisBounds| format!("{} and {}", axis.low, axis.high);
+                let axes = axes.iter().enumerate().map(|(i, axis)| format!("axis {i} {}", text(axis)));
+                notes.push(format!("bounds, below and above: {}", axes.collect::<Vec<_>>().join("; ")));
+            }
             notes
         };
         f.write_str(&plan.func.noted(&note))?;
@@ -143,6 +124,29 @@ impl fmt::Display for Explanation {
         let (bytes, looped) = self.bytes();
         let turn = if looped { ", with one turn of each loop" } else { "" };
         writeln!(f, "global memory: {bytes} bytes a block{turn}")?;
+        match &self.checked {
+            Ok(report) => {
+                for (array, verdict) in &report.arrays {
+                    let name = &plan.func.param_of(*array).1.name;
+                    match verdict {
+                        Some(Verdict::Proved(steps)) => {
+                            writeln!(f, "stores of {name}: proved disjoint: {}", steps.join("; "))?
+                        }
+                        Some(Verdict::Waived(why)) => {
+                            writeln!(f, "stores of {name}: said to be disjoint: {why}")?
+                        }
+                        Some(Verdict::NotStored) => writeln!(f, "stores of {name}: none without an order")?,
+                        None => writeln!(f, "stores of {name}: not proved disjoint")?,
+                    }
+                }
+                for condition in &report.conditions {
+                    writeln!(f, "checked at launch: {}", Report::text(&plan.func, condition, [0; 3]))?;
+                }
+            }
+            Err(diagnostics) => {
+                diagnostics.iter().try_for_each(|diagnostic| writeln!(f, "refused: {diagnostic}"))?
+            }
+        }
         let lowered = match &self.lowered {
             Ok(lowered) => lowered,
             Err(error) => return writeln!(f, "no kernel: {error}"),
