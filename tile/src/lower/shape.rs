@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::ir::{Kind, OpId, Type, Value};
 
 /// The most bytes of shared memory that elements go through at once.
-const WINDOW: i64 = 128 << 10;
+pub(super) const WINDOW: i64 = 128 << 10;
 
 /// Elements, and their bytes in a line.
 pub(super) struct Piece<'a> {
@@ -38,7 +38,7 @@ fn extents(ty: Type) -> Vec<i64> {
     ty.dims.iter().map(|&n| i64::from(n)).collect()
 }
 
-fn scaled(line: &Line, by: i64) -> Line {
+pub(super) fn scaled(line: &Line, by: i64) -> Line {
     Line {
         extents: line.extents.clone(),
         base: line.base * by,
@@ -155,7 +155,12 @@ impl<'a> Lowering<'a> {
     }
 
     /// Puts elements into shared memory; of all only those whose bytes are in the window from a byte on.
-    fn put_piece(&mut self, piece: &Piece<'_>, base: &Expr, window: Option<i64>) -> Result<(), Error> {
+    pub(super) fn put_piece(
+        &mut self,
+        piece: &Piece<'_>,
+        base: &Expr,
+        window: Option<i64>,
+    ) -> Result<(), Error> {
         let dist = piece.dist;
         let rank = piece.line.extents.len();
         let vector = vector(dist, &piece.line, bytes(piece.dtype), &piece.part);
@@ -208,19 +213,19 @@ impl<'a> Lowering<'a> {
 }
 
 /// Where a thread's first value is on a line.
-fn on_line(origin: &[Expr], line: &Line) -> Expr {
+pub(super) fn on_line(origin: &[Expr], line: &Line) -> Expr {
     let moves = origin.iter().zip(&line.strides);
     moves.fold(Expr::from(line.base), |at, (origin, &stride)| &at + &(origin * stride))
 }
 
 /// Where a byte is in the window from a byte on.
-fn in_window(at: &Expr, from: Option<i64>) -> Cond {
+pub(super) fn in_window(at: &Expr, from: Option<i64>) -> Cond {
     let Some(from) = from else { return Cond::Always };
     Cond::all([Cond::less(&Expr::from(from - 1), at), Cond::less(at, &Expr::from(from + WINDOW))])
 }
 
 /// Where a value is an element that counts.
-fn counts(dist: &Dist, origin: &[Expr], offset: &[i64], line: &Line, part: &Part) -> Cond {
+pub(super) fn counts(dist: &Dist, origin: &[Expr], offset: &[i64], line: &Line, part: &Part) -> Cond {
     let below =
         |mode: usize, end: i64| super::reduce::inside(&origin[mode], dist.reach(mode), offset[mode], end);
     let from = |mode: usize, start: i64| match start - offset[mode] {

@@ -1,16 +1,17 @@
 //! Sorting by a bitonic network. Each step compares elements whose positions differ in one bit: in a thread's registers, in lanes whose
 //! numbers differ in a bit, or, through shared memory, in warps. Positions break ties, so that the order is stable and padding, whose
-//! positions are beyond all others, comes last.
+//! positions are beyond all others, comes last. Keys of 32 bits and positions are one number of 64 bits. What is sorted along, and elements
+//! that are not their own keys, are picked by the positions at the end.
 
 use girih_codegen::plan::{Digit, Dist, Leaf, Line};
 use girih_codegen::{Cond, Expr, Reg, Width};
-use girih_ptx::{Opcode, Type, Word};
+use girih_ptx::{Opcode, Operand, Type, Word};
 use girih_tensor::DType;
 
 use super::combine::Tuple;
 use super::element::{NanAt, key_dtype, key_range};
 use super::reduce::{LANE_BITS, inside};
-use super::shape::{Part, Piece};
+use super::shape::{Part, Piece, WINDOW, counts, in_window, on_line, scaled};
 use super::words::{m, of};
 use super::{Lowering, bytes, register};
 use crate::error::Error;
@@ -19,7 +20,7 @@ use crate::ir::{Kind, OpId};
 /// The bytes of shared memory that elements go through at once, if one of each thread fits.
 const BATCH: i64 = 64 << 10;
 
-/// What an element of a sort carries: the dtypes of its registers, the key first.
+/// What an element carries while it is sorted: the dtypes of its registers, the key first.
 struct Carried {
     dtypes: Vec<DType>,
     /// Whether the position comes second, and breaks ties.
@@ -47,26 +48,63 @@ impl Lowering<'_> {
         let extents: Vec<i64> = dims.iter().map(|&n| i64::from(n)).collect();
         let line = Line::row_major(&extents);
         let dtypes: Vec<DType> = op.operands.iter().map(|&value| plan.func.ty(value).dtype).collect();
-        let mut operands = Vec::new();
-        for &value in &op.operands {
-            operands.push(self.regs(value)?);
-        }
+        // Keys of integers are the elements, and equal ones need no order unless something follows them.
+        let alone = !dtypes[0].is_float() && dtypes.len() == 1;
         let sortable = sortable(own, &extents, axis);
+        let mut sorted = self.regs(op.operands[0])?;
         if sortable != *own {
-            for (regs, &dtype) in operands.iter_mut().zip(&dtypes) {
-                *regs = self.moved(std::mem::take(regs), dtype, own, &sortable, &line)?;
-            }
+            sorted = self.moved(sorted, dtypes[0], own, &sortable, &line)?;
         }
-        let mut sorted = self.sorted(operands, &dtypes, &sortable, &extents, axis, descending)?;
+        sorted = self.sorted(&sorted, dtypes[0], alone, &sortable, &extents, axis, descending)?;
+        let dtype = if alone { dtypes[0] } else { DType::S32 };
         if sortable != *own {
-            for (regs, &dtype) in sorted.iter_mut().zip(&dtypes) {
-                *regs = self.moved(std::mem::take(regs), dtype, &sortable, own, &line)?;
-            }
+            sorted = self.moved(sorted, dtype, &sortable, own, &line)?;
         }
-        for (&value, regs) in op.results.iter().zip(sorted) {
-            self.hold_regs(value, regs)?;
+        if alone {
+            return self.hold_regs(op.results[0], sorted);
+        }
+        let most = sortable.padded(extents.len())[axis] - 1;
+        let positions: Vec<Expr> = sorted.iter().map(|reg| self.b.var(reg, 0, most, 1)).collect();
+        for (i, &dtype) in dtypes.iter().enumerate() {
+            let regs = self.regs(op.operands[i])?;
+            let piece = Piece { regs, dtype, dist: own, line: scaled(&line, bytes(dtype)), part: Part::All };
+            let regs = self.picked(&piece, axis, &positions)?;
+            self.hold_regs(op.results[i], regs)?;
         }
         Ok(())
+    }
+
+    /// The elements at these positions along an axis, for each value of a piece.
+    fn picked(&mut self, piece: &Piece<'_>, axis: usize, positions: &[Expr]) -> Result<Vec<Reg>, Error> {
+        let (dist, line, dtype) = (piece.dist, &piece.line, piece.dtype);
+        let rank = line.extents.len();
+        let end = line.extents.iter().product::<i64>() * bytes(dtype);
+        let origin = self.origin(dist, rank)?;
+        let mut first = origin.clone();
+        first[axis] = Expr::from(0);
+        let start = on_line(&first, line);
+        let mut picked: Vec<Reg> = Vec::new();
+        // What shared memory does not hold goes part by part.
+        for from in (0..end).step_by(WINDOW as usize) {
+            let window = (end > WINDOW).then_some(from);
+            let base = self.scratch(end.min(WINDOW), 16)?;
+            self.put_piece(piece, &base, window)?;
+            self.meet();
+            for (value, position) in positions.iter().enumerate() {
+                let mut offset = dist.offset(value, rank);
+                let counts = counts(dist, &origin, &offset, line, &Part::All);
+                offset[axis] = 0;
+                let at = &(&start + line.at(&offset)) + &(position * line.strides[axis]);
+                let cond = Cond::all([counts, in_window(&at, window)]);
+                let got =
+                    self.take(dtype, &(&(&base + &at) + -window.unwrap_or(0)), 1, &cond)?.swap_remove(0);
+                match picked.get(value) {
+                    Some(before) => picked[value] = self.select(dtype, &cond, &got, &before.clone())?,
+                    None => picked.push(got),
+                }
+            }
+        }
+        Ok(picked)
     }
 
     /// The same tile in another distribution.
@@ -85,43 +123,52 @@ impl Lowering<'_> {
         self.rearranged(&[piece], dtype, to, line)
     }
 
-    /// The operands sorted, in a distribution whose digits along the axis are bits.
+    /// Elements in order, or where they stood if they are not `alone`, in a distribution whose digits along the axis are bits.
+    #[expect(clippy::too_many_arguments, reason = "elements, where they lie, and their order")]
     fn sorted(
         &mut self,
-        operands: Vec<Vec<Reg>>,
-        dtypes: &[DType],
+        regs: &[Reg],
+        dtype: DType,
+        alone: bool,
         dist: &Dist,
         extents: &[i64],
         axis: usize,
         descending: bool,
-    ) -> Result<Vec<Vec<Reg>>, Error> {
-        let first = dtypes[0];
-        let key = key_dtype(first);
-        // A key of an integer is the element itself, and equal ones need no order unless something follows them.
-        let exact = !first.is_float();
-        let position = !exact || dtypes.len() > 1;
-        let mut carried = Carried { dtypes: vec![key], position };
-        carried.dtypes.extend(position.then_some(DType::S32));
-        let payload = if exact { 1 } else { 0 };
-        carried.dtypes.extend(&dtypes[payload..]);
-
+    ) -> Result<Vec<Reg>, Error> {
+        let key = key_dtype(dtype);
+        let packed = !alone && key == DType::S32;
+        let carried = Carried {
+            dtypes: match (alone, packed) {
+                (true, _) => vec![key],
+                (_, true) => vec![DType::S64],
+                _ => vec![key, DType::S32],
+            },
+            position: !alone && !packed,
+        };
         let origin = self.along(dist, axis)?;
         let mut elements: Vec<Tuple> = Vec::new();
-        for value in 0..dist.size() {
+        for (value, reg) in regs.iter().enumerate() {
             let offset = dist.offset(value, extents.len())[axis];
-            let rank = self.key(first, &operands[0][value], descending, NanAt::Last)?;
+            let rank = self.key(dtype, reg, descending, NanAt::Last)?;
             let inside = inside(&origin, dist.reach(axis), offset, extents[axis]);
             let last = if inside == Cond::Always {
                 rank.clone()
             } else {
-                self.bits(key, key_range(first).1 as u64)?
+                self.bits(key, key_range(dtype).1 as u64)?
             };
-            let mut tuple = vec![self.select(key, &inside, &rank, &last)?];
-            if position {
-                tuple.push(self.b.value(&(&origin + offset), Width::W32)?);
+            let rank = self.select(key, &inside, &rank, &last)?;
+            if alone {
+                elements.push(vec![rank]);
+                continue;
             }
-            tuple.extend(operands[payload..].iter().map(|regs| regs[value].clone()));
-            elements.push(tuple);
+            let position = self.b.value(&(&origin + offset), Width::W32)?;
+            elements.push(if packed {
+                // The key above, the position below.
+                let halves = Operand::Vector(of([&position, &rank]));
+                vec![self.make(Type::S64, Opcode::Mov, m![Type::B64], vec![halves])]
+            } else {
+                vec![rank, position]
+            });
         }
 
         let places: Vec<Place> = dist
@@ -142,15 +189,18 @@ impl Lowering<'_> {
             }
         }
 
-        let mut results: Vec<Vec<Reg>> = vec![Vec::new(); dtypes.len()];
+        let mut results = Vec::new();
         for tuple in elements {
-            let mut rest = tuple[usize::from(position) + 1..].iter();
-            if exact {
-                results[0].push(self.from_key(first, &tuple[0], descending));
-            }
-            for result in &mut results[payload..] {
-                result.extend(rest.next().cloned());
-            }
+            results.push(match (alone, packed) {
+                (true, _) => self.from_key(dtype, &tuple[0], descending),
+                (_, true) => {
+                    let halves = self.b.regs(Type::S32, 2);
+                    let pair = Operand::Vector(of([&halves[0], &halves[1]]));
+                    self.b.inst(Opcode::Mov, m![Type::B64], vec![pair, Operand::from(&tuple[0])]);
+                    halves[0].clone()
+                }
+                _ => self.copy(DType::S32, &tuple[1]),
+            });
         }
         Ok(results)
     }

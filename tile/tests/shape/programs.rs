@@ -241,6 +241,11 @@ fn what_shared_memory_does_not_hold_goes_part_by_part() {
     let running =
         Kind::Scan { axis: 1, combine: Combine::Sum, identity: [].into(), reverse: true, exclusive: false };
     go(running, vec![170, 200], &mut rng);
+    // Pairs in order, picked by their positions.
+    let pairs = [operand(&mut rng, DType::F64, &[17000, 2], Data::Ordered)];
+    let (kind, results) = (Kind::Sort { axis: 1, descending: true }, [(DType::F64, vec![17000, 2])]);
+    let plan = placed(program(&kind, &pairs, &results, |_, _| None), &kind, 512, &mut rng);
+    check(&plan, &pairs, &results, "pairs");
 }
 
 #[test]
