@@ -3,5 +3,6 @@
 mod exchange;
 mod explain;
 mod naive;
+mod orders;
 pub(crate) mod programs;
 mod search;
