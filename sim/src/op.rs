@@ -362,6 +362,12 @@ pub(crate) enum Flow {
     /// As `Bits`, but those of the second and the third source for which a file is given choose which bits are taken.
     /// If one of them is undefined, the whole result is.
     Chosen([Option<File>; 2]),
+    /// Each half of the result depends on the same half of the sources; if `joined`, the upper one on the first source, the lower one on
+    /// the second.
+    Halves {
+        /// Whether two sources are put together.
+        joined: bool,
+    },
     /// The whole result is undefined unless it is the same for all values of the undefined bits, as with `mul` by 0.
     Whole,
 }

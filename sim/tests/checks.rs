@@ -452,3 +452,23 @@ fn the_same_bytes_may_be_written_twice() {
     let read = check(64, &["st.shared.u32 [%s], 7;", "ld.shared.u32 %r0, [%s];"]);
     assert!(matches!(read, Err(Error::Race { .. })), "{read:?}");
 }
+
+#[test]
+fn halves_of_a_pair_are_undefined_by_themselves() {
+    // %f1 has no value: `cvt` puts the first source into the upper half.
+    let stored = |pair: &str, half: &str| {
+        let take = format!("shr.u32 %r1, %r0, {half}; and.b32 %r1, %r1, 65535; st.global.u32 [%q], %r1;");
+        check(1, &["mov.f32 %f0, 0f3F800000; mov.u32 %r2, 0;", pair, &take])
+    };
+    for ty in ["f16x2", "bf16x2"] {
+        let upper = format!("cvt.rn.{ty}.f32 %r0, %f1, %f0;");
+        assert!(stored(&upper, "0").is_ok());
+        assert!(stored(&upper, "16").is_err());
+        let lower = format!("cvt.rn.{ty}.f32 %r0, %f0, %f1;");
+        assert!(stored(&lower, "0").is_err());
+        assert!(stored(&lower, "16").is_ok());
+        let sum = format!("cvt.rn.{ty}.f32 %r0, %f0, %f1; fma.rn.{ty} %r0, %r0, %r2, %r0;");
+        assert!(stored(&sum, "0").is_err());
+        assert!(stored(&sum, "16").is_ok());
+    }
+}

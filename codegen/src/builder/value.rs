@@ -133,6 +133,34 @@ impl Builder {
         Ok(self.var(&reg, 0, upper.max(0), 1))
     }
 
+    /// The expression as a variable of its own, with the facts of `expr`, in the outermost scope that has its operands. Expressions over the
+    /// variable add to it as a whole, where otherwise their terms would be added in another order.
+    ///
+    /// # Errors
+    /// As [`Builder::value`].
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_codegen::{Builder, Width};
+    /// use girih_ptx::Special;
+    ///
+    /// let mut b = Builder::new("k", 80, 64);
+    /// let thread = b.special(Special::TidX);
+    /// let row = b.hold_index(&(&thread * 12), Width::W32)?;
+    /// assert_eq!((row.range(), row.multiple()), ((0, 63 * 12), 12));
+    /// # Ok::<(), girih_codegen::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn hold_index(&mut self, expr: &Expr, width: Width) -> Result<Expr, Error> {
+        if expr.as_constant().is_some() {
+            return Ok(expr.clone());
+        }
+        let depth = self.scope_of(expr)?;
+        let reg = self.value(expr, width)?;
+        let (lower, upper) = expr.range();
+        Ok(self.var_at(&reg, depth, lower, upper, expr.multiple()))
+    }
+
     /// The outermost scope that has the expression's registers.
     pub(super) fn scope_of(&self, expr: &Expr) -> Result<usize, Error> {
         if expr.is_beyond() {

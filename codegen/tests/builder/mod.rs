@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+mod block;
 mod claims;
 mod conditions;
 mod control;

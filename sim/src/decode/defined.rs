@@ -14,7 +14,23 @@ pub(super) fn flow(inst: &Tree) -> Flow {
     };
     let floats = inst.modifiers.iter().any(|m| matches!(m, Modifier::Type(ty) if float(ty)));
     let saturates = inst.modifiers.contains(&Modifier::Word(Word::Sat));
+    let has = |ty: Type| inst.modifiers.contains(&Modifier::Type(ty));
     match inst.opcode {
+        Opcode::Cvt if (has(Type::F16x2) || has(Type::Bf16x2)) && has(Type::F32) => {
+            Flow::Halves { joined: true }
+        }
+        Opcode::Add
+        | Opcode::Sub
+        | Opcode::Mul
+        | Opcode::Fma
+        | Opcode::Min
+        | Opcode::Max
+        | Opcode::Neg
+        | Opcode::Abs
+            if has(Type::F16x2) || has(Type::Bf16x2) =>
+        {
+            Flow::Halves { joined: false }
+        }
         Opcode::Mov | Opcode::Or => Flow::Bits,
         Opcode::And | Opcode::Not => Flow::Masked,
         Opcode::Cvt if !floats && !saturates => Flow::Bits,

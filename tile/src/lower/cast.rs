@@ -27,13 +27,35 @@ impl Lowering<'_> {
         }
         let regs = self.regs(source)?;
         let mut converted: Vec<Reg> = Vec::with_capacity(regs.len());
+        let pairs = from == DType::F32
+            && matches!(to.dtype, DType::F16 | DType::Bf16)
+            && matches!(rounding, Rounding::Nearest | Rounding::Zero);
         for (i, reg) in regs.iter().enumerate() {
+            if converted.len() > i {
+                continue;
+            }
+            if let Some(next) = regs.get(i + 1).filter(|next| pairs && *next != reg) {
+                converted.extend(self.halves_of(to.dtype, rounding, reg, next));
+                continue;
+            }
             let same = i > 0 && regs[i - 1] == *reg;
             let value =
                 if same { converted[i - 1].clone() } else { self.convert_to(from, to.dtype, rounding, reg)? };
             converted.push(value);
         }
         self.hold_regs(result, converted)
+    }
+
+    /// Two f32 as floats of 16 bits, by one instruction.
+    fn halves_of(&mut self, to: DType, rounding: Rounding, low: &Reg, high: &Reg) -> [Reg; 2] {
+        let pair = if to == DType::F16 { Type::F16x2 } else { Type::Bf16x2 };
+        // The first source goes to the upper half.
+        let words = m![direction(rounding), pair, Type::F32];
+        let both = self.make(Type::B32, Opcode::Cvt, words, of([high, low]));
+        let halves = [self.b.reg(Type::B16), self.b.reg(Type::B16)];
+        let list = Operand::Vector(halves.iter().map(Operand::from).collect());
+        self.b.inst(Opcode::Mov, m![Type::B32], vec![list, Operand::from(&both)]);
+        halves
     }
 
     /// Lowers [`Kind::Bitcast`].

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use girih_codegen::plan::Dist;
-use girih_codegen::{Cond, Expr, Reg};
+use girih_codegen::{Cond, Expr, Reg, Width};
 use girih_ptx::{Modifier, Word};
 use girih_tensor::{DType, Space};
 
@@ -158,8 +158,10 @@ struct Tile<'t> {
     array: ArrayAt,
     dist: &'t Dist,
     dims: Dims,
-    /// Where the tile begins, by axis.
-    base: Vec<Expr>,
+    /// The address of the thread's first element.
+    first: Expr,
+    /// The thread's first coordinate less `rest`, by axis: an element is in the array while this and its offset are below 0.
+    beyond: Vec<Expr>,
     /// How many elements of the tile are in the array, by axis.
     rest: Vec<Expr>,
     /// What holds for all threads, or the thread as a whole.
@@ -304,7 +306,9 @@ impl Lowering<'_> {
         path: Path,
     ) -> Result<Tile<'t>, Error> {
         let array = self.array_at(view.array)?;
-        let (mut base, mut rest, mut conds) = (Vec::new(), Vec::new(), Vec::new());
+        let origin = self.origin(dist, view.tile.rank())?;
+        let (mut rest, mut conds) = (Vec::new(), Vec::new());
+        let (mut first, mut beyond) = (array.pointer.clone(), Vec::new());
         for (axis, &at) in index.iter().enumerate() {
             let (tile, step) = (i64::from(view.tile[axis]), i64::from(view.steps[axis]));
             let begin = &self.index(at)? * step;
@@ -319,16 +323,26 @@ impl Lowering<'_> {
             } else {
                 whole
             });
-            base.push(begin);
+            first = &first + &(&(&begin + &origin[axis]) * &(&array.strides[axis] * bytes(array.dtype)));
+            let left = &origin[axis] - &rest[axis];
+            beyond.push(match rest[axis].as_constant() {
+                Some(_) => left,
+                None => self.b.hold_index(&left, Width::W32)?,
+            });
         }
-        Ok(Tile { array, dist, dims: view.tile, base, rest, always: Cond::all(conds), path })
+        let constant = first.constant();
+        let first = &self.b.hold_index(&first.variable_part(), Width::W64)? + constant;
+        let always = Cond::all(conds);
+        Ok(Tile { array, dist, dims: view.tile, first, beyond, rest, always, path })
     }
 
     /// Moves the elements of a tile between memory and registers.
     fn transfer(&mut self, tile: &Tile<'_>, what: &Move<'_>) -> Result<Vec<Reg>, Error> {
         let rank = tile.dims.rank();
         let widest = if tile.path.words.len() > 2 { 1 } else { (16 / bytes(tile.array.dtype)) as usize };
-        let axis = tile.array.strides.iter().position(|stride| stride.as_constant() == Some(1));
+        // An axis of one element has any stride: another one is meant where there is one.
+        let one = |axis: &usize| tile.array.strides[*axis].as_constant() == Some(1);
+        let axis = (0..rank).filter(one).max_by_key(|&axis| (tile.dims[axis] > 1, axis));
         let fits = |low: &mut Self, vector: usize, whole: bool| -> Result<Option<Vec<Vec<usize>>>, Error> {
             if vector == 1 {
                 return Ok(runs(tile.dist, rank, 0, 1));
@@ -338,7 +352,7 @@ impl Lowering<'_> {
             let n = vector as i64;
             let even = i64::from(tile.dims[axis]) % n == 0 && (whole || tile.rest[axis].multiple() % n == 0);
             for run in found.iter().filter(|_| even) {
-                let address = low.address_of(tile, run[0])?;
+                let address = low.address_of(tile, run[0]);
                 if address.multiple() % (n * bytes(tile.array.dtype)) != 0 {
                     return Ok(None);
                 }
@@ -391,13 +405,12 @@ impl Lowering<'_> {
     }
 
     /// The address of a value's element.
-    fn address_of(&mut self, tile: &Tile<'_>, value: usize) -> Result<Expr, Error> {
-        let at = self.coordinates(tile.dist, value, tile.dims.rank())?;
-        let mut address = tile.array.pointer.clone();
-        for ((at, base), stride) in at.iter().zip(&tile.base).zip(&tile.array.strides) {
-            address = &address + &(&(&(at + base) * stride) * bytes(tile.array.dtype));
+    fn address_of(&self, tile: &Tile<'_>, value: usize) -> Expr {
+        let mut address = tile.first.clone();
+        for (by, stride) in tile.dist.offset(value, tile.dims.rank()).into_iter().zip(&tile.array.strides) {
+            address = &address + &(stride * (by * bytes(tile.array.dtype)));
         }
-        Ok(address)
+        address
     }
 
     /// The elements of all runs; `whole` says that the whole tile is in the array. Registers that exist already are written.
@@ -410,23 +423,24 @@ impl Lowering<'_> {
         regs: &mut [Option<Reg>],
     ) -> Result<(), Error> {
         let dtype = tile.array.dtype;
+        let origin = self.origin(tile.dist, tile.dims.rank())?;
         for run in runs {
-            let at = self.coordinates(tile.dist, run[0], tile.dims.rank())?;
             let mut conds = vec![tile.always.clone()];
-            for (axis, at) in at.iter().enumerate() {
+            for (axis, by) in tile.dist.offset(run[0], tile.dims.rank()).into_iter().enumerate() {
                 let n = i64::from(tile.dims[axis]);
                 let rest = &tile.rest[axis];
-                if whole || rest.multiple() % n == 0 {
-                    conds.push(Cond::less(at, &Expr::from(n)));
+                let constant = rest.as_constant();
+                if whole || constant.is_some() || rest.multiple() % n == 0 {
+                    conds.push(Cond::less(&origin[axis], &Expr::from(constant.unwrap_or(n) - by)));
                     if !whole {
                         conds.push(Cond::less(&Expr::from(0), rest));
                     }
                 } else {
-                    conds.push(Cond::less(at, rest));
+                    conds.push(Cond::less(&tile.beyond[axis], &Expr::from(-by)));
                 }
             }
             let cond = Cond::all(conds);
-            let address = self.address_of(tile, run[0])?;
+            let address = self.address_of(tile, run[0]);
             match what {
                 Move::Load(pad) => {
                     let got = self.load_path(&tile.path, dtype, *vector, &address, &cond, *pad)?;

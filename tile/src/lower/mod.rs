@@ -283,8 +283,9 @@ impl Lowering<'_> {
 
     /// The condition that a thread's value is an element of a tile, and no padding.
     pub(crate) fn inside(&mut self, dist: &Dist, value: usize, dims: &Dims) -> Result<Cond, Error> {
-        let at = self.coordinates(dist, value, dims.rank())?;
-        Ok(Cond::all(at.iter().zip(dims.iter()).map(|(at, &n)| Cond::less(at, &Expr::from(i64::from(n))))))
+        let origin = self.origin(dist, dims.rank())?;
+        let below = |((at, &n), by): ((&Expr, &u32), i64)| Cond::less(at, &Expr::from(i64::from(n) - by));
+        Ok(Cond::all(origin.iter().zip(dims.iter()).zip(dist.offset(value, dims.rank())).map(below)))
     }
 
     /// Whether any thread holds padding.

@@ -29,6 +29,7 @@ impl Warp {
         let results = match flow {
             Flow::Any => Vec::new(),
             Flow::Either => either(&undefined, source),
+            Flow::Halves { joined } => halves(&undefined, source, joined),
             Flow::Bits | Flow::Masked | Flow::Whole | Flow::Chosen(_) => {
                 self.differences(&undefined, ops, source, some)
             }
@@ -92,6 +93,26 @@ impl Warp {
 /// both executions.
 fn either(undefined: &Undefined, source: &Source) -> Vec<[u64; WARP]> {
     let bits = |lane| source.reads.iter().fold(0, |bits, &reg| bits | undefined.bits(reg, lane));
+    vec![std::array::from_fn(bits)]
+}
+
+/// The halves of the result whose halves of sources, or whose source, have undefined bits.
+fn halves(undefined: &Undefined, source: &Source, joined: bool) -> Vec<[u64; WARP]> {
+    const LOW: u64 = 0xffff;
+    const HIGH: u64 = 0xffff_0000;
+    let bits = |lane| {
+        let of = |reg: &Reg| undefined.bits(*reg, lane);
+        match source.reads.as_slice() {
+            [high, low] if joined => {
+                (if of(high) != 0 { HIGH } else { 0 }) | (if of(low) != 0 { LOW } else { 0 })
+            }
+            all => {
+                let any = all.iter().fold(0, |any, reg| any | of(reg));
+                let spread = |mask: u64| if any & mask != 0 { mask } else { 0 };
+                if joined && any != 0 { LOW | HIGH } else { spread(LOW) | spread(HIGH) }
+            }
+        }
+    };
     vec![std::array::from_fn(bits)]
 }
 
