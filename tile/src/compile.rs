@@ -3,7 +3,7 @@
 use girih_codegen::Kernel;
 
 use crate::error::Error;
-use crate::ir::Func;
+use crate::ir::{Func, verify};
 use crate::lower::{self, Param};
 use crate::pass::simplify;
 use crate::place::{self, Plan};
@@ -49,7 +49,10 @@ pub struct Compiled {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn compile(func: &Func, sm: u32) -> Result<Compiled, Error> {
-    let plan = place::place(&simplify(func), sm)?;
+    verify(func)?;
+    let simple = simplify(func);
+    verify(&simple)?;
+    let plan = place::place(&simple, sm)?;
     let lowered = lower::lower(&plan, sm)?;
     Ok(Compiled { kernel: lowered.kernel, params: lowered.params, plan })
 }
