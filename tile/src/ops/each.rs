@@ -184,8 +184,7 @@ impl Build {
             values.push(self.arrange(arg, dtype, dims)?);
         }
         let nan = if matches!(op, Each::Min | Each::Max) { mode.nan } else { Nan::Ignored };
-        let kind =
-            Kind::Each { op, rounding: mode.rounding.unwrap_or_default(), ftz: mode.ftz, nan };
+        let kind = Kind::Each { op, rounding: mode.rounding.unwrap_or_default(), ftz: mode.ftz, nan };
         let result = if row.gives == Gives::Bool { DType::Bool } else { dtype };
         Ok(self.push1(kind, &values, Type { dtype: result, dims }))
     }

@@ -3,7 +3,7 @@
 use girih_tensor::DType;
 
 use crate::dtype::{Category, category, is_integer, is_restricted};
-use crate::ir::{Combine, Dims, Func, Indexed, Kind, Nan, Op, Order, Rmw, Rounding, Scope, Type, View};
+use crate::ir::{Combine, Dims, Func, Indexed, Kind, Op, Order, Rmw, Rounding, Scope, Type, View};
 use crate::ops::table::{Each, Gives, Rounds, Takes};
 
 type Rule = Result<(), String>;
@@ -38,9 +38,9 @@ pub(super) fn check(func: &Func, op: &Op) -> Rule {
             counts(0, 1)?;
             factory(func, &op.kind, results[0])
         }
-        Kind::Each { op, rounding, ftz, nan } => {
+        Kind::Each { op, rounding, ftz, .. } => {
             counts(op.arity(), 1)?;
-            each(*op, *rounding, *ftz, *nan, &operands, results[0])
+            each(*op, *rounding, *ftz, &operands, results[0])
         }
         Kind::Cast(_)
         | Kind::Bitcast
@@ -197,7 +197,7 @@ fn factory(func: &Func, kind: &Kind, ty: Type) -> Rule {
     }
 }
 
-fn each(op: Each, rounding: Rounding, ftz: bool, nan: Nan, operands: &[Type], result: Type) -> Rule {
+fn each(op: Each, rounding: Rounding, ftz: bool, operands: &[Type], result: Type) -> Rule {
     let row = op.row();
     let of = if op == Each::Select { &operands[1..] } else { operands };
     let dtype = of[0].dtype;
@@ -231,8 +231,7 @@ fn each(op: Each, rounding: Rounding, ftz: bool, nan: Nan, operands: &[Type], re
         rounds && (rounding == Rounding::Nearest || category(dtype) == Category::Float),
         format!("no rounding by {rounding:?}"),
     )?;
-    ensure(!ftz || row.ftz && dtype == DType::F32, "no flushing to zero")?;
-    ensure(nan == Nan::Ignored || matches!(op, Each::Min | Each::Max), "no choice about NaN")
+    ensure(!ftz || row.ftz && dtype == DType::F32, "no flushing to zero")
 }
 
 fn unary(kind: &Kind, from: Type, to: Type) -> Rule {
