@@ -153,7 +153,7 @@ impl Lowering<'_> {
         }
         Ok(match rule.how {
             How::Region(_) => element.to_vec(),
-            _ => vec![self.to_wide(dtype, &element[0])?],
+            _ => vec![self.wide_of(dtype, &element[0])?],
         })
     }
 
@@ -168,7 +168,7 @@ impl Lowering<'_> {
                 vec![halves[0].clone()]
             }
             (None, How::Region(_)) => tuple.to_vec(),
-            (None, _) => vec![self.from_wide(rule.operands[0], &tuple[0])?],
+            (None, _) => vec![self.narrow_of(rule.operands[0], &tuple[0])?],
         })
     }
 

@@ -80,7 +80,7 @@ impl Lowering<'_> {
     }
 
     /// An element in its [`wide`] dtype.
-    pub(super) fn to_wide(&mut self, dtype: DType, value: &Reg) -> Result<Reg, Error> {
+    pub(super) fn wide_of(&mut self, dtype: DType, value: &Reg) -> Result<Reg, Error> {
         match dtype {
             DType::F16 | DType::Bf16 => self.convert_to(dtype, DType::F32, Rounding::Nearest, value),
             DType::Bool => Ok(self.number_of(value)),
@@ -89,7 +89,7 @@ impl Lowering<'_> {
     }
 
     /// An element of a dtype from its [`wide`] one: floats are rounded, integers wrap.
-    pub(super) fn from_wide(&mut self, dtype: DType, value: &Reg) -> Result<Reg, Error> {
+    pub(super) fn narrow_of(&mut self, dtype: DType, value: &Reg) -> Result<Reg, Error> {
         match dtype {
             DType::F16 | DType::Bf16 => self.convert_to(DType::F32, dtype, Rounding::Nearest, value),
             DType::Bool => Ok(self.flag_of(value)),
@@ -109,7 +109,7 @@ impl Lowering<'_> {
         let ty = register(key_dtype(dtype));
         let raw = bits_of(ty);
         let (least, most) = key_range(dtype);
-        let value = self.to_wide(dtype, value)?;
+        let value = self.wide_of(dtype, value)?;
         let mut rank = value.clone();
         if of_dtype.is_float() {
             let float = register(of_dtype);
@@ -138,7 +138,7 @@ impl Lowering<'_> {
     }
 
     /// The integer or the truth value of a dtype from its [`Lowering::key`].
-    pub(super) fn from_key(&mut self, dtype: DType, key: &Reg, greatest_first: bool) -> Reg {
+    pub(super) fn of_key(&mut self, dtype: DType, key: &Reg, greatest_first: bool) -> Reg {
         let ty = register(wide(dtype));
         let raw = bits_of(ty);
         let mut value = key.clone();

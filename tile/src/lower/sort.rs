@@ -192,7 +192,7 @@ impl Lowering<'_> {
         let mut results = Vec::new();
         for tuple in elements {
             results.push(match (alone, packed) {
-                (true, _) => self.from_key(dtype, &tuple[0], descending),
+                (true, _) => self.of_key(dtype, &tuple[0], descending),
                 (_, true) => {
                     let halves = self.b.regs(Type::S32, 2);
                     let pair = Operand::Vector(of([&halves[0], &halves[1]]));

@@ -182,7 +182,7 @@ pub(super) fn ran(
         })
         .collect();
     // SAFETY: one block, and arrays of their own.
-    #[allow(unsafe_code)]
+    #[allow(unsafe_code, reason = "the arrays are its own")]
     unsafe { run(&device, &compiled, [1; 3], &given, &[]) }.map_err(|e| text(&e))?;
     let mut found = Vec::new();
     for (array, buffer) in arrays.iter().zip(&buffers).skip(operands.len()) {
