@@ -129,18 +129,15 @@ impl fmt::Display for Explanation {
                 for (array, verdict) in &report.arrays {
                     let name = &plan.func.param_of(*array).1.name;
                     match verdict {
-                        Some(Verdict::Proved(steps)) => {
+                        Verdict::Proved(steps) => {
                             writeln!(f, "stores of {name}: proved disjoint: {}", steps.join("; "))?
                         }
-                        Some(Verdict::Waived(why)) => {
-                            writeln!(f, "stores of {name}: said to be disjoint: {why}")?
-                        }
-                        Some(Verdict::NotStored) => writeln!(f, "stores of {name}: none without an order")?,
-                        None => writeln!(f, "stores of {name}: not proved disjoint")?,
+                        Verdict::Waived(why) => writeln!(f, "stores of {name}: said to be disjoint: {why}")?,
+                        Verdict::NotStored => writeln!(f, "stores of {name}: none without an order")?,
                     }
                 }
                 for condition in &report.conditions {
-                    writeln!(f, "checked at launch: {}", Report::text(&plan.func, condition, [0; 3]))?;
+                    writeln!(f, "checked at launch: {}", Report::text(&plan.func, condition))?;
                 }
             }
             Err(diagnostics) => {

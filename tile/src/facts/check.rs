@@ -55,7 +55,7 @@ pub enum Verdict {
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     /// Of each array parameter that may be written.
-    pub arrays: Vec<(ArrayId, Option<Verdict>)>,
+    pub arrays: Vec<(ArrayId, Verdict)>,
     /// What a launch must satisfy.
     pub conditions: Vec<Condition>,
     /// How the bounds of each access are known.
@@ -80,15 +80,15 @@ pub fn check(func: &Func) -> Result<Report, Vec<Diagnostic>> {
             continue;
         }
         if !of.iter().any(|a| of.iter().any(|b| may_not_meet(a, b))) {
-            report.arrays.push((id, Some(Verdict::NotStored)));
+            report.arrays.push((id, Verdict::NotStored));
             continue;
         }
         if let Some(reason) = &param.assume_disjoint {
-            report.arrays.push((id, Some(Verdict::Waived(reason.clone()))));
+            report.arrays.push((id, Verdict::Waived(reason.clone())));
         } else {
             match blocks(&index, id, &of, used) {
                 Ok((proof, conditions)) => {
-                    report.arrays.push((id, Some(Verdict::Proved(proof.steps))));
+                    report.arrays.push((id, Verdict::Proved(proof.steps)));
                     report.conditions.extend(conditions);
                 }
                 Err((site, fault)) => diagnostics.push(diagnostic(site, fault)),
@@ -372,11 +372,11 @@ fn ordered(index: &Index<'_>, load: &Access, store: &Access, conditions: &mut Ve
 
 impl Report {
     /// What a condition asks for, as text.
-    pub fn text(func: &Func, condition: &Condition, grid: [u32; 3]) -> String {
+    pub fn text(func: &Func, condition: &Condition) -> String {
         let index = Index::new(func);
         match condition {
             Condition::OneBlock { axis, .. } => {
-                format!("the grid has one block along axis {axis}, and not {}", grid[usize::from(*axis)])
+                format!("the grid has one block along axis {axis}")
             }
             Condition::Positive { poly, .. } => {
                 format!("{} is 1 or more", poly.show(&|value| index.name(value)))

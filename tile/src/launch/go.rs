@@ -201,7 +201,10 @@ impl Launch<'_> {
         let (Condition::OneBlock { array, .. }
         | Condition::Positive { array, .. }
         | Condition::NoWrap { array, .. }) = broken;
-        let condition = Report::text(&ready.func, broken, grid);
+        let mut condition = Report::text(&ready.func, broken);
+        if let Condition::OneBlock { axis, .. } = broken {
+            condition += &format!(", and not {}", grid[usize::from(*axis)]);
+        }
         let array = self.array_name(&ready.func, array.index());
         Err(LaunchError::Condition { kernel: kernel(), array, condition })
     }

@@ -61,7 +61,8 @@ pub fn arguments<'a>(compiled: &Compiled, arrays: &[Given<'a>], scalars: &[u64])
 ///
 /// # Safety
 /// The arrays are in their memory, those that the kernel writes overlap neither themselves nor others, and blocks write different
-/// elements. On the simulator a violation is an error or a wrong result.
+/// elements; the grid has no more blocks along an axis than an array has tiles that are indexed by them
+/// ([`Bounds::checks`](crate::facts::Bounds)). On the simulator a violation is an error or a wrong result.
 #[allow(unsafe_code, reason = "a typed launch checks what this promises")]
 pub unsafe fn run(
     device: &Device,

@@ -313,12 +313,12 @@ impl Lowering<'_> {
             let (tile, step) = (i64::from(view.tile[axis]), i64::from(view.steps[axis]));
             let begin = &self.index(at)? * step;
             let whole = Expr::from(tile);
-            // What follows from the program is not compared again.
+            // What follows from the program, and what a launch compares, is not compared again.
             let known = self.bounds.access(id).get(axis).copied().unwrap_or(AxisBounds::KERNEL);
-            if view.check && known.low != Bound::Proved {
+            if view.check && known.low == Bound::Kernel {
                 conds.push(Cond::less(&Expr::from(-1), &begin));
             }
-            rest.push(if view.check && known.high != Bound::Proved {
+            rest.push(if view.check && known.high == Bound::Kernel {
                 (&array.extents[axis] - &begin).maximum(&Expr::from(0)).minimum(&whole)
             } else {
                 whole

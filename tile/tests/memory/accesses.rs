@@ -206,8 +206,8 @@ fn atomic_operations_that_do_not_exist_are_refused() {
         b.atomic(Rmw::Add, &weak, &index, None, one, None),
         Code::MemoryOrderScope,
         expect![[r#"
-        a atomic operation is not weak: relaxed, acquire, release, acq_rel are accepted
-    "#]],
+            an atomic operation is not weak: relaxed, acquire, release, acq_rel are accepted
+        "#]],
     );
     refused(
         b.atomic(Rmw::Add, &Elements::new(y), &index, Some(one), one, None),

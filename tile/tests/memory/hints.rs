@@ -63,15 +63,15 @@ fn hints_belong_to_what_they_are_about() {
         Hint::AllowTma.check_on(Construct::Gather),
         Code::HintUnsupportedHere,
         expect![[r#"
-        `allow_tma` does not belong to a gather: it is accepted at a load, store
-    "#]],
+            `allow_tma` does not belong to the construct `gather`: it is accepted at load, store
+        "#]],
     );
     refused(
         Hints::default().set(None, Hint::Latency, 3),
         Code::HintUnsupportedHere,
         expect![[r#"
-        `latency` does not belong to a kernel: it is accepted at a load, store, gather, scatter
-    "#]],
+            `latency` does not belong to the construct `kernel`: it is accepted at load, store, gather, scatter
+        "#]],
     );
 }
 
