@@ -103,6 +103,36 @@ pub fn dtype_of(constant: Const) -> Result<DType, Fault> {
     }
 }
 
+/// The dtype of constants that meet each other and no tile: the least of the highest category that holds them all.
+///
+/// # Errors
+/// [`Code::ConstOutOfRange`] where no integer dtype holds all of them.
+pub fn of_constants(constants: &[Const]) -> Result<DType, Fault> {
+    let mut highest = DType::Bool;
+    for &constant in constants {
+        let own = dtype_of(constant)?;
+        if category(own) > category(highest) {
+            highest = own;
+        }
+    }
+    if !is_integer(highest) {
+        return Ok(highest);
+    }
+    let integer = |constant: &Const| match *constant {
+        Const::Int(n) => n,
+        _ => 0,
+    };
+    [DType::S32, DType::S64, DType::U64]
+        .into_iter()
+        .find(|&dtype| constants.iter().all(|constant| holds(dtype, integer(constant))))
+        .ok_or_else(|| {
+            Fault::new(
+                Code::ConstOutOfRange,
+                format!("no integer dtype holds all of the constants {constants:?}"),
+            )
+        })
+}
+
 /// Whether an integer dtype has a number.
 pub fn holds(dtype: DType, n: i128) -> bool {
     let bits = dtype.bits();

@@ -10,6 +10,7 @@ mod memory;
 mod pass;
 mod place;
 mod random;
+mod reference;
 mod same;
 mod shape;
 mod text;

@@ -224,7 +224,8 @@ pub enum Kind {
         /// Of [`Combine::Region`]: bits of what changes nothing, one for each operand.
         identity: Arc<[u64]>,
     },
-    /// Running combinations along `axis`. `n` operands of one shape, `n` results of the same.
+    /// Running combinations along `axis`. `n` operands of one shape, `n` results of the same. Sums and products of f16 and bf16 are computed
+    /// in f32, and each is rounded once.
     Scan {
         /// The axis.
         axis: u8,

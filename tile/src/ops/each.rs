@@ -95,6 +95,14 @@ impl Build {
                 found = Some(found.map_or(Ok(dtype), |found| dtype::promote(found, dtype))?);
             }
         }
+        if found.is_none() {
+            let loose = args.iter().map(|&arg| match arg {
+                Arg::Loose(constant) => constant,
+                Arg::Strict(_, constant) => constant,
+                Arg::Value(_) => Const::Bool(false),
+            });
+            return dtype::of_constants(&loose.collect::<Vec<_>>());
+        }
         for &arg in args {
             if let Arg::Loose(constant) = arg {
                 let own = dtype::dtype_of(constant)?;
@@ -269,6 +277,19 @@ impl Build {
     /// [`Code::RoundingUnsupported`] for a direction that the conversion does not have.
     pub fn cast(&mut self, value: Value, dtype: DType, rounding: Rounding) -> Result<Value, Fault> {
         let from = self.ty(value);
+        let directed = matches!(rounding, Rounding::Zero | Rounding::Down | Rounding::Up);
+        let has = rounding == Rounding::Nearest
+            || directed && matches!(dtype, DType::F16 | DType::Bf16 | DType::F32 | DType::F64)
+            || rounding == Rounding::Zero && is_integer(dtype);
+        if !has {
+            return Err(Fault::new(
+                Code::RoundingUnsupported,
+                format!(
+                    "a cast of {} to {dtype} does not round by {rounding:?}: f16, bf16, f32 and f64 have directions, integers round toward zero",
+                    from.dtype
+                ),
+            ));
+        }
         if from.dtype == dtype {
             return Ok(value);
         }

@@ -91,7 +91,7 @@ table! {
     Mul "mul" 2 Numbers Same Directed true 1 "Product; integers wrap.";
     MulHi "mulhi" 2 Integers Same No false 2 "Upper half of the product.";
     TrueDiv "truediv" 2 Floats Same Division true 8 "Quotient.";
-    FloorDiv "floordiv" 2 Numbers Same No false 12 "Quotient rounded down.";
+    FloorDiv "floordiv" 2 Numbers Same No false 12 "Quotient rounded down; of floats, of the quotient rounded to nearest. Of integers it is undetermined for a divisor of 0.";
     CeilDiv "cdiv" 2 Integers Same No false 12 "Quotient rounded up.";
     Mod "mod" 2 Numbers Same No false 12 "Remainder with the divisor's sign.";
     Pow "pow" 2 Floats Same No false 24 "Power.";
@@ -101,8 +101,8 @@ table! {
     And "bitwise_and" 2 Bits Same No false 1 "Bitwise and.";
     Or "bitwise_or" 2 Bits Same No false 1 "Bitwise or.";
     Xor "bitwise_xor" 2 Bits Same No false 1 "Bitwise exclusive or.";
-    Shl "bitwise_lshift" 2 Integers Same No false 1 "Shifted left.";
-    Shr "bitwise_rshift" 2 Integers Same No false 1 "Shifted right; signed ones keep their sign.";
+    Shl "bitwise_lshift" 2 Integers Same No false 1 "Shifted left. The amount counts as an unsigned number, beyond the width as the width.";
+    Shr "bitwise_rshift" 2 Integers Same No false 1 "Shifted right, by amounts as of shifts to the left; signed ones keep their sign.";
     Not "bitwise_not" 1 Bits Same No false 1 "All bits the other way round.";
     Less "less" 2 Ordered Bool No false 1 "First below second; false for NaN.";
     LessEqual "less_equal" 2 Ordered Bool No false 1 "First at most second; false for NaN.";

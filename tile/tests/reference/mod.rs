@@ -1,0 +1,5 @@
+//! The reference evaluator, against oracles that share nothing with it.
+
+mod control;
+mod float;
+mod meaning;
