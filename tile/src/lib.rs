@@ -1,4 +1,41 @@
 //! The tile language of girih: kernels over whole tiles.
+//!
+//! A function under [`#[kernel]`](macro@kernel) is written for one block of a grid, on tiles of arrays. It is Rust: the attribute leaves
+//! control flow and types as they are. What is known while building (`bool`, `usize`, ranges of numbers, loops over them) is decided and
+//! unrolled then; conditions and bounds that are scalars become branches and loops of the kernel.
+//!
+//! ```
+//! use girih_device::{Device, Select};
+//! use girih_tile::launch::DeviceArray;
+//! use girih_tile::prelude::*;
+//!
+//! /// The sum of each row, in steps of `N`.
+//! #[kernel]
+//! fn row_sum<const N: usize>(x: &Array<f32, 2>, y: &mut Array<f32, 1>) {
+//!     let row = bid(0);
+//!     let mut sum = zeros::<f32>([N]);
+//!     for step in 0..cdiv(x.dim(1), N) {
+//!         sum += x.tiles([1, N]).padding(Padding::Zero).load((row, step)).reshape([N]);
+//!     }
+//!     y.tiles_mut([1]).store((row,), sum.sum(keep(0)));
+//! }
+//!
+//! let device = Device::open(Select::Sim)?;
+//! let x = DeviceArray::upload(&device, &[0.5f32; 3 * 100], [3, 100])?;
+//! let mut y = DeviceArray::zeros(&device, [3])?;
+//! row_sum::<64>(&x, &mut y).run()?;
+//! assert_eq!(y.download()?, [50.0; 3]);
+//!
+//! // The same name is a type, for what is asked of the kernel without a launch.
+//! assert!(row_sum::<64>::ir()?.to_string().contains("reduce sum"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The compiler finds dtypes that do not mix, stores that would narrow, and numbers of indices. Everything else that is wrong, such as
+//! shapes, is found when the kernel is built, and reported together with its places ([`error::Error::Build`]).
+//!
+//! Every body of a loop of the run time is built twice and must come out the same. Two things follow: what a body does in Rust besides,
+//! such as printing, happens twice; and state that the loop does not carry is an error.
 
 mod compile;
 pub mod dtype;
