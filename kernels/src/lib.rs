@@ -12,6 +12,7 @@ mod error;
 pub mod gemm;
 mod launch;
 mod roof;
+pub mod tile;
 
 pub use error::{DTYPES, Error};
 pub use roof::Roof;

@@ -1,0 +1,28 @@
+//! Accesses by index.
+
+use girih_tile::prelude::*;
+
+/// `y[i, ..] = x[rows[i], ..]`, `R` rows and `N` columns a block.
+#[kernel(crate = girih_tile)]
+pub fn gather_rows<T: Elem + StoreTo<T>, const R: usize, const N: usize>(
+    x: &Array<T, 2>,
+    rows: &Array<i32, 1>,
+    y: &mut Array<T, 2>,
+) {
+    let (i, j) = (bid(0), bid(1));
+    let from = rows.tiles([R]).padding(Padding::Zero).load((i,));
+    y.tiles_mut([R, N]).store((i, j), x.load_rows((from, span(j * N as i64, N))));
+}
+
+/// Adds to `counts[b]` how often `b` stands in `x`, a number from 0 to `BINS` - 1. Blocks take tiles of `N` elements by turns.
+#[kernel(crate = girih_tile)]
+pub fn histogram<const N: usize, const BINS: usize>(x: &Array<u8, 1>, counts: &mut Array<i32, 1>) {
+    let mut found = zeros::<i32>([BINS]);
+    let elements = x.dim(0);
+    for k in (bid(0)..cdiv(elements, N)).step_by(num_blocks(0)) {
+        let inside = k * N as i64 + arange::<i32>(N) < elements;
+        let bin = where_(inside, x.tiles([N]).load((k,)).to::<i32>(), -1);
+        found += bin.histogram(BINS);
+    }
+    counts.tiles_mut([BINS]).atomic_add((0,), found);
+}

@@ -1,0 +1,30 @@
+//! Softmax of rows, and the loss on it.
+
+use std::f64::consts::LOG2_E;
+
+use girih_tile::prelude::*;
+
+/// The softmax of each row, `R` rows of up to `N` columns a block.
+#[kernel(crate = girih_tile)]
+pub fn softmax<T: Float, const R: usize, const N: usize>(x: &Array<T, 2>, y: &mut Array<T, 2>) {
+    let rows = bid(0);
+    let x = x.tiles([R, N]).padding(Padding::NegInf).load((rows, 0)).to::<f32>();
+    let power = ((x - x.max(keep(1))) * LOG2_E).exp2();
+    y.tiles_mut([R, N]).store((rows, 0), (power / power.sum(keep(1))).to::<T>());
+}
+
+/// `loss[r] = log(sum(exp(x[r, ..]))) - x[r, target[r]]`, a row of up to `N` columns a block.
+#[kernel(crate = girih_tile)]
+pub fn cross_entropy<T: Float, const N: usize>(
+    x: &Array<T, 2>,
+    target: &Array<i32, 1>,
+    loss: &mut Array<f32, 1>,
+) {
+    let row = bid(0);
+    let logits = x.tiles([1, N]).padding(Padding::NegInf).load((row, 0)).to::<f32>();
+    let most = logits.max(keep(1));
+    let sum = (logits - most).exp().sum(1);
+    let at = target.tiles([1]).load((row,));
+    let chosen = x.gather((row, at)).to::<f32>();
+    loss.tiles_mut([1]).store((row,), sum.log() + most.reshape([1]) - chosen);
+}
