@@ -1,0 +1,168 @@
+//! Writes the tile kernels that `benches/tile/peers.py` measures: PTX modules, and a manifest with launches and packed arguments.
+//!
+//! `cargo run -p girih-kernels --example tile_rows -- FOLDER`
+
+use std::error::Error;
+use std::fs;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use girih_kernels::tile;
+use girih_tensor::DType;
+use girih_tile::facts::{ArrayFacts, Facts};
+use girih_tile::ir::{Func, Known};
+use girih_tile::lower::Source;
+use half::bf16;
+use serde_json::{Value, json};
+
+type Outcome<T> = Result<T, Box<dyn Error>>;
+type Built = Result<Func, girih_tile::error::Error>;
+
+/// A row to be measured.
+struct Row {
+    name: String,
+    op: &'static str,
+    dtype: DType,
+    shape: Vec<i64>,
+    /// Names and extents, of parameters in their order.
+    arrays: Vec<(&'static str, DType, Vec<i64>)>,
+    scalars: Vec<f32>,
+    grid: [i64; 3],
+    zeroed: Vec<&'static str>,
+    build: fn(&Facts) -> Built,
+}
+
+/// Rows of `[m, n]` by kernels of rows: softmax and the norms, with rows of a block and columns of a tile.
+macro_rules! by_rows {
+    ($rows:ident, $op:literal, $kernel:ident, $extra:expr, $eps:expr, $($n:literal: $r:literal),*) => { $(
+        let (m, n) = (4096, $n);
+        let mut arrays = vec![("x", DType::Bf16, vec![m, n])];
+        arrays.extend($extra.iter().map(|&name| (name, DType::Bf16, vec![n])));
+        arrays.push(("y", DType::Bf16, vec![m, n]));
+        $rows.push(Row {
+            name: format!(concat!($op, " bf16 {}x{}"), m, n),
+            op: $op,
+            dtype: DType::Bf16,
+            shape: vec![m, n],
+            arrays,
+            scalars: $eps.to_vec(),
+            grid: [m / $r, 1, 1],
+            zeroed: Vec::new(),
+            build: tile::$kernel::<bf16, $r, $n>::ir_with,
+        });
+    )* };
+}
+
+fn rows() -> Vec<Row> {
+    let mut rows = Vec::new();
+    let flat = |name: &str, op, arrays: &[&'static str], n: i64, per: i64, build| Row {
+        name: name.to_string(),
+        op,
+        dtype: DType::F32,
+        shape: vec![n],
+        arrays: arrays.iter().map(|&name| (name, DType::F32, vec![n])).collect(),
+        scalars: Vec::new(),
+        grid: [n / per, 1, 1],
+        zeroed: Vec::new(),
+        build,
+    };
+    let big = 1 << 28;
+    rows.push(flat("add f32 2^28", "add", &["x", "y", "z"], big, 2048, tile::add::<f32, 2048>::ir_with));
+    rows.push(flat("add f32 2^28, tiles of 1024", "add", &["x", "y", "z"], big, 1024, tile::add::<f32, 1024>::ir_with));
+    rows.push(flat("add f32 2^28, tiles of 4096", "add", &["x", "y", "z"], big, 4096, tile::add::<f32, 4096>::ir_with));
+    let side = 16384;
+    let square = |name: &str, dtype, r: i64, c: i64, build| Row {
+        name: name.to_string(),
+        op: "transpose",
+        dtype,
+        shape: vec![side, side],
+        arrays: vec![("x", dtype, vec![side, side]), ("y", dtype, vec![side, side])],
+        scalars: Vec::new(),
+        grid: [side / c, side / r, 1],
+        zeroed: Vec::new(),
+        build,
+    };
+    rows.push(square("transpose f32 16384", DType::F32, 64, 64, tile::transpose::<f32, 64, 64>::ir_with));
+    rows.push(square("transpose f32 16384, 32x64", DType::F32, 32, 64, tile::transpose::<f32, 32, 64>::ir_with));
+    rows.push(square("transpose bf16 16384", DType::Bf16, 64, 64, tile::transpose::<bf16, 64, 64>::ir_with));
+    rows.push(square("transpose bf16 16384, 128x64", DType::Bf16, 128, 64, tile::transpose::<bf16, 128, 64>::ir_with));
+    rows.push(square("transpose bf16 16384, 128x128", DType::Bf16, 128, 128, tile::transpose::<bf16, 128, 128>::ir_with));
+    by_rows!(rows, "softmax", softmax, [""; 0], [0.0; 0], 1024: 4, 4096: 1, 16384: 1, 65536: 1);
+    by_rows!(rows, "rmsnorm", rmsnorm, ["w"], [1e-5], 1024: 4, 4096: 1, 16384: 1, 65536: 1);
+    by_rows!(rows, "layernorm", layernorm, ["w", "b"], [1e-5], 1024: 4, 4096: 1, 16384: 1, 65536: 1);
+    let sum = |name: &str, op, grid: i64, build| Row {
+        name: name.to_string(),
+        op,
+        dtype: DType::F32,
+        shape: vec![side, side],
+        arrays: vec![("x", DType::F32, vec![side, side]), ("y", DType::F32, vec![side])],
+        scalars: Vec::new(),
+        grid: [grid, 1, 1],
+        zeroed: Vec::new(),
+        build,
+    };
+    rows.push(sum("row sum f32 16384", "row_sum", side, tile::row_sum::<1, 4096>::ir_with));
+    rows.push(sum("row sum f32 16384, 4x1024", "row_sum", side / 4, tile::row_sum::<4, 1024>::ir_with));
+    rows.push(sum("column sum f32 16384", "column_sum", side / 32, tile::column_sum::<128, 32>::ir_with));
+    rows.push(sum("column sum f32 16384, 64x64", "column_sum", side / 64, tile::column_sum::<64, 64>::ir_with));
+    let mut full = flat("full sum f32 2^28", "full_sum", &["x"], big, 1, tile::full_sum::<4096>::ir_with);
+    full.arrays.push(("y", DType::F32, vec![1]));
+    full.grid = [132 * 8, 1, 1];
+    full.zeroed = vec!["y"];
+    rows.push(full);
+    rows
+}
+
+/// What a launch would find out about row-major arrays of these extents.
+fn facts(row: &Row) -> Facts {
+    let power = |n: i64, most: i64| if n == 0 { most } else { (1 << n.trailing_zeros()).min(most) };
+    let arrays = row.arrays.iter().map(|(_, dtype, extents)| {
+        let vector = 128 / i64::from(dtype.bits());
+        let strides = (1..=extents.len()).map(|after| extents[after..].iter().product::<i64>());
+        ArrayFacts {
+            extents: extents.iter().map(|&n| Known::MultipleOf(power(n, 128))).collect(),
+            strides: strides.map(|n| if n == 1 { Known::Is(1) } else { Known::MultipleOf(power(n, vector)) }).collect(),
+            align: 16,
+        }
+    });
+    Facts { arrays: arrays.collect(), scalars: vec![Known::MultipleOf(1); row.scalars.len()] }
+}
+
+fn main() -> Outcome<()> {
+    let folder = PathBuf::from(std::env::args().nth(1).ok_or("the folder to write to is missing")?);
+    fs::create_dir_all(&folder)?;
+    let mut manifest = Vec::new();
+    for row in rows() {
+        let begin = Instant::now();
+        let compiled = (row.build)(&facts(&row)).and_then(|func| girih_tile::compile(&func, 90));
+        let compiled = compiled.map_err(|error| format!("{}: {error}", row.name))?;
+        let built = begin.elapsed();
+        let file = format!("{}.ptx", row.name.replace([' ', ','], "_"));
+        fs::write(folder.join(&file), compiled.kernel.module().to_string())?;
+        let number = |bytes: u32, value: i64| {
+            let all = value.to_le_bytes();
+            let hex: String = all[..bytes as usize].iter().map(|byte| format!("{byte:02x}")).collect();
+            json!({ "bytes": hex })
+        };
+        let params: Vec<Value> = compiled
+            .params
+            .iter()
+            .map(|param| match param.source {
+                Source::Pointer(array) => json!({ "pointer": row.arrays[array.index()].0 }),
+                Source::Extent(array, axis) => number(param.bytes, row.arrays[array.index()].2[usize::from(axis)]),
+                Source::Stride(array, axis) => {
+                    number(param.bytes, row.arrays[array.index()].2[usize::from(axis) + 1..].iter().product())
+                }
+                Source::Scalar(at) => number(4, i64::from(row.scalars[usize::from(at)].to_bits())),
+            })
+            .collect();
+        println!("{:34} {:3} threads, {:6} bytes of shared memory, built in {built:.1?}", row.name, compiled.plan.threads, compiled.kernel.shared_bytes());
+        manifest.push(json!({
+            "name": row.name, "op": row.op, "dtype": row.dtype.name(), "shape": row.shape, "ptx": file,
+            "kernel": compiled.kernel.name(), "grid": row.grid, "block": [compiled.plan.threads, 1, 1],
+            "shared": compiled.kernel.shared_bytes(), "params": params, "zeroed": row.zeroed,
+        }));
+    }
+    fs::write(folder.join("manifest.json"), serde_json::to_string_pretty(&json!({ "rows": manifest }))?)?;
+    Ok(())
+}
