@@ -68,8 +68,22 @@ fn rows() -> Vec<Row> {
     };
     let big = 1 << 28;
     rows.push(flat("add f32 2^28", "add", &["x", "y", "z"], big, 2048, tile::add::<f32, 2048>::ir_with));
-    rows.push(flat("add f32 2^28, tiles of 1024", "add", &["x", "y", "z"], big, 1024, tile::add::<f32, 1024>::ir_with));
-    rows.push(flat("add f32 2^28, tiles of 4096", "add", &["x", "y", "z"], big, 4096, tile::add::<f32, 4096>::ir_with));
+    rows.push(flat(
+        "add f32 2^28, tiles of 1024",
+        "add",
+        &["x", "y", "z"],
+        big,
+        1024,
+        tile::add::<f32, 1024>::ir_with,
+    ));
+    rows.push(flat(
+        "add f32 2^28, tiles of 4096",
+        "add",
+        &["x", "y", "z"],
+        big,
+        4096,
+        tile::add::<f32, 4096>::ir_with,
+    ));
     let side = 16384;
     let square = |name: &str, dtype, r: i64, c: i64, build| Row {
         name: name.to_string(),
@@ -83,10 +97,28 @@ fn rows() -> Vec<Row> {
         build,
     };
     rows.push(square("transpose f32 16384", DType::F32, 64, 64, tile::transpose::<f32, 64, 64>::ir_with));
-    rows.push(square("transpose f32 16384, 32x64", DType::F32, 32, 64, tile::transpose::<f32, 32, 64>::ir_with));
+    rows.push(square(
+        "transpose f32 16384, 32x64",
+        DType::F32,
+        32,
+        64,
+        tile::transpose::<f32, 32, 64>::ir_with,
+    ));
     rows.push(square("transpose bf16 16384", DType::Bf16, 64, 64, tile::transpose::<bf16, 64, 64>::ir_with));
-    rows.push(square("transpose bf16 16384, 128x64", DType::Bf16, 128, 64, tile::transpose::<bf16, 128, 64>::ir_with));
-    rows.push(square("transpose bf16 16384, 128x128", DType::Bf16, 128, 128, tile::transpose::<bf16, 128, 128>::ir_with));
+    rows.push(square(
+        "transpose bf16 16384, 128x64",
+        DType::Bf16,
+        128,
+        64,
+        tile::transpose::<bf16, 128, 64>::ir_with,
+    ));
+    rows.push(square(
+        "transpose bf16 16384, 128x128",
+        DType::Bf16,
+        128,
+        128,
+        tile::transpose::<bf16, 128, 128>::ir_with,
+    ));
     by_rows!(rows, "softmax", softmax, [""; 0], [0.0; 0], 1024: 4, 4096: 1, 16384: 1, 65536: 1);
     by_rows!(rows, "rmsnorm", rmsnorm, ["w"], [1e-5], 1024: 4, 4096: 1, 16384: 1, 65536: 1);
     by_rows!(rows, "layernorm", layernorm, ["w", "b"], [1e-5], 1024: 4, 4096: 1, 16384: 1, 65536: 1);
@@ -104,7 +136,12 @@ fn rows() -> Vec<Row> {
     rows.push(sum("row sum f32 16384", "row_sum", side, tile::row_sum::<1, 4096>::ir_with));
     rows.push(sum("row sum f32 16384, 4x1024", "row_sum", side / 4, tile::row_sum::<4, 1024>::ir_with));
     rows.push(sum("column sum f32 16384", "column_sum", side / 32, tile::column_sum::<128, 32>::ir_with));
-    rows.push(sum("column sum f32 16384, 64x64", "column_sum", side / 64, tile::column_sum::<64, 64>::ir_with));
+    rows.push(sum(
+        "column sum f32 16384, 64x64",
+        "column_sum",
+        side / 64,
+        tile::column_sum::<64, 64>::ir_with,
+    ));
     let mut full = flat("full sum f32 2^28", "full_sum", &["x"], big, 1, tile::full_sum::<4096>::ir_with);
     full.arrays.push(("y", DType::F32, vec![1]));
     full.grid = [132 * 8, 1, 1];
@@ -121,7 +158,9 @@ fn facts(row: &Row) -> Facts {
         let strides = (1..=extents.len()).map(|after| extents[after..].iter().product::<i64>());
         ArrayFacts {
             extents: extents.iter().map(|&n| Known::MultipleOf(power(n, 128))).collect(),
-            strides: strides.map(|n| if n == 1 { Known::Is(1) } else { Known::MultipleOf(power(n, vector)) }).collect(),
+            strides: strides
+                .map(|n| if n == 1 { Known::Is(1) } else { Known::MultipleOf(power(n, vector)) })
+                .collect(),
             align: 16,
         }
     });
@@ -149,14 +188,21 @@ fn main() -> Outcome<()> {
             .iter()
             .map(|param| match param.source {
                 Source::Pointer(array) => json!({ "pointer": row.arrays[array.index()].0 }),
-                Source::Extent(array, axis) => number(param.bytes, row.arrays[array.index()].2[usize::from(axis)]),
+                Source::Extent(array, axis) => {
+                    number(param.bytes, row.arrays[array.index()].2[usize::from(axis)])
+                }
                 Source::Stride(array, axis) => {
                     number(param.bytes, row.arrays[array.index()].2[usize::from(axis) + 1..].iter().product())
                 }
                 Source::Scalar(at) => number(4, i64::from(row.scalars[usize::from(at)].to_bits())),
             })
             .collect();
-        println!("{:34} {:3} threads, {:6} bytes of shared memory, built in {built:.1?}", row.name, compiled.plan.threads, compiled.kernel.shared_bytes());
+        println!(
+            "{:34} {:3} threads, {:6} bytes of shared memory, built in {built:.1?}",
+            row.name,
+            compiled.plan.threads,
+            compiled.kernel.shared_bytes()
+        );
         manifest.push(json!({
             "name": row.name, "op": row.op, "dtype": row.dtype.name(), "shape": row.shape, "ptx": file,
             "kernel": compiled.kernel.name(), "grid": row.grid, "block": [compiled.plan.threads, 1, 1],

@@ -5,16 +5,20 @@
 
 mod elementwise;
 mod indexed;
+mod list;
 mod norm;
 mod permute;
+mod random;
 mod reduce;
 mod rows;
 mod scan;
 
 pub use elementwise::{add, rotary_embedding, saxpy};
 pub use indexed::{gather_rows, histogram};
-pub use norm::{layernorm, rmsnorm};
+pub use list::{ENTRIES, Entry};
+pub use norm::{layernorm, layernorm_long, rmsnorm, rmsnorm_long};
 pub use permute::transpose;
+pub use random::dropout;
 pub use reduce::{argmax_rows, column_sum, full_sum, row_sum};
-pub use rows::{cross_entropy, softmax};
+pub use rows::{cross_entropy, softmax, softmax_long};
 pub use scan::cumsum;

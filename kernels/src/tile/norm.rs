@@ -38,3 +38,59 @@ pub fn rmsnorm<T: Float, const R: usize, const N: usize>(
     let weight = weight.tiles([N]).load((0,)).to::<f32>();
     y.tiles_mut([R, N]).store((rows, 0), (x * root * weight).to::<T>());
 }
+
+/// [`layernorm`] of rows of any length, a row a block, `N` columns at a time. A row is read three times, first from memory and then from the
+/// L2.
+#[kernel(crate = girih_tile)]
+pub fn layernorm_long<T: Float, const N: usize>(
+    x: &Array<T, 2>,
+    weight: &Array<T, 1>,
+    bias: &Array<T, 1>,
+    y: &mut Array<T, 2>,
+    eps: Scalar<f32>,
+) {
+    let row = bid(0);
+    let columns = x.dim(1);
+    let scale = 1.0 / columns.to::<f32>();
+    let mut sum = zeros::<f32>([1, N]);
+    for k in 0..cdiv(columns, N) {
+        sum += x.tiles([1, N]).padding(Padding::Zero).load((row, k)).to::<f32>();
+    }
+    let mean = sum.sum(keep(1)) * scale;
+    let mut squares = zeros::<f32>([1, N]);
+    for k in 0..cdiv(columns, N) {
+        let inside = k * N as i64 + arange::<i32>(N) < columns;
+        let centred = where_(inside, x.tiles([1, N]).load((row, k)).to::<f32>() - mean, 0.0);
+        squares += centred * centred;
+    }
+    let deviation = (squares.sum(keep(1)) * scale + eps).rsqrt();
+    for k in 0..cdiv(columns, N) {
+        let centred = x.tiles([1, N]).load((row, k)).to::<f32>() - mean;
+        let weight = weight.tiles([N]).load((k,)).to::<f32>();
+        let bias = bias.tiles([N]).load((k,)).to::<f32>();
+        y.tiles_mut([1, N]).store((row, k), (centred * deviation * weight + bias).to::<T>());
+    }
+}
+
+/// [`rmsnorm`] of rows of any length, a row a block, `N` columns at a time. A row is read twice, the second time from the L2.
+#[kernel(crate = girih_tile)]
+pub fn rmsnorm_long<T: Float, const N: usize>(
+    x: &Array<T, 2>,
+    weight: &Array<T, 1>,
+    y: &mut Array<T, 2>,
+    eps: Scalar<f32>,
+) {
+    let row = bid(0);
+    let columns = x.dim(1);
+    let mut squares = zeros::<f32>([1, N]);
+    for k in 0..cdiv(columns, N) {
+        let x = x.tiles([1, N]).padding(Padding::Zero).load((row, k)).to::<f32>();
+        squares += x * x;
+    }
+    let root = (squares.sum(keep(1)) / columns.to::<f32>() + eps).rsqrt();
+    for k in 0..cdiv(columns, N) {
+        let x = x.tiles([1, N]).load((row, k)).to::<f32>();
+        let weight = weight.tiles([N]).load((k,)).to::<f32>();
+        y.tiles_mut([1, N]).store((row, k), (x * root * weight).to::<T>());
+    }
+}

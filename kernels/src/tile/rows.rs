@@ -28,3 +28,26 @@ pub fn cross_entropy<T: Float, const N: usize>(
     let chosen = x.gather((row, at)).to::<f32>();
     loss.tiles_mut([1]).store((row,), sum.log() + most.reshape([1]) - chosen);
 }
+
+/// The softmax of each row of any length, a row a block, `N` columns at a time. A row is read twice, the second time from the L2: of rows
+/// beyond some 16384 columns a thread cannot keep its part in registers.
+#[kernel(crate = girih_tile)]
+pub fn softmax_long<T: Float, const N: usize>(x: &Array<T, 2>, y: &mut Array<T, 2>) {
+    let row = bid(0);
+    // Every column of the tile has a greatest and a sum of its own until the row has been read. The start is finite: the difference of two
+    // infinities is NaN.
+    let mut most = full::<f32>([1, N], f64::from(f32::MIN));
+    let mut sum = zeros::<f32>([1, N]);
+    for k in 0..cdiv(x.dim(1), N) {
+        let x = x.tiles([1, N]).padding(Padding::NegInf).load((row, k)).to::<f32>() * LOG2_E;
+        let next = maximum(most, x);
+        sum = sum * (most - next).exp2() + (x - next).exp2();
+        most = next;
+    }
+    let all = most.max(keep(1));
+    let scale = 1.0 / (sum * (most - all).exp2()).sum(keep(1));
+    for k in 0..cdiv(x.dim(1), N) {
+        let x = x.tiles([1, N]).padding(Padding::NegInf).load((row, k)).to::<f32>() * LOG2_E;
+        y.tiles_mut([1, N]).store((row, k), ((x - all).exp2() * scale).to::<T>());
+    }
+}

@@ -1,0 +1,89 @@
+//! The kernels by name, each for some dtype and tile.
+
+use girih_tensor::DType;
+use girih_tile::error::Error;
+use girih_tile::facts::{ArrayFacts, Facts};
+use girih_tile::ir::{Func, Known};
+use half::bf16;
+
+use super::*;
+
+/// A kernel for a dtype and a tile.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// Its name, dtype and tile.
+    pub name: &'static str,
+    /// Ranks and dtypes of its arrays.
+    arrays: &'static [(usize, DType)],
+    scalars: usize,
+    build: fn(&Facts) -> Result<Func, Error>,
+}
+
+impl Entry {
+    /// The kernel's program for row-major arrays whose addresses, extents and pitches are multiples of 16.
+    ///
+    /// # Errors
+    /// What is wrong with the program.
+    pub fn build(&self) -> Result<Func, Error> {
+        self.build_with(&self.facts())
+    }
+
+    /// The kernel's program for arrays of which these facts hold.
+    ///
+    /// # Errors
+    /// What is wrong with the program.
+    pub fn build_with(&self, facts: &Facts) -> Result<Func, Error> {
+        (self.build)(facts)
+    }
+
+    /// What [`Entry::build`] takes for known.
+    pub fn facts(&self) -> Facts {
+        let array = |&(rank, dtype): &(usize, DType)| {
+            let mut facts = ArrayFacts::row_major(rank, dtype);
+            facts.extents.iter_mut().for_each(|extent| *extent = Known::MultipleOf(16));
+            facts.strides.iter_mut().rev().skip(1).for_each(|stride| *stride = Known::MultipleOf(16));
+            facts.align = 16;
+            facts
+        };
+        Facts {
+            arrays: self.arrays.iter().map(array).collect(),
+            scalars: vec![Known::MultipleOf(1); self.scalars],
+        }
+    }
+}
+
+macro_rules! entries {
+    ($($name:literal: $kernel:ty, ($($dtype:ident $rank:literal),*), $scalars:literal;)*) => {
+        /// A kernel of each kind.
+        pub const ENTRIES: &[Entry] = &[$(Entry {
+            name: $name,
+            arrays: &[$(($rank, DType::$dtype)),*],
+            scalars: $scalars,
+            build: <$kernel>::ir_with,
+        }),*];
+    };
+}
+
+entries! {
+    "add_f32_2048": add::<f32, 2048>, (F32 1, F32 1, F32 1), 0;
+    "saxpy_2048": saxpy::<2048>, (F32 1, F32 1), 1;
+    "rotary_embedding_bf16_8x64": rotary_embedding::<bf16, 8, 64>, (Bf16 3, F32 2, F32 2, Bf16 3), 0;
+    "transpose_f32_64x64": transpose::<f32, 64, 64>, (F32 2, F32 2), 0;
+    "transpose_bf16_64x64": transpose::<bf16, 64, 64>, (Bf16 2, Bf16 2), 0;
+    "softmax_bf16_16x1024": softmax::<bf16, 16, 1024>, (Bf16 2, Bf16 2), 0;
+    "softmax_bf16_1x4096": softmax::<bf16, 1, 4096>, (Bf16 2, Bf16 2), 0;
+    "softmax_long_bf16_4096": softmax_long::<bf16, 4096>, (Bf16 2, Bf16 2), 0;
+    "cross_entropy_bf16_4096": cross_entropy::<bf16, 4096>, (Bf16 2, S32 1, F32 1), 0;
+    "layernorm_bf16_1x4096": layernorm::<bf16, 1, 4096>, (Bf16 2, Bf16 1, Bf16 1, Bf16 2), 1;
+    "layernorm_long_bf16_4096": layernorm_long::<bf16, 4096>, (Bf16 2, Bf16 1, Bf16 1, Bf16 2), 1;
+    "rmsnorm_bf16_1x4096": rmsnorm::<bf16, 1, 4096>, (Bf16 2, Bf16 1, Bf16 2), 1;
+    "rmsnorm_long_bf16_4096": rmsnorm_long::<bf16, 4096>, (Bf16 2, Bf16 1, Bf16 2), 1;
+    "row_sum_1x4096": row_sum::<1, 4096>, (F32 2, F32 1), 0;
+    "column_sum_128x32": column_sum::<128, 32>, (F32 2, F32 1), 0;
+    "full_sum_4096": full_sum::<4096>, (F32 1, F32 1), 0;
+    "argmax_rows_f32_4096": argmax_rows::<f32, 4096>, (F32 2, S32 1), 0;
+    "cumsum_f32_2048": cumsum::<f32, 2048>, (F32 2, F32 2), 0;
+    "histogram_4096_256": histogram::<4096, 256>, (U8 1, S32 1), 0;
+    "gather_rows_f32_64x32": gather_rows::<f32, 64, 32>, (F32 2, S32 1, F32 2), 0;
+    "dropout_bf16_2048": dropout::<bf16, 2048>, (Bf16 1, Bf16 1), 2;
+}
