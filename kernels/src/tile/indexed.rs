@@ -20,7 +20,7 @@ pub fn histogram<const N: usize, const BINS: usize>(x: &Array<u8, 1>, counts: &m
     let mut found = zeros::<i32>([BINS]);
     let elements = x.dim(0);
     for k in (bid(0)..cdiv(elements, N)).step_by(num_blocks(0)) {
-        let inside = k * N as i64 + arange::<i32>(N) < elements;
+        let inside = arange::<i32>(N) < elements - k * N as i64;
         let bin = where_(inside, x.tiles([N]).load((k,)).to::<i32>(), -1);
         found += bin.histogram(BINS);
     }

@@ -59,7 +59,7 @@ pub fn layernorm_long<T: Float, const N: usize>(
     let mean = sum.sum(keep(1)) * scale;
     let mut squares = zeros::<f32>([1, N]);
     for k in 0..cdiv(columns, N) {
-        let inside = k * N as i64 + arange::<i32>(N) < columns;
+        let inside = arange::<i32>(N) < columns - k * N as i64;
         let centred = where_(inside, x.tiles([1, N]).load((row, k)).to::<f32>() - mean, 0.0);
         squares += centred * centred;
     }

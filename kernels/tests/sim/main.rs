@@ -22,6 +22,7 @@ mod reductions;
 mod schedules;
 mod sums;
 mod teams;
+mod tile;
 mod transposed;
 
 use common::{Data, Failure, outputs, padded, variants, verify_dtype};

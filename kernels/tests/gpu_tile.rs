@@ -1,0 +1,29 @@
+//! The tile kernels on a GPU. Skips with one line where there is none.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use girih_device::{Device, Select};
+
+#[path = "common/tile.rs"]
+mod tile;
+
+/// A kernel family on a device.
+type Family = fn(&Device) -> Result<(), girih_tile::error::Error>;
+
+#[test]
+fn tile_kernels() {
+    let device = match Device::open(Select::Cuda(0)) {
+        Ok(device) => device,
+        Err(error) => return println!("skipped: {error}"),
+    };
+    let families: [(&str, Family); 5] = [
+        ("elementwise", tile::elementwise),
+        ("rows", tile::rows),
+        ("norms", tile::norms),
+        ("sums", tile::sums),
+        ("moves", tile::moves),
+    ];
+    for (name, family) in families {
+        println!("{name}");
+        family(&device).unwrap();
+    }
+}

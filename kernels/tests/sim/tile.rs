@@ -1,0 +1,40 @@
+//! The tile kernels on the simulator with every check, and what each becomes.
+
+use girih_kernels::tile::ENTRIES;
+
+use super::checked;
+use super::common::tile::{elementwise, moves, norms, rows, sums};
+
+#[test]
+fn elementwise_kernels() {
+    elementwise(&checked()).unwrap();
+}
+
+#[test]
+fn row_kernels() {
+    rows(&checked()).unwrap();
+}
+
+#[test]
+fn norm_kernels() {
+    norms(&checked()).unwrap();
+}
+
+#[test]
+fn sum_kernels() {
+    sums(&checked()).unwrap();
+}
+
+#[test]
+fn moving_kernels() {
+    moves(&checked()).unwrap();
+}
+
+/// A kernel's program becomes PTX by itself, and the same PTX each time.
+#[test]
+fn listed_kernels_are_compiled() {
+    for entry in ENTRIES {
+        let text = || girih_tile::compile(&entry.build().unwrap(), 90).unwrap().kernel.module().to_string();
+        assert_eq!(text(), text(), "{}", entry.name);
+    }
+}
