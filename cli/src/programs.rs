@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use girih_kernels::tile::ENTRIES;
 use girih_layout::{Int, Shape};
 use girih_tile::explain::explain;
 use girih_tile::ir::{Func, OpId, parse, verify};
@@ -39,17 +40,8 @@ enum What {
 }
 
 const AFTER: &str = "\
-Programs by name: softmax, transpose, bias. The text of a program is what an explanation begins with: notes in it are comments.";
-
-/// A program that can be named: an entry for each kernel and dtype.
-type Program = (&'static str, fn() -> Result<Func, girih_tile::error::Error>);
-
-/// Programs by name.
-const PROGRAMS: &[Program] = &[
-    ("softmax", || parse(include_str!("programs/softmax.tile"))),
-    ("transpose", || parse(include_str!("programs/transpose.tile"))),
-    ("bias", || parse(include_str!("programs/bias.tile"))),
-];
+Programs by name: the kernels of `girih::kernels::tile`, each with its dtype and tile, such as softmax_bf16_16x1024; any other name gets \
+the list. The text of a program is what an explanation begins with: notes in it are comments.";
 
 pub(crate) fn run(args: Args) -> CommandResult {
     let What::Explain { program, sm, draw, output } = args.what;
@@ -66,11 +58,11 @@ pub(crate) fn run(args: Args) -> CommandResult {
 }
 
 fn find(program: &str) -> Result<Func, Box<dyn std::error::Error>> {
-    let func = match PROGRAMS.iter().find(|(name, _)| *name == program) {
-        Some((_, build)) => build()?,
+    let func = match ENTRIES.iter().find(|entry| entry.name == program) {
+        Some(entry) => entry.build()?,
         None if Path::new(program).exists() => parse(&std::fs::read_to_string(program)?)?,
         None => {
-            let names: Vec<&str> = PROGRAMS.iter().map(|(name, _)| *name).collect();
+            let names: Vec<&str> = ENTRIES.iter().map(|entry| entry.name).collect();
             let message = format!("no program {program}: {}, or a file are accepted", names.join(", "));
             return Err(message.into());
         }

@@ -6,3 +6,4 @@ mod layout;
 mod ops;
 mod show;
 mod sim;
+mod tile;
