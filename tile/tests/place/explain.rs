@@ -89,9 +89,9 @@ fn the_roofline_follows_from_bytes_and_instructions() {
 #[test]
 fn the_programs_of_the_command_line_are_sound() {
     for text in [
-        include_str!("../../../cli/src/programs/bias.tile"),
-        include_str!("../../../cli/src/programs/softmax.tile"),
-        include_str!("../../../cli/src/programs/transpose.tile"),
+        include_str!("texts/bias.tile"),
+        include_str!("texts/softmax.tile"),
+        include_str!("texts/transpose.tile"),
     ] {
         let func = parse(text).unwrap();
         verify(&func).unwrap();
