@@ -246,7 +246,9 @@ impl<V> IfFrame<V> {
             let mut rest = results.iter().skip(self.before.len());
             if let Some(parts) = carried(value) {
                 parts.slots(&mut |slot| {
-                    if let (Slot::Tile(raw), Some(&result)) = (slot, rest.next()) {
+                    if let Slot::Tile(raw) = slot
+                        && let Some(&result) = rest.next()
+                    {
                         *raw = result;
                     }
                 });

@@ -45,7 +45,10 @@ pub(super) fn set(vars: &mut [Var<'_>], values: &[Raw]) {
     for (_, var) in vars {
         if let Some(var) = var {
             var.slots(&mut |slot| {
-                if let (Slot::Tile(raw), Some(&value)) = (slot, values.next()) {
+                // Only a tile takes the next value.
+                if let Slot::Tile(raw) = slot
+                    && let Some(&value) = values.next()
+                {
                     *raw = value;
                 }
             });

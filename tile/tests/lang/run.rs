@@ -227,3 +227,92 @@ fn parameters_of_every_kind() {
     let text = parameters::<f32, 8>::explain(90, &Default::default(), true).unwrap().to_string();
     assert!(text.contains("reduce"), "{text}");
 }
+
+#[derive(Clone, Copy, Tiles)]
+enum Kept {
+    Both(Tile<f32>, Tile<f32>),
+    #[allow(dead_code, reason = "the other case")]
+    None,
+}
+
+/// Arrays, vectors, options and enums of tiles, methods that change them, loops of the build in loops of the run time.
+#[kernel]
+fn collections(x: &Array<f32, 1>, y: &mut Array<f32, 1>, n: Scalar<i32>) {
+    let mut acc = [zeros::<f32>([4]); 2];
+    let mut list = Vec::new();
+    for u in 0..3usize {
+        list.push(x.tiles([4]).load((u,)));
+    }
+    let mut best: Option<Tile<f32>> = None;
+    for t in list.iter() {
+        best = match best {
+            Some(b) => Some(maximum(b, *t)),
+            None => Some(*t),
+        };
+    }
+    let mut kept = Kept::Both(acc[0], acc[1]);
+    for i in 0..n {
+        for s in 0..2usize {
+            acc[s] += list[s] * (s as f64 + 1.0);
+        }
+        if i == 1 {
+            acc.swap(0, 1);
+        }
+        if let Some(b) = best {
+            acc[0] += b;
+        }
+        let scale = |t: Tile<f32>| t * 2.0;
+        let (a, b) = if i > 2 { (acc[0], scale(acc[1])) } else { (acc[1], acc[0]) };
+        acc = [a, b];
+        let mut stack = vec![1usize, 2, 3];
+        while let Some(top) = stack.pop() {
+            if top == 2 {
+                continue;
+            }
+            acc[1] += top as f64;
+        }
+        if let Kept::Both(first, second) = &mut kept {
+            *first = *second;
+            *second = acc[0];
+        }
+        kept = match kept {
+            Kept::Both(first, second) => Kept::Both(first + 1.0, second),
+            other => other,
+        };
+    }
+    let first = match kept {
+        Kept::Both(first, _) => first,
+        Kept::None => zeros([4]),
+    };
+    for (i, t) in [acc[0], acc[1], first].into_iter().enumerate() {
+        y.tiles_mut([4]).store((i,), t);
+    }
+}
+
+#[test]
+fn collections_of_tiles() {
+    let device = sim();
+    let data: Vec<f32> = (0..12).map(|i| ((i * 5) % 7) as f32 - 2.0).collect();
+    let x = DeviceArray::upload(&device, &data, [12]).unwrap();
+    let mut y = DeviceArray::zeros(&device, [12]).unwrap();
+    collections(&x, &mut y, 5).grid([1]).run().unwrap();
+    let mut want = vec![0.0; 12];
+    for e in 0..4 {
+        let list = [data[e], data[4 + e], data[8 + e]];
+        let best = list.iter().copied().fold(f32::MIN, f32::max);
+        let (mut acc, mut kept) = ([0.0f32; 2], (0.0f32, 0.0f32));
+        for i in 0..5 {
+            acc[0] += list[0];
+            acc[1] += list[1] * 2.0;
+            if i == 1 {
+                acc.swap(0, 1);
+            }
+            acc[0] += best;
+            acc = if i > 2 { [acc[0], acc[1] * 2.0] } else { [acc[1], acc[0]] };
+            acc[1] += 4.0;
+            kept = (kept.1 + 1.0, acc[0]);
+        }
+        (want[e], want[4 + e], want[8 + e]) = (acc[0], acc[1], kept.0);
+    }
+    assert_eq!(y.download().unwrap(), want);
+}
