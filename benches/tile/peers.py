@@ -305,6 +305,9 @@ def measure(args, row, machine, buffers, commit, out):
     bound = {torch.bfloat16: 1.2e-2, torch.float16: 1.5e-3}.get(result, 1e-5 if row["op"] not in ("full_sum",) else 1e-4)
     right = worst <= bound and not math.isnan(worst)
     contestants = {"girih": [kernel.call(t) for t in sets], "torch": [lambda t=t: by_torch(t) for t in sets]}
+    if row.get("alone"):
+        del contestants["torch"]
+        triton_ways = []
     for i, way in enumerate(triton_ways):
         contestants[f"triton{i}"] = [lambda t=t, way=way: way(t) for t in sets]
     source, target = buffers
@@ -332,8 +335,8 @@ def measure(args, row, machine, buffers, commit, out):
     }
     out.write(json.dumps(record) + "\n")
     out.flush()
-    print(f"{row['name']:34} {'right' if right else 'WRONG'} {found['girih'][0]:9.2f} us  of copy: girih {rate['girih'] / rate['copy']:.3f} "
-          f"torch {rate['torch'] / rate['copy']:.3f} triton {best / rate['copy']:.3f}  spread {100 * spread:.1f} %")
+    print(f"{row['name']:44} {'right' if right else 'WRONG'} {found['girih'][0]:9.2f} us  of copy: girih {rate['girih'] / rate['copy']:.3f} "
+          f"torch {rate.get('torch', math.nan) / rate['copy']:.3f} triton {best / rate['copy']:.3f}  spread {100 * spread:.1f} %")
 
 
 main()

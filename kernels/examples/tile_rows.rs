@@ -29,18 +29,21 @@ struct Row {
     scalars: Vec<f32>,
     grid: [i64; 3],
     zeroed: Vec<&'static str>,
+    /// Warps of a block, where placement does not choose.
+    warps: Option<u32>,
     build: fn(&Facts) -> Built,
 }
 
-/// Rows of `[m, n]` by kernels of rows: softmax and the norms, with rows of a block and columns of a tile.
+/// Rows of `[m, n]` by kernels of rows: softmax and the norms, with the rows of a block, columns, and warps (0: placement chooses).
 macro_rules! by_rows {
-    ($rows:ident, $op:literal, $kernel:ident, $extra:expr, $eps:expr, $($n:literal: $r:literal),*) => { $(
+    ($rows:ident, $op:literal, $extra:expr, $eps:expr, $($kernel:ident ($($tile:literal),+) $r:literal $n:literal $warps:literal;)*) => { $(
         let (m, n) = (4096, $n);
         let mut arrays = vec![("x", DType::Bf16, vec![m, n])];
         arrays.extend($extra.iter().map(|&name| (name, DType::Bf16, vec![n])));
         arrays.push(("y", DType::Bf16, vec![m, n]));
+        let how = concat!(stringify!($kernel), $(" ", $tile,)+ " w", $warps);
         $rows.push(Row {
-            name: format!(concat!($op, " bf16 {}x{}"), m, n),
+            name: format!("{} bf16 {m}x{n} {how}", $op),
             op: $op,
             dtype: DType::Bf16,
             shape: vec![m, n],
@@ -48,7 +51,8 @@ macro_rules! by_rows {
             scalars: $eps.to_vec(),
             grid: [m / $r, 1, 1],
             zeroed: Vec::new(),
-            build: tile::$kernel::<bf16, $r, $n>::ir_with,
+            warps: ($warps > 0).then_some($warps),
+            build: tile::$kernel::<bf16, $($tile),+>::ir_with,
         });
     )* };
 }
@@ -64,6 +68,7 @@ fn rows() -> Vec<Row> {
         scalars: Vec::new(),
         grid: [n / per, 1, 1],
         zeroed: Vec::new(),
+        warps: None,
         build,
     };
     let big = 1 << 28;
@@ -94,15 +99,23 @@ fn rows() -> Vec<Row> {
         scalars: Vec::new(),
         grid: [side / c, side / r, 1],
         zeroed: Vec::new(),
+        warps: None,
         build,
     };
     rows.push(square("transpose f32 16384", DType::F32, 64, 64, tile::transpose::<f32, 64, 64>::ir_with));
     rows.push(square(
-        "transpose f32 16384, 32x64",
+        "transpose f32 16384, 32x32",
         DType::F32,
         32,
+        32,
+        tile::transpose::<f32, 32, 32>::ir_with,
+    ));
+    rows.push(square(
+        "transpose f32 16384, 64x32",
+        DType::F32,
         64,
-        tile::transpose::<f32, 32, 64>::ir_with,
+        32,
+        tile::transpose::<f32, 64, 32>::ir_with,
     ));
     rows.push(square("transpose bf16 16384", DType::Bf16, 64, 64, tile::transpose::<bf16, 64, 64>::ir_with));
     rows.push(square(
@@ -113,15 +126,30 @@ fn rows() -> Vec<Row> {
         tile::transpose::<bf16, 128, 64>::ir_with,
     ));
     rows.push(square(
-        "transpose bf16 16384, 128x128",
+        "transpose bf16 16384, 64x128",
         DType::Bf16,
+        64,
         128,
-        128,
-        tile::transpose::<bf16, 128, 128>::ir_with,
+        tile::transpose::<bf16, 64, 128>::ir_with,
     ));
-    by_rows!(rows, "softmax", softmax, [""; 0], [0.0; 0], 1024: 4, 4096: 1, 16384: 1, 65536: 1);
-    by_rows!(rows, "rmsnorm", rmsnorm, ["w"], [1e-5], 1024: 4, 4096: 1, 16384: 1, 65536: 1);
-    by_rows!(rows, "layernorm", layernorm, ["w", "b"], [1e-5], 1024: 4, 4096: 1, 16384: 1, 65536: 1);
+    by_rows!(rows, "softmax", [""; 0], [0.0; 0],
+        softmax(4, 1024) 4 1024 0; softmax(4, 1024) 4 1024 8; softmax(2, 1024) 2 1024 4; softmax(8, 1024) 8 1024 8; softmax(1, 1024) 1 1024 4;
+        softmax(1, 4096) 1 4096 0; softmax(1, 4096) 1 4096 8; softmax(1, 4096) 1 4096 16;
+        softmax(1, 16384) 1 16384 0; softmax(1, 16384) 1 16384 32; softmax_long(4096) 1 16384 0;
+        softmax_long(4096) 1 65536 0; softmax_long(4096) 1 65536 16; softmax_long(8192) 1 65536 0; softmax_long(8192) 1 65536 32; softmax_long(2048) 1 65536 0;
+    );
+    by_rows!(rows, "rmsnorm", ["w"], [1e-5],
+        rmsnorm(4, 1024) 4 1024 0; rmsnorm(4, 1024) 4 1024 4; rmsnorm(2, 1024) 2 1024 4; rmsnorm(1, 1024) 1 1024 4;
+        rmsnorm(1, 4096) 1 4096 0; rmsnorm(1, 4096) 1 4096 16;
+        rmsnorm(1, 16384) 1 16384 0; rmsnorm(1, 16384) 1 16384 16; rmsnorm_long(4096) 1 16384 0;
+        rmsnorm_long(4096) 1 65536 0; rmsnorm_long(8192) 1 65536 0; rmsnorm_long(8192) 1 65536 32;
+    );
+    by_rows!(rows, "layernorm", ["w", "b"], [1e-5],
+        layernorm(4, 1024) 4 1024 0; layernorm(4, 1024) 4 1024 4; layernorm(4, 1024) 4 1024 8; layernorm(2, 1024) 2 1024 4; layernorm(1, 1024) 1 1024 4;
+        layernorm(1, 4096) 1 4096 0; layernorm(1, 4096) 1 4096 8; layernorm(1, 4096) 1 4096 4;
+        layernorm(1, 16384) 1 16384 0; layernorm(1, 16384) 1 16384 16; layernorm_long(4096) 1 16384 0;
+        layernorm_long(4096) 1 65536 0; layernorm_long(8192) 1 65536 0; layernorm_long(8192) 1 65536 32;
+    );
     let sum = |name: &str, op, grid: i64, build| Row {
         name: name.to_string(),
         op,
@@ -131,16 +159,29 @@ fn rows() -> Vec<Row> {
         scalars: Vec::new(),
         grid: [grid, 1, 1],
         zeroed: Vec::new(),
+        warps: None,
         build,
     };
     rows.push(sum("row sum f32 16384", "row_sum", side, tile::row_sum::<1, 4096>::ir_with));
     rows.push(sum("row sum f32 16384, 4x1024", "row_sum", side / 4, tile::row_sum::<4, 1024>::ir_with));
     rows.push(sum("column sum f32 16384", "column_sum", side / 32, tile::column_sum::<128, 32>::ir_with));
     rows.push(sum(
-        "column sum f32 16384, 64x64",
+        "column sum f32 16384, 32x128",
         "column_sum",
-        side / 64,
-        tile::column_sum::<64, 64>::ir_with,
+        side / 128,
+        tile::column_sum::<32, 128>::ir_with,
+    ));
+    rows.push(sum(
+        "column sum f32 16384, 256x32",
+        "column_sum",
+        side / 32,
+        tile::column_sum::<256, 32>::ir_with,
+    ));
+    rows.push(sum(
+        "column sum f32 16384, 256x16",
+        "column_sum",
+        side / 16,
+        tile::column_sum::<256, 16>::ir_with,
     ));
     let mut full = flat("full sum f32 2^28", "full_sum", &["x"], big, 1, tile::full_sum::<4096>::ir_with);
     full.arrays.push(("y", DType::F32, vec![1]));
@@ -173,10 +214,18 @@ fn main() -> Outcome<()> {
     let mut manifest = Vec::new();
     for row in rows() {
         let begin = Instant::now();
-        let compiled = (row.build)(&facts(&row)).and_then(|func| girih_tile::compile(&func, 90));
+        let compiled = (row.build)(&facts(&row)).and_then(|mut func| {
+            func.hints.all.num_worker_warps = row.warps.or(func.hints.all.num_worker_warps);
+            girih_tile::compile(&func, 90)
+        });
         let compiled = compiled.map_err(|error| format!("{}: {error}", row.name))?;
         let built = begin.elapsed();
-        let file = format!("{}.ptx", row.name.replace([' ', ','], "_"));
+        let file = format!("{}.ptx", row.name.replace(|c: char| !c.is_alphanumeric(), "_"));
+        // Peers are measured beside the first of the rows of a problem.
+        let same = |other: &Value| {
+            other["op"] == row.op && other["shape"] == json!(row.shape) && other["dtype"] == row.dtype.name()
+        };
+        let alone = manifest.iter().any(same);
         fs::write(folder.join(&file), compiled.kernel.module().to_string())?;
         let number = |bytes: u32, value: i64| {
             let all = value.to_le_bytes();
@@ -206,7 +255,7 @@ fn main() -> Outcome<()> {
         manifest.push(json!({
             "name": row.name, "op": row.op, "dtype": row.dtype.name(), "shape": row.shape, "ptx": file,
             "kernel": compiled.kernel.name(), "grid": row.grid, "block": [compiled.plan.threads, 1, 1],
-            "shared": compiled.kernel.shared_bytes(), "params": params, "zeroed": row.zeroed,
+            "shared": compiled.kernel.shared_bytes(), "params": params, "zeroed": row.zeroed, "alone": alone,
         }));
     }
     fs::write(folder.join("manifest.json"), serde_json::to_string_pretty(&json!({ "rows": manifest }))?)?;

@@ -193,17 +193,22 @@ impl Assembly {
         result
     }
 
+    /// Appends what stands after a value's definition. What is added for an added value stands after that one in turn.
+    fn append_after(&self, value: Value, ops: &mut Vec<OpId>) {
+        for &id in self.after.get(&value).into_iter().flatten() {
+            ops.push(id);
+            self.func.op(id).results.iter().for_each(|&result| self.append_after(result, ops));
+        }
+    }
+
     fn finish(mut self) -> Plan {
         for region in 0..self.func.regions.len() {
             let (args, old) = (&self.func.regions[region].args, &self.func.regions[region].ops);
             let mut ops = Vec::new();
-            let after = |value: &Value, ops: &mut Vec<OpId>| {
-                ops.extend(self.after.get(value).into_iter().flatten());
-            };
-            args.iter().for_each(|arg| after(arg, &mut ops));
+            args.iter().for_each(|&arg| self.append_after(arg, &mut ops));
             for &id in old {
                 ops.push(id);
-                self.func.op(id).results.iter().for_each(|result| after(result, &mut ops));
+                self.func.op(id).results.iter().for_each(|&result| self.append_after(result, &mut ops));
             }
             self.func.regions[region].ops = ops;
         }
