@@ -77,3 +77,8 @@ struct Readme;
 #[cfg(doctest)]
 #[doc = include_str!("../docs/kernels.md")]
 struct Kernels;
+
+/// So are those of the tile model.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/tile-model.md")]
+struct TileModel;
