@@ -66,3 +66,20 @@ fn misuse_does_not_compile_and_the_first_line_says_why() {
         expect_file![format!("{}/expected/{program}.txt", env!("CARGO_MANIFEST_DIR"))].assert_eq(&texts);
     }
 }
+
+#[test]
+fn the_tile_model_quotes_what_the_compiler_says() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let said =
+        fs::read_to_string(folder.join("expected/tile.txt")).unwrap().replace("girih_tile::prelude::", "");
+    let guide = fs::read_to_string(folder.join("../docs/tile-model.md")).unwrap();
+    let blocks = guide.split("```text\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+    let quoted: Vec<&str> = blocks.filter(|block| block.starts_with("error[")).collect();
+    assert!(!quoted.is_empty());
+    for block in quoted {
+        // The code, then what the message, the label and the note say.
+        let (_, text) = block.trim_end().split_once(": ").unwrap();
+        let wanted = text.lines().map(str::trim).collect::<Vec<_>>().join("; ");
+        assert!(said.lines().any(|line| line == wanted), "{wanted}");
+    }
+}
