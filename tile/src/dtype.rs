@@ -1,5 +1,7 @@
 //! Promotion of dtypes, as functions of the run time of a build. The typed handles have the same rules as traits.
 
+pub mod number;
+
 use girih_tensor::DType;
 
 use crate::error::{Code, Fault};

@@ -1,6 +1,12 @@
 //! What can be wrong with a tile program.
 
+#[cfg(feature = "launch")]
+mod launch;
+
 use std::fmt;
+
+#[cfg(feature = "launch")]
+pub use launch::LaunchError;
 
 /// Defines [`Code`] by each class's name in Rust and in text, and what it means.
 macro_rules! codes {
@@ -193,7 +199,7 @@ pub enum Error {
     /// A launch, or an array for one, that is refused.
     #[cfg(feature = "launch")]
     #[error(transparent)]
-    Launch(#[from] crate::launch::LaunchError),
+    Launch(#[from] LaunchError),
     /// The device refused.
     #[cfg(feature = "launch")]
     #[error("{0}")]

@@ -43,9 +43,9 @@ pub mod elem;
 pub mod error;
 pub mod explain;
 pub mod facts;
-pub mod handle;
 pub mod hints;
 pub mod ir;
+mod lang;
 #[cfg(feature = "launch")]
 pub mod launch;
 pub mod lower;
@@ -54,12 +54,12 @@ pub mod ops;
 pub mod pass;
 pub mod place;
 pub mod reference;
-pub mod stage;
 
 pub use compile::{Compiled, compile};
 #[doc(hidden)]
 pub use girih_tile_macros::{GirihTiles, girih_function, girih_kernel};
 pub use girih_tile_macros::{Tiles, function, kernel};
+pub use lang::{handle, stage};
 
 /// What kernels are written with: `use girih::tile::prelude::*`.
 pub mod prelude {

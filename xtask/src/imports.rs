@@ -24,7 +24,7 @@ struct Library {
 }
 
 /// The libraries.
-const LIBRARIES: [Library; 7] = [
+const LIBRARIES: [Library; 8] = [
     // The types of the typed layer name its operations, so that generic code needs no where clauses, and the operations
     // are functions from these types to these types.
     Library {
@@ -36,6 +36,7 @@ const LIBRARIES: [Library; 7] = [
     Library { folder: "sim", core: None },
     Library { folder: "codegen", core: None },
     Library { folder: "device", core: None },
+    Library { folder: "tile", core: None },
     Library { folder: "kernels", core: None },
 ];
 

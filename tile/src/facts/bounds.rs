@@ -6,8 +6,8 @@ use std::fmt;
 use super::index::Index;
 use super::poly::{Atom, Poly};
 use crate::error::{Code, Diagnostic, Fault, Site};
+use crate::ir::table::Each;
 use crate::ir::{Array, ArrayId, Func, Kind, Known, OpId, Padding, Value, View};
-use crate::ops::table::Each;
 
 /// How a bound of an access is known to hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

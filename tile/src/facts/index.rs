@@ -7,8 +7,8 @@ use girih_tensor::DType;
 
 use super::poly::{Atom, Poly};
 use crate::dtype::{holds, is_integer, is_signed};
+use crate::ir::table::Each;
 use crate::ir::{Array, Def, End, Func, Kind, Known, Op, OpId, RegionId, Value};
-use crate::ops::table::Each;
 
 /// A function with what index expressions are read off: where loops begin and how what they carry goes on.
 pub(super) struct Index<'a> {

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use super::index::{Index, integer};
 use super::poly::{Atom, Poly};
+use crate::ir::table::Each;
 use crate::ir::{Array, ArrayId, Kind, Known, Value};
-use crate::ops::table::Each;
 
 /// A grid and what is known of the arguments.
 #[derive(Clone, Debug, Default)]

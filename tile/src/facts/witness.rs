@@ -6,8 +6,8 @@ use super::access::Access;
 use super::check::{axes_used, may_not_meet};
 use super::index::{Index, integer};
 use super::poly::{Atom, Poly};
+use crate::ir::table::Each;
 use crate::ir::{Kind, Value};
-use crate::ops::table::Each;
 
 /// One choice of everything that varies.
 struct World {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use girih_tensor::DType;
 
 use super::{ArrayId, Dims};
-use crate::ops::table::Each;
+use crate::ir::table::Each;
 
 /// How a float result is rounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]

@@ -4,6 +4,7 @@ mod build;
 mod func;
 mod kind;
 mod same;
+pub mod table;
 mod text;
 mod types;
 mod verify;

@@ -5,12 +5,11 @@
 
 mod array;
 mod cache;
-mod error;
 mod go;
 mod request;
 pub mod run;
 
+pub use crate::error::LaunchError;
 pub(crate) use array::is_injective;
 pub use array::{DeviceArray, HostElement};
-pub use error::LaunchError;
 pub use request::{Launch, ScalarArgument};

@@ -8,10 +8,10 @@ use girih_device::{BufferArg, Device};
 use girih_tensor::DType;
 
 use super::{DeviceArray, HostElement, LaunchError, is_injective};
+use crate::dtype::number::encode;
 use crate::error::Error;
 use crate::facts::Facts;
 use crate::ir::Func;
-use crate::ops::number::encode;
 
 /// A number that a kernel is called with.
 pub trait ScalarArgument: Copy {

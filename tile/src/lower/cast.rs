@@ -101,7 +101,7 @@ impl Lowering<'_> {
         match (category(from), category(to)) {
             (_, Category::Bool) => self.truth(from, reg),
             (Category::Bool, _) => {
-                let one = crate::ops::number::encode(to, crate::dtype::Const::Int(1));
+                let one = crate::dtype::number::encode(to, crate::dtype::Const::Int(1));
                 let (one, zero) = (self.bits(to, one)?, self.bits(to, 0)?);
                 Ok(self.selp(to, reg, &one, &zero))
             }

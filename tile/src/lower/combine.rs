@@ -7,10 +7,10 @@ use girih_tensor::DType;
 use super::element::{NanAt, bits_of, key_dtype, wide};
 use super::words::{m, of};
 use super::{Lowering, register};
+use crate::dtype::number::encode;
 use crate::dtype::{Const, is_signed};
 use crate::error::Error;
 use crate::ir::{Combine, Nan, Op, RegionId};
-use crate::ops::number::encode;
 
 /// An element of each operand.
 pub(super) type Tuple = Vec<Reg>;

@@ -8,8 +8,8 @@ use super::words::{integer, m, of};
 use super::{Held, Lowering, register};
 use crate::dtype::{Category, category, is_integer, is_signed};
 use crate::error::Error;
+use crate::ir::table::Each;
 use crate::ir::{Kind, Nan, OpId, Rounding};
-use crate::ops::table::Each;
 
 /// How a function is computed.
 #[derive(Clone, Copy, Debug, Default)]

@@ -115,7 +115,7 @@ pub(crate) fn padding(dtype: DType, padding: Padding) -> Option<u64> {
         Padding::NegInf => f64::NEG_INFINITY,
     };
     let float = category(dtype) == Category::Float;
-    Some(crate::ops::number::encode(dtype, if float { Const::Float(value) } else { Const::Int(0) }))
+    Some(crate::dtype::number::encode(dtype, if float { Const::Float(value) } else { Const::Int(0) }))
 }
 
 /// The registers of a distribution in runs of `vector` neighbours along `axis` that begin at a multiple of it; none where they are not.

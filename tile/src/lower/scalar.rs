@@ -8,8 +8,8 @@ use super::each::fits;
 use super::{Held, Lowering, range};
 use crate::dtype::{is_integer, is_signed};
 use crate::error::Error;
+use crate::ir::table::Each;
 use crate::ir::{Kind, OpId, Value};
-use crate::ops::table::Each;
 
 impl Lowering<'_> {
     /// A tile of one value, of values, or of numbers along an axis.

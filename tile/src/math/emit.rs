@@ -3,8 +3,8 @@
 use girih_tensor::DType;
 
 use crate::dtype::Const;
+use crate::ir::table::{Each, Gives};
 use crate::ir::{Build, Dims, Kind, Nan, Rounding, Type, Value};
-use crate::ops::table::{Each, Gives};
 
 /// Writes operations of f32 or f64 and of integers of the same width, on tiles of one shape.
 pub(super) struct Emit<'a> {

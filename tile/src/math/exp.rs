@@ -3,8 +3,8 @@
 use girih_tensor::DType;
 
 use super::emit::Emit;
+use crate::ir::table::Each;
 use crate::ir::{Rounding, Value};
-use crate::ops::table::Each;
 
 /// ln 2 as a number of few bits, whose products with exponents are exact, and the rest.
 pub(super) const LN2: ([f64; 2], [f64; 2]) =

@@ -2,8 +2,8 @@
 
 use super::emit::Emit;
 use super::exp::LN2;
+use crate::ir::table::Each;
 use crate::ir::{Rounding, Value};
-use crate::ops::table::Each;
 
 /// `(log(1 + f) - f + f^2 / 2) / f^3` for `1 + f` from the root of 1/2 to that of 2.
 const LOG32: &[f64] = &[

@@ -11,8 +11,8 @@ mod trig;
 
 use girih_tensor::DType;
 
+use crate::ir::table::Each;
 use crate::ir::{Build, Kind, Nan, Rounding, Type, Value};
-use crate::ops::table::Each;
 use emit::Emit;
 
 /// Whether the pass [`expand`](crate::pass) replaces a function of operands of this dtype. What it does not replace is an instruction, or

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use girih_tensor::DType;
 
 use super::emit::Emit;
+use crate::ir::table::Each;
 use crate::ir::{Combine, End, Kind, Rounding, Type, Value};
-use crate::ops::table::Each;
 
 /// `erf(x) / x` in `x^2`, for `|x| < 1`.
 const NEAR32: &[f64] = &[

@@ -4,7 +4,7 @@ use girih_tensor::DType;
 
 use super::emit::Emit;
 use crate::ir::Value;
-use crate::ops::table::Each;
+use crate::ir::table::Each;
 
 /// Half of pi as sums of numbers.
 const HALF_PI: ([f64; 3], [f64; 3]) = (

@@ -7,7 +7,6 @@ pub mod each;
 pub mod factory;
 pub mod indexed;
 pub mod memory;
-pub mod number;
 mod output;
 pub mod random;
 pub mod reduce;
@@ -15,8 +14,9 @@ pub mod scan;
 pub mod shape;
 mod sort;
 mod staging;
-pub mod table;
 
+pub use crate::dtype::number;
+pub use crate::ir::table;
 pub use arg::Arg;
 pub use each::{Mode, broadcast};
 pub use factory::Nested;

@@ -3,10 +3,10 @@
 use girih_tensor::DType;
 
 use super::rebuild::{Copy, Keep, Pass, rebuild};
+use crate::dtype::number::encode;
 use crate::dtype::{Category, Const, category, is_integer, is_signed};
+use crate::ir::table::Each;
 use crate::ir::{Dims, End, Func, Kind, Op, Rounding, Type, Value};
-use crate::ops::number::encode;
-use crate::ops::table::Each;
 use crate::reference;
 
 /// Computes what is constant, drops operations that change nothing and what a loop carries unchanged, and joins casts, permutations,

@@ -5,8 +5,8 @@ use girih_tensor::DType;
 use super::float::{self, Exact};
 use super::tile::{Tile, integer, mask};
 use crate::dtype::is_integer;
+use crate::dtype::number::saturated;
 use crate::ir::{Rounding, Type};
-use crate::ops::number::saturated;
 
 /// Converts a tile to the result's dtype.
 pub(super) fn cast(operand: &Tile, rounding: Rounding, result: Type) -> Tile {

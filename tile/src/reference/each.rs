@@ -7,8 +7,8 @@ use girih_tensor::DType;
 use super::float::{self, Exact, decode, sign_bit};
 use super::tile::{Tile, integer, mask};
 use crate::dtype::{Category, category, is_signed};
+use crate::ir::table::Each;
 use crate::ir::{Kind, Nan, Rounding, Type};
-use crate::ops::table::Each;
 
 /// How a function is computed.
 #[derive(Clone, Copy, Debug)]

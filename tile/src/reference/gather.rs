@@ -5,8 +5,8 @@ use super::memory::Part;
 use super::tile::{Tile, integer};
 use super::{Block, failed};
 use crate::error::Error;
+use crate::ir::table::Each;
 use crate::ir::{Indexed, Nan, Op, Rmw, Rounding, Value};
-use crate::ops::table::Each;
 
 /// The indices and the mask of an access.
 struct Where {

@@ -8,8 +8,8 @@ use super::tile::{Tile, integer, lines};
 use super::{Block, cast};
 use crate::dtype::{Category, category};
 use crate::error::Error;
+use crate::ir::table::Each;
 use crate::ir::{Combine, Nan, Op, Rounding, Type};
-use crate::ops::table::Each;
 
 /// A combination of the built-in ones, with the dtype that it computes in.
 pub(super) struct Fold {
@@ -71,11 +71,11 @@ impl Fold {
             (Each::Max, Category::Float) => infinite(f64::NEG_INFINITY),
             (Each::Min, Category::Float) => infinite(f64::INFINITY),
             (Each::Max, _) => {
-                crate::ops::number::saturated(self.compute, f64::NEG_INFINITY) as u64
+                crate::dtype::number::saturated(self.compute, f64::NEG_INFINITY) as u64
                     & super::tile::mask(self.compute)
             }
             (Each::Min, _) => {
-                crate::ops::number::saturated(self.compute, f64::INFINITY) as u64
+                crate::dtype::number::saturated(self.compute, f64::INFINITY) as u64
                     & super::tile::mask(self.compute)
             }
             (Each::And, Category::Bool) => 1,

@@ -32,8 +32,8 @@ pub(in crate::ir) use print::op_text;
 use girih_tensor::DType;
 
 use super::{Combine, Nan, Order, Padding, Rmw, Rounding, Scope};
+use crate::dtype::number::encode;
 use crate::dtype::{Const, is_integer, is_signed};
-use crate::ops::number::encode;
 
 const ROUNDINGS: &[(&str, Rounding)] = &[
     ("rn", Rounding::Nearest),

@@ -6,11 +6,11 @@ use super::token::{Line, Token};
 use super::{COMBINES, ORDERS, PADDINGS, RMWS, ROUNDINGS, SCOPES, by_name};
 use crate::error::Error;
 use crate::hints::HintSet;
+use crate::ir::table::TABLE;
 use crate::ir::{
     Array, ArrayId, ArrayParam, Build, Combine, End, Func, Indexed, Kind, Known, Nan, Order, Padding,
     RegionId, Rmw, Rounding, ScalarParam, Scope, Type, Value, View,
 };
-use crate::ops::table::TABLE;
 
 type Result<T> = std::result::Result<T, Error>;
 

@@ -3,8 +3,8 @@
 use girih_tensor::DType;
 
 use crate::dtype::{Category, category, is_integer, is_restricted};
+use crate::ir::table::{Each, Gives, Rounds, Takes};
 use crate::ir::{Combine, Dims, Func, Indexed, Kind, Op, Order, Rmw, Rounding, Scope, Type, View};
-use crate::ops::table::{Each, Gives, Rounds, Takes};
 
 type Rule = Result<(), String>;
 

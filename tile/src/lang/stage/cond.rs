@@ -3,8 +3,8 @@
 use super::{Item, Raw, apply};
 use crate::dtype::Const;
 use crate::handle::Tile;
+use crate::ir::table::Each;
 use crate::ops::Mode;
-use crate::ops::table::Each;
 
 /// What `if` and `while` decide by: a `bool` while building, a scalar at run time.
 #[diagnostic::on_unimplemented(

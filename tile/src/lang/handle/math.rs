@@ -4,9 +4,9 @@ use super::Tile;
 use super::operand::{IntoItem, Pair};
 use crate::elem::{Bits, Elem, Float, Integer, Num, ToFloat};
 use crate::error::Code;
+use crate::ir::table::Each;
 use crate::ir::{Nan, Rounding};
 use crate::ops::Mode;
-use crate::ops::table::Each;
 use crate::stage::{apply, refuse};
 
 #[track_caller]

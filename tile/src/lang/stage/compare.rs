@@ -4,8 +4,8 @@ use super::{Item, apply};
 use crate::dtype::Const;
 use crate::elem::{Elem, Loose, Promote};
 use crate::handle::Tile;
+use crate::ir::table::Each;
 use crate::ops::Mode;
-use crate::ops::table::Each;
 
 #[track_caller]
 fn tiles(op: Each, a: Item, b: Item) -> Tile<bool> {

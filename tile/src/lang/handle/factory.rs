@@ -6,10 +6,10 @@ use super::index::Shape;
 use super::operand::IntoItem;
 use super::{Tile, dims};
 use crate::dtype::Const;
+use crate::dtype::number::encode;
 use crate::elem::{Elem, Integer};
 use crate::error::{Code, Fault};
 use crate::ir::{Kind, Type};
-use crate::ops::number::encode;
 use crate::stage::{Item, Raw, Staged, apply};
 
 /// A number of Rust that a tile can be full of, converted to the tile's dtype. Integers must be numbers of the dtype.

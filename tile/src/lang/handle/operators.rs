@@ -8,7 +8,7 @@ use std::ops::{
 use super::Tile;
 use super::math::{binary, unary};
 use crate::elem::{Bits, Elem, Float, Integer, Loose, Num, Promote, ToFloat};
-use crate::ops::table::Each;
+use crate::ir::table::Each;
 
 macro_rules! arithmetic {
     ($($name:ident $method:ident $assign:ident $assign_method:ident $op:ident;)*) => { $(
