@@ -52,7 +52,7 @@ impl Lowering<'_> {
         let frame = &self.loops[at];
         let block = if turn { &frame.turn } else { &frame.around };
         match block {
-            Some(block) => Ok(self.b.leave(block, &Cond::Always, true)?),
+            Some(block) => Ok(self.b.leave(block, &Cond::Always, self.alike)?),
             None => Err(missing()),
         }
     }
@@ -119,7 +119,7 @@ impl Lowering<'_> {
         let around = self.b.open_block();
         let none = self.setp(Word::Ge, ty, &counter, &end);
         let none = self.b.cond_in(&none)?;
-        self.b.leave(&around, &none, true)?;
+        self.b.leave(&around, &none, self.alike)?;
         let again = self.b.open_repeat();
         let turn = self.b.open_block();
         self.loops.push(Frame { around: Some(around), turn: Some(turn), carried, state });
@@ -143,7 +143,7 @@ impl Lowering<'_> {
         let sum = vec![Operand::from(&counter), Operand::from(&counter), Operand::from(&by)];
         self.b.inst(Opcode::Add, m![ty], sum);
         let more = self.b.cond_in(&more)?;
-        self.b.again(&again, &more, true)?;
+        self.b.again(&again, &more, self.alike)?;
         self.b.close_block(again)?;
         self.leave_loop(&op.results)
     }
@@ -189,7 +189,7 @@ impl Lowering<'_> {
         if let Some(turn) = self.loops.last_mut().and_then(|frame| frame.turn.take()) {
             self.b.close_block(turn)?;
         }
-        self.b.again(&again, &Cond::Always, true)?;
+        self.b.again(&again, &Cond::Always, self.alike)?;
         self.b.close_block(again)?;
         self.leave_loop(&op.results)
     }
@@ -204,9 +204,9 @@ impl Lowering<'_> {
         let before = self.state();
         let around = self.b.open_block();
         let other = self.b.open_block();
-        self.b.leave(&other, &Cond::not(cond), true)?;
+        self.b.leave(&other, &Cond::not(cond), self.alike)?;
         self.side(op.regions[0], &results)?;
-        self.b.leave(&around, &Cond::Always, true)?;
+        self.b.leave(&around, &Cond::Always, self.alike)?;
         self.b.close_block(other)?;
         let first = self.state();
         self.set_state(before);
@@ -237,7 +237,10 @@ impl Lowering<'_> {
         for (&arg, reg) in plan.func.region(region).args.iter().zip(args) {
             self.hold_regs(arg, vec![reg.clone()])?;
         }
+        // Scalars of an element are of one thread.
+        let alike = std::mem::replace(&mut self.alike, false);
         self.region(region)?;
+        self.alike = alike;
         let values = plan.func.region(region).end.values().to_vec();
         values.into_iter().map(|value| self.reg(value)).collect()
     }

@@ -15,7 +15,7 @@
 //!
 //! Registers that hold a value are not written again, except by the loop or the condition that they are a result of; one register may
 //! stand for several elements. All threads of a block take the same way through loops and conditions, since these are decided by
-//! scalars, so that barriers may stand anywhere.
+//! scalars, so that barriers may stand anywhere but in the region of a combination, whose scalars are elements.
 
 mod atomic;
 mod cast;
@@ -103,6 +103,8 @@ pub struct Lowering<'a> {
     scratch: shared::Scratch,
     touched: memory::Touched,
     loops: Vec<control::Frame>,
+    /// Whether all threads of a block take the same way.
+    alike: bool,
     origins: HashMap<Dist, Vec<Expr>>,
     bounds: crate::facts::Bounds,
 }
@@ -128,6 +130,7 @@ pub fn lower(plan: &Plan, sm: u32) -> Result<Lowered, Error> {
         scratch: shared::Scratch::default(),
         touched: memory::Touched::default(),
         loops: Vec::new(),
+        alike: true,
         origins: HashMap::new(),
         bounds: crate::facts::Bounds::of_func(&plan.func),
     };

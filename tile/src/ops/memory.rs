@@ -193,7 +193,8 @@ impl Build {
         self.each(Each::CeilDiv, &[dim.into(), step], Mode::default())
     }
 
-    /// The elements `start..stop` of an array along an axis, as an array. What of them is outside of the array is outside of the part too.
+    /// The elements `start..stop` of an array along an axis, as an array. What of them is outside of the array is cut off: a part from
+    /// below 0 on begins at 0.
     ///
     /// # Errors
     /// [`Code::AxisOutOfRange`]; [`Code::IndexNonInteger`]; [`Code::Shape`] for a bound that is no scalar.

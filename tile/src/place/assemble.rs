@@ -16,7 +16,9 @@ use crate::ir::{Def, End, Func, Kind, Op, OpId, RegionId, Value, ValueData};
 /// How many operations deep a value is made again rather than converted.
 pub(crate) const DEEP: u32 = 6;
 
-struct Assembly {
+struct Assembly<'a> {
+    /// The function as it was, whose operands are in no other distribution yet.
+    from: &'a Func,
     func: Func,
     threads: i64,
     dists: Vec<Dist>,
@@ -34,6 +36,7 @@ pub(crate) fn assemble(func: &Func, threads: u32, works: impl Fn(OpId, usize) ->
     let threads = i64::from(threads);
     let scalar = Dist::scalar(threads);
     let mut assembly = Assembly {
+        from: func,
         func: func.clone(),
         threads,
         dists: vec![scalar; func.value_count()],
@@ -45,7 +48,7 @@ pub(crate) fn assemble(func: &Func, threads: u32, works: impl Fn(OpId, usize) ->
     assembly.finish()
 }
 
-impl Assembly {
+impl Assembly<'_> {
     /// The distribution of what nothing asks for in any other.
     fn row_major(&self, value: Option<Value>) -> Dist {
         let extents: Vec<i64> =
@@ -159,7 +162,7 @@ impl Assembly {
         if let Some(&other) = self.others.get(&(value, dist.clone())) {
             return other;
         }
-        if remade(&self.func, value, dist, DEEP).is_some() {
+        if remade(self.from, value, dist, DEEP).is_some() {
             return self.again(value, dist);
         }
         self.add(value, dist, Kind::Convert, vec![value])
@@ -167,15 +170,15 @@ impl Assembly {
 
     /// Makes a value again in a distribution; [`remade`] said that this is possible.
     fn again(&mut self, value: Value, dist: &Dist) -> Value {
-        let Def::Result(id, _) = self.func.value(value).def else { return value };
-        let op = self.func.op(id).clone();
+        let Def::Result(id, _) = self.from.value(value).def else { return value };
+        let op = self.from.op(id);
         let mut operands = op.operands.clone();
         for (at, operand) in operands.iter_mut().enumerate() {
-            if let Some(need) = operand_of(&self.func, &op, at, dist) {
+            if let Some(need) = operand_of(self.from, op, at, dist) {
                 *operand = self.other(*operand, &need);
             }
         }
-        self.add(value, dist, op.kind, operands)
+        self.add(value, dist, op.kind.clone(), operands)
     }
 
     fn add(&mut self, value: Value, dist: &Dist, kind: Kind, operands: Vec<Value>) -> Value {

@@ -110,9 +110,8 @@ impl Block<'_> {
                 let axis = usize::from(*axis);
                 let (start, stop) =
                     (self.whole(*start, "the start of a part")?, self.whole(*stop, "the end of a part")?);
-                if start < 0 {
-                    return failed(format!("a part of an array from {start} on"));
-                }
+                // What is before the array is cut off.
+                let start = start.max(0);
                 part.extents[axis] = (stop.min(part.extents[axis]) - start).max(0);
                 part.start[axis] += start;
                 Ok(part)
