@@ -124,6 +124,15 @@ impl Rule {
 }
 
 impl Lowering<'_> {
+    /// Whether a combination decides by its elements which way a thread takes, so that padding must not come in.
+    pub(super) fn branches(&self, rule: &Rule) -> bool {
+        let func = &self.plan.func;
+        let How::Region(region) = rule.how else { return false };
+        func.region(region).ops.iter().any(|&id| !func.op(id).regions.is_empty())
+    }
+}
+
+impl Lowering<'_> {
     /// Registers with bits of what is combined.
     fn constants(&mut self, rule: &Rule, bits: &[u64]) -> Result<Tuple, Error> {
         rule.dtypes.iter().zip(bits).map(|(&dtype, &bits)| self.bits(dtype, bits)).collect()

@@ -36,7 +36,11 @@ impl Lowering<'_> {
             for (value, offset) in column {
                 if offset < extent {
                     let element: Tuple = operands.iter().map(|regs| regs[value].clone()).collect();
-                    let inside = inside(&origin, dist.reach(axis), offset, extent);
+                    let inside = if self.branches(&rule) {
+                        self.inside(&dist, value, &types[0].dims)?
+                    } else {
+                        inside(&origin, dist.reach(axis), offset, extent)
+                    };
                     tuples.push(self.prepared(&rule, &element, &(&origin + offset), &inside)?);
                 }
             }

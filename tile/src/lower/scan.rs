@@ -56,8 +56,11 @@ impl Lowering<'_> {
             let offset = dist.offset(value, rank)[axis];
             let element: Tuple = operands.iter().map(|regs| regs[value].clone()).collect();
             // From the beginning, padding stands behind all elements.
-            let mask =
-                if how.reverse { inside(&origin, dist.reach(axis), offset, extent) } else { Cond::Always };
+            let mask = match how.reverse {
+                _ if self.branches(&how.rule) => self.inside(&dist, value, &types[0].dims)?,
+                true => inside(&origin, dist.reach(axis), offset, extent),
+                false => Cond::Always,
+            };
             let total = self.prepared(&how.rule, &element, &(&origin + offset), &mask)?;
             let through = Some(total.clone());
             blocks.push(Block { value, total, before: None, through, parts: Vec::new() });

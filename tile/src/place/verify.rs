@@ -7,7 +7,8 @@ use super::rule::{Work, accepts, extents, give, need, work};
 use crate::ir::{End, Kind, OpId, RegionId, Value};
 
 impl Plan {
-    /// Checks that the distributions of every operation's operands and results are to each other what the rules say.
+    /// Checks that the function keeps the rules of [`verify`](crate::ir::verify), and that the distributions of every operation's operands
+    /// and results are to each other what the rules say.
     ///
     /// # Errors
     /// The first operation that breaks a rule: its number, its kind, and the distributions.
@@ -18,6 +19,7 @@ impl Plan {
         if self.dists.len() != self.func.value_count() {
             return Err(format!("{} distributions of {} values", self.dists.len(), self.func.value_count()));
         }
+        crate::ir::verify(&self.func).map_err(|error| error.to_string())?;
         self.region(self.func.body(), &mut Vec::new())
     }
 

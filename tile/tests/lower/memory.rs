@@ -1,7 +1,9 @@
-//! Loads and stores of tiles: extents, strides, alignments, paddings, orders.
+//! Loads and stores of tiles: extents, strides, alignments, paddings, orders, parts of arrays, and tiles that are written out.
 
 use girih_tensor::DType;
-use girih_tile::ir::{ArrayParam, Build, Dims, Known, Padding};
+use girih_tile::dtype::Const;
+use girih_tile::ir::{ArrayParam, Build, Dims, Known, Order, Padding, ScalarParam, Scope};
+use girih_tile::ops::Arg;
 use girih_tile::ops::memory::Tiles;
 use rand::RngExt;
 
@@ -85,5 +87,117 @@ fn copies_of_tiles_are_copies() {
         }
         differ(&b.finish(), grid, &[x.clone(), y], &[], |_| Tolerance::EXACT)
             .unwrap_or_else(|error| panic!("case {case}: {dtype} {extents:?} in tiles {tile:?}: {error}"));
+    }
+}
+
+#[test]
+fn ordered_accesses_move_what_weak_ones_move() {
+    let mut rng = random(2);
+    let dtypes = [DType::S8, DType::F16, DType::F32, DType::U64, DType::Bool];
+    for case in 0..cases(30) {
+        let dtype = dtypes[case % dtypes.len()];
+        let scope = [Scope::Block, Scope::Device, Scope::System][rng.random_range(0..3)];
+        let load = [Order::Weak, Order::Relaxed, Order::Acquire][rng.random_range(0..3)];
+        let store = [Order::Weak, Order::Relaxed, Order::Release][rng.random_range(0..3)];
+        let scope_of = |order: Order| (order != Order::Weak).then_some(scope);
+        let extents = [rng.random_range(1..20), rng.random_range(1..40)];
+        let dims = Dims::new(&[8, 16]).unwrap();
+        let x = array(&mut rng, dtype, &extents);
+        let mut b = Build::new("ordered");
+        let any = [Known::MultipleOf(1); 2];
+        let from = b.array(param("x", dtype, rng.random(), &any, &[any[0], Known::Is(1)], 16));
+        let to = b.array(param("y", dtype, true, &any, &[any[0], Known::Is(1)], 16));
+        let index: Vec<Arg> = (0..2).map(|axis| b.bid(axis).unwrap().into()).collect();
+        let tiles =
+            Tiles { padding: Padding::Zero, order: load, scope: scope_of(load), ..Tiles::new(from, dims) };
+        let value = b.load(&tiles, &index).unwrap();
+        let tiles = Tiles { order: store, scope: scope_of(store), ..Tiles::new(to, dims) };
+        b.store(&tiles, &index, value.into()).unwrap();
+        let grid = [extents[0] as u32, extents[1] as u32];
+        let grid = [grid[0].div_ceil(8), grid[1].div_ceil(16), 1];
+        differ(&b.finish(), grid, &[x, zeros(dtype, &extents)], &[], |_| Tolerance::EXACT)
+            .unwrap_or_else(|error| panic!("case {case}: {dtype} {extents:?} {load:?} {store:?}: {error}"));
+    }
+}
+
+#[test]
+fn parts_of_arrays_end_where_they_and_their_arrays_end() {
+    let mut rng = random(3);
+    for case in 0..cases(60) {
+        let dtype = [DType::F32, DType::U8, DType::Bf16][case % 3];
+        let rank = rng.random_range(1..=2usize);
+        let extents: Vec<i64> = (0..rank).map(|_| rng.random_range(1..40)).collect();
+        let tile: Vec<u32> = (0..rank).map(|_| 1 << rng.random_range(0..5)).collect();
+        let dims = Dims::new(&tile).unwrap();
+        let mut b = Build::new("part");
+        let strides =
+            |rng: &mut rand::rngs::StdRng, array: &girih_tile::reference::ArrayData| -> Vec<Known> {
+                let mut all: Vec<Known> = array.strides.iter().map(|&n| known(rng, n)).collect();
+                all[rank - 1] = Known::Is(1);
+                all
+            };
+        let x = array(&mut rng, dtype, &extents);
+        let whole: Vec<i64> = tile.iter().map(|&n| 3 * i64::from(n)).collect();
+        let y = zeros(dtype, &whole);
+        let of = |rng: &mut rand::rngs::StdRng, list: &[i64]| {
+            list.iter().map(|&n| known(rng, n)).collect::<Vec<_>>()
+        };
+        let (facts, steps) = (of(&mut rng, &extents), strides(&mut rng, &x));
+        let mut from = b.array(param("x", dtype, false, &facts, &steps, 16));
+        let (facts, steps) = (of(&mut rng, &whole), strides(&mut rng, &y));
+        let to = b.array(param("y", dtype, true, &facts, &steps, 16));
+        let mut scalars = Vec::new();
+        for depth in 0..rng.random_range(1..=3) {
+            let axis = rng.random_range(0..rank);
+            let start = rng.random_range(-6..extents[axis] + 2);
+            let stop = start + rng.random_range(-2..extents[axis] + 4);
+            let mut bound = |rng: &mut rand::rngs::StdRng, name: &str, n: i64| -> Arg {
+                if rng.random() {
+                    return Arg::Loose(Const::Int(n.into()));
+                }
+                let known = if n % 4 == 0 { Known::MultipleOf(4) } else { Known::MultipleOf(1) };
+                scalars.push(n as u64 & 0xffff_ffff);
+                b.scalar(ScalarParam { name: format!("{name}{depth}"), dtype: DType::S32, known }).into()
+            };
+            let (start, stop) = (bound(&mut rng, "start", start), bound(&mut rng, "stop", stop));
+            from = b.array_slice(from, axis as i64, start, stop).unwrap();
+        }
+        let index: Vec<Arg> = (0..rank).map(|axis| b.bid(axis as i64).unwrap().into()).collect();
+        let value = b.load(&Tiles { padding: Padding::Zero, ..Tiles::new(from, dims) }, &index).unwrap();
+        b.store(&Tiles::new(to, dims), &index, value.into()).unwrap();
+        let mut grid = [1; 3];
+        grid[..rank].fill(3);
+        let func = b.finish();
+        differ(&func, grid, &[x, y], &scalars, |_| Tolerance::EXACT).unwrap_or_else(|error| {
+            panic!("case {case}: {extents:?} in {tile:?} {scalars:?}: {error}\n{func}")
+        });
+    }
+}
+
+#[test]
+fn tiles_that_are_written_out_are_what_is_written() {
+    let mut rng = random(4);
+    let dtypes = [DType::Bool, DType::S8, DType::U32, DType::S64, DType::F16, DType::F32, DType::F64];
+    for case in 0..cases(40) {
+        let dtype = dtypes[case % dtypes.len()];
+        let extents: Vec<i64> = (0..rng.random_range(1..=3)).map(|_| rng.random_range(1..8)).collect();
+        let size: i64 = extents.iter().product();
+        let values: Vec<Const> = (0..size)
+            .map(|_| match dtype {
+                DType::Bool => Const::Bool(rng.random()),
+                _ if dtype.is_float() => Const::Float(f64::from(rng.random_range(-50..50)) / 4.0),
+                _ => Const::Int(rng.random_range(0..100)),
+            })
+            .collect();
+        let mut b = Build::new("dense");
+        let facts: Vec<Known> = extents.iter().map(|&n| Known::Is(n)).collect();
+        let y = zeros(dtype, &extents);
+        let strides: Vec<Known> = y.strides.iter().map(|&n| Known::Is(n)).collect();
+        let to = b.array(param("y", dtype, true, &facts, &strides, 16));
+        let value = b.dense(dtype, &extents, &values).unwrap();
+        let dims = b.ty(value).dims;
+        b.store(&Tiles::new(to, dims), &vec![Arg::Loose(Const::Int(0)); dims.rank()], value.into()).unwrap();
+        differ(&b.finish(), [1; 3], &[y], &[], |_| Tolerance::EXACT)
+            .unwrap_or_else(|error| panic!("case {case}: {dtype} {extents:?}: {error}"));
     }
 }

@@ -5,3 +5,4 @@ mod each;
 mod indexed;
 mod memory;
 mod programs;
+mod regions;
