@@ -4,7 +4,7 @@ use super::rebuild::{Copy, Pass, rebuild, types};
 use crate::ir::{Array, Func, Kind, Op, Type, Value};
 
 /// Moves loads of arrays that the kernel does not write, and pure operations, out of the loops that their operands do not depend on.
-/// Nothing leaves a condition. What holds more than [`MOST`] bytes of a block stays, since it would occupy registers all the time.
+/// Nothing leaves a condition. What holds more than `MOST` bytes of a block stays, since it would occupy registers all the time.
 pub fn licm(func: &Func) -> Func {
     rebuild(func, &mut Licm)
 }
