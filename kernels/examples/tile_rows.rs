@@ -29,12 +29,14 @@ struct Row {
     scalars: Vec<f32>,
     grid: [i64; 3],
     zeroed: Vec<&'static str>,
-    /// Warps of a block, where placement does not choose.
+    /// Warps of a block, and blocks of a multiprocessor, where placement does not choose.
     warps: Option<u32>,
+    occupancy: Option<u32>,
     build: fn(&Facts) -> Built,
 }
 
-/// Rows of `[m, n]` by kernels of rows: softmax and the norms, with the rows of a block, columns, and warps (0: placement chooses).
+/// Rows of `[m, n]` by kernels of rows: softmax and the norms, with the rows of a block, columns, and 100 times the blocks of a
+/// multiprocessor and the warps of a block (0: placement chooses).
 macro_rules! by_rows {
     ($rows:ident, $op:literal, $extra:expr, $eps:expr, $($kernel:ident ($($tile:literal),+) $r:literal $n:literal $warps:literal;)*) => { $(
         let (m, n) = (4096, $n);
@@ -51,7 +53,8 @@ macro_rules! by_rows {
             scalars: $eps.to_vec(),
             grid: [m / $r, 1, 1],
             zeroed: Vec::new(),
-            warps: ($warps > 0).then_some($warps),
+            warps: ($warps % 100 > 0).then_some($warps % 100),
+            occupancy: ($warps >= 100).then_some($warps / 100),
             build: tile::$kernel::<bf16, $($tile),+>::ir_with,
         });
     )* };
@@ -69,6 +72,7 @@ fn rows() -> Vec<Row> {
         grid: [n / per, 1, 1],
         zeroed: Vec::new(),
         warps: None,
+        occupancy: None,
         build,
     };
     let big = 1 << 28;
@@ -100,6 +104,7 @@ fn rows() -> Vec<Row> {
         grid: [side / c, side / r, 1],
         zeroed: Vec::new(),
         warps: None,
+        occupancy: None,
         build,
     };
     rows.push(square("transpose f32 16384", DType::F32, 64, 64, tile::transpose::<f32, 64, 64>::ir_with));
@@ -133,22 +138,22 @@ fn rows() -> Vec<Row> {
         tile::transpose::<bf16, 64, 128>::ir_with,
     ));
     by_rows!(rows, "softmax", [""; 0], [0.0; 0],
-        softmax(4, 1024) 4 1024 0; softmax(4, 1024) 4 1024 8; softmax(2, 1024) 2 1024 4; softmax(8, 1024) 8 1024 8; softmax(1, 1024) 1 1024 4;
-        softmax(1, 4096) 1 4096 0; softmax(1, 4096) 1 4096 8; softmax(1, 4096) 1 4096 16;
-        softmax(1, 16384) 1 16384 0; softmax(1, 16384) 1 16384 32; softmax_long(4096) 1 16384 0;
-        softmax_long(4096) 1 65536 0; softmax_long(4096) 1 65536 16; softmax_long(8192) 1 65536 0; softmax_long(8192) 1 65536 32; softmax_long(2048) 1 65536 0;
+        softmax(2, 1024) 2 1024 0; softmax(4, 1024) 4 1024 8; softmax(2, 1024) 2 1024 2; softmax(1, 1024) 1 1024 4; softmax(1, 1024) 1 1024 2; softmax(1, 1024) 1 1024 1;
+        softmax(1, 4096) 1 4096 0; softmax(1, 4096) 1 4096 8; softmax(1, 4096) 1 4096 408;
+        softmax(1, 16384) 1 16384 0; softmax(1, 16384) 1 16384 216; softmax(1, 16384) 1 16384 308; softmax(1, 16384) 1 16384 8;
+        softmax_long(8192) 1 65536 32; softmax_long(8192) 1 65536 116; softmax_long(16384) 1 65536 32; softmax_long(4096) 1 65536 308;
     );
     by_rows!(rows, "rmsnorm", ["w"], [1e-5],
-        rmsnorm(4, 1024) 4 1024 0; rmsnorm(4, 1024) 4 1024 4; rmsnorm(2, 1024) 2 1024 4; rmsnorm(1, 1024) 1 1024 4;
-        rmsnorm(1, 4096) 1 4096 0; rmsnorm(1, 4096) 1 4096 16;
-        rmsnorm(1, 16384) 1 16384 0; rmsnorm(1, 16384) 1 16384 16; rmsnorm_long(4096) 1 16384 0;
-        rmsnorm_long(4096) 1 65536 0; rmsnorm_long(8192) 1 65536 0; rmsnorm_long(8192) 1 65536 32;
+        rmsnorm(2, 1024) 2 1024 0; rmsnorm(4, 1024) 4 1024 4;
+        rmsnorm(1, 4096) 1 4096 0; rmsnorm(1, 4096) 1 4096 408;
+        rmsnorm(1, 16384) 1 16384 0; rmsnorm(1, 16384) 1 16384 16; rmsnorm(1, 16384) 1 16384 216;
+        rmsnorm_long(8192) 1 65536 32; rmsnorm_long(16384) 1 65536 32;
     );
     by_rows!(rows, "layernorm", ["w", "b"], [1e-5],
-        layernorm(4, 1024) 4 1024 0; layernorm(4, 1024) 4 1024 4; layernorm(4, 1024) 4 1024 8; layernorm(2, 1024) 2 1024 4; layernorm(1, 1024) 1 1024 4;
-        layernorm(1, 4096) 1 4096 0; layernorm(1, 4096) 1 4096 8; layernorm(1, 4096) 1 4096 4;
-        layernorm(1, 16384) 1 16384 0; layernorm(1, 16384) 1 16384 16; layernorm_long(4096) 1 16384 0;
-        layernorm_long(4096) 1 65536 0; layernorm_long(8192) 1 65536 0; layernorm_long(8192) 1 65536 32;
+        layernorm(2, 1024) 2 1024 0; layernorm(1, 1024) 1 1024 4; layernorm(1, 1024) 1 1024 2;
+        layernorm(1, 4096) 1 4096 0; layernorm(1, 4096) 1 4096 8; layernorm(1, 4096) 1 4096 408;
+        layernorm(1, 16384) 1 16384 0; layernorm(1, 16384) 1 16384 16; layernorm(1, 16384) 1 16384 216; layernorm_long(4096) 1 16384 8; layernorm_long(8192) 1 16384 16;
+        layernorm_long(8192) 1 65536 32; layernorm_long(4096) 1 65536 8; layernorm_long(8192) 1 65536 16; layernorm_long(8192) 1 65536 216;
     );
     let sum = |name: &str, op, grid: i64, build| Row {
         name: name.to_string(),
@@ -160,6 +165,7 @@ fn rows() -> Vec<Row> {
         grid: [grid, 1, 1],
         zeroed: Vec::new(),
         warps: None,
+        occupancy: None,
         build,
     };
     rows.push(sum("row sum f32 16384", "row_sum", side, tile::row_sum::<1, 4096>::ir_with));
@@ -216,6 +222,7 @@ fn main() -> Outcome<()> {
         let begin = Instant::now();
         let compiled = (row.build)(&facts(&row)).and_then(|mut func| {
             func.hints.all.num_worker_warps = row.warps.or(func.hints.all.num_worker_warps);
+            func.hints.all.occupancy = row.occupancy.or(func.hints.all.occupancy);
             girih_tile::compile(&func, 90)
         });
         let compiled = compiled.map_err(|error| format!("{}: {error}", row.name))?;

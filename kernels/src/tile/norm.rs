@@ -39,8 +39,10 @@ pub fn rmsnorm<T: Float, const R: usize, const N: usize>(
     y.tiles_mut([R, N]).store((rows, 0), (x * root * weight).to::<T>());
 }
 
-/// [`layernorm`] of rows of any length, a row a block, `N` columns at a time. A row is read three times, first from memory and then from the
-/// L2.
+/// [`layernorm`] of rows of any length, a row a block, `N` columns at a time. A row is read twice, the second time from the L2.
+///
+/// Every column of the tile keeps the mean and the sum of squared deviations of its own elements, which are put together at the end
+/// (T. F. Chan, G. H. Golub, R. J. LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances", 1979).
 #[kernel(crate = girih_tile)]
 pub fn layernorm_long<T: Float, const N: usize>(
     x: &Array<T, 2>,
@@ -51,21 +53,22 @@ pub fn layernorm_long<T: Float, const N: usize>(
 ) {
     let row = bid(0);
     let columns = x.dim(1);
-    let scale = 1.0 / columns.to::<f32>();
-    let mut sum = zeros::<f32>([1, N]);
-    for k in 0..cdiv(columns, N) {
-        sum += x.tiles([1, N]).padding(Padding::Zero).load((row, k)).to::<f32>();
-    }
-    let mean = sum.sum(keep(1)) * scale;
+    let mut mean = zeros::<f32>([1, N]);
     let mut squares = zeros::<f32>([1, N]);
     for k in 0..cdiv(columns, N) {
+        let part = 1.0 / (k + 1).to::<f32>();
         let inside = arange::<i32>(N) < columns - k * N as i64;
-        let centred = where_(inside, x.tiles([1, N]).load((row, k)).to::<f32>() - mean, 0.0);
-        squares += centred * centred;
+        let step = where_(inside, x.tiles([1, N]).load((row, k)).to::<f32>() - mean, 0.0);
+        squares += step * step * (1.0 - part);
+        mean += step * part;
     }
-    let deviation = (squares.sum(keep(1)) * scale + eps).rsqrt();
+    let scale = 1.0 / columns.to::<f32>();
+    let count = cdiv(columns - arange::<i32>(N), N).to::<f32>();
+    let all = (mean * count).sum(keep(1)) * scale;
+    let apart = mean - all;
+    let deviation = ((squares + apart * apart * count).sum(keep(1)) * scale + eps).rsqrt();
     for k in 0..cdiv(columns, N) {
-        let centred = x.tiles([1, N]).load((row, k)).to::<f32>() - mean;
+        let centred = x.tiles([1, N]).load((row, k)).to::<f32>() - all;
         let weight = weight.tiles([N]).load((k,)).to::<f32>();
         let bias = bias.tiles([N]).load((k,)).to::<f32>();
         y.tiles_mut([1, N]).store((row, k), (centred * deviation * weight + bias).to::<T>());

@@ -10,7 +10,8 @@ pub fn softmax<T: Float, const R: usize, const N: usize>(x: &Array<T, 2>, y: &mu
     let rows = bid(0);
     let x = x.tiles([R, N]).padding(Padding::NegInf).load((rows, 0)).to::<f32>();
     let power = ((x - x.max(keep(1))) * LOG2_E).exp2();
-    y.tiles_mut([R, N]).store((rows, 0), (power / power.sum(keep(1))).to::<T>());
+    let scale = 1.0 / power.sum(keep(1));
+    y.tiles_mut([R, N]).store((rows, 0), (power * scale).to::<T>());
 }
 
 /// `loss[r] = log(sum(exp(x[r, ..]))) - x[r, target[r]]`, a row of up to `N` columns a block.

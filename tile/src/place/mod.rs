@@ -72,7 +72,7 @@ impl Plan {
 /// Numbers of warps of a block that are tried, from the first on.
 const WARPS: [u32; 4] = [4, 8, 16, 32];
 /// Registers of a thread's tiles that leave room for what else it needs and for enough blocks on a multiprocessor.
-const REGISTERS: f64 = 48.0;
+const REGISTERS: f64 = 64.0;
 /// The most elements that a thread holds of one tile.
 const VALUES: usize = 1024;
 
