@@ -1,6 +1,6 @@
 //! The simulator against the reference evaluator: one program, one set of inputs, two runs.
 
-use girih_device::{Device, SimOptions};
+use girih_device::{Device, Select, SimOptions};
 use girih_tensor::DType;
 use girih_tile::compile;
 use girih_tile::ir::Func;
@@ -47,7 +47,16 @@ pub(crate) fn simulator() -> Device {
     Device::open_sim(options).unwrap()
 }
 
-/// Runs a program on the simulator for sm_`sm` and returns the arrays.
+/// The GPU, if `GIRIH_DEVICE` is `cuda`: then it runs what the simulator runs otherwise.
+fn gpu() -> Option<Device> {
+    thread_local! {
+        static GPU: Option<Device> = (std::env::var("GIRIH_DEVICE").as_deref() == Ok("cuda"))
+            .then(|| Device::open(Select::Cuda(0)).expect("the GPU that GIRIH_DEVICE asks for"));
+    }
+    GPU.with(Clone::clone)
+}
+
+/// Runs a program on the simulator for sm_`sm`, or on a GPU, and returns the arrays.
 pub(crate) fn simulate(
     func: &Func,
     sm: u32,
@@ -56,7 +65,7 @@ pub(crate) fn simulate(
     scalars: &[u64],
 ) -> Result<Vec<ArrayData>, String> {
     let compiled = compile(func, sm).map_err(|error| error.to_string())?;
-    let device = simulator();
+    let device = gpu().unwrap_or_else(simulator);
     let buffers: Vec<_> = arrays.iter().map(|array| device.upload(&array.bytes).unwrap()).collect();
     let given: Vec<Given<'_>> = arrays
         .iter()
@@ -91,7 +100,8 @@ pub(crate) fn differ(
 ) -> Result<(), String> {
     let mut wanted = arrays.to_vec();
     reference::run(func, grid, &mut wanted, scalars).map_err(|error| format!("reference: {error}"))?;
-    for sm in [90, 80] {
+    let architectures = gpu().map_or(vec![90, 80], |gpu| vec![gpu.limits().sm]);
+    for sm in architectures {
         let got = simulate(func, sm, grid, arrays, scalars).map_err(|error| format!("sm_{sm}: {error}"))?;
         for (i, (got, want)) in got.iter().zip(&wanted).enumerate() {
             let (bits, expected) = (got.elements().unwrap(), want.elements().unwrap());
