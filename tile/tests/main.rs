@@ -1,4 +1,5 @@
 //! Tests of the tile language.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
 mod facts;

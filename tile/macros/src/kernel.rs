@@ -76,7 +76,7 @@ pub(crate) fn function(options: &Options, mut item: ItemFn) -> Result<TokenStrea
 
 /// What a parameter of a kernel is.
 enum Kind {
-    Array { mutable: bool, element: Type, args: TokenStream },
+    Array { mutable: bool, element: Box<Type>, args: TokenStream },
     Scalars,
     Constant,
 }
@@ -114,7 +114,7 @@ fn kind(arg: &mut PatType) -> Result<Kind> {
         let list = &args.args;
         return Ok(Kind::Array {
             mutable: to.mutability.is_some(),
-            element: element.clone(),
+            element: Box::new(element.clone()),
             args: quote!(#list),
         });
     }
@@ -294,7 +294,7 @@ pub(crate) fn expand(options: &Options, mut item: ItemFn) -> Result<TokenStream>
             #(#docs)*
             ///
             /// Returns the launch, which does nothing until it is run.
-            #[allow(dead_code, clippy::too_many_arguments, reason = "the kernel's parameters")]
+            #[allow(dead_code, clippy::too_many_arguments, clippy::multiple_bound_locations, reason = "each parameter has its bounds")]
             #visibility fn #name<'__launch, #(#host_generics),*>(
                 #(#host_params),*
             ) -> #path::launch::Launch<'__launch>

@@ -106,8 +106,8 @@ impl Lowering<'_> {
                 Ok(self.selp(to, reg, &one, &zero))
             }
             (Category::Integer, Category::Integer) => Ok(self.convert_integer(from, to, reg)),
-            (Category::Integer, Category::Float) => self.from_integer(from, to, rounding, reg),
-            (Category::Float, Category::Integer) => Ok(self.to_integer(from, to, reg)),
+            (Category::Integer, Category::Float) => self.cast_from_integer(from, to, rounding, reg),
+            (Category::Float, Category::Integer) => Ok(self.cast_to_integer(from, to, reg)),
             (Category::Float, Category::Float) => self.convert_float(from, to, rounding, reg),
         }
     }
@@ -139,7 +139,13 @@ impl Lowering<'_> {
         if kept || to.bits() == 32 { value } else { self.extended(to, &value) }
     }
 
-    fn from_integer(&mut self, from: DType, to: DType, rounding: Rounding, reg: &Reg) -> Result<Reg, Error> {
+    fn cast_from_integer(
+        &mut self,
+        from: DType,
+        to: DType,
+        rounding: Rounding,
+        reg: &Reg,
+    ) -> Result<Reg, Error> {
         let source = integer(from);
         let word = direction(rounding);
         match to {
@@ -168,7 +174,7 @@ impl Lowering<'_> {
         self.selp(DType::F32, inexact, &odd, cut)
     }
 
-    fn to_integer(&mut self, from: DType, to: DType, reg: &Reg) -> Reg {
+    fn cast_to_integer(&mut self, from: DType, to: DType, reg: &Reg) -> Reg {
         let (source, reg) = match from {
             DType::F64 | DType::F32 | DType::F16 => (from, reg.clone()),
             _ => (DType::F32, self.widened(from, reg)),
@@ -297,7 +303,7 @@ impl Lowering<'_> {
                 Ok(self.make(Type::B16, Opcode::Cvt, m![word, float(to), Type::F32], of([reg])))
             }
             DType::Tf32 if from == DType::Tf32 => Ok(reg.clone()),
-            DType::Tf32 if rounding == Rounding::Nearest => Ok(self.to_tf32(reg)),
+            DType::Tf32 if rounding == Rounding::Nearest => Ok(self.cast_to_tf32(reg)),
             DType::E4m3 | DType::E5m2 if rounding == Rounding::Nearest && self.b.sm() >= 89 => {
                 let pair = if to == DType::E4m3 { Type::E4m3x2 } else { Type::E5m2x2 };
                 let zero = self.make(Type::F32, Opcode::Mov, m![Type::F32], vec![Operand::F32(0)]);
@@ -305,13 +311,13 @@ impl Lowering<'_> {
                 let byte = self.make(Type::B16, Opcode::Cvt, words, of([&zero, reg]));
                 Ok(self.make(Type::U32, Opcode::Cvt, m![Type::U32, Type::U16], of([&byte])))
             }
-            DType::E4m3 | DType::E5m2 if rounding == Rounding::Nearest => Ok(self.to_byte(to, reg)),
+            DType::E4m3 | DType::E5m2 if rounding == Rounding::Nearest => Ok(self.cast_to_byte(to, reg)),
             _ => refused(),
         }
     }
 
     /// The nearest 8-bit float, ties to even, by integers: the instruction is of sm_89.
-    fn to_byte(&mut self, to: DType, reg: &Reg) -> Reg {
+    fn cast_to_byte(&mut self, to: DType, reg: &Reg) -> Reg {
         // The greatest number; the least that is not subnormal; what has its last bit where subnormal numbers have it; bits to drop; biases.
         let (most, least, magic, drop, bias) = match to {
             DType::E4m3 => (448.0f32, 1.0f32 / 64.0, 16384.0f32, 20, 960),
@@ -348,7 +354,7 @@ impl Lowering<'_> {
     }
 
     /// The nearest number with ten bits of significand, ties to even, by integers: the instruction is of sm_90.
-    fn to_tf32(&mut self, reg: &Reg) -> Reg {
+    fn cast_to_tf32(&mut self, reg: &Reg) -> Reg {
         let number = |value: i64| Operand::Int(value);
         let bits = self.make(Type::U32, Opcode::Mov, m![Type::B32], of([reg]));
         let bits = Operand::from(&bits);

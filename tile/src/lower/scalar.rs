@@ -103,9 +103,9 @@ impl Lowering<'_> {
         if !is_integer(dtype) {
             return Ok(None);
         }
-        let [a, b] = match operands {
-            &[a] => [known(self, a), Some(Expr::from(0))],
-            &[a, b] => [known(self, a), known(self, b)],
+        let [a, b] = match *operands {
+            [a] => [known(self, a), Some(Expr::from(0))],
+            [a, b] => [known(self, a), known(self, b)],
             _ => return Ok(None),
         };
         let (Some(a), Some(b)) = (a, b) else { return Ok(None) };

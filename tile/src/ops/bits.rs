@@ -65,7 +65,7 @@ impl Build {
             ));
         }
         let size = u64::from(dtype.bits() / 8);
-        if from.dtype != DType::U8 || from.dims.size() % size != 0 {
+        if from.dtype != DType::U8 || !from.dims.size().is_multiple_of(size) {
             return Err(Fault::new(
                 Code::BitcastWidth,
                 format!("`unpack_from_bytes` of {from} to {dtype}: a whole number of {size} u8 is accepted"),

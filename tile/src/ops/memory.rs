@@ -378,7 +378,7 @@ impl Build {
                 format!("of an array of rank {rank}: an extent for each axis is accepted"),
             );
         }
-        if tiles.tile.iter().any(|&n| n == 0) {
+        if tiles.tile.contains(&0) {
             return refused(Code::Shape, "has no elements: extents of 1 or more are accepted".into());
         }
         if self.strict_pow2 && tiles.tile.iter().any(|n| !n.is_power_of_two()) {
@@ -399,7 +399,7 @@ impl Build {
         let ones = Dims::new(&[1; MAX_RANK][..rank]).unwrap_or_default();
         let (mut tile, mut steps) = (ones, ones);
         if let Some(own) = tiles.steps
-            && (own.rank() != tiles.tile.rank() || own.iter().any(|&step| step == 0))
+            && (own.rank() != tiles.tile.rank() || own.contains(&0))
         {
             return refused(
                 Code::Shape,

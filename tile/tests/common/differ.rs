@@ -77,7 +77,7 @@ pub(crate) fn simulate(
         })
         .collect();
     // SAFETY: on the simulator a wrong kernel is an error.
-    #[allow(unsafe_code)]
+    #[allow(unsafe_code, reason = "on the simulator a wrong kernel is an error")]
     let ran = unsafe { run(&device, &compiled, grid, &given, scalars) };
     ran.map_err(|error| format!("{error}\n{}", compiled.kernel.module()))?;
     if let Some(finding) = device.sim_findings().first() {

@@ -184,7 +184,7 @@ fn mixed(y: &mut Array<f32, 1>) {
 }
 
 #[kernel]
-#[allow(unsafe_code)]
+#[allow(unsafe_code, reason = "on the simulator a wrong kernel is an error")]
 fn waived(at: &Array<i32, 1>, y: &mut Array<f32, 1>) {
     // SAFETY: on the simulator a wrong promise is an error.
     let mut tiles = unsafe { y.tiles_mut([8]).assume_disjoint("`at` names each tile once") };

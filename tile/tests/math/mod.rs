@@ -17,7 +17,7 @@ use run::{bits, program, run, unit};
 fn arguments(dense: (f64, f64)) -> Vec<u64> {
     let more: u32 = std::env::var("GIRIH_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(1).max(1);
     let mut list: Vec<u64> = Vec::new();
-    let step = 0x1_0000_0000u64 / (6000 * u64::from(more)) | 1;
+    let step = (0x1_0000_0000u64 / (6000 * u64::from(more))) | 1;
     list.extend((0..0x1_0000_0000u64 / step).map(|i| i * step));
     let count = 4000 * more;
     let at = |i: u32| dense.0 + (dense.1 - dense.0) * f64::from(i) / f64::from(count);
