@@ -167,8 +167,17 @@ fn blocks(
     for (at, a) in of.iter().enumerate() {
         for b in &of[at + 1..] {
             if may_not_meet(a, b) && form(index, a) != form(index, b) && !apart(a, b) {
-                let pair = [*a, *b];
-                return Err(refused(index, name, &pair, "are of different forms, which are not compared"));
+                if used.contains(&true) {
+                    let pair = [*a, *b];
+                    return Err(refused(
+                        index,
+                        name,
+                        &pair,
+                        "are of different forms, which are not compared",
+                    ));
+                }
+                // A kernel that asks for no block's number is one for a single block, which meets none.
+                conditions.extend((0..3).map(|axis| Condition::OneBlock { array, axis }));
             }
         }
     }

@@ -141,6 +141,34 @@ fn what_a_proof_rests_on_is_checked() {
 }
 
 #[kernel]
+fn two_forms(y: &mut Array<f32, 1>) {
+    y.tiles_mut([64]).store((0,), zeros::<f32>([64]));
+    y.scatter((arange::<i32>(8) * 3,), ones::<f32>([8]));
+    y.tiles_mut([16]).store_masked((1,), full::<f32>([16], 2.0), arange::<i32>(16) < 4);
+}
+
+#[test]
+fn a_kernel_for_one_block_stores_in_any_form() {
+    let device = device();
+    let mut y = DeviceArray::<f32, 1>::zeros(&device, [64]).unwrap();
+    two_forms(&mut y).grid([1]).run().unwrap();
+    let wanted: Vec<f32> = (0..64)
+        .map(|i| match i {
+            16..20 => 2.0,
+            i if i % 3 == 0 && i < 24 => 1.0,
+            _ => 0.0,
+        })
+        .collect();
+    assert_eq!(y.download().unwrap(), wanted);
+    refused(
+        two_forms(&mut y).grid([1, 2]).run(),
+        expect![[r#"
+        `two_forms` keeps its blocks apart in `y` only where the grid has one block along axis 1, and not 2
+    "#]],
+    );
+}
+
+#[kernel]
 fn halves(x: &Array<f32, 1>, y: &mut Array<f32, 1>) {
     y.tiles_mut([8]).store((floordiv(bid(0), 2),), x.tiles([8]).load((bid(0),)));
 }
