@@ -212,7 +212,8 @@ fn passes_keep_what_random_programs_do() {
         // A program that divides by 0 means nothing.
         let Ok(want) = run(&func) else { continue };
         meaningful += 1;
-        let passes: [(&str, fn(&Func) -> Func); 4] = [
+        type Pass = fn(&Func) -> Func;
+        let passes: [(&str, Pass); 4] = [
             ("dce", pass::dce),
             ("licm", pass::licm),
             ("fold", pass::fold),

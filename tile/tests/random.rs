@@ -133,7 +133,7 @@ fn normal_numbers_are_normal() {
     // The variance of the estimate of a moment m of power p is (m(2p) - m(p)^2) / n.
     for (power, want, variance) in [(1, 0.0, 1.0), (2, 1.0, 2.0), (3, 0.0, 15.0), (4, 3.0, 96.0)] {
         let got = moment(power);
-        assert!((got - want).abs() < 5.0 * (variance / n as f64).sqrt(), "moment {power}: {got}");
+        assert!((got - want).abs() < 5.0 * (variance / n).sqrt(), "moment {power}: {got}");
     }
     for (edge, below) in
         [(-1.959963984540054, 0.025), (-0.6744897501960817, 0.25), (0.0, 0.5), (1.2815515655446004, 0.9)]
@@ -146,7 +146,8 @@ fn normal_numbers_are_normal() {
 #[test]
 fn the_simulator_draws_the_same() {
     let seed = || Arg::Loose(Const::Int(0x1234_5678_9abc));
-    let draws: [(DType, Box<dyn Fn(&mut Build, Value) -> Value>); 3] = [
+    type Draw = Box<dyn Fn(&mut Build, Value) -> Value>;
+    let draws: [(DType, Draw); 3] = [
         (DType::U32, Box::new(move |b, offset| b.randint(seed(), offset.into()).unwrap())),
         (DType::F32, Box::new(move |b, offset| b.rand(seed(), offset.into()).unwrap())),
         (DType::F32, Box::new(move |b, offset| b.randn(seed(), offset.into()).unwrap())),

@@ -194,7 +194,11 @@ pub(crate) fn expand(options: &Options, mut item: ItemFn) -> Result<TokenStream>
             None => quote!(::core::option::Option::None),
         };
         let path = respan(path, hint.name.span());
-        hints.push(quote_spanned!(hint.name.span()=> #path::stage::hint(#arch, #name, (#value) as i64);));
+        let number = match value {
+            syn::Expr::Lit(_) => quote!(#value),
+            _ => quote!((#value) as i64),
+        };
+        hints.push(quote_spanned!(hint.name.span()=> #path::stage::hint(#arch, #name, #number);));
     }
 
     let (visibility, name, block) = (&item.vis, &item.sig.ident, &item.block);

@@ -270,6 +270,5 @@ fn printed_on_simulator(func: &girih_tile::ir::Func, arrays: &[ArrayData]) -> St
     // SAFETY: on the simulator a wrong kernel is an error.
     #[allow(unsafe_code, reason = "on the simulator a wrong kernel is an error")]
     unsafe { girih_tile::launch::run::run(&device, &compiled, [2, 1, 1], &[given], &[]) }.unwrap();
-    let text = text.lock().unwrap().clone();
-    text
+    text.lock().unwrap().clone()
 }

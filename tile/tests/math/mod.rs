@@ -192,7 +192,9 @@ fn errors_of_f32_are_those_of_the_table() {
 #[test]
 fn errors_of_f64_are_those_of_the_table() {
     let text = include_str!("../vectors/math-f64.txt");
-    let mut cases: BTreeMap<&str, Vec<(Vec<u64>, f64, f64)>> = BTreeMap::new();
+    /// Operands, the value, and what is left of it.
+    type Case = (Vec<u64>, f64, f64);
+    let mut cases: BTreeMap<&str, Vec<Case>> = BTreeMap::new();
     for line in text.lines().filter(|line| !line.starts_with('#')) {
         let words: Vec<&str> = line.split(' ').collect();
         let hex = |word: &str| u64::from_str_radix(word, 16).unwrap();
