@@ -1,7 +1,7 @@
 //! Accesses by index tiles: gathers, scatters, and what atomic operations have in common with them.
 
 use girih_codegen::plan::Dist;
-use girih_codegen::{Cond, Expr, Reg};
+use girih_codegen::{Cond, Expr, Reg, Width};
 use girih_ptx::{Opcode, Operand, Type, Word};
 use girih_tensor::DType;
 
@@ -60,24 +60,27 @@ impl Lowering<'_> {
         let mut offset = Expr::from(0);
         for (axis, (dtype, regs)) in places.indices.iter().enumerate() {
             let extent = &places.array.extents[axis];
-            let wide = self.index_in(&regs[value], *dtype);
-            if places.check {
-                conds.push(Cond::less(&Expr::from(-1), &wide));
-                conds.push(Cond::less(&wide, extent));
-            }
+            let reg = &regs[value];
             let index = if dtype.bits() == 64 {
+                if places.check {
+                    // As an unsigned number, what is negative is beyond the array too.
+                    let extent = self.b.value(extent, Width::W64)?;
+                    let inside = self.setp(Word::Lt, Type::U64, reg, &extent);
+                    conds.push(self.b.cond_in(&inside)?);
+                }
                 // An index that is in the array has 31 bits, and another one's address is not used.
-                let low = self.make(
-                    Type::U32,
-                    Opcode::Cvt,
-                    m![Type::U32, Type::S64],
-                    vec![Operand::from(&regs[value])],
-                );
+                let low =
+                    self.make(Type::U32, Opcode::Cvt, m![Type::U32, Type::S64], vec![Operand::from(reg)]);
                 let inputs = vec![Operand::from(&low), Operand::Int(i64::from(i32::MAX))];
                 let low = self.make(Type::U32, Opcode::And, m![Type::B32], inputs);
                 self.b.var(&low, 0, i64::from(i32::MAX), 1)
             } else {
-                wide
+                let index = self.index_in(reg, *dtype);
+                if places.check {
+                    conds.push(Cond::less(&Expr::from(-1), &index));
+                    conds.push(Cond::less(&index, extent));
+                }
+                index
             };
             offset = &offset + &(&index * &places.array.strides[axis]);
         }

@@ -162,8 +162,10 @@ struct Tile<'t> {
     first: Expr,
     /// The thread's first coordinate less `rest`, by axis: an element is in the array while this and its offset are below 0.
     beyond: Vec<Expr>,
-    /// How many elements of the tile are in the array, by axis.
+    /// How many elements of the tile are in the array, by axis; all below it if it begins below 0.
     rest: Vec<Expr>,
+    /// Where the tile begins, by axis, if part of it may be below 0 and another part in the array.
+    begins: Vec<Option<Expr>>,
     /// What holds for all threads, or the thread as a whole.
     always: Cond,
     path: Path,
@@ -308,16 +310,18 @@ impl Lowering<'_> {
         let array = self.array_at(view.array)?;
         let origin = self.origin(dist, view.tile.rank())?;
         let (mut rest, mut conds) = (Vec::new(), Vec::new());
-        let (mut first, mut beyond) = (array.pointer.clone(), Vec::new());
+        let (mut first, mut beyond, mut begins) = (array.pointer.clone(), Vec::new(), Vec::new());
         for (axis, &at) in index.iter().enumerate() {
             let (tile, step) = (i64::from(view.tile[axis]), i64::from(view.steps[axis]));
             let begin = &self.index(at)? * step;
             let whole = Expr::from(tile);
             // What follows from the program, and what a launch compares, is not compared again.
             let known = self.bounds.access(id).get(axis).copied().unwrap_or(AxisBounds::KERNEL);
-            if view.check && known.low == Bound::Kernel {
+            let low = view.check && known.low == Bound::Kernel;
+            if low && tile <= step {
                 conds.push(Cond::less(&Expr::from(-1), &begin));
             }
+            begins.push((low && tile > step).then(|| begin.clone()));
             rest.push(if view.check && known.high == Bound::Kernel {
                 (&array.extents[axis] - &begin).maximum(&Expr::from(0)).minimum(&whole)
             } else {
@@ -333,7 +337,7 @@ impl Lowering<'_> {
         let constant = first.constant();
         let first = &self.b.hold_index(&first.variable_part(), Width::W64)? + constant;
         let always = Cond::all(conds);
-        Ok(Tile { array, dist, dims: view.tile, first, beyond, rest, always, path })
+        Ok(Tile { array, dist, dims: view.tile, first, beyond, rest, begins, always, path })
     }
 
     /// Moves the elements of a tile between memory and registers.
@@ -350,7 +354,10 @@ impl Lowering<'_> {
             let Some(axis) = axis else { return Ok(None) };
             let Some(found) = runs(tile.dist, rank, axis, vector) else { return Ok(None) };
             let n = vector as i64;
-            let even = i64::from(tile.dims[axis]) % n == 0 && (whole || tile.rest[axis].multiple() % n == 0);
+            let cut = |at: &Expr| whole || at.multiple() % n == 0;
+            let even = i64::from(tile.dims[axis]) % n == 0
+                && cut(&tile.rest[axis])
+                && tile.begins[axis].as_ref().is_none_or(cut);
             for run in found.iter().filter(|_| even) {
                 let address = low.address_of(tile, run[0]);
                 if address.multiple() % (n * bytes(tile.array.dtype)) != 0 {
@@ -381,7 +388,8 @@ impl Lowering<'_> {
             let whole = tile.rest.iter().zip(tile.dims.iter());
             let whole: Vec<Cond> =
                 whole.map(|(rest, &n)| Cond::less(&Expr::from(i64::from(n) - 1), rest)).collect();
-            let whole = Cond::all(whole);
+            let begins = tile.begins.iter().flatten().map(|begin| Cond::less(&Expr::from(-1), begin));
+            let whole = Cond::all(whole.into_iter().chain(begins));
             if let Move::Load(_) = what {
                 let ty = super::register(dtype);
                 regs = self.b.regs(ty, tile.dist.size()).into_iter().map(Some).collect();
@@ -437,6 +445,9 @@ impl Lowering<'_> {
                     }
                 } else {
                     conds.push(Cond::less(&tile.beyond[axis], &Expr::from(-by)));
+                }
+                if let (false, Some(begin)) = (whole, &tile.begins[axis]) {
+                    conds.push(Cond::less(&Expr::from(-1 - by), &(begin + &origin[axis])));
                 }
             }
             let cond = Cond::all(conds);

@@ -42,7 +42,7 @@ use std::collections::HashMap;
 
 use girih_codegen::plan::Dist;
 use girih_codegen::{Builder, Cond, Expr, Kernel, Reg, Width};
-use girih_ptx::{Special, Type};
+use girih_ptx::{Opcode, Operand, Special, Type};
 use girih_tensor::DType;
 
 use crate::dtype::is_integer;
@@ -229,16 +229,28 @@ impl Lowering<'_> {
         Ok(self.regs(value)?.swap_remove(0))
     }
 
-    /// An integer scalar as an index expression.
+    /// An integer scalar as an index expression. What 32 bits do not hold is beyond any array, and remains so as the nearest number
+    /// that they hold.
     pub(crate) fn index(&mut self, value: Value) -> Result<Expr, Error> {
         if let Some(Held::Index(expr)) = &self.held[value.index()] {
             return Ok(expr.clone());
         }
-        let reg = self.reg(value)?;
-        Ok(self.index_in(&reg, self.plan.func.ty(value).dtype))
+        let (reg, dtype) = (self.reg(value)?, self.plan.func.ty(value).dtype);
+        if dtype.bits() < 64 {
+            return Ok(self.index_in(&reg, dtype));
+        }
+        let (ty, mut near) = (register(dtype), reg);
+        let (least, most) = (i64::from(i32::MIN), i64::from(i32::MAX));
+        if dtype == DType::S64 {
+            let inputs = vec![Operand::from(&near), Operand::Int(least)];
+            near = self.make(ty, Opcode::Max, words::m![ty], inputs);
+        }
+        let inputs = vec![Operand::from(&near), Operand::Int(most)];
+        let near = self.make(ty, Opcode::Min, words::m![ty], inputs);
+        Ok(self.b.var(&near, if dtype == DType::S64 { least } else { 0 }, most, 1))
     }
 
-    /// An integer register as an index expression with the range of its dtype; of 64 bits what addresses reach.
+    /// An integer register of at most 32 bits as an index expression with the range of its dtype.
     pub(crate) fn index_in(&mut self, reg: &Reg, dtype: DType) -> Expr {
         let (lower, upper) = range(dtype);
         self.b.var(reg, lower, upper, 1)

@@ -132,7 +132,12 @@ impl Block<'_> {
         coordinates(&view.tile, |at| {
             let steps = view.steps.iter().map(|&step| i64::from(step));
             places.push(
-                index.iter().zip(steps).zip(at).map(|((i, step), &p)| i * step + i64::from(p)).collect(),
+                index
+                    .iter()
+                    .zip(steps)
+                    .zip(at)
+                    .map(|((i, step), &p)| i.saturating_mul(step).saturating_add(p.into()))
+                    .collect(),
             );
         });
         for (i, at) in places.into_iter().enumerate() {

@@ -175,6 +175,55 @@ fn parts_of_arrays_end_where_they_and_their_arrays_end() {
 }
 
 #[test]
+fn tiles_begin_anywhere() {
+    let mut rng = random(5);
+    for case in 0..cases(60) {
+        let dtype = [DType::F32, DType::U8, DType::F16][case % 3];
+        let rank = rng.random_range(1..=2usize);
+        let extents: Vec<i64> = (0..rank).map(|_| rng.random_range(1..40)).collect();
+        let tile: Vec<u32> = (0..rank).map(|_| 1 << rng.random_range(0..5)).collect();
+        let steps: Vec<u32> =
+            tile.iter().map(|&n| if rng.random() { n } else { rng.random_range(1..20) }).collect();
+        let (x, y) = (
+            array(&mut rng, dtype, &extents),
+            zeros(dtype, &tile.iter().map(|&n| n.into()).collect::<Vec<_>>()),
+        );
+        let mut b = Build::new("anywhere");
+        let mut arrays = [(&x, "x", false), (&y, "y", true)].map(|(array, name, mutable)| {
+            let facts: Vec<Known> = array.extents.iter().map(|&n| known(&mut rng, n)).collect();
+            let mut strides: Vec<Known> = array.strides.iter().map(|&n| known(&mut rng, n)).collect();
+            strides[rank - 1] = Known::Is(1);
+            b.array(param(name, dtype, mutable, &facts, &strides, 16))
+        });
+        arrays.reverse();
+        let [to, from] = arrays;
+        let mut scalars = Vec::new();
+        let index: Vec<Arg> = (0..rank)
+            .map(|axis| {
+                let dtype =
+                    [DType::S32, DType::S64, DType::U32, DType::U64, DType::S8][rng.random_range(0..5)];
+                let mask = girih_tile::reference::mask(dtype);
+                let n = match rng.random_range(0..8) {
+                    0 => rng.random::<u64>(),
+                    1 => 1 << (dtype.bits() - 1),
+                    2 => (1 << (dtype.bits() - 1)) - 1,
+                    _ => rng.random_range(-5i64..30) as u64,
+                };
+                scalars.push(n & mask);
+                b.scalar(ScalarParam { name: format!("i{axis}"), dtype, known: Known::MultipleOf(1) }).into()
+            })
+            .collect();
+        let dims = Dims::new(&tile).unwrap();
+        let tiles = Tiles { padding: Padding::Zero, steps: Dims::new(&steps), ..Tiles::new(from, dims) };
+        let value = b.load(&tiles, &index).unwrap();
+        b.store(&Tiles::new(to, dims), &vec![Arg::Loose(Const::Int(0)); rank], value.into()).unwrap();
+        let func = b.finish();
+        differ(&func, [1; 3], &[x, y], &scalars, |_| Tolerance::EXACT)
+            .unwrap_or_else(|error| panic!("case {case}: {extents:?} {scalars:?}: {error}\n{func}"));
+    }
+}
+
+#[test]
 fn tiles_that_are_written_out_are_what_is_written() {
     let mut rng = random(4);
     let dtypes = [DType::Bool, DType::S8, DType::U32, DType::S64, DType::F16, DType::F32, DType::F64];

@@ -1,9 +1,11 @@
-//! Random programs: functions, broadcasts, reductions, scans, permutations, reshapes, parts, gathers, loops and conditions, whose results
-//! do not depend on the order of sums: integers, and floats that are small integers.
+//! Random programs: functions, broadcasts, reductions, scans, sorts, permutations, reshapes, parts, gathers, loops and conditions, whose
+//! results do not depend on the order of sums: integers, and floats that are small integers.
 
 use girih_tensor::DType;
 use girih_tile::dtype::{Category, Const, category, is_integer};
-use girih_tile::ir::{Build, Dims, End, Func, Kind, Known, RegionId, Rounding, ScalarParam, Type, Value};
+use girih_tile::ir::{
+    ArrayId, Build, Dims, End, Func, Kind, Known, Padding, RegionId, Rounding, ScalarParam, Type, Value,
+};
 use girih_tile::ops::indexed::Elements;
 use girih_tile::ops::memory::Tiles;
 use girih_tile::ops::reduce::{Axes, Reduce, Reduction};
@@ -29,6 +31,8 @@ struct Program {
     pool: Vec<Value>,
     arrays: Vec<ArrayData>,
     scalars: Vec<u64>,
+    /// Arrays that are read, with their ranks.
+    inputs: Vec<(ArrayId, usize)>,
 }
 
 fn int(n: i128) -> Arg {
@@ -118,32 +122,59 @@ impl Program {
         let id = self.b.array(param(&name, dtype, false, &known, &strides, 16));
         self.arrays.push(array);
         let Ok(dims) = self.b.tile_dims(&extents) else { return };
-        let tiles = Tiles { padding: girih_tile::ir::Padding::Zero, ..Tiles::new(id, dims) };
+        let tiles = Tiles { padding: Padding::Zero, ..Tiles::new(id, dims) };
         if let Ok(value) = self.b.load(&tiles, &vec![int(0); shape.len()]) {
             self.pool.push(value);
         }
-        if self.rng.random_range(0..3) == 0 && is_integer(dtype) {
-            self.gather(id, shape.len());
-        }
+        self.inputs.push((id, shape.len()));
     }
 
-    fn gather(&mut self, array: girih_tile::ir::ArrayId, rank: usize) {
+    /// Elements, or a tile of a part, of an array that is read.
+    fn access(&mut self) -> Option<()> {
+        let inputs = self.inputs.clone();
+        let (array, rank) = self.one_of(&inputs);
+        if self.rng.random_range(0..3) > 0 {
+            return self.gather(array, rank);
+        }
+        let scalar = |p: &mut Program| match p.like(|ty| ty.dims.rank() == 0 && ty.dtype == DType::S32) {
+            Some(value) if p.rng.random() => p.each(Each::Mod, &[value.into(), int(9)]).map(Arg::Value),
+            _ => Some(int(p.rng.random_range(-2..9))),
+        };
+        let (start, stop) = (scalar(self)?, scalar(self)?);
+        let axis = self.rng.random_range(0..rank) as i64;
+        let part = self.b.array_slice(array, axis, start, stop).ok()?;
+        let tile: Vec<u32> = (0..rank).map(|_| self.one_of(&[1u32, 2, 3, 4, 8])).collect();
+        let index: Vec<Arg> = (0..rank).map(|_| scalar(self)).collect::<Option<_>>()?;
+        let tiles = Tiles { padding: Padding::Zero, ..Tiles::new(part, Dims::new(&tile)?) };
+        let value = self.b.load(&tiles, &index).ok()?;
+        self.keep(value);
+        Some(())
+    }
+
+    fn gather(&mut self, array: ArrayId, rank: usize) -> Option<()> {
+        let index = |ty: Type| matches!(ty.dtype, DType::S32 | DType::S64 | DType::S16);
         let indices: Vec<Arg> = (0..rank)
-            .map(|_| match self.like(|ty| ty.dtype == DType::S32 && ty.dims.size() <= 64) {
+            .map(|_| match self.like(|ty| index(ty) && ty.dims.size() <= 64) {
                 Some(value) => value.into(),
                 None => int(1),
             })
             .collect();
-        let total: u64 = indices
-            .iter()
-            .map(|&arg| if let Arg::Value(v) = arg { self.b.ty(v).dims.size() } else { 1 })
-            .product();
-        if total > SIZE {
-            return;
+        let mut dims = Dims::SCALAR;
+        for &arg in &indices {
+            if let Arg::Value(value) = arg {
+                dims = girih_tile::ops::broadcast(dims, self.b.ty(value).dims).ok()?;
+            }
         }
-        if let Ok(value) = self.b.gather(&Elements::new(array), &indices, None, Some(int(2))) {
-            self.keep(value);
+        let mask = self.like(|ty| {
+            ty.dtype == DType::Bool && girih_tile::ops::broadcast(dims, ty.dims).is_ok_and(|all| all == dims)
+        });
+        let mask = mask.filter(|_| self.rng.random()).map(Arg::Value);
+        if dims.size() > SIZE {
+            return None;
         }
+        let value = self.b.gather(&Elements::new(array), &indices, mask, Some(int(2))).ok()?;
+        self.keep(value);
+        Some(())
     }
 
     fn function(&mut self) -> Option<()> {
@@ -152,6 +183,15 @@ impl Program {
         let same = self.like(|other| {
             other.dtype == ty.dtype && girih_tile::ops::broadcast(other.dims, ty.dims).is_ok()
         })?;
+        if self.rng.random_range(0..8) == 0
+            && let Some(cond) = self.like(|other| {
+                other.dtype == DType::Bool && girih_tile::ops::broadcast(other.dims, ty.dims).is_ok()
+            })
+        {
+            let value = self.each(Each::Select, &[cond.into(), a.into(), same.into()])?;
+            self.keep(value);
+            return Some(());
+        }
         let constant = int(self.rng.random_range(1..5));
         let b: Arg = if self.rng.random_range(0..3) == 0 { constant } else { same.into() };
         let value = match category(ty.dtype) {
@@ -219,7 +259,29 @@ impl Program {
         let dims = self.b.ty(value).dims;
         let rank = dims.rank();
         let axis = self.rng.random_range(0..rank.max(1)) as i64;
-        let made = match self.rng.random_range(0..8) {
+        let made = match self.rng.random_range(0..10) {
+            8 => {
+                let ty = self.b.ty(value);
+                let part = self.like(|other| {
+                    other.dtype == ty.dtype
+                        && other.dims.rank() == rank
+                        && other.dims.iter().zip(dims.iter()).all(|(p, n)| n % p == 0)
+                })?;
+                let parts = self.b.ty(part).dims;
+                let index: Vec<i64> = dims
+                    .iter()
+                    .zip(parts.iter())
+                    .map(|(n, p)| self.rng.random_range(0..i64::from(n / p)))
+                    .collect();
+                self.b.insert(value, &index, part)
+            }
+            9 => {
+                let values: Vec<Const> = (0..self.one_of(&[1, 2, 3, 8, 12]))
+                    .map(|_| Const::Int(self.rng.random_range(0..9)))
+                    .collect();
+                let dtype = self.one_of(&DTYPES);
+                self.b.dense(dtype, &[values.len() as i64], &values)
+            }
             0 => {
                 let mut axes: Vec<i64> = (0..rank as i64).collect();
                 axes.rotate_left(self.rng.random_range(0..rank.max(1)));
@@ -274,6 +336,11 @@ impl Program {
         }
         let axis = self.rng.random_range(0..dims.rank());
         let float = self.b.ty(value).dtype.is_float();
+        match self.rng.random_range(0..8) {
+            0 => return self.sorted(value, axis as i64),
+            1 => return self.region_of_pairs(value, axis as i64),
+            _ => {}
+        }
         let made = if self.rng.random() {
             let mut list = vec![
                 Reduction::Sum,
@@ -303,6 +370,53 @@ impl Program {
             self.b.scan(op, value, axis as i64, how)
         };
         self.keep(made.ok()?);
+        Some(())
+    }
+
+    fn sorted(&mut self, value: Value, axis: i64) -> Option<()> {
+        let descending = self.rng.random();
+        if is_integer(self.b.ty(value).dtype) && self.rng.random_range(0..3) == 0 {
+            let counts = self.b.histogram(value, self.rng.random_range(1..20)).ok()?;
+            self.keep(counts);
+            return Some(());
+        }
+        let made = if self.rng.random() {
+            self.b.sort(&[value], axis, descending).ok()?.swap_remove(0)
+        } else {
+            self.b.argsort(value, axis, descending).ok()?
+        };
+        self.keep(made);
+        Some(())
+    }
+
+    /// A combination of one's own of two tiles: the least, and with it the last of what stands beside the equal ones.
+    fn region_of_pairs(&mut self, value: Value, axis: i64) -> Option<()> {
+        let ty = self.b.ty(value);
+        if ty.dtype == DType::Bool {
+            return None;
+        }
+        let beside = self.like(|other| other.dims == ty.dims && other.dtype != DType::Bool)?;
+        // What changes nothing is beyond all elements.
+        let most = 127;
+        let near = self.each(Each::Min, &[value.into(), int(most - 1)])?;
+        let both = [near, beside];
+        let (l, r) = self.b.open_combine(&both);
+        let made = (|| {
+            let less = self.each(Each::Less, &[l[0].into(), r[0].into()])?;
+            let least = self.each(Each::Select, &[less.into(), l[0].into(), r[0].into()])?;
+            let with = self.each(Each::Select, &[less.into(), l[1].into(), r[1].into()])?;
+            Some([least, with])
+        })();
+        let made = made.unwrap_or([l[0], l[1]]);
+        let region = self.b.close_combine(&both, &made).ok()?;
+        let identity = [Const::Int(most), Const::Int(0)];
+        let made = if self.rng.random() {
+            self.b.reduce_by(&both, axis, &identity, region, Reduce::default())
+        } else {
+            let how = Scan { reverse: self.rng.random(), exclusive: self.rng.random(), ..Scan::default() };
+            self.b.scan_by(&both, axis, &identity, region, how)
+        };
+        made.ok()?.into_iter().for_each(|value| self.keep(value));
         Some(())
     }
 
@@ -372,47 +486,101 @@ impl Program {
         Some(())
     }
 
+    /// A loop that ends by a count of its own.
+    fn endless(&mut self, depth: u32) -> Option<()> {
+        let number = Type::scalar(DType::S32);
+        let zero = self.b.full(DType::S32, Dims::SCALAR, Const::Int(0));
+        let carried: Vec<Value> =
+            [zero].into_iter().chain((0..self.rng.random_range(1..3)).map(|_| self.any())).collect();
+        let types: Vec<Type> = carried.iter().map(|&value| self.b.ty(value)).collect();
+        let turns = match self.like(|ty| ty == number) {
+            Some(value) if self.rng.random() => self.each(Each::And, &[value.into(), int(3)])?,
+            _ => self.b.full(DType::S32, Dims::SCALAR, Const::Int(self.rng.random_range(0..4))),
+        };
+        let region = self.region(&types, depth, |p, values| {
+            let over = p.each(Each::GreaterEqual, &[values[0].into(), turns.into()]);
+            let next = p.each(Each::Add, &[values[0].into(), int(1)]);
+            let (Some(over), Some(next)) = (over, next) else {
+                return End::Break(0, values.to_vec());
+            };
+            let end = |p: &mut Program, first: Value| -> Vec<Value> {
+                [first].into_iter().chain(types[1..].iter().map(|&ty| p.of_type(ty))).collect()
+            };
+            let left = end(p, values[0]);
+            let sides = [
+                p.region(&[], depth, |_, _| End::Break(0, left)),
+                p.region(&[], depth, |_, _| End::Yield(Vec::new())),
+            ];
+            p.b.push_regions(Kind::If, &[over], &[], sides.to_vec());
+            p.steps(2, depth + 1);
+            End::Continue(0, end(p, next))
+        });
+        let made = self.b.push_regions(Kind::Loop, &carried, &types, vec![region]);
+        made.into_iter().for_each(|value| self.keep(value));
+        Some(())
+    }
+
     fn steps(&mut self, count: u32, depth: u32) {
         for _ in 0..count {
-            let _ = match self.rng.random_range(0..20) {
+            let _ = match self.rng.random_range(0..23) {
                 0..7 => self.function(),
                 7..9 => self.conversion(),
                 9..13 => self.shape(),
                 13..17 => self.combination(),
+                20..22 => self.access(),
                 17..18 if depth < 3 => self.branch(depth),
                 18..20 if depth < 3 => self.repetition(depth),
+                22..23 if depth < 3 => self.endless(depth),
                 _ => None,
             };
         }
     }
 
-    /// Stores the last values.
-    fn outputs(&mut self) {
-        let last: Vec<Value> = self.pool.iter().rev().take(4).copied().collect();
-        for value in last {
-            let ty = self.b.ty(value);
-            let value = if ty.dims.rank() == 0 { self.b.reshape(value, &[1]).unwrap() } else { value };
-            let dims = self.b.ty(value).dims;
-            let extents: Vec<i64> = dims.iter().map(|&n| n.into()).collect();
-            let array = zeros(ty.dtype, &extents);
-            let known: Vec<Known> = extents.iter().map(|&n| Known::Is(n)).collect();
+    /// The values that are stored: the last ones.
+    fn last(&self) -> Vec<Value> {
+        self.pool.iter().rev().take(4).copied().collect()
+    }
+
+    /// Declares arrays for tiles of these types.
+    fn outputs(&mut self, types: &[Type]) {
+        for ty in types {
+            let extents: Vec<i64> = ty.dims.iter().map(|&n| n.into()).collect();
+            let array = zeros(ty.dtype, if extents.is_empty() { &[1] } else { &extents });
+            let known: Vec<Known> = array.extents.iter().map(|&n| Known::Is(n)).collect();
             let strides: Vec<Known> = array.strides.iter().map(|&n| Known::Is(n)).collect();
-            let id =
-                self.b.array(param(&format!("y{}", self.arrays.len()), ty.dtype, true, &known, &strides, 16));
+            self.b.array(param(&format!("y{}", self.arrays.len()), ty.dtype, true, &known, &strides, 16));
             self.arrays.push(array);
-            self.b.store(&Tiles::new(id, dims), &vec![int(0); dims.rank()], value.into()).unwrap();
+        }
+    }
+
+    /// Stores values to the arrays from `first` on.
+    fn store(&mut self, first: usize, values: &[Value]) {
+        for (i, &value) in values.iter().enumerate() {
+            let value =
+                if self.b.ty(value).dims.rank() == 0 { self.b.reshape(value, &[1]).unwrap() } else { value };
+            let tiles = Tiles::new(ArrayId((first + i) as u32), self.b.ty(value).dims);
+            self.b.store(&tiles, &vec![int(0); tiles.tile.rank()], value.into()).unwrap();
         }
     }
 }
 
 /// The program of a seed, with its arguments.
 pub(crate) fn program(seed: u64) -> (Func, Vec<ArrayData>, Vec<u64>) {
+    // Parameters come before parts of them: what is stored is known by a first go.
+    let p = generate(seed, &[]);
+    let types: Vec<Type> = p.last().into_iter().map(|value| p.b.ty(value)).collect();
+    let p = generate(seed, &types);
+    (p.b.finish(), p.arrays, p.scalars)
+}
+
+fn generate(seed: u64, outputs: &[Type]) -> Program {
     let mut p = Program {
         b: Build::new("random"),
         rng: random(seed),
         pool: Vec::new(),
         arrays: Vec::new(),
         scalars: Vec::new(),
+        inputs: Vec::new(),
     };
     for i in 0..2 {
         let value =
@@ -426,10 +594,14 @@ pub(crate) fn program(seed: u64) -> (Func, Vec<ArrayData>, Vec<u64>) {
     while p.arrays.len() < 3 {
         p.input();
     }
+    p.outputs(outputs);
     let steps = p.rng.random_range(4..24);
     p.steps(steps, 0);
-    p.outputs();
-    (p.b.finish(), p.arrays, p.scalars)
+    if !outputs.is_empty() {
+        let last = p.last();
+        p.store(3, &last);
+    }
+    p
 }
 
 #[test]
