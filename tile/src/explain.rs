@@ -136,8 +136,14 @@ impl fmt::Display for Explanation {
                         Verdict::NotStored => writeln!(f, "stores of {name}: none without an order")?,
                     }
                 }
+                // Two accesses may ask for the same.
+                let mut told: Vec<String> = Vec::new();
                 for condition in &report.conditions {
-                    writeln!(f, "checked at launch: {}", Report::text(&plan.func, condition))?;
+                    let text = Report::text(&plan.func, condition);
+                    if !told.contains(&text) {
+                        writeln!(f, "checked at launch: {text}")?;
+                        told.push(text);
+                    }
                 }
             }
             Err(diagnostics) => {
