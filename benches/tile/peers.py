@@ -2,6 +2,7 @@
 """Tile kernels of girih's beside torch, Triton and the device-to-device copy rate, interleaved in one process.
 
   python3 peers.py FOLDER --seconds 300 -o rows.jsonl
+  python3 peers.py --table rows.jsonl
 
 FOLDER has what `gpu_tile export` wrote: PTX modules and manifest.json, whose rows name a module, its launch and the packed arguments.
 Needs torch, triton and cuda-python. Inputs are random; several sets of buffers are rotated so that a round touches more than the L2; each
@@ -14,7 +15,28 @@ import math
 import os
 import statistics
 import subprocess
+import sys
 import time
+
+
+
+def table(path):
+    """The records of a file as a table."""
+    print("| row | us | GB/s | of the copy rate | torch | Triton | spread |")
+    print("|---|---:|---:|---:|---:|---:|---:|")
+    for line in open(path):
+        record = json.loads(line)
+        rate = record["rate"]
+        best = max((rate[name] for name in rate if name.startswith("triton")), default=None)
+        share = lambda peer: f"{peer / rate['copy']:.3f}" if peer else "-"
+        right = "" if record["right"] else " WRONG"
+        print(f"| {record['row']}{right} | {record['us']['girih']:.2f} | {rate['girih']:.0f} | {share(rate['girih'])} | "
+              f"{share(rate.get('torch'))} | {share(best)} | {100 * record['spread']:.1f} % |")
+
+
+if "--table" in sys.argv:
+    table(sys.argv[-1])
+    sys.exit()
 
 import numpy as np
 import torch
