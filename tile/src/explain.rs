@@ -103,9 +103,11 @@ impl fmt::Display for Explanation {
             let mut notes = notes::of(plan, id);
             let axes = self.bounds.access(id);
             if !axes.is_empty() {
-                let text = |axis: &AxisBounds| format!("{} and {}", axis.low, axis.high);
-                let axes = axes.iter().enumerate().map(|(i, axis)| format!("axis {i} {}", text(axis)));
-                notes.push(format!("bounds, below and above: {}", axes.collect::<Vec<_>>().join("; ")));
+                let text = |(i, axis): (usize, &AxisBounds)| {
+                    format!("axis {i} not below 0 {}, not beyond its end {}", axis.low, axis.high)
+                };
+                let axes: Vec<_> = axes.iter().enumerate().map(text).collect();
+                notes.push(format!("bounds: {}", axes.join("; ")));
             }
             notes
         };

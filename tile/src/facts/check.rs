@@ -10,7 +10,7 @@ use super::interval::{Concrete, Intervals};
 use super::poly::{Atom, Poly};
 use super::witness::witness;
 use crate::error::{Code, Diagnostic, Fault, Site};
-use crate::ir::{ArrayId, Func, Kind, OpId, Value};
+use crate::ir::{ArrayId, Def, Func, Kind, OpId, Value};
 
 /// What a launch must satisfy so that what was proved holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -156,11 +156,8 @@ fn blocks(
             conditions.extend(starts.filter_map(|start| {
                 Some(Condition::Positive { array, poly: start.plus(&Poly::number(1), 1)? })
             }));
-            conditions.extend(access.values.iter().map(|&value| Condition::NoWrap {
-                array,
-                op: access.op,
-                value,
-            }));
+            let computed = access.values.iter().filter(|&&value| is_computed(index.func, value));
+            conditions.extend(computed.map(|&value| Condition::NoWrap { array, op: access.op, value }));
         }
         whole.steps.extend(proof.steps);
     }
@@ -377,6 +374,16 @@ fn ordered(index: &Index<'_>, load: &Access, store: &Access, conditions: &mut Ve
     shared.iter().all(|id| {
         proof.turns.iter().any(|&value| index.argument(value).is_some_and(|(_, loop_op, _)| loop_op == *id))
     })
+}
+
+/// Whether a value is the result of arithmetic, which may leave its dtype.
+fn is_computed(func: &Func, value: Value) -> bool {
+    match func.value(value).def {
+        Def::Result(id, _) => {
+            !matches!(func.op(id).kind, Kind::Full(_) | Kind::Bid(_) | Kind::NumBlocks(_) | Kind::Dim(..))
+        }
+        Def::Argument(..) => true,
+    }
 }
 
 impl Report {

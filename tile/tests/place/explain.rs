@@ -36,7 +36,7 @@ kernel rows(x: bf16[?8, ?8] strides [?8, 1] align 16, mut y: bf16[?8, ?8] stride
           %2 = load x[4, 1000] at (%0, %1) pad 0 : bf16[4, 1000]
               // lanes[8@1 16@1 32@1 64@1 128@1] warps[1@0 2@0] vals[2:1@1 2:2@1 2:4@1 2:256@1 2:512@1]: ((32,4),(8,4)):((32,1),(4,1024)), 32 a thread, padded to [4, 1024]
               // 4 accesses of 16 bytes (the widest), 16 sectors for a warp's (16 at the least)
-              // bounds, below and above: axis 0 proved and checked in the kernel; axis 1 proved and checked in the kernel
+              // bounds: axis 0 not below 0 proved, not beyond its end checked in the kernel; axis 1 not below 0 proved, not beyond its end checked in the kernel
           %3 = cast %2 : f32[4, 1000]
               // lanes[8@1 16@1 32@1 64@1 128@1] warps[1@0 2@0] vals[2:1@1 2:2@1 2:4@1 2:256@1 2:512@1]: ((32,4),(8,4)):((32,1),(4,1024)), 32 a thread, padded to [4, 1024]
           %4 = reduce max %3 along 1 : f32[4, 1]
@@ -50,7 +50,7 @@ kernel rows(x: bf16[?8, ?8] strides [?8, 1] align 16, mut y: bf16[?8, ?8] stride
               // lanes[8@1 16@1 32@1 64@1 128@1] warps[1@0 2@0] vals[2:1@1 2:2@1 2:4@1 2:256@1 2:512@1]: ((32,4),(8,4)):((32,1),(4,1024)), 32 a thread, padded to [4, 1024]
           store %7 to y[4, 1000] at (%0, %1)
               // 4 accesses of 16 bytes (the widest), 16 sectors for a warp's (16 at the least)
-              // bounds, below and above: axis 0 proved and checked at launch; axis 1 proved and checked in the kernel
+              // bounds: axis 0 not below 0 proved, not beyond its end checked at launch; axis 1 not below 0 proved, not beyond its end checked in the kernel
         }
     "#]].assert_eq(&placed(&parse(rows).unwrap()));
 }
@@ -64,7 +64,7 @@ fn a_conversion_says_how_it_is_done() {
           %2 = load x[64, 64] at (%0, %1) pad 0 : bf16[64, 64]
               // lanes[8@1 16@1 32@1 1@0 2@0] warps[4@0 8@0] vals[2:1@1 2:2@1 2:4@1 2:16@0 2:32@0]: ((8,16),(8,4)):((512,1),(64,16)), 32 a thread
               // 4 accesses of 16 bytes (the widest), 16 sectors for a warp's (16 at the least)
-              // bounds, below and above: axis 0 proved and checked in the kernel; axis 1 proved and checked in the kernel
+              // bounds: axis 0 not below 0 proved, not beyond its end checked in the kernel; axis 1 not below 0 proved, not beyond its end checked in the kernel
           %3 = permute %2 by [1, 0] : bf16[64, 64]
               // lanes[8@0 16@0 32@0 1@1 2@1] warps[4@1 8@1] vals[2:1@0 2:2@0 2:4@0 2:16@1 2:32@1]: (128,(8,4)):(8,(1,1024)), 32 a thread
           %4 = convert %3 : bf16[64, 64]
@@ -72,7 +72,7 @@ fn a_conversion_says_how_it_is_done() {
               // through 8192 bytes of shared memory, strides [64, 1], Sw<3,3,6>: 32 stores of 2 bytes, 4 loads of 16 bytes, 48 wavefronts (48 at the least)
           store %4 to y[64, 64] at (%0, %1) pad 0
               // 4 accesses of 16 bytes (the widest), 16 sectors for a warp's (16 at the least)
-              // bounds, below and above: axis 0 proved and checked in the kernel; axis 1 proved and checked in the kernel
+              // bounds: axis 0 not below 0 proved, not beyond its end checked in the kernel; axis 1 not below 0 proved, not beyond its end checked in the kernel
         }
     "#]].assert_eq(&placed(&transpose(64, 64, DType::Bf16, false)));
 }
