@@ -250,3 +250,50 @@ fn tiles_that_are_written_out_are_what_is_written() {
             .unwrap_or_else(|error| panic!("case {case}: {dtype} {extents:?}: {error}"));
     }
 }
+
+#[test]
+fn offsets_beyond_32_bits_are_kept() {
+    // Rows that are 2^33 bytes apart are more than a test has memory for: the text shows how the row goes into the address.
+    let mut b = Build::new("far");
+    let row = b.bid(0).unwrap();
+    let (wide, any) = (Known::Is(1 << 31), Known::MultipleOf(1));
+    let x = b.array(param("x", DType::F32, false, &[any, any], &[wide, Known::Is(1)], 16));
+    let z = b.array(param("z", DType::F32, false, &[any; 3], &[any, any, Known::Is(1)], 16));
+    let y = b.array(param("y", DType::F32, true, &[any, any], &[any, Known::Is(1)], 16));
+    let zero = Arg::Loose(Const::Int(0));
+    let dims = Dims::new(&[1, 128]).unwrap();
+    let value =
+        b.load(&Tiles { padding: Padding::Zero, ..Tiles::new(x, dims) }, &[row.into(), zero]).unwrap();
+    let solid = Tiles { padding: Padding::Zero, ..Tiles::new(z, Dims::new(&[1, 1, 128]).unwrap()) };
+    let other = b.load(&solid, &[row.into(), row.into(), zero]).unwrap();
+    let other = b.reshape(other, &[1, 128]).unwrap();
+    let sum = b
+        .each(
+            girih_tile::ops::table::Each::Add,
+            &[value.into(), other.into()],
+            girih_tile::ops::Mode::default(),
+        )
+        .unwrap();
+    b.store(&Tiles::new(y, dims), &[row.into(), zero], sum.into()).unwrap();
+    let text = girih_tile::compile(&b.finish(), 90).unwrap().kernel.module().to_string();
+    let times = |what: &str| text.lines().filter(|line| line.trim().starts_with(what)).count();
+    assert!(text.contains(", 33;"), "{text}");
+    // Both strides of the solid, and that of the result.
+    assert_eq!((times("mul.lo.s64"), times("mul.wide.s32")), (2, 1), "{text}");
+
+    let mut b = Build::new("far_elements");
+    let x = b.array(param("x", DType::F32, false, &[any, any], &[wide, Known::Is(1)], 16));
+    let at = b.array(param("at", DType::S32, false, &[any], &[Known::Is(1)], 16));
+    let y = b.array(param("y", DType::F32, true, &[any], &[Known::Is(1)], 16));
+    let line = Dims::new(&[128]).unwrap();
+    let rows = b.load(&Tiles { padding: Padding::Zero, ..Tiles::new(at, line) }, &[zero]).unwrap();
+    let far = b.cast(rows, DType::S64, girih_tile::ir::Rounding::Nearest).unwrap();
+    for index in [rows, far] {
+        let x = girih_tile::ops::indexed::Elements::new(x);
+        let value = b.gather(&x, &[index.into(), zero], None, None).unwrap();
+        b.store(&Tiles::new(y, line), &[zero], value.into()).unwrap();
+    }
+    let text = girih_tile::compile(&b.finish(), 90).unwrap().kernel.module().to_string();
+    let far = text.lines().filter(|line| line.contains(".b64") && line.ends_with(", 33;")).count();
+    assert_eq!(far, 2, "{text}");
+}

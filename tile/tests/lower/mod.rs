@@ -2,6 +2,7 @@
 
 mod control;
 mod each;
+mod hints;
 mod indexed;
 mod memory;
 mod programs;
