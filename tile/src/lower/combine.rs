@@ -118,7 +118,7 @@ impl Rule {
     }
 
     /// Whether left and right may be exchanged.
-    fn commutes(&self) -> bool {
+    pub(super) fn commutes(&self) -> bool {
         !matches!(self.how, How::Region(_))
     }
 }

@@ -234,11 +234,11 @@ impl Lowering<'_> {
     /// Lowers a region of scalars, such as the combination of a reduction, on registers; returns those of what it yields.
     pub(crate) fn inlined(&mut self, region: RegionId, args: &[Reg]) -> Result<Vec<Reg>, Error> {
         let plan = self.plan;
+        // Scalars of an element are of one thread.
+        let alike = std::mem::replace(&mut self.alike, false);
         for (&arg, reg) in plan.func.region(region).args.iter().zip(args) {
             self.hold_regs(arg, vec![reg.clone()])?;
         }
-        // Scalars of an element are of one thread.
-        let alike = std::mem::replace(&mut self.alike, false);
         self.region(region)?;
         self.alike = alike;
         let values = plan.func.region(region).end.values().to_vec();

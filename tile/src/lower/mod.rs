@@ -149,7 +149,12 @@ impl Lowering<'_> {
     pub(crate) fn hold_regs(&mut self, value: Value, regs: Vec<Reg>) -> Result<(), Error> {
         let ty = self.plan.func.ty(value);
         match regs.as_slice() {
-            [reg] if ty.dims.rank() == 0 && is_integer(ty.dtype) && ty.dtype.bits() <= 32 => {
+            // A combination runs on padding too, which may be beyond the range of a narrow dtype.
+            [reg]
+                if ty.dims.rank() == 0
+                    && is_integer(ty.dtype)
+                    && (ty.dtype.bits() == 32 || ty.dtype.bits() < 32 && self.alike) =>
+            {
                 self.hold_number(value, &reg.clone(), ty.dtype)
             }
             _ => {

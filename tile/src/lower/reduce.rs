@@ -30,21 +30,36 @@ impl Lowering<'_> {
         let operands = op.operands.iter().map(|&value| self.regs(value)).collect::<Result<Vec<_>, _>>()?;
         let origin = self.along(&dist, axis)?;
 
+        // Where the order matters, values further apart than threads are combined after what lies between them.
+        let near = dist.digits(axis).into_iter().map_while(|digit| match digit {
+            Digit::Values { extent, .. } => Some(extent),
+            Digit::Bit { .. } => None,
+        });
+        let near: i64 = near.product();
         let mut partial = Vec::new();
+        let mut columns = Vec::new();
         for column in dist.columns(axis) {
-            let mut tuples = Vec::new();
-            for (value, offset) in column {
-                if offset < extent {
-                    let element: Tuple = operands.iter().map(|regs| regs[value].clone()).collect();
-                    let inside = if self.branches(&rule) {
-                        self.inside(&dist, value, &types[0].dims)?
-                    } else {
-                        inside(&origin, dist.reach(axis), offset, extent)
-                    };
-                    tuples.push(self.prepared(&rule, &element, &(&origin + offset), &inside)?);
+            let first = partial.len();
+            let ordered =
+                |(_, a): &(usize, i64), (_, b): &(usize, i64)| rule.commutes() || a / near == b / near;
+            for run in column.chunk_by(ordered) {
+                let mut tuples = Vec::new();
+                for &(value, offset) in run {
+                    if offset < extent {
+                        let element: Tuple = operands.iter().map(|regs| regs[value].clone()).collect();
+                        let inside = if self.branches(&rule) {
+                            self.inside(&dist, value, &types[0].dims)?
+                        } else {
+                            inside(&origin, dist.reach(axis), offset, extent)
+                        };
+                        tuples.push(self.prepared(&rule, &element, &(&origin + offset), &inside)?);
+                    }
+                }
+                if !tuples.is_empty() {
+                    partial.push(self.combine_tree(&rule, tuples)?);
                 }
             }
-            partial.push(self.combine_tree(&rule, tuples)?);
+            columns.push(first..partial.len());
         }
 
         let bits: Vec<usize> = dist
@@ -61,8 +76,9 @@ impl Lowering<'_> {
         }
 
         let mut results: Vec<Vec<Reg>> = vec![Vec::new(); op.results.len()];
-        for tuple in &partial {
-            for (result, reg) in results.iter_mut().zip(self.finish(&rule, tuple)?) {
+        for column in columns {
+            let tuple = self.combine_tree(&rule, partial[column].to_vec())?;
+            for (result, reg) in results.iter_mut().zip(self.finish(&rule, &tuple)?) {
                 result.push(reg);
             }
         }

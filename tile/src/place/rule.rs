@@ -4,7 +4,7 @@
 
 use girih_codegen::plan::Dist;
 
-use crate::ir::{Dims, Func, Kind, Op};
+use crate::ir::{Combine, Dims, Func, Kind, Op};
 
 /// Extents as distributions count them.
 pub(crate) fn extents(dims: &Dims) -> Vec<i64> {
@@ -102,7 +102,9 @@ pub(crate) fn accepts(func: &Func, op: &Op, work: &Dist) -> Result<(), String> {
         Ok(leaves.iter().map(|(leaf, _)| leaf.extent).product::<i64>())
     };
     match &op.kind {
-        Kind::Scan { axis, .. } => along(*axis).map(|_| ()),
+        Kind::Scan { axis, .. } | Kind::Reduce { axis, combine: Combine::Region, .. } => {
+            along(*axis).map(|_| ())
+        }
         Kind::Sort { axis, .. } => {
             let reach = along(*axis)?;
             let power = reach.count_ones() == 1;

@@ -209,6 +209,37 @@ fn scans_by_regions_keep_the_order() {
 }
 
 #[test]
+fn reductions_by_regions_keep_the_order() {
+    let mut accepted = 0;
+    for seed in 0..4 * cases() {
+        let mut rng = StdRng::seed_from_u64(seed);
+        let extents = shape(&mut rng, 800);
+        let axis = rng.random_range(0..extents.len());
+        let dtype = *[DType::U32, DType::U64, DType::U16].choose(&mut rng).unwrap();
+        let all: Vec<Operand> = (0..2).map(|_| operand(&mut rng, dtype, &extents, Data::Bits)).collect();
+        let mut reduced = extents.clone();
+        reduced[axis] = 1;
+        let results = vec![(dtype, reduced); 2];
+        let kind = Kind::Reduce { axis: axis as u8, combine: Combine::Region, identity: [1, 0].into() };
+        let func = program(&kind, &all, &results, |b, values| {
+            let (left, right) = b.open_combine(values);
+            let a = each(b, Each::Mul, left[0], right[0]);
+            let moved = each(b, Each::Mul, right[0], left[1]);
+            let c = each(b, Each::Add, moved, right[1]);
+            Some(b.close_combine(values, &[a, c]).unwrap())
+        });
+        // Distributions in another order are refused.
+        let plan = (0..40)
+            .map(|_| placed(func.clone(), &kind, threads(&mut rng), &mut rng))
+            .find(|plan| plan.verify().is_ok());
+        let Some(plan) = plan else { continue };
+        accepted += 1;
+        check(&plan, &all, &results, &format!("seed {seed}: {extents:?} along {axis}: {:#?}", plan.dists));
+    }
+    assert!(accepted >= cases(), "{accepted} programs");
+}
+
+#[test]
 fn sorts() {
     for seed in 0..2 * cases() {
         let mut rng = StdRng::seed_from_u64(seed);
