@@ -23,6 +23,7 @@ mod schedules;
 mod sums;
 mod teams;
 mod tile;
+mod tile_goldens;
 mod transposed;
 
 use common::{Data, Failure, outputs, padded, variants, verify_dtype};
