@@ -89,7 +89,7 @@ impl Explanation {
     /// Bytes of shared memory of each exchange.
     fn shared(&self) -> Vec<i64> {
         let bytes = |exchange: &Exchange| match exchange {
-            Exchange::Rename(_) => None,
+            Exchange::Rename(_) | Exchange::Shuffles(_) => None,
             Exchange::Shared(shared) => Some(shared.bytes()),
         };
         self.plan.exchanges.values().filter_map(bytes).collect()
@@ -116,11 +116,13 @@ impl fmt::Display for Explanation {
         writeln!(f, "\nblock: {} threads, {warps} warps", plan.threads)?;
         writeln!(f, "tiles: {:.0} registers a thread where they take the most", plan.registers())?;
         let exchanges = self.shared();
+        let shuffles = |exchange: &&Exchange| matches!(exchange, Exchange::Shuffles(_));
+        let shuffled = plan.exchanges.values().filter(shuffles).count();
         let most = exchanges.iter().copied().max().unwrap_or(0);
         writeln!(
             f,
-            "conversions: {} by new names, {} through shared memory of up to {most} bytes",
-            plan.exchanges.len() - exchanges.len(),
+            "conversions: {} by new names, {shuffled} by shuffles, {} through shared memory of up to {most} bytes",
+            plan.exchanges.len() - shuffled - exchanges.len(),
             exchanges.len()
         )?;
         let (bytes, looped) = self.bytes();

@@ -75,6 +75,10 @@ fn access(plan: &Plan, view: &View, value: Value) -> String {
 fn exchange(exchange: &Exchange) -> String {
     match exchange {
         Exchange::Rename(_) => "by new names for registers".into(),
+        Exchange::Shuffles(shuffles) => {
+            let [count, choices] = shuffles.count();
+            format!("between the lanes of a warp: {count} shuffles, {choices} selections")
+        }
         Exchange::Shared(shared) => format!(
             "through {} bytes of shared memory, strides {:?}, {}: {} stores of {} bytes, {} loads of {} bytes, {} wavefronts ({} at \
              the least)",

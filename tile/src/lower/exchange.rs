@@ -45,7 +45,10 @@ impl Lowering<'_> {
         let ty = plan.func.ty(result);
         let regs = self.regs(source)?;
         let (from, to) = (plan.dist(source), plan.dist(result));
-        let got = self.redistribute(ty.dtype, &ty.dims, from, &regs, to)?;
+        let got = match plan.exchanges.get(&result) {
+            Some(exchange) => self.carry_out(exchange, ty.dtype, &ty.dims, from, &regs, to)?,
+            None => self.redistribute(ty.dtype, &ty.dims, from, &regs, to)?,
+        };
         self.hold_regs(result, got)
     }
 
@@ -58,23 +61,36 @@ impl Lowering<'_> {
         regs: &[Reg],
         to: &Dist,
     ) -> Result<Vec<Reg>, Error> {
-        let shared = match Exchange::new(dims, dtype, from, to) {
+        self.carry_out(&Exchange::new(dims, dtype, from, to), dtype, dims, from, regs, to)
+    }
+
+    fn carry_out(
+        &mut self,
+        exchange: &Exchange,
+        dtype: DType,
+        dims: &Dims,
+        from: &Dist,
+        regs: &[Reg],
+        to: &Dist,
+    ) -> Result<Vec<Reg>, Error> {
+        let shared = match exchange {
             Exchange::Rename(values) => {
-                return Ok(values.into_iter().map(|value| regs[value].clone()).collect());
+                return Ok(values.iter().map(|&value| regs[value].clone()).collect());
             }
+            Exchange::Shuffles(shuffles) => return self.shuffled(shuffles, dtype, regs),
             Exchange::Shared(shared) => shared,
         };
         let base = self.scratch(shared.bytes(), shared.alignment)?;
         let own = self.first_replica(from)?;
         for run in shared.store.iter() {
-            let (address, inside) = self.exchanged(&base, &shared, from, dims.rank(), run[0])?;
+            let (address, inside) = self.exchanged(&base, shared, from, dims.rank(), run[0])?;
             let values: Vec<Reg> = run.iter().map(|&value| regs[value].clone()).collect();
             self.store_elements(Space::Smem, dtype, &address, &Cond::all([own.clone(), inside]), &values)?;
         }
         self.meet();
         let mut got = vec![None; to.size()];
         for run in shared.load.iter() {
-            let (address, inside) = self.exchanged(&base, &shared, to, dims.rank(), run[0])?;
+            let (address, inside) = self.exchanged(&base, shared, to, dims.rank(), run[0])?;
             let loaded = self.load_elements(Space::Smem, dtype, run.len(), &address, &inside, None)?;
             for (&value, reg) in run.iter().zip(loaded) {
                 got[value] = Some(reg);

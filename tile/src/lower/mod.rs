@@ -34,6 +34,7 @@ mod scalar;
 mod scan;
 mod shape;
 mod shared;
+mod shuffle;
 mod sort;
 mod vector;
 mod words;

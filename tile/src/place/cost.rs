@@ -4,7 +4,8 @@ use girih_codegen::plan::Dist;
 use girih_tensor::DType;
 
 use super::access::{LANES, WIDEST, fastest, lines, run, sectors, width};
-use super::exchange::{ROUND_TRIP, bytes, rename};
+use super::exchange::{ROUND_TRIP, bytes, rename, shuffled};
+use super::shuffle::Shuffles;
 use crate::ir::{Dims, Func, Kind, Op, Value, View};
 
 /// Slots of an access to global memory besides its sectors.
@@ -83,15 +84,19 @@ pub(crate) fn conversion(dims: &Dims, dtype: DType, from: &Dist, to: &Dist) -> f
     if from == to || rename(dims, from, to).is_some() {
         return 0.0;
     }
+    let shuffles = Shuffles::new(dims, dtype, from, to).map_or(f64::INFINITY, |shuffles| shuffled(&shuffles));
+    if shuffles <= ROUND_TRIP {
+        return shuffles;
+    }
     let bytes = bytes(dtype);
     let size = from.padded(dims.rank()).iter().product::<i64>() * bytes;
     if size > ROOM {
-        return 1e9;
+        return shuffles.min(1e9);
     }
     let count = |dist: &Dist, mode: usize| dist.size() as f64 / run(dist, mode).min(WIDEST / bytes) as f64;
     let fewest = (0..dims.rank())
         .filter_map(|mode| fastest(mode, dims.rank()).first().copied())
         .map(|mode| count(from, mode) + count(to, mode))
         .fold(f64::INFINITY, f64::min);
-    ROUND_TRIP + SHARED * fewest
+    shuffles.min(ROUND_TRIP + SHARED * fewest)
 }

@@ -6,6 +6,7 @@ use girih_tensor::DType;
 
 use super::access::{Vectors, WIDEST, fastest, lanes};
 use super::rule::extents;
+use super::shuffle::Shuffles;
 use crate::ir::Dims;
 
 /// How a tile gets from one distribution into another.
@@ -13,6 +14,8 @@ use crate::ir::Dims;
 pub enum Exchange {
     /// Every thread has what it is to have: value `i` of the result is this value of the operand.
     Rename(Vec<usize>),
+    /// Between the lanes of a warp.
+    Shuffles(Shuffles),
     /// Through shared memory.
     Shared(Shared),
 }
@@ -49,15 +52,27 @@ pub(crate) fn bytes(dtype: DType) -> i64 {
 impl Exchange {
     /// The cheapest way. Both distributions cover the shape.
     pub fn new(dims: &Dims, dtype: DType, from: &Dist, to: &Dist) -> Exchange {
-        match rename(dims, from, to) {
-            Some(values) => Exchange::Rename(values),
-            None => Exchange::Shared(Shared::new(dims, dtype, from, to)),
+        if let Some(values) = rename(dims, from, to) {
+            return Exchange::Rename(values);
         }
+        let shared = || Exchange::Shared(Shared::new(dims, dtype, from, to));
+        let Some(shuffles) = Shuffles::new(dims, dtype, from, to).map(Exchange::Shuffles) else {
+            return shared();
+        };
+        if shuffles.cost() <= ROUND_TRIP {
+            return shuffles;
+        }
+        let shared = shared();
+        if shuffles.cost() <= shared.cost() { shuffles } else { shared }
     }
 
     /// The way with this swizzle, where one is needed and it leaves vectors whole and the memory's bounds alone.
     pub(crate) fn pinned(self, dims: &Dims, dtype: DType, sides: [&Dist; 2], swizzle: Swizzle) -> Exchange {
-        let Exchange::Shared(best) = self else { return self };
+        let best = match self {
+            Exchange::Rename(_) => return self,
+            Exchange::Shuffles(_) => Shared::new(dims, dtype, sides[0], sides[1]),
+            Exchange::Shared(best) => best,
+        };
         let orders = (0..dims.rank()).rev().map(|mode| fastest(mode, dims.rank()));
         let plain = orders.map(|order| Shared::of(dims, dtype, sides, &order, 0, None));
         let fits = plain.filter(|plain| swizzle == Swizzle::NONE || plain.swizzles().contains(&swizzle));
@@ -69,6 +84,7 @@ impl Exchange {
     pub fn cost(&self) -> f64 {
         match self {
             Exchange::Rename(_) => 0.0,
+            Exchange::Shuffles(shuffles) => shuffled(shuffles),
             Exchange::Shared(shared) => {
                 ROUND_TRIP
                     + 2.0 * (shared.store.count() + shared.load.count()) as f64
@@ -76,6 +92,15 @@ impl Exchange {
             }
         }
     }
+}
+
+/// A shuffle with what it waits for, in issue slots of a warp.
+const SHUFFLE: f64 = 5.0;
+
+/// Issue slots of a warp of an exchange between its lanes.
+pub(crate) fn shuffled(shuffles: &Shuffles) -> f64 {
+    let [shuffles, choices] = shuffles.count();
+    SHUFFLE * shuffles as f64 + choices as f64
 }
 
 /// Two barriers and the latency between them, in issue slots of a warp.

@@ -35,6 +35,7 @@ mod naive;
 mod pressure;
 mod rule;
 mod search;
+pub mod shuffle;
 mod verify;
 
 use std::collections::BTreeMap;

@@ -59,3 +59,48 @@ pub(crate) fn random_dist(rng: &mut StdRng, extents: &[i64], threads: i64) -> Di
     }
     Dist { bits, vals }
 }
+
+/// A distribution with the same bits of warps, in which lanes and values say what lanes and values of `dist` say in another way: digits of 2
+/// change places, and lanes without one have copies or padding.
+pub(crate) fn regrouped(rng: &mut StdRng, dist: &Dist, extents: &[i64]) -> Dist {
+    loop {
+        let (lanes, warps) = dist.bits.split_at(5);
+        let bits = lanes.iter().flatten().map(|&(mode, scale)| Leaf { extent: 2, mode, scale });
+        let mut leaves: Vec<Leaf> = bits.chain(dist.vals.iter().copied()).collect();
+        leaves.retain(|leaf| leaf.scale < extents[leaf.mode]);
+        leaves.shuffle(rng);
+        let mut reach = dist.padded(extents.len());
+        let most = rng.random_range(0..=5);
+        let (mut bits, mut vals) = (Vec::new(), Vec::new());
+        for leaf in leaves {
+            if leaf.extent == 2 && bits.len() < most {
+                bits.push(Some((leaf.mode, leaf.scale)));
+            } else {
+                vals.push(leaf);
+            }
+        }
+        while bits.len() < 5 {
+            let padding = rng.random_bool(0.3) && !extents.is_empty();
+            bits.push(padding.then(|| {
+                let mode = rng.random_range(0..extents.len());
+                reach[mode] *= 2;
+                (mode, reach[mode] / 2)
+            }));
+        }
+        // Often most lanes keep what they say.
+        if rng.random() {
+            for (at, bit) in lanes.iter().enumerate() {
+                if let Some(other) = bits.iter().position(|other| other == bit) {
+                    bits.swap(at, other);
+                }
+            }
+        } else {
+            bits.shuffle(rng);
+        }
+        bits.extend(warps);
+        let to = Dist { bits, vals };
+        if to.covers(extents) {
+            return to;
+        }
+    }
+}

@@ -7,3 +7,4 @@ mod data;
 mod pins;
 mod programs;
 mod run;
+mod shuffles;
