@@ -15,7 +15,8 @@
 //! | `Store`, `Print`, `Assert`, `Histogram` (operand) | any |
 //! | `Gather`, `Scatter` | operands and result are equal |
 //! | `Atomic` | operands and result are equal; of tiles (rank 1 and more) no bit moves nowhere: no thread holds a copy |
-//! | `Reshape`, `Extract`, `Insert`, `Cat`, `Flip`, `Pack`, `Unpack`, `Convert` | any: elements are renamed where threads have them, else they go through shared memory |
+//! | `Reshape`, `Extract`, `Insert`, `Cat`, `Flip`, `Pack`, `Unpack` | any: elements are renamed where threads have them, else they go through shared memory |
+//! | `Convert` | any: elements are renamed where threads have them, else they go by [shuffles](shuffle) or through shared memory, whichever [costs](exchange::Exchange::cost) less |
 //! | `For`, `Loop`, `If` | initial values, region arguments, what an end passes on, and results are equal |
 //!
 //! Every distribution [covers](Dist::covers) its value: along each mode a leaf's scale is the product of the extents of the leaves below.

@@ -19,7 +19,7 @@ pub struct Shuffles {
     pub pairs: Vec<Pair>,
     /// What values say on both sides: the number of values, and how far apart they are among the operand's and the result's.
     pub common: Vec<[usize; 3]>,
-    /// The result's values, the fastest first: their number, that of those that are not padding alone.
+    /// The leaves of the result's values, the fastest first: how many values each has, and how many of them are not padding in all threads.
     pub results: Vec<[usize; 2]>,
     /// Elements that go together in a register.
     pub packed: usize,
@@ -172,7 +172,7 @@ impl Shuffles {
         Some(out)
     }
 
-    /// Pairs the bits of lanes that are left over: those first that cost the less the better their partner.
+    /// Pairs the bits of lanes that are left over, such that few shuffles are needed.
     fn pair(&mut self, mut left: Vec<(usize, Says, usize)>, mut open: Vec<(usize, Says, usize)>) {
         let is_digit = |says: Says| matches!(says, Says::Digit(_));
         // Lanes that have padding alone give nothing, so that another lane gives more where one more digit is to be taken from it.

@@ -1,12 +1,16 @@
 use girih_codegen::plan::{Dist, exactly_once, warp_accesses};
 use girih_layout::{Composed, Lay, Shape, Swizzle};
 use girih_tensor::DType;
+use girih_tile::compile;
+use girih_tile::explain::explain;
 use girih_tile::ir::{Build, Func, Kind, OpId, Pin, Value};
+use girih_tile::ops::table::Each;
 use girih_tile::pass::expand;
 use girih_tile::place::exchange::Exchange;
 use girih_tile::place::{Plan, access, place};
 
-use super::programs::{array, dims, load, looped, softmax, store, transpose};
+use super::programs::{array, dims, each, load, looped, softmax, store, transpose};
+use crate::common::differ::{self, Tolerance, differ};
 
 fn placed(func: &Func) -> Plan {
     let plan = place(&expand(func), 90).unwrap();
@@ -152,20 +156,72 @@ fn a_pin_is_kept_or_refused() {
     }
 }
 
-#[test]
-fn a_pinned_swizzle_is_taken() {
+/// A transpose whose conversion has a swizzle.
+fn swizzled(swizzle: Swizzle) -> Func {
     let mut b = Build::new("transpose");
     let (x, y) = (array(&mut b, "x", DType::Bf16, 2, false), array(&mut b, "y", DType::Bf16, 2, true));
     let tile = dims(&[64, 64]);
     let value = load(&mut b, x, tile);
     let turned = b.permute(value, &[1, 0]).unwrap();
-    let swizzle = Swizzle::new(2, 3, 6).unwrap();
     b.pin(turned, Pin { dist: None, swizzle: Some(swizzle) });
     store(&mut b, y, turned);
-    let plan = placed(&b.finish());
+    b.finish()
+}
+
+#[test]
+fn a_pinned_swizzle_is_taken() {
+    let swizzle = Swizzle::new(2, 3, 6).unwrap();
+    let plan = placed(&swizzled(swizzle));
     let [Exchange::Shared(shared)] = conversions(&plan)[..] else { panic!("{:?}", plan.exchanges) };
     assert_eq!(shared.swizzle, swizzle);
     assert!(shared.wavefronts[0] > shared.wavefronts[1], "worse than the one that is found");
+    // It is the kernel's as well.
+    let kernel = |func: &Func| compile(func, 90).unwrap().kernel.module().to_string();
+    let other = swizzled(Swizzle::new(1, 3, 6).unwrap());
+    assert_ne!(kernel(&swizzled(swizzle)), kernel(&other));
+}
+
+#[test]
+fn lanes_of_a_warp_exchange_by_shuffles() {
+    let program = |dtype, swizzle| {
+        let mut b = Build::new("lanes");
+        let (x, y) = (array(&mut b, "x", dtype, 2, false), array(&mut b, "y", dtype, 2, true));
+        let value = load(&mut b, x, dims(&[8, 64]));
+        let dist = |lay: &str| Dist::of(&Lay::parse(lay).unwrap(), &[8, 64]);
+        b.pin(value, Pin { dist: dist("((16,8),4):((32,1),8)"), swizzle });
+        let turned = each(&mut b, Each::Neg, &[value]);
+        b.pin(turned, Pin { dist: dist("((4,4,8),4):((8,128,1),32)"), swizzle: None });
+        store(&mut b, y, turned);
+        b.finish()
+    };
+    let func = program(DType::F32, None);
+    let plan = placed(&func);
+    // There, and back for a store of whole vectors.
+    let all = conversions(&plan);
+    assert_eq!(all.len(), 2, "{all:?}");
+    for exchange in all {
+        let Exchange::Shuffles(shuffles) = exchange else { panic!("{exchange:?}") };
+        assert_eq!((shuffles.count(), exchange.cost()), ([3, 16], 31.0));
+    }
+    let text = explain(&func, 90).unwrap().to_string();
+    assert!(text.contains("between the lanes of a warp: 3 shuffles, 16 selections"), "{text}");
+    assert!(text.contains("conversions: 0 by new names, 2 by shuffles, 0 through shared memory"), "{text}");
+    let kernel = compile(&func, 90).unwrap().kernel.module().to_string();
+    assert!(!kernel.contains("bar.") && kernel.matches("shfl.sync.bfly").count() == 6, "{kernel}");
+    // Who says how shared memory is swizzled wants it.
+    let swizzle = Swizzle::new(1, 2, 3).unwrap();
+    let plan = placed(&program(DType::F32, Some(swizzle)));
+    let all = conversions(&plan);
+    let [Exchange::Shared(shared), Exchange::Shuffles(_)] = all[..] else { panic!("{all:?}") };
+    assert_eq!(shared.swizzle, swizzle);
+
+    let mut rng = differ::random(74);
+    for dtype in [DType::F32, DType::F16, DType::S8, DType::S64] {
+        for swizzle in [None, Some(swizzle)] {
+            let arrays = [differ::array(&mut rng, dtype, &[16, 64]), differ::zeros(dtype, &[16, 64])];
+            differ(&program(dtype, swizzle), [2, 1, 1], &arrays, &[], |_| Tolerance::EXACT).unwrap();
+        }
+    }
 }
 
 #[test]
