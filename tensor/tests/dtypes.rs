@@ -15,18 +15,18 @@ fn names_are_read_back() {
     let message = "fp4".parse::<DType>().unwrap_err().to_string();
     assert_eq!(
         message,
-        "unknown dtype `fp4`: f64, f32, tf32, f16, bf16, e4m3, e5m2, s64, u64, s32, u32, s16, u16, s8, u8, s4, u4, b1 \
-         are accepted"
+        "unknown dtype `fp4`: f64, f32, tf32, f16, bf16, e4m3, e5m2, s64, u64, s32, u32, s16, u16, s8, u8, s4, u4, b1, \
+         bool are accepted"
     );
 }
 
-/// A name ends in its bits, but for those of floats that name their format.
+/// A name ends in its bits, but for those of floats that name their format, and bool.
 #[test]
 fn sizes_are_those_of_the_names() {
     for &dtype in DType::ALL {
         let bits = match dtype {
             DType::Tf32 => 32,
-            DType::E4m3 | DType::E5m2 => 8,
+            DType::E4m3 | DType::E5m2 | DType::Bool => 8,
             other => other.name().trim_start_matches(|c: char| c.is_alphabetic()).parse().unwrap(),
         };
         assert_eq!(dtype.bits(), bits, "{dtype}");
@@ -52,6 +52,8 @@ fn elements_have_the_size_of_their_dtype() {
     let mut seen = vec![check::<f64>(), check::<f32>(), check::<Tf32>(), check::<f16>(), check::<bf16>()];
     seen.extend([check::<F8E4M3>(), check::<F8E5M2>(), check::<i64>(), check::<u64>(), check::<i32>()]);
     seen.extend([check::<u32>(), check::<i16>(), check::<u16>(), check::<i8>(), check::<u8>()]);
+    assert_eq!((size_of::<bool>(), [0.0, 1.0, -2.5].map(bool::from_f64)), (1, [false, true, true]));
+    seen.push(bool::DTYPE);
     assert!(DType::ALL.iter().all(|d| seen.contains(d) == (d.bits() >= 8)));
 }
 

@@ -108,17 +108,21 @@ fn slices_are_refused_where_a_kernel_cannot_use_them() -> Result<(), Failure> {
 fn sizes_with_the_same_facts_share_one_module() -> Result<(), Failure> {
     let device = checked();
     let gemms = Gemms::new(&device);
-    let sizes = [[64, 64, 64], [128, 256, 512], [4096, 4096, 4096], [8, 1 << 20, 24], [1000, 72, 88]];
-    for mnk in sizes {
-        for pad in [0, 8, 64] {
-            let problem = padded(Problem::new(DType::Bf16, mnk, Layout::Tn)?, pad);
-            gemms.get(&problem, KernelKind::Sm80)?;
+    let small = [[64, 64, 64], [128, 256, 512], [1000, 72, 88]];
+    // Tiles enough for all multiprocessors are larger, which is another configuration.
+    let large = [[4096, 4096, 4096], [8192, 2048, 24]];
+    for (sizes, modules) in [(&small[..], 1), (&large[..], 2)] {
+        for &mnk in sizes {
+            for pad in [0, 8, 64] {
+                let problem = padded(Problem::new(DType::Bf16, mnk, Layout::Tn)?, pad);
+                gemms.get(&problem, KernelKind::Sm80)?;
+            }
         }
+        assert_eq!(gemms.modules(), modules, "{sizes:?}");
     }
-    assert_eq!(gemms.modules(), 1);
     // An odd pitch is another fact, and needs another module.
     gemms.get(&Problem::new(DType::Bf16, [64, 64, 63], Layout::Tn)?, KernelKind::Sm80)?;
-    assert_eq!(gemms.modules(), 2);
+    assert_eq!(gemms.modules(), 3);
     Ok(())
 }
 
