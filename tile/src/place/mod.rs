@@ -92,16 +92,22 @@ pub fn place(func: &Func, sm: u32) -> Result<Plan, Error> {
         None => WARPS.to_vec(),
     };
     let mut last = None;
-    for warps in warps {
-        if !(1..=32).contains(&warps) || !warps.is_power_of_two() {
-            let message = format!("{warps} warps of a block: 1, 2, 4, 8, 16 and 32 are accepted");
+    // What the registers of the plan before let expect: twice the warps have half of them each.
+    let mut fewest = 0.0;
+    for (at, &count) in warps.iter().enumerate() {
+        if !(1..=32).contains(&count) || !count.is_power_of_two() {
+            let message = format!("{count} warps of a block: 1, 2, 4, 8, 16 and 32 are accepted");
             return Err(Error::Place(Fault::new(Code::HintValue, message)));
         }
-        let works = search::search(func, warps * 32)?;
-        let plan = assemble(func, warps * 32, |id, at| works.get(&(id, at)).cloned());
-        let enough = plan.registers() <= REGISTERS;
+        if f64::from(count) < fewest && at + 1 < warps.len() {
+            continue;
+        }
+        let works = search::search(func, count * 32)?;
+        let plan = assemble(func, count * 32, |id, at| works.get(&(id, at)).cloned());
+        let registers = plan.registers();
+        fewest = f64::from(count) * registers / REGISTERS;
         last = Some(plan);
-        if enough {
+        if registers <= REGISTERS {
             break;
         }
     }
