@@ -1,5 +1,6 @@
 //! A folder that checks and measures on a machine with a GPU and without cargo: the `girih` binary, every test and
-//! bench target whose name starts with `gpu`, and a script that runs them and prints a table.
+//! bench target whose name starts with `gpu`, the tests of the tile language, its kernels to be measured beside torch and Triton, and a
+//! script that runs them and prints a table.
 
 use std::{
     fs,
@@ -8,7 +9,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::shell::{Error, at, command, output, root, target_dir};
+use crate::shell::{Error, at, check, command, output, root, target_dir};
 
 const METADATA: &str = "cargo metadata --no-deps --format-version 1";
 
@@ -39,6 +40,12 @@ pub(crate) fn run() -> Result<(), Error> {
         println!("--- {}", to.strip_prefix(root()).unwrap_or(&to).display());
         fs::copy(&from, &to).map_err(at(&from))?;
     }
+    let tile = folder.join("tile");
+    let rows = "cargo run --release --package girih-kernels --example tile_rows --";
+    check(rows, command(rows).arg(&tile))?;
+    for file in ["benches/tile/peers.py", "testdata/tile.jsonl"].map(|file| root().join(file)) {
+        fs::copy(&file, tile.join(file.file_name().unwrap_or_default())).map_err(at(&file))?;
+    }
     let (script, run) = (root().join("xtask/gpu-run.sh"), folder.join("run.sh"));
     fs::copy(&script, &run).map_err(at(&script))?;
     let described = "git describe --always --dirty";
@@ -56,7 +63,9 @@ fn carried(metadata: &Value) -> Vec<Carried> {
         let of_target = |target: &Value| {
             let (name, kinds) = (text(target, "name"), list(target, "kind"));
             let kind = ["bin", "test", "bench"].into_iter().find(|&kind| kinds.iter().any(|k| k == kind))?;
-            let wanted = if kind == "bin" { name == "girih" } else { name.starts_with("gpu") };
+            // Programs over tiles are compared with the reference on whatever device the environment names.
+            let tile = kind == "test" && text(package, "name") == "girih-tile";
+            let wanted = if kind == "bin" { name == "girih" } else { name.starts_with("gpu") || tile };
             let features = list(target, "required-features");
             let features = features.iter().filter_map(Value::as_str).map(String::from);
             wanted.then(|| Carried {
@@ -112,10 +121,17 @@ mod tests {
             {"name": "girih-cli", "targets": [target("girih", "bin"), target("cli", "test")]},
             {"name": "girih", "targets": [target("girih", "lib"), target("gpu_example", "example")]},
             {"name": "girih-kernels", "targets": [target("gpu", "test"), target("sim", "test")]},
+            {"name": "girih-tile", "targets": [target("girih_tile", "lib"), target("all", "test")]},
             {"name": "girih-benches", "targets": [target("gpu_gemm", "bench"), target("algebra", "bench")]},
         ]});
         let found: Vec<_> =
             carried(&metadata).iter().map(|c| format!("{} {} {}", c.package, c.kind, c.name)).collect();
-        assert_eq!(found, ["girih-cli bin girih", "girih-kernels test gpu", "girih-benches bench gpu_gemm"]);
+        let wanted = [
+            "girih-cli bin girih",
+            "girih-kernels test gpu",
+            "girih-tile test all",
+            "girih-benches bench gpu_gemm",
+        ];
+        assert_eq!(found, wanted);
     }
 }

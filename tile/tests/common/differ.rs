@@ -56,6 +56,11 @@ fn gpu() -> Option<Device> {
     GPU.with(Clone::clone)
 }
 
+/// Whether a GPU runs what the simulator runs otherwise.
+pub(crate) fn on_gpu() -> bool {
+    gpu().is_some()
+}
+
 /// Runs a program on the simulator for sm_`sm`, or on a GPU, and returns the arrays.
 pub(crate) fn simulate(
     func: &Func,
