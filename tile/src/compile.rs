@@ -36,14 +36,14 @@ pub struct Compiled {
 ///     name: "y".into(),
 ///     dtype: DType::F32,
 ///     mutable: true,
-///     extents: vec![Known::MultipleOf(1)],
+///     extents: vec![Known::MultipleOf(4)],
 ///     strides: vec![Known::Is(1)],
 ///     align: 16,
 ///     assume_disjoint: None,
 /// });
 /// let block = b.bid(0)?;
-/// let ones = b.full(DType::F32, Dims::new(&[256]).unwrap(), Const::Float(1.0));
-/// b.store(&Tiles::new(y, Dims::new(&[256]).unwrap()), &[block.into()], ones.into())?;
+/// let ones = b.full(DType::F32, Dims::new(&[1024]).unwrap(), Const::Float(1.0));
+/// b.store(&Tiles::new(y, Dims::new(&[1024]).unwrap()), &[block.into()], ones.into())?;
 /// let compiled = girih_tile::compile(&b.finish(), 90)?;
 /// assert!(compiled.kernel.module().to_string().contains("st.global.v4"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
