@@ -92,8 +92,15 @@ pub fn place(func: &Func, sm: u32) -> Result<Plan, Error> {
         None => WARPS.to_vec(),
     };
     let mut last = None;
-    // What the registers of the plan before let expect: twice the warps have half of them each.
-    let mut fewest = 0.0;
+    // What the registers of the plan before let expect: twice the warps have half of them each. Tiles far too large for the first number are
+    // seen by distributions that are not searched for.
+    let mut fewest = match warps[..] {
+        [first, _, ..] => f64::from(first) * naive(func, first * 32).registers() / REGISTERS,
+        _ => 0.0,
+    };
+    if fewest <= f64::from(2 * warps[0]) {
+        fewest = 0.0;
+    }
     for (at, &count) in warps.iter().enumerate() {
         if !(1..=32).contains(&count) || !count.is_power_of_two() {
             let message = format!("{count} warps of a block: 1, 2, 4, 8, 16 and 32 are accepted");
