@@ -214,12 +214,13 @@ pub fn takes_epilogues(config: &GemmConfig) -> bool {
     }
     // An epilogue's addresses for several atoms, one below the other, take registers as well.
     let stacked = config.tile[0] > threads / 2 && matches!(config.store, Store::Coalesced { .. });
-    // So do those of narrow vectors in groups.
+    // So do those of narrow vectors in groups, and of wide ones beside sums that are promoted.
     let narrow = match config.store {
         Store::Coalesced { vector, .. } => vector * i64::from(config.c_type.bits()) < WIDEST,
         _ => false,
     };
-    let narrow = narrow && config.batch.grouped().is_some();
+    let promoted = parts.mma_promotion_interval > 0 && config.c_type.bits() > 16;
+    let narrow = (narrow || promoted) && config.batch.grouped().is_some();
     sums <= if narrow { MANY / 2 } else { MANY } && !stacked
 }
 
