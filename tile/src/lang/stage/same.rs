@@ -45,19 +45,9 @@ impl Same<'_> {
     }
 
     fn kind(&self, a: &Kind, b: &Kind) -> bool {
-        let array = |x, y| self.array(x, y);
-        match (a, b) {
-            (Kind::Load(x), Kind::Load(y)) | (Kind::Store(x), Kind::Store(y)) => {
-                array(x.array, y.array) && *x == crate::ir::View { array: x.array, ..*y }
-            }
-            (Kind::Gather(x), Kind::Gather(y)) | (Kind::Scatter(x), Kind::Scatter(y)) => {
-                array(x.array, y.array) && *x == crate::ir::Indexed { array: x.array, ..*y }
-            }
-            (Kind::Atomic { rmw, at: x }, Kind::Atomic { rmw: other, at: y }) => {
-                rmw == other && array(x.array, y.array) && *x == crate::ir::Indexed { array: x.array, ..*y }
-            }
-            (Kind::Dim(x, i), Kind::Dim(y, j)) => i == j && array(*x, *y),
-            (a, b) => a == b,
+        match (a.names(), b.names()) {
+            (Some(x), Some(y)) => self.array(x, y) && *b == a.map_arrays(|_| y),
+            _ => a == b,
         }
     }
 
