@@ -245,6 +245,9 @@ pub enum Kind {
         /// The greatest first.
         descending: bool,
     },
+    /// The product of matrices, added to an accumulator: of tiles `[M, K]` and `[K, N]` to `[M, N]`, or with a batch axis of one extent before
+    /// all of them. The result is of the accumulator's type.
+    Mma,
     /// How often each number of `0..n` stands in a tile of integers; result s32 of shape `[n]`. Other numbers are not counted.
     Histogram,
     /// A tile of an array. Operands: an integer scalar for each axis, which counts tiles.

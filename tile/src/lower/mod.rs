@@ -186,6 +186,7 @@ impl Lowering<'_> {
             Kind::For => self.for_loop(id),
             Kind::Loop => self.endless(id),
             Kind::If => self.if_else(id),
+            Kind::Mma => Err(self.unsupported(id, "products are not lowered")),
             Kind::Histogram => self.histogram(id),
             Kind::Reduce { .. } => self.reduce(id),
             Kind::Scan { .. } => self.scan(id),

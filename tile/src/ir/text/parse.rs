@@ -392,6 +392,7 @@ impl Parser {
             "reshape" => return plain(Kind::Reshape, self, line),
             "pack" => return plain(Kind::Pack, self, line),
             "unpack" => return plain(Kind::Unpack, self, line),
+            "mma" => return plain(Kind::Mma, self, line),
             "histogram" => return plain(Kind::Histogram, self, line),
             "convert" => return plain(Kind::Convert, self, line),
             "if" => return plain(Kind::If, self, line),

@@ -265,6 +265,7 @@ impl Printer<'_> {
             Kind::Sort { axis, descending } => {
                 format!("sort {all} along {axis}{}", if *descending { " descending" } else { "" })
             }
+            Kind::Mma => format!("mma {all}"),
             Kind::Histogram => format!("histogram {all}"),
             Kind::Load(view) => format!("load {}", self.view(view, operands)),
             Kind::Store(view) => {

@@ -102,6 +102,10 @@ pub(super) fn check(func: &Func, op: &Op) -> Rule {
             ensure(operands.iter().all(|ty| ty.dims == operands[0].dims), "operands are of one shape")?;
             ensure(usize::from(*axis) < operands[0].dims.rank(), "the axis exists")
         }
+        Kind::Mma => {
+            counts(3, 1)?;
+            product(operands[0], operands[1], operands[2], results[0])
+        }
         Kind::Load(view) => {
             let (dtype, rank) = array(func, view.array);
             counts(rank, 1)?;
@@ -344,4 +348,32 @@ fn indexed(at: &Indexed, rank: usize, dims: Dims, operands: &[Type]) -> Rule {
 fn order(order: Order, scope: Option<Scope>, has: &[Order]) -> Rule {
     ensure(has.contains(&order), format!("no access of the order {order:?}"))?;
     ensure((order == Order::Weak) == scope.is_none(), "a weak access has no scope, others have one")
+}
+
+/// The types of a product `a * b + c`, and of its result.
+fn product(a: Type, b: Type, c: Type, result: Type) -> Rule {
+    let rank = a.dims.rank();
+    ensure(
+        (2..=3).contains(&rank) && b.dims.rank() == rank && c.dims.rank() == rank,
+        "three matrices, or three batches of matrices, are taken",
+    )?;
+    let [m, k, n] = [a.dims[rank - 2], a.dims[rank - 1], b.dims[rank - 1]];
+    let with = |rows: u32, columns: u32| a.dims.with(rank - 2, rows).with(rank - 1, columns);
+    ensure(
+        b.dims == with(k, n) && c.dims == with(m, n),
+        format!("{} and {} into {}: (M,K), (K,N) and (M,N) are taken", a.dims, b.dims, c.dims),
+    )?;
+    ensure(c == result, "the result is of the accumulator's type")?;
+    let sums: &[DType] = match (a.dtype, b.dtype) {
+        (DType::F16, DType::F16) => &[DType::F16, DType::F32],
+        (DType::Bf16, DType::Bf16) | (DType::F32, DType::F32) | (DType::Tf32, DType::Tf32) => &[DType::F32],
+        (DType::F64, DType::F64) => &[DType::F64],
+        (DType::E4m3 | DType::E5m2, DType::E4m3 | DType::E5m2) => &[DType::F16, DType::F32],
+        (DType::S8 | DType::U8, DType::S8 | DType::U8) => &[DType::S32],
+        _ => &[],
+    };
+    ensure(
+        sums.contains(&c.dtype),
+        format!("a product of {} and {} is not summed in {}", a.dtype, b.dtype, c.dtype),
+    )
 }
