@@ -13,6 +13,7 @@
 //! | [`device`] | `girih-device` | [`Device`](device::Device): one interface to the GPU and to the simulator |
 //! | [`kernels`] | `girih-kernels` | GEMM and copy: problem, configuration, module, run |
 //! | [`tile`] | `girih-tile` | kernels over whole tiles: [`#[girih::kernel]`](macro@kernel) |
+//! | [`programs`] | `girih-programs` | kernels in the tile language, by name |
 //!
 //! Data takes the path layout, tensor, codegen, ptx, device; [`kernels`] walks it for you:
 //!
@@ -51,6 +52,7 @@ pub use girih_codegen as codegen;
 pub use girih_device as device;
 pub use girih_kernels as kernels;
 pub use girih_layout as layout;
+pub use girih_programs as programs;
 pub use girih_ptx as ptx;
 pub use girih_sim as sim;
 pub use girih_tensor as tensor;

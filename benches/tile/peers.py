@@ -4,7 +4,7 @@
   python3 peers.py FOLDER --seconds 300 -o rows.jsonl
   python3 peers.py --table rows.jsonl
 
-FOLDER has what `gpu_tile export` wrote: PTX modules and manifest.json, whose rows name a module, its launch and the packed arguments.
+FOLDER has what `tile_rows` wrote: PTX modules and manifest.json, whose rows name a module, its launch and the packed arguments.
 Needs torch, triton and cuda-python. Inputs are random; several sets of buffers are rotated so that a round touches more than the L2; each
 contestant's launches are captured in a graph; contestants take turns in slices, and the first part of each slice is discarded. Every
 result is compared with an f64 or f32 reference before it is timed, in poisoned outputs.

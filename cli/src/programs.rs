@@ -4,8 +4,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use girih_kernels::tile::ENTRIES;
 use girih_layout::{Int, Shape};
+use girih_programs::ENTRIES;
 use girih_tile::explain::explain;
 use girih_tile::ir::{Func, OpId, parse, verify};
 use girih_tile::place::Plan;
@@ -40,7 +40,7 @@ enum What {
 }
 
 const AFTER: &str = "\
-Programs by name: the kernels of `girih::kernels::tile`, each with its dtype and tile, such as softmax_bf16_16x1024; any other name gets \
+Programs by name: the kernels of `girih::programs`, each with its dtype and tile, such as softmax_bf16_16x1024; any other name gets \
 the list. The text of a program is what an explanation begins with: notes in it are comments.";
 
 pub(crate) fn run(args: Args) -> CommandResult {

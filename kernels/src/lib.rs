@@ -12,7 +12,6 @@ mod error;
 pub mod gemm;
 mod launch;
 mod roof;
-pub mod tile;
 
 pub use error::{DTYPES, Error};
 pub use roof::Roof;

@@ -41,7 +41,7 @@ pub(crate) fn run() -> Result<(), Error> {
         fs::copy(&from, &to).map_err(at(&from))?;
     }
     let tile = folder.join("tile");
-    let rows = "cargo run --release --package girih-kernels --example tile_rows --";
+    let rows = "cargo run --release --package girih-programs --example tile_rows --";
     check(rows, command(rows).arg(&tile))?;
     for file in ["benches/tile/peers.py", "testdata/tile.jsonl"].map(|file| root().join(file)) {
         fs::copy(&file, tile.join(file.file_name().unwrap_or_default())).map_err(at(&file))?;

@@ -23,7 +23,6 @@ pub(crate) mod mixed;
 pub(crate) mod reductions;
 pub(crate) mod split_k;
 pub(crate) mod teams;
-pub(crate) mod tile;
 
 pub(crate) type Failure = Box<dyn std::error::Error>;
 

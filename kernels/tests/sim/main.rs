@@ -22,8 +22,6 @@ mod reductions;
 mod schedules;
 mod sums;
 mod teams;
-mod tile;
-mod tile_goldens;
 mod transposed;
 
 use common::{Data, Failure, outputs, padded, variants, verify_dtype};

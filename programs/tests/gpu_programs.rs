@@ -2,7 +2,7 @@
 
 use girih_device::{Device, Select};
 
-#[path = "common/tile.rs"]
+#[path = "common/kernels.rs"]
 mod tile;
 
 /// A kernel family on a device.

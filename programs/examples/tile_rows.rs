@@ -1,6 +1,6 @@
 //! Writes the tile kernels that `benches/tile/peers.py` measures: PTX modules, and a manifest with launches and packed arguments.
 //!
-//! `cargo run -p girih-kernels --example tile_rows -- FOLDER`
+//! `cargo run -p girih-programs --example tile_rows -- FOLDER`
 //!
 //! With `--times` instead of a folder it measures how long the kernels of `tile::ENTRIES` take to build, and prints a table.
 
@@ -9,7 +9,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use girih_kernels::tile;
+use girih_programs as tile;
 use girih_tensor::DType;
 use girih_tile::facts::{ArrayFacts, Facts};
 use girih_tile::ir::{Func, Known};

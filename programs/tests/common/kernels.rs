@@ -1,7 +1,7 @@
 //! The tile kernels on a device, against references in f64: random inputs, ragged extents, outputs that are not what they should become.
 
 use girih_device::Device;
-use girih_kernels::tile;
+use girih_programs as tile;
 use girih_tensor::Element;
 use girih_tile::launch::{DeviceArray, HostElement};
 use half::bf16;

@@ -1,9 +1,9 @@
 //! The tile kernels on the simulator with every check, and what each becomes.
 
-use girih_kernels::tile::ENTRIES;
+use girih_programs::ENTRIES;
 
 use super::checked;
-use super::common::tile::{elementwise, moves, norms, rows, sums};
+use super::common::{elementwise, moves, norms, rows, sums};
 
 #[test]
 fn elementwise_kernels() {

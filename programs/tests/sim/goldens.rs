@@ -1,0 +1,27 @@
+//! Tile kernels as text, for reading and for ptxas: the gate assembles every file of `testdata/golden`.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use expect_test::{ExpectFile, expect_file};
+use girih_programs::ENTRIES;
+
+fn check(name: &str, sm: u32, golden: ExpectFile) {
+    let entry = ENTRIES.iter().find(|entry| entry.name == name).unwrap();
+    let compiled = girih_tile::compile(&entry.build().unwrap(), sm).unwrap();
+    golden.assert_eq(&compiled.kernel.module().to_string());
+}
+
+#[test]
+fn elements_and_rows() {
+    check("add_f32_2048", 90, expect_file!["../../testdata/golden/add.ptx"]);
+    check("transpose_bf16_64x64", 90, expect_file!["../../testdata/golden/transpose.ptx"]);
+    check("softmax_bf16_16x1024", 90, expect_file!["../../testdata/golden/softmax.ptx"]);
+    check("layernorm_long_bf16_4096", 90, expect_file!["../../testdata/golden/layernorm_long.ptx"]);
+}
+
+#[test]
+fn along_rows_and_by_index() {
+    check("cumsum_f32_2048", 90, expect_file!["../../testdata/golden/cumsum.ptx"]);
+    check("histogram_4096_256", 90, expect_file!["../../testdata/golden/histogram.ptx"]);
+    check("argmax_rows_f32_4096", 80, expect_file!["../../testdata/golden/argmax_sm80.ptx"]);
+    check("rotary_embedding_bf16_8x64", 80, expect_file!["../../testdata/golden/rotary_sm80.ptx"]);
+}

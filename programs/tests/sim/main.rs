@@ -1,0 +1,12 @@
+//! Every kernel on the simulator, which checks for races, uninitialised reads and accesses out of bounds, and its text.
+
+#[path = "../common/kernels.rs"]
+mod common;
+mod goldens;
+mod kernels;
+
+use girih_device::{Device, SimOptions};
+
+fn checked() -> Device {
+    Device::open_sim(SimOptions::checked()).expect("the simulator opens anywhere")
+}
