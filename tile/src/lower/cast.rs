@@ -5,7 +5,7 @@ use girih_ptx::{Opcode, Operand, Type, Word};
 use girih_tensor::DType;
 
 use super::each::{direction, float};
-use super::words::{immediate, integer, m, of};
+use super::words::{Words, immediate, integer, m, of};
 use super::{Held, Lowering, register};
 use crate::dtype::{Category, category, is_integer, is_signed};
 use crate::error::{Code, Error, Fault};
@@ -67,7 +67,9 @@ impl Lowering<'_> {
         let regs = regs.iter().map(|reg| self.recast(from, to, reg)).collect();
         self.hold_regs(result, regs)
     }
+}
 
+impl Words<'_> {
     /// A register with the bits of another dtype that is as wide.
     pub(crate) fn recast(&mut self, from: DType, to: DType, reg: &Reg) -> Reg {
         let (old, new) = (register(from), register(to));

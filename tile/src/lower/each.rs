@@ -4,7 +4,7 @@ use girih_codegen::{Expr, Reg};
 use girih_ptx::{Modifier, Opcode, Operand, Type, Word};
 use girih_tensor::DType;
 
-use super::words::{integer, m, of};
+use super::words::{Words, integer, m, of};
 use super::{Held, Lowering, register};
 use crate::dtype::{Category, category, is_integer, is_signed};
 use crate::error::Error;
@@ -73,7 +73,9 @@ impl Lowering<'_> {
         }
         Ok(())
     }
+}
 
+impl Words<'_> {
     /// The register of a function's value for operands of a dtype; none where no instruction has it.
     pub(crate) fn apply(
         &mut self,

@@ -1,12 +1,16 @@
-//! Single instructions on registers, by the dtype that they compute in.
+//! Single instructions on registers, by the dtype that they compute in. They take a builder alone, so that kernels that are no placed
+//! programs compute functions of elements with the same instructions.
 
-use girih_codegen::{Cond, Reg};
+use girih_codegen::{Builder, Cond, Reg};
 use girih_ptx::{Modifier, Opcode, Operand, Type, Word};
 use girih_tensor::DType;
 
+use super::each::How;
 use super::{Lowering, register};
 use crate::dtype::is_signed;
 use crate::error::Error;
+use crate::ir::Rounding;
+use crate::ir::table::Each;
 
 /// Modifiers of an instruction: words and types.
 macro_rules! m {
@@ -51,7 +55,52 @@ pub(crate) fn of<const N: usize>(regs: [&Reg; N]) -> Vec<Operand> {
     regs.into_iter().map(Operand::from).collect()
 }
 
-impl Lowering<'_> {
+/// Writes instructions on elements in registers.
+pub(crate) struct Words<'b> {
+    /// The builder of the kernel.
+    pub(crate) b: &'b mut Builder,
+}
+
+/// What [`Words`] writes, under the same names.
+macro_rules! forward {
+    ($($(#[$doc:meta])* $name:ident($($arg:ident: $ty:ty),*) -> $result:ty;)*) => {
+        impl Lowering<'_> {
+            $(
+                $(#[$doc])*
+                pub(crate) fn $name(&mut self, $($arg: $ty),*) -> $result {
+                    Words { b: &mut self.b }.$name($($arg),*)
+                }
+            )*
+        }
+    };
+}
+forward! {
+    /// An instruction with one result of a type.
+    make(ty: Type, opcode: Opcode, modifiers: &[Modifier], inputs: Vec<Operand>) -> Reg;
+    /// A register with a constant of a dtype, given as its bits.
+    bits(dtype: DType, bits: u64) -> Result<Reg, Error>;
+    /// A copy of a register.
+    copy(dtype: DType, from: &Reg) -> Reg;
+    /// `cond ? a : b`, of any dtype.
+    selp(dtype: DType, cond: &Reg, a: &Reg, b: &Reg) -> Reg;
+    /// [`Lowering::selp`] by a condition.
+    select(dtype: DType, cond: &Cond, a: &Reg, b: &Reg) -> Result<Reg, Error>;
+    /// `a` compared to `b`.
+    setp(word: Word, ty: Type, a: &Reg, b: impl Into<Operand>) -> Reg;
+    /// The integer in a register with the extension that its dtype of 8 or 16 bits asks for.
+    extended(dtype: DType, reg: &Reg) -> Reg;
+    /// The lane's register of another lane. `how` is one of bfly, up, down and idx; all lanes of the warp take part. `lanes` is what
+    /// `shfl` takes as its second operand, `clamp` as its third.
+    shfl(dtype: DType, how: Word, reg: &Reg, lanes: Operand, clamp: i64) -> Reg;
+    /// The register of a function's value for operands of a dtype; none where no instruction has it.
+    apply(op: Each, how: How, dtype: DType, args: &[&Reg]) -> Result<Option<Reg>, Error>;
+    /// An element of a dtype as one of another.
+    convert_to(from: DType, to: DType, rounding: Rounding, reg: &Reg) -> Result<Reg, Error>;
+    /// A register with the bits of another dtype that is as wide.
+    recast(from: DType, to: DType, reg: &Reg) -> Reg;
+}
+
+impl Words<'_> {
     /// An instruction with one result of a type.
     pub(crate) fn make(
         &mut self,
