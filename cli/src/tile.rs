@@ -10,6 +10,7 @@ mod hints;
 mod json;
 mod memory;
 mod over;
+mod products;
 mod programs;
 mod record;
 mod shapes;
@@ -107,7 +108,7 @@ fn evaluate(record: &Value, runner: &dyn Runner) -> Result<(Value, Option<Vec<Va
         "program" => programs::answer(&mut case, &record)?,
         "reduce" | "scan" | "order" => over::answer(&mut case, &record)?,
         "shape" | "factory" | "bits" => shapes::answer(&mut case, &record)?,
-        "mma" => return Err(Stop::Unsupported),
+        "mma" => products::answer(&mut case, &record)?,
         _ => elements::answer(&mut case, &record)?,
     };
     case.finish(found, runner)

@@ -121,3 +121,20 @@ fn generic_without_promotion<T: Float>(a: Tile<T>, b: Tile<f32>) -> Tile<T> {
 fn loop_from_a_float(n: Scalar<i32>) {
     for i in 0.5..n {}
 }
+
+#[kernel]
+fn product_in_bf16(a: &Array<bf16, 2>) {
+    let x = a.tiles([64, 64]).load((0, 0));
+    let y = mma(x, x, zeros::<bf16>([64, 64]));
+}
+
+#[kernel]
+fn product_of_f16_and_f32(a: &Array<f16, 2>) {
+    let y = mma(a.tiles([64, 64]).load((0, 0)), zeros::<f32>([64, 64]), zeros::<f32>([64, 64]));
+}
+
+#[kernel]
+fn matmul_of_integers(a: &Array<i32, 2>) {
+    let x = a.tiles([64, 64]).load((0, 0));
+    let y = x.matmul(x);
+}

@@ -16,14 +16,7 @@ const RECORDS: usize = 1345;
 #[derive(Default)]
 struct Tally {
     groups: BTreeMap<String, (usize, usize)>,
-    unsupported: usize,
     failures: Vec<String>,
-}
-
-/// What is not built: products of tiles.
-fn left_out(record: &Value) -> bool {
-    record["group"] == "mma"
-        || ["gemm_tiled", "attention_online_softmax"].iter().any(|op| record["op"] == *op)
 }
 
 fn records(text: &str) -> impl Iterator<Item = Value> + '_ {
@@ -34,11 +27,6 @@ fn run(records: impl Iterator<Item = Value>, runner: &dyn Runner) -> Tally {
     let mut tally = Tally::default();
     for record in records {
         let answered = answer(&record, runner);
-        if left_out(&record) {
-            assert_eq!(answered.line["unsupported"], true, "{}", answered.line);
-            tally.unsupported += 1;
-            continue;
-        }
         let group = record["group"].as_str().unwrap_or_default().to_string();
         let count = tally.groups.entry(group).or_default();
         match judge(&record, &answered.line, answered.returned.as_deref()) {
@@ -49,7 +37,7 @@ fn run(records: impl Iterator<Item = Value>, runner: &dyn Runner) -> Tally {
             }
         }
     }
-    println!("{:?}, not built {}", tally.groups, tally.unsupported);
+    println!("{:?}", tally.groups);
     tally
 }
 
@@ -62,7 +50,7 @@ fn all_pass(tally: &Tally) {
 fn records_hold_on_the_reference() {
     let tally = run(records(VECTORS), &Reference);
     let judged: usize = tally.groups.values().map(|(passed, failed)| passed + failed).sum();
-    assert_eq!(judged + tally.unsupported, RECORDS);
+    assert_eq!(judged, RECORDS);
     all_pass(&tally);
 }
 
@@ -98,8 +86,13 @@ fn every_function_has_a_record_a_reference_and_a_lowering() {
 /// Compiled and run by the simulator with all its checks, records give what they give on the reference.
 #[test]
 fn records_hold_on_the_simulator() {
-    all_pass(&run(records(VECTORS), &OnDevice::Sim(90)));
-    all_pass(&run(records(OWN), &OnDevice::Sim(80)));
+    // Products are not lowered yet.
+    let lowered = |record: &Value| {
+        let op = record["op"].as_str().unwrap_or_default();
+        record["group"] != "mma" && !["gemm_tiled", "attention_online_softmax"].contains(&op)
+    };
+    all_pass(&run(records(VECTORS).filter(lowered), &OnDevice::Sim(90)));
+    all_pass(&run(records(OWN).filter(lowered), &OnDevice::Sim(80)));
 }
 
 /// An answer that is not what is expected is a failure: the judge does not let everything pass.

@@ -169,3 +169,16 @@ pub fn loose(tile: DType, constant: Const) -> Result<DType, Fault> {
         _ => Ok(tile),
     }
 }
+
+/// The dtypes that products of elements of two dtypes are summed in, the one that loses the least first; none where the two have no product.
+pub fn sums(a: DType, b: DType) -> &'static [DType] {
+    use DType::{Bf16, E4m3, E5m2, F16, F32, F64, S8, S32, Tf32, U8};
+    match (a, b) {
+        (F16, F16) => &[F32, F16],
+        (Bf16, Bf16) | (F32, F32) | (Tf32, Tf32) => &[F32],
+        (F64, F64) => &[F64],
+        (E4m3 | E5m2, E4m3 | E5m2) => &[F32, F16],
+        (S8 | U8, S8 | U8) => &[S32],
+        _ => &[],
+    }
+}

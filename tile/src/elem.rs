@@ -76,12 +76,22 @@ pub trait Bits: Promote<Self, Out = Self> {}
 )]
 pub trait StoreTo<Array: Elem>: Elem {}
 
-/// Types whose products tensor cores, or the fused multiply-add, sum in `Acc`.
+/// Types whose products with elements of `Rhs` are summed in `Acc`, by tensor cores or by multiply-adds.
 #[diagnostic::on_unimplemented(
-    message = "no product of `{Self}` tiles is summed in `{Acc}`",
-    note = "f16 sums in f16 or f32; bf16, f32, Tf32 in f32; f64 in f64; 8-bit floats in f16 or f32; i8 and u8 in i32"
+    message = "no product of `{Self}` and `{Rhs}` tiles is summed in `{Acc}`",
+    note = "f16 sums in f16 or f32; bf16, f32, Tf32 in f32; f64 in f64; 8-bit floats, also of two kinds, in f16 or f32; i8 and u8, also one with the other, in i32"
 )]
-pub trait Mma<Acc: Elem>: Elem {}
+pub trait Mma<Acc: Elem, Rhs: Elem = Self>: Elem {}
+
+/// Types whose tiles [`matmul`](crate::handle::matmul) multiplies.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` tiles have no product",
+    note = "f16, bf16, f32, Tf32, f64, 8-bit floats, i8 and u8 have"
+)]
+pub trait Product: Mma<Self::Sum> {
+    /// What their products are summed in.
+    type Sum: Elem;
+}
 
 macro_rules! marks {
     ($($mark:ident: $($ty:ty),*;)*) => { $($(impl $mark for $ty {})*)* };
@@ -153,17 +163,37 @@ constants! {
     f64: f64, f64;
 }
 
+/// Two types that are multiplied, and what their products are summed in.
 macro_rules! products {
-    ($($ty:ty: $($acc:ty)*;)*) => { $($(impl Mma<$acc> for $ty {})*)* };
+    ($($a:ty, $b:ty => $($sum:ty)*;)*) => { $($(impl Mma<$sum, $b> for $a {})*)* };
 }
 products! {
-    f16: f16 f32;
+    f16, f16 => f32 f16;
+    bf16, bf16 => f32;
+    f32, f32 => f32;
+    Tf32, Tf32 => f32;
+    f64, f64 => f64;
+    F8E4M3, F8E4M3 => f32 f16;
+    F8E4M3, F8E5M2 => f32 f16;
+    F8E5M2, F8E4M3 => f32 f16;
+    F8E5M2, F8E5M2 => f32 f16;
+    i8, i8 => i32;
+    i8, u8 => i32;
+    u8, i8 => i32;
+    u8, u8 => i32;
+}
+
+macro_rules! sums {
+    ($($ty:ty: $sum:ty;)*) => { $(impl Product for $ty { type Sum = $sum; })* };
+}
+sums! {
+    f16: f32;
     bf16: f32;
     f32: f32;
     Tf32: f32;
     f64: f64;
-    F8E4M3: f16 f32;
-    F8E5M2: f16 f32;
+    F8E4M3: f32;
+    F8E5M2: f32;
     i8: i32;
     u8: i32;
 }

@@ -67,7 +67,7 @@ pub mod prelude {
     pub use girih_tensor::Tf32;
     pub use half::{bf16, f16};
 
-    pub use crate::elem::{Bits, Elem, Float, Integer, Loose, Mma, Num, Promote, StoreTo, ToFloat};
+    pub use crate::elem::{Bits, Elem, Float, Integer, Loose, Mma, Num, Product, Promote, StoreTo, ToFloat};
     pub use crate::handle::*;
     pub use crate::ir::{Order, Padding, Rounding, Scope};
     pub use crate::ops::{Mode, Running, Scan};

@@ -83,6 +83,8 @@ const ALL: &str = r#"kernel "all<bf16>"(x: bf16[?, ?8] strides [?8, 1] align 16,
   print "100 %%, %f\n" %57, %3
   print "nothing"
   assert "all" %22
+  %58 = full 0.0 : f32[8, 8]
+  %59 = mma %24, %8, %58 : f32[8, 8]
 }
 "#;
 

@@ -14,6 +14,10 @@ fn broken_rules_are_named() {
   %3 = full true : bool
   %4 = full 1.0 : f64[4]
   %9 = full 0.0 : f32
+  %30 = full 1.0 : f32[4, 8]
+  %31 = full 1.0 : f32[8, 2]
+  %32 = full 1.0 : f32[4, 2]
+  %33 = full 1 : s32[4, 2]
   {lines}
 }}
 "
@@ -38,6 +42,13 @@ fn broken_rules_are_named() {
         ("%5 = reduce sum %1 along 0 : f32[4]", "the axis becomes 1, and an index is an s32"),
         ("%5 = reduce xor %1 along 0 : f32[1]", "integers or bool"),
         ("%5 = scan argmax %1 along 0 : s32[4]", "indices are not scanned"),
+        ("%5 = mma %1, %1, %1 : f32[4]", "three matrices, or three batches of matrices, are taken"),
+        (
+            "%5 = mma %31, %30, %32 : f32[4, 2]",
+            "[8, 2] and [4, 8] into [4, 2]: (M,K), (K,N) and (M,N) are taken",
+        ),
+        ("%5 = mma %30, %31, %33 : s32[4, 2]", "a product of f32 and f32 is not summed in s32"),
+        ("%5 = mma %30, %31, %32 : f32[2, 4]", "the result is of the accumulator's type"),
         ("%5 = load x[4] at (%0) : f32[4]", "1 operands and 1 results; 2 and 1 are taken"),
         ("%5 = load x[4] at (%0, %0) : f32[4]", "the array has 2 axes"),
         ("%5 = load x[4, 4] at (%0, %9) : f32[4, 4]", "an integer scalar counts tiles along each axis"),

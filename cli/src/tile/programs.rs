@@ -11,7 +11,7 @@ use girih_tile::ops::{Arg, Axes, Mode, Reduce, Reduction};
 
 use super::case::{Asked, Case, dims};
 use super::record::Record;
-use super::{Stop, array};
+use super::{Stop, array, products};
 
 pub(super) fn answer(case: &mut Case, record: &Record<'_>) -> Result<Asked, Stop> {
     if let Some(grid) = record.attr("grid").map(|_| record.ints("grid")).transpose()? {
@@ -30,19 +30,21 @@ pub(super) fn answer(case: &mut Case, record: &Record<'_>) -> Result<Asked, Stop
         "layernorm_rows" => rows(case, record, layernorm),
         "rmsnorm_rows" => rows(case, record, rmsnorm),
         "irange_sum" => range_sum(case, record),
+        "gemm_tiled" => products::gemm(case, record),
+        "attention_online_softmax" => products::attention(case, record),
         _ => Err(Stop::Unsupported),
     }
 }
 
-fn each(b: &mut Build, op: Each, args: &[Arg]) -> Result<Value, Fault> {
+pub(super) fn each(b: &mut Build, op: Each, args: &[Arg]) -> Result<Value, Fault> {
     b.each(op, args, Mode::default())
 }
 
-fn int(n: i64) -> Arg {
+pub(super) fn int(n: i64) -> Arg {
     Arg::Loose(Const::Int(n.into()))
 }
 
-fn shape_of(record: &Record<'_>, i: usize) -> Result<(DType, Vec<i64>), Stop> {
+pub(super) fn shape_of(record: &Record<'_>, i: usize) -> Result<(DType, Vec<i64>), Stop> {
     array::typed(record.input(i)?)
 }
 
@@ -172,7 +174,7 @@ fn rows(case: &mut Case, record: &Record<'_>, row: Row) -> Result<Asked, Stop> {
     Ok(Asked::Array(to))
 }
 
-fn over_row(b: &mut Build, op: Reduction, value: Value) -> Result<Value, Fault> {
+pub(super) fn over_row(b: &mut Build, op: Reduction, value: Value) -> Result<Value, Fault> {
     b.reduce(op, value, &Axes::One(1), Reduce { keepdims: true, ..Reduce::default() })
 }
 

@@ -14,6 +14,8 @@ pub(super) struct Record<'a> {
     pub(super) op: &'a str,
     pub(super) dialect: Dialect,
     pub(super) inputs: &'a [Value],
+    /// The dtype of the array that a program writes, which stands with what a record expects.
+    pub(super) written: Option<DType>,
     attrs: &'a Value,
 }
 
@@ -31,7 +33,9 @@ impl<'a> Record<'a> {
             }
         };
         let inputs = record.get("inputs").and_then(Value::as_array).map_or(&[][..], |list| list);
-        Ok(Record { group, op, dialect, inputs, attrs: record.get("attrs").unwrap_or(&Value::Null) })
+        let written = record.get("expect").and_then(|expect| expect.get("dtype"));
+        let written = written.and_then(Value::as_str).and_then(json::dtype);
+        Ok(Record { group, op, dialect, inputs, written, attrs: record.get("attrs").unwrap_or(&Value::Null) })
     }
 
     /// An input.

@@ -8,6 +8,7 @@ pub mod factory;
 pub mod indexed;
 pub mod memory;
 mod output;
+pub mod product;
 pub mod random;
 pub mod reduce;
 pub mod scan;

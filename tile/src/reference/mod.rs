@@ -8,6 +8,8 @@
 //!   the exponential, are computed in f64 and rounded. Full and approximate results are the nearest ones here.
 //! * Minimum and maximum take -0 to be below 0.
 //! * Reductions and scans combine in the order of indices. Sums and products of f16 and bf16 are computed in f32.
+//! * Products of matrices are summed in f64, in the order of indices, from the accumulator's element on, and rounded to its dtype at the end;
+//!   integers are summed exactly and wrap. What does not enter the sum of an element does not poison it.
 //! * What is undetermined, such as the padding of a load that asks for none, is poison: it goes through operations to all that depends on
 //!   it, and is an error where it is stored, indexes memory, or decides a branch.
 //! * Accesses by tiles of indices take elements row-major.
@@ -21,6 +23,7 @@ pub mod float;
 mod gather;
 mod memory;
 mod print;
+mod product;
 mod reduce;
 mod scan;
 mod shape;
@@ -208,6 +211,7 @@ impl<'a> Block<'a> {
             }
             Kind::Cast(rounding) => Some(cast::cast(operands[0], *rounding, result)),
             Kind::Histogram => Some(sort::histogram(operands[0], result)),
+            Kind::Mma => Some(product::mma(operands[0], operands[1], operands[2])),
             kind => {
                 each::tiles(kind, &operands, result).or_else(|| shape::rearrange(kind, &operands, result))
             }

@@ -200,6 +200,39 @@ fn dtypes() {
 }
 
 #[test]
+fn products() {
+    #[kernel]
+    fn of_tiles(a: &Array<f16, 2>, b: &Array<f16, 3>, c: &Array<i8, 2>) {
+        let (x, y) = (a.tiles([16, 32]).load((0, 0)), a.tiles([32, 8]).load((0, 0)));
+        let batch = b.tiles([4, 32, 8]).load((0, 0, 0));
+        mma(y, x, zeros::<f32>([32, 32]));
+        mma(x, y, zeros::<f32>([8, 16]));
+        mma(x, batch, zeros::<f32>([16, 8]));
+        mma(b.tiles([3, 16, 32]).load((0, 0, 0)), batch, zeros::<f16>([4, 16, 8]));
+        mma(zeros::<f16>([32]), y, zeros::<f32>([8]));
+        x.mma(zeros::<f16>([2, 2, 32, 8]), zeros::<f32>([16, 8]));
+        matmul(x, x);
+        x.matmul(zeros::<f16>([16]));
+        matmul(scalar::<f16>(2), x);
+        matmul(x, batch).shape();
+    }
+    check(
+        of_tiles::ir(),
+        &expect![[r#"
+            +1:9 [mma_shape] `mma` of [32, 8] and [16, 32]: (M,K) and (K,N) are accepted, such as [8, 32] for the second
+            +2:9 [mma_acc_shape] `mma` of f16[16, 32] and f16[32, 8] into f32[8, 16]: an accumulator [16, 8] is accepted
+            +3:9 [mma_acc_shape] `mma` of f16[16, 32] and f16[4, 32, 8] into f32[16, 8]: an accumulator [4, 16, 8] is accepted
+            +4:9 [mma_shape] `mma` of [3, 16, 32] and [4, 32, 8]: equal batches, or one of 1, are accepted
+            +5:9 [mma_rank] `mma` of [32] and [32, 8]: tiles of rank 2, and of rank 3 with a batch axis, are accepted
+            +6:11 [mma_rank] `mma` of [16, 32] and [2, 2, 32, 8]: tiles of rank 2, and of rank 3 with a batch axis, are accepted
+            +7:9 [mma_shape] `matmul` of [16, 32] and [16, 32]: (M,K) and (K,N) are accepted, such as [32, 32] for the second
+            +8:11 [mma_shape] `matmul` of [16, 32] and [16, 1]: (M,K) and (K,N) are accepted, such as [32, 1] for the second
+            +9:9 [mma_rank] `matmul` of f16[] and f16[16, 32]: tiles of rank 1, 2 and 3 are accepted; `*` multiplies by a scalar
+        "#]],
+    );
+}
+
+#[test]
 fn memory() {
     #[kernel]
     fn accesses(a: &Array<f32, 2>, b: &mut Array<u8, 1>, c: &mut Array<f32, 2>, f: &mut Array<f16, 1>) {

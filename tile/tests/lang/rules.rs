@@ -17,6 +17,8 @@ trait Not {
     const BITS: bool = false;
     const INTEGER: bool = false;
     const IS_FLOAT: bool = false;
+    const SUM: Option<DType> = None;
+    const SUMMED: bool = false;
 }
 impl<T> Not for T {}
 
@@ -45,6 +47,14 @@ impl<A: Float> One<A> {
     const IS_FLOAT: bool = true;
 }
 
+struct Three<A, B, C>(std::marker::PhantomData<(A, B, C)>);
+impl<A: Product> One<A> {
+    const SUM: Option<DType> = Some(<A::Sum as girih_tensor::Element>::DTYPE);
+}
+impl<A: Mma<C, B>, B: Elem, C: Elem> Three<A, B, C> {
+    const SUMMED: bool = true;
+}
+
 fn of<T: Elem>() -> DType {
     T::DTYPE
 }
@@ -60,8 +70,16 @@ macro_rules! row {
             let common = dtype::promote(a, b).ok();
             assert_eq!(Pair::<$a, $b>::COMMON, common, "{a} and {b}");
             assert_eq!(Pair::<$a, $b>::STORED, common == Some(b), "{a} into {b}");
+            let sums = dtype::sums(a, b);
+            assert_eq!(Three::<$a, $b, f16>::SUMMED, sums.contains(&DType::F16), "{a} and {b} into f16");
+            assert_eq!(Three::<$a, $b, bf16>::SUMMED, sums.contains(&DType::Bf16), "{a} and {b} into bf16");
+            assert_eq!(Three::<$a, $b, f32>::SUMMED, sums.contains(&DType::F32), "{a} and {b} into f32");
+            assert_eq!(Three::<$a, $b, f64>::SUMMED, sums.contains(&DType::F64), "{a} and {b} into f64");
+            assert_eq!(Three::<$a, $b, i32>::SUMMED, sums.contains(&DType::S32), "{a} and {b} into s32");
+            assert_eq!(Three::<$a, $b, Tf32>::SUMMED, sums.contains(&DType::Tf32), "{a} and {b} into tf32");
         })*
         let a = of::<$a>();
+        assert_eq!(One::<$a>::SUM, dtype::sums(a, a).first().copied(), "products of {a}");
         assert_eq!(One::<$a>::INT, dtype::loose(a, Const::Int(1)).ok(), "{a} and 1");
         assert_eq!(One::<$a>::FLOAT, dtype::loose(a, Const::Float(1.0)).ok(), "{a} and 1.0");
         let float = a.is_float() && !dtype::is_restricted(a);

@@ -65,12 +65,18 @@ fn of_shape(
     let t = t + x.tiles([8, 4]).axes([1, 0]).load((0, 0)).broadcast_to([8, 4]).t();
     let t = cat((t, t.flip(0)), 0).permute([1, 0]).reshape([2, -1, 8]).swapaxes(0, 1).reshape([8, 8]);
     let part = t.extract([1, 0], [4, 8]).insert([0, 1], ones::<f32>([4, 4]));
+    let product = part.mma(part.t(), part.matmul(part.t()));
     let (top, at) = part.top_k(2, 1);
     let sorted = part.sort(-1) + part.sort_descending(-1);
     let (order, with) = part.sort_with(arange::<i32>(8).expand_dims(0).broadcast_to([4, 8]), 1, false);
     let sums = part.cumsum(1) + part.cumprod(1) + part.cummax(0) + part.cummin(0);
     let sums = sums + part.scan(Running::Sum, 1, Scan::exclusive().reversed());
-    let all = part.sum(..) + part.prod(..) + part.max(..) + part.min([0, 1]) + top.sum(keep(..)).sum(..);
+    let all = part.sum(..)
+        + part.prod(..)
+        + part.max(..)
+        + part.min([0, 1])
+        + top.sum(keep(..)).sum(..)
+        + product.sum(..);
     let index = part.argmax(1) + part.argmin(1) + part.argsort(1, true).sum(1) + at.sum(1) + with.sum(1);
     let any = (part > 0.0).any(1) & (part > 0.0).all(1);
     let gathered = x.gather((index.expand_dims(1), arange::<i32>(8)));
@@ -100,7 +106,7 @@ fn every_kind_of_operation_has_a_handle() {
     };
     let (_, others) = kinds(&func);
     let names: Vec<&str> = others.iter().map(String::as_str).collect();
-    expect!["Assert Atomic Bid Bitcast Broadcast Cast Cat Dense Extract Flip Full Gather Histogram Insert Iota Load NumBlocks Pack Permute Print Reduce Reshape Scan Scatter Sort Store Unpack"].assert_eq(&names.join(" "));
+    expect!["Assert Atomic Bid Bitcast Broadcast Cast Cat Dense Extract Flip Full Gather Histogram Insert Iota Load Mma NumBlocks Pack Permute Print Reduce Reshape Scan Scatter Sort Store Unpack"].assert_eq(&names.join(" "));
     // What is written parses back as itself.
     let text = func.to_string();
     assert_eq!(girih_tile::ir::parse(&text).map(|func| func.to_string()).ok(), Some(text));

@@ -3,3 +3,4 @@
 mod control;
 mod float;
 mod meaning;
+mod product;

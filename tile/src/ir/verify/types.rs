@@ -364,16 +364,8 @@ fn product(a: Type, b: Type, c: Type, result: Type) -> Rule {
         format!("{} and {} into {}: (M,K), (K,N) and (M,N) are taken", a.dims, b.dims, c.dims),
     )?;
     ensure(c == result, "the result is of the accumulator's type")?;
-    let sums: &[DType] = match (a.dtype, b.dtype) {
-        (DType::F16, DType::F16) => &[DType::F16, DType::F32],
-        (DType::Bf16, DType::Bf16) | (DType::F32, DType::F32) | (DType::Tf32, DType::Tf32) => &[DType::F32],
-        (DType::F64, DType::F64) => &[DType::F64],
-        (DType::E4m3 | DType::E5m2, DType::E4m3 | DType::E5m2) => &[DType::F16, DType::F32],
-        (DType::S8 | DType::U8, DType::S8 | DType::U8) => &[DType::S32],
-        _ => &[],
-    };
     ensure(
-        sums.contains(&c.dtype),
+        crate::dtype::sums(a.dtype, b.dtype).contains(&c.dtype),
         format!("a product of {} and {} is not summed in {}", a.dtype, b.dtype, c.dtype),
     )
 }
