@@ -4,6 +4,13 @@
 mod common;
 mod goldens;
 mod kernels;
+mod meaning;
+#[path = "../common/on.rs"]
+mod on;
+#[path = "../common/products.rs"]
+mod products;
+#[path = "../common/sequences.rs"]
+mod sequences;
 
 use girih_device::{Device, SimOptions};
 

@@ -1,0 +1,64 @@
+//! Products of 8-bit operands with scales. `b` is N x K, as weights are kept: tensor cores take operands of 8 bits that are contiguous along K.
+
+use girih_tile::prelude::*;
+
+/// `c[m, n] = a_scale[m] b_scale[n] sum(a[m, k] b[n, k])` of 8-bit floats.
+#[kernel(crate = girih_tile)]
+pub fn gemm_fp8<T: Mma<f32>, const BM: usize, const BN: usize, const BK: usize>(
+    a: &Array<T, 2>,
+    b: &Array<T, 2>,
+    a_scale: &Array<f32, 1>,
+    b_scale: &Array<f32, 1>,
+    c: &mut Array<bf16, 2>,
+) {
+    let (i, j) = (bid(0), bid(1));
+    let mut acc = zeros::<f32>([BM, BN]);
+    for k in 0..cdiv(a.dim(1), BK) {
+        let x = a.tiles([BM, BK]).padding(Padding::Zero).load((i, k));
+        let y = b.tiles([BN, BK]).padding(Padding::Zero).load((j, k));
+        acc = mma(x, y.t(), acc);
+    }
+    let scale = a_scale.tiles([BM]).load((i,)).reshape([BM, 1]) * b_scale.tiles([BN]).load((j,));
+    c.tiles_mut([BM, BN]).store((i, j), (acc * scale).to::<bf16>());
+}
+
+/// [`gemm_fp8`] with a scale for each `BK` elements of a row of `a`, and for each `BN` x `BK` elements of `b`: `a_scale` is M x K/BK and
+/// `b_scale` is N/BN x K/BK, rounded up. The sums of a block along K are scaled before they are added.
+#[kernel(crate = girih_tile)]
+pub fn gemm_fp8_blocks<T: Mma<f32>, const BM: usize, const BN: usize, const BK: usize>(
+    a: &Array<T, 2>,
+    b: &Array<T, 2>,
+    a_scale: &Array<f32, 2>,
+    b_scale: &Array<f32, 2>,
+    c: &mut Array<bf16, 2>,
+) {
+    let (i, j) = (bid(0), bid(1));
+    let mut acc = zeros::<f32>([BM, BN]);
+    for k in 0..cdiv(a.dim(1), BK) {
+        let x = a.tiles([BM, BK]).padding(Padding::Zero).load((i, k));
+        let y = b.tiles([BN, BK]).padding(Padding::Zero).load((j, k));
+        let scale = a_scale.tiles([BM, 1]).load((i, k)) * b_scale.tiles([1, 1]).load((j, k));
+        acc += mma(x, y.t(), zeros::<f32>([BM, BN])) * scale;
+    }
+    c.tiles_mut([BM, BN]).store((i, j), acc.to::<bf16>());
+}
+
+/// `c[m, n] = a_scale[m] b_scale[n] sum(a[m, k] b[n, k])` of 8-bit integers, whose sums are exact.
+#[kernel(crate = girih_tile)]
+pub fn gemm_int8<const BM: usize, const BN: usize, const BK: usize>(
+    a: &Array<i8, 2>,
+    b: &Array<i8, 2>,
+    a_scale: &Array<f32, 1>,
+    b_scale: &Array<f32, 1>,
+    c: &mut Array<bf16, 2>,
+) {
+    let (i, j) = (bid(0), bid(1));
+    let mut acc = zeros::<i32>([BM, BN]);
+    for k in 0..cdiv(a.dim(1), BK) {
+        let x = a.tiles([BM, BK]).padding(Padding::Zero).load((i, k));
+        let y = b.tiles([BN, BK]).padding(Padding::Zero).load((j, k));
+        acc = mma(x, y.t(), acc);
+    }
+    let scale = a_scale.tiles([BM]).load((i,)).reshape([BM, 1]) * b_scale.tiles([BN]).load((j,));
+    c.tiles_mut([BM, BN]).store((i, j), (acc.to::<f32>() * scale).to::<bf16>());
+}
