@@ -11,6 +11,7 @@ mod on;
 mod products;
 #[path = "../common/sequences.rs"]
 mod sequences;
+mod simulated;
 
 use girih_device::{Device, SimOptions};
 
