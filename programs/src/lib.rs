@@ -38,5 +38,5 @@ pub use recurrent::chunk_scan;
 pub use reduce::{argmax_rows, column_sum, full_sum, row_sum};
 pub use rows::{cross_entropy, softmax, softmax_long};
 pub use sampling::sample_top_k;
-pub use scan::cumsum;
+pub use scan::{cumsum, cumsum_all};
 pub use split_k::{gemm_split_k, sum_parts};

@@ -13,3 +13,23 @@ pub fn cumsum<T: Num, const N: usize>(x: &Array<T, 2>, y: &mut Array<T, 2>) {
         before = sums.extract([0, (N - 1) as i64], [1, 1]);
     }
 }
+
+/// `y[i] = sum(x[..=i])` over everything, read and written once: a block for every `N` elements, which learns the sum of those before it from
+/// the blocks that have them, `W` at a time. Sums are of `A`, a type of 32 bits, and are rounded to `T` when they are stored.
+/// `state` is what [`Turn`] says.
+#[kernel(crate = girih_tile)]
+pub fn cumsum_all<T: Num, A: Num, const N: usize, const W: usize>(
+    x: &Array<T, 1>,
+    y: &mut Array<T, 1>,
+    state: &mut Array<u64, 1>,
+) {
+    let turn = Turn::take(state);
+    let tile = turn.number();
+    let sums = x.tiles([N]).padding(Padding::Zero).load((tile,)).to::<A>().cumsum(0);
+    let own = sums.extract([(N - 1) as i64], [1]).reshape(());
+    let before = turn.before(state, own, A::from_f64(0.0), W, |left, right| left + right);
+    // SAFETY: no two blocks have one turn.
+    #[expect(unsafe_code, reason = "that turns are different is a property of the counter they are taken from")]
+    let mut y = unsafe { y.tiles_mut([N]).assume_disjoint("blocks store the tiles of their turns, and no two have one turn") };
+    y.store((tile,), (sums + before).to::<T>());
+}

@@ -14,12 +14,13 @@ fn tile_kernels() {
         Ok(device) => device,
         Err(error) => return println!("skipped: {error}"),
     };
-    let families: [(&str, Family); 5] = [
+    let families: [(&str, Family); 6] = [
         ("elementwise", tile::elementwise),
         ("rows", tile::rows),
         ("norms", tile::norms),
         ("sums", tile::sums),
         ("moves", tile::moves),
+        ("scans of everything", tile::wide::scans),
     ];
     for (name, family) in families {
         println!("{name}");

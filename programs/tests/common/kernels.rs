@@ -8,6 +8,8 @@ use half::bf16;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
+pub(crate) mod wide;
+
 type Outcome = Result<(), girih_tile::error::Error>;
 
 /// Random elements, those of floats from -4 to 4.

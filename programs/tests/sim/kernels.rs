@@ -3,7 +3,7 @@
 use girih_programs::ENTRIES;
 
 use super::checked;
-use super::common::{elementwise, moves, norms, rows, sums};
+use super::common::{elementwise, moves, norms, rows, sums, wide};
 
 #[test]
 fn elementwise_kernels() {
@@ -28,6 +28,11 @@ fn sum_kernels() {
 #[test]
 fn moving_kernels() {
     moves(&checked()).unwrap();
+}
+
+#[test]
+fn scans_of_everything() {
+    wide::scans(&checked()).unwrap();
 }
 
 /// A kernel's program becomes PTX by itself, and the same PTX each time.

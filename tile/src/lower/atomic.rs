@@ -4,7 +4,6 @@ use girih_codegen::{Cond, Reg};
 use girih_ptx::{Modifier, Opcode, Operand, Type, Word};
 use girih_tensor::DType;
 
-use super::exchange::Spread;
 use super::memory::{Path, Touch};
 use super::words::{immediate, m, moved};
 use super::{Lowering, register};
@@ -123,9 +122,7 @@ impl Lowering<'_> {
         }
         if let Some(result) = result {
             if dist.is_replicated() {
-                let spread = Spread::row_major(dist, places.dims);
-                let elements = places.dims.size() as i64;
-                olds = self.through_shared(dtype, elements, &[(&spread, olds.as_slice())], &spread)?;
+                olds = self.spread(dtype, dist, &places.dims, &olds)?;
             }
             self.hold_regs(result, olds)?;
         }

@@ -5,6 +5,7 @@ use girih_codegen::{Cond, Expr, Reg, Width};
 use girih_ptx::{Opcode, Operand, Type, Word};
 use girih_tensor::DType;
 
+use super::exchange::Spread;
 use super::memory::{ArrayAt, Path, Touch};
 use super::words::m;
 use super::{Lowering, bytes};
@@ -121,9 +122,13 @@ impl Lowering<'_> {
             (Some(value), None) => Some(self.regs(value)?),
             _ => None,
         };
+        let dist = plan.dist(result);
+        let alone = self.is_read_once(at.order, dist);
+        let own = if alone { self.first_replica(dist)? } else { Cond::Always };
         let mut regs = Vec::new();
-        for value in 0..plan.dist(result).size() {
+        for value in 0..dist.size() {
             let (address, cond) = self.place(&places, value)?;
+            let cond = Cond::all([own.clone(), cond]);
             let pad = Some(constant.unwrap_or(0));
             let mut got = self.load_path(&path, dtype, 1, &address, &cond, pad)?.swap_remove(0);
             if let Some(others) = &others {
@@ -131,10 +136,30 @@ impl Lowering<'_> {
             }
             regs.push(got);
         }
-        if at.order == Order::Acquire {
+        if alone {
+            regs = self.spread(dtype, dist, &places.dims, &regs)?;
+        } else if at.order == Order::Acquire {
             self.meet_idle();
         }
         self.hold_regs(result, regs)
+    }
+
+    /// Whether an element is read by one of the threads that hold it: of what others store at the time, two reads differ, and threads must
+    /// not.
+    pub(super) fn is_read_once(&self, order: Order, dist: &Dist) -> bool {
+        order != Order::Weak && dist.is_replicated()
+    }
+
+    /// What the first of the threads with copies of an element has, in all of them. They meet on the way.
+    pub(super) fn spread(
+        &mut self,
+        dtype: DType,
+        dist: &Dist,
+        dims: &Dims,
+        regs: &[Reg],
+    ) -> Result<Vec<Reg>, Error> {
+        let spread = Spread::row_major(dist, *dims);
+        self.through_shared(dtype, dims.size() as i64, &[(&spread, regs)], &spread)
     }
 
     /// Lowers [`Kind::Scatter`]. Two elements of a tile may go to one place, where one of them stays: the stores are atomic ones.

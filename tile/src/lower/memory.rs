@@ -61,6 +61,14 @@ impl Touched {
         self.0.clear();
     }
 
+    /// Whether an access must come after one of another thread.
+    fn meets(&self, array: ArrayId, write: bool, touch: &Touch) -> bool {
+        self.0.get(&array).is_some_and(|[reads, writes]| {
+            writes.iter().any(|other| !touch.agrees(other, write))
+                || write && reads.iter().any(|other| !touch.agrees(other, false))
+        })
+    }
+
     fn add(&mut self, array: ArrayId, write: bool, touch: Touch) {
         let list = &mut self.0.entry(array).or_default()[usize::from(write)];
         if !list.contains(&touch) {
@@ -210,11 +218,7 @@ impl Lowering<'_> {
         if !param.mutable {
             return;
         }
-        let meets = self.touched.0.get(&root).is_some_and(|[reads, writes]| {
-            writes.iter().any(|other| !touch.agrees(other, write))
-                || write && reads.iter().any(|other| !touch.agrees(other, false))
-        });
-        if meets {
+        if self.touched.meets(root, write, &touch) {
             self.meet_idle();
         }
         self.touched.add(root, write, touch);
@@ -231,9 +235,14 @@ impl Lowering<'_> {
                 _ if !param.mutable => {}
                 Kind::Load(view) => found.push((root, false, tiles(view, plan.dist(op.results[0])))),
                 Kind::Store(view) => found.push((root, true, tiles(view, plan.dist(op.operands[0])))),
+                Kind::Gather(_) => found.push((root, false, Touch::Any)),
                 _ => found.extend([(root, false, Touch::Any), (root, true, Touch::Any)]),
             }
         });
+        // Threads meet once before the loop, rather than in each of its turns.
+        if found.iter().any(|(root, write, touch)| self.touched.meets(*root, *write, touch)) {
+            self.meet_idle();
+        }
         found.into_iter().for_each(|(root, write, touch)| self.touched.add(root, write, touch));
         self.scratch_unknown();
     }
@@ -265,17 +274,21 @@ impl Lowering<'_> {
         let dist = plan.dist(result);
         self.touch(view.array, false, tiles(view, dist));
         let mut path = Path::ordered(view.order, view.scope);
-        let tile = {
-            let mut tile = self.tile(id, view, &op.operands, dist, path.clone())?;
-            if view.order == Order::Weak && !tile.array.mutable {
-                path.words.push(Word::Nc.into());
-                tile.path = path;
-            }
-            tile
-        };
-        let pad = padding(tile.array.dtype, view.padding);
-        let regs = self.transfer(&tile, &Move::Load(pad))?;
-        if matches!(view.order, Order::Acquire | Order::AcqRel) {
+        let mut tile = self.tile(id, view, &op.operands, dist, path.clone())?;
+        if view.order == Order::Weak && !tile.array.mutable {
+            path.words.push(Word::Nc.into());
+            tile.path = path;
+        }
+        let dtype = tile.array.dtype;
+        let pad = padding(dtype, view.padding);
+        let alone = self.is_read_once(view.order, dist);
+        if alone {
+            tile.always = Cond::all([tile.always, self.first_replica(dist)?]);
+        }
+        let mut regs = self.transfer(&tile, &Move::Load(pad))?;
+        if alone {
+            regs = self.spread(dtype, dist, &view.tile, &regs)?;
+        } else if matches!(view.order, Order::Acquire | Order::AcqRel) {
             self.meet_idle();
         }
         self.hold_regs(result, regs)

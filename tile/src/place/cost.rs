@@ -6,7 +6,7 @@ use girih_tensor::DType;
 use super::access::{LANES, WIDEST, fastest, lines, run, sectors, width};
 use super::exchange::{ROUND_TRIP, bytes, rename, shuffled};
 use super::shuffle::Shuffles;
-use crate::ir::{Dims, Func, Kind, Op, Value, View};
+use crate::ir::{Dims, Func, Kind, Op, Order, Value, View};
 
 /// Slots of an access to global memory besides its sectors.
 const GLOBAL: f64 = 4.0;
@@ -70,6 +70,10 @@ pub(crate) fn own(func: &Func, op: &Op, work: &Dist) -> f64 {
             let [lanes, warps] = across(work, usize::from(*axis));
             registers * steps * (1.0 + lanes as f64 * BUTTERFLY + warps as f64 * SHARED)
                 + warps as f64 * ROUND_TRIP
+        }
+        Kind::Gather(at) if at.order != Order::Weak && work.is_replicated() => {
+            // Read once, and told to the others.
+            registers * (GLOBAL + 8.0) + ROUND_TRIP
         }
         Kind::Gather(_) | Kind::Scatter(_) | Kind::Atomic { .. } => registers * (GLOBAL + 8.0),
         Kind::Extract(_) | Kind::Insert(_) | Kind::Cat(_) | Kind::Flip(_) | Kind::Pack | Kind::Unpack => {

@@ -12,6 +12,7 @@ mod product;
 mod random;
 mod reduce;
 mod shape;
+mod turn;
 mod view;
 
 use std::fmt;
@@ -28,6 +29,7 @@ pub use product::{matmul, mma};
 pub use random::{rand, randint, randn};
 pub use reduce::{Together, reduce, scan};
 pub use shape::cat;
+pub use turn::{Turn, last_block};
 pub use view::{View, ViewMut};
 
 use crate::elem::Elem;

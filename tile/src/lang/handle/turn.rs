@@ -1,0 +1,144 @@
+//! What blocks of one launch have of one another: turns, in which a block learns what the blocks before it have, and the last block to come.
+//!
+//! All of it is written in the language: atomic operations, loads that are repeated until another block has stored, and reductions.
+
+use girih_tile_macros::function;
+
+use super::{Array, Scalar, arange, assert_, num_blocks, reduce, scalar, select, strict};
+use crate::elem::Num;
+use crate::ir::{Order, Scope};
+
+/// What a word says of its turn: its own elements are combined, and those of all before it too.
+const OWN: i64 = 1;
+const ALL: i64 = 2;
+
+/// A block's place in an order of the blocks of a grid of one axis, which is that in which they begin: a block may wait for those before it,
+/// however the device deals blocks out.
+///
+/// The order is kept in an array of `u64` with one element more than the grid has blocks, which is zeroed once, when it is made. What a
+/// launch leaves in it is as good for the next one, of any kernel and grid; launches that run at the same time have arrays of their own.
+///
+/// # Examples
+/// ```
+/// use girih_tile::prelude::*;
+///
+/// /// Each block's number, and the numbers of all before it, in the order in which they begin.
+/// #[kernel]
+/// fn sums(x: &Array<i32, 1>, y: &mut Array<i32, 1>, state: &mut Array<u64, 1>) {
+///     let turn = Turn::take(state);
+///     let own = x.tiles([1]).load((turn.number(),)).reshape(());
+///     let before = turn.before(state, own, 0, 128, |left, right| left + right);
+///     // SAFETY: a turn is taken once.
+///     let mut y = unsafe { y.tiles_mut([1]).assume_disjoint("each block stores at its turn") };
+///     y.store((turn.number(),), before + own);
+/// }
+/// assert!(sums::ir().is_ok());
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Turn {
+    number: Scalar<i32>,
+    launch: Scalar<u32>,
+}
+
+impl Turn {
+    /// Takes the next turn. A kernel takes one, in every block.
+    #[function(crate = crate)]
+    pub fn take(state: &mut Array<u64, 1>) -> Turn {
+        let blocks = num_blocks(0);
+        assert_(state.dim(0) > blocks, "the state of turns has an element for each block, and one more");
+        // The first word counts turns below, and launches above.
+        let clock = state.elements_mut().memory_order(Order::Relaxed, Scope::Device).atomic_add((0,), 1);
+        let number = (clock & 0xffff_ffff).to::<i32>();
+        if number == blocks - 1 {
+            // All have begun: the next launch begins at 0.
+            let next = strict(1u64 << 32) - blocks.to::<u64>();
+            state.elements_mut().memory_order(Order::Relaxed, Scope::Device).atomic_add((0,), next);
+        }
+        Turn { number, launch: (clock >> 32).to::<u32>() & 0x3fff_ffff }
+    }
+
+    /// How many blocks have taken a turn before: 0 to `num_blocks(0) - 1`.
+    pub fn number(self) -> Scalar<i32> {
+        self.number
+    }
+
+    /// What the blocks before this one have, combined in the order of their turns, by decoupled look-back (Merrill and Garland, "Single-pass
+    /// Parallel Prefix Scan with Decoupled Look-back", 2016). `own` is what this block has, of 32 bits; `identity` combined with anything
+    /// changes nothing, and `f` is associative. All blocks do this once, `window` words at a time: as many as a block has threads
+    /// are read at once.
+    ///
+    /// Of floats, which sums are added first depends on which block is how far.
+    #[function(crate = crate)]
+    pub fn before<T: Num>(
+        self,
+        state: &mut Array<u64, 1>,
+        own: Scalar<T>,
+        identity: T,
+        window: usize,
+        f: impl Fn(Scalar<T>, Scalar<T>) -> Scalar<T>,
+    ) -> Scalar<T> {
+        self.say(state, OWN, own);
+        let mut before = strict(identity);
+        let mut end = self.number;
+        loop {
+            // The words of the turns end - 1, end - 2, ...
+            let places = end - arange::<i32>(window);
+            let words = state.elements_mut().memory_order(Order::Relaxed, Scope::Device).gather((places,));
+            let low = (words & 0xffff_ffff).to::<u32>();
+            // What an earlier launch has left says nothing, and before the first turn there is nothing.
+            let said = select(low >> 2 == self.launch, low & 3, 0).to::<i32>();
+            let said = select(places > 0, said, ALL);
+            let values = select(places > 0, (words >> 32).to::<u32>().bitcast::<T>(), strict(identity));
+            // From the nearest on: as far as turns have said their own, up to one that has said all.
+            let (said, value) = reduce((said, values), 0, (OWN as i32, identity), |near, far| {
+                let goes_on = near.0 == OWN;
+                (select(goes_on, far.0, near.0), select(goes_on, f(far.1, near.1), near.1))
+            });
+            before = select(said == 0, before, f(value, before));
+            if said == ALL {
+                break;
+            }
+            end = select(said == OWN, end - window as i64, end);
+        }
+        self.say(state, ALL, f(before, own));
+        before
+    }
+
+    /// Stores this turn's word. What it says and the value are one store, so that who reads one has the other.
+    fn say<T: Num>(self, state: &mut Array<u64, 1>, what: i64, value: Scalar<T>) {
+        let low = (self.launch << 2) | what;
+        let word = (value.bitcast::<u32>().to::<u64>() << 32) | low.to::<u64>();
+        let mut words = state.tiles_mut([1]).memory_order(Order::Relaxed, Scope::Device);
+        words.store((self.number + 1,), word);
+    }
+}
+
+/// Whether a block is the last of the grid to come here, and has before it what all others stored before they came. `count` is an array of
+/// one element, which is zeroed once, when it is made: the last block leaves 0 for the next launch.
+///
+/// # Examples
+/// ```
+/// use girih_tile::prelude::*;
+///
+/// /// The sum of everything, the same each time: the last block adds what each has left.
+/// #[kernel]
+/// fn sum(x: &Array<f32, 1>, y: &mut Array<f32, 1>, parts: &mut Array<f32, 1>, count: &mut Array<u32, 1>) {
+///     let own = x.tiles([1024]).padding(Padding::Zero).load((bid(0),)).sum(0);
+///     parts.tiles_mut([1]).memory_order(Order::Relaxed, Scope::Device).store((bid(0),), own);
+///     if last_block(count) {
+///         let parts = parts.tiles_mut([256]).memory_order(Order::Relaxed, Scope::Device).padding(Padding::Zero);
+///         y.tiles_mut([1]).memory_order(Order::Relaxed, Scope::Device).store((0,), parts.load((0,)).sum(0));
+///     }
+/// }
+/// assert!(sum::ir().is_ok());
+/// ```
+#[function(crate = crate)]
+pub fn last_block(count: &mut Array<u32, 1>) -> Scalar<bool> {
+    let blocks = (num_blocks(0) * num_blocks(1) * num_blocks(2)).to::<u32>();
+    let last = count.atomic_add((0,), 1) == blocks - 1;
+    if last {
+        let mut count = count.tiles_mut([1]).memory_order(Order::Relaxed, Scope::Device);
+        count.store((0,), scalar::<u32>(0));
+    }
+    last
+}
