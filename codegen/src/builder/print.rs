@@ -86,13 +86,20 @@ impl Builder {
             end = start + bytes;
         }
         let (format, pointer) = (self.reg(Type::B64), self.reg(Type::B64));
+        // Without values there is no memory for them, which would be a stack frame.
+        let (memory, at) = match end {
+            0 => (String::new(), format!("mov.u64 {pointer}, 0;")),
+            end => (
+                format!(".local .align 8 .b8 values[{}];", end.max(8)),
+                format!("mov.u64 {pointer}, values; cvta.local.u64 {pointer}, {pointer};"),
+            ),
+        };
         self.ptx(
             &format!(
-                "{{ .local .align 8 .b8 values[{}]; .param .b64 p0; .param .b64 p1; .param .b32 q; {stores}
+                "{{ {memory} .param .b64 p0; .param .b64 p1; .param .b32 q; {stores}
                  mov.u64 {format}, {text}; cvta.global.u64 {format}, {format}; st.param.b64 [p0], {format};
-                 mov.u64 {pointer}, values; cvta.local.u64 {pointer}, {pointer}; st.param.b64 [p1], {pointer};
-                 call.uni (q), vprintf, (p0, p1); }}",
-                end.max(8)
+                 {at} st.param.b64 [p1], {pointer};
+                 call.uni (q), vprintf, (p0, p1); }}"
             ),
             &[],
         )

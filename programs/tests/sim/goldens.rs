@@ -25,3 +25,8 @@ fn along_rows_and_by_index() {
     check("argmax_rows_f32_4096", 80, expect_file!["../../testdata/golden/argmax_sm80.ptx"]);
     check("rotary_embedding_bf16_8x64", 80, expect_file!["../../testdata/golden/rotary_sm80.ptx"]);
 }
+
+#[test]
+fn over_everything() {
+    check("cumsum_all_f32_4096", 90, expect_file!["../../testdata/golden/cumsum_all.ptx"]);
+}
