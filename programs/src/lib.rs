@@ -35,7 +35,7 @@ pub use product::{gemm, gemm_batched, gemm_gelu, gemm_persistent};
 pub use quantized::{gemm_fp8, gemm_fp8_blocks, gemm_int8};
 pub use random::dropout;
 pub use recurrent::chunk_scan;
-pub use reduce::{argmax_rows, column_sum, full_sum, row_sum};
+pub use reduce::{argmax_all, argmax_rows, column_sum, full_sum, row_sum, sum_all};
 pub use rows::{cross_entropy, softmax, softmax_long};
 pub use sampling::sample_top_k;
 pub use scan::{cumsum, cumsum_all};

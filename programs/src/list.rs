@@ -81,6 +81,8 @@ entries! {
     "row_sum_1x4096": row_sum::<1, 4096>, (F32 2, F32 1), 0;
     "column_sum_128x32": column_sum::<128, 32>, (F32 2, F32 1), 0;
     "full_sum_4096": full_sum::<4096>, (F32 1, F32 1), 0;
+    "sum_all_f32_4096": sum_all::<f32, f32, 4096>, (F32 1, F32 1, F32 1, U32 1), 0;
+    "argmax_all_f32_4096": argmax_all::<f32, 4096>, (F32 1, S32 1, F32 1, S32 1, U32 1), 0;
     "argmax_rows_f32_4096": argmax_rows::<f32, 4096>, (F32 2, S32 1), 0;
     "cumsum_f32_2048": cumsum::<f32, 2048>, (F32 2, F32 2), 0;
     "cumsum_all_f32_4096": cumsum_all::<f32, f32, 4096, 128>, (F32 1, F32 1, U64 1), 0;

@@ -14,13 +14,14 @@ fn tile_kernels() {
         Ok(device) => device,
         Err(error) => return println!("skipped: {error}"),
     };
-    let families: [(&str, Family); 6] = [
+    let families: [(&str, Family); 7] = [
         ("elementwise", tile::elementwise),
         ("rows", tile::rows),
         ("norms", tile::norms),
         ("sums", tile::sums),
         ("moves", tile::moves),
         ("scans of everything", tile::wide::scans),
+        ("reductions of everything", tile::wide::reductions),
     ];
     for (name, family) in families {
         println!("{name}");

@@ -52,3 +52,46 @@ pub(crate) fn scans(device: &Device) -> Outcome {
     near(&y.download()?, &running(&wide(&x)), 1e-2);
     Ok(())
 }
+
+pub(crate) fn reductions(device: &Device) -> Outcome {
+    let mut rng = StdRng::seed_from_u64(7);
+    let mut count = DeviceArray::<u32, 1>::zeros(device, [1])?;
+    for (n, blocks) in [(1, 1), (1000, 3), (1024, 4), (70_001, 7), (5000, 30)] {
+        // More room than there are blocks, and what nobody wrote.
+        let mut parts = poisoned::<f32, 1>(device, [blocks + 2])?;
+        let x = random::<f32>(&mut rng, n);
+        let xs = DeviceArray::upload(device, &x, [n])?;
+        let mut first = None;
+        for _ in 0..2 {
+            let mut y = poisoned::<f32, 1>(device, [1])?;
+            tile::sum_all::<f32, f32, 1024>(&xs, &mut y, &mut parts, &mut count)
+                .grid([blocks as u32])
+                .run()?;
+            let y = y.download()?;
+            let total = x.iter().map(|x| f64::from(x.abs())).sum::<f64>();
+            assert!((f64::from(y[0]) - x.iter().map(|&x| f64::from(x)).sum::<f64>()).abs() <= 1e-6 * total);
+            assert_eq!(*first.get_or_insert(y.clone()), y, "the same each time");
+        }
+
+        let mut most = poisoned::<f32, 1>(device, [blocks + 2])?;
+        let mut places = poisoned::<i32, 1>(device, [blocks + 2])?;
+        // Equals, NaN, infinities, and nothing but one of these.
+        let few = |rng: &mut StdRng| [1.0, 2.0, f32::NAN, f32::NEG_INFINITY][rng.random_range(0..4)];
+        let some: Vec<f32> = (0..n).map(|_| few(&mut rng)).collect();
+        for x in [x, some, vec![f32::NAN; n], vec![f32::NEG_INFINITY; n]] {
+            let best = x.iter().enumerate().fold(None, |best: Option<(usize, f32)>, (i, &x)| match best {
+                Some((_, most)) if x <= most => best,
+                _ if x.is_nan() => best,
+                _ => Some((i, x)),
+            });
+            let xs = DeviceArray::upload(device, &x, [n])?;
+            let mut y = poisoned::<i32, 1>(device, [1])?;
+            tile::argmax_all::<f32, 512>(&xs, &mut y, &mut most, &mut places, &mut count)
+                .grid([blocks as u32])
+                .run()?;
+            assert_eq!(y.download()?, [best.map_or(0, |(at, _)| at as i32)], "{n} elements, {blocks} blocks");
+        }
+    }
+    assert_eq!(count.download()?, [0]);
+    Ok(())
+}

@@ -29,4 +29,6 @@ fn along_rows_and_by_index() {
 #[test]
 fn over_everything() {
     check("cumsum_all_f32_4096", 90, expect_file!["../../testdata/golden/cumsum_all.ptx"]);
+    check("sum_all_f32_4096", 90, expect_file!["../../testdata/golden/sum_all.ptx"]);
+    check("argmax_all_f32_4096", 90, expect_file!["../../testdata/golden/argmax_all.ptx"]);
 }

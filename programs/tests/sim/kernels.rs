@@ -35,6 +35,11 @@ fn scans_of_everything() {
     wide::scans(&checked()).unwrap();
 }
 
+#[test]
+fn reductions_of_everything() {
+    wide::reductions(&checked()).unwrap();
+}
+
 /// A kernel's program becomes PTX by itself, and the same PTX each time.
 #[test]
 fn listed_kernels_are_compiled() {

@@ -13,9 +13,11 @@ pub(super) fn of(plan: &Plan, id: OpId) -> Vec<String> {
     match &op.kind {
         Kind::Load(view) => {
             notes.extend(op.results.first().map(|&value| layout(plan, value)));
-            notes.extend(op.results.first().map(|&value| access(plan, view, value)));
+            notes.extend(op.results.first().map(|&value| access(plan, view, &op.operands, value)));
         }
-        Kind::Store(view) => notes.extend(op.operands.first().map(|&value| access(plan, view, value))),
+        Kind::Store(view) => {
+            notes.extend(op.operands.split_first().map(|(&value, at)| access(plan, view, at, value)));
+        }
         Kind::Reduce { axis, .. } => {
             let (from, axis) = (plan.dist(op.operands[0]), usize::from(*axis));
             let [lanes, warps] = across(from, axis);
@@ -51,9 +53,9 @@ fn layout(plan: &Plan, value: Value) -> String {
     format!("{dist}: {lay}, {} a thread{padding}", dist.size())
 }
 
-fn access(plan: &Plan, view: &View, value: Value) -> String {
+fn access(plan: &Plan, view: &View, at: &[Value], value: Value) -> String {
     let (ty, dist) = (plan.func.ty(value), plan.dist(value));
-    let width = width(&plan.func, view);
+    let width = width(&plan.func, view, at);
     let bytes = i64::from(ty.dtype.bits().max(8)) / 8;
     let own = width.contiguous.map_or(1, |mode| run(dist, mode));
     let vector = own.min(width.most);
@@ -62,11 +64,12 @@ fn access(plan: &Plan, view: &View, value: Value) -> String {
         _ if own <= width.most => format!("a thread has {own} in a row"),
         _ => width.why,
     };
+    let inside = if width.whole && vector > 1 { ", in a tile that is inside" } else { "" };
     let taken = sectors(dist, width.contiguous, vector, bytes);
     let active = dist.bits.iter().take(5).flatten().count();
     let least = (((vector * bytes) << active) + 31) / 32;
     format!(
-        "{} accesses of {} bytes ({why}), {taken} sectors for a warp's ({least} at the least)",
+        "{} accesses of {} bytes ({why}{inside}), {taken} sectors for a warp's ({least} at the least)",
         dist.size() as i64 / vector,
         vector * bytes
     )

@@ -74,6 +74,8 @@ pub struct Width {
     pub most: i64,
     /// What limits it.
     pub why: String,
+    /// Whether a tile that is not wholly inside of the array is accessed element by element.
+    pub whole: bool,
 }
 
 /// What a number that is known to some extent is a multiple of; 0 for 0.
@@ -99,9 +101,18 @@ fn scalar(func: &Func, value: Value) -> i64 {
     }
 }
 
-/// How wide accesses through a view can be by what is known of its array: its alignment, extents and strides, and where tiles begin.
-/// A vector is wholly inside or outside of the array.
-pub fn width(func: &Func, view: &View) -> Width {
+/// Whether a view is accessed at several tiles along an axis, by the index there: all of them but the last are wholly inside of the array.
+fn several(func: &Func, index: Option<&Value>) -> bool {
+    let constant = |value: &Value| match func.value(*value).def {
+        Def::Result(op, _) => matches!(func.op(op).kind, Kind::Full(_)),
+        Def::Argument(..) => false,
+    };
+    index.is_some_and(|value| !constant(value))
+}
+
+/// How wide accesses through a view at an index can be by what is known of its array: its alignment, extents and strides, and where tiles
+/// begin. A vector is wholly inside or outside of the array, or its tile is wholly inside: one that is not is accessed element by element.
+pub fn width(func: &Func, view: &View, at: &[Value]) -> Width {
     let (_, param) = func.param_of(view.array);
     let bytes = i64::from(param.dtype.bits().max(8)) / 8;
     let one = |axis: &usize| param.strides[*axis] == Known::Is(1);
@@ -109,9 +120,10 @@ pub fn width(func: &Func, view: &View) -> Width {
     // An axis of one element has any stride: another one is meant where there is one.
     let contiguous = axes.clone().rev().filter(one).max_by_key(|&axis| (view.tile[axis] > 1, axis));
     let Some(fast) = contiguous else {
-        return Width { contiguous, most: 1, why: "no axis is known to have stride 1".into() };
+        let why = "no axis is known to have stride 1".into();
+        return Width { contiguous, most: 1, why, whole: false };
     };
-    let mut width = Width { contiguous, most: WIDEST / bytes, why: format!("{WIDEST} bytes") };
+    let mut width = Width { contiguous, most: WIDEST / bytes, why: format!("{WIDEST} bytes"), whole: false };
     let mut limit = |n: i64, why: &dyn Fn(i64) -> String| {
         let most = power(n);
         if most < width.most {
@@ -124,14 +136,15 @@ pub fn width(func: &Func, view: &View) -> Width {
         limit(multiple(param.strides[axis]), &|n| format!("the stride of axis {axis} is a multiple of {n}"));
     }
     limit(i64::from(view.steps[fast]), &|n| format!("tiles begin at multiples of {n} along axis {fast}"));
-    if view.check {
+    let checked = view.check && !several(func, at.get(fast));
+    if checked {
         limit(multiple(param.extents[fast]), &|n| format!("the extent of axis {fast} is a multiple of {n}"));
     }
     let mut array: ArrayId = view.array;
     while let Array::Slice { of, axis, start, stop } = &func.arrays()[array.index()] {
         if usize::from(*axis) == fast {
             limit(scalar(func, *start), &|n| format!("a part begins at a multiple of {n} along axis {fast}"));
-            if view.check {
+            if checked {
                 limit(scalar(func, *stop), &|n| {
                     format!("a part ends at a multiple of {n} along axis {fast}")
                 });
@@ -139,12 +152,13 @@ pub fn width(func: &Func, view: &View) -> Width {
         }
         array = *of;
     }
+    width.whole = view.check && !checked && multiple(param.extents[fast]) % width.most != 0;
     width
 }
 
 /// The order of an array's modes in memory, the fastest first, as far as is known.
 pub fn order(func: &Func, view: &View) -> Vec<usize> {
-    let contiguous = width(func, view).contiguous;
+    let contiguous = width(func, view, &[]).contiguous;
     fastest(contiguous.unwrap_or(view.tile.rank().saturating_sub(1)), view.tile.rank())
 }
 

@@ -98,14 +98,14 @@ impl Pools {
             }
         });
         func.walk(func.body(), &mut |_, op| {
-            let (value, view) = match &op.kind {
-                Kind::Load(view) => (op.results[0], view),
-                Kind::Store(view) => (op.operands[0], view),
+            let (value, view, at) = match &op.kind {
+                Kind::Load(view) => (op.results[0], view, &op.operands[..]),
+                Kind::Store(view) => (op.operands[0], view, &op.operands[1..]),
                 _ => return,
             };
             let ty = func.ty(value);
             if ty.dims.rank() > 0 {
-                let most = width(func, view).most;
+                let most = width(func, view, at).most;
                 pools.access(&ty.dims, &order(func, view), most, bytes(ty.dtype), axes.get(&ty.dims));
             }
         });

@@ -24,8 +24,8 @@ fn words(dtype: DType) -> f64 {
 }
 
 /// An access through a view.
-fn access(func: &Func, view: &View, dtype: DType, dist: &Dist) -> f64 {
-    let width = width(func, view);
+fn access(func: &Func, view: &View, at: &[Value], dtype: DType, dist: &Dist) -> f64 {
+    let width = width(func, view, at);
     let vector = width.contiguous.map_or(1, |mode| run(dist, mode).min(width.most));
     let count = dist.size() as f64 / vector as f64;
     let sectors = sectors(dist, width.contiguous, vector, bytes(dtype)) as f64;
@@ -46,8 +46,8 @@ pub(crate) fn own(func: &Func, op: &Op, work: &Dist) -> f64 {
     let registers = work.size() as f64;
     let dtype = |value: &Value| func.ty(*value).dtype;
     match &op.kind {
-        Kind::Load(view) => access(func, view, dtype(&op.results[0]), work),
-        Kind::Store(view) => access(func, view, dtype(&op.operands[0]), work),
+        Kind::Load(view) => access(func, view, &op.operands, dtype(&op.results[0]), work),
+        Kind::Store(view) => access(func, view, &op.operands[1..], dtype(&op.operands[0]), work),
         Kind::Each { op: each, .. } => registers * f64::from(each.row().cost) * words(dtype(&op.operands[0])),
         Kind::Cast(_) => registers * words(dtype(&op.operands[0])).max(words(dtype(&op.results[0]))),
         Kind::Reduce { axis, .. } => {

@@ -32,13 +32,13 @@ fn ops(plan: &Plan, wanted: impl Fn(&Kind) -> bool) -> Vec<OpId> {
 fn accesses(plan: &Plan, pitch: impl Fn(&Kind) -> i64) -> Vec<(i64, bool)> {
     let of = |id: OpId| {
         let op = plan.func.op(id);
-        let (value, view) = match &op.kind {
-            Kind::Load(view) => (op.results[0], view),
-            Kind::Store(view) => (op.operands[0], view),
+        let (value, view, at) = match &op.kind {
+            Kind::Load(view) => (op.results[0], view, &op.operands[..]),
+            Kind::Store(view) => (op.operands[0], view, &op.operands[1..]),
             _ => unreachable!("loads and stores"),
         };
         let ty = plan.func.ty(value);
-        let width = access::width(&plan.func, view);
+        let width = access::width(&plan.func, view, at);
         let mut dist: Dist = plan.dist(value).clone();
         let order = access::order(&plan.func, view);
         dist.vals.sort_by_key(|leaf| (order.iter().position(|&mode| mode == leaf.mode), leaf.scale));
