@@ -54,6 +54,12 @@ impl Device {
         self.kind() == other.kind() && self.backend().identity() == other.backend().identity()
     }
 
+    /// The number of the device's sequence of operations, which no other sequence of the process has or will have: two handles with equal
+    /// numbers are handles of one sequence.
+    pub fn sequence_number(&self) -> u64 {
+        self.sequence.number()
+    }
+
     /// Makes a stream: another sequence of operations on the same GPU or simulator.
     ///
     /// The memory, the modules and the events of all streams of a device can be used in all its streams

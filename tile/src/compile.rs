@@ -4,7 +4,7 @@ use girih_codegen::Kernel;
 
 use crate::error::Error;
 use crate::ir::{Func, verify};
-use crate::lower::{self, Param};
+use crate::lower::{self, Param, Target};
 use crate::pass::simplify;
 use crate::place::{self, Plan};
 
@@ -17,6 +17,8 @@ pub struct Compiled {
     pub params: Vec<Param>,
     /// The placed function.
     pub plan: Plan,
+    /// What it was compiled for.
+    pub target: Target,
 }
 
 /// Compiles a function for an architecture, such as 90 for sm_90.
@@ -48,11 +50,12 @@ pub struct Compiled {
 /// assert!(compiled.kernel.module().to_string().contains("st.global.v4"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn compile(func: &Func, sm: u32) -> Result<Compiled, Error> {
+pub fn compile(func: &Func, target: impl Into<Target>) -> Result<Compiled, Error> {
+    let target = target.into();
     verify(func)?;
     let simple = simplify(func);
     verify(&simple)?;
-    let plan = place::place(&simple, sm)?;
-    let lowered = lower::lower(&plan, sm)?;
-    Ok(Compiled { kernel: lowered.kernel, params: lowered.params, plan })
+    let plan = place::place(&simple, target.sm)?;
+    let lowered = lower::lower(&plan, target)?;
+    Ok(Compiled { kernel: lowered.kernel, params: lowered.params, plan, target })
 }

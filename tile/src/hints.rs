@@ -252,6 +252,15 @@ impl Hints {
         Ok(())
     }
 
+    /// These hints in the place of others of the same names: what is set here for all targets also replaces what the others set for one.
+    #[must_use]
+    pub fn over(&self, base: &Hints) -> Hints {
+        let archs = self.by_arch.keys().chain(base.by_arch.keys());
+        let of = |hints: &Hints, arch| hints.by_arch.get(arch).copied().unwrap_or_default();
+        let by_arch = archs.map(|arch| (*arch, of(self, arch).over(self.all).over(of(base, arch))));
+        Hints { all: self.all.over(base.all), by_arch: by_arch.collect() }
+    }
+
     /// The hints that hold for an architecture, such as 90: its own, and else those for all. A cluster asked for on all targets is one
     /// block where there are no clusters.
     pub fn resolve(&self, arch: u32) -> HintSet {

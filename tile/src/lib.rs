@@ -60,6 +60,7 @@ pub use compile::{Compiled, compile};
 pub use girih_tile_macros::{GirihTiles, girih_function, girih_kernel};
 pub use girih_tile_macros::{Tiles, function, kernel};
 pub use lang::{handle, stage};
+pub use lower::Target;
 
 /// What kernels are written with: `use girih::tile::prelude::*`.
 pub mod prelude {

@@ -307,11 +307,16 @@ pub(crate) fn expand(options: &Options, mut item: ItemFn) -> Result<TokenStream>
                 #(#host_bounds,)*
                 #(#constant_types: '__launch,)*
             {
-                let __constants: ::std::vec::Vec<::std::string::String> =
-                    ::std::vec![#(#path::stage::constant(&#constant_names)),*];
+                #[allow(unused_imports, unused_mut, reason = "kernels without constants, or of some kinds")]
+                let __constants = {
+                    use #path::launch::words::{ByBits as _, ByDebug as _, ByHash as _, Constant, Constants};
+                    let mut __constants = Constants::default();
+                    #((&&&Constant(&#constant_names)).add(&mut __constants);)*
+                    __constants
+                };
                 let __launch = #path::launch::Launch::new::<#name #generics_use>(
                     #text,
-                    __constants.join(", "),
+                    __constants,
                     move |__facts| #name #turbofish::ir_with(
                         __facts,
                         #(::core::clone::Clone::clone(&#constant_names)),*

@@ -2,7 +2,7 @@
 
 use girih_tensor::DType;
 
-use crate::ir::{ArrayParam, Known};
+use crate::ir::{Array, ArrayParam, Func, Known};
 
 /// What is known of an array parameter.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -55,5 +55,26 @@ impl Facts {
             arrays: arrays.iter().map(|&(rank, dtype)| ArrayFacts::row_major(rank, dtype)).collect(),
             scalars: vec![Known::MultipleOf(1); scalars],
         }
+    }
+}
+
+impl Func {
+    /// The same program for arguments of which these facts hold. What nothing is said of stays as it is.
+    #[must_use]
+    pub fn with_facts(&self, facts: &Facts) -> Func {
+        let mut func = self.clone();
+        let params = func.arrays.iter_mut().filter_map(|array| match array {
+            Array::Param(param) => Some(param),
+            Array::Slice { .. } => None,
+        });
+        for (param, facts) in params.zip(&facts.arrays) {
+            param.extents.clone_from(&facts.extents);
+            param.strides.clone_from(&facts.strides);
+            param.align = facts.align;
+        }
+        for (scalar, &known) in func.scalars.iter_mut().zip(&facts.scalars) {
+            scalar.known = known;
+        }
+        func
     }
 }

@@ -14,6 +14,7 @@ mod index;
 mod interval;
 mod known;
 mod poly;
+mod uses;
 mod witness;
 
 pub use bounds::{AxisBounds, Bound, Bounds, GridCheck};
@@ -24,3 +25,4 @@ pub(crate) use index::integer;
 pub use interval::Concrete;
 pub use known::{ArrayFacts, Facts};
 pub use poly::{Atom, Poly};
+pub use uses::{Found, Uses};

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use float8::{F8E4M3, F8E5M2};
-use girih_device::{Buffer, Device, Pod};
+use girih_device::{Buffer, BufferArg, Device, Pod};
 use girih_layout::Lay;
 use girih_tensor::{DType, Element, Tf32};
 use half::{bf16, f16};
@@ -289,6 +289,43 @@ impl<T: HostElement, const R: usize> DeviceArray<T, R> {
 impl<T: HostElement, const R: usize> fmt::Debug for DeviceArray<T, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "DeviceArray<{}>{:?}:{:?} at {:#x}", T::DTYPE, self.extents, self.strides, self.address())
+    }
+}
+
+/// An array of any dtype and rank, as a launch sees it.
+pub(super) trait Passed {
+    fn dtype(&self) -> DType;
+    fn extents(&self) -> &[usize];
+    fn strides(&self) -> &[usize];
+    fn bytes(&self) -> Range<u64>;
+    fn device(&self) -> &Device;
+    /// The memory from the first element on.
+    fn memory(&self) -> BufferArg<'_>;
+}
+
+impl<T: HostElement, const R: usize> Passed for DeviceArray<T, R> {
+    fn dtype(&self) -> DType {
+        T::DTYPE
+    }
+
+    fn extents(&self) -> &[usize] {
+        &self.extents
+    }
+
+    fn strides(&self) -> &[usize] {
+        &self.strides
+    }
+
+    fn bytes(&self) -> Range<u64> {
+        DeviceArray::bytes(self)
+    }
+
+    fn device(&self) -> &Device {
+        self.buffer.device()
+    }
+
+    fn memory(&self) -> BufferArg<'_> {
+        BufferArg::from(&self.buffer).from_byte(self.offset * size_of::<T::Stored>())
     }
 }
 

@@ -2,114 +2,130 @@
 
 use std::any::TypeId;
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
-use girih_device::{Device, Kernel, Kind as DeviceKind};
+use girih_device::{Device, Kernel, Kind as DeviceKind, Optimization};
 
+use super::Launch;
 use crate::compile::{Compiled, compile};
 use crate::error::Error;
-use crate::facts::{Facts, GridAxis, Report, check, infer};
-use crate::ir::{Func, Kind};
+use crate::facts::{ArrayFacts, Facts, GridAxis, Report, Uses, check, infer};
+use crate::hints::{HintSet, Hints};
+use crate::ir::{Func, Known};
+use crate::lower::Target;
 
-/// What tells kernels apart: the type of the kernel's own struct, its build-time values, what is known of its arguments, and the target.
+/// What tells programs apart: the type of the kernel's own struct, and the kernel's build-time values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Key {
+pub(super) struct ProgramKey {
     pub(super) kernel: TypeId,
-    pub(super) constants: String,
+    pub(super) constants: Box<[u64]>,
+}
+
+/// What tells kernels of a program apart: what the program asks of its arguments, hints in the place of its own, and the target.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Spec {
     pub(super) facts: Facts,
-    pub(super) sm: u32,
+    pub(super) hints: HintSet,
+    pub(super) target: Target,
+}
+
+/// A program of which nothing is known but what it says itself, and its kernels.
+pub(super) struct Program {
+    pub(super) func: Func,
+    pub(super) uses: Uses,
+    grid: Result<[Option<GridAxis>; 3], String>,
+    ready: RwLock<HashMap<Spec, Arc<Ready>>>,
 }
 
 /// A kernel that is ready to be launched.
-#[derive(Debug)]
 pub(super) struct Ready {
-    /// The program as it was written.
+    /// The program as it was written, with what is known of its arguments.
     pub(super) func: Func,
     pub(super) report: Report,
     pub(super) grid: Result<[Option<GridAxis>; 3], String>,
     pub(super) compiled: Compiled,
+    /// The hints of the target.
+    pub(super) hints: HintSet,
     /// On each GPU that it was launched on.
     loaded: Mutex<Vec<Kernel>>,
 }
 
-/// A key of [`Ready`] without the facts: a kernel, and its build-time values.
-type Plain = (TypeId, String);
+type Programs = RwLock<HashMap<ProgramKey, Arc<Program>>>;
 
-#[derive(Default)]
-struct Cache {
-    ready: HashMap<Key, Arc<Ready>>,
-    tiles: HashMap<Plain, Arc<Vec<Vec<Vec<u32>>>>>,
+fn programs() -> &'static Programs {
+    static PROGRAMS: OnceLock<Programs> = OnceLock::new();
+    PROGRAMS.get_or_init(RwLock::default)
 }
 
-fn cache() -> &'static RwLock<Cache> {
-    static CACHE: OnceLock<RwLock<Cache>> = OnceLock::new();
-    CACHE.get_or_init(RwLock::default)
+fn found<K: Hash + Eq, V>(map: &RwLock<HashMap<K, Arc<V>>>, key: &K) -> Option<Arc<V>> {
+    map.read().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
 }
 
-/// The extents and steps of tiles by which a kernel accesses each array parameter, by axis.
-pub(super) fn tiles(
-    kernel: TypeId,
-    constants: &str,
-    build: &dyn Fn() -> Result<Func, Error>,
-) -> Result<Arc<Vec<Vec<Vec<u32>>>>, Error> {
-    let key = (kernel, constants.to_string());
-    if let Some(found) = cache().read().unwrap_or_else(PoisonError::into_inner).tiles.get(&key) {
-        return Ok(found.clone());
-    }
-    let func = build()?;
-    let mut found: Vec<Vec<Vec<u32>>> = Vec::new();
-    for array in func.arrays() {
-        if let crate::ir::Array::Param(param) = array {
-            found.push(vec![Vec::new(); param.extents.len()]);
+fn kept<K: Hash + Eq, V>(map: &RwLock<HashMap<K, Arc<V>>>, key: K, made: V) -> Arc<V> {
+    let mut map = map.write().unwrap_or_else(PoisonError::into_inner);
+    map.entry(key).or_insert_with(|| Arc::new(made)).clone()
+}
+
+impl Launch<'_> {
+    /// The launch's program, written if it is new.
+    pub(super) fn program(&self) -> Result<Arc<Program>, Error> {
+        let key = ProgramKey { kernel: self.kernel, constants: self.constants.0.as_ref().into() };
+        if let Some(program) = found(programs(), &key) {
+            return Ok(program);
         }
+        let arrays = self.arrays.iter().map(|of| ArrayFacts {
+            extents: vec![Known::MultipleOf(1); of.array.extents().len()],
+            strides: vec![Known::MultipleOf(1); of.array.strides().len()],
+            align: of.array.dtype().bits().div_ceil(8),
+        });
+        let unknown =
+            Facts { arrays: arrays.collect(), scalars: vec![Known::MultipleOf(1); self.scalars.len()] };
+        let func = (self.source)(&unknown)?;
+        let (uses, grid) = (Uses::of(&func), infer(&func));
+        Ok(kept(programs(), key, Program { func, uses, grid, ready: RwLock::default() }))
     }
-    func.walk(func.body(), &mut |_, op| {
-        let (Kind::Load(view) | Kind::Store(view)) = &op.kind else { return };
-        let (array, _) = func.param_of(view.array);
-        for (axis, list) in found[array.index()].iter_mut().enumerate() {
-            for n in [view.tile[axis], view.steps[axis]] {
-                if n > 1 && !list.contains(&n) {
-                    list.push(n);
-                }
-            }
-        }
-    });
-    let found = Arc::new(found);
-    cache().write().unwrap_or_else(PoisonError::into_inner).tiles.insert(key, found.clone());
-    Ok(found)
 }
 
-/// The kernel for a key, built if it is new.
-pub(super) fn ready(key: &Key, build: &dyn Fn(&Facts) -> Result<Func, Error>) -> Result<Arc<Ready>, Error> {
-    if let Some(found) = cache().read().unwrap_or_else(PoisonError::into_inner).ready.get(key) {
-        return Ok(found.clone());
+impl Program {
+    /// The kernel of the program for these facts and hints, built if it is new.
+    pub(super) fn ready(&self, spec: Spec) -> Result<Arc<Ready>, Error> {
+        if let Some(ready) = found(&self.ready, &spec) {
+            return Ok(ready);
+        }
+        let mut func = self.func.with_facts(&spec.facts);
+        let replaced = Hints { all: spec.hints, ..Hints::default() };
+        func.hints = replaced.over(&func.hints);
+        let report = check(&func).map_err(Error::Build)?;
+        let compiled = compile(&func, spec.target)?;
+        let (grid, hints) = (self.grid.clone(), func.hints.resolve(spec.target.sm));
+        let ready = Ready { func, report, grid, compiled, hints, loaded: Mutex::default() };
+        Ok(kept(&self.ready, spec, ready))
     }
-    let func = build(&key.facts)?;
-    let report = check(&func).map_err(Error::Build)?;
-    let grid = infer(&func);
-    let compiled = compile(&func, key.sm)?;
-    let made = Arc::new(Ready { func, report, grid, compiled, loaded: Mutex::default() });
-    let mut cache = cache().write().unwrap_or_else(PoisonError::into_inner);
-    Ok(cache.ready.entry(key.clone()).or_insert(made).clone())
 }
 
 /// How many kernels have been built.
 pub(super) fn built() -> usize {
-    cache().read().unwrap_or_else(PoisonError::into_inner).ready.len()
+    let programs = programs().read().unwrap_or_else(PoisonError::into_inner);
+    let kernels = |program: &Arc<Program>| program.ready.read().unwrap_or_else(PoisonError::into_inner).len();
+    programs.values().map(kernels).sum()
 }
 
 impl Ready {
-    /// The kernel in a stream of a device. A GPU's module stays loaded; a simulator's lives no longer than the simulator.
+    /// The kernel in a stream of a device. A GPU's module stays loaded; a simulator's is kept by its launches alone.
     pub(super) fn kernel(&self, device: &Device) -> Result<Kernel, Error> {
         let module = &self.compiled.kernel;
+        let optimization =
+            if self.hints.opt_level == Some(0) { Optimization::None } else { Optimization::Full };
+        let load = || Ok(device.load_with(module, optimization)?.kernel(module.name())?);
         if device.kind() == DeviceKind::Sim {
-            return Ok(device.load(module)?.kernel(module.name())?);
+            return load();
         }
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(kernel) = loaded.iter().find(|kernel| kernel.device().is_same(device)) {
             return Ok(kernel.on(device)?);
         }
-        let kernel = device.load(module)?.kernel(module.name())?;
+        let kernel = load()?;
         loaded.push(kernel.clone());
         Ok(kernel)
     }

@@ -2,14 +2,31 @@
 //!
 //! A [`Launch`] is safe: bounds are proved or checked, stores of different blocks are proved disjoint or stand under a waiver, and arrays
 //! that a kernel writes overlap neither themselves nor other arguments.
+//!
+//! ```text
+//! Launch --words of the call--> Entry of an equal call (memo.rs) --------------------------------------+
+//!    \-- none: Program (cache.rs) --Uses: facts--> Ready --checks (check.rs)--> template (entry.rs) ---+--> run
+//! ```
+//!
+//! What a launch is checked for depends on the program, extents, strides, alignment and grid, on the values of scalars, and on addresses.
+//! A launch that is equal to an earlier one in the first of these takes over their outcome, and with it the prepared launch of the device:
+//! compared anew are scalars, if a proof rests on them, and addresses.
 
 mod array;
 mod cache;
+mod check;
+mod entry;
+mod few;
 mod go;
+mod memo;
+mod prepared;
 mod request;
 pub mod run;
+#[doc(hidden)]
+pub mod words;
 
 pub use crate::error::LaunchError;
 pub(crate) use array::is_injective;
 pub use array::{DeviceArray, HostElement};
+pub use prepared::Prepared;
 pub use request::{Launch, ScalarArgument};

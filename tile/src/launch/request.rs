@@ -2,15 +2,18 @@
 
 use std::any::TypeId;
 use std::fmt;
-use std::ops::Range;
 
-use girih_device::{BufferArg, Device};
+use girih_device::Device;
 use girih_tensor::DType;
 
-use super::{DeviceArray, HostElement, LaunchError, is_injective};
+use super::array::Passed;
+use super::few::Few;
+use super::words::Constants;
+use super::{DeviceArray, HostElement};
 use crate::dtype::number::encode;
 use crate::error::Error;
 use crate::facts::Facts;
+use crate::hints::Hints;
 use crate::ir::Func;
 
 /// A number that a kernel is called with.
@@ -51,37 +54,38 @@ scalars!(
 pub(super) type Source<'a> = Box<dyn Fn(&Facts) -> Result<Func, Error> + 'a>;
 
 /// An array among the arguments.
+#[derive(Clone, Copy)]
 pub(super) struct ArrayArgument<'a> {
-    pub(super) dtype: DType,
+    pub(super) array: &'a dyn Passed,
     pub(super) mutable: bool,
-    pub(super) extents: Vec<usize>,
-    pub(super) strides: Vec<usize>,
-    pub(super) bytes: Range<u64>,
-    pub(super) device: &'a Device,
-    pub(super) buffer: BufferArg<'a>,
 }
 
 /// A kernel with its arguments. [`Launch::run`] puts it into the stream of its device.
 ///
 /// `#[girih::kernel]` makes the function that returns one; arrays and scalars are given in the order of the kernel's parameters.
+///
+/// The first launch builds the kernel, unless one with equal facts of its arguments has been built ([`Uses`](crate::facts::Uses)). Another
+/// launch with arrays of the same extents, strides and alignment costs about as much as a launch that was prepared ([`Launch::prepare`]).
 #[must_use = "a launch does nothing until `run` is called"]
 pub struct Launch<'a> {
     pub(super) name: &'static str,
     pub(super) kernel: TypeId,
-    pub(super) constants: String,
+    pub(super) constants: Constants,
     pub(super) source: Source<'a>,
-    pub(super) arrays: Vec<ArrayArgument<'a>>,
-    pub(super) scalars: Vec<(DType, u64)>,
+    pub(super) arrays: Few<ArrayArgument<'a>, 8>,
+    pub(super) scalars: Few<(DType, u64), 8>,
     pub(super) grid: Option<[u32; 3]>,
     pub(super) stream: Option<Device>,
+    pub(super) hints: Hints,
+    pub(super) programmatic: bool,
 }
 
 impl<'a> Launch<'a> {
-    /// A launch without arguments so far of the kernel that a type names. `constants` tells the kernel's build-time values apart, whatever
-    /// they are, and `source` builds it for arguments of which facts hold.
+    /// A launch without arguments so far of the kernel that a type names. `constants` are the kernel's build-time values, and `source` builds
+    /// it for arguments of which facts hold.
     pub fn new<K: ?Sized + 'static>(
         name: &'static str,
-        constants: String,
+        constants: Constants,
         source: impl Fn(&Facts) -> Result<Func, Error> + 'a,
     ) -> Launch<'a> {
         Launch {
@@ -89,35 +93,28 @@ impl<'a> Launch<'a> {
             kernel: TypeId::of::<K>(),
             constants,
             source: Box::new(source),
-            arrays: Vec::new(),
-            scalars: Vec::new(),
+            arrays: Few::default(),
+            scalars: Few::default(),
             grid: None,
             stream: None,
+            hints: Hints::default(),
+            programmatic: false,
         }
     }
 
-    fn with<T: HostElement, const R: usize>(mut self, array: &'a DeviceArray<T, R>, mutable: bool) -> Self {
-        let first = array.bytes().start - array.buffer().address();
-        self.arrays.push(ArrayArgument {
-            dtype: T::DTYPE,
-            mutable,
-            extents: array.extents().to_vec(),
-            strides: array.strides().to_vec(),
-            bytes: array.bytes(),
-            device: array.device(),
-            buffer: BufferArg::from(array.buffer()).from_byte(first as usize),
-        });
+    /// The next argument, an array that the kernel reads.
+    pub fn array<T: HostElement, const R: usize>(mut self, array: &'a DeviceArray<T, R>) -> Launch<'a> {
+        self.arrays.push(ArrayArgument { array, mutable: false });
         self
     }
 
-    /// The next argument, an array that the kernel reads.
-    pub fn array<T: HostElement, const R: usize>(self, array: &'a DeviceArray<T, R>) -> Launch<'a> {
-        self.with(array, false)
-    }
-
     /// The next argument, an array that the kernel writes.
-    pub fn array_mut<T: HostElement, const R: usize>(self, array: &'a mut DeviceArray<T, R>) -> Launch<'a> {
-        self.with(array, true)
+    pub fn array_mut<T: HostElement, const R: usize>(
+        mut self,
+        array: &'a mut DeviceArray<T, R>,
+    ) -> Launch<'a> {
+        self.arrays.push(ArrayArgument { array, mutable: true });
+        self
     }
 
     /// The next argument, a number.
@@ -145,46 +142,40 @@ impl<'a> Launch<'a> {
         self
     }
 
-    /// A parameter's name for messages, before the kernel is built.
-    pub(super) fn array_name(&self, func: &Func, at: usize) -> String {
-        match func.arrays().get(at) {
-            Some(crate::ir::Array::Param(param)) => param.name.clone(),
-            _ => format!("argument {at}"),
-        }
+    /// Launches the kernel with these hints, each in the place of the kernel's own of that name; of several calls, the later one counts. The
+    /// kernel is built anew for hints that it was not built for.
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_device::{Device, Select};
+    /// use girih_tile::hints::{Hint, Hints};
+    /// use girih_tile::launch::DeviceArray;
+    /// use girih_tile::prelude::*;
+    ///
+    /// #[kernel(occupancy = 2)]
+    /// fn twice(x: &Array<f32, 1>, y: &mut Array<f32, 1>) {
+    ///     y.tiles_mut([64]).store((bid(0),), x.tiles([64]).load((bid(0),)) * 2.0);
+    /// }
+    ///
+    /// let device = Device::open(Select::Sim)?;
+    /// let x = DeviceArray::upload(&device, &[1.0f32, 2.0, 3.0], [3])?;
+    /// let mut y = DeviceArray::zeros(&device, [3])?;
+    /// let mut hints = Hints::default();
+    /// hints.set(Some("sm_90"), Hint::Occupancy, 4).map_err(|fault| fault.to_string())?;
+    /// twice(&x, &mut y).replace_hints(&hints).run()?;
+    /// assert_eq!(y.download()?, [2.0, 4.0, 6.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn replace_hints(mut self, hints: &Hints) -> Launch<'a> {
+        self.hints = hints.over(&self.hints);
+        self
     }
 
-    /// Checks that no array that is written overlaps itself or another argument, and that all are on one device.
-    pub(super) fn check_memory(&self, func: &Func, device: &Device) -> Result<(), LaunchError> {
-        let kernel = || self.name.to_string();
-        for (at, array) in self.arrays.iter().enumerate() {
-            if !array.device.is_same(device) {
-                return Err(LaunchError::OtherDevice { kernel: kernel(), array: self.array_name(func, at) });
-            }
-            if !array.mutable {
-                continue;
-            }
-            if !is_injective(&array.extents, &array.strides) {
-                return Err(LaunchError::OverlappingStrides {
-                    kernel: kernel(),
-                    array: self.array_name(func, at),
-                    extents: array.extents.clone(),
-                    strides: array.strides.clone(),
-                });
-            }
-            for (beside, other) in self.arrays.iter().enumerate() {
-                let start = array.bytes.start.max(other.bytes.start);
-                let bytes = array.bytes.end.min(other.bytes.end).saturating_sub(start);
-                if beside != at && bytes > 0 {
-                    return Err(LaunchError::Alias {
-                        kernel: kernel(),
-                        array: self.array_name(func, at),
-                        other: self.array_name(func, beside),
-                        bytes,
-                    });
-                }
-            }
-        }
-        Ok(())
+    /// Lets the kernel begin while the kernel before it in its stream still runs, if the device can (sm_90): it waits for that one before it
+    /// touches memory, so that what it costs to begin is hidden. The results are the same.
+    pub fn programmatic(mut self) -> Launch<'a> {
+        self.programmatic = true;
+        self
     }
 }
 

@@ -2,9 +2,11 @@
 
 use girih_device::{Arg, BufferArg, Device, Error, LaunchConfig};
 
+use girih_tensor::DType;
+
 use crate::compile::Compiled;
 use crate::dtype::is_signed;
-use crate::lower::Source;
+use crate::lower::{Param, Source};
 
 /// An array that a kernel is called with.
 #[derive(Clone, Debug)]
@@ -17,41 +19,66 @@ pub struct Given<'a> {
     pub strides: Vec<i64>,
 }
 
+/// What the arguments of a kernel's parameters are made of: arrays and scalars by their positions, none where there are none.
+pub(super) trait Values<'a> {
+    fn buffer(&self, array: usize) -> Option<BufferArg<'a>>;
+    fn extent(&self, array: usize, axis: usize) -> Option<u64>;
+    fn stride(&self, array: usize, axis: usize) -> Option<u64>;
+    fn scalar(&self, at: usize) -> Option<(DType, u64)>;
+}
+
+/// The argument of a parameter; none if what it stands for is not given.
+pub(super) fn argument<'a>(param: &Param, values: &impl Values<'a>) -> Option<Arg<'a>> {
+    let number = |value: u64| if param.bytes == 8 { Arg::U64(value) } else { Arg::U32(value as u32) };
+    Some(match param.source {
+        Source::Pointer(array) => Arg::Buffer(values.buffer(array.index())?),
+        Source::Extent(array, axis) => number(values.extent(array.index(), usize::from(axis))?),
+        Source::Stride(array, axis) => number(values.stride(array.index(), usize::from(axis))?),
+        Source::Scalar(position) => {
+            let (dtype, bits) = values.scalar(usize::from(position))?;
+            match dtype {
+                DType::F32 | DType::Tf32 => Arg::F32(f32::from_bits(bits as u32)),
+                DType::F64 => Arg::F64(f64::from_bits(bits)),
+                _ if is_signed(dtype) && dtype.bits() <= 16 => {
+                    let by = 64 - dtype.bits();
+                    number((((bits << by) as i64) >> by) as u64)
+                }
+                _ => number(bits),
+            }
+        }
+    })
+}
+
+/// Arrays and scalars without types of Rust.
+struct Untyped<'a, 's> {
+    compiled: &'s Compiled,
+    arrays: &'s [Given<'a>],
+    scalars: &'s [u64],
+}
+
+impl<'a> Values<'a> for Untyped<'a, '_> {
+    fn buffer(&self, array: usize) -> Option<BufferArg<'a>> {
+        self.arrays.get(array).map(|given| given.buffer)
+    }
+
+    fn extent(&self, array: usize, axis: usize) -> Option<u64> {
+        self.arrays.get(array)?.extents.get(axis).map(|&n| n as u64)
+    }
+
+    fn stride(&self, array: usize, axis: usize) -> Option<u64> {
+        self.arrays.get(array)?.strides.get(axis).map(|&n| n as u64)
+    }
+
+    fn scalar(&self, at: usize) -> Option<(DType, u64)> {
+        Some((self.compiled.plan.func.scalars().get(at)?.dtype, *self.scalars.get(at)?))
+    }
+}
+
 /// The arguments of a kernel's parameters. A parameter of something that is not given has none, which the launch refuses by the number
 /// of arguments.
 pub fn arguments<'a>(compiled: &Compiled, arrays: &[Given<'a>], scalars: &[u64]) -> Vec<Arg<'a>> {
-    let number = |bytes: u32, value: u64| if bytes == 8 { Arg::U64(value) } else { Arg::U32(value as u32) };
-    let of = |param: &crate::lower::Param| {
-        Some(match param.source {
-            Source::Pointer(array) => Arg::Buffer(arrays.get(array.index())?.buffer),
-            Source::Extent(array, axis) => {
-                number(param.bytes, *arrays.get(array.index())?.extents.get(usize::from(axis))? as u64)
-            }
-            Source::Stride(array, axis) => {
-                number(param.bytes, *arrays.get(array.index())?.strides.get(usize::from(axis))? as u64)
-            }
-            Source::Scalar(position) => {
-                let position = usize::from(position);
-                let dtype = compiled.plan.func.scalars().get(position)?.dtype;
-                let bits = *scalars.get(position)?;
-                let extended = match dtype.bits() {
-                    8 | 16 if is_signed(dtype) => {
-                        let by = 64 - dtype.bits();
-                        (((bits << by) as i64) >> by) as u64
-                    }
-                    _ => bits,
-                };
-                match dtype {
-                    girih_tensor::DType::F32 | girih_tensor::DType::Tf32 => {
-                        Arg::F32(f32::from_bits(bits as u32))
-                    }
-                    girih_tensor::DType::F64 => Arg::F64(f64::from_bits(bits)),
-                    _ => number(param.bytes, extended),
-                }
-            }
-        })
-    };
-    compiled.params.iter().filter_map(of).collect()
+    let values = Untyped { compiled, arrays, scalars };
+    compiled.params.iter().filter_map(|param| argument(param, &values)).collect()
 }
 
 /// Runs a kernel on a grid of blocks.

@@ -36,6 +36,7 @@ mod shape;
 mod shared;
 mod shuffle;
 mod sort;
+mod target;
 mod vector;
 mod words;
 
@@ -53,6 +54,7 @@ use crate::place::Plan;
 
 pub use memory::{ArrayAt, Touch};
 pub use params::{Param, Source};
+pub use target::Target;
 
 /// The type of the registers that hold elements of a dtype.
 pub fn register(dtype: DType) -> Type {
@@ -114,11 +116,17 @@ pub struct Lowering<'a> {
 ///
 /// # Errors
 /// [`Error::Lower`] for what cannot be lowered, [`Error::Codegen`].
-pub fn lower(plan: &Plan, sm: u32) -> Result<Lowered, Error> {
+pub fn lower(plan: &Plan, target: impl Into<Target>) -> Result<Lowered, Error> {
+    let Target { sm, programmatic } = target.into();
     let mut b = Builder::new(&plan.func.name, sm, plan.threads);
     if let Some(blocks) = plan.func.hints.resolve(sm).occupancy {
         // A multiprocessor has room for 2048 threads.
         b.min_blocks(blocks.min(2048 / plan.threads).max(1));
+    }
+    if programmatic {
+        // Before anything that touches memory. The next kernel waits for all of this one in the same way.
+        b.wait_on_dependent_grids();
+        b.launch_dependent_grids();
     }
     let thread = b.special(Special::TidX);
     let params = params::Params::declare(&mut b, &plan.func)?;

@@ -155,7 +155,8 @@ pub(super) fn ran(
     results: &[Shape],
 ) -> Result<(Vec<Vec<u64>>, Compiled), String> {
     let lowered = lower(plan, 90).map_err(|e| e.to_string())?;
-    let compiled = Compiled { kernel: lowered.kernel, params: lowered.params, plan: plan.clone() };
+    let compiled =
+        Compiled { kernel: lowered.kernel, params: lowered.params, plan: plan.clone(), target: 90.into() };
     let text = |e: &dyn std::fmt::Display| format!("{e}\n{}", compiled.kernel.module());
     if let Ok(folder) = std::env::var("GIRIH_PTX") {
         let mut hasher = std::collections::hash_map::DefaultHasher::new();

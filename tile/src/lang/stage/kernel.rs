@@ -1,7 +1,5 @@
 //! A whole build: parameters, and the run of the staging function.
 
-use std::fmt::Debug;
-
 use super::{STAGE, Stage, with};
 use crate::elem::Elem;
 use crate::error::{Code, Error, Fault, Site};
@@ -118,11 +116,6 @@ pub fn hint(arch: Option<&str>, name: &str, value: i64) {
             stage.report(site, fault);
         }
     });
-}
-
-/// The text by which a constant of the build is told from others.
-pub fn constant(value: &impl Debug) -> String {
-    format!("{value:?}")
 }
 
 /// Puts back the build that another one has interrupted, also if that one panics.

@@ -24,7 +24,7 @@ pub use compare::{Eq, Ge, Gt, Le, Lt, Ne, eq, ge, gt, le, lt, ne};
 pub use cond::{Condition, Logic, and, or};
 #[cfg(feature = "launch")]
 pub use kernel::Argument;
-pub use kernel::{Header, Parameter, array, constant, hint, trace};
+pub use kernel::{Header, Parameter, array, hint, trace};
 pub use loops::{IntoLoop, LoopFrame, for_, host_loop, loop_, while_};
 pub use range::{Range, Staged, range};
 

@@ -1,0 +1,163 @@
+//! What a launch is checked for.
+
+use girih_device::Device;
+
+use super::cache::Ready;
+use super::{Launch, LaunchError, is_injective};
+use crate::dtype::is_integer;
+use crate::facts::{Concrete, Condition, Report};
+use crate::ir::{Array, ArrayId, Func};
+
+impl Launch<'_> {
+    /// A parameter's name for messages.
+    fn array_name(&self, func: &Func, at: usize) -> String {
+        match func.arrays().get(at) {
+            Some(Array::Param(param)) => param.name.clone(),
+            _ => format!("argument {at}"),
+        }
+    }
+
+    /// Whether the arguments are those of the program's parameters.
+    pub(super) fn check_arguments(&self, func: &Func) -> Result<(), LaunchError> {
+        let params = || {
+            func.arrays().iter().filter_map(|array| match array {
+                Array::Param(param) => Some((param.mutable, param.dtype, param.extents.len())),
+                Array::Slice { .. } => None,
+            })
+        };
+        let arrays = || self.arrays.iter().map(|of| (of.mutable, of.array.dtype(), of.array.extents().len()));
+        let scalars = func.scalars().iter().map(|scalar| scalar.dtype);
+        if params().eq(arrays()) && scalars.eq(self.scalars.iter().map(|scalar| scalar.0)) {
+            return Ok(());
+        }
+        let name =
+            |(mutable, dtype, rank)| format!("{}Array<{dtype}, {rank}>", if mutable { "&mut " } else { "&" });
+        let wanted = params().map(name).chain(func.scalars().iter().map(|scalar| scalar.dtype.to_string()));
+        let given = arrays().map(name).chain(self.scalars.iter().map(|scalar| scalar.0.to_string()));
+        let [wanted, given] =
+            [wanted.collect::<Vec<_>>(), given.collect()].map(|names| format!("({})", names.join(", ")));
+        Err(LaunchError::Arguments { kernel: self.name.into(), wanted, given })
+    }
+
+    /// Checks what addresses decide: that all arrays are on the device, and that none that is written overlaps another argument.
+    pub(super) fn check_places(&self, func: &Func, device: &Device) -> Result<(), LaunchError> {
+        for (at, of) in self.arrays.iter().enumerate() {
+            if !of.array.device().is_same(device) {
+                let array = self.array_name(func, at);
+                return Err(LaunchError::OtherDevice { kernel: self.name.into(), array });
+            }
+            if !of.mutable {
+                continue;
+            }
+            let own = of.array.bytes();
+            for (beside, other) in self.arrays.iter().enumerate().filter(|&(beside, _)| beside != at) {
+                let other = other.array.bytes();
+                let bytes = own.end.min(other.end).saturating_sub(own.start.max(other.start));
+                if bytes > 0 {
+                    return Err(LaunchError::Alias {
+                        kernel: self.name.into(),
+                        array: self.array_name(func, at),
+                        other: self.array_name(func, beside),
+                        bytes,
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that no array that is written overlaps itself.
+    pub(super) fn check_strides(&self, func: &Func) -> Result<(), LaunchError> {
+        for (at, of) in self.arrays.iter().enumerate().filter(|(_, of)| of.mutable) {
+            if !is_injective(of.array.extents(), of.array.strides()) {
+                return Err(LaunchError::OverlappingStrides {
+                    kernel: self.name.into(),
+                    array: self.array_name(func, at),
+                    extents: of.array.extents().to_vec(),
+                    strides: of.array.strides().to_vec(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// The grid, as it was given or follows from the stores; `None` for one without blocks.
+    pub(super) fn blocks(&self, ready: &Ready, device: &Device) -> Result<Option<[u32; 3]>, LaunchError> {
+        let kernel = || self.name.to_string();
+        let grid = match (self.grid, &ready.grid) {
+            (Some(grid), _) => grid,
+            (None, Err(why)) => return Err(LaunchError::NoGrid { kernel: kernel(), why: why.clone() }),
+            (None, Ok(axes)) => axes.map(|axis| {
+                axis.map_or(1, |axis| {
+                    let extent = self.arrays[axis.array.index()].array.extents()[usize::from(axis.along)];
+                    extent.div_ceil(axis.step as usize) as u32
+                })
+            }),
+        };
+        if self.grid.is_none() && grid.contains(&0) {
+            return Ok(None);
+        }
+        let limits = device.limits().grid;
+        if let Some(axis) = (0..3).find(|&axis| grid[axis] == 0 || grid[axis] > limits[axis]) {
+            return Err(LaunchError::GridExtent { kernel: kernel(), grid, axis, limit: limits[axis] });
+        }
+        Ok(Some(grid))
+    }
+
+    /// Checks a grid against the number of tiles.
+    pub(super) fn check_grid(&self, ready: &Ready, grid: [u32; 3]) -> Result<(), LaunchError> {
+        let kernel = || self.name.to_string();
+        let extent = |array: ArrayId, axis: u8| self.arrays[array.index()].array.extents()[usize::from(axis)];
+        for check in &ready.report.bounds.checks {
+            let blocks = grid[usize::from(check.axis)];
+            let tiles = extent(check.array, check.along).div_ceil(check.step as usize) as u64;
+            if u64::from(blocks) > tiles {
+                return Err(LaunchError::GridBeyond {
+                    kernel: kernel(),
+                    axis: check.axis.into(),
+                    blocks,
+                    array: self.array_name(&ready.func, check.array.index()),
+                    along: check.along.into(),
+                    tiles,
+                });
+            }
+        }
+        if let Some(&(array, axis)) =
+            ready.report.bounds.nonempty.iter().find(|&&(array, axis)| extent(array, axis) == 0)
+        {
+            let array = self.array_name(&ready.func, array.index());
+            return Err(LaunchError::Empty { kernel: kernel(), array, axis: axis.into() });
+        }
+        Ok(())
+    }
+
+    /// Checks what proofs rest on.
+    pub(super) fn check_conditions(&self, ready: &Ready, grid: [u32; 3]) -> Result<(), LaunchError> {
+        if ready.report.conditions.is_empty() {
+            return Ok(());
+        }
+        let concrete = Concrete {
+            grid: grid.map(i64::from),
+            extents: self
+                .arrays
+                .iter()
+                .map(|of| of.array.extents().iter().map(|&n| n as i64).collect())
+                .collect(),
+            scalars: self
+                .scalars
+                .iter()
+                .map(|&(dtype, bits)| crate::facts::integer(dtype, bits).filter(|_| is_integer(dtype)))
+                .collect(),
+        };
+        let Some(broken) = ready.report.broken(&ready.func, &concrete) else { return Ok(()) };
+        let (Condition::OneBlock { array, .. }
+        | Condition::Positive { array, .. }
+        | Condition::NoWrap { array, .. }) = broken;
+        let mut condition = Report::text(&ready.func, broken);
+        if let Condition::OneBlock { axis, .. } = broken {
+            condition += &format!(", and not {}", grid[usize::from(*axis)]);
+        }
+        let array = self.array_name(&ready.func, array.index());
+        Err(LaunchError::Condition { kernel: self.name.into(), array, condition })
+    }
+}

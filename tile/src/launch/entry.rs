@@ -1,0 +1,141 @@
+//! What a launch comes to once it has been checked: a prepared launch of the device, whose addresses and scalars are open.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use girih_device::{Arg, BufferArg, Device, Kernel, LaunchConfig, Template};
+use girih_tensor::DType;
+
+use super::Launch;
+use super::cache::Ready;
+use super::few::Few;
+use super::run::{Values, argument};
+use crate::error::Error;
+use crate::lower::{Param, Source};
+
+/// The most blocks of a cluster that every device with clusters has room for.
+const CLUSTER: u32 = 8;
+
+/// A checked launch of arrays of certain extents, strides and alignment into a certain stream.
+pub(super) struct Entry {
+    pub(super) ready: Arc<Ready>,
+    pub(super) work: Work,
+}
+
+/// How the parameters of a kernel are bound to the arguments of a launch.
+pub(super) enum Work {
+    /// There are no blocks.
+    Nothing,
+    /// One by one, by what each of them stands for.
+    Params(Box<ByParams>),
+}
+
+pub(super) struct ByParams {
+    pub(super) grid: [u32; 3],
+    pub(super) kernel: Kernel,
+    pub(super) config: LaunchConfig,
+    template: Mutex<Template>,
+    /// The parameters whose arguments each run gives.
+    open: Box<[Param]>,
+}
+
+/// Whether a parameter's argument can be another one while extents, strides and alignment stay.
+fn is_open(param: &Param) -> bool {
+    match param.source {
+        Source::Pointer(_) | Source::Scalar(_) => true,
+        Source::Extent(..) | Source::Stride(..) => false,
+    }
+}
+
+impl Entry {
+    /// Checks a launch on a device, and prepares it.
+    pub(super) fn new(launch: &Launch<'_>, device: &Device) -> Result<Entry, Error> {
+        let ready = launch.ready(device.limits().sm)?;
+        launch.check_places(&ready.func, device)?;
+        launch.check_strides(&ready.func)?;
+        let Some(grid) = launch.blocks(&ready, device)? else {
+            return Ok(Entry { ready, work: Work::Nothing });
+        };
+        launch.check_grid(&ready, grid)?;
+        launch.check_conditions(&ready, grid)?;
+        let kernel = ready.kernel(device)?;
+        let config = config(&ready, device, grid);
+        let config = if ready.compiled.target.programmatic { config.programmatic() } else { config };
+        let (params, values) = (&ready.compiled.params, launch.values(&ready));
+        let args: Vec<Arg<'_>> = params.iter().filter_map(|param| argument(param, &values)).collect();
+        let open: Box<[Param]> = params.iter().filter(|param| is_open(param)).cloned().collect();
+        let names: Vec<&str> = open.iter().map(|param| param.name.as_str()).collect();
+        let template = Mutex::new(kernel.prepare(&config, &args)?.open(&names)?);
+        drop(args);
+        let work = Work::Params(Box::new(ByParams { grid, kernel, config, template, open }));
+        Ok(Entry { ready, work })
+    }
+
+    /// Checks what calls that are equal by the words of their calls may still differ in: addresses, and scalars that proofs rest on.
+    pub(super) fn check(&self, launch: &Launch<'_>, device: &Device) -> Result<(), Error> {
+        launch.check_places(&self.ready.func, device)?;
+        match &self.work {
+            Work::Params(by) if !launch.scalars.is_empty() => {
+                Ok(launch.check_conditions(&self.ready, by.grid)?)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Launches a call that has been checked.
+    #[allow(unsafe_code, reason = "what a launch must promise has been checked")]
+    pub(super) fn run(&self, launch: &Launch<'_>) -> Result<(), Error> {
+        let Work::Params(by) = &self.work else { return Ok(()) };
+        let values = launch.values(&self.ready);
+        let args: Few<Arg<'_>, 16> = by.open.iter().filter_map(|param| argument(param, &values)).collect();
+        let mut template = by.template.lock().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: every access is in bounds, proved, compared with the grid, or compared in the kernel; arrays that are written
+        // overlap neither themselves nor others, and blocks keep to elements of their own, proved on conditions that were found to hold, or
+        // promised by a waiver that is unsafe to give. The arguments are those of the signature that the kernel was built for. What was
+        // compared when the entry was made holds of every equal call, and the rest has been compared for this one. A programmatic kernel
+        // waits before all that it does.
+        unsafe { template.run(&args)? };
+        Ok(())
+    }
+}
+
+/// The configuration of a launch. Blocks stand in clusters as large as the hint and the grid allow.
+fn config(ready: &Ready, device: &Device, grid: [u32; 3]) -> LaunchConfig {
+    let config = LaunchConfig::new(grid, [ready.compiled.plan.threads, 1, 1])
+        .with_dynamic_shared(ready.compiled.kernel.shared_bytes());
+    let asked = ready.hints.num_ctas.filter(|_| device.limits().sm >= 90).unwrap_or(1).min(CLUSTER);
+    match 1 << grid[0].trailing_zeros().min(asked.ilog2()) {
+        1 => config,
+        blocks => config.with_cluster([blocks, 1, 1]),
+    }
+}
+
+/// What the arguments of a launch's parameters are made of.
+pub(super) struct Given<'a> {
+    launch: &'a Launch<'a>,
+    ready: &'a Ready,
+}
+
+impl<'a> Launch<'a> {
+    pub(super) fn values<'s>(&'s self, ready: &'s Ready) -> Given<'s> {
+        Given { launch: self, ready }
+    }
+}
+
+impl<'a> Values<'a> for Given<'a> {
+    fn buffer(&self, array: usize) -> Option<BufferArg<'a>> {
+        self.launch.arrays.get(array).map(|of| of.array.memory())
+    }
+
+    fn extent(&self, array: usize, axis: usize) -> Option<u64> {
+        self.launch.arrays.get(array)?.array.extents().get(axis).map(|&n| n as u64)
+    }
+
+    fn stride(&self, array: usize, axis: usize) -> Option<u64> {
+        self.launch.arrays.get(array)?.array.strides().get(axis).map(|&n| n as u64)
+    }
+
+    fn scalar(&self, at: usize) -> Option<(DType, u64)> {
+        let dtype = self.ready.compiled.plan.func.scalars().get(at)?.dtype;
+        self.launch.scalars.get(at).map(|&(_, bits)| (dtype, bits))
+    }
+}

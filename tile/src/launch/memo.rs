@@ -1,0 +1,115 @@
+//! Launches that have been checked and prepared, by what their checks depend on.
+
+use std::any::TypeId;
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hash, Hasher};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+
+use girih_device::{Device, Kind};
+
+use super::Launch;
+use super::entry::Entry;
+use super::words::{Words, hash};
+use crate::error::Error;
+
+/// Launches that are kept, of each kind of device. When there are more, all are forgotten; those of a simulator keep the simulator alive.
+const MOST: [usize; 2] = [1024, 16];
+
+/// What the checks of a launch depend on and a prepared launch consists of, but for addresses and the values of scalars.
+struct Call {
+    kernel: TypeId,
+    words: Words,
+}
+
+/// A call as it is kept.
+struct Kept {
+    kernel: TypeId,
+    words: Box<[u64]>,
+    entry: Arc<Entry>,
+}
+
+/// Takes a hash as it is.
+#[derive(Default)]
+struct AsIs(u64);
+
+impl Hasher for AsIs {
+    fn write(&mut self, _: &[u8]) {}
+
+    fn write_u64(&mut self, n: u64) {
+        self.0 = n;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+type Memo = RwLock<HashMap<u64, Kept, BuildHasherDefault<AsIs>>>;
+
+fn memo(kind: Kind) -> (&'static Memo, usize) {
+    static MEMOS: OnceLock<[Memo; 2]> = OnceLock::new();
+    let at = usize::from(kind == Kind::Sim);
+    (&MEMOS.get_or_init(Default::default)[at], MOST[at])
+}
+
+impl Launch<'_> {
+    fn call(&self, device: &Device) -> Call {
+        let mut words = Words::default();
+        words.push(device.sequence_number());
+        words.push(u64::from(self.programmatic) | u64::from(self.grid.is_some()) << 1);
+        self.grid.iter().flatten().for_each(|&n| words.push(n.into()));
+        words.extend(&self.constants.0);
+        if self.hints != Default::default() {
+            self.hints.resolve(device.limits().sm).hash(&mut words);
+        }
+        words.push(self.arrays.len() as u64);
+        for of in self.arrays.iter() {
+            let (extents, strides) = (of.array.extents(), of.array.strides());
+            // What vectors have is at most 16 bytes.
+            let aligned = u64::from(of.array.bytes().start.trailing_zeros().min(4));
+            words.push(
+                of.array.dtype() as u64
+                    | u64::from(of.mutable) << 8
+                    | aligned << 16
+                    | (extents.len() as u64) << 32,
+            );
+            extents.iter().chain(strides).for_each(|&n| words.push(n as u64));
+        }
+        self.scalars.iter().for_each(|&(dtype, _)| words.push(dtype as u64));
+        Call { kernel: self.kernel, words }
+    }
+
+    /// The launch as it was checked and prepared before, or now.
+    pub(super) fn entry(&self, device: &Device) -> Result<Arc<Entry>, Error> {
+        let call = self.call(device);
+        let key = {
+            let mut hasher = Words::default();
+            call.kernel.hash(&mut hasher);
+            hasher.finish() ^ hash(call.words.as_slice())
+        };
+        let (memo, most) = memo(device.kind());
+        {
+            let memo = memo.read().unwrap_or_else(PoisonError::into_inner);
+            let found = memo.get(&key);
+            if let Some(kept) =
+                found.filter(|kept| kept.kernel == call.kernel && *kept.words == *call.words.as_slice())
+            {
+                let entry = kept.entry.clone();
+                drop(memo);
+                entry.check(self, device)?;
+                return Ok(entry);
+            }
+        }
+        let entry = Arc::new(Entry::new(self, device)?);
+        let kept = Kept { kernel: call.kernel, words: call.words.as_slice().into(), entry: entry.clone() };
+        let forgotten = {
+            let mut memo = memo.write().unwrap_or_else(PoisonError::into_inner);
+            let forgotten = if memo.len() >= most { std::mem::take(&mut *memo) } else { HashMap::default() };
+            memo.insert(key, kept);
+            forgotten
+        };
+        // What is dropped here may wait for launches.
+        drop(forgotten);
+        Ok(entry)
+    }
+}
