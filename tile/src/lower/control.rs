@@ -5,6 +5,7 @@ use girih_codegen::{Cond, Expr, Reg};
 use girih_ptx::{Opcode, Operand, Word};
 use girih_tensor::DType;
 
+use super::histogram::Counted;
 use super::memory::Touched;
 use super::shared::Scratch;
 use super::words::{integer, m};
@@ -18,7 +19,7 @@ pub(crate) struct Frame {
     around: Option<Block>,
     /// Left to end a turn.
     turn: Option<Block>,
-    /// What is carried, in the order of the results.
+    /// What is carried, in the order of the results; nothing of a sum that is counted in shared memory.
     carried: Vec<Vec<Reg>>,
     /// What may have been accessed since the last barrier wherever a turn begins or ends.
     state: (Scratch, Touched),
@@ -45,6 +46,9 @@ impl Lowering<'_> {
         let at = self.loops.len().checked_sub(1 + depth as usize).ok_or_else(missing)?;
         let (mut targets, mut sources) = (Vec::new(), Vec::new());
         for (i, &value) in values.iter().enumerate() {
+            if self.loops[at].carried[i].is_empty() {
+                continue;
+            }
             targets.extend(self.loops[at].carried[i].iter().cloned());
             sources.extend(self.regs(value)?);
         }
@@ -65,9 +69,13 @@ impl Lowering<'_> {
     }
 
     /// Registers for what a loop carries, with the initial values.
-    fn carry(&mut self, initial: &[Value]) -> Result<Vec<Vec<Reg>>, Error> {
+    fn carry(&mut self, initial: &[Value], counted: &[Counted]) -> Result<Vec<Vec<Reg>>, Error> {
         let mut carried = Vec::new();
-        for &value in initial {
+        for (at, &value) in initial.iter().enumerate() {
+            if counted.iter().any(|counted| counted.at == at) {
+                carried.push(Vec::new());
+                continue;
+            }
             let regs = self.fresh(value);
             let values = self.regs(value)?;
             self.b.move_all(&regs, &values)?;
@@ -107,7 +115,8 @@ impl Lowering<'_> {
         let dtype = plan.func.ty(op.operands[0]).dtype;
         let body = op.regions[0];
         let args = &plan.func.region(body).args;
-        let carried = self.carry(&op.operands[3..])?;
+        let counted = self.begin_counting(op)?;
+        let carried = self.carry(&op.operands[3..], &counted)?;
         let [start, stop, step] = [0, 1, 2].map(|i| op.operands[i]);
         let ranges = self.ranges(dtype, [start, stop, step])?;
         let (counter, ty) = (self.b.reg(register(dtype)), integer(dtype));
@@ -145,7 +154,8 @@ impl Lowering<'_> {
         let more = self.b.cond_in(&more)?;
         self.b.again(&again, &more, self.alike)?;
         self.b.close_block(again)?;
-        self.leave_loop(&op.results)
+        self.leave_loop(&op.results)?;
+        self.end_counting(op, &counted)
     }
 
     /// What is known of a loop's number: its range and divisor.
@@ -177,7 +187,7 @@ impl Lowering<'_> {
         let plan = self.plan;
         let op = plan.func.op(id);
         let body = op.regions[0];
-        let carried = self.carry(&op.operands)?;
+        let carried = self.carry(&op.operands, &[])?;
         self.touch_loop(body);
         let state = self.state();
         let around = self.b.open_block();

@@ -1,78 +1,254 @@
-//! Histograms: counters in shared memory.
+//! Histograms: counters in shared memory, several for each number. Lanes that count the same number, or numbers whose counters lie in one
+//! bank, count in different ones.
+//!
+//! Where a loop does nothing with histograms but add them up, the counters stay in shared memory until the loop has ended.
 
-use girih_codegen::{Cond, Expr, Width};
+use std::collections::{HashMap, HashSet};
+
+use girih_codegen::plan::Dist;
+use girih_codegen::{Cond, Expr, Reg, Width};
 use girih_ptx::{Opcode, Operand, Type, Word};
 use girih_tensor::DType;
 
-use super::words::{immediate, integer, m};
+use super::words::{immediate, integer, m, of};
 use super::{Lowering, bytes};
+use crate::dtype::is_signed;
 use crate::error::Error;
-use crate::ir::{Kind, OpId};
+use crate::ir::table::Each;
+use crate::ir::{Def, End, Func, Kind, Op, OpId, RegionId, Value};
+
+/// Bytes of counters up to which there are several for a number.
+const MOST: i64 = 32 << 10;
+/// Banks of shared memory, and lanes of a warp.
+const BANKS: i64 = 32;
+
+/// Counters in shared memory.
+#[derive(Clone, Debug)]
+pub(super) struct Counters {
+    base: Expr,
+    bins: i64,
+    /// Neighbouring counters of one number: a lane counts in that of its number modulo this, a power of two.
+    copies: i64,
+}
+
+impl Counters {
+    fn bytes(bins: i64, copies: i64) -> i64 {
+        bins * copies * bytes(DType::S32)
+    }
+}
+
+/// The greatest power of two of counters for each of `bins` numbers, `words` of them in all, or one.
+fn copies(bins: i64, words: i64) -> i64 {
+    let most = (words / bins).clamp(1, BANKS);
+    1 << most.ilog2()
+}
+
+/// What a loop counts: the position of the sum among what it carries, the histogram, the addition.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Counted {
+    pub(super) at: usize,
+    histogram: OpId,
+    sum: OpId,
+}
+
+/// The histograms that loops around count, and the additions that there are none of therefore.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Counting {
+    counters: HashMap<OpId, Counters>,
+    pub(super) sums: HashSet<OpId>,
+}
+
+/// Whether an end below a region leaves or goes on with the loop that it is the body of, besides its own.
+fn leaves(func: &Func, region: RegionId, depth: u32) -> bool {
+    func.region(region).ops.iter().any(|&id| {
+        let op = func.op(id);
+        let inner = depth + u32::from(matches!(op.kind, Kind::For | Kind::Loop));
+        op.regions.iter().any(|&region| {
+            let ends = match &func.region(region).end {
+                End::Continue(by, _) | End::Break(by, _) => *by >= inner,
+                End::Yield(_) | End::Unreachable => false,
+            };
+            ends || leaves(func, region, inner)
+        })
+    })
+}
+
+/// How often a value is read.
+fn uses(func: &Func, value: Value) -> usize {
+    let mut count = 0;
+    let ends =
+        |region: RegionId| func.region(region).end.values().iter().filter(|&&other| other == value).count();
+    count += ends(func.body());
+    func.walk(func.body(), &mut |_, op| {
+        count += op.operands.iter().filter(|&&other| other == value).count();
+        count += op.regions.iter().map(|&region| ends(region)).sum::<usize>();
+    });
+    count
+}
+
+/// What a loop of numbers counts: sums that are carried, and that nothing but the addition of a histogram reads or makes.
+fn counted(func: &Func, op: &Op) -> Vec<Counted> {
+    let body = func.region(op.regions[0]);
+    let (End::Continue(0, ends) | End::Yield(ends)) = &body.end else { return Vec::new() };
+    let made_here = |value: Value| match func.value(value).def {
+        Def::Result(id, 0) if body.ops.contains(&id) => Some(id),
+        _ => None,
+    };
+    let find = |(at, &end): (usize, &Value)| {
+        let arg = *body.args.get(1 + at)?;
+        let sum = made_here(end)?;
+        let added = match (&func.op(sum).kind, &func.op(sum).operands[..]) {
+            (Kind::Each { op: Each::Add, .. }, &[a, b]) if a == arg => b,
+            (Kind::Each { op: Each::Add, .. }, &[a, b]) if b == arg => a,
+            _ => return None,
+        };
+        let histogram = made_here(added).filter(|&id| matches!(func.op(id).kind, Kind::Histogram))?;
+        let once = [arg, added, end].iter().all(|&value| uses(func, value) == 1);
+        once.then_some(Counted { at, histogram, sum })
+    };
+    let found: Vec<Counted> = ends.iter().enumerate().filter_map(find).collect();
+    if found.is_empty() || leaves(func, op.regions[0], 0) { Vec::new() } else { found }
+}
 
 impl Lowering<'_> {
     /// Lowers a [`Kind::Histogram`].
     pub(super) fn histogram(&mut self, id: OpId) -> Result<(), Error> {
         let plan = self.plan;
         let op = plan.func.op(id);
-        let Kind::Histogram = op.kind else { return Ok(()) };
         let (source, result) = (op.operands[0], op.results[0]);
-        let (ty, bins) = (plan.func.ty(source), i64::from(plan.func.ty(result).dims[0]));
-        let size = bytes(DType::S32);
-        let base = self.scratch(bins * size, 16)?;
-        let threads = i64::from(plan.threads);
-        let zero = self.bits(DType::S32, 0)?;
-        for first in (0..bins).step_by(threads as usize) {
-            let bin = &self.thread + first;
-            let cond = Cond::less(&bin, &Expr::from(bins));
-            self.put(DType::S32, &(&base + &(&bin * size)), std::slice::from_ref(&zero), &cond)?;
+        if let Some(counters) = self.counting.counters.get(&id).cloned() {
+            return self.count(&counters, source);
         }
+        let (elements, bins) =
+            (plan.func.ty(source).dims.size() as i64, plan.func.ty(result).dims.size() as i64);
+        // More counters than elements take longer to add up than to count in.
+        let copies = copies(bins, (elements / 4).min(MOST / bytes(DType::S32)));
+        let base = self.scratch(Counters::bytes(bins, copies), 16)?;
+        let counters = Counters { base, bins, copies };
+        self.clear(&counters)?;
         self.meet();
+        self.count(&counters, source)?;
+        self.meet();
+        let regs = self.totals(&counters, plan.dist(result))?;
+        self.hold_regs(result, regs)
+    }
 
-        let dist = plan.dist(source);
+    /// Makes counters for what a loop counts, before the loop.
+    pub(super) fn begin_counting(&mut self, op: &Op) -> Result<Vec<Counted>, Error> {
+        let func = &self.plan.func;
+        let found = counted(func, op);
+        if found.is_empty() {
+            return Ok(found);
+        }
+        // Counters of a turn before, or an exchange, may be in use.
+        self.meet_idle();
+        for each in &found {
+            let bins = func.ty(func.op(each.histogram).results[0]).dims.size() as i64;
+            let copies = copies(bins, MOST / bytes(DType::S32));
+            let base = self.b.alloc_shared(Counters::bytes(bins, copies), 16)?;
+            let counters = Counters { base, bins, copies };
+            self.clear(&counters)?;
+            self.counting.counters.insert(each.histogram, counters);
+            self.counting.sums.insert(each.sum);
+        }
+        self.meet_idle();
+        Ok(found)
+    }
+
+    /// Adds up what a loop has counted, behind the loop.
+    pub(super) fn end_counting(&mut self, op: &Op, found: &[Counted]) -> Result<(), Error> {
+        let plan = self.plan;
+        if !found.is_empty() {
+            self.meet_idle();
+        }
+        for each in found {
+            let Some(counters) = self.counting.counters.get(&each.histogram).cloned() else { continue };
+            let (initial, result) = (op.operands[3 + each.at], op.results[each.at]);
+            let counts = self.totals(&counters, plan.dist(result))?;
+            let mut regs = Vec::new();
+            for (before, more) in self.regs(initial)?.iter().zip(&counts) {
+                regs.push(self.make(Type::S32, Opcode::Add, m![Type::S32], of([before, more])));
+            }
+            self.hold_regs(result, regs)?;
+        }
+        Ok(())
+    }
+
+    /// Sets counters to 0.
+    fn clear(&mut self, counters: &Counters) -> Result<(), Error> {
+        let words = counters.bins * counters.copies;
+        let vector = [4, 2, 1].into_iter().find(|n| words % n == 0).unwrap_or(1);
+        let zero = self.bits(DType::S32, 0)?;
+        let zeros = vec![zero; vector as usize];
+        for first in (0..words).step_by((i64::from(self.plan.threads) * vector) as usize) {
+            let at = &(&self.thread * vector) + first;
+            let cond = Cond::less(&at, &Expr::from(words));
+            self.put(DType::S32, &(&counters.base + &(&at * bytes(DType::S32))), &zeros, &cond)?;
+        }
+        Ok(())
+    }
+
+    /// Counts the numbers of a tile.
+    fn count(&mut self, counters: &Counters, source: Value) -> Result<(), Error> {
+        let plan = self.plan;
+        let (ty, dist) = (plan.func.ty(source), plan.dist(source));
         let alone = self.first_replica(dist)?;
-        let number = integer(ty.dtype);
+        let wide = matches!(integer(ty.dtype), Type::S64 | Type::U64);
+        let all = !is_signed(ty.dtype) && !wide && 1i64 << ty.dtype.bits() <= counters.bins;
+        let own = &self.thread.rem(counters.copies)? * bytes(DType::S32);
+        let start = self.b.value(&(&counters.base + &own), Width::W32)?;
+        let stride = counters.copies * bytes(DType::S32);
         for (value, reg) in self.regs(source)?.iter().enumerate() {
             let inside = self.inside(dist, value, &ty.dims)?;
             let counted = Cond::all([alone.clone(), inside]);
             if counted == Cond::Never {
                 continue;
             }
-            // As an unsigned number, a negative one is beyond all bins.
-            let unsigned = if number == Type::S64 || number == Type::U64 { Type::U64 } else { Type::U32 };
-            let own = self.setp(Word::Lt, unsigned, reg, immediate(DType::S64, bins as u64));
-            let own = self.b.cond_in(&own)?;
-            let bin = match unsigned {
-                Type::U64 => {
-                    self.make(Type::U32, Opcode::Cvt, m![Type::U32, Type::U64], vec![Operand::from(reg)])
-                }
-                _ => reg.clone(),
+            let cond = if all {
+                counted
+            } else {
+                // As an unsigned number, a negative one is beyond all bins.
+                let unsigned = if wide { Type::U64 } else { Type::U32 };
+                let known = self.setp(Word::Lt, unsigned, reg, immediate(DType::S64, counters.bins as u64));
+                Cond::all([counted, self.b.cond_in(&known)?])
             };
-            let start = self.b.value(&base, Width::W32)?;
-            let scaled = vec![Operand::from(&bin), Operand::Int(size), Operand::from(&start)];
+            let bin = match wide {
+                true => self.make(Type::U32, Opcode::Cvt, m![Type::U32, Type::U64], vec![Operand::from(reg)]),
+                false => reg.clone(),
+            };
+            let scaled = vec![Operand::from(&bin), Operand::Int(stride), Operand::from(&start)];
             let address = self.make(Type::U32, Opcode::Mad, m![Word::Lo, Type::U32], scaled);
             let to = Operand::Address(girih_ptx::Address {
                 base: Some(address.to_string().into()),
                 offset: 0,
                 coordinates: Vec::new(),
             });
-            let cond = Cond::all([counted, own]);
-            self.b.inst_if(
-                &cond,
-                Opcode::Red,
-                m![Word::Shared, Word::Add, Type::U32],
-                vec![to, Operand::Int(1)],
-            )?;
+            let modifiers = m![Word::Shared, Word::Add, Type::U32];
+            self.b.inst_if(&cond, Opcode::Red, modifiers, vec![to, Operand::Int(1)])?;
         }
-        self.meet();
+        Ok(())
+    }
 
-        let to = plan.dist(result);
+    /// The sums of the counters of each number, in a distribution. Lanes begin with different ones, which lie in different banks.
+    fn totals(&mut self, counters: &Counters, to: &Dist) -> Result<Vec<Reg>, Error> {
+        let size = bytes(DType::S32);
         let origin = self.origin(to, 1)?;
         let mut regs = Vec::new();
         for value in 0..to.size() {
-            let at = &origin[0] + to.offset(value, 1)[0];
-            let cond = Cond::less(&at, &Expr::from(bins));
-            regs.extend(self.take(DType::S32, &(&base + &(&at * size)), 1, &cond)?);
+            let bin = &origin[0] + to.offset(value, 1)[0];
+            let cond = Cond::less(&bin, &Expr::from(counters.bins));
+            let first = &counters.base + &(&bin * (counters.copies * size));
+            let mut sum: Option<Reg> = None;
+            for copy in 0..counters.copies {
+                let at = &first + &(&(&self.thread + copy).rem(counters.copies)? * size);
+                let count = self.take(DType::S32, &at, 1, &cond)?.swap_remove(0);
+                sum = Some(match sum {
+                    None => count,
+                    Some(sum) => self.make(Type::S32, Opcode::Add, m![Type::S32], of([&sum, &count])),
+                });
+            }
+            regs.extend(sum);
         }
-        self.hold_regs(result, regs)
+        Ok(regs)
     }
 }

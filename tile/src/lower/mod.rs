@@ -106,6 +106,7 @@ pub struct Lowering<'a> {
     scratch: shared::Scratch,
     touched: memory::Touched,
     loops: Vec<control::Frame>,
+    counting: histogram::Counting,
     /// Whether all threads of a block take the same way.
     alike: bool,
     origins: HashMap<Dist, Vec<Expr>>,
@@ -139,6 +140,7 @@ pub fn lower(plan: &Plan, target: impl Into<Target>) -> Result<Lowered, Error> {
         scratch: shared::Scratch::default(),
         touched: memory::Touched::default(),
         loops: Vec::new(),
+        counting: histogram::Counting::default(),
         alike: true,
         origins: HashMap::new(),
         bounds: crate::facts::Bounds::of_func(&plan.func),
@@ -178,6 +180,7 @@ impl Lowering<'_> {
         let plan = self.plan;
         let op = plan.func.op(id);
         match &op.kind {
+            _ if self.counting.sums.contains(&id) => Ok(()),
             Kind::Full(_) | Kind::Dense(_) | Kind::Iota => self.constant(id),
             Kind::Bid(_) | Kind::NumBlocks(_) | Kind::Dim(..) | Kind::Param(_) => self.number(id),
             Kind::Each { .. } => self.each(id),

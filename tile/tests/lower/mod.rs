@@ -1,6 +1,7 @@
 //! Lowering, against the reference evaluator.
 
 mod control;
+mod counting;
 mod each;
 mod hints;
 mod indexed;

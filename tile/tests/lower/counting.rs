@@ -1,0 +1,94 @@
+//! Histograms that loops add up.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use girih_tensor::DType;
+use girih_tile::facts::Facts;
+use girih_tile::ir::Func;
+use girih_tile::prelude::*;
+use girih_tile::reference::{self, ArrayData};
+use rand::RngExt;
+
+use crate::common::differ::{self, Tolerance, cases, differ, random};
+
+/// Two sums, one of which begins with something.
+#[kernel]
+fn counted<T: Integer, const N: usize, const BINS: usize>(x: &Array<T, 1>, y: &mut Array<i32, 1>) {
+    let mut found = arange::<i32>(BINS);
+    let mut halves = zeros::<i32>([BINS]);
+    for k in 0..cdiv(x.dim(0), N) {
+        let x = x.tiles([N]).padding(Padding::Zero).load((k,));
+        found += x.histogram(BINS);
+        halves = floordiv(x, 2).histogram(BINS) + halves;
+    }
+    y.tiles_mut([BINS]).store((0,), found);
+    y.tiles_mut([BINS]).store((1,), halves);
+}
+
+/// Counters that are used again in each turn of a loop around.
+#[kernel]
+fn nested<T: Integer, const N: usize, const BINS: usize>(x: &Array<T, 1>, y: &mut Array<i32, 1>) {
+    for turn in 0..2 + bid(0) {
+        let mut found = zeros::<i32>([BINS]);
+        for k in turn..cdiv(x.dim(0), N) {
+            found += x.tiles([N]).padding(Padding::Zero).load((k,)).histogram(BINS);
+        }
+        y.tiles_mut([BINS]).store((turn,), found);
+    }
+}
+
+/// A sum that is read on the way, and loops that end early: these add up tile by tile.
+#[kernel]
+fn watched<T: Integer, const N: usize, const BINS: usize>(x: &Array<T, 1>, y: &mut Array<i32, 1>) {
+    let mut found = zeros::<i32>([BINS]);
+    let mut most = zeros::<i32>([BINS]);
+    for k in 0..cdiv(x.dim(0), N) {
+        found += x.tiles([N]).padding(Padding::Zero).load((k,)).histogram(BINS);
+        most = maximum(most, found % 7);
+    }
+    let mut some = zeros::<i32>([BINS]);
+    for k in 0..cdiv(x.dim(0), N) {
+        if k == 2 {
+            break;
+        }
+        some += x.tiles([N]).padding(Padding::Zero).load((k,)).histogram(BINS);
+    }
+    y.tiles_mut([BINS]).store((0,), most + found);
+    y.tiles_mut([BINS]).store((1,), some);
+}
+
+fn check(func: &Func, dtype: DType, n: i64, bins: i64, case: usize) {
+    let mut rng = random(31 + case as u64);
+    let mask = reference::mask(dtype);
+    let signed = matches!(dtype, DType::S32 | DType::S64);
+    let range = (if signed { -3 } else { 0 })..bins + 3;
+    let bits: Vec<u64> = (0..n).map(|_| rng.random_range(range.clone()) as u64 & mask).collect();
+    let arrays = [ArrayData::dense(dtype, &[n], &bits), differ::zeros(DType::S32, &[2 * bins])];
+    differ(func, [1; 3], &arrays, &[], |_| Tolerance::EXACT)
+        .unwrap_or_else(|error| panic!("case {case}: {n} of {dtype} into {bins}: {error}"));
+}
+
+fn facts(dtype: DType) -> Facts {
+    Facts::row_major(&[(1, dtype), (1, DType::S32)], 0)
+}
+
+#[test]
+fn sums_of_histograms_are_sums() {
+    for case in 0..cases(4) {
+        let n = [1, 127, 700, 2049][case % 4];
+        check(&counted::<u8, 256, 256>::ir_with(&facts(DType::U8)).unwrap(), DType::U8, n, 256, case);
+        check(&counted::<i32, 128, 37>::ir_with(&facts(DType::S32)).unwrap(), DType::S32, n, 37, case);
+        check(&nested::<i64, 96, 5>::ir_with(&facts(DType::S64)).unwrap(), DType::S64, n, 5, case);
+        check(&watched::<u16, 256, 300>::ir_with(&facts(DType::U16)).unwrap(), DType::U16, n, 300, case);
+    }
+}
+
+#[test]
+fn threads_do_not_meet_while_they_count() {
+    let barriers = |func: Func| {
+        let text = girih_tile::compile(&func, 90).unwrap().kernel.module().to_string();
+        let body = text.split("$repeat").nth(1).unwrap().to_string();
+        body.matches("bar.sync").count()
+    };
+    assert_eq!(barriers(counted::<u8, 256, 256>::ir_with(&facts(DType::U8)).unwrap()), 0);
+    assert_ne!(barriers(watched::<u8, 256, 256>::ir_with(&facts(DType::U8)).unwrap()), 0);
+}
