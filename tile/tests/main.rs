@@ -16,3 +16,4 @@ mod same;
 mod shape;
 mod text;
 mod verify;
+mod wgmma;

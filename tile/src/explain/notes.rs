@@ -5,11 +5,21 @@ use girih_codegen::plan::Dist;
 use crate::ir::{Kind, OpId, Value, View};
 use crate::place::access::{WIDEST, run, sectors, width};
 use crate::place::exchange::Exchange;
+use crate::place::wgmma::{SharedTile, Source, Wgmma};
 use crate::place::{Plan, across};
 
 pub(super) fn of(plan: &Plan, id: OpId) -> Vec<String> {
     let op = plan.func.op(id);
     let mut notes = Vec::new();
+    if let Some(tile) = plan.products.loads.get(&id) {
+        return vec![shared(tile)];
+    }
+    if plan.products.views.contains(&id) {
+        return vec![String::from("the same tile in shared memory")];
+    }
+    if op.kind == Kind::Mma {
+        notes.push(product(plan, id));
+    }
     match &op.kind {
         Kind::Load(view) => {
             notes.extend(op.results.first().map(|&value| layout(plan, value)));
@@ -40,6 +50,40 @@ pub(super) fn of(plan: &Plan, id: OpId) -> Vec<String> {
         }
     }
     notes
+}
+
+/// How a product is computed.
+fn product(plan: &Plan, id: OpId) -> String {
+    let Some(Wgmma { atom, warpgroups, sources, layouts, mnk }) = plan.products.wgmma.get(&id) else {
+        let why = plan.products.refused.get(&id);
+        return format!("not by wgmma: {}", why.map_or("the architecture has none", String::as_str));
+    };
+    let source = |at: usize| match sources[at] {
+        Source::Registers => String::from("registers"),
+        Source::Loaded(_) => format!("shared memory, {}", layouts[at].name()),
+        Source::Stored => format!("registers by way of shared memory, {}", layouts[at].name()),
+    };
+    let [m, n, k] = atom.shape_mnk;
+    let each = mnk[0] / (64 * warpgroups) * (mnk[1] / n) * (mnk[2] / k);
+    format!(
+        "by wgmma m{m}n{n}k{k}, {each} in each of {warpgroups} warpgroups; A from {}; B from {}",
+        source(0),
+        source(1)
+    )
+}
+
+/// A load to shared memory.
+fn shared(tile: &SharedTile) -> String {
+    let by = match &tile.tensor {
+        Ok(()) => String::from("by tensor copies"),
+        Err(why) => format!("by the threads, since {why}"),
+    };
+    let (row, rows) = (tile.row(), tile.extents[1]);
+    format!(
+        "to {} bytes of shared memory {by}: rows of {row} elements, {rows} below each other, {:?}",
+        tile.bytes(),
+        tile.swizzle
+    )
 }
 
 /// A distribution, and the same as a layout.

@@ -33,6 +33,7 @@ impl Lowering<'_> {
         for &id in &data.ops {
             self.op(id)?;
         }
+        self.settle_all();
         match &data.end {
             End::Yield(_) | End::Unreachable => Ok(()),
             End::Continue(depth, values) => self.pass(*depth, values, true),

@@ -156,13 +156,13 @@ pub(crate) fn runs(dist: &Dist, rank: usize, axis: usize, vector: usize) -> Opti
 }
 
 /// What a load or a store does at its elements.
-enum Move<'r> {
+pub(super) enum Move<'r> {
     Load(Option<u64>),
     Store(&'r [Reg]),
 }
 
 /// An access of a tile.
-struct Tile<'t> {
+pub(super) struct Tile<'t> {
     array: ArrayAt,
     dist: &'t Dist,
     dims: Dims,
@@ -312,7 +312,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn tile<'t>(
+    pub(super) fn tile<'t>(
         &mut self,
         id: OpId,
         view: &View,
@@ -354,7 +354,7 @@ impl Lowering<'_> {
     }
 
     /// Moves the elements of a tile between memory and registers.
-    fn transfer(&mut self, tile: &Tile<'_>, what: &Move<'_>) -> Result<Vec<Reg>, Error> {
+    pub(super) fn transfer(&mut self, tile: &Tile<'_>, what: &Move<'_>) -> Result<Vec<Reg>, Error> {
         let rank = tile.dims.rank();
         let widest = if tile.path.words.len() > 2 { 1 } else { (16 / bytes(tile.array.dtype)) as usize };
         // An axis of one element has any stride: another one is meant where there is one.

@@ -38,6 +38,7 @@ mod shuffle;
 mod sort;
 mod target;
 mod vector;
+mod wgmma;
 mod words;
 
 use std::collections::HashMap;
@@ -82,6 +83,8 @@ pub enum Held {
     Regs(Vec<Reg>),
     /// An integer scalar as an index expression, with its range and divisor.
     Index(Expr),
+    /// The address in shared memory of a tile that no thread holds.
+    Shared(Expr),
 }
 
 /// A kernel that was lowered: its module, and what its parameters stand for.
@@ -111,6 +114,7 @@ pub struct Lowering<'a> {
     alike: bool,
     origins: HashMap<Dist, Vec<Expr>>,
     bounds: crate::facts::Bounds,
+    products: wgmma::State,
 }
 
 /// Lowers a placed function for an architecture, such as 90 for sm_90.
@@ -144,7 +148,9 @@ pub fn lower(plan: &Plan, target: impl Into<Target>) -> Result<Lowered, Error> {
         alike: true,
         origins: HashMap::new(),
         bounds: crate::facts::Bounds::of_func(&plan.func),
+        products: wgmma::State::default(),
     };
+    lowering.prepare_products()?;
     lowering.region(plan.func.body())?;
     let params = lowering.params.list;
     Ok(Lowered { kernel: lowering.b.finish()?, params })
@@ -179,6 +185,20 @@ impl Lowering<'_> {
     pub(crate) fn op(&mut self, id: OpId) -> Result<(), Error> {
         let plan = self.plan;
         let op = plan.func.op(id);
+        if let Some(product) = plan.products.wgmma.get(&id) {
+            return self.wgmma(id, product);
+        }
+        if plan.products.views.contains(&id) {
+            let tile = self.held[op.operands[0].index()].clone().ok_or_else(|| self.misplaced(id))?;
+            self.hold(op.results[0], tile);
+            return Ok(());
+        }
+        if let (Kind::Load(view), Some(tile)) = (&op.kind, plan.products.loads.get(&id)) {
+            return self.load_shared(id, view, tile);
+        }
+        if !op.regions.is_empty() {
+            self.settle_all();
+        }
         match &op.kind {
             _ if self.counting.sums.contains(&id) => Ok(()),
             Kind::Full(_) | Kind::Dense(_) | Kind::Iota => self.constant(id),
@@ -229,12 +249,17 @@ impl Lowering<'_> {
 
     /// The registers of a value, in the order of its distribution.
     pub(crate) fn regs(&mut self, value: Value) -> Result<Vec<Reg>, Error> {
+        self.settle(value);
         match &self.held[value.index()] {
             Some(Held::Regs(regs)) => Ok(regs.clone()),
             Some(Held::Index(expr)) => {
                 let expr = expr.clone();
                 Ok(vec![self.materialise(&expr, self.plan.func.ty(value).dtype)?])
             }
+            Some(Held::Shared(_)) => Err(Error::Lower(Fault::new(
+                Code::Unsupported,
+                format!("%{} is in shared memory, where no thread reads it", value.0),
+            ))),
             None => Err(Error::Lower(Fault::new(
                 Code::Unsupported,
                 format!("%{} is used where it has not been computed", value.0),

@@ -11,6 +11,7 @@ use super::Plan;
 use super::candidates::inverse;
 use super::exchange::Exchange;
 use super::rule::{Work, give, wish, work};
+use super::wgmma::Products;
 use crate::ir::{Def, End, Func, Kind, Op, OpId, RegionId, Value, ValueData};
 
 /// How many operations deep a value is made again rather than converted.
@@ -21,6 +22,7 @@ struct Assembly<'a> {
     from: &'a Func,
     func: Func,
     threads: i64,
+    products: Products,
     dists: Vec<Dist>,
     /// Values in another distribution.
     others: BTreeMap<(Value, Dist), Value>,
@@ -32,13 +34,19 @@ struct Assembly<'a> {
 
 /// The plan in which operations have these work distributions: that of an operation, or that of its result of that number for loops and
 /// conditions. `None` is for an operand as it comes.
-pub(crate) fn assemble(func: &Func, threads: u32, works: impl Fn(OpId, usize) -> Option<Dist>) -> Plan {
+pub(crate) fn assemble(
+    func: &Func,
+    threads: u32,
+    products: Products,
+    works: impl Fn(OpId, usize) -> Option<Dist>,
+) -> Plan {
     let threads = i64::from(threads);
     let scalar = Dist::scalar(threads);
     let mut assembly = Assembly {
         from: func,
         func: func.clone(),
         threads,
+        products,
         dists: vec![scalar; func.value_count()],
         others: BTreeMap::new(),
         after: BTreeMap::new(),
@@ -97,12 +105,16 @@ impl Assembly<'_> {
             Work::Each => self.control(id, &op, works),
             Work::Result | Work::Operand => {
                 let of = if let Work::Operand = work(&self.func, &op) { &op.operands } else { &op.results };
-                let dist = works(id, 0)
+                let dist = self
+                    .products
+                    .sums(&self.func, id, self.threads)
+                    .or_else(|| works(id, 0))
                     .or_else(|| op.operands.first().map(|first| self.dists[first.index()].clone()))
                     .filter(|dist| of.first().is_none_or(|&value| self.covers(value, dist)))
                     .unwrap_or_else(|| self.row_major(of.first().copied()));
                 for at in 0..op.operands.len() {
-                    if let Some(need) = wish(&self.func, &op, at, &dist) {
+                    let own = self.products.need(&self.func, id, at, self.threads);
+                    if let Some(need) = own.unwrap_or_else(|| wish(&self.func, &op, at, &dist)) {
                         self.func.ops[id.index()].operands[at] = self.other(op.operands[at], &need);
                     }
                 }
@@ -230,7 +242,13 @@ impl Assembly<'_> {
                 exchanges.insert(to, exchange);
             }
         });
-        Plan { func: self.func, dists: self.dists, threads: self.threads as u32, exchanges }
+        Plan {
+            func: self.func,
+            dists: self.dists,
+            threads: self.threads as u32,
+            exchanges,
+            products: self.products,
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use girih_codegen::plan::{Dist, Leaf, primes};
 use super::access::{LANES, WIDEST, order, width};
 use super::exchange::bytes;
 use super::rule::extents;
+use super::wgmma::Products;
 use crate::ir::{Dims, Func, Kind};
 
 /// The most distributions of a shape.
@@ -89,7 +90,7 @@ pub(crate) struct Pools {
 
 impl Pools {
     /// Of a function, for blocks of this many threads, a power of two.
-    pub(crate) fn new(func: &Func, threads: i64) -> Pools {
+    pub(crate) fn new(func: &Func, threads: i64, products: &Products) -> Pools {
         let mut pools = Pools { pools: BTreeMap::new(), all: threads.ilog2() as usize };
         let mut axes: BTreeMap<Dims, BTreeSet<usize>> = BTreeMap::new();
         func.walk(func.body(), &mut |_, op| {
@@ -97,8 +98,17 @@ impl Pools {
                 axes.entry(func.ty(op.operands[0]).dims).or_default().insert(usize::from(axis));
             }
         });
-        func.walk(func.body(), &mut |_, op| {
+        for &id in products.wgmma.keys() {
+            let op = func.op(id);
+            for at in 0..op.operands.len() {
+                if let Some(Some(dist)) = products.need(func, id, at, threads) {
+                    pools.add(&func.ty(op.operands[at]).dims, dist);
+                }
+            }
+        }
+        func.walk(func.body(), &mut |id, op| {
             let (value, view, at) = match &op.kind {
+                _ if products.is_shared(id) => return,
                 Kind::Load(view) => (op.results[0], view, &op.operands[..]),
                 Kind::Store(view) => (op.operands[0], view, &op.operands[1..]),
                 _ => return,

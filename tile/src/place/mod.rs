@@ -16,6 +16,7 @@
 //! | `Gather`, `Scatter` | operands and result are equal |
 //! | `Atomic` | operands and result are equal; of tiles (rank 1 and more) no bit moves nowhere: no thread holds a copy |
 //! | `Reshape`, `Extract`, `Insert`, `Cat`, `Flip`, `Pack`, `Unpack` | any: elements are renamed where threads have them, else they go through shared memory |
+//! | `Mma` by [`wgmma`] | accumulator and result have the instruction's; A has it too, or is in shared memory, where B is |
 //! | `Convert` | any: elements are renamed where threads have them, else they go by [shuffles](shuffle) or through shared memory, whichever [costs](exchange::Exchange::cost) less |
 //! | `For`, `Loop`, `If` | initial values, region arguments, what an end passes on, and results are equal |
 //!
@@ -38,6 +39,7 @@ mod rule;
 mod search;
 pub mod shuffle;
 mod verify;
+pub mod wgmma;
 
 use std::collections::BTreeMap;
 
@@ -45,8 +47,9 @@ use girih_codegen::plan::Dist;
 
 use self::assemble::assemble;
 use self::exchange::Exchange;
+use self::wgmma::Products;
 use crate::error::{Code, Error, Fault};
-use crate::ir::{Func, Value};
+use crate::ir::{Def, Func, Value};
 
 pub(crate) use cost::across;
 pub use naive::naive;
@@ -62,6 +65,8 @@ pub struct Plan {
     pub threads: u32,
     /// How each [`Convert`](crate::ir::Kind::Convert) is done, by its result.
     pub exchanges: BTreeMap<Value, Exchange>,
+    /// How products are computed.
+    pub products: Products,
 }
 
 impl Plan {
@@ -75,6 +80,8 @@ impl Plan {
 const WARPS: [u32; 4] = [4, 8, 16, 32];
 /// Registers of a thread's tiles that leave room for what else it needs and for enough blocks on a multiprocessor.
 const REGISTERS: f64 = 64.0;
+/// The same where a warpgroup of its own loads, so that the others have as many registers as threads can name.
+const OF_PRODUCTS: f64 = 112.0;
 /// The most elements that a thread holds of one tile.
 const VALUES: usize = 1024;
 
@@ -91,11 +98,15 @@ pub fn place(func: &Func, sm: u32) -> Result<Plan, Error> {
         Some(warps) => vec![warps],
         None => WARPS.to_vec(),
     };
+    let products: Vec<Products> =
+        warps.iter().map(|&count| Products::choose(func, sm, count.saturating_mul(32))).collect();
+    let most = products.iter().map(|products| products.wgmma.len()).max().unwrap_or(0);
+    let enough = if most > 0 { OF_PRODUCTS } else { REGISTERS };
     let mut last = None;
     // What the registers of the plan before let expect: twice the warps have half of them each. Tiles far too large for the first number are
     // seen by distributions that are not searched for.
     let mut fewest = match warps[..] {
-        [first, _, ..] => f64::from(first) * naive(func, first * 32).registers() / REGISTERS,
+        [first, _, ..] if most == 0 => f64::from(first) * naive(func, first * 32).registers() / REGISTERS,
         _ => 0.0,
     };
     if fewest <= f64::from(2 * warps[0]) {
@@ -106,15 +117,17 @@ pub fn place(func: &Func, sm: u32) -> Result<Plan, Error> {
             let message = format!("{count} warps of a block: 1, 2, 4, 8, 16 and 32 are accepted");
             return Err(Error::Place(Fault::new(Code::HintValue, message)));
         }
-        if f64::from(count) < fewest && at + 1 < warps.len() {
+        let fewer = products[at].wgmma.len() < most;
+        if f64::from(count) < fewest && at + 1 < warps.len() && most == 0 || fewer {
             continue;
         }
-        let works = search::search(func, count * 32)?;
-        let plan = assemble(func, count * 32, |id, at| works.get(&(id, at)).cloned());
+        let products = products[at].clone();
+        let works = search::search(func, count * 32, &products)?;
+        let plan = assemble(func, count * 32, products, |id, at| works.get(&(id, at)).cloned());
         let registers = plan.registers();
         fewest = f64::from(count) * registers / REGISTERS;
         last = Some(plan);
-        if registers <= REGISTERS {
+        if registers <= enough {
             break;
         }
     }
@@ -122,7 +135,10 @@ pub fn place(func: &Func, sm: u32) -> Result<Plan, Error> {
         return Err(Error::Place(Fault::new(Code::HintValue, "no number of warps to try")));
     };
     debug_assert_eq!(plan.verify(), Ok(()));
-    let large = (0..func.value_count() as u32).map(Value).find(|&value| plan.dist(value).size() > VALUES);
+    let held = |value: Value| !matches!(plan.func.value(value).def, Def::Result(op, _) if plan.products.is_shared(op));
+    let large = (0..func.value_count() as u32)
+        .map(Value)
+        .find(|&value| plan.dist(value).size() > VALUES && held(value));
     match large {
         Some(value) => Err(Error::Place(Fault::new(
             Code::Shape,

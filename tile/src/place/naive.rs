@@ -7,6 +7,7 @@ use girih_codegen::plan::Dist;
 use super::Plan;
 use super::assemble::assemble;
 use super::rule::extents;
+use super::wgmma::Products;
 use crate::ir::{Dims, Func, Kind, OpId};
 
 /// Places every tile row by row over the block, in vectors of 16 bytes of what is loaded and stored of its shape. `threads` is a power of
@@ -35,7 +36,7 @@ pub fn naive(func: &Func, threads: u32) -> Plan {
         let order: Vec<usize> = (0..extents.len()).rev().collect();
         Dist::blocked(&extents, &order, vector, i64::from(threads))
     };
-    let plan = assemble(func, threads, |id: OpId, at| {
+    let plan = assemble(func, threads, Products::default(), |id: OpId, at| {
         let op = func.op(id);
         let of = |value: crate::ir::Value| func.ty(value).dims;
         match &op.kind {

@@ -22,7 +22,10 @@ impl Plan {
             let ty = self.func.ty(value);
             // Elements of a broadcast share the operand's registers; constants of one value take one.
             let shared = match self.func.value(value).def {
-                Def::Result(op, _) => matches!(self.func.op(op).kind, Kind::Broadcast | Kind::Full(_)),
+                Def::Result(op, _) => {
+                    matches!(self.func.op(op).kind, Kind::Broadcast | Kind::Full(_))
+                        || self.products.is_shared(op)
+                }
                 Def::Argument(..) => false,
             };
             if let (Some([first, last]), true, false) = (span, ty.dims.rank() > 0, shared) {

@@ -11,6 +11,7 @@ use super::assemble::{DEEP, remade};
 use super::candidates::{Pools, inverse};
 use super::cost::{conversion, own};
 use super::rule::{Work, accepts, extents, give, wish, work};
+use super::wgmma::Products;
 use crate::error::{Code, Error, Fault};
 use crate::ir::{Dims, End, Func, Kind, Op, OpId, RegionId, Value};
 
@@ -51,6 +52,7 @@ struct Use {
 struct Problem<'a> {
     func: &'a Func,
     threads: i64,
+    products: &'a Products,
     dists: Vec<Dist>,
     ids: BTreeMap<Dist, Id>,
     nodes: Vec<Node>,
@@ -66,12 +68,17 @@ struct Problem<'a> {
 }
 
 /// The work distributions that cost the least for blocks of this many threads.
-pub(crate) fn search(func: &Func, threads: u32) -> Result<BTreeMap<(OpId, usize), Dist>, Error> {
+pub(crate) fn search(
+    func: &Func,
+    threads: u32,
+    products: &Products,
+) -> Result<BTreeMap<(OpId, usize), Dist>, Error> {
     let threads = i64::from(threads);
-    let pools = Pools::new(func, threads);
+    let pools = Pools::new(func, threads, products);
     let mut problem = Problem {
         func,
         threads,
+        products,
         dists: Vec::new(),
         ids: BTreeMap::new(),
         nodes: Vec::new(),
@@ -142,7 +149,7 @@ impl Problem<'_> {
         let dims = func.ty(of).dims;
         let pin =
             op.results.iter().find_map(|result| Some((*result, func.pins().get(result)?.dist.clone()?)));
-        if dims.rank() == 0 {
+        if dims.rank() == 0 || self.products.is_shared(id) {
             return Ok(());
         }
         if let (Kind::Permute(axes), None) = (&op.kind, &pin) {
@@ -159,6 +166,10 @@ impl Problem<'_> {
             return Ok(());
         }
         let mut candidates = self.candidates(op, &dims, pools);
+        let sums = self.products.sums(func, id, self.threads);
+        if let Some(sums) = sums {
+            candidates = vec![sums];
+        }
         if let Some((value, pin)) = pin {
             let work = match &op.kind {
                 Kind::Permute(axes) => {
@@ -196,8 +207,10 @@ impl Problem<'_> {
             self.nodes[node].joins = Some(dims);
         }
         for (at, &operand) in op.operands.iter().enumerate() {
+            let own = self.products.need(func, id, at, self.threads);
+            let need = |dist: &Dist| own.clone().unwrap_or_else(|| wish(func, op, at, dist));
             let needs: Vec<Option<Id>> =
-                candidates.iter().map(|dist| wish(func, op, at, dist).map(|dist| self.id(&dist))).collect();
+                candidates.iter().map(|dist| need(dist).map(|dist| self.id(&dist))).collect();
             if func.ty(operand).dims.rank() > 0 {
                 self.uses[operand.index()].push(Use { node, needs });
             }

@@ -61,9 +61,13 @@ impl Plan {
         };
         let dist = self.dist(of);
         for (at, &operand) in op.operands.iter().enumerate() {
-            if let Some(need) = need(&self.func, op, at, dist) {
+            let own = self.products.need(&self.func, id, at, self.threads.into());
+            if let Some(need) = own.unwrap_or_else(|| need(&self.func, op, at, dist)) {
                 self.same(&what, operand, &need)?;
             }
+        }
+        if self.products.sums(&self.func, id, self.threads.into()).is_some_and(|sums| sums != *dist) {
+            return Err(format!("{what}: {dist}: the distribution of the instruction's sums is accepted"));
         }
         let give = give(op, dist);
         op.results.iter().try_for_each(|&result| self.same(&what, result, &give))?;

@@ -23,7 +23,13 @@ fn reduction(dtype: DType, combine: Combine, extents: [i64; 2], threads: i64) ->
         }
     });
     let dists = dists.collect();
-    let plan = Plan { func, dists, threads: threads as u32, exchanges: Default::default() };
+    let plan = Plan {
+        func,
+        dists,
+        threads: threads as u32,
+        exchanges: Default::default(),
+        products: Default::default(),
+    };
     plan.verify().unwrap();
     lower(&plan, 90).unwrap().kernel.module().to_string()
 }

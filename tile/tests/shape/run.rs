@@ -125,7 +125,7 @@ pub(super) fn placed(func: Func, kind: &Kind, threads: i64, rng: &mut StdRng) ->
     let dists = (0..func.value_count())
         .map(|i| dists[i].take().unwrap_or_else(|| random_dist(rng, &extents(Value(i as u32)), threads)));
     let dists = dists.collect();
-    Plan { func, dists, threads: threads as u32, exchanges: Default::default() }
+    Plan { func, dists, threads: threads as u32, exchanges: Default::default(), products: Default::default() }
 }
 
 /// The bits of the results on the reference evaluator.

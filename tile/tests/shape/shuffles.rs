@@ -232,7 +232,7 @@ fn shuffled_tiles_are_what_they_were() {
             }
         });
         assert_eq!(exchanges.len(), 1);
-        let plan = Plan { func, dists, threads: threads as u32, exchanges };
+        let plan = Plan { func, dists, threads: threads as u32, exchanges, products: Default::default() };
         let what = format!("case {case}: {dtype} {extents:?}: {from} to {to}");
         check(&plan, std::slice::from_ref(&operand), &results, &what);
         let lowered = girih_tile::lower::lower(&plan, 90).unwrap();

@@ -1,0 +1,258 @@
+//! Products by `wgmma`: tiles in shared memory, instructions that run beside the threads, and waits for their sums.
+
+mod tiles;
+
+use std::collections::BTreeMap;
+
+use girih_codegen::algorithm::{warpgroup_arrive, warpgroup_commit_batch, warpgroup_wait};
+use girih_codegen::atom::{Major, MmaKind};
+use girih_codegen::{Cond, Descriptor, Expr, Operand as Which, Reg, Smem, TiledMma};
+use girih_layout::Lay;
+use girih_ptx::{Opcode, Operand, Type};
+use girih_tensor::{DType, Slice, Tensor};
+
+use super::words::{m, of};
+use super::{Held, Lowering, register};
+use crate::error::{Code, Error, Fault};
+use crate::ir::table::Each;
+use crate::ir::{Def, Kind, OpId, Value};
+use crate::place::wgmma::{SharedTile, Source, WARPGROUP, Wgmma};
+
+/// Where a tile in shared memory is kept: that of a load, or an operand of a product.
+type Place = (OpId, usize);
+
+/// What a kernel with such products knows.
+#[derive(Debug, Default)]
+pub(crate) struct State {
+    /// The products that are under way, the oldest first: their results.
+    flight: Vec<Value>,
+    /// Where tiles begin in shared memory.
+    buffers: BTreeMap<Place, Expr>,
+    /// The number of the thread's warpgroup.
+    group: Option<Expr>,
+    /// Who reads each value, and where operations stand.
+    uses: tiles::Uses,
+}
+
+impl Lowering<'_> {
+    /// Takes shared memory for all tiles, before anything else is lowered.
+    pub(crate) fn prepare_products(&mut self) -> Result<(), Error> {
+        let plan = self.plan;
+        let products = &plan.products;
+        if products.wgmma.is_empty() {
+            return Ok(());
+        }
+        for (&id, tile) in &products.loads {
+            let base = self.b.alloc_shared(tile.bytes(), ALIGN)?;
+            self.products.buffers.insert((id, 0), base);
+        }
+        for (&id, product) in &products.wgmma {
+            for at in 0..2 {
+                if product.sources[at] == Source::Stored {
+                    let base = self.b.alloc_shared(stored(product, at).bytes(), ALIGN)?;
+                    self.products.buffers.insert((id, at), base);
+                }
+            }
+        }
+        self.products.uses = tiles::Uses::of(&plan.func);
+        let group = if plan.threads == WARPGROUP {
+            Expr::from(0)
+        } else {
+            let thread = self.thread.clone();
+            self.b.canonical_warp_group_idx(&thread)?
+        };
+        self.products.group = Some(group);
+        Ok(())
+    }
+
+    /// Lowers a product by `wgmma`.
+    pub(crate) fn wgmma(&mut self, id: OpId, product: &Wgmma) -> Result<(), Error> {
+        let plan = self.plan;
+        let op = plan.func.op(id);
+        let [m, n, _] = product.mnk;
+        let atom = &product.atom;
+        let of_b = self.operand(id, product, 1)?;
+        let (of_a, a_regs) = match product.sources[0] {
+            Source::Registers => {
+                let regs = self.regs(op.operands[0])?;
+                (None, self.pairs(&regs))
+            }
+            _ => (Some(self.operand(id, product, 0)?), Vec::new()),
+        };
+        let (sums, zero) = self.sums(id)?;
+        let packed = atom.c_type == DType::F16;
+        let sums = if packed { self.pairs(&sums) } else { sums };
+
+        let rows = m / (64 * product.warpgroups);
+        let steps = product.mnk[2] / atom.shape_mnk[2];
+        // Registers of an instruction, and those of all columns.
+        let per = if packed { 2 } else { 1 };
+        let [own, all] = [atom.shape_mnk[1], n].map(|n| (n / 2 / per) as usize);
+        warpgroup_arrive(&mut self.b);
+        for i in 0..rows {
+            for j in 0..n / atom.shape_mnk[1] {
+                let first = i as usize * all + j as usize * own;
+                let sums = list(&sums[first..first + own]);
+                for step in 0..steps {
+                    let a = match &of_a {
+                        Some(tensor) => self.descriptor(tensor, [i, step])?,
+                        // A value of four registers for 16 columns.
+                        None => {
+                            let first = (i * steps + step) as usize * 4;
+                            list(&a_regs[first..first + 4])
+                        }
+                    };
+                    let b = self.descriptor(&of_b, [j, step])?;
+                    let adds = if zero && step == 0 { Cond::Never } else { Cond::Always };
+                    let adds = self.b.cond(&adds)?;
+                    let mut operands = vec![sums.clone(), a, b, Operand::from(&adds)];
+                    if atom.c_type != DType::S32 {
+                        operands.extend([1, 1].map(Operand::Int));
+                    }
+                    if atom.a_type.bits() == 16 {
+                        let turned = atom.majors.map(|major| Operand::Int(i64::from(major == Major::Mn)));
+                        operands.extend(turned.into_iter().skip(usize::from(atom.kind == MmaKind::WgmmaRs)));
+                    }
+                    self.b.inst(Opcode::Wgmma, &atom.modifiers(), operands);
+                }
+            }
+        }
+        warpgroup_commit_batch(&mut self.b);
+        let result = op.results[0];
+        if packed {
+            warpgroup_wait(&mut self.b, 0);
+            self.products.flight.clear();
+            let halves = self.halves(&sums);
+            self.hold(result, Held::Regs(halves));
+        } else {
+            self.hold(result, Held::Regs(sums));
+            self.products.flight.push(result);
+        }
+        Ok(())
+    }
+
+    /// Waits for the product whose result a value is, if it is under way.
+    pub(crate) fn settle(&mut self, value: Value) {
+        let Some(at) = self.products.flight.iter().position(|&flying| flying == value) else { return };
+        let later = self.products.flight.len() - 1 - at;
+        warpgroup_wait(&mut self.b, later as u32);
+        self.products.flight.drain(..=at);
+    }
+
+    /// Waits for all products that are under way.
+    pub(crate) fn settle_all(&mut self) {
+        if let Some(&last) = self.products.flight.last() {
+            self.settle(last);
+        }
+    }
+
+    /// The registers of a product's accumulator, which it overwrites; or new ones, if it begins with zeros.
+    fn sums(&mut self, id: OpId) -> Result<(Vec<Reg>, bool), Error> {
+        let plan = self.plan;
+        let op = plan.func.op(id);
+        let (value, ty) = (op.operands[2], plan.func.ty(op.operands[2]));
+        if let Def::Result(from, _) = plan.func.value(value).def
+            && plan.func.op(from).kind == Kind::Full(0)
+        {
+            return Ok((self.b.regs(register(ty.dtype), plan.dist(value).size()), true));
+        }
+        let own = self.products.uses.is_last(&plan.func, value, id);
+        // Sums that the product before has not written yet are added to nonetheless: the instructions keep their order.
+        let flying = self.products.flight.contains(&value);
+        let held = match &self.held[value.index()] {
+            Some(Held::Regs(regs)) if own && flying => regs.clone(),
+            _ => self.regs(value)?,
+        };
+        let mut names: Vec<String> = held.iter().map(ToString::to_string).collect();
+        names.sort_unstable();
+        names.dedup();
+        if own && names.len() == held.len() {
+            self.products.flight.retain(|&other| other != value);
+            return Ok((held, false));
+        }
+        self.settle(value);
+        Ok((held.iter().map(|reg| self.copy(ty.dtype, reg)).collect(), false))
+    }
+
+    /// An operand in shared memory, as the thread's warpgroup takes it: a descriptor for each instruction, (1,RestX,RestK).
+    fn operand(&mut self, id: OpId, product: &Wgmma, at: usize) -> Result<Tensor<Descriptor>, Error> {
+        let plan = self.plan;
+        let value = plan.func.op(id).operands[at];
+        let base = match product.sources[at] {
+            Source::Loaded(_) => match &self.held[value.index()] {
+                Some(Held::Shared(base)) => base.clone(),
+                _ => return Err(self.misplaced(id)),
+            },
+            _ => self.store_operand(id, product, at)?,
+        };
+        let atom = &product.atom;
+        let (which, dtype) = if at == 0 { (Which::A, atom.a_type) } else { (Which::B, atom.b_type) };
+        let [m, n, k] = product.mnk;
+        let tile = product.layouts[at].tile(dtype, [if at == 0 { m } else { n }, k])?;
+        let tensor = Tensor::new(Smem::new(base, dtype, Some(tile.swizzle())), *tile.layout());
+        let atoms = Lay::parse(&format!("({},1):(1,0)", product.warpgroups));
+        let atoms = atoms.map_err(girih_codegen::Error::from)?;
+        let group = self.products.group.clone().unwrap_or_else(|| Expr::from(0));
+        let mine = TiledMma::new(*atom, atoms)?.get_slice(&(&group * i64::from(WARPGROUP)))?;
+        Ok(mine.partition_descriptor(which, &tensor)?)
+    }
+
+    fn descriptor(&mut self, tensor: &Tensor<Descriptor>, [x, k]: [i64; 2]) -> Result<Operand, Error> {
+        let at = Slice::tuple([Slice::at(0), Slice::at(x), Slice::at(k)]);
+        let one = tensor.slice(&at).map_err(girih_codegen::Error::from)?;
+        Ok(one.engine().value(&mut self.b)?)
+    }
+
+    /// Registers of 32 bits with two values of 16 bits each.
+    fn pairs(&mut self, regs: &[Reg]) -> Vec<Reg> {
+        let pair =
+            |low: &mut Self, two: &[Reg]| low.make(Type::B32, Opcode::Mov, m![Type::B32], vec![list(two)]);
+        regs.chunks(2).map(|two| pair(self, two)).collect()
+    }
+
+    fn halves(&mut self, pairs: &[Reg]) -> Vec<Reg> {
+        let mut out = Vec::new();
+        for pair in pairs {
+            let halves = self.b.regs(Type::B16, 2);
+            self.b.inst(Opcode::Mov, m![Type::B32], vec![list(&halves), of([pair]).swap_remove(0)]);
+            out.extend(halves);
+        }
+        out
+    }
+}
+
+/// Tiles begin where the pattern of the widest swizzle does.
+const ALIGN: i64 = 1024;
+
+fn list(regs: &[Reg]) -> Operand {
+    Operand::Vector(regs.iter().map(Operand::from).collect())
+}
+
+/// An operand that is stored for a product, whose modes are X and K.
+fn stored(product: &Wgmma, at: usize) -> SharedTile {
+    let [m, n, k] = product.mnk;
+    let x = if at == 0 { m } else { n };
+    let along_k = product.layouts[at].major == Major::K;
+    SharedTile {
+        dtype: if at == 0 { product.atom.a_type } else { product.atom.b_type },
+        axes: if along_k { [1, 0] } else { [0, 1] },
+        extents: if along_k { [k, x] } else { [x, k] },
+        swizzle: product.layouts[at].swizzle,
+        tensor: Err(String::from("it is computed")),
+        latency: None,
+    }
+}
+
+/// The error for what a plan with products must not have.
+fn wrong(message: &str) -> Error {
+    Error::Lower(Fault::new(Code::Unsupported, message))
+}
+
+/// Whether the results of an operation are in registers of their own.
+fn has_own_registers(kind: &Kind) -> bool {
+    match kind {
+        Kind::Each { op, .. } => *op != Each::Select,
+        Kind::Mma | Kind::Load(_) => true,
+        _ => false,
+    }
+}

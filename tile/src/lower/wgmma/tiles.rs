@@ -1,0 +1,132 @@
+//! Tiles in shared memory that threads write.
+
+use std::collections::BTreeMap;
+
+use girih_codegen::algorithm::fence_proxy_async;
+use girih_codegen::plan::Dist;
+use girih_codegen::{Cond, Expr, Reg};
+use girih_ptx::Word;
+use girih_tensor::Space;
+
+use super::super::memory::{Move, Path, padding, runs};
+use super::super::{Held, Lowering, bytes};
+use super::{has_own_registers, stored};
+use crate::error::Error;
+use crate::ir::{Def, Dims, Func, OpId, Padding, RegionId, Value, View};
+use crate::place::access::fastest;
+use crate::place::wgmma::{SharedTile, Wgmma};
+
+/// Who reads values, and where operations stand.
+#[derive(Debug, Default)]
+pub(crate) struct Uses {
+    count: BTreeMap<Value, usize>,
+    regions: BTreeMap<OpId, RegionId>,
+}
+
+impl Uses {
+    pub(super) fn of(func: &Func) -> Uses {
+        let mut uses = Uses::default();
+        uses.region(func, func.body());
+        uses
+    }
+
+    fn region(&mut self, func: &Func, region: RegionId) {
+        let read = |uses: &mut Uses, values: &[Value]| {
+            values.iter().for_each(|&value| *uses.count.entry(value).or_default() += 1);
+        };
+        for &id in &func.region(region).ops {
+            let op = func.op(id);
+            self.regions.insert(id, region);
+            read(self, &op.operands);
+            op.regions.iter().for_each(|&region| self.region(func, region));
+        }
+        read(self, func.region(region).end.values());
+    }
+
+    /// Whether an operation alone reads a value, each time anew, so that it may overwrite the value's registers.
+    pub(super) fn is_last(&self, func: &Func, value: Value, reader: OpId) -> bool {
+        let Some(region) = self.regions.get(&reader) else { return false };
+        let defined = match func.value(value).def {
+            Def::Result(id, _) => {
+                self.regions.get(&id) == Some(region) && has_own_registers(&func.op(id).kind)
+            }
+            Def::Argument(of, _) => of == *region,
+        };
+        defined && self.count.get(&value) == Some(&1)
+    }
+}
+
+impl Lowering<'_> {
+    /// Lowers a load of a tile that goes to shared memory, by the threads.
+    pub(crate) fn load_shared(&mut self, id: OpId, view: &View, tile: &SharedTile) -> Result<(), Error> {
+        let plan = self.plan;
+        let op = plan.func.op(id);
+        let extents: Vec<i64> = view.tile.iter().map(|&n| n.into()).collect();
+        let vector = 16 / bytes(tile.dtype);
+        let dist =
+            Dist::blocked(&extents, &fastest(tile.axes[0], extents.len()), vector, plan.threads.into());
+        let mut path = Path::ordered(view.order, view.scope);
+        path.words.push(Word::Nc.into());
+        let at = self.tile(id, view, &op.operands, &dist, path)?;
+        let outside = if view.padding == Padding::Undetermined { Padding::Zero } else { view.padding };
+        let regs = self.transfer(&at, &Move::Load(padding(tile.dtype, outside)))?;
+        let base = self.put_tile((id, 0), tile, &dist, view.tile, &regs)?;
+        self.hold(op.results[0], Held::Shared(base));
+        Ok(())
+    }
+
+    /// Stores an operand of a product to shared memory.
+    pub(super) fn store_operand(&mut self, id: OpId, product: &Wgmma, at: usize) -> Result<Expr, Error> {
+        let plan = self.plan;
+        let value = plan.func.op(id).operands[at];
+        let regs = self.regs(value)?;
+        let (dims, mut tile) = (plan.func.ty(value).dims, stored(product, at));
+        // X and K as modes of the operand: (M,K) and (K,N).
+        let rank = dims.rank();
+        tile.axes = tile.axes.map(|mode| if (mode == 0) == (at == 0) { rank - 2 } else { rank - 1 });
+        self.put_tile((id, at), &tile, plan.dist(value), dims, &regs)
+    }
+
+    /// Writes a tile to its place in shared memory, and lets instructions see it there.
+    fn put_tile(
+        &mut self,
+        place: super::Place,
+        tile: &SharedTile,
+        dist: &Dist,
+        dims: Dims,
+        regs: &[Reg],
+    ) -> Result<Expr, Error> {
+        let missing = || super::wrong("a tile without a place in shared memory");
+        let base = self.products.buffers.get(&place).cloned().ok_or_else(missing)?;
+        if !self.loops.is_empty() {
+            // The products of the turn before have read what stands there.
+            self.settle_all();
+            self.meet();
+        }
+        let own = self.first_replica(dist)?;
+        let swizzle = tile.swizzle.swizzle(tile.dtype)?;
+        let widest = (16 / bytes(tile.dtype)) as usize;
+        let vectors = std::iter::successors(Some(widest), |&n| (n > 1).then_some(n / 2));
+        let found =
+            vectors.filter_map(|n| runs(dist, dims.rank(), tile.axes[0], n)).next().unwrap_or_default();
+        for run in found {
+            let at = self.coordinates(dist, run[0], dims.rank())?;
+            let [along, other] = tile.axes.map(|axis| at[axis].clone());
+            let row = tile.row();
+            let number =
+                &(&(&along.div(row)? * (row * tile.extents[1])) + &(&other * row)) + &along.rem(row)?;
+            let number = match &swizzle {
+                Some(swizzle) => number.swizzle(swizzle)?,
+                None => number,
+            };
+            let address = &base + &(&number * bytes(tile.dtype));
+            let inside = self.inside(dist, run[0], &dims)?;
+            let values: Vec<Reg> = run.iter().map(|&value| regs[value].clone()).collect();
+            let cond = Cond::all([own.clone(), inside]);
+            self.store_elements(Space::Smem, tile.dtype, &address, &cond, &values)?;
+        }
+        fence_proxy_async(&mut self.b);
+        self.meet();
+        Ok(base)
+    }
+}

@@ -1,0 +1,157 @@
+//! Plain products of all dtypes and orders.
+
+use girih_tensor::DType;
+use girih_tile::place::{place, wgmma::Source};
+use girih_tile::reference::ArrayData;
+
+use super::{assembled, assert_near, decoded, numbers, program, run};
+use crate::common::differ::{random, zeros};
+
+/// A product of arrays, of which each is transposed in memory or not.
+struct Gemm {
+    types: [DType; 3],
+    tile: [u32; 3],
+    transposed: [bool; 2],
+    warps: u32,
+    tma: bool,
+}
+
+fn elements(dtype: DType) -> u32 {
+    128 / dtype.bits()
+}
+
+impl Gemm {
+    fn text(&self) -> String {
+        let ([c, a, b], [m, n, k]) = (self.types, self.tile);
+        let array = |name: &str, dtype: DType| {
+            let unit = elements(dtype);
+            format!("{name}: {dtype}[?, ?{unit}] strides [?{unit}, 1] align 16")
+        };
+        let tma = if self.tma { " pad 0" } else { " pad 0 no_tma" };
+        let load = |name: &str,
+                    dtype: DType,
+                    rows: u32,
+                    columns: u32,
+                    at: [&str; 2],
+                    turned: bool,
+                    first: u32| {
+            let (value, last) = (first, first + 1);
+            if turned {
+                format!(
+                    "    %{value} = load {name}[{columns}, {rows}] at ({}, {}){tma} : {dtype}[{columns}, {rows}]\n    %{last} = permute %{value} by [1, 0] : {dtype}[{rows}, {columns}]\n",
+                    at[1], at[0]
+                )
+            } else {
+                format!(
+                    "    %{last} = load {name}[{rows}, {columns}] at ({}, {}){tma} : {dtype}[{rows}, {columns}]\n",
+                    at[0], at[1]
+                )
+            }
+        };
+        format!(
+            "kernel gemm({}, {}, mut {}) {{
+  hint all num_worker_warps {}
+  %0 = bid 0 : s32
+  %1 = bid 1 : s32
+  %2 = full 0 : s32
+  %3 = full 1 : s32
+  %4 = dim a, {} : s32
+  %5 = full {k} : s32
+  %6 = cdiv %4, %5 : s32
+  %7 = full 0 : {c}[{m}, {n}]
+  %8 = for %2 to %6 step %3 carry %7 : {c}[{m}, {n}] {{ (%9: s32, %10: {c}[{m}, {n}])
+{}{}    %15 = mma %12, %14, %10 : {c}[{m}, {n}]
+    continue %15
+  }}
+  store %8 to c[{m}, {n}] at (%0, %1)
+}}
+",
+            array("a", a),
+            array("b", b),
+            array("c", c),
+            self.warps,
+            u32::from(!self.transposed[0]),
+            load("a", a, m, k, ["%0", "%9"], self.transposed[0], 11),
+            load("b", b, k, n, ["%9", "%1"], self.transposed[1], 13),
+        )
+    }
+
+    /// Compares the product of ragged extents with sums in f64.
+    fn check(&self, bound: f64) {
+        let text = self.text();
+        let unit = i64::from(self.types.map(elements).into_iter().max().unwrap());
+        let [m, n, k] = self.tile.map(i64::from);
+        let (rows, columns, depth) = (m + unit, n + unit, 2 * k + unit);
+        let mut rng = random(7);
+        let [c, a, b] = self.types;
+        let pair = |x: i64, y: i64, turned: bool| if turned { [y, x] } else { [x, y] };
+        let a = numbers(&mut rng, a, &pair(rows, depth, self.transposed[0]));
+        let b = numbers(&mut rng, b, &pair(depth, columns, self.transposed[1]));
+        let grid = [(rows + m - 1) / m, (columns + n - 1) / n, 1].map(|n| n as u32);
+        let got = run(&text, grid, &[a.clone(), b.clone(), zeros(c, &[rows, columns])], &[]);
+        assert_near(&got[2], &product(&a, &b, self.transposed, [rows, columns, depth]), bound);
+        assembled(&text);
+    }
+}
+
+fn product(a: &ArrayData, b: &ArrayData, transposed: [bool; 2], [m, n, k]: [i64; 3]) -> Vec<f64> {
+    let (a, b) = (decoded(a), decoded(b));
+    let at = |x: i64, y: i64, [rows, columns]: [i64; 2], turned: bool| {
+        (if turned { y * rows + x } else { x * columns + y }) as usize
+    };
+    let one = |i: i64, j: i64| {
+        (0..k).map(|s| a[at(i, s, [m, k], transposed[0])] * b[at(s, j, [k, n], transposed[1])]).sum()
+    };
+    (0..m).flat_map(|i| (0..n).map(move |j| (i, j))).map(|(i, j)| one(i, j)).collect()
+}
+
+#[test]
+fn elements_of_16_bits_lie_in_any_order() {
+    for transposed in [[false, false], [false, true], [true, false], [true, true]] {
+        for tma in [false, true] {
+            let types = [DType::F32, DType::Bf16, DType::Bf16];
+            Gemm { types, tile: [128, 96, 64], transposed, warps: 8, tma }.check(1e-4);
+        }
+    }
+}
+
+#[test]
+fn sums_are_of_all_dtypes() {
+    let (f32, f16) = (DType::F32, DType::F16);
+    for (types, bound) in [
+        ([f32, f16, f16], 1e-4),
+        ([f16, f16, f16], 2e-2),
+        ([f32, DType::Tf32, DType::Tf32], 1e-4),
+        ([f32, DType::E4m3, DType::E5m2], 1e-4),
+        ([DType::S32, DType::S8, DType::U8], 0.0),
+    ] {
+        for transposed in [[false, true], [false, false]] {
+            Gemm { types, tile: [64, 32, 64], transposed, warps: 4, tma: true }.check(bound);
+        }
+    }
+}
+
+#[test]
+fn a_warpgroup_has_several_instructions_along_m_and_n() {
+    let types = [DType::F32, DType::Bf16, DType::Bf16];
+    let gemm = Gemm { types, tile: [128, 320, 32], transposed: [false, true], warps: 8, tma: true };
+    gemm.check(1e-4);
+    let gemm = Gemm { types, tile: [128, 64, 32], transposed: [false, true], warps: 4, tma: true };
+    gemm.check(1e-4);
+}
+
+#[test]
+fn loads_go_to_shared_memory_at_once() {
+    let types = [DType::F32, DType::Bf16, DType::Bf16];
+    let gemm = Gemm { types, tile: [128, 128, 64], transposed: [false, true], warps: 8, tma: true };
+    let plan = place(&program(&gemm.text()), 90).unwrap();
+    let [product] = &plan.products.wgmma.values().collect::<Vec<_>>()[..] else { panic!("one product") };
+    assert_eq!(
+        product.atom.name(),
+        "SM90::GMMA::MMA_64x128x16_F32BF16BF16_SS<GMMA::Major::K, GMMA::Major::K>"
+    );
+    assert!(product.sources.iter().all(|source| matches!(source, Source::Loaded(_))), "{product:?}");
+    assert!(plan.products.loads.values().all(|tile| tile.tensor.is_ok()), "{:?}", plan.products.loads);
+    // Sums are stored in vectors after the loop, which needs one.
+    assert!(plan.exchanges.len() <= 1);
+}
