@@ -370,7 +370,7 @@ impl Choice<'_> {
         let axes = [traced.axes[modes[0]]?, traced.axes[modes[1]]?];
         let readers = self.feeds(op.results[0], products)?;
         let dtype = self.func.ty(op.results[0]).dtype;
-        let contiguous = width(self.func, view).contiguous.filter(|axis| axes.contains(axis));
+        let contiguous = width(self.func, view, &op.operands).contiguous.filter(|axis| axes.contains(axis));
         let fast = contiguous.unwrap_or(axes[0].max(axes[1]));
         // Another product might have it the other way round.
         if dtype.bits() != 16 && (readers > 1 || fast != axes[1]) {

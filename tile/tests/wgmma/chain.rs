@@ -55,8 +55,8 @@ fn a_gated_product_feeds_the_next_from_registers() {
     let hiddens: Vec<f64> = gates.map(|(a, b)| half::bf16::from_f64(a.max(0.0) * b).to_f64()).collect();
     let all: Vec<ArrayData> = arrays.into_iter().chain([zeros(DType::F32, &[m.into(), n.into()])]).collect();
     let got = run(&text, [1, 1, 1], &all, &[]);
-    // A hidden value near the middle of two may be rounded to the other one.
-    assert_near(&got[4], &product(&hiddens, &c, size(m, n, hidden)), 1e-2);
+    // A hidden value near the middle of two, which are up to 1/8 apart, may be rounded to the other one.
+    assert_near(&got[4], &product(&hiddens, &c, size(m, n, hidden)), 1e-1);
     let plan = place(&program(&text), 90).unwrap();
     let sources: Vec<[Source; 2]> = plan.products.wgmma.values().map(|product| product.sources).collect();
     assert!(matches!(sources[2], [Source::Registers, Source::Loaded(_)]), "{sources:?}");
