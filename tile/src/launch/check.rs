@@ -3,9 +3,10 @@
 use girih_device::Device;
 
 use super::cache::Ready;
+use super::request::ArrayArgument;
 use super::{Launch, LaunchError, is_injective};
 use crate::dtype::is_integer;
-use crate::facts::{Concrete, Condition, Report};
+use crate::facts::{Concrete, Condition, Report, integer};
 use crate::ir::{Array, ArrayId, Func};
 
 impl Launch<'_> {
@@ -131,25 +132,27 @@ impl Launch<'_> {
         Ok(())
     }
 
+    /// Numbers as proofs take them; without the scalars, what holds of them holds for all scalars.
+    fn concrete(&self, grid: [u32; 3], scalars: bool) -> Concrete {
+        let extents = |of: &ArrayArgument<'_>| of.array.extents().iter().map(|&n| n as i64).collect();
+        let known = |dtype| scalars && is_integer(dtype);
+        let scalar = |&(dtype, bits): &_| integer(dtype, bits).filter(|_| known(dtype));
+        Concrete {
+            grid: grid.map(i64::from),
+            extents: self.arrays.iter().map(extents).collect(),
+            scalars: self.scalars.iter().map(scalar).collect(),
+        }
+    }
+
+    /// Whether what proofs rest on holds whatever the scalars are.
+    pub(super) fn is_sure(&self, ready: &Ready, grid: [u32; 3]) -> bool {
+        ready.report.broken(&ready.func, &self.concrete(grid, false)).is_none()
+    }
+
     /// Checks what proofs rest on.
     pub(super) fn check_conditions(&self, ready: &Ready, grid: [u32; 3]) -> Result<(), LaunchError> {
-        if ready.report.conditions.is_empty() {
-            return Ok(());
-        }
-        let concrete = Concrete {
-            grid: grid.map(i64::from),
-            extents: self
-                .arrays
-                .iter()
-                .map(|of| of.array.extents().iter().map(|&n| n as i64).collect())
-                .collect(),
-            scalars: self
-                .scalars
-                .iter()
-                .map(|&(dtype, bits)| crate::facts::integer(dtype, bits).filter(|_| is_integer(dtype)))
-                .collect(),
-        };
-        let Some(broken) = ready.report.broken(&ready.func, &concrete) else { return Ok(()) };
+        let found = ready.report.broken(&ready.func, &self.concrete(grid, true));
+        let Some(broken) = found else { return Ok(()) };
         let (Condition::OneBlock { array, .. }
         | Condition::Positive { array, .. }
         | Condition::NoWrap { array, .. }) = broken;

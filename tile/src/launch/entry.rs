@@ -31,6 +31,8 @@ pub(super) enum Work {
 
 pub(super) struct ByParams {
     pub(super) grid: [u32; 3],
+    /// Whether proofs hold whatever the scalars are.
+    sure: bool,
     pub(super) kernel: Kernel,
     pub(super) config: LaunchConfig,
     template: Mutex<Template>,
@@ -56,7 +58,10 @@ impl Entry {
             return Ok(Entry { ready, work: Work::Nothing });
         };
         launch.check_grid(&ready, grid)?;
-        launch.check_conditions(&ready, grid)?;
+        let sure = launch.is_sure(&ready, grid);
+        if !sure {
+            launch.check_conditions(&ready, grid)?;
+        }
         let kernel = ready.kernel(device)?;
         let config = config(&ready, device, grid);
         let config = if ready.compiled.target.programmatic { config.programmatic() } else { config };
@@ -66,7 +71,7 @@ impl Entry {
         let names: Vec<&str> = open.iter().map(|param| param.name.as_str()).collect();
         let template = Mutex::new(kernel.prepare(&config, &args)?.open(&names)?);
         drop(args);
-        let work = Work::Params(Box::new(ByParams { grid, kernel, config, template, open }));
+        let work = Work::Params(Box::new(ByParams { grid, sure, kernel, config, template, open }));
         Ok(Entry { ready, work })
     }
 
@@ -74,9 +79,7 @@ impl Entry {
     pub(super) fn check(&self, launch: &Launch<'_>, device: &Device) -> Result<(), Error> {
         launch.check_places(&self.ready.func, device)?;
         match &self.work {
-            Work::Params(by) if !launch.scalars.is_empty() => {
-                Ok(launch.check_conditions(&self.ready, by.grid)?)
-            }
+            Work::Params(by) if !by.sure => Ok(launch.check_conditions(&self.ready, by.grid)?),
             _ => Ok(()),
         }
     }

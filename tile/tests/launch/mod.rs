@@ -1,5 +1,6 @@
 //! Kernels launched on the simulator by typed arrays, and what a launch refuses.
 
+mod again;
 mod arrays;
 mod programs;
 mod refusals;
