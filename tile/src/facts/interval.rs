@@ -175,6 +175,34 @@ impl<'a> Intervals<'a> {
 
     /// The range of a polynomial; `None` if nothing bounds it.
     pub(super) fn poly(&self, poly: &Poly) -> Option<Range> {
+        match (self.terms(poly), self.counted(poly)) {
+            (Some(x), Some(y)) => Some((x.0.max(y.0), x.1.min(y.1))),
+            (x, y) => x.or(y),
+        }
+    }
+
+    /// The range of a polynomial with what a loop counts in it, which stays before the loop's end: the sum of where the loop begins and of its
+    /// steps may be beyond it.
+    fn counted(&self, poly: &Poly) -> Option<Range> {
+        let atoms = poly.atoms();
+        let (turn, value) = atoms.into_iter().find_map(|atom| match atom {
+            Atom::Turn(value) => Some((atom, *value)),
+            _ => None,
+        })?;
+        let count = self.index.poly(value);
+        let (step, factor) = count.terms().find(|(atoms, _)| atoms.contains(turn))?;
+        let own = poly.terms().find(|(atoms, _)| *atoms == step)?.1;
+        let times = own.checked_div(factor).filter(|times| times * factor == own)?;
+        let rest = poly.plus(&count, -times)?;
+        if rest.atoms().contains(turn) {
+            return None;
+        }
+        let times = (i128::from(times), i128::from(times));
+        binary(Each::Add, binary(Each::Mul, self.value(value)?, times)?, self.poly(&rest)?)
+    }
+
+    /// The sum of the ranges of a polynomial's terms.
+    fn terms(&self, poly: &Poly) -> Option<Range> {
         let mut sum = (0i128, 0i128);
         for (atoms, factor) in poly.terms() {
             let mut product = (i128::from(factor), i128::from(factor));

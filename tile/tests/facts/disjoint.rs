@@ -4,7 +4,7 @@ use expect_test::{Expect, expect};
 use girih_tile::facts::{Concrete, Verdict, check};
 use girih_tile::ops::table::Each::{self, Add, FloorDiv, Min, Mod, Mul, Sub};
 
-use super::kernels::{E, Stores, of};
+use super::kernels::{E, Stores, World, of};
 
 fn bid(axis: u8) -> E {
     E::Bid(axis)
@@ -84,6 +84,29 @@ fn triton_s_grouped_order_is_proved() {
     let inside = each(Mod, bid(0), width);
     let row = each(Add, first, each(Mod, inside.clone(), rows.clone()));
     proved(&stores(vec![row, each(FloorDiv, inside, rows)]));
+}
+
+/// The same order in a loop, with more blocks than divide the tiles: what its loop counts stays before the end, so that a launch finds the last
+/// group to have rows.
+#[test]
+fn a_persistent_grouped_order_is_proved_and_launched() {
+    let tiles = each(Mul, E::Size(0), E::Size(1));
+    let width = each(Mul, E::Size(1), n(4));
+    let first = each(Mul, each(FloorDiv, E::Loop, width.clone()), n(4));
+    let rows = each(Min, each(Sub, E::Size(0), first.clone()), n(4));
+    let inside = each(Mod, E::Loop, width);
+    let row = each(Add, first, each(Mod, inside.clone(), rows.clone()));
+    let stores = looped([bid(0), tiles, blocks(0)], vec![row, each(FloorDiv, inside, rows)]);
+    let report = check(&stores.func()).unwrap_or_else(|errors| panic!("{errors:?}"));
+    for (rows, columns) in (1..12).flat_map(|rows| (1..5).map(move |columns| (rows, columns))) {
+        for blocks in 1..9 {
+            let world = World { grid: [blocks, 1, 1], sizes: vec![rows, columns, 1] };
+            let scalars = world.sizes.iter().map(|&n| Some(n)).collect();
+            let concrete = Concrete { grid: world.grid, extents: vec![vec![1000; 2]], scalars };
+            assert_eq!(report.broken(&stores.func(), &concrete), None, "{world:?}");
+            assert_eq!(stores.collision(&world), None);
+        }
+    }
 }
 
 #[test]
