@@ -19,12 +19,14 @@ mod workspace;
 
 pub use bind::Given;
 pub use candidates::{candidates, configurations, described, portable};
-pub use choose::{KernelKind, choose};
+pub use choose::{Asked, KernelKind, accepts, choose, tiled};
+pub use fits::fits;
 pub use girih_codegen::gemm::{
     Activation, BlockScales, Element, Epilogue, GemmConfig, Input, InputKind, MixedInput, Output, Reduction,
 };
-pub use loading::{Gemms, kernels};
+pub use loading::{Gemms, generated, kernels};
 pub use matrix::Matrix;
+pub use memory::Untyped;
 pub use prepared::Prepared;
 pub use problem::{INPUTS, Layout, Order, Problem};
 pub use records::{Record, Records};

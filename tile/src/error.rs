@@ -200,6 +200,9 @@ pub enum Error {
     #[cfg(feature = "launch")]
     #[error(transparent)]
     Launch(#[from] LaunchError),
+    /// The kernel of a product was not bound to what it is launched on.
+    #[error("{0}")]
+    Product(std::sync::Arc<girih_kernels::Error>),
     /// The device refused.
     #[cfg(feature = "launch")]
     #[error("{0}")]
@@ -216,6 +219,17 @@ pub enum Error {
 impl From<girih_device::Error> for Error {
     fn from(error: girih_device::Error) -> Error {
         Error::Device(std::sync::Arc::new(error))
+    }
+}
+
+impl From<girih_kernels::Error> for Error {
+    fn from(error: girih_kernels::Error) -> Error {
+        match error {
+            girih_kernels::Error::Codegen(error) => Error::Codegen(error),
+            #[cfg(feature = "launch")]
+            girih_kernels::Error::Device(error) => error.into(),
+            other => Error::Product(std::sync::Arc::new(other)),
+        }
     }
 }
 

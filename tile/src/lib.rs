@@ -53,6 +53,7 @@ pub mod math;
 pub mod ops;
 pub mod pass;
 pub mod place;
+pub mod product;
 pub mod reference;
 
 pub use compile::{Compiled, compile};

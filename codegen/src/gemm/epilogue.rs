@@ -195,6 +195,7 @@ impl fmt::Display for Input {
 #[derive(Debug)]
 pub struct Element<'a> {
     value: Scalar,
+    sum: Scalar,
     coordinate: [Expr; 2],
     inputs: &'a [(&'a str, Scalar)],
 }
@@ -203,6 +204,11 @@ impl Element<'_> {
     /// The value that the node before has made; the first node gets the sum. It is an f32, or an f64 where the sums are f64.
     pub fn value(&self) -> &Scalar {
         &self.value
+    }
+
+    /// The sum of products as the mainloop leaves it, before it becomes a float: an s32 where the sums are s32, an f16 where they are f16.
+    pub fn sum(&self) -> &Scalar {
+        &self.sum
     }
 
     /// The element's row and column in C. In a tile at the edge they may lie outside of C.
@@ -214,6 +220,12 @@ impl Element<'_> {
     /// error where the value is used.
     #[track_caller]
     pub fn input(&self, name: &str) -> Scalar {
+        self.input_as_given(name).to(self.value.dtype())
+    }
+
+    /// The same with the input's own dtype.
+    #[track_caller]
+    pub fn input_as_given(&self, name: &str) -> Scalar {
         match self.inputs.iter().find(|(known, _)| *known == name) {
             Some((_, value)) => value.clone(),
             None => {
@@ -270,6 +282,22 @@ impl Epilogue {
             key += &format!("[{}]", inputs.join(", "));
         }
         self.with(Node { key, inputs, reads_tiles: true, step: Step::Map(Arc::new(function)) })
+    }
+
+    /// The same for a function that does not ask for coordinates: of an epilogue without tensors, tiles are stored by whoever does not know
+    /// which ones they are.
+    #[must_use]
+    pub fn node_of_values(
+        self,
+        key: impl Into<String>,
+        inputs: impl IntoIterator<Item = Input>,
+        function: impl Fn(&mut Builder, &Element<'_>) -> Result<Scalar, Error> + Send + Sync + 'static,
+    ) -> Epilogue {
+        let mut with = self.node(key, inputs, function);
+        if let Some(node) = with.nodes.last_mut() {
+            node.reads_tiles = node.inputs.iter().any(|input| input.kind != InputKind::Scalar);
+        }
+        with
     }
 
     /// With the nodes of `other` behind the epilogue's own nodes.

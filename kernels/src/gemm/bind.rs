@@ -7,7 +7,7 @@ use girih_codegen::gemm::{Epilogue, GemmKernel, Input, InputKind, MAX_EXTENT, MA
 use girih_device::{Arg, Buffer, BufferArg, Kernel, Launch, LaunchConfig, Pod, Pointers, TensorMap};
 use girih_tensor::{DType, Element};
 
-use super::memory::Memory;
+use super::memory::{Memory, Untyped};
 use super::repitch::between;
 use super::workspace::Workspace;
 use super::{GemmConfig, Matrix, Problem};
@@ -46,6 +46,8 @@ pub struct Given<'a> {
 enum What<'a> {
     Memory(Memory<'a>),
     Number(f64),
+    /// The bits of a number of a dtype.
+    Bits(DType, u64),
 }
 
 impl<'a, T: Element + Pod> From<&'a Buffer<T>> for Given<'a> {
@@ -58,6 +60,13 @@ impl<'a, T: Element + Pod> From<&'a Buffer<T>> for Given<'a> {
 impl<'a, T: Element + Pod> From<&'a Pointers<'_, T>> for Given<'a> {
     fn from(pointers: &'a Pointers<'_, T>) -> Given<'a> {
         Given { what: What::Memory(pointers.into()), pitch: None, stride: 0 }
+    }
+}
+
+/// A buffer whose elements have a dtype that is known at run time.
+impl<'a> From<Untyped<'a>> for Given<'a> {
+    fn from(buffer: Untyped<'a>) -> Given<'a> {
+        Given { what: What::Memory(buffer.into()), pitch: None, stride: 0 }
     }
 }
 
@@ -80,6 +89,11 @@ impl<'a> Given<'a> {
         Given { pitch: Some(pitch), ..matrix.into() }
     }
 
+    /// A number for a scalar of this dtype, of 32 or 64 bits, as its bits.
+    pub fn bits(dtype: DType, bits: u64) -> Given<'a> {
+        Given { what: What::Bits(dtype, bits), pitch: None, stride: 0 }
+    }
+
     fn memory(&self) -> Option<&Memory<'a>> {
         if let What::Memory(memory) = &self.what { Some(memory) } else { None }
     }
@@ -92,6 +106,7 @@ impl<'a> Given<'a> {
             }
             What::Memory(memory) => format!("a buffer of {}", memory.dtype),
             What::Number(_) => String::from("a number of f32 or f64"),
+            What::Bits(dtype, _) => format!("a number of {dtype}"),
         }
     }
 
@@ -101,6 +116,10 @@ impl<'a> Given<'a> {
             What::Memory(memory) => Arg::Buffer(memory.arg),
             What::Number(value) if input.dtype == DType::F32 => Arg::F32(*value as f32),
             What::Number(value) => Arg::F64(*value),
+            What::Bits(DType::F32, bits) => Arg::F32(f32::from_bits(*bits as u32)),
+            What::Bits(DType::F64, bits) => Arg::F64(f64::from_bits(*bits)),
+            What::Bits(dtype, bits) if dtype.bits() == 64 => Arg::U64(*bits),
+            What::Bits(_, bits) => Arg::U32(*bits as u32),
         }
     }
 
@@ -126,9 +145,10 @@ impl<'a> Given<'a> {
             |found: String, accepted: String| Err(Error::Input { name: input.name.clone(), found, accepted });
         let kind = input.kind;
         let pointers = problem.pointers().filter(|_| kind == InputKind::Matrix);
-        let fits = match self.memory() {
-            None => kind == InputKind::Scalar && matches!(input.dtype, DType::F32 | DType::F64),
-            Some(memory) => {
+        let fits = match (&self.what, self.memory()) {
+            (What::Bits(dtype, _), _) => kind == InputKind::Scalar && *dtype == input.dtype,
+            (_, None) => kind == InputKind::Scalar && matches!(input.dtype, DType::F32 | DType::F64),
+            (_, Some(memory)) => {
                 kind != InputKind::Scalar && memory.dtype == input.dtype && memory.pointers == pointers
             }
         };

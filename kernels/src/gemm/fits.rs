@@ -21,8 +21,12 @@ pub(super) fn gates(problem: &Problem, epilogue: &Epilogue) -> Result<(), Error>
     }
 }
 
-/// Checks that a configuration multiplies the matrices of `problem`: what the facts of its parameters do not tell.
-pub(super) fn fits(problem: &Problem, config: &GemmConfig) -> Result<(), Error> {
+/// Checks that a configuration multiplies the matrices of `problem`, which is [oriented](Problem::oriented) as the configuration's C is: what
+/// the facts of its parameters do not tell.
+///
+/// # Errors
+/// [`Error::Configuration`], with what is found and what is accepted.
+pub fn fits(problem: &Problem, config: &GemmConfig) -> Result<(), Error> {
     let refuse = |what, found: String, accepted: String| Err(Error::Configuration { what, found, accepted });
     let dtypes = |dtypes: [DType; 3]| format!("{} and {} to {}", dtypes[0], dtypes[1], dtypes[2]);
     let found = [config.dtype(Operand::A), config.dtype(Operand::B), config.c_type];

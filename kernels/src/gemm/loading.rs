@@ -178,6 +178,30 @@ impl Gemms {
         config: GemmConfig,
         epilogue: &Epilogue,
     ) -> Result<Gemm, Error> {
+        self.with_kernel(problem, config, epilogue, generate)
+    }
+
+    /// The same with the kernel that [`generated`] has made for this configuration and this epilogue.
+    ///
+    /// # Errors
+    /// As [`Gemms::configured`].
+    pub fn generated(
+        &self,
+        problem: &Problem,
+        config: GemmConfig,
+        epilogue: &Epilogue,
+        kernel: &GemmKernel,
+    ) -> Result<Gemm, Error> {
+        self.with_kernel(problem, config, epilogue, |_, _| Ok(kernel.clone()))
+    }
+
+    fn with_kernel(
+        &self,
+        problem: &Problem,
+        config: GemmConfig,
+        epilogue: &Epilogue,
+        generate: impl Fn(&GemmConfig, &Epilogue) -> Result<GemmKernel, girih_codegen::Error>,
+    ) -> Result<Gemm, Error> {
         let (oriented, transposed) = problem.oriented(config.c_major);
         fits(&oriented, &config)?;
         gates(problem, epilogue)?;
@@ -269,6 +293,15 @@ pub fn kernels(
     let mut kernels = passes::kernels([&oriented, &repitched(&oriented, config)?], early)?;
     kernels.push(generate(config, &turned(epilogue, transposed))?.kernel);
     Ok(kernels)
+}
+
+/// The kernel of a product without those that copy A or B, as [`Gemms::configured`] generates it.
+///
+/// # Errors
+/// [`Error::Codegen`].
+pub fn generated(problem: &Problem, config: &GemmConfig, epilogue: &Epilogue) -> Result<GemmKernel, Error> {
+    let (_, transposed) = problem.oriented(config.c_major);
+    Ok(generate(config, &turned(epilogue, transposed))?)
 }
 
 /// The epilogue of the problem that the kernel solves. A column-major C is a row-major one of the transposed problem: that is another kernel

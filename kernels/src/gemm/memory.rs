@@ -7,6 +7,28 @@ use super::Matrix;
 use crate::Error;
 use crate::launch::overlap;
 
+/// A buffer whose elements have a dtype that is known at run time.
+#[derive(Clone, Copy, Debug)]
+pub struct Untyped<'a> {
+    /// The buffer, from the first element on.
+    pub arg: BufferArg<'a>,
+    /// Its device.
+    pub device: &'a Device,
+    /// The dtype of its elements; f32 of tf32.
+    pub dtype: DType,
+    /// The address of the first element.
+    pub address: u64,
+    /// How many elements there are.
+    pub len: usize,
+}
+
+impl<'a> From<Untyped<'a>> for Memory<'a> {
+    fn from(buffer: Untyped<'a>) -> Memory<'a> {
+        let Untyped { arg, device, dtype, address, len } = buffer;
+        Memory { arg, device, dtype, address, len, pointers: None, starts: Starts::One([address]), used: len }
+    }
+}
+
 /// A buffer, or those of all products whose addresses stand in memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Memory<'a> {

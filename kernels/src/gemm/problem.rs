@@ -233,6 +233,23 @@ impl Problem {
         self.mnk().into_iter().fold(2.0 * self.batches() as f64, |product, x| product * x as f64)
     }
 
+    /// The same for one product of other extents M, N and K, with tight pitches: dtypes, contiguous modes and alignments stay.
+    ///
+    /// # Errors
+    /// [`Error::Extent`] as of [`Problem::new`].
+    pub fn sized(&self, mnk: [i64; 3]) -> Result<Problem, Error> {
+        for (what, value) in ["M", "N", "K"].into_iter().zip(mnk) {
+            check_extent(what, value, 0)?;
+        }
+        let [m, n, k] = mnk;
+        let with = |matrix: Matrix, extents| Matrix {
+            alignment: matrix.alignment,
+            ..Matrix::tight(extents, matrix.contiguous)
+        };
+        let (a, b, c) = (with(self.a, [m, k]), with(self.b, [n, k]), with(self.c, [m, n]));
+        Ok(Problem { a, b, c, ..*self })
+    }
+
     /// The same product of an A and a B that lie elsewhere, or have another K.
     pub(super) fn with_operands(self, [a, b]: [Matrix; 2]) -> Problem {
         Problem { a, b, ..self }

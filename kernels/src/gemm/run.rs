@@ -11,7 +11,7 @@ use girih_tensor::Element;
 use super::bind::{Binding, Given};
 use super::call::Call;
 use super::loading::{Loaded, Order};
-use super::memory::Memory;
+use super::memory::{Memory, Untyped};
 use super::passes::{Copies, Opened};
 use super::workspace::Workspace;
 use super::{Prepared, Problem};
@@ -131,6 +131,14 @@ impl Gemm {
         given: &[(&str, Given<'_>)],
     ) -> Result<(), Error> {
         self.call([a.into(), b.into(), c.into()], given)
+    }
+
+    /// The same for buffers whose elements have dtypes that are known at run time.
+    ///
+    /// # Errors
+    /// As [`Gemm::run_with`].
+    pub fn run_untyped(&self, matrices: [Untyped<'_>; 3], given: &[(&str, Given<'_>)]) -> Result<(), Error> {
+        self.call(matrices.map(Memory::from), given)
     }
 
     /// The same for matrices at addresses of their own ([`Problem::by_pointers`]): an A, a B and a C for each product. The matrices of C share

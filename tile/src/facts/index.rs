@@ -11,9 +11,9 @@ use crate::ir::table::Each;
 use crate::ir::{Array, Def, End, Func, Kind, Known, Op, OpId, RegionId, Value};
 
 /// A function with what index expressions are read off: where loops begin and how what they carry goes on.
-pub(super) struct Index<'a> {
+pub(crate) struct Index<'a> {
     /// The function.
-    pub(super) func: &'a Func,
+    pub(crate) func: &'a Func,
     /// The operation that a region belongs to.
     owner: HashMap<RegionId, OpId>,
     /// For each loop, what its turns pass on.
@@ -35,7 +35,7 @@ pub(crate) fn integer(dtype: DType, bits: u64) -> Option<i64> {
 
 impl<'a> Index<'a> {
     /// Reads a function.
-    pub(super) fn new(func: &'a Func) -> Index<'a> {
+    pub(crate) fn new(func: &'a Func) -> Index<'a> {
         let mut index =
             Index { func, owner: HashMap::new(), turns: HashMap::new(), polys: Default::default() };
         index.read(func.body(), &mut Vec::new());
@@ -66,7 +66,7 @@ impl<'a> Index<'a> {
     }
 
     /// The operation whose region has the value as an argument, and the position.
-    pub(super) fn argument(&self, value: Value) -> Option<(&'a Op, OpId, usize)> {
+    pub(crate) fn argument(&self, value: Value) -> Option<(&'a Op, OpId, usize)> {
         match self.func.value(value).def {
             Def::Argument(region, at) => {
                 let id = *self.owner.get(&region)?;
@@ -77,7 +77,7 @@ impl<'a> Index<'a> {
     }
 
     /// The operation that makes a value.
-    pub(super) fn op_of(&self, value: Value) -> Option<&'a Op> {
+    pub(crate) fn op_of(&self, value: Value) -> Option<&'a Op> {
         match self.func.value(value).def {
             Def::Result(id, _) => Some(self.func.op(id)),
             Def::Argument(..) => None,
@@ -108,7 +108,7 @@ impl<'a> Index<'a> {
     }
 
     /// The value as a polynomial. What it says holds if no integer on the way leaves its dtype.
-    pub(super) fn poly(&self, value: Value) -> Poly {
+    pub(crate) fn poly(&self, value: Value) -> Poly {
         if let Some(found) = self.polys.borrow().get(&value) {
             return found.clone();
         }
@@ -312,12 +312,12 @@ impl<'a> Index<'a> {
     }
 
     /// The region that an operation stands in.
-    pub(super) fn region_of(&self, op: OpId) -> Option<RegionId> {
+    pub(crate) fn region_of(&self, op: OpId) -> Option<RegionId> {
         self.func_region_of(op)
     }
 
     /// A value's name for messages: a parameter's, or what it is computed from.
-    pub(super) fn name(&self, value: Value) -> String {
+    pub(crate) fn name(&self, value: Value) -> String {
         let func = self.func;
         let Some(op) = self.op_of(value) else { return format!("%{}", value.0) };
         match &op.kind {

@@ -20,8 +20,7 @@ mod witness;
 pub use bounds::{AxisBounds, Bound, Bounds, GridCheck};
 pub use check::{Condition, Report, Verdict, check};
 pub use grid::{GridAxis, infer};
-#[cfg(feature = "launch")]
-pub(crate) use index::integer;
+pub(crate) use index::{Index, integer};
 pub use interval::Concrete;
 pub use known::{ArrayFacts, Facts};
 pub use poly::{Atom, Poly};

@@ -12,7 +12,7 @@ use crate::ir::table::Each;
 use crate::ir::{Kind, Nan, OpId, Rounding};
 
 /// How a function is computed.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct How {
     pub(crate) rounding: Rounding,
     pub(crate) ftz: bool,

@@ -53,9 +53,11 @@ use crate::error::{Code, Error, Fault};
 use crate::ir::{Dims, Kind, OpId, Value};
 use crate::place::Plan;
 
+pub(crate) use each::How;
 pub use memory::{ArrayAt, Touch};
 pub use params::{Param, Source};
 pub use target::Target;
+pub(crate) use words::Words;
 
 /// The type of the registers that hold elements of a dtype.
 pub fn register(dtype: DType) -> Type {

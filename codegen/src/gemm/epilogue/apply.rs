@@ -168,8 +168,9 @@ impl AtTile<'_> {
             let coordinate = if self.epilogue.transposed { [y, x] } else { [x, y] };
             let names = inputs.iter().map(|input| &*input.name);
             let given: Vec<(&str, Scalar)> =
-                names.zip(columns.iter().map(|values| values[i % values.len()].to(computed))).collect();
-            let mut element = Element { value: sum(b, sums, i)?.to(computed), coordinate, inputs: &given };
+                names.zip(columns.iter().map(|values| values[i % values.len()].clone())).collect();
+            let sum = sum(b, sums, i)?;
+            let mut element = Element { value: sum.to(computed), sum, coordinate, inputs: &given };
             let mut partials = self.partials.borrow_mut();
             let mut reducing = self.reducing.iter().zip(&mut *partials);
             for node in &self.epilogue.nodes {

@@ -136,6 +136,17 @@ impl Plan {
         Plan { early: true, ..self }
     }
 
+    /// Whether a block of so many warpgroups computes a tile of these extents alone, and stores rows of C.
+    pub(super) fn is_plain(&self, tile: [i64; 2], warpgroups: usize) -> bool {
+        let alone = self.teams == 1 && self.parts == 1 && self.multicast == 1 && !self.stream;
+        self.tile == tile && self.warpgroups == warpgroups && alone && !self.columns
+    }
+
+    /// The warpgroups that multiply a tile.
+    pub(super) const fn warpgroups(&self) -> usize {
+        self.warpgroups
+    }
+
     /// The contiguous mode of C.
     pub(super) const fn c_major(&self) -> Major {
         if self.columns { Major::Mn } else { Major::K }

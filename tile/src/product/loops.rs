@@ -1,0 +1,319 @@
+//! Which operations of a program are its product: a loop, what it loads, and the one store behind it.
+
+use super::operand::{self, Operand, Role};
+use super::{Matrix, Refusal};
+use crate::facts::{Index, Poly};
+use crate::ir::table::Each;
+use crate::ir::{Def, End, Func, Kind, Op, OpId, RegionId, Value, View};
+
+/// The operations of a product.
+pub(super) struct Sketch<'a> {
+    pub(super) func: &'a Func,
+    pub(super) index: Index<'a>,
+    /// A, B and C.
+    pub(super) matrices: [Matrix; 3],
+    /// A and B as they are multiplied.
+    pub(super) operands: [Operand; 2],
+    /// The sums behind the loop, and the roles of their axes.
+    pub(super) sums: Value,
+    pub(super) roles: Vec<Role>,
+    /// Rows and columns of a tile of C, and elements along K.
+    pub(super) tile: [i64; 3],
+    /// What is stored, its roles, the store, and the indices of C's rows, columns and matrices.
+    pub(super) stored: Value,
+    pub(super) stored_roles: Vec<Role>,
+    pub(super) store: &'a Op,
+    pub(super) at: [Poly; 2],
+    pub(super) batch_at: Option<Poly>,
+    pub(super) at_values: [Value; 2],
+    pub(super) batch_value: Option<Value>,
+    /// The end of the loop along K.
+    pub(super) stop: Value,
+    /// Loops and conditions around, the outermost first, and which of their regions.
+    pub(super) path: Vec<(OpId, usize)>,
+}
+
+/// What a program does besides computing.
+#[derive(Default)]
+struct Effects {
+    stores: Vec<(OpId, Vec<(OpId, usize)>)>,
+    loops: Vec<(OpId, Vec<(OpId, usize)>)>,
+    products: Vec<OpId>,
+}
+
+fn effects(
+    func: &Func,
+    region: RegionId,
+    path: &mut Vec<(OpId, usize)>,
+    all: &mut Effects,
+) -> Result<(), Refusal> {
+    for &id in &func.region(region).ops {
+        let op = func.op(id);
+        match &op.kind {
+            Kind::Mma => all.products.push(id),
+            Kind::Store(_) => all.stores.push((id, path.clone())),
+            Kind::For if !op.results.is_empty() => {
+                all.loops.push((id, path.clone()));
+                func.walk(op.regions[0], &mut |inner, op| {
+                    if op.kind == Kind::Mma {
+                        all.products.push(inner);
+                    }
+                });
+            }
+            Kind::For | Kind::If if op.results.is_empty() => {
+                for (at, &inner) in op.regions.iter().enumerate() {
+                    path.push((id, at));
+                    effects(func, inner, path, all)?;
+                    path.pop();
+                }
+            }
+            // Of an array that the kernel writes, only what is loaded where it is stored is taken: the slice behind the loop says.
+            Kind::Load(_) => {}
+            kind if func.is_pure(kind) => {}
+            _ => return Err(Refusal::at(op, "the kernel does more than multiply and store")),
+        }
+    }
+    Ok(())
+}
+
+/// Finds the product of a program.
+pub(super) fn sketch(func: &Func) -> Result<Sketch<'_>, Refusal> {
+    let mut all = Effects::default();
+    effects(func, func.body(), &mut Vec::new(), &mut all)?;
+    let [product] = all.products[..] else {
+        let count = all.products.len();
+        return Err(Refusal::new(format!("the kernel has {count} products, one is accepted")));
+    };
+    let [(turns, path)] = &all.loops[..] else {
+        let count = all.loops.len();
+        return Err(Refusal::at(
+            func.op(product),
+            format!("the product stands in {count} loops that carry something, one is accepted"),
+        ));
+    };
+    let [(store, beside)] = &all.stores[..] else {
+        let count = all.stores.len();
+        return Err(Refusal::new(format!("the kernel stores {count} times, once is accepted")));
+    };
+    let (turns, store) = (func.op(*turns), func.op(*store));
+    if path != beside {
+        return Err(Refusal::at(store, "the store does not stand beside the loop"));
+    }
+    let index = Index::new(func);
+    let inner = inner(func, &index, turns, product)?;
+    let Kind::Store(view) = &store.kind else { return Err(Refusal::at(store, "no store")) };
+    let rank = func.ty(inner.sums).dims.rank();
+    let roles = operand::named(rank, [Role::M, Role::N]);
+    let stored = store.operands[0];
+    let stored_roles = operand::Follow::new(func, inner.sums, &roles)
+        .of(stored)
+        .ok_or_else(|| Refusal::at(store, "what is stored does not lie as the sums do"))?;
+    let c = located(func, store, view, &stored_roles, [Role::M, Role::N], 1, &index)?;
+    let [a, b] = &inner.operands;
+    let place = |operand: &Operand, roles, name: &str| {
+        let op = func.op(operand.load);
+        let Kind::Load(view) = &op.kind else { return Err(Refusal::at(op, "no load")) };
+        if !func.is_pure(&op.kind) {
+            return Err(Refusal::at(
+                op,
+                format!("{name} is an array that the kernel writes, or has an order"),
+            ));
+        }
+        if !matches!(view.padding, crate::ir::Padding::Zero | crate::ir::Padding::Undetermined) {
+            return Err(Refusal::at(op, format!("{name} is padded with something else than zero")));
+        }
+        located(func, op, view, &operand.roles, roles, 0, &index)
+    };
+    let a = place(a, [Role::M, Role::K], "the first operand")?;
+    let b = place(b, [Role::N, Role::K], "the second operand")?;
+    let turn = func.region(turns.regions[0]).args[0];
+    let along = index.poly(turn);
+    for (place, op) in [(&a, inner.operands[0].load), (&b, inner.operands[1].load)] {
+        let op = func.op(op);
+        if place.at[1] != along {
+            return Err(Refusal::at(op, "the index along K is not the number of the loop's turn"));
+        }
+    }
+    for (place, mode, op) in [(&a, 0, inner.operands[0].load), (&b, 1, inner.operands[1].load)] {
+        if place.at[0] != c.at[mode] {
+            let name = index.name(place.values[0]);
+            let why = format!("the index {name} is not that of the tile of C that is stored");
+            return Err(Refusal::at(func.op(op), why));
+        }
+        if place.batch.is_some() && place.batch_at != c.batch_at {
+            let why = "the index of the matrix is not that of the matrix of C that is stored";
+            return Err(Refusal::at(func.op(op), why));
+        }
+    }
+    let extent = |place: &Place, of: usize| i64::from(place.tile[of]);
+    let tile = [extent(&c, 0), extent(&c, 1), extent(&a, 1)];
+    if [extent(&a, 0), extent(&b, 0), extent(&b, 1)] != tile {
+        return Err(Refusal::at(store, "the tiles of A, B and C do not fit each other"));
+    }
+    let matrix = |place: &Place| Matrix { array: place.array, modes: place.modes, batch: place.batch };
+    Ok(Sketch {
+        func,
+        matrices: [matrix(&a), matrix(&b), matrix(&c)],
+        operands: inner.operands,
+        sums: inner.sums,
+        roles,
+        tile,
+        stored,
+        stored_roles,
+        store,
+        at: c.at,
+        batch_at: c.batch_at,
+        at_values: c.values,
+        batch_value: c.batch_value,
+        stop: turns.operands[1],
+        path: path.clone(),
+        index,
+    })
+}
+
+/// What stands in the loop.
+struct Inner {
+    operands: [Operand; 2],
+    sums: Value,
+}
+
+fn inner(func: &Func, index: &Index<'_>, turns: &Op, product: OpId) -> Result<Inner, Refusal> {
+    let body = func.region(turns.regions[0]);
+    let ([sums], [_, carried]) = (&turns.results[..], &body.args[..]) else {
+        let why = format!("the loop carries {} values, the sums alone are accepted", turns.results.len());
+        return Err(Refusal::at(turns, why));
+    };
+    if !body.ops.contains(&product) {
+        return Err(Refusal::at(func.op(product), "the product does not stand in the loop itself"));
+    }
+    let number = |value: Value| index.poly(value).as_number();
+    if number(turns.operands[0]) != Some(0) || number(turns.operands[2]) != Some(1) {
+        return Err(Refusal::at(turns, "the loop does not count tiles from 0 in steps of 1"));
+    }
+    if !index.poly(turns.operands[1]).is_uniform() {
+        return Err(Refusal::at(turns, "blocks go through different numbers of tiles"));
+    }
+    if !is_zero(func, turns.operands[3]) {
+        return Err(Refusal::at(turns, "the sums do not begin at zero"));
+    }
+    for &id in &body.ops {
+        let op = func.op(id);
+        if !func.is_pure(&op.kind) || !op.regions.is_empty() {
+            return Err(Refusal::at(op, "the loop does more than load and multiply"));
+        }
+    }
+    let End::Continue(0, next) = &body.end else {
+        return Err(Refusal::at(turns, "the loop may end early"));
+    };
+    let op = func.op(product);
+    let result = op.results[0];
+    let [next] = next[..] else { return Err(Refusal::at(turns, "the loop carries more than the sums")) };
+    let adds = sums_up(func, next, *carried, result, op.operands[2]);
+    if !adds {
+        return Err(Refusal::at(op, "what the loop carries is not the product added to what it has carried"));
+    }
+    let (dims, rank) = (func.ty(result).dims, func.ty(result).dims.rank());
+    if rank == 3 && dims[0] != 1 {
+        return Err(Refusal::at(op, format!("a product of {} matrices at once: one is accepted", dims[0])));
+    }
+    let a = operand::of(func, op.operands[0], operand::named(rank, [Role::M, Role::K]))?;
+    let b = operand::of(func, op.operands[1], operand::named(rank, [Role::K, Role::N]))?;
+    for operand in [&a, &b] {
+        if !matches!(func.value(operand.loaded).def, Def::Result(id, _) if body.ops.contains(&id)) {
+            let why = "an operand is loaded before the loop";
+            return Err(Refusal::at(func.op(operand.load), why));
+        }
+    }
+    Ok(Inner { operands: [a, b], sums: *sums })
+}
+
+/// Whether the next sums are the product added to the last ones: by the product itself, or by a sum of floats behind a product that begins
+/// at zero. Unit axes may come and go.
+fn sums_up(func: &Func, next: Value, carried: Value, result: Value, accumulator: Value) -> bool {
+    let plain = |value| operand::without_units(func, value);
+    if plain(next) == result {
+        return plain(accumulator) == carried;
+    }
+    let Def::Result(id, _) = func.value(plain(next)).def else { return false };
+    let op = func.op(id);
+    let Kind::Each { op: Each::Add, rounding: crate::ir::Rounding::Nearest, ftz: false, .. } = op.kind else {
+        return false;
+    };
+    let terms = [plain(op.operands[0]), plain(op.operands[1])];
+    let both = terms == [carried, result] || terms == [result, carried];
+    both && is_zero(func, accumulator)
+}
+
+/// Whether a value is zero, and not negative zero.
+pub(super) fn is_zero(func: &Func, value: Value) -> bool {
+    let Def::Result(id, _) = func.value(value).def else { return false };
+    let op = func.op(id);
+    match &op.kind {
+        Kind::Full(bits) => *bits == 0,
+        Kind::Broadcast | Kind::Reshape | Kind::Permute(_) => is_zero(func, op.operands[0]),
+        Kind::Cast(_) => is_zero(func, op.operands[0]),
+        _ => false,
+    }
+}
+
+/// An access to a tile of a matrix.
+struct Place {
+    array: crate::ir::ArrayId,
+    modes: [u8; 2],
+    batch: Option<u8>,
+    tile: [u32; 2],
+    at: [Poly; 2],
+    values: [Value; 2],
+    batch_at: Option<Poly>,
+    batch_value: Option<Value>,
+}
+
+/// Where an access finds the tile of a matrix, whose axes have roles. Its first `skip` operands are not the index.
+fn located(
+    func: &Func,
+    op: &Op,
+    view: &View,
+    roles: &[Role],
+    modes: [Role; 2],
+    skip: usize,
+    index: &Index<'_>,
+) -> Result<Place, Refusal> {
+    if view.order != crate::ir::Order::Weak {
+        return Err(Refusal::at(op, "the access has an order"));
+    }
+    if matches!(func.arrays()[view.array.index()], crate::ir::Array::Slice { .. }) {
+        return Err(Refusal::at(op, "the access is to a part of an array"));
+    }
+    if view.steps != view.tile {
+        return Err(Refusal::at(op, "the tiles overlap or leave gaps"));
+    }
+    let at = |axis: usize| op.operands[skip + axis];
+    let mut found = [None; 2];
+    let mut batch = None;
+    for (axis, role) in roles.iter().enumerate() {
+        if let Some(mode) = modes.iter().position(|mode| mode == role) {
+            found[mode] = Some(axis);
+            continue;
+        }
+        // One of the axis: the only index that it has, or the matrix.
+        match index.poly(at(axis)).as_number() {
+            Some(0) => {}
+            Some(_) => return Err(Refusal::at(op, "an axis of one element has another index than 0")),
+            None if batch.is_none() => batch = Some(axis),
+            None => return Err(Refusal::at(op, "two axes count matrices, one is accepted")),
+        }
+    }
+    let [Some(x), Some(y)] = found else {
+        return Err(Refusal::at(op, "the tile does not have the two modes of a matrix"));
+    };
+    Ok(Place {
+        array: view.array,
+        modes: [x as u8, y as u8],
+        batch: batch.map(|axis| axis as u8),
+        tile: [view.tile[x], view.tile[y]],
+        at: [x, y].map(|axis| index.poly(at(axis))),
+        values: [x, y].map(at),
+        batch_at: batch.map(|axis| index.poly(at(axis))),
+        batch_value: batch.map(at),
+    })
+}

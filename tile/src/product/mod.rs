@@ -1,0 +1,132 @@
+//! Products of matrices that whole programs compute: a loop over tiles along K that loads, multiplies and adds, and a store of what becomes
+//! of the sums. Such a program is the kernel that [`girih_kernels::gemm`] writes for such a product.
+//!
+//! ```text
+//! Func --loops: which operations--> Sketch --operand: arrays and axes--> Matrix A, B, C
+//!                                     |
+//!                                     +--slice: from the sums to the store--> Fused --program: an Epilogue of codegen
+//! facts of the arrays --problem--> Problem --configure--> GemmConfig --codegen::gemm::generate--> GemmKernel
+//! ```
+//!
+//! A launch asks more: that the blocks store each tile of C once ([`Tiles`]), that the loop goes through all of K, and that A, B and C
+//! have the extents of one product. Where that does not hold, the program runs as any other.
+
+mod configure;
+mod loops;
+mod operand;
+mod problem;
+mod program;
+mod slice;
+mod tiles;
+
+#[cfg(feature = "launch")]
+mod launch;
+
+use std::fmt;
+
+use girih_codegen::gemm::{Epilogue, GemmConfig, GemmKernel};
+use girih_kernels::gemm::Problem;
+
+use crate::error::Site;
+use crate::ir::{ArrayId, Func, Op};
+use crate::pass::simplify;
+
+#[cfg(feature = "launch")]
+pub use launch::Loaded;
+pub use slice::{Fused, Source};
+pub use tiles::Tiles;
+
+/// Why a program is no product that has a kernel of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// Where the reason stands.
+    pub site: Option<Site>,
+    /// The reason, and what would be accepted.
+    pub why: String,
+}
+
+impl Refusal {
+    fn new(why: impl Into<String>) -> Refusal {
+        Refusal { site: None, why: why.into() }
+    }
+
+    fn at(op: &Op, why: impl Into<String>) -> Refusal {
+        Refusal { site: op.site, why: why.into() }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.site {
+            Some(site) => write!(f, "{site}: {}", self.why),
+            None => f.write_str(&self.why),
+        }
+    }
+}
+
+impl From<girih_kernels::Error> for Refusal {
+    fn from(error: girih_kernels::Error) -> Refusal {
+        Refusal::new(error.to_string())
+    }
+}
+
+impl From<girih_codegen::Error> for Refusal {
+    fn from(error: girih_codegen::Error) -> Refusal {
+        Refusal::new(error.to_string())
+    }
+}
+
+/// A matrix of a product in an array: (M,K), (N,K) or (M,N), as [`Problem`] has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Matrix {
+    /// The array, a parameter.
+    pub array: ArrayId,
+    /// The axes of its two modes.
+    pub modes: [u8; 2],
+    /// The axis that counts products, if the array has a matrix for each.
+    pub batch: Option<u8>,
+}
+
+/// A program that is a product.
+#[derive(Clone, Debug)]
+pub struct Product {
+    /// The program, [simplified](simplify).
+    pub func: Func,
+    /// A, B and C.
+    pub matrices: [Matrix; 3],
+    /// What becomes of the sums.
+    pub fused: Fused,
+    /// A problem of which no more is known than of the program's arrays.
+    pub problem: Problem,
+    /// The configuration of the kernel.
+    pub config: GemmConfig,
+    /// The kernel.
+    pub kernel: GemmKernel,
+    /// Which blocks store which tiles.
+    pub tiles: Tiles,
+}
+
+impl Product {
+    /// What the kernel computes of the sums.
+    pub fn epilogue(&self) -> &Epilogue {
+        &self.fused.epilogue
+    }
+}
+
+/// The product that a program is, with its kernel for an architecture, such as 90. A configuration takes the place of the one that follows from
+/// the program's tiles and hints.
+///
+/// # Errors
+/// Why the program is none, or the configuration does not fit it.
+pub fn find(func: &Func, sm: u32, config: Option<GemmConfig>) -> Result<Product, Refusal> {
+    let func = simplify(func);
+    let sketch = loops::sketch(&func)?;
+    let (matrices, fused, tiles) = (sketch.matrices, slice::fused(&sketch)?, Tiles::of(&sketch));
+    let problem = problem::sample(&func, &sketch)?.with_epilogue(&fused.epilogue);
+    let asked = configure::asked(&func, &sketch, sm);
+    let config = configure::configuration(&problem, sm, &asked, config)?;
+    let config = GemmConfig { name: configure::name(&func.name), ..config };
+    config.takes(&fused.epilogue)?;
+    let kernel = girih_kernels::gemm::generated(&problem, &config, &fused.epilogue)?;
+    Ok(Product { matrices, fused, problem, config, kernel, tiles, func: func.clone() })
+}

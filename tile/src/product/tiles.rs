@@ -1,0 +1,185 @@
+//! Which blocks store which tiles: the indices of a program's store, run for every block of a grid.
+
+use std::collections::HashMap;
+
+use super::loops::Sketch;
+use crate::dtype::number::encode;
+use crate::dtype::{Const, is_integer};
+use crate::facts::integer;
+use crate::ir::{Array, Def, Func, Kind, OpId, Rounding, Value};
+use crate::reference;
+
+/// How a program goes through the tiles of C.
+#[derive(Clone, Debug)]
+pub struct Tiles {
+    /// The indices of rows and columns, and of the product of a batch.
+    at: [Value; 2],
+    batch: Option<Value>,
+    /// The end of the loop along K.
+    stop: Value,
+    /// Loops and conditions around the store, the outermost first, and which of their regions.
+    path: Vec<(OpId, usize)>,
+    /// Rows and columns of a tile, and elements along K.
+    extents: [i64; 3],
+}
+
+/// A grid and the arguments of a launch.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Arguments {
+    /// Blocks along each axis.
+    pub grid: [u32; 3],
+    /// Extents of the array parameters.
+    pub extents: Vec<Vec<i64>>,
+    /// The bits of the scalar parameters.
+    pub scalars: Vec<u64>,
+}
+
+/// The most tiles that are gone through.
+const MOST: i64 = 1 << 22;
+
+impl Tiles {
+    pub(super) fn of(sketch: &Sketch<'_>) -> Tiles {
+        Tiles {
+            at: sketch.at_values,
+            batch: sketch.batch_value,
+            stop: sketch.stop,
+            path: sketch.path.clone(),
+            extents: sketch.tile,
+        }
+    }
+
+    /// Whether the blocks of a grid store each tile of C of so many products of M x N x K once, and go through all of K.
+    pub fn cover(&self, func: &Func, with: &Arguments, mnk: [i64; 3], products: i64) -> bool {
+        let [rows, columns, along_k] = [0, 1, 2].map(|i| (mnk[i] + self.extents[i] - 1) / self.extents[i]);
+        let Some(all) = rows.checked_mul(columns).and_then(|all| all.checked_mul(products)) else {
+            return false;
+        };
+        if all > MOST {
+            return false;
+        }
+        let mut walk =
+            Walk { stored: vec![false; all as usize], left: all, counts: [rows, columns, products], along_k };
+        let [x, y, z] = with.grid;
+        for bid in (0..z).flat_map(|z| (0..y).flat_map(move |y| (0..x).map(move |x| [x, y, z]))) {
+            let mut block = Block { func, with, bid, known: HashMap::new() };
+            if self.walk(&mut block, 0, &mut walk).is_none() {
+                return false;
+            }
+        }
+        walk.left == 0
+    }
+
+    /// Goes through what a block stores from a loop or condition on; `None` if it stores something twice or outside, or what is not known.
+    fn walk(&self, block: &mut Block<'_>, depth: usize, walk: &mut Walk) -> Option<()> {
+        let Some(&(id, which)) = self.path.get(depth) else {
+            let at = |block: &mut Block<'_>, value: Value| block.number(value);
+            let place = [
+                at(block, self.at[0])?,
+                at(block, self.at[1])?,
+                self.batch.map_or(Some(0), |value| at(block, value))?,
+            ];
+            if block.number(self.stop)? != walk.along_k {
+                return None;
+            }
+            return walk.store(place);
+        };
+        let op = block.func.op(id);
+        if op.kind == Kind::If {
+            let taken = block.bits(op.operands[0])? != 0;
+            return if taken == (which == 0) { self.walk(block, depth + 1, walk) } else { Some(()) };
+        }
+        let [start, stop, step] = [0, 1, 2].map(|i| block.number(op.operands[i]));
+        let (mut at, stop, step) = (start?, stop?, step.filter(|&step| step > 0)?);
+        let turn = block.func.region(op.regions[which]).args[0];
+        let dtype = block.func.ty(turn).dtype;
+        while at < stop {
+            let outer = block.known.clone();
+            block.known.insert(turn, encode(dtype, Const::Int(at.into())));
+            self.walk(block, depth + 1, walk)?;
+            block.known = outer;
+            at = at.checked_add(step)?;
+        }
+        Some(())
+    }
+}
+
+/// The tiles that have been stored.
+struct Walk {
+    stored: Vec<bool>,
+    left: i64,
+    counts: [i64; 3],
+    along_k: i64,
+}
+
+impl Walk {
+    fn store(&mut self, at: [i64; 3]) -> Option<()> {
+        let inside = at.iter().zip(&self.counts).all(|(at, count)| (0..*count).contains(at));
+        let [rows, columns, _] = self.counts;
+        let number = inside.then(|| (at[2] * columns + at[1]) * rows + at[0])?;
+        let stored = self.stored.get_mut(number as usize)?;
+        if std::mem::replace(stored, true) {
+            return None;
+        }
+        self.left -= 1;
+        Some(())
+    }
+}
+
+/// A block, and the scalars that it has computed.
+struct Block<'a> {
+    func: &'a Func,
+    with: &'a Arguments,
+    bid: [u32; 3],
+    known: HashMap<Value, u64>,
+}
+
+impl Block<'_> {
+    /// An integer scalar.
+    fn number(&mut self, value: Value) -> Option<i64> {
+        let bits = self.bits(value)?;
+        integer(self.func.ty(value).dtype, bits)
+    }
+
+    /// The bits of a scalar.
+    fn bits(&mut self, value: Value) -> Option<u64> {
+        if let Some(&known) = self.known.get(&value) {
+            return Some(known);
+        }
+        let func = self.func;
+        let Def::Result(id, _) = func.value(value).def else { return None };
+        let (op, dtype) = (func.op(id), func.ty(value).dtype);
+        let whole = |n: i64| encode(dtype, Const::Int(n.into()));
+        let bits = match &op.kind {
+            Kind::Full(bits) => *bits,
+            Kind::Bid(axis) => whole(self.bid[usize::from(*axis)].into()),
+            Kind::NumBlocks(axis) => whole(self.with.grid[usize::from(*axis)].into()),
+            Kind::Dim(array, axis) => match &func.arrays()[array.index()] {
+                Array::Param(_) => whole(*self.with.extents.get(array.index())?.get(usize::from(*axis))?),
+                Array::Slice { .. } => return None,
+            },
+            Kind::Param(at) => *self.with.scalars.get(usize::from(*at))?,
+            Kind::Each { op: each, rounding, ftz, nan } => {
+                let mut args = [0; 3];
+                for (arg, &operand) in args.iter_mut().zip(&op.operands) {
+                    *arg = self.bits(operand)?;
+                }
+                if *each == crate::ir::table::Each::Select {
+                    args[if args[0] != 0 { 1 } else { 2 }]
+                } else {
+                    let dtype = func.ty(*op.operands.last()?).dtype;
+                    reference::apply(*each, *rounding, *ftz, *nan, dtype, args)?
+                }
+            }
+            Kind::Cast(_) if is_integer(dtype) => {
+                let from = func.ty(op.operands[0]).dtype;
+                reference::convert(from, dtype, Rounding::Nearest, self.bits(op.operands[0])?)
+            }
+            Kind::Reshape | Kind::Broadcast if func.ty(op.operands[0]).dims.size() == 1 => {
+                self.bits(op.operands[0])?
+            }
+            _ => return None,
+        };
+        self.known.insert(value, bits);
+        Some(bits)
+    }
+}
