@@ -10,6 +10,7 @@ mod math;
 mod memory;
 mod pass;
 mod place;
+mod product;
 mod random;
 mod reference;
 mod same;

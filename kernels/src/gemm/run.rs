@@ -215,6 +215,18 @@ impl Gemm {
         self.prepared([a.into(), b.into(), c.into()], given)
     }
 
+    /// The same for [`Gemm::run_untyped`].
+    ///
+    /// # Errors
+    /// As [`Gemm::run_with`].
+    pub fn prepare_untyped(
+        &self,
+        matrices: [Untyped<'_>; 3],
+        given: &[(&str, Given<'_>)],
+    ) -> Result<Option<Prepared>, Error> {
+        self.prepared(matrices.map(Memory::from), given)
+    }
+
     /// The same for [`Gemm::run_pointers`].
     ///
     /// # Errors

@@ -293,7 +293,7 @@ impl<T: HostElement, const R: usize> fmt::Debug for DeviceArray<T, R> {
 }
 
 /// An array of any dtype and rank, as a launch sees it.
-pub(super) trait Passed {
+pub(crate) trait Passed {
     fn dtype(&self) -> DType;
     fn extents(&self) -> &[usize];
     fn strides(&self) -> &[usize];

@@ -14,6 +14,7 @@ use crate::facts::{ArrayFacts, Facts, GridAxis, Report, Uses, check, infer};
 use crate::hints::{HintSet, Hints};
 use crate::ir::{Func, Known};
 use crate::lower::Target;
+use crate::product::{self, Loaded, Product};
 
 /// What tells programs apart: the type of the kernel's own struct, and the kernel's build-time values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -44,7 +45,10 @@ pub(super) struct Ready {
     pub(super) func: Func,
     pub(super) report: Report,
     pub(super) grid: Result<[Option<GridAxis>; 3], String>,
-    pub(super) compiled: Compiled,
+    /// The program's product, if it is one: then the kernel below is built where a launch is none.
+    pub(super) product: Option<(Product, Loaded)>,
+    compiled: OnceLock<Result<Compiled, Error>>,
+    target: Target,
     /// The hints of the target.
     pub(super) hints: HintSet,
     /// On each GPU that it was launched on.
@@ -97,9 +101,14 @@ impl Program {
         let replaced = Hints { all: spec.hints, ..Hints::default() };
         func.hints = replaced.over(&func.hints);
         let report = check(&func).map_err(Error::Build)?;
-        let compiled = compile(&func, spec.target)?;
-        let (grid, hints) = (self.grid.clone(), func.hints.resolve(spec.target.sm));
-        let ready = Ready { func, report, grid, compiled, hints, loaded: Mutex::default() };
+        let product =
+            product::find(&func, spec.target, None).ok().map(|product| (product, Loaded::default()));
+        let (grid, hints, target) = (self.grid.clone(), func.hints.resolve(spec.target.sm), spec.target);
+        let (compiled, loaded) = Default::default();
+        let ready = Ready { func, report, grid, product, compiled, target, hints, loaded };
+        if ready.product.is_none() {
+            ready.compiled()?;
+        }
         Ok(kept(&self.ready, spec, ready))
     }
 }
@@ -112,9 +121,14 @@ pub(super) fn built() -> usize {
 }
 
 impl Ready {
+    /// The program's own kernel.
+    pub(super) fn compiled(&self) -> Result<&Compiled, Error> {
+        self.compiled.get_or_init(|| compile(&self.func, self.target)).as_ref().map_err(Error::clone)
+    }
+
     /// The kernel in a stream of a device. A GPU's module stays loaded; a simulator's is kept by its launches alone.
     pub(super) fn kernel(&self, device: &Device) -> Result<Kernel, Error> {
-        let module = &self.compiled.kernel;
+        let module = &self.compiled()?.kernel;
         let optimization =
             if self.hints.opt_level == Some(0) { Optimization::None } else { Optimization::Full };
         let load = || Ok(device.load_with(module, optimization)?.kernel(module.name())?);

@@ -3,14 +3,17 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use girih_device::{Arg, BufferArg, Device, Kernel, LaunchConfig, Template};
+use girih_kernels::gemm::Gemm;
 use girih_tensor::DType;
 
 use super::Launch;
 use super::cache::Ready;
 use super::few::Few;
 use super::run::{Values, argument};
+use crate::compile::Compiled;
 use crate::error::Error;
 use crate::lower::{Param, Source};
+use crate::product::Call;
 
 /// The most blocks of a cluster that every device with clusters has room for.
 const CLUSTER: u32 = 8;
@@ -27,6 +30,15 @@ pub(super) enum Work {
     Nothing,
     /// One by one, by what each of them stands for.
     Params(Box<ByParams>),
+    /// As those of a product of matrices.
+    Product(Box<ByProduct>),
+}
+
+pub(super) struct ByProduct {
+    pub(super) grid: [u32; 3],
+    pub(super) gemm: Gemm,
+    /// As that of [`ByParams`].
+    sure: bool,
 }
 
 pub(super) struct ByParams {
@@ -62,10 +74,16 @@ impl Entry {
         if !sure {
             launch.check_conditions(&ready, grid)?;
         }
-        let kernel = ready.kernel(device)?;
-        let config = config(&ready, device, grid);
-        let config = if ready.compiled.target.programmatic { config.programmatic() } else { config };
-        let (params, values) = (&ready.compiled.params, launch.values(&ready));
+        if let Some((product, loaded)) = &ready.product
+            && let Some(gemm) = product.bind(loaded, device, grid, launch.as_product())?
+        {
+            let work = Work::Product(Box::new(ByProduct { grid, gemm, sure }));
+            return Ok(Entry { ready, work });
+        }
+        let (kernel, compiled) = (ready.kernel(device)?, ready.compiled()?);
+        let config = config(&ready, compiled, device, grid);
+        let config = if compiled.target.programmatic { config.programmatic() } else { config };
+        let (params, values) = (&compiled.params, launch.values(&ready));
         let args: Vec<Arg<'_>> = params.iter().filter_map(|param| argument(param, &values)).collect();
         let open: Box<[Param]> = params.iter().filter(|param| is_open(param)).cloned().collect();
         let names: Vec<&str> = open.iter().map(|param| param.name.as_str()).collect();
@@ -80,6 +98,7 @@ impl Entry {
         launch.check_places(&self.ready.func, device)?;
         match &self.work {
             Work::Params(by) if !by.sure => Ok(launch.check_conditions(&self.ready, by.grid)?),
+            Work::Product(by) if !by.sure => Ok(launch.check_conditions(&self.ready, by.grid)?),
             _ => Ok(()),
         }
     }
@@ -87,7 +106,14 @@ impl Entry {
     /// Launches a call that has been checked.
     #[allow(unsafe_code, reason = "what a launch must promise has been checked")]
     pub(super) fn run(&self, launch: &Launch<'_>) -> Result<(), Error> {
-        let Work::Params(by) = &self.work else { return Ok(()) };
+        let by = match &self.work {
+            Work::Nothing => return Ok(()),
+            Work::Params(by) => by,
+            Work::Product(by) => {
+                let product = self.ready.product.as_ref();
+                return product.map_or(Ok(()), |(product, _)| product.run(&by.gemm, launch.as_product()));
+            }
+        };
         let values = launch.values(&self.ready);
         let args: Few<Arg<'_>, 16> = by.open.iter().filter_map(|param| argument(param, &values)).collect();
         let mut template = by.template.lock().unwrap_or_else(PoisonError::into_inner);
@@ -102,9 +128,9 @@ impl Entry {
 }
 
 /// The configuration of a launch. Blocks stand in clusters as large as the hint and the grid allow.
-fn config(ready: &Ready, device: &Device, grid: [u32; 3]) -> LaunchConfig {
-    let config = LaunchConfig::new(grid, [ready.compiled.plan.threads, 1, 1])
-        .with_dynamic_shared(ready.compiled.kernel.shared_bytes());
+fn config(ready: &Ready, compiled: &Compiled, device: &Device, grid: [u32; 3]) -> LaunchConfig {
+    let config = LaunchConfig::new(grid, [compiled.plan.threads, 1, 1])
+        .with_dynamic_shared(compiled.kernel.shared_bytes());
     let asked = ready.hints.num_ctas.filter(|_| device.limits().sm >= 90).unwrap_or(1).min(CLUSTER);
     match 1 << grid[0].trailing_zeros().min(asked.ilog2()) {
         1 => config,
@@ -119,6 +145,10 @@ pub(super) struct Given<'a> {
 }
 
 impl<'a> Launch<'a> {
+    pub(super) fn as_product(&self) -> Call<'a, '_> {
+        Call { arrays: &self.arrays, scalars: &self.scalars }
+    }
+
     pub(super) fn values<'s>(&'s self, ready: &'s Ready) -> Given<'s> {
         Given { launch: self, ready }
     }
@@ -138,7 +168,7 @@ impl<'a> Values<'a> for Given<'a> {
     }
 
     fn scalar(&self, at: usize) -> Option<(DType, u64)> {
-        let dtype = self.ready.compiled.plan.func.scalars().get(at)?.dtype;
+        let dtype = self.ready.func.scalars().get(at)?.dtype;
         self.launch.scalars.get(at).map(|&(_, bits)| (dtype, bits))
     }
 }

@@ -29,4 +29,5 @@ pub use crate::error::LaunchError;
 pub(crate) use array::is_injective;
 pub use array::{DeviceArray, HostElement};
 pub use prepared::Prepared;
+pub(crate) use request::ArrayArgument;
 pub use request::{Launch, ScalarArgument};

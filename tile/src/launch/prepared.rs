@@ -41,9 +41,17 @@ use crate::error::Error;
 /// ```
 pub struct Prepared {
     entry: Arc<Entry>,
-    /// None of a grid without blocks.
-    launch: Option<girih_device::Launch>,
+    launch: Launches,
     device: Device,
+}
+
+/// What a run launches.
+enum Launches {
+    /// There are no blocks.
+    None,
+    One(girih_device::Launch),
+    /// The kernel of a product, behind those that copy its operands.
+    Product(Box<girih_kernels::gemm::Prepared>),
 }
 
 impl Launch<'_> {
@@ -55,13 +63,19 @@ impl Launch<'_> {
         let device = self.device()?;
         let entry = self.entry(device)?;
         let launch = match &entry.work {
-            Work::Nothing => None,
+            Work::Nothing => Launches::None,
             Work::Params(by) => {
                 let values = self.values(&entry.ready);
-                let params = entry.ready.compiled.params.iter();
+                let params = entry.ready.compiled()?.params.iter();
                 let args: Vec<Arg<'_>> = params.filter_map(|param| argument(param, &values)).collect();
-                Some(by.kernel.prepare(&by.config, &args)?)
+                Launches::One(by.kernel.prepare(&by.config, &args)?)
             }
+            Work::Product(by) => match &entry.ready.product {
+                Some((product, _)) => product
+                    .prepare(&by.gemm, self.as_product())?
+                    .map_or(Launches::None, |prepared| Launches::Product(Box::new(prepared))),
+                None => Launches::None,
+            },
         };
         let device = device.clone();
         Ok(Prepared { entry, launch, device })
@@ -75,10 +89,13 @@ impl Prepared {
     /// As [`girih_device::Launch::run`].
     #[allow(unsafe_code, reason = "what a launch must promise has been checked")]
     pub fn run(&self) -> Result<(), Error> {
-        let Some(launch) = &self.launch else { return Ok(()) };
         // SAFETY: as for an entry, with arguments that were checked when they were bound; the launch keeps their memory, or who borrowed
         // it promised that it outlives launches.
-        unsafe { launch.run()? };
+        match &self.launch {
+            Launches::None => {}
+            Launches::One(launch) => unsafe { launch.run()? },
+            Launches::Product(product) => unsafe { product.run()? },
+        }
         Ok(())
     }
 
@@ -97,12 +114,18 @@ impl Prepared {
         match &self.entry.work {
             Work::Nothing => None,
             Work::Params(by) => Some(by.grid),
+            Work::Product(by) => Some(by.grid),
         }
     }
 
-    /// The prepared launch of the device, for engines that launch themselves; `None` of a grid without blocks.
+    /// The prepared launch of the device, for engines that launch themselves; `None` of a grid without blocks. Of a product whose operands are
+    /// copied first it is the last one of several.
     pub fn launch(&self) -> Option<&girih_device::Launch> {
-        self.launch.as_ref()
+        match &self.launch {
+            Launches::None => None,
+            Launches::One(launch) => Some(launch),
+            Launches::Product(product) => product.launches().last(),
+        }
     }
 
     /// The device whose stream the launch runs in.

@@ -55,9 +55,9 @@ pub(super) type Source<'a> = Box<dyn Fn(&Facts) -> Result<Func, Error> + 'a>;
 
 /// An array among the arguments.
 #[derive(Clone, Copy)]
-pub(super) struct ArrayArgument<'a> {
-    pub(super) array: &'a dyn Passed,
-    pub(super) mutable: bool,
+pub(crate) struct ArrayArgument<'a> {
+    pub(crate) array: &'a dyn Passed,
+    pub(crate) mutable: bool,
 }
 
 /// A kernel with its arguments. [`Launch::run`] puts it into the stream of its device.

@@ -1,121 +1,95 @@
 //! Launches of products: a problem of the arrays' extents and strides, which kernels::gemm binds.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use girih_device::{Device, Kind as DeviceKind};
-use girih_kernels::gemm::{Gemm, Gemms, Given, Problem, Untyped};
+use girih_kernels::gemm::{Gemm, Gemms, Given, Prepared, Problem, Untyped};
 use girih_tensor::DType;
 
 use super::slice::passed;
 use super::tiles::Arguments;
-use super::{Matrix, Product, Source};
+use super::{Product, Source};
 use crate::dtype::is_signed;
 use crate::dtype::number::encode;
 use crate::error::Error;
 use crate::launch::ArrayArgument;
 
-/// What a launch depends on besides addresses.
-type Sizes = (Arguments, Vec<Vec<usize>>);
-
-/// The kernels of a product on the devices where it was launched.
+/// The kernels of a product in the streams where it was launched.
 #[derive(Debug, Default)]
-pub struct Loaded(Mutex<Vec<OnDevice>>);
+pub(crate) struct Loaded(Mutex<Vec<(Device, Arc<Gemms>)>>);
 
-#[derive(Debug)]
-struct OnDevice {
-    stream: Device,
-    gemms: Gemms,
-    /// The product of these sizes, or none if it is not one.
-    known: HashMap<Sizes, Option<Gemm>>,
+impl Loaded {
+    /// The kernels in a stream. A simulator's are kept by its launches alone.
+    fn gemms(&self, stream: &Device) -> Arc<Gemms> {
+        if stream.kind() == DeviceKind::Sim {
+            return Arc::new(Gemms::new(stream));
+        }
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let number = stream.sequence_number();
+        if let Some((_, gemms)) = all.iter().find(|(known, _)| known.sequence_number() == number) {
+            return gemms.clone();
+        }
+        let gemms = Arc::new(Gemms::new(stream));
+        all.push((stream.clone(), gemms.clone()));
+        gemms
+    }
 }
 
-/// The most sizes that are remembered.
-const MOST: usize = 1 << 10;
-
-impl OnDevice {
-    fn new(stream: &Device) -> OnDevice {
-        OnDevice { stream: stream.clone(), gemms: Gemms::new(stream), known: HashMap::new() }
-    }
-
-    fn is(&self, stream: &Device) -> bool {
-        self.stream.is_same(stream) && self.stream.cuda_stream() == stream.cuda_stream()
-    }
+/// The arguments of a launch.
+#[derive(Clone, Copy)]
+pub(crate) struct Call<'a, 's> {
+    pub(crate) arrays: &'s [ArrayArgument<'a>],
+    pub(crate) scalars: &'s [(DType, u64)],
 }
 
 impl Product {
-    /// Launches the product in a stream, if these arguments are those of one. If not, nothing is launched, and the program runs as any other.
-    pub(crate) fn launch(
+    /// The product in a stream for a grid and arguments of these sizes, if they are those of one. If not, the program runs as any other.
+    pub(crate) fn bind(
         &self,
         loaded: &Loaded,
         stream: &Device,
         grid: [u32; 3],
-        arrays: &[ArrayArgument<'_>],
-        scalars: &[u64],
-    ) -> Result<bool, Error> {
-        let extents = arrays.iter().map(|array| array.extents.iter().map(|&n| n as i64).collect());
-        let with = Arguments { grid, extents: extents.collect(), scalars: scalars.to_vec() };
-        let sizes = (with, arrays.iter().map(|array| array.strides.clone()).collect());
-        if stream.kind() == DeviceKind::Sim {
-            // A simulator lives no longer than its handles.
-            let mut once = OnDevice::new(stream);
-            return self.on(&mut once, sizes, arrays, scalars);
-        }
-        let mut all = loaded.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = match all.iter().position(|known| known.is(stream)) {
-            Some(at) => at,
-            None => {
-                all.push(OnDevice::new(stream));
-                all.len() - 1
-            }
-        };
-        self.on(&mut all[at], sizes, arrays, scalars)
+        call: Call<'_, '_>,
+    ) -> Result<Option<Gemm>, Error> {
+        let numbers = |of: &ArrayArgument<'_>| of.array.extents().iter().map(|&n| n as i64).collect();
+        let extents = call.arrays.iter().map(numbers).collect();
+        let scalars = call.scalars.iter().map(|&(_, bits)| bits).collect();
+        let with = Arguments { grid, extents, scalars };
+        let Some(problem) = self.problem_of(&with, call.arrays) else { return Ok(None) };
+        let gemms = loaded.gemms(stream);
+        Ok(Some(gemms.generated(&problem, self.config, self.epilogue(), &self.kernel)?))
     }
 
-    fn on(
-        &self,
-        on: &mut OnDevice,
-        sizes: Sizes,
-        arrays: &[ArrayArgument<'_>],
-        scalars: &[u64],
-    ) -> Result<bool, Error> {
-        if !on.known.contains_key(&sizes) {
-            if on.known.len() == MOST {
-                on.known.clear();
-            }
-            let gemm = match self.problem_of(&sizes.0, arrays) {
-                Some(problem) => {
-                    Some(on.gemms.generated(&problem, self.config, self.epilogue(), &self.kernel)?)
-                }
-                None => None,
-            };
-            on.known.insert(sizes.clone(), gemm);
-        }
-        let Some(Some(gemm)) = on.known.get(&sizes) else { return Ok(false) };
-        let untyped = |matrix: &Matrix| untyped(&arrays[matrix.array.index()], true);
-        let matrices = [0, 1, 2].map(|i| untyped(&self.matrices[i]));
-        let given: Vec<(&str, Given<'_>)> = self
-            .fused
-            .inputs
-            .iter()
-            .map(|(input, source)| (&*input.name, self.given(source, arrays, scalars)))
-            .collect();
-        gemm.run_untyped(matrices, &given)?;
-        Ok(true)
+    /// Launches what was bound for arguments of the same sizes.
+    pub(crate) fn run(&self, gemm: &Gemm, call: Call<'_, '_>) -> Result<(), Error> {
+        Ok(gemm.run_untyped(self.operands(call), &self.all_given(call))?)
+    }
+
+    /// Prepares what was bound.
+    pub(crate) fn prepare(&self, gemm: &Gemm, call: Call<'_, '_>) -> Result<Option<Prepared>, Error> {
+        Ok(gemm.prepare_untyped(self.operands(call), &self.all_given(call))?)
+    }
+
+    fn operands<'a>(&self, call: Call<'a, '_>) -> [Untyped<'a>; 3] {
+        self.matrices.map(|matrix| untyped(&call.arrays[matrix.array.index()], true))
+    }
+
+    fn all_given<'a>(&self, call: Call<'a, '_>) -> Vec<(&str, Given<'a>)> {
+        self.fused.inputs.iter().map(|(input, source)| (&*input.name, self.given(source, call))).collect()
     }
 
     /// What is given for an input of the epilogue.
-    fn given<'a>(&self, source: &Source, arrays: &[ArrayArgument<'a>], scalars: &[u64]) -> Given<'a> {
+    fn given<'a>(&self, source: &Source, call: Call<'a, '_>) -> Given<'a> {
         match source {
             Source::Scalar(at) => {
                 let at = usize::from(*at);
-                let (dtype, bits) = (self.func.scalars()[at].dtype, scalars[at]);
+                let (dtype, bits) = call.scalars[at];
                 Given::bits(passed(dtype), as_passed(dtype, bits))
             }
             Source::Array { array, modes, batch } => {
-                let array = &arrays[array.index()];
-                let stride = |axis: u8| array.strides[usize::from(axis)] as i64;
-                let mut given = Given::from(untyped(array, false));
+                let of = &call.arrays[array.index()];
+                let stride = |axis: u8| of.array.strides()[usize::from(axis)] as i64;
+                let mut given = Given::from(untyped(of, false));
                 if let [Some(x), Some(y)] = modes {
                     given = Given::pitched(given, stride(*x).max(stride(*y)));
                 }
@@ -130,8 +104,9 @@ impl Product {
             let matrix = &self.matrices[i];
             with.extents[matrix.array.index()][usize::from(matrix.modes[mode])]
         };
-        let stride =
-            |i: usize, axis: u8| arrays[self.matrices[i].array.index()].strides[usize::from(axis)] as i64;
+        let stride = |i: usize, axis: u8| {
+            arrays[self.matrices[i].array.index()].array.strides()[usize::from(axis)] as i64
+        };
         let ([m, n, k], sample) = ([extent(2, 0), extent(2, 1), extent(0, 1)], &self.problem);
         if [extent(0, 0), extent(1, 0), extent(1, 1)] != [m, n, k] || m == 0 || n == 0 {
             return None;
@@ -179,7 +154,7 @@ fn fits(
     let Source::Array { array, modes, batch } = source else { return true };
     let extents = &with.extents[array.index()];
     let extent = |axis: &u8| extents[usize::from(*axis)];
-    let strides = &arrays[array.index()].strides;
+    let strides = arrays[array.index()].array.strides();
     let has_all = modes.iter().zip(mn).all(|(mode, n)| mode.as_ref().is_none_or(|axis| extent(axis) >= n));
     let apart = match modes {
         [Some(x), Some(y)] => {
@@ -196,15 +171,16 @@ fn fits(
 }
 
 /// An array as a buffer of its dtype; tf32 lies in memory as f32.
-fn untyped<'a>(array: &ArrayArgument<'a>, is_operand: bool) -> Untyped<'a> {
-    let dtype = if is_operand && array.dtype == DType::Tf32 { DType::F32 } else { array.dtype };
-    let bytes = u64::from(dtype.bits().div_ceil(8));
+fn untyped<'a>(of: &ArrayArgument<'a>, is_operand: bool) -> Untyped<'a> {
+    let own = of.array.dtype();
+    let dtype = if is_operand && own == DType::Tf32 { DType::F32 } else { own };
+    let (bytes, size) = (of.array.bytes(), u64::from(dtype.bits().div_ceil(8)));
     Untyped {
-        arg: array.buffer,
-        device: array.device,
+        arg: of.array.memory(),
+        device: of.array.device(),
         dtype,
-        address: array.bytes.start,
-        len: ((array.bytes.end - array.bytes.start) / bytes) as usize,
+        address: bytes.start,
+        len: ((bytes.end - bytes.start) / size) as usize,
     }
 }
 

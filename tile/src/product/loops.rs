@@ -150,6 +150,12 @@ pub(super) fn sketch(func: &Func) -> Result<Sketch<'_>, Refusal> {
     if [extent(&a, 0), extent(&b, 0), extent(&b, 1)] != tile {
         return Err(Refusal::at(store, "the tiles of A, B and C do not fit each other"));
     }
+    let mut asked: Vec<Value> = c.values.iter().copied().chain(c.batch_value).collect();
+    asked.push(turns.operands[1]);
+    asked.extend(path.iter().flat_map(|(id, _)| func.op(*id).operands.clone()));
+    if asked.into_iter().any(|value| is_given(func, value)) {
+        return Err(Refusal::at(turns, "which tiles a block goes through depends on a scalar argument"));
+    }
     let matrix = |place: &Place| Matrix { array: place.array, modes: place.modes, batch: place.batch };
     Ok(Sketch {
         func,
@@ -254,6 +260,13 @@ pub(super) fn is_zero(func: &Func, value: Value) -> bool {
         Kind::Cast(_) => is_zero(func, op.operands[0]),
         _ => false,
     }
+}
+
+/// Whether a scalar depends on one that the kernel is called with.
+fn is_given(func: &Func, value: Value) -> bool {
+    let Def::Result(id, _) = func.value(value).def else { return false };
+    let op = func.op(id);
+    matches!(op.kind, Kind::Param(_)) || op.operands.iter().any(|&operand| is_given(func, operand))
 }
 
 /// An access to a tile of a matrix.

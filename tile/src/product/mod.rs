@@ -28,11 +28,12 @@ use girih_codegen::gemm::{Epilogue, GemmConfig, GemmKernel};
 use girih_kernels::gemm::Problem;
 
 use crate::error::Site;
-use crate::ir::{ArrayId, Func, Op};
+use crate::ir::{ArrayId, Func, Kind, Op};
+use crate::lower::Target;
 use crate::pass::simplify;
 
 #[cfg(feature = "launch")]
-pub use launch::Loaded;
+pub(crate) use launch::{Call, Loaded};
 pub use slice::{Fused, Source};
 pub use tiles::Tiles;
 
@@ -118,14 +119,21 @@ impl Product {
 ///
 /// # Errors
 /// Why the program is none, or the configuration does not fit it.
-pub fn find(func: &Func, sm: u32, config: Option<GemmConfig>) -> Result<Product, Refusal> {
+pub fn find(func: &Func, target: impl Into<Target>, config: Option<GemmConfig>) -> Result<Product, Refusal> {
+    let Target { sm, programmatic } = target.into();
+    let mut products = 0;
+    func.walk(func.body(), &mut |_, op| products += usize::from(op.kind == Kind::Mma));
+    if products != 1 {
+        return Err(Refusal::new(format!("the kernel has {products} products, one is accepted")));
+    }
     let func = simplify(func);
     let sketch = loops::sketch(&func)?;
     let (matrices, fused, tiles) = (sketch.matrices, slice::fused(&sketch)?, Tiles::of(&sketch));
     let problem = problem::sample(&func, &sketch)?.with_epilogue(&fused.epilogue);
     let asked = configure::asked(&func, &sketch, sm);
     let config = configure::configuration(&problem, sm, &asked, config)?;
-    let config = GemmConfig { name: configure::name(&func.name), ..config };
+    let early = config.programmatic || programmatic && config.loads_by_maps();
+    let config = GemmConfig { name: configure::name(&func.name), programmatic: early, ..config };
     config.takes(&fused.epilogue)?;
     let kernel = girih_kernels::gemm::generated(&problem, &config, &fused.epilogue)?;
     Ok(Product { matrices, fused, problem, config, kernel, tiles, func: func.clone() })
