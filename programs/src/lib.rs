@@ -20,6 +20,7 @@ mod reduce;
 mod rows;
 mod sampling;
 mod scan;
+mod segmented;
 mod split_k;
 
 pub use attend::{attention, attention_varlen};
@@ -39,4 +40,5 @@ pub use reduce::{argmax_all, argmax_rows, column_sum, full_sum, row_sum, sum_all
 pub use rows::{cross_entropy, softmax, softmax_long};
 pub use sampling::sample_top_k;
 pub use scan::{cumsum, cumsum_all};
+pub use segmented::segment_sum;
 pub use split_k::{gemm_split_k, sum_parts};

@@ -86,6 +86,7 @@ entries! {
     "argmax_rows_f32_4096": argmax_rows::<f32, 4096>, (F32 2, S32 1), 0;
     "cumsum_f32_2048": cumsum::<f32, 2048>, (F32 2, F32 2), 0;
     "cumsum_all_f32_4096": cumsum_all::<f32, f32, 4096, 128>, (F32 1, F32 1, U64 1), 0;
+    "segment_sum_f32_2048": segment_sum::<f32, f32, 2048, 128>, (F32 1, S32 1, F32 1, U64 1), 0;
     "histogram_4096_256": histogram::<4096, 256>, (U8 1, S32 1), 0;
     "gather_rows_f32_64x32": gather_rows::<f32, 64, 32>, (F32 2, S32 1, F32 2), 0;
     "dropout_bf16_2048": dropout::<bf16, 2048>, (Bf16 1, Bf16 1), 2;

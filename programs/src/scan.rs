@@ -28,13 +28,10 @@ pub fn cumsum_all<T: Num, A: Num, const N: usize, const W: usize>(
     let sums = x.tiles([N]).padding(Padding::Zero).load((tile,)).to::<A>().cumsum(0);
     let own = sums.extract([(N - 1) as i64], [1]).reshape(());
     let before = turn.before(state, own, A::from_f64(0.0), W, |left, right| left + right);
+    #[expect(unsafe_code, reason = "that turns differ is a property of the counter that they are taken from")]
     // SAFETY: no two blocks have one turn.
-    #[expect(
-        unsafe_code,
-        reason = "that turns are different is a property of the counter they are taken from"
-    )]
     let mut y = unsafe {
-        y.tiles_mut([N]).assume_disjoint("blocks store the tiles of their turns, and no two have one turn")
+        y.tiles_mut([N]).assume_disjoint("a block stores the tile of its turn, and no two have one")
     };
     y.store((tile,), (sums + before).to::<T>());
 }

@@ -14,7 +14,7 @@ fn tile_kernels() {
         Ok(device) => device,
         Err(error) => return println!("skipped: {error}"),
     };
-    let families: [(&str, Family); 7] = [
+    let families: [(&str, Family); 8] = [
         ("elementwise", tile::elementwise),
         ("rows", tile::rows),
         ("norms", tile::norms),
@@ -22,6 +22,7 @@ fn tile_kernels() {
         ("moves", tile::moves),
         ("scans of everything", tile::wide::scans),
         ("reductions of everything", tile::wide::reductions),
+        ("sums of segments", tile::wide::segments),
     ];
     for (name, family) in families {
         println!("{name}");

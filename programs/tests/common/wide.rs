@@ -95,3 +95,46 @@ pub(crate) fn reductions(device: &Device) -> Outcome {
     assert_eq!(count.download()?, [0]);
     Ok(())
 }
+
+pub(crate) fn segments(device: &Device) -> Outcome {
+    let mut rng = StdRng::seed_from_u64(8);
+    let mut state = DeviceArray::<u64, 1>::zeros(device, [100])?;
+    // Elements, segments, and how many elements most segments have.
+    for (n, count, most) in
+        [(1, 1, 1), (5000, 3000, 4), (5000, 7, 2000), (2048, 40, 1), (3000, 1, 3000), (700, 900, 9)]
+    {
+        // Elements before the first segment and behind the last, and segments without any at both ends.
+        let mut offsets = vec![rng.random_range(0..=n / 4)];
+        while offsets.len() <= count {
+            let length = if rng.random_bool(0.3) { 0 } else { rng.random_range(0..=most) };
+            let last = offsets[offsets.len() - 1];
+            offsets.push((last + length).min(n));
+        }
+        if rng.random() {
+            offsets[0] = 0;
+            offsets[count] = n;
+        }
+        let places: Vec<i32> = offsets.iter().map(|&at| at as i32).collect();
+        let os = DeviceArray::upload(device, &places, [count + 1])?;
+        let grid = [(n as u32).div_ceil(512)];
+
+        let x: Vec<i32> = (0..n).map(|_| rng.random_range(-1000..1000)).collect();
+        let wanted: Vec<i32> = offsets.windows(2).map(|part| x[part[0]..part[1]].iter().sum()).collect();
+        let xs = DeviceArray::upload(device, &x, [n])?;
+        let mut y = poisoned::<i32, 1>(device, [count])?;
+        tile::segment_sum::<i32, i32, 512, 32>(&xs, &os, &mut y, &mut state).grid(grid).run()?;
+        assert_eq!(y.download()?, wanted, "{n} elements in {count} segments");
+
+        let x = random::<bf16>(&mut rng, n);
+        let xs = DeviceArray::upload(device, &x, [n])?;
+        let mut y = poisoned::<f32, 1>(device, [count])?;
+        tile::segment_sum::<bf16, f32, 512, 128>(&xs, &os, &mut y, &mut state).grid(grid).run()?;
+        let x = wide(&x);
+        for (at, (part, y)) in offsets.windows(2).zip(y.download()?).enumerate() {
+            let part = &x[part[0]..part[1]];
+            let (sum, all) = (part.iter().sum::<f64>(), part.iter().map(|x| x.abs()).sum::<f64>());
+            assert!((f64::from(y) - sum).abs() <= 1e-6 * all, "segment {at} of {count}: {y}, not {sum}");
+        }
+    }
+    Ok(())
+}

@@ -31,4 +31,5 @@ fn over_everything() {
     check("cumsum_all_f32_4096", 90, expect_file!["../../testdata/golden/cumsum_all.ptx"]);
     check("sum_all_f32_4096", 90, expect_file!["../../testdata/golden/sum_all.ptx"]);
     check("argmax_all_f32_4096", 90, expect_file!["../../testdata/golden/argmax_all.ptx"]);
+    check("segment_sum_f32_2048", 90, expect_file!["../../testdata/golden/segment_sum.ptx"]);
 }

@@ -40,6 +40,11 @@ fn reductions_of_everything() {
     wide::reductions(&checked()).unwrap();
 }
 
+#[test]
+fn sums_of_segments() {
+    wide::segments(&checked()).unwrap();
+}
+
 /// A kernel's program becomes PTX by itself, and the same PTX each time.
 #[test]
 fn listed_kernels_are_compiled() {

@@ -37,11 +37,15 @@ impl Counters {
     }
 }
 
-/// The greatest power of two of counters for each of `bins` numbers, `words` of them in all, or one.
+/// The greatest power of two of counters for each of `bins` numbers, `words` of them in all, or one: it takes as long to add counters up as
+/// to count in them.
 fn copies(bins: i64, words: i64) -> i64 {
-    let most = (words / bins).clamp(1, BANKS);
+    let most = (words.min(MOST / bytes(DType::S32)) / bins).clamp(1, BANKS);
     1 << most.ilog2()
 }
+
+/// Turns that a loop is expected to have, for the number of its counters.
+const TURNS: i64 = 8;
 
 /// What a loop counts: the position of the sum among what it carries, the histogram, the addition.
 #[derive(Clone, Copy, Debug)]
@@ -121,8 +125,7 @@ impl Lowering<'_> {
         }
         let (elements, bins) =
             (plan.func.ty(source).dims.size() as i64, plan.func.ty(result).dims.size() as i64);
-        // More counters than elements take longer to add up than to count in.
-        let copies = copies(bins, (elements / 4).min(MOST / bytes(DType::S32)));
+        let copies = copies(bins, elements / 4);
         let base = self.scratch(Counters::bytes(bins, copies), 16)?;
         let counters = Counters { base, bins, copies };
         self.clear(&counters)?;
@@ -143,8 +146,10 @@ impl Lowering<'_> {
         // Counters of a turn before, or an exchange, may be in use.
         self.meet_idle();
         for each in &found {
-            let bins = func.ty(func.op(each.histogram).results[0]).dims.size() as i64;
-            let copies = copies(bins, MOST / bytes(DType::S32));
+            let op = func.op(each.histogram);
+            let size = |value: Value| func.ty(value).dims.size() as i64;
+            let (elements, bins) = (size(op.operands[0]), size(op.results[0]));
+            let copies = copies(bins, TURNS * elements);
             let base = self.b.alloc_shared(Counters::bytes(bins, copies), 16)?;
             let counters = Counters { base, bins, copies };
             self.clear(&counters)?;
@@ -194,7 +199,7 @@ impl Lowering<'_> {
         let (ty, dist) = (plan.func.ty(source), plan.dist(source));
         let alone = self.first_replica(dist)?;
         let wide = matches!(integer(ty.dtype), Type::S64 | Type::U64);
-        let all = !is_signed(ty.dtype) && !wide && 1i64 << ty.dtype.bits() <= counters.bins;
+        let all = !is_signed(ty.dtype) && !wide && (1i64 << ty.dtype.bits()) <= counters.bins;
         let own = &self.thread.rem(counters.copies)? * bytes(DType::S32);
         let start = self.b.value(&(&counters.base + &own), Width::W32)?;
         let stride = counters.copies * bytes(DType::S32);

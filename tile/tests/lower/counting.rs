@@ -1,5 +1,4 @@
 //! Histograms that loops add up.
-#![expect(clippy::unwrap_used, reason = "tests")]
 
 use girih_tensor::DType;
 use girih_tile::facts::Facts;

@@ -235,6 +235,21 @@ impl<T: Elem, const R: usize> ElementsMut<'_, T, R> {
     }
 }
 
+impl<T: Elem, const R: usize> ElementsMut<'_, T, R> {
+    /// Takes the user's word for it that blocks store to different elements of this array.
+    ///
+    /// # Safety
+    /// No two blocks may store to one element of the array; `reason` says why none do.
+    #[must_use]
+    #[allow(unsafe_code, reason = "that blocks store apart is the caller's promise")]
+    pub unsafe fn assume_disjoint(self, reason: &str) -> Self {
+        if let Some(of) = self.of {
+            super::view::keep_apart(of.array, reason);
+        }
+        self
+    }
+}
+
 impl<T: Elem, const R: usize> Array<T, R> {
     /// The array's elements, with options for their access.
     pub fn elements(&self) -> ElementsOf<'_, T, R> {

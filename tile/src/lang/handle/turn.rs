@@ -4,7 +4,7 @@
 
 use girih_tile_macros::function;
 
-use super::{Array, Scalar, arange, assert_, num_blocks, reduce, scalar, select, strict};
+use super::{Array, Scalar, arange, assert_, full, num_blocks, reduce, scalar, select, strict};
 use crate::elem::Num;
 use crate::ir::{Order, Scope};
 
@@ -68,7 +68,7 @@ impl Turn {
     /// are read at once.
     ///
     /// Of floats, which sums are added first depends on which block is how far.
-    #[function(crate = crate)]
+    #[track_caller]
     pub fn before<T: Num>(
         self,
         state: &mut Array<u64, 1>,
@@ -77,7 +77,21 @@ impl Turn {
         window: usize,
         f: impl Fn(Scalar<T>, Scalar<T>) -> Scalar<T>,
     ) -> Scalar<T> {
-        self.say(state, OWN, own);
+        self.since(state, own, full::<bool>((), false), identity, window, f)
+    }
+
+    /// [`Turn::before`] from the last block on that begins anew: what is before such a block is not combined with what it has.
+    #[function(crate = crate)]
+    pub fn since<T: Num>(
+        self,
+        state: &mut Array<u64, 1>,
+        own: Scalar<T>,
+        anew: Scalar<bool>,
+        identity: T,
+        window: usize,
+        f: impl Fn(Scalar<T>, Scalar<T>) -> Scalar<T>,
+    ) -> Scalar<T> {
+        self.say(state, select(anew, ALL, scalar::<u32>(OWN)), own);
         let mut before = strict(identity);
         let mut end = self.number;
         loop {
@@ -100,12 +114,12 @@ impl Turn {
             }
             end = select(said == OWN, end - window as i64, end);
         }
-        self.say(state, ALL, f(before, own));
+        self.say(state, scalar::<u32>(ALL), select(anew, own, f(before, own)));
         before
     }
 
     /// Stores this turn's word. What it says and the value are one store, so that who reads one has the other.
-    fn say<T: Num>(self, state: &mut Array<u64, 1>, what: i64, value: Scalar<T>) {
+    fn say<T: Num>(self, state: &mut Array<u64, 1>, what: Scalar<u32>, value: Scalar<T>) {
         let low = (self.launch << 2) | what;
         let word = (value.bitcast::<u32>().to::<u64>() << 32) | low.to::<u64>();
         let mut words = state.tiles_mut([1]).memory_order(Order::Relaxed, Scope::Device);

@@ -7,7 +7,7 @@ use super::index::At;
 use super::{Array, Mask, Scalar, Tile, Update, dims};
 use crate::elem::{Elem, StoreTo};
 use crate::error::Fault;
-use crate::ir::{Array as Source, Build, Dims, Order, Padding, Rmw, Scope};
+use crate::ir::{Array as Source, ArrayId, Build, Dims, Order, Padding, Rmw, Scope};
 use crate::ops::Arg;
 use crate::ops::memory::Tiles;
 use crate::stage::{Item, Raw, apply, apply_all, with};
@@ -224,13 +224,18 @@ impl<T: Elem, const R: usize> ViewMut<'_, T, R> {
     #[allow(unsafe_code, reason = "that blocks store apart is the caller's promise")]
     pub unsafe fn assume_disjoint(self, reason: &str) -> Self {
         if let Some(tiles) = self.tiles {
-            with(|stage| {
-                let (param, _) = stage.build.func().param_of(tiles.array);
-                if let Some(Source::Param(param)) = stage.build.arrays_mut().get_mut(param.index()) {
-                    param.assume_disjoint = Some(reason.into());
-                }
-            });
+            keep_apart(tiles.array, reason);
         }
         self
     }
+}
+
+/// Notes the user's word that blocks store to different elements of an array.
+pub(super) fn keep_apart(array: ArrayId, reason: &str) {
+    with(|stage| {
+        let (param, _) = stage.build.func().param_of(array);
+        if let Some(Source::Param(param)) = stage.build.arrays_mut().get_mut(param.index()) {
+            param.assume_disjoint = Some(reason.into());
+        }
+    });
 }
