@@ -86,13 +86,8 @@ fn every_function_has_a_record_a_reference_and_a_lowering() {
 /// Compiled and run by the simulator with all its checks, records give what they give on the reference.
 #[test]
 fn records_hold_on_the_simulator() {
-    // Products are not lowered yet.
-    let lowered = |record: &Value| {
-        let op = record["op"].as_str().unwrap_or_default();
-        record["group"] != "mma" && !["gemm_tiled", "attention_online_softmax"].contains(&op)
-    };
-    all_pass(&run(records(VECTORS).filter(lowered), &OnDevice::Sim(90)));
-    all_pass(&run(records(OWN).filter(lowered), &OnDevice::Sim(80)));
+    all_pass(&run(records(VECTORS), &OnDevice::Sim(90)));
+    all_pass(&run(records(OWN), &OnDevice::Sim(80)));
 }
 
 /// An answer that is not what is expected is a failure: the judge does not let everything pass.

@@ -29,6 +29,7 @@ mod histogram;
 mod memory;
 mod params;
 mod print;
+mod product;
 mod reduce;
 mod scalar;
 mod scan;
@@ -219,7 +220,7 @@ impl Lowering<'_> {
             Kind::For => self.for_loop(id),
             Kind::Loop => self.endless(id),
             Kind::If => self.if_else(id),
-            Kind::Mma => Err(self.unsupported(id, "products are not lowered")),
+            Kind::Mma => self.product(id),
             Kind::Histogram => self.histogram(id),
             Kind::Reduce { .. } => self.reduce(id),
             Kind::Scan { .. } => self.scan(id),

@@ -10,6 +10,7 @@ use girih_codegen::plan::Dist;
 use super::Plan;
 use super::candidates::inverse;
 use super::exchange::Exchange;
+use super::product::{fragments, in_registers};
 use super::rule::{Work, give, wish, work};
 use super::wgmma::Products;
 use crate::ir::{Def, End, Func, Kind, Op, OpId, RegionId, Value, ValueData};
@@ -30,6 +31,8 @@ struct Assembly<'a> {
     after: BTreeMap<Value, Vec<OpId>>,
     /// Distributions of what the loops around carry, the outermost first.
     loops: Vec<Vec<Dist>>,
+    /// The number of loops around the definition of each value.
+    depths: Vec<usize>,
 }
 
 /// The plan in which operations have these work distributions: that of an operation, or that of its result of that number for loops and
@@ -51,6 +54,7 @@ pub(crate) fn assemble(
         others: BTreeMap::new(),
         after: BTreeMap::new(),
         loops: Vec::new(),
+        depths: vec![0; func.value_count()],
     };
     assembly.region(func.body(), &works);
     assembly.finish()
@@ -100,6 +104,7 @@ impl Assembly<'_> {
 
     fn op(&mut self, id: OpId, works: &impl Fn(OpId, usize) -> Option<Dist>) {
         let op = self.func.op(id).clone();
+        op.results.iter().for_each(|result| self.depths[result.index()] = self.loops.len());
         match work(&self.func, &op) {
             Work::None => {}
             Work::Each => self.control(id, &op, works),
@@ -114,6 +119,9 @@ impl Assembly<'_> {
                     .unwrap_or_else(|| self.row_major(of.first().copied()));
                 for at in 0..op.operands.len() {
                     let own = self.products.need(&self.func, id, at, self.threads);
+                    if own.is_none() && self.is_staged(&op, at, &dist) {
+                        continue;
+                    }
                     if let Some(need) = own.unwrap_or_else(|| wish(&self.func, &op, at, &dist)) {
                         self.func.ops[id.index()].operands[at] = self.other(op.operands[at], &need);
                     }
@@ -154,6 +162,7 @@ impl Assembly<'_> {
         }
         for &region in &op.regions {
             let args = self.func.region(region).args.clone();
+            args.iter().for_each(|arg| self.depths[arg.index()] = self.loops.len());
             let skip = args.len().saturating_sub(carried.len());
             for (&arg, dist) in args.iter().skip(skip).zip(&carried) {
                 self.dists[arg.index()] = dist.clone();
@@ -164,6 +173,17 @@ impl Assembly<'_> {
         if first.is_some() {
             self.loops.pop();
         }
+    }
+
+    /// Whether an operand of a product stays as it is, and the product puts it into shared memory.
+    fn is_staged(&self, op: &Op, at: usize, work: &Dist) -> bool {
+        let value = op.operands[at];
+        let (Kind::Mma, 0 | 1) = (&op.kind, at) else { return false };
+        let (ty, from) = (self.func.ty(value), &self.dists[value.index()]);
+        let fragment = &fragments(&self.func, op, work)[at];
+        let around = self.depths[value.index()] < self.loops.len();
+        remade(self.from, value, fragment, DEEP).is_none()
+            && !in_registers(&ty.dims, ty.dtype, from, fragment, around)
     }
 
     /// The value in a distribution.

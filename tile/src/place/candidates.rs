@@ -82,6 +82,19 @@ fn rows(extents: &[i64], order: &[usize], vector: i64, axis: usize, all: usize) 
     deal.finish(order, all)
 }
 
+/// Rows and columns of a product over the threads, so that each has a block of both. `sides` are the rows and the columns that lie together.
+fn blocks(extents: &[i64], sides: [i64; 2], all: usize) -> Dist {
+    let (row, column) = (extents.len() - 2, extents.len() - 1);
+    let mut deal = Deal::new(extents);
+    deal.values(column, sides[1]);
+    deal.values(row, sides[0]);
+    deal.bits(column, 3, all);
+    deal.bits(row, LANES - 3, all);
+    let order: Vec<usize> = [column, row].into_iter().chain((0..row).rev()).collect();
+    order.iter().rev().for_each(|&mode| deal.bits(mode, all, all));
+    deal.finish(&order, all)
+}
+
 /// The distributions of each shape that are worth trying.
 pub(crate) struct Pools {
     pools: BTreeMap<Dims, Vec<Dist>>,
@@ -106,6 +119,11 @@ impl Pools {
                 }
             }
         }
+        func.walk(func.body(), &mut |id, op| {
+            if op.kind == Kind::Mma && !products.wgmma.contains_key(&id) {
+                pools.product(&func.ty(op.results[0]).dims);
+            }
+        });
         func.walk(func.body(), &mut |id, op| {
             let (value, view, at) = match &op.kind {
                 _ if products.is_shared(id) => return,
@@ -153,6 +171,20 @@ impl Pools {
             pool.push(dist);
         }
         new
+    }
+
+    /// What the sums of a product of this shape can have.
+    fn product(&mut self, dims: &Dims) {
+        let extents = extents(dims);
+        let each = (extents.iter().product::<i64>() >> self.all).max(1);
+        let fits = |sides: &[i64; 2]| {
+            let ends = extents.iter().rev().zip(sides.iter().rev());
+            sides[0] * sides[1] <= each && ends.clone().all(|(extent, side)| side <= extent)
+        };
+        let sides = [[4, 4], [2, 4], [4, 2], [2, 2], [1, 4], [1, 2], [2, 1], [1, 1]];
+        for sides in sides.into_iter().filter(fits).take(2) {
+            self.add(dims, blocks(&extents, sides, self.all));
+        }
     }
 
     fn access(

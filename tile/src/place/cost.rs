@@ -13,7 +13,7 @@ const GLOBAL: f64 = 4.0;
 /// Slots of a line of the cache, as many as of two sectors: where a line is not read as a whole, memory is slower too.
 const LINE: f64 = 1.5;
 /// Slots of an access to shared memory.
-const SHARED: f64 = 2.0;
+pub(crate) const SHARED: f64 = 2.0;
 /// Slots of a step of a butterfly.
 const BUTTERFLY: f64 = 3.0;
 /// Bytes that an exchange can take in shared memory.
@@ -75,6 +75,7 @@ pub(crate) fn own(func: &Func, op: &Op, work: &Dist) -> f64 {
             // Read once, and told to the others.
             registers * (GLOBAL + 8.0) + ROUND_TRIP
         }
+        Kind::Mma => super::product::cost(func, op, work),
         Kind::Gather(_) | Kind::Scatter(_) | Kind::Atomic { .. } => registers * (GLOBAL + 8.0),
         Kind::Extract(_) | Kind::Insert(_) | Kind::Cat(_) | Kind::Flip(_) | Kind::Pack | Kind::Unpack => {
             ROUND_TRIP + SHARED * 2.0 * registers

@@ -17,6 +17,7 @@
 //! | `Atomic` | operands and result are equal; of tiles (rank 1 and more) no bit moves nowhere: no thread holds a copy |
 //! | `Reshape`, `Extract`, `Insert`, `Cat`, `Flip`, `Pack`, `Unpack` | any: elements are renamed where threads have them, else they go through shared memory |
 //! | `Mma` by [`wgmma`] | accumulator and result have the instruction's; A has it too, or is in shared memory, where B is |
+//! | other `Mma` | accumulator and result are equal; the operands are [fragments](product) of it, or any, and go through shared memory |
 //! | `Convert` | any: elements are renamed where threads have them, else they go by [shuffles](shuffle) or through shared memory, whichever [costs](exchange::Exchange::cost) less |
 //! | `For`, `Loop`, `If` | initial values, region arguments, what an end passes on, and results are equal |
 //!
@@ -35,6 +36,7 @@ mod cost;
 pub mod exchange;
 mod naive;
 mod pressure;
+pub mod product;
 mod rule;
 mod search;
 pub mod shuffle;
@@ -49,7 +51,7 @@ use self::assemble::assemble;
 use self::exchange::Exchange;
 use self::wgmma::Products;
 use crate::error::{Code, Error, Fault};
-use crate::ir::{Def, Func, Value};
+use crate::ir::{Def, Func, OpId, Value};
 
 pub(crate) use cost::across;
 pub use naive::naive;
@@ -70,6 +72,12 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// The way in which a product is computed.
+    pub(crate) fn way(&self, id: OpId) -> product::Way {
+        let op = self.func.op(id);
+        product::way(&self.func, op, self.dist(op.results[0]))
+    }
+
     /// A value's distribution.
     pub fn dist(&self, value: Value) -> &Dist {
         &self.dists[value.index()]

@@ -55,6 +55,7 @@ pub(crate) fn need(func: &Func, op: &Op, operand: usize, work: &Dist) -> Option<
         | Kind::Gather(_)
         | Kind::Scatter(_)
         | Kind::Atomic { .. } => Some(work.clone()),
+        Kind::Mma if operand == 2 => Some(work.clone()),
         Kind::Broadcast => {
             let to = func.ty(op.results[0]).dims;
             let stretched = (0..dims.rank()).filter(|&mode| dims[mode] == 1 && to[mode] != 1);
@@ -71,6 +72,7 @@ pub(crate) fn wish(func: &Func, op: &Op, operand: usize, work: &Dist) -> Option<
             let (from, to) = (func.ty(op.operands[operand]).dims, func.ty(op.results[0]).dims);
             work.reshape(&extents(&to), &extents(&from))
         }
+        Kind::Mma if operand < 2 => Some(super::product::fragments(func, op, work)[operand].clone()),
         _ => need(func, op, operand, work),
     }
 }

@@ -10,6 +10,7 @@ use girih_codegen::plan::Dist;
 use super::assemble::{DEEP, remade};
 use super::candidates::{Pools, inverse};
 use super::cost::{conversion, own};
+use super::product::{in_registers, staging};
 use super::rule::{Work, accepts, extents, give, wish, work};
 use super::wgmma::Products;
 use crate::error::{Code, Error, Fault};
@@ -47,6 +48,8 @@ enum Source {
 struct Use {
     node: usize,
     needs: Vec<Option<Id>>,
+    /// How often the use runs, if it is a product that puts the value into shared memory where threads do not have what they need.
+    staged: Option<f64>,
 }
 
 struct Problem<'a> {
@@ -64,7 +67,7 @@ struct Problem<'a> {
     /// How often the definition of a value runs.
     weights: Vec<f64>,
     /// Conversions priced, by value, from, to.
-    priced: HashMap<(usize, Id, Id), f64>,
+    priced: HashMap<(usize, Id, Id, bool), f64>,
 }
 
 /// The work distributions that cost the least for blocks of this many threads.
@@ -212,7 +215,8 @@ impl Problem<'_> {
             let needs: Vec<Option<Id>> =
                 candidates.iter().map(|dist| need(dist).map(|dist| self.id(&dist))).collect();
             if func.ty(operand).dims.rank() > 0 {
-                self.uses[operand.index()].push(Use { node, needs });
+                let staged = (op.kind == Kind::Mma && at < 2 && own.is_none()).then_some(weight);
+                self.uses[operand.index()].push(Use { node, needs, staged });
             }
         }
         let gives: Vec<Id> = candidates.iter().map(|dist| self.id(&give(op, dist))).collect();
@@ -239,7 +243,7 @@ impl Problem<'_> {
             let together = matches!(&self.sources[operand.index()], Source::Node(other, ids) if *other == node && *ids == candidates);
             if self.func.ty(operand).dims.rank() > 0 && !together {
                 let needs = candidates.iter().map(|&id| Some(id)).collect();
-                self.uses[operand.index()].push(Use { node, needs });
+                self.uses[operand.index()].push(Use { node, needs, staged: None });
             }
         }
         for &result in &op.results {
@@ -338,7 +342,7 @@ impl Problem<'_> {
         for (&value, node) in values.iter().zip(nodes) {
             if let &Some(node) = node {
                 let needs = self.nodes[node].candidates.iter().map(|&id| Some(id)).collect();
-                self.uses[value.index()].push(Use { node, needs });
+                self.uses[value.index()].push(Use { node, needs, staged: None });
             }
         }
     }
@@ -368,13 +372,26 @@ impl Problem<'_> {
             if to == from || before.iter().any(|other| other.needs[chosen[other.node]] == Some(to)) {
                 continue;
             }
-            let price = self.priced.entry((value, from, to)).or_insert_with(|| {
+            let own = self.weights[value];
+            let (staged, often) = match reader.staged {
+                Some(weight) => {
+                    let dists = [from, to].map(|id| &self.dists[id as usize]);
+                    let ty = self.func.ty(Value(value as u32));
+                    let held = in_registers(&ty.dims, ty.dtype, dists[0], dists[1], own < weight);
+                    (!held, if held { own } else { weight })
+                }
+                None => (false, own),
+            };
+            let price = self.priced.entry((value, from, to, staged)).or_insert_with(|| {
                 let of = Value(value as u32);
-                let (ty, to) = (self.func.ty(of), &self.dists[to as usize]);
+                let (ty, from, to) = (self.func.ty(of), &self.dists[from as usize], &self.dists[to as usize]);
                 let again = remade(self.func, of, to, DEEP);
-                again.unwrap_or_else(|| conversion(&ty.dims, ty.dtype, &self.dists[from as usize], to))
+                again.unwrap_or_else(|| match staged {
+                    true => staging(&ty.dims, ty.dtype, from),
+                    false => conversion(&ty.dims, ty.dtype, from, to),
+                })
             });
-            sum += *price * self.weights[value];
+            sum += *price * often;
         }
         sum
     }

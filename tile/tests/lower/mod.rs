@@ -6,5 +6,6 @@ mod each;
 mod hints;
 mod indexed;
 mod memory;
+mod products;
 mod programs;
 mod regions;

@@ -1,0 +1,19 @@
+//! Products of matrices. Which way one goes is the plan's to say; operands that are not in the registers of the threads that need them are
+//! staged in shared memory.
+
+mod fma;
+mod stage;
+
+use super::Lowering;
+use crate::error::Error;
+use crate::ir::OpId;
+use crate::place::product::Way;
+
+impl Lowering<'_> {
+    /// Lowers [`Kind::Mma`](crate::ir::Kind::Mma).
+    pub(super) fn product(&mut self, id: OpId) -> Result<(), Error> {
+        match self.plan.way(id) {
+            Way::Fma => self.multiply_add(id),
+        }
+    }
+}
