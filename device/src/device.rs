@@ -108,6 +108,20 @@ impl Device {
         (self.kind() == Kind::Cuda).then(|| self.backend().identity())
     }
 
+    /// What the simulator's last successful launch cost by counts, which are the same at each run: warp instructions, and more for those that
+    /// access memory (4 for each instruction or sector of global memory, 1 for each or each wavefront of shared memory, whichever are more).
+    /// None on a GPU or before a launch.
+    pub fn simulated_cost(&self) -> Option<u64> {
+        #[cfg(feature = "sim")]
+        let cost = self.backend().report().map(|report| {
+            let [global, shared] = [report.sectors.max(report.global), report.wavefronts.max(report.shared)];
+            report.instructions + 4 * global + shared
+        });
+        #[cfg(not(feature = "sim"))]
+        let cost = None;
+        cost
+    }
+
     /// What the simulator has found in its last launch, in as many executions as `seeds` of [`SimOptions`](crate::SimOptions) says
     /// (at least one). The launch fails with the first finding that is an error; this list has all of them, and the warnings.
     /// It is empty on a GPU.

@@ -55,6 +55,8 @@ pub mod pass;
 pub mod place;
 pub mod product;
 pub mod reference;
+#[cfg(feature = "launch")]
+pub mod tune;
 
 pub use compile::{Compiled, compile};
 #[doc(hidden)]

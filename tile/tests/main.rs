@@ -16,5 +16,6 @@ mod reference;
 mod same;
 mod shape;
 mod text;
+mod tune;
 mod verify;
 mod wgmma;

@@ -10,7 +10,7 @@ use girih_device::Limits;
 use super::choose::{by_rules, followed, planned};
 use super::{GemmConfig, KernelKind, Problem, candidates, described};
 use crate::Error;
-use record::{Product, machine};
+use record::Product;
 
 pub(super) use record::Kind;
 pub use record::Record;
@@ -67,7 +67,7 @@ struct Known {
 impl Records {
     /// No records of a device with these limits.
     pub fn new(limits: &Limits) -> Records {
-        Records { machine: machine(limits), multiprocessors: limits.multiprocessors, all: Vec::new() }
+        Records { machine: Record::machine(limits), multiprocessors: limits.multiprocessors, all: Vec::new() }
     }
 
     /// The records of a text, for a device with these limits.

@@ -164,4 +164,12 @@ pub enum LaunchError {
         /// The kernel.
         kernel: String,
     },
+    /// What was recorded, or is to be measured, that is not of this launch.
+    #[error("{found}: {accepted} is accepted")]
+    Record {
+        /// What was found.
+        found: String,
+        /// What would be accepted.
+        accepted: String,
+    },
 }

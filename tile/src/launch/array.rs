@@ -10,6 +10,7 @@ use girih_tensor::{DType, Element, Tf32};
 use half::{bf16, f16};
 
 use super::LaunchError;
+use crate::dtype::is_integer;
 use crate::error::Error;
 
 /// A type of elements that arrays in device memory have: the types of [`Element`] that fill whole bytes.
@@ -301,6 +302,42 @@ pub(crate) trait Passed {
     fn device(&self) -> &Device;
     /// The memory from the first element on.
     fn memory(&self) -> BufferArg<'_>;
+    /// The array as it is now.
+    fn copied(&self) -> Result<Box<dyn Copied>, Error>;
+}
+
+/// An array, and what its memory held at a time.
+pub(crate) trait Copied {
+    /// Puts the memory back to what it held.
+    fn restore(&self) -> Result<(), Error>;
+    /// The elements that it has now.
+    fn values(&self) -> Result<Vec<f64>, Error>;
+    /// Whether two lists of elements are equal: of integers exactly, of floats to half of the digits of their magnitude.
+    fn agree(&self, found: &[f64], wanted: &[f64]) -> bool;
+}
+
+struct Copy<T: HostElement, const R: usize> {
+    array: DeviceArray<T, R>,
+    before: Buffer<T::Stored>,
+}
+
+impl<T: HostElement, const R: usize> Copied for Copy<T, R> {
+    fn restore(&self) -> Result<(), Error> {
+        Ok(self.array.buffer.copy_from(&self.before)?)
+    }
+
+    fn values(&self) -> Result<Vec<f64>, Error> {
+        Ok(self.array.download()?.into_iter().map(Element::to_f64).collect())
+    }
+
+    fn agree(&self, found: &[f64], wanted: &[f64]) -> bool {
+        let mean = (wanted.iter().map(|x| x * x).sum::<f64>() / wanted.len().max(1) as f64).sqrt();
+        let bound = if is_integer(T::DTYPE) { 0.0 } else { T::DTYPE.epsilon().sqrt() };
+        let equal = |(x, y): (&f64, &f64)| {
+            x == y || x.is_nan() && y.is_nan() || (x - y).abs() <= bound * (y.abs() + mean)
+        };
+        found.iter().zip(wanted).all(equal)
+    }
 }
 
 impl<T: HostElement, const R: usize> Passed for DeviceArray<T, R> {
@@ -326,6 +363,12 @@ impl<T: HostElement, const R: usize> Passed for DeviceArray<T, R> {
 
     fn memory(&self) -> BufferArg<'_> {
         BufferArg::from(&self.buffer).from_byte(self.offset * size_of::<T::Stored>())
+    }
+
+    fn copied(&self) -> Result<Box<dyn Copied>, Error> {
+        let before = self.device().alloc(self.buffer.len())?;
+        before.copy_from(&self.buffer)?;
+        Ok(Box::new(Copy { array: self.on_same(self.offset, self.extents, self.strides)?, before }))
     }
 }
 

@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
-use girih_device::Device;
+use girih_device::{Device, Limits};
 
+use super::array::Copied;
 use super::cache::{self, Ready, Spec};
+use super::request::ArrayArgument;
+use super::words::stable_hash;
 use super::{Launch, LaunchError};
 use crate::error::Error;
 use crate::facts::{Facts, Found, Uses};
@@ -71,5 +74,40 @@ impl Launch<'_> {
     /// The number of kernels that launches have built so far in this process.
     pub fn kernels_built() -> usize {
         cache::built()
+    }
+
+    /// The arrays that are written, as they are now.
+    pub(crate) fn copied(&self) -> Result<Vec<Box<dyn Copied>>, Error> {
+        self.arrays.iter().filter(|of| of.mutable).map(|of| of.array.copied()).collect()
+    }
+
+    /// The limits of the device that the launch goes to.
+    pub(crate) fn limits(&self) -> Result<&Limits, Error> {
+        Ok(self.device()?.limits())
+    }
+
+    /// A number that tells the program from others, the same in each process: that of its text.
+    pub(crate) fn program_hash(&self) -> Result<u64, Error> {
+        Ok(stable_hash(&self.program()?.func.to_string()))
+    }
+
+    /// What kernels of the program are told apart by, but for hints.
+    pub(crate) fn facts_text(&self, sm: u32) -> Result<String, Error> {
+        let program = self.program()?;
+        self.check_arguments(&program.func)?;
+        let Spec { facts, target, .. } = self.spec(&program.uses, sm);
+        Ok(format!("{facts:?} {target:?}"))
+    }
+
+    /// The kernel's name, and types, extents and strides of the arguments.
+    pub(crate) fn described(&self) -> String {
+        let array = |of: &ArrayArgument<'_>| {
+            let (borrow, array) = (if of.mutable { "mut " } else { "" }, of.array);
+            format!("{borrow}{} {:?}:{:?}", array.dtype(), array.extents(), array.strides())
+        };
+        let scalars = self.scalars.iter().map(|scalar| scalar.0.to_string());
+        let arguments: Vec<String> = self.arrays.iter().map(array).chain(scalars).collect();
+        let grid = self.grid.map(|grid| format!(" on {grid:?}")).unwrap_or_default();
+        format!("{}({}){grid}", self.name, arguments.join(", "))
     }
 }

@@ -26,8 +26,9 @@ pub mod run;
 pub mod words;
 
 pub use crate::error::LaunchError;
-pub(crate) use array::is_injective;
+pub(crate) use array::{Copied, is_injective};
 pub use array::{DeviceArray, HostElement};
 pub use prepared::Prepared;
 pub(crate) use request::ArrayArgument;
 pub use request::{Launch, ScalarArgument};
+pub(crate) use words::stable_hash;

@@ -39,6 +39,7 @@ use crate::error::Error;
 /// assert_eq!((x.download()?, y.download()?), (vec![4.0, 8.0], vec![6.0, 8.0]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[derive(Clone)]
 pub struct Prepared {
     entry: Arc<Entry>,
     launch: Launches,

@@ -31,6 +31,13 @@ pub(super) fn hash(words: &[u64]) -> u64 {
     words.iter().fold(words.len() as u64, |hash, &word| (hash.rotate_left(29) ^ word).wrapping_mul(ODD))
 }
 
+/// A number that differs for most texts, and is the same in each process.
+pub(crate) fn stable_hash(text: &str) -> u64 {
+    let mut words = Words::default();
+    words.write(text.as_bytes());
+    words.finish()
+}
+
 impl Hasher for Words {
     fn write(&mut self, bytes: &[u8]) {
         self.push(bytes.len() as u64);

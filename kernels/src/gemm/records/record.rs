@@ -43,7 +43,7 @@ impl Record {
         micros: [f64; 2],
     ) -> Record {
         Record {
-            machine: machine(limits),
+            machine: Record::machine(limits),
             driver: limits.driver_version.map_or(String::from("none"), |driver| driver.to_string()),
             date: date.into(),
             problem: Record::key(problem),
@@ -82,6 +82,11 @@ impl Record {
         format!("{several}{m}x{n}x{k} {dtypes}{sums}{scales}, {a}, {b}, {c}")
     }
 
+    /// What a record calls a device with these limits: its name, its architecture and its multiprocessors.
+    pub fn machine(limits: &Limits) -> String {
+        format!("{}, sm_{}, {} multiprocessors", limits.name, limits.sm, limits.multiprocessors)
+    }
+
     /// The part of the problem that is no matrix: `512x512x512 bf16 to bf16` for instance.
     pub fn product(&self) -> &str {
         self.problem.split(", A ").next().unwrap_or_default()
@@ -91,10 +96,6 @@ impl Record {
     pub fn mnk(&self) -> Option<[i64; 3]> {
         Product::read(self.product()).map(|product| product.mnk)
     }
-}
-
-pub(super) fn machine(limits: &Limits) -> String {
-    format!("{}, sm_{}, {} multiprocessors", limits.name, limits.sm, limits.multiprocessors)
 }
 
 /// How wide elements and sums are: products that differ in nothing else take the same time by the same plan.
