@@ -42,7 +42,7 @@ use crate::error::Error;
 #[derive(Clone)]
 pub struct Prepared {
     entry: Arc<Entry>,
-    launch: Launches,
+    launch: Arc<Launches>,
     device: Device,
 }
 
@@ -78,7 +78,7 @@ impl Launch<'_> {
                 None => Launches::None,
             },
         };
-        let device = device.clone();
+        let (launch, device) = (Arc::new(launch), device.clone());
         Ok(Prepared { entry, launch, device })
     }
 }
@@ -92,7 +92,7 @@ impl Prepared {
     pub fn run(&self) -> Result<(), Error> {
         // SAFETY: as for an entry, with arguments that were checked when they were bound; the launch keeps their memory, or who borrowed
         // it promised that it outlives launches.
-        match &self.launch {
+        match &*self.launch {
             Launches::None => {}
             Launches::One(launch) => unsafe { launch.run()? },
             Launches::Product(product) => unsafe { product.run()? },
@@ -122,7 +122,7 @@ impl Prepared {
     /// The prepared launch of the device, for engines that launch themselves; `None` of a grid without blocks. Of a product whose operands are
     /// copied first it is the last one of several.
     pub fn launch(&self) -> Option<&girih_device::Launch> {
-        match &self.launch {
+        match &*self.launch {
             Launches::None => None,
             Launches::One(launch) => Some(launch),
             Launches::Product(product) => product.launches().last(),
