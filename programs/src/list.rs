@@ -4,6 +4,7 @@ use girih_tensor::DType;
 use girih_tile::error::Error;
 use girih_tile::facts::{ArrayFacts, Facts};
 use girih_tile::ir::{Func, Known};
+use girih_tile::prelude::F8E4M3;
 use half::bf16;
 
 use super::*;
@@ -90,4 +91,22 @@ entries! {
     "histogram_4096_256": histogram::<4096, 256>, (U8 1, S32 1), 0;
     "gather_rows_f32_64x32": gather_rows::<f32, 64, 32>, (F32 2, S32 1, F32 2), 0;
     "dropout_bf16_2048": dropout::<bf16, 2048>, (Bf16 1, Bf16 1), 2;
+    "gemm_bf16_128x256x64": gemm::<bf16, 128, 256, 64>, (Bf16 2, Bf16 2, Bf16 2), 0;
+    "gemm_persistent_bf16_128x256x64": gemm_persistent::<bf16, 128, 256, 64>, (Bf16 2, Bf16 2, Bf16 2), 0;
+    "gemm_batched_bf16_128x128x64": gemm_batched::<bf16, 128, 128, 64>, (Bf16 3, Bf16 3, Bf16 3), 0;
+    "gemm_gelu_bf16_128x256x64": gemm_gelu::<bf16, 128, 256, 64>, (Bf16 2, Bf16 2, Bf16 1, Bf16 2, Bf16 2), 0;
+    "gemm_grouped_bf16_128x128x64": gemm_grouped::<bf16, 128, 128, 64>, (Bf16 2, Bf16 3, S32 1, Bf16 2), 0;
+    "gemm_fp8_128x128x128": gemm_fp8::<F8E4M3, 128, 128, 128>, (E4m3 2, E4m3 2, F32 1, F32 1, Bf16 2), 0;
+    "gemm_fp8_blocks_128x128x128": gemm_fp8_blocks::<F8E4M3, 128, 128, 128>, (E4m3 2, E4m3 2, F32 2, F32 2, Bf16 2), 0;
+    "gemm_int8_128x128x128": gemm_int8::<128, 128, 128>, (S8 2, S8 2, F32 1, F32 1, Bf16 2), 0;
+    "gemm_split_k_bf16_128x128x64": gemm_split_k::<bf16, 128, 128, 64>, (Bf16 2, Bf16 2, F32 3), 0;
+    "sum_parts_bf16_32x128": sum_parts::<bf16, 32, 128>, (F32 3, Bf16 2), 0;
+    "gated_mlp_bf16_128x128x64": gated_mlp::<bf16, 128, 128, 64>, (Bf16 2, Bf16 2, Bf16 2, Bf16 2), 0;
+    "attention_bf16_128x128x128": attention::<bf16, 128, 128, 128, false>, (Bf16 4, Bf16 4, Bf16 4, Bf16 4), 1;
+    "attention_causal_bf16_128x128x128": attention::<bf16, 128, 128, 128, true>, (Bf16 4, Bf16 4, Bf16 4, Bf16 4), 1;
+    "attention_varlen_bf16_128x128x128": attention_varlen::<bf16, 128, 128, 128, true>, (Bf16 3, Bf16 3, Bf16 3, S32 1, Bf16 3), 1;
+    "chunk_scan_bf16_64x64x64": chunk_scan::<bf16, 64, 64, 64>, (Bf16 3, Bf16 3, Bf16 3, F32 2, Bf16 3), 0;
+    "conv2d_bf16_128x128x64": conv2d::<bf16, 128, 128, 64>, (Bf16 4, Bf16 4, Bf16 4), 1;
+    "conv2d_gather_bf16_128x128x64": conv2d_gather::<bf16, 128, 128, 64, 2>, (Bf16 2, Bf16 4, Bf16 2), 5;
+    "sample_top_k_bf16_64x4096": sample_top_k::<bf16, 64, 4096>, (Bf16 2, S32 1), 2;
 }

@@ -19,7 +19,7 @@ fn gelu(x: f64) -> f64 {
 }
 
 /// A product of each kind, of operands of a type.
-fn plain<
+pub(crate) fn plain<
     T: HostElement + Element + Mma<f32> + StoreTo<T>,
     const BM: usize,
     const BN: usize,
