@@ -1,4 +1,5 @@
 //! One call for a kernel on the reference evaluator and on a device.
+#![allow(dead_code, reason = "each test target uses its part")]
 
 use girih_device::Device;
 use girih_tensor::Element;

@@ -1,4 +1,5 @@
 //! Products of matrices against products in f64.
+#![allow(dead_code, reason = "each test target uses its part")]
 
 use float8::{F8E4M3, F8E5M2};
 use girih_tensor::Element;
