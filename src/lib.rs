@@ -84,3 +84,12 @@ struct Kernels;
 #[cfg(doctest)]
 #[doc = include_str!("../docs/tile-model.md")]
 struct TileModel;
+
+/// And those of the pages for who comes from other tile languages.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/from-triton.md")]
+struct FromTriton;
+
+#[cfg(doctest)]
+#[doc = include_str!("../docs/from-cutile.md")]
+struct FromCutile;

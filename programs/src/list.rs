@@ -92,6 +92,7 @@ entries! {
     "gather_rows_f32_64x32": gather_rows::<f32, 64, 32>, (F32 2, S32 1, F32 2), 0;
     "dropout_bf16_2048": dropout::<bf16, 2048>, (Bf16 1, Bf16 1), 2;
     "gemm_bf16_128x256x64": gemm::<bf16, 128, 256, 64>, (Bf16 2, Bf16 2, Bf16 2), 0;
+    "gemm_f32_64x64x16": gemm::<f32, 64, 64, 16>, (F32 2, F32 2, F32 2), 0;
     "gemm_persistent_bf16_128x256x64": gemm_persistent::<bf16, 128, 256, 64>, (Bf16 2, Bf16 2, Bf16 2), 0;
     "gemm_batched_bf16_128x128x64": gemm_batched::<bf16, 128, 128, 64>, (Bf16 3, Bf16 3, Bf16 3), 0;
     "gemm_gelu_bf16_128x256x64": gemm_gelu::<bf16, 128, 256, 64>, (Bf16 2, Bf16 2, Bf16 1, Bf16 2, Bf16 2), 0;

@@ -37,7 +37,7 @@ fn tile_kernels() {
         ("moves", &tile::moves),
         ("scans of everything", &tile::wide::scans),
         ("reductions of everything", &tile::wide::reductions),
-        ("segments", &tile::wide::segments),
+        ("sums of segments", &tile::wide::segments),
     ]);
 }
 

@@ -13,6 +13,7 @@ fn on() -> On {
 fn products_of_matrices() {
     products::plain::<bf16, 64, 32, 32>(&on(), [200, 40, 70]).unwrap();
     products::plain::<f16, 64, 16, 16>(&on(), [64, 16, 64]).unwrap();
+    products::plain::<f32, 24, 20, 12>(&on(), [50, 33, 30]).unwrap();
 }
 
 #[test]
@@ -33,6 +34,7 @@ fn gated_products() {
 #[test]
 fn attention() {
     sequences::attention::<bf16, 64, 32, 32, false>(&on(), &[[70, 70], [3, 100]], 1e-2).unwrap();
+    sequences::attention::<f32, 16, 24, 8, true>(&on(), &[[20, 20], [3, 50]], 1e-5).unwrap();
     sequences::attention::<f16, 64, 64, 16, true>(&on(), &[[70, 70], [3, 100]], 1e-2).unwrap();
 }
 
