@@ -286,6 +286,10 @@ fn main() -> Outcome<()> {
                 Source::Stride(array, axis) => {
                     number(param.bytes, row.arrays[array.index()].2[usize::from(axis) + 1..].iter().product())
                 }
+                Source::Map(array) => {
+                    let boxes = param.boxes.as_ref().map(|boxes| json!({ "axes": boxes.axes, "box": boxes.extents, "swizzle": boxes.swizzle as u32 }));
+                    json!({ "map": row.arrays[array.index()].0, "boxes": boxes })
+                }
                 Source::Scalar(at) => number(4, i64::from(row.scalars[usize::from(at)].to_bits())),
             })
             .collect();
@@ -297,7 +301,7 @@ fn main() -> Outcome<()> {
         );
         manifest.push(json!({
             "name": row.name, "op": row.op, "dtype": row.dtype.name(), "shape": row.shape, "ptx": file,
-            "kernel": compiled.kernel.name(), "grid": row.grid, "block": [compiled.plan.threads, 1, 1],
+            "kernel": compiled.kernel.name(), "grid": row.grid, "block": [compiled.kernel.threads(), 1, 1],
             "shared": compiled.kernel.shared_bytes(), "params": params, "zeroed": row.zeroed, "alone": alone,
         }));
     }

@@ -12,7 +12,9 @@ pub(super) fn of(plan: &Plan, id: OpId) -> Vec<String> {
     let op = plan.func.op(id);
     let mut notes = Vec::new();
     if let Some(tile) = plan.products.loads.get(&id) {
-        return vec![shared(tile)];
+        let pipeline = &plan.products.pipeline;
+        let slots = pipeline.loads.get(&id).and_then(|&ring| pipeline.rings.get(ring)).map(|ring| ring.slots);
+        return vec![shared(tile, slots)];
     }
     if plan.products.views.contains(&id) {
         return vec![String::from("the same tile in shared memory")];
@@ -73,9 +75,9 @@ fn product(plan: &Plan, id: OpId) -> String {
 }
 
 /// A load to shared memory.
-fn shared(tile: &SharedTile) -> String {
+fn shared(tile: &SharedTile, slots: Option<i64>) -> String {
     let by = match &tile.tensor {
-        Ok(()) => String::from("by tensor copies"),
+        Ok(()) => format!("by tensor copies of the producer, in a ring of {} slots", slots.unwrap_or(0)),
         Err(why) => format!("by the threads, since {why}"),
     };
     let (row, rows) = (tile.row(), tile.extents[1]);

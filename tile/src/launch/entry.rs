@@ -9,7 +9,7 @@ use girih_tensor::DType;
 use super::Launch;
 use super::cache::Ready;
 use super::few::Few;
-use super::run::{Values, argument};
+use super::run::{Values, argument, maps, with_maps};
 use crate::compile::Compiled;
 use crate::error::Error;
 use crate::lower::{Param, Source};
@@ -55,7 +55,7 @@ pub(super) struct ByParams {
 /// Whether a parameter's argument can be another one while extents, strides and alignment stay.
 fn is_open(param: &Param) -> bool {
     match param.source {
-        Source::Pointer(_) | Source::Scalar(_) => true,
+        Source::Pointer(_) | Source::Scalar(_) | Source::Map(_) => true,
         Source::Extent(..) | Source::Stride(..) => false,
     }
 }
@@ -84,7 +84,8 @@ impl Entry {
         let config = config(&ready, compiled, device, grid);
         let config = if compiled.target.programmatic { config.programmatic() } else { config };
         let (params, values) = (&compiled.params, launch.values(&ready));
-        let args: Vec<Arg<'_>> = params.iter().filter_map(|param| argument(param, &values)).collect();
+        let maps = maps(params, &values)?;
+        let args = with_maps(params, &values, &maps);
         let open: Box<[Param]> = params.iter().filter(|param| is_open(param)).cloned().collect();
         let names: Vec<&str> = open.iter().map(|param| param.name.as_str()).collect();
         let template = Mutex::new(kernel.prepare(&config, &args)?.open(&names)?);
@@ -129,7 +130,7 @@ impl Entry {
 
 /// The configuration of a launch. Blocks stand in clusters as large as the hint and the grid allow.
 fn config(ready: &Ready, compiled: &Compiled, device: &Device, grid: [u32; 3]) -> LaunchConfig {
-    let config = LaunchConfig::new(grid, [compiled.plan.threads, 1, 1])
+    let config = LaunchConfig::new(grid, [compiled.kernel.threads(), 1, 1])
         .with_dynamic_shared(compiled.kernel.shared_bytes());
     let asked = ready.hints.num_ctas.filter(|_| device.limits().sm >= 90).unwrap_or(1).min(CLUSTER);
     match 1 << grid[0].trailing_zeros().min(asked.ilog2()) {

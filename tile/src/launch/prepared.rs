@@ -3,11 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
-use girih_device::{Arg, Device};
+use girih_device::Device;
 
 use super::Launch;
 use super::entry::{Entry, Work};
-use super::run::argument;
+use super::run::{maps, with_maps};
 use crate::error::Error;
 
 /// A launch that has been built, checked and prepared, to be run as often as wanted: a run costs what a prepared launch of the device costs.
@@ -67,8 +67,9 @@ impl Launch<'_> {
             Work::Nothing => Launches::None,
             Work::Params(by) => {
                 let values = self.values(&entry.ready);
-                let params = entry.ready.compiled()?.params.iter();
-                let args: Vec<Arg<'_>> = params.filter_map(|param| argument(param, &values)).collect();
+                let params = &entry.ready.compiled()?.params;
+                let maps = maps(params, &values)?;
+                let args = with_maps(params, &values, &maps);
                 Launches::One(by.kernel.prepare(&by.config, &args)?)
             }
             Work::Product(by) => match &entry.ready.product {

@@ -1,12 +1,13 @@
 //! A compiled kernel on a device, with arrays and scalars that carry no types of Rust.
 
-use girih_device::{Arg, BufferArg, Device, Error, LaunchConfig};
-
+use girih_codegen::atom::GmmaSwizzle;
+use girih_device::{Arg, BufferArg, Device, Error, LaunchConfig, TensorMap};
+use girih_ptx::{TensorElement, TensorSwizzle, Tiled};
 use girih_tensor::DType;
 
 use crate::compile::Compiled;
 use crate::dtype::is_signed;
-use crate::lower::{Param, Source};
+use crate::lower::{Boxes, Param, Source};
 
 /// An array that a kernel is called with.
 #[derive(Clone, Debug)]
@@ -46,7 +47,63 @@ pub(super) fn argument<'a>(param: &Param, values: &impl Values<'a>) -> Option<Ar
                 _ => number(bits),
             }
         }
+        // A launch that has a map takes the map of the same tensor in this memory.
+        Source::Map(array) => Arg::Buffer(values.buffer(array.index())?),
     })
+}
+
+/// The tensor maps of a kernel's parameters; none for other parameters.
+pub(super) fn maps<'a>(
+    params: &[Param],
+    values: &impl Values<'a>,
+) -> Result<Vec<Option<TensorMap<'a>>>, Error> {
+    let one = |param: &Param| match (param.source, &param.boxes) {
+        (Source::Map(array), Some(boxes)) => map(array.index(), boxes, values).transpose(),
+        _ => Ok(None),
+    };
+    params.iter().map(one).collect()
+}
+
+fn map<'a>(array: usize, boxes: &Boxes, values: &impl Values<'a>) -> Option<Result<TensorMap<'a>, Error>> {
+    let (mut dims, mut strides) = (Vec::new(), Vec::new());
+    let element = element(boxes.dtype)?;
+    for (i, &axis) in boxes.axes.iter().enumerate() {
+        dims.push(values.extent(array, axis)?);
+        if i > 0 {
+            strides.push(values.stride(array, axis)? * u64::from(element.bytes()));
+        }
+    }
+    let swizzle = match boxes.swizzle {
+        GmmaSwizzle::Inter => TensorSwizzle::None,
+        GmmaSwizzle::Sw32 => TensorSwizzle::B32,
+        GmmaSwizzle::Sw64 => TensorSwizzle::B64,
+        GmmaSwizzle::Sw128 => TensorSwizzle::B128,
+    };
+    let tiled = Tiled::new(element, &dims, &boxes.extents).with_strides(&strides).with_swizzle(swizzle);
+    Some(TensorMap::new(values.buffer(array)?, &tiled))
+}
+
+fn element(dtype: DType) -> Option<TensorElement> {
+    Some(match dtype {
+        DType::Tf32 => TensorElement::Tf32,
+        DType::F16 => TensorElement::F16,
+        DType::Bf16 => TensorElement::Bf16,
+        _ if dtype.bits() == 8 => TensorElement::U8,
+        _ => return None,
+    })
+}
+
+/// The arguments of parameters, of which these are the tensor maps.
+pub(super) fn with_maps<'m, 'a: 'm>(
+    params: &[Param],
+    values: &impl Values<'a>,
+    maps: &'m [Option<TensorMap<'a>>],
+) -> Vec<Arg<'m>> {
+    let one = |(param, map): (&Param, &'m Option<TensorMap<'a>>)| match map {
+        Some(map) => Some(Arg::TensorMap(map)),
+        None => argument(param, values),
+    };
+    params.iter().zip(maps).filter_map(one).collect()
 }
 
 /// Arrays and scalars without types of Rust.
@@ -74,13 +131,6 @@ impl<'a> Values<'a> for Untyped<'a, '_> {
     }
 }
 
-/// The arguments of a kernel's parameters. A parameter of something that is not given has none, which the launch refuses by the number
-/// of arguments.
-pub fn arguments<'a>(compiled: &Compiled, arrays: &[Given<'a>], scalars: &[u64]) -> Vec<Arg<'a>> {
-    let values = Untyped { compiled, arrays, scalars };
-    compiled.params.iter().filter_map(|param| argument(param, &values)).collect()
-}
-
 /// Runs a kernel on a grid of blocks.
 ///
 /// # Errors
@@ -99,8 +149,12 @@ pub unsafe fn run(
     scalars: &[u64],
 ) -> Result<(), Error> {
     let kernel = device.load(&compiled.kernel)?.kernel(compiled.kernel.name())?;
-    let config = LaunchConfig::new(grid, [compiled.plan.threads, 1, 1])
+    let config = LaunchConfig::new(grid, [compiled.kernel.threads(), 1, 1])
         .with_dynamic_shared(compiled.kernel.shared_bytes());
+    let values = Untyped { compiled, arrays, scalars };
+    let maps = maps(&compiled.params, &values)?;
+    // A parameter of something that is not given has no argument, which the launch refuses by the number of arguments.
+    let args = with_maps(&compiled.params, &values, &maps);
     // SAFETY: the caller's promise is passed on.
-    unsafe { kernel.launch(&config, &arguments(compiled, arrays, scalars)) }
+    unsafe { kernel.launch(&config, &args) }
 }

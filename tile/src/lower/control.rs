@@ -8,6 +8,7 @@ use girih_tensor::DType;
 use super::histogram::Counted;
 use super::memory::Touched;
 use super::shared::Scratch;
+use super::wgmma::Role;
 use super::words::{integer, m};
 use super::{Lowering, register};
 use crate::error::{Code, Error, Fault};
@@ -31,9 +32,12 @@ impl Lowering<'_> {
         let plan = self.plan;
         let data = plan.func.region(region);
         for &id in &data.ops {
-            self.op(id)?;
+            if self.takes_part(id) {
+                self.op(id)?;
+                self.free_after(id)?;
+            }
         }
-        self.settle_all();
+        self.settle_all()?;
         match &data.end {
             End::Yield(_) | End::Unreachable => Ok(()),
             End::Continue(depth, values) => self.pass(*depth, values, true),
@@ -70,10 +74,15 @@ impl Lowering<'_> {
     }
 
     /// Registers for what a loop carries, with the initial values.
-    fn carry(&mut self, initial: &[Value], counted: &[Counted]) -> Result<Vec<Vec<Reg>>, Error> {
+    fn carry(
+        &mut self,
+        initial: &[Value],
+        args: &[Value],
+        counted: &[Counted],
+    ) -> Result<Vec<Vec<Reg>>, Error> {
         let mut carried = Vec::new();
         for (at, &value) in initial.iter().enumerate() {
-            if counted.iter().any(|counted| counted.at == at) {
+            if counted.iter().any(|counted| counted.at == at) || !self.knows(args[at]) {
                 carried.push(Vec::new());
                 continue;
             }
@@ -116,8 +125,9 @@ impl Lowering<'_> {
         let dtype = plan.func.ty(op.operands[0]).dtype;
         let body = op.regions[0];
         let args = &plan.func.region(body).args;
-        let counted = self.begin_counting(op)?;
-        let carried = self.carry(&op.operands[3..], &counted)?;
+        let produces = self.products.role == Role::Producer;
+        let counted = if produces { Vec::new() } else { self.begin_counting(op)? };
+        let carried = self.carry(&op.operands[3..], &args[1..], &counted)?;
         let [start, stop, step] = [0, 1, 2].map(|i| op.operands[i]);
         let ranges = self.ranges(dtype, [start, stop, step])?;
         let (counter, ty) = (self.b.reg(register(dtype)), integer(dtype));
@@ -188,7 +198,7 @@ impl Lowering<'_> {
         let plan = self.plan;
         let op = plan.func.op(id);
         let body = op.regions[0];
-        let carried = self.carry(&op.operands, &[])?;
+        let carried = self.carry(&op.operands, &plan.func.region(body).args, &[])?;
         self.touch_loop(body);
         let state = self.state();
         let around = self.b.open_block();
@@ -211,7 +221,8 @@ impl Lowering<'_> {
         let op = plan.func.op(id);
         let cond = self.reg(op.operands[0])?;
         let cond = self.b.cond_in(&cond)?;
-        let results: Vec<Vec<Reg>> = op.results.iter().map(|&value| self.fresh(value)).collect();
+        let fresh = |value: &Value| if self.knows(*value) { self.fresh(*value) } else { Vec::new() };
+        let results: Vec<Vec<Reg>> = op.results.iter().map(fresh).collect();
         let before = self.state();
         let around = self.b.open_block();
         let other = self.b.open_block();
@@ -234,7 +245,7 @@ impl Lowering<'_> {
         self.region(region)?;
         if let End::Yield(values) = &self.plan.func.region(region).end {
             let mut sources = Vec::new();
-            for &value in values {
+            for (&value, _) in values.iter().zip(results).filter(|(_, regs)| !regs.is_empty()) {
                 sources.extend(self.regs(value)?);
             }
             self.b.move_all(&results.concat(), &sources)?;

@@ -56,7 +56,7 @@ use crate::place::Plan;
 
 pub(crate) use each::How;
 pub use memory::{ArrayAt, Touch};
-pub use params::{Param, Source};
+pub use params::{Boxes, Param, Source};
 pub use target::Target;
 pub(crate) use words::Words;
 
@@ -126,10 +126,13 @@ pub struct Lowering<'a> {
 /// [`Error::Lower`] for what cannot be lowered, [`Error::Codegen`].
 pub fn lower(plan: &Plan, target: impl Into<Target>) -> Result<Lowered, Error> {
     let Target { sm, programmatic } = target.into();
-    let mut b = Builder::new(&plan.func.name, sm, plan.threads);
+    let mut b = Builder::new(&plan.func.name, sm, plan.block());
     if let Some(blocks) = plan.func.hints.resolve(sm).occupancy {
         // A multiprocessor has room for 2048 threads.
-        b.min_blocks(blocks.min(2048 / plan.threads).max(1));
+        b.min_blocks(blocks.min(2048 / plan.block()).max(1));
+    } else if plan.block() > plan.threads {
+        // Warpgroups hand registers on to others, which have to be known.
+        b.min_blocks(1);
     }
     if programmatic {
         // Before anything that touches memory. The next kernel waits for all of this one in the same way.
@@ -154,7 +157,7 @@ pub fn lower(plan: &Plan, target: impl Into<Target>) -> Result<Lowered, Error> {
         products: wgmma::State::default(),
     };
     lowering.prepare_products()?;
-    lowering.region(plan.func.body())?;
+    lowering.body()?;
     let params = lowering.params.list;
     Ok(Lowered { kernel: lowering.b.finish()?, params })
 }
@@ -200,7 +203,8 @@ impl Lowering<'_> {
             return self.load_shared(id, view, tile);
         }
         if !op.regions.is_empty() {
-            self.settle_all();
+            self.settle_all()?;
+            self.await_inside(id)?;
         }
         match &op.kind {
             _ if self.counting.sums.contains(&id) => Ok(()),
@@ -252,7 +256,7 @@ impl Lowering<'_> {
 
     /// The registers of a value, in the order of its distribution.
     pub(crate) fn regs(&mut self, value: Value) -> Result<Vec<Reg>, Error> {
-        self.settle(value);
+        self.settle(value)?;
         match &self.held[value.index()] {
             Some(Held::Regs(regs)) => Ok(regs.clone()),
             Some(Held::Index(expr)) => {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use girih_codegen::atom::GmmaSwizzle;
 use girih_codegen::{Builder, Expr};
 use girih_layout::{Int, Symbol};
 use girih_ptx::{Opcode, Operand, Type, Word};
@@ -24,6 +25,21 @@ pub enum Source {
     Stride(ArrayId, u8),
     /// A scalar parameter of the function, by its position.
     Scalar(u16),
+    /// A tensor map of an array, by [`Param::boxes`].
+    Map(ArrayId),
+}
+
+/// The boxes of a tensor map.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Boxes {
+    /// The dtype of the elements.
+    pub dtype: DType,
+    /// The axes of the array in the order of the map's dimensions, the innermost first.
+    pub axes: Vec<usize>,
+    /// The extents of a box, by the map's dimensions.
+    pub extents: Vec<u32>,
+    /// How a box lies in shared memory.
+    pub swizzle: GmmaSwizzle,
 }
 
 /// A parameter of a kernel, by which a launch binds it. Integers and bool of fewer than 32 bits are extended to 32; floats of 16 and 8
@@ -34,10 +50,12 @@ pub struct Param {
     pub name: String,
     /// What it stands for.
     pub source: Source,
-    /// Its size in bytes, 4 or 8.
+    /// Its size in bytes: 4 or 8, and 128 of a tensor map.
     pub bytes: u32,
     /// The largest value of an extent or a stride.
     pub most: i64,
+    /// The boxes of a tensor map.
+    pub boxes: Option<Boxes>,
 }
 
 /// An array parameter as the kernel sees it.
@@ -76,8 +94,13 @@ impl Params {
     }
 
     fn add(&mut self, name: String, source: Source, bytes: u32, most: i64) -> String {
-        self.list.push(Param { name: name.clone(), source, bytes, most });
+        self.list.push(Param { name: name.clone(), source, bytes, most, boxes: None });
         name
+    }
+
+    pub(crate) fn add_map(&mut self, name: String, source: Source, boxes: Boxes) {
+        let bytes = girih_ptx::TENSOR_MAP_BYTES as u32;
+        self.list.push(Param { name, source, bytes, most: 0, boxes: Some(boxes) });
     }
 
     fn array(&mut self, b: &mut Builder, id: ArrayId, param: &ArrayParam) -> Result<(), Error> {

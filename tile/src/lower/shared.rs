@@ -34,7 +34,9 @@ impl Lowering<'_> {
 
     /// All threads of the block meet, and see what the others have written. The arena counts as used, since an exchange reads it now.
     pub(crate) fn meet(&mut self) {
-        self.b.barrier();
+        if !self.meet_consumers() {
+            self.b.barrier();
+        }
         self.touched.clear();
     }
 

@@ -35,6 +35,7 @@ mod candidates;
 mod cost;
 pub mod exchange;
 mod naive;
+pub mod pipeline;
 mod pressure;
 pub mod product;
 mod rule;
@@ -63,7 +64,7 @@ pub struct Plan {
     pub func: Func,
     /// The distribution of each value, by its number.
     pub dists: Vec<Dist>,
-    /// Threads of a block: a power of two, 32 or more.
+    /// Threads of a block that have tiles: a power of two, 32 or more.
     pub threads: u32,
     /// How each [`Convert`](crate::ir::Kind::Convert) is done, by its result.
     pub exchanges: BTreeMap<Value, Exchange>,
@@ -76,6 +77,11 @@ impl Plan {
     pub(crate) fn way(&self, id: OpId) -> product::Way {
         let op = self.func.op(id);
         product::way(&self.func, op, self.dist(op.results[0]))
+    }
+
+    /// Threads of a block with those that load for the others.
+    pub fn block(&self) -> u32 {
+        self.threads + if self.products.pipeline.rings.is_empty() { 0 } else { wgmma::WARPGROUP }
     }
 
     /// A value's distribution.
@@ -131,7 +137,7 @@ pub fn place(func: &Func, sm: u32) -> Result<Plan, Error> {
         }
         let products = products[at].clone();
         let works = search::search(func, count * 32, &products)?;
-        let plan = assemble(func, count * 32, products, |id, at| works.get(&(id, at)).cloned());
+        let plan = assemble(func, count * 32, products, |id, at| works.get(&(id, at)).cloned()).pipelined();
         let registers = plan.registers();
         fewest = f64::from(count) * registers / REGISTERS;
         last = Some(plan);

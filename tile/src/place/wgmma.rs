@@ -11,6 +11,7 @@ use girih_codegen::plan::{Dist, Leaf, primes};
 use girih_tensor::DType;
 
 use super::access::width;
+use super::pipeline::Pipeline;
 use crate::ir::{Array, Def, Func, Kind, Known, Op, OpId, Order, Padding, RegionId, Value, View};
 
 /// Threads of a warpgroup, and the rows of C that it computes by one instruction.
@@ -74,6 +75,13 @@ impl SharedTile {
         self.extents[0] * self.extents[1] * i64::from(self.dtype.bits()) / 8
     }
 
+    /// How many rows of the tile a tensor copy brings at once: boxes have up to 256.
+    pub fn rows_of_box(&self) -> i64 {
+        let all = self.extents[1];
+        let fits = |rows: &i64| all % rows == 0 && rows % 8 == 0;
+        (1..=all.min(256)).rev().find(fits).unwrap_or(8)
+    }
+
     /// Elements of a row that is as long as the swizzle.
     pub fn row(&self) -> i64 {
         row(self.swizzle, self.dtype)
@@ -96,6 +104,8 @@ pub struct Products {
     pub loads: BTreeMap<OpId, SharedTile>,
     /// Operations that give such a tile other axes.
     pub views: BTreeSet<OpId>,
+    /// How tensor copies bring such tiles.
+    pub pipeline: Pipeline,
 }
 
 /// The distribution of C of `wgmma`, and of an A of 16 bits: rows and columns are the last two axes.
@@ -192,7 +202,7 @@ impl Products {
 
 impl Wgmma {
     /// Bytes of the operands that are stored in shared memory.
-    fn stored(&self) -> i64 {
+    pub(super) fn stored(&self) -> i64 {
         let [m, n, k] = self.mnk;
         let bytes = |dtype: DType, x: i64| x * k * i64::from(dtype.bits()) / 8;
         let operands = [bytes(self.atom.a_type, m), bytes(self.atom.b_type, n)];

@@ -1,5 +1,6 @@
 //! Products by `wgmma`: tiles in shared memory, instructions that run beside the threads, and waits for their sums.
 
+mod roles;
 mod tiles;
 
 use std::collections::BTreeMap;
@@ -15,8 +16,10 @@ use super::words::{m, of};
 use super::{Held, Lowering, register};
 use crate::error::{Code, Error, Fault};
 use crate::ir::table::Each;
+
 use crate::ir::{Def, Kind, OpId, Value};
 use crate::place::wgmma::{SharedTile, Source, WARPGROUP, Wgmma};
+pub(crate) use roles::Role;
 
 /// Where a tile in shared memory is kept: that of a load, or an operand of a product.
 type Place = (OpId, usize);
@@ -24,14 +27,29 @@ type Place = (OpId, usize);
 /// What a kernel with such products knows.
 #[derive(Debug, Default)]
 pub(crate) struct State {
-    /// The products that are under way, the oldest first: their results.
-    flight: Vec<Value>,
+    /// The products that are under way, the oldest first.
+    flight: Vec<Flight>,
     /// Where tiles begin in shared memory.
     buffers: BTreeMap<Place, Expr>,
     /// The number of the thread's warpgroup.
     group: Option<Expr>,
     /// Who reads each value, and where operations stand.
     uses: tiles::Uses,
+    /// Which part of the program is being written.
+    pub(crate) role: Role,
+    rings: Vec<roles::Slots>,
+    /// The tensor map of each load.
+    maps: BTreeMap<OpId, Expr>,
+    /// Where the tiles of loads are.
+    tickets: BTreeMap<OpId, roles::Ticket>,
+}
+
+/// A product that is under way.
+#[derive(Debug)]
+struct Flight {
+    result: Value,
+    /// The loads whose slots are free once it is done.
+    frees: Vec<OpId>,
 }
 
 impl Lowering<'_> {
@@ -42,7 +60,7 @@ impl Lowering<'_> {
         if products.wgmma.is_empty() {
             return Ok(());
         }
-        for (&id, tile) in &products.loads {
+        for (&id, tile) in products.loads.iter().filter(|(_, tile)| tile.tensor.is_err()) {
             let base = self.b.alloc_shared(tile.bytes(), ALIGN)?;
             self.products.buffers.insert((id, 0), base);
         }
@@ -55,6 +73,9 @@ impl Lowering<'_> {
             }
         }
         self.products.uses = tiles::Uses::of(&plan.func);
+        if !products.pipeline.rings.is_empty() {
+            return Ok(());
+        }
         let group = if plan.threads == WARPGROUP {
             Expr::from(0)
         } else {
@@ -120,30 +141,36 @@ impl Lowering<'_> {
         warpgroup_commit_batch(&mut self.b);
         let result = op.results[0];
         if packed {
-            warpgroup_wait(&mut self.b, 0);
-            self.products.flight.clear();
+            self.products.flight.push(Flight { result, frees: Vec::new() });
+            self.settle_all()?;
             let halves = self.halves(&sums);
             self.hold(result, Held::Regs(halves));
         } else {
             self.hold(result, Held::Regs(sums));
-            self.products.flight.push(result);
+            self.products.flight.push(Flight { result, frees: Vec::new() });
         }
         Ok(())
     }
 
     /// Waits for the product whose result a value is, if it is under way.
-    pub(crate) fn settle(&mut self, value: Value) {
-        let Some(at) = self.products.flight.iter().position(|&flying| flying == value) else { return };
-        let later = self.products.flight.len() - 1 - at;
-        warpgroup_wait(&mut self.b, later as u32);
-        self.products.flight.drain(..=at);
+    pub(crate) fn settle(&mut self, value: Value) -> Result<(), Error> {
+        let at = self.products.flight.iter().position(|flight| flight.result == value);
+        at.map_or(Ok(()), |at| self.settle_first(at + 1))
     }
 
     /// Waits for all products that are under way.
-    pub(crate) fn settle_all(&mut self) {
-        if let Some(&last) = self.products.flight.last() {
-            self.settle(last);
+    pub(crate) fn settle_all(&mut self) -> Result<(), Error> {
+        self.settle_first(self.products.flight.len())
+    }
+
+    /// Waits for the oldest products that are under way.
+    fn settle_first(&mut self, count: usize) -> Result<(), Error> {
+        if count == 0 {
+            return Ok(());
         }
+        warpgroup_wait(&mut self.b, (self.products.flight.len() - count) as u32);
+        let done: Vec<Flight> = self.products.flight.drain(..count).collect();
+        done.iter().flat_map(|flight| &flight.frees).try_for_each(|&load| self.free(load))
     }
 
     /// The registers of a product's accumulator, which it overwrites; or new ones, if it begins with zeros.
@@ -158,19 +185,18 @@ impl Lowering<'_> {
         }
         let own = self.products.uses.is_last(&plan.func, value, id);
         // Sums that the product before has not written yet are added to nonetheless: the instructions keep their order.
-        let flying = self.products.flight.contains(&value);
+        let flying = self.products.flight.iter().position(|flight| flight.result == value);
         let held = match &self.held[value.index()] {
-            Some(Held::Regs(regs)) if own && flying => regs.clone(),
+            Some(Held::Regs(regs)) if own && flying.is_some() => regs.clone(),
             _ => self.regs(value)?,
         };
         let mut names: Vec<String> = held.iter().map(ToString::to_string).collect();
         names.sort_unstable();
         names.dedup();
         if own && names.len() == held.len() {
-            self.products.flight.retain(|&other| other != value);
             return Ok((held, false));
         }
-        self.settle(value);
+        self.settle(value)?;
         Ok((held.iter().map(|reg| self.copy(ty.dtype, reg)).collect(), false))
     }
 
@@ -179,10 +205,13 @@ impl Lowering<'_> {
         let plan = self.plan;
         let value = plan.func.op(id).operands[at];
         let base = match product.sources[at] {
-            Source::Loaded(_) => match &self.held[value.index()] {
-                Some(Held::Shared(base)) => base.clone(),
-                _ => return Err(self.misplaced(id)),
-            },
+            Source::Loaded(load) => {
+                self.await_tile(load)?;
+                match &self.held[value.index()] {
+                    Some(Held::Shared(base)) => base.clone(),
+                    _ => return Err(self.misplaced(id)),
+                }
+            }
             _ => self.store_operand(id, product, at)?,
         };
         let atom = &product.atom;

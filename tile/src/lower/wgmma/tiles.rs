@@ -10,6 +10,7 @@ use girih_tensor::Space;
 
 use super::super::memory::{Move, Path, padding, runs};
 use super::super::{Held, Lowering, bytes};
+use super::roles::Role;
 use super::{has_own_registers, stored};
 use crate::error::Error;
 use crate::ir::{Def, Dims, Func, OpId, Padding, RegionId, Value, View};
@@ -59,6 +60,11 @@ impl Uses {
 impl Lowering<'_> {
     /// Lowers a load of a tile that goes to shared memory, by the threads.
     pub(crate) fn load_shared(&mut self, id: OpId, view: &View, tile: &SharedTile) -> Result<(), Error> {
+        match (&tile.tensor, self.products.role) {
+            (Ok(()), Role::Producer) => return self.produce(id, view, tile),
+            (Ok(()), Role::Consumer) => return self.expect(id),
+            _ => {}
+        }
         let plan = self.plan;
         let op = plan.func.op(id);
         let extents: Vec<i64> = view.tile.iter().map(|&n| n.into()).collect();
@@ -100,7 +106,7 @@ impl Lowering<'_> {
         let base = self.products.buffers.get(&place).cloned().ok_or_else(missing)?;
         if !self.loops.is_empty() {
             // The products of the turn before have read what stands there.
-            self.settle_all();
+            self.settle_all()?;
             self.meet();
         }
         let own = self.first_replica(dist)?;

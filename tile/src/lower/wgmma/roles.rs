@@ -1,0 +1,326 @@
+//! A producer that brings tiles by tensor copies, and consumers that do all else.
+
+use girih_codegen::algorithm::{fence_barrier_init, prefetch_tma_descriptor};
+use girih_codegen::atom::{CopyAtom, Transfer};
+use girih_codegen::builder::Block;
+use girih_codegen::{Cond, Expr, Pipeline, PipelineState, Stage, Width};
+use girih_ptx::{Address, Opcode, Operand, Special};
+
+use super::super::params::{Boxes, Source};
+use super::super::words::{m, of};
+use super::super::{Held, Lowering};
+use super::{ALIGN, wrong};
+use crate::error::Error;
+use crate::ir::{Array, ArrayId, OpId, Value, View};
+use crate::place::wgmma::{SharedTile, WARPGROUP, begin};
+
+/// Which part of the program is being written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// All of it.
+    #[default]
+    All,
+    /// That of the thread that loads.
+    Producer,
+    /// That of the threads that do not load what the producer does.
+    Consumer,
+}
+
+/// Registers that the producer's threads keep.
+const KEPT: i64 = 24;
+/// The most registers of a thread that are asked for.
+const MOST: i64 = 240;
+/// The barrier at which the consumers meet.
+const MEETING: i64 = 1;
+
+/// A ring of slots, and where the role that is being written is in it.
+#[derive(Debug)]
+pub(crate) struct Slots {
+    base: Expr,
+    bytes: i64,
+    pipeline: Pipeline,
+    count: i64,
+    state: Option<PipelineState>,
+}
+
+/// A tile in a slot.
+#[derive(Clone, Debug)]
+pub(crate) struct Ticket {
+    ring: usize,
+    slot: Stage,
+    waited: bool,
+}
+
+impl Lowering<'_> {
+    /// Writes the program; where tensor copies bring tiles, once for the thread that issues them and once for all others.
+    pub(crate) fn body(&mut self) -> Result<(), Error> {
+        let plan = self.plan;
+        let body = plan.func.body();
+        let rings = &plan.products.pipeline.rings;
+        if rings.is_empty() {
+            return self.region(body);
+        }
+        let consumers = i64::from(plan.threads / WARPGROUP);
+        for ring in rings {
+            let base = self.b.alloc_shared(ring.bytes * ring.slots, ALIGN)?;
+            let pipeline = Pipeline::new(&mut self.b, ring.slots, ring.bytes, consumers)?;
+            self.products.rings.push(Slots {
+                base,
+                bytes: ring.bytes,
+                pipeline,
+                count: ring.slots,
+                state: None,
+            });
+        }
+        self.declare_maps()?;
+        let thread = self.b.special(Special::TidX);
+        let first = Cond::less(&thread, &Expr::from(1));
+        let (rings, maps) = (&self.products.rings, &self.products.maps);
+        self.b.if_(&first, |b| {
+            maps.values().try_for_each(|map| prefetch_tma_descriptor(b, map))?;
+            rings.iter().try_for_each(|ring| ring.pipeline.init(b))?;
+            fence_barrier_init(b);
+            Ok(())
+        })?;
+        self.b.barrier();
+        let group = self.b.canonical_warp_group_idx(&thread)?;
+        let begin = begin(consumers + 1);
+        let more = (((begin * (consumers + 1) - KEPT) / consumers) / 8 * 8).min(MOST);
+        let hands_on = consumers > 1;
+
+        let around = self.b.open_block();
+        let consume = self.b.open_block();
+        self.b.leave(&consume, &Cond::less(&group, &Expr::from(consumers)), true)?;
+        if hands_on {
+            self.b.warpgroup_reg_dealloc(KEPT as u32)?;
+        }
+        let alone = Cond::equal(&thread, &Expr::from(i64::from(plan.threads)));
+        self.b.leave(&around, &Cond::not(alone), false)?;
+        self.produce_all(&around, consume)?;
+
+        if hands_on {
+            self.b.warpgroup_reg_alloc(more as u32)?;
+        }
+        self.thread = self.b.bounded(&thread, i64::from(plan.threads) - 1)?;
+        self.products.group =
+            Some(if consumers == 1 { Expr::from(0) } else { self.b.bounded(&group, consumers - 1)? });
+        self.begin_role(Role::Consumer);
+        self.region(body)?;
+        self.b.close_block(around)?;
+        Ok(())
+    }
+
+    fn begin_role(&mut self, role: Role) {
+        self.products.role = role;
+        for ring in &mut self.products.rings {
+            ring.state = Some(PipelineState::new(&mut self.b, ring.count));
+        }
+    }
+
+    /// The producer's part, behind which its thread goes out of `around`; `consume` ends here.
+    fn produce_all(&mut self, around: &Block, consume: Block) -> Result<(), Error> {
+        let (held, state) = (self.held.clone(), self.state());
+        self.begin_role(Role::Producer);
+        self.region(self.plan.func.body())?;
+        self.b.leave(around, &Cond::Always, true)?;
+        self.b.close_block(consume)?;
+        self.held = held;
+        self.set_state(state);
+        Ok(())
+    }
+
+    /// Whether an operation belongs to the role that is being written.
+    pub(crate) fn takes_part(&self, id: OpId) -> bool {
+        self.products.role != Role::Producer || self.plan.products.pipeline.produced.contains(&id)
+    }
+
+    /// Whether the role that is being written knows a value.
+    pub(crate) fn knows(&self, value: Value) -> bool {
+        self.products.role != Role::Producer || self.plan.products.pipeline.values.contains(&value)
+    }
+
+    /// Lets the consumers meet, where a producer is that does not.
+    pub(crate) fn meet_consumers(&mut self) -> bool {
+        if self.products.role != Role::Consumer {
+            return false;
+        }
+        let threads = Operand::Int(self.plan.threads.into());
+        self.b.inst(Opcode::Bar, m![girih_ptx::Word::Sync], vec![Operand::Int(MEETING), threads]);
+        true
+    }
+
+    fn ring(&self, id: OpId) -> Result<usize, Error> {
+        let ring = self.plan.products.pipeline.loads.get(&id).copied();
+        ring.ok_or_else(|| wrong("a load without a ring of slots"))
+    }
+
+    /// Issues the copies of a tile as soon as its slot is free.
+    pub(crate) fn produce(&mut self, id: OpId, view: &View, tile: &SharedTile) -> Result<(), Error> {
+        let plan = self.plan;
+        let ring = self.ring(id)?;
+        let Some(state) = self.products.rings[ring].state.clone() else {
+            return Err(wrong("a ring without a state"));
+        };
+        let slot = state.stage(&mut self.b);
+        let (base, bytes, pipeline) = {
+            let slots = &self.products.rings[ring];
+            (slots.base.clone(), slots.bytes, slots.pipeline.clone())
+        };
+        pipeline.producer_acquire(&mut self.b, &slot)?;
+        let target = &base + &(&slot.index * bytes);
+        let mut at = Vec::new();
+        for (axis, &index) in plan.func.op(id).operands.iter().enumerate() {
+            at.push(&self.index(index)? * i64::from(view.steps[axis]));
+        }
+        self.add_starts(view.array, &mut at)?;
+        let missing = || wrong("a load without a tensor map");
+        let map = self.products.maps.get(&id).cloned().ok_or_else(missing)?;
+        let rank = at.len();
+        let order = order(rank, tile.axes);
+        let (row, [along, others]) = (tile.row(), tile.extents);
+        let size = tile.bytes() / (along * others);
+        let rows = tile.rows_of_box();
+        let bits = row * rows * size * 8;
+        let modifiers = CopyAtom::tma(Transfer::Load, rank as u32, bits)?.modifiers();
+        let barrier = pipeline.full(&slot.index)?;
+        for (i, j) in (0..along / row).flat_map(|i| (0..others / rows).map(move |j| (i, j))) {
+            let mut place = at.clone();
+            place[tile.axes[0]] = &place[tile.axes[0]] + i * row;
+            place[tile.axes[1]] = &place[tile.axes[1]] + j * rows;
+            let mut coordinates = Vec::new();
+            for &axis in &order {
+                let value = self.b.value(&place[axis], Width::W32)?;
+                coordinates.push(of([&value]).swap_remove(0));
+            }
+            let to = &target + (i * others + j * rows) * row * size;
+            let to = self.b.address(&to, Width::W32)?;
+            let Operand::Address(from) = self.b.address(&map, Width::W64)? else { return Err(missing()) };
+            let from = Operand::Address(Address { coordinates, ..from });
+            let full = self.b.address(barrier.address(), Width::W32)?;
+            self.b.inst(Opcode::Cp, &modifiers, vec![to, from, full]);
+        }
+        state.advance(&mut self.b);
+        Ok(())
+    }
+
+    /// Adds where parts of arrays begin.
+    fn add_starts(&mut self, array: ArrayId, at: &mut [Expr]) -> Result<(), Error> {
+        if let Array::Slice { of, axis, start, .. } = self.plan.func.arrays()[array.index()] {
+            let start = self.index(start)?.maximum(&Expr::from(0));
+            at[usize::from(axis)] = &at[usize::from(axis)] + &start;
+            self.add_starts(of, at)?;
+        }
+        Ok(())
+    }
+
+    /// Takes note of the tile that the producer brings for a load.
+    pub(crate) fn expect(&mut self, id: OpId) -> Result<(), Error> {
+        let ring = self.ring(id)?;
+        let Some(state) = self.products.rings[ring].state.clone() else {
+            return Err(wrong("a ring without a state"));
+        };
+        let now = state.stage(&mut self.b);
+        // The state goes on while the slot is in use.
+        let slots = &self.products.rings[ring];
+        let (base, bytes, count) = (slots.base.clone(), slots.bytes, slots.count);
+        let index = if count == 1 { Expr::from(0) } else { self.kept(&now.index, count - 1)? };
+        let slot = Stage { phase: self.kept(&now.phase, 1)?, index };
+        state.advance(&mut self.b);
+        self.hold(self.plan.func.op(id).results[0], Held::Shared(&base + &(&slot.index * bytes)));
+        self.products.tickets.insert(id, Ticket { ring, slot, waited: false });
+        Ok(())
+    }
+
+    fn kept(&mut self, number: &Expr, most: i64) -> Result<Expr, Error> {
+        let now = self.b.value(number, Width::W32)?;
+        let copy = self.b.inst_to(girih_ptx::Type::S32, Opcode::Mov, m![girih_ptx::Type::B32], of([&now]));
+        Ok(self.b.var(&copy, 0, most, 1))
+    }
+
+    /// Waits until the tile of a load has come, before the first product that reads it.
+    pub(crate) fn await_tile(&mut self, id: OpId) -> Result<(), Error> {
+        let Some(ticket) = self.products.tickets.get_mut(&id).filter(|ticket| !ticket.waited) else {
+            return Ok(());
+        };
+        ticket.waited = true;
+        let (ring, slot) = (ticket.ring, ticket.slot.clone());
+        let pipeline = self.products.rings[ring].pipeline.clone();
+        Ok(pipeline.consumer_wait(&mut self.b, &slot)?)
+    }
+
+    /// Waits for the tiles that an operation with regions reads.
+    pub(crate) fn await_inside(&mut self, id: OpId) -> Result<(), Error> {
+        if self.products.role == Role::Consumer
+            && let Some(loads) = self.plan.products.pipeline.inside.get(&id)
+        {
+            loads.iter().try_for_each(|&load| self.await_tile(load))?;
+        }
+        Ok(())
+    }
+
+    /// After the last operation that reads tiles: frees their slots, once the products that are under way have read them.
+    pub(crate) fn free_after(&mut self, id: OpId) -> Result<(), Error> {
+        if self.products.role != Role::Consumer || self.loops.is_empty() {
+            return Ok(());
+        }
+        let Some(loads) = self.plan.products.pipeline.last.get(&id) else { return Ok(()) };
+        match self.products.flight.last_mut() {
+            Some(flight) => flight.frees.extend(loads),
+            None => loads.iter().try_for_each(|&load| self.free(load))?,
+        }
+        Ok(())
+    }
+
+    pub(crate) fn free(&mut self, load: OpId) -> Result<(), Error> {
+        // The producer has filled the slot before it may be filled again, whether anything was read or not.
+        self.await_tile(load)?;
+        let Some(ticket) = self.products.tickets.get(&load).cloned() else { return Ok(()) };
+        let pipeline = self.products.rings[ticket.ring].pipeline.clone();
+        let leader = Cond::less(&self.thread.rem(i64::from(WARPGROUP))?, &Expr::from(1));
+        Ok(pipeline.consumer_release(&mut self.b, &ticket.slot, &leader)?)
+    }
+
+    /// Declares the tensor maps, one for each array and shape of boxes.
+    fn declare_maps(&mut self) -> Result<(), Error> {
+        let plan = self.plan;
+        let mut known: Vec<(ArrayId, Boxes, Expr)> = Vec::new();
+        for &id in plan.products.pipeline.loads.keys() {
+            let (Some(tile), Some(array)) = (plan.products.loads.get(&id), plan.func.op(id).kind.array())
+            else {
+                continue;
+            };
+            let (array, param) = plan.func.param_of(array);
+            let rank = param.extents.len();
+            let axes = order(rank, tile.axes);
+            let extent = |&axis: &usize| match axis {
+                _ if axis == tile.axes[0] => tile.row() as u32,
+                _ if axis == tile.axes[1] => tile.rows_of_box() as u32,
+                _ => 1,
+            };
+            let boxes = Boxes {
+                dtype: tile.dtype,
+                extents: axes.iter().map(extent).collect(),
+                axes,
+                swizzle: tile.swizzle,
+            };
+            let found = known.iter().find(|(other, own, _)| (*other, own) == (array, &boxes));
+            let map = match found {
+                Some((_, _, map)) => map.clone(),
+                None => {
+                    let name = format!("{}_map{}", param.name, known.len());
+                    let map = self.b.tensor_map(&name);
+                    self.params.add_map(name, Source::Map(array), boxes.clone());
+                    known.push((array, boxes, map.clone()));
+                    map
+                }
+            };
+            self.products.maps.insert(id, map);
+        }
+        Ok(())
+    }
+}
+
+/// The axes of an array in the order of a tensor map: that along which rows lie, the other one of the tile, the rest from the last.
+fn order(rank: usize, axes: [usize; 2]) -> Vec<usize> {
+    axes.into_iter().chain((0..rank).rev().filter(|axis| !axes.contains(axis))).collect()
+}

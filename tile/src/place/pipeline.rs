@@ -1,0 +1,334 @@
+//! How tiles come to shared memory by tensor copies ahead of the warpgroups that multiply them.
+//!
+//! A warpgroup of its own, the producer, runs the loads and the scalars that these need. Tiles of equal size at one depth of loops share a
+//! ring of slots: the producer fills the slots in the order of the program, and a slot is filled again once all warpgroups have read it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Plan;
+use super::exchange::Exchange;
+use super::wgmma::Products;
+use crate::ir::{Array, ArrayId, Def, End, Func, Kind, OpId, RegionId, Value};
+
+/// Bytes of shared memory that a block has, and those that are left to what needs some for a while and says nothing of it.
+const MOST: i64 = 227 << 10;
+const LEFT: i64 = 16 << 10;
+/// How many turns of a loop are under way where the user says nothing, and memory allows.
+const TURNS: i64 = 4;
+
+/// Slots in shared memory that are filled and freed in turn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ring {
+    /// Bytes of a slot.
+    pub bytes: i64,
+    /// Slots.
+    pub slots: i64,
+}
+
+/// What the producer does, and where it puts tiles.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Pipeline {
+    /// The rings.
+    pub rings: Vec<Ring>,
+    /// The ring of each load that the producer runs.
+    pub loads: BTreeMap<OpId, usize>,
+    /// The operations that the producer runs.
+    pub produced: BTreeSet<OpId>,
+    /// The values that it computes.
+    pub values: BTreeSet<Value>,
+    /// The loads whose tiles an operation of the same region is the last to read.
+    pub last: BTreeMap<OpId, Vec<OpId>>,
+    /// The loads whose tiles an operation with regions reads.
+    pub inside: BTreeMap<OpId, Vec<OpId>>,
+}
+
+/// What is known of where operations stand.
+struct Places<'a> {
+    func: &'a Func,
+    regions: BTreeMap<OpId, RegionId>,
+    /// The operation that a region belongs to.
+    owners: BTreeMap<RegionId, OpId>,
+}
+
+impl Places<'_> {
+    fn collect(&mut self, region: RegionId) {
+        let func = self.func;
+        for &id in &func.region(region).ops {
+            self.regions.insert(id, region);
+            for &inner in &func.op(id).regions {
+                self.owners.insert(inner, id);
+                self.collect(inner);
+            }
+        }
+    }
+
+    /// The operations around another, the innermost first.
+    fn around(&self, id: OpId) -> Vec<OpId> {
+        let owner = |id: &OpId| self.owners.get(self.regions.get(id)?).copied();
+        std::iter::successors(owner(&id), owner).collect()
+    }
+
+    fn loops(&self, id: OpId) -> Vec<OpId> {
+        let is_loop = |id: &OpId| matches!(self.func.op(*id).kind, Kind::For | Kind::Loop);
+        self.around(id).into_iter().filter(is_loop).collect()
+    }
+}
+
+/// The operations and values that the loads need.
+struct Slice<'a> {
+    places: &'a Places<'a>,
+    ops: BTreeSet<OpId>,
+    values: BTreeSet<Value>,
+    work: Vec<Value>,
+}
+
+impl Slice<'_> {
+    fn value(&mut self, value: Value) {
+        if self.values.insert(value) {
+            self.work.push(value);
+        }
+    }
+
+    fn array(&mut self, array: ArrayId) {
+        if let Array::Slice { of, start, stop, .. } = self.places.func.arrays()[array.index()] {
+            self.value(start);
+            self.value(stop);
+            self.array(of);
+        }
+    }
+
+    /// An operation, and what stands around it.
+    fn op(&mut self, id: OpId) -> Result<(), String> {
+        let func = self.places.func;
+        if !self.ops.insert(id) {
+            return Ok(());
+        }
+        let op = func.op(id);
+        match &op.kind {
+            Kind::For => {
+                op.operands[..3].iter().for_each(|&value| self.value(value));
+                if op.regions.iter().any(|&region| leaves(func, region)) {
+                    return Err("a loop around it can be left early".into());
+                }
+            }
+            Kind::If => self.value(op.operands[0]),
+            Kind::Load(view) => {
+                self.array(view.array);
+                op.operands.iter().for_each(|&value| self.value(value));
+            }
+            Kind::Dim(array, _) => self.array(*array),
+            Kind::Loop => return Err("a loop around it has no range".into()),
+            _ => op.operands.iter().for_each(|&value| self.value(value)),
+        }
+        for around in self.places.around(id) {
+            self.op(around)?;
+        }
+        Ok(())
+    }
+
+    fn close(&mut self, is_own: impl Fn(Value) -> bool) -> Result<(), String> {
+        let func = self.places.func;
+        while let Some(value) = self.work.pop() {
+            let ty = func.ty(value);
+            if ty.dims.size() != 1 || !is_own(value) {
+                return Err(format!("where it begins depends on %{} {ty}", value.0));
+            }
+            match func.value(value).def {
+                Def::Result(id, at) => {
+                    let op = func.op(id);
+                    let simple = match &op.kind {
+                        Kind::For | Kind::If => {
+                            self.carried(id, at as usize);
+                            true
+                        }
+                        Kind::Full(_)
+                        | Kind::Dense(_)
+                        | Kind::Iota
+                        | Kind::Bid(_)
+                        | Kind::NumBlocks(_)
+                        | Kind::Dim(..)
+                        | Kind::Param(_)
+                        | Kind::Each { .. }
+                        | Kind::Cast(_)
+                        | Kind::Bitcast
+                        | Kind::Broadcast
+                        | Kind::Permute(_)
+                        | Kind::Reshape => true,
+                        Kind::Load(_) => func.is_pure(&op.kind),
+                        _ => false,
+                    };
+                    if !simple {
+                        return Err(format!("where it begins depends on %{} {ty}", value.0));
+                    }
+                    self.op(id)?;
+                }
+                Def::Argument(region, at) => {
+                    let Some(&id) = self.places.owners.get(&region) else { continue };
+                    // The first argument of a loop with a range is its number.
+                    if func.op(id).kind == Kind::For && at > 0 {
+                        self.carried(id, at as usize - 1);
+                    }
+                    self.op(id)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What a loop carries in one place, or what a condition gives.
+    fn carried(&mut self, id: OpId, at: usize) {
+        let func = self.places.func;
+        let op = func.op(id);
+        self.value(op.results[at]);
+        for &region in &op.regions {
+            let data = func.region(region);
+            if op.kind == Kind::For {
+                self.value(op.operands[3 + at]);
+                self.value(data.args[1 + at]);
+            }
+            if let Some(&value) = data.end.values().get(at) {
+                self.value(value);
+            }
+        }
+    }
+}
+
+/// Whether a condition within the body of a loop ends a turn or the loop.
+fn leaves(func: &Func, body: RegionId) -> bool {
+    func.region(body).ops.iter().any(|&id| {
+        let op = func.op(id);
+        let ends = |&region: &RegionId| !matches!(func.region(region).end, End::Yield(_));
+        match op.kind {
+            Kind::If => op.regions.iter().any(|region| ends(region) || leaves(func, *region)),
+            _ => false,
+        }
+    })
+}
+
+impl Plan {
+    /// Says which loads the producer runs, and gives shared memory to them; others are the threads' then, with the reason.
+    pub(super) fn pipelined(mut self) -> Plan {
+        let loads: Vec<OpId> =
+            self.products.loads.iter().filter(|(_, tile)| tile.tensor.is_ok()).map(|(&id, _)| id).collect();
+        if loads.is_empty() {
+            return self;
+        }
+        match self.pipeline(&loads) {
+            Ok(pipeline) => self.products.pipeline = pipeline,
+            Err(why) => {
+                for tile in self.products.loads.values_mut().filter(|tile| tile.tensor.is_ok()) {
+                    tile.tensor = Err(why.clone());
+                }
+            }
+        }
+        self
+    }
+
+    fn pipeline(&self, loads: &[OpId]) -> Result<Pipeline, String> {
+        let func = &self.func;
+        let mut places = Places { func, regions: BTreeMap::new(), owners: BTreeMap::new() };
+        places.collect(func.body());
+        let mut slice =
+            Slice { places: &places, ops: BTreeSet::new(), values: BTreeSet::new(), work: Vec::new() };
+        loads.iter().try_for_each(|&id| slice.op(id))?;
+        slice.close(|value| self.dist(value).bits.iter().all(Option::is_none))?;
+        let Slice { ops, values, .. } = slice;
+        let (last, inside) = readers(&places, &self.products, loads);
+        let (rings, of) = self.rings(&places, loads)?;
+        Ok(Pipeline { rings, loads: of, produced: ops, values, last, inside })
+    }
+
+    /// Rings by size and depth, as many slots as the user asks for and shared memory has.
+    fn rings(
+        &self,
+        places: &Places<'_>,
+        loads: &[OpId],
+    ) -> Result<(Vec<Ring>, BTreeMap<OpId, usize>), String> {
+        struct Wish {
+            depth: usize,
+            sites: i64,
+            turns: i64,
+            most: i64,
+            bytes: i64,
+        }
+        let mut wishes: Vec<Wish> = Vec::new();
+        let mut of = BTreeMap::new();
+        let mut sites: BTreeMap<(usize, Option<OpId>), i64> = BTreeMap::new();
+        for &id in loads {
+            let tile = &self.products.loads[&id];
+            let loops = places.loops(id);
+            let (depth, bytes) = (loops.len(), tile.bytes());
+            let ring = wishes.iter().position(|wish| (wish.depth, wish.bytes) == (depth, bytes));
+            let ring = ring.unwrap_or_else(|| {
+                wishes.push(Wish { depth, sites: 0, turns: 1, most: 1, bytes });
+                wishes.len() - 1
+            });
+            of.insert(id, ring);
+            let here = sites.entry((ring, loops.first().copied())).or_default();
+            *here += 1;
+            let wish = &mut wishes[ring];
+            wish.sites = wish.sites.max(*here);
+            if depth > 0 {
+                let turns = tile.latency.map_or(TURNS, |latency| 1 + i64::from(latency) / 3);
+                wish.most = wish.most.max(turns);
+            }
+        }
+        let exchanges = self.exchanges.values().map(|exchange| match exchange {
+            Exchange::Shared(shared) => shared.bytes(),
+            _ => 0,
+        });
+        let threads = self.products.loads.values().filter(|tile| tile.tensor.is_err());
+        let others = threads.map(|tile| tile.bytes()).sum::<i64>()
+            + self.products.wgmma.values().map(super::wgmma::Wgmma::stored).sum::<i64>();
+        let room = MOST - LEFT.max(exchanges.max().unwrap_or(0) + 1024) - others;
+        let size = |wish: &Wish| wish.bytes * wish.sites * wish.turns;
+        let mut taken: i64 = wishes.iter().map(size).sum();
+        if taken > room {
+            return Err(format!("{taken} bytes of tiles: {room} are left"));
+        }
+        // The innermost loops first.
+        while let Some(wish) = wishes
+            .iter_mut()
+            .filter(|wish| wish.turns < wish.most && taken + wish.bytes * wish.sites <= room)
+            .min_by_key(|wish| (usize::MAX - wish.depth, wish.turns))
+        {
+            wish.turns += 1;
+            taken += wish.bytes * wish.sites;
+        }
+        let rings =
+            wishes.iter().map(|wish| Ring { bytes: wish.bytes, slots: wish.sites * wish.turns }).collect();
+        Ok((rings, of))
+    }
+}
+
+type Readers = BTreeMap<OpId, Vec<OpId>>;
+
+/// The operation of the same region that is the last to read the tile of each load, and the operations with regions that read it.
+fn readers(places: &Places<'_>, products: &Products, loads: &[OpId]) -> (Readers, Readers) {
+    let func = places.func;
+    let (mut last, mut inside) = (Readers::new(), Readers::new());
+    for &load in loads {
+        let mut names = vec![func.op(load).results[0]];
+        let (mut latest, region) = (load, places.regions[&load]);
+        func.walk(func.body(), &mut |id, op| {
+            if op.operands.iter().any(|operand| names.contains(operand)) {
+                if products.views.contains(&id) {
+                    names.extend(&op.results);
+                }
+                // The operation of the load's own region that this one is, or is in.
+                let own = std::iter::once(id).chain(places.around(id));
+                if let Some(own) = own.into_iter().find(|id| places.regions[id] == region) {
+                    latest = own;
+                    if own != id {
+                        let within = inside.entry(own).or_default();
+                        if !within.contains(&load) {
+                            within.push(load);
+                        }
+                    }
+                }
+            }
+        });
+        last.entry(latest).or_default().push(load);
+    }
+    (last, inside)
+}
