@@ -1,5 +1,6 @@
 //! The tile kernels on the simulator with every check, and what each becomes.
 
+use girih_device::{Device, SimOptions};
 use girih_programs::ENTRIES;
 
 use super::checked;
@@ -30,19 +31,27 @@ fn moving_kernels() {
     moves(&checked()).unwrap();
 }
 
+/// Blocks that begin in order and one after the other, and in other orders and in between one another.
+fn in_any_order(family: fn(&Device) -> Result<(), girih_tile::error::Error>) {
+    for seed in 0..4 {
+        let options = SimOptions { seed, ..SimOptions::checked() };
+        family(&Device::open_sim(options).unwrap()).unwrap();
+    }
+}
+
 #[test]
 fn scans_of_everything() {
-    wide::scans(&checked()).unwrap();
+    in_any_order(wide::scans);
 }
 
 #[test]
 fn reductions_of_everything() {
-    wide::reductions(&checked()).unwrap();
+    in_any_order(wide::reductions);
 }
 
 #[test]
 fn sums_of_segments() {
-    wide::segments(&checked()).unwrap();
+    in_any_order(wide::segments);
 }
 
 /// A kernel's program becomes PTX by itself, and the same PTX each time.
