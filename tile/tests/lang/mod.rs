@@ -5,3 +5,4 @@ mod refusals;
 mod rules;
 mod run;
 mod surface;
+mod waiting;
