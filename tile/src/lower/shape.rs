@@ -12,6 +12,9 @@ use crate::ir::{Kind, OpId, Type, Value};
 /// The most bytes of shared memory that elements go through at once.
 pub(super) const WINDOW: i64 = 128 << 10;
 
+/// The most elements of an access.
+const VECTOR: i64 = 16;
+
 /// Elements, and their bytes in a line.
 pub(super) struct Piece<'a> {
     pub(super) regs: Vec<Reg>,
@@ -67,10 +70,13 @@ impl<'a> Lowering<'a> {
         let pieces = match &op.kind {
             Kind::Extract(start) => {
                 let from = operand(0);
-                let whole = Line::row_major(&from);
+                let mut whole = Line::row_major(&from);
                 let start: Vec<i64> = start.iter().map(|&n| i64::from(n)).collect();
                 let end = start.iter().zip(&to).map(|(start, n)| start + n).collect();
-                line = Line { extents: to, base: whole.at(&start), strides: whole.strides.clone() };
+                // What is before the part is nowhere, but for what a vector begins with.
+                let first = whole.at(&start);
+                whole.base = first % VECTOR - first;
+                line = Line { extents: to, base: first % VECTOR, strides: whole.strides.clone() };
                 let part = if line.extents == from { Part::All } else { Part::In(start, end) };
                 vec![self.piece(op.operands[0], &whole, part)?]
             }
@@ -130,7 +136,9 @@ impl<'a> Lowering<'a> {
         }
         let cells =
             |line: &Line| line.at(&line.extents.iter().map(|n| n - 1).collect::<Vec<_>>()).max(line.base);
-        let end = pieces.iter().map(|piece| cells(&piece.line) + bytes(piece.dtype)).max().unwrap_or(0);
+        // Of a piece of which a box counts, no more stands there than the result takes.
+        let whole = pieces.iter().filter(|piece| !matches!(piece.part, Part::In(..)));
+        let end = whole.map(|piece| cells(&piece.line) + bytes(piece.dtype)).max().unwrap_or(0);
         let end = end.max(cells(&line) + bytes(dtype));
         if end <= WINDOW {
             let base = self.scratch(end, 16)?;
