@@ -44,8 +44,12 @@ import triton
 import triton.language as tl
 from cuda.bindings import driver as cu
 
+import wide
+
 START = time.time()
 DTYPES = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16, "s32": torch.int32, "f64": torch.float64}
+# Torch has no arithmetic of unsigned numbers, and zeros are zeros.
+DTYPES |= {"u8": torch.uint8, "u32": torch.int32, "u64": torch.int64}
 ROTATED = 384 << 20
 
 
@@ -210,7 +214,7 @@ def operation(row):
         return {"x": (m, n)}, {"y": (n,)}, lambda t: torch.sum(t["x"], 0, out=t["y"]), triton_ways, lambda t: t["x"].double().sum(0)
     if op == "full_sum":
         return {"x": (m, n) if len(shape) > 1 else (size,)}, {"y": (1,)}, lambda t: torch.sum(t["x"]), [], lambda t: t["x"].double().sum().reshape(1)
-    raise ValueError(op)
+    return wide.operation(row, dtype)
 
 
 # ------------------------------------------------------------------------------------------------ measurement
@@ -306,18 +310,25 @@ def main():
 def measure(args, row, machine, buffers, commit, out):
     inputs, outputs, by_torch, triton_ways, reference = operation(row)
     dtype = DTYPES[row["dtype"]]
-    result = DTYPES[row.get("result", row["dtype"])]
-    moved = sum(math.prod(s) for s in inputs.values()) * dtype.itemsize + sum(math.prod(s) for s in outputs.values()) * result.itemsize
-    sets = []
-    for _ in range(max(1, min(64, math.ceil(ROTATED / moved)))):
-        tensors = {name: torch.randn(shape, device="cuda", dtype=torch.float32).to(dtype) for name, shape in inputs.items()}
+    result = DTYPES[row.get("result") or row["dtype"]]
+
+    def fresh():
+        tensors = {}
+        for name, spec in inputs.items():
+            tensors[name] = spec() if callable(spec) else torch.randn(spec, device="cuda", dtype=torch.float32).to(dtype)
         tensors |= {name: torch.empty(shape, device="cuda", dtype=result) for name, shape in outputs.items()}
-        sets.append(tensors)
+        state = row.get("state", {}).items()
+        return tensors | {name: torch.zeros(of["shape"], device="cuda", dtype=DTYPES[of["dtype"]]) for name, of in state}
+
+    sets = [fresh()]
+    moved = sum(sets[0][name].nbytes for name in [*inputs, *outputs])
+    while len(sets) < min(64, math.ceil(ROTATED / moved)):
+        sets.append(fresh())
     kernel = Girih(args.folder, row)
     # Right first: a poisoned output, then every element is compared.
     name = next(iter(outputs))
     tensors = sets[0]
-    tensors[name].fill_(float("nan"))
+    tensors[name].fill_(float("nan") if result.is_floating_point else -77)
     for zeroed in row.get("zeroed", []):
         tensors[zeroed].zero_()
     kernel.call(tensors)()
@@ -325,12 +336,14 @@ def measure(args, row, machine, buffers, commit, out):
     wanted = reference(tensors).double()
     difference = (tensors[name].double() - wanted).abs()
     scale = wanted.abs() + wanted.square().mean().sqrt()
-    worst = (difference / scale).max().item()
-    bound = {torch.bfloat16: 1.2e-2, torch.float16: 1.5e-3}.get(result, 1e-5 if row["op"] not in ("full_sum",) else 1e-4)
+    # Counts and places are exact.
+    worst = (difference / scale).max().item() if result.is_floating_point else difference.max().item()
+    bound = {torch.bfloat16: 1.2e-2, torch.float16: 1.5e-3}.get(result, 1e-5 if row["op"] not in ("full_sum", "sum_all", "segment_sum") else 1e-4)
     right = worst <= bound and not math.isnan(worst)
     contestants = {"girih": [kernel.call(t) for t in sets], "torch": [lambda t=t: by_torch(t) for t in sets]}
-    if row.get("alone"):
+    if row.get("alone") or by_torch is None:
         del contestants["torch"]
+    if row.get("alone"):
         triton_ways = []
     for i, way in enumerate(triton_ways):
         contestants[f"triton{i}"] = [lambda t=t, way=way: way(t) for t in sets]

@@ -31,6 +31,8 @@ struct Row {
     scalars: Vec<f32>,
     grid: [i64; 3],
     zeroed: Vec<&'static str>,
+    /// What launches leave for one another: zeroed once, and neither input nor output.
+    state: Vec<&'static str>,
     /// Warps of a block, and blocks of a multiprocessor, where placement does not choose.
     warps: Option<u32>,
     occupancy: Option<u32>,
@@ -55,6 +57,7 @@ macro_rules! by_rows {
             scalars: $eps.to_vec(),
             grid: [m / $r, 1, 1],
             zeroed: Vec::new(),
+        state: Vec::new(),
             warps: ($warps % 100 > 0).then_some($warps % 100),
             occupancy: ($warps >= 100).then_some($warps / 100),
             build: tile::$kernel::<bf16, $($tile),+>::ir_with,
@@ -73,6 +76,7 @@ fn rows() -> Vec<Row> {
         scalars: Vec::new(),
         grid: [n / per, 1, 1],
         zeroed: Vec::new(),
+        state: Vec::new(),
         warps: None,
         occupancy: None,
         build,
@@ -105,6 +109,7 @@ fn rows() -> Vec<Row> {
         scalars: Vec::new(),
         grid: [side / c, side / r, 1],
         zeroed: Vec::new(),
+        state: Vec::new(),
         warps: None,
         occupancy: None,
         build,
@@ -161,6 +166,7 @@ fn rows() -> Vec<Row> {
         scalars: Vec::new(),
         grid: [grid, 1, 1],
         zeroed: Vec::new(),
+        state: Vec::new(),
         warps: None,
         occupancy: None,
         build,
@@ -191,8 +197,117 @@ fn rows() -> Vec<Row> {
     full.grid = [132 * 8, 1, 1];
     full.zeroed = vec!["y"];
     rows.push(full);
+    rows.extend(wide());
     rows
 }
+
+/// Rows of kernels whose blocks have something of one another, and of running sums of rows: extents of tiles, then `w` with 100 times the
+/// blocks of a multiprocessor and the warps of a block, as in [`by_rows`].
+fn wide() -> Vec<Row> {
+    let mut rows = Vec::new();
+    let mut add =
+        |name: &str, how: &str, arrays: &[(&'static str, DType, &[i64])], grid: i64, warps: u32, build| {
+            let op = name.split(' ').next().unwrap_or(name);
+            let op = OPERATIONS.iter().find(|known| **known == op).copied().unwrap_or("unknown");
+            let (_, dtype, shape) = arrays[0];
+            rows.push(Row {
+                name: format!("{name} {how} w{warps}"),
+                op,
+                dtype,
+                shape: shape.to_vec(),
+                arrays: arrays
+                    .iter()
+                    .map(|&(name, dtype, extents)| (name, dtype, extents.to_vec()))
+                    .collect(),
+                scalars: Vec::new(),
+                grid: [grid, 1, 1],
+                zeroed: if op == "histogram" { vec!["y"] } else { Vec::new() },
+                state: arrays.iter().map(|array| array.0).filter(|name| name.starts_with("state")).collect(),
+                warps: (warps % 100 > 0).then_some(warps % 100),
+                occupancy: (warps >= 100).then_some(warps / 100),
+                build,
+            });
+        };
+    let (m, n) = (4096, 16384);
+    let matrix: [(&str, DType, &[i64]); 2] = [("x", DType::F32, &[m, n]), ("y", DType::F32, &[m, n])];
+    macro_rules! by_row {
+        ($($tile:literal $warps:literal;)*) => { $(
+            let how = stringify!($tile);
+            add("cumsum f32 4096x16384", how, &matrix, m, $warps, tile::cumsum::<f32, $tile>::ir_with);
+        )* };
+    }
+    by_row! { 16384 0; 16384 16; 16384 32; 16384 216; 8192 0; 8192 16; 4096 0; 4096 8; 2048 0; }
+
+    macro_rules! scans {
+        ($($name:literal $n:expr, $dtype:ident $from:ty, $to:ty, $tile:literal $window:literal $warps:literal;)*) => { $(
+            let (n, grid): (i64, i64) = ($n, $n / $tile);
+            let arrays: [(&str, DType, &[i64]); 3] =
+                [("x", DType::$dtype, &[n]), ("y", DType::$dtype, &[n]), ("state", DType::U64, &[grid + 16])];
+            let how = concat!($tile, " ", $window);
+            add($name, how, &arrays, grid, $warps, tile::cumsum_all::<$from, $to, $tile, $window>::ir_with);
+        )* };
+    }
+    scans! {
+        "cumsum_all f32 2^27" 1 << 27, F32 f32, f32, 4096 128 0;
+        "cumsum_all f32 2^27" 1 << 27, F32 f32, f32, 4096 32 0;
+        "cumsum_all f32 2^27" 1 << 27, F32 f32, f32, 4096 256 0;
+        "cumsum_all f32 2^27" 1 << 27, F32 f32, f32, 4096 128 8;
+        "cumsum_all f32 2^27" 1 << 27, F32 f32, f32, 8192 128 8;
+        "cumsum_all f32 2^27" 1 << 27, F32 f32, f32, 8192 256 8;
+        "cumsum_all f32 2^27" 1 << 27, F32 f32, f32, 2048 128 0;
+        "cumsum_all s32 2^27" 1 << 27, S32 i32, i32, 4096 128 0;
+        "cumsum_all bf16 2^28" 1 << 28, Bf16 bf16, f32, 4096 128 0;
+        "cumsum_all bf16 2^28" 1 << 28, Bf16 bf16, f32, 8192 128 8;
+    }
+    let bytes = 1 << 28;
+    let counted: [(&str, DType, &[i64]); 2] = [("x", DType::U8, &[bytes]), ("y", DType::S32, &[256])];
+    macro_rules! histograms {
+        ($($tile:literal $blocks:literal $warps:literal;)*) => { $(
+            let how = concat!($tile, " ", $blocks, " blocks");
+            let build = tile::histogram::<$tile, 256>::ir_with;
+            add("histogram u8 2^28", how, &counted, 132 * $blocks, $warps, build);
+        )* };
+    }
+    histograms! { 4096 7 8; 8192 7 8; 8192 4 16; 16384 4 16; 16384 2 32; 4096 6 4; }
+    let big = 1 << 28;
+    macro_rules! reductions {
+        ($($tile:literal $blocks:literal $warps:literal;)*) => { $(
+            let (grid, how) = (132 * $blocks, concat!($tile, " ", $blocks, " blocks"));
+            let x: (&str, DType, &[i64]) = ("x", DType::F32, &[big]);
+            let (y, parts) = (("y", DType::F32, [1]), [grid]);
+            let arrays = [x, (y.0, y.1, &y.2), ("state_parts", DType::F32, &parts), ("state", DType::U32, &[1])];
+            add("sum_all f32 2^28", how, &arrays, grid, $warps, tile::sum_all::<f32, f32, $tile>::ir_with);
+            let arrays: [(&str, DType, &[i64]); 5] = [
+                x,
+                ("y", DType::S32, &[1]),
+                ("state_parts", DType::F32, &parts),
+                ("state_places", DType::S32, &parts),
+                ("state", DType::U32, &[1]),
+            ];
+            add("argmax_all f32 2^28", how, &arrays, grid, $warps, tile::argmax_all::<f32, $tile>::ir_with);
+        )* };
+    }
+    reductions! { 4096 8 0; 4096 4 0; 2048 8 0; 8192 4 8; }
+    let (elements, segments) = (1 << 27, 1 << 20);
+    macro_rules! segmented {
+        ($($tile:literal $window:literal $warps:literal;)*) => { $(
+            let grid: i64 = elements / $tile;
+            let arrays: [(&str, DType, &[i64]); 4] = [
+                ("x", DType::F32, &[elements]),
+                ("offsets", DType::S32, &[segments + 1]),
+                ("y", DType::F32, &[segments]),
+                ("state", DType::U64, &[grid + 16]),
+            ];
+            let build = tile::segment_sum::<f32, f32, $tile, $window>::ir_with;
+            add("segment_sum f32 2^27", concat!($tile, " ", $window), &arrays, grid, $warps, build);
+        )* };
+    }
+    segmented! { 2048 128 0; 4096 128 0; 4096 256 8; }
+    rows
+}
+
+/// What `peers.py` knows by these names.
+const OPERATIONS: [&str; 6] = ["cumsum", "cumsum_all", "histogram", "sum_all", "argmax_all", "segment_sum"];
 
 /// What a launch would find out about row-major arrays of these extents.
 fn facts(row: &Row) -> Facts {
@@ -293,6 +408,16 @@ fn main() -> Outcome<()> {
                 Source::Scalar(at) => number(4, i64::from(row.scalars[usize::from(at)].to_bits())),
             })
             .collect();
+        let result = ["z", "y"].iter().find_map(|name| row.arrays.iter().find(|array| array.0 == *name));
+        let result = result.map(|array| array.1);
+        let sizes: serde_json::Map<String, Value> =
+            row.arrays.iter().map(|(name, _, extents)| (name.to_string(), json!(extents))).collect();
+        let state = row.arrays.iter().filter(|(name, ..)| row.state.contains(name));
+        let state: serde_json::Map<String, Value> = state
+            .map(|(name, dtype, extents)| {
+                (name.to_string(), json!({ "dtype": dtype.name(), "shape": extents }))
+            })
+            .collect();
         println!(
             "{:34} {:3} threads, {:6} bytes of shared memory, built in {built:.1?}",
             row.name,
@@ -302,7 +427,7 @@ fn main() -> Outcome<()> {
         manifest.push(json!({
             "name": row.name, "op": row.op, "dtype": row.dtype.name(), "shape": row.shape, "ptx": file,
             "kernel": compiled.kernel.name(), "grid": row.grid, "block": [compiled.kernel.threads(), 1, 1],
-            "shared": compiled.kernel.shared_bytes(), "params": params, "zeroed": row.zeroed, "alone": alone,
+            "shared": compiled.kernel.shared_bytes(), "params": params, "zeroed": row.zeroed, "state": state, "sizes": sizes, "result": result.map(DType::name), "alone": alone,
         }));
     }
     fs::write(folder.join("manifest.json"), serde_json::to_string_pretty(&json!({ "rows": manifest }))?)?;
