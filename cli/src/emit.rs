@@ -8,9 +8,11 @@ use girih_codegen::gemm::{Epilogue, generate};
 use girih_device::{Assembler, Bundle, Optimization};
 use girih_kernels::gemm::KernelKind;
 use girih_ptx::{Item, Module, Statement};
+use girih_tile::facts::{Found, Uses};
+use girih_tile::ir::Array;
 
 use crate::output::Output;
-use crate::{CommandResult, Error, copy, gemm};
+use crate::{CommandResult, Error, copy, gemm, programs};
 
 /// The arguments of `girih emit`.
 #[derive(clap::Args)]
@@ -34,6 +36,17 @@ enum Kernel {
     Copy {
         #[command(flatten)]
         problem: Box<copy::ProblemArgs>,
+        #[command(flatten)]
+        to: To,
+    },
+    /// The kernel of a program over tiles
+    #[command(after_help = programs::AFTER)]
+    Tile {
+        /// The program's name, or a file with its text
+        program: String,
+        /// The extents of each array, as 4096x1000, row-major and at addresses as girih allocates: the kernel is that of a launch with such
+        /// arrays, of any sizes that tiles and vectors divide alike [default: what the program's text says]
+        extents: Vec<String>,
         #[command(flatten)]
         to: To,
     },
@@ -70,6 +83,7 @@ pub(crate) fn run(args: Args) -> CommandResult {
     let (emitted, to) = match args.kernel {
         Kernel::Gemm { problem, to } => (of_gemm(&problem.without_files()?)?, to),
         Kernel::Copy { problem, to } => (of_copy(&problem.problem()?)?, to),
+        Kernel::Tile { program, extents, to } => (of_program(&program, &extents, to.sm.unwrap_or(SM))?, to),
     };
     deliver(&emitted, &to)?;
     Ok(ExitCode::SUCCESS)
@@ -125,6 +139,55 @@ fn of_copy(problem: &girih_kernels::copy::Problem) -> Result<Emitted, girih_kern
     ];
     let module = annotated(kernel.kernel.module().clone(), notes, &kernel.partitions);
     Ok(Emitted { module, kernels: vec![kernel.kernel] })
+}
+
+/// The architecture that programs are compiled for without another word.
+const SM: u32 = 90;
+/// What the addresses of girih's allocations are multiples of.
+const ALLOCATED: u64 = 256;
+
+fn of_program(program: &str, extents: &[String], sm: u32) -> Result<Emitted, Box<dyn std::error::Error>> {
+    let mut func = programs::find(program)?;
+    if !extents.is_empty() {
+        let ranks = func.arrays().iter().filter_map(|array| match array {
+            Array::Param(param) => Some(param.extents.len()),
+            Array::Slice { .. } => None,
+        });
+        let ranks: Vec<usize> = ranks.collect();
+        let numbers = |text: &String| text.split('x').map(|n| n.parse().ok()).collect::<Option<Vec<usize>>>();
+        let extents: Option<Vec<Vec<usize>>> = extents.iter().map(numbers).collect();
+        let extents = extents.filter(|all| all.iter().map(Vec::len).eq(ranks.iter().copied()));
+        let extents = extents.ok_or_else(|| {
+            let wanted: Vec<String> = ranks.iter().map(|&rank| vec!["n"; rank].join("x")).collect();
+            format!("the arrays of {program} have the extents {}, each n a number", wanted.join(" "))
+        })?;
+        let strides: Vec<Vec<usize>> = extents.iter().map(|extents| row_major(extents)).collect();
+        let found = extents.iter().zip(&strides);
+        let found: Vec<_> =
+            found.map(|(extents, strides)| Found { extents, strides, address: ALLOCATED }).collect();
+        func = func.with_facts(&Uses::of(&func).facts(&found, func.scalars().len()));
+    }
+    let compiled = girih_tile::compile(&func, sm)?;
+    let notes = vec![
+        format!("blocks of {} threads", compiled.plan.threads),
+        format!(
+            "dynamic shared memory: {} bytes; extents and strides in elements",
+            compiled.kernel.shared_bytes()
+        ),
+    ];
+    let module = annotated(compiled.kernel.module().clone(), notes, &[]);
+    Ok(Emitted { module, kernels: vec![compiled.kernel] })
+}
+
+/// Strides of an array whose last axis is contiguous.
+fn row_major(extents: &[usize]) -> Vec<usize> {
+    let mut strides: Vec<usize> = extents
+        .iter()
+        .rev()
+        .scan(1usize, |size, &n| Some(std::mem::replace(size, size.saturating_mul(n.max(1)))))
+        .collect();
+    strides.reverse();
+    strides
 }
 
 /// The module with comments at the head of its kernel, which say how to launch the kernel and what the kernel was derived from.

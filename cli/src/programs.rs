@@ -39,7 +39,8 @@ enum What {
     },
 }
 
-const AFTER: &str = "\
+/// Which programs there are.
+pub(crate) const AFTER: &str = "\
 Programs by name: the kernels of `girih::programs`, each with its dtype and tile, such as softmax_bf16_16x1024; any other name gets \
 the list. The text of a program is what an explanation begins with: notes in it are comments.";
 
@@ -57,7 +58,8 @@ pub(crate) fn run(args: Args) -> CommandResult {
     Ok(ExitCode::SUCCESS)
 }
 
-fn find(program: &str) -> Result<Func, Box<dyn std::error::Error>> {
+/// The program of a name, or of a file.
+pub(crate) fn find(program: &str) -> Result<Func, Box<dyn std::error::Error>> {
     let func = match ENTRIES.iter().find(|entry| entry.name == program) {
         Some(entry) => entry.build()?,
         None if Path::new(program).exists() => parse(&std::fs::read_to_string(program)?)?,

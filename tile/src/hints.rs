@@ -16,6 +16,8 @@ pub enum Hint {
     NumWorkerWarps,
     /// Optimisation level.
     OptLevel,
+    /// Tiles of a loop over products that are in shared memory at a time.
+    NumStages,
     /// Expected latency of an access: how far ahead it may be issued.
     Latency,
     /// Whether an access may go by tensor copies.
@@ -70,6 +72,7 @@ impl Hint {
         Hint::Occupancy,
         Hint::NumWorkerWarps,
         Hint::OptLevel,
+        Hint::NumStages,
         Hint::Latency,
         Hint::AllowTma,
     ];
@@ -81,6 +84,7 @@ impl Hint {
             Hint::Occupancy => "occupancy",
             Hint::NumWorkerWarps => "num_worker_warps",
             Hint::OptLevel => "opt_level",
+            Hint::NumStages => "num_stages",
             Hint::Latency => "latency",
             Hint::AllowTma => "allow_tma",
         }
@@ -97,6 +101,7 @@ impl Hint {
             Hint::Occupancy => (&[], "1 to 32 is accepted"),
             Hint::NumWorkerWarps => (&[4, 8, 16, 32], "4, 8, 16 or 32 is accepted"),
             Hint::OptLevel => (&[0, 1, 2, 3], "0 to 3 is accepted"),
+            Hint::NumStages => (&[1, 2, 3, 4, 5, 6, 7, 8], "1 to 8 is accepted"),
             Hint::Latency => (&[], "1 to 10 is accepted"),
             Hint::AllowTma => (&[0, 1], "true (1) or false (0) is accepted"),
         }
@@ -142,7 +147,9 @@ impl Hint {
     /// [`Code::HintUnsupportedHere`].
     pub fn check_on(self, construct: Construct) -> Result<(), Fault> {
         let on: &[Construct] = match self {
-            Hint::NumCtas | Hint::Occupancy | Hint::NumWorkerWarps | Hint::OptLevel => &[Construct::Kernel],
+            Hint::NumCtas | Hint::Occupancy | Hint::NumWorkerWarps | Hint::OptLevel | Hint::NumStages => {
+                &[Construct::Kernel]
+            }
             Hint::Latency => &[Construct::Load, Construct::Store, Construct::Gather, Construct::Scatter],
             Hint::AllowTma => &[Construct::Load, Construct::Store],
         };
@@ -193,6 +200,8 @@ pub struct HintSet {
     pub num_worker_warps: Option<u32>,
     /// Optimisation level: 0 to 3.
     pub opt_level: Option<u32>,
+    /// Tiles of a loop over products that are in shared memory at a time: 1 to 8.
+    pub num_stages: Option<u32>,
 }
 
 impl HintSet {
@@ -204,6 +213,7 @@ impl HintSet {
             occupancy: self.occupancy.or(base.occupancy),
             num_worker_warps: self.num_worker_warps.or(base.num_worker_warps),
             opt_level: self.opt_level.or(base.opt_level),
+            num_stages: self.num_stages.or(base.num_stages),
         }
     }
 }
@@ -247,6 +257,7 @@ impl Hints {
             Hint::Occupancy => set.occupancy = value,
             Hint::NumWorkerWarps => set.num_worker_warps = value,
             Hint::OptLevel => set.opt_level = value,
+            Hint::NumStages => set.num_stages = value,
             Hint::Latency | Hint::AllowTma => {}
         }
         Ok(())

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use girih_codegen::Kernel;
 use girih_device::{Device, Limits};
 
 use super::array::Copied;
@@ -58,6 +59,47 @@ impl Launch<'_> {
             address: of.array.bytes().start,
         });
         uses.facts(&found.collect::<Vec<_>>(), self.scalars.len())
+    }
+
+    /// The kernels that the launch runs on an architecture, such as 90, to be built ahead of time ([`Bundle::assemble`]): the device that is
+    /// provided with the bundle ([`Device::provide`]) takes them, for launches of arguments with the same facts. Arrays of the simulator
+    /// stand for those of a GPU.
+    ///
+    /// [`Bundle::assemble`]: girih_device::Bundle::assemble
+    ///
+    /// # Errors
+    /// As building the kernel for a launch.
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_device::{Assembler, Bundle, Device, Select};
+    /// use girih_tile::launch::DeviceArray;
+    /// use girih_tile::prelude::*;
+    ///
+    /// #[kernel]
+    /// fn half(x: &Array<f32, 1>, y: &mut Array<f32, 1>) {
+    ///     y.tiles_mut([64]).store((bid(0),), x.tiles([64]).load((bid(0),)) * 0.5);
+    /// }
+    ///
+    /// let device = Device::open(Select::Sim)?;
+    /// let (x, mut y) = (DeviceArray::zeros(&device, [640])?, DeviceArray::zeros(&device, [640])?);
+    /// let kernels = half(&x, &mut y).kernels(90)?;
+    /// assert!(kernels[0].module().to_string().contains(".entry half("));
+    /// // In a program that runs before the other one is compiled; that one has `include_kernel!("half.bundle")`.
+    /// if let Some(assembler) = Assembler::find("ptxas") {
+    ///     let file = Bundle::assemble(&assembler, 90, &kernels)?.to_bytes();
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn kernels(&self, sm: u32) -> Result<Vec<Kernel>, Error> {
+        let ready = self.ready(sm)?;
+        let product = ready.product.iter().map(|(product, _)| product.kernel.kernel.clone());
+        // A product whose grid is not one of a product runs as any other program.
+        let own = ready.compiled().map(|compiled| compiled.kernel.clone());
+        match (product.collect::<Vec<_>>(), own) {
+            (products, Err(_)) if !products.is_empty() => Ok(products),
+            (products, own) => Ok(products.into_iter().chain([own?]).collect()),
+        }
     }
 
     /// What tells the kernel apart from others for these arguments on an architecture, such as 90: two launches with equal keys share a

@@ -33,7 +33,7 @@ pub(super) fn asked(func: &Func, sketch: &Sketch<'_>, sm: u32) -> Asked {
         tile: sketch.tile,
         multicast: hints.num_ctas.map(i64::from),
         warps: hints.num_worker_warps.map(i64::from),
-        stages: latency.map(i64::from),
+        stages: hints.num_stages.map(i64::from).or(latency.map(i64::from)),
         tma: sketch.operands.iter().all(|operand| operand.tma),
     }
 }

@@ -487,7 +487,7 @@ fn hints_and_assertions() {
             +3:30 [hint_value] `opt_level = 4` on sm_90: 0 to 3 is accepted
             +4:15 [arch_key] no architecture is called `sm_75`: sm_80, sm_86, sm_87, sm_88, sm_89, sm_90, sm_100, sm_101, sm_103, sm_110, sm_120, sm_121 are
             +5:9 [hint_unsupported_here] `latency` does not belong to the construct `kernel`: it is accepted at load, store, gather, scatter
-            +6:9 [hint_unsupported_here] no hint is called `occupance`: num_ctas, occupancy, num_worker_warps, opt_level, latency, allow_tma are
+            +6:9 [hint_unsupported_here] no hint is called `occupance`: num_ctas, occupancy, num_worker_warps, opt_level, num_stages, latency, allow_tma are
         "#]],
     );
 

@@ -204,7 +204,7 @@ fn hints_are_replaced_and_leave_results_as_they_are() {
     hinted(&x, &mut y).run().unwrap();
     let wanted = y.download().unwrap();
     let own = hinted(&x, &mut y).key(90).unwrap();
-    for hint in [Hint::NumCtas, Hint::Occupancy, Hint::NumWorkerWarps, Hint::OptLevel] {
+    for hint in [Hint::NumCtas, Hint::Occupancy, Hint::NumWorkerWarps, Hint::OptLevel, Hint::NumStages] {
         for value in (0..=32).filter(|&n| hint.check(n, None).is_ok()) {
             for arch in [None, Some("sm_90")] {
                 let replaced = hints(&[(arch, hint, value)]);

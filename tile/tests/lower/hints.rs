@@ -89,7 +89,7 @@ fn hints_leave_results_as_they_are() {
             .unwrap_or_else(|error| panic!("kernel {which}, {hints:?}, latency {:?}: {error}", at.latency));
     };
     for which in 0..3 {
-        for hint in [Hint::NumCtas, Hint::Occupancy, Hint::NumWorkerWarps, Hint::OptLevel] {
+        for hint in [Hint::NumCtas, Hint::Occupancy, Hint::NumWorkerWarps, Hint::OptLevel, Hint::NumStages] {
             let legal: Vec<i64> = (0..=32).filter(|&n| hint.check(n, None).is_ok()).collect();
             for &n in legal.iter().filter(|n| hint != Hint::Occupancy || n.count_ones() == 1) {
                 check(which, NONE, &[(None, hint, n)]);

@@ -17,6 +17,7 @@ fn values_are_those_of_the_cuda_tile_model() {
     assert_eq!(accepted(Hint::Occupancy), (1..=32).collect::<Vec<_>>());
     assert_eq!(accepted(Hint::NumWorkerWarps), [4, 8, 16, 32]);
     assert_eq!(accepted(Hint::OptLevel), [0, 1, 2, 3]);
+    assert_eq!(accepted(Hint::NumStages), (1..=8).collect::<Vec<_>>());
     assert_eq!(accepted(Hint::Latency), (1..=10).collect::<Vec<_>>());
     for &hint in Hint::ALL {
         assert_eq!(Hint::named(hint.name()), Some(hint));

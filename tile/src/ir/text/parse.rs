@@ -111,9 +111,12 @@ impl Parser {
                 "occupancy" => &mut set.occupancy,
                 "num_worker_warps" => &mut set.num_worker_warps,
                 "opt_level" => &mut set.opt_level,
+                "num_stages" => &mut set.num_stages,
                 _ => {
                     line.at = at;
-                    return line.expected("`num_ctas`, `occupancy`, `num_worker_warps` or `opt_level`");
+                    return line.expected(
+                        "`num_ctas`, `occupancy`, `num_worker_warps`, `opt_level` or `num_stages`",
+                    );
                 }
             };
             *slot = Some(line.number()?);

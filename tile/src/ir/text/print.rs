@@ -109,6 +109,7 @@ impl Printer<'_> {
             ("occupancy", hints.occupancy),
             ("num_worker_warps", hints.num_worker_warps),
             ("opt_level", hints.opt_level),
+            ("num_stages", hints.num_stages),
         ];
         let set: Vec<String> =
             all.iter().filter_map(|(name, value)| value.map(|value| format!(" {name} {value}"))).collect();
