@@ -151,7 +151,7 @@ impl Lowering<'_> {
     }
 
     /// The registers in which elements are stored.
-    fn pack(&mut self, dtype: DType, regs: &[Reg]) -> Vec<Reg> {
+    pub(super) fn pack(&mut self, dtype: DType, regs: &[Reg]) -> Vec<Reg> {
         let size = bytes(dtype);
         if size >= 4 || register(dtype) == Type::B16 && regs.len() == 1 {
             return regs.to_vec();

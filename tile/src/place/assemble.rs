@@ -122,7 +122,7 @@ impl Assembly<'_> {
                     if own.is_none() && self.is_staged(&op, at, &dist) {
                         continue;
                     }
-                    if let Some(need) = own.unwrap_or_else(|| wish(&self.func, &op, at, &dist)) {
+                    if let Some(need) = self.products.wish(&self.func, id, at, &dist) {
                         self.func.ops[id.index()].operands[at] = self.other(op.operands[at], &need);
                     }
                 }
@@ -180,7 +180,7 @@ impl Assembly<'_> {
         let value = op.operands[at];
         let (Kind::Mma, 0 | 1) = (&op.kind, at) else { return false };
         let (ty, from) = (self.func.ty(value), &self.dists[value.index()]);
-        let fragment = &fragments(&self.func, op, work)[at];
+        let fragment = &fragments(&self.func, op, work, self.products.sm)[at];
         let around = self.depths[value.index()] < self.loops.len();
         remade(self.from, value, fragment, DEEP).is_none()
             && !in_registers(&ty.dims, ty.dtype, from, fragment, around)

@@ -6,9 +6,10 @@ use girih_codegen::plan::{Dist, Leaf, primes};
 
 use super::access::{LANES, WIDEST, order, width};
 use super::exchange::bytes;
+use super::product::of_warps;
 use super::rule::extents;
 use super::wgmma::Products;
-use crate::ir::{Dims, Func, Kind};
+use crate::ir::{Dims, Func, Kind, Op};
 
 /// The most distributions of a shape.
 const MOST: usize = 10;
@@ -121,7 +122,7 @@ impl Pools {
         }
         func.walk(func.body(), &mut |id, op| {
             if op.kind == Kind::Mma && !products.wgmma.contains_key(&id) {
-                pools.product(&func.ty(op.results[0]).dims);
+                pools.product(func, op, products.sm);
             }
         });
         func.walk(func.body(), &mut |id, op| {
@@ -174,7 +175,11 @@ impl Pools {
     }
 
     /// What the sums of a product of this shape can have.
-    fn product(&mut self, dims: &Dims) {
+    fn product(&mut self, func: &Func, op: &Op, sm: u32) {
+        let dims = &func.ty(op.results[0]).dims;
+        for dist in of_warps(func, op, self.all, sm).into_iter().take(4) {
+            self.add(dims, dist);
+        }
         let extents = extents(dims);
         let each = (extents.iter().product::<i64>() >> self.all).max(1);
         let fits = |sides: &[i64; 2]| {

@@ -75,7 +75,6 @@ pub(crate) fn own(func: &Func, op: &Op, work: &Dist) -> f64 {
             // Read once, and told to the others.
             registers * (GLOBAL + 8.0) + ROUND_TRIP
         }
-        Kind::Mma => super::product::cost(func, op, work),
         Kind::Gather(_) | Kind::Scatter(_) | Kind::Atomic { .. } => registers * (GLOBAL + 8.0),
         Kind::Extract(_) | Kind::Insert(_) | Kind::Cat(_) | Kind::Flip(_) | Kind::Pack | Kind::Unpack => {
             ROUND_TRIP + SHARED * 2.0 * registers

@@ -76,7 +76,7 @@ impl Plan {
     /// The way in which a product is computed.
     pub(crate) fn way(&self, id: OpId) -> product::Way {
         let op = self.func.op(id);
-        product::way(&self.func, op, self.dist(op.results[0]))
+        product::way(&self.func, op, self.dist(op.results[0]), self.products.sm)
     }
 
     /// Threads of a block with those that load for the others.
@@ -112,8 +112,10 @@ pub fn place(func: &Func, sm: u32) -> Result<Plan, Error> {
         Some(warps) => vec![warps],
         None => WARPS.to_vec(),
     };
-    let products: Vec<Products> =
-        warps.iter().map(|&count| Products::choose(func, sm, count.saturating_mul(32))).collect();
+    let products: Vec<Products> = warps
+        .iter()
+        .map(|&count| Products { sm, ..Products::choose(func, sm, count.saturating_mul(32)) })
+        .collect();
     let most = products.iter().map(|products| products.wgmma.len()).max().unwrap_or(0);
     let enough = if most > 0 { OF_PRODUCTS } else { REGISTERS };
     let mut last = None;

@@ -4,40 +4,138 @@
 //! operand that is in the fragment's distribution is taken from its registers; any other is staged in shared memory by the product, and read
 //! from there as it is needed.
 
+use girih_codegen::atom::MmaAtom;
 use girih_codegen::plan::{Dist, Leaf, primes};
+use girih_layout::Lay;
 use girih_tensor::DType;
 
 use super::access::{WIDEST, run};
 use super::cost::SHARED;
 use super::exchange::{ROUND_TRIP, bytes, rename};
-use crate::ir::{Dims, Func, Op};
+use super::rule::wish;
+use super::wgmma::Products;
+use crate::ir::{Dims, Func, Kind, Op, OpId};
 
 /// How a product is computed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Way {
     /// Each thread multiplies and adds.
     Fma,
+    /// The warps multiply by `mma.sync`, whose C is the distribution of the sums.
+    Sync(MmaAtom),
 }
 
 /// Registers of a fragment that stays in registers around a loop.
 const KEPT: f64 = 64.0;
+/// Bits of the lanes of a warp.
+const LANES: usize = 5;
 
-/// The way of a product whose sums have a distribution.
-pub(crate) fn way(_func: &Func, _op: &Op, _sums: &Dist) -> Way {
-    Way::Fma
+/// One of an atom's operands in the coordinates of a tile.
+fn operand(layout: &Lay, extents: [i64; 2], modes: [usize; 2]) -> Option<Dist> {
+    let dist = Dist::of(layout, &extents)?;
+    let bits = dist.bits.iter().map(|bit| bit.map(|(mode, scale)| (modes[mode], scale))).collect();
+    let vals = dist.vals.iter().map(|leaf| Leaf { mode: modes[leaf.mode], ..*leaf }).collect();
+    Some(Dist { bits, vals })
+}
+
+/// An atom's C in the last two modes of a tile.
+pub(crate) fn sums_of(atom: &MmaAtom, rank: usize) -> Option<Dist> {
+    let [m, n, _] = atom.shape_mnk;
+    operand(&atom.c, [m, n], [rank - 2, rank - 1])
+}
+
+/// An atom's A in the last two modes of a tile, or its B, whose K comes before N.
+pub(crate) fn factor_of(atom: &MmaAtom, which: usize, rank: usize) -> Option<Dist> {
+    let [m, n, k] = atom.shape_mnk;
+    match which {
+        0 => operand(&atom.a, [m, k], [rank - 2, rank - 1]),
+        _ => operand(&atom.b, [n, k], [rank - 1, rank - 2]),
+    }
+}
+
+/// The atoms that a product could have, the one that wastes the least of K first, of these the largest.
+fn atoms(func: &Func, op: &Op, sm: u32) -> Vec<MmaAtom> {
+    let [a, b, c] = [0, 1, 2].map(|at| func.ty(op.operands[at]));
+    let k = i64::from(a.dims[a.dims.rank() - 1]);
+    let mut atoms = MmaAtom::of_warps([c.dtype, a.dtype, b.dtype], sm);
+    atoms.sort_by_key(|atom| {
+        let [m, _, deep] = atom.shape_mnk;
+        ((k + deep - 1) / deep * deep, -m * deep)
+    });
+    atoms
+}
+
+/// The way of a product whose sums have a distribution, on an architecture.
+pub(crate) fn way(func: &Func, op: &Op, sums: &Dist, sm: u32) -> Way {
+    let rank = func.ty(op.operands[2]).dims.rank();
+    let fits = |atom: &MmaAtom| {
+        sums_of(atom, rank).is_some_and(|c| {
+            sums.bits.starts_with(&c.bits) && c.vals.iter().all(|leaf| sums.vals.contains(leaf))
+        })
+    };
+    atoms(func, op, sm).into_iter().find(fits).map_or(Way::Fma, Way::Sync)
 }
 
 /// The distribution of what threads need of the operands for sums of a distribution.
-pub(crate) fn fragments(func: &Func, op: &Op, sums: &Dist) -> [Dist; 2] {
+pub(crate) fn fragments(func: &Func, op: &Op, sums: &Dist, sm: u32) -> [Dist; 2] {
     let a = func.ty(op.operands[0]).dims;
     let (row, column) = (a.rank() - 2, a.rank() - 1);
     let k = i64::from(a[column]);
-    [whole(sums.slice(column), column, k), whole(sums.slice(row), row, k)]
+    let plain = [whole(sums.slice(column), column, 1, k), whole(sums.slice(row), row, 1, k)];
+    let Way::Sync(atom) = way(func, op, sums, sm) else { return plain };
+    let Some(c) = sums_of(&atom, a.rank()) else { return plain };
+    let deep = atom.shape_mnk[2];
+    [0, 1].map(|which| {
+        let along = [column, row][which];
+        let Some(mut dist) = factor_of(&atom, which, a.rank()) else { return plain[which].clone() };
+        let others = sums.slice(along);
+        dist.bits.extend_from_slice(&others.bits[LANES..]);
+        dist.vals.extend(others.vals.iter().filter(|leaf| !c.vals.contains(leaf)));
+        whole(dist, along, deep, (k + deep - 1) / deep)
+    })
 }
 
-/// A distribution with all of a further mode's elements in each thread, behind the others.
-pub(crate) fn whole(mut dist: Dist, mode: usize, n: i64) -> Dist {
-    let mut scale = 1;
+/// The distributions of sums by `mma.sync`, those that read the least first: the warps over batches, then in every way over rows and columns.
+pub(crate) fn of_warps(func: &Func, op: &Op, threads: usize, sm: u32) -> Vec<Dist> {
+    let dims = func.ty(op.operands[2]).dims;
+    let (row, column) = (dims.rank() - 2, dims.rank() - 1);
+    let mut found: Vec<Dist> = Vec::new();
+    for atom in atoms(func, op, sm) {
+        let Some(c) = sums_of(&atom, dims.rank()).filter(|c| c.bits.len() == LANES) else { continue };
+        for over_rows in 0..=threads.saturating_sub(LANES) {
+            let mut deal = c.clone();
+            let mut scale: Vec<i64> = vec![1; dims.rank()];
+            [scale[row], scale[column]] = [atom.shape_mnk[0], atom.shape_mnk[1]];
+            let mut bits = |deal: &mut Dist, mode: usize, most: usize| {
+                let mut count = 0;
+                while count < most && deal.bits.len() < threads && scale[mode] < i64::from(dims[mode]) {
+                    deal.bits.push(Some((mode, scale[mode])));
+                    scale[mode] *= 2;
+                    count += 1;
+                }
+                count
+            };
+            (0..row).for_each(|mode| drop(bits(&mut deal, mode, threads)));
+            if bits(&mut deal, row, over_rows) < over_rows {
+                break;
+            }
+            bits(&mut deal, column, threads);
+            deal.bits.resize(threads, None);
+            for mode in [column, row].into_iter().chain(0..row) {
+                let left = (i64::from(dims[mode]) + scale[mode] - 1) / scale[mode];
+                deal = whole(deal, mode, scale[mode], left);
+            }
+            if !found.contains(&deal) {
+                found.push(deal);
+            }
+        }
+    }
+    found.sort_by(|x, y| cost(func, op, x, sm).total_cmp(&cost(func, op, y, sm)));
+    found
+}
+
+/// A distribution with `n` more values in each thread along a mode, which are `scale` apart, behind the others.
+pub(crate) fn whole(mut dist: Dist, mode: usize, mut scale: i64, n: i64) -> Dist {
     for extent in primes(n) {
         dist.vals.push(Leaf { extent, mode, scale });
         scale *= extent;
@@ -73,14 +171,35 @@ pub(crate) fn in_registers(dims: &Dims, dtype: DType, from: &Dist, fragment: &Di
     rename(dims, from, fragment).is_some() || around && words <= KEPT
 }
 
+/// Slots of an instruction of a warp that multiplies 16 by 8 by 32 bytes; of f64 it is slower.
+const TENSOR: f64 = 8.0;
+
 /// Issue slots of a warp for a product's instructions and what they read.
-pub(crate) fn cost(func: &Func, op: &Op, sums: &Dist) -> f64 {
-    let dtype = func.ty(op.operands[0]).dtype;
-    let k = f64::from(func.ty(op.operands[0]).dims[func.ty(op.operands[0]).dims.rank() - 1]);
-    let each = match dtype {
-        DType::F64 => 2.0,
-        _ => 1.0,
-    };
-    let read: f64 = fragments(func, op, sums).iter().map(|fragment| fragment.size() as f64).sum();
-    k * sums.size() as f64 * each + SHARED * read / 4.0
+pub(crate) fn cost(func: &Func, op: &Op, sums: &Dist, sm: u32) -> f64 {
+    let a = func.ty(op.operands[0]);
+    let k = f64::from(a.dims[a.dims.rank() - 1]);
+    let double = if a.dtype == DType::F64 { 4.0 } else { 1.0 };
+    let read: f64 = fragments(func, op, sums, sm).iter().map(|fragment| fragment.size() as f64).sum();
+    match way(func, op, sums, sm) {
+        Way::Fma => k * sums.size() as f64 * double + SHARED * read / 4.0,
+        Way::Sync(atom) => {
+            let [m, n, deep] = atom.shape_mnk.map(|extent| extent as f64);
+            let bits = f64::from(a.dtype.bits());
+            let each = TENSOR * double * (m * n * deep * bits) / (16.0 * 8.0 * 256.0);
+            let tiles = sums.size() as f64 * 32.0 / (m * n);
+            tiles * (k / deep).ceil() * each + read * bits / 32.0
+        }
+    }
+}
+
+impl Products {
+    /// The distribution that an operand had best have: that in which nothing moves, or the one that the rules ask for.
+    pub(crate) fn wish(&self, func: &Func, id: OpId, at: usize, work: &Dist) -> Option<Dist> {
+        let op = func.op(id);
+        match (self.need(func, id, at, work.threads()), &op.kind) {
+            (Some(own), _) => own,
+            (None, Kind::Mma) if at < 2 => Some(fragments(func, op, work, self.sm)[at].clone()),
+            _ => wish(func, op, at, work),
+        }
+    }
 }

@@ -72,7 +72,6 @@ pub(crate) fn wish(func: &Func, op: &Op, operand: usize, work: &Dist) -> Option<
             let (from, to) = (func.ty(op.operands[operand]).dims, func.ty(op.results[0]).dims);
             work.reshape(&extents(&to), &extents(&from))
         }
-        Kind::Mma if operand < 2 => Some(super::product::fragments(func, op, work)[operand].clone()),
         _ => need(func, op, operand, work),
     }
 }

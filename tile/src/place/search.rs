@@ -11,7 +11,7 @@ use super::assemble::{DEEP, remade};
 use super::candidates::{Pools, inverse};
 use super::cost::{conversion, own};
 use super::product::{in_registers, staging};
-use super::rule::{Work, accepts, extents, give, wish, work};
+use super::rule::{Work, accepts, extents, give, work};
 use super::wgmma::Products;
 use crate::error::{Code, Error, Fault};
 use crate::ir::{Dims, End, Func, Kind, Op, OpId, RegionId, Value};
@@ -204,14 +204,18 @@ impl Problem<'_> {
         } else if self.join(id, op, &dims, weight) {
             return Ok(());
         }
-        let own = candidates.iter().map(|dist| weight * own(func, op, dist)).collect();
+        let own = |dist: &Dist| match op.kind {
+            Kind::Mma => super::product::cost(func, op, dist, self.products.sm),
+            _ => own(func, op, dist),
+        };
+        let own = candidates.iter().map(|dist| weight * own(dist)).collect();
         let node = self.node((id, 0), &candidates, own);
         if is_each(op) && candidates.len() > 1 {
             self.nodes[node].joins = Some(dims);
         }
         for (at, &operand) in op.operands.iter().enumerate() {
             let own = self.products.need(func, id, at, self.threads);
-            let need = |dist: &Dist| own.clone().unwrap_or_else(|| wish(func, op, at, dist));
+            let need = |dist: &Dist| self.products.wish(func, id, at, dist);
             let needs: Vec<Option<Id>> =
                 candidates.iter().map(|dist| need(dist).map(|dist| self.id(&dist))).collect();
             if func.ty(operand).dims.rank() > 0 {

@@ -96,6 +96,8 @@ pub(crate) fn row(swizzle: GmmaSwizzle, dtype: DType) -> i64 {
 /// The products of a function by the way in which they are computed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Products {
+    /// The architecture, by which it is decided how the others are computed; 0 for multiply-adds alone.
+    pub sm: u32,
     /// Those by `wgmma`.
     pub wgmma: BTreeMap<OpId, Wgmma>,
     /// Why the others are not.

@@ -159,6 +159,16 @@ fn warps() -> impl Iterator<Item = Result<MmaAtom, LayoutError>> {
     floats.chain(turing).chain(integers).chain(bits)
 }
 
+/// The atoms of [`warps`] without those of bits and of four bits that have these types of C, A and B and run on an architecture, not yet built.
+fn of_types(types: Types, sm: u32) -> impl Iterator<Item = (Since, i64, i64)> {
+    let [c, a, b] = types;
+    let bytes = |dtype| matches!(dtype, S8 | U8);
+    let floats = FLOATS.iter().filter(move |row| row.3 == types).map(|&(since, m, k, _)| (since, m, k));
+    let integers = INTEGERS.iter().filter(move |row| row.0 == 8 && c == S32 && bytes(a) && bytes(b));
+    let integers = integers.map(|&(_, since, m, k)| (since, m, k));
+    floats.chain(integers).filter(move |(since, ..)| since.sm <= sm)
+}
+
 fn warpgroups() -> impl Iterator<Item = Result<MmaAtom, LayoutError>> {
     WGMMA.iter().flat_map(|&types| {
         let orders = [MmaKind::WgmmaSs, MmaKind::WgmmaRs]
@@ -184,6 +194,28 @@ impl MmaAtom {
     pub fn all() -> impl Iterator<Item = MmaAtom> {
         // The rules build no layout that fails, which the tests prove by counting the atoms.
         universal().chain(quad_pairs()).chain(warps().chain(warpgroups()).filter_map(Result::ok))
+    }
+
+    /// The atoms `mma.sync` of a warp that multiply these types, of C, A and B, on an architecture such as 80: wrapping sums of integers.
+    ///
+    /// ```
+    /// use girih_codegen::atom::{MmaAtom, SM80_16X8X16_F32BF16BF16F32_TN};
+    /// use girih_tensor::DType::{Bf16, E4m3, F32};
+    ///
+    /// let atoms = MmaAtom::of_warps([F32, Bf16, Bf16], 80);
+    /// assert!(atoms.contains(&SM80_16X8X16_F32BF16BF16F32_TN) && atoms.len() == 2);
+    /// assert!(MmaAtom::of_warps([F32, E4m3, E4m3], 80).is_empty());
+    /// ```
+    pub fn of_warps(types: [DType; 3], sm: u32) -> Vec<MmaAtom> {
+        let mut atoms: Vec<MmaAtom> = Vec::new();
+        for (since, m, k) in of_types(types, sm) {
+            if let Ok(atom) = warp(since, m, k, types, Product::Multiply)
+                && !atoms.iter().any(|other| other.shape_mnk == atom.shape_mnk)
+            {
+                atoms.push(atom);
+            }
+        }
+        atoms
     }
 
     /// The atom of a warpgroup: M = 64, K = 32 bytes (256 bits of B1), `n` columns, and the types of C, A and B.

@@ -5,7 +5,7 @@ use girih_codegen::{Expr, Reg};
 use girih_ptx::{Opcode, Operand, Word};
 use girih_tensor::DType;
 
-use super::stage::Staged;
+use super::stage::{Staged, Staging};
 use crate::error::Error;
 use crate::ir::{OpId, Rounding};
 use crate::lower::words::{m, of};
@@ -44,9 +44,10 @@ impl Lowering<'_> {
         let k = i64::from(a.dims[rank - 1]);
         let dtype = computed(result.dtype);
 
-        let needed = fragments(&plan.func, op, sums);
+        let needed = fragments(&plan.func, op, sums, plan.products.sm);
         let is_held = |i: usize| *plan.dist(op.operands[i]) == needed[i];
-        let staged: Vec<_> = (0..2).filter(|&i| !is_held(i)).map(|i| op.operands[i]).collect();
+        let staged = (0..2).filter(|&i| !is_held(i));
+        let staged: Vec<_> = staged.map(|i| Staging::plain(plan, op.operands[i])).collect();
         let mut staged = self.stage(&staged)?.into_iter();
         let mut sides = Vec::new();
         for i in 0..2 {
@@ -125,7 +126,7 @@ impl Lowering<'_> {
                     regs[first..first + rows * deep as usize].to_vec()
                 }
                 Side::Staged(staged, dist) => {
-                    let part = whole(dist.clone(), along, deep);
+                    let part = whole(dist.clone(), along, 1, deep);
                     let dims = ty.dims.with(along, deep as u32);
                     self.staged_part(staged, &(at * staged.strides[along]), dims, &part)?
                 }

@@ -3,6 +3,7 @@
 
 mod fma;
 mod stage;
+mod sync;
 
 use super::Lowering;
 use crate::error::Error;
@@ -14,6 +15,7 @@ impl Lowering<'_> {
     pub(super) fn product(&mut self, id: OpId) -> Result<(), Error> {
         match self.plan.way(id) {
             Way::Fma => self.multiply_add(id),
+            Way::Sync(atom) => self.multiply_warps(id, &atom),
         }
     }
 }

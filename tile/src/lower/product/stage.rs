@@ -1,13 +1,14 @@
 //! Operands of products in shared memory.
 
-use girih_codegen::Expr;
 use girih_codegen::plan::Dist;
-use girih_tensor::DType;
+use girih_codegen::{Cond, Expr, Reg};
+use girih_tensor::{DType, Space};
 
 use crate::error::Error;
 use crate::ir::{Dims, Value};
 use crate::lower::exchange::Spread;
 use crate::lower::{Lowering, bytes};
+use crate::place::Plan;
 use crate::place::access::{fastest, run};
 
 /// Bytes of the widest access.
@@ -24,34 +25,94 @@ pub(super) struct Staged {
     pub(super) strides: Vec<i64>,
 }
 
+/// An operand that is to be in shared memory.
+#[derive(Clone, Debug)]
+pub(super) struct Staging {
+    pub(super) value: Value,
+    /// The extents that are read: beyond the tile's there are zeros.
+    pub(super) covered: Vec<i64>,
+    /// The axes along which elements may lie in a row, the better one first.
+    pub(super) rows: Vec<usize>,
+}
+
+impl Staging {
+    /// An operand of which no more is read than there is, in whichever order.
+    pub(super) fn plain(plan: &Plan, value: Value) -> Staging {
+        let dims = plan.func.ty(value).dims;
+        let rank = dims.rank();
+        Staging { value, covered: dims.iter().map(|&n| n.into()).collect(), rows: vec![rank - 1, rank - 2] }
+    }
+
+    /// The strides under which threads that hold what a distribution says store in the widest vectors, and the size in bytes.
+    fn arranged(&self, dtype: DType, dist: &Dist) -> (Vec<i64>, i64) {
+        let (rank, size) = (self.covered.len(), bytes(dtype));
+        let widest = WIDEST / size;
+        let vector = |mode: usize| run(dist, mode).min(widest);
+        let fast = self.rows.iter().copied().reduce(|x, y| if vector(y) > vector(x) { y } else { x });
+        let mut strides = vec![1; rank];
+        let mut end = 1;
+        for (i, &mode) in fastest(fast.unwrap_or(rank - 1), rank).iter().enumerate() {
+            strides[mode] = end;
+            end *= match i {
+                // An odd number of vectors.
+                0 => ((self.covered[mode] + widest - 1) / widest | 1) * widest,
+                _ => self.covered[mode],
+            };
+        }
+        (strides, (end * size + WIDEST - 1) / WIDEST * WIDEST)
+    }
+}
+
 impl Lowering<'_> {
     /// Puts operands into shared memory, one behind the other, and lets the threads meet.
-    pub(super) fn stage(&mut self, operands: &[Value]) -> Result<Vec<Staged>, Error> {
+    pub(super) fn stage(&mut self, operands: &[Staging]) -> Result<Vec<Staged>, Error> {
         let plan = self.plan;
-        let mut all: Vec<(Staged, i64)> = Vec::new();
+        let mut all: Vec<Staged> = Vec::new();
+        let mut places = Vec::new();
         let mut end = 0;
-        for &value in operands {
-            let ty = plan.func.ty(value);
-            let (strides, size) = arranged(&ty.dims, ty.dtype, plan.dist(value));
-            let staged = Staged { dtype: ty.dtype, dims: ty.dims, base: Expr::from(0), strides };
-            all.push((staged, end));
+        for staging in operands {
+            let ty = plan.func.ty(staging.value);
+            let (strides, size) = staging.arranged(ty.dtype, plan.dist(staging.value));
+            all.push(Staged { dtype: ty.dtype, dims: ty.dims, base: Expr::from(0), strides });
+            places.push((end, size));
             end += size;
         }
         if all.is_empty() {
-            return Ok(Vec::new());
+            return Ok(all);
         }
         let base = self.scratch(end, WIDEST)?;
-        let mut staged = Vec::new();
-        for ((mut one, start), &value) in all.into_iter().zip(operands) {
+        let mut clear = false;
+        for ((one, staging), &(start, size)) in all.iter_mut().zip(operands).zip(&places) {
             one.base = &base + start;
-            let regs = self.regs(value)?;
-            let (dims, strides) = (one.dims, one.strides.clone());
-            let spread = Spread { dist: plan.dist(value), dims, start: 0, strides };
+            if staging.covered.iter().zip(one.dims.iter()).any(|(covered, &n)| *covered > i64::from(n)) {
+                self.zeros(&one.base, size)?;
+                clear = true;
+            }
+        }
+        if clear {
+            self.meet();
+        }
+        for (one, staging) in all.iter().zip(operands) {
+            let regs = self.regs(staging.value)?;
+            let dist = plan.dist(staging.value);
+            let spread = Spread { dist, dims: one.dims, start: 0, strides: one.strides.clone() };
             self.write_shared(&one.base, one.dtype, &spread, &regs)?;
-            staged.push(one);
         }
         self.meet();
-        Ok(staged)
+        Ok(all)
+    }
+
+    /// Fills shared memory with zeros, all threads together; `size` is a number of whole vectors.
+    fn zeros(&mut self, base: &Expr, size: i64) -> Result<(), Error> {
+        let zero = vec![self.bits(DType::F32, 0)?; (WIDEST / 4) as usize];
+        let threads = i64::from(self.plan.threads);
+        let vectors = size / WIDEST;
+        for first in (0..vectors).step_by(threads as usize) {
+            let address = base + &(&(&self.thread + first) * WIDEST);
+            let inside = Cond::less(&self.thread, &Expr::from(vectors - first));
+            self.store_elements(Space::Smem, DType::F32, &address, &inside, &zero)?;
+        }
+        Ok(())
     }
 
     /// Reads the elements of a distribution of a part of an operand that begins at `offset` elements from its first one. Padding is anything.
@@ -61,30 +122,9 @@ impl Lowering<'_> {
         offset: &Expr,
         dims: Dims,
         dist: &Dist,
-    ) -> Result<Vec<girih_codegen::Reg>, Error> {
+    ) -> Result<Vec<Reg>, Error> {
         let base = &staged.base + &(offset * bytes(staged.dtype));
         let spread = Spread { dist, dims, start: 0, strides: staged.strides.clone() };
         self.read_shared(&base, staged.dtype, &spread)
     }
-}
-
-/// The strides of a tile of which threads hold what a distribution says, so that they store it in the widest vectors, and its size in bytes.
-fn arranged(dims: &Dims, dtype: DType, dist: &Dist) -> (Vec<i64>, i64) {
-    let (rank, size) = (dims.rank(), bytes(dtype));
-    let widest = WIDEST / size;
-    // K is the last axis of A and the last but one of B: either is as good where threads hold no vectors.
-    let modes = (rank - 2..rank).rev();
-    let fast = modes.max_by_key(|&mode| (run(dist, mode).min(widest), mode == rank - 1)).unwrap_or(rank - 1);
-    let mut strides = vec![1; rank];
-    let mut end = 1;
-    for (i, &mode) in fastest(fast, rank).iter().enumerate() {
-        strides[mode] = end;
-        let extent = i64::from(dims[mode]);
-        end *= match i {
-            // An odd number of vectors.
-            0 => ((extent + widest - 1) / widest | 1) * widest,
-            _ => extent,
-        };
-    }
-    (strides, (end * size + WIDEST - 1) / WIDEST * WIDEST)
 }

@@ -239,7 +239,8 @@ impl Lowering<'_> {
         regs.chunks(2).map(|two| pair(self, two)).collect()
     }
 
-    fn halves(&mut self, pairs: &[Reg]) -> Vec<Reg> {
+    /// The halves of registers that have two elements of 16 bits.
+    pub(super) fn halves(&mut self, pairs: &[Reg]) -> Vec<Reg> {
         let mut out = Vec::new();
         for pair in pairs {
             let halves = self.b.regs(Type::B16, 2);
