@@ -5,6 +5,7 @@ use girih_codegen::plan::Dist;
 use crate::ir::{Kind, OpId, Value, View};
 use crate::place::access::{WIDEST, run, sectors, width};
 use crate::place::exchange::Exchange;
+use crate::place::product::Way;
 use crate::place::wgmma::{SharedTile, Source, Wgmma};
 use crate::place::{Plan, across};
 
@@ -58,7 +59,18 @@ pub(super) fn of(plan: &Plan, id: OpId) -> Vec<String> {
 fn product(plan: &Plan, id: OpId) -> String {
     let Some(Wgmma { atom, warpgroups, sources, layouts, mnk }) = plan.products.wgmma.get(&id) else {
         let why = plan.products.refused.get(&id);
-        return format!("not by wgmma: {}", why.map_or("the architecture has none", String::as_str));
+        let why = why.map_or("the architecture has none", String::as_str);
+        let op = plan.func.op(id);
+        let sums = plan.dist(op.results[0]).size();
+        let by = match plan.way(id) {
+            Way::Fma => format!("by multiply-adds, {sums} sums in each thread"),
+            Way::Sync(atom) => {
+                let [m, n, k] = atom.shape_mnk;
+                format!("by mma.sync m{m}n{n}k{k}, {} blocks in each warp", sums as i64 * 32 / (m * n))
+            }
+        };
+        let [a, b] = plan.in_registers(id).map(|held| if held { "registers" } else { "shared memory" });
+        return format!("{by}; A from {a}; B from {b}; not by wgmma: {why}");
     };
     let source = |at: usize| match sources[at] {
         Source::Registers => String::from("registers"),

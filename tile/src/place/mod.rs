@@ -52,7 +52,7 @@ use self::assemble::assemble;
 use self::exchange::Exchange;
 use self::wgmma::Products;
 use crate::error::{Code, Error, Fault};
-use crate::ir::{Def, Func, OpId, Value};
+use crate::ir::{Def, Func, Kind, OpId, Value};
 
 pub(crate) use cost::across;
 pub use naive::naive;
@@ -73,10 +73,17 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The way in which a product is computed.
-    pub(crate) fn way(&self, id: OpId) -> product::Way {
+    /// The way in which a product is computed that is not by `wgmma`.
+    pub fn way(&self, id: OpId) -> product::Way {
         let op = self.func.op(id);
         product::way(&self.func, op, self.dist(op.results[0]), self.products.sm)
+    }
+
+    /// Which operands of such a product are taken from registers; the others go through shared memory.
+    pub fn in_registers(&self, id: OpId) -> [bool; 2] {
+        let op = self.func.op(id);
+        let needed = product::fragments(&self.func, op, self.dist(op.results[0]), self.products.sm);
+        [0, 1].map(|at| *self.dist(op.operands[at]) == needed[at])
     }
 
     /// Threads of a block with those that load for the others.
@@ -96,6 +103,11 @@ const WARPS: [u32; 4] = [4, 8, 16, 32];
 const REGISTERS: f64 = 64.0;
 /// The same where a warpgroup of its own loads, so that the others have as many registers as threads can name.
 const OF_PRODUCTS: f64 = 112.0;
+/// The same where products are summed in registers, which are the more the better.
+const OF_SUMS: f64 = 144.0;
+/// The most registers of tiles that a thread of such a kernel has, by what threads can name and by what a multiprocessor has.
+const NAMED: f64 = 232.0;
+const ALL: f64 = 65536.0;
 /// The most elements that a thread holds of one tile.
 const VALUES: usize = 1024;
 
@@ -117,12 +129,20 @@ pub fn place(func: &Func, sm: u32) -> Result<Plan, Error> {
         .map(|&count| Products { sm, ..Products::choose(func, sm, count.saturating_mul(32)) })
         .collect();
     let most = products.iter().map(|products| products.wgmma.len()).max().unwrap_or(0);
-    let enough = if most > 0 { OF_PRODUCTS } else { REGISTERS };
+    let mut summed = false;
+    func.walk(func.body(), &mut |id, op| {
+        summed |= op.kind == Kind::Mma && products.iter().any(|products| !products.wgmma.contains_key(&id));
+    });
+    let enough = match (most, summed) {
+        (0, false) => REGISTERS,
+        (0, true) => OF_SUMS,
+        _ => OF_PRODUCTS,
+    };
     let mut last = None;
     // What the registers of the plan before let expect: twice the warps have half of them each. Tiles far too large for the first number are
     // seen by distributions that are not searched for.
     let mut fewest = match warps[..] {
-        [first, _, ..] if most == 0 => f64::from(first) * naive(func, first * 32).registers() / REGISTERS,
+        [first, _, ..] if most == 0 => f64::from(first) * naive(func, first * 32).registers() / enough,
         _ => 0.0,
     };
     if fewest <= f64::from(2 * warps[0]) {
@@ -141,7 +161,7 @@ pub fn place(func: &Func, sm: u32) -> Result<Plan, Error> {
         let works = search::search(func, count * 32, &products)?;
         let plan = assemble(func, count * 32, products, |id, at| works.get(&(id, at)).cloned()).pipelined();
         let registers = plan.registers();
-        fewest = f64::from(count) * registers / REGISTERS;
+        fewest = f64::from(count) * registers / enough;
         last = Some(plan);
         if registers <= enough {
             break;
@@ -151,6 +171,18 @@ pub fn place(func: &Func, sm: u32) -> Result<Plan, Error> {
         return Err(Error::Place(Fault::new(Code::HintValue, "no number of warps to try")));
     };
     debug_assert_eq!(plan.verify(), Ok(()));
+    let room = NAMED.min(ALL / f64::from(plan.threads));
+    if summed && plan.products.wgmma.is_empty() && plan.packed() > room {
+        return Err(Error::Place(Fault::new(
+            Code::Shape,
+            format!(
+                "tiles take {} registers of a thread in a block of {} threads, {room} are accepted: {} live at a time",
+                plan.packed().ceil(),
+                plan.threads,
+                plan.live()
+            ),
+        )));
+    }
     let held = |value: Value| !matches!(plan.func.value(value).def, Def::Result(op, _) if plan.products.is_shared(op));
     let large = (0..func.value_count() as u32)
         .map(Value)

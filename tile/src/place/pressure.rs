@@ -1,11 +1,16 @@
 //! How many registers the tiles of a plan take at a time.
 
+use std::collections::BTreeMap;
+
 use super::Plan;
+use super::product::working;
 use crate::ir::{Def, Kind, RegionId, Value};
 
 struct Lives {
     /// Positions of operations on more than single elements.
     whole: Vec<usize>,
+    /// Registers that operations take besides those of their operands and results, by position.
+    working: BTreeMap<usize, f64>,
     /// The position at which each value begins to live, and that of its last use.
     spans: Vec<Option<[usize; 2]>>,
     at: usize,
@@ -14,45 +19,90 @@ struct Lives {
 impl Plan {
     /// Registers of 32 bits that a thread's tiles take where they take the most.
     pub fn registers(&self) -> f64 {
-        let mut lives = Lives { whole: Vec::new(), spans: vec![None; self.func.value_count()], at: 0 };
+        self.peak(false).0
+    }
+
+    /// As [`Plan::registers`], if elements of 8 and 16 bits that come from memory stay as they are.
+    pub(super) fn packed(&self) -> f64 {
+        self.peak(true).0
+    }
+
+    /// The tiles that live where they take the most registers, the largest first, as text.
+    pub(super) fn live(&self) -> String {
+        let (_, at, lives) = self.peak(true);
+        let mut live: Vec<(f64, Value)> = Vec::new();
+        for (value, span) in lives.spans.iter().enumerate() {
+            let value = Value(value as u32);
+            match span {
+                Some([first, last]) if *first < at && at <= *last => {
+                    live.push((self.taken(value, true), value))
+                }
+                _ => {}
+            }
+        }
+        live.retain(|(registers, _)| *registers > 0.0);
+        live.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let text = |(registers, value): &(f64, Value)| {
+            format!("%{} {} ({})", value.0, self.func.ty(*value), registers.ceil())
+        };
+        live.iter().map(text).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Registers that a value takes of a thread; `packed` says that several elements have one.
+    fn taken(&self, value: Value, packed: bool) -> f64 {
+        let ty = self.func.ty(value);
+        // Elements of a broadcast share the operand's registers; constants of one value take one.
+        let shared = match self.func.value(value).def {
+            Def::Result(op, _) => {
+                matches!(self.func.op(op).kind, Kind::Broadcast | Kind::Full(_))
+                    || self.products.is_shared(op)
+            }
+            Def::Argument(..) => false,
+        };
+        if ty.dims.rank() == 0 || shared {
+            return 0.0;
+        }
+        // A truth value takes a bit; other elements take registers of their own.
+        let words = match ty.dtype.bits() {
+            1 => 0.25,
+            bits if packed => f64::from(bits) / 32.0,
+            bits => (f64::from(bits) / 32.0).max(1.0),
+        };
+        words * self.dist(value).size() as f64
+    }
+
+    /// The most registers, and where they are taken.
+    fn peak(&self, packed: bool) -> (f64, usize, Lives) {
+        let mut lives = Lives {
+            whole: Vec::new(),
+            working: BTreeMap::new(),
+            spans: vec![None; self.func.value_count()],
+            at: 0,
+        };
         self.lives(self.func.body(), &mut lives);
         let mut change = vec![0.0; lives.at + 2];
         for (value, span) in lives.spans.iter().enumerate() {
-            let value = Value(value as u32);
-            let ty = self.func.ty(value);
-            // Elements of a broadcast share the operand's registers; constants of one value take one.
-            let shared = match self.func.value(value).def {
-                Def::Result(op, _) => {
-                    matches!(self.func.op(op).kind, Kind::Broadcast | Kind::Full(_))
-                        || self.products.is_shared(op)
-                }
-                Def::Argument(..) => false,
-            };
-            if let (Some([first, last]), true, false) = (span, ty.dims.rank() > 0, shared) {
-                // A truth value takes a bit; other elements take registers of their own.
-                let words = match ty.dtype.bits() {
-                    1 => 0.25,
-                    bits => (f64::from(bits) / 32.0).max(1.0),
-                };
-                let registers = words * self.dist(value).size() as f64;
+            if let Some([first, last]) = span {
+                let registers = self.taken(Value(value as u32), packed);
                 change[*first] += registers;
                 change[*last] -= registers;
             }
         }
         // Between them elements are computed one by one, so that what is needed in between is as good as nothing.
-        let mut whole = lives.whole.into_iter().peekable();
-        let (mut now, mut most): (f64, f64) = (0.0, 0.0);
+        let mut whole = lives.whole.iter().peekable();
+        let mut now = 0.0;
+        let (mut most, mut place): (f64, usize) = (0.0, 0);
         for (at, change) in change.iter().enumerate() {
-            let sampled = whole.next_if_eq(&at).is_some();
-            if sampled {
-                most = most.max(now);
+            let sampled = whole.next_if_eq(&&at).is_some();
+            let working = lives.working.get(&at).copied().unwrap_or(0.0);
+            for registers in [now + working, now + change] {
+                if sampled && registers > most {
+                    (most, place) = (registers, at);
+                }
             }
             now += change;
-            if sampled {
-                most = most.max(now);
-            }
         }
-        most
+        (most, place, lives)
     }
 
     fn lives(&self, region: RegionId, lives: &mut Lives) {
@@ -78,6 +128,11 @@ impl Plan {
                     | Kind::Permute(_)
             ) {
                 lives.whole.push(lives.at);
+            }
+            if op.kind == Kind::Mma && !self.products.wgmma.contains_key(&id) {
+                let (sums, held) = (self.dist(op.results[0]), self.in_registers(id));
+                let registers = working(&self.func, op, sums, self.products.sm, held);
+                lives.working.insert(lives.at, registers);
             }
             op.operands.iter().for_each(|&value| use_at(lives, value));
             let begin = lives.at;

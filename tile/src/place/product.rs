@@ -115,7 +115,9 @@ pub(crate) fn of_warps(func: &Func, op: &Op, threads: usize, sm: u32) -> Vec<Dis
                 }
                 count
             };
-            (0..row).for_each(|mode| drop(bits(&mut deal, mode, threads)));
+            for mode in 0..row {
+                bits(&mut deal, mode, threads);
+            }
             if bits(&mut deal, row, over_rows) < over_rows {
                 break;
             }
@@ -169,6 +171,21 @@ pub(crate) fn staging(dims: &Dims, dtype: DType, from: &Dist) -> f64 {
 pub(crate) fn in_registers(dims: &Dims, dtype: DType, from: &Dist, fragment: &Dist, around: bool) -> bool {
     let words = fragment.size() as f64 * f64::from(dtype.bits().max(16)) / 32.0;
     rename(dims, from, fragment).is_some() || around && words <= KEPT
+}
+
+/// Registers of 32 bits that a thread needs of operands in shared memory at a time. `held` says which are in registers, all of them.
+pub(crate) fn working(func: &Func, op: &Op, sums: &Dist, sm: u32, held: [bool; 2]) -> f64 {
+    let way = way(func, op, sums, sm);
+    let deep = match way {
+        Way::Fma => 4.0,
+        Way::Sync(atom) => atom.shape_mnk[2] as f64,
+    };
+    let ty = func.ty(op.operands[0]);
+    let k = f64::from(ty.dims[ty.dims.rank() - 1]);
+    // Elements of 8 and 16 bits are converted before they are multiplied one by one.
+    let bits = f64::from(ty.dtype.bits()).max(if way == Way::Fma { 32.0 } else { 0.0 });
+    let part = |fragment: &Dist| fragment.size() as f64 * (deep / k).min(1.0) * bits / 32.0;
+    fragments(func, op, sums, sm).iter().zip(held).filter(|(_, held)| !held).map(|(dist, _)| part(dist)).sum()
 }
 
 /// Slots of an instruction of a warp that multiplies 16 by 8 by 32 bytes; of f64 it is slower.

@@ -1,4 +1,5 @@
 //! What tests share.
 
+pub(crate) mod assembler;
 pub(crate) mod differ;
 pub(crate) mod dists;

@@ -1,9 +1,11 @@
 //! Products of matrices of all dtypes and shapes, whose factors are small integers, so that any order of sums gives the same.
 
 use girih_tensor::DType;
+use girih_tile::compile;
 use girih_tile::dtype::{Const, sums};
+use girih_tile::explain::explain;
 use girih_tile::hints::Hint;
-use girih_tile::ir::{Build, Dims, End, Func, Kind, Known, Padding, Type, Value};
+use girih_tile::ir::{Build, Dims, End, Func, Kind, Known, Padding, Type, Value, parse};
 use girih_tile::ops::Arg;
 use girih_tile::ops::memory::Tiles;
 use girih_tile::ops::number::encode;
@@ -12,6 +14,7 @@ use rand::RngExt;
 use rand::rngs::StdRng;
 
 use super::memory::param;
+use crate::common::assembler::complaints;
 use crate::common::differ::{Tolerance, cases, differ, random, zeros};
 
 /// Pairs of dtypes that are multiplied.
@@ -170,4 +173,113 @@ fn products_of_all_dtypes_and_shapes_agree_with_the_reference() {
         differ(&func, [1; 3], &arrays, &[], |_| Tolerance::EXACT)
             .unwrap_or_else(|error| panic!("{case:?}: {error}"));
     }
+}
+
+/// A tile of a product a block, of row-major arrays whose extents the tiles divide.
+fn gemm(dtypes: [&str; 3], [m, n, k]: [u32; 3], hint: &str) -> Func {
+    let [a, b, c] = dtypes;
+    let text = format!(
+        "kernel gemm(a: {a}[?{m}, ?{k}] strides [?{k}, 1] align 16, b: {b}[?{k}, ?{n}] strides [?{n}, 1] align 16, mut c: {c}[?{m}, ?{n}] strides [?{n}, 1] align 16) {{
+{hint}  %0 = bid 0 : s32
+  %1 = bid 1 : s32
+  %2 = full 0 : s32
+  %3 = full 1 : s32
+  %4 = dim a, 1 : s32
+  %5 = full {k} : s32
+  %6 = cdiv %4, %5 : s32
+  %7 = full 0 : {c}[{m}, {n}]
+  %8 = for %2 to %6 step %3 carry %7 : {c}[{m}, {n}] {{ (%9: s32, %10: {c}[{m}, {n}])
+    %11 = load a[{m}, {k}] at (%0, %9) pad 0 : {a}[{m}, {k}]
+    %12 = load b[{k}, {n}] at (%9, %1) pad 0 : {b}[{k}, {n}]
+    %13 = mma %11, %12, %10 : {c}[{m}, {n}]
+    continue %13
+  }}
+  store %8 to c[{m}, {n}] at (%0, %1)
+}}
+"
+    );
+    parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+fn kernel(func: &Func, sm: u32) -> String {
+    compile(func, sm).unwrap_or_else(|error| panic!("{error}\n{func}")).kernel.module().to_string()
+}
+
+#[test]
+fn tensor_cores_multiply_where_they_can() {
+    for (a, b) in PAIRS {
+        for (sm, c) in [80, 89, 90].into_iter().flat_map(|sm| sums(a, b).iter().map(move |&c| (sm, c))) {
+            let dtypes = [a, b, c].map(|dtype| dtype.to_string());
+            let text = kernel(&gemm(dtypes.each_ref().map(String::as_str), [32, 32, 64], ""), sm);
+            let floats = matches!(a, DType::E4m3 | DType::E5m2);
+            let tensor = a != DType::F32 && (!floats || sm >= 89);
+            assert_eq!(text.contains("mma.sync"), tensor, "{a} {b} {c} sm_{sm}\n{text}");
+            assert_eq!(text.contains("ldmatrix"), tensor && a != DType::F64, "{a} {b} {c} sm_{sm}");
+            // Of kernels that differ in the architecture or the sums alone, one is assembled.
+            if sm == 89 && c == sums(a, b)[0] {
+                let bad = complaints(&text, "89").unwrap_or_default();
+                assert!(bad.is_empty(), "{a} {b} {c}: {bad:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn kernels_of_products_fit_into_registers() {
+    let tiles = [
+        (["bf16", "bf16", "f32"], [128, 128, 32]),
+        (["f16", "f16", "f16"], [128, 256, 32]),
+        (["f32", "f32", "f32"], [128, 128, 16]),
+        (["s8", "s8", "s32"], [128, 128, 64]),
+        (["f64", "f64", "f64"], [64, 64, 16]),
+    ];
+    for (dtypes, mnk) in tiles {
+        let func = gemm(dtypes, mnk, "");
+        if let Some(bad) = complaints(&kernel(&func, 80), "80") {
+            assert!(bad.is_empty(), "{dtypes:?} {mnk:?}: {bad:?}\n{}", explain(&func, 80).unwrap());
+        }
+    }
+    // What cannot fit is refused, and says what there is.
+    let error =
+        compile(&gemm(["bf16", "bf16", "f32"], [256, 512, 32], "  hint all num_worker_warps 4\n"), 80);
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("registers of a thread in a block of 128 threads, 232 are accepted"), "{error}");
+    assert!(error.contains("f32[256, 512] (1024)"), "{error}");
+}
+
+/// `(a b) c`, where the first product is clamped to what f16 has.
+const CHAIN: &str = "\
+kernel chain(a: f16[64, 32] strides [32, 1] align 16, b: f16[32, 48] strides [48, 1] align 16, c: f16[48, 24] strides [24, 1] align 16, mut y: f32[64, 24] strides [24, 1] align 16) {
+  %0 = full 0 : s32
+  %1 = load a[64, 32] at (%0, %0) : f16[64, 32]
+  %2 = load b[32, 48] at (%0, %0) : f16[32, 48]
+  %3 = load c[48, 24] at (%0, %0) : f16[48, 24]
+  %4 = full 0 : f32[64, 48]
+  %5 = mma %1, %2, %4 : f32[64, 48]
+  %6 = full 4 : f32[64, 48]
+  %7 = minimum %5, %6 : f32[64, 48]
+  %8 = cast %7 : f16[64, 48]
+  %9 = full 0 : f32[64, 24]
+  %10 = mma %8, %3, %9 : f32[64, 24]
+  store %10 to y[64, 24] at (%0, %0)
+}
+";
+
+#[test]
+fn sums_are_factors_of_the_next_product_in_registers() {
+    let func = parse(CHAIN).unwrap();
+    let text = explain(&func, 80).unwrap().to_string();
+    assert!(text.contains("A from registers; B from shared memory"), "{text}");
+    let mut rng = random(3);
+    let shapes: [&[i64]; 3] = [&[64, 32], &[32, 48], &[48, 24]];
+    let mut arrays: Vec<ArrayData> = shapes
+        .iter()
+        .map(|shape| {
+            let size = shape.iter().product::<i64>();
+            let bits = (0..size).map(|_| encode(DType::F16, Const::Int(rng.random_range(-2..3))));
+            ArrayData::dense(DType::F16, shape, &bits.collect::<Vec<_>>())
+        })
+        .collect();
+    arrays.push(zeros(DType::F32, &[64, 24]));
+    differ(&func, [1; 3], &arrays, &[], |_| Tolerance::EXACT).unwrap();
 }

@@ -1,8 +1,9 @@
-//! Random programs: functions, broadcasts, reductions, scans, sorts, permutations, reshapes, parts, gathers, loops and conditions, whose
-//! results do not depend on the order of sums: integers, and floats that are small integers.
+//! Random programs: functions, broadcasts, products of matrices, reductions, scans, sorts, permutations, reshapes, parts, gathers, loops and
+//! conditions, whose results do not depend on the order of sums: integers, and floats that are small integers.
 
 use girih_tensor::DType;
-use girih_tile::dtype::{Category, Const, category, is_integer};
+use girih_tile::dtype::{self, Category, Const, category, is_integer};
+use girih_tile::hints::Hint;
 use girih_tile::ir::{
     ArrayId, Build, Dims, End, Func, Kind, Known, Padding, RegionId, Rounding, ScalarParam, Type, Value,
 };
@@ -17,6 +18,7 @@ use rand::RngExt;
 use rand::rngs::StdRng;
 
 use super::memory::param;
+use super::products::PAIRS;
 use crate::common::differ::{Tolerance, cases, differ, random, zeros};
 
 const DTYPES: [DType; 8] =
@@ -328,6 +330,65 @@ impl Program {
         Some(())
     }
 
+    /// A product of a value and another one that fits, of which all factors are small integers.
+    fn product(&mut self) -> Option<()> {
+        let (left, right) = self.one_of(&PAIRS);
+        let sum = self.one_of(dtype::sums(left, right));
+        let matrix = |ty: Type| (2..=3).contains(&ty.dims.rank());
+        let a = match self.like(matrix) {
+            Some(value) => value,
+            None => {
+                let value = self.any();
+                let size = self.b.ty(value).dims.size() as i64;
+                self.b.reshape(value, &[1, size]).ok()?
+            }
+        };
+        let dims = self.b.ty(a).dims;
+        let k = dims[dims.rank() - 1];
+        // f16 has integers up to 2048.
+        if k > 64 || sum == DType::F16 && k > 16 {
+            return None;
+        }
+        let fits = |ty: Type| {
+            let (x, y) = (dims.rank(), ty.dims.rank());
+            matrix(ty)
+                && ty.dims[y - 2] == k
+                && (x == 2 || y == 2 || x == y && ty.dims[0].min(dims[0]) == 1 || ty.dims[0] == dims[0])
+        };
+        let b = match self.like(fits) {
+            Some(value) if self.rng.random_range(0..3) > 0 => value,
+            _ => {
+                let rank = dims.rank() as i64;
+                self.b.transpose(a, Some((rank - 2, rank - 1))).ok()?
+            }
+        };
+        let [a, b] = [self.small(a, left)?, self.small(b, right)?];
+        if self.rng.random_range(0..3) == 0 {
+            let value = self.b.matmul(a, b).ok()?;
+            self.keep(value);
+            return Some(());
+        }
+        let (x, y) = (self.b.ty(a).dims, self.b.ty(b).dims);
+        let [m, n] = [x[x.rank() - 2], y[y.rank() - 1]];
+        let batch = [x, y].iter().filter(|dims| dims.rank() == 3).map(|dims| dims[0]).max();
+        let dims: Vec<u32> = batch.into_iter().chain([m, n]).collect();
+        let dims = Dims::new(&dims).filter(|dims| dims.size() <= SIZE)?;
+        let acc = self.of_type(Type { dtype: sum, dims });
+        let value = self.b.mma(a, b, acc).ok()?;
+        self.keep(value);
+        Some(())
+    }
+
+    /// A value as small integers of a dtype.
+    fn small(&mut self, value: Value, to: DType) -> Option<Value> {
+        let small = match category(self.b.ty(value).dtype) {
+            Category::Integer => self.each(Each::And, &[value.into(), int(7)])?,
+            Category::Float if to == DType::U8 => self.each(Each::Max, &[value.into(), int(0)])?,
+            _ => value,
+        };
+        self.b.cast(small, to, Rounding::Nearest).ok()
+    }
+
     fn combination(&mut self) -> Option<()> {
         let value = self.any();
         let dims = self.b.ty(value).dims;
@@ -522,12 +583,13 @@ impl Program {
 
     fn steps(&mut self, count: u32, depth: u32) {
         for _ in 0..count {
-            let _ = match self.rng.random_range(0..23) {
+            let _ = match self.rng.random_range(0..27) {
                 0..7 => self.function(),
                 7..9 => self.conversion(),
                 9..13 => self.shape(),
                 13..17 => self.combination(),
                 20..22 => self.access(),
+                23..27 => self.product(),
                 17..18 if depth < 3 => self.branch(depth),
                 18..20 if depth < 3 => self.repetition(depth),
                 22..23 if depth < 3 => self.endless(depth),
@@ -588,6 +650,13 @@ fn generate(seed: u64, outputs: &[Type]) -> Program {
         p.pool.push(value);
         let bits = p.rng.random_range(0..10);
         p.scalars.push(bits);
+    }
+    // No hint changes a result.
+    for (hint, values) in [(Hint::NumWorkerWarps, [4, 8, 16]), (Hint::Occupancy, [1, 2, 3])] {
+        if p.rng.random_range(0..4) == 0 {
+            let value = p.one_of(&values);
+            p.b.hints_mut().set(None, hint, value).unwrap();
+        }
     }
     let iota = p.b.iota(DType::S32, &[16]).unwrap();
     p.pool.push(iota);

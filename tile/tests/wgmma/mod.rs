@@ -4,9 +4,6 @@ mod attention;
 mod chain;
 mod gemm;
 
-use std::path::PathBuf;
-use std::process::Command;
-
 use girih_tensor::DType;
 use girih_tile::ir::{Func, Rounding, parse};
 use girih_tile::reference::{ArrayData, float};
@@ -14,6 +11,7 @@ use girih_tile::{compile, place};
 use rand::RngExt;
 use rand::rngs::StdRng;
 
+use crate::common::assembler::complaints;
 use crate::common::differ::simulate;
 
 /// Random numbers between -1 and 1 that a dtype has; small integers of integers.
@@ -51,43 +49,10 @@ fn program(text: &str) -> Func {
 /// The program's kernel for sm_90 as text, which the assembler takes without complaint where there is one.
 fn assembled(text: &str) -> String {
     let kernel = compile(&program(text), 90).unwrap().kernel.module().to_string();
-    for line in complaints(&kernel).unwrap_or_default() {
+    for line in complaints(&kernel, "90a").unwrap_or_default() {
         panic!("{line}\n{kernel}");
     }
     kernel
-}
-
-/// What the assembler objects to; none where it is not found.
-fn complaints(kernel: &str) -> Option<Vec<String>> {
-    let own = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../target/ptx-tools/ptxas");
-    let ptxas = if own.exists() { own } else { PathBuf::from("ptxas") };
-    let folder = std::env::temp_dir().join(format!("girih-wgmma-{}-{:p}", std::process::id(), kernel));
-    std::fs::create_dir_all(&folder).unwrap();
-    let source = folder.join("kernel.ptx");
-    std::fs::write(&source, kernel).unwrap();
-    let output = Command::new(ptxas)
-        .args(["-v", "-arch=sm_90a", "-o"])
-        .arg(folder.join("kernel.cubin"))
-        .arg(&source)
-        .output();
-    std::fs::remove_dir_all(&folder).unwrap();
-    let output = output.ok()?;
-    let log = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
-    if std::env::var("GIRIH_PTXAS").is_ok() {
-        println!("{log}");
-    }
-    let nonzero = |line: &str| {
-        line.split(", ").any(|part| {
-            (part.contains("stack") || part.contains("spill")) && !part.trim_start().starts_with("0 bytes")
-        })
-    };
-    let bad = |line: &&str| {
-        line.contains("C75")
-            || line.contains("error")
-            || line.contains("warning")
-            || line.contains("bytes stack") && nonzero(line)
-    };
-    Some(log.lines().filter(bad).map(str::to_string).collect())
 }
 
 /// Asserts that numbers are near those wanted.
