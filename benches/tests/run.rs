@@ -50,6 +50,29 @@ fn a_row_is_measured_without_a_peer() {
     }
 }
 
+/// Kernels of the tile language are checked and measured as others are.
+#[test]
+fn kernels_over_tiles_are_measured() {
+    for row in [
+        "mnk = [72, 136, 128]",
+        "mnk = [72, 136, 128], layout = \"tt\"",
+        "mnk = [72, 136, 128], epilogue = \"gelu bias residual\"",
+        "op = \"grouped\", batch = 3, mnk = [150, 136, 64]",
+    ] {
+        let bench = bench(&format!("{{ tile = [64, 64, 64], bar = 1.0, {row} }}"));
+        let record = bench.row(&bench.rows[0]).unwrap();
+        assert!(record["row"].as_str().unwrap().ends_with("by tiles of 64x64x64"), "{record}");
+        assert_eq!(record["config"], "tile [64, 64, 64]");
+        for field in ["girih", "girih_us", "girih_stream_us", "girih_run_us"] {
+            assert!(record[field].as_f64().is_some(), "{field} of {record}");
+        }
+        assert!(record.get("girih_wrong").is_none(), "{record}");
+    }
+    let wrong = bench("{ tile = [64, 63, 64], bar = 1.0, mnk = [64, 64, 64] }");
+    let missing = wrong.row(&wrong.rows[0]).unwrap()["girih_missing"].to_string();
+    assert!(missing.contains("128x256x64"), "{missing}");
+}
+
 /// Weights of 8 bits are measured beside weights of bf16, and what their kernel computes is checked.
 #[test]
 fn weights_are_measured_beside_another_row() {

@@ -16,6 +16,7 @@ pub mod rows;
 mod sweep;
 pub mod table;
 mod theirs;
+mod tiles;
 pub mod tuned;
 
 pub use data::normal;

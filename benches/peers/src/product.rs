@@ -12,6 +12,7 @@ use crate::operands::{Bounds, Operands};
 use crate::ours::{Ours, Wrong};
 use crate::rows::{Peer, Product, Row, Work};
 use crate::theirs::{finalists, plan};
+use crate::tiles;
 
 /// Calls a function of the element types of a product.
 macro_rules! typed {
@@ -35,18 +36,37 @@ impl Bench {
     /// # Errors
     /// What neither girih nor the peer is to blame for: the device's.
     pub(crate) fn product(&self, row: &Row, product: &Product) -> Result<Value, Failure> {
-        typed!(product, measure(self, row, product))
+        if product.tile.is_some() {
+            if (product.dtype, product.output) != (DType::Bf16, DType::Bf16) {
+                return Err("tiles are measured of bf16".into());
+            }
+            return measure(self, row, product, tiles::ours);
+        }
+        typed!(product, chosen(self, row, product))
     }
+}
+
+/// girih's side of a product on operands of these types.
+type Make<T, C> = for<'o> fn(&Bench, &Product, &'o Operands<'_, T, C>) -> Result<Ours<'o>, Failure>;
+
+/// By the kernel that girih chooses.
+fn chosen<T: Element + Pod, C: Element + Pod>(
+    bench: &Bench,
+    row: &Row,
+    product: &Product,
+) -> Result<Value, Failure> {
+    measure::<T, C>(bench, row, product, |bench, product, operands| Ours::new(bench, product, None, operands))
 }
 
 fn measure<T: Element + Pod, C: Element + Pod>(
     bench: &Bench,
     row: &Row,
     product: &Product,
+    make: Make<T, C>,
 ) -> Result<Value, Failure> {
     let device = &bench.device;
     let operands = Operands::<T, C>::new(bench, product)?;
-    let ours = Ours::new(bench, product, None, &operands);
+    let ours = make(bench, product, &operands);
     alive(device, &ours)?;
     // The peer's operands, if it is another row.
     let other = match &row.peer {

@@ -101,6 +101,8 @@ pub struct Product {
     pub weights: Option<DType>,
     /// The kernel, if not the fastest.
     pub kernel: Option<KernelKind>,
+    /// The tile, if the kernel is one of the tile language.
+    pub tile: Option<[i64; 3]>,
 }
 
 /// How elements are moved.

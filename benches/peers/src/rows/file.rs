@@ -31,6 +31,7 @@ pub(super) struct Entry {
     epilogue: Option<String>,
     weights: Option<String>,
     kernel: Option<String>,
+    tile: Option<[i64; 3]>,
     shape: Option<Vec<i64>>,
     order: Option<Vec<usize>>,
     peer: Option<String>,
@@ -92,12 +93,13 @@ impl Entry {
             fused,
             weights: weights.map(|text| dtype("weights", Some(text), input)).transpose()?,
             kernel: self.kernel.as_deref().map(kernel).transpose()?,
+            tile: self.tile,
         })
     }
 
     fn movement(&self) -> Result<Movement, Error> {
-        let (Some(shape), None) = (&self.shape, self.mnk) else {
-            return refuse("op", &self.op, "a movement has a shape, and no mnk");
+        let (Some(shape), None, None) = (&self.shape, self.mnk, self.tile) else {
+            return refuse("op", &self.op, "a movement has a shape, and neither mnk nor tile");
         };
         let order = self.order.clone().unwrap_or_else(|| (0..shape.len()).collect());
         let mut sorted = order.clone();

@@ -40,9 +40,10 @@ impl fmt::Display for Product {
         if self.fused {
             write!(f, " gelu bias residual")?;
         }
-        match self.kernel {
-            Some(kernel) => write!(f, " by {}", kernel.name()),
-            None => Ok(()),
+        match (self.kernel, &self.tile) {
+            (Some(kernel), _) => write!(f, " by {}", kernel.name()),
+            (None, Some(tile)) => write!(f, " by tiles of {}", joined(tile, "x")),
+            (None, None) => Ok(()),
         }
     }
 }
