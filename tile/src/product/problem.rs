@@ -9,6 +9,8 @@ use crate::ir::{ArrayParam, Func, Known};
 
 /// The least extent of a sample: kernels for short ones are others.
 const LEAST: i64 = 4097;
+/// The same along K, which blocks may share.
+const LONG: i64 = (1 << 16) + 1;
 /// Products of a sample's batch.
 const PRODUCTS: i64 = 3;
 
@@ -62,8 +64,9 @@ pub(super) fn sample(func: &Func, sketch: &Sketch<'_>) -> Result<Problem, Refusa
     let matrices = &sketch.matrices;
     let [a, b, c] = matrices;
     let params = matrices.map(|matrix| func.param_of(matrix.array).1);
-    let extent = |pair| number(shared(func, pair), LEAST);
-    let [m, n, k] = [extent([(a, 0), (c, 0)]), extent([(b, 0), (c, 1)]), extent([(a, 1), (b, 1)])];
+    let extent = |pair, least| number(shared(func, pair), least);
+    let [m, n] = [extent([(a, 0), (c, 0)], LEAST), extent([(b, 0), (c, 1)], LEAST)];
+    let k = extent([(a, 1), (b, 1)], LONG);
     let mut along = [0; 3];
     for (i, name) in ["A", "B", "C"].into_iter().enumerate() {
         along[i] = contiguous(params[i], &matrices[i])

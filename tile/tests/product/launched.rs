@@ -25,21 +25,3 @@ fn a_product_is_right() {
         }
     }
 }
-
-#[test]
-fn found() {
-    use girih_tile::facts::{ArrayFacts, Facts};
-    use girih_tile::ir::Known;
-    let func = plain::<bf16, 128, 256, 64>::ir().unwrap();
-    println!("{func}");
-    let array = |n: i64| ArrayFacts {
-        extents: vec![Known::MultipleOf(n); 2],
-        strides: vec![Known::MultipleOf(8), Known::Is(1)],
-        align: 16,
-    };
-    let func = func.with_facts(&Facts { arrays: vec![array(8), array(8), array(8)], scalars: vec![] });
-    let found = girih_tile::product::find(&func, 90, None).unwrap();
-    println!("{:?}", found.config);
-    let simple = girih_tile::product::find(&plain::<bf16, 128, 256, 64>::ir().unwrap(), 90, None).unwrap();
-    println!("{:?}", simple.config);
-}

@@ -1,4 +1,5 @@
 //! Products that are the kernels of [`girih_kernels::gemm`].
 
+mod equal;
 mod launched;
 mod programs;
