@@ -200,6 +200,9 @@ pub enum Error {
     #[cfg(feature = "launch")]
     #[error(transparent)]
     Launch(#[from] LaunchError),
+    /// A configuration of a product for a program that is none, or not one that the configuration computes.
+    #[error("no product of this configuration: {0}")]
+    NoProduct(crate::product::Refusal),
     /// The kernel of a product was not bound to what it is launched on.
     #[error("{0}")]
     Product(std::sync::Arc<girih_kernels::Error>),

@@ -6,13 +6,16 @@ mod notes;
 
 use std::fmt;
 
+use girih_kernels::gemm::described;
+
 use crate::error::{Diagnostic, Error};
 use crate::facts::{AxisBounds, Bounds, Report, Verdict, check};
 use crate::ir::{Func, Kind, OpId};
 use crate::lower::{Lowered, lower};
 use crate::pass::simplify;
 use crate::place::exchange::Exchange;
-use crate::place::{Plan, place};
+use crate::place::{Plan, naive, place};
+use crate::product::{self, Product, Refusal};
 
 pub use count::Counts;
 
@@ -48,6 +51,8 @@ pub struct Explanation {
     pub bounds: Bounds,
     /// How it is known that blocks do not store the same elements, or why it is not.
     pub checked: Result<Report, Vec<Diagnostic>>,
+    /// The kernel of `kernels::gemm` that a program which multiplies is, or why it is none.
+    pub product: Option<Result<Product, Refusal>>,
 }
 
 /// Explains a program for a device of this compute capability, such as 90.
@@ -55,10 +60,18 @@ pub struct Explanation {
 /// # Errors
 /// Those of [`place`].
 pub fn explain(func: &Func, sm: u32) -> Result<Explanation, Error> {
-    let plan = place(&simplify(func), sm)?;
+    let mut multiplies = false;
+    func.walk(func.body(), &mut |_, op| multiplies |= op.kind == Kind::Mma);
+    let product = multiplies.then(|| product::find(func, sm, None));
+    let simple = simplify(func);
+    let plan = match (place(&simple, sm), &product) {
+        // Tiles of a product need not have a place.
+        (Err(_), Some(Ok(_))) => naive(&simple, 256),
+        (plan, _) => plan?,
+    };
     let lowered = lower(&plan, sm);
     let (bounds, checked) = (Bounds::of_func(&plan.func), check(&plan.func));
-    Ok(Explanation { plan, lowered, bounds, checked })
+    Ok(Explanation { plan, lowered, bounds, checked, product })
 }
 
 impl Explanation {
@@ -113,6 +126,16 @@ impl fmt::Display for Explanation {
         };
         f.write_str(&plan.func.noted(&note))?;
         let warps = plan.threads / 32;
+        match &self.product {
+            Some(Ok(product)) => {
+                writeln!(f, "\nproduct of kernels::gemm: {}", described(&product.config))?;
+                let key = product.epilogue().key();
+                writeln!(f, "epilogue: {}", if key.is_empty() { "none, the sums are stored" } else { &key })?;
+                writeln!(f, "where a launch is no product of its arrays, the kernel is this one:")?;
+            }
+            Some(Err(refusal)) => writeln!(f, "\nno product of kernels::gemm: {refusal}")?,
+            None => {}
+        }
         writeln!(f, "\nblock: {} threads, {warps} warps", plan.threads)?;
         writeln!(f, "tiles: {:.0} registers a thread where they take the most", plan.registers())?;
         let exchanges = self.shared();

@@ -8,13 +8,14 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use girih_device::{Device, Kernel, Kind as DeviceKind, Optimization};
 
 use super::Launch;
+use super::request::Configured;
 use crate::compile::{Compiled, compile};
 use crate::error::Error;
 use crate::facts::{ArrayFacts, Facts, GridAxis, Report, Uses, check, infer};
 use crate::hints::{HintSet, Hints};
 use crate::ir::{Func, Known};
 use crate::lower::Target;
-use crate::product::{self, Loaded, Product};
+use crate::product::{self, Loaded, Product, Refusal};
 
 /// What tells programs apart: the type of the kernel's own struct, and the kernel's build-time values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -29,6 +30,8 @@ pub(super) struct Spec {
     pub(super) facts: Facts,
     pub(super) hints: HintSet,
     pub(super) target: Target,
+    /// In the place of what the program asks for.
+    pub(super) configured: Option<Configured>,
 }
 
 /// A program of which nothing is known but what it says itself, and its kernels.
@@ -46,7 +49,9 @@ pub(super) struct Ready {
     pub(super) report: Report,
     pub(super) grid: Result<[Option<GridAxis>; 3], String>,
     /// The program's product, if it is one: then the kernel below is built where a launch is none.
-    pub(super) product: Option<(Product, Loaded)>,
+    pub(super) product: Result<(Product, Loaded), Refusal>,
+    /// Whether the launch asks for a configuration of the product.
+    pub(super) is_configured: bool,
     compiled: OnceLock<Result<Compiled, Error>>,
     target: Target,
     /// The hints of the target.
@@ -101,12 +106,16 @@ impl Program {
         let replaced = Hints { all: spec.hints, ..Hints::default() };
         func.hints = replaced.over(&func.hints);
         let report = check(&func).map_err(Error::Build)?;
-        let product =
-            product::find(&func, spec.target, None).ok().map(|product| (product, Loaded::default()));
+        let (configured, is_configured) = (spec.configured.map(|of| of.config), spec.configured.is_some());
+        let product = product::find(&func, spec.target, configured);
+        let product = product.map(|product| (product, Loaded::default()));
+        if let (Err(refusal), true) = (&product, is_configured) {
+            return Err(Error::NoProduct(refusal.clone()));
+        }
         let (grid, hints, target) = (self.grid.clone(), func.hints.resolve(spec.target.sm), spec.target);
         let (compiled, loaded) = Default::default();
-        let ready = Ready { func, report, grid, product, compiled, target, hints, loaded };
-        if ready.product.is_none() {
+        let ready = Ready { func, report, grid, product, is_configured, compiled, target, hints, loaded };
+        if ready.product.is_err() {
             ready.compiled()?;
         }
         Ok(kept(&self.ready, spec, ready))

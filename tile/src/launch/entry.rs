@@ -13,7 +13,7 @@ use super::run::{Values, argument, maps, with_maps};
 use crate::compile::Compiled;
 use crate::error::Error;
 use crate::lower::{Param, Source};
-use crate::product::Call;
+use crate::product::{Call, Refusal};
 
 /// The most blocks of a cluster that every device with clusters has room for.
 const CLUSTER: u32 = 8;
@@ -74,11 +74,14 @@ impl Entry {
         if !sure {
             launch.check_conditions(&ready, grid)?;
         }
-        if let Some((product, loaded)) = &ready.product
+        if let Ok((product, loaded)) = &ready.product
             && let Some(gemm) = product.bind(loaded, device, grid, launch.as_product())?
         {
             let work = Work::Product(Box::new(ByProduct { grid, gemm, sure }));
             return Ok(Entry { ready, work });
+        }
+        if ready.is_configured {
+            return Err(Error::NoProduct(Refusal::of_launch()));
         }
         let (kernel, compiled) = (ready.kernel(device)?, ready.compiled()?);
         let config = config(&ready, compiled, device, grid);
@@ -111,8 +114,8 @@ impl Entry {
             Work::Nothing => return Ok(()),
             Work::Params(by) => by,
             Work::Product(by) => {
-                let product = self.ready.product.as_ref();
-                return product.map_or(Ok(()), |(product, _)| product.run(&by.gemm, launch.as_product()));
+                let Ok((product, _)) = &self.ready.product else { return Ok(()) };
+                return product.run(&by.gemm, launch.as_product());
             }
         };
         let values = launch.values(&self.ready);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use girih_codegen::Kernel;
+use girih_codegen::gemm::GemmConfig;
 use girih_device::{Device, Limits};
 
 use super::array::Copied;
@@ -13,6 +14,7 @@ use super::{Launch, LaunchError};
 use crate::error::Error;
 use crate::facts::{Facts, Found, Uses};
 use crate::lower::Target;
+use crate::product::Refusal;
 
 impl Launch<'_> {
     /// Puts the launch into its stream. On the simulator it has run when this returns. A grid without blocks, as that of an empty array,
@@ -48,6 +50,7 @@ impl Launch<'_> {
             facts: self.facts(uses),
             hints: self.hints.resolve(sm),
             target: Target { programmatic, ..Target::from(sm) },
+            configured: self.configured,
         }
     }
 
@@ -111,6 +114,19 @@ impl Launch<'_> {
         let program = self.program()?;
         self.check_arguments(&program.func)?;
         Ok(format!("{:?} {:?} {:?}", self.kernel, &*self.constants.0, self.spec(&program.uses, sm)))
+    }
+
+    /// The configuration of the product that the launch's program is on an architecture, such as 90, or why it is none. A launch whose grid or
+    /// extents are not those of the product runs the program as any other.
+    ///
+    /// # Errors
+    /// Those of building the kernel, and of arguments that are not the kernel's.
+    pub fn product(&self, sm: u32) -> Result<Result<GemmConfig, Refusal>, Error> {
+        let ready = self.ready(sm)?;
+        Ok(match &ready.product {
+            Ok((product, _)) => Ok(product.config),
+            Err(refusal) => Err(refusal.clone()),
+        })
     }
 
     /// The number of kernels that launches have built so far in this process.

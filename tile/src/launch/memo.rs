@@ -62,7 +62,8 @@ impl Launch<'_> {
         if self.hints != Default::default() {
             self.hints.resolve(device.limits().sm).hash(&mut words);
         }
-        words.push(self.arrays.len() as u64);
+        self.configured.iter().for_each(|of| words.push(of.hash));
+        words.push(self.arrays.len() as u64 | u64::from(self.configured.is_some()) << 32);
         for of in self.arrays.iter() {
             let (extents, strides) = (of.array.extents(), of.array.strides());
             // What vectors have is at most 16 bytes.

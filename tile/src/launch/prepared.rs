@@ -73,10 +73,10 @@ impl Launch<'_> {
                 Launches::One(by.kernel.prepare(&by.config, &args)?)
             }
             Work::Product(by) => match &entry.ready.product {
-                Some((product, _)) => product
+                Ok((product, _)) => product
                     .prepare(&by.gemm, self.as_product())?
                     .map_or(Launches::None, |prepared| Launches::Product(Box::new(prepared))),
-                None => Launches::None,
+                Err(_) => Launches::None,
             },
         };
         let (launch, device) = (Arc::new(launch), device.clone());

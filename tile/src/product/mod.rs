@@ -51,6 +51,14 @@ impl Refusal {
         Refusal { site: None, why: why.into() }
     }
 
+    /// The refusal of a launch that is no product.
+    #[cfg(feature = "launch")]
+    pub(crate) fn of_launch() -> Refusal {
+        Refusal::new(
+            "A, B and C do not have the extents of one product, or the blocks of the grid do not store every tile of C once, from all of K",
+        )
+    }
+
     fn at(op: &Op, why: impl Into<String>) -> Refusal {
         Refusal { site: op.site, why: why.into() }
     }

@@ -1,27 +1,199 @@
-//! Launches of products.
+//! Launches of products, against sums in f64.
 
-use girih_device::{Device, Select};
-use girih_tile::launch::DeviceArray;
-use girih_tile::prelude::bf16;
+use girih_device::{Device, Select, SimOptions};
+use girih_tensor::Element;
+use girih_tile::launch::{DeviceArray, HostElement, Launch};
+use girih_tile::prelude::{bf16, f16};
 
-use super::programs::plain;
+use super::programs::*;
+
+/// The GPU if `GIRIH_DEVICE` is `cuda`, or the simulator with all checks.
+fn device() -> Device {
+    match std::env::var("GIRIH_DEVICE").as_deref() {
+        Ok("cuda") => Device::open(Select::Cuda(0)).unwrap(),
+        _ => Device::open_sim(SimOptions::checked()).unwrap(),
+    }
+}
+
+/// Numbers from -2 to 2 that look random; small integers.
+fn numbers<T: Element>(seed: usize, count: usize) -> Vec<T> {
+    (0..count).map(|i| T::from_f64(((i * 7919 + seed * 104_729) % 9) as f64 * 0.5 - 2.0)).collect()
+}
+
+/// A matrix on the host, row-major, and on a device.
+struct Matrix<T: HostElement, const R: usize> {
+    wide: Vec<f64>,
+    on: DeviceArray<T, R>,
+}
+
+fn matrix<T: HostElement + Element, const R: usize>(
+    device: &Device,
+    seed: usize,
+    extents: [usize; R],
+) -> Matrix<T, R> {
+    let values = numbers::<T>(seed, extents.iter().product());
+    let on = DeviceArray::upload(device, &values, extents).unwrap();
+    Matrix { wide: values.iter().map(|x| x.to_f64()).collect(), on }
+}
+
+/// `a * b` of row-major matrices.
+fn product(a: &[f64], b: &[f64], [m, n, k]: [usize; 3]) -> Vec<f64> {
+    let at = |i: usize, j: usize| (0..k).map(|l| a[i * k + l] * b[l * n + j]).sum();
+    (0..m * n).map(|of| at(of / n, of % n)).collect()
+}
+
+fn close<T: Element>(what: &str, found: &[T], wanted: &[f64]) {
+    assert_eq!(found.len(), wanted.len(), "{what}");
+    for (i, (found, wanted)) in found.iter().zip(wanted).enumerate() {
+        let bound = 2.0 * T::DTYPE.epsilon() * wanted.abs() + 1e-4;
+        assert!((found.to_f64() - wanted).abs() <= bound, "{what}: element {i} is {found:?}, not {wanted}");
+    }
+}
+
+/// The launch is a product whose kernel has this name and tile.
+fn is(launch: &Launch<'_>, sm: u32, tile: [i64; 3], specialised: bool) {
+    let config = launch.product(sm).unwrap().unwrap_or_else(|why| panic!("{why}"));
+    assert_eq!((config.tile, config.loads_by_maps()), (tile, specialised), "{config:?}");
+}
+
+const SIZES: [[usize; 3]; 2] = [[200, 136, 104], [128, 256, 128]];
 
 #[test]
-fn a_product_is_right() {
-    let device = Device::open(Select::Sim).unwrap();
-    let (m, n, k) = (200usize, 136usize, 104usize);
-    let value = |i: usize| bf16::from_f32((i * 7 % 11) as f32 - 5.0);
-    let a: Vec<bf16> = (0..m * k).map(value).collect();
-    let b: Vec<bf16> = (0..k * n).map(|i| value(i * 3 + 1)).collect();
-    let on_a = DeviceArray::upload(&device, &a, [m, k]).unwrap();
-    let on_b = DeviceArray::upload(&device, &b, [k, n]).unwrap();
-    let mut c = DeviceArray::zeros(&device, [m, n]).unwrap();
-    plain::<bf16, 128, 128, 64>(&on_a, &on_b, &mut c).run().unwrap();
-    let c = c.download().unwrap();
-    for i in 0..m {
-        for j in 0..n {
-            let sum: f64 = (0..k).map(|l| a[i * k + l].to_f64() * b[l * n + j].to_f64()).sum();
-            assert_eq!(c[i * n + j], bf16::from_f64(sum), "({i}, {j})");
+fn plain_products_of_every_dtype_are_right() {
+    let device = device();
+    for [m, n, k] in SIZES {
+        macro_rules! check {
+            ($t:ty, $sum:ty, $c:ty, $tile:expr, [$bm:literal, $bn:literal, $bk:literal], $specialised:literal) => {
+                let a = matrix::<$t, 2>(&device, 1, [m, k]);
+                let b = matrix::<$t, 2>(&device, 2, [k, n]);
+                let mut c = DeviceArray::<$c, 2>::zeros(&device, [m, n]).unwrap();
+                let launch = plain::<$t, $sum, $c, $bm, $bn, $bk>(&a.on, &b.on, &mut c);
+                is(&launch, 90, $tile, $specialised);
+                launch.run().unwrap();
+                let what = format!("{} {m} x {n} x {k}", stringify!($t));
+                close(&what, &c.download().unwrap(), &product(&a.wide, &b.wide, [m, n, k]));
+            };
         }
+        check!(bf16, f32, bf16, [128, 128, 64], [128, 128, 64], true);
+        check!(f16, f32, f16, [128, 64, 64], [128, 64, 64], true);
+        check!(f16, f32, f32, [64, 64, 64], [64, 64, 64], true);
+        check!(f32, f32, f32, [128, 128, 16], [64, 64, 32], false);
+        check!(f64, f64, f64, [128, 128, 16], [64, 64, 16], false);
     }
+}
+
+/// Any grid whose blocks store every tile once, and arrays that lie otherwise.
+#[test]
+fn grids_and_majors_are_the_users() {
+    let device = device();
+    for [m, n, k] in SIZES {
+        let a = matrix::<bf16, 2>(&device, 1, [m, k]);
+        let b = matrix::<bf16, 2>(&device, 2, [k, n]);
+        let wanted = product(&a.wide, &b.wide, [m, n, k]);
+        let tiles = |extents: usize, tile: usize| extents.div_ceil(tile) as u32;
+
+        let mut c = DeviceArray::<bf16, 2>::zeros(&device, [n, m]).unwrap();
+        let columns = a.on.permute([1, 0]).unwrap();
+        let launch = turned(&columns, &b.on, &mut c);
+        is(&launch, 90, [64, 128, 64], true);
+        launch.run().unwrap();
+        close("turned", &c.permute([1, 0]).unwrap().download().unwrap(), &wanted);
+
+        let mut c = DeviceArray::<bf16, 2>::zeros(&device, [m, n]).unwrap();
+        let launch = grouped_raster(&a.on, &b.on, &mut c).grid([tiles(m, 64) * tiles(n, 64)]);
+        is(&launch, 90, [64, 64, 64], true);
+        launch.run().unwrap();
+        close("grouped raster", &c.download().unwrap(), &wanted);
+
+        let mut c = DeviceArray::<bf16, 2>::zeros(&device, [m, n]).unwrap();
+        let launch = persistent(&a.on, &b.on, &mut c).grid([3]);
+        is(&launch, 90, [64, 64, 64], true);
+        let prepared = launch.prepare().unwrap();
+        prepared.run().unwrap();
+        prepared.run().unwrap();
+        close("persistent", &c.download().unwrap(), &wanted);
+    }
+}
+
+#[test]
+fn batches_are_right() {
+    let device = device();
+    let (l, [m, n, k]) = (3, [72, 80, 48]);
+    let (a, b) = (matrix::<f16, 3>(&device, 1, [l, m, k]), matrix::<f16, 2>(&device, 2, [k, n]));
+    let mut c = DeviceArray::<f32, 3>::zeros(&device, [l, m, n]).unwrap();
+    let launch = batched(&a.on, &b.on, &mut c);
+    is(&launch, 90, [64, 64, 64], true);
+    launch.run().unwrap();
+    let wanted: Vec<f64> =
+        (0..l).flat_map(|l| product(&a.wide[l * m * k..][..m * k], &b.wide, [m, n, k])).collect();
+    close("batch", &c.download().unwrap(), &wanted);
+}
+
+#[test]
+fn epilogues_are_right() {
+    let device = device();
+    for [m, n, k] in SIZES {
+        let a = matrix::<bf16, 2>(&device, 1, [m, k]);
+        let b = matrix::<bf16, 2>(&device, 2, [k, n]);
+        let residual = matrix::<bf16, 2>(&device, 3, [m, n]);
+        let (bias, wide) = (matrix::<bf16, 1>(&device, 4, [n]), matrix::<f32, 1>(&device, 5, [n]));
+        let sums = product(&a.wide, &b.wide, [m, n, k]);
+
+        let mut c = DeviceArray::<bf16, 2>::zeros(&device, [m, n]).unwrap();
+        let launch = relu::<128, 128, 64>(&a.on, &b.on, &bias.on, &residual.on, &mut c);
+        is(&launch, 90, [128, 128, 64], true);
+        launch.run().unwrap();
+        let of = |i: usize| (sums[i] + bias.wide[i % n] + residual.wide[i]).max(0.0);
+        close("ReLU", &c.download().unwrap(), &(0..m * n).map(of).collect::<Vec<_>>());
+
+        let mut c = DeviceArray::<bf16, 2>::zeros(&device, [m, n]).unwrap();
+        let launch = gelu(0.25, &a.on, &b.on, &wide.on, &residual.on, &mut c);
+        is(&launch, 90, [128, 128, 64], true);
+        launch.run().unwrap();
+        let of = |i: usize| {
+            let x = 0.25 * sums[i] + wide.wide[i % n];
+            0.5 * x * (1.0 + libm::erf(x * std::f64::consts::FRAC_1_SQRT_2)) + residual.wide[i]
+        };
+        close("GELU", &c.download().unwrap(), &(0..m * n).map(of).collect::<Vec<_>>());
+
+        let a = matrix::<i8, 2>(&device, 1, [m, k]);
+        let b = matrix::<i8, 2>(&device, 2, [n, k]);
+        let (row, column) = (matrix::<f32, 1>(&device, 6, [m]), matrix::<f32, 1>(&device, 7, [n]));
+        let mut c = DeviceArray::<f32, 2>::zeros(&device, [m, n]).unwrap();
+        let launch = scaled(&a.on, &b.on, &row.on, &column.on, &mut c);
+        assert!(launch.product(90).unwrap().is_ok());
+        launch.run().unwrap();
+        let sum = |i: usize, j: usize| (0..k).map(|l| a.wide[i * k + l] * b.wide[j * k + l]).sum::<f64>();
+        let of = |i: usize| sum(i / n, i % n) * row.wide[i / n] * column.wide[i % n];
+        close("scales", &c.download().unwrap(), &(0..m * n).map(of).collect::<Vec<_>>());
+    }
+}
+
+/// A grid that leaves tiles out, and arrays of unequal extents, are no product of whole matrices: the program means what it says.
+#[test]
+fn what_is_no_whole_product_is_computed_as_it_is_written() {
+    let device = device();
+    let [m, n, k] = [128, 64, 32];
+    let (a, b) = (matrix::<f32, 2>(&device, 1, [m, k]), matrix::<f32, 2>(&device, 2, [k, n]));
+    let mut c = DeviceArray::<f32, 2>::zeros(&device, [m, n]).unwrap();
+    let launch = plain::<f32, f32, f32, 64, 64, 32>(&a.on, &b.on, &mut c).grid([1, 1]);
+    assert!(launch.product(90).unwrap().is_ok());
+    launch.run().unwrap();
+    let mut wanted = product(&a.wide, &b.wide, [m, n, k]);
+    wanted[64 * n..].fill(0.0);
+    close("half of the grid", &c.download().unwrap(), &wanted);
+
+    // Rows of C beyond those of A are sums of padding.
+    let mut c = DeviceArray::<f32, 2>::zeros(&device, [m + 64, n]).unwrap();
+    plain::<f32, f32, f32, 64, 64, 32>(&a.on, &b.on, &mut c).run().unwrap();
+    let mut wanted = product(&a.wide, &b.wide, [m, n, k]);
+    wanted.resize((m + 64) * n, 0.0);
+    close("more rows", &c.download().unwrap(), &wanted);
+
+    // A configuration asks for a product.
+    let config = plain::<f32, f32, f32, 128, 128, 16>(&a.on, &b.on, &mut c).product(90).unwrap().unwrap();
+    let error = plain::<f32, f32, f32, 128, 128, 16>(&a.on, &b.on, &mut c).by(config).run().unwrap_err();
+    assert!(error.to_string().contains("extents of one product"), "{error}");
+    let error = plain::<f32, f32, f32, 64, 64, 32>(&a.on, &b.on, &mut c).by(config).run().unwrap_err();
+    assert!(error.to_string().contains("tile"), "{error}");
 }

@@ -126,6 +126,11 @@ impl Plan {
         Plan { depth: 2 * ROW, ..self }
     }
 
+    /// With tiles that are as long along K as so many bits, or nearly.
+    pub(super) const fn with_depth(self, bits: i64) -> Plan {
+        Plan { depth: if bits >= 16 * ROW { 2 * ROW } else { ROW }, ..self }
+    }
+
     /// For a C with contiguous columns.
     pub(super) const fn of_columns(self) -> Plan {
         Plan { columns: true, ..self }

@@ -6,7 +6,9 @@ use girih_layout::{Lay, lay};
 
 use super::configs::{Input, ROW_SM80, tensor};
 use super::plan::Plan;
-use super::{Hardware, KernelKind, STORES_SM80, aligned, between, facts, fits, of_f32, plans, several, with};
+use super::{
+    Hardware, KernelKind, STORES_SIMT, STORES_SM80, aligned, between, facts, fits, plans, several, with,
+};
 use crate::Error;
 use crate::gemm::Problem;
 use crate::gemm::repitch::{Copying, copied};
@@ -72,7 +74,7 @@ pub fn tiled(
     }
     let row_major = problem.oriented(Major::K).0;
     let usual = match (kind, tensor(problem)) {
-        (KernelKind::Simt, _) => of_f32(&row_major).simt(),
+        (KernelKind::Simt, _) => facts(&row_major, &STORES_SIMT).simt(),
         (KernelKind::Sm90, Some(input)) if input.of_warps().is_some() => {
             super::single(problem, kind, hardware)?
         }
@@ -105,7 +107,7 @@ fn by_warpgroups(problem: &Problem, input: &Input, asked: &Asked) -> Result<Opti
         counts.into_iter().filter(move |count| (1..=3).contains(count)).map(move |count| {
             let known = plans::named(None).find(|plan| plan.is_plain(tile, count));
             let plan = known.unwrap_or(Plan::new(tile, count));
-            let plan = if k * bits >= 2048 { plan.deep() } else { plan };
+            let plan = plan.with_depth(k * bits);
             if columns { plan.of_columns() } else { plan }
         })
     };
