@@ -20,8 +20,19 @@ pub(super) struct Places<'t> {
     /// Registers of the indices, by axis.
     indices: Vec<(DType, Vec<Reg>)>,
     mask: Option<Vec<Reg>>,
-    check: bool,
-    padded: bool,
+    pub(super) check: bool,
+    /// Whether threads hold elements that the tile does not have.
+    pub(super) padded: bool,
+}
+
+impl Places<'_> {
+    /// Whether the values of each run have the same indices but for one axis: the same registers.
+    pub(super) fn alike(&self, axis: usize, runs: &[Vec<usize>]) -> bool {
+        let others = self.indices.iter().enumerate().filter(|(at, _)| *at != axis);
+        others
+            .flat_map(|(_, (_, regs))| runs.iter().map(move |run| (regs, run)))
+            .all(|(regs, run)| run.iter().all(|&value| regs[value] == regs[run[0]]))
+    }
 }
 
 impl Lowering<'_> {
@@ -59,34 +70,43 @@ impl Lowering<'_> {
             conds.push(self.b.cond_in(&mask[value])?);
         }
         let mut offset = Expr::from(0);
-        for (axis, (dtype, regs)) in places.indices.iter().enumerate() {
-            let extent = &places.array.extents[axis];
-            let reg = &regs[value];
-            let index = if dtype.bits() == 64 {
-                if places.check {
-                    // As an unsigned number, what is negative is beyond the array too.
-                    let extent = self.b.value(extent, Width::W64)?;
-                    let inside = self.setp(Word::Lt, Type::U64, reg, &extent);
-                    conds.push(self.b.cond_in(&inside)?);
-                }
-                // An index that is in the array has 31 bits, and another one's address is not used.
-                let low =
-                    self.make(Type::U32, Opcode::Cvt, m![Type::U32, Type::S64], vec![Operand::from(reg)]);
-                let inputs = vec![Operand::from(&low), Operand::Int(i64::from(i32::MAX))];
-                let low = self.make(Type::U32, Opcode::And, m![Type::B32], inputs);
-                self.b.var(&low, 0, i64::from(i32::MAX), 1)
-            } else {
-                let index = self.index_in(reg, *dtype);
-                if places.check {
-                    conds.push(Cond::less(&Expr::from(-1), &index));
-                    conds.push(Cond::less(&index, extent));
-                }
-                index
-            };
+        for axis in 0..places.indices.len() {
+            let index = self.coordinate(places, axis, value, &mut conds)?;
             offset = &offset + &(&index * &places.array.strides[axis]);
         }
         let address = &places.array.pointer + &(&offset * bytes(places.array.dtype));
         Ok((address, Cond::all(conds)))
+    }
+
+    /// The coordinate along an axis of a thread's element; what must hold so that it is in the array is added to conditions.
+    pub(super) fn coordinate(
+        &mut self,
+        places: &Places<'_>,
+        axis: usize,
+        value: usize,
+        conds: &mut Vec<Cond>,
+    ) -> Result<Expr, Error> {
+        let (dtype, regs) = &places.indices[axis];
+        let (extent, reg) = (&places.array.extents[axis], &regs[value]);
+        if dtype.bits() == 64 {
+            if places.check {
+                // As an unsigned number, what is negative is beyond the array too.
+                let extent = self.b.value(extent, Width::W64)?;
+                let inside = self.setp(Word::Lt, Type::U64, reg, &extent);
+                conds.push(self.b.cond_in(&inside)?);
+            }
+            // An index that is in the array has 31 bits, and another one's address is not used.
+            let low = self.make(Type::U32, Opcode::Cvt, m![Type::U32, Type::S64], vec![Operand::from(reg)]);
+            let inputs = vec![Operand::from(&low), Operand::Int(i64::from(i32::MAX))];
+            let low = self.make(Type::U32, Opcode::And, m![Type::B32], inputs);
+            return Ok(self.b.var(&low, 0, i64::from(i32::MAX), 1));
+        }
+        let index = self.index_in(reg, *dtype);
+        if places.check {
+            conds.push(Cond::less(&Expr::from(-1), &index));
+            conds.push(Cond::less(&index, extent));
+        }
+        Ok(index)
     }
 
     /// The bits of a tile of one constant.
@@ -123,25 +143,63 @@ impl Lowering<'_> {
             _ => None,
         };
         let dist = plan.dist(result);
+        let spans = match at.order {
+            Order::Weak if !at.masked => self.spans(&places, &op.operands[..places.array.extents.len()])?,
+            _ => None,
+        };
+        if let Some(spans) = spans {
+            let (pad, others) = (constant.unwrap_or(0), others.as_deref());
+            let Some(whole) = spans.whole.clone() else {
+                let regs = self.gather_spans(&places, &spans, &path, pad, others)?;
+                return self.hold_regs(result, regs);
+            };
+            // Vectors where all of the tile is inside, and elements elsewhere.
+            let regs = self.b.regs(super::register(dtype), dist.size());
+            let around = self.b.open_block();
+            let other = self.b.open_block();
+            self.b.leave(&other, &Cond::not(whole), self.alike)?;
+            let got = self.gather_spans(&places, &spans, &path, pad, others)?;
+            self.b.move_all(&regs, &got)?;
+            self.b.leave(&around, &Cond::Always, self.alike)?;
+            self.b.close_block(other)?;
+            let got = self.gather_elements(&places, &path, &Cond::Always, pad, others)?;
+            self.b.move_all(&regs, &got)?;
+            self.b.close_block(around)?;
+            return self.hold_regs(result, regs);
+        }
         let alone = self.is_read_once(at.order, dist);
         let own = if alone { self.first_replica(dist)? } else { Cond::Always };
-        let mut regs = Vec::new();
-        for value in 0..dist.size() {
-            let (address, cond) = self.place(&places, value)?;
-            let cond = Cond::all([own.clone(), cond]);
-            let pad = Some(constant.unwrap_or(0));
-            let mut got = self.load_path(&path, dtype, 1, &address, &cond, pad)?.swap_remove(0);
-            if let Some(others) = &others {
-                got = self.select(dtype, &cond, &got, &others[value])?;
-            }
-            regs.push(got);
-        }
+        let pad = constant.unwrap_or(0);
+        let mut regs = self.gather_elements(&places, &path, &own, pad, others.as_deref())?;
         if alone {
             regs = self.spread(dtype, dist, &places.dims, &regs)?;
         } else if at.order == Order::Acquire {
             self.meet_idle();
         }
         self.hold_regs(result, regs)
+    }
+
+    /// Loads element by element, where `own` holds.
+    fn gather_elements(
+        &mut self,
+        places: &Places<'_>,
+        path: &Path,
+        own: &Cond,
+        pad: u64,
+        others: Option<&[Reg]>,
+    ) -> Result<Vec<Reg>, Error> {
+        let dtype = places.array.dtype;
+        let mut regs = Vec::new();
+        for value in 0..places.dist.size() {
+            let (address, cond) = self.place(places, value)?;
+            let cond = Cond::all([own.clone(), cond]);
+            let mut got = self.load_path(path, dtype, 1, &address, &cond, Some(pad))?.swap_remove(0);
+            if let Some(others) = others {
+                got = self.select(dtype, &cond, &got, &others[value])?;
+            }
+            regs.push(got);
+        }
+        Ok(regs)
     }
 
     /// Whether an element is read by one of the threads that hold it: of what others store at the time, two reads differ, and threads must

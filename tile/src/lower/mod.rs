@@ -37,6 +37,7 @@ mod shape;
 mod shared;
 mod shuffle;
 mod sort;
+mod span;
 mod target;
 mod vector;
 mod wgmma;

@@ -2,7 +2,9 @@
 
 use girih_codegen::plan::{Dist, Leaf};
 
-use crate::ir::{Array, ArrayId, Def, Func, Kind, Known, Value, View};
+use crate::dtype::is_integer;
+use crate::ir::table::Each;
+use crate::ir::{Array, ArrayId, Def, Func, Indexed, Kind, Known, Order, Value, View};
 
 /// Bytes of the widest access of a thread.
 pub const WIDEST: i64 = 16;
@@ -94,11 +96,93 @@ fn power(n: i64) -> i64 {
 /// What an integer scalar is a multiple of, as far as constants and parameters say.
 fn scalar(func: &Func, value: Value) -> i64 {
     let Def::Result(op, _) = func.value(value).def else { return 1 };
-    match &func.op(op).kind {
+    let op = func.op(op);
+    let operand = |at: usize| op.operands.get(at).map_or(1, |&operand| scalar(func, operand));
+    match &op.kind {
         Kind::Full(bits) => power(*bits as i64),
         Kind::Param(at) => power(multiple(func.scalars()[usize::from(*at)].known)),
+        Kind::Cast(_) => operand(0),
+        Kind::Each { op: Each::Mul, .. } => power(operand(0) * operand(1)),
+        Kind::Each { op: Each::Add | Each::Sub, .. } => operand(0).min(operand(1)),
         _ => 1,
     }
+}
+
+/// An index tile whose elements are a number and 0, 1, 2, ... along an axis.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Counting {
+    /// The axis.
+    pub(crate) along: usize,
+    /// Scalars whose sum is the first one.
+    pub(crate) start: Vec<Value>,
+}
+
+/// An index tile as one that counts along an axis.
+pub(crate) fn counting(func: &Func, value: Value) -> Option<Counting> {
+    let Def::Result(id, _) = func.value(value).def else { return None };
+    let op = func.op(id);
+    let dims = |value: Value| func.ty(value).dims;
+    match &op.kind {
+        Kind::Iota => Some(Counting { along: 0, start: Vec::new() }),
+        Kind::Convert => counting(func, op.operands[0]),
+        Kind::Cast(_) => {
+            let (from, to) = (func.ty(op.operands[0]).dtype, func.ty(value).dtype);
+            let wider = is_integer(from) && to.bits() > from.bits();
+            wider.then(|| counting(func, op.operands[0])).flatten()
+        }
+        Kind::Broadcast => {
+            let found = counting(func, op.operands[0])?;
+            (dims(op.operands[0])[found.along] == dims(value)[found.along]).then_some(found)
+        }
+        Kind::Reshape => {
+            let (from, to) = (dims(op.operands[0]), dims(value));
+            let found = counting(func, op.operands[0])?;
+            let along = (0..to.rank()).find(|&axis| to[axis] == from[found.along])?;
+            // Axes of one element come and go.
+            let alone = from.size() == u64::from(from[found.along]) && to.size() == from.size();
+            alone.then_some(Counting { along, ..found })
+        }
+        Kind::Each { op: Each::Add, .. } => {
+            let &[a, b] = &op.operands[..] else { return None };
+            let (mut found, other) = match (counting(func, a), counting(func, b)) {
+                (Some(found), None) => (found, b),
+                (None, Some(found)) => (found, a),
+                _ => return None,
+            };
+            found.start.push(one(func, other)?);
+            Some(found)
+        }
+        _ => None,
+    }
+}
+
+/// The scalar that all elements of a tile are.
+fn one(func: &Func, value: Value) -> Option<Value> {
+    if func.ty(value).dims.rank() == 0 {
+        return Some(value);
+    }
+    let Def::Result(id, _) = func.value(value).def else { return None };
+    let op = func.op(id);
+    match &op.kind {
+        Kind::Broadcast | Kind::Convert => one(func, op.operands[0]),
+        Kind::Reshape if func.ty(value).dims.size() == 1 => one(func, op.operands[0]),
+        _ => None,
+    }
+}
+
+/// How many elements a thread gathers at once: the axis of the tile along which they lie in a row, and the most of them. 1 where an index
+/// does not count.
+pub(crate) fn gathered(func: &Func, at: &Indexed, indices: &[Value]) -> (usize, i64) {
+    let (_, param) = func.param_of(at.array);
+    let fast = (0..param.strides.len()).rev().find(|&axis| param.strides[axis] == Known::Is(1));
+    let found = fast.and_then(|axis| Some((axis, counting(func, *indices.get(axis)?)?)));
+    let Some((fast, found)) = found.filter(|_| at.order == Order::Weak && !at.masked) else { return (0, 1) };
+    let bytes = i64::from(param.dtype.bits().max(8)) / 8;
+    let others = (0..param.strides.len()).filter(|&axis| axis != fast);
+    let strides = others.map(|axis| multiple(param.strides[axis]));
+    let starts = found.start.iter().map(|&value| scalar(func, value));
+    let known = strides.chain(starts).chain([i64::from(param.align) / bytes]);
+    (found.along, known.map(power).fold(WIDEST / bytes, i64::min))
 }
 
 /// Whether a view is accessed at several tiles along an axis, by the index there: all of them but the last are wholly inside of the array.

@@ -3,7 +3,7 @@
 use girih_codegen::plan::Dist;
 use girih_tensor::DType;
 
-use super::access::{LANES, WIDEST, fastest, lines, run, sectors, width};
+use super::access::{LANES, WIDEST, fastest, gathered, lines, run, sectors, width};
 use super::exchange::{ROUND_TRIP, bytes, rename, shuffled};
 use super::shuffle::Shuffles;
 use crate::ir::{Dims, Func, Kind, Op, Order, Value, View};
@@ -75,7 +75,11 @@ pub(crate) fn own(func: &Func, op: &Op, work: &Dist) -> f64 {
             // Read once, and told to the others.
             registers * (GLOBAL + 8.0) + ROUND_TRIP
         }
-        Kind::Gather(_) | Kind::Scatter(_) | Kind::Atomic { .. } => registers * (GLOBAL + 8.0),
+        Kind::Gather(at) => {
+            let (along, most) = gathered(func, at, &op.operands);
+            registers / run(work, along).min(most) as f64 * (GLOBAL + 8.0)
+        }
+        Kind::Scatter(_) | Kind::Atomic { .. } => registers * (GLOBAL + 8.0),
         Kind::Extract(_) | Kind::Insert(_) | Kind::Cat(_) | Kind::Flip(_) | Kind::Pack | Kind::Unpack => {
             ROUND_TRIP + SHARED * 2.0 * registers
         }

@@ -2,9 +2,9 @@
 
 use girih_tensor::DType;
 use girih_tile::dtype::Const;
-use girih_tile::ir::{Build, Dims, Known, Order, Rmw, Scope, Type, Value};
+use girih_tile::ir::{Build, Dims, Known, Order, Rmw, ScalarParam, Scope, Type, Value};
 use girih_tile::ops::Arg;
-use girih_tile::ops::indexed::Elements;
+use girih_tile::ops::indexed::{Along, Elements};
 use girih_tile::ops::memory::Tiles;
 use girih_tile::reference::{self, ArrayData};
 use rand::RngExt;
@@ -274,4 +274,47 @@ fn printed_on_simulator(func: &girih_tile::ir::Func, arrays: &[ArrayData]) -> St
     #[allow(unsafe_code, reason = "on the simulator a wrong kernel is an error")]
     unsafe { girih_tile::launch::run::run(&device, &compiled, [2, 1, 1], &[given], &[]) }.unwrap();
     text.lock().unwrap().clone()
+}
+
+#[test]
+fn rows_by_spans_are_loaded_in_vectors() {
+    let mut rng = random(15);
+    let mut vectors = 0;
+    let dtypes = [DType::F32, DType::Bf16, DType::U8, DType::S64];
+    for case in 0..cases(8) {
+        let dtype = dtypes[case % dtypes.len()];
+        let index = [DType::S32, DType::S64][case / 2 % 2];
+        let known = [ANY, Known::MultipleOf(16)][case / 4 % 2];
+        let (rows, count) = (rng.random_range(17..64u32), 64 * rng.random_range(1..3u32));
+        let columns = 16 * rng.random_range(8..12i64);
+        let mut b = Build::new("rows");
+        let x = b.array(param("x", dtype, false, &[ANY, known], &[Known::MultipleOf(16), Known::Is(1)], 16));
+        let at = input(&mut b, "at", index, 1, false);
+        let other = input(&mut b, "other", dtype, 1, false);
+        let wide = Known::MultipleOf(16);
+        let y = b.array(param("y", dtype, true, &[ANY, wide], &[wide, Known::Is(1)], 16));
+        let row = load(&mut b, at, &[rows]);
+        let others = load(&mut b, other, &[count]);
+        let start =
+            b.scalar(ScalarParam { name: "start".into(), dtype: DType::S32, known: Known::MultipleOf(16) });
+        let padding = rng.random::<bool>().then_some(others.into());
+        let along = [Along::Rows(row.into()), Along::Span { start: start.into(), count }];
+        let got = b.load_rows(&Elements::new(x), &along, padding).unwrap();
+        save(&mut b, y, got);
+        let func = b.finish();
+        let text = girih_tile::compile(&func, 90).unwrap().kernel.module().to_string();
+        vectors += usize::from(text.contains("ld.global.nc.v"));
+        for start in [-16, 0, columns - i64::from(count), columns - 16] {
+            let arrays = [
+                array(&mut rng, dtype, &[13, columns]),
+                integers(&mut rng, index, rows as usize, -2, 15),
+                array(&mut rng, dtype, &[count.into()]),
+                zeros(dtype, &[rows.into(), count.into()]),
+            ];
+            let scalars = [start as u64 & 0xffff_ffff];
+            differ(&func, [1, 1, 1], &arrays, &scalars, |_| Tolerance::EXACT)
+                .unwrap_or_else(|error| panic!("case {case}: {dtype}, {rows}x{count} from {start}: {error}"));
+        }
+    }
+    assert!(vectors > cases(8) / 2, "{vectors} of {} kernels have vectors", cases(8));
 }

@@ -1,0 +1,115 @@
+//! Gathers of elements that lie in a row: where the index along an array's axis of stride 1 is a number and 0, 1, 2, ..., and the other
+//! indices are the same for all of them, they are loaded in vectors.
+
+use girih_codegen::{Cond, Expr, Reg};
+
+use super::gather::Places;
+use super::memory::{Path, runs};
+use super::{Lowering, bytes};
+use crate::error::Error;
+use crate::ir::Value;
+use crate::place::access::{WIDEST, counting};
+
+/// The vectors of a gather.
+pub(super) struct Spans {
+    /// Numbers of values, each run neighbours in the array.
+    runs: Vec<Vec<usize>>,
+    /// The array's axis along which they lie, and the tile's.
+    axis: usize,
+    along: usize,
+    /// The coordinate of the tile's first element along the axis.
+    start: Expr,
+    /// Where all of the tile is in the array along the axis; none where every vector is wholly inside or outside.
+    pub(super) whole: Option<Cond>,
+}
+
+impl Lowering<'_> {
+    /// The vectors of a gather by these indices, if it has any.
+    pub(super) fn spans(&mut self, places: &Places<'_>, indices: &[Value]) -> Result<Option<Spans>, Error> {
+        let func = &self.plan.func;
+        let row = |axis: &usize| places.array.strides[*axis].as_constant() == Some(1);
+        let found = (0..indices.len()).rev().filter(row);
+        let Some((axis, found)) =
+            found.filter_map(|axis| Some((axis, counting(func, indices[axis])?))).next()
+        else {
+            return Ok(None);
+        };
+        let along = found.along;
+        let mut start = Expr::from(0);
+        for scalar in found.start {
+            start = &start + &self.index(scalar)?;
+        }
+        let (size, rank) = (bytes(places.array.dtype), places.dims.rank());
+        let (extent, count) = (places.array.extents[axis].clone(), i64::from(places.dims[along]));
+        let mut vector = WIDEST / size;
+        while vector > 1 {
+            let runs = runs(places.dist, rank, along, vector as usize).filter(|_| count % vector == 0);
+            if let Some(runs) = runs.filter(|runs| places.alike(axis, runs)) {
+                let cut = extent.multiple() % vector == 0 && start.multiple() % vector == 0;
+                let inside =
+                    [Cond::less(&Expr::from(-1), &start), Cond::less(&(&start + (count - 1)), &extent)];
+                let whole = (places.check && !cut).then(|| Cond::all(inside));
+                let spans = Spans { runs, axis, along, start: start.clone(), whole };
+                let mut aligned = true;
+                for run in &spans.runs {
+                    let (address, _) = self.span(places, &spans, run)?;
+                    aligned &= address.multiple() % (vector * size) == 0;
+                }
+                if aligned {
+                    return Ok(Some(spans));
+                }
+            }
+            vector /= 2;
+        }
+        Ok(None)
+    }
+
+    /// The address of a vector, and the condition that it is accessed, where the tile is inside along the axis if that is asked for.
+    fn span(&mut self, places: &Places<'_>, spans: &Spans, run: &[usize]) -> Result<(Expr, Cond), Error> {
+        let mut conds = Vec::new();
+        if places.padded {
+            conds.push(self.inside(places.dist, run[0], &places.dims)?);
+        }
+        let mut offset = Expr::from(0);
+        for axis in 0..places.array.extents.len() {
+            let at = if axis == spans.axis {
+                let at = self.coordinates(places.dist, run[0], places.dims.rank())?.swap_remove(spans.along);
+                let at = &spans.start + &at;
+                if places.check && spans.whole.is_none() {
+                    conds.push(Cond::less(&Expr::from(-1), &at));
+                    conds.push(Cond::less(&at, &places.array.extents[axis]));
+                }
+                at
+            } else {
+                self.coordinate(places, axis, run[0], &mut conds)?
+            };
+            offset = &offset + &(&at * &places.array.strides[axis]);
+        }
+        let address = &places.array.pointer + &(&offset * bytes(places.array.dtype));
+        Ok((address, Cond::all(conds)))
+    }
+
+    /// Loads all vectors.
+    pub(super) fn gather_spans(
+        &mut self,
+        places: &Places<'_>,
+        spans: &Spans,
+        path: &Path,
+        pad: u64,
+        others: Option<&[Reg]>,
+    ) -> Result<Vec<Reg>, Error> {
+        let dtype = places.array.dtype;
+        let mut regs = vec![None; places.dist.size()];
+        for run in &spans.runs {
+            let (address, cond) = self.span(places, spans, run)?;
+            let got = self.load_path(path, dtype, run.len(), &address, &cond, Some(pad))?;
+            for (&value, mut got) in run.iter().zip(got) {
+                if let Some(others) = others {
+                    got = self.select(dtype, &cond, &got, &others[value])?;
+                }
+                regs[value] = Some(got);
+            }
+        }
+        Ok(regs.into_iter().flatten().collect())
+    }
+}
