@@ -22,8 +22,17 @@ pub(crate) struct Frame {
     turn: Option<Block>,
     /// What is carried, in the order of the results; nothing of a sum that is counted in shared memory.
     carried: Vec<Vec<Reg>>,
+    /// Whether turns end at the end of the body alone.
+    whole: bool,
     /// What may have been accessed since the last barrier wherever a turn begins or ends.
     state: (Scratch, Touched),
+}
+
+impl Frame {
+    /// The registers of what is carried in one place, if turns end at the end of the body alone: what the body begins with is in them.
+    pub(crate) fn carried(&self, at: usize) -> Option<Vec<Reg>> {
+        self.carried.get(at).filter(|regs| self.whole && !regs.is_empty()).cloned()
+    }
 }
 
 impl Lowering<'_> {
@@ -98,8 +107,15 @@ impl Lowering<'_> {
     /// the turn is still to be written.
     fn enter(&mut self, args: &[Value]) -> Result<(), Error> {
         let carried = self.loops.last().map(|frame| frame.carried.clone()).unwrap_or_default();
+        let whole = self.loops.last().is_some_and(|frame| frame.whole) && self.has_products();
         for (&arg, regs) in args.iter().zip(carried) {
-            let dtype = self.plan.func.ty(arg).dtype;
+            let ty = self.plan.func.ty(arg);
+            if whole && ty.dims.rank() > 0 {
+                // Products write what is carried in place, when the turn needs it no more.
+                self.hold_regs(arg, regs)?;
+                continue;
+            }
+            let dtype = ty.dtype;
             let copies = regs.iter().map(|reg| self.copy(dtype, reg)).collect();
             self.hold_regs(arg, copies)?;
         }
@@ -142,7 +158,8 @@ impl Lowering<'_> {
         self.b.leave(&around, &none, self.alike)?;
         let again = self.b.open_repeat();
         let turn = self.b.open_block();
-        self.loops.push(Frame { around: Some(around), turn: Some(turn), carried, state });
+        let whole = !crate::place::pipeline::leaves(&plan.func, body);
+        self.loops.push(Frame { around: Some(around), turn: Some(turn), carried, whole, state });
         let number = self.copy(dtype, &counter);
         match ranges {
             Some((lower, upper, multiple)) => {
@@ -204,7 +221,7 @@ impl Lowering<'_> {
         let around = self.b.open_block();
         let again = self.b.open_repeat();
         let turn = self.b.open_block();
-        self.loops.push(Frame { around: Some(around), turn: Some(turn), carried, state });
+        self.loops.push(Frame { around: Some(around), turn: Some(turn), carried, whole: false, state });
         self.enter(&plan.func.region(body).args)?;
         self.region(body)?;
         if let Some(turn) = self.loops.last_mut().and_then(|frame| frame.turn.take()) {

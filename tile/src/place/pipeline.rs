@@ -193,15 +193,21 @@ impl Slice<'_> {
     }
 }
 
-/// Whether a condition within the body of a loop ends a turn or the loop.
-fn leaves(func: &Func, body: RegionId) -> bool {
-    func.region(body).ops.iter().any(|&id| {
+/// Whether something within the body of a loop ends a turn or the loop before the body's end.
+pub(crate) fn leaves(func: &Func, body: RegionId) -> bool {
+    within(func, body, 0)
+}
+
+/// The same of a region with so many loops between it and the body.
+fn within(func: &Func, region: RegionId, loops: u32) -> bool {
+    func.region(region).ops.iter().any(|&id| {
         let op = func.op(id);
-        let ends = |&region: &RegionId| !matches!(func.region(region).end, End::Yield(_));
-        match op.kind {
-            Kind::If => op.regions.iter().any(|region| ends(region) || leaves(func, *region)),
-            _ => false,
-        }
+        let loops = loops + u32::from(matches!(op.kind, Kind::For | Kind::Loop));
+        let ends = |&region: &RegionId| match func.region(region).end {
+            End::Break(depth, _) | End::Continue(depth, _) => depth >= loops,
+            End::Yield(_) | End::Unreachable => false,
+        };
+        op.regions.iter().any(|region| ends(region) || within(func, *region, loops))
     })
 }
 

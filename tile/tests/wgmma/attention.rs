@@ -153,7 +153,7 @@ impl Attention {
             self.turns(&mut l, ["%2", &all, &q], initial, false)
         };
         let d = l.make(format!("broadcast {d}"), &sums);
-        let o = l.make(format!("truediv {acc}, {d}"), &sums);
+        let o = l.make(format!("truediv.approx.ftz {acc}, {d}"), &sums);
         let o = l.make(format!("cast {o}"), format!("bf16[{rows}, {depth}]"));
         let o = l.make(format!("reshape {o}"), format!("bf16[1, {rows}, {depth}]"));
         l.text += &format!("  store {o} to o[1, {rows}, {depth}] at (%1, %0, %2)\n");

@@ -86,6 +86,11 @@ impl Lowering<'_> {
         Ok(())
     }
 
+    /// Whether some products are computed in this way.
+    pub(crate) fn has_products(&self) -> bool {
+        !self.plan.products.wgmma.is_empty()
+    }
+
     /// Lowers a product by `wgmma`.
     pub(crate) fn wgmma(&mut self, id: OpId, product: &Wgmma) -> Result<(), Error> {
         let plan = self.plan;
@@ -181,6 +186,9 @@ impl Lowering<'_> {
         if let Def::Result(from, _) = plan.func.value(value).def
             && plan.func.op(from).kind == Kind::Full(0)
         {
+            if let Some(carried) = self.carried_in(id) {
+                return Ok((carried, true));
+            }
             return Ok((self.b.regs(register(ty.dtype), plan.dist(value).size()), true));
         }
         let own = self.products.uses.is_last(&plan.func, value, id);
@@ -193,11 +201,23 @@ impl Lowering<'_> {
         let mut names: Vec<String> = held.iter().map(ToString::to_string).collect();
         names.sort_unstable();
         names.dedup();
-        if own && names.len() == held.len() {
+        let own = own && names.len() == held.len();
+        // What a loop carries is where the next turn has it.
+        if let Some(carried) = self.carried_in(id).filter(|_| flying.is_none()) {
+            self.b.move_all(&carried, &held)?;
+            return Ok((carried, false));
+        }
+        if own {
             return Ok((held, false));
         }
         self.settle(value)?;
         Ok((held.iter().map(|reg| self.copy(ty.dtype, reg)).collect(), false))
+    }
+
+    /// The registers in which the loop around carries a product's result, if nothing else is in them by now.
+    fn carried_in(&self, id: OpId) -> Option<Vec<Reg>> {
+        let at = self.products.uses.carried(&self.plan.func, id)?;
+        self.loops.last()?.carried(at)
     }
 
     /// An operand in shared memory, as the thread's warpgroup takes it: a descriptor for each instruction, (1,RestX,RestK).

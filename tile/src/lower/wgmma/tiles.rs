@@ -13,15 +13,17 @@ use super::super::{Held, Lowering, bytes};
 use super::roles::Role;
 use super::{has_own_registers, stored};
 use crate::error::Error;
-use crate::ir::{Def, Dims, Func, OpId, Padding, RegionId, Value, View};
+use crate::ir::{Def, Dims, End, Func, Kind, OpId, Padding, RegionId, Value, View};
 use crate::place::access::fastest;
 use crate::place::wgmma::{SharedTile, Wgmma};
 
 /// Who reads values, and where operations stand.
 #[derive(Debug, Default)]
 pub(crate) struct Uses {
-    count: BTreeMap<Value, usize>,
-    regions: BTreeMap<OpId, RegionId>,
+    /// The operations that read a value; none for the end of a region.
+    readers: BTreeMap<Value, Vec<Option<OpId>>>,
+    /// The region of each operation, and its position there.
+    places: BTreeMap<OpId, (RegionId, usize)>,
 }
 
 impl Uses {
@@ -32,28 +34,49 @@ impl Uses {
     }
 
     fn region(&mut self, func: &Func, region: RegionId) {
-        let read = |uses: &mut Uses, values: &[Value]| {
-            values.iter().for_each(|&value| *uses.count.entry(value).or_default() += 1);
-        };
-        for &id in &func.region(region).ops {
+        for (at, &id) in func.region(region).ops.iter().enumerate() {
             let op = func.op(id);
-            self.regions.insert(id, region);
-            read(self, &op.operands);
+            self.places.insert(id, (region, at));
+            op.operands.iter().for_each(|&value| self.readers.entry(value).or_default().push(Some(id)));
             op.regions.iter().for_each(|&region| self.region(func, region));
         }
-        read(self, func.region(region).end.values());
+        let passed = func.region(region).end.values();
+        passed.iter().for_each(|&value| self.readers.entry(value).or_default().push(None));
     }
 
     /// Whether an operation alone reads a value, each time anew, so that it may overwrite the value's registers.
     pub(super) fn is_last(&self, func: &Func, value: Value, reader: OpId) -> bool {
-        let Some(region) = self.regions.get(&reader) else { return false };
+        let Some(&(region, _)) = self.places.get(&reader) else { return false };
         let defined = match func.value(value).def {
             Def::Result(id, _) => {
-                self.regions.get(&id) == Some(region) && has_own_registers(&func.op(id).kind)
+                self.places.get(&id).is_some_and(|&(of, _)| of == region)
+                    && has_own_registers(&func.op(id).kind)
             }
-            Def::Argument(of, _) => of == *region,
+            Def::Argument(of, _) => of == region,
         };
-        defined && self.count.get(&value) == Some(&1)
+        defined && self.readers.get(&value).is_some_and(|readers| readers[..] == [Some(reader)])
+    }
+
+    /// The place of what a loop carries that the result of an operation becomes, if what is carried there is not read from this operation
+    /// on, but maybe by itself.
+    pub(super) fn carried(&self, func: &Func, id: OpId) -> Option<usize> {
+        let &(region, position) = self.places.get(&id)?;
+        let (result, data) = (*func.op(id).results.first()?, func.region(region));
+        let End::Continue(0, values) = &data.end else { return None };
+        let at = values.iter().position(|&value| value == result)?;
+        let arg = data.args[data.args.len() - values.len() + at];
+        let before = |reader: &Option<OpId>| {
+            let Some(&(of, at)) = reader.as_ref().and_then(|reader| self.places.get(reader)) else {
+                return false;
+            };
+            let op = reader.map(|reader| func.op(reader));
+            // Other operations may give their registers to others under a new name.
+            let reads =
+                op.is_some_and(|op| has_own_registers(&op.kind) || matches!(op.kind, Kind::Reduce { .. }));
+            of == region && at <= position && reads
+        };
+        let alone = self.readers.get(&result).is_some_and(|readers| readers[..] == [None]);
+        (alone && self.readers.get(&arg).is_none_or(|readers| readers.iter().all(before))).then_some(at)
     }
 }
 
