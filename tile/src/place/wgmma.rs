@@ -130,9 +130,14 @@ pub(crate) fn fragment(extents: &[i64], threads: i64) -> Dist {
     Dist { bits, vals }
 }
 
-/// The registers that threads begin with in blocks of so many warpgroups.
-pub(crate) fn begin(warpgroups: i64) -> i64 {
-    (REGISTERS / (i64::from(WARPGROUP) * warpgroups) / 8 * 8).min(255)
+/// The registers that threads begin with in blocks of so many warpgroups, of which a multiprocessor has some at a time.
+pub(crate) fn begin(warpgroups: i64, blocks: i64) -> i64 {
+    (REGISTERS / (i64::from(WARPGROUP) * warpgroups * blocks.max(1)) / 8 * 8).min(255)
+}
+
+/// Blocks that a user wants on a multiprocessor at a time.
+pub(crate) fn blocks(func: &Func, sm: u32) -> i64 {
+    func.hints.resolve(sm).occupancy.unwrap_or(1).into()
 }
 
 impl Products {
@@ -142,7 +147,13 @@ impl Products {
         if !(90..100).contains(&sm) {
             return chosen;
         }
-        let mut choice = Choice { func, threads, regions: BTreeMap::new(), uses: BTreeMap::new() };
+        let mut choice = Choice {
+            func,
+            threads,
+            blocks: blocks(func, sm),
+            regions: BTreeMap::new(),
+            uses: BTreeMap::new(),
+        };
         choice.collect(func.body());
         let mut products = Vec::new();
         func.walk(func.body(), &mut |id, op| {
@@ -216,6 +227,8 @@ impl Wgmma {
 struct Choice<'a> {
     func: &'a Func,
     threads: u32,
+    /// Blocks of a multiprocessor at a time.
+    blocks: i64,
     regions: BTreeMap<OpId, RegionId>,
     /// The operations that read a value, and as which operand; none for the end of a region.
     uses: BTreeMap<Value, Vec<Option<(OpId, usize)>>>,
@@ -400,6 +413,9 @@ impl Choice<'_> {
 
     /// Whether tensor copies can bring the tiles of a view whose rows lie along an axis, or why not.
     fn tensor(&self, view: &View, fast: usize) -> Result<(), String> {
+        if self.threads + WARPGROUP > 1024 {
+            return Err(format!("a block of {} threads has no room for more", self.threads));
+        }
         let (_, param) = self.func.param_of(view.array);
         let bytes = i64::from(param.dtype.bits()) / 8;
         let rank = param.extents.len();
@@ -446,7 +462,7 @@ impl Choice<'_> {
         let (source_b, layout_b) = self.source(op, 1, [n, k], products, chosen);
         let kind = if source_a == Source::Registers { MmaKind::WgmmaRs } else { MmaKind::WgmmaSs };
         // A block has a warpgroup more, which loads.
-        let room = (begin(self.warpgroups() + 1) - OF_INSTRUCTION) * 64 / i64::from(c.bits());
+        let room = (begin(self.warpgroups() + 1, self.blocks) - OF_INSTRUCTION) * 64 / i64::from(c.bits());
         let unit = if layout_b.major == Major::Mn { row(layout_b.swizzle, b) } else { 8 };
         let majors = [if kind == MmaKind::WgmmaRs { Major::K } else { layout_a.major }, layout_b.major];
         let atom = (1..=32)

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use girih_codegen::algorithm::{warpgroup_arrive, warpgroup_commit_batch, warpgroup_wait};
 use girih_codegen::atom::{Major, MmaKind};
-use girih_codegen::{Cond, Descriptor, Expr, Operand as Which, Reg, Smem, TiledMma};
+use girih_codegen::{Cond, Descriptor, Expr, Operand as Which, Reg, Smem, TiledMma, Width};
 use girih_layout::Lay;
 use girih_ptx::{Opcode, Operand, Type};
 use girih_tensor::{DType, Slice, Tensor};
@@ -29,8 +29,8 @@ type Place = (OpId, usize);
 pub(crate) struct State {
     /// The products that are under way, the oldest first.
     flight: Vec<Flight>,
-    /// Where tiles begin in shared memory.
-    buffers: BTreeMap<Place, Expr>,
+    /// Where tiles begin in shared memory, and the same for descriptors.
+    buffers: BTreeMap<Place, [Expr; 2]>,
     /// The number of the thread's warpgroup.
     group: Option<Expr>,
     /// Who reads each value, and where operations stand.
@@ -61,14 +61,12 @@ impl Lowering<'_> {
             return Ok(());
         }
         for (&id, tile) in products.loads.iter().filter(|(_, tile)| tile.tensor.is_err()) {
-            let base = self.b.alloc_shared(tile.bytes(), ALIGN)?;
-            self.products.buffers.insert((id, 0), base);
+            self.allot((id, 0), tile)?;
         }
         for (&id, product) in &products.wgmma {
             for at in 0..2 {
                 if product.sources[at] == Source::Stored {
-                    let base = self.b.alloc_shared(stored(product, at).bytes(), ALIGN)?;
-                    self.products.buffers.insert((id, at), base);
+                    self.allot((id, at), &stored(product, at))?;
                 }
             }
         }
@@ -84,6 +82,24 @@ impl Lowering<'_> {
         };
         self.products.group = Some(group);
         Ok(())
+    }
+
+    fn allot(&mut self, place: Place, tile: &SharedTile) -> Result<(), Error> {
+        let base = self.b.alloc_shared(tile.bytes(), ALIGN)?;
+        let matrices = self.for_descriptors(&base)?;
+        self.products.buffers.insert(place, [base, matrices]);
+        Ok(())
+    }
+
+    /// An address in shared memory as descriptors have it: without the rank that those of a cluster's blocks begin with.
+    fn for_descriptors(&mut self, base: &Expr) -> Result<Expr, Error> {
+        if self.plan.func.hints.resolve(self.b.sm()).num_ctas.unwrap_or(1) == 1 {
+            return Ok(base.clone());
+        }
+        let whole = self.b.value(base, Width::W32)?;
+        let inputs = vec![Operand::from(&whole), Operand::Int(WINDOW - 1)];
+        let own = self.make(Type::U32, Opcode::And, m![Type::B32], inputs);
+        Ok(self.b.var(&own, 0, WINDOW - 1, ALIGN))
     }
 
     /// Whether some products are computed in this way.
@@ -271,6 +287,8 @@ impl Lowering<'_> {
     }
 }
 
+/// The bytes that addresses in the shared memory of one block reach.
+const WINDOW: i64 = 1 << 18;
 /// Tiles begin where the pattern of the widest swizzle does.
 const ALIGN: i64 = 1024;
 

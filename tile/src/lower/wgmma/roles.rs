@@ -12,7 +12,7 @@ use super::super::{Held, Lowering};
 use super::{ALIGN, wrong};
 use crate::error::Error;
 use crate::ir::{Array, ArrayId, OpId, Value, View};
-use crate::place::wgmma::{SharedTile, WARPGROUP, begin};
+use crate::place::wgmma::{SharedTile, WARPGROUP, begin, blocks};
 
 /// Which part of the program is being written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,6 +37,8 @@ const MEETING: i64 = 1;
 #[derive(Debug)]
 pub(crate) struct Slots {
     base: Expr,
+    /// The same for descriptors.
+    matrices: Expr,
     bytes: i64,
     pipeline: Pipeline,
     count: i64,
@@ -63,9 +65,11 @@ impl Lowering<'_> {
         let consumers = i64::from(plan.threads / WARPGROUP);
         for ring in rings {
             let base = self.b.alloc_shared(ring.bytes * ring.slots, ALIGN)?;
+            let matrices = self.for_descriptors(&base)?;
             let pipeline = Pipeline::new(&mut self.b, ring.slots, ring.bytes, consumers)?;
             self.products.rings.push(Slots {
                 base,
+                matrices,
                 bytes: ring.bytes,
                 pipeline,
                 count: ring.slots,
@@ -84,7 +88,7 @@ impl Lowering<'_> {
         })?;
         self.b.barrier();
         let group = self.b.canonical_warp_group_idx(&thread)?;
-        let begin = begin(consumers + 1);
+        let begin = begin(consumers + 1, blocks(&plan.func, self.b.sm()));
         let more = (((begin * (consumers + 1) - KEPT) / consumers) / 8 * 8).min(MOST);
         let hands_on = consumers > 1;
 
@@ -222,7 +226,7 @@ impl Lowering<'_> {
         let now = state.stage(&mut self.b);
         // The state goes on while the slot is in use.
         let slots = &self.products.rings[ring];
-        let (base, bytes, count) = (slots.base.clone(), slots.bytes, slots.count);
+        let (base, bytes, count) = (slots.matrices.clone(), slots.bytes, slots.count);
         let index = if count == 1 { Expr::from(0) } else { self.kept(&now.index, count - 1)? };
         let slot = Stage { phase: self.kept(&now.phase, 1)?, index };
         state.advance(&mut self.b);

@@ -116,7 +116,7 @@ impl Lowering<'_> {
         self.put_tile((id, at), &tile, plan.dist(value), dims, &regs)
     }
 
-    /// Writes a tile to its place in shared memory, and lets instructions see it there.
+    /// Writes a tile to its place in shared memory, and lets instructions see it there. Returns its address for descriptors.
     fn put_tile(
         &mut self,
         place: super::Place,
@@ -126,7 +126,7 @@ impl Lowering<'_> {
         regs: &[Reg],
     ) -> Result<Expr, Error> {
         let missing = || super::wrong("a tile without a place in shared memory");
-        let base = self.products.buffers.get(&place).cloned().ok_or_else(missing)?;
+        let [base, matrices] = self.products.buffers.get(&place).cloned().ok_or_else(missing)?;
         if !self.loops.is_empty() {
             // The products of the turn before have read what stands there.
             self.settle_all()?;
@@ -156,6 +156,6 @@ impl Lowering<'_> {
         }
         fence_proxy_async(&mut self.b);
         self.meet();
-        Ok(base)
+        Ok(matrices)
     }
 }
