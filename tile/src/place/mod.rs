@@ -159,7 +159,7 @@ pub fn place(func: &Func, sm: u32) -> Result<Plan, Error> {
         }
         let products = products[at].clone();
         let works = search::search(func, count * 32, &products)?;
-        let plan = assemble(func, count * 32, products, |id, at| works.get(&(id, at)).cloned()).pipelined();
+        let plan = assemble(func, count * 32, products, |id, at| works.get(&(id, at)).cloned()).pipelined(sm);
         let registers = plan.registers();
         fewest = f64::from(count) * registers / enough;
         last = Some(plan);

@@ -23,6 +23,8 @@ pub struct Ring {
     pub bytes: i64,
     /// Slots.
     pub slots: i64,
+    /// How many turns of a loop they are for.
+    pub turns: i64,
 }
 
 /// What the producer does, and where it puts tiles.
@@ -213,13 +215,13 @@ fn within(func: &Func, region: RegionId, loops: u32) -> bool {
 
 impl Plan {
     /// Says which loads the producer runs, and gives shared memory to them; others are the threads' then, with the reason.
-    pub(super) fn pipelined(mut self) -> Plan {
+    pub(super) fn pipelined(mut self, sm: u32) -> Plan {
         let loads: Vec<OpId> =
             self.products.loads.iter().filter(|(_, tile)| tile.tensor.is_ok()).map(|(&id, _)| id).collect();
         if loads.is_empty() {
             return self;
         }
-        match self.pipeline(&loads) {
+        match self.pipeline(&loads, sm) {
             Ok(pipeline) => self.products.pipeline = pipeline,
             Err(why) => {
                 for tile in self.products.loads.values_mut().filter(|tile| tile.tensor.is_ok()) {
@@ -230,7 +232,7 @@ impl Plan {
         self
     }
 
-    fn pipeline(&self, loads: &[OpId]) -> Result<Pipeline, String> {
+    fn pipeline(&self, loads: &[OpId], sm: u32) -> Result<Pipeline, String> {
         let func = &self.func;
         let mut places = Places { func, regions: BTreeMap::new(), owners: BTreeMap::new() };
         places.collect(func.body());
@@ -240,7 +242,7 @@ impl Plan {
         slice.close(|value| self.dist(value).bits.iter().all(Option::is_none))?;
         let Slice { ops, values, .. } = slice;
         let (last, inside) = readers(&places, &self.products, loads);
-        let (rings, of) = self.rings(&places, loads)?;
+        let (rings, of) = self.rings(&places, loads, sm)?;
         Ok(Pipeline { rings, loads: of, produced: ops, values, last, inside })
     }
 
@@ -249,7 +251,9 @@ impl Plan {
         &self,
         places: &Places<'_>,
         loads: &[OpId],
+        sm: u32,
     ) -> Result<(Vec<Ring>, BTreeMap<OpId, usize>), String> {
+        let stages = self.func.hints.resolve(sm).num_stages.map(i64::from);
         struct Wish {
             depth: usize,
             sites: i64,
@@ -276,7 +280,7 @@ impl Plan {
             wish.sites = wish.sites.max(*here);
             if depth > 0 {
                 let turns = tile.latency.map_or(TURNS, |latency| 1 + i64::from(latency) / 3);
-                wish.most = wish.most.max(turns);
+                wish.most = wish.most.max(stages.unwrap_or(turns));
             }
         }
         let exchanges = self.exchanges.values().map(|exchange| match exchange {
@@ -286,7 +290,9 @@ impl Plan {
         let threads = self.products.loads.values().filter(|tile| tile.tensor.is_err());
         let others = threads.map(|tile| tile.bytes()).sum::<i64>()
             + self.products.wgmma.values().map(super::wgmma::Wgmma::stored).sum::<i64>();
-        let room = MOST - LEFT.max(exchanges.max().unwrap_or(0) + 1024) - others;
+        let room = MOST / super::wgmma::blocks(&self.func, sm)
+            - LEFT.max(exchanges.max().unwrap_or(0) + 1024)
+            - others;
         let size = |wish: &Wish| wish.bytes * wish.sites * wish.turns;
         let mut taken: i64 = wishes.iter().map(size).sum();
         if taken > room {
@@ -301,8 +307,10 @@ impl Plan {
             wish.turns += 1;
             taken += wish.bytes * wish.sites;
         }
-        let rings =
-            wishes.iter().map(|wish| Ring { bytes: wish.bytes, slots: wish.sites * wish.turns }).collect();
+        let rings = wishes
+            .iter()
+            .map(|wish| Ring { bytes: wish.bytes, slots: wish.sites * wish.turns, turns: wish.turns })
+            .collect();
         Ok((rings, of))
     }
 }

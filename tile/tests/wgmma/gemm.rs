@@ -78,7 +78,10 @@ impl Gemm {
 
     /// Compares the product of ragged extents with sums in f64.
     fn check(&self, bound: f64) {
-        let text = self.text();
+        self.check_text(&self.text(), bound);
+    }
+
+    fn check_text(&self, text: &str, bound: f64) {
         let unit = i64::from(self.types.map(elements).into_iter().max().unwrap());
         let [m, n, k] = self.tile.map(i64::from);
         let (rows, columns, depth) = (m + unit, n + unit, 2 * k + unit);
@@ -88,9 +91,9 @@ impl Gemm {
         let a = numbers(&mut rng, a, &pair(rows, depth, self.transposed[0]));
         let b = numbers(&mut rng, b, &pair(depth, columns, self.transposed[1]));
         let grid = [(rows + m - 1) / m, (columns + n - 1) / n, 1].map(|n| n as u32);
-        let got = run(&text, grid, &[a.clone(), b.clone(), zeros(c, &[rows, columns])], &[]);
+        let got = run(text, grid, &[a.clone(), b.clone(), zeros(c, &[rows, columns])], &[]);
         assert_near(&got[2], &product(&a, &b, self.transposed, [rows, columns, depth]), bound);
-        assembled(&text);
+        assembled(text);
     }
 }
 
@@ -138,6 +141,23 @@ fn a_warpgroup_has_several_instructions_along_m_and_n() {
     gemm.check(1e-4);
     let gemm = Gemm { types, tile: [128, 64, 32], transposed: [false, true], warps: 4, tma: true };
     gemm.check(1e-4);
+}
+
+#[test]
+fn hints_leave_results_as_they_are() {
+    let types = [DType::F32, DType::Bf16, DType::Bf16];
+    let tile = |m: u32| Gemm { types, tile: [m, 64, 64], transposed: [false, true], warps: 8, tma: true };
+    for (hints, m) in [
+        ("num_worker_warps 4 num_stages 1", 64),
+        ("num_worker_warps 8 occupancy 2", 128),
+        ("num_worker_warps 8 num_ctas 2", 128),
+        ("num_worker_warps 16 num_stages 3", 256),
+        ("num_worker_warps 32", 512),
+    ] {
+        let gemm = tile(m);
+        let text = gemm.text().replace("num_worker_warps 8", hints);
+        gemm.check_text(&text, 1e-4);
+    }
 }
 
 #[test]
