@@ -2,7 +2,8 @@
 //!
 //! `cargo run -p girih-programs --example tile_rows -- FOLDER`
 //!
-//! With `--times` instead of a folder it measures how long the kernels of `tile::ENTRIES` take to build, and prints a table.
+//! With `--times` instead of a folder it measures how long the kernels of `tile::ENTRIES` take to build, and prints a table; with a word behind
+//! it, those that have it in their names.
 
 use std::error::Error;
 use std::fs;
@@ -339,10 +340,10 @@ fn median(mut run: impl FnMut() -> Outcome<()>) -> Outcome<f64> {
 }
 
 /// From a Rust function to PTX, and the placement alone, in milliseconds.
-fn times() -> Outcome<()> {
+fn times(word: &str) -> Outcome<()> {
     println!("| kernel | staged | placed | to PTX, in all |");
     println!("|---|---:|---:|---:|");
-    for entry in tile::ENTRIES {
+    for entry in tile::ENTRIES.iter().filter(|entry| entry.name.contains(word)) {
         let simple = girih_tile::pass::simplify(&entry.build()?);
         let staged = median(|| {
             entry.build()?;
@@ -364,7 +365,7 @@ fn times() -> Outcome<()> {
 fn main() -> Outcome<()> {
     let folder = std::env::args().nth(1).ok_or("the folder to write to is missing")?;
     if folder == "--times" {
-        return times();
+        return times(&std::env::args().nth(2).unwrap_or_default());
     }
     let folder = PathBuf::from(folder);
     fs::create_dir_all(&folder)?;

@@ -275,8 +275,12 @@ fn pieces(dist: &Dist, contiguous: Option<usize>, vector: i64, bytes: i64, piece
 
 /// The addresses, in elements, at which the lanes of a warp begin their first access to memory with these strides.
 pub(crate) fn lanes(dist: &Dist, strides: &[i64]) -> Vec<i64> {
-    let rank = strides.len();
-    let lanes = 1i64 << dist.bits.len().min(LANES);
-    let at = |lane| dist.origin(lane, rank).iter().zip(strides).map(|(x, stride)| x * stride).sum();
-    (0..lanes).map(at).collect()
+    let mut places = vec![0];
+    for bit in dist.bits.iter().take(LANES) {
+        let step = bit.map_or(0, |(mode, scale)| scale * strides[mode]);
+        places.extend_from_within(..);
+        let half = places.len() / 2;
+        places[half..].iter_mut().for_each(|place| *place += step);
+    }
+    places
 }

@@ -4,6 +4,7 @@
 //! node takes the candidate nearest to it; then nodes change one by one, and all that have one candidate together, while that gains.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::{BuildHasherDefault, Hasher};
 
 use girih_codegen::plan::Dist;
 
@@ -52,6 +53,35 @@ struct Use {
     staged: Option<f64>,
 }
 
+/// A hash of a few numbers: nobody chooses them so as to meet.
+#[derive(Default)]
+struct Mix(u64);
+
+impl Mix {
+    fn mix(&mut self, n: u64) {
+        self.0 = (self.0.rotate_left(29) ^ n).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+}
+
+impl Hasher for Mix {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.mix(byte.into()));
+    }
+
+    fn write_u32(&mut self, n: u32) {
+        self.mix(n.into());
+    }
+
+    fn write_usize(&mut self, n: usize) {
+        self.mix(n as u64);
+    }
+
+    fn finish(&self) -> u64 {
+        // The table takes the lowest bits, and multiplication moves differences up.
+        self.0 ^ self.0 >> 32
+    }
+}
+
 struct Problem<'a> {
     func: &'a Func,
     threads: i64,
@@ -67,7 +97,7 @@ struct Problem<'a> {
     /// How often the definition of a value runs.
     weights: Vec<f64>,
     /// Conversions priced, by value, from, to.
-    priced: HashMap<(usize, Id, Id, bool), f64>,
+    priced: HashMap<(usize, Id, Id, bool), f64, BuildHasherDefault<Mix>>,
 }
 
 /// The work distributions that cost the least for blocks of this many threads.
@@ -90,7 +120,7 @@ pub(crate) fn search(
         sources: Vec::new(),
         uses: (0..func.value_count()).map(|_| Vec::new()).collect(),
         weights: vec![1.0; func.value_count()],
-        priced: HashMap::new(),
+        priced: HashMap::default(),
     };
     let scalar = problem.id(&Dist::scalar(threads));
     problem.sources = vec![Source::Fixed(scalar); func.value_count()];
