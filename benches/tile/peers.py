@@ -22,10 +22,19 @@ import time
 
 def table(path):
     """The records of a file as a table."""
+    records = [json.loads(line) for line in open(path)]
+    print("| row | us | TFLOP/s | beside torch | beside Triton | spread |")
+    print("|---|---:|---:|---:|---:|---:|")
+    for record in (record for record in records if record.get("flops")):
+        us, right = record["us"], "" if record["right"] else " WRONG"
+        beside = lambda peers: f"{min(peers) / us['girih']:.3f}" if peers else "-"
+        print(f"| {record['row']}{right} | {us['girih']:.2f} | {record['flops'] / us['girih'] / 1e6:.0f} | "
+              f"{beside([us['torch']] if 'torch' in us else [])} | {beside([us[name] for name in us if name.startswith('triton')])} | "
+              f"{100 * record['spread']:.1f} % |")
+    print()
     print("| row | us | GB/s | of the copy rate | torch | Triton | spread |")
     print("|---|---:|---:|---:|---:|---:|---:|")
-    for line in open(path):
-        record = json.loads(line)
+    for record in (record for record in records if not record.get("flops")):
         rate = record["rate"]
         best = max((rate[name] for name in rate if name.startswith("triton")), default=None)
         share = lambda peer: f"{peer / rate['copy']:.3f}" if peer else "-"
@@ -44,6 +53,7 @@ import triton
 import triton.language as tl
 from cuda.bindings import driver as cu
 
+import products
 import wide
 
 START = time.time()
@@ -58,6 +68,18 @@ def check(result):
     if status != cu.CUresult.CUDA_SUCCESS:
         raise RuntimeError(cu.cuGetErrorString(status)[1])
     return values[0] if values else None
+
+
+def tensor_map(tensor, axes, box, swizzle):
+    """The map of a tensor whose dimensions are these axes of it, the innermost first; `swizzle` as the driver counts them."""
+    kinds = {torch.bfloat16: cu.CUtensorMapDataType.CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, torch.float16: cu.CUtensorMapDataType.CU_TENSOR_MAP_DATA_TYPE_FLOAT16}
+    kind = kinds.get(tensor.dtype, cu.CUtensorMapDataType.CU_TENSOR_MAP_DATA_TYPE_UINT8)
+    dims = [cu.cuuint64_t(tensor.shape[axis]) for axis in axes]
+    strides = [cu.cuuint64_t(tensor.stride(axis) * tensor.element_size()) for axis in axes[1:]]
+    return check(cu.cuTensorMapEncodeTiled(
+        kind, len(axes), tensor.data_ptr(), dims, strides, [cu.cuuint32_t(n) for n in box], [cu.cuuint32_t(1)] * len(axes),
+        cu.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE, cu.CUtensorMapSwizzle(swizzle),
+        cu.CUtensorMapL2promotion.CU_TENSOR_MAP_L2_PROMOTION_L2_256B, cu.CUtensorMapFloatOOBfill.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE))
 
 
 class Girih:
@@ -83,9 +105,12 @@ class Girih:
         for param in self.row["params"]:
             if "pointer" in param:
                 values.append(np.array([tensors[param["pointer"]].data_ptr()], dtype=np.uint64))
+            elif "map" in param:
+                values.append(tensor_map(tensors[param["map"]], **param["boxes"]))
             else:
                 values.append(np.frombuffer(bytes.fromhex(param["bytes"]), dtype=np.uint8).copy())
-        pointers = np.array([value.ctypes.data for value in values], dtype=np.uint64)
+        places = [value.ctypes.data if isinstance(value, np.ndarray) else int(value.getPtr()) for value in values]
+        pointers = np.array(places, dtype=np.uint64)
         grid, block, shared = self.row["grid"], self.row["block"], self.row["shared"]
 
         def run(keep=(values, pointers)):
@@ -159,6 +184,8 @@ def warps(n):
 # Each gives: names and shapes of inputs and outputs, torch's way, Triton's ways, and the reference.
 def operation(row):
     op, shape, dtype = row["op"], row["shape"], DTYPES[row["dtype"]]
+    if found := products.operation(row):
+        return found
     m, n = (shape + [1])[:2] if len(shape) < 2 else shape
     triton_ways, eps = [], 1e-5
     if op in ("softmax", "rmsnorm", "layernorm"):
@@ -349,7 +376,7 @@ def measure(args, row, machine, buffers, commit, out):
         contestants[f"triton{i}"] = [lambda t=t, way=way: way(t) for t in sets]
     source, target = buffers
     contestants["copy"] = [lambda: target.copy_(source)]
-    for broken in [name for name in contestants if name.startswith("triton")]:
+    for broken in [name for name in contestants if name not in ("girih", "copy")]:
         try:
             contestants[broken][0]()
             torch.cuda.synchronize()
@@ -366,12 +393,17 @@ def measure(args, row, machine, buffers, commit, out):
         "row": row["name"], "op": row["op"], "dtype": row["dtype"], "shape": row["shape"], "right": right, "worst": worst,
         "us": {name: round(micros, 3) for name, (micros, _) in found.items()},
         "slices": {name: [round(m, 3) for m in each] for name, (_, each) in found.items()},
-        "bytes": moved, "rate": {name: round(r, 1) for name, r in rate.items()}, "spread": round(spread, 4),
+        "bytes": moved, "flops": products.flops(row), "rate": {name: round(r, 1) for name, r in rate.items()}, "spread": round(spread, 4),
         "jit_ms": round(1e3 * kernel.compiled, 1), "gpu": machine[0], "driver": machine[1], "torch": torch.__version__,
         "triton": triton.__version__, "commit": commit, "date": time.strftime("%Y-%m-%d"),
     }
     out.write(json.dumps(record) + "\n")
     out.flush()
+    if flops := record["flops"]:
+        fast = {name: flops / micros / 1e6 for name, (micros, _) in found.items() if name != "copy"}
+        print(f"{row['name']:44} {'right' if right else 'WRONG'} {found['girih'][0]:9.2f} us  TFLOP/s: "
+              + " ".join(f"{name} {rate:.0f}" for name, rate in fast.items()) + f"  spread {100 * spread:.1f} %")
+        return
     print(f"{row['name']:44} {'right' if right else 'WRONG'} {found['girih'][0]:9.2f} us  of copy: girih {rate['girih'] / rate['copy']:.3f} "
           f"torch {rate.get('torch', math.nan) / rate['copy']:.3f} triton {best / rate['copy']:.3f}  spread {100 * spread:.1f} %")
 

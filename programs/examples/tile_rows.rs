@@ -199,6 +199,72 @@ fn rows() -> Vec<Row> {
     full.zeroed = vec!["y"];
     rows.push(full);
     rows.extend(wide());
+    rows.extend(products());
+    rows
+}
+
+/// Rows of kernels with products: attention, whose peer is cuDNN's, groups of rows, and the gated pair.
+fn products() -> Vec<Row> {
+    let mut rows = Vec::new();
+    let mut add =
+        |op: &'static str, name: String, shape: &[i64], arrays: &[(&'static str, &[i64])], scalars, grid, build| {
+            let dtype = |name: &str| if name == "ends" { DType::S32 } else { DType::Bf16 };
+            rows.push(Row {
+                name,
+                op,
+                dtype: DType::Bf16,
+                shape: shape.to_vec(),
+                arrays: arrays.iter().map(|&(name, extents)| (name, dtype(name), extents.to_vec())).collect(),
+                scalars,
+                grid,
+                zeroed: Vec::new(),
+                state: Vec::new(),
+                warps: None,
+                occupancy: None,
+                build,
+            });
+        };
+    macro_rules! attention {
+        ($($op:literal $batch:literal $length:literal, $m:literal $n:literal $d:literal $causal:literal;)*) => { $(
+            let shape: &[i64] = &[$batch, 2048 / $d, $length, $d];
+            let name = format!("{} bf16 {}x{}x{}x{}, {}x{}", $op, $batch, 2048 / $d, $length, $d, $m, $n);
+            let arrays = ["q", "k", "v", "y"].map(|name| (name, shape));
+            let scale = 1.0 / f32::sqrt($d as f32);
+            let grid = [($length + $m - 1) / $m, 2048 / $d, $batch];
+            let build = tile::attention::<bf16, $m, $n, $d, $causal>::ir_with;
+            add($op, name, shape, &arrays, vec![scale], grid, build);
+        )* };
+    }
+    attention! {
+        "attention" 4 4096, 128 128 128 false;
+        "attention" 4 4096, 128 64 128 false;
+        "attention" 4 4096, 64 128 128 false;
+        "attention" 1 16384, 128 128 128 false;
+        "attention" 4 4096, 128 128 64 false;
+        "attention_causal" 4 4096, 128 128 128 true;
+        "attention_causal" 4 4096, 128 64 128 true;
+    }
+    let (m, n, k) = (8192, 4096, 4096);
+    macro_rules! grouped {
+        ($($groups:literal, $m:literal $n:literal $k:literal;)*) => { $(
+            let name = format!("grouped bf16 {} groups of {m}x{n}x{k}, {}x{}x{}", $groups, $m, $n, $k);
+            let arrays: [(&str, &[i64]); 4] =
+                [("a", &[m, k]), ("b", &[$groups, k, n]), ("ends", &[$groups]), ("y", &[m, n])];
+            let build = tile::gemm_grouped::<bf16, $m, $n, $k>::ir_with;
+            add("grouped", name, &[m, n, k, $groups], &arrays, Vec::new(), [132, 1, 1], build);
+        )* };
+    }
+    grouped! { 8, 128 256 64; 8, 128 128 64; 64, 128 256 64; 64, 128 128 64; 64, 64 256 64; }
+    macro_rules! gated {
+        ($($m:literal $n:literal $k:literal;)*) => { $(
+            let (m, n, k) = (4096, 14336, 4096);
+            let name = format!("gated_mlp bf16 {m}x{n}x{k}, {}x{}x{}", $m, $n, $k);
+            let arrays: [(&str, &[i64]); 4] = [("x", &[m, k]), ("gate", &[k, n]), ("up", &[k, n]), ("y", &[m, n])];
+            let build = tile::gated_mlp::<bf16, $m, $n, $k>::ir_with;
+            add("gated_mlp", name, &[m, n, k], &arrays, Vec::new(), [m / $m, n / $n, 1], build);
+        )* };
+    }
+    gated! { 128 128 64; 128 64 64; }
     rows
 }
 
