@@ -206,24 +206,29 @@ fn rows() -> Vec<Row> {
 /// Rows of kernels with products: attention, whose peer is cuDNN's, groups of rows, and the gated pair.
 fn products() -> Vec<Row> {
     let mut rows = Vec::new();
-    let mut add =
-        |op: &'static str, name: String, shape: &[i64], arrays: &[(&'static str, &[i64])], scalars, grid, build| {
-            let dtype = |name: &str| if name == "ends" { DType::S32 } else { DType::Bf16 };
-            rows.push(Row {
-                name,
-                op,
-                dtype: DType::Bf16,
-                shape: shape.to_vec(),
-                arrays: arrays.iter().map(|&(name, extents)| (name, dtype(name), extents.to_vec())).collect(),
-                scalars,
-                grid,
-                zeroed: Vec::new(),
-                state: Vec::new(),
-                warps: None,
-                occupancy: None,
-                build,
-            });
-        };
+    let mut add = |op: &'static str,
+                   name: String,
+                   shape: &[i64],
+                   arrays: &[(&'static str, &[i64])],
+                   scalars,
+                   grid,
+                   build| {
+        let dtype = |name: &str| if name == "ends" { DType::S32 } else { DType::Bf16 };
+        rows.push(Row {
+            name,
+            op,
+            dtype: DType::Bf16,
+            shape: shape.to_vec(),
+            arrays: arrays.iter().map(|&(name, extents)| (name, dtype(name), extents.to_vec())).collect(),
+            scalars,
+            grid,
+            zeroed: Vec::new(),
+            state: Vec::new(),
+            warps: None,
+            occupancy: None,
+            build,
+        });
+    };
     macro_rules! attention {
         ($($op:literal $batch:literal $length:literal, $m:literal $n:literal $d:literal $causal:literal;)*) => { $(
             let shape: &[i64] = &[$batch, 2048 / $d, $length, $d];

@@ -11,17 +11,19 @@ pub fn gemm_grouped<T: Mma<f32> + StoreTo<T>, const BM: usize, const BN: usize, 
     ends: &Array<i32, 1>,
     c: &mut Array<T, 2>,
 ) {
-    let columns = cdiv(c.dim(1), BN);
-    // Tiles are counted from the first of all groups on: this block's next one, the group's first, and where the group begins.
-    let (mut next, mut first, mut from) = (bid(0), scalar::<i32>(0), scalar::<i32>(0));
+    let (blocks, columns) = (num_blocks(0), cdiv(c.dim(1), BN));
+    // Where a group begins, and its first tile, if tiles are counted from the first of all groups on.
+    let (mut from, mut first) = (scalar::<i32>(0), scalar::<i32>(0));
     for group in 0..b.dim(0) {
-        let to = ends.gather((group,));
+        let to = ends.tiles([1]).load((group,)).reshape(());
         let tiles = cdiv(to - from, BM) * columns;
-        while next < first + tiles {
-            let (i, j) = divmod(next - first, columns);
+        for tile in ((bid(0) - first) % blocks..tiles).step_by(blocks) {
+            let (i, j) = divmod(tile, columns);
             let mut acc = zeros::<f32>([BM, BN]);
             for k in 0..cdiv(a.dim(1), BK) {
-                let x = a.slice(0, from, to).tiles([BM, BK]).padding(Padding::Zero).load((i, k));
+                // An index counts rows, since groups begin at any. What belongs to the next group is not stored.
+                let x =
+                    a.tiles([BM, BK]).steps([1, BK]).padding(Padding::Zero).load((from + i * BM as i64, k));
                 let y = b.tiles([1, BK, BN]).padding(Padding::Zero).load((group, k, j)).reshape([BK, BN]);
                 acc = mma(x, y, acc);
             }
@@ -30,7 +32,6 @@ pub fn gemm_grouped<T: Mma<f32> + StoreTo<T>, const BM: usize, const BN: usize, 
             #[expect(unsafe_code, reason = "that groups do not overlap, the numbers in memory say")]
             let mut rows = unsafe { rows.tiles_mut([BM, BN]).assume_disjoint("groups follow each other") };
             rows.store((i, j), acc.to::<T>());
-            next += num_blocks(0);
         }
         first += tiles;
         from = to;
