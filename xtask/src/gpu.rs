@@ -44,7 +44,8 @@ pub(crate) fn run() -> Result<(), Error> {
     let rows = "cargo run --release --package girih-programs --example tile_rows --";
     check(rows, command(rows).arg(&tile))?;
     for file in
-        ["benches/tile/peers.py", "benches/tile/products.py", "benches/tile/wide.py", "testdata/tile.jsonl"].map(|file| root().join(file))
+        ["benches/tile/peers.py", "benches/tile/products.py", "benches/tile/wide.py", "testdata/tile.jsonl"]
+            .map(|file| root().join(file))
     {
         fs::copy(&file, tile.join(file.file_name().unwrap_or_default())).map_err(at(&file))?;
     }
