@@ -6,6 +6,8 @@ use half::{bf16, f16};
 
 use on::On;
 
+#[path = "common/launches.rs"]
+mod launches;
 #[path = "common/on.rs"]
 mod on;
 #[path = "common/products.rs"]
@@ -38,6 +40,17 @@ fn tile_kernels() {
         ("scans of everything", &tile::wide::scans),
         ("reductions of everything", &tile::wide::reductions),
         ("sums of segments", &tile::wide::segments),
+    ]);
+}
+
+#[test]
+fn launches_with_one_another() {
+    each(&[
+        ("kernels that begin early", &launches::early),
+        ("graphs", &launches::graphs),
+        ("hints", &launches::hints),
+        ("bundles", &launches::bundles),
+        ("tuning", &launches::tuning),
     ]);
 }
 

@@ -3,8 +3,8 @@
 use girih_device::{Device, SimOptions};
 use girih_programs::ENTRIES;
 
-use super::checked;
 use super::common::{elementwise, moves, norms, rows, sums, wide};
+use super::{checked, launches};
 
 #[test]
 fn elementwise_kernels() {
@@ -29,6 +29,13 @@ fn sum_kernels() {
 #[test]
 fn moving_kernels() {
     moves(&checked()).unwrap();
+}
+
+#[test]
+fn launches_with_one_another() {
+    for family in [launches::early, launches::graphs, launches::hints, launches::bundles, launches::tuning] {
+        family(&checked()).unwrap();
+    }
 }
 
 /// Blocks that begin in order and one after the other, and in other orders and in between one another.

@@ -4,6 +4,8 @@
 mod common;
 mod goldens;
 mod kernels;
+#[path = "../common/launches.rs"]
+mod launches;
 mod meaning;
 #[path = "../common/on.rs"]
 mod on;

@@ -9,8 +9,10 @@ use girih_device::{Device, Kind};
 
 use super::Launch;
 use super::entry::Entry;
+use super::request::Configured;
 use super::words::{Words, hash};
 use crate::error::Error;
+use crate::hints::Hints;
 
 /// Launches that are kept, of each kind of device. When there are more, all are forgotten; those of a simulator keep the simulator alive.
 const MOST: [usize; 2] = [1024, 16];
@@ -18,14 +20,24 @@ const MOST: [usize; 2] = [1024, 16];
 /// What the checks of a launch depend on and a prepared launch consists of, but for addresses and the values of scalars.
 struct Call {
     kernel: TypeId,
+    configured: Option<Configured>,
     words: Words,
 }
 
 /// A call as it is kept.
 struct Kept {
     kernel: TypeId,
+    configured: Option<Configured>,
     words: Box<[u64]>,
     entry: Arc<Entry>,
+}
+
+impl Call {
+    fn is(&self, kept: &Kept) -> bool {
+        self.kernel == kept.kernel
+            && self.configured == kept.configured
+            && *self.words.as_slice() == *kept.words
+    }
 }
 
 /// Takes a hash as it is.
@@ -56,14 +68,16 @@ impl Launch<'_> {
     fn call(&self, device: &Device) -> Call {
         let mut words = Words::default();
         words.push(device.sequence_number());
-        words.push(u64::from(self.programmatic) | u64::from(self.grid.is_some()) << 1);
+        let is_hinted = self.hints != Hints::default();
+        words.push(
+            u64::from(self.programmatic) | u64::from(self.grid.is_some()) << 1 | u64::from(is_hinted) << 2,
+        );
         self.grid.iter().flatten().for_each(|&n| words.push(n.into()));
         words.extend(&self.constants.0);
-        if self.hints != Default::default() {
+        if is_hinted {
             self.hints.resolve(device.limits().sm).hash(&mut words);
         }
-        self.configured.iter().for_each(|of| words.push(of.hash));
-        words.push(self.arrays.len() as u64 | u64::from(self.configured.is_some()) << 32);
+        words.push(self.arrays.len() as u64);
         for of in self.arrays.iter() {
             let (extents, strides) = (of.array.extents(), of.array.strides());
             // What vectors have is at most 16 bytes.
@@ -77,7 +91,7 @@ impl Launch<'_> {
             extents.iter().chain(strides).for_each(|&n| words.push(n as u64));
         }
         self.scalars.iter().for_each(|&(dtype, _)| words.push(dtype as u64));
-        Call { kernel: self.kernel, words }
+        Call { kernel: self.kernel, configured: self.configured, words }
     }
 
     /// The launch as it was checked and prepared before, or now.
@@ -86,15 +100,14 @@ impl Launch<'_> {
         let key = {
             let mut hasher = Words::default();
             call.kernel.hash(&mut hasher);
+            call.configured.hash(&mut hasher);
             hasher.finish() ^ hash(call.words.as_slice())
         };
         let (memo, most) = memo(device.kind());
         {
             let memo = memo.read().unwrap_or_else(PoisonError::into_inner);
             let found = memo.get(&key);
-            if let Some(kept) =
-                found.filter(|kept| kept.kernel == call.kernel && *kept.words == *call.words.as_slice())
-            {
+            if let Some(kept) = found.filter(|kept| call.is(kept)) {
                 let entry = kept.entry.clone();
                 drop(memo);
                 entry.check(self, device)?;
@@ -102,7 +115,8 @@ impl Launch<'_> {
             }
         }
         let entry = Arc::new(Entry::new(self, device)?);
-        let kept = Kept { kernel: call.kernel, words: call.words.as_slice().into(), entry: entry.clone() };
+        let Call { kernel, configured, words } = call;
+        let kept = Kept { kernel, configured, words: words.as_slice().into(), entry: entry.clone() };
         let forgotten = {
             let mut memo = memo.write().unwrap_or_else(PoisonError::into_inner);
             let forgotten = if memo.len() >= most { std::mem::take(&mut *memo) } else { HashMap::default() };
