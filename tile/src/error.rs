@@ -172,6 +172,38 @@ impl fmt::Display for Diagnostic {
     }
 }
 
+/// Why a program is no product that has a kernel of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// Where the reason stands.
+    pub site: Option<Site>,
+    /// The reason, and what would be accepted.
+    pub why: String,
+}
+
+impl Refusal {
+    pub(crate) fn new(why: impl Into<String>) -> Refusal {
+        Refusal { site: None, why: why.into() }
+    }
+
+    /// The refusal of a launch that is no product.
+    #[cfg(feature = "launch")]
+    pub(crate) fn of_launch() -> Refusal {
+        Refusal::new(
+            "A, B and C do not have the extents of one product, or the blocks of the grid do not store every tile of C once, from all of K",
+        )
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.site {
+            Some(site) => write!(f, "{site}: {}", self.why),
+            None => f.write_str(&self.why),
+        }
+    }
+}
+
 /// Why a tile program does not become a kernel, or does not run.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -202,7 +234,7 @@ pub enum Error {
     Launch(#[from] LaunchError),
     /// A configuration of a product for a program that is none, or not one that the configuration computes.
     #[error("no product of this configuration: {0}")]
-    NoProduct(crate::product::Refusal),
+    NoProduct(Refusal),
     /// The kernel of a product was not bound to what it is launched on.
     #[error("{0}")]
     Product(std::sync::Arc<girih_kernels::Error>),

@@ -8,14 +8,14 @@ use std::fmt;
 
 use girih_kernels::gemm::described;
 
-use crate::error::{Diagnostic, Error};
+use crate::error::{Diagnostic, Error, Refusal};
 use crate::facts::{AxisBounds, Bounds, Report, Verdict, check};
 use crate::ir::{Func, Kind, OpId};
 use crate::lower::{Lowered, lower};
 use crate::pass::simplify;
 use crate::place::exchange::Exchange;
 use crate::place::{Plan, naive, place};
-use crate::product::{self, Product, Refusal};
+use crate::product::{self, Product};
 
 pub use count::Counts;
 

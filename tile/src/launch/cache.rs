@@ -8,14 +8,15 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use girih_device::{Device, Kernel, Kind as DeviceKind, Optimization};
 
 use super::Launch;
+use super::product::Loaded;
 use super::request::Configured;
 use crate::compile::{Compiled, compile};
-use crate::error::Error;
+use crate::error::{Error, Refusal};
 use crate::facts::{ArrayFacts, Facts, GridAxis, Report, Uses, check, infer};
 use crate::hints::{HintSet, Hints};
 use crate::ir::{Func, Known};
 use crate::lower::Target;
-use crate::product::{self, Loaded, Product, Refusal};
+use crate::product::{self, Product};
 
 /// What tells programs apart: the type of the kernel's own struct, and the kernel's build-time values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -9,11 +9,11 @@ use girih_tensor::DType;
 use super::Launch;
 use super::cache::Ready;
 use super::few::Few;
+use super::product::Call;
 use super::run::{Values, argument, maps, with_maps};
 use crate::compile::Compiled;
-use crate::error::Error;
+use crate::error::{Error, Refusal};
 use crate::lower::{Param, Source};
-use crate::product::{Call, Refusal};
 
 /// The most blocks of a cluster that every device with clusters has room for.
 const CLUSTER: u32 = 8;

@@ -11,10 +11,9 @@ use super::cache::{self, Ready, Spec};
 use super::request::ArrayArgument;
 use super::words::stable_hash;
 use super::{Launch, LaunchError};
-use crate::error::Error;
+use crate::error::{Error, Refusal};
 use crate::facts::{Facts, Found, Uses};
 use crate::lower::Target;
-use crate::product::Refusal;
 
 impl Launch<'_> {
     /// Puts the launch into its stream. On the simulator it has run when this returns. A grid without blocks, as that of an empty array,

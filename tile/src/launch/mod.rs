@@ -20,6 +20,7 @@ mod few;
 mod go;
 mod memo;
 mod prepared;
+mod product;
 mod request;
 pub mod run;
 #[doc(hidden)]
@@ -29,6 +30,5 @@ pub use crate::error::LaunchError;
 pub(crate) use array::{Copied, is_injective};
 pub use array::{DeviceArray, HostElement};
 pub use prepared::Prepared;
-pub(crate) use request::ArrayArgument;
 pub use request::{Launch, ScalarArgument};
 pub(crate) use words::stable_hash;

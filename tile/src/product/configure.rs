@@ -8,8 +8,8 @@ use girih_kernels::gemm::choose::Hardware;
 use girih_kernels::gemm::{Asked, Problem, accepts, tiled};
 use girih_tensor::DType;
 
-use super::Refusal;
 use super::loops::Sketch;
+use crate::error::Refusal;
 use crate::ir::Func;
 
 /// The name of a kernel, as long as the program runs. A process has few kernels.

@@ -1,7 +1,8 @@
 //! Which operations of a program are its product: a loop, what it loads, and the one store behind it.
 
 use super::operand::{self, Operand, Role};
-use super::{Matrix, Refusal};
+use super::{Matrix, refused};
+use crate::error::Refusal;
 use crate::facts::{Index, Poly};
 use crate::ir::table::Each;
 use crate::ir::{Def, End, Func, Kind, Op, OpId, RegionId, Value, View};
@@ -70,7 +71,7 @@ fn effects(
             // Of an array that the kernel writes, only what is loaded where it is stored is taken: the slice behind the loop says.
             Kind::Load(_) => {}
             kind if func.is_pure(kind) => {}
-            _ => return Err(Refusal::at(op, "the kernel does more than multiply and store")),
+            _ => return Err(refused(op, "the kernel does more than multiply and store")),
         }
     }
     Ok(())
@@ -86,7 +87,7 @@ pub(super) fn sketch(func: &Func) -> Result<Sketch<'_>, Refusal> {
     };
     let [(turns, path)] = &all.loops[..] else {
         let count = all.loops.len();
-        return Err(Refusal::at(
+        return Err(refused(
             func.op(product),
             format!("the product stands in {count} loops that carry something, one is accepted"),
         ));
@@ -97,30 +98,27 @@ pub(super) fn sketch(func: &Func) -> Result<Sketch<'_>, Refusal> {
     };
     let (turns, store) = (func.op(*turns), func.op(*store));
     if path != beside {
-        return Err(Refusal::at(store, "the store does not stand beside the loop"));
+        return Err(refused(store, "the store does not stand beside the loop"));
     }
     let index = Index::new(func);
     let inner = inner(func, &index, turns, product)?;
-    let Kind::Store(view) = &store.kind else { return Err(Refusal::at(store, "no store")) };
+    let Kind::Store(view) = &store.kind else { return Err(refused(store, "no store")) };
     let rank = func.ty(inner.sums).dims.rank();
     let roles = operand::named(rank, [Role::M, Role::N]);
     let stored = store.operands[0];
     let stored_roles = operand::Follow::new(func, inner.sums, &roles)
         .of(stored)
-        .ok_or_else(|| Refusal::at(store, "what is stored does not lie as the sums do"))?;
+        .ok_or_else(|| refused(store, "what is stored does not lie as the sums do"))?;
     let c = located(func, store, view, &stored_roles, [Role::M, Role::N], 1, &index)?;
     let [a, b] = &inner.operands;
     let place = |operand: &Operand, roles, name: &str| {
         let op = func.op(operand.load);
-        let Kind::Load(view) = &op.kind else { return Err(Refusal::at(op, "no load")) };
+        let Kind::Load(view) = &op.kind else { return Err(refused(op, "no load")) };
         if !func.is_pure(&op.kind) {
-            return Err(Refusal::at(
-                op,
-                format!("{name} is an array that the kernel writes, or has an order"),
-            ));
+            return Err(refused(op, format!("{name} is an array that the kernel writes, or has an order")));
         }
         if !matches!(view.padding, crate::ir::Padding::Zero | crate::ir::Padding::Undetermined) {
-            return Err(Refusal::at(op, format!("{name} is padded with something else than zero")));
+            return Err(refused(op, format!("{name} is padded with something else than zero")));
         }
         located(func, op, view, &operand.roles, roles, 0, &index)
     };
@@ -131,30 +129,30 @@ pub(super) fn sketch(func: &Func) -> Result<Sketch<'_>, Refusal> {
     for (place, op) in [(&a, inner.operands[0].load), (&b, inner.operands[1].load)] {
         let op = func.op(op);
         if place.at[1] != along {
-            return Err(Refusal::at(op, "the index along K is not the number of the loop's turn"));
+            return Err(refused(op, "the index along K is not the number of the loop's turn"));
         }
     }
     for (place, mode, op) in [(&a, 0, inner.operands[0].load), (&b, 1, inner.operands[1].load)] {
         if place.at[0] != c.at[mode] {
             let name = index.name(place.values[0]);
             let why = format!("the index {name} is not that of the tile of C that is stored");
-            return Err(Refusal::at(func.op(op), why));
+            return Err(refused(func.op(op), why));
         }
         if place.batch.is_some() && place.batch_at != c.batch_at {
             let why = "the index of the matrix is not that of the matrix of C that is stored";
-            return Err(Refusal::at(func.op(op), why));
+            return Err(refused(func.op(op), why));
         }
     }
     let extent = |place: &Place, of: usize| i64::from(place.tile[of]);
     let tile = [extent(&c, 0), extent(&c, 1), extent(&a, 1)];
     if [extent(&a, 0), extent(&b, 0), extent(&b, 1)] != tile {
-        return Err(Refusal::at(store, "the tiles of A, B and C do not fit each other"));
+        return Err(refused(store, "the tiles of A, B and C do not fit each other"));
     }
     let mut asked: Vec<Value> = c.values.iter().copied().chain(c.batch_value).collect();
     asked.push(turns.operands[1]);
     asked.extend(path.iter().flat_map(|(id, _)| func.op(*id).operands.clone()));
     if asked.into_iter().any(|value| is_given(func, value)) {
-        return Err(Refusal::at(turns, "which tiles a block goes through depends on a scalar argument"));
+        return Err(refused(turns, "which tiles a block goes through depends on a scalar argument"));
     }
     let matrix = |place: &Place| Matrix { array: place.array, modes: place.modes, batch: place.batch };
     Ok(Sketch {
@@ -187,47 +185,47 @@ fn inner(func: &Func, index: &Index<'_>, turns: &Op, product: OpId) -> Result<In
     let body = func.region(turns.regions[0]);
     let ([sums], [_, carried]) = (&turns.results[..], &body.args[..]) else {
         let why = format!("the loop carries {} values, the sums alone are accepted", turns.results.len());
-        return Err(Refusal::at(turns, why));
+        return Err(refused(turns, why));
     };
     if !body.ops.contains(&product) {
-        return Err(Refusal::at(func.op(product), "the product does not stand in the loop itself"));
+        return Err(refused(func.op(product), "the product does not stand in the loop itself"));
     }
     let number = |value: Value| index.poly(value).as_number();
     if number(turns.operands[0]) != Some(0) || number(turns.operands[2]) != Some(1) {
-        return Err(Refusal::at(turns, "the loop does not count tiles from 0 in steps of 1"));
+        return Err(refused(turns, "the loop does not count tiles from 0 in steps of 1"));
     }
     if !index.poly(turns.operands[1]).is_uniform() {
-        return Err(Refusal::at(turns, "blocks go through different numbers of tiles"));
+        return Err(refused(turns, "blocks go through different numbers of tiles"));
     }
     if !is_zero(func, turns.operands[3]) {
-        return Err(Refusal::at(turns, "the sums do not begin at zero"));
+        return Err(refused(turns, "the sums do not begin at zero"));
     }
     for &id in &body.ops {
         let op = func.op(id);
         if !func.is_pure(&op.kind) || !op.regions.is_empty() {
-            return Err(Refusal::at(op, "the loop does more than load and multiply"));
+            return Err(refused(op, "the loop does more than load and multiply"));
         }
     }
     let End::Continue(0, next) = &body.end else {
-        return Err(Refusal::at(turns, "the loop may end early"));
+        return Err(refused(turns, "the loop may end early"));
     };
     let op = func.op(product);
     let result = op.results[0];
-    let [next] = next[..] else { return Err(Refusal::at(turns, "the loop carries more than the sums")) };
+    let [next] = next[..] else { return Err(refused(turns, "the loop carries more than the sums")) };
     let adds = sums_up(func, next, *carried, result, op.operands[2]);
     if !adds {
-        return Err(Refusal::at(op, "what the loop carries is not the product added to what it has carried"));
+        return Err(refused(op, "what the loop carries is not the product added to what it has carried"));
     }
     let (dims, rank) = (func.ty(result).dims, func.ty(result).dims.rank());
     if rank == 3 && dims[0] != 1 {
-        return Err(Refusal::at(op, format!("a product of {} matrices at once: one is accepted", dims[0])));
+        return Err(refused(op, format!("a product of {} matrices at once: one is accepted", dims[0])));
     }
     let a = operand::of(func, op.operands[0], operand::named(rank, [Role::M, Role::K]))?;
     let b = operand::of(func, op.operands[1], operand::named(rank, [Role::K, Role::N]))?;
     for operand in [&a, &b] {
         if !matches!(func.value(operand.loaded).def, Def::Result(id, _) if body.ops.contains(&id)) {
             let why = "an operand is loaded before the loop";
-            return Err(Refusal::at(func.op(operand.load), why));
+            return Err(refused(func.op(operand.load), why));
         }
     }
     Ok(Inner { operands: [a, b], sums: *sums })
@@ -292,13 +290,13 @@ fn located(
     index: &Index<'_>,
 ) -> Result<Place, Refusal> {
     if view.order != crate::ir::Order::Weak {
-        return Err(Refusal::at(op, "the access has an order"));
+        return Err(refused(op, "the access has an order"));
     }
     if matches!(func.arrays()[view.array.index()], crate::ir::Array::Slice { .. }) {
-        return Err(Refusal::at(op, "the access is to a part of an array"));
+        return Err(refused(op, "the access is to a part of an array"));
     }
     if view.steps != view.tile {
-        return Err(Refusal::at(op, "the tiles overlap or leave gaps"));
+        return Err(refused(op, "the tiles overlap or leave gaps"));
     }
     let at = |axis: usize| op.operands[skip + axis];
     let mut found = [None; 2];
@@ -311,13 +309,13 @@ fn located(
         // One of the axis: the only index that it has, or the matrix.
         match index.poly(at(axis)).as_number() {
             Some(0) => {}
-            Some(_) => return Err(Refusal::at(op, "an axis of one element has another index than 0")),
+            Some(_) => return Err(refused(op, "an axis of one element has another index than 0")),
             None if batch.is_none() => batch = Some(axis),
-            None => return Err(Refusal::at(op, "two axes count matrices, one is accepted")),
+            None => return Err(refused(op, "two axes count matrices, one is accepted")),
         }
     }
     let [Some(x), Some(y)] = found else {
-        return Err(Refusal::at(op, "the tile does not have the two modes of a matrix"));
+        return Err(refused(op, "the tile does not have the two modes of a matrix"));
     };
     Ok(Place {
         array: view.array,

@@ -19,58 +19,22 @@ mod program;
 mod slice;
 mod tiles;
 
-#[cfg(feature = "launch")]
-mod launch;
-
-use std::fmt;
-
 use girih_codegen::gemm::{Epilogue, GemmConfig, GemmKernel};
 use girih_kernels::gemm::Problem;
 
-use crate::error::Site;
+use crate::error::Refusal;
 use crate::ir::{ArrayId, Func, Kind, Op};
 use crate::lower::Target;
 use crate::pass::simplify;
 
 #[cfg(feature = "launch")]
-pub(crate) use launch::{Call, Loaded};
+pub(crate) use slice::passed;
 pub use slice::{Fused, Source};
-pub use tiles::Tiles;
+pub use tiles::{Arguments, Tiles};
 
-/// Why a program is no product that has a kernel of its own.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
-    /// Where the reason stands.
-    pub site: Option<Site>,
-    /// The reason, and what would be accepted.
-    pub why: String,
-}
-
-impl Refusal {
-    fn new(why: impl Into<String>) -> Refusal {
-        Refusal { site: None, why: why.into() }
-    }
-
-    /// The refusal of a launch that is no product.
-    #[cfg(feature = "launch")]
-    pub(crate) fn of_launch() -> Refusal {
-        Refusal::new(
-            "A, B and C do not have the extents of one product, or the blocks of the grid do not store every tile of C once, from all of K",
-        )
-    }
-
-    fn at(op: &Op, why: impl Into<String>) -> Refusal {
-        Refusal { site: op.site, why: why.into() }
-    }
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.site {
-            Some(site) => write!(f, "{site}: {}", self.why),
-            None => f.write_str(&self.why),
-        }
-    }
+/// A refusal at an operation.
+fn refused(op: &Op, why: impl Into<String>) -> Refusal {
+    Refusal { site: op.site, why: why.into() }
 }
 
 impl From<girih_kernels::Error> for Refusal {

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use girih_tensor::DType;
 
-use super::Refusal;
+use super::refused;
+use crate::error::Refusal;
 use crate::ir::{Def, Dims, Func, Kind, OpId, Rounding, Value};
 
 /// What an axis of a tile counts.
@@ -55,7 +56,7 @@ pub(super) fn of(func: &Func, value: Value, roles: Vec<Role>) -> Result<Operand,
             Kind::Reshape => {
                 let (from, to) = (func.ty(op.operands[0]).dims, func.ty(at).dims);
                 roles = reshaped(&roles, &from, &to).ok_or_else(|| {
-                    Refusal::at(
+                    refused(
                         op,
                         format!(
                             "an operand is reshaped from {from} to {to}: axes of one element may come and go"
@@ -69,12 +70,12 @@ pub(super) fn of(func: &Func, value: Value, roles: Vec<Role>) -> Result<Operand,
                     && func.ty(at).dtype == DType::Tf32 => {}
             Kind::Cast(_) => {
                 let from = func.ty(op.operands[0]).dtype;
-                return Err(Refusal::at(
+                return Err(refused(
                     op,
                     format!("an operand of {from} is converted to {}", func.ty(at).dtype),
                 ));
             }
-            _ => return Err(Refusal::at(op, "an operand of the product is computed, and not loaded")),
+            _ => return Err(refused(op, "an operand of the product is computed, and not loaded")),
         }
         at = op.operands[0];
     }

@@ -4,7 +4,8 @@ use girih_kernels::gemm::{Layout, Order, Problem};
 use girih_tensor::DType;
 
 use super::loops::Sketch;
-use super::{Matrix, Refusal};
+use super::{Matrix, refused};
+use crate::error::Refusal;
 use crate::ir::{ArrayParam, Func, Known};
 
 /// The least extent of a sample: kernels for short ones are others.
@@ -52,7 +53,7 @@ fn dtypes(func: &Func, sketch: &Sketch<'_>) -> Result<[DType; 3], Refusal> {
     let [a, b] = &sketch.operands;
     if a.dtype != b.dtype {
         let why = format!("{} times {}: operands of one dtype are accepted", a.dtype, b.dtype);
-        return Err(Refusal::at(func.op(b.load), why));
+        return Err(refused(func.op(b.load), why));
     }
     let output = func.param_of(sketch.matrices[2].array).1.dtype;
     Ok([a.dtype, func.ty(sketch.sums).dtype, output])

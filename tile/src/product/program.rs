@@ -70,6 +70,16 @@ impl Program {
         b.scalar_in(&regs[self.result], stored)
     }
 
+    /// The name of the input of 16-bit floats that a step is.
+    fn halves(&self, of: usize) -> Option<&str> {
+        match &self.steps[of] {
+            Step::Input { name, dtype: DType::F16 | DType::Bf16, passed: DType::F16 | DType::Bf16 } => {
+                Some(name)
+            }
+            _ => None,
+        }
+    }
+
     fn step(&self, b: &mut Builder, element: &Element<'_>, step: &Step, regs: &[Reg]) -> Result<Reg, Error> {
         let unsupported = |what: &'static str, value: String| Error::Config {
             what,
@@ -90,11 +100,18 @@ impl Program {
                     _ => Ok(reg),
                 }
             }
+            // The builder keeps constants and widened inputs for other elements.
+            Step::Bits(DType::F32, bits) if f32::from_bits(*bits as u32).is_finite() => {
+                b.scalar(&Scalar::new(DType::F32, f64::from(f32::from_bits(*bits as u32))))
+            }
             Step::Bits(dtype, bits) => Words { b }.bits(*dtype, *bits).map_err(codegen),
             Step::Each(each, how, dtype, args) => {
                 let args: Vec<&Reg> = args.iter().map(|&arg| &regs[arg]).collect();
                 let reg = Words { b }.apply(*each, *how, *dtype, &args).map_err(codegen)?;
                 reg.ok_or_else(|| unsupported("function", each.row().name.into()))
+            }
+            Step::Cast { to: DType::F32, of, .. } if let Some(name) = self.halves(*of) => {
+                b.scalar(&element.input_as_given(name).to(DType::F32))
             }
             Step::Cast { from, to, rounding, of } => {
                 Words { b }.convert_to(*from, *to, *rounding, &regs[*of]).map_err(codegen)

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use girih_codegen::gemm::{Epilogue, Input, InputKind};
 use girih_tensor::DType;
 
-use super::Refusal;
 use super::loops::Sketch;
 use super::operand::{Role, permuted, reshaped};
 use super::program::{Program, Step};
+use super::refused;
 use crate::dtype::is_signed;
+use crate::error::Refusal;
 use crate::ir::{Array, ArrayId, Def, Func, Kind, Known, Op, Order, Rounding, Value};
 use crate::lower::bytes;
 
@@ -132,12 +133,12 @@ impl Slice<'_> {
         let ty = func.ty(value);
         if value == self.sketch.sums {
             if roles != self.sketch.roles {
-                return Err(Refusal::at(self.sketch.store, "the sums are used as they lie and permuted"));
+                return Err(refused(self.sketch.store, "the sums are used as they lie and permuted"));
             }
             return Ok(Step::Sum);
         }
         let Def::Result(id, _) = func.value(value).def else {
-            return Err(Refusal::at(self.sketch.store, "what is stored depends on the turn of a loop"));
+            return Err(refused(self.sketch.store, "what is stored depends on the turn of a loop"));
         };
         let op = func.op(id);
         let first = |slice: &mut Self, roles: &[Role]| slice.value(op.operands[0], roles);
@@ -168,15 +169,15 @@ impl Slice<'_> {
             Kind::Permute(axes) => return self.same(op.operands[0], &permuted(roles, axes)),
             Kind::Reshape => {
                 let before = reshaped(roles, &shape(0), &ty.dims).ok_or_else(|| {
-                    Refusal::at(op, "behind the loop, a reshape may add and remove axes of one element alone")
+                    refused(op, "behind the loop, a reshape may add and remove axes of one element alone")
                 })?;
                 return self.same(op.operands[0], &before);
             }
             Kind::Load(_) => self.load(op, roles)?,
             Kind::Bid(_) | Kind::NumBlocks(_) | Kind::Iota => {
-                return Err(Refusal::at(op, "what is stored depends on coordinates"));
+                return Err(refused(op, "what is stored depends on coordinates"));
             }
-            _ => return Err(Refusal::at(op, "behind the loop, functions of elements alone are accepted")),
+            _ => return Err(refused(op, "behind the loop, functions of elements alone are accepted")),
         })
     }
 
@@ -231,16 +232,13 @@ impl Slice<'_> {
     /// An access to an array beside C: a matrix, a row or a column.
     fn load(&mut self, op: &Op, roles: &[Role]) -> Result<Step, Refusal> {
         let func = self.func;
-        let Kind::Load(view) = &op.kind else { return Err(Refusal::at(op, "no load")) };
+        let Kind::Load(view) = &op.kind else { return Err(refused(op, "no load")) };
         let sketch = self.sketch;
         let Array::Param(param) = &func.arrays()[view.array.index()] else {
-            return Err(Refusal::at(op, "behind the loop, a part of an array is loaded"));
+            return Err(refused(op, "behind the loop, a part of an array is loaded"));
         };
         if view.order != Order::Weak || view.steps != view.tile {
-            return Err(Refusal::at(
-                op,
-                "behind the loop, a load has an order, or tiles overlap or leave gaps",
-            ));
+            return Err(refused(op, "behind the loop, a load has an order, or tiles overlap or leave gaps"));
         }
         let (mut modes, mut batch) = ([None; 2], None);
         for (axis, role) in roles.iter().enumerate() {
@@ -248,11 +246,11 @@ impl Slice<'_> {
             let mode = match role {
                 Role::M => 0,
                 Role::N => 1,
-                Role::K => return Err(Refusal::at(op, "behind the loop, an axis along K is loaded")),
+                Role::K => return Err(refused(op, "behind the loop, an axis along K is loaded")),
                 Role::One => {
                     let is_first = at.as_number() == Some(0);
                     if !is_first && (sketch.batch_at.as_ref() != Some(&at) || batch.is_some()) {
-                        return Err(Refusal::at(op, "behind the loop, an index is neither 0 nor that of C"));
+                        return Err(refused(op, "behind the loop, an index is neither 0 nor that of C"));
                     }
                     if !is_first {
                         batch = Some(axis as u8);
@@ -261,16 +259,13 @@ impl Slice<'_> {
                 }
             };
             if at != sketch.at[mode] || i64::from(view.tile[axis]) != sketch.tile[mode] {
-                return Err(Refusal::at(op, "behind the loop, another tile is loaded than that of C"));
+                return Err(refused(op, "behind the loop, another tile is loaded than that of C"));
             }
             modes[mode] = Some(axis as u8);
         }
         let c = &sketch.matrices[2];
         if param.mutable && (view.array != c.array || modes != c.modes.map(Some) || batch != c.batch) {
-            return Err(Refusal::at(
-                op,
-                "behind the loop, an array is loaded that the kernel writes elsewhere",
-            ));
+            return Err(refused(op, "behind the loop, an array is loaded that the kernel writes elsewhere"));
         }
         let c_param = func.param_of(c.array).1;
         let along = |mode: usize| c_param.strides[usize::from(c.modes[mode])] == Known::Is(1);
@@ -279,7 +274,7 @@ impl Slice<'_> {
             [Some(_), Some(_)] => InputKind::Matrix,
             [None, Some(_)] => InputKind::Row,
             [Some(_), None] => InputKind::Column,
-            [None, None] => return Err(Refusal::at(op, "behind the loop, one element is loaded")),
+            [None, None] => return Err(refused(op, "behind the loop, one element is loaded")),
         };
         let inner = match kind {
             InputKind::Matrix => modes[contiguous],
@@ -287,7 +282,7 @@ impl Slice<'_> {
         };
         let stride = |axis: u8| param.strides[usize::from(axis)];
         if inner.is_some_and(|axis| stride(axis) != Known::Is(1)) {
-            return Err(Refusal::at(op, "behind the loop, a load does not lie as C does"));
+            return Err(refused(op, "behind the loop, a load does not lie as C does"));
         }
         let bytes = bytes(param.dtype);
         let others = modes.into_iter().flatten().chain(batch).filter(|axis| Some(*axis) != inner);
@@ -312,7 +307,7 @@ pub(super) fn dividing(most: i64, known: Known) -> i64 {
 }
 
 /// The dtype as which a scalar is passed.
-pub(super) fn passed(dtype: DType) -> DType {
+pub(crate) fn passed(dtype: DType) -> DType {
     match dtype {
         DType::F16 | DType::Bf16 | DType::Tf32 => DType::F32,
         DType::Bool | DType::E4m3 | DType::E5m2 => DType::U32,

@@ -6,13 +6,11 @@ use girih_device::{Device, Kind as DeviceKind};
 use girih_kernels::gemm::{Gemm, Gemms, Given, Prepared, Problem, Untyped};
 use girih_tensor::DType;
 
-use super::slice::passed;
-use super::tiles::Arguments;
-use super::{Product, Source};
+use super::request::ArrayArgument;
 use crate::dtype::is_signed;
 use crate::dtype::number::encode;
 use crate::error::Error;
-use crate::launch::ArrayArgument;
+use crate::product::{Arguments, Product, Source, passed};
 
 /// The kernels of a product in the streams where it was launched.
 #[derive(Debug, Default)]
