@@ -142,7 +142,9 @@ pub fn place(func: &Func, sm: u32) -> Result<Plan, Error> {
     // What the registers of the plan before let expect: twice the warps have half of them each. Tiles far too large for the first number are
     // seen by distributions that are not searched for.
     let mut fewest = match warps[..] {
-        [first, _, ..] if most == 0 => f64::from(first) * naive(func, first * 32).registers() / enough,
+        [first, _, ..] if most == 0 && !summed => {
+            f64::from(first) * naive(func, first * 32).registers() / enough
+        }
         _ => 0.0,
     };
     if fewest <= f64::from(2 * warps[0]) {
@@ -160,7 +162,8 @@ pub fn place(func: &Func, sm: u32) -> Result<Plan, Error> {
         let products = products[at].clone();
         let works = search::search(func, count * 32, &products)?;
         let plan = assemble(func, count * 32, products, |id, at| works.get(&(id, at)).cloned()).pipelined(sm);
-        let registers = plan.registers();
+        // What products take from shared memory lies packed.
+        let registers = if summed && most == 0 { plan.packed() } else { plan.registers() };
         fewest = f64::from(count) * registers / enough;
         last = Some(plan);
         if registers <= enough {

@@ -141,7 +141,7 @@ impl Plan {
                 // What is used in a loop and defined before lives until the loop ends.
                 lives.at += 1;
                 let (end, spans) = (lives.at, &mut lives.spans);
-                spans.iter_mut().flatten().filter(|[first, last]| *first < begin && *last >= begin).for_each(
+                spans.iter_mut().flatten().filter(|[first, last]| *first < begin && *last > begin).for_each(
                     |span| {
                         span[1] = span[1].max(end);
                     },

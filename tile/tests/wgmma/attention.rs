@@ -7,6 +7,7 @@ use girih_tile::place::{Plan, place, wgmma::Source};
 use girih_tile::reference::ArrayData;
 
 use super::{assembled, assert_near, decoded, numbers, program, run};
+use crate::common::assembler::complaints;
 use crate::common::differ::{random, zeros};
 
 /// Lines of a program, whose values are numbered in their order.
@@ -247,4 +248,25 @@ fn attention_is_right() {
     Attention { causal: true, ..small }.check(1, 192);
     Attention { causal: true, tma: false, ..small }.check(1, 128);
     Attention { causal: true, keys: 128, ..USUAL }.check(1, 256);
+}
+
+/// Without `wgmma`, a warp has whole rows of both products, and what it has of the first is what it needs for the second.
+#[test]
+fn warps_keep_weights_in_registers() {
+    let it = Attention { rows: 64, keys: 64, depth: 64, causal: true, tma: true, latency: None };
+    let func = program(&it.text());
+    let plan = place(&func, 80).unwrap();
+    let mut products = Vec::new();
+    plan.func.walk(plan.func.body(), &mut |id, op| {
+        if op.kind == Kind::Mma {
+            products.push(plan.in_registers(id));
+        }
+    });
+    assert_eq!(products, [[true, false]; 4], "{}", girih_tile::explain::explain(&func, 80).unwrap());
+    let moved = |exchange: &&Exchange| !matches!(exchange, Exchange::Rename(_));
+    // The queries before the loops, and the result behind them.
+    assert!(plan.exchanges.values().filter(moved).count() <= 3, "{}", plan.func);
+    let kernel = girih_tile::compile(&func, 80).unwrap().kernel.module().to_string();
+    let bad = complaints(&kernel, "80").unwrap_or_default();
+    assert!(bad.is_empty(), "{bad:?}");
 }
