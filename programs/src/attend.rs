@@ -114,8 +114,9 @@ fn attend<T: Mma<f32>, const BM: usize, const BN: usize, const D: usize>(
             score = where_((key <= keys.last) & (key < keys.end), score, f64::NEG_INFINITY);
         }
         let next = maximum(most, score.max(keep(1)) * scale);
-        let weight = fma(score, scale, -next).exp2();
-        let shrink = (most - next).exp2();
+        // Weights below the least normal number weigh nothing.
+        let weight = exp2_with(fma(score, scale, -next), Mode::new().ftz());
+        let shrink = exp2_with(most - next, Mode::new().ftz());
         powers = powers * shrink + weight.sum(keep(1));
         sum = mma(weight.to::<T>(), v, sum * shrink);
         most = next;

@@ -238,8 +238,15 @@ impl Lowering<'_> {
         let op = plan.func.op(id);
         let cond = self.reg(op.operands[0])?;
         let cond = self.b.cond_in(&cond)?;
-        let fresh = |value: &Value| if self.knows(*value) { self.fresh(*value) } else { Vec::new() };
-        let results: Vec<Vec<Reg>> = op.results.iter().map(fresh).collect();
+        let mut results: Vec<Vec<Reg>> = Vec::new();
+        for (at, &value) in op.results.iter().enumerate() {
+            let own = self.passed_on(id, at).filter(|regs| !results.contains(regs));
+            results.push(match own {
+                _ if !self.knows(value) => Vec::new(),
+                Some(regs) => regs,
+                None => self.fresh(value),
+            });
+        }
         let before = self.state();
         let around = self.b.open_block();
         let other = self.b.open_block();

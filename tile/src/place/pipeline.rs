@@ -118,6 +118,10 @@ impl Slice<'_> {
                 self.array(view.array);
                 op.operands.iter().for_each(|&value| self.value(value));
             }
+            Kind::Gather(at) => {
+                self.array(at.array);
+                op.operands.iter().for_each(|&value| self.value(value));
+            }
             Kind::Dim(array, _) => self.array(*array),
             Kind::Loop => return Err("a loop around it has no range".into()),
             _ => op.operands.iter().for_each(|&value| self.value(value)),
@@ -156,7 +160,7 @@ impl Slice<'_> {
                         | Kind::Broadcast
                         | Kind::Permute(_)
                         | Kind::Reshape => true,
-                        Kind::Load(_) => func.is_pure(&op.kind),
+                        Kind::Load(_) | Kind::Gather(_) => func.is_pure(&op.kind),
                         _ => false,
                     };
                     if !simple {

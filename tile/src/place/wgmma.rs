@@ -67,6 +67,8 @@ pub struct SharedTile {
     pub tensor: Result<(), String>,
     /// The latency that the user expects.
     pub latency: Option<u8>,
+    /// The axes along which the array is a part of another one: tensor copies bring what lies beyond the part, which is cleared.
+    pub cut: Vec<usize>,
 }
 
 impl SharedTile {
@@ -406,13 +408,21 @@ impl Choice<'_> {
         if extents[0] % row(swizzle, dtype) != 0 || extents[1] % 8 != 0 {
             return None;
         }
-        let tensor = self.tensor(view, fast);
-        let tile = SharedTile { dtype, axes: [fast, slow], extents, swizzle, tensor, latency: view.latency };
+        let (mut cut, mut array) = (Vec::new(), view.array);
+        while let Array::Slice { of, axis, .. } = self.func.arrays()[array.index()] {
+            if view.padding != Padding::Undetermined && !cut.contains(&usize::from(axis)) {
+                cut.push(usize::from(axis));
+            }
+            array = of;
+        }
+        let tensor = self.tensor(view, fast, &cut);
+        let latency = view.latency;
+        let tile = SharedTile { dtype, axes: [fast, slow], extents, swizzle, tensor, latency, cut };
         Some((axes, tile))
     }
 
     /// Whether tensor copies can bring the tiles of a view whose rows lie along an axis, or why not.
-    fn tensor(&self, view: &View, fast: usize) -> Result<(), String> {
+    fn tensor(&self, view: &View, fast: usize, cut: &[usize]) -> Result<(), String> {
         if self.threads + WARPGROUP > 1024 {
             return Err(format!("a block of {} threads has no room for more", self.threads));
         }
@@ -428,10 +438,8 @@ impl Choice<'_> {
         if !matches!(view.padding, Padding::Zero | Padding::Undetermined) {
             return Err(format!("outside of the array is {:?}: zero is accepted", view.padding));
         }
-        if !matches!(self.func.arrays()[view.array.index()], Array::Param(_))
-            && view.padding != Padding::Undetermined
-        {
-            return Err("what lies behind a part of an array is not the part's".into());
+        if cut.contains(&fast) {
+            return Err(format!("the array is a part along axis {fast}, along which rows lie"));
         }
         if param.align % 16 != 0 {
             return Err("the pointer is not known to be a multiple of 16 bytes".into());

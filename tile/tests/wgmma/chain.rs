@@ -96,3 +96,44 @@ fn computed_operands_go_through_shared_memory() {
     assert!(plan.products.wgmma.values().all(|product| product.sources == [Source::Stored; 2]));
     assembled(text);
 }
+
+#[test]
+fn parts_of_arrays_end_where_they_end() {
+    // Of B, whose rows are K, a part that ends within a tile; of A the part along K that goes with it, which no tensor copy brings.
+    let text = "kernel part(a: bf16[?, ?8] strides [?8, 1] align 16, b: bf16[?, 64] strides [64, 1] align 16, mut y: f32[64, 64] strides [64, 1] align 16, from: s32, to: s32 = ?8) {
+  %0 = full 0 : s32
+  %1 = param from : s32
+  %2 = param to : s32
+  %3 = full 1 : s32
+  %4 = full 64 : s32
+  %5 = sub %2, %1 : s32
+  %6 = cdiv %5, %4 : s32
+  %7 = full 0 : f32[64, 64]
+  %8 = for %0 to %6 step %3 carry %7 : f32[64, 64] { (%9: s32, %10: f32[64, 64])
+    %11 = load a<1: %1..%2>[64, 64] at (%0, %9) pad 0 : bf16[64, 64]
+    %12 = load b<0: %1..%2>[64, 64] at (%9, %0) pad 0 : bf16[64, 64]
+    %13 = mma %11, %12, %10 : f32[64, 64]
+    continue %13
+  }
+  store %8 to y[64, 64] at (%0, %0)
+}
+";
+    let (from, to, depth) = (24usize, 176usize, 256usize);
+    let mut rng = random(9);
+    let a = numbers(&mut rng, DType::Bf16, &[64, depth as i64]);
+    let b = numbers(&mut rng, DType::Bf16, &[depth as i64, 64]);
+    // What lies beyond the part must not be multiplied, not even by zero.
+    let nan = half::bf16::NAN.to_bits().into();
+    let bits = b.elements().unwrap().into_iter().enumerate();
+    let bits: Vec<u64> =
+        bits.map(|(i, bits)| if (from..to).contains(&(i / 64)) { bits } else { nan }).collect();
+    let b = ArrayData::dense(DType::Bf16, &[depth as i64, 64], &bits);
+    let arrays = [a.clone(), b.clone(), zeros(DType::F32, &[64, 64])];
+    let got = run(text, [1, 1, 1], &arrays, &[from as u64, to as u64]);
+    let (a, b) = (decoded(&a), decoded(&b));
+    let at = |i: usize| (from..to).map(|k| a[i / 64 * depth + k] * b[k * 64 + i % 64]).sum();
+    assert_near(&got[2], &(0..64 * 64).map(at).collect::<Vec<f64>>(), 1e-4);
+    let plan = place(&program(text), 90).unwrap();
+    assert_eq!(plan.products.loads.values().filter(|tile| tile.tensor.is_ok()).count(), 1);
+    assembled(text);
+}

@@ -236,6 +236,17 @@ impl Lowering<'_> {
         self.loops.last()?.carried(at)
     }
 
+    /// The registers of sums that one side of a condition passes on as they are, and that nothing else reads: the other side writes them.
+    pub(crate) fn passed_on(&self, id: OpId, at: usize) -> Option<Vec<Reg>> {
+        let func = &self.plan.func;
+        let value = self.products.uses.passed_on(func, id, at)?;
+        let Some(Held::Regs(regs)) = &self.held[value.index()] else { return None };
+        let mut names: Vec<String> = regs.iter().map(ToString::to_string).collect();
+        names.sort_unstable();
+        names.dedup();
+        (names.len() == regs.len()).then(|| regs.clone())
+    }
+
     /// An operand in shared memory, as the thread's warpgroup takes it: a descriptor for each instruction, (1,RestX,RestK).
     fn operand(&mut self, id: OpId, product: &Wgmma, at: usize) -> Result<Tensor<Descriptor>, Error> {
         let plan = self.plan;
@@ -308,6 +319,7 @@ fn stored(product: &Wgmma, at: usize) -> SharedTile {
         swizzle: product.layouts[at].swizzle,
         tensor: Err(String::from("it is computed")),
         latency: None,
+        cut: Vec::new(),
     }
 }
 

@@ -235,6 +235,14 @@ impl Lowering<'_> {
         Ok(())
     }
 
+    /// A number as a variable of the innermost scope.
+    pub(super) fn kept_here(&mut self, number: &Expr) -> Result<Expr, Error> {
+        match number.as_constant() {
+            Some(_) => Ok(number.clone()),
+            None => self.kept(number, number.range().1),
+        }
+    }
+
     fn kept(&mut self, number: &Expr, most: i64) -> Result<Expr, Error> {
         let now = self.b.value(number, Width::W32)?;
         let copy = self.b.inst_to(girih_ptx::Type::S32, Opcode::Mov, m![girih_ptx::Type::B32], of([&now]));
@@ -248,8 +256,10 @@ impl Lowering<'_> {
         };
         ticket.waited = true;
         let (ring, slot) = (ticket.ring, ticket.slot.clone());
-        let pipeline = self.products.rings[ring].pipeline.clone();
-        Ok(pipeline.consumer_wait(&mut self.b, &slot)?)
+        let slots = &self.products.rings[ring];
+        let (pipeline, base) = (slots.pipeline.clone(), slots.base.clone());
+        pipeline.consumer_wait(&mut self.b, &slot)?;
+        self.clear_beyond(id, &slot.index, &base)
     }
 
     /// Waits for the tiles that an operation with regions reads.

@@ -57,6 +57,27 @@ impl Uses {
         defined && self.readers.get(&value).is_some_and(|readers| readers[..] == [Some(reader)])
     }
 
+    /// The sums of a product that a side of a condition gives in one place, if the condition's sides alone read them.
+    pub(super) fn passed_on(&self, func: &Func, id: OpId, at: usize) -> Option<Value> {
+        let &(region, _) = self.places.get(&id)?;
+        let op = func.op(id);
+        let inside = |reader: &OpId| {
+            let home = self.places.get(reader).map(|&(region, _)| region);
+            home.is_some_and(|home| op.regions.contains(&home))
+        };
+        op.regions.iter().find_map(|&side| {
+            let End::Yield(values) = &func.region(side).end else { return None };
+            let &value = values.get(at)?;
+            let Def::Result(from, _) = func.value(value).def else { return None };
+            let made = func.op(from).kind == Kind::Mma && self.places.get(&from)?.0 == region;
+            // Once it is passed on, and else read by the operations of the sides.
+            let readers = self.readers.get(&value)?;
+            let passed = readers.iter().filter(|reader| reader.is_none()).count() == 1;
+            let alone = readers.iter().flatten().all(inside);
+            (made && passed && alone).then_some(value)
+        })
+    }
+
     /// The place of what a loop carries that the result of an operation becomes, if what is carried there is not read from this operation
     /// on, but maybe by itself.
     pub(super) fn carried(&self, func: &Func, id: OpId) -> Option<usize> {
@@ -133,22 +154,12 @@ impl Lowering<'_> {
             self.meet();
         }
         let own = self.first_replica(dist)?;
-        let swizzle = tile.swizzle.swizzle(tile.dtype)?;
         let widest = (16 / bytes(tile.dtype)) as usize;
         let vectors = std::iter::successors(Some(widest), |&n| (n > 1).then_some(n / 2));
         let found =
             vectors.filter_map(|n| runs(dist, dims.rank(), tile.axes[0], n)).next().unwrap_or_default();
         for run in found {
-            let at = self.coordinates(dist, run[0], dims.rank())?;
-            let [along, other] = tile.axes.map(|axis| at[axis].clone());
-            let row = tile.row();
-            let number =
-                &(&(&along.div(row)? * (row * tile.extents[1])) + &(&other * row)) + &along.rem(row)?;
-            let number = match &swizzle {
-                Some(swizzle) => number.swizzle(swizzle)?,
-                None => number,
-            };
-            let address = &base + &(&number * bytes(tile.dtype));
+            let address = self.in_tile(&base, tile, dist, dims.rank(), run[0])?;
             let inside = self.inside(dist, run[0], &dims)?;
             let values: Vec<Reg> = run.iter().map(|&value| regs[value].clone()).collect();
             let cond = Cond::all([own.clone(), inside]);
@@ -157,5 +168,71 @@ impl Lowering<'_> {
         fence_proxy_async(&mut self.b);
         self.meet();
         Ok(matrices)
+    }
+
+    /// The address of a thread's value in a tile in shared memory.
+    fn in_tile(
+        &mut self,
+        base: &Expr,
+        tile: &SharedTile,
+        dist: &Dist,
+        rank: usize,
+        value: usize,
+    ) -> Result<Expr, Error> {
+        let at = self.coordinates(dist, value, rank)?;
+        let [along, other] = tile.axes.map(|axis| at[axis].clone());
+        let row = tile.row();
+        let number = &(&(&along.div(row)? * (row * tile.extents[1])) + &(&other * row)) + &along.rem(row)?;
+        let number = match tile.swizzle.swizzle(tile.dtype)? {
+            Some(swizzle) => number.swizzle(&swizzle)?,
+            None => number,
+        };
+        Ok(base + &(&number * bytes(tile.dtype)))
+    }
+
+    /// Clears what a tensor copy has brought from beyond the part that an array is of another one.
+    pub(super) fn clear_beyond(&mut self, id: OpId, slot: &Expr, base: &Expr) -> Result<(), Error> {
+        let plan = self.plan;
+        let op = plan.func.op(id);
+        let (Kind::Load(view), Some(tile)) = (&op.kind, plan.products.loads.get(&id)) else { return Ok(()) };
+        if tile.cut.is_empty() {
+            return Ok(());
+        }
+        let array = self.array_at(view.array)?;
+        let (mut whole, mut bounds) = (Vec::new(), Vec::new());
+        for &axis in &tile.cut {
+            let extent = i64::from(view.tile[axis]);
+            let begin = &self.index(op.operands[axis])? * i64::from(view.steps[axis]);
+            let rest = (&array.extents[axis] - &begin).maximum(&Expr::from(0)).minimum(&Expr::from(extent));
+            whole.extend([Cond::less(&Expr::from(extent - 1), &rest), Cond::less(&Expr::from(-1), &begin)]);
+            bounds.push((axis, begin, rest));
+        }
+        let state = self.state();
+        let around = self.b.open_block();
+        self.b.leave(&around, &Cond::all(whole), true)?;
+        // In the block, so that nothing of it is computed where there is nothing to clear.
+        let base = base + &(&self.kept_here(slot)? * tile.bytes());
+        let extents: Vec<i64> = view.tile.iter().map(|&n| n.into()).collect();
+        let vector = 16 / bytes(tile.dtype);
+        let dist =
+            Dist::blocked(&extents, &fastest(tile.axes[0], extents.len()), vector, plan.threads.into());
+        let zeros = vec![self.bits(tile.dtype, 0)?; vector as usize];
+        let own = self.first_replica(&dist)?;
+        for run in runs(&dist, extents.len(), tile.axes[0], vector as usize).unwrap_or_default() {
+            let address = self.in_tile(&base, tile, &dist, extents.len(), run[0])?;
+            let at = self.coordinates(&dist, run[0], extents.len())?;
+            let inside = bounds.iter().flat_map(|(axis, begin, rest)| {
+                [Cond::less(&at[*axis], rest), Cond::less(&Expr::from(-1), &(begin + &at[*axis]))]
+            });
+            let beyond = Cond::not(Cond::all(inside));
+            let exists = self.inside(&dist, run[0], &view.tile)?;
+            let cond = Cond::all([own.clone(), exists, beyond]);
+            self.store_elements(Space::Smem, tile.dtype, &address, &cond, &zeros)?;
+        }
+        fence_proxy_async(&mut self.b);
+        self.meet();
+        self.b.close_block(around)?;
+        self.set_state(state);
+        Ok(())
     }
 }
