@@ -41,7 +41,7 @@ fn words(rmw: Rmw, dtype: DType) -> (Vec<Modifier>, Type) {
 
 impl Lowering<'_> {
     /// Whether anything reads a value.
-    fn is_used(&self, value: Value) -> bool {
+    pub(super) fn is_used(&self, value: Value) -> bool {
         let func = &self.plan.func;
         let mut used = false;
         func.walk(func.body(), &mut |_, op| {
@@ -52,7 +52,7 @@ impl Lowering<'_> {
     }
 
     /// Whether the kernel has ordinary accesses that an order of atomic operations could be for.
-    fn has_ordinary_accesses(&self) -> bool {
+    pub(super) fn has_ordinary_accesses(&self) -> bool {
         let func = &self.plan.func;
         let mut found = false;
         func.walk(func.body(), &mut |_, op| {
@@ -67,6 +67,11 @@ impl Lowering<'_> {
     pub(crate) fn atomic(&mut self, id: OpId, rmw: Rmw, at: &Indexed) -> Result<(), Error> {
         let plan = self.plan;
         let op = plan.func.op(id);
+        let root = plan.func.param_of(at.array).0;
+        if self.bins.contains_key(&root) {
+            let (places, _) = self.places(at, &op.operands[1..])?;
+            return self.add_to_bins(&places, root, op.operands[0]);
+        }
         let ordered = self.has_ordinary_accesses();
         if ordered && matches!(at.order, Order::Release | Order::AcqRel) {
             self.meet_idle();

@@ -142,6 +142,7 @@ impl Lowering<'_> {
         let body = op.regions[0];
         let args = &plan.func.region(body).args;
         let produces = self.products.role == Role::Producer;
+        let bins = if produces { Vec::new() } else { self.begin_bins(body)? };
         let counted = if produces { Vec::new() } else { self.begin_counting(op)? };
         let carried = self.carry(&op.operands[3..], &args[1..], &counted)?;
         let [start, stop, step] = [0, 1, 2].map(|i| op.operands[i]);
@@ -183,7 +184,8 @@ impl Lowering<'_> {
         self.b.again(&again, &more, self.alike)?;
         self.b.close_block(again)?;
         self.leave_loop(&op.results)?;
-        self.end_counting(op, &counted)
+        self.end_counting(op, &counted)?;
+        self.end_bins(bins)
     }
 
     /// What is known of a loop's number: its range and divisor.

@@ -109,6 +109,18 @@ impl Lowering<'_> {
         Ok(index)
     }
 
+    /// The low 32 bits of a coordinate, which are all of one that is in the array.
+    pub(super) fn index_word(&mut self, places: &Places<'_>, axis: usize, value: usize) -> Reg {
+        let (dtype, regs) = &places.indices[axis];
+        match dtype.bits() {
+            64 => {
+                let inputs = vec![Operand::from(&regs[value])];
+                self.make(Type::U32, Opcode::Cvt, m![Type::U32, Type::S64], inputs)
+            }
+            _ => regs[value].clone(),
+        }
+    }
+
     /// The bits of a tile of one constant.
     fn constant_bits(&self, value: Value) -> Option<u64> {
         match self.plan.func.value(value).def {

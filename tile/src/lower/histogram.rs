@@ -148,10 +148,7 @@ impl Lowering<'_> {
         for each in &found {
             let op = func.op(each.histogram);
             let size = |value: Value| func.ty(value).dims.size() as i64;
-            let (elements, bins) = (size(op.operands[0]), size(op.results[0]));
-            let copies = copies(bins, TURNS * elements);
-            let base = self.b.alloc_shared(Counters::bytes(bins, copies), 16)?;
-            let counters = Counters { base, bins, copies };
+            let counters = self.counters(size(op.results[0]), size(op.operands[0]))?;
             self.clear(&counters)?;
             self.counting.counters.insert(each.histogram, counters);
             self.counting.sums.insert(each.sum);
@@ -179,8 +176,15 @@ impl Lowering<'_> {
         Ok(())
     }
 
+    /// Counters of a loop for so many numbers, in each turn of which so many elements are counted.
+    pub(super) fn counters(&mut self, bins: i64, elements: i64) -> Result<Counters, Error> {
+        let copies = copies(bins, TURNS * elements);
+        let base = self.b.alloc_shared(Counters::bytes(bins, copies), 16)?;
+        Ok(Counters { base, bins, copies })
+    }
+
     /// Sets counters to 0.
-    fn clear(&mut self, counters: &Counters) -> Result<(), Error> {
+    pub(super) fn clear(&mut self, counters: &Counters) -> Result<(), Error> {
         let words = counters.bins * counters.copies;
         let vector = [4, 2, 1].into_iter().find(|n| words % n == 0).unwrap_or(1);
         let zero = self.bits(DType::S32, 0)?;
@@ -200,9 +204,6 @@ impl Lowering<'_> {
         let alone = self.first_replica(dist)?;
         let wide = matches!(integer(ty.dtype), Type::S64 | Type::U64);
         let all = !is_signed(ty.dtype) && !wide && (1i64 << ty.dtype.bits()) <= counters.bins;
-        let own = &self.thread.rem(counters.copies)? * bytes(DType::S32);
-        let start = self.b.value(&(&counters.base + &own), Width::W32)?;
-        let stride = counters.copies * bytes(DType::S32);
         for (value, reg) in self.regs(source)?.iter().enumerate() {
             let inside = self.inside(dist, value, &ty.dims)?;
             let counted = Cond::all([alone.clone(), inside]);
@@ -221,39 +222,60 @@ impl Lowering<'_> {
                 true => self.make(Type::U32, Opcode::Cvt, m![Type::U32, Type::U64], vec![Operand::from(reg)]),
                 false => reg.clone(),
             };
-            let scaled = vec![Operand::from(&bin), Operand::Int(stride), Operand::from(&start)];
-            let address = self.make(Type::U32, Opcode::Mad, m![Word::Lo, Type::U32], scaled);
-            let to = Operand::Address(girih_ptx::Address {
-                base: Some(address.to_string().into()),
-                offset: 0,
-                coordinates: Vec::new(),
-            });
-            let modifiers = m![Word::Shared, Word::Add, Type::U32];
-            self.b.inst_if(&cond, Opcode::Red, modifiers, vec![to, Operand::Int(1)])?;
+            self.count_one(counters, &bin, Operand::Int(1), &cond)?;
         }
         Ok(())
     }
 
-    /// The sums of the counters of each number, in a distribution. Lanes begin with different ones, which lie in different banks.
+    /// Adds to the counter of a number, which is one of the counters' where `cond` holds.
+    pub(super) fn count_one(
+        &mut self,
+        counters: &Counters,
+        bin: &Reg,
+        more: Operand,
+        cond: &Cond,
+    ) -> Result<(), Error> {
+        let own = &self.thread.rem(counters.copies)? * bytes(DType::S32);
+        let start = self.b.value(&(&counters.base + &own), Width::W32)?;
+        let stride = Operand::Int(counters.copies * bytes(DType::S32));
+        let scaled = vec![Operand::from(bin), stride, Operand::from(&start)];
+        let address = self.make(Type::U32, Opcode::Mad, m![Word::Lo, Type::U32], scaled);
+        let to = Operand::Address(girih_ptx::Address {
+            base: Some(address.to_string().into()),
+            offset: 0,
+            coordinates: Vec::new(),
+        });
+        Ok(self.b.inst_if(cond, Opcode::Red, m![Word::Shared, Word::Add, Type::U32], vec![to, more])?)
+    }
+
+    /// The sums of the counters of each number, in a distribution.
     fn totals(&mut self, counters: &Counters, to: &Dist) -> Result<Vec<Reg>, Error> {
-        let size = bytes(DType::S32);
         let origin = self.origin(to, 1)?;
         let mut regs = Vec::new();
         for value in 0..to.size() {
             let bin = &origin[0] + to.offset(value, 1)[0];
             let cond = Cond::less(&bin, &Expr::from(counters.bins));
-            let first = &counters.base + &(&bin * (counters.copies * size));
-            let mut sum: Option<Reg> = None;
-            for copy in 0..counters.copies {
-                let at = &first + &(&(&self.thread + copy).rem(counters.copies)? * size);
-                let count = self.take(DType::S32, &at, 1, &cond)?.swap_remove(0);
-                sum = Some(match sum {
-                    None => count,
-                    Some(sum) => self.make(Type::S32, Opcode::Add, m![Type::S32], of([&sum, &count])),
-                });
-            }
-            regs.extend(sum);
+            regs.push(self.total(counters, &bin, &cond)?);
         }
         Ok(regs)
+    }
+
+    /// The sum of the counters of a number, where `cond` holds. Lanes begin with different ones, which lie in different banks.
+    pub(super) fn total(&mut self, counters: &Counters, bin: &Expr, cond: &Cond) -> Result<Reg, Error> {
+        let size = bytes(DType::S32);
+        let first = &counters.base + &(bin * (counters.copies * size));
+        let mut sum: Option<Reg> = None;
+        for copy in 0..counters.copies {
+            let at = &first + &(&(&self.thread + copy).rem(counters.copies)? * size);
+            let count = self.take(DType::S32, &at, 1, cond)?.swap_remove(0);
+            sum = Some(match sum {
+                None => count,
+                Some(sum) => self.make(Type::S32, Opcode::Add, m![Type::S32], of([&sum, &count])),
+            });
+        }
+        match sum {
+            Some(sum) => Ok(sum),
+            None => self.bits(DType::S32, 0),
+        }
     }
 }

@@ -18,6 +18,7 @@
 //! scalars, so that barriers may stand anywhere but in the region of a combination, whose scalars are elements.
 
 mod atomic;
+mod bins;
 mod cast;
 mod combine;
 mod control;
@@ -43,7 +44,7 @@ mod vector;
 mod wgmma;
 mod words;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use girih_codegen::plan::Dist;
 use girih_codegen::{Builder, Cond, Expr, Kernel, Reg, Width};
@@ -52,7 +53,7 @@ use girih_tensor::DType;
 
 use crate::dtype::is_integer;
 use crate::error::{Code, Error, Fault};
-use crate::ir::{Dims, Kind, OpId, Value};
+use crate::ir::{ArrayId, Dims, Kind, OpId, Value};
 use crate::place::Plan;
 
 pub(crate) use each::How;
@@ -114,6 +115,7 @@ pub struct Lowering<'a> {
     touched: memory::Touched,
     loops: Vec<control::Frame>,
     counting: histogram::Counting,
+    bins: BTreeMap<ArrayId, bins::Bins>,
     /// Whether all threads of a block take the same way.
     alike: bool,
     origins: HashMap<Dist, Vec<Expr>>,
@@ -152,6 +154,7 @@ pub fn lower(plan: &Plan, target: impl Into<Target>) -> Result<Lowered, Error> {
         touched: memory::Touched::default(),
         loops: Vec::new(),
         counting: histogram::Counting::default(),
+        bins: BTreeMap::new(),
         alike: true,
         origins: HashMap::new(),
         bounds: crate::facts::Bounds::of_func(&plan.func),

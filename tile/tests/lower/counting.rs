@@ -55,6 +55,44 @@ fn watched<T: Integer, const N: usize, const BINS: usize>(x: &Array<T, 1>, y: &m
     y.tiles_mut([BINS]).store((1,), some);
 }
 
+/// Weights that are added by number, where a part of an array is small.
+#[kernel]
+fn weighted<const N: usize, const BINS: usize>(
+    x: &Array<i32, 1>,
+    y: &mut Array<i32, 1>,
+    twice: &mut Array<i32, 1>,
+) {
+    let mut y = y.slice_mut(0, 2, (2 + BINS) as i64);
+    for k in (bid(0)..cdiv(x.dim(0), N)).step_by(num_blocks(0)) {
+        let at = x.tiles([N]).padding(Padding::Zero).load((k,));
+        let inside = arange::<i32>(N) < x.dim(0) - k * N as i64;
+        for turn in 0..bid(0) + 1 {
+            y.elements_mut().mask(inside).atomic_add((at,), at % 3 + turn);
+        }
+        // An array that may have any length is added to as it is.
+        twice.elements_mut().mask(inside).atomic_add((at,), 1);
+    }
+}
+
+/// Sums into a matrix, some of which nobody sees before the loop ends, and some of which the loop itself reads.
+#[kernel]
+fn table<const N: usize, const ROWS: usize, const COLUMNS: usize>(
+    x: &Array<i32, 1>,
+    y: &mut Array<i32, 2>,
+    z: &mut Array<i32, 1>,
+) {
+    let mut y = y.slice_mut(0, 0, ROWS as i64);
+    let mut y = y.slice_mut(1, 0, COLUMNS as i64);
+    let mut z = z.slice_mut(0, 0, 8);
+    let mut seen = scalar::<i32>(0);
+    for k in 0..cdiv(x.dim(0), N) {
+        let x = x.tiles([N]).padding(Padding::Zero).load((k,));
+        y.atomic_add((x % ROWS as i64, floordiv(x, 3)), 1);
+        seen += z.atomic_add((zeros::<i32>([4]),), 1).sum(0) % 2;
+    }
+    z.atomic_add((7,), seen);
+}
+
 fn check(func: &Func, dtype: DType, n: i64, bins: i64, case: usize) {
     let mut rng = random(31 + case as u64);
     let mask = reference::mask(dtype);
@@ -90,4 +128,43 @@ fn threads_do_not_meet_while_they_count() {
     };
     assert_eq!(barriers(counted::<u8, 256, 256>::ir_with(&facts(DType::U8)).unwrap()), 0);
     assert_ne!(barriers(watched::<u8, 256, 256>::ir_with(&facts(DType::U8)).unwrap()), 0);
+}
+
+#[test]
+fn sums_by_number_are_sums() {
+    for case in 0..cases(4) {
+        let n = [1, 129, 700, 2049][case % 4];
+        let mut rng = random(51 + case as u64);
+        let bits: Vec<u64> = (0..n).map(|_| rng.random_range(-3..80i64) as u64 & 0xffff_ffff).collect();
+        let x = ArrayData::dense(DType::S32, &[n], &bits);
+        let ranks = |ranks: &[usize]| {
+            Facts::row_major(&ranks.iter().map(|&rank| (rank, DType::S32)).collect::<Vec<_>>(), 0)
+        };
+        // Parts that are longer and shorter than their arrays.
+        for length in [90, 40] {
+            let arrays = [x.clone(), differ::zeros(DType::S32, &[length]), differ::zeros(DType::S32, &[70])];
+            let func = weighted::<128, 64>::ir_with(&ranks(&[1, 1, 1])).unwrap();
+            differ(&func, [3, 1, 1], &arrays, &[], |_| Tolerance::EXACT)
+                .unwrap_or_else(|error| panic!("case {case}, {length}: {error}"));
+        }
+        let arrays = [x, differ::zeros(DType::S32, &[9, 17]), differ::zeros(DType::S32, &[8])];
+        let func = table::<256, 7, 30>::ir_with(&ranks(&[1, 2, 1])).unwrap();
+        differ(&func, [1, 1, 1], &arrays, &[], |_| Tolerance::EXACT)
+            .unwrap_or_else(|error| panic!("case {case}, table: {error}"));
+    }
+}
+
+#[test]
+fn a_loop_adds_to_small_arrays_when_it_has_ended() {
+    let func = weighted::<128, 64>::ir_with(&Facts::row_major(&[(1, DType::S32); 3], 0)).unwrap();
+    let text = girih_tile::compile(&func, 90).unwrap().kernel.module().to_string();
+    let (before, rest) = text.split_once("$repeat").unwrap();
+    let end = rest.rfind("$repeat").unwrap();
+    let (inner, after) = rest.split_at(end);
+    assert!(!before.contains(" red."));
+    assert!(inner.contains("red.shared.add.u32"));
+    let global = |text: &str| {
+        text.lines().filter(|line| line.contains(" red.") && line.contains("global.add")).count()
+    };
+    assert_eq!((global(inner), global(after)), (1, 1), "{text}");
 }
