@@ -46,7 +46,7 @@ impl Lowering<'_> {
                 self.free_after(id)?;
             }
         }
-        self.settle_all()?;
+        self.settle_turn(region)?;
         match &data.end {
             End::Yield(_) | End::Unreachable => Ok(()),
             End::Continue(depth, values) => self.pass(*depth, values, true),
@@ -152,6 +152,8 @@ impl Lowering<'_> {
         self.b.move_all(std::slice::from_ref(&counter), &[first])?;
         self.touch_loop(body);
         let state = self.state();
+        let whole = !crate::place::pipeline::leaves(&plan.func, body);
+        let late = whole && self.begin_late(body)?;
 
         let around = self.b.open_block();
         let none = self.setp(Word::Ge, ty, &counter, &end);
@@ -159,7 +161,6 @@ impl Lowering<'_> {
         self.b.leave(&around, &none, self.alike)?;
         let again = self.b.open_repeat();
         let turn = self.b.open_block();
-        let whole = !crate::place::pipeline::leaves(&plan.func, body);
         self.loops.push(Frame { around: Some(around), turn: Some(turn), carried, whole, state });
         let number = self.copy(dtype, &counter);
         match ranges {
@@ -170,6 +171,9 @@ impl Lowering<'_> {
             None => self.hold_regs(args[0], vec![number])?,
         }
         self.enter(&args[1..])?;
+        if late {
+            self.enter_late()?;
+        }
         self.region(body)?;
         if let Some(turn) = self.loops.last_mut().and_then(|frame| frame.turn.take()) {
             self.b.close_block(turn)?;
@@ -184,6 +188,9 @@ impl Lowering<'_> {
         self.b.again(&again, &more, self.alike)?;
         self.b.close_block(again)?;
         self.leave_loop(&op.results)?;
+        if late {
+            self.leave_late()?;
+        }
         self.end_counting(op, &counted)?;
         self.end_bins(bins)
     }

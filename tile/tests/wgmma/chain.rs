@@ -137,3 +137,49 @@ fn parts_of_arrays_end_where_they_end() {
     assert_eq!(plan.products.loads.values().filter(|tile| tile.tensor.is_ok()).count(), 1);
     assembled(text);
 }
+
+#[test]
+fn sums_of_a_turn_are_under_way_while_the_next_begins() {
+    let [m, k, n] = [128i64, 320, 128];
+    let text = |stages: u32, tma: &str| {
+        format!(
+            "kernel pair(x: bf16[{m}, ?8] strides [?8, 1] align 16, a: bf16[?, {n}] strides [{n}, 1] align 16, b: bf16[?, {n}] strides [{n}, 1] align 16, mut y: f32[{m}, {n}] strides [{n}, 1] align 16) {{
+  hint all num_stages {stages}
+  %0 = full 0 : s32
+  %1 = full 1 : s32
+  %2 = dim x, 1 : s32
+  %3 = full 64 : s32
+  %4 = cdiv %2, %3 : s32
+  %5 = full 0 : f32[{m}, {n}]
+  %6, %7 = for %0 to %4 step %1 carry %5, %5 : f32[{m}, {n}], f32[{m}, {n}] {{ (%8: s32, %9: f32[{m}, {n}], %10: f32[{m}, {n}])
+    %11 = load x[{m}, 64] at (%0, %8) pad 0{tma} : bf16[{m}, 64]
+    %12 = load a[64, {n}] at (%8, %0) pad 0{tma} : bf16[64, {n}]
+    %13 = mma %11, %12, %9 : f32[{m}, {n}]
+    %14 = load b[64, {n}] at (%8, %0) pad 0{tma} : bf16[64, {n}]
+    %15 = mma %11, %14, %10 : f32[{m}, {n}]
+    continue %13, %15
+  }}
+  %16 = mul %6, %7 : f32[{m}, {n}]
+  store %16 to y[{m}, {n}] at (%0, %0)
+}}
+"
+        )
+    };
+    let mut rng = random(13);
+    for depth in [k, 40] {
+        let [x, a, b] =
+            [[m, depth], [depth, n], [depth, n]].map(|extents| numbers(&mut rng, DType::Bf16, &extents));
+        let size = [m, n, depth].map(|n| n as usize);
+        let sums = [&a, &b].map(|other| product(&decoded(&x), &decoded(other), size));
+        let wanted: Vec<f64> = sums[0].iter().zip(&sums[1]).map(|(a, b)| a * b).collect();
+        for (stages, tma) in [(4, ""), (2, ""), (1, ""), (1, " no_tma")] {
+            let arrays = [x.clone(), a.clone(), b.clone(), zeros(DType::F32, &[m, n])];
+            let got = run(&text(stages, tma), [1, 1, 1], &arrays, &[]);
+            assert_near(&got[3], &wanted, 1e-3);
+        }
+    }
+    for (stages, waits) in [(4, true), (1, false)] {
+        let kernel = assembled(&text(stages, ""));
+        assert_eq!(kernel.contains("wgmma.wait_group.sync.aligned 2;"), waits, "{kernel}");
+    }
+}

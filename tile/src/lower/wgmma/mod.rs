@@ -1,5 +1,6 @@
 //! Products by `wgmma`: tiles in shared memory, instructions that run beside the threads, and waits for their sums.
 
+mod late;
 mod roles;
 mod tiles;
 
@@ -42,6 +43,8 @@ pub(crate) struct State {
     maps: BTreeMap<OpId, Expr>,
     /// Where the tiles of loads are.
     tickets: BTreeMap<OpId, roles::Ticket>,
+    /// The loops that are being written whose turns leave products under way.
+    late: Vec<late::Late>,
 }
 
 /// A product that is under way.
@@ -50,6 +53,8 @@ struct Flight {
     result: Value,
     /// The loads whose slots are free once it is done.
     frees: Vec<OpId>,
+    /// Registers with the mbarriers of slots that are free then, of the turn before.
+    past: Vec<Reg>,
 }
 
 impl Lowering<'_> {
@@ -162,13 +167,13 @@ impl Lowering<'_> {
         warpgroup_commit_batch(&mut self.b);
         let result = op.results[0];
         if packed {
-            self.products.flight.push(Flight { result, frees: Vec::new() });
+            self.products.flight.push(Flight { result, frees: Vec::new(), past: Vec::new() });
             self.settle_all()?;
             let halves = self.halves(&sums);
             self.hold(result, Held::Regs(halves));
         } else {
             self.hold(result, Held::Regs(sums));
-            self.products.flight.push(Flight { result, frees: Vec::new() });
+            self.products.flight.push(Flight { result, frees: Vec::new(), past: Vec::new() });
         }
         Ok(())
     }
@@ -191,7 +196,11 @@ impl Lowering<'_> {
         }
         warpgroup_wait(&mut self.b, (self.products.flight.len() - count) as u32);
         let done: Vec<Flight> = self.products.flight.drain(..count).collect();
-        done.iter().flat_map(|flight| &flight.frees).try_for_each(|&load| self.free(load))
+        for flight in &done {
+            flight.frees.iter().try_for_each(|&load| self.free(load))?;
+            flight.past.iter().try_for_each(|reg| self.free_past(reg))?;
+        }
+        Ok(())
     }
 
     /// The registers of a product's accumulator, which it overwrites; or new ones, if it begins with zeros.

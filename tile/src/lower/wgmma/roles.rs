@@ -294,6 +294,14 @@ impl Lowering<'_> {
         Ok(pipeline.consumer_release(&mut self.b, &ticket.slot, &leader)?)
     }
 
+    /// The address of the mbarrier at which the slot of a load is freed.
+    pub(super) fn freeing(&mut self, load: OpId) -> Result<girih_codegen::Reg, Error> {
+        let ticket =
+            self.products.tickets.get(&load).cloned().ok_or_else(|| wrong("a tile that has not come"))?;
+        let empty = self.products.rings[ticket.ring].pipeline.empty(&ticket.slot.index)?;
+        Ok(self.b.value(empty.address(), Width::W32)?)
+    }
+
     /// Declares the tensor maps, one for each array and shape of boxes.
     fn declare_maps(&mut self) -> Result<(), Error> {
         let plan = self.plan;

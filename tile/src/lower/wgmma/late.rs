@@ -1,0 +1,144 @@
+//! Products at the end of a turn whose sums the next turn adds to: they are under way while that turn begins, so that tensor cores do not wait.
+
+use girih_codegen::algorithm::warpgroup_wait;
+use girih_codegen::atom::MmaKind;
+use girih_codegen::{Cond, Expr, Mbarrier, Reg};
+use girih_ptx::{Opcode, Operand, Type};
+use girih_tensor::DType;
+
+use super::super::Lowering;
+use super::super::words::{m, of};
+use super::{Flight, Role, wrong};
+use crate::error::Error;
+use crate::ir::{Def, End, Kind, OpId, RegionId};
+use crate::place::wgmma::{Source, WARPGROUP};
+
+/// The products that the turns of a loop leave under way.
+#[derive(Debug)]
+pub(crate) struct Late {
+    body: RegionId,
+    products: Vec<OpId>,
+    /// The loads that they are the last to read, and for each the address of the mbarrier that frees the slot that the turn before has read:
+    /// 0 before there was one.
+    past: Vec<(OpId, Reg)>,
+}
+
+/// The greatest address of an mbarrier, as a multiple of its size.
+const FAR: i64 = (1 << 31) - 8;
+
+impl Lowering<'_> {
+    /// The products that turns of a loop with this body may leave under way, in their order.
+    fn late(&self, body: RegionId) -> Vec<OpId> {
+        let plan = self.plan;
+        let (func, products) = (&plan.func, &plan.products);
+        let data = func.region(body);
+        let End::Continue(0, passed) = &data.end else { return Vec::new() };
+        let sums = |id: OpId| {
+            let product = products.wgmma.get(&id)?;
+            let loaded = product.sources.iter().all(|source| matches!(source, Source::Loaded(_)));
+            let at = self.products.uses.carried(func, id)?;
+            let arg = data.args[data.args.len() - passed.len() + at];
+            let plain = product.atom.kind == MmaKind::WgmmaSs && product.atom.c_type != DType::F16 && loaded;
+            // The turn before has to have slots of its own.
+            let frees = products.pipeline.last.get(&id).into_iter().flatten();
+            let apart = frees.filter_map(|load| products.pipeline.loads.get(load));
+            let apart = apart.map(|&ring| products.pipeline.rings[ring].turns).all(|turns| turns > 1);
+            (plain && apart && func.op(id).operands[2] == arg && self.products.uses.is_last(func, arg, id))
+                .then_some(())
+        };
+        let mut late = Vec::new();
+        for &id in data.ops.iter().rev() {
+            let op = func.op(id);
+            if sums(id).is_some() {
+                late.push(id);
+                continue;
+            }
+            let of_threads = products.loads.get(&id).is_some_and(|tile| tile.tensor.is_err());
+            let reads = op.operands.iter().any(|&value| match func.value(value).def {
+                Def::Result(from, _) => func.op(from).kind == Kind::Mma,
+                Def::Argument(of, _) => of == body && func.ty(value).dims.rank() > 0,
+            });
+            if op.kind == Kind::Mma
+                || !op.regions.is_empty()
+                || !func.is_pure(&op.kind)
+                || of_threads
+                || reads
+            {
+                break;
+            }
+        }
+        late.reverse();
+        late
+    }
+
+    /// Before a loop: takes note of the products that its turns leave under way.
+    pub(crate) fn begin_late(&mut self, body: RegionId) -> Result<bool, Error> {
+        if self.products.role == Role::Producer || !self.has_products() {
+            return Ok(false);
+        }
+        let products = self.late(body);
+        if products.is_empty() {
+            return Ok(false);
+        }
+        let mut past = Vec::new();
+        if self.products.role == Role::Consumer {
+            for id in &products {
+                for &load in self.plan.products.pipeline.last.get(id).into_iter().flatten() {
+                    let none = self.make(Type::U32, Opcode::Mov, m![Type::B32], vec![Operand::Int(0)]);
+                    past.push((load, none));
+                }
+            }
+        }
+        self.products.late.push(Late { body, products, past });
+        Ok(true)
+    }
+
+    /// At the beginning of a turn: the products of the turn before are under way.
+    pub(crate) fn enter_late(&mut self) -> Result<(), Error> {
+        let plan = self.plan;
+        let Some(late) = self.products.late.last() else { return Ok(()) };
+        let mut flights = Vec::new();
+        for (at, &id) in late.products.iter().enumerate() {
+            let past = if at + 1 == late.products.len() {
+                late.past.iter().map(|(_, reg)| reg.clone()).collect()
+            } else {
+                Vec::new()
+            };
+            flights.push(Flight { result: plan.func.op(id).operands[2], frees: Vec::new(), past });
+        }
+        self.products.flight.extend(flights);
+        Ok(())
+    }
+
+    /// At the end of a region: waits for products, but for those that a turn leaves under way if it is the body of such a loop.
+    pub(crate) fn settle_turn(&mut self, region: RegionId) -> Result<(), Error> {
+        let Some(late) = self.products.late.last().filter(|late| late.body == region) else {
+            return self.settle_all();
+        };
+        let (count, past) = (late.products.len(), late.past.clone());
+        let before =
+            self.products.flight.len().checked_sub(count).ok_or_else(|| wrong("a product is missing"))?;
+        self.settle_first(before)?;
+        for (load, reg) in past {
+            let address = self.freeing(load)?;
+            self.b.inst(Opcode::Mov, m![Type::B32], of([&reg, &address]));
+        }
+        self.products.flight.clear();
+        Ok(())
+    }
+
+    /// Behind the loop: waits for the products of the last turn.
+    pub(crate) fn leave_late(&mut self) -> Result<(), Error> {
+        let Some(late) = self.products.late.pop() else { return Ok(()) };
+        warpgroup_wait(&mut self.b, 0);
+        late.past.iter().try_for_each(|(_, reg)| self.free_past(reg))
+    }
+
+    /// Frees a slot that a turn before has read, if there was one.
+    pub(super) fn free_past(&mut self, address: &Reg) -> Result<(), Error> {
+        let address = self.b.var(address, 0, FAR, 8);
+        let leader = Cond::less(&self.thread.rem(i64::from(WARPGROUP))?, &Expr::from(1));
+        let any = Cond::less(&Expr::from(0), &address);
+        Ok(Mbarrier::new(&address)?.arrive(&mut self.b, &Cond::all([leader, any]))?)
+    }
+}
