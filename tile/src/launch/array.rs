@@ -1,5 +1,6 @@
 //! Arrays in device memory that kernels are launched on.
 
+use std::any::Any;
 use std::fmt;
 use std::ops::Range;
 
@@ -302,6 +303,8 @@ pub(crate) trait Passed {
     fn device(&self) -> &Device;
     /// The memory from the first element on.
     fn memory(&self) -> BufferArg<'_>;
+    /// The elements of a vector of s32.
+    fn integers(&self) -> Option<Buffer<i32>>;
     /// The array as it is now.
     fn copied(&self) -> Result<Box<dyn Copied>, Error>;
 }
@@ -363,6 +366,12 @@ impl<T: HostElement, const R: usize> Passed for DeviceArray<T, R> {
 
     fn memory(&self) -> BufferArg<'_> {
         BufferArg::from(&self.buffer).from_byte(self.offset * size_of::<T::Stored>())
+    }
+
+    fn integers(&self) -> Option<Buffer<i32>> {
+        let buffer = (&self.buffer as &dyn Any).downcast_ref::<Buffer<i32>>()?;
+        let row = R == 1 && self.strides.iter().all(|&stride| stride == 1);
+        row.then(|| buffer.slice(self.offset..self.offset + self.len()).ok()).flatten()
     }
 
     fn copied(&self) -> Result<Box<dyn Copied>, Error> {

@@ -3,13 +3,12 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use girih_device::{Arg, BufferArg, Device, Kernel, LaunchConfig, Template};
-use girih_kernels::gemm::Gemm;
 use girih_tensor::DType;
 
 use super::Launch;
 use super::cache::Ready;
 use super::few::Few;
-use super::product::Call;
+use super::product::{Bound, Call};
 use super::run::{Values, argument, maps, with_maps};
 use crate::compile::Compiled;
 use crate::error::{Error, Refusal};
@@ -36,7 +35,7 @@ pub(super) enum Work {
 
 pub(super) struct ByProduct {
     pub(super) grid: [u32; 3],
-    pub(super) gemm: Gemm,
+    pub(super) bound: Bound,
     /// As that of [`ByParams`].
     sure: bool,
 }
@@ -75,9 +74,9 @@ impl Entry {
             launch.check_conditions(&ready, grid)?;
         }
         if let Ok((product, loaded)) = &ready.product
-            && let Some(gemm) = product.bind(loaded, device, grid, launch.as_product())?
+            && let Some(bound) = product.bind(loaded, device, grid, launch.as_product())?
         {
-            let work = Work::Product(Box::new(ByProduct { grid, gemm, sure }));
+            let work = Work::Product(Box::new(ByProduct { grid, bound, sure }));
             return Ok(Entry { ready, work });
         }
         if ready.is_configured {
@@ -115,7 +114,7 @@ impl Entry {
             Work::Params(by) => by,
             Work::Product(by) => {
                 let Ok((product, _)) = &self.ready.product else { return Ok(()) };
-                return product.run(&by.gemm, launch.as_product());
+                return product.run(&by.bound, launch.as_product());
             }
         };
         let values = launch.values(&self.ready);

@@ -7,6 +7,7 @@ use girih_device::Device;
 
 use super::Launch;
 use super::entry::{Entry, Work};
+use super::product::BoundArrays;
 use super::run::{maps, with_maps};
 use crate::error::Error;
 
@@ -52,7 +53,7 @@ enum Launches {
     None,
     One(girih_device::Launch),
     /// The kernel of a product, behind those that copy its operands.
-    Product(Box<girih_kernels::gemm::Prepared>),
+    Product(Box<BoundArrays>),
 }
 
 impl Launch<'_> {
@@ -74,7 +75,7 @@ impl Launch<'_> {
             }
             Work::Product(by) => match &entry.ready.product {
                 Ok((product, _)) => product
-                    .prepare(&by.gemm, self.as_product())?
+                    .prepare(&by.bound, self.as_product())?
                     .map_or(Launches::None, |prepared| Launches::Product(Box::new(prepared))),
                 Err(_) => Launches::None,
             },
@@ -96,7 +97,7 @@ impl Prepared {
         match &*self.launch {
             Launches::None => {}
             Launches::One(launch) => unsafe { launch.run()? },
-            Launches::Product(product) => unsafe { product.run()? },
+            Launches::Product(product) => product.run()?,
         }
         Ok(())
     }
@@ -126,7 +127,7 @@ impl Prepared {
         match &*self.launch {
             Launches::None => None,
             Launches::One(launch) => Some(launch),
-            Launches::Product(product) => product.launches().last(),
+            Launches::Product(product) => product.last(),
         }
     }
 

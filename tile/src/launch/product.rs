@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use girih_device::{Device, Kind as DeviceKind};
+use girih_device::{Buffer, BufferArg, Device, Kind as DeviceKind};
 use girih_kernels::gemm::{Gemm, Gemms, Given, Prepared, Problem, Untyped};
 use girih_tensor::DType;
 
@@ -40,6 +40,39 @@ pub(crate) struct Call<'a, 's> {
     pub(crate) scalars: &'s [(DType, u64)],
 }
 
+/// A product whose kernel is bound to sizes.
+#[derive(Debug)]
+pub(crate) struct Bound {
+    gemm: Gemm,
+    /// Where groups begin, and where the last one ends: a zero, and the ends of all.
+    offsets: Option<Buffer<i32>>,
+}
+
+/// The launches of a product, prepared for its arrays.
+pub(crate) struct BoundArrays {
+    prepared: Prepared,
+    /// The ends of groups as they are given, and behind the zero.
+    ends: Option<[Buffer<i32>; 2]>,
+}
+
+impl BoundArrays {
+    /// Puts the launches into their stream.
+    #[allow(unsafe_code, reason = "what a launch must promise has been checked")]
+    pub(super) fn run(&self) -> Result<(), Error> {
+        if let Some([from, to]) = &self.ends {
+            to.copy_from(from)?;
+        }
+        // SAFETY: the arguments were checked when they were bound; the launch keeps their memory, or who borrowed it promised that it
+        // outlives launches.
+        Ok(unsafe { self.prepared.run() }?)
+    }
+
+    /// The launch of the product, behind those that copy operands.
+    pub(super) fn last(&self) -> Option<&girih_device::Launch> {
+        self.prepared.launches().last()
+    }
+}
+
 impl Product {
     /// The product in a stream for a grid and arguments of these sizes, if they are those of one. If not, the program runs as any other.
     pub(crate) fn bind(
@@ -48,32 +81,52 @@ impl Product {
         stream: &Device,
         grid: [u32; 3],
         call: Call<'_, '_>,
-    ) -> Result<Option<Gemm>, Error> {
+    ) -> Result<Option<Bound>, Error> {
         let numbers = |of: &ArrayArgument<'_>| of.array.extents().iter().map(|&n| n as i64).collect();
         let extents = call.arrays.iter().map(numbers).collect();
         let scalars = call.scalars.iter().map(|&(_, bits)| bits).collect();
         let with = Arguments { grid, extents, scalars };
         let Some(problem) = self.problem_of(&with, call.arrays) else { return Ok(None) };
         let gemms = loaded.gemms(stream);
-        Ok(Some(gemms.generated(&problem, self.config, self.epilogue(), &self.kernel)?))
+        let gemm = gemms.generated(&problem, self.config, self.epilogue(), &self.kernel)?;
+        let offsets = problem.groups().map(|groups| stream.zeros(groups as usize + 1)).transpose()?;
+        Ok(Some(Bound { gemm, offsets }))
+    }
+
+    /// The ends of groups as they are given, and where the kernel reads them behind a zero.
+    fn ends(&self, bound: &Bound, call: Call<'_, '_>) -> Result<Option<[Buffer<i32>; 2]>, Error> {
+        let (Some(offsets), Some(ends)) = (&bound.offsets, self.tiles.ends()) else { return Ok(None) };
+        let given = call.arrays[ends.index()].array.integers();
+        given.map(|given| Ok([given, offsets.slice(1..)?])).transpose()
     }
 
     /// Launches what was bound for arguments of the same sizes.
-    pub(crate) fn run(&self, gemm: &Gemm, call: Call<'_, '_>) -> Result<(), Error> {
-        Ok(gemm.run_untyped(self.operands(call), &self.all_given(call))?)
+    pub(crate) fn run(&self, bound: &Bound, call: Call<'_, '_>) -> Result<(), Error> {
+        if let Some([from, to]) = self.ends(bound, call)? {
+            to.copy_from(&from)?;
+        }
+        Ok(bound.gemm.run_untyped(self.operands(call), &self.all_given(bound, call))?)
     }
 
     /// Prepares what was bound.
-    pub(crate) fn prepare(&self, gemm: &Gemm, call: Call<'_, '_>) -> Result<Option<Prepared>, Error> {
-        Ok(gemm.prepare_untyped(self.operands(call), &self.all_given(call))?)
+    pub(crate) fn prepare(&self, bound: &Bound, call: Call<'_, '_>) -> Result<Option<BoundArrays>, Error> {
+        let prepared = bound.gemm.prepare_untyped(self.operands(call), &self.all_given(bound, call))?;
+        let ends = self.ends(bound, call)?;
+        Ok(prepared.map(|prepared| BoundArrays { prepared, ends }))
     }
 
     fn operands<'a>(&self, call: Call<'a, '_>) -> [Untyped<'a>; 3] {
         self.matrices.map(|matrix| untyped(&call.arrays[matrix.array.index()], true))
     }
 
-    fn all_given<'a>(&self, call: Call<'a, '_>) -> Vec<(&str, Given<'a>)> {
-        self.fused.inputs.iter().map(|(input, source)| (&*input.name, self.given(source, call))).collect()
+    fn all_given<'a>(&'a self, bound: &'a Bound, call: Call<'a, '_>) -> Vec<(&'a str, Given<'a>)> {
+        let offsets = bound.offsets.as_ref().map(|offsets| {
+            let arg = BufferArg::from(offsets);
+            let (device, address, len) = (offsets.device(), offsets.address(), offsets.len());
+            ("offsets", Given::from(Untyped { arg, device, dtype: DType::U32, address, len }))
+        });
+        let inputs = self.fused.inputs.iter();
+        inputs.map(|(input, source)| (&*input.name, self.given(source, call))).chain(offsets).collect()
     }
 
     /// What is given for an input of the epilogue.
@@ -122,7 +175,15 @@ impl Product {
             let matrix = &self.matrices[i];
             matrix.batch.map(|axis| with.extents[matrix.array.index()][usize::from(axis)])
         };
+        let ends = self.tiles.ends().map(|ends| with.extents[ends.index()][0]);
         let problem = match products(2) {
+            None if ends.is_some() => {
+                let axis = self.matrices[1].batch?;
+                if products(1) != ends {
+                    return None;
+                }
+                problem.grouped(ends?, Some(stride(1, axis))).ok()?
+            }
             None => problem,
             Some(count) => {
                 if [0, 1].into_iter().filter_map(products).any(|other| other != count) {
@@ -135,9 +196,13 @@ impl Product {
                 problem.batched(count, strides).ok()?
             }
         };
-        let fits =
-            self.fused.inputs.iter().all(|(_, source)| fits(source, with, arrays, [m, n], products(2)));
-        (fits && self.tiles.cover(&self.func, with, [m, n, k], products(2).unwrap_or(1))).then_some(problem)
+        let fits = self
+            .fused
+            .inputs
+            .iter()
+            .all(|(_, source)| fits(source, with, arrays, [m, n], products(2).or(ends)));
+        (fits && self.tiles.cover(&self.func, with, [m, n, k], products(2).or(ends).unwrap_or(1)))
+            .then_some(problem)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Which operations of a program are its product: a loop, what it loads, and the one store behind it.
 
+use super::groups::Groups;
 use super::operand::{self, Operand, Role};
 use super::{Matrix, refused};
 use crate::error::Refusal;
@@ -32,6 +33,8 @@ pub(super) struct Sketch<'a> {
     pub(super) stop: Value,
     /// Loops and conditions around, the outermost first, and which of their regions.
     pub(super) path: Vec<(OpId, usize)>,
+    /// What these say, if the product is one of groups of rows.
+    pub(super) groups: Option<Groups>,
 }
 
 /// What a program does besides computing.
@@ -53,7 +56,7 @@ fn effects(
         match &op.kind {
             Kind::Mma => all.products.push(id),
             Kind::Store(_) => all.stores.push((id, path.clone())),
-            Kind::For if !op.results.is_empty() => {
+            Kind::For if multiplies(func, op) => {
                 all.loops.push((id, path.clone()));
                 func.walk(op.regions[0], &mut |inner, op| {
                     if op.kind == Kind::Mma {
@@ -61,7 +64,7 @@ fn effects(
                     }
                 });
             }
-            Kind::For | Kind::If if op.results.is_empty() => {
+            Kind::For | Kind::If if op.results.is_empty() || op.kind == Kind::For => {
                 for (at, &inner) in op.regions.iter().enumerate() {
                     path.push((id, at));
                     effects(func, inner, path, all)?;
@@ -75,6 +78,12 @@ fn effects(
         }
     }
     Ok(())
+}
+
+/// Whether a product stands in a loop itself.
+fn multiplies(func: &Func, op: &Op) -> bool {
+    !op.results.is_empty()
+        && func.region(op.regions[0]).ops.iter().any(|&inner| func.op(inner).kind == Kind::Mma)
 }
 
 /// Finds the product of a program.
@@ -109,7 +118,10 @@ pub(super) fn sketch(func: &Func) -> Result<Sketch<'_>, Refusal> {
     let stored_roles = operand::Follow::new(func, inner.sums, &roles)
         .of(stored)
         .ok_or_else(|| refused(store, "what is stored does not lie as the sums do"))?;
-    let c = located(func, store, view, &stored_roles, [Role::M, Role::N], 1, &index)?;
+    let carrying = path.iter().any(|(id, _)| !func.op(*id).results.is_empty());
+    let groups = carrying.then(|| groups_of(func, &index, path, (store, view), &stored_roles)).transpose()?;
+    let groups = groups.as_ref();
+    let c = located(func, store, view, &stored_roles, [Role::M, Role::N], 1, (&index, groups))?;
     let [a, b] = &inner.operands;
     let place = |operand: &Operand, roles, name: &str| {
         let op = func.op(operand.load);
@@ -120,7 +132,7 @@ pub(super) fn sketch(func: &Func) -> Result<Sketch<'_>, Refusal> {
         if !matches!(view.padding, crate::ir::Padding::Zero | crate::ir::Padding::Undetermined) {
             return Err(refused(op, format!("{name} is padded with something else than zero")));
         }
-        located(func, op, view, &operand.roles, roles, 0, &index)
+        located(func, op, view, &operand.roles, roles, 0, (&index, groups.filter(|_| roles[0] == Role::M)))
     };
     let a = place(a, [Role::M, Role::K], "the first operand")?;
     let b = place(b, [Role::N, Role::K], "the second operand")?;
@@ -138,7 +150,8 @@ pub(super) fn sketch(func: &Func) -> Result<Sketch<'_>, Refusal> {
             let why = format!("the index {name} is not that of the tile of C that is stored");
             return Err(refused(func.op(op), why));
         }
-        if place.batch.is_some() && place.batch_at != c.batch_at {
+        let of_group = groups.map(|groups| index.poly(groups.group));
+        if place.batch.is_some() && place.batch_at != of_group.or(c.batch_at.clone()) {
             let why = "the index of the matrix is not that of the matrix of C that is stored";
             return Err(refused(func.op(op), why));
         }
@@ -147,6 +160,9 @@ pub(super) fn sketch(func: &Func) -> Result<Sketch<'_>, Refusal> {
     let tile = [extent(&c, 0), extent(&c, 1), extent(&a, 1)];
     if [extent(&a, 0), extent(&b, 0), extent(&b, 1)] != tile {
         return Err(refused(store, "the tiles of A, B and C do not fit each other"));
+    }
+    if groups.is_some() && (a.batch.is_some() || b.batch.is_none() || c.batch.is_some()) {
+        return Err(refused(store, "each group of rows has a second operand of its own"));
     }
     let mut asked: Vec<Value> = c.values.iter().copied().chain(c.batch_value).collect();
     asked.push(turns.operands[1]);
@@ -166,11 +182,12 @@ pub(super) fn sketch(func: &Func) -> Result<Sketch<'_>, Refusal> {
         stored_roles,
         store,
         at: c.at,
-        batch_at: c.batch_at,
+        batch_at: groups.map(|groups| index.poly(groups.group)).or(c.batch_at),
         at_values: c.values,
         batch_value: c.batch_value,
         stop: turns.operands[1],
         path: path.clone(),
+        groups: groups.copied(),
         index,
     })
 }
@@ -279,7 +296,24 @@ struct Place {
     batch_value: Option<Value>,
 }
 
-/// Where an access finds the tile of a matrix, whose axes have roles. Its first `skip` operands are not the index.
+/// The groups of rows that the loops around a store go through.
+fn groups_of(
+    func: &Func,
+    index: &Index<'_>,
+    path: &[(OpId, usize)],
+    (store, view): (&Op, &View),
+    roles: &[Role],
+) -> Result<Groups, Refusal> {
+    if roles != [Role::M, Role::N] {
+        return Err(refused(store, "of groups, rows of C are stored as they lie"));
+    }
+    let (c, _) = func.param_of(view.array);
+    let tile = [0, 1].map(|axis| i64::from(view.tile[axis]));
+    Groups::of(func, index, path, (c, store), [store.operands[1], store.operands[2]], tile)
+}
+
+/// Where an access finds the tile of a matrix, whose axes have roles. Its first `skip` operands are not the index. The first mode may be that
+/// of groups of rows.
 fn located(
     func: &Func,
     op: &Op,
@@ -287,16 +321,32 @@ fn located(
     roles: &[Role],
     modes: [Role; 2],
     skip: usize,
-    index: &Index<'_>,
+    (index, groups): (&Index<'_>, Option<&Groups>),
 ) -> Result<Place, Refusal> {
     if view.order != crate::ir::Order::Weak {
         return Err(refused(op, "the access has an order"));
     }
-    if matches!(func.arrays()[view.array.index()], crate::ir::Array::Slice { .. }) {
+    let rows = roles.iter().position(|role| *role == modes[0]);
+    let part = groups.zip(rows).and_then(|(groups, rows)| groups.rows_of(func, view.array, rows));
+    let array = part.unwrap_or(view.array);
+    if matches!(func.arrays()[array.index()], crate::ir::Array::Slice { .. }) {
         return Err(refused(op, "the access is to a part of an array"));
     }
-    if view.steps != view.tile {
+    // Rows of a group may be counted from the first one of all groups.
+    let all_rows = groups.zip(rows).filter(|(groups, rows)| {
+        part.is_none()
+            && view.steps[*rows] == 1
+            && groups.is_row(index, &index.poly(op.operands[skip + *rows]))
+    });
+    let steps = match all_rows {
+        Some((_, rows)) => view.steps.with(rows, view.tile[rows]),
+        None => view.steps,
+    };
+    if steps != view.tile {
         return Err(refused(op, "the tiles overlap or leave gaps"));
+    }
+    if groups.is_some() && part.is_none() && all_rows.is_none() {
+        return Err(refused(op, "the rows are not those of the group"));
     }
     let at = |axis: usize| op.operands[skip + axis];
     let mut found = [None; 2];
@@ -317,12 +367,16 @@ fn located(
     let [Some(x), Some(y)] = found else {
         return Err(refused(op, "the tile does not have the two modes of a matrix"));
     };
+    let index_at = |axis: usize| match all_rows {
+        Some((groups, rows)) if rows == axis => index.poly(groups.row),
+        _ => index.poly(at(axis)),
+    };
     Ok(Place {
-        array: view.array,
+        array,
         modes: [x as u8, y as u8],
         batch: batch.map(|axis| axis as u8),
         tile: [view.tile[x], view.tile[y]],
-        at: [x, y].map(|axis| index.poly(at(axis))),
+        at: [x, y].map(index_at),
         values: [x, y].map(at),
         batch_at: batch.map(|axis| index.poly(at(axis))),
         batch_value: batch.map(at),

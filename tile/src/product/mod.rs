@@ -12,6 +12,7 @@
 //! have the extents of one product. Where that does not hold, the program runs as any other.
 
 mod configure;
+mod groups;
 mod loops;
 mod operand;
 mod problem;

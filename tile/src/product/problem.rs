@@ -95,7 +95,7 @@ pub(super) fn sample(func: &Func, sketch: &Sketch<'_>) -> Result<Problem, Refusa
         .with_order(order)
         .with_pitches(pitch(0), pitch(1), pitch(2))?
         .with_alignments(aligned(0), aligned(1), aligned(2))?;
-    if c.batch.is_none() {
+    if c.batch.is_none() && sketch.groups.is_none() {
         return Ok(problem);
     }
     let stride = |i: usize| match matrices[i].batch {
@@ -106,6 +106,9 @@ pub(super) fn sample(func: &Func, sketch: &Sketch<'_>) -> Result<Problem, Refusa
             Some(number(params[i].strides[usize::from(axis)], whole.ld() * lines))
         }
     };
+    if sketch.groups.is_some() {
+        return Ok(problem.grouped(PRODUCTS, stride(1))?);
+    }
     let count = match c.batch.map(|axis| params[2].extents[usize::from(axis)]) {
         Some(Known::Is(n)) => n.max(1),
         _ => PRODUCTS,

@@ -276,6 +276,9 @@ impl Slice<'_> {
             [Some(_), None] => InputKind::Column,
             [None, None] => return Err(refused(op, "behind the loop, one element is loaded")),
         };
+        if sketch.groups.is_some() && kind != InputKind::Row {
+            return Err(refused(op, "behind the loop, of groups only rows are loaded"));
+        }
         let inner = match kind {
             InputKind::Matrix => modes[contiguous],
             _ => modes[0].or(modes[1]),

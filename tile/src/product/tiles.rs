@@ -6,7 +6,7 @@ use super::loops::Sketch;
 use crate::dtype::number::encode;
 use crate::dtype::{Const, is_integer};
 use crate::facts::integer;
-use crate::ir::{Array, Def, Func, Kind, OpId, Rounding, Value};
+use crate::ir::{Array, ArrayId, Def, Func, Kind, OpId, Rounding, Value};
 use crate::reference;
 
 /// How a program goes through the tiles of C.
@@ -21,6 +21,8 @@ pub struct Tiles {
     path: Vec<(OpId, usize)>,
     /// Rows and columns of a tile, and elements along K.
     extents: [i64; 3],
+    /// Where the groups of rows end, whose tiles blocks go through as they run.
+    ends: Option<ArrayId>,
 }
 
 /// A grid and the arguments of a launch.
@@ -38,6 +40,11 @@ pub struct Arguments {
 const MOST: i64 = 1 << 22;
 
 impl Tiles {
+    /// The array that says where groups of rows end, if the product is one of groups.
+    pub fn ends(&self) -> Option<ArrayId> {
+        self.ends
+    }
+
     pub(super) fn of(sketch: &Sketch<'_>) -> Tiles {
         Tiles {
             at: sketch.at_values,
@@ -45,12 +52,19 @@ impl Tiles {
             stop: sketch.stop,
             path: sketch.path.clone(),
             extents: sketch.tile,
+            ends: sketch.groups.map(|groups| groups.ends),
         }
     }
 
     /// Whether the blocks of a grid store each tile of C of so many products of M x N x K once, and go through all of K.
     pub fn cover(&self, func: &Func, with: &Arguments, mnk: [i64; 3], products: i64) -> bool {
         let [rows, columns, along_k] = [0, 1, 2].map(|i| (mnk[i] + self.extents[i] - 1) / self.extents[i]);
+        if self.ends.is_some() {
+            let mut block = Block { func, with, bid: [0; 3], known: HashMap::new() };
+            let groups = self.path.first().map(|(id, _)| func.op(*id).operands[1]);
+            let all = groups.is_some_and(|groups| block.number(groups) == Some(products));
+            return all && block.number(self.stop) == Some(along_k);
+        }
         let Some(all) = rows.checked_mul(columns).and_then(|all| all.checked_mul(products)) else {
             return false;
         };

@@ -169,6 +169,40 @@ fn epilogues_are_right() {
     }
 }
 
+/// Groups of rows, among them empty ones, whose ends stand in memory; they change between the launches of one that was prepared.
+#[test]
+fn groups_of_rows_are_right() {
+    let device = device();
+    let (groups, [m, n, k]) = (4, [200, 136, 104]);
+    let a = matrix::<bf16, 2>(&device, 1, [m, k]);
+    let b = matrix::<bf16, 3>(&device, 2, [groups, k, n]);
+    let bias = matrix::<f32, 2>(&device, 3, [groups, n]);
+    let lists = [[70, 70, 131, 190], [0, 1, 130, 200]];
+    let ends = DeviceArray::<i32, 1>::upload(&device, &lists[0], [groups]).unwrap();
+    let mut c = DeviceArray::<bf16, 2>::zeros(&device, [m, n]).unwrap();
+    let launch = grouped(&a.on, &b.on, &ends, &bias.on, &mut c).grid([3]);
+    is(&launch, 90, [64, 64, 64], true);
+    let prepared = launch.prepare().unwrap();
+    let wanted = |ends: &[i32]| -> Vec<f64> {
+        let of = |at: usize| {
+            let (row, column) = (at / n, at % n);
+            let group = ends.iter().position(|&end| row < end as usize);
+            group.map_or(0.0, |g| {
+                let product = |l: usize| a.wide[row * k + l] * b.wide[(g * k + l) * n + column];
+                (0..k).map(product).sum::<f64>() + bias.wide[g * n + column]
+            })
+        };
+        (0..m * n).map(of).collect()
+    };
+    prepared.run().unwrap();
+    close("groups", &c.download().unwrap(), &wanted(&lists[0]));
+    ends.buffer().write(&lists[1]).unwrap();
+    prepared.run().unwrap();
+    close("other groups", &c.download().unwrap(), &wanted(&lists[1]));
+    grouped(&a.on, &b.on, &ends, &bias.on, &mut c).grid([132]).run().unwrap();
+    close("the same by a launch", &c.download().unwrap(), &wanted(&lists[1]));
+}
+
 /// A grid that leaves tiles out, and arrays of unequal extents, are no product of whole matrices: the program means what it says.
 #[test]
 fn what_is_no_whole_product_is_computed_as_it_is_written() {

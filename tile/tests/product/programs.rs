@@ -137,3 +137,37 @@ pub(crate) fn scaled(
     let scale = row.tiles([128]).load((i,)).reshape([128, 1]) * column.tiles([64]).load((j,));
     c.tiles_mut([128, 64]).store((i, j), acc.to::<f32>() * scale);
 }
+
+/// `c[r] = a[r] b[g] + bias[g]` for the rows of each group `g`, which end at `ends[g]`.
+#[kernel]
+pub(crate) fn grouped(
+    a: &Array<bf16, 2>,
+    b: &Array<bf16, 3>,
+    ends: &Array<i32, 1>,
+    bias: &Array<f32, 2>,
+    c: &mut Array<bf16, 2>,
+) {
+    let columns = cdiv(c.dim(1), 64);
+    let (mut first, mut from) = (scalar::<i32>(0), scalar::<i32>(0));
+    for group in 0..b.dim(0) {
+        let to = ends.tiles([1]).load((group,)).reshape([0usize; 0]);
+        let tiles = cdiv(to - from, 64) * columns;
+        for tile in (modulo(bid(0) - first, num_blocks(0))..tiles).step_by(num_blocks(0)) {
+            let (i, j) = divmod(tile, columns);
+            let mut acc = zeros::<f32>([64, 64]);
+            for k in 0..cdiv(a.dim(1), 64) {
+                let x = a.slice(0, from, to).tiles([64, 64]).padding(Padding::Zero).load((i, k));
+                let y = b.tiles([1, 64, 64]).padding(Padding::Zero).load((group, k, j)).reshape([64, 64]);
+                acc = mma(x, y, acc);
+            }
+            let sum = acc + bias.tiles([1, 64]).load((group, j));
+            let mut rows = c.slice_mut(0, from, to);
+            // SAFETY: `ends` does not fall, and a tile of a group is that of one block.
+            #[expect(unsafe_code, reason = "that groups do not overlap, the numbers in memory say")]
+            let mut rows = unsafe { rows.tiles_mut([64, 64]).assume_disjoint("groups follow each other") };
+            rows.store((i, j), sum.to::<bf16>());
+        }
+        first += tiles;
+        from = to;
+    }
+}

@@ -325,8 +325,16 @@ impl WarpSpecializedFacts {
         bytes(self.plan.tile[0], rows).max(128) + bytes(self.plan.tile[1], columns).max(128)
     }
 
-    /// Whether shared memory has room for stages enough, and the tensor copies of B can be parted.
+    /// Whether the kernel runs as [`WarpSpecializedFacts::runs`] says, and there is no faster one of another tile for the same groups.
     pub(super) fn fits(&self, input: &Input) -> bool {
+        let wide = self.output.bits() > 16;
+        let major = self.batch.grouped().and_then(|mode| self.majors.get(mode));
+        let other = major.map(|major| LARGE_OF_GROUPS[usize::from(*major == Major::K && !wide)].tile);
+        other != Some(self.plan.tile) && self.runs(input)
+    }
+
+    /// Whether shared memory has room for stages enough, and the tensor copies of B can be parted.
+    pub(super) fn runs(&self, input: &Input) -> bool {
         let [rows, columns] = self.plan.tile;
         let sums = rows * columns / (128 * self.plan.warpgroups as i64);
         // What ptxas has no registers for beside so many sums: a multicast and the addresses of a store without tensor copies; the sums
@@ -342,13 +350,10 @@ impl WarpSpecializedFacts {
         // The places of single elements in groups, beside the sums of an atom or conversions.
         let single = self.batch.grouped().is_some() && self.store == Some(1);
         let single = single && sums > SCALED && (self.promotes || wide);
-        let major = self.batch.grouped().and_then(|mode| self.majors.get(mode));
-        let other = major.map(|major| LARGE_OF_GROUPS[usize::from(*major == Major::K && !wide)].tile);
-        let slower = other == Some(self.plan.tile);
         // Teams have been measured with floats of 16 bits, which tensor copies store.
         let as_teams = !wide && self.dtype.bits() == 16 && self.store.is_none() && !self.reduces;
         let alone = self.plan.teams > 1 && !as_teams;
-        !(multicasts || many || most || scaled || single || slower || alone)
+        !(multicasts || many || most || scaled || single || alone)
             && self.room().1 >= LEAST_STAGES
             && self.config(input).is_ok_and(|config| {
                 config.check().is_ok()

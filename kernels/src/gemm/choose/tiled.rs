@@ -6,9 +6,7 @@ use girih_layout::{Lay, lay};
 
 use super::configs::{Input, ROW_SM80, tensor};
 use super::plan::Plan;
-use super::{
-    Hardware, KernelKind, STORES_SIMT, STORES_SM80, aligned, between, facts, fits, plans, several, with,
-};
+use super::{Hardware, KernelKind, STORES_SIMT, STORES_SM80, aligned, between, facts, plans, several, with};
 use crate::Error;
 use crate::gemm::Problem;
 use crate::gemm::repitch::{Copying, copied};
@@ -117,7 +115,7 @@ fn by_warpgroups(problem: &Problem, input: &Input, asked: &Asked) -> Result<Opti
         for multicast in multicasts.into_iter().filter(|by| [1, 2, 4].contains(by)) {
             let plan = plan.multicast(multicast);
             let whole = plan.tile[0] % (64 * plan.warpgroups() as i64) == 0 && plan.tile[1] % 8 == 0;
-            if !whole || plan.tile[1] > 256 || !fits(problem, &plan, input) {
+            if !whole || plan.tile[1] > 256 || !with(problem, plan).runs(input) {
                 continue;
             }
             let Ok(config) = with(problem, plan).config(input) else { continue };
