@@ -6,7 +6,7 @@ use girih_codegen::plan::{Dist, Leaf, primes};
 
 use super::access::{LANES, WIDEST, order, width};
 use super::exchange::bytes;
-use super::product::of_warps;
+use super::product::{of_warps, row_modes};
 use super::rule::extents;
 use super::wgmma::Products;
 use crate::ir::{Dims, Func, Kind, Op};
@@ -96,6 +96,18 @@ fn blocks(extents: &[i64], sides: [i64; 2], all: usize) -> Dist {
     deal.finish(&order, all)
 }
 
+/// Vectors of at most `most` elements along the mode of a matrix that is not `along`, four of them below each other in a thread, so that it has words along both.
+fn turned(extents: &[i64], along: usize, most: i64, all: usize) -> Dist {
+    let first = extents.len() - 2;
+    let other = 2 * first + 1 - along;
+    let mut deal = Deal::new(extents);
+    deal.values(other, (extents[other] & extents[other].wrapping_neg()).min(most));
+    deal.values(along, if extents[along] % 4 == 0 { 4 } else { 1 });
+    let order: Vec<usize> = [other, along].into_iter().chain((0..first).rev()).collect();
+    order.iter().for_each(|&mode| deal.bits(mode, all, all));
+    deal.finish(&order, all)
+}
+
 /// The distributions of each shape that are worth trying.
 pub(crate) struct Pools {
     pools: BTreeMap<Dims, Vec<Dist>>,
@@ -179,6 +191,17 @@ impl Pools {
         let dims = &func.ty(op.results[0]).dims;
         for dist in of_warps(func, op, self.all, sm).into_iter().take(4) {
             self.add(dims, dist);
+        }
+        for which in 0..2 {
+            let ty = func.ty(op.operands[which]);
+            if let [along] = row_modes(ty.dtype, which, ty.dims.rank())[..] {
+                let each = ty.dims.size() as i64 >> self.all >> 2;
+                let mut vector = WIDEST.min(1 << each.max(1).ilog2());
+                while vector >= 4 {
+                    self.add(&ty.dims, turned(&extents(&ty.dims), along, vector, self.all));
+                    vector /= 4;
+                }
+            }
         }
         let extents = extents(dims);
         let each = (extents.iter().product::<i64>() >> self.all).max(1);

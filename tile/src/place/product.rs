@@ -159,10 +159,19 @@ pub(crate) fn sliced(dist: &Dist, mode: usize, mut value: usize) -> usize {
     at
 }
 
+/// The modes along which the elements of an operand may lie in a row in shared memory, that of K first: of 8 bits, where `ldmatrix` exchanges
+/// no rows and columns, along K alone.
+pub(crate) fn row_modes(dtype: DType, which: usize, rank: usize) -> Vec<usize> {
+    let [along, other] = [[rank - 1, rank - 2], [rank - 2, rank - 1]][which];
+    if dtype.bits() == 8 { vec![along] } else { vec![along, other] }
+}
+
 /// What an operand needs that is staged in shared memory, in issue slots of a warp.
-pub(crate) fn staging(dims: &Dims, dtype: DType, from: &Dist) -> f64 {
+///
+/// Elements lie in a row along one of `rows`.
+pub(crate) fn staging(dtype: DType, from: &Dist, rows: &[usize]) -> f64 {
     let widest = WIDEST / bytes(dtype);
-    let vector = (0..dims.rank()).map(|mode| run(from, mode).min(widest)).max().unwrap_or(1);
+    let vector = rows.iter().map(|&mode| run(from, mode).min(widest)).max().unwrap_or(1);
     ROUND_TRIP / 2.0 + SHARED * from.size() as f64 / vector as f64
 }
 

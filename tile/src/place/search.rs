@@ -11,7 +11,7 @@ use girih_codegen::plan::Dist;
 use super::assemble::{DEEP, remade};
 use super::candidates::{Pools, inverse};
 use super::cost::{conversion, own};
-use super::product::{in_registers, staging};
+use super::product::{in_registers, row_modes, staging};
 use super::rule::{Work, accepts, extents, give, work};
 use super::wgmma::Products;
 use crate::error::{Code, Error, Fault};
@@ -49,8 +49,9 @@ enum Source {
 struct Use {
     node: usize,
     needs: Vec<Option<Id>>,
-    /// How often the use runs, if it is a product that puts the value into shared memory where threads do not have what they need.
-    staged: Option<f64>,
+    /// How often the use runs, and the modes along which elements may lie in a row, if it is a product that puts the value into shared memory
+    /// where threads do not have what they need.
+    staged: Option<(f64, Vec<usize>)>,
 }
 
 /// A hash of a few numbers: nobody chooses them so as to meet.
@@ -97,7 +98,7 @@ struct Problem<'a> {
     /// How often the definition of a value runs.
     weights: Vec<f64>,
     /// Conversions priced, by value, from, to.
-    priced: HashMap<(usize, Id, Id, bool), f64, BuildHasherDefault<Mix>>,
+    priced: HashMap<(usize, Id, Id, usize), f64, BuildHasherDefault<Mix>>,
 }
 
 /// The work distributions that cost the least for blocks of this many threads.
@@ -249,7 +250,9 @@ impl Problem<'_> {
             let needs: Vec<Option<Id>> =
                 candidates.iter().map(|dist| need(dist).map(|dist| self.id(&dist))).collect();
             if func.ty(operand).dims.rank() > 0 {
-                let staged = (op.kind == Kind::Mma && at < 2 && own.is_none()).then_some(weight);
+                let ty = func.ty(operand);
+                let staged = (op.kind == Kind::Mma && at < 2 && own.is_none())
+                    .then(|| (weight, row_modes(ty.dtype, at, ty.dims.rank())));
                 self.uses[operand.index()].push(Use { node, needs, staged });
             }
         }
@@ -407,24 +410,33 @@ impl Problem<'_> {
                 continue;
             }
             let own = self.weights[value];
-            let (staged, often) = match reader.staged {
-                Some(weight) => {
+            let (staged, often) = match &reader.staged {
+                &Some((weight, ref rows)) => {
                     let dists = [from, to].map(|id| &self.dists[id as usize]);
                     let ty = self.func.ty(Value(value as u32));
                     let held = in_registers(&ty.dims, ty.dtype, dists[0], dists[1], own < weight);
-                    (!held, if held { own } else { weight })
+                    (Some(rows).filter(|_| !held), if held { own } else { weight })
                 }
-                None => (false, own),
+                None => (None, own),
             };
-            let price = self.priced.entry((value, from, to, staged)).or_insert_with(|| {
-                let of = Value(value as u32);
-                let (ty, from, to) = (self.func.ty(of), &self.dists[from as usize], &self.dists[to as usize]);
-                let again = remade(self.func, of, to, DEEP);
-                again.unwrap_or_else(|| match staged {
-                    true => staging(&ty.dims, ty.dtype, from),
-                    false => conversion(&ty.dims, ty.dtype, from, to),
-                })
-            });
+            let price = self
+                .priced
+                .entry((
+                    value,
+                    from,
+                    to,
+                    staged.map_or(0, |rows| rows.iter().map(|mode| 1 << mode).sum::<usize>()),
+                ))
+                .or_insert_with(|| {
+                    let of = Value(value as u32);
+                    let (ty, from, to) =
+                        (self.func.ty(of), &self.dists[from as usize], &self.dists[to as usize]);
+                    let again = remade(self.func, of, to, DEEP);
+                    again.unwrap_or_else(|| match staged {
+                        Some(rows) => staging(ty.dtype, from, rows),
+                        None => conversion(&ty.dims, ty.dtype, from, to),
+                    })
+                });
             sum += *price * often;
         }
         sum

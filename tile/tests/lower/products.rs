@@ -242,7 +242,10 @@ fn kernels_of_products_fit_into_registers() {
         if std::env::var_os("GIRIH_SHOW").is_some() {
             println!("{}\n{}", explain(&func, 80).unwrap(), kernel(&func, 80));
         }
-        if let Some(bad) = complaints(&kernel(&func, 80), "80") {
+        let text = kernel(&func, 80);
+        // Bytes that lie along N are stored in words along K.
+        assert!(!text.contains("st.shared.u8"), "{text}");
+        if let Some(bad) = complaints(&text, "80") {
             assert!(bad.is_empty(), "{dtypes:?} {mnk:?}: {bad:?}\n{}", explain(&func, 80).unwrap());
         }
     }

@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::ir::{OpId, Value};
 use crate::lower::words::{m, of};
 use crate::lower::{Lowering, bytes};
-use crate::place::product::{factor_of, fragments, sums_of};
+use crate::place::product::{factor_of, fragments, row_modes, sums_of};
 
 /// Lanes of a warp, as bits of their number.
 const LANES: usize = 5;
@@ -154,12 +154,7 @@ impl Lowering<'_> {
         let mut staging = Vec::new();
         for i in (0..2).filter(|&i| !held[i]) {
             let value = op.operands[i];
-            // `ldmatrix` exchanges rows and columns of elements of 16 bits alone.
-            let (along, other) = if i == 0 { (rank - 1, rank - 2) } else { (rank - 2, rank - 1) };
-            let rows = match plan.func.ty(value).dtype.bits() {
-                16 | 64 => vec![along, other],
-                _ => vec![along],
-            };
+            let rows = row_modes(plan.func.ty(value).dtype, i, rank);
             staging.push(Staging { value, covered: needed[i].padded(rank), rows });
         }
         let mut staged = self.stage(&staging)?.into_iter();
@@ -244,14 +239,19 @@ impl Lowering<'_> {
                 }
                 Ok(all)
             }
-            From::Memory(staged) if bytes(staged.dtype) == 8 => {
+            // `ldmatrix` exchanges rows and columns of elements of 16 bits alone.
+            From::Memory(staged)
+                if bytes(staged.dtype) == 8
+                    || bytes(staged.dtype) == 4 && staged.strides[of.modes[0]] != 1 =>
+            {
                 let mut all = Vec::new();
                 for &first in firsts {
                     let mut words = Vec::new();
                     for at in spread(&of.words, &corner(first)) {
                         let address =
                             self.staged_at(staged, &Dist { vals: Vec::new(), ..of.whole.clone() }, &at)?;
-                        words.extend(self.take(staged.dtype, &address, 1, &Cond::Always)?);
+                        let regs = self.take(staged.dtype, &address, 1, &Cond::Always)?;
+                        words.push(self.word(of.value, &regs));
                     }
                     all.push(words);
                 }
