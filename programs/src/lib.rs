@@ -3,6 +3,7 @@
 //! Extents of tiles are constants of a kernel's type, extents of arrays are not: a tile that reaches beyond an array is padded when it is
 //! loaded and cut when it is stored. `R` is rows of a tile, `N` its columns.
 
+mod activate;
 mod attend;
 mod convolution;
 mod elementwise;

@@ -2,6 +2,8 @@
 
 use girih_tile::prelude::*;
 
+use crate::activate::silu;
+
 /// `y = silu(x gate) * (x up)` with `silu(x) = x sigmoid(x)`: two products that share their loads of `x`, and one array that is written.
 #[kernel(crate = girih_tile)]
 pub fn gated_mlp<T: Mma<f32> + StoreTo<T>, const BM: usize, const BN: usize, const BK: usize>(
@@ -17,5 +19,5 @@ pub fn gated_mlp<T: Mma<f32> + StoreTo<T>, const BM: usize, const BN: usize, con
         g = mma(x, gate.tiles([BK, BN]).padding(Padding::Zero).load((k, j)), g);
         u = mma(x, up.tiles([BK, BN]).padding(Padding::Zero).load((k, j)), u);
     }
-    y.tiles_mut([BM, BN]).store((i, j), (g * g.sigmoid() * u).to::<T>());
+    y.tiles_mut([BM, BN]).store((i, j), (silu(g) * u).to::<T>());
 }

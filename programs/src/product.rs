@@ -4,6 +4,8 @@
 
 use girih_tile::prelude::*;
 
+use crate::activate::gelu;
+
 /// `c = a b`, a tile a block.
 #[kernel(crate = girih_tile)]
 pub fn gemm<T: Mma<f32> + StoreTo<T>, const BM: usize, const BN: usize, const BK: usize>(
@@ -71,8 +73,8 @@ pub fn gemm_batched<T: Mma<f32> + StoreTo<T>, const BM: usize, const BN: usize, 
     c.tiles_mut([1, BM, BN]).store((l, i, j), acc.to::<T>());
 }
 
-/// `c = gelu(a b + bias + residual)`, by the approximation with a hyperbolic tangent (D. Hendrycks, K. Gimpel, "Gaussian error linear
-/// units", 2016). What stands behind the loop is computed on the sums, before they leave the registers.
+/// `c = gelu(a b + bias + residual)`, by the approximation with a hyperbolic tangent. What stands behind the loop is computed on the sums,
+/// before they leave the registers.
 #[kernel(crate = girih_tile)]
 pub fn gemm_gelu<T: Mma<f32> + StoreTo<T>, const BM: usize, const BN: usize, const BK: usize>(
     a: &Array<T, 2>,
@@ -91,12 +93,4 @@ pub fn gemm_gelu<T: Mma<f32> + StoreTo<T>, const BM: usize, const BN: usize, con
     let bias = bias.tiles([BN]).load((j,)).to::<f32>();
     let residual = residual.tiles([BM, BN]).load((i, j)).to::<f32>();
     c.tiles_mut([BM, BN]).store((i, j), gelu(acc + bias + residual).to::<T>());
-}
-
-/// `x / 2 (1 + tanh(u)) = x / (1 + exp(-2 u))` with `u = sqrt(2 / pi) (x + 0.044715 x^3)`, by the instructions for an exponential and a quotient.
-pub(crate) fn gelu(x: Tile<f32>) -> Tile<f32> {
-    // -2 sqrt(2 / pi) log2(e), and 0.044715 times that.
-    let exponent = x * fma(x * x, -0.102_943_24, -2.302_208_2);
-    let fast = Mode::new().rounding(Rounding::Approx).ftz();
-    truediv_with(x, exp2_with(exponent, fast) + 1.0, fast)
 }

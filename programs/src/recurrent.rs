@@ -1,5 +1,7 @@
 //! Recurrences over tokens, a chunk at a time.
 
+use std::f64::consts::LOG2_E;
+
 use girih_tile::prelude::*;
 
 /// Linear attention with decay, which is the scan of a state-space model (T. Dao, A. Gu, "Transformers are SSMs", 2024): for each token `t` of a
@@ -20,18 +22,19 @@ pub fn chunk_scan<T: Float + Mma<f32>, const C: usize, const D: usize, const E: 
         let q = q.tiles([1, C, D]).padding(Padding::Zero).load((head, c, 0)).reshape([C, D]);
         let k = k.tiles([1, C, D]).padding(Padding::Zero).load((head, c, 0)).reshape([C, D]);
         let v = v.tiles([1, C, E]).padding(Padding::Zero).load((head, c, 0)).reshape([C, E]);
-        // The logarithm of what is left, at each token, of the state before the chunk.
+        // The logarithm to base 2 of what is left, at each token, of the state before the chunk.
         let left = decay.tiles([1, C]).padding(Padding::Zero).load((head, c)).cumsum(1);
+        let left = left * LOG2_E;
         let (row, column) = (left.reshape([C, 1]), left);
         let before = arange::<i32>(C).reshape([C, 1]) >= arange::<i32>(C);
-        let weight = where_(before, (row - column).exp(), 0.0);
+        let weight = where_(before, (row - column).exp2(), 0.0);
         let score = mma(q, k.t(), zeros::<f32>([C, C])) * weight;
-        let from_state = mma(q, state.to::<T>(), zeros::<f32>([C, E])) * row.exp();
+        let from_state = mma(q, state.to::<T>(), zeros::<f32>([C, E])) * row.exp2();
         let sum = mma(score.to::<T>(), v, from_state);
         y.tiles_mut([1, C, E]).store((head, c, 0), sum.to::<T>().reshape([1, C, E]));
 
         let whole = left.extract([0, (C - 1) as i64], [1, 1]);
-        let kept = (k.to::<f32>() * (whole - row).exp()).to::<T>();
-        state = mma(kept.t(), v, state * whole.exp());
+        let kept = (k.to::<f32>() * (whole - row).exp2()).to::<T>();
+        state = mma(kept.t(), v, state * whole.exp2());
     }
 }

@@ -17,15 +17,18 @@ mod sequences;
 #[path = "common/kernels.rs"]
 mod tile;
 
-/// Runs a family of kernels, unless there is no GPU.
-fn each(families: &[(&str, &dyn Fn(&Device) -> Result<(), Error>)]) {
+/// Kernels by the name of their family.
+type Family<'a> = (&'a str, &'a dyn Fn(&Device) -> Result<(), Error>);
+
+/// Runs families of kernels, unless there is no GPU.
+fn each(families: &[Family<'_>]) {
     let device = match Device::open(Select::Cuda(0)) {
         Ok(device) => device,
         Err(error) => return println!("skipped: {error}"),
     };
     for (name, family) in families {
         println!("{name}");
-        family(&device).unwrap();
+        family(&device).unwrap_or_else(|error| panic!("{name}: {error}"));
     }
 }
 
