@@ -37,3 +37,57 @@ fn threads_of_a_block_agree_on_what_they_have_read() {
     }
     assert!(different > 50, "blocks run in between one another: {different}");
 }
+
+/// Tiles that are handed on from turn to turn: each block adds its own to what the block before has stored, when that has said so.
+#[kernel]
+fn handed_on(
+    x: &Array<f32, 1>,
+    y: &mut Array<f32, 1>,
+    said: &mut Array<u32, 1>,
+    state: &mut Array<u64, 1>,
+    launch: Scalar<u32>,
+) {
+    let turn = Turn::take(state).number();
+    let mut sum = x.tiles([192]).padding(Padding::Zero).load((turn,));
+    let before = turn - 1;
+    #[expect(unsafe_code, reason = "who stores what is decided by turns")]
+    // SAFETY: a block stores the tile of its turn, and loads that of the turn before behind an acquire.
+    let mut y = unsafe { y.tiles_mut([192]).assume_disjoint("tiles of turns") };
+    if turn > 0 {
+        let words = said.tiles_mut([1]).memory_order(Order::Acquire, Scope::Device);
+        while words.load((before,)).reshape(()) != launch {}
+        sum += y.load((before,));
+    }
+    y.store((turn,), sum);
+    said.tiles_mut([1]).memory_order(Order::Release, Scope::Device).store((turn,), launch);
+}
+
+#[test]
+fn what_is_released_is_there_when_it_is_acquired() {
+    let (n, blocks) = (192 * 11, 11);
+    let x: Vec<f32> = (0..n as u16).map(|i| f32::from(i % 7)).collect();
+    let wanted: Vec<f32> = (0..n).map(|i| (0..=i / 192).map(|t| x[t * 192 + i % 192]).sum()).collect();
+    for seed in 0..5 {
+        let device = Device::open_sim(SimOptions { seed, ..SimOptions::checked() }).unwrap();
+        let xs = DeviceArray::upload(&device, &x, [n]).unwrap();
+        let mut said = DeviceArray::zeros(&device, [blocks]).unwrap();
+        let mut state = DeviceArray::zeros(&device, [blocks + 1]).unwrap();
+        for launch in 1..3 {
+            let mut y = DeviceArray::upload(&device, &vec![f32::NAN; n], [n]).unwrap();
+            handed_on(&xs, &mut y, &mut said, &mut state, launch).grid([blocks as u32]).run().unwrap();
+            assert_eq!(y.download().unwrap(), wanted, "seed {seed}, launch {launch}");
+        }
+    }
+}
+
+/// A state that is too small for the grid ends the kernel, and nobody waits for ever.
+#[test]
+fn turns_without_room_are_refused() {
+    let device = Device::open_sim(SimOptions::checked()).unwrap();
+    let x = DeviceArray::upload(&device, &[1.0; 192 * 3], [192 * 3]).unwrap();
+    let mut y = DeviceArray::zeros(&device, [192 * 3]).unwrap();
+    let (mut said, mut state) =
+        (DeviceArray::zeros(&device, [3]).unwrap(), DeviceArray::zeros(&device, [3]).unwrap());
+    let refused = handed_on(&x, &mut y, &mut said, &mut state, 1).grid([3]).run();
+    assert!(refused.is_err());
+}

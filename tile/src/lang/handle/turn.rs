@@ -16,7 +16,8 @@ const ALL: i64 = 2;
 /// however the device deals blocks out.
 ///
 /// The order is kept in an array of `u64` with one element more than the grid has blocks, which is zeroed once, when it is made. What a
-/// launch leaves in it is as good for the next one, of any kernel and grid; launches that run at the same time have arrays of their own.
+/// launch leaves in it is as good for the next one, of any kernel and grid, unless that launch has failed; launches that run at the same
+/// time have arrays of their own.
 ///
 /// # Examples
 /// ```
