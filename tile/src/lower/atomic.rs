@@ -8,7 +8,7 @@ use super::memory::{Path, Touch};
 use super::words::{immediate, m, moved};
 use super::{Lowering, register};
 use crate::error::Error;
-use crate::ir::{Indexed, Kind, OpId, Order, Rmw, Value};
+use crate::ir::{Indexed, OpId, Order, Rmw, Value};
 
 /// The words of an operation on a dtype, and the type that it has.
 fn words(rmw: Rmw, dtype: DType) -> (Vec<Modifier>, Type) {
@@ -51,14 +51,12 @@ impl Lowering<'_> {
         used
     }
 
-    /// Whether the kernel has ordinary accesses that an order of atomic operations could be for.
-    pub(super) fn has_ordinary_accesses(&self) -> bool {
+    /// Whether the kernel accesses memory that it writes besides by an operation, for which the operation's order could be.
+    pub(super) fn has_other_accesses(&self, besides: OpId) -> bool {
         let func = &self.plan.func;
         let mut found = false;
-        func.walk(func.body(), &mut |_, op| {
-            let ordinary =
-                matches!(op.kind, Kind::Load(_) | Kind::Store(_) | Kind::Gather(_) | Kind::Scatter(_));
-            found |= ordinary && op.kind.array().is_some_and(|array| func.param_of(array).1.mutable);
+        func.walk(func.body(), &mut |id, op| {
+            found |= id != besides && op.kind.array().is_some_and(|array| func.param_of(array).1.mutable);
         });
         found
     }
@@ -72,7 +70,7 @@ impl Lowering<'_> {
             let (places, _) = self.places(at, &op.operands[1..])?;
             return self.add_to_bins(&places, root, op.operands[0]);
         }
-        let ordered = self.has_ordinary_accesses();
+        let ordered = self.has_other_accesses(id);
         if ordered && matches!(at.order, Order::Release | Order::AcqRel) {
             self.meet_idle();
         }

@@ -45,13 +45,12 @@ impl Lowering<'_> {
     /// The arrays that a loop does nothing with but add to, each by the accesses that do.
     fn added(&self, region: RegionId) -> BTreeMap<ArrayId, Vec<OpId>> {
         let func = &self.plan.func;
-        let ordered = self.has_ordinary_accesses();
         let mut found: BTreeMap<ArrayId, Option<Vec<OpId>>> = BTreeMap::new();
         func.walk(region, &mut |id, op| {
             let Some(array) = op.kind.array() else { return };
             let list = found.entry(func.param_of(array).0).or_insert_with(|| Some(Vec::new()));
             let quiet = adds(func, op).is_some_and(|at| {
-                (at.order == Order::Relaxed || !ordered)
+                (at.order == Order::Relaxed || !self.has_other_accesses(id))
                     && func.ty(op.operands[0]).dims.rank() > 0
                     && !op.results.iter().any(|&result| self.is_used(result))
             });

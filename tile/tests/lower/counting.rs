@@ -67,10 +67,12 @@ fn weighted<const N: usize, const BINS: usize>(
         let at = x.tiles([N]).padding(Padding::Zero).load((k,));
         let inside = arange::<i32>(N) < x.dim(0) - k * N as i64;
         for turn in 0..bid(0) + 1 {
-            y.elements_mut().mask(inside).atomic_add((at,), at % 3 + turn);
+            let y = y.elements_mut().memory_order(Order::Relaxed, Scope::Device);
+            y.mask(inside).atomic_add((at,), at % 3 + turn);
         }
         // An array that may have any length is added to as it is.
-        twice.elements_mut().mask(inside).atomic_add((at,), 1);
+        let twice = twice.elements_mut().memory_order(Order::Relaxed, Scope::Device);
+        twice.mask(inside).atomic_add((at,), 1);
     }
 }
 
@@ -87,6 +89,7 @@ fn table<const N: usize, const ROWS: usize, const COLUMNS: usize>(
     let mut seen = scalar::<i32>(0);
     for k in 0..cdiv(x.dim(0), N) {
         let x = x.tiles([N]).padding(Padding::Zero).load((k,));
+        let y = y.elements_mut().memory_order(Order::Relaxed, Scope::Device);
         y.atomic_add((x % ROWS as i64, floordiv(x, 3)), 1);
         seen += z.atomic_add((zeros::<i32>([4]),), 1).sum(0) % 2;
     }

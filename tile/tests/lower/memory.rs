@@ -297,3 +297,29 @@ fn offsets_beyond_32_bits_are_kept() {
     let far = text.lines().filter(|line| line.contains(".b64") && line.ends_with(", 33;")).count();
     assert_eq!(far, 2, "{text}");
 }
+
+/// Of an array of which nothing is known but its alignment, whole tiles are accessed in vectors, and the last one element by element.
+#[test]
+fn whole_tiles_of_arrays_of_any_length_are_vectors() {
+    let mut rng = random(9);
+    for (dtype, word) in [(DType::F32, "v4.f32"), (DType::U8, "v4.b32"), (DType::F64, "v2.f64")] {
+        let mut b = Build::new("copy");
+        let any = [Known::MultipleOf(1)];
+        let x = b.array(param("x", dtype, false, &any, &[Known::Is(1)], 16));
+        let y = b.array(param("y", dtype, true, &any, &[Known::Is(1)], 16));
+        let dims = Dims::new(&[2048]).unwrap();
+        let block = b.bid(0).unwrap();
+        let value = b.load(&Tiles::new(x, dims), &[block.into()]).unwrap();
+        b.store(&Tiles::new(y, dims), &[block.into()], value.into()).unwrap();
+        let func = b.finish();
+        let text = girih_tile::compile(&func, 90).unwrap().kernel.module().to_string();
+        for access in ["ld.global.nc", "st.global"] {
+            assert!(text.contains(&format!("{access}.{word}")), "{dtype}: {access}\n{text}");
+        }
+        for n in [1, 2047, 2048, 2049, 5000] {
+            let arrays = [array(&mut rng, dtype, &[n]), zeros(dtype, &[n])];
+            let grid = [(n as u32).div_ceil(2048), 1, 1];
+            differ(&func, grid, &arrays, &[], |_| Tolerance::EXACT).unwrap();
+        }
+    }
+}
