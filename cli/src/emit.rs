@@ -167,16 +167,14 @@ fn of_program(program: &str, extents: &[String], sm: u32) -> Result<Emitted, Box
             found.map(|(extents, strides)| Found { extents, strides, address: ALLOCATED }).collect();
         func = func.with_facts(&Uses::of(&func).facts(&found, func.scalars().len()));
     }
-    let compiled = girih_tile::compile(&func, sm)?;
+    // The first one runs wherever the program is a product, and else it is the only one.
+    let kernels = girih_tile::kernels(&func, sm, None)?;
+    let first = kernels.first().ok_or("the program has no kernel")?;
     let notes = vec![
-        format!("blocks of {} threads", compiled.plan.threads),
-        format!(
-            "dynamic shared memory: {} bytes; extents and strides in elements",
-            compiled.kernel.shared_bytes()
-        ),
+        format!("blocks of {} threads", first.threads()),
+        format!("dynamic shared memory: {} bytes; extents and strides in elements", first.shared_bytes()),
     ];
-    let module = annotated(compiled.kernel.module().clone(), notes, &[]);
-    Ok(Emitted { module, kernels: vec![compiled.kernel] })
+    Ok(Emitted { module: annotated(first.module().clone(), notes, &[]), kernels })
 }
 
 /// Strides of an array whose last axis is contiguous.

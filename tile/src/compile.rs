@@ -1,12 +1,14 @@
 //! From a function to a kernel: passes, placement, lowering.
 
 use girih_codegen::Kernel;
+use girih_codegen::gemm::GemmConfig;
 
 use crate::error::Error;
 use crate::ir::{Func, verify};
 use crate::lower::{self, Param, Target};
 use crate::pass::simplify;
 use crate::place::{self, Plan};
+use crate::product;
 
 /// A kernel, and all that a launch and an explanation need to know of it.
 #[derive(Clone, Debug)]
@@ -58,4 +60,22 @@ pub fn compile(func: &Func, target: impl Into<Target>) -> Result<Compiled, Error
     let plan = place::place(&simple, target.sm)?;
     let lowered = lower::lower(&plan, target)?;
     Ok(Compiled { kernel: lowered.kernel, params: lowered.params, plan, target })
+}
+
+/// The kernels that launches of a program run: that of the product that it is, by this configuration or by the one that follows from it, and
+/// the program's own, which is left out if it cannot be compiled and the other can.
+///
+/// # Errors
+/// As [`compile`].
+pub fn kernels(
+    func: &Func,
+    target: impl Into<Target>,
+    config: Option<GemmConfig>,
+) -> Result<Vec<Kernel>, Error> {
+    let target = target.into();
+    let product = product::find(func, target, config).ok().map(|product| product.kernel.kernel);
+    match (product, compile(func, target)) {
+        (Some(product), Err(_)) => Ok(vec![product]),
+        (product, own) => Ok(product.into_iter().chain([own?.kernel]).collect()),
+    }
 }

@@ -58,7 +58,7 @@ pub mod reference;
 #[cfg(feature = "launch")]
 pub mod tune;
 
-pub use compile::{Compiled, compile};
+pub use compile::{Compiled, compile, kernels};
 #[doc(hidden)]
 pub use girih_tile_macros::{GirihTiles, girih_function, girih_kernel};
 pub use girih_tile_macros::{Tiles, function, kernel};

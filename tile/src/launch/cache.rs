@@ -54,7 +54,7 @@ pub(super) struct Ready {
     /// Whether the launch asks for a configuration of the product.
     pub(super) is_configured: bool,
     compiled: OnceLock<Result<Compiled, Error>>,
-    target: Target,
+    pub(super) target: Target,
     /// The hints of the target.
     pub(super) hints: HintSet,
     /// On each GPU that it was launched on.

@@ -11,6 +11,7 @@ use super::cache::{self, Ready, Spec};
 use super::request::ArrayArgument;
 use super::words::stable_hash;
 use super::{Launch, LaunchError};
+use crate::compile::kernels;
 use crate::error::{Error, Refusal};
 use crate::facts::{Facts, Found, Uses};
 use crate::lower::Target;
@@ -95,13 +96,7 @@ impl Launch<'_> {
     /// ```
     pub fn kernels(&self, sm: u32) -> Result<Vec<Kernel>, Error> {
         let ready = self.ready(sm)?;
-        let product = ready.product.iter().map(|(product, _)| product.kernel.kernel.clone());
-        // A product whose grid is not one of a product runs as any other program.
-        let own = ready.compiled().map(|compiled| compiled.kernel.clone());
-        match (product.collect::<Vec<_>>(), own) {
-            (products, Err(_)) if !products.is_empty() => Ok(products),
-            (products, own) => Ok(products.into_iter().chain([own?]).collect()),
-        }
+        kernels(&ready.func, ready.target, self.configured.map(|of| of.config))
     }
 
     /// What tells the kernel apart from others for these arguments on an architecture, such as 90: two launches with equal keys share a
