@@ -2,6 +2,7 @@
 
 use girih_device::{Device, Select, SimOptions};
 use girih_tensor::Element;
+use girih_tile::hints::{Hint, Hints};
 use girih_tile::launch::{DeviceArray, HostElement, Launch};
 use girih_tile::prelude::{bf16, f16};
 
@@ -201,6 +202,39 @@ fn groups_of_rows_are_right() {
     close("other groups", &c.download().unwrap(), &wanted(&lists[1]));
     grouped(&a.on, &b.on, &ends, &bias.on, &mut c).grid([132]).run().unwrap();
     close("the same by a launch", &c.download().unwrap(), &wanted(&lists[1]));
+}
+
+/// Hints ask for a configuration, and leave the product as it is.
+#[test]
+fn hints_choose_the_configuration_and_change_no_result() {
+    let device = device();
+    let [m, n, k] = [264, 136, 200];
+    let (a, b) = (matrix::<bf16, 2>(&device, 1, [m, k]), matrix::<bf16, 2>(&device, 2, [k, n]));
+    let wanted = product(&a.wide, &b.wide, [m, n, k]);
+    let asks: [&[(Hint, i64)]; 6] = [
+        &[],
+        &[(Hint::NumCtas, 2)],
+        &[(Hint::NumCtas, 16), (Hint::NumWorkerWarps, 32)],
+        &[(Hint::NumWorkerWarps, 4), (Hint::NumStages, 8)],
+        &[(Hint::NumStages, 2), (Hint::Occupancy, 4)],
+        &[(Hint::NumWorkerWarps, 16), (Hint::NumStages, 1)],
+    ];
+    let mut seen = Vec::new();
+    for ask in asks {
+        let mut hints = Hints::default();
+        ask.iter().for_each(|&(hint, value)| hints.set(None, hint, value).unwrap());
+        let mut c = DeviceArray::<bf16, 2>::zeros(&device, [m, n]).unwrap();
+        let launch = plain::<bf16, f32, bf16, 128, 128, 64>(&a.on, &b.on, &mut c).replace_hints(&hints);
+        let config = launch.product(90).unwrap().unwrap();
+        let parts = config.mainloop.warp_specialized().unwrap();
+        seen.push((parts.multicast, config.threads().unwrap(), parts.stages));
+        launch.run().unwrap();
+        close(&format!("{ask:?}"), &c.download().unwrap(), &wanted);
+    }
+    println!("{seen:?}");
+    let most = seen[0].2;
+    assert_eq!(seen[..3], [(1, 384, most), (2, 384, most), (1, 384, most)]);
+    assert_eq!(seen[3..], [(1, 256, most.min(8)), (1, 384, 2), (1, 384, 2)]);
 }
 
 /// A grid that leaves tiles out, and arrays of unequal extents, are no product of whole matrices: the program means what it says.

@@ -3,3 +3,4 @@
 mod equal;
 mod launched;
 mod programs;
+mod refused;
