@@ -220,6 +220,12 @@ fn within(func: &Func, region: RegionId, loops: u32) -> bool {
 impl Plan {
     /// Says which loads the producer runs, and gives shared memory to them; others are the threads' then, with the reason.
     pub(super) fn pipelined(mut self, sm: u32) -> Plan {
+        // What nothing reads has been left out.
+        let mut live = BTreeSet::new();
+        self.func.walk(self.func.body(), &mut |id, _| {
+            live.insert(id);
+        });
+        self.products.keep(&live);
         let loads: Vec<OpId> =
             self.products.loads.iter().filter(|(_, tile)| tile.tensor.is_ok()).map(|(&id, _)| id).collect();
         if loads.is_empty() {

@@ -191,6 +191,14 @@ impl Products {
         chosen
     }
 
+    /// Keeps what is said of these operations.
+    pub(super) fn keep(&mut self, live: &BTreeSet<OpId>) {
+        self.wgmma.retain(|id, _| live.contains(id));
+        self.refused.retain(|id, _| live.contains(id));
+        self.loads.retain(|id, _| live.contains(id));
+        self.views.retain(|id| live.contains(id));
+    }
+
     /// Whether an operation's result lies in shared memory, where no thread holds it.
     pub(crate) fn is_shared(&self, id: OpId) -> bool {
         self.loads.contains_key(&id) || self.views.contains(&id)

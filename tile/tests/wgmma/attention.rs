@@ -12,18 +12,18 @@ use crate::common::differ::{random, zeros};
 
 /// Lines of a program, whose values are numbered in their order.
 #[derive(Default)]
-struct Lines {
-    text: String,
+pub(super) struct Lines {
+    pub(super) text: String,
     values: usize,
 }
 
 impl Lines {
-    fn value(&mut self) -> String {
+    pub(super) fn value(&mut self) -> String {
         self.values += 1;
         format!("%{}", self.values - 1)
     }
 
-    fn make(&mut self, what: impl AsRef<str>, ty: impl AsRef<str>) -> String {
+    pub(super) fn make(&mut self, what: impl AsRef<str>, ty: impl AsRef<str>) -> String {
         let value = self.value();
         self.text += &format!("  {value} = {} : {}\n", what.as_ref(), ty.as_ref());
         value

@@ -3,6 +3,7 @@
 mod attention;
 mod chain;
 mod gemm;
+mod random;
 
 use girih_tensor::DType;
 use girih_tile::ir::{Func, Rounding, parse};

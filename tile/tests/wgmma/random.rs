@@ -1,0 +1,238 @@
+//! Random programs of products, whose numbers are small integers: chains, accumulators of loops, several readers of one tile, conditions.
+
+use girih_tensor::DType;
+use girih_tile::ir::Rounding;
+use girih_tile::pass::simplify;
+use girih_tile::place::place;
+use girih_tile::reference::{self, ArrayData, float};
+use rand::RngExt;
+use rand::rngs::StdRng;
+
+use super::attention::Lines;
+use super::{decoded, program, run};
+use crate::common::assembler::complaints;
+use crate::common::differ::{cases, random, zeros};
+
+#[derive(Clone, PartialEq)]
+struct Tile {
+    value: String,
+    rows: u32,
+    columns: u32,
+}
+
+struct Random {
+    rng: StdRng,
+    l: Lines,
+    dtype: DType,
+    turns: u32,
+    params: Vec<String>,
+    arrays: Vec<ArrayData>,
+    /// Tiles of 16 bits, and sums.
+    halves: Vec<Tile>,
+    sums: Vec<Tile>,
+}
+
+impl Random {
+    fn one_of<T: Clone>(&mut self, list: &[T]) -> Option<T> {
+        // Later ones are chosen more often.
+        let at = self.rng.random_range(0..list.len().max(1)).max(self.rng.random_range(0..list.len().max(1)));
+        list.get(at).cloned()
+    }
+
+    fn load(&mut self, rows: u32, columns: u32, turn: Option<&str>) {
+        let axis = self.rng.random_range(0..2usize);
+        let moves = turn.is_some() && self.rng.random_range(0..4) > 0;
+        let mut extents = [i64::from(rows), i64::from(columns)];
+        if moves {
+            extents[axis] *= i64::from(self.turns);
+            // The last tile reaches beyond the array.
+            extents[axis] -= 8 * self.rng.random_range(0..2);
+        }
+        let (dtype, n) = (self.dtype, self.arrays.len());
+        let one = |_| float::encode(dtype, self.rng.random_range(-2i32..3).into(), Rounding::Nearest);
+        let bits: Vec<u64> = (0..extents[0] * extents[1]).map(one).collect();
+        self.arrays.push(ArrayData::dense(dtype, &extents, &bits));
+        let facts = if self.rng.random_range(0..5) > 0 { "[?8, 1] align 16" } else { "[?, 1] align 2" };
+        self.params.push(format!("a{n}: {dtype}[?, ?8] strides {facts}"));
+        let mut at = ["%0", "%0"];
+        if let (true, Some(turn)) = (moves, turn) {
+            at[axis] = turn;
+        }
+        let options = ["", " latency 5", " no_tma", ""][self.rng.random_range(0..4usize)];
+        let what = format!("load a{n}[{rows}, {columns}] at ({}, {}) pad 0{options}", at[0], at[1]);
+        let value = self.l.make(what, format!("{dtype}[{rows}, {columns}]"));
+        self.halves.push(Tile { value, rows, columns });
+    }
+
+    fn sum(&mut self, what: String, rows: u32, columns: u32) {
+        let value = self.l.make(what, format!("f32[{rows}, {columns}]"));
+        self.sums.push(Tile { value, rows, columns });
+    }
+
+    fn product(&mut self) {
+        let halves = self.halves.clone();
+        let Some(a) = self.one_of(&halves) else { return };
+        let fits: Vec<Tile> = halves.into_iter().filter(|b| b.rows == a.columns).collect();
+        let Some(b) = self.one_of(&fits) else { return };
+        let (rows, columns) = (a.rows, b.columns);
+        let same = |tile: &&Tile| (tile.rows, tile.columns) == (rows, columns);
+        let sums: Vec<Tile> = self.sums.iter().filter(same).cloned().collect();
+        let onto = match self.one_of(&sums).filter(|_| self.rng.random_range(0..3) > 0) {
+            Some(sum) => sum.value,
+            None => self.l.make("full 0", format!("f32[{rows}, {columns}]")),
+        };
+        self.sum(format!("mma {}, {}, {onto}", a.value, b.value), rows, columns);
+    }
+
+    /// A sum as a tile of 16 bits, with numbers that stay small.
+    fn cast(&mut self) {
+        let sums = self.sums.clone();
+        let Some(Tile { value, rows, columns }) = self.one_of(&sums) else { return };
+        let ty = format!("f32[{rows}, {columns}]");
+        let [low, high] = ["full -2", "full 2"].map(|what| self.l.make(what, &ty));
+        let value = self.l.make(format!("maximum {value}, {low}"), &ty);
+        let value = self.l.make(format!("minimum {value}, {high}"), &ty);
+        let value = self.l.make(format!("cast {value}"), format!("{}[{rows}, {columns}]", self.dtype));
+        self.halves.push(Tile { value, rows, columns });
+    }
+
+    fn step(&mut self, turn: Option<&str>) {
+        let sizes = [16u32, 32, 64, 64, 128];
+        match self.rng.random_range(0..12) {
+            0..3 => {
+                let [rows, columns] = [(); 2].map(|()| sizes[self.rng.random_range(0..5)]);
+                self.load(rows, columns, turn);
+            }
+            3 => {
+                let halves = self.halves.clone();
+                if let Some(Tile { value, rows, columns }) = self.one_of(&halves) {
+                    let ty = format!("{}[{columns}, {rows}]", self.dtype);
+                    let value = self.l.make(format!("permute {value} by [1, 0]"), ty);
+                    self.halves.push(Tile { value, rows: columns, columns: rows });
+                }
+            }
+            4..8 => self.product(),
+            8..10 => self.cast(),
+            10 => {
+                let sums = self.sums.clone();
+                let Some(Tile { value, rows, columns }) = self.one_of(&sums) else { return };
+                let most = self.l.make(format!("reduce max {value} along 1"), format!("f32[{rows}, 1]"));
+                let most = self.l.make(format!("broadcast {most}"), format!("f32[{rows}, {columns}]"));
+                self.sum(format!("sub {value}, {most}"), rows, columns);
+            }
+            _ => {
+                let sums = self.sums.clone();
+                let (Some(Tile { value, rows, columns }), Some(turn)) = (self.one_of(&sums), turn) else {
+                    return;
+                };
+                let ty = format!("f32[{rows}, {columns}]");
+                let first = self.l.make(format!("less {turn}, %1"), "bool");
+                let result = self.l.value();
+                self.l.text += &format!("  {result} = if {first} : {ty} {{\n");
+                let twice = self.l.make(format!("add {value}, {value}"), &ty);
+                self.l.text += &format!("  yield {twice}\n  }} else {{\n  yield {value}\n  }}\n");
+                self.sums.push(Tile { value: result, rows, columns });
+            }
+        }
+    }
+
+    fn program(seed: u64) -> (String, Vec<ArrayData>) {
+        let mut rng = random(seed);
+        let dtype = if rng.random_range(0..2) == 0 { DType::Bf16 } else { DType::F16 };
+        let turns = rng.random_range(1..5);
+        let (params, arrays) = (Vec::new(), Vec::new());
+        let (halves, sums) = (Vec::new(), Vec::new());
+        let mut r = Random { rng, l: Lines::default(), dtype, turns, params, arrays, halves, sums };
+        r.l.make("full 0", "s32");
+        r.l.make("full 1", "s32");
+        let end = r.l.make(format!("full {turns}"), "s32");
+        let rows = [64u32, 64, 128][r.rng.random_range(0..3usize)];
+        r.load(rows, 64, None);
+        r.load(64, 64, None);
+        for _ in 0..r.rng.random_range(0..3) {
+            r.step(None);
+        }
+        let carried: Vec<Tile> = (0..r.rng.random_range(1..3))
+            .map(|i| Tile { value: String::new(), rows, columns: [64, 32][i] })
+            .collect();
+        let types: Vec<String> =
+            carried.iter().map(|tile| format!("f32[{rows}, {}]", tile.columns)).collect();
+        let initial: Vec<String> = types.iter().map(|ty| r.l.make("full 0", ty)).collect();
+        let results: Vec<String> = types.iter().map(|_| r.l.value()).collect();
+        let turn = r.l.value();
+        let args: Vec<String> = types.iter().map(|_| r.l.value()).collect();
+        let declared: Vec<String> = args.iter().zip(&types).map(|(arg, ty)| format!("{arg}: {ty}")).collect();
+        r.l.text += &format!(
+            "  {} = for %0 to {end} step %1 carry {} : {} {{ ({turn}: s32, {})\n",
+            results.join(", "),
+            initial.join(", "),
+            types.join(", "),
+            declared.join(", ")
+        );
+        let (halves, sums) = (r.halves.clone(), r.sums.clone());
+        for (tile, arg) in carried.iter().zip(&args) {
+            r.sums.push(Tile { value: arg.clone(), ..tile.clone() });
+        }
+        r.load(rows, 32, Some(&turn));
+        r.load(32, 64, Some(&turn));
+        r.load(64, 32, Some(&turn));
+        for _ in 0..r.rng.random_range(3..9) {
+            r.step(Some(&turn));
+        }
+        r.product();
+        let passed: Vec<String> = carried
+            .iter()
+            .filter_map(|tile| {
+                let same = |sum: &&Tile| (sum.rows, sum.columns) == (tile.rows, tile.columns);
+                r.sums.iter().rev().find(same).map(|sum| sum.value.clone())
+            })
+            .collect();
+        r.l.text += &format!("  continue {}\n  }}\n", passed.join(", "));
+        (r.halves, r.sums) = (halves, sums);
+        for (tile, result) in carried.iter().zip(&results) {
+            r.sums.push(Tile { value: result.clone(), ..tile.clone() });
+        }
+        for _ in 0..r.rng.random_range(0..3) {
+            r.step(None);
+        }
+        let stored: Vec<Tile> = r.sums.iter().rev().take(2).cloned().collect();
+        for (i, Tile { value, rows, columns }) in stored.into_iter().enumerate() {
+            r.params.push(format!("mut y{i}: f32[{rows}, {columns}] strides [{columns}, 1] align 16"));
+            r.arrays.push(zeros(DType::F32, &[rows.into(), columns.into()]));
+            r.l.text += &format!("  store {value} to y{i}[{rows}, {columns}] at (%0, %0)\n");
+        }
+        (format!("kernel random({}) {{\n{}}}\n", r.params.join(", "), r.l.text), r.arrays)
+    }
+}
+
+#[test]
+fn random_programs_agree_with_the_reference() {
+    let mut products = 0;
+    for seed in 0..cases(24) as u64 {
+        let (text, arrays) = Random::program(seed);
+        let func = program(&text);
+        let mut wanted = arrays.clone();
+        reference::run(&func, [1, 1, 1], &mut wanted, &[]).unwrap();
+        let plan = match place(&simplify(&func), 90) {
+            Ok(plan) => plan,
+            // Tiles that no block has room for.
+            Err(error) if error.to_string().contains("accepted") => continue,
+            Err(error) => panic!("seed {seed}: {error}\n{text}"),
+        };
+        products += plan.products.wgmma.len();
+        let got = run(&text, [1, 1, 1], &arrays, &[]);
+        for (i, (got, wanted)) in got.iter().zip(&wanted).enumerate() {
+            let wrong = decoded(got).iter().zip(decoded(wanted)).position(|(a, b)| *a != b);
+            assert!(wrong.is_none(), "seed {seed}: array {i} differs at {wrong:?}\n{text}");
+        }
+        let kernel = girih_tile::compile(&func, 90).unwrap().kernel.module().to_string();
+        let complaints = complaints(&kernel, "90a").unwrap_or_default();
+        // Spills and waits that the assembler adds are slow, not wrong.
+        let wrong: Vec<&String> = complaints.iter().filter(|line| line.contains("error")).collect();
+        assert!(wrong.is_empty(), "seed {seed}: {wrong:?}\n{text}");
+        if let (Ok(_), Some(line)) = (std::env::var("GIRIH_PTXAS"), complaints.first()) {
+            println!("seed {seed}: {line}\n{kernel}");
+        }
+    }
+    assert!(products > 0);
+}
