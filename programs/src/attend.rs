@@ -53,7 +53,8 @@ pub fn attention_varlen<
 ) {
     let (i, head, sequence) = (bid(0), bid(1), bid(2));
     let group = floordiv(head, floordiv(q.dim(1), k.dim(1)));
-    let (from, to) = (starts.gather((sequence,)), starts.gather((sequence + 1,)));
+    let start = |at: Scalar<i32>| starts.tiles([1]).load((at,)).reshape(());
+    let (from, to) = (start(sequence), start(sequence + 1));
     if to - from > i * BM as i64 {
         let keys = Keys::seen::<BM>(i, to - from, to - from, CAUSAL);
         let q = q.slice(0, from, to).tiles([BM, 1, D]).padding(Padding::Zero).load((i, head, 0));
