@@ -91,3 +91,20 @@ fn turns_without_room_are_refused() {
     let refused = handed_on(&x, &mut y, &mut said, &mut state, 1).grid([3]).run();
     assert!(refused.is_err());
 }
+
+#[kernel]
+fn wide_turns(x: &Array<f64, 1>, y: &mut Array<f64, 1>, state: &mut Array<u64, 1>) {
+    let turn = Turn::take(state);
+    let own = x.tiles([1]).load((turn.number(),)).reshape(());
+    let before = turn.before(state, own, 0.0, 32, |left, right| left + right);
+    y.tiles_mut([1]).memory_order(Order::Relaxed, Scope::Device).store((turn.number(),), before);
+}
+
+#[test]
+fn a_word_of_a_turn_has_room_for_32_bits() {
+    let refused = wide_turns::ir().unwrap_err().to_string();
+    assert!(
+        refused.contains("what turns have is f64, of 64 bits: types of 32 bits are accepted"),
+        "{refused}"
+    );
+}

@@ -92,6 +92,12 @@ impl Turn {
         window: usize,
         f: impl Fn(Scalar<T>, Scalar<T>) -> Scalar<T>,
     ) -> Scalar<T> {
+        crate::static_assert!(
+            T::DTYPE.bits() == 32,
+            "what turns have is {}, of {} bits: types of 32 bits are accepted",
+            T::DTYPE,
+            T::DTYPE.bits()
+        );
         self.say(state, select(anew, ALL, scalar::<u32>(OWN)), own);
         let mut before = strict(identity);
         let mut end = self.number;
