@@ -92,12 +92,13 @@ impl Prepared {
     /// As [`girih_device::Launch::run`].
     #[allow(unsafe_code, reason = "what a launch must promise has been checked")]
     pub fn run(&self) -> Result<(), Error> {
-        // SAFETY: as for an entry, with arguments that were checked when they were bound; the launch keeps their memory, or who borrowed
-        // it promised that it outlives launches.
         match &*self.launch {
             Launches::None => {}
+            // SAFETY: as for an entry, with arguments that were checked when they were bound; the launch keeps their memory, or who
+            // borrowed it promised that it outlives launches.
             Launches::One(launch) => unsafe { launch.run()? },
-            Launches::Product(product) => product.run()?,
+            // SAFETY: as above.
+            Launches::Product(product) => unsafe { product.run()? },
         }
         Ok(())
     }
