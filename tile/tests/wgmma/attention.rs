@@ -242,6 +242,27 @@ fn weights_stay_in_registers() {
 }
 
 #[test]
+fn the_loop_of_attention_has_its_products_and_two_waits() {
+    let text = USUAL.text();
+    let explained = girih_tile::explain::explain(&program(&text), 90).unwrap().to_string();
+    for wanted in [
+        "by wgmma m64n128k16, 8 in each of 2 warpgroups; A from shared memory, Layout_K_SW128_Atom; B from shared memory, Layout_K_SW128_Atom",
+        "by wgmma m64n128k16, 8 in each of 2 warpgroups; A from registers; B from shared memory, Layout_MN_SW128_Atom",
+        "to 32768 bytes of shared memory by tensor copies of the producer, in a ring of 4 slots",
+        "to 32768 bytes of shared memory by tensor copies of the producer, in a ring of 1 slots",
+    ] {
+        assert!(explained.contains(wanted), "{wanted}\n{explained}");
+    }
+    let kernel = assembled(&text);
+    let count = |what: &str| kernel.matches(what).count();
+    assert_eq!([count("wgmma.mma_async"), count("wgmma.fence"), count("wgmma.wait_group")], [16, 2, 2]);
+    assert_eq!(count("setmaxnreg"), 2);
+    // Warpgroups meet where the kernel begins and where results are stored, and not in the loop.
+    let body = kernel.split("wgmma.fence").nth(1).unwrap();
+    assert_eq!([body.matches("bar.sync").count(), body.matches("st.shared").count()], [0, 0]);
+}
+
+#[test]
 fn attention_is_right() {
     let small = Attention { rows: 64, keys: 64, depth: 64, ..USUAL };
     small.check(2, 192);
