@@ -97,8 +97,7 @@ impl Prepared {
             // SAFETY: as for an entry, with arguments that were checked when they were bound; the launch keeps their memory, or who
             // borrowed it promised that it outlives launches.
             Launches::One(launch) => unsafe { launch.run()? },
-            // SAFETY: as above.
-            Launches::Product(product) => unsafe { product.run()? },
+            Launches::Product(product) => product.run()?,
         }
         Ok(())
     }
