@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use girih_codegen::Operand;
 use girih_device::{Buffer, BufferArg, Device, Kind as DeviceKind};
 use girih_kernels::gemm::{Gemm, Gemms, Given, Prepared, Problem, Untyped};
 use girih_tensor::DType;
@@ -125,8 +126,15 @@ impl Product {
             let (device, address, len) = (offsets.device(), offsets.address(), offsets.len());
             ("offsets", Given::from(Untyped { arg, device, dtype: DType::U32, address, len }))
         });
+        let scales = self.scales.iter().flat_map(|scales| ["scales_a", "scales_b"].into_iter().zip(scales.0));
+        let scales =
+            scales.map(|(name, (array, _))| (name, Given::from(untyped(&call.arrays[array.index()], true))));
         let inputs = self.fused.inputs.iter();
-        inputs.map(|(input, source)| (&*input.name, self.given(source, call))).chain(offsets).collect()
+        inputs
+            .map(|(input, source)| (&*input.name, self.given(source, call)))
+            .chain(offsets)
+            .chain(scales)
+            .collect()
     }
 
     /// What is given for an input of the epilogue.
@@ -196,6 +204,18 @@ impl Product {
                 problem.batched(count, strides).ok()?
             }
         };
+        for (operand, (array, [rows, groups])) in
+            [Operand::A, Operand::B].into_iter().zip(self.scales.iter().flat_map(|scales| scales.0))
+        {
+            let of = arrays[array.index()].array;
+            let all = if operand == Operand::A { m } else { (n + 127) / 128 };
+            let (rows, groups) = (usize::from(rows), usize::from(groups));
+            let extents = [of.extents()[rows] as i64, of.extents()[groups] as i64];
+            let far = extents[1] <= 1 || of.strides()[groups] as i64 == problem.pitch_of_scales(operand);
+            if extents != [all, (k + 127) / 128] || !far || of.bytes().start % 16 != 0 {
+                return None;
+            }
+        }
         let fits = self
             .fused
             .inputs

@@ -2,6 +2,7 @@
 
 use super::groups::Groups;
 use super::operand::{self, Operand, Role};
+use super::scales::{self, Scales};
 use super::{Matrix, refused};
 use crate::error::Refusal;
 use crate::facts::{Index, Poly};
@@ -35,6 +36,8 @@ pub(super) struct Sketch<'a> {
     pub(super) path: Vec<(OpId, usize)>,
     /// What these say, if the product is one of groups of rows.
     pub(super) groups: Option<Groups>,
+    /// The scales of blocks.
+    pub(super) scales: Option<Scales>,
 }
 
 /// What a program does besides computing.
@@ -170,6 +173,16 @@ pub(super) fn sketch(func: &Func) -> Result<Sketch<'_>, Refusal> {
     if asked.into_iter().any(|value| is_given(func, value)) {
         return Err(refused(turns, "which tiles a block goes through depends on a scalar argument"));
     }
+    let scales = match inner.scaled {
+        None => None,
+        Some(_) if groups.is_some() || c.batch.is_some() => {
+            return Err(refused(store, "several products have scales, of one they are accepted"));
+        }
+        Some(scaled) => {
+            let at = [&c.at[0], &c.at[1], &along];
+            Some(scales::of(func, &index, (func.op(product), scaled, inner.result), tile, at)?)
+        }
+    };
     let matrix = |place: &Place| Matrix { array: place.array, modes: place.modes, batch: place.batch };
     Ok(Sketch {
         func,
@@ -188,6 +201,7 @@ pub(super) fn sketch(func: &Func) -> Result<Sketch<'_>, Refusal> {
         stop: turns.operands[1],
         path: path.clone(),
         groups: groups.copied(),
+        scales,
         index,
     })
 }
@@ -196,6 +210,9 @@ pub(super) fn sketch(func: &Func) -> Result<Sketch<'_>, Refusal> {
 struct Inner {
     operands: [Operand; 2],
     sums: Value,
+    result: Value,
+    /// The product with scales, if it is multiplied by some before it is added to the sums.
+    scaled: Option<Value>,
 }
 
 fn inner(func: &Func, index: &Index<'_>, turns: &Op, product: OpId) -> Result<Inner, Refusal> {
@@ -229,10 +246,9 @@ fn inner(func: &Func, index: &Index<'_>, turns: &Op, product: OpId) -> Result<In
     let op = func.op(product);
     let result = op.results[0];
     let [next] = next[..] else { return Err(refused(turns, "the loop carries more than the sums")) };
-    let adds = sums_up(func, next, *carried, result, op.operands[2]);
-    if !adds {
+    let Some(scaled) = sums_up(func, next, *carried, result, op.operands[2]) else {
         return Err(refused(op, "what the loop carries is not the product added to what it has carried"));
-    }
+    };
     let (dims, rank) = (func.ty(result).dims, func.ty(result).dims.rank());
     if rank == 3 && dims[0] != 1 {
         return Err(refused(op, format!("a product of {} matrices at once: one is accepted", dims[0])));
@@ -245,24 +261,43 @@ fn inner(func: &Func, index: &Index<'_>, turns: &Op, product: OpId) -> Result<In
             return Err(refused(func.op(operand.load), why));
         }
     }
-    Ok(Inner { operands: [a, b], sums: *sums })
+    Ok(Inner { operands: [a, b], sums: *sums, scaled, result })
 }
 
 /// Whether the next sums are the product added to the last ones: by the product itself, or by a sum of floats behind a product that begins
-/// at zero. Unit axes may come and go.
-fn sums_up(func: &Func, next: Value, carried: Value, result: Value, accumulator: Value) -> bool {
+/// at zero, and that may be multiplied by scales. Unit axes may come and go.
+fn sums_up(
+    func: &Func,
+    next: Value,
+    carried: Value,
+    result: Value,
+    accumulator: Value,
+) -> Option<Option<Value>> {
     let plain = |value| operand::without_units(func, value);
     if plain(next) == result {
-        return plain(accumulator) == carried;
+        return (plain(accumulator) == carried).then_some(None);
     }
-    let Def::Result(id, _) = func.value(plain(next)).def else { return false };
-    let op = func.op(id);
-    let Kind::Each { op: Each::Add, rounding: crate::ir::Rounding::Nearest, ftz: false, .. } = op.kind else {
-        return false;
+    let function = |value: Value, each: Each| {
+        let Def::Result(id, _) = func.value(value).def else { return None };
+        let op = func.op(id);
+        match op.kind {
+            Kind::Each { op, rounding: crate::ir::Rounding::Nearest, ftz: false, .. } if op == each => {}
+            _ => return None,
+        }
+        Some([plain(op.operands[0]), plain(op.operands[1])])
     };
-    let terms = [plain(op.operands[0]), plain(op.operands[1])];
-    let both = terms == [carried, result] || terms == [result, carried];
-    both && is_zero(func, accumulator)
+    let [x, y] = function(plain(next), Each::Add)?;
+    let other = if x == carried { y } else { (y == carried).then_some(x)? };
+    if !is_zero(func, accumulator) {
+        return None;
+    }
+    if other == result {
+        return Some(None);
+    }
+    // A product of which the result is a factor.
+    let has = |value: Value| function(value, Each::Mul).is_some_and(|of| of.contains(&result));
+    let of = function(other, Each::Mul)?;
+    (of.contains(&result) || of.into_iter().any(has)).then_some(Some(other))
 }
 
 /// Whether a value is zero, and not negative zero.

@@ -17,6 +17,7 @@ mod loops;
 mod operand;
 mod problem;
 mod program;
+mod scales;
 mod slice;
 mod tiles;
 
@@ -28,6 +29,7 @@ use crate::ir::{ArrayId, Func, Kind, Op};
 use crate::lower::Target;
 use crate::pass::simplify;
 
+pub use scales::Scales;
 #[cfg(feature = "launch")]
 pub(crate) use slice::passed;
 pub use slice::{Fused, Source};
@@ -68,6 +70,8 @@ pub struct Product {
     pub func: Func,
     /// A, B and C.
     pub matrices: [Matrix; 3],
+    /// The scales of blocks of A and B.
+    pub scales: Option<Scales>,
     /// What becomes of the sums.
     pub fused: Fused,
     /// A problem of which no more is known than of the program's arrays.
@@ -101,7 +105,8 @@ pub fn find(func: &Func, target: impl Into<Target>, config: Option<GemmConfig>) 
     }
     let func = simplify(func);
     let sketch = loops::sketch(&func)?;
-    let (matrices, fused, tiles) = (sketch.matrices, slice::fused(&sketch)?, Tiles::of(&sketch));
+    let (matrices, scales) = (sketch.matrices, sketch.scales);
+    let (fused, tiles) = (slice::fused(&sketch)?, Tiles::of(&sketch));
     let problem = problem::sample(&func, &sketch)?.with_epilogue(&fused.epilogue);
     let asked = configure::asked(&func, &sketch, sm);
     let config = configure::configuration(&problem, sm, &asked, config)?;
@@ -109,5 +114,5 @@ pub fn find(func: &Func, target: impl Into<Target>, config: Option<GemmConfig>) 
     let config = GemmConfig { name: configure::name(&func.name), programmatic: early, ..config };
     config.takes(&fused.epilogue)?;
     let kernel = girih_kernels::gemm::generated(&problem, &config, &fused.epilogue)?;
-    Ok(Product { matrices, fused, problem, config, kernel, tiles, func: func.clone() })
+    Ok(Product { matrices, scales, fused, problem, config, kernel, tiles, func: func.clone() })
 }

@@ -95,6 +95,9 @@ pub(super) fn sample(func: &Func, sketch: &Sketch<'_>) -> Result<Problem, Refusa
         .with_order(order)
         .with_pitches(pitch(0), pitch(1), pitch(2))?
         .with_alignments(aligned(0), aligned(1), aligned(2))?;
+    if sketch.scales.is_some() {
+        return Ok(problem.with_block_scales()?);
+    }
     if c.batch.is_none() && sketch.groups.is_none() {
         return Ok(problem);
     }

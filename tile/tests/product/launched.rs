@@ -4,7 +4,7 @@ use girih_device::{Device, Select, SimOptions};
 use girih_tensor::Element;
 use girih_tile::hints::{Hint, Hints};
 use girih_tile::launch::{DeviceArray, HostElement, Launch};
-use girih_tile::prelude::{bf16, f16};
+use girih_tile::prelude::{F8E4M3, bf16, f16};
 
 use super::programs::*;
 
@@ -202,6 +202,27 @@ fn groups_of_rows_are_right() {
     close("other groups", &c.download().unwrap(), &wanted(&lists[1]));
     grouped(&a.on, &b.on, &ends, &bias.on, &mut c).grid([132]).run().unwrap();
     close("the same by a launch", &c.download().unwrap(), &wanted(&lists[1]));
+}
+
+/// Scales whose first axis is contiguous, at the pitch that tensor copies take; with others the program runs as it is written.
+#[test]
+fn blocks_with_scales_are_right() {
+    let device = device();
+    let [m, n, k] = [132, 136, 272];
+    let a = matrix::<F8E4M3, 2>(&device, 1, [m, k]);
+    let b = matrix::<F8E4M3, 2>(&device, 2, [n, k]);
+    let (of_a, of_b) = (matrix::<f32, 2>(&device, 3, [3, m]), matrix::<f32, 2>(&device, 4, [3, 4]));
+    let mut c = DeviceArray::<bf16, 2>::zeros(&device, [m, n]).unwrap();
+    let scales = [of_a.on.permute([1, 0]).unwrap(), of_b.on.permute([1, 0]).unwrap().slice(0, 0..2).unwrap()];
+    let launch = blocks(&a.on, &b.on, &scales[0], &scales[1], &mut c);
+    is(&launch, 90, [128, 128, 128], true);
+    launch.run().unwrap();
+    let term = |i: usize, j: usize, l: usize| {
+        let scale = of_a.wide[l / 128 * m + i] * of_b.wide[l / 128 * 4 + j / 128];
+        a.wide[i * k + l] * b.wide[j * k + l] * scale
+    };
+    let wanted: Vec<f64> = (0..m * n).map(|at| (0..k).map(|l| term(at / n, at % n, l)).sum()).collect();
+    close("blocks with scales", &c.download().unwrap(), &wanted);
 }
 
 /// Hints ask for a configuration, and leave the product as it is.

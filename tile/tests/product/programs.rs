@@ -171,3 +171,23 @@ pub(crate) fn grouped(
         from = to;
     }
 }
+
+/// A product of 8-bit floats with a scale for each 128 elements of a row of A, and for each 128 x 128 elements of B, which is N x K.
+#[kernel]
+pub(crate) fn blocks(
+    a: &Array<F8E4M3, 2>,
+    b: &Array<F8E4M3, 2>,
+    a_scale: &Array<f32, 2>,
+    b_scale: &Array<f32, 2>,
+    c: &mut Array<bf16, 2>,
+) {
+    let (i, j) = (bid(0), bid(1));
+    let mut acc = zeros::<f32>([128, 128]);
+    for k in 0..cdiv(a.dim(1), 128) {
+        let x = a.tiles([128, 128]).padding(Padding::Zero).load((i, k));
+        let y = b.tiles([128, 128]).padding(Padding::Zero).load((j, k));
+        let scale = a_scale.tiles([128, 1]).load((i, k)) * b_scale.tiles([1, 1]).load((j, k));
+        acc += mma(x, y.t(), zeros::<f32>([128, 128])) * scale;
+    }
+    c.tiles_mut([128, 128]).store((i, j), acc.to::<bf16>());
+}

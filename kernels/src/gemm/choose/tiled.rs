@@ -68,7 +68,8 @@ pub fn tiled(
         return Ok(config);
     }
     if problem.mixed_input().is_some() || problem.block_scales().is_some() {
-        return super::by_rules(problem, KernelKind::Sm90, hardware);
+        let accepted = "sm_90 takes operands that are contiguous along K, with pitches of whole 16 bytes";
+        return Err(Error::Kernel { kernel: "gemm with scales", dtype: problem.dtype().name(), accepted });
     }
     let row_major = problem.oriented(Major::K).0;
     let usual = match (kind, tensor(problem)) {
