@@ -95,6 +95,7 @@ codes! {
     Disjoint "disjoint" "Stores of different blocks that are not proved disjoint.",
     InPlace "in_place" "A tile that is stored before it is loaded.",
     BoundsCheck "bounds_check" "An access whose bounds are checked in the kernel, where that is denied.",
+    Overflow "overflow" "A promise about overflow for something that does not overflow.",
     Shape "shape" "A shape or size that the operation does not take.",
     Unsupported "unsupported" "Something that this version does not build.",
 }

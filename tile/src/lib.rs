@@ -73,7 +73,7 @@ pub mod prelude {
 
     pub use crate::elem::{Bits, Elem, Float, Integer, Loose, Mma, Num, Product, Promote, StoreTo, ToFloat};
     pub use crate::handle::*;
-    pub use crate::ir::{Order, Padding, Rounding, Scope};
+    pub use crate::ir::{Order, Overflow, Padding, Rounding, Scope};
     pub use crate::ops::{Mode, Running, Scan};
     pub use crate::{Tiles, function, kernel, printf, static_assert};
 }

@@ -85,6 +85,9 @@ const ALL: &str = r#"kernel "all<bf16>"(x: bf16[?, ?8] strides [?8, 1] align 16,
   assert "all" %22
   %58 = full 0.0 : f32[8, 8]
   %59 = mma %24, %8, %58 : f32[8, 8]
+  %60 = add.nsw %14, %14 : s32[8]
+  %61 = bitwise_lshift.nw %60, %14 : s32[8]
+  %62 = mul.nuw %61, %14 : s32[8]
 }
 "#;
 
@@ -153,7 +156,7 @@ fn refusals_name_the_line_and_what_is_accepted() {
             "%1 = load x[4] at (%0) pad 1 : f32[4]",
             "a padding (any, 0, -0, nan, inf, -inf) is accepted here, not `1`",
         ),
-        ("%1 = negative.up %0 : s32", "`.up` is no rounding, `.ftz` or `.nan`"),
+        ("%1 = negative.up %0 : s32", "`.up` is no rounding, `.ftz`, `.nan`, `.nsw`, `.nuw` or `.nw`"),
         ("print \"no end", "a string without an end"),
         ("yield %0\n  %1 = bid 1 : s32", "`}` after the end of a region is accepted here, not `%1`"),
     ] {

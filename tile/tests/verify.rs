@@ -32,6 +32,8 @@ fn broken_rules_are_named() {
         ("%5 = exp.rz %1 : f32[4]", "no rounding by Zero"),
         ("%5 = exp.approx %4 : f64[4]", "no rounding by Approx"),
         ("%5 = add.ftz %4, %4 : f64[4]", "no flushing to zero"),
+        ("%5 = add.nsw %1, %1 : f32[4]", "no promise about overflow"),
+        ("%5 = minimum.nw %2, %2 : s32[4]", "no promise about overflow"),
         ("%5 = where %1, %1, %1 : f32[4]", "the condition is a tile of bool"),
         ("%5 = bitcast %1 : f64[4]", "shape and size of elements stay"),
         ("%5 = broadcast %1 : f32[8]", "the rank stays, and extents of 1 stretch"),

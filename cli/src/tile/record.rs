@@ -2,7 +2,7 @@
 
 use girih_tensor::DType;
 use girih_tile::dtype::Const;
-use girih_tile::ir::{Dialect, Nan, Order, Padding, Rounding, Scope};
+use girih_tile::ir::{Dialect, Nan, Order, Overflow, Padding, Rounding, Scope};
 use girih_tile::ops::Mode;
 use serde_json::Value;
 
@@ -116,7 +116,18 @@ impl<'a> Record<'a> {
             Some("approx") => Some(Rounding::Approx),
             Some(_) => return Err(self.wrong("rounding_mode", "rounding: rn, rz, rm, rp, full, approx")),
         };
-        Ok(Mode { rounding, ftz: self.truth("flush_to_zero"), nan: self.nan() })
+        let overflow = match self.attr("overflow").and_then(Value::as_str) {
+            None | Some("none") => Overflow::Wraps,
+            Some("no_signed_wrap") => Overflow::NoSigned,
+            Some("no_unsigned_wrap") => Overflow::NoUnsigned,
+            Some("no_wrap") => Overflow::Never,
+            Some(_) => {
+                return Err(
+                    self.wrong("overflow", "promise: none, no_signed_wrap, no_unsigned_wrap, no_wrap")
+                );
+            }
+        };
+        Ok(Mode { rounding, ftz: self.truth("flush_to_zero"), nan: self.nan(), overflow })
     }
 
     pub(super) fn padding(&self) -> Result<Padding, Stop> {

@@ -36,6 +36,20 @@ pub enum Nan {
     Propagated,
 }
 
+/// What is promised of the exact results of integer arithmetic. The reference evaluator gives poison where a promise does not hold; a kernel wraps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub enum Overflow {
+    /// Nothing: results wrap.
+    #[default]
+    Wraps,
+    /// Of operands as signed numbers, the result is a signed number of the width.
+    NoSigned,
+    /// Of operands as unsigned numbers, the result is an unsigned number of the width.
+    NoUnsigned,
+    /// Both.
+    Never,
+}
+
 /// The combination of two elements in a reduction or scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Combine {
@@ -192,6 +206,8 @@ pub enum Kind {
         ftz: bool,
         /// Minimum and maximum.
         nan: Nan,
+        /// Sums, differences, products and shifts to the left of integers.
+        overflow: Overflow,
     },
     /// Conversion to the result's dtype.
     Cast(Rounding),

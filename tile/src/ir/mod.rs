@@ -14,7 +14,7 @@ pub use func::{
     Array, ArrayId, ArrayParam, Def, End, Func, Known, Op, OpId, Pin, Region, RegionId, ScalarParam, Value,
     ValueData,
 };
-pub use kind::{Combine, DTYPES, Indexed, Kind, Nan, Order, Padding, Rmw, Rounding, Scope, View};
+pub use kind::{Combine, DTYPES, Indexed, Kind, Nan, Order, Overflow, Padding, Rmw, Rounding, Scope, View};
 pub use same::same_region;
 pub use text::parse;
 pub use types::{Dims, MAX_RANK, Type};

@@ -142,6 +142,11 @@ impl Each {
         &TABLE[self as usize]
     }
 
+    /// Whether results of integers can be beyond their dtype in a way that a [promise](super::Overflow) is about.
+    pub fn overflows(self) -> bool {
+        matches!(self, Each::Add | Each::Sub | Each::Mul | Each::Shl)
+    }
+
     /// Number of operands.
     pub fn arity(self) -> usize {
         self.row().arity

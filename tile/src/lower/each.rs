@@ -36,7 +36,7 @@ impl Lowering<'_> {
     pub(crate) fn each(&mut self, id: OpId) -> Result<(), Error> {
         let plan = self.plan;
         let op = plan.func.op(id);
-        let Kind::Each { op: function, rounding, ftz, nan } = op.kind else {
+        let Kind::Each { op: function, rounding, ftz, nan, .. } = op.kind else {
             return Err(self.unsupported(id, "is no function"));
         };
         let result = op.results[0];

@@ -4,7 +4,7 @@ use girih_tensor::DType;
 
 use crate::dtype::Const;
 use crate::ir::table::{Each, Gives};
-use crate::ir::{Build, Dims, Kind, Nan, Rounding, Type, Value};
+use crate::ir::{Build, Dims, Kind, Nan, Overflow, Rounding, Type, Value};
 
 /// Writes operations of f32 or f64 and of integers of the same width, on tiles of one shape.
 pub(super) struct Emit<'a> {
@@ -53,7 +53,7 @@ impl Emit<'_> {
     pub(super) fn round_by(&mut self, op: Each, rounding: Rounding, args: &[Value]) -> Value {
         let last = args.last().map_or(self.dtype, |&value| self.b.ty(value).dtype);
         let dtype = if op.row().gives == Gives::Bool { DType::Bool } else { last };
-        let kind = Kind::Each { op, rounding, ftz: false, nan: Nan::Ignored };
+        let kind = Kind::Each { op, rounding, ftz: false, nan: Nan::Ignored, overflow: Overflow::Wraps };
         self.b.push1(kind, args, Type { dtype, dims: self.dims })
     }
 

@@ -12,7 +12,7 @@ mod trig;
 use girih_tensor::DType;
 
 use crate::ir::table::Each;
-use crate::ir::{Build, Kind, Nan, Rounding, Type, Value};
+use crate::ir::{Build, Kind, Nan, Overflow, Rounding, Type, Value};
 use emit::Emit;
 
 /// Whether the pass [`expand`](crate::pass) replaces a function of operands of this dtype. What it does not replace is an instruction, or
@@ -93,7 +93,13 @@ pub(crate) fn expand(b: &mut Build, kind: &Kind, operands: &[Value], ty: Type) -
     // Products with 1 flush.
     let flush = |m: &mut Emit<'_>, value: Value| {
         let one = m.c(1.0);
-        let kind = Kind::Each { op: Each::Mul, rounding: Rounding::Nearest, ftz: true, nan: Nan::Ignored };
+        let kind = Kind::Each {
+            op: Each::Mul,
+            rounding: Rounding::Nearest,
+            ftz: true,
+            nan: Nan::Ignored,
+            overflow: Overflow::Wraps,
+        };
         m.b.push1(kind, &[value, one], Type { dtype, dims: m.dims })
     };
     let operands: Vec<Value> = operands.iter().map(|&value| flush(&mut m, value)).collect();

@@ -7,7 +7,7 @@ use super::number::encode;
 use super::table::{Each, Gives, Rounds, Takes};
 use crate::dtype::{self, Category, Const, category, is_integer, is_restricted};
 use crate::error::{Code, Fault};
-use crate::ir::{Build, Dialect, Dims, Kind, MAX_RANK, Nan, Rounding, Type, Value};
+use crate::ir::{Build, Dialect, Dims, Kind, MAX_RANK, Nan, Overflow, Rounding, Type, Value};
 
 /// How an element-wise function is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -18,6 +18,8 @@ pub struct Mode {
     pub ftz: bool,
     /// Minimum and maximum.
     pub nan: Nan,
+    /// Sums, differences, products and shifts to the left of integers.
+    pub overflow: Overflow,
 }
 
 /// The shape that two shapes broadcast to: aligned at the last axis, extents of 1 stretch.
@@ -192,7 +194,8 @@ impl Build {
             values.push(self.arrange(arg, dtype, dims)?);
         }
         let nan = if matches!(op, Each::Min | Each::Max) { mode.nan } else { Nan::Ignored };
-        let kind = Kind::Each { op, rounding: mode.rounding.unwrap_or_default(), ftz: mode.ftz, nan };
+        let rounding = mode.rounding.unwrap_or_default();
+        let kind = Kind::Each { op, rounding, ftz: mode.ftz, nan, overflow: mode.overflow };
         let result = if row.gives == Gives::Bool { DType::Bool } else { dtype };
         Ok(self.push1(kind, &values, Type { dtype: result, dims }))
     }
@@ -266,6 +269,14 @@ impl Build {
             return refused(
                 Code::FtzNeedsF32,
                 format!("of {dtype} does not flush to zero: f32 arithmetic does"),
+            );
+        }
+        if mode.overflow != Overflow::Wraps && !(op.overflows() && is_integer(dtype)) {
+            return refused(
+                Code::Overflow,
+                format!(
+                    "of {dtype} does not overflow: sums, differences, products and shifts to the left of integers do"
+                ),
             );
         }
         Ok(())

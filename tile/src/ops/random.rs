@@ -23,7 +23,7 @@ use super::Arg;
 use super::table::Each;
 use crate::dtype::{Const, is_integer};
 use crate::error::{Code, Fault};
-use crate::ir::{Build, Dims, Kind, Nan, Rounding, Type, Value};
+use crate::ir::{Build, Dims, Kind, Nan, Overflow, Rounding, Type, Value};
 use crate::math;
 
 /// Factors of the two products of a round, and what is added to the key after one: the golden ratio and the root of 3, less 1.
@@ -38,7 +38,13 @@ struct Words<'a> {
 
 impl Words<'_> {
     fn op(&mut self, op: Each, dtype: DType, args: &[Value]) -> Value {
-        let kind = Kind::Each { op, rounding: Rounding::Nearest, ftz: false, nan: Nan::Ignored };
+        let kind = Kind::Each {
+            op,
+            rounding: Rounding::Nearest,
+            ftz: false,
+            nan: Nan::Ignored,
+            overflow: Overflow::Wraps,
+        };
         self.b.push1(kind, args, Type { dtype, dims: self.dims })
     }
 

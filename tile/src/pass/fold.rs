@@ -22,7 +22,7 @@ impl Pass for Fold {
         let &result = op.results.first()?;
         let ty = copy.func.ty(result);
         let value = match &op.kind {
-            &Kind::Each { op, rounding, ftz, nan } => {
+            &Kind::Each { op, rounding, ftz, nan, .. } => {
                 let constants: Vec<Option<u64>> =
                     operands.iter().map(|&value| constant(copy, value)).collect();
                 let dtype = copy.b.ty(*operands.last()?).dtype;

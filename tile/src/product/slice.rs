@@ -146,7 +146,7 @@ impl Slice<'_> {
         Ok(match &op.kind {
             Kind::Full(bits) => Step::Bits(ty.dtype, *bits),
             Kind::Param(at) => self.scalar(*at)?,
-            Kind::Each { op: each, rounding, ftz, nan } => {
+            Kind::Each { op: each, rounding, ftz, nan, .. } => {
                 let args = op.operands.iter().map(|&operand| self.value(operand, roles));
                 let dtype = func.ty(op.operands[op.operands.len() - 1]).dtype;
                 let how = crate::lower::How { rounding: *rounding, ftz: *ftz, nan: *nan };

@@ -172,7 +172,7 @@ impl Block<'_> {
                 Array::Slice { .. } => return None,
             },
             Kind::Param(at) => *self.with.scalars.get(usize::from(*at))?,
-            Kind::Each { op: each, rounding, ftz, nan } => {
+            Kind::Each { op: each, rounding, ftz, nan, .. } => {
                 let mut args = [0; 3];
                 for (arg, &operand) in args.iter_mut().zip(&op.operands) {
                     *arg = self.bits(operand)?;

@@ -8,7 +8,7 @@ use super::float::{self, Exact, decode, sign_bit};
 use super::tile::{Tile, integer, mask};
 use crate::dtype::{Category, category, is_signed};
 use crate::ir::table::Each;
-use crate::ir::{Kind, Nan, Rounding, Type};
+use crate::ir::{Kind, Nan, Overflow, Rounding, Type};
 
 /// How a function is computed.
 #[derive(Clone, Copy, Debug)]
@@ -20,7 +20,7 @@ pub(super) struct How {
 
 /// Applies a function of [`Kind::Each`] to tiles of one shape. Other kinds give `None`.
 pub(super) fn tiles(kind: &Kind, operands: &[&Tile], result: Type) -> Option<Tile> {
-    let &Kind::Each { op, rounding, ftz, nan } = kind else { return None };
+    let &Kind::Each { op, rounding, ftz, nan, overflow } = kind else { return None };
     let how = How { rounding, ftz, nan };
     let dtype = operands.last()?.ty.dtype;
     let size = result.dims.size() as usize;
@@ -38,11 +38,42 @@ pub(super) fn tiles(kind: &Kind, operands: &[&Tile], result: Type) -> Option<Til
             poison |= bad;
         }
         match element(op, how, dtype, args) {
-            Some(bits) => (bits, poison),
+            Some(bits) => (bits, poison || broken(op, overflow, dtype, args)),
             None => (0, true),
         }
     });
     Some(Tile::of(result, elements))
+}
+
+/// Whether a promise about overflow does not hold.
+fn broken(op: Each, overflow: Overflow, dtype: DType, args: [u64; 3]) -> bool {
+    let bits = dtype.bits();
+    let beyond = |signed: bool| {
+        let number = |bits_of: u64| match signed {
+            true => i128::from((bits_of << (64 - bits)) as i64 >> (64 - bits)),
+            false => i128::from(bits_of & mask(dtype)),
+        };
+        let (a, b) = (number(args[0]), number(args[1]));
+        let exact = match op {
+            Each::Add => a.checked_add(b),
+            Each::Sub => a.checked_sub(b),
+            Each::Mul => a.checked_mul(b),
+            // Beyond the width as the width.
+            Each::Shl => Some(a << args[1].min(u64::from(bits)) as u32),
+            _ => return false,
+        };
+        let range = match signed {
+            true => -(1i128 << (bits - 1))..1 << (bits - 1),
+            false => 0..1 << bits,
+        };
+        !exact.is_some_and(|exact| range.contains(&exact))
+    };
+    match overflow {
+        Overflow::Wraps => false,
+        Overflow::NoSigned => beyond(true),
+        Overflow::NoUnsigned => beyond(false),
+        Overflow::Never => beyond(true) || beyond(false),
+    }
 }
 
 /// The bits of a function's value for operands of a dtype; `None` where it has none, as a quotient by 0 of integers.

@@ -2,7 +2,7 @@
 //!
 //! It runs a [`Func`] block by block, in the order of the grid (axis 0 first), on the bits of the elements:
 //!
-//! * Integers wrap. A quotient or remainder by 0 is undetermined. A shift counts its amount as an unsigned number, and beyond the width
+//! * Integers wrap, and are undetermined where it was [promised](crate::ir::Overflow) that they do not. A quotient or remainder by 0 is undetermined. A shift counts its amount as an unsigned number, and beyond the width
 //!   as the width.
 //! * Floats of all formats are computed exactly and rounded once, in the asked direction; the functions that have no exact value, such as
 //!   the exponential, are computed in f64 and rounded. Full and approximate results are the nearest ones here.

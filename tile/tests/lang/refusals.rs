@@ -153,6 +153,9 @@ fn dtypes() {
         add_with(x, x, Mode::new().ftz());
         mul_with(x, x, Mode::new().rounding(Rounding::Full));
         exp_with(x.to::<f32>(), Mode::new().rounding(Rounding::Up));
+        add_with(x, x, Mode::new().overflow(Overflow::NoSigned));
+        maximum_with(a, a, Mode::new().overflow(Overflow::Never));
+        mul_with(a, a, Mode::new().overflow(Overflow::NoUnsigned));
     }
     check(
         of_dtype::ir(),
@@ -170,6 +173,8 @@ fn dtypes() {
             +11:9 [ftz_needs_f32] `add` of f64 does not flush to zero: f32 arithmetic does
             +12:9 [rounding_unsupported] `mul` does not round by Full
             +13:9 [rounding_unsupported] `exp` does not round by Up
+            +14:9 [overflow] `add` of f64 does not overflow: sums, differences, products and shifts to the left of integers do
+            +15:9 [overflow] `maximum` of s8 does not overflow: sums, differences, products and shifts to the left of integers do
         "#]],
     );
 

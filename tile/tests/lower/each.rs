@@ -2,7 +2,7 @@
 
 use girih_tensor::DType;
 use girih_tile::dtype::{is_integer, is_restricted};
-use girih_tile::ir::{Build, DTYPES, Dims, Kind, Known, Nan, Rounding, Type};
+use girih_tile::ir::{Build, DTYPES, Dims, Kind, Known, Nan, Overflow, Rounding, Type};
 use girih_tile::math::expands;
 use girih_tile::ops::memory::Tiles;
 use girih_tile::ops::table::{Each, Gives, Rounds, TABLE, Takes};
@@ -76,7 +76,7 @@ fn every_function_agrees_with_the_reference() {
                     );
                 }
                 let y = b.array(param("y", result, true, &[Known::MultipleOf(1)], &[Known::Is(1)], 16));
-                let kind = Kind::Each { op: row.op, rounding, ftz, nan };
+                let kind = Kind::Each { op: row.op, rounding, ftz, nan, overflow: Overflow::Wraps };
                 let value = b.push1(kind, &values, Type { dtype: result, dims });
                 b.store(&Tiles::new(y, dims), &[girih_tile::dtype::Const::Int(0).into()], value.into())
                     .unwrap();

@@ -2,7 +2,7 @@
 
 use girih_tensor::DType;
 use girih_tile::dtype::Const;
-use girih_tile::ir::{Build, Func, Kind, Known, Nan, Rounding, ScalarParam, Value};
+use girih_tile::ir::{Build, Func, Kind, Known, Rounding, ScalarParam, Value};
 use girih_tile::ops::table::Each;
 use girih_tile::ops::{Arg, Mode};
 use girih_tile::reference;
@@ -17,7 +17,7 @@ pub(crate) fn program(op: Each, dtype: DType, rounding: Rounding, ftz: bool) -> 
         })
         .collect();
     let rounding = (rounding != Rounding::Nearest).then_some(rounding);
-    b.each(op, &args, Mode { rounding, ftz, nan: Nan::Ignored }).unwrap();
+    b.each(op, &args, Mode { rounding, ftz, ..Mode::default() }).unwrap();
     girih_tile::pass::expand(&b.finish())
 }
 
@@ -57,7 +57,7 @@ pub(crate) fn run(func: &Func, args: &[Vec<u64>]) -> Vec<u64> {
 }
 
 fn each(kind: &Kind, dtype: DType, operands: &[Value], values: &[Vec<u64>], count: usize) -> Vec<u64> {
-    let &Kind::Each { op, rounding, ftz, nan } = kind else { panic!("{kind:?} in a function") };
+    let &Kind::Each { op, rounding, ftz, nan, .. } = kind else { panic!("{kind:?} in a function") };
     let of = |i: usize| operands.get(i).map(|value| values[value.index()].as_slice()).unwrap_or(&[]);
     let (a, b, c) = (of(0), of(1), of(2));
     let f = |bits: u64| f32::from_bits(bits as u32);

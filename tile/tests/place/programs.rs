@@ -2,8 +2,8 @@
 
 use girih_tensor::DType;
 use girih_tile::ir::{
-    ArrayId, ArrayParam, Build, Combine, Dims, End, Func, Kind, Known, Nan, Order, Padding, Rounding, Type,
-    Value, View,
+    ArrayId, ArrayParam, Build, Combine, Dims, End, Func, Kind, Known, Nan, Order, Overflow, Padding,
+    Rounding, Type, Value, View,
 };
 use girih_tile::ops::table::Each;
 
@@ -43,7 +43,13 @@ pub(crate) fn view(array: ArrayId, tile: Dims) -> View {
 
 pub(crate) fn each(b: &mut Build, op: Each, operands: &[Value]) -> Value {
     let ty = b.ty(operands[0]);
-    let kind = Kind::Each { op, rounding: Rounding::Nearest, ftz: false, nan: Nan::Ignored };
+    let kind = Kind::Each {
+        op,
+        rounding: Rounding::Nearest,
+        ftz: false,
+        nan: Nan::Ignored,
+        overflow: Overflow::Wraps,
+    };
     b.push1(kind, operands, ty)
 }
 

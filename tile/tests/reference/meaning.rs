@@ -3,7 +3,7 @@
 use girih_tensor::DType;
 use girih_tile::dtype::Const;
 use girih_tile::error::Code;
-use girih_tile::ir::{Build, Dims, End, Kind, Padding, Rounding};
+use girih_tile::ir::{Build, Dims, End, Kind, Overflow, Padding, Rounding};
 use girih_tile::ops::memory::Tiles;
 use girih_tile::ops::table::Each;
 use girih_tile::ops::{Arg, Axes, Mode, Reduce, Reduction};
@@ -159,4 +159,56 @@ fn constants_and_casts_are_refused_where_they_do_not_fit() {
         assert_eq!(b.cast(mixed, dtype, rounding).unwrap_err().code, Code::RoundingUnsupported, "{dtype}");
     }
     assert!(b.cast(mixed, DType::F16, Rounding::Down).is_ok());
+}
+
+#[test]
+fn broken_promises_about_overflow_are_undetermined() {
+    // Each number, added to and multiplied by itself, in 8 bits, against arithmetic in Rust.
+    let all: Vec<u64> = (0..256).collect();
+    for (op, overflow) in [
+        (Each::Add, Overflow::NoSigned),
+        (Each::Add, Overflow::NoUnsigned),
+        (Each::Mul, Overflow::NoSigned),
+        (Each::Mul, Overflow::NoUnsigned),
+        (Each::Sub, Overflow::Never),
+        (Each::Shl, Overflow::Never),
+    ] {
+        for &n in &all {
+            let mut b = Build::new("promised");
+            let (x, y) = (b.array(param("x", DType::U8, 1)), b.array(param("y", DType::U8, 1)));
+            let value = b.load(&Tiles::new(x, dims(&[1])), &[int(0)]).unwrap();
+            let mode = Mode { overflow, ..Mode::default() };
+            let other = if op == Each::Sub { 1 } else { 3 };
+            let result = b.each(op, &[value.into(), int(other)], mode).unwrap();
+            b.store(&Tiles::new(y, dims(&[1])), &[int(0)], result.into()).unwrap();
+            let mut arrays =
+                [ArrayData::dense(DType::U8, &[1], &[n]), ArrayData::dense(DType::U8, &[1], &[0])];
+            let ran = run(&b.finish(), [1; 3], &mut arrays, &[]).map_err(|error| error.to_string());
+            let (unsigned, signed) = (n as u8, n as u8 as i8);
+            let (kept, wrapped) = match (op, overflow) {
+                (Each::Add, Overflow::NoSigned) => {
+                    (signed.checked_add(3).is_some(), unsigned.wrapping_add(3))
+                }
+                (Each::Add, _) => (unsigned.checked_add(3).is_some(), unsigned.wrapping_add(3)),
+                (Each::Mul, Overflow::NoSigned) => {
+                    (signed.checked_mul(3).is_some(), unsigned.wrapping_mul(3))
+                }
+                (Each::Mul, _) => (unsigned.checked_mul(3).is_some(), unsigned.wrapping_mul(3)),
+                (Each::Sub, _) => {
+                    let kept = unsigned.checked_sub(1).is_some() && signed.checked_sub(1).is_some();
+                    (kept, unsigned.wrapping_sub(1))
+                }
+                _ => (unsigned.checked_mul(8).is_some() && signed.checked_mul(8).is_some(), unsigned << 3),
+            };
+            match ran {
+                Ok(_) => assert!(
+                    kept && arrays[1].elements() == Some(vec![wrapped.into()]),
+                    "{op:?} {overflow:?} {n}"
+                ),
+                Err(error) => {
+                    assert!(!kept && error.contains("undetermined"), "{op:?} {overflow:?} {n}: {error}")
+                }
+            }
+        }
+    }
 }

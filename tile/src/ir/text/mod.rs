@@ -31,7 +31,7 @@ pub(in crate::ir) use print::op_text;
 
 use girih_tensor::DType;
 
-use super::{Combine, Nan, Order, Padding, Rmw, Rounding, Scope};
+use super::{Combine, Nan, Order, Overflow, Padding, Rmw, Rounding, Scope};
 use crate::dtype::number::encode;
 use crate::dtype::{Const, is_integer, is_signed};
 
@@ -43,6 +43,9 @@ const ROUNDINGS: &[(&str, Rounding)] = &[
     ("full", Rounding::Full),
     ("approx", Rounding::Approx),
 ];
+
+const OVERFLOWS: &[(&str, Overflow)] =
+    &[("nsw", Overflow::NoSigned), ("nuw", Overflow::NoUnsigned), ("nw", Overflow::Never)];
 
 const PADDINGS: &[(&str, Padding)] = &[
     ("any", Padding::Undetermined),

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use super::token::{Line, Token};
-use super::{COMBINES, ORDERS, PADDINGS, RMWS, ROUNDINGS, SCOPES, by_name};
+use super::{COMBINES, ORDERS, OVERFLOWS, PADDINGS, RMWS, ROUNDINGS, SCOPES, by_name};
 use crate::error::Error;
 use crate::hints::HintSet;
 use crate::ir::table::TABLE;
 use crate::ir::{
-    Array, ArrayId, ArrayParam, Build, Combine, End, Func, Indexed, Kind, Known, Nan, Order, Padding,
-    RegionId, Rmw, Rounding, ScalarParam, Scope, Type, Value, View,
+    Array, ArrayId, ArrayParam, Build, Combine, End, Func, Indexed, Kind, Known, Nan, Order, Overflow,
+    Padding, RegionId, Rmw, Rounding, ScalarParam, Scope, Type, Value, View,
 };
 
 type Result<T> = std::result::Result<T, Error>;
@@ -349,15 +349,22 @@ impl Parser {
         let plain = |kind, parser: &Parser, line: &mut Line| Ok((kind, parser.operands(line)?));
         if let Some(row) = TABLE.iter().find(|row| row.name == name) {
             let (mut rounding, mut ftz, mut nan) = (Rounding::Nearest, false, Nan::Ignored);
+            let mut overflow = Overflow::Wraps;
             for part in parts {
                 match (part, by_name(ROUNDINGS, part)) {
                     ("ftz", _) => ftz = true,
                     ("nan", _) => nan = Nan::Propagated,
                     (_, Some(found)) => rounding = found,
-                    _ => return Err(line.error(format!("`.{part}` is no rounding, `.ftz` or `.nan`"))),
+                    _ => match by_name(OVERFLOWS, part) {
+                        Some(promise) => overflow = promise,
+                        None => {
+                            let accepted = "no rounding, `.ftz`, `.nan`, `.nsw`, `.nuw` or `.nw`";
+                            return Err(line.error(format!("`.{part}` is {accepted}")));
+                        }
+                    },
                 }
             }
-            return plain(Kind::Each { op: row.op, rounding, ftz, nan }, self, line);
+            return plain(Kind::Each { op: row.op, rounding, ftz, nan, overflow }, self, line);
         }
         if name == "cast" {
             let rounding = parts.next().map_or(Some(Rounding::Nearest), |part| by_name(ROUNDINGS, part));

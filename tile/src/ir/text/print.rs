@@ -4,11 +4,11 @@ use std::fmt::{self, Write};
 
 use girih_tensor::DType;
 
-use super::{COMBINES, ORDERS, PADDINGS, RMWS, ROUNDINGS, SCOPES, constant_text, name_of};
+use super::{COMBINES, ORDERS, OVERFLOWS, PADDINGS, RMWS, ROUNDINGS, SCOPES, constant_text, name_of};
 use crate::hints::HintSet;
 use crate::ir::{
-    Array, ArrayId, ArrayParam, Combine, End, Func, Indexed, Kind, Known, Nan, Op, OpId, Order, Padding,
-    RegionId, Rmw, Rounding, Scope, Type, Value, View,
+    Array, ArrayId, ArrayParam, Combine, End, Func, Indexed, Kind, Known, Nan, Op, OpId, Order, Overflow,
+    Padding, RegionId, Rmw, Rounding, Scope, Type, Value, View,
 };
 
 impl fmt::Display for Func {
@@ -239,10 +239,14 @@ impl Printer<'_> {
                 let names = self.func.scalars.iter().map(|scalar| scalar.name.as_str());
                 format!("param {}", words(names).nth(usize::from(*at)).unwrap_or(format!("@{at}")))
             }
-            Kind::Each { op, rounding, ftz, nan } => {
+            Kind::Each { op, rounding, ftz, nan, overflow } => {
                 let ftz = if *ftz { ".ftz" } else { "" };
                 let nan = if *nan == Nan::Propagated { ".nan" } else { "" };
-                format!("{}{}{ftz}{nan} {all}", op.row().name, suffix(*rounding))
+                let overflow = match overflow {
+                    Overflow::Wraps => String::new(),
+                    promise => format!(".{}", name_of(OVERFLOWS, promise)),
+                };
+                format!("{}{}{ftz}{nan}{overflow} {all}", op.row().name, suffix(*rounding))
             }
             Kind::Cast(rounding) => format!("cast{} {all}", suffix(*rounding)),
             Kind::Bitcast => format!("bitcast {all}"),

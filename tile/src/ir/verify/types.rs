@@ -4,7 +4,7 @@ use girih_tensor::DType;
 
 use crate::dtype::{Category, category, is_integer, is_restricted};
 use crate::ir::table::{Each, Gives, Rounds, Takes};
-use crate::ir::{Combine, Dims, Func, Indexed, Kind, Op, Order, Rmw, Rounding, Scope, Type, View};
+use crate::ir::{Combine, Dims, Func, Indexed, Kind, Op, Order, Overflow, Rmw, Rounding, Scope, Type, View};
 
 type Rule = Result<(), String>;
 
@@ -38,9 +38,11 @@ pub(super) fn check(func: &Func, op: &Op) -> Rule {
             counts(0, 1)?;
             factory(func, &op.kind, results[0])
         }
-        Kind::Each { op, rounding, ftz, .. } => {
+        Kind::Each { op, rounding, ftz, overflow, .. } => {
             counts(op.arity(), 1)?;
-            each(*op, *rounding, *ftz, &operands, results[0])
+            each(*op, *rounding, *ftz, &operands, results[0])?;
+            let promises = op.overflows() && is_integer(results[0].dtype);
+            ensure(*overflow == Overflow::Wraps || promises, "no promise about overflow")
         }
         Kind::Cast(_)
         | Kind::Bitcast

@@ -5,7 +5,7 @@ use super::operand::{IntoItem, Pair};
 use crate::elem::{Bits, Elem, Float, Integer, Num, ToFloat};
 use crate::error::Code;
 use crate::ir::table::Each;
-use crate::ir::{Nan, Rounding};
+use crate::ir::{Nan, Overflow, Rounding};
 use crate::ops::Mode;
 use crate::stage::{apply, refuse};
 
@@ -42,6 +42,13 @@ impl Mode {
         Mode { ftz: true, ..self }
     }
 
+    /// Promises that integers stay in their range, as signed numbers, as unsigned ones, or as both: what the reference evaluator then gives where
+    /// they do not is undetermined.
+    #[must_use]
+    pub fn overflow(self, overflow: Overflow) -> Mode {
+        Mode { overflow, ..self }
+    }
+
     /// Lets NaN win in minimum and maximum.
     #[must_use]
     pub fn propagate_nan(self) -> Mode {
@@ -61,7 +68,7 @@ macro_rules! binaries {
             binary(Each::$op, a, b)
         }
 
-        #[doc = concat!("[`", stringify!($name), "`] with a rounding mode, flushing to zero, or a rule for NaN.")]
+        #[doc = concat!("[`", stringify!($name), "`] with a rounding mode, flushing to zero, a rule for NaN, or a promise about overflow.")]
         #[track_caller]
         pub fn $with<A: Pair<B>, B: IntoItem>(a: A, b: B, mode: Mode) -> Tile<A::Out>
         where
