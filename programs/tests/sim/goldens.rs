@@ -33,3 +33,10 @@ fn over_everything() {
     check("argmax_all_f32_4096", 90, expect_file!["../../testdata/golden/argmax_all.ptx"]);
     check("segment_sum_f32_2048", 90, expect_file!["../../testdata/golden/segment_sum.ptx"]);
 }
+
+#[test]
+fn products() {
+    check("gemm_grouped_bf16_128x128x64", 90, expect_file!["../../testdata/golden/gemm_grouped.ptx"]);
+    check("attention_bf16_128x128x128", 90, expect_file!["../../testdata/golden/attention.ptx"]);
+    check("chunk_scan_bf16_64x64x64", 80, expect_file!["../../testdata/golden/chunk_scan_sm80.ptx"]);
+}
