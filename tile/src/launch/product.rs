@@ -212,7 +212,7 @@ impl Product {
             let (rows, groups) = (usize::from(rows), usize::from(groups));
             let extents = [of.extents()[rows] as i64, of.extents()[groups] as i64];
             let far = extents[1] <= 1 || of.strides()[groups] as i64 == problem.pitch_of_scales(operand);
-            if extents != [all, (k + 127) / 128] || !far || of.bytes().start % 16 != 0 {
+            if extents != [all, (k + 127) / 128] || !far || !of.bytes().start.is_multiple_of(16) {
                 return None;
             }
         }

@@ -15,6 +15,7 @@ mod configure;
 mod groups;
 mod loops;
 mod operand;
+mod place;
 mod problem;
 mod program;
 mod scales;
