@@ -17,12 +17,12 @@ use super::wgmma::Products;
 use crate::ir::{Dims, Func, Kind, Op, OpId};
 
 /// How a product is computed.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Way {
     /// Each thread multiplies and adds.
     Fma,
     /// The warps multiply by `mma.sync`, whose C is the distribution of the sums.
-    Sync(MmaAtom),
+    Sync(Box<MmaAtom>),
 }
 
 /// Registers of a fragment that stays in registers around a loop.
@@ -73,7 +73,7 @@ pub(crate) fn way(func: &Func, op: &Op, sums: &Dist, sm: u32) -> Way {
             sums.bits.starts_with(&c.bits) && c.vals.iter().all(|leaf| sums.vals.contains(leaf))
         })
     };
-    atoms(func, op, sm).into_iter().find(fits).map_or(Way::Fma, Way::Sync)
+    atoms(func, op, sm).into_iter().find(fits).map_or(Way::Fma, |atom| Way::Sync(Box::new(atom)))
 }
 
 /// The distribution of what threads need of the operands for sums of a distribution.
@@ -185,7 +185,7 @@ pub(crate) fn in_registers(dims: &Dims, dtype: DType, from: &Dist, fragment: &Di
 /// Registers of 32 bits that a thread needs of operands in shared memory at a time. `held` says which are in registers, all of them.
 pub(crate) fn working(func: &Func, op: &Op, sums: &Dist, sm: u32, held: [bool; 2]) -> f64 {
     let way = way(func, op, sums, sm);
-    let deep = match way {
+    let deep = match &way {
         Way::Fma => 4.0,
         Way::Sync(atom) => atom.shape_mnk[2] as f64,
     };

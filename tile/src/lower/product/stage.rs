@@ -55,7 +55,7 @@ impl Staging {
             strides[mode] = end;
             end *= match i {
                 // An odd number of vectors.
-                0 => ((self.covered[mode] + widest - 1) / widest | 1) * widest,
+                0 => (((self.covered[mode] + widest - 1) / widest) | 1) * widest,
                 _ => self.covered[mode],
             };
         }
