@@ -159,6 +159,11 @@ pub fn place(func: &Func, sm: u32) -> Result<Plan, Error> {
         if f64::from(count) < fewest && at + 1 < warps.len() && most == 0 || fewer {
             continue;
         }
+        // Sums alone that are too many are seen without a search, if more warps share them.
+        let shared = products[at + 1..].iter().any(|products| products.wgmma.len() == most);
+        if most > 0 && shared && products[at].most_sums() as f64 > enough {
+            continue;
+        }
         let products = products[at].clone();
         let works = search::search(func, count * 32, &products)?;
         let plan = assemble(func, count * 32, products, |id, at| works.get(&(id, at)).cloned()).pipelined(sm);

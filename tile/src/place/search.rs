@@ -21,8 +21,9 @@ use crate::ir::{Dims, End, Func, Kind, Op, OpId, RegionId, Value};
 const LOOP: f64 = 8.0;
 /// Differences of cost that count.
 const LEAST: f64 = 1e-9;
-/// Seeds that are tried.
+/// Seeds that are tried, and those where products say what most tiles are like.
 const SEEDS: usize = 12;
+const SEEDS_OF_PRODUCTS: usize = 3;
 
 /// A distribution by its number.
 type Id = u32;
@@ -488,7 +489,7 @@ impl Problem<'_> {
         }
         starts.push((self.total(&vec![0; self.nodes.len()]), vec![0; self.nodes.len()]));
         starts.sort_by(|a, b| a.0.total_cmp(&b.0));
-        starts.truncate(SEEDS);
+        starts.truncate(if self.products.wgmma.is_empty() { SEEDS } else { SEEDS_OF_PRODUCTS });
         let mut best: Option<(f64, Vec<usize>)> = None;
         for (_, start) in starts {
             let (cost, chosen) = self.descend(start, &seeds);

@@ -191,6 +191,15 @@ impl Products {
         chosen
     }
 
+    /// The most registers of a thread that the sums of one product take.
+    pub(super) fn most_sums(&self) -> i64 {
+        let sums = |product: &Wgmma| {
+            let [m, n, _] = product.mnk;
+            m * n * i64::from(product.atom.c_type.bits()) / (32 * i64::from(WARPGROUP) * product.warpgroups)
+        };
+        self.wgmma.values().map(sums).max().unwrap_or(0)
+    }
+
     /// Keeps what is said of these operations.
     pub(super) fn keep(&mut self, live: &BTreeSet<OpId>) {
         self.wgmma.retain(|id, _| live.contains(id));
