@@ -294,7 +294,7 @@ impl Choice<'_> {
             return Err(format!("it does not multiply {}", named()));
         }
         let warpgroups = self.warpgroups();
-        if self.threads % WARPGROUP != 0 || m % (ROWS * warpgroups) != 0 {
+        if !self.threads.is_multiple_of(WARPGROUP) || m % (ROWS * warpgroups) != 0 {
             return Err(format!(
                 "M is {m}: multiples of {} are accepted for {} warps",
                 ROWS * warpgroups.max(1),
