@@ -1,256 +1,21 @@
-//! Products that warpgroups compute where their operands lie (`wgmma`): which these are, and why others are not.
-//!
-//! The accumulator of such a product has the distribution of the instruction's C, 64 rows a warpgroup. A is in registers of the same
-//! distribution, or in shared memory, where B always is. A tile that is loaded for such products alone goes to shared memory at once, and no
-//! thread holds it; other operands are stored there.
+//! Which products `wgmma` computes, and where their operands lie.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use girih_codegen::atom::{GmmaLayout, GmmaSwizzle, Major, MmaAtom, MmaKind, Product};
-use girih_codegen::plan::{Dist, Leaf, primes};
-use girih_tensor::DType;
+use girih_codegen::atom::{GmmaLayout, Major, MmaAtom, MmaKind, Product};
 
-use super::access::width;
-use super::pipeline::Pipeline;
+use super::super::access::width;
+use super::{OF_INSTRUCTION, Products, ROWS, SUMS, SharedTile, Source, WARPGROUP, Wgmma, begin, row};
 use crate::ir::{Array, Def, Func, Kind, Known, Op, OpId, Order, Padding, RegionId, Value, View};
 
-/// Threads of a warpgroup, and the rows of C that it computes by one instruction.
-pub(crate) const WARPGROUP: u32 = 128;
-const ROWS: i64 = 64;
-/// Registers of a multiprocessor, and those that the assembler wants for an instruction beside its sums.
-pub(crate) const REGISTERS: i64 = 65536;
-const OF_INSTRUCTION: i64 = 26;
-/// The most registers that the sums of one product take.
-const SUMS: i64 = 192;
-/// The most bytes of tiles in shared memory, which leaves room for exchanges.
-const SHARED: i64 = 192 << 10;
-
-/// Where a product takes an operand from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
-    /// From registers in the distribution of the instruction's operand.
-    Registers,
-    /// From where this load has put a tile in shared memory.
-    Loaded(OpId),
-    /// From registers in any distribution, by way of shared memory.
-    Stored,
-}
-
-/// A product by `wgmma`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Wgmma {
-    /// The instruction.
-    pub atom: MmaAtom,
-    /// M, N and K of the tiles.
-    pub mnk: [i64; 3],
-    /// The warpgroups, which share M.
-    pub warpgroups: i64,
-    /// Where A and B come from.
-    pub sources: [Source; 2],
-    /// How A and B lie in shared memory, where they do.
-    pub layouts: [GmmaLayout; 2],
-}
-
-/// A tile in shared memory, in rows along its contiguous axis that are as long as the swizzle; such rows of all other coordinates stand
-/// one below the other, and these blocks side by side.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SharedTile {
-    /// The dtype of its elements.
-    pub dtype: DType,
-    /// The axes of the view of which the tile has more than one element: that along which rows lie, and the other one.
-    pub axes: [usize; 2],
-    /// The extents along these axes.
-    pub extents: [i64; 2],
-    /// How pieces of 16 bytes are exchanged.
-    pub swizzle: GmmaSwizzle,
-    /// Whether tensor copies bring it, or why not.
-    pub tensor: Result<(), String>,
-    /// The latency that the user expects.
-    pub latency: Option<u8>,
-    /// The axes along which the array is a part of another one: tensor copies bring what lies beyond the part, which is cleared.
-    pub cut: Vec<usize>,
-}
-
-impl SharedTile {
-    /// Bytes of the tile.
-    pub fn bytes(&self) -> i64 {
-        self.extents[0] * self.extents[1] * i64::from(self.dtype.bits()) / 8
-    }
-
-    /// How many rows of the tile a tensor copy brings at once: boxes have up to 256.
-    pub fn rows_of_box(&self) -> i64 {
-        let all = self.extents[1];
-        let fits = |rows: &i64| all % rows == 0 && rows % 8 == 0;
-        (1..=all.min(256)).rev().find(fits).unwrap_or(8)
-    }
-
-    /// Elements of a row that is as long as the swizzle.
-    pub fn row(&self) -> i64 {
-        row(self.swizzle, self.dtype)
-    }
-}
-
-/// Elements of a row as long as a swizzle.
-pub(crate) fn row(swizzle: GmmaSwizzle, dtype: DType) -> i64 {
-    swizzle.period() / i64::from(dtype.bits())
-}
-
-/// The products of a function by the way in which they are computed.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Products {
-    /// The architecture, by which it is decided how the others are computed; 0 for multiply-adds alone.
-    pub sm: u32,
-    /// Those by `wgmma`.
-    pub wgmma: BTreeMap<OpId, Wgmma>,
-    /// Why the others are not.
-    pub refused: BTreeMap<OpId, String>,
-    /// Loads whose tiles lie in shared memory.
-    pub loads: BTreeMap<OpId, SharedTile>,
-    /// Operations that give such a tile other axes.
-    pub views: BTreeSet<OpId>,
-    /// How tensor copies bring such tiles.
-    pub pipeline: Pipeline,
-}
-
-/// The distribution of C of `wgmma`, and of an A of 16 bits: rows and columns are the last two axes.
-pub(crate) fn fragment(extents: &[i64], threads: i64) -> Dist {
-    let (row, column) = (extents.len() - 2, extents.len() - 1);
-    let mut bits: Vec<Option<(usize, i64)>> = vec![Some((column, 2)), Some((column, 4))];
-    bits.extend([1, 2, 4, 16, 32].map(|scale| Some((row, scale))));
-    let mut scale = ROWS;
-    while (1 << bits.len()) < threads {
-        bits.push(Some((row, scale)));
-        scale *= 2;
-    }
-    let mut vals = vec![Leaf { extent: 2, mode: column, scale: 1 }, Leaf { extent: 2, mode: row, scale: 8 }];
-    for (mode, mut scale, n) in [(column, 8, extents[column] / 8), (row, scale, extents[row] / scale)] {
-        for extent in primes(n) {
-            vals.push(Leaf { extent, mode, scale });
-            scale *= extent;
-        }
-    }
-    Dist { bits, vals }
-}
-
-/// The registers that threads begin with in blocks of so many warpgroups, of which a multiprocessor has some at a time.
-pub(crate) fn begin(warpgroups: i64, blocks: i64) -> i64 {
-    (REGISTERS / (i64::from(WARPGROUP) * warpgroups * blocks.max(1)) / 8 * 8).min(255)
-}
-
-/// Blocks that a user wants on a multiprocessor at a time.
-pub(crate) fn blocks(func: &Func, sm: u32) -> i64 {
-    func.hints.resolve(sm).occupancy.unwrap_or(1).into()
-}
-
-impl Products {
-    /// Which products of a function `wgmma` computes in blocks of this many threads on this architecture.
-    pub(crate) fn choose(func: &Func, sm: u32, threads: u32) -> Products {
-        let mut chosen = Products::default();
-        if !(90..100).contains(&sm) {
-            return chosen;
-        }
-        let mut choice = Choice {
-            func,
-            threads,
-            blocks: blocks(func, sm),
-            regions: BTreeMap::new(),
-            uses: BTreeMap::new(),
-        };
-        choice.collect(func.body());
-        let mut products = Vec::new();
-        func.walk(func.body(), &mut |id, op| {
-            if op.kind == Kind::Mma {
-                match choice.fits(op) {
-                    Ok(mnk) => products.push((id, mnk)),
-                    Err(why) => drop(chosen.refused.insert(id, why)),
-                }
-            }
-        });
-        let ids: BTreeSet<OpId> = products.iter().map(|(id, _)| *id).collect();
-        for (id, mnk) in products {
-            match choice.product(id, mnk, &ids, &mut chosen) {
-                Ok(product) => drop(chosen.wgmma.insert(id, product)),
-                Err(why) => drop(chosen.refused.insert(id, why)),
-            }
-        }
-        // A load goes to shared memory for products by `wgmma` alone.
-        let bytes: i64 = chosen.loads.values().map(SharedTile::bytes).sum::<i64>()
-            + chosen.wgmma.values().map(Wgmma::stored).sum::<i64>();
-        let broken = chosen.refused.keys().any(|id| ids.contains(id));
-        if bytes > SHARED || broken {
-            let why = if bytes > SHARED {
-                format!("the tiles take {bytes} bytes of shared memory, {SHARED} are accepted")
-            } else {
-                String::from("another product of the kernel is not")
-            };
-            for id in ids {
-                chosen.refused.entry(id).or_insert(why.clone());
-            }
-            return Products { refused: chosen.refused, ..Products::default() };
-        }
-        chosen
-    }
-
-    /// The most registers of a thread that the sums of one product take.
-    pub(super) fn most_sums(&self) -> i64 {
-        let sums = |product: &Wgmma| {
-            let [m, n, _] = product.mnk;
-            m * n * i64::from(product.atom.c_type.bits()) / (32 * i64::from(WARPGROUP) * product.warpgroups)
-        };
-        self.wgmma.values().map(sums).max().unwrap_or(0)
-    }
-
-    /// Keeps what is said of these operations.
-    pub(super) fn keep(&mut self, live: &BTreeSet<OpId>) {
-        self.wgmma.retain(|id, _| live.contains(id));
-        self.refused.retain(|id, _| live.contains(id));
-        self.loads.retain(|id, _| live.contains(id));
-        self.views.retain(|id| live.contains(id));
-    }
-
-    /// Whether an operation's result lies in shared memory, where no thread holds it.
-    pub(crate) fn is_shared(&self, id: OpId) -> bool {
-        self.loads.contains_key(&id) || self.views.contains(&id)
-    }
-
-    /// The distribution of the sums of a product by `wgmma`.
-    pub(crate) fn sums(&self, func: &Func, id: OpId, threads: i64) -> Option<Dist> {
-        self.wgmma.get(&id)?;
-        Some(fragment(&super::rule::extents(&func.ty(func.op(id).results[0]).dims), threads))
-    }
-
-    /// The distribution that a product by `wgmma` asks for of an operand; `None` within if any will do.
-    pub(crate) fn need(&self, func: &Func, id: OpId, at: usize, threads: i64) -> Option<Option<Dist>> {
-        let product = self.wgmma.get(&id)?;
-        let own =
-            |at: usize| fragment(&super::rule::extents(&func.ty(func.op(id).operands[at]).dims), threads);
-        Some(match at {
-            2 => Some(own(2)),
-            0 if product.sources[0] == Source::Registers => Some(own(0)),
-            _ => None,
-        })
-    }
-}
-
-impl Wgmma {
-    /// Bytes of the operands that are stored in shared memory.
-    pub(super) fn stored(&self) -> i64 {
-        let [m, n, k] = self.mnk;
-        let bytes = |dtype: DType, x: i64| x * k * i64::from(dtype.bits()) / 8;
-        let operands = [bytes(self.atom.a_type, m), bytes(self.atom.b_type, n)];
-        let stored = operands.iter().zip(&self.sources).filter(|(_, source)| **source == Source::Stored);
-        stored.map(|(bytes, _)| bytes).sum()
-    }
-}
-
-struct Choice<'a> {
-    func: &'a Func,
-    threads: u32,
+pub(super) struct Choice<'a> {
+    pub(super) func: &'a Func,
+    pub(super) threads: u32,
     /// Blocks of a multiprocessor at a time.
-    blocks: i64,
-    regions: BTreeMap<OpId, RegionId>,
+    pub(super) blocks: i64,
+    pub(super) regions: BTreeMap<OpId, RegionId>,
     /// The operations that read a value, and as which operand; none for the end of a region.
-    uses: BTreeMap<Value, Vec<Option<(OpId, usize)>>>,
+    pub(super) uses: BTreeMap<Value, Vec<Option<(OpId, usize)>>>,
 }
 
 /// A tile as its load knows it: the load, and the axis of the view that is each mode.
@@ -261,7 +26,7 @@ struct Traced {
 }
 
 impl Choice<'_> {
-    fn collect(&mut self, region: RegionId) {
+    pub(super) fn collect(&mut self, region: RegionId) {
         let func = self.func;
         for &id in &func.region(region).ops {
             let op = func.op(id);
@@ -281,7 +46,7 @@ impl Choice<'_> {
     }
 
     /// M, N and K of a product whose shape and dtypes `wgmma` has.
-    fn fits(&self, op: &Op) -> Result<[i64; 3], String> {
+    pub(super) fn fits(&self, op: &Op) -> Result<[i64; 3], String> {
         let [a, b, c] = [0, 1, 2].map(|at| self.func.ty(op.operands[at]));
         let rank = a.dims.rank();
         let [m, n, k] = [a.dims[rank - 2], b.dims[rank - 1], a.dims[rank - 1]].map(i64::from);
@@ -473,7 +238,7 @@ impl Choice<'_> {
         Ok(())
     }
 
-    fn product(
+    pub(super) fn product(
         &self,
         id: OpId,
         mnk: [i64; 3],
