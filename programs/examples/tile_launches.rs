@@ -17,6 +17,9 @@ use girih_tile::prelude::*;
 const CALLS: usize = 200;
 const ROUNDS: usize = 41;
 
+/// A call of a number.
+type Call<'a> = dyn FnMut(usize) -> Result<(), Error> + 'a;
+
 #[kernel]
 fn scaled<const N: usize>(x: &Array<f32, 2>, y: &mut Array<f32, 2>, by: Scalar<f32>) {
     let at = (bid(0), bid(1));
@@ -38,7 +41,7 @@ fn chain(device: &Device, early: bool) -> Result<Duration, Error> {
 }
 
 /// The time of a call, in nanoseconds.
-fn time(device: &Device, call: &mut dyn FnMut(usize) -> Result<(), Error>) -> Result<Duration, Error> {
+fn time(device: &Device, call: &mut Call<'_>) -> Result<Duration, Error> {
     let mut took = Duration::ZERO;
     let mut calls = || -> Result<(), Error> {
         let start = Instant::now();
@@ -83,7 +86,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     #[allow(unsafe_code, reason = "the launch was checked")]
     // SAFETY: the launch was checked, and its arrays live.
     let mut bare = |_: usize| unsafe { Ok(raw.run()?) };
-    let mut ways: [(&str, &mut dyn FnMut(usize) -> Result<(), Error>, Vec<Duration>); 6] = [
+    let mut ways: [(&str, &mut Call<'_>, Vec<Duration>); 6] = [
         ("a prepared launch of the device", &mut bare, Vec::new()),
         ("a prepared launch over tiles", &mut again, Vec::new()),
         ("a launch with the same arrays", &mut same, Vec::new()),

@@ -295,7 +295,7 @@ fn wide() -> Vec<Row> {
                 grid: [grid, 1, 1],
                 zeroed: if op == "histogram" { vec!["y"] } else { Vec::new() },
                 state: arrays.iter().map(|array| array.0).filter(|name| name.starts_with("state")).collect(),
-                warps: (warps % 100 > 0).then_some(warps % 100),
+                warps: (!warps.is_multiple_of(100)).then_some(warps % 100),
                 occupancy: (warps >= 100).then_some(warps / 100),
                 build,
             });

@@ -26,7 +26,7 @@ fn advanced(x: i32, times: usize, by: i32) -> i32 {
 /// Each kernel works on what the one before it has left, though it may begin before that one has ended.
 pub(crate) fn early(device: &Device) -> Outcome {
     let (rows, columns, times) = (40, 500, 25);
-    let start: Vec<i32> = (0..rows * columns).map(|i| i as i32 % 1001 - 500).collect();
+    let start: Vec<i32> = (0..rows * columns).map(|i| i % 1001 - 500).collect();
     let mut x = DeviceArray::upload(device, &start, [rows as usize, columns as usize])?;
     for i in 0..times {
         let launch = advance::<128>(&mut x, 7);
@@ -68,7 +68,7 @@ pub(crate) fn hints(device: &Device) -> Outcome {
         for value in legal(hint) {
             let mut x = DeviceArray::upload(device, &[9i32; 16 * 130], [16, 130])?;
             let mut hints = Hints::default();
-            hints.set(None, hint, value).unwrap();
+            hints.set(None, hint, value).map_err(Error::Place)?;
             advance::<64>(&mut x, 3).replace_hints(&hints).run()?;
             assert_eq!(x.download()?, [30; 16 * 130], "{hint} = {value}");
         }

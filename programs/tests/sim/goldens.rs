@@ -1,5 +1,4 @@
 //! Tile kernels as text, for reading and for ptxas: the gate assembles every file of `testdata/golden`.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use expect_test::{ExpectFile, expect_file};
 use girih_programs::ENTRIES;

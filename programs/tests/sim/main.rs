@@ -1,4 +1,5 @@
 //! Every kernel on the simulator, which checks for races, uninitialised reads and accesses out of bounds, and its text.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[path = "../common/kernels.rs"]
 mod common;

@@ -1,5 +1,4 @@
 //! What blocks read of one another while they run.
-#![expect(clippy::unwrap_used, reason = "tests")]
 
 use girih_device::{Device, SimOptions};
 use girih_tile::launch::DeviceArray;
