@@ -3,6 +3,7 @@
 mod attention;
 mod chain;
 mod gemm;
+mod loops;
 mod random;
 
 use girih_tensor::DType;

@@ -91,9 +91,12 @@ impl Uses {
                 return false;
             };
             let op = reader.map(|reader| func.op(reader));
-            // Other operations may give their registers to others under a new name.
-            let reads =
-                op.is_some_and(|op| has_own_registers(&op.kind) || matches!(op.kind, Kind::Reduce { .. }));
+            // Other operations may give their registers to others under a new name, as a product does those of its accumulator.
+            let reads = op.is_some_and(|op| match op.kind {
+                Kind::Mma => at == position || op.operands[2] != arg,
+                Kind::Reduce { .. } => true,
+                _ => has_own_registers(&op.kind),
+            });
             of == region && at <= position && reads
         };
         let alone = self.readers.get(&result).is_some_and(|readers| readers[..] == [None]);
@@ -202,7 +205,7 @@ impl Lowering<'_> {
         let (mut whole, mut bounds) = (Vec::new(), Vec::new());
         for &axis in &tile.cut {
             let extent = i64::from(view.tile[axis]);
-            let begin = &self.index(op.operands[axis])? * i64::from(view.steps[axis]);
+            let begin = self.begin_of(id, view, axis)?;
             let rest = (&array.extents[axis] - &begin).maximum(&Expr::from(0)).minimum(&Expr::from(extent));
             whole.extend([Cond::less(&Expr::from(extent - 1), &rest), Cond::less(&Expr::from(-1), &begin)]);
             bounds.push((axis, begin, rest));

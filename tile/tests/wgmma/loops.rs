@@ -1,0 +1,166 @@
+//! Loops and arrays at their borders: what is carried changes places, registers are needed once more, tiles lie far away, arrays are empty.
+
+use girih_tensor::DType;
+use girih_tile::ir::Rounding;
+use girih_tile::pass::simplify;
+use girih_tile::place::place;
+use girih_tile::reference::{self, ArrayData, float};
+use rand::RngExt;
+
+use super::{decoded, program, run};
+use crate::common::differ::{random, zeros};
+
+/// Small integers.
+fn integers(seed: u64, extents: [i64; 2]) -> ArrayData {
+    let mut rng = random(seed);
+    let one = |_| float::encode(DType::Bf16, rng.random_range(-2i32..3).into(), Rounding::Nearest);
+    ArrayData::dense(DType::Bf16, &extents, &(0..extents[0] * extents[1]).map(one).collect::<Vec<_>>())
+}
+
+/// Runs a program of arrays `a`, `b` and more, and one or two results of 64x64, all on the reference too. Loads are by tensor copies.
+fn agrees(body: &str, mut arrays: Vec<ArrayData>, results: usize, scalars: &[u64]) {
+    let mut params: Vec<String> = (0..arrays.len())
+        .map(|i| format!("{}: bf16[?, ?8] strides [?8, 1] align 16", ["a", "b", "c"][i]))
+        .collect();
+    for i in 0..results {
+        params.push(format!("mut y{i}: f32[64, 64] strides [64, 1] align 16"));
+        arrays.push(zeros(DType::F32, &[64, 64]));
+    }
+    let names = ["n: s32", "m: s32"];
+    params.extend(names[..scalars.len()].iter().map(ToString::to_string));
+    let text = format!("kernel loops({}) {{\n{body}}}\n", params.join(", "));
+    let func = program(&text);
+    let plan = place(&simplify(&func), 90).unwrap();
+    assert!(!plan.products.pipeline.loads.is_empty(), "{:?}\n{text}", plan.products);
+    let mut wanted = arrays.clone();
+    reference::run(&func, [1, 1, 1], &mut wanted, scalars).unwrap();
+    let got = run(&text, [1, 1, 1], &arrays, scalars);
+    for (i, (got, wanted)) in got.iter().zip(&wanted).enumerate() {
+        let wrong = decoded(got).iter().zip(decoded(wanted)).position(|(a, b)| *a != b);
+        assert!(wrong.is_none(), "array {i} differs at {wrong:?}\n{text}");
+    }
+}
+
+#[test]
+fn sums_change_places_from_turn_to_turn() {
+    let body = "  %0 = full 0 : s32
+  %1 = full 1 : s32
+  %2 = full 3 : s32
+  %3 = full 0 : f32[64, 64]
+  %4 = full 1 : f32[64, 64]
+  %5, %6 = for %0 to %2 step %1 carry %3, %4 : f32[64, 64], f32[64, 64] { (%7: s32, %8: f32[64, 64], %9: f32[64, 64])
+  %10 = load a[64, 64] at (%0, %7) pad 0 : bf16[64, 64]
+  %11 = load b[64, 64] at (%7, %0) pad 0 : bf16[64, 64]
+  %12 = load c[64, 64] at (%7, %0) pad 0 : bf16[64, 64]
+  %13 = mma %10, %11, %8 : f32[64, 64]
+  %14 = mma %10, %12, %9 : f32[64, 64]
+  continue %14, %13
+  }
+  store %5 to y0[64, 64] at (%0, %0)
+  store %6 to y1[64, 64] at (%0, %0)
+";
+    let arrays = vec![integers(1, [64, 192]), integers(2, [192, 64]), integers(3, [192, 64])];
+    agrees(body, arrays, 2, &[]);
+}
+
+#[test]
+fn a_sum_is_read_after_the_product_whose_sum_is_carried_on() {
+    // %13 is in the registers of %8, and so might be %14.
+    let body = "  %0 = full 0 : s32
+  %1 = full 1 : s32
+  %2 = full 3 : s32
+  %3 = full 0 : f32[64, 64]
+  %5, %6 = for %0 to %2 step %1 carry %3, %3 : f32[64, 64], f32[64, 64] { (%7: s32, %8: f32[64, 64], %9: f32[64, 64])
+  %10 = load a[64, 64] at (%0, %7) pad 0 : bf16[64, 64]
+  %11 = load b[64, 64] at (%7, %0) pad 0 : bf16[64, 64]
+  %13 = mma %10, %11, %8 : f32[64, 64]
+  %14 = mma %11, %10, %3 : f32[64, 64]
+  %15 = add %9, %13 : f32[64, 64]
+  continue %14, %15
+  }
+  store %5 to y0[64, 64] at (%0, %0)
+  store %6 to y1[64, 64] at (%0, %0)
+";
+    agrees(body, vec![integers(4, [64, 192]), integers(5, [192, 64])], 2, &[]);
+}
+
+#[test]
+fn loops_of_any_number_of_turns_share_a_ring() {
+    let body = |first: &str, second: &str| {
+        format!(
+            "  %0 = full 0 : s32
+  %1 = full 1 : s32
+  %2 = param n : s32
+  %3 = param m : s32
+  %4 = full 0 : f32[64, 64]
+  %5 = for %0 to %2 step %1 carry %4 : f32[64, 64] {{ (%6: s32, %7: f32[64, 64])
+  %8 = load a[64, 64] at (%0, %6) pad 0{first} : bf16[64, 64]
+  %9 = load b[64, 64] at (%6, %0) pad 0 : bf16[64, 64]
+  %10 = mma %8, %9, %7 : f32[64, 64]
+  %11 = for %0 to %3 step %1 carry %10 : f32[64, 64] {{ (%12: s32, %13: f32[64, 64])
+  %14 = load c[64, 64] at (%12, %6) pad 0 : bf16[64, 64]
+  %15 = mma %14, %9, %13 : f32[64, 64]
+  continue %15
+  }}
+  continue %11
+  }}
+  %16 = for %0 to %3 step %1 carry %5 : f32[64, 64] {{ (%17: s32, %18: f32[64, 64])
+  %19 = less %17, %1 : bool
+  %20 = if %19 : f32[64, 64] {{
+  %21 = load c[64, 64] at (%0, %17) pad 0{second} : bf16[64, 64]
+  %22 = load b[64, 64] at (%17, %0) pad 0 : bf16[64, 64]
+  %23 = mma %21, %22, %18 : f32[64, 64]
+  yield %23
+  }} else {{
+  yield %18
+  }}
+  continue %20
+  }}
+  store %16 to y0[64, 64] at (%0, %0)
+"
+        )
+    };
+    let arrays = || vec![integers(6, [64, 192]), integers(7, [192, 64]), integers(8, [128, 128])];
+    for (turns, inner) in [(0, 0), (0, 2), (3, 0), (1, 1), (3, 3)] {
+        agrees(&body("", ""), arrays(), 1, &[turns, inner]);
+        agrees(&body(" no_tma", ""), arrays(), 1, &[turns, inner]);
+        agrees(&body("", " no_tma"), arrays(), 1, &[turns, inner]);
+    }
+}
+
+#[test]
+fn tiles_far_outside_of_an_array_are_zero() {
+    let body = "  %0 = full 0 : s32
+  %1 = param n : s32
+  %2 = load a[64, 64] at (%0, %1) pad 0 : bf16[64, 64]
+  %3 = load b[64, 64] at (%0, %0) pad 0 : bf16[64, 64]
+  %4 = full 1 : f32[64, 64]
+  %5 = mma %2, %3, %4 : f32[64, 64]
+  store %5 to y0[64, 64] at (%0, %0)
+";
+    for at in [1, -1, 1 << 26, -(1 << 26), i32::MAX, i32::MIN] {
+        agrees(body, vec![integers(9, [64, 64]), integers(10, [64, 64])], 1, &[u64::from(at as u32)]);
+    }
+}
+
+#[test]
+fn parts_of_arrays_that_lie_anywhere_are_cleared_beyond() {
+    let body = "  %0 = full 0 : s32
+  %1 = param n : s32
+  %2 = param m : s32
+  %3 = load a<0: %1..%2>[64, 64] at (%0, %0) pad 0 : bf16[64, 64]
+  %4 = load b<0: %1..%2>[64, 64] at (%0, %0) pad 0 : bf16[64, 64]
+  %5 = full 1 : f32[64, 64]
+  %6 = mma %3, %4, %5 : f32[64, 64]
+  store %6 to y0[64, 64] at (%0, %0)
+  %7 = load a<0: %1..%2>[64, 64] at (%1, %0) pad 0 : bf16[64, 64]
+  %8 = mma %7, %4, %5 : f32[64, 64]
+  store %8 to y1[64, 64] at (%0, %0)
+";
+    for (start, stop) in
+        [(0i32, 64i32), (3, 40), (-5, 20), (40, 100), (30, 20), (100, 120), (i32::MIN, i32::MAX)]
+    {
+        let scalars = [start, stop].map(|n| u64::from(n as u32));
+        agrees(body, vec![integers(11, [64, 64]), integers(12, [64, 64])], 2, &scalars);
+    }
+}
