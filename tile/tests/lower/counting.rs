@@ -96,6 +96,17 @@ fn table<const N: usize, const ROWS: usize, const COLUMNS: usize>(
     z.atomic_add((7,), seen);
 }
 
+/// Sums that other blocks may read once they know how many tiles have been added.
+#[kernel]
+fn told<const N: usize>(x: &Array<i32, 1>, y: &mut Array<i32, 1>, done: &mut Array<i32, 1>) {
+    let mut y = y.slice_mut(0, 0, 64);
+    for k in 0..cdiv(x.dim(0), N) {
+        let at = x.tiles([N]).padding(Padding::Zero).load((k,));
+        y.elements_mut().memory_order(Order::Relaxed, Scope::Device).atomic_add((at,), 1);
+        done.elements_mut().memory_order(Order::Release, Scope::Device).atomic_add((0,), 1);
+    }
+}
+
 fn check(func: &Func, dtype: DType, n: i64, bins: i64, case: usize) {
     let mut rng = random(31 + case as u64);
     let mask = reference::mask(dtype);
@@ -170,4 +181,11 @@ fn a_loop_adds_to_small_arrays_when_it_has_ended() {
         text.lines().filter(|line| line.contains(" red.") && line.contains("global.add")).count()
     };
     assert_eq!((global(inner), global(after)), (1, 1), "{text}");
+}
+
+#[test]
+fn what_others_are_told_of_is_in_the_array() {
+    let func = told::<128>::ir_with(&Facts::row_major(&[(1, DType::S32); 3], 0)).unwrap();
+    let text = girih_tile::compile(&func, 90).unwrap().kernel.module().to_string();
+    assert!(!text.contains("red.shared"), "{text}");
 }

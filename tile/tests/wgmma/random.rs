@@ -1,4 +1,5 @@
-//! Random programs of products, whose numbers are small integers: chains, accumulators of loops, several readers of one tile, conditions.
+//! Random programs of products, whose numbers are small integers: chains, accumulators of loops, several readers of one tile, conditions,
+//! parts of arrays, loops within and after one another.
 
 use girih_tensor::DType;
 use girih_tile::ir::Rounding;
@@ -25,6 +26,9 @@ struct Random {
     l: Lines,
     dtype: DType,
     turns: u32,
+    rows: u32,
+    /// Numbers of turns, and numbers that loops carry.
+    turn: Vec<String>,
     params: Vec<String>,
     arrays: Vec<ArrayData>,
     /// Tiles of 16 bits, and sums.
@@ -39,27 +43,37 @@ impl Random {
         list.get(at).cloned()
     }
 
-    fn load(&mut self, rows: u32, columns: u32, turn: Option<&str>) {
+    fn load(&mut self, rows: u32, columns: u32) {
         let axis = self.rng.random_range(0..2usize);
-        let moves = turn.is_some() && self.rng.random_range(0..4) > 0;
+        let turns = self.turn.clone();
+        let turn = self.one_of(&turns).filter(|_| self.rng.random_range(0..4) > 0);
         let mut extents = [i64::from(rows), i64::from(columns)];
-        if moves {
+        if turn.is_some() {
             extents[axis] *= i64::from(self.turns);
             // The last tile reaches beyond the array.
             extents[axis] -= 8 * self.rng.random_range(0..2);
         }
+        extents[axis] = extents[axis].max(8);
         let (dtype, n) = (self.dtype, self.arrays.len());
         let one = |_| float::encode(dtype, self.rng.random_range(-2i32..3).into(), Rounding::Nearest);
         let bits: Vec<u64> = (0..extents[0] * extents[1]).map(one).collect();
         self.arrays.push(ArrayData::dense(dtype, &extents, &bits));
         let facts = if self.rng.random_range(0..5) > 0 { "[?8, 1] align 16" } else { "[?, 1] align 2" };
         self.params.push(format!("a{n}: {dtype}[?, ?8] strides {facts}"));
+        let mut part = String::new();
+        if self.rng.random_range(0..4) == 0 {
+            let axis = self.rng.random_range(0..2usize);
+            let start = self.rng.random_range(-8..extents[axis]);
+            let stop = start + self.rng.random_range(-4..extents[axis] + 8);
+            let [start, stop] = [start, stop].map(|n| self.l.make(format!("full {n}"), "s32"));
+            part = format!("<{axis}: {start}..{stop}>");
+        }
         let mut at = ["%0", "%0"];
-        if let (true, Some(turn)) = (moves, turn) {
+        if let Some(turn) = &turn {
             at[axis] = turn;
         }
         let options = ["", " latency 5", " no_tma", ""][self.rng.random_range(0..4usize)];
-        let what = format!("load a{n}[{rows}, {columns}] at ({}, {}) pad 0{options}", at[0], at[1]);
+        let what = format!("load a{n}{part}[{rows}, {columns}] at ({}, {}) pad 0{options}", at[0], at[1]);
         let value = self.l.make(what, format!("{dtype}[{rows}, {columns}]"));
         self.halves.push(Tile { value, rows, columns });
     }
@@ -96,12 +110,15 @@ impl Random {
         self.halves.push(Tile { value, rows, columns });
     }
 
-    fn step(&mut self, turn: Option<&str>) {
-        let sizes = [16u32, 32, 64, 64, 128];
-        match self.rng.random_range(0..12) {
+    fn step(&mut self) {
+        let sizes = match self.rng.random_range(0..4) {
+            0 => [8u32, 24, 40, 48, 96],
+            _ => [16, 32, 64, 64, 128],
+        };
+        match self.rng.random_range(0..14) {
             0..3 => {
                 let [rows, columns] = [(); 2].map(|()| sizes[self.rng.random_range(0..5)]);
-                self.load(rows, columns, turn);
+                self.load(rows, columns);
             }
             3 => {
                 let halves = self.halves.clone();
@@ -120,9 +137,11 @@ impl Random {
                 let most = self.l.make(format!("broadcast {most}"), format!("f32[{rows}, {columns}]"));
                 self.sum(format!("sub {value}, {most}"), rows, columns);
             }
-            _ => {
-                let sums = self.sums.clone();
-                let (Some(Tile { value, rows, columns }), Some(turn)) = (self.one_of(&sums), turn) else {
+            11 => {
+                let (sums, turns) = (self.sums.clone(), self.turn.clone());
+                let (Some(Tile { value, rows, columns }), Some(turn)) =
+                    (self.one_of(&sums), self.one_of(&turns))
+                else {
                     return;
                 };
                 let ty = format!("f32[{rows}, {columns}]");
@@ -133,6 +152,90 @@ impl Random {
                 self.l.text += &format!("  yield {twice}\n  }} else {{\n  yield {value}\n  }}\n");
                 self.sums.push(Tile { value: result, rows, columns });
             }
+            12 => self.branch(),
+            _ if self.turn.len() == 2 => self.repeat(),
+            _ => self.product(),
+        }
+    }
+
+    /// A product on one side of a condition, of tiles that are loaded there.
+    fn branch(&mut self) {
+        let (sums, turns) = (self.sums.clone(), self.turn.clone());
+        let (Some(sum), Some(turn)) = (self.one_of(&sums), self.one_of(&turns)) else { return };
+        let Tile { value, rows, columns } = sum;
+        let ty = format!("f32[{rows}, {columns}]");
+        let some = self.l.make(format!("less {turn}, %2"), "bool");
+        let result = self.l.value();
+        self.l.text += &format!("  {result} = if {some} : {ty} {{\n");
+        let other = self.rng.random_range(0..2) == 0;
+        if other {
+            self.l.text += &format!("  yield {value}\n  }} else {{\n");
+        }
+        let halves = self.halves.clone();
+        self.load(rows, 32);
+        self.load(32, columns);
+        let [a, b] = [2, 1].map(|back| self.halves[self.halves.len() - back].value.clone());
+        let more = self.l.make(format!("mma {a}, {b}, {value}"), &ty);
+        self.halves = halves;
+        self.l.text += &format!("  yield {more}\n");
+        if !other {
+            self.l.text += &format!("  }} else {{\n  yield {value}\n");
+        }
+        self.l.text += "  }\n";
+        self.sums.push(Tile { value: result, rows, columns });
+    }
+
+    /// A loop that carries sums, which may change places, and a number by which it loads.
+    fn repeat(&mut self) {
+        let rows = self.rows;
+        let columns = [64, [64, 32][self.rng.random_range(0..2usize)]];
+        let mut types: Vec<String> = columns.iter().map(|n| format!("f32[{rows}, {n}]")).collect();
+        let sums = self.sums.clone();
+        let mut initial = Vec::new();
+        for (&n, ty) in columns.iter().zip(&types) {
+            let same = |tile: &&Tile| (tile.rows, tile.columns) == (rows, n);
+            let found: Vec<Tile> = sums.iter().filter(same).cloned().collect();
+            let found = self.one_of(&found).filter(|_| self.rng.random_range(0..2) == 0);
+            initial.push(found.map_or_else(|| self.l.make("full 0", ty), |tile| tile.value));
+        }
+        types.push(String::from("s32"));
+        initial.push(String::from("%0"));
+        let turns = self.rng.random_range(0..=self.turns);
+        let end = self.l.make(format!("full {turns}"), "s32");
+        let results: Vec<String> = types.iter().map(|_| self.l.value()).collect();
+        let turn = self.l.value();
+        let args: Vec<String> = types.iter().map(|_| self.l.value()).collect();
+        let declared: Vec<String> = args.iter().zip(&types).map(|(arg, ty)| format!("{arg}: {ty}")).collect();
+        self.l.text += &format!(
+            "  {} = for %0 to {end} step %1 carry {} : {} {{ ({turn}: s32, {})\n",
+            results.join(", "),
+            initial.join(", "),
+            types.join(", "),
+            declared.join(", ")
+        );
+        let (halves, before) = (self.halves.clone(), self.turn.clone());
+        self.turn.extend([turn, args[2].clone()]);
+        for (&columns, arg) in columns.iter().zip(&args) {
+            self.sums.push(Tile { value: arg.clone(), rows, columns });
+        }
+        self.load(rows, 32);
+        self.load(32, 64);
+        self.load(64, 32);
+        for _ in 0..self.rng.random_range(2..8) {
+            self.step();
+        }
+        self.product();
+        let mut passed = Vec::new();
+        for &n in &columns {
+            let same = |sum: &&Tile| (sum.rows, sum.columns) == (rows, n);
+            let found: Vec<Tile> = self.sums.iter().filter(same).cloned().collect();
+            passed.extend(self.one_of(&found).map(|tile| tile.value));
+        }
+        passed.push(self.l.make(format!("add {}, %1", args[2]), "s32"));
+        self.l.text += &format!("  continue {}\n  }}\n", passed.join(", "));
+        (self.halves, self.sums, self.turn) = (halves, sums, before);
+        for (&columns, result) in columns.iter().zip(&results) {
+            self.sums.push(Tile { value: result.clone(), rows, columns });
         }
     }
 
@@ -140,60 +243,24 @@ impl Random {
         let mut rng = random(seed);
         let dtype = if rng.random_range(0..2) == 0 { DType::Bf16 } else { DType::F16 };
         let turns = rng.random_range(1..5);
-        let (params, arrays) = (Vec::new(), Vec::new());
+        let rows = [64u32, 64, 128][rng.random_range(0..3usize)];
+        let (params, arrays, turn) = (Vec::new(), Vec::new(), Vec::new());
         let (halves, sums) = (Vec::new(), Vec::new());
-        let mut r = Random { rng, l: Lines::default(), dtype, turns, params, arrays, halves, sums };
-        r.l.make("full 0", "s32");
-        r.l.make("full 1", "s32");
-        let end = r.l.make(format!("full {turns}"), "s32");
-        let rows = [64u32, 64, 128][r.rng.random_range(0..3usize)];
-        r.load(rows, 64, None);
-        r.load(64, 64, None);
+        let l = Lines::default();
+        let mut r = Random { rng, l, dtype, turns, rows, turn, params, arrays, halves, sums };
+        for n in 0..3 {
+            r.l.make(format!("full {n}"), "s32");
+        }
+        r.load(rows, 64);
+        r.load(64, 64);
         for _ in 0..r.rng.random_range(0..3) {
-            r.step(None);
+            r.step();
         }
-        let carried: Vec<Tile> = (0..r.rng.random_range(1..3))
-            .map(|i| Tile { value: String::new(), rows, columns: [64, 32][i] })
-            .collect();
-        let types: Vec<String> =
-            carried.iter().map(|tile| format!("f32[{rows}, {}]", tile.columns)).collect();
-        let initial: Vec<String> = types.iter().map(|ty| r.l.make("full 0", ty)).collect();
-        let results: Vec<String> = types.iter().map(|_| r.l.value()).collect();
-        let turn = r.l.value();
-        let args: Vec<String> = types.iter().map(|_| r.l.value()).collect();
-        let declared: Vec<String> = args.iter().zip(&types).map(|(arg, ty)| format!("{arg}: {ty}")).collect();
-        r.l.text += &format!(
-            "  {} = for %0 to {end} step %1 carry {} : {} {{ ({turn}: s32, {})\n",
-            results.join(", "),
-            initial.join(", "),
-            types.join(", "),
-            declared.join(", ")
-        );
-        let (halves, sums) = (r.halves.clone(), r.sums.clone());
-        for (tile, arg) in carried.iter().zip(&args) {
-            r.sums.push(Tile { value: arg.clone(), ..tile.clone() });
-        }
-        r.load(rows, 32, Some(&turn));
-        r.load(32, 64, Some(&turn));
-        r.load(64, 32, Some(&turn));
-        for _ in 0..r.rng.random_range(3..9) {
-            r.step(Some(&turn));
-        }
-        r.product();
-        let passed: Vec<String> = carried
-            .iter()
-            .filter_map(|tile| {
-                let same = |sum: &&Tile| (sum.rows, sum.columns) == (tile.rows, tile.columns);
-                r.sums.iter().rev().find(same).map(|sum| sum.value.clone())
-            })
-            .collect();
-        r.l.text += &format!("  continue {}\n  }}\n", passed.join(", "));
-        (r.halves, r.sums) = (halves, sums);
-        for (tile, result) in carried.iter().zip(&results) {
-            r.sums.push(Tile { value: result.clone(), ..tile.clone() });
-        }
-        for _ in 0..r.rng.random_range(0..3) {
-            r.step(None);
+        for _ in 0..r.rng.random_range(1..3) {
+            r.repeat();
+            for _ in 0..r.rng.random_range(0..3) {
+                r.step();
+            }
         }
         let stored: Vec<Tile> = r.sums.iter().rev().take(2).cloned().collect();
         for (i, Tile { value, rows, columns }) in stored.into_iter().enumerate() {

@@ -160,7 +160,6 @@ impl Lowering<'_> {
 
     /// Issues the copies of a tile as soon as its slot is free.
     pub(crate) fn produce(&mut self, id: OpId, view: &View, tile: &SharedTile) -> Result<(), Error> {
-        let plan = self.plan;
         let ring = self.ring(id)?;
         let Some(state) = self.products.rings[ring].state.clone() else {
             return Err(wrong("a ring without a state"));
@@ -173,8 +172,8 @@ impl Lowering<'_> {
         pipeline.producer_acquire(&mut self.b, &slot)?;
         let target = &base + &(&slot.index * bytes);
         let mut at = Vec::new();
-        for (axis, &index) in plan.func.op(id).operands.iter().enumerate() {
-            at.push(&self.index(index)? * i64::from(view.steps[axis]));
+        for axis in 0..view.tile.rank() {
+            at.push(self.begin_of(id, view, axis)?);
         }
         self.add_starts(view.array, &mut at)?;
         let missing = || wrong("a load without a tensor map");
@@ -205,6 +204,17 @@ impl Lowering<'_> {
         }
         state.advance(&mut self.b);
         Ok(())
+    }
+
+    /// Where a tile begins along an axis of its array: what no coordinate of 32 bits reaches is beyond any array, and remains so.
+    pub(super) fn begin_of(&mut self, id: OpId, view: &View, axis: usize) -> Result<Expr, Error> {
+        let index = self.index(self.plan.func.op(id).operands[axis])?;
+        let step = i64::from(view.steps[axis]);
+        let (least, most) = (i64::from(i32::MIN) / step.max(1), i64::from(i32::MAX) / step.max(1));
+        let (lower, upper) = index.range();
+        let near = if lower < least { index.maximum(&Expr::from(least)) } else { index };
+        let near = if upper > most { near.minimum(&Expr::from(most)) } else { near };
+        Ok(&near * step)
     }
 
     /// Adds where parts of arrays begin.
