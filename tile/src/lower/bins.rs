@@ -46,7 +46,15 @@ impl Lowering<'_> {
     fn added(&self, region: RegionId) -> BTreeMap<ArrayId, Vec<OpId>> {
         let func = &self.plan.func;
         let mut found: BTreeMap<ArrayId, Option<Vec<OpId>>> = BTreeMap::new();
+        let mut hands_on = false;
         func.walk(region, &mut |id, op| {
+            let order = match &op.kind {
+                Kind::Load(view) | Kind::Store(view) => view.order,
+                Kind::Gather(at) | Kind::Scatter(at) | Kind::Atomic { at, .. } => at.order,
+                _ => Order::Weak,
+            };
+            // What has been added before has to be in the array when other blocks learn of it.
+            hands_on |= matches!(order, Order::Release | Order::AcqRel) && self.has_other_accesses(id);
             let Some(array) = op.kind.array() else { return };
             let list = found.entry(func.param_of(array).0).or_insert_with(|| Some(Vec::new()));
             let quiet = adds(func, op).is_some_and(|at| {
@@ -59,7 +67,7 @@ impl Lowering<'_> {
                 _ => *list = None,
             }
         });
-        found.into_iter().filter_map(|(root, list)| Some((root, list?))).collect()
+        found.into_iter().filter(|_| !hands_on).filter_map(|(root, list)| Some((root, list?))).collect()
     }
 
     /// Whether an access of an array in a loop may wait for what other blocks add.
