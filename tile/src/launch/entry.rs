@@ -2,14 +2,14 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use girih_device::{Arg, BufferArg, Device, Kernel, LaunchConfig, Template};
+use girih_device::{Arg, Buffer, BufferArg, Device, Kernel, LaunchConfig, Template};
 use girih_tensor::DType;
 
 use super::Launch;
 use super::cache::Ready;
 use super::few::Few;
 use super::product::{Bound, Call};
-use super::run::{Values, argument, maps, with_maps};
+use super::run::{Values, argument, is_empty, maps, with_maps, zero};
 use crate::compile::Compiled;
 use crate::error::{Error, Refusal};
 use crate::lower::{Param, Source};
@@ -49,6 +49,8 @@ pub(super) struct ByParams {
     template: Mutex<Template>,
     /// The parameters whose arguments each run gives.
     open: Box<[Param]>,
+    /// What maps of arrays without elements describe: the template does not keep memory.
+    _zero: Option<Buffer<u8>>,
 }
 
 /// Whether a parameter's argument can be another one while extents, strides and alignment stay.
@@ -86,13 +88,16 @@ impl Entry {
         let config = config(&ready, compiled, device, grid);
         let config = if compiled.target.programmatic { config.programmatic() } else { config };
         let (params, values) = (&compiled.params, launch.values(&ready));
-        let maps = maps(params, &values)?;
+        let zero = zero(device, params, &values)?;
+        let maps = maps(params, &values, zero.as_ref())?;
         let args = with_maps(params, &values, &maps);
-        let open: Box<[Param]> = params.iter().filter(|param| is_open(param)).cloned().collect();
+        let is_open = |param: &&Param| is_open(param) && !is_empty(param, &values);
+        let open: Box<[Param]> = params.iter().filter(is_open).cloned().collect();
         let names: Vec<&str> = open.iter().map(|param| param.name.as_str()).collect();
         let template = Mutex::new(kernel.prepare(&config, &args)?.open(&names)?);
         drop(args);
-        let work = Work::Params(Box::new(ByParams { grid, sure, kernel, config, template, open }));
+        drop(maps);
+        let work = Work::Params(Box::new(ByParams { grid, sure, kernel, config, template, open, _zero: zero }));
         Ok(Entry { ready, work })
     }
 

@@ -8,7 +8,7 @@ use girih_device::Device;
 use super::Launch;
 use super::entry::{Entry, Work};
 use super::product::BoundArrays;
-use super::run::{maps, with_maps};
+use super::run::{maps, with_maps, zero};
 use crate::error::Error;
 
 /// A launch that has been built, checked and prepared, to be run as often as wanted: a run costs what a prepared launch of the device costs.
@@ -69,7 +69,8 @@ impl Launch<'_> {
             Work::Params(by) => {
                 let values = self.values(&entry.ready);
                 let params = &entry.ready.compiled()?.params;
-                let maps = maps(params, &values)?;
+                let zero = zero(device, params, &values)?;
+                let maps = maps(params, &values, zero.as_ref())?;
                 let args = with_maps(params, &values, &maps);
                 Launches::One(by.kernel.prepare(&by.config, &args)?)
             }

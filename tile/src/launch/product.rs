@@ -45,8 +45,9 @@ pub(crate) struct Call<'a, 's> {
 #[derive(Debug)]
 pub(crate) struct Bound {
     gemm: Gemm,
-    /// Where groups begin, and where the last one ends: a zero, and the ends of all.
-    offsets: Option<Buffer<i32>>,
+    /// Where groups begin, and where the last one ends: a zero, and the ends of all. A launch holds them from the copy of the ends on, since
+    /// threads may launch side by side.
+    offsets: Option<Mutex<Buffer<i32>>>,
 }
 
 /// The launches of a product, prepared for its arrays.
@@ -91,28 +92,40 @@ impl Product {
         let gemms = loaded.gemms(stream);
         let gemm = gemms.generated(&problem, self.config, self.epilogue(), &self.kernel)?;
         let offsets = problem.groups().map(|groups| stream.zeros(groups as usize + 1)).transpose()?;
-        Ok(Some(Bound { gemm, offsets }))
+        Ok(Some(Bound { gemm, offsets: offsets.map(Mutex::new) }))
     }
 
     /// The ends of groups as they are given, and where the kernel reads them behind a zero.
-    fn ends(&self, bound: &Bound, call: Call<'_, '_>) -> Result<Option<[Buffer<i32>; 2]>, Error> {
-        let (Some(offsets), Some(ends)) = (&bound.offsets, self.tiles.ends()) else { return Ok(None) };
+    fn ends(
+        &self,
+        offsets: Option<&Buffer<i32>>,
+        call: Call<'_, '_>,
+    ) -> Result<Option<[Buffer<i32>; 2]>, Error> {
+        let (Some(offsets), Some(ends)) = (offsets, self.tiles.ends()) else { return Ok(None) };
         let given = call.arrays[ends.index()].array.integers();
         given.map(|given| Ok([given, offsets.slice(1..)?])).transpose()
     }
 
     /// Launches what was bound for arguments of the same sizes.
     pub(crate) fn run(&self, bound: &Bound, call: Call<'_, '_>) -> Result<(), Error> {
-        if let Some([from, to]) = self.ends(bound, call)? {
+        let offsets = bound.offsets.as_ref().map(|of| of.lock().unwrap_or_else(PoisonError::into_inner));
+        let offsets = offsets.as_deref();
+        if let Some([from, to]) = self.ends(offsets, call)? {
             to.copy_from(&from)?;
         }
-        Ok(bound.gemm.run_untyped(self.operands(call), &self.all_given(bound, call))?)
+        Ok(bound.gemm.run_untyped(self.operands(call), &self.all_given(offsets, call))?)
     }
 
-    /// Prepares what was bound.
+    /// Prepares what was bound, with offsets of its own.
     pub(crate) fn prepare(&self, bound: &Bound, call: Call<'_, '_>) -> Result<Option<BoundArrays>, Error> {
-        let prepared = bound.gemm.prepare_untyped(self.operands(call), &self.all_given(bound, call))?;
-        let ends = self.ends(bound, call)?;
+        let offsets = bound.offsets.as_ref().map(|of| {
+            let of = of.lock().unwrap_or_else(PoisonError::into_inner);
+            of.device().zeros(of.len())
+        });
+        let offsets = offsets.transpose()?;
+        let all = self.all_given(offsets.as_ref(), call);
+        let prepared = bound.gemm.prepare_untyped(self.operands(call), &all)?;
+        let ends = self.ends(offsets.as_ref(), call)?;
         Ok(prepared.map(|prepared| BoundArrays { prepared, ends }))
     }
 
@@ -120,8 +133,12 @@ impl Product {
         self.matrices.map(|matrix| untyped(&call.arrays[matrix.array.index()], true))
     }
 
-    fn all_given<'a>(&'a self, bound: &'a Bound, call: Call<'a, '_>) -> Vec<(&'a str, Given<'a>)> {
-        let offsets = bound.offsets.as_ref().map(|offsets| {
+    fn all_given<'a>(
+        &'a self,
+        offsets: Option<&'a Buffer<i32>>,
+        call: Call<'a, '_>,
+    ) -> Vec<(&'a str, Given<'a>)> {
+        let offsets = offsets.map(|offsets| {
             let arg = BufferArg::from(offsets);
             let (device, address, len) = (offsets.device(), offsets.address(), offsets.len());
             ("offsets", Given::from(Untyped { arg, device, dtype: DType::U32, address, len }))
@@ -184,6 +201,10 @@ impl Product {
             matrix.batch.map(|axis| with.extents[matrix.array.index()][usize::from(axis)])
         };
         let ends = self.tiles.ends().map(|ends| with.extents[ends.index()][0]);
+        // The ends are copied from one to behind the last.
+        if self.tiles.ends().is_some_and(|ends| arrays[ends.index()].array.integers().is_none()) {
+            return None;
+        }
         let problem = match products(2) {
             None if ends.is_some() => {
                 let axis = self.matrices[1].batch?;

@@ -1,7 +1,7 @@
 //! A compiled kernel on a device, with arrays and scalars that carry no types of Rust.
 
 use girih_codegen::atom::GmmaSwizzle;
-use girih_device::{Arg, BufferArg, Device, Error, LaunchConfig, TensorMap};
+use girih_device::{Arg, Buffer, BufferArg, Device, Error, LaunchConfig, TensorMap};
 use girih_ptx::{TensorElement, TensorSwizzle, Tiled};
 use girih_tensor::DType;
 
@@ -52,25 +52,53 @@ pub(super) fn argument<'a>(param: &Param, values: &impl Values<'a>) -> Option<Ar
     })
 }
 
-/// The tensor maps of a kernel's parameters; none for other parameters.
-pub(super) fn maps<'a>(
+/// Whether a parameter is the map of an array without elements. There are no maps of such an array.
+pub(super) fn is_empty<'a>(param: &Param, values: &impl Values<'a>) -> bool {
+    let (Source::Map(array), Some(boxes)) = (param.source, &param.boxes) else { return false };
+    boxes.axes.iter().any(|&axis| values.extent(array.index(), axis) == Some(0))
+}
+
+/// The zero that maps of arrays without elements describe in their place, if a parameter is one: all that is loaded by them is padding.
+pub(super) fn zero<'a>(
+    device: &Device,
     params: &[Param],
     values: &impl Values<'a>,
-) -> Result<Vec<Option<TensorMap<'a>>>, Error> {
+) -> Result<Option<Buffer<u8>>, Error> {
+    params.iter().any(|param| is_empty(param, values)).then(|| device.zeros(LINE as usize)).transpose()
+}
+
+/// Bytes of which the strides of tensor maps are multiples.
+const LINE: u64 = 16;
+
+/// The tensor maps of a kernel's parameters; none for other parameters. `zero` is that of these parameters.
+pub(super) fn maps<'m, 'a: 'm>(
+    params: &[Param],
+    values: &impl Values<'a>,
+    zero: Option<&'m Buffer<u8>>,
+) -> Result<Vec<Option<TensorMap<'m>>>, Error> {
     let one = |param: &Param| match (param.source, &param.boxes) {
-        (Source::Map(array), Some(boxes)) => map(array.index(), boxes, values).transpose(),
+        (Source::Map(array), Some(boxes)) => {
+            let zero = zero.filter(|_| is_empty(param, values));
+            map(array.index(), boxes, values, zero).transpose()
+        }
         _ => Ok(None),
     };
     params.iter().map(one).collect()
 }
 
-fn map<'a>(array: usize, boxes: &Boxes, values: &impl Values<'a>) -> Option<Result<TensorMap<'a>, Error>> {
+fn map<'m, 'a: 'm>(
+    array: usize,
+    boxes: &Boxes,
+    values: &impl Values<'a>,
+    zero: Option<&'m Buffer<u8>>,
+) -> Option<Result<TensorMap<'m>, Error>> {
     let (mut dims, mut strides) = (Vec::new(), Vec::new());
     let element = element(boxes.dtype)?;
     for (i, &axis) in boxes.axes.iter().enumerate() {
-        dims.push(values.extent(array, axis)?);
+        dims.push(if zero.is_some() { 1 } else { values.extent(array, axis)? });
         if i > 0 {
-            strides.push(values.stride(array, axis)? * u64::from(element.bytes()));
+            let bytes = u64::from(element.bytes());
+            strides.push(if zero.is_some() { LINE } else { values.stride(array, axis)? * bytes });
         }
     }
     let swizzle = match boxes.swizzle {
@@ -80,7 +108,8 @@ fn map<'a>(array: usize, boxes: &Boxes, values: &impl Values<'a>) -> Option<Resu
         GmmaSwizzle::Sw128 => TensorSwizzle::B128,
     };
     let tiled = Tiled::new(element, &dims, &boxes.extents).with_strides(&strides).with_swizzle(swizzle);
-    Some(TensorMap::new(values.buffer(array)?, &tiled))
+    let buffer: BufferArg<'m> = zero.map_or(values.buffer(array), |zero| Some(zero.into()))?;
+    Some(TensorMap::new(buffer, &tiled))
 }
 
 fn element(dtype: DType) -> Option<TensorElement> {
@@ -94,12 +123,12 @@ fn element(dtype: DType) -> Option<TensorElement> {
 }
 
 /// The arguments of parameters, of which these are the tensor maps.
-pub(super) fn with_maps<'m, 'a: 'm>(
+pub(super) fn with_maps<'m, 'n: 'm, 'a: 'm>(
     params: &[Param],
     values: &impl Values<'a>,
-    maps: &'m [Option<TensorMap<'a>>],
+    maps: &'m [Option<TensorMap<'n>>],
 ) -> Vec<Arg<'m>> {
-    let one = |(param, map): (&Param, &'m Option<TensorMap<'a>>)| match map {
+    let one = |(param, map): (&Param, &'m Option<TensorMap<'n>>)| match map {
         Some(map) => Some(Arg::TensorMap(map)),
         None => argument(param, values),
     };
@@ -152,7 +181,8 @@ pub unsafe fn run(
     let config = LaunchConfig::new(grid, [compiled.kernel.threads(), 1, 1])
         .with_dynamic_shared(compiled.kernel.shared_bytes());
     let values = Untyped { compiled, arrays, scalars };
-    let maps = maps(&compiled.params, &values)?;
+    let zero = zero(device, &compiled.params, &values)?;
+    let maps = maps(&compiled.params, &values, zero.as_ref())?;
     // A parameter of something that is not given has no argument, which the launch refuses by the number of arguments.
     let args = with_maps(&compiled.params, &values, &maps);
     // SAFETY: the caller's promise is passed on.

@@ -8,7 +8,7 @@ use super::{Matrix, refused};
 use crate::error::Refusal;
 use crate::facts::{Index, Poly};
 use crate::ir::table::Each;
-use crate::ir::{Def, End, Func, Kind, Op, OpId, RegionId, Value};
+use crate::ir::{Def, End, Func, Kind, Op, OpId, Order, RegionId, Value};
 
 /// The operations of a product.
 pub(super) struct Sketch<'a> {
@@ -70,13 +70,21 @@ fn effects(
             }
             Kind::For | Kind::If if op.results.is_empty() || op.kind == Kind::For => {
                 for (at, &inner) in op.regions.iter().enumerate() {
+                    let end = &func.region(inner).end;
+                    let goes_on = match op.kind {
+                        Kind::For => matches!(end, End::Continue(0, _)),
+                        _ => matches!(end, End::Yield(_)),
+                    };
+                    if !goes_on {
+                        return Err(refused(op, "a loop around is left early, or a turn of it"));
+                    }
                     path.push((id, at));
                     effects(func, inner, path, all)?;
                     path.pop();
                 }
             }
             // Of an array that the kernel writes, only what is loaded where it is stored is taken: the slice behind the loop says.
-            Kind::Load(_) => {}
+            Kind::Load(view) if view.order == Order::Weak => {}
             kind if func.is_pure(kind) => {}
             _ => return Err(refused(op, "the kernel does more than multiply and store")),
         }

@@ -48,9 +48,12 @@ pub(super) fn of(
     at: [&Poly; 3],
 ) -> Result<Scales, Refusal> {
     let rank = func.ty(scaled).dims.rank();
-    let mut all = Vec::new();
-    factors(func, scaled, &super::operand::named(rank, [Role::M, Role::N]), &mut all);
-    all.retain(|(value, _)| *value != result);
+    let (mut all, roles) = (Vec::new(), super::operand::named(rank, [Role::M, Role::N]));
+    factors(func, scaled, &roles, &mut all);
+    // The product itself is a factor once, as it lies; another time it is no scale.
+    if let Some(own) = all.iter().position(|of| of.0 == result && of.1 == roles) {
+        all.remove(own);
+    }
     if tile[1..] != [BLOCK; 2] {
         return Err(refused(
             op,
@@ -76,7 +79,11 @@ pub(super) fn of(
         let rows = (0..2).find(|&axis| {
             index.poly(load.operands[axis]) == *own && i64::from(view.tile[axis]) == block && along(1 - axis)
         })?;
-        let lies = param.strides[rows] == Known::Is(1);
+        let is_along = |(axis, role): (usize, &Role)| match axis == rows && block > 1 {
+            true => *role == Role::M,
+            false => *role == Role::One,
+        };
+        let lies = param.strides[rows] == Known::Is(1) && of.1.iter().enumerate().all(is_along);
         lies.then_some((view.array, [rows as u8, 1 - rows as u8]))
     };
     let pair = |a, b| Some(Scales([read(a, tile[0], at[0])?, read(b, 1, at[1])?]));

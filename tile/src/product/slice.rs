@@ -189,11 +189,10 @@ impl Slice<'_> {
     /// A name for an input that no other parameter of the kernel has.
     fn named(&self, name: &str) -> String {
         let mut name = name.to_string();
+        let all = |name: &str| [name.into(), format!("ld{name}"), format!("batch_{name}")];
         let taken = |name: &str| {
-            TAKEN.contains(&name)
-                || self.inputs.iter().any(|(input, _)| {
-                    [input.name.clone(), input.pitch_name(), input.batch_stride_name()].contains(&name.into())
-                })
+            let known = self.inputs.iter().flat_map(|(input, _)| all(&input.name)).collect::<Vec<_>>();
+            all(name).iter().any(|name| TAKEN.contains(&&**name) || known.contains(name))
         };
         while taken(&name) {
             name.push('_');

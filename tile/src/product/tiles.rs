@@ -36,7 +36,7 @@ pub struct Arguments {
     pub scalars: Vec<u64>,
 }
 
-/// The most tiles that are gone through.
+/// The most tiles that are gone through, and the most blocks and turns of loops that go through them.
 const MOST: i64 = 1 << 22;
 
 impl Tiles {
@@ -68,12 +68,13 @@ impl Tiles {
         let Some(all) = rows.checked_mul(columns).and_then(|all| all.checked_mul(products)) else {
             return false;
         };
-        if all > MOST {
+        let [x, y, z] = with.grid;
+        let blocks = u128::from(x) * u128::from(y) * u128::from(z);
+        if all > MOST || blocks > MOST as u128 {
             return false;
         }
-        let mut walk =
-            Walk { stored: vec![false; all as usize], left: all, counts: [rows, columns, products], along_k };
-        let [x, y, z] = with.grid;
+        let counts = [rows, columns, products];
+        let mut walk = Walk { stored: vec![false; all as usize], left: all, turns: MOST, counts, along_k };
         for bid in (0..z).flat_map(|z| (0..y).flat_map(move |y| (0..x).map(move |x| [x, y, z]))) {
             let mut block = Block { func, with, bid, known: HashMap::new() };
             if self.walk(&mut block, 0, &mut walk).is_none() {
@@ -107,6 +108,10 @@ impl Tiles {
         let turn = block.func.region(op.regions[which]).args[0];
         let dtype = block.func.ty(turn).dtype;
         while at < stop {
+            walk.turns -= 1;
+            if walk.turns < 0 {
+                return None;
+            }
             let outer = block.known.clone();
             block.known.insert(turn, encode(dtype, Const::Int(at.into())));
             self.walk(block, depth + 1, walk)?;
@@ -121,6 +126,8 @@ impl Tiles {
 struct Walk {
     stored: Vec<bool>,
     left: i64,
+    /// Turns of loops that may still be gone through.
+    turns: i64,
     counts: [i64; 3],
     along_k: i64,
 }

@@ -9,7 +9,7 @@ use girih_tile::prelude::{F8E4M3, bf16, f16};
 use super::programs::*;
 
 /// The GPU if `GIRIH_DEVICE` is `cuda`, or the simulator with all checks.
-fn device() -> Device {
+pub(super) fn device() -> Device {
     match std::env::var("GIRIH_DEVICE").as_deref() {
         Ok("cuda") => Device::open(Select::Cuda(0)).unwrap(),
         _ => Device::open_sim(SimOptions::checked()).unwrap(),
@@ -22,12 +22,12 @@ fn numbers<T: Element>(seed: usize, count: usize) -> Vec<T> {
 }
 
 /// A matrix on the host, row-major, and on a device.
-struct Matrix<T: HostElement, const R: usize> {
-    wide: Vec<f64>,
-    on: DeviceArray<T, R>,
+pub(super) struct Matrix<T: HostElement, const R: usize> {
+    pub(super) wide: Vec<f64>,
+    pub(super) on: DeviceArray<T, R>,
 }
 
-fn matrix<T: HostElement + Element, const R: usize>(
+pub(super) fn matrix<T: HostElement + Element, const R: usize>(
     device: &Device,
     seed: usize,
     extents: [usize; R],
@@ -38,12 +38,12 @@ fn matrix<T: HostElement + Element, const R: usize>(
 }
 
 /// `a * b` of row-major matrices.
-fn product(a: &[f64], b: &[f64], [m, n, k]: [usize; 3]) -> Vec<f64> {
+pub(super) fn product(a: &[f64], b: &[f64], [m, n, k]: [usize; 3]) -> Vec<f64> {
     let at = |i: usize, j: usize| (0..k).map(|l| a[i * k + l] * b[l * n + j]).sum();
     (0..m * n).map(|of| at(of / n, of % n)).collect()
 }
 
-fn close<T: Element>(what: &str, found: &[T], wanted: &[f64]) {
+pub(super) fn close<T: Element>(what: &str, found: &[T], wanted: &[f64]) {
     assert_eq!(found.len(), wanted.len(), "{what}");
     for (i, (found, wanted)) in found.iter().zip(wanted).enumerate() {
         let bound = 2.0 * T::DTYPE.epsilon() * wanted.abs() + 1e-4;

@@ -2,5 +2,6 @@
 
 mod equal;
 mod launched;
+mod near;
 mod programs;
 mod refused;

@@ -1,0 +1,367 @@
+//! Programs that are close to products mean what they say, and not what the product means.
+
+use girih_tile::launch::DeviceArray;
+use girih_tile::prelude::*;
+use girih_tile::product;
+
+use super::launched::{close, device, matrix, product};
+use super::programs::{grouped, plain};
+
+/// Blocks that leave their loop over tiles early, at a tile that a number in a type says.
+#[kernel]
+fn leaves<const AT: i64>(a: &Array<f32, 2>, b: &Array<f32, 2>, c: &mut Array<f32, 2>) {
+    for i in 0..cdiv(c.dim(0), 32) {
+        if i == AT {
+            break;
+        }
+        let mut acc = zeros::<f32>([32, 32]);
+        for k in 0..cdiv(a.dim(1), 16) {
+            acc = mma(a.tiles([32, 16]).load((i, k)), b.tiles([16, 32]).load((k, bid(0))), acc);
+        }
+        c.tiles_mut([32, 32]).store((i, bid(0)), acc);
+    }
+}
+
+/// Blocks that leave a tile out.
+#[kernel]
+fn skips<const AT: i64>(a: &Array<f32, 2>, b: &Array<f32, 2>, c: &mut Array<f32, 2>) {
+    for i in 0..cdiv(c.dim(0), 32) {
+        if i == AT {
+            continue;
+        }
+        let mut acc = zeros::<f32>([32, 32]);
+        for k in 0..cdiv(a.dim(1), 16) {
+            acc = mma(a.tiles([32, 16]).load((i, k)), b.tiles([16, 32]).load((k, bid(0))), acc);
+        }
+        c.tiles_mut([32, 32]).store((i, bid(0)), acc);
+    }
+}
+
+#[test]
+fn ways_out_of_loops_are_taken() {
+    let device = device();
+    let [m, n, k] = [96, 32, 32];
+    let (a, b) = (matrix::<f32, 2>(&device, 1, [m, k]), matrix::<f32, 2>(&device, 2, [k, n]));
+    let sums = product(&a.wide, &b.wide, [m, n, k]);
+
+    let mut c = DeviceArray::<f32, 2>::zeros(&device, [m, n]).unwrap();
+    skips::<1>(&a.on, &b.on, &mut c).grid([1]).run().unwrap();
+    let mut wanted = sums.clone();
+    wanted[32 * n..64 * n].fill(0.0);
+    close("a tile that is left out", &c.download().unwrap(), &wanted);
+
+    let mut c = DeviceArray::<f32, 2>::zeros(&device, [m, n]).unwrap();
+    leaves::<1>(&a.on, &b.on, &mut c).grid([1]).run().unwrap();
+    let mut wanted = sums;
+    wanted[32 * n..].fill(0.0);
+    close("tiles behind a way out", &c.download().unwrap(), &wanted);
+}
+
+/// Scales of A that are those of columns, by the numbers of rows.
+#[kernel]
+fn turned_scales(
+    a: &Array<F8E4M3, 2>,
+    b: &Array<F8E4M3, 2>,
+    a_scale: &Array<f32, 2>,
+    b_scale: &Array<f32, 2>,
+    c: &mut Array<f32, 2>,
+) {
+    let (i, j) = (bid(0), bid(1));
+    let mut acc = zeros::<f32>([128, 128]);
+    for k in 0..cdiv(a.dim(1), 128) {
+        let x = a.tiles([128, 128]).padding(Padding::Zero).load((i, k));
+        let y = b.tiles([128, 128]).padding(Padding::Zero).load((j, k));
+        let scale = a_scale.tiles([128, 1]).load((i, k)).t() * b_scale.tiles([1, 1]).load((j, k));
+        acc += mma(x, y.t(), zeros::<f32>([128, 128])) * scale;
+    }
+    c.tiles_mut([128, 128]).store((i, j), acc);
+}
+
+/// Squares of products, with scales.
+#[kernel]
+fn squares(
+    a: &Array<F8E4M3, 2>,
+    b: &Array<F8E4M3, 2>,
+    a_scale: &Array<f32, 2>,
+    b_scale: &Array<f32, 2>,
+    c: &mut Array<f32, 2>,
+) {
+    let (i, j) = (bid(0), bid(1));
+    let mut acc = zeros::<f32>([128, 128]);
+    for k in 0..cdiv(a.dim(1), 128) {
+        let x = a.tiles([128, 128]).padding(Padding::Zero).load((i, k));
+        let y = b.tiles([128, 128]).padding(Padding::Zero).load((j, k));
+        let product = mma(x, y.t(), zeros::<f32>([128, 128]));
+        let rows = product * a_scale.tiles([128, 1]).load((i, k));
+        acc += rows * (product * b_scale.tiles([1, 1]).load((j, k)));
+    }
+    c.tiles_mut([128, 128]).store((i, j), acc);
+}
+
+#[test]
+fn other_factors_than_scales_of_rows_and_blocks_are_no_scales() {
+    for func in [turned_scales::ir(), squares::ir()] {
+        let func = func.unwrap();
+        let refusal = product::find(&func, 90, None).map(|product| product.scales).expect_err("no product");
+        assert!(refusal.to_string().contains("scale"), "{refusal}");
+    }
+    // As a launch knows its arrays.
+    let device = device();
+    let [m, n, k] = [128, 128, 128];
+    let (a, b) = (matrix::<F8E4M3, 2>(&device, 1, [m, k]), matrix::<F8E4M3, 2>(&device, 2, [n, k]));
+    let (of_a, of_b) = (matrix::<f32, 2>(&device, 3, [1, m]), matrix::<f32, 2>(&device, 4, [1, 4]));
+    let scales = [of_a.on.permute([1, 0]).unwrap(), of_b.on.permute([1, 0]).unwrap().slice(0, 0..1).unwrap()];
+    let mut c = DeviceArray::<f32, 2>::zeros(&device, [m, n]).unwrap();
+    assert!(turned_scales(&a.on, &b.on, &scales[0], &scales[1], &mut c).product(90).unwrap().is_err());
+    assert!(squares(&a.on, &b.on, &scales[0], &scales[1], &mut c).product(90).unwrap().is_err());
+}
+
+/// A block that looks at a number which others write, before it begins.
+#[kernel]
+fn looks(ready: &Array<i32, 1>, a: &Array<f32, 2>, b: &Array<f32, 2>, c: &mut Array<f32, 2>) {
+    for _ in irange(0, 1000) {
+        let seen = ready.tiles([1]).memory_order(Order::Acquire, Scope::Device).load((0,));
+        if seen.reshape([0usize; 0]) == 1 {
+            break;
+        }
+    }
+    let mut acc = zeros::<f32>([32, 32]);
+    for k in 0..cdiv(a.dim(1), 16) {
+        acc = mma(a.tiles([32, 16]).load((bid(0), k)), b.tiles([16, 32]).load((k, bid(1))), acc);
+    }
+    c.tiles_mut([32, 32]).store((bid(0), bid(1)), acc);
+}
+
+/// The same once, without a loop.
+#[kernel]
+fn looks_once(ready: &Array<i32, 1>, a: &Array<f32, 2>, b: &Array<f32, 2>, c: &mut Array<f32, 2>) {
+    ready.tiles([1]).memory_order(Order::Acquire, Scope::Device).load((0,));
+    let mut acc = zeros::<f32>([32, 32]);
+    for k in 0..cdiv(a.dim(1), 16) {
+        acc = mma(a.tiles([32, 16]).load((bid(0), k)), b.tiles([16, 32]).load((k, bid(1))), acc);
+    }
+    c.tiles_mut([32, 32]).store((bid(0), bid(1)), acc);
+}
+
+#[test]
+fn accesses_with_an_order_are_kept() {
+    for func in [looks::ir(), looks_once::ir()] {
+        let refusal = product::find(&func.unwrap(), 90, None).expect_err("no product");
+        assert!(refusal.to_string().contains("multiply and store"), "{refusal}");
+    }
+}
+
+/// `c = a * b + c / 2`, in place.
+#[kernel]
+fn adds(a: &Array<bf16, 2>, b: &Array<bf16, 2>, c: &mut Array<f32, 2>) {
+    let (i, j) = (bid(0), bid(1));
+    let mut acc = zeros::<f32>([128, 64]);
+    for k in 0..cdiv(a.dim(1), 64) {
+        acc = mma(a.tiles([128, 64]).load((i, k)), b.tiles([64, 64]).load((k, j)), acc);
+    }
+    let mut c = c.tiles_mut([128, 64]);
+    let before = c.load((i, j));
+    c.store((i, j), acc + before * 0.5);
+}
+
+#[test]
+fn sums_are_added_in_place() {
+    let device = device();
+    let [m, n, k] = [200, 136, 104];
+    let (a, b) = (matrix::<bf16, 2>(&device, 1, [m, k]), matrix::<bf16, 2>(&device, 2, [k, n]));
+    let mut c = matrix::<f32, 2>(&device, 3, [m, n]);
+    let sums = product(&a.wide, &b.wide, [m, n, k]);
+    let launch = adds(&a.on, &b.on, &mut c.on);
+    assert!(launch.product(90).unwrap().is_ok());
+    launch.run().unwrap();
+    let once: Vec<f64> = sums.iter().zip(&c.wide).map(|(sum, c)| sum + 0.5 * c).collect();
+    close("once", &c.on.download().unwrap(), &once);
+    adds(&a.on, &b.on, &mut c.on).run().unwrap();
+    let twice: Vec<f64> = sums.iter().zip(&once).map(|(sum, c)| sum + 0.5 * c).collect();
+    close("twice", &c.on.download().unwrap(), &twice);
+}
+
+/// Sums that are rounded twice.
+#[kernel]
+fn twice_rounded(a: &Array<bf16, 2>, b: &Array<bf16, 2>, c: &mut Array<F8E4M3, 2>) {
+    let (i, j) = (bid(0), bid(1));
+    let mut acc = zeros::<f32>([128, 128]);
+    for k in 0..cdiv(a.dim(1), 64) {
+        acc = mma(a.tiles([128, 64]).load((i, k)), b.tiles([64, 128]).load((k, j)), acc);
+    }
+    c.tiles_mut([128, 128]).store((i, j), acc.to::<f16>().to::<F8E4M3>());
+}
+
+/// A matrix `x` whose pitch would be named as the number beside it, and elements that are taken or left.
+#[kernel]
+fn named(
+    ldx: Scalar<f32>,
+    takes: Scalar<bool>,
+    a: &Array<bf16, 2>,
+    b: &Array<bf16, 2>,
+    x: &Array<bf16, 2>,
+    mask: &Array<bool, 2>,
+    c: &mut Array<f32, 2>,
+) {
+    let (i, j) = (bid(0), bid(1));
+    let mut acc = zeros::<f32>([128, 128]);
+    for k in 0..cdiv(a.dim(1), 64) {
+        acc = mma(a.tiles([128, 64]).load((i, k)), b.tiles([64, 128]).load((k, j)), acc);
+    }
+    let taken = select(mask.tiles([128, 128]).load((i, j)), acc * ldx, acc);
+    let sum = taken + x.tiles([128, 128]).load((i, j)).to::<f32>();
+    c.tiles_mut([128, 128]).store((i, j), select(takes, sum, acc));
+}
+
+#[test]
+fn epilogues_have_any_dtype_and_name() {
+    let device = device();
+    let [m, n, k] = [136, 128, 72];
+    let (a, b) = (matrix::<bf16, 2>(&device, 1, [m, k]), matrix::<bf16, 2>(&device, 2, [k, n]));
+    let sums = product(&a.wide, &b.wide, [m, n, k]);
+
+    let mut c = DeviceArray::<F8E4M3, 2>::zeros(&device, [m, n]).unwrap();
+    println!("{:?}", product::find(&twice_rounded::ir().unwrap(), 90, None).unwrap().epilogue().key());
+    println!("{}", twice_rounded::ir().unwrap());
+    twice_rounded(&a.on, &b.on, &mut c).run().unwrap();
+    close("8-bit floats", &c.download().unwrap(), &sums);
+
+    let x = matrix::<bf16, 2>(&device, 3, [m, n]);
+    let taken: Vec<bool> = (0..m * n).map(|i| i % 3 == 0).collect();
+    let mask = DeviceArray::upload(&device, &taken, [m, n]).unwrap();
+    for takes in [true, false] {
+        let mut c = DeviceArray::<f32, 2>::zeros(&device, [m, n]).unwrap();
+        let launch = named(0.5, takes, &a.on, &b.on, &x.on, &mask, &mut c);
+        println!("{:?}", launch.product(90).unwrap().map(|config| config.name));
+        launch.run().unwrap();
+        let of = |i: usize| match (takes, taken[i]) {
+            (true, true) => 0.5 * sums[i] + x.wide[i],
+            (true, false) => sums[i] + x.wide[i],
+            _ => sums[i],
+        };
+        close("named", &c.download().unwrap(), &(0..m * n).map(of).collect::<Vec<_>>());
+    }
+}
+
+/// Ends of groups that do not lie one behind the other, and launches of two threads whose ends differ.
+#[test]
+fn ends_of_groups_are_those_of_the_launch() {
+    let device = device();
+    let (groups, [m, n, k]) = (2, [100, 72, 40]);
+    let a = matrix::<bf16, 2>(&device, 1, [m, k]);
+    let b = matrix::<bf16, 3>(&device, 2, [groups, k, n]);
+    let bias = matrix::<f32, 2>(&device, 3, [groups, n]);
+    let wanted = |end: usize| -> Vec<f64> {
+        let of = |at: usize| {
+            let (row, column) = (at / n, at % n);
+            let g = usize::from(row >= end);
+            let product = |l: usize| a.wide[row * k + l] * b.wide[(g * k + l) * n + column];
+            (0..k).map(product).sum::<f64>() + bias.wide[g * n + column]
+        };
+        (0..m * n).map(of).collect()
+    };
+    let given = device.upload(&[30, -7, 100]).unwrap();
+    let ends = DeviceArray::<i32, 1>::new(given, 0, [groups], [2]).unwrap();
+    let mut c = DeviceArray::<bf16, 2>::zeros(&device, [m, n]).unwrap();
+    grouped(&a.on, &b.on, &ends, &bias.on, &mut c).grid([3]).run().unwrap();
+    close("every second number", &c.download().unwrap(), &wanted(30));
+
+    let of = &|end: usize| {
+        let ends = DeviceArray::<i32, 1>::upload(&device, &[end as i32, 100], [groups]).unwrap();
+        let mut c = DeviceArray::<bf16, 2>::zeros(&device, [m, n]).unwrap();
+        for _ in 0..3 {
+            grouped(&a.on, &b.on, &ends, &bias.on, &mut c).grid([3]).run().unwrap();
+        }
+        // Prepared launches do not share what they read.
+        let prepared = grouped(&a.on, &b.on, &ends, &bias.on, &mut c).grid([3]).prepare().unwrap();
+        prepared.run().unwrap();
+        (c.download().unwrap(), wanted(end))
+    };
+    std::thread::scope(|scope| {
+        let threads = [10, 40, 64, 90].map(|end| scope.spawn(move || of(end)));
+        for thread in threads {
+            let (found, wanted) = thread.join().unwrap();
+            close("a thread's own", &found, &wanted);
+        }
+    });
+}
+
+/// Rows that overlap or repeat, and sums of nothing.
+#[test]
+fn arrays_of_any_strides_and_extents_are_multiplied() {
+    let device = device();
+    let [m, n, k] = [70, 72, 40];
+    let b = matrix::<bf16, 2>(&device, 2, [k, n]);
+    let line = matrix::<bf16, 1>(&device, 1, [3 * 8 * m + k]);
+    for stride in [0, 1, 8, 24] {
+        let a = DeviceArray::new(line.on.buffer().slice(..).unwrap(), 0, [m, k], [stride, 1]).unwrap();
+        let wide: Vec<f64> = (0..m * k).map(|at| line.wide[at / k * stride + at % k]).collect();
+        let mut c = DeviceArray::<f32, 2>::zeros(&device, [m, n]).unwrap();
+        plain::<bf16, f32, f32, 64, 64, 64>(&a, &b.on, &mut c).run().unwrap();
+        close(&format!("rows {stride} apart"), &c.download().unwrap(), &product(&wide, &b.wide, [m, n, k]));
+    }
+    for [m, n, k] in [[1, 1, 1], [1, 70, 3], [70, 1, 8], [9, 8, 0], [0, 8, 8], [8, 8, 1]] {
+        let (a, b) = (matrix::<bf16, 2>(&device, 1, [m, k]), matrix::<bf16, 2>(&device, 2, [k, n]));
+        let mut c = DeviceArray::<f32, 2>::upload(&device, &vec![9.0; m * n], [m, n]).unwrap();
+        plain::<bf16, f32, f32, 64, 64, 64>(&a.on, &b.on, &mut c).run().unwrap();
+        let what = format!("{m} x {n} x {k}");
+        close(&what, &c.download().unwrap(), &product(&a.wide, &b.wide, [m, n, k]));
+    }
+}
+
+/// Matrices that are parts of larger ones, from any element on and along any axis, of any sizes.
+#[test]
+fn parts_of_arrays_are_multiplied() {
+    let device = device();
+    let mut state = 0x2545_f491_4f6c_dd1d_u64;
+    let mut below = |n: usize| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) as usize % n
+    };
+    let cases = std::env::var("GIRIH_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(12);
+    for case in 0..cases {
+        let [m, n, k] = [1 + below(150), 1 + below(150), 1 + below(100)];
+        macro_rules! check {
+            ($t:ty, $sum:ty, $c:ty, $k:literal) => {{
+                let mut place = |seed: usize, [rows, columns]: [usize; 2]| {
+                    let turned = below(2) == 1;
+                    let [x, y] = if turned { [columns, rows] } else { [rows, columns] };
+                    let unit = [1, 2, 8, 16][below(4)];
+                    let (over, ahead) = (below(3), unit * below(3));
+                    let pitch = (y + ahead).next_multiple_of(unit);
+                    let of = matrix::<$t, 2>(&device, seed, [x + over, pitch]);
+                    let part = of.on.slice(0, over..x + over).unwrap().slice(1, ahead..ahead + y).unwrap();
+                    let at = |i: usize, j: usize| of.wide[(i + over) * pitch + j + ahead];
+                    let wide: Vec<f64> = (0..rows * columns)
+                        .map(|n| (n / columns, n % columns))
+                        .map(|(i, j)| if turned { at(j, i) } else { at(i, j) })
+                        .collect();
+                    (if turned { part.permute([1, 0]).unwrap() } else { part }, wide)
+                };
+                let ((a, x), (b, y)) = (place(1, [m, k]), place(2, [k, n]));
+                let turned = below(2) == 1;
+                let (unit, ahead) = ([1, 4, 8][below(3)], below(2));
+                let [rows, columns] = if turned { [n, m] } else { [m, n] };
+                let pitch = (columns + ahead * unit).next_multiple_of(unit);
+                let whole = DeviceArray::<$c, 2>::zeros(&device, [rows, pitch]).unwrap();
+                let c = whole.slice(1, ahead * unit..ahead * unit + columns).unwrap();
+                let mut c = if turned { c.permute([1, 0]).unwrap() } else { c };
+                let what = format!("case {case}: {m} x {n} x {k}, {a:?} {b:?} {c:?}");
+                if let Err(error) = plain::<$t, $sum, $c, 64, 64, $k>(&a, &b, &mut c).run() {
+                    panic!("{what}: {error}");
+                }
+                close(&what, &c.download().unwrap(), &product(&x, &y, [m, n, k]));
+                // What lies beside the part stays.
+                let beside: f64 = whole.download().unwrap().iter().map(|&x| f64::from(x != <$c>::default())).sum();
+                let own: f64 = c.download().unwrap().iter().map(|&x| f64::from(x != <$c>::default())).sum();
+                assert_eq!(beside, own, "{what}");
+            }};
+        }
+        match case % 4 {
+            0 => check!(bf16, f32, f32, 64),
+            1 => check!(f32, f32, f32, 16),
+            2 => check!(f16, f32, f16, 64),
+            _ => check!(i8, i32, i32, 64),
+        }
+    }
+}
