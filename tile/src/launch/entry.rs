@@ -97,7 +97,8 @@ impl Entry {
         let template = Mutex::new(kernel.prepare(&config, &args)?.open(&names)?);
         drop(args);
         drop(maps);
-        let work = Work::Params(Box::new(ByParams { grid, sure, kernel, config, template, open, _zero: zero }));
+        let work =
+            Work::Params(Box::new(ByParams { grid, sure, kernel, config, template, open, _zero: zero }));
         Ok(Entry { ready, work })
     }
 

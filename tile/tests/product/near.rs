@@ -352,7 +352,8 @@ fn parts_of_arrays_are_multiplied() {
                 }
                 close(&what, &c.download().unwrap(), &product(&x, &y, [m, n, k]));
                 // What lies beside the part stays.
-                let beside: f64 = whole.download().unwrap().iter().map(|&x| f64::from(x != <$c>::default())).sum();
+                let beside: f64 =
+                    whole.download().unwrap().iter().map(|&x| f64::from(x != <$c>::default())).sum();
                 let own: f64 = c.download().unwrap().iter().map(|&x| f64::from(x != <$c>::default())).sum();
                 assert_eq!(beside, own, "{what}");
             }};
