@@ -290,10 +290,12 @@ impl Lowering<'_> {
             return Ok(expr.clone());
         }
         let (reg, dtype) = (self.reg(value)?, self.plan.func.ty(value).dtype);
-        if dtype.bits() < 64 {
-            return Ok(self.index_in(&reg, dtype));
-        }
-        let (ty, mut near) = (register(dtype), reg);
+        Ok(if dtype.bits() < 64 { self.index_in(&reg, dtype) } else { self.near(reg, dtype) })
+    }
+
+    /// A number of 64 bits, or the nearest one that 32 bits hold.
+    pub(crate) fn near(&mut self, number: Reg, dtype: DType) -> Expr {
+        let (ty, mut near) = (register(dtype), number);
         let (least, most) = (i64::from(i32::MIN), i64::from(i32::MAX));
         if dtype == DType::S64 {
             let inputs = vec![Operand::from(&near), Operand::Int(least)];
@@ -301,7 +303,7 @@ impl Lowering<'_> {
         }
         let inputs = vec![Operand::from(&near), Operand::Int(most)];
         let near = self.make(ty, Opcode::Min, words::m![ty], inputs);
-        Ok(self.b.var(&near, if dtype == DType::S64 { least } else { 0 }, most, 1))
+        self.b.var(&near, if dtype == DType::S64 { least } else { 0 }, most, 1)
     }
 
     /// An integer register of at most 32 bits as an index expression with the range of its dtype.

@@ -2,10 +2,12 @@
 //! indices are the same for all of them, they are loaded in vectors.
 
 use girih_codegen::{Cond, Expr, Reg};
+use girih_ptx::Opcode;
 
 use super::gather::Places;
 use super::memory::{Path, runs};
-use super::{Lowering, bytes};
+use super::words::{integer, m, of};
+use super::{Lowering, bytes, range, register};
 use crate::error::Error;
 use crate::ir::Value;
 use crate::place::access::{WIDEST, counting};
@@ -35,10 +37,7 @@ impl Lowering<'_> {
             return Ok(None);
         };
         let along = found.along;
-        let mut start = Expr::from(0);
-        for scalar in found.start {
-            start = &start + &self.index(scalar)?;
-        }
+        let start = self.sum_of(&found.start)?;
         let (size, rank) = (bytes(places.array.dtype), places.dims.rank());
         let (extent, count) = (places.array.extents[axis].clone(), i64::from(places.dims[along]));
         let mut vector = WIDEST / size;
@@ -62,6 +61,32 @@ impl Lowering<'_> {
             vector /= 2;
         }
         Ok(None)
+    }
+
+    /// A sum of scalars of one dtype, in which it wraps.
+    fn sum_of(&mut self, scalars: &[Value]) -> Result<Expr, Error> {
+        let mut sum = Expr::from(0);
+        for &scalar in scalars {
+            sum = &sum + &self.index(scalar)?;
+        }
+        let &[first, .., _] = scalars else { return Ok(sum) };
+        let dtype = self.plan.func.ty(first).dtype;
+        let ((lower, upper), (least, most)) = (sum.range(), range(dtype));
+        if least <= lower && upper <= most {
+            return Ok(sum);
+        }
+        let (ty, multiple) = (integer(dtype), sum.multiple());
+        let mut total = self.reg(first)?;
+        for &scalar in &scalars[1..] {
+            let next = self.reg(scalar)?;
+            total = self.make(register(dtype), Opcode::Add, m![ty], of([&total, &next]));
+        }
+        if dtype.bits() == 64 {
+            return Ok(self.near(total, dtype));
+        }
+        // What a power of two divides, it divides when it has wrapped.
+        let multiple = (multiple & multiple.wrapping_neg()).clamp(1, 1 << 30);
+        Ok(self.b.var(&total, least, most + 1 - multiple, multiple))
     }
 
     /// The address of a vector, and the condition that it is accessed, where the tile is inside along the axis if that is asked for.

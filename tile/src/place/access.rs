@@ -1,6 +1,7 @@
 //! Accesses of a thread's values in memory: vectors, sectors, wavefronts, as closed formulas of a [`Dist`].
 
 use girih_codegen::plan::{Dist, Leaf};
+use girih_tensor::DType;
 
 use crate::dtype::is_integer;
 use crate::ir::table::Each;
@@ -149,6 +150,12 @@ pub(crate) fn counting(func: &Func, value: Value) -> Option<Counting> {
                 (None, Some(found)) => (found, a),
                 _ => return None,
             };
+            // Where one of these wraps, it is beyond an array: others may wrap to an element.
+            let dtype = func.ty(value).dtype;
+            let same = found.start.iter().all(|&value| func.ty(value).dtype == dtype);
+            if !matches!(dtype, DType::S32 | DType::S64) || !same {
+                return None;
+            }
             found.start.push(one(func, other)?);
             Some(found)
         }

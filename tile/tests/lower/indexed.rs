@@ -318,3 +318,52 @@ fn rows_by_spans_are_loaded_in_vectors() {
     }
     assert!(vectors > cases(8) / 2, "{vectors} of {} kernels have vectors", cases(8));
 }
+
+#[test]
+fn indices_that_wrap_are_those_of_their_dtype() {
+    // Sums of two numbers and 0, 1, 2, ... that leave the range of the dtype.
+    let cases: [(&str, &[[u64; 2]]); 5] = [
+        ("u8", &[[240, 0], [240, 240], [16, 16]]),
+        ("s8", &[[112, 0], [112, 112]]),
+        ("u32", &[[0xffff_fff0, 0], [0x8000_0000, 0x8000_0000], [16, 16]]),
+        (
+            "s32",
+            &[[0x7fff_fff0, 0], [0x7fff_fff0, 0x7fff_fff0], [16, 0xffff_fff0], [0x8000_0000, 0x8000_0010]],
+        ),
+        ("s64", &[[1 << 40, (1u64 << 40).wrapping_neg()], [1 << 40, 0], [16, 16]]),
+    ];
+    for (dtype, starts) in cases {
+        let (cast, index) = match dtype {
+            "s32" | "s64" => ("", 8),
+            _ => ("%12 = cast %8 : s64", 12),
+        };
+        let n = if dtype.ends_with("8") { 128 } else { 2048 };
+        let shape = if cast.is_empty() { String::new() } else { format!("[{n}]") };
+        let text = format!(
+            "kernel wraps(x: f32[?16] strides [1] align 16, mut y: f32[{n}] strides [1] align 16, a: {dtype} = ?16, b: {dtype} = ?16) {{
+  %0 = iota : {dtype}[{n}]
+  %1 = param a : {dtype}
+  %2 = reshape %1 : {dtype}[1]
+  %3 = broadcast %2 : {dtype}[{n}]
+  %4 = add %0, %3 : {dtype}[{n}]
+  %5 = param b : {dtype}
+  %6 = reshape %5 : {dtype}[1]
+  %7 = broadcast %6 : {dtype}[{n}]
+  %8 = add %4, %7 : {dtype}[{n}]
+  %9 = full 0 : f32[{n}]
+  {cast}{shape}
+  %10 = gather x at (%{index}) else %9 : f32[{n}]
+  %11 = full 0 : s32
+  store %10 to y[{n}] at (%11)
+}}
+"
+        );
+        let func = girih_tile::ir::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let numbers: Vec<u64> = (1..4097).map(|n| u64::from((n as f32).to_bits())).collect();
+        let arrays = [ArrayData::dense(DType::F32, &[4096], &numbers), zeros(DType::F32, &[n])];
+        for scalars in starts {
+            differ(&func, [1, 1, 1], &arrays, scalars, |_| Tolerance::EXACT)
+                .unwrap_or_else(|error| panic!("{scalars:?}: {error}\n{text}"));
+        }
+    }
+}
