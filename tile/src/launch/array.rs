@@ -1,17 +1,15 @@
 //! Arrays in device memory that kernels are launched on.
 
-use std::any::Any;
 use std::fmt;
 use std::ops::Range;
 
 use float8::{F8E4M3, F8E5M2};
-use girih_device::{Buffer, BufferArg, Device, Pod};
+use girih_device::{Buffer, Device, Pod};
 use girih_layout::Lay;
 use girih_tensor::{DType, Element, Tf32};
 use half::{bf16, f16};
 
 use super::LaunchError;
-use crate::dtype::is_integer;
 use crate::error::Error;
 
 /// A type of elements that arrays in device memory have: the types of [`Element`] that fill whole bytes.
@@ -76,10 +74,10 @@ impl HostElement for Tf32 {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct DeviceArray<T: HostElement, const R: usize> {
-    buffer: Buffer<T::Stored>,
-    offset: usize,
-    extents: [usize; R],
-    strides: [usize; R],
+    pub(super) buffer: Buffer<T::Stored>,
+    pub(super) offset: usize,
+    pub(super) extents: [usize; R],
+    pub(super) strides: [usize; R],
 }
 
 /// The strides of an array whose last axis is contiguous, each axis behind the next one.
@@ -233,7 +231,12 @@ impl<T: HostElement, const R: usize> DeviceArray<T, R> {
     }
 
     /// Another array on the same memory.
-    fn on_same(&self, offset: usize, extents: [usize; R], strides: [usize; R]) -> Result<Self, Error> {
+    pub(super) fn on_same(
+        &self,
+        offset: usize,
+        extents: [usize; R],
+        strides: [usize; R],
+    ) -> Result<Self, Error> {
         DeviceArray::new(self.buffer.slice(..)?, offset, extents, strides)
     }
 
@@ -291,93 +294,6 @@ impl<T: HostElement, const R: usize> DeviceArray<T, R> {
 impl<T: HostElement, const R: usize> fmt::Debug for DeviceArray<T, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "DeviceArray<{}>{:?}:{:?} at {:#x}", T::DTYPE, self.extents, self.strides, self.address())
-    }
-}
-
-/// An array of any dtype and rank, as a launch sees it.
-pub(crate) trait Passed {
-    fn dtype(&self) -> DType;
-    fn extents(&self) -> &[usize];
-    fn strides(&self) -> &[usize];
-    fn bytes(&self) -> Range<u64>;
-    fn device(&self) -> &Device;
-    /// The memory from the first element on.
-    fn memory(&self) -> BufferArg<'_>;
-    /// The elements of a vector of s32.
-    fn integers(&self) -> Option<Buffer<i32>>;
-    /// The array as it is now.
-    fn copied(&self) -> Result<Box<dyn Copied>, Error>;
-}
-
-/// An array, and what its memory held at a time.
-pub(crate) trait Copied {
-    /// Puts the memory back to what it held.
-    fn restore(&self) -> Result<(), Error>;
-    /// The elements that it has now.
-    fn values(&self) -> Result<Vec<f64>, Error>;
-    /// Whether two lists of elements are equal: of integers exactly, of floats to half of the digits of their magnitude.
-    fn agree(&self, found: &[f64], wanted: &[f64]) -> bool;
-}
-
-struct Copy<T: HostElement, const R: usize> {
-    array: DeviceArray<T, R>,
-    before: Buffer<T::Stored>,
-}
-
-impl<T: HostElement, const R: usize> Copied for Copy<T, R> {
-    fn restore(&self) -> Result<(), Error> {
-        Ok(self.array.buffer.copy_from(&self.before)?)
-    }
-
-    fn values(&self) -> Result<Vec<f64>, Error> {
-        Ok(self.array.download()?.into_iter().map(Element::to_f64).collect())
-    }
-
-    fn agree(&self, found: &[f64], wanted: &[f64]) -> bool {
-        let mean = (wanted.iter().map(|x| x * x).sum::<f64>() / wanted.len().max(1) as f64).sqrt();
-        let bound = if is_integer(T::DTYPE) { 0.0 } else { T::DTYPE.epsilon().sqrt() };
-        let equal = |(x, y): (&f64, &f64)| {
-            x == y || x.is_nan() && y.is_nan() || (x - y).abs() <= bound * (y.abs() + mean)
-        };
-        found.iter().zip(wanted).all(equal)
-    }
-}
-
-impl<T: HostElement, const R: usize> Passed for DeviceArray<T, R> {
-    fn dtype(&self) -> DType {
-        T::DTYPE
-    }
-
-    fn extents(&self) -> &[usize] {
-        &self.extents
-    }
-
-    fn strides(&self) -> &[usize] {
-        &self.strides
-    }
-
-    fn bytes(&self) -> Range<u64> {
-        DeviceArray::bytes(self)
-    }
-
-    fn device(&self) -> &Device {
-        self.buffer.device()
-    }
-
-    fn memory(&self) -> BufferArg<'_> {
-        BufferArg::from(&self.buffer).from_byte(self.offset * size_of::<T::Stored>())
-    }
-
-    fn integers(&self) -> Option<Buffer<i32>> {
-        let buffer = (&self.buffer as &dyn Any).downcast_ref::<Buffer<i32>>()?;
-        let row = R == 1 && self.strides.iter().all(|&stride| stride == 1);
-        row.then(|| buffer.slice(self.offset..self.offset + self.len()).ok()).flatten()
-    }
-
-    fn copied(&self) -> Result<Box<dyn Copied>, Error> {
-        let before = self.device().alloc(self.buffer.len())?;
-        before.copy_from(&self.buffer)?;
-        Ok(Box::new(Copy { array: self.on_same(self.offset, self.extents, self.strides)?, before }))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use girih_device::{Arg, Buffer, BufferArg, Device, Kernel, LaunchConfig, Template};
+use girih_device::{Arg, BufferArg, Device, Kernel, LaunchConfig, Template};
 use girih_tensor::DType;
 
 use super::Launch;
@@ -49,8 +49,6 @@ pub(super) struct ByParams {
     template: Mutex<Template>,
     /// The parameters whose arguments each run gives.
     open: Box<[Param]>,
-    /// What maps of arrays without elements describe: the template does not keep memory.
-    _zero: Option<Buffer<u8>>,
 }
 
 /// Whether a parameter's argument can be another one while extents, strides and alignment stay.
@@ -96,9 +94,7 @@ impl Entry {
         let names: Vec<&str> = open.iter().map(|param| param.name.as_str()).collect();
         let template = Mutex::new(kernel.prepare(&config, &args)?.open(&names)?);
         drop(args);
-        drop(maps);
-        let work =
-            Work::Params(Box::new(ByParams { grid, sure, kernel, config, template, open, _zero: zero }));
+        let work = Work::Params(Box::new(ByParams { grid, sure, kernel, config, template, open }));
         Ok(Entry { ready, work })
     }
 

@@ -6,8 +6,8 @@ use girih_codegen::Kernel;
 use girih_codegen::gemm::GemmConfig;
 use girih_device::{Device, Limits};
 
-use super::array::Copied;
 use super::cache::{self, Ready, Spec};
+use super::passed::Copied;
 use super::request::ArrayArgument;
 use super::words::stable_hash;
 use super::{Launch, LaunchError};

@@ -19,6 +19,7 @@ mod entry;
 mod few;
 mod go;
 mod memo;
+mod passed;
 mod prepared;
 mod product;
 mod request;
@@ -27,8 +28,9 @@ pub mod run;
 pub mod words;
 
 pub use crate::error::LaunchError;
-pub(crate) use array::{Copied, is_injective};
+pub(crate) use array::is_injective;
 pub use array::{DeviceArray, HostElement};
+pub(crate) use passed::Copied;
 pub use prepared::Prepared;
 pub use request::{Launch, ScalarArgument};
 pub(crate) use words::stable_hash;

@@ -122,8 +122,8 @@ impl Prepared {
         }
     }
 
-    /// The prepared launch of the device, for engines that launch themselves; `None` of a grid without blocks. Of a product whose operands are
-    /// copied first it is the last one of several.
+    /// The prepared launch of the device, for engines that launch themselves; `None` of a grid without blocks. Of a product whose operands, or
+    /// ends of groups, are copied first it is the last one of several.
     pub fn launch(&self) -> Option<&girih_device::Launch> {
         match &*self.launch {
             Launches::None => None,

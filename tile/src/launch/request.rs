@@ -8,8 +8,8 @@ use girih_codegen::gemm::GemmConfig;
 use girih_device::Device;
 use girih_tensor::DType;
 
-use super::array::Passed;
 use super::few::Few;
+use super::passed::Passed;
 use super::words::{Constants, hash};
 use super::{DeviceArray, HostElement};
 use crate::dtype::number::encode;

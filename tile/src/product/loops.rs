@@ -4,10 +4,9 @@ use super::groups::Groups;
 use super::operand::{self, Operand, Role};
 use super::place::{Place, groups_of, located};
 use super::scales::{self, Scales};
-use super::{Matrix, refused};
+use super::{Matrix, refused, sums};
 use crate::error::Refusal;
 use crate::facts::{Index, Poly};
-use crate::ir::table::Each;
 use crate::ir::{Def, End, Func, Kind, Op, OpId, Order, RegionId, Value};
 
 /// The operations of a product.
@@ -122,7 +121,7 @@ pub(super) fn sketch(func: &Func) -> Result<Sketch<'_>, Refusal> {
         return Err(refused(store, "the store does not stand beside the loop"));
     }
     let index = Index::new(func);
-    let inner = inner(func, &index, turns, product)?;
+    let inner = sums::inner(func, &index, turns, product)?;
     let Kind::Store(view) = &store.kind else { return Err(refused(store, "no store")) };
     let rank = func.ty(inner.sums).dims.rank();
     let roles = operand::named(rank, [Role::M, Role::N]);
@@ -213,112 +212,6 @@ pub(super) fn sketch(func: &Func) -> Result<Sketch<'_>, Refusal> {
         scales,
         index,
     })
-}
-
-/// What stands in the loop.
-struct Inner {
-    operands: [Operand; 2],
-    sums: Value,
-    result: Value,
-    /// The product with scales, if it is multiplied by some before it is added to the sums.
-    scaled: Option<Value>,
-}
-
-fn inner(func: &Func, index: &Index<'_>, turns: &Op, product: OpId) -> Result<Inner, Refusal> {
-    let body = func.region(turns.regions[0]);
-    let ([sums], [_, carried]) = (&turns.results[..], &body.args[..]) else {
-        let why = format!("the loop carries {} values, the sums alone are accepted", turns.results.len());
-        return Err(refused(turns, why));
-    };
-    if !body.ops.contains(&product) {
-        return Err(refused(func.op(product), "the product does not stand in the loop itself"));
-    }
-    let number = |value: Value| index.poly(value).as_number();
-    if number(turns.operands[0]) != Some(0) || number(turns.operands[2]) != Some(1) {
-        return Err(refused(turns, "the loop does not count tiles from 0 in steps of 1"));
-    }
-    if !index.poly(turns.operands[1]).is_uniform() {
-        return Err(refused(turns, "blocks go through different numbers of tiles"));
-    }
-    if !is_zero(func, turns.operands[3]) {
-        return Err(refused(turns, "the sums do not begin at zero"));
-    }
-    for &id in &body.ops {
-        let op = func.op(id);
-        if !func.is_pure(&op.kind) || !op.regions.is_empty() {
-            return Err(refused(op, "the loop does more than load and multiply"));
-        }
-    }
-    let End::Continue(0, next) = &body.end else {
-        return Err(refused(turns, "the loop may end early"));
-    };
-    let op = func.op(product);
-    let result = op.results[0];
-    let [next] = next[..] else { return Err(refused(turns, "the loop carries more than the sums")) };
-    let Some(scaled) = sums_up(func, next, *carried, result, op.operands[2]) else {
-        return Err(refused(op, "what the loop carries is not the product added to what it has carried"));
-    };
-    let (dims, rank) = (func.ty(result).dims, func.ty(result).dims.rank());
-    if rank == 3 && dims[0] != 1 {
-        return Err(refused(op, format!("a product of {} matrices at once: one is accepted", dims[0])));
-    }
-    let a = operand::of(func, op.operands[0], operand::named(rank, [Role::M, Role::K]))?;
-    let b = operand::of(func, op.operands[1], operand::named(rank, [Role::K, Role::N]))?;
-    for operand in [&a, &b] {
-        if !matches!(func.value(operand.loaded).def, Def::Result(id, _) if body.ops.contains(&id)) {
-            let why = "an operand is loaded before the loop";
-            return Err(refused(func.op(operand.load), why));
-        }
-    }
-    Ok(Inner { operands: [a, b], sums: *sums, scaled, result })
-}
-
-/// Whether the next sums are the product added to the last ones: by the product itself, or by a sum of floats behind a product that begins
-/// at zero, and that may be multiplied by scales. Unit axes may come and go.
-fn sums_up(
-    func: &Func,
-    next: Value,
-    carried: Value,
-    result: Value,
-    accumulator: Value,
-) -> Option<Option<Value>> {
-    let plain = |value| operand::without_units(func, value);
-    if plain(next) == result {
-        return (plain(accumulator) == carried).then_some(None);
-    }
-    let function = |value: Value, each: Each| {
-        let Def::Result(id, _) = func.value(value).def else { return None };
-        let op = func.op(id);
-        match op.kind {
-            Kind::Each { op, rounding: crate::ir::Rounding::Nearest, ftz: false, .. } if op == each => {}
-            _ => return None,
-        }
-        Some([plain(op.operands[0]), plain(op.operands[1])])
-    };
-    let [x, y] = function(plain(next), Each::Add)?;
-    let other = if x == carried { y } else { (y == carried).then_some(x)? };
-    if !is_zero(func, accumulator) {
-        return None;
-    }
-    if other == result {
-        return Some(None);
-    }
-    // A product of which the result is a factor.
-    let has = |value: Value| function(value, Each::Mul).is_some_and(|of| of.contains(&result));
-    let of = function(other, Each::Mul)?;
-    (of.contains(&result) || of.into_iter().any(has)).then_some(Some(other))
-}
-
-/// Whether a value is zero, and not negative zero.
-pub(super) fn is_zero(func: &Func, value: Value) -> bool {
-    let Def::Result(id, _) = func.value(value).def else { return false };
-    let op = func.op(id);
-    match &op.kind {
-        Kind::Full(bits) => *bits == 0,
-        Kind::Broadcast | Kind::Reshape | Kind::Permute(_) => is_zero(func, op.operands[0]),
-        Kind::Cast(_) => is_zero(func, op.operands[0]),
-        _ => false,
-    }
 }
 
 /// Whether a scalar depends on one that the kernel is called with.

@@ -20,6 +20,7 @@ mod problem;
 mod program;
 mod scales;
 mod slice;
+mod sums;
 mod tiles;
 
 use girih_codegen::gemm::{Epilogue, GemmConfig, GemmKernel};

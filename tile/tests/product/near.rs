@@ -462,3 +462,38 @@ fn batches_of_any_strides_are_multiplied() {
         close(&what, &c.download().unwrap(), &(0..l).flat_map(of).collect::<Vec<_>>());
     }
 }
+
+/// `c = max(a * b, row) + row`, in the dtype of the sums.
+#[kernel]
+fn clipped<T: Mma<A>, A: Num>(a: &Array<T, 2>, b: &Array<T, 2>, row: &Array<A, 1>, c: &mut Array<A, 2>) {
+    let (i, j) = (bid(0), bid(1));
+    let mut acc = zeros::<A>([64, 64]);
+    for k in 0..cdiv(a.dim(1), 32) {
+        acc = mma(a.tiles([64, 32]).load((i, k)), b.tiles([32, 64]).load((k, j)), acc);
+    }
+    let row = row.tiles([64]).load((j,));
+    c.tiles_mut([64, 64]).store((i, j), maximum(acc, row) + row);
+}
+
+#[test]
+fn epilogues_compute_in_the_dtype_of_sums() {
+    let device = device();
+    let [m, n, k] = [72, 80, 48];
+    macro_rules! check {
+        ($t:ty, $sum:ty) => {
+            let (a, b) = (matrix::<$t, 2>(&device, 1, [m, k]), matrix::<$t, 2>(&device, 2, [k, n]));
+            let row = matrix::<$sum, 1>(&device, 3, [n]);
+            let mut c = DeviceArray::<$sum, 2>::zeros(&device, [m, n]).unwrap();
+            let launch = clipped::<$t, $sum>(&a.on, &b.on, &row.on, &mut c);
+            println!("{:?}", launch.product(90).unwrap().map(|config| config.name));
+            launch.run().unwrap();
+            let sums = product(&a.wide, &b.wide, [m, n, k]);
+            let of = |at: usize| sums[at].max(row.wide[at % n]) + row.wide[at % n];
+            close(stringify!($t), &c.download().unwrap(), &(0..m * n).map(of).collect::<Vec<_>>());
+        };
+    }
+    check!(i8, i32);
+    check!(f16, f16);
+    check!(f64, f64);
+    check!(bf16, f32);
+}
