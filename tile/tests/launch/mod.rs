@@ -2,6 +2,7 @@
 
 mod again;
 mod arrays;
+mod empty;
 mod programs;
 mod refusals;
 

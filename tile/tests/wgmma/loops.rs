@@ -164,3 +164,90 @@ fn parts_of_arrays_that_lie_anywhere_are_cleared_beyond() {
         agrees(body, vec![integers(11, [64, 64]), integers(12, [64, 64])], 2, &scalars);
     }
 }
+
+/// `a b` of one tile where B is as it is or lies along K, of small integers.
+fn tile_of(dtype: DType, sum: DType, warps: u32, [m, n, k]: [u32; 3], along: bool, tma: bool) -> usize {
+    let (rows, columns) = if along { (n, k) } else { (k, n) };
+    let options = if tma { "" } else { " no_tma" };
+    let axes = if along { "[1, 0]" } else { "[0, 1]" };
+    let text = format!(
+        "kernel tile(a: {dtype}[{m}, {k}] strides [{k}, 1] align 16, b: {dtype}[{rows}, {columns}] strides [{columns}, 1] align 16, mut y: {sum}[{m}, {n}] strides [{n}, 1] align 16) {{
+  hint all num_worker_warps {warps}
+  %0 = full 0 : s32
+  %1 = load a[{m}, {k}] at (%0, %0) pad 0{options} : {dtype}[{m}, {k}]
+  %2 = load b[{rows}, {columns}] at (%0, %0) pad 0 : {dtype}[{rows}, {columns}]
+  %3 = permute %2 by {axes} : {dtype}[{k}, {n}]
+  %4 = full 1 : {sum}[{m}, {n}]
+  %5 = mma %1, %3, %4 : {sum}[{m}, {n}]
+  store %5 to y[{m}, {n}] at (%0, %0)
+}}
+"
+    );
+    let func = program(&text);
+    let numbers = |seed: u64, extents: [i64; 2]| {
+        let mut rng = random(seed);
+        let mut one = |_: i64| {
+            let number = rng.random_range(-2i64..3);
+            match dtype {
+                DType::S8 => number as u64 & 0xff,
+                DType::U8 => number.unsigned_abs(),
+                _ => float::encode(dtype, number as f64, Rounding::Nearest),
+            }
+        };
+        ArrayData::dense(dtype, &extents, &(0..extents[0] * extents[1]).map(&mut one).collect::<Vec<_>>())
+    };
+    let arrays = [
+        numbers(u64::from(m + n), [m.into(), k.into()]),
+        numbers(u64::from(n + k), [rows.into(), columns.into()]),
+        zeros(sum, &[m.into(), n.into()]),
+    ];
+    let mut wanted = arrays.to_vec();
+    reference::run(&func, [1, 1, 1], &mut wanted, &[]).unwrap();
+    // Some are more than registers and shared memory have room for.
+    if girih_tile::compile(&func, 90).is_err() {
+        return 0;
+    }
+    let products = place(&simplify(&func), 90).unwrap().products.wgmma.len();
+    let got = run(&text, [1, 1, 1], &arrays, &[]);
+    let wrong = decoded(&got[2]).iter().zip(decoded(&wanted[2])).position(|(a, b)| *a != b);
+    assert!(wrong.is_none(), "{wrong:?}\n{text}");
+    products
+}
+
+#[test]
+fn tiles_of_all_shapes_are_multiplied() {
+    let kinds = [
+        (DType::Bf16, DType::F32),
+        (DType::F16, DType::F16),
+        (DType::E4m3, DType::F32),
+        (DType::S8, DType::S32),
+        (DType::U8, DType::S32),
+        (DType::Tf32, DType::F32),
+    ];
+    let (mut at, mut products) = (0usize, 0);
+    for n in [8, 16, 24, 40, 72, 96, 136, 256, 264] {
+        for along in [false, true] {
+            for _ in 0..2 {
+                let (dtype, sum) = kinds[at % kinds.len()];
+                let (m, warps) = [(64, 4), (128, 4), (128, 8), (256, 8)][at / 2 % 4];
+                let k = [16, 32, 48, 64, 80, 96, 128][at % 7];
+                products += tile_of(dtype, sum, warps, [m, n, k], along, at % 5 > 0);
+                at += 1;
+            }
+        }
+    }
+    assert!(products > at / 2, "{products} of {at}");
+}
+
+#[test]
+fn empty_arrays_are_outside_everywhere() {
+    let body = "  %0 = full 0 : s32
+  %1 = load a[64, 64] at (%0, %0) pad 0 : bf16[64, 64]
+  %2 = load b[64, 64] at (%0, %0) pad 0 : bf16[64, 64]
+  %3 = full 1 : f32[64, 64]
+  %4 = mma %1, %2, %3 : f32[64, 64]
+  store %4 to y0[64, 64] at (%0, %0)
+";
+    let a = ArrayData { strides: vec![64, 1], ..integers(13, [64, 0]) };
+    agrees(body, vec![a, integers(14, [0, 64])], 1, &[]);
+}
