@@ -3,5 +3,6 @@
 mod equal;
 mod launched;
 mod near;
+mod parts;
 mod programs;
 mod refused;
