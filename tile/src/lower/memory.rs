@@ -8,6 +8,7 @@ use girih_ptx::{Modifier, Word};
 use girih_tensor::{DType, Space};
 
 use super::shared::Scratch;
+use super::wgmma::Role;
 use super::{Lowering, bytes};
 use crate::dtype::{Category, category};
 use crate::error::Error;
@@ -226,6 +227,10 @@ impl Lowering<'_> {
 
     /// Notes what the turns of a loop access, before the first one.
     pub(crate) fn touch_loop(&mut self, body: RegionId) {
+        // A producer accesses nothing that is written, and does not meet the other threads.
+        if self.products.role == Role::Producer {
+            return;
+        }
         let plan = self.plan;
         let mut found = Vec::new();
         plan.func.walk(body, &mut |_, op| {

@@ -251,3 +251,35 @@ fn empty_arrays_are_outside_everywhere() {
     let a = ArrayData { strides: vec![64, 1], ..integers(13, [64, 0]) };
     agrees(body, vec![a, integers(14, [0, 64])], 1, &[]);
 }
+
+#[test]
+fn the_producer_does_not_wait_for_what_threads_store() {
+    // Threads read what others have stored in the loop before, and in the turn before.
+    let body = "  %0 = full 0 : s32
+  %1 = full 1 : s32
+  %2 = full 3 : s32
+  %3 = full 0 : f32[64, 64]
+  %4 = for %0 to %2 step %1 carry %3 : f32[64, 64] { (%5: s32, %6: f32[64, 64])
+  %7 = load a[64, 64] at (%0, %5) pad 0 : bf16[64, 64]
+  %8 = load b[64, 64] at (%5, %0) pad 0 : bf16[64, 64]
+  %9 = mma %7, %8, %6 : f32[64, 64]
+  store %9 to y0[64, 64] at (%0, %0)
+  continue %9
+  }
+  %10 = for %0 to %2 step %1 carry %4 : f32[64, 64] { (%11: s32, %12: f32[64, 64])
+  %13 = load y0[64, 64] at (%0, %0) : f32[64, 64]
+  %14 = permute %13 by [1, 0] : f32[64, 64]
+  %15 = for %0 to %2 step %1 carry %12 : f32[64, 64] { (%16: s32, %17: f32[64, 64])
+  %18 = load a[64, 64] at (%0, %16) pad 0 : bf16[64, 64]
+  %19 = load b[64, 64] at (%16, %0) pad 0 : bf16[64, 64]
+  %20 = mma %18, %19, %17 : f32[64, 64]
+  store %20 to y0[64, 64] at (%0, %0)
+  continue %20
+  }
+  %21 = add %14, %15 : f32[64, 64]
+  continue %21
+  }
+  store %10 to y1[64, 64] at (%0, %0)
+";
+    agrees(body, vec![integers(15, [64, 192]), integers(16, [192, 64])], 2, &[]);
+}
