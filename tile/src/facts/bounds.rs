@@ -200,7 +200,8 @@ fn single_bid(poly: &Poly) -> Option<u8> {
 impl Bounds {
     /// Whether an index cannot be negative. Wrapping does not matter where each step is a minimum, a remainder, or a count.
     fn not_negative(&mut self, index: &Index<'_>, value: Value, poly: &Poly) -> bool {
-        if poly.as_number().is_some_and(|n| n >= 0) || single_bid(poly).is_some() {
+        let is_bid = single_bid(poly).is_some() && !index.narrows(value);
+        if poly.as_number().is_some_and(|n| n >= 0) || is_bid {
             return true;
         }
         if let Some((op, _, 0)) = index.argument(value)

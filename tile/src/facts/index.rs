@@ -112,9 +112,24 @@ impl<'a> Index<'a> {
         if let Some(found) = self.polys.borrow().get(&value) {
             return found.clone();
         }
-        let poly = self.follow(value).unwrap_or_else(|| self.opaque(value));
+        // A number that its dtype does not hold has wrapped.
+        let dtype = self.func.ty(value).dtype;
+        let is_held = |poly: &Poly| poly.as_number().is_none_or(|n| holds(dtype, n.into()));
+        let poly = self.follow(value).filter(is_held).unwrap_or_else(|| self.opaque(value));
         self.polys.borrow_mut().insert(value, poly.clone());
         poly
+    }
+
+    /// Whether an integer is converted to one of fewer bits, or of other signs, on the way to a scalar: what [`Index::poly`] says is then
+    /// another number than the scalar where it does not fit.
+    pub(crate) fn narrows(&self, value: Value) -> bool {
+        let Some(op) = self.op_of(value) else { return false };
+        let is_narrow = |&operand: &Value| {
+            let [from, to] = [operand, value].map(|value| self.func.ty(value).dtype);
+            to.bits() < from.bits() || to.bits() == from.bits() && is_signed(to) != is_signed(from)
+        };
+        matches!(op.kind, Kind::Cast(_)) && op.operands.iter().any(is_narrow)
+            || op.operands.iter().any(|&operand| self.narrows(operand))
     }
 
     /// A value that is not followed: the same in all blocks if what it is computed from is.

@@ -181,6 +181,13 @@ pub(super) fn sketch(func: &Func) -> Result<Sketch<'_>, Refusal> {
     if asked.into_iter().any(|value| is_given(func, value)) {
         return Err(refused(turns, "which tiles a block goes through depends on a scalar argument"));
     }
+    for (place, op) in [(&a, inner.operands[0].load), (&b, inner.operands[1].load)] {
+        for value in place.values.iter().copied().chain(place.batch_value) {
+            if index.narrows(value) {
+                return Err(refused(func.op(op), "an index is computed in fewer bits than are there"));
+            }
+        }
+    }
     let scales = match inner.scaled {
         None => None,
         Some(_) if groups.is_some() || c.batch.is_some() => {

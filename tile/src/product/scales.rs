@@ -71,7 +71,9 @@ pub(super) fn of(
         let load = func.op(id);
         let Kind::Load(view) = &load.kind else { return None };
         let Array::Param(param) = &func.arrays()[view.array.index()] else { return None };
-        let plain = view.order == Order::Weak && view.steps == view.tile && func.is_pure(&load.kind);
+        let is_narrow = load.operands.iter().any(|&at| index.narrows(at));
+        let plain =
+            !is_narrow && view.order == Order::Weak && view.steps == view.tile && func.is_pure(&load.kind);
         if !plain || param.dtype != DType::F32 || view.tile.rank() != 2 {
             return None;
         }

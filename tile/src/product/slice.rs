@@ -239,6 +239,9 @@ impl Slice<'_> {
         if view.order != Order::Weak || view.steps != view.tile {
             return Err(refused(op, "behind the loop, a load has an order, or tiles overlap or leave gaps"));
         }
+        if op.operands.iter().any(|&at| sketch.index.narrows(at)) {
+            return Err(refused(op, "behind the loop, an index is computed in fewer bits than are there"));
+        }
         let (mut modes, mut batch) = ([None; 2], None);
         for (axis, role) in roles.iter().enumerate() {
             let at = sketch.index.poly(op.operands[axis]);

@@ -331,3 +331,57 @@ fn blocks_without_end_are_not_gone_through() {
     assert!(covers([1, 1, 1]) && covers([5, 1, 1]) && covers([1000, 1, 1]));
     assert!(!covers([1, 2, 1]) && !covers([u32::MAX; 3]) && !covers([i32::MAX as u32, 1, 1]));
 }
+
+/// Rows of A by numbers of 8 bits, which begin anew behind 255.
+#[kernel]
+fn rows_again(a: &Array<f32, 2>, b: &Array<f32, 2>, c: &mut Array<f32, 2>) {
+    let row = bid(0).to::<u8>().to::<i32>();
+    let mut acc = zeros::<f32>([16, 16]);
+    for k in 0..cdiv(a.dim(1), 16) {
+        acc = mma(a.tiles([16, 16]).load((row, k)), b.tiles([16, 16]).load((k, bid(1))), acc);
+    }
+    c.tiles_mut([16, 16]).store((bid(0), bid(1)), acc);
+}
+
+/// Rows of A by numbers that are negative behind 127: there is padding.
+#[kernel]
+fn rows_before(a: &Array<f32, 2>, b: &Array<f32, 2>, c: &mut Array<f32, 2>) {
+    let row = bid(0).to::<i8>();
+    let mut acc = zeros::<f32>([16, 16]);
+    for k in 0..cdiv(a.dim(1), 16) {
+        let x = a.tiles([16, 16]).padding(Padding::Zero).load((row, k));
+        acc = mma(x, b.tiles([16, 16]).load((k, bid(1))), acc);
+    }
+    c.tiles_mut([16, 16]).store((bid(0), bid(1)), acc);
+}
+
+/// A tile by a number that wraps while it is computed: -56, where there is padding.
+#[kernel]
+fn wrapped(x: &Array<f32, 1>, y: &mut Array<f32, 1>) {
+    let at = scalar::<i8>(100) + scalar::<i8>(100);
+    y.tiles_mut([16]).store((bid(0),), x.tiles([16]).padding(Padding::Zero).load((at,)));
+}
+
+#[test]
+fn indices_of_few_bits_wrap() {
+    let device = device();
+    let [m, n, k] = [258 * 16, 16, 16];
+    let (a, b) = (matrix::<f32, 2>(&device, 1, [m, k]), matrix::<f32, 2>(&device, 2, [k, n]));
+    let sums = product(&a.wide, &b.wide, [m, n, k]);
+    let row = 16 * n;
+
+    let mut c = DeviceArray::<f32, 2>::zeros(&device, [m, n]).unwrap();
+    rows_again(&a.on, &b.on, &mut c).run().unwrap();
+    let wanted: Vec<f64> = (0..m * n).map(|at| sums[at % (256 * row)]).collect();
+    close("256 rows", &c.download().unwrap(), &wanted);
+
+    let mut c = DeviceArray::<f32, 2>::zeros(&device, [m, n]).unwrap();
+    rows_before(&a.on, &b.on, &mut c).run().unwrap();
+    let of = |at: usize| if at / row % 256 < 128 { sums[at % (256 * row)] } else { 0.0 };
+    close("128 rows", &c.download().unwrap(), &(0..m * n).map(of).collect::<Vec<_>>());
+
+    let x = matrix::<f32, 1>(&device, 1, [16 * 256]);
+    let mut y = DeviceArray::<f32, 1>::upload(&device, &[9.0; 16], [16]).unwrap();
+    wrapped(&x.on, &mut y).run().unwrap();
+    close("a wrapped number", &y.download().unwrap(), &[0.0; 16]);
+}
