@@ -115,7 +115,7 @@ impl Random {
             0 => [8u32, 24, 40, 48, 96],
             _ => [16, 32, 64, 64, 128],
         };
-        match self.rng.random_range(0..14) {
+        match self.rng.random_range(0..15) {
             0..3 => {
                 let [rows, columns] = [(); 2].map(|()| sizes[self.rng.random_range(0..5)]);
                 self.load(rows, columns);
@@ -153,9 +153,35 @@ impl Random {
                 self.sums.push(Tile { value: result, rows, columns });
             }
             12 => self.branch(),
+            13 => self.exchange(),
             _ if self.turn.len() == 2 => self.repeat(),
             _ => self.product(),
         }
+    }
+
+    /// A sum by way of an array, as it is or turned, in this turn or in the next one.
+    fn exchange(&mut self) {
+        let sums = self.sums.clone();
+        let Some(Tile { value, rows, columns }) = self.one_of(&sums) else { return };
+        let (n, ty) = (self.arrays.len(), format!("f32[{rows}, {columns}]"));
+        self.params.push(format!("mut a{n}: {ty} strides [{columns}, 1] align 16"));
+        self.arrays.push(zeros(DType::F32, &[rows.into(), columns.into()]));
+        let [low, high] = ["full -512", "full 512"].map(|what| self.l.make(what, &ty));
+        let value = self.l.make(format!("maximum {value}, {low}"), &ty);
+        let value = self.l.make(format!("minimum {value}, {high}"), &ty);
+        let store = format!("  store {value} to a{n}[{rows}, {columns}] at (%0, %0)\n");
+        let before = self.rng.random_range(0..2) == 0;
+        if before {
+            self.l.text += &store;
+        }
+        let mut got = self.l.make(format!("load a{n}[{rows}, {columns}] at (%0, %0)"), &ty);
+        if rows == columns && self.rng.random_range(0..2) == 0 {
+            got = self.l.make(format!("permute {got} by [1, 0]"), &ty);
+        }
+        if !before {
+            self.l.text += &store;
+        }
+        self.sums.push(Tile { value: got, rows, columns });
     }
 
     /// A product on one side of a condition, of tiles that are loaded there.
@@ -224,19 +250,31 @@ impl Random {
         for _ in 0..self.rng.random_range(2..8) {
             self.step();
         }
-        self.product();
-        let mut passed = Vec::new();
-        for &n in &columns {
-            let same = |sum: &&Tile| (sum.rows, sum.columns) == (rows, n);
-            let found: Vec<Tile> = self.sums.iter().filter(same).cloned().collect();
-            passed.extend(self.one_of(&found).map(|tile| tile.value));
+        if self.rng.random_range(0..6) == 0 {
+            let passed = self.passed(&columns, &args[2]);
+            let last = self.l.make(format!("less %1, {}", args[2]), "bool");
+            let end = ["break", "continue"][self.rng.random_range(0..2usize)];
+            self.l.text += &format!("  if {last} {{\n  {end} {}\n  }} else {{\n  }}\n", passed.join(", "));
         }
-        passed.push(self.l.make(format!("add {}, %1", args[2]), "s32"));
+        self.product();
+        let passed = self.passed(&columns, &args[2]);
         self.l.text += &format!("  continue {}\n  }}\n", passed.join(", "));
         (self.halves, self.sums, self.turn) = (halves, sums, before);
         for (&columns, result) in columns.iter().zip(&results) {
             self.sums.push(Tile { value: result.clone(), rows, columns });
         }
+    }
+
+    /// What a turn passes on: sums of so many columns, and the next number.
+    fn passed(&mut self, columns: &[u32], number: &str) -> Vec<String> {
+        let mut passed = Vec::new();
+        for &n in columns {
+            let same = |sum: &&Tile| (sum.rows, sum.columns) == (self.rows, n);
+            let found: Vec<Tile> = self.sums.iter().filter(same).cloned().collect();
+            passed.extend(self.one_of(&found).map(|tile| tile.value));
+        }
+        passed.push(self.l.make(format!("add {number}, %1"), "s32"));
+        passed
     }
 
     fn program(seed: u64) -> (String, Vec<ArrayData>) {
@@ -262,7 +300,7 @@ impl Random {
                 r.step();
             }
         }
-        let stored: Vec<Tile> = r.sums.iter().rev().take(2).cloned().collect();
+        let stored: Vec<Tile> = r.sums.iter().rev().take(4).cloned().collect();
         for (i, Tile { value, rows, columns }) in stored.into_iter().enumerate() {
             r.params.push(format!("mut y{i}: f32[{rows}, {columns}] strides [{columns}, 1] align 16"));
             r.arrays.push(zeros(DType::F32, &[rows.into(), columns.into()]));
