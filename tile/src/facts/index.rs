@@ -1,6 +1,6 @@
 //! Values of a program as index expressions.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use girih_tensor::DType;
@@ -123,13 +123,19 @@ impl<'a> Index<'a> {
     /// Whether an integer is converted to one of fewer bits, or of other signs, on the way to a scalar: what [`Index::poly`] says is then
     /// another number than the scalar where it does not fit.
     pub(crate) fn narrows(&self, value: Value) -> bool {
-        let Some(op) = self.op_of(value) else { return false };
-        let is_narrow = |&operand: &Value| {
-            let [from, to] = [operand, value].map(|value| self.func.ty(value).dtype);
-            to.bits() < from.bits() || to.bits() == from.bits() && is_signed(to) != is_signed(from)
-        };
-        matches!(op.kind, Kind::Cast(_)) && op.operands.iter().any(is_narrow)
-            || op.operands.iter().any(|&operand| self.narrows(operand))
+        let (mut open, mut seen) = (vec![value], HashSet::from([value]));
+        while let Some(value) = open.pop() {
+            let Some(op) = self.op_of(value) else { continue };
+            let is_narrow = |&operand: &Value| {
+                let [from, to] = [operand, value].map(|value| self.func.ty(value).dtype);
+                to.bits() < from.bits() || to.bits() == from.bits() && is_signed(to) != is_signed(from)
+            };
+            if matches!(op.kind, Kind::Cast(_)) && op.operands.iter().any(is_narrow) {
+                return true;
+            }
+            open.extend(op.operands.iter().copied().filter(|&operand| seen.insert(operand)));
+        }
+        false
     }
 
     /// A value that is not followed: the same in all blocks if what it is computed from is.
