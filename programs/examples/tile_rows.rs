@@ -259,7 +259,7 @@ fn products() -> Vec<Row> {
             add("grouped", name, &[m, n, k, $groups], &arrays, Vec::new(), [132, 1, 1], build);
         )* };
     }
-    grouped! { 8, 128 256 64; 8, 128 128 64; 64, 128 256 64; 64, 128 128 64; 64, 64 256 64; }
+    grouped! { 8, 128 256 64; 8, 256 128 64; 64, 128 256 64; 64, 256 128 64; 64, 128 128 64; }
     macro_rules! gated {
         ($($m:literal $n:literal $k:literal;)*) => { $(
             let (m, n, k) = (4096, 14336, 4096);
