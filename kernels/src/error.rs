@@ -157,6 +157,32 @@ pub enum Error {
         /// The bytes of which its address is a multiple.
         alignment: i64,
     },
+    /// Heads of keys that do not serve as many heads of queries each.
+    #[error("{heads} heads of queries with {kv_heads} of keys and values: divisors of {heads} are accepted")]
+    Heads {
+        /// Heads of queries.
+        heads: i64,
+        /// Heads of keys and values.
+        kv_heads: i64,
+    },
+    /// A number that is not positive.
+    #[error("{what} = {value}: positive finite numbers are accepted")]
+    Number {
+        /// `scale` or `softcap`.
+        what: &'static str,
+        /// The number.
+        value: f32,
+    },
+    /// A tensor that is written, whose coordinates may have elements in common.
+    #[error(
+        "{tensor} is {layout}: strides are accepted of which each steps over all that smaller ones reach"
+    )]
+    Shared {
+        /// The tensor.
+        tensor: &'static str,
+        /// Its layout.
+        layout: String,
+    },
     /// Products of a batch that would write the same elements.
     #[error(
         "C is {c}, whose products have elements in common: strides with which they have none are accepted"

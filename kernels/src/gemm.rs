@@ -30,6 +30,7 @@ pub use memory::Untyped;
 pub use prepared::Prepared;
 pub use problem::{INPUTS, Layout, Order, Problem};
 pub use records::{Record, Records};
+pub(crate) use reference::half_of_least;
 pub use reference::{Check, check, check_gated, check_groups, dequantized};
 pub use repitch::{passes, repitched};
 pub use run::Gemm;

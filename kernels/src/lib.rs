@@ -7,6 +7,7 @@
 //! The wrappers here are safe. A problem is checked against the buffers before anything is launched, and a kernel accesses
 //! only the elements that the problem names, since its predicates come from the same partitions as its accesses.
 
+pub mod attention;
 pub mod copy;
 mod error;
 pub mod gemm;

@@ -276,7 +276,7 @@ fn wanted<C: Element>(sum: f64) -> f64 {
 }
 
 /// Half the distance from 0 to the next number of a narrow float.
-fn half_of_least(dtype: DType) -> f64 {
+pub(crate) fn half_of_least(dtype: DType) -> f64 {
     match dtype {
         DType::F16 => 2f64.powi(-25),
         DType::E4m3 => 2f64.powi(-10),

@@ -1,6 +1,7 @@
 //! Every kernel on the simulator, which checks for races, uninitialised reads and accesses out of bounds; the choice of configurations;
 //! the reference check.
 
+mod attention_reference;
 mod batches;
 mod blocks;
 mod calls;

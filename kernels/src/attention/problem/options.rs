@@ -1,0 +1,155 @@
+//! What becomes of scores, and what is written besides O.
+
+use girih_codegen::gemm::MAX_STRIDE;
+use girih_tensor::DType;
+
+use super::{Problem, check_within};
+use crate::Error;
+
+/// What is added to the scores, (Query,Key,Head,Batch): keys follow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Bias {
+    dtype: DType,
+    strides: [i64; 3],
+}
+
+impl Bias {
+    /// The dtype: f32, or that of the problem.
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// The elements from one query, head and batch to the next: 0 where all have the same.
+    pub fn strides(&self) -> [i64; 3] {
+        self.strides
+    }
+
+    /// The place of an element, counted from the first one.
+    pub fn offset(&self, query: i64, key: i64, head: i64, batch: i64) -> i64 {
+        let [queries, heads, batches] = self.strides;
+        query * queries + key + head * heads + batch * batches
+    }
+}
+
+impl Problem {
+    /// The same with another scale of the scores than `1 / sqrt(head dim)`.
+    ///
+    /// # Errors
+    /// [`Error::Number`] unless the scale is positive and finite.
+    pub fn with_scale(self, scale: f32) -> Result<Problem, Error> {
+        Ok(Problem { scale: Some(positive("scale", scale)?), ..self })
+    }
+
+    /// What scores are multiplied by.
+    pub fn scale(&self) -> f32 {
+        self.scale.map_or(1.0 / (self.head_dim as f32).sqrt(), f32::from_bits)
+    }
+
+    /// The same with scores that become `cap * tanh(score / cap)` once they are scaled, before a bias is added.
+    ///
+    /// # Errors
+    /// [`Error::Number`] unless the cap is positive and finite.
+    pub fn with_softcap(self, cap: f32) -> Result<Problem, Error> {
+        Ok(Problem { softcap: Some(positive("softcap", cap)?), ..self })
+    }
+
+    /// The cap of scores.
+    pub fn softcap(&self) -> Option<f32> {
+        self.softcap.map(f32::from_bits)
+    }
+
+    /// The same with a tensor without gaps that is added to the scores, [batch, head, query, key], after scale and cap. Batches, heads and
+    /// queries are all, or 1 where all have the same. A bias of negative infinity hides a key.
+    ///
+    /// # Errors
+    /// [`Error::Input`] for another dtype than f32 and that of the problem, for other extents, and for packed sequences.
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_kernels::attention::{Order, Problem};
+    /// use girih_tensor::DType;
+    ///
+    /// // A slope for each head, as ALiBi has it: one row of 300 keys for all queries and batches.
+    /// let problem = Problem::new(DType::Bf16, Order::Bhsd, [2, 8, 100, 300, 64])?.with_bias(DType::F32, [1, 8, 1])?;
+    /// assert_eq!(problem.bias().map(|bias| bias.strides()), Some([0, 300, 0]));
+    /// assert_eq!(problem.bias_len(), 8 * 300);
+    /// # Ok::<(), girih_kernels::Error>(())
+    /// ```
+    pub fn with_bias(self, dtype: DType, [batches, heads, queries]: [i64; 3]) -> Result<Problem, Error> {
+        let all = [self.batches, self.heads, self.queries];
+        if [batches, heads, queries].into_iter().zip(all).any(|(extent, all)| extent != all && extent != 1) {
+            let [b, h, q] = all;
+            return Err(Error::Input {
+                name: "bias".into(),
+                found: format!("{batches} batches, {heads} heads and {queries} queries"),
+                accepted: format!("{b}, {h} and {q}, or 1 of each"),
+            });
+        }
+        let stride = |extent: i64, inner: i64| if extent == 1 { 0 } else { inner };
+        let of_head = if queries == 1 { self.keys } else { queries * self.keys };
+        let strides = [stride(queries, self.keys), stride(heads, of_head), stride(batches, heads * of_head)];
+        self.with_bias_strides(dtype, strides)
+    }
+
+    /// The same with a bias whose queries, heads and batches begin so many elements apart, 0 where all have the same.
+    ///
+    /// # Errors
+    /// [`Error::Input`] for another dtype than f32 and that of the problem, and for packed sequences; [`Error::Extent`] for strides outside of
+    /// `0..=`[`MAX_STRIDE`].
+    pub fn with_bias_strides(self, dtype: DType, strides: [i64; 3]) -> Result<Problem, Error> {
+        let refuse =
+            |found: String, accepted: String| Err(Error::Input { name: "bias".into(), found, accepted });
+        if dtype != DType::F32 && dtype != self.dtype {
+            return refuse(dtype.to_string(), format!("f32 and {}", self.dtype));
+        }
+        if self.packed.is_some() {
+            return refuse("packed sequences".into(), "batches".into());
+        }
+        for (what, stride) in
+            ["stride of queries", "stride of heads", "stride of batches"].into_iter().zip(strides)
+        {
+            check_within(what, stride, 0, MAX_STRIDE)?;
+        }
+        Ok(Problem { bias: Some(Bias { dtype, strides }), ..self })
+    }
+
+    /// What is added to the scores.
+    pub fn bias(&self) -> Option<&Bias> {
+        self.bias.as_ref()
+    }
+
+    /// The elements of the bias from the first one to the last one: 0 without a bias.
+    pub fn bias_len(&self) -> i64 {
+        let empty = [self.batches, self.queries, self.keys].contains(&0);
+        let last =
+            |bias: &Bias| bias.offset(self.queries - 1, self.keys - 1, self.heads - 1, self.batches - 1) + 1;
+        self.bias.as_ref().filter(|_| !empty).map_or(0, last)
+    }
+
+    /// The same with the logarithms of the sums of powers written too, to the base e: f32, [batch, head, query] without gaps. A query that sees no key has
+    /// negative infinity.
+    #[must_use]
+    pub fn with_lse(self, lse: bool) -> Problem {
+        Problem { lse, ..self }
+    }
+
+    /// Whether the logarithms of sums are written.
+    pub fn lse(&self) -> bool {
+        self.lse
+    }
+
+    /// The elements of these logarithms: 0 where they are not written.
+    pub fn lse_len(&self) -> i64 {
+        if self.lse { self.batches * self.heads * self.queries } else { 0 }
+    }
+
+    /// The place of the logarithm of a row of Q.
+    pub fn lse_offset(&self, row: i64, head: i64, batch: i64) -> i64 {
+        (batch * self.heads + head) * self.queries + row
+    }
+}
+
+/// The bits of a positive number.
+fn positive(what: &'static str, value: f32) -> Result<u32, Error> {
+    if value > 0.0 && value.is_finite() { Ok(value.to_bits()) } else { Err(Error::Number { what, value }) }
+}

@@ -1,0 +1,192 @@
+//! One row of O in f64.
+
+use girih_tensor::{DType, Element};
+
+use super::{Host, cut};
+use crate::Error;
+use crate::attention::{Array, Problem, Sequence, Tensor4};
+use crate::gemm::half_of_least;
+
+/// A row of O and the logarithm of its sum of powers, each with how far a kernel may be from it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// The row.
+    pub output: Vec<f64>,
+    /// The bound of each element.
+    pub bounds: Vec<f64>,
+    /// The logarithm of the sum of powers to the base e; negative infinity if the query sees no key.
+    pub lse: f64,
+    /// The bound of the logarithm.
+    pub lse_bound: f64,
+}
+
+/// The row `row` of a sequence, in a head of queries, with the bounds that [`check`](super::check) describes.
+///
+/// # Errors
+/// [`Error::BufferTooSmall`] if a slice does not hold its tensor; [`Error::Extent`] for a head or a row that there is not.
+///
+/// # Examples
+/// ```
+/// use girih_kernels::attention::{Diagonal, Host, Mask, Order, Problem, row};
+/// use girih_tensor::DType;
+///
+/// let problem = Problem::new(DType::F32, Order::Bshd, [1, 1, 2, 2, 1])?.with_mask(Mask::causal(Diagonal::TopLeft))?;
+/// let host = Host { q: &[0.0f32, 0.0], k: &[1.0, 1.0], v: &[2.0, f32::NAN], bias: &[] };
+/// let sequence = problem.sequences().next().ok_or("a batch")?;
+/// let first = row(&problem, &host, &sequence, 0, 0)?;
+/// assert_eq!((first.output, first.lse), (vec![2.0], 0.0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn row<T: Element>(
+    problem: &Problem,
+    host: &Host<'_, T>,
+    sequence: &Sequence,
+    head: i64,
+    row: i64,
+) -> Result<Row, Error> {
+    host.fits(problem)?;
+    for (what, value, count) in [("head", head, problem.heads()), ("row", row, sequence.queries)] {
+        if !(0..count).contains(&value) {
+            return Err(Error::Extent { what, value, least: 0, most: count - 1 });
+        }
+    }
+    Ok(Operands::default().row(problem, host, sequence, head, row))
+}
+
+/// The keys and values of a head of a sequence in f64, since many rows want the same.
+#[derive(Debug, Default)]
+pub(super) struct Operands {
+    of: Option<(Sequence, i64)>,
+    keys: Vec<f64>,
+    values: Vec<f64>,
+}
+
+impl Operands {
+    /// Finds the keys and values of a head, which stay what they are as long as the same head is asked for.
+    fn find<T: Element>(&mut self, problem: &Problem, host: &Host<'_, T>, sequence: &Sequence, group: i64) {
+        if self.of == Some((*sequence, group)) {
+            return;
+        }
+        let rows = |array: Array, data: &[T]| -> Vec<f64> {
+            let place =
+                |row, column| array.offset(sequence.first_key + row, column, group, sequence.batch) as usize;
+            let row = |row| (0..problem.head_dim()).map(move |column| data[place(row, column)].to_f64());
+            (0..sequence.keys).flat_map(row).collect()
+        };
+        self.keys = rows(problem.array(Tensor4::K), host.k);
+        self.values = rows(problem.array(Tensor4::V), host.v);
+        self.of = Some((*sequence, group));
+    }
+
+    /// A row of O.
+    pub(super) fn row<T: Element>(
+        &mut self,
+        problem: &Problem,
+        host: &Host<'_, T>,
+        sequence: &Sequence,
+        head: i64,
+        row: i64,
+    ) -> Row {
+        self.find(problem, host, sequence, head / (problem.heads() / problem.kv_heads()));
+        let (dim, array) = (problem.head_dim() as usize, problem.array(Tensor4::Q));
+        let query: Vec<f64> = (0..problem.head_dim())
+            .map(|column| {
+                host.q[array.offset(sequence.first_query + row, column, head, sequence.batch) as usize]
+                    .to_f64()
+            })
+            .collect();
+        let seen = problem.mask().keys(row, sequence.queries, sequence.keys);
+        let scores: Vec<Score> = seen
+            .clone()
+            .map(|key| {
+                let bias = problem
+                    .bias()
+                    .map(|bias| host.bias[bias.offset(row, key, head, sequence.batch) as usize]);
+                Score::new(problem, &query, &self.keys[key as usize * dim..][..dim], bias)
+            })
+            .collect();
+        let values = self.values.chunks(dim).skip(seen.start as usize);
+        weighted(problem.dtype(), &scores, values, dim)
+    }
+}
+
+/// A score, and what a kernel's may be wrong by.
+struct Score {
+    value: f64,
+    wrong: f64,
+}
+
+impl Score {
+    fn new(problem: &Problem, query: &[f64], key: &[f64], bias: Option<f32>) -> Score {
+        let (mut value, mut size) = (0.0, 0.0);
+        for (q, k) in query.iter().zip(key) {
+            value += q * k;
+            size += (q * k).abs();
+        }
+        let scale = f64::from(problem.scale());
+        value *= scale;
+        let mut wrong = size * scale * cut(problem.dtype(), query.len() as f64) + ROUNDED * value.abs();
+        if let Some(cap) = problem.softcap().map(f64::from) {
+            value = cap * (value / cap).tanh();
+            wrong += TANH * value.abs();
+        }
+        if let Some(bias) = bias.map(f64::from) {
+            value += bias;
+            wrong += ROUNDED * bias.abs();
+        }
+        Score { value, wrong }
+    }
+}
+
+/// A few roundings of f32, and the error of the hardware's powers of two.
+const ROUNDED: f64 = 4.0 / (1 << 23) as f64;
+/// The relative error of the hardware's tanh, a little above 2^-10.987.
+const TANH: f64 = 0.000_525;
+
+/// The values weighted by the powers of the scores.
+fn weighted<'a>(dtype: DType, scores: &[Score], values: impl Iterator<Item = &'a [f64]>, dim: usize) -> Row {
+    let largest = scores.iter().map(|score| score.value).fold(f64::NEG_INFINITY, f64::max);
+    if largest == f64::NEG_INFINITY && scores.iter().all(|score| !score.value.is_nan()) {
+        return Row {
+            output: vec![0.0; dim],
+            bounds: vec![0.0; dim],
+            lse: f64::NEG_INFINITY,
+            lse_bound: 0.0,
+        };
+    }
+    // Of each column the sums over the keys of p v, |p v|, |p v| d, (p v)^2 and v^2.
+    let (mut sum, mut wrong) = (0.0, 0.0);
+    let mut of_values = vec![[0.0; 5]; dim];
+    for (score, value) in scores.iter().zip(values) {
+        let power = (score.value - largest).exp();
+        if power == 0.0 {
+            continue;
+        }
+        // The difference to the maximum is rounded as well.
+        let off = (score.wrong + ROUNDED * largest.abs()).min(1.0).exp_m1();
+        sum += power;
+        wrong += power * off;
+        for (sums, v) in of_values.iter_mut().zip(value) {
+            let weighted = power * v;
+            sums[0] += weighted;
+            sums[1] += weighted.abs();
+            sums[2] += weighted.abs() * off;
+            sums[3] += weighted * weighted;
+            sums[4] += v * v;
+        }
+    }
+    let (epsilon, least) = (dtype.epsilon(), half_of_least(dtype));
+    let lost = cut(dtype, scores.len() as f64) + ROUNDED;
+    let finish = |[weighted, sizes, off, squares, of_v]: &[f64; 5]| {
+        let output = weighted / sum;
+        let powers = 4.0 * (epsilon * squares.sqrt() + least * of_v.sqrt()) / sum;
+        let of_scores = (off + output.abs() * wrong) / sum;
+        let bound =
+            2.0 * epsilon * output.abs() + least + powers + lost * (sizes / sum + output.abs()) + of_scores;
+        (output, bound)
+    };
+    let (output, bounds) = of_values.iter().map(finish).unzip();
+    let lse = largest + sum.ln();
+    let lse_bound = wrong / sum + lost + ROUNDED * (1.0 + lse.abs() + largest.abs());
+    Row { output, bounds, lse, lse_bound }
+}
