@@ -12,8 +12,11 @@
 //! f.finish(vars);
 //! ```
 
+use std::cell::Cell;
+use std::rc::Rc;
+
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
@@ -30,9 +33,43 @@ use crate::scope::{Bound, Change, Changes, Names, bound, bound_by, bound_in, has
 
 /// A construct around the code that is rewritten.
 enum Frame {
-    Loop { number: usize, label: Option<Lifetime>, vars: TokenStream },
-    If { number: usize, vars: TokenStream },
+    Loop { number: usize, label: Option<Lifetime>, vars: Vars },
+    If { number: usize, vars: Vars },
     Block { number: usize, label: Lifetime },
+}
+
+/// The variables around a construct that it changes, as `stage` takes them.
+///
+/// Within the construct one of their names may be bound again. There they are written by a macro that is defined before it, since what a macro
+/// names is what had the name at its definition.
+#[derive(Clone)]
+struct Vars {
+    list: TokenStream,
+    names: Vec<String>,
+    /// How many scopes are around the construct.
+    scopes: usize,
+    by: Ident,
+    /// Whether the macro is called.
+    called: Rc<Cell<bool>>,
+}
+
+impl Vars {
+    fn none() -> Vars {
+        let by = Ident::new("__none", Span::mixed_site());
+        Vars { list: quote!(&mut []), names: Vec::new(), scopes: 0, by, called: Rc::default() }
+    }
+
+    /// The definition of the macro, if it is called.
+    fn definition(&self) -> TokenStream {
+        let (by, list) = (&self.by, &self.list);
+        if self.called.get() { quote!(macro_rules! #by { () => { #list } }) } else { TokenStream::new() }
+    }
+}
+
+impl ToTokens for Vars {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        self.list.to_tokens(tokens);
+    }
 }
 
 pub(crate) struct Rewrite<'a> {
@@ -108,8 +145,10 @@ impl<'a> Rewrite<'a> {
         self.scopes.iter().rev().find_map(|scope| scope.get(&text)).copied()
     }
 
-    /// The variables around a construct that it changes, as `stage` takes them.
-    fn vars(&self, names: Names, visit: impl FnOnce(&mut Changes)) -> TokenStream {
+    /// The variables around a construct that it changes.
+    fn vars(&mut self, names: Names, visit: impl FnOnce(&mut Changes)) -> Vars {
+        self.count += 1;
+        let mut texts = Vec::new();
         let vars = Changes::of(names, visit).found.into_iter().filter_map(|(name, change)| {
             let how = self.bound(&name)?;
             let text = name.to_string();
@@ -130,9 +169,24 @@ impl<'a> Rewrite<'a> {
                     #path::stage::Probe(#place).carried()
                 }),
             };
-            Some(quote_spanned!(span=> (#text, #carried)))
+            let var = quote_spanned!(span=> (#text, #carried));
+            texts.push(text);
+            Some(var)
         });
-        quote!(&mut [#(#vars),*])
+        let list = quote!(&mut [#(#vars),*]);
+        let (scopes, by) = (self.scopes.len(), name("vars", self.count));
+        Vars { list, names: texts, scopes, by, called: Rc::default() }
+    }
+
+    /// The variables of a construct from within it.
+    fn from_within(&self, vars: &Vars) -> TokenStream {
+        let within = self.scopes.get(vars.scopes..).unwrap_or_default();
+        if !within.iter().any(|scope| vars.names.iter().any(|name| scope.contains_key(name))) {
+            return vars.list.clone();
+        }
+        vars.called.set(true);
+        let by = &vars.by;
+        quote!(#by!())
     }
 
     fn within(&mut self, names: Names, visit: impl FnOnce(&mut Self)) {
@@ -149,7 +203,7 @@ impl<'a> Rewrite<'a> {
         match frame {
             Frame::If { number, vars } => {
                 let (f, i, up) = (name("frame", *number), label("i", *number), self.diverge(frames - 1));
-                let v = value();
+                let (v, vars) = (value(), self.from_within(vars));
                 quote!(if #f.diverge(#vars) { #up } else if let ::core::option::Option::Some(#v) = #f.over() {
                     break #i #v
                 } else {
@@ -186,6 +240,7 @@ impl<'a> Rewrite<'a> {
                 let (f, g, on) =
                     (name("frame", *number), label("g", *number), self.diverge(self.frames.len()));
                 let host = if what == "break" { quote!(break #g) } else { quote!(continue #g) };
+                let vars = self.from_within(vars);
                 Some(parse_quote_spanned!(span=> { if #f.leave(#what, #vars) { #host } else { #on } }))
             }
             Frame::If { .. } => None,
@@ -228,8 +283,9 @@ impl<'a> Rewrite<'a> {
         let at = self.path(cond.span());
         let open = quote_spanned!(cond.span()=> #at::stage::if_(#cond));
         let v = value();
-        let ty = unit.then(|| quote!(: ()));
+        let (ty, define) = (unit.then(|| quote!(: ())), vars.definition());
         parse_quote_spanned! {span=> {
+            #define
             let mut #f = #open;
             #f.begin(#vars);
             #i: loop {
@@ -262,8 +318,9 @@ impl<'a> Rewrite<'a> {
         let (range, pat, body) = (self.range(&of.expr), &of.pat, &of.body);
         let at = self.path(of.expr.span());
         let open = quote_spanned!(of.expr.span()=> #at::stage::for_(#range));
-        let gone = self.gone(&f);
+        let (gone, define) = (self.gone(&f), vars.definition());
         parse_quote_spanned! {span=> {
+            #define
             let (mut #f, #items) = #open;
             #f.begin(#vars);
             #g: for #pat in #items {
@@ -308,7 +365,7 @@ impl<'a> Rewrite<'a> {
             changes.visit_expr(&of.cond);
             changes.visit_expr_while(&ExprWhile { attrs: Vec::new(), label: None, ..of.clone() });
         });
-        let vars = if host { quote!(&mut []) } else { vars };
+        let vars = if host { Vars::none() } else { vars };
         self.visit_expr_mut(&mut of.cond);
         let (number, f) = self.fresh();
         let (g, c) = (label("g", number), label("c", number));
@@ -327,8 +384,9 @@ impl<'a> Rewrite<'a> {
         }
         let at = self.path(cond.span());
         let open = quote_spanned!(cond.span()=> #at::stage::while_(&|| #cond));
-        let leaves = quote_spanned!(cond.span()=> #f.leaves(#cond, #vars));
+        let (leaves, define) = (quote_spanned!(cond.span()=> #f.leaves(#cond, #vars)), vars.definition());
         parse_quote_spanned! {span=> {
+            #define
             let mut #f = #open;
             #f.begin(#vars);
             #g: while #f.again() {
@@ -350,8 +408,9 @@ impl<'a> Rewrite<'a> {
         self.frames.push(Frame::Loop { number, label: user, vars: vars.clone() });
         self.visit_block_mut(&mut of.body);
         self.frames.pop();
-        let body = &of.body;
+        let (body, define) = (&of.body, vars.definition());
         parse_quote_spanned! {span=> {
+            #define
             let mut #f = #path::stage::loop_();
             #f.begin(#vars);
             #g: while #f.again() {

@@ -4,5 +4,6 @@ mod programs;
 mod refusals;
 mod rules;
 mod run;
+mod shadowed;
 mod surface;
 mod waiting;
