@@ -339,6 +339,11 @@ impl<'a> Index<'a> {
 
     /// A value's name for messages: a parameter's, or what it is computed from.
     pub(crate) fn name(&self, value: Value) -> String {
+        self.name_within(value, 8)
+    }
+
+    /// The name, with functions of functions to some depth.
+    fn name_within(&self, value: Value, depth: usize) -> String {
         let func = self.func;
         let Some(op) = self.op_of(value) else { return format!("%{}", value.0) };
         match &op.kind {
@@ -351,8 +356,9 @@ impl<'a> Index<'a> {
                 .map_or_else(|| format!("%{}", value.0), |n| n.to_string()),
             Kind::Bid(axis) => format!("bid({axis})"),
             Kind::NumBlocks(axis) => format!("num_blocks({axis})"),
-            Kind::Each { op: each, .. } => {
-                let operands: Vec<String> = op.operands.iter().map(|&value| self.name(value)).collect();
+            Kind::Each { op: each, .. } if depth > 0 => {
+                let name = |&value: &Value| self.name_within(value, depth - 1);
+                let operands: Vec<String> = op.operands.iter().map(name).collect();
                 format!("{}({})", each.row().name, operands.join(", "))
             }
             _ => format!("%{}", value.0),

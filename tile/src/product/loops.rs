@@ -1,5 +1,7 @@
 //! Which operations of a program are its product: a loop, what it loads, and the one store behind it.
 
+use std::collections::HashSet;
+
 use super::groups::Groups;
 use super::operand::{self, Operand, Role};
 use super::place::{Place, groups_of, located};
@@ -178,7 +180,7 @@ pub(super) fn sketch(func: &Func) -> Result<Sketch<'_>, Refusal> {
     let mut asked: Vec<Value> = c.values.iter().copied().chain(c.batch_value).collect();
     asked.push(turns.operands[1]);
     asked.extend(path.iter().flat_map(|(id, _)| func.op(*id).operands.clone()));
-    if asked.into_iter().any(|value| is_given(func, value)) {
+    if is_given(func, asked) {
         return Err(refused(turns, "which tiles a block goes through depends on a scalar argument"));
     }
     for (place, op) in [(&a, inner.operands[0].load), (&b, inner.operands[1].load)] {
@@ -221,9 +223,18 @@ pub(super) fn sketch(func: &Func) -> Result<Sketch<'_>, Refusal> {
     })
 }
 
-/// Whether a scalar depends on one that the kernel is called with.
-fn is_given(func: &Func, value: Value) -> bool {
-    let Def::Result(id, _) = func.value(value).def else { return false };
-    let op = func.op(id);
-    matches!(op.kind, Kind::Param(_)) || op.operands.iter().any(|&operand| is_given(func, operand))
+/// Whether one of these scalars is computed from one that the kernel is called with.
+fn is_given(func: &Func, values: Vec<Value>) -> bool {
+    let (mut open, mut seen) = (values, HashSet::new());
+    while let Some(value) = open.pop() {
+        let Def::Result(id, _) = func.value(value).def else { continue };
+        if seen.insert(value) {
+            let op = func.op(id);
+            if matches!(op.kind, Kind::Param(_)) {
+                return true;
+            }
+            open.extend(&op.operands);
+        }
+    }
+    false
 }

@@ -36,8 +36,9 @@ pub struct Arguments {
     pub scalars: Vec<u64>,
 }
 
-/// The most tiles that are gone through, and the most blocks and turns of loops that go through them.
-const MOST: i64 = 1 << 22;
+/// The most tiles that are gone through, and the most blocks and turns of loops that go through them: a first launch takes about a
+/// microsecond for each.
+const MOST: i64 = 1 << 18;
 
 impl Tiles {
     /// The array that says where groups of rows end, if the product is one of groups.
@@ -56,11 +57,13 @@ impl Tiles {
         }
     }
 
-    /// Whether the blocks of a grid store each tile of C of so many products of M x N x K once, and go through all of K.
+    /// Whether the blocks of a grid store each tile of C of so many products of M x N x K once, and go through all of K. Of a block for each
+    /// tile this is seen at once; any other order is gone through, if it has at most 2^18 tiles, blocks and turns, and is taken for none that
+    /// covers C if it has more.
     pub fn cover(&self, func: &Func, with: &Arguments, mnk: [i64; 3], products: i64) -> bool {
         let [rows, columns, along_k] = [0, 1, 2].map(|i| (mnk[i] + self.extents[i] - 1) / self.extents[i]);
         if self.ends.is_some() {
-            let mut block = Block { func, with, bid: [0; 3], known: HashMap::new() };
+            let mut block = Block::new(func, with, [0; 3]);
             let groups = self.path.first().map(|(id, _)| func.op(*id).operands[1]);
             let all = groups.is_some_and(|groups| block.number(groups) == Some(products));
             return all && block.number(self.stop) == Some(along_k);
@@ -68,20 +71,48 @@ impl Tiles {
         let Some(all) = rows.checked_mul(columns).and_then(|all| all.checked_mul(products)) else {
             return false;
         };
+        let counts = [rows, columns, products];
+        if self.is_direct(func, with, counts) {
+            // The loop along K is the same in all blocks, or the program is no product.
+            let mut first = Block::new(func, with, [0; 3]);
+            return first.number(self.stop) == Some(along_k);
+        }
         let [x, y, z] = with.grid;
         let blocks = u128::from(x) * u128::from(y) * u128::from(z);
         if all > MOST || blocks > MOST as u128 {
             return false;
         }
-        let counts = [rows, columns, products];
         let mut walk = Walk { stored: vec![false; all as usize], left: all, turns: MOST, counts, along_k };
         for bid in (0..z).flat_map(|z| (0..y).flat_map(move |y| (0..x).map(move |x| [x, y, z]))) {
-            let mut block = Block { func, with, bid, known: HashMap::new() };
+            let mut block = Block::new(func, with, bid);
             if self.walk(&mut block, 0, &mut walk).is_none() {
                 return false;
             }
         }
         walk.left == 0
+    }
+
+    /// Whether there is a block for each tile, whose numbers are the tile's.
+    fn is_direct(&self, func: &Func, with: &Arguments, counts: [i64; 3]) -> bool {
+        let axis = |value: Value| match func.value(value).def {
+            Def::Result(id, _) => match func.op(id).kind {
+                Kind::Bid(axis) => Some(usize::from(axis)),
+                _ => None,
+            },
+            Def::Argument(..) => None,
+        };
+        let mut left = with.grid.map(i64::from);
+        let places = [Some(self.at[0]), Some(self.at[1]), self.batch];
+        let mut taken = [false; 3];
+        let all = places.into_iter().zip(counts).all(|(value, count)| match value.map(axis) {
+            None => count == 1,
+            Some(None) => false,
+            Some(Some(axis)) => {
+                let is_first = !std::mem::replace(&mut taken[axis], true);
+                is_first && std::mem::replace(&mut left[axis], 1) == count
+            }
+        });
+        all && left == [1; 3] && self.path.is_empty()
     }
 
     /// Goes through what a block stores from a loop or condition on; `None` if it stores something twice or outside, or what is not known.
@@ -112,10 +143,10 @@ impl Tiles {
             if walk.turns < 0 {
                 return None;
             }
-            let outer = block.known.clone();
-            block.known.insert(turn, encode(dtype, Const::Int(at.into())));
+            let outer = block.found.len();
+            block.learn(turn, encode(dtype, Const::Int(at.into())));
             self.walk(block, depth + 1, walk)?;
-            block.known = outer;
+            block.forget(outer);
             at = at.checked_add(step)?;
         }
         Some(())
@@ -152,9 +183,28 @@ struct Block<'a> {
     with: &'a Arguments,
     bid: [u32; 3],
     known: HashMap<Value, u64>,
+    /// The scalars that are known, in the order in which they were found.
+    found: Vec<Value>,
 }
 
-impl Block<'_> {
+impl<'a> Block<'a> {
+    fn new(func: &'a Func, with: &'a Arguments, bid: [u32; 3]) -> Block<'a> {
+        Block { func, with, bid, known: HashMap::new(), found: Vec::new() }
+    }
+
+    fn learn(&mut self, value: Value, bits: u64) {
+        self.known.insert(value, bits);
+        self.found.push(value);
+    }
+
+    /// Forgets all but the scalars that were found first.
+    fn forget(&mut self, all_but: usize) {
+        let known = &mut self.known;
+        self.found.drain(all_but..).for_each(|value| {
+            known.remove(&value);
+        });
+    }
+
     /// An integer scalar.
     fn number(&mut self, value: Value) -> Option<i64> {
         let bits = self.bits(value)?;
@@ -200,7 +250,7 @@ impl Block<'_> {
             }
             _ => return None,
         };
-        self.known.insert(value, bits);
+        self.learn(value, bits);
         Some(bits)
     }
 }

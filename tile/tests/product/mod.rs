@@ -1,5 +1,6 @@
 //! Products that are the kernels of [`girih_kernels::gemm`].
 
+mod cover;
 mod epilogues;
 mod equal;
 mod launched;
