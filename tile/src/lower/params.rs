@@ -174,14 +174,15 @@ impl Params {
                 Held::Regs(vec![b.inst_to(Type::B16, Opcode::Cvt, m![Type::U16, Type::U32], inputs)])
             }
             _ if is_integer(dtype) => {
+                // Index expressions do not reach all numbers of 64 bits.
+                if wide {
+                    return Ok(Held::Regs(vec![reg]));
+                }
                 let (lower, upper) = super::range(dtype);
                 let multiple = match known {
                     Known::MultipleOf(n) => n.max(1),
                     Known::Is(_) => 1,
                 };
-                if wide && multiple == 1 {
-                    return Ok(Held::Regs(vec![reg]));
-                }
                 let ty = integer(dtype);
                 let reg = if is_signed(dtype) && dtype.bits() < 32 {
                     b.inst_to(ty, Opcode::Mov, m![Type::B32], vec![Operand::from(&reg)])
