@@ -286,3 +286,23 @@ fn what_is_no_whole_product_is_computed_as_it_is_written() {
     let error = plain::<f32, f32, f32, 64, 64, 32>(&a.on, &b.on, &mut c).by(config).run().unwrap_err();
     assert!(error.to_string().contains("tile"), "{error}");
 }
+
+/// A stride of 0 along the rows of an operand, or along a batch, in tensor maps too.
+#[test]
+fn an_axis_may_repeat_what_is_in_memory_once() {
+    let device = device();
+    let [m, n, k] = [200, 136, 104];
+    let one = matrix::<bf16, 2>(&device, 1, [1, k]);
+    let b = matrix::<bf16, 2>(&device, 2, [k, n]);
+    let a = DeviceArray::<bf16, 2>::new(one.on.buffer().slice(..).unwrap(), 0, [m, k], [0, 1]).unwrap();
+    let mut c = DeviceArray::<bf16, 2>::zeros(&device, [m, n]).unwrap();
+    plain::<bf16, f32, bf16, 128, 128, 64>(&a, &b.on, &mut c).run().unwrap();
+    close("one row", &c.download().unwrap(), &product(&one.wide, &b.wide, [1, n, k]).repeat(m));
+
+    let (a, b) = (matrix::<f16, 3>(&device, 1, [1, m, k]), matrix::<f16, 2>(&device, 2, [k, n]));
+    let repeated =
+        DeviceArray::<f16, 3>::new(a.on.buffer().slice(..).unwrap(), 0, [3, m, k], [0, k, 1]).unwrap();
+    let mut c = DeviceArray::<f32, 3>::zeros(&device, [3, m, n]).unwrap();
+    batched(&repeated, &b.on, &mut c).run().unwrap();
+    close("one matrix", &c.download().unwrap(), &product(&a.wide, &b.wide, [m, n, k]).repeat(3));
+}

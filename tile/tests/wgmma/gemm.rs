@@ -160,6 +160,26 @@ fn hints_leave_results_as_they_are() {
     }
 }
 
+/// All rows of an operand are one row in memory: the stride is 0, in tensor maps too.
+#[test]
+fn rows_may_be_one_row() {
+    let types = [DType::F32, DType::Bf16, DType::Bf16];
+    let (rows, columns, depth) = (136, 72, 136);
+    for tma in [true, false] {
+        let gemm = Gemm { types, tile: [128, 64, 64], transposed: [false, true], warps: 8, tma };
+        for known in ["0", "?8"] {
+            let text = gemm.text().replacen("strides [?8, 1]", &format!("strides [{known}, 1]"), 1);
+            let mut rng = random(11);
+            let one = numbers(&mut rng, DType::Bf16, &[1, depth]);
+            let a = ArrayData { extents: vec![rows, depth], strides: vec![0, 1], ..one };
+            let b = numbers(&mut rng, DType::Bf16, &[columns, depth]);
+            let got =
+                run(&text, [2, 2, 1], &[a.clone(), b.clone(), zeros(DType::F32, &[rows, columns])], &[]);
+            assert_near(&got[2], &product(&a, &b, [false, true], [rows, columns, depth]), 1e-4);
+        }
+    }
+}
+
 #[test]
 fn loads_go_to_shared_memory_at_once() {
     let types = [DType::F32, DType::Bf16, DType::Bf16];
