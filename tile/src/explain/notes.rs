@@ -4,7 +4,8 @@ use girih_codegen::plan::Dist;
 
 use crate::ir::{Kind, OpId, Value, View};
 use crate::place::access::{WIDEST, run, sectors, width};
-use crate::place::exchange::Exchange;
+use crate::place::ahead::Early;
+use crate::place::exchange::{Exchange, bytes};
 use crate::place::product::Way;
 use crate::place::wgmma::{SharedTile, Source, Wgmma};
 use crate::place::{Plan, across};
@@ -17,7 +18,10 @@ pub(super) fn of(plan: &Plan, id: OpId) -> Vec<String> {
         let slots = pipeline.loads.get(&id).and_then(|&ring| pipeline.rings.get(ring)).map(|ring| ring.slots);
         return vec![shared(tile, slots)];
     }
-    if plan.products.views.contains(&id) {
+    if let Some(early) = plan.products.ahead.loads.get(&id) {
+        return vec![ahead(plan, id, early)];
+    }
+    if plan.products.is_view(id) {
         return vec![String::from("the same tile in shared memory")];
     }
     if op.kind == Kind::Mma {
@@ -27,6 +31,7 @@ pub(super) fn of(plan: &Plan, id: OpId) -> Vec<String> {
         Kind::Load(view) => {
             notes.extend(op.results.first().map(|&value| layout(plan, value)));
             notes.extend(op.results.first().map(|&value| access(plan, view, &op.operands, value)));
+            notes.extend(plan.products.ahead.late.get(&id).map(|why| format!("not turns ahead: {why}")));
         }
         Kind::Store(view) => {
             notes.extend(op.operands.split_first().map(|(&value, at)| access(plan, view, at, value)));
@@ -84,6 +89,18 @@ fn product(plan: &Plan, id: OpId) -> String {
         source(0),
         source(1)
     )
+}
+
+/// A load that is turns ahead.
+fn ahead(plan: &Plan, id: OpId, early: &Early) -> String {
+    let loops = &plan.products.ahead.loops;
+    let stages = loops.values().find(|rounds| rounds.loads.contains(&id)).map_or(0, |rounds| rounds.stages);
+    let size = bytes(plan.func.ty(plan.func.op(id).results[0]).dtype);
+    let by = match &early.copied {
+        Ok(()) => format!("by cp.async of {} bytes", early.vector * size),
+        Err(why) => format!("by way of registers, where it waits for the end of a turn, since {why}"),
+    };
+    format!("to shared memory {by}, {stages} turns under way, strides {:?}", early.strides)
 }
 
 /// A load to shared memory.

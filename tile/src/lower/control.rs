@@ -47,6 +47,7 @@ impl Lowering<'_> {
             }
         }
         self.settle_turn(region)?;
+        self.end_turn_ahead(region)?;
         match &data.end {
             End::Yield(_) | End::Unreachable => Ok(()),
             End::Continue(depth, values) => self.pass(*depth, values, true),
@@ -159,6 +160,7 @@ impl Lowering<'_> {
         let none = self.setp(Word::Ge, ty, &counter, &end);
         let none = self.b.cond_in(&none)?;
         self.b.leave(&around, &none, self.alike)?;
+        let ahead = self.begin_ahead(id, [&counter, &end, &by], ranges)?;
         let again = self.b.open_repeat();
         let turn = self.b.open_block();
         self.loops.push(Frame { around: Some(around), turn: Some(turn), carried, whole, state });
@@ -173,6 +175,9 @@ impl Lowering<'_> {
         self.enter(&args[1..])?;
         if late {
             self.enter_late()?;
+        }
+        if ahead {
+            self.enter_ahead(id)?;
         }
         self.region(body)?;
         if let Some(turn) = self.loops.last_mut().and_then(|frame| frame.turn.take()) {
@@ -190,6 +195,9 @@ impl Lowering<'_> {
         self.leave_loop(&op.results)?;
         if late {
             self.leave_late()?;
+        }
+        if ahead {
+            self.leave_ahead();
         }
         self.end_counting(op, &counted)?;
         self.end_bins(bins)

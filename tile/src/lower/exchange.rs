@@ -172,7 +172,7 @@ impl Lowering<'_> {
         Ok(regs.into_iter().flatten().collect())
     }
 
-    fn shared_at(
+    pub(super) fn shared_at(
         &mut self,
         base: &Expr,
         dtype: DType,

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use girih_codegen::atom::cp_async;
 use girih_codegen::plan::Dist;
 use girih_codegen::{Cond, Expr, Reg, Width};
-use girih_ptx::{Modifier, Word};
+use girih_ptx::{Modifier, Opcode, Operand, Word};
 use girih_tensor::{DType, Space};
 
+use super::exchange::Spread;
 use super::shared::Scratch;
 use super::wgmma::Role;
 use super::{Lowering, bytes};
@@ -428,6 +430,62 @@ impl Lowering<'_> {
             ))
         };
         regs.into_iter().map(|reg| reg.ok_or_else(missing)).collect()
+    }
+
+    /// Copies a tile to shared memory by `cp.async` of up to `most` elements along an axis, if they lie as that asks for. Outside of the
+    /// array there are zeros.
+    pub(super) fn copy_async(
+        &mut self,
+        tile: &Tile<'_>,
+        base: &Expr,
+        to: &Spread<'_>,
+        fast: usize,
+        most: usize,
+    ) -> Result<bool, Error> {
+        let (rank, size) = (tile.dims.rank(), bytes(tile.array.dtype));
+        let row = tile.array.strides[fast].as_constant() == Some(1);
+        for vector in std::iter::successors(Some(most), |&n| (n > 1).then_some(n / 2)) {
+            let (n, width) = (vector as i64, vector as i64 * size);
+            let begins = tile.begins[fast].as_ref().is_none_or(|begin| begin.multiple() % n == 0);
+            let (Some(atom), true) = (cp_async(width as u32), begins && (vector == 1 || row)) else { continue };
+            let Some(found) = runs(tile.dist, rank, fast, vector) else { continue };
+            let mut copies = Vec::new();
+            for run in found {
+                copies.push((run[0], self.address_of(tile, run[0]), self.shared_at(base, tile.array.dtype, to, run[0])?));
+            }
+            if copies.iter().any(|(_, from, to)| from.multiple() % width != 0 || to.multiple() % width != 0) {
+                continue;
+            }
+            let own = self.first_replica(tile.dist)?;
+            let origin = self.origin(tile.dist, rank)?;
+            for (value, from, to) in copies {
+                let mut conds = vec![tile.always.clone()];
+                let mut count = Expr::from(n);
+                for (axis, by) in tile.dist.offset(value, rank).into_iter().enumerate() {
+                    if axis == fast && (tile.rest[axis].multiple() % n != 0 || tile.rest[axis].as_constant() == Some(0)) {
+                        // The part of a vector that is in the tile and in the array.
+                        let left = &Expr::from(-by) - &tile.beyond[axis];
+                        count = left.maximum(&Expr::from(0)).minimum(&count);
+                    } else {
+                        conds.push(Cond::less(&tile.beyond[axis], &Expr::from(-by)));
+                    }
+                    if let Some(begin) = &tile.begins[axis] {
+                        conds.push(Cond::less(&Expr::from(-1 - by), &(begin + &origin[axis])));
+                    }
+                }
+                let exists = Cond::all([own.clone(), self.inside(tile.dist, value, &tile.dims)?]);
+                let target = self.b.address(&to, Width::W32)?;
+                let source = self.b.address(&from, Width::W64)?;
+                let mut operands = vec![target, source, Operand::Int(width)];
+                match self.b.select_or_zero(&Cond::all(conds), &(&count * size))? {
+                    Operand::Int(all) if all == width => {}
+                    wanted => operands.push(wanted),
+                }
+                self.b.inst_if(&exists, Opcode::Cp, &atom.modifiers(), operands)?;
+            }
+            return Ok(true);
+        }
+        Ok(false)
     }
 
     /// The address of a value's element.

@@ -121,6 +121,7 @@ pub struct Lowering<'a> {
     origins: HashMap<Dist, Vec<Expr>>,
     bounds: crate::facts::Bounds,
     products: wgmma::State,
+    ahead: product::Ahead,
 }
 
 /// Lowers a placed function for an architecture, such as 90 for sm_90.
@@ -159,8 +160,10 @@ pub fn lower(plan: &Plan, target: impl Into<Target>) -> Result<Lowered, Error> {
         origins: HashMap::new(),
         bounds: crate::facts::Bounds::of_func(&plan.func),
         products: wgmma::State::default(),
+        ahead: product::Ahead::default(),
     };
     lowering.prepare_products()?;
+    lowering.prepare_ahead()?;
     lowering.body()?;
     let params = lowering.params.list;
     Ok(Lowered { kernel: lowering.b.finish()?, params })
@@ -198,7 +201,11 @@ impl Lowering<'_> {
         if let Some(product) = plan.products.wgmma.get(&id) {
             return self.wgmma(id, product);
         }
-        if plan.products.views.contains(&id) {
+        if plan.products.ahead.loads.contains_key(&id) {
+            // The turn began with it.
+            return Ok(());
+        }
+        if plan.products.is_view(id) {
             let tile = self.held[op.operands[0].index()].clone().ok_or_else(|| self.misplaced(id))?;
             self.hold(op.results[0], tile);
             return Ok(());

@@ -204,6 +204,16 @@ fn several(func: &Func, index: Option<&Value>) -> bool {
 /// How wide accesses through a view at an index can be by what is known of its array: its alignment, extents and strides, and where tiles
 /// begin. A vector is wholly inside or outside of the array, or its tile is wholly inside: one that is not is accessed element by element.
 pub fn width(func: &Func, view: &View, at: &[Value]) -> Width {
+    limits(func, view, Some(at))
+}
+
+/// As [`width`], of vectors that may reach beyond the end of the array, of which only the elements in it are read.
+pub(super) fn aligned(func: &Func, view: &View) -> Width {
+    limits(func, view, None)
+}
+
+/// What limits vectors; where tiles end too if it is given where they are.
+fn limits(func: &Func, view: &View, at: Option<&[Value]>) -> Width {
     let (_, param) = func.param_of(view.array);
     let bytes = i64::from(param.dtype.bits().max(8)) / 8;
     let one = |axis: &usize| param.strides[*axis] == Known::Is(1);
@@ -227,7 +237,7 @@ pub fn width(func: &Func, view: &View, at: &[Value]) -> Width {
         limit(multiple(param.strides[axis]), &|n| format!("the stride of axis {axis} is a multiple of {n}"));
     }
     limit(i64::from(view.steps[fast]), &|n| format!("tiles begin at multiples of {n} along axis {fast}"));
-    let checked = view.check && !several(func, at.get(fast));
+    let checked = view.check && at.is_some_and(|at| !several(func, at.get(fast)));
     if checked {
         limit(multiple(param.extents[fast]), &|n| format!("the extent of axis {fast} is a multiple of {n}"));
     }

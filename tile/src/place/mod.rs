@@ -17,7 +17,7 @@
 //! | `Atomic` | operands and result are equal; of tiles (rank 1 and more) no bit moves nowhere: no thread holds a copy |
 //! | `Reshape`, `Extract`, `Insert`, `Cat`, `Flip`, `Pack`, `Unpack` | any: elements are renamed where threads have them, else they go through shared memory |
 //! | `Mma` by [`wgmma`] | accumulator and result have the instruction's; A has it too, or is in shared memory, where B is |
-//! | other `Mma` | accumulator and result are equal; the operands are [fragments](product) of it, or any, and go through shared memory |
+//! | other `Mma` | accumulator and result are equal; the operands are [fragments](product) of it, or any, and go through shared memory, where loops load them [turns ahead](ahead) |
 //! | `Convert` | any: elements are renamed where threads have them, else they go by [shuffles](shuffle) or through shared memory, whichever [costs](exchange::Exchange::cost) less |
 //! | `For`, `Loop`, `If` | initial values, region arguments, what an end passes on, and results are equal |
 //!
@@ -30,6 +30,7 @@
 //! [`Plan::verify`] checks this.
 
 pub mod access;
+pub mod ahead;
 mod assemble;
 mod candidates;
 mod cost;
@@ -48,6 +49,7 @@ use std::collections::BTreeMap;
 
 use girih_codegen::plan::Dist;
 
+use self::ahead::Ahead;
 use self::assemble::assemble;
 use self::exchange::Exchange;
 use self::wgmma::Products;
@@ -83,7 +85,10 @@ impl Plan {
     pub fn in_registers(&self, id: OpId) -> [bool; 2] {
         let op = self.func.op(id);
         let needed = product::fragments(&self.func, op, self.dist(op.results[0]), self.products.sm);
-        [0, 1].map(|at| *self.dist(op.operands[at]) == needed[at])
+        [0, 1].map(|at| {
+            let value = op.operands[at];
+            !self.products.holds(&self.func, value) && *self.dist(value) == needed[at]
+        })
     }
 
     /// Threads of a block with those that load for the others.
@@ -126,7 +131,11 @@ pub fn place(func: &Func, sm: u32) -> Result<Plan, Error> {
     };
     let products: Vec<Products> = warps
         .iter()
-        .map(|&count| Products { sm, ..Products::choose(func, sm, count.saturating_mul(32)) })
+        .map(|&count| {
+            let threads = count.saturating_mul(32);
+            let products = Products { sm, ..Products::choose(func, sm, threads) };
+            Products { ahead: Ahead::choose(func, sm, threads, &products), ..products }
+        })
         .collect();
     let most = products.iter().map(|products| products.wgmma.len()).max().unwrap_or(0);
     let mut summed = false;
@@ -164,9 +173,16 @@ pub fn place(func: &Func, sm: u32) -> Result<Plan, Error> {
         if most > 0 && shared && products[at].most_sums() as f64 > enough {
             continue;
         }
-        let products = products[at].clone();
-        let works = search::search(func, count * 32, &products)?;
-        let plan = assemble(func, count * 32, products, |id, at| works.get(&(id, at)).cloned()).pipelined(sm);
+        let mut products = products[at].clone();
+        let plan = loop {
+            let works = search::search(func, count * 32, &products)?;
+            let work = |id, at| works.get(&(id, at)).cloned();
+            let plan = assemble(func, count * 32, products.clone(), work).pipelined(sm);
+            match plan.with_slots(sm) {
+                Ok(plan) => break plan,
+                Err(why) => products.ahead = products.ahead.refused(&why),
+            }
+        };
         // What products take from shared memory lies packed.
         let registers = if summed && most == 0 { plan.packed() } else { plan.registers() };
         fewest = f64::from(count) * registers / enough;

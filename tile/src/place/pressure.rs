@@ -55,7 +55,7 @@ impl Plan {
         let shared = match self.func.value(value).def {
             Def::Result(op, _) => {
                 matches!(self.func.op(op).kind, Kind::Broadcast | Kind::Full(_))
-                    || self.products.is_shared(op)
+                    || self.products.is_shared(op) && !self.products.ahead.waits(op)
             }
             Def::Argument(..) => false,
         };

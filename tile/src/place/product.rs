@@ -9,7 +9,7 @@ use girih_codegen::plan::{Dist, Leaf, primes};
 use girih_layout::Lay;
 use girih_tensor::DType;
 
-use super::access::{WIDEST, run};
+use super::access::{WIDEST, fastest, run};
 use super::cost::SHARED;
 use super::exchange::{ROUND_TRIP, bytes, rename};
 use super::rule::wish;
@@ -164,6 +164,22 @@ pub(crate) fn sliced(dist: &Dist, mode: usize, mut value: usize) -> usize {
 pub(crate) fn row_modes(dtype: DType, which: usize, rank: usize) -> Vec<usize> {
     let [along, other] = [[rank - 1, rank - 2], [rank - 2, rank - 1]][which];
     if dtype.bits() == 8 { vec![along] } else { vec![along, other] }
+}
+
+/// The strides of an operand in shared memory, and its size in bytes: elements of `size` bytes lie in rows along an axis, which begin at multiples of 16 bytes and
+/// differ in the banks they begin in.
+pub(crate) fn rows(extents: &[i64], fast: usize, size: i64) -> (Vec<i64>, i64) {
+    let (rank, widest) = (extents.len(), WIDEST / size);
+    let (mut strides, mut end) = (vec![1; rank], 1);
+    for (i, &mode) in fastest(fast, rank).iter().enumerate() {
+        strides[mode] = end;
+        end *= match i {
+            // An odd number of vectors.
+            0 => (((extents[mode] + widest - 1) / widest) | 1) * widest,
+            _ => extents[mode],
+        };
+    }
+    (strides, (end * size + WIDEST - 1) / WIDEST * WIDEST)
 }
 
 /// What an operand needs that is staged in shared memory, in issue slots of a warp.

@@ -38,15 +38,6 @@ pub(super) fn asked(func: &Func, sketch: &Sketch<'_>, sm: u32) -> Asked {
     }
 }
 
-/// Bytes of shared memory that a block may have.
-fn shared(sm: u32) -> u32 {
-    match sm {
-        80 | 87 => 163 << 10,
-        90 | 100 | 101 | 103 | 110 => 227 << 10,
-        _ => 99 << 10,
-    }
-}
-
 /// The configuration for a problem.
 pub(super) fn configuration(
     problem: &Problem,
@@ -59,7 +50,7 @@ pub(super) fn configuration(
             accepts(problem, &config, asked.tile)?;
             config
         }
-        None => tiled(problem, sm, Hardware { multiprocessors: 132, shared: shared(sm) }, asked)?,
+        None => tiled(problem, sm, Hardware { multiprocessors: 132, shared: crate::place::ahead::shared(sm) as u32 }, asked)?,
     };
     let least = match config.c_type {
         DType::E4m3 | DType::E5m2 => config.atom().sm.max(89),

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::ir::{OpId, Rounding};
 use crate::lower::words::{m, of};
 use crate::lower::{Lowering, register};
-use crate::place::product::{fragments, sliced, whole};
+use crate::place::product::{sliced, whole};
 
 /// The most elements along K that a thread reads at once.
 const DEEP: i64 = 4;
@@ -44,14 +44,13 @@ impl Lowering<'_> {
         let k = i64::from(a.dims[rank - 1]);
         let dtype = computed(result.dtype);
 
-        let needed = fragments(&plan.func, op, sums, plan.products.sm);
-        let is_held = |i: usize| *plan.dist(op.operands[i]) == needed[i];
-        let staged = (0..2).filter(|&i| !is_held(i));
+        let held = plan.in_registers(id);
+        let staged = (0..2).filter(|&i| !held[i]);
         let staged: Vec<_> = staged.map(|i| Staging::plain(plan, op.operands[i])).collect();
         let mut staged = self.stage(&staged)?.into_iter();
         let mut sides = Vec::new();
         for i in 0..2 {
-            let one = if is_held(i) { None } else { staged.next() };
+            let one = if held[i] { None } else { staged.next() };
             sides.push(match one {
                 Some(one) => Side::Staged(one, sums.slice(rank - 1 - i)),
                 None => Side::Held(self.regs(op.operands[i])?),

@@ -1,9 +1,12 @@
 //! Products of matrices. Which way one goes is the plan's to say; operands that are not in the registers of the threads that need them are
 //! staged in shared memory.
 
+mod ahead;
 mod fma;
 mod stage;
 mod sync;
+
+pub(super) use ahead::Ahead;
 
 use super::Lowering;
 use crate::error::Error;

@@ -9,10 +9,8 @@ use crate::ir::{Dims, Value};
 use crate::lower::exchange::Spread;
 use crate::lower::{Lowering, bytes};
 use crate::place::Plan;
-use crate::place::access::{fastest, run};
-
-/// Bytes of the widest access.
-const WIDEST: i64 = 16;
+use crate::place;
+use crate::place::access::{WIDEST, run};
 
 /// An operand in shared memory.
 #[derive(Clone, Debug)]
@@ -45,27 +43,29 @@ impl Staging {
 
     /// The strides under which threads that hold what a distribution says store in the widest vectors, and the size in bytes.
     fn arranged(&self, dtype: DType, dist: &Dist) -> (Vec<i64>, i64) {
-        let (rank, size) = (self.covered.len(), bytes(dtype));
-        let widest = WIDEST / size;
-        let vector = |mode: usize| run(dist, mode).min(widest);
+        let size = bytes(dtype);
+        let vector = |mode: usize| run(dist, mode).min(WIDEST / size);
         let fast = self.rows.iter().copied().reduce(|x, y| if vector(y) > vector(x) { y } else { x });
-        let mut strides = vec![1; rank];
-        let mut end = 1;
-        for (i, &mode) in fastest(fast.unwrap_or(rank - 1), rank).iter().enumerate() {
-            strides[mode] = end;
-            end *= match i {
-                // An odd number of vectors.
-                0 => (((self.covered[mode] + widest - 1) / widest) | 1) * widest,
-                _ => self.covered[mode],
-            };
-        }
-        (strides, (end * size + WIDEST - 1) / WIDEST * WIDEST)
+        let fast = fast.unwrap_or(self.covered.len() - 1);
+        place::product::rows(&self.covered, fast, size)
     }
 }
 
 impl Lowering<'_> {
-    /// Puts operands into shared memory, one behind the other, and lets the threads meet.
+    /// Operands in shared memory: where turns before have brought them, or one behind the other.
     pub(super) fn stage(&mut self, operands: &[Staging]) -> Result<Vec<Staged>, Error> {
+        let mut all = Vec::new();
+        for operand in operands {
+            all.push(self.early(operand.value)?);
+        }
+        let missing = operands.iter().zip(&all).filter(|(_, early)| early.is_none());
+        let missing: Vec<Staging> = missing.map(|(operand, _)| operand.clone()).collect();
+        let mut stored = self.store_staged(&missing)?.into_iter();
+        Ok(all.into_iter().filter_map(|early| early.or_else(|| stored.next())).collect())
+    }
+
+    /// Puts operands into shared memory, one behind the other, and lets the threads meet.
+    fn store_staged(&mut self, operands: &[Staging]) -> Result<Vec<Staged>, Error> {
         let plan = self.plan;
         let mut all: Vec<Staged> = Vec::new();
         let mut places = Vec::new();
@@ -103,7 +103,7 @@ impl Lowering<'_> {
     }
 
     /// Fills shared memory with zeros, all threads together; `size` is a number of whole vectors.
-    fn zeros(&mut self, base: &Expr, size: i64) -> Result<(), Error> {
+    pub(super) fn zeros(&mut self, base: &Expr, size: i64) -> Result<(), Error> {
         let zero = vec![self.bits(DType::F32, 0)?; (WIDEST / 4) as usize];
         let threads = i64::from(self.plan.threads);
         let vectors = size / WIDEST;

@@ -150,7 +150,7 @@ impl Lowering<'_> {
         let op = plan.func.op(id);
         let rank = plan.func.ty(op.results[0]).dims.rank();
         let needed = fragments(&plan.func, op, plan.dist(op.results[0]), plan.products.sm);
-        let held = [0, 1].map(|i: usize| *plan.dist(op.operands[i]) == needed[i]);
+        let held = plan.in_registers(id);
         let mut staging = Vec::new();
         for i in (0..2).filter(|&i| !held[i]) {
             let value = op.operands[i];

@@ -6,10 +6,10 @@ use girih_codegen::atom::{GmmaLayout, Major, MmaAtom, MmaKind, Product};
 
 use super::super::access::width;
 use super::{OF_INSTRUCTION, Products, ROWS, SUMS, SharedTile, Source, WARPGROUP, Wgmma, begin, row};
-use crate::ir::{Array, Def, Func, Kind, Known, Op, OpId, Order, Padding, RegionId, Value, View};
+use crate::ir::{Array, Def, Func, Kind, Known, Op, OpId, Padding, RegionId, Value, View};
 
-pub(super) struct Choice<'a> {
-    pub(super) func: &'a Func,
+pub(in crate::place) struct Choice<'a> {
+    pub(in crate::place) func: &'a Func,
     pub(super) threads: u32,
     /// Blocks of a multiprocessor at a time.
     pub(super) blocks: i64,
@@ -18,15 +18,63 @@ pub(super) struct Choice<'a> {
     pub(super) uses: BTreeMap<Value, Vec<Option<(OpId, usize)>>>,
 }
 
-/// A tile as its load knows it: the load, and the axis of the view that is each mode.
-struct Traced {
-    load: OpId,
-    axes: Vec<Option<usize>>,
-    views: Vec<OpId>,
+/// A tile as its load knows it: the load, the axis of the view that is each mode, and the operations between.
+pub(crate) struct Traced {
+    pub(crate) load: OpId,
+    pub(crate) axes: Vec<Option<usize>>,
+    pub(crate) views: Vec<OpId>,
+}
+
+/// The load that a tile comes from by permutations, and by reshapes that leave extents of 1 out.
+pub(crate) fn trace(func: &Func, value: Value) -> Option<Traced> {
+    let Def::Result(id, _) = func.value(value).def else { return None };
+    let op = func.op(id);
+    match &op.kind {
+        Kind::Load(view) if func.is_pure(&op.kind) => {
+            Some(Traced { load: id, axes: (0..view.tile.rank()).map(Some).collect(), views: Vec::new() })
+        }
+        Kind::Permute(axes) => {
+            let mut traced = trace(func, op.operands[0])?;
+            traced.axes = axes.iter().map(|&axis| traced.axes[axis as usize]).collect();
+            traced.views.push(id);
+            Some(traced)
+        }
+        Kind::Reshape => {
+            let mut traced = trace(func, op.operands[0])?;
+            let (from, to) = (func.ty(op.operands[0]).dims, func.ty(value).dims);
+            let mut left = (0..from.rank()).filter(|&mode| from[mode] > 1);
+            let mut axes = Vec::new();
+            for mode in 0..to.rank() {
+                axes.push(if to[mode] == 1 {
+                    None
+                } else {
+                    let next = left.next().filter(|&next| from[next] == to[mode])?;
+                    traced.axes[next]
+                });
+            }
+            if left.next().is_some() {
+                return None;
+            }
+            traced.axes = axes;
+            traced.views.push(id);
+            Some(traced)
+        }
+        _ => None,
+    }
+}
+
+impl<'a> Choice<'a> {
+    /// Of a function, for blocks of so many threads.
+    pub(in crate::place) fn new(func: &'a Func, sm: u32, threads: u32) -> Choice<'a> {
+        let (regions, uses) = (BTreeMap::new(), BTreeMap::new());
+        let mut choice = Choice { func, threads, blocks: super::blocks(func, sm), regions, uses };
+        choice.collect(func.body());
+        choice
+    }
 }
 
 impl Choice<'_> {
-    pub(super) fn collect(&mut self, region: RegionId) {
+    fn collect(&mut self, region: RegionId) {
         let func = self.func;
         for &id in &func.region(region).ops {
             let op = func.op(id);
@@ -80,52 +128,14 @@ impl Choice<'_> {
         Ok([m, n, k])
     }
 
-    /// The load that a tile comes from by permutations, and by reshapes that leave extents of 1 out.
-    fn trace(&self, value: Value) -> Option<Traced> {
-        let Def::Result(id, _) = self.func.value(value).def else { return None };
-        let op = self.func.op(id);
-        match &op.kind {
-            Kind::Load(view) if view.order == Order::Weak && self.func.is_pure(&op.kind) => {
-                Some(Traced { load: id, axes: (0..view.tile.rank()).map(Some).collect(), views: Vec::new() })
-            }
-            Kind::Permute(axes) => {
-                let mut traced = self.trace(op.operands[0])?;
-                traced.axes = axes.iter().map(|&axis| traced.axes[axis as usize]).collect();
-                traced.views.push(id);
-                Some(traced)
-            }
-            Kind::Reshape => {
-                let mut traced = self.trace(op.operands[0])?;
-                let (from, to) = (self.func.ty(op.operands[0]).dims, self.func.ty(value).dims);
-                let mut left = (0..from.rank()).filter(|&mode| from[mode] > 1);
-                let mut axes = Vec::new();
-                for mode in 0..to.rank() {
-                    axes.push(if to[mode] == 1 {
-                        None
-                    } else {
-                        let next = left.next().filter(|&next| from[next] == to[mode])?;
-                        traced.axes[next]
-                    });
-                }
-                if left.next().is_some() {
-                    return None;
-                }
-                traced.axes = axes;
-                traced.views.push(id);
-                Some(traced)
-            }
-            _ => None,
-        }
-    }
-
     /// How many operands of these products a value is, maybe with other axes, if nothing else reads it.
-    fn feeds(&self, value: Value, products: &BTreeSet<OpId>) -> Option<usize> {
+    pub(in crate::place) fn feeds(&self, value: Value, products: &BTreeSet<OpId>) -> Option<usize> {
         let count = |reader: &Option<(OpId, usize)>| {
             let (id, at) = (*reader)?;
             let op = self.func.op(id);
             match &op.kind {
                 Kind::Mma => (at < 2 && products.contains(&id)).then_some(1),
-                Kind::Permute(_) | Kind::Reshape if self.trace(op.results[0]).is_some() => {
+                Kind::Permute(_) | Kind::Reshape if trace(self.func, op.results[0]).is_some() => {
                     self.feeds(op.results[0], products)
                 }
                 _ => None,
@@ -149,7 +159,7 @@ impl Choice<'_> {
         let wide = ty.dtype.bits() == 16;
         let rank = ty.dims.rank();
         let modes = if at == 0 { [rank - 2, rank - 1] } else { [rank - 1, rank - 2] };
-        if let Some(traced) = self.trace(value)
+        if let Some(traced) = trace(self.func, value)
             && let Some((axes, tile)) = self.shared(&traced, modes, [x, k], products)
         {
             let major = if tile.axes[0] == axes[1] { Major::K } else { Major::Mn };

@@ -4,7 +4,7 @@
 //! distribution, or in shared memory, where B always is. A tile that is loaded for such products alone goes to shared memory at once, and no
 //! thread holds it; other operands are stored there.
 
-mod choice;
+pub(crate) mod choice;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,8 +13,9 @@ use girih_codegen::plan::{Dist, Leaf, primes};
 use girih_tensor::DType;
 
 use self::choice::Choice;
+use super::ahead::Ahead;
 use super::pipeline::Pipeline;
-use crate::ir::{Func, Kind, OpId};
+use crate::ir::{Def, Func, Kind, OpId, Value};
 
 /// Threads of a warpgroup, and the rows of C that it computes by one instruction.
 pub(crate) const WARPGROUP: u32 = 128;
@@ -112,6 +113,8 @@ pub struct Products {
     pub views: BTreeSet<OpId>,
     /// How tensor copies bring such tiles.
     pub pipeline: Pipeline,
+    /// What other products multiply and loops load turns ahead.
+    pub ahead: Ahead,
 }
 
 /// The distribution of C of `wgmma`, and of an A of 16 bits: rows and columns are the last two axes.
@@ -151,14 +154,7 @@ impl Products {
         if !(90..100).contains(&sm) {
             return chosen;
         }
-        let mut choice = Choice {
-            func,
-            threads,
-            blocks: blocks(func, sm),
-            regions: BTreeMap::new(),
-            uses: BTreeMap::new(),
-        };
-        choice.collect(func.body());
+        let choice = Choice::new(func, sm, threads);
         let mut products = Vec::new();
         func.walk(func.body(), &mut |id, op| {
             if op.kind == Kind::Mma {
@@ -208,11 +204,22 @@ impl Products {
         self.refused.retain(|id, _| live.contains(id));
         self.loads.retain(|id, _| live.contains(id));
         self.views.retain(|id| live.contains(id));
+        self.ahead.keep(live);
     }
 
     /// Whether an operation's result lies in shared memory, where no thread holds it.
     pub(crate) fn is_shared(&self, id: OpId) -> bool {
-        self.loads.contains_key(&id) || self.views.contains(&id)
+        self.loads.contains_key(&id) || self.is_view(id) || self.ahead.is_shared(id)
+    }
+
+    /// Whether an operation gives other axes to a tile in shared memory.
+    pub(crate) fn is_view(&self, id: OpId) -> bool {
+        self.views.contains(&id) || self.ahead.views.contains(&id)
+    }
+
+    /// Whether a value is a tile in shared memory, where no thread holds it.
+    pub(crate) fn holds(&self, func: &Func, value: Value) -> bool {
+        matches!(func.value(value).def, Def::Result(id, _) if self.is_shared(id))
     }
 
     /// The distribution of the sums of a product by `wgmma`.
@@ -221,8 +228,12 @@ impl Products {
         Some(fragment(&super::rule::extents(&func.ty(func.op(id).results[0]).dims), threads))
     }
 
-    /// The distribution that a product by `wgmma` asks for of an operand; `None` within if any will do.
+    /// The distribution that a product asks for of an operand, if it is by `wgmma` or takes the operand from a tile in shared memory; `None`
+    /// within if any will do.
     pub(crate) fn need(&self, func: &Func, id: OpId, at: usize, threads: i64) -> Option<Option<Dist>> {
+        if func.op(id).kind == Kind::Mma && self.holds(func, func.op(id).operands[at]) {
+            return Some(None);
+        }
         let product = self.wgmma.get(&id)?;
         let own =
             |at: usize| fragment(&super::rule::extents(&func.ty(func.op(id).operands[at]).dims), threads);

@@ -1,0 +1,301 @@
+//! Loads that are issued turns before their tiles are multiplied ([`place::ahead`](crate::place::ahead)).
+
+use girih_codegen::algorithm::{cp_async_fence, cp_async_wait};
+use girih_codegen::{Cond, Expr, Reg, Width};
+use girih_ptx::{Opcode, Operand, Type, Word};
+use girih_tensor::DType;
+
+use super::stage::Staged;
+use crate::error::{Code, Error, Fault};
+use crate::ir::{Def, Kind, OpId, Padding, RegionId, Value};
+use crate::lower::exchange::Spread;
+use crate::lower::memory::{Move, Path, padding};
+use crate::lower::words::{integer, m, of};
+use crate::lower::{Held, Lowering, register};
+use crate::place::ahead::Rounds;
+use crate::place::wgmma::choice::trace;
+
+/// Slots begin at multiples of this.
+const ALIGN: i64 = 128;
+
+/// The slots of a kernel's loops, and the loops that are being written.
+#[derive(Debug, Default)]
+pub(crate) struct Ahead {
+    /// The first slot, by the number of such loops around.
+    levels: Vec<Level>,
+    loops: Vec<Turns>,
+}
+
+#[derive(Debug)]
+struct Level {
+    base: Expr,
+    used: bool,
+}
+
+/// A loop whose loads are turns ahead.
+#[derive(Clone, Debug)]
+struct Turns {
+    body: RegionId,
+    /// The dtype of its number, the number of the next turn that is loaded, its end and its step.
+    dtype: DType,
+    next: Reg,
+    end: Reg,
+    by: Reg,
+    /// What is known of its number.
+    ranges: Option<(i64, i64, i64)>,
+    /// Whether there is such a turn.
+    more: Reg,
+    /// Where the slots of this turn and of the one before begin, in bytes.
+    read: Reg,
+    written: Reg,
+    /// Tiles on their way through registers, and whether there are any.
+    waiting: Vec<(OpId, Vec<Reg>)>,
+    loaded: Reg,
+    /// The slot that they go to.
+    target: Expr,
+}
+
+impl Lowering<'_> {
+    /// Takes shared memory for all slots, before anything else is lowered.
+    pub(crate) fn prepare_ahead(&mut self) -> Result<(), Error> {
+        for bytes in self.plan.products.ahead.levels() {
+            let base = self.b.alloc_shared(bytes, ALIGN)?;
+            self.ahead.levels.push(Level { base, used: false });
+        }
+        Ok(())
+    }
+
+    /// Loads what the first turns of a loop need, of which there is one at the least.
+    pub(crate) fn begin_ahead(
+        &mut self,
+        id: OpId,
+        [first, end, by]: [&Reg; 3],
+        ranges: Option<(i64, i64, i64)>,
+    ) -> Result<bool, Error> {
+        let plan = self.plan;
+        let Some(rounds) = plan.products.ahead.loops.get(&id) else { return Ok(false) };
+        let op = plan.func.op(id);
+        let dtype = plan.func.ty(op.operands[0]).dtype;
+        let loads = &plan.products.ahead.loads;
+        let unused = || unfit("a loop without slots");
+        let level = self.ahead.levels.get_mut(rounds.level).ok_or_else(unused)?;
+        let (base, used) = (level.base.clone(), std::mem::replace(&mut level.used, true));
+        if used || !self.loops.is_empty() {
+            // Others may still read what stands there.
+            self.meet_idle();
+        }
+        let dims = |load: &OpId| plan.func.ty(plan.func.op(*load).results[0]).dims;
+        let beyond = rounds.loads.iter().filter_map(|load| Some((load, loads.get(load)?))).any(|(load, early)| {
+            early.covered.iter().zip(dims(load).iter()).any(|(covered, &n)| *covered > i64::from(n))
+        });
+        if beyond {
+            self.zeros(&base, rounds.bytes * rounds.stages)?;
+            self.meet_idle();
+        }
+        let mut waiting = Vec::new();
+        for &load in rounds.loads.iter().filter(|load| loads.get(load).is_some_and(|early| early.copied.is_err())) {
+            let ty = register(plan.func.ty(plan.func.op(load).results[0]).dtype);
+            waiting.push((load, self.b.regs(ty, loads[&load].dist.size())));
+        }
+        let next = self.b.reg(register(dtype));
+        let [more, loaded] = [(); 2].map(|()| self.b.reg(Type::Pred));
+        let [read, written] = [(); 2].map(|()| self.b.reg(register(DType::S32)));
+        self.b.move_all(std::slice::from_ref(&next), &[first.clone()])?;
+        let always = self.bits(DType::Bool, 1)?;
+        self.b.move_all(&[more.clone(), loaded.clone()], &[always.clone(), always])?;
+        let last = (rounds.stages - 1) * rounds.bytes;
+        for (reg, at) in [(&read, 0), (&written, last)] {
+            let at = self.bits(DType::S32, at as u64)?;
+            self.b.move_all(std::slice::from_ref(reg), &[at])?;
+        }
+        let turns = Turns {
+            body: op.regions[0],
+            dtype,
+            next,
+            end: end.clone(),
+            by: by.clone(),
+            ranges,
+            more,
+            read,
+            written,
+            waiting,
+            loaded,
+            target: base.clone(),
+        };
+        for stage in 0..rounds.stages - 1 {
+            self.fetch_turn(rounds, &turns, &(&base + stage * rounds.bytes), false)?;
+        }
+        self.ahead.loops.push(turns);
+        Ok(true)
+    }
+
+    /// At the beginning of a turn: waits for its tiles, and loads those of the last turn under way.
+    pub(crate) fn enter_ahead(&mut self, id: OpId) -> Result<(), Error> {
+        let plan = self.plan;
+        let missing = || unfit("a turn of a loop without slots");
+        let rounds = plan.products.ahead.loops.get(&id).ok_or_else(missing)?;
+        let Turns { read, written, .. } = self.ahead.loops.last().cloned().ok_or_else(missing)?;
+        let base = self.ahead.levels.get(rounds.level).ok_or_else(missing)?.base.clone();
+        if self.copies(rounds) {
+            cp_async_wait(&mut self.b, (rounds.stages - 2) as u32);
+        }
+        // All have come, and the turn before has been read.
+        self.meet_idle();
+        let last = (rounds.stages - 1) * rounds.bytes;
+        let [read, written] = [read, written].map(|reg| {
+            let now = self.copy(DType::S32, &reg);
+            let at = self.b.var(&now, 0, last, rounds.bytes);
+            self.b.hold_index(&(&base + &at), Width::W32)
+        });
+        let (read, written) = (read?, written?);
+        for load in &rounds.loads {
+            if let Some(early) = plan.products.ahead.loads.get(load) {
+                self.hold(plan.func.op(*load).results[0], Held::Shared(&read + early.start));
+            }
+        }
+        let top = self.ahead.loops.last_mut().ok_or_else(missing)?;
+        top.target = written.clone();
+        let turns = top.clone();
+        self.fetch_turn(rounds, &turns, &written, true)
+    }
+
+    /// At the end of a turn: stores what waits in registers, and goes on to the next slot.
+    pub(crate) fn end_turn_ahead(&mut self, region: RegionId) -> Result<(), Error> {
+        let plan = self.plan;
+        let Some(turns) = self.ahead.loops.last().filter(|turns| turns.body == region).cloned() else {
+            return Ok(());
+        };
+        let mut rounds = plan.products.ahead.loops.iter();
+        let Some((_, rounds)) = rounds.find(|(id, _)| plan.func.op(**id).regions[0] == region) else {
+            return Ok(());
+        };
+        if !turns.waiting.is_empty() {
+            let skip = self.b.open_block();
+            let loaded = self.b.cond_in(&turns.loaded)?;
+            self.b.leave(&skip, &Cond::not(loaded), true)?;
+            for (load, regs) in &turns.waiting {
+                self.put_early(*load, &turns.target, regs)?;
+            }
+            self.b.close_block(skip)?;
+        }
+        let all = rounds.stages * rounds.bytes;
+        let ty = register(DType::S32);
+        let sum = self.make(ty, Opcode::Add, m![ty], vec![Operand::from(&turns.read), Operand::Int(rounds.bytes)]);
+        let ends = self.setp(Word::Eq, ty, &sum, Operand::Int(all));
+        let zero = self.bits(DType::S32, 0)?;
+        let following = self.selp(DType::S32, &ends, &zero, &sum);
+        self.b.move_all(&[turns.written, turns.read.clone()], &[turns.read, following])?;
+        Ok(())
+    }
+
+    /// Behind the loop.
+    pub(crate) fn leave_ahead(&mut self) {
+        self.ahead.loops.pop();
+    }
+
+    /// Whether some loads of a loop are copies that are waited for.
+    fn copies(&self, rounds: &Rounds) -> bool {
+        let loads = &self.plan.products.ahead.loads;
+        rounds.loads.iter().any(|load| loads.get(load).is_some_and(|early| early.copied.is_ok()))
+    }
+
+    /// Loads the tiles of the next turn, if there is one, to a slot. Where they `wait`, what goes through registers remains there.
+    fn fetch_turn(&mut self, rounds: &Rounds, turns: &Turns, slot: &Expr, wait: bool) -> Result<(), Error> {
+        let plan = self.plan;
+        let args = &plan.func.region(turns.body).args;
+        if wait && !turns.waiting.is_empty() {
+            self.b.move_all(std::slice::from_ref(&turns.loaded), std::slice::from_ref(&turns.more))?;
+        }
+        let skip = self.b.open_block();
+        let more = self.b.cond_in(&turns.more)?;
+        self.b.leave(&skip, &Cond::not(more), true)?;
+        let number = self.copy(turns.dtype, &turns.next);
+        // As in the loop itself, the step is compared to what is left.
+        let left = self.make(register(turns.dtype), Opcode::Sub, m![integer(turns.dtype)], of([&turns.end, &number]));
+        let unsigned = if turns.dtype.bits() == 64 { Type::U64 } else { Type::U32 };
+        let more = self.setp(Word::Gt, unsigned, &left, &turns.by);
+        let sum = self.make(register(turns.dtype), Opcode::Add, m![integer(turns.dtype)], of([&number, &turns.by]));
+        self.b.move_all(&[turns.more.clone(), turns.next.clone()], &[more, sum])?;
+
+        let own: Vec<Value> = rounds.scalars.iter().flat_map(|&id| plan.func.op(id).results.iter().copied()).collect();
+        let own: Vec<Value> = own.into_iter().chain(args.first().copied()).collect();
+        let now: Vec<Option<Held>> = own.iter().map(|value| self.held[value.index()].take()).collect();
+        match turns.ranges {
+            Some((lower, upper, multiple)) => {
+                let number = self.b.var(&number, lower, upper, multiple);
+                self.hold(args[0], Held::Index(number));
+            }
+            None => self.hold_regs(args[0], vec![number])?,
+        }
+        rounds.scalars.iter().try_for_each(|&id| self.op(id))?;
+        for &load in &rounds.loads {
+            let waiting = turns.waiting.iter().find(|(of, _)| *of == load).map(|(_, regs)| &regs[..]);
+            self.fetch(load, slot, waiting.filter(|_| wait))?;
+        }
+        for (value, held) in own.into_iter().zip(now) {
+            self.held[value.index()] = held;
+        }
+        self.b.close_block(skip)?;
+        if self.copies(rounds) {
+            cp_async_fence(&mut self.b);
+        }
+        Ok(())
+    }
+
+    /// Loads a tile to a slot, or to registers that it waits in.
+    fn fetch(&mut self, load: OpId, slot: &Expr, waiting: Option<&[Reg]>) -> Result<(), Error> {
+        let plan = self.plan;
+        let op = plan.func.op(load);
+        let (Kind::Load(view), Some(early)) = (&op.kind, plan.products.ahead.loads.get(&load)) else {
+            return Err(self.misplaced(load));
+        };
+        let mut path = Path::ordered(view.order, view.scope);
+        path.words.push(Word::Nc.into());
+        let tile = self.tile(load, view, &op.operands, &early.dist, path)?;
+        let dtype = plan.func.ty(op.results[0]).dtype;
+        let base = slot + early.start;
+        let spread = Spread { dist: &early.dist, dims: view.tile, start: 0, strides: early.strides.clone() };
+        if early.copied.is_ok() && self.copy_async(&tile, &base, &spread, early.fast, early.vector as usize)? {
+            return Ok(());
+        }
+        let outside = if view.padding == Padding::Undetermined { Padding::Zero } else { view.padding };
+        let regs = self.transfer(&tile, &Move::Load(padding(dtype, outside)))?;
+        match waiting {
+            Some(waiting) => Ok(self.b.move_all(waiting, &regs)?),
+            None => self.put_early(load, slot, &regs),
+        }
+    }
+
+    /// Stores a tile to a slot.
+    fn put_early(&mut self, load: OpId, slot: &Expr, regs: &[Reg]) -> Result<(), Error> {
+        let plan = self.plan;
+        let op = plan.func.op(load);
+        let (Kind::Load(view), Some(early)) = (&op.kind, plan.products.ahead.loads.get(&load)) else {
+            return Err(self.misplaced(load));
+        };
+        let dtype = plan.func.ty(op.results[0]).dtype;
+        let spread = Spread { dist: &early.dist, dims: view.tile, start: 0, strides: early.strides.clone() };
+        self.write_shared(&(slot + early.start), dtype, &spread, regs)
+    }
+
+    /// An operand of a product that has been loaded turns ahead.
+    pub(super) fn early(&self, value: Value) -> Result<Option<Staged>, Error> {
+        let plan = self.plan;
+        let Def::Result(id, _) = plan.func.value(value).def else { return Ok(None) };
+        if !plan.products.ahead.is_shared(id) {
+            return Ok(None);
+        }
+        let missing = || unfit("a tile that has not come");
+        let traced = trace(&plan.func, value).ok_or_else(missing)?;
+        let early = plan.products.ahead.loads.get(&traced.load).ok_or_else(missing)?;
+        let Some(Held::Shared(base)) = &self.held[value.index()] else { return Err(missing()) };
+        let ty = plan.func.ty(value);
+        let strides = traced.axes.iter().map(|axis| axis.map_or(0, |axis| early.strides[axis])).collect();
+        Ok(Some(Staged { dtype: ty.dtype, dims: ty.dims, base: base.clone(), strides }))
+    }
+}
+
+/// The error for a plan whose parts do not go together.
+fn unfit(what: &str) -> Error {
+    Error::Lower(Fault::new(Code::Unsupported, what))
+}
