@@ -46,7 +46,7 @@ pub use block::Block;
 use body::Body;
 pub use caching::Caching;
 use shared::Shared;
-pub use shared::{MAX_SHARED, SHARED_ALIGN};
+pub use shared::{MAX_SHARED, SHARED_ALIGN, SharedScope};
 pub use value::Width;
 
 /// A register: its name and type.

@@ -18,6 +18,10 @@ pub const MAX_SHARED: i64 = 227 << 10;
 const WINDOW: i64 = 1 << 18;
 const RANK_SHIFT: u32 = 24;
 
+/// Where a scope of shared memory began, from [`Builder::open_shared`].
+#[derive(Debug)]
+pub struct SharedScope(i64);
+
 /// The bytes of shared memory that are allocated.
 #[derive(Default)]
 pub(super) struct Shared {
@@ -105,10 +109,20 @@ impl Builder {
         &mut self,
         body: impl FnOnce(&mut Builder) -> Result<R, Error>,
     ) -> Result<R, Error> {
-        let end = self.shared.end;
+        let scope = self.open_shared();
         let result = body(self);
-        self.shared.end = end;
+        self.close_shared(scope);
         result
+    }
+
+    /// Begins what [`Builder::shared_scope`] does where it cannot be a closure.
+    pub fn open_shared(&self) -> SharedScope {
+        SharedScope(self.shared.end)
+    }
+
+    /// Frees the shared memory that has been allocated since the scope began.
+    pub fn close_shared(&mut self, scope: SharedScope) {
+        self.shared.end = scope.0;
     }
 
     /// The address in bytes of the kernel's dynamic shared memory, aligned to [`SHARED_ALIGN`].

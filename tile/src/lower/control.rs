@@ -176,7 +176,7 @@ impl Lowering<'_> {
         if late {
             self.enter_late()?;
         }
-        if ahead {
+        if ahead.is_some() {
             self.enter_ahead(id)?;
         }
         self.region(body)?;
@@ -196,8 +196,8 @@ impl Lowering<'_> {
         if late {
             self.leave_late()?;
         }
-        if ahead {
-            self.leave_ahead();
+        if let Some(scope) = ahead {
+            self.leave_ahead(scope);
         }
         self.end_counting(op, &counted)?;
         self.end_bins(bins)

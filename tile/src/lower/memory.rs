@@ -447,11 +447,17 @@ impl Lowering<'_> {
         for vector in std::iter::successors(Some(most), |&n| (n > 1).then_some(n / 2)) {
             let (n, width) = (vector as i64, vector as i64 * size);
             let begins = tile.begins[fast].as_ref().is_none_or(|begin| begin.multiple() % n == 0);
-            let (Some(atom), true) = (cp_async(width as u32), begins && (vector == 1 || row)) else { continue };
+            let (Some(atom), true) = (cp_async(width as u32), begins && (vector == 1 || row)) else {
+                continue;
+            };
             let Some(found) = runs(tile.dist, rank, fast, vector) else { continue };
             let mut copies = Vec::new();
             for run in found {
-                copies.push((run[0], self.address_of(tile, run[0]), self.shared_at(base, tile.array.dtype, to, run[0])?));
+                copies.push((
+                    run[0],
+                    self.address_of(tile, run[0]),
+                    self.shared_at(base, tile.array.dtype, to, run[0])?,
+                ));
             }
             if copies.iter().any(|(_, from, to)| from.multiple() % width != 0 || to.multiple() % width != 0) {
                 continue;
@@ -462,7 +468,9 @@ impl Lowering<'_> {
                 let mut conds = vec![tile.always.clone()];
                 let mut count = Expr::from(n);
                 for (axis, by) in tile.dist.offset(value, rank).into_iter().enumerate() {
-                    if axis == fast && (tile.rest[axis].multiple() % n != 0 || tile.rest[axis].as_constant() == Some(0)) {
+                    if axis == fast
+                        && (tile.rest[axis].multiple() % n != 0 || tile.rest[axis].as_constant() == Some(0))
+                    {
                         // The part of a vector that is in the tile and in the array.
                         let left = &Expr::from(-by) - &tile.beyond[axis];
                         count = left.maximum(&Expr::from(0)).minimum(&count);

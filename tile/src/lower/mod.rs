@@ -163,7 +163,6 @@ pub fn lower(plan: &Plan, target: impl Into<Target>) -> Result<Lowered, Error> {
         ahead: product::Ahead::default(),
     };
     lowering.prepare_products()?;
-    lowering.prepare_ahead()?;
     lowering.body()?;
     let params = lowering.params.list;
     Ok(Lowered { kernel: lowering.b.finish()?, params })

@@ -46,6 +46,13 @@ impl Lowering<'_> {
         self.scratch.used = false;
     }
 
+    /// Lets the threads meet unless none has accessed the arena since they did.
+    pub(crate) fn meet_unless_clear(&mut self) {
+        if self.scratch.used {
+            self.meet_idle();
+        }
+    }
+
     /// At the beginning of a loop's turn, or where ways come together: the arena may be in use.
     pub(crate) fn scratch_unknown(&mut self) {
         self.scratch.used = true;

@@ -11,6 +11,7 @@ use girih_codegen::plan::Dist;
 
 use super::Plan;
 use super::access::{WIDEST, aligned, fastest};
+use super::cost::across;
 use super::exchange::{Exchange, bytes};
 use super::pipeline::leaves;
 use super::product::{Way, fragments, rows, way};
@@ -23,7 +24,7 @@ const TURNS: i64 = 3;
 const WAITING: i64 = 32;
 /// Bytes of the narrowest `cp.async`.
 const NARROWEST: i64 = 4;
-/// Bytes of shared memory that are left to what needs some for a while and says nothing of it.
+/// Bytes of shared memory that are left to what needs some in a turn and says nothing of it.
 const LEFT: i64 = 16 << 10;
 /// Slots begin at multiples of this.
 const ALIGN: i64 = 128;
@@ -58,8 +59,6 @@ pub struct Rounds {
     pub stages: i64,
     /// Bytes of a slot.
     pub bytes: i64,
-    /// How many such loops are around: loops of one level share memory.
-    pub level: usize,
 }
 
 /// What is loaded turns ahead.
@@ -348,15 +347,19 @@ fn early_of(func: &Func, threads: u32, load: OpId, readers: &[Reader]) -> Result
     let zero = matches!(view.padding, Padding::Zero | Padding::Undetermined) || !dtype.is_float();
     let copied = match () {
         () if !zero => Err(format!("outside of the array is {:?}: cp.async fills with zeros", view.padding)),
-        () if vector * size < NARROWEST => {
-            Err(format!("{} bytes at once, since {}: cp.async copies {NARROWEST} and more", vector * size, width.why))
-        }
+        () if vector * size < NARROWEST => Err(format!(
+            "{} bytes at once, since {}: cp.async copies {NARROWEST} and more",
+            vector * size,
+            width.why
+        )),
         () => Ok(()),
     };
     let dist = Dist::blocked(&extents, &fastest(fast, extents.len()), vector, threads.into());
     let waiting = dist.size() as i64 * size.max(if vector == 1 { 4 } else { size }) / 4;
     match &copied {
-        Err(why) if waiting > WAITING => Err(format!("{why}; {waiting} registers a thread: {WAITING} may wait")),
+        Err(why) if waiting > WAITING => {
+            Err(format!("{why}; {waiting} registers a thread: {WAITING} may wait"))
+        }
         _ => Ok(Early { fast, vector, copied, dist, strides: Vec::new(), covered: extents, start: 0 }),
     }
 }
@@ -371,12 +374,8 @@ impl Plan {
         }
         self.cover(&mut ahead, sm);
         let func = &self.func;
-        let mut around = Vec::new();
-        levels(func, func.body(), 0, &ahead, &mut around);
-        for (id, level) in around {
+        for (&id, rounds) in &mut ahead.loops {
             let body = func.op(id).regions[0];
-            let Some(rounds) = ahead.loops.get_mut(&id) else { continue };
-            rounds.level = level;
             rounds.scalars = scalars(func, body, &rounds.loads)?;
             self.replicated(&rounds.scalars)?;
             rounds.stages = wanted(func, sm, func.op(id), &rounds.loads);
@@ -390,11 +389,14 @@ impl Plan {
             rounds.bytes = (rounds.bytes + ALIGN - 1) / ALIGN * ALIGN;
         }
         let room = shared(sm) / blocks(func, sm) - self.besides(&ahead);
-        while ahead.bytes() > room {
+        while ahead.bytes(func, func.body()) > room {
             let most = ahead.loops.values_mut().filter(|rounds| rounds.stages > 2);
             match most.max_by_key(|rounds| rounds.bytes * rounds.stages) {
                 Some(rounds) => rounds.stages -= 1,
-                None => return Err(format!("two turns take {} bytes of shared memory: {room} are left", ahead.bytes())),
+                None => {
+                    let taken = ahead.bytes(func, func.body());
+                    return Err(format!("two turns take {taken} bytes of shared memory: {room} are left"));
+                }
             }
         }
         self.products.ahead = ahead;
@@ -426,7 +428,8 @@ impl Plan {
     fn replicated(&self, ops: &[OpId]) -> Result<(), String> {
         for &id in ops {
             for &value in &self.func.op(id).results {
-                let exchanged = self.exchanges.get(&value).is_some_and(|by| !matches!(by, Exchange::Rename(_)));
+                let exchanged =
+                    self.exchanges.get(&value).is_some_and(|by| !matches!(by, Exchange::Rename(_)));
                 if exchanged || self.dist(value).bits.iter().any(Option::is_some) {
                     return Err(format!("where it begins depends on %{}, which threads share", value.0));
                 }
@@ -435,61 +438,67 @@ impl Plan {
         Ok(())
     }
 
-    /// Bytes of shared memory that exchanges and other operands of products take.
+    /// Bytes of shared memory that operations in these loops take besides, one after the other.
     fn besides(&self, ahead: &Ahead) -> i64 {
         let func = &self.func;
-        let exchanges = self.exchanges.values().map(|exchange| match exchange {
-            Exchange::Shared(shared) => shared.bytes(),
-            _ => 0,
-        });
-        let mut most = exchanges.max().unwrap_or(0);
-        for id in others(func, &self.products) {
-            let op = func.op(id);
-            let sums = self.dist(op.results[0]);
-            let needed = fragments(func, op, sums, self.products.sm);
-            let staged = (0..2).filter(|&at| {
-                let own = matches!(func.value(op.operands[at]).def, Def::Result(id, _) if ahead.is_shared(id));
-                !own && *self.dist(op.operands[at]) != needed[at]
+        let mut most = 0;
+        for id in ahead.loops.keys() {
+            func.walk(func.op(*id).regions[0], &mut |_, op| {
+                most = most.max(match &op.kind {
+                    Kind::Mma => self.staged(op, ahead),
+                    Kind::Convert => match self.exchanges.get(&op.results[0]) {
+                        Some(Exchange::Shared(shared)) => shared.bytes(),
+                        _ => 0,
+                    },
+                    Kind::Each { .. }
+                    | Kind::Cast(_)
+                    | Kind::Bitcast
+                    | Kind::Broadcast
+                    | Kind::Permute(_) => 0,
+                    Kind::Load(_) | Kind::Store(_) | Kind::Full(_) | Kind::Dense(_) | Kind::Iota => 0,
+                    Kind::Bid(_) | Kind::NumBlocks(_) | Kind::Dim(..) | Kind::Param(_) => 0,
+                    Kind::For | Kind::Loop | Kind::If => 0,
+                    Kind::Reduce { axis, .. }
+                        if across(self.dist(op.operands[0]), (*axis).into())[1] == 0 =>
+                    {
+                        0
+                    }
+                    Kind::Reshape if op.results.iter().all(|&value| self.products.holds(func, value)) => 0,
+                    _ => LEFT,
+                });
             });
-            let size = |at: usize| {
-                let ty = func.ty(op.operands[at]);
-                let reach = needed[at].padded(ty.dims.rank());
-                let rank = reach.len();
-                // Rows along either axis.
-                [rank - 1, rank - 2].map(|fast| rows(&reach, fast, bytes(ty.dtype)).1).into_iter().max().unwrap_or(0)
-            };
-            most = most.max(staged.map(size).sum());
         }
-        LEFT.max(most + 1024)
+        most
+    }
+
+    /// Bytes of the operands that a product stores in shared memory.
+    fn staged(&self, op: &Op, ahead: &Ahead) -> i64 {
+        let func = &self.func;
+        let needed = fragments(func, op, self.dist(op.results[0]), self.products.sm);
+        let staged = (0..2).filter(|&at| {
+            let value = op.operands[at];
+            let early = matches!(func.value(value).def, Def::Result(id, _) if ahead.is_shared(id));
+            !early && *self.dist(value) != needed[at]
+        });
+        let size = |at: usize| {
+            let ty = func.ty(op.operands[at]);
+            let reach = needed[at].padded(ty.dims.rank());
+            // Rows along either axis.
+            let size = |fast: usize| rows(&reach, fast, bytes(ty.dtype)).1;
+            size(reach.len() - 1).max(size(reach.len() - 2))
+        };
+        staged.map(size).sum()
     }
 }
 
 impl Ahead {
-    /// Bytes of all slots.
-    pub(crate) fn bytes(&self) -> i64 {
-        self.levels().iter().sum()
-    }
-
-    /// Bytes of the slots of loops with so many such loops around.
-    pub(crate) fn levels(&self) -> Vec<i64> {
-        let mut levels = Vec::new();
-        for rounds in self.loops.values() {
-            levels.resize(levels.len().max(rounds.level + 1), 0);
-            levels[rounds.level] = rounds.bytes.max(0).saturating_mul(rounds.stages).max(levels[rounds.level]);
-        }
-        levels
-    }
-}
-
-/// The loops of a region with loads that are ahead, and how many such loops are around each.
-fn levels(func: &Func, region: RegionId, level: usize, ahead: &Ahead, found: &mut Vec<(OpId, usize)>) {
-    for &id in &func.region(region).ops {
-        let own = ahead.loops.contains_key(&id);
-        if own {
-            found.push((id, level));
-        }
-        for &region in &func.op(id).regions {
-            levels(func, region, level + usize::from(own), ahead, found);
-        }
+    /// Bytes of the slots of a region's loops, where they take the most: those of loops within one another.
+    fn bytes(&self, func: &Func, region: RegionId) -> i64 {
+        let of = |&id: &OpId| {
+            let own = self.loops.get(&id).map_or(0, |rounds| rounds.bytes.saturating_mul(rounds.stages));
+            let within = func.op(id).regions.iter().map(|&region| self.bytes(func, region)).max();
+            own + within.unwrap_or(0)
+        };
+        func.region(region).ops.iter().map(of).max().unwrap_or(0)
     }
 }

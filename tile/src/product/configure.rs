@@ -50,7 +50,12 @@ pub(super) fn configuration(
             accepts(problem, &config, asked.tile)?;
             config
         }
-        None => tiled(problem, sm, Hardware { multiprocessors: 132, shared: crate::place::ahead::shared(sm) as u32 }, asked)?,
+        None => tiled(
+            problem,
+            sm,
+            Hardware { multiprocessors: 132, shared: crate::place::ahead::shared(sm) as u32 },
+            asked,
+        )?,
     };
     let least = match config.c_type {
         DType::E4m3 | DType::E5m2 => config.atom().sm.max(89),

@@ -1,5 +1,6 @@
 //! Lowering, against the reference evaluator.
 
+mod ahead;
 mod control;
 mod counting;
 mod each;

@@ -46,6 +46,9 @@ struct Case {
     /// Whether A is loaded before the loop.
     around: bool,
     hints: Vec<(Hint, i64)>,
+    /// Whether extents, strides and addresses are known.
+    known: bool,
+    padding: Padding,
 }
 
 impl Case {
@@ -72,8 +75,14 @@ impl Case {
         if rng.random() {
             hints.push((Hint::NumWorkerWarps, [4, 8][rng.random_range(0..2)]));
         }
+        if rng.random() {
+            hints.push((Hint::NumStages, rng.random_range(1..5)));
+        }
         let turned = [rng.random(), rng.random()];
-        Case { dtypes: [pair.0, pair.1, sum], batches, mnk, turned, turns, around: rng.random(), hints }
+        let (known, around) = (rng.random_range(0..3) > 0, rng.random());
+        let signed = pair.0.is_float() && pair.1.is_float() && rng.random_range(0..4) == 0;
+        let padding = if signed { Padding::NegZero } else { Padding::Zero };
+        Case { dtypes: [pair.0, pair.1, sum], batches, mnk, turned, turns, around, hints, known, padding }
     }
 
     /// The kernel, with arrays of small integers.
@@ -129,9 +138,11 @@ impl Case {
             .iter()
             .enumerate()
             .map(|(i, array)| {
-                let extents: Vec<Known> = array.extents.iter().map(|&n| Known::Is(n)).collect();
-                let strides: Vec<Known> = array.strides.iter().map(|&n| Known::Is(n)).collect();
-                b.array(param(&format!("x{i}"), array.dtype, i == 3, &extents, &strides, 16))
+                let known = |n: i64| if self.known || n == 1 { Known::Is(n) } else { Known::MultipleOf(1) };
+                let extents: Vec<Known> = array.extents.iter().map(|&n| known(n)).collect();
+                let strides: Vec<Known> = array.strides.iter().map(|&n| known(n)).collect();
+                let align = if self.known { 16 } else { array.dtype.bits() / 8 };
+                b.array(param(&format!("x{i}"), array.dtype, i == 3, &extents, &strides, align))
             })
             .collect();
         let int = |n: i64| Arg::Loose(Const::Int(n.into()));
@@ -142,7 +153,7 @@ impl Case {
             if let Some(step) = step {
                 index[at] = step.into();
             }
-            let view = Tiles { padding: Padding::Zero, ..Tiles::new(ids[i], Dims::new(tile).unwrap()) };
+            let view = Tiles { padding: self.padding, ..Tiles::new(ids[i], Dims::new(tile).unwrap()) };
             let value = b.load(&view, &index).unwrap();
             if i < 2 && self.turned[i] {
                 let mut axes: Vec<i64> = (0..tile.len() as i64).collect();

@@ -6,7 +6,7 @@ use girih_tile::place::exchange::Exchange;
 use girih_tile::place::{Plan, place, wgmma::Source};
 use girih_tile::reference::ArrayData;
 
-use super::{assembled, assert_near, decoded, numbers, program, run};
+use super::{assembled, assert_near, decoded, numbers, program, run_for};
 use crate::common::assembler::complaints;
 use crate::common::differ::{random, zeros};
 
@@ -32,14 +32,14 @@ impl Lines {
 
 /// Attention of heads, (H,S,D) each: tiles of queries by tiles of keys.
 #[derive(Clone, Copy)]
-pub(super) struct Attention {
-    pub(super) rows: u32,
-    pub(super) keys: u32,
-    pub(super) depth: u32,
-    pub(super) causal: bool,
-    pub(super) tma: bool,
+pub(crate) struct Attention {
+    pub(crate) rows: u32,
+    pub(crate) keys: u32,
+    pub(crate) depth: u32,
+    pub(crate) causal: bool,
+    pub(crate) tma: bool,
     /// A hint.
-    pub(super) latency: Option<u32>,
+    pub(crate) latency: Option<u32>,
 }
 
 impl Attention {
@@ -122,7 +122,7 @@ impl Attention {
         results
     }
 
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let Attention { rows, keys, depth, .. } = *self;
         let mut l = Lines::default();
         let array = |name: &str, what: &str| {
@@ -192,13 +192,18 @@ impl Attention {
     }
 
     fn check(&self, heads: i64, length: i64) {
+        self.check_for(90, heads, length);
+    }
+
+    /// Compares what the kernel for sm_`sm` makes with sums in f64.
+    pub(crate) fn check_for(&self, sm: u32, heads: i64, length: i64) {
         let mut rng = random(11);
         let extents = [heads, length, self.depth.into()];
         let [q, k, v] = [(); 3].map(|()| numbers(&mut rng, DType::Bf16, &extents));
         let scale = 0.7f32;
         let grid = [length as u32 / self.rows, heads as u32, 1];
         let arrays = [q.clone(), k.clone(), v.clone(), zeros(DType::Bf16, &extents)];
-        let got = run(&self.text(), grid, &arrays, &[scale.to_bits().into()]);
+        let got = run_for(sm, &self.text(), grid, &arrays, &[scale.to_bits().into()]);
         assert_near(&got[3], &self.wanted([&q, &k, &v], scale.into()), 8e-3);
     }
 }

@@ -1,10 +1,10 @@
 //! Products by `wgmma`, against sums in f64 and the assembler's judgement.
 
-mod attention;
+pub(crate) mod attention;
 mod chain;
 mod gemm;
 mod loops;
-mod random;
+pub(crate) mod random;
 
 use girih_tensor::DType;
 use girih_tile::ir::{Func, Rounding, parse};
@@ -39,9 +39,14 @@ fn decoded(array: &ArrayData) -> Vec<f64> {
 
 /// Runs a program for sm_90.
 fn run(text: &str, grid: [u32; 3], arrays: &[ArrayData], scalars: &[u64]) -> Vec<ArrayData> {
+    run_for(90, text, grid, arrays, scalars)
+}
+
+/// Runs a program for sm_`sm`.
+fn run_for(sm: u32, text: &str, grid: [u32; 3], arrays: &[ArrayData], scalars: &[u64]) -> Vec<ArrayData> {
     let func = program(text);
-    simulate(&func, 90, grid, arrays, scalars)
-        .unwrap_or_else(|error| panic!("{error}\n{}", place::place(&func, 90).unwrap().func))
+    simulate(&func, sm, grid, arrays, scalars)
+        .unwrap_or_else(|error| panic!("{error}\n{}", place::place(&func, sm).unwrap().func))
 }
 
 fn program(text: &str) -> Func {

@@ -21,7 +21,7 @@ struct Tile {
     columns: u32,
 }
 
-struct Random {
+pub(crate) struct Random {
     rng: StdRng,
     l: Lines,
     dtype: DType,
@@ -277,7 +277,7 @@ impl Random {
         passed
     }
 
-    fn program(seed: u64) -> (String, Vec<ArrayData>) {
+    pub(crate) fn program(seed: u64) -> (String, Vec<ArrayData>) {
         let mut rng = random(seed);
         let dtype = if rng.random_range(0..2) == 0 { DType::Bf16 } else { DType::F16 };
         let turns = rng.random_range(1..5);

@@ -1,6 +1,7 @@
 //! Loads that are issued turns before their tiles are multiplied ([`place::ahead`](crate::place::ahead)).
 
 use girih_codegen::algorithm::{cp_async_fence, cp_async_wait};
+use girih_codegen::builder::SharedScope;
 use girih_codegen::{Cond, Expr, Reg, Width};
 use girih_ptx::{Opcode, Operand, Type, Word};
 use girih_tensor::DType;
@@ -18,24 +19,18 @@ use crate::place::wgmma::choice::trace;
 /// Slots begin at multiples of this.
 const ALIGN: i64 = 128;
 
-/// The slots of a kernel's loops, and the loops that are being written.
+/// The loops that are being written whose loads are turns ahead.
 #[derive(Debug, Default)]
 pub(crate) struct Ahead {
-    /// The first slot, by the number of such loops around.
-    levels: Vec<Level>,
     loops: Vec<Turns>,
-}
-
-#[derive(Debug)]
-struct Level {
-    base: Expr,
-    used: bool,
 }
 
 /// A loop whose loads are turns ahead.
 #[derive(Clone, Debug)]
 struct Turns {
     body: RegionId,
+    /// The first slot.
+    base: Expr,
     /// The dtype of its number, the number of the next turn that is loaded, its end and its step.
     dtype: DType,
     next: Reg,
@@ -56,44 +51,35 @@ struct Turns {
 }
 
 impl Lowering<'_> {
-    /// Takes shared memory for all slots, before anything else is lowered.
-    pub(crate) fn prepare_ahead(&mut self) -> Result<(), Error> {
-        for bytes in self.plan.products.ahead.levels() {
-            let base = self.b.alloc_shared(bytes, ALIGN)?;
-            self.ahead.levels.push(Level { base, used: false });
-        }
-        Ok(())
-    }
-
     /// Loads what the first turns of a loop need, of which there is one at the least.
     pub(crate) fn begin_ahead(
         &mut self,
         id: OpId,
         [first, end, by]: [&Reg; 3],
         ranges: Option<(i64, i64, i64)>,
-    ) -> Result<bool, Error> {
+    ) -> Result<Option<SharedScope>, Error> {
         let plan = self.plan;
-        let Some(rounds) = plan.products.ahead.loops.get(&id) else { return Ok(false) };
+        let Some(rounds) = plan.products.ahead.loops.get(&id) else { return Ok(None) };
         let op = plan.func.op(id);
         let dtype = plan.func.ty(op.operands[0]).dtype;
         let loads = &plan.products.ahead.loads;
-        let unused = || unfit("a loop without slots");
-        let level = self.ahead.levels.get_mut(rounds.level).ok_or_else(unused)?;
-        let (base, used) = (level.base.clone(), std::mem::replace(&mut level.used, true));
-        if used || !self.loops.is_empty() {
-            // Others may still read what stands there.
-            self.meet_idle();
-        }
+        let scope = self.b.open_shared();
+        let base = self.b.alloc_shared(rounds.bytes * rounds.stages, ALIGN)?;
+        // Others may still read what stood there.
+        self.meet_unless_clear();
         let dims = |load: &OpId| plan.func.ty(plan.func.op(*load).results[0]).dims;
-        let beyond = rounds.loads.iter().filter_map(|load| Some((load, loads.get(load)?))).any(|(load, early)| {
-            early.covered.iter().zip(dims(load).iter()).any(|(covered, &n)| *covered > i64::from(n))
-        });
+        let beyond =
+            rounds.loads.iter().filter_map(|load| Some((load, loads.get(load)?))).any(|(load, early)| {
+                early.covered.iter().zip(dims(load).iter()).any(|(covered, &n)| *covered > i64::from(n))
+            });
         if beyond {
             self.zeros(&base, rounds.bytes * rounds.stages)?;
             self.meet_idle();
         }
         let mut waiting = Vec::new();
-        for &load in rounds.loads.iter().filter(|load| loads.get(load).is_some_and(|early| early.copied.is_err())) {
+        for &load in
+            rounds.loads.iter().filter(|load| loads.get(load).is_some_and(|early| early.copied.is_err()))
+        {
             let ty = register(plan.func.ty(plan.func.op(load).results[0]).dtype);
             waiting.push((load, self.b.regs(ty, loads[&load].dist.size())));
         }
@@ -110,6 +96,7 @@ impl Lowering<'_> {
         }
         let turns = Turns {
             body: op.regions[0],
+            base: base.clone(),
             dtype,
             next,
             end: end.clone(),
@@ -126,7 +113,7 @@ impl Lowering<'_> {
             self.fetch_turn(rounds, &turns, &(&base + stage * rounds.bytes), false)?;
         }
         self.ahead.loops.push(turns);
-        Ok(true)
+        Ok(Some(scope))
     }
 
     /// At the beginning of a turn: waits for its tiles, and loads those of the last turn under way.
@@ -134,8 +121,7 @@ impl Lowering<'_> {
         let plan = self.plan;
         let missing = || unfit("a turn of a loop without slots");
         let rounds = plan.products.ahead.loops.get(&id).ok_or_else(missing)?;
-        let Turns { read, written, .. } = self.ahead.loops.last().cloned().ok_or_else(missing)?;
-        let base = self.ahead.levels.get(rounds.level).ok_or_else(missing)?.base.clone();
+        let Turns { base, read, written, .. } = self.ahead.loops.last().cloned().ok_or_else(missing)?;
         if self.copies(rounds) {
             cp_async_wait(&mut self.b, (rounds.stages - 2) as u32);
         }
@@ -180,7 +166,8 @@ impl Lowering<'_> {
         }
         let all = rounds.stages * rounds.bytes;
         let ty = register(DType::S32);
-        let sum = self.make(ty, Opcode::Add, m![ty], vec![Operand::from(&turns.read), Operand::Int(rounds.bytes)]);
+        let sum =
+            self.make(ty, Opcode::Add, m![ty], vec![Operand::from(&turns.read), Operand::Int(rounds.bytes)]);
         let ends = self.setp(Word::Eq, ty, &sum, Operand::Int(all));
         let zero = self.bits(DType::S32, 0)?;
         let following = self.selp(DType::S32, &ends, &zero, &sum);
@@ -189,8 +176,11 @@ impl Lowering<'_> {
     }
 
     /// Behind the loop.
-    pub(crate) fn leave_ahead(&mut self) {
+    pub(crate) fn leave_ahead(&mut self, scope: SharedScope) {
         self.ahead.loops.pop();
+        self.b.close_shared(scope);
+        // Its last turn may still read what others are given now.
+        self.scratch_unknown();
     }
 
     /// Whether some loads of a loop are copies that are waited for.
@@ -211,13 +201,20 @@ impl Lowering<'_> {
         self.b.leave(&skip, &Cond::not(more), true)?;
         let number = self.copy(turns.dtype, &turns.next);
         // As in the loop itself, the step is compared to what is left.
-        let left = self.make(register(turns.dtype), Opcode::Sub, m![integer(turns.dtype)], of([&turns.end, &number]));
+        let left = self.make(
+            register(turns.dtype),
+            Opcode::Sub,
+            m![integer(turns.dtype)],
+            of([&turns.end, &number]),
+        );
         let unsigned = if turns.dtype.bits() == 64 { Type::U64 } else { Type::U32 };
         let more = self.setp(Word::Gt, unsigned, &left, &turns.by);
-        let sum = self.make(register(turns.dtype), Opcode::Add, m![integer(turns.dtype)], of([&number, &turns.by]));
+        let sum =
+            self.make(register(turns.dtype), Opcode::Add, m![integer(turns.dtype)], of([&number, &turns.by]));
         self.b.move_all(&[turns.more.clone(), turns.next.clone()], &[more, sum])?;
 
-        let own: Vec<Value> = rounds.scalars.iter().flat_map(|&id| plan.func.op(id).results.iter().copied()).collect();
+        let own: Vec<Value> =
+            rounds.scalars.iter().flat_map(|&id| plan.func.op(id).results.iter().copied()).collect();
         let own: Vec<Value> = own.into_iter().chain(args.first().copied()).collect();
         let now: Vec<Option<Held>> = own.iter().map(|value| self.held[value.index()].take()).collect();
         match turns.ranges {
@@ -255,7 +252,9 @@ impl Lowering<'_> {
         let dtype = plan.func.ty(op.results[0]).dtype;
         let base = slot + early.start;
         let spread = Spread { dist: &early.dist, dims: view.tile, start: 0, strides: early.strides.clone() };
-        if early.copied.is_ok() && self.copy_async(&tile, &base, &spread, early.fast, early.vector as usize)? {
+        if early.copied.is_ok()
+            && self.copy_async(&tile, &base, &spread, early.fast, early.vector as usize)?
+        {
             return Ok(());
         }
         let outside = if view.padding == Padding::Undetermined { Padding::Zero } else { view.padding };

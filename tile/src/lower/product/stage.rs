@@ -8,8 +8,8 @@ use crate::error::Error;
 use crate::ir::{Dims, Value};
 use crate::lower::exchange::Spread;
 use crate::lower::{Lowering, bytes};
-use crate::place::Plan;
 use crate::place;
+use crate::place::Plan;
 use crate::place::access::{WIDEST, run};
 
 /// An operand in shared memory.
