@@ -9,6 +9,7 @@
 
 pub mod algorithm;
 pub mod atom;
+pub mod attention;
 pub mod builder;
 pub mod constant;
 pub mod copy;

@@ -68,9 +68,11 @@ impl Builder {
         if let Some(reg) = self.scopes[depth].values.get(&key) {
             let reg = reg.clone();
             // The register of a variable may be written later; a computed register may not.
-            let now = self.tick();
-            for id in self.named.get(&reg.name).into_iter().flatten() {
-                self.vars[id.index as usize].used = now;
+            if let [Term { atoms, .. }] = expr.terms()
+                && let [Atom::Var { id, .. }] = atoms[..]
+                && self.vars[id.index as usize].reg.name == reg.name
+            {
+                self.vars[id.index as usize].used = self.tick();
             }
             return Ok(reg);
         }

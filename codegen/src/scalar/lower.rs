@@ -76,6 +76,7 @@ pub(crate) fn unary(op: Unary, dtype: DType) -> (Opcode, Vec<Modifier>) {
         Unary::Recip => (Opcode::Rcp, vec![Word::Rn.into(), ty.into()]),
         Unary::RecipApprox => (Opcode::Rcp, vec![approx, ty.into()]),
         Unary::Exp2 => (Opcode::Ex2, vec![approx, ty.into()]),
+        Unary::Exp2Ftz => (Opcode::Ex2, vec![approx, Word::Ftz.into(), ty.into()]),
         Unary::Log2 => (Opcode::Lg2, vec![approx, ty.into()]),
         Unary::Sin => (Opcode::Sin, vec![approx, ty.into()]),
         Unary::Cos => (Opcode::Cos, vec![approx, ty.into()]),

@@ -25,6 +25,8 @@ pub enum Unary {
     RecipApprox,
     /// Two to the power of the scalar, approximated.
     Exp2,
+    /// The same of an f32, where subnormal numbers are 0.
+    Exp2Ftz,
     /// The logarithm to base 2, approximated.
     Log2,
     /// The sine, approximated.
@@ -91,6 +93,7 @@ impl Scalar {
             Unary::Neg | Unary::Abs => (true, ""),
             Unary::Sqrt | Unary::Recip | Unary::Rsqrt => (float, FLOATS),
             Unary::Not | Unary::CountOnes | Unary::LeadingZeros | Unary::ReverseBits => (!float, INTEGERS),
+            Unary::Exp2Ftz => (dtype == DType::F32, "f32"),
             _ => (float && !double, APPROXIMATED),
         };
         if !fits {
@@ -187,6 +190,8 @@ methods! {
     recip_approx = RecipApprox();
     /// Two to the power of the scalar: `ex2.approx`.
     exp2 = Exp2();
+    /// Two to the power of an f32, where subnormal operands and results are 0: `ex2.approx.ftz`, one instruction of the hardware.
+    exp2_ftz = Exp2Ftz();
     /// The logarithm to base 2: `lg2.approx`.
     log2 = Log2();
     /// The sine: `sin.approx`.

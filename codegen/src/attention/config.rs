@@ -1,0 +1,99 @@
+//! The configuration by which an attention module is specialised.
+
+use girih_tensor::DType;
+
+use super::{Ring, Tensor4};
+use crate::Error;
+
+/// An attention kernel's configuration and facts. A kernel serves every length, every stride and every number of heads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct AttentionConfig {
+    /// The kernel's name in the module.
+    pub name: &'static str,
+    /// How a tile is computed.
+    pub form: Form,
+    /// The dtype of Q, K, V and O.
+    pub dtype: DType,
+    /// The columns of the tiles of Q, K, V and O in elements. Tensors of fewer columns are padded with zeros on the way.
+    pub head_dim: i64,
+    /// The rows of a tile of Q, and those of a tile of K and V.
+    pub tile: [i64; 2],
+    /// What the kernel can do besides.
+    pub features: Features,
+}
+
+/// How a tile is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Form {
+    /// By warpgroups that hand the tensor cores on in a ring, for sm_90.
+    Ring(Ring),
+}
+
+/// What a kernel can do besides attention of all queries to all keys. Less is faster.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Features {
+    /// Whether a query may not see all keys before the diagonal: query `i` sees key `j` if `j >= i + diagonal - left` ([`super::AttentionParam::Left`]).
+    pub left: bool,
+    /// Whether a query may not see all keys behind the diagonal: query `i` sees key `j` if `j <= i + diagonal + right` ([`super::AttentionParam::Right`]).
+    pub right: bool,
+    /// Whether sequences follow each other in the tensors' rows, so that what stands behind the rows of one is another's: a tile does not read it
+    /// as values, and does not write there.
+    pub packed: bool,
+    /// Whether scores go through `cap * tanh(score / cap)`.
+    pub softcap: bool,
+    /// The dtype of what is added to the scores, if something is.
+    pub bias: Option<DType>,
+    /// Whether the logarithms of the sums of powers are written.
+    pub lse: bool,
+}
+
+impl Form {
+    /// The architecture for which the kernel is written.
+    pub fn sm(&self) -> u32 {
+        match self {
+            Form::Ring(_) => 90,
+        }
+    }
+
+    /// Threads of a block.
+    ///
+    /// # Errors
+    /// [`Error::Config`] for more than a block has.
+    pub fn threads(&self) -> Result<u32, Error> {
+        match self {
+            Form::Ring(ring) => ring.threads(),
+        }
+    }
+}
+
+impl AttentionConfig {
+    /// Whether the kernel takes a tensor by its tensor map, and not by its address. Tensor copies would write behind the end of a packed sequence.
+    pub fn is_mapped(&self, tensor: Tensor4) -> bool {
+        match self.form {
+            Form::Ring(_) => tensor != Tensor4::O || !self.features.packed,
+        }
+    }
+
+    /// Of how many elements the addresses, strides and columns of the tensors are multiples.
+    pub fn vector(&self) -> i64 {
+        match self.form {
+            Form::Ring(_) => 128 / i64::from(self.dtype.bits()),
+        }
+    }
+
+    /// Checks what the kernel relies on.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        match &self.form {
+            Form::Ring(ring) => ring.check(self),
+        }
+    }
+}
+
+/// A refusal of a configuration's field.
+pub(super) fn refuse<T>(
+    what: &'static str,
+    value: impl ToString,
+    accepted: impl Into<String>,
+) -> Result<T, Error> {
+    Err(Error::Config { what, value: value.to_string(), accepted: accepted.into() })
+}

@@ -1,0 +1,272 @@
+//! Attention on Hopper: warpgroups that hand the tensor cores on in a ring.
+//!
+//! One thread brings tiles of Q, K and V by tensor copies. Each of 2 to 4 warpgroups has 64 queries, and goes through the keys that these see, from
+//! the last to the first. For a tile of keys it multiplies the powers of its scores by V and then its queries by the next tile of K, both while
+//! the tensor cores are its own, and hands them on as soon as the instructions are issued. While one warpgroup has the tensor cores, the others
+//! compute powers. Nothing overlaps inside of a warpgroup, so that a thread has registers for 64 queries times 128 keys and 128 columns.
+
+mod consumer;
+mod keys;
+mod producer;
+mod softmax;
+mod store;
+mod turns;
+
+use girih_layout::{Int, Lay, Stride, Swizzle, lay};
+use girih_ptx::Special;
+use girih_tensor::{DType, Slice, Tensor};
+
+use super::config::{AttentionConfig, refuse};
+use super::interface::{Interface, Tensor4};
+use crate::algorithm::{fence_barrier_init, prefetch_tma_descriptor};
+use crate::atom::{GmmaLayout, Major, MmaAtom, MmaKind, Product, Transfer};
+use crate::builder::{Builder, Cond, MAX_SHARED};
+use crate::engine::element_bytes;
+use crate::error::narrow;
+use crate::{Error, Expr, Pipeline, Smem, TiledMma, TmaCopy};
+use consumer::Consumer;
+use producer::Producer;
+use turns::Turns;
+
+/// The rows of a warpgroup's queries, and its threads.
+const ROWS: i64 = 64;
+const WARPGROUP: i64 = 128;
+/// The registers of a multiprocessor.
+const REGISTERS: i64 = 65536;
+
+/// How warpgroups share a block's tile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Ring {
+    /// The warpgroups that multiply, 2 to 4; each has 64 rows of the tile.
+    pub warpgroups: i64,
+    /// The tiles of K and as many of V that shared memory holds.
+    pub stages: i64,
+    /// The tiles of Q that shared memory holds, 1 or 2. A tile of O is stored from the place of its tile of Q.
+    pub buffers: i64,
+    /// The registers of a thread of the warpgroup that loads, and of one that multiplies.
+    pub registers: [u32; 2],
+}
+
+/// What the producer and the consumers share.
+struct Parts<'a> {
+    ring: Ring,
+    interface: &'a Interface<'a>,
+    qk: TiledMma,
+    pv: TiledMma,
+    q: Tensor<Smem>, // (64,HeadDim,Warpgroup,Buffer)
+    k: Tensor<Smem>, // (Keys,HeadDim,Stage)
+    v: Tensor<Smem>, // (Keys,HeadDim,Stage)
+    /// The tensor copies of 64 rows of Q, of tiles of K and V, and of 64 rows of O.
+    copies: [Option<TmaCopy>; 4],
+    of_q: Pipeline,
+    of_k: Pipeline,
+    of_v: Pipeline,
+    turns: Turns,
+}
+
+impl Ring {
+    /// Threads of a block.
+    ///
+    /// # Errors
+    /// [`Error::Config`] for more than a block has.
+    pub fn threads(&self) -> Result<u32, Error> {
+        narrow("threads", (self.warpgroups + 1) * WARPGROUP)
+    }
+
+    /// Bytes of the tiles of Q, K and V in shared memory.
+    pub fn tile_bytes(&self, config: &AttentionConfig) -> Result<i64, Error> {
+        let [rows, keys] = config.tile;
+        let elements = (rows * self.buffers + 2 * keys * self.stages) * config.head_dim;
+        Ok(elements * element_bytes("dtype", config.dtype)?)
+    }
+
+    pub(super) fn check(&self, config: &AttentionConfig) -> Result<(), Error> {
+        let Ring { warpgroups, stages, buffers, registers } = *self;
+        let ([rows, keys], columns) = (config.tile, config.head_dim);
+        if !matches!(config.dtype, DType::F16 | DType::Bf16) {
+            return refuse("dtype", config.dtype, "f16 or bf16");
+        }
+        if !(2..=4).contains(&warpgroups) {
+            return refuse("warpgroups", warpgroups, "2 to 4");
+        }
+        if rows != ROWS * warpgroups {
+            return refuse(
+                "rows of a tile of queries",
+                rows,
+                format!("64 for each warpgroup: {}", ROWS * warpgroups),
+            );
+        }
+        if keys % 16 != 0 || !(16..=256).contains(&keys) {
+            return refuse("rows of a tile of keys", keys, "multiples of 16 from 16 to 256");
+        }
+        if columns % 32 != 0 || !(32..=256).contains(&columns) {
+            return refuse("head dim", columns, "multiples of 32 from 32 to 256");
+        }
+        if !(1..=2).contains(&buffers) {
+            return refuse("buffers of Q", buffers, "1 or 2");
+        }
+        if stages < 1 {
+            return refuse("stages", stages, "1 or more");
+        }
+        let bytes = self.tile_bytes(config)?;
+        let barriers = 2 * Pipeline::barrier_bytes(stages) + Pipeline::barrier_bytes(buffers);
+        if bytes + barriers > MAX_SHARED {
+            let accepted = format!("at most {MAX_SHARED} bytes for tiles and barriers");
+            return refuse("shared memory", format!("{} bytes", bytes + barriers), accepted);
+        }
+        let begin = REGISTERS / i64::from(self.threads()?) / 8 * 8;
+        let all = i64::from(registers[0]) + i64::from(registers[1]) * warpgroups;
+        if all > begin * (warpgroups + 1) {
+            let accepted = format!(
+                "at most {} of all warpgroups together, what the block begins with",
+                begin * (warpgroups + 1)
+            );
+            return refuse(
+                "registers",
+                format!("{} and {} times {warpgroups}", registers[0], registers[1]),
+                accepted,
+            );
+        }
+        Ok(())
+    }
+
+    /// Writes the kernel's body.
+    pub(super) fn emit(&self, b: &mut Builder, interface: &mut Interface<'_>) -> Result<(), Error> {
+        let copies = self.copies(b, interface)?;
+        let parts = self.parts(b, interface, copies)?;
+        let partitions = parts.describe()?;
+        let thread = b.special(Special::TidX);
+        let config = interface.config;
+        b.if_(&Cond::less(&thread, &Expr::from(1)), |b| {
+            for tensor in Tensor4::ALL.into_iter().filter(|tensor| config.is_mapped(*tensor)) {
+                prefetch_tma_descriptor(b, &interface.places[tensor as usize])?;
+            }
+            [&parts.of_q, &parts.of_k, &parts.of_v].into_iter().try_for_each(|pipeline| pipeline.init(b))?;
+            fence_barrier_init(b);
+            Ok(())
+        })?;
+        b.barrier();
+        b.wait_on_dependent_grids();
+        let group = b.canonical_warp_group_idx(&thread)?;
+        b.if_else(
+            &Cond::less(&group, &Expr::from(1)),
+            |b| Producer::run(b, &parts, &thread),
+            |b| Consumer::run(b, &parts, &thread, &group),
+        )?;
+        interface.partitions = partitions;
+        Ok(())
+    }
+
+    /// The layout of `rows` rows of a tensor in shared memory, (Rows,HeadDim), and its swizzle.
+    fn rows(config: &AttentionConfig, rows: i64) -> Result<(Swizzle, Lay), Error> {
+        let extents = [rows, config.head_dim];
+        let tile = GmmaLayout::select(Major::K, config.dtype, extents).tile(config.dtype, extents)?;
+        Ok((tile.swizzle(), *tile.layout()))
+    }
+
+    fn copies(&self, b: &mut Builder, interface: &mut Interface<'_>) -> Result<[Option<TmaCopy>; 4], Error> {
+        let config = interface.config;
+        let mut copies = [const { None }; 4];
+        for tensor in Tensor4::ALL.into_iter().filter(|tensor| config.is_mapped(*tensor)) {
+            let (rows, transfer) = match tensor {
+                Tensor4::Q => (ROWS, Transfer::Load),
+                Tensor4::K | Tensor4::V => (config.tile[1], Transfer::Load),
+                Tensor4::O => (ROWS, Transfer::Store),
+            };
+            let (swizzle, rows) = Ring::rows(config, rows)?;
+            copies[tensor as usize] = Some(interface.tma_copy(b, tensor, transfer, &rows, swizzle)?);
+        }
+        Ok(copies)
+    }
+
+    fn parts<'a>(
+        &self,
+        b: &mut Builder,
+        interface: &'a Interface<'a>,
+        copies: [Option<TmaCopy>; 4],
+    ) -> Result<Parts<'a>, Error> {
+        let config = interface.config;
+        let ([_, keys], columns, dtype) = (config.tile, config.head_dim, config.dtype);
+        let types = [DType::F32, dtype, dtype];
+        let one = lay!("(1,1):(0,0)");
+        // K is (Keys,HeadDim), and V, whose products are sums over keys, (HeadDim,Keys); both have contiguous columns.
+        let qk = MmaAtom::wgmma(MmaKind::WgmmaSs, keys, types, [Major::K, Major::K], Product::Multiply)?;
+        let pv = MmaAtom::wgmma(MmaKind::WgmmaRs, columns, types, [Major::K, Major::Mn], Product::Multiply)?;
+        let many = |count: i64, each: i64| Lay::leaf(Int::fixed(count), Stride::Int(Int::fixed(each)));
+        let (swizzle, of_q) = Ring::rows(config, ROWS)?;
+        let [one_of_q, one_of_k] = [ROWS * columns, keys * columns];
+        let of_q = of_q.append(&many(self.warpgroups, one_of_q)?)?;
+        let of_q = of_q.append(&many(self.buffers, one_of_q * self.warpgroups)?)?;
+        let q = Smem::alloc(b, dtype, Some(swizzle), &of_q)?;
+        let (swizzle, of_k) = Ring::rows(config, keys)?;
+        let of_k = of_k.append(&many(self.stages, one_of_k)?)?;
+        let k = Smem::alloc(b, dtype, Some(swizzle), &of_k)?;
+        let v = Smem::alloc(b, dtype, Some(swizzle), &of_k)?;
+        let bytes = element_bytes("dtype", dtype)?;
+        let of_q = Pipeline::new(b, self.buffers, one_of_q * self.warpgroups * bytes, self.warpgroups)?;
+        let [of_k, of_v] = [(); 2].map(|()| Pipeline::new(b, self.stages, one_of_k * bytes, self.warpgroups));
+        Ok(Parts {
+            ring: *self,
+            interface,
+            qk: TiledMma::new(qk, one)?,
+            pv: TiledMma::new(pv, one)?,
+            q,
+            k,
+            v,
+            copies,
+            of_q,
+            of_k: of_k?,
+            of_v: of_v?,
+            turns: Turns::new(self.warpgroups),
+        })
+    }
+}
+
+impl Parts<'_> {
+    fn config(&self) -> &AttentionConfig {
+        self.interface.config
+    }
+
+    /// V as the products take it, (HeadDim,Keys,Stage).
+    fn transposed_v(&self) -> Result<Tensor<Smem>, Error> {
+        let modes = [1, 0, 2].map(|mode| self.v.layout().mode(mode));
+        let modes = modes.into_iter().collect::<Result<Vec<_>, _>>()?;
+        Ok(Tensor::new(self.v.engine().clone(), Lay::concat(&modes)?))
+    }
+
+    /// The rows of a warpgroup in all buffers of Q, (64,HeadDim,Buffer).
+    fn rows_of(&self, warpgroup: &Expr) -> Result<Tensor<Smem>, Error> {
+        let at = [Slice::All, Slice::All, Slice::At(warpgroup.clone()), Slice::All];
+        Ok(self.q.slice(Slice::tuple(at))?)
+    }
+
+    /// The layouts from which the kernel is derived, each with its name.
+    fn describe(&self) -> Result<Vec<(&'static str, String)>, Error> {
+        let [rows, keys] = self.config().tile;
+        let columns = self.config().head_dim;
+        let tv = |mma: &TiledMma, extents: [i64; 2]| -> Result<String, Error> {
+            Ok(mma.thrfrg(crate::Operand::C, &Lay::col_major(extents)?)?.to_string())
+        };
+        let shared = |tensor: &Tensor<Smem>| match tensor.engine().swizzle() {
+            Some(swizzle) => format!("{swizzle} o 0 o {}", tensor.layout()),
+            None => tensor.layout().to_string(),
+        };
+        let copy = |tensor: Tensor4| {
+            let copy = self.copies[tensor as usize].as_ref();
+            copy.map_or(String::from("by threads"), |copy| copy.copy().atom.to_string())
+        };
+        Ok(vec![
+            ("tile (Queries,Keys,HeadDim)", format!("({rows},{keys},{columns})")),
+            ("MMA atom of scores", self.qk.atom.name()),
+            ("MMA atom of values", self.pv.atom.name()),
+            ("TV of scores", tv(&self.qk, [ROWS, keys])?),
+            ("TV of O", tv(&self.pv, [ROWS, columns])?),
+            ("Q in shared memory", shared(&self.q)),
+            ("K in shared memory", shared(&self.k)),
+            ("V in shared memory", shared(&self.v)),
+            ("Q: global to shared", copy(Tensor4::Q)),
+            ("K, V: global to shared", copy(Tensor4::K)),
+            ("O: shared to global", copy(Tensor4::O)),
+        ])
+    }
+}

@@ -1,0 +1,293 @@
+//! The warpgroups that multiply.
+
+use girih_layout::{Lay, lay};
+use girih_ptx::{Opcode, Operand as Ptx, Type};
+use girih_tensor::{DType, Slice, Tensor};
+
+use super::keys::{Blocks, Keys};
+use super::turns::Turn;
+use super::{Parts, ROWS, WARPGROUP, keys};
+use crate::algorithm::{MmaWith, clear, gemm, warpgroup_arrive, warpgroup_commit_batch, warpgroup_wait};
+use crate::attention::tile::{Entry, MAX_LENGTH, for_each_tile};
+use crate::builder::{Builder, Cond, Reg, Width};
+use crate::tiled::mma::{Operand, ThrMma};
+use crate::{Descriptor, Error, Expr, PipelineState, Rmem, Smem, Stage};
+
+/// A thread of a warpgroup that multiplies.
+pub(super) struct Consumer<'a> {
+    pub parts: &'a Parts<'a>,
+    /// The number of the warpgroup among those that multiply, and the thread's number in it.
+    pub number: Expr,
+    pub thread: Expr,
+    pub leader: Cond,
+    pub turn: Turn,
+    q: Tensor<Descriptor>, // (1,1,RestK,Buffer)
+    k: Tensor<Descriptor>, // (1,1,RestK,Stage)
+    v: Tensor<Descriptor>, // (1,1,RestKeys,Stage)
+    /// The scores, which become powers of two, and these in the tensors' dtype as the products take them.
+    pub scores: Tensor<Rmem>, // (FrgV,1,1)
+    pub powers: Tensor<Rmem>, // (FrgV,1,RestKeys)
+    /// The sums of values.
+    pub sums: Tensor<Rmem>, // (FrgV,1,1)
+    /// For each of the thread's two rows the maximum to which powers relate, and the sum of the thread's own powers.
+    pub most: Tensor<Rmem>, // (2)
+    pub total: Tensor<Rmem>, // (2)
+    /// 1 where all rows of the warpgroup have a maximum, so that powers can relate to it.
+    pub known: Reg,
+    /// The buffer of Q; the tiles of K and V to read next.
+    of_q: PipelineState,
+    of_k: PipelineState,
+    of_v: PipelineState,
+    /// 1 where a tile of O is on its way from its buffer of Q, which is not released yet.
+    stored: Reg,
+}
+
+/// Registers for an operand's part of a tile of two extents.
+fn fragment(
+    b: &mut Builder,
+    thread: &ThrMma<Expr>,
+    operand: Operand,
+    extents: [i64; 2],
+) -> Result<Tensor<Rmem>, Error> {
+    // Nothing but the extents of the tile matters.
+    let tile = Tensor::new(Smem::new(Expr::from(0), DType::F32, None), Lay::col_major(extents)?);
+    thread.partition_fragment(b, operand, &tile)
+}
+
+pub(super) fn set(b: &mut Builder, flag: &Reg, value: i64) {
+    b.inst(Opcode::Mov, &[Type::B32.into()], vec![Ptx::from(flag), Ptx::Int(value)]);
+}
+
+impl Consumer<'_> {
+    pub(super) fn run(b: &mut Builder, parts: &Parts<'_>, thread: &Expr, group: &Expr) -> Result<(), Error> {
+        b.warpgroup_reg_alloc(parts.ring.registers[1])?;
+        let consumer = Consumer::new(b, parts, thread, group)?;
+        let opens = Cond::equal(&consumer.number, &parts.turns.opener());
+        b.if_(&opens, |b| consumer.turn.hand_on(b))?;
+        for_each_tile(b, parts.interface, |b, entry| consumer.tile(b, entry))?;
+        // The last turn has been handed on to warpgroup 0.
+        b.if_(&Cond::less(&consumer.number, &Expr::from(1)), |b| consumer.turn.wait(b))?;
+        consumer.finish(b)
+    }
+
+    fn new<'a>(
+        b: &mut Builder,
+        parts: &'a Parts<'a>,
+        thread: &Expr,
+        group: &Expr,
+    ) -> Result<Consumer<'a>, Error> {
+        // The first warpgroup is the producer's.
+        let number = b.bounded(&(group - &Expr::from(1)), parts.ring.warpgroups - 1)?;
+        let thread = thread.rem(WARPGROUP)?;
+        let leader = Cond::less(&thread, &Expr::from(1));
+        // Descriptors are the same for all threads of a warpgroup.
+        let [qk, pv] = [&parts.qk, &parts.pv].map(|mma| mma.get_slice(&Expr::from(0)));
+        let (qk, pv) = (qk?, pv?);
+        let q = qk.partition_descriptor(Operand::A, &parts.rows_of(&number)?)?; // (1,1,RestK,Buffer)
+        let k = qk.partition_descriptor(Operand::B, &parts.k)?; // (1,1,RestK,Stage)
+        let v = pv.partition_descriptor(Operand::B, &parts.transposed_v()?)?; // (1,1,RestKeys,Stage)
+        let [_, of_keys] = parts.config().tile;
+        let columns = parts.config().head_dim;
+        let scores = fragment(b, &parts.qk.get_slice(&thread)?, Operand::C, [ROWS, of_keys])?; // (FrgV,1,1)
+        let mine = parts.pv.get_slice(&thread)?;
+        let powers = fragment(b, &mine, Operand::A, [ROWS, of_keys])?; // (FrgV,1,RestKeys)
+        let sums = fragment(b, &mine, Operand::C, [ROWS, columns])?; // (FrgV,1,1)
+        let [most, total] = [(); 2].map(|()| Rmem::tensor(b, DType::F32, lay!("2:1")));
+        let states = [parts.ring.buffers, parts.ring.stages, parts.ring.stages];
+        let [of_q, of_k, of_v] = states.map(|stages| PipelineState::new(b, stages));
+        let [known, stored] = [(); 2].map(|()| b.reg(Type::B32));
+        set(b, &stored, 0);
+        let turn = parts.turns.of(b, &number)?;
+        let (most, total) = (most?, total?);
+        let consumer = Consumer {
+            parts,
+            number,
+            thread,
+            leader,
+            turn,
+            q,
+            k,
+            v,
+            scores,
+            powers,
+            sums,
+            most,
+            total,
+            known,
+            of_q,
+            of_k,
+            of_v,
+            stored,
+        };
+        Ok(consumer)
+    }
+
+    /// The rows of the warpgroup in a tile, from the first to before the one behind the last, and whether it has any.
+    fn rows(&self, entry: &Entry) -> (Expr, Expr, Cond) {
+        let first = &entry.row + &(&self.number * ROWS);
+        let stop = (&first + ROWS).minimum(&entry.queries);
+        let any = Cond::less(&first, &entry.queries);
+        (first, stop, any)
+    }
+
+    /// Computes a tile of O. All warpgroups take as many turns, one more than there are tiles of keys.
+    fn tile(&self, b: &mut Builder, entry: &Entry) -> Result<(), Error> {
+        let interface = self.parts.interface;
+        let [_, of_keys] = interface.config.tile;
+        let (first, stop, any) = self.rows(entry);
+        let all = keys::of_tile(b, interface, entry)?;
+        let seen = Keys::of(b, interface, entry, &first, &stop)?.blocks(b, of_keys)?;
+        let own = own(b, &all, &seen, &any)?;
+        let buffer = self.of_q.stage(b);
+        self.parts.of_q.consumer_wait(b, &buffer)?;
+        crate::algorithm::fill(b, &self.most, f64::NEG_INFINITY)?;
+        clear(b, &self.total)?;
+        clear(b, &self.sums)?;
+        set(b, &self.known, 0);
+        let complete = Keys::of_all(b, interface, entry, &first, &stop)?;
+        // From the last tile of keys to the first, those that the rows of this warpgroup do not see at either end.
+        b.for_range(&(&all.stop - &own.stop), |b, _| self.pass(b))?;
+        b.if_else(
+            &Cond::less(&own.first, &own.stop),
+            |b| self.multiply(b, entry, &own, &complete, &buffer),
+            |b| {
+                self.turn.wait(b)?;
+                self.turn.hand_on(b)?;
+                self.release_stored(b)
+            },
+        )?;
+        b.for_range(&(&own.first - &all.first), |b, _| self.pass(b))?;
+        self.store(b, entry, &buffer)?;
+        self.of_q.advance(b);
+        Ok(())
+    }
+
+    /// Goes past a tile of keys that no row of the warpgroup sees.
+    fn pass(&self, b: &mut Builder) -> Result<(), Error> {
+        self.turn.wait(b)?;
+        self.turn.hand_on(b)?;
+        for (state, pipeline) in [(&self.of_k, &self.parts.of_k), (&self.of_v, &self.parts.of_v)] {
+            let stage = state.stage(b);
+            pipeline.consumer_wait(b, &stage)?;
+            pipeline.consumer_release(b, &stage, &self.leader)?;
+            state.advance(b);
+        }
+        Ok(())
+    }
+
+    /// Goes through the tiles of keys that rows of the warpgroup see, of which there is at least one.
+    fn multiply(
+        &self,
+        b: &mut Builder,
+        entry: &Entry,
+        own: &Blocks,
+        complete: &Keys,
+        buffer: &Stage,
+    ) -> Result<(), Error> {
+        let Parts { of_k, of_v, interface, .. } = self.parts;
+        let [_, of_keys] = interface.config.tile;
+        // The first key of the tile.
+        let key = b.reg(Type::U32);
+        let last = b.operand(&(&(&own.stop + -1) * of_keys), Width::W32)?;
+        b.inst(Opcode::Mov, &[Type::U32.into()], vec![Ptx::from(&key), last]);
+        let end = b.hold_index(&(&own.first * of_keys), Width::W32)?;
+        let stage = self.of_k.stage(b);
+        of_k.consumer_wait(b, &stage)?;
+        self.turn.wait(b)?;
+        self.issue_scores(b, buffer, &stage)?;
+        self.turn.hand_on(b)?;
+        self.release_stored(b)?;
+        let round = b.open_repeat();
+        warpgroup_wait(b, 0);
+        let at = b.var(&key, 0, MAX_LENGTH, of_keys);
+        let stage = self.of_k.stage(b);
+        self.powers_of_scores(b, entry, complete, &at, (buffer, &stage))?;
+        of_k.consumer_release(b, &stage, &self.leader)?;
+        self.of_k.advance(b);
+        let values = self.of_v.stage(b);
+        of_v.consumer_wait(b, &values)?;
+        self.turn.wait(b)?;
+        self.issue_sums(b, &values)?;
+        let is_last = Cond::less(&at, &(&end + 1));
+        b.leave(&round, &is_last, true)?;
+        let stage = self.of_k.stage(b);
+        of_k.consumer_wait(b, &stage)?;
+        warpgroup_wait(b, 0);
+        of_v.consumer_release(b, &values, &self.leader)?;
+        self.of_v.advance(b);
+        self.issue_scores(b, buffer, &stage)?;
+        self.turn.hand_on(b)?;
+        let less = vec![Ptx::from(&key), Ptx::from(&key), Ptx::Int(of_keys)];
+        b.inst(Opcode::Sub, &[Type::U32.into()], less);
+        b.again(&round, &Cond::Always, true)?;
+        b.close_block(round)?;
+        self.turn.hand_on(b)?;
+        warpgroup_wait(b, 0);
+        let values = self.of_v.stage(b);
+        of_v.consumer_release(b, &values, &self.leader)?;
+        self.of_v.advance(b);
+        Ok(())
+    }
+
+    /// Starts `scores = Q K^T` of a buffer of Q and a stage of K.
+    pub(super) fn issue_scores(&self, b: &mut Builder, buffer: &Stage, stage: &Stage) -> Result<(), Error> {
+        let at = |stage: &Stage| {
+            Slice::tuple([Slice::All, Slice::All, Slice::All, Slice::At(stage.index.clone())])
+        };
+        let (q, k) = (self.q.slice(at(buffer))?, self.k.slice(at(stage))?); // (1,1,RestK)
+        warpgroup_arrive(b);
+        let with = MmaWith::from(&self.parts.qk).accumulate(Cond::Never);
+        gemm(b, with, &q, &k, &self.scores)?;
+        warpgroup_commit_batch(b);
+        Ok(())
+    }
+
+    /// Starts `sums += powers V` of a stage of V.
+    fn issue_sums(&self, b: &mut Builder, stage: &Stage) -> Result<(), Error> {
+        let at = Slice::tuple([Slice::All, Slice::All, Slice::All, Slice::At(stage.index.clone())]);
+        let v = self.v.slice(at)?; // (1,1,RestKeys)
+        warpgroup_arrive(b);
+        gemm(b, &self.parts.pv, &self.powers, &v, &self.sums)?;
+        warpgroup_commit_batch(b);
+        Ok(())
+    }
+
+    /// Whether a tile of O has to be stored before its buffer of Q can be released, which is when the next tile is under way.
+    pub(super) fn is_stored_late(&self) -> bool {
+        self.parts.ring.buffers > 1 && self.parts.copies[3].is_some()
+    }
+
+    /// Notes that the buffer of the tile of O that is being stored is to be released.
+    pub(super) fn release_later(&self, b: &mut Builder) {
+        set(b, &self.stored, 1);
+    }
+
+    /// Releases the buffer of Q from which a tile of O was being stored when this tile began.
+    fn release_stored(&self, b: &mut Builder) -> Result<(), Error> {
+        if !self.is_stored_late() {
+            return Ok(());
+        }
+        let stored = b.var(&self.stored, 0, 1, 1);
+        b.if_(&Cond::all([self.leader.clone(), Cond::less(&Expr::from(0), &stored)]), |b| {
+            crate::algorithm::tma_store_wait(b, 0);
+            // The buffer before that of this tile: there are two.
+            let Stage { index, phase } = self.of_q.stage(b);
+            let before = Stage { index: &Expr::from(1) - &index, phase };
+            self.parts.of_q.consumer_release(b, &before, &Cond::Always)
+        })?;
+        set(b, &self.stored, 0);
+        Ok(())
+    }
+}
+
+/// The tiles of keys of a warpgroup among those of the block's tile; none at the front if the warpgroup has no rows, or these see no key.
+fn own(b: &mut Builder, all: &Blocks, seen: &Blocks, any: &Cond) -> Result<Blocks, Error> {
+    let sees = Cond::all([any.clone(), Cond::less(&seen.first, &seen.stop)]);
+    let mut among = |end: &Expr| -> Result<Expr, Error> {
+        let reg = b.reg(Type::U32);
+        let value = b.select_or_zero(&sees, &(end - &all.first))?;
+        b.inst(Opcode::Mov, &[Type::U32.into()], vec![Ptx::from(&reg), value]);
+        Ok(&all.first + &b.var(&reg, 0, MAX_LENGTH, 1))
+    };
+    Ok(Blocks { first: among(&seen.first)?, stop: among(&seen.stop)? })
+}

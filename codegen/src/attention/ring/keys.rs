@@ -1,0 +1,84 @@
+//! Which keys rows of queries see.
+
+use crate::attention::interface::Interface;
+use crate::attention::tile::{Entry, MAX_LENGTH};
+use crate::builder::{Builder, Cond};
+use crate::{Error, Expr};
+
+/// The first key that is seen, and the one behind the last.
+pub(super) struct Keys {
+    pub begin: Expr,
+    pub end: Expr,
+}
+
+/// The tiles of keys from `first` to before `stop`.
+#[derive(Clone)]
+pub(super) struct Blocks {
+    pub first: Expr,
+    pub stop: Expr,
+}
+
+impl Keys {
+    /// The keys that the first row, or one behind it, sees of rows from `first` to before `stop`. There may be none: `end` may be less than `begin`.
+    pub(super) fn of(
+        b: &mut Builder,
+        interface: &Interface<'_>,
+        entry: &Entry,
+        first: &Expr,
+        stop: &Expr,
+    ) -> Result<Keys, Error> {
+        Ok(Keys { begin: begin(b, interface, entry, first)?, end: end(b, interface, entry, stop)? })
+    }
+
+    /// The keys that all rows from `first` to before `stop` see.
+    pub(super) fn of_all(
+        b: &mut Builder,
+        interface: &Interface<'_>,
+        entry: &Entry,
+        first: &Expr,
+        stop: &Expr,
+    ) -> Result<Keys, Error> {
+        Ok(Keys {
+            begin: begin(b, interface, entry, &(stop + -1))?,
+            end: end(b, interface, entry, &(first + 1))?,
+        })
+    }
+
+    /// The tiles of `keys` keys that have any of these, counted from the first key.
+    pub(super) fn blocks(&self, b: &mut Builder, keys: i64) -> Result<Blocks, Error> {
+        let first = self.begin.div(keys)?;
+        let stop = (&self.end + (keys - 1)).div(keys)?;
+        Ok(Blocks { first: b.bounded(&first, MAX_LENGTH)?, stop: b.bounded(&stop, MAX_LENGTH)? })
+    }
+}
+
+/// The first key that row `row` sees; `row` may be -1.
+fn begin(b: &mut Builder, interface: &Interface<'_>, entry: &Entry, row: &Expr) -> Result<Expr, Error> {
+    let Some(left) = &interface.left else { return Ok(Expr::from(0)) };
+    let least = left + MAX_LENGTH;
+    let diagonal = b.bounded(&(&(row + &entry.diagonal)).maximum(&least), 4 * MAX_LENGTH)?;
+    b.bounded(&(&diagonal - &least), 4 * MAX_LENGTH)
+}
+
+/// The key behind the last one that the row before `row` sees.
+fn end(b: &mut Builder, interface: &Interface<'_>, entry: &Entry, row: &Expr) -> Result<Expr, Error> {
+    let Some(right) = &interface.right else { return Ok(entry.keys.clone()) };
+    let least = Expr::from(MAX_LENGTH);
+    let diagonal = b.bounded(&(&(row + &entry.diagonal) + right).maximum(&least), 5 * MAX_LENGTH)?;
+    Ok(b.bounded(&(&diagonal - &least), 4 * MAX_LENGTH)?.minimum(&entry.keys))
+}
+
+/// The tiles of keys that some row of a block's tile sees, or one tile if no row sees a key, so that each tile of queries has something to wait for.
+pub(super) fn of_tile(b: &mut Builder, interface: &Interface<'_>, entry: &Entry) -> Result<Blocks, Error> {
+    let [rows, keys] = interface.config.tile;
+    let stop = (&entry.row + rows).minimum(&entry.queries);
+    let seen = Keys::of(b, interface, entry, &entry.row, &stop)?.blocks(b, keys)?;
+    let stop = seen.stop.maximum(&(&seen.first + 1));
+    Ok(Blocks { stop: b.bounded(&stop, MAX_LENGTH + 1)?, ..seen })
+}
+
+/// Whether rows from `first` to before `stop` see a key of a block that begins at key `key`, and whether all see all of it.
+pub(super) fn sees_all(seen: &Keys, key: &Expr, keys: i64) -> Cond {
+    // The first key that is not seen comes behind the block, and the first that is seen not behind its beginning.
+    Cond::all([Cond::less(&(key + (keys - 1)), &seen.end), Cond::less(&seen.begin, &(key + 1))])
+}

@@ -1,0 +1,208 @@
+//! From scores to powers.
+//!
+//! The softmax of a row is the same for any number that all scores are compared with. The maximum is found for the first keys of a row alone; later
+//! powers relate to the old maximum as long as they stay far from the largest number, which their sum tells. So no maximum is computed for most
+//! tiles, and the sums of values are not scaled again.
+
+use girih_layout::{Lay, lay};
+use girih_ptx::{Opcode, Operand as Ptx, Type};
+use girih_tensor::{DType, Slice, Tensor};
+
+use super::consumer::Consumer;
+use super::keys::{Keys, sees_all};
+use super::{ROWS, WARPGROUP};
+use crate::algorithm::{convert, read, transform, warpgroup_wait, write};
+use crate::attention::tile::{Entry, MAX_LENGTH};
+use crate::builder::{Builder, Cond};
+use crate::tiled::mma::Operand;
+use crate::{Counting, Error, Expr, Rmem, Scalar, Stage};
+
+/// The largest sum of powers that relate to an old maximum: what f16 represents is less than what bf16 does.
+const LARGEST: [f64; 2] = [32768.0, (1u64 << 60) as f64];
+
+impl Consumer<'_> {
+    /// The values of row `row` of the thread's two rows, of a fragment (FrgV,1,1) whose FrgV is (2,2,RestN): (2,RestN).
+    pub(super) fn row(tensor: &Tensor<Rmem>, row: i64) -> Result<Tensor<Rmem>, Error> {
+        let values = Slice::tuple([Slice::All, Slice::at(row), Slice::All]);
+        Ok(tensor.slice(Slice::tuple([values, Slice::at(0), Slice::at(0)]))?)
+    }
+
+    /// A number for each of the thread's two rows.
+    pub(super) fn of_rows(&self, b: &mut Builder, tensor: &Tensor<Rmem>) -> Result<[Scalar; 2], Error> {
+        let values = read(b, tensor)?;
+        Ok([0, 1].map(|row: usize| values[row].clone()))
+    }
+
+    /// Makes powers of the scores of the keys from `key` on, and adds them up. Where these relate to another maximum than before, the sums of values
+    /// are scaled. `again` says where Q and K of the scores lie.
+    pub(super) fn powers_of_scores(
+        &self,
+        b: &mut Builder,
+        entry: &Entry,
+        complete: &Keys,
+        key: &Expr,
+        again: (&Stage, &Stage),
+    ) -> Result<(), Error> {
+        let [_, keys] = self.parts.config().tile;
+        self.change_scores(b, entry, key)?;
+        let known = b.var(&self.known, 0, 1, 1);
+        let fast = Cond::all([sees_all(complete, key, keys), Cond::less(&Expr::from(0), &known)]);
+        let done = b.open_block();
+        let slow = b.open_block();
+        b.leave(&slow, &Cond::not(fast), true)?;
+        let most = self.of_rows(b, &self.most)?;
+        let sums = self.exponentiate(b, &most)?;
+        let largest = LARGEST[usize::from(self.parts.config().dtype == DType::Bf16)];
+        let exceeds = Cond::any(sums.each_ref().map(|sum| sum.greater(largest)));
+        // The products are those of all four warps.
+        let exceeds = b.named_barrier_or(self.turn.meeting(), WARPGROUP as u32, &exceeds)?;
+        let agreed = b.open_block();
+        b.leave(&agreed, &exceeds, true)?;
+        let before = self.of_rows(b, &self.total)?;
+        write(b, &self.total, &[0, 1].map(|row: usize| &before[row] + &sums[row]))?;
+        b.leave(&done, &Cond::Always, true)?;
+        b.close_block(agreed)?;
+        self.issue_scores(b, again.0, again.1)?;
+        warpgroup_wait(b, 0);
+        self.change_scores(b, entry, key)?;
+        b.close_block(slow)?;
+        self.find_most(b, entry, key)?;
+        b.close_block(done)
+    }
+
+    /// `powers = 2^(Scale * score - most)`, and the sum of the thread's powers in each of its rows.
+    fn exponentiate(&self, b: &mut Builder, most: &[Scalar; 2]) -> Result<[Scalar; 2], Error> {
+        let scale = &self.parts.interface.scale;
+        let less = [b.hold(&-&most[0])?, b.hold(&-&most[1])?];
+        for (row, less) in (0..).zip(&less) {
+            let row = Consumer::row(&self.scores, row)?; // (2,RestN)
+            transform(b, &[&row], &row, |_, x| Ok(x[0].mul_add(scale, less).exp2_ftz()))?;
+        }
+        let mut sums = Vec::new();
+        for row in 0..2 {
+            // Two sums for each row, which do not wait for one another.
+            let powers = read(b, &Consumer::row(&self.scores, row)?)?;
+            let mut parts = [b.hold(&(&powers[0] + &powers[2]))?, b.hold(&(&powers[1] + &powers[3]))?];
+            for pair in powers[4..].chunks(2) {
+                for (part, power) in parts.iter_mut().zip(pair) {
+                    *part = b.hold(&(&*part + power))?;
+                }
+            }
+            let [first, second] = parts;
+            sums.push(b.hold(&(first + second))?);
+        }
+        convert(b, &self.as_powers()?, &self.powers)?;
+        Ok([sums.swap_remove(0), sums.swap_remove(0)])
+    }
+
+    /// The scores in the order in which the products take powers, (FrgV,1,RestKeys): the values of an atom of C of eight columns, two atoms at a time.
+    fn as_powers(&self) -> Result<Tensor<Rmem>, Error> {
+        let [_, keys] = self.parts.config().tile;
+        let values =
+            Lay::concat(&[lay!("(2,2,2):(1,2,4)"), Lay::UNIT, Lay::strided([keys / 16], [8])?.mode(0)?])?;
+        Ok(Tensor::new(self.scores.engine().clone(), values))
+    }
+
+    /// Finds the maximum of each row of scores, of those that it sees, and makes powers that relate to the new maximum.
+    fn find_most(&self, b: &mut Builder, entry: &Entry, key: &Expr) -> Result<(), Error> {
+        self.mask(b, entry, key)?;
+        let (before, total) = (self.of_rows(b, &self.most)?, self.of_rows(b, &self.total)?);
+        let scale = &self.parts.interface.scale;
+        let (mut most, mut base) = (Vec::new(), Vec::new());
+        for (row, before) in (0..).zip(&before) {
+            let scores = read(b, &Consumer::row(&self.scores, row)?)?; // (2,RestN)
+            let mut parts = [scores[0].clone(), scores[1].clone()];
+            for pair in scores[2..].chunks(2) {
+                for (part, score) in parts.iter_mut().zip(pair) {
+                    *part = b.hold(&part.max(score))?;
+                }
+            }
+            let mut of_row = b.hold(&parts[0].max(&parts[1]))?;
+            for lanes in [1, 2] {
+                // The four lanes of a quad share a row.
+                let other = b.shfl_xor(&of_row, lanes)?;
+                of_row = b.hold(&of_row.max(&other))?;
+            }
+            let new = b.hold(&(of_row * scale).max(before))?;
+            // A row that sees no key yet has no maximum: its powers are 0, whatever they relate to.
+            let none = new.equals(f64::NEG_INFINITY);
+            base.push(b.hold(&Scalar::new(DType::F32, 0.0).select(&none, &new))?);
+            most.push(new);
+        }
+        let scales =
+            [b.hold(&(&before[0] - &base[0]).exp2_ftz())?, b.hold(&(&before[1] - &base[1]).exp2_ftz())?];
+        let unknown = Cond::any([0, 1].map(|row: usize| most[row].equals(f64::NEG_INFINITY)));
+        let unknown = b.named_barrier_or(self.turn.meeting(), WARPGROUP as u32, &unknown)?;
+        let known = Scalar::new(DType::U32, 0.0).select(&unknown, Scalar::new(DType::U32, 1.0));
+        let known = b.scalar(&known)?;
+        b.inst(Opcode::Mov, &[Type::B32.into()], vec![Ptx::from(&self.known), Ptx::from(&known)]);
+        write(b, &self.most, &most)?;
+        let sums = self.exponentiate(b, &[base[0].clone(), base[1].clone()])?;
+        write(b, &self.total, &[0, 1].map(|row: usize| total[row].mul_add(&scales[row], &sums[row])))?;
+        for (row, scale) in (0..).zip(&scales) {
+            let row = Consumer::row(&self.sums, row)?; // (2,RestN)
+            transform(b, &[&row], &row, |_, x| Ok(&x[0] * scale))?;
+        }
+        Ok(())
+    }
+
+    /// Takes scores of keys that a row does not see for negative infinity.
+    fn mask(&self, b: &mut Builder, entry: &Entry, key: &Expr) -> Result<(), Error> {
+        let interface = self.parts.interface;
+        let [_, keys] = interface.config.tile;
+        let (rows, columns) = self.coordinates(b)?;
+        let first = &entry.row + &(&self.number * ROWS);
+        for row in 0..2 {
+            let at = b.bounded(&(&first + &rows[row as usize]), 2 * MAX_LENGTH)?;
+            let seen = Keys::of(b, interface, entry, &at, &(&at + 1))?;
+            // The columns that are seen, from and to; a thread's first column is its own.
+            let mut among = |end: &Expr| -> Result<Expr, Error> {
+                let from = b.bounded(&end.maximum(key), MAX_LENGTH)?;
+                b.bounded(&(&from - key).minimum(&Expr::from(keys)), keys)
+            };
+            let (begin, end) = (among(&seen.begin)?, among(&seen.end)?);
+            let row = Consumer::row(&self.scores, row)?; // (2,RestN)
+            let mut column = columns.iter();
+            transform(b, &[&row], &row, |_, x| {
+                let Some(column) = column.next() else { return Ok(x[0].clone()) };
+                let sees = Cond::all([Cond::less(column, &end), Cond::not(Cond::less(column, &begin))]);
+                Ok(x[0].select(&sees, f64::NEG_INFINITY))
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The places of the thread's two rows among the 64 of the warpgroup, and the columns of the values of a row, as variables of this scope, so that
+    /// what follows from them takes no registers elsewhere.
+    pub(super) fn coordinates(&self, b: &mut Builder) -> Result<([Expr; 2], Vec<Expr>), Error> {
+        let [_, keys] = self.parts.config().tile;
+        let thread = b.bounded(&self.thread, WARPGROUP - 1)?;
+        let identity = Tensor::new(
+            Counting::new(2),
+            Lay::identity(&girih_layout::Shape::flat(&[ROWS, keys].map(girih_layout::Int::fixed))?)?,
+        );
+        let mine = self.parts.qk.get_slice(&thread)?.partition(Operand::C, &identity)?; // (FrgV,1,1)
+        let at = |values: [i64; 3]| -> Result<Vec<Expr>, Error> {
+            let values = Slice::tuple(values.map(Slice::at));
+            let one = mine.slice(Slice::tuple([values, Slice::at(0), Slice::at(0)]))?;
+            Ok(one.engine().coordinate().to_vec())
+        };
+        let rows = [at([0, 0, 0])?.swap_remove(0), at([0, 1, 0])?.swap_remove(0)];
+        let mut columns = Vec::new();
+        for atom in 0..keys / 8 {
+            for value in 0..2 {
+                columns.push(at([value, 0, atom])?.swap_remove(1));
+            }
+        }
+        Ok((rows, columns))
+    }
+
+    /// What becomes of scores before they are powers: a cap, and what is added to them.
+    fn change_scores(&self, b: &mut Builder, entry: &Entry, key: &Expr) -> Result<(), Error> {
+        let interface = self.parts.interface;
+        if let Some(scale) = &interface.inner_scale {
+            transform(b, &[&self.scores], &self.scores, |_, x| Ok((&x[0] * scale).tanh()))?;
+        }
+        self.add_bias(b, entry, key)
+    }
+}

@@ -1,0 +1,215 @@
+//! From sums of values to O.
+
+use std::f64::consts::LN_2;
+
+use girih_layout::{Int, Lay, Shape, lay};
+use girih_tensor::{DType, Slice, Space, Tensor};
+
+use super::consumer::Consumer;
+use super::{ROWS, WARPGROUP};
+use crate::algorithm::{
+    CacheHint, Predicates, clear, convert, copy, copy_if, fence_proxy_async, read, tma_store_arrive,
+    tma_store_wait, transform,
+};
+use crate::atom::{AUTO_VECTORIZING_COPY, SM90_U32X4_STSM_N};
+use crate::attention::interface::Tensor4;
+use crate::attention::tile::{Entry, MAX_LENGTH};
+use crate::builder::{Builder, Cond, Width};
+use crate::engine::element_bytes;
+use crate::sizes::shape_tiler;
+use crate::tiled::mma::Operand;
+use crate::{Counting, Error, Expr, Gmem, Rmem, Scalar, Smem, Stage, TiledCopy};
+
+/// The lanes of a warp that store neighbouring vectors, at most.
+const LANES: i64 = 8;
+
+impl Consumer<'_> {
+    /// Divides the sums of values by those of powers, and stores them as the tile of O, and the logarithms of the sums of powers. The tile of O lies
+    /// where the tile of Q was, which is released once it is stored.
+    pub(super) fn store(&self, b: &mut Builder, entry: &Entry, buffer: &Stage) -> Result<(), Error> {
+        let totals = self.totals(b)?;
+        self.store_lse(b, entry, &totals)?;
+        for (row, total) in (0..).zip(&totals) {
+            let part = b.hold(&total.recip_approx())?;
+            // A row that sees no key has weights of 0, and is 0 even where values are not numbers.
+            let none = total.equals(0.0);
+            let row = Consumer::row(&self.sums, row)?; // (2,RestN)
+            transform(
+                b,
+                &[&row],
+                &row,
+                |_, x| Ok(Scalar::new(DType::F32, 0.0).select(&none, &x[0] * &part)),
+            )?;
+        }
+        let at = Slice::tuple([Slice::All, Slice::All, Slice::At(buffer.index.clone())]);
+        let rows = self.parts.rows_of(&self.number)?.slice(at)?; // (64,HeadDim)
+        self.to_shared(b, &rows)?;
+        if self.parts.copies[Tensor4::O as usize].is_none() {
+            self.turn.meet(b)?;
+            self.store_by_threads(b, entry, &rows)?;
+            self.turn.meet(b)?;
+            return self.parts.of_q.consumer_release(b, buffer, &self.leader);
+        }
+        fence_proxy_async(b);
+        self.turn.meet(b)?;
+        let first = &entry.row + &(&self.number * ROWS);
+        let any = Cond::less(&first, &entry.queries);
+        b.if_(&Cond::all([self.leader.clone(), any]), |b| self.store_boxes(b, entry, &first, &rows))?;
+        if self.is_stored_late() {
+            self.release_later(b);
+            return Ok(());
+        }
+        b.if_(&self.leader, |b| {
+            tma_store_wait(b, 0);
+            self.parts.of_q.consumer_release(b, buffer, &Cond::Always)
+        })
+    }
+
+    /// Waits until everything is stored.
+    pub(super) fn finish(&self, b: &mut Builder) -> Result<(), Error> {
+        if self.parts.copies[Tensor4::O as usize].is_none() {
+            return Ok(());
+        }
+        b.if_(&self.leader, |b| {
+            tma_store_wait(b, 0);
+            Ok(())
+        })
+    }
+
+    /// The sums of powers of the thread's two rows, over all lanes that share them.
+    fn totals(&self, b: &mut Builder) -> Result<[Scalar; 2], Error> {
+        let mut totals = self.of_rows(b, &self.total)?;
+        for total in &mut totals {
+            for lanes in [1, 2] {
+                let other = b.shfl_xor(total, lanes)?;
+                *total = b.hold(&(&*total + other))?;
+            }
+        }
+        Ok(totals)
+    }
+
+    /// Stores the logarithms of the sums of powers to the base e.
+    fn store_lse(&self, b: &mut Builder, entry: &Entry, totals: &[Scalar; 2]) -> Result<(), Error> {
+        let Some(lse) = &self.parts.interface.lse else { return Ok(()) };
+        let most = self.of_rows(b, &self.most)?;
+        let (rows, columns) = self.coordinates(b)?;
+        // One of the four lanes that share a row has its first column.
+        let first = columns.first().map_or(Cond::Always, |column| Cond::less(column, &Expr::from(2)));
+        let of_tile = &entry.row + &(&self.number * ROWS);
+        let [heads, batches] = &lse.strides;
+        let line = &(&(&entry.head * heads) + &(&entry.batch * batches)) + &entry.first_query;
+        for (row, (most, total)) in rows.iter().zip(most.iter().zip(totals)) {
+            let row = &of_tile + row;
+            let value = (total.log2() + most) * LN_2;
+            let value = b.scalar(&value)?;
+            let address = &lse.address + &(&(&line + &row) * 4);
+            let inside = Cond::all([first.clone(), Cond::less(&row, &entry.queries)]);
+            b.store(Space::Gmem, &address, &[value], &inside)?;
+        }
+        Ok(())
+    }
+
+    /// Copies the sums to shared memory in the dtype of O.
+    fn to_shared(&self, b: &mut Builder, rows: &Tensor<Smem>) -> Result<(), Error> {
+        let config = self.parts.config();
+        let by = TiledCopy::of_mma(SM90_U32X4_STSM_N, config.dtype.bits(), &self.parts.pv, Operand::C)?;
+        let thread = b.bounded(&self.thread, WARPGROUP - 1)?;
+        let mine = by.get_slice(&thread)?;
+        let place = mine.partition_d(rows)?; // (CpyV,1,1)
+        let values = Rmem::tensor(b, config.dtype, *self.sums.layout())?; // (FrgV,1,1)
+        let values = Rmem::holding(values, self.sums.part())?;
+        convert(b, &self.sums, &values)?;
+        copy(b, &by, &mine.retile_s(&values)?, &place)
+    }
+
+    /// Issues the tensor copies of the warpgroup's rows.
+    fn store_boxes(
+        &self,
+        b: &mut Builder,
+        entry: &Entry,
+        first: &Expr,
+        rows: &Tensor<Smem>,
+    ) -> Result<(), Error> {
+        let Some(boxes) = &self.parts.copies[Tensor4::O as usize] else { return Ok(()) };
+        let origin = [&entry.first_query + first, Expr::from(0), entry.head.clone(), entry.batch.clone()];
+        let whole = boxes.tma_tensor()?.domain_offset(Slice::tuple(origin.map(Slice::At)))?; // (Row,HeadDim,Head,Batch)
+        let tiler = shape_tiler(&[ROWS, self.parts.config().head_dim, 1, 1])?;
+        let tile = whole.local_tile(&tiler, &[0; 4].map(Slice::at))?; // (64,HeadDim,1,1)
+        let rows = Tensor::new(rows.engine().clone(), rows.layout().append_to(4, &Lay::UNIT)?); // (64,HeadDim,1,1)
+        let one = boxes.copy().get_slice(&Expr::from(0))?;
+        // The cache is kept for K and V.
+        let with =
+            boxes.with(&self.parts.interface.places[Tensor4::O as usize]).cache_hint(CacheHint::EvictFirst);
+        copy(b, with, &one.partition_s(&rows)?, &one.partition_d(&tile)?)?;
+        tma_store_arrive(b);
+        Ok(())
+    }
+
+    /// Copies the warpgroup's rows from shared memory to those rows of O that are the sequence's.
+    fn store_by_threads(&self, b: &mut Builder, entry: &Entry, rows: &Tensor<Smem>) -> Result<(), Error> {
+        let interface = self.parts.interface;
+        let config = interface.config;
+        let (Some(strides), Some(columns)) = (&interface.strides[Tensor4::O as usize], interface.columns)
+        else {
+            return Ok(());
+        };
+        // As variables of this scope, so that what follows from them takes no registers beside the sums.
+        let thread = b.bounded(&self.thread, WARPGROUP - 1)?;
+        let number = b.bounded(&self.number, self.parts.ring.warpgroups - 1)?;
+        let first = &entry.row + &(&number * ROWS);
+        let line = &(&entry.head * &strides.heads) + &(&entry.batch * &strides.batches);
+        let line = &line + &(&(&entry.first_query + &first) * &Expr::from_int(&Int::symbol(strides.rows)));
+        let base = &interface.places[Tensor4::O as usize] + &(&line * element_bytes("dtype", config.dtype)?);
+        let extents = [ROWS, config.head_dim];
+        let whole = Lay::strided(extents.map(Int::fixed), [Int::symbol(strides.rows), Int::fixed(1)])?;
+        let whole = Tensor::new(Gmem::new(base, config.dtype), whole); // (64,HeadDim)
+        let vector = config.vector();
+        let lanes = num_integer::gcd(config.head_dim / vector, LANES);
+        let threads = Lay::strided([WARPGROUP / lanes, lanes], [lanes, 1])?; // (ThrM,ThrN) -> thread
+        let by = TiledCopy::new(
+            AUTO_VECTORIZING_COPY,
+            config.dtype.bits(),
+            &threads,
+            &Lay::strided([1, vector], [vector, 1])?,
+        )?;
+        let mine = by.get_slice(&thread)?;
+        let identity = Tensor::new(Counting::new(2), Lay::identity(&Shape::flat(&extents.map(Int::fixed))?)?);
+        let left = (&entry.queries).maximum(&first);
+        let left = b.bounded(&(&left - &first), MAX_LENGTH)?;
+        let inside = Predicates::inside(
+            &mine.partition_d(&identity)?,
+            &[left, Expr::from_int(&Int::symbol(columns))],
+        )?;
+        copy_if(b, &by, &inside, &mine.partition_s(rows)?, &mine.partition_d(&whole)?) // (CpyV,RestM,RestN)
+    }
+
+    /// Adds the bias to scores.
+    pub(super) fn add_bias(&self, b: &mut Builder, entry: &Entry, key: &Expr) -> Result<(), Error> {
+        let Some(bias) = &self.parts.interface.bias else { return Ok(()) };
+        let (rows, columns) = self.coordinates(b)?;
+        let number = b.bounded(&self.number, self.parts.ring.warpgroups - 1)?;
+        let first = &entry.row + &(&number * ROWS);
+        let line = &(&entry.head * &bias.strides.heads) + &(&entry.batch * &bias.strides.batches);
+        for (row, place) in (0..).zip(&rows) {
+            let place = b.bounded(&(&first + place), 2 * MAX_LENGTH)?;
+            let inside = Cond::less(&place, &entry.queries);
+            let row = Consumer::row(&self.scores, row)?; // (2,RestN)
+            let line = &line + &(&place * &Expr::from_int(&Int::symbol(bias.strides.rows)));
+            let line = b.hold_index(&line, Width::W64)?;
+            let mut column = columns.iter();
+            transform(b, &[&row], &row, |b, x| {
+                let Some(column) = column.next() else { return Ok(x[0].clone()) };
+                let key = key + column;
+                let inside = Cond::all([inside.clone(), Cond::less(&key, &entry.keys)]);
+                let at = &bias.address + &(&(&line + &key) * element_bytes("bias", bias.dtype)?);
+                let one = Rmem::tensor(b, bias.dtype, lay!("1:1"))?;
+                clear(b, &one)?;
+                let source = Tensor::new(Gmem::new(at, bias.dtype), lay!("1:1"));
+                copy_if(b, AUTO_VECTORIZING_COPY, &Predicates::from(inside), &source, &one)?;
+                let added = read(b, &one)?.swap_remove(0).to(DType::F32);
+                Ok(added.mul_add(&bias.scale, &x[0]))
+            })?;
+        }
+        Ok(())
+    }
+}
