@@ -10,6 +10,7 @@ mod keys;
 mod producer;
 mod softmax;
 mod store;
+mod tails;
 mod turns;
 
 use girih_layout::{Int, Lay, Stride, Swizzle, lay};
@@ -26,6 +27,7 @@ use crate::error::narrow;
 use crate::{Error, Expr, Pipeline, Smem, TiledMma, TmaCopy};
 use consumer::Consumer;
 use producer::Producer;
+use tails::Tails;
 use turns::Turns;
 
 /// The rows of a warpgroup's queries, and its threads.
@@ -62,6 +64,8 @@ struct Parts<'a> {
     of_k: Pipeline,
     of_v: Pipeline,
     turns: Turns,
+    /// Of packed sequences.
+    tails: Option<Tails>,
 }
 
 impl Ring {
@@ -109,7 +113,7 @@ impl Ring {
             return refuse("stages", stages, "1 or more");
         }
         let bytes = self.tile_bytes(config)?;
-        let barriers = 2 * Pipeline::barrier_bytes(stages) + Pipeline::barrier_bytes(buffers);
+        let barriers = 2 * (Pipeline::barrier_bytes(stages) + Pipeline::barrier_bytes(buffers));
         if bytes + barriers > MAX_SHARED {
             let accepted = format!("at most {MAX_SHARED} bytes for tiles and barriers");
             return refuse("shared memory", format!("{} bytes", bytes + barriers), accepted);
@@ -142,6 +146,7 @@ impl Ring {
                 prefetch_tma_descriptor(b, &interface.places[tensor as usize])?;
             }
             [&parts.of_q, &parts.of_k, &parts.of_v].into_iter().try_for_each(|pipeline| pipeline.init(b))?;
+            parts.tails.iter().try_for_each(|tails| tails.init(b))?;
             fence_barrier_init(b);
             Ok(())
         })?;
@@ -205,6 +210,7 @@ impl Ring {
         let bytes = element_bytes("dtype", dtype)?;
         let of_q = Pipeline::new(b, self.buffers, one_of_q * self.warpgroups * bytes, self.warpgroups)?;
         let [of_k, of_v] = [(); 2].map(|()| Pipeline::new(b, self.stages, one_of_k * bytes, self.warpgroups));
+        let tails = if config.features.packed { Some(Tails::new(b, self.buffers)?) } else { None };
         Ok(Parts {
             ring: *self,
             interface,
@@ -218,6 +224,7 @@ impl Ring {
             of_k: of_k?,
             of_v: of_v?,
             turns: Turns::new(self.warpgroups),
+            tails,
         })
     }
 }

@@ -212,6 +212,18 @@ impl PipelineState {
         b.inst(Opcode::Selp, &[Type::B32.into()], vec![phase.clone(), turned, phase, wraps]);
     }
 
+    /// Moves to the next stage as [`PipelineState::advance`] does, and returns the one before, in registers of its own.
+    #[track_caller]
+    pub fn pass(&self, b: &mut Builder) -> Stage {
+        let [index, phase] = [(&self.index, self.stages - 1), (&self.phase, 1)].map(|(reg, upper)| {
+            let kept = b.reg(Type::B32);
+            b.inst(Opcode::Mov, &[Type::B32.into()], vec![Operand::from(&kept), Operand::from(reg)]);
+            b.var(&kept, 0, upper, 1)
+        });
+        self.advance(b);
+        Stage { index, phase }
+    }
+
     /// Moves over `stages` stages, which others read. What [`PipelineState::stage`] returned before is stale from then on.
     ///
     /// # Errors

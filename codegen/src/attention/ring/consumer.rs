@@ -34,10 +34,9 @@ pub(super) struct Consumer<'a> {
     pub total: Tensor<Rmem>, // (2)
     /// 1 where all rows of the warpgroup have a maximum, so that powers can relate to it.
     pub known: Reg,
-    /// The buffer of Q; the tiles of K and V to read next.
+    /// The buffer of Q; the tiles of K and V to read next, which have the same place among the stages of each.
     of_q: PipelineState,
-    of_k: PipelineState,
-    of_v: PipelineState,
+    of_keys: PipelineState,
     /// 1 where a tile of O is on its way from its buffer of Q, which is not released yet.
     stored: Reg,
 }
@@ -93,8 +92,8 @@ impl Consumer<'_> {
         let powers = fragment(b, &mine, Operand::A, [ROWS, of_keys])?; // (FrgV,1,RestKeys)
         let sums = fragment(b, &mine, Operand::C, [ROWS, columns])?; // (FrgV,1,1)
         let [most, total] = [(); 2].map(|()| Rmem::tensor(b, DType::F32, lay!("2:1")));
-        let states = [parts.ring.buffers, parts.ring.stages, parts.ring.stages];
-        let [of_q, of_k, of_v] = states.map(|stages| PipelineState::new(b, stages));
+        let states = [parts.ring.buffers, parts.ring.stages];
+        let [of_q, of_keys] = states.map(|stages| PipelineState::new(b, stages));
         let [known, stored] = [(); 2].map(|()| b.reg(Type::B32));
         set(b, &stored, 0);
         let turn = parts.turns.of(b, &number)?;
@@ -115,8 +114,7 @@ impl Consumer<'_> {
             total,
             known,
             of_q,
-            of_k,
-            of_v,
+            of_keys,
             stored,
         };
         Ok(consumer)
@@ -135,7 +133,7 @@ impl Consumer<'_> {
         let interface = self.parts.interface;
         let [_, of_keys] = interface.config.tile;
         let (first, stop, any) = self.rows(entry);
-        let all = keys::of_tile(b, interface, entry)?;
+        let all = keys::of_tile(b, interface, entry)?.blocks;
         let seen = Keys::of(b, interface, entry, &first, &stop)?.blocks(b, of_keys)?;
         let own = own(b, &all, &seen, &any)?;
         let buffer = self.of_q.stage(b);
@@ -166,12 +164,12 @@ impl Consumer<'_> {
     fn pass(&self, b: &mut Builder) -> Result<(), Error> {
         self.turn.wait(b)?;
         self.turn.hand_on(b)?;
-        for (state, pipeline) in [(&self.of_k, &self.parts.of_k), (&self.of_v, &self.parts.of_v)] {
-            let stage = state.stage(b);
+        let stage = self.of_keys.stage(b);
+        for pipeline in [&self.parts.of_k, &self.parts.of_v] {
             pipeline.consumer_wait(b, &stage)?;
             pipeline.consumer_release(b, &stage, &self.leader)?;
-            state.advance(b);
         }
+        self.of_keys.advance(b);
         Ok(())
     }
 
@@ -191,30 +189,31 @@ impl Consumer<'_> {
         let last = b.operand(&(&(&own.stop + -1) * of_keys), Width::W32)?;
         b.inst(Opcode::Mov, &[Type::U32.into()], vec![Ptx::from(&key), last]);
         let end = b.hold_index(&(&own.first * of_keys), Width::W32)?;
-        let stage = self.of_k.stage(b);
+        let stage = self.of_keys.stage(b);
         of_k.consumer_wait(b, &stage)?;
         self.turn.wait(b)?;
         self.issue_scores(b, buffer, &stage)?;
         self.turn.hand_on(b)?;
         self.release_stored(b)?;
+        if let Some(tails) = &self.parts.tails {
+            tails.wait(b, buffer)?;
+        }
         let round = b.open_repeat();
         warpgroup_wait(b, 0);
         let at = b.var(&key, 0, MAX_LENGTH, of_keys);
-        let stage = self.of_k.stage(b);
+        let stage = self.of_keys.stage(b);
         self.powers_of_scores(b, entry, complete, &at, (buffer, &stage))?;
         of_k.consumer_release(b, &stage, &self.leader)?;
-        self.of_k.advance(b);
-        let values = self.of_v.stage(b);
-        of_v.consumer_wait(b, &values)?;
+        of_v.consumer_wait(b, &stage)?;
         self.turn.wait(b)?;
-        self.issue_sums(b, &values)?;
+        self.issue_sums(b, &stage)?;
         let is_last = Cond::less(&at, &(&end + 1));
         b.leave(&round, &is_last, true)?;
-        let stage = self.of_k.stage(b);
+        let values = self.of_keys.pass(b);
+        let stage = self.of_keys.stage(b);
         of_k.consumer_wait(b, &stage)?;
         warpgroup_wait(b, 0);
         of_v.consumer_release(b, &values, &self.leader)?;
-        self.of_v.advance(b);
         self.issue_scores(b, buffer, &stage)?;
         self.turn.hand_on(b)?;
         let less = vec![Ptx::from(&key), Ptx::from(&key), Ptx::Int(of_keys)];
@@ -223,9 +222,9 @@ impl Consumer<'_> {
         b.close_block(round)?;
         self.turn.hand_on(b)?;
         warpgroup_wait(b, 0);
-        let values = self.of_v.stage(b);
-        of_v.consumer_release(b, &values, &self.leader)?;
-        self.of_v.advance(b);
+        let stage = self.of_keys.stage(b);
+        of_v.consumer_release(b, &stage, &self.leader)?;
+        self.of_keys.advance(b);
         Ok(())
     }
 

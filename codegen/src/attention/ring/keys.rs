@@ -18,6 +18,13 @@ pub(super) struct Blocks {
     pub stop: Expr,
 }
 
+/// The tiles of keys of a block's tile.
+pub(super) struct OfTile {
+    pub blocks: Blocks,
+    /// Whether some row sees a key of them.
+    pub any: Cond,
+}
+
 impl Keys {
     /// The keys that the first row, or one behind it, sees of rows from `first` to before `stop`. There may be none: `end` may be less than `begin`.
     pub(super) fn of(
@@ -69,12 +76,13 @@ fn end(b: &mut Builder, interface: &Interface<'_>, entry: &Entry, row: &Expr) ->
 }
 
 /// The tiles of keys that some row of a block's tile sees, or one tile if no row sees a key, so that each tile of queries has something to wait for.
-pub(super) fn of_tile(b: &mut Builder, interface: &Interface<'_>, entry: &Entry) -> Result<Blocks, Error> {
+pub(super) fn of_tile(b: &mut Builder, interface: &Interface<'_>, entry: &Entry) -> Result<OfTile, Error> {
     let [rows, keys] = interface.config.tile;
     let stop = (&entry.row + rows).minimum(&entry.queries);
     let seen = Keys::of(b, interface, entry, &entry.row, &stop)?.blocks(b, keys)?;
     let stop = seen.stop.maximum(&(&seen.first + 1));
-    Ok(Blocks { stop: b.bounded(&stop, MAX_LENGTH + 1)?, ..seen })
+    let any = Cond::less(&seen.first, &seen.stop);
+    Ok(OfTile { blocks: Blocks { stop: b.bounded(&stop, MAX_LENGTH + 1)?, ..seen }, any })
 }
 
 /// Whether rows from `first` to before `stop` see a key of a block that begins at key `key`, and whether all see all of it.

@@ -2,7 +2,7 @@
 
 use girih_tensor::{Slice, Tensor};
 
-use super::{Parts, ROWS, keys};
+use super::{Parts, ROWS, keys, tails};
 use crate::algorithm::copy;
 use crate::attention::interface::Tensor4;
 use crate::attention::tile::{Entry, for_each_tile};
@@ -26,7 +26,10 @@ impl Producer<'_> {
                 [parts.ring.buffers, parts.ring.stages].map(|stages| PipelineState::new(b, stages));
             let producer = Producer { parts, of_q, of_keys };
             for_each_tile(b, parts.interface, |b, entry| producer.load(b, entry))
-        })
+        })?;
+        let Some(tails) = &parts.tails else { return Ok(()) };
+        let second = Cond::all([Cond::less(&Expr::from(31), thread), Cond::less(thread, &Expr::from(64))]);
+        b.if_(&second, |b| tails::run(b, parts, tails, thread))
     }
 
     /// Issues the copies of a tile of queries and of all keys and values that its rows see.
@@ -45,7 +48,7 @@ impl Producer<'_> {
             self.copy(b, Tensor4::Q, origin, &rows, (of_q, &buffer))?;
         }
         self.of_q.advance(b);
-        let blocks = keys::of_tile(b, interface, entry)?;
+        let blocks = keys::of_tile(b, interface, entry)?.blocks;
         let last = &blocks.stop + -1;
         let extent = interface.config.tile[1];
         b.for_range(&(&blocks.stop - &blocks.first), |b, i| {

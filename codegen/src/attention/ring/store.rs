@@ -163,24 +163,24 @@ impl Consumer<'_> {
         let extents = [ROWS, config.head_dim];
         let whole = Lay::strided(extents.map(Int::fixed), [Int::symbol(strides.rows), Int::fixed(1)])?;
         let whole = Tensor::new(Gmem::new(base, config.dtype), whole); // (64,HeadDim)
+        let identity = Tensor::new(Counting::new(2), Lay::identity(&Shape::flat(&extents.map(Int::fixed))?)?);
         let vector = config.vector();
         let lanes = num_integer::gcd(config.head_dim / vector, LANES);
         let threads = Lay::strided([WARPGROUP / lanes, lanes], [lanes, 1])?; // (ThrM,ThrN) -> thread
-        let by = TiledCopy::new(
-            AUTO_VECTORIZING_COPY,
-            config.dtype.bits(),
-            &threads,
-            &Lay::strided([1, vector], [vector, 1])?,
-        )?;
+        let values = Lay::strided([1, vector], [vector, 1])?; // (ValM,ValN) -> value
+        let by = TiledCopy::new(AUTO_VECTORIZING_COPY, config.dtype.bits(), &threads, &values)?;
         let mine = by.get_slice(&thread)?;
-        let identity = Tensor::new(Counting::new(2), Lay::identity(&Shape::flat(&extents.map(Int::fixed))?)?);
-        let left = (&entry.queries).maximum(&first);
-        let left = b.bounded(&(&left - &first), MAX_LENGTH)?;
-        let inside = Predicates::inside(
-            &mine.partition_d(&identity)?,
-            &[left, Expr::from_int(&Int::symbol(columns))],
-        )?;
-        copy_if(b, &by, &inside, &mine.partition_s(rows)?, &mine.partition_d(&whole)?) // (CpyV,RestM,RestN)
+        let left = b.bounded(&(&entry.queries.maximum(&first) - &first), MAX_LENGTH)?;
+        let limits = [left, Expr::from_int(&Int::symbol(columns))];
+        // As many rows at a time as the threads have a vector of each, so that what is under way fits the registers.
+        let at_once = WARPGROUP / lanes;
+        let tiler = shape_tiler(&[at_once, config.head_dim])?;
+        b.for_range(&Expr::from(ROWS / at_once), |b, i| {
+            let at = [Slice::At(i.clone()), Slice::at(0)];
+            let (from, to) = (rows.local_tile(&tiler, &at)?, whole.local_tile(&tiler, &at)?); // (Rows,HeadDim)
+            let inside = Predicates::inside(&mine.partition_d(&identity.local_tile(&tiler, &at)?)?, &limits)?;
+            copy_if(b, &by, &inside, &mine.partition_s(&from)?, &mine.partition_d(&to)?) // (CpyV,1,RestN)
+        })
     }
 
     /// Adds the bias to scores.
