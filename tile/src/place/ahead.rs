@@ -11,7 +11,6 @@ use girih_codegen::plan::Dist;
 
 use super::Plan;
 use super::access::{WIDEST, aligned, fastest};
-use super::cost::across;
 use super::exchange::{Exchange, bytes};
 use super::pipeline::leaves;
 use super::product::{Way, fragments, rows, way};
@@ -24,8 +23,6 @@ const TURNS: i64 = 3;
 const WAITING: i64 = 32;
 /// Bytes of the narrowest `cp.async`.
 const NARROWEST: i64 = 4;
-/// Bytes of shared memory that are left to what needs some in a turn and says nothing of it.
-const LEFT: i64 = 16 << 10;
 /// Slots begin at multiples of this.
 const ALIGN: i64 = 128;
 
@@ -225,12 +222,14 @@ impl Ahead {
     /// Which loads of a function are turns ahead, in blocks of this many threads.
     pub(super) fn choose(func: &Func, sm: u32, threads: u32, products: &Products) -> Ahead {
         let mut ahead = Ahead::default();
-        if sm < 80 || !products.wgmma.is_empty() {
+        if sm < 80 {
             return ahead;
         }
+        let beside = !products.wgmma.is_empty();
         let products = others(func, products);
         let choice = Choice::new(func, sm, threads);
         let readers = readers(func, &products);
+        let changed = changed(func, &products);
         let mut loops = Vec::new();
         func.walk(func.body(), &mut |id, op| {
             if op.kind == Kind::For {
@@ -240,8 +239,18 @@ impl Ahead {
         for id in loops {
             let body = func.op(id).regions[0];
             for &load in &func.region(body).ops {
-                let Some(readers) = readers.get(&load) else { continue };
-                let early = ahead.allowed(&choice, sm, id, load, &products);
+                let Some(readers) = readers.get(&load) else {
+                    if changed.contains(&load) {
+                        ahead
+                            .late
+                            .insert(load, "its elements are changed before a product reads them".into());
+                    }
+                    continue;
+                };
+                let early = match beside {
+                    true => Err(String::from("other products of the kernel are by wgmma")),
+                    false => allowed(&choice, sm, id, load, &products),
+                };
                 match early.and_then(|()| early_of(func, threads, load, readers)) {
                     Ok(early) => {
                         ahead.loads.insert(load, early);
@@ -261,30 +270,6 @@ impl Ahead {
             }
         }
         ahead
-    }
-
-    /// Whether a load of a loop may be ahead.
-    fn allowed(
-        &self,
-        choice: &Choice<'_>,
-        sm: u32,
-        around: OpId,
-        load: OpId,
-        products: &BTreeSet<OpId>,
-    ) -> Result<(), String> {
-        let func = choice.func;
-        let (op, body) = (func.op(load), func.op(around).regions[0]);
-        if choice.feeds(op.results[0], products).is_none() {
-            return Err("something else than a product reads it".into());
-        }
-        if leaves(func, body) {
-            return Err("the loop can be left early".into());
-        }
-        let wanted = wanted(func, sm, func.op(around), &[load]);
-        if wanted < 2 {
-            return Err(format!("{wanted} turn of the loop is under way at a time"));
-        }
-        scalars(func, body, &[load]).map(drop)
     }
 
     /// Whether an operation's result lies in shared memory.
@@ -314,6 +299,49 @@ impl Ahead {
         }
         self.loops.retain(|id, rounds| live.contains(id) && !rounds.loads.is_empty());
     }
+}
+
+/// Whether a load of a loop may be ahead.
+fn allowed(
+    choice: &Choice<'_>,
+    sm: u32,
+    around: OpId,
+    load: OpId,
+    products: &BTreeSet<OpId>,
+) -> Result<(), String> {
+    let func = choice.func;
+    let (op, body) = (func.op(load), func.op(around).regions[0]);
+    if choice.feeds(op.results[0], products).is_none() {
+        return Err("something else than a product reads it".into());
+    }
+    if leaves(func, body) {
+        return Err("the loop can be left early".into());
+    }
+    let wanted = wanted(func, sm, func.op(around), &[load]);
+    if wanted < 2 {
+        return Err(format!("{wanted} turn of the loop is under way at a time"));
+    }
+    scalars(func, body, &[load]).map(drop)
+}
+
+/// The loads whose elements are changed on their way to products.
+fn changed(func: &Func, products: &BTreeSet<OpId>) -> BTreeSet<OpId> {
+    let mut work: Vec<Value> =
+        products.iter().flat_map(|&id| func.op(id).operands[..2].iter().copied()).collect();
+    let (mut seen, mut found) = (BTreeSet::new(), BTreeSet::new());
+    while let Some(value) = work.pop() {
+        let Def::Result(id, _) = func.value(value).def else { continue };
+        let op = func.op(id);
+        match op.kind {
+            Kind::Load(_) => drop(found.insert(id)),
+            Kind::Each { .. } | Kind::Cast(_) | Kind::Bitcast | Kind::Broadcast if seen.insert(id) => {
+                work.extend(&op.operands);
+            }
+            Kind::Permute(_) | Kind::Reshape if seen.insert(id) => work.extend(&op.operands),
+            _ => {}
+        }
+    }
+    found
 }
 
 /// How many turns of a loop are to be under way.
@@ -367,9 +395,8 @@ fn early_of(func: &Func, threads: u32, load: OpId, readers: &[Reader]) -> Result
 impl Plan {
     /// Gives shared memory to what is loaded turns ahead, or says why there is none.
     pub(super) fn with_slots(mut self, sm: u32) -> Result<Plan, String> {
-        let mut ahead = std::mem::take(&mut self.products.ahead);
+        let mut ahead = self.products.ahead.clone();
         if ahead.loops.is_empty() {
-            self.products.ahead = ahead;
             return Ok(self);
         }
         self.cover(&mut ahead, sm);
@@ -388,7 +415,8 @@ impl Plan {
             }
             rounds.bytes = (rounds.bytes + ALIGN - 1) / ALIGN * ALIGN;
         }
-        let room = shared(sm) / blocks(func, sm) - self.besides(&ahead);
+        let within = ahead.loops.keys().map(|&id| self.scratch(func.op(id).regions[0])).max();
+        let room = shared(sm) / blocks(func, sm) - within.unwrap_or(0);
         while ahead.bytes(func, func.body()) > room {
             let most = ahead.loops.values_mut().filter(|rounds| rounds.stages > 2);
             match most.max_by_key(|rounds| rounds.bytes * rounds.stages) {
@@ -436,58 +464,6 @@ impl Plan {
             }
         }
         Ok(())
-    }
-
-    /// Bytes of shared memory that operations in these loops take besides, one after the other.
-    fn besides(&self, ahead: &Ahead) -> i64 {
-        let func = &self.func;
-        let mut most = 0;
-        for id in ahead.loops.keys() {
-            func.walk(func.op(*id).regions[0], &mut |_, op| {
-                most = most.max(match &op.kind {
-                    Kind::Mma => self.staged(op, ahead),
-                    Kind::Convert => match self.exchanges.get(&op.results[0]) {
-                        Some(Exchange::Shared(shared)) => shared.bytes(),
-                        _ => 0,
-                    },
-                    Kind::Each { .. }
-                    | Kind::Cast(_)
-                    | Kind::Bitcast
-                    | Kind::Broadcast
-                    | Kind::Permute(_) => 0,
-                    Kind::Load(_) | Kind::Store(_) | Kind::Full(_) | Kind::Dense(_) | Kind::Iota => 0,
-                    Kind::Bid(_) | Kind::NumBlocks(_) | Kind::Dim(..) | Kind::Param(_) => 0,
-                    Kind::For | Kind::Loop | Kind::If => 0,
-                    Kind::Reduce { axis, .. }
-                        if across(self.dist(op.operands[0]), (*axis).into())[1] == 0 =>
-                    {
-                        0
-                    }
-                    Kind::Reshape if op.results.iter().all(|&value| self.products.holds(func, value)) => 0,
-                    _ => LEFT,
-                });
-            });
-        }
-        most
-    }
-
-    /// Bytes of the operands that a product stores in shared memory.
-    fn staged(&self, op: &Op, ahead: &Ahead) -> i64 {
-        let func = &self.func;
-        let needed = fragments(func, op, self.dist(op.results[0]), self.products.sm);
-        let staged = (0..2).filter(|&at| {
-            let value = op.operands[at];
-            let early = matches!(func.value(value).def, Def::Result(id, _) if ahead.is_shared(id));
-            !early && *self.dist(value) != needed[at]
-        });
-        let size = |at: usize| {
-            let ty = func.ty(op.operands[at]);
-            let reach = needed[at].padded(ty.dims.rank());
-            // Rows along either axis.
-            let size = |fast: usize| rows(&reach, fast, bytes(ty.dtype)).1;
-            size(reach.len() - 1).max(size(reach.len() - 2))
-        };
-        staged.map(size).sum()
     }
 }
 

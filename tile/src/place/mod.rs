@@ -40,6 +40,7 @@ pub mod pipeline;
 mod pressure;
 pub mod product;
 mod rule;
+mod scratch;
 mod search;
 pub mod shuffle;
 mod verify;
@@ -178,13 +179,18 @@ pub fn place(func: &Func, sm: u32) -> Result<Plan, Error> {
             let works = search::search(func, count * 32, &products)?;
             let work = |id, at| works.get(&(id, at)).cloned();
             let plan = assemble(func, count * 32, products.clone(), work).pipelined(sm);
+            if let Err(why) = plan.has_room() {
+                products = products.without_wgmma(func, count * 32, &why);
+                continue;
+            }
             match plan.with_slots(sm) {
                 Ok(plan) => break plan,
                 Err(why) => products.ahead = products.ahead.refused(&why),
             }
         };
         // What products take from shared memory lies packed.
-        let registers = if summed && most == 0 { plan.packed() } else { plan.registers() };
+        let alone = plan.products.wgmma.is_empty() && (summed || most > 0);
+        let registers = if alone { plan.packed() } else { plan.registers() };
         fewest = f64::from(count) * registers / enough;
         last = Some(plan);
         if registers <= enough {
@@ -196,7 +202,7 @@ pub fn place(func: &Func, sm: u32) -> Result<Plan, Error> {
     };
     debug_assert_eq!(plan.verify(), Ok(()));
     let room = NAMED.min(ALL / f64::from(plan.threads));
-    if summed && plan.products.wgmma.is_empty() && plan.packed() > room {
+    if (summed || most > 0) && plan.products.wgmma.is_empty() && plan.packed() > room {
         return Err(Error::Place(Fault::new(
             Code::Shape,
             format!(

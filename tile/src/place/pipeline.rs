@@ -6,13 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Plan;
-use super::exchange::Exchange;
+use super::scratch::FIXED;
 use super::wgmma::Products;
 use crate::ir::{Array, ArrayId, Def, End, Func, Kind, OpId, RegionId, Value};
 
-/// Bytes of shared memory that a block has, and those that are left to what needs some for a while and says nothing of it.
-const MOST: i64 = 227 << 10;
-const LEFT: i64 = 16 << 10;
 /// How many turns of a loop are under way where the user says nothing, and memory allows.
 const TURNS: i64 = 4;
 
@@ -293,16 +290,10 @@ impl Plan {
                 wish.most = wish.most.max(stages.unwrap_or(turns));
             }
         }
-        let exchanges = self.exchanges.values().map(|exchange| match exchange {
-            Exchange::Shared(shared) => shared.bytes(),
-            _ => 0,
-        });
-        let threads = self.products.loads.values().filter(|tile| tile.tensor.is_err());
-        let others = threads.map(|tile| tile.bytes()).sum::<i64>()
-            + self.products.wgmma.values().map(super::wgmma::Wgmma::stored).sum::<i64>();
-        let room = MOST / super::wgmma::blocks(&self.func, sm)
-            - LEFT.max(exchanges.max().unwrap_or(0) + 1024)
-            - others;
+        let room = super::ahead::shared(sm) / super::wgmma::blocks(&self.func, sm)
+            - FIXED
+            - self.scratch(self.func.body())
+            - self.products.of_threads();
         let size = |wish: &Wish| wish.bytes * wish.sites * wish.turns;
         let mut taken: i64 = wishes.iter().map(size).sum();
         if taken > room {

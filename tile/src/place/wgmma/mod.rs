@@ -212,6 +212,20 @@ impl Products {
         self.loads.contains_key(&id) || self.is_view(id) || self.ahead.is_shared(id)
     }
 
+    /// Bytes of tiles that threads store for products by `wgmma`.
+    pub(super) fn of_threads(&self) -> i64 {
+        let loads = self.loads.values().filter(|tile| tile.tensor.is_err());
+        loads.map(SharedTile::bytes).sum::<i64>() + self.wgmma.values().map(Wgmma::stored).sum::<i64>()
+    }
+
+    /// The same without any by `wgmma`, for a reason.
+    pub(super) fn without_wgmma(self, func: &Func, threads: u32, why: &str) -> Products {
+        let mut refused = self.refused;
+        self.wgmma.into_keys().for_each(|id| drop(refused.insert(id, why.into())));
+        let products = Products { sm: self.sm, refused, ..Products::default() };
+        Products { ahead: Ahead::choose(func, self.sm, threads, &products), ..products }
+    }
+
     /// Whether an operation gives other axes to a tile in shared memory.
     pub(crate) fn is_view(&self, id: OpId) -> bool {
         self.views.contains(&id) || self.ahead.views.contains(&id)

@@ -1,0 +1,90 @@
+//! What operations take of shared memory for a while: they follow each other, so that the largest one counts.
+
+use super::Plan;
+use super::cost::across;
+use super::exchange::{Exchange, bytes};
+use super::product::{fragments, rows};
+use crate::ir::{Kind, Op, OpId, RegionId};
+
+/// Bytes that are left to an operation that says nothing of what it takes.
+const LEFT: i64 = 16 << 10;
+
+impl Plan {
+    /// Bytes that the operations of a region, and of the regions within, take at the most.
+    pub(super) fn scratch(&self, region: RegionId) -> i64 {
+        let mut most = 0;
+        self.func.walk(region, &mut |id, op| most = most.max(self.of_operation(id, op)));
+        most
+    }
+
+    fn of_operation(&self, id: OpId, op: &Op) -> i64 {
+        match &op.kind {
+            Kind::Mma if self.products.wgmma.contains_key(&id) => 0,
+            Kind::Mma => self.staged(op),
+            Kind::Convert => match self.exchanges.get(&op.results[0]) {
+                Some(Exchange::Shared(shared)) => shared.bytes(),
+                _ => 0,
+            },
+            Kind::Reduce { axis, .. } if across(self.dist(op.operands[0]), (*axis).into())[1] == 0 => 0,
+            Kind::Reshape if self.products.is_view(id) => 0,
+            Kind::Full(_)
+            | Kind::Dense(_)
+            | Kind::Iota
+            | Kind::Bid(_)
+            | Kind::NumBlocks(_)
+            | Kind::Dim(..)
+            | Kind::Param(_)
+            | Kind::Each { .. }
+            | Kind::Cast(_)
+            | Kind::Bitcast
+            | Kind::Broadcast
+            | Kind::Permute(_)
+            | Kind::Load(_)
+            | Kind::Store(_)
+            | Kind::For
+            | Kind::Loop
+            | Kind::If => 0,
+            _ if op.results.iter().all(|&value| self.func.ty(value).dims.size() == 1) => 0,
+            _ => LEFT,
+        }
+    }
+
+    /// Bytes of the operands that a product stores in shared memory.
+    fn staged(&self, op: &Op) -> i64 {
+        let func = &self.func;
+        let needed = fragments(func, op, self.dist(op.results[0]), self.products.sm);
+        let staged = (0..2).filter(|&at| {
+            let value = op.operands[at];
+            !self.products.holds(func, value) && *self.dist(value) != needed[at]
+        });
+        let size = |at: usize| {
+            let ty = func.ty(op.operands[at]);
+            let reach = needed[at].padded(ty.dims.rank());
+            // Rows along either axis.
+            let size = |fast: usize| rows(&reach, fast, bytes(ty.dtype)).1;
+            size(reach.len() - 1).max(size(reach.len() - 2))
+        };
+        staged.map(size).sum()
+    }
+
+    /// Whether there is memory for the tiles of products by `wgmma` beside all else, or why not.
+    pub(super) fn has_room(&self) -> Result<(), String> {
+        let products = &self.products;
+        if products.wgmma.is_empty() {
+            return Ok(());
+        }
+        let rings = products.pipeline.rings.iter().map(|ring| ring.bytes * ring.slots).sum::<i64>();
+        let tiles = rings + products.of_threads();
+        let besides = self.scratch(self.func.body());
+        let room = super::ahead::shared(products.sm) - FIXED;
+        if tiles + besides > room {
+            return Err(format!(
+                "the tiles take {tiles} bytes of shared memory, and operations {besides} besides: {room} are accepted"
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Bytes for barriers, and for where tiles begin.
+pub(super) const FIXED: i64 = 1024;
