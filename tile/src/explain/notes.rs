@@ -13,13 +13,18 @@ use crate::place::{Plan, across};
 pub(super) fn of(plan: &Plan, id: OpId) -> Vec<String> {
     let op = plan.func.op(id);
     let mut notes = Vec::new();
+    let early = plan.products.ahead.loads.get(&id);
+    let late = plan.products.ahead.late.get(&id).map(|why| format!("not turns ahead: {why}"));
     if let Some(tile) = plan.products.loads.get(&id) {
         let pipeline = &plan.products.pipeline;
         let slots = pipeline.loads.get(&id).and_then(|&ring| pipeline.rings.get(ring)).map(|ring| ring.slots);
-        return vec![shared(tile, slots)];
+        notes.push(shared(tile, slots));
+        notes.extend(early.map(|early| ahead(plan, id, early)));
+        notes.extend(late);
+        return notes;
     }
-    if let Some(early) = plan.products.ahead.loads.get(&id) {
-        return vec![ahead(plan, id, early)];
+    if let Some(early) = early {
+        return vec![format!("to shared memory, strides {:?}", early.strides), ahead(plan, id, early)];
     }
     if plan.products.is_view(id) {
         return vec![String::from("the same tile in shared memory")];
@@ -31,7 +36,7 @@ pub(super) fn of(plan: &Plan, id: OpId) -> Vec<String> {
         Kind::Load(view) => {
             notes.extend(op.results.first().map(|&value| layout(plan, value)));
             notes.extend(op.results.first().map(|&value| access(plan, view, &op.operands, value)));
-            notes.extend(plan.products.ahead.late.get(&id).map(|why| format!("not turns ahead: {why}")));
+            notes.extend(late);
         }
         Kind::Store(view) => {
             notes.extend(op.operands.split_first().map(|(&value, at)| access(plan, view, at, value)));
@@ -100,7 +105,7 @@ fn ahead(plan: &Plan, id: OpId, early: &Early) -> String {
         Ok(()) => format!("by cp.async of {} bytes", early.vector * size),
         Err(why) => format!("by way of registers, where it waits for the end of a turn, since {why}"),
     };
-    format!("to shared memory {by}, {stages} turns under way, strides {:?}", early.strides)
+    format!("turns ahead {by}: {stages} turns under way")
 }
 
 /// A load to shared memory.

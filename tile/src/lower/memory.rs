@@ -2,13 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use girih_codegen::atom::cp_async;
 use girih_codegen::plan::Dist;
 use girih_codegen::{Cond, Expr, Reg, Width};
-use girih_ptx::{Modifier, Opcode, Operand, Word};
+use girih_ptx::{Modifier, Word};
 use girih_tensor::{DType, Space};
 
-use super::exchange::Spread;
 use super::shared::Scratch;
 use super::wgmma::Role;
 use super::{Lowering, bytes};
@@ -166,19 +164,19 @@ pub(super) enum Move<'r> {
 
 /// An access of a tile.
 pub(super) struct Tile<'t> {
-    array: ArrayAt,
-    dist: &'t Dist,
-    dims: Dims,
+    pub(super) array: ArrayAt,
+    pub(super) dist: &'t Dist,
+    pub(super) dims: Dims,
     /// The address of the thread's first element.
-    first: Expr,
+    pub(super) first: Expr,
     /// The thread's first coordinate less `rest`, by axis: an element is in the array while this and its offset are below 0.
-    beyond: Vec<Expr>,
+    pub(super) beyond: Vec<Expr>,
     /// How many elements of the tile are in the array, by axis; all below it if it begins below 0.
-    rest: Vec<Expr>,
+    pub(super) rest: Vec<Expr>,
     /// Where the tile begins, by axis, if part of it may be below 0 and another part in the array.
-    begins: Vec<Option<Expr>>,
+    pub(super) begins: Vec<Option<Expr>>,
     /// What holds for all threads, or the thread as a whole.
-    always: Cond,
+    pub(super) always: Cond,
     path: Path,
 }
 
@@ -432,72 +430,8 @@ impl Lowering<'_> {
         regs.into_iter().map(|reg| reg.ok_or_else(missing)).collect()
     }
 
-    /// Copies a tile to shared memory by `cp.async` of up to `most` elements along an axis, if they lie as that asks for. Outside of the
-    /// array there are zeros.
-    pub(super) fn copy_async(
-        &mut self,
-        tile: &Tile<'_>,
-        base: &Expr,
-        to: &Spread<'_>,
-        fast: usize,
-        most: usize,
-    ) -> Result<bool, Error> {
-        let (rank, size) = (tile.dims.rank(), bytes(tile.array.dtype));
-        let row = tile.array.strides[fast].as_constant() == Some(1);
-        for vector in std::iter::successors(Some(most), |&n| (n > 1).then_some(n / 2)) {
-            let (n, width) = (vector as i64, vector as i64 * size);
-            let begins = tile.begins[fast].as_ref().is_none_or(|begin| begin.multiple() % n == 0);
-            let (Some(atom), true) = (cp_async(width as u32), begins && (vector == 1 || row)) else {
-                continue;
-            };
-            let Some(found) = runs(tile.dist, rank, fast, vector) else { continue };
-            let mut copies = Vec::new();
-            for run in found {
-                copies.push((
-                    run[0],
-                    self.address_of(tile, run[0]),
-                    self.shared_at(base, tile.array.dtype, to, run[0])?,
-                ));
-            }
-            if copies.iter().any(|(_, from, to)| from.multiple() % width != 0 || to.multiple() % width != 0) {
-                continue;
-            }
-            let own = self.first_replica(tile.dist)?;
-            let origin = self.origin(tile.dist, rank)?;
-            for (value, from, to) in copies {
-                let mut conds = vec![tile.always.clone()];
-                let mut count = Expr::from(n);
-                for (axis, by) in tile.dist.offset(value, rank).into_iter().enumerate() {
-                    if axis == fast
-                        && (tile.rest[axis].multiple() % n != 0 || tile.rest[axis].as_constant() == Some(0))
-                    {
-                        // The part of a vector that is in the tile and in the array.
-                        let left = &Expr::from(-by) - &tile.beyond[axis];
-                        count = left.maximum(&Expr::from(0)).minimum(&count);
-                    } else {
-                        conds.push(Cond::less(&tile.beyond[axis], &Expr::from(-by)));
-                    }
-                    if let Some(begin) = &tile.begins[axis] {
-                        conds.push(Cond::less(&Expr::from(-1 - by), &(begin + &origin[axis])));
-                    }
-                }
-                let exists = Cond::all([own.clone(), self.inside(tile.dist, value, &tile.dims)?]);
-                let target = self.b.address(&to, Width::W32)?;
-                let source = self.b.address(&from, Width::W64)?;
-                let mut operands = vec![target, source, Operand::Int(width)];
-                match self.b.select_or_zero(&Cond::all(conds), &(&count * size))? {
-                    Operand::Int(all) if all == width => {}
-                    wanted => operands.push(wanted),
-                }
-                self.b.inst_if(&exists, Opcode::Cp, &atom.modifiers(), operands)?;
-            }
-            return Ok(true);
-        }
-        Ok(false)
-    }
-
     /// The address of a value's element.
-    fn address_of(&self, tile: &Tile<'_>, value: usize) -> Expr {
+    pub(super) fn address_of(&self, tile: &Tile<'_>, value: usize) -> Expr {
         let mut address = tile.first.clone();
         for (by, stride) in tile.dist.offset(value, tile.dims.rank()).into_iter().zip(&tile.array.strides) {
             address = &address + &(stride * (by * bytes(tile.array.dtype)));

@@ -17,6 +17,7 @@
 //! stand for several elements. All threads of a block take the same way through loops and conditions, since these are decided by
 //! scalars, so that barriers may stand anywhere but in the region of a combination, whose scalars are elements.
 
+mod asynchronous;
 mod atomic;
 mod bins;
 mod cast;

@@ -5,17 +5,22 @@
 //! the tile is to be, into registers, from which the turn stores it at its end. This takes scalars of a later turn, which are
 //! computed twice; they may not depend on what the loop carries.
 
+mod slice;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use girih_codegen::plan::Dist;
 
+use self::slice::{changed, scalars, turns};
 use super::Plan;
-use super::access::{WIDEST, aligned, fastest};
+use super::access::{aligned, fastest};
 use super::exchange::{Exchange, bytes};
 use super::pipeline::leaves;
 use super::product::{Way, fragments, rows, way};
-use super::wgmma::{Products, blocks, choice::Choice, choice::Traced, choice::trace};
-use crate::ir::{Array, ArrayId, Def, Func, Kind, Op, OpId, Padding, RegionId, Value};
+use super::scratch::FIXED;
+use super::wgmma::choice::{Choice, Traced, trace};
+use super::wgmma::{Products, SharedTile, blocks};
+use crate::ir::{Func, Kind, Op, OpId, Padding, RegionId};
 
 /// How many turns of a loop are under way where the user says nothing, and memory allows.
 const TURNS: i64 = 3;
@@ -23,8 +28,9 @@ const TURNS: i64 = 3;
 const WAITING: i64 = 32;
 /// Bytes of the narrowest `cp.async`.
 const NARROWEST: i64 = 4;
-/// Slots begin at multiples of this.
+/// Slots begin at multiples of this, and tiles for `wgmma` where the pattern of the widest swizzle does.
 const ALIGN: i64 = 128;
+const PATTERN: i64 = 1024;
 
 /// A tile that is loaded turns ahead.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,6 +49,8 @@ pub struct Early {
     pub covered: Vec<i64>,
     /// Where it begins in a slot.
     pub start: i64,
+    /// How it lies for products by `wgmma`, where it is for these.
+    pub tile: Option<SharedTile>,
 }
 
 /// The loads of a loop that are turns ahead.
@@ -56,6 +64,8 @@ pub struct Rounds {
     pub stages: i64,
     /// Bytes of a slot.
     pub bytes: i64,
+    /// What slots and tiles in them begin at multiples of.
+    pub align: i64,
 }
 
 /// What is loaded turns ahead.
@@ -120,104 +130,6 @@ fn others(func: &Func, products: &Products) -> BTreeSet<OpId> {
     found
 }
 
-/// How many turns a loop has, if that is known.
-fn turns(func: &Func, op: &Op) -> Option<i64> {
-    let number = |at: usize| match func.value(op.operands[at]).def {
-        Def::Result(id, _) => match func.op(id).kind {
-            Kind::Full(bits) => Some(match func.ty(op.operands[at]).dtype.bits() {
-                32 => i64::from(bits as i32),
-                _ => bits as i64,
-            }),
-            _ => None,
-        },
-        Def::Argument(..) => None,
-    };
-    let (start, stop, step) = (number(0)?, number(1)?, number(2)?);
-    let all = stop.checked_sub(start)?.max(0);
-    (step > 0).then(|| all / step + i64::from(all % step > 0))
-}
-
-/// The operations of a loop's body by which it is known where a load's tile begins.
-struct Slice<'a> {
-    func: &'a Func,
-    body: RegionId,
-    own: &'a BTreeSet<OpId>,
-    found: BTreeSet<OpId>,
-    work: Vec<Value>,
-}
-
-impl Slice<'_> {
-    fn array(&mut self, array: ArrayId) {
-        if let Array::Slice { of, start, stop, .. } = self.func.arrays()[array.index()] {
-            self.work.extend([start, stop]);
-            self.array(of);
-        }
-    }
-
-    fn operation(&mut self, id: OpId) {
-        let op = self.func.op(id);
-        self.work.extend(&op.operands);
-        match &op.kind {
-            Kind::Dim(array, _) => self.array(*array),
-            kind => kind.array().into_iter().for_each(|array| self.array(array)),
-        }
-    }
-
-    fn close(&mut self) -> Result<(), String> {
-        while let Some(value) = self.work.pop() {
-            let ty = self.func.ty(value);
-            let why = |what: &str| format!("where it begins depends on %{} {ty}{what}", value.0);
-            match self.func.value(value).def {
-                Def::Argument(region, at) if region == self.body && at > 0 => {
-                    return Err(why(", which the loop carries"));
-                }
-                Def::Argument(..) => {}
-                Def::Result(id, _) if !self.own.contains(&id) => {}
-                Def::Result(id, _) => {
-                    let op = self.func.op(id);
-                    let simple = match &op.kind {
-                        Kind::Full(_)
-                        | Kind::Dense(_)
-                        | Kind::Iota
-                        | Kind::Bid(_)
-                        | Kind::NumBlocks(_)
-                        | Kind::Dim(..)
-                        | Kind::Param(_)
-                        | Kind::Each { .. }
-                        | Kind::Cast(_)
-                        | Kind::Bitcast
-                        | Kind::Broadcast
-                        | Kind::Permute(_)
-                        | Kind::Reshape
-                        | Kind::Convert => true,
-                        Kind::Load(_) | Kind::Gather(_) => self.func.is_pure(&op.kind),
-                        Kind::Reduce { .. } => op.regions.is_empty(),
-                        _ => false,
-                    };
-                    let one = |value: &Value| self.func.ty(*value).dims.size() == 1;
-                    if !simple || ty.dims.size() != 1 || !op.operands.iter().all(one) {
-                        return Err(why(""));
-                    }
-                    if self.found.insert(id) {
-                        self.operation(id);
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-/// The operations of a loop's body that loads of it need, in their order.
-fn scalars(func: &Func, body: RegionId, loads: &[OpId]) -> Result<Vec<OpId>, String> {
-    let own: BTreeSet<OpId> = func.region(body).ops.iter().copied().collect();
-    let mut slice = Slice { func, body, own: &own, found: BTreeSet::new(), work: Vec::new() };
-    loads.iter().for_each(|&load| slice.operation(load));
-    slice.close()?;
-    let found = slice.found;
-    Ok(func.region(body).ops.iter().copied().filter(|id| found.contains(id)).collect())
-}
-
 impl Ahead {
     /// Which loads of a function are turns ahead, in blocks of this many threads.
     pub(super) fn choose(func: &Func, sm: u32, threads: u32, products: &Products) -> Ahead {
@@ -225,11 +137,12 @@ impl Ahead {
         if sm < 80 {
             return ahead;
         }
-        let beside = !products.wgmma.is_empty();
-        let products = others(func, products);
+        let by_wgmma: BTreeSet<OpId> = products.wgmma.keys().copied().collect();
+        let others = others(func, products);
         let choice = Choice::new(func, sm, threads);
-        let readers = readers(func, &products);
-        let changed = changed(func, &products);
+        let readers = readers(func, &others);
+        let changed = changed(func, &others);
+        let by_threads = products.loads.values().all(|tile| tile.tensor.is_err());
         let mut loops = Vec::new();
         func.walk(func.body(), &mut |id, op| {
             if op.kind == Kind::For {
@@ -239,19 +152,23 @@ impl Ahead {
         for id in loops {
             let body = func.op(id).regions[0];
             for &load in &func.region(body).ops {
-                let Some(readers) = readers.get(&load) else {
-                    if changed.contains(&load) {
-                        ahead
-                            .late
-                            .insert(load, "its elements are changed before a product reads them".into());
+                let early = match (products.loads.get(&load), readers.get(&load)) {
+                    (Some(tile), _) if tile.tensor.is_ok() => continue,
+                    (Some(_), _) if !by_threads => Err("other tiles come by tensor copies".into()),
+                    (Some(tile), _) => allowed(&choice, sm, id, load, &by_wgmma)
+                        .and_then(|()| Early::new(func, threads, load, tile.axes[0], Some(tile))),
+                    (None, Some(_)) if !by_wgmma.is_empty() => {
+                        Err("other products of the kernel are by wgmma".into())
                     }
-                    continue;
+                    (None, Some(readers)) => allowed(&choice, sm, id, load, &others)
+                        .and_then(|()| row(func, load, readers))
+                        .and_then(|fast| Early::new(func, threads, load, fast, None)),
+                    (None, None) if changed.contains(&load) => {
+                        Err("its elements are changed before a product reads them".into())
+                    }
+                    (None, None) => continue,
                 };
-                let early = match beside {
-                    true => Err(String::from("other products of the kernel are by wgmma")),
-                    false => allowed(&choice, sm, id, load, &products),
-                };
-                match early.and_then(|()| early_of(func, threads, load, readers)) {
+                match early {
                     Ok(early) => {
                         ahead.loads.insert(load, early);
                         ahead.loops.entry(id).or_default().loads.push(load);
@@ -260,7 +177,7 @@ impl Ahead {
                 }
             }
         }
-        for &product in &products {
+        for &product in &others {
             for at in 0..2 {
                 if let Some(Traced { load, views, .. }) = trace(func, func.op(product).operands[at])
                     && ahead.loads.contains_key(&load)
@@ -324,26 +241,6 @@ fn allowed(
     scalars(func, body, &[load]).map(drop)
 }
 
-/// The loads whose elements are changed on their way to products.
-fn changed(func: &Func, products: &BTreeSet<OpId>) -> BTreeSet<OpId> {
-    let mut work: Vec<Value> =
-        products.iter().flat_map(|&id| func.op(id).operands[..2].iter().copied()).collect();
-    let (mut seen, mut found) = (BTreeSet::new(), BTreeSet::new());
-    while let Some(value) = work.pop() {
-        let Def::Result(id, _) = func.value(value).def else { continue };
-        let op = func.op(id);
-        match op.kind {
-            Kind::Load(_) => drop(found.insert(id)),
-            Kind::Each { .. } | Kind::Cast(_) | Kind::Bitcast | Kind::Broadcast if seen.insert(id) => {
-                work.extend(&op.operands);
-            }
-            Kind::Permute(_) | Kind::Reshape if seen.insert(id) => work.extend(&op.operands),
-            _ => {}
-        }
-    }
-    found
-}
-
 /// How many turns of a loop are to be under way.
 fn wanted(func: &Func, sm: u32, around: &Op, loads: &[OpId]) -> i64 {
     let latency = loads.iter().filter_map(|&load| match &func.op(load).kind {
@@ -355,40 +252,59 @@ fn wanted(func: &Func, sm: u32, around: &Op, loads: &[OpId]) -> i64 {
     asked.unwrap_or(TURNS).min(turns(func, around).unwrap_or(i64::MAX))
 }
 
-/// How a load gets a tile for products to shared memory.
-fn early_of(func: &Func, threads: u32, load: OpId, readers: &[Reader]) -> Result<Early, String> {
+/// The axis along which a tile lies in rows for products other than by `wgmma`.
+fn row(func: &Func, load: OpId, readers: &[Reader]) -> Result<usize, String> {
     let op = func.op(load);
     let Kind::Load(view) = &op.kind else { return Err("it is no load".into()) };
-    let dtype = func.ty(op.results[0]).dtype;
     let axes: Option<Vec<[usize; 2]>> = readers.iter().map(Reader::axes).collect();
     let axes = axes.ok_or("an axis of the matrix is not the array's")?;
-    let width = aligned(func, view);
-    let contiguous = width.contiguous.filter(|axis| axes.iter().all(|axes| axes.contains(axis)));
-    let fast = contiguous.unwrap_or(axes[0][0]);
-    if dtype.bits() == 8 && axes.iter().any(|[along, _]| *along != fast) {
+    let contiguous = aligned(func, view).contiguous;
+    let fast = contiguous.filter(|axis| axes.iter().all(|axes| axes.contains(axis))).unwrap_or(axes[0][0]);
+    let bits = func.ty(op.results[0]).dtype.bits();
+    if bits == 8 && axes.iter().any(|[along, _]| *along != fast) {
         return Err("bytes lie along rows or columns, and are multiplied along K".into());
     }
-    let (size, extents) = (bytes(dtype), super::rule::extents(&view.tile));
-    let most = if contiguous.is_some() { width.most } else { 1 };
-    let vector = most.min(1 << (extents[fast] as u64).next_power_of_two().trailing_zeros());
-    // Integers have one zero, and nothing else beside numbers.
-    let zero = matches!(view.padding, Padding::Zero | Padding::Undetermined) || !dtype.is_float();
-    let copied = match () {
-        () if !zero => Err(format!("outside of the array is {:?}: cp.async fills with zeros", view.padding)),
-        () if vector * size < NARROWEST => Err(format!(
-            "{} bytes at once, since {}: cp.async copies {NARROWEST} and more",
-            vector * size,
-            width.why
-        )),
-        () => Ok(()),
-    };
-    let dist = Dist::blocked(&extents, &fastest(fast, extents.len()), vector, threads.into());
-    let waiting = dist.size() as i64 * size.max(if vector == 1 { 4 } else { size }) / 4;
-    match &copied {
-        Err(why) if waiting > WAITING => {
-            Err(format!("{why}; {waiting} registers a thread: {WAITING} may wait"))
+    Ok(fast)
+}
+
+impl Early {
+    /// How a load gets a tile whose rows lie along an axis to shared memory.
+    fn new(
+        func: &Func,
+        threads: u32,
+        load: OpId,
+        fast: usize,
+        tile: Option<&SharedTile>,
+    ) -> Result<Early, String> {
+        let op = func.op(load);
+        let Kind::Load(view) = &op.kind else { return Err("it is no load".into()) };
+        let dtype = func.ty(op.results[0]).dtype;
+        let (size, extents, width) = (bytes(dtype), super::rule::extents(&view.tile), aligned(func, view));
+        let most = if width.contiguous == Some(fast) { width.most } else { 1 };
+        let vector = most.min(1 << (extents[fast] as u64).next_power_of_two().trailing_zeros());
+        // Integers have one zero, and nothing else beside numbers.
+        let zero = matches!(view.padding, Padding::Zero | Padding::Undetermined) || !dtype.is_float();
+        let copied = match () {
+            () if !zero => {
+                Err(format!("outside of the array is {:?}: cp.async fills with zeros", view.padding))
+            }
+            () if vector * size < NARROWEST => Err(format!(
+                "{} bytes at once, since {}: cp.async copies {NARROWEST} and more",
+                vector * size,
+                width.why
+            )),
+            () => Ok(()),
+        };
+        let dist = Dist::blocked(&extents, &fastest(fast, extents.len()), vector, threads.into());
+        // Elements that are loaded alone have registers of their own.
+        let waiting = dist.size() as i64 * if vector == 1 { size.max(4) } else { size } / 4;
+        if let Err(why) = &copied
+            && waiting > WAITING
+        {
+            return Err(format!("{why}; {waiting} registers a thread: {WAITING} may wait"));
         }
-        _ => Ok(Early { fast, vector, copied, dist, strides: Vec::new(), covered: extents, start: 0 }),
+        let tile = tile.cloned();
+        Ok(Early { fast, vector, copied, dist, strides: Vec::new(), covered: extents, start: 0, tile })
     }
 }
 
@@ -411,12 +327,13 @@ impl Plan {
                 let dtype = func.ty(func.op(*load).results[0]).dtype;
                 let (strides, size) = rows(&early.covered, early.fast, bytes(dtype));
                 (early.strides, early.start) = (strides, rounds.bytes);
-                rounds.bytes += (size + WIDEST - 1) / WIDEST * WIDEST;
+                rounds.align = if early.tile.is_some() { PATTERN } else { ALIGN };
+                let size = early.tile.as_ref().map_or(size, SharedTile::bytes);
+                rounds.bytes += (size + rounds.align - 1) / rounds.align * rounds.align;
             }
-            rounds.bytes = (rounds.bytes + ALIGN - 1) / ALIGN * ALIGN;
         }
         let within = ahead.loops.keys().map(|&id| self.scratch(func.op(id).regions[0])).max();
-        let room = shared(sm) / blocks(func, sm) - within.unwrap_or(0);
+        let room = shared(sm) / blocks(func, sm) - FIXED - within.unwrap_or(0) - self.products.of_threads();
         while ahead.bytes(func, func.body()) > room {
             let most = ahead.loops.values_mut().filter(|rounds| rounds.stages > 2);
             match most.max_by_key(|rounds| rounds.bytes * rounds.stages) {

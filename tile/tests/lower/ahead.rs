@@ -72,7 +72,7 @@ fn ahead(func: &Func, sm: u32) -> Ahead {
 }
 
 /// What stands between the beginning of the first loop and the branch back to it.
-fn turn(kernel: &str) -> &str {
+pub(crate) fn turn(kernel: &str) -> &str {
     let at = kernel.find("\n$repeat").unwrap();
     let label = kernel[at + 1..].split(':').next().unwrap();
     let end = kernel.find(&format!("bra.uni {label}")).unwrap();
@@ -211,7 +211,7 @@ fn loads_that_are_not_ahead_say_why() {
     let two =
         "  %12 = reduce max %9 along 1 : bf16[64, 1]\n    store %12 to c2[64, 1] at (%7, %0)\n    continue";
     for (from, to, why) in [
-        ("", "", "to shared memory by cp.async of 16 bytes, 3 turns under way, strides [40, 1]"),
+        ("", "", "turns ahead by cp.async of 16 bytes: 3 turns under way"),
         (
             " pad 0 :",
             " pad -inf :",

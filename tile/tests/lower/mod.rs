@@ -1,6 +1,6 @@
 //! Lowering, against the reference evaluator.
 
-mod ahead;
+pub(crate) mod ahead;
 mod control;
 mod counting;
 mod each;

@@ -6,6 +6,7 @@ use girih_tile::reference::ArrayData;
 
 use super::{assembled, assert_near, bound_of_bytes, decoded, numbers, program, run};
 use crate::common::differ::{random, zeros};
+use crate::lower::ahead::turn;
 
 /// A product of arrays, of which each is transposed in memory or not.
 struct Gemm {
@@ -194,4 +195,50 @@ fn loads_go_to_shared_memory_at_once() {
     assert!(plan.products.loads.values().all(|tile| tile.tensor.is_ok()), "{:?}", plan.products.loads);
     // Sums are stored in vectors after the loop, which needs one.
     assert!(plan.exchanges.len() <= 1);
+}
+
+#[test]
+fn threads_load_turns_ahead_where_tensor_copies_do_not() {
+    let types = [DType::F32, DType::Bf16, DType::Bf16];
+    let gemm = |tile| Gemm { types, tile, transposed: [false, false], warps: 8, tma: false };
+    let facts = |text: &str, narrow: bool| {
+        if narrow { text.replace("strides [?8, 1] align 16", "strides [?4, 1] align 8") } else { text.into() }
+    };
+    for (narrow, copies) in [(false, 8), (true, 16)] {
+        let kernel = assembled(&facts(&gemm([128, 128, 64]).text(), narrow));
+        let body = turn(&kernel);
+        let count = |what: &str| body.matches(what).count();
+        assert_eq!(
+            [count("cp.async.c"), count("cp.async.wait_group 1;"), count("bar.sync")],
+            [copies + 1, 1, 1]
+        );
+        assert_eq!([count("fence.proxy.async"), count("st.shared"), count("wgmma.mma_async")], [1, 0, 4]);
+        gemm([128, 64, 64]).check_text(&facts(&gemm([128, 64, 64]).text(), narrow), 1e-4);
+    }
+    for stages in ["num_stages 1", "num_stages 2", "num_stages 6"] {
+        let gemm = gemm([128, 64, 32]);
+        gemm.check_text(
+            &gemm.text().replace("num_worker_warps 8", &format!("num_worker_warps 8 {stages}")),
+            1e-4,
+        );
+    }
+    // Elements of two bytes that lie anywhere wait in registers.
+    let gemm = Gemm { transposed: [false, true], ..gemm([128, 64, 32]) };
+    let text = gemm.text().replace("strides [?8, 1] align 16", "strides [?, 1] align 2");
+    let text = text.replace("[?, ?8]", "[?, ?]");
+    gemm.check_text(&text, 1e-4);
+    let kernel = assembled(&text);
+    assert!(turn(&kernel).rfind("st.shared") > turn(&kernel).rfind("wgmma.mma_async"), "{kernel}");
+}
+
+#[test]
+fn tiles_without_room_beside_an_exchange_are_multiplied_in_another_way() {
+    let types = [DType::F32, DType::Bf16, DType::Bf16];
+    let gemm = Gemm { types, tile: [128, 256, 256], transposed: [false, false], warps: 8, tma: true };
+    assembled(&gemm.text());
+    let explained = girih_tile::explain::explain(&program(&gemm.text()), 90).unwrap().to_string();
+    assert!(
+        explained.contains("not by wgmma: the tiles take 196608 bytes of shared memory, and operations"),
+        "{explained}"
+    );
 }

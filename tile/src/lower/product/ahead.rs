@@ -1,6 +1,6 @@
 //! Loads that are issued turns before their tiles are multiplied ([`place::ahead`](crate::place::ahead)).
 
-use girih_codegen::algorithm::{cp_async_fence, cp_async_wait};
+use girih_codegen::algorithm::{cp_async_fence, cp_async_wait, fence_proxy_async};
 use girih_codegen::builder::SharedScope;
 use girih_codegen::{Cond, Expr, Reg, Width};
 use girih_ptx::{Opcode, Operand, Type, Word};
@@ -8,16 +8,14 @@ use girih_tensor::DType;
 
 use super::stage::Staged;
 use crate::error::{Code, Error, Fault};
-use crate::ir::{Def, Kind, OpId, Padding, RegionId, Value};
+use crate::ir::{Def, Dims, Kind, OpId, Padding, RegionId, Value};
+use crate::lower::asynchronous::Target;
 use crate::lower::exchange::Spread;
 use crate::lower::memory::{Move, Path, padding};
 use crate::lower::words::{integer, m, of};
 use crate::lower::{Held, Lowering, register};
-use crate::place::ahead::Rounds;
+use crate::place::ahead::{Early, Rounds};
 use crate::place::wgmma::choice::trace;
-
-/// Slots begin at multiples of this.
-const ALIGN: i64 = 128;
 
 /// The loops that are being written whose loads are turns ahead.
 #[derive(Debug, Default)]
@@ -64,7 +62,7 @@ impl Lowering<'_> {
         let dtype = plan.func.ty(op.operands[0]).dtype;
         let loads = &plan.products.ahead.loads;
         let scope = self.b.open_shared();
-        let base = self.b.alloc_shared(rounds.bytes * rounds.stages, ALIGN)?;
+        let base = self.b.alloc_shared(rounds.bytes * rounds.stages, rounds.align)?;
         // Others may still read what stood there.
         self.meet_unless_clear();
         let dims = |load: &OpId| plan.func.ty(plan.func.op(*load).results[0]).dims;
@@ -122,8 +120,14 @@ impl Lowering<'_> {
         let missing = || unfit("a turn of a loop without slots");
         let rounds = plan.products.ahead.loops.get(&id).ok_or_else(missing)?;
         let Turns { base, read, written, .. } = self.ahead.loops.last().cloned().ok_or_else(missing)?;
+        // Products of the turn before may read the slot that is filled now.
+        self.settle_all()?;
         if self.copies(rounds) {
             cp_async_wait(&mut self.b, (rounds.stages - 2) as u32);
+        }
+        let early = |load: &OpId| plan.products.ahead.loads.get(load);
+        if rounds.loads.iter().filter_map(early).any(|early| early.tile.is_some()) {
+            fence_proxy_async(&mut self.b);
         }
         // All have come, and the turn before has been read.
         self.meet_idle();
@@ -135,8 +139,10 @@ impl Lowering<'_> {
         });
         let (read, written) = (read?, written?);
         for load in &rounds.loads {
-            if let Some(early) = plan.products.ahead.loads.get(load) {
-                self.hold(plan.func.op(*load).results[0], Held::Shared(&read + early.start));
+            if let Some(early) = early(load) {
+                let base = &read + early.start;
+                let base = if early.tile.is_some() { self.for_descriptors(&base)? } else { base };
+                self.hold(plan.func.op(*load).results[0], Held::Shared(base));
             }
         }
         let top = self.ahead.loops.last_mut().ok_or_else(missing)?;
@@ -250,10 +256,9 @@ impl Lowering<'_> {
         path.words.push(Word::Nc.into());
         let tile = self.tile(load, view, &op.operands, &early.dist, path)?;
         let dtype = plan.func.ty(op.results[0]).dtype;
-        let base = slot + early.start;
-        let spread = Spread { dist: &early.dist, dims: view.tile, start: 0, strides: early.strides.clone() };
+        let (base, target) = (slot + early.start, target(early, view.tile));
         if early.copied.is_ok()
-            && self.copy_async(&tile, &base, &spread, early.fast, early.vector as usize)?
+            && self.copy_async(&tile, &base, &target, early.fast, early.vector as usize)?
         {
             return Ok(());
         }
@@ -273,8 +278,11 @@ impl Lowering<'_> {
             return Err(self.misplaced(load));
         };
         let dtype = plan.func.ty(op.results[0]).dtype;
-        let spread = Spread { dist: &early.dist, dims: view.tile, start: 0, strides: early.strides.clone() };
-        self.write_shared(&(slot + early.start), dtype, &spread, regs)
+        let base = slot + early.start;
+        match target(early, view.tile) {
+            Target::Rows(spread) => self.write_shared(&base, dtype, &spread, regs),
+            Target::Swizzled(tile) => self.write_tile(&base, tile, &early.dist, view.tile, regs),
+        }
     }
 
     /// An operand of a product that has been loaded turns ahead.
@@ -292,6 +300,12 @@ impl Lowering<'_> {
         let strides = traced.axes.iter().map(|axis| axis.map_or(0, |axis| early.strides[axis])).collect();
         Ok(Some(Staged { dtype: ty.dtype, dims: ty.dims, base: base.clone(), strides }))
     }
+}
+
+/// How a tile lies in a slot.
+fn target(early: &Early, dims: Dims) -> Target<'_> {
+    let spread = || Spread { dist: &early.dist, dims, start: 0, strides: early.strides.clone() };
+    early.tile.as_ref().map_or_else(|| Target::Rows(spread()), Target::Swizzled)
 }
 
 /// The error for a plan whose parts do not go together.

@@ -70,7 +70,9 @@ impl Lowering<'_> {
         if products.wgmma.is_empty() {
             return Ok(());
         }
-        for (&id, tile) in products.loads.iter().filter(|(_, tile)| tile.tensor.is_err()) {
+        let here =
+            |id: &OpId, tile: &SharedTile| tile.tensor.is_err() && !products.ahead.loads.contains_key(id);
+        for (&id, tile) in products.loads.iter().filter(|(id, tile)| here(id, tile)) {
             self.allot((id, 0), tile)?;
         }
         for (&id, product) in &products.wgmma {
@@ -102,7 +104,7 @@ impl Lowering<'_> {
     }
 
     /// An address in shared memory as descriptors have it: without the rank that those of a cluster's blocks begin with.
-    fn for_descriptors(&mut self, base: &Expr) -> Result<Expr, Error> {
+    pub(super) fn for_descriptors(&mut self, base: &Expr) -> Result<Expr, Error> {
         if self.plan.func.hints.resolve(self.b.sm()).num_ctas.unwrap_or(1) == 1 {
             return Ok(base.clone());
         }

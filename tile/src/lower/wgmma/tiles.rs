@@ -156,25 +156,38 @@ impl Lowering<'_> {
             self.settle_all()?;
             self.meet();
         }
+        self.write_tile(&base, tile, dist, dims, regs)?;
+        fence_proxy_async(&mut self.b);
+        self.meet();
+        Ok(matrices)
+    }
+
+    /// Writes a tile to shared memory.
+    pub(in crate::lower) fn write_tile(
+        &mut self,
+        base: &Expr,
+        tile: &SharedTile,
+        dist: &Dist,
+        dims: Dims,
+        regs: &[Reg],
+    ) -> Result<(), Error> {
         let own = self.first_replica(dist)?;
         let widest = (16 / bytes(tile.dtype)) as usize;
         let vectors = std::iter::successors(Some(widest), |&n| (n > 1).then_some(n / 2));
         let found =
             vectors.filter_map(|n| runs(dist, dims.rank(), tile.axes[0], n)).next().unwrap_or_default();
         for run in found {
-            let address = self.in_tile(&base, tile, dist, dims.rank(), run[0])?;
+            let address = self.in_tile(base, tile, dist, dims.rank(), run[0])?;
             let inside = self.inside(dist, run[0], &dims)?;
             let values: Vec<Reg> = run.iter().map(|&value| regs[value].clone()).collect();
             let cond = Cond::all([own.clone(), inside]);
             self.store_elements(Space::Smem, tile.dtype, &address, &cond, &values)?;
         }
-        fence_proxy_async(&mut self.b);
-        self.meet();
-        Ok(matrices)
+        Ok(())
     }
 
     /// The address of a thread's value in a tile in shared memory.
-    fn in_tile(
+    pub(in crate::lower) fn in_tile(
         &mut self,
         base: &Expr,
         tile: &SharedTile,

@@ -214,8 +214,10 @@ impl Products {
 
     /// Bytes of tiles that threads store for products by `wgmma`.
     pub(super) fn of_threads(&self) -> i64 {
-        let loads = self.loads.values().filter(|tile| tile.tensor.is_err());
-        loads.map(SharedTile::bytes).sum::<i64>() + self.wgmma.values().map(Wgmma::stored).sum::<i64>()
+        let here =
+            |(id, tile): &(&OpId, &SharedTile)| tile.tensor.is_err() && !self.ahead.loads.contains_key(id);
+        let loads = self.loads.iter().filter(here);
+        loads.map(|(_, tile)| tile.bytes()).sum::<i64>() + self.wgmma.values().map(Wgmma::stored).sum::<i64>()
     }
 
     /// The same without any by `wgmma`, for a reason.

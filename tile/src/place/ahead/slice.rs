@@ -1,0 +1,123 @@
+//! What is asked of a program before its loads go ahead: where tiles begin, how many turns there are, and what stands between.
+
+use std::collections::BTreeSet;
+
+use crate::ir::{Array, ArrayId, Def, Func, Kind, Op, OpId, RegionId, Value};
+
+/// How many turns a loop has, if that is known.
+pub(super) fn turns(func: &Func, op: &Op) -> Option<i64> {
+    let number = |at: usize| match func.value(op.operands[at]).def {
+        Def::Result(id, _) => match func.op(id).kind {
+            Kind::Full(bits) => Some(match func.ty(op.operands[at]).dtype.bits() {
+                32 => i64::from(bits as i32),
+                _ => bits as i64,
+            }),
+            _ => None,
+        },
+        Def::Argument(..) => None,
+    };
+    let (start, stop, step) = (number(0)?, number(1)?, number(2)?);
+    let all = stop.checked_sub(start)?.max(0);
+    (step > 0).then(|| all / step + i64::from(all % step > 0))
+}
+
+/// The operations of a loop's body by which it is known where a load's tile begins.
+struct Slice<'a> {
+    func: &'a Func,
+    body: RegionId,
+    own: &'a BTreeSet<OpId>,
+    found: BTreeSet<OpId>,
+    work: Vec<Value>,
+}
+
+impl Slice<'_> {
+    fn array(&mut self, array: ArrayId) {
+        if let Array::Slice { of, start, stop, .. } = self.func.arrays()[array.index()] {
+            self.work.extend([start, stop]);
+            self.array(of);
+        }
+    }
+
+    fn operation(&mut self, id: OpId) {
+        let op = self.func.op(id);
+        self.work.extend(&op.operands);
+        match &op.kind {
+            Kind::Dim(array, _) => self.array(*array),
+            kind => kind.array().into_iter().for_each(|array| self.array(array)),
+        }
+    }
+
+    fn close(&mut self) -> Result<(), String> {
+        while let Some(value) = self.work.pop() {
+            let ty = self.func.ty(value);
+            let why = |what: &str| format!("where it begins depends on %{} {ty}{what}", value.0);
+            match self.func.value(value).def {
+                Def::Argument(region, at) if region == self.body && at > 0 => {
+                    return Err(why(", which the loop carries"));
+                }
+                Def::Argument(..) => {}
+                Def::Result(id, _) if !self.own.contains(&id) => {}
+                Def::Result(id, _) => {
+                    let op = self.func.op(id);
+                    let simple = match &op.kind {
+                        Kind::Full(_)
+                        | Kind::Dense(_)
+                        | Kind::Iota
+                        | Kind::Bid(_)
+                        | Kind::NumBlocks(_)
+                        | Kind::Dim(..)
+                        | Kind::Param(_)
+                        | Kind::Each { .. }
+                        | Kind::Cast(_)
+                        | Kind::Bitcast
+                        | Kind::Broadcast
+                        | Kind::Permute(_)
+                        | Kind::Reshape
+                        | Kind::Convert => true,
+                        Kind::Load(_) | Kind::Gather(_) => self.func.is_pure(&op.kind),
+                        Kind::Reduce { .. } => op.regions.is_empty(),
+                        _ => false,
+                    };
+                    let one = |value: &Value| self.func.ty(*value).dims.size() == 1;
+                    if !simple || ty.dims.size() != 1 || !op.operands.iter().all(one) {
+                        return Err(why(""));
+                    }
+                    if self.found.insert(id) {
+                        self.operation(id);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The operations of a loop's body that loads of it need, in their order.
+pub(super) fn scalars(func: &Func, body: RegionId, loads: &[OpId]) -> Result<Vec<OpId>, String> {
+    let own: BTreeSet<OpId> = func.region(body).ops.iter().copied().collect();
+    let mut slice = Slice { func, body, own: &own, found: BTreeSet::new(), work: Vec::new() };
+    loads.iter().for_each(|&load| slice.operation(load));
+    slice.close()?;
+    let found = slice.found;
+    Ok(func.region(body).ops.iter().copied().filter(|id| found.contains(id)).collect())
+}
+
+/// The loads whose elements are changed on their way to products.
+pub(super) fn changed(func: &Func, products: &BTreeSet<OpId>) -> BTreeSet<OpId> {
+    let mut work: Vec<Value> =
+        products.iter().flat_map(|&id| func.op(id).operands[..2].iter().copied()).collect();
+    let (mut seen, mut found) = (BTreeSet::new(), BTreeSet::new());
+    while let Some(value) = work.pop() {
+        let Def::Result(id, _) = func.value(value).def else { continue };
+        let op = func.op(id);
+        match op.kind {
+            Kind::Load(_) => drop(found.insert(id)),
+            Kind::Each { .. } | Kind::Cast(_) | Kind::Bitcast | Kind::Broadcast if seen.insert(id) => {
+                work.extend(&op.operands);
+            }
+            Kind::Permute(_) | Kind::Reshape if seen.insert(id) => work.extend(&op.operands),
+            _ => {}
+        }
+    }
+    found
+}
