@@ -138,12 +138,13 @@ pub fn place(func: &Func, sm: u32) -> Result<Plan, Error> {
             Products { ahead: Ahead::choose(func, sm, threads, &products), ..products }
         })
         .collect();
-    let most = products.iter().map(|products| products.wgmma.len()).max().unwrap_or(0);
+    let mut most = products.iter().map(|products| products.wgmma.len()).max().unwrap_or(0);
+    let mut without: Option<String> = None;
     let mut summed = false;
     func.walk(func.body(), &mut |id, op| {
         summed |= op.kind == Kind::Mma && products.iter().any(|products| !products.wgmma.contains_key(&id));
     });
-    let enough = match (most, summed) {
+    let mut enough = match (most, summed) {
         (0, false) => REGISTERS,
         (0, true) => OF_SUMS,
         _ => OF_PRODUCTS,
@@ -175,12 +176,21 @@ pub fn place(func: &Func, sm: u32) -> Result<Plan, Error> {
             continue;
         }
         let mut products = products[at].clone();
+        if let Some(why) = &without {
+            products = products.without_wgmma(func, count * 32, why);
+        }
         let plan = loop {
             let works = search::search(func, count * 32, &products)?;
             let work = |id, at| works.get(&(id, at)).cloned();
             let plan = assemble(func, count * 32, products.clone(), work).pipelined(sm);
             if let Err(why) = plan.has_room() {
-                products = products.without_wgmma(func, count * 32, &why);
+                // Slots that threads fill are free behind their loop.
+                if products.loads.values().any(|tile| tile.tensor.is_ok()) {
+                    products = products.by_threads(func, count * 32, &why);
+                } else {
+                    products = products.without_wgmma(func, count * 32, &why);
+                    (most, summed, enough, without) = (0, true, OF_SUMS, Some(why));
+                }
                 continue;
             }
             match plan.with_slots(sm) {
@@ -189,8 +199,7 @@ pub fn place(func: &Func, sm: u32) -> Result<Plan, Error> {
             }
         };
         // What products take from shared memory lies packed.
-        let alone = plan.products.wgmma.is_empty() && (summed || most > 0);
-        let registers = if alone { plan.packed() } else { plan.registers() };
+        let registers = if summed && most == 0 { plan.packed() } else { plan.registers() };
         fewest = f64::from(count) * registers / enough;
         last = Some(plan);
         if registers <= enough {
@@ -202,7 +211,7 @@ pub fn place(func: &Func, sm: u32) -> Result<Plan, Error> {
     };
     debug_assert_eq!(plan.verify(), Ok(()));
     let room = NAMED.min(ALL / f64::from(plan.threads));
-    if (summed || most > 0) && plan.products.wgmma.is_empty() && plan.packed() > room {
+    if summed && plan.products.wgmma.is_empty() && plan.packed() > room {
         return Err(Error::Place(Fault::new(
             Code::Shape,
             format!(

@@ -220,6 +220,13 @@ impl Products {
         loads.map(|(_, tile)| tile.bytes()).sum::<i64>() + self.wgmma.values().map(Wgmma::stored).sum::<i64>()
     }
 
+    /// The same without tensor copies, for a reason.
+    pub(super) fn by_threads(mut self, func: &Func, threads: u32, why: &str) -> Products {
+        self.loads.values_mut().for_each(|tile| tile.tensor = Err(why.into()));
+        self.ahead = Ahead::choose(func, self.sm, threads, &self);
+        self
+    }
+
     /// The same without any by `wgmma`, for a reason.
     pub(super) fn without_wgmma(self, func: &Func, threads: u32, why: &str) -> Products {
         let mut refused = self.refused;
