@@ -74,8 +74,13 @@ pub fn kernels(
 ) -> Result<Vec<Kernel>, Error> {
     let target = target.into();
     let product = product::find(func, target, config).ok().map(|product| product.kernel.kernel);
-    match (product, compile(func, target)) {
+    with_own(product, compile(func, target).map(|own| own.kernel))
+}
+
+/// The kernel of a product, and the program's own.
+pub(crate) fn with_own(product: Option<Kernel>, own: Result<Kernel, Error>) -> Result<Vec<Kernel>, Error> {
+    match (product, own) {
         (Some(product), Err(_)) => Ok(vec![product]),
-        (product, own) => Ok(product.into_iter().chain([own?.kernel]).collect()),
+        (product, own) => Ok(product.into_iter().chain([own?]).collect()),
     }
 }

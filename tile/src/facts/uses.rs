@@ -107,7 +107,8 @@ impl OfArray {
         self.tiles.iter().map(of).max().unwrap_or(1)
     }
 
-    fn facts(&self, found: &Found<'_>) -> ArrayFacts {
+    /// What holds of an array. Of a whole product, whether tiles divide extents is not asked for: its kernel has tiles of its own.
+    fn facts(&self, found: &Found<'_>, of_product: bool) -> ArrayFacts {
         let far = |&&stride: &&usize| stride > 1;
         let limits = found.strides.iter().filter(far).map(|&stride| stride as u64);
         let widest = self.widest(found.strides);
@@ -121,7 +122,7 @@ impl OfArray {
         let mut fast = vec![false; found.extents.len()];
         for access in self.tiles.iter().filter(|access| access.check) {
             self.fast(access, found.strides).into_iter().for_each(|axis| fast[axis] = true);
-            for (axis, all) in extents.iter_mut().enumerate() {
+            for (axis, all) in extents.iter_mut().enumerate().filter(|_| !of_product) {
                 for by in [access.tile[axis], access.steps[axis]].map(i64::from) {
                     if by > 1 && found.extents[axis] as i64 % by == 0 {
                         *all = both(*all, by);
@@ -173,7 +174,17 @@ impl Uses {
     /// What holds of these arrays, in the order of the program's parameters, of what it asks for; of scalars nothing is known. An array
     /// that the program does not have is left out.
     pub fn facts(&self, arrays: &[Found<'_>], scalars: usize) -> Facts {
-        let of = self.arrays.iter().zip(arrays).map(|(of, found)| of.facts(found));
+        self.of_all(arrays, scalars, false)
+    }
+
+    /// The same for a program that is a whole product, whose kernel asks for less: only for strides, alignments and, of the contiguous axes,
+    /// how many elements of a vector the extents are multiples of.
+    pub fn facts_of_product(&self, arrays: &[Found<'_>], scalars: usize) -> Facts {
+        self.of_all(arrays, scalars, true)
+    }
+
+    fn of_all(&self, arrays: &[Found<'_>], scalars: usize, of_product: bool) -> Facts {
+        let of = self.arrays.iter().zip(arrays).map(|(of, found)| of.facts(found, of_product));
         Facts { arrays: of.collect(), scalars: vec![Known::MultipleOf(1); scalars] }
     }
 }

@@ -39,9 +39,14 @@ pub(super) struct Spec {
 pub(super) struct Program {
     pub(super) func: Func,
     pub(super) uses: Uses,
-    grid: Result<[Option<GridAxis>; 3], String>,
+    pub(super) grid: Result<[Option<GridAxis>; 3], String>,
+    /// The products that the program is, by less than kernels of its own are told apart by.
+    products: RwLock<HashMap<Spec, Arc<Whole>>>,
     ready: RwLock<HashMap<Spec, Arc<Ready>>>,
 }
+
+/// The product that a program is, or why it is none.
+pub(super) type Whole = Result<(Product, Loaded), Refusal>;
 
 /// A kernel that is ready to be launched.
 pub(super) struct Ready {
@@ -50,7 +55,7 @@ pub(super) struct Ready {
     pub(super) report: Report,
     pub(super) grid: Result<[Option<GridAxis>; 3], String>,
     /// The program's product, if it is one: then the kernel below is built where a launch is none.
-    pub(super) product: Result<(Product, Loaded), Refusal>,
+    pub(super) product: Arc<Whole>,
     /// Whether the launch asks for a configuration of the product.
     pub(super) is_configured: bool,
     compiled: OnceLock<Result<Compiled, Error>>,
@@ -93,24 +98,39 @@ impl Launch<'_> {
             Facts { arrays: arrays.collect(), scalars: vec![Known::MultipleOf(1); self.scalars.len()] };
         let func = (self.source)(&unknown)?;
         let (uses, grid) = (Uses::of(&func), infer(&func));
-        Ok(kept(programs(), key, Program { func, uses, grid, ready: RwLock::default() }))
+        let (products, ready) = Default::default();
+        Ok(kept(programs(), key, Program { func, uses, grid, products, ready }))
     }
 }
 
 impl Program {
-    /// The kernel of the program for these facts and hints, built if it is new.
-    pub(super) fn ready(&self, spec: Spec) -> Result<Arc<Ready>, Error> {
+    /// The program with facts and hints.
+    fn specialised(&self, spec: &Spec) -> Func {
+        let mut func = self.func.with_facts(&spec.facts);
+        func.hints = Hints { all: spec.hints, ..Hints::default() }.over(&func.hints);
+        func
+    }
+
+    /// The product that the program is where these facts of products hold.
+    pub(super) fn product(&self, spec: Spec) -> Arc<Whole> {
+        if let Some(whole) = found(&self.products, &spec) {
+            return whole;
+        }
+        let func = self.specialised(&spec);
+        let product = product::find(&func, spec.target, spec.configured.map(|of| of.config));
+        kept(&self.products, spec, product.map(|product| (product, Loaded::default())))
+    }
+
+    /// The kernel of the program for these facts and hints, built if it is new; the latter facts are those of products.
+    pub(super) fn ready(&self, spec: Spec, of_product: impl FnOnce() -> Spec) -> Result<Arc<Ready>, Error> {
         if let Some(ready) = found(&self.ready, &spec) {
             return Ok(ready);
         }
-        let mut func = self.func.with_facts(&spec.facts);
-        let replaced = Hints { all: spec.hints, ..Hints::default() };
-        func.hints = replaced.over(&func.hints);
+        let func = self.specialised(&spec);
         let report = check(&func).map_err(Error::Build)?;
-        let (configured, is_configured) = (spec.configured.map(|of| of.config), spec.configured.is_some());
-        let product = product::find(&func, spec.target, configured);
-        let product = product.map(|product| (product, Loaded::default()));
-        if let (Err(refusal), true) = (&product, is_configured) {
+        let is_configured = spec.configured.is_some();
+        let product = self.product(of_product());
+        if let (Err(refusal), true) = (&*product, is_configured) {
             return Err(Error::NoProduct(refusal.clone()));
         }
         let (grid, hints, target) = (self.grid.clone(), func.hints.resolve(spec.target.sm), spec.target);
@@ -121,13 +141,20 @@ impl Program {
         }
         Ok(kept(&self.ready, spec, ready))
     }
+
+    /// How many kernels have been built of the program.
+    fn built(&self) -> usize {
+        let own = self.ready.read().unwrap_or_else(PoisonError::into_inner);
+        let own = own.values().filter(|ready| matches!(ready.compiled.get(), Some(Ok(_)))).count();
+        let products = self.products.read().unwrap_or_else(PoisonError::into_inner);
+        own + products.values().filter(|whole| whole.is_ok()).count()
+    }
 }
 
 /// How many kernels have been built.
 pub(super) fn built() -> usize {
     let programs = programs().read().unwrap_or_else(PoisonError::into_inner);
-    let kernels = |program: &Arc<Program>| program.ready.read().unwrap_or_else(PoisonError::into_inner).len();
-    programs.values().map(kernels).sum()
+    programs.values().map(|program| program.built()).sum()
 }
 
 impl Ready {

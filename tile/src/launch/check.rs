@@ -6,7 +6,7 @@ use super::cache::Ready;
 use super::request::ArrayArgument;
 use super::{Launch, LaunchError, is_injective};
 use crate::dtype::is_integer;
-use crate::facts::{Concrete, Condition, Report, integer};
+use crate::facts::{Concrete, Condition, GridAxis, Report, integer};
 use crate::ir::{Array, ArrayId, Func};
 
 impl Launch<'_> {
@@ -82,19 +82,27 @@ impl Launch<'_> {
         Ok(())
     }
 
-    /// The grid, as it was given or follows from the stores; `None` for one without blocks.
-    pub(super) fn blocks(&self, ready: &Ready, device: &Device) -> Result<Option<[u32; 3]>, LaunchError> {
-        let kernel = || self.name.to_string();
-        let grid = match (self.grid, &ready.grid) {
-            (Some(grid), _) => grid,
-            (None, Err(why)) => return Err(LaunchError::NoGrid { kernel: kernel(), why: why.clone() }),
-            (None, Ok(axes)) => axes.map(|axis| {
+    /// The grid, as it was given or follows from the stores, by axes.
+    pub(super) fn grid_of(
+        &self,
+        axes: &Result<[Option<GridAxis>; 3], String>,
+    ) -> Result<[u32; 3], LaunchError> {
+        match (self.grid, axes) {
+            (Some(grid), _) => Ok(grid),
+            (None, Err(why)) => Err(LaunchError::NoGrid { kernel: self.name.into(), why: why.clone() }),
+            (None, Ok(axes)) => Ok(axes.map(|axis| {
                 axis.map_or(1, |axis| {
                     let extent = self.arrays[axis.array.index()].array.extents()[usize::from(axis.along)];
                     extent.div_ceil(axis.step as usize) as u32
                 })
-            }),
-        };
+            })),
+        }
+    }
+
+    /// The grid; `None` for one without blocks.
+    pub(super) fn blocks(&self, ready: &Ready, device: &Device) -> Result<Option<[u32; 3]>, LaunchError> {
+        let kernel = || self.name.to_string();
+        let grid = self.grid_of(&ready.grid)?;
         if self.grid.is_none() && grid.contains(&0) {
             return Ok(None);
         }

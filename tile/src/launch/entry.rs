@@ -11,7 +11,7 @@ use super::few::Few;
 use super::product::{Bound, Call};
 use super::run::{Values, argument, is_empty, maps, with_maps, zero};
 use crate::compile::Compiled;
-use crate::error::{Error, Refusal};
+use crate::error::Error;
 use crate::lower::{Param, Source};
 
 /// The most blocks of a cluster that every device with clusters has room for.
@@ -73,14 +73,15 @@ impl Entry {
         if !sure {
             launch.check_conditions(&ready, grid)?;
         }
-        if let Ok((product, loaded)) = &ready.product
-            && let Some(bound) = product.bind(loaded, device, grid, launch.as_product())?
-        {
-            let work = Work::Product(Box::new(ByProduct { grid, bound, sure }));
-            return Ok(Entry { ready, work });
-        }
-        if ready.is_configured {
-            return Err(Error::NoProduct(Refusal::of_launch()));
+        if let Ok((product, loaded)) = &*ready.product {
+            match product.bind(loaded, device, grid, launch.as_product())? {
+                Ok(bound) => {
+                    let work = Work::Product(Box::new(ByProduct { grid, bound, sure }));
+                    return Ok(Entry { ready, work });
+                }
+                Err(refusal) if ready.is_configured => return Err(Error::NoProduct(refusal)),
+                Err(_) => {}
+            }
         }
         let (kernel, compiled) = (ready.kernel(device)?, ready.compiled()?);
         let config = config(&ready, compiled, device, grid);
@@ -115,7 +116,7 @@ impl Entry {
             Work::Nothing => return Ok(()),
             Work::Params(by) => by,
             Work::Product(by) => {
-                let Ok((product, _)) = &self.ready.product else { return Ok(()) };
+                let Ok((product, _)) = &*self.ready.product else { return Ok(()) };
                 return product.run(&by.bound, launch.as_product());
             }
         };

@@ -6,12 +6,12 @@ use girih_codegen::Kernel;
 use girih_codegen::gemm::GemmConfig;
 use girih_device::{Device, Limits};
 
-use super::cache::{self, Ready, Spec};
+use super::cache::{self, Program, Ready, Spec};
 use super::passed::Copied;
 use super::request::ArrayArgument;
 use super::words::stable_hash;
 use super::{Launch, LaunchError};
-use crate::compile::kernels;
+use crate::compile::with_own;
 use crate::error::{Error, Refusal};
 use crate::facts::{Facts, Found, Uses};
 use crate::lower::Target;
@@ -40,28 +40,47 @@ impl Launch<'_> {
     pub(super) fn ready(&self, sm: u32) -> Result<Arc<Ready>, Error> {
         let program = self.program()?;
         self.check_arguments(&program.func)?;
-        program.ready(self.spec(&program.uses, sm))
+        program.ready(self.spec(sm, self.facts(&program.uses, Uses::facts)), || self.spec_of_product(&program, sm))
     }
 
-    /// What tells the kernel apart from others of its program.
-    fn spec(&self, uses: &Uses, sm: u32) -> Spec {
+    /// What tells the kernel apart from others of its program, where these facts hold.
+    fn spec(&self, sm: u32, facts: Facts) -> Spec {
         let programmatic = self.programmatic && sm >= 90;
         Spec {
-            facts: self.facts(uses),
+            facts,
             hints: self.hints.resolve(sm),
             target: Target { programmatic, ..Target::from(sm) },
             configured: self.configured,
         }
     }
 
+    /// The same of the product that the program may be.
+    fn spec_of_product(&self, program: &Program, sm: u32) -> Spec {
+        self.spec(sm, self.facts(&program.uses, Uses::facts_of_product))
+    }
+
+    /// What tells the kernel that the launch runs apart from others of its program.
+    fn spec_of_own(&self, sm: u32) -> Result<Spec, Error> {
+        let program = self.program()?;
+        self.check_arguments(&program.func)?;
+        let of_product = self.spec_of_product(&program, sm);
+        if let Ok((product, _)) = &*program.product(of_product.clone())
+            && let Ok(grid) = self.grid_of(&program.grid)
+            && product.is_of(grid, self.as_product())
+        {
+            return Ok(of_product);
+        }
+        Ok(self.spec(sm, self.facts(&program.uses, Uses::facts)))
+    }
+
     /// What holds of the arguments, of what the program asks for.
-    fn facts(&self, uses: &Uses) -> Facts {
+    fn facts(&self, uses: &Uses, of: impl Fn(&Uses, &[Found<'_>], usize) -> Facts) -> Facts {
         let found = self.arrays.iter().map(|of| Found {
             extents: of.array.extents(),
             strides: of.array.strides(),
             address: of.array.bytes().start,
         });
-        uses.facts(&found.collect::<Vec<_>>(), self.scalars.len())
+        of(uses, &found.collect::<Vec<_>>(), self.scalars.len())
     }
 
     /// The kernels that the launch runs on an architecture, such as 90, to be built ahead of time ([`Bundle::assemble`]): the device that is
@@ -96,7 +115,8 @@ impl Launch<'_> {
     /// ```
     pub fn kernels(&self, sm: u32) -> Result<Vec<Kernel>, Error> {
         let ready = self.ready(sm)?;
-        kernels(&ready.func, ready.target, self.configured.map(|of| of.config))
+        let product = ready.product.as_ref().as_ref().ok().map(|(product, _)| product.kernel.kernel.clone());
+        with_own(product, ready.compiled().map(|own| own.kernel.clone()))
     }
 
     /// What tells the kernel apart from others for these arguments on an architecture, such as 90: two launches with equal keys share a
@@ -105,9 +125,7 @@ impl Launch<'_> {
     /// # Errors
     /// Those of building the kernel, and of arguments that are not the kernel's.
     pub fn key(&self, sm: u32) -> Result<String, Error> {
-        let program = self.program()?;
-        self.check_arguments(&program.func)?;
-        Ok(format!("{:?} {:?} {:?}", self.kernel, &*self.constants.0, self.spec(&program.uses, sm)))
+        Ok(format!("{:?} {:?} {:?}", self.kernel, &*self.constants.0, self.spec_of_own(sm)?))
     }
 
     /// The configuration of the product that the launch's program is on an architecture, such as 90, or why it is none. A launch whose grid or
@@ -117,7 +135,7 @@ impl Launch<'_> {
     /// Those of building the kernel, and of arguments that are not the kernel's.
     pub fn product(&self, sm: u32) -> Result<Result<GemmConfig, Refusal>, Error> {
         let ready = self.ready(sm)?;
-        Ok(match &ready.product {
+        Ok(match &*ready.product {
             Ok((product, _)) => Ok(product.config),
             Err(refusal) => Err(refusal.clone()),
         })
@@ -145,9 +163,7 @@ impl Launch<'_> {
 
     /// What kernels of the program are told apart by, but for hints.
     pub(crate) fn facts_text(&self, sm: u32) -> Result<String, Error> {
-        let program = self.program()?;
-        self.check_arguments(&program.func)?;
-        let Spec { facts, target, .. } = self.spec(&program.uses, sm);
+        let Spec { facts, target, .. } = self.spec_of_own(sm)?;
         Ok(format!("{facts:?} {target:?}"))
     }
 

@@ -74,7 +74,7 @@ impl Launch<'_> {
                 let args = with_maps(params, &values, &maps);
                 Launches::One(by.kernel.prepare(&by.config, &args)?)
             }
-            Work::Product(by) => match &entry.ready.product {
+            Work::Product(by) => match &*entry.ready.product {
                 Ok((product, _)) => product
                     .prepare(&by.bound, self.as_product())?
                     .map_or(Launches::None, |prepared| Launches::Product(Box::new(prepared))),

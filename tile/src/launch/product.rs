@@ -1,35 +1,35 @@
 //! Launches of products: a problem of the arrays' extents and strides, which kernels::gemm binds.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use girih_codegen::Operand;
-use girih_device::{Buffer, BufferArg, Device, Kind as DeviceKind};
+use girih_device::{Buffer, BufferArg, Device};
 use girih_kernels::gemm::{Gemm, Gemms, Given, Prepared, Problem, Untyped};
 use girih_tensor::DType;
 
 use super::request::ArrayArgument;
 use crate::dtype::is_signed;
 use crate::dtype::number::encode;
-use crate::error::Error;
-use crate::product::{Arguments, Product, Source, passed};
+use crate::error::{Error, Refusal};
+use crate::product::{Arguments, Product, Scale, Scales, Source, passed};
 
-/// The kernels of a product in the streams where it was launched.
+/// The kernels of a product in the streams where it is launched, by the streams' numbers. Launches alone keep them, so that nothing stays of a
+/// stream whose launches are forgotten.
 #[derive(Debug, Default)]
-pub(crate) struct Loaded(Mutex<Vec<(Device, Arc<Gemms>)>>);
+pub(crate) struct Loaded(Mutex<Vec<(u64, Weak<Gemms>)>>);
 
 impl Loaded {
-    /// The kernels in a stream. A simulator's are kept by its launches alone.
+    /// The kernels in a stream.
     fn gemms(&self, stream: &Device) -> Arc<Gemms> {
-        if stream.kind() == DeviceKind::Sim {
-            return Arc::new(Gemms::new(stream));
-        }
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let number = stream.sequence_number();
-        if let Some((_, gemms)) = all.iter().find(|(known, _)| known.sequence_number() == number) {
-            return gemms.clone();
+        let known = all.iter().find(|(known, _)| *known == number).and_then(|(_, gemms)| gemms.upgrade());
+        if let Some(gemms) = known {
+            return gemms;
         }
+        all.retain(|(_, gemms)| gemms.strong_count() > 0);
         let gemms = Arc::new(Gemms::new(stream));
-        all.push((stream.clone(), gemms.clone()));
+        all.push((number, Arc::downgrade(&gemms)));
         gemms
     }
 }
@@ -45,6 +45,8 @@ pub(crate) struct Call<'a, 's> {
 #[derive(Debug)]
 pub(crate) struct Bound {
     gemm: Gemm,
+    /// What other launches in the stream share.
+    _gemms: Arc<Gemms>,
     /// Where groups begin, and where the last one ends: a zero, and the ends of all. A launch holds them from the copy of the ends on, since
     /// threads may launch side by side.
     offsets: Option<Mutex<Buffer<i32>>>,
@@ -76,23 +78,43 @@ impl BoundArrays {
 }
 
 impl Product {
-    /// The product in a stream for a grid and arguments of these sizes, if they are those of one. If not, the program runs as any other.
+    /// Whether a grid and arguments of these sizes are those of one product.
+    pub(crate) fn is_of(&self, grid: [u32; 3], call: Call<'_, '_>) -> bool {
+        self.problem_of(&arguments(grid, call), call.arrays).is_some()
+    }
+
+    /// The product in a stream for a grid and arguments of these sizes. If they are not those of one, or the kernel does not take them, the program
+    /// runs as any other.
     pub(crate) fn bind(
         &self,
         loaded: &Loaded,
         stream: &Device,
         grid: [u32; 3],
         call: Call<'_, '_>,
-    ) -> Result<Option<Bound>, Error> {
-        let numbers = |of: &ArrayArgument<'_>| of.array.extents().iter().map(|&n| n as i64).collect();
-        let extents = call.arrays.iter().map(numbers).collect();
-        let scalars = call.scalars.iter().map(|&(_, bits)| bits).collect();
-        let with = Arguments { grid, extents, scalars };
-        let Some(problem) = self.problem_of(&with, call.arrays) else { return Ok(None) };
+    ) -> Result<Result<Bound, Refusal>, Error> {
+        let Some(problem) = self.problem_of(&arguments(grid, call), call.arrays) else {
+            return Ok(Err(Refusal::of_launch()));
+        };
+        match self.bound(loaded, stream, &problem, call) {
+            Ok(bound) => Ok(Ok(bound)),
+            Err(error) if is_refusal(&error) => Ok(Err(error.into())),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn bound(
+        &self,
+        loaded: &Loaded,
+        stream: &Device,
+        problem: &Problem,
+        call: Call<'_, '_>,
+    ) -> Result<Bound, girih_kernels::Error> {
         let gemms = loaded.gemms(stream);
-        let gemm = gemms.generated(&problem, self.config, self.epilogue(), &self.kernel)?;
+        let gemm = gemms.generated(problem, self.config, self.epilogue(), &self.kernel)?;
         let offsets = problem.groups().map(|groups| stream.zeros(groups as usize + 1)).transpose()?;
-        Ok(Some(Bound { gemm, offsets: offsets.map(Mutex::new) }))
+        // What is wrong with arguments of these sizes, a launch finds when it is prepared.
+        gemm.prepare_untyped(self.operands(call), &self.all_given(offsets.as_ref(), call))?;
+        Ok(Bound { gemm, _gemms: gemms, offsets: offsets.map(Mutex::new) })
     }
 
     /// The ends of groups as they are given, and where the kernel reads them behind a zero.
@@ -129,6 +151,18 @@ impl Product {
         Ok(prepared.map(|prepared| BoundArrays { prepared, ends }))
     }
 
+    /// The scales: the name that they are given by, the operand, how many of its rows share one, and their array.
+    fn scales_of(&self) -> impl Iterator<Item = (&'static str, Operand, i64, Scale)> {
+        let (a, b) = match self.scales {
+            None => (None, None),
+            Some(Scales::Blocks([a, b])) => {
+                (Some(("scales_a", Operand::A, 1, a)), Some(("scales_b", Operand::B, 128, b)))
+            }
+            Some(Scales::Rows(_, b)) => (None, Some(("scales", Operand::B, 1, b))),
+        };
+        a.into_iter().chain(b)
+    }
+
     fn operands<'a>(&self, call: Call<'a, '_>) -> [Untyped<'a>; 3] {
         self.matrices.map(|matrix| untyped(&call.arrays[matrix.array.index()], true))
     }
@@ -143,9 +177,9 @@ impl Product {
             let (device, address, len) = (offsets.device(), offsets.address(), offsets.len());
             ("offsets", Given::from(Untyped { arg, device, dtype: DType::U32, address, len }))
         });
-        let scales = self.scales.iter().flat_map(|scales| ["scales_a", "scales_b"].into_iter().zip(scales.0));
-        let scales =
-            scales.map(|(name, (array, _))| (name, Given::from(untyped(&call.arrays[array.index()], true))));
+        let scales = self.scales_of().map(|(name, _, _, scale)| {
+            (name, Given::from(untyped(&call.arrays[scale.array.index()], true)))
+        });
         let inputs = self.fused.inputs.iter();
         inputs
             .map(|(input, source)| (&*input.name, self.given(source, call)))
@@ -225,15 +259,16 @@ impl Product {
                 problem.batched(count, strides).ok()?
             }
         };
-        for (operand, (array, [rows, groups])) in
-            [Operand::A, Operand::B].into_iter().zip(self.scales.iter().flat_map(|scales| scales.0))
-        {
-            let of = arrays[array.index()].array;
-            let all = if operand == Operand::A { m } else { (n + 127) / 128 };
-            let (rows, groups) = (usize::from(rows), usize::from(groups));
+        for (_, operand, shared, scale) in self.scales_of() {
+            let of = arrays[scale.array.index()].array;
+            let all = if operand == Operand::A { m } else { n };
+            let [rows, groups] = scale.axes.map(usize::from);
             let extents = [of.extents()[rows] as i64, of.extents()[groups] as i64];
             let far = extents[1] <= 1 || of.strides()[groups] as i64 == problem.pitch_of_scales(operand);
-            if extents != [all, (k + 127) / 128] || !far || !of.bytes().start.is_multiple_of(16) {
+            if extents != [(all + shared - 1) / shared, (k + 127) / 128]
+                || !far
+                || !of.bytes().start.is_multiple_of(16)
+            {
                 return None;
             }
         }
@@ -244,6 +279,28 @@ impl Product {
             .all(|(_, source)| fits(source, with, arrays, [m, n], products(2).or(ends)));
         (fits && self.tiles.cover(&self.func, with, [m, n, k], products(2).or(ends).unwrap_or(1)))
             .then_some(problem)
+    }
+}
+
+fn arguments(grid: [u32; 3], call: Call<'_, '_>) -> Arguments {
+    let numbers = |of: &ArrayArgument<'_>| of.array.extents().iter().map(|&n| n as i64).collect();
+    let extents = call.arrays.iter().map(numbers).collect();
+    Arguments { grid, extents, scalars: call.scalars.iter().map(|&(_, bits)| bits).collect() }
+}
+
+/// Whether an error says that a kernel does not take its arguments. Others are those of a device that the program's own kernel would meet too.
+fn is_refusal(error: &girih_kernels::Error) -> bool {
+    use girih_device::Error::{ArgumentValue, ClusterShape, TensorMap, TensorOutside, TooMuchShared};
+    match error {
+        girih_kernels::Error::Device(error) => matches!(
+            error,
+            TensorMap(_)
+                | TensorOutside { .. }
+                | ArgumentValue { .. }
+                | ClusterShape { .. }
+                | TooMuchShared { .. }
+        ),
+        _ => true,
     }
 }
 

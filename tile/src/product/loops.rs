@@ -38,7 +38,7 @@ pub(super) struct Sketch<'a> {
     pub(super) path: Vec<(OpId, usize)>,
     /// What these say, if the product is one of groups of rows.
     pub(super) groups: Option<Groups>,
-    /// The scales of blocks.
+    /// The scales, if some operands have them.
     pub(super) scales: Option<Scales>,
 }
 
@@ -190,18 +190,13 @@ pub(super) fn sketch(func: &Func) -> Result<Sketch<'_>, Refusal> {
             }
         }
     }
-    let scales = match inner.scaled {
-        None => None,
-        Some(_) if groups.is_some() || c.batch.is_some() => {
-            return Err(refused(store, "several products have scales, of one they are accepted"));
-        }
-        Some(scaled) => {
-            let at = [&c.at[0], &c.at[1], &along];
-            Some(scales::of(func, &index, (func.op(product), scaled, inner.result), tile, at)?)
-        }
-    };
+    let here = scales::At { index: &index, tile, at: [&c.at[0], &c.at[1], &along] };
+    let scaled = scales::of(func, here, func.op(product), inner.scaled.as_deref(), &inner.operands)?;
+    if scaled.is_some() && (groups.is_some() || c.batch.is_some()) {
+        return Err(refused(store, "several products have scales, of one they are accepted"));
+    }
     let matrix = |place: &Place| Matrix { array: place.array, modes: place.modes, batch: place.batch };
-    Ok(Sketch {
+    let sketch = Sketch {
         func,
         matrices: [matrix(&a), matrix(&b), matrix(&c)],
         operands: inner.operands,
@@ -218,9 +213,36 @@ pub(super) fn sketch(func: &Func) -> Result<Sketch<'_>, Refusal> {
         stop: turns.operands[1],
         path: path.clone(),
         groups: groups.copied(),
-        scales,
+        scales: scaled.map(|(scales, _)| scales),
         index,
-    })
+    };
+    Ok(if scaled.is_some_and(|(_, turned)| turned) { sketch.turned() } else { sketch })
+}
+
+impl Sketch<'_> {
+    /// The transpose: what was the second operand is A.
+    fn turned(self) -> Self {
+        let Sketch { matrices: [a, b, c], operands: [x, y], tile: [m, n, k], at, at_values, .. } = self;
+        let swapped = |roles: Vec<Role>| {
+            let role = |role| match role {
+                Role::M => Role::N,
+                Role::N => Role::M,
+                other => other,
+            };
+            roles.into_iter().map(role).collect()
+        };
+        let [of_rows, of_columns] = at;
+        Sketch {
+            matrices: [b, a, Matrix { modes: [c.modes[1], c.modes[0]], ..c }],
+            operands: [y, x],
+            roles: swapped(self.roles),
+            stored_roles: swapped(self.stored_roles),
+            tile: [n, m, k],
+            at: [of_columns, of_rows],
+            at_values: [at_values[1], at_values[0]],
+            ..self
+        }
+    }
 }
 
 /// Whether one of these scalars is computed from one that the kernel is called with.

@@ -31,7 +31,7 @@ use crate::ir::{ArrayId, Func, Kind, Op};
 use crate::lower::Target;
 use crate::pass::simplify;
 
-pub use scales::Scales;
+pub use scales::{Scale, Scales};
 #[cfg(feature = "launch")]
 pub(crate) use slice::passed;
 pub use slice::{Fused, Source};
@@ -72,7 +72,7 @@ pub struct Product {
     pub func: Func,
     /// A, B and C.
     pub matrices: [Matrix; 3],
-    /// The scales of blocks of A and B.
+    /// The scales, if some operands have them.
     pub scales: Option<Scales>,
     /// What becomes of the sums.
     pub fused: Fused,

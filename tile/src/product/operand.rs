@@ -5,8 +5,10 @@ use std::collections::HashMap;
 use girih_tensor::DType;
 
 use super::refused;
+use super::scales::{Factor, factors};
 use crate::error::Refusal;
-use crate::ir::{Def, Dims, Func, Kind, OpId, Rounding, Value};
+use crate::ir::table::Each;
+use crate::ir::{Def, Dims, Func, Kind, Op, OpId, Rounding, Value};
 
 /// What an axis of a tile counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -29,6 +31,10 @@ pub(super) struct Operand {
     pub(super) roles: Vec<Role>,
     /// The dtype that is multiplied.
     pub(super) dtype: DType,
+    /// The dtype in memory, if it is one of 8 bits that is converted.
+    pub(super) narrow: Option<DType>,
+    /// What the converted numbers are multiplied by before they are an operand.
+    pub(super) scales: Vec<Factor>,
     pub(super) latency: Option<u8>,
     pub(super) tma: bool,
 }
@@ -38,10 +44,23 @@ pub(super) fn named(rank: usize, last: [Role; 2]) -> Vec<Role> {
     std::iter::repeat_n(Role::One, rank.saturating_sub(2)).chain(last).collect()
 }
 
+/// Whether a dtype has every number of another one, of 8 bits.
+fn has(dtype: DType, narrow: DType) -> bool {
+    match narrow {
+        DType::E4m3 => matches!(dtype, DType::F16 | DType::Bf16 | DType::F32),
+        _ => matches!(dtype, DType::S16 | DType::S32 | DType::F16 | DType::Bf16 | DType::F32),
+    }
+}
+
 /// The operand of a product whose axes have these roles.
+///
+/// An operand of bf16 may be one of 8 bits in memory, which is converted without being rounded, and multiplied by scales. The product is then
+/// that of the numbers as they are, scaled behind: what the program rounds of the scaled numbers, the kernel does not round.
 pub(super) fn of(func: &Func, value: Value, roles: Vec<Role>) -> Result<Operand, Refusal> {
     let dtype = func.ty(value).dtype;
     let (mut at, mut roles) = (value, roles);
+    // The dtypes that numbers go through, those behind scales apart, and the scales.
+    let (mut through, mut scales) = (Vec::new(), Vec::new());
     loop {
         let Def::Result(id, _) = func.value(at).def else {
             return Err(Refusal::new("an operand of the product comes from outside of the loop"));
@@ -50,7 +69,8 @@ pub(super) fn of(func: &Func, value: Value, roles: Vec<Role>) -> Result<Operand,
         match &op.kind {
             Kind::Load(view) => {
                 let (latency, tma) = (view.latency, view.tma);
-                return Ok(Operand { load: id, loaded: at, roles, dtype, latency, tma });
+                let narrow = (!through.is_empty()).then(|| func.ty(at).dtype);
+                return Ok(Operand { load: id, loaded: at, roles, dtype, narrow, scales, latency, tma });
             }
             Kind::Permute(axes) => roles = permuted(&roles, axes),
             Kind::Reshape => {
@@ -68,12 +88,24 @@ pub(super) fn of(func: &Func, value: Value, roles: Vec<Role>) -> Result<Operand,
                 if dtype == DType::Tf32
                     && func.ty(op.operands[0]).dtype == DType::F32
                     && func.ty(at).dtype == DType::Tf32 => {}
-            Kind::Cast(_) => {
-                let from = func.ty(op.operands[0]).dtype;
-                return Err(refused(
-                    op,
-                    format!("an operand of {from} is converted to {}", func.ty(at).dtype),
-                ));
+            Kind::Cast(Rounding::Nearest) if dtype == DType::Bf16 => {
+                through.push(func.ty(at).dtype);
+                let narrow = loaded(func, op.operands[0]);
+                if !narrow.is_some_and(|narrow| through.iter().all(|&dtype| has(dtype, narrow))) {
+                    return Err(converted(func, op, at));
+                }
+            }
+            Kind::Cast(_) => return Err(converted(func, op, at)),
+            Kind::Each { op: Each::Mul, .. } if dtype == DType::Bf16 && scales.is_empty() => {
+                let mut all = factors(func, &[at], &roles);
+                let narrow = |of: &Factor| of.value != at && of.is_whole() && loaded(func, of.value).is_some();
+                let Some(own) = all.iter().position(narrow) else {
+                    return Err(refused(op, "an operand of the product is computed, and not loaded"));
+                };
+                let number = all.remove(own);
+                (at, roles, scales) = (number.value, number.roles(), all);
+                through.clear();
+                continue;
             }
             _ => return Err(refused(op, "an operand of the product is computed, and not loaded")),
         }
@@ -81,9 +113,29 @@ pub(super) fn of(func: &Func, value: Value, roles: Vec<Role>) -> Result<Operand,
     }
 }
 
+/// That an operand is converted to a dtype that is not taken.
+fn converted(func: &Func, op: &Op, to: Value) -> Refusal {
+    let [from, to] = [op.operands[0], to].map(|value| func.ty(value).dtype);
+    refused(op, format!("an operand of {from} is converted to {to}"))
+}
+
+/// The dtype of 8 bits that a value is loaded in, if it is converted since, or scaled.
+fn loaded(func: &Func, value: Value) -> Option<DType> {
+    let Def::Result(id, _) = func.value(value).def else { return None };
+    let op = func.op(id);
+    match &op.kind {
+        Kind::Load(_) => {
+            Some(func.ty(value).dtype).filter(|dtype| matches!(dtype, DType::S8 | DType::E4m3))
+        }
+        Kind::Cast(_) | Kind::Permute(_) | Kind::Reshape => loaded(func, op.operands[0]),
+        Kind::Each { op: Each::Mul, .. } => op.operands.iter().find_map(|&operand| loaded(func, operand)),
+        _ => None,
+    }
+}
+
 /// The roles of the operand of a permutation, by those of its result.
-pub(super) fn permuted(roles: &[Role], axes: &Dims) -> Vec<Role> {
-    let mut before = vec![Role::One; roles.len()];
+pub(super) fn permuted<R: Copy>(roles: &[R], axes: &Dims) -> Vec<R> {
+    let mut before = roles.to_vec();
     for (role, &axis) in roles.iter().zip(axes.iter()) {
         before[axis as usize] = *role;
     }

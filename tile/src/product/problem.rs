@@ -4,7 +4,7 @@ use girih_kernels::gemm::{Layout, Order, Problem};
 use girih_tensor::DType;
 
 use super::loops::Sketch;
-use super::{Matrix, refused};
+use super::{Matrix, Scales, refused};
 use crate::error::Refusal;
 use crate::ir::{ArrayParam, Func, Known};
 
@@ -89,15 +89,18 @@ pub(super) fn sample(func: &Func, sketch: &Sketch<'_>) -> Result<Problem, Refusa
         let bytes = i64::from(params[i].align).clamp(i64::from(params[i].dtype.bits()) / 8, 16);
         Some(1 << bytes.max(1).ilog2())
     };
-    let problem = Problem::new(dtype, [m, n, k], layout)?
+    let problem = Problem::new(dtype, [m, n, k], layout)?;
+    let problem = match sketch.scales {
+        None => problem,
+        Some(Scales::Blocks(_)) => problem.with_block_scales()?,
+        Some(Scales::Rows(mixed, _)) => problem.with_mixed_input(mixed)?,
+    };
+    let problem = problem
         .with_sums(sums)?
         .with_output(output)?
         .with_order(order)
         .with_pitches(pitch(0), pitch(1), pitch(2))?
         .with_alignments(aligned(0), aligned(1), aligned(2))?;
-    if sketch.scales.is_some() {
-        return Ok(problem.with_block_scales()?);
-    }
     if c.batch.is_none() && sketch.groups.is_none() {
         return Ok(problem);
     }

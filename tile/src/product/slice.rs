@@ -62,6 +62,7 @@ const TAKEN: &[&str] = &[
     "batches",
     "offsets",
     "groups",
+    "scales",
     "scales_a",
     "scales_b",
 ];

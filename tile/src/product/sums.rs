@@ -11,9 +11,8 @@ use crate::ir::{Def, End, Func, Kind, Op, OpId, Rounding, Value};
 pub(super) struct Inner {
     pub(super) operands: [Operand; 2],
     pub(super) sums: Value,
-    pub(super) result: Value,
-    /// The product with scales, if it is multiplied by some before it is added to the sums.
-    pub(super) scaled: Option<Value>,
+    /// Values whose product is added to the sums, if that is not the product of the operands itself.
+    pub(super) scaled: Option<Vec<Value>>,
 }
 
 /// What a loop multiplies and sums up.
@@ -49,7 +48,7 @@ pub(super) fn inner(func: &Func, index: &Index<'_>, turns: &Op, product: OpId) -
     let result = op.results[0];
     let [next] = next[..] else { return Err(refused(turns, "the loop carries more than the sums")) };
     let Some(scaled) = sums_up(func, next, *carried, result, op.operands[2]) else {
-        return Err(refused(op, "what the loop carries is not the product added to what it has carried"));
+        return Err(not_summed(op));
     };
     let (dims, rank) = (func.ty(result).dims, func.ty(result).dims.rank());
     if rank == 3 && dims[0] != 1 {
@@ -63,43 +62,41 @@ pub(super) fn inner(func: &Func, index: &Index<'_>, turns: &Op, product: OpId) -
             return Err(refused(func.op(operand.load), why));
         }
     }
-    Ok(Inner { operands: [a, b], sums: *sums, scaled, result })
+    Ok(Inner { operands: [a, b], sums: *sums, scaled })
+}
+
+/// That a loop does not sum up its product.
+pub(super) fn not_summed(product: &Op) -> Refusal {
+    refused(product, "what the loop carries is not the product added to what it has carried")
 }
 
 /// Whether the next sums are the product added to the last ones: by the product itself, or by a sum of floats behind a product that begins
-/// at zero, and that may be multiplied by scales. Unit axes may come and go.
+/// at zero, or of floats whose product with others is added, which are then given. Unit axes may come and go.
 fn sums_up(
     func: &Func,
     next: Value,
     carried: Value,
     result: Value,
     accumulator: Value,
-) -> Option<Option<Value>> {
+) -> Option<Option<Vec<Value>>> {
     let plain = |value| operand::without_units(func, value);
     if plain(next) == result {
         return (plain(accumulator) == carried).then_some(None);
     }
-    let function = |value: Value, each: Each| {
-        let Def::Result(id, _) = func.value(value).def else { return None };
-        let op = func.op(id);
-        match op.kind {
-            Kind::Each { op, rounding: Rounding::Nearest, ftz: false, .. } if op == each => {}
-            _ => return None,
-        }
-        Some([plain(op.operands[0]), plain(op.operands[1])])
-    };
-    let [x, y] = function(plain(next), Each::Add)?;
-    let other = if x == carried { y } else { (y == carried).then_some(x)? };
+    let Def::Result(id, _) = func.value(plain(next)).def else { return None };
+    let op = func.op(id);
+    let Kind::Each { op: each, rounding: Rounding::Nearest, ftz: false, .. } = op.kind else { return None };
     if !is_zero(func, accumulator) {
         return None;
     }
-    if other == result {
-        return Some(None);
+    match (each, &op.operands[..]) {
+        (Each::Add, &[x, y]) => {
+            let other = if plain(x) == carried { y } else { (plain(y) == carried).then_some(x)? };
+            Some((plain(other) != result).then(|| vec![other]))
+        }
+        (Each::Fma, &[x, y, z]) => (plain(z) == carried).then(|| Some(vec![x, y])),
+        _ => None,
     }
-    // A product of which the result is a factor.
-    let has = |value: Value| function(value, Each::Mul).is_some_and(|of| of.contains(&result));
-    let of = function(other, Each::Mul)?;
-    (of.contains(&result) || of.into_iter().any(has)).then_some(Some(other))
 }
 
 /// Whether a value is zero, and not negative zero.

@@ -50,10 +50,13 @@ fn array(
     })
 }
 
-/// Whether rows of a configuration's B, and blocks of its A, have scales.
+/// Whether rows of a configuration's B, and blocks of its A, have scales, or rows of an A that is converted.
 fn turns(config: &GemmConfig) -> bool {
-    config.block_scales().is_some_and(|scales| scales.granularity[0] == 128)
+    config.mixed_input().is_some() || config.block_scales().is_some_and(|scales| scales.granularity[0] == 128)
 }
+
+/// The elements along K, and the columns, that share a scale.
+const GROUP: i64 = 128;
 
 /// What a configuration asks of a program, which may compute the transpose of what the kernel computes.
 struct Asked {
@@ -67,7 +70,7 @@ impl Asked {
     fn of(config: &GemmConfig) -> Asked {
         let ([m, n, k], [x, y]) = (config.tile, config.majors());
         let [a, b] = [Operand::A, Operand::B].map(|operand| config.aligned(operand).unwrap());
-        // Groups are of rows in a program, and rows of A have scales of their own.
+        // Groups are of rows in a program, rows of A have scales of their own, and B is converted.
         if config.batch == (Batch::Grouped { mode: 1 }) || turns(config) {
             let c_major = if config.c_major == Major::K { Major::Mn } else { Major::K };
             return Asked { tile: [n, m, k], majors: [y, x], aligned: [b, a], c_major };
@@ -86,17 +89,33 @@ fn two(b: &mut Build, each: Each, x: Value, y: Value) -> Value {
     b.each(each, &[x.into(), y.into()], Default::default()).unwrap()
 }
 
-/// The program of which a configuration is a kernel, or why there is none.
-pub(crate) fn program(config: &GemmConfig) -> Result<Func, &'static str> {
+/// How programs of one meaning are written: bits of a number.
+#[derive(Clone, Copy)]
+struct Written(usize);
+
+impl Written {
+    /// Whether numbers are scaled before they are multiplied, and scales of columns are spread before the product is.
+    fn early(self) -> bool {
+        self.0 & 1 != 0
+    }
+
+    /// Whether rows of scales follow each other along the last axis.
+    fn turned(self) -> bool {
+        self.0 & 2 != 0
+    }
+
+    /// Whether what is scaled is added by a fused multiply-add.
+    fn fused(self) -> bool {
+        self.0 & 4 != 0
+    }
+}
+
+/// The program of which a configuration is a kernel, written in one of its ways, or why there is none.
+pub(crate) fn program(config: &GemmConfig, written: usize) -> Result<Func, &'static str> {
     if config.batch == Batch::Pointers {
         return Err("an array of addresses is no argument of a program");
     }
-    if config.mixed_input().is_some() {
-        return Err("operands that are converted with scales");
-    }
-    if config.block_scales().is_some() && Asked::of(config).tile[1] != 128 {
-        return Err("blocks with scales by tiles of other columns than 128");
-    }
+    let written = Written(written);
     let (batched, grouped) = (config.batch == Batch::Strided, matches!(config.batch, Batch::Grouped { .. }));
     let Asked { tile: [m, n, k], majors: [a_major, b_major], aligned: [of_a, of_b], c_major } =
         Asked::of(config);
@@ -114,16 +133,21 @@ pub(crate) fn program(config: &GemmConfig) -> Result<Func, &'static str> {
     };
     // B is K x N in a program, and N x K in a configuration.
     let turned = if b_major == Major::K { Major::Mn } else { Major::K };
-    let y = array(&mut b, "y", memory(multiplied), (turned, of_b, batched || grouped), [along_k, 1]);
+    let in_memory = config.mixed_input().map_or(memory(multiplied), |mixed| mixed.dtype);
+    let y = array(&mut b, "y", in_memory, (turned, of_b, batched || grouped), [along_k, 1]);
     let (rows, columns) = if c_major == Major::K { (1, of_c) } else { (of_c, 1) };
     let z = array(&mut b, "z", config.c_type, (c_major, of_c, batched), [rows, columns]);
     if !grouped {
         let at: Vec<Value> = (0..3).map(|axis| b.bid(axis).unwrap()).collect();
-        let one = (Major::Mn, 1, false);
-        let mut scales = |name| array(&mut b, name, DType::F32, one, [1, 1]);
-        let scales = config.block_scales().map(|_| [scales("of_x"), scales("of_y")]);
+        let one = (if written.turned() { Major::K } else { Major::Mn }, 1, false);
+        let mut scales = |name, dtype| Some(array(&mut b, name, dtype, one, [1, 1]));
+        let scales = match (config.block_scales(), config.mixed_input()) {
+            (Some(_), _) => [scales("of_x", DType::F32), scales("of_y", DType::F32)],
+            (_, Some(mixed)) => [None, scales("of_y", mixed.scale)],
+            _ => [None; 2],
+        };
         let batch = batched.then_some([Some(at[2]); 3]);
-        let parts = Parts { x, y, z, at: [at[0], at[1]], batch, scales };
+        let parts = Parts { x, y, z, at: [at[0], at[1]], batch, scales, written };
         multiply(&mut b, config, &parts, [m, n, k], permutes);
         return Ok(b.finish());
     }
@@ -154,7 +178,7 @@ pub(crate) fn program(config: &GemmConfig) -> Result<Func, &'static str> {
     let (inner, turn) = b.open(&[s32]);
     let (i, j) = (two(&mut b, Each::FloorDiv, turn[0], columns), two(&mut b, Each::Mod, turn[0], columns));
     let [x, z] = [x, z].map(|array| b.array_slice(array, 0, from.into(), to.into()).unwrap());
-    let parts = Parts { x, y, z, at: [i, j], batch: Some([None, Some(group), None]), scales: None };
+    let parts = Parts { x, y, z, at: [i, j], batch: Some([None, Some(group), None]), scales: [None; 2], written };
     multiply(&mut b, config, &parts, [m, n, k], false);
     b.close(End::Continue(0, Vec::new()));
     b.push_regions(Kind::For, &[begin, tiles, blocks], &[], vec![inner]);
@@ -171,8 +195,51 @@ struct Parts {
     z: ArrayId,
     at: [Value; 2],
     batch: Option<[Option<Value>; 3]>,
-    /// The scales of rows of A, and of blocks of B.
-    scales: Option<[ArrayId; 2]>,
+    /// The scales of rows of A, and of blocks or rows of B.
+    scales: [Option<ArrayId>; 2],
+    written: Written,
+}
+
+impl Parts {
+    /// So many scales of tile `at` of rows and turn `turn` along K, as a column.
+    fn column(&self, b: &mut Build, array: ArrayId, rows: i64, [at, turn]: [Value; 2]) -> Value {
+        let rows = rows as u32;
+        let (tile, index) =
+            if self.written.turned() { ([1, rows], [turn, at]) } else { ([rows, 1], [at, turn]) };
+        let loaded = b.load(&Tiles::new(array, dims(&tile)), &index.map(Arg::from)).unwrap();
+        let scale = b.reshape(loaded, &[rows.into(), 1]).unwrap();
+        b.cast(scale, DType::F32, Rounding::Nearest).unwrap()
+    }
+
+    /// A product times the scales of its blocks: of each row, and of each 128 columns, of which a tile has some, or a part.
+    fn of_blocks(
+        &self,
+        b: &mut Build,
+        product: Value,
+        [m, n]: [i64; 2],
+        turn: Value,
+        arrays: [ArrayId; 2],
+    ) -> [Value; 2] {
+        let [row, column] = self.at;
+        let of_rows = self.column(b, arrays[0], m, [row, turn]);
+        if n <= GROUP {
+            let tiles = number(b, GROUP / n);
+            let at = if n == GROUP { column } else { two(b, Each::FloorDiv, column, tiles) };
+            let of_block = self.column(b, arrays[1], 1, [at, turn]);
+            return [product, two(b, Each::Mul, of_rows, of_block)];
+        }
+        let blocks = n / GROUP;
+        let of_blocks = self.column(b, arrays[1], blocks, [column, turn]);
+        if self.written.early() {
+            let spread = b.broadcast_to(of_blocks, dims(&[blocks as u32, GROUP as u32])).unwrap();
+            let of_columns = b.reshape(spread, &[1, n]).unwrap();
+            return [product, two(b, Each::Mul, of_rows, of_columns)];
+        }
+        let parted = b.reshape(product, &[m, blocks, GROUP]).unwrap();
+        let of_blocks = b.reshape(of_blocks, &[1, blocks, 1]).unwrap();
+        let scaled = two(b, Each::Mul, parted, of_blocks);
+        [b.reshape(scaled, &[m, n]).unwrap(), of_rows]
+    }
 }
 
 /// Multiplies the tiles along K and stores the sums.
@@ -209,17 +276,35 @@ fn multiply(b: &mut Build, config: &GemmConfig, parts: &Parts, [m, n, k]: [i64; 
         x = b.cast(x, DType::Tf32, Rounding::Nearest).unwrap();
         y = b.cast(y, DType::Tf32, Rounding::Nearest).unwrap();
     }
-    let next = match parts.scales {
-        None => b.mma(x, y, args[1]).unwrap(),
-        Some([of_x, of_y]) => {
-            let product = b.mma(x, y, init).unwrap();
-            let of_x =
-                b.load(&Tiles::new(of_x, dims(&[m as u32, 1])), &[row.into(), args[0].into()]).unwrap();
-            let of_y = b.load(&Tiles::new(of_y, dims(&[1, 1])), &[column.into(), args[0].into()]).unwrap();
-            let scale = two(b, Each::Mul, of_x, of_y);
-            let scaled = two(b, Each::Mul, product, scale);
-            two(b, Each::Add, scaled, args[1])
+    let scaled = |b: &mut Build, [x, y]: [Value; 2]| {
+        if parts.written.fused() {
+            let y = b.broadcast_to(y, whole).unwrap();
+            return b.each(Each::Fma, &[x.into(), y.into(), args[1].into()], Default::default()).unwrap();
         }
+        let scaled = two(b, Each::Mul, x, y);
+        two(b, Each::Add, scaled, args[1])
+    };
+    let next = match parts.scales {
+        [Some(of_x), Some(of_y)] => {
+            let product = b.mma(x, y, init).unwrap();
+            let factors = parts.of_blocks(b, product, [m, n], args[0], [of_x, of_y]);
+            scaled(b, factors)
+        }
+        [_, Some(of_y)] => {
+            let column = parts.column(b, of_y, n, [column, args[0]]);
+            let of_columns = b.reshape(column, &[1, n]).unwrap();
+            if parts.written.early() {
+                let wide = b.cast(y, DType::F32, Rounding::Nearest).unwrap();
+                let wide = two(b, Each::Mul, wide, of_columns);
+                let y = b.cast(wide, multiplied, Rounding::Nearest).unwrap();
+                b.mma(x, y, args[1]).unwrap()
+            } else {
+                let y = b.cast(y, multiplied, Rounding::Nearest).unwrap();
+                let product = b.mma(x, y, init).unwrap();
+                scaled(b, [product, of_columns])
+            }
+        }
+        _ => b.mma(x, y, args[1]).unwrap(),
     };
     b.close(End::Continue(0, vec![next]));
     let mut stored = b.push_regions(Kind::For, &[zero, stop, one, init], &[sum], vec![region])[0];
@@ -243,18 +328,16 @@ fn modules_of_every_configuration_are_those_of_kernels() {
     let all: Vec<GemmConfig> = choose::all().collect();
     let mut refused: BTreeMap<&str, usize> = BTreeMap::new();
     let mut written = Vec::new();
-    for config in &all {
-        match program(config) {
+    for (i, config) in all.iter().enumerate() {
+        match program(config, i) {
             Ok(func) => written.push((config, func)),
             Err(why) => *refused.entry(why).or_default() += 1,
         }
     }
     let refused: Vec<String> = refused.iter().map(|(why, count)| format!("{count}: {why}")).collect();
     expect![[r#"
-        33917 of 42896
+        37155 of 42896
         5741: an array of addresses is no argument of a program
-        750: blocks with scales by tiles of other columns than 128
-        2488: operands that are converted with scales
     "#]]
     .assert_eq(&format!("{} of {}\n{}\n", written.len(), all.len(), refused.join("\n")));
     let cases = std::env::var("GIRIH_CASES").unwrap_or_default();
@@ -262,7 +345,8 @@ fn modules_of_every_configuration_are_those_of_kernels() {
     // As many of each kind.
     let mut kinds: BTreeMap<String, Vec<(&GemmConfig, Func)>> = BTreeMap::new();
     for (config, func) in written {
-        let kind = format!("{:?} {}", config.batch, config.block_scales().is_some());
+        let columns = config.block_scales().map(|_| Asked::of(config).tile[1]);
+        let kind = format!("{:?} {columns:?} {:?}", config.batch, config.mixed_input());
         kinds.entry(kind).or_default().push((config, func));
     }
     let each = (sample / kinds.len()).max(1);
@@ -289,7 +373,7 @@ fn a_configuration_that_does_not_fit_is_refused() {
             && matches!(config.schedule, Schedule::Persistent { .. })
     };
     let config = of(&is_plain);
-    let func = program(&config).unwrap();
+    let func = program(&config, 0).unwrap();
     let refusal = |other: GemmConfig| product::find(&func, 90, Some(other)).unwrap_err().to_string();
     assert!(product::find(&func, 90, Some(config)).is_ok());
     let alike = |other: &GemmConfig| other.tile == config.tile && other.batch == config.batch;

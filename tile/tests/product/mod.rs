@@ -8,3 +8,5 @@ mod near;
 mod parts;
 mod programs;
 mod refused;
+mod scaled;
+mod sizes;

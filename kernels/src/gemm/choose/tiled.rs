@@ -6,7 +6,9 @@ use girih_layout::{Lay, lay};
 
 use super::configs::{Input, ROW_SM80, tensor};
 use super::plan::Plan;
-use super::{Hardware, KernelKind, STORES_SIMT, STORES_SM80, aligned, between, facts, plans, several, with};
+use super::{
+    Hardware, KernelKind, STORES_SIMT, STORES_SM80, aligned, between, facts, mixed, plans, several, with,
+};
 use crate::Error;
 use crate::gemm::Problem;
 use crate::gemm::repitch::{Copying, copied};
@@ -60,6 +62,12 @@ pub fn tiled(
 ) -> Result<GemmConfig, Error> {
     let hardware = hardware.into();
     let kind = KernelKind::for_problem(problem, sm);
+    if problem.mixed_input().is_some() && asked.tma {
+        let config = mixed::tiled(problem, asked)?;
+        // What is not aligned is refused.
+        copied(&problem.oriented(config.c_major).0, &config)?;
+        return Ok(staged(config, asked));
+    }
     if kind == KernelKind::Sm90
         && let Some(input) = tensor(problem).filter(|input| input.of_warps().is_none())
         && asked.tma

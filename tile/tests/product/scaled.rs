@@ -1,0 +1,396 @@
+//! Products of operands with scales: of 8-bit floats in blocks, and of weights of 8 bits that are converted.
+
+use girih_device::Device;
+use girih_tensor::Element;
+use girih_tile::dtype::Const;
+use girih_tile::dtype::number::encode;
+use girih_tile::ir::Func;
+use girih_tile::launch::{DeviceArray, HostElement, Launch};
+use girih_tile::prelude::*;
+use girih_tile::product;
+use girih_tile::reference::{self, ArrayData, float};
+
+use super::launched::{close, device, matrix};
+
+/// Sums of products with the numbers of `w`, which are scaled before they are added: a scale for each row of `w` and 128 elements of K.
+#[kernel]
+fn behind<W: Elem, S: Elem, const BM: usize, const BN: usize>(
+    x: &Array<bf16, 2>,
+    w: &Array<W, 2>,
+    scale: &Array<S, 2>,
+    y: &mut Array<bf16, 2>,
+) {
+    let (i, j) = (bid(0), bid(1));
+    let mut acc = zeros::<f32>([BM, BN]);
+    for k in 0..cdiv(x.dim(1), 128) {
+        let tokens = x.tiles([BM, 128]).padding(Padding::Zero).load((i, k));
+        let weights = w.tiles([BN, 128]).padding(Padding::Zero).load((j, k)).to::<bf16>();
+        let scale = scale.tiles([BN, 1]).load((j, k)).to::<f32>();
+        acc += mma(tokens, weights.t(), zeros::<f32>([BM, BN])) * scale.t();
+    }
+    y.tiles_mut([BM, BN]).store((i, j), acc.to::<bf16>());
+}
+
+/// The same by a fused multiply-add, with a bias for each column.
+#[kernel]
+fn fused<W: Elem, S: Elem, const BM: usize, const BN: usize>(
+    x: &Array<bf16, 2>,
+    w: &Array<W, 2>,
+    scale: &Array<S, 2>,
+    bias: &Array<f32, 1>,
+    y: &mut Array<f32, 2>,
+) {
+    let (i, j) = (bid(0), bid(1));
+    let mut acc = zeros::<f32>([BM, BN]);
+    for k in 0..cdiv(x.dim(1), 128) {
+        let tokens = x.tiles([BM, 128]).padding(Padding::Zero).load((i, k));
+        let weights = w.tiles([BN, 128]).padding(Padding::Zero).load((j, k)).to::<f32>().to::<bf16>();
+        let scale = scale.tiles([BN, 1]).load((j, k)).to::<f32>().reshape([1, BN]);
+        acc = fma(mma(tokens, weights.t(), zeros::<f32>([BM, BN])), scale, acc);
+    }
+    y.tiles_mut([BM, BN]).store((i, j), acc + bias.tiles([BN]).load((j,)));
+}
+
+/// Products with weights that are scaled first.
+#[kernel]
+fn before<W: Elem, S: Elem, const BM: usize, const BN: usize>(
+    x: &Array<bf16, 2>,
+    w: &Array<W, 2>,
+    scale: &Array<S, 2>,
+    y: &mut Array<bf16, 2>,
+) {
+    let (i, j) = (bid(0), bid(1));
+    let mut acc = zeros::<f32>([BM, BN]);
+    for k in 0..cdiv(x.dim(1), 128) {
+        let tokens = x.tiles([BM, 128]).padding(Padding::Zero).load((i, k));
+        let weights = w.tiles([BN, 128]).padding(Padding::Zero).load((j, k)).to::<f32>();
+        let weights = weights * scale.tiles([BN, 1]).load((j, k)).to::<f32>();
+        acc = mma(tokens, weights.to::<bf16>().t(), acc);
+    }
+    y.tiles_mut([BM, BN]).store((i, j), acc.to::<bf16>());
+}
+
+/// The same in bf16, of weights that come first: `y` is the transpose.
+#[kernel]
+fn first<W: Elem, const BM: usize, const BN: usize>(
+    w: &Array<W, 2>,
+    scale: &Array<bf16, 2>,
+    x: &Array<bf16, 2>,
+    y: &mut Array<bf16, 2>,
+) {
+    let (i, j) = (bid(0), bid(1));
+    let mut acc = zeros::<f32>([BN, BM]);
+    for k in 0..cdiv(x.dim(1), 128) {
+        let weights = w.tiles([BN, 128]).padding(Padding::Zero).load((i, k)).to::<bf16>();
+        let weights = weights * scale.tiles([BN, 1]).load((i, k));
+        acc = mma(weights, x.tiles([BM, 128]).padding(Padding::Zero).load((j, k)).t(), acc);
+    }
+    y.tiles_mut([BN, BM]).store((i, j), acc.to::<bf16>());
+}
+
+/// An array as the reference takes it.
+fn data<T: HostElement + Element, const R: usize>(array: &DeviceArray<T, R>) -> ArrayData {
+    let bits = |x: &T| match T::DTYPE.is_float() {
+        true => encode(T::DTYPE, Const::Float(x.to_f64())),
+        false => encode(T::DTYPE, Const::Int(x.to_f64() as i128)),
+    };
+    let bits: Vec<u64> = array.download().unwrap().iter().map(bits).collect();
+    ArrayData::dense(T::DTYPE, &array.extents().map(|n| n as i64), &bits)
+}
+
+/// Runs a launch, which is a product by a tile. That its result, the last array, is wanted, the reference says too.
+fn check<T: HostElement + Element>(
+    launch: Launch<'_>,
+    func: Func,
+    (grid, tile): ([u32; 2], [i64; 3]),
+    mut arrays: Vec<ArrayData>,
+    wanted: &[f64],
+) {
+    let config = launch.product(90).unwrap().unwrap_or_else(|why| panic!("{why}"));
+    assert_eq!(config.tile, tile, "{config:?}");
+    launch.run().unwrap();
+    reference::run(&func, [grid[0], grid[1], 1], &mut arrays, &[]).unwrap();
+    let result = arrays.pop().unwrap();
+    let meant: Vec<f64> =
+        result.elements().unwrap().iter().map(|&bits| float::decode(T::DTYPE, bits)).collect();
+    close("the reference", &meant.iter().map(|&x| T::from_f64(x)).collect::<Vec<_>>(), wanted);
+}
+
+const MNK: [usize; 3] = [40, 136, 272];
+
+/// Tokens, weights and scales, of which a group's follow each other, and the products of the scaled weights.
+struct Weights<W: HostElement, S: HostElement> {
+    x: DeviceArray<bf16, 2>,
+    w: DeviceArray<W, 2>,
+    scale: DeviceArray<S, 2>,
+    wanted: Vec<f64>,
+}
+
+fn weights<W: HostElement + Element, S: HostElement + Element>(device: &Device) -> Weights<W, S> {
+    let [m, n, k] = MNK;
+    let (x, w) = (matrix::<bf16, 2>(device, 1, [m, k]), matrix::<W, 2>(device, 2, [n, k]));
+    let scale = matrix::<S, 2>(device, 3, [k.div_ceil(128), n]);
+    let term = |i: usize, j: usize, l: usize| {
+        x.wide[i * k + l] * w.wide[j * k + l] * scale.wide[l / 128 * n + j]
+    };
+    let wanted = (0..m * n).map(|at| (0..k).map(|l| term(at / n, at % n, l)).sum()).collect();
+    Weights { x: x.on, w: w.on, scale: scale.on.permute([1, 0]).unwrap(), wanted }
+}
+
+#[test]
+fn weights_with_scales_are_right() {
+    let device = device();
+    let [m, n, _] = MNK;
+    macro_rules! all {
+        ($w:ty, $s:ty) => {{
+            let Weights { x, w, scale, wanted } = weights::<$w, $s>(&device);
+            let (grid, tile) = ([2, 2], [128, 32, 128]);
+            macro_rules! run {
+                ($kernel:ident) => {{
+                    let mut y = DeviceArray::<bf16, 2>::zeros(&device, [m, n]).unwrap();
+                    let arrays = vec![data(&x), data(&w), data(&scale), data(&y)];
+                    let func = $kernel::<$w, $s, 32, 128>::ir().unwrap();
+                    let launch = $kernel::<$w, $s, 32, 128>(&x, &w, &scale, &mut y);
+                    check::<bf16>(launch, func, (grid, tile), arrays, &wanted);
+                    close("the launch", &y.download().unwrap(), &wanted);
+                }};
+            }
+            run!(behind);
+            run!(before);
+        }};
+    }
+    all!(i8, f32);
+    all!(i8, bf16);
+    all!(F8E4M3, f32);
+    all!(F8E4M3, bf16);
+}
+
+#[test]
+fn weights_have_epilogues_and_may_come_first() {
+    let device = device();
+    let [m, n, _] = MNK;
+    let Weights { x, w, scale, wanted } = weights::<i8, bf16>(&device);
+    let bias = matrix::<f32, 1>(&device, 4, [n]);
+    let mut y = DeviceArray::<f32, 2>::zeros(&device, [m, n]).unwrap();
+    let arrays = vec![data(&x), data(&w), data(&scale), data(&bias.on), data(&y)];
+    let func = fused::<i8, bf16, 64, 64>::ir().unwrap();
+    let launch = fused::<i8, bf16, 64, 64>(&x, &w, &scale, &bias.on, &mut y);
+    let with_bias: Vec<f64> = wanted.iter().enumerate().map(|(at, y)| y + bias.wide[at % n]).collect();
+    check::<f32>(launch, func, ([1, 3], [64, 64, 128]), arrays, &with_bias);
+    close("the launch", &y.download().unwrap(), &with_bias);
+
+    let mut y = DeviceArray::<bf16, 2>::zeros(&device, [n, m]).unwrap();
+    let arrays = vec![data(&w), data(&scale), data(&x), data(&y)];
+    let func = first::<i8, 16, 256>::ir().unwrap();
+    let launch = first::<i8, 16, 256>(&w, &scale, &x, &mut y);
+    let turned: Vec<f64> = (0..n * m).map(|at| wanted[at % m * n + at / m]).collect();
+    check::<bf16>(launch, func, ([1, 3], [256, 16, 128]), arrays, &turned);
+    close("the launch", &y.download().unwrap(), &turned);
+}
+
+/// A launch whose scales the kernel does not take runs the program as it is written.
+#[test]
+fn other_launches_of_weights_are_computed_as_they_are_written() {
+    let device = device();
+    let [m, n, _] = MNK;
+    let Weights { x, w, scale, wanted } = weights::<i8, f32>(&device);
+    // Groups of scales at another pitch than that of tensor copies, and beside a group too many.
+    let (rows, groups) = (scale.extents()[0], scale.extents()[1]);
+    let whole = DeviceArray::<f32, 2>::zeros(&device, [groups + 1, rows + 4]).unwrap();
+    let values = scale.permute([1, 0]).unwrap().download().unwrap();
+    let mut padded = vec![9.0f32; (groups + 1) * (rows + 4)];
+    values.chunks(rows).zip(padded.chunks_mut(rows + 4)).for_each(|(from, to)| to[..rows].copy_from_slice(from));
+    whole.buffer().write(&padded).unwrap();
+    let far = whole.slice(1, 0..rows).unwrap().permute([1, 0]).unwrap();
+    let more = DeviceArray::<f32, 2>::upload(&device, &[values, vec![9.0; rows]].concat(), [groups + 1, rows]);
+    let more = more.unwrap().permute([1, 0]).unwrap();
+    for scale in [&far, &more] {
+        let mut y = DeviceArray::<bf16, 2>::zeros(&device, [m, n]).unwrap();
+        let launch = before::<i8, f32, 32, 128>(&x, &w, scale, &mut y);
+        assert!(launch.product(90).unwrap().is_ok());
+        launch.run().unwrap();
+        close("scaled before", &y.download().unwrap(), &wanted);
+        let mut y = DeviceArray::<bf16, 2>::zeros(&device, [m, n]).unwrap();
+        behind::<i8, f32, 32, 128>(&x, &w, scale, &mut y).run().unwrap();
+        close("scaled behind", &y.download().unwrap(), &wanted);
+    }
+}
+
+/// Sums of nothing: the kernel of the product asks for scales that are not there, so that it is not the one that runs.
+#[test]
+fn a_product_whose_kernel_refuses_its_arguments_runs_as_it_is_written() {
+    let device = device();
+    let (m, n) = (8, 16);
+    let x = DeviceArray::<bf16, 2>::zeros(&device, [m, 128]).unwrap().slice(1, 0..0).unwrap();
+    let w = DeviceArray::<i8, 2>::zeros(&device, [n, 128]).unwrap().slice(1, 0..0).unwrap();
+    let scale = DeviceArray::<f32, 2>::zeros(&device, [4, n]).unwrap().slice(0, 0..0).unwrap();
+    let scale = scale.permute([1, 0]).unwrap();
+    let ones = vec![bf16::ONE; m * n];
+    let mut y = DeviceArray::<bf16, 2>::upload(&device, &ones, [m, n]).unwrap();
+    let launch = behind::<i8, f32, 32, 128>(&x, &w, &scale, &mut y);
+    let config = launch.product(90).unwrap().unwrap();
+    launch.run().unwrap();
+    assert_eq!(y.download().unwrap(), vec![bf16::ZERO; m * n]);
+    let mut y = DeviceArray::<bf16, 2>::upload(&device, &ones, [m, n]).unwrap();
+    behind::<i8, f32, 32, 128>(&x, &w, &scale, &mut y).prepare().unwrap().run().unwrap();
+    assert_eq!(y.download().unwrap(), vec![bf16::ZERO; m * n]);
+    // Who asks for a configuration is told why it is not taken.
+    let error = behind::<i8, f32, 32, 128>(&x, &w, &scale, &mut y).by(config).run().unwrap_err();
+    assert!(error.to_string().contains("scales"), "{error}");
+}
+
+/// 8-bit floats with a scale for each 128 columns, by tiles of a part of them.
+#[kernel]
+fn narrow<const BN: usize>(
+    a: &Array<F8E4M3, 2>,
+    b: &Array<F8E4M3, 2>,
+    a_scale: &Array<f32, 2>,
+    b_scale: &Array<f32, 2>,
+    c: &mut Array<bf16, 2>,
+) {
+    let (i, j) = (bid(0), bid(1));
+    let mut acc = zeros::<f32>([64, BN]);
+    for k in 0..cdiv(a.dim(1), 128) {
+        let x = a.tiles([64, 128]).padding(Padding::Zero).load((i, k));
+        let y = b.tiles([BN, 128]).padding(Padding::Zero).load((j, k));
+        let block = floordiv(j * (BN as i64), 128);
+        let scale = a_scale.tiles([64, 1]).load((i, k)) * b_scale.tiles([1, 1]).load((block, k));
+        acc += mma(x, y.t(), zeros::<f32>([64, BN])) * scale;
+    }
+    c.tiles_mut([64, BN]).store((i, j), acc.to::<bf16>());
+}
+
+/// The same by tiles of twice as many columns.
+#[kernel]
+fn wide(
+    a: &Array<F8E4M3, 2>,
+    b: &Array<F8E4M3, 2>,
+    a_scale: &Array<f32, 2>,
+    b_scale: &Array<f32, 2>,
+    c: &mut Array<bf16, 2>,
+) {
+    let (i, j) = (bid(0), bid(1));
+    let mut acc = zeros::<f32>([128, 256]);
+    for k in 0..cdiv(a.dim(1), 128) {
+        let x = a.tiles([128, 128]).padding(Padding::Zero).load((i, k));
+        let y = b.tiles([256, 128]).padding(Padding::Zero).load((j, k));
+        let of_rows = a_scale.tiles([128, 1]).load((i, k));
+        let of_columns = b_scale.tiles([2, 1]).load((j, k)).broadcast_to([2, 128]).reshape([1, 256]);
+        acc = fma(mma(x, y.t(), zeros::<f32>([128, 256])), of_rows * of_columns, acc);
+    }
+    c.tiles_mut([128, 256]).store((i, j), acc.to::<bf16>());
+}
+
+#[test]
+fn blocks_by_tiles_of_other_columns_are_right() {
+    let device = device();
+    let [m, n, k] = [72, 264, 272];
+    let (a, b) = (matrix::<F8E4M3, 2>(&device, 1, [m, k]), matrix::<F8E4M3, 2>(&device, 2, [n, k]));
+    let (of_a, of_b) = (matrix::<f32, 2>(&device, 3, [3, m]), matrix::<f32, 2>(&device, 4, [3, 4]));
+    let scales = [of_a.on.permute([1, 0]).unwrap(), of_b.on.permute([1, 0]).unwrap().slice(0, 0..3).unwrap()];
+    let term = |i: usize, j: usize, l: usize| {
+        let scale = of_a.wide[l / 128 * m + i] * of_b.wide[l / 128 * 4 + j / 128];
+        a.wide[i * k + l] * b.wide[j * k + l] * scale
+    };
+    let wanted: Vec<f64> = (0..m * n).map(|at| (0..k).map(|l| term(at / n, at % n, l)).sum()).collect();
+    let mut c = DeviceArray::<bf16, 2>::zeros(&device, [m, n]).unwrap();
+    let arrays = || vec![data(&a.on), data(&b.on), data(&scales[0]), data(&scales[1])];
+    let with_c = |c: &DeviceArray<bf16, 2>| [arrays(), vec![data(c)]].concat();
+
+    let (func, all) = (narrow::<64>::ir().unwrap(), with_c(&c));
+    let launch = narrow::<64>(&a.on, &b.on, &scales[0], &scales[1], &mut c);
+    check::<bf16>(launch, func, ([2, 5], [64, 64, 128]), all, &wanted);
+    close("the launch", &c.download().unwrap(), &wanted);
+    let mut c = DeviceArray::<bf16, 2>::zeros(&device, [m, n]).unwrap();
+    let (func, all) = (wide::ir().unwrap(), with_c(&c));
+    let launch = wide(&a.on, &b.on, &scales[0], &scales[1], &mut c);
+    check::<bf16>(launch, func, ([1, 2], [128, 256, 128]), all, &wanted);
+    close("the launch", &c.download().unwrap(), &wanted);
+}
+
+/// A program with parts that can be others: what is multiplied, and by what it is scaled.
+macro_rules! program {
+    ($name:ident, |$x:ident, $w:ident, $s:ident, $k:ident, $acc:ident| $body:expr) => {
+        #[kernel]
+        fn $name($x: &Array<bf16, 2>, $w: &Array<i8, 2>, $s: &Array<f32, 2>, y: &mut Array<bf16, 2>) {
+            let mut $acc = zeros::<f32>([32, 128]);
+            for $k in 0..cdiv($x.dim(1), 128) {
+                $acc = $body;
+            }
+            y.tiles_mut([32, 128]).store((bid(0), bid(1)), $acc.to::<bf16>());
+        }
+    };
+}
+
+program!(unscaled, |x, w, s, k, acc| {
+    let w = w.tiles([128, 128]).load((bid(1), k)).to::<bf16>();
+    mma(x.tiles([32, 128]).load((bid(0), k)), w.t(), acc)
+});
+program!(twice, |x, w, s, k, acc| {
+    let s = s.tiles([128, 1]).load((bid(1), k));
+    let w = (w.tiles([128, 128]).load((bid(1), k)).to::<f32>() * s).to::<bf16>();
+    acc + mma(x.tiles([32, 128]).load((bid(0), k)), w.t(), zeros::<f32>([32, 128])) * s.t()
+});
+program!(along_k, |x, w, s, k, acc| {
+    let s = s.tiles([1, 128]).load((bid(1), k));
+    let w = (w.tiles([128, 128]).load((bid(1), k)).to::<f32>() * s).to::<bf16>();
+    mma(x.tiles([32, 128]).load((bid(0), k)), w.t(), acc)
+});
+program!(elsewhere, |x, w, s, k, acc| {
+    let s = s.tiles([128, 1]).load((bid(1), k + 1));
+    let w = w.tiles([128, 128]).load((bid(1), k)).to::<bf16>();
+    acc + mma(x.tiles([32, 128]).load((bid(0), k)), w.t(), zeros::<f32>([32, 128])) * s.t()
+});
+program!(rounded, |x, w, s, k, acc| {
+    let s = s.tiles([128, 1]).load((bid(1), k)).to::<bf16>();
+    let w = w.tiles([128, 128]).load((bid(1), k)).to::<bf16>() * s;
+    mma(x.tiles([32, 128]).load((bid(0), k)), w.t(), acc)
+});
+program!(shifted, |x, w, s, k, acc| {
+    let s = s.tiles([128, 1]).load((bid(1), k));
+    let w = (w.tiles([128, 128]).load((bid(1), k)).to::<f32>() * s + 1.0).to::<bf16>();
+    mma(x.tiles([32, 128]).load((bid(0), k)), w.t(), acc)
+});
+
+/// 8-bit floats by tiles of 64 columns, each of which has a scale.
+#[kernel]
+fn of_64(
+    a: &Array<F8E4M3, 2>,
+    b: &Array<F8E4M3, 2>,
+    a_scale: &Array<f32, 2>,
+    b_scale: &Array<f32, 2>,
+    c: &mut Array<bf16, 2>,
+) {
+    let (i, j) = (bid(0), bid(1));
+    let mut acc = zeros::<f32>([64, 64]);
+    for k in 0..cdiv(a.dim(1), 128) {
+        let x = a.tiles([64, 128]).load((i, k));
+        let y = b.tiles([64, 128]).load((j, k));
+        let scale = a_scale.tiles([64, 1]).load((i, k)) * b_scale.tiles([1, 1]).load((j, k));
+        acc += mma(x, y.t(), zeros::<f32>([64, 64])) * scale;
+    }
+    c.tiles_mut([64, 64]).store((i, j), acc.to::<bf16>());
+}
+
+/// Scales that are others than those of rows and groups are no scales, by the facts of the arrays that a launch has.
+#[test]
+fn other_scales_are_refused() {
+    let device = device();
+    let Weights { x, w, scale, .. } = weights::<i8, f32>(&device);
+    let mut y = DeviceArray::<bf16, 2>::zeros(&device, [MNK[0], MNK[1]]).unwrap();
+    let why = |launch: Launch<'_>| launch.product(90).unwrap().expect_err("no product").to_string();
+    let has = |why: String, what: &str| assert!(why.contains(what), "{why}, and not: {what}");
+    has(why(unscaled(&x, &w, &scale, &mut y)), "is converted, and the product has 0 scales");
+    has(why(twice(&x, &w, &scale, &mut y)), "is converted, and the product has 2 scales");
+    has(why(along_k(&x, &w, &scale, &mut y)), "one from an array (N, K / 128)");
+    has(why(elsewhere(&x, &w, &scale, &mut y)), "one from an array (N, K / 128)");
+    has(why(rounded(&x, &w, &scale, &mut y)), "one from an array (N, K / 128)");
+    has(why(shifted(&x, &w, &scale, &mut y)), "an operand of f32 is converted to bf16");
+    let (a, b) = (matrix::<F8E4M3, 2>(&device, 1, [64, 128]), matrix::<F8E4M3, 2>(&device, 2, [128, 128]));
+    let (of_a, of_b) = (matrix::<f32, 2>(&device, 3, [1, 64]), matrix::<f32, 2>(&device, 4, [1, 4]));
+    let scales = [of_a.on.permute([1, 0]).unwrap(), of_b.on.permute([1, 0]).unwrap().slice(0, 0..2).unwrap()];
+    let mut c = DeviceArray::<bf16, 2>::zeros(&device, [64, 128]).unwrap();
+    has(why(of_64(&a.on, &b.on, &scales[0], &scales[1], &mut c)), "(N / 128, K / 128)");
+    // Without a word about strides there is no contiguous axis.
+    assert!(product::find(&behind::<i8, f32, 32, 128>::ir().unwrap(), 90, None).is_err());
+}
