@@ -34,7 +34,7 @@ pub use mlp::gated_mlp;
 pub use norm::{layernorm, layernorm_long, rmsnorm, rmsnorm_long};
 pub use permute::transpose;
 pub use product::{gemm, gemm_batched, gemm_gelu, gemm_persistent};
-pub use quantized::{gemm_fp8, gemm_fp8_blocks, gemm_int8};
+pub use quantized::{gemm_fp8, gemm_fp8_blocks, gemm_int8, gemm_weights};
 pub use random::dropout;
 pub use recurrent::chunk_scan;
 pub use reduce::{argmax_all, argmax_rows, column_sum, full_sum, row_sum, sum_all};

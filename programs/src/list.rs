@@ -100,6 +100,7 @@ entries! {
     "gemm_fp8_128x128x128": gemm_fp8::<F8E4M3, 128, 128, 128>, (E4m3 2, E4m3 2, F32 1, F32 1, Bf16 2), 0;
     "gemm_fp8_blocks_128x128x128": gemm_fp8_blocks::<F8E4M3, 128, 128, 128>, (E4m3 2, E4m3 2, F32 2, F32 2, Bf16 2), 0;
     "gemm_int8_128x128x128": gemm_int8::<128, 128, 128>, (S8 2, S8 2, F32 1, F32 1, Bf16 2), 0;
+    "gemm_weights_64x128x128": gemm_weights::<i8, bf16, 64, 128, 128>, (Bf16 2, S8 2, Bf16 2, Bf16 2), 0;
     "gemm_split_k_bf16_128x128x64": gemm_split_k::<bf16, 128, 128, 64>, (Bf16 2, Bf16 2, F32 3), 0;
     "sum_parts_bf16_32x128": sum_parts::<bf16, 32, 128>, (F32 3, Bf16 2), 0;
     "gated_mlp_bf16_128x128x64": gated_mlp::<bf16, 128, 128, 64>, (Bf16 2, Bf16 2, Bf16 2, Bf16 2), 0;

@@ -43,6 +43,26 @@ pub fn gemm_fp8_blocks<T: Mma<f32>, const BM: usize, const BN: usize, const BK: 
     c.tiles_mut([BM, BN]).store((i, j), acc.to::<bf16>());
 }
 
+/// `c[m, n] = sum(a[m, k] w[n, k] scale[n, k / BK])` of weights of 8 bits, N x K, with a scale for each `BK` elements of a row: `scale` is N x K/BK,
+/// rounded up. Weights become bf16 as they are, and the sums of a group along K are scaled before they are added.
+#[kernel(crate = girih_tile)]
+pub fn gemm_weights<W: Elem, S: Elem, const BM: usize, const BN: usize, const BK: usize>(
+    a: &Array<bf16, 2>,
+    w: &Array<W, 2>,
+    scale: &Array<S, 2>,
+    c: &mut Array<bf16, 2>,
+) {
+    let (i, j) = (bid(0), bid(1));
+    let mut acc = zeros::<f32>([BM, BN]);
+    for k in 0..cdiv(a.dim(1), BK) {
+        let x = a.tiles([BM, BK]).padding(Padding::Zero).load((i, k));
+        let y = w.tiles([BN, BK]).padding(Padding::Zero).load((j, k)).to::<bf16>();
+        let scale = scale.tiles([BN, 1]).load((j, k)).to::<f32>();
+        acc += mma(x, y.t(), zeros::<f32>([BM, BN])) * scale.t();
+    }
+    c.tiles_mut([BM, BN]).store((i, j), acc.to::<bf16>());
+}
+
 /// `c[m, n] = a_scale[m] b_scale[n] sum(a[m, k] b[n, k])` of 8-bit integers, whose sums are exact.
 #[kernel(crate = girih_tile)]
 pub fn gemm_int8<const BM: usize, const BN: usize, const BK: usize>(

@@ -116,6 +116,15 @@ pub(crate) fn quantized<const BM: usize, const BN: usize, const BK: usize>(
     run!(on, gemm_int8[BM, BN, BK](a, b, rows, columns => c), grid);
     let product = matmul(&a.wide(), &transposed(&b.wide(), k), k, n);
     near("integers", &c.elements, &scaled(&product, &rows.wide(), &columns.wide()), 1e-5);
+
+    let (x, steps) = (Host::<bf16, 2>::random(5, [m, k], 2.0), k.div_ceil(BK));
+    let scales = Host::<f32, 2>::random(6, [n, steps], 2.0);
+    let mut c = Host::<bf16, 2>::poisoned([m, n]);
+    run!(on, gemm_weights[i8, f32, BM, BN, BK](x, b, scales => c), grid);
+    let wide = scales.wide();
+    let y = transposed(&b.wide(), k);
+    let y: Vec<f64> = y.iter().enumerate().map(|(i, y)| y * wide[i % n * steps + i / n / BK]).collect();
+    near("weights", &c.elements, &matmul(&x.wide(), &y, k, n), 1e-5);
     Ok(())
 }
 

@@ -179,6 +179,31 @@ impl Uses {
 
     /// The same for a program that is a whole product, whose kernel asks for less: only for strides, alignments and, of the contiguous axes,
     /// how many elements of a vector the extents are multiples of.
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_tile::facts::{Found, Uses};
+    /// use girih_tile::prelude::*;
+    ///
+    /// #[kernel]
+    /// fn gemm(a: &Array<f32, 2>, b: &Array<f32, 2>, c: &mut Array<f32, 2>) {
+    ///     let mut acc = zeros::<f32>([64, 64]);
+    ///     for k in 0..cdiv(a.dim(1), 16) {
+    ///         acc = mma(a.tiles([64, 16]).load((bid(0), k)), b.tiles([16, 64]).load((k, bid(1))), acc);
+    ///     }
+    ///     c.tiles_mut([64, 64]).store((bid(0), bid(1)), acc);
+    /// }
+    ///
+    /// let uses = Uses::of(&gemm::ir()?);
+    /// let c = |extents: &[usize; 2]| {
+    ///     let c = Found { extents, strides: &[extents[1], 1], address: 256 };
+    ///     [uses.facts(&[c; 3], 0), uses.facts_of_product(&[c; 3], 0)]
+    /// };
+    /// let [[whole, of_product], [parts, same]] = [[128, 128], [100, 100]].map(|extents| c(&extents));
+    /// assert_ne!(whole, parts);
+    /// assert_eq!(of_product, same);
+    /// # Ok::<(), girih_tile::error::Error>(())
+    /// ```
     pub fn facts_of_product(&self, arrays: &[Found<'_>], scalars: usize) -> Facts {
         self.of_all(arrays, scalars, true)
     }

@@ -40,7 +40,9 @@ impl Launch<'_> {
     pub(super) fn ready(&self, sm: u32) -> Result<Arc<Ready>, Error> {
         let program = self.program()?;
         self.check_arguments(&program.func)?;
-        program.ready(self.spec(sm, self.facts(&program.uses, Uses::facts)), || self.spec_of_product(&program, sm))
+        program.ready(self.spec(sm, self.facts(&program.uses, Uses::facts)), || {
+            self.spec_of_product(&program, sm)
+        })
     }
 
     /// What tells the kernel apart from others of its program, where these facts hold.

@@ -177,9 +177,9 @@ impl Product {
             let (device, address, len) = (offsets.device(), offsets.address(), offsets.len());
             ("offsets", Given::from(Untyped { arg, device, dtype: DType::U32, address, len }))
         });
-        let scales = self.scales_of().map(|(name, _, _, scale)| {
-            (name, Given::from(untyped(&call.arrays[scale.array.index()], true)))
-        });
+        let scales = self
+            .scales_of()
+            .map(|(name, _, _, scale)| (name, Given::from(untyped(&call.arrays[scale.array.index()], true))));
         let inputs = self.fused.inputs.iter();
         inputs
             .map(|(input, source)| (&*input.name, self.given(source, call)))

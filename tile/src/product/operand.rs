@@ -98,7 +98,8 @@ pub(super) fn of(func: &Func, value: Value, roles: Vec<Role>) -> Result<Operand,
             Kind::Cast(_) => return Err(converted(func, op, at)),
             Kind::Each { op: Each::Mul, .. } if dtype == DType::Bf16 && scales.is_empty() => {
                 let mut all = factors(func, &[at], &roles);
-                let narrow = |of: &Factor| of.value != at && of.is_whole() && loaded(func, of.value).is_some();
+                let narrow =
+                    |of: &Factor| of.value != at && of.is_whole() && loaded(func, of.value).is_some();
                 let Some(own) = all.iter().position(narrow) else {
                     return Err(refused(op, "an operand of the product is computed, and not loaded"));
                 };
@@ -124,9 +125,7 @@ fn loaded(func: &Func, value: Value) -> Option<DType> {
     let Def::Result(id, _) = func.value(value).def else { return None };
     let op = func.op(id);
     match &op.kind {
-        Kind::Load(_) => {
-            Some(func.ty(value).dtype).filter(|dtype| matches!(dtype, DType::S8 | DType::E4m3))
-        }
+        Kind::Load(_) => Some(func.ty(value).dtype).filter(|dtype| matches!(dtype, DType::S8 | DType::E4m3)),
         Kind::Cast(_) | Kind::Permute(_) | Kind::Reshape => loaded(func, op.operands[0]),
         Kind::Each { op: Each::Mul, .. } => op.operands.iter().find_map(|&operand| loaded(func, operand)),
         _ => None,

@@ -162,7 +162,8 @@ pub(super) fn of(
         return Ok(None);
     }
     if at.tile[2] != BLOCK {
-        let why = format!("a product is scaled by tiles of {} elements of K: {BLOCK} are accepted", at.tile[2]);
+        let why =
+            format!("a product is scaled by tiles of {} elements of K: {BLOCK} are accepted", at.tile[2]);
         return Err(refused(op, why));
     }
     let scales = match narrow {

@@ -178,7 +178,8 @@ pub(crate) fn program(config: &GemmConfig, written: usize) -> Result<Func, &'sta
     let (inner, turn) = b.open(&[s32]);
     let (i, j) = (two(&mut b, Each::FloorDiv, turn[0], columns), two(&mut b, Each::Mod, turn[0], columns));
     let [x, z] = [x, z].map(|array| b.array_slice(array, 0, from.into(), to.into()).unwrap());
-    let parts = Parts { x, y, z, at: [i, j], batch: Some([None, Some(group), None]), scales: [None; 2], written };
+    let parts =
+        Parts { x, y, z, at: [i, j], batch: Some([None, Some(group), None]), scales: [None; 2], written };
     multiply(&mut b, config, &parts, [m, n, k], false);
     b.close(End::Continue(0, Vec::new()));
     b.push_regions(Kind::For, &[begin, tiles, blocks], &[], vec![inner]);

@@ -1,7 +1,9 @@
 //! Products of operands with scales: of 8-bit floats in blocks, and of weights of 8 bits that are converted.
 
+use girih_codegen::gemm::{Epilogue, Input, MixedInput};
 use girih_device::Device;
-use girih_tensor::Element;
+use girih_kernels::gemm::{Asked, Layout, Problem, generated, tiled};
+use girih_tensor::{DType, Element};
 use girih_tile::dtype::Const;
 use girih_tile::dtype::number::encode;
 use girih_tile::ir::Func;
@@ -11,6 +13,7 @@ use girih_tile::product;
 use girih_tile::reference::{self, ArrayData, float};
 
 use super::launched::{close, device, matrix};
+use crate::common::assembler::complaints;
 
 /// Sums of products with the numbers of `w`, which are scaled before they are added: a scale for each row of `w` and 128 elements of K.
 #[kernel]
@@ -130,9 +133,8 @@ fn weights<W: HostElement + Element, S: HostElement + Element>(device: &Device) 
     let [m, n, k] = MNK;
     let (x, w) = (matrix::<bf16, 2>(device, 1, [m, k]), matrix::<W, 2>(device, 2, [n, k]));
     let scale = matrix::<S, 2>(device, 3, [k.div_ceil(128), n]);
-    let term = |i: usize, j: usize, l: usize| {
-        x.wide[i * k + l] * w.wide[j * k + l] * scale.wide[l / 128 * n + j]
-    };
+    let term =
+        |i: usize, j: usize, l: usize| x.wide[i * k + l] * w.wide[j * k + l] * scale.wide[l / 128 * n + j];
     let wanted = (0..m * n).map(|at| (0..k).map(|l| term(at / n, at % n, l)).sum()).collect();
     Weights { x: x.on, w: w.on, scale: scale.on.permute([1, 0]).unwrap(), wanted }
 }
@@ -142,27 +144,63 @@ fn weights_with_scales_are_right() {
     let device = device();
     let [m, n, _] = MNK;
     macro_rules! all {
-        ($w:ty, $s:ty) => {{
+        ($w:ty, $s:ty, $($kernel:ident)*) => {{
             let Weights { x, w, scale, wanted } = weights::<$w, $s>(&device);
             let (grid, tile) = ([2, 2], [128, 32, 128]);
             macro_rules! run {
-                ($kernel:ident) => {{
+                ($name:ident) => {{
                     let mut y = DeviceArray::<bf16, 2>::zeros(&device, [m, n]).unwrap();
                     let arrays = vec![data(&x), data(&w), data(&scale), data(&y)];
-                    let func = $kernel::<$w, $s, 32, 128>::ir().unwrap();
-                    let launch = $kernel::<$w, $s, 32, 128>(&x, &w, &scale, &mut y);
+                    let func = $name::<$w, $s, 32, 128>::ir().unwrap();
+                    let launch = $name::<$w, $s, 32, 128>(&x, &w, &scale, &mut y);
                     check::<bf16>(launch, func, (grid, tile), arrays, &wanted);
                     close("the launch", &y.download().unwrap(), &wanted);
                 }};
             }
-            run!(behind);
-            run!(before);
+            $(run!($kernel);)*
         }};
     }
-    all!(i8, f32);
-    all!(i8, bf16);
-    all!(F8E4M3, f32);
-    all!(F8E4M3, bf16);
+    all!(i8, f32, behind before);
+    all!(i8, bf16, behind);
+    all!(F8E4M3, f32, before);
+    all!(F8E4M3, bf16, behind);
+}
+
+/// What a program's tile of weights becomes has registers, with an epilogue too. A few of all tiles, unless `GIRIH_CASES` is `all`.
+#[test]
+fn tiles_of_weights_have_registers() {
+    let all = std::env::var("GIRIH_CASES").is_ok_and(|cases| cases == "all");
+    let mut seen = Vec::new();
+    let epilogues = [Epilogue::new(), Epilogue::new().plus(Input::row("bias", DType::F32)).relu()];
+    for (dtype, scale) in [(DType::S8, DType::F32), (DType::S8, DType::Bf16), (DType::E4m3, DType::F32)] {
+        let weights = MixedInput { dtype, scale, group: 128 };
+        for layout in [Layout::Tn, Layout::Nn] {
+            let problem =
+                Problem::new(DType::Bf16, [4096; 3], layout).unwrap().with_mixed_input(weights).unwrap();
+            for epilogue in &epilogues {
+                let problem = problem.with_epilogue(epilogue);
+                for tile in
+                    [16, 32, 64, 128].into_iter().flat_map(|m| [64, 128, 192, 256].map(|n| [m, n, 128]))
+                {
+                    for multicast in [None, Some(2), Some(4)] {
+                        let asked = Asked { multicast, ..Asked::tile(tile) };
+                        let config = tiled(&problem, 90, 132, &asked).unwrap();
+                        if seen.contains(&(config, epilogue.key())) {
+                            continue;
+                        }
+                        seen.push((config, epilogue.key()));
+                        if !all && seen.len() % 97 != 5 {
+                            continue;
+                        }
+                        let kernel = generated(&problem, &config, epilogue).unwrap().kernel;
+                        let found = complaints(&kernel.module().to_string(), "90a").unwrap_or_default();
+                        assert!(found.is_empty(), "{config:?} {}: {found:?}", epilogue.key());
+                    }
+                }
+            }
+        }
+    }
+    println!("{} kernels", seen.len());
 }
 
 #[test]
@@ -199,10 +237,14 @@ fn other_launches_of_weights_are_computed_as_they_are_written() {
     let whole = DeviceArray::<f32, 2>::zeros(&device, [groups + 1, rows + 4]).unwrap();
     let values = scale.permute([1, 0]).unwrap().download().unwrap();
     let mut padded = vec![9.0f32; (groups + 1) * (rows + 4)];
-    values.chunks(rows).zip(padded.chunks_mut(rows + 4)).for_each(|(from, to)| to[..rows].copy_from_slice(from));
+    values
+        .chunks(rows)
+        .zip(padded.chunks_mut(rows + 4))
+        .for_each(|(from, to)| to[..rows].copy_from_slice(from));
     whole.buffer().write(&padded).unwrap();
     let far = whole.slice(1, 0..rows).unwrap().permute([1, 0]).unwrap();
-    let more = DeviceArray::<f32, 2>::upload(&device, &[values, vec![9.0; rows]].concat(), [groups + 1, rows]);
+    let more =
+        DeviceArray::<f32, 2>::upload(&device, &[values, vec![9.0; rows]].concat(), [groups + 1, rows]);
     let more = more.unwrap().permute([1, 0]).unwrap();
     for scale in [&far, &more] {
         let mut y = DeviceArray::<bf16, 2>::zeros(&device, [m, n]).unwrap();
@@ -281,6 +323,27 @@ fn wide(
     c.tiles_mut([128, 256]).store((i, j), acc.to::<bf16>());
 }
 
+/// The same with the blocks' operand first: `c` is the transpose.
+#[kernel]
+fn turned(
+    b: &Array<F8E4M3, 2>,
+    a: &Array<F8E4M3, 2>,
+    b_scale: &Array<f32, 2>,
+    a_scale: &Array<f32, 2>,
+    c: &mut Array<bf16, 2>,
+) {
+    let (i, j) = (bid(0), bid(1));
+    let mut acc = zeros::<f32>([64, 64]);
+    for k in 0..cdiv(a.dim(1), 128) {
+        let x = b.tiles([64, 128]).padding(Padding::Zero).load((i, k));
+        let y = a.tiles([64, 128]).padding(Padding::Zero).load((j, k));
+        let of_columns = a_scale.tiles([64, 1]).load((j, k)).t();
+        let product = mma(x, y.t(), zeros::<f32>([64, 64])) * b_scale.tiles([1, 1]).load((floordiv(i, 2), k));
+        acc += product * of_columns;
+    }
+    c.tiles_mut([64, 64]).store((i, j), acc.to::<bf16>());
+}
+
 #[test]
 fn blocks_by_tiles_of_other_columns_are_right() {
     let device = device();
@@ -305,6 +368,13 @@ fn blocks_by_tiles_of_other_columns_are_right() {
     let (func, all) = (wide::ir().unwrap(), with_c(&c));
     let launch = wide(&a.on, &b.on, &scales[0], &scales[1], &mut c);
     check::<bf16>(launch, func, ([1, 2], [128, 256, 128]), all, &wanted);
+    close("the launch", &c.download().unwrap(), &wanted);
+
+    let mut c = DeviceArray::<bf16, 2>::zeros(&device, [n, m]).unwrap();
+    let all = vec![data(&b.on), data(&a.on), data(&scales[1]), data(&scales[0]), data(&c)];
+    let wanted: Vec<f64> = (0..n * m).map(|at| wanted[at % m * n + at / m]).collect();
+    let (func, launch) = (turned::ir().unwrap(), turned(&b.on, &a.on, &scales[1], &scales[0], &mut c));
+    check::<bf16>(launch, func, ([5, 2], [64, 64, 128]), all, &wanted);
     close("the launch", &c.download().unwrap(), &wanted);
 }
 

@@ -94,7 +94,8 @@ pub(super) fn tiled(problem: &Problem, asked: &Asked) -> Result<GemmConfig, Erro
         })
     });
     let fits = |config: &GemmConfig| {
-        let whole = [1, 2, 4].contains(&config.mainloop.warp_specialized().map_or(0, |parts| parts.multicast));
+        let whole =
+            [1, 2, 4].contains(&config.mainloop.warp_specialized().map_or(0, |parts| parts.multicast));
         whole && config.check().is_ok() && (!problem.is_fused() || takes_epilogues(config))
     };
     let mut found = all.filter_map(|facts| facts.config(MOST_STAGES).ok()).filter(fits);
