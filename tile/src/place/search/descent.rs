@@ -1,0 +1,153 @@
+//! The descent: nodes change while that gains.
+
+use super::{Id, Node, Problem, Source};
+use crate::ir::Value;
+use crate::place::assemble::{DEEP, remade};
+use crate::place::candidates::Pools;
+use crate::place::cost::conversion;
+use crate::place::product::{in_registers, staging};
+
+/// Differences of cost that count.
+const LEAST: f64 = 1e-9;
+/// Seeds that are tried, and those where products say what most tiles are like.
+const SEEDS: usize = 12;
+const SEEDS_OF_PRODUCTS: usize = 3;
+
+impl Problem<'_> {
+    /// The cost of a value's conversions.
+    fn converted(&mut self, value: usize, chosen: &[usize]) -> f64 {
+        let from = match &self.sources[value] {
+            Source::Fixed(id) => *id,
+            Source::Node(node, ids) => ids[chosen[*node]],
+        };
+        let mut sum = 0.0;
+        for (i, reader) in self.uses[value].iter().enumerate() {
+            let Some(to) = reader.needs[chosen[reader.node]] else { continue };
+            let before = &self.uses[value][..i];
+            if to == from || before.iter().any(|other| other.needs[chosen[other.node]] == Some(to)) {
+                continue;
+            }
+            let own = self.weights[value];
+            let (staged, often) = match &reader.staged {
+                &Some((weight, ref rows)) => {
+                    let dists = [from, to].map(|id| &self.dists[id as usize]);
+                    let ty = self.func.ty(Value(value as u32));
+                    let held = in_registers(&ty.dims, ty.dtype, dists[0], dists[1], own < weight);
+                    (Some(rows).filter(|_| !held), if held { own } else { weight })
+                }
+                None => (None, own),
+            };
+            let price = self
+                .priced
+                .entry((
+                    value,
+                    from,
+                    to,
+                    staged.map_or(0, |rows| rows.iter().map(|mode| 1 << mode).sum::<usize>()),
+                ))
+                .or_insert_with(|| {
+                    let of = Value(value as u32);
+                    let (ty, from, to) =
+                        (self.func.ty(of), &self.dists[from as usize], &self.dists[to as usize]);
+                    let again = remade(self.func, of, to, DEEP);
+                    again.unwrap_or_else(|| match staged {
+                        Some(rows) => staging(ty.dtype, from, rows),
+                        None => conversion(&ty.dims, ty.dtype, from, to),
+                    })
+                });
+            sum += *price * often;
+        }
+        sum
+    }
+
+    /// What the cost of everything that depends on a node is.
+    fn around(&mut self, node: usize, chosen: &[usize]) -> f64 {
+        let mut sum = self.nodes[node].own[chosen[node]];
+        for at in 0..self.nodes[node].touches.len() {
+            sum += self.converted(self.nodes[node].touches[at], chosen);
+        }
+        sum
+    }
+
+    fn total(&mut self, chosen: &[usize]) -> f64 {
+        let own: f64 = self.nodes.iter().zip(chosen).map(|(node, &at)| node.own[at]).sum();
+        own + (0..self.uses.len()).map(|value| self.converted(value, chosen)).sum::<f64>()
+    }
+
+    pub(super) fn solve(&mut self, pools: &Pools) -> Vec<usize> {
+        let mut seeds: Vec<Id> = Vec::new();
+        for dist in pools.all() {
+            let Some(&id) = self.ids.get(dist) else { continue };
+            if !seeds.contains(&id) {
+                seeds.push(id);
+            }
+        }
+        let nearest = |problem: &Self, seed: Id, node: &Node| {
+            let near = |id: Id| {
+                let (a, b) = (&problem.dists[id as usize], &problem.dists[seed as usize]);
+                let bits = a.bits.iter().zip(&b.bits);
+                (id == seed, bits.filter(|(a, b)| a == b || a.is_none()).count())
+            };
+            let mut best = 0;
+            for at in 1..node.candidates.len() {
+                if near(node.candidates[at]) > near(node.candidates[best]) {
+                    best = at;
+                }
+            }
+            best
+        };
+        // The seeds that are cheapest as they are go first.
+        let mut starts: Vec<(f64, Vec<usize>)> = Vec::new();
+        for &seed in &seeds {
+            let chosen: Vec<usize> = self.nodes.iter().map(|node| nearest(self, seed, node)).collect();
+            if !starts.iter().any(|(_, other)| *other == chosen) {
+                starts.push((self.total(&chosen), chosen));
+            }
+        }
+        starts.push((self.total(&vec![0; self.nodes.len()]), vec![0; self.nodes.len()]));
+        starts.sort_by(|a, b| a.0.total_cmp(&b.0));
+        starts.truncate(if self.products.wgmma.is_empty() { SEEDS } else { SEEDS_OF_PRODUCTS });
+        let mut best: Option<(f64, Vec<usize>)> = None;
+        for (_, start) in starts {
+            let (cost, chosen) = self.descend(start, &seeds);
+            if best.as_ref().is_none_or(|(least, _)| cost < least - LEAST) {
+                best = Some((cost, chosen));
+            }
+        }
+        best.map(|(_, chosen)| chosen).unwrap_or_default()
+    }
+
+    fn descend(&mut self, mut chosen: Vec<usize>, seeds: &[Id]) -> (f64, Vec<usize>) {
+        loop {
+            let mut moved = false;
+            for node in 0..self.nodes.len() {
+                let mut best = (self.around(node, &chosen), chosen[node]);
+                for at in 0..self.nodes[node].candidates.len() {
+                    chosen[node] = at;
+                    let cost = self.around(node, &chosen);
+                    if cost < best.0 - LEAST {
+                        best = (cost, at);
+                        moved = true;
+                    }
+                }
+                chosen[node] = best.1;
+            }
+            let mut least = self.total(&chosen);
+            for &seed in seeds {
+                let together = |(node, &at): (&Node, &usize)| {
+                    node.candidates.iter().position(|&id| id == seed).unwrap_or(at)
+                };
+                let next: Vec<usize> = self.nodes.iter().zip(&chosen).map(together).collect();
+                if next != chosen {
+                    let cost = self.total(&next);
+                    if cost < least - LEAST {
+                        (least, chosen, moved) = (cost, next, true);
+                    }
+                }
+            }
+            if !moved {
+                return (least, chosen);
+            }
+        }
+    }
+}
