@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use girih_tensor::DType;
+
 /// Why a launch, or an array for it, is refused. Extents and strides are in elements.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -41,6 +43,14 @@ pub enum LaunchError {
     Axes {
         /// The axes.
         axes: Vec<usize>,
+    },
+    /// An array that there is not when its dtype and rank are known at run time alone.
+    #[error("an array of {dtype} of rank {rank}: dtypes of whole bytes and rank 1 to 4 are accepted")]
+    NoArray {
+        /// The dtype.
+        dtype: DType,
+        /// The rank.
+        rank: usize,
     },
     /// A part that an array does not have.
     #[error("the elements {range:?} along axis {axis} are not in an array {extents:?}")]

@@ -5,6 +5,8 @@ use crate::ir::{Array, Dims, Func, Kind, Known};
 
 /// Bytes of the widest access of a thread.
 const WIDEST: u64 = 16;
+/// What the addresses of allocations are multiples of.
+const ALLOCATED: u64 = 256;
 
 /// An array as a launch finds it. Extents and strides are in elements.
 #[derive(Clone, Copy, Debug)]
@@ -169,6 +171,38 @@ impl Uses {
             }
         });
         uses
+    }
+
+    /// What a launch finds of row-major arrays of these extents, each in an allocation of its own.
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_tile::facts::Uses;
+    /// use girih_tile::ir::Known;
+    /// use girih_tile::prelude::*;
+    ///
+    /// #[kernel]
+    /// fn copy(x: &Array<f32, 2>, y: &mut Array<f32, 2>) {
+    ///     y.tiles_mut([1, 256]).store((bid(0), bid(1)), x.tiles([1, 256]).load((bid(0), bid(1))));
+    /// }
+    ///
+    /// let facts = Uses::of(&copy::ir()?).row_major(&[vec![10, 512], vec![10, 513]], 0);
+    /// assert_eq!((facts.arrays[0].align, facts.arrays[1].align), (16, 4));
+    /// assert_eq!(facts.arrays[0].strides, [Known::MultipleOf(4), Known::Is(1)]);
+    /// # Ok::<(), girih_tile::error::Error>(())
+    /// ```
+    pub fn row_major(&self, extents: &[Vec<usize>], scalars: usize) -> Facts {
+        let strides = |extents: &Vec<usize>| {
+            let step =
+                |size: &mut usize, &n: &usize| Some(std::mem::replace(size, size.saturating_mul(n.max(1))));
+            let mut strides: Vec<usize> = extents.iter().rev().scan(1, step).collect();
+            strides.reverse();
+            strides
+        };
+        let strides: Vec<Vec<usize>> = extents.iter().map(strides).collect();
+        let found = extents.iter().zip(&strides);
+        let found = found.map(|(extents, strides)| Found { extents, strides, address: ALLOCATED });
+        self.facts(&found.collect::<Vec<_>>(), scalars)
     }
 
     /// What holds of these arrays, in the order of the program's parameters, of what it asks for; of scalars nothing is known. An array

@@ -7,7 +7,7 @@ use girih_codegen::gemm::GemmConfig;
 use girih_device::{Device, Limits};
 
 use super::cache::{self, Program, Ready, Spec};
-use super::passed::Copied;
+use super::passed::Written;
 use super::request::ArrayArgument;
 use super::words::stable_hash;
 use super::{Launch, LaunchError};
@@ -149,8 +149,10 @@ impl Launch<'_> {
     }
 
     /// The arrays that are written, as they are now.
-    pub(crate) fn copied(&self) -> Result<Vec<Box<dyn Copied>>, Error> {
-        self.arrays.iter().filter(|of| of.mutable).map(|of| of.array.copied()).collect()
+    pub(crate) fn written(&self) -> Result<Vec<Written>, Error> {
+        let all = self.arrays.iter().enumerate().filter(|(_, of)| of.mutable);
+        let is_result = |at: usize| self.scratch.checked_shr(at as u32).is_none_or(|bits| bits & 1 == 0);
+        all.map(|(at, of)| Ok(Written { array: of.array.copied()?, is_result: is_result(at) })).collect()
     }
 
     /// The limits of the device that the launch goes to.

@@ -12,6 +12,7 @@
 //! A launch that is equal to an earlier one in the first of these takes over their outcome, and with it the prepared launch of the device:
 //! compared anew are scalars, if a proof rests on them, and addresses.
 
+mod any;
 mod array;
 mod cache;
 mod check;
@@ -28,9 +29,10 @@ pub mod run;
 pub mod words;
 
 pub use crate::error::LaunchError;
+pub use any::AnyArray;
 pub(crate) use array::is_injective;
 pub use array::{DeviceArray, HostElement};
-pub(crate) use passed::Copied;
+pub(crate) use passed::{Copied, Written};
 pub use prepared::Prepared;
 pub use request::{Launch, ScalarArgument};
 pub(crate) use words::stable_hash;

@@ -35,6 +35,13 @@ pub(crate) trait Copied {
     fn agree(&self, found: &[f64], wanted: &[f64]) -> bool;
 }
 
+/// An array that a launch writes, and what it held before.
+pub(crate) struct Written {
+    pub(crate) array: Box<dyn Copied>,
+    /// Whether it holds results.
+    pub(crate) is_result: bool,
+}
+
 struct Copy<T: HostElement, const R: usize> {
     array: DeviceArray<T, R>,
     before: Buffer<T::Stored>,

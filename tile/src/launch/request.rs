@@ -11,7 +11,7 @@ use girih_tensor::DType;
 use super::few::Few;
 use super::passed::Passed;
 use super::words::{Constants, hash};
-use super::{DeviceArray, HostElement};
+use super::{AnyArray, DeviceArray, HostElement};
 use crate::dtype::number::encode;
 use crate::error::Error;
 use crate::facts::Facts;
@@ -80,6 +80,8 @@ pub struct Launch<'a> {
     pub(super) stream: Option<Device>,
     pub(super) hints: Hints,
     pub(super) programmatic: bool,
+    /// A bit for each array that is no result.
+    pub(super) scratch: u64,
     pub(super) configured: Option<Configured>,
 }
 
@@ -116,8 +118,26 @@ impl<'a> Launch<'a> {
             stream: None,
             hints: Hints::default(),
             programmatic: false,
+            scratch: 0,
             configured: None,
         }
+    }
+
+    /// Another launch of the same arguments.
+    pub(crate) fn again(&self) -> Launch<'_> {
+        Launch {
+            source: Box::new(|facts| (self.source)(facts)),
+            constants: self.constants.clone(),
+            arrays: self.arrays.clone(),
+            scalars: self.scalars.clone(),
+            stream: self.stream.clone(),
+            hints: self.hints.clone(),
+            ..*self
+        }
+    }
+
+    pub(crate) fn hints(&self) -> &Hints {
+        &self.hints
     }
 
     /// Computes the program's product by this configuration, as a tuner tries them. A launch that is not a product of its arrays, or not one
@@ -167,6 +187,25 @@ impl<'a> Launch<'a> {
         array: &'a mut DeviceArray<T, R>,
     ) -> Launch<'a> {
         self.arrays.push(ArrayArgument { array, mutable: true });
+        self
+    }
+
+    /// The next argument, an array that the kernel reads, of a dtype and a rank that are compared with those of the parameter.
+    pub fn any(mut self, array: &'a AnyArray) -> Launch<'a> {
+        self.arrays.push(ArrayArgument { array: array.passed(), mutable: false });
+        self
+    }
+
+    /// The next argument, an array that the kernel writes, of a dtype and a rank that are compared with those of the parameter.
+    pub fn any_mut(mut self, array: &'a mut AnyArray) -> Launch<'a> {
+        self.arrays.push(ArrayArgument { array: array.passed(), mutable: true });
+        self
+    }
+
+    /// Says of the latest argument, an array that the kernel writes, that it holds no result: what blocks leave in it for one another. A tuner
+    /// does not compare it.
+    pub fn scratch(mut self) -> Launch<'a> {
+        self.scratch |= 1u64.checked_shl(self.arrays.len().saturating_sub(1) as u32).unwrap_or(0);
         self
     }
 

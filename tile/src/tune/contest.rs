@@ -7,7 +7,7 @@ use girih_kernels::gemm::Record;
 
 use super::space::{Point, Space};
 use crate::error::Error;
-use crate::launch::{Copied, Launch, LaunchError, Prepared};
+use crate::launch::{Copied, Launch, LaunchError, Prepared, Written};
 
 /// Rounds of pairs, and the candidates that stay after each.
 const ROUNDS: [usize; 3] = [1, 3, 7];
@@ -82,7 +82,8 @@ impl Entrant {
 
 /// Measures the points of a space: candidates by turns with the usual one, in pairs, so that what changes with time changes for both. On the
 /// simulator what a launch executes is counted instead. `launch` makes the launch of a point; the point's hints are put in the place of its
-/// own. The arrays that are written are put back to what they were, and a point whose results are not those of the usual one is left out.
+/// own. The arrays that are written are put back to what they were, and a point whose results are not those of the usual one is left out
+/// ([`Launch::scratch`] says which arrays hold none).
 ///
 /// # Errors
 /// Those of the usual point; a point that is refused is left out. The device's.
@@ -99,7 +100,7 @@ pub fn tune<A: ?Sized>(
     for point in space.points(budget.points.max(1)) {
         let launch = launch(args, &point).replace_hints(&point.hints());
         if points.is_empty() {
-            written = launch.copied()?;
+            written = launch.written()?;
             identity = Some(launch.problem()?);
         }
         programs.push(launch.program_hash().ok());
@@ -113,7 +114,7 @@ pub fn tune<A: ?Sized>(
         .into());
     };
     let measured = contest(&points, &written, budget);
-    written.iter().try_for_each(|array| array.restore())?;
+    written.iter().try_for_each(|of| of.array.restore())?;
     let (winner, costs, shares) = measured?;
     let (best, program) = (points[winner].0.clone(), programs[winner].unwrap_or_default());
     let config = identity.config(&best, program);
@@ -126,7 +127,7 @@ type Outcome = (usize, [f64; 2], Vec<Result<f64, String>>);
 
 fn contest(
     points: &[(Point, Result<Prepared, Error>)],
-    written: &[Box<dyn Copied>],
+    written: &[Written],
     budget: &Budget,
 ) -> Result<Outcome, Error> {
     let mut shares: Vec<Result<f64, String>> = Vec::new();
@@ -134,21 +135,22 @@ fn contest(
         Ok(launch) => launch.clone(),
         Err(error) => return Err(error.clone()),
     };
-    let results = |launch: &Prepared| -> Result<Vec<Vec<f64>>, Error> {
-        written.iter().try_for_each(|array| array.restore())?;
+    let results: Vec<&dyn Copied> = written.iter().filter(|of| of.is_result).map(|of| &*of.array).collect();
+    let found_by = |launch: &Prepared| -> Result<Vec<Vec<f64>>, Error> {
+        written.iter().try_for_each(|of| of.array.restore())?;
         launch.run()?;
-        written.iter().map(|array| array.values()).collect()
+        results.iter().map(|array| array.values()).collect()
     };
-    let wanted = results(&usual)?;
+    let wanted = found_by(&usual)?;
     let mut field = Vec::new();
     for (number, (_, launch)) in points.iter().enumerate() {
         shares.push(match launch {
             Err(error) => Err(error.to_string()),
             Ok(_) if number == 0 => Ok(1.0),
-            Ok(launch) => match results(launch) {
+            Ok(launch) => match found_by(launch) {
                 Err(error) => Err(error.to_string()),
                 Ok(found)
-                    if !written
+                    if !results
                         .iter()
                         .zip(&found)
                         .zip(&wanted)

@@ -35,6 +35,7 @@
 //! ```
 
 mod contest;
+mod of_launch;
 mod records;
 mod space;
 

@@ -26,13 +26,21 @@ impl fmt::Display for Name {
 /// Constants and hints, each with the values to be tried; the first values of all are the usual ones, which others are measured against.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Space {
-    axes: Vec<(Name, Vec<i64>)>,
+    axes: Vec<Axis>,
 }
 
-/// One value of each constant and of each hint of a [`Space`]. It displays as `BM=4, occupancy=2`, and is read from that.
+/// What is chosen together, with the values to be tried. A hint without a value is not set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Axis {
+    names: Vec<Name>,
+    values: Vec<Vec<Option<i64>>>,
+}
+
+/// One value of each constant and of each hint of a [`Space`]. It displays as `BM=4, occupancy=2, num_ctas=auto`, where `auto` is a hint that
+/// is not set, and is read from that.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Point {
-    values: Vec<(Name, i64)>,
+    values: Vec<(Name, Option<i64>)>,
 }
 
 impl Space {
@@ -43,8 +51,22 @@ impl Space {
 
     /// With a constant of the kernel, whose name is that of no hint: what it means is up to the function that makes the launch.
     #[must_use]
-    pub fn constant(mut self, name: &str, values: impl IntoIterator<Item = i64>) -> Space {
-        self.axes.push((Name::Constant(name.into()), values.into_iter().collect()));
+    pub fn constant(self, name: &str, values: impl IntoIterator<Item = i64>) -> Space {
+        self.constants([name], values.into_iter().map(|value| [value]))
+    }
+
+    /// With constants of the kernel that are chosen together, such as the extents of a tile: a value of each by turns. A value that is missing
+    /// is none, one beyond the names is left out.
+    #[must_use]
+    pub fn constants<'n>(
+        mut self,
+        names: impl IntoIterator<Item = &'n str>,
+        values: impl IntoIterator<Item = impl IntoIterator<Item = i64>>,
+    ) -> Space {
+        let names: Vec<Name> = names.into_iter().map(|name| Name::Constant(name.into())).collect();
+        let row = |values: &mut dyn Iterator<Item = i64>| names.iter().map(|_| values.next()).collect();
+        let values = values.into_iter().map(|values| row(&mut values.into_iter())).collect();
+        self.axes.push(Axis { names, values });
         self
     }
 
@@ -52,21 +74,49 @@ impl Space {
     ///
     /// # Errors
     /// [`LaunchError::Record`] for a hint that belongs to an access, and for a value that it does not take.
-    pub fn hint(mut self, hint: Hint, values: impl IntoIterator<Item = i64>) -> Result<Space, Error> {
-        let values: Vec<i64> = values.into_iter().collect();
-        for &value in &values {
+    pub fn hint(self, hint: Hint, values: impl IntoIterator<Item = i64>) -> Result<Space, Error> {
+        self.with_hint(hint, values.into_iter().map(Some).collect())
+    }
+
+    /// With a hint that is not set at the usual point, and then has these values.
+    ///
+    /// # Errors
+    /// As [`Space::hint`].
+    pub fn optional_hint(self, hint: Hint, values: impl IntoIterator<Item = i64>) -> Result<Space, Error> {
+        self.with_hint(hint, std::iter::once(None).chain(values.into_iter().map(Some)).collect())
+    }
+
+    fn with_hint(mut self, hint: Hint, values: Vec<Option<i64>>) -> Result<Space, Error> {
+        for &value in values.iter().flatten() {
             Hints::default().set(None, hint, value).map_err(|fault| LaunchError::Record {
                 found: format!("{hint}={value}"),
                 accepted: fault.to_string(),
             })?;
         }
-        self.axes.push((Name::Hint(hint), values));
+        self.axes.push(Axis {
+            names: vec![Name::Hint(hint)],
+            values: values.into_iter().map(|one| vec![one]).collect(),
+        });
         Ok(self)
+    }
+
+    /// Refuses a space with constants.
+    pub(super) fn has_hints_alone(&self) -> Result<(), Error> {
+        let constant =
+            self.axes.iter().flat_map(|axis| &axis.names).find(|name| matches!(name, Name::Constant(_)));
+        constant.map_or(Ok(()), |name| {
+            Err(LaunchError::Record {
+                found: format!("a space with the constant {name} for one launch"),
+                accepted: "a space of hints, or `tune::tune` with a function that makes the launch of each constant,"
+                    .into(),
+            }
+            .into())
+        })
     }
 
     /// The number of points.
     pub fn len(&self) -> usize {
-        self.axes.iter().fold(1, |size, (_, values)| size.saturating_mul(values.len()))
+        self.axes.iter().fold(1, |size, axis| size.saturating_mul(axis.values.len()))
     }
 
     /// Whether there is no point.
@@ -75,12 +125,13 @@ impl Space {
     }
 
     fn at(&self, mut number: usize) -> Point {
-        let value = |(name, values): &(Name, Vec<i64>)| {
-            let value = values[number % values.len()];
-            number /= values.len();
-            (name.clone(), value)
-        };
-        Point { values: self.axes.iter().map(value).collect() }
+        let mut values = Vec::new();
+        for axis in &self.axes {
+            let row = &axis.values[number % axis.values.len()];
+            number /= axis.values.len();
+            values.extend(axis.names.iter().cloned().zip(row.iter().copied()));
+        }
+        Point { values }
     }
 
     /// The usual point first, then others, at most `most` in all: where there are more, some from everywhere.
@@ -91,22 +142,29 @@ impl Space {
 
     /// Whether a point is one of the space's.
     pub(super) fn has(&self, point: &Point) -> bool {
-        self.axes.len() == point.values.len()
-            && self.axes.iter().zip(&point.values).all(|(axis, of)| axis.0 == of.0 && axis.1.contains(&of.1))
+        let mut left = &point.values[..];
+        let all = self.axes.iter().all(|axis| {
+            let Some((own, rest)) = left.split_at_checked(axis.names.len()) else { return false };
+            left = rest;
+            let (names, values): (Vec<&Name>, Vec<Option<i64>>) =
+                own.iter().map(|(name, value)| (name, *value)).unzip();
+            names.iter().eq(&axis.names.iter().collect::<Vec<_>>()) && axis.values.contains(&values)
+        });
+        all && left.is_empty()
     }
 }
 
 impl Point {
     /// The value of a constant; none if the space has no such constant.
     pub fn constant(&self, name: &str) -> Option<i64> {
-        self.values.iter().find(|(of, _)| matches!(of, Name::Constant(of) if of == name)).map(|of| of.1)
+        self.values.iter().find(|(of, _)| matches!(of, Name::Constant(of) if of == name))?.1
     }
 
     /// The hints.
     pub fn hints(&self) -> Hints {
         let mut hints = Hints::default();
         for (name, value) in &self.values {
-            if let Name::Hint(hint) = name {
+            if let (Name::Hint(hint), Some(value)) = (name, value) {
                 // A space and a text take legal values alone.
                 let _ = hints.set(None, *hint, *value);
             }
@@ -119,7 +177,10 @@ impl fmt::Display for Point {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.values.iter().enumerate().try_for_each(|(i, (name, value))| {
             let comma = if i == 0 { "" } else { ", " };
-            write!(f, "{comma}{name}={value}")
+            match value {
+                Some(value) => write!(f, "{comma}{name}={value}"),
+                None => write!(f, "{comma}{name}=auto"),
+            }
         })
     }
 }
@@ -134,10 +195,12 @@ impl FromStr for Point {
         let mut values = Vec::new();
         for part in text.split(", ").filter(|part| !part.is_empty()) {
             let (name, value) = part.split_once('=').ok_or_else(|| refused(part))?;
-            let value = value.parse().map_err(|_| refused(part))?;
+            let number = || value.parse().map_err(|_| refused(part));
+            let value = if value == "auto" { None } else { Some(number()?) };
             let name = match Hint::named(name) {
                 Some(hint) => {
-                    Hints::default().set(None, hint, value).map_err(|_| refused(part))?;
+                    let set = |value| Hints::default().set(None, hint, value);
+                    value.map_or(Ok(()), set).map_err(|_| refused(part))?;
                     Name::Hint(hint)
                 }
                 None => Name::Constant(name.into()),

@@ -1,8 +1,9 @@
 //! What a launch refuses, and what it says.
 
 use expect_test::{Expect, expect};
+use girih_tensor::DType;
 use girih_tile::error::Error;
-use girih_tile::launch::DeviceArray;
+use girih_tile::launch::{AnyArray, DeviceArray, Launch};
 use girih_tile::prelude::*;
 
 use super::programs::{saxpy, transpose};
@@ -305,4 +306,27 @@ fn arrays_are_on_the_device_of_the_launch() {
         `x` is in the memory of another device than `saxpy` is launched on
     "#]],
     );
+}
+
+#[test]
+fn arrays_of_any_type_are_those_of_the_parameters() {
+    let device = device();
+    let array = |dtype, extents: &[usize]| AnyArray::filled(&device, dtype, extents, |i| i as f64).unwrap();
+    let x = array(DType::F32, &[100]);
+    for mut y in
+        [array(DType::F32, &[10, 10]), array(DType::Bf16, &[100]), array(DType::F32, &[1, 1, 1, 100])]
+    {
+        let launch = Launch::new::<saxpy>("saxpy", Default::default(), saxpy::ir_with);
+        let message = launch.any(&x).any_mut(&mut y).scalar(2.0f32).grid([1]).run().unwrap_err().to_string();
+        assert!(
+            message.starts_with("`saxpy` has the parameters (&Array<f32, 1>, &mut Array<f32, 1>, f32)"),
+            "{message}"
+        );
+    }
+    let mut y = array(DType::F32, &[100]);
+    let launch = Launch::new::<saxpy>("saxpy", Default::default(), saxpy::ir_with);
+    launch.any(&x).any_mut(&mut y).scalar(2.0f32).run().unwrap();
+    assert_eq!(y.numbers().unwrap(), (0..100).map(|i| 3.0 * f64::from(i)).collect::<Vec<_>>());
+    let none = AnyArray::filled(&device, DType::F32, &[1; 5], |_| 0.0).unwrap_err().to_string();
+    assert!(none.contains("an array of f32 of rank 5"), "{none}");
 }

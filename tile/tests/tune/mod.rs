@@ -164,3 +164,66 @@ fn a_record_of_something_else_is_refused() {
     let nothing = Space::new().constant("R", []);
     assert!(refused(tune(&mut arrays, &nothing, &Budget::default(), centred_at)).contains("without points"));
 }
+
+#[test]
+fn constants_are_chosen_together() {
+    let space = Space::new().constants(["A", "B"], [[1, 2], [3, 4], [5, 6]]).constant("C", [7, 8]);
+    assert_eq!(space.len(), 6);
+    let device = device();
+    let mut arrays = arrays(&device, 16);
+    let mut seen = Vec::new();
+    let tuned = tune(&mut arrays, &space, &Budget::default(), |(x, y), at| {
+        seen.push(["A", "B", "C"].map(|name| at.constant(name).unwrap()));
+        centred::<4>(x, y)
+    });
+    assert_eq!(seen, [[1, 2, 7], [3, 4, 7], [5, 6, 7], [1, 2, 8], [3, 4, 8], [5, 6, 8]]);
+    assert_eq!(tuned.unwrap().best.to_string(), "A=1, B=2, C=7");
+}
+
+/// One launch is tuned over its hints, with none of them as the usual point, and follows what was recorded.
+#[test]
+fn a_launch_is_tuned_over_its_hints() {
+    let device = device();
+    let (x, mut y) = arrays(&device, 32);
+    let space = Space::new().optional_hint(Hint::NumWorkerWarps, [16, 4]).unwrap();
+    let tuned = centred::<4>(&x, &mut y).tune(&space, &Budget::default()).unwrap();
+    let points: Vec<String> = tuned.measured.iter().map(|of| of.point.to_string()).collect();
+    assert_eq!(points, ["num_worker_warps=auto", "num_worker_warps=16", "num_worker_warps=4"]);
+    // The kernel's own 8 warps are the usual ones.
+    centred::<4>(&x, &mut y).run().unwrap();
+    assert_eq!(device.simulated_cost().unwrap() as f64, tuned.costs[1]);
+    let mut records = Records::new(device.limits());
+    records.insert(tuned.record("2026-11-26"));
+    let records = Records::read(&records.to_string(), device.limits()).unwrap();
+    centred::<4>(&x, &mut y).recorded(&space, &records).unwrap().run().unwrap();
+    assert_eq!(device.simulated_cost().unwrap() as f64, tuned.costs[0]);
+    assert!(tuned.costs[0] < tuned.costs[1] && tuned.best.to_string() == "num_worker_warps=4", "{tuned:?}");
+    let constants = Space::new().constant("R", [4]);
+    let one = centred::<4>(&x, &mut y).tune(&constants, &Budget::default());
+    assert!(refused(one).contains("a space with the constant R for one launch"));
+}
+
+/// What blocks leave for one another differs with the tiles, and is no result.
+#[kernel]
+fn in_parts<const N: usize>(x: &Array<f32, 2>, parts: &mut Array<f32, 2>) {
+    let part = x.tiles([1, N]).padding(Padding::Zero).load((bid(0), 0)).sum(1);
+    parts.tiles_mut([1, 1]).store((bid(0), 0), part.reshape([1, 1]));
+}
+
+#[test]
+fn scratch_is_put_back_and_not_compared() {
+    let device = device();
+    let mut arrays = arrays(&device, 16);
+    let before = arrays.1.download().unwrap();
+    let space = Space::new().constant("N", [128, 64]);
+    for scratch in [false, true] {
+        let tuned = tune(&mut arrays, &space, &Budget::default(), |(x, y), at| {
+            let launch =
+                if at.constant("N") == Some(64) { in_parts::<64>(x, y) } else { in_parts::<128>(x, y) };
+            let launch = launch.grid([16]);
+            if scratch { launch.scratch() } else { launch }
+        });
+        assert_eq!(tuned.unwrap().measured[1].share.is_ok(), scratch);
+        assert_eq!(arrays.1.download().unwrap(), before);
+    }
+}

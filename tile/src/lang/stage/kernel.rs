@@ -93,6 +93,7 @@ tuples! {
 pub fn array<T: Elem, const R: usize>(name: &str, mutable: bool, facts: &Facts) -> Array<T, R> {
     with(|stage| {
         let given = facts.arrays.get(stage.build.func().arrays().len()).cloned();
+        let given = given.filter(|facts| [facts.extents.len(), facts.strides.len()] == [R; 2]);
         let facts = given.unwrap_or_else(|| ArrayFacts::row_major(R, T::DTYPE));
         let id = stage.build.array(facts.param(name, T::DTYPE, mutable));
         Array::of(id)
