@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::CommandResult;
 use crate::facts::Facts;
 use crate::ops::{self, Answer, OpError};
-use crate::tile::{self, OnDevice, Reference, Runner};
+use crate::tile::{self, Runner};
 
 /// The arguments of `girih eval`.
 #[derive(clap::Args)]
@@ -50,13 +50,13 @@ pub(crate) fn run(args: Args) -> CommandResult {
     debug_assert!(args.jsonl, "clap requires it");
     let (input, output) = (io::stdin().lock(), io::stdout().lock());
     if args.tile {
-        let runner: Box<dyn Runner> = match args.on {
-            On::Reference => Box::new(Reference),
-            On::Sim => Box::new(OnDevice::Sim(SIM)),
-            On::Cuda => Box::new(OnDevice::gpu()?),
+        let runner = match args.on {
+            On::Reference => Runner::Reference,
+            On::Sim => Runner::Sim(SIM),
+            On::Cuda => Runner::gpu()?,
         };
         answer_all(input, output, |line| match serde_json::from_slice(line) {
-            Ok(record) => tile::answer(&record, &*runner).line,
+            Ok(record) => tile::answer(&record, &runner).line,
             Err(error) => json!({ "id": null, "error": { "code": "json", "message": error.to_string() } }),
         })?;
     } else {

@@ -18,44 +18,11 @@ mod shapes;
 use serde_json::{Value, json};
 
 use girih_tile::error::Fault;
-use girih_tile::ir::Func;
-use girih_tile::reference::{self, ArrayData};
 
 use case::Case;
-pub use device::OnDevice;
+pub use device::Runner;
 pub use json::dtype;
 use record::Record;
-
-/// What runs programs.
-pub trait Runner {
-    /// Runs a program as [`reference::run`] does. The error says why it did not run, or was wrong.
-    ///
-    /// # Errors
-    /// A message.
-    fn run(
-        &self,
-        func: &Func,
-        grid: [u32; 3],
-        arrays: &mut [ArrayData],
-        scalars: &[u64],
-    ) -> Result<(), String>;
-}
-
-/// The reference evaluator.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Reference;
-
-impl Runner for Reference {
-    fn run(
-        &self,
-        func: &Func,
-        grid: [u32; 3],
-        arrays: &mut [ArrayData],
-        scalars: &[u64],
-    ) -> Result<(), String> {
-        reference::run(func, grid, arrays, scalars).map(|_| ()).map_err(|error| error.to_string())
-    }
-}
 
 /// Why a record has no result.
 enum Stop {
@@ -85,7 +52,7 @@ pub struct Answer {
 }
 
 /// Answers a record.
-pub fn answer(record: &Value, runner: &dyn Runner) -> Answer {
+pub fn answer(record: &Value, runner: &Runner) -> Answer {
     let id = record.get("id").cloned().unwrap_or(Value::Null);
     let failure =
         |code: &str, message: &str| json!({ "id": id, "error": { "code": code, "message": message } });
@@ -99,7 +66,7 @@ pub fn answer(record: &Value, runner: &dyn Runner) -> Answer {
     Answer { line, returned: None }
 }
 
-fn evaluate(record: &Value, runner: &dyn Runner) -> Result<(Value, Option<Vec<Value>>), Stop> {
+fn evaluate(record: &Value, runner: &Runner) -> Result<(Value, Option<Vec<Value>>), Stop> {
     let record = Record::new(record)?;
     let mut case = Case::new(&record);
     let found = match record.group {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use girih_cli::tile::{OnDevice, Reference, Runner, answer};
+use girih_cli::tile::{Runner, answer};
 use girih_proptests::tile_records::judge;
 use girih_tile::ops::table::TABLE;
 use serde_json::Value;
@@ -23,7 +23,7 @@ fn records(text: &str) -> impl Iterator<Item = Value> + '_ {
     text.lines().map(|line| serde_json::from_str(line).expect("a record"))
 }
 
-fn run(records: impl Iterator<Item = Value>, runner: &dyn Runner) -> Tally {
+fn run(records: impl Iterator<Item = Value>, runner: &Runner) -> Tally {
     let mut tally = Tally::default();
     for record in records {
         let answered = answer(&record, runner);
@@ -48,7 +48,7 @@ fn all_pass(tally: &Tally) {
 
 #[test]
 fn records_hold_on_the_reference() {
-    let tally = run(records(VECTORS), &Reference);
+    let tally = run(records(VECTORS), &Runner::Reference);
     let judged: usize = tally.groups.values().map(|(passed, failed)| passed + failed).sum();
     assert_eq!(judged, RECORDS);
     all_pass(&tally);
@@ -56,14 +56,14 @@ fn records_hold_on_the_reference() {
 
 #[test]
 fn own_records_hold_on_the_reference() {
-    all_pass(&run(records(OWN), &Reference));
+    all_pass(&run(records(OWN), &Runner::Reference));
 }
 
 /// Every function of the table has a record with numbers, which the reference and a compiled kernel on the simulator both give.
 #[test]
 fn every_function_has_a_record_a_reference_and_a_lowering() {
     let mut missing = Vec::new();
-    let simulator = OnDevice::Sim(90);
+    let runners = [("reference", Runner::Reference), ("simulator", Runner::Sim(90))];
     for row in TABLE {
         let of_row =
             records(OWN).filter(|record| record["op"] == row.name && record["expect"]["kind"] == "value");
@@ -72,8 +72,7 @@ fn every_function_has_a_record_a_reference_and_a_lowering() {
             missing.push(format!("`{}` has no record in tile/tests/vectors/own.jsonl", row.name));
         }
         for record in of_row {
-            let runners: [(&str, &dyn Runner); 2] = [("reference", &Reference), ("simulator", &simulator)];
-            for (name, runner) in runners {
+            for (name, runner) in &runners {
                 if let Err(message) = judge(&record, &answer(&record, runner).line, None) {
                     missing.push(format!("`{}` on the {name}, {}: {message}", row.name, record["id"]));
                 }
@@ -86,8 +85,8 @@ fn every_function_has_a_record_a_reference_and_a_lowering() {
 /// Compiled and run by the simulator with all its checks, records give what they give on the reference.
 #[test]
 fn records_hold_on_the_simulator() {
-    all_pass(&run(records(VECTORS), &OnDevice::Sim(90)));
-    all_pass(&run(records(OWN), &OnDevice::Sim(80)));
+    all_pass(&run(records(VECTORS), &Runner::Sim(90)));
+    all_pass(&run(records(OWN), &Runner::Sim(80)));
 }
 
 /// An answer that is not what is expected is a failure: the judge does not let everything pass.

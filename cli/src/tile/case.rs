@@ -158,11 +158,7 @@ impl Case {
     }
 
     /// Runs the program and shows what is asked for.
-    pub(super) fn finish(
-        mut self,
-        asked: Asked,
-        runner: &dyn Runner,
-    ) -> Result<(Json, Option<Vec<Json>>), Stop> {
+    pub(super) fn finish(mut self, asked: Asked, runner: &Runner) -> Result<(Json, Option<Vec<Json>>), Stop> {
         let kept: Vec<Value> = match &asked {
             Asked::Tile(value) | Asked::Returned(_, value) | Asked::Multiset(_, value) => vec![*value],
             Asked::Tiles(values) | Asked::Integers(values) => values.clone(),

@@ -1,34 +1,36 @@
-//! Programs compiled and run on a device.
+//! Programs that are evaluated, or compiled and run on a device.
 
 use girih_device::{Device, Kind, Select, SimOptions};
 use girih_tile::compile;
 use girih_tile::ir::Func;
 use girih_tile::launch::run::{Given, run};
-use girih_tile::reference::ArrayData;
+use girih_tile::reference::{self, ArrayData};
 
-use super::Runner;
-
-/// A device, for which programs are compiled.
+/// What runs programs.
 #[derive(Debug)]
-pub enum OnDevice {
-    /// The simulator with all its checks, for an architecture such as 90. Each program gets a simulator of its own.
+pub enum Runner {
+    /// The reference evaluator.
+    Reference,
+    /// The simulator with all its checks, for an architecture such as 90, for which programs are compiled. Each gets a simulator of its own.
     Sim(u32),
-    /// A GPU.
+    /// A GPU, for which programs are compiled.
     Gpu(Device),
 }
 
-impl OnDevice {
+impl Runner {
     /// The first GPU.
     ///
     /// # Errors
     /// The device's, where there is none.
-    pub fn gpu() -> Result<OnDevice, girih_device::Error> {
-        Ok(OnDevice::Gpu(Device::open(Select::Cuda(0))?))
+    pub fn gpu() -> Result<Runner, girih_device::Error> {
+        Ok(Runner::Gpu(Device::open(Select::Cuda(0))?))
     }
-}
 
-impl Runner for OnDevice {
-    fn run(
+    /// Runs a program as [`reference::run`] does. The error says why it did not run, or was wrong.
+    ///
+    /// # Errors
+    /// A message.
+    pub fn run(
         &self,
         func: &Func,
         grid: [u32; 3],
@@ -37,11 +39,15 @@ impl Runner for OnDevice {
     ) -> Result<(), String> {
         let simulator;
         let (device, sm) = match self {
-            OnDevice::Sim(sm) => {
+            Runner::Reference => {
+                let ran = reference::run(func, grid, arrays, scalars);
+                return ran.map(|_| ()).map_err(|error| error.to_string());
+            }
+            Runner::Sim(sm) => {
                 simulator = Device::open_sim(SimOptions::checked()).map_err(|error| error.to_string())?;
                 (&simulator, *sm)
             }
-            OnDevice::Gpu(device) => (device, device.limits().sm),
+            Runner::Gpu(device) => (device, device.limits().sm),
         };
         let compiled = compile(func, sm).map_err(|error| error.to_string())?;
         on(device, &compiled, grid, arrays, scalars).map_err(|error| error.to_string())?;
