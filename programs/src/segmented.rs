@@ -2,8 +2,8 @@
 
 use girih_tile::prelude::*;
 
-/// Numbers that a search for a place among offsets looks at at a time.
-const PROBES: usize = 128;
+/// Numbers that a search for a place among offsets looks at at a time: a million are searched by two looks.
+const PROBES: usize = 1024;
 /// Offsets that are read at a time.
 const OFFSETS: usize = 256;
 
@@ -21,8 +21,15 @@ pub fn segment_sum<T: Num, A: Num, const N: usize, const W: usize>(
     let tile = turn.number();
     let (start, length) = (tile * N as i64, N as i64);
     let is_last = tile == num_blocks(0) - 1;
+    // It comes while places are searched.
+    let loaded = x.tiles([N]).padding(Padding::Zero).load((tile,));
     // How many segments begin at an element, and end behind it, by the offsets from the first element to behind the last.
-    let (from, to) = (below(offsets, start), below(offsets, start + length + 1));
+    let end = start + length + 1;
+    let from = from_on(offsets, scalar::<i32>(0), start);
+    let mut to = from + counted(offsets, from, scalar::<i32>(1), end);
+    if to == from + PROBES as i64 {
+        to = from_on(offsets, to, end);
+    }
     let mut begins = zeros::<i32>([N]);
     let mut ends = zeros::<i32>([N]);
     for k in 0..cdiv(to - from, OFFSETS) {
@@ -36,8 +43,7 @@ pub fn segment_sum<T: Num, A: Num, const N: usize, const W: usize>(
     }
 
     let zero = A::from_f64(0.0);
-    let x = x.tiles([N]).padding(Padding::Zero).load((tile,)).to::<A>();
-    let (segment, sum) = scan((begins, x), 0, (0, zero), Scan::default(), |left, right| {
+    let (segment, sum) = scan((begins, loaded.to::<A>()), 0, (0, zero), Scan::default(), |left, right| {
         (left.0 + right.0, where_(right.0 > 0, right.1, left.1 + right.1))
     });
     let last = [(N - 1) as i64];
@@ -51,14 +57,25 @@ pub fn segment_sum<T: Num, A: Num, const N: usize, const W: usize>(
     y.mask(ends > 0).scatter((from - 1 + segment,), sum);
 }
 
-/// How many of the first offsets are below a number.
+/// How many of the offsets at `PROBES` places, `step` apart, are below a number.
 #[function(crate = girih_tile)]
-fn below(offsets: &Array<i32, 1>, number: Scalar<i32>) -> Scalar<i32> {
-    let (mut from, mut to) = (scalar::<i32>(0), offsets.dim(0));
+fn counted(
+    offsets: &Array<i32, 1>,
+    from: Scalar<i32>,
+    step: Scalar<i32>,
+    number: Scalar<i32>,
+) -> Scalar<i32> {
+    let places = from + arange::<i32>(PROBES) * step;
+    ((places < offsets.dim(0)) & (offsets.gather((places,)) < number)).sum(0)
+}
+
+/// The place of the first offset from a place on that is not below a number.
+#[function(crate = girih_tile)]
+fn from_on(offsets: &Array<i32, 1>, first: Scalar<i32>, number: Scalar<i32>) -> Scalar<i32> {
+    let (mut from, mut to) = (first, offsets.dim(0));
     while from < to {
         let step = cdiv(to - from, PROBES);
-        let places = from + arange::<i32>(PROBES) * step;
-        let count = ((places < to) & (offsets.gather((places,)) < number)).sum(0);
+        let count = counted(offsets, from, step, number);
         let next = from + count * step;
         from = where_(count == 0, from, next - step + 1);
         to = minimum(to, next);
