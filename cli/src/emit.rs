@@ -8,7 +8,7 @@ use girih_codegen::gemm::{Epilogue, generate};
 use girih_device::{Assembler, Bundle, Optimization};
 use girih_kernels::gemm::KernelKind;
 use girih_ptx::{Item, Module, Statement};
-use girih_tile::facts::{Found, Uses};
+use girih_tile::facts::Uses;
 use girih_tile::ir::Array;
 
 use crate::output::Output;
@@ -143,8 +143,6 @@ fn of_copy(problem: &girih_kernels::copy::Problem) -> Result<Emitted, girih_kern
 
 /// The architecture that programs are compiled for without another word.
 const SM: u32 = 90;
-/// What the addresses of girih's allocations are multiples of.
-const ALLOCATED: u64 = 256;
 
 fn of_program(program: &str, extents: &[String], sm: u32) -> Result<Emitted, Box<dyn std::error::Error>> {
     let mut func = programs::find(program)?;
@@ -161,11 +159,7 @@ fn of_program(program: &str, extents: &[String], sm: u32) -> Result<Emitted, Box
             let wanted: Vec<String> = ranks.iter().map(|&rank| vec!["n"; rank].join("x")).collect();
             format!("the arrays of {program} have the extents {}, each n a number", wanted.join(" "))
         })?;
-        let strides: Vec<Vec<usize>> = extents.iter().map(|extents| row_major(extents)).collect();
-        let found = extents.iter().zip(&strides);
-        let found: Vec<_> =
-            found.map(|(extents, strides)| Found { extents, strides, address: ALLOCATED }).collect();
-        func = func.with_facts(&Uses::of(&func).facts(&found, func.scalars().len()));
+        func = func.with_facts(&Uses::of(&func).row_major(&extents, func.scalars().len()));
     }
     // The first one runs wherever the program is a product, and else it is the only one.
     let kernels = girih_tile::kernels(&func, sm, None)?;
@@ -175,17 +169,6 @@ fn of_program(program: &str, extents: &[String], sm: u32) -> Result<Emitted, Box
         format!("dynamic shared memory: {} bytes; extents and strides in elements", first.shared_bytes()),
     ];
     Ok(Emitted { module: annotated(first.module().clone(), notes, &[]), kernels })
-}
-
-/// Strides of an array whose last axis is contiguous.
-fn row_major(extents: &[usize]) -> Vec<usize> {
-    let mut strides: Vec<usize> = extents
-        .iter()
-        .rev()
-        .scan(1usize, |size, &n| Some(std::mem::replace(size, size.saturating_mul(n.max(1)))))
-        .collect();
-    strides.reverse();
-    strides
 }
 
 /// The module with comments at the head of its kernel, which say how to launch the kernel and what the kernel was derived from.

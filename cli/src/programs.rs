@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use girih_layout::{Int, Shape};
-use girih_programs::ENTRIES;
+use girih_programs::{ENTRIES, Entry};
 use girih_tile::explain::explain;
 use girih_tile::ir::{Func, OpId, parse, verify};
 use girih_tile::place::Plan;
@@ -58,16 +58,20 @@ pub(crate) fn run(args: Args) -> CommandResult {
     Ok(ExitCode::SUCCESS)
 }
 
+/// The program of a name, with what it is launched with.
+pub(crate) fn entry(name: &str) -> Result<&'static Entry, String> {
+    ENTRIES.iter().find(|entry| entry.name == name).ok_or_else(|| {
+        let names: Vec<&str> = ENTRIES.iter().map(|entry| entry.name).collect();
+        format!("no program {name}: {} are accepted", names.join(", "))
+    })
+}
+
 /// The program of a name, or of a file.
 pub(crate) fn find(program: &str) -> Result<Func, Box<dyn std::error::Error>> {
-    let func = match ENTRIES.iter().find(|entry| entry.name == program) {
-        Some(entry) => entry.build()?,
-        None if Path::new(program).exists() => parse(&std::fs::read_to_string(program)?)?,
-        None => {
-            let names: Vec<&str> = ENTRIES.iter().map(|entry| entry.name).collect();
-            let message = format!("no program {program}: {}, or a file are accepted", names.join(", "));
-            return Err(message.into());
-        }
+    let func = match entry(program) {
+        Ok(entry) => entry.build()?,
+        Err(_) if Path::new(program).exists() => parse(&std::fs::read_to_string(program)?)?,
+        Err(message) => return Err(message.replace(" are accepted", ", or a file are accepted").into()),
     };
     verify(&func)?;
     Ok(func)

@@ -42,3 +42,47 @@ fn kernels_are_emitted_by_name_and_extents() {
     let (status, _, error) = girih(&["emit", "tile", "softmax_bf16_16x1024", "4096"]);
     assert!(status != Some(0) && error.contains("have the extents nxn nxn"), "{error}");
 }
+
+#[test]
+fn programs_are_tuned_by_name_and_sizes() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("records");
+    let path = file.to_str().unwrap();
+    let tune =
+        |more: &[&str]| girih(&[&["tune", "tile", "row_sum_1x4096", "--device", "sim"], more].concat());
+    let (status, text, error) = tune(&["m=8", "n=3000", "--hint", "num_worker_warps=4", "-o", path]);
+    assert_eq!((status, &*error), (Some(0), ""), "{text}");
+    assert!(text.starts_with("6 points") && text.contains("R=4, N=1024, num_worker_warps=auto"), "{text}");
+    assert!(
+        text.contains("   1.000  R=1, N=4096, num_worker_warps=auto\n") && text.contains("recorded in"),
+        "{text}"
+    );
+    let records = std::fs::read_to_string(&file).unwrap();
+    let limits = girih_device::Device::open(girih_device::Select::Sim).unwrap().limits().clone();
+    let read = girih_tile::tune::Records::read(&records, &limits).unwrap();
+    let [record] = &read.iter().collect::<Vec<_>>()[..] else { panic!("{records}") };
+    assert_eq!(record.problem, "row_sum(f32 [8, 3000]:[3000, 1], mut f32 [8]:[1])");
+    assert!(
+        record.micros <= record.chosen_micros && text.contains(&record.config.split("; ").next().unwrap()),
+        "{text}"
+    );
+    // Of other sizes a second record joins the first.
+    let (status, text, _) = tune(&["m=5", "--most", "1", "-o", path]);
+    assert!(status == Some(0) && text.contains("1.000 of the usual one's"), "{text}");
+    let both = std::fs::read_to_string(&file).unwrap();
+    assert!(both.lines().count() == 3 && both.starts_with(&*records), "{both}");
+    for (more, wanted) in [
+        (&["rows=8"][..], "row_sum_1x4096 has no size rows=8: such as m=5 n=5000 are accepted"),
+        (&["m=0"], "no size m=0"),
+        (&["--hint", "warps=4"], "no hint warps=4: one of "),
+        (&["--hint", "num_worker_warps=5"], "num_worker_warps=5: "),
+    ] {
+        let (status, _, error) = tune(more);
+        assert!(status != Some(0) && error.contains(wanted), "{error}");
+    }
+    std::fs::write(&file, "girih tile records, version 0\n").unwrap();
+    let (status, _, error) = tune(&["-o", path]);
+    assert!(status != Some(0) && error.contains("records: ") && error.contains("measure again"), "{error}");
+    let (status, _, error) = girih(&["tune", "tile", "row_sum"]);
+    assert!(status != Some(0) && error.contains("no program row_sum: add_f32_2048, "), "{error}");
+}

@@ -2,6 +2,7 @@
 
 use girih_device::{Device, SimOptions};
 use girih_programs::ENTRIES;
+use girih_tile::tune::Budget;
 
 use super::common::{elementwise, moves, norms, rows, sums, wide};
 use super::{checked, launches};
@@ -67,5 +68,19 @@ fn listed_kernels_are_compiled() {
     for entry in ENTRIES {
         let text = || girih_tile::compile(&entry.build().unwrap(), 90).unwrap().kernel.module().to_string();
         assert_eq!(text(), text(), "{}", entry.name);
+    }
+}
+
+/// Every kernel has arguments that it can be launched with, and other tiles of it give what its own gives.
+#[test]
+fn listed_kernels_are_launched_and_tuned() {
+    let budget = Budget { points: 2, ..Budget::default() };
+    for entry in ENTRIES {
+        let device = checked();
+        let mut arguments = entry.arguments(&device, &entry.small()).unwrap();
+        let tuned = entry.tune(&mut arguments, &entry.space(), &budget);
+        let tuned = tuned.unwrap_or_else(|error| panic!("{}: {error}", entry.name));
+        let bad: Vec<_> = tuned.measured.iter().filter(|of| of.share.is_err()).collect();
+        assert!(bad.is_empty() && device.sim_findings().is_empty(), "{}: {bad:?}", entry.name);
     }
 }

@@ -1,0 +1,134 @@
+//! `girih tune tile`: measures tiles and hints of a program over tiles beside each other, and records the fastest.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use girih_device::Kind;
+use girih_programs::Entry;
+use girih_tile::hints::Hint;
+use girih_tile::tune::{Budget, Records, Space};
+
+use super::{TODAY, records_of};
+use crate::output::Output;
+use crate::run::{RunArgs, Session};
+use crate::{CommandResult, programs};
+
+/// What is said below the arguments.
+pub(super) const AFTER: &str = "\
+Programs by name: the kernels of `girih::programs`, each with its dtype and tile, such as softmax_bf16_16x1024; any other name gets the list, \
+and any other size those that the program has. A program that takes the record up makes its launch by `girih_tile::tune::launch`.";
+
+/// The arguments of `girih tune tile`.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// The program's name
+    program: String,
+    /// Sizes that the extents of its arrays are made of, as m=8192 [default: enough to keep a GPU busy, on the simulator what it computes in
+    /// a second]
+    #[arg(value_name = "SIZE=NUMBER")]
+    sizes: Vec<String>,
+    /// A hint with the values that are measured beside none, as occupancy=2,4; may be given several times [default: num_worker_warps=4,8,16]
+    #[arg(long = "hint", value_name = "HINT=NUMBERS")]
+    hints: Vec<String>,
+    /// Add the record to this file, in the place of one of the same program and arguments
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// The most points, each a tile with hints, that are measured
+    #[arg(long, value_name = "COUNT", default_value_t = 40)]
+    most: usize,
+    /// About how long measuring takes
+    #[arg(long, value_name = "SECONDS", default_value_t = 4)]
+    seconds: u64,
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+pub(super) fn run(args: Args) -> CommandResult {
+    let entry = programs::entry(&args.program)?;
+    let session = Session::open(&args.run)?;
+    let device = &session.device;
+    let is_simulated = device.kind() == Kind::Sim;
+    let sizes = sizes(entry, &args.sizes, is_simulated)?;
+    let space = space(entry, &args.hints)?;
+    // What the file holds is judged before anything is measured.
+    let mut records = match args.output.as_deref().filter(|path| path.exists()) {
+        Some(path) => records_of(path, |text| Records::read(text, device.limits()))?,
+        None => Records::new(device.limits()),
+    };
+    let output = args.output.as_deref().map(Output::new).transpose()?;
+    let bytes = entry.samples(&sizes).into_iter().map(|of| {
+        let count = of.extents.iter().fold(1u64, |count, &n| count.saturating_mul(n as u64));
+        count.saturating_mul(u64::from(of.dtype.bits().div_ceil(8)))
+    });
+    session.fits(bytes.fold(0, u64::saturating_add))?;
+
+    let mut arguments = entry.arguments(device, &sizes)?;
+    let budget = Budget { points: args.most, time: Duration::from_secs(args.seconds) };
+    let tuned = entry.tune(&mut arguments, &space, &budget)?;
+    if let Some(finding) = device.sim_findings().first() {
+        return Err(finding.to_string().into());
+    }
+    let (mut kept, left): (Vec<_>, Vec<_>) = tuned.measured.iter().partition(|of| of.share.is_ok());
+    kept.sort_by(|a, b| a.share.as_ref().unwrap_or(&1.0).total_cmp(b.share.as_ref().unwrap_or(&1.0)));
+    println!("{} points, as shares of what the usual one costs", tuned.measured.len());
+    for of in kept.iter().chain(&left) {
+        match &of.share {
+            Ok(share) => println!("  {share:>6.3}  {}", of.point),
+            Err(why) => println!("  left out: {}: {why}", of.point),
+        }
+    }
+    let unit = if is_simulated { "counts" } else { "us" };
+    let [best, usual] = tuned.costs;
+    println!(
+        "fastest {best:.2} {unit}, {:.3} of the usual one's {usual:.2} {unit}: {}",
+        best / usual,
+        tuned.best
+    );
+    if let Some(output) = output {
+        let today = jiff::Timestamp::now().strftime(TODAY).to_string();
+        records.insert(tuned.record(&today));
+        output.write(|to| std::io::Write::write_all(to, records.to_string().as_bytes()))?;
+        println!("recorded in {}", output.path().display());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The sizes of a program with those that are given.
+fn sizes(entry: &Entry, given: &[String], small: bool) -> Result<Vec<usize>, String> {
+    let mut sizes = if small { entry.small() } else { entry.usual() };
+    for text in given {
+        let place = |name: &str| entry.sizes().iter().position(|size| size.name == name);
+        let found =
+            text.split_once('=').and_then(|(name, number)| Some((place(name)?, number.parse().ok()?)));
+        match found {
+            Some((at, number @ 1..)) => sizes[at] = number,
+            _ => {
+                let all = entry.sizes().iter().zip(&sizes).map(|(size, n)| format!("{}={n}", size.name));
+                let all: Vec<String> = all.collect();
+                return Err(format!(
+                    "{} has no size {text}: such as {} are accepted",
+                    entry.name,
+                    all.join(" ")
+                ));
+            }
+        }
+    }
+    Ok(sizes)
+}
+
+/// The tiles of a program with the hints that are given.
+fn space(entry: &Entry, hints: &[String]) -> Result<Space, Box<dyn std::error::Error>> {
+    if hints.is_empty() {
+        return Ok(entry.space().optional_hint(Hint::NumWorkerWarps, [4, 8, 16])?);
+    }
+    hints.iter().try_fold(entry.space(), |space, text| {
+        let numbers = |list: &str| list.split(',').map(|n| n.parse().ok()).collect::<Option<Vec<i64>>>();
+        let parts = text.split_once('=').and_then(|(name, list)| Some((Hint::named(name)?, numbers(list)?)));
+        let (hint, numbers) = parts.ok_or_else(|| {
+            let names: Vec<String> = Hint::ALL.iter().map(ToString::to_string).collect();
+            format!("no hint {text}: one of {} with numbers, as occupancy=2,4, is accepted", names.join(", "))
+        })?;
+        Ok(space.optional_hint(hint, numbers)?)
+    })
+}
