@@ -7,11 +7,16 @@
 
 mod config;
 mod interface;
+mod mask;
+mod multistage;
 mod ring;
+mod scores;
+mod softmax;
 mod tile;
 
 pub use config::{AttentionConfig, Features, Form};
 pub use interface::{AttentionKernel, AttentionParam, Tensor4};
+pub use multistage::Multistage;
 pub use ring::Ring;
 pub use tile::{MAX_LENGTH, QueryTile};
 
@@ -27,6 +32,7 @@ pub fn generate(config: &AttentionConfig) -> Result<AttentionKernel, Error> {
     let mut b = Builder::new(config.name, config.form.sm(), config.form.threads()?);
     let mut interface = Interface::new(&mut b, config)?;
     match &config.form {
+        Form::Multistage(multistage) => multistage.emit(&mut b, &mut interface)?,
         Form::Ring(ring) => ring.emit(&mut b, &mut interface)?,
     }
     interface.into_kernel(b.finish()?)

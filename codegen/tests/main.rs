@@ -2,6 +2,7 @@
 
 mod algorithm;
 mod atoms;
+mod attention_multistage;
 mod barriers;
 mod best_maps;
 mod bounded;

@@ -2,7 +2,7 @@
 
 use girih_tensor::DType;
 
-use super::{Ring, Tensor4};
+use super::{Multistage, Ring, Tensor4};
 use crate::Error;
 
 /// An attention kernel's configuration and facts. A kernel serves every length, every stride and every number of heads.
@@ -25,6 +25,8 @@ pub struct AttentionConfig {
 /// How a tile is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Form {
+    /// By warps or threads that copy and compute alike, with tiles of keys and values in flight, for sm_80 and later and for any strides.
+    Multistage(Multistage),
     /// By warpgroups that hand the tensor cores on in a ring, for sm_90.
     Ring(Ring),
 }
@@ -51,6 +53,7 @@ impl Form {
     /// The architecture for which the kernel is written.
     pub fn sm(&self) -> u32 {
         match self {
+            Form::Multistage(_) => 80,
             Form::Ring(_) => 90,
         }
     }
@@ -61,6 +64,7 @@ impl Form {
     /// [`Error::Config`] for more than a block has.
     pub fn threads(&self) -> Result<u32, Error> {
         match self {
+            Form::Multistage(multistage) => multistage.threads(),
             Form::Ring(ring) => ring.threads(),
         }
     }
@@ -70,6 +74,7 @@ impl AttentionConfig {
     /// Whether the kernel takes a tensor by its tensor map, and not by its address. Tensor copies would write behind the end of a packed sequence.
     pub fn is_mapped(&self, tensor: Tensor4) -> bool {
         match self.form {
+            Form::Multistage(_) => false,
             Form::Ring(_) => tensor != Tensor4::O || !self.features.packed,
         }
     }
@@ -77,6 +82,7 @@ impl AttentionConfig {
     /// Of how many elements the addresses, strides and columns of the tensors are multiples.
     pub fn vector(&self) -> i64 {
         match self.form {
+            Form::Multistage(multistage) => multistage.vector,
             Form::Ring(_) => 128 / i64::from(self.dtype.bits()),
         }
     }
@@ -84,6 +90,7 @@ impl AttentionConfig {
     /// Checks what the kernel relies on.
     pub(super) fn check(&self) -> Result<(), Error> {
         match &self.form {
+            Form::Multistage(multistage) => multistage.check(self),
             Form::Ring(ring) => ring.check(self),
         }
     }

@@ -2,11 +2,11 @@
 
 use std::rc::Rc;
 
-use girih_layout::{Int, Lay, Stride};
+use girih_layout::{Int, Lay, Shape, Stride};
 use girih_tensor::{DType, Engine, Error, Index as _, Part, Space, Tensor};
 
 use super::{Memory, advanced, byte_offset};
-use crate::builder::{Builder, Cond};
+use crate::builder::{Builder, Cond, Width};
 use crate::expr::Expr;
 
 /// The bytes of the widest access of one thread.
@@ -29,7 +29,7 @@ pub struct Gmem {
 #[derive(Debug, PartialEq, Eq)]
 struct Bounds {
     /// The distance of neighbours along each mode, in elements.
-    strides: Vec<Int>,
+    strides: Vec<Expr>,
     extents: Vec<Expr>,
 }
 
@@ -80,13 +80,31 @@ impl Gmem {
         for leaf in 0..layout.leaf_count() {
             let (extent, stride) = layout.flat_leaf(leaf);
             let Stride::Int(stride) = stride else { return Err(refused()) };
-            strides.push(stride);
+            strides.push(Expr::from_int(&stride));
             extents.push(Expr::from_int(&extent));
         }
-        let coordinate = vec![Expr::from(0); extents.len()];
-        let bounds = Some(Rc::new(Bounds { strides, extents }));
-        let engine = Gmem { bounds, coordinate, ..Gmem::new(pointer, dtype) };
+        let engine = Gmem::new(pointer, dtype).within(extents, strides);
         Ok(Tensor::new(engine, Lay::identity(layout.shape())?))
+    }
+
+    /// As [`Gmem::bounded`], for extents and strides that the kernel computes or loads. The layout has the largest extents that are possible.
+    ///
+    /// # Errors
+    /// [`crate::Error::Layout`] for extents that may be larger than a layout's.
+    pub(crate) fn computed(
+        pointer: Expr,
+        dtype: DType,
+        extents: Vec<Expr>,
+        strides: Vec<Expr>,
+    ) -> Result<Tensor<Gmem>, crate::Error> {
+        let most: Vec<Int> = extents.iter().map(|extent| Int::fixed(extent.range().1)).collect();
+        let layout = Lay::identity(&Shape::flat(&most)?)?;
+        Ok(Tensor::new(Gmem::new(pointer, dtype).within(extents, strides), layout))
+    }
+
+    fn within(self, extents: Vec<Expr>, strides: Vec<Expr>) -> Gmem {
+        let coordinate = vec![Expr::from(0); extents.len()];
+        Gmem { bounds: Some(Rc::new(Bounds { strides, extents })), coordinate, ..self }
     }
 
     /// The vector of `len` values of `dtype`, one after another, at a pointer parameter `name`. The vector carries its coordinates as
@@ -185,6 +203,28 @@ impl Gmem {
         Gmem { offset: &self.offset + elements, ..self.clone() }
     }
 
+    /// The same array, with the address and the row, the first coordinate, at which it stands as variables of the builder's scope. What is at a
+    /// distance from there then takes no registers outside of the scope.
+    ///
+    /// # Errors
+    /// As [`Builder::value`].
+    #[track_caller]
+    pub(crate) fn anchored(&self, b: &mut Builder) -> Result<Gmem, crate::Error> {
+        let mut here = |expr: &Expr, width| -> Result<Expr, crate::Error> {
+            if expr.as_constant().is_some() {
+                return Ok(expr.clone());
+            }
+            let (reg, (lower, upper)) = (b.value(expr, width)?, expr.range());
+            Ok(b.var(&reg, lower, upper, expr.multiple()))
+        };
+        let mut moved =
+            Gmem { pointer: here(&self.address()?, Width::W64)?, offset: Expr::from(0), ..self.clone() };
+        if let Some(row) = moved.coordinate.first_mut() {
+            *row = here(row, Width::W32)?;
+        }
+        Ok(moved)
+    }
+
     /// The same array, with the same extents and coordinates, at another pointer (bytes).
     pub(crate) fn at_pointer(&self, pointer: Expr) -> Gmem {
         Gmem { pointer, ..self.clone() }
@@ -195,7 +235,7 @@ impl Gmem {
     pub(crate) fn part_of(&self, mode: usize, [origin, before, extent]: [&Expr; 3]) -> Gmem {
         let Some(bounds) = &self.bounds else { return self.clone() };
         let (mut extents, strides) = (bounds.extents.clone(), bounds.strides.clone());
-        let step = strides.get(mode).map_or(Expr::from(0), |stride| origin * &Expr::from_int(stride));
+        let step = strides.get(mode).map_or(Expr::from(0), |stride| origin * stride);
         let mut coordinate = self.coordinate.clone();
         for (whole, at) in extents.iter_mut().zip(&mut coordinate).skip(mode).take(1) {
             (*whole, *at) = (extent.clone(), &*at - before);
@@ -213,7 +253,7 @@ impl Gmem {
         match (stride, &self.bounds) {
             (Stride::Int(stride), _) => stride.get(),
             (Stride::Basis { scale, mode }, Some(bounds)) => {
-                scale.get()?.checked_mul(bounds.strides.get(mode.only()?)?.get()?)
+                scale.get()?.checked_mul(bounds.strides.get(mode.only()?)?.as_constant()?)
             }
             _ => None,
         }
@@ -265,7 +305,10 @@ impl Engine for Gmem {
                 return Err(Error::Stride { stride: stride.to_string(), layout });
             };
             let step = Expr::from(0).advanced(digit, scale)?;
-            moved.offset = moved.offset.advanced(&step, by)?;
+            moved.offset = match by.as_constant() {
+                Some(by) => moved.offset.advanced(&step, &Int::fixed(by))?,
+                None => &moved.offset + &(&step * by),
+            };
             moved.coordinate[mode] = &moved.coordinate[mode] + &step;
         }
         Ok(moved)

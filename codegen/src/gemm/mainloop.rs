@@ -53,7 +53,7 @@ pub struct Sums {
 
 impl Sums {
     /// Registers for the sums of `tile`, which have no values yet.
-    fn new(
+    pub(crate) fn new(
         b: &mut Builder,
         mma: &TiledMma,
         [m, n, _]: [i64; 3],

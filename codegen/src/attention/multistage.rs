@@ -1,0 +1,221 @@
+//! Attention by warps or threads that copy and compute alike, with tiles of keys and values in flight (FlashAttention-2).
+
+mod config;
+mod product;
+mod slots;
+
+use girih_layout::{Lay, Shape};
+use girih_ptx::Special;
+use girih_tensor::{DType, Slice, Tensor};
+
+use super::interface::{Interface, Lse};
+use super::mask::{Sight, place};
+use super::scores::{Addend, adjust};
+use super::softmax::Softmax;
+use super::tile::{Entry, for_each_tile};
+use super::{AttentionConfig, Tensor4};
+use crate::algorithm::{clear, write};
+use crate::builder::{Builder, Cond, Width};
+use crate::engine::{self, element_bytes};
+use crate::tiled::mma::{Operand, ThrMma};
+use crate::{Counting, Error, Expr, Gmem};
+
+pub use config::Multistage;
+use product::Products;
+use slots::{Slot, Slots, Way};
+
+impl Multistage {
+    /// Writes the kernel.
+    #[track_caller]
+    pub(super) fn emit(&self, b: &mut Builder, interface: &mut Interface<'_>) -> Result<(), Error> {
+        if self.min_blocks > 0 {
+            b.min_blocks(self.min_blocks);
+        }
+        let config = interface.config;
+        let [queries, keys] = config.tile;
+        let [scores, sums] = self.products(config)?;
+        let memory = Memory {
+            queries: Slot::alloc(b, config.dtype, [queries, config.head_dim], 1)?,
+            slots: Slot::alloc(b, config.dtype, [keys, config.head_dim], self.stages)?,
+            weights: match Products::shares_weights(&scores) {
+                true => Some(Slot::alloc(b, config.dtype, [queries, keys], 1)?),
+                false => None,
+            },
+        };
+        let of_c = |tile| Ok::<_, Error>(Lay::col_major(tile)?);
+        interface.partitions.extend([
+            ("tile (Q,K)", format!("({queries},{keys})")),
+            ("TV of scores", scores.thrfrg(Operand::C, &of_c([queries, keys])?)?.to_string()),
+            ("TV of sums", sums.thrfrg(Operand::C, &of_c([queries, config.head_dim])?)?.to_string()),
+            ("Q in shared memory", memory.queries.tensor()?.layout().to_string()),
+            ("K and V in shared memory", memory.slots.tensor()?.layout().to_string()),
+        ]);
+        let interface = &*interface;
+        for_each_tile(b, interface, |b, entry| self.tile(b, interface, &memory, entry))
+    }
+
+    /// Writes the attention of a tile of queries.
+    fn tile(
+        &self,
+        b: &mut Builder,
+        interface: &Interface<'_>,
+        memory: &Memory,
+        entry: &Entry,
+    ) -> Result<(), Error> {
+        let config = interface.config;
+        // As a variable of this scope, so that what follows from the thread takes no registers outside of it.
+        let thread = b.special(Special::TidX);
+        let thread = b.bounded(&thread, i64::from(self.threads()?) - 1)?;
+        let products = Products::new(b, self, config, memory.weights.as_ref(), &thread)?;
+        let scores = coordinates(&products.scores.thread, config.tile)?; // (FrgV,RestQ,RestK) -> (query,key)
+        let sums = coordinates(&products.sums.thread, [config.tile[0], config.head_dim])?; // (FrgV,RestQ,RestD) -> (query,column)
+        let softmax = Softmax::new(b, &products.mma[0], [&scores, &sums], &interface.scale)?;
+        softmax.clear(b)?;
+        clear(b, &products.sums.values)?;
+        let way = Way::new(self, config, config.tile[0], &thread)?;
+        let parts = Parts { interface, memory, entry, thread, products, scores, softmax, way };
+        self.multiply(b, &parts)?;
+        parts.store(b)
+    }
+
+    /// Goes through the keys that the queries see.
+    fn multiply(&self, b: &mut Builder, parts: &Parts<'_>) -> Result<(), Error> {
+        let Parts { interface, memory, entry, thread, products, softmax, .. } = parts;
+        let config = interface.config;
+        let [q, k, v] = inputs(b, interface, entry)?;
+        let sight = Sight::new(b, interface, entry)?;
+        let tiles = sight.tiles(b)?;
+        let addend = interface.bias.as_ref().map(|bias| Addend::new(b, bias, entry)).transpose()?;
+        let slots = Slots {
+            way: &Way::new(self, config, config.tile[1], thread)?,
+            first: &memory.slots,
+            stages: self.stages,
+            is_asynchronous: self.is_asynchronous(config)?,
+            matrices: [&k, &v],
+            tiles: &tiles,
+        };
+        // Other threads may still read what the tile of queries before has left in shared memory.
+        b.barrier();
+        b.if_(&Cond::less(&Expr::from(0), &tiles[1]), |b| {
+            parts.way.load(b, &q, &Expr::from(0), &memory.queries)?;
+            for item in 0..self.stages - 1 {
+                slots.load(b, &Expr::from(0), item)?;
+                slots.fence(b);
+            }
+            b.for_range(&tiles[1], |b, turn| {
+                // Addresses in shared memory are computed again in each turn, and take no registers while powers are computed.
+                let thread = b.bounded(thread, thread.range().1)?;
+                b.comment("scores");
+                slots.advance(b, turn, 0)?;
+                products.score(b, [&memory.queries, &slots.slot(turn, 0)?], &thread)?;
+                let tile = slots.tile(b, turn)?;
+                let held = (&products.scores.values, &products.scores.thread);
+                adjust(b, interface, addend.as_ref(), held, &tile)?;
+                let key = b.hold_index(&(&tile * config.tile[1]), Width::W32)?;
+                b.if_(&sight.cuts(&key), |b| sight.hide(b, &products.scores.values, &parts.scores, &key))?;
+                softmax.weigh(b, &products.scores.values, &products.sums.values)?;
+                products.take_weights(b)?;
+                b.comment("sums of values");
+                slots.advance(b, turn, 1)?;
+                products.sum(b, &slots.slot(turn, 1)?, &thread)
+            })
+        })
+    }
+}
+
+/// A thread's part in a tile of queries.
+struct Parts<'a> {
+    interface: &'a Interface<'a>,
+    memory: &'a Memory,
+    entry: &'a Entry,
+    thread: Expr,
+    products: Products,
+    /// The coordinates of scores, (FrgV,RestQ,RestK) -> (query,key).
+    scores: Tensor<Counting>,
+    softmax: Softmax,
+    /// The way of Q and O.
+    way: Way,
+}
+
+impl Parts<'_> {
+    /// Stores the tile of O by way of where the tile of Q was, and the logarithms of the sums of powers.
+    fn store(&self, b: &mut Builder) -> Result<(), Error> {
+        b.comment("epilogue");
+        let Parts { interface, memory, entry, products, softmax, .. } = self;
+        let rows = softmax.finish(b)?;
+        let result = softmax.divided(b, &products.sums.values, &rows)?;
+        // A warp writes where it alone has read queries.
+        let staged = products.sums.thread.partition(Operand::C, &memory.queries.tensor()?)?; // (FrgV,RestQ,RestD)
+        let result: Vec<_> = result.iter().map(|value| value.to(interface.config.dtype)).collect();
+        write(b, &staged, &result)?;
+        if let Some(lse) = &interface.lse {
+            let lse = logarithms(b, lse, entry)?;
+            let places = engine::Values::of(self.scores.engine(), *self.scores.layout());
+            for (first, row) in softmax.first_of_rows().into_iter().zip(&rows) {
+                let [query, key] = place(&places, first as i64)?;
+                // One of the threads that share the row.
+                b.if_(&Cond::equal(&key, &Expr::from(0)), |b| {
+                    write(b, &lse.slice(Slice::At(query.clone()))?, std::slice::from_ref(&row.lse))
+                })?;
+            }
+        }
+        b.barrier();
+        let o = matrix(b, interface, entry, Tensor4::O)?;
+        self.way.store(b, &memory.queries, &o)
+    }
+}
+
+/// The shared memory of a block.
+struct Memory {
+    queries: Slot,
+    slots: Slot,
+    weights: Option<Slot>,
+}
+
+/// The inputs of the sequence and head of a tile, (Row,HeadDim) each: Q from the tile's first row on.
+fn inputs(b: &mut Builder, interface: &Interface<'_>, entry: &Entry) -> Result<[Tensor<Gmem>; 3], Error> {
+    let queries = matrix(b, interface, entry, Tensor4::Q)?;
+    let keys = matrix(b, interface, entry, Tensor4::K)?;
+    Ok([queries, keys, matrix(b, interface, entry, Tensor4::V)?])
+}
+
+/// The logarithms of the rows of a tile from its first row on.
+fn logarithms(b: &mut Builder, lse: &Lse, entry: &Entry) -> Result<Tensor<Gmem>, Error> {
+    let [heads, batches] = &lse.strides;
+    let row = &entry.first_query + &entry.row;
+    let origin = &(&(&entry.head * heads) + &(&entry.batch * batches)) + &row;
+    let pointer = b.hold_index(&(&lse.address + &(&origin * 4)), Width::W64)?;
+    Gmem::computed(pointer, DType::F32, vec![&entry.queries - &entry.row], vec![Expr::from(1)])
+}
+
+/// The matrix (Row,HeadDim) of the sequence and head of a tile: of Q and O the rows of the tile and those behind it.
+fn matrix(
+    b: &mut Builder,
+    interface: &Interface<'_>,
+    entry: &Entry,
+    tensor: Tensor4,
+) -> Result<Tensor<Gmem>, Error> {
+    let (row, head, extent) = match tensor {
+        Tensor4::Q | Tensor4::O => {
+            (&entry.first_query + &entry.row, &entry.head, &entry.queries - &entry.row)
+        }
+        Tensor4::K | Tensor4::V => (entry.first_key.clone(), &entry.group, entry.keys.clone()),
+    };
+    let AttentionConfig { dtype, name, .. } = *interface.config;
+    let (Some(pitches), Some(columns)) = (&interface.strides[tensor as usize], interface.columns) else {
+        let accepted = String::from("a form that takes tensors by their addresses");
+        return Err(Error::Config { what: "form", value: name.into(), accepted });
+    };
+    let rows = Expr::from_int(&pitches.rows.into());
+    let origin = &(&(&row * &rows) + &(head * &pitches.heads)) + &(&entry.batch * &pitches.batches);
+    let pointer = &interface.places[tensor as usize] + &(&origin * element_bytes("tensor", dtype)?);
+    let pointer = b.hold_index(&pointer, Width::W64)?;
+    let extents = vec![extent, Expr::from_int(&columns.into())];
+    Gmem::computed(pointer, dtype, extents, vec![rows, Expr::from(1)])
+}
+
+/// The coordinates of a thread's values of C in a tile, (FrgV,RestM,RestN) -> (m,n).
+fn coordinates(thread: &ThrMma<Expr>, tile: [i64; 2]) -> Result<Tensor<Counting>, Error> {
+    let identity = Lay::identity(&Shape::flat(&tile.map(girih_layout::Int::fixed))?)?;
+    thread.partition(Operand::C, &Tensor::new(Counting::new(2), identity))
+}

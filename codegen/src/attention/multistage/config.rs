@@ -1,0 +1,193 @@
+//! The configuration of multistage attention, and what follows from it.
+
+use girih_layout::{Int, Lay, Swizzle, Tile};
+use girih_tensor::DType;
+
+use super::super::config::{AttentionConfig, refuse};
+use crate::Error;
+use crate::atom::{
+    MmaAtom, MmaKind, SM75_U16X8_LDSM_T, SM75_U32X4_LDSM_N, SM80_16X8X16_F32BF16BF16F32_TN,
+    SM80_16X8X16_F32F16F16F32_TN, UNIVERSAL_FMA_F32, cp_async, universal_copy,
+};
+use crate::builder::MAX_SHARED;
+use crate::engine::element_bytes;
+use crate::error::narrow;
+use crate::sizes::extent;
+use crate::tiled::copy::{TiledCopy, coalesced};
+use crate::tiled::mma::{Operand, TiledMma};
+
+/// The bytes of the rows of which tiles in shared memory consist, at most: one access of all banks.
+const LINE: i64 = 128;
+/// The bytes of the vectors that a swizzle moves.
+const VECTOR: i64 = 16;
+/// The most registers of a thread for scores and sums, since no thread has more than 255 registers.
+const MAX_ACCUMULATORS: i64 = 208;
+/// The columns that threads that multiply alone have side by side.
+const COLUMNS: i64 = 16;
+/// The most columns of a head.
+const MAX_HEAD_DIM: i64 = 256;
+
+/// Attention by all warps of a block alike: each has rows of queries of its own, and all bring tiles of keys and values to shared memory, some
+/// tiles ahead. bf16 and f16 are multiplied by `mma.sync`, f32 by multiply-adds.
+///
+/// # Examples
+/// ```
+/// use girih_codegen::attention::{AttentionConfig, Features, Form, Multistage, generate};
+/// use girih_tensor::DType;
+///
+/// let form = Form::Multistage(Multistage { warps: 4, stages: 3, vector: 8, min_blocks: 2 });
+/// let features = Features { right: true, lse: true, ..Features::default() };
+/// let config =
+///     AttentionConfig { name: "attention", form, dtype: DType::Bf16, head_dim: 64, tile: [128, 64], features };
+/// let kernel = generate(&config)?;
+/// assert_eq!((kernel.kernel.threads(), kernel.kernel.shared_bytes()), (128, 128 * 128 + 3 * 64 * 128));
+/// # Ok::<(), girih_codegen::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Multistage {
+    /// The warps of a block, a power of two up to 16.
+    pub warps: i64,
+    /// The tiles of keys and of values in shared memory, all together.
+    pub stages: i64,
+    /// The elements that a thread copies at once: addresses, strides and columns are multiples of them.
+    pub vector: i64,
+    /// The resident blocks per multiprocessor for which registers are limited.
+    pub min_blocks: u32,
+}
+
+/// A tile in shared memory: (Rows,Columns) -> element, and the swizzle of elements.
+pub(super) struct SharedTile {
+    pub(super) layout: Lay,
+    pub(super) swizzle: Swizzle,
+}
+
+impl SharedTile {
+    /// The tile of rows and columns of `dtype`: parts of columns of at most 128 bytes one behind the other, in which vectors of 16 bytes are
+    /// exchanged by the rows' numbers, as tensor copies do it too. So eight rows of a column of vectors lie in different banks.
+    pub(super) fn new(dtype: DType, [rows, columns]: [i64; 2]) -> Result<SharedTile, Error> {
+        let (element, part) = (element_bytes("tile", dtype)?, part(dtype, columns)?);
+        let column = Lay::strided([part, columns / part], [1, rows * part])?; // (Part,Parts)
+        let row = Lay::leaf(Int::fixed(rows), Int::fixed(part).into())?;
+        let log = |n: i64| n.max(1).ilog2();
+        let swizzle = Swizzle::new(log(part * element / VECTOR), log(VECTOR / element), 3)?;
+        Ok(SharedTile { layout: Lay::concat(&[row, column])?, swizzle })
+    }
+}
+
+/// The columns of the parts of which tiles in shared memory consist.
+pub(super) fn part(dtype: DType, columns: i64) -> Result<i64, Error> {
+    let line = LINE / element_bytes("tile", dtype)?;
+    Ok(line.min(1 << columns.trailing_zeros().min(30)))
+}
+
+impl Multistage {
+    /// Threads of a block.
+    ///
+    /// # Errors
+    /// [`Error::Config`] for more than a block has.
+    pub(in crate::attention) fn threads(&self) -> Result<u32, Error> {
+        if !(1..=16).contains(&self.warps) || self.warps.count_ones() != 1 {
+            return refuse("warps", self.warps, "1, 2, 4, 8 or 16");
+        }
+        narrow("threads", 32 * self.warps)
+    }
+
+    fn atom(config: &AttentionConfig) -> Result<MmaAtom, Error> {
+        match config.dtype {
+            DType::Bf16 => Ok(SM80_16X8X16_F32BF16BF16F32_TN),
+            DType::F16 => Ok(SM80_16X8X16_F32F16F16F32_TN),
+            DType::F32 => Ok(UNIVERSAL_FMA_F32),
+            other => refuse("dtype", other, "bf16, f16 or f32"),
+        }
+    }
+
+    /// The products of queries with keys and of weights with values. Warps have rows of their own. Where threads multiply alone, sixteen share
+    /// a row, and each has neighbouring columns of the values.
+    pub(super) fn products(&self, config: &AttentionConfig) -> Result<[TiledMma; 2], Error> {
+        let atom = Multistage::atom(config)?;
+        if atom.kind == MmaKind::Fma {
+            let rows = 2 * self.warps;
+            let atoms = Lay::strided([rows, COLUMNS], [COLUMNS, 1])?;
+            let mma = TiledMma::new(atom, atoms)?;
+            let neighbours = part(config.dtype, config.head_dim)? / COLUMNS;
+            let order = Lay::strided([COLUMNS, neighbours], [neighbours, 1])?;
+            return Ok([mma, mma.with_permutation([Tile::All, Tile::Lay(order), Tile::All])]);
+        }
+        let atoms = Lay::strided([self.warps, 1], [1, 0])?;
+        // Two atoms along N, whose operands one `ldmatrix` loads, and whose sums are an operand A.
+        let pair = Tile::Lay(extent(2 * atom.shape_mnk[1])?);
+        let mma = TiledMma::new(atom, atoms)?.with_permutation([Tile::All, pair, Tile::All]);
+        Ok([mma, mma])
+    }
+
+    /// The elements along K whose fragments are loaded together.
+    pub(super) fn step(mma: &TiledMma) -> i64 {
+        if mma.atom.kind == MmaKind::Fma { 4 } else { mma.atom.shape_mnk[2] }
+    }
+
+    /// The copy by which fragments of an operand that is contiguous along K, or not, come from shared memory; without it, threads load their own.
+    pub(super) fn reader(
+        mma: &TiledMma,
+        operand: Operand,
+        along_k: bool,
+    ) -> Result<Option<TiledCopy>, Error> {
+        let atom = if along_k { SM75_U32X4_LDSM_N } else { SM75_U16X8_LDSM_T };
+        match mma.atom.kind {
+            MmaKind::Fma => Ok(None),
+            _ => TiledCopy::of_mma(atom, mma.atom.dtype(operand).bits(), mma, operand).map(Some),
+        }
+    }
+
+    /// The copies of a tile of so many rows from global memory to shared memory, and back.
+    pub(super) fn copies(&self, config: &AttentionConfig, rows: i64) -> Result<[TiledCopy; 2], Error> {
+        let bytes = self.vector.saturating_mul(element_bytes("dtype", config.dtype)?);
+        let store = u32::try_from(bytes).ok().and_then(universal_copy);
+        let Some(store) = store.filter(|_| self.vector > 0) else {
+            return refuse("vector", self.vector, "1 to 16 bytes of elements, a power of two");
+        };
+        let load = cp_async(narrow("vector", bytes)?).unwrap_or(store);
+        let threads = i64::from(self.threads()?);
+        let copy = |atom| coalesced(atom, threads, [rows, config.head_dim], 1, self.vector);
+        Ok([copy(*load)?, copy(*store)?])
+    }
+
+    /// Whether copies to shared memory are in flight after their instructions.
+    pub(super) fn is_asynchronous(&self, config: &AttentionConfig) -> Result<bool, Error> {
+        Ok(self.vector * element_bytes("dtype", config.dtype)? >= 4)
+    }
+
+    /// Checks what the kernel relies on.
+    pub(in crate::attention) fn check(&self, config: &AttentionConfig) -> Result<(), Error> {
+        let AttentionConfig { head_dim, tile: [queries, keys], dtype, .. } = *config;
+        let (atom, threads) = (Multistage::atom(config)?, i64::from(self.threads()?));
+        if !(32..=MAX_HEAD_DIM).contains(&head_dim) || head_dim % 32 != 0 {
+            return refuse("head dim", head_dim, format!("multiples of 32 up to {MAX_HEAD_DIM}"));
+        }
+        if !(2..=16).contains(&self.stages) {
+            return refuse("stages", self.stages, "2 to 16");
+        }
+        let fma = atom.kind == MmaKind::Fma;
+        let rows = self.warps * if fma { 2 } else { atom.shape_mnk[0] };
+        if !(rows..=1024).contains(&queries) || queries % rows != 0 {
+            return refuse("queries of a tile", queries, format!("a multiple of {rows} up to 1024"));
+        }
+        if !(16..=256).contains(&keys) || keys.count_ones() != 1 {
+            return refuse("keys of a tile", keys, "a power of two from 16 to 256");
+        }
+        let sums = queries * (head_dim + keys) / threads;
+        if sums > MAX_ACCUMULATORS {
+            let value = format!("{queries} queries, {keys} keys, {head_dim} columns");
+            let accepted =
+                format!("at most {MAX_ACCUMULATORS} scores and sums for each of {threads} threads");
+            return refuse("tile", value, accepted);
+        }
+        let weights = if fma { queries * keys } else { 0 };
+        let elements = queries * head_dim + self.stages.saturating_mul(keys * head_dim) + weights;
+        let bytes = elements * element_bytes("dtype", dtype)?;
+        if bytes > MAX_SHARED {
+            return refuse("shared memory", format!("{bytes} bytes"), format!("at most {MAX_SHARED} bytes"));
+        }
+        self.copies(config, queries)?;
+        self.copies(config, keys).map(drop)
+    }
+}

@@ -1,0 +1,191 @@
+//! The tiles of keys and values in shared memory.
+//!
+//! A tile of keys, its values, the next tile of keys, its values, and so on, are items that go through one ring of slots of the same size. Each step
+//! of the mainloop uses one item, and loads another one into the slot of the step before, which all warps have left at the barrier.
+
+use girih_tensor::{DType, Slice, Tensor};
+
+use super::config::{Multistage, SharedTile};
+use crate::algorithm::{CopyWith, copy, cp_async_fence, cp_async_wait};
+use crate::attention::{AttentionConfig, MAX_LENGTH};
+use crate::builder::{Builder, Cond, SHARED_ALIGN};
+use crate::engine::element_bytes;
+use crate::error::narrow;
+use crate::sizes::{shape_tiler, static_size};
+use crate::tiled::copy::TiledCopy;
+use crate::{Error, Expr, Gmem, Rmem, Smem};
+
+/// A tile in shared memory.
+#[derive(Clone, Debug)]
+pub(super) struct Slot {
+    pub(super) address: Expr,
+    dtype: DType,
+    extents: [i64; 2],
+}
+
+impl Slot {
+    /// Memory for `count` tiles of `extents` rows and columns, one behind the other.
+    #[track_caller]
+    pub(super) fn alloc(b: &mut Builder, dtype: DType, extents: [i64; 2], count: i64) -> Result<Slot, Error> {
+        let slot = Slot { address: Expr::from(0), dtype, extents };
+        let address = b.alloc_shared(slot.bytes()? * count, SHARED_ALIGN)?;
+        Ok(Slot { address, ..slot })
+    }
+
+    fn bytes(&self) -> Result<i64, Error> {
+        Ok(self.extents[0] * self.extents[1] * element_bytes("tile", self.dtype)?)
+    }
+
+    /// The tile that is `number` tiles further on.
+    fn further(&self, number: &Expr) -> Result<Slot, Error> {
+        Ok(Slot { address: &self.address + &(number * self.bytes()?), ..self.clone() })
+    }
+
+    /// The tile, (Rows,Columns).
+    pub(super) fn tensor(&self) -> Result<Tensor<Smem>, Error> {
+        let SharedTile { layout, swizzle } = SharedTile::new(self.dtype, self.extents)?;
+        Ok(Tensor::new(Smem::new(self.address.clone(), self.dtype, Some(swizzle)), layout))
+    }
+}
+
+/// A tile's way between global and shared memory, by all threads of the block.
+#[derive(Clone, Debug)]
+pub(super) struct Way {
+    /// To shared memory, and to global memory.
+    copies: [TiledCopy; 2],
+    thread: Expr,
+    extents: [i64; 2],
+}
+
+impl Way {
+    pub(super) fn new(
+        multistage: &Multistage,
+        config: &AttentionConfig,
+        rows: i64,
+        thread: &Expr,
+    ) -> Result<Way, Error> {
+        let copies = multistage.copies(config, rows)?;
+        Ok(Way { copies, thread: thread.clone(), extents: [rows, config.head_dim] })
+    }
+
+    fn tile(&self, matrix: &Tensor<Gmem>, number: &Expr) -> Result<Tensor<Gmem>, Error> {
+        let at = [Slice::At(number.clone()), Slice::At(Expr::from(0))];
+        Ok(matrix.local_tile(&shape_tiler(&self.extents)?, &at)?) // (Rows,Columns)
+    }
+
+    /// Loads tile `number` of the rows of `matrix`, (Row,HeadDim). What is outside of the matrix becomes zero.
+    #[track_caller]
+    pub(super) fn load(
+        &self,
+        b: &mut Builder,
+        matrix: &Tensor<Gmem>,
+        number: &Expr,
+        slot: &Slot,
+    ) -> Result<(), Error> {
+        // As a variable of this scope: what follows from the thread is computed again in each turn, and takes no registers in between.
+        let thread = b.bounded(&self.thread, self.thread.range().1)?;
+        let copy_of = self.copies[0].get_slice(&thread)?;
+        let source = copy_of.partition_s(&self.tile(matrix, number)?)?; // (Val,RestRow,RestColumn)
+        let target = copy_of.partition_d(&slot.tensor()?)?; // (Val,RestRow,RestColumn)
+        let with = CopyWith::from(&self.copies[0]).zero_fill();
+        walk(b, &source, |b, row, source| copy(b, with.clone(), source, &target.slice(row_of(row))?))
+    }
+
+    /// Stores the tile to the first rows of `matrix`.
+    #[track_caller]
+    pub(super) fn store(&self, b: &mut Builder, slot: &Slot, matrix: &Tensor<Gmem>) -> Result<(), Error> {
+        let copy_of = self.copies[1].get_slice(&self.thread)?;
+        let source = copy_of.partition_s(&slot.tensor()?)?; // (Val,RestRow,RestColumn)
+        let target = copy_of.partition_d(&self.tile(matrix, &Expr::from(0))?)?; // (Val,RestRow,RestColumn)
+        walk(b, &target, |b, row, target| {
+            let source = source.slice(row_of(row))?;
+            // All of the tile is there, and registers that are loaded in any case keep nothing of the tile before.
+            let values = Rmem::like(b, &source)?;
+            copy(b, &self.copies[1], &source, &values)?;
+            copy(b, &self.copies[1], &values, target)
+        })
+    }
+}
+
+/// The place `row` of the second of three modes.
+fn row_of(row: i64) -> Slice<Expr> {
+    Slice::tuple([Slice::All, Slice::At(Expr::from(row)), Slice::All])
+}
+
+/// Goes through the rows of a partition (Val,RestRow,RestColumn), each from the one before, so that one distance and no address is kept.
+fn walk(
+    b: &mut Builder,
+    partition: &Tensor<Gmem>,
+    mut body: impl FnMut(&mut Builder, i64, &Tensor<Gmem>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let rows = static_size("rows", &partition.layout().mode(1)?)?;
+    let mut place = partition.clone();
+    for row in 0..rows {
+        place = Tensor::new(place.engine().anchored(b)?, *partition.layout());
+        body(b, row, &place.slice(row_of(0))?)?;
+        if row + 1 < rows {
+            let next = place.slice(Slice::tuple([
+                Slice::At(Expr::from(0)),
+                Slice::At(Expr::from(1)),
+                Slice::At(Expr::from(0)),
+            ]))?;
+            place = Tensor::new(next.into_engine(), *partition.layout());
+        }
+    }
+    Ok(())
+}
+
+/// The ring of slots, for the keys and values of one tile of queries.
+pub(super) struct Slots<'a> {
+    pub(super) way: &'a Way,
+    /// The first slot.
+    pub(super) first: &'a Slot,
+    pub(super) stages: i64,
+    pub(super) is_asynchronous: bool,
+    /// The keys and the values of the sequence, (Row,HeadDim) each.
+    pub(super) matrices: [&'a Tensor<Gmem>; 2],
+    /// The first tile of keys, and the number of tiles. The last one comes first.
+    pub(super) tiles: &'a [Expr; 2],
+}
+
+impl Slots<'_> {
+    /// The slot of item `2 turn + index`.
+    pub(super) fn slot(&self, turn: &Expr, index: i64) -> Result<Slot, Error> {
+        self.first.further(&(&(turn * 2) + index).rem(self.stages)?)
+    }
+
+    /// The number of the tile of keys of a turn.
+    pub(super) fn tile(&self, b: &mut Builder, turn: &Expr) -> Result<Expr, Error> {
+        let [first, count] = self.tiles;
+        b.bounded(&(&(&(first + count) - turn) + -1), MAX_LENGTH / self.way.extents[0])
+    }
+
+    /// Loads item `2 turn + index`, if there is such an item.
+    #[track_caller]
+    pub(super) fn load(&self, b: &mut Builder, turn: &Expr, index: i64) -> Result<(), Error> {
+        let (of_turn, which) = (turn + index / 2, (index % 2) as usize);
+        b.if_(&Cond::less(&of_turn, &self.tiles[1]), |b| {
+            let tile = self.tile(b, &of_turn)?;
+            self.way.load(b, self.matrices[which], &tile, &self.slot(turn, index)?)
+        })
+    }
+
+    /// Ends the loads that are waited for together.
+    pub(super) fn fence(&self, b: &mut Builder) {
+        if self.is_asynchronous {
+            cp_async_fence(b);
+        }
+    }
+
+    /// Waits for the next item, and for all warps to have left the item before; then loads item `2 turn + index` into the slot that they left.
+    #[track_caller]
+    pub(super) fn advance(&self, b: &mut Builder, turn: &Expr, index: i64) -> Result<(), Error> {
+        if self.is_asynchronous {
+            cp_async_wait(b, narrow("stages", self.stages - 2)?);
+        }
+        b.barrier();
+        self.load(b, turn, index + self.stages - 1)?;
+        self.fence(b);
+        Ok(())
+    }
+}

@@ -1,0 +1,245 @@
+//! The softmax of rows of scores that come tile by tile, kept in the registers of the threads that hold the scores.
+//!
+//! A row's powers are relative to a reference, which is the row's maximum or somewhat less: it follows the maximum only where a power would be
+//! greater than 2^8, since any reference gives the same quotients as long as nothing overflows. Most tiles then leave sums and weighted values as
+//! they are.
+
+use girih_tensor::{DType, Tensor};
+
+use super::mask::place;
+use crate::algorithm::{fill, read, write};
+use crate::builder::{Builder, Cond};
+use crate::sizes::{extent, static_size};
+use crate::tiled::mma::{Operand, TiledMma};
+use crate::{Counting, Error, Expr, Rmem, Scalar, engine};
+
+/// How far the maximum may be above the reference, as an exponent of 2.
+const SLACK: f64 = 8.0;
+const LANES: i64 = 32;
+
+/// The rows of scores that a thread has a share of.
+#[derive(Clone, Debug)]
+pub(super) struct Softmax {
+    /// For each score, the number of its row.
+    of_scores: Vec<usize>,
+    /// For each weighted sum, the number of its row.
+    of_sums: Vec<usize>,
+    /// The bits of a lane's number by which lanes that share rows differ.
+    lanes: Vec<u32>,
+    /// The references, in units of scores.
+    references: Tensor<Rmem>,
+    /// The thread's shares of the sums of powers.
+    powers: Tensor<Rmem>,
+    /// What powers of two take as exponents is this times a score.
+    scale: Scalar,
+}
+
+/// What the softmax of a row leaves.
+pub(super) struct Finished {
+    /// One divided by the sum of the powers.
+    inverse: Scalar,
+    /// Whether the row sees no key.
+    is_empty: Cond,
+    /// The logarithm of the sum of powers, to the base e.
+    pub(super) lse: Scalar,
+}
+
+impl Softmax {
+    /// The rows of a product's C by their coordinates, (FrgV,RestM,RestN) -> (row,column): of the scores of `mma`, and of the weighted sums.
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] for sums of other rows than those of the scores, and for rows that several warps share.
+    pub(super) fn new(
+        b: &mut Builder,
+        mma: &TiledMma,
+        [scores, sums]: [&Tensor<Counting>; 2],
+        scale: &Scalar,
+    ) -> Result<Softmax, Error> {
+        let mut rows = Vec::new();
+        let of_scores = numbers(scores, &mut rows)?;
+        let count = rows.len();
+        let of_sums = numbers(sums, &mut rows)?;
+        if rows.len() != count {
+            return Err(Error::Mismatch {
+                what: "softmax",
+                layout: sums.layout().to_string(),
+                with: scores.layout().to_string(),
+                accepted: "weighted sums in the rows of the thread's scores",
+            });
+        }
+        let rows = extent(count as i64)?;
+        let references = Rmem::tensor(b, DType::F32, rows)?;
+        let powers = Rmem::tensor(b, DType::F32, rows)?;
+        Ok(Softmax { of_scores, of_sums, lanes: sharing(mma)?, references, powers, scale: scale.clone() })
+    }
+
+    /// Begins with no scores.
+    ///
+    /// # Errors
+    /// As [`fill`].
+    #[track_caller]
+    pub(super) fn clear(&self, b: &mut Builder) -> Result<(), Error> {
+        fill(b, &self.references, f64::NEG_INFINITY)?;
+        fill(b, &self.powers, 0.0)
+    }
+
+    /// Puts the powers in the place of `scores`, adds them to the sums of powers, and scales the weighted `sums` where a reference has moved.
+    /// All threads of a warp take part.
+    ///
+    /// # Errors
+    /// As [`write()`].
+    #[track_caller]
+    pub(super) fn weigh(
+        &self,
+        b: &mut Builder,
+        scores: &Tensor<Rmem>,
+        sums: &Tensor<Rmem>,
+    ) -> Result<(), Error> {
+        let values = read(b, scores)?;
+        let highest = self.over_row(b, &values, |x, y| x.max(y))?;
+        let mut rising = Vec::new();
+        for (highest, reference) in highest.iter().zip(&read(b, &self.references)?) {
+            // Of two negative infinities the difference is no number, and is not greater.
+            rising.push(((highest - reference) * &self.scale).greater(SLACK));
+        }
+        let rises = b.vote_any(&Cond::any(rising))?;
+        b.if_(&rises, |b| self.rise(b, &highest, sums))?;
+        let mut shifts = Vec::new();
+        for reference in &read(b, &self.references)? {
+            shifts.push(b.hold(&(finite(reference) * (-&self.scale)))?);
+        }
+        let power = |(value, &row): (&Scalar, &usize)| value.mul_add(&self.scale, &shifts[row]).exp2();
+        let powers: Vec<Scalar> = values.iter().zip(&self.of_scores).map(power).collect();
+        let mut totals = read(b, &self.powers)?;
+        for (power, &row) in powers.iter().zip(&self.of_scores) {
+            totals[row] = b.hold(&(&totals[row] + power))?;
+        }
+        write(b, &self.powers, &totals)?;
+        write(b, scores, &powers)
+    }
+
+    /// Moves the references to the maxima, and scales what is relative to them.
+    fn rise(&self, b: &mut Builder, highest: &[Scalar], sums: &Tensor<Rmem>) -> Result<(), Error> {
+        let (mut moved, mut factors) = (Vec::new(), Vec::new());
+        for (highest, reference) in highest.iter().zip(&read(b, &self.references)?) {
+            let next = b.hold(&reference.max(highest))?;
+            factors.push(b.hold(&((reference - finite(&next)) * &self.scale).exp2())?);
+            moved.push(next);
+        }
+        write(b, &self.references, &moved)?;
+        let powers: Vec<Scalar> = read(b, &self.powers)?.iter().zip(&factors).map(|(x, by)| x * by).collect();
+        write(b, &self.powers, &powers)?;
+        let scaled: Vec<Scalar> =
+            read(b, sums)?.iter().zip(&self.of_sums).map(|(x, &row)| x * &factors[row]).collect();
+        write(b, sums, &scaled)
+    }
+
+    /// Combines each row's values by `op`, those of all lanes that share the row.
+    fn over_row(
+        &self,
+        b: &mut Builder,
+        values: &[Scalar],
+        op: impl Fn(&Scalar, &Scalar) -> Scalar,
+    ) -> Result<Vec<Scalar>, Error> {
+        let mut rows: Vec<Option<Scalar>> =
+            vec![None; static_size("softmax", self.references.layout())? as usize];
+        for (value, &row) in values.iter().zip(&self.of_scores) {
+            let next = rows[row].as_ref().map_or(value.clone(), |row| op(row, value));
+            rows[row] = Some(b.hold(&next)?);
+        }
+        rows.into_iter().flatten().map(|row| self.over_lanes(b, row, &op)).collect()
+    }
+
+    /// Combines a row's scalars of all lanes that share the row.
+    fn over_lanes(
+        &self,
+        b: &mut Builder,
+        mut row: Scalar,
+        op: impl Fn(&Scalar, &Scalar) -> Scalar,
+    ) -> Result<Scalar, Error> {
+        for &lane in &self.lanes {
+            let other = b.shfl_xor(&row, lane)?;
+            row = b.hold(&op(&row, &other))?;
+        }
+        Ok(row)
+    }
+
+    /// What the rows' softmax leaves, row by row. All threads of a warp take part.
+    ///
+    /// # Errors
+    /// As [`Builder::scalar`].
+    #[track_caller]
+    pub(super) fn finish(&self, b: &mut Builder) -> Result<Vec<Finished>, Error> {
+        let (powers, references) = (read(b, &self.powers)?, read(b, &self.references)?);
+        let mut rows = Vec::new();
+        for (power, reference) in powers.into_iter().zip(references) {
+            let power = self.over_lanes(b, power, |x, y| x + y)?;
+            let lse = (reference * &self.scale + power.log2()) * std::f64::consts::LN_2;
+            rows.push(Finished { inverse: b.hold(&power.recip())?, is_empty: power.equals(0.0), lse });
+        }
+        Ok(rows)
+    }
+
+    /// The weighted sums divided by the sums of powers. A row that sees no key is 0, even where values are not numbers.
+    ///
+    /// # Errors
+    /// As [`read`].
+    #[track_caller]
+    pub(super) fn divided(
+        &self,
+        b: &mut Builder,
+        sums: &Tensor<Rmem>,
+        rows: &[Finished],
+    ) -> Result<Vec<Scalar>, Error> {
+        let quotient = |(x, &row): (&Scalar, &usize)| {
+            let Finished { inverse, is_empty, .. } = &rows[row];
+            Scalar::new(DType::F32, 0.0).select(is_empty, x * inverse)
+        };
+        Ok(read(b, sums)?.iter().zip(&self.of_sums).map(quotient).collect())
+    }
+
+    /// The first score of each row.
+    pub(super) fn first_of_rows(&self) -> Vec<usize> {
+        let rows = self.of_scores.iter().max().map_or(0, |last| last + 1);
+        (0..rows).filter_map(|row| self.of_scores.iter().position(|&of| of == row)).collect()
+    }
+}
+
+/// A reference that can be subtracted: that of a row without keys is negative infinity.
+fn finite(reference: &Scalar) -> Scalar {
+    Scalar::new(DType::F32, 0.0).select(&reference.equals(f64::NEG_INFINITY), reference)
+}
+
+/// For each value, the number of its row among `rows`, to which rows that are new are added.
+fn numbers(coordinate: &Tensor<Counting>, rows: &mut Vec<Expr>) -> Result<Vec<usize>, Error> {
+    let places = engine::Values::of(coordinate.engine(), *coordinate.layout());
+    let mut numbers = Vec::new();
+    for i in 0..static_size("softmax", coordinate.layout())? {
+        let [row, _] = place(&places, i)?;
+        let known = rows.iter().position(|known| *known == row);
+        numbers.push(known.unwrap_or(rows.len()));
+        if known.is_none() {
+            rows.push(row);
+        }
+    }
+    Ok(numbers)
+}
+
+/// The bits of a lane's number that do not change the rows of C that a thread has.
+fn sharing(mma: &TiledMma) -> Result<Vec<u32>, Error> {
+    let [rows, ..] = mma.tile_size_mnk()?;
+    let threads = mma.layout_tv(Operand::C)?.mode(0)?; // Thr -> index in C's tile
+    let count = static_size("softmax", &threads)?;
+    let bits = (0..count.ilog2()).map(|bit| 1i64 << bit);
+    let shared = bits.map(|bit| Ok((bit, threads.at(bit)? % rows == threads.at(0)? % rows)));
+    let shared: Vec<(i64, bool)> = shared.collect::<Result<_, Error>>()?;
+    if shared.iter().any(|(bit, shared)| *bit >= LANES && *shared) {
+        return Err(Error::Mismatch {
+            what: "softmax",
+            layout: threads.to_string(),
+            with: format!("rows of {rows}"),
+            accepted: "rows that the lanes of one warp share",
+        });
+    }
+    Ok(shared.into_iter().filter(|(_, shared)| *shared).map(|(bit, _)| bit as u32).collect())
+}

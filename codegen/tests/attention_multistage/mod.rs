@@ -1,0 +1,272 @@
+//! Attention by warps or threads that copy and compute alike, on the simulator with every check on, beside a reference in f64.
+
+mod case;
+
+use girih_codegen::attention::{AttentionConfig, Features, Form, Multistage, generate};
+use girih_sim::Options;
+use girih_tensor::DType;
+
+use case::{Case, Sequence};
+
+use crate::mutants::without;
+
+fn config(dtype: DType, head_dim: i64, tile: [i64; 2], features: Features) -> AttentionConfig {
+    let vector = 128 / i64::from(dtype.bits());
+    let form = Form::Multistage(Multistage { warps: 2, stages: 2, vector, min_blocks: 1 });
+    AttentionConfig { name: "attention", form, dtype, head_dim, tile, features }
+}
+
+fn with(config: AttentionConfig, change: impl FnOnce(Multistage) -> Multistage) -> AttentionConfig {
+    let Form::Multistage(multistage) = config.form else { panic!("{config:?}") };
+    AttentionConfig { form: Form::Multistage(change(multistage)), ..config }
+}
+
+fn verify(case: &Case) {
+    let kernel = generate(&case.config).unwrap_or_else(|e| panic!("{:?}: {e}", case.config));
+    let found = case.run(&kernel, kernel.kernel.module(), &Options::checked());
+    let found = found.unwrap_or_else(|e| panic!("{case:?}: {e}"));
+    case.judge(&found).unwrap_or_else(|e| panic!("{case:?}: {e}"));
+}
+
+fn alone(queries: usize, keys: usize, diagonal: i64) -> [Sequence; 1] {
+    [Sequence { queries, keys, diagonal }]
+}
+
+const DTYPES: [DType; 3] = [DType::Bf16, DType::F16, DType::F32];
+const LSE: Features =
+    Features { left: false, right: false, packed: false, softcap: false, bias: None, lse: true };
+
+#[test]
+fn lengths_are_ragged() {
+    for dtype in DTYPES {
+        let config = config(dtype, 64, [32, 32], LSE);
+        for [queries, keys] in [[1, 1], [33, 70], [64, 64], [5, 129], [40, 0]] {
+            verify(&Case::new(config, &alone(queries, keys, 0)));
+        }
+    }
+}
+
+#[test]
+fn masks_of_all_kinds() {
+    for dtype in DTYPES {
+        for [left, right] in [[false, true], [true, false], [true, true]] {
+            let config = config(dtype, 32, [32, 16], Features { left, right, ..LSE });
+            // From the top left, to the bottom right, and with queries before the first key and behind the last one.
+            for (queries, keys, diagonal) in
+                [(70, 70, 0), (40, 75, 35), (70, 33, -37), (50, 20, 5), (40, 40, -60), (33, 40, 90)]
+            {
+                for [left, right] in [[0, 0], [20, 3], [7, 40]] {
+                    verify(&Case { left, right, ..Case::new(config, &alone(queries, keys, diagonal)) });
+                }
+            }
+        }
+    }
+}
+
+/// What stands behind the rows of a sequence is another's, and is neither read as values nor written.
+#[test]
+fn sequences_follow_each_other() {
+    let sequence = |queries, keys, diagonal| Sequence { queries, keys, diagonal };
+    let sequences = [sequence(40, 33, -7), sequence(1, 90, 89), sequence(17, 0, -17), sequence(65, 65, 0)];
+    for dtype in DTYPES {
+        for right in [false, true] {
+            let config = config(dtype, 64, [32, 32], Features { packed: true, right, ..LSE });
+            for blocks in [1, 3] {
+                verify(&Case { blocks, heads: 2, by_heads: false, ..Case::new(config, &sequences) });
+            }
+        }
+    }
+}
+
+#[test]
+fn heads_share_keys() {
+    for dtype in DTYPES {
+        let config = config(dtype, 32, [32, 32], Features { right: true, ..LSE });
+        for (heads, groups) in [(4, 2), (3, 1), (2, 2)] {
+            for by_heads in [false, true] {
+                let case = Case::new(config, &alone(35, 35, 0));
+                verify(&Case { heads, groups, by_heads, batches: 2, ..case });
+            }
+        }
+    }
+}
+
+/// Columns up to the head dim are zeros; rows, columns and strides are multiples of a copy's elements.
+#[test]
+fn columns_and_strides_are_odd() {
+    for (dtype, vectors) in
+        [(DType::Bf16, &[8, 4, 2, 1][..]), (DType::F16, &[4, 1]), (DType::F32, &[4, 2, 1])]
+    {
+        for &vector in vectors {
+            for head_dim in [64, 96] {
+                let config = with(config(dtype, head_dim, [32, 32], LSE), |m| Multistage { vector, ..m });
+                for columns in [vector as usize, 40 + vector as usize, 56] {
+                    verify(&Case { columns, padding: 1, ..Case::new(config, &alone(37, 41, 0)) });
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn head_dims_warps_and_stages() {
+    for dtype in DTYPES {
+        for (head_dim, warps, stages) in [(32, 1, 4), (96, 2, 3), (128, 4, 2), (192, 2, 3), (256, 2, 4)] {
+            let vector = 128 / i64::from(dtype.bits());
+            let form = Form::Multistage(Multistage { warps, stages, vector, min_blocks: 0 });
+            let tile = [16 * warps, 16];
+            let config = AttentionConfig { name: "attention", form, dtype, head_dim, tile, features: LSE };
+            verify(&Case::new(config, &alone(70, 90, 0)));
+        }
+    }
+}
+
+#[test]
+fn scores_are_capped_and_added_to() {
+    for dtype in DTYPES {
+        for (softcap, bias) in
+            [(true, None), (false, Some(DType::F32)), (true, Some(dtype)), (false, Some(dtype))]
+        {
+            for right in [false, true] {
+                let config = config(dtype, 64, [32, 32], Features { softcap, bias, right, ..LSE });
+                verify(&Case { heads: 2, batches: 2, ..Case::new(config, &alone(37, 70, 33)) });
+            }
+        }
+    }
+}
+
+/// Scores of hundreds: references move, and powers do not overflow.
+#[test]
+fn rows_are_peaked() {
+    for dtype in DTYPES {
+        for peak in [0.0, 30.0, 1000.0] {
+            let config = config(dtype, 64, [32, 16], Features { right: true, ..LSE });
+            verify(&Case { peak, ..Case::new(config, &alone(40, 200, 160)) });
+        }
+    }
+}
+
+/// As they are chosen, on one tile and a bit.
+#[test]
+fn usual_configurations() {
+    for (dtype, head_dim) in [(DType::Bf16, 64), (DType::F16, 128), (DType::Bf16, 256), (DType::F32, 96)] {
+        let features = Features { right: true, ..LSE };
+        let vector = 128 / i64::from(dtype.bits());
+        verify(&Case::new(usual(dtype, head_dim, vector, features), &alone(135, 150, 15)));
+    }
+}
+
+/// The kernel is reported when any one of its waits and barriers is missing.
+#[test]
+fn every_wait_and_barrier_is_needed() {
+    for (dtype, vector, needed) in [(DType::Bf16, 8, 6), (DType::Bf16, 1, 4), (DType::F32, 4, 6)] {
+        for stages in [2, 3] {
+            let config = with(config(dtype, 64, [32, 32], LSE), |m| Multistage { vector, stages, ..m });
+            // One block takes several tiles, one of them without keys, so that shared memory is used again.
+            let sequences = [alone(40, 100, 0), alone(20, 0, 0)].concat();
+            let case = Case { blocks: 1, ..Case::new(config, &sequences) };
+            let kernel = generate(&config).unwrap();
+            let (mut removed, mut kept) = (0, Vec::new());
+            for index in 0.. {
+                let Some((mutant, text)) = without(kernel.kernel.module(), index) else { break };
+                removed += 1;
+                let caught = (0..8).find_map(|seed| {
+                    let options = Options { seed, ..Options::checked() };
+                    let found = case.run(&kernel, &mutant, &options).map_err(|e| e.to_string());
+                    found.and_then(|found| case.judge(&found)).err()
+                });
+                println!("{dtype}, vectors of {vector}, {stages} stages, without {index} {text}: {caught:?}");
+                if caught.is_none() {
+                    kept.push(text);
+                }
+            }
+            assert_eq!(
+                (removed, kept),
+                (needed, Vec::<String>::new()),
+                "{dtype}, vectors of {vector}, {stages} stages"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let good = config(DType::Bf16, 64, [32, 32], LSE);
+    let message = |config: &AttentionConfig| generate(config).unwrap_err().to_string();
+    assert_eq!(
+        message(&AttentionConfig { head_dim: 48, ..good }),
+        "head dim = 48: multiples of 32 up to 256"
+    );
+    assert_eq!(message(&AttentionConfig { dtype: DType::F64, ..good }), "dtype = f64: bf16, f16 or f32");
+    assert_eq!(
+        message(&AttentionConfig { tile: [48, 32], ..good }),
+        "queries of a tile = 48: a multiple of 32 up to 1024"
+    );
+    assert_eq!(
+        message(&AttentionConfig { tile: [32, 24], ..good }),
+        "keys of a tile = 24: a power of two from 16 to 256"
+    );
+    assert_eq!(
+        message(&AttentionConfig { head_dim: 256, tile: [128, 64], ..good }),
+        "tile = 128 queries, 64 keys, 256 columns: at most 208 scores and sums for each of 64 threads"
+    );
+    let refused = |change: fn(Multistage) -> Multistage| message(&with(good, change));
+    assert_eq!(refused(|m| Multistage { warps: 3, ..m }), "warps = 3: 1, 2, 4, 8 or 16");
+    assert_eq!(refused(|m| Multistage { stages: 1, ..m }), "stages = 1: 2 to 16");
+    assert_eq!(
+        refused(|m| Multistage { vector: 3, ..m }),
+        "vector = 3: 1 to 16 bytes of elements, a power of two"
+    );
+    assert_eq!(
+        refused(|m| Multistage { vector: 16, ..m }),
+        "vector = 16: 1 to 16 bytes of elements, a power of two"
+    );
+    let large = AttentionConfig { head_dim: 256, tile: [32, 64], ..good };
+    let large = with(large, |m| Multistage { warps: 2, stages: 8, ..m });
+    assert_eq!(message(&large), "shared memory = 278528 bytes: at most 232448 bytes");
+}
+
+/// The configuration of a kernel for all facts, by the rules that a choice should follow: a warp has 32 rows of queries as long as its sums leave
+/// room, and what takes further registers, which is a bias above all, gets smaller tiles.
+pub(super) fn usual(dtype: DType, head_dim: i64, vector: i64, features: Features) -> AttentionConfig {
+    let (tile, warps, stages) = match (dtype, features.bias, head_dim) {
+        (DType::F32, _, ..=128) => ([64, 32], 8, 2),
+        (DType::F32, ..) => ([64, 16], 8, 2),
+        (_, None, 97..=128) if vector < 8 => ([128, 64], 8, 3),
+        (_, None, ..=128) => ([128, 64], 4, 3),
+        (_, None, _) => ([128, 64], 8, if head_dim > 192 { 2 } else { 3 }),
+        (_, Some(_), ..=64) => ([128, 32], 4, 3),
+        (_, Some(_), ..=192) => ([64, 32], 4, 3),
+        (_, Some(_), _) => ([64, 16], 4, 3),
+    };
+    let form = Form::Multistage(Multistage { warps, stages, vector, min_blocks: 1 });
+    AttentionConfig { name: "attention", form, dtype, head_dim, tile, features }
+}
+
+/// Every configuration that is assembled.
+fn all() -> Vec<AttentionConfig> {
+    let lse = Features { lse: true, ..Features::default() };
+    let (right, window) = (Features { right: true, ..lse }, Features { left: true, right: true, ..lse });
+    let features = |bias| {
+        [
+            Features::default(),
+            right,
+            Features { packed: true, ..window },
+            Features { softcap: true, ..right },
+            Features { bias: Some(bias), ..lse },
+            Features { left: true, right: true, packed: true, softcap: true, bias: Some(bias), lse: true },
+        ]
+    };
+    let mut all = Vec::new();
+    for head_dim in [64, 96, 128, 192, 256] {
+        for vector in [8, 4, 2, 1] {
+            let bias = if vector == 8 { DType::Bf16 } else { DType::F32 };
+            all.extend(features(bias).map(|features| usual(DType::Bf16, head_dim, vector, features)));
+        }
+        all.extend(features(DType::F16).map(|features| usual(DType::F16, head_dim, 8, features)));
+        for vector in [4, 1] {
+            all.extend(features(DType::F32).map(|features| usual(DType::F32, head_dim, vector, features)));
+        }
+    }
+    all
+}
