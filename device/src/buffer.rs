@@ -39,8 +39,7 @@ impl<T: Pod> Buffer<T> {
         if bytes == 0 {
             return Ok(Self::from_parts(&device, None, 0, 0));
         }
-        let address = device.sequence.submit("Device::alloc", &[], |backend| backend.alloc(bytes))?;
-        let memory = Arc::new(Allocation::new(&device.sequence, address, Owner::Buffers));
+        let (memory, address) = allocate(&device, bytes)?;
         Ok(Self::from_parts(&device, Some(memory), address, len))
     }
 
@@ -130,11 +129,8 @@ impl<T: Pod> Buffer<T> {
         operation: &'static str,
         bytes: &[u8],
     ) -> Result<Box<dyn Mark>, Error> {
-        self.device.sequence.submit(operation, &[], |backend| {
-            // SAFETY: the caller's promise is passed on; if no mark can be set, the host waits for the copy.
-            unsafe { backend.write(self.address, bytes) }?;
-            backend.mark().or_else(|error| backend.synchronize().and(Err(error)))
-        })
+        // SAFETY: the caller's promise is passed on.
+        unsafe { start_write(&self.device, operation, self.address, bytes) }
     }
 
     /// Starts a copy of the buffer, which must not be empty, to the host, and sets a mark behind the copy.
@@ -147,11 +143,8 @@ impl<T: Pod> Buffer<T> {
         operation: &'static str,
         bytes: &mut [u8],
     ) -> Result<Box<dyn Mark>, Error> {
-        self.device.sequence.submit(operation, &[], |backend| {
-            // SAFETY: the caller's promise is passed on; if no mark can be set, the host waits for the copy.
-            unsafe { backend.read(self.address, bytes) }?;
-            backend.mark().or_else(|error| backend.synchronize().and(Err(error)))
-        })
+        // SAFETY: the caller's promise is passed on.
+        unsafe { start_read(&self.device, operation, self.address, bytes) }
     }
 
     /// Sets every byte to `byte`: 0 makes zeros, 0xFF makes NaNs of every floating-point type. The host does not wait.
@@ -160,9 +153,7 @@ impl<T: Pod> Buffer<T> {
     /// [`Error::CapturedByOther`] and [`Error::CapturedApart`] while a stream is being captured; the driver's.
     pub fn fill_bytes(&self, byte: u8) -> Result<(), Error> {
         let Some(memory) = self.memory() else { return Ok(()) };
-        let (address, bytes) = (self.address, self.bytes());
-        let fill = move |backend: &dyn Backend| backend.fill(address, byte, bytes);
-        self.device.sequence.submit_or_capture("Buffer::fill_bytes", &[memory], fill)
+        fill(&self.device, memory, self.address, byte, self.bytes())
     }
 
     /// Copies the elements of another buffer of the same device and length, on the device. The host does not wait.
@@ -184,8 +175,7 @@ impl<T: Pod> Buffer<T> {
         if overlap > 0 {
             return Err(Error::Overlap { bytes: overlap });
         }
-        let copy = move |backend: &dyn Backend| backend.copy(to, from, bytes);
-        self.device.sequence.submit_or_capture("Buffer::copy_from", &[own, memory], copy)
+        copy(&self.device, [own, memory], to, from, bytes)
     }
 
     pub(crate) fn same_len(&self, operation: &'static str, source_len: usize) -> Result<(), Error> {
@@ -195,6 +185,67 @@ impl<T: Pod> Buffer<T> {
             Err(Error::Length { operation, buffer: self.len, source_len })
         }
     }
+}
+
+// What follows knows bytes alone: it is compiled once, and not for every type of elements in every program.
+
+fn allocate(device: &Device, bytes: usize) -> Result<(Arc<Allocation>, u64), Error> {
+    let address = device.sequence.submit("Device::alloc", &[], |backend| backend.alloc(bytes))?;
+    Ok((Arc::new(Allocation::new(&device.sequence, address, Owner::Buffers)), address))
+}
+
+/// # Safety
+/// As [`Buffer::start_write`].
+#[allow(unsafe_code, reason = "the copy goes on after the call")]
+unsafe fn start_write(
+    device: &Device,
+    operation: &'static str,
+    address: u64,
+    bytes: &[u8],
+) -> Result<Box<dyn Mark>, Error> {
+    device.sequence.submit(operation, &[], |backend| {
+        // SAFETY: the caller's promise is passed on; if no mark can be set, the host waits for the copy.
+        unsafe { backend.write(address, bytes) }?;
+        backend.mark().or_else(|error| backend.synchronize().and(Err(error)))
+    })
+}
+
+/// # Safety
+/// As [`Buffer::start_read`].
+#[allow(unsafe_code, reason = "the copy goes on after the call")]
+unsafe fn start_read(
+    device: &Device,
+    operation: &'static str,
+    address: u64,
+    bytes: &mut [u8],
+) -> Result<Box<dyn Mark>, Error> {
+    device.sequence.submit(operation, &[], |backend| {
+        // SAFETY: the caller's promise is passed on; if no mark can be set, the host waits for the copy.
+        unsafe { backend.read(address, bytes) }?;
+        backend.mark().or_else(|error| backend.synchronize().and(Err(error)))
+    })
+}
+
+fn fill(
+    device: &Device,
+    memory: &Arc<Allocation>,
+    address: u64,
+    byte: u8,
+    bytes: usize,
+) -> Result<(), Error> {
+    let fill = move |backend: &dyn Backend| backend.fill(address, byte, bytes);
+    device.sequence.submit_or_capture("Buffer::fill_bytes", &[memory], fill)
+}
+
+fn copy(
+    device: &Device,
+    memory: [&Arc<Allocation>; 2],
+    to: u64,
+    from: u64,
+    bytes: usize,
+) -> Result<(), Error> {
+    let copy = move |backend: &dyn Backend| backend.copy(to, from, bytes);
+    device.sequence.submit_or_capture("Buffer::copy_from", &memory, copy)
 }
 
 impl<T: Pod> fmt::Debug for Buffer<T> {

@@ -103,6 +103,11 @@ impl Device {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn measure<E: From<Error>>(&self, mut work: impl FnMut() -> Result<(), E>) -> Result<Samples, E> {
+        self.measured(&mut work)
+    }
+
+    /// Compiled once for all that is measured.
+    fn measured<E: From<Error>>(&self, work: &mut dyn FnMut() -> Result<(), E>) -> Result<Samples, E> {
         if self.kind() == Kind::Sim {
             return Ok(Samples::from_iter([self.time(work)?]));
         }
