@@ -160,6 +160,30 @@ struct Product {
     rows: Range<i64>,
 }
 
+/// Elements on the host, of a dtype that is known at run time, so that what compares them is compiled once.
+#[derive(Clone, Copy)]
+struct Values<'a> {
+    len: usize,
+    at: &'a dyn Fn(usize) -> f64,
+}
+
+fn reader<T: Element>(data: &[T]) -> impl Fn(usize) -> f64 {
+    |i| data[i].to_f64()
+}
+
+/// The dtype of C, and the greatest number to which C is rounded.
+#[derive(Clone, Copy)]
+struct Rounding {
+    dtype: DType,
+    greatest: f64,
+}
+
+impl Rounding {
+    fn of<C: Element>() -> Rounding {
+        Rounding { dtype: C::DTYPE, greatest: C::from_f64(f64::INFINITY).to_f64() }
+    }
+}
+
 /// Compares C with the products, or with what `activation` makes of pairs of their columns.
 fn compare<T: Element, C: Element>(
     problem: &Problem,
@@ -169,6 +193,28 @@ fn compare<T: Element, C: Element>(
     c: &[C],
     poison: Option<C>,
 ) -> Result<Check, Error> {
+    let (of_a, of_b, of_c) = (reader(a), reader(b), reader(c));
+    let values = [
+        Values { len: a.len(), at: &of_a },
+        Values { len: b.len(), at: &of_b },
+        Values { len: c.len(), at: &of_c },
+    ];
+    let written = poison.map(|poison| {
+        move |i: usize| c[i] != poison && !(c[i].to_f64().is_nan() && poison.to_f64().is_nan())
+    });
+    let written = written.as_ref().map(|written| written as &dyn Fn(usize) -> bool);
+    compare_values(problem, activation, products, values, Rounding::of::<C>(), written)
+}
+
+/// The same, where `written` says which elements of C's buffer no longer hold what they held before.
+fn compare_values(
+    problem: &Problem,
+    activation: Option<Activation>,
+    products: &[Product],
+    [a, b, c]: [Values<'_>; 3],
+    rounding: Rounding,
+    written: Option<&dyn Fn(usize) -> bool>,
+) -> Result<Check, Error> {
     if let Some(count) = problem.pointers() {
         let accepted = "`check` of each product for `Problem::batched(1, [None; 3])`";
         return Err(Error::Input {
@@ -177,9 +223,9 @@ fn compare<T: Element, C: Element>(
             accepted: accepted.into(),
         });
     }
-    problem.a().fits("A", a.len())?;
-    problem.b().fits("B", b.len())?;
-    problem.c().fits("C", c.len())?;
+    problem.a().fits("A", a.len)?;
+    problem.b().fits("B", b.len)?;
+    problem.c().fits("C", c.len)?;
     let [_, _, k] = problem.mnk();
     // Columns of C, and how many of the product each is made of.
     let [_, n] = problem.c().extents();
@@ -193,7 +239,7 @@ fn compare<T: Element, C: Element>(
         relative_error: 0.0,
         worst: 0.0,
         worst_at: [0, 0],
-        padding_written: padding_written(problem, products, c, poison),
+        padding_written: written.map_or(0, |written| padding_written(problem, products, c.len, written)),
     };
     let (mut difference, mut norm) = (0.0, 0.0);
     let losses = Losses::of(problem);
@@ -203,9 +249,8 @@ fn compare<T: Element, C: Element>(
         let rows: Vec<i64> = rows.into_iter().map(|row| product.rows.start + row).collect();
         out.compared += rows.len() * columns.len();
         let [of_a, of_b, of_c] = product.of;
-        let lines = |matrix: &Matrix, data: &[T], l: i64, chosen: &[i64]| -> Vec<Vec<[f64; 2]>> {
-            let element =
-                |x, i| multiplied(problem.dtype(), data[matrix.offset_in(x, i, l) as usize].to_f64());
+        let lines = |matrix: &Matrix, data: Values<'_>, l: i64, chosen: &[i64]| -> Vec<Vec<[f64; 2]>> {
+            let element = |x, i| multiplied(problem.dtype(), (data.at)(matrix.offset_in(x, i, l) as usize));
             chosen.iter().map(|&x| (0..k).map(|i| element(x, i)).collect()).collect()
         };
         let own: Vec<i64> = columns.iter().flat_map(|y| (0..width).map(move |i| y * width + i)).collect();
@@ -213,10 +258,10 @@ fn compare<T: Element, C: Element>(
         for (&x, row) in rows.iter().zip(&left) {
             for (&y, own) in columns.iter().zip(right.chunks(width as usize)) {
                 let (sum, bound) = match (activation, own) {
-                    (Some(activation), [gate, up]) => losses.gated::<C>(activation, row, [gate, up]),
-                    _ => own.first().map_or((0.0, 0.0), |column| losses.sum::<C>(row, column)),
+                    (Some(activation), [gate, up]) => losses.gated(rounding, activation, row, [gate, up]),
+                    _ => own.first().map_or((0.0, 0.0), |column| losses.sum(rounding, row, column)),
                 };
-                let error = (c[problem.c().offset_in(x, y, of_c) as usize].to_f64() - sum).abs();
+                let error = ((c.at)(problem.c().offset_in(x, y, of_c) as usize) - sum).abs();
                 let excess = if error == 0.0 { 0.0 } else { error / bound };
                 if excess > out.worst || excess.is_nan() {
                     (out.worst, out.worst_at) = (excess, [x, y]);
@@ -263,14 +308,11 @@ pub fn dequantized<W: Element, S: Element>(
 }
 
 /// The number that C is to hold for a sum, before it is rounded.
-fn wanted<C: Element>(sum: f64) -> f64 {
-    match C::DTYPE {
+fn wanted(Rounding { dtype, greatest }: Rounding, sum: f64) -> f64 {
+    match dtype {
         // Exact in f64; sums of 32 bits wrap.
         DType::S32 => f64::from(sum as i64 as i32),
-        DType::E4m3 | DType::E5m2 => {
-            let greatest = C::from_f64(f64::INFINITY).to_f64();
-            sum.clamp(-greatest, greatest)
-        }
+        DType::E4m3 | DType::E5m2 => sum.clamp(-greatest, greatest),
         _ => sum,
     }
 }
@@ -317,22 +359,24 @@ impl Losses {
     }
 
     /// What an activation makes of a row and two columns, and how far an element of C may be from it.
-    fn gated<C: Element>(
+    fn gated(
         &self,
+        rounding: Rounding,
         activation: Activation,
         row: &[[f64; 2]],
         [gate, up]: [&Vec<[f64; 2]>; 2],
     ) -> (f64, f64) {
-        let [(gate, of_gate), (up, of_up)] = [gate, up].map(|column| self.sum::<f32>(row, column));
+        let [(gate, of_gate), (up, of_up)] =
+            [gate, up].map(|column| self.sum(Rounding::of::<f32>(), row, column));
         let gate = activated(activation, gate);
         let of_gate = STEEPEST * of_gate + APPROXIMATED * (1.0 + gate.abs());
-        let wanted = wanted::<C>(gate * up);
-        let bound = C::DTYPE.epsilon() * wanted.abs() + half_of_least(C::DTYPE);
+        let wanted = wanted(rounding, gate * up);
+        let bound = rounding.dtype.epsilon() * wanted.abs() + half_of_least(rounding.dtype);
         (wanted, 2.0 * bound + of_gate * (up.abs() + of_up) + of_up * gate.abs())
     }
 
     /// The sum of the products of a row and a column, and how far an element of C may be from it.
-    fn sum<C: Element>(&self, row: &[[f64; 2]], column: &[[f64; 2]]) -> (f64, f64) {
+    fn sum(&self, rounding: Rounding, row: &[[f64; 2]], column: &[[f64; 2]]) -> (f64, f64) {
         let (mut sum, mut scale, mut either) = (0.0, 0.0, 0.0);
         // Of sums that begin anew, the largest ones on the way, added up.
         let mut on_the_way = 0.0;
@@ -348,9 +392,9 @@ impl Losses {
             sum += own;
             on_the_way += greatest - least;
         }
-        sum = wanted::<C>(sum);
-        let bound = (C::DTYPE.epsilon() + self.of_sum) * sum.abs()
-            + half_of_least(C::DTYPE)
+        sum = wanted(rounding, sum);
+        let bound = (rounding.dtype.epsilon() + self.of_sum) * sum.abs()
+            + half_of_least(rounding.dtype)
             + self.of_products * scale
             + self.of_sums * on_the_way
             + either;
@@ -380,20 +424,26 @@ fn chosen(extent: i64, sampled: bool, most: i64) -> Vec<i64> {
     out
 }
 
-/// How many elements of C's buffer that are not elements of C no longer hold `poison`.
-fn padding_written<T: Element>(problem: &Problem, products: &[Product], c: &[T], poison: Option<T>) -> usize {
-    let Some(poison) = poison else { return 0 };
-    let written = |x: &T| *x != poison && !(x.to_f64().is_nan() && poison.to_f64().is_nan());
+/// How many elements of C's buffer, which has `len`, are not elements of C and were written.
+fn padding_written(
+    problem: &Problem,
+    products: &[Product],
+    len: usize,
+    written: &dyn Fn(usize) -> bool,
+) -> usize {
     let (layout, extents) = (problem.c(), problem.c().extents());
     if layout.batches() > 1 || problem.groups().is_some() {
-        let mut own = vec![false; c.len()];
+        let mut own = vec![false; len];
         for (l, x) in products.iter().flat_map(|product| product.rows.clone().map(|x| (product.of[2], x))) {
             (0..extents[1]).for_each(|y| own[layout.offset_in(x, y, l) as usize] = true);
         }
-        return c.iter().zip(own).filter(|(x, own)| !own && written(x)).count();
+        return own.iter().enumerate().filter(|(i, own)| !**own && written(*i)).count();
     }
     let [lines, row] = [1 - layout.contiguous(), layout.contiguous()].map(|mode| extents[mode] as usize);
-    let inside = |line: usize| if line < lines { row } else { 0 };
-    let lines = c.chunks(layout.ld().max(1) as usize).enumerate();
-    lines.flat_map(|(line, values)| values.iter().skip(inside(line))).filter(|x| written(x)).count()
+    let pitch = layout.ld().max(1) as usize;
+    let behind = |line: usize| {
+        let begin = line * pitch + if line < lines { row } else { 0 };
+        begin..((line + 1) * pitch).min(len)
+    };
+    (0..len.div_ceil(pitch)).flat_map(behind).filter(|&i| written(i)).count()
 }
