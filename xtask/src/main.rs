@@ -42,7 +42,7 @@ enum Task {
     Imports,
     /// The example with candle, and the full counts of what the gate samples: ten million random compositions, each judged by enumeration, all cases of
     /// the typed layer, every mutant of the hand-written Hopper kernels, a hundred thousand random programs of the law of
-    /// races, every MMA atom of a warpgroup in the simulator, the ratchet, and ten minutes of fuzzing for each target.
+    /// races, every MMA atom of a warpgroup and every GEMM that can be chosen in the simulator, the ratchet, and ten minutes of fuzzing for each target.
     Soak,
     /// Fuzzes with the address sanitizer; needs `cargo install cargo-fuzz`.
     Fuzz {

@@ -8,7 +8,7 @@ use girih_kernels::gemm::{Epilogue, GemmConfig, Gemms, Layout, Order, Problem};
 use girih_tensor::{DType, Element};
 use half::{bf16, f16};
 
-use super::{Data, Failure, blocks, by_pointers, compared, filled, mixed, multiply};
+use super::{Data, Failure, bits, blocks, by_pointers, compared, filled, mixed, multiply};
 
 /// The configuration with another schedule, which has no other blocks in its clusters.
 pub(crate) fn scheduled(config: GemmConfig, schedule: Schedule) -> GemmConfig {
@@ -137,11 +137,18 @@ fn run<T: Element + Pod, C: Element + Pod>(
     let c = device.alloc::<C>((problem.c().span() + problem.c().ld()) as usize)?;
     let asked = if config.batch == Batch::Pointers { by_pointers(problem) } else { *problem };
     let gemm = Gemms::new(device).configured(&asked, *config, &Epilogue::new())?;
-    // Twice, since a launch must leave its workspace as the next one needs it.
+    // Twice, since a launch must leave its workspace as the next one needs it. The same bits are right again.
+    let mut first = None;
     for _ in 0..2 {
         c.fill_bytes(0xff)?;
         let offsets = multiply(&gemm, problem, device, [&on_a, &on_b], &c, 7)?;
-        let found = compared(problem, offsets.as_deref(), [&a, &b], &c.download()?)?;
+        let c = c.download()?;
+        let run = Some(bits(&c));
+        if first == run {
+            continue;
+        }
+        first = run;
+        let found = compared(problem, offsets.as_deref(), [&a, &b], &c)?;
         if !found.passed() {
             return Err(format!("{problem:?} by {config:?}: {found:?}").into());
         }

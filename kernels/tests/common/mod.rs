@@ -70,43 +70,92 @@ fn placed<T: Element + Pod>(device: &Device, matrix: &Matrix, values: &[T]) -> R
     Ok(device.upload(&whole)?.slice(first..)?)
 }
 
-/// Runs `problem` on poisoned output and checks every element, or a sample of a large problem. Returns C.
-pub(crate) fn verify<T: Element + Pod, C: Element + Pod>(
+/// The operands of a product, on the host and on the device.
+struct Operands<T: Pod> {
+    host: [Vec<T>; 2],
+    device: [Buffer<T>; 2],
+}
+
+impl<T: Element + Pod> Operands<T> {
+    fn new(device: &Device, problem: &Problem, data: Data, seed: u64) -> Result<Operands<T>, Failure> {
+        let host = [(problem.a(), seed), (problem.b(), seed + 1)]
+            .map(|(matrix, seed)| filled::<T>(matrix.span() as usize, data, seed));
+        let [a, b] = &host;
+        let device = [placed(device, &problem.a(), a)?, placed(device, &problem.b(), b)?];
+        Ok(Operands { host, device })
+    }
+}
+
+/// A poisoned buffer that has one row more than C, so that a write behind the end of C is found too, and C in it.
+struct Poisoned<C: Pod> {
+    whole: Buffer<C>,
+    c: Buffer<C>,
+    first: usize,
+}
+
+impl<C: Element + Pod> Poisoned<C> {
+    fn new(device: &Device, problem: &Problem) -> Result<Poisoned<C>, Failure> {
+        let first = first::<C>(&problem.c());
+        let whole: Buffer<C> = device.alloc(first + (problem.c().span() + problem.c().ld()) as usize)?;
+        Ok(Poisoned { c: whole.slice(first..)?, whole, first })
+    }
+
+    /// What was written, if nothing is in front of C.
+    fn written(&self) -> Result<Vec<C>, Failure> {
+        let mut c = self.whole.download()?;
+        let written = |x: C| x != poison() && !x.to_f64().is_nan();
+        if c.drain(..self.first).any(written) {
+            return Err("something in front of C was written".into());
+        }
+        Ok(c)
+    }
+}
+
+/// Runs `problem` on poisoned output and checks every element, or a sample of a large problem. Returns C. This is compiled for every pair of
+/// types, so that it has little beside what needs both.
+fn verify<T: Element + Pod, C: Element + Pod>(
     gemms: &Gemms,
     device: &Device,
     problem: &Problem,
-    data: Data,
+    operands: &Operands<T>,
     seed: u64,
-) -> Result<Vec<C>, Failure> {
-    let len = |span: i64| span as usize;
-    let a = filled::<T>(len(problem.a().span()), data, seed);
-    let b = filled::<T>(len(problem.b().span()), data, seed + 1);
-    let (da, db) = (placed(device, &problem.a(), &a)?, placed(device, &problem.b(), &b)?);
-    // The buffer has one row more than C, so that a write behind the end of C is found too.
-    let first = first::<C>(&problem.c());
-    let whole: Buffer<C> = device.alloc(first + len(problem.c().span() + problem.c().ld()))?;
-    let dc = whole.slice(first..)?;
+) -> Result<Vec<f64>, Failure> {
+    let out = Poisoned::<C>::new(device, problem)?;
+    let ([a, b], [on_a, on_b]) = (&operands.host, &operands.device);
     let mut last = Vec::new();
+    by_every_kernel(gemms, device, problem, &mut |gemm| {
+        out.whole.fill_bytes(0xff)?;
+        let offsets = multiply(gemm, problem, device, [on_a, on_b], &out.c, seed)?;
+        last = out.written()?;
+        compared(problem, offsets.as_deref(), [a, b], &last)
+    })?;
+    Ok(wide(&last))
+}
+
+fn wide<C: Element>(c: &[C]) -> Vec<f64> {
+    c.iter().map(|x| x.to_f64()).collect()
+}
+
+/// Runs `run` with every kernel of the problem, and of the same products by pointers, and judges what it finds.
+fn by_every_kernel(
+    gemms: &Gemms,
+    device: &Device,
+    problem: &Problem,
+    run: &mut dyn FnMut(&Gemm) -> Result<Check, Failure>,
+) -> Result<(), Failure> {
     // Products of a batch are multiplied at strides and by pointers.
     let other = (problem.batches() != 1).then(|| by_pointers(problem));
-    let runs = [Some(*problem), other].into_iter().flatten();
-    let runs = runs.flat_map(|run| kinds(&run, device.limits().sm).into_iter().map(move |kind| (run, kind)));
-    for (run, kind) in runs {
-        whole.fill_bytes(0xff)?;
-        let gemm = gemms.get(&run, kind)?;
-        let offsets = multiply(&gemm, problem, device, [&da, &db], &dc, seed)?;
-        let mut c = whole.download()?;
-        let written = |x: C| x != poison() && !x.to_f64().is_nan();
-        if c.drain(..first).any(written) {
-            return Err(format!("{problem:?} by {}: something in front of C was written", kind.name()).into());
-        }
-        let found = compared(problem, offsets.as_deref(), [&a, &b], &c)?;
+    let asked = [Some(*problem), other].into_iter().flatten();
+    let asked =
+        asked.flat_map(|asked| kinds(&asked, device.limits().sm).into_iter().map(move |kind| (asked, kind)));
+    for (asked, kind) in asked {
+        let found = run(&gemms.get(&asked, kind)?)
+            .map_err(|error| format!("{problem:?} by {}: {error}", kind.name()))?;
         if !found.passed() {
             return Err(format!("{problem:?} by {} on {}: {found:?}", kind.name(), device.name()).into());
         }
-        last = c;
     }
-    Ok(last)
+    Ok(())
 }
 
 /// Runs a GEMM of matrices that lie as `problem` says. Returns where the groups begin, if the problem has groups: at rows that follow from
@@ -183,6 +232,11 @@ pub(crate) fn poison<T: Element>() -> T {
     T::from_f64(if T::DTYPE.is_float() { f64::NAN } else { -1.0 })
 }
 
+/// The bits of numbers, by which a second run is compared with the first.
+pub(crate) fn bits<C: Element>(c: &[C]) -> Vec<u64> {
+    c.iter().map(|x| x.to_f64().to_bits()).collect()
+}
+
 /// Every kernel that takes the problem on a device of architecture `sm`.
 fn kinds(problem: &Problem, sm: u32) -> Vec<KernelKind> {
     let mut kinds = vec![KernelKind::for_dtype(problem.dtype()), KernelKind::for_problem(problem, sm)];
@@ -220,19 +274,17 @@ fn of<T: Element + Pod>(
     data: Data,
     seed: u64,
 ) -> Result<Vec<f64>, Failure> {
-    fn wide<T: Element>(c: Vec<T>) -> Vec<f64> {
-        c.into_iter().map(T::to_f64).collect()
+    let operands = &Operands::<T>::new(device, problem, data, seed)?;
+    match problem.output() {
+        DType::F32 => verify::<T, f32>(gemms, device, problem, operands, seed),
+        DType::F64 => verify::<T, f64>(gemms, device, problem, operands, seed),
+        DType::F16 => verify::<T, f16>(gemms, device, problem, operands, seed),
+        DType::Bf16 => verify::<T, bf16>(gemms, device, problem, operands, seed),
+        DType::S32 => verify::<T, i32>(gemms, device, problem, operands, seed),
+        DType::E4m3 => verify::<T, F8E4M3>(gemms, device, problem, operands, seed),
+        DType::E5m2 => verify::<T, F8E5M2>(gemms, device, problem, operands, seed),
+        other => Err(girih_kernels::Error::unsupported("gemm", other).into()),
     }
-    Ok(match problem.output() {
-        DType::F32 => wide(verify::<T, f32>(gemms, device, problem, data, seed)?),
-        DType::F64 => wide(verify::<T, f64>(gemms, device, problem, data, seed)?),
-        DType::F16 => wide(verify::<T, f16>(gemms, device, problem, data, seed)?),
-        DType::Bf16 => wide(verify::<T, bf16>(gemms, device, problem, data, seed)?),
-        DType::S32 => wide(verify::<T, i32>(gemms, device, problem, data, seed)?),
-        DType::E4m3 => wide(verify::<T, F8E4M3>(gemms, device, problem, data, seed)?),
-        DType::E5m2 => wide(verify::<T, F8E5M2>(gemms, device, problem, data, seed)?),
-        other => return Err(girih_kernels::Error::unsupported("gemm", other).into()),
-    })
 }
 
 /// The problem with combinations of layouts, C's orders and dtypes.

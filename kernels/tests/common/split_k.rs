@@ -8,7 +8,7 @@ use girih_tensor::{DType, Element};
 use half::{bf16, f16};
 
 use super::configs::scheduled;
-use super::{Data, Failure, filled, poison};
+use super::{Data, Failure, bits, filled, poison};
 
 /// The problem by `parts` blocks for each tile, by every kernel that takes it.
 pub(crate) fn verify(device: &Device, problem: &Problem, parts: i64) -> Result<(), Failure> {
@@ -66,7 +66,6 @@ fn verify_by<T: Element + Pod, C: Element + Pod>(
         return Err(format!("{problem:?} by {}, {:?}: {found:?}", kind.name(), config.schedule).into());
     }
     // Parts are added in one order, and the workspace is as the next run needs it.
-    let bits = |c: &[C]| c.iter().map(|x| x.to_f64().to_bits()).collect::<Vec<_>>();
     if bits(&first) != bits(&run()?) {
         return Err(format!("{problem:?} by {}, {:?}: another result", kind.name(), config.schedule).into());
     }
