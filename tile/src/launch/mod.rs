@@ -25,6 +25,7 @@ mod prepared;
 mod product;
 mod request;
 pub mod run;
+mod whole;
 #[doc(hidden)]
 pub mod words;
 

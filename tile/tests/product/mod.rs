@@ -1,5 +1,6 @@
 //! Products that are the kernels of [`girih_kernels::gemm`].
 
+mod blocks;
 mod cover;
 mod epilogues;
 mod equal;
@@ -8,5 +9,6 @@ mod near;
 mod parts;
 mod programs;
 mod refused;
-mod scaled;
 mod sizes;
+mod weights;
+mod written;
