@@ -49,6 +49,7 @@ fn over_everything() {
 
 #[test]
 fn products() {
+    check("gemm_f32_64x64x16", 90, expect_file!["../../testdata/golden/gemm_f32.ptx"]);
     check("gemm_grouped_bf16_128x128x64", 90, expect_file!["../../testdata/golden/gemm_grouped.ptx"]);
     check("attention_bf16_128x128x128", 90, expect_file!["../../testdata/golden/attention.ptx"]);
     check("chunk_scan_bf16_64x64x64", 80, expect_file!["../../testdata/golden/chunk_scan_sm80.ptx"]);
