@@ -6,6 +6,7 @@
 //! in tensor maps; an [`AttentionConfig`] holds tiles, atoms and facts. [`AttentionKernel::params`] tells what each parameter is.
 
 mod config;
+pub mod decode;
 mod interface;
 mod mask;
 mod multistage;

@@ -10,6 +10,7 @@ mod builder;
 mod congruent;
 mod constants;
 mod copy;
+mod decode;
 mod debugging;
 mod expr;
 mod f2_maps;

@@ -11,12 +11,13 @@ use super::scalars::{is_pair, place, read, write};
 use crate::builder::{Builder, Reg};
 use crate::{Error, Rmem};
 
-/// `target(i) = source(i)` for all `i`, in the target's dtype. Numbers of 8 bits become bf16 two by two, each exactly; other dtypes are
-/// converted one by one, as [`Scalar::to`](crate::Scalar::to) converts them. NaN of e4m3 becomes 480 in its sign.
+/// `target(i) = source(i)` for all `i`, in the target's dtype. Numbers of 8 bits become floats of 16 bits two by two, each exactly; other dtypes
+/// are converted one by one, as [`Scalar::to`](crate::Scalar::to) converts them. NaN of e4m3 becomes 480 in its sign; infinity and NaN of e5m2
+/// stay what they are as f16, and become the numbers behind the greatest one as bf16.
 ///
 /// # Errors
-/// [`Error::Mismatch`] if the tensors have different numbers of values, and for floats of 8 bits that do not become bf16, or that do not
-/// lie two by two in the registers of both tensors; as [`read`] and [`write()`].
+/// [`Error::Mismatch`] if the tensors have different numbers of values, and for floats of 8 bits that do not become floats of 16 bits, or that do
+/// not lie two by two in the registers of both tensors; as [`read`] and [`write()`].
 ///
 /// # Examples
 /// ```
@@ -49,20 +50,20 @@ pub fn convert(b: &mut Builder, source: &Tensor<Rmem>, target: &Tensor<Rmem>) ->
         congruent::elementwise("convert", &from, &to)?;
     }
     b.on_behalf(Location::caller(), |b| {
-        let bytes = matches!(from, DType::S8 | DType::E4m3) && to == DType::Bf16;
-        match pairs(&values, &results).filter(|_| bytes) {
-            Some(pairs) if from == DType::S8 => {
+        let floats = Format::of(from).zip(Format::of(to)).filter(|(from, to)| from.bits == 8 && to.bits == 16);
+        match pairs(&values, &results) {
+            Some(pairs) if (from, to) == (DType::S8, DType::Bf16) => {
                 pairs.iter().for_each(|pair| pair.widen_s8(b));
                 Ok(())
             }
-            Some(pairs) => {
-                pairs.iter().for_each(|pair| pair.widen_e4m3(b));
+            Some(pairs) if floats.is_some() => {
+                floats.iter().for_each(|(from, to)| pairs.iter().for_each(|pair| pair.widen(b, from, to)));
                 Ok(())
             }
-            None if matches!(from, DType::E4m3 | DType::E5m2) => {
-                Err(refused("e4m3 that becomes bf16, two by two in one register each"))
+            _ if matches!(from, DType::E4m3 | DType::E5m2) => {
+                Err(refused("e4m3 or e5m2 that becomes bf16 or f16, two by two in one register each"))
             }
-            None => {
+            _ => {
                 let scalars: Vec<_> = read(b, source)?.iter().map(|x| x.to(DType::F32).to(to)).collect();
                 write(b, target, &scalars)
             }
@@ -89,10 +90,37 @@ fn pairs(values: &[Rmem], results: &[Rmem]) -> Option<Vec<Pair>> {
     values.chunks(2).zip(results.chunks(2)).map(pair).collect()
 }
 
-/// The bits of -1, -0 and 2^120 as bf16, in both halves of a register.
+/// The bits of -1 as bf16, and of -0 as any float of 16 bits, in both halves of a register.
 const MINUS_ONE: i64 = 0xbf80_bf80;
 const MINUS_ZERO: i64 = 0x8000_8000;
-const TWO_TO_120: i64 = 0x7b80_7b80;
+
+/// A format of floats of 8 or 16 bits.
+struct Format {
+    bits: u32,
+    /// The bits of the exponent, and what is added to it.
+    exponent: u32,
+    bias: i64,
+    /// Two numbers in a register.
+    pair: Type,
+}
+
+impl Format {
+    fn of(dtype: DType) -> Option<Format> {
+        let (exponent, pair) = match dtype {
+            DType::E4m3 => (4, Type::E4m3x2),
+            DType::E5m2 => (5, Type::E5m2x2),
+            DType::F16 => (5, Type::F16x2),
+            DType::Bf16 => (8, Type::Bf16x2),
+            _ => return None,
+        };
+        Some(Format { bits: dtype.bits(), exponent, bias: (1 << (exponent - 1)) - 1, pair })
+    }
+}
+
+/// The same 16 bits in both halves of a register.
+const fn twice(bits: i64) -> i64 {
+    bits | bits << 16
+}
 
 impl Pair {
     /// The register in which `selector` arranges the bytes of the source (0 to 3) and of `other` (4 to 7).
@@ -109,29 +137,37 @@ impl Pair {
             compute(b, Opcode::And, &[Type::B32.into()], [Operand::from(&spread), Operand::Int(mask)])
         };
         let (low, sign) = (masked(b, 0xff7f_ff7f), masked(b, 0xff80_ff80));
-        self.multiply_add(b, &sign, MINUS_ONE, Operand::from(&low));
+        self.multiply_add(b, Type::Bf16x2, &sign, MINUS_ONE, Operand::from(&low));
     }
 
-    /// With the exponent and the fraction of a byte as the lowest bits of those of a bf16, whose bias is 120 larger.
-    fn widen_e4m3(&self, b: &mut Builder) {
+    /// With the exponent and the fraction of a byte as the lowest bits of an exponent and the highest of a fraction, the number is too small
+    /// by a power of two, which the biases tell.
+    fn widen(&self, b: &mut Builder, from: &Format, to: &Format) {
         let spread = self.permuted(b, 0, |[low, high]| 0x0404 | low << 4 | high << 12);
+        let longer = i64::from(to.exponent - from.exponent);
+        if longer == 0 {
+            let operands = vec![Operand::from(&self.target), Operand::from(&spread)];
+            return b.inst(Opcode::Mov, &[Type::B32.into()], operands);
+        }
         let masked = |b: &mut Builder, from: &Reg, mask: i64| {
             compute(b, Opcode::And, &[Type::B32.into()], [Operand::from(from), Operand::Int(mask)])
         };
-        let shifted = [Operand::from(&spread), Operand::Int(4)];
+        let shifted = [Operand::from(&spread), Operand::Int(longer)];
         let shifted = compute(b, Opcode::Shr, &[Type::U32.into()], shifted);
-        let (number, sign) = (masked(b, &shifted, 0x07f0_07f0), masked(b, &spread, MINUS_ZERO));
+        let number = masked(b, &shifted, twice(0x7f00 >> longer));
+        let sign = masked(b, &spread, MINUS_ZERO);
         let both = [Operand::from(&number), Operand::from(&sign)];
         let small = compute(b, Opcode::Or, &[Type::B32.into()], both);
         let zero = constant(b, MINUS_ZERO);
-        self.multiply_add(b, &small, TWO_TO_120, Operand::from(&zero));
+        let factor = twice((2 * to.bias - from.bias) << (15 - to.exponent));
+        self.multiply_add(b, to.pair, &small, factor, Operand::from(&zero));
     }
 
     /// Writes `x * factor + addend` to the target.
-    fn multiply_add(&self, b: &mut Builder, x: &Reg, factor: i64, addend: Operand) {
+    fn multiply_add(&self, b: &mut Builder, pair: Type, x: &Reg, factor: i64, addend: Operand) {
         let factor = constant(b, factor);
         let operands = vec![Operand::from(&self.target), Operand::from(x), Operand::from(&factor), addend];
-        b.inst(Opcode::Fma, &[Word::Rn.into(), Type::Bf16x2.into()], operands);
+        b.inst(Opcode::Fma, &[Word::Rn.into(), pair.into()], operands);
     }
 }
 

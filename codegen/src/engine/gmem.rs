@@ -230,6 +230,11 @@ impl Gmem {
         Gmem { pointer, ..self.clone() }
     }
 
+    /// The array that stands at the same coordinate, but at an address of its own (bytes).
+    pub(crate) fn at_address(&self, address: Expr) -> Gmem {
+        Gmem { pointer: address, offset: Expr::from(0), ..self.clone() }
+    }
+
     /// The part of a bounded array that has `extent` elements along a mode, the first of them `before` elements behind `origin`. The part
     /// stands at `origin`, and coordinates are counted from the first element on.
     pub(crate) fn part_of(&self, mode: usize, [origin, before, extent]: [&Expr; 3]) -> Gmem {

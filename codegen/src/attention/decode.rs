@@ -1,0 +1,94 @@
+//! Decoding: a few rows of queries of each sequence against a long cache of keys and values.
+//!
+//! The memory decides how long this takes, so that K and V are read once, as fast as they come. The query heads that share a head of K and V
+//! are the rows of one tile, times the queries of a sequence; where these are few, the warps of a block share the keys of a tile, and add up
+//! their sums at the end. Tiles of K and V come by `cp.async` through a ring in shared memory, from caches in one piece or in pages that a
+//! table names. What lies behind a sequence's length is not read.
+//!
+//! The keys of a sequence are cut into parts, a block each, so that a small batch fills a GPU too. A block leaves the rows of its part,
+//! divided by their sums of powers, and the logarithms of these sums in a workspace, and a second kernel ([`generate_sum`]) adds up the parts.
+//! A sequence that is too short for several parts is finished by its one block. The lengths of sequences stand in memory, so that a
+//! launch serves all lengths up to the capacity of the cache.
+
+mod block;
+mod cache;
+mod config;
+mod fragments;
+mod interface;
+mod result;
+mod rows;
+mod share;
+mod softmax;
+mod sum;
+
+pub use config::{DecodeConfig, DecodeFeatures};
+pub use interface::{DecodeKernel, DecodeParam, MAX_PAGE_STRIDE, MAX_PAGES};
+pub use share::{KEYS, MAX_PARTS, MIN_TILES};
+
+use crate::builder::Builder;
+use crate::{Error, Kernel};
+use interface::{Interface, Pass};
+
+/// The most keys of a sequence: index arithmetic stays in 32 bits.
+pub const MAX_KEYS: i64 = 1 << 28;
+/// Threads of a block of both kernels.
+pub const THREADS: u32 = 128;
+
+/// Generates the kernel that attends to the keys, for a grid of parts, heads of K and V, and tiles of rows of all batches: the number of
+/// a tile is that of its heads, plus the number of tiles of heads times that of its queries; the tiles of a batch follow each other.
+///
+/// # Errors
+/// [`Error::Config`] for a configuration that cannot be built.
+///
+/// # Examples
+/// ```
+/// use girih_codegen::attention::decode::{DecodeConfig, DecodeFeatures, generate};
+/// use girih_tensor::DType;
+///
+/// // Eight query heads share K and V, which lie in pages of 16 keys.
+/// let config = DecodeConfig {
+///     name: "decode",
+///     dtype: DType::Bf16,
+///     cache: DType::Bf16,
+///     head_dim: 128,
+///     rows: [8, 2],
+///     page: Some(16),
+///     stages: 3,
+///     min_blocks: 2,
+///     features: DecodeFeatures::default(),
+/// };
+/// let text = generate(&config)?.kernel.module().to_string();
+/// assert!(text.contains("cp.async.cg.shared.global") && text.contains("mma.sync"));
+/// # Ok::<(), girih_codegen::Error>(())
+/// ```
+pub fn generate(config: &DecodeConfig) -> Result<DecodeKernel, Error> {
+    build(config, config.name, Pass::Attend, block::emit)
+}
+
+/// Generates the kernel `name` that adds up the parts, for a grid of queries, heads of Q, and batches.
+///
+/// # Errors
+/// [`Error::Config`] for a configuration without parts, or one that cannot be built.
+pub fn generate_sum(config: &DecodeConfig, name: &'static str) -> Result<DecodeKernel, Error> {
+    if !config.features.parts {
+        return config::refuse("parts", "false", "a configuration whose kernel leaves parts");
+    }
+    build(config, name, Pass::Sum, sum::emit)
+}
+
+fn build(
+    config: &DecodeConfig,
+    name: &'static str,
+    pass: Pass,
+    emit: impl FnOnce(&mut Builder, &mut Interface<'_>) -> Result<(), Error>,
+) -> Result<DecodeKernel, Error> {
+    config.check()?;
+    let mut b = Builder::new(name, config.sm(), THREADS);
+    if pass == Pass::Attend {
+        b.min_blocks(config.min_blocks);
+    }
+    let mut interface = Interface::new(&mut b, config, pass)?;
+    emit(&mut b, &mut interface)?;
+    let kernel: Kernel = b.finish()?;
+    Ok(interface.into_kernel(kernel))
+}

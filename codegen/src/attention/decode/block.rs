@@ -1,0 +1,184 @@
+//! A block: the rows of a tile against the keys of a part.
+
+use girih_layout::Lay;
+use girih_ptx::Special;
+use girih_tensor::{DType, Slice, Tensor};
+
+use super::cache::{GROUPS, Loader};
+use super::fragments::{Queries, Reader};
+use super::interface::Interface;
+use super::result::{Result_, finish};
+use super::rows::Mask;
+use super::share::{KEYS, MAX_PARTS, Share};
+use super::softmax::{Softmax, powers};
+use crate::algorithm::{CopyWith, clear, copy, cp_async_fence, cp_async_wait, cp_async_wait_all, gemm, transform};
+use crate::builder::{Builder, Cond};
+use crate::error::narrow;
+use crate::sizes::extent;
+use crate::{Error, Expr, Rmem, Scalar, Smem};
+
+/// Where a block works.
+pub(super) struct Place {
+    pub thread: Expr,
+    pub batch: Expr,
+    /// The head of K and V, and the first of the query heads that share it.
+    pub group: Expr,
+    pub head: Expr,
+    pub part: Expr,
+    /// The tile of rows, in tiles of heads and of queries.
+    pub tile: [Expr; 2],
+    /// The first query of the tile.
+    pub query: Expr,
+}
+
+impl Place {
+    fn new(b: &mut Builder, interface: &Interface<'_>) -> Result<Place, Error> {
+        let thread = b.special(Special::TidX);
+        let [x, group, z] = [Special::CtaidX, Special::CtaidY, Special::CtaidZ].map(|s| b.special(s));
+        let part = if interface.parts.is_some() { b.bounded(&x, MAX_PARTS - 1)? } else { Expr::from(0) };
+        let most = z.range().1;
+        let [along_heads, all] = &interface.tiles;
+        let batch = b.divide(&z, all, most)?;
+        let row_tile = b.bounded(&(&z - &(&batch * all)), most)?;
+        let queries = b.divide(&row_tile, along_heads, most)?;
+        let heads = b.bounded(&(&row_tile - &(&queries * along_heads)), most)?;
+        let head = interface.first_head(&group);
+        let query = &queries * interface.config.rows[1];
+        Ok(Place { thread, batch, group, head, part, tile: [heads, queries], query })
+    }
+}
+
+/// Writes the kernel.
+pub(super) fn emit(b: &mut Builder, interface: &mut Interface<'_>) -> Result<(), Error> {
+    let place = Place::new(b, interface)?;
+    let share = Share::new(b, interface, &place.batch, &place.query)?;
+    let wanted = Cond::less(&place.part, &share.parts);
+    b.if_(&wanted, |b| {
+        let result = b.shared_scope(|b| attend(b, interface, &place, &share))?;
+        if interface.config.features.programmatic {
+            b.launch_dependent_grids();
+        }
+        finish(b, interface, &place, &share, &result)
+    })
+}
+
+/// The scores of a tile as powers of 2 take them.
+fn scaled(interface: &Interface<'_>, scale: &[Scalar], score: &Scalar) -> Scalar {
+    match (scale, &interface.inner_scale) {
+        ([scale, inner], Some(_)) => (score * inner).tanh() * scale,
+        _ => score * &scale[0],
+    }
+}
+
+/// Goes through the keys of the part. Shared memory is free behind the barrier at the end.
+fn attend(
+    b: &mut Builder,
+    interface: &Interface<'_>,
+    place: &Place,
+    share: &Share,
+) -> Result<Result_, Error> {
+    let (config, thread) = (interface.config, &place.thread);
+    let loader = Loader::new(b, interface, [&place.batch, &place.group], &share.keys, thread)?;
+    let [first, tiles] = share.of_part(b, &place.part)?;
+    let queries = load_queries(b, interface, place)?;
+    let stages = config.stages;
+    b.comment("the first tiles");
+    for stage in 0..stages - 1 {
+        let at = &first + stage;
+        let pages = loader.pages(b, &at)?;
+        b.if_(&Cond::less(&Expr::from(stage), &tiles), |b| loader.load(b, &at, &pages, &Expr::from(stage)))?;
+        cp_async_fence(b);
+    }
+    let scale = scales(b, interface, place)?;
+    let mask = Mask::new(interface, share, &place.query, thread)?;
+    let [keys, values] = [
+        Reader::keys(config, loader.ring(false), thread)?,
+        Reader::values(config, loader.ring(true), thread)?,
+    ];
+    // Q has come with the first tile.
+    cp_async_wait(b, narrow("stages", stages - 2)?);
+    b.barrier();
+    let queries = Queries::new(b, config, &queries, thread)?;
+    let softmax = Softmax::new(b)?;
+    let atoms = keys.tiles(1)? * keys.atoms(1)?;
+    let scores = Lay::strided([4, 1, atoms], [1, 0, 4])?; // (FrgV,RestM,RestN)
+    let scores = Rmem::tensor(b, DType::F32, scores)?;
+    let powers = powers(b, config.dtype, atoms / 2)?;
+    let [n, tiles_n] = [values.atoms(1)?, values.tiles(1)?];
+    let output = Lay::concat(&[extent(4)?, crate::sizes::ONE, Lay::strided([n, tiles_n], [4, 4 * n])?])?;
+    let output = Rmem::tensor(b, DType::F32, output)?; // (FrgV,RestM,(N,Tiles))
+    clear(b, &output)?;
+    let ahead = loader.pages(b, &(&first + (stages - 1)))?;
+    b.comment("the tiles of the part");
+    b.fold_range(&tiles, ahead, |b, turn, pages: [Scalar; GROUPS]| {
+        cp_async_wait(b, narrow("stages", stages - 2)?);
+        // After this barrier every warp has read the tile before, so that its stage may be overwritten.
+        b.barrier();
+        let next = turn + (stages - 1);
+        let tile = &first + &next;
+        b.if_(&Cond::less(&next, &tiles), |b| loader.load(b, &tile, &pages, &next.rem(stages)?))?;
+        cp_async_fence(b);
+        let ahead = loader.pages(b, &(&tile + 1))?;
+        let stage = turn.rem(stages)?;
+        clear(b, &scores)?;
+        for step in 0..keys.tiles(2)? {
+            let fragment = keys.read(b, (None, step), &stage)?; // (FrgV,(N,Tiles),K)
+            for atom in 0..keys.atoms(2)? {
+                let q = queries.at(b, step * keys.atoms(2)? + atom)?; // (FrgV,RestM)
+                let k = fragment.slice((Slice::All, Slice::All, Slice::at(atom)))?; // (FrgV,(N,Tiles))
+                gemm(b, &config.atom(), &q, &k, &scores)?;
+            }
+        }
+        transform(b, &[&scores], &scores, |_, x| Ok(scaled(interface, &scale, &x[0])))?;
+        let key = b.hold_index(&(&(&first + turn) * KEYS), crate::Width::W32)?;
+        b.if_(&mask.cuts(&key), |b| {
+            let mut value = 0;
+            transform(b, &[&scores], &scores, |b, x| {
+                value += 1;
+                let sees = mask.sees(b, value - 1, &key)?;
+                Ok(x[0].select(&sees, f64::NEG_INFINITY))
+            })
+        })?;
+        softmax.take(b, &scores, &output, &powers)?;
+        for step in 0..values.tiles(2)? {
+            let p = powers.slice((Slice::All, Slice::All, Slice::at(step)))?; // (FrgV,RestM)
+            for column in 0..tiles_n {
+                let v = values.read(b, (Some(column), step), &stage)?; // (FrgV,(N,1),1)
+                let v = v.slice((Slice::All, Slice::All, Slice::at(0)))?; // (FrgV,(N,1))
+                let at = Slice::tuple([Slice::All, Slice::at(column)]);
+                let sums = output.slice(Slice::tuple([Slice::All, Slice::All, at]))?; // (FrgV,RestM,N)
+                gemm(b, &config.atom(), &p, &v, &sums)?;
+            }
+        }
+        Ok(ahead)
+    })?;
+    cp_async_wait_all(b);
+    b.barrier();
+    let [greatest, sums] = softmax.finish(b)?;
+    Ok(Result_ { output, greatest, sums })
+}
+
+/// Starts the load of the tile of Q, and returns where it will be, (Rows,HeadDim). It is one group of copies with the first tile of keys.
+fn load_queries(b: &mut Builder, interface: &Interface<'_>, place: &Place) -> Result<Tensor<Smem>, Error> {
+    let config = interface.config;
+    let rows = interface.q.as_ref().map(|q| interface.rows(q, [&place.batch, &place.head], &place.tile));
+    let shared = Lay::strided([config.tile_rows(), config.head_dim], [config.head_dim, 1])?; // (Rows,HeadDim)
+    let shared = Smem::alloc(b, config.dtype, config.query_swizzle()?, &shared)?;
+    if let Some(rows) = rows {
+        let loader = config.query_loader()?;
+        let mine = loader.get_slice(&place.thread)?;
+        let (source, target) = (mine.partition_s(&rows?)?, mine.partition_d(&shared)?); // (Val,RestX,RestY)
+        copy(b, CopyWith::from(&loader).zero_fill(), &source, &target)?;
+    }
+    Ok(shared)
+}
+
+/// What scores are multiplied by; with a cap, what its tanh is multiplied by and what the score is.
+fn scales(b: &mut Builder, interface: &Interface<'_>, place: &Place) -> Result<Vec<Scalar>, Error> {
+    let of_k = interface.scale_of(b, &interface.cache[0], &place.group)?;
+    let mut scales: Vec<Scalar> = interface.scale.iter().chain(&interface.inner_scale).cloned().collect();
+    if let (Some(of_k), Some(last)) = (of_k, scales.last_mut()) {
+        *last = b.hold(&(&*last * of_k))?;
+    }
+    Ok(scales)
+}

@@ -1,0 +1,439 @@
+//! The parameters of the two kernels.
+
+use girih_layout::{Int, Lay, Symbol};
+use girih_ptx::Type;
+use girih_tensor::{DType, Slice, Tensor};
+
+use super::config::DecodeConfig;
+use super::share::MAX_PARTS;
+use super::MAX_KEYS;
+use crate::builder::Builder;
+use crate::engine::element_bytes;
+use crate::gemm::MAX_STRIDE;
+use crate::sizes::shape_tiler;
+use crate::{Error, Expr, Gmem, Kernel, Scalar};
+
+/// The most pages of a cache.
+pub const MAX_PAGES: i64 = 1 << 28;
+/// The most elements from one page to the next.
+pub const MAX_PAGE_STRIDE: i64 = 1 << 29;
+/// The most elements from one query, key or head of a tile to the next.
+const MAX_STEP: i64 = 1 << 30;
+/// The most heads, and the most batches.
+const MOST: i64 = 1 << 16;
+
+/// The meaning of a parameter of a decoding kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DecodeParam {
+    /// The 64-bit address of Q, (HeadDim,Query,Head,Batch). Columns follow each other in all tensors.
+    Q,
+    /// The elements from one query, head or batch of Q to the next, 32 bits for queries and heads, 64 bits for batches: `[query, head, batch]`.
+    QStride(usize),
+    /// The 64-bit address of O, which has the shape of Q.
+    O,
+    /// As [`DecodeParam::QStride`].
+    OStride(usize),
+    /// The 64-bit address of K, (HeadDim,Key,Head,Batch), or (HeadDim,Key of the page,Head,Page).
+    K,
+    /// The elements from one key, head, or batch or page of K to the next, 32 bits for keys, else 64 bits: `[key, head, batch or page]`.
+    KStride(usize),
+    /// The 64-bit address of V, which has the shape of K.
+    V,
+    /// As [`DecodeParam::KStride`].
+    VStride(usize),
+    /// The columns of all tensors, 32 bits, at most [`DecodeConfig::head_dim`].
+    HeadDim,
+    /// The queries of each sequence, 32 bits. The last one sees all keys.
+    Queries,
+    /// The query heads that share a head of K and V, 32 bits.
+    Group,
+    /// The tiles of heads of a head of K and V, 32 bits.
+    HeadTiles,
+    /// The tiles of rows of a head of K and V, 32 bits.
+    RowTiles,
+    /// The 64-bit address of the numbers of keys, u32 for each batch. The kernel takes no more than [`DecodeParam::Capacity`].
+    Lengths,
+    /// The most keys of a sequence, 32 bits.
+    Capacity,
+    /// The 64-bit address of the table of pages, u32, for each batch the pages of its keys.
+    Table,
+    /// The entries of the table for each batch, 32 bits.
+    TableStride,
+    /// The number of the cache's last page, 32 bits. The kernel takes greater numbers for this one.
+    LastPage,
+    /// What powers of two take as exponents: `Scale` times the score, f32. It is log2(e) times the scale of the scores, or with a cap log2(e) times the
+    /// cap.
+    Scale,
+    /// With a cap, the scale of the scores divided by the cap, f32: the score becomes `tanh(InnerScale * score)` before it is scaled.
+    InnerScale,
+    /// How many keys before its own a query sees, 32 bits, at most [`MAX_KEYS`].
+    Left,
+    /// The 64-bit address of the scales by which K is multiplied, f32.
+    KScale,
+    /// The 64-bit address of the scales by which V is multiplied, f32.
+    VScale,
+    /// The elements from the scale of a head of K and V to the next, 32 bits: 1, or 0 where all share one.
+    ScaleStride,
+    /// The 64-bit address of the logarithms of the sums of powers, f32, to the base e, (Query,Head,Batch): queries follow each other. A row that
+    /// sees no key has negative infinity.
+    Lse,
+    /// The elements from one head or batch of these to the next, 32 bits for heads, 64 bits for batches: `[head, batch]`.
+    LseStride(usize),
+    /// The most parts of a sequence, 32 bits, at most [`MAX_PARTS`].
+    Parts,
+    /// The rows of a part, 32 bits: queries times heads of Q times batches.
+    PartRows,
+    /// The 64-bit address of the rows that parts leave, f32, ([`DecodeConfig::head_dim`],Query,Head,Batch,Part), compact.
+    Partials,
+    /// The 64-bit address of the logarithms that parts leave, f32, (Query,Head,Batch,Part), compact.
+    PartialLse,
+}
+
+/// A generated decoding kernel.
+#[derive(Clone, Debug)]
+pub struct DecodeKernel {
+    /// The kernel.
+    pub kernel: Kernel,
+    /// The meaning of each of the kernel's parameters, in their order.
+    pub params: Vec<DecodeParam>,
+    /// The layouts from which the kernel was derived, each with its name.
+    pub partitions: Vec<(&'static str, String)>,
+}
+
+/// Which of the two kernels is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pass {
+    Attend,
+    Sum,
+}
+
+/// Q or O.
+pub(super) struct Rows {
+    pointer: Expr,
+    dtype: DType,
+    /// The strides of queries and heads, and that of batches.
+    strides: [Int; 2],
+    batch: Expr,
+}
+
+/// K or V.
+pub(super) struct Keys {
+    pub pointer: Expr,
+    /// The stride of keys, that of heads, and that of batches or pages.
+    pub step: Int,
+    pub head: Expr,
+    pub outer: Expr,
+    /// The scales.
+    pub scales: Option<Expr>,
+}
+
+/// The table of pages.
+pub(super) struct Table {
+    pub pointer: Expr,
+    pub stride: Expr,
+    pub last: Expr,
+}
+
+/// What parts leave.
+pub(super) struct Parts {
+    pub most: Expr,
+    pub rows: Int,
+    partials: Expr,
+    lse: Expr,
+}
+
+/// The parameters of the kernel that is being written.
+pub(super) struct Interface<'a> {
+    pub config: &'a DecodeConfig,
+    params: Vec<DecodeParam>,
+    pub partitions: Vec<(&'static str, String)>,
+    pub q: Option<Rows>,
+    pub o: Rows,
+    /// K and V, of the first kernel.
+    pub cache: Vec<Keys>,
+    pub columns: Int,
+    queries: Int,
+    group: Int,
+    /// The tiles of heads, and the tiles of rows.
+    pub tiles: [Expr; 2],
+    pub lengths: Expr,
+    pub capacity: Expr,
+    pub table: Option<Table>,
+    pub scale: Option<Scalar>,
+    pub inner_scale: Option<Scalar>,
+    pub left: Option<Expr>,
+    pub scale_stride: Expr,
+    lse: Option<(Expr, Int, Expr)>,
+    pub parts: Option<Parts>,
+}
+
+/// A declaration of parameters with their meanings.
+struct Declared<'b> {
+    b: &'b mut Builder,
+    params: Vec<DecodeParam>,
+}
+
+impl Declared<'_> {
+    fn pointer(&mut self, param: DecodeParam, name: &str, align: i64) -> Expr {
+        self.params.push(param);
+        self.b.pointer(name, align)
+    }
+
+    fn number(&mut self, param: DecodeParam, name: &str, most: i64) -> Expr {
+        self.params.push(param);
+        self.b.number(name, most)
+    }
+
+    fn wide(&mut self, param: DecodeParam, name: &str, most: i64, multiple: i64) -> Expr {
+        self.params.push(param);
+        self.b.wide_number(name, most, multiple)
+    }
+
+    fn symbol(&mut self, param: DecodeParam, name: &str, facts: [i64; 3]) -> Result<Int, Error> {
+        let [least, most, multiple] = facts;
+        self.params.push(param);
+        let facts = |s: Symbol| s.at_least(least).at_most(most).divisible_by(multiple);
+        Ok(Int::symbol(self.b.symbol(name, facts)?))
+    }
+
+    fn scalar(&mut self, param: DecodeParam, name: &str) -> Result<Scalar, Error> {
+        self.params.push(param);
+        self.b.scalar_parameter(name, DType::F32)
+    }
+
+    /// Q or O, whose strides have these meanings.
+    fn rows(
+        &mut self,
+        config: &DecodeConfig,
+        name: &str,
+        param: DecodeParam,
+        stride: fn(usize) -> DecodeParam,
+    ) -> Result<Rows, Error> {
+        let (vector, dtype) = (config.vector(), config.dtype);
+        let pointer = self.pointer(param, name, 16);
+        let step = [0, MAX_STEP, vector];
+        let strides = [
+            self.symbol(stride(0), &format!("{name}_query"), step)?,
+            self.symbol(stride(1), &format!("{name}_head"), step)?,
+        ];
+        let batch = self.wide(stride(2), &format!("{name}_batch"), MAX_STRIDE, vector);
+        Ok(Rows { pointer, dtype, strides, batch })
+    }
+
+    /// K or V, whose strides have these meanings.
+    fn keys(
+        &mut self,
+        config: &DecodeConfig,
+        name: &str,
+        params: [DecodeParam; 2],
+        stride: fn(usize) -> DecodeParam,
+    ) -> Result<Keys, Error> {
+        let vector = config.cache_vector();
+        let pointer = self.pointer(params[0], name, 16);
+        let step = self.symbol(stride(0), &format!("{name}_key"), [0, MAX_STEP, vector])?;
+        let head = self.wide(stride(1), &format!("{name}_head"), MAX_STRIDE, vector);
+        let (outer, most) =
+            if config.page.is_some() { ("page", MAX_PAGE_STRIDE) } else { ("batch", MAX_STRIDE) };
+        let outer = self.wide(stride(2), &format!("{name}_{outer}"), most, vector);
+        let scales = config.features.scales.then(|| self.pointer(params[1], &format!("{name}_scale"), 4));
+        Ok(Keys { pointer, step, head, outer, scales })
+    }
+}
+
+impl<'a> Interface<'a> {
+    /// Declares the parameters.
+    #[track_caller]
+    pub(super) fn new(
+        b: &mut Builder,
+        config: &'a DecodeConfig,
+        pass: Pass,
+    ) -> Result<Interface<'a>, Error> {
+        use DecodeParam as P;
+        let features = config.features;
+        let attends = pass == Pass::Attend;
+        let mut d = Declared { b, params: Vec::new() };
+        let q = if attends { Some(d.rows(config, "q", P::Q, P::QStride)?) } else { None };
+        let o = d.rows(config, "o", P::O, P::OStride)?;
+        let mut cache = Vec::new();
+        if attends {
+            cache.push(d.keys(config, "k", [P::K, P::KScale], P::KStride)?);
+            cache.push(d.keys(config, "v", [P::V, P::VScale], P::VStride)?);
+        }
+        let columns = if features.padded {
+            let vector = config.vector().max(config.cache_vector());
+            d.symbol(P::HeadDim, "head_dim", [1, config.head_dim, vector])?
+        } else {
+            Int::fixed(config.head_dim)
+        };
+        let queries = d.symbol(P::Queries, "queries", [1, MOST, 1])?;
+        let (mut group, mut tiles) = (Int::ONE, [Expr::from(1), Expr::from(1)]);
+        if attends {
+            group = d.symbol(P::Group, "group", [1, MOST, 1])?;
+            let along_heads = d.symbol(P::HeadTiles, "head_tiles", [1, MOST, 1])?;
+            let all = d.symbol(P::RowTiles, "row_tiles", [1, MOST, 1])?;
+            tiles = [along_heads, all].map(|tiles| Expr::from_int(&tiles));
+        }
+        let lengths = d.pointer(P::Lengths, "lengths", 4);
+        let capacity = d.number(P::Capacity, "capacity", MAX_KEYS);
+        let table = (attends && config.page.is_some()).then(|| Table {
+            pointer: d.pointer(P::Table, "table", 4),
+            stride: d.number(P::TableStride, "table_stride", MAX_KEYS),
+            last: d.number(P::LastPage, "last_page", MAX_PAGES - 1),
+        });
+        let scale = if attends { Some(d.scalar(P::Scale, "scale")?) } else { None };
+        let inner_scale =
+            if attends && features.softcap { Some(d.scalar(P::InnerScale, "inner_scale")?) } else { None };
+        let left = features.left.then(|| d.number(P::Left, "left", MAX_KEYS));
+        let scale_stride = match attends && features.scales {
+            true => d.number(P::ScaleStride, "scale_stride", 1),
+            false => Expr::from(0),
+        };
+        let lse = if features.lse {
+            let pointer = d.pointer(P::Lse, "lse", 4);
+            let head = d.symbol(P::LseStride(0), "lse_head", [0, MAX_STEP, 1])?;
+            Some((pointer, head, d.wide(P::LseStride(1), "lse_batch", MAX_STRIDE, 1)))
+        } else {
+            None
+        };
+        let parts = if features.parts {
+            let most = d.number(P::Parts, "parts", MAX_PARTS);
+            let rows = d.symbol(P::PartRows, "part_rows", [1, u32::MAX.into(), 1])?;
+            let partials = d.pointer(P::Partials, "partials", 16);
+            Some(Parts { most, rows, partials, lse: d.pointer(P::PartialLse, "partial_lse", 4) })
+        } else {
+            None
+        };
+        let partitions = if attends { config.describe()? } else { Vec::new() };
+        Ok(Interface {
+            params: d.params,
+            config,
+            partitions,
+            q,
+            o,
+            cache,
+            columns,
+            queries,
+            group,
+            tiles,
+            lengths,
+            capacity,
+            table,
+            scale,
+            inner_scale,
+            left,
+            scale_stride,
+            lse,
+            parts,
+        })
+    }
+
+    /// The queries of each sequence.
+    pub(super) fn queries(&self) -> Expr {
+        Expr::from_int(&self.queries)
+    }
+
+    /// The query heads that share a head of K and V.
+    pub(super) fn group(&self) -> Expr {
+        Expr::from_int(&self.group)
+    }
+
+    /// The first of the query heads that share head `head` of K and V.
+    pub(super) fn first_head(&self, head: &Expr) -> Expr {
+        head * &self.group()
+    }
+
+    /// The rows of Q or O of a batch from head `head` on, ((Heads,Queries),HeadDim): the tile at `tile`, in tiles of heads and of queries.
+    pub(super) fn rows(
+        &self,
+        rows: &Rows,
+        [batch, head]: [&Expr; 2],
+        tile: &[Expr; 2],
+    ) -> Result<Tensor<Gmem>, Error> {
+        let [query, heads] = rows.strides;
+        let bytes = element_bytes("dtype", rows.dtype)?;
+        let first = &(batch * &rows.batch) + &(head * &Expr::from_int(&heads));
+        let whole = Lay::strided([self.group, self.queries, self.columns], [heads, query, Int::ONE])?;
+        let whole = Gmem::bounded(&rows.pointer + &(&first * bytes), rows.dtype, &whole)?;
+        self.tile(&whole, tile)
+    }
+
+    /// The rows that a part leaves of a batch from head `head` on, as [`Interface::rows`].
+    pub(super) fn partial_rows(
+        &self,
+        parts: &Parts,
+        first: &Expr,
+        tile: &[Expr; 2],
+    ) -> Result<Tensor<Gmem>, Error> {
+        let columns = Int::fixed(self.config.head_dim);
+        let heads = self.queries.mul(columns)?;
+        let whole = Lay::strided([self.group, self.queries, columns], [heads, columns, Int::ONE])?;
+        let pointer = &parts.partials + &(first * (4 * self.config.head_dim));
+        self.tile(&Gmem::bounded(pointer, DType::F32, &whole)?, tile)
+    }
+
+    /// The first row of a part from head `head` of a batch on, `heads` heads to a batch.
+    pub(super) fn part_row(&self, parts: &Parts, part: &Expr, [batch, head, heads]: [&Expr; 3]) -> Expr {
+        let head = &(batch * heads) + head;
+        &(part * &Expr::from_int(&parts.rows)) + &(&head * &self.queries())
+    }
+
+    /// The logarithms that a part leaves from its row `first` on, (Head,Query).
+    pub(super) fn partial_lse(&self, parts: &Parts, first: &Expr) -> Result<Tensor<Gmem>, Error> {
+        let whole = Lay::strided([self.group, self.queries], [self.queries, Int::ONE])?;
+        Gmem::bounded(&parts.lse + &(first * 4), DType::F32, &whole)
+    }
+
+    /// The logarithms of a batch from head `head` on, (Head,Query), if they are written.
+    pub(super) fn lse(&self, [batch, head]: [&Expr; 2]) -> Result<Option<Tensor<Gmem>>, Error> {
+        let Some((pointer, heads, batches)) = &self.lse else { return Ok(None) };
+        let first = &(batch * batches) + &(head * &Expr::from_int(heads));
+        let whole = Lay::strided([self.group, self.queries], [*heads, Int::ONE])?;
+        Gmem::bounded(pointer + &(&first * 4), DType::F32, &whole).map(Some)
+    }
+
+    /// What all parts have left of a row, (HeadDim,Part) and (Part), where `first` is the number of the row of the first part.
+    pub(super) fn parts_of_row(
+        &self,
+        parts: &Parts,
+        first: &Expr,
+    ) -> Result<[Tensor<Gmem>; 2], Error> {
+        let columns = Int::fixed(self.config.head_dim);
+        let most = Int::fixed(MAX_PARTS);
+        let rows = Lay::strided([columns, most], [Int::ONE, parts.rows.mul(columns)?])?;
+        let pointer = &parts.partials + &(first * (4 * self.config.head_dim));
+        let rows = Gmem::bounded(pointer, DType::F32, &rows)?;
+        let lse = Lay::strided([most], [parts.rows])?;
+        Ok([rows, Gmem::bounded(&parts.lse + &(first * 4), DType::F32, &lse)?])
+    }
+
+    /// A row of O, (HeadDim).
+    pub(super) fn row_of_output(&self, [batch, head, query]: [&Expr; 3]) -> Result<Tensor<Gmem>, Error> {
+        let [queries, heads] = self.o.strides.map(|stride| Expr::from_int(&stride));
+        let first = &(&(batch * &self.o.batch) + &(head * &heads)) + &(query * &queries);
+        let bytes = element_bytes("dtype", self.o.dtype)?;
+        let row = Lay::strided([self.columns], [Int::ONE])?;
+        Gmem::bounded(&self.o.pointer + &(&first * bytes), self.o.dtype, &row)
+    }
+
+    /// Reads the scale of a head of K or V.
+    pub(super) fn scale_of(&self, b: &mut Builder, keys: &Keys, head: &Expr) -> Result<Option<Scalar>, Error> {
+        let Some(scales) = &keys.scales else { return Ok(None) };
+        let place = scales + &(&(head * &self.scale_stride) * 4);
+        let scale = b.reg(Type::F32);
+        b.load(girih_tensor::Space::Gmem, std::slice::from_ref(&scale), &place, &crate::Cond::Always)?;
+        b.scalar_in(&scale, DType::F32).map(Some)
+    }
+
+    /// The tile of (Head,Query,HeadDim) at `at`, ((Heads,Queries),HeadDim).
+    fn tile(&self, whole: &Tensor<Gmem>, [heads, queries]: &[Expr; 2]) -> Result<Tensor<Gmem>, Error> {
+        let [of_heads, of_queries] = self.config.rows;
+        let tiler = shape_tiler(&[of_heads, of_queries, self.config.head_dim])?;
+        let at = [Slice::At(heads.clone()), Slice::At(queries.clone()), Slice::at(0)];
+        Ok(whole.local_tile(&tiler, Slice::tuple(at))?.group_modes(0, 2)?)
+    }
+
+    /// The finished kernel.
+    pub(super) fn into_kernel(self, kernel: Kernel) -> DecodeKernel {
+        DecodeKernel { kernel, params: self.params, partitions: self.partitions }
+    }
+}

@@ -1,0 +1,253 @@
+//! From the sums of warps to rows of O, or to those that a part leaves.
+
+use girih_layout::Lay;
+use girih_tensor::{DType, Slice, Tensor};
+
+use super::THREADS;
+use super::block::Place;
+use super::interface::{Interface, Parts};
+use super::rows::{self, ROWS};
+use super::share::Share;
+use super::softmax::{scale_rows, weights};
+use crate::algorithm::{convert, copy, read, transform, write};
+use crate::atom::{AUTO_VECTORIZING_COPY, UNIVERSAL_COPY_128};
+use crate::builder::{Builder, Cond};
+use crate::sizes::ONE;
+use crate::tiled::copy::coalesced;
+use crate::{Error, Expr, Gmem, Memory, Operand, Rmem, Scalar, Smem, ThrCopy, ThrMma, engine};
+
+/// The warps of a block.
+const WARPS: i64 = THREADS as i64 / 32;
+/// Floats between rows in shared memory, so that rows begin in different banks.
+const APART: i64 = 8;
+
+/// What a warp has when it has gone through its keys.
+pub(super) struct Result_ {
+    pub output: Tensor<Rmem>, // (FrgV,RestM,(N,Tiles))
+    /// The greatest score and the sum of powers of each row.
+    pub greatest: Vec<Scalar>,
+    pub sums: Vec<Scalar>,
+}
+
+/// How a thread's values lie in a tile of rows, (Rows,HeadDim).
+enum Own {
+    Fragment(ThrMma<Expr>),
+    Vectors(ThrCopy<Expr>),
+}
+
+impl Own {
+    fn of(&self, tile: &Tensor<Gmem>) -> Result<Tensor<Gmem>, Error> {
+        match self {
+            Own::Fragment(thread) => thread.partition(Operand::C, tile),
+            Own::Vectors(thread) => thread.partition_s(tile),
+        }
+    }
+}
+
+/// Rows that are divided by their sums of powers.
+struct Rows {
+    values: Tensor<Rmem>,
+    own: Own,
+    /// The logarithms to base 2 of the sums of powers of the thread's rows, and whether the thread writes them.
+    lse: [Scalar; ROWS],
+    writes: Cond,
+}
+
+/// Puts together what the warps have, and stores it.
+pub(super) fn finish(
+    b: &mut Builder,
+    interface: &Interface<'_>,
+    place: &Place,
+    share: &Share,
+    result: &Result_,
+) -> Result<(), Error> {
+    let config = interface.config;
+    let rows = if config.shares_rows() {
+        together(b, interface, place, result)?
+    } else {
+        alone(b, interface, place, result)?
+    };
+    let single = Cond::less(&share.parts, &Expr::from(2));
+    match &interface.parts {
+        None => store(b, interface, place, &rows),
+        Some(parts) => b.if_else(
+            &single,
+            |b| store(b, interface, place, &rows),
+            |b| leave(b, interface, parts, place, &rows),
+        ),
+    }
+}
+
+/// The places of a thread's two rows among the rows and columns of its fragment.
+fn own_rows(interface: &Interface<'_>, thread: &Expr) -> Result<[rows::Place; ROWS], Error> {
+    let config = interface.config;
+    let places = rows::places(config, &config.output_mma()?, config.head_dim, thread)?;
+    Ok([places[0].clone(), places[2].clone()])
+}
+
+/// The rows of a warp that has gone through all keys of the part.
+fn alone(
+    b: &mut Builder,
+    interface: &Interface<'_>,
+    place: &Place,
+    result: &Result_,
+) -> Result<Rows, Error> {
+    let mut lse = Vec::new();
+    let mut factors = Vec::new();
+    for (greatest, sum) in result.greatest.iter().zip(&result.sums) {
+        let (factor, logarithm) = weights(b, &[[greatest.clone(), sum.clone()]])?;
+        factors.extend(factor);
+        lse.push(logarithm);
+    }
+    scale_rows(b, &result.output, &pair(&factors))?;
+    let first = own_rows(interface, &place.thread)?;
+    let own = Own::Fragment(interface.config.output_mma()?.get_slice(&place.thread)?);
+    let writes = Cond::less(&first[0].column, &Expr::from(1));
+    Ok(Rows { values: result.output.clone(), own, lse: pair(&lse), writes })
+}
+
+/// Adds up the rows of the warps, which have gone through different keys.
+fn together(
+    b: &mut Builder,
+    interface: &Interface<'_>,
+    place: &Place,
+    result: &Result_,
+) -> Result<Rows, Error> {
+    let (config, thread) = (interface.config, &place.thread);
+    let (count, columns) = (config.tile_rows(), config.head_dim);
+    let warp = thread.div(32)?;
+    let first = own_rows(interface, thread)?;
+    let writes = Cond::less(&first[0].column, &Expr::from(1));
+    let mine = config.output_mma()?.get_slice(thread)?;
+    // Greatest scores and sums of powers, the same in all columns.
+    let lies = Lay::strided([count, columns, WARPS, 2], [1, 0, count, count * WARPS])?; // (Rows,HeadDim,Warp,2)
+    let numbers = Smem::alloc(b, DType::F32, None, &lies)?;
+    let numbers = mine.partition(Operand::C, &numbers)?; // (FrgV,RestM,RestN,Warp,2)
+    let number = |row: usize, warp: &Expr, which: i64| -> Result<Tensor<Smem>, Error> {
+        let at = [Slice::All, Slice::at(0), Slice::at(0), Slice::At(warp.clone()), Slice::at(which)];
+        let values = numbers.slice(Slice::tuple(at))?; // (FrgV)
+        Ok(Tensor::new(engine::at(&values, 2 * row as i64)?, ONE))
+    };
+    b.if_(&writes, |b| {
+        for row in 0..ROWS {
+            write(b, &number(row, &warp, 0)?, &result.greatest[row..=row])?;
+            write(b, &number(row, &warp, 1)?, &result.sums[row..=row])?;
+        }
+        Ok(())
+    })?;
+    b.barrier();
+    let (mut own, mut lse) = (Vec::new(), Vec::new());
+    for row in 0..ROWS {
+        let mut parts = Vec::new();
+        for other in 0..WARPS {
+            let other = Expr::from(other);
+            let [greatest, sum] = [number(row, &other, 0)?, number(row, &other, 1)?];
+            parts.push([read(b, &greatest)?.remove(0), read(b, &sum)?.remove(0)]);
+        }
+        let (factors, logarithm) = weights(b, &parts)?;
+        let mut factor = factors[0].clone();
+        for (other, next) in factors.iter().enumerate().skip(1) {
+            factor = next.select(&Cond::equal(&warp, &Expr::from(other as i64)), factor);
+        }
+        own.push(b.hold(&factor)?);
+        lse.push(logarithm);
+    }
+    scale_rows(b, &result.output, &pair(&own))?;
+    let pitch = columns + APART;
+    let lies = Lay::strided([count, columns, WARPS], [pitch, 1, count * pitch])?; // (Rows,HeadDim,Warp)
+    let shared = Smem::alloc(b, DType::F32, None, &lies)?;
+    let of_warp = shared.slice((Slice::All, Slice::All, Slice::At(warp.clone())))?;
+    let values = Tensor::new(result.output.engine().of_no_tile(), *result.output.layout());
+    copy(b, AUTO_VECTORIZING_COPY, &values, &mine.partition(Operand::C, &of_warp)?)?;
+    b.barrier();
+    let vectors = coalesced(UNIVERSAL_COPY_128, THREADS.into(), [count, columns], 1, 4)?;
+    let vectors = vectors.get_slice(thread)?;
+    let mut all = Vec::new();
+    for other in 0..WARPS {
+        let of_warp = shared.slice((Slice::All, Slice::All, Slice::at(other)))?;
+        let part = vectors.partition_s(&of_warp)?; // (Val,RestX,RestY)
+        let values = Rmem::tensor(b, DType::F32, Lay::left(part.layout().shape())?)?;
+        copy(b, AUTO_VECTORIZING_COPY, &part, &values)?;
+        all.push(values);
+    }
+    let total = Rmem::tensor(b, DType::F32, *all[0].layout())?;
+    transform(b, &all.iter().collect::<Vec<_>>(), &total, |_, x| {
+        Ok(x[1..].iter().fold(x[0].clone(), |sum, next| &sum + next))
+    })?;
+    let writes = Cond::all([writes, Cond::less(thread, &Expr::from(32))]);
+    Ok(Rows { values: total, own: Own::Vectors(vectors), lse: pair(&lse), writes })
+}
+
+/// The scalars of the two rows.
+fn pair(scalars: &[Scalar]) -> [Scalar; ROWS] {
+    [scalars[0].clone(), scalars[1].clone()]
+}
+
+/// Stores the rows of O and their logarithms.
+fn store(b: &mut Builder, interface: &Interface<'_>, place: &Place, rows: &Rows) -> Result<(), Error> {
+    if let Some(scale) = interface.scale_of(b, &interface.cache[1], &place.group)? {
+        transform(b, &[&rows.values], &rows.values, |_, x| Ok(&x[0] * &scale))?;
+    }
+    let tile = interface.rows(&interface.o, [&place.batch, &place.head], &place.tile)?;
+    put(b, &rows.values, &rows.own.of(&tile)?)?;
+    match interface.lse([&place.batch, &place.head])? {
+        Some(lse) => {
+            let natural = rows.lse.each_ref().map(|lse| lse * std::f64::consts::LN_2);
+            logarithms(b, interface, place, &lse, &natural, &rows.writes)
+        }
+        None => Ok(()),
+    }
+}
+
+/// Leaves the rows of a part and their logarithms.
+fn leave(
+    b: &mut Builder,
+    interface: &Interface<'_>,
+    parts: &Parts,
+    place: &Place,
+    rows: &Rows,
+) -> Result<(), Error> {
+    if let Some(scale) = interface.scale_of(b, &interface.cache[1], &place.group)? {
+        transform(b, &[&rows.values], &rows.values, |_, x| Ok(&x[0] * &scale))?;
+    }
+    let groups = b.special(girih_ptx::Special::NctaidY);
+    let heads = interface.first_head(&groups);
+    let first = interface.part_row(parts, &place.part, [&place.batch, &place.head, &heads]);
+    let tile = interface.partial_rows(parts, &first, &place.tile)?;
+    put(b, &rows.values, &rows.own.of(&tile)?)?;
+    logarithms(b, interface, place, &interface.partial_lse(parts, &first)?, &rows.lse, &rows.writes)
+}
+
+/// Stores floats as the tensor's dtype.
+pub(super) fn put(b: &mut Builder, values: &Tensor<Rmem>, target: &Tensor<Gmem>) -> Result<(), Error> {
+    let values = Tensor::new(values.engine().of_no_tile(), *values.layout());
+    let dtype = Memory::dtype(target.engine());
+    if dtype == DType::F32 {
+        return copy(b, AUTO_VECTORIZING_COPY, &values, target);
+    }
+    let rounded = Rmem::tensor(b, dtype, Lay::left(values.layout().shape())?)?;
+    convert(b, &values, &rounded)?;
+    copy(b, AUTO_VECTORIZING_COPY, &rounded, target)
+}
+
+/// Stores the logarithms of the thread's two rows to a tensor, (Head,Query).
+fn logarithms(
+    b: &mut Builder,
+    interface: &Interface<'_>,
+    place: &Place,
+    target: &Tensor<Gmem>,
+    values: &[Scalar; ROWS],
+    writes: &Cond,
+) -> Result<(), Error> {
+    let [heads, queries] = interface.config.rows;
+    let [tile_h, tile_q] = &place.tile;
+    let own = own_rows(interface, &place.thread)?;
+    b.if_(writes, |b| {
+        for (row, value) in own.iter().zip(values) {
+            let at = [&row.head + &(tile_h * heads), &row.query + &(tile_q * queries)];
+            let one = target.slice(Slice::tuple(at.map(Slice::At)))?;
+            write(b, &Tensor::new(one.engine().clone(), ONE), std::slice::from_ref(value))?;
+        }
+        Ok(())
+    })
+}

@@ -1,0 +1,118 @@
+//! The second kernel: a block adds up the parts of a row.
+
+use girih_layout::Lay;
+use girih_ptx::Special;
+use girih_tensor::{DType, Slice, Tensor};
+
+use super::THREADS;
+use super::interface::Interface;
+use super::result::put;
+use super::share::Share;
+use super::softmax::weights;
+use crate::algorithm::{CopyWith, clear, copy, fill, read, transform, write};
+use crate::atom::AUTO_VECTORIZING_COPY;
+use crate::builder::{Builder, Cond};
+use crate::sizes::{ONE, extent, shape_tiler};
+use crate::{Error, Expr, Rmem, Scalar, Smem};
+
+const WARPS: i64 = THREADS as i64 / 32;
+/// The parts whose loads are under way together.
+const TOGETHER: i64 = 4;
+
+/// Writes the kernel. Each warp takes every fourth part of the row.
+pub(super) fn emit(b: &mut Builder, interface: &mut Interface<'_>) -> Result<(), Error> {
+    let config = interface.config;
+    let Some(parts) = &interface.parts else { return Ok(()) };
+    let [query, head, batch] = [Special::CtaidX, Special::CtaidY, Special::CtaidZ].map(|s| b.special(s));
+    let (heads, thread) = (b.special(Special::NctaidY), b.special(Special::TidX));
+    let (warp, lane) = (thread.div(32)?, thread.rem(32)?);
+    if config.features.programmatic {
+        b.wait_on_dependent_grids();
+    }
+    // The window of the first query of the row's tile decides, as in the first kernel.
+    let of_queries = config.rows[1];
+    let first_query = &query.div(of_queries)? * of_queries;
+    let share = Share::new(b, interface, &batch, &first_query)?;
+    let several = Cond::less(&Expr::from(1), &share.parts);
+    let first = &interface.part_row(parts, &Expr::from(0), [&batch, &head, &heads]) + &query;
+    let [rows, lse] = interface.parts_of_row(parts, &first)?; // (HeadDim,Part), (Part)
+    let [rows, lse] = [(rows, 1), (lse, 0)].map(|(tensor, mode)| {
+        let own = tensor.engine().part_of(mode, [&Expr::from(0), &Expr::from(0), &share.parts]);
+        Tensor::new(own, *tensor.layout())
+    });
+    let columns = Lay::strided([32, config.head_dim / 32], [config.head_dim / 32, 1])?; // (Lane,Val)
+    b.if_(&several, |b| {
+        let sums = Rmem::tensor(b, DType::F32, extent(config.head_dim / 32)?)?;
+        clear(b, &sums)?;
+        let logarithm = Rmem::tensor(b, DType::F32, extent(1)?)?;
+        fill(b, &logarithm, f64::NEG_INFINITY)?;
+        let rounds = (&share.parts + (WARPS * TOGETHER - 1)).div(WARPS * TOGETHER)?;
+        b.for_range(&rounds, |b, round| {
+            let (mut values, mut all) = (vec![Tensor::new(sums.engine().clone(), *sums.layout())], Vec::new());
+            let one = Scalar::new(DType::F32, 1.0);
+            all.push([read(b, &logarithm)?.remove(0), one.clone()]);
+            for next in 0..TOGETHER {
+                let part = &(&(round * (WARPS * TOGETHER)) + next * WARPS) + &warp;
+                let row = rows.slice((Slice::All, Slice::At(part.clone())))?; // HeadDim
+                let row = row.tv_partition(&columns, &lane)?; // Val
+                let loaded = Rmem::tensor(b, DType::F32, extent(config.head_dim / 32)?)?;
+                copy(b, CopyWith::from(AUTO_VECTORIZING_COPY).zero_fill(), &row, &loaded)?;
+                let own = lse.slice(Slice::At(part.clone()))?;
+                let own = read(b, &Tensor::new(own.engine().clone(), ONE))?.remove(0);
+                let own = own.select(&Cond::less(&part, &share.parts), f64::NEG_INFINITY);
+                all.push([b.hold(&own)?, one.clone()]);
+                values.push(loaded);
+            }
+            add_up(b, &values, &all, &sums, &logarithm)
+        })?;
+        let lies = Lay::strided([config.head_dim, WARPS], [1, config.head_dim])?; // (HeadDim,Warp)
+        let shared = Smem::alloc(b, DType::F32, None, &lies)?;
+        let numbers = Smem::alloc(b, DType::F32, None, &Lay::strided([1, WARPS], [0, 1])?)?; // (1,Warp)
+        let of_warp = |tensor: &Tensor<Smem>, warp: &Expr| tensor.slice((Slice::All, Slice::At(warp.clone())));
+        copy(b, AUTO_VECTORIZING_COPY, &sums, &of_warp(&shared, &warp)?.tv_partition(&columns, &lane)?)?;
+        let own = read(b, &logarithm)?;
+        b.if_(&Cond::less(&lane, &Expr::from(1)), |b| write(b, &of_warp(&numbers, &warp)?, &own))?;
+        b.barrier();
+        b.if_(&Cond::less(&thread, &Expr::from(32)), |b| {
+            let (mut values, mut all) = (Vec::new(), Vec::new());
+            for other in (0..WARPS).map(Expr::from) {
+                let part = of_warp(&shared, &other)?.tv_partition(&columns, &lane)?; // Val
+                let loaded = Rmem::tensor(b, DType::F32, *sums.layout())?;
+                copy(b, AUTO_VECTORIZING_COPY, &part, &loaded)?;
+                values.push(loaded);
+                let own = read(b, &of_warp(&numbers, &other)?)?.remove(0);
+                all.push([own, Scalar::new(DType::F32, 1.0)]);
+            }
+            add_up(b, &values, &all, &sums, &logarithm)?;
+            let row = interface.row_of_output([&batch, &head, &query])?; // HeadDim
+            let row = row.local_tile(&shape_tiler(&[config.head_dim])?, Slice::at(0))?; // HeadDim
+            put(b, &sums, &row.tv_partition(&columns, &lane)?)?;
+            let Some(lse) = interface.lse([&batch, &head])? else { return Ok(()) };
+            let own = lse.slice((Slice::at(0), Slice::At(query.clone())))?;
+            let natural = read(b, &logarithm)?.remove(0) * std::f64::consts::LN_2;
+            b.if_(&Cond::less(&lane, &Expr::from(1)), |b| {
+                write(b, &Tensor::new(own.engine().clone(), ONE), std::slice::from_ref(&natural))
+            })
+        })
+    })
+}
+
+/// Adds up rows that are divided by their sums of powers, whose logarithms to base 2 are those of `parts`.
+fn add_up(
+    b: &mut Builder,
+    rows: &[Tensor<Rmem>],
+    parts: &[[Scalar; 2]],
+    sums: &Tensor<Rmem>,
+    logarithm: &Tensor<Rmem>,
+) -> Result<(), Error> {
+    let (factors, total) = weights(b, parts)?;
+    let mut held = Vec::new();
+    for factor in &factors {
+        held.push(b.hold(factor)?);
+    }
+    transform(b, &rows.iter().collect::<Vec<_>>(), sums, |_, x| {
+        let first = &x[0] * &held[0];
+        Ok(x[1..].iter().zip(&held[1..]).fold(first, |sum, (x, factor)| x.mul_add(factor, &sum)))
+    })?;
+    write(b, logarithm, &[total])
+}
