@@ -1,6 +1,7 @@
 //! `O = softmax(scale Q K^T) V`: the problem, and the reference that results are compared with.
 
 mod array;
+pub mod decode;
 mod problem;
 mod reference;
 

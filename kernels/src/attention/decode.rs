@@ -1,0 +1,18 @@
+//! Decoding: a few queries of each sequence against a long cache of keys and values.
+//!
+//! ```text
+//! DecodeProblem --choose (pure)--> DecodePlan --generate--> ptx::Module --load--> Decode --run--> O
+//! ```
+//!
+//! The numbers of keys stand in device memory, so that one [`Decode`] serves every step up to the capacity of the cache, and can be captured
+//! in a graph. What it needs besides the tensors it allocates once.
+
+mod bind;
+mod plan;
+mod problem;
+mod run;
+
+pub use girih_codegen::attention::decode::{DecodeConfig, DecodeFeatures};
+pub use plan::{DecodePlan, choose};
+pub use problem::{CacheOrder, DecodeProblem, MAX_QUERIES, Pages, ScalesOf};
+pub use run::{Decode, DecodeArgs};

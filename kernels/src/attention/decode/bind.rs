@@ -1,0 +1,82 @@
+//! The arguments of launches.
+
+use std::f64::consts::LOG2_E;
+
+use girih_codegen::attention::decode::{DecodeKernel, DecodeParam as P};
+use girih_device::{Arg, Buffer};
+
+use super::plan::DecodePlan;
+use super::problem::{DecodeProblem, ScalesOf};
+
+/// The addresses of a call.
+pub(super) struct Addresses<'a> {
+    pub q: Arg<'a>,
+    pub o: Arg<'a>,
+    pub k: Arg<'a>,
+    pub v: Arg<'a>,
+    pub lengths: Arg<'a>,
+    pub table: Option<Arg<'a>>,
+    pub lse: Option<Arg<'a>>,
+    pub scales: Option<[Arg<'a>; 2]>,
+    /// The rows that parts leave, and their logarithms.
+    pub workspace: Option<&'a [Buffer<f32>; 2]>,
+}
+
+/// The arguments of a launch by name.
+pub(super) fn args<'a>(
+    problem: &DecodeProblem,
+    plan: &DecodePlan,
+    kernel: &'a DecodeKernel,
+    at: &Addresses<'a>,
+) -> Vec<(&'a str, Arg<'a>)> {
+    let names = kernel.kernel.params().iter().map(|param| &*param.name);
+    names.zip(kernel.params.iter().map(|param| value(problem, plan, at, *param))).collect()
+}
+
+fn value<'a>(problem: &DecodeProblem, plan: &DecodePlan, at: &Addresses<'a>, param: P) -> Arg<'a> {
+    let step = |strides: [i64; 3], mode: usize, narrow: usize| {
+        let stride = strides[mode];
+        if mode < narrow { Arg::U32(stride as u32) } else { Arg::U64(stride as u64) }
+    };
+    let number = |value: i64| Arg::U32(value as u32);
+    let none = Arg::U64(0);
+    // With a cap, the cap's tanh is scaled, and the score is scaled in it.
+    let (outer, inner) = match problem.softcap {
+        Some(cap) => (cap, problem.scale / cap),
+        None => (problem.scale, 0.0),
+    };
+    let workspace = |i: usize| at.workspace.map_or(none, |buffers| Arg::from(&buffers[i]));
+    match param {
+        P::Q => at.q,
+        P::O => at.o,
+        P::K => at.k,
+        P::V => at.v,
+        P::QStride(mode) => step(problem.rows[0], mode, 2),
+        P::OStride(mode) => step(problem.rows[1], mode, 2),
+        P::KStride(mode) => step(problem.keys[0], mode, 1),
+        P::VStride(mode) => step(problem.keys[1], mode, 1),
+        P::HeadDim => number(problem.head_dim),
+        P::Queries => number(problem.queries),
+        P::Group => number(problem.heads / problem.groups),
+        P::HeadTiles => number(plan.tiles[0]),
+        P::RowTiles => number(plan.tiles[0] * plan.tiles[1]),
+        P::Lengths => at.lengths,
+        P::Capacity => number(problem.capacity),
+        P::Table => at.table.unwrap_or(none),
+        P::TableStride => number(problem.table_stride()),
+        P::LastPage => number(problem.pages.map_or(0, |pages| pages.count - 1)),
+        P::Scale => Arg::F32((f64::from(outer) * LOG2_E) as f32),
+        P::InnerScale => Arg::F32(inner),
+        P::Left => number(problem.left.unwrap_or(0)),
+        P::KScale => at.scales.map_or(none, |scales| scales[0]),
+        P::VScale => at.scales.map_or(none, |scales| scales[1]),
+        P::ScaleStride => number(i64::from(problem.scales == Some(ScalesOf::Head))),
+        P::Lse => at.lse.unwrap_or(none),
+        P::LseStride(0) => number(problem.queries),
+        P::LseStride(_) => Arg::U64((problem.heads * problem.queries) as u64),
+        P::Parts => number(plan.parts),
+        P::PartRows => number(problem.lse_len()),
+        P::Partials => workspace(0),
+        P::PartialLse => workspace(1),
+    }
+}

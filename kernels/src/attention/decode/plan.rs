@@ -1,0 +1,150 @@
+//! Which configuration, and into how many parts sequences are cut.
+
+use girih_codegen::attention::decode::{DecodeConfig, DecodeFeatures, KEYS, MAX_PARTS, MIN_TILES};
+use girih_device::Limits;
+
+use super::problem::DecodeProblem;
+use crate::Error;
+
+/// What a block costs besides its tiles, in tiles: until its first tile has come, and from its last tile to its rows.
+const OF_BLOCK: f64 = 1.0;
+/// What the second kernel costs, in tiles of a multiprocessor.
+const OF_SUM: f64 = 2.0;
+/// The part of the time of a tile, where all multiprocessors share the memory, that a multiprocessor needs by itself.
+const ALONE: f64 = 0.8;
+/// The most blocks along the third axis of a grid.
+const MAX_Z: i64 = (1 << 16) - 1;
+
+/// How a problem is computed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DecodePlan {
+    /// The configuration of both kernels.
+    pub config: DecodeConfig,
+    /// The most parts of a sequence.
+    pub parts: i64,
+    /// The tiles of query heads and the tiles of queries of a head of K and V.
+    pub tiles: [i64; 2],
+    /// The grid of the first kernel.
+    pub grid: [u32; 3],
+}
+
+impl DecodePlan {
+    /// The floats of the workspace: rows, and their logarithms.
+    pub fn workspace(&self, problem: &DecodeProblem) -> [i64; 2] {
+        if self.parts == 1 {
+            return [0; 2];
+        }
+        let rows = self.parts * problem.lse_len();
+        [rows * self.config.head_dim, rows]
+    }
+}
+
+/// Chooses for a device of these limits. `parts` says into how many parts sequences are cut, if that is not to follow from the problem.
+///
+/// # Errors
+/// [`Error::Grid`] for more tiles of rows than a grid has; [`Error::Extent`] for parts that are not accepted.
+pub fn choose(
+    problem: &DecodeProblem,
+    limits: &Limits,
+    parts: Option<i64>,
+) -> Result<DecodePlan, Error> {
+    let group = problem.heads / problem.groups;
+    let rows = rows(group, problem.queries);
+    let tiles = [ceil(group, rows[0]), ceil(problem.queries, rows[1])];
+    let row_tiles = tiles[0] * tiles[1];
+    if row_tiles * problem.batches > MAX_Z {
+        let tile = format!("{rows:?} heads and queries");
+        return Err(Error::Grid { tiles: row_tiles * problem.batches, tile, most: MAX_Z });
+    }
+    let head_dim = [64, 128, 256].into_iter().find(|d| *d >= problem.head_dim).unwrap_or(256);
+    let blocks = row_tiles * problem.batches * problem.groups;
+    let parts = match parts {
+        Some(parts) if (1..=MAX_PARTS).contains(&parts) => parts,
+        Some(value) => {
+            return Err(Error::Extent { what: "parts", value, least: 1, most: MAX_PARTS });
+        }
+        None => cut(blocks, keys_seen(problem), limits.multiprocessors.into()),
+    };
+    let features = DecodeFeatures {
+        padded: head_dim != problem.head_dim,
+        left: problem.left.is_some(),
+        softcap: problem.softcap.is_some(),
+        scales: problem.scales.is_some(),
+        lse: problem.lse,
+        parts: parts > 1,
+        programmatic: parts > 1 && limits.sm >= 90,
+    };
+    let config = DecodeConfig {
+        name: "attention_decode",
+        dtype: problem.dtype,
+        cache: problem.cache,
+        head_dim,
+        rows,
+        page: problem.pages.map(|pages| pages.size),
+        stages: 2,
+        min_blocks: 1,
+        features,
+    };
+    let config = resident(config, limits);
+    let z = row_tiles * problem.batches;
+    let grid = [parts as u32, problem.groups as u32, z as u32];
+    Ok(DecodePlan { config, parts, tiles, grid })
+}
+
+fn ceil(value: i64, by: i64) -> i64 {
+    (value + by - 1) / by
+}
+
+/// The heads and queries of a tile of rows: 16 rows if they are enough, since the warps then share the work on keys.
+fn rows(group: i64, queries: i64) -> [i64; 2] {
+    let heads = (group as u64).next_power_of_two() as i64;
+    if heads <= 16 && queries <= 16 / heads {
+        return [heads, 16 / heads];
+    }
+    let heads = heads.min(64);
+    // No more queries than there are: other heads take their places.
+    let queries = ((queries as u64).next_power_of_two() as i64).min(64 / heads);
+    [64 / queries, queries]
+}
+
+/// The most keys that a row sees.
+fn keys_seen(problem: &DecodeProblem) -> i64 {
+    let window = problem.left.map_or(problem.capacity, |left| left + problem.queries + KEYS);
+    window.min(problem.capacity)
+}
+
+/// Into how many parts the keys of each sequence are cut, so that all takes the least time: multiprocessors share the memory, but no one is
+/// faster than it is by itself.
+fn cut(blocks: i64, keys: i64, multiprocessors: i64) -> i64 {
+    let tiles = ceil(keys, KEYS);
+    let time = |parts: i64| {
+        let work = ceil(tiles, parts) as f64 + OF_BLOCK;
+        let all = blocks * parts;
+        let together = all as f64 / multiprocessors as f64 * work;
+        let alone = ceil(all, multiprocessors) as f64 * work * ALONE;
+        together.max(alone) + if parts > 1 { OF_SUM } else { 0.0 }
+    };
+    let most = (tiles / MIN_TILES).clamp(1, MAX_PARTS);
+    (1..=most).min_by(|a, b| time(*a).total_cmp(&time(*b))).unwrap_or(1)
+}
+
+/// The blocks of a multiprocessor and the stages of each, so that much is under way.
+fn resident(config: DecodeConfig, limits: &Limits) -> DecodeConfig {
+    let of_bits = |bits: u32| i64::from(bits) / 8;
+    let stage = 2 * KEYS * config.head_dim * of_bits(config.cache.bits());
+    let queries = config.tile_rows() * config.head_dim * of_bits(config.dtype.bits());
+    let fits = |blocks: i64| {
+        // A kilobyte of each block is the system's.
+        let own = i64::from(limits.shared_per_multiprocessor) / blocks - 1024;
+        (own.min(limits.shared_per_block_optin.into()) - queries) / stage
+    };
+    // More blocks have fewer registers: three leave 168 to a thread.
+    let wanted = match (config.head_dim, config.tile_rows()) {
+        (64, _) => [3, 2, 1],
+        (128, 16) if config.cache.bits() == 8 => [3, 2, 1],
+        (256, _) if config.cache.bits() == 16 => [1, 1, 1],
+        _ => [2, 1, 1],
+    };
+    let blocks = wanted.into_iter().find(|blocks| fits(*blocks) >= 3).unwrap_or(1);
+    DecodeConfig { stages: fits(blocks).clamp(2, 6), min_blocks: blocks as u32, ..config }
+}
