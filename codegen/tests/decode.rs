@@ -1,13 +1,22 @@
-//! Decoding kernels as text: every configuration is generated, and assembles cleanly where the assembler is at hand.
+//! Decoding kernels as text and on the simulator: every configuration is generated, some are kept, and each barrier is needed. What they
+//! compute is compared in the tests of `kernels`.
 
-use girih_codegen::attention::decode::{DecodeConfig, DecodeFeatures, generate, generate_sum};
+use expect_test::expect_file;
+use girih_codegen::attention::decode::{
+    DecodeConfig, DecodeFeatures, DecodeKernel, DecodeParam as P, generate, generate_sum,
+};
+use girih_ptx::Module;
+use girih_sim::{Error, Launch, Memory};
 use girih_tensor::DType;
 
-pub(crate) const CONFIG: DecodeConfig = DecodeConfig {
-    name: "decode",
+use crate::mutants::without;
+use crate::simulator::{checked, ones, upload};
+
+const CONFIG: DecodeConfig = DecodeConfig {
+    name: "attention_decode",
     dtype: DType::Bf16,
     cache: DType::Bf16,
-    head_dim: 128,
+    head_dim: 64,
     rows: [8, 2],
     page: None,
     stages: 3,
@@ -23,28 +32,160 @@ pub(crate) const CONFIG: DecodeConfig = DecodeConfig {
     },
 };
 
+/// With `DECODE_OUT=FOLDER` the modules are written there, for an assembler to judge.
 #[test]
 fn every_configuration_is_generated() {
     let out = std::env::var("DECODE_OUT").ok();
-    for (dtype, cache) in [
+    let caches = [
         (DType::Bf16, DType::Bf16),
         (DType::F16, DType::F16),
         (DType::Bf16, DType::E4m3),
         (DType::F16, DType::E5m2),
-    ] {
-        for (head_dim, stages) in [(64, 4), (128, 3), (256, 2)] {
+    ];
+    // What a multiprocessor of 228 KB holds, as `kernels` chooses.
+    let resident = |head_dim, rows, bits| match (head_dim, rows, bits) {
+        (64, _, _) => (4, 3),
+        (128, 16, 8) => (4, 3),
+        (128, _, 8) => (5, 2),
+        (128, _, _) => (3, 2),
+        (_, _, 8) => (3, 2),
+        (_, 16, _) => (3, 1),
+        _ => (3, 1),
+    };
+    for (dtype, cache) in caches {
+        for head_dim in [64, 128, 256] {
             for rows in [[8, 2], [4, 16]] {
                 for page in [None, Some(16), Some(128)] {
-                    let config = DecodeConfig { dtype, cache, head_dim, rows, page, stages, ..CONFIG };
-                    let made = generate(&config).unwrap_or_else(|error| panic!("{config:?}: {error}"));
-                    let sum = generate_sum(&config, "decode_sum").unwrap();
-                    if let Some(out) = &out {
-                        let name = format!("{out}/{dtype}_{cache}_{head_dim}_{}_{page:?}", rows[0] * rows[1]);
-                        std::fs::write(format!("{name}.ptx"), made.kernel.module().to_string()).unwrap();
-                        std::fs::write(format!("{name}_sum.ptx"), sum.kernel.module().to_string()).unwrap();
+                    for all in [false, true] {
+                        let (stages, min_blocks) = resident(head_dim, rows[0] * rows[1], cache.bits());
+                        let features = DecodeFeatures {
+                            padded: all,
+                            left: all,
+                            softcap: all,
+                            scales: all,
+                            programmatic: all,
+                            ..CONFIG.features
+                        };
+                        let config =
+                            DecodeConfig { dtype, cache, head_dim, rows, page, stages, min_blocks, features, ..CONFIG };
+                        let made = generate(&config).unwrap_or_else(|error| panic!("{config:?}: {error}"));
+                        let sum = generate_sum(&config, "attention_decode_sum").unwrap();
+                        let Some(out) = &out else { continue };
+                        let page = page.unwrap_or(0);
+                        let name = format!("{out}/{dtype}_{cache}_{head_dim}_{}_{page}_{all}", rows[0] * rows[1]);
+                        for (end, module) in [("", made.kernel.module()), ("_sum", sum.kernel.module())] {
+                            std::fs::write(format!("{name}{end}.ptx"), module.to_string()).unwrap();
+                        }
                     }
                 }
             }
         }
+    }
+}
+
+#[test]
+fn goldens() {
+    let paged = DecodeConfig { page: Some(32), ..CONFIG };
+    expect_file!["../testdata/golden/attention_decode_bf16_paged.ptx"]
+        .assert_eq(&generate(&paged).unwrap().kernel.module().to_string());
+    let scales = DecodeFeatures { scales: true, ..CONFIG.features };
+    let narrow = DecodeConfig { cache: DType::E4m3, rows: [16, 4], features: scales, ..CONFIG };
+    expect_file!["../testdata/golden/attention_decode_e4m3.ptx"]
+        .assert_eq(&generate(&narrow).unwrap().kernel.module().to_string());
+    expect_file!["../testdata/golden/attention_decode_sum.ptx"]
+        .assert_eq(&generate_sum(&CONFIG, "attention_decode_sum").unwrap().kernel.module().to_string());
+}
+
+#[test]
+fn configurations_that_do_not_fit_are_refused() {
+    let refused = |config: DecodeConfig| generate(&config).unwrap_err().to_string();
+    let all = [
+        DecodeConfig { dtype: DType::F32, ..CONFIG },
+        DecodeConfig { cache: DType::F16, ..CONFIG },
+        DecodeConfig { head_dim: 96, ..CONFIG },
+        DecodeConfig { rows: [8, 4], ..CONFIG },
+        DecodeConfig { rows: [3, 5], ..CONFIG },
+        DecodeConfig { page: Some(48), ..CONFIG },
+        DecodeConfig { stages: 1, ..CONFIG },
+        DecodeConfig { head_dim: 256, stages: 4, ..CONFIG },
+    ];
+    expect_test::expect![[r#"
+        dtype = f32: f16 or bf16
+        cache = f16: bf16, e4m3 or e5m2
+        head_dim = 96: 64, 128 or 256
+        rows = [8, 4]: powers of two, together 16 or 64
+        rows = [3, 5]: powers of two, together 16 or 64
+        page = 48: powers of two from 16 to 256
+        stages = 1: 2 to 8
+        shared memory = 270336: stages that together with Q take at most 231424 bytes
+    "#]]
+    .assert_eq(&all.map(|config| refused(config) + "\n").concat());
+    let whole = DecodeConfig { features: DecodeFeatures { parts: false, ..CONFIG.features }, ..CONFIG };
+    assert!(generate_sum(&whole, "sum").is_err());
+}
+
+/// One sequence of 428 keys, so that the last tile of the second part lies where the first one did; eight heads and one head of K and V, in two parts: both kernels.
+fn run(attend: &Module, sum: &Module, config: &DecodeConfig, made: &[DecodeKernel; 2]) -> Result<(), Error> {
+    let memory = Memory::new();
+    let (heads, keys, d) = (8u64, 428u64, config.head_dim as u64);
+    let tensor = |len: u64| upload(&memory, &vec![0; 2 * len as usize]);
+    let [q, k, v, o] = [heads * d, keys * d, keys * d, heads * d].map(tensor);
+    let (lengths, lse) = (upload(&memory, &428u32.to_le_bytes()), ones(&memory, 32));
+    let (partials, partial_lse) = (ones(&memory, 2 * 8 * 4 * config.head_dim as usize), ones(&memory, 64));
+    let wide = |value: u64| value.to_le_bytes().to_vec();
+    let word = |value: u64| (value as u32).to_le_bytes().to_vec();
+    let bytes = |param: &P| match *param {
+        P::Q => wide(q),
+        P::K => wide(k),
+        P::V => wide(v),
+        P::O => wide(o),
+        P::QStride(2) | P::OStride(2) => wide(heads * d),
+        P::QStride(1) | P::OStride(1) => word(d),
+        P::QStride(_) | P::OStride(_) => word(heads * d),
+        P::KStride(0) | P::VStride(0) => word(d),
+        P::KStride(_) | P::VStride(_) => wide(keys * d),
+        P::Group | P::PartRows => word(heads),
+        P::Lengths => wide(lengths),
+        P::Capacity => word(keys),
+        P::Scale => 1f32.to_le_bytes().to_vec(),
+        P::Lse => wide(lse),
+        P::LseStride(1) => wide(heads),
+        P::Parts => word(2),
+        P::Partials => wide(partials),
+        P::PartialLse => wide(partial_lse),
+        // Queries, tiles, and the stride of logarithms.
+        _ => word(1),
+    };
+    for ((module, kernel), grid) in [attend, sum].into_iter().zip(made).zip([[2, 1, 1], [1, 8, 1]]) {
+        let launch = Launch {
+            grid,
+            block: [128, 1, 1],
+            dynamic_shared: kernel.kernel.shared_bytes(),
+            args: kernel.params.iter().map(bytes).collect(),
+            ..Launch::default()
+        };
+        checked(module, &memory, &launch)?;
+    }
+    Ok(())
+}
+
+/// The simulator reports the kernels if any one of their barriers and waits is removed.
+#[test]
+fn every_barrier_and_wait_is_needed() {
+    for (rows, needed) in [([8, 2], [7, 1]), ([8, 8], [4, 1])] {
+        let config = DecodeConfig { rows, ..CONFIG };
+        let made = [generate(&config).unwrap(), generate_sum(&config, "attention_decode_sum").unwrap()];
+        let [attend, sum] = made.each_ref().map(|kernel| kernel.kernel.module());
+        run(attend, sum, &config, &made).unwrap();
+        let mut removed = [0; 2];
+        for (which, module) in [attend, sum].into_iter().enumerate() {
+            while let Some((mutant, what)) = without(module, removed[which]) {
+                let modules = if which == 0 { [&mutant, sum] } else { [attend, &mutant] };
+                let found = run(modules[0], modules[1], &config, &made);
+                assert!(found.is_err(), "{rows:?}, kernel {which}: without {what}, number {}", removed[which]);
+                removed[which] += 1;
+            }
+        }
+        assert_eq!(removed, needed, "{rows:?}");
     }
 }

@@ -15,6 +15,7 @@ use rand::{RngExt, SeedableRng, rngs::StdRng};
 pub(crate) mod blocks;
 pub(crate) mod calls;
 pub(crate) mod configs;
+pub(crate) mod decode;
 pub(crate) mod fused;
 pub(crate) mod gated;
 pub(crate) mod invariant;

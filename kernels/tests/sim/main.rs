@@ -9,6 +9,7 @@ mod choice;
 #[path = "../common/mod.rs"]
 mod common;
 mod copies;
+mod decode;
 mod fused;
 mod gated;
 mod groups;

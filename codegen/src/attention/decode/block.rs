@@ -11,8 +11,9 @@ use super::result::{Result_, finish};
 use super::rows::Mask;
 use super::share::{KEYS, MAX_PARTS, Share};
 use super::softmax::{Softmax, powers};
-use crate::algorithm::{CopyWith, clear, copy, cp_async_fence, cp_async_wait, cp_async_wait_all, gemm, transform};
-use crate::builder::{Builder, Cond};
+use super::{MAX_KEYS, THREADS};
+use crate::algorithm::{CopyWith, clear, copy, cp_async_fence, cp_async_wait, gemm, transform};
+use crate::builder::{Builder, Cond, Width};
 use crate::error::narrow;
 use crate::sizes::extent;
 use crate::{Error, Expr, Rmem, Scalar, Smem};
@@ -70,7 +71,7 @@ fn scaled(interface: &Interface<'_>, scale: &[Scalar], score: &Scalar) -> Scalar
     }
 }
 
-/// Goes through the keys of the part. Shared memory is free behind the barrier at the end.
+/// Goes through the keys of the part. Shared memory is free where warps share rows.
 fn attend(
     b: &mut Builder,
     interface: &Interface<'_>,
@@ -90,15 +91,20 @@ fn attend(
         cp_async_fence(b);
     }
     let scale = scales(b, interface, place)?;
-    let mask = Mask::new(interface, share, &place.query, thread)?;
-    let [keys, values] = [
-        Reader::keys(config, loader.ring(false), thread)?,
-        Reader::values(config, loader.ring(true), thread)?,
-    ];
+    let mask = Mask::new(b, interface, share, &place.query, thread)?;
+    let readers = |thread: &Expr| -> Result<[Reader; 2], Error> {
+        let [k, v] = [loader.ring(false), loader.ring(true)];
+        Ok([Reader::keys(config, k, thread)?, Reader::values(config, v, thread)?])
+    };
+    let readers_of_all = readers(thread)?;
+    let [keys, values] = &readers_of_all;
     // Q has come with the first tile.
     cp_async_wait(b, narrow("stages", stages - 2)?);
     b.barrier();
-    let queries = Queries::new(b, config, &queries, thread)?;
+    let kept = match config.keeps_queries() {
+        true => Some(Queries::kept(b, config, &queries, thread)?),
+        false => None,
+    };
     let softmax = Softmax::new(b)?;
     let atoms = keys.tiles(1)? * keys.atoms(1)?;
     let scores = Lay::strided([4, 1, atoms], [1, 0, 4])?; // (FrgV,RestM,RestN)
@@ -121,6 +127,16 @@ fn attend(
         let ahead = loader.pages(b, &(&tile + 1))?;
         let stage = turn.rem(stages)?;
         clear(b, &scores)?;
+        let again;
+        let ([keys, values], queries) = match &kept {
+            Some(kept) => (&readers_of_all, kept),
+            // As a variable of this turn, so that what follows from the thread takes no registers beside the sums.
+            None => {
+                let thread = b.bounded(thread, i64::from(THREADS) - 1)?;
+                again = (readers(&thread)?, Queries::shared(config, &queries, &thread)?);
+                (&again.0, &again.1)
+            }
+        };
         for step in 0..keys.tiles(2)? {
             let fragment = keys.read(b, (None, step), &stage)?; // (FrgV,(N,Tiles),K)
             for atom in 0..keys.atoms(2)? {
@@ -130,13 +146,15 @@ fn attend(
             }
         }
         transform(b, &[&scores], &scores, |_, x| Ok(scaled(interface, &scale, &x[0])))?;
-        let key = b.hold_index(&(&(&first + turn) * KEYS), crate::Width::W32)?;
+        let key = b.hold_index(&(&(&first + turn) * KEYS), Width::W32)?;
         b.if_(&mask.cuts(&key), |b| {
+            // As a variable of this branch, so that comparisons are not made elsewhere.
+            let register = b.value(&key, Width::W32)?;
+            let key = b.var(&register, 0, MAX_KEYS + KEYS, KEYS);
             let mut value = 0;
-            transform(b, &[&scores], &scores, |b, x| {
+            transform(b, &[&scores], &scores, |_, x| {
                 value += 1;
-                let sees = mask.sees(b, value - 1, &key)?;
-                Ok(x[0].select(&sees, f64::NEG_INFINITY))
+                Ok(x[0].select(&mask.sees(value - 1, &key), f64::NEG_INFINITY))
             })
         })?;
         softmax.take(b, &scores, &output, &powers)?;
@@ -152,8 +170,10 @@ fn attend(
         }
         Ok(ahead)
     })?;
-    cp_async_wait_all(b);
-    b.barrier();
+    if config.shares_rows() {
+        // What the warps add up takes the place of the last tiles.
+        b.barrier();
+    }
     let [greatest, sums] = softmax.finish(b)?;
     Ok(Result_ { output, greatest, sums })
 }

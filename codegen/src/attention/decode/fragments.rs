@@ -107,21 +107,27 @@ pub(super) enum Queries {
 }
 
 impl Queries {
-    /// The fragments of a tile, (Rows,HeadDim), that has arrived.
-    pub(super) fn new(
+    /// The fragments of a tile, (Rows,HeadDim), that has arrived, read once.
+    pub(super) fn kept(
         b: &mut Builder,
         config: &DecodeConfig,
         tile: &Tensor<Smem>,
         thread: &Expr,
     ) -> Result<Queries, Error> {
         let mine = config.scores_mma()?.get_slice(thread)?;
-        let source = mine.partition(Operand::A, tile)?; // (FrgV,RestM,RestK)
-        if !config.keeps_queries() {
-            return Ok(Queries::Shared(source, config.dtype));
-        }
         let kept = mine.partition_fragment(b, Operand::A, tile)?; // (FrgV,RestM,RestK)
-        copy(b, AUTO_VECTORIZING_COPY, &source, &kept)?;
+        copy(b, AUTO_VECTORIZING_COPY, &mine.partition(Operand::A, tile)?, &kept)?;
         Ok(Queries::Kept(kept))
+    }
+
+    /// The fragments of a tile, (Rows,HeadDim), read when they are needed.
+    pub(super) fn shared(
+        config: &DecodeConfig,
+        tile: &Tensor<Smem>,
+        thread: &Expr,
+    ) -> Result<Queries, Error> {
+        let source = config.scores_mma()?.get_slice(thread)?.partition(Operand::A, tile)?; // (FrgV,RestM,RestK)
+        Ok(Queries::Shared(source, config.dtype))
     }
 
     /// The fragment of step `k`, (FrgV,RestM).

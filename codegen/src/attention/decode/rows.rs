@@ -1,12 +1,12 @@
 //! The rows of queries of a block, and which keys they see.
 
-use girih_layout::{Lay, Shape, Int};
+use girih_layout::{Int, Lay, Shape};
 use girih_tensor::Tensor;
 
 use super::config::DecodeConfig;
 use super::interface::Interface;
 use super::share::{KEYS, Share};
-use crate::builder::{Builder, Cond};
+use crate::builder::{Builder, Cond, Width};
 use crate::sizes::static_size;
 use crate::{Counting, Error, Expr, Operand, TiledMma, engine};
 
@@ -48,44 +48,52 @@ pub(super) fn places(
 
 /// Which keys the thread's rows see.
 pub(super) struct Mask {
-    places: Vec<Place>,
-    /// The key behind the last one that query 0 of the sequence sees, and the first one, which may be negative.
+    /// The places of the thread's values in the tile of keys.
+    columns: Vec<Expr>,
+    /// For each of the thread's rows the key behind the last one that it sees, and the first one, which may be negative.
+    ends: Vec<Expr>,
+    begins: Vec<Expr>,
+    /// The key behind the last one that all rows see, and the first one.
     end: Expr,
     begin: Option<Expr>,
-    /// The last key that some row does not see at the beginning, and the first one at the end.
-    first_query: Expr,
-    last_begin: Option<Expr>,
 }
 
 impl Mask {
     /// The mask of the rows from query `first_query` of the sequence on.
     pub(super) fn new(
+        b: &mut Builder,
         interface: &Interface<'_>,
         share: &Share,
         first_query: &Expr,
         thread: &Expr,
     ) -> Result<Mask, Error> {
         let places = places(interface.config, &interface.config.scores_mma()?, KEYS, thread)?;
-        let diagonal = &share.keys - &interface.queries();
-        let begin = interface.left.as_ref().map(|left| &diagonal - left);
-        let last_begin = interface.left.as_ref().map(|left| &(&share.keys + -1) - left);
-        Ok(Mask { places, end: &diagonal + 1, begin, first_query: first_query.clone(), last_begin })
+        let diagonal = &(&share.keys - &interface.queries()) + first_query;
+        let (mut ends, mut begins) = (Vec::new(), Vec::new());
+        for row in 0..ROWS {
+            let own = &diagonal + &places[2 * row].query;
+            ends.push(b.hold_index(&(&own + 1), Width::W32)?);
+            if let Some(left) = &interface.left {
+                begins.push(b.hold_index(&(&own - left), Width::W32)?);
+            }
+        }
+        let begin = interface.left.as_ref().map(|left| &(&share.keys + -1) - left);
+        let columns = places.into_iter().map(|place| place.column).collect();
+        Ok(Mask { columns, ends, begins, end: &diagonal + 1, begin })
     }
 
     /// Whether a row may not see all keys of the tile whose first key is `key`.
     pub(super) fn cuts(&self, key: &Expr) -> Cond {
-        let behind = Cond::less(&(&self.end + &self.first_query), &(key + KEYS));
-        let before = self.last_begin.as_ref().map(|begin| Cond::less(key, begin));
+        let behind = Cond::less(&self.end, &(key + KEYS));
+        let before = self.begin.as_ref().map(|begin| Cond::less(key, begin));
         Cond::any([behind].into_iter().chain(before))
     }
 
     /// Whether the row of value `value` sees the value's key in the tile whose first key is `key`.
-    pub(super) fn sees(&self, b: &mut Builder, value: usize, key: &Expr) -> Result<Cond, Error> {
-        let Place { query, column, .. } = &self.places[value];
-        let query = b.hold_index(&(query + &self.first_query), crate::Width::W32)?;
-        let key = key + column;
-        let before_end = Cond::less(&key, &(&self.end + &query));
-        let behind_begin = self.begin.as_ref().map(|begin| Cond::less(&(&(begin + &query) + -1), &key));
-        Ok(Cond::all([before_end].into_iter().chain(behind_begin)))
+    pub(super) fn sees(&self, value: usize, key: &Expr) -> Cond {
+        let (key, row) = (key + &self.columns[value], row_of(value));
+        let before_end = Cond::less(&key, &self.ends[row]);
+        let behind_begin = self.begins.get(row).map(|begin| Cond::less(begin, &(&key + 1)));
+        Cond::all([before_end].into_iter().chain(behind_begin))
     }
 }

@@ -10,7 +10,8 @@ use crate::Error;
 const OF_BLOCK: f64 = 1.0;
 /// What the second kernel costs, in tiles of a multiprocessor.
 const OF_SUM: f64 = 2.0;
-/// The part of the time of a tile, where all multiprocessors share the memory, that a multiprocessor needs by itself.
+/// The part of the time of a tile, where all multiprocessors share the memory, that a multiprocessor with several blocks needs by itself. A single
+/// block has too little under way to be faster.
 const ALONE: f64 = 0.8;
 /// The most blocks along the third axis of a grid.
 const MAX_Z: i64 = (1 << 16) - 1;
@@ -121,7 +122,10 @@ fn cut(blocks: i64, keys: i64, multiprocessors: i64) -> i64 {
         let work = ceil(tiles, parts) as f64 + OF_BLOCK;
         let all = blocks * parts;
         let together = all as f64 / multiprocessors as f64 * work;
-        let alone = ceil(all, multiprocessors) as f64 * work * ALONE;
+        let alone = match ceil(all, multiprocessors) {
+            1 => work,
+            several => several as f64 * work * ALONE,
+        };
         together.max(alone) + if parts > 1 { OF_SUM } else { 0.0 }
     };
     let most = (tiles / MIN_TILES).clamp(1, MAX_PARTS);

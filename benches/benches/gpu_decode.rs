@@ -1,0 +1,209 @@
+//! Decoding beside the device's own copies of as many bytes as K and V have, measured in turns: the part of the copy rate at which K and V are
+//! read. A copy reads half of these bytes and writes as many. Several caches take turns, so that none is in the L2 cache.
+//!
+//! With `--parts` other numbers of parts run too. With `GIRIH_RECORD=FILE` the results are appended as JSON lines.
+#![allow(missing_docs, reason = "a binary")]
+
+use std::cell::Cell;
+
+use clap::Parser;
+use girih_device::{Buffer, Device, Graph, Pod};
+use girih_kernels::attention::decode::{CacheOrder, Decode, DecodeArgs, DecodeProblem, ScalesOf, choose};
+use girih_peers::{
+    contest::{Contestant, Failure, Rules, contest},
+    gpu,
+    record::{record, save},
+};
+use girih_tensor::{DType, Element};
+use half::bf16;
+use rand::{RngExt, SeedableRng, rngs::StdRng, seq::SliceRandom};
+use serde_json::{Value, json};
+
+/// Different values; a prime number of them.
+const POOL: usize = 16_777_213;
+/// The bytes of all caches together, far more than an L2 cache has.
+const COLD: i64 = 1 << 30;
+/// The calls of a graph.
+const CALLS: usize = 16;
+
+/// Measures decoding.
+#[derive(Parser)]
+struct Args {
+    /// Problems whose names contain one of these texts.
+    only: Vec<String>,
+    /// Numbers of parts that run besides the one that is chosen.
+    #[arg(long, value_delimiter = ',')]
+    parts: Vec<i64>,
+    /// Rounds.
+    #[arg(long, default_value_t = 5)]
+    rounds: usize,
+    /// What cargo says to benches.
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+fn problems() -> Result<Vec<(String, DecodeProblem)>, Failure> {
+    use CacheOrder::{HeadsFirst, KeysFirst};
+    let new = |sequences, heads, head_dim, keys| -> Result<DecodeProblem, Failure> {
+        Ok(DecodeProblem::new(DType::Bf16, sequences, heads, head_dim, keys)?)
+    };
+    let pages = |p: &DecodeProblem, size: i64| p.sequences()[0] * ((p.capacity() + size - 1) / size);
+    let mut all = Vec::new();
+    for (batch, keys) in [(64, 8192), (1, 8192), (1, 65_536), (8, 65_536), (64, 65_536)] {
+        let name = format!("batch {batch}, {keys} keys, 64 of 8 heads, 128");
+        let p = new([batch, 1], [64, 8], 128, keys)?;
+        all.push((name.clone(), p));
+        all.push((format!("{name}, heads first"), p.contiguous(HeadsFirst)?));
+        for size in [16, 64] {
+            all.push((format!("{name}, pages of {size}"), p.paged(size, pages(&p, size), KeysFirst)?));
+        }
+        let narrow = p.with_cache(DType::E4m3, Some(ScalesOf::Head))?;
+        all.push((format!("{name}, e4m3"), narrow));
+        all.push((format!("{name}, e4m3, pages of 64"), narrow.paged(64, pages(&p, 64), KeysFirst)?));
+    }
+    all.push((String::from("batch 64, 8192 keys, 32 of 4 heads, 128"), new([64, 1], [32, 4], 128, 8192)?));
+    all.push((String::from("batch 32, 8192 keys, 16 of 16 heads, 128"), new([32, 1], [16, 16], 128, 8192)?));
+    all.push((String::from("batch 64, 8192 keys, 16 of 1 head, 128"), new([64, 1], [16, 1], 128, 8192)?));
+    all.push((String::from("batch 64, 4 queries, 8192 keys, 64 of 8 heads, 128"), new([64, 4], [64, 8], 128, 8192)?));
+    all.push((String::from("batch 64, 8192 keys, 64 of 8 heads, 64"), new([64, 1], [64, 8], 64, 8192)?));
+    all.push((String::from("batch 64, 8192 keys, 32 of 8 heads, 96"), new([64, 1], [32, 8], 96, 8192)?));
+    all.push((String::from("batch 64, 8192 keys, 32 of 4 heads, 256"), new([64, 1], [32, 4], 256, 8192)?));
+    let narrow = new([64, 1], [64, 8], 64, 8192)?.with_cache(DType::E4m3, None)?;
+    all.push((String::from("batch 64, 8192 keys, 64 of 8 heads, 64, e4m3"), narrow));
+    Ok(all)
+}
+
+fn main() -> Result<(), Failure> {
+    let args = Args::parse();
+    let Some(device) = gpu() else { return Ok(()) };
+    println!("{}", device.name());
+    let mut records = Vec::new();
+    for (name, problem) in problems()? {
+        if !args.only.is_empty() && !args.only.iter().any(|part| name.contains(part.as_str())) {
+            continue;
+        }
+        records.extend(match problem.cache() {
+            DType::E4m3 => measure::<float8::F8E4M3>(&device, &name, &problem, &args)?,
+            _ => measure::<bf16>(&device, &name, &problem, &args)?,
+        });
+    }
+    save(&device, records)
+}
+
+/// Random values, as many as a buffer has.
+fn fill<T: Element + Pod>(device: &Device, buffer: &Buffer<T>, rng: &mut StdRng) -> Result<(), Failure> {
+    let len = buffer.len();
+    let pool: Vec<T> = (0..POOL.min(len)).map(|_| T::from_f64(rng.random_range(-1.0..1.0))).collect();
+    let pooled = device.upload(&pool)?;
+    for done in (0..len).step_by(pool.len()) {
+        let some = pool.len().min(len - done);
+        buffer.slice(done..done + some)?.copy_from(&pooled.slice(..some)?)?;
+    }
+    Ok(())
+}
+
+/// A cache with what else a call takes.
+struct Tensors<C: Pod> {
+    q: Buffer<bf16>,
+    kv: [Buffer<C>; 2],
+    lengths: Buffer<u32>,
+    table: Option<Buffer<u32>>,
+    scales: Option<[Buffer<f32>; 2]>,
+    o: Buffer<bf16>,
+}
+
+impl<C: Element + Pod> Tensors<C> {
+    fn new(device: &Device, problem: &DecodeProblem, rng: &mut StdRng) -> Result<Tensors<C>, Failure> {
+        let ([q_len, o_len], [k_len, v_len]) = (problem.row_spans(), problem.key_spans());
+        let (q, kv) = (device.alloc(q_len as usize)?, [device.alloc(k_len as usize)?, device.alloc(v_len as usize)?]);
+        fill(device, &q, rng)?;
+        fill(device, &kv[0], rng)?;
+        fill(device, &kv[1], rng)?;
+        let lengths = vec![problem.capacity() as u32; problem.sequences()[0] as usize];
+        let mut pages: Vec<u32> = (0..problem.table_entries() as u32).collect();
+        pages.shuffle(rng);
+        let table = problem.pages().map(|_| device.upload(&pages)).transpose()?;
+        let ones = vec![1f32; problem.scales_len() as usize];
+        let scales = match problem.scales_len() {
+            0 => None,
+            _ => Some([device.upload(&ones)?, device.upload(&ones)?]),
+        };
+        Ok(Tensors { q, kv, lengths: device.upload(&lengths)?, table, scales, o: device.alloc(o_len as usize)? })
+    }
+
+    fn run(&self, decode: &Decode) -> Result<(), girih_kernels::Error> {
+        decode.run(&DecodeArgs {
+            q: &self.q,
+            kv: [&self.kv[0], &self.kv[1]],
+            lengths: &self.lengths,
+            table: self.table.as_ref(),
+            scales: self.scales.as_ref().map(|[k, v]| [k, v]),
+            o: &self.o,
+            lse: None,
+        })
+    }
+}
+
+#[expect(unsafe_code, reason = "the launch of a graph")]
+fn launch(graph: &Graph) -> Result<(), girih_device::Error> {
+    // SAFETY: the calls in the graph are safe ones, whose buffers live as long as the graph, and do not share what they write.
+    unsafe { graph.launch() }
+}
+
+fn measure<C: Element + Pod>(
+    device: &Device,
+    name: &str,
+    problem: &DecodeProblem,
+    args: &Args,
+) -> Result<Option<Value>, Failure> {
+    let element = i64::from(problem.cache().bits()) / 8;
+    let ([batches, _], [_, groups]) = (problem.sequences(), problem.heads());
+    let bytes = 2 * batches * groups * problem.capacity() * problem.head_dim() * element;
+    let turns = (COLD / bytes).clamp(1, 32) as usize;
+    let mut rng = StdRng::seed_from_u64(1);
+    let all: Vec<Tensors<C>> =
+        (0..turns).map(|_| Tensors::new(device, problem, &mut rng)).collect::<Result<_, _>>()?;
+    let own = choose(problem, device.limits(), None)?;
+    let mut decodes = Vec::new();
+    for parts in [own.parts].into_iter().chain(args.parts.iter().copied().filter(|parts| *parts != own.parts)) {
+        let plan = choose(problem, device.limits(), Some(parts))?;
+        decodes.push(Decode::planned(device, problem, plan)?);
+    }
+    let plan = &own.config;
+    println!(
+        "\n{name}: {:.3} GB, rows {:?}, {} stages, {} blocks a multiprocessor, {} parts",
+        1e-9 * bytes as f64, plan.rows, plan.stages, plan.min_blocks, own.parts
+    );
+    let calls = CALLS.max(turns);
+    let graph_of = |work: &dyn Fn(usize) -> Result<(), girih_kernels::Error>| -> Result<Graph, Failure> {
+        work(0)?;
+        device.synchronize()?;
+        Ok(device.capture(|| (0..calls).try_for_each(|call| work(call % turns)))?)
+    };
+    let mut graphs = Vec::new();
+    for decode in &decodes {
+        graphs.push(graph_of(&|turn| all[turn].run(decode))?);
+    }
+    // A half of the caches is copied to the other.
+    let copies = graph_of(&|turn| Ok(all[turn].kv[0].copy_from(&all[turn].kv[1])?))?;
+    let mut contestants: Vec<Contestant<'_>> = graphs
+        .iter()
+        .zip(&decodes)
+        .map(|(graph, decode)| {
+            let name = format!("{} parts", decode.plan().parts);
+            Contestant::new(name, calls, move || Ok(launch(graph)?))
+        })
+        .collect();
+    contestants.push(Contestant::new("device-to-device", calls, || Ok(launch(&copies)?)));
+    let times = contest(device, Rules::slices(args.rounds), &mut contestants)?;
+    let Some((peer, times)) = times.split_last() else { return Ok(None) };
+    let chosen = Cell::new(Value::Null);
+    for (number, own) in times.iter().enumerate() {
+        let what = json!({"op": "decode", "name": name, "parts": own.name});
+        let found = record(what, "GB/s", bytes as f64, 1e9, own, peer);
+        if number == 0 {
+            chosen.set(found);
+        }
+    }
+    Ok(Some(chosen.into_inner()))
+}

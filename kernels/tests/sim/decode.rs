@@ -1,0 +1,167 @@
+//! Decoding on the simulator, with every check, against attention in f64.
+
+use girih_device::Buffer;
+use girih_kernels::Error;
+use girih_kernels::attention::decode::{
+    CacheOrder, Decode, DecodeArgs, DecodeProblem, ScalesOf, choose,
+};
+use girih_tensor::DType;
+use half::{bf16, f16};
+use rand::{SeedableRng, rngs::StdRng};
+
+use super::checked;
+use super::common::Failure;
+use super::common::decode::{Case, Tensors};
+
+fn of(problem: DecodeProblem, lengths: &[u32]) -> Case {
+    Case { problem, lengths: lengths.to_vec(), parts: None, loud: 1.0, softcap: None, left: None }
+}
+
+#[test]
+fn random_problems() -> Result<(), Failure> {
+    let cases = std::env::var("GIRIH_CASES").ok().and_then(|count| count.parse().ok()).unwrap_or(12);
+    let device = checked();
+    for seed in 0..cases {
+        let case = Case::random(&mut StdRng::seed_from_u64(seed), 300)?;
+        case.verify(&device, seed).map_err(|error| format!("case {seed}: {error}"))?;
+    }
+    Ok(())
+}
+
+/// Each of them in one part and in several: no keys, one key, as many as tiles have, and all; pages of every size.
+#[test]
+fn lengths_and_pages() -> Result<(), Failure> {
+    let device = checked();
+    let problem = DecodeProblem::new(DType::Bf16, [6, 2], [4, 2], 64, 260)?.with_lse();
+    let lengths = [0, 1, 64, 128, 129, 260];
+    for (page, order) in [
+        (None, CacheOrder::KeysFirst),
+        (None, CacheOrder::HeadsFirst),
+        (Some(16), CacheOrder::KeysFirst),
+        (Some(32), CacheOrder::HeadsFirst),
+        (Some(64), CacheOrder::KeysFirst),
+        (Some(128), CacheOrder::HeadsFirst),
+        (Some(256), CacheOrder::KeysFirst),
+    ] {
+        let problem = match page {
+            Some(size) => problem.paged(size, 110, order)?,
+            None => problem.contiguous(order)?,
+        };
+        for parts in [1, 3] {
+            Case { parts: Some(parts), ..of(problem, &lengths) }.verify(&device, 1)?;
+        }
+    }
+    Ok(())
+}
+
+/// Rows of several tiles, of heads and of queries; a window that begins inside of a tile; strides with gaps.
+#[test]
+fn rows_windows_and_strides() -> Result<(), Failure> {
+    let device = checked();
+    for (queries, heads) in [(16, [8, 1]), (3, [5, 1]), (1, [40, 2]), (16, [17, 1])] {
+        let problem = DecodeProblem::new(DType::F16, [2, queries], heads, 64, 150)?.with_lse();
+        Case { parts: Some(2), ..of(problem, &[150, 7]) }.verify(&device, 2)?;
+        let left = Some(70);
+        let window = problem.with_window(70)?;
+        Case { left, parts: Some(2), ..of(window, &[150, 90]) }.verify(&device, 3)?;
+    }
+    let problem = DecodeProblem::new(DType::Bf16, [2, 2], [4, 2], 72, 100)?;
+    let rows = [[512, 80, 1024], [400, 96, 800]];
+    let keys = [[160, 80, 16_000], [80, 8000, 16_000]];
+    of(problem.with_strides(rows, keys)?, &[100, 33]).verify(&device, 4)
+}
+
+/// A launch takes the lengths that stand in memory when it runs, as in a graph, and no more than there is room for.
+#[test]
+fn lengths_change_between_launches() -> Result<(), Failure> {
+    let device = checked();
+    let problem = DecodeProblem::new(DType::Bf16, [2, 1], [8, 1], 64, 200)?.paged(16, 40, CacheOrder::KeysFirst)?;
+    let decode = Decode::planned(&device, &problem, choose(&problem, device.limits(), Some(2))?)?;
+    let mut case = of(problem, &[200, 200]);
+    let tensors = Tensors::<bf16, bf16>::new(&device, &case, 5)?;
+    let graph = device.capture(|| decode.run(&tensors.args()))?;
+    for lengths in [[200u32, 200], [3, 199], [0, 64], [u32::MAX, 1000]] {
+        tensors.lengths.write(&lengths)?;
+        launch(&graph)?;
+        case.lengths = lengths.map(|length| length.min(200)).to_vec();
+        tensors.compare(&case)?;
+    }
+    Ok(())
+}
+
+#[expect(unsafe_code, reason = "the launch of a graph")]
+fn launch(graph: &girih_device::Graph) -> Result<(), Failure> {
+    // SAFETY: the calls in the graph are safe ones, and their buffers live as long as the graph.
+    Ok(unsafe { graph.launch() }?)
+}
+
+#[test]
+fn problems_and_buffers_that_do_not_fit_are_refused() -> Result<(), Failure> {
+    let message = |result: Result<DecodeProblem, Error>| result.expect_err("bad input").to_string();
+    let new = |dtype, sequences, heads, dim| DecodeProblem::new(dtype, sequences, heads, dim, 100);
+    let good = new(DType::Bf16, [2, 1], [8, 2], 64)?;
+    for (result, words) in [
+        (new(DType::F32, [2, 1], [8, 2], 64), "f16 and bf16 are accepted"),
+        (new(DType::F16, [2, 17], [8, 2], 64), "queries = 17: 1 to 16"),
+        (new(DType::F16, [2, 1], [8, 3], 64), "a multiple of the heads of K and V"),
+        (new(DType::F16, [2, 1], [8, 2], 272), "head dim = 272: 1 to 256"),
+        (new(DType::F16, [2, 1], [8, 2], 68), "multiples of 8 elements"),
+        (good.paged(48, 10, CacheOrder::KeysFirst), "16, 32, 64, 128 and 256"),
+        (good.with_cache(DType::F16, None), "e4m3 and e5m2"),
+        (good.with_softcap(0.0), "positive numbers"),
+        (good.with_strides([[512, 64, 512]; 2], [[64, 8, 4]; 2]), "multiples of 8 elements"),
+    ] {
+        let found = message(result);
+        assert!(found.contains(words), "{found}");
+    }
+    let device = checked();
+    let decode = Decode::new(&device, &good.with_cache(DType::Bf16, Some(ScalesOf::Head))?)?;
+    let room = |len| -> Result<Buffer<bf16>, Failure> { Ok(device.alloc(len)?) };
+    let [q, o, k, v, small] = [room(1024)?, room(1024)?, room(25_600)?, room(25_600)?, room(1023)?];
+    let (lengths, scales) = (device.zeros::<u32>(2)?, device.zeros::<f32>(2)?);
+    let good = DecodeArgs {
+        q: &q,
+        kv: [&k, &v],
+        lengths: &lengths,
+        table: None,
+        scales: Some([&scales, &scales]),
+        o: &o,
+        lse: None,
+    };
+    decode.run(&good)?;
+    let refused = |args: DecodeArgs<'_, bf16, bf16>| decode.run(&args).expect_err("bad input").to_string();
+    for (args, words) in [
+        (DecodeArgs { q: &small, ..good }, "Q needs 1024 elements, its buffer has 1023"),
+        (DecodeArgs { o: &q, ..good }, "O and Q have 2048 bytes in common"),
+        (DecodeArgs { scales: None, ..good }, "`scales`: no buffer, but accepted are: a buffer"),
+        (DecodeArgs { table: Some(&lengths), ..good }, "`table`: a buffer"),
+        (DecodeArgs { kv: [&k, &small], ..good }, "V needs 25600 elements"),
+    ] {
+        let found = refused(args);
+        assert!(found.contains(words), "{found}");
+    }
+    let other = device.zeros::<f16>(25_600)?;
+    let wrong = DecodeArgs { q: &q, kv: [&other, &other], lengths: &lengths, table: None, scales: None, o: &o, lse: None };
+    assert!(decode.run(&wrong).expect_err("bad input").to_string().contains("the buffers hold f16"));
+    Ok(())
+}
+
+/// As many parts as let all multiprocessors share the memory, and no more than are worth it.
+#[test]
+fn parts_follow_from_blocks_and_keys() -> Result<(), Failure> {
+    let mut limits = checked().limits().clone();
+    limits.multiprocessors = 132;
+    let parts = |batches, groups, keys| -> Result<i64, Failure> {
+        let problem = DecodeProblem::new(DType::Bf16, [batches, 1], [8 * groups, groups], 128, keys)?;
+        Ok(choose(&problem, &limits, None)?.parts)
+    };
+    assert_eq!(parts(64, 8, 8192)?, 1);
+    assert_eq!(parts(1, 1, 64)?, 1);
+    for (batches, keys) in [(1, 8192), (1, 65_536), (4, 65_536)] {
+        let parts = parts(batches, 8, keys)?;
+        // The blocks fill the multiprocessors to nine tenths or more.
+        let blocks = (8 * batches * parts) as f64 / 132.0;
+        assert!(blocks / blocks.ceil() > 0.9, "{batches}, {keys}: {parts} parts");
+    }
+    Ok(())
+}
