@@ -12,7 +12,7 @@ const OF_BLOCK: f64 = 1.0;
 const OF_SUM: f64 = 2.0;
 /// The part of the time of a tile, where all multiprocessors share the memory, that a multiprocessor with several blocks needs by itself. A single
 /// block has too little under way to be faster.
-const ALONE: f64 = 0.8;
+const ALONE: f64 = 0.95;
 /// The most blocks along the third axis of a grid.
 const MAX_Z: i64 = (1 << 16) - 1;
 
@@ -142,10 +142,11 @@ fn resident(config: DecodeConfig, limits: &Limits) -> DecodeConfig {
         let own = i64::from(limits.shared_per_multiprocessor) / blocks - 1024;
         (own.min(limits.shared_per_block_optin.into()) - queries) / stage
     };
-    // More blocks have fewer registers: three leave 168 to a thread.
+    // More blocks have fewer registers: three leave 168 to a thread. Groups of a tile in pages of their own take some more.
+    let is_grouped = config.page.is_some_and(|page| page < KEYS);
     let wanted = match (config.head_dim, config.tile_rows()) {
         (64, _) => [3, 2, 1],
-        (128, 16) if config.cache.bits() == 8 => [3, 2, 1],
+        (128, 16) if config.cache.bits() == 8 && !is_grouped => [3, 2, 1],
         (256, _) if config.cache.bits() == 16 => [1, 1, 1],
         _ => [2, 1, 1],
     };
