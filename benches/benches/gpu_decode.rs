@@ -64,7 +64,10 @@ fn problems() -> Result<Vec<(String, DecodeProblem)>, Failure> {
     all.push((String::from("batch 64, 8192 keys, 32 of 4 heads, 128"), new([64, 1], [32, 4], 128, 8192)?));
     all.push((String::from("batch 32, 8192 keys, 16 of 16 heads, 128"), new([32, 1], [16, 16], 128, 8192)?));
     all.push((String::from("batch 64, 8192 keys, 16 of 1 head, 128"), new([64, 1], [16, 1], 128, 8192)?));
-    all.push((String::from("batch 64, 4 queries, 8192 keys, 64 of 8 heads, 128"), new([64, 4], [64, 8], 128, 8192)?));
+    all.push((
+        String::from("batch 64, 4 queries, 8192 keys, 64 of 8 heads, 128"),
+        new([64, 4], [64, 8], 128, 8192)?,
+    ));
     all.push((String::from("batch 64, 8192 keys, 64 of 8 heads, 64"), new([64, 1], [64, 8], 64, 8192)?));
     all.push((String::from("batch 64, 8192 keys, 32 of 8 heads, 96"), new([64, 1], [32, 8], 96, 8192)?));
     all.push((String::from("batch 64, 8192 keys, 32 of 4 heads, 256"), new([64, 1], [32, 4], 256, 8192)?));
@@ -115,7 +118,8 @@ struct Tensors<C: Pod> {
 impl<C: Element + Pod> Tensors<C> {
     fn new(device: &Device, problem: &DecodeProblem, rng: &mut StdRng) -> Result<Tensors<C>, Failure> {
         let ([q_len, o_len], [k_len, v_len]) = (problem.row_spans(), problem.key_spans());
-        let (q, kv) = (device.alloc(q_len as usize)?, [device.alloc(k_len as usize)?, device.alloc(v_len as usize)?]);
+        let (q, kv) =
+            (device.alloc(q_len as usize)?, [device.alloc(k_len as usize)?, device.alloc(v_len as usize)?]);
         fill(device, &q, rng)?;
         fill(device, &kv[0], rng)?;
         fill(device, &kv[1], rng)?;
@@ -128,7 +132,14 @@ impl<C: Element + Pod> Tensors<C> {
             0 => None,
             _ => Some([device.upload(&ones)?, device.upload(&ones)?]),
         };
-        Ok(Tensors { q, kv, lengths: device.upload(&lengths)?, table, scales, o: device.alloc(o_len as usize)? })
+        Ok(Tensors {
+            q,
+            kv,
+            lengths: device.upload(&lengths)?,
+            table,
+            scales,
+            o: device.alloc(o_len as usize)?,
+        })
     }
 
     fn run(&self, decode: &Decode) -> Result<(), girih_kernels::Error> {
@@ -165,14 +176,19 @@ fn measure<C: Element + Pod>(
         (0..turns).map(|_| Tensors::new(device, problem, &mut rng)).collect::<Result<_, _>>()?;
     let own = choose(problem, device.limits(), None)?;
     let mut decodes = Vec::new();
-    for parts in [own.parts].into_iter().chain(args.parts.iter().copied().filter(|parts| *parts != own.parts)) {
+    for parts in [own.parts].into_iter().chain(args.parts.iter().copied().filter(|parts| *parts != own.parts))
+    {
         let plan = choose(problem, device.limits(), Some(parts))?;
         decodes.push(Decode::planned(device, problem, plan)?);
     }
     let plan = &own.config;
     println!(
         "\n{name}: {:.3} GB, rows {:?}, {} stages, {} blocks a multiprocessor, {} parts",
-        1e-9 * bytes as f64, plan.rows, plan.stages, plan.min_blocks, own.parts
+        1e-9 * bytes as f64,
+        plan.rows,
+        plan.stages,
+        plan.min_blocks,
+        own.parts
     );
     let calls = CALLS.max(turns);
     let graph_of = |work: &dyn Fn(usize) -> Result<(), girih_kernels::Error>| -> Result<Graph, Failure> {

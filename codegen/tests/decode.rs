@@ -66,13 +66,23 @@ fn every_configuration_is_generated() {
                             programmatic: all,
                             ..CONFIG.features
                         };
-                        let config =
-                            DecodeConfig { dtype, cache, head_dim, rows, page, stages, min_blocks, features, ..CONFIG };
+                        let config = DecodeConfig {
+                            dtype,
+                            cache,
+                            head_dim,
+                            rows,
+                            page,
+                            stages,
+                            min_blocks,
+                            features,
+                            ..CONFIG
+                        };
                         let made = generate(&config).unwrap_or_else(|error| panic!("{config:?}: {error}"));
                         let sum = generate_sum(&config, "attention_decode_sum").unwrap();
                         let Some(out) = &out else { continue };
                         let page = page.unwrap_or(0);
-                        let name = format!("{out}/{dtype}_{cache}_{head_dim}_{}_{page}_{all}", rows[0] * rows[1]);
+                        let name =
+                            format!("{out}/{dtype}_{cache}_{head_dim}_{}_{page}_{all}", rows[0] * rows[1]);
                         for (end, module) in [("", made.kernel.module()), ("_sum", sum.kernel.module())] {
                             std::fs::write(format!("{name}{end}.ptx"), module.to_string()).unwrap();
                         }
@@ -182,7 +192,11 @@ fn every_barrier_and_wait_is_needed() {
             while let Some((mutant, what)) = without(module, removed[which]) {
                 let modules = if which == 0 { [&mutant, sum] } else { [attend, &mutant] };
                 let found = run(modules[0], modules[1], &config, &made);
-                assert!(found.is_err(), "{rows:?}, kernel {which}: without {what}, number {}", removed[which]);
+                assert!(
+                    found.is_err(),
+                    "{rows:?}, kernel {which}: without {what}, number {}",
+                    removed[which]
+                );
                 removed[which] += 1;
             }
         }

@@ -28,7 +28,9 @@ fn random_problems() -> Result<(), Failure> {
     let (cases, most) = if simulated { (10, 700) } else { (1000, 5000) };
     let cases = std::env::var("GIRIH_CASES").ok().map_or(Ok(cases), |count| count.parse())?;
     let mut seeds = 0..cases;
-    if let Some((first, end)) = std::env::var("GIRIH_SEEDS").ok().as_deref().and_then(|seeds| seeds.split_once("..")) {
+    if let Some((first, end)) =
+        std::env::var("GIRIH_SEEDS").ok().as_deref().and_then(|seeds| seeds.split_once(".."))
+    {
         seeds = first.parse()?..end.parse()?;
     }
     for seed in seeds {

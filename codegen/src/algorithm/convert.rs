@@ -50,7 +50,8 @@ pub fn convert(b: &mut Builder, source: &Tensor<Rmem>, target: &Tensor<Rmem>) ->
         congruent::elementwise("convert", &from, &to)?;
     }
     b.on_behalf(Location::caller(), |b| {
-        let floats = Format::of(from).zip(Format::of(to)).filter(|(from, to)| from.bits == 8 && to.bits == 16);
+        let floats =
+            Format::of(from).zip(Format::of(to)).filter(|(from, to)| from.bits == 8 && to.bits == 16);
         match pairs(&values, &results) {
             Some(pairs) if (from, to) == (DType::S8, DType::Bf16) => {
                 pairs.iter().for_each(|pair| pair.widen_s8(b));

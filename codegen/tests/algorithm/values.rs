@@ -174,7 +174,8 @@ fn convert_is_exact() {
                     }
                     _ => number.abs(),
                 };
-                let expected = if number.is_finite() { number } else { magnitude.copysign(f64::from(byte as i8)) };
+                let expected =
+                    if number.is_finite() { number } else { magnitude.copysign(f64::from(byte as i8)) };
                 assert_eq!(found.to_bits(), expected.to_bits(), "{from} to {to}: byte {byte}");
             }
         }

@@ -40,7 +40,8 @@ impl Case {
         let batches = rng.random_range(1..=4);
         let head_dim = [64, 80, 96, 112, 128, 128, 192, 256, 16, 240][rng.random_range(0..10)];
         let capacity = rng.random_range(1..=most);
-        let problem = DecodeProblem::new(dtype, [batches, queries], [group * groups, groups], head_dim, capacity)?;
+        let problem =
+            DecodeProblem::new(dtype, [batches, queries], [group * groups, groups], head_dim, capacity)?;
         let scales = [None, Some(ScalesOf::Tensor), Some(ScalesOf::Head)][rng.random_range(0..3)];
         let mut problem = problem.with_cache(cache, scales)?;
         let order = [CacheOrder::KeysFirst, CacheOrder::HeadsFirst][rng.random_range(0..2)];
@@ -89,7 +90,11 @@ impl Case {
         }
     }
 
-    fn verify_as<T: Element + Pod, C: Element + Pod>(&self, device: &Device, seed: u64) -> Result<(), Failure> {
+    fn verify_as<T: Element + Pod, C: Element + Pod>(
+        &self,
+        device: &Device,
+        seed: u64,
+    ) -> Result<(), Failure> {
         let tensors = Tensors::<T, C>::new(device, self, seed)?;
         let plan = choose(&self.problem, device.limits(), self.parts)?;
         let decode = Decode::planned(device, &self.problem, plan)?;
@@ -217,10 +222,13 @@ impl<T: Element + Pod, C: Element + Pod> Tensors<T, C> {
                 let at = p.row_at(true, [query, head, batch]) as usize;
                 let place = format!("batch {batch}, head {head}, query {query}");
                 for (column, found) in o[at..at + dim as usize].iter().enumerate() {
-                    let (found, value, bound) = (found.to_f64(), wanted.output[column], wanted.bounds[column]);
+                    let (found, value, bound) =
+                        (found.to_f64(), wanted.output[column], wanted.bounds[column]);
                     let near = (found - value).abs() <= bound;
                     if !near {
-                        return Err(format!("{place}, column {column}: {found}, not {value} within {bound}").into());
+                        return Err(
+                            format!("{place}, column {column}: {found}, not {value} within {bound}").into()
+                        );
                     }
                 }
                 if p.has_lse() {

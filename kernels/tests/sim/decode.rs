@@ -2,9 +2,7 @@
 
 use girih_device::Buffer;
 use girih_kernels::Error;
-use girih_kernels::attention::decode::{
-    CacheOrder, Decode, DecodeArgs, DecodeProblem, ScalesOf, choose,
-};
+use girih_kernels::attention::decode::{CacheOrder, Decode, DecodeArgs, DecodeProblem, ScalesOf, choose};
 use girih_tensor::DType;
 use half::{bf16, f16};
 use rand::{SeedableRng, rngs::StdRng};
@@ -75,7 +73,8 @@ fn rows_windows_and_strides() -> Result<(), Failure> {
 #[test]
 fn lengths_change_between_launches() -> Result<(), Failure> {
     let device = checked();
-    let problem = DecodeProblem::new(DType::Bf16, [2, 1], [8, 1], 64, 200)?.paged(16, 40, CacheOrder::KeysFirst)?;
+    let problem =
+        DecodeProblem::new(DType::Bf16, [2, 1], [8, 1], 64, 200)?.paged(16, 40, CacheOrder::KeysFirst)?;
     let decode = Decode::planned(&device, &problem, choose(&problem, device.limits(), Some(2))?)?;
     let mut case = of(problem, &[200, 200]);
     let tensors = Tensors::<bf16, bf16>::new(&device, &case, 5)?;
@@ -141,7 +140,15 @@ fn problems_and_buffers_that_do_not_fit_are_refused() -> Result<(), Failure> {
         assert!(found.contains(words), "{found}");
     }
     let other = device.zeros::<f16>(25_600)?;
-    let wrong = DecodeArgs { q: &q, kv: [&other, &other], lengths: &lengths, table: None, scales: None, o: &o, lse: None };
+    let wrong = DecodeArgs {
+        q: &q,
+        kv: [&other, &other],
+        lengths: &lengths,
+        table: None,
+        scales: None,
+        o: &o,
+        lse: None,
+    };
     assert!(decode.run(&wrong).expect_err("bad input").to_string().contains("the buffers hold f16"));
     Ok(())
 }

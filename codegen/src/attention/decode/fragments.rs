@@ -22,22 +22,14 @@ pub(super) struct Reader {
 
 impl Reader {
     /// The reads of K from its ring, (Keys,HeadDim,Stage).
-    pub(super) fn keys(
-        config: &DecodeConfig,
-        ring: &Tensor<Smem>,
-        thread: &Expr,
-    ) -> Result<Reader, Error> {
+    pub(super) fn keys(config: &DecodeConfig, ring: &Tensor<Smem>, thread: &Expr) -> Result<Reader, Error> {
         let columns = if config.converts() { lay!("2:8") } else { lay!("1:0") };
         let order = [lay!("(2,2):(1,2)"), lay!("2:4"), columns];
         Reader::new(config, config.keys_reader()?, ring, order, thread)
     }
 
     /// The reads of V from its ring, (Keys,HeadDim,Stage).
-    pub(super) fn values(
-        config: &DecodeConfig,
-        ring: &Tensor<Smem>,
-        thread: &Expr,
-    ) -> Result<Reader, Error> {
+    pub(super) fn values(config: &DecodeConfig, ring: &Tensor<Smem>, thread: &Expr) -> Result<Reader, Error> {
         let order = match config.converts() {
             true => [lay!("(2,2):(2,4)"), lay!("(2,2):(1,8)"), lay!("1:0")],
             false => [lay!("(2,2):(1,2)"), lay!("2:4"), lay!("1:0")],
@@ -102,7 +94,7 @@ impl Reader {
 
 /// The fragments of Q, which stay in registers or are read again for each tile of keys.
 pub(super) enum Queries {
-    Kept(Tensor<Rmem>), // (FrgV,RestM,RestK)
+    Kept(Tensor<Rmem>),          // (FrgV,RestM,RestK)
     Shared(Tensor<Smem>, DType), // (FrgV,RestM,RestK)
 }
 

@@ -4,9 +4,9 @@ use girih_layout::{Int, Lay, Symbol};
 use girih_ptx::Type;
 use girih_tensor::{DType, Slice, Tensor};
 
+use super::MAX_KEYS;
 use super::config::DecodeConfig;
 use super::share::MAX_PARTS;
-use super::MAX_KEYS;
 use crate::builder::Builder;
 use crate::engine::element_bytes;
 use crate::gemm::MAX_STRIDE;
@@ -243,11 +243,7 @@ impl Declared<'_> {
 impl<'a> Interface<'a> {
     /// Declares the parameters.
     #[track_caller]
-    pub(super) fn new(
-        b: &mut Builder,
-        config: &'a DecodeConfig,
-        pass: Pass,
-    ) -> Result<Interface<'a>, Error> {
+    pub(super) fn new(b: &mut Builder, config: &'a DecodeConfig, pass: Pass) -> Result<Interface<'a>, Error> {
         use DecodeParam as P;
         let features = config.features;
         let attends = pass == Pass::Attend;
@@ -392,11 +388,7 @@ impl<'a> Interface<'a> {
     }
 
     /// What all parts have left of a row, (HeadDim,Part) and (Part), where `first` is the number of the row of the first part.
-    pub(super) fn parts_of_row(
-        &self,
-        parts: &Parts,
-        first: &Expr,
-    ) -> Result<[Tensor<Gmem>; 2], Error> {
+    pub(super) fn parts_of_row(&self, parts: &Parts, first: &Expr) -> Result<[Tensor<Gmem>; 2], Error> {
         let columns = Int::fixed(self.config.head_dim);
         let most = Int::fixed(MAX_PARTS);
         let rows = Lay::strided([columns, most], [Int::ONE, parts.rows.mul(columns)?])?;
@@ -416,7 +408,12 @@ impl<'a> Interface<'a> {
     }
 
     /// Reads the scale of a head of K or V.
-    pub(super) fn scale_of(&self, b: &mut Builder, keys: &Keys, head: &Expr) -> Result<Option<Scalar>, Error> {
+    pub(super) fn scale_of(
+        &self,
+        b: &mut Builder,
+        keys: &Keys,
+        head: &Expr,
+    ) -> Result<Option<Scalar>, Error> {
         let Some(scales) = &keys.scales else { return Ok(None) };
         let place = scales + &(&(head * &self.scale_stride) * 4);
         let scale = b.reg(Type::F32);

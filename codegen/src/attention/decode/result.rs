@@ -86,12 +86,7 @@ fn own_rows(interface: &Interface<'_>, thread: &Expr) -> Result<[rows::Place; RO
 }
 
 /// The rows of a warp that has gone through all keys of the part.
-fn alone(
-    b: &mut Builder,
-    interface: &Interface<'_>,
-    place: &Place,
-    result: &Result_,
-) -> Result<Rows, Error> {
+fn alone(b: &mut Builder, interface: &Interface<'_>, place: &Place, result: &Result_) -> Result<Rows, Error> {
     let mut lse = Vec::new();
     let mut factors = Vec::new();
     for (greatest, sum) in result.greatest.iter().zip(&result.sums) {

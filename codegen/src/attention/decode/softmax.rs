@@ -118,10 +118,7 @@ impl Softmax {
 
 /// The factor by which each part of rows is multiplied where parts are put together, and the logarithm to base 2 of the sum of
 /// all: `parts` are the greatest scores and the sums of powers. With a sum of 0, which has no keys, the factors are 0.
-pub(super) fn weights(
-    b: &mut Builder,
-    parts: &[[Scalar; 2]],
-) -> Result<(Vec<Scalar>, Scalar), Error> {
+pub(super) fn weights(b: &mut Builder, parts: &[[Scalar; 2]]) -> Result<(Vec<Scalar>, Scalar), Error> {
     let mut greatest = Scalar::new(DType::F32, LEAST);
     for [part, _] in parts {
         greatest = greatest.max(part);

@@ -48,7 +48,8 @@ pub(super) fn emit(b: &mut Builder, interface: &mut Interface<'_>) -> Result<(),
         fill(b, &logarithm, f64::NEG_INFINITY)?;
         let rounds = (&share.parts + (WARPS * TOGETHER - 1)).div(WARPS * TOGETHER)?;
         b.for_range(&rounds, |b, round| {
-            let (mut values, mut all) = (vec![Tensor::new(sums.engine().clone(), *sums.layout())], Vec::new());
+            let (mut values, mut all) =
+                (vec![Tensor::new(sums.engine().clone(), *sums.layout())], Vec::new());
             let one = Scalar::new(DType::F32, 1.0);
             all.push([read(b, &logarithm)?.remove(0), one.clone()]);
             for next in 0..TOGETHER {
@@ -68,7 +69,8 @@ pub(super) fn emit(b: &mut Builder, interface: &mut Interface<'_>) -> Result<(),
         let lies = Lay::strided([config.head_dim, WARPS], [1, config.head_dim])?; // (HeadDim,Warp)
         let shared = Smem::alloc(b, DType::F32, None, &lies)?;
         let numbers = Smem::alloc(b, DType::F32, None, &Lay::strided([1, WARPS], [0, 1])?)?; // (1,Warp)
-        let of_warp = |tensor: &Tensor<Smem>, warp: &Expr| tensor.slice((Slice::All, Slice::At(warp.clone())));
+        let of_warp =
+            |tensor: &Tensor<Smem>, warp: &Expr| tensor.slice((Slice::All, Slice::At(warp.clone())));
         copy(b, AUTO_VECTORIZING_COPY, &sums, &of_warp(&shared, &warp)?.tv_partition(&columns, &lane)?)?;
         let own = read(b, &logarithm)?;
         b.if_(&Cond::less(&lane, &Expr::from(1)), |b| write(b, &of_warp(&numbers, &warp)?, &own))?;

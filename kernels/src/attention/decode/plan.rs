@@ -44,11 +44,7 @@ impl DecodePlan {
 ///
 /// # Errors
 /// [`Error::Grid`] for more tiles of rows than a grid has; [`Error::Extent`] for parts that are not accepted.
-pub fn choose(
-    problem: &DecodeProblem,
-    limits: &Limits,
-    parts: Option<i64>,
-) -> Result<DecodePlan, Error> {
+pub fn choose(problem: &DecodeProblem, limits: &Limits, parts: Option<i64>) -> Result<DecodePlan, Error> {
     let group = problem.heads / problem.groups;
     let rows = rows(group, problem.queries);
     let tiles = [ceil(group, rows[0]), ceil(problem.queries, rows[1])];
