@@ -4,7 +4,7 @@ use super::Plan;
 use super::cost::across;
 use super::exchange::{Exchange, bytes};
 use super::product::{fragments, rows};
-use crate::ir::{Kind, Op, OpId, RegionId};
+use crate::ir::{Kind, Op, OpId, Order, RegionId};
 
 /// Bytes that are left to an operation that says nothing of what it takes.
 const LEFT: i64 = 16 << 10;
@@ -26,6 +26,9 @@ impl Plan {
                 _ => 0,
             },
             Kind::Reduce { axis, .. } if across(self.dist(op.operands[0]), (*axis).into())[1] == 0 => 0,
+            // Of loads with an order one thread tells the others what it has read.
+            Kind::Load(view) if view.order == Order::Weak => 0,
+            Kind::Gather(at) if at.order == Order::Weak => 0,
             Kind::Reshape if self.products.is_view(id) => 0,
             Kind::Full(_)
             | Kind::Dense(_)
@@ -39,12 +42,15 @@ impl Plan {
             | Kind::Bitcast
             | Kind::Broadcast
             | Kind::Permute(_)
-            | Kind::Load(_)
             | Kind::Store(_)
+            | Kind::Scatter(_)
+            | Kind::Print(_)
+            | Kind::Assert(_)
             | Kind::For
             | Kind::Loop
             | Kind::If => 0,
-            _ if op.results.iter().all(|&value| self.func.ty(value).dims.size() == 1) => 0,
+            // A word of each warp, which what is fixed has room for.
+            Kind::Reduce { .. } | Kind::Reshape if self.func.ty(op.results[0]).dims.size() == 1 => 0,
             _ => LEFT,
         }
     }

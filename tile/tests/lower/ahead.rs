@@ -168,10 +168,24 @@ fn stages_alignment_and_turns_leave_results_as_they_are() {
             array
         };
         let arrays = [array(rows, depth), array(depth, columns), zeros(sums, &[rows, columns])];
+        // Numbers of any dtype, from any number on, in steps.
+        let [start, step] = [rng.random_range(-2..3), rng.random_range(1..3)];
+        let number = ["s32", "s64", "u32"][rng.random_range(0..3)];
+        let start = if number == "u32" { i32::abs(start) } else { start };
+        let text = product.text().replace("turns: s32", &format!("turns: {number}"));
+        let text = text.replace("%4 = param turns : s32", &format!("%4 = param turns : {number}"));
+        let text = text.replace(
+            "%5 = full",
+            &format!("%30 = full {start} : {number}\n  %31 = full {step} : {number}\n  %5 = full"),
+        );
+        let text = text
+            .replace("for %2 to %4 step %3", "for %30 to %4 step %31")
+            .replace("(%7: s32,", &format!("(%7: {number},"));
+        let func = parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         let [m, n, _] = product.mnk.map(i64::from);
         let grid = [((rows + m - 1) / m) as u32, ((columns + n - 1) / n) as u32, 1];
-        differ(&product.func(), grid, &arrays, &[turns.into()], |_| Tolerance::EXACT)
-            .unwrap_or_else(|error| panic!("{turns} turns of\n{}{error}", product.text()));
+        differ(&func, grid, &arrays, &[turns.into()], |_| Tolerance::EXACT)
+            .unwrap_or_else(|error| panic!("{turns} turns of\n{text}{error}"));
     }
 }
 

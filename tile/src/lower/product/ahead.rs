@@ -84,7 +84,7 @@ impl Lowering<'_> {
         let next = self.b.reg(register(dtype));
         let [more, loaded] = [(); 2].map(|()| self.b.reg(Type::Pred));
         let [read, written] = [(); 2].map(|()| self.b.reg(register(DType::S32)));
-        self.b.move_all(std::slice::from_ref(&next), &[first.clone()])?;
+        self.b.move_all(std::slice::from_ref(&next), std::slice::from_ref(first))?;
         let always = self.bits(DType::Bool, 1)?;
         self.b.move_all(&[more.clone(), loaded.clone()], &[always.clone(), always])?;
         let last = (rounds.stages - 1) * rounds.bytes;

@@ -49,8 +49,8 @@ impl Lowering<'_> {
         let staged: Vec<_> = staged.map(|i| Staging::plain(plan, op.operands[i])).collect();
         let mut staged = self.stage(&staged)?.into_iter();
         let mut sides = Vec::new();
-        for i in 0..2 {
-            let one = if held[i] { None } else { staged.next() };
+        for (i, held) in held.into_iter().enumerate() {
+            let one = if held { None } else { staged.next() };
             sides.push(match one {
                 Some(one) => Side::Staged(one, sums.slice(rank - 1 - i)),
                 None => Side::Held(self.regs(op.operands[i])?),
