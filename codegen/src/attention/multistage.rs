@@ -86,28 +86,22 @@ impl Multistage {
         let sight = Sight::new(b, interface, entry)?;
         let tiles = sight.tiles(b)?;
         let addend = interface.bias.as_ref().map(|bias| Addend::new(b, bias, entry)).transpose()?;
-        let slots = Slots {
-            way: &Way::new(self, config, config.tile[1], thread)?,
-            first: &memory.slots,
-            stages: self.stages,
-            is_asynchronous: self.is_asynchronous(config)?,
-            matrices: [&k, &v],
-            tiles: &tiles,
-        };
+        let way = Way::new(self, config, config.tile[1], thread)?;
+        let ring = (&memory.slots, self.stages);
+        let slots = Slots::new(b, ring, &way, self.is_asynchronous(config)?, [&k, &v], &tiles)?;
         // Other threads may still read what the tile of queries before has left in shared memory.
         b.barrier();
         b.if_(&Cond::less(&Expr::from(0), &tiles[1]), |b| {
             parts.way.load(b, &q, &Expr::from(0), &memory.queries)?;
-            for item in 0..self.stages - 1 {
-                slots.load(b, &Expr::from(0), item)?;
-                slots.fence(b);
-            }
+            slots.begin(b)?;
             b.for_range(&tiles[1], |b, turn| {
                 // Addresses in shared memory are computed again in each turn, and take no registers while powers are computed.
                 let thread = b.bounded(thread, thread.range().1)?;
                 b.comment("scores");
-                slots.advance(b, turn, 0)?;
-                products.score(b, [&memory.queries, &slots.slot(turn, 0)?], &thread)?;
+                slots.wait(b, turn, 0)?;
+                let keys = slots.slot(b, 0);
+                products.score(b, [&memory.queries, &keys], &thread)?;
+                slots.advance(b)?;
                 let tile = slots.tile(b, turn)?;
                 let held = (&products.scores.values, &products.scores.thread);
                 adjust(b, interface, addend.as_ref(), held, &tile)?;
@@ -116,8 +110,10 @@ impl Multistage {
                 softmax.weigh(b, &products.scores.values, &products.sums.values)?;
                 products.take_weights(b)?;
                 b.comment("sums of values");
-                slots.advance(b, turn, 1)?;
-                products.sum(b, &slots.slot(turn, 1)?, &thread)
+                slots.wait(b, turn, 1)?;
+                let values = slots.slot(b, 0);
+                products.sum(b, &values, &thread)?;
+                slots.advance(b)
             })
         })
     }

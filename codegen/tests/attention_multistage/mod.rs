@@ -1,6 +1,11 @@
 //! Attention by warps or threads that copy and compute alike, on the simulator with every check on, beside a reference in f64.
 
+#![expect(clippy::unwrap_used, reason = "tests")]
+
 mod case;
+
+use std::path::Path;
+use std::process::Command;
 
 use girih_codegen::attention::{AttentionConfig, Features, Form, Multistage, generate};
 use girih_sim::Options;
@@ -269,4 +274,43 @@ fn all() -> Vec<AttentionConfig> {
         }
     }
     all
+}
+
+/// What NVIDIA's assembler objects to, if it is found: errors, warnings, spills and stack frames.
+fn complaints(module: &str, sm: u32) -> Option<Vec<String>> {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/ptx-tools/ptxas");
+    let folder = std::env::temp_dir().join(format!("girih-attention-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let (source, target) = (folder.join("kernel.ptx"), folder.join("kernel.cubin"));
+    std::fs::write(&source, module).unwrap();
+    let mut ptxas = Command::new(if own.exists() { own } else { "ptxas".into() });
+    let output = ptxas.args(["-v", &format!("-arch=sm_{sm}"), "-o"]).args([&target, &source]).output();
+    std::fs::remove_dir_all(&folder).unwrap();
+    let output = output.ok()?;
+    let log = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    let none = "0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads";
+    let bad = |line: &&str| {
+        let refused = ["error", "warning", "C75"].iter().any(|word| line.contains(word));
+        refused || line.contains("stack frame") && !line.contains(none)
+    };
+    Some(log.lines().filter(bad).map(String::from).collect())
+}
+
+/// No configuration spills on sm_80 and sm_90. A few are assembled, and all of them where `GIRIH_CASES` is set.
+#[test]
+fn registers_suffice() {
+    let step = if std::env::var("GIRIH_CASES").is_ok() { 1 } else { 37 };
+    let mut bad = Vec::new();
+    for config in all().iter().step_by(step) {
+        let text = generate(config).unwrap().kernel.module().to_string();
+        for sm in [80, 90] {
+            let Some(complaints) = complaints(&text, sm) else {
+                return println!("SKIPPED: no ptxas");
+            };
+            if !complaints.is_empty() {
+                bad.push(format!("{config:?} on sm_{sm}: {complaints:?}"));
+            }
+        }
+    }
+    assert!(bad.is_empty(), "{}", bad.join("\n"));
 }

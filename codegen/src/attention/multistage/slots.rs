@@ -3,14 +3,14 @@
 //! A tile of keys, its values, the next tile of keys, its values, and so on, are items that go through one ring of slots of the same size. Each step
 //! of the mainloop uses one item, and loads another one into the slot of the step before, which all warps have left at the barrier.
 
+use girih_ptx::{Opcode, Operand, Type};
 use girih_tensor::{DType, Slice, Tensor};
 
 use super::config::{Multistage, SharedTile};
 use crate::algorithm::{CopyWith, copy, cp_async_fence, cp_async_wait};
 use crate::attention::{AttentionConfig, MAX_LENGTH};
-use crate::builder::{Builder, Cond, SHARED_ALIGN};
+use crate::builder::{Builder, Cond, Reg, SHARED_ALIGN, Width};
 use crate::engine::element_bytes;
-use crate::error::narrow;
 use crate::sizes::{shape_tiler, static_size};
 use crate::tiled::copy::TiledCopy;
 use crate::{Error, Expr, Gmem, Rmem, Smem};
@@ -34,11 +34,6 @@ impl Slot {
 
     fn bytes(&self) -> Result<i64, Error> {
         Ok(self.extents[0] * self.extents[1] * element_bytes("tile", self.dtype)?)
-    }
-
-    /// The tile that is `number` tiles further on.
-    fn further(&self, number: &Expr) -> Result<Slot, Error> {
-        Ok(Slot { address: &self.address + &(number * self.bytes()?), ..self.clone() })
     }
 
     /// The tile, (Rows,Columns).
@@ -137,21 +132,45 @@ fn walk(
 
 /// The ring of slots, for the keys and values of one tile of queries.
 pub(super) struct Slots<'a> {
-    pub(super) way: &'a Way,
-    /// The first slot.
-    pub(super) first: &'a Slot,
-    pub(super) stages: i64,
-    pub(super) is_asynchronous: bool,
+    way: &'a Way,
+    /// A slot; its address is in `places`.
+    slot: Slot,
+    /// The addresses of the slots: first that of the item in use, then those of the items that follow, last that of the item before.
+    places: Vec<Reg>,
+    range: (i64, i64),
+    is_asynchronous: bool,
     /// The keys and the values of the sequence, (Row,HeadDim) each.
-    pub(super) matrices: [&'a Tensor<Gmem>; 2],
+    matrices: [&'a Tensor<Gmem>; 2],
     /// The first tile of keys, and the number of tiles. The last one comes first.
-    pub(super) tiles: &'a [Expr; 2],
+    tiles: &'a [Expr; 2],
 }
 
-impl Slots<'_> {
-    /// The slot of item `2 turn + index`.
-    pub(super) fn slot(&self, turn: &Expr, index: i64) -> Result<Slot, Error> {
-        self.first.further(&(&(turn * 2) + index).rem(self.stages)?)
+impl<'a> Slots<'a> {
+    /// So many slots from `first` on, of which the first one is for the first item.
+    #[track_caller]
+    pub(super) fn new(
+        b: &mut Builder,
+        (first, count): (&Slot, i64),
+        way: &'a Way,
+        is_asynchronous: bool,
+        matrices: [&'a Tensor<Gmem>; 2],
+        tiles: &'a [Expr; 2],
+    ) -> Result<Slots<'a>, Error> {
+        let mut places = Vec::new();
+        for number in 0..count {
+            let place = b.reg(Type::U32);
+            let address = b.operand(&(&first.address + number * first.bytes()?), Width::W32)?;
+            b.inst(Opcode::Mov, &[Type::U32.into()], vec![Operand::from(&place), address]);
+            places.push(place);
+        }
+        let range = (first.address.range().0, (&first.address + count * first.bytes()?).range().1);
+        Ok(Slots { way, slot: first.clone(), places, range, is_asynchronous, matrices, tiles })
+    }
+
+    /// The slot of the item that is `ahead` items behind that in use.
+    pub(super) fn slot(&self, b: &mut Builder, ahead: usize) -> Slot {
+        let (lower, upper) = self.range;
+        Slot { address: b.var(&self.places[ahead], lower, upper, SHARED_ALIGN), ..self.slot.clone() }
     }
 
     /// The number of the tile of keys of a turn.
@@ -160,32 +179,43 @@ impl Slots<'_> {
         b.bounded(&(&(&(first + count) - turn) + -1), MAX_LENGTH / self.way.extents[0])
     }
 
-    /// Loads item `2 turn + index`, if there is such an item.
+    /// Loads item `2 turn + index`, if there is such an item, into the slot that is `ahead` slots further on.
     #[track_caller]
-    pub(super) fn load(&self, b: &mut Builder, turn: &Expr, index: i64) -> Result<(), Error> {
-        let (of_turn, which) = (turn + index / 2, (index % 2) as usize);
+    fn load(&self, b: &mut Builder, turn: &Expr, index: usize, ahead: usize) -> Result<(), Error> {
+        let of_turn = turn + (index / 2) as i64;
         b.if_(&Cond::less(&of_turn, &self.tiles[1]), |b| {
             let tile = self.tile(b, &of_turn)?;
-            self.way.load(b, self.matrices[which], &tile, &self.slot(turn, index)?)
-        })
-    }
-
-    /// Ends the loads that are waited for together.
-    pub(super) fn fence(&self, b: &mut Builder) {
+            let slot = self.slot(b, ahead);
+            self.way.load(b, self.matrices[index % 2], &tile, &slot)
+        })?;
         if self.is_asynchronous {
             cp_async_fence(b);
         }
+        Ok(())
     }
 
-    /// Waits for the next item, and for all warps to have left the item before; then loads item `2 turn + index` into the slot that they left.
+    /// Loads the first items. What has been copied before belongs to the first one.
     #[track_caller]
-    pub(super) fn advance(&self, b: &mut Builder, turn: &Expr, index: i64) -> Result<(), Error> {
+    pub(super) fn begin(&self, b: &mut Builder) -> Result<(), Error> {
+        (0..self.places.len() - 1).try_for_each(|item| self.load(b, &Expr::from(0), item, item))
+    }
+
+    /// Waits for item `2 turn + index`, and for all warps to have left the item before; loads another one into the slot that they left.
+    #[track_caller]
+    pub(super) fn wait(&self, b: &mut Builder, turn: &Expr, index: usize) -> Result<(), Error> {
+        let last = self.places.len() - 1;
         if self.is_asynchronous {
-            cp_async_wait(b, narrow("stages", self.stages - 2)?);
+            cp_async_wait(b, last as u32 - 1);
         }
         b.barrier();
-        self.load(b, turn, index + self.stages - 1)?;
-        self.fence(b);
-        Ok(())
+        self.load(b, turn, index + last, last)
+    }
+
+    /// Goes on to the next item.
+    #[track_caller]
+    pub(super) fn advance(&self, b: &mut Builder) -> Result<(), Error> {
+        let mut next = self.places.clone();
+        next.rotate_left(1);
+        b.move_all(&self.places, &next)
     }
 }
