@@ -7,6 +7,7 @@ mod case;
 use std::path::Path;
 use std::process::Command;
 
+use expect_test::expect_file;
 use girih_codegen::attention::{AttentionConfig, Features, Form, Multistage, generate};
 use girih_sim::Options;
 use girih_tensor::DType;
@@ -274,6 +275,18 @@ fn all() -> Vec<AttentionConfig> {
         }
     }
     all
+}
+
+/// The gate assembles it, too.
+#[test]
+fn module_is_this() {
+    let config = with(config(DType::Bf16, 64, [64, 32], Features { right: true, ..LSE }), |m| Multistage {
+        warps: 4,
+        stages: 3,
+        ..m
+    });
+    let module = generate(&config).unwrap().kernel.module().to_string();
+    expect_file!["../../testdata/golden/attention_sm80_bf16.ptx"].assert_eq(&module);
 }
 
 /// What NVIDIA's assembler objects to, if it is found: errors, warnings, spills and stack frames.
