@@ -93,5 +93,5 @@ pub(super) fn adjust(
 
 /// `tanh(x / 2 * ln 2)`, to an error of about 2^-22: the instruction of the function has 2^-11, which a cap multiplies.
 fn tanh_of_half(x: &Scalar) -> Scalar {
-    (x.exp2() + 1.0).recip_approx().mul_add(-2.0, 1.0)
+    (x.exp2_ftz() + 1.0).recip_approx().mul_add(-2.0, 1.0)
 }

@@ -108,7 +108,7 @@ impl Softmax {
         for reference in &read(b, &self.references)? {
             shifts.push(b.hold(&(finite(reference) * (-&self.scale)))?);
         }
-        let power = |(value, &row): (&Scalar, &usize)| value.mul_add(&self.scale, &shifts[row]).exp2();
+        let power = |(value, &row): (&Scalar, &usize)| value.mul_add(&self.scale, &shifts[row]).exp2_ftz();
         let powers: Vec<Scalar> = values.iter().zip(&self.of_scores).map(power).collect();
         let mut totals = read(b, &self.powers)?;
         for (power, &row) in powers.iter().zip(&self.of_scores) {
@@ -123,7 +123,7 @@ impl Softmax {
         let (mut moved, mut factors) = (Vec::new(), Vec::new());
         for (highest, reference) in highest.iter().zip(&read(b, &self.references)?) {
             let next = b.hold(&reference.max(highest))?;
-            factors.push(b.hold(&((reference - finite(&next)) * &self.scale).exp2())?);
+            factors.push(b.hold(&((reference - finite(&next)) * &self.scale).exp2_ftz())?);
             moved.push(next);
         }
         write(b, &self.references, &moved)?;
