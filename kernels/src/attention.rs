@@ -1,10 +1,22 @@
-//! `O = softmax(scale Q K^T) V`: the problem, and the reference that results are compared with.
+//! `O = softmax(scale Q K^T) V`: the problem, the choice of a configuration, and the run.
 
 mod array;
+mod bind;
+pub mod choose;
 pub mod decode;
+mod loading;
+mod prepared;
 mod problem;
 mod reference;
+mod run;
+mod table;
 
-pub use array::{Array, Tensor4};
-pub use problem::{Bias, Diagonal, MAX_HEAD_DIM, MAX_HEADS, MAX_LENGTH, Mask, Order, Problem, Sequence};
+pub use array::Array;
+pub use choose::{Hardware, KernelKind, choose};
+pub use girih_codegen::attention::{AttentionConfig, Features, Form, MAX_LENGTH, QueryTile, Tensor4};
+pub use loading::Attentions;
+pub use prepared::Prepared;
+pub use problem::{Bias, Diagonal, MAX_HEAD_DIM, MAX_HEADS, Mask, Order, Problem, Sequence};
 pub use reference::{Check, Host, Row, check, row};
+pub use run::Attention;
+pub use table::Table;

@@ -165,6 +165,18 @@ pub enum Error {
         /// Heads of keys and values.
         kv_heads: i64,
     },
+    /// A problem that a family of kernels does not take.
+    #[error("kernel {kernel} does not take the {what} {found}; accepted are: {accepted}")]
+    Misfit {
+        /// The family.
+        kernel: &'static str,
+        /// `dtype`, `strides`, ...
+        what: &'static str,
+        /// What the problem has.
+        found: String,
+        /// What would be accepted.
+        accepted: String,
+    },
     /// A number that is not positive.
     #[error("{what} = {value}: positive finite numbers are accepted")]
     Number {

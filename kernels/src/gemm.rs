@@ -26,6 +26,7 @@ pub use girih_codegen::gemm::{
 };
 pub use loading::{Gemms, generated, kernels};
 pub use matrix::Matrix;
+pub(crate) use memory::Memory;
 pub use memory::Untyped;
 pub use prepared::Prepared;
 pub use problem::{INPUTS, Layout, Order, Problem};

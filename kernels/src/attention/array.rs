@@ -5,29 +5,6 @@ use crate::Error;
 /// The bytes of which addresses are multiples unless a problem says otherwise: those of the widest load.
 pub(super) const ALIGNMENT: i64 = 16;
 
-/// One of the four tensors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Tensor4 {
-    /// Queries.
-    Q,
-    /// Keys.
-    K,
-    /// Values.
-    V,
-    /// The result.
-    O,
-}
-
-impl Tensor4 {
-    /// All four.
-    pub const ALL: [Tensor4; 4] = [Tensor4::Q, Tensor4::K, Tensor4::V, Tensor4::O];
-
-    /// The name in messages.
-    pub const fn name(self) -> &'static str {
-        ["q", "k", "v", "o"][self as usize]
-    }
-}
-
 /// One of the four tensors of a problem, (Row,HeadDim,Head,Batch): rows are queries in Q and O, keys in K and V. The elements of a row
 /// follow each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -73,6 +50,9 @@ impl Array {
     /// Whether each stride steps over all that smaller strides reach, so that no two coordinates have one element.
     pub(super) fn is_apart(&self) -> bool {
         let [rows, columns, heads, batches] = self.extents;
+        if self.extents.contains(&0) {
+            return true;
+        }
         let mut modes: Vec<(i64, i64)> =
             self.strides.into_iter().zip([rows, heads, batches]).filter(|mode| mode.1 > 1).collect();
         modes.sort_unstable();

@@ -4,10 +4,11 @@ mod mask;
 mod options;
 mod packed;
 
+use girih_codegen::attention::{Features, MAX_LENGTH, Tensor4};
 use girih_codegen::gemm::{MAX_EXTENT, MAX_STRIDE};
 use girih_tensor::DType;
 
-use super::array::{ALIGNMENT, Array, Tensor4};
+use super::array::{ALIGNMENT, Array};
 use crate::Error;
 
 pub use mask::{Diagonal, Mask};
@@ -15,8 +16,6 @@ pub use options::Bias;
 use packed::Packed;
 pub use packed::Sequence;
 
-/// The most queries or keys of a sequence, rows of a tensor, batches, and the widest window.
-pub const MAX_LENGTH: i64 = 1 << 28;
 /// The most elements of a row of a head.
 pub const MAX_HEAD_DIM: i64 = 256;
 /// The most heads.
@@ -236,6 +235,25 @@ impl Problem {
             all += of_this;
         }
         all * 4.0 * (self.head_dim * self.heads) as f64
+    }
+
+    /// What a kernel must be able to do besides attention of all queries to all keys.
+    pub fn features(&self) -> Features {
+        Features {
+            left: self.mask.left().is_some(),
+            right: self.mask.right().is_some(),
+            packed: self.is_packed(),
+            softcap: self.softcap.is_some(),
+            bias: self.bias.as_ref().map(Bias::dtype),
+            lse: self.lse,
+        }
+    }
+
+    /// A problem that has the same tiles: what says nothing of them is what it is for a new problem.
+    pub(super) fn tiled(&self) -> Problem {
+        let (strides, alignments, order) = ([None; 4], [ALIGNMENT; 4], Order::Bshd);
+        let (scale, softcap, bias) = (None, None, None);
+        Problem { strides, alignments, order, scale, softcap, bias, lse: false, ..self.clone() }
     }
 
     /// Checks what depends on several fields.

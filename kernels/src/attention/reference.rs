@@ -2,9 +2,10 @@
 
 mod row;
 
+use girih_codegen::attention::Tensor4;
 use girih_tensor::{DType, Element};
 
-use super::{Problem, Tensor4};
+use super::Problem;
 use crate::Error;
 
 use row::Operands;

@@ -94,7 +94,8 @@ impl<'a> Given<'a> {
         Given { what: What::Bits(dtype, bits), pitch: None, stride: 0 }
     }
 
-    fn memory(&self) -> Option<&Memory<'a>> {
+    /// The memory, of what is no number.
+    pub(crate) fn memory(&self) -> Option<&Memory<'a>> {
         if let What::Memory(memory) = &self.what { Some(memory) } else { None }
     }
 

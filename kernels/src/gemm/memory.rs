@@ -31,16 +31,16 @@ impl<'a> From<Untyped<'a>> for Memory<'a> {
 
 /// A buffer, or those of all products whose addresses stand in memory.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Memory<'a> {
-    pub(super) arg: BufferArg<'a>,
+pub(crate) struct Memory<'a> {
+    pub(crate) arg: BufferArg<'a>,
     device: &'a Device,
-    pub(super) dtype: DType,
+    pub(crate) dtype: DType,
     /// The address of the buffer, or of the array of addresses.
-    pub(super) address: u64,
+    pub(crate) address: u64,
     /// The elements of the buffer, or of the one that has the fewest.
-    pub(super) len: usize,
+    pub(crate) len: usize,
     /// How many buffers there are, if these are given by their addresses.
-    pub(super) pointers: Option<i64>,
+    pub(crate) pointers: Option<i64>,
     starts: Starts<'a>,
     /// The elements of each buffer that a launch may use.
     used: usize,
@@ -91,7 +91,7 @@ impl Memory<'_> {
     }
 
     /// Checks that this is a buffer, or that there are as many buffers by their addresses.
-    pub(super) fn is_as_many(&self, name: &str, wanted: Option<i64>) -> Result<(), Error> {
+    pub(crate) fn is_as_many(&self, name: &str, wanted: Option<i64>) -> Result<(), Error> {
         if self.pointers == wanted {
             return Ok(());
         }
@@ -111,7 +111,7 @@ impl Memory<'_> {
     }
 
     /// How many bytes a buffer of one and a buffer of the other have in common; 0 if none of them have any.
-    pub(super) fn overlap(&self, other: &Memory<'_>) -> u64 {
+    pub(crate) fn overlap(&self, other: &Memory<'_>) -> u64 {
         if !self.device.is_same(other.device) {
             return 0;
         }

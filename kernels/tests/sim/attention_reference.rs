@@ -4,93 +4,64 @@ use girih_kernels::Error;
 use girih_kernels::attention::{Diagonal, Host, MAX_LENGTH, Mask, Order, Problem, Tensor4, check, row};
 use girih_tensor::{DType, Element};
 use half::{bf16, f16};
-use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 use crate::common::Failure;
+use crate::common::attention::Inputs;
 
-/// Random elements for all that a problem reads, with NaN where it reads nothing.
-struct Inputs<T> {
-    q: Vec<T>,
-    k: Vec<T>,
-    v: Vec<T>,
-    bias: Vec<f32>,
-}
-
-impl<T: Element> Inputs<T> {
-    fn new(problem: &Problem, seed: u64) -> Inputs<T> {
-        let mut rng = StdRng::seed_from_u64(seed);
-        let mut of = |tensor| {
-            let array = problem.array(tensor);
-            let mut out = vec![T::from_f64(f64::NAN); array.span() as usize];
-            let [rows, columns, heads, batches] = array.extents();
-            for at in 0..rows * columns * heads * batches {
-                let (row, column, head) = (at % rows, at / rows % columns, at / rows / columns % heads);
-                let place = array.offset(row, column, head, at / rows / columns / heads) as usize;
-                out[place] = T::from_f64(rng.random_range(-2.0..2.0));
+/// O and the logarithms as a kernel of f32 would have them, whose powers are of the dtype. Keys for which `sees` does not hold are left out.
+fn computed<T: Element>(
+    inputs: &Inputs<T>,
+    problem: &Problem,
+    sees: impl Fn(i64, i64) -> bool,
+) -> (Vec<T>, Vec<f32>) {
+    let nan = T::from_f64(f64::NAN);
+    let mut o = vec![nan; problem.array(Tensor4::O).span() as usize + 3];
+    let mut lse = vec![f32::NAN; problem.lse_len() as usize];
+    let [q, k, v, to] = Tensor4::ALL.map(|tensor| problem.array(tensor));
+    let float = |x: T| x.to_f64() as f32;
+    for sequence in problem.sequences() {
+        let own = |query| query + problem.mask().diagonal().key(sequence.queries, sequence.keys);
+        for (head, query) in
+            (0..problem.heads()).flat_map(|head| (0..sequence.queries).map(move |row| (head, row)))
+        {
+            let (group, at) = (head * problem.kv_heads() / problem.heads(), sequence.first_query + query);
+            let mut all = Vec::new();
+            for key in (0..sequence.keys).filter(|&key| sees(query, key)) {
+                let left = problem.mask().left().is_none_or(|left| key >= own(query) - left);
+                let right = problem.mask().right().is_none_or(|right| key <= own(query) + right);
+                if !left || !right {
+                    continue;
+                }
+                let from = sequence.first_key + key;
+                let mut score = (0..problem.head_dim()).fold(0.0, |sum, column| {
+                    let q = float(inputs.q[q.offset(at, column, head, sequence.batch) as usize]);
+                    q.mul_add(float(inputs.k[k.offset(from, column, group, sequence.batch) as usize]), sum)
+                });
+                score *= problem.scale();
+                score = problem.softcap().map_or(score, |cap| cap * (score / cap).tanh());
+                if let Some(bias) = problem.bias() {
+                    score += inputs.bias[bias.offset(query, key, head, sequence.batch) as usize];
+                }
+                all.push((from, score));
             }
-            out
-        };
-        let (q, k, v) = (of(Tensor4::Q), of(Tensor4::K), of(Tensor4::V));
-        let bias = (0..problem.bias_len()).map(|_| rng.random_range(-1.0..1.0)).collect();
-        Inputs { q, k, v, bias }
-    }
-
-    fn host(&self) -> Host<'_, T> {
-        Host { q: &self.q, k: &self.k, v: &self.v, bias: &self.bias }
-    }
-
-    /// O and the logarithms as a kernel of f32 would have them, whose powers are of the dtype. Keys for which `sees` does not hold are left out.
-    fn computed(&self, problem: &Problem, sees: impl Fn(i64, i64) -> bool) -> (Vec<T>, Vec<f32>) {
-        let nan = T::from_f64(f64::NAN);
-        let mut o = vec![nan; problem.array(Tensor4::O).span() as usize + 3];
-        let mut lse = vec![f32::NAN; problem.lse_len() as usize];
-        let [q, k, v, to] = Tensor4::ALL.map(|tensor| problem.array(tensor));
-        let float = |x: T| x.to_f64() as f32;
-        for sequence in problem.sequences() {
-            let own = |query| query + problem.mask().diagonal().key(sequence.queries, sequence.keys);
-            for (head, query) in
-                (0..problem.heads()).flat_map(|head| (0..sequence.queries).map(move |row| (head, row)))
-            {
-                let (group, at) = (head * problem.kv_heads() / problem.heads(), sequence.first_query + query);
-                let mut all = Vec::new();
-                for key in (0..sequence.keys).filter(|&key| sees(query, key)) {
-                    let left = problem.mask().left().is_none_or(|left| key >= own(query) - left);
-                    let right = problem.mask().right().is_none_or(|right| key <= own(query) + right);
-                    if !left || !right {
-                        continue;
-                    }
-                    let from = sequence.first_key + key;
-                    let mut score = (0..problem.head_dim()).fold(0.0, |sum, column| {
-                        let q = float(self.q[q.offset(at, column, head, sequence.batch) as usize]);
-                        q.mul_add(float(self.k[k.offset(from, column, group, sequence.batch) as usize]), sum)
-                    });
-                    score *= problem.scale();
-                    score = problem.softcap().map_or(score, |cap| cap * (score / cap).tanh());
-                    if let Some(bias) = problem.bias() {
-                        score += self.bias[bias.offset(query, key, head, sequence.batch) as usize];
-                    }
-                    all.push((from, score));
-                }
-                let most = all.iter().fold(f32::NEG_INFINITY, |most, (_, score)| most.max(*score));
-                let powers: Vec<f32> = all.iter().map(|(_, score)| (score - most).exp()).collect();
-                let sum: f32 = powers.iter().sum();
-                for column in 0..problem.head_dim() {
-                    let weighted = all.iter().zip(&powers).fold(0.0, |out, ((from, _), power)| {
-                        let v = float(self.v[v.offset(*from, column, group, sequence.batch) as usize]);
-                        float(T::from_f64(f64::from(*power))).mul_add(v, out)
-                    });
-                    let value = if sum == 0.0 { 0.0 } else { weighted / sum };
-                    o[to.offset(at, column, head, sequence.batch) as usize] = T::from_f64(value.into());
-                }
-                if problem.lse() {
-                    lse[problem.lse_offset(at, head, sequence.batch) as usize] = most + sum.ln();
-                }
+            let most = all.iter().fold(f32::NEG_INFINITY, |most, (_, score)| most.max(*score));
+            let powers: Vec<f32> = all.iter().map(|(_, score)| (score - most).exp()).collect();
+            let sum: f32 = powers.iter().sum();
+            for column in 0..problem.head_dim() {
+                let weighted = all.iter().zip(&powers).fold(0.0, |out, ((from, _), power)| {
+                    let v = float(inputs.v[v.offset(*from, column, group, sequence.batch) as usize]);
+                    float(T::from_f64(f64::from(*power))).mul_add(v, out)
+                });
+                let value = if sum == 0.0 { 0.0 } else { weighted / sum };
+                o[to.offset(at, column, head, sequence.batch) as usize] = T::from_f64(value.into());
+            }
+            if problem.lse() {
+                lse[problem.lse_offset(at, head, sequence.batch) as usize] = most + sum.ln();
             }
         }
-        (o, lse)
     }
+    (o, lse)
 }
-
 fn problems() -> Result<Vec<Problem>, Error> {
     let new = |order, sizes| Problem::new(DType::F32, order, sizes);
     let packed = new(Order::Bshd, [1, 4, 40, 50, 16])?
@@ -126,8 +97,8 @@ fn problems() -> Result<Vec<Problem>, Error> {
 #[test]
 fn what_a_kernel_rounds_passes_and_what_it_misses_does_not() -> Result<(), Failure> {
     fn one<T: Element>(problem: &Problem, seed: u64) -> Result<(), Failure> {
-        let inputs = Inputs::<T>::new(problem, seed);
-        let (o, lse) = inputs.computed(problem, |_, _| true);
+        let inputs = Inputs::<T>::new(problem, seed, 2.0);
+        let (o, lse) = computed(&inputs, problem, |_, _| true);
         let poison = Some(T::from_f64(f64::NAN));
         let found = check(problem, &inputs.host(), &o, &lse, poison)?;
         assert!(found.passed(), "{problem:?}: {found:?}");
@@ -142,7 +113,7 @@ fn what_a_kernel_rounds_passes_and_what_it_misses_does_not() -> Result<(), Failu
         if keys.end - keys.start < 2 {
             return Ok(());
         }
-        let lacking = inputs.computed(problem, |row, key| row != query || key != keys.end - 1);
+        let lacking = computed(&inputs, problem, |row, key| row != query || key != keys.end - 1);
         assert!(!check(problem, &inputs.host(), &lacking.0, &lacking.1, poison)?.passed(), "{problem:?}");
         let mut written = o.clone();
         let end = written.len() - 1;
@@ -195,7 +166,7 @@ fn large_problems_are_sampled() -> Result<(), Failure> {
     assert_eq!(problem.flops(), 4.0 * 2.0 * 64.0 * 1500.0 * 1500.0);
     let causal = problem.clone().with_mask(Mask::causal(Diagonal::TopLeft))?;
     assert_eq!(causal.flops(), 4.0 * 2.0 * 64.0 * 1500.0 * 1501.0 / 2.0);
-    let inputs = Inputs::<bf16>::new(&problem, 5);
+    let inputs = Inputs::<bf16>::new(&problem, 5, 2.0);
     let sequence = problem.sequences().next().ok_or("a batch")?;
     let mut o = vec![bf16::ZERO; problem.array(Tensor4::O).span() as usize];
     let found = check(&problem, &inputs.host(), &o, &[], None)?;

@@ -1,7 +1,9 @@
 //! Every kernel on the simulator, which checks for races, uninitialised reads and accesses out of bounds; the choice of configurations;
 //! the reference check.
 
+mod attention;
 mod attention_reference;
+mod attention_tables;
 mod batches;
 mod blocks;
 mod calls;

@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use super::{MAX_LENGTH, Problem, check_within};
+use girih_codegen::attention::MAX_LENGTH;
+
+use super::{Problem, check_within};
 use crate::Error;
 
 /// Which key belongs to query 0.

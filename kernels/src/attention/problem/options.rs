@@ -1,6 +1,6 @@
 //! What becomes of scores, and what is written besides O.
 
-use girih_codegen::gemm::MAX_STRIDE;
+use girih_codegen::gemm::{MAX_EXTENT, MAX_STRIDE};
 use girih_tensor::DType;
 
 use super::{Problem, check_within};
@@ -95,7 +95,7 @@ impl Problem {
     ///
     /// # Errors
     /// [`Error::Input`] for another dtype than f32 and that of the problem, and for packed sequences; [`Error::Extent`] for strides outside of
-    /// `0..=`[`MAX_STRIDE`].
+    /// `0..=`[`MAX_EXTENT`] of queries and `0..=`[`MAX_STRIDE`] of heads and batches.
     pub fn with_bias_strides(self, dtype: DType, strides: [i64; 3]) -> Result<Problem, Error> {
         let refuse =
             |found: String, accepted: String| Err(Error::Input { name: "bias".into(), found, accepted });
@@ -105,10 +105,12 @@ impl Problem {
         if self.packed.is_some() {
             return refuse("packed sequences".into(), "batches".into());
         }
-        for (what, stride) in
-            ["stride of queries", "stride of heads", "stride of batches"].into_iter().zip(strides)
-        {
-            check_within(what, stride, 0, MAX_STRIDE)?;
+        for (what, stride, most) in [
+            ("stride of queries", strides[0], MAX_EXTENT),
+            ("stride of heads", strides[1], MAX_STRIDE),
+            ("stride of batches", strides[2], MAX_STRIDE),
+        ] {
+            check_within(what, stride, 0, most)?;
         }
         Ok(Problem { bias: Some(Bias { dtype, strides }), ..self })
     }

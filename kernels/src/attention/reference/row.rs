@@ -1,10 +1,11 @@
 //! One row of O in f64.
 
+use girih_codegen::attention::Tensor4;
 use girih_tensor::{DType, Element};
 
 use super::{Host, cut};
 use crate::Error;
-use crate::attention::{Array, Problem, Sequence, Tensor4};
+use crate::attention::{Array, Problem, Sequence};
 use crate::gemm::half_of_least;
 
 /// A row of O and the logarithm of its sum of powers, each with how far a kernel may be from it.

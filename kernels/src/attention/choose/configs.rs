@@ -1,0 +1,175 @@
+//! The tiles from which is chosen.
+
+use girih_codegen::attention::{AttentionConfig, Features, Form, Multistage, Ring};
+use girih_tensor::DType;
+
+/// The bytes of the strides and addresses of tensor maps.
+pub(super) const LINE: i64 = 16;
+
+/// A tile of the kernels for sm_90.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Tiling {
+    pub head_dim: i64,
+    pub tile: [i64; 2],
+    stages: i64,
+    buffers: i64,
+    registers: [u32; 2],
+    pub reason: &'static str,
+}
+
+/// Registers of threads that load and that multiply, of two to four warpgroups that multiply.
+pub(super) const REGISTERS: [[u32; 2]; 3] = [[24, 240], [32, 160], [24, 112]];
+
+const fn tiling(head_dim: i64, tile: [i64; 2], stages: i64, buffers: i64, reason: &'static str) -> Tiling {
+    let registers = REGISTERS[tile[0] as usize / 64 - 2];
+    Tiling { head_dim, tile, stages, buffers, registers, reason }
+}
+
+/// The tiles of a head dim: the fastest on an H200, and one of two warpgroups, whose threads have registers for everything that a kernel can do besides.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tilings {
+    pub large: Option<Tiling>,
+    pub small: Tiling,
+    /// The longest sequences for which the small one is faster.
+    pub short: i64,
+}
+
+const TWO: &str = "two warpgroups, whose tile has fewer rows without queries";
+const THREE: &str = "three warpgroups, of which two compute powers while one multiplies";
+
+/// The tiles by head dim.
+const TILINGS: [Tilings; 5] = [
+    Tilings {
+        large: Some(tiling(
+            64,
+            [256, 96],
+            4,
+            2,
+            "four warpgroups: powers take longest, and four hide them best",
+        )),
+        small: tiling(64, [128, 128], 4, 2, TWO),
+        short: 128,
+    },
+    Tilings {
+        large: Some(tiling(96, [192, 128], 3, 2, THREE)),
+        small: tiling(96, [128, 128], 3, 2, TWO),
+        short: 128,
+    },
+    Tilings {
+        large: Some(tiling(128, [192, 128], 2, 2, THREE)),
+        small: tiling(128, [128, 128], 2, 2, TWO),
+        short: 1024,
+    },
+    Tilings {
+        large: None,
+        small: tiling(192, [128, 112], 2, 1, "two warpgroups, whose threads have registers for 192 columns"),
+        short: 0,
+    },
+    Tilings {
+        large: None,
+        small: tiling(256, [128, 80], 2, 1, "two warpgroups, whose threads have registers for 256 columns"),
+        short: 0,
+    },
+];
+
+impl Tilings {
+    /// The tiles for heads of so many columns.
+    pub(super) fn of(head_dim: i64) -> Tilings {
+        let fits = TILINGS.iter().find(|tilings| head_dim <= tilings.small.head_dim);
+        // No head has more columns than the last one.
+        *fits.unwrap_or(&TILINGS[TILINGS.len() - 1])
+    }
+}
+
+impl Tiling {
+    /// Whether threads have registers for what a kernel can do besides: without a spill, as ptxas assembles it.
+    pub(super) fn takes(&self, features: &Features) -> bool {
+        self.tile[0] == 128 || features.bias.is_none() && !(features.packed && self.head_dim == 128)
+    }
+}
+
+/// The configuration of a tile for sm_90, of bf16 and without features.
+pub(super) fn ring(tiling: Tiling) -> AttentionConfig {
+    let Tiling { head_dim, tile, stages, buffers, registers, .. } = tiling;
+    ring_of(Ring { warpgroups: tile[0] / 64, stages, buffers, registers }, head_dim, tile[1])
+}
+
+/// The same of warpgroups that go through so many keys at a time.
+pub(super) fn ring_of(ring: Ring, head_dim: i64, keys: i64) -> AttentionConfig {
+    config(Form::Ring(ring), head_dim, [64 * ring.warpgroups, keys])
+}
+
+fn config(form: Form, head_dim: i64, tile: [i64; 2]) -> AttentionConfig {
+    AttentionConfig {
+        name: "attention",
+        form,
+        dtype: DType::Bf16,
+        head_dim,
+        tile,
+        features: Features::default(),
+    }
+}
+
+/// The columns, tiles, warps and stages of the other kernels, for floats of 16 bits and for f32: the largest for which ptxas spills no register, whatever
+/// a kernel can do besides. All fit the shared memory of sm_86.
+const OF_16_BITS: [(i64, [i64; 2], i64, i64); 6] = [
+    (32, [64, 64], 4, 4),
+    (64, [64, 64], 4, 3),
+    (96, [128, 64], 8, 3),
+    (128, [128, 64], 8, 3),
+    (192, [128, 32], 8, 3),
+    (256, [128, 16], 8, 3),
+];
+const OF_F32: [(i64, [i64; 2], i64, i64); 6] = [
+    (32, [64, 32], 4, 4),
+    (64, [64, 32], 4, 3),
+    (96, [64, 32], 4, 2),
+    (128, [64, 32], 4, 2),
+    (192, [32, 32], 4, 2),
+    (256, [32, 16], 4, 2),
+];
+
+/// The configuration of the other kernels for heads of so many columns, which are copied by `vector` elements; without features.
+pub(super) fn multistage(dtype: DType, head_dim: i64, vector: i64) -> AttentionConfig {
+    let all = if dtype == DType::F32 { &OF_F32 } else { &OF_16_BITS };
+    let (columns, tile, warps, stages) =
+        *all.iter().find(|one| head_dim <= one.0).unwrap_or(&all[all.len() - 1]);
+    let multistage = Multistage { warps, stages, vector, min_blocks: 0 };
+    AttentionConfig { dtype, ..config(Form::Multistage(multistage), columns, tile) }
+}
+
+/// Everything that [`choose`](super::choose()) can choose.
+pub fn all() -> Vec<AttentionConfig> {
+    let mut out = Vec::new();
+    for dtype in crate::DTYPES {
+        if dtype != DType::F32 {
+            for tiling in TILINGS.iter().flat_map(|tilings| [tilings.large, Some(tilings.small)]).flatten() {
+                let taken = features(dtype).filter(|features| tiling.takes(features));
+                out.extend(taken.map(|features| AttentionConfig { dtype, features, ..ring(tiling) }));
+            }
+        }
+        let widest = LINE / i64::from(dtype.bits() / 8);
+        for (columns, vector) in OF_F32.iter().flat_map(|one| [1, 2, 4, 8].map(|vector| (one.0, vector))) {
+            if vector <= widest {
+                let config = multistage(dtype, columns, vector);
+                out.extend(features(dtype).map(|features| AttentionConfig { dtype, features, ..config }));
+            }
+        }
+    }
+    out
+}
+
+/// All that kernels of a dtype can do.
+fn features(dtype: DType) -> impl Iterator<Item = Features> {
+    let biases = [None, Some(DType::F32), Some(dtype)];
+    let biases = biases.into_iter().take(if dtype == DType::F32 { 2 } else { 3 });
+    biases
+        .flat_map(|bias| {
+            (0..32).map(move |bits: u32| {
+                let bit = |i: u32| bits >> i & 1 == 1;
+                Features { left: bit(0), right: bit(1), packed: bit(2), softcap: bit(3), bias, lse: bit(4) }
+            })
+        })
+        // Packed sequences have no bias.
+        .filter(|features| !(features.packed && features.bias.is_some()))
+}

@@ -1,0 +1,260 @@
+//! Attention by every form of kernel, with every feature, on the simulator with all its checks; on a GPU where `GIRIH_DEVICE` is `cuda`.
+
+use std::collections::BTreeMap;
+
+use girih_device::{Buffer, Device, Select};
+use girih_kernels::Error;
+use girih_kernels::attention::{
+    AttentionConfig, Attentions, Form, Hardware, KernelKind, Mask, Order, Problem, Table, Tensor4, choose,
+};
+use girih_kernels::gemm::{Given, Untyped};
+use girih_tensor::DType;
+use half::bf16;
+
+use crate::checked;
+use crate::common::Failure;
+use crate::common::attention::{features, generator, random, verify};
+
+fn device() -> Result<Device, Failure> {
+    match std::env::var("GIRIH_DEVICE").as_deref() {
+        Ok("cuda") => Ok(Device::open(Select::Cuda(0))?),
+        _ => Ok(checked()),
+    }
+}
+
+/// How many cases, unless `GIRIH_CASES` says another number.
+fn cases(usual: u64) -> u64 {
+    std::env::var("GIRIH_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(usual)
+}
+
+/// One configuration of each form that can be chosen, whatever it can do besides.
+fn forms() -> Vec<AttentionConfig> {
+    let mut forms = BTreeMap::new();
+    for config in choose::all() {
+        let key = format!("{:?} {:?} {} {:?}", config.form, config.dtype, config.head_dim, config.tile);
+        forms.entry(key).or_insert(config);
+    }
+    forms.into_values().collect()
+}
+
+/// Each form computes problems with each feature. A few of both at a time: `GIRIH_CASES` says how many of 56.
+#[test]
+fn every_form_has_every_feature() -> Result<(), Failure> {
+    let (device, of_all) = (device()?, cases(2));
+    let attentions = Attentions::new(&device);
+    for (i, form) in (0..).zip(forms()) {
+        let dim = match form.form {
+            // Every other one has columns that are zeros.
+            Form::Ring(_) => form.head_dim - 8 * (i as i64 % 2),
+            Form::Multistage(multistage) => form.head_dim - multistage.vector * (i as i64 % 2),
+        };
+        let most = form.tile[0].max(form.tile[1]) + 40;
+        for (j, problem) in (0..).zip(features(form.dtype, dim, most)?) {
+            if (7 * i + 11 * j) % 56 >= of_all {
+                continue;
+            }
+            let config = AttentionConfig { features: problem.features(), ..form };
+            let attention = match attentions.configured(&problem, config) {
+                // Strides with gaps of odd columns are not for the widest copies.
+                Err(Error::Configuration { .. } | Error::Misfit { .. }) => continue,
+                other => other?,
+            };
+            verify(&attention, &device, i, if j % 3 == 0 { 30.0 } else { 2.0 })?;
+        }
+    }
+    Ok(())
+}
+
+/// Small random problems, by the kernel that is chosen and by that for other GPUs.
+#[test]
+fn random_problems() -> Result<(), Failure> {
+    let device = device()?;
+    let attentions = Attentions::new(&device);
+    for seed in 0..cases(4) {
+        let mut rng = generator(seed);
+        let dtype = [DType::Bf16, DType::F16, DType::F32][seed as usize % 3];
+        let problem = random(&mut rng, dtype, [64, 128, 40, 33, 96, 192, 256][seed as usize % 7], 160)?;
+        for kind in [None, Some(KernelKind::Sm80)] {
+            verify(&attentions.by(&problem, kind)?, &device, seed, 1.0 + (seed % 5) as f64 * 20.0)
+                .map_err(|error| format!("{seed}: {error}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// A module is specialised by configuration and facts, never by lengths, heads or strides.
+#[test]
+fn sizes_with_the_same_facts_share_one_module() -> Result<(), Failure> {
+    let device = checked();
+    let attentions = Attentions::new(&device);
+    for sizes in [[1, 20, 3000, 3000, 128], [2, 8, 4096, 50, 128], [1, 64, 2000, 7, 120]] {
+        for order in [Order::Bshd, Order::Bhsd] {
+            attentions.get(&Problem::new(DType::Bf16, order, sizes)?)?;
+        }
+    }
+    assert_eq!(attentions.modules(), 1);
+    attentions.get(&Problem::new(DType::Bf16, Order::Bshd, [1, 20, 3000, 3000, 128])?.with_lse(true))?;
+    assert_eq!(attentions.modules(), 2);
+    Ok(())
+}
+
+fn untyped(buffer: &Buffer<bf16>) -> Untyped<'_> {
+    let (address, len) = (buffer.address(), buffer.len());
+    Untyped { arg: buffer.into(), device: buffer.device(), dtype: DType::Bf16, address, len }
+}
+
+/// One attention is called again and again, with the same buffers, with others, prepared, and in a graph.
+#[test]
+fn calls_are_repeated() -> Result<(), Failure> {
+    let device = checked();
+    let problem = Problem::new(DType::Bf16, Order::Bshd, [1, 1, 3, 2, 64])?.with_lse(true);
+    let attention = Attentions::new(&device).get(&problem)?;
+    let filled = |x: f32, rows: usize| device.upload(&vec![bf16::from_f32(x); rows * 64]);
+    let (q, k, lse) = (filled(0.5, 3)?, filled(1.0, 2)?, device.zeros::<f32>(3)?);
+    let given = [("lse", Given::from(&lse))];
+    for value in [2.0, 3.0, 4.0] {
+        let (v, o) = (filled(value, 2)?, filled(0.0, 3)?);
+        attention.run_with([&q, &k, &v, &o], &given)?;
+        assert_eq!(o.download()?, vec![bf16::from_f32(value); 3 * 64]);
+    }
+    let (v, o, other) = (filled(5.0, 2)?, filled(0.0, 3)?, filled(0.0, 3)?);
+    attention.run_untyped([&q, &k, &v, &o].map(untyped), &given)?;
+    let mut launch = attention.prepare([&q, &k, &v, &o], &given)?.ok_or("there are queries")?;
+    launch.set("o", &other)?;
+    #[expect(unsafe_code, reason = "launching PTX is unsafe")]
+    // SAFETY: the buffers hold the problem's tensors.
+    unsafe { launch.run() }?;
+    assert_eq!(
+        (o.download()?, other.download()?),
+        (vec![bf16::from_f32(5.0); 192], vec![bf16::from_f32(5.0); 192])
+    );
+    let scores = 64.0 * 0.5 * problem.scale();
+    assert!(lse.download()?.iter().all(|&x| (x - scores - 2f32.ln()).abs() < 1e-5));
+    let graph = device.capture(|| {
+        attention.run_with([&q, &k, &v, &o], &given).map_err(|error| match error {
+            Error::Device(error) => error,
+            other => unreachable!("{other}"),
+        })
+    })?;
+    o.fill_bytes(0)?;
+    #[expect(unsafe_code, reason = "replaying PTX is unsafe")]
+    // SAFETY: the buffers still hold the problem's tensors.
+    unsafe { graph.launch() }?;
+    assert_eq!(o.download()?, vec![bf16::from_f32(5.0); 192]);
+    Ok(())
+}
+
+/// Nothing is launched where there are no queries.
+#[test]
+fn there_may_be_nothing_to_compute() -> Result<(), Failure> {
+    let device = checked();
+    let none = device.zeros::<bf16>(0)?;
+    for sizes in [[0, 1, 5, 5, 64], [2, 1, 0, 5, 64], [2, 1, 0, 0, 64]] {
+        let attention = Attentions::new(&device).get(&Problem::new(DType::Bf16, Order::Bshd, sizes)?)?;
+        let keys = device.zeros::<bf16>(640)?;
+        attention.run(&none, &keys, &keys, &none)?;
+        assert!(attention.prepare([&none, &keys, &keys, &none], &[])?.is_none());
+        assert!(attention.launch_config()?.is_none());
+    }
+    Ok(())
+}
+
+#[test]
+fn refusals_say_what_is_accepted() -> Result<(), Failure> {
+    let device = checked();
+    let attentions = Attentions::new(&device);
+    let problem = Problem::new(DType::Bf16, Order::Bshd, [1, 1, 4, 4, 64])?
+        .with_lse(true)
+        .with_bias(DType::F32, [1, 1, 1])?;
+    let attention = attentions.get(&problem)?;
+    let all = device.zeros::<bf16>(2048)?;
+    let [q, k, v, o] = [0, 256, 512, 768].map(|at| all.slice(at..at + 256));
+    let (q, k, v, o) = (q?, k?, v?, o?);
+    let (bias, lse) = (device.zeros::<f32>(4)?, device.zeros::<f32>(4)?);
+    let given = [("bias", Given::from(&bias)), ("lse", Given::from(&lse))];
+    attention.run_with([&q, &k, &v, &o], &given)?;
+    let told = |result: Result<(), Error>| result.expect_err("bad input").to_string();
+    assert_eq!(
+        told(attention.run_with([&q, &k, &v, &q], &given)),
+        "o and q have 512 bytes in common: buffers or slices without a common part are accepted"
+    );
+    let between = all.slice(600..856)?;
+    assert!(
+        told(attention.run_with([&q, &k, &v, &between], &given))
+            .starts_with("o and v have 336 bytes in common")
+    );
+    let odd = all.slice(1025..1281)?;
+    assert!(
+        told(attention.run_with([&odd, &k, &v, &o], &given)).contains("accepted are: multiples of 16 bytes")
+    );
+    let short = all.slice(1024..1279)?;
+    assert_eq!(
+        told(attention.run_with([&q, &short, &v, &o], &given)),
+        "k needs 256 elements, its buffer has 255"
+    );
+    let names = "but accepted are: each of these once: [bias, lse]";
+    assert_eq!(
+        told(attention.run_with([&q, &k, &v, &o], &[("mask", given[0].1)])),
+        format!("`mask`: nothing that the problem has, {names}")
+    );
+    assert_eq!(
+        told(attention.run_with([&q, &k, &v, &o], &[given[1], given[1]])),
+        format!("`lse`: given twice, {names}")
+    );
+    assert_eq!(
+        told(attention.run_with([&q, &k, &v, &o], &given[..1])),
+        "`lse`: nothing, but accepted are: a buffer of 4 elements of f32 or more"
+    );
+    let wrong = [("bias", Given::from(&q)), given[1]];
+    assert_eq!(
+        told(attention.run_with([&q, &k, &v, &o], &wrong)),
+        "`bias`: 256 elements of bf16, but accepted are: a buffer of 4 elements of f32 or more"
+    );
+    assert!(
+        told(attention.run_with([&q, &k, &v, &o], &[given[0], ("lse", Given::from(&bias))]))
+            .starts_with("lse and bias have 16 bytes")
+    );
+    let floats = Problem::new(DType::F32, Order::Bshd, [1, 1, 4, 4, 64])?;
+    assert_eq!(
+        told(attentions.by(&floats, Some(KernelKind::Sm90)).map(drop)),
+        "kernel sm90 does not take the dtype f32; accepted are: f16 and bf16, which wgmma multiplies"
+    );
+    let config = choose(&floats, None, device.limits())?;
+    assert!(
+        told(attentions.configured(&problem, config).map(drop))
+            .starts_with("the configuration's dtypes are f32")
+    );
+    let causal = floats.with_mask(Mask::window(Some(1), None, Default::default()))?;
+    assert!(
+        told(attentions.configured(&causal, config).map(drop))
+            .starts_with("the configuration's features are")
+    );
+    Ok(())
+}
+
+/// What is chosen computes the problem, is in the finite list, and has a reason.
+#[test]
+fn choices_are_in_the_list() -> Result<(), Failure> {
+    let all: std::collections::HashSet<AttentionConfig> = choose::all().into_iter().collect();
+    assert_eq!(all.len(), choose::all().len());
+    for seed in 0..2000 {
+        let mut rng = generator(seed);
+        let dtype = [DType::Bf16, DType::F16, DType::F32][seed as usize % 3];
+        let problem = random(&mut rng, dtype, 1 + seed as i64 % 256, 5000)?;
+        for hardware in [Hardware { sm: 90, multiprocessors: 132 }, Hardware { sm: 86, multiprocessors: 84 }]
+        {
+            let config = choose(&problem, None, hardware)?;
+            assert!(all.contains(&config), "{problem:?}: {config:?}");
+            assert!(config.form.sm() <= hardware.sm);
+            let reasons = choose::reasons(&problem, None, hardware)?;
+            assert!(reasons.iter().all(|(what, why)| !what.is_empty() && !why.is_empty()));
+        }
+    }
+    // Tensor maps take no stride of 0, which another kernel does.
+    let shared =
+        Problem::new(DType::Bf16, Order::Bshd, [2, 2, 40, 40, 64])?.with_strides(Tensor4::K, [64, 0, 0])?;
+    let h200 = Hardware { sm: 90, multiprocessors: 132 };
+    assert!(matches!(choose(&shared, None, h200)?.form, Form::Multistage(_)));
+    assert_eq!(Table::count(&shared, 64), 4);
+    Ok(())
+}
