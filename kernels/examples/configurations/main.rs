@@ -1,7 +1,10 @@
 //! Writes kernels of configurations that can be chosen into a folder, a PTX module each, for `cargo xtask ratchet`.
 //!
-//! Of products they are few: if two facts are true together of some configuration of a kernel, they are true together of one that is written.
+//! Of products and of attention they are few: if two facts are true together of some configuration of a kernel, they are true together of one that is written.
 //! With `--all` behind the folder, every configuration is written. Those with outputs besides C, or with a gate, are a few of each kernel in any case.
+//! With `--attention` those of attention alone are written.
+
+mod attention;
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -108,8 +111,16 @@ impl Case {
     fn family(&self) -> &'static str {
         self.config.name.trim_end_matches("_sums_f16")
     }
+}
 
-    /// What has to be true together of some case: every two of its facts, with the kernel's family. Groups change the walk through tiles alone,
+/// What has to be true together of some case.
+trait Facts {
+    /// Every two facts of the case, with the kernel's family.
+    fn pairs(&self) -> impl Iterator<Item = [&str; 3]>;
+}
+
+impl Facts for Case {
+    /// Groups change the walk through tiles alone,
     /// which all kernels with one mainloop have in common: each fact has to be true of some of these kernels.
     fn pairs(&self) -> impl Iterator<Item = [&str; 3]> {
         let groups = self.config.batch.grouped().map(|_| match &self.config.mainloop {
@@ -165,12 +176,12 @@ fn few(epilogue: &'static str) -> impl Iterator<Item = Case> {
 }
 
 /// Cases that have all pairs of facts that are not `covered` yet: again and again one of those with most new ones.
-fn covering<'a>(cases: &'a [Case], covered: &mut BTreeSet<[&'a str; 3]>) -> Vec<&'a Case> {
+fn covering<'a, T: Facts>(cases: &'a [T], covered: &mut BTreeSet<[&'a str; 3]>) -> Vec<&'a T> {
     let mut missing: BTreeSet<[&str; 3]> =
-        cases.iter().flat_map(Case::pairs).filter(|pair| !covered.contains(pair)).collect();
+        cases.iter().flat_map(Facts::pairs).filter(|pair| !covered.contains(pair)).collect();
     let mut chosen = Vec::new();
     while !missing.is_empty() {
-        let new = |case: &&Case| case.pairs().filter(|pair| missing.contains(pair)).count();
+        let new = |case: &&T| case.pairs().filter(|pair| missing.contains(pair)).count();
         let Some(best) = cases.iter().rev().max_by_key(new) else { break };
         for pair in best.pairs() {
             missing.remove(&pair);
@@ -228,6 +239,20 @@ fn copies() -> Result<Vec<(String, Problem, [i64; 2])>, girih_kernels::Error> {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = std::env::args().nth(1).ok_or("the folder that modules are written to")?;
+    let words: Vec<String> = std::env::args().skip(2).collect();
+    let asked = |word: &str| words.iter().any(|other| other == word);
+    let of_attention = attention::all();
+    let written = if asked("--all") {
+        of_attention.iter().collect()
+    } else {
+        covering(&of_attention, &mut BTreeSet::new())
+    };
+    for case in written {
+        write(&folder, &case.name(), &case.kernel()?)?;
+    }
+    if asked("--attention") {
+        return Ok(());
+    }
     let all = choose::all().flat_map(|config| {
         let count = if choose::takes_epilogues(&config) { EPILOGUES.len() } else { 1 };
         let mut epilogues = EPILOGUES[..count].to_vec();
@@ -238,11 +263,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         epilogues.into_iter().map(move |epilogue| Case::new(config, epilogue))
     });
     let all: Vec<Case> = all.collect();
-    let every = std::env::args().nth(2).is_some_and(|word| word == "--all");
     // Facts are those of one kernel, so that each kernel is covered for itself: first for single products, and then what batches add.
     let kernels = all.chunk_by(|case, next| case.family() == next.family());
     let mut covered = BTreeSet::new();
-    let chosen: Vec<&Case> = if every {
+    let chosen: Vec<&Case> = if asked("--all") {
         all.iter().collect()
     } else {
         kernels.flat_map(|cases| covering(cases, &mut covered)).collect()
