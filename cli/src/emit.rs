@@ -12,7 +12,7 @@ use girih_tile::facts::Uses;
 use girih_tile::ir::Array;
 
 use crate::output::Output;
-use crate::{CommandResult, Error, copy, gemm, programs};
+use crate::{CommandResult, Error, attention, copy, gemm, programs};
 
 /// The arguments of `girih emit`.
 #[derive(clap::Args)]
@@ -28,6 +28,14 @@ enum Kernel {
     Gemm {
         #[command(flatten)]
         problem: gemm::ProblemArgs,
+        #[command(flatten)]
+        to: To,
+    },
+    /// The kernel that `girih attention` runs for the same arguments on an H200
+    #[command(after_help = attention::ORDERS)]
+    Attention {
+        #[command(flatten)]
+        problem: Box<attention::ProblemArgs>,
         #[command(flatten)]
         to: To,
     },
@@ -82,6 +90,7 @@ struct Emitted {
 pub(crate) fn run(args: Args) -> CommandResult {
     let (emitted, to) = match args.kernel {
         Kernel::Gemm { problem, to } => (of_gemm(&problem.without_files()?)?, to),
+        Kernel::Attention { problem, to } => (of_attention(&problem.without_files(0, false)?)?, to),
         Kernel::Copy { problem, to } => (of_copy(&problem.problem()?)?, to),
         Kernel::Tile { program, extents, to } => (of_program(&program, &extents, to.sm.unwrap_or(SM))?, to),
     };
@@ -122,6 +131,22 @@ fn of_gemm(chosen: &gemm::Chosen) -> Result<Emitted, girih_kernels::Error> {
     }
     let kernels = girih_kernels::gemm::kernels(problem, &config, &Epilogue::new())?;
     Ok(Emitted { module: annotated(kernel.kernel.into_module(), notes, &kernel.partitions), kernels })
+}
+
+fn of_attention(chosen: &attention::Chosen) -> Result<Emitted, girih_kernels::Error> {
+    let hardware = girih_kernels::attention::Hardware { sm: SM, multiprocessors: MULTIPROCESSORS };
+    let config = girih_kernels::attention::choose(&chosen.problem, chosen.kind, hardware)?;
+    let kernel = girih_codegen::attention::generate(&config)?;
+    let notes = vec![
+        format!("grid: as many blocks as the table of tiles is for, of {} threads", kernel.kernel.threads()),
+        format!(
+            "table: 32 bytes for each tile of {} queries of a head; block i of n takes the entries i, i + n, ...",
+            config.tile[0]
+        ),
+        format!("dynamic shared memory: {} bytes; strides in elements", kernel.kernel.shared_bytes()),
+    ];
+    let module = annotated(kernel.kernel.module().clone(), notes, &kernel.partitions);
+    Ok(Emitted { module, kernels: vec![kernel.kernel] })
 }
 
 fn of_copy(problem: &girih_kernels::copy::Problem) -> Result<Emitted, girih_kernels::Error> {

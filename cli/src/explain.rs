@@ -1,5 +1,7 @@
 //! `girih explain`: why a problem gets the kernel that it gets, and what limits it, without a device.
 
+mod attention;
+
 use std::fmt;
 use std::process::ExitCode;
 
@@ -22,6 +24,18 @@ pub(crate) struct Args {
 
 #[derive(clap::Subcommand)]
 enum Kernel {
+    /// The kernel that `girih attention` runs for the same arguments on an H200
+    #[command(after_help = crate::attention::ORDERS)]
+    Attention {
+        #[command(flatten)]
+        problem: Box<crate::attention::ProblemArgs>,
+        /// Multiprocessors of the GPU
+        #[arg(long, value_name = "COUNT", default_value_t = MULTIPROCESSORS)]
+        multiprocessors: u32,
+        /// Print one JSON object and nothing else
+        #[arg(long)]
+        json: bool,
+    },
     /// The kernel that `girih gemm` runs for the same arguments on an H200
     #[command(after_help = gemm::LAYOUTS)]
     Gemm {
@@ -44,7 +58,13 @@ const MULTIPROCESSORS: u32 = 132;
 const START: f64 = 3e-6;
 
 pub(crate) fn run(args: Args) -> CommandResult {
-    let Kernel::Gemm { problem, multiprocessors, json } = args.kernel;
+    let (problem, multiprocessors, json) = match args.kernel {
+        Kernel::Attention { problem, multiprocessors, json } => {
+            print(&attention::Report::new(&problem.without_files(0, false)?, multiprocessors.max(1))?, json)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        Kernel::Gemm { problem, multiprocessors, json } => (problem, multiprocessors, json),
+    };
     let chosen = problem.without_files()?;
     let kind = chosen.kind.unwrap_or(KernelKind::for_problem(&chosen.problem, SM));
     print(&Report::new(&chosen, kind, multiprocessors.max(1))?, json)?;

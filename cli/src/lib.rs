@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+mod attention;
 mod copy;
 mod emit;
 mod error;
@@ -43,6 +44,8 @@ struct Cli {
 enum Command {
     /// Multiply two matrices by a generated kernel and verify the product
     Gemm(gemm::Args),
+    /// Compute scaled dot-product attention by a generated kernel and verify the result: masks, windows, groups of heads, packed sequences
+    Attention(Box<attention::Args>),
     /// Copy between two layouts by a generated kernel and verify the copy: transposes, permutations, pitches, padding, gathers
     Copy(Box<copy::Args>),
     /// Run a kernel of a PTX file in the simulator, with all its checks
@@ -69,6 +72,7 @@ enum Command {
 pub fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Gemm(args) => gemm::run(args),
+        Command::Attention(args) => attention::run(*args),
         Command::Copy(args) => copy::run(*args),
         Command::Sim(args) => sim::run(args),
         Command::Emit(args) => emit::run(args),

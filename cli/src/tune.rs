@@ -1,5 +1,7 @@
 //! `girih tune`: measures what computes the same beside each other, and records the fastest.
 
+mod attention;
+mod contest;
 mod gemm;
 mod tile;
 
@@ -21,6 +23,9 @@ pub(crate) struct Args {
 
 #[derive(clap::Subcommand)]
 enum Kernel {
+    /// Kernels by warpgroups for attention of random tensors; the fastest is printed
+    #[command(after_help = crate::attention::ORDERS)]
+    Attention(Box<attention::Args>),
     /// Kernels by wgmma for one product of random matrices
     #[command(after_help = crate::gemm::LAYOUTS)]
     Gemm(Box<gemm::Args>),
@@ -34,6 +39,7 @@ const TODAY: &str = "%Y-%m-%d";
 
 pub(crate) fn run(args: Args) -> CommandResult {
     match args.kernel {
+        Kernel::Attention(args) => attention::run(*args),
         Kernel::Gemm(args) => gemm::run(*args),
         Kernel::Tile(args) => tile::run(*args),
     }

@@ -2,18 +2,18 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
 
 use float8::{F8E4M3, F8E5M2};
-use girih_device::{Buffer, Device, Pod, Samples};
+use girih_device::{Pod, Samples};
 use girih_kernels::gemm::{
-    Epilogue, Gemm, GemmConfig, Gemms, KernelKind, Problem, Record, Records, candidates, check, choose,
+    Epilogue, GemmConfig, Gemms, KernelKind, Problem, Record, Records, candidates, check, choose,
     described,
 };
 use girih_tensor::{DType, Element};
 use half::{bf16, f16};
 use rand::{SeedableRng, rngs::StdRng};
 
+use super::contest::{Entrant, Tuned, rounds};
 use super::{TODAY, read};
 use crate::output::Output;
 use crate::run::{RunArgs, Session};
@@ -54,12 +54,7 @@ pub(super) fn run(args: Args) -> CommandResult {
         DType::S8 => of::<i8>(&session, &chosen.problem, most)?,
         other => return Err(untunable(other).into()),
     };
-    let [best, usual] = [tuned.fastest.1, tuned.chosen].map(|time| time.as_secs_f64() * 1e6);
-    println!(
-        "fastest {best:.2} us, {:.3} of the chosen one's {usual:.2} us: {}",
-        best / usual,
-        described(&tuned.fastest.0)
-    );
+    let [best, usual] = tuned.print(&described(&tuned.fastest.0));
     if let Some(output) = output {
         let today = jiff::Timestamp::now().strftime(TODAY).to_string();
         records.insert(Record::new(&chosen.problem, &tuned.fastest.0, limits, &today, [best, usual]));
@@ -69,18 +64,12 @@ pub(super) fn run(args: Args) -> CommandResult {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The fastest configuration and its time, and the time of the one that is chosen without a record.
-struct Tuned {
-    fastest: (GemmConfig, Duration),
-    chosen: Duration,
-}
-
 /// Tunes a product of elements of `T`.
 fn of<T: Element + Pod>(
     session: &Session,
     problem: &Problem,
     most: usize,
-) -> Result<Tuned, Box<dyn std::error::Error>> {
+) -> Result<Tuned<GemmConfig>, Box<dyn std::error::Error>> {
     match problem.output() {
         DType::F32 => tune::<T, f32>(session, problem, most),
         DType::F16 => tune::<T, f16>(session, problem, most),
@@ -97,18 +86,11 @@ fn untunable(dtype: DType) -> girih_kernels::Error {
     girih_kernels::Error::Kernel { kernel: "tune", dtype: dtype.name(), accepted }
 }
 
-/// Rounds in which all configurations run, and the configurations that stay after each.
-const ROUNDS: [usize; 3] = [1, 3, 7];
-const STAY: [usize; 2] = [12, 4];
-/// How long a configuration runs in a round, after a start that is not timed.
-const SLICE: Duration = Duration::from_millis(60);
-const SETTLE: Duration = Duration::from_millis(40);
-
 fn tune<T: Element + Pod, C: Element + Pod>(
     session: &Session,
     problem: &Problem,
     most: usize,
-) -> Result<Tuned, Box<dyn std::error::Error>> {
+) -> Result<Tuned<GemmConfig>, Box<dyn std::error::Error>> {
     let device = &session.device;
     session.fits(gemm::bytes(problem))?;
     let multiprocessors = device.limits().multiprocessors;
@@ -125,24 +107,12 @@ fn tune<T: Element + Pod, C: Element + Pod>(
     for config in configs {
         let gemm = gemms.configured(problem, config, &Epilogue::new())?;
         gemm.run(&a, &b, &c)?;
-        field.push(Entrant { config, gemm, times: Vec::new() });
+        field.push(Entrant { config, kernel: gemm, times: Vec::new() });
     }
-    println!("{} configurations", field.len());
-    for (round, rounds) in ROUNDS.into_iter().enumerate() {
-        contest(device, &mut field, rounds, &a, &b, &c)?;
-        // The chosen configuration stays to the end, for comparison.
-        let (first, rest) = field.split_at_mut(1);
-        rest.sort_by_key(Entrant::time);
-        let kept = STAY.get(round).map_or(rest.len(), |stay| rest.len().min(*stay));
-        for entrant in first.iter().chain(&rest[..kept]) {
-            println!("  {:>9.2} us  {}", entrant.time().as_secs_f64() * 1e6, described(&entrant.config));
-        }
-        field.truncate(1 + kept);
-    }
-    let time = field[0].time();
+    let time = rounds(device, &mut field, described, |gemm| gemm.run(&a, &b, &c))?;
     // What is recorded must be right, here and with these numbers too.
     field.sort_by_key(Entrant::time);
-    for Entrant { config, gemm, times } in field {
+    for Entrant { config, kernel: gemm, times } in field {
         c.fill_bytes(0xff)?;
         gemm.run(&a, &b, &c)?;
         if check(problem, &host[0], &host[1], &c.download()?, None)?.passed() {
@@ -152,42 +122,4 @@ fn tune<T: Element + Pod, C: Element + Pod>(
         println!("wrong, and left out: {}", described(&config));
     }
     Err("no configuration computes the product".into())
-}
-
-/// A configuration that is measured.
-struct Entrant {
-    config: GemmConfig,
-    gemm: Gemm,
-    times: Vec<Duration>,
-}
-
-impl Entrant {
-    fn time(&self) -> Duration {
-        self.times.iter().copied().collect::<Samples>().median()
-    }
-}
-
-/// Lets all run in turns, each round in another order, so that none always follows the same.
-fn contest<T: Element + Pod, C: Element + Pod>(
-    device: &Device,
-    field: &mut [Entrant],
-    rounds: usize,
-    a: &Buffer<T>,
-    b: &Buffer<T>,
-    c: &Buffer<C>,
-) -> Result<(), girih_kernels::Error> {
-    let count = field.len();
-    for round in 0..rounds {
-        for i in 0..count {
-            // From another one on, and every other time backwards.
-            let at = if round % 2 == 0 { i } else { count - 1 - i };
-            let Entrant { gemm, times, .. } = &mut field[(at + round) % count];
-            let run = |count: usize| device.time(|| (0..count).try_for_each(|_| gemm.run(a, b, c)));
-            let each = run(3)?.as_secs_f64().max(1e-7) / 3.0;
-            run((SETTLE.as_secs_f64() / each) as usize)?;
-            let runs = ((SLICE.as_secs_f64() / each) as usize).max(1);
-            times.push(run(runs)?.div_f64(runs as f64));
-        }
-    }
-    Ok(())
 }

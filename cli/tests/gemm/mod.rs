@@ -13,19 +13,19 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 /// Runs girih in `folder`.
-fn girih_in(folder: &Path, line: &str) -> Output {
+pub(crate) fn girih_in(folder: &Path, line: &str) -> Output {
     girih(folder, line).output().expect("girih starts")
 }
 
 /// A run of girih in `folder` that has not begun.
-fn girih(folder: &Path, line: &str) -> Command {
+pub(crate) fn girih(folder: &Path, line: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_girih"));
     command.args(line.split_whitespace()).current_dir(folder).env("GIRIH_DEVICE", "sim");
     command
 }
 
 /// The standard output of a run that must succeed.
-fn succeeds(folder: &Path, line: &str) -> String {
+pub(crate) fn succeeds(folder: &Path, line: &str) -> String {
     let output = girih_in(folder, line);
     let (out, err) = (text(&output.stdout), text(&output.stderr));
     assert!(output.status.success(), "girih {line}: {:?}\n{out}{err}", output.status.code());
@@ -34,15 +34,15 @@ fn succeeds(folder: &Path, line: &str) -> String {
 }
 
 /// The JSON object that a run prints. The run must succeed.
-fn json(folder: &Path, line: &str) -> serde_json::Value {
+pub(crate) fn json(folder: &Path, line: &str) -> serde_json::Value {
     let out = succeeds(folder, line);
     serde_json::from_str(&out).unwrap_or_else(|e| panic!("girih {line}: {e}\n{out}"))
 }
 
-fn text(bytes: &[u8]) -> String {
+pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).expect("text")
 }
 
-fn folder() -> tempfile::TempDir {
+pub(crate) fn folder() -> tempfile::TempDir {
     tempfile::tempdir().expect("a folder")
 }

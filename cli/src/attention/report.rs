@@ -1,0 +1,181 @@
+//! What `girih attention` reports.
+
+use std::fmt;
+
+use girih_kernels::attention::{Check, KernelKind, Problem, Tensor4};
+use serde::Serialize;
+
+use crate::run::{DeviceReport, KernelReport, Timing, line};
+
+/// The report of one attention.
+#[derive(Serialize)]
+pub(crate) struct Report {
+    pub(crate) device: DeviceReport,
+    pub(crate) problem: ProblemReport,
+    pub(crate) kernel: KernelReport,
+    pub(crate) time: Timing,
+    pub(crate) tflops: Option<f64>,
+    pub(crate) check: CheckReport,
+    /// The files that were written.
+    pub(crate) written: Vec<String>,
+    pub(crate) passed: bool,
+}
+
+/// What is computed, with extents and strides in elements.
+#[derive(Serialize)]
+pub(crate) struct ProblemReport {
+    batch: i64,
+    heads: i64,
+    kv_heads: i64,
+    queries: i64,
+    keys: i64,
+    head_dim: i64,
+    sequences: Option<usize>,
+    dtype: &'static str,
+    order: String,
+    mask: String,
+    scale: f32,
+    softcap: Option<f32>,
+    bias: Option<&'static str>,
+    lse: bool,
+    kernel: &'static str,
+    origin: String,
+    /// As CuTe writes layouts, (Row,HeadDim,Head,Batch).
+    layouts: [(&'static str, String); 4],
+}
+
+impl ProblemReport {
+    pub(crate) fn new(problem: &Problem, kind: KernelKind, origin: String) -> ProblemReport {
+        ProblemReport {
+            batch: problem.batches(),
+            heads: problem.heads(),
+            kv_heads: problem.kv_heads(),
+            queries: problem.queries(),
+            keys: problem.keys(),
+            head_dim: problem.head_dim(),
+            sequences: problem.is_packed().then(|| problem.sequences().len()),
+            dtype: problem.dtype().name(),
+            order: problem.order().to_string(),
+            mask: problem.mask().to_string(),
+            scale: problem.scale(),
+            softcap: problem.softcap(),
+            bias: problem.bias().map(|bias| bias.dtype().name()),
+            lse: problem.lse(),
+            kernel: kind.name(),
+            origin,
+            layouts: Tensor4::ALL.map(|tensor| (tensor.name(), problem.array(tensor).to_string())),
+        }
+    }
+}
+
+/// The problem in a line.
+pub(crate) fn described(problem: &Problem) -> String {
+    let (batch, heads, kv_heads) = (problem.batches(), problem.heads(), problem.kv_heads());
+    let (queries, keys, dim) = (problem.queries(), problem.keys(), problem.head_dim());
+    let shared = if heads == kv_heads { String::new() } else { format!(" on {kv_heads} of keys") };
+    let packed = if problem.is_packed() {
+        format!(" in {} sequences", problem.sequences().len())
+    } else {
+        String::new()
+    };
+    let mask = if problem.mask().is_none() { String::new() } else { format!(", {}", problem.mask()) };
+    let cap = problem.softcap().map_or(String::new(), |cap| format!(", cap {cap}"));
+    let bias = problem.bias().map_or(String::new(), |bias| format!(", bias of {}", bias.dtype()));
+    format!(
+        "{batch} batches, {heads} heads{shared}, {queries} queries, {keys} keys{packed}, head dim {dim}, {}{mask}{cap}{bias}",
+        problem.dtype()
+    )
+}
+
+impl fmt::Display for ProblemReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ProblemReport {
+            batch, heads, kv_heads, queries, keys, head_dim, dtype, order, mask, kernel, ..
+        } = self;
+        let sequences = self.sequences.map_or(String::new(), |count| format!(" in {count} sequences"));
+        let extents = format_args!(
+            "batch={batch} heads={heads}:{kv_heads} queries={queries} keys={keys}{sequences} head dim={head_dim}"
+        );
+        line(f, "problem", format_args!("O = softmax(Q K^T) V, {extents}, {dtype}, {order}, by {kernel}"))?;
+        line(f, "mask", mask)?;
+        let cap = self.softcap.map_or(String::new(), |cap| format!(", cap {cap}"));
+        let bias = self.bias.map_or(String::new(), |dtype| format!(", bias of {dtype}"));
+        line(f, "scores", format_args!("scale {}{cap}{bias}", self.scale))?;
+        for (name, layout) in &self.layouts {
+            let origin = if *name == "o" { String::new() } else { format!("   {}", self.origin) };
+            let name = format!("{} (Row,HeadDim,Head,Batch)", name.to_uppercase());
+            writeln!(f, "  {name:<24}{layout}{origin}")?;
+        }
+        Ok(())
+    }
+}
+
+/// The result of the check. NaN is null in JSON.
+#[derive(Serialize)]
+pub(crate) struct CheckReport {
+    relative_error: f64,
+    largest: f64,
+    worst_of_bound: f64,
+    worst_at: [i64; 4],
+    worst_lse_of_bound: f64,
+    rows_compared: usize,
+    rows: usize,
+    padding_written: usize,
+}
+
+impl From<Check> for CheckReport {
+    fn from(check: Check) -> CheckReport {
+        CheckReport {
+            relative_error: check.relative_error,
+            largest: check.largest,
+            worst_of_bound: check.worst,
+            worst_at: check.worst_at,
+            worst_lse_of_bound: check.worst_lse,
+            rows_compared: check.compared,
+            rows: check.rows,
+            padding_written: check.padding_written,
+        }
+    }
+}
+
+impl fmt::Display for CheckReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let CheckReport {
+            relative_error,
+            largest,
+            worst_of_bound,
+            worst_lse_of_bound,
+            rows_compared,
+            rows,
+            ..
+        } = self;
+        let [sequence, head, row, column] = self.worst_at;
+        let text = format_args!(
+            "{relative_error:.2e} relative to the f64 reference, at most {largest:.2e}; worst element (sequence {sequence}, head {head}, row {row}, \
+             column {column}) at {worst_of_bound:.2} of its bound; {rows_compared} of {rows} rows compared"
+        );
+        line(f, "error", text)?;
+        if *worst_lse_of_bound != 0.0 {
+            line(f, "", format_args!("worst logarithm of a sum at {worst_lse_of_bound:.2} of its bound"))?;
+        }
+        if self.padding_written > 0 {
+            line(f, "", format_args!("{} elements that are no row's were written", self.padding_written))?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}{}", self.device, self.problem, self.kernel)?;
+        line(f, "time", &self.time)?;
+        if let Some(tflops) = self.tflops {
+            line(f, "rate", format_args!("{tflops:.2} TFLOP/s"))?;
+        }
+        write!(f, "{}", self.check)?;
+        for file in &self.written {
+            line(f, "written", file)?;
+        }
+        writeln!(f, "{}", if self.passed { "PASSED" } else { "FAILED" })
+    }
+}

@@ -1,0 +1,87 @@
+//! The fastest configuration of attention.
+
+use std::process::ExitCode;
+
+use girih_device::{Pod, Samples};
+use girih_kernels::attention::choose::{candidates, described};
+use girih_kernels::attention::{Attentions, Problem, Tensor4, check};
+use girih_kernels::gemm::Given;
+use girih_tensor::{DType, Element};
+use half::{bf16, f16};
+
+use super::contest::{Entrant, Tuned, rounds};
+use crate::CommandResult;
+use crate::attention::{Inputs, ProblemArgs, bytes};
+use crate::run::{RunArgs, Session};
+
+/// The arguments of `girih tune attention`.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    problem: ProblemArgs,
+    /// The most configurations that are measured
+    #[arg(long, value_name = "COUNT", default_value_t = 40)]
+    most: usize,
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+pub(super) fn run(args: Args) -> CommandResult {
+    let problem = args.problem.without_files(0, false)?.problem;
+    let session = Session::open(&args.run)?;
+    match problem.dtype() {
+        DType::F32 => tune::<f32>(&session, &problem, args.most)?,
+        DType::F16 => tune::<f16>(&session, &problem, args.most)?,
+        _ => tune::<bf16>(&session, &problem, args.most)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn tune<T: Element + Pod>(
+    session: &Session,
+    problem: &Problem,
+    most: usize,
+) -> Result<(), Box<dyn std::error::Error>> {
+    let device = &session.device;
+    session.fits(bytes(problem))?;
+    let inputs = Inputs::<T>::random(problem, 0);
+    let (q, k, v) = (device.upload(&inputs.q)?, device.upload(&inputs.k)?, device.upload(&inputs.v)?);
+    let o = device.alloc::<T>(problem.array(Tensor4::O).span() as usize)?;
+    let lse = device.zeros::<f32>(problem.lse_len() as usize)?;
+    let (wide, narrow) = (device.upload(&inputs.bias)?, device.upload(&inputs.narrow_bias())?);
+    let mut given = Vec::new();
+    if let Some(bias) = problem.bias() {
+        given.push((
+            "bias",
+            if bias.dtype() == DType::F32 { Given::from(&wide) } else { Given::from(&narrow) },
+        ));
+    }
+    if problem.lse() {
+        given.push(("lse", Given::from(&lse)));
+    }
+    let attentions = Attentions::new(device);
+    let mut field = Vec::new();
+    for config in candidates(problem, device.limits())?.into_iter().take(most.max(1)) {
+        match attentions.configured(problem, config) {
+            Ok(kernel) => field.push(Entrant { config, kernel, times: Vec::new() }),
+            // What the generator or the driver does not take is no candidate.
+            Err(error) if !field.is_empty() => println!("left out: {}: {error}", described(&config)),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    let chosen =
+        rounds(device, &mut field, described, |attention| attention.run_with([&q, &k, &v, &o], &given))?;
+    field.sort_by_key(Entrant::time);
+    for Entrant { config, kernel, times } in field {
+        o.fill_bytes(0xff)?;
+        kernel.run_with([&q, &k, &v, &o], &given)?;
+        let found = check(problem, &inputs.host(), &o.download()?, &lse.download()?, None)?;
+        if found.passed() {
+            let fastest = times.into_iter().collect::<Samples>().median();
+            Tuned { fastest: (config, fastest), chosen }.print(&described(&config));
+            return Ok(());
+        }
+        println!("wrong, and left out: {}", described(&config));
+    }
+    Err("no configuration computes the problem".into())
+}
