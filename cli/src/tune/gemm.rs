@@ -6,8 +6,7 @@ use std::process::ExitCode;
 use float8::{F8E4M3, F8E5M2};
 use girih_device::{Pod, Samples};
 use girih_kernels::gemm::{
-    Epilogue, GemmConfig, Gemms, KernelKind, Problem, Record, Records, candidates, check, choose,
-    described,
+    Epilogue, GemmConfig, Gemms, KernelKind, Problem, Record, Records, candidates, check, choose, described,
 };
 use girih_tensor::{DType, Element};
 use half::{bf16, f16};
