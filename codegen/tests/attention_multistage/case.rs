@@ -2,7 +2,7 @@
 
 use girih_codegen::attention::{AttentionConfig, AttentionKernel, AttentionParam, QueryTile, Tensor4};
 use girih_ptx::Module;
-use girih_sim::{Memory, Options};
+use girih_sim::{Memory, Options, Report};
 use girih_tensor::DType;
 use half::{bf16, f16};
 
@@ -111,6 +111,7 @@ fn rounded(dtype: DType, value: f64) -> f64 {
 pub(super) struct Found {
     result: Array,
     lse: Option<Array>,
+    pub(super) report: Report,
 }
 
 impl Case {
@@ -263,12 +264,12 @@ impl Case {
         };
         let args = kernel.params.iter().map(arg).collect();
         let launch = blocks(self.blocks as i64, kernel.kernel.threads(), kernel.kernel.shared_bytes(), args);
-        run(module, &memory, &launch, options)?;
+        let report = run(module, &memory, &launch, options)?;
         result.data = decode(result.dtype, &download(&memory, places[3], result.bytes().len()));
         if let Some(lse) = &mut lse {
             lse.data = decode(DType::F32, &download(&memory, of_lse, lse.bytes().len()));
         }
-        Ok(Found { result, lse })
+        Ok(Found { result, lse, report })
     }
 
     /// Compares results with those in f64.

@@ -162,6 +162,28 @@ fn usual_configurations() {
     }
 }
 
+/// Eight rows of a column of vectors lie in different banks, as do the rows and columns that single threads read.
+#[test]
+fn banks_of_shared_memory_do_not_collide() {
+    for (dtype, head_dim) in [
+        (DType::Bf16, 64),
+        (DType::Bf16, 96),
+        (DType::F16, 128),
+        (DType::Bf16, 256),
+        (DType::F32, 64),
+        (DType::F32, 128),
+    ] {
+        let config = usual(dtype, head_dim, 128 / i64::from(dtype.bits()), LSE);
+        let kernel = generate(&config).unwrap();
+        let case = Case { blocks: 1, ..Case::new(config, &alone(config.tile[0] as usize, 128, 0)) };
+        let options = Options { counts: true, ..Options::fast() };
+        let report = case.run(&kernel, kernel.kernel.module(), &options).unwrap().report;
+        // Of f32, weights go through shared memory too, in columns of single values.
+        let most = report.least_wavefronts * if dtype == DType::F32 { 102 } else { 100 } / 100;
+        assert!((1..=most).contains(&report.wavefronts), "{config:?}: {report:?}");
+    }
+}
+
 /// The kernel is reported when any one of its waits and barriers is missing.
 #[test]
 fn every_wait_and_barrier_is_needed() {
@@ -234,7 +256,7 @@ fn what_does_not_fit_is_refused() {
 
 /// The configuration of a kernel for all facts, by the rules that a choice should follow: a warp has 32 rows of queries as long as its sums leave
 /// room, and what takes further registers, which is a bias above all, gets smaller tiles.
-pub(super) fn usual(dtype: DType, head_dim: i64, vector: i64, features: Features) -> AttentionConfig {
+fn usual(dtype: DType, head_dim: i64, vector: i64, features: Features) -> AttentionConfig {
     let (tile, warps, stages) = match (dtype, features.bias, head_dim) {
         (DType::F32, _, ..=128) => ([64, 32], 8, 2),
         (DType::F32, ..) => ([64, 16], 8, 2),
