@@ -152,6 +152,51 @@ fn rows_are_peaked() {
     }
 }
 
+/// Random cases of everything at once: a few, or as many as `GIRIH_CASES` says.
+#[test]
+fn random_cases() {
+    let cases = std::env::var("GIRIH_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(40);
+    for seed in 0..cases {
+        let mut state: u64 = 0x9e37_79b9_7f4a_7c15 ^ seed;
+        let mut below = |n: usize| {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 33) as usize % n
+        };
+        let dtype = DTYPES[below(3)];
+        let mut flag = || below(2) == 1;
+        let (left, right, packed, softcap, lse, by_heads) = (flag(), flag(), flag(), flag(), flag(), flag());
+        let bias = [None, Some(dtype), Some(DType::F32)][below(3)];
+        let features = Features { left, right, packed, softcap, bias, lse };
+        let warps = 1 << below(3);
+        let vector = 1 << below(if dtype == DType::F32 { 3 } else { 4 });
+        let form = Form::Multistage(Multistage { warps, stages: 2 + below(3) as i64, vector, min_blocks: 0 });
+        let (head_dim, tile) = (32 * (1 + below(4) as i64), [16 * warps, 32 << below(2)]);
+        let config = AttentionConfig { name: "attention", form, dtype, head_dim, tile, features };
+        let sequence = |below: &mut dyn FnMut(usize) -> usize| {
+            let [queries, keys] = [1 + below(70), below(120)];
+            let diagonal = [0, keys as i64 - queries as i64, below(200) as i64 - 100][below(3)];
+            Sequence { queries, keys, diagonal }
+        };
+        let sequences: Vec<_> =
+            (0..1 + if packed { below(3) } else { 0 }).map(|_| sequence(&mut below)).collect();
+        let vector = vector as usize;
+        let groups = 1 + below(2);
+        verify(&Case {
+            batches: 1 + below(2),
+            heads: groups * (1 + below(2)),
+            groups,
+            columns: vector * (1 + below(head_dim as usize / vector)),
+            padding: below(3),
+            by_heads,
+            left: below(60) as u32,
+            right: below(60) as u32,
+            peak: [1.0, 3.0, 40.0][below(3)],
+            blocks: 1 + below(3),
+            ..Case::new(config, &sequences)
+        });
+    }
+}
+
 /// As they are chosen, on one tile and a bit.
 #[test]
 fn usual_configurations() {
