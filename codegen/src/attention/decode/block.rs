@@ -7,7 +7,7 @@ use girih_tensor::{DType, Slice, Tensor};
 use super::cache::{GROUPS, Loader};
 use super::fragments::{Queries, Reader};
 use super::interface::Interface;
-use super::result::{Result_, finish};
+use super::result::{Sums, finish};
 use super::rows::Mask;
 use super::share::{KEYS, MAX_PARTS, Share};
 use super::softmax::{Softmax, powers};
@@ -71,13 +71,18 @@ fn scaled(interface: &Interface<'_>, scale: &[Scalar], score: &Scalar) -> Scalar
     }
 }
 
+/// The pages of the next tile, and the stages of the next tile and of the one before it.
+fn carried([a, b, c, d]: [Scalar; GROUPS], [now, before]: [Scalar; 2]) -> [Scalar; GROUPS + 2] {
+    [a, b, c, d, now, before]
+}
+
 /// Goes through the keys of the part. Shared memory is free where warps share rows.
 fn attend(
     b: &mut Builder,
     interface: &Interface<'_>,
     place: &Place,
     share: &Share,
-) -> Result<Result_, Error> {
+) -> Result<Sums, Error> {
     let (config, thread) = (interface.config, &place.thread);
     let loader = Loader::new(b, interface, [&place.batch, &place.group], &share.keys, thread)?;
     let [first, tiles] = share.of_part(b, &place.part)?;
@@ -115,17 +120,21 @@ fn attend(
     let output = Rmem::tensor(b, DType::F32, output)?; // (FrgV,RestM,(N,Tiles))
     clear(b, &output)?;
     let ahead = loader.pages(b, &(&first + (stages - 1)))?;
+    // The stage of the tile, and that of the tile before, which a division would find too slowly.
+    let state = [0, stages - 1].map(|stage| Scalar::new(DType::U32, stage as f64));
     b.comment("the tiles of the part");
-    b.fold_range(&tiles, ahead, |b, turn, pages: [Scalar; GROUPS]| {
+    b.fold_range(&tiles, carried(ahead, state), |b, turn, state: [Scalar; GROUPS + 2]| {
+        let [pages @ .., now, before] = state;
+        let [stage, freed] = [b.index_of(&now)?, b.index_of(&before)?];
+        let [stage, freed] = [b.bounded(&stage, stages - 1)?, b.bounded(&freed, stages - 1)?];
         cp_async_wait(b, narrow("stages", stages - 2)?);
         // After this barrier every warp has read the tile before, so that its stage may be overwritten.
         b.barrier();
         let next = turn + (stages - 1);
         let tile = &first + &next;
-        b.if_(&Cond::less(&next, &tiles), |b| loader.load(b, &tile, &pages, &next.rem(stages)?))?;
+        b.if_(&Cond::less(&next, &tiles), |b| loader.load(b, &tile, &pages, &freed))?;
         cp_async_fence(b);
         let ahead = loader.pages(b, &(&tile + 1))?;
-        let stage = turn.rem(stages)?;
         clear(b, &scores)?;
         let again;
         let ([keys, values], queries) = match &kept {
@@ -168,14 +177,15 @@ fn attend(
                 gemm(b, &config.atom(), &p, &v, &sums)?;
             }
         }
-        Ok(ahead)
+        let following = (&now + 1.0).select(&now.less(stages as f64 - 1.0), 0.0);
+        Ok(carried(ahead, [following, now]))
     })?;
     if config.shares_rows() {
         // What the warps add up takes the place of the last tiles.
         b.barrier();
     }
     let [greatest, sums] = softmax.finish(b)?;
-    Ok(Result_ { output, greatest, sums })
+    Ok(Sums { output, greatest, sums })
 }
 
 /// Starts the load of the tile of Q, and returns where it will be, (Rows,HeadDim). It is one group of copies with the first tile of keys.

@@ -22,7 +22,7 @@ const WARPS: i64 = THREADS as i64 / 32;
 const APART: i64 = 8;
 
 /// What a warp has when it has gone through its keys.
-pub(super) struct Result_ {
+pub(super) struct Sums {
     pub output: Tensor<Rmem>, // (FrgV,RestM,(N,Tiles))
     /// The greatest score and the sum of powers of each row.
     pub greatest: Vec<Scalar>,
@@ -59,7 +59,7 @@ pub(super) fn finish(
     interface: &Interface<'_>,
     place: &Place,
     share: &Share,
-    result: &Result_,
+    result: &Sums,
 ) -> Result<(), Error> {
     let config = interface.config;
     let rows = if config.shares_rows() {
@@ -86,7 +86,7 @@ fn own_rows(interface: &Interface<'_>, thread: &Expr) -> Result<[rows::Place; RO
 }
 
 /// The rows of a warp that has gone through all keys of the part.
-fn alone(b: &mut Builder, interface: &Interface<'_>, place: &Place, result: &Result_) -> Result<Rows, Error> {
+fn alone(b: &mut Builder, interface: &Interface<'_>, place: &Place, result: &Sums) -> Result<Rows, Error> {
     let mut lse = Vec::new();
     let mut factors = Vec::new();
     for (greatest, sum) in result.greatest.iter().zip(&result.sums) {
@@ -106,7 +106,7 @@ fn together(
     b: &mut Builder,
     interface: &Interface<'_>,
     place: &Place,
-    result: &Result_,
+    result: &Sums,
 ) -> Result<Rows, Error> {
     let (config, thread) = (interface.config, &place.thread);
     let (count, columns) = (config.tile_rows(), config.head_dim);

@@ -33,6 +33,27 @@ pub(super) fn args<'a>(
     names.zip(kernel.params.iter().map(|param| value(problem, plan, at, *param))).collect()
 }
 
+/// The names of the parameters that each call is given.
+pub(super) fn given_names(kernel: &DecodeKernel) -> Vec<&str> {
+    let names = kernel.kernel.params().iter().zip(&kernel.params);
+    names.filter(|(_, param)| is_given(param)).map(|(named, _)| &*named.name).collect()
+}
+
+/// The arguments of these parameters, in their order.
+pub(super) fn given<'a>(
+    problem: &DecodeProblem,
+    plan: &DecodePlan,
+    kernel: &DecodeKernel,
+    at: &Addresses<'a>,
+) -> Vec<Arg<'a>> {
+    kernel.params.iter().filter(|param| is_given(param)).map(|param| value(problem, plan, at, *param)).collect()
+}
+
+/// Whether a parameter is a tensor of the caller's.
+fn is_given(param: &P) -> bool {
+    matches!(param, P::Q | P::O | P::K | P::V | P::Lengths | P::Table | P::Lse | P::KScale | P::VScale)
+}
+
 fn value<'a>(problem: &DecodeProblem, plan: &DecodePlan, at: &Addresses<'a>, param: P) -> Arg<'a> {
     let step = |strides: [i64; 3], mode: usize, narrow: usize| {
         let stride = strides[mode];

@@ -1,14 +1,16 @@
 //! Loading and launching.
 
+use std::sync::{Mutex, PoisonError};
+
 use girih_codegen::attention::decode::{DecodeKernel, THREADS, generate, generate_sum};
-use girih_device::{Arg, Buffer, Device, Kernel, LaunchConfig, Pod};
+use girih_device::{Arg, Buffer, Device, Kernel, LaunchConfig, Pod, Template};
 use girih_tensor::Element;
 
-use super::bind::{Addresses, args};
+use super::bind::{Addresses, args, given, given_names};
 use super::plan::{DecodePlan, choose};
 use super::problem::DecodeProblem;
 use crate::Error;
-use crate::launch::{apart, launch};
+use crate::launch::{apart, run};
 
 /// The alignment of tensors in bytes.
 const ALIGNED: i64 = 16;
@@ -28,9 +30,11 @@ pub struct Decode {
     device: Device,
     problem: DecodeProblem,
     plan: DecodePlan,
-    attend: Loaded,
-    sum: Option<Loaded>,
+    /// The kernel that attends to the keys, and the one that adds up parts, if there are any.
+    kernels: Vec<Loaded>,
     workspace: Option<[Buffer<f32>; 2]>,
+    /// The launches without what each call is given, once there has been a call; held over all launches of a call.
+    calls: Mutex<Vec<Template>>,
 }
 
 /// The tensors of a call.
@@ -92,19 +96,20 @@ impl Decode {
                 LaunchConfig::new(grid, [THREADS, 1, 1]).with_dynamic_shared(generated.kernel.shared_bytes());
             Ok(Loaded { kernel, generated, config })
         };
-        let attend = load(generate(&plan.config)?, plan.grid)?;
-        let (mut sum, mut workspace) = (None, None);
+        let mut kernels = vec![load(generate(&plan.config)?, plan.grid)?];
+        let mut workspace = None;
         if plan.config.features.parts {
             let grid = [problem.queries, problem.heads, problem.batches].map(|extent| extent as u32);
             let mut loaded = load(generate_sum(&plan.config, "attention_decode_sum")?, grid)?;
             if plan.config.features.programmatic {
                 loaded.config = loaded.config.programmatic();
             }
-            sum = Some(loaded);
+            kernels.push(loaded);
             let [rows, logarithms] = plan.workspace(problem);
             workspace = Some([device.alloc(rows as usize)?, device.alloc(logarithms as usize)?]);
         }
-        Ok(Decode { device: device.clone(), problem: *problem, plan, attend, sum, workspace })
+        let calls = Mutex::default();
+        Ok(Decode { device: device.clone(), problem: *problem, plan, kernels, workspace, calls })
     }
 
     /// The problem.
@@ -122,9 +127,9 @@ impl Decode {
         &self.device
     }
 
-    /// The kernel that attends to the keys, as it was generated.
-    pub fn generated(&self) -> &DecodeKernel {
-        &self.attend.generated
+    /// The kernels as they were generated: the one that attends to the keys, and the one that adds up parts, if there are any.
+    pub fn generated(&self) -> impl ExactSizeIterator<Item = &DecodeKernel> {
+        self.kernels.iter().map(|loaded| &loaded.generated)
     }
 
     /// Writes O, and the logarithms if they are wanted. Nothing is allocated, so that the call can be captured in a graph. Lengths above
@@ -133,22 +138,30 @@ impl Decode {
     /// # Errors
     /// [`Error::DType`], [`Error::BufferTooSmall`], [`Error::Address`], [`Error::Overlap`], [`Error::Input`] for buffers that the problem does not
     /// take or that are missing, before anything is written; [`Error::Device`].
-    pub fn run<T: Element + Pod, C: Element + Pod>(&self, given: &DecodeArgs<'_, T, C>) -> Result<(), Error> {
-        self.check(given)?;
+    pub fn run<T: Element + Pod, C: Element + Pod>(&self, tensors: &DecodeArgs<'_, T, C>) -> Result<(), Error> {
+        self.check(tensors)?;
         let addresses = Addresses {
-            q: given.q.into(),
-            o: given.o.into(),
-            k: given.kv[0].into(),
-            v: given.kv[1].into(),
-            lengths: given.lengths.into(),
-            table: given.table.map(Arg::from),
-            lse: given.lse.map(Arg::from),
-            scales: given.scales.map(|scales| scales.map(Arg::from)),
+            q: tensors.q.into(),
+            o: tensors.o.into(),
+            k: tensors.kv[0].into(),
+            v: tensors.kv[1].into(),
+            lengths: tensors.lengths.into(),
+            table: tensors.table.map(Arg::from),
+            lse: tensors.lse.map(Arg::from),
+            scales: tensors.scales.map(|scales| scales.map(Arg::from)),
             workspace: self.workspace.as_ref(),
         };
-        for loaded in [Some(&self.attend), self.sum.as_ref()].into_iter().flatten() {
-            let args = args(&self.problem, &self.plan, &loaded.generated, &addresses);
-            launch(&loaded.kernel, &loaded.config, &args)?;
+        let (problem, plan) = (&self.problem, &self.plan);
+        let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        if calls.is_empty() {
+            let open = |Loaded { kernel, generated, config }: &Loaded| -> Result<Template, Error> {
+                let args = kernel.arguments(&args(problem, plan, generated, &addresses))?;
+                Ok(kernel.prepare(config, &args)?.open(&given_names(generated))?)
+            };
+            *calls = self.kernels.iter().map(open).collect::<Result<_, _>>()?;
+        }
+        for (call, Loaded { generated, .. }) in calls.iter_mut().zip(&self.kernels) {
+            run(call, &given(problem, plan, generated, &addresses))?;
         }
         Ok(())
     }
