@@ -18,8 +18,8 @@ mod interface;
 mod result;
 mod rows;
 mod share;
-mod softmax;
 mod sum;
+mod weights;
 
 pub use config::{DecodeConfig, DecodeFeatures};
 pub use interface::{DecodeKernel, DecodeParam, MAX_PAGE_STRIDE, MAX_PAGES};

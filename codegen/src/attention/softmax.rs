@@ -55,6 +55,27 @@ impl Softmax {
         [scores, sums]: [&Tensor<Counting>; 2],
         scale: &Scalar,
     ) -> Result<Softmax, Error> {
+        if sharing(mma)?.iter().any(|bit| *bit >= LANES) {
+            return Err(Error::Mismatch {
+                what: "softmax",
+                layout: mma.layout_tv(Operand::C)?.mode(0)?.to_string(),
+                with: format!("rows of {}", mma.tile_size_mnk()?[0]),
+                accepted: "rows that the lanes of one warp share",
+            });
+        }
+        Softmax::of_warp(b, mma, [scores, sums], scale)
+    }
+
+    /// As [`Softmax::new`], for rows whose scores several warps may have: what each warp has of them is told by [`Softmax::totals`].
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] for sums of other rows than those of the scores.
+    pub(super) fn of_warp(
+        b: &mut Builder,
+        mma: &TiledMma,
+        [scores, sums]: [&Tensor<Counting>; 2],
+        scale: &Scalar,
+    ) -> Result<Softmax, Error> {
         let mut rows = Vec::new();
         let of_scores = numbers(scores, &mut rows)?;
         let count = rows.len();
@@ -70,7 +91,8 @@ impl Softmax {
         let rows = extent(count as i64)?;
         let references = Rmem::tensor(b, DType::F32, rows)?;
         let powers = Rmem::tensor(b, DType::F32, rows)?;
-        Ok(Softmax { of_scores, of_sums, lanes: sharing(mma)?, references, powers, scale: scale.clone() })
+        let lanes = sharing(mma)?.into_iter().filter(|bit| *bit < LANES).map(|bit| bit as u32).collect();
+        Ok(Softmax { of_scores, of_sums, lanes, references, powers, scale: scale.clone() })
     }
 
     /// Begins with no scores.
@@ -164,17 +186,29 @@ impl Softmax {
         Ok(row)
     }
 
+    /// For each row the reference as an exponent of 2, and the sum of the powers relative to it. All threads of a warp take part.
+    ///
+    /// # Errors
+    /// As [`Builder::scalar`].
+    #[track_caller]
+    pub(super) fn totals(&self, b: &mut Builder) -> Result<Vec<[Scalar; 2]>, Error> {
+        let (powers, references) = (read(b, &self.powers)?, read(b, &self.references)?);
+        let total = |(power, reference)| {
+            let power = self.over_lanes(b, power, |x, y| x + y)?;
+            Ok([reference * &self.scale, power])
+        };
+        powers.into_iter().zip(references).map(total).collect()
+    }
+
     /// What the rows' softmax leaves, row by row. All threads of a warp take part.
     ///
     /// # Errors
     /// As [`Builder::scalar`].
     #[track_caller]
     pub(super) fn finish(&self, b: &mut Builder) -> Result<Vec<Finished>, Error> {
-        let (powers, references) = (read(b, &self.powers)?, read(b, &self.references)?);
         let mut rows = Vec::new();
-        for (power, reference) in powers.into_iter().zip(references) {
-            let power = self.over_lanes(b, power, |x, y| x + y)?;
-            let lse = (reference * &self.scale + power.log2()) * std::f64::consts::LN_2;
+        for [reference, power] in self.totals(b)? {
+            let lse = (reference + power.log2()) * std::f64::consts::LN_2;
             rows.push(Finished { inverse: b.hold(&power.recip())?, is_empty: power.equals(0.0), lse });
         }
         Ok(rows)
@@ -225,21 +259,13 @@ fn numbers(coordinate: &Tensor<Counting>, rows: &mut Vec<Expr>) -> Result<Vec<us
     Ok(numbers)
 }
 
-/// The bits of a lane's number that do not change the rows of C that a thread has.
-fn sharing(mma: &TiledMma) -> Result<Vec<u32>, Error> {
+/// The bits of a thread's number that do not change the rows of C that the thread has.
+fn sharing(mma: &TiledMma) -> Result<Vec<i64>, Error> {
     let [rows, ..] = mma.tile_size_mnk()?;
     let threads = mma.layout_tv(Operand::C)?.mode(0)?; // Thr -> index in C's tile
     let count = static_size("softmax", &threads)?;
     let bits = (0..count.ilog2()).map(|bit| 1i64 << bit);
     let shared = bits.map(|bit| Ok((bit, threads.at(bit)? % rows == threads.at(0)? % rows)));
     let shared: Vec<(i64, bool)> = shared.collect::<Result<_, Error>>()?;
-    if shared.iter().any(|(bit, shared)| *bit >= LANES && *shared) {
-        return Err(Error::Mismatch {
-            what: "softmax",
-            layout: threads.to_string(),
-            with: format!("rows of {rows}"),
-            accepted: "rows that the lanes of one warp share",
-        });
-    }
-    Ok(shared.into_iter().filter(|(_, shared)| *shared).map(|(bit, _)| bit as u32).collect())
+    Ok(shared.into_iter().filter(|(_, shared)| *shared).map(|(bit, _)| bit).collect())
 }

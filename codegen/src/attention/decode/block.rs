@@ -8,11 +8,12 @@ use super::cache::{GROUPS, Loader};
 use super::fragments::{Queries, Reader};
 use super::interface::Interface;
 use super::result::{Sums, finish};
-use super::rows::Mask;
+use super::rows::{Mask, coordinates};
 use super::share::{KEYS, MAX_PARTS, Share};
-use super::softmax::{Softmax, powers};
+use super::weights::powers;
 use super::{MAX_KEYS, THREADS};
-use crate::algorithm::{CopyWith, clear, copy, cp_async_fence, cp_async_wait, gemm, transform};
+use crate::algorithm::{CopyWith, clear, convert, copy, cp_async_fence, cp_async_wait, gemm, transform};
+use crate::attention::softmax::Softmax;
 use crate::builder::{Builder, Cond, Width};
 use crate::error::narrow;
 use crate::sizes::extent;
@@ -63,14 +64,6 @@ pub(super) fn emit(b: &mut Builder, interface: &mut Interface<'_>) -> Result<(),
     })
 }
 
-/// The scores of a tile as powers of 2 take them.
-fn scaled(interface: &Interface<'_>, scale: &[Scalar], score: &Scalar) -> Scalar {
-    match (scale, &interface.inner_scale) {
-        ([scale, inner], Some(_)) => (score * inner).tanh() * scale,
-        _ => score * &scale[0],
-    }
-}
-
 /// The pages of the next tile, and the stages of the next tile and of the one before it.
 fn carried([a, b, c, d]: [Scalar; GROUPS], [now, before]: [Scalar; 2]) -> [Scalar; GROUPS + 2] {
     [a, b, c, d, now, before]
@@ -95,7 +88,7 @@ fn attend(
         b.if_(&Cond::less(&Expr::from(stage), &tiles), |b| loader.load(b, &at, &pages, &Expr::from(stage)))?;
         cp_async_fence(b);
     }
-    let scale = scales(b, interface, place)?;
+    let (scale, inner) = scales(b, interface, place)?;
     let mask = Mask::new(b, interface, share, &place.query, thread)?;
     let readers = |thread: &Expr| -> Result<[Reader; 2], Error> {
         let [k, v] = [loader.ring(false), loader.ring(true)];
@@ -110,7 +103,6 @@ fn attend(
         true => Some(Queries::kept(b, config, &queries, thread)?),
         false => None,
     };
-    let softmax = Softmax::new(b)?;
     let atoms = keys.tiles(1)? * keys.atoms(1)?;
     let scores = Lay::strided([4, 1, atoms], [1, 0, 4])?; // (FrgV,RestM,RestN)
     let scores = Rmem::tensor(b, DType::F32, scores)?;
@@ -119,6 +111,12 @@ fn attend(
     let output = Lay::concat(&[extent(4)?, crate::sizes::ONE, Lay::strided([n, tiles_n], [4, 4 * n])?])?;
     let output = Rmem::tensor(b, DType::F32, output)?; // (FrgV,RestM,(N,Tiles))
     clear(b, &output)?;
+    let [of_scores, of_output] = [
+        coordinates(config, &config.scores_mma()?, KEYS, thread)?,
+        coordinates(config, &config.output_mma()?, config.head_dim, thread)?,
+    ];
+    let softmax = Softmax::of_warp(b, &config.scores_mma()?, [&of_scores, &of_output], &scale)?;
+    softmax.clear(b)?;
     let ahead = loader.pages(b, &(&first + (stages - 1)))?;
     // The stage of the tile, and that of the tile before, which a division would find too slowly.
     let state = [0, stages - 1].map(|stage| Scalar::new(DType::U32, stage as f64));
@@ -154,7 +152,9 @@ fn attend(
                 gemm(b, &config.atom(), &q, &k, &scores)?;
             }
         }
-        transform(b, &[&scores], &scores, |_, x| Ok(scaled(interface, &scale, &x[0])))?;
+        if let Some(inner) = &inner {
+            transform(b, &[&scores], &scores, |_, x| Ok((&x[0] * inner).tanh()))?;
+        }
         let key = b.hold_index(&(&(&first + turn) * KEYS), Width::W32)?;
         b.if_(&mask.cuts(&key), |b| {
             // As a variable of this branch, so that comparisons are not made elsewhere.
@@ -166,7 +166,8 @@ fn attend(
                 Ok(x[0].select(&mask.sees(value - 1, &key), f64::NEG_INFINITY))
             })
         })?;
-        softmax.take(b, &scores, &output, &powers)?;
+        softmax.weigh(b, &scores, &output)?;
+        convert(b, &scores, &powers)?;
         for step in 0..values.tiles(2)? {
             let p = powers.slice((Slice::All, Slice::All, Slice::at(step)))?; // (FrgV,RestM)
             for column in 0..tiles_n {
@@ -184,8 +185,7 @@ fn attend(
         // What the warps add up takes the place of the last tiles.
         b.barrier();
     }
-    let [greatest, sums] = softmax.finish(b)?;
-    Ok(Sums { output, greatest, sums })
+    Ok(Sums { output, rows: softmax.totals(b)? })
 }
 
 /// Starts the load of the tile of Q, and returns where it will be, (Rows,HeadDim). It is one group of copies with the first tile of keys.
@@ -203,12 +203,16 @@ fn load_queries(b: &mut Builder, interface: &Interface<'_>, place: &Place) -> Re
     Ok(shared)
 }
 
-/// What scores are multiplied by; with a cap, what its tanh is multiplied by and what the score is.
-fn scales(b: &mut Builder, interface: &Interface<'_>, place: &Place) -> Result<Vec<Scalar>, Error> {
-    let of_k = interface.scale_of(b, &interface.cache[0], &place.group)?;
-    let mut scales: Vec<Scalar> = interface.scale.iter().chain(&interface.inner_scale).cloned().collect();
-    if let (Some(of_k), Some(last)) = (of_k, scales.last_mut()) {
-        *last = b.hold(&(&*last * of_k))?;
-    }
-    Ok(scales)
+/// What scores are multiplied by to become exponents of 2. With a cap this is for the cap's tanh, and the second is what scores are multiplied by in it.
+fn scales(
+    b: &mut Builder,
+    interface: &Interface<'_>,
+    place: &Place,
+) -> Result<(Scalar, Option<Scalar>), Error> {
+    let (scale, inner) = (interface.scale.clone(), interface.inner_scale.clone());
+    let Some(of_k) = interface.scale_of(b, &interface.cache[0], &place.group)? else { return Ok((scale, inner)) };
+    Ok(match inner {
+        Some(inner) => (scale, Some(b.hold(&(inner * of_k))?)),
+        None => (b.hold(&(scale * of_k))?, None),
+    })
 }

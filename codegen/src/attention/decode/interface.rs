@@ -159,7 +159,7 @@ pub(super) struct Interface<'a> {
     pub lengths: Expr,
     pub capacity: Expr,
     pub table: Option<Table>,
-    pub scale: Option<Scalar>,
+    pub scale: Scalar,
     pub inner_scale: Option<Scalar>,
     pub left: Option<Expr>,
     pub scale_stride: Expr,
@@ -276,7 +276,7 @@ impl<'a> Interface<'a> {
             stride: d.number(P::TableStride, "table_stride", MAX_KEYS),
             last: d.number(P::LastPage, "last_page", MAX_PAGES - 1),
         });
-        let scale = if attends { Some(d.scalar(P::Scale, "scale")?) } else { None };
+        let scale = if attends { d.scalar(P::Scale, "scale")? } else { Scalar::new(DType::F32, 1.0) };
         let inner_scale =
             if attends && features.softcap { Some(d.scalar(P::InnerScale, "inner_scale")?) } else { None };
         let left = features.left.then(|| d.number(P::Left, "left", MAX_KEYS));

@@ -8,7 +8,7 @@ use super::block::Place;
 use super::interface::{Interface, Parts};
 use super::rows::{self, ROWS};
 use super::share::Share;
-use super::softmax::{scale_rows, weights};
+use super::weights::{scale_rows, weights};
 use crate::algorithm::{convert, copy, read, transform, write};
 use crate::atom::{AUTO_VECTORIZING_COPY, UNIVERSAL_COPY_128};
 use crate::builder::{Builder, Cond};
@@ -24,9 +24,8 @@ const APART: i64 = 8;
 /// What a warp has when it has gone through its keys.
 pub(super) struct Sums {
     pub output: Tensor<Rmem>, // (FrgV,RestM,(N,Tiles))
-    /// The greatest score and the sum of powers of each row.
-    pub greatest: Vec<Scalar>,
-    pub sums: Vec<Scalar>,
+    /// Of each row an exponent of 2, and the sum of the powers relative to it.
+    pub rows: Vec<[Scalar; 2]>,
 }
 
 /// How a thread's values lie in a tile of rows, (Rows,HeadDim).
@@ -89,8 +88,8 @@ fn own_rows(interface: &Interface<'_>, thread: &Expr) -> Result<[rows::Place; RO
 fn alone(b: &mut Builder, interface: &Interface<'_>, place: &Place, result: &Sums) -> Result<Rows, Error> {
     let mut lse = Vec::new();
     let mut factors = Vec::new();
-    for (greatest, sum) in result.greatest.iter().zip(&result.sums) {
-        let (factor, logarithm) = weights(b, &[[greatest.clone(), sum.clone()]])?;
+    for row in &result.rows {
+        let (factor, logarithm) = weights(b, std::slice::from_ref(row))?;
         factors.extend(factor);
         lse.push(logarithm);
     }
@@ -114,7 +113,7 @@ fn together(
     let first = own_rows(interface, thread)?;
     let writes = Cond::less(&first[0].column, &Expr::from(1));
     let mine = config.output_mma()?.get_slice(thread)?;
-    // Greatest scores and sums of powers, the same in all columns.
+    // Exponents and sums of powers, the same in all columns.
     let lies = Lay::strided([count, columns, WARPS, 2], [1, 0, count, count * WARPS])?; // (Rows,HeadDim,Warp,2)
     let numbers = Smem::alloc(b, DType::F32, None, &lies)?;
     let numbers = mine.partition(Operand::C, &numbers)?; // (FrgV,RestM,RestN,Warp,2)
@@ -125,8 +124,9 @@ fn together(
     };
     b.if_(&writes, |b| {
         for row in 0..ROWS {
-            write(b, &number(row, &warp, 0)?, &result.greatest[row..=row])?;
-            write(b, &number(row, &warp, 1)?, &result.sums[row..=row])?;
+            for (which, number_of_row) in (0..).zip(&result.rows[row]) {
+                write(b, &number(row, &warp, which)?, std::slice::from_ref(number_of_row))?;
+            }
         }
         Ok(())
     })?;

@@ -27,6 +27,18 @@ pub(super) struct Place {
     pub column: Expr,
 }
 
+/// The coordinates of the values that a thread has of a tile of (Rows,`columns`), (FrgV,RestM,RestN) -> (row,column).
+pub(super) fn coordinates(
+    config: &DecodeConfig,
+    mma: &TiledMma,
+    columns: i64,
+    thread: &Expr,
+) -> Result<Tensor<Counting>, Error> {
+    let shape = Shape::flat(&[config.tile_rows(), columns].map(Int::fixed))?;
+    let all = Tensor::new(Counting::new(2), Lay::identity(&shape)?); // (Rows,Columns)
+    mma.get_slice(thread)?.partition(Operand::C, &all)
+}
+
 /// The places of the values that a thread has of a tile of (Rows,`columns`), in their order.
 pub(super) fn places(
     config: &DecodeConfig,

@@ -8,7 +8,7 @@ use super::THREADS;
 use super::interface::Interface;
 use super::result::put;
 use super::share::Share;
-use super::softmax::weights;
+use super::weights::weights;
 use crate::algorithm::{CopyWith, clear, copy, fill, read, transform, write};
 use crate::atom::AUTO_VECTORIZING_COPY;
 use crate::builder::{Builder, Cond};

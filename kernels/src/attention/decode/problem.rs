@@ -180,7 +180,8 @@ impl DecodeProblem {
         DecodeProblem { rows, keys, ..self }.checked()
     }
 
-    /// The same with K and V of another dtype, which is that of Q, e4m3 or e5m2, and the scales by which they are multiplied.
+    /// The same with K and V of another dtype, which is that of Q, e4m3 or e5m2, and the scales by which they are multiplied, positive
+    /// numbers.
     ///
     /// # Errors
     /// [`Error::Kernel`] for another dtype; [`Error::Input`] for a head dim or strides that are no multiples of 16 elements of 8 bits.
@@ -193,9 +194,11 @@ impl DecodeProblem {
     }
 
     /// The same with another scale of the scores than `1 / sqrt(head dim)`.
-    #[must_use]
-    pub fn with_scale(self, scale: f32) -> DecodeProblem {
-        DecodeProblem { scale, ..self }
+    ///
+    /// # Errors
+    /// [`Error::Input`] for a scale that is not positive.
+    pub fn with_scale(self, scale: f32) -> Result<DecodeProblem, Error> {
+        Ok(DecodeProblem { scale: positive("scale", scale)?, ..self })
     }
 
     /// The same with scores `cap * tanh(score / cap)`.
@@ -203,11 +206,7 @@ impl DecodeProblem {
     /// # Errors
     /// [`Error::Input`] for a cap that is not positive.
     pub fn with_softcap(self, cap: f32) -> Result<DecodeProblem, Error> {
-        if cap > 0.0 && cap.is_finite() {
-            return Ok(DecodeProblem { softcap: Some(cap), ..self });
-        }
-        let accepted = String::from("positive numbers");
-        Err(Error::Input { name: String::from("softcap"), found: cap.to_string(), accepted })
+        Ok(DecodeProblem { softcap: Some(positive("softcap", cap)?), ..self })
     }
 
     /// The same, where a query sees its own key and `left` keys before it.
@@ -336,6 +335,14 @@ impl DecodeProblem {
             Some(ScalesOf::Head) => self.groups,
         }
     }
+}
+
+fn positive(what: &str, value: f32) -> Result<f32, Error> {
+    if value > 0.0 && value.is_finite() {
+        return Ok(value);
+    }
+    let accepted = String::from("positive numbers");
+    Err(Error::Input { name: what.into(), found: value.to_string(), accepted })
 }
 
 fn multiple(what: &str, value: i64, of: i64) -> Result<(), Error> {

@@ -1,0 +1,51 @@
+//! What rows of which warps or blocks have parts are multiplied by, where they are put together.
+
+use girih_layout::Lay;
+use girih_tensor::{DType, Tensor};
+
+use super::rows::{ROWS, row_of};
+use crate::algorithm::transform;
+use crate::builder::Builder;
+use crate::{Error, Rmem, Scalar};
+
+/// Multiplies the values of the rows of a fragment by these factors.
+pub(super) fn scale_rows(
+    b: &mut Builder,
+    values: &Tensor<Rmem>,
+    factors: &[Scalar; ROWS],
+) -> Result<(), Error> {
+    let mut value = 0;
+    transform(b, &[values], values, |_, x| {
+        value += 1;
+        Ok(&x[0] * &factors[row_of(value - 1)])
+    })
+}
+
+/// The factor of each part of a row, and the logarithm to base 2 of the sum of all powers: `parts` are exponents of 2, and the sums of powers relative
+/// to these. With a sum of 0, which has no keys, the factors are 0.
+pub(super) fn weights(b: &mut Builder, parts: &[[Scalar; 2]]) -> Result<(Vec<Scalar>, Scalar), Error> {
+    let mut greatest = Scalar::new(DType::F32, f64::NEG_INFINITY);
+    for [part, _] in parts {
+        greatest = greatest.max(part);
+    }
+    let greatest = b.hold(&greatest)?;
+    // Of two negative infinities the difference is no number.
+    let none = greatest.equals(f64::NEG_INFINITY);
+    let reference = b.hold(&Scalar::new(DType::F32, 0.0).select(&none, &greatest))?;
+    let (mut powers, mut sum) = (Vec::new(), Scalar::new(DType::F32, 0.0));
+    for [part, own] in parts {
+        let power = b.hold(&(part - &reference).exp2())?;
+        sum = own.mul_add(&power, &sum);
+        powers.push(power);
+    }
+    let sum = b.hold(&sum)?;
+    let divided = b.hold(&Scalar::new(DType::F32, 0.0).select(&sum.equals(0.0), sum.recip()))?;
+    let factors = powers.iter().map(|power| power * &divided).collect();
+    Ok((factors, b.hold(&(&greatest + sum.log2()))?))
+}
+
+/// Registers for the powers of a tile, (FrgV,1,RestK), of so many atoms along the keys.
+pub(super) fn powers(b: &mut Builder, dtype: DType, atoms: i64) -> Result<Tensor<Rmem>, Error> {
+    let values = girih_layout::lay!("(2,2,2):(1,2,4)");
+    Rmem::tensor(b, dtype, Lay::concat(&[values, crate::sizes::ONE, Lay::strided([atoms], [8])?.mode(0)?])?)
+}
