@@ -77,7 +77,7 @@ fn attend(
     share: &Share,
 ) -> Result<Sums, Error> {
     let (config, thread) = (interface.config, &place.thread);
-    let loader = Loader::new(b, interface, [&place.batch, &place.group], &share.keys, thread)?;
+    let loader = Loader::new(b, interface, [&place.batch, &place.group], &share.keys)?;
     let [first, tiles] = share.of_part(b, &place.part)?;
     let queries = load_queries(b, interface, place)?;
     let stages = config.stages;
@@ -85,11 +85,11 @@ fn attend(
     for stage in 0..stages - 1 {
         let at = &first + stage;
         let pages = loader.pages(b, &at)?;
-        b.if_(&Cond::less(&Expr::from(stage), &tiles), |b| loader.load(b, &at, &pages, &Expr::from(stage)))?;
+        b.if_(&Cond::less(&Expr::from(stage), &tiles), |b| loader.load(b, thread, &at, &pages, &Expr::from(stage)))?;
         cp_async_fence(b);
     }
     let (scale, inner) = scales(b, interface, place)?;
-    let mask = Mask::new(b, interface, share, &place.query, thread)?;
+    let mask = Mask::new(interface, share, &place.query);
     let readers = |thread: &Expr| -> Result<[Reader; 2], Error> {
         let [k, v] = [loader.ring(false), loader.ring(true)];
         Ok([Reader::keys(config, k, thread)?, Reader::values(config, v, thread)?])
@@ -130,17 +130,17 @@ fn attend(
         b.barrier();
         let next = turn + (stages - 1);
         let tile = &first + &next;
-        b.if_(&Cond::less(&next, &tiles), |b| loader.load(b, &tile, &pages, &freed))?;
+        // As a variable of this turn, so that what follows from the thread takes no registers beside the sums.
+        let local = b.bounded(thread, i64::from(THREADS) - 1)?;
+        b.if_(&Cond::less(&next, &tiles), |b| loader.load(b, &local, &tile, &pages, &freed))?;
         cp_async_fence(b);
         let ahead = loader.pages(b, &(&tile + 1))?;
         clear(b, &scores)?;
         let again;
         let ([keys, values], queries) = match &kept {
             Some(kept) => (&readers_of_all, kept),
-            // As a variable of this turn, so that what follows from the thread takes no registers beside the sums.
             None => {
-                let thread = b.bounded(thread, i64::from(THREADS) - 1)?;
-                again = (readers(&thread)?, Queries::shared(config, &queries, &thread)?);
+                again = (readers(&local)?, Queries::shared(config, &queries, &local)?);
                 (&again.0, &again.1)
             }
         };
@@ -157,13 +157,15 @@ fn attend(
         }
         let key = b.hold_index(&(&(&first + turn) * KEYS), Width::W32)?;
         b.if_(&mask.cuts(&key), |b| {
-            // As a variable of this branch, so that comparisons are not made elsewhere.
+            // As variables of this branch, so that what follows from them is not computed elsewhere.
             let register = b.value(&key, Width::W32)?;
             let key = b.var(&register, 0, MAX_KEYS + KEYS, KEYS);
+            let thread = b.bounded(thread, i64::from(THREADS) - 1)?;
+            let seen = mask.of_thread(b, config, &thread)?;
             let mut value = 0;
             transform(b, &[&scores], &scores, |_, x| {
                 value += 1;
-                Ok(x[0].select(&mask.sees(value - 1, &key), f64::NEG_INFINITY))
+                Ok(x[0].select(&seen.sees(value - 1, &key), f64::NEG_INFINITY))
             })
         })?;
         softmax.weigh(b, &scores, &output)?;

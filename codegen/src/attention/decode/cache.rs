@@ -28,7 +28,6 @@ struct Ring {
 pub(super) struct Loader {
     rings: [Ring; 2],
     copy: TiledCopy,
-    mine: ThrCopy<Expr>,
     /// The keys that are loaded together, and the extents of such a group.
     group: i64,
     extents: [i64; 2],
@@ -44,7 +43,6 @@ impl Loader {
         interface: &Interface<'_>,
         [batch, head]: [&Expr; 2],
         keys: &Expr,
-        thread: &Expr,
     ) -> Result<Loader, Error> {
         let config = interface.config;
         let bytes = element_bytes("cache", config.cache)?;
@@ -73,9 +71,8 @@ impl Loader {
             }
             _ => None,
         };
-        let mine = copy.get_slice(thread)?;
         let (group, extents) = (config.group(), [config.group(), config.head_dim]);
-        Ok(Loader { rings: [k, v], copy, mine, group, extents, pages, keys: keys.clone() })
+        Ok(Loader { rings: [k, v], copy, group, extents, pages, keys: keys.clone() })
     }
 
     /// The ring of K or of V, (Keys,HeadDim,Stage).
@@ -97,14 +94,16 @@ impl Loader {
         Ok(pages)
     }
 
-    /// Writes the loads of a tile, whose groups lie in these pages, into a stage. What lies behind the end becomes zero.
+    /// Writes the loads of a tile by `thread`, whose groups lie in these pages, into a stage. What lies behind the end becomes zero.
     pub(super) fn load(
         &self,
         b: &mut Builder,
+        thread: &Expr,
         tile: &Expr,
         pages: &[Scalar; GROUPS],
         stage: &Expr,
     ) -> Result<(), Error> {
+        let mine = self.copy.get_slice(thread)?;
         for group in 0..KEYS / self.group {
             let key = &(tile * KEYS) + group * self.group;
             let page = match &self.pages {
@@ -123,7 +122,7 @@ impl Loader {
                 let left = &self.keys - &key;
                 let engine = engine.part_of(0, [origin, &Expr::from(0), &left]);
                 let target = ring.ring.slice((Slice::All, Slice::All, Slice::At(stage.clone())))?; // (Keys,HeadDim)
-                self.load_group(b, ring, engine, &left, (&target, group))?;
+                self.load_group(b, (ring, &mine), engine, &left, (&target, group))?;
             }
         }
         Ok(())
@@ -134,7 +133,7 @@ impl Loader {
     fn load_group(
         &self,
         b: &mut Builder,
-        ring: &Ring,
+        (ring, mine): (&Ring, &ThrCopy<Expr>),
         engine: Gmem,
         left: &Expr,
         (target, group): (&Tensor<Smem>, i64),
@@ -143,7 +142,7 @@ impl Loader {
         let whole = Tensor::new(engine, *ring.whole.layout());
         let source = whole.local_tile(&tiler, Slice::tuple([Slice::at(0), Slice::at(0)]))?; // (Group,HeadDim)
         let target = target.local_tile(&tiler, Slice::tuple([Slice::at(group), Slice::at(0)]))?; // (Group,HeadDim)
-        let (source, target) = (self.mine.partition_s(&source)?, self.mine.partition_d(&target)?); // (Val,RestX,RestY)
+        let (source, target) = (mine.partition_s(&source)?, mine.partition_d(&target)?); // (Val,RestX,RestY)
         let rows = self.copy.extents()?[0];
         let step = &Expr::from_int(&ring.step) * (rows * element_bytes("cache", source.engine().dtype())?);
         let mut address = source.engine().address()?;

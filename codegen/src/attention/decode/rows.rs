@@ -58,54 +58,66 @@ pub(super) fn places(
     (0..static_size("rows", mine.layout())?).map(place).collect()
 }
 
-/// Which keys the thread's rows see.
+/// Which keys the rows of a block see.
 pub(super) struct Mask {
-    /// The places of the thread's values in the tile of keys.
-    columns: Vec<Expr>,
-    /// For each of the thread's rows the key behind the last one that it sees, and the first one, which may be negative.
-    ends: Vec<Expr>,
-    begins: Vec<Expr>,
-    /// The key behind the last one that all rows see, and the first one.
+    /// The key behind the last one that query 0 of the tile sees, and the first one, which may be negative.
     end: Expr,
     begin: Option<Expr>,
+    /// The first key that all rows see.
+    last_begin: Option<Expr>,
+}
+
+/// Which keys a thread's rows see.
+pub(super) struct Seen {
+    /// The places of the thread's values in the tile of keys.
+    columns: Vec<Expr>,
+    /// For each of the thread's rows the key behind the last one that it sees, and the one before the first one.
+    ends: Vec<Expr>,
+    begins: Vec<Expr>,
 }
 
 impl Mask {
     /// The mask of the rows from query `first_query` of the sequence on.
-    pub(super) fn new(
-        b: &mut Builder,
-        interface: &Interface<'_>,
-        share: &Share,
-        first_query: &Expr,
-        thread: &Expr,
-    ) -> Result<Mask, Error> {
-        let places = places(interface.config, &interface.config.scores_mma()?, KEYS, thread)?;
+    pub(super) fn new(interface: &Interface<'_>, share: &Share, first_query: &Expr) -> Mask {
         let diagonal = &(&share.keys - &interface.queries()) + first_query;
-        let (mut ends, mut begins) = (Vec::new(), Vec::new());
-        for row in 0..ROWS {
-            let own = &diagonal + &places[2 * row].query;
-            ends.push(b.hold_index(&(&own + 1), Width::W32)?);
-            if let Some(left) = &interface.left {
-                begins.push(b.hold_index(&(&own - left), Width::W32)?);
-            }
-        }
-        let begin = interface.left.as_ref().map(|left| &(&share.keys + -1) - left);
-        let columns = places.into_iter().map(|place| place.column).collect();
-        Ok(Mask { columns, ends, begins, end: &diagonal + 1, begin })
+        let begin = interface.left.as_ref().map(|left| &diagonal - left);
+        let last_begin = interface.left.as_ref().map(|left| &(&share.keys + -1) - left);
+        Mask { end: &diagonal + 1, begin, last_begin }
     }
 
     /// Whether a row may not see all keys of the tile whose first key is `key`.
     pub(super) fn cuts(&self, key: &Expr) -> Cond {
         let behind = Cond::less(&self.end, &(key + KEYS));
-        let before = self.begin.as_ref().map(|begin| Cond::less(key, begin));
+        let before = self.last_begin.as_ref().map(|begin| Cond::less(key, begin));
         Cond::any([behind].into_iter().chain(before))
     }
 
+    /// What the rows of a thread see.
+    pub(super) fn of_thread(
+        &self,
+        b: &mut Builder,
+        config: &DecodeConfig,
+        thread: &Expr,
+    ) -> Result<Seen, Error> {
+        let places = places(config, &config.scores_mma()?, KEYS, thread)?;
+        let (mut ends, mut begins) = (Vec::new(), Vec::new());
+        for row in 0..ROWS {
+            let query = &places[2 * row].query;
+            ends.push(b.hold_index(&(&self.end + query), Width::W32)?);
+            if let Some(begin) = &self.begin {
+                begins.push(b.hold_index(&(&(begin + query) + -1), Width::W32)?);
+            }
+        }
+        Ok(Seen { columns: places.into_iter().map(|place| place.column).collect(), ends, begins })
+    }
+}
+
+impl Seen {
     /// Whether the row of value `value` sees the value's key in the tile whose first key is `key`.
     pub(super) fn sees(&self, value: usize, key: &Expr) -> Cond {
         let (key, row) = (key + &self.columns[value], row_of(value));
         let before_end = Cond::less(&key, &self.ends[row]);
-        let behind_begin = self.begins.get(row).map(|begin| Cond::less(begin, &(&key + 1)));
+        let behind_begin = self.begins.get(row).map(|begin| Cond::less(begin, &key));
         Cond::all([before_end].into_iter().chain(behind_begin))
     }
 }
