@@ -70,12 +70,7 @@ fn carried([a, b, c, d]: [Scalar; GROUPS], [now, before]: [Scalar; 2]) -> [Scala
 }
 
 /// Goes through the keys of the part. Shared memory is free where warps share rows.
-fn attend(
-    b: &mut Builder,
-    interface: &Interface<'_>,
-    place: &Place,
-    share: &Share,
-) -> Result<Sums, Error> {
+fn attend(b: &mut Builder, interface: &Interface<'_>, place: &Place, share: &Share) -> Result<Sums, Error> {
     let (config, thread) = (interface.config, &place.thread);
     let loader = Loader::new(b, interface, [&place.batch, &place.group], &share.keys)?;
     let [first, tiles] = share.of_part(b, &place.part)?;
@@ -85,7 +80,9 @@ fn attend(
     for stage in 0..stages - 1 {
         let at = &first + stage;
         let pages = loader.pages(b, &at)?;
-        b.if_(&Cond::less(&Expr::from(stage), &tiles), |b| loader.load(b, thread, &at, &pages, &Expr::from(stage)))?;
+        b.if_(&Cond::less(&Expr::from(stage), &tiles), |b| {
+            loader.load(b, thread, &at, &pages, &Expr::from(stage))
+        })?;
         cp_async_fence(b);
     }
     let (scale, inner) = scales(b, interface, place)?;
@@ -212,7 +209,9 @@ fn scales(
     place: &Place,
 ) -> Result<(Scalar, Option<Scalar>), Error> {
     let (scale, inner) = (interface.scale.clone(), interface.inner_scale.clone());
-    let Some(of_k) = interface.scale_of(b, &interface.cache[0], &place.group)? else { return Ok((scale, inner)) };
+    let Some(of_k) = interface.scale_of(b, &interface.cache[0], &place.group)? else {
+        return Ok((scale, inner));
+    };
     Ok(match inner {
         Some(inner) => (scale, Some(b.hold(&(inner * of_k))?)),
         None => (b.hold(&(scale * of_k))?, None),

@@ -101,12 +101,7 @@ fn alone(b: &mut Builder, interface: &Interface<'_>, place: &Place, result: &Sum
 }
 
 /// Adds up the rows of the warps, which have gone through different keys.
-fn together(
-    b: &mut Builder,
-    interface: &Interface<'_>,
-    place: &Place,
-    result: &Sums,
-) -> Result<Rows, Error> {
+fn together(b: &mut Builder, interface: &Interface<'_>, place: &Place, result: &Sums) -> Result<Rows, Error> {
     let (config, thread) = (interface.config, &place.thread);
     let (count, columns) = (config.tile_rows(), config.head_dim);
     let warp = thread.div(32)?;

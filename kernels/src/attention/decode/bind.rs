@@ -46,7 +46,12 @@ pub(super) fn given<'a>(
     kernel: &DecodeKernel,
     at: &Addresses<'a>,
 ) -> Vec<Arg<'a>> {
-    kernel.params.iter().filter(|param| is_given(param)).map(|param| value(problem, plan, at, *param)).collect()
+    kernel
+        .params
+        .iter()
+        .filter(|param| is_given(param))
+        .map(|param| value(problem, plan, at, *param))
+        .collect()
 }
 
 /// Whether a parameter is a tensor of the caller's.

@@ -138,7 +138,10 @@ impl Decode {
     /// # Errors
     /// [`Error::DType`], [`Error::BufferTooSmall`], [`Error::Address`], [`Error::Overlap`], [`Error::Input`] for buffers that the problem does not
     /// take or that are missing, before anything is written; [`Error::Device`].
-    pub fn run<T: Element + Pod, C: Element + Pod>(&self, tensors: &DecodeArgs<'_, T, C>) -> Result<(), Error> {
+    pub fn run<T: Element + Pod, C: Element + Pod>(
+        &self,
+        tensors: &DecodeArgs<'_, T, C>,
+    ) -> Result<(), Error> {
         self.check(tensors)?;
         let addresses = Addresses {
             q: tensors.q.into(),
