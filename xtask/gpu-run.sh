@@ -2,7 +2,7 @@
 # Runs GPU checks and benches of this folder and prints a table of all that ran; fails if one fails or there is no GPU.
 #   run.sh [GROUP...] [--seconds N]
 # Groups: tests (every test binary), gemm (the girih binary over sizes, layouts, kernels), tile (kernels over tiles beside torch and Triton,
-# and the records of the tile language), checks (tests and gemm), benches, or the end of a binary's name, such as gpu_programs. All without one. With --seconds nothing starts after N seconds; the same command
+# and the records of the tile language), attention (beside cuDNN and FlashAttention), checks (tests and gemm), benches, or the end of a binary's name, such as gpu_programs. All without one. With --seconds nothing starts after N seconds; the same command
 # run again goes on with what has not run well yet. gpu_rows gets what is left of the N seconds as GIRIH_SECONDS, starts no row of its
 # own after them, and goes on where it stopped. Logs, records and the table go to logs/ beside this script (or $LOGS).
 # Exit code: 0 all well, 1 something failed or nothing ran, 2 usage, 3 all well so far and something left.
@@ -13,7 +13,7 @@ while [ $# -gt 0 ]; do
   case $1 in
     --seconds) seconds=${2:?a number of seconds} && shift ;;
     --seconds=*) seconds=${1#*=} ;;
-    -*) echo "run.sh: $1 is not known: run.sh [tests|gemm|tile|checks|benches|NAME]... [--seconds N]" >&2 && exit 2 ;;
+    -*) echo "run.sh: $1 is not known: run.sh [tests|gemm|tile|attention|checks|benches|NAME]... [--seconds N]" >&2 && exit 2 ;;
     *) groups+=("$1") ;;
   esac
   shift
@@ -89,11 +89,17 @@ tile() {
   row 'tile records' bash -c 'bin/girih eval --tile --jsonl --on cuda <tile/tile.jsonl >"$1/tile-records.jsonl"' tile "$logs"
 }
 
+# Needs python3 with torch and cuda-python.
+attention() {
+  row 'attention rows' python3 attention/peers.py attention --seconds "${seconds:-500}" -o "$logs/attention-rows.jsonl"
+}
+
 for group in "${groups[@]}"; do
   case $group in
     tests) tests '' ;;
     gemm) gemm ;;
     tile) tile ;;
+    attention) attention ;;
     checks)
       tests ''
       gemm

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! gemm::Problem --choose (pure)--> gemm::GemmConfig --generate--> ptx::Module --load--> Gemm --run--> C
+//! attention::Problem --choose--> attention::AttentionConfig and a table of tiles --generate, load--> Attention --run--> O
 //! ```
 //!
 //! The wrappers here are safe. A problem is checked against the buffers before anything is launched, and a kernel accesses

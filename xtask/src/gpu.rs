@@ -49,6 +49,11 @@ pub(crate) fn run() -> Result<(), Error> {
     {
         fs::copy(&file, tile.join(file.file_name().unwrap_or_default())).map_err(at(&file))?;
     }
+    let attention = folder.join("attention");
+    let rows = "cargo run --release --package girih-kernels --example attention_modules --";
+    check(rows, command(rows).arg(&attention))?;
+    let peers = root().join("benches/attention/peers.py");
+    fs::copy(&peers, attention.join("peers.py")).map_err(at(&peers))?;
     let (script, run) = (root().join("xtask/gpu-run.sh"), folder.join("run.sh"));
     fs::copy(&script, &run).map_err(at(&script))?;
     let described = "git describe --always --dirty";
