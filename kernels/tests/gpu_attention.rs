@@ -48,7 +48,7 @@ fn one(attentions: &Attentions, device: &Device, seed: u64) -> Result<(), Failur
     let problem = random(&mut rng, dtype, dim, most)?;
     let stretch = [1.0, 1.0, 4.0, 12.0, 100.0][rng.random_range(0..5)];
     verify(&attentions.get(&problem)?, device, seed, stretch)?;
-    if seed % 8 == 0 {
+    if seed.is_multiple_of(8) {
         verify(&attentions.by(&problem, Some(KernelKind::Sm80))?, device, seed, stretch)?;
     }
     Ok(())

@@ -58,7 +58,7 @@ impl Problem {
         for (name, begins, rows) in
             [("cu_seqlens_q", queries, self.queries), ("cu_seqlens_k", keys, self.keys)]
         {
-            let rises = begins.first().is_some() && begins.is_sorted();
+            let rises = !begins.is_empty() && begins.is_sorted();
             if !rises || begins.last().is_some_and(|&last| i64::from(last) > rows) {
                 let found = format!("{} numbers up to {}", begins.len(), begins.iter().max().unwrap_or(&0));
                 return refuse(name, found, format!("numbers that do not fall, up to the {rows} rows"));
