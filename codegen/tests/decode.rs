@@ -6,11 +6,12 @@ use girih_codegen::attention::decode::{
     DecodeConfig, DecodeFeatures, DecodeKernel, DecodeParam as P, generate, generate_sum,
 };
 use girih_ptx::Module;
-use girih_sim::{Error, Launch, Memory};
+use girih_sim::{Error, Launch, Memory, Options, Report};
 use girih_tensor::DType;
 
 use crate::mutants::without;
-use crate::simulator::{checked, ones, upload};
+use crate::simulator::{ones, upload};
+use crate::simulator;
 
 const CONFIG: DecodeConfig = DecodeConfig {
     name: "attention_decode",
@@ -135,7 +136,12 @@ fn configurations_that_do_not_fit_are_refused() {
 }
 
 /// One sequence of 428 keys, so that the last tile of the second part lies where the first one did; eight heads and one head of K and V, in two parts: both kernels.
-fn run(attend: &Module, sum: &Module, config: &DecodeConfig, made: &[DecodeKernel; 2]) -> Result<(), Error> {
+fn run(
+    attend: &Module,
+    sum: &Module,
+    config: &DecodeConfig,
+    made: &[DecodeKernel; 2],
+) -> Result<[Report; 2], Error> {
     let memory = Memory::new();
     let (heads, keys, d) = (8u64, 428u64, config.head_dim as u64);
     let tensor = |len: u64| upload(&memory, &vec![0; 2 * len as usize]);
@@ -166,7 +172,7 @@ fn run(attend: &Module, sum: &Module, config: &DecodeConfig, made: &[DecodeKerne
         // Queries, tiles, and the stride of logarithms.
         _ => word(1),
     };
-    for ((module, kernel), grid) in [attend, sum].into_iter().zip(made).zip([[2, 1, 1], [1, 8, 1]]) {
+    let launch = |module: &Module, kernel: &DecodeKernel, grid| {
         let launch = Launch {
             grid,
             block: [128, 1, 1],
@@ -174,9 +180,24 @@ fn run(attend: &Module, sum: &Module, config: &DecodeConfig, made: &[DecodeKerne
             args: kernel.params.iter().map(bytes).collect(),
             ..Launch::default()
         };
-        checked(module, &memory, &launch)?;
+        simulator::run(module, &memory, &launch, &Options { counts: true, ..Options::checked() })
+    };
+    Ok([launch(attend, &made[0], [2, 1, 1])?, launch(sum, &made[1], [1, 8, 1])?])
+}
+
+/// Tiles lie in shared memory so that hardly any access of any dtype and width takes more wavefronts than its bytes do.
+#[test]
+fn shared_memory_has_few_conflicts() {
+    for cache in [DType::Bf16, DType::E4m3] {
+        for head_dim in [64, 128, 256] {
+            let config = DecodeConfig { cache, head_dim, stages: 2, ..CONFIG };
+            let made = [generate(&config).unwrap(), generate_sum(&config, "attention_decode_sum").unwrap()];
+            let [attend, sum] = made.each_ref().map(|kernel| kernel.kernel.module());
+            let [report, _] = run(attend, sum, &config, &made).unwrap();
+            let (taken, least) = (report.wavefronts as f64, report.least_wavefronts as f64);
+            assert!(taken < 1.1 * least, "{cache} {head_dim}: {taken} of {least}");
+        }
     }
-    Ok(())
 }
 
 /// The simulator reports the kernels if any one of their barriers and waits is removed.

@@ -19,6 +19,7 @@ mod result;
 mod rows;
 mod share;
 mod sum;
+mod tensors;
 mod weights;
 
 pub use config::{DecodeConfig, DecodeFeatures};

@@ -18,8 +18,11 @@ use crate::{Error, Expr, Gmem, Memory, Operand, Rmem, Scalar, Smem, ThrCopy, Thr
 
 /// The warps of a block.
 const WARPS: i64 = THREADS as i64 / 32;
-/// Floats between rows in shared memory, so that rows begin in different banks.
-const APART: i64 = 8;
+/// Floats between rows in shared memory, so that the vectors of neighbouring rows lie in different banks: four threads write a row's neighbours,
+/// in vectors of two, or of four where K and V are converted.
+const fn apart(converts: bool) -> i64 {
+    if converts { 16 } else { 8 }
+}
 
 /// What a warp has when it has gone through its keys.
 pub(super) struct Sums {
@@ -30,7 +33,7 @@ pub(super) struct Sums {
 
 /// How a thread's values lie in a tile of rows, (Rows,HeadDim).
 enum Own {
-    Fragment(ThrMma<Expr>),
+    Fragment(Box<ThrMma<Expr>>),
     Vectors(ThrCopy<Expr>),
 }
 
@@ -95,7 +98,7 @@ fn alone(b: &mut Builder, interface: &Interface<'_>, place: &Place, result: &Sum
     }
     scale_rows(b, &result.output, &pair(&factors))?;
     let first = own_rows(interface, &place.thread)?;
-    let own = Own::Fragment(interface.config.output_mma()?.get_slice(&place.thread)?);
+    let own = Own::Fragment(Box::new(interface.config.output_mma()?.get_slice(&place.thread)?));
     let writes = Cond::less(&first[0].column, &Expr::from(1));
     Ok(Rows { values: result.output.clone(), own, lse: pair(&lse), writes })
 }
@@ -143,7 +146,7 @@ fn together(b: &mut Builder, interface: &Interface<'_>, place: &Place, result: &
         lse.push(logarithm);
     }
     scale_rows(b, &result.output, &pair(&own))?;
-    let pitch = columns + APART;
+    let pitch = columns + apart(config.converts());
     let lies = Lay::strided([count, columns, WARPS], [pitch, 1, count * pitch])?; // (Rows,HeadDim,Warp)
     let shared = Smem::alloc(b, DType::F32, None, &lies)?;
     let of_warp = shared.slice((Slice::All, Slice::All, Slice::At(warp.clone())))?;

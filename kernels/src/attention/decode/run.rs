@@ -222,7 +222,7 @@ fn sized<T: Pod>(matrix: &'static str, buffer: &Buffer<T>, needed: i64, align: i
     if needed > buffer.len() as i64 {
         return Err(Error::BufferTooSmall { matrix, needed, len: buffer.len() });
     }
-    if buffer.address() % align as u64 != 0 {
+    if !buffer.address().is_multiple_of(align as u64) {
         return Err(Error::Address { matrix, address: buffer.address(), needed: align });
     }
     Ok(())

@@ -1,0 +1,110 @@
+//! The tensors that the parameters describe.
+
+use girih_layout::{Int, Lay};
+use girih_ptx::Type;
+use girih_tensor::{DType, Slice, Space, Tensor};
+
+use super::interface::{Interface, Keys, Parts, Rows};
+use super::share::MAX_PARTS;
+use crate::builder::{Builder, Cond};
+use crate::engine::element_bytes;
+use crate::sizes::shape_tiler;
+use crate::{Error, Expr, Gmem, Scalar};
+
+impl Interface<'_> {
+    /// The first of the query heads that share head `head` of K and V.
+    pub(super) fn first_head(&self, head: &Expr) -> Expr {
+        head * &self.group()
+    }
+
+    /// The rows of Q or O of a batch from head `head` on, ((Heads,Queries),HeadDim): the tile at `tile`, in tiles of heads and of queries.
+    pub(super) fn rows(
+        &self,
+        rows: &Rows,
+        [batch, head]: [&Expr; 2],
+        tile: &[Expr; 2],
+    ) -> Result<Tensor<Gmem>, Error> {
+        let [query, heads] = rows.strides;
+        let bytes = element_bytes("dtype", rows.dtype)?;
+        let first = &(batch * &rows.batch) + &(head * &Expr::from_int(&heads));
+        let whole = Lay::strided([self.group, self.queries, self.columns], [heads, query, Int::ONE])?;
+        let whole = Gmem::bounded(&rows.pointer + &(&first * bytes), rows.dtype, &whole)?;
+        self.tile(&whole, tile)
+    }
+
+    /// The rows that a part leaves of a batch from head `head` on, as [`Interface::rows`].
+    pub(super) fn partial_rows(
+        &self,
+        parts: &Parts,
+        first: &Expr,
+        tile: &[Expr; 2],
+    ) -> Result<Tensor<Gmem>, Error> {
+        let columns = Int::fixed(self.config.head_dim);
+        let heads = self.queries.mul(columns)?;
+        let whole = Lay::strided([self.group, self.queries, columns], [heads, columns, Int::ONE])?;
+        let pointer = &parts.partials + &(first * (4 * self.config.head_dim));
+        self.tile(&Gmem::bounded(pointer, DType::F32, &whole)?, tile)
+    }
+
+    /// The first row of a part from head `head` of a batch on, `heads` heads to a batch.
+    pub(super) fn part_row(&self, parts: &Parts, part: &Expr, [batch, head, heads]: [&Expr; 3]) -> Expr {
+        let head = &(batch * heads) + head;
+        &(part * &Expr::from_int(&parts.rows)) + &(&head * &self.queries())
+    }
+
+    /// The logarithms that a part leaves from its row `first` on, (Head,Query).
+    pub(super) fn partial_lse(&self, parts: &Parts, first: &Expr) -> Result<Tensor<Gmem>, Error> {
+        let whole = Lay::strided([self.group, self.queries], [self.queries, Int::ONE])?;
+        Gmem::bounded(&parts.lse + &(first * 4), DType::F32, &whole)
+    }
+
+    /// The logarithms of a batch from head `head` on, (Head,Query), if they are written.
+    pub(super) fn lse(&self, [batch, head]: [&Expr; 2]) -> Result<Option<Tensor<Gmem>>, Error> {
+        let Some((pointer, heads, batches)) = &self.lse else { return Ok(None) };
+        let first = &(batch * batches) + &(head * &Expr::from_int(heads));
+        let whole = Lay::strided([self.group, self.queries], [*heads, Int::ONE])?;
+        Gmem::bounded(pointer + &(&first * 4), DType::F32, &whole).map(Some)
+    }
+
+    /// What all parts have left of a row, (HeadDim,Part) and (Part), where `first` is the number of the row of the first part.
+    pub(super) fn parts_of_row(&self, parts: &Parts, first: &Expr) -> Result<[Tensor<Gmem>; 2], Error> {
+        let columns = Int::fixed(self.config.head_dim);
+        let most = Int::fixed(MAX_PARTS);
+        let rows = Lay::strided([columns, most], [Int::ONE, parts.rows.mul(columns)?])?;
+        let pointer = &parts.partials + &(first * (4 * self.config.head_dim));
+        let rows = Gmem::bounded(pointer, DType::F32, &rows)?;
+        let lse = Lay::strided([most], [parts.rows])?;
+        Ok([rows, Gmem::bounded(&parts.lse + &(first * 4), DType::F32, &lse)?])
+    }
+
+    /// A row of O, (HeadDim).
+    pub(super) fn row_of_output(&self, [batch, head, query]: [&Expr; 3]) -> Result<Tensor<Gmem>, Error> {
+        let [queries, heads] = self.o.strides.map(|stride| Expr::from_int(&stride));
+        let first = &(&(batch * &self.o.batch) + &(head * &heads)) + &(query * &queries);
+        let bytes = element_bytes("dtype", self.o.dtype)?;
+        let row = Lay::strided([self.columns], [Int::ONE])?;
+        Gmem::bounded(&self.o.pointer + &(&first * bytes), self.o.dtype, &row)
+    }
+
+    /// Reads the scale of a head of K or V.
+    pub(super) fn scale_of(
+        &self,
+        b: &mut Builder,
+        keys: &Keys,
+        head: &Expr,
+    ) -> Result<Option<Scalar>, Error> {
+        let Some(scales) = &keys.scales else { return Ok(None) };
+        let place = scales + &(&(head * &self.scale_stride) * 4);
+        let scale = b.reg(Type::F32);
+        b.load(Space::Gmem, std::slice::from_ref(&scale), &place, &Cond::Always)?;
+        b.scalar_in(&scale, DType::F32).map(Some)
+    }
+
+    /// The tile of (Head,Query,HeadDim) at `at`, ((Heads,Queries),HeadDim).
+    fn tile(&self, whole: &Tensor<Gmem>, [heads, queries]: &[Expr; 2]) -> Result<Tensor<Gmem>, Error> {
+        let [of_heads, of_queries] = self.config.rows;
+        let tiler = shape_tiler(&[of_heads, of_queries, self.config.head_dim])?;
+        let at = [Slice::At(heads.clone()), Slice::At(queries.clone()), Slice::at(0)];
+        Ok(whole.local_tile(&tiler, Slice::tuple(at))?.group_modes(0, 2)?)
+    }
+}
