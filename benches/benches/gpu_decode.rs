@@ -20,7 +20,9 @@ use rand::{RngExt, SeedableRng, rngs::StdRng, seq::SliceRandom};
 use serde_json::{Value, json};
 
 /// Different values; a prime number of them.
-const POOL: usize = 16_777_213;
+const POOL: usize = 4_194_301;
+/// How far rows may be apart that are added up in other parts, of values below 1.
+const NEAR: f64 = 0.02;
 /// The bytes of all caches together, far more than an L2 cache has.
 const COLD: i64 = 1 << 30;
 /// The calls of a graph.
@@ -93,16 +95,24 @@ fn main() -> Result<(), Failure> {
     save(&device, records)
 }
 
-/// Random values, as many as a buffer has.
-fn fill<T: Element + Pod>(device: &Device, buffer: &Buffer<T>, rng: &mut StdRng) -> Result<(), Failure> {
-    let len = buffer.len();
-    let pool: Vec<T> = (0..POOL.min(len)).map(|_| T::from_f64(rng.random_range(-1.0..1.0))).collect();
-    let pooled = device.upload(&pool)?;
-    for done in (0..len).step_by(pool.len()) {
-        let some = pool.len().min(len - done);
-        buffer.slice(done..done + some)?.copy_from(&pooled.slice(..some)?)?;
+/// Random values, over and over.
+struct Pool<T: Pod>(Buffer<T>);
+
+impl<T: Element + Pod> Pool<T> {
+    fn new(device: &Device, rng: &mut StdRng) -> Result<Pool<T>, Failure> {
+        let pool: Vec<T> = (0..POOL).map(|_| T::from_f64(rng.random_range(-1.0..1.0))).collect();
+        Ok(Pool(device.upload(&pool)?))
     }
-    Ok(())
+
+    /// A buffer of so many of them.
+    fn fill(&self, device: &Device, len: i64) -> Result<Buffer<T>, Failure> {
+        let buffer = device.alloc(len as usize)?;
+        for done in (0..len as usize).step_by(POOL) {
+            let some = POOL.min(len as usize - done);
+            buffer.slice(done..done + some)?.copy_from(&self.0.slice(..some)?)?;
+        }
+        Ok(buffer)
+    }
 }
 
 /// A cache with what else a call takes.
@@ -116,13 +126,15 @@ struct Tensors<C: Pod> {
 }
 
 impl<C: Element + Pod> Tensors<C> {
-    fn new(device: &Device, problem: &DecodeProblem, rng: &mut StdRng) -> Result<Tensors<C>, Failure> {
+    fn new(
+        device: &Device,
+        problem: &DecodeProblem,
+        pools: (&Pool<bf16>, &Pool<C>),
+        rng: &mut StdRng,
+    ) -> Result<Tensors<C>, Failure> {
         let ([q_len, o_len], [k_len, v_len]) = (problem.row_spans(), problem.key_spans());
-        let (q, kv) =
-            (device.alloc(q_len as usize)?, [device.alloc(k_len as usize)?, device.alloc(v_len as usize)?]);
-        fill(device, &q, rng)?;
-        fill(device, &kv[0], rng)?;
-        fill(device, &kv[1], rng)?;
+        let q = pools.0.fill(device, q_len)?;
+        let kv = [pools.1.fill(device, k_len)?, pools.1.fill(device, v_len)?];
         let lengths = vec![problem.capacity() as u32; problem.sequences()[0] as usize];
         let mut pages: Vec<u32> = (0..problem.table_entries() as u32).collect();
         pages.shuffle(rng);
@@ -155,6 +167,23 @@ impl<C: Element + Pod> Tensors<C> {
     }
 }
 
+/// Compares what is computed in different numbers of parts.
+fn check<C: Element + Pod>(tensors: &Tensors<C>, decodes: [&Decode; 2]) -> Result<(), Failure> {
+    let mut results = Vec::new();
+    for decode in decodes {
+        tensors.o.fill_bytes(0xff)?;
+        tensors.run(decode)?;
+        results.push(tensors.o.download()?);
+    }
+    for (i, (one, other)) in results[0].iter().zip(&results[1]).enumerate() {
+        let near = (one.to_f64() - other.to_f64()).abs() < NEAR;
+        if !near {
+            return Err(format!("element {i} is {one} or {other}").into());
+        }
+    }
+    Ok(())
+}
+
 #[expect(unsafe_code, reason = "the launch of a graph")]
 fn launch(graph: &Graph) -> Result<(), girih_device::Error> {
     // SAFETY: the calls in the graph are safe ones, whose buffers live as long as the graph, and do not share what they write.
@@ -172,8 +201,9 @@ fn measure<C: Element + Pod>(
     let bytes = 2 * batches * groups * problem.capacity() * problem.head_dim() * element;
     let turns = (COLD / bytes).clamp(1, 32) as usize;
     let mut rng = StdRng::seed_from_u64(1);
-    let all: Vec<Tensors<C>> =
-        (0..turns).map(|_| Tensors::new(device, problem, &mut rng)).collect::<Result<_, _>>()?;
+    let pools = (&Pool::new(device, &mut rng)?, &Pool::new(device, &mut rng)?);
+    let tensors = |_| Tensors::new(device, problem, pools, &mut rng);
+    let all: Vec<Tensors<C>> = (0..turns).map(tensors).collect::<Result<_, _>>()?;
     let own = choose(problem, device.limits(), None)?;
     let mut decodes = Vec::new();
     for parts in [own.parts].into_iter().chain(args.parts.iter().copied().filter(|parts| *parts != own.parts))
@@ -181,6 +211,8 @@ fn measure<C: Element + Pod>(
         let plan = choose(problem, device.limits(), Some(parts))?;
         decodes.push(Decode::planned(device, problem, plan)?);
     }
+    let other = choose(problem, device.limits(), Some(if own.parts == 1 { 2 } else { 1 }))?;
+    check(&all[0], [&decodes[0], &Decode::planned(device, problem, other)?])?;
     let plan = &own.config;
     println!(
         "\n{name}: {:.3} GB, rows {:?}, {} stages, {} blocks a multiprocessor, {} parts",

@@ -10,8 +10,8 @@ use girih_sim::{Error, Launch, Memory, Options, Report};
 use girih_tensor::DType;
 
 use crate::mutants::without;
-use crate::simulator::{ones, upload};
 use crate::simulator;
+use crate::simulator::{ones, upload};
 
 const CONFIG: DecodeConfig = DecodeConfig {
     name: "attention_decode",
