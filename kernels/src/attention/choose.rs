@@ -100,7 +100,7 @@ pub fn choose(
             configured(problem, ring(fastest(problem, hardware).0))
         }
         KernelKind::Sm80 => {
-            configured(problem, multistage(problem.dtype(), problem.head_dim(), vector(problem)))
+            multistage(problem.dtype(), problem.head_dim(), vector(problem), problem.features())
         }
     })
 }

@@ -12,6 +12,7 @@ use girih_tensor::{DType, Element};
 use half::{bf16, f16};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
+pub(crate) mod assembler;
 pub(crate) mod attention;
 pub(crate) mod blocks;
 pub(crate) mod calls;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use girih_codegen::attention::generate;
 use girih_device::{Buffer, Device, Select};
 use girih_kernels::Error;
 use girih_kernels::attention::{
@@ -13,6 +14,7 @@ use half::bf16;
 
 use crate::checked;
 use crate::common::Failure;
+use crate::common::assembler::complaints;
 use crate::common::attention::{features, generator, random, verify};
 
 fn device() -> Result<Device, Failure> {
@@ -256,5 +258,29 @@ fn choices_are_in_the_list() -> Result<(), Failure> {
     let h200 = Hardware { sm: 90, multiprocessors: 132 };
     assert!(matches!(choose(&shared, None, h200)?.form, Form::Multistage(_)));
     assert_eq!(Table::count(&shared, 64), 4);
+    Ok(())
+}
+
+/// No kernel of warps that can be chosen spills. A few are assembled, or as many as `GIRIH_CASES` says.
+#[test]
+fn registers_of_warps_suffice() -> Result<(), Failure> {
+    let by_warps = |config: &AttentionConfig| matches!(config.form, Form::Multistage(_));
+    let all: Vec<AttentionConfig> = choose::all().into_iter().filter(by_warps).collect();
+    // Odd, so that what kernels can do besides is not always the same.
+    let step = all.len() / cases(5).max(1) as usize | 1;
+    let mut bad = Vec::new();
+    for config in all.iter().step_by(step) {
+        let text = generate(config)?.kernel.module().to_string();
+        for arch in ["80", "90"] {
+            let Some(complaints) = complaints(&text, arch)? else {
+                println!("SKIPPED: no ptxas");
+                return Ok(());
+            };
+            if !complaints.is_empty() {
+                bad.push(format!("{config:?} on sm_{arch}: {complaints:?}"));
+            }
+        }
+    }
+    assert!(bad.is_empty(), "{}", bad.join("\n"));
     Ok(())
 }

@@ -110,15 +110,24 @@ fn config(form: Form, head_dim: i64, tile: [i64; 2]) -> AttentionConfig {
     }
 }
 
-/// The columns, tiles, warps and stages of the other kernels, for floats of 16 bits and for f32: the largest for which ptxas spills no register, whatever
-/// a kernel can do besides. All fit the shared memory of sm_86.
+/// The columns, tiles, warps and stages of the other kernels, for floats of 16 bits and for f32: the largest for which ptxas spills no register. All fit
+/// the shared memory of sm_86. A warp of tensor cores that has 32 rows of queries reads each key and value from shared memory half as often as one of 16.
 const OF_16_BITS: [(i64, [i64; 2], i64, i64); 6] = [
-    (32, [64, 64], 4, 4),
-    (64, [64, 64], 4, 3),
-    (96, [128, 64], 8, 3),
-    (128, [128, 64], 8, 3),
-    (192, [128, 32], 8, 3),
-    (256, [128, 16], 8, 3),
+    (32, [128, 64], 4, 4),
+    (64, [128, 64], 4, 3),
+    (96, [128, 64], 4, 3),
+    (128, [128, 64], 4, 3),
+    (192, [128, 64], 8, 2),
+    (256, [128, 32], 8, 2),
+];
+/// The same where a bias is added: its elements and their addresses take registers too.
+const WITH_BIAS: [(i64, [i64; 2], i64, i64); 6] = [
+    (32, [128, 32], 4, 4),
+    (64, [128, 32], 4, 3),
+    (96, [64, 32], 4, 3),
+    (128, [64, 32], 4, 3),
+    (192, [64, 32], 4, 3),
+    (256, [64, 16], 4, 3),
 ];
 const OF_F32: [(i64, [i64; 2], i64, i64); 6] = [
     (32, [64, 32], 4, 4),
@@ -126,16 +135,25 @@ const OF_F32: [(i64, [i64; 2], i64, i64); 6] = [
     (96, [64, 32], 4, 2),
     (128, [64, 32], 4, 2),
     (192, [32, 32], 4, 2),
-    (256, [32, 16], 4, 2),
+    (256, [32, 16], 8, 2),
 ];
+/// The columns from which copies of fewer than 16 bytes, which are more, leave no registers for 32 rows.
+const WIDE: i64 = 128;
 
-/// The configuration of the other kernels for heads of so many columns, which are copied by `vector` elements; without features.
-pub(super) fn multistage(dtype: DType, head_dim: i64, vector: i64) -> AttentionConfig {
-    let all = if dtype == DType::F32 { &OF_F32 } else { &OF_16_BITS };
-    let (columns, tile, warps, stages) =
+/// The configuration of the other kernels for heads of so many columns, which are copied by `vector` elements.
+pub(super) fn multistage(dtype: DType, head_dim: i64, vector: i64, features: Features) -> AttentionConfig {
+    let all = match (dtype, features.bias) {
+        (DType::F32, _) => &OF_F32,
+        (_, None) => &OF_16_BITS,
+        (_, Some(_)) => &WITH_BIAS,
+    };
+    let (columns, tile, mut warps, stages) =
         *all.iter().find(|one| head_dim <= one.0).unwrap_or(&all[all.len() - 1]);
+    if columns == WIDE && tile[0] == 32 * warps && vector * i64::from(dtype.bits()) < 8 * LINE {
+        warps *= 2;
+    }
     let multistage = Multistage { warps, stages, vector, min_blocks: 0 };
-    AttentionConfig { dtype, ..config(Form::Multistage(multistage), columns, tile) }
+    AttentionConfig { dtype, features, ..config(Form::Multistage(multistage), columns, tile) }
 }
 
 /// Everything that [`choose`](super::choose()) can choose.
@@ -151,8 +169,7 @@ pub fn all() -> Vec<AttentionConfig> {
         let widest = LINE / i64::from(dtype.bits() / 8);
         for (columns, vector) in OF_F32.iter().flat_map(|one| [1, 2, 4, 8].map(|vector| (one.0, vector))) {
             if vector <= widest {
-                let config = multistage(dtype, columns, vector);
-                out.extend(features(dtype).map(|features| AttentionConfig { dtype, features, ..config }));
+                out.extend(features(dtype).map(|features| multistage(dtype, columns, vector, features)));
             }
         }
     }
