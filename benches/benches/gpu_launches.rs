@@ -2,7 +2,8 @@
 //! kernel; of one product, with the buffers of the call before and with others, beside the driver's launch of the same arguments and
 //! beside cuBLASLt. And what the first use of a problem costs: the choice, the text, the compilation, a second process that finds the code
 //! on disk, and the next look at the same problem. Prints a table and, with `GIRIH_RECORD=FILE`, appends JSON lines as soon as they are
-//! measured. The words `launches`, `calls` and `first` behind the program's name leave the other two parts out.
+//! measured. Attention is measured as products are, beside the driver's launch. The words `launches`, `calls`, `attention` and `first` behind the program's name
+//! leave the other parts out.
 //!
 //! With `GIRIH_PTXAS` the second process is also measured with the code that girih keeps on disk, and not only the driver.
 #![allow(missing_docs, reason = "a binary")]
@@ -21,6 +22,7 @@ use std::{
 use cudarc::driver::{CudaContext, CudaStream, PushKernelArg as _, result, sys};
 use girih_codegen::{Builder, Error, Gmem, Kernel, Scalar, algorithm::write, gemm::generate};
 use girih_device::{Buffer, Device, Launch, args};
+use girih_kernels::attention::{self, Attentions, Tensor4};
 use girih_kernels::gemm::{Epilogue, Gemms, KernelKind, Layout, Problem, check, choose};
 use girih_layout::tiler;
 use girih_peers::{
@@ -50,6 +52,10 @@ const CALLED: [[i64; 3]; 4] = [[128; 3], [512; 3], [1000; 3], [128, 128, 65536]]
 /// The products whose first uses are measured, in this order: the first one pays for what a process does once.
 const FIRST: [[i64; 3]; 4] = [[256; 3], [512; 3], [4096; 3], [128, 128, 65536]];
 
+/// The attention whose calls are measured, and that whose first uses are: batches, heads, queries, keys and columns.
+const ATTENDED: [i64; 5] = [1, 2, 128, 128, 128];
+const FIRST_ATTENDED: [[i64; 5]; 2] = [[4, 16, 4096, 4096, 128], [4, 32, 4096, 4096, 64]];
+
 /// Says to a process that it measures first uses.
 const WORKER: &str = "GIRIH_FIRST_USES";
 
@@ -73,6 +79,9 @@ fn main() -> Result<(), Failure> {
     }
     for mnk in CALLED.into_iter().filter(|_| wants("calls")) {
         save(&device, products(&stream, &device, mnk)?)?;
+    }
+    if wants("attention") {
+        save(&device, attentions(&stream, &device)?)?;
     }
     if wants("first") {
         save(&device, second_uses()?)?;
@@ -206,6 +215,54 @@ fn products(stream: &Arc<CudaStream>, device: &Device, mnk: [i64; 3]) -> Result<
     Ok(pairs.map(|(ours, peer)| compared(&what, &times[ours], &times[peer])).collect())
 }
 
+/// Buffers of random Q, K and V, and of O.
+fn attended(device: &Device, problem: &attention::Problem) -> Result<[Buffer<bf16>; 4], Failure> {
+    let random = |tensor: Tensor4| {
+        device.upload(&normal::<bf16>(problem.array(tensor).span() as usize, tensor as u64))
+    };
+    let [q, k, v, o] = Tensor4::ALL.map(random);
+    Ok([q?, k?, v?, o?])
+}
+
+fn attentions(stream: &Arc<CudaStream>, device: &Device) -> Result<Vec<Value>, Failure> {
+    let problem = attention::Problem::new(DType::Bf16, attention::Order::Bhsd, ATTENDED)?;
+    let (same, other) = (attended(device, &problem)?, attended(device, &problem)?);
+    let kernel = Attentions::new(device).get(&problem)?;
+    let prepared = kernel.prepare(same.each_ref(), &[])?.ok_or("there are queries")?;
+    let call = |set: &[Buffer<bf16>; 4]| -> Result<(), Failure> { Ok(kernel.run_with(set.each_ref(), &[])?) };
+    let mut driver = raw(stream, prepared.launch());
+    let host = same[..3].iter().map(|buffer| buffer.download()).collect::<Result<Vec<_>, _>>()?;
+    let host = attention::Host { q: &host[0], k: &host[1], v: &host[2], bias: &[] };
+    let right = |who: &str, o: &Buffer<bf16>| -> Result<(), Failure> {
+        let found = attention::check(&problem, &host, &o.download()?, &[], None)?;
+        o.fill_bytes(0xff)?;
+        if found.passed() { Ok(()) } else { Err(format!("{problem:?} by {who}: {found:?}").into()) }
+    };
+    // SAFETY: the buffers hold the problem's tensors, here and below.
+    unsafe { prepared.run() }?;
+    right("Launch::run", &same[3])?;
+    driver()?;
+    right("the driver", &same[3])?;
+    for set in [&same, &other, &same] {
+        call(set)?;
+        right("Attention::run", &set[3])?;
+    }
+    let mut turn = false;
+    let mut contestants = [
+        // SAFETY: as above.
+        contestant("Launch::run", || Ok(unsafe { prepared.run() }?)),
+        contestant("Attention::run", || call(&same)),
+        contestant("Attention::run, other buffers", || {
+            turn = !turn;
+            call(if turn { &other } else { &same })
+        }),
+        contestant("cuLaunchKernelEx", &mut driver),
+    ];
+    let times = contest(device, RULES, &mut contestants)?;
+    let what = json!({"op": "attention", "dtype": "bf16", "sizes": ATTENDED});
+    Ok((0..3).map(|ours| compared(&what, &times[ours], &times[3])).collect())
+}
+
 /// The driver's own launch of what a prepared launch holds, with all that does not change made beforehand.
 fn raw<'a>(stream: &'a Arc<CudaStream>, launch: &'a Launch) -> impl FnMut() -> Result<(), Failure> + 'a {
     let function: sys::CUfunction = ptr::with_exposed_provenance_mut(launch.function().unwrap_or(0) as usize);
@@ -309,6 +366,31 @@ fn first_uses() -> Result<(), Failure> {
             "{}",
             json!({
                 "what": {"op": "first use", "dtype": "bf16", "layout": "tn", "m": m, "n": n, "k": k},
+                "choose_us": choose, "generate_us": generate, "print_us": print, "text_bytes": text.len(),
+                "load_us": load, "get_us": get, "first_run_us": first_run, "find_us": finds[finds.len() / 2],
+            })
+        );
+        drop(loaded);
+    }
+    for sizes in FIRST_ATTENDED {
+        let problem = attention::Problem::new(DType::Bf16, attention::Order::Bhsd, sizes)?;
+        let (config, choose) = timed(|| Ok(attention::choose(&problem, None, limits)?))?;
+        let (kernel, generate) = timed(|| Ok(girih_codegen::attention::generate(&config)?))?;
+        let (text, print) = timed(|| Ok(kernel.kernel.module().to_string()))?;
+        let (loaded, load) = timed(|| Ok(device.load(&kernel.kernel)?.kernel(config.name)?))?;
+        let all = Attentions::new(&device);
+        let (found, get) = timed(|| Ok(all.get(&problem)?))?;
+        let set = attended(&device, &problem)?;
+        let first_run = timed(|| Ok(found.run_with(set.each_ref(), &[])?))?.1;
+        let mut finds = Vec::new();
+        for _ in 0..101 {
+            finds.push(timed(|| Ok(all.get(&problem)?))?.1);
+        }
+        finds.sort_by(f64::total_cmp);
+        println!(
+            "{}",
+            json!({
+                "what": {"op": "first use", "dtype": "bf16", "attention": sizes},
                 "choose_us": choose, "generate_us": generate, "print_us": print, "text_bytes": text.len(),
                 "load_us": load, "get_us": get, "first_run_us": first_run, "find_us": finds[finds.len() / 2],
             })
