@@ -8,6 +8,7 @@
 mod config;
 pub mod decode;
 mod interface;
+mod keys;
 mod mask;
 mod multistage;
 mod ring;

@@ -1,72 +1,46 @@
-//! Which keys the queries of a tile see.
-//!
-//! Query `i` of a sequence sees the keys from `i + diagonal - left` to `i + diagonal + right` that the sequence has. Everything else follows from
-//! coordinates: the tiles of keys that some query sees, the tiles that some query sees in part, and the scores that are hidden in these.
+//! The tiles of keys that the queries of a tile see, and the scores that are hidden in those that some query sees in part.
 
 use girih_tensor::Tensor;
 
 use super::interface::Interface;
+use super::keys::{Keys, sees_all};
 use super::tile::{Entry, MAX_LENGTH};
 use crate::algorithm::{read, write};
 use crate::builder::{Builder, Cond, Width};
 use crate::{Counting, Error, Expr, Rmem, engine};
 
 /// The keys that the queries of one tile see.
-#[derive(Clone, Debug)]
-pub(super) struct Sight {
-    /// The keys of a tile.
-    tile: i64,
-    keys: Expr,
-    /// The first key that query 0 of the tile does not see any more, where there is a right border.
-    right: Option<Expr>,
-    /// The first key that query 0 of the tile sees, where there is a left border. It may lie before key 0.
-    left: Option<Expr>,
-    /// The rows of the tile that are queries.
-    rows: Expr,
+pub(super) struct Sight<'a> {
+    interface: &'a Interface<'a>,
+    entry: &'a Entry,
+    /// The keys that all of the queries see.
+    complete: Keys,
+    /// The first tile of keys of which some query sees a key, and how many tiles there are from there to the last such tile.
+    pub(super) tiles: [Expr; 2],
 }
 
-impl Sight {
+impl<'a> Sight<'a> {
     /// What the queries of `entry` see.
     ///
     /// # Errors
     /// As [`Builder::value`].
     #[track_caller]
-    pub(super) fn new(b: &mut Builder, interface: &Interface<'_>, entry: &Entry) -> Result<Sight, Error> {
-        let [queries, tile] = interface.config.tile;
-        let diagonal = &(&entry.row + &entry.diagonal) + -MAX_LENGTH;
-        let mut hold = |border: Expr| b.hold_index(&border, Width::W32);
-        let right = interface.right.as_ref().map(|right| hold(&(&diagonal + right) + 1)).transpose()?;
-        let left = interface.left.as_ref().map(|left| hold(&diagonal - left)).transpose()?;
-        let rows = hold((&entry.queries - &entry.row).minimum(&Expr::from(queries)))?;
-        Ok(Sight { tile, keys: entry.keys.clone(), right, left, rows })
-    }
-
-    /// The first tile of keys of which some query sees a key, and how many tiles there are from there to the last such tile.
-    ///
-    /// # Errors
-    /// As [`Builder::value`].
-    #[track_caller]
-    pub(super) fn tiles(&self, b: &mut Builder) -> Result<[Expr; 2], Error> {
-        let natural = |expr: &Expr| expr.maximum(&Expr::from(0));
-        let end = match &self.right {
-            Some(right) => natural(&self.keys.minimum(&(&(right + &self.rows) + -1))),
-            None => self.keys.clone(),
-        };
-        let first = match &self.left {
-            Some(left) => natural(left).div(self.tile)?,
-            None => Expr::from(0),
-        };
-        let count = natural(&(&(&end + (self.tile - 1)).div(self.tile)? - &first));
-        let first = b.hold_index(&first, Width::W32)?;
-        Ok([first, b.bounded(&count, MAX_LENGTH / self.tile)?])
+    pub(super) fn new(
+        b: &mut Builder,
+        interface: &'a Interface<'a>,
+        entry: &'a Entry,
+    ) -> Result<Sight<'a>, Error> {
+        let [queries, keys] = interface.config.tile;
+        let stop = (&entry.row + queries).minimum(&entry.queries);
+        let seen = Keys::of(b, interface, entry, &entry.row, &stop)?.blocks(b, keys)?;
+        let count = (&seen.stop - &seen.first).maximum(&Expr::from(0));
+        let tiles = [seen.first, b.bounded(&count, MAX_LENGTH / keys)?];
+        Ok(Sight { interface, entry, complete: Keys::of_all(b, interface, entry, &entry.row, &stop)?, tiles })
     }
 
     /// Whether the tile whose first key is `key` has keys that some query of the tile does not see.
     pub(super) fn cuts(&self, key: &Expr) -> Cond {
-        let end = key + self.tile;
-        let hidden = |right: &Expr| Cond::less(right, &end);
-        let left = self.left.as_ref().map(|left| Cond::less(key, &(&(left + &self.rows) + -1)));
-        Cond::any([Some(hidden(&self.keys)), self.right.as_ref().map(hidden), left].into_iter().flatten())
+        Cond::not(sees_all(&self.complete, key, self.interface.config.tile[1]))
     }
 
     /// Sets the scores of keys that a query does not see to negative infinity. `coordinate` says which query and key of the tile a score belongs to,
@@ -95,13 +69,14 @@ impl Sight {
             let known = match known {
                 Some(known) => known,
                 None => {
-                    let end = self
-                        .right
-                        .as_ref()
-                        .map_or(self.keys.clone(), |right| self.keys.minimum(&(right + &row)));
-                    let end = here(b, &(&end - &origin))?;
-                    let begin = self.left.as_ref().map(|left| here(b, &(&(left + &row) - &origin)));
-                    borders.push((row, end, begin.transpose()?));
+                    let at = b.bounded(&(&self.entry.row + &row), 2 * MAX_LENGTH)?;
+                    let seen = Keys::of(b, self.interface, self.entry, &at, &(&at + 1))?;
+                    let begin = if self.interface.left.is_some() {
+                        Some(here(b, &(&seen.begin - &origin))?)
+                    } else {
+                        None
+                    };
+                    borders.push((row, here(b, &(&seen.end - &origin))?, begin));
                     borders.len() - 1
                 }
             };

@@ -84,17 +84,16 @@ impl Multistage {
         let config = interface.config;
         let [q, k, v] = inputs(b, interface, entry)?;
         let sight = Sight::new(b, interface, entry)?;
-        let tiles = sight.tiles(b)?;
         let addend = interface.bias.as_ref().map(|bias| Addend::new(b, bias, entry)).transpose()?;
         let way = Way::new(self, config, config.tile[1], thread)?;
         let ring = (&memory.slots, self.stages);
-        let slots = Slots::new(b, ring, &way, self.is_asynchronous(config)?, [&k, &v], &tiles)?;
+        let slots = Slots::new(b, ring, &way, self.is_asynchronous(config)?, [&k, &v], &sight.tiles)?;
         // Other threads may still read what the tile of queries before has left in shared memory.
         b.barrier();
-        b.if_(&Cond::less(&Expr::from(0), &tiles[1]), |b| {
+        b.if_(&Cond::less(&Expr::from(0), &sight.tiles[1]), |b| {
             parts.way.load(b, &q, &Expr::from(0), &memory.queries)?;
             slots.begin(b)?;
-            b.for_range(&tiles[1], |b, turn| {
+            b.for_range(&sight.tiles[1], |b, turn| {
                 // Addresses in shared memory are computed again in each turn, and take no registers while powers are computed.
                 let thread = b.bounded(thread, thread.range().1)?;
                 b.comment("scores");

@@ -6,7 +6,6 @@
 //! compute powers. Nothing overlaps inside of a warpgroup, so that a thread has registers for 64 queries times 128 keys and 128 columns.
 
 mod consumer;
-mod keys;
 mod producer;
 mod softmax;
 mod store;

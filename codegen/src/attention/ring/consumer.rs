@@ -4,10 +4,10 @@ use girih_layout::{Lay, lay};
 use girih_ptx::{Opcode, Operand as Ptx, Type};
 use girih_tensor::{DType, Slice, Tensor};
 
-use super::keys::{Blocks, Keys};
 use super::turns::Turn;
-use super::{Parts, ROWS, WARPGROUP, keys};
+use super::{Parts, ROWS, WARPGROUP};
 use crate::algorithm::{MmaWith, clear, gemm, warpgroup_arrive, warpgroup_commit_batch, warpgroup_wait};
+use crate::attention::keys::{self, Blocks, Keys};
 use crate::attention::tile::{Entry, MAX_LENGTH, for_each_tile};
 use crate::builder::{Builder, Cond, Reg, Width};
 use crate::tiled::mma::{Operand, ThrMma};

@@ -2,9 +2,10 @@
 
 use girih_tensor::{Slice, Tensor};
 
-use super::{Parts, ROWS, keys, tails};
+use super::{Parts, ROWS, tails};
 use crate::algorithm::copy;
 use crate::attention::interface::Tensor4;
+use crate::attention::keys;
 use crate::attention::tile::{Entry, for_each_tile};
 use crate::builder::{Builder, Cond};
 use crate::sizes::shape_tiler;

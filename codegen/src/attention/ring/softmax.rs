@@ -9,9 +9,9 @@ use girih_ptx::{Opcode, Operand as Ptx, Type};
 use girih_tensor::{DType, Slice, Tensor};
 
 use super::consumer::Consumer;
-use super::keys::{Keys, sees_all};
 use super::{ROWS, WARPGROUP};
 use crate::algorithm::{convert, read, transform, warpgroup_wait, write};
+use crate::attention::keys::{Keys, sees_all};
 use crate::attention::tile::{Entry, MAX_LENGTH};
 use crate::builder::{Builder, Cond};
 use crate::tiled::mma::Operand;

@@ -5,9 +5,9 @@
 
 use girih_tensor::Slice;
 
-use super::keys::OfTile;
-use super::{Parts, keys};
+use super::Parts;
 use crate::algorithm::{clear, fence_proxy_async};
+use crate::attention::keys::{self, OfTile};
 use crate::attention::tile::{Entry, MAX_LENGTH, for_each_tile};
 use crate::builder::{Builder, Cond};
 use crate::sizes::shape_tiler;

@@ -1,7 +1,7 @@
 //! Which keys rows of queries see.
 
-use crate::attention::interface::Interface;
-use crate::attention::tile::{Entry, MAX_LENGTH};
+use super::interface::Interface;
+use super::tile::{Entry, MAX_LENGTH};
 use crate::builder::{Builder, Cond};
 use crate::{Error, Expr};
 
