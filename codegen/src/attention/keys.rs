@@ -63,7 +63,7 @@ impl Keys {
 fn begin(b: &mut Builder, interface: &Interface<'_>, entry: &Entry, row: &Expr) -> Result<Expr, Error> {
     let Some(left) = &interface.left else { return Ok(Expr::from(0)) };
     let least = left + MAX_LENGTH;
-    let diagonal = b.bounded(&(&(row + &entry.diagonal)).maximum(&least), 4 * MAX_LENGTH)?;
+    let diagonal = b.bounded(&(row + &entry.diagonal).maximum(&least), 4 * MAX_LENGTH)?;
     b.bounded(&(&diagonal - &least), 4 * MAX_LENGTH)
 }
 

@@ -267,7 +267,7 @@ fn registers_of_warps_suffice() -> Result<(), Failure> {
     let by_warps = |config: &AttentionConfig| matches!(config.form, Form::Multistage(_));
     let all: Vec<AttentionConfig> = choose::all().into_iter().filter(by_warps).collect();
     // Odd, so that what kernels can do besides is not always the same.
-    let step = all.len() / cases(5).max(1) as usize | 1;
+    let step = (all.len() / cases(5).max(1) as usize) | 1;
     let mut bad = Vec::new();
     for config in all.iter().step_by(step) {
         let text = generate(config)?.kernel.module().to_string();
