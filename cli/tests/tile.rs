@@ -63,7 +63,7 @@ fn programs_are_tuned_by_name_and_sizes() {
     let [record] = &read.iter().collect::<Vec<_>>()[..] else { panic!("{records}") };
     assert_eq!(record.problem, "row_sum(f32 [8, 3000]:[3000, 1], mut f32 [8]:[1])");
     assert!(
-        record.micros <= record.chosen_micros && text.contains(&record.config.split("; ").next().unwrap()),
+        record.micros <= record.chosen_micros && text.contains(record.config.split("; ").next().unwrap()),
         "{text}"
     );
     // Of other sizes a second record joins the first.

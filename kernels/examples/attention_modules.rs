@@ -141,7 +141,8 @@ fn launch(folder: &Path, device: &Device, attention: &Attention) -> Result<Value
     fs::write(folder.join(&ptx), attention.ptx().to_string())?;
     let table = Table::new(problem, config.tile, launch.config().grid[0])?;
     let bytes: Vec<u8> = table.words().into_iter().flat_map(u32::to_le_bytes).collect();
-    let file = format!("{stem}-{}x{}x{}.table", problem.queries(), problem.batches(), problem.heads());
+    let heads = format!("{}of{}", problem.heads(), problem.kv_heads());
+    let file = format!("{stem}-{}x{}x{heads}.table", problem.queries(), problem.batches());
     fs::write(folder.join(&file), bytes)?;
     let mut params = Vec::new();
     for (info, bytes) in launch.kernel().info().params.iter().zip(launch.arguments()) {

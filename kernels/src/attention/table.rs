@@ -11,6 +11,9 @@ use crate::Error;
 /// The bytes of keys and values of heads whose tiles are computed at the same time: they stay in the L2 cache. With less or more of them, causal
 /// attention is slower on an H200.
 const TOGETHER: i64 = 16 << 20;
+/// The most keys of sequences whose tiles are dealt out over all heads at once: each takes so little time that blocks that have one more than others
+/// cost more than keys that are read again.
+const SHORT: i64 = 1024;
 /// The most tiles of a table, which has 32 bytes for each.
 const MOST_TILES: i64 = 1 << 24;
 
@@ -18,7 +21,8 @@ const MOST_TILES: i64 = 1 << 24;
 ///
 /// Where all queries see all keys, whole tiles come head by head, so that neighbouring blocks read the same keys, and at the end the last tiles of heads,
 /// if they have fewer rows. Else tiles differ in their keys: groups of heads whose keys and values stay in the cache follow each other, and in a group
-/// the tiles with most keys come first. Each tile goes to the block that has least to do so far.
+/// the tiles with most keys come first. Each tile goes to the block that has least to do so far. Where sequences are short, the longest tiles of all
+/// groups are dealt out first, and each block goes through its own in the order of groups.
 ///
 /// # Examples
 /// ```
@@ -61,18 +65,23 @@ impl Table {
             costly.sort_by_key(|one| one.rows < tile[0]);
             costly.drain(..).for_each(|one| lists.give(one));
         } else {
-            let mut bytes = 0;
+            let short = problem.sequences().all(|sequence| sequence.keys <= SHORT);
+            let (mut bytes, mut number) = (0, 0);
             for (sequence, group) in heads {
                 let row = problem.head_dim() * i64::from(problem.dtype().bits()) / 8;
                 let own = 2 * sequence.keys * row;
                 if bytes > 0 && bytes + own > TOGETHER {
-                    lists.give_longest_first(&mut costly);
-                    bytes = 0;
+                    if !short {
+                        lists.give_longest_first(&mut costly);
+                    }
+                    (bytes, number) = (0, number + 1);
                 }
                 bytes += own;
-                costly.extend(tiles_of(problem, &sequence, group, tile));
+                let tiles = tiles_of(problem, &sequence, group, tile);
+                costly.extend(tiles.map(|one| Costly { number, ..one }));
             }
             lists.give_longest_first(&mut costly);
+            lists.sort();
         }
         Ok(lists.table())
     }
@@ -116,6 +125,8 @@ struct Costly {
     tile: QueryTile,
     rows: i64,
     cost: i64,
+    /// The number of its group of heads.
+    number: usize,
 }
 
 /// How many tiles of `tile` rows hold so many rows.
@@ -161,7 +172,7 @@ fn tiles_of(
     (group * each..(group + 1) * each).flat_map(move |head| {
         let tile = move |(row, rows, cost)| {
             let tile = QueryTile { row: row as u32, head: head as u16, ..of_sequence };
-            Costly { tile, rows, cost }
+            Costly { tile, rows, cost, number: 0 }
         };
         costs.clone().into_iter().map(tile)
     })
@@ -169,7 +180,8 @@ fn tiles_of(
 
 /// What each block has to do so far.
 struct Lists {
-    lists: Vec<Vec<QueryTile>>,
+    /// The tiles of each block, each with the number of its group.
+    lists: Vec<Vec<(usize, QueryTile)>>,
     /// The cost of each block's tiles, the least one first.
     loads: BinaryHeap<Reverse<(i64, usize)>>,
 }
@@ -184,12 +196,17 @@ impl Lists {
     }
 
     /// Gives a tile to the block that has least to do.
-    fn give(&mut self, Costly { tile, cost, .. }: Costly) {
+    fn give(&mut self, Costly { tile, cost, number, .. }: Costly) {
         if let Some(mut least) = self.loads.peek_mut() {
             let Reverse((load, block)) = *least;
             *least = Reverse((load + cost, block));
-            self.lists[block].push(tile);
+            self.lists[block].push((number, tile));
         }
+    }
+
+    /// Puts the tiles of each block in the order of groups.
+    fn sort(&mut self) {
+        self.lists.iter_mut().for_each(|list| list.sort_by_key(|(number, _)| *number));
     }
 
     fn give_longest_first(&mut self, tiles: &mut Vec<Costly>) {
@@ -199,8 +216,9 @@ impl Lists {
 
     fn table(self) -> Table {
         let longest = self.lists.iter().map(Vec::len).max().unwrap_or(0);
-        let turn =
-            |i: usize| self.lists.iter().map(move |list| list.get(i).copied().unwrap_or(QueryTile::END));
+        let turn = |i: usize| {
+            self.lists.iter().map(move |list| list.get(i).map_or(QueryTile::END, |(_, tile)| *tile))
+        };
         let loads = self.loads.iter().map(|Reverse((load, _))| *load);
         let loads = [loads.clone().sum(), loads.max().unwrap_or(0)];
         Table { entries: (0..longest).flat_map(turn).collect(), blocks: self.lists.len() as u32, loads }

@@ -179,7 +179,7 @@ impl<'a> Rewrite<'a> {
     }
 
     /// The variables of a construct from within it.
-    fn from_within(&self, vars: &Vars) -> TokenStream {
+    fn taken_from_within(&self, vars: &Vars) -> TokenStream {
         let within = self.scopes.get(vars.scopes..).unwrap_or_default();
         if !within.iter().any(|scope| vars.names.iter().any(|name| scope.contains_key(name))) {
             return vars.list.clone();
@@ -203,7 +203,7 @@ impl<'a> Rewrite<'a> {
         match frame {
             Frame::If { number, vars } => {
                 let (f, i, up) = (name("frame", *number), label("i", *number), self.diverge(frames - 1));
-                let (v, vars) = (value(), self.from_within(vars));
+                let (v, vars) = (value(), self.taken_from_within(vars));
                 quote!(if #f.diverge(#vars) { #up } else if let ::core::option::Option::Some(#v) = #f.over() {
                     break #i #v
                 } else {
@@ -240,7 +240,7 @@ impl<'a> Rewrite<'a> {
                 let (f, g, on) =
                     (name("frame", *number), label("g", *number), self.diverge(self.frames.len()));
                 let host = if what == "break" { quote!(break #g) } else { quote!(continue #g) };
-                let vars = self.from_within(vars);
+                let vars = self.taken_from_within(vars);
                 Some(parse_quote_spanned!(span=> { if #f.leave(#what, #vars) { #host } else { #on } }))
             }
             Frame::If { .. } => None,

@@ -43,7 +43,7 @@ const TILINGS: [Tilings; 5] = [
         large: Some(tiling(
             64,
             [256, 96],
-            4,
+            5,
             2,
             "four warpgroups: powers take longest, and four hide them best",
         )),
@@ -62,7 +62,7 @@ const TILINGS: [Tilings; 5] = [
     },
     Tilings {
         large: None,
-        small: tiling(192, [128, 112], 2, 1, "two warpgroups, whose threads have registers for 192 columns"),
+        small: tiling(192, [128, 64], 2, 2, "two warpgroups, whose threads have registers for 192 columns"),
         short: 0,
     },
     Tilings {
@@ -84,7 +84,7 @@ impl Tilings {
 impl Tiling {
     /// Whether threads have registers for what a kernel can do besides: without a spill, as ptxas assembles it.
     pub(super) fn takes(&self, features: &Features) -> bool {
-        self.tile[0] == 128 || features.bias.is_none() && !(features.packed && self.head_dim == 128)
+        self.tile[0] == 128 || features.bias.is_none()
     }
 }
 
