@@ -109,6 +109,11 @@ fn problems_and_buffers_that_do_not_fit_are_refused() -> Result<(), Failure> {
         (good.with_cache(DType::F16, None), "e4m3 and e5m2"),
         (good.with_softcap(0.0), "positive numbers"),
         (good.with_strides([[512, 64, 512]; 2], [[64, 8, 4]; 2]), "multiples of 8 elements"),
+        (
+            good.with_strides([[512, 64, 448]; 2], [[64, 8, 4096]; 2]),
+            "O is [1, 8, 2]:[512, 64, 448] in rows of 64",
+        ),
+        (good.with_scale(-1.0), "positive numbers"),
     ] {
         let found = message(result);
         assert!(found.contains(words), "{found}");

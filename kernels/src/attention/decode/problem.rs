@@ -175,7 +175,8 @@ impl DecodeProblem {
     /// V. Strides of dtypes of 16 bits are multiples of 8, those of 8 bits multiples of 16.
     ///
     /// # Errors
-    /// [`Error::Extent`]; [`Error::Input`] for strides that are no such multiples.
+    /// [`Error::Extent`]; [`Error::Input`] for strides that are no such multiples; [`Error::Shared`] for an O whose rows could have elements in
+    /// common.
     pub fn with_strides(self, rows: [[i64; 3]; 2], keys: [[i64; 3]; 2]) -> Result<DecodeProblem, Error> {
         DecodeProblem { rows, keys, ..self }.checked()
     }
@@ -237,6 +238,19 @@ impl DecodeProblem {
             }
         }
         multiple("head dim", self.head_dim, of_rows.max(of_keys))?;
+        // Blocks write different rows, which therefore have no elements in common.
+        let extents = [self.queries, self.heads, self.batches];
+        let mut modes: Vec<_> =
+            self.rows[1].into_iter().zip(extents).filter(|(_, extent)| *extent > 1).collect();
+        modes.sort_unstable();
+        let mut reach = self.head_dim;
+        for (stride, extent) in &modes {
+            if *stride < reach {
+                let layout = format!("{extents:?}:{:?} in rows of {}", self.rows[1], self.head_dim);
+                return Err(Error::Shared { tensor: "O", layout });
+            }
+            reach += (extent - 1) * stride;
+        }
         Ok(self)
     }
 
