@@ -1,14 +1,16 @@
 //! Decoding beside the device's own copies of as many bytes as K and V have, measured in turns: the part of the copy rate at which K and V are
 //! read. A copy reads half of these bytes and writes as many. Several caches take turns, so that none is in the L2 cache.
 //!
-//! With `--parts` other numbers of parts run too. With `GIRIH_RECORD=FILE` the results are appended as JSON lines.
+//! With `--parts`, `--stages` and `--blocks` other plans run too. With `GIRIH_RECORD=FILE` the results are appended as JSON lines.
 #![allow(missing_docs, reason = "a binary")]
 
 use std::cell::Cell;
 
 use clap::Parser;
 use girih_device::{Buffer, Device, Graph, Pod};
-use girih_kernels::attention::decode::{CacheOrder, Decode, DecodeArgs, DecodeProblem, ScalesOf, choose};
+use girih_kernels::attention::decode::{
+    CacheOrder, Decode, DecodeArgs, DecodeConfig, DecodePlan, DecodeProblem, ScalesOf, choose,
+};
 use girih_peers::{
     contest::{Contestant, Failure, Rules, contest},
     gpu,
@@ -36,6 +38,12 @@ struct Args {
     /// Numbers of parts that run besides the one that is chosen.
     #[arg(long, value_delimiter = ',')]
     parts: Vec<i64>,
+    /// Numbers of stages that run besides the one that is chosen.
+    #[arg(long, value_delimiter = ',')]
+    stages: Vec<i64>,
+    /// Numbers of blocks a multiprocessor, for which registers are limited, that run besides the one that is chosen.
+    #[arg(long, value_delimiter = ',')]
+    blocks: Vec<u32>,
     /// Rounds.
     #[arg(long, default_value_t = 5)]
     rounds: usize,
@@ -167,6 +175,36 @@ impl<C: Element + Pod> Tensors<C> {
     }
 }
 
+/// The chosen plan, and the others that are asked for.
+fn plans(
+    device: &Device,
+    problem: &DecodeProblem,
+    own: &DecodePlan,
+    args: &Args,
+) -> Result<Vec<DecodePlan>, Failure> {
+    let parts = [own.parts].into_iter().chain(args.parts.iter().copied());
+    let stages = [own.config.stages].into_iter().chain(args.stages.iter().copied());
+    let blocks = [own.config.min_blocks].into_iter().chain(args.blocks.iter().copied());
+    let mut all: Vec<DecodePlan> = Vec::new();
+    for parts in parts {
+        for (stages, min_blocks) in
+            stages.clone().flat_map(|stages| blocks.clone().map(move |blocks| (stages, blocks)))
+        {
+            let mut plan = choose(problem, device.limits(), Some(parts))?;
+            plan.config = DecodeConfig { stages, min_blocks, ..plan.config };
+            if !all.contains(&plan) {
+                all.push(plan);
+            }
+        }
+    }
+    Ok(all)
+}
+
+fn text(plan: &DecodePlan) -> String {
+    let DecodeConfig { stages, min_blocks, .. } = plan.config;
+    format!("{} parts, {stages} stages, {min_blocks} blocks a multiprocessor", plan.parts)
+}
+
 /// Compares what is computed in different numbers of parts.
 fn check<C: Element + Pod>(tensors: &Tensors<C>, decodes: [&Decode; 2]) -> Result<(), Failure> {
     let mut results = Vec::new();
@@ -206,22 +244,20 @@ fn measure<C: Element + Pod>(
     let all: Vec<Tensors<C>> = (0..turns).map(tensors).collect::<Result<_, _>>()?;
     let own = choose(problem, device.limits(), None)?;
     let mut decodes = Vec::new();
-    for parts in [own.parts].into_iter().chain(args.parts.iter().copied().filter(|parts| *parts != own.parts))
-    {
-        let plan = choose(problem, device.limits(), Some(parts))?;
-        decodes.push(Decode::planned(device, problem, plan)?);
+    for plan in plans(device, problem, &own, args)? {
+        let text = text(&plan);
+        // More shared memory than a block can have, for example.
+        match Decode::planned(device, problem, plan) {
+            Ok(decode) => decodes.push(decode),
+            Err(error) => println!("  refused {text}: {error}"),
+        }
+    }
+    if decodes.is_empty() {
+        return Ok(None);
     }
     let other = choose(problem, device.limits(), Some(if own.parts == 1 { 2 } else { 1 }))?;
     check(&all[0], [&decodes[0], &Decode::planned(device, problem, other)?])?;
-    let plan = &own.config;
-    println!(
-        "\n{name}: {:.3} GB, rows {:?}, {} stages, {} blocks a multiprocessor, {} parts",
-        1e-9 * bytes as f64,
-        plan.rows,
-        plan.stages,
-        plan.min_blocks,
-        own.parts
-    );
+    println!("\n{name}: {:.3} GB, rows {:?}, {}", 1e-9 * bytes as f64, own.config.rows, text(&own));
     let calls = CALLS.max(turns);
     let graph_of = |work: &dyn Fn(usize) -> Result<(), girih_kernels::Error>| -> Result<Graph, Failure> {
         work(0)?;
@@ -237,17 +273,14 @@ fn measure<C: Element + Pod>(
     let mut contestants: Vec<Contestant<'_>> = graphs
         .iter()
         .zip(&decodes)
-        .map(|(graph, decode)| {
-            let name = format!("{} parts", decode.plan().parts);
-            Contestant::new(name, calls, move || Ok(launch(graph)?))
-        })
+        .map(|(graph, decode)| Contestant::new(text(decode.plan()), calls, move || Ok(launch(graph)?)))
         .collect();
     contestants.push(Contestant::new("device-to-device", calls, || Ok(launch(&copies)?)));
     let times = contest(device, Rules::slices(args.rounds), &mut contestants)?;
     let Some((peer, times)) = times.split_last() else { return Ok(None) };
     let chosen = Cell::new(Value::Null);
     for (number, own) in times.iter().enumerate() {
-        let what = json!({"op": "decode", "name": name, "parts": own.name});
+        let what = json!({"op": "decode", "name": name, "plan": own.name});
         let found = record(what, "GB/s", bytes as f64, 1e9, own, peer);
         if number == 0 {
             chosen.set(found);
