@@ -24,7 +24,7 @@ mod weights;
 
 pub use config::{DecodeConfig, DecodeFeatures};
 pub use interface::{DecodeKernel, DecodeParam, MAX_PAGE_STRIDE, MAX_PAGES};
-pub use share::{KEYS, MAX_PARTS, MIN_TILES};
+pub use share::{KEYS, MAX_PARTS, MAX_TILES};
 
 use crate::builder::Builder;
 use crate::{Error, Kernel};

@@ -169,6 +169,8 @@ fn parts_follow_from_blocks_and_keys() -> Result<(), Failure> {
     };
     assert_eq!(parts(64, 8, 8192)?, 1);
     assert_eq!(parts(1, 1, 64)?, 1);
+    // No part has more than 8192 keys, since other sequences may be shorter.
+    assert_eq!(parts(64, 8, 65_536)?, 8);
     for (batches, keys) in [(1, 8192), (1, 65_536), (4, 65_536)] {
         let parts = parts(batches, 8, keys)?;
         // The blocks fill the multiprocessors to nine tenths or more.

@@ -5,7 +5,7 @@ use girih_tensor::DType;
 
 use super::MAX_KEYS;
 use super::config::DecodeConfig;
-use super::share::MAX_PARTS;
+use super::share::{MAX_PARTS, MAX_TILES};
 use crate::builder::Builder;
 use crate::gemm::MAX_STRIDE;
 use crate::{Error, Expr, Kernel, Scalar};
@@ -78,6 +78,8 @@ pub enum DecodeParam {
     LseStride(usize),
     /// The most parts of a sequence, 32 bits, at most [`MAX_PARTS`].
     Parts,
+    /// The least tiles of [`KEYS`](super::KEYS) keys of a part, of a sequence that has several parts, 32 bits, at least 1.
+    LeastTiles,
     /// The rows of a part, 32 bits: queries times heads of Q times batches.
     PartRows,
     /// The 64-bit address of the rows that parts leave, f32, ([`DecodeConfig::head_dim`],Query,Head,Batch,Part), compact.
@@ -134,6 +136,8 @@ pub(super) struct Table {
 /// What parts leave.
 pub(super) struct Parts {
     pub most: Expr,
+    /// The least tiles of one.
+    pub least: Expr,
     pub rows: Int,
     pub partials: Expr,
     pub lse: Expr,
@@ -290,9 +294,11 @@ impl<'a> Interface<'a> {
         };
         let parts = if features.parts {
             let most = d.number(P::Parts, "parts", MAX_PARTS);
+            let least = d.symbol(P::LeastTiles, "least_tiles", [1, MAX_TILES, 1])?;
+            let least = Expr::from_int(&least);
             let rows = d.symbol(P::PartRows, "part_rows", [1, u32::MAX.into(), 1])?;
             let partials = d.pointer(P::Partials, "partials", 16);
-            Some(Parts { most, rows, partials, lse: d.pointer(P::PartialLse, "partial_lse", 4) })
+            Some(Parts { most, least, rows, partials, lse: d.pointer(P::PartialLse, "partial_lse", 4) })
         } else {
             None
         };

@@ -13,8 +13,8 @@ use crate::{Error, Expr, Gmem};
 pub const KEYS: i64 = 64;
 /// The most parts of a sequence.
 pub const MAX_PARTS: i64 = 256;
-/// The least tiles of a part, of a sequence that has several.
-pub const MIN_TILES: i64 = 2;
+/// The most tiles of a sequence.
+pub const MAX_TILES: i64 = MAX_KEYS / KEYS;
 
 /// The keys that a tile of rows sees, in tiles, and the parts that they are cut into. Both kernels come to the same.
 #[derive(Clone, Debug)]
@@ -51,7 +51,7 @@ impl Share {
         let tiles = (&(&keys + (KEYS - 1)).div(KEYS)? - &first).maximum(&zero);
         let parts = match &interface.parts {
             Some(parts) => {
-                let most = (&tiles + (MIN_TILES - 1)).div(MIN_TILES)?;
+                let most = b.divide(&(&(&tiles + &parts.least) + -1), &parts.least, MAX_TILES)?;
                 most.minimum(&parts.most).maximum(&Expr::from(1))
             }
             None => Expr::from(1),
@@ -64,7 +64,7 @@ impl Share {
         if self.parts.as_constant() == Some(1) {
             return Ok([self.first.clone(), self.tiles.clone()]);
         }
-        let mut until = |part: &Expr| b.divide(&(part * &self.tiles), &self.parts, MAX_KEYS / KEYS);
+        let mut until = |part: &Expr| b.divide(&(part * &self.tiles), &self.parts, MAX_TILES);
         let (begin, end) = (until(part)?, until(&(part + 1))?);
         Ok([&self.first + &begin, &end - &begin])
     }

@@ -101,6 +101,7 @@ fn value<'a>(problem: &DecodeProblem, plan: &DecodePlan, at: &Addresses<'a>, par
         P::LseStride(0) => number(problem.queries),
         P::LseStride(_) => Arg::U64((problem.heads * problem.queries) as u64),
         P::Parts => number(plan.parts),
+        P::LeastTiles => number(plan.least_tiles),
         P::PartRows => number(problem.lse_len()),
         P::Partials => workspace(0),
         P::PartialLse => workspace(1),

@@ -1,6 +1,6 @@
 //! Which configuration, and into how many parts sequences are cut.
 
-use girih_codegen::attention::decode::{DecodeConfig, DecodeFeatures, KEYS, MAX_PARTS, MIN_TILES};
+use girih_codegen::attention::decode::{DecodeConfig, DecodeFeatures, KEYS, MAX_PARTS};
 use girih_device::Limits;
 
 use super::problem::DecodeProblem;
@@ -13,6 +13,10 @@ const OF_SUM: f64 = 2.0;
 /// The part of the time of a tile, where all multiprocessors share the memory, that a multiprocessor with several blocks needs by itself. A single
 /// block has too little under way to be faster.
 const ALONE: f64 = 0.95;
+/// The most tiles of a part, so that blocks of sequences that are longer than others are not left alone at the end.
+const MOST_TILES: i64 = 128;
+/// The least tiles of a part, where sequences fill the multiprocessors by themselves, and where they do not.
+const LEAST_TILES: [i64; 2] = [32, 2];
 /// The most blocks along the third axis of a grid.
 const MAX_Z: i64 = (1 << 16) - 1;
 
@@ -23,6 +27,8 @@ pub struct DecodePlan {
     pub config: DecodeConfig,
     /// The most parts of a sequence.
     pub parts: i64,
+    /// The least tiles of 64 keys of a part, of a sequence that has several: sequences that are far shorter than the capacity have fewer parts.
+    pub least_tiles: i64,
     /// The tiles of query heads and the tiles of queries of a head of K and V.
     pub tiles: [i64; 2],
     /// The grid of the first kernel.
@@ -55,12 +61,14 @@ pub fn choose(problem: &DecodeProblem, limits: &Limits, parts: Option<i64>) -> R
     }
     let head_dim = [64, 128, 256].into_iter().find(|d| *d >= problem.head_dim).unwrap_or(256);
     let blocks = row_tiles * problem.batches * problem.groups;
+    let multiprocessors = i64::from(limits.multiprocessors);
+    let least_tiles = LEAST_TILES[usize::from(blocks < multiprocessors)];
     let parts = match parts {
         Some(parts) if (1..=MAX_PARTS).contains(&parts) => parts,
         Some(value) => {
             return Err(Error::Extent { what: "parts", value, least: 1, most: MAX_PARTS });
         }
-        None => cut(blocks, keys_seen(problem), limits.multiprocessors.into()),
+        None => cut(blocks, keys_seen(problem), multiprocessors),
     };
     let features = DecodeFeatures {
         padded: head_dim != problem.head_dim,
@@ -85,7 +93,7 @@ pub fn choose(problem: &DecodeProblem, limits: &Limits, parts: Option<i64>) -> R
     let config = resident(config, limits);
     let z = row_tiles * problem.batches;
     let grid = [parts as u32, problem.groups as u32, z as u32];
-    Ok(DecodePlan { config, parts, tiles, grid })
+    Ok(DecodePlan { config, parts, least_tiles, tiles, grid })
 }
 
 fn ceil(value: i64, by: i64) -> i64 {
@@ -110,7 +118,7 @@ fn keys_seen(problem: &DecodeProblem) -> i64 {
     window.min(problem.capacity)
 }
 
-/// Into how many parts the keys of each sequence are cut, so that all takes the least time: multiprocessors share the memory, but no one is
+/// Into how many parts the keys of each sequence are cut, so that all takes the least time where all are as long: multiprocessors share the memory, but no one is
 /// faster than it is by itself.
 fn cut(blocks: i64, keys: i64, multiprocessors: i64) -> i64 {
     let tiles = ceil(keys, KEYS);
@@ -124,8 +132,9 @@ fn cut(blocks: i64, keys: i64, multiprocessors: i64) -> i64 {
         };
         together.max(alone) + if parts > 1 { OF_SUM } else { 0.0 }
     };
-    let most = (tiles / MIN_TILES).clamp(1, MAX_PARTS);
-    (1..=most).min_by(|a, b| time(*a).total_cmp(&time(*b))).unwrap_or(1)
+    let least = ceil(tiles, MOST_TILES).clamp(1, MAX_PARTS);
+    let most = (tiles / LEAST_TILES[1]).clamp(least, MAX_PARTS);
+    (least..=most).min_by(|a, b| time(*a).total_cmp(&time(*b))).unwrap_or(least)
 }
 
 /// The blocks of a multiprocessor and the stages of each, so that much is under way.
