@@ -2,6 +2,7 @@
 
 mod algorithm;
 mod atoms;
+mod attention;
 mod attention_multistage;
 mod barriers;
 mod best_maps;
