@@ -46,6 +46,9 @@ pub struct Options {
     /// Permutes the order in which the warps of a cluster run and asynchronous operations take effect; with 0 warps run
     /// in order and operations take effect as late as they may.
     pub seed: u64,
+    /// The number of a warp of each block that has a turn only where nothing else can go on, neither another warp nor an
+    /// asynchronous operation. A warp that must not fall behind, but does not say so, is found by this, and hardly by chance.
+    pub slow: Option<u32>,
     /// Collects the counts of each instruction. The counts of memory accesses also need [`Options::counts`].
     pub profile: Option<Profile>,
     /// The number of worker threads; without it, that of the global rayon pool. With one thread everything runs on the
@@ -96,6 +99,7 @@ impl fmt::Debug for Options {
             uninitialised,
             counts,
             seed,
+            slow,
             profile,
             threads,
             steps,
@@ -109,6 +113,7 @@ impl fmt::Debug for Options {
             .field("uninitialised", uninitialised)
             .field("counts", counts)
             .field("seed", seed)
+            .field("slow", slow)
             .field("profile", &profile.is_some())
             .field("threads", threads)
             .field("steps", steps)

@@ -1,7 +1,8 @@
 //! mbarriers: what they do, and that taking away any edge of happens-before that a kernel needs is found.
 
 use crate::common::asynchronous::{FENCE, FIRST, INIT, early, line, mutants, run, seeds};
-use girih_sim::{Awaited, Deny, Error, MbarrierFault, Options};
+use crate::common::{launch, module, shape};
+use girih_sim::{Awaited, Deny, Error, MbarrierFault, Memory, Options};
 
 #[test]
 fn a_bulk_load_is_there_when_its_phase_is_complete() {
@@ -266,5 +267,36 @@ fn a_lane_that_waits_is_not_starved_by_one_that_spins_for_it() {
     for options in seeds() {
         let got = run(1, 32, &options, &kernel).unwrap_or_else(|e| panic!("seed {}: {e}", options.seed));
         assert_eq!(got[..2], [1000, 1000]);
+    }
+}
+
+/// A warp waits for a phase that others complete, and which nothing keeps from completing the next one: the warp that comes too late waits for ever.
+#[test]
+fn a_warp_that_falls_behind_is_found_where_it_is_slow() {
+    let text = |meet: &str| {
+        module(&format!(
+            ".visible .entry k() {{
+            .reg .pred %p<4>; .reg .b32 %r<2>; .shared .align 8 .b8 m[8];
+            mov.u32 %r0, %tid.x; setp.eq.u32 %p0, %r0, 0; @%p0 mbarrier.init.shared::cta.b64 [m], 1; bar.sync 0;
+            setp.lt.u32 %p1, %r0, 32; @%p1 bra WAIT;
+            setp.eq.u32 %p2, %r0, 32; @%p2 mbarrier.arrive.shared::cta.b64 _, [m];
+            bar.sync 1, 64;
+            {meet}
+            @%p2 mbarrier.arrive.shared::cta.b64 _, [m]; ret;
+            WAIT: mbarrier.try_wait.parity.shared::cta.b64 %p3, [m], 0; @!%p3 bra WAIT;
+            {meet}
+            ret; }}"
+        ))
+    };
+    let outcome = |text: &str, slow| {
+        launch(text, &Memory::new(), &shape(1, 96), &Options { slow, ..Options::checked() })
+    };
+    let (missing, present) = (text(""), text("bar.sync 2, 96;"));
+    for slow in [None, Some(0), Some(1), Some(2), Some(3)] {
+        outcome(&present, slow).unwrap();
+        match (slow, outcome(&missing, slow)) {
+            (Some(0), Err(Error::Deadlock { .. })) | (None | Some(1..), Ok(_)) => {}
+            (_, other) => panic!("{slow:?}: {other:?}"),
+        }
     }
 }

@@ -130,23 +130,40 @@ impl<'a> Cluster<'a> {
     /// Lets every warp that can run have its turn; returns whether one ran.
     fn turn(&mut self) -> Result<bool, Error> {
         self.shuffle();
-        let per_block = self.cx.machine.warps() as usize;
+        let before = self.cx.changes;
         let mut ran = false;
         for nth in 0..self.order.len() {
             let i = self.order[nth];
-            self.cx.maybe_step()?;
-            // Some lanes of a ready warp may wait while others of its lanes loop until the wait is over.
-            if matches!(self.warps[i].state, State::Blocked | State::Ready) {
-                self.warps[i].wake(&self.cx);
-            }
-            if matches!(self.warps[i].state, State::Ready) {
-                self.cx.enter(i / per_block);
-                self.warps[i].run(&mut self.cx)?;
-                self.settle(i)?;
-                ran = true;
+            ran |= !self.is_slow(i) && self.turn_of(i)?;
+        }
+        if self.cx.machine.options.slow.is_some() && self.cx.changes == before && !self.finish_one()? {
+            for i in 0..self.order.len() {
+                ran |= self.is_slow(i) && self.turn_of(i)?;
             }
         }
         Ok(ran)
+    }
+
+    /// Whether a warp runs only where no other can.
+    fn is_slow(&self, warp: usize) -> bool {
+        let of_block = warp % self.cx.machine.warps() as usize;
+        self.cx.machine.options.slow.is_some_and(|slow| slow as usize == of_block)
+    }
+
+    /// Lets a warp have its turn if it can run; returns whether it ran.
+    fn turn_of(&mut self, i: usize) -> Result<bool, Error> {
+        self.cx.maybe_step()?;
+        // Some lanes of a ready warp may wait while others of its lanes loop until the wait is over.
+        if matches!(self.warps[i].state, State::Blocked | State::Ready) {
+            self.warps[i].wake(&self.cx);
+        }
+        if !matches!(self.warps[i].state, State::Ready) {
+            return Ok(false);
+        }
+        self.cx.enter(i / self.cx.machine.warps() as usize);
+        self.warps[i].run(&mut self.cx)?;
+        self.settle(i)?;
+        Ok(true)
     }
 
     /// After a warp has run: updates what depends on its exit, and lets the warps go whose barriers are complete.
