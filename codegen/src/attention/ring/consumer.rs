@@ -144,31 +144,49 @@ impl Consumer<'_> {
         set(b, &self.known, 0);
         let complete = Keys::of_all(b, interface, entry, &first, &stop)?;
         // From the last tile of keys to the first, those that the rows of this warpgroup do not see at either end.
-        b.for_range(&(&all.stop - &own.stop), |b, _| self.pass(b))?;
+        b.for_range(&(&all.stop - &own.stop), |b, _| {
+            self.pass_turn(b)?;
+            self.pass(b)
+        })?;
         b.if_else(
             &Cond::less(&own.first, &own.stop),
             |b| self.multiply(b, entry, &own, &complete, &buffer),
             |b| {
-                self.turn.wait(b)?;
-                self.turn.hand_on(b)?;
-                self.release_stored(b)
+                self.pass_turn(b)?;
+                self.release_stored(b)?;
+                self.wait_for_tails(b, &buffer)
             },
         )?;
-        b.for_range(&(&own.first - &all.first), |b, _| self.pass(b))?;
+        // Others wait in the same turn for the stage of the next tile.
+        b.for_range(&(&own.first - &all.first), |b, _| {
+            self.pass(b)?;
+            self.pass_turn(b)
+        })?;
         self.store(b, entry, &buffer)?;
         self.of_q.advance(b);
         Ok(())
     }
 
+    /// Waits until the values behind the end of a packed sequence are clear. All warpgroups do, in each tile of queries, so that the warp that clears
+    /// them is never a round behind.
+    fn wait_for_tails(&self, b: &mut Builder, buffer: &Stage) -> Result<(), Error> {
+        self.parts.tails.iter().try_for_each(|tails| tails.wait(b, buffer))
+    }
+
+    /// Takes a turn without anything to multiply.
+    fn pass_turn(&self, b: &mut Builder) -> Result<(), Error> {
+        self.turn.wait(b)?;
+        self.turn.hand_on(b)
+    }
+
     /// Goes past a tile of keys that no row of the warpgroup sees.
     fn pass(&self, b: &mut Builder) -> Result<(), Error> {
-        self.turn.wait(b)?;
-        self.turn.hand_on(b)?;
         let stage = self.of_keys.stage(b);
-        for pipeline in [&self.parts.of_k, &self.parts.of_v] {
-            pipeline.consumer_wait(b, &stage)?;
-            pipeline.consumer_release(b, &stage, &self.leader)?;
-        }
+        let pipelines = [&self.parts.of_k, &self.parts.of_v];
+        pipelines.iter().try_for_each(|pipeline| pipeline.consumer_wait(b, &stage))?;
+        // A stage that is released may be filled anew at once: a warp that still waited for this filling would not see it any more.
+        self.turn.meet(b)?;
+        pipelines.iter().try_for_each(|pipeline| pipeline.consumer_release(b, &stage, &self.leader))?;
         self.of_keys.advance(b);
         Ok(())
     }
@@ -195,9 +213,7 @@ impl Consumer<'_> {
         self.issue_scores(b, buffer, &stage)?;
         self.turn.hand_on(b)?;
         self.release_stored(b)?;
-        if let Some(tails) = &self.parts.tails {
-            tails.wait(b, buffer)?;
-        }
+        self.wait_for_tails(b, buffer)?;
         let round = b.open_repeat();
         warpgroup_wait(b, 0);
         let at = b.var(&key, 0, MAX_LENGTH, of_keys);

@@ -35,7 +35,7 @@ impl Producer<'_> {
 
     /// Issues the copies of a tile of queries and of all keys and values that its rows see.
     fn load(&self, b: &mut Builder, entry: &Entry) -> Result<(), Error> {
-        let Parts { interface, ring, q, k, v, of_q, of_k, of_v, .. } = self.parts;
+        let Parts { interface, ring, q, k, v, of_q, of_k, of_v, tails, .. } = self.parts;
         let buffer = self.of_q.stage(b);
         of_q.producer_acquire(b, &buffer)?;
         for warpgroup in 0..ring.warpgroups {
@@ -48,7 +48,6 @@ impl Producer<'_> {
             ];
             self.copy(b, Tensor4::Q, origin, &rows, (of_q, &buffer))?;
         }
-        self.of_q.advance(b);
         let blocks = keys::of_tile(b, interface, entry)?.blocks;
         let last = &blocks.stop + -1;
         let extent = interface.config.tile[1];
@@ -61,9 +60,14 @@ impl Producer<'_> {
                 let origin = [&entry.first_key + &key, entry.group.clone(), entry.batch.clone()];
                 self.copy(b, tensor, origin, &tile, (pipeline, &stage))?;
             }
+            if let Some(tails) = tails {
+                b.if_(&Cond::less(i, &Expr::from(1)), |b| tails.begin(b, &buffer))?;
+            }
             self.of_keys.advance(b);
             Ok(())
-        })
+        })?;
+        self.of_q.advance(b);
+        Ok(())
     }
 
     /// Issues the copies of rows of a tensor from a row, a head and a batch on.

@@ -69,7 +69,7 @@ impl Consumer<'_> {
 
     /// Waits until everything is stored.
     pub(super) fn finish(&self, b: &mut Builder) -> Result<(), Error> {
-        if self.parts.copies[Tensor4::O as usize].is_none() {
+        if !self.is_stored_late() {
             return Ok(());
         }
         b.if_(&self.leader, |b| {

@@ -17,7 +17,7 @@ use crate::{Error, Expr, PipelineState, Stage};
 /// The lanes of a warp.
 const WARP: i64 = 32;
 
-/// For each buffer of Q an mbarrier that says that the values of its tile's last keys are clear.
+/// For each buffer of Q two mbarriers: one says that the stage of its tile's last keys is theirs, the other that their values are clear.
 pub(super) struct Tails {
     base: Expr,
     buffers: i64,
@@ -25,16 +25,25 @@ pub(super) struct Tails {
 
 impl Tails {
     pub(super) fn new(b: &mut Builder, buffers: i64) -> Result<Tails, Error> {
-        Ok(Tails { base: b.alloc_shared(buffers * MBARRIER_BYTES, MBARRIER_BYTES)?, buffers })
+        Ok(Tails { base: b.alloc_shared(2 * buffers * MBARRIER_BYTES, MBARRIER_BYTES)?, buffers })
     }
 
     fn clear_of(&self, buffer: &Expr) -> Result<Mbarrier, Error> {
         Mbarrier::new(&(&self.base + &(buffer * MBARRIER_BYTES)))
     }
 
+    fn begun_of(&self, buffer: &Expr) -> Result<Mbarrier, Error> {
+        self.clear_of(&(buffer + self.buffers))
+    }
+
     /// Initialises the mbarriers, by one thread.
     pub(super) fn init(&self, b: &mut Builder) -> Result<(), Error> {
-        (0..self.buffers).try_for_each(|buffer| self.clear_of(&Expr::from(buffer))?.init(b, 1))
+        (0..2 * self.buffers).try_for_each(|number| self.clear_of(&Expr::from(number))?.init(b, 1))
+    }
+
+    /// Says that the stage of V has been acquired in which the last keys of the tile in a buffer will lie.
+    pub(super) fn begin(&self, b: &mut Builder, buffer: &Stage) -> Result<(), Error> {
+        self.begun_of(&buffer.index)?.arrive(b, &Cond::Always)
     }
 
     /// Waits until the values of the tile in a buffer may be multiplied.
@@ -49,8 +58,8 @@ pub(super) fn run(b: &mut Builder, parts: &Parts<'_>, tails: &Tails, thread: &Ex
     let [of_q, of_v] = [parts.ring.buffers, parts.ring.stages].map(|stages| PipelineState::new(b, stages));
     for_each_tile(b, parts.interface, |b, entry| {
         let buffer = of_q.stage(b);
-        // Consumers release the buffer after they have waited for its tile, so that the warp is never a round ahead.
-        parts.of_q.consumer_wait(b, &buffer)?;
+        // What was in the stage before has been read, so that the phase for which the warp waits is the one in progress, or the one before.
+        tails.begun_of(&buffer.index)?.wait(b, &buffer.phase)?;
         let OfTile { blocks, any } = keys::of_tile(b, parts.interface, entry)?;
         let stage = of_v.stage(b);
         b.if_(&any, |b| clear_behind(b, parts, entry, &blocks.stop, &stage, &lane))?;
