@@ -7,6 +7,7 @@ mod imports;
 mod ptxas;
 mod ratchet;
 mod readme;
+mod sass;
 mod shell;
 
 use std::process::ExitCode;

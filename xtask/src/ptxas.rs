@@ -1,5 +1,5 @@
 //! ptxas judges the golden PTX modules: each must assemble for its own target without a warning, a spill, a stack frame
-//! or a note that the assembler serialised or moved something (`C75xx`).
+//! or a note that the assembler serialised or moved something (`C75xx`). Of attention by a ring of warpgroups, the order of instructions counts too.
 
 use std::{
     fs,
@@ -9,7 +9,10 @@ use std::{
 
 use itertools::Itertools as _;
 
-use crate::shell::{Error, at, check, command, in_ci, root, target_dir};
+use crate::{
+    sass,
+    shell::{Error, at, check, command, in_ci, root, target_dir},
+};
 
 /// The folder of ptxas and its kin; `None` where they cannot be had and need not be.
 pub(crate) fn tools() -> Result<Option<PathBuf>, Error> {
@@ -36,8 +39,12 @@ pub(crate) fn run() -> Result<(), Error> {
     }
     println!("--- ptxas: {} golden modules", goldens.len());
     let mut findings = Vec::new();
+    let cubin = target_dir().join("golden.cubin");
     for path in &goldens {
-        let against = assemble(&tools, path, Path::new("/dev/null"))?.against;
+        let mut against = assemble(&tools, path, &cubin)?.against;
+        if against.is_empty() && is_ring(path) {
+            against = sass::turns(&sass::disassemble(&tools, &cubin)?);
+        }
         if !against.is_empty() {
             let name = path.strip_prefix(root()).unwrap_or(path).display();
             findings.push(format!("{name}\n    {}", against.iter().format("\n    ")));
@@ -47,6 +54,11 @@ pub(crate) fn run() -> Result<(), Error> {
         0 => Ok(()),
         count => Err(Error::Goldens { count, total: goldens.len(), findings: findings.join("\n") }),
     }
+}
+
+/// Whether the module is attention by a ring of warpgroups.
+fn is_ring(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("attention_sm90"))
 }
 
 /// Collects `**/testdata/golden/*.ptx`, build directories and hidden folders left out.

@@ -9,14 +9,13 @@ use std::{
     fmt::Write as _,
     fs,
     path::{Path, PathBuf},
-    process::Command,
     sync::atomic::{AtomicUsize, Ordering},
     thread,
 };
 
 use crate::{
-    ptxas,
-    shell::{Error, at, check, command, output, root, target_dir},
+    ptxas, sass,
+    shell::{Error, at, check, command, root, target_dir},
 };
 
 const FILE: &str = "kernels/testdata/ratchet.txt";
@@ -143,14 +142,13 @@ impl Assembler {
         if !assembled.against.is_empty() {
             return Ok(Err(assembled.against.join("\n    ")));
         }
-        let mut dump = Command::new(self.tools.join("cuobjdump"));
-        let code = output(dump.arg("-sass").arg(&cubin), "cuobjdump -sass")?;
+        let code = sass::disassemble(&self.tools, &cubin)?;
         let (registers, fixed) =
             (before(&assembled.log, " registers"), before(&assembled.log, " bytes smem"));
         Ok(match (registers, before(text, " bytes of dynamic shared memory")) {
             (Some(registers), Some(dynamic)) => {
                 let shared = fixed.unwrap_or(0) + dynamic;
-                Ok(Needs { registers, shared, instructions: instructions(&code) })
+                Ok(Needs { registers, shared, instructions: sass::instructions(&code).count() as u64 })
             }
             _ => Err(String::from("ptxas tells no registers, or the module no shared memory")),
         })
@@ -161,20 +159,6 @@ impl Assembler {
 fn before(text: &str, words: &str) -> Option<u64> {
     let (text, _) = text.split_once(words)?;
     text.rsplit(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
-}
-
-/// How many instructions a disassembly shows: lines that begin with an address in a comment. Those that fill the code up to whole
-/// cache lines do nothing.
-fn instructions(code: &str) -> u64 {
-    let is_one = |line: &&str| {
-        let code = line.trim_start().strip_prefix("/*").and_then(|line| line.split_once("*/"));
-        code.is_some_and(|(address, code)| {
-            u64::from_str_radix(address, 16).is_ok()
-                && code.contains(';')
-                && !code.trim_start().starts_with("NOP")
-        })
-    };
-    code.lines().filter(is_one).count() as u64
 }
 
 fn write(needs: &BTreeMap<String, Needs>) -> String {
@@ -260,8 +244,5 @@ mod tests {
         assert_eq!(before(log, " registers"), Some(40));
         assert_eq!(before(log, " bytes smem"), Some(32768));
         assert_eq!(before(log, " bytes of dynamic shared memory"), None);
-        let code = "        /*0000*/   LDC R1, c[0x0][0x28] ;   /* 0x0 */\n                    /* 0x00 */\n\
-                    /*0010*/  @P0 BRA 0x10 ;\n /*0020*/ NOP;\n.L_x_0:\n";
-        assert_eq!(instructions(code), 2);
     }
 }
