@@ -4,6 +4,32 @@
 //! powers and the weighted sums of values for each row in registers (FlashAttention). Which tiles a block takes, a table in memory says
 //! ([`QueryTile`]), so that one kernel serves all lengths, masks, groups of heads and packed sequences. Sizes and strides are parameters or stand
 //! in tensor maps; an [`AttentionConfig`] holds tiles, atoms and facts. [`AttentionKernel::params`] tells what each parameter is.
+//!
+//! # Examples
+//! A kernel for Hopper: three warpgroups of 64 queries each, two tiles of 128 keys and as many of values in shared memory.
+//!
+//! ```
+//! use girih_codegen::attention::{AttentionConfig, AttentionParam, Features, Form, Ring, Tensor4, generate};
+//! use girih_tensor::DType;
+//!
+//! let config = AttentionConfig {
+//!     name: "attention",
+//!     form: Form::Ring(Ring { warpgroups: 3, stages: 2, buffers: 2, registers: [32, 160] }),
+//!     dtype: DType::Bf16,
+//!     head_dim: 128,
+//!     tile: [192, 128],
+//!     features: Features { right: true, lse: true, ..Features::default() },
+//! };
+//! let kernel = generate(&config)?;
+//! assert!(kernel.kernel.module().to_string().contains("wgmma.mma_async.sync.aligned.m64n128k16"));
+//! // Which thread has which score, as a layout.
+//! assert!(kernel.partitions.iter().any(|(name, _)| *name == "TV of scores"));
+//! // The tensor map of Q, of 4096 rows of 16 heads whose rows follow each other, in one batch.
+//! let (heads, row) = (16, 16 * 128);
+//! let map = kernel.map(Tensor4::Q, [4096, 128, heads, 1], [row, 128, 4096 * row])?;
+//! assert!(map.is_some() && kernel.params.contains(&AttentionParam::Map(Tensor4::Q)));
+//! # Ok::<(), girih_codegen::Error>(())
+//! ```
 
 mod config;
 pub mod decode;

@@ -60,7 +60,7 @@ pub enum AttentionParam {
     /// The elements from one place of its mode 0 (queries), 2 (heads) or 3 (batches) to the next, 32 bits for queries, else 64 bits, 0 where
     /// all share it.
     BiasStride(usize),
-    /// What powers of two take as exponents: `Scale` times the score, f32. It is log2(e) times the scale of the scores, or with a cap log2(e) times the
+    /// What powers of two take as exponents: `Scale` times the score, f32, more than 0. It is log2(e) times the scale of the scores, or with a cap log2(e) times the
     /// cap.
     Scale,
     /// With a cap, the scale of the scores divided by the cap, f32: the score becomes `tanh(InnerScale * score)` before it is scaled.

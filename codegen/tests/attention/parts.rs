@@ -17,15 +17,8 @@ const KEPT: [&str; 3] = ["wgmma.fence.sync.aligned", "mbarrier.try_wait.parity.s
 
 /// The schedules that are tried: some at random, and those in which a warp falls behind that does not release what its warpgroup has passed, or that
 /// clears values.
-const SCHEDULES: [(u64, Option<u32>); 7] = [
-    (0, None),
-    (1, None),
-    (0, Some(1)),
-    (2, Some(5)),
-    (3, Some(9)),
-    (4, Some(5)),
-    (5, Some(9)),
-];
+const SCHEDULES: [(u64, Option<u32>); 7] =
+    [(0, None), (1, None), (0, Some(1)), (2, Some(5)), (3, Some(9)), (4, Some(5)), (5, Some(9))];
 
 /// The kernel is reported when any one of its other waits, arrivals, barriers and fences is missing. Warpgroups pass tiles of keys at both ends, and
 /// there is one stage, so that a release that comes too early frees what others read.
