@@ -34,7 +34,7 @@ pub(super) struct Sums {
 /// How a thread's values lie in a tile of rows, (Rows,HeadDim).
 enum Own {
     Fragment(Box<ThrMma<Expr>>),
-    Vectors(ThrCopy<Expr>),
+    Vectors(Box<ThrCopy<Expr>>),
 }
 
 impl Own {
@@ -168,7 +168,7 @@ fn together(b: &mut Builder, interface: &Interface<'_>, place: &Place, result: &
         Ok(x[1..].iter().fold(x[0].clone(), |sum, next| &sum + next))
     })?;
     let writes = Cond::all([writes, Cond::less(thread, &Expr::from(32))]);
-    Ok(Rows { values: total, own: Own::Vectors(vectors), lse: pair(&lse), writes })
+    Ok(Rows { values: total, own: Own::Vectors(Box::new(vectors)), lse: pair(&lse), writes })
 }
 
 /// The scalars of the two rows.
