@@ -127,8 +127,7 @@ fn fastest(problem: &Problem, hardware: Hardware) -> (Tiling, String) {
             format!("since {tiles} tiles of {of_large} queries would leave multiprocessors without work");
         return (small, format!("{}, {why}", small.reason));
     }
-    if !large.takes(&problem.features()) {
-        let what = if problem.bias().is_some() { "the bias" } else { "packed sequences" };
+    if let Some(what) = large.refuses(&problem.features()) {
         return (small, format!("two warpgroups, whose threads have registers for {what}"));
     }
     (large, large.reason.into())

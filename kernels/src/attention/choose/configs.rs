@@ -82,9 +82,14 @@ impl Tilings {
 }
 
 impl Tiling {
-    /// Whether threads have registers for what a kernel can do besides: without a spill, as ptxas assembles it.
-    pub(super) fn takes(&self, features: &Features) -> bool {
-        self.tile[0] == 128 || features.bias.is_none()
+    /// What a kernel can do besides for which threads have no registers, as ptxas assembles it without a spill.
+    pub(super) fn refuses(&self, features: &Features) -> Option<&'static str> {
+        let widest = self.tile[0] > 128 && self.head_dim == 128;
+        match features {
+            Features { bias: Some(_), .. } if self.tile[0] > 128 => Some("the bias"),
+            Features { left: true, right: false, .. } if widest => Some("a window that is open behind"),
+            _ => None,
+        }
     }
 }
 
@@ -162,7 +167,7 @@ pub fn all() -> Vec<AttentionConfig> {
     for dtype in crate::DTYPES {
         if dtype != DType::F32 {
             for tiling in TILINGS.iter().flat_map(|tilings| [tilings.large, Some(tilings.small)]).flatten() {
-                let taken = features(dtype).filter(|features| tiling.takes(features));
+                let taken = features(dtype).filter(|features| tiling.refuses(features).is_none());
                 out.extend(taken.map(|features| AttentionConfig { dtype, features, ..ring(tiling) }));
             }
         }
