@@ -127,7 +127,7 @@ fn fastest(problem: &Problem, hardware: Hardware) -> (Tiling, String) {
             format!("since {tiles} tiles of {of_large} queries would leave multiprocessors without work");
         return (small, format!("{}, {why}", small.reason));
     }
-    if let Some(what) = large.refuses(&problem.features()) {
+    if let Some(what) = large.refuses(problem.dtype(), &problem.features()) {
         return (small, format!("two warpgroups, whose threads have registers for {what}"));
     }
     (large, large.reason.into())

@@ -83,10 +83,16 @@ impl Tilings {
 
 impl Tiling {
     /// What a kernel can do besides for which threads have no registers, as ptxas assembles it without a spill.
-    pub(super) fn refuses(&self, features: &Features) -> Option<&'static str> {
+    pub(super) fn refuses(&self, dtype: DType, features: &Features) -> Option<&'static str> {
         let widest = self.tile[0] > 128 && self.head_dim == 128;
         match features {
             Features { bias: Some(_), .. } if self.tile[0] > 128 => Some("the bias"),
+            // What clears values behind a sequence's end fits beside one mask, of bf16 alone.
+            Features { packed: true, left, right, .. }
+                if widest && (*left || !right || dtype != DType::Bf16) =>
+            {
+                Some("packed sequences")
+            }
             Features { left: true, right: false, .. } if widest => Some("a window that is open behind"),
             _ => None,
         }
@@ -167,7 +173,7 @@ pub fn all() -> Vec<AttentionConfig> {
     for dtype in crate::DTYPES {
         if dtype != DType::F32 {
             for tiling in TILINGS.iter().flat_map(|tilings| [tilings.large, Some(tilings.small)]).flatten() {
-                let taken = features(dtype).filter(|features| tiling.refuses(features).is_none());
+                let taken = features(dtype).filter(|features| tiling.refuses(dtype, features).is_none());
                 out.extend(taken.map(|features| AttentionConfig { dtype, features, ..ring(tiling) }));
             }
         }
