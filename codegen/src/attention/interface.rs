@@ -55,7 +55,7 @@ pub enum AttentionParam {
     Lse,
     /// The elements from one place of mode 2 (heads) or 3 (batches) of these logarithms to the next, 64 bits. Rows follow each other.
     LseStride(usize),
-    /// The 64-bit address of what is added to the scores, (Query,Key,Head,Batch), keys follow each other.
+    /// The 64-bit address of what is added to the scores, (Query,Key,Head,Batch), keys follow each other. Queries and keys are counted in their sequence.
     Bias,
     /// The elements from one place of its mode 0 (queries), 2 (heads) or 3 (batches) to the next, 32 bits for queries, else 64 bits, 0 where
     /// all share it.

@@ -173,6 +173,48 @@ fn infinities_stay_where_they_are() {
     verify(&config, &[problem]);
 }
 
+/// Problems of everything at once, by random schedules in which now and then a warp falls behind: a few, or as many as `GIRIH_CASES` says.
+#[test]
+fn random_problems_are_right() {
+    let cases = std::env::var("GIRIH_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(6);
+    for case in 0..cases {
+        let mut state: u64 = case;
+        let mut below = |n: u64| {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 33) % n
+        };
+        let [left, right, packed] = [(); 3].map(|()| below(2) == 0);
+        let [softcap, biased, of_f16, short] = [(); 4].map(|()| below(4) == 0);
+        let dtype = if of_f16 { DType::F16 } else { DType::Bf16 };
+        let bias = biased.then_some(DType::Bf16);
+        let features = Features { left, right, packed, softcap, bias, lse: true };
+        let warpgroups = 2 + below(3) as i64;
+        let registers = [[24, 240], [32, 160], [24, 112]][warpgroups as usize - 2];
+        let (stages, buffers) = (1 + below(3) as i64, 1 + below(2) as i64);
+        let tile = [0, 16 + 16 * below(3) as i64];
+        let config = AttentionConfig { dtype, features, tile, ..SMALL };
+        let config = ring(config, Ring { warpgroups, stages, buffers, registers });
+        let keys = if short { 20 } else { 220 };
+        let count = 1 + below(3);
+        let sequences: Vec<_> = (0..count).map(|_| [1 + below(280) as u32, below(keys) as u32]).collect();
+        let of_keys = 1 + below(2) as u32;
+        let problem = Problem {
+            poisoned: (packed && sequences.len() > 1).then(|| below(sequences.len() as u64) as usize),
+            sequences,
+            heads: [of_keys * (1 + below(2) as u32), of_keys],
+            to_the_end: below(2) == 0,
+            window: [below(150) as u32, below(50) as u32],
+            scale: [0.125, 0.125, 1.0, 8.0][below(4) as usize],
+            blocks: 1 + below(2) as usize,
+            ..Problem::default()
+        };
+        let kernel = generate(&config).unwrap_or_else(|e| panic!("{e}: {config:?}"));
+        let slow = (below(2) == 0).then(|| below(4 * (warpgroups as u64 + 1)) as u32);
+        let result = run(&config, &kernel, kernel.kernel.module(), &problem, (below(5), slow));
+        result.unwrap_or_else(|e| panic!("{e}: case {case}, {slow:?}, {problem:?}, {config:?}"));
+    }
+}
+
 #[test]
 fn misuse_is_told() {
     let ring = |change: fn(Ring) -> Ring| with(SMALL, change);

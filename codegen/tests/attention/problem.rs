@@ -23,7 +23,7 @@ pub(super) struct Problem {
     pub(super) cap: f32,
     /// A sequence whose queries, keys and values are not numbers.
     pub(super) poisoned: Option<usize>,
-    /// Values that are not random: of Q, K, V and the bias, which is 3, each with its batch, head, row and column.
+    /// Values that are not random: of Q, K, V and the bias, which is 3, each with its batch, head, row and column. All sequences share the bias.
     pub(super) special: fn(usize, [usize; 4]) -> Option<f64>,
     pub(super) blocks: usize,
 }
@@ -288,7 +288,7 @@ impl<'a> Case<'a> {
             if self.config.features.softcap {
                 score = cap * (score / cap).tanh();
             }
-            score + self.config.features.bias.map_or(0.0, |_| bias.line([0, 0, row])[at])
+            score + self.config.features.bias.map_or(0.0, |_| bias.line([0, 0, query])[at - first_k[s]])
         };
         let scores: Vec<f64> = seen.iter().map(score).collect();
         if scores.iter().all(|&score| score == f64::NEG_INFINITY) {
