@@ -1,4 +1,5 @@
 //! A problem of attention: its tensors in the simulator's memory, and what should become of them.
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use girih_codegen::attention::{AttentionConfig, AttentionKernel, AttentionParam, QueryTile, Tensor4};
 use girih_ptx::Module;
