@@ -26,6 +26,7 @@ pub use config::{DecodeConfig, DecodeFeatures};
 pub use interface::{DecodeKernel, DecodeParam, MAX_PAGE_STRIDE, MAX_PAGES};
 pub use share::{KEYS, MAX_PARTS, MAX_TILES};
 
+use super::config::refuse;
 use crate::builder::Builder;
 use crate::{Error, Kernel};
 use interface::{Interface, Pass};
@@ -72,7 +73,7 @@ pub fn generate(config: &DecodeConfig) -> Result<DecodeKernel, Error> {
 /// [`Error::Config`] for a configuration without parts, or one that cannot be built.
 pub fn generate_sum(config: &DecodeConfig, name: &'static str) -> Result<DecodeKernel, Error> {
     if !config.features.parts {
-        return config::refuse("parts", "false", "a configuration whose kernel leaves parts");
+        return refuse("parts", "false", "a configuration whose kernel leaves parts");
     }
     build(config, name, Pass::Sum, sum::emit)
 }

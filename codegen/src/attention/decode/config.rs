@@ -9,6 +9,7 @@ use crate::atom::{
     CopyAtom, MmaAtom, SM75_U16X8_LDSM_T, SM75_U32X4_LDSM_N, SM80_16X8X16_F32BF16BF16F32_TN,
     SM80_16X8X16_F32F16F16F32_TN, SM80_CP_ASYNC_CACHEALWAYS_ZFILL_8, SM80_CP_ASYNC_CACHEGLOBAL_ZFILL_16,
 };
+use crate::attention::config::refuse;
 use crate::plan::{Access, best_swizzle};
 use crate::sizes::extent;
 use crate::tiled::copy::coalesced;
@@ -58,15 +59,6 @@ pub struct DecodeFeatures {
     pub parts: bool,
     /// Whether the second kernel waits for the first by itself, so that its launch may be a programmatic one (sm_90).
     pub programmatic: bool,
-}
-
-/// A refusal of a configuration's field.
-pub(super) fn refuse<T>(
-    what: &'static str,
-    value: impl ToString,
-    accepted: impl Into<String>,
-) -> Result<T, Error> {
-    Err(Error::Config { what, value: value.to_string(), accepted: accepted.into() })
 }
 
 impl DecodeConfig {
