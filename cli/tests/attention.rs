@@ -134,7 +134,7 @@ fn bad_arguments_are_told() {
             "3 heads of queries with 2 of keys and values: divisors of 3 are accepted",
         ),
         ("--head-dim 300", "head dim = 300: 1 to 256 elements are accepted"),
-        ("--scale 0", "scale = 0: positive finite numbers are accepted"),
+        ("--scale 0", "scale = 0: numbers from 2^-60 to 2^60 are accepted"),
         ("--dtype f32 --kernel sm90", "kernel sm90 does not take the dtype f32"),
         ("--dtype s8", "kernel attention does not take s8"),
         ("--order sbhd", "bshd and bhsd are accepted"),

@@ -177,8 +177,8 @@ pub enum Error {
         /// What would be accepted.
         accepted: String,
     },
-    /// A number that is not positive.
-    #[error("{what} = {value}: positive finite numbers are accepted")]
+    /// A factor of scores that is not positive, or so small or large that f32 would not represent what kernels make of it.
+    #[error("{what} = {value}: numbers from 2^-60 to 2^60 are accepted")]
     Number {
         /// `scale` or `softcap`.
         what: &'static str,

@@ -37,31 +37,16 @@ impl Array {
         row * rows + column + head * heads + batch * batches
     }
 
-    /// The elements from the first one to the last one, both included.
+    /// The elements from the first one to the last one, both included; the largest number where 64 bits do not hold them.
     pub fn span(&self) -> i64 {
         let [rows, columns, heads, batches] = self.extents;
-        if self.extents.contains(&0) {
-            0
-        } else {
-            self.offset(rows - 1, columns - 1, heads - 1, batches - 1) + 1
-        }
+        if self.extents.contains(&0) { 0 } else { span(columns, self.strides, [rows, heads, batches]) }
     }
 
     /// Whether each stride steps over all that smaller strides reach, so that no two coordinates have one element.
     pub(super) fn is_apart(&self) -> bool {
         let [rows, columns, heads, batches] = self.extents;
-        if self.extents.contains(&0) {
-            return true;
-        }
-        let mut modes: Vec<(i64, i64)> =
-            self.strides.into_iter().zip([rows, heads, batches]).filter(|mode| mode.1 > 1).collect();
-        modes.sort_unstable();
-        let mut reached = columns;
-        modes.into_iter().all(|(stride, extent)| {
-            let apart = stride >= reached;
-            reached += stride * (extent - 1);
-            apart
-        })
+        self.extents.contains(&0) || are_apart(columns, self.strides, [rows, heads, batches])
     }
 
     /// Checks that a buffer of `len` elements holds the tensor.
@@ -73,6 +58,25 @@ impl Array {
             Ok(())
         }
     }
+}
+
+/// How far `reached` elements reach that stand at so many places so many elements apart; the largest number where 64 bits do not hold that.
+pub(super) fn span<const N: usize>(reached: i64, strides: [i64; N], extents: [i64; N]) -> i64 {
+    let steps = strides.into_iter().zip(extents).map(|(stride, extent)| stride.saturating_mul(extent - 1));
+    steps.fold(reached, i64::saturating_add)
+}
+
+/// Whether rows of so many columns that stand at so many places so many elements apart have no element in common: each stride steps over all that
+/// smaller ones reach.
+pub(super) fn are_apart(columns: i64, strides: [i64; 3], extents: [i64; 3]) -> bool {
+    let mut modes: Vec<_> = strides.into_iter().zip(extents).filter(|mode| mode.1 > 1).collect();
+    modes.sort_unstable();
+    let mut reached = columns;
+    modes.into_iter().all(|(stride, extent)| {
+        let apart = stride >= reached;
+        reached = span(reached, [stride], [extent]);
+        apart
+    })
 }
 
 /// As CuTe writes a layout, (Row,HeadDim,Head,Batch).

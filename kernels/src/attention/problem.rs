@@ -13,6 +13,7 @@ use crate::Error;
 
 pub use mask::{Diagonal, Mask};
 pub use options::Bias;
+pub(super) use options::check_factor;
 use packed::Packed;
 pub use packed::Sequence;
 

@@ -205,9 +205,11 @@ fn refusals_say_what_is_accepted() -> Result<(), Failure> {
         told(problem.clone().with_kv_heads(4)),
         "6 heads of queries with 4 of keys and values: divisors of 6 are accepted"
     );
-    for scale in [0.0, -1.0, f32::NAN, f32::INFINITY] {
+    for scale in [0.0, -1.0, f32::NAN, f32::INFINITY, 1e-38, 3e38] {
         assert!(told(problem.clone().with_scale(scale)).starts_with("scale = "), "{scale}");
-        assert!(told(problem.clone().with_softcap(scale)).ends_with("positive finite numbers are accepted"));
+        assert!(
+            told(problem.clone().with_softcap(scale)).ends_with("numbers from 2^-60 to 2^60 are accepted")
+        );
     }
     assert_eq!(
         told(problem.clone().with_strides(Tensor4::O, [384, 64, 3839])),
@@ -222,6 +224,13 @@ fn refusals_say_what_is_accepted() -> Result<(), Failure> {
         told(problem.clone().with_bias(DType::F16, [1, 1, 1])),
         "`bias`: f16, but accepted are: f32 and bf16"
     );
+    // What 64 bits do not hold is refused, or larger than every buffer.
+    let vast =
+        Problem::new(DType::Bf16, Order::Bshd, [MAX_LENGTH, 1 << 15, 1 << 23, 1 << 15, 1])?.with_lse(true);
+    assert_eq!([vast.array(Tensor4::O).span(), vast.lse_len()], [i64::MAX; 2]);
+    assert_eq!(vast.with_bias(DType::F32, [MAX_LENGTH, 1, 1])?.bias_len(), MAX_LENGTH << 15);
+    let long = Problem::new(DType::Bf16, Order::Bshd, [2, 1 << 9, MAX_LENGTH, MAX_LENGTH, 1])?;
+    assert!(told(long.with_bias(DType::F32, [2, 1 << 9, MAX_LENGTH])).starts_with("stride of heads = "));
     assert_eq!(
         told(problem.clone().packed(&[0], &[0])),
         "`batches`: 2, but accepted are: 1 for packed sequences"

@@ -4,6 +4,8 @@ use girih_codegen::attention::decode::{MAX_KEYS, MAX_PAGE_STRIDE, MAX_PAGES};
 use girih_tensor::DType;
 
 use crate::Error;
+use crate::attention::array::{are_apart, span};
+use crate::attention::problem::{check_factor, check_within};
 
 /// The most queries of a sequence.
 pub const MAX_QUERIES: i64 = 16;
@@ -76,13 +78,6 @@ pub struct DecodeProblem {
     pub(super) lse: bool,
 }
 
-fn within(what: &'static str, value: i64, least: i64, most: i64) -> Result<(), Error> {
-    if (least..=most).contains(&value) {
-        return Ok(());
-    }
-    Err(Error::Extent { what, value, least, most })
-}
-
 impl DecodeProblem {
     /// Decoding of `[batches, queries]`, 1 to 16 queries of each sequence, with `[query heads, heads of K and V]` of `head_dim` elements,
     /// against up to `capacity` keys. Q and O are (batch, query, head, dim) without gaps, K and V (batch, key, head, dim), of the same dtype.
@@ -101,12 +96,12 @@ impl DecodeProblem {
             let accepted = "f16 and bf16 are accepted";
             return Err(Error::Kernel { kernel: "attention decode", dtype: dtype.name(), accepted });
         }
-        within("batches", batches, 1, MOST)?;
-        within("queries", queries, 1, MAX_QUERIES)?;
-        within("heads", heads, 1, MOST)?;
-        within("heads of K and V", groups, 1, MOST)?;
-        within("head dim", head_dim, 1, 256)?;
-        within("capacity", capacity, 1, MAX_KEYS)?;
+        check_within("batches", batches, 1, MOST)?;
+        check_within("queries", queries, 1, MAX_QUERIES)?;
+        check_within("heads", heads, 1, MOST)?;
+        check_within("heads of K and V", groups, 1, MOST)?;
+        check_within("head dim", head_dim, 1, 256)?;
+        check_within("capacity", capacity, 1, MAX_KEYS)?;
         if heads % groups != 0 {
             return Err(Error::Input {
                 name: String::from("heads"),
@@ -150,7 +145,7 @@ impl DecodeProblem {
     /// # Errors
     /// [`Error::Extent`].
     pub fn paged(self, size: i64, pages: i64, order: CacheOrder) -> Result<DecodeProblem, Error> {
-        within("page size", size, 16, 256)?;
+        check_within("page size", size, 16, 256)?;
         if size.count_ones() != 1 {
             return Err(Error::Input {
                 name: String::from("page size"),
@@ -158,7 +153,7 @@ impl DecodeProblem {
                 accepted: String::from("16, 32, 64, 128 and 256 keys"),
             });
         }
-        within("pages", pages, 1, MAX_PAGES)?;
+        check_within("pages", pages, 1, MAX_PAGES)?;
         DecodeProblem { pages: Some(Pages { size, count: pages }), ..self }.ordered(order, size)
     }
 
@@ -197,17 +192,17 @@ impl DecodeProblem {
     /// The same with another scale of the scores than `1 / sqrt(head dim)`.
     ///
     /// # Errors
-    /// [`Error::Input`] for a scale that is not positive.
+    /// [`Error::Number`] unless the scale is in `2^-60..=2^60`.
     pub fn with_scale(self, scale: f32) -> Result<DecodeProblem, Error> {
-        Ok(DecodeProblem { scale: positive("scale", scale)?, ..self })
+        Ok(DecodeProblem { scale: check_factor("scale", scale)?, ..self })
     }
 
     /// The same with scores `cap * tanh(score / cap)`.
     ///
     /// # Errors
-    /// [`Error::Input`] for a cap that is not positive.
+    /// [`Error::Number`] unless the cap is in `2^-60..=2^60`.
     pub fn with_softcap(self, cap: f32) -> Result<DecodeProblem, Error> {
-        Ok(DecodeProblem { softcap: Some(positive("softcap", cap)?), ..self })
+        Ok(DecodeProblem { softcap: Some(check_factor("softcap", cap)?), ..self })
     }
 
     /// The same, where a query sees its own key and `left` keys before it.
@@ -215,7 +210,7 @@ impl DecodeProblem {
     /// # Errors
     /// [`Error::Extent`].
     pub fn with_window(self, left: i64) -> Result<DecodeProblem, Error> {
-        within("left", left, 0, MAX_KEYS)?;
+        check_within("left", left, 0, MAX_KEYS)?;
         Ok(DecodeProblem { left: Some(left), ..self })
     }
 
@@ -233,23 +228,16 @@ impl DecodeProblem {
             (self.keys, of_keys, [MAX_STEP, girih_codegen::gemm::MAX_STRIDE, outer]),
         ] {
             for (stride, most) in strides.iter().flat_map(|strides| strides.iter().zip(most)) {
-                within("stride", *stride, 0, most)?;
+                check_within("stride", *stride, 0, most)?;
                 multiple("stride", *stride, vector)?;
             }
         }
         multiple("head dim", self.head_dim, of_rows.max(of_keys))?;
         // Blocks write different rows, which therefore have no elements in common.
         let extents = [self.queries, self.heads, self.batches];
-        let mut modes: Vec<_> =
-            self.rows[1].into_iter().zip(extents).filter(|(_, extent)| *extent > 1).collect();
-        modes.sort_unstable();
-        let mut reach = self.head_dim;
-        for (stride, extent) in &modes {
-            if *stride < reach {
-                let layout = format!("{extents:?}:{:?} in rows of {}", self.rows[1], self.head_dim);
-                return Err(Error::Shared { tensor: "O", layout });
-            }
-            reach += (extent - 1) * stride;
+        if !are_apart(self.head_dim, self.rows[1], extents) {
+            let layout = format!("{extents:?}:{:?} in rows of {}", self.rows[1], self.head_dim);
+            return Err(Error::Shared { tensor: "O", layout });
         }
         Ok(self)
     }
@@ -307,7 +295,7 @@ impl DecodeProblem {
     /// The elements of Q and of O, from the first to the last.
     pub fn row_spans(&self) -> [i64; 2] {
         let extents = [self.queries, self.heads, self.batches];
-        self.rows.map(|strides| span(extents, strides, self.head_dim))
+        self.rows.map(|strides| span(self.head_dim, strides, extents))
     }
 
     /// The elements of K and of V, from the first to the last.
@@ -316,7 +304,7 @@ impl DecodeProblem {
             Some(pages) => [pages.size, self.groups, pages.count],
             None => [self.capacity, self.groups, self.batches],
         };
-        self.keys.map(|strides| span(extents, strides, self.head_dim))
+        self.keys.map(|strides| span(self.head_dim, strides, extents))
     }
 
     /// The element of K, or of V where `of_values`, at which a key of a head of `outer` begins: of a batch, or of a page.
@@ -351,14 +339,6 @@ impl DecodeProblem {
     }
 }
 
-fn positive(what: &str, value: f32) -> Result<f32, Error> {
-    if value > 0.0 && value.is_finite() {
-        return Ok(value);
-    }
-    let accepted = String::from("positive numbers");
-    Err(Error::Input { name: what.into(), found: value.to_string(), accepted })
-}
-
 fn multiple(what: &str, value: i64, of: i64) -> Result<(), Error> {
     if value % of == 0 {
         return Ok(());
@@ -368,8 +348,4 @@ fn multiple(what: &str, value: i64, of: i64) -> Result<(), Error> {
         found: value.to_string(),
         accepted: format!("multiples of {of} elements, 16 bytes"),
     })
-}
-
-fn span(extents: [i64; 3], strides: [i64; 3], row: i64) -> i64 {
-    extents.iter().zip(strides).map(|(extent, stride)| (extent - 1) * stride).sum::<i64>() + row
 }

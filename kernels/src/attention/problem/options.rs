@@ -5,6 +5,7 @@ use girih_tensor::DType;
 
 use super::{Problem, check_within};
 use crate::Error;
+use crate::attention::array::span;
 
 /// What is added to the scores, (Query,Key,Head,Batch): keys follow each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -35,9 +36,9 @@ impl Problem {
     /// The same with another scale of the scores than `1 / sqrt(head dim)`.
     ///
     /// # Errors
-    /// [`Error::Number`] unless the scale is positive and finite.
+    /// [`Error::Number`] unless the scale is in `2^-60..=2^60`, so that f32 represents what kernels make of it.
     pub fn with_scale(self, scale: f32) -> Result<Problem, Error> {
-        Ok(Problem { scale: Some(positive("scale", scale)?), ..self })
+        Ok(Problem { scale: Some(check_factor("scale", scale)?.to_bits()), ..self })
     }
 
     /// What scores are multiplied by.
@@ -48,9 +49,9 @@ impl Problem {
     /// The same with scores that become `cap * tanh(score / cap)` once they are scaled, before a bias is added.
     ///
     /// # Errors
-    /// [`Error::Number`] unless the cap is positive and finite.
+    /// [`Error::Number`] unless the cap is in `2^-60..=2^60`.
     pub fn with_softcap(self, cap: f32) -> Result<Problem, Error> {
-        Ok(Problem { softcap: Some(positive("softcap", cap)?), ..self })
+        Ok(Problem { softcap: Some(check_factor("softcap", cap)?.to_bits()), ..self })
     }
 
     /// The cap of scores.
@@ -59,10 +60,12 @@ impl Problem {
     }
 
     /// The same with a tensor without gaps that is added to the scores, [batch, head, query, key], after scale and cap. Batches, heads and
-    /// queries are all, or 1 where all have the same. A bias of negative infinity hides a key.
+    /// queries are all, or 1 where all have the same. A bias of negative infinity hides a key, and so does one that is no finite f32 once it is divided
+    /// by the scale, or by the cap.
     ///
     /// # Errors
-    /// [`Error::Input`] for another dtype than f32 and that of the problem, for other extents, and for packed sequences.
+    /// [`Error::Input`] for another dtype than f32 and that of the problem, for other extents, and for packed sequences; [`Error::Extent`] as
+    /// [`Problem::with_bias_strides`].
     ///
     /// # Examples
     /// ```
@@ -87,7 +90,9 @@ impl Problem {
         }
         let stride = |extent: i64, inner: i64| if extent == 1 { 0 } else { inner };
         let of_head = if queries == 1 { self.keys } else { queries * self.keys };
-        let strides = [stride(queries, self.keys), stride(heads, of_head), stride(batches, heads * of_head)];
+        // 64 bits may not hold it, and no stride is as large.
+        let of_batch = heads.saturating_mul(of_head);
+        let strides = [stride(queries, self.keys), stride(heads, of_head), stride(batches, of_batch)];
         self.with_bias_strides(dtype, strides)
     }
 
@@ -123,9 +128,8 @@ impl Problem {
     /// The elements of the bias from the first one to the last one: 0 without a bias.
     pub fn bias_len(&self) -> i64 {
         let empty = [self.batches, self.queries, self.keys].contains(&0);
-        let last =
-            |bias: &Bias| bias.offset(self.queries - 1, self.keys - 1, self.heads - 1, self.batches - 1) + 1;
-        self.bias.as_ref().filter(|_| !empty).map_or(0, last)
+        let extents = [self.queries, self.heads, self.batches];
+        self.bias.as_ref().filter(|_| !empty).map_or(0, |bias| span(self.keys, bias.strides, extents))
     }
 
     /// The same with the logarithms of the sums of powers written too, to the base e: f32, [batch, head, query] without gaps. A query that sees no key has
@@ -142,7 +146,7 @@ impl Problem {
 
     /// The elements of these logarithms: 0 where they are not written.
     pub fn lse_len(&self) -> i64 {
-        if self.lse { self.batches * self.heads * self.queries } else { 0 }
+        if self.lse { (self.heads * self.queries).saturating_mul(self.batches) } else { 0 }
     }
 
     /// The place of the logarithm of a row of Q.
@@ -151,7 +155,10 @@ impl Problem {
     }
 }
 
-/// The bits of a positive number.
-fn positive(what: &'static str, value: f32) -> Result<u32, Error> {
-    if value > 0.0 && value.is_finite() { Ok(value.to_bits()) } else { Err(Error::Number { what, value }) }
+/// The largest scale and cap; the least ones are 1 divided by it. Their quotients and products with small numbers are normal numbers of f32.
+const LARGEST: f32 = (1u64 << 60) as f32;
+
+/// Checks a scale or a cap. NaN is in no range.
+pub(in crate::attention) fn check_factor(what: &'static str, value: f32) -> Result<f32, Error> {
+    if (1.0 / LARGEST..=LARGEST).contains(&value) { Ok(value) } else { Err(Error::Number { what, value }) }
 }
