@@ -2,7 +2,9 @@
 
 use girih_device::Buffer;
 use girih_kernels::Error;
-use girih_kernels::attention::decode::{CacheOrder, Decode, DecodeArgs, DecodeProblem, ScalesOf, choose};
+use girih_kernels::attention::decode::{
+    CacheOrder, Decode, DecodeArgs, DecodePlan, DecodeProblem, ScalesOf, choose,
+};
 use girih_tensor::DType;
 use half::{bf16, f16};
 use rand::{SeedableRng, rngs::StdRng};
@@ -107,13 +109,13 @@ fn problems_and_buffers_that_do_not_fit_are_refused() -> Result<(), Failure> {
         (new(DType::F16, [2, 1], [8, 2], 68), "multiples of 8 elements"),
         (good.paged(48, 10, CacheOrder::KeysFirst), "16, 32, 64, 128 and 256"),
         (good.with_cache(DType::F16, None), "e4m3 and e5m2"),
-        (good.with_softcap(0.0), "positive numbers"),
+        (good.with_softcap(0.0), "numbers from 2^-60 to 2^60"),
         (good.with_strides([[512, 64, 512]; 2], [[64, 8, 4]; 2]), "multiples of 8 elements"),
         (
             good.with_strides([[512, 64, 448]; 2], [[64, 8, 4096]; 2]),
             "O is [1, 8, 2]:[512, 64, 448] in rows of 64",
         ),
-        (good.with_scale(-1.0), "positive numbers"),
+        (good.with_scale(-1.0), "numbers from 2^-60 to 2^60"),
     ] {
         let found = message(result);
         assert!(found.contains(words), "{found}");
@@ -155,6 +157,37 @@ fn problems_and_buffers_that_do_not_fit_are_refused() -> Result<(), Failure> {
         lse: None,
     };
     assert!(decode.run(&wrong).expect_err("bad input").to_string().contains("the buffers hold f16"));
+    Ok(())
+}
+
+/// A plan is checked as a problem is: kernels of another problem would access what this one does not have.
+#[test]
+fn plans_of_other_problems_are_refused() -> Result<(), Failure> {
+    let device = checked();
+    let problem = DecodeProblem::new(DType::Bf16, [2, 3], [8, 2], 72, 100)?;
+    let good = choose(&problem, device.limits(), Some(2))?;
+    Decode::planned(&device, &problem, good.clone())?;
+    let mut plans = vec![];
+    let mut change = |words, change: &dyn Fn(&mut DecodePlan)| {
+        let mut plan = good.clone();
+        change(&mut plan);
+        plans.push((plan, words));
+    };
+    change("columns are 64: the problem takes 72 or more", &|plan| plan.config.head_dim = 64);
+    change("facts are", &|plan| plan.config.features.padded = false);
+    change("facts are", &|plan| plan.config.features.parts = false);
+    change("facts are", &|plan| plan.config.features.lse = true);
+    change("facts are", &|plan| (plan.config.dtype, plan.config.cache) = (DType::F16, DType::F16));
+    change("facts are", &|plan| plan.config.page = Some(16));
+    change("tiles of rows are [1, 2]", &|plan| plan.tiles[1] = 2);
+    change("tiles of rows are", &|plan| plan.grid[0] = 3);
+    change("parts = 257: 1 to 256", &|plan| plan.parts = 257);
+    change("least tiles = 0", &|plan| plan.least_tiles = 0);
+    change("powers of two, together 16 or 64", &|plan| plan.config.rows = [0, 16]);
+    for (plan, words) in plans {
+        let found = Decode::planned(&device, &problem, plan).expect_err("of another problem").to_string();
+        assert!(found.contains(words), "{found}");
+    }
     Ok(())
 }
 

@@ -1,10 +1,11 @@
 //! Which configuration, and into how many parts sequences are cut.
 
-use girih_codegen::attention::decode::{DecodeConfig, DecodeFeatures, KEYS, MAX_PARTS};
+use girih_codegen::attention::decode::{DecodeConfig, DecodeFeatures, KEYS, MAX_PARTS, MAX_TILES};
 use girih_device::Limits;
 
 use super::problem::DecodeProblem;
 use crate::Error;
+use crate::attention::problem::check_within;
 
 /// What a block costs besides its tiles, in tiles: until its first tile has come, and from its last tile to its rows.
 const OF_BLOCK: f64 = 1.0;
@@ -44,6 +45,64 @@ impl DecodePlan {
         let rows = self.parts * problem.lse_len();
         [rows * self.config.head_dim, rows]
     }
+
+    /// Checks that a plan of a configuration that can be built computes a problem on a device of architecture `sm`.
+    pub(super) fn accepts(&self, problem: &DecodeProblem, sm: u32) -> Result<(), Error> {
+        let refuse =
+            |what, found: String, accepted: String| Err(Error::Configuration { what, found, accepted });
+        let DecodePlan { config, parts, least_tiles, .. } = *self;
+        check_within("parts", parts, 1, MAX_PARTS)?;
+        check_within("least tiles", least_tiles, 1, MAX_TILES)?;
+        if config.head_dim < problem.head_dim {
+            return refuse("columns", config.head_dim.to_string(), format!("{} or more", problem.head_dim));
+        }
+        let of_problem = features(problem, config.head_dim, parts, sm);
+        let features = DecodeFeatures {
+            // Kernels that could do without are accepted, and those that could do with a programmatic launch.
+            padded: of_problem.padded || config.features.padded,
+            programmatic: of_problem.programmatic && config.features.programmatic,
+            ..of_problem
+        };
+        let wanted = DecodeConfig { features, ..of(problem, config) };
+        if config != wanted {
+            return refuse("facts", format!("{config:?}"), format!("{wanted:?}"));
+        }
+        let (tiles, grid) = grid(problem, config.rows, parts)?;
+        if (self.tiles, self.grid) != (tiles, grid) {
+            let found = format!("{:?} in a grid of {:?}", self.tiles, self.grid);
+            return refuse("tiles of rows", found, format!("{tiles:?} in a grid of {grid:?}"));
+        }
+        Ok(())
+    }
+}
+
+/// What kernels must be able to do.
+fn features(problem: &DecodeProblem, head_dim: i64, parts: i64, sm: u32) -> DecodeFeatures {
+    DecodeFeatures {
+        padded: head_dim != problem.head_dim,
+        left: problem.left.is_some(),
+        softcap: problem.softcap.is_some(),
+        scales: problem.scales.is_some(),
+        lse: problem.lse,
+        parts: parts > 1,
+        programmatic: parts > 1 && sm >= 90,
+    }
+}
+
+/// The same configuration with a problem's dtypes and pages.
+fn of(problem: &DecodeProblem, config: DecodeConfig) -> DecodeConfig {
+    let page = problem.pages.map(|pages| pages.size);
+    DecodeConfig { dtype: problem.dtype, cache: problem.cache, page, ..config }
+}
+
+/// The tiles of query heads and of queries, and the grid of the first kernel.
+fn grid(problem: &DecodeProblem, rows: [i64; 2], parts: i64) -> Result<([i64; 2], [u32; 3]), Error> {
+    let tiles = [ceil(problem.heads / problem.groups, rows[0]), ceil(problem.queries, rows[1])];
+    let z = tiles[0] * tiles[1] * problem.batches;
+    if z > MAX_Z {
+        return Err(Error::Grid { tiles: z, tile: format!("{rows:?} heads and queries"), most: MAX_Z });
+    }
+    Ok((tiles, [parts as u32, problem.groups as u32, z as u32]))
 }
 
 /// Chooses for a device of these limits. `parts` says into how many parts sequences are cut, if that is not to follow from the problem.
@@ -51,33 +110,15 @@ impl DecodePlan {
 /// # Errors
 /// [`Error::Grid`] for more tiles of rows than a grid has; [`Error::Extent`] for parts that are not accepted.
 pub fn choose(problem: &DecodeProblem, limits: &Limits, parts: Option<i64>) -> Result<DecodePlan, Error> {
-    let group = problem.heads / problem.groups;
-    let rows = rows(group, problem.queries);
-    let tiles = [ceil(group, rows[0]), ceil(problem.queries, rows[1])];
-    let row_tiles = tiles[0] * tiles[1];
-    if row_tiles * problem.batches > MAX_Z {
-        let tile = format!("{rows:?} heads and queries");
-        return Err(Error::Grid { tiles: row_tiles * problem.batches, tile, most: MAX_Z });
-    }
+    let rows = rows(problem.heads / problem.groups, problem.queries);
+    let (tiles, [_, groups, z]) = grid(problem, rows, 1)?;
     let head_dim = [64, 128, 256].into_iter().find(|d| *d >= problem.head_dim).unwrap_or(256);
-    let blocks = row_tiles * problem.batches * problem.groups;
+    let blocks = i64::from(groups) * i64::from(z);
     let multiprocessors = i64::from(limits.multiprocessors);
     let least_tiles = LEAST_TILES[usize::from(blocks < multiprocessors)];
     let parts = match parts {
-        Some(parts) if (1..=MAX_PARTS).contains(&parts) => parts,
-        Some(value) => {
-            return Err(Error::Extent { what: "parts", value, least: 1, most: MAX_PARTS });
-        }
+        Some(parts) => check_within("parts", parts, 1, MAX_PARTS).map(|()| parts)?,
         None => cut(blocks, keys_seen(problem), multiprocessors),
-    };
-    let features = DecodeFeatures {
-        padded: head_dim != problem.head_dim,
-        left: problem.left.is_some(),
-        softcap: problem.softcap.is_some(),
-        scales: problem.scales.is_some(),
-        lse: problem.lse,
-        parts: parts > 1,
-        programmatic: parts > 1 && limits.sm >= 90,
     };
     let config = DecodeConfig {
         name: "attention_decode",
@@ -85,15 +126,13 @@ pub fn choose(problem: &DecodeProblem, limits: &Limits, parts: Option<i64>) -> R
         cache: problem.cache,
         head_dim,
         rows,
-        page: problem.pages.map(|pages| pages.size),
+        page: None,
         stages: 2,
         min_blocks: 1,
-        features,
+        features: features(problem, head_dim, parts, limits.sm),
     };
-    let config = resident(config, limits);
-    let z = row_tiles * problem.batches;
-    let grid = [parts as u32, problem.groups as u32, z as u32];
-    Ok(DecodePlan { config, parts, least_tiles, tiles, grid })
+    let config = resident(of(problem, config), limits);
+    Ok(DecodePlan { config, parts, least_tiles, tiles, grid: [parts as u32, groups, z] })
 }
 
 fn ceil(value: i64, by: i64) -> i64 {

@@ -85,10 +85,10 @@ impl Decode {
         Decode::planned(device, problem, choose(problem, device.limits(), None)?)
     }
 
-    /// The same by a plan of the caller's choice for this problem.
+    /// The same by a plan of the caller's choice for this problem, as a tuner tries them.
     ///
     /// # Errors
-    /// As [`Decode::new`].
+    /// [`Error::Configuration`] and [`Error::Extent`] for a plan of another problem; as [`Decode::new`].
     pub fn planned(device: &Device, problem: &DecodeProblem, plan: DecodePlan) -> Result<Decode, Error> {
         let load = |generated: DecodeKernel, grid| -> Result<Loaded, Error> {
             let kernel = device.load(&generated.kernel)?.kernel(generated.kernel.name())?;
@@ -96,7 +96,9 @@ impl Decode {
                 LaunchConfig::new(grid, [THREADS, 1, 1]).with_dynamic_shared(generated.kernel.shared_bytes());
             Ok(Loaded { kernel, generated, config })
         };
-        let mut kernels = vec![load(generate(&plan.config)?, plan.grid)?];
+        let generated = generate(&plan.config)?;
+        plan.accepts(problem, device.limits().sm)?;
+        let mut kernels = vec![load(generated, plan.grid)?];
         let mut workspace = None;
         if plan.config.features.parts {
             let grid = [problem.queries, problem.heads, problem.batches].map(|extent| extent as u32);
