@@ -96,7 +96,7 @@ impl ProblemArgs {
         let problem = self.kv_heads.map_or(Ok(problem.clone()), |heads| problem.with_kv_heads(heads))?;
         let problem = match self.packed {
             Some(sequences) => {
-                problem.packed(&begins(seed, queries, sequences), &begins(seed + 1, keys, sequences))?
+                problem.packed(&begins(seed, queries, sequences), &begins(seed.wrapping_add(1), keys, sequences))?
             }
             None => problem,
         };

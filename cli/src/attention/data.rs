@@ -52,9 +52,10 @@ pub(crate) fn begins(seed: u64, rows: i64, sequences: u32) -> Vec<u32> {
 
 /// Bytes of the tensors on the device.
 pub(crate) fn bytes(problem: &Problem) -> u64 {
-    let elements: i64 = Tensor4::ALL.iter().map(|tensor| problem.array(*tensor).span()).sum();
-    let bias = problem.bias().map_or(0, |bias| problem.bias_len() * i64::from(bias.dtype().bits() / 8));
-    (elements * i64::from(problem.dtype().bits() / 8) + bias + 4 * problem.lse_len()) as u64
+    let bytes = |elements: i64, dtype: DType| (elements as u64).saturating_mul(u64::from(dtype.bits() / 8));
+    let tensors = Tensor4::ALL.map(|tensor| bytes(problem.array(tensor).span(), problem.dtype()));
+    let bias = problem.bias().map_or(0, |bias| bytes(problem.bias_len(), bias.dtype()));
+    tensors.into_iter().chain([bias, bytes(problem.lse_len(), DType::F32)]).fold(0, u64::saturating_add)
 }
 
 /// The element type of a file.
