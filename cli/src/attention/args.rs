@@ -95,9 +95,8 @@ impl ProblemArgs {
         let problem = Problem::new(dtype, self.order, [batch, heads, queries, keys, dim])?;
         let problem = self.kv_heads.map_or(Ok(problem.clone()), |heads| problem.with_kv_heads(heads))?;
         let problem = match self.packed {
-            Some(sequences) => {
-                problem.packed(&begins(seed, queries, sequences), &begins(seed.wrapping_add(1), keys, sequences))?
-            }
+            Some(sequences) => problem
+                .packed(&begins(seed, queries, sequences), &begins(seed.wrapping_add(1), keys, sequences))?,
             None => problem,
         };
         let problem = match self.bias {
