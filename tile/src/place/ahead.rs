@@ -332,7 +332,7 @@ impl Plan {
                 rounds.bytes += (size + rounds.align - 1) / rounds.align * rounds.align;
             }
         }
-        let within = ahead.loops.keys().map(|&id| self.scratch(func.op(id).regions[0])).max();
+        let within = ahead.loops.keys().map(|&id| self.most_scratch(func.op(id).regions[0])).max();
         let room = shared(sm) / blocks(func, sm) - FIXED - within.unwrap_or(0) - self.products.of_threads();
         while ahead.bytes(func, func.body()) > room {
             let most = ahead.loops.values_mut().filter(|rounds| rounds.stages > 2);

@@ -4,21 +4,52 @@ use super::Plan;
 use super::cost::across;
 use super::exchange::{Exchange, bytes};
 use super::product::{fragments, rows};
-use crate::ir::{Kind, Op, OpId, Order, RegionId};
+use crate::ir::{Kind, Op, OpId, Order, RegionId, Value};
 
 /// Bytes that are left to an operation that says nothing of what it takes.
 const LEFT: i64 = 16 << 10;
+/// The most that elements of tiles, sums of warps, and counters of which there are several for a number take at once.
+const TILES: i64 = 128 << 10;
+const OF_WARPS: i64 = 64 << 10;
+const COUNTERS: i64 = 32 << 10;
 
 impl Plan {
     /// Bytes that the operations of a region, and of the regions within, take at the most.
     pub(super) fn scratch(&self, region: RegionId) -> i64 {
         let mut most = 0;
-        self.func.walk(region, &mut |id, op| most = most.max(self.of_operation(id, op)));
+        self.func.walk(region, &mut |id, op| most = most.max(self.of_operation(id, op).unwrap_or(LEFT)));
         most
     }
 
-    fn of_operation(&self, id: OpId, op: &Op) -> i64 {
+    /// The same where an operation that says nothing may take all that one of its kind can.
+    pub(super) fn most_scratch(&self, region: RegionId) -> i64 {
+        let mut most = 0;
+        self.func.walk(region, &mut |id, op| {
+            most = most.max(self.of_operation(id, op).unwrap_or_else(|| self.at_most(op).max(LEFT)));
+        });
+        most
+    }
+
+    /// The most that an operation may take whose elements need not go through shared memory.
+    fn at_most(&self, op: &Op) -> i64 {
+        let size = |value: &Value| {
+            let ty = self.func.ty(*value);
+            ty.dims.size() as i64 * bytes(ty.dtype)
+        };
+        let results = op.results.iter().map(size);
         match &op.kind {
+            Kind::Histogram => results.sum::<i64>().max(COUNTERS),
+            Kind::Reduce { .. } | Kind::Scan { .. } => {
+                OF_WARPS.min(results.sum::<i64>() * i64::from(self.threads / 32))
+            }
+            Kind::Sort { .. } => TILES.min(results.sum()),
+            _ => TILES.min(results.chain(op.operands.iter().map(size)).max().unwrap_or(0)),
+        }
+    }
+
+    /// What an operation takes, as far as it is known before it is lowered.
+    fn of_operation(&self, id: OpId, op: &Op) -> Option<i64> {
+        Some(match &op.kind {
             Kind::Mma if self.products.wgmma.contains_key(&id) => 0,
             Kind::Mma => self.staged(op),
             Kind::Convert => match self.exchanges.get(&op.results[0]) {
@@ -51,8 +82,8 @@ impl Plan {
             | Kind::If => 0,
             // A word of each warp, which what is fixed has room for.
             Kind::Reduce { .. } | Kind::Reshape if self.func.ty(op.results[0]).dims.size() == 1 => 0,
-            _ => LEFT,
-        }
+            _ => return None,
+        })
     }
 
     /// Bytes of the operands that a product stores in shared memory.
