@@ -61,8 +61,9 @@ impl Launch<'_> {
         self.spec(sm, self.facts(&program.uses, Uses::facts_of_product))
     }
 
-    /// What tells the kernel that the launch runs apart from others of its program.
-    fn spec_of_own(&self, sm: u32) -> Result<Spec, Error> {
+    /// What tells the kernel that the launch runs apart from others of its program, and whether it is that of the product which the program is:
+    /// of the same facts the program has a kernel for other grids too.
+    fn spec_of_own(&self, sm: u32) -> Result<(Spec, &'static str), Error> {
         let program = self.program()?;
         self.check_arguments(&program.func)?;
         let of_product = self.spec_of_product(&program, sm);
@@ -70,9 +71,9 @@ impl Launch<'_> {
             && let Ok(grid) = self.grid_of(&program.grid)
             && product.is_of(grid, self.as_product())
         {
-            return Ok(of_product);
+            return Ok((of_product, "product"));
         }
-        Ok(self.spec(sm, self.facts(&program.uses, Uses::facts)))
+        Ok((self.spec(sm, self.facts(&program.uses, Uses::facts)), "program"))
     }
 
     /// What holds of the arguments, of what the program asks for.
@@ -127,7 +128,8 @@ impl Launch<'_> {
     /// # Errors
     /// Those of building the kernel, and of arguments that are not the kernel's.
     pub fn key(&self, sm: u32) -> Result<String, Error> {
-        Ok(format!("{:?} {:?} {:?}", self.kernel, &*self.constants.0, self.spec_of_own(sm)?))
+        let (spec, kind) = self.spec_of_own(sm)?;
+        Ok(format!("{:?} {:?} {kind} {spec:?}", self.kernel, &*self.constants.0))
     }
 
     /// The configuration of the product that the launch's program is on an architecture, such as 90, or why it is none. A launch whose grid or
@@ -167,8 +169,8 @@ impl Launch<'_> {
 
     /// What kernels of the program are told apart by, but for hints.
     pub(crate) fn facts_text(&self, sm: u32) -> Result<String, Error> {
-        let Spec { facts, target, .. } = self.spec_of_own(sm)?;
-        Ok(format!("{facts:?} {target:?}"))
+        let (Spec { facts, target, .. }, kind) = self.spec_of_own(sm)?;
+        Ok(format!("{kind} {facts:?} {target:?}"))
     }
 
     /// The kernel's name, and types, extents and strides of the arguments.

@@ -80,7 +80,12 @@ fn the_kernel_of_a_size_is_that_of_others() {
         let wanted: Vec<f64> = sums.iter().enumerate().map(|(at, sum)| sum + bias.wide[at % n]).collect();
         close(&format!("{m} x {n} x {k}"), &c.download().unwrap(), &wanted);
     }
-    // A launch that is no product of its arrays runs another kernel, which asks for more.
+    // A launch that is no product of its arrays runs another kernel, even where no tile divides anything, so that both ask for the same.
+    let mut edges = Arrays::new(&device, [130, 136, 72]);
+    let whole = edges.launch().key(90).unwrap();
+    assert_eq!(whole, key);
+    assert_ne!(edges.launch().grid([1, 1]).key(90).unwrap(), whole);
+    // And it asks for more.
     let mut part = Arrays::new(&device, [128, 64, 64]);
     assert_ne!(part.launch().grid([1, 1]).key(90).unwrap(), key);
     let mut odd = Arrays::new(&device, [130, 64, 64]);
