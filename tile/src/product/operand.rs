@@ -96,7 +96,12 @@ pub(super) fn of(func: &Func, value: Value, roles: Vec<Role>) -> Result<Operand,
                 }
             }
             Kind::Cast(_) => return Err(converted(func, op, at)),
-            Kind::Each { op: Each::Mul, .. } if dtype == DType::Bf16 && scales.is_empty() => {
+            // Of integers and of floats of 8 bits, the product is one that wraps or is rounded.
+            Kind::Each { op: Each::Mul, .. }
+                if dtype == DType::Bf16
+                    && scales.is_empty()
+                    && matches!(func.ty(at).dtype, DType::F32 | DType::Bf16) =>
+            {
                 let mut all = factors(func, &[at], &roles);
                 let narrow =
                     |of: &Factor| of.value != at && of.is_whole() && loaded(func, of.value).is_some();

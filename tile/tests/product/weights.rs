@@ -325,6 +325,16 @@ program!(shifted, |x, w, s, k, acc| {
     mma(x.tiles([32, 128]).load((bid(0), k)), w.t(), acc)
 });
 
+program!(wrapped, |x, w, s, k, acc| {
+    let w = w.tiles([128, 128]).load((bid(1), k));
+    mma(x.tiles([32, 128]).load((bid(0), k)), (w * w).to::<bf16>().t(), acc)
+});
+program!(wrapped_and_scaled, |x, w, s, k, acc| {
+    let s = s.tiles([128, 1]).load((bid(1), k));
+    let w = w.tiles([128, 128]).load((bid(1), k));
+    acc + mma(x.tiles([32, 128]).load((bid(0), k)), (w * w).to::<bf16>().t(), zeros::<f32>([32, 128])) * s.t()
+});
+
 /// Scales that are others than those of rows and groups are no scales, by the facts of the arrays that a launch has.
 #[test]
 fn other_scales_are_refused() {
@@ -339,6 +349,9 @@ fn other_scales_are_refused() {
     has(why(elsewhere(&x, &w, &scale, &mut y)), "one from an array (N, K / 128)");
     has(why(rounded(&x, &w, &scale, &mut y)), "one from an array (N, K / 128)");
     has(why(shifted(&x, &w, &scale, &mut y)), "an operand of f32 is converted to bf16");
+    let computed = "an operand of the product is computed, and not loaded";
+    has(why(wrapped(&x, &w, &scale, &mut y)), computed);
+    has(why(wrapped_and_scaled(&x, &w, &scale, &mut y)), computed);
     // Without a word about strides there is no contiguous axis.
     assert!(product::find(&behind::<i8, f32, 32, 128>::ir().unwrap(), 90, None).is_err());
 }
