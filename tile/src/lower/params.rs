@@ -152,7 +152,10 @@ impl Params {
         known: Known,
     ) -> Result<Held, Error> {
         let source = Source::Scalar(position);
-        if let (Known::Is(value), true) = (known, is_integer(dtype)) {
+        let (least, most) = super::range(dtype);
+        if let (Known::Is(value), true) = (known, is_integer(dtype))
+            && (least..=most).contains(&value)
+        {
             return Ok(Held::Index(Expr::from(value)));
         }
         let wide = dtype.bits() == 64;
@@ -178,7 +181,6 @@ impl Params {
                 if wide {
                     return Ok(Held::Regs(vec![reg]));
                 }
-                let (lower, upper) = super::range(dtype);
                 let multiple = match known {
                     Known::MultipleOf(n) => n.max(1),
                     Known::Is(_) => 1,
@@ -189,7 +191,7 @@ impl Params {
                 } else {
                     reg
                 };
-                Held::Index(b.var(&reg, lower / multiple * multiple, upper / multiple * multiple, multiple))
+                Held::Index(b.var(&reg, least / multiple * multiple, most / multiple * multiple, multiple))
             }
             _ => Held::Regs(vec![reg]),
         })

@@ -225,13 +225,15 @@ fn blocks_read_what_they_have_written() {
 fn scalars_of_64_bits_may_be_any() {
     for dtype in [DType::S64, DType::U64] {
         for number in [i64::MIN, -(1 << 61), 0, 1 << 61, i64::MAX - 63] {
-            let mut b = Build::new("far");
-            let n = b.scalar(ScalarParam { name: "n".into(), dtype, known: Known::MultipleOf(64) });
-            let half = each(&mut b, Each::FloorDiv, &[n.into(), Arg::Strict(dtype, Const::Int(64))]);
-            let less = each(&mut b, Each::Less, &[n.into(), Arg::Strict(dtype, Const::Int(1 << 60))]);
-            let one = b.full(dtype, Dims::SCALAR, Const::Int(1));
-            let chosen = each(&mut b, Each::Select, &[less.into(), half.into(), one.into()]);
-            check(b, &[chosen], &[number as u64]);
+            for known in [Known::MultipleOf(64), Known::Is(number / 64 * 64)] {
+                let mut b = Build::new("far");
+                let n = b.scalar(ScalarParam { name: "n".into(), dtype, known });
+                let half = each(&mut b, Each::FloorDiv, &[n.into(), Arg::Strict(dtype, Const::Int(64))]);
+                let less = each(&mut b, Each::Less, &[n.into(), Arg::Strict(dtype, Const::Int(1 << 60))]);
+                let one = b.full(dtype, Dims::SCALAR, Const::Int(1));
+                let chosen = each(&mut b, Each::Select, &[less.into(), half.into(), one.into()]);
+                check(b, &[chosen], &[number as u64]);
+            }
         }
     }
 }
