@@ -1,5 +1,6 @@
 //! Decoding on the simulator, with every check, against attention in f64.
 
+use girih_codegen::attention::decode::generate;
 use girih_device::Buffer;
 use girih_kernels::Error;
 use girih_kernels::attention::decode::{
@@ -200,6 +201,28 @@ fn parts_follow_from_blocks_and_keys() -> Result<(), Failure> {
         let problem = DecodeProblem::new(DType::Bf16, [batches, 1], [8 * groups, groups], 128, keys)?;
         Ok(choose(&problem, &limits, None)?.parts)
     };
+    // GPUs that have 99 KiB of shared memory for a block take no heads of 256 columns of 16 bits.
+    let mut small = limits.clone();
+    (small.sm, small.shared_per_multiprocessor, small.shared_per_block_optin) = (86, 100 << 10, 99 << 10);
+    for (dim, cache, taken) in [
+        (128, DType::Bf16, true),
+        (256, DType::E4m3, true),
+        (200, DType::Bf16, false),
+        (256, DType::Bf16, false),
+    ] {
+        let problem = DecodeProblem::new(DType::Bf16, [1, 1], [8, 1], dim, 100)?.with_cache(cache, None)?;
+        match choose(&problem, &small, None) {
+            Ok(plan) => {
+                assert!(taken, "{plan:?}");
+                let bytes = generate(&plan.config)?.kernel.shared_bytes();
+                assert!(bytes <= small.shared_per_block_optin, "{bytes}: {plan:?}");
+            }
+            Err(error) => {
+                let words = "does not take the head dim 256; accepted are: those of which 2 tiles";
+                assert!(!taken && error.to_string().contains(words), "{dim} {cache}: {error}");
+            }
+        }
+    }
     assert_eq!(parts(64, 8, 8192)?, 1);
     assert_eq!(parts(1, 1, 64)?, 1);
     // No part has more than 8192 keys, since other sequences may be shorter.

@@ -18,6 +18,8 @@ const ALONE: f64 = 0.95;
 const MOST_TILES: i64 = 128;
 /// The least tiles of a part, where sequences fill the multiprocessors by themselves, and where they do not.
 const LEAST_TILES: [i64; 2] = [32, 2];
+/// The least tiles of keys and values in shared memory: one is read while another one comes.
+const LEAST_STAGES: i64 = 2;
 /// The most blocks along the third axis of a grid.
 const MAX_Z: i64 = (1 << 16) - 1;
 
@@ -108,7 +110,8 @@ fn grid(problem: &DecodeProblem, rows: [i64; 2], parts: i64) -> Result<([i64; 2]
 /// Chooses for a device of these limits. `parts` says into how many parts sequences are cut, if that is not to follow from the problem.
 ///
 /// # Errors
-/// [`Error::Grid`] for more tiles of rows than a grid has; [`Error::Extent`] for parts that are not accepted.
+/// [`Error::Grid`] for more tiles of rows than a grid has; [`Error::Extent`] for parts that are not accepted; [`Error::Misfit`] for heads of which two
+/// tiles of keys and values do not fit the shared memory of a block.
 pub fn choose(problem: &DecodeProblem, limits: &Limits, parts: Option<i64>) -> Result<DecodePlan, Error> {
     let rows = rows(problem.heads / problem.groups, problem.queries);
     let (tiles, [_, groups, z]) = grid(problem, rows, 1)?;
@@ -127,11 +130,11 @@ pub fn choose(problem: &DecodeProblem, limits: &Limits, parts: Option<i64>) -> R
         head_dim,
         rows,
         page: None,
-        stages: 2,
+        stages: LEAST_STAGES,
         min_blocks: 1,
         features: features(problem, head_dim, parts, limits.sm),
     };
-    let config = resident(of(problem, config), limits);
+    let config = resident(of(problem, config), limits)?;
     Ok(DecodePlan { config, parts, least_tiles, tiles, grid: [parts as u32, groups, z] })
 }
 
@@ -177,7 +180,7 @@ fn cut(blocks: i64, keys: i64, multiprocessors: i64) -> i64 {
 }
 
 /// The blocks of a multiprocessor and the stages of each, so that much is under way.
-fn resident(config: DecodeConfig, limits: &Limits) -> DecodeConfig {
+fn resident(config: DecodeConfig, limits: &Limits) -> Result<DecodeConfig, Error> {
     let of_bits = |bits: u32| i64::from(bits) / 8;
     let stage = 2 * KEYS * config.head_dim * of_bits(config.cache.bits());
     let queries = config.tile_rows() * config.head_dim * of_bits(config.dtype.bits());
@@ -195,5 +198,16 @@ fn resident(config: DecodeConfig, limits: &Limits) -> DecodeConfig {
         _ => [2, 1, 1],
     };
     let blocks = wanted.into_iter().find(|blocks| fits(*blocks) >= 3).unwrap_or(1);
-    DecodeConfig { stages: fits(blocks).clamp(2, 6), min_blocks: blocks as u32, ..config }
+    let stages = fits(blocks).min(6);
+    if stages < LEAST_STAGES {
+        let (shared, head_dim) = (limits.shared_per_block_optin, config.head_dim.to_string());
+        let accepted = format!("those of which {LEAST_STAGES} tiles fit the {shared} bytes that a block has");
+        return Err(Error::Misfit {
+            kernel: "attention decode",
+            what: "head dim",
+            found: head_dim,
+            accepted,
+        });
+    }
+    Ok(DecodeConfig { stages, min_blocks: blocks as u32, ..config })
 }
