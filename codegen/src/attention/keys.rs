@@ -26,7 +26,7 @@ pub(super) struct OfTile {
 }
 
 impl Keys {
-    /// The keys that the first row, or one behind it, sees of rows from `first` to before `stop`. There may be none: `end` may be less than `begin`.
+    /// The keys from the first one that row `first` sees to the last one that the row before `stop` sees. There may be none: `end` may be less than `begin`.
     pub(super) fn of(
         b: &mut Builder,
         interface: &Interface<'_>,
@@ -85,7 +85,7 @@ pub(super) fn of_tile(b: &mut Builder, interface: &Interface<'_>, entry: &Entry)
     Ok(OfTile { blocks: Blocks { stop: b.bounded(&stop, MAX_LENGTH + 1)?, ..seen }, any })
 }
 
-/// Whether rows from `first` to before `stop` see a key of a block that begins at key `key`, and whether all see all of it.
+/// Whether `keys` keys from `key` on are among those that are seen.
 pub(super) fn sees_all(seen: &Keys, key: &Expr, keys: i64) -> Cond {
     // The first key that is not seen comes behind the block, and the first that is seen not behind its beginning.
     Cond::all([Cond::less(&(key + (keys - 1)), &seen.end), Cond::less(&seen.begin, &(key + 1))])
