@@ -57,10 +57,15 @@ impl<T: HostElement, const R: usize> Copied for Copy<T, R> {
     }
 
     fn agree(&self, found: &[f64], wanted: &[f64]) -> bool {
-        let mean = (wanted.iter().map(|x| x * x).sum::<f64>() / wanted.len().max(1) as f64).sqrt();
+        let finite = || wanted.iter().map(|x| x.abs()).filter(|x| x.is_finite());
+        let (most, count) = (finite().fold(f64::MIN_POSITIVE, f64::max), finite().count().max(1));
+        // By shares of the greatest, whose squares are finite.
+        let mean = most * (finite().map(|x| (x / most).powi(2)).sum::<f64>() / count as f64).sqrt();
         let bound = if is_integer(T::DTYPE) { 0.0 } else { T::DTYPE.epsilon().sqrt() };
         let equal = |(x, y): (&f64, &f64)| {
-            x == y || x.is_nan() && y.is_nan() || (x - y).abs() <= bound * (y.abs() + mean)
+            x == y
+                || x.is_nan() && y.is_nan()
+                || y.is_finite() && (x - y).abs() <= bound * (y.abs() + mean)
         };
         found.iter().zip(wanted).all(equal)
     }

@@ -105,6 +105,29 @@ fn what_is_written_is_put_back_and_other_results_are_left_out() {
     }
 }
 
+/// Infinite where `x` is 0, or not even there, and with something added.
+#[kernel]
+fn inverse<const MORE: i64, const MOST: i64>(x: &Array<f32, 2>, y: &mut Array<f32, 2>) {
+    let at = (bid(0), 0);
+    let inverse = 1.0 / x.tiles([4, 128]).load(at) + MORE;
+    y.tiles_mut([4, 128]).store(at, if MOST > 0 { minimum(inverse, MOST) } else { inverse });
+}
+
+#[test]
+fn infinite_results_make_no_other_result_right() {
+    let device = device();
+    let mut arrays = arrays(&device, 16);
+    let space = Space::new().constant("OTHER", [0, 1, 2, 3]);
+    let tuned = tune(&mut arrays, &space, &Budget::default(), |(x, y), at| match at.constant("OTHER") {
+        Some(1) => inverse::<7, 0>(x, y),
+        Some(2) => inverse::<0, 100>(x, y),
+        Some(3) => inverse::<0, 0>(x, y).replace_hints(&Default::default()),
+        _ => inverse::<0, 0>(x, y),
+    });
+    let right: Vec<bool> = tuned.unwrap().measured.iter().map(|of| of.share.is_ok()).collect();
+    assert_eq!(right, [true, false, false, true]);
+}
+
 #[test]
 fn a_launch_follows_its_record() {
     let device = device();
