@@ -63,9 +63,7 @@ impl<T: HostElement, const R: usize> Copied for Copy<T, R> {
         let mean = most * (finite().map(|x| (x / most).powi(2)).sum::<f64>() / count as f64).sqrt();
         let bound = if is_integer(T::DTYPE) { 0.0 } else { T::DTYPE.epsilon().sqrt() };
         let equal = |(x, y): (&f64, &f64)| {
-            x == y
-                || x.is_nan() && y.is_nan()
-                || y.is_finite() && (x - y).abs() <= bound * (y.abs() + mean)
+            x == y || x.is_nan() && y.is_nan() || y.is_finite() && (x - y).abs() <= bound * (y.abs() + mean)
         };
         found.iter().zip(wanted).all(equal)
     }

@@ -54,6 +54,8 @@ const TAKEN: &[&str] = &[
     "map_a",
     "map_b",
     "map_c",
+    "map_scales",
+    "map_scales_b",
     "order",
     "tiles",
     "pieces",

@@ -91,6 +91,30 @@ fn first<W: Elem, const BM: usize, const BN: usize>(
     y.tiles_mut([BN, BM]).store((i, j), acc.to::<bf16>());
 }
 
+/// Weights that come first, with a number for each of their rows, one for each token, and one for each of both.
+#[kernel]
+fn first_fused<const BM: usize, const BN: usize>(
+    w: &Array<i8, 2>,
+    scale: &Array<f32, 2>,
+    x: &Array<bf16, 2>,
+    of_row: &Array<f32, 1>,
+    of_token: &Array<f32, 1>,
+    before: &Array<f32, 2>,
+    y: &mut Array<f32, 2>,
+) {
+    let (i, j) = (bid(1), bid(0));
+    let mut acc = zeros::<f32>([BN, BM]);
+    for k in 0..cdiv(x.dim(1), 128) {
+        let weights = w.tiles([BN, 128]).padding(Padding::Zero).load((i, k)).to::<bf16>();
+        let tokens = x.tiles([BM, 128]).padding(Padding::Zero).load((j, k));
+        acc += mma(weights, tokens.t(), zeros::<f32>([BN, BM])) * scale.tiles([BN, 1]).load((i, k));
+    }
+    let rows = of_row.tiles([BN]).load((i,)).reshape([BN, 1]);
+    let tokens = of_token.tiles([BM]).load((j,));
+    let before = before.tiles([BN, BM]).load((i, j));
+    y.tiles_mut([BN, BM]).store((i, j), (acc + rows) * tokens + before);
+}
+
 /// An array as the reference takes it.
 pub(super) fn data<T: HostElement + Element, const R: usize>(array: &DeviceArray<T, R>) -> ArrayData {
     let bits = |x: &T| match T::DTYPE.is_float() {
@@ -224,6 +248,28 @@ fn weights_have_epilogues_and_may_come_first() {
     let turned: Vec<f64> = (0..n * m).map(|at| wanted[at % m * n + at / m]).collect();
     check::<bf16>(launch, func, ([1, 3], [256, 16, 128]), arrays, &turned);
     close("the launch", &y.download().unwrap(), &turned);
+}
+
+/// What stands behind a product that is computed as its transpose is read as the program has it.
+#[test]
+fn weights_that_come_first_have_epilogues() {
+    let device = device();
+    let [m, n, _] = MNK;
+    let Weights { x, w, scale, wanted } = weights::<i8, f32>(&device);
+    let (of_row, of_token) = (matrix::<f32, 1>(&device, 4, [n]), matrix::<f32, 1>(&device, 5, [m]));
+    let before = matrix::<f32, 2>(&device, 6, [n, m]);
+    let mut y = DeviceArray::<f32, 2>::zeros(&device, [n, m]).unwrap();
+    let mut arrays = vec![data(&w), data(&scale), data(&x), data(&of_row.on), data(&of_token.on)];
+    arrays.extend([data(&before.on), data(&y)]);
+    let func = first_fused::<32, 64>::ir().unwrap();
+    let launch = first_fused::<32, 64>(&w, &scale, &x, &of_row.on, &of_token.on, &before.on, &mut y);
+    let value = |at: usize| {
+        let (row, token) = (at / m, at % m);
+        (wanted[token * n + row] + of_row.wide[row]) * of_token.wide[token] + before.wide[at]
+    };
+    let all: Vec<f64> = (0..n * m).map(value).collect();
+    check::<f32>(launch, func, ([2, 3], [64, 32, 128]), arrays, &all);
+    close("the launch", &y.download().unwrap(), &all);
 }
 
 /// A launch whose scales the kernel does not take runs the program as it is written.
