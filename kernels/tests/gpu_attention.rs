@@ -14,7 +14,7 @@ use std::{env, thread};
 use common::Failure;
 use common::attention::{generator, random, verify};
 use girih_device::{Device, Select};
-use girih_kernels::attention::{Attentions, KernelKind};
+use girih_kernels::attention::{Attentions, KernelKind, MAX_HEADS, Order, Problem};
 use girih_tensor::DType;
 use rand::RngExt;
 
@@ -91,4 +91,25 @@ fn random_problems() -> Result<(), Failure> {
         (0, Some(left)) => Err(format!("no time for the rest: GIRIH_SEEDS={left}").into()),
         (failures, _) => Err(format!("{failures} of {run} problems failed").into()),
     }
+}
+
+/// Heads of which some have numbers with all 16 bits, in more batches than one: more tiles than the second axis of a grid has blocks.
+#[test]
+fn as_many_heads_as_there_may_be() -> Result<(), Failure> {
+    let device = match Device::open(Select::Cuda(0)) {
+        Ok(device) => device,
+        Err(error) => {
+            println!("skipped: {error}");
+            return Ok(());
+        }
+    };
+    let attentions = Attentions::new(&device);
+    for kv_heads in [MAX_HEADS, MAX_HEADS / 3] {
+        let problem =
+            Problem::new(DType::Bf16, Order::Bhsd, [2, MAX_HEADS, 2, 3, 8])?.with_kv_heads(kv_heads)?;
+        for kind in [None, Some(KernelKind::Sm80)] {
+            verify(&attentions.by(&problem.clone().with_lse(true), kind)?, &device, 1, 4.0)?;
+        }
+    }
+    Ok(())
 }
