@@ -164,6 +164,11 @@ fn kernels_are_printed_and_explained() -> Result<(), Box<dyn std::error::Error>>
     let report = json(folder.path(), &format!("explain {words} --json"));
     let chosen = choose(&problem, None, Hardware { sm: 90, multiprocessors: 132 })?;
     assert_eq!(report["config"], described(&chosen));
+    // Blocks of sm_90 stay and take several tiles, of the others each takes one.
+    let many = format!("explain {words} --batch 100 --json");
+    let (stay, each) = (json(folder.path(), &many), json(folder.path(), &format!("{many} --kernel sm80")));
+    assert!(stay["blocks"] == 132 && stay["tiles"].as_i64().is_some_and(|tiles| tiles > 132), "{stay}");
+    assert_eq!(each["blocks"], each["tiles"]);
     let whats: Vec<_> = report["reasons"]
         .as_array()
         .ok_or("no reasons")?

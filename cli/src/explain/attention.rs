@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use girih_kernels::attention::choose::{described, reasons};
+use girih_kernels::attention::choose::{blocks, described, reasons};
 use girih_kernels::attention::{Hardware, Table, choose};
 use serde::Serialize;
 
@@ -41,7 +41,7 @@ impl Report {
         let config = choose(problem, kind, hardware)?;
         let reasons = reasons(problem, kind, hardware)?;
         let table = Table::new(problem, config.tile, hardware.multiprocessors)?;
-        let [all, most] = table.loads();
+        let ([all, most], tiles) = (table.loads(), Table::count(problem, config.tile[0]));
         let busy =
             if most > 0 { all as f64 / (most as f64 * f64::from(hardware.multiprocessors)) } else { 0.0 };
         let flops = problem.flops();
@@ -52,8 +52,8 @@ impl Report {
             multiprocessors: hardware.multiprocessors,
             config: described(&config),
             reasons: reasons.into_iter().map(|(what, why)| Reason { what, why }).collect(),
-            tiles: Table::count(problem, config.tile[0]),
-            blocks: table.blocks(),
+            tiles,
+            blocks: blocks(&config, tiles, hardware.multiprocessors),
             busy,
             flops,
             products_us: products,
