@@ -182,14 +182,16 @@ def reference(row, t, head, rows):
 
 
 def judged(row, t, cudnn):
-    """Whether O and the logarithms are right: the errors of O relative to f64 and of the logarithms, and the difference to cuDNN."""
-    o, found = heads_first(row, t["o"]), {"o": 0.0, "lse": 0.0}
+    """Whether O and the logarithms are right: the errors of O and of cuDNN's relative to f64 and of the logarithms, and the difference to cuDNN."""
+    o, found = heads_first(row, t["o"]), {"o": 0.0, "lse": 0.0, "cudnn": 0.0}
     rows = torch.randperm(row["length"], device="cuda")[:512].sort().values
     for head in {0, row["heads"] // 2, row["heads"] - 1}:
         wanted, lse = reference(row, t, head, rows)
         error = (o[0, head, rows].double() - wanted).norm() / wanted.norm()
         # NaN is no error that max keeps.
         found["o"] = max(found["o"], math.inf if error.isnan() else error.item())
+        if cudnn is not None:
+            found["cudnn"] = max(found["cudnn"], ((cudnn[0, head, rows].double() - wanted).norm() / wanted.norm()).item())
         error = (t["lse"][0, head, rows].double() - lse).abs().max()
         found["lse"] = max(found["lse"], math.inf if error.isnan() else error.item())
     if cudnn is not None:
