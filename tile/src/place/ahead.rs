@@ -333,7 +333,8 @@ impl Plan {
             }
         }
         let within = ahead.loops.keys().map(|&id| self.most_scratch(func.op(id).regions[0])).max();
-        let room = shared(sm) / blocks(func, sm) - FIXED - within.unwrap_or(0) - self.products.of_threads();
+        let others = within.unwrap_or(0) + self.counters() + self.products.of_threads();
+        let room = shared(sm) / blocks(func, sm) - FIXED - others;
         while ahead.bytes(func, func.body()) > room {
             let most = ahead.loops.values_mut().filter(|rounds| rounds.stages > 2);
             match most.max_by_key(|rounds| rounds.bytes * rounds.stages) {

@@ -1,5 +1,9 @@
 //! What operations take of shared memory for a while: they follow each other, so that the largest one counts.
 
+use std::collections::BTreeSet;
+
+use girih_tensor::DType;
+
 use super::Plan;
 use super::cost::across;
 use super::exchange::{Exchange, bytes};
@@ -30,15 +34,41 @@ impl Plan {
         most
     }
 
+    /// The most that counters take which stand in shared memory as long as loops run.
+    pub(super) fn counters(&self) -> i64 {
+        let func = &self.func;
+        let (mut sum, mut seen) = (0, BTreeSet::new());
+        func.walk(func.body(), &mut |_, op| {
+            let loops = op.regions.iter().filter(|_| matches!(op.kind, Kind::For | Kind::Loop));
+            loops.for_each(|&region| {
+                func.walk(region, &mut |id, op| {
+                    sum += match &op.kind {
+                        Kind::Histogram if seen.insert(id) => COUNTERS.max(self.size(op.results[0])),
+                        Kind::Atomic { at, .. } if seen.insert(id) => {
+                            let counts = matches!(func.param_of(at.array).1.dtype, DType::S32 | DType::U32);
+                            if counts && func.ty(op.operands[0]).dims.rank() > 0 { COUNTERS } else { 0 }
+                        }
+                        _ => 0,
+                    };
+                });
+            });
+        });
+        sum
+    }
+
+    /// Bytes of a value.
+    fn size(&self, value: Value) -> i64 {
+        let ty = self.func.ty(value);
+        ty.dims.size() as i64 * bytes(ty.dtype)
+    }
+
     /// The most that an operation may take whose elements need not go through shared memory.
     fn at_most(&self, op: &Op) -> i64 {
-        let size = |value: &Value| {
-            let ty = self.func.ty(*value);
-            ty.dims.size() as i64 * bytes(ty.dtype)
-        };
+        let size = |value: &Value| self.size(*value);
         let results = op.results.iter().map(size);
         match &op.kind {
-            Kind::Histogram => results.sum::<i64>().max(COUNTERS),
+            // Its counters are counted apart.
+            Kind::Histogram => 0,
             Kind::Reduce { .. } | Kind::Scan { .. } => {
                 OF_WARPS.min(results.sum::<i64>() * i64::from(self.threads / 32))
             }
