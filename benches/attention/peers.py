@@ -6,7 +6,8 @@
 
 FOLDER has what `attention_modules` wrote. Needs torch and cuda-python. Inputs are N(0,1); each contestant's launches over two sets of inputs are
 captured in a graph of about 20 ms; contestants are shuffled in each round and take slices of 100 ms, of which the first 40 are discarded. Before and
-after that, every result is compared with cuDNN's, and rows of three heads with f64, in outputs and logarithms that were filled with NaN.
+after that, every result is compared with cuDNN's, and rows of three heads with f64, in outputs and logarithms that were filled with NaN. Of packed
+sequences the kernels alone are compared, as the profiler times them.
 """
 import argparse
 import json
@@ -43,6 +44,7 @@ import torch
 from cuda.bindings import driver as cu
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.functional import scaled_dot_product_attention
+from torch.profiler import ProfilerActivity, profile
 
 try:
     from flash_attn_interface import flash_attn_func, flash_attn_varlen_func
@@ -215,15 +217,21 @@ def capture(calls, count):
     return graph
 
 
-class Queue:
-    """Launches one after another, for those that no graph can hold: their work takes longer than it takes the host to launch it."""
-
-    def __init__(self, calls, count):
-        self.calls = [calls[i % len(calls)] for i in range(count)]
-
-    def replay(self):
-        for call in self.calls:
-            call()
+def alone(contestants, rounds):
+    """The microseconds of each contestant's longest kernel by the profiler, the medians of rounds, for those that no graph can hold: what torch does on
+    the host for packed sequences takes much longer than the kernel. The card idles between calls."""
+    found = {name: [] for name in contestants}
+    order = list(contestants)
+    for _ in range(rounds):
+        random.shuffle(order)
+        for name in order:
+            with profile(activities=[ProfilerActivity.CUDA]) as profiled:
+                for call in contestants[name]:
+                    call()
+                    torch.cuda.synchronize()
+            times = sorted(event.device_time_total for event in profiled.events())
+            found[name].append(statistics.mean(times[-len(contestants[name]):]))
+    return found
 
 
 def timed(graph, milliseconds):
@@ -242,8 +250,8 @@ def timed(graph, milliseconds):
             return found
 
 
-def contest(contestants, rounds, milliseconds, captured):
-    """The medians of the slices of each contestant in microseconds; contestants are shuffled in each round. All are `captured` in graphs, or none."""
+def contest(contestants, rounds, milliseconds):
+    """The medians of the slices of each contestant in microseconds; contestants are shuffled in each round."""
     graphs = {}
     for name, calls in contestants.items():
         first, last = torch.cuda.Event(True), torch.cuda.Event(True)
@@ -255,7 +263,7 @@ def contest(contestants, rounds, milliseconds, captured):
         last.synchronize()
         each = max(first.elapsed_time(last) / 4, 1e-3)
         count = max(1, round(20 / each / len(calls))) * len(calls)
-        graphs[name] = ((capture if captured else Queue)(calls, count), count)
+        graphs[name] = (capture(calls, count), count)
     found, order = {name: [] for name in graphs}, list(graphs)
     for _ in range(rounds):
         random.shuffle(order)
@@ -299,8 +307,7 @@ def measure(args, row, machine, out):
     for name, verdict in before.items():
         if not verdict["right"]:
             print(f"  {name} is WRONG: {verdict}")
-    # What torch does for packed sequences cannot be captured.
-    found = contest(contestants, args.rounds, args.milliseconds, not row["begins"])
+    found = alone(contestants, 5 * args.rounds) if row["begins"] else contest(contestants, args.rounds, args.milliseconds)
     after = judge()
     us = {name: statistics.median(each) for name, each in found.items()}
     right = all(verdict["right"] for verdict in [before["girih"], after["girih"]])
