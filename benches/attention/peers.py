@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Attention of girih's beside cuDNN and FlashAttention-2 through torch, and FlashAttention-3 where its wheel is, interleaved in one process.
+"""Attention of girih's beside cuDNN and FlashAttention-2 through torch, Triton, and FlashAttention-3 where its wheel is, interleaved in one process.
 
   python3 peers.py FOLDER --seconds 500 -o rows.jsonl
   python3 peers.py --table rows.jsonl
 
-FOLDER has what `attention_modules` wrote. Needs torch and cuda-python. Inputs are N(0,1); each contestant's launches over two sets of inputs are
+FOLDER has what `attention_modules` wrote. Needs torch, triton and cuda-python. Inputs are N(0,1); each contestant's launches over two sets of inputs are
 captured in a graph of about 20 ms; contestants are shuffled in each round and take slices of 100 ms, of which the first 40 are discarded. Before and
 after that, every result is compared with cuDNN's, and rows of three heads with f64, in outputs and logarithms that were filled with NaN. Of packed
 sequences the kernels alone are compared, as the profiler times them.
@@ -22,17 +22,19 @@ import time
 
 def table(path):
     """The records of a file as a table."""
-    print("| row | us | TFLOP/s | beside cuDNN | beside FA-2 | beside FA-3 | spread |")
-    print("|---|---:|---:|---:|---:|---:|---:|")
+    print("| row | us | TFLOP/s | beside cuDNN | beside FA-2 | beside FA-3 | beside Triton | spread |")
+    print("|---|---:|---:|---:|---:|---:|---:|---:|")
     for record in map(json.loads, open(path)):
         us = record["us"]
+        if ways := [us[name] for name in us if name.startswith("triton")]:
+            us["best of triton"] = min(ways)
         beside = lambda peer: f"{us[peer] / us['girih']:.3f}" if peer in us else "-"
         right = "" if record["right"] else " WRONG"
         print(f"| {record['row']}{right} | {us['girih']:.1f} | {record['flops'] / us['girih'] / 1e6:.0f} | {beside('cudnn')} | "
-              f"{beside('fa2')} | {beside('fa3')} | {100 * record['spread']:.1f} % |")
-        others = sorted((micros, name) for name, micros in us.items() if name not in ("girih", "cudnn", "fa2", "fa3"))
+              f"{beside('fa2')} | {beside('fa3')} | {beside('best of triton')} | {100 * record['spread']:.1f} % |")
+        others = sorted((micros, name) for name, micros in us.items() if name not in ("girih", "cudnn", "fa2", "fa3") and "triton" not in name)
         for micros, name in others[:3]:
-            print(f"| &nbsp; {name} | {micros:.1f} | {record['flops'] / micros / 1e6:.0f} | {us.get('cudnn', math.nan) / micros:.3f} | | | |")
+            print(f"| &nbsp; {name} | {micros:.1f} | {record['flops'] / micros / 1e6:.0f} | {us.get('cudnn', math.nan) / micros:.3f} | | | | |")
 
 
 if "--table" in sys.argv:
@@ -41,6 +43,8 @@ if "--table" in sys.argv:
 
 import numpy as np
 import torch
+import triton
+import triton.language as tl
 from cuda.bindings import driver as cu
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.functional import scaled_dot_product_attention
@@ -52,6 +56,8 @@ except ImportError:
     flash_attn_func = flash_attn_varlen_func = None
 
 START = time.time()
+# Descriptors that kernels make need memory.
+triton.set_allocator(lambda size, alignment, stream: torch.empty(size, dtype=torch.int8, device="cuda"))
 KINDS = {"bf16": torch.bfloat16, "f16": torch.float16}
 SETS = 2
 
@@ -111,6 +117,52 @@ class Girih:
         return run
 
 
+@triton.jit
+def t_turns(x, of_k, of_v, most, total, acc, first, stop, row, scale, BM: tl.constexpr, BN: tl.constexpr, MASKED: tl.constexpr):
+    for j in tl.range(first, stop, BN):
+        scores = tl.dot(x, of_k.load([j, 0]).T)
+        if MASKED:
+            seen = row + tl.arange(0, BM)[:, None] >= j + tl.arange(0, BN)[None, :]
+            scores = tl.where(seen, scores, -float("inf"))
+        new = tl.maximum(most, tl.max(scores, 1) * scale)
+        p = tl.exp2(scores * scale - new[:, None])
+        shrink = tl.exp2(most - new)
+        total = total * shrink + tl.sum(p, 1)
+        acc = tl.dot(p.to(x.dtype), of_v.load([j, 0]), acc * shrink[:, None])
+        most = new
+    return most, total, acc
+
+
+@triton.jit
+def t_attention(q, k, v, o, S, group, scale, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, CAUSAL: tl.constexpr):
+    row = (tl.num_programs(0) - 1 - tl.program_id(0)) * BM
+    head = tl.program_id(1).to(tl.int64)
+    mine, theirs = head * S * D, head // group * S * D
+    of_q = tl.make_tensor_descriptor(q + mine, shape=[S, D], strides=[D, 1], block_shape=[BM, D])
+    of_o = tl.make_tensor_descriptor(o + mine, shape=[S, D], strides=[D, 1], block_shape=[BM, D])
+    of_k = tl.make_tensor_descriptor(k + theirs, shape=[S, D], strides=[D, 1], block_shape=[BN, D])
+    of_v = tl.make_tensor_descriptor(v + theirs, shape=[S, D], strides=[D, 1], block_shape=[BN, D])
+    x = of_q.load([row, 0])
+    most, total = tl.full([BM], -float("inf"), tl.float32), tl.zeros([BM], tl.float32)
+    acc = tl.zeros([BM, D], tl.float32)
+    whole = row if CAUSAL else S
+    most, total, acc = t_turns(x, of_k, of_v, most, total, acc, 0, whole, row, scale, BM, BN, False)
+    if CAUSAL:
+        most, total, acc = t_turns(x, of_k, of_v, most, total, acc, whole, row + BM, row, scale, BM, BN, True)
+    of_o.store([row, 0], (acc / total[:, None]).to(x.dtype))
+
+
+def by_triton(row, bm, bn, warps, stages):
+    """A way of Triton's, for heads that lie in rows of a power of two of columns, of lengths that tiles divide."""
+    def run(t):
+        batch, heads, length, dim = t["q"].shape
+        t_attention[(length // bm, batch * heads)](
+            t["q"], t["k"], t["v"], t["o"], length, heads // row["kv_heads"], row["scale"] * math.log2(math.e), D=dim, BM=bm, BN=bn,
+            CAUSAL=row["causal"], num_warps=warps, num_stages=stages)
+        return t["o"]
+    return run
+
+
 def inputs(row):
     """Q, K and V as the row's order has them, and NaN for what is written."""
     batch, length, dim, kind = row["batch"], row["length"], row["dim"], KINDS[row["dtype"]]
@@ -140,6 +192,9 @@ def peers(row):
         return run
     if not row["begins"]:
         out = {"cudnn": by(SDPBackend.CUDNN_ATTENTION), "fa2": by(SDPBackend.FLASH_ATTENTION)}
+        if row["order"] == "bhsd" and row["dim"].bit_count() == 1:
+            shapes = [(128, 128, 8, 3), (128, 64, 8, 3), (128, 64, 4, 3), (64, 64, 4, 3)]
+            out |= {f"triton {bm}x{bn} {w} warps {s} stages": by_triton(row, bm, bn, w, s) for bm, bn, w, s in shapes}
         if flash_attn_func:
             def fa3(t):
                 found = flash_attn_func(*[x.transpose(1, 2) for x in qkv(t)], softmax_scale=scale, causal=causal)
