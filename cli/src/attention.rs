@@ -2,6 +2,7 @@
 
 mod args;
 mod data;
+mod decode;
 mod report;
 
 use std::path::PathBuf;
@@ -26,8 +27,10 @@ use report::Report;
 
 /// The arguments of `girih attention`.
 #[derive(clap::Args)]
-#[command(after_help = ORDERS)]
+#[command(after_help = ORDERS, args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
+    #[command(subcommand)]
+    other: Option<Other>,
     #[command(flatten)]
     problem: ProblemArgs,
     /// The file of Q, of four axes in the order that --order says, or of three, (row,head,dim), of packed sequences: '<f4', '<f2', or '<u2' for the
@@ -62,7 +65,17 @@ pub(crate) struct Args {
     run: run::RunArgs,
 }
 
+/// Attention of another kind than of all queries to all keys.
+#[derive(clap::Subcommand)]
+enum Other {
+    /// Compute the attention of a few queries of each sequence to a cache of keys and values, in one piece or in pages, and verify the result
+    Decode(Box<decode::Args>),
+}
+
 pub(crate) fn run(args: Args) -> CommandResult {
+    if let Some(Other::Decode(args)) = &args.other {
+        return decode::run(args);
+    }
     let lse = args.lse_output.is_some();
     let (chosen, files) = match (&args.q, &args.k, &args.v) {
         (Some(q), Some(k), Some(v)) => {

@@ -10,7 +10,7 @@ use girih_tensor::DType;
 use crate::gemm::{folder, girih_in, json, succeeds, text};
 
 /// A file of numbers of 4 bytes, as numpy writes it.
-fn save(path: &Path, descr: &str, shape: &[usize], words: &[[u8; 4]]) {
+pub(crate) fn save(path: &Path, descr: &str, shape: &[usize], words: &[[u8; 4]]) {
     let shape = shape.iter().map(|extent| format!("{extent},")).collect::<String>();
     let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({shape}), }}");
     // Magic, version and length are 10 bytes, and all of them a multiple of 64.

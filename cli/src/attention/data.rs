@@ -206,7 +206,7 @@ fn dtype(name: &str, array: &Array) -> Result<DType, Error> {
 }
 
 /// The numbers of a file of integers.
-fn integers((name, array): &(String, Array)) -> Result<Vec<u32>, Error> {
+pub(super) fn integers((name, array): &(String, Array)) -> Result<Vec<u32>, Error> {
     let wide: Vec<i64> = match &*array.element.to_string() {
         "<i4" => elements::<i32>(array).into_iter().map(i64::from).collect(),
         "<u4" => elements::<u32>(array).into_iter().map(i64::from).collect(),

@@ -1,0 +1,144 @@
+//! What `girih attention decode` reports.
+
+use std::fmt;
+
+use girih_kernels::attention::decode::{DecodePlan, DecodeProblem};
+use serde::Serialize;
+
+use crate::attention::report::CheckReport;
+use crate::run::{DeviceReport, Timing, line};
+
+/// The report of one decoding.
+#[derive(Serialize)]
+pub(super) struct Report {
+    pub(super) device: DeviceReport,
+    pub(super) problem: ProblemReport,
+    pub(super) plan: PlanReport,
+    pub(super) time: Timing,
+    /// Of the keys and values that are seen, on a GPU.
+    pub(super) gigabytes_per_second: Option<f64>,
+    pub(super) check: CheckReport,
+    pub(super) passed: bool,
+}
+
+/// What is computed.
+#[derive(Serialize)]
+pub(super) struct ProblemReport {
+    batch: i64,
+    queries: i64,
+    heads: i64,
+    kv_heads: i64,
+    head_dim: i64,
+    /// The least and the most keys of a sequence.
+    keys: [u32; 2],
+    capacity: i64,
+    page: Option<i64>,
+    dtype: &'static str,
+    cache: &'static str,
+    scales: i64,
+    scale: f32,
+    window: Option<i64>,
+    softcap: Option<f32>,
+    lse: bool,
+    seed: u64,
+}
+
+impl ProblemReport {
+    pub(super) fn new(p: &DecodeProblem, lengths: &[u32], args: &super::Args) -> ProblemReport {
+        let ([batch, queries], [heads, kv_heads]) = (p.sequences(), p.heads());
+        let [least, most] =
+            [lengths.iter().min(), lengths.iter().max()].map(|keys| keys.copied().unwrap_or(0));
+        ProblemReport {
+            batch,
+            queries,
+            heads,
+            kv_heads,
+            head_dim: p.head_dim(),
+            keys: [least, most],
+            capacity: p.capacity(),
+            page: p.pages().map(|pages| pages.size),
+            dtype: p.dtype().name(),
+            cache: p.cache().name(),
+            scales: p.scales_len(),
+            scale: p.scale(),
+            window: args.window,
+            softcap: args.softcap,
+            lse: p.has_lse(),
+            seed: args.seed,
+        }
+    }
+}
+
+/// How the rows and the keys are shared out.
+#[derive(Serialize)]
+pub(super) struct PlanReport {
+    /// The query heads and the queries of a tile of rows.
+    rows: [i64; 2],
+    /// The most parts of the keys of a sequence.
+    parts: i64,
+    /// The least tiles of 64 keys of a part.
+    least_tiles: i64,
+    /// The tiles of K and V in shared memory.
+    stages: i64,
+    /// (part, head of K and V, tile of rows).
+    grid: [u32; 3],
+    blocks: u64,
+    blocks_per_multiprocessor: u32,
+}
+
+impl From<&DecodePlan> for PlanReport {
+    fn from(plan: &DecodePlan) -> PlanReport {
+        PlanReport {
+            rows: plan.config.rows,
+            parts: plan.parts,
+            least_tiles: plan.least_tiles,
+            stages: plan.config.stages,
+            grid: plan.grid,
+            blocks: plan.grid.into_iter().map(u64::from).product(),
+            blocks_per_multiprocessor: plan.config.min_blocks,
+        }
+    }
+}
+
+impl fmt::Display for ProblemReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ProblemReport { batch, queries, heads, kv_heads, head_dim, capacity, dtype, cache, .. } = self;
+        let [least, most] = self.keys;
+        let keys = if least == most { most.to_string() } else { format!("{least}..={most}") };
+        let page = self.page.map_or(String::new(), |keys| format!(", in pages of {keys}"));
+        let window = self.window.map_or(String::new(), |left| format!(", window {left}"));
+        let cap = self.softcap.map_or(String::new(), |cap| format!(", cap {cap}"));
+        let text = format_args!(
+            "O = softmax(scale Q K^T) V, batch={batch} queries={queries} heads={heads} on {kv_heads} of keys, head dim={head_dim}, {dtype}{window}{cap}"
+        );
+        line(f, "problem", text)?;
+        line(f, "cache", format_args!("{keys} of {capacity} keys, {cache}{page}, random, seed {}", self.seed))
+    }
+}
+
+impl fmt::Display for PlanReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let PlanReport { rows: [heads, queries], parts, least_tiles, stages, grid, blocks, .. } = self;
+        line(f, "tile of rows", format_args!("{heads} heads x {queries} queries"))?;
+        line(
+            f,
+            "parts",
+            format_args!("up to {parts} of a sequence, of {least_tiles} or more tiles of 64 keys"),
+        )?;
+        line(f, "stages", format_args!("{stages} tiles of K and V in shared memory"))?;
+        let each = self.blocks_per_multiprocessor;
+        line(f, "blocks", format_args!("{blocks}, a grid of {grid:?}, {each} on a multiprocessor"))
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}{}", self.device, self.problem, self.plan)?;
+        line(f, "time", &self.time)?;
+        if let Some(rate) = self.gigabytes_per_second {
+            line(f, "rate", format_args!("{rate:.1} GB/s, keys and values read"))?;
+        }
+        write!(f, "{}", self.check)?;
+        writeln!(f, "{}", if self.passed { "PASSED" } else { "FAILED" })
+    }
+}
