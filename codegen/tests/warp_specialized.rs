@@ -211,11 +211,15 @@ pub(crate) fn run(
     let launch = blocks(grid, kernel.kernel.threads(), kernel.kernel.shared_bytes(), args);
     let options = Options { seed, deny: Deny::Warnings, ..Options::checked() };
     simulator::run(module, &memory, &launch, &options).map_err(|e| e.to_string())?;
+    let lines = |operand: Operand, extent: i64| -> Vec<Vec<f64>> {
+        let element = |x, k| number(operand as usize, x, k) as f64 * scale(config, operand, x, k);
+        (0..extent).map(|x| (0..k).map(|k| element(x, k)).collect()).collect()
+    };
+    let (rows, columns) = (lines(Operand::A, m), lines(Operand::B, n));
     let expected = matrices[2].bytes(|x, y| {
         let added: i64 = inputs().map(|(_, i)| number(i, x, y)).sum();
-        let scale = |k| scale(config, Operand::A, x, k) * scale(config, Operand::B, y, k);
-        let product = |k| (number(0, x, k) * number(1, y, k)) as f64 * scale(k);
-        (0..k).map(product).sum::<f64>() + added as f64
+        let products = rows[x as usize].iter().zip(&columns[y as usize]).map(|(a, b)| a * b);
+        products.sum::<f64>() + added as f64
     });
     let found = download(&memory, places[2], expected.len());
     match found.iter().zip(&expected).position(|(x, y)| x != y) {
