@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn kernels_are_as_short_as_the_readme_says_and_need_no_ptx() {
+    fn kernels_are_as_short_as_the_guide_says_and_need_no_ptx() {
         let texts = [
             ("softmax", include_str!("softmax.rs"), "kernel.launch(", 35),
             ("transpose", include_str!("transpose.rs"), "kernel.launch(", 35),
@@ -68,7 +68,7 @@ mod tests {
         });
         let (least, most) = (counts.iter().min().expect("five"), counts.iter().max().expect("five"));
         let said = format!("{least} to {most} lines each with their launch");
-        assert!(include_str!("../../README.md").contains(&said), "{said}: {counts:?}");
+        assert!(include_str!("../../docs/kernels.md").contains(&said), "{said}: {counts:?}");
     }
 
     #[test]

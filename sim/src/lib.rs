@@ -244,3 +244,8 @@ pub use report::Report;
 pub use residency::Residency;
 pub use space::{Access, Nearest, Space};
 pub use verdict::{Verdict, judge};
+
+/// The program in the guide is a test; its kernels are those of `tests/model.rs`.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/simulator.md")]
+struct Guide;
