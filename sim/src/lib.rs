@@ -236,7 +236,7 @@ pub use execute::run;
 pub use launch::{Launch, Options, Print, Progress};
 pub use ledger::Finding;
 pub use memory::Memory;
-pub use observe::{Moment, Observer, Register};
+pub use observe::{Flight, InFlight, Moment, Observer, Phases, Register};
 pub use profile::{Class, Line, Profile};
 pub use program::{Kernel, Param, Program};
 pub use reduce::{Reduced, reduce};

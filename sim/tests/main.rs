@@ -33,6 +33,7 @@ mod mma;
 mod model;
 mod mutants;
 mod names;
+mod observe;
 mod origins;
 mod overrun;
 mod partial;

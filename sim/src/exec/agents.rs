@@ -6,9 +6,9 @@
 
 use std::collections::HashMap;
 
-use crate::Error;
 use crate::op::Update;
 use crate::shadow::{By, Who};
+use crate::{Error, InFlight};
 
 use super::context::Context;
 
@@ -229,6 +229,34 @@ impl Context<'_> {
             Some(operation) => self.note(Error::Unfinished { at: self.at(operation.who), block: self.block }),
             None => Ok(()),
         }
+    }
+
+    /// The operations of the running block, and those of others that access its shared memory, oldest first.
+    pub(super) fn operations_in_flight(&self) -> Vec<InFlight> {
+        let within = |pieces: &[Piece]| {
+            let shared = pieces.iter().filter_map(|piece| match piece.place {
+                Place::Shared(at) => Some(self.within(at, piece.bytes)),
+                Place::Global(_) => None,
+            });
+            InFlight::united(shared.collect())
+        };
+        let told = |operation: &Operation| InFlight {
+            bytes: operation.data.len() as u64,
+            reads: within(&operation.sources),
+            writes: within(&operation.targets),
+            signals: match operation.completion {
+                Completion::Transactions { mbarrier, .. } | Completion::Arrival { mbarrier, .. } => {
+                    Some(self.shared_address(mbarrier))
+                }
+                Completion::Group(_) => None,
+            },
+            done: operation.progress == Progress::Written,
+            ..self.flight(operation.who.source, operation.who.warp, 1 << operation.who.lane)
+        };
+        let own = |flight: &InFlight| {
+            flight.block == self.block || !flight.reads.is_empty() || !flight.writes.is_empty()
+        };
+        self.agents.operations.iter().map(told).filter(own).collect()
     }
 
     /// Lets an operation go on to this point. An operation whose end is made known by it is removed.

@@ -230,23 +230,8 @@ impl<'a> Cluster<'a> {
                 add(source, self.cx.blocks[(warp.index / per_block) as usize].awaited(barrier));
             }
             for wait in warp.waits() {
-                match *wait {
-                    Wait::Mbarrier { at, asked, source, .. } => {
-                        add(source, self.cx.awaited_mbarrier(at, asked))
-                    }
-                    Wait::Warpgroup { group, operations, source } => {
-                        let missing = self.cx.missing(group, operations).first().copied();
-                        add(source, Awaited::Warpgroup { warp: missing.unwrap_or(warp.place) });
-                    }
-                    Wait::Registers { rank, count, needed, source } => {
-                        let free = self.cx.pools[rank].free;
-                        add(source, Awaited::Registers { count, needed, free });
-                    }
-                    Wait::Cluster { source, .. } => {
-                        let (arrived, expected) = self.cx.gate.count();
-                        add(source, Awaited::Cluster { arrived, expected });
-                    }
-                }
+                let (source, awaited) = self.cx.awaited(warp.place, wait);
+                add(source, awaited);
             }
         }
         Error::Deadlock { kernel: self.cx.machine.kernel.name.clone(), waiting }

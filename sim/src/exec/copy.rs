@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use crate::lanes::{WARP, lanes_of};
 use crate::op::{Address, Copy};
 use crate::shadow::{By, Late, Touch, Who};
-use crate::{Access, Error, Space};
+use crate::{Access, Error, Flight, InFlight, Space};
 
 use super::access;
 use super::agents::{Completion, Effect, Operation, Piece, Place, Progress};
@@ -71,6 +71,28 @@ impl Copies {
             count = issued;
         }
         if group > self.committed[lane] { self.issued[lane] } else { count }
+    }
+}
+
+impl Copies {
+    /// The copies that the lanes of a warp, by number in the cluster, have not waited for: those of an instruction in a group together.
+    pub(super) fn in_flight(&self, cx: &Context<'_>, warp: u32) -> Vec<InFlight> {
+        let mut all: Vec<((u64, u32), InFlight)> = Vec::new();
+        for (lane, pending) in self.pending.iter().enumerate() {
+            for copy in pending {
+                let key = (copy.group, copy.source);
+                let at = all.iter().position(|(other, _)| *other == key).unwrap_or_else(|| {
+                    all.push((key, InFlight { kind: Flight::Copy, ..cx.flight(copy.source, warp, 0) }));
+                    all.len() - 1
+                });
+                let flight = &mut all[at].1;
+                flight.lanes |= 1 << lane;
+                flight.bytes += u64::from(copy.bytes);
+                flight.writes.push(cx.within(copy.to as usize, copy.bytes as usize));
+            }
+        }
+        let united = |flight: InFlight| InFlight { writes: InFlight::united(flight.writes), ..flight };
+        all.into_iter().map(|(_, flight)| united(flight)).collect()
     }
 }
 

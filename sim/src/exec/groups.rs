@@ -1,6 +1,7 @@
 //! Groups of a warp's lanes. The lanes of a group stand at the same instruction; a branch divides a group, and groups
 //! that meet at an instruction become one.
 
+use crate::error::Awaited;
 use crate::lanes::Reg;
 use crate::{Error, Site};
 
@@ -66,6 +67,26 @@ impl Group {
 
     pub(super) fn can_run(&self) -> bool {
         matches!(self.standing, Standing::Ready | Standing::Expired)
+    }
+}
+
+impl Context<'_> {
+    /// The instruction at which lanes of a warp of this number in its block wait, and what for.
+    pub(super) fn awaited(&self, warp: u32, wait: &Wait) -> (u32, Awaited) {
+        match *wait {
+            Wait::Mbarrier { at, asked, source, .. } => (source, self.awaited_mbarrier(at, asked)),
+            Wait::Warpgroup { group, operations, source } => {
+                let missing = self.missing(group, operations).first().copied();
+                (source, Awaited::Warpgroup { warp: missing.unwrap_or(warp) })
+            }
+            Wait::Registers { rank, count, needed, source } => {
+                (source, Awaited::Registers { count, needed, free: self.pools[rank].free })
+            }
+            Wait::Cluster { source, .. } => {
+                let (arrived, expected) = self.gate.count();
+                (source, Awaited::Cluster { arrived, expected })
+            }
+        }
     }
 }
 

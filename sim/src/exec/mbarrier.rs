@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use crate::error::{Awaited, MbarrierFault as Fault};
 use crate::shadow::{Scope, Who};
 use crate::space::resolve;
-use crate::{Access, Error, Space};
+use crate::{Access, Error, Phases, Space};
 
 use super::bounds::misaligned;
 use super::context::Context;
@@ -227,6 +227,23 @@ impl Context<'_> {
             }
             _ => Ok(()),
         }
+    }
+
+    /// The mbarriers in the running block's shared memory, by address.
+    pub(super) fn own_mbarriers(&self) -> Vec<Phases> {
+        let own = self.mbarriers.0.iter().filter(|(at, _)| self.rank_of(**at) == self.rank);
+        let mut all: Vec<Phases> = own
+            .map(|(&at, mbarrier)| Phases {
+                address: self.shared_address(at),
+                offset: self.within(at, 8).start,
+                completed: mbarrier.phases,
+                expected: mbarrier.expected,
+                pending: mbarrier.pending,
+                transactions: mbarrier.transactions,
+            })
+            .collect();
+        all.sort_unstable_by_key(|of| of.address);
+        all
     }
 
     /// What lanes wait for that wait for an mbarrier, for a message.

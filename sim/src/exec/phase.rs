@@ -68,6 +68,7 @@ impl Warp {
         let mut complete = 0u32;
         let mut first = None;
         let mut waited_for = None;
+        let mut passed = None;
         // The neighbouring lanes that have seen the same mbarrier's phase complete, to be told to the shadow at once.
         let mut seen = (0, 0u32);
         for lane in lanes_of(active) {
@@ -85,6 +86,7 @@ impl Warp {
             }
             if phase & 1 != mbarrier.phases & 1 {
                 complete |= 1 << lane;
+                passed = mbarrier.phases.checked_sub(1).map(|phase| (at, phase)).or(passed);
                 if seen.0 != mbarrier.number {
                     self.observe(cx, seen, acquire);
                     seen = (mbarrier.number, 0);
@@ -96,6 +98,9 @@ impl Warp {
             }
         }
         self.observe(cx, seen, acquire);
+        if let Some(watch) = &mut self.watch {
+            watch.passed = passed;
+        }
         if complete == 0 && suspend && !expired && !self.gives_up(cx, waited_for) {
             return Ok(first);
         }

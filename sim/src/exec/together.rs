@@ -124,7 +124,7 @@ impl Warp {
         let here = |group: &Group| matches!(group.standing, Standing::Meeting(met) if met.point == point);
         let come = self.groups.iter().filter(|group| here(group)).fold(0, |come, group| come | group.mask);
         if needed & !come != 0 {
-            self.put_off(active);
+            self.put_off(cx, active, None);
             self.regroup();
             return Ok(Stop::Regroup);
         }

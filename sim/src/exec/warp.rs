@@ -79,7 +79,7 @@ pub(super) struct Warp {
     /// The mbarrier and the phase for which a `try_wait` has last given up.
     pub(super) gave_up: Option<(usize, u64)>,
     /// What remains to be told to an observer that watches the warp.
-    pub(super) watch: Option<Watch>,
+    pub(super) watch: Option<Box<Watch>>,
     /// The last access that looked for a change in vain, and the value or phase that it looked for.
     pub(super) look: Option<(Who, Awaited)>,
 }
@@ -280,7 +280,7 @@ impl Warp {
                         if let Some(point) = self.point(op, active) {
                             return self.meet(cx, point, (at, start, pc), (active, mask));
                         }
-                        self.put_off(mask);
+                        self.put_off(cx, mask, None);
                         self.groups[at] = Group { pc: start, mask, standing: Standing::Parked };
                         return Ok(Stop::Regroup);
                     }
@@ -372,7 +372,7 @@ impl Warp {
         // The instruction is executed again when the wait is over. Lanes for which the guard is false go on.
         (cx.steps, cx.report.instructions) = (cx.steps - 1, cx.report.instructions - 1);
         cx.report.waits += 1;
-        self.put_off(active);
+        self.put_off(cx, active, Some(&wait));
         self.groups[at] = Group { pc: start, mask: active, standing: Standing::Waiting(wait) };
         if mask != active {
             self.groups.push(Group::ready(pc + 1, mask & !active));

@@ -1,18 +1,37 @@
 //! Tells an observer what a warp executes.
 
-use crate::Moment;
+use std::ops::Range;
+
+use crate::error::Awaited;
 use crate::lanes::Reg;
+use crate::observe::Inside;
+use crate::{Flight, InFlight, Moment, Phases};
 
 use super::context::Context;
+use super::groups::Wait;
 use super::warp::Warp;
 
 /// The state of an observed warp.
 #[derive(Debug, Default)]
 pub(super) struct Watch {
-    /// The instruction that is being executed and the lanes that execute it, until the observer is told that they have.
-    now: Option<(u32, u32)>,
+    /// The instruction that is being executed, until the observer is told that it has been.
+    now: Option<Now>,
     /// Lanes that wait at an instruction whose begin the observer has been told.
     waiting: u32,
+    /// What lanes wait for, where that is known.
+    awaited: Vec<(u32, Awaited)>,
+    /// The place of the mbarrier and the phase that the instruction has found complete.
+    pub(super) passed: Option<(usize, u64)>,
+}
+
+/// An instruction that is being executed.
+#[derive(Clone, Copy, Debug)]
+struct Now {
+    source: u32,
+    /// The lanes that execute it.
+    active: u32,
+    step: u64,
+    awaited: Option<Awaited>,
 }
 
 impl Warp {
@@ -20,7 +39,7 @@ impl Warp {
     pub(super) fn start_watch(&mut self, cx: &Context<'_>) {
         let (block, warp) = (cx.block, self.place);
         let observer = cx.machine.options.observer.as_ref();
-        self.watch = observer.filter(|observer| observer.chooses(block, warp)).map(|_| Watch::default());
+        self.watch = observer.filter(|observer| observer.chooses(block, warp)).map(|_| Box::default());
     }
 
     /// Tells the observer that lanes begin an instruction, unless they begin it again after a wait.
@@ -30,9 +49,13 @@ impl Warp {
         let Some(watch) = &mut self.watch else { return };
         let again = active != 0 && watch.waiting & active == active;
         watch.waiting &= !active;
-        watch.now = Some((source, active));
+        let awaited =
+            watch.awaited.iter().find(|(lanes, _)| lanes & active != 0).map(|(_, awaited)| *awaited);
+        watch.awaited.retain(|(lanes, _)| lanes & active == 0);
+        let now = Now { source, active, step: cx.steps, awaited: awaited.filter(|_| again) };
+        (watch.now, watch.passed) = (Some(now), None);
         if let (Some(observer), false) = (&cx.machine.options.observer, again) {
-            self.moment(cx, (source, active), false, |moment| observer.before(moment));
+            self.moment(cx, now, false, |moment| observer.before(moment));
         }
     }
 
@@ -45,32 +68,79 @@ impl Warp {
         }
     }
 
-    /// These lanes have to wait, and will begin the same instruction again.
-    pub(super) fn put_off(&mut self, lanes: u32) {
-        if let Some(watch) = &mut self.watch {
-            watch.waiting |= lanes;
-            watch.now = None;
+    /// These lanes have to wait, and will begin the same instruction again. `wait` is what for, unless it is for other lanes.
+    pub(super) fn put_off(&mut self, cx: &Context<'_>, lanes: u32, wait: Option<&Wait>) {
+        let Some(watch) = &mut self.watch else { return };
+        watch.waiting |= lanes;
+        watch.now = None;
+        if let Some(wait) = wait {
+            watch.awaited.push((lanes, cx.awaited(self.place, wait).1));
         }
     }
 
-    fn moment(
-        &self,
-        cx: &Context<'_>,
-        (source, active): (u32, u32),
-        failed: bool,
-        tell: impl FnOnce(&Moment<'_>),
-    ) {
+    fn moment(&self, cx: &Context<'_>, now: Now, failed: bool, tell: impl FnOnce(&Moment<'_>)) {
+        let Now { source, active, step, awaited } = now;
+        let passed = self.watch.as_ref().and_then(|watch| watch.passed);
         let written = |reg: Reg| self.undefined.as_ref().map(|undefined| !undefined.lanes(reg));
         tell(&Moment {
+            kernel: cx.machine.kernel,
+            launch: cx.machine.launch,
             block: cx.block,
             warp: self.place,
             code: &cx.machine.kernel.code,
             source,
             active,
             failed,
+            step,
+            awaited,
+            passed: passed.map(|(at, phase)| (cx.shared_address(at), phase)),
+            inside: &(self, cx),
             regs: &self.regs,
             written: &written,
             shared: cx.block_shared(),
         });
+    }
+}
+
+impl Inside for (&Warp, &Context<'_>) {
+    fn mbarriers(&self) -> Vec<Phases> {
+        self.1.own_mbarriers()
+    }
+
+    fn in_flight(&self) -> Vec<InFlight> {
+        let (warp, cx) = *self;
+        let mut all = warp.copies.in_flight(cx, warp.index);
+        all.extend(cx.operations_in_flight());
+        let product =
+            |source| InFlight { kind: Flight::Product, ..cx.flight(source, warp.index, warp.whole) };
+        all.extend(warp.wgmma.in_flight().map(product));
+        all
+    }
+}
+
+impl Context<'_> {
+    /// An operation that these lanes of a warp, by number in the cluster, have issued, without what it moves.
+    pub(super) fn flight(&self, source: u32, warp: u32, lanes: u32) -> InFlight {
+        let (warps, code) = (self.machine.warps(), &self.machine.kernel.code.sources[source as usize]);
+        InFlight {
+            kind: Flight::Bulk,
+            line: code.line,
+            instruction: code.text.clone(),
+            block: self.ctaid_in(self.cluster, warp / warps),
+            warp: warp % warps,
+            lanes,
+            bytes: 0,
+            reads: Vec::new(),
+            writes: Vec::new(),
+            signals: None,
+            done: false,
+        }
+    }
+
+    /// Which bytes of the running block's shared memory lie in a range of the cluster's; empty if none does.
+    pub(super) fn within(&self, at: usize, bytes: usize) -> Range<usize> {
+        let (_, origin) = self.own_shared();
+        let end = (at + bytes).clamp(origin, origin + self.machine.shared);
+        at.clamp(origin, end) - origin..end - origin
     }
 }

@@ -73,6 +73,11 @@ impl Operations {
         self.strict || !self.pending.is_empty()
     }
 
+    /// The instructions of the operations that the warp has issued and not waited for, oldest first.
+    pub(super) fn in_flight(&self) -> impl Iterator<Item = u32> {
+        self.pending.iter().map(|pending| pending.operands.source)
+    }
+
     pub(super) fn fence(&mut self) {
         self.registers.fence();
     }
