@@ -23,7 +23,7 @@ mod plan;
 mod programs;
 mod run;
 mod show;
-mod sim;
+pub mod sim;
 pub mod tile;
 mod tune;
 

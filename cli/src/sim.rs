@@ -1,4 +1,7 @@
 //! `girih sim`: runs a kernel of a PTX file in the simulator, on arrays from files.
+//!
+//! What is public is what another program needs that shows the same: launches from text ([`Plan`]), and values, counts and findings
+//! as the reports have them.
 
 mod argument;
 mod launches;
@@ -18,13 +21,18 @@ use girih_sim::{Launch, Memory, Options, Profile, Program};
 
 use crate::{CommandResult, Error, run};
 use argument::{Argument, Bound, extents};
-use launches::{Plan, Ready, Shape};
+use launches::Shape;
 use report::SimReport;
 use verdict::VerdictArgs;
 use watch::WatchArgs;
 
+pub use launches::{FILE as LAUNCHES, Plan, Ready, Refused};
+pub use report::LineReport;
+pub use verdict::FindingReport;
+pub use watch::{Tile, value, values};
+
 /// How arguments are written, for the long help.
-const ARGUMENTS: &str = "\
+pub const ARGUMENTS: &str = "\
 Arguments are given in the order of the kernel's parameters, one --arg each:
 
   u32:5  s64:-1  u16:0xffff        an integer: u8 to u64, s8 to s64

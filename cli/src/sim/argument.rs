@@ -137,7 +137,7 @@ impl Made {
 }
 
 /// An argument that is ready for a launch.
-pub(crate) struct Bound {
+pub struct Bound {
     /// The bytes of the argument.
     pub(crate) bytes: Vec<u8>,
     /// The array, if the argument is an address or a tensor map of an array.
@@ -163,6 +163,16 @@ pub(crate) struct Written {
 }
 
 impl Argument {
+    /// A file that the argument names.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        match self {
+            Argument::Number(_) => None,
+            Argument::TensorMap(_, array) => array.file(),
+            Argument::In(path) | Argument::InOut { from: path, .. } => Some(path),
+            Argument::Made(made) => made.to.as_deref(),
+        }
+    }
+
     /// Reads the file of the argument, puts the array into memory, and checks that the file for the result can be written.
     pub(crate) fn bind(&self, memory: &Memory) -> Result<Bound, Box<dyn std::error::Error>> {
         self.place(memory, None)

@@ -11,7 +11,7 @@ use super::tensor::Boxed;
 use crate::Error;
 
 /// How a file of launches is written, for the long help.
-pub(crate) const FILE: &str = "\
+pub const FILE: &str = "\
 A file of launches has a line for each array and for each launch, in order. # begins a comment:
 
   x = in:x.npy                     gives a name to an array or another argument
@@ -71,17 +71,42 @@ struct Planned {
     arguments: Vec<Given>,
 }
 
-/// The launches and the arguments that have names.
+/// Launches of kernels, and the arguments that have names.
+///
+/// ```
+/// use girih_cli::sim::Plan;
+/// use girih_sim::Memory;
+///
+/// let plan = Plan::parse("x = ones:f32:64\nscale --grid 2 --block 32 --arg x --arg f32:0.5")?;
+/// let memory = Memory::new();
+/// let ready = plan.bind(&memory)?.0;
+/// assert_eq!((ready[0].kernel.as_str(), ready[0].launch.grid), ("scale", [2, 1, 1]));
+/// assert_eq!(ready[0].launch.args[1], 0.5f32.to_le_bytes());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Default)]
-pub(crate) struct Plan {
+pub struct Plan {
     named: Vec<(String, Argument)>,
     launches: Vec<Planned>,
 }
 
 /// A launch whose arguments are in memory.
-pub(crate) struct Ready {
-    pub(crate) kernel: String,
-    pub(crate) launch: Launch,
+#[derive(Debug)]
+pub struct Ready {
+    /// The kernel's name.
+    pub kernel: String,
+    /// The launch.
+    pub launch: Launch,
+}
+
+/// Why a text says no launches.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {message}")]
+pub struct Refused {
+    /// The line, from 1.
+    pub line: usize,
+    /// What is wrong with the line, and what would be accepted.
+    pub message: String,
 }
 
 impl Plan {
@@ -92,26 +117,49 @@ impl Plan {
     }
 
     /// The kernel of the first launch.
-    pub(crate) fn first(&self) -> Option<&str> {
+    pub fn first(&self) -> Option<&str> {
         self.launches.first().map(|launch| &*launch.kernel)
     }
 
     /// The plan of a file.
     pub(crate) fn read(file: &Path) -> Result<Plan, Error> {
         let text = std::fs::read_to_string(file).map_err(Error::read(file))?;
+        Plan::parse(&text).map_err(|Refused { line, message }| Error::Launches {
+            file: file.into(),
+            line,
+            message,
+        })
+    }
+
+    /// The plan of a text, as [`FILE`] describes it.
+    ///
+    /// # Errors
+    /// The first line that says no array and no launch, or the last line if no line says a launch.
+    pub fn parse(text: &str) -> Result<Plan, Refused> {
         let mut plan = Plan::default();
         for (line, number) in text.lines().zip(1..) {
             let line = line.split('#').next().unwrap_or_default().trim();
             let added = if line.is_empty() { Ok(()) } else { plan.add(line) };
-            added.map_err(|message| Error::Launches { file: file.into(), line: number, message })?;
+            added.map_err(|message| Refused { line: number, message })?;
         }
         if plan.launches.is_empty() {
             let message =
                 "the file has no launch: expected lines such as `kernel --grid 4 --block 128 --arg in:x.npy`"
                     .into();
-            return Err(Error::Launches { file: file.into(), line: text.lines().count(), message });
+            return Err(Refused { line: text.lines().count(), message });
         }
         Ok(plan)
+    }
+
+    /// The first argument that is read from a file or written to one, in words.
+    pub fn file(&self) -> Option<String> {
+        let given =
+            self.launches.iter().flat_map(|launch| &launch.arguments).filter_map(|given| match given {
+                Given::Plain(argument) => Some(argument),
+                Given::Named(..) => None,
+            });
+        let mut all = self.named.iter().map(|(_, argument)| argument).chain(given);
+        all.find_map(Argument::file).map(|path| path.display().to_string())
     }
 
     fn add(&mut self, line: &str) -> Result<(), String> {
@@ -161,10 +209,10 @@ impl Plan {
     }
 
     /// Puts all arguments into memory. Returns the launches in order, and the arrays that are written to files after the launches.
-    pub(crate) fn bind(
-        &self,
-        memory: &Memory,
-    ) -> Result<(Vec<Ready>, Vec<Bound>), Box<dyn std::error::Error>> {
+    ///
+    /// # Errors
+    /// A file that cannot be read, or that could not be written; arrays that do not fit the memory; a tensor map that there cannot be.
+    pub fn bind(&self, memory: &Memory) -> Result<(Vec<Ready>, Vec<Bound>), Box<dyn std::error::Error>> {
         let mut bound = Vec::new();
         let mut places = HashMap::new();
         for (name, argument) in &self.named {

@@ -53,9 +53,9 @@ pub(crate) struct SimReport {
     table: String,
 }
 
-/// What an instruction has done.
-#[derive(Serialize)]
-struct LineReport {
+/// What an instruction has done, to be serialised.
+#[derive(Clone, Debug, Serialize)]
+pub struct LineReport {
     line: u32,
     /// The source line of the instruction, and the lines into which the source line was inlined.
     source: Option<String>,
@@ -72,8 +72,8 @@ struct LineReport {
     flops: u64,
 }
 
-impl LineReport {
-    fn new(line: &Line) -> LineReport {
+impl From<&Line> for LineReport {
+    fn from(line: &Line) -> LineReport {
         let counts = line.counts;
         LineReport {
             line: line.line,
@@ -130,7 +130,7 @@ impl SimReport {
             shared_bytes: report.shared_bytes,
             matrix_flops: lines.iter().map(|line| line.flops).sum(),
             classes: classes.collect(),
-            lines: told.then(|| lines.iter().map(LineReport::new).collect()),
+            lines: told.then(|| lines.iter().map(LineReport::from).collect()),
             findings: findings.iter().map(FindingReport::from).collect(),
             untold_findings: *untold,
             errors: verdict.errors().count(),

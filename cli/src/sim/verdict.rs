@@ -51,9 +51,9 @@ impl VerdictArgs {
     }
 }
 
-/// A finding.
-#[derive(Serialize)]
-pub(crate) struct FindingReport {
+/// A finding, to be serialised.
+#[derive(Clone, Debug, Serialize)]
+pub struct FindingReport {
     /// The name of the kind, which stays the same from version to version.
     kind: &'static str,
     severity: String,
@@ -68,7 +68,7 @@ pub(crate) struct FindingReport {
     places: Vec<PlaceReport>,
 }
 
-#[derive(Serialize)]
+#[derive(Clone, Debug, Serialize)]
 struct PlaceReport {
     kernel: String,
     line: u32,

@@ -95,9 +95,9 @@ fn nearest(kernel: &Kernel, line: u32) -> Option<String> {
     Some(format!("{}:{}", near.file_name(), near.line))
 }
 
-/// A matrix in shared memory.
+/// A matrix in shared memory, written `OFFSET:ROWSxCOLUMNS:TYPE[:PITCH]`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Tile {
+pub struct Tile {
     /// Bytes of shared memory before the first element.
     offset: u64,
     rows: u64,
@@ -163,21 +163,24 @@ impl Tile {
     }
 
     /// The byte of shared memory at which the tile ends.
-    fn end(&self) -> u128 {
+    pub fn end(&self) -> u128 {
         let elements = u128::from(self.rows - 1) * u128::from(self.pitch) + u128::from(self.columns);
         u128::from(self.offset) + elements * u128::from(self.element_bytes())
     }
 
-    fn show(&self, shared: &[u8], to: &mut String) {
+    /// The elements, row by row; one that lies outside of the memory is 0.
+    pub fn cells(&self, shared: &[u8]) -> Vec<Vec<String>> {
         let bytes = self.element_bytes() as usize;
         let element = |row: u64, column: u64| {
             let at = (self.offset as usize) + (row * self.pitch + column) as usize * bytes;
             let bits = shared.get(at..at + bytes).unwrap_or_default();
             value(self.ty, bits.iter().rev().fold(0, |all, &byte| all << 8 | u64::from(byte)))
         };
-        let cells: Vec<Vec<String>> = (0..self.rows)
-            .map(|row| (0..self.columns).map(|column| element(row, column)).collect())
-            .collect();
+        (0..self.rows).map(|row| (0..self.columns).map(|column| element(row, column)).collect()).collect()
+    }
+
+    fn show(&self, shared: &[u8], to: &mut String) {
+        let cells = self.cells(shared);
         let width = cells.iter().flatten().map(String::len).max().unwrap_or(0);
         let Tile { offset, rows, columns, ty, .. } = self;
         let _ = writeln!(to, "  shared memory from byte {offset}: {rows} x {columns} of {ty}");
@@ -332,7 +335,8 @@ fn stop(moment: &Moment<'_>, tiles: &[Tile]) -> String {
     let width = registers.iter().map(|register| register.name.len()).max().unwrap_or(0);
     for register in registers {
         let Register { name, ty, .. } = register;
-        let _ = writeln!(text, "  {name:<width$} .{:<6} {}", ty.to_string(), values(&register, moment));
+        let _ =
+            writeln!(text, "  {name:<width$} .{:<6} {}", ty.to_string(), values(&register, moment.active()));
     }
     for tile in tiles {
         tile.show(moment.shared(), &mut text);
@@ -347,7 +351,7 @@ fn step(moment: &Moment<'_>) -> String {
         text += "; failed";
     } else if moment.active() != 0 {
         for register in moment.writes() {
-            let _ = write!(text, "; {} = {}", register.name, values(&register, moment));
+            let _ = write!(text, "; {} = {}", register.name, values(&register, moment.active()));
         }
     }
     text
@@ -369,17 +373,14 @@ fn lanes(moment: &Moment<'_>) -> String {
     }
 }
 
-/// The values of the lanes that execute the instruction: one value if all lanes agree, three values if the values are an arithmetic
+/// The values of the lanes in `active`, or of all if that is 0: one value if all lanes agree, three values if the values are an arithmetic
 /// sequence, else all values. A dash stands for a value that nothing has written.
-fn values(register: &Register<'_>, moment: &Moment<'_>) -> String {
+pub fn values(register: &Register<'_>, active: u32) -> String {
     let shown = |lane: usize| match register.written >> lane & 1 {
         0 => "-".into(),
         _ => value(register.ty, register.lanes[lane]),
     };
-    let lanes: Vec<usize> = match moment.active() {
-        0 => (0..32).collect(),
-        _ => moment.active_lanes().collect(),
-    };
+    let lanes: Vec<usize> = (0..32).filter(|lane| active == 0 || active >> lane & 1 == 1).collect();
     let all: Vec<String> = lanes.iter().map(|&lane| shown(lane)).collect();
     let steps: Vec<Option<i128>> =
         all.windows(2).map(|pair| Some(number(&pair[1])? - number(&pair[0])?)).collect();
@@ -403,7 +404,7 @@ fn number(text: &str) -> Option<i128> {
 }
 
 /// Bits as a value of the type `ty`; in hexadecimal if that is not a type of numbers.
-fn value(ty: Type, bits: u64) -> String {
+pub fn value(ty: Type, bits: u64) -> String {
     match ty {
         Type::Pred => (bits & 1).to_string(),
         Type::F16 => f16::from_bits(bits as u16).to_string(),
