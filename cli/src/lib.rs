@@ -28,6 +28,7 @@ pub mod tile;
 mod tune;
 
 pub use error::Error;
+pub use show::colour;
 
 /// The result of a subcommand: the exit status, or an error that is printed as one message.
 pub type CommandResult = Result<ExitCode, Box<dyn std::error::Error>>;

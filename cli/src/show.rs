@@ -15,7 +15,8 @@ use girih_tensor::DType;
 
 use crate::output::Output;
 use crate::{CommandResult, Error, marked};
-use sheet::{Cell, Grid, Sheet, colour, heat};
+pub use sheet::colour;
+use sheet::{Cell, Grid, Sheet, heat};
 
 /// The most cells of a picture.
 const CELLS: i64 = 1 << 16;

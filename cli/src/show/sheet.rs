@@ -40,7 +40,7 @@ const COLOURS: [u32; 8] =
     [0xb3_cd_e8, 0xf9_d3_a2, 0xb9_e0_b5, 0xf4_b6_bb, 0xd9_c5_e6, 0xe8_e3_a0, 0xb6_e4_e1, 0xd8_cc_c0];
 
 /// The colour of a thread, or of anything else that is counted.
-pub(super) fn colour(number: i64) -> u32 {
+pub fn colour(number: i64) -> u32 {
     COLOURS[number.rem_euclid(8) as usize]
 }
 

@@ -1,0 +1,146 @@
+//! The server: files of the page, and calls of its views.
+
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use axum::body::Bytes;
+use axum::extract::{ConnectInfo, DefaultBodyLimit, Path, Request, State};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Router, serve};
+
+use crate::{Fault, files, guard, views};
+
+/// The most bytes of a request: a large PTX file has some.
+const BODY: usize = 16 << 20;
+
+/// A server that has its port and answers nobody yet.
+#[derive(Debug)]
+pub struct Server {
+    listener: TcpListener,
+    site: Site,
+}
+
+#[derive(Clone, Debug)]
+struct Site {
+    port: u16,
+    folder: Option<Arc<PathBuf>>,
+}
+
+impl Server {
+    /// A server at a port of 127.0.0.1; port 0 is any that is free. With a `folder` the files of the page come from that folder, and else
+    /// from the binary.
+    ///
+    /// # Errors
+    /// What the operating system says, which is mostly that another program has the port.
+    pub fn bind(port: u16, folder: Option<PathBuf>) -> std::io::Result<Server> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
+        listener.set_nonblocking(true)?;
+        let port = listener.local_addr()?.port();
+        Ok(Server { listener, site: Site { port, folder: folder.map(Arc::new) } })
+    }
+
+    /// The port.
+    pub fn port(&self) -> u16 {
+        self.site.port
+    }
+
+    /// The address of the page.
+    pub fn address(&self) -> String {
+        format!("http://127.0.0.1:{}/", self.site.port)
+    }
+
+    /// Answers until the process ends.
+    ///
+    /// # Errors
+    /// What the operating system says.
+    pub fn run(self) -> std::io::Result<()> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+        runtime.block_on(async {
+            let listener = tokio::net::TcpListener::from_std(self.listener)?;
+            let service = router(self.site).into_make_service_with_connect_info::<SocketAddr>();
+            serve(listener, service).await
+        })
+    }
+}
+
+fn router(site: Site) -> Router {
+    Router::new()
+        .route("/api/{view}/{call}", post(answer))
+        .fallback(get(file))
+        .layer(DefaultBodyLimit::max(BODY))
+        .layer(middleware::from_fn_with_state(site.clone(), guarded))
+        .with_state(site)
+}
+
+/// Headers of every response: nothing comes from elsewhere, nothing is kept, nobody frames the page.
+const HEADERS: [(HeaderName, &str); 6] = [
+    (
+        header::CONTENT_SECURITY_POLICY,
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data: blob:; \
+         base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    ),
+    (header::CACHE_CONTROL, "no-store"),
+    (header::REFERRER_POLICY, "no-referrer"),
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+    (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+];
+
+async fn guarded(
+    State(site): State<Site>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let mut response = match guard::check(peer, request.headers(), site.port) {
+        Ok(()) => next.run(request).await,
+        Err(refusal) => fault(StatusCode::FORBIDDEN, &Fault::new("forbidden", refusal.to_string())),
+    };
+    for (name, value) in HEADERS {
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
+    response
+}
+
+async fn file(State(site): State<Site>, request: Request) -> Response {
+    let path = request.uri().path();
+    let Some(file) = files::find(path) else {
+        return fault(
+            StatusCode::NOT_FOUND,
+            &Fault::new("no_file", format!("the page has no file {path:?}")),
+        );
+    };
+    match file.text(site.folder.as_ref().map(|folder| folder.as_path())) {
+        Ok(text) => ([(header::CONTENT_TYPE, file.media)], text).into_response(),
+        Err(error) => fault(StatusCode::INTERNAL_SERVER_ERROR, &error.into()),
+    }
+}
+
+/// A call computes on a thread of its own, so that a long one does not keep others from their answers.
+async fn answer(Path((view, call)): Path<(String, String)>, body: Bytes) -> Response {
+    let answer = tokio::task::spawn_blocking(move || views::call(&view, &call, &body)).await;
+    match answer {
+        Ok(Ok(text)) => (JSON, text).into_response(),
+        Ok(Err(error)) => {
+            let unknown = matches!(error.kind, "no_view" | "no_call");
+            fault(if unknown { StatusCode::NOT_FOUND } else { StatusCode::UNPROCESSABLE_ENTITY }, &error)
+        }
+        Err(error) => {
+            let message = format!("this is a defect of girih, which its authors want to know of: {error}");
+            fault(StatusCode::INTERNAL_SERVER_ERROR, &Fault::new("defect", message))
+        }
+    }
+}
+
+const JSON: [(HeaderName, &str); 1] = [(header::CONTENT_TYPE, "application/json")];
+
+fn fault(status: StatusCode, fault: &Fault) -> Response {
+    match serde_json::to_string(fault) {
+        Ok(text) => (status, JSON, text).into_response(),
+        Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response(),
+    }
+}

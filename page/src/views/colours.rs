@@ -1,0 +1,27 @@
+//! The colours of the page, which are those of girih's pictures.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Call, calls};
+use crate::Fault;
+
+pub(super) const CALLS: &[Call] = calls! { "palettes" => palettes };
+
+/// A request without fields.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Nothing {}
+
+/// Fills as `#rrggbb`; a number has the fill at the number modulo the length of the list.
+#[derive(Serialize)]
+struct Palettes {
+    /// Of indices, modes, banks and sectors.
+    numbers: Vec<String>,
+    /// Of threads.
+    threads: Vec<String>,
+}
+
+fn palettes(_: Nothing) -> Result<Palettes, Fault> {
+    let fills = |count: i64| (0..count).map(|number| format!("#{:06x}", girih_cli::colour(number))).collect();
+    Ok(Palettes { numbers: fills(8), threads: fills(8) })
+}

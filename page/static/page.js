@@ -1,0 +1,136 @@
+// The frame of the page: tabs, the address, and calls of girih.
+import { element, fault } from "./dom.js";
+import { setPalettes } from "./grid.js";
+import { VIEWS } from "./views.js";
+
+/** Why a call has no answer; the fields are those of girih_page::Fault. */
+class Fault extends Error {
+  constructor({ kind, message, field, span, witness }) {
+    super(message);
+    Object.assign(this, { kind, field, span, witness });
+  }
+}
+
+async function ask(view, call, body = {}, signal = undefined) {
+  let response;
+  try {
+    const init = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body), signal };
+    response = await fetch(`/api/${view}/${call}`, init);
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Fault({ kind: "gone", message: "The program girih-page does not answer: it may have ended. Start it again, and reload the page." });
+  }
+  const answer = await response.json();
+  if (!response.ok) throw new Fault(answer);
+  return answer;
+}
+
+/** What a view gets of the page. */
+class Page {
+  #view;
+  #latest = new Map();
+
+  constructor(view) {
+    this.#view = view;
+  }
+
+  /** The answer of a call of this view, or a thrown Fault. */
+  call(call, body) {
+    return ask(this.#view, call, body);
+  }
+
+  /**
+   * The answer of a call unless `key` is asked again before the answer is there, which withdraws the call: null then. It is for what follows
+   * a person's edits, where the last edit alone counts.
+   */
+  async latest(key, call, body) {
+    this.#latest.get(key)?.abort();
+    const control = new AbortController();
+    this.#latest.set(key, control);
+    try {
+      const answer = await ask(this.#view, call, body, control.signal);
+      return control.signal.aborted ? null : answer;
+    } catch (error) {
+      if (error.name === "AbortError" || control.signal.aborted) return null;
+      throw error;
+    }
+  }
+
+  /** Puts the state of the view into the address, in place of what is there. */
+  write(params) {
+    const text = new URLSearchParams(params).toString();
+    const hash = `#${this.#view}${text && "?"}${text}`;
+    if (location.hash !== hash) history.replaceState(null, "", hash);
+  }
+}
+
+const main = document.getElementById("main");
+const tabs = new Map();
+const mounted = new Map();
+
+/** The view and its state that the address names. */
+function address() {
+  const [name, ...rest] = location.hash.slice(1).split("?");
+  const view = name in VIEWS ? name : Object.keys(VIEWS)[0];
+  return [view, new URLSearchParams(rest.join("?"))];
+}
+
+function show() {
+  if (location.hash === "#main") return;
+  const [name, params] = address();
+  for (const [other, tab] of tabs) {
+    const chosen = other === name;
+    tab.setAttribute("aria-selected", chosen);
+    tab.tabIndex = chosen ? 0 : -1;
+  }
+  for (const [other, { panel }] of mounted) panel.hidden = other !== name;
+  document.title = `girih: ${VIEWS[name].title}`;
+  if (!mounted.has(name)) {
+    const panel = element("section", { role: "tabpanel", id: `view-${name}`, "aria-labelledby": `tab-${name}` });
+    main.append(panel);
+    mounted.set(name, { panel, view: VIEWS[name].mount(panel, new Page(name)), params: "" });
+  }
+  const entry = mounted.get(name);
+  // Back at a tab, the address has no state: the view is as it was left, and writes its state.
+  entry.view.show(params);
+}
+
+/** The address of a view as it was left. */
+const left = new Map();
+
+function leave(name) {
+  left.set(address()[0], location.hash);
+  location.hash = left.get(name) ?? `#${name}`;
+}
+
+function keys(event) {
+  const names = [...tabs.keys()];
+  const at = names.indexOf(address()[0]);
+  const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: names.length - 1 }[event.key];
+  if (to === undefined) return;
+  event.preventDefault();
+  const name = names[(to + names.length) % names.length];
+  leave(name);
+  tabs.get(name).focus();
+}
+
+async function start() {
+  try {
+    setPalettes(await ask("colours", "palettes"));
+  } catch (error) {
+    main.replaceChildren(fault(error));
+    return;
+  }
+  const list = document.getElementById("tabs");
+  list.addEventListener("keydown", keys);
+  for (const [name, { title }] of Object.entries(VIEWS)) {
+    const controls = `view-${name}`;
+    const tab = element("button", { role: "tab", type: "button", id: `tab-${name}`, "aria-controls": controls, onclick: () => leave(name) }, title);
+    tabs.set(name, tab);
+    list.append(tab);
+  }
+  addEventListener("hashchange", show);
+  show();
+}
+
+start();

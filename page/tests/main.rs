@@ -1,0 +1,7 @@
+//! The page without a browser: calls as a Rust function, and the server over sockets.
+
+#![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
+
+mod layouts;
+mod server;
+mod views;

@@ -1,0 +1,134 @@
+//! The server, over sockets: what it answers, and whom it refuses.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::sync::LazyLock;
+use std::thread;
+
+use girih_page::server::Server;
+
+/// A server for all tests of this process.
+static PORT: LazyLock<u16> = LazyLock::new(|| {
+    let server = Server::bind(0, None).unwrap();
+    let port = server.port();
+    thread::spawn(move || server.run().unwrap());
+    port
+});
+
+/// What the server says to a request: lines of the head, with `{port}` for the port, and a body.
+fn ask(head: &[&str], body: &str) -> (u16, String) {
+    let port = *PORT;
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    let lines = head.join("\r\n").replace("{port}", &port.to_string());
+    let length = body.len();
+    let text = format!("{lines}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}");
+    stream.write_all(text.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let status = answer.split(' ').nth(1).unwrap().parse().unwrap();
+    (status, answer)
+}
+
+const HOST: &str = "Host: 127.0.0.1:{port}";
+const CALL: &str = "POST /api/layouts/evaluate HTTP/1.1";
+const BODY: &str = r#"{"expression":"coalesce((2,3):(1,2))"}"#;
+
+#[test]
+fn the_page_and_its_files_are_served() {
+    let (status, page) = ask(&["GET / HTTP/1.1", HOST], "");
+    assert_eq!(status, 200);
+    assert!(page.contains("<title>girih</title>"));
+    // Whatever the page names, the server has: a file that another file imports as well.
+    let mut names: Vec<String> = vec!["/page.js".into(), "/style.css".into()];
+    let mut seen = 0;
+    while let Some(name) = names.get(seen).cloned() {
+        let (status, text) = ask(&[&format!("GET {name} HTTP/1.1"), HOST], "");
+        assert_eq!(status, 200, "{name}");
+        for import in text.split("from \"./").skip(1) {
+            let import = format!("/{}", import.split('"').next().unwrap());
+            if !names.contains(&import) {
+                names.push(import);
+            }
+        }
+        seen += 1;
+    }
+    assert!(names.contains(&"/layouts.js".to_owned()), "{names:?}");
+}
+
+#[test]
+fn nothing_of_the_page_comes_from_elsewhere_or_is_kept() {
+    for (head, status) in [("GET / HTTP/1.1", 200), ("GET /no.js HTTP/1.1", 404), (CALL, 200)] {
+        let (found, answer) = ask(&[head, HOST], BODY);
+        assert_eq!(found, status, "{head}");
+        let answer = answer.to_lowercase();
+        for header in [
+            "content-security-policy: default-src 'none'",
+            "cache-control: no-store",
+            "frame-ancestors 'none'",
+        ] {
+            assert!(answer.contains(header), "{head}: {header}");
+        }
+        assert!(!answer.contains("access-control-allow"), "{head}");
+    }
+}
+
+#[test]
+fn paths_do_not_leave_the_page() {
+    for path in ["/../Cargo.toml", "/%2e%2e/Cargo.toml", "/static/page.js", "//etc/passwd", "/index.html/"] {
+        assert_eq!(ask(&[&format!("GET {path} HTTP/1.1"), HOST], "").0, 404, "{path}");
+    }
+}
+
+#[test]
+fn calls_are_answered_and_refused_in_json() {
+    let (status, answer) =
+        ask(&[CALL, HOST, "Origin: http://127.0.0.1:{port}", "Sec-Fetch-Site: same-origin"], BODY);
+    assert_eq!(status, 200, "{answer}");
+    assert!(answer.contains(r#""text":"6:1""#), "{answer}");
+    assert_eq!(ask(&[CALL, "Host: LOCALHOST:{port}", "Origin: http://localhost:{port}"], BODY).0, 200);
+    let (status, answer) = ask(&[CALL, HOST], r#"{"expression":"coalesce((2,3)"}"#);
+    assert_eq!(status, 422);
+    assert!(answer.contains(r#""field":"expression","span":{"at":14,"end":15}"#), "{answer}");
+    assert_eq!(ask(&["POST /api/layouts/nothing HTTP/1.1", HOST], "{}").0, 404);
+    assert_eq!(ask(&["GET /api/layouts/evaluate HTTP/1.1", HOST], "").0, 405);
+}
+
+/// A site that resolves its name to 127.0.0.1 sends its name as host, and a page of another origin its origin.
+#[test]
+fn other_hosts_and_origins_are_refused() {
+    let refused: [&[&str]; 14] = [
+        &["Host: example.org"],
+        &["Host: example.org:{port}"],
+        &["Host: 127.0.0.1"],
+        &["Host: 127.0.0.1:1"],
+        &["Host: 127.0.0.1.example.org:{port}"],
+        &["Host: localhost.example.org:{port}"],
+        &["Host: 0.0.0.0:{port}"],
+        &[HOST, "Host: example.org"],
+        &[HOST, "Origin: http://example.org"],
+        &[HOST, "Origin: https://127.0.0.1:{port}"],
+        &[HOST, "Origin: http://127.0.0.1:1"],
+        &[HOST, "Origin: null"],
+        &[HOST, "Sec-Fetch-Site: cross-site"],
+        &[HOST, "Sec-Fetch-Site: same-site", "Sec-Fetch-Mode: cors"],
+    ];
+    for headers in refused {
+        for first in [CALL, "GET / HTTP/1.1"] {
+            let (status, answer) = ask(&[&[first], headers].concat(), BODY);
+            assert_eq!(status, 403, "{first} {headers:?}");
+            assert!(!answer.contains("6:1") && !answer.contains("<title>"), "{headers:?}");
+        }
+    }
+    // A form of another site navigates, and has an origin.
+    let form =
+        [CALL, HOST, "Origin: http://example.org", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Site: cross-site"];
+    assert_eq!(ask(&form, BODY).0, 403);
+    // A link of another site opens the page.
+    let link = ["GET / HTTP/1.1", HOST, "Sec-Fetch-Mode: navigate", "Sec-Fetch-Site: cross-site"];
+    assert_eq!(ask(&link, "").0, 200);
+}
+
+#[test]
+fn a_port_that_is_taken_is_an_error() {
+    assert_eq!(Server::bind(*PORT, None).unwrap_err().kind(), std::io::ErrorKind::AddrInUse);
+}
