@@ -4,6 +4,7 @@ mod ci;
 mod fuzz;
 mod gpu;
 mod imports;
+mod people;
 mod ptxas;
 mod ratchet;
 mod readme;
@@ -43,7 +44,7 @@ enum Task {
     Imports,
     /// The example with candle, and the full counts of what the gate samples: ten million random compositions, each judged by enumeration, all cases of
     /// the typed layer, every mutant of the hand-written Hopper kernels, a hundred thousand random programs of the law of
-    /// races, every MMA atom of a warpgroup and every GEMM that can be chosen in the simulator, the ratchet, and ten minutes of fuzzing for each target.
+    /// races, every MMA atom of a warpgroup and every GEMM that can be chosen in the simulator, the Python package, the ratchet, and ten minutes of fuzzing for each target.
     Soak,
     /// Fuzzes with the address sanitizer; needs `cargo install cargo-fuzz`.
     Fuzz {
@@ -53,6 +54,8 @@ enum Task {
         #[arg(long, default_value_t = 600)]
         seconds: u32,
     },
+    /// Builds the Python package's wheel, installs it in a virtual environment below target/people and runs its tests there. Needs Python and pip.
+    People,
     /// Packs release binaries and a script that checks and measures on a GPU into target/gpu.
     Gpu,
 }
@@ -71,10 +74,12 @@ fn main() -> ExitCode {
                 sh("cargo test --release --package girih-kernels --test gpu_mma_atoms --test sim -- --ignored")
             })
             .and_then(|()| sh("cargo test --locked --manifest-path examples/candle/Cargo.toml"))
+            .and_then(|()| people::run())
             .and_then(|()| ratchet::run(false))
             .and_then(|()| fuzz::run(None, 600)),
         Task::Fuzz { target, seconds } => fuzz::run(target.as_deref(), seconds),
         Task::Gpu => gpu::run(),
+        Task::People => people::run(),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,0 +1,93 @@
+"""CuTe's layout algebra, a simulator that runs PTX and judges it, and GPU kernels that run on both.
+
+The names and the notation of the algebra are pycute's: ``Layout(shape, stride)``, ``composition``, ``logical_divide``. What needs
+numpy or a GPU is imported when it is used first, so that ``import girih`` takes a few milliseconds.
+"""
+
+import importlib as _importlib
+
+from ._girih import (
+    ComposedLayout,
+    GirihError,
+    Layout,
+    LayoutError,
+    Swizzle,
+    __version__,
+    blocked_product,
+    ceil_div,
+    coalesce,
+    compatible,
+    complement,
+    complement_floor,
+    composition,
+    congruent,
+    cosize,
+    crd2crd,
+    crd2idx,
+    depth,
+    elem_scale,
+    filter,
+    filter_zeros,
+    flat_divide,
+    flat_product,
+    flatten,
+    group,
+    idx2crd,
+    inner_product,
+    is_layout,
+    left_inverse,
+    logical_divide,
+    logical_product,
+    make_identity_layout,
+    make_layout,
+    make_layout_like,
+    make_layout_right,
+    make_ordered_layout,
+    max_common_layout,
+    max_common_vector,
+    nullspace,
+    outer_product,
+    prefix_product,
+    product,
+    product_each,
+    quasi_inverse,
+    raked_product,
+    rank,
+    recast,
+    recognise,
+    right_inverse,
+    select,
+    shape_div,
+    size,
+    slice_and_offset,
+    tile_to_shape,
+    tiled_divide,
+    tiled_product,
+    tuple_max,
+    zipped_divide,
+    zipped_product,
+)
+from .int_tuple import Integer, has_none, is_int, is_tuple, signum, slice_
+
+# What is imported when it is used first, and where it stands.
+_LAZY = {
+    "gather": "arrays",
+    "indices": "arrays",
+    "view": "arrays",
+}
+_MODULES = {"arrays"}
+
+
+def __getattr__(name):
+    if name in _MODULES:
+        return _importlib.import_module("." + name, __name__)
+    if name in _LAZY:
+        return getattr(_importlib.import_module("." + _LAZY[name], __name__), name)
+    raise AttributeError(f"module 'girih' has no attribute {name!r}")
+
+
+__all__ = sorted([name for name in globals() if not name.startswith("_")] + list(_LAZY) + list(_MODULES))
+
+
+def __dir__():
+    return __all__

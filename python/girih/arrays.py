@@ -1,0 +1,67 @@
+"""Layouts and numpy's arrays."""
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from ._girih import LayoutError, flatten, product, size
+
+
+def _flat(values):
+    values = flatten(values)
+    for value in values:
+        if not isinstance(value, int):
+            raise LayoutError(f"numpy needs numbers; {value} is a symbol, a basis vector or a column")
+    return values
+
+
+def indices(layout):
+    """The indices of a layout, plain or swizzled, as an array of int64 with an axis for each mode.
+
+    >>> import girih
+    >>> girih.indices(girih.Layout((2, 3), (3, 1)))
+    array([[0, 1, 2],
+           [3, 4, 5]])
+    """
+    shape = getattr(layout, "layoutA", layout).shape
+    modes = tuple(product(mode) for mode in shape) if isinstance(shape, tuple) else (shape,)
+    return np.frombuffer(layout._indices(), np.int64).reshape(modes, order="F")
+
+
+def _extent(layout):
+    """The least and the greatest index of a layout with whole strides."""
+    steps = [(n - 1) * d for n, d in zip(_flat(layout.shape), _flat(layout.stride))]
+    return sum(min(step, 0) for step in steps), sum(max(step, 0) for step in steps)
+
+
+def view(buffer, layout, offset=0):
+    """A view of a buffer through a layout, without a copy: an axis for each leaf of the shape, from left to right.
+
+    ``view(b, layout)[i, j, k]`` is the element ``layout(i, (j, k)) + offset`` of ``b``, for a layout of the shape ``(M, (N, K))``. The
+    buffer is a contiguous array (any number of axes, counted in C order) or anything with the buffer protocol. An index outside of the
+    buffer is an error.
+
+    >>> import numpy as np, girih
+    >>> b = np.arange(8)
+    >>> girih.view(b, girih.Layout((2, (2, 2)), (1, (4, 2))))[1, 0, 1]
+    np.int64(3)
+    """
+    array = np.asarray(buffer)
+    if not array.flags.c_contiguous:
+        raise ValueError("the buffer must be contiguous in C order: a view counts its elements from the first one on")
+    array = array.reshape(-1)
+    least, greatest = _extent(layout)
+    if least + offset < 0 or greatest + offset >= array.size:
+        raise IndexError(
+            f"{layout} reaches the elements {least + offset} to {greatest + offset}; the buffer has {array.size}"
+        )
+    strides = [step * array.itemsize for step in _flat(layout.stride)]
+    return as_strided(array[offset:], _flat(layout.shape), strides, writeable=array.flags.writeable)
+
+
+def gather(buffer, layout):
+    """The elements of a buffer at the indices of a layout, plain or swizzled, as a new array with an axis for each mode."""
+    at = indices(layout)
+    array = np.asarray(buffer).reshape(-1)
+    if size(layout) and not 0 <= at.min() <= at.max() < array.size:
+        raise IndexError(f"{layout} reaches the elements {at.min()} to {at.max()}; the buffer has {array.size}")
+    return array[at]

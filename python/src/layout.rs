@@ -1,0 +1,207 @@
+//! `Layout` as a class.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use girih::layout::{Composed, Lay, Swizzle};
+use pyo3::prelude::*;
+use pyo3::types::{PyByteArray, PyString, PyTuple};
+
+use crate::error::{Result, wrong_type};
+use crate::swizzle::{ComposedLayout, Operand};
+use crate::tuple::{self, coord, ints, number, steps, sum};
+
+/// A function from coordinates to indices: a tree of extents and a congruent tree of strides, `shape:stride`.
+///
+/// `Layout((2, 4), (1, 2))`, `Layout((2, 4))` (leftmost mode fastest) or `Layout("(2,4):(1,2)")`.
+#[pyclass(frozen, module = "girih")]
+pub(crate) struct Layout(pub(crate) Lay);
+
+/// A coordinate from the arguments of a call: one, or one for each mode.
+pub(crate) fn of_arguments<'py>(args: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyAny>> {
+    if args.len() == 1 { args.get_item(0) } else { Ok(args.clone().into_any()) }
+}
+
+fn has_none(object: &Bound<'_, PyAny>) -> bool {
+    object.is_none() || tuple::modes(object).is_some_and(|modes| modes.iter().any(has_none))
+}
+
+#[pymethods]
+impl Layout {
+    #[new]
+    #[pyo3(signature = (shape, stride = None))]
+    fn new(shape: &Bound<'_, PyAny>, stride: Option<&Bound<'_, PyAny>>) -> Result<Self> {
+        if let (Ok(text), None) = (shape.cast::<PyString>(), stride) {
+            let text = text.to_string();
+            let lay = if text.contains(':') {
+                Lay::parse(&text)?
+            } else {
+                Lay::left(&girih::layout::Shape::parse(&text)?)?
+            };
+            return Ok(Layout(lay));
+        }
+        Ok(Layout(tuple::lay(shape, stride)?))
+    }
+
+    /// The extents: an int, or nested tuples of ints. A symbolic extent is text.
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyAny>> {
+        ints(py, self.0.shape())
+    }
+
+    /// The strides, congruent with the shape.
+    #[getter]
+    fn stride<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyAny>> {
+        steps(py, &self.0.stride())
+    }
+
+    /// Size of the domain.
+    fn size<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyAny>> {
+        tuple::int(py, self.0.size()?)
+    }
+
+    /// Size of the codomain: one more than the greatest index.
+    fn cosize<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyAny>> {
+        sum(py, &self.0.cosize()?)
+    }
+
+    /// The number of modes.
+    fn rank(&self) -> usize {
+        self.0.rank()
+    }
+
+    /// How deep the tree of modes is.
+    fn depth(&self) -> usize {
+        self.0.depth()
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.rank()
+    }
+
+    fn __getitem__(&self, mode: &Bound<'_, PyAny>) -> Result<Layout> {
+        let Some(mode) = number(mode)? else { return Err(wrong_type("a mode", "an int", mode)) };
+        let rank = self.0.rank() as i64;
+        let at = if mode < 0 { mode + rank } else { mode };
+        match usize::try_from(at) {
+            // A leaf is its own mode 0.
+            Ok(0) if self.0.is_leaf() => Ok(Layout(self.0)),
+            Ok(at) if at < self.0.rank() => Ok(Layout(self.0.mode(at)?)),
+            // What ends Python's iteration over modes.
+            _ => Err(pyo3::exceptions::PyIndexError::new_err(format!(
+                "mode {mode} of a layout of rank {rank}"
+            ))
+            .into()),
+        }
+    }
+
+    /// The index of a coordinate; with `None` in it, the layout of the modes under `None`. As in CuTe, the last mode goes on past its end:
+    /// `at` refuses that.
+    #[pyo3(signature = (*crd))]
+    fn __call__<'py>(&self, crd: &Bound<'py, PyTuple>) -> Result<Bound<'py, PyAny>> {
+        let at = of_arguments(crd)?;
+        if has_none(&at) {
+            return Ok(Bound::new(crd.py(), Layout(self.0.slice(&coord(&at)?)?.0))?.into_any());
+        }
+        sum(crd.py(), &self.0.index_extended(&coord(&at)?)?)
+    }
+
+    /// The index of a coordinate of the domain; any other coordinate is an error.
+    #[pyo3(signature = (*crd))]
+    fn at<'py>(&self, crd: &Bound<'py, PyTuple>) -> Result<Bound<'py, PyAny>> {
+        sum(crd.py(), &self.0.index(&coord(&of_arguments(crd)?)?)?)
+    }
+
+    /// The indices at all positions in order, as the bytes of int64.
+    fn _indices(&self, py: Python<'_>) -> Result<Py<PyByteArray>> {
+        indices(py, &Operand::Plain(self.0))
+    }
+
+    /// Whether no two coordinates have the same index.
+    fn is_injective(&self) -> Result<bool> {
+        Ok(self.0.is_injective()?)
+    }
+
+    /// Whether the indices are those from 0 to size - 1, each once.
+    fn is_compact(&self) -> Result<bool> {
+        Ok(self.0.is_compact()?)
+    }
+
+    /// Whether two layouts are the same function of the position.
+    fn equivalent(&self, other: &Layout) -> bool {
+        self.0.equivalent(&other.0)
+    }
+
+    /// The coordinate at which the layout has an index, or None.
+    fn preimage<'py>(&self, py: Python<'py>, index: i64) -> Result<Option<Bound<'py, PyAny>>> {
+        self.0.preimage(index)?.map(|at| tuple::positions(py, &at)).transpose()
+    }
+
+    /// The table of a layout of rank 2, as text.
+    fn table(&self) -> Result<String> {
+        Ok(self.0.table()?.to_string())
+    }
+
+    /// A picture of a layout of rank 1 or 2: the index in each cell. With `tile`, of (thread, value) -> place in a tile of that shape: who owns
+    /// each place.
+    #[pyo3(signature = (tile = None))]
+    fn svg(&self, tile: Option<&Bound<'_, PyAny>>) -> Result<String> {
+        Ok(match tile {
+            Some(tile) => self.0.picture_tv(&tuple::shape(tile)?)?.svg().to_string(),
+            None => self.0.picture()?.svg().to_string(),
+        })
+    }
+
+    fn _repr_svg_(&self) -> Option<String> {
+        self.0.picture().ok().map(|picture| picture.svg().to_string())
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<Layout>().is_ok_and(|other| other.get().0 == self.0)
+    }
+
+    fn __hash__(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.0.hash(&mut hasher);
+        hasher.finish()
+    }
+
+    fn __str__(&self) -> String {
+        self.0.to_string()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Layout('{}')", self.0)
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
+        Ok((py.get_type::<Layout>().into_any(), (self.0.to_string(),)))
+    }
+}
+
+/// The indices at all positions in order, as the bytes of int64.
+pub(crate) fn indices(py: Python<'_>, operand: &Operand) -> Result<Py<PyByteArray>> {
+    let (composed, size) = match operand {
+        Operand::Plain(lay) => (Composed::new(Swizzle::NONE, 0, *lay), lay.size()?),
+        Operand::Swizzled(composed) => (*composed, composed.layout().size()?),
+    };
+    let size = size.get().ok_or(girih::layout::Error::NotKnown {
+        op: "indices",
+        value: girih::layout::Stride::Int(size).into(),
+    })?;
+    let mut bytes = Vec::new();
+    for position in 0..size {
+        bytes.extend_from_slice(&composed.at(position)?.to_le_bytes());
+    }
+    Ok(PyByteArray::new(py, &bytes).unbind())
+}
+
+/// Whether an object is a layout, swizzled or not.
+#[pyfunction]
+fn is_layout(object: &Bound<'_, PyAny>) -> bool {
+    object.is_instance_of::<Layout>() || object.is_instance_of::<ComposedLayout>()
+}
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Layout>()?;
+    module.add_function(wrap_pyfunction!(is_layout, module)?)
+}

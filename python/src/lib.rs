@@ -1,0 +1,19 @@
+//! The extension module `girih._girih`. What stands here converts: everything is computed by the libraries.
+
+mod algebra;
+mod error;
+mod layout;
+mod swizzle;
+mod tuple;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+fn _girih(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    error::register(module)?;
+    tuple::register(module)?;
+    layout::register(module)?;
+    swizzle::register(module)?;
+    algebra::register(module)?;
+    module.add("__version__", env!("CARGO_PKG_VERSION"))
+}

@@ -1,0 +1,29 @@
+"""What the package costs: bytes to download, and time to import."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+
+@pytest.mark.skipif("GIRIH_WHEEL" not in os.environ, reason="GIRIH_WHEEL names no wheel")
+def test_the_wheel_has_at_most_8_mb(capsys):
+    size = os.path.getsize(os.environ["GIRIH_WHEEL"])
+    with capsys.disabled():
+        print(f"\nwheel: {size / 1e6:.1f} MB")
+    assert size <= 8e6
+
+
+def test_import_takes_at_most_50_ms(capsys):
+    program = (
+        "import sys, time; start = time.perf_counter(); import girih; "
+        "print(time.perf_counter() - start, 'numpy' in sys.modules)"
+    )
+    runs = [subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout for _ in range(5)]
+    # The best of some runs: what else the machine does is not the package's.
+    seconds = min(float(run.split()[0]) for run in runs)
+    with capsys.disabled():
+        print(f"\nimport girih: {seconds * 1e3:.1f} ms")
+    assert seconds <= 0.050
+    assert all(run.split()[1] == "False" for run in runs), "importing girih imports numpy"

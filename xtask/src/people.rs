@@ -1,0 +1,49 @@
+//! What people use who don't write Rust, built and tested as they get it: the Python package as a wheel.
+
+use std::{env, fs, path::Path, process::Command};
+
+use crate::shell::{Error, at, check, root, sh, target_dir};
+
+/// What the package's tests import. Triton's and NVRTC's compilers need no GPU.
+const PACKAGES: &[&str] =
+    &["maturin>=1.9,<2", "numpy", "pytest", "ml_dtypes", "triton", "cuda-bindings", "nvidia-cuda-nvrtc"];
+
+pub(crate) fn run() -> Result<(), Error> {
+    sh("cargo clippy --package girih-python --locked -- -D warnings")?;
+    let people = target_dir().join("people");
+    let python = people.join("venv/bin/python");
+    if !python.is_file() {
+        check("python3 -m venv", Command::new("python3").args(["-m", "venv"]).arg(people.join("venv")))?;
+    }
+    check("pip install", pip(&python).args(PACKAGES))?;
+    wheel(&people, &python)
+}
+
+fn pip(python: &Path) -> Command {
+    let mut pip = Command::new(python);
+    pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
+    pip
+}
+
+/// Builds the wheel, installs it and runs its tests. They run at the root, where Python does not find the sources in the wheel's place.
+fn wheel(people: &Path, python: &Path) -> Result<(), Error> {
+    let wheels = people.join("wheels");
+    // The folder holds one wheel, the one that is built here.
+    if wheels.exists() {
+        fs::remove_dir_all(&wheels).map_err(at(&wheels))?;
+    }
+    let mut maturin = Command::new(python);
+    maturin.args(["-m", "maturin", "build", "--locked", "--manifest-path", "python/Cargo.toml", "--profile"]);
+    // Another profile compiles faster, for who tests what he has changed.
+    maturin.arg(env::var("GIRIH_WHEEL_PROFILE").unwrap_or_else(|_| "wheel".into())).arg("--out").arg(&wheels);
+    check("maturin build", maturin.current_dir(root()))?;
+    let built = fs::read_dir(&wheels).map_err(at(&wheels))?.flatten().map(|entry| entry.path());
+    let built: Vec<_> = built.filter(|path| path.extension().is_some_and(|end| end == "whl")).collect();
+    check("pip install the wheel", pip(python).args(["--force-reinstall", "--no-deps"]).args(&built))?;
+    let mut tests = Command::new(python);
+    tests.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", "python", "python/tests"]);
+    if let [wheel] = &built[..] {
+        tests.env("GIRIH_WHEEL", wheel);
+    }
+    check("pytest", tests.current_dir(root()))
+}
