@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use girih_tensor::DType;
 
+use crate::names::did_you_mean;
+
 /// An error of a command.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -66,6 +68,12 @@ pub enum Error {
         /// What would be accepted.
         expected: String,
     },
+    /// The layout library refuses its operands.
+    #[error(transparent)]
+    Layout(#[from] girih_layout::Error),
+    /// The generator refuses its operands.
+    #[error(transparent)]
+    Codegen(#[from] girih_codegen::Error),
     /// A line of a file of launches cannot be read.
     #[error("{}, line {line}: {message}", .file.display())]
     Launches {
@@ -90,11 +98,11 @@ pub enum Error {
     )]
     NoAssembler,
     /// No atom has the name.
-    #[error("there is no atom `{name}`; names like this one are: {}", list(.near))]
+    #[error("there is no atom `{name}`{}; `girih list atoms` lists all", did_you_mean(.near))]
     UnknownAtom {
         /// The name.
         name: String,
-        /// The names that begin like this name.
+        /// The names that are most like this name.
         near: Vec<String>,
     },
     /// The size of a layout that is to be drawn is not known.

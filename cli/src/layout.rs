@@ -1,15 +1,12 @@
 //! `girih layout`: evaluates an expression and prints the layout and its table.
 
-use std::fmt::Display;
-use std::fs;
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use girih_layout::{Composed, Lay, Shape};
+use serde_json::{Value, json};
 
-use girih_layout::Lay;
-
+use crate::drawing::{Drawing, Drawn};
 use crate::facts::Facts;
-use crate::{CommandResult, Error, expr, marked};
+use crate::picture::Sheet;
+use crate::{CommandResult, expr, marked};
 
 /// A table with more cells than this is not printed.
 const CELLS: i64 = 4096;
@@ -29,6 +26,7 @@ A layout is written shape:stride; a shape alone is a column-major layout. A tile
   girih layout 'max_common_vector(s0:1, 8:1)' --fact 's0=at_least(8),divisible_by(8)'
   girih layout 'coalesce(logical_divide((4,2,3):(2,1,8), 4:2))'
   girih layout 'Sw<2,0,3> o 0 o (8,8):(8,1)' --svg swizzled.svg
+  girih layout 'Sw<2,0,3> o 0 o (8,8):(8,1)' --format svg > swizzled.svg
   girih layout '((4,8),(2,2)):((32,1),(16,8))' --tile '(16,8)' --svg mma-c.svg --latex mma-c.tex")]
 pub(crate) struct Args {
     /// A layout, or calls of operations on layouts
@@ -40,15 +38,11 @@ pub(crate) struct Args {
     /// Print the result alone, without a table
     #[arg(long)]
     plain: bool,
-    /// Draw the layout with the index in each cell, as SVG
-    #[arg(long, value_name = "FILE")]
-    svg: Option<PathBuf>,
-    /// Draw the layout as a LaTeX document (TikZ)
-    #[arg(long, value_name = "FILE")]
-    latex: Option<PathBuf>,
     /// Take the layout as (thread, value) -> place in a tile of this shape, and draw which thread owns which place
     #[arg(long, value_name = "SHAPE")]
     tile: Option<String>,
+    #[command(flatten)]
+    drawing: Drawing,
 }
 
 pub(crate) fn run(args: Args) -> CommandResult {
@@ -57,44 +51,74 @@ pub(crate) fn run(args: Args) -> CommandResult {
         facts.add(text)?;
     }
     let (result, notes) = expr::evaluate_with(&args.expression, facts.symbols())?;
-    for note in notes {
-        eprintln!("note: {note}");
+    if !args.drawing.json {
+        notes.iter().for_each(|note| eprintln!("note: {note}"));
     }
-    let mut text = format!("{result}\n");
-    // Numbers and coordinates can be parsed as layouts too, but only a result with a stride is a layout.
-    let layout = result.contains(':').then(|| Lay::parse(&result).ok()).flatten();
-    if let (Some(layout), false) = (layout, args.plain)
-        && let Ok(table) = layout.table()
-    {
-        if table.rows().saturating_mul(table.columns()) > CELLS || table.columns() > COLUMNS {
-            text += &format!("(a table of {} x {} is too large to print)\n", table.rows(), table.columns());
-        } else {
-            text += &table.to_string();
+    let tile = args.tile.as_deref().map(marked::shape).transpose()?;
+    args.drawing.finish(&Evaluated { result, notes, plain: args.plain, tile })
+}
+
+/// The result of an expression.
+struct Evaluated {
+    result: String,
+    notes: Vec<String>,
+    /// Whether the result is printed without a table.
+    plain: bool,
+    /// The shape of the tile whose elements' owners are drawn.
+    tile: Option<Shape>,
+}
+
+impl Evaluated {
+    /// The layout, if the result is one that has no swizzle. Numbers and coordinates can be parsed as layouts too, but only a result with a
+    /// stride is a layout.
+    fn layout(&self) -> Option<Lay> {
+        self.result.contains(':').then(|| Lay::parse(&self.result).ok()).flatten()
+    }
+
+    fn composed(&self) -> Result<Composed, marked::Marked> {
+        marked::composed(&self.result)
+    }
+
+    fn sheet(&self) -> Result<Sheet, Box<dyn std::error::Error>> {
+        let composed = self.composed()?;
+        Ok(match &self.tile {
+            Some(tile) => Sheet::owners(composed.layout(), tile)?,
+            None => Sheet::indices(&composed)?,
+        })
+    }
+}
+
+impl Drawn for Evaluated {
+    fn text(&self) -> String {
+        let mut text = format!("{}\n", self.result);
+        let table = self.layout().filter(|_| !self.plain);
+        if let Some(Ok(table)) = table.as_ref().map(Lay::table) {
+            if table.rows().saturating_mul(table.columns()) > CELLS || table.columns() > COLUMNS {
+                text +=
+                    &format!("(a table of {} x {} is too large to print)\n", table.rows(), table.columns());
+            } else {
+                text += &table.to_string();
+            }
         }
+        text
     }
-    io::stdout().lock().write_all(text.as_bytes())?;
-    if args.svg.is_some() || args.latex.is_some() {
-        draw(&result, &args)?;
+
+    /// The result, and its picture where it has one.
+    fn json(&self) -> Value {
+        let picture = self.sheet().ok().filter(|_| !self.plain);
+        json!({ "result": self.result, "notes": self.notes, "picture": picture.map(|sheet| sheet.json()) })
     }
-    Ok(ExitCode::SUCCESS)
-}
 
-/// Writes the pictures that the arguments ask for.
-fn draw(result: &str, args: &Args) -> Result<(), Box<dyn std::error::Error>> {
-    let composed = marked::composed(result)?;
-    let picture = match &args.tile {
-        Some(tile) => composed.layout().picture_tv(&marked::shape(tile)?)?,
-        None => composed.picture()?,
-    };
-    let write = |path: &Option<PathBuf>, text: &dyn Display| match path {
-        Some(path) => write_text(path, text),
-        None => Ok(()),
-    };
-    write(&args.svg, &picture.svg())?;
-    write(&args.latex, &picture.latex())?;
-    Ok(())
-}
+    fn svg(&self) -> Result<String, Box<dyn std::error::Error>> {
+        Ok(self.sheet()?.svg())
+    }
 
-fn write_text(path: &Path, text: &dyn Display) -> Result<(), Error> {
-    fs::write(path, text.to_string()).map_err(|source| Error::Write { path: path.to_owned(), source })
+    fn latex(&self) -> Result<String, Box<dyn std::error::Error>> {
+        let composed = self.composed()?;
+        let picture = match &self.tile {
+            Some(tile) => composed.layout().picture_tv(tile)?,
+            None => composed.picture()?,
+        };
+        Ok(picture.latex().to_string())
+    }
 }

@@ -7,6 +7,7 @@ use clap::{Parser, Subcommand};
 
 mod attention;
 mod copy;
+mod drawing;
 mod emit;
 mod error;
 mod eval;
@@ -16,9 +17,11 @@ pub mod facts;
 mod gemm;
 mod layout;
 pub mod marked;
+mod names;
 mod npy;
 pub mod ops;
 mod output;
+pub mod picture;
 mod plan;
 mod programs;
 mod run;
@@ -28,7 +31,6 @@ pub mod tile;
 mod tune;
 
 pub use error::Error;
-pub use show::colour;
 
 /// The result of a subcommand: the exit status, or an error that is printed as one message.
 pub type CommandResult = Result<ExitCode, Box<dyn std::error::Error>>;

@@ -12,6 +12,7 @@ use girih_tile::place::Plan;
 
 use crate::CommandResult;
 use crate::output::Output;
+use crate::picture::Sheet;
 
 /// The arguments of `girih tile`.
 #[derive(clap::Args)]
@@ -103,5 +104,5 @@ fn picture(plan: &Plan, text: &str, line: usize) -> Result<String, Box<dyn std::
         [rows, columns] => vec![Int::fixed(rows), Int::fixed(columns)],
         _ => return Err(refused().into()),
     };
-    Ok(lay.picture_tv(&Shape::flat(&extents)?)?.svg().to_string())
+    Ok(Sheet::owners(&lay, &Shape::flat(&extents)?)?.svg())
 }

@@ -94,15 +94,18 @@ fn pictures_are_files() {
     assert!(girih(&tv, "").status.success());
     let read = |path| std::fs::read_to_string(path).expect("a picture");
     // Lane 5 has values 0 and 1 in row 1, and values 2 and 3 in row 9.
-    assert_eq!(read(&svg).matches(">T5<").count(), 4);
+    assert_eq!(read(&svg).matches(">T5V").count(), 4);
     assert!(read(&latex).contains("at (9,3) {T5\\\\V3};"), "{}", read(&latex));
     assert!(girih(&["layout", "Sw<1,0,1> o 0 o (2,2):(2,1)", "--svg", paths[0]], "").status.success());
-    let cells = read(&svg)
-        .split("fill=\"#")
-        .skip(2)
-        .filter_map(|cell| Some(cell.split('>').nth(2)?.to_owned()))
-        .collect::<Vec<_>>();
-    assert_eq!(cells, ["0</text", "1</text", "3</text", "2</text"]);
+    let (_, cells) = read(&svg).rsplit_once("<g ").map(|(_, cells)| ((), cells.to_owned())).expect("cells");
+    let cells: Vec<&str> = cells.split("</text>").filter_map(|cell| Some(cell.rsplit_once('>')?.1)).collect();
+    assert_eq!(cells[..4], ["0", "1", "3", "2"]);
+    // The same picture on standard output, and in one object of JSON.
+    let printed = girih(&["layout", "Sw<1,0,1> o 0 o (2,2):(2,1)", "--format", "svg"], "");
+    assert_eq!(text(&printed.stdout), read(&svg));
+    let printed = girih(&["layout", "Sw<1,0,1> o 0 o (2,2):(2,1)", "--json"], "");
+    let object: serde_json::Value = serde_json::from_slice(&printed.stdout).expect("JSON");
+    assert_eq!(object["picture"]["grids"][0]["cells"], serde_json::json!([["0", "1"], ["3", "2"]]));
     let refused = girih(&["layout", "(2,2,2)", "--svg", paths[0]], "");
     assert!(!refused.status.success() && text(&refused.stderr).contains("rank 3"));
 }

@@ -6,6 +6,7 @@ mod gemm;
 mod help;
 mod layout;
 mod ops;
+mod picture;
 mod show;
 mod sim;
 mod tile;

@@ -1,5 +1,6 @@
 //! The colours of the page, which are those of girih's pictures.
 
+use girih_cli::picture::Palette;
 use serde::{Deserialize, Serialize};
 
 use super::{Call, calls};
@@ -22,6 +23,9 @@ struct Palettes {
 }
 
 fn palettes(_: Nothing) -> Result<Palettes, Fault> {
-    let fills = |count: i64| (0..count).map(|number| format!("#{:06x}", girih_cli::colour(number))).collect();
-    Ok(Palettes { numbers: fills(8), threads: fills(8) })
+    let fills = |count: i64| {
+        let palette = Palette::of_threads(count);
+        (0..count).map(|number| format!("#{:06x}", palette.thread(number))).collect()
+    };
+    Ok(Palettes { numbers: fills(8), threads: fills(256) })
 }

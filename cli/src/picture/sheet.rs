@@ -1,0 +1,145 @@
+//! What is drawn: grids of cells side by side, and the pictures as text.
+
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+
+/// A cell: one or two words, and what the cell looks like.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cell {
+    /// The words, such as the thread and the value; the second may be empty.
+    pub words: [String; 2],
+    /// The colour of the cell, `0xRRGGBB`.
+    pub fill: u32,
+    /// What the cell belongs to, such as the number of a warp: thick lines separate cells of different groups.
+    pub group: i64,
+    /// Whether the cell is pointed at.
+    pub marked: bool,
+}
+
+impl Cell {
+    /// Both words.
+    pub fn text(&self) -> String {
+        self.words.concat()
+    }
+}
+
+/// A table of cells with a title and with numbers for rows and columns.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Grid {
+    /// The title.
+    pub title: String,
+    /// The rows of cells, all of the same length.
+    pub cells: Vec<Vec<Cell>>,
+    /// For each row, and for each column, how high in the hierarchy of the modes the line is before it: 0 for the lines inside of the
+    /// innermost mode.
+    pub levels: [Vec<u8>; 2],
+}
+
+impl Grid {
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// The number of columns.
+    pub fn columns(&self) -> usize {
+        self.cells.first().map_or(0, Vec::len)
+    }
+
+    /// The grid with rows and columns exchanged.
+    pub(super) fn transposed(self) -> Grid {
+        let column = |column: usize| self.cells.iter().map(|row| row[column].clone()).collect();
+        let cells = (0..self.columns()).map(column).collect();
+        let [rows, columns] = self.levels;
+        Grid { title: self.title, cells, levels: [columns, rows] }
+    }
+}
+
+/// What a colour means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Key {
+    /// The colour, `0xRRGGBB`.
+    pub fill: u32,
+    /// What cells of this colour are.
+    pub text: String,
+}
+
+/// A picture: grids that stand in the (row, column) places of a coarse table, as the operands of an MMA stand around the result.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sheet {
+    /// The title.
+    pub title: String,
+    /// What else is said of the picture, a line each.
+    pub notes: Vec<String>,
+    /// What colours mean, where the cells do not say it.
+    pub keys: Vec<Key>,
+    /// Whether the two words of a cell stand below each other even if they are short.
+    pub stacked: bool,
+    /// The places of the grids in the coarse table.
+    pub places: Vec<[usize; 2]>,
+    /// The grids.
+    pub grids: Vec<Grid>,
+}
+
+impl Sheet {
+    pub(super) fn new(title: String, grids: impl IntoIterator<Item = ([usize; 2], Grid)>) -> Sheet {
+        let (places, grids) = grids.into_iter().unzip();
+        Sheet { title, places, grids, ..Sheet::default() }
+    }
+
+    /// The grids with their places.
+    pub(super) fn placed(&self) -> impl Iterator<Item = (&Grid, [usize; 2])> {
+        self.grids.iter().zip(self.places.iter().copied())
+    }
+
+    /// The picture as a JSON object: `title`, `notes`, `keys`, `grids` with their `place` in the coarse table, and of each the words of its
+    /// `cells`, their colours as `fills`, and the `marked` ones as `[row, column]`.
+    pub fn json(&self) -> Value {
+        let grid = |(grid, place): (&Grid, [usize; 2])| {
+            let rows = |of: fn(&Cell) -> Value| -> Vec<Vec<Value>> {
+                grid.cells.iter().map(|row| row.iter().map(of).collect()).collect()
+            };
+            let at = |row: usize, column: usize| grid.cells[row][column].marked.then_some([row, column]);
+            let columns = grid.columns();
+            let marked =
+                (0..grid.rows()).flat_map(|row| (0..columns).filter_map(move |column| at(row, column)));
+            json!({
+                "title": grid.title, "place": place, "shape": [grid.rows(), columns],
+                "cells": rows(|cell| cell.text().into()), "fills": rows(|cell| colour(cell.fill).into()),
+                "marked": marked.collect::<Vec<_>>(),
+            })
+        };
+        let key = |key: &Key| json!({ "fill": colour(key.fill), "text": key.text });
+        json!({
+            "title": self.title, "notes": self.notes, "keys": self.keys.iter().map(key).collect::<Vec<_>>(),
+            "grids": self.placed().map(grid).collect::<Vec<_>>(),
+        })
+    }
+
+    /// The picture as text, one grid after the other.
+    pub fn text(&self) -> String {
+        let mut out = format!("{}\n", self.title);
+        for note in &self.notes {
+            let _ = writeln!(out, "{note}");
+        }
+        for grid in &self.grids {
+            let width = grid.cells.iter().flatten().map(|cell| cell.text().len()).max().unwrap_or(0).max(3);
+            let _ = writeln!(out, "\n{}", grid.title);
+            let numbers: Vec<String> =
+                (0..grid.columns()).map(|column| format!("{column:>width$}")).collect();
+            let _ = writeln!(out, "      {}", numbers.join(" ").trim_end());
+            for (row, cells) in grid.cells.iter().enumerate() {
+                let cells: Vec<String> =
+                    cells.iter().map(|cell| format!("{:>width$}", cell.text())).collect();
+                let _ = writeln!(out, "{row:>5} {}", cells.join(" ").trim_end());
+            }
+        }
+        out
+    }
+}
+
+/// A colour as CSS writes it.
+fn colour(fill: u32) -> String {
+    format!("#{fill:06x}")
+}
