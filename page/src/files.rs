@@ -25,9 +25,15 @@ files! {
     "dom.js" SCRIPT;
     "grid.js" SCRIPT;
     "index.html" HTML;
+    "kernels.js" SCRIPT;
     "layouts.js" SCRIPT;
+    "listing.js" SCRIPT;
     "page.js" SCRIPT;
+    "registers.js" SCRIPT;
+    "steps.css" STYLE;
     "style.css" STYLE;
+    "tiles.js" SCRIPT;
+    "timeline.js" SCRIPT;
     "views.js" SCRIPT;
 }
 

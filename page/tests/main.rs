@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
 
+mod kernels;
 mod layouts;
 mod server;
+mod tiles;
 mod views;

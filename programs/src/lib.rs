@@ -29,7 +29,7 @@ pub use convolution::{conv2d, conv2d_gather};
 pub use elementwise::{add, rotary_embedding, saxpy};
 pub use grouped::gemm_grouped;
 pub use indexed::{gather_rows, histogram};
-pub use list::{Arguments, ENTRIES, Entry, Fill, Role, Sample, Size};
+pub use list::{Arguments, ENTRIES, Entry, Fill, Role, Sample, Size, Source};
 pub use mlp::gated_mlp;
 pub use norm::{layernorm, layernorm_long, rmsnorm, rmsnorm_long};
 pub use permute::transpose;

@@ -1,7 +1,9 @@
 //! The views, and how their calls are found by name.
 
 mod colours;
+mod kernels;
 mod layouts;
+mod tiles;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -23,7 +25,12 @@ macro_rules! calls {
 use calls;
 
 /// Each view with its calls.
-const VIEWS: &[(&str, &[Call])] = &[("colours", colours::CALLS), ("layouts", layouts::CALLS)];
+const VIEWS: &[(&str, &[Call])] = &[
+    ("colours", colours::CALLS),
+    ("kernels", kernels::CALLS),
+    ("layouts", layouts::CALLS),
+    ("tiles", tiles::CALLS),
+];
 
 /// Answers a call of a view: JSON for JSON.
 ///

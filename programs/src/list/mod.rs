@@ -1,6 +1,7 @@
 //! The kernels by name, each for some dtype and tile, with arguments to launch them with and other tiles to choose among.
 
 mod sample;
+mod source;
 mod table;
 
 use girih_device::Device;
@@ -11,6 +12,7 @@ use girih_tile::launch::Launch;
 use girih_tile::tune::{Budget, Point, Space, Tuned, tune};
 
 pub use sample::{Arguments, Fill, Role, Sample};
+pub use source::Source;
 pub use table::ENTRIES;
 
 /// A kernel for a dtype and a tile.
@@ -18,6 +20,8 @@ pub use table::ENTRIES;
 pub struct Entry {
     /// Its name, dtype and tile.
     pub name: &'static str,
+    /// The name of its function.
+    pub kernel: &'static str,
     /// The names of the constants of its type.
     constants: &'static [&'static str],
     /// The kernel for its own tile, then for others that compute the same.
@@ -74,6 +78,20 @@ impl Entry {
         let func = self.build_with(&Facts::default())?;
         let extents: Vec<Vec<usize>> = self.samples(&self.usual()).into_iter().map(|of| of.extents).collect();
         Ok(Uses::of(&func).row_major(&extents, func.scalars().len()))
+    }
+
+    /// Its function as it is written.
+    ///
+    /// ```
+    /// for entry in girih_programs::ENTRIES {
+    ///     let source = entry.source().ok_or(entry.name)?;
+    ///     assert!(source.text.starts_with("///") && source.text.ends_with("\n}"), "{}", entry.name);
+    ///     assert!(source.text.contains(&format!("pub fn {}", entry.kernel)));
+    /// }
+    /// # Ok::<(), &str>(())
+    /// ```
+    pub fn source(&self) -> Option<Source> {
+        source::source(self.kernel)
     }
 
     /// The sizes that the extents of its arrays are made of.

@@ -38,6 +38,7 @@ macro_rules! entries {
         /// A kernel of each kind.
         pub const ENTRIES: &[Entry] = &[$(Entry {
             name: $name,
+            kernel: stringify!($kernel),
             constants: &[$(stringify!($constant)),*],
             tiles: &[tile!($kernel $types [$($own),*]) $(, tile!($kernel $types $other))*],
             sizes: &[$(Size { name: stringify!($size), usual: $usual, small: $small }),*],

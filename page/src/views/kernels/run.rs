@@ -1,0 +1,176 @@
+//! A run: a kernel that was launched under all checks, with the record of one block.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use girih_cli::sim::{LineReport, Plan};
+use girih_device::Device;
+use girih_ptx::Module;
+use girih_sim::{Finding, Memory, Options, Profile, Program};
+use serde::{Deserialize, Serialize};
+
+use super::named;
+use super::record::Record;
+use super::recorder::Recorder;
+use crate::Fault;
+
+/// What is to be run.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Request {
+    /// A kernel of girih by name, in place of a text.
+    #[serde(default)]
+    kernel: Option<String>,
+    /// PTX.
+    #[serde(default)]
+    ptx: String,
+    /// Arrays and launches, as `girih sim --launches` takes them. The last launch is recorded.
+    #[serde(default)]
+    launches: String,
+    /// The block that is recorded.
+    #[serde(default)]
+    block: [u32; 3],
+    /// What orders the warps and the asynchronous operations.
+    #[serde(default)]
+    seed: u64,
+}
+
+/// A launch that has ended, and what was recorded of it.
+pub(super) struct Run {
+    pub(super) id: String,
+    pub(super) text: String,
+    pub(super) record: Record,
+    pub(super) lines: Vec<LineReport>,
+    pub(super) findings: Vec<Finding>,
+    /// The seeds of the executions.
+    pub(super) seeds: Vec<u64>,
+}
+
+/// The most instructions that the warps of a cluster may execute.
+const MOST: u64 = 1 << 21;
+/// The most blocks of a launch, and the most bytes of its arrays.
+const BLOCKS: u64 = 1024;
+const MEMORY: u64 = 1 << 30;
+/// How many runs are kept.
+const KEPT: usize = 6;
+
+static RUNS: Mutex<Vec<Arc<Run>>> = Mutex::new(Vec::new());
+
+/// The run of this name, if it is still kept.
+pub(super) fn find(id: &str) -> Option<Arc<Run>> {
+    let runs = RUNS.lock().unwrap_or_else(PoisonError::into_inner);
+    runs.iter().find(|run| run.id == id).cloned()
+}
+
+/// The run of a request, which is kept for a while.
+pub(super) fn get(request: &Request) -> Result<Arc<Run>, Fault> {
+    use std::hash::{DefaultHasher, Hash, Hasher};
+    let mut hasher = DefaultHasher::new();
+    serde_json::to_string(request)?.hash(&mut hasher);
+    let id = format!("{:016x}", hasher.finish());
+    if let Some(run) = find(&id) {
+        return Ok(run);
+    }
+    let run = Arc::new(match &request.kernel {
+        Some(name) => by_name(name, request, id)?,
+        None => by_text(request, id)?,
+    });
+    let mut runs = RUNS.lock().unwrap_or_else(PoisonError::into_inner);
+    runs.truncate(KEPT - 1);
+    runs.insert(0, run.clone());
+    Ok(run)
+}
+
+fn options(request: &Request, recorder: &Arc<Recorder>, profile: &Profile) -> Options {
+    Options {
+        counts: true,
+        seed: request.seed,
+        // Of several workers two would see what is executed again.
+        threads: Some(1),
+        profile: Some(profile.clone()),
+        steps: Some(MOST),
+        observer: Some(recorder.clone()),
+        ..Options::checked()
+    }
+}
+
+/// Runs a kernel of girih.
+fn by_name(name: &str, request: &Request, id: String) -> Result<Run, Fault> {
+    let (recorder, profile) = (Arc::new(Recorder::new(request.block)), Profile::default());
+    let device = Device::open_sim(options(request, &recorder, &profile))?;
+    let modules = named::launch(name, &device)
+        .map_err(|stop| Fault::new("refused", stop.to_string()).in_field("kernel"))?;
+    let record = recorder.take();
+    let module =
+        modules.iter().find(|module| module.kernels().iter().any(|kernel| *kernel.name == *record.kernel));
+    let text = module.or(modules.first()).map(ToString::to_string).unwrap_or_default();
+    checked(&record, request.block)?;
+    Ok(Run {
+        id,
+        text,
+        lines: profile.lines(&record.kernel).iter().map(LineReport::from).collect(),
+        record,
+        findings: device.sim_findings(),
+        seeds: vec![request.seed],
+    })
+}
+
+/// Refuses a record without a step.
+fn checked(record: &Record, [x, y, z]: [u32; 3]) -> Result<(), Fault> {
+    if record.steps.is_empty() {
+        let message = format!("the launch has no block {x},{y},{z}");
+        return Err(Fault::new("no_block", message).in_field("block"));
+    }
+    Ok(())
+}
+
+/// Runs the launches of a text.
+fn by_text(request: &Request, id: String) -> Result<Run, Fault> {
+    let of_ptx = |error: &girih_ptx::Error| Fault::new("ptx", error.quoting(&request.ptx)).in_field("ptx");
+    let of_launches = |message: String| Fault::new("launches", message).in_field("launches");
+    let (module, refused) = Module::parse_each(&request.ptx).map_err(|error| of_ptx(&error))?;
+    let plan = Plan::parse(&request.launches).map_err(|refused| of_launches(refused.to_string()))?;
+    if let Some(file) = plan.file() {
+        let message = format!(
+            "the page reads and writes no files such as {file}: zeros, ones and rand are arrays without one"
+        );
+        return Err(of_launches(message));
+    }
+    let program = Program::load(&module).map_err(|error| Fault::from(error).in_field("ptx"))?;
+    let memory = Memory::with_capacity(MEMORY);
+    let (ready, _) = plan.bind(&memory).map_err(|error| of_launches(error.to_string()))?;
+    let (recorder, profile) = (Arc::new(Recorder::new(request.block)), Profile::default());
+    let observed = Options { seeds: 4, ..options(request, &recorder, &profile) };
+    let mut last = None;
+    for (number, of) in ready.iter().enumerate() {
+        if let Some(refused) = refused.iter().find(|refused| *refused.name == *of.kernel) {
+            return Err(of_ptx(&refused.error));
+        }
+        let kernel = program.kernel(&of.kernel).map_err(|error| of_launches(error.to_string()))?;
+        let blocks: u64 = of.launch.grid.iter().map(|&n| u64::from(n)).product();
+        if blocks > BLOCKS {
+            return Err(of_launches(format!("a launch of {blocks} blocks: the page runs up to {BLOCKS}")));
+        }
+        if number + 1 < ready.len() {
+            let before = Options { observer: None, profile: None, ..options(request, &recorder, &profile) };
+            girih_sim::run(kernel, &memory, &of.launch, &before)
+                .map_err(|error| of_launches(format!("launch {}: {error}", number + 1)))?;
+            continue;
+        }
+        let verdict = girih_sim::judge(kernel, &memory, &of.launch, &observed)
+            .map_err(|error| of_launches(error.to_string()))?;
+        last = Some(verdict);
+    }
+    let Some(verdict) = last else {
+        return Err(of_launches("no launch".into()));
+    };
+    let record = recorder.take();
+    checked(&record, request.block)?;
+    Ok(Run {
+        id,
+        text: request.ptx.clone(),
+        lines: profile.lines(&record.kernel).iter().map(LineReport::from).collect(),
+        record,
+        findings: verdict.findings,
+        seeds: verdict.seeds,
+    })
+}

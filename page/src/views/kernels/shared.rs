@@ -1,0 +1,119 @@
+//! The shared memory of a block at every step.
+
+use std::ops::Range;
+
+/// Bytes that have changed.
+#[derive(Clone, Debug)]
+struct Delta {
+    /// The step after which they are these.
+    step: u32,
+    at: u32,
+    bytes: u32,
+    /// Where they stand in `Shared::data`.
+    data: u32,
+    /// The warp whose instruction has written them; none for an asynchronous operation.
+    by: Option<u32>,
+}
+
+/// The shared memory of a block: how it has changed.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Shared {
+    /// As it is after the last step.
+    now: Vec<u8>,
+    deltas: Vec<Delta>,
+    data: Vec<u8>,
+    /// The whole memory before a delta, every now and then.
+    keys: Vec<(usize, Vec<u8>)>,
+    since: usize,
+}
+
+/// What has happened to a part of shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Cell {
+    /// The warp that has changed it last: 0 for none yet, 1 for an asynchronous operation, 2 for warp 0 and so on.
+    pub(super) by: u32,
+    /// The step of the last change.
+    pub(super) step: u32,
+}
+
+impl Shared {
+    /// A memory of this many bytes, all 0.
+    pub(super) fn new(bytes: usize) -> Shared {
+        Shared { now: vec![0; bytes], ..Shared::default() }
+    }
+
+    /// Its size in bytes.
+    pub(super) fn size(&self) -> usize {
+        self.now.len()
+    }
+
+    /// Bytes that the record takes.
+    pub(super) fn bytes(&self) -> usize {
+        self.data.len() + self.deltas.len() * size_of::<Delta>() + self.keys.len() * self.now.len()
+    }
+
+    /// Notes what the memory is after a step.
+    pub(super) fn put(&mut self, step: u32, by: Option<u32>, new: &[u8]) {
+        if self.now == new || self.now.len() != new.len() {
+            return;
+        }
+        if self.since > 2 * self.now.len().max(1 << 15) {
+            self.keys.push((self.deltas.len(), self.now.clone()));
+            self.since = 0;
+        }
+        let mut ranges = Vec::new();
+        differing(&self.now, new, 0, &mut ranges);
+        for range in ranges {
+            let data = self.data.len() as u32;
+            self.data.extend_from_slice(&new[range.clone()]);
+            self.now[range.clone()].copy_from_slice(&new[range.clone()]);
+            self.since += range.len() + size_of::<Delta>();
+            let (at, bytes) = (range.start as u32, range.len() as u32);
+            self.deltas.push(Delta { step, at, bytes, data, by });
+        }
+    }
+
+    /// The bytes after a step.
+    pub(super) fn at(&self, step: u32) -> Vec<u8> {
+        let end = self.deltas.partition_point(|delta| delta.step <= step);
+        let keys = self.keys.partition_point(|(before, _)| *before <= end);
+        let (from, mut memory) = match keys.checked_sub(1).map(|i| &self.keys[i]) {
+            Some((from, memory)) => (*from, memory.clone()),
+            None => (0, vec![0; self.now.len()]),
+        };
+        for delta in &self.deltas[from..end] {
+            let (at, data, bytes) = (delta.at as usize, delta.data as usize, delta.bytes as usize);
+            memory[at..at + bytes].copy_from_slice(&self.data[data..data + bytes]);
+        }
+        memory
+    }
+
+    /// What has happened to each `unit` bytes up to a step.
+    pub(super) fn cells(&self, step: u32, unit: usize) -> Vec<Cell> {
+        let end = self.deltas.partition_point(|delta| delta.step <= step);
+        let mut cells = vec![Cell { by: 0, step: 0 }; self.now.len().div_ceil(unit)];
+        for delta in &self.deltas[..end] {
+            let (first, last) = (delta.at as usize / unit, (delta.at + delta.bytes - 1) as usize / unit);
+            let by = delta.by.map_or(1, |warp| warp + 2);
+            cells[first..=last].fill(Cell { by, step: delta.step });
+        }
+        cells
+    }
+}
+
+/// The ranges in which two memories of one size differ, in words of 4 bytes; neighbours are one.
+fn differing(old: &[u8], new: &[u8], base: usize, ranges: &mut Vec<Range<usize>>) {
+    if old == new {
+        return;
+    }
+    if old.len() <= 4 {
+        match ranges.last_mut() {
+            Some(last) if last.end == base => last.end = base + old.len(),
+            _ => ranges.push(base..base + old.len()),
+        }
+        return;
+    }
+    let half = (old.len() / 2).next_multiple_of(4);
+    differing(&old[..half], &new[..half], base, ranges);
+    differing(&old[half..], &new[half..], base + half, ranges);
+}
