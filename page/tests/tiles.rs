@@ -57,8 +57,7 @@ fn layouts_hold_every_element() {
             for (at, place) in by.iter().zip(&values).enumerate() {
                 assert_eq!(seen.insert(place, at), None, "{program}: {place:?}");
             }
-            // Where all elements are held as often, threads hold them in turns.
-            assert!(holders.iter().all(|count| *count >= 1 && *count as i64 <= threads));
+            assert!(holders.iter().all(|count| (1..=threads).contains(count)));
         }
     }
 }
