@@ -73,8 +73,6 @@ pub fn attention_varlen<
 
 /// The keys that the queries of a block see.
 struct Keys {
-    /// Keys before this one are seen by all of the block's queries.
-    all: Scalar<i32>,
     /// Keys from this one on are seen by none.
     end: Scalar<i32>,
     /// The last key that each query sees, a column.
@@ -86,9 +84,9 @@ impl Keys {
         let last = arange::<i32>(BM).reshape([BM, 1]) + i * BM as i64 + (keys - queries);
         if causal {
             let first = i * BM as i64 + (keys - queries);
-            Keys { all: minimum(first + 1, keys), end: minimum(first + BM as i64, keys), last }
+            Keys { end: minimum(first + BM as i64, keys), last }
         } else {
-            Keys { all: keys, end: keys, last: full::<i32>([BM, 1], keys - 1) }
+            Keys { end: keys, last: full::<i32>([BM, 1], keys - 1) }
         }
     }
 }
@@ -102,19 +100,20 @@ fn attend<T: Mma<f32>, const BM: usize, const BN: usize, const D: usize>(
     load: impl Fn(Scalar<i32>) -> (Tile<T>, Tile<T>),
 ) -> Tile<f32> {
     let scale = scale * LOG2_E;
-    // The greatest score of each query so far, in powers of two, and what relates to it: the sum of powers, and that of weighted values. The
-    // start is finite: the difference of two infinities is NaN.
+    // A score of each query, in powers of two, than which none so far is greater by more than 8, and what relates to it: the sum of powers, and that of
+    // weighted values. The start is finite: the difference of two infinities is NaN.
     let mut most = full::<f32>([BM, 1], f64::from(f32::MIN));
     let mut powers = zeros::<f32>([BM, 1]);
     let mut sum = zeros::<f32>([BM, D]);
     for j in 0..cdiv(keys.end, BN) {
         let (k, v) = load(j);
-        let mut score = mma(q, k.t(), zeros::<f32>([BM, BN]));
-        if (j + 1) * BN as i64 > keys.all {
-            let key = arange::<i32>(BN) + j * BN as i64;
-            score = where_((key <= keys.last) & (key < keys.end), score, f64::NEG_INFINITY);
-        }
-        let next = maximum(most, score.max(keep(1)) * scale);
+        let key = arange::<i32>(BN) + j * BN as i64;
+        // Most tiles lie on one side of the last keys, where no element is compared.
+        let seen = (key <= keys.last) & (key < keys.end);
+        let score = where_(seen, mma(q, k.t(), zeros::<f32>([BM, BN])), f64::NEG_INFINITY);
+        let greatest = maximum(most, score.max(keep(1)) * scale);
+        // Sums are scaled anew where weights would grow beyond 2^8, and by 1 else, which is left out.
+        let next = where_(greatest > most + 8.0, greatest, most);
         // Weights below the least normal number weigh nothing.
         let weight = exp2_with(fma(score, scale, -next), Mode::new().ftz());
         let shrink = exp2_with(most - next, Mode::new().ftz());

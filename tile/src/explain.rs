@@ -70,7 +70,7 @@ pub fn explain(func: &Func, sm: u32) -> Result<Explanation, Error> {
         (plan, _) => plan?,
     };
     let lowered = lower(&plan, sm);
-    let (bounds, checked) = (Bounds::of_func(&plan.func), check(&plan.func));
+    let (bounds, checked) = (Bounds::of_func(&plan.func), check(&simple));
     Ok(Explanation { plan, lowered, bounds, checked, product })
 }
 

@@ -45,6 +45,9 @@ pub(crate) fn run() -> Result<(), Error> {
         if against.is_empty() && is_ring(path) {
             against = sass::turns(&sass::disassemble(&tools, &cubin)?);
         }
+        if against.is_empty() && path.ends_with(OVERLAPS) {
+            against = sass::overlap(&sass::disassemble(&tools, &cubin)?);
+        }
         if !against.is_empty() {
             let name = path.strip_prefix(root()).unwrap_or(path).display();
             findings.push(format!("{name}\n    {}", against.iter().format("\n    ")));
@@ -55,6 +58,9 @@ pub(crate) fn run() -> Result<(), Error> {
         count => Err(Error::Goldens { count, total: goldens.len(), findings: findings.join("\n") }),
     }
 }
+
+/// The module of attention over tiles.
+const OVERLAPS: &str = "programs/testdata/golden/attention.ptx";
 
 /// Whether the module is attention by a ring of warpgroups.
 fn is_ring(path: &Path) -> bool {

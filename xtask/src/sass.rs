@@ -65,6 +65,26 @@ pub(crate) fn turns(code: &str) -> Vec<String> {
     against
 }
 
+/// What is wrong with the order of a loop over tiles whose products are under way while threads compute: between the turn on the tensor cores and the wait for
+/// all products stand exponentials, behind a wait for all but the last.
+pub(crate) fn overlap(code: &str) -> Vec<String> {
+    const LEAST: usize = 8;
+    let (mut most, mut powers, mut waited) = (0, None::<usize>, false);
+    for instruction in instructions(code) {
+        match operation(instruction) {
+            "BAR.ARV" => (powers, waited) = (Some(0), false),
+            "WARPGROUP.DEPBAR.LE" if instruction.ends_with("0x0") => {
+                most = most.max(powers.take().filter(|_| waited).unwrap_or(0));
+            }
+            "WARPGROUP.DEPBAR.LE" => waited = true,
+            "MUFU.EX2" => powers = powers.map(|count| count + 1),
+            _ => {}
+        }
+    }
+    let message = || format!("{most} exponentials while a product is under way, at least {LEAST} are wanted");
+    (most < LEAST).then(message).into_iter().collect()
+}
+
 /// What is wrong with the instructions of a turn.
 fn in_turn(instructions: &[&str]) -> Vec<String> {
     let mut against = Vec::new();
@@ -133,5 +153,28 @@ mod tests {
         );
         assert_eq!(with(9, "IMAD.MOV.U32 R1, RZ, RZ, R2"), Vec::<String>::new());
         assert_eq!(turns(""), ["0 turns with products, 0 exponentials"]);
+    }
+
+    #[test]
+    fn products_are_under_way_while_threads_compute() {
+        let order = |before: usize, middle: usize| {
+            let power = "MUFU.EX2 R24, R24";
+            let mut all = vec![
+                "BAR.SYNC.DEFER_BLOCKING R4, 0x100",
+                "HGMMA.64x96x16.F32.BF16 R24, gsb0",
+                "BAR.ARV R5, 0x100",
+            ];
+            all.extend(vec![power; before]);
+            all.push("WARPGROUP.DEPBAR.LE gsb0, 0x1");
+            all.extend(vec![power; middle]);
+            all.extend(["WARPGROUP.DEPBAR.LE gsb0, 0x0", power, power]);
+            overlap(&code(&all))
+        };
+        assert_eq!(order(0, 8), Vec::<String>::new());
+        assert_eq!(order(0, 0), ["0 exponentials while a product is under way, at least 8 are wanted"]);
+        assert_eq!(
+            overlap(&code(&GOOD)),
+            ["0 exponentials while a product is under way, at least 8 are wanted"]
+        );
     }
 }

@@ -55,6 +55,7 @@ impl Lowering<'_> {
         let halves = [self.b.reg(Type::B16), self.b.reg(Type::B16)];
         let list = Operand::Vector(halves.iter().map(Operand::from).collect());
         self.b.inst(Opcode::Mov, m![Type::B32], vec![list, Operand::from(&both)]);
+        self.note_pair([&halves[0], &halves[1]], &both);
         halves
     }
 

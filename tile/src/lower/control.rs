@@ -2,7 +2,7 @@
 
 use girih_codegen::builder::Block;
 use girih_codegen::{Cond, Expr, Reg};
-use girih_ptx::{Opcode, Operand, Word};
+use girih_ptx::{Opcode, Operand, Type, Word};
 use girih_tensor::DType;
 
 use super::histogram::Counted;
@@ -22,6 +22,8 @@ pub(crate) struct Frame {
     turn: Option<Block>,
     /// What is carried, in the order of the results; nothing of a sum that is counted in shared memory.
     carried: Vec<Vec<Reg>>,
+    /// Whether registers of what is carried have two elements of 16 bits.
+    paired: Vec<bool>,
     /// Whether turns end at the end of the body alone.
     whole: bool,
     /// What may have been accessed since the last barrier wherever a turn begins or ends.
@@ -65,7 +67,9 @@ impl Lowering<'_> {
                 continue;
             }
             targets.extend(self.loops[at].carried[i].iter().cloned());
-            sources.extend(self.regs(value)?);
+            let regs = self.regs(value)?;
+            let paired = self.loops[at].paired[i];
+            sources.extend(if paired { self.pairs(&regs) } else { regs });
         }
         self.b.move_all(&targets, &sources)?;
         let frame = &self.loops[at];
@@ -87,7 +91,7 @@ impl Lowering<'_> {
     fn carry(
         &mut self,
         initial: &[Value],
-        args: &[Value],
+        (args, paired): (&[Value], &[bool]),
         counted: &[Counted],
     ) -> Result<Vec<Vec<Reg>>, Error> {
         let mut carried = Vec::new();
@@ -96,8 +100,12 @@ impl Lowering<'_> {
                 carried.push(Vec::new());
                 continue;
             }
-            let regs = self.fresh(value);
+            let regs = match paired[at] {
+                true => self.b.regs(Type::B32, self.plan.dist(value).size() / 2),
+                false => self.fresh(value),
+            };
             let values = self.regs(value)?;
+            let values = if paired[at] { self.pairs(&values) } else { values };
             self.b.move_all(&regs, &values)?;
             carried.push(regs);
         }
@@ -107,10 +115,16 @@ impl Lowering<'_> {
     /// Enters a turn: the region's arguments are copies of what is carried, since a turn that ends early writes that while the rest of
     /// the turn is still to be written.
     fn enter(&mut self, args: &[Value]) -> Result<(), Error> {
-        let carried = self.loops.last().map(|frame| frame.carried.clone()).unwrap_or_default();
+        let (carried, paired) =
+            self.loops.last().map(|frame| (frame.carried.clone(), frame.paired.clone())).unwrap_or_default();
         let whole = self.loops.last().is_some_and(|frame| frame.whole) && self.has_products();
-        for (&arg, regs) in args.iter().zip(carried) {
+        for ((&arg, regs), paired) in args.iter().zip(carried).zip(paired) {
             let ty = self.plan.func.ty(arg);
+            if paired {
+                let halves = self.halves(&regs);
+                self.hold_regs(arg, halves)?;
+                continue;
+            }
             if whole && ty.dims.rank() > 0 {
                 // Products write what is carried in place, when the turn needs it no more.
                 self.hold_regs(arg, regs)?;
@@ -129,7 +143,8 @@ impl Lowering<'_> {
             self.b.close_block(around)?;
         }
         self.set_state(frame.state);
-        for (&result, regs) in results.iter().zip(frame.carried) {
+        for ((&result, regs), paired) in results.iter().zip(frame.carried).zip(frame.paired) {
+            let regs = if paired { self.halves(&regs) } else { regs };
             self.hold_regs(result, regs)?;
         }
         Ok(())
@@ -145,7 +160,9 @@ impl Lowering<'_> {
         let produces = self.products.role == Role::Producer;
         let bins = if produces { Vec::new() } else { self.begin_bins(body)? };
         let counted = if produces { Vec::new() } else { self.begin_counting(op)? };
-        let carried = self.carry(&op.operands[3..], &args[1..], &counted)?;
+        let whole = !crate::place::pipeline::leaves(&plan.func, body);
+        let paired: Vec<bool> = args[1..].iter().map(|&arg| whole && self.is_paired(arg)).collect();
+        let carried = self.carry(&op.operands[3..], (&args[1..], &paired), &counted)?;
         let [start, stop, step] = [0, 1, 2].map(|i| op.operands[i]);
         let ranges = self.ranges(dtype, [start, stop, step])?;
         let (counter, ty) = (self.b.reg(register(dtype)), integer(dtype));
@@ -153,8 +170,8 @@ impl Lowering<'_> {
         self.b.move_all(std::slice::from_ref(&counter), &[first])?;
         self.touch_loop(body);
         let state = self.state();
-        let whole = !crate::place::pipeline::leaves(&plan.func, body);
         let late = whole && self.begin_late(body)?;
+        let takes_turns = whole && self.begin_turns(body)?;
 
         let around = self.b.open_block();
         let none = self.setp(Word::Ge, ty, &counter, &end);
@@ -163,7 +180,7 @@ impl Lowering<'_> {
         let ahead = self.begin_ahead(id, [&counter, &end, &by], ranges)?;
         let again = self.b.open_repeat();
         let turn = self.b.open_block();
-        self.loops.push(Frame { around: Some(around), turn: Some(turn), carried, whole, state });
+        self.loops.push(Frame { around: Some(around), turn: Some(turn), carried, paired, whole, state });
         let number = self.copy(dtype, &counter);
         match ranges {
             Some((lower, upper, multiple)) => {
@@ -185,7 +202,7 @@ impl Lowering<'_> {
         }
         // What is left of the range is compared to the step, for the sum of number and step might leave the dtype.
         let left = self.make(register(dtype), Opcode::Sub, m![ty], super::words::of([&end, &counter]));
-        let unsigned = if dtype.bits() == 64 { girih_ptx::Type::U64 } else { girih_ptx::Type::U32 };
+        let unsigned = if dtype.bits() == 64 { Type::U64 } else { Type::U32 };
         let more = self.setp(Word::Gt, unsigned, &left, &by);
         let sum = vec![Operand::from(&counter), Operand::from(&counter), Operand::from(&by)];
         self.b.inst(Opcode::Add, m![ty], sum);
@@ -195,6 +212,9 @@ impl Lowering<'_> {
         self.leave_loop(&op.results)?;
         if late {
             self.leave_late()?;
+        }
+        if takes_turns {
+            self.end_turns();
         }
         if let Some(scope) = ahead {
             self.leave_ahead(scope);
@@ -232,13 +252,21 @@ impl Lowering<'_> {
         let plan = self.plan;
         let op = plan.func.op(id);
         let body = op.regions[0];
-        let carried = self.carry(&op.operands, &plan.func.region(body).args, &[])?;
+        let paired = vec![false; op.operands.len()];
+        let carried = self.carry(&op.operands, (&plan.func.region(body).args, &paired), &[])?;
         self.touch_loop(body);
         let state = self.state();
         let around = self.b.open_block();
         let again = self.b.open_repeat();
         let turn = self.b.open_block();
-        self.loops.push(Frame { around: Some(around), turn: Some(turn), carried, whole: false, state });
+        self.loops.push(Frame {
+            around: Some(around),
+            turn: Some(turn),
+            carried,
+            paired,
+            whole: false,
+            state,
+        });
         self.enter(&plan.func.region(body).args)?;
         self.region(body)?;
         if let Some(turn) = self.loops.last_mut().and_then(|frame| frame.turn.take()) {
@@ -265,6 +293,7 @@ impl Lowering<'_> {
             });
         }
         let before = self.state();
+        let beside = self.begin_beside(id);
         let around = self.b.open_block();
         let other = self.b.open_block();
         self.b.leave(&other, &Cond::not(cond), self.alike)?;
@@ -276,6 +305,7 @@ impl Lowering<'_> {
         self.side(op.regions[1], &results)?;
         self.join_state(first);
         self.b.close_block(around)?;
+        self.end_beside(beside);
         for (&result, regs) in op.results.iter().zip(results) {
             self.hold_regs(result, regs)?;
         }

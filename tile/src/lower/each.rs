@@ -48,6 +48,9 @@ impl Lowering<'_> {
             return Ok(());
         }
         let how = How { rounding, ftz, nan };
+        if function == Each::Mul && rounding == Rounding::Nearest && !ftz && self.scale_where_needed(id)? {
+            return Ok(());
+        }
         let dtype = plan.func.ty(op.operands[op.operands.len() - 1]).dtype;
         let operands = op.operands.iter().map(|&value| self.regs(value)).collect::<Result<Vec<_>, _>>()?;
         let size = plan.dist(result).size();
@@ -66,6 +69,9 @@ impl Lowering<'_> {
                     .ok_or_else(|| self.unsupported(id, "no instruction has this function"))?,
             };
             regs.push(reg);
+        }
+        if dtype == DType::F32 && function != Each::Select && ty.dtype == DType::F32 {
+            self.compute_meanwhile(&regs);
         }
         self.hold_regs(result, regs)?;
         if ty.dims.rank() == 0 {

@@ -214,7 +214,7 @@ impl Lowering<'_> {
             return self.load_shared(id, view, tile);
         }
         if !op.regions.is_empty() {
-            self.settle_all()?;
+            self.settle_around(id)?;
             self.await_inside(id)?;
         }
         match &op.kind {

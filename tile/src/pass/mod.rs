@@ -6,18 +6,23 @@
 mod dce;
 mod expand;
 mod fold;
+mod guard;
 mod licm;
+mod overlap;
 mod rebuild;
+mod uses;
 
 pub use dce::dce;
 pub use expand::expand;
 pub use fold::fold;
+pub use guard::guard;
 pub use licm::licm;
+pub use overlap::overlap;
 
 use crate::ir::Func;
 
-/// What a function goes through before it is placed: folding, moving out of loops, expansion and what that leaves to fold, and the
-/// removal of what has no use.
+/// What a function goes through before it is placed: folding, moving out of loops, leaving out masks, expansion and what that leaves to
+/// fold, and the removal of what has no use.
 pub fn simplify(func: &Func) -> Func {
-    dce(&fold(&expand(&licm(&fold(func)))))
+    dce(&fold(&expand(&guard(&licm(&fold(func))))))
 }

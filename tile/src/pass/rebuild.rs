@@ -1,6 +1,6 @@
 //! Copying a function operation by operation.
 
-use crate::ir::{Array, ArrayId, Build, Combine, End, Func, Kind, Op, RegionId, Type, Value};
+use crate::ir::{Array, ArrayId, Build, Combine, End, Func, Kind, Op, OpId, RegionId, Type, Value};
 
 /// What a pass does differently from a plain copy.
 pub(super) trait Pass {
@@ -12,6 +12,11 @@ pub(super) trait Pass {
     /// began with. `None` keeps all; an empty list of a condition, or of a loop, whose results nobody reads leaves all of it out.
     fn keeps(&mut self, _func: &Func, _op: &Op) -> Option<Keep> {
         None
+    }
+
+    /// Writes an operation with regions in another way and says what its results have become, or returns false.
+    fn rewrites(&mut self, _copy: &mut Copy<'_>, _id: OpId, _operands: &[Value]) -> bool {
+        false
     }
 }
 
@@ -95,12 +100,20 @@ impl Copy<'_> {
 
     fn ops(&mut self, region: RegionId, pass: &mut impl Pass) {
         let func = self.func;
-        for &id in &func.region(region).ops {
+        self.list(&func.region(region).ops, pass);
+    }
+
+    /// Copies operations.
+    pub(super) fn list(&mut self, ops: &[OpId], pass: &mut impl Pass) {
+        let func = self.func;
+        for &id in ops {
             let op = func.op(id);
             self.b.at(op.site);
             let operands = self.all(&op.operands);
             if !op.regions.is_empty() {
-                self.nested(op, &operands, pass);
+                if !pass.rewrites(self, id, &operands) {
+                    self.nested(op, &operands, pass);
+                }
                 continue;
             }
             let results = pass.replace(self, op, &operands).unwrap_or_else(|| {
@@ -111,7 +124,8 @@ impl Copy<'_> {
         }
     }
 
-    fn define(&mut self, old: &[Value], new: &[Value]) {
+    /// Says what values have become.
+    pub(super) fn define(&mut self, old: &[Value], new: &[Value]) {
         for (&old, &new) in old.iter().zip(new) {
             self.values[old.index()] = Some(new);
             if let Some(pin) = self.func.pins().get(&old) {

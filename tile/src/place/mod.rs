@@ -36,6 +36,7 @@ mod candidates;
 mod cost;
 pub mod exchange;
 mod naive;
+mod overlap;
 pub mod pipeline;
 mod pressure;
 pub mod product;
@@ -123,6 +124,15 @@ const VALUES: usize = 1024;
 /// # Errors
 /// [`Error::Place`] where no placement fits: a tile too large for a block, or a pin that the operation does not take.
 pub fn place(func: &Func, sm: u32) -> Result<Plan, Error> {
+    let plan = place_in_order(func, sm)?;
+    match plan.overlapped(func).map(|other| place_in_order(&other, sm)) {
+        Some(Ok(other)) if other.products.is_like(&plan.products) => Ok(other),
+        _ => Ok(plan),
+    }
+}
+
+/// Places a function's operations in the order that they have.
+fn place_in_order(func: &Func, sm: u32) -> Result<Plan, Error> {
     let asked = func.hints.by_arch.get(&sm).and_then(|hints| hints.num_worker_warps);
     let pinned =
         func.pins().values().find_map(|pin| pin.dist.as_ref().map(|dist| dist.threads() as u32 / 32));

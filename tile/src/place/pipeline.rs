@@ -39,6 +39,8 @@ pub struct Pipeline {
     pub last: BTreeMap<OpId, Vec<OpId>>,
     /// The loads whose tiles an operation with regions reads.
     pub inside: BTreeMap<OpId, Vec<OpId>>,
+    /// Loads outside of loops whose slots are those of a loop, so that they are filled again.
+    pub refilled: BTreeSet<OpId>,
 }
 
 /// What is known of where operations stand.
@@ -249,8 +251,46 @@ impl Plan {
         slice.close(|value| self.dist(value).bits.iter().all(Option::is_none))?;
         let Slice { ops, values, .. } = slice;
         let (last, inside) = readers(&places, &self.products, loads);
-        let (rings, of) = self.rings(&places, loads, sm)?;
-        Ok(Pipeline { rings, loads: of, produced: ops, values, last, inside })
+        let shared = self.of_loops(&places, &last, loads);
+        let (rings, of) = self.rings(&places, loads, &shared, sm)?;
+        let refilled = shared.into_keys().collect();
+        Ok(Pipeline { rings, loads: of, produced: ops, values, last, inside, refilled })
+    }
+
+    /// Loads beside a loop that bring what a load in it brings, and are read before the loop begins or begin when it has ended: they take the slots
+    /// of the load in the loop, which is given of each. At either side of the loop there is one of each load in it, so that as many slots are enough.
+    fn of_loops(
+        &self,
+        places: &Places<'_>,
+        last: &BTreeMap<OpId, Vec<OpId>>,
+        loads: &[OpId],
+    ) -> BTreeMap<OpId, OpId> {
+        let func = &self.func;
+        let mut shared = BTreeMap::new();
+        for &inside in loads {
+            let Some(&around) = places.around(inside).first() else { continue };
+            if func.op(around).kind != Kind::For {
+                continue;
+            }
+            let ops = &func.region(places.regions[&around]).ops;
+            let place = |id: &OpId| ops.iter().position(|other| other == id);
+            let Some(of_loop) = place(&around) else { continue };
+            let (mut before, mut behind) = (Vec::new(), Vec::new());
+            for &load in loads.iter().filter(|load| func.op(**load).kind == func.op(inside).kind) {
+                let reader = last.iter().find(|(_, loads)| loads.contains(&load)).map(|(reader, _)| reader);
+                match (place(&load), reader.and_then(place)) {
+                    (Some(_), Some(read)) if read < of_loop => before.push(load),
+                    (Some(at), Some(_)) if at > of_loop => behind.push(load),
+                    _ => {}
+                }
+            }
+            for side in [before, behind] {
+                if let [load] = side[..] {
+                    shared.entry(load).or_insert(inside);
+                }
+            }
+        }
+        shared
     }
 
     /// Rings by size and depth, as many slots as the user asks for and shared memory has.
@@ -258,6 +298,7 @@ impl Plan {
         &self,
         places: &Places<'_>,
         loads: &[OpId],
+        shared: &BTreeMap<OpId, OpId>,
         sm: u32,
     ) -> Result<(Vec<Ring>, BTreeMap<OpId, usize>), String> {
         let stages = self.func.hints.resolve(sm).num_stages.map(i64::from);
@@ -271,7 +312,7 @@ impl Plan {
         let mut wishes: Vec<Wish> = Vec::new();
         let mut of = BTreeMap::new();
         let mut sites: BTreeMap<(usize, Option<OpId>), i64> = BTreeMap::new();
-        for &id in loads {
+        for &id in loads.iter().filter(|id| !shared.contains_key(id)) {
             let tile = &self.products.loads[&id];
             let loops = places.loops(id);
             let (depth, bytes) = (loops.len(), tile.bytes());
@@ -289,6 +330,9 @@ impl Plan {
                 let turns = tile.latency.map_or(TURNS, |latency| 1 + i64::from(latency) / 3);
                 wish.most = wish.most.max(stages.unwrap_or(turns));
             }
+        }
+        for (&load, inside) in shared {
+            of.insert(load, of[inside]);
         }
         let room = super::ahead::shared(sm) / super::wgmma::blocks(&self.func, sm)
             - FIXED

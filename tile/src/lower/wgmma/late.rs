@@ -112,6 +112,9 @@ impl Lowering<'_> {
 
     /// At the end of a region: waits for products, but for those that a turn leaves under way if it is the body of such a loop.
     pub(crate) fn settle_turn(&mut self, region: RegionId) -> Result<(), Error> {
+        if self.products.beside {
+            return Ok(());
+        }
         let Some(late) = self.products.late.last().filter(|late| late.body == region) else {
             return self.settle_all();
         };

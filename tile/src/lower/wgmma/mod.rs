@@ -5,9 +5,11 @@
 //! nothing else reads these. Where tensor copies bring tiles, the program is written twice (`roles.rs`): for the thread that issues them, and for
 //! the warpgroups that do all else; slots of tiles are freed by one thread of each warpgroup when the last product that reads them is done.
 
+mod beside;
 mod late;
 mod roles;
 mod tiles;
+mod turns;
 
 use std::collections::BTreeMap;
 
@@ -50,6 +52,14 @@ pub(crate) struct State {
     tickets: BTreeMap<OpId, roles::Ticket>,
     /// The loops that are being written whose turns leave products under way.
     late: Vec<late::Late>,
+    /// The number of the thread's warpgroup, and the barrier of the one that has its turn next, if warpgroups take turns.
+    among: Option<(Expr, Expr)>,
+    /// The turns of warpgroups in the loop that is being written.
+    turns: Option<turns::Turns>,
+    /// Whether a condition is being written beside which products stay under way.
+    beside: bool,
+    /// Registers with two elements of 16 bits, by the name of that with the first one: those with each, and that with both.
+    pairs: BTreeMap<String, ([Reg; 2], Reg)>,
 }
 
 /// A product that is under way.
@@ -142,6 +152,7 @@ impl Lowering<'_> {
         // Registers of an instruction, and those of all columns.
         let per = if packed { 2 } else { 1 };
         let [own, all] = [atom.shape_mnk[1], n].map(|n| (n / 2 / per) as usize);
+        self.take_turn(id)?;
         warpgroup_arrive(&mut self.b);
         for i in 0..rows {
             for j in 0..n / atom.shape_mnk[1] {
@@ -172,6 +183,7 @@ impl Lowering<'_> {
             }
         }
         warpgroup_commit_batch(&mut self.b);
+        self.hand_on(id)?;
         let result = op.results[0];
         if packed {
             self.products.flight.push(Flight { result, frees: Vec::new(), past: Vec::new() });
@@ -201,6 +213,8 @@ impl Lowering<'_> {
         if count == 0 {
             return Ok(());
         }
+        let last = self.products.flight[count - 1].result;
+        self.wait_behind_functions(last)?;
         warpgroup_wait(&mut self.b, (self.products.flight.len() - count) as u32);
         let done: Vec<Flight> = self.products.flight.drain(..count).collect();
         for flight in &done {
@@ -296,18 +310,29 @@ impl Lowering<'_> {
     }
 
     /// Registers of 32 bits with two values of 16 bits each.
-    fn pairs(&mut self, regs: &[Reg]) -> Vec<Reg> {
-        let pair =
-            |low: &mut Self, two: &[Reg]| low.make(Type::B32, Opcode::Mov, m![Type::B32], vec![list(two)]);
+    pub(crate) fn pairs(&mut self, regs: &[Reg]) -> Vec<Reg> {
+        let pair = |low: &mut Self, two: &[Reg]| match low.products.pairs.get(&two[0].to_string()) {
+            Some((known, both)) if known == two => both.clone(),
+            _ => low.make(Type::B32, Opcode::Mov, m![Type::B32], vec![list(two)]),
+        };
         regs.chunks(2).map(|two| pair(self, two)).collect()
     }
 
+    /// Takes note of a register in which two elements of 16 bits are that have registers of their own too.
+    pub(crate) fn note_pair(&mut self, halves: [&Reg; 2], both: &Reg) {
+        if self.has_products() {
+            let known = (halves.map(Reg::clone), both.clone());
+            self.products.pairs.insert(halves[0].to_string(), known);
+        }
+    }
+
     /// The halves of registers that have two elements of 16 bits.
-    pub(super) fn halves(&mut self, pairs: &[Reg]) -> Vec<Reg> {
+    pub(crate) fn halves(&mut self, pairs: &[Reg]) -> Vec<Reg> {
         let mut out = Vec::new();
         for pair in pairs {
             let halves = self.b.regs(Type::B16, 2);
             self.b.inst(Opcode::Mov, m![Type::B32], vec![list(&halves), of([pair]).swap_remove(0)]);
+            self.note_pair([&halves[0], &halves[1]], pair);
             out.extend(halves);
         }
         out

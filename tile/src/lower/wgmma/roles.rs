@@ -109,7 +109,9 @@ impl Lowering<'_> {
         self.products.group =
             Some(if consumers == 1 { Expr::from(0) } else { self.b.bounded(&group, consumers - 1)? });
         self.begin_role(Role::Consumer);
+        self.open_turns()?;
         self.region(body)?;
+        self.close_turns()?;
         self.b.close_block(around)?;
         Ok(())
     }
@@ -284,13 +286,16 @@ impl Lowering<'_> {
 
     /// After the last operation that reads tiles: frees their slots, once the products that are under way have read them.
     pub(crate) fn free_after(&mut self, id: OpId) -> Result<(), Error> {
-        if self.products.role != Role::Consumer || self.loops.is_empty() {
+        if self.products.role != Role::Consumer {
             return Ok(());
         }
-        let Some(loads) = self.plan.products.pipeline.last.get(&id) else { return Ok(()) };
+        let pipeline = &self.plan.products.pipeline;
+        let Some(loads) = pipeline.last.get(&id) else { return Ok(()) };
+        let again = |load: &&OpId| !self.loops.is_empty() || pipeline.refilled.contains(load);
+        let loads: Vec<OpId> = loads.iter().filter(again).copied().collect();
         match self.products.flight.last_mut() {
             Some(flight) => flight.frees.extend(loads),
-            None => loads.iter().try_for_each(|&load| self.free(load))?,
+            None => loads.into_iter().try_for_each(|load| self.free(load))?,
         }
         Ok(())
     }

@@ -44,6 +44,11 @@ impl Uses {
         passed.iter().for_each(|&value| self.readers.entry(value).or_default().push(None));
     }
 
+    /// The operations that read a value; none for the end of a region.
+    pub(super) fn readers(&self, value: Value) -> &[Option<OpId>] {
+        self.readers.get(&value).map_or(&[], Vec::as_slice)
+    }
+
     /// Whether an operation alone reads a value, each time anew, so that it may overwrite the value's registers.
     pub(super) fn is_last(&self, func: &Func, value: Value, reader: OpId) -> bool {
         let Some(&(region, _)) = self.places.get(&reader) else { return false };

@@ -22,7 +22,7 @@ pub(crate) const WARPGROUP: u32 = 128;
 const ROWS: i64 = 64;
 /// Registers of a multiprocessor, and those that the assembler wants for an instruction beside its sums.
 pub(crate) const REGISTERS: i64 = 65536;
-const OF_INSTRUCTION: i64 = 26;
+pub(crate) const OF_INSTRUCTION: i64 = 26;
 /// The most registers that the sums of one product take.
 const SUMS: i64 = 192;
 /// The most bytes of tiles in shared memory, which leaves room for exchanges.
@@ -171,9 +171,16 @@ impl Products {
                 Err(why) => drop(chosen.refused.insert(id, why)),
             }
         }
-        // A load goes to shared memory for products by `wgmma` alone.
-        let bytes: i64 = chosen.loads.values().map(SharedTile::bytes).sum::<i64>()
-            + chosen.wgmma.values().map(Wgmma::stored).sum::<i64>();
+        // A load goes to shared memory for products by `wgmma` alone. Tensor copies may bring tiles of one view to the same slots.
+        let mut views: Vec<&Kind> = Vec::new();
+        let mut bytes: i64 = chosen.wgmma.values().map(Wgmma::stored).sum();
+        for (&id, tile) in &chosen.loads {
+            let kind = &func.op(id).kind;
+            if tile.tensor.is_err() || !views.contains(&kind) {
+                bytes += tile.bytes();
+                views.push(kind);
+            }
+        }
         let broken = chosen.refused.keys().any(|id| ids.contains(id));
         if bytes > SHARED || broken {
             let why = if bytes > SHARED {

@@ -1,0 +1,175 @@
+//! Turns of warpgroups on the tensor cores.
+//!
+//! Where the turns of a loop begin with products and then compute with their sums, warpgroups would do both at the same time, one half of which
+//! leaves the tensor cores idle. They take turns instead: a warpgroup waits at a barrier of its own until the one behind it has issued its
+//! products, issues its own, and lets the one before it go on. As the instructions of warpgroups keep their order, that is when they are issued,
+//! not when they are done.
+
+use girih_codegen::{Cond, Expr, Reg};
+use girih_ptx::{Opcode, Operand, Type, Word};
+use girih_tensor::{DType, Space};
+
+use super::super::Lowering;
+use super::super::words::{m, of};
+use super::Role;
+use crate::error::Error;
+use crate::ir::{Kind, OpId, RegionId, Value};
+use crate::place::pipeline::leaves;
+use crate::place::wgmma::{Source, WARPGROUP};
+
+/// The barrier of the first warpgroup: that of all threads and the one where consumers meet come before.
+const FIRST: i64 = 2;
+
+/// The turns of a loop.
+#[derive(Clone, Debug)]
+pub(crate) struct Turns {
+    /// The products of a turn of the loop.
+    products: Vec<OpId>,
+    /// A number that the thread computes while the last product is under way.
+    meanwhile: Option<Reg>,
+    /// A place in shared memory that nothing is stored at.
+    nowhere: Expr,
+}
+
+impl Lowering<'_> {
+    /// The products that turns of a loop with this body begin with, if they compute with their sums then.
+    fn first_products(&self, body: RegionId) -> Option<Vec<OpId>> {
+        let (func, all) = (&self.plan.func, &self.plan.products.wgmma);
+        let ops = &func.region(body).ops;
+        let is_product = |id: &OpId| all.contains_key(id);
+        let [first, last] = [ops.iter().position(is_product)?, ops.iter().rposition(is_product)?];
+        let products: Vec<OpId> = ops[first..=last].iter().copied().filter(is_product).collect();
+        let sums: Vec<Value> = products.iter().map(|&id| func.op(id).results[0]).collect();
+        let reads = |id: &OpId| func.op(*id).operands.iter().any(|value| sums.contains(value));
+        let stands = |id: &OpId| match all.get(id) {
+            Some(product) => !product.sources.contains(&Source::Stored) && !reads(id),
+            None => matches!(func.op(*id).kind, Kind::Full(_)),
+        };
+        let loops = |id: &OpId| {
+            let mut found = false;
+            func.op(*id).regions.iter().for_each(|&region| {
+                func.walk(region, &mut |_, op| {
+                    found |= matches!(op.kind, Kind::Mma | Kind::For | Kind::Loop)
+                });
+            });
+            found
+        };
+        let fits = products.len() > 1
+            && ops[first..=last].iter().all(stands)
+            && ops[last + 1..].iter().any(reads)
+            && !ops.iter().any(loops);
+        fits.then_some(products)
+    }
+
+    /// Before all turns: lets the first warpgroup have the first one, if warpgroups take turns in a loop. They keep their order from one loop to the
+    /// next: a warpgroup that is a loop ahead must not give others more turns than one.
+    pub(super) fn open_turns(&mut self) -> Result<(), Error> {
+        let (func, groups) = (&self.plan.func, i64::from(self.plan.threads / WARPGROUP));
+        let mut any = false;
+        func.walk(func.body(), &mut |_, op| {
+            any |= op.kind == Kind::For
+                && !leaves(func, op.regions[0])
+                && self.first_products(op.regions[0]).is_some();
+        });
+        let Some(group) = self.products.group.clone().filter(|_| any && groups > 1) else { return Ok(()) };
+        let before = (&group + (groups - 1)).rem(groups)?;
+        let next = &self.b.bounded(&before, groups - 1)? + FIRST;
+        // The one that hands on to the first.
+        self.only(&group, 1, |low| low.b.named_barrier_arrive(&next, 2 * WARPGROUP))?;
+        self.products.among = Some((group, next));
+        Ok(())
+    }
+
+    /// Behind all turns: the first warpgroup takes the turn that is handed on to it at the end.
+    pub(super) fn close_turns(&mut self) -> Result<(), Error> {
+        match self.products.among.take() {
+            Some((group, _)) => {
+                self.only(&group, 0, |low| low.b.named_barrier_sync(&(&group + FIRST), 2 * WARPGROUP))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Before a loop: whether its turns begin with products whose sums they compute with then.
+    pub(crate) fn begin_turns(&mut self, body: RegionId) -> Result<bool, Error> {
+        let products = self.first_products(body).filter(|_| self.products.role == Role::Consumer);
+        let Some(products) = products else { return Ok(false) };
+        let nowhere = self.b.alloc_shared(4, 4)?;
+        self.products.turns = Some(Turns { products, meanwhile: None, nowhere });
+        Ok(true)
+    }
+
+    /// Behind such a loop.
+    pub(crate) fn end_turns(&mut self) {
+        self.products.turns = None;
+    }
+
+    /// Writes what one warpgroup alone does.
+    fn only(
+        &mut self,
+        group: &Expr,
+        number: i64,
+        what: impl FnOnce(&mut Self) -> Result<(), girih_codegen::Error>,
+    ) -> Result<(), Error> {
+        let around = self.b.open_block();
+        self.b.leave(&around, &Cond::not(Cond::equal(group, &Expr::from(number))), true)?;
+        what(self)?;
+        Ok(self.b.close_block(around)?)
+    }
+
+    /// Before a product: waits for the warpgroup's turn if the product is the first of a turn, once the tiles of all its products are there.
+    pub(super) fn take_turn(&mut self, id: OpId) -> Result<(), Error> {
+        let Some(turns) = self.products.turns.as_mut().filter(|turns| turns.products.first() == Some(&id))
+        else {
+            return Ok(());
+        };
+        turns.meanwhile = None;
+        let turns = turns.clone();
+        for id in &turns.products {
+            for source in self.plan.products.wgmma[id].sources {
+                if let Source::Loaded(load) = source {
+                    self.await_tile(load)?;
+                }
+            }
+        }
+        match &self.products.among {
+            Some((group, _)) => Ok(self.b.named_barrier_sync(&(group + FIRST), 2 * WARPGROUP)?),
+            None => Ok(()),
+        }
+    }
+
+    /// Behind a product: ends the warpgroup's turn if the product is the last of a turn.
+    pub(super) fn hand_on(&mut self, id: OpId) -> Result<(), Error> {
+        let turns = self.products.turns.as_ref().filter(|turns| turns.products.last() == Some(&id));
+        match (turns, &self.products.among) {
+            (Some(_), Some((_, next))) => Ok(self.b.named_barrier_arrive(next, 2 * WARPGROUP)?),
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes note of numbers that threads compute while products are under way.
+    pub(crate) fn compute_meanwhile(&mut self, regs: &[Reg]) {
+        if let Some(turns) = self.products.turns.as_mut().filter(|_| regs.len() >= MANY) {
+            turns.meanwhile = regs.get(regs.len() / 2).cloned();
+        }
+    }
+
+    /// Before the wait for products of which this may be the last of a turn: keeps the assembler from moving the wait before what threads compute
+    /// meanwhile. It does not move waits across stores, and this store, which never happens, needs half of that. No function has this
+    /// number for a result: it is none, and not that which instructions give then.
+    pub(super) fn wait_behind_functions(&mut self, value: Value) -> Result<(), Error> {
+        let Some(turns) = self.products.turns.as_mut() else { return Ok(()) };
+        let last = turns.products.last().map(|&id| self.plan.func.op(id).results[0]);
+        let (true, Some(reg)) = (last == Some(value), turns.meanwhile.take()) else { return Ok(()) };
+        let nowhere = turns.nowhere.clone();
+        let bits = self.make(Type::U32, Opcode::Mov, m![Type::B32], of([&reg]));
+        let never = self.setp(Word::Eq, Type::U32, &bits, Operand::Int(NO_RESULT));
+        let never = self.b.cond_in(&never)?;
+        self.store_elements(Space::Smem, DType::F32, &nowhere, &never, &[reg])
+    }
+}
+
+/// How many numbers a thread computes at least for a wait to be worth keeping behind some.
+const MANY: usize = 16;
+/// The bits of a number that is none, which no instruction of f32 gives.
+const NO_RESULT: i64 = 0x7fc0_0bad;

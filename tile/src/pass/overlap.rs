@@ -1,0 +1,358 @@
+//! Products of a turn that are issued before what the turn before is to add to its sums, so that tensor cores work while threads do.
+//!
+//! The body of the loop is a product of what it loads, functions of that product, and a product of these that it adds to what it carries:
+//!
+//! ```text
+//! for n {                              if any {
+//!     s = k[n] q                           p = f(k[first] q)
+//!     p = f(s)                             for n behind the first {
+//!     o = g(o) + p v[n]                        s = k[n] q
+//! }                                            o = o + p v[n - 1]
+//!                                              p, o = f(s), g(o)
+//!                                          }
+//!                                          o = o + p v[last]
+//!                                      }
+//! ```
+//!
+//! Every product has the operands that it had, in the same order, so that results are the same to the last bit.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use girih_tensor::DType;
+
+use super::rebuild::{Copy, Pass, rebuild, types};
+use super::uses::{needs, readers};
+use super::{dce, fold};
+use crate::dtype::{is_integer, is_signed};
+use crate::ir::table::Each;
+use crate::ir::{Def, End, Func, Kind, Nan, Op, OpId, Overflow, RegionId, Rounding, Type, Value};
+use crate::place::pipeline::leaves;
+
+/// The function with such loops in this order, or `None` if there is none. `may` says of a loop's first products, and of those that are added a turn
+/// later, whether they may be under way at a time.
+pub fn overlap(func: &Func, may: impl Fn(&[OpId], &[OpId]) -> bool) -> Option<Func> {
+    let analysis = Analysis { func, readers: readers(func) };
+    let mut turns = BTreeMap::new();
+    func.walk(func.body(), &mut |id, op| {
+        if op.kind == Kind::For
+            && let Some(turn) = analysis.turn(op, &may)
+        {
+            turns.insert(id, turn);
+        }
+    });
+    (!turns.is_empty()).then(|| dce(&fold(&rebuild(func, &mut Overlap { turns }))))
+}
+
+/// The operations of a loop's body by when they run, each list in the order of the program.
+struct Turn {
+    /// What the products need that are issued first.
+    before: Vec<OpId>,
+    /// These products.
+    early: Vec<OpId>,
+    /// What the products of the turn before need besides what is carried.
+    behind: Vec<OpId>,
+    /// These products, each with the place in which its result is carried.
+    late: Vec<(OpId, usize)>,
+    /// What these multiply that the turn before has computed.
+    multiplied: Vec<Value>,
+    /// Functions of the first products, then those that need the sums of the others, then what the others of the next turn multiply.
+    rest: [Vec<OpId>; 3],
+}
+
+struct Analysis<'a> {
+    func: &'a Func,
+    readers: HashMap<Value, Vec<Option<OpId>>>,
+}
+
+/// The number of a scalar constant.
+fn constant(func: &Func, value: Value) -> Option<i64> {
+    let Def::Result(id, _) = func.value(value).def else { return None };
+    let dtype = func.ty(value).dtype;
+    match func.op(id).kind {
+        Kind::Full(bits) if is_integer(dtype) && is_signed(dtype) => {
+            let unused = 64 - dtype.bits();
+            Some((bits << unused) as i64 >> unused)
+        }
+        _ => None,
+    }
+}
+
+impl Analysis<'_> {
+    /// Whether an operation may change its place among others, and has no product within.
+    fn moves(&self, id: OpId) -> bool {
+        let op = self.func.op(id);
+        let inside = |&region: &RegionId| {
+            let ops = &self.func.region(region).ops;
+            ops.iter().all(|&id| self.func.op(id).kind != Kind::Mma && self.moves(id))
+        };
+        match op.kind {
+            Kind::If => op.regions.iter().all(inside),
+            _ => self.func.is_pure(&op.kind),
+        }
+    }
+
+    /// Whether numbers of a loop's turns can be counted from the second on, and backwards.
+    fn counts(&self, op: &Op) -> bool {
+        let dtype = self.func.ty(op.operands[0]).dtype;
+        let most = i64::MAX >> (64 - dtype.bits());
+        let [first, step] = [0, 2].map(|at| constant(self.func, op.operands[at]));
+        match (first, step) {
+            (_, Some(1)) => true,
+            (Some(first), Some(step)) => first >= 0 && step > 0 && first <= most - step,
+            _ => false,
+        }
+    }
+
+    /// The operations among these that some values come from.
+    fn sources(&self, ops: &[OpId], of: &[Value]) -> BTreeSet<OpId> {
+        let (mut found, mut work) = (BTreeSet::new(), of.to_vec());
+        while let Some(value) = work.pop() {
+            if let Def::Result(id, _) = self.func.value(value).def
+                && ops.contains(&id)
+                && found.insert(id)
+            {
+                needs(self.func, self.func.op(id), &mut work);
+            }
+        }
+        found
+    }
+
+    /// The results among these operations' that depend on some values.
+    fn dependent(&self, ops: &[OpId], on: &[Value]) -> BTreeSet<Value> {
+        let mut found: BTreeSet<Value> = on.iter().copied().collect();
+        for &id in ops {
+            let (op, mut read) = (self.func.op(id), Vec::new());
+            needs(self.func, op, &mut read);
+            if read.iter().any(|value| found.contains(value)) {
+                found.extend(&op.results);
+            }
+        }
+        found
+    }
+
+    /// The order of a loop's operations, if it has such a body.
+    fn turn(&self, op: &Op, may: &impl Fn(&[OpId], &[OpId]) -> bool) -> Option<Turn> {
+        let func = self.func;
+        let body = op.regions[0];
+        let data = func.region(body);
+        let End::Continue(0, passed) = &data.end else { return None };
+        let carried = &data.args[1..];
+        if !self.counts(op) || leaves(func, body) || !data.ops.iter().all(|&id| self.moves(id)) {
+            return None;
+        }
+        let mut late = Vec::new();
+        for (at, &value) in passed.iter().enumerate() {
+            if let Def::Result(id, _) = func.value(value).def
+                && data.ops.contains(&id)
+                && func.op(id).kind == Kind::Mma
+                && self.readers.get(&value).is_some_and(|readers| readers.len() == 1)
+            {
+                late.push((id, at));
+            }
+        }
+        late.sort_unstable();
+        let is_late = |id: &OpId| late.iter().any(|(late, _)| late == id);
+        let products = data.ops.iter().copied().filter(|id| func.op(*id).kind == Kind::Mma);
+        let early: Vec<OpId> = products.filter(|id| !is_late(id)).collect();
+        let of_early: Vec<Value> = early.iter().map(|&id| func.op(id).results[0]).collect();
+        let varies = self.dependent(&data.ops, carried);
+        let behind_products = self.dependent(&data.ops, &of_early);
+        let late_operand = |at: usize| late.iter().map(move |(id, _)| func.op(*id).operands[at]);
+        let fits = !early.is_empty()
+            && !late.is_empty()
+            && may(&early, &late.iter().map(|&(id, _)| id).collect::<Vec<OpId>>())
+            && of_early.iter().all(|value| !varies.contains(value))
+            && late_operand(0).all(|value| behind_products.contains(&value))
+            && late_operand(1).all(|value| !varies.contains(&value) && !behind_products.contains(&value));
+        let alone = early.iter().all(|&id| {
+            let op = func.op(id);
+            op.operands.iter().all(|value| !behind_products.contains(value))
+        });
+        if !fits || !alone {
+            return None;
+        }
+        let ahead = self.sources(&data.ops, &of_early);
+        let operands_of_late: Vec<Value> = late_operand(1).collect();
+        let behind = self.sources(&data.ops, &operands_of_late);
+        let has_regions = |id: &OpId| !func.op(*id).regions.is_empty();
+        if ahead.iter().chain(&behind).any(has_regions) {
+            return None;
+        }
+        let kept = passed.iter().enumerate().filter(|(at, _)| !late.iter().any(|(_, late)| late == at));
+        let mut ends: Vec<Value> = kept.map(|(_, &value)| value).collect();
+        ends.extend(late_operand(0).chain(late_operand(2)));
+        let rest = self.sources(&data.ops, &ends);
+        let sums: Vec<Value> = late.iter().map(|&(_, at)| carried[at]).collect();
+        let of_sums = self.dependent(&data.ops, &sums);
+        let is_of_sums = |id: &OpId| func.op(*id).results.iter().any(|value| of_sums.contains(value));
+        // What is cast for a product that comes a turn later takes registers of its own: once sums are there, others are free.
+        let is_last = |id: &OpId| {
+            let op = func.op(*id);
+            let value = op.results[0];
+            matches!(op.kind, Kind::Cast(_))
+                && late_operand(0).any(|of| of == value)
+                && self.readers[&value].iter().all(|reader| reader.as_ref().is_some_and(is_late))
+        };
+        let mut multiplied: Vec<Value> = late_operand(0).collect();
+        multiplied.sort_unstable();
+        multiplied.dedup();
+        let list =
+            |keep: &dyn Fn(&OpId) -> bool| data.ops.iter().copied().filter(keep).collect::<Vec<OpId>>();
+        let in_rest = |id: &OpId| rest.contains(id) && !ahead.contains(id);
+        Some(Turn {
+            before: list(&|id| ahead.contains(id) && !early.contains(id)),
+            behind: list(&|id| behind.contains(id)),
+            rest: [
+                list(&|id| in_rest(id) && !is_of_sums(id) && !is_last(id)),
+                list(&|id| in_rest(id) && is_of_sums(id) && !is_last(id)),
+                list(&|id| in_rest(id) && is_last(id)),
+            ],
+            early,
+            late,
+            multiplied,
+        })
+    }
+}
+
+struct Overlap {
+    turns: BTreeMap<OpId, Turn>,
+}
+
+impl Pass for Overlap {
+    fn replace(&mut self, _: &mut Copy<'_>, _: &Op, _: &[Value]) -> Option<Vec<Value>> {
+        None
+    }
+
+    fn rewrites(&mut self, copy: &mut Copy<'_>, id: OpId, operands: &[Value]) -> bool {
+        let Some(turn) = self.turns.remove(&id) else { return false };
+        Rewrite { turn, id }.run(self, copy, operands);
+        true
+    }
+}
+
+/// A loop that is written in the other order.
+struct Rewrite {
+    turn: Turn,
+    id: OpId,
+}
+
+/// A function of two scalars.
+fn each(copy: &mut Copy<'_>, op: Each, operands: [Value; 2], dtype: DType) -> Value {
+    let (rounding, nan, overflow) = (Rounding::default(), Nan::default(), Overflow::default());
+    let kind = Kind::Each { op, rounding, ftz: false, nan, overflow };
+    copy.b.push1(kind, &operands, Type::scalar(dtype))
+}
+
+impl Rewrite {
+    fn run(&self, pass: &mut Overlap, copy: &mut Copy<'_>, operands: &[Value]) {
+        let func = copy.func;
+        let op = func.op(self.id);
+        let data = func.region(op.regions[0]);
+        let (number, carried) = (data.args[0], &data.args[1..]);
+        let ([start, stop, step], initial) = ([operands[0], operands[1], operands[2]], &operands[3..]);
+        let dtype = func.ty(number).dtype;
+        let any = each(copy, Each::Less, [start, stop], DType::Bool);
+
+        copy.b.open(&[]);
+        copy.define(&[number], &[start]);
+        copy.define(carried, initial);
+        copy.list(&self.turn.before, pass);
+        copy.list(&self.turn.early, pass);
+        self.turn.rest.iter().for_each(|list| copy.list(list, pass));
+        let first = self.state(copy);
+        let second = each(copy, Each::Add, [start, step], dtype);
+        let state_types: Vec<Type> = first.iter().map(|&value| copy.b.ty(value)).collect();
+
+        let opened: Vec<Type> =
+            [Type::scalar(dtype)].into_iter().chain(state_types.iter().copied()).collect();
+        let (_, args) = copy.b.open(&opened);
+        copy.define(&[number], &[args[0]]);
+        copy.list(&self.turn.before, pass);
+        let results = self.turn.before.iter().flat_map(|&id| func.op(id).results.clone());
+        let known: Vec<(Value, Value)> = results.map(|value| (value, copy.value(value))).collect();
+        let before = each(copy, Each::Sub, [args[0], step], dtype);
+        copy.define(&[number], &[before]);
+        copy.list(&self.turn.behind, pass);
+        let factors: Vec<Value> = self.factors(copy);
+        copy.define(&[number], &[args[0]]);
+        known.iter().for_each(|&(old, new)| copy.define(&[old], &[new]));
+        copy.list(&self.turn.early, pass);
+        let sums = self.late(copy, &args[1..], &factors);
+        copy.define(carried, &self.carried(&args[1..], &sums));
+        self.turn.rest.iter().for_each(|list| copy.list(list, pass));
+        let next = self.state(copy);
+        let body = copy.b.close(End::Continue(0, next));
+        copy.b.at(op.site);
+        let inputs: Vec<Value> = [second, stop, step].into_iter().chain(first).collect();
+        let left = copy.b.push_regions(Kind::For, &inputs, &state_types, vec![body]);
+
+        let last = self.last(copy, [start, stop, step], dtype);
+        copy.define(&[number], &[last]);
+        copy.list(&self.turn.behind, pass);
+        let factors = self.factors(copy);
+        let sums = self.late(copy, &left, &factors);
+        let results = self.carried(&left, &sums);
+        let then = copy.b.close(End::Yield(results));
+        copy.b.open(&[]);
+        let other = copy.b.close(End::Yield(initial.to_vec()));
+        copy.b.at(op.site);
+        let new = copy.b.push_regions(Kind::If, &[any], &types(func, &op.results), vec![then, other]);
+        copy.define(&op.results, &new);
+    }
+
+    /// The number of the last turn, of which there is one.
+    fn last(&self, copy: &mut Copy<'_>, [start, stop, step]: [Value; 3], dtype: DType) -> Value {
+        let func = copy.func;
+        let of_step = constant(func, func.op(self.id).operands[2]);
+        if of_step == Some(1) {
+            return each(copy, Each::Sub, [stop, step], dtype);
+        }
+        let one = copy.b.push1(Kind::Full(1), &[], Type::scalar(dtype));
+        let end = each(copy, Each::Sub, [stop, one], dtype);
+        let far = each(copy, Each::Sub, [end, start], dtype);
+        let turns = each(copy, Each::FloorDiv, [far, step], dtype);
+        let far = each(copy, Each::Mul, [turns, step], dtype);
+        each(copy, Each::Add, [start, far], dtype)
+    }
+
+    fn passed<'f>(&self, func: &'f Func) -> &'f [Value] {
+        func.region(func.op(self.id).regions[0]).end.values()
+    }
+
+    /// What turns pass on: what they passed on before, but what late products are to be added to in place of their results, and then what these
+    /// multiply.
+    fn state(&self, copy: &Copy<'_>) -> Vec<Value> {
+        let func = copy.func;
+        let mut state: Vec<Value> = self.passed(func).to_vec();
+        self.turn.late.iter().for_each(|&(id, at)| state[at] = func.op(id).operands[2]);
+        state.extend(&self.turn.multiplied);
+        state.into_iter().map(|value| copy.value(value)).collect()
+    }
+
+    /// What the loop carried before, of its new state and the sums of the late products.
+    fn carried(&self, state: &[Value], sums: &[Value]) -> Vec<Value> {
+        let mut carried = state[..state.len() - self.turn.multiplied.len()].to_vec();
+        self.turn.late.iter().zip(sums).for_each(|(&(_, at), &sum)| carried[at] = sum);
+        carried
+    }
+
+    fn factors(&self, copy: &Copy<'_>) -> Vec<Value> {
+        let late = self.turn.late.iter();
+        late.map(|&(id, _)| copy.value(copy.func.op(id).operands[1])).collect()
+    }
+
+    /// The late products of a state.
+    fn late(&self, copy: &mut Copy<'_>, state: &[Value], factors: &[Value]) -> Vec<Value> {
+        let func = copy.func;
+        let multiplied = &state[state.len() - self.turn.multiplied.len()..];
+        let mut sums = Vec::new();
+        for (&(id, at), &factor) in self.turn.late.iter().zip(factors) {
+            let op = func.op(id);
+            copy.b.at(op.site);
+            let left = self.turn.multiplied.iter().zip(multiplied).find(|(old, _)| **old == op.operands[0]);
+            let left = left.map_or(op.operands[0], |(_, &new)| new);
+            sums.push(copy.b.push1(Kind::Mma, &[left, factor, state[at]], func.ty(op.results[0])));
+        }
+        sums
+    }
+}

@@ -1,0 +1,36 @@
+//! What operations read, and who reads values.
+
+use std::collections::HashMap;
+
+use crate::ir::{Array, Func, Op, OpId, RegionId, Value};
+
+/// What an operation reads, also within its regions.
+pub(super) fn needs(func: &Func, op: &Op, out: &mut Vec<Value>) {
+    out.extend(&op.operands);
+    let mut array = op.kind.array();
+    while let Some(Array::Slice { of, start, stop, .. }) = array.map(|id| &func.arrays()[id.index()]) {
+        out.extend([start, stop]);
+        array = Some(*of);
+    }
+    for &region in &op.regions {
+        let data = func.region(region);
+        data.ops.iter().for_each(|&id| needs(func, func.op(id), out));
+        out.extend(data.end.values());
+    }
+}
+
+/// The operations that read each value, as often as they do; none for the end of a region.
+pub(super) fn readers(func: &Func) -> HashMap<Value, Vec<Option<OpId>>> {
+    fn region(func: &Func, id: RegionId, readers: &mut HashMap<Value, Vec<Option<OpId>>>) {
+        let data = func.region(id);
+        for &id in &data.ops {
+            let op = func.op(id);
+            op.operands.iter().for_each(|&value| readers.entry(value).or_default().push(Some(id)));
+            op.regions.iter().for_each(|&inner| region(func, inner, readers));
+        }
+        data.end.values().iter().for_each(|&value| readers.entry(value).or_default().push(None));
+    }
+    let mut all = HashMap::new();
+    region(func, func.body(), &mut all);
+    all
+}

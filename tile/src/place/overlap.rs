@@ -1,0 +1,62 @@
+//! Loops whose products [overlap](crate::pass::overlap) with functions of their sums.
+
+use super::Plan;
+use super::pipeline::Ring;
+use super::wgmma::{OF_INSTRUCTION, Products, REGISTERS, Source, WARPGROUP, Wgmma};
+use crate::ir::{Func, OpId};
+use crate::pass;
+
+/// The most registers of a thread that sums and what they are multiplied with may take.
+const MOST: i64 = 240;
+
+impl Wgmma {
+    /// Registers of a thread that tiles of two of the product's extents take, of elements of so many bits.
+    fn registers(&self, extents: [usize; 2], bits: u32) -> i64 {
+        let [rows, columns] = extents.map(|at| self.mnk[at]);
+        rows * columns * i64::from(bits) / (32 * i64::from(WARPGROUP) * self.warpgroups)
+    }
+}
+
+impl Plan {
+    /// The function that was placed, in which products of the next turn of a loop are issued before functions of those of a turn, if there is such
+    /// a loop: tensor copies bring its tiles, so that threads need not meet in it, and threads have registers for what is under way.
+    pub(super) fn overlapped(&self, func: &Func) -> Option<Func> {
+        let products = &self.products;
+        if products.pipeline.rings.is_empty() {
+            return None;
+        }
+        let comes = |source: &Source| matches!(source, Source::Loaded(load) if products.pipeline.loads.contains_key(load));
+        let early =
+            |id: OpId| products.wgmma.get(&id).is_some_and(|product| product.sources.iter().all(comes));
+        let late = |id: OpId| {
+            let of = |product: &Wgmma| product.sources[0] == Source::Registers && comes(&product.sources[1]);
+            products.wgmma.get(&id).is_some_and(of)
+        };
+        let groups = i64::from(self.threads / WARPGROUP);
+        let blocks = super::wgmma::blocks(func, products.sm);
+        let each = (REGISTERS / (i64::from(WARPGROUP) * blocks * groups)).min(MOST);
+        pass::overlap(func, |first, others| {
+            let sums = |id: &OpId| {
+                let product = products.wgmma.get(id);
+                let halves = |product: &Wgmma| product.registers([0, 2], product.atom.a_type.bits());
+                let own = product.map_or(0, |product| product.registers([0, 1], product.atom.c_type.bits()));
+                own + product.filter(|_| others.contains(id)).map_or(0, halves)
+            };
+            let taken: i64 = first.iter().chain(others).map(sums).sum();
+            taken + OF_INSTRUCTION <= each
+                && first.iter().all(|&id| early(id))
+                && others.iter().all(|&id| late(id))
+        })
+    }
+}
+
+impl Products {
+    /// Whether products are computed in the same ways as others, by as many slots at least.
+    pub(super) fn is_like(&self, other: &Products) -> bool {
+        let turns = |products: &Products| products.pipeline.rings.iter().map(|ring: &Ring| ring.turns).max();
+        self.refused.is_empty() == other.refused.is_empty()
+            && self.wgmma.len() >= other.wgmma.len()
+            && turns(self) == turns(other)
+            && self.loads.values().all(|tile| tile.tensor.is_ok())
+    }
+}

@@ -1,0 +1,323 @@
+//! Loops whose next product is issued before functions of the last: what they compute, and the order that the assembler keeps.
+
+use girih_tensor::DType;
+use girih_tile::ir::{Func, Kind, Rounding};
+use girih_tile::pass::{guard, overlap, simplify};
+use girih_tile::place::place;
+use girih_tile::reference::{self, ArrayData, float};
+use rand::RngExt;
+use rand::rngs::StdRng;
+
+use super::attention::Lines;
+use super::{assembled, decoded, program, run};
+use crate::common::assembler::complaints;
+use crate::common::differ::{cases, random, zeros};
+
+/// A loop with `keys`-wide products of rows by keys, functions of them, and their products by `columns` columns.
+struct Loop {
+    rows: u32,
+    keys: u32,
+    columns: u32,
+    start: i64,
+    step: i64,
+    /// Whether the number of turns is a parameter.
+    parameter: bool,
+    masked: bool,
+    /// Whether a second sum is carried.
+    two: bool,
+    /// Multiplies the sums where a row's greatest product is above this.
+    above: i64,
+}
+
+const DEPTH: u32 = 64;
+
+impl Loop {
+    fn random(rng: &mut StdRng) -> Loop {
+        let step = [1, 1, 1, 2, 3][rng.random_range(0..5usize)];
+        Loop {
+            rows: [64, 128, 128, 256][rng.random_range(0..4usize)],
+            keys: [16, 32, 64][rng.random_range(0..3usize)],
+            columns: [32, 64][rng.random_range(0..2usize)],
+            start: rng.random_range(0..3),
+            step,
+            parameter: rng.random_range(0..3) > 0,
+            masked: rng.random_range(0..2) == 0,
+            two: rng.random_range(0..3) == 0,
+            above: rng.random_range(-2..40),
+        }
+    }
+
+    fn text(&self, stop: i64) -> String {
+        let Loop { rows, keys, columns, .. } = *self;
+        let mut l = Lines::default();
+        let zero = l.make("full 0", "s32");
+        let [start, step] = [self.start, self.step].map(|n| l.make(format!("full {n}"), "s32"));
+        let stop =
+            l.make(if self.parameter { String::from("param n") } else { format!("full {stop}") }, "s32");
+        let limit = l.make("param limit", "s32");
+        let q =
+            l.make(format!("load q[{rows}, {DEPTH}] at ({zero}, {zero})"), format!("bf16[{rows}, {DEPTH}]"));
+        let (column, products, sums) =
+            (format!("f32[{rows}, 1]"), format!("f32[{rows}, {keys}]"), format!("f32[{rows}, {columns}]"));
+        let ([of_column, of_products], none) =
+            ([&column, &products].map(|ty| l.make("full 0", ty)), l.make("full 0", &sums));
+        let n = if self.two { 3 } else { 2 };
+        let types = [&column, &sums, &sums].map(String::as_str)[..n].join(", ");
+        let results: Vec<String> = (0..n).map(|_| l.value()).collect();
+        let turn = l.value();
+        let args: Vec<String> = (0..n).map(|_| l.value()).collect();
+        let initial = [&of_column, &none, &none].map(String::as_str)[..n].join(", ");
+        let declared: Vec<String> = args
+            .iter()
+            .zip(types.split(", f32"))
+            .map(|(arg, ty)| {
+                format!("{arg}: {}", if ty.starts_with("f32") { ty.into() } else { format!("f32{ty}") })
+            })
+            .collect();
+        l.text += &format!(
+            "  {} = for {start} to {stop} step {step} carry {initial} : {types} {{ ({turn}: s32, {})\n",
+            results.join(", "),
+            declared.join(", ")
+        );
+        let k = l.make(
+            format!("load k[{keys}, {DEPTH}] at ({turn}, {zero}) pad 0"),
+            format!("bf16[{keys}, {DEPTH}]"),
+        );
+        let k = l.make(format!("permute {k} by [1, 0]"), format!("bf16[{DEPTH}, {keys}]"));
+        let mut s = l.make(format!("mma {q}, {k}, {of_products}"), &products);
+        if self.masked {
+            let key = l.make("iota", format!("s32[{keys}]"));
+            let size = l.make(format!("full {keys}"), "s32");
+            let first = l.make(format!("mul {turn}, {size}"), "s32");
+            let first = l.make(format!("reshape {first}"), "s32[1]");
+            let first = l.make(format!("broadcast {first}"), format!("s32[{keys}]"));
+            let key = l.make(format!("add {key}, {first}"), format!("s32[{keys}]"));
+            let limit = l.make(format!("reshape {limit}"), "s32[1]");
+            let limit = l.make(format!("broadcast {limit}"), format!("s32[{keys}]"));
+            let seen = l.make(format!("less {key}, {limit}"), format!("bool[{keys}]"));
+            let seen = l.make(format!("reshape {seen}"), format!("bool[1, {keys}]"));
+            let seen = l.make(format!("broadcast {seen}"), format!("bool[{rows}, {keys}]"));
+            s = l.make(format!("where {seen}, {s}, {of_products}"), &products);
+        }
+        let most = l.make(format!("reduce max {s} along 1"), &column);
+        let [low, high] = ["full -2", "full 2"].map(|what| l.make(what, &products));
+        let p = l.make(format!("maximum {s}, {low}"), &products);
+        let p = l.make(format!("minimum {p}, {high}"), &products);
+        let above = l.make(format!("full {}", self.above), &column);
+        let grows = l.make(format!("greater {most}, {above}"), format!("bool[{rows}, 1]"));
+        let [one, two] = ["full 1", "full 2"].map(|what| l.make(what, &column));
+        let factor = l.make(format!("where {grows}, {two}, {one}"), &column);
+        let of_turn = l.make(format!("reduce sum {p} along 1"), &column);
+        let d = l.make(format!("fma {}, {factor}, {of_turn}", args[0]), &column);
+        let mut passed = vec![d];
+        let p = l.make(format!("cast {p}"), format!("bf16[{rows}, {keys}]"));
+        for (at, name) in ["v", "w"].into_iter().enumerate().take(n - 1) {
+            let v = l.make(
+                format!("load {name}[{keys}, {columns}] at ({turn}, {zero}) pad 0"),
+                format!("bf16[{keys}, {columns}]"),
+            );
+            let wide = l.make(format!("broadcast {factor}"), &sums);
+            let scaled = l.make(format!("mul {}, {wide}", args[1 + at]), &sums);
+            passed.push(l.make(format!("mma {p}, {v}, {scaled}"), &sums));
+        }
+        l.text += &format!("  continue {}\n  }}\n", passed.join(", "));
+        l.text += &format!("  store {} to y0[{rows}, 1] at ({zero}, {zero})\n", results[0]);
+        for at in 1..n {
+            l.text += &format!("  store {} to y{at}[{rows}, {columns}] at ({zero}, {zero})\n", results[at]);
+        }
+        let array =
+            |name: &str, columns: u32| format!("{name}: bf16[?, {columns}] strides [{columns}, 1] align 16");
+        let mut params = vec![array("q", DEPTH), array("k", DEPTH), array("v", columns), array("w", columns)];
+        params.push(format!("mut y0: f32[{rows}, 1] strides [1, 1] align 16"));
+        params.extend(
+            (1..3).map(|at| format!("mut y{at}: f32[{rows}, {columns}] strides [{columns}, 1] align 16")),
+        );
+        format!("kernel turns({}, n: s32, limit: s32) {{\n{}}}\n", params.join(", "), l.text)
+    }
+
+    fn arrays(&self, rng: &mut StdRng, turns: i64) -> Vec<ArrayData> {
+        let all = i64::from(self.keys) * turns - rng.random_range(0..9);
+        let mut integers = |rows: i64, columns: u32| {
+            let extents = [rows.max(8), columns.into()];
+            let one = |_| float::encode(DType::Bf16, rng.random_range(-1i32..2).into(), Rounding::Nearest);
+            ArrayData::dense(
+                DType::Bf16,
+                &extents,
+                &(0..extents[0] * extents[1]).map(one).collect::<Vec<_>>(),
+            )
+        };
+        let mut arrays = vec![integers(self.rows.into(), DEPTH), integers(all, DEPTH)];
+        arrays.extend([(); 2].map(|()| integers(all, self.columns)));
+        arrays.push(zeros(DType::F32, &[self.rows.into(), 1]));
+        arrays.extend([(); 2].map(|()| zeros(DType::F32, &[self.rows.into(), self.columns.into()])));
+        arrays
+    }
+}
+
+fn products(func: &Func) -> usize {
+    let mut count = 0;
+    func.walk(func.body(), &mut |_, op| count += usize::from(op.kind == Kind::Mma));
+    count
+}
+
+/// What a function leaves in its arrays, by the reference.
+fn referred(func: &Func, arrays: &[ArrayData], scalars: &[u64]) -> Vec<ArrayData> {
+    let mut arrays = arrays.to_vec();
+    reference::run(func, [1, 1, 1], &mut arrays, scalars).unwrap();
+    arrays
+}
+
+#[test]
+fn loops_in_another_order_compute_the_same() {
+    let mut reordered = 0;
+    for seed in 0..cases(10) as u64 {
+        let mut rng = random(seed);
+        let it = Loop::random(&mut rng);
+        let turns = rng.random_range(0..5);
+        let stop = it.start + turns * it.step - rng.random_range(0..it.step);
+        let text = it.text(stop);
+        let arrays = it.arrays(&mut rng, it.start + turns * it.step);
+        let limit = rng.random_range(0..=stop.max(1) * i64::from(it.keys));
+        let scalars = [stop as u32, limit as u32].map(u64::from);
+        let func = program(&text);
+        let wanted = referred(&func, &arrays, &scalars);
+        if let Some(other) = overlap(&func, |_, _| true) {
+            girih_tile::ir::verify(&other).unwrap();
+            assert_eq!(products(&other), 2 * products(&func), "{other}");
+            assert_eq!(referred(&other, &arrays, &scalars), wanted, "seed {seed}\n{text}\n{other}");
+        }
+        let plan = place(&simplify(&func), 90).unwrap();
+        reordered += usize::from(products(&plan.func) > products(&func));
+        let got = run(&text, [1, 1, 1], &arrays, &scalars);
+        for (i, (got, wanted)) in got.iter().zip(&wanted).enumerate() {
+            let wrong = decoded(got).iter().zip(decoded(wanted)).position(|(a, b)| *a != b);
+            assert!(wrong.is_none(), "seed {seed}: array {i} differs at {wrong:?}\n{text}\n{}", plan.func);
+        }
+        let kernel = girih_tile::compile(&func, 90).unwrap().kernel.module().to_string();
+        let bad = complaints(&kernel, "90a").unwrap_or_default();
+        assert!(bad.is_empty(), "seed {seed}: {bad:?}\n{text}\n{}", plan.func);
+    }
+    assert!(reordered > cases(10) / 2, "{reordered}");
+}
+
+#[test]
+fn other_loops_keep_their_order() {
+    let it = Loop {
+        rows: 64,
+        keys: 64,
+        columns: 64,
+        start: 1,
+        step: 1,
+        parameter: true,
+        masked: false,
+        two: false,
+        above: 0,
+    };
+    let text = it.text(3);
+    assert!(overlap(&program(&text), |_, _| true).is_some());
+    let refused = |from: &str, to: &str| {
+        assert!(text.contains(from), "{text}");
+        let other = text.replace(from, to);
+        assert!(overlap(&program(&other), |_, _| true).is_none(), "{other}");
+    };
+    // The number of the second turn might be beyond the dtype.
+    refused("full 1 : s32", "full 2147483647 : s32");
+    // What is carried decides what is multiplied.
+    refused("= load k[64, 64] at (%", "= load y1[64, 64] at (%");
+    assert!(overlap(&program(&text), |_, _| false).is_none());
+}
+
+/// The wait for the sums of a turn stands among the functions of the next products, and those of two warpgroups are issued by turns.
+#[test]
+fn products_are_under_way_while_threads_compute() {
+    let it = Loop {
+        rows: 128,
+        keys: 64,
+        columns: 64,
+        start: 0,
+        step: 1,
+        parameter: true,
+        masked: true,
+        two: false,
+        above: 0,
+    };
+    let kernel = assembled(&it.text(3));
+    let body = kernel.split("bar.sync").skip(2).find(|part| part.contains("bar.arrive")).unwrap();
+    let at = |what: &str| body.find(what).unwrap_or_else(|| panic!("{what}\n{body}"));
+    assert!(at("wgmma.mma_async") < at("bar.arrive"));
+    assert!(at("bar.arrive") < at("wgmma.wait_group.sync.aligned 1"));
+    assert!(at("wgmma.wait_group.sync.aligned 1") < at("max.f32"));
+    assert!(at("max.f32") < at("wgmma.wait_group.sync.aligned 0"));
+    assert!(at("wgmma.wait_group.sync.aligned 0") < at("vote.sync.any"));
+}
+
+/// A mask by positions near the end of the dtype, where sums of positions wrap, in a loop around a product.
+fn masked(rows: u32, columns: u32) -> String {
+    let (all, ty) = (format!("{rows}, {columns}"), format!("f32[{rows}, {columns}]"));
+    format!(
+        "kernel masked(x: f32[{rows}, 8] strides [8, 1] align 16, y: f32[8, {columns}] strides [{columns}, 1] align 16, mut z: {ty} strides [{columns}, 1] align 16, first: s32, from: s32) {{
+  %0 = full 0 : s32
+  %1 = full 1 : s32
+  %2 = full 3 : s32
+  %3 = param first : s32
+  %4 = param from : s32
+  %5 = load x[{rows}, 8] at (%0, %0) : f32[{rows}, 8]
+  %6 = load y[8, {columns}] at (%0, %0) : f32[8, {columns}]
+  %7 = full 0 : {ty}
+  %8 = iota : s32[{columns}]
+  %9 = reshape %8 : s32[1, {columns}]
+  %10 = iota : s32[{rows}]
+  %11 = reshape %10 : s32[{rows}, 1]
+  %12 = reshape %4 : s32[1, 1]
+  %13 = broadcast %12 : s32[{rows}, 1]
+  %14 = sub %13, %11 : s32[{rows}, 1]
+  %15 = for %0 to %2 step %1 carry %7 : {ty} {{ (%16: s32, %17: {ty})
+  %18 = mma %5, %6, %7 : {ty}
+  %19 = full {columns} : s32
+  %20 = mul %16, %19 : s32
+  %21 = add %3, %20 : s32
+  %22 = reshape %21 : s32[1, 1]
+  %23 = broadcast %22 : s32[1, {columns}]
+  %24 = add %9, %23 : s32[1, {columns}]
+  %25 = broadcast %24 : s32[{all}]
+  %26 = broadcast %14 : s32[{all}]
+  %27 = less_equal %25, %26 : bool[{all}]
+  %28 = where %27, %18, %7 : {ty}
+  %29 = add %17, %28 : {ty}
+  continue %29
+  }}
+  store %15 to z[{rows}, {columns}] at (%0, %0)
+}}
+"
+    )
+}
+
+#[test]
+fn masks_are_left_out_where_they_are_true_throughout() {
+    let text = masked(32, 64);
+    let func = program(&text);
+    let guarded = guard(&func);
+    girih_tile::ir::verify(&guarded).unwrap();
+    let lines = guarded.to_string();
+    assert_eq!(lines.matches("= if ").count(), 1, "{lines}");
+    // Elements are compared inside of the condition.
+    assert!(lines.find("= if ") < lines.find("bool[32, 64]"), "{lines}");
+    assert_eq!(guard(&program(&masked(16, 32))).to_string().matches("= if ").count(), 0);
+    let mut rng = random(3);
+    let mut integers = |extents: &[i64]| {
+        let one = |_| float::encode(DType::F32, rng.random_range(1i32..4).into(), Rounding::Nearest);
+        ArrayData::dense(DType::F32, extents, &(0..extents.iter().product()).map(one).collect::<Vec<_>>())
+    };
+    let arrays = vec![integers(&[32, 8]), integers(&[8, 64]), zeros(DType::F32, &[32, 64])];
+    let far = [i32::MIN, i32::MAX, 0];
+    for seed in 0..40 {
+        let mut rng = random(seed);
+        let mut near = || {
+            let at = far[rng.random_range(0..3usize)];
+            u64::from(at.wrapping_add(rng.random_range(-260..260)) as u32)
+        };
+        let scalars = [near(), near()];
+        let wanted = referred(&func, &arrays, &scalars);
+        assert_eq!(referred(&guarded, &arrays, &scalars), wanted, "{scalars:?}\n{guarded}");
+    }
+}
