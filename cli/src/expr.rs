@@ -7,6 +7,7 @@
 //! ```
 
 use std::fmt;
+use std::ops::Range;
 
 use girih_layout::{Composed, Error, Lay, Symbol};
 use serde_json::{Map, Value};
@@ -20,8 +21,12 @@ pub struct ExprError {
     text: String,
     /// The byte of the expression at which the error is, counted from 0.
     pub at: usize,
+    /// The byte after the last one of what is wrong: of the call that is refused, or the one after `at`.
+    pub end: usize,
     /// The kind of the error.
     pub kind: ExprErrorKind,
+    /// The arguments of the call that is refused, as far as these have values.
+    pub args: Vec<Step>,
 }
 
 /// What is wrong with an expression.
@@ -64,6 +69,17 @@ impl fmt::Display for ExprError {
 
 impl std::error::Error for ExprError {}
 
+/// A part of an expression with its value.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// The bytes of the expression.
+    pub span: Range<usize>,
+    /// The operation and the arguments, if the part is a call.
+    pub call: Option<(&'static Op, Vec<Step>)>,
+    /// The text of a layout, a coordinate, a number or a truth value; an argument that is no call is as it is written.
+    pub value: String,
+}
+
 /// A call that was read from a text: each argument with its place in the text.
 struct Call<'a> {
     name: &'a str,
@@ -85,52 +101,97 @@ pub fn evaluate(text: &str) -> Result<String, ExprError> {
 /// # Errors
 /// [`ExprError`].
 pub fn evaluate_with(text: &str, facts: &[Symbol]) -> Result<(String, Vec<String>), ExprError> {
-    let text = text.trim();
-    let mut notes = Vec::new();
-    let value = value(text, facts, &mut notes);
-    let value = value.map_err(|(at, kind)| ExprError { text: text.to_owned(), at, kind })?;
-    Ok((value, notes))
+    steps(text, facts).map(|(step, notes)| (step.value, notes))
 }
 
-type Located<T> = Result<T, (usize, ExprErrorKind)>;
+/// [`evaluate_with`] that also returns the values of all parts of the expression.
+///
+/// ```
+/// let (step, _) = girih_cli::expr::steps("coalesce(logical_divide((4,2,3):(2,1,8), 4:2))", &[])?;
+/// let (op, args) = step.call.as_ref().expect("a call");
+/// assert_eq!((op.name, &*args[0].value, args[0].span.clone()), ("coalesce", "((2,2),(2,3)):((4,1),(2,8))", 9..45));
+/// # Ok::<(), girih_cli::expr::ExprError>(())
+/// ```
+///
+/// # Errors
+/// [`ExprError`].
+pub fn steps(text: &str, facts: &[Symbol]) -> Result<(Step, Vec<String>), ExprError> {
+    let text = text.trim();
+    let mut notes = Vec::new();
+    let step = value(text, facts, &mut notes).map_err(|Misplaced { at, end, kind, args }| ExprError {
+        text: text.to_owned(),
+        at,
+        end,
+        kind,
+        args,
+    })?;
+    Ok((step, notes))
+}
 
-fn value(text: &str, facts: &[Symbol], notes: &mut Vec<String>) -> Located<String> {
+/// What is wrong with which bytes.
+struct Misplaced {
+    at: usize,
+    end: usize,
+    kind: ExprErrorKind,
+    args: Vec<Step>,
+}
+
+impl Misplaced {
+    /// Something that is wrong at one byte.
+    fn at(at: usize, kind: ExprErrorKind) -> Misplaced {
+        Misplaced { at, end: at + 1, kind, args: Vec::new() }
+    }
+}
+
+type Located<T> = Result<T, Misplaced>;
+
+fn value(text: &str, facts: &[Symbol], notes: &mut Vec<String>) -> Located<Step> {
     match read_call(text, 0)? {
-        Some(call) => run(&call, 0, facts, notes),
+        Some(call) => run(&call, 0, text, facts, notes),
         None => {
             let parsed = if is_swizzled(text) {
                 Composed::parse(text).map(|composed| composed.to_string())
             } else {
                 Lay::parse(text).map(|layout| layout.to_string())
             };
-            parsed.map_err(|error| (place(error, 0), layout_error(error, text)))
+            let value = parsed.map_err(|error| Misplaced::at(place(error, 0), layout_error(error, text)))?;
+            Ok(Step { span: 0..text.len(), call: None, value })
         }
     }
 }
 
-fn run(call: &Call<'_>, base: usize, facts: &[Symbol], notes: &mut Vec<String>) -> Located<String> {
+/// Runs the call that stands in `text` from byte `base` of the expression on.
+fn run(call: &Call<'_>, base: usize, text: &str, facts: &[Symbol], notes: &mut Vec<String>) -> Located<Step> {
+    let span = base..base + text.len();
     let name =
         if call.name == "complement" && call.args.len() == 1 { "complement_default" } else { call.name };
-    let op = ops::find(name).ok_or_else(|| (base, ExprErrorKind::UnknownOperation(call.name.to_owned())))?;
+    let op = ops::find(name).ok_or_else(|| Misplaced {
+        end: base + call.name.len(),
+        ..Misplaced::at(base, ExprErrorKind::UnknownOperation(call.name.to_owned()))
+    })?;
     let required = op.params.iter().filter(|param| !param.starts_with('?')).count();
     if call.args.len() < required || call.args.len() > op.params.len() {
-        return Err((base, ExprErrorKind::Arguments(op)));
+        return Err(Misplaced { end: span.end, ..Misplaced::at(base, ExprErrorKind::Arguments(op)) });
     }
-    let mut args = Map::new();
-    for (param, (at, text)) in op.params.iter().zip(&call.args) {
-        let text = match read_call(text, *at)? {
-            Some(inner) => run(&inner, *at, facts, notes)?,
-            None => (*text).to_owned(),
-        };
-        args.insert(param.trim_start_matches('?').to_owned(), Value::String(text));
+    let mut steps = Vec::new();
+    for (at, text) in &call.args {
+        steps.push(match read_call(text, *at)? {
+            Some(inner) => run(&inner, *at, text, facts, notes)?,
+            None => Step { span: *at..*at + text.len(), call: None, value: (*text).to_owned() },
+        });
     }
-    match ops::answer(op.name, &args, facts) {
+    let named =
+        op.params.iter().zip(&steps).map(|(param, step)| {
+            (param.trim_start_matches('?').to_owned(), Value::String(step.value.clone()))
+        });
+    match ops::answer(op.name, &named.collect::<Map<_, _>>(), facts) {
         Ok(Answer { value, notes: more }) => {
             notes.extend(more);
-            Ok(match value {
+            let value = match value {
                 Value::String(text) => text,
                 other => other.to_string(),
-            })
+            };
+            Ok(Step { span, call: Some((op, steps)), value })
         }
         Err(error) => {
             let argument = match &error {
@@ -139,12 +200,15 @@ fn run(call: &Call<'_>, base: usize, facts: &[Symbol], notes: &mut Vec<String>) 
                 }
                 _ => None,
             };
-            let at = match (argument.and_then(|i| call.args.get(i)), &error) {
-                (Some((at, text)), OpError::Text { source, .. }) if !is_call(text) => place(**source, *at),
-                (Some((at, _)), _) => *at,
-                (None, _) => base,
+            let (at, end) = match (argument.and_then(|i| steps.get(i)), &error) {
+                (Some(Step { span, call: None, .. }), OpError::Text { source, .. }) => {
+                    let at = place(**source, span.start);
+                    (at, at + 1)
+                }
+                (Some(step), _) => (step.span.start, step.span.end),
+                (None, _) => (span.start, span.end),
             };
-            Err((at, ExprErrorKind::Op(Box::new(error))))
+            Err(Misplaced { at, end, kind: ExprErrorKind::Op(Box::new(error)), args: steps })
         }
     }
 }
@@ -170,10 +234,6 @@ fn operation(text: &str) -> Option<&str> {
     (word && rest.trim_start().starts_with('(')).then_some(name)
 }
 
-fn is_call(text: &str) -> bool {
-    operation(text).is_some()
-}
-
 fn read_call(text: &str, base: usize) -> Located<Option<Call<'_>>> {
     let Some(name) = operation(text) else { return Ok(None) };
     let open = text[name.len()..].find('(').map_or(name.len(), |gap| name.len() + gap);
@@ -190,10 +250,8 @@ fn read_call(text: &str, base: usize) -> Located<Option<Call<'_>>> {
                         return Ok(Some(Call { name, args }));
                     }
                     let blanks = rest.len() - rest.trim_start().len();
-                    return Err((
-                        base + i + 1 + blanks,
-                        ExprErrorKind::Expected("the end of the expression"),
-                    ));
+                    let expected = ExprErrorKind::Expected("the end of the expression");
+                    return Err(Misplaced::at(base + i + 1 + blanks, expected));
                 }
             }
             ',' if depth == 1 => {
@@ -203,7 +261,7 @@ fn read_call(text: &str, base: usize) -> Located<Option<Call<'_>>> {
             _ => {}
         }
     }
-    Err((base + text.len(), ExprErrorKind::Expected("')'")))
+    Err(Misplaced::at(base + text.len(), ExprErrorKind::Expected("')'")))
 }
 
 fn push<'a>(args: &mut Vec<(usize, &'a str)>, text: &'a str, begin: usize, end: usize, base: usize) {
