@@ -25,8 +25,8 @@ pub struct ExprError {
     pub end: usize,
     /// The kind of the error.
     pub kind: ExprErrorKind,
-    /// The arguments of the call that is refused, as far as these have values.
-    pub args: Vec<Step>,
+    /// The call that is refused, if it is the operation that refuses.
+    pub call: Option<(&'static Op, Vec<Step>)>,
 }
 
 /// What is wrong with an expression.
@@ -42,9 +42,10 @@ pub enum ExprErrorKind {
     Op(Box<OpError>),
 }
 
-impl fmt::Display for ExprError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let message = match &self.kind {
+impl ExprError {
+    /// What is wrong and what would be accepted, without the expression.
+    pub fn message(&self) -> String {
+        match &self.kind {
             ExprErrorKind::Expected(what) => format!("expected {what}"),
             ExprErrorKind::UnknownOperation(name) => {
                 let known = ops::all().filter(|op| !op.name.starts_with("swizzle"));
@@ -62,8 +63,13 @@ impl fmt::Display for ExprError {
                 },
                 error => error.to_string(),
             },
-        };
-        Marked::new(message, &self.text, self.at).fmt(f)
+        }
+    }
+}
+
+impl fmt::Display for ExprError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Marked::new(self.message(), &self.text, self.at).fmt(f)
     }
 }
 
@@ -118,12 +124,12 @@ pub fn evaluate_with(text: &str, facts: &[Symbol]) -> Result<(String, Vec<String
 pub fn steps(text: &str, facts: &[Symbol]) -> Result<(Step, Vec<String>), ExprError> {
     let text = text.trim();
     let mut notes = Vec::new();
-    let step = value(text, facts, &mut notes).map_err(|Misplaced { at, end, kind, args }| ExprError {
+    let step = value(text, facts, &mut notes).map_err(|Misplaced { at, end, kind, call }| ExprError {
         text: text.to_owned(),
         at,
         end,
         kind,
-        args,
+        call,
     })?;
     Ok((step, notes))
 }
@@ -133,13 +139,13 @@ struct Misplaced {
     at: usize,
     end: usize,
     kind: ExprErrorKind,
-    args: Vec<Step>,
+    call: Option<(&'static Op, Vec<Step>)>,
 }
 
 impl Misplaced {
     /// Something that is wrong at one byte.
     fn at(at: usize, kind: ExprErrorKind) -> Misplaced {
-        Misplaced { at, end: at + 1, kind, args: Vec::new() }
+        Misplaced { at, end: at + 1, kind, call: None }
     }
 }
 
@@ -208,7 +214,7 @@ fn run(call: &Call<'_>, base: usize, text: &str, facts: &[Symbol], notes: &mut V
                 (Some(step), _) => (step.span.start, step.span.end),
                 (None, _) => (span.start, span.end),
             };
-            Err(Misplaced { at, end, kind: ExprErrorKind::Op(Box::new(error)), args: steps })
+            Err(Misplaced { at, end, kind: ExprErrorKind::Op(Box::new(error)), call: Some((op, steps)) })
         }
     }
 }

@@ -25,6 +25,16 @@ impl Marked {
             other => Marked { message: other.to_string(), text: text.to_owned(), at: None },
         }
     }
+
+    /// What is wrong, without the text.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// The byte of the text at which the error is, if it is at one.
+    pub fn at(&self) -> Option<usize> {
+        self.at
+    }
 }
 
 impl fmt::Display for Marked {
@@ -46,12 +56,18 @@ impl fmt::Display for Marked {
 impl std::error::Error for Marked {}
 
 /// Parses a layout.
-pub(crate) fn layout(text: &str) -> Result<Lay, Marked> {
+///
+/// # Errors
+/// [`Marked`].
+pub fn layout(text: &str) -> Result<Lay, Marked> {
     Lay::parse(text).map_err(|error| Marked::of(error, text))
 }
 
 /// Parses a layout or a swizzled layout, such as `Sw<3,3,3> o 0 o (8,64):(64,1)`.
-pub(crate) fn composed(text: &str) -> Result<Composed, Marked> {
+///
+/// # Errors
+/// [`Marked`].
+pub fn composed(text: &str) -> Result<Composed, Marked> {
     if is_swizzled(text) {
         Composed::parse(text).map_err(|error| Marked::of(error, text))
     } else {
@@ -65,16 +81,25 @@ pub(crate) fn is_swizzled(text: &str) -> bool {
 }
 
 /// Parses a shape.
-pub(crate) fn shape(text: &str) -> Result<Shape, Marked> {
+///
+/// # Errors
+/// [`Marked`].
+pub fn shape(text: &str) -> Result<Shape, Marked> {
     Shape::parse(text).map_err(|error| Marked::of(error, text))
 }
 
 /// Parses a coordinate.
-pub(crate) fn coord(text: &str) -> Result<Coord, Marked> {
+///
+/// # Errors
+/// [`Marked`].
+pub fn coord(text: &str) -> Result<Coord, Marked> {
     Coord::parse(text).map_err(|error| Marked::of(error, text))
 }
 
 /// Parses a tiler.
-pub(crate) fn tiler(text: &str) -> Result<Tiler, Marked> {
+///
+/// # Errors
+/// [`Marked`].
+pub fn tiler(text: &str) -> Result<Tiler, Marked> {
     Tiler::parse(text).map_err(|error| Marked::of(error, text))
 }

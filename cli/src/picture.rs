@@ -25,6 +25,7 @@ mod palette;
 mod sheet;
 mod svg;
 
+pub use layouts::levels;
 pub use palette::Palette;
 pub use sheet::{Cell, Grid, Key, Sheet};
 

@@ -174,6 +174,7 @@ pub(crate) fn run(args: Args) -> CommandResult {
     Ok(if fine { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
+/// An answer as lines with names, and as JSON; whether what was to be proved is proved.
 type Answer = (Vec<(&'static str, String)>, Value, bool);
 
 fn pieces(pieces: Pieces) -> Value {
@@ -201,7 +202,11 @@ fn check(tv: &Lay, tile: &Shape) -> Result<Answer> {
     Ok((lines, Value::Object(object), proofs[0].2.is_ok()))
 }
 
-fn access(memory: &Composed, tv: &Lay, dtype: DType, vector: Option<i64>) -> Result<Answer> {
+/// What an access does to banks of shared memory and sectors of global memory, and the widest vector.
+///
+/// # Errors
+/// Those of the library's functions.
+pub fn access(memory: &Composed, tv: &Lay, dtype: DType, vector: Option<i64>) -> Result<Answer> {
     let bits = i64::from(dtype.bits());
     let (widest, limit) = widest_vector(memory, tv, (128 / bits).max(1))?;
     let vector = vector.unwrap_or(widest);
@@ -225,7 +230,11 @@ fn access(memory: &Composed, tv: &Lay, dtype: DType, vector: Option<i64>) -> Res
     Ok((lines, object, true))
 }
 
-fn swizzle(memory: &Lay, dtype: DType, accesses: &[Access]) -> Result<Answer> {
+/// The swizzle and the linear map for which accesses have the fewest conflicts.
+///
+/// # Errors
+/// Those of the library's functions.
+pub fn swizzle(memory: &Lay, dtype: DType, accesses: &[Access]) -> Result<Answer> {
     let bits = i64::from(dtype.bits());
     let (swizzle, wavefronts) = best_swizzle(memory, bits, accesses)?;
     let [kept, free] = [Order::Kept, Order::Free].map(|order| best_map(memory, bits, accesses, order));
@@ -278,7 +287,11 @@ fn mapped(memory: &Lay, map: &F2Matrix) -> Option<Lay> {
     map.after(&F2Matrix::of_layout(memory).ok()?).ok()?.layout(memory.shape()).ok()
 }
 
-fn copy(memory: &Lay, threads: i64, dtype: DType) -> Result<Answer> {
+/// The coalesced copy of a tile of global memory.
+///
+/// # Errors
+/// Those of the library's functions.
+pub fn copy(memory: &Lay, threads: i64, dtype: DType) -> Result<Answer> {
     let copy = coalesced_copy(memory, threads, i64::from(dtype.bits()))?;
     let extents = copy.extents()?;
     let shape: Vec<String> = extents.iter().map(i64::to_string).collect();

@@ -124,11 +124,19 @@ impl Drawn for Sheet {
     }
 }
 
-fn find_mma(name: &str) -> Result<MmaAtom> {
+/// The MMA atom with CuTe's name.
+///
+/// # Errors
+/// [`Error::UnknownAtom`].
+pub fn find_mma(name: &str) -> Result<MmaAtom> {
     MmaAtom::find(name).ok_or_else(|| unknown(name, MmaAtom::all().map(|atom| atom.name())))
 }
 
-fn find_copy(name: &str) -> Result<CopyAtom> {
+/// The copy atom with CuTe's name.
+///
+/// # Errors
+/// [`Error::UnknownAtom`].
+pub fn find_copy(name: &str) -> Result<CopyAtom> {
     CopyAtom::find(name).ok_or_else(|| unknown(name, CopyAtom::all().iter().map(CopyAtom::name)))
 }
 
@@ -137,7 +145,11 @@ fn unknown(name: &str, all: impl Iterator<Item = String>) -> Error {
     Error::UnknownAtom { name: name.into(), near: near(name, all) }
 }
 
-fn tiled_mma(atom: MmaAtom, atoms: Lay, permutation: Option<Tiler>) -> Result<Sheet> {
+/// The picture of atoms side by side, in the orders of M, N and K of a permutation.
+///
+/// # Errors
+/// Those of [`TiledMma::new`] and [`Sheet::tiled_mma`], and [`Error::Argument`] for a permutation that is no tiler of up to three modes.
+pub fn tiled_mma(atom: MmaAtom, atoms: Lay, permutation: Option<Tiler>) -> Result<Sheet> {
     let mut mma = TiledMma::new(atom, atoms)?;
     let mut title = format!("{} by {atoms}", mma.atom.name());
     if let Some(permutation) = permutation {

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 
+use girih_cli::marked::Marked;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -50,6 +51,15 @@ impl Fault {
     /// A fault of a kind, about the request as a whole.
     pub(crate) fn new(kind: &'static str, message: impl Into<String>) -> Fault {
         Fault { kind, message: message.into(), field: None, span: None, witness: None }
+    }
+
+    /// The fault of a text that is a field of the request.
+    pub(crate) fn marked(error: &Marked, field: &'static str, text: &str) -> Fault {
+        let fault = Fault::new("parse", error.message()).in_field(field);
+        match error.at() {
+            Some(at) => fault.at(Span::of_bytes(text, at, at + 1)),
+            None => fault,
+        }
     }
 
     /// The fault, of a field of the request.

@@ -29,6 +29,7 @@ files! {
     "layouts.js" SCRIPT;
     "listing.js" SCRIPT;
     "page.js" SCRIPT;
+    "partitions.js" SCRIPT;
     "registers.js" SCRIPT;
     "steps.css" STYLE;
     "style.css" STYLE;

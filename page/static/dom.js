@@ -42,16 +42,22 @@ export function say(text) {
 }
 
 /**
- * What to show where a call has thrown: the message with its text and caret as the command line prints them. Whoever knows the field
- * that is wrong gives it, so that it is marked.
+ * What to show where a call has thrown: the message, and the text of the field that is wrong with a caret below the place. Whoever knows that
+ * field gives it, so that it is marked.
  */
 export function fault(error, field) {
   const id = fresh("fault");
+  const lines = [error.message];
   if (field) {
     field.setAttribute("aria-invalid", "true");
     field.setAttribute("aria-errormessage", id);
+    if (error.span) {
+      const { at, end } = error.span;
+      const text = field.value;
+      lines.push("\n  ", text.slice(0, at), element("mark", {}, text.slice(at, end)), text.slice(end), `\n  ${" ".repeat(at)}${"^".repeat(end - at)}`);
+    }
   }
-  return element("pre", { class: "fault", role: "alert", id }, error.message);
+  return element("pre", { class: "fault", role: "alert", id }, lines);
 }
 
 /** Takes the mark of a fault from a field. */

@@ -18,6 +18,19 @@ const FONT = `"DejaVu Sans Mono", Menlo, Consolas, monospace`;
 /** The most pixels of a canvas's side, and of the canvas: browsers draw nothing beyond theirs. */
 const SIDE = 8192;
 const AREA = 1 << 24;
+/** How cells are marked: the colour and the width of the frame. */
+const MARKS = { same: ["#111111", 2], from: ["#8a1fb0", 3], wrong: ["#d0001c", 4], chosen: ["#0b57d0", 3] };
+const LINES = "#15181c";
+
+/** The grids of the page, which are drawn again when colours or pixels change. */
+const grids = new Set();
+const again = () => {
+  for (const grid of grids) {
+    if (grid.root.isConnected) grid.again();
+    else grids.delete(grid);
+  }
+};
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
 
 /**
  * A table that a person points at, or goes through by arrow keys.
@@ -52,136 +65,184 @@ export class Grid {
       this.#go(row, column);
       this.onchoose(row, column);
     });
+    grids.add(this);
+  }
+
+  /** The side of a cell for which `columns` cells take `width` pixels with their row numbers, as far as cells may grow and shrink. */
+  static fitting(columns, width, least = 5, most = 38) {
+    return Math.max(least, Math.min(most, Math.floor((width - 40) / columns)));
   }
 
   /**
-   * Draws a table: `rows` and `columns`; `fills[row * columns + column]`, each "#rrggbb"; `texts(i)`, the lines of a cell; the borders above each row and
-   * left of each column, `rowBorders` and `columnBorders`, 0 for the thinnest; `rowNames` and `columnNames`; `width`, the pixels that the table may
-   * take across; `size`, the pixels of a cell's side, if it is not what fits.
+   * Draws a table of `rows` and `columns`. `fills` are a list of "#rrggbb", a cell each, row by row, or the fills that calls answer (`palette`, `inks`,
+   * `cells`). `words` are the texts of cells, in which a line feed begins another line; in their place `texts(i)` gives a list of lines. `levels`, for
+   * rows and for columns, say how high in the hierarchy the line before each is (or `rowBorders`, `columnBorders`); lines separate cells of different
+   * `groups`. `rowNames` stand for the numbers of rows. `size` is the side of a cell in pixels; without it cells fit into `width`.
    */
-  draw(table) {
-    const { rows, columns, width = 900, rowNames, columnNames } = table;
-    const longest = (names, count) => Math.max(1, ...(names ?? [String(count - 1)]).map((name) => name.length));
+  draw({ rowBorders = [], columnBorders = [], levels = [rowBorders, columnBorders], texts, fills, width, ...rest }) {
+    const { rows, columns } = rest;
+    const names = rest.rowNames ?? [String(rows - 1)];
+    const table = { ...rest, levels, fills, texts };
+    if (Array.isArray(fills)) table.fills = { palette: fills, cells: fills.map((_, i) => i) };
+    if (texts && !rest.words) table.words = Array.from({ length: rows * columns }, (_, i) => texts(i).join("\n"));
+    table.size ??= width ? Grid.fitting(columns, width, 1) : 30;
+    this.#draw(table, Math.max(...names.map((name) => String(name).length)));
+  }
+
+  #draw(table, longest) {
+    const start = performance.now();
+    const { rows, columns } = table;
     this.table = table;
-    this.margin = [Math.max(26, 8 + 6.2 * longest(rowNames, rows)), 20];
-    const fit = Math.floor((width - this.margin[0] - 2) / columns);
+    this.longest = longest;
+    this.margin = [9 + 6.2 * longest, 17];
     const ratio = devicePixelRatio || 1;
-    const most = Math.floor(Math.min(SIDE / ratio / Math.max(rows, columns), Math.sqrt(AREA / (ratio * ratio) / (rows * columns))));
-    this.size = Math.max(1, Math.min(most, table.size ?? Math.min(38, Math.max(fit, 5))));
+    const most = Math.min(SIDE / ratio / Math.max(rows, columns), Math.sqrt(AREA / (ratio * ratio) / (rows * columns)));
+    this.size = Math.max(1, Math.floor(Math.min(most, table.size)));
     this.root.setAttribute("aria-rowcount", rows);
     this.root.setAttribute("aria-colcount", columns);
     this.at = [Math.min(this.at[0], rows - 1), Math.min(this.at[1], columns - 1)];
     this.pointed = null;
     for (const canvas of [this.base, this.top]) {
-      const [x, y] = [this.margin[0] + columns * this.size + 2, this.margin[1] + rows * this.size + 2];
+      const [x, y] = [this.margin[0] + columns * this.size + 3, this.margin[1] + rows * this.size + 3];
       canvas.width = Math.round(x * ratio);
       canvas.height = Math.round(y * ratio);
       canvas.style.width = `${x}px`;
       canvas.style.height = `${y}px`;
       canvas.getContext("2d").setTransform(ratio, 0, 0, ratio, 0, 0);
     }
-    this.#cells();
-    this.#names();
-    this.#borders();
-    this.mark([]);
+    this.#paint();
+    this.mark(table.marks ?? []);
     this.#say();
+    performance.measure("girih-draw", { start, detail: { rows, columns } });
   }
 
-  /** Marks cells in place of those that are marked: a list of `{ row, column, kind }`; kinds are "same" (shares), "from" (comes from), "wrong" and "chosen". */
-  mark(marks) {
-    this.marks = marks;
+  /** Draws the table again, after colours or the ratio of pixels have changed. */
+  again() {
+    const { table, marks } = this;
+    if (!table) return;
+    this.#draw(table, this.longest);
+    this.mark(marks);
+  }
+
+  /**
+   * Marks cells in place of those that are marked: the numbers of cells by kind, or a list of `{ row, column, kind }`. Kinds are "same" (shares),
+   * "from" (comes from), "wrong" and "chosen".
+   */
+  mark(given) {
+    const marks = Array.isArray(given) ? Object.groupBy(given, ({ kind }) => kind) : given;
+    this.marks = given;
     const context = this.top.getContext("2d");
     context.clearRect(0, 0, this.top.width, this.top.height);
-    const style = { same: ["#111111", 2], from: ["#7a1fa2", 3], wrong: ["#c40018", 4], chosen: ["#0b5cad", 4] };
-    const all = this.pointed ? [...marks, { row: this.pointed[0], column: this.pointed[1], kind: "same" }] : marks;
-    for (const { row, column, kind } of all) {
-      const [colour, width] = style[kind];
-      const [x, y, side] = [this.margin[0] + column * this.size, this.margin[1] + row * this.size, this.size];
-      const line = Math.min(width, Math.max(1, side / 3));
-      context.lineWidth = line + 2;
+    const { columns } = this.table;
+    const frame = (cell, colour, width) => {
+      const line = Math.min(width, Math.max(1, this.size / 3));
+      const side = this.size - line;
+      const [x, y] = [this.margin[0] + (cell % columns) * this.size + line / 2, this.margin[1] + Math.floor(cell / columns) * this.size + line / 2];
+      context.lineWidth = line + 1.5;
       context.strokeStyle = "#ffffff";
       context.strokeRect(x, y, side, side);
       context.lineWidth = line;
       context.strokeStyle = colour;
       context.strokeRect(x, y, side, side);
-    }
+    };
+    const number = (cell) => (typeof cell === "number" ? cell : cell.row * columns + cell.column);
+    for (const [kind, cells] of Object.entries(marks)) for (const cell of cells) frame(number(cell), ...MARKS[kind]);
+    if (this.pointed) frame(this.pointed[0] * columns + this.pointed[1], "#111111", 3);
   }
 
-  /** Chooses a cell without a person's doing. */
+  /** Makes a cell the one at which the keyboard is. */
   go(row, column) {
-    this.#go(row, column);
+    this.at = [row, column];
+    this.#say();
   }
 
-  #cells() {
-    const { rows, columns, fills, texts } = this.table;
+  #paint() {
+    const { rows, columns, fills: { palette, inks = [], cells }, words } = this.table;
     const [left, top] = this.margin;
     const { size } = this;
     const context = this.base.getContext("2d");
     context.clearRect(0, 0, this.base.width, this.base.height);
-    let last;
-    for (let i = 0; i < rows * columns; i += 1) {
-      if (fills[i] !== last) context.fillStyle = last = fills[i];
-      context.fillRect(left + (i % columns) * size, top + Math.floor(i / columns) * size, size, size);
+    let last = -1;
+    for (let i = 0, row = 0; row < rows; row += 1) {
+      for (let column = 0; column < columns; column += 1, i += 1) {
+        if (cells[i] !== last) context.fillStyle = palette[last = cells[i]];
+        context.fillRect(left + column * size, top + row * size, size, size);
+      }
     }
-    if (!texts || size < 14) return;
-    context.fillStyle = "#15181c";
-    context.textAlign = "center";
-    context.textBaseline = "middle";
-    let longest = 1;
-    for (let i = 0; i < rows * columns; i += 1) for (const text of texts(i)) longest = Math.max(longest, text.length);
-    const pixels = Math.min(12, size * 0.42, (size - 3) / longest / 0.602);
-    if (pixels < 5.5) return;
-    context.font = `${pixels}px ${FONT}`;
-    for (let i = 0; i < rows * columns; i += 1) {
-      const lines = texts(i);
-      const [x, y] = [left + (i % columns + 0.5) * size, top + (Math.floor(i / columns) + 0.5) * size];
-      lines.forEach((line, at) => context.fillText(line, x, y + (at - (lines.length - 1) / 2) * pixels * 1.15));
-    }
+    if (words && size >= 13) this.#words(context, words, inks, cells);
+    this.#numbers(context);
+    this.#lines(context);
   }
 
-  #names() {
-    const { rows, columns, rowNames, columnNames } = this.table;
+  #words(context, words, inks, cells) {
+    const { columns } = this.table;
     const [left, top] = this.margin;
-    const context = this.base.getContext("2d");
+    let [longest, tall] = [1, 1];
+    const lines = words.map((word) => String(word).split("\n"));
+    for (const line of lines) {
+      tall = Math.max(tall, line.length);
+      for (const text of line) longest = Math.max(longest, text.length);
+    }
+    const pixels = Math.min(13, (this.size * 0.84) / tall / 1.1, (this.size - 3) / longest / 0.602);
+    if (pixels < 5.5) return;
+    context.textAlign = "center";
+    context.textBaseline = "middle";
+    context.font = `${pixels}px ${FONT}`;
+    lines.forEach((line, i) => {
+      context.fillStyle = inks[cells[i]] ?? LINES;
+      const [x, y] = [left + ((i % columns) + 0.5) * this.size, top + (Math.floor(i / columns) + 0.52) * this.size];
+      line.forEach((text, at) => context.fillText(text, x, y + (at - (line.length - 1) / 2) * pixels * 1.08));
+    });
+  }
+
+  #numbers(context) {
+    const { rows, columns, rowNames } = this.table;
+    const [left, top] = this.margin;
     context.fillStyle = getComputedStyle(this.root).color;
     context.font = `10px ${FONT}`;
     context.textBaseline = "middle";
     context.textAlign = "right";
-    const apart = (need) => [1, 2, 4, 8, 16, 32, 64, 128].find((step) => step * this.size >= need) ?? 256;
-    for (let row = 0; row < rows; row += apart(11)) {
-      context.fillText(rowNames?.[row] ?? row, left - 4, top + (row + 0.5) * this.size);
-    }
+    const apart = (pixels) => [1, 2, 4, 8, 16, 32, 64, 128].find((step) => step * this.size >= pixels) ?? 256;
+    for (let row = 0, step = apart(11); row < rows; row += step) context.fillText(rowNames?.[row] ?? row, left - 4, top + (row + 0.5) * this.size);
     context.textAlign = "center";
-    const longest = Math.max(...(columnNames ?? [String(columns - 1)]).map((name) => name.length));
-    for (let column = 0; column < columns; column += apart(longest * 6.2 + 4)) {
-      context.fillText(columnNames?.[column] ?? column, left + (column + 0.5) * this.size, top / 2);
-    }
+    const step = apart(String(columns - 1).length * 6.2 + 3);
+    for (let column = 0; column < columns; column += step) context.fillText(column, left + (column + 0.5) * this.size, top / 2);
   }
 
-  /** Lines between cells: the deeper the border lies in the hierarchy, the thicker. */
-  #borders() {
-    const { rows, columns, rowBorders = [], columnBorders = [] } = this.table;
+  /** Lines between cells: the higher in the hierarchy, the thicker. */
+  #lines(context) {
+    const { rows, columns, levels: [ofRows, ofColumns] = [[], []], groups } = this.table;
     const [left, top] = this.margin;
-    const context = this.base.getContext("2d");
-    const width = (level) => (level === 0 ? (this.size < 9 ? 0 : 0.5) : Math.min(1 + 0.9 * (level - 1) + (this.size > 20 ? 0.5 : 0), 5));
-    const lines = (count, borders, draw) => {
+    const { size } = this;
+    const [right, bottom] = [left + columns * size, top + rows * size];
+    const thick = (level) => Math.min(size / 4, 0.7 + 1.1 * level);
+    const draw = (count, levels, line) => {
       for (let at = 0; at <= count; at += 1) {
-        const edge = at === 0 || at === count;
-        const level = edge ? Math.max(1, ...borders) : borders[at] ?? 0;
-        context.lineWidth = width(level);
-        if (context.lineWidth === 0 || width(level) === 0) continue;
-        context.strokeStyle = level === 0 ? "#15181c66" : "#15181c";
+        const level = at === 0 || at === count ? Math.max(1, ...levels) : levels[at] ?? 0;
+        if (level === 0 && size < 9) continue;
+        context.lineWidth = level === 0 ? 1 : thick(level);
+        context.strokeStyle = level === 0 ? "#15181c38" : LINES;
         context.beginPath();
-        draw(at * this.size);
+        line(at * size);
         context.stroke();
       }
     };
-    const [right, bottom] = [left + columns * this.size, top + rows * this.size];
-    lines(rows, rowBorders, (y) => (context.moveTo(left, top + y), context.lineTo(right, top + y)));
-    lines(columns, columnBorders, (x) => (context.moveTo(left + x, top), context.lineTo(left + x, bottom)));
+    draw(rows, ofRows, (y) => (context.moveTo(left, top + y), context.lineTo(right, top + y)));
+    draw(columns, ofColumns, (x) => (context.moveTo(left + x, top), context.lineTo(left + x, bottom)));
+    if (!groups) return;
+    context.lineWidth = Math.min(3, size / 4);
+    context.strokeStyle = LINES;
+    context.beginPath();
+    for (let i = 0; i < rows * columns; i += 1) {
+      const [x, y] = [left + (i % columns) * size, top + Math.floor(i / columns) * size];
+      if (i % columns && groups[i] !== groups[i - 1]) context.moveTo(x, y), context.lineTo(x, y + size);
+      if (i >= columns && groups[i] !== groups[i - columns]) context.moveTo(x, y), context.lineTo(x + size, y);
+    }
+    context.stroke();
   }
 
   #under(event) {
+    if (!this.table) return [null, null];
     const row = Math.floor((event.offsetY - this.margin[1]) / this.size);
     const column = Math.floor((event.offsetX - this.margin[0]) / this.size);
     const inside = row >= 0 && column >= 0 && row < this.table.rows && column < this.table.columns;
@@ -233,9 +294,9 @@ export class Grid {
     this.#go(Math.min(Math.max(row, 0), rows - 1), Math.min(Math.max(column, 0), columns - 1));
     const [x, y] = [this.margin[0] + this.at[1] * this.size, this.margin[1] + this.at[0] * this.size];
     const { root, size } = this;
-    if (x < root.scrollLeft) root.scrollLeft = x;
+    if (x - this.margin[0] < root.scrollLeft) root.scrollLeft = x - this.margin[0];
     if (x + size > root.scrollLeft + root.clientWidth) root.scrollLeft = x + size - root.clientWidth;
-    if (y < root.scrollTop) root.scrollTop = y;
+    if (y - this.margin[1] < root.scrollTop) root.scrollTop = y - this.margin[1];
     if (y + size > root.scrollTop + root.clientHeight) root.scrollTop = y + size - root.clientHeight;
   }
 }

@@ -4,6 +4,7 @@
 
 mod kernels;
 mod layouts;
+mod partitions;
 mod server;
 mod tiles;
 mod views;

@@ -37,7 +37,7 @@ impl Sheet {
                 (Some(_), Some(ways)) => (format!("x{ways}"), Palette::ways(ways)),
             };
             let marked = touched.marked.contains(&element);
-            Ok(Cell { words: [format!("b{bank}"), word], fill, group: 0, marked })
+            Ok(Cell { words: [format!("b{bank}"), word], fill, marked, ..Cell::default() })
         };
         let row = |row: i64| (0..columns).map(|column| cell(row + rows * column)).collect::<Result<Vec<_>>>();
         let cells = (0..rows).map(row).collect::<Result<_>>()?;

@@ -90,7 +90,7 @@ pub(super) fn owners(title: String, tv: &Lay, [rows, columns]: [i64; 2]) -> Resu
             1 => (format!("T{thread}"), palette.thread(thread), thread / WARP),
             count => (format!("T{thread}+{}", count - 1), palette.thread(thread), thread / WARP),
         };
-        Cell { words: [name, format!("V{value}")], fill, group, marked: false }
+        Cell { words: [name, format!("V{value}")], fill, group, marked: false, owners: owners.clone() }
     };
     let row = |row: i64| (0..columns).map(|column| cell(&owners[(row + rows * column) as usize])).collect();
     let cells = (0..rows).map(row).collect();
@@ -105,8 +105,16 @@ pub(super) fn owners(title: String, tv: &Lay, [rows, columns]: [i64; 2]) -> Resu
     Ok(Grid { title, cells, levels: [along(rows, 1), along(columns, rows)] })
 }
 
-/// For each coordinate of a shape, how many of the extents to the left, multiplied one after the other, end before it.
-fn levels(shape: &Shape) -> Vec<u8> {
+/// For each coordinate of a shape without symbols, how many of the extents to the left, multiplied one after the other, end before it.
+///
+/// ```
+/// use girih_cli::picture::levels;
+/// use girih_layout::Shape;
+///
+/// assert_eq!(levels(&Shape::parse("(2,(1,3))")?), [0, 0, 1, 0, 1, 0]);
+/// # Ok::<(), girih_layout::Error>(())
+/// ```
+pub fn levels(shape: &Shape) -> Vec<u8> {
     let extents: Vec<i64> =
         shape.leaves().filter_map(|extent| extent.get()).filter(|&extent| extent != 1).collect();
     let ends = extents.iter().scan(1i64, |product, extent| {

@@ -15,6 +15,8 @@ pub struct Cell {
     pub group: i64,
     /// Whether the cell is pointed at.
     pub marked: bool,
+    /// All threads and values that own the cell, where the picture is one of owners.
+    pub owners: Vec<(i64, i64)>,
 }
 
 impl Cell {

@@ -1,17 +1,12 @@
 //! The colours of the page, which are those of girih's pictures.
 
 use girih_cli::picture::Palette;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use super::{Call, calls};
+use super::{Call, Nothing, calls};
 use crate::Fault;
 
 pub(super) const CALLS: &[Call] = calls! { "palettes" => palettes };
-
-/// A request without fields.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Nothing {}
 
 /// Fills as `#rrggbb`; a number has the fill at the number modulo the length of the list.
 #[derive(Serialize)]

@@ -1,12 +1,14 @@
 //! The views, and how their calls are found by name.
 
+mod cells;
 mod colours;
 mod kernels;
 mod layouts;
+mod partitions;
 mod tiles;
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use crate::Fault;
 
@@ -24,11 +26,17 @@ macro_rules! calls {
 }
 use calls;
 
+/// A request without fields.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Nothing {}
+
 /// Each view with its calls.
 const VIEWS: &[(&str, &[Call])] = &[
     ("colours", colours::CALLS),
     ("kernels", kernels::CALLS),
     ("layouts", layouts::CALLS),
+    ("partitions", partitions::CALLS),
     ("tiles", tiles::CALLS),
 ];
 
