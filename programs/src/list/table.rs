@@ -36,7 +36,7 @@ macro_rules! entries {
         ($($input:ident $extents:tt $(as $fill:expr)?),*) => ($($output:ident $written:tt $(as $before:expr)?),*)
         $(scratch ($($left:ident $room:tt),*))? $(, scalars ($($scalar:expr),*))? $(, on [$($blocks:expr),*])?;)*) => {
         /// A kernel of each kind.
-        pub const ENTRIES: &[Entry] = &[$(Entry {
+        pub static ENTRIES: &[Entry] = &[$(Entry {
             name: $name,
             kernel: stringify!($kernel),
             constants: &[$(stringify!($constant)),*],
