@@ -21,6 +21,7 @@ pub(crate) use report::described;
 use crate::CommandResult;
 use crate::npy::Array;
 use crate::output::Output;
+use crate::progress::Busy;
 use crate::run::{self, Session};
 use data::{Files, array};
 use report::Report;
@@ -134,9 +135,11 @@ fn compute<T: Element + Pod>(
     if problem.lse() {
         given.push(("lse", Given::from(&lse)));
     }
-    let time = session.time(|| attention.run_with([q, k, v, &o], &given))?;
+    let time = session.time(&mut || attention.run_with([q, k, v, &o], &given))?;
     let (o, lse) = (o.download()?, lse.download()?);
+    let busy = Busy::begin("comparing with the f64 reference");
     let found = check(problem, &inputs.host(), &o, &lse, Some(T::from_f64(f64::NAN)))?;
+    drop(busy);
     let (output, of_lse) = (output.filter(|_| found.passed()), of_lse.filter(|_| found.passed()));
     if let Some(output) = &output {
         let written = array(problem, &o)?;

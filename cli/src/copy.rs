@@ -136,7 +136,7 @@ fn copy<T: Element + Pod>(
         None => Vec::new(),
     };
     let list = device.upload(&rows)?;
-    let time = session.time(|| match problem.gathered() {
+    let time = session.time(&mut || match problem.gathered() {
         Some(_) => copy.gather(&to, &from, &list),
         None => copy.run(&to, &from),
     })?;

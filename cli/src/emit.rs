@@ -1,7 +1,7 @@
 //! `girih emit`: prints the PTX of a kernel, or writes the machine code that NVIDIA's assembler makes of it, without a device.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use girih_codegen::gemm::{Epilogue, generate};
@@ -10,8 +10,10 @@ use girih_kernels::gemm::KernelKind;
 use girih_ptx::{Item, Module, Statement};
 use girih_tile::facts::Uses;
 use girih_tile::ir::Array;
+use serde_json::{Value, json};
 
-use crate::output::Output;
+use crate::output::{Output, say};
+use crate::progress::Busy;
 use crate::{CommandResult, Error, attention, copy, gemm, programs};
 
 /// The arguments of `girih emit`.
@@ -77,6 +79,9 @@ struct To {
     /// Architecture of the machine code, 90 for sm_90 [default: the oldest that runs the PTX, or the only one]
     #[arg(long, requires = "code")]
     sm: Option<u32>,
+    /// Print one JSON object: what the kernels are, with the PTX, or with the file that was written
+    #[arg(long)]
+    json: bool,
 }
 
 /// What is emitted.
@@ -208,10 +213,38 @@ fn annotated(mut module: Module, notes: Vec<String>, partitions: &[(&str, String
     module
 }
 
-fn deliver(Emitted { module, kernels }: &Emitted, to: &To) -> Result<(), Box<dyn std::error::Error>> {
-    let Some(path) = to.output.as_deref() else {
-        return Ok(io::stdout().lock().write_all(module.to_string().as_bytes())?);
+/// What is emitted, for other programs.
+fn object(Emitted { module, kernels }: &Emitted, to: &To) -> Value {
+    let kernel = |kernel: &girih_codegen::Kernel| {
+        let names: Vec<String> =
+            kernel.module().kernels().iter().map(|kernel| kernel.name.to_string()).collect();
+        json!({ "names": names, "threads": kernel.threads(), "dynamic_shared_bytes": kernel.shared_bytes() })
     };
+    json!({
+        "kernels": kernels.iter().map(kernel).collect::<Vec<_>>(),
+        "sm": module.target.sm,
+        "ptx": to.output.is_none().then(|| module.to_string()),
+        "output": to.output.as_ref().map(|path| path.display().to_string()),
+    })
+}
+
+fn deliver(emitted: &Emitted, to: &To) -> Result<(), Box<dyn std::error::Error>> {
+    match &to.output {
+        Some(path) => write_file(emitted, to, path)?,
+        None if to.json => {}
+        None => io::stdout().lock().write_all(emitted.module.to_string().as_bytes())?,
+    }
+    if to.json {
+        say(&object(emitted, to).to_string());
+    }
+    Ok(())
+}
+
+fn write_file(
+    Emitted { module, kernels }: &Emitted,
+    to: &To,
+    path: &Path,
+) -> Result<(), Box<dyn std::error::Error>> {
     let output = Output::new(path)?;
     if !to.cubin && !to.bundle {
         return Ok(output.write(|to| write!(to, "{module}"))?);
@@ -221,6 +254,7 @@ fn deliver(Emitted { module, kernels }: &Emitted, to: &To) -> Result<(), Box<dyn
         None => Assembler::find("ptxas").ok_or(Error::NoAssembler)?,
     };
     let sm = to.sm.unwrap_or(module.target.sm);
+    let busy = Busy::begin("assembling");
     let (bytes, log) = if to.bundle {
         let bundle = Bundle::assemble(&assembler, sm, kernels)?;
         (bundle.to_bytes(), bundle.logs().collect::<Vec<_>>().join("\n"))
@@ -228,6 +262,7 @@ fn deliver(Emitted { module, kernels }: &Emitted, to: &To) -> Result<(), Box<dyn
         let built = assembler.assemble(module, sm, Optimization::Full)?;
         (built.code, built.log)
     };
+    drop(busy);
     // Of what the assembler says, this is what makes code slow or wrong.
     let warned = log.lines().filter(|line| line.contains("warning") || line.contains("(C75"));
     warned.for_each(|line| eprintln!("{line}"));

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use girih_tensor::DType;
 
-use crate::names::did_you_mean;
+use crate::names::{did_you_mean, did_you_mean_of, near_dtypes};
 
 /// An error of a command.
 #[derive(Debug, thiserror::Error)]
@@ -84,13 +84,42 @@ pub enum Error {
         /// What is wrong with it.
         message: String,
     },
+    /// A name that is no dtype.
+    #[error("{source}{}", did_you_mean(.near))]
+    UnknownDType {
+        /// What the library says, with all dtypes.
+        source: girih_tensor::Error,
+        /// The dtypes whose names are most like it.
+        near: Vec<String>,
+    },
+    /// There is no program over tiles with this name.
+    #[error("there is no program {name}{or_file}{}", did_you_mean_of(.near, "girih list kernels tile"))]
+    UnknownProgram {
+        /// The name.
+        name: String,
+        /// That there is no such file either, where one would do.
+        or_file: &'static str,
+        /// The names that are most like this name.
+        near: Vec<String>,
+    },
+    /// A file of records can't be used.
+    #[error("{}: {message}", .path.display())]
+    Records {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// A result is wrong, or something was found in a run.
+    #[error("{0}")]
+    Wrong(String),
     /// No kernel multiplies the dtype.
     #[error(
-        "no kernel multiplies `{0}`: f32, tf32, f64, f16, bf16, e4m3 or fp8, e5m2, and s8 or int8 are accepted"
+        "no kernel multiplies `{0}`: f32, tf32, f64, f16, bf16, e4m3 or fp8, e5m2, and s8 or int8 are accepted{near}", near = did_you_mean(&near_dtypes(.0))
     )]
     InputDType(String),
     /// No kernel stores the dtype.
-    #[error("no kernel stores `{0}`: f32, f64, f16, bf16, e4m3 or fp8, e5m2, and s32 or int32 are accepted")]
+    #[error("no kernel stores `{0}`: f32, f64, f16, bf16, e4m3 or fp8, e5m2, and s32 or int32 are accepted{near}", near = did_you_mean(&near_dtypes(.0)))]
     OutputDType(String),
     /// Machine code is asked for, and there is no assembler.
     #[error(
@@ -98,7 +127,7 @@ pub enum Error {
     )]
     NoAssembler,
     /// No atom has the name.
-    #[error("there is no atom `{name}`{}; `girih list atoms` lists all", did_you_mean(.near))]
+    #[error("there is no atom `{name}`{}", did_you_mean_of(.near, "girih list atoms"))]
     UnknownAtom {
         /// The name.
         name: String,

@@ -28,7 +28,7 @@ pub(crate) struct Args {
     #[arg(long, requires = "tile", value_enum, default_value_t = On::Reference)]
     on: On,
     /// Read and write JSON, one record in each line (the only form)
-    #[arg(long, required = true)]
+    #[arg(long, visible_alias = "json", required = true)]
     jsonl: bool,
 }
 

@@ -13,6 +13,7 @@ use girih_layout::{Composed, Error, Lay, Symbol};
 use serde_json::{Map, Value};
 
 use crate::marked::{Marked, is_swizzled};
+use crate::names::{did_you_mean_of, near};
 use crate::ops::{self, Answer, Op, OpError};
 
 /// What is wrong with an expression, and where.
@@ -48,9 +49,9 @@ impl ExprError {
         match &self.kind {
             ExprErrorKind::Expected(what) => format!("expected {what}"),
             ExprErrorKind::UnknownOperation(name) => {
-                let known = ops::all().filter(|op| !op.name.starts_with("swizzle"));
-                let known: Vec<_> = known.map(|op| op.name).collect();
-                format!("there is no operation {name:?}; the operations are {}", known.join(" "))
+                let known = ops::all().map(|op| op.name).filter(|name| !name.starts_with("swizzle"));
+                let meant = did_you_mean_of(&near(name, known), "girih list operations");
+                format!("there is no operation {name:?}{meant}")
             }
             ExprErrorKind::Arguments(op) => {
                 let params: Vec<_> = op.params.iter().map(|p| p.trim_start_matches('?')).collect();

@@ -8,18 +8,20 @@ mod report;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use float8::{F8E4M3, F8E5M2};
-use girih_device::{Kind, Pod};
-use girih_kernels::gemm::{Gemm, Gemms, Given, KernelKind, Matrix, Order, Problem, check, check_groups};
-use girih_tensor::{DType, Element};
-use half::{bf16, f16};
+use girih_device::{Buffer, Device, Kind, Pod};
+use girih_kernels::gemm::{
+    Check, Gemm, Gemms, Given, KernelKind, Matrix, Order, Problem, check, check_groups,
+};
+use girih_tensor::Element;
 
 pub(crate) use args::{Chosen, LAYOUTS, ProblemArgs, bytes};
-pub(crate) use data::random;
+pub(crate) use data::{random, random_operands};
 
 use crate::CommandResult;
+use crate::elements::{Elements, bytes_of, of_dtype, untyped};
 use crate::npy::{self, Npy};
 use crate::output::Output;
+use crate::progress::Busy;
 use crate::run::{self, Session, Timing};
 use data::Source;
 use report::Report;
@@ -65,16 +67,7 @@ pub(crate) fn run(args: Args) -> CommandResult {
         Some(path) => gemms.with_records(crate::tune::read(path, &session.device)?),
         None => gemms,
     };
-    let report = match chosen.problem.input() {
-        DType::F32 => of::<f32>(&session, &gemms, &chosen, source, output)?,
-        DType::F64 => of::<f64>(&session, &gemms, &chosen, source, output)?,
-        DType::F16 => of::<f16>(&session, &gemms, &chosen, source, output)?,
-        DType::Bf16 => of::<bf16>(&session, &gemms, &chosen, source, output)?,
-        DType::E4m3 => of::<F8E4M3>(&session, &gemms, &chosen, source, output)?,
-        DType::E5m2 => of::<F8E5M2>(&session, &gemms, &chosen, source, output)?,
-        DType::S8 => of::<i8>(&session, &gemms, &chosen, source, output)?,
-        other => return Err(girih_kernels::Error::unsupported("gemm", other).into()),
-    };
+    let report = multiply(&session, &gemms, &chosen, source, output)?;
     run::print(&report, args.run.json)?;
     Ok(if report.passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -82,27 +75,7 @@ pub(crate) fn run(args: Args) -> CommandResult {
 /// The byte that C is filled with before the run. Floats of such bytes are NaN, and integers -1.
 const POISON: u8 = 0xff;
 
-/// Multiplies elements of `T`.
-fn of<T: Element + Pod>(
-    session: &Session,
-    gemms: &Gemms,
-    chosen: &Chosen,
-    source: Source,
-    output: Option<Output>,
-) -> Result<Report, Box<dyn std::error::Error>> {
-    match chosen.problem.output() {
-        DType::F32 => multiply::<T, f32>(session, gemms, chosen, source, output),
-        DType::F64 => multiply::<T, f64>(session, gemms, chosen, source, output),
-        DType::F16 => multiply::<T, f16>(session, gemms, chosen, source, output),
-        DType::Bf16 => multiply::<T, bf16>(session, gemms, chosen, source, output),
-        DType::E4m3 => multiply::<T, F8E4M3>(session, gemms, chosen, source, output),
-        DType::E5m2 => multiply::<T, F8E5M2>(session, gemms, chosen, source, output),
-        DType::S32 => multiply::<T, i32>(session, gemms, chosen, source, output),
-        other => Err(girih_kernels::Error::unsupported("gemm", other).into()),
-    }
-}
-
-fn multiply<T: Element + Pod, C: Element + Pod>(
+fn multiply(
     session: &Session,
     gemms: &Gemms,
     chosen: &Chosen,
@@ -118,27 +91,28 @@ fn multiply<T: Element + Pod, C: Element + Pod>(
     let launch = gemm.launch_config()?;
     let origin = source.origin();
     let offsets = problem.groups().map(|groups| data::offsets(source.seed(), problem.mnk()[0], groups));
-    let [a, b] = source.operands::<T>(&laid)?;
+    let [a, b] = source.operands(&laid)?;
     let (time, c) = if problem.pointers().is_some() {
         by_pointers(session, &gemm, &laid, [&a, &b])?
     } else {
-        let (on_a, on_b) = (device.upload(&a)?, device.upload(&b)?);
-        let on_c = device.alloc::<C>(problem.c().span() as usize)?;
+        let (on_a, on_b) = (a.upload(device)?, b.upload(device)?);
+        let on_c = device.alloc::<u8>(bytes_of(problem.output(), problem.c().span()))?;
         on_c.fill_bytes(POISON)?;
         let on_offsets = offsets.as_deref().map(|offsets| device.upload(offsets)).transpose()?;
         let given: Vec<_> = on_offsets.iter().map(|offsets| ("offsets", Given::from(offsets))).collect();
-        (session.time(|| gemm.run_with(&on_a, &on_b, &on_c, &given))?, on_c.download()?)
+        let matrices = [untyped(&on_a, a.dtype), untyped(&on_b, b.dtype), untyped(&on_c, problem.output())];
+        let time = session.time(&mut || gemm.run_untyped(matrices, &given))?;
+        (time, Elements::download(problem.output(), &on_c)?)
     };
-    let poison = C::from_f64(if C::DTYPE.is_float() { f64::NAN } else { -1.0 });
+    let busy = Busy::begin("comparing with the f64 reference");
     let found = match &offsets {
-        Some(offsets) => check_groups(problem, offsets, [&a, &b], &c, Some(poison))?,
-        None => check(&laid, &a, &b, &c, Some(poison))?,
+        Some(offsets) => checked(problem, Some(offsets), [&a, &b], &c)?,
+        None => checked(&laid, None, [&a, &b], &c)?,
     };
+    drop(busy);
     let output = output.filter(|_| found.passed());
     if let Some(output) = &output {
-        let order = if problem.c().contiguous() == 1 { Order::Row } else { Order::Column };
-        let tight = pitch::gather(&c, &problem.c());
-        output.write(|to| npy::write(to, problem.c().extents(), order, &tight))?;
+        write(output, problem, &c)?;
     }
     let rated = device.kind() == Kind::Cuda && problem.flops() > 0.0;
     Ok(Report {
@@ -158,26 +132,77 @@ fn multiply<T: Element + Pod, C: Element + Pod>(
     })
 }
 
+/// Compares C with the f64 reference, as groups of rows where these begin somewhere.
+pub(crate) fn checked(
+    problem: &Problem,
+    offsets: Option<&[u32]>,
+    [a, b]: [&Elements; 2],
+    c: &Elements,
+) -> Result<Check, girih_kernels::Error> {
+    let refused = |dtype| Err(girih_kernels::Error::unsupported("gemm", dtype));
+    of_dtype!(a.dtype, T => of_dtype!(c.dtype, C => {
+        let poison = Some(C::from_f64(if C::DTYPE.is_float() { f64::NAN } else { -1.0 }));
+        let ([a, b], c) = ([a.of::<T>(), b.of::<T>()], c.of::<C>());
+        match offsets {
+            Some(offsets) => check_groups(problem, offsets, [a, b], c, poison),
+            None => check(problem, a, b, c, poison),
+        }
+    }, other => refused(other)), other => refused(other))
+}
+
+/// Writes C without the gaps between its rows.
+fn write(output: &Output, problem: &Problem, c: &Elements) -> Result<(), Box<dyn std::error::Error>> {
+    let order = if problem.c().contiguous() == 1 { Order::Row } else { Order::Column };
+    of_dtype!(c.dtype, C => {
+        let tight = pitch::gather(c.of::<C>(), &problem.c());
+        Ok(output.write(|to| npy::write(to, problem.c().extents(), order, &tight))?)
+    }, other => Err(girih_kernels::Error::unsupported("gemm", other).into()))
+}
+
 /// Runs a GEMM with a buffer for each matrix of a batch, which lie on the host as those of `laid` do. Returns the time, and C on the host.
-fn by_pointers<T: Element + Pod, C: Element + Pod>(
+fn by_pointers(
     session: &Session,
     gemm: &Gemm,
     laid: &Problem,
-    [a, b]: [&[T]; 2],
-) -> Result<(Timing, Vec<C>), Box<dyn std::error::Error>> {
+    [a, b]: [&Elements; 2],
+) -> Result<(Timing, Elements), girih_kernels::Error> {
     let device = &session.device;
-    let each = |matrix: &Matrix, all: &[T]| {
-        let begin = |l: i64| ((l * matrix.batch_stride()) as usize).min(all.len());
-        (0..matrix.batches())
-            .map(|l| device.upload(&all[begin(l)..begin(l + 1)]))
-            .collect::<Result<Vec<_>, _>>()
+    let refused = |dtype| Err(girih_kernels::Error::unsupported("gemm", dtype));
+    of_dtype!(a.dtype, T => {
+        let (on_a, on_b) = (each::<T>(device, &laid.a(), a)?, each::<T>(device, &laid.b(), b)?);
+        let (of_a, of_b) = (device.pointers(&on_a)?, device.pointers(&on_b)?);
+        of_dtype!(laid.output(), C => {
+            let on_c = poisoned::<C>(device, laid)?;
+            let of_c = device.pointers(&on_c)?;
+            let time = session.time(&mut || gemm.run_pointers(&of_a, &of_b, &of_c, &[]))?;
+            Ok((time, joined(&on_c)?))
+        }, other => refused(other))
+    }, other => refused(other))
+}
+
+/// A buffer for each matrix of a batch.
+fn each<T: Element + Pod>(
+    device: &Device,
+    matrix: &Matrix,
+    all: &Elements,
+) -> Result<Vec<Buffer<T>>, girih_device::Error> {
+    let all = all.of::<T>();
+    let begin = |l: i64| ((l * matrix.batch_stride()) as usize).min(all.len());
+    (0..matrix.batches()).map(|l| device.upload(&all[begin(l)..begin(l + 1)])).collect()
+}
+
+/// The elements of all buffers.
+fn joined<C: Element + Pod>(buffers: &[Buffer<C>]) -> Result<Elements, girih_device::Error> {
+    let all = buffers.iter().map(Buffer::download).collect::<Result<Vec<_>, _>>()?;
+    Ok(all.concat().into())
+}
+
+/// A buffer for each C of a batch.
+fn poisoned<C: Pod>(device: &Device, laid: &Problem) -> Result<Vec<Buffer<C>>, girih_device::Error> {
+    let own = |_| {
+        let buffer = device.alloc::<C>(laid.c().batch_stride() as usize)?;
+        buffer.fill_bytes(POISON)?;
+        Ok(buffer)
     };
-    let (on_a, on_b) = (each(&laid.a(), a)?, each(&laid.b(), b)?);
-    let own = |_| device.alloc::<C>(laid.c().batch_stride() as usize);
-    let on_c = (0..laid.batches()).map(own).collect::<Result<Vec<_>, _>>()?;
-    on_c.iter().try_for_each(|c| c.fill_bytes(POISON))?;
-    let (of_a, of_b, of_c) = (device.pointers(&on_a)?, device.pointers(&on_b)?, device.pointers(&on_c)?);
-    let time = session.time(|| gemm.run_pointers(&of_a, &of_b, &of_c, &[]))?;
-    let c = on_c.iter().map(|c| c.download()).collect::<Result<Vec<_>, _>>()?;
-    Ok((time, c.concat()))
+    (0..laid.batches()).map(own).collect()
 }

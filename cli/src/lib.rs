@@ -1,13 +1,15 @@
 //! The `girih` command line. It is a library, so that tests of other packages can call parts of it.
 
-use std::io;
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use serde_json::json;
 
 mod attention;
 mod copy;
 mod drawing;
+mod elements;
 mod emit;
 mod error;
 mod eval;
@@ -16,6 +18,8 @@ pub mod expr;
 pub mod facts;
 mod gemm;
 mod layout;
+mod list;
+mod manual;
 pub mod marked;
 mod names;
 mod npy;
@@ -24,20 +28,24 @@ mod output;
 pub mod picture;
 pub mod plan;
 mod programs;
+mod progress;
 mod run;
 pub mod show;
 pub mod sim;
+mod status;
 pub mod tile;
 mod tune;
 
 pub use error::Error;
+use output::say;
+use status::Status;
 
 /// The result of a subcommand: the exit status, or an error that is printed as one message.
 pub type CommandResult = Result<ExitCode, Box<dyn std::error::Error>>;
 
 /// Layouts, kernels that are generated from layouts, and devices that run kernels.
 #[derive(Parser)]
-#[command(name = "girih", version, about, propagate_version = true)]
+#[command(name = "girih", version = env!("GIRIH_VERSION"), about, propagate_version = true, after_help = status::HELP)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -69,11 +77,27 @@ enum Command {
     Tile(programs::Args),
     /// Evaluate layout operations for other programs, one line of JSON for each
     Eval(eval::Args),
+    /// List atoms, kernels, operations and types of elements, which other commands take by name
+    List(list::Args),
+    /// Print a script by which a shell completes girih's commands and options
+    Completions(manual::CompletionsArgs),
+    /// Write the manual, a page for each command
+    Man(manual::ManArgs),
 }
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
-    let result = match Cli::parse().command {
+    let is_json = std::env::args_os().any(|argument| argument == "--json" || argument == "--jsonl");
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) if error.use_stderr() && is_json => return usage_in_json(&error),
+        Err(error) => {
+            // Where nobody reads, nothing is said.
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { Status::Refused.code() } else { 0 });
+        }
+    };
+    let result = match cli.command {
         Command::Gemm(args) => gemm::run(args),
         Command::Attention(args) => attention::run(*args),
         Command::Copy(args) => copy::run(*args),
@@ -86,6 +110,9 @@ pub fn main() -> ExitCode {
         Command::Plan(args) => plan::run(args),
         Command::Tile(args) => programs::run(args),
         Command::Eval(args) => eval::run(args),
+        Command::List(args) => list::run(args),
+        Command::Completions(args) => manual::completions(args),
+        Command::Man(args) => manual::man(args),
     };
     result.unwrap_or_else(|error| {
         let broken = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
@@ -93,7 +120,27 @@ pub fn main() -> ExitCode {
         if error.downcast_ref().is_some_and(broken) {
             return ExitCode::SUCCESS;
         }
-        eprintln!("error: {error}");
-        ExitCode::FAILURE
+        let status = Status::of(&*error);
+        if is_json {
+            let mut object =
+                json!({ "kind": status.name(), "message": error.to_string(), "status": status.code() });
+            if let Some(error) = error.downcast_ref::<expr::ExprError>() {
+                object["at"] = error.at.into();
+            }
+            say(&json!({ "error": object }).to_string());
+        } else {
+            // Standard error may be closed too.
+            let _ = writeln!(io::stderr().lock(), "error: {error}");
+        }
+        ExitCode::from(status.code())
     })
+}
+
+/// Says in JSON what is wrong with the arguments.
+fn usage_in_json(error: &clap::Error) -> ExitCode {
+    let text = error.render().to_string();
+    let message = text.trim().trim_start_matches("error: ");
+    let status = Status::Refused.code();
+    say(&json!({ "error": { "kind": "usage", "message": message, "status": status } }).to_string());
+    ExitCode::from(status)
 }

@@ -1,5 +1,9 @@
 //! Names that are meant where an unknown name is given.
 
+use girih_tensor::DType;
+
+use crate::Error;
+
 /// The most names that are suggested.
 const MOST: usize = 3;
 /// Names that are less alike than this are not suggested, 1 being the same.
@@ -8,12 +12,18 @@ const ALIKE: f64 = 0.75;
 /// The names of `all` that are most like `name`, the likest first.
 pub(crate) fn near<S: Into<String>>(name: &str, all: impl Iterator<Item = S>) -> Vec<String> {
     let wanted = name.to_lowercase();
-    let rated = all
-        .map(Into::into)
-        .map(|other: String| (strsim::jaro_winkler(&wanted, &other.to_lowercase()), other));
+    let rated = all.map(Into::into).map(|other: String| (alike(&wanted, &other.to_lowercase()), other));
     let mut rated: Vec<(f64, String)> = rated.filter(|(alike, _)| *alike >= ALIKE).collect();
     rated.sort_by(|(a, one), (b, other)| b.total_cmp(a).then_with(|| one.cmp(other)));
     rated.into_iter().take(MOST).map(|(_, other)| other).collect()
+}
+
+/// How much a name is like another one, or like its beginning, which is less.
+fn alike(name: &str, other: &str) -> f64 {
+    let beginning: String = other.chars().take(name.chars().count()).collect();
+    // Of short names, one letter wrong or two exchanged is much of the name.
+    let slip = if strsim::osa_distance(name, other) == 1 { 0.8 } else { 0.0 };
+    strsim::jaro_winkler(name, other).max(0.95 * strsim::jaro_winkler(name, &beginning)).max(slip)
 }
 
 /// The question after the message about an unknown name, or nothing.
@@ -23,4 +33,21 @@ pub(crate) fn did_you_mean(near: &[String]) -> String {
         [one] => format!("; did you mean {one}?"),
         [first @ .., last] => format!("; did you mean {} or {last}?", first.join(", ")),
     }
+}
+
+/// The same, and the command that lists all names.
+pub(crate) fn did_you_mean_of(near: &[String], command: &str) -> String {
+    let end = if near.is_empty() { ";" } else { "" };
+    format!("{}{end} `{command}` lists all", did_you_mean(near))
+}
+
+/// Parses a dtype.
+pub(crate) fn dtype(text: &str) -> Result<DType, Error> {
+    let near = || near_dtypes(text);
+    text.parse().map_err(|source| Error::UnknownDType { source, near: near() })
+}
+
+/// The names of dtypes that are most like a name.
+pub(crate) fn near_dtypes(text: &str) -> Vec<String> {
+    near(text, DType::ALL.iter().map(|dtype| dtype.name()))
 }

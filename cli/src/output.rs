@@ -5,6 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use crate::Error;
+use crate::status::Status;
 
 /// A file that is written when everything else has succeeded.
 pub(crate) struct Output {
@@ -55,5 +56,13 @@ impl Output {
     /// The path of the file.
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+}
+
+/// Writes a line to standard output. Where nobody reads any more, the process is done: what it would still say has no reader.
+pub(crate) fn say(line: &str) {
+    if let Err(error) = writeln!(io::stdout().lock(), "{line}") {
+        let closed = error.kind() == io::ErrorKind::BrokenPipe;
+        std::process::exit(if closed { 0 } else { i32::from(Status::Failed.code()) });
     }
 }

@@ -13,6 +13,7 @@ use girih_layout::{Composed, F2Matrix, Int, Lay, Shape};
 use girih_tensor::DType;
 use serde_json::{Value, json};
 
+use crate::names::dtype;
 use crate::{CommandResult, Error, marked};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
@@ -57,7 +58,7 @@ enum What {
         #[arg(value_parser = marked::layout)]
         tv: Lay,
         /// The type of the elements
-        #[arg(long)]
+        #[arg(long, value_parser = dtype)]
         dtype: DType,
         /// Elements that a thread accesses at a time [default: the widest vector]
         #[arg(long)]
@@ -72,7 +73,7 @@ enum What {
         #[arg(long)]
         threads: i64,
         /// The type of the elements
-        #[arg(long)]
+        #[arg(long, value_parser = dtype)]
         dtype: DType,
     },
     /// The way of a tile through shared memory from one order of its elements to another
@@ -84,7 +85,7 @@ enum What {
         #[arg(long)]
         threads: i64,
         /// The type of the elements
-        #[arg(long)]
+        #[arg(long, value_parser = dtype)]
         dtype: DType,
         /// Elements that a thread reads and that it writes at a time [default: 16 bytes]
         #[arg(long, num_args = 2, value_names = ["READ", "WRITTEN"])]
@@ -96,7 +97,7 @@ enum What {
         #[arg(value_parser = marked::layout)]
         memory: Lay,
         /// The type of the elements
-        #[arg(long)]
+        #[arg(long, value_parser = dtype)]
         dtype: DType,
         /// An access, (Thr,Val) -> index in the tile, then a colon and how many elements a thread accesses at a time; may be given
         /// several times
@@ -112,7 +113,7 @@ enum What {
         #[arg(value_parser = marked::layout)]
         to: Lay,
         /// The type of the elements
-        #[arg(long)]
+        #[arg(long, value_parser = dtype)]
         dtype: DType,
     },
 }

@@ -9,10 +9,12 @@ use girih_programs::{ENTRIES, Entry};
 use girih_tile::explain::explain;
 use girih_tile::ir::{Func, OpId, parse, verify};
 use girih_tile::place::Plan;
+use serde_json::json;
 
-use crate::CommandResult;
+use crate::names::near;
 use crate::output::Output;
 use crate::picture::Sheet;
+use crate::{CommandResult, Error};
 
 /// The arguments of `girih tile`.
 #[derive(clap::Args)]
@@ -37,18 +39,26 @@ enum What {
         /// The file for the output, or the picture as SVG [default: standard output]
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
+        /// Print one JSON object, with the lines of the explanation
+        #[arg(long, conflicts_with = "draw")]
+        json: bool,
     },
 }
 
 /// Which programs there are.
 pub(crate) const AFTER: &str = "\
-Programs by name: the kernels of `girih::programs`, each with its dtype and tile, such as softmax_bf16_16x1024; any other name gets \
-the list. The text of a program is what an explanation begins with: notes in it are comments.";
+Programs by name: the kernels of `girih::programs`, each with its dtype and tile, such as softmax_bf16_16x1024; \
+`girih list kernels tile` lists them. The text of a program is what an explanation begins with: notes in it are comments.";
 
 pub(crate) fn run(args: Args) -> CommandResult {
-    let What::Explain { program, sm, draw, output } = args.what;
+    let What::Explain { program, sm, draw, output, json } = args.what;
     let explanation = explain(&find(&program)?, sm)?;
     let text = match draw {
+        None if json => {
+            let text = explanation.to_string();
+            let object = json!({ "program": program, "sm": sm, "lines": text.lines().collect::<Vec<_>>() });
+            format!("{object}\n")
+        }
         None => explanation.to_string(),
         Some(line) => picture(&explanation.plan, &explanation.to_string(), line)?,
     };
@@ -60,19 +70,32 @@ pub(crate) fn run(args: Args) -> CommandResult {
 }
 
 /// The program of a name, with what it is launched with.
-pub(crate) fn entry(name: &str) -> Result<&'static Entry, String> {
-    ENTRIES.iter().find(|entry| entry.name == name).ok_or_else(|| {
-        let names: Vec<&str> = ENTRIES.iter().map(|entry| entry.name).collect();
-        format!("no program {name}: {} are accepted", names.join(", "))
-    })
+pub(crate) fn entry(name: &str) -> Result<&'static Entry, Error> {
+    ENTRIES.iter().find(|entry| entry.name == name).ok_or_else(|| unknown(name, ""))
+}
+
+fn unknown(name: &str, or_file: &'static str) -> Error {
+    Error::UnknownProgram {
+        name: name.into(),
+        or_file,
+        near: near(name, ENTRIES.iter().map(|entry| entry.name)),
+    }
 }
 
 /// The program of a name, or of a file.
 pub(crate) fn find(program: &str) -> Result<Func, Box<dyn std::error::Error>> {
     let func = match entry(program) {
         Ok(entry) => entry.build()?,
-        Err(_) if Path::new(program).exists() => parse(&std::fs::read_to_string(program)?)?,
-        Err(message) => return Err(message.replace(" are accepted", ", or a file are accepted").into()),
+        Err(_) => {
+            let path = Path::new(program);
+            match std::fs::read_to_string(path) {
+                Ok(text) => parse(&text)?,
+                Err(source) if source.kind() == io::ErrorKind::NotFound => {
+                    return Err(unknown(program, ", and no such file").into());
+                }
+                Err(source) => return Err(Error::read(path)(source).into()),
+            }
+        }
     };
     verify(&func)?;
     Ok(func)

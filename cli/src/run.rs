@@ -2,13 +2,10 @@
 
 mod report;
 
-use std::sync::{Arc, Once};
-use std::time::{Duration, Instant};
-
 use girih_device::{Device, Kind, Select, SimOptions};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget};
 
-use crate::Error;
+use crate::{Error, progress};
 pub(crate) use report::{DeviceReport, KernelReport, Timing, line, print};
 
 /// The arguments that choose a device and say how the device runs.
@@ -33,9 +30,6 @@ pub(crate) struct Session {
     bar: ProgressBar,
 }
 
-/// How long the progress bar waits before it appears.
-const PATIENCE: Duration = Duration::from_secs(1);
-
 impl Session {
     pub(crate) fn open(args: &RunArgs) -> Result<Session, girih_device::Error> {
         let opened = Device::open(args.device)?;
@@ -45,7 +39,7 @@ impl Session {
             Kind::Cuda => opened,
             Kind::Sim => {
                 let options = if args.no_check { SimOptions::fast() } else { SimOptions::checked() };
-                let progress = Some(progress(bar.clone()));
+                let progress = Some(progress::of_blocks(bar.clone()));
                 Device::open_sim(SimOptions { progress, ..options })?
             }
         };
@@ -62,10 +56,10 @@ impl Session {
     }
 
     /// Measures a kernel, and takes the progress bar away.
-    pub(crate) fn time<E: From<girih_device::Error>>(
+    pub(crate) fn time(
         &self,
-        work: impl FnMut() -> Result<(), E>,
-    ) -> Result<Timing, E> {
+        work: &mut dyn FnMut() -> Result<(), girih_kernels::Error>,
+    ) -> Result<Timing, girih_kernels::Error> {
         let samples = self.device.measure(work);
         self.bar.finish_and_clear();
         Ok(Timing(samples?))
@@ -79,24 +73,4 @@ impl Session {
             fallback: self.fallback.clone(),
         }
     }
-}
-
-/// Draws how many blocks of all blocks have run, on stderr if stderr is a terminal.
-fn progress(bar: ProgressBar) -> Arc<dyn Fn(u64, u64) + Send + Sync> {
-    let (begun, shown) = (Instant::now(), Once::new());
-    Arc::new(move |done, all| {
-        if begun.elapsed() < PATIENCE {
-            return;
-        }
-        shown.call_once(|| {
-            if let Ok(style) =
-                ProgressStyle::with_template("simulating {bar:40} {pos}/{len} blocks, {eta} left")
-            {
-                bar.set_style(style);
-            }
-            bar.set_length(all);
-            bar.set_draw_target(ProgressDrawTarget::stderr());
-        });
-        bar.set_position(done);
-    })
 }

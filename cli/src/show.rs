@@ -8,7 +8,7 @@ use girih_tensor::DType;
 use serde_json::Value;
 
 use crate::drawing::{Drawing, Drawn};
-use crate::names::near;
+use crate::names::{dtype, near};
 use crate::picture::Sheet;
 use crate::{CommandResult, Error, marked};
 
@@ -70,7 +70,7 @@ enum What {
         #[arg(long, value_parser = marked::layout)]
         values: Lay,
         /// The type of the elements
-        #[arg(long)]
+        #[arg(long, value_parser = dtype)]
         dtype: DType,
     },
     /// The banks of a tile in shared memory, and how many words an access takes from each bank at a time
@@ -79,7 +79,7 @@ enum What {
         #[arg(value_name = "LAYOUT", allow_hyphen_values = true, value_parser = marked::composed)]
         memory: Composed,
         /// The type of the elements
-        #[arg(long)]
+        #[arg(long, value_parser = dtype)]
         dtype: DType,
         /// The access, (Thr,Val) -> index in the tile [default: none, which draws the banks alone]
         #[arg(long, value_parser = marked::layout)]

@@ -18,7 +18,10 @@ use std::sync::Arc;
 
 use clap::ValueEnum;
 use girih_sim::{Launch, Memory, Options, Profile, Program};
+use indicatif::{ProgressBar, ProgressDrawTarget};
 
+use crate::progress::{self, Busy};
+use crate::status::Status;
 use crate::{CommandResult, Error, run};
 use argument::{Argument, Bound, extents};
 use launches::Shape;
@@ -118,6 +121,9 @@ pub(crate) struct Args {
     /// The form of the report
     #[arg(long, default_value = "text")]
     report: Form,
+    /// Print one JSON object for each launch, a line each
+    #[arg(long, conflicts_with = "report")]
+    json: bool,
     /// If the launch fails, look for the least grid with which the launch still fails
     #[arg(long)]
     reduce: bool,
@@ -126,40 +132,16 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: Args) -> CommandResult {
-    match launch_all(&args) {
-        Ok(reports) => {
-            let passed = reports.iter().all(SimReport::passed);
-            let json = args.report == Form::Json;
-            match (args.launches.is_some(), &reports[..]) {
-                (false, [report]) => run::print(report, json)?,
-                _ => run::print(&Reports(reports), json)?,
-            }
-            Ok(ExitCode::from(u8::from(!passed)))
-        }
-        Err(error) => {
-            eprintln!("error: {error}");
-            Ok(ExitCode::from(if is_usage(&*error) { 2 } else { 3 }))
-        }
+    let reports = launch_all(&args)?;
+    let passed = reports.iter().all(SimReport::passed);
+    let is_json = args.json || args.report == Form::Json;
+    match (args.launches.is_some(), &reports[..]) {
+        (false, [report]) => run::print(report, is_json)?,
+        // Each launch has its line.
+        _ if args.json => reports.iter().try_for_each(|report| run::print(report, true))?,
+        _ => run::print(&Reports(reports), is_json)?,
     }
-}
-
-/// Whether the error is one of the arguments, rather than of the program or the data.
-fn is_usage(error: &(dyn std::error::Error + 'static)) -> bool {
-    use girih_sim::Error as E;
-    matches!(
-        error.downcast_ref(),
-        Some(Error::KernelNeeded { .. } | Error::Argument { .. } | Error::Launches { .. })
-    ) || matches!(error.downcast_ref(), Some(girih_ptx::Error::TensorMap { .. }))
-        || matches!(
-            error.downcast_ref(),
-            Some(
-                E::UnknownKernel { .. }
-                    | E::ArgumentCount { .. }
-                    | E::ArgumentSize { .. }
-                    | E::LaunchShape { .. }
-                    | E::SharedTooLarge { .. }
-            )
-        )
+    Ok(ExitCode::from(if passed { 0 } else { Status::Wrong.code() }))
 }
 
 impl Args {
@@ -251,8 +233,15 @@ fn launch_one(
     // Of several launches, those of the kernel that --kernel names are watched.
     let watched = args.launches.is_none() || args.kernel.as_deref().is_none_or(|name| name == kernel.name());
     let watch = if watched { args.watch.observer(kernel, launch)?.map(Arc::new) } else { None };
-    let observed = Options { observer: watch.clone().map(|watch| watch as _), ..options.clone() };
-    let verdict = girih_sim::judge(kernel, memory, launch, &observed)?;
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+    let observed = Options {
+        observer: watch.clone().map(|watch| watch as _),
+        progress: Some(progress::of_blocks(bar.clone())),
+        ..options.clone()
+    };
+    let verdict = girih_sim::judge(kernel, memory, launch, &observed);
+    bar.finish_and_clear();
+    let verdict = verdict?;
     for missed in watch.iter().flat_map(|watch| watch.missed()) {
         eprintln!("{missed}");
     }
@@ -261,6 +250,7 @@ fn launch_one(
     }
     if let Some(finding) = verdict.errors().next().filter(|_| args.reduce) {
         let options = Options { seed: finding.seed, ..options.clone() };
+        let _busy = Busy::begin("looking for the least grid");
         eprintln!("{}", least_grid(reduced(plan, module, kernel.name(), &options)?));
     }
     Ok(SimReport::new(kernel.name(), launch, &options, &verdict, (&profile, args.lines)))

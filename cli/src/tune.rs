@@ -3,6 +3,7 @@
 mod attention;
 mod contest;
 mod gemm;
+mod said;
 mod tile;
 
 use std::fmt::Display;
@@ -56,5 +57,5 @@ fn records_of<R, E: Display>(
     read: impl FnOnce(&str) -> Result<R, E>,
 ) -> Result<R, Box<dyn std::error::Error>> {
     let text = fs::read_to_string(path).map_err(Error::read(path))?;
-    read(&text).map_err(|error| format!("{}: {error}", path.display()).into())
+    read(&text).map_err(|error| Error::Records { path: path.into(), message: error.to_string() }.into())
 }

@@ -68,7 +68,7 @@ fn mistakes_are_one_message_with_a_caret() {
         ("coalesce(composition(8:1, (2,2):(1,z)))", 35, "an integer"),
     ] {
         let output = girih(&["layout", expression], "");
-        assert_eq!(output.status.code(), Some(1), "{expression}");
+        assert_eq!(output.status.code(), Some(2), "{expression}");
         assert!(output.stdout.is_empty());
         let message = text(&output.stderr);
         assert!(message.contains(words), "{message}");
@@ -119,7 +119,7 @@ fn facts_and_notes_of_expressions() {
     let output = girih(&[&["layout", "--plain", composed][..], &facts].concat(), "");
     assert_eq!((text(&output.stdout), text(&output.stderr)), ("16:1\n", ""));
     let output = girih(&["layout", composed, "--fact", "s0=odd"], "");
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).ends_with("\n  s0=odd\n     ^\n"), "{}", text(&output.stderr));
     let output = girih(&["layout", "--plain", "size(logical_divide((16,16):(16,1), (4,8)))"], "");
     let note = "note: the tiler (4,8) is the layout (4,8):(1,4) of 1-D coordinates; <4,8> is a tiler for each mode\n";

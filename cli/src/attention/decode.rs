@@ -16,6 +16,7 @@ use half::{bf16, f16};
 use super::POISON;
 use super::data::integers;
 use crate::npy::Array;
+use crate::progress::Busy;
 use crate::run::{self, Session};
 use crate::{CommandResult, Error};
 use data::{Inputs, same};
@@ -190,8 +191,10 @@ fn compute<T: Element + Pod, C: Element + Pod>(
         o: &o,
         lse: problem.has_lse().then_some(&lse),
     };
-    let time = session.time(|| decode.run(&tensors))?;
+    let time = session.time(&mut || decode.run(&tensors))?;
+    let busy = Busy::begin("comparing with the f64 reference");
     let found = inputs.check(problem, same, &o.download()?, &lse.download()?)?;
+    drop(busy);
     let most = args.window.map_or(i64::MAX, |left| left + args.queries);
     let seen: i64 = lengths.iter().map(|&keys| i64::from(keys).min(most)).sum();
     let read = 2 * bytes(seen * problem.heads()[1] * problem.head_dim(), problem.cache());

@@ -1,12 +1,11 @@
 //! The matrices on the host.
 
-use girih_device::Pod;
 use girih_kernels::gemm::{Matrix, Problem};
 use girih_tensor::Element;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 use super::pitch::scatter;
-use crate::Error;
+use crate::elements::{Elements, of_dtype};
 use crate::npy::Npy;
 
 /// Where A and B come from.
@@ -32,19 +31,29 @@ impl Source {
     }
 
     /// The elements of A and B as the problem arranges the matrices.
-    pub(crate) fn operands<T: Element + Pod>(self, problem: &Problem) -> Result<[Vec<T>; 2], Error> {
-        let [a, b] = match self {
-            Source::Random(seed) => {
-                let mut rng = StdRng::seed_from_u64(seed);
-                [problem.a(), problem.b()].map(|matrix| random(&mut rng, elements(&matrix)))
-            }
-            Source::Files(files) => {
-                let [a, b] = *files;
-                [a.read()?, b.read()?]
-            }
-        };
-        Ok([scatter(a, &problem.a()), scatter(b, &problem.b())])
+    pub(crate) fn operands(self, problem: &Problem) -> Result<[Elements; 2], Box<dyn std::error::Error>> {
+        of_dtype!(problem.input(), T => {
+            let [a, b]: [Vec<T>; 2] = match self {
+                Source::Random(seed) => {
+                    let mut rng = StdRng::seed_from_u64(seed);
+                    [problem.a(), problem.b()].map(|matrix| random(&mut rng, elements(&matrix)))
+                }
+                Source::Files(files) => {
+                    let [a, b] = *files;
+                    [a.read()?, b.read()?]
+                }
+            };
+            Ok([scatter(a, &problem.a()).into(), scatter(b, &problem.b()).into()])
+        }, other => Err(girih_kernels::Error::unsupported("gemm", other).into()))
     }
+}
+
+/// Random A and B, with random elements between their rows too.
+pub(crate) fn random_operands(problem: &Problem, seed: u64) -> Result<[Elements; 2], girih_kernels::Error> {
+    of_dtype!(problem.input(), T => {
+        let mut rng = StdRng::seed_from_u64(seed);
+        Ok([problem.a(), problem.b()].map(|matrix| random::<T>(&mut rng, matrix.span()).into()))
+    }, other => Err(girih_kernels::Error::unsupported("gemm", other)))
 }
 
 /// Where `groups` groups of `rows` rows begin, at random, and where the last one ends: after the last row.

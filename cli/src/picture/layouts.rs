@@ -71,11 +71,14 @@ pub(super) fn without_identity(layout: &Composed) -> String {
 pub(super) fn owners(title: String, tv: &Lay, [rows, columns]: [i64; 2]) -> Result<Grid> {
     let (threads, values) = (size(&tv.mode(0)?)?, size(&tv.mode(1)?)?);
     fits(rows, columns)?;
-    if threads.saturating_mul(values) > CELLS * 16 {
+    // What all threads share, as an operand in shared memory, is that of one.
+    let is_shared = threads > 1 && size(&tv.mode(0)?.filter())? == 1;
+    let counted = if is_shared { 1 } else { threads };
+    if counted.saturating_mul(values) > CELLS * 16 {
         return Err(Error::TooLarge { rows, columns, most: CELLS });
     }
     let mut owners: Vec<Vec<(i64, i64)>> = vec![Vec::new(); (rows * columns) as usize];
-    for (thread, value) in (0..values).flat_map(|value| (0..threads).map(move |thread| (thread, value))) {
+    for (thread, value) in (0..values).flat_map(|value| (0..counted).map(move |thread| (thread, value))) {
         let at = tv.at(thread + threads * value)?;
         let place = usize::try_from(at).ok().and_then(|at| owners.get_mut(at));
         place.ok_or(Error::OutsideTile { thread, value, at, rows, columns })?.push((thread, value));
@@ -86,7 +89,9 @@ pub(super) fn owners(title: String, tv: &Lay, [rows, columns]: [i64; 2]) -> Resu
             return Cell { fill: Palette::PAPER, group: -1, ..Cell::default() };
         };
         let (name, fill, group) = match owners.len() {
-            count if count as i64 == threads && threads > 1 => (String::from("T*"), Palette::SHARED, -1),
+            count if is_shared || count as i64 == threads && threads > 1 => {
+                (String::from("T*"), Palette::SHARED, -1)
+            }
             1 => (format!("T{thread}"), palette.thread(thread), thread / WARP),
             count => (format!("T{thread}+{}", count - 1), palette.thread(thread), thread / WARP),
         };

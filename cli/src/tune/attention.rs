@@ -1,18 +1,18 @@
 //! The fastest configuration of attention.
 
-use std::process::ExitCode;
-
 use girih_device::{Pod, Samples};
 use girih_kernels::attention::choose::{candidates, described};
-use girih_kernels::attention::{Attentions, Problem, Tensor4, check};
+use girih_kernels::attention::{Attention, Attentions, Problem, Tensor4, check};
 use girih_kernels::gemm::Given;
 use girih_tensor::{DType, Element};
 use half::{bf16, f16};
 
 use super::contest::{Entrant, Tuned, rounds};
-use crate::CommandResult;
+use super::said::Said;
 use crate::attention::{Inputs, ProblemArgs, bytes};
+use crate::progress::Busy;
 use crate::run::{RunArgs, Session};
+use crate::{CommandResult, Error};
 
 /// The arguments of `girih tune attention`.
 #[derive(clap::Args)]
@@ -29,18 +29,20 @@ pub(super) struct Args {
 pub(super) fn run(args: Args) -> CommandResult {
     let problem = args.problem.without_files(0, false)?.problem;
     let session = Session::open(&args.run)?;
+    let mut said = Said::new(args.run.json);
     match problem.dtype() {
-        DType::F32 => tune::<f32>(&session, &problem, args.most)?,
-        DType::F16 => tune::<f16>(&session, &problem, args.most)?,
-        _ => tune::<bf16>(&session, &problem, args.most)?,
+        DType::F32 => tune::<f32>(&session, &problem, args.most, &mut said)?,
+        DType::F16 => tune::<f16>(&session, &problem, args.most, &mut said)?,
+        _ => tune::<bf16>(&session, &problem, args.most, &mut said)?,
     }
-    Ok(ExitCode::SUCCESS)
+    said.finish(&session)
 }
 
 fn tune<T: Element + Pod>(
     session: &Session,
     problem: &Problem,
     most: usize,
+    said: &mut Said,
 ) -> Result<(), Box<dyn std::error::Error>> {
     let device = &session.device;
     session.fits(bytes(problem))?;
@@ -65,12 +67,13 @@ fn tune<T: Element + Pod>(
         match attentions.configured(problem, config) {
             Ok(kernel) => field.push(Entrant { config, kernel, times: Vec::new() }),
             // What the generator or the driver does not take is no candidate.
-            Err(error) if !field.is_empty() => println!("left out: {}: {error}", described(&config)),
+            Err(error) if !field.is_empty() => said.left_out(&described(&config), &error.to_string()),
             Err(error) => return Err(error.into()),
         }
     }
-    let chosen =
-        rounds(device, &mut field, described, |attention| attention.run_with([&q, &k, &v, &o], &given))?;
+    let run = |attention: &Attention| attention.run_with([&q, &k, &v, &o], &given);
+    let chosen = rounds(device, &mut field, described, &run, said)?;
+    let _busy = Busy::begin("comparing with the f64 reference");
     field.sort_by_key(Entrant::time);
     for Entrant { config, kernel, times } in field {
         o.fill_bytes(0xff)?;
@@ -78,10 +81,10 @@ fn tune<T: Element + Pod>(
         let found = check(problem, &inputs.host(), &o.download()?, &lse.download()?, None)?;
         if found.passed() {
             let fastest = times.into_iter().collect::<Samples>().median();
-            Tuned { fastest: (config, fastest), chosen }.print(&described(&config));
+            Tuned { fastest: (config, fastest), chosen }.print(&described(&config), said);
             return Ok(());
         }
-        println!("wrong, and left out: {}", described(&config));
+        said.left_out(&described(&config), "wrong");
     }
-    Err("no configuration computes the problem".into())
+    Err(Error::Wrong("no configuration computes the problem".into()).into())
 }

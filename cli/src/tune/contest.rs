@@ -4,6 +4,9 @@ use std::time::Duration;
 
 use girih_device::{Device, Samples};
 
+use super::said::Said;
+use crate::progress::Busy;
+
 /// The fastest configuration and its time, and the time of the one that is chosen without a record.
 pub(super) struct Tuned<C> {
     pub(super) fastest: (C, Duration),
@@ -11,10 +14,10 @@ pub(super) struct Tuned<C> {
 }
 
 impl<C> Tuned<C> {
-    /// Prints which is fastest, and returns both times in microseconds.
-    pub(super) fn print(&self, described: &str) -> [f64; 2] {
+    /// Says which is fastest, and returns both times in microseconds.
+    pub(super) fn print(&self, described: &str, said: &mut Said) -> [f64; 2] {
         let [best, usual] = [self.fastest.1, self.chosen].map(|time| time.as_secs_f64() * 1e6);
-        println!("fastest {best:.2} us, {:.3} of the chosen one's {usual:.2} us: {described}", best / usual);
+        said.fastest(described, [best, usual], ["us", "chosen one"]);
         [best, usual]
     }
 }
@@ -44,17 +47,21 @@ pub(super) fn rounds<C, K>(
     device: &Device,
     field: &mut Vec<Entrant<C, K>>,
     described: impl Fn(&C) -> String,
-    run: impl Fn(&K) -> Result<(), girih_kernels::Error>,
+    run: &dyn Fn(&K) -> Result<(), girih_kernels::Error>,
+    said: &mut Said,
 ) -> Result<Duration, girih_kernels::Error> {
-    println!("{} configurations", field.len());
+    said.line(&format!("{} configurations", field.len()));
     for (round, rounds) in ROUNDS.into_iter().enumerate() {
-        contest(device, field, rounds, &run)?;
+        let busy = Busy::begin(format!("measuring {} configurations", field.len()));
+        contest(device, field, rounds, run)?;
+        drop(busy);
         // The chosen configuration stays to the end, for comparison.
         let (first, rest) = field.split_at_mut(1);
         rest.sort_by_key(Entrant::time);
         let kept = STAY.get(round).map_or(rest.len(), |stay| rest.len().min(*stay));
         for entrant in first.iter().chain(&rest[..kept]) {
-            println!("  {:>9.2} us  {}", entrant.time().as_secs_f64() * 1e6, described(&entrant.config));
+            let time = entrant.time().as_secs_f64() * 1e6;
+            said.line(&format!("  {time:>9.2} us  {}", described(&entrant.config)));
         }
         field.truncate(1 + kept);
     }
@@ -66,7 +73,7 @@ fn contest<C, K>(
     device: &Device,
     field: &mut [Entrant<C, K>],
     rounds: usize,
-    run: &impl Fn(&K) -> Result<(), girih_kernels::Error>,
+    run: &dyn Fn(&K) -> Result<(), girih_kernels::Error>,
 ) -> Result<(), girih_kernels::Error> {
     let count = field.len();
     for round in 0..rounds {

@@ -1,7 +1,6 @@
 //! `girih tune tile`: measures tiles and hints of a program over tiles beside each other, and records the fastest.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::time::Duration;
 
 use girih_device::Kind;
@@ -9,15 +8,17 @@ use girih_programs::Entry;
 use girih_tile::hints::Hint;
 use girih_tile::tune::{Budget, Records, Space};
 
+use super::said::Said;
 use super::{TODAY, records_of};
 use crate::output::Output;
+use crate::progress::Busy;
 use crate::run::{RunArgs, Session};
-use crate::{CommandResult, programs};
+use crate::{CommandResult, Error, programs};
 
 /// What is said below the arguments.
 pub(super) const AFTER: &str = "\
-Programs by name: the kernels of `girih::programs`, each with its dtype and tile, such as softmax_bf16_16x1024; any other name gets the list, \
-and any other size those that the program has. A program that takes the record up makes its launch by `girih_tile::tune::launch`.";
+Programs by name: the kernels of `girih::programs`, each with its dtype and tile, such as softmax_bf16_16x1024; `girih list kernels tile` \
+lists them. A size that a program does not have gets those that it has. A program that takes the record up makes its launch by `girih_tile::tune::launch`.";
 
 /// The arguments of `girih tune tile`.
 #[derive(clap::Args)]
@@ -65,33 +66,31 @@ pub(super) fn run(args: Args) -> CommandResult {
 
     let mut arguments = entry.arguments(device, &sizes)?;
     let budget = Budget { points: args.most, time: Duration::from_secs(args.seconds) };
+    let busy = Busy::begin("measuring");
     let tuned = entry.tune(&mut arguments, &space, &budget)?;
+    drop(busy);
     if let Some(finding) = device.sim_findings().first() {
-        return Err(finding.to_string().into());
+        return Err(Error::Wrong(finding.to_string()).into());
     }
     let (mut kept, left): (Vec<_>, Vec<_>) = tuned.measured.iter().partition(|of| of.share.is_ok());
     kept.sort_by(|a, b| a.share.as_ref().unwrap_or(&1.0).total_cmp(b.share.as_ref().unwrap_or(&1.0)));
-    println!("{} points, as shares of what the usual one costs", tuned.measured.len());
+    let mut said = Said::new(args.run.json);
+    said.line(&format!("{} points, as shares of what the usual one costs", tuned.measured.len()));
     for of in kept.iter().chain(&left) {
         match &of.share {
-            Ok(share) => println!("  {share:>6.3}  {}", of.point),
-            Err(why) => println!("  left out: {}: {why}", of.point),
+            Ok(share) => said.line(&format!("  {share:>6.3}  {}", of.point)),
+            Err(why) => said.left_out(&of.point.to_string(), &why.to_string()),
         }
     }
     let unit = if is_simulated { "counts" } else { "us" };
-    let [best, usual] = tuned.costs;
-    println!(
-        "fastest {best:.2} {unit}, {:.3} of the usual one's {usual:.2} {unit}: {}",
-        best / usual,
-        tuned.best
-    );
+    said.fastest(&tuned.best.to_string(), tuned.costs, [unit, "usual one"]);
     if let Some(output) = output {
         let today = jiff::Timestamp::now().strftime(TODAY).to_string();
         records.insert(tuned.record(&today));
         output.write(|to| std::io::Write::write_all(to, records.to_string().as_bytes()))?;
-        println!("recorded in {}", output.path().display());
+        said.recorded(output.path());
     }
-    Ok(ExitCode::SUCCESS)
+    said.finish(&session)
 }
 
 /// The sizes of a program with those that are given.

@@ -24,10 +24,10 @@ fn fails(folder: &Path, line: &str) -> (Option<i32>, String) {
     (output.status.code(), text(&output.stderr))
 }
 
-/// The one line that girih must print for an error at run time.
+/// The one line that girih must print for a call that can't be carried out as it stands.
 #[track_caller]
 fn refused(folder: &Path, line: &str, message: &str) {
-    assert_eq!(fails(folder, line), (Some(1), format!("error: {message}\n")), "girih {line}");
+    assert_eq!(fails(folder, line), (Some(2), format!("error: {message}\n")), "girih {line}");
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn more_than_the_memory() {
         ("copy (1073741824,1048576):(1048576,1) --dtype f32", 1 << 53),
     ] {
         let (status, output) = fails(folder.path(), line);
-        assert_eq!(status, Some(1), "girih {line}");
+        assert_eq!(status, Some(3), "girih {line}");
         let (needs, rest) = output.split_once(", girih simulator has ").expect("the message");
         assert_eq!(needs, format!("error: the matrices take {bytes} bytes"));
         let (has, accepted) = rest.split_once(": ").expect("the message");
@@ -165,7 +165,8 @@ fn names() {
 #[test]
 fn a_missing_gpu_is_one_line() {
     let (status, message) = fails(folder().path(), "gemm --m 8 --n 8 --k 8 --device cuda:9999 -o c.npy");
-    assert_eq!((status, message.lines().count()), (Some(1), 1), "{message}");
+    // Without a driver something is missing; with one, the index is wrong.
+    assert!(matches!(status, Some(2 | 3)) && message.lines().count() == 1, "{message}");
     assert!(message.starts_with("error: ") && (message.contains("sim") || message.contains("cuda:9999")));
 }
 
@@ -266,7 +267,10 @@ fn files_that_hold_no_matrix_of_floats() {
         ),
     ] {
         fs::write(at.join("a.npy"), content).expect("a file");
-        refused(at, "gemm --a a.npy --b b.npy -o c.npy", &message);
+        // The last but one is a matrix, though not one for this B.
+        let status = if message.starts_with("K differs") { 2 } else { 3 };
+        let failed = fails(at, "gemm --a a.npy --b b.npy -o c.npy");
+        assert_eq!(failed, (Some(status), format!("error: {message}\n")));
     }
 }
 
@@ -278,11 +282,11 @@ fn files_that_are_not_there_or_not_npy() {
     for content in ["", "hello, I am a text", "\u{93}NUMPY"] {
         fs::write(at.join("a.npy"), content).expect("a file");
         let (status, message) = fails(at, "gemm --a a.npy --b b.npy -o c.npy");
-        assert_eq!((status, message.lines().count()), (Some(1), 1), "{message}");
+        assert_eq!((status, message.lines().count()), (Some(3), 1), "{message}");
         assert!(message.starts_with("error: a.npy is not an .npy file: "), "{message}");
     }
     let (status, message) = fails(at, "gemm --a none.npy --b b.npy -o c.npy");
-    assert_eq!((status, message.lines().count()), (Some(1), 1), "{message}");
+    assert_eq!((status, message.lines().count()), (Some(3), 1), "{message}");
     assert!(message.starts_with("error: cannot read none.npy: "), "{message}");
 }
 
@@ -293,7 +297,7 @@ fn outputs_that_cannot_be_written() {
     for line in ["gemm --m 8 --n 8 --k 8", "emit gemm", "emit copy"] {
         for (to, words) in [("none/c", "cannot write none/c: "), ("inside", "it is not a regular file")] {
             let (status, message) = fails(folder.path(), &format!("{line} -o {to}"));
-            assert_eq!((status, message.lines().count()), (Some(1), 1), "{message}");
+            assert_eq!((status, message.lines().count()), (Some(3), 1), "{message}");
             assert!(message.starts_with("error: cannot write") && message.contains(words), "{message}");
         }
     }

@@ -4,7 +4,7 @@ mod emit;
 mod errors;
 mod explain;
 mod files;
-mod matrix;
+pub(crate) mod matrix;
 mod padding;
 mod random;
 mod tune;

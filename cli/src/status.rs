@@ -1,0 +1,118 @@
+//! What a process of girih ends with.
+
+use std::error::Error as StdError;
+use std::io;
+
+use girih_device::Fault;
+use girih_tile::error::Error as TileError;
+
+use crate::Error;
+
+/// How exit statuses are to be read, for the help.
+pub(crate) const HELP: &str = "\
+Exit status:
+  0  everything is right; or the reader of the output has read enough and closed its pipe
+  1  a result is wrong, a check has found something, or a proof has failed
+  2  the call can't be carried out as it stands: arguments, names, operands or expressions
+  3  something that the call needs is not there or not usable: a file, memory, a GPU, an assembler
+
+With --json, every command prints one JSON object a line on standard output and nothing on standard error but what `girih sim` finds;
+an error is {\"error\": {\"kind\", \"message\", \"status\"}}, and of an expression also \"at\", the byte at which the error is.
+Nothing is coloured where NO_COLOR is set, and progress is shown on terminals alone.";
+
+/// The exit status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Status {
+    /// A result is wrong.
+    Wrong,
+    /// The call can't be carried out as it stands.
+    Refused,
+    /// Something that the call needs is not there.
+    Failed,
+}
+
+impl Status {
+    pub(crate) const fn code(self) -> u8 {
+        match self {
+            Status::Wrong => 1,
+            Status::Refused => 2,
+            Status::Failed => 3,
+        }
+    }
+
+    /// The kind of an error in JSON.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Status::Wrong => "wrong",
+            Status::Refused => "refused",
+            Status::Failed => "failed",
+        }
+    }
+
+    /// The status of an error. What no library says otherwise of is the caller's.
+    pub(crate) fn of(error: &(dyn StdError + 'static)) -> Status {
+        if let Some(error) = error.downcast_ref::<Error>() {
+            return of_own(error);
+        }
+        if let Some(error) = error.downcast_ref::<girih_kernels::Error>() {
+            return match error {
+                girih_kernels::Error::Device(error) => of_device(error),
+                _ => Status::Refused,
+            };
+        }
+        if let Some(error) = error.downcast_ref::<girih_device::Error>() {
+            return of_device(error);
+        }
+        if let Some(TileError::Device(error)) = error.downcast_ref::<TileError>() {
+            return of_device(error);
+        }
+        if let Some(error) = error.downcast_ref::<girih_sim::Error>() {
+            return of_simulator(error);
+        }
+        match error.downcast_ref::<girih_ptx::Error>() {
+            Some(girih_ptx::Error::TensorMap { .. }) => Status::Refused,
+            Some(_) => Status::Failed,
+            None if error.is::<io::Error>() || error.is::<serde_json::Error>() => Status::Failed,
+            None => Status::Refused,
+        }
+    }
+}
+
+fn of_own(error: &Error) -> Status {
+    use Error::*;
+    match error {
+        Wrong(_) => Status::Wrong,
+        Read { .. }
+        | Write { .. }
+        | NotNpy { .. }
+        | BigEndian { .. }
+        | Truncated { .. }
+        | NotFinite { .. } => Status::Failed,
+        ElementType { .. } | ElementOfArray { .. } | NoTensor { .. } | Rank { .. } | Ptx { .. } => {
+            Status::Failed
+        }
+        Records { .. } | NoAssembler | Memory { .. } => Status::Failed,
+        _ => Status::Refused,
+    }
+}
+
+fn of_device(error: &girih_device::Error) -> Status {
+    match (error, error.fault()) {
+        (girih_device::Error::Sim(_) | girih_device::Error::KernelFailed { .. }, _) => Status::Wrong,
+        (_, Fault::Caller) => Status::Refused,
+        _ => Status::Failed,
+    }
+}
+
+/// Of what the simulator says before it runs a kernel of the user's.
+fn of_simulator(error: &girih_sim::Error) -> Status {
+    use girih_sim::Error::*;
+    match error {
+        UnknownKernel { .. }
+        | ArgumentCount { .. }
+        | ArgumentSize { .. }
+        | LaunchShape { .. }
+        | SharedTooLarge { .. } => Status::Refused,
+        _ => Status::Failed,
+    }
+}
