@@ -8,9 +8,14 @@ import importlib as _importlib
 
 from ._girih import (
     ComposedLayout,
+    DeviceError,
+    Finding,
     GirihError,
+    KernelError,
+    LaunchError,
     Layout,
     LayoutError,
+    PtxError,
     Swizzle,
     __version__,
     blocked_product,
@@ -69,13 +74,23 @@ from ._girih import (
 )
 from .int_tuple import Integer, has_none, is_int, is_tuple, signum, slice_
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from . import arrays, compile, cuda, kernels, sim
+    from .arrays import gather, indices, view
+    from .kernels import attention, gemm, program, programs
+
 # What is imported when it is used first, and where it stands.
 _LAZY = {
+    "attention": "kernels",
     "gather": "arrays",
+    "gemm": "kernels",
     "indices": "arrays",
+    "program": "kernels",
+    "programs": "kernels",
     "view": "arrays",
 }
-_MODULES = {"arrays"}
+_MODULES = {"arrays", "compile", "cuda", "kernels", "sim"}
 
 
 def __getattr__(name):
@@ -86,8 +101,8 @@ def __getattr__(name):
     raise AttributeError(f"module 'girih' has no attribute {name!r}")
 
 
-__all__ = sorted([name for name in globals() if not name.startswith("_")] + list(_LAZY) + list(_MODULES))
+__all__ = sorted([name for name in globals() if not name.startswith("_") and name not in ("TYPE_CHECKING", "int_tuple")] + list(_LAZY))
 
 
 def __dir__():
-    return __all__
+    return sorted({*__all__, *_MODULES})

@@ -1,8 +1,12 @@
 //! The extension module `girih._girih`. What stands here converts: everything is computed by the libraries.
 
 mod algebra;
+mod buffer;
+mod device;
 mod error;
+mod kernels;
 mod layout;
+mod sim;
 mod swizzle;
 mod tuple;
 
@@ -15,5 +19,8 @@ fn _girih(module: &Bound<'_, PyModule>) -> PyResult<()> {
     layout::register(module)?;
     swizzle::register(module)?;
     algebra::register(module)?;
+    sim::register(module)?;
+    device::register(module)?;
+    kernels::register(module)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))
 }

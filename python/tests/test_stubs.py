@@ -48,10 +48,10 @@ def test_classes_and_their_members():
         declared = functions(stubs[name].body)
         assert members <= set(declared), name
         for member, function in declared.items():
-            if member in members and inspect.isroutine(vars(cls)[member]) and not member.startswith("__"):
+            if member in vars(cls) and inspect.isroutine(vars(cls)[member]) and not member.startswith("__"):
                 assert parameters(function) == actual(getattr(cls, member)), f"{name}.{member}"
 
 
 def test_what_the_package_exports_exists():
     assert all(getattr(girih, name) is not None for name in girih.__all__)
-    assert set(functions(STUB.body)) <= set(girih.__all__) | {"_judge"}
+    assert {name for name in functions(STUB.body) if not name.startswith("_")} <= set(girih.__all__)

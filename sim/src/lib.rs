@@ -235,7 +235,7 @@ pub use error::{Awaited, Deny, Error, MbarrierFault, Origin, Other, Place, Sever
 pub use execute::run;
 pub use launch::{Launch, Options, Print, Progress};
 pub use ledger::Finding;
-pub use memory::Memory;
+pub use memory::{Lent, Memory};
 pub use observe::{Flight, InFlight, Moment, Observer, Phases, Register};
 pub use profile::{Class, Line, Profile};
 pub use program::{Kernel, Param, Program};

@@ -12,6 +12,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use crate::{Access, Error};
 
 pub(crate) use allocation::Allocation;
+pub use allocation::Lent;
 pub(crate) use view::View;
 
 /// Alignment of an allocation in bytes, the same as that of `cuMemAlloc`.
@@ -88,7 +89,7 @@ impl Memory {
     /// # Errors
     /// [`Error::OutOfMemory`] if the capacity or the memory of the host does not suffice.
     pub fn alloc(&self, bytes: usize) -> Result<u64, Error> {
-        self.place(bytes, Allocation::new)
+        self.place(bytes, |base| Allocation::new(base, bytes as u64))
     }
 
     /// Allocates `bytes` bytes without a value. With [`Options::uninitialised`](crate::Options::uninitialised) a kernel
@@ -97,10 +98,51 @@ impl Memory {
     /// # Errors
     /// As [`Memory::alloc`].
     pub fn alloc_uninitialised(&self, bytes: usize) -> Result<u64, Error> {
-        self.place(bytes, Allocation::unwritten)
+        self.place(bytes, |base| Allocation::unwritten(base, bytes as u64))
     }
 
-    fn place(&self, bytes: usize, new: fn(u64, u64) -> Option<Allocation>) -> Result<u64, Error> {
+    /// Takes memory of someone else as an allocation, without a copy, and returns the address. Kernels and the host read and write it in place;
+    /// [`Memory::free`] drops `lent`, or whoever runs a launch then, when the launch has ended.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+    ///
+    /// #[derive(Debug)]
+    /// struct Shared(Arc<[AtomicU32]>);
+    /// impl girih_sim::Lent for Shared {
+    ///     fn words(&self) -> &[AtomicU32] {
+    ///         &self.0
+    ///     }
+    /// }
+    ///
+    /// let words: Arc<[AtomicU32]> = (0..4).map(AtomicU32::new).collect();
+    /// let memory = girih_sim::Memory::new();
+    /// let p = memory.lend(Box::new(Shared(words.clone())))?;
+    /// memory.write(p + 4, &7u32.to_le_bytes())?;
+    /// assert_eq!(words[1].load(Relaxed), 7);
+    /// memory.free(p)?;
+    /// assert_eq!(Arc::strong_count(&words), 1);
+    /// # Ok::<(), girih_sim::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Memory::alloc`].
+    pub fn lend(&self, lent: Box<dyn Lent>) -> Result<u64, Error> {
+        let bytes = size_of_val(lent.words());
+        self.place(bytes, |base| Some(Allocation::lent(base, bytes as u64, lent)))
+    }
+
+    /// As [`Memory::lend`], but none of the bytes counts as written, as in [`Memory::alloc_uninitialised`].
+    ///
+    /// # Errors
+    /// As [`Memory::alloc`].
+    pub fn lend_uninitialised(&self, lent: Box<dyn Lent>) -> Result<u64, Error> {
+        let bytes = size_of_val(lent.words());
+        self.place(bytes, |base| Allocation::lent(base, bytes as u64, lent).forgotten())
+    }
+
+    fn place(&self, bytes: usize, new: impl FnOnce(u64) -> Option<Allocation>) -> Result<u64, Error> {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         let size = bytes as u64;
         let full = Error::OutOfMemory { bytes: size, used: state.used, capacity: self.capacity };
@@ -112,7 +154,7 @@ impl Memory {
         if size > self.capacity.saturating_sub(state.used) {
             return Err(full);
         }
-        let allocation = new(base, size).ok_or(full)?;
+        let allocation = new(base).ok_or(full)?;
         state.next = next;
         state.used += size;
         state.allocations.insert(base, Arc::new(allocation));

@@ -26,6 +26,7 @@ mod heap;
 mod hopper;
 mod im2col;
 mod lanes;
+mod lent;
 mod logs;
 mod mbarriers;
 mod memory;

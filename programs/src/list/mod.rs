@@ -5,10 +5,11 @@ mod source;
 mod table;
 
 use girih_device::Device;
-use girih_tile::error::Error;
+use girih_tensor::DType;
+use girih_tile::error::{Error, LaunchError};
 use girih_tile::facts::{Facts, Uses};
 use girih_tile::ir::Func;
-use girih_tile::launch::Launch;
+use girih_tile::launch::{AnyArray, Launch};
 use girih_tile::tune::{Budget, Point, Space, Tuned, tune};
 
 pub use sample::{Arguments, Fill, Role, Sample};
@@ -124,6 +125,77 @@ impl Entry {
         Ok(Arguments { sizes: sizes.to_vec(), arrays: arrays.collect::<Result<_, Error>>()? })
     }
 
+    /// Arguments on arrays of the caller's: those that the kernel reads, then those that it writes, in the order of its parameters; what its
+    /// blocks leave for one another is allocated. Sizes follow from the extents, but those that stand in no extent by themselves have to be named.
+    ///
+    /// # Errors
+    /// [`LaunchError::Arguments`] for arrays of other dtypes or extents, and for a size that does not follow; the device's.
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_device::{Device, Select};
+    /// use girih_programs::ENTRIES;
+    /// use girih_tensor::DType;
+    /// use girih_tile::launch::AnyArray;
+    /// use girih_tile::tune::Point;
+    ///
+    /// let entry = ENTRIES.iter().find(|entry| entry.name == "sum_all_f32_4096").ok_or("listed")?;
+    /// let device = Device::open(Select::Sim)?;
+    /// let x = AnyArray::filled(&device, DType::F32, &[5000], |_| 1.0)?;
+    /// let sum = AnyArray::filled(&device, DType::F32, &[1], |_| 0.0)?;
+    /// let mut arguments = entry.arguments_of(&device, vec![x, sum], &[])?;
+    /// entry.launch(&mut arguments, &Point::default()).run()?;
+    /// let (_, sum) = arguments.arrays().nth(1).ok_or("an array")?;
+    /// assert_eq!(sum.numbers()?, [5000.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn arguments_of(
+        &self,
+        device: &Device,
+        arrays: Vec<AnyArray>,
+        named: &[(&str, usize)],
+    ) -> Result<Arguments, Error> {
+        let given = || list(arrays.iter().map(|array| (array.dtype(), array.extents())));
+        let refused = |wanted: String| {
+            Err(LaunchError::Arguments { kernel: self.name.into(), wanted, given: given() }.into())
+        };
+        // Numbers that tell sizes apart: an extent that is one of them, or one more, is that size.
+        let marks: Vec<usize> = (1..=self.sizes.len()).map(|i| i * 1_000_003).collect();
+        let marked = self.samples(&marks);
+        let own = |role| role != Role::Scratch;
+        let extents = marked.iter().filter(|sample| own(sample.role)).zip(&arrays);
+        let pairs = extents.flat_map(|(sample, array)| sample.extents.iter().zip(array.extents()));
+        let pairs: Vec<(usize, usize)> = pairs.map(|(&mark, &extent)| (mark, extent)).collect();
+        let mut sizes = Vec::new();
+        for (size, &mark) in self.sizes.iter().zip(&marks) {
+            let follows = |&(of, extent): &(usize, usize)| match of.checked_sub(mark) {
+                Some(more @ 0..=1) => extent.checked_sub(more),
+                _ => None,
+            };
+            let said = named.iter().find(|(name, _)| *name == size.name).map(|&(_, size)| size);
+            match said.or_else(|| pairs.iter().find_map(follows)) {
+                Some(size) => sizes.push(size),
+                None => return refused(format!("the size `{}`, which has to be named", size.name)),
+            }
+        }
+        let samples = self.samples(&sizes);
+        let wanted: Vec<&Sample> = samples.iter().filter(|sample| own(sample.role)).collect();
+        let fit = wanted.len() == arrays.len()
+            && wanted
+                .iter()
+                .zip(&arrays)
+                .all(|(sample, array)| sample.dtype == array.dtype() && sample.extents == array.extents());
+        if !fit {
+            return refused(list(wanted.iter().map(|sample| (sample.dtype, &sample.extents[..]))));
+        }
+        let mut arrays = arrays.into_iter();
+        let all = samples.iter().map(|sample| {
+            let given = if own(sample.role) { arrays.next() } else { None };
+            Ok((sample.role, given.map_or_else(|| sample.on(device, 0), Ok)?))
+        });
+        Ok(Arguments { arrays: all.collect::<Result<_, Error>>()?, sizes })
+    }
+
     /// The tiles that there are of it, as constants: its own is the usual one.
     pub fn space(&self) -> Space {
         let rows = self.tiles.iter().map(|tile| tile.constants.iter().copied());
@@ -172,4 +244,10 @@ impl Entry {
     pub fn tune(&self, arguments: &mut Arguments, space: &Space, budget: &Budget) -> Result<Tuned, Error> {
         tune(arguments, space, budget, |arguments, at| self.launch(arguments, at))
     }
+}
+
+/// Arrays in words.
+fn list<'a>(arrays: impl Iterator<Item = (DType, &'a [usize])>) -> String {
+    let all: Vec<String> = arrays.map(|(dtype, extents)| format!("{} {extents:?}", dtype.name())).collect();
+    if all.is_empty() { "no arrays".into() } else { all.join(", ") }
 }

@@ -116,6 +116,11 @@ pub struct Arguments {
 }
 
 impl Arguments {
+    /// The sizes that the extents are made of.
+    pub fn sizes(&self) -> &[usize] {
+        &self.sizes
+    }
+
     /// The arrays, in the order of the program's parameters.
     pub fn arrays(&self) -> impl Iterator<Item = (Role, &AnyArray)> {
         self.arrays.iter().map(|(role, array)| (*role, array))

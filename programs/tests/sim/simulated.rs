@@ -52,3 +52,35 @@ fn convolutions() {
 fn samples() {
     sequences::samples::<4, 64>(&on(), [300, 150]).unwrap();
 }
+
+/// Sizes that stand in no extent by themselves.
+const NAMED: &[(&str, &[(&str, usize)])] =
+    &[("conv2d_gather", &[("images", 1), ("height", 9), ("width", 11)])];
+
+#[test]
+fn sizes_follow_from_the_extents_of_arrays_of_the_callers() {
+    let device = crate::checked();
+    for entry in girih_programs::ENTRIES {
+        let small = entry.small();
+        let samples = entry.samples(&small);
+        let array = |sample: &girih_programs::Sample| {
+            girih_tile::launch::AnyArray::filled(&device, sample.dtype, &sample.extents, |_| 0.0).unwrap()
+        };
+        let own = || samples.iter().filter(|sample| sample.role != girih_programs::Role::Scratch);
+        let named =
+            NAMED.iter().find(|(name, _)| entry.name.starts_with(name)).map_or(&[][..], |(_, sizes)| sizes);
+        let arguments = entry.arguments_of(&device, own().map(array).collect(), named);
+        let arguments = arguments.unwrap_or_else(|error| panic!("{}: {error}", entry.name));
+        assert_eq!(arguments.sizes(), small, "{}", entry.name);
+        let all: Vec<_> = arguments.arrays().map(|(role, array)| (role, array.extents().to_vec())).collect();
+        assert_eq!(
+            all,
+            samples.iter().map(|of| (of.role, of.extents.clone())).collect::<Vec<_>>(),
+            "{}",
+            entry.name
+        );
+        // One array too few.
+        let fewer = entry.arguments_of(&device, own().skip(1).map(array).collect(), named);
+        assert!(fewer.unwrap_err().to_string().contains(entry.name));
+    }
+}

@@ -1,14 +1,28 @@
 //! An allocation, whose bytes are stored in 32-bit atomic words.
 
+use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Mutex, PoisonError};
+
+/// Memory of someone else, which kernels read and write in place: what [`Memory::lend`](crate::Memory::lend) takes.
+pub trait Lent: fmt::Debug + Send + Sync {
+    /// The memory, in words whose bytes are in the order of little-endian numbers. It is the same at each call.
+    fn words(&self) -> &[AtomicU32];
+}
+
+/// Whose words an allocation has.
+#[derive(Debug)]
+enum Words {
+    Own(Box<[AtomicU32]>),
+    Lent(Box<dyn Lent>),
+}
 
 /// One allocation.
 #[derive(Debug)]
 pub(crate) struct Allocation {
     pub(crate) base: u64,
     pub(crate) bytes: u64,
-    words: Box<[AtomicU32]>,
+    words: Words,
     /// A bit for each byte that has been written, if the memory began without a value.
     written: Option<Box<[AtomicU32]>>,
     /// A lock that atomics of 64 bits hold, as these have two words.
@@ -20,8 +34,24 @@ pub(crate) struct Allocation {
 impl Allocation {
     /// Zeroed bytes at an address; `None` if the host does not have enough memory.
     pub(crate) fn new(base: u64, bytes: u64) -> Option<Self> {
-        let words = zeros(usize::try_from(bytes).ok()?.div_ceil(4))?;
-        Some(Allocation { base, bytes, words, written: None, wide: Mutex::new(()), constant: false })
+        Some(Self::of(base, bytes, Words::Own(zeros(usize::try_from(bytes).ok()?.div_ceil(4))?)))
+    }
+
+    /// Memory of someone else at an address.
+    pub(crate) fn lent(base: u64, bytes: u64, lent: Box<dyn Lent>) -> Self {
+        Self::of(base, bytes, Words::Lent(lent))
+    }
+
+    fn of(base: u64, bytes: u64, words: Words) -> Self {
+        Allocation { base, bytes, words, written: None, wide: Mutex::new(()), constant: false }
+    }
+
+    #[inline]
+    fn words(&self) -> &[AtomicU32] {
+        match &self.words {
+            Words::Own(words) => words,
+            Words::Lent(lent) => lent.words(),
+        }
     }
 
     /// Zeroed bytes of constant memory at an address.
@@ -31,8 +61,13 @@ impl Allocation {
 
     /// Bytes without a value at an address; they read as zeros.
     pub(crate) fn unwritten(base: u64, bytes: u64) -> Option<Self> {
-        let written = zeros(usize::try_from(bytes).ok()?.div_ceil(32))?;
-        Some(Allocation { written: Some(written), ..Self::new(base, bytes)? })
+        Self::new(base, bytes)?.forgotten()
+    }
+
+    /// The same bytes, none of which counts as written.
+    pub(crate) fn forgotten(self) -> Option<Self> {
+        let written = zeros(usize::try_from(self.bytes).ok()?.div_ceil(32))?;
+        Some(Allocation { written: Some(written), ..self })
     }
 
     /// Whether all of `bytes` bytes from `offset` on have a value.
@@ -92,14 +127,14 @@ impl Allocation {
     #[inline]
     pub(crate) fn read(&self, offset: usize, out: &mut [u8]) {
         if offset.is_multiple_of(4) && out.len().is_multiple_of(4) {
-            for (chunk, word) in out.chunks_exact_mut(4).zip(&self.words[offset / 4..]) {
+            for (chunk, word) in out.chunks_exact_mut(4).zip(&self.words()[offset / 4..]) {
                 chunk.copy_from_slice(&word.load(Relaxed).to_le_bytes());
             }
             return;
         }
         for (i, byte) in out.iter_mut().enumerate() {
             let at = offset + i;
-            *byte = self.words[at / 4].load(Relaxed).to_le_bytes()[at % 4];
+            *byte = self.words()[at / 4].load(Relaxed).to_le_bytes()[at % 4];
         }
     }
 
@@ -108,7 +143,7 @@ impl Allocation {
     pub(crate) fn write(&self, offset: usize, data: &[u8]) {
         self.mark(offset, data.len());
         if offset.is_multiple_of(4) && data.len().is_multiple_of(4) {
-            for (chunk, word) in data.chunks_exact(4).zip(&self.words[offset / 4..]) {
+            for (chunk, word) in data.chunks_exact(4).zip(&self.words()[offset / 4..]) {
                 word.store(u32::from_le_bytes([chunk[0], chunk[1], chunk[2], chunk[3]]), Relaxed);
             }
             return;
@@ -135,7 +170,7 @@ impl Allocation {
             Some(word & !(keep << shift) | value << shift)
         };
         // The update never fails, as the closure always returns a value.
-        let word = self.words[offset / 4].fetch_update(SeqCst, SeqCst, change).unwrap_or_default();
+        let word = self.words()[offset / 4].fetch_update(SeqCst, SeqCst, change).unwrap_or_default();
         (word >> shift & keep).into()
     }
 
@@ -152,7 +187,7 @@ impl Allocation {
             keep[lane..lane + n].fill(0);
             let (bytes, keep) = (u32::from_le_bytes(bytes), u32::from_le_bytes(keep));
             // The update never fails, as the closure always returns a value.
-            let _ = self.words[at / 4].fetch_update(Relaxed, Relaxed, |word| Some(word & keep | bytes));
+            let _ = self.words()[at / 4].fetch_update(Relaxed, Relaxed, |word| Some(word & keep | bytes));
             at += n;
             rest = &rest[n..];
         }

@@ -11,6 +11,23 @@ use super::passed::Passed;
 use super::{DeviceArray, HostElement, LaunchError};
 use crate::error::Error;
 
+/// What is generic over the type of elements, for the type of a dtype.
+macro_rules! by_dtype {
+    ($dtype:expr, $rank:expr, $T:ident => $call:expr) => {
+        by_dtype!(@ $dtype, $rank, $T => $call, Bool bool, S8 i8, S16 i16, S32 i32, S64 i64, U8 u8, U16 u16, U32 u32, U64 u64,
+            E4m3 F8E4M3, E5m2 F8E5M2, F16 f16, Bf16 bf16, Tf32 Tf32, F32 f32, F64 f64)
+    };
+    (@ $dtype:expr, $rank:expr, $T:ident => $call:expr, $($variant:ident $ty:ty),*) => {
+        match $dtype {
+            $(DType::$variant => {
+                type $T = $ty;
+                $call
+            })*
+            dtype => Err(LaunchError::NoArray { dtype, rank: $rank }.into()),
+        }
+    };
+}
+
 /// A [`DeviceArray`] of any dtype and of rank 1 to 4, for launches of kernels that are found by name ([`Launch::any`](super::Launch::any)).
 ///
 /// # Examples
@@ -44,25 +61,41 @@ impl AnyArray {
         extents: &[usize],
         number: impl FnMut(usize) -> f64,
     ) -> Result<AnyArray, Error> {
-        match dtype {
-            DType::Bool => of::<bool>(device, extents, number),
-            DType::S8 => of::<i8>(device, extents, number),
-            DType::S16 => of::<i16>(device, extents, number),
-            DType::S32 => of::<i32>(device, extents, number),
-            DType::S64 => of::<i64>(device, extents, number),
-            DType::U8 => of::<u8>(device, extents, number),
-            DType::U16 => of::<u16>(device, extents, number),
-            DType::U32 => of::<u32>(device, extents, number),
-            DType::U64 => of::<u64>(device, extents, number),
-            DType::E4m3 => of::<F8E4M3>(device, extents, number),
-            DType::E5m2 => of::<F8E5M2>(device, extents, number),
-            DType::F16 => of::<f16>(device, extents, number),
-            DType::Bf16 => of::<bf16>(device, extents, number),
-            DType::Tf32 => of::<Tf32>(device, extents, number),
-            DType::F32 => of::<f32>(device, extents, number),
-            DType::F64 => of::<f64>(device, extents, number),
-            _ => Err(LaunchError::NoArray { dtype, rank: extents.len() }.into()),
-        }
+        by_dtype!(dtype, extents.len(), T => of::<T>(device, extents, number))
+    }
+
+    /// An array on memory that another library has allocated, with strides in elements.
+    ///
+    /// # Errors
+    /// [`LaunchError::NoArray`] for a rank beyond 4, for another number of strides than of extents, or a dtype that does not fill bytes; as
+    /// [`DeviceArray::borrow`].
+    ///
+    /// # Safety
+    /// As for [`DeviceArray::borrow`].
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_device::{Device, Select};
+    /// use girih_tensor::DType;
+    /// use girih_tile::launch::AnyArray;
+    ///
+    /// let device = Device::open(Select::Sim)?;
+    /// let owner = device.upload(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0])?;
+    /// // SAFETY: the owner is dropped last.
+    /// let turned = unsafe { AnyArray::borrow(&device, DType::F32, owner.address(), &[3, 2], &[1, 3])? };
+    /// assert_eq!(turned.numbers()?, [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
+    /// # Ok::<(), girih_tile::error::Error>(())
+    /// ```
+    #[allow(unsafe_code, reason = "that the memory stays allocated is the caller's promise")]
+    pub unsafe fn borrow(
+        device: &Device,
+        dtype: DType,
+        address: u64,
+        extents: &[usize],
+        strides: &[usize],
+    ) -> Result<AnyArray, Error> {
+        // SAFETY: the caller's promise is passed on.
+        by_dtype!(dtype, extents.len(), T => unsafe { borrowed::<T>(device, address, extents, strides) })
     }
 
     /// The dtype of the elements.
@@ -85,6 +118,42 @@ impl AnyArray {
 
     pub(super) fn passed(&self) -> &dyn Passed {
         &*self.0
+    }
+}
+
+/// # Safety
+/// As for [`DeviceArray::borrow`].
+#[allow(unsafe_code, reason = "that the memory stays allocated is the caller's promise")]
+unsafe fn borrowed<T: HostElement>(
+    device: &Device,
+    address: u64,
+    extents: &[usize],
+    strides: &[usize],
+) -> Result<AnyArray, Error> {
+    /// # Safety
+    /// As for [`DeviceArray::borrow`].
+    #[allow(unsafe_code, reason = "that the memory stays allocated is the caller's promise")]
+    unsafe fn ranked<T: HostElement, const R: usize>(
+        device: &Device,
+        address: u64,
+        extents: &[usize],
+        strides: &[usize],
+    ) -> Result<AnyArray, Error> {
+        let (Ok(extents), Ok(strides)) = (extents.try_into(), strides.try_into()) else {
+            return Err(LaunchError::NoArray { dtype: T::DTYPE, rank: strides.len() }.into());
+        };
+        // SAFETY: the caller's promise is passed on.
+        Ok(unsafe { DeviceArray::<T, R>::borrow(device, address, extents, strides) }?.into())
+    }
+    // SAFETY: the caller's promise is passed on.
+    unsafe {
+        match extents.len() {
+            1 => ranked::<T, 1>(device, address, extents, strides),
+            2 => ranked::<T, 2>(device, address, extents, strides),
+            3 => ranked::<T, 3>(device, address, extents, strides),
+            4 => ranked::<T, 4>(device, address, extents, strides),
+            rank => Err(LaunchError::NoArray { dtype: T::DTYPE, rank }.into()),
+        }
     }
 }
 

@@ -1,0 +1,118 @@
+"""pytest: kernels of Triton, CUDA C++ and PTX under all checks of girih's simulator, on arrays of the host.
+
+The fixture ``girih_check`` runs a kernel and raises what is found. ``--girih-seeds`` says in how many orders of warps a kernel runs,
+``--girih-deny-warnings`` makes warnings fail. The report of a failed test shows the source lines of both places of a finding.
+"""
+
+import linecache
+
+import pytest
+
+
+def pytest_addoption(parser):
+    group = parser.getgroup("girih", "kernels on girih's simulator")
+    group.addoption("--girih-seeds", type=int, default=4, metavar="N", help="run each kernel in N orders of its warps [default: 4]")
+    group.addoption("--girih-deny-warnings", action="store_true", help="let warnings of the simulator fail a test")
+
+
+class _Launcher:
+    """A kernel of Triton, launched as Triton does: ``check.triton(kernel, num_warps=4)[grid](x, y, BLOCK=128)``."""
+
+    def __init__(self, check, kernel, options):
+        self._check, self._kernel, self._options = check, kernel, options
+
+    def __getitem__(self, grid):
+        return lambda *args, **kwargs: self._launch(grid, args, kwargs)
+
+    def _launch(self, grid, args, kwargs):
+        from . import compile
+
+        kernel = self._kernel
+        while not hasattr(kernel, "params"):
+            kernel = kernel.fn
+        names = [p.name for p in kernel.params]
+        options = {key: kwargs.pop(key) for key in list(kwargs) if key not in names}
+        values = dict(zip(names, args), **kwargs)
+        values = {p.name: values[p.name] if p.name in values else p.default for p in kernel.params if p.name in values or p.has_default}
+        missing = [name for name in names if name not in values]
+        if missing or len(args) > len(names):
+            raise TypeError(f"{kernel.__name__} takes {', '.join(names)}; missing: {', '.join(missing) or 'none'}")
+        built = compile.triton(self._kernel, values, **{**self._options, **options})
+        given = [values[p.name] for p in kernel.params if not p.is_constexpr]
+        grid = grid({**values, **options}) if callable(grid) else grid
+        return self._check.compiled(built, grid, None, given)
+
+
+class Check:
+    """Runs kernels under all checks, and raises ``girih.Finding`` for the first error that is found."""
+
+    def __init__(self, seeds=4, deny_warnings=False):
+        self.options = {"seeds": seeds, "deny": deny_warnings}
+
+    def ptx(self, text, kernel, grid, block, args=(), **options):
+        """PTX text or a ``girih.sim.Program``, as ``girih.sim.run`` takes it."""
+        from . import sim
+
+        return sim.run(text, kernel, grid, block, args, **{**self.options, **options})
+
+    def cuda(self, source, grid, block, args=(), *, kernel=None, compiler=(), **options):
+        """CUDA C++, compiled by NVRTC; ``compiler`` are options of NVRTC's."""
+        from . import compile
+
+        return self.compiled(compile.cuda(source, kernel, options=compiler), grid, block, args, **options)
+
+    def triton(self, kernel, **options):
+        """A kernel of ``@triton.jit``, to be launched as ``check.triton(kernel)[grid](...)`` on arrays of the host."""
+        return _Launcher(self, kernel, options)
+
+    def compiled(self, built, grid, block, args=(), **options):
+        """A kernel of ``girih.compile``."""
+        import numpy as np
+
+        from . import sim
+
+        program = sim.Program(built.ptx)
+        args = list(args)
+        for bytes_ in built.scratch[: len(program.parameters(built.kernel)) - len(args)]:
+            args.append(np.zeros(bytes_ or 4, np.uint8))
+        if built.cluster > 1:
+            options.setdefault("cluster", built.cluster)
+        options.setdefault("shared", built.shared)
+        return self.ptx(program, built.kernel, grid, built.block or block, args, **options)
+
+
+@pytest.fixture
+def girih_check(request):
+    """Runs kernels under all checks: ``girih_check.triton``, ``.cuda``, ``.ptx``."""
+    return Check(request.config.getoption("--girih-seeds"), request.config.getoption("--girih-deny-warnings"))
+
+
+def _source(site):
+    """The instruction, and the line that it was compiled from."""
+    lines = [f"  {site.instruction}  (PTX line {site.line})"]
+    if site.source:
+        file, number = site.source
+        text = linecache.getline(file, number).strip()
+        lines.append(f"  {file}:{number}" + (f": {text}" if text else ""))
+    return [f"block {tuple(site.block)}, thread {tuple(site.thread)}:", *lines]
+
+
+def describe(finding):
+    """A finding in lines: what, where, and with what else."""
+    lines = [f"{finding.severity}: {finding.kind}" + (f" at {finding.name}" if finding.name else "")]
+    if finding.at:
+        lines += _source(finding.at)
+    for other in finding.others:
+        lines += ["with", *_source(other)]
+    return lines
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = (yield).get_result()
+    error = call.excinfo.value if call.excinfo else None
+    if type(error).__name__ != "Finding" or not hasattr(error, "others"):
+        return
+    verdict = getattr(error, "verdict", None)
+    for finding in verdict.findings if verdict else [error]:
+        report.sections.append((f"girih: {finding.kind}", "\n".join(describe(finding))))

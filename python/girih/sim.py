@@ -1,0 +1,111 @@
+"""The simulator: runs PTX on arrays of the host, and says what is wrong with it.
+
+Kernels read and write the arrays in place. What hardware lets pass is found besides: data races, reads of what nobody has written,
+accesses out of bounds, missing fences and waits, barriers that can't complete. docs/simulator.md says what each finding means.
+"""
+
+from . import _memory
+from ._girih import Finding, LaunchError, Program, PtxError, Report, Site, Verdict, _judge
+
+__all__ = ["Finding", "LaunchError", "Program", "PtxError", "Report", "Site", "Uninitialised", "Verdict", "judge", "run"]
+
+
+class Uninitialised:
+    """An array whose elements count as elements that nobody has written: a kernel that uses one before it has written it is reported."""
+
+    def __init__(self, array):
+        self.array = array
+
+
+def _triple(what, value):
+    values = (value,) if not isinstance(value, (tuple, list)) else tuple(value)
+    if not 1 <= len(values) <= 3:
+        raise ValueError(f"{what} must be an int or 1 to 3 of them, not {value!r}")
+    return tuple(int(n) for n in values) + (1,) * (3 - len(values))
+
+
+def _prepare(position, arg):
+    what = f"argument {position}"
+    if isinstance(arg, Uninitialised):
+        return (_memory.host_bytes(arg.array, what), True)
+    if _memory.is_array(arg):
+        return (_memory.host_bytes(arg, what), False)
+    if isinstance(arg, bool):
+        return int(arg)
+    # A scalar of numpy is the bytes of its type.
+    return arg.tobytes() if hasattr(arg, "tobytes") and hasattr(arg, "dtype") else arg
+
+
+def _in_order(program, kernel, args):
+    if not isinstance(args, dict):
+        return list(args)
+    names = [name for name, _, _ in program.parameters(kernel)]
+    if set(names) != set(args):
+        raise TypeError(f"kernel `{kernel}` has the parameters {', '.join(names) or 'none'}; given are {', '.join(args) or 'none'}")
+    return [args[name] for name in names]
+
+
+def judge(
+    ptx,
+    kernel,
+    grid,
+    block,
+    args=(),
+    *,
+    checks=True,
+    seeds=4,
+    seed=0,
+    cluster=None,
+    shared=0,
+    cooperative=False,
+    counts=False,
+    deny=(),
+    threads=None,
+    steps=None,
+    limit=None,
+    slow=None,
+):
+    """Runs a kernel, as ``run`` does, and returns the ``Verdict`` with all that was found, errors or not."""
+    program = ptx if isinstance(ptx, Program) else Program(ptx)
+    prepared = [_prepare(i, arg) for i, arg in enumerate(_in_order(program, kernel, args))]
+    settings = {
+        "races": checks,
+        "uninitialised": checks,
+        "counts": counts,
+        "seed": seed,
+        "seeds": seeds,
+        "threads": threads,
+        "steps": steps,
+        "limit": limit,
+        "deny": ["all"] if deny is True else list(deny or ()),
+        "slow": slow,
+        "cluster": None if cluster is None else _triple("cluster", cluster),
+        "shared": shared,
+        "cooperative": cooperative,
+    }
+    return _judge(program, kernel, _triple("grid", grid), _triple("block", block), prepared, settings)
+
+
+def run(ptx, kernel, grid, block, args=(), **options):
+    """Runs a kernel on arrays of the host, and raises the first error that is found.
+
+    ``ptx`` is text or a ``Program``. ``grid`` and ``block`` are an int or up to three. ``args`` are the arguments in order, or by name in
+    a dict: an array is the address of its first element in memory, ints and floats become what the parameter's type says, scalars of numpy and
+    bytes are their bytes. The kernel works in the arrays' memory: afterwards they hold what it has written, which is also so if an exception
+    is raised. Arrays that can't be written, and those whose memory does not begin and end at multiples of 4 bytes, are copied to the simulator and
+    back (``Verdict.copied`` counts their bytes). The GIL is released meanwhile; no other thread may touch the arrays.
+
+    Options: ``checks`` (races and uses of undefined values; off, the kernel runs faster), ``seeds`` (how many orders of warps are tried, from
+    ``seed`` on), ``cluster``, ``shared`` (bytes of dynamic shared memory), ``cooperative``, ``counts`` (of bank conflicts and sectors), ``deny``
+    (kinds of warnings that count as errors, or True for all), ``threads`` (of the host), ``steps`` (the most instructions of a cluster),
+    ``limit`` (of findings), ``slow`` (the number of a warp that runs only when nothing else can).
+
+    Returns the ``Verdict``. Raises ``Finding``, whose field ``verdict`` has the others; ``LaunchError`` for arguments or a shape that do not fit the
+    kernel; ``PtxError`` for text that is no PTX.
+    """
+    verdict = judge(ptx, kernel, grid, block, args, **options)
+    for finding in verdict.findings:
+        if finding.severity == "error":
+            finding.verdict = verdict
+            raise finding
+    return verdict

@@ -1,0 +1,325 @@
+//! The simulator: a program, a launch, and what was found.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use girih::ptx::{Module, ParamInfo, Type};
+use girih::sim::{self, Deny, Launch, Memory, Options};
+use half::f16;
+use pyo3::buffer::PyBuffer;
+use pyo3::exceptions::{PyOverflowError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyFloat};
+
+use crate::buffer::{Given, Lending};
+use crate::error::{Result, finding, wrong_type};
+use crate::tuple::number;
+
+/// PTX text, parsed and decoded. Variables in global memory keep what kernels write to them as long as the program exists.
+#[pyclass(frozen, module = "girih.sim")]
+pub(crate) struct Program {
+    module: Module,
+    program: sim::Program,
+}
+
+#[pymethods]
+impl Program {
+    #[new]
+    fn new(ptx: &str) -> Result<Self> {
+        let module = Module::parse(ptx)?;
+        let program = sim::Program::load(&module)?;
+        Ok(Program { module, program })
+    }
+
+    /// The names of the kernels.
+    #[getter]
+    fn kernels(&self) -> Vec<String> {
+        self.program.names().map(Into::into).collect()
+    }
+
+    /// The parameters of a kernel: name, declaration, bytes.
+    fn parameters(&self, kernel: &str) -> Result<Vec<(String, String, u64)>> {
+        let params = self.program.kernel(kernel)?.params();
+        Ok(params
+            .iter()
+            .map(|param| (param.name.to_string(), param.declaration.to_string(), param.bytes))
+            .collect())
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<girih.sim.Program with the kernels {}>", self.kernels().join(", "))
+    }
+}
+
+/// The place of a finding: an instruction, and the thread that executed it.
+#[pyclass(frozen, get_all, module = "girih.sim")]
+pub(crate) struct Site {
+    /// The kernel's name.
+    kernel: String,
+    /// The line of the PTX text, from 1.
+    line: u32,
+    /// The instruction, as text.
+    instruction: String,
+    /// The file and the line that the instruction was compiled from, if the text says that.
+    source: Option<(String, u32)>,
+    /// `%ctaid`
+    block: [u32; 3],
+    /// `%tid`
+    thread: [u32; 3],
+    text: String,
+}
+
+#[pymethods]
+impl Site {
+    fn __str__(&self) -> &str {
+        &self.text
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<{}>", self.text)
+    }
+}
+
+impl Site {
+    pub(crate) fn new(site: &sim::Site) -> Site {
+        let place = &site.place;
+        Site {
+            kernel: place.kernel.to_string(),
+            line: place.line,
+            instruction: place.instruction.to_string(),
+            source: place.origin.as_ref().map(|origin| (origin.file.to_string(), origin.line)),
+            block: site.block,
+            thread: site.thread,
+            text: site.to_string(),
+        }
+    }
+}
+
+/// What a launch executed. An instruction counts once for each warp in which at least one lane executes it.
+#[pyclass(frozen, get_all, module = "girih.sim")]
+pub(crate) struct Report {
+    blocks: u64,
+    instructions: u64,
+    global_: u64,
+    shared: u64,
+    mma: u64,
+    wgmma: u64,
+    barriers: u64,
+    waits: u64,
+    wavefronts: u64,
+    least_wavefronts: u64,
+    sectors: u64,
+    least_sectors: u64,
+    global_bytes: u64,
+    shared_bytes: u64,
+    warnings: u64,
+}
+
+#[pymethods]
+impl Report {
+    fn __repr__(&self) -> String {
+        let Report { blocks, instructions, global_, shared, mma, wgmma, barriers, .. } = self;
+        format!(
+            "<{instructions} warp instructions by {blocks} blocks: {global_} global, {shared} shared, {mma} mma, {wgmma} wgmma, {barriers} barriers>"
+        )
+    }
+}
+
+impl Report {
+    fn new(report: &sim::Report) -> Report {
+        Report {
+            blocks: report.blocks,
+            instructions: report.instructions,
+            global_: report.global,
+            shared: report.shared,
+            mma: report.mma,
+            wgmma: report.wgmma,
+            barriers: report.barriers,
+            waits: report.waits,
+            wavefronts: report.wavefronts,
+            least_wavefronts: report.least_wavefronts,
+            sectors: report.sectors,
+            least_sectors: report.least_sectors,
+            global_bytes: report.global_bytes,
+            shared_bytes: report.shared_bytes,
+            warnings: report.warnings,
+        }
+    }
+}
+
+/// The results of all executions of a launch.
+#[pyclass(frozen, get_all, module = "girih.sim")]
+pub(crate) struct Verdict {
+    /// What the first execution did.
+    report: Py<Report>,
+    /// All findings, each a `Finding`.
+    findings: Vec<Py<PyAny>>,
+    /// How many findings are left out because there are more than the limit.
+    untold: u64,
+    /// The seeds of the executions.
+    seeds: Vec<u64>,
+    /// What threads have printed.
+    printed: String,
+    /// How many bytes of arguments were copied, because the simulator can't work in their memory.
+    copied: usize,
+    /// Whether no finding is an error.
+    passed: bool,
+}
+
+/// How a launch is executed and checked.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct Settings {
+    races: bool,
+    uninitialised: bool,
+    counts: bool,
+    seed: u64,
+    seeds: u32,
+    threads: Option<usize>,
+    steps: Option<u64>,
+    limit: Option<usize>,
+    deny: Vec<String>,
+    slow: Option<u32>,
+    cluster: Option<[u32; 3]>,
+    shared: u32,
+    cooperative: bool,
+}
+
+/// An argument: the memory of a buffer by its number, or the bytes of a value.
+enum Arg {
+    Memory(usize),
+    Bytes(Vec<u8>),
+}
+
+/// Runs a kernel, with arguments that girih.sim has prepared, and judges it.
+#[pyfunction]
+#[pyo3(signature = (program, kernel, grid, block, args, settings))]
+fn _judge(
+    py: Python<'_>,
+    program: &Program,
+    kernel: &str,
+    grid: [u32; 3],
+    block: [u32; 3],
+    args: Vec<Bound<'_, PyAny>>,
+    settings: Settings,
+) -> Result<Verdict> {
+    let loaded = program.program.kernel(kernel)?;
+    let params = program.module.kernels().into_iter().find(|info| &*info.name == kernel);
+    let params = params.map(|info| info.params).unwrap_or_default();
+    let (mut buffers, mut values) = (Vec::new(), Vec::new());
+    for (i, arg) in args.iter().enumerate() {
+        values.push(match arg.extract::<(Bound<'_, PyAny>, bool)>() {
+            Ok((buffer, uninitialised)) => {
+                buffers.push(Given { buffer: PyBuffer::get(&buffer)?, uninitialised });
+                Arg::Memory(buffers.len() - 1)
+            }
+            Err(_) => Arg::Bytes(value(arg, i, params.get(i))?),
+        });
+    }
+    let memory = Memory::new();
+    let lending = Lending::new(py, &memory, buffers)?;
+    let args = values.into_iter().map(|value| match value {
+        Arg::Memory(buffer) => lending.addresses[buffer].to_le_bytes().into(),
+        Arg::Bytes(bytes) => bytes,
+    });
+    let launch = Launch {
+        grid,
+        block,
+        cluster: settings.cluster,
+        cooperative: settings.cooperative,
+        dynamic_shared: settings.shared,
+        args: args.collect(),
+    };
+    let printed = Arc::new(Mutex::new(String::new()));
+    let to = printed.clone();
+    let options = Options {
+        races: settings.races,
+        uninitialised: settings.uninitialised,
+        counts: settings.counts,
+        seed: settings.seed,
+        seeds: settings.seeds,
+        threads: settings.threads,
+        steps: settings.steps,
+        limit: settings.limit,
+        slow: settings.slow,
+        deny: if settings.deny.iter().any(|kind| kind == "all") {
+            Deny::Warnings
+        } else {
+            Deny::Kinds(settings.deny)
+        },
+        print: Some(Arc::new(move |text| to.lock().unwrap_or_else(PoisonError::into_inner).push_str(text))),
+        ..Options::default()
+    };
+    let verdict = py.detach(|| sim::judge(loaded, &memory, &launch, &options));
+    let copied = lending.copied;
+    lending.end(py, &memory)?;
+    let verdict = verdict?;
+    let findings = verdict.findings.iter().map(|found| Ok(finding(py, found)?.into_value(py).into_any()));
+    Ok(Verdict {
+        report: Py::new(py, Report::new(&verdict.report))?,
+        findings: findings.collect::<PyResult<_>>()?,
+        untold: verdict.untold,
+        passed: verdict.passed(),
+        seeds: verdict.seeds,
+        printed: std::mem::take(&mut *printed.lock().unwrap_or_else(PoisonError::into_inner)),
+        copied,
+    })
+}
+
+/// The bytes of a value for a parameter.
+pub(crate) fn value(arg: &Bound<'_, PyAny>, index: usize, param: Option<&ParamInfo>) -> Result<Vec<u8>> {
+    if let Ok(bytes) = arg.cast::<PyBytes>() {
+        return Ok(bytes.as_bytes().into());
+    }
+    // The simulator says how many arguments the kernel takes.
+    let Some(param) = param else { return Ok(Vec::new()) };
+    let refused = |what: &str| {
+        let (name, ty, bytes) = (&param.name, param.ty, param.bytes);
+        format!("argument {index} ({name}), of {bytes} bytes of type .{ty}: {what}")
+    };
+    if param.ty.bytes().map(u64::from) != Some(param.bytes) {
+        return Err(PyValueError::new_err(refused("give its bytes")).into());
+    }
+    let whole = number_or_huge(arg)?;
+    match (param.ty, arg.cast::<PyFloat>(), whole) {
+        (Type::F32, Ok(float), _) => Ok((float.value() as f32).to_le_bytes().into()),
+        (Type::F64, Ok(float), _) => Ok(float.value().to_le_bytes().into()),
+        (Type::F16, Ok(float), _) => Ok(f16::from_f64(float.value()).to_le_bytes().into()),
+        (Type::F32, _, Some(whole)) => Ok((whole as f32).to_le_bytes().into()),
+        (Type::F64, _, Some(whole)) => Ok((whole as f64).to_le_bytes().into()),
+        (_, Ok(_), _) => Err(PyValueError::new_err(refused(
+            "is no floating-point number in PTX; give an int, or a numpy scalar such as numpy.float32(x) for its bits",
+        ))
+        .into()),
+        (_, Err(_), Some(whole)) => {
+            let bits = param.bytes as u32 * 8;
+            if whole < -(1 << (bits - 1)) || whole >= 1 << bits {
+                return Err(PyOverflowError::new_err(refused(&format!("{whole} does not fit"))).into());
+            }
+            Ok(whole.to_le_bytes()[..param.bytes as usize].into())
+        }
+        (_, Err(_), None) => Err(wrong_type(
+            &format!("argument {index} ({})", param.name),
+            "an array, an int, a float, a numpy scalar or bytes",
+            arg,
+        )),
+    }
+}
+
+/// A whole number of up to 64 bits, with or without a sign.
+fn number_or_huge(arg: &Bound<'_, PyAny>) -> Result<Option<i128>> {
+    if let Ok(unsigned) = arg.extract::<u64>() {
+        return Ok(Some(unsigned.into()));
+    }
+    if arg.is_instance_of::<PyFloat>() {
+        return Ok(None);
+    }
+    Ok(number(arg)?.map(i128::from))
+}
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Program>()?;
+    module.add_class::<Site>()?;
+    module.add_class::<Report>()?;
+    module.add_class::<Verdict>()?;
+    module.add_function(wrap_pyfunction!(_judge, module)?)
+}

@@ -1,0 +1,224 @@
+"""What needs a GPU: PTX, products, attention and programs on the tensors of torch and cupy, on their streams, against torch.
+
+`python gpu_check.py` beside ptx.py, where torch with CUDA and the wheel are installed; cupy is used if it is there. A line for each check, the
+last line says how many passed, failed and were skipped; the exit status is 1 if one failed.
+"""
+
+import sys
+import time
+import traceback
+
+import numpy as np
+import ptx
+import torch
+
+import girih
+
+CHECKS = []
+
+
+def check(function):
+    CHECKS.append(function)
+    return function
+
+
+def close(found, wanted, tolerance):
+    error = (found.double() - wanted.double()).abs().max() / wanted.double().abs().max().clamp_min(1e-30)
+    assert error <= tolerance, f"error {error:.2e} above {tolerance:.0e}"
+    return f"error {error:.1e}"
+
+
+@check
+def the_ptx_that_the_simulator_has_judged_runs_on_the_gpu():
+    x, y = torch.arange(1000.0, device="cuda"), torch.ones(1000, device="cuda")
+    out = torch.zeros(1000, device="cuda")
+    girih.cuda.launch(ptx.SAXPY, "saxpy", 4, 256, [out, x, y, 2.0, 1000])
+    host = np.zeros(1000, np.float32)
+    girih.sim.run(ptx.SAXPY, "saxpy", 4, 256, [host, x.cpu().numpy(), y.cpu().numpy(), 2.0, 1000])
+    assert out.tolist() == host.tolist()
+
+
+@check
+def launches_join_the_callers_stream():
+    """What is slow comes first in the same stream: a kernel that did not wait for it would read zeros."""
+    stream = torch.cuda.Stream()
+    big = torch.randn(8192, 8192, device="cuda")
+    for _ in range(3):
+        x = torch.zeros(1 << 20, device="cuda")
+        out = torch.zeros_like(x)
+        torch.cuda.synchronize()
+        with torch.cuda.stream(stream):
+            for _ in range(5):
+                big = (big @ big).clamp(-1, 1)
+            x += 1 + 0 * big.view(-1)[: 1 << 20]
+            girih.cuda.launch(ptx.SAXPY, "saxpy", 4096, 256, [out, x, x, 1.0, 1 << 20])
+            done = out + 0
+        assert not stream.query(), "the launch has waited for the stream"
+        stream.synchronize()
+        assert bool((done == 2).all())
+    other = torch.zeros_like(x)
+    girih.cuda.launch(ptx.SAXPY, "saxpy", 4096, 256, [other, x, x, 1.0, 1 << 20], stream=stream)
+    stream.synchronize()
+    assert bool((other == 2).all())
+
+
+@check
+def cupys_arrays_on_cupys_stream():
+    import cupy
+
+    with cupy.cuda.Stream():
+        x = cupy.arange(1000, dtype=cupy.float32)
+        out = cupy.zeros_like(x)
+        girih.cuda.launch(ptx.SAXPY, "saxpy", 4, 256, [out, x, x, 1.0, 1000])
+        assert bool((out == 2 * x).all())
+        a, b = (cupy.random.standard_normal(s).astype(cupy.float16) for s in ((300, 200), (200, 100)))
+        c = girih.gemm(a, b)
+        assert isinstance(c, cupy.ndarray) and float(abs(c.astype(float) - a.astype(float) @ b.astype(float)).max()) < 0.1
+
+
+def product(dtype, m, n, k, a_columns=False, b_columns=False, **options):
+    a = torch.randn(k, m, device="cuda").to(dtype).T if a_columns else torch.randn(m, k, device="cuda").to(dtype)
+    b = torch.randn(n, k, device="cuda").to(dtype).T if b_columns else torch.randn(k, n, device="cuda").to(dtype)
+    return a, b, girih.gemm(a, b, **options)
+
+
+for _dtype, _tolerance in [(torch.bfloat16, 1e-2), (torch.float16, 2e-3), (torch.float32, 1e-5), (torch.float64, 1e-13)]:
+    for _orders in [(False, False), (False, True), (True, False), (True, True)]:
+
+        def _products(dtype=_dtype, tolerance=_tolerance, orders=_orders):
+            for m, n, k in [(512, 768, 256), (1000, 500, 333), (4096, 4096, 1024), (1, 1, 1)]:
+                a, b, c = product(dtype, m, n, k, *orders)
+                said = close(c, a.double() @ b.double(), tolerance)
+            return said
+
+        _products.__name__ = f"products of {_dtype}, columns contiguous: {_orders}"
+        check(_products)
+
+
+@check
+def products_of_8_bits():
+    a, b, c = product(torch.float8_e4m3fn, 512, 256, 1024, False, True, out_dtype=torch.bfloat16)
+    close(c, a.double() @ b.double(), 2e-2)
+    a = torch.randint(-128, 128, (512, 1024), dtype=torch.int8, device="cuda")
+    b = torch.randint(-128, 128, (256, 1024), dtype=torch.int8, device="cuda").T
+    c = girih.gemm(a, b, out_dtype=torch.int32)
+    assert bool((c.double() == a.double() @ b.double()).all())
+
+
+@check
+def tf32_bias_and_activation():
+    a, b = torch.randn(1000, 512, device="cuda"), torch.randn(512, 768, device="cuda")
+    bias = torch.randn(768, device="cuda")
+    close(girih.gemm(a, b, tf32=True), a.double() @ b.double(), 2e-3)
+    wanted = torch.nn.functional.gelu(a.double() @ b.double() + bias.double())
+    return close(girih.gemm(a, b, bias=bias, activation="gelu"), wanted, 1e-4)
+
+
+@check
+def parts_of_tensors_and_odd_addresses():
+    base = torch.randn(700, 900, device="cuda").to(torch.bfloat16)
+    a, b = base[3:503, 5:305], base[100:400, 1:401]
+    out = torch.zeros(500, 500, device="cuda", dtype=torch.bfloat16)
+    girih.gemm(a, b, out=out[:, 50:450])
+    assert float(out[:, :50].abs().max()) == float(out[:, 450:].abs().max()) == 0
+    return close(out[:, 50:450], a.double() @ b.double(), 1e-2)
+
+
+@check
+def attention_beside_torchs():
+    sdpa = torch.nn.functional.scaled_dot_product_attention
+    for dtype, tolerance in [(torch.bfloat16, 2e-2), (torch.float16, 3e-3), (torch.float32, 2e-3)]:
+        for b, h, hk, s, d in [(2, 8, 8, 512, 128), (1, 8, 2, 1000, 64)]:
+            q = torch.randn(b, h, s, d, device="cuda", dtype=dtype)
+            k, v = (torch.randn(b, hk, s, d, device="cuda", dtype=dtype) for _ in range(2))
+            wide = [x.repeat_interleave(h // hk, 1).double() for x in (k, v)]
+            for causal in (False, True):
+                wanted = sdpa(q.double(), *wide, is_causal=causal)
+                said = close(girih.attention(q, k, v, causal=causal), wanted, tolerance)
+                turned = [x.transpose(1, 2).contiguous() for x in (q, k, v)]
+                close(girih.attention(*turned, order="bshd", causal=causal).transpose(1, 2), wanted, tolerance)
+                # Other strides, in place.
+                views = [x.transpose(1, 2) for x in turned]
+                close(girih.attention(*views, causal=causal), wanted, tolerance)
+    return said
+
+
+@check
+def programs_over_tiles():
+    x = torch.randn(333, 4000, device="cuda", dtype=torch.bfloat16)
+    out = torch.empty_like(x)
+    girih.program("softmax_bf16_1x4096", x, out)
+    close(out, x.double().softmax(1), 1e-2)
+    x = torch.randn(1000, 700, device="cuda")
+    out = torch.empty(700, 1000, device="cuda")
+    girih.program("transpose_f32_64x64", x, out)
+    assert bool((out == x.T).all())
+    x, total = torch.rand(1 << 20, device="cuda"), torch.zeros(1, device="cuda")
+    girih.program("sum_all_f32_4096", x, total)
+    return close(total, x.double().sum()[None], 1e-5)
+
+
+@check
+def memory_of_two_places_is_refused():
+    x, host = torch.zeros(8, device="cuda"), torch.zeros(8)
+    for call in (
+        lambda: girih.cuda.launch(ptx.SAXPY, "saxpy", 1, 8, [x, host, x, 1.0, 8]),
+        lambda: girih.gemm(x.view(2, 4), host.view(4, 2)),
+        lambda: girih.sim.run(ptx.SAXPY, "saxpy", 1, 8, [x, x, x, 1.0, 8]),
+    ):
+        try:
+            call()
+        except ValueError:
+            continue
+        raise AssertionError("accepted")
+
+
+@check
+def a_launch_that_the_driver_refuses_is_an_exception():
+    x = torch.zeros(8, device="cuda")
+    for ptx_, block in [(ptx.SAXPY, 2000), (ptx.SAXPY.replace("fma.rn.f32", "fma.f32"), 8)]:
+        try:
+            girih.cuda.launch(ptx_, "saxpy", 1, block, [x, x, x, 1.0, 8])
+        except girih.GirihError as error:
+            assert str(error)
+            continue
+        raise AssertionError("accepted")
+
+
+@check
+def what_a_call_costs():
+    """Microseconds of a small call on the host, without the GPU's work."""
+    a, b = (torch.randn(256, 256, device="cuda", dtype=torch.bfloat16) for _ in range(2))
+    out = torch.empty_like(a)
+    times = {}
+    for name, call in [("torch.mm", lambda: torch.mm(a, b, out=out)), ("girih.gemm", lambda: girih.gemm(a, b, out=out))]:
+        for _ in range(20):
+            call()
+        torch.cuda.synchronize()
+        start = time.perf_counter()
+        for _ in range(200):
+            call()
+        times[name] = (time.perf_counter() - start) / 200 * 1e6
+        torch.cuda.synchronize()
+    return ", ".join(f"{name} {us:.1f} us" for name, us in times.items())
+
+
+if __name__ == "__main__":
+    print(f"girih {girih.__version__}, torch {torch.__version__}, {torch.cuda.get_device_name()}")
+    passed = skipped = 0
+    for function in CHECKS:
+        name = function.__name__.replace("_", " ")
+        try:
+            said = function()
+            torch.cuda.synchronize()
+            print(f"PASS {name}" + (f": {said}" if said else ""), flush=True)
+            passed += 1
+        except ImportError as error:
+            print(f"SKIP {name}: {error}")
+            skipped += 1
+        except Exception as error:
+            print(f"FAIL {name}: {type(error).__name__}: {error}", flush=True)
+            traceback.print_exc(limit=-3)
+    failed = len(CHECKS) - passed - skipped
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
+    sys.exit(failed > 0)
