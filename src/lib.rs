@@ -93,3 +93,31 @@ struct FromTriton;
 #[cfg(doctest)]
 #[doc = include_str!("../docs/from-cutile.md")]
 struct FromCutile;
+
+/// So are those of the book's chapters.
+#[cfg(doctest)]
+mod book {
+    #[doc = include_str!("../docs/tutorial/1-layouts.md")]
+    struct Layouts;
+
+    #[doc = include_str!("../docs/tutorial/2-coordinates.md")]
+    struct Coordinates;
+
+    #[doc = include_str!("../docs/tutorial/3-algebra.md")]
+    struct Algebra;
+
+    #[doc = include_str!("../docs/tutorial/4-tensors.md")]
+    struct Tensors;
+
+    #[doc = include_str!("../docs/tutorial/5-threads.md")]
+    struct Threads;
+
+    #[doc = include_str!("../docs/tutorial/6-copy.md")]
+    struct FirstKernel;
+
+    #[doc = include_str!("../docs/tutorial/7-gemm.md")]
+    struct MatrixProduct;
+
+    #[doc = include_str!("../docs/tutorial/8-hopper.md")]
+    struct Hopper;
+}

@@ -1,5 +1,6 @@
-//! The repository's tasks: the one gate, the assembler's judgement, the ratchet, the order of imports, the folder for a GPU machine.
+//! The repository's tasks: the book, the one gate, the assembler's judgement, the ratchet, the order of imports, the folder for a GPU machine.
 
+mod book;
 mod ci;
 mod fuzz;
 mod gpu;
@@ -29,6 +30,14 @@ struct Cli {
 enum Task {
     /// Everything that must hold before a change goes in: format, lints, tests, docs, licences, assembled goldens.
     Ci,
+    /// Builds the book of docs/ into target/book; needs `cargo install mdbook --locked`.
+    Book,
+    /// What mdBook calls: links that leave docs/ lead to the repository.
+    #[command(hide = true)]
+    BookLinks {
+        /// `supports` and the name of a renderer, or nothing
+        words: Vec<String>,
+    },
     /// What `ci` checks beside its tests.
     #[command(hide = true)]
     BesideTests,
@@ -62,6 +71,8 @@ enum Task {
 
 fn main() -> ExitCode {
     let outcome = match Cli::parse().task {
+        Task::Book => book::build(),
+        Task::BookLinks { words } => book::links(&words),
         Task::Ci => ci::run(),
         Task::BesideTests => ci::beside_tests(),
         Task::Ptxas => ptxas::run(),
