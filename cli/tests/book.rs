@@ -145,6 +145,8 @@ fn commands_print_what_the_book_says() {
 #[test]
 fn lines_may_be_left_out() {
     assert!(agrees("a\nb\n", "a\nb\n") && !agrees("a\n", "a\nb\n") && !agrees("b\n", "a\nb\n"));
-    assert!(agrees("a\n...\n", "a\nb\n") && agrees("...\nb\n", "a\nb\n") && agrees("a\n...\nc\n", "a\nb\nc\n"));
+    assert!(
+        agrees("a\n...\n", "a\nb\n") && agrees("...\nb\n", "a\nb\n") && agrees("a\n...\nc\n", "a\nb\nc\n")
+    );
     assert!(!agrees("a\n...\nc\n", "a\nb\n") && !agrees("...\nb\n", "ab\n"));
 }

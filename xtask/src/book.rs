@@ -168,8 +168,12 @@ mod tests {
                 let folder = path.parent().expect("a folder");
                 let there = if file.is_empty() { path.clone() } else { normal(&folder.join(file)) };
                 let found = root().join(&there).exists();
-                let known = || fs::read_to_string(root().join(&there)).is_ok_and(|page| anchors(&page).contains(anchor));
-                if !found || !anchor.is_empty() && there.extension().is_some_and(|end| end == "md") && !known() {
+                let known = || {
+                    fs::read_to_string(root().join(&there)).is_ok_and(|page| anchors(&page).contains(anchor))
+                };
+                if !found
+                    || !anchor.is_empty() && there.extension().is_some_and(|end| end == "md") && !known()
+                {
                     astray.push(format!("{}: {target}", path.display()));
                 }
             }
@@ -187,7 +191,9 @@ mod tests {
         );
         assert_eq!(
             outward(Path::new("docs/a.md"), page),
-            format!("[a]({url}/sim/src/lib.rs), `[no](../x)`, [b](kernels.md#tensors), ![c]({url}/pictures/d.svg)")
+            format!(
+                "[a]({url}/sim/src/lib.rs), `[no](../x)`, [b](kernels.md#tensors), ![c]({url}/pictures/d.svg)"
+            )
         );
     }
 }

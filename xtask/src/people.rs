@@ -2,6 +2,7 @@
 
 use std::{env, fs, path::Path, process::Command};
 
+use crate::book;
 use crate::shell::{Error, at, check, root, sh, target_dir};
 
 /// What the package's tests import. Triton's and NVRTC's compilers need no GPU.
@@ -9,6 +10,7 @@ const PACKAGES: &[&str] =
     &["maturin>=1.9,<2", "numpy", "pytest", "ml_dtypes", "triton", "cuda-bindings", "nvidia-cuda-nvrtc"];
 
 pub(crate) fn run() -> Result<(), Error> {
+    book::build()?;
     sh("cargo clippy --package girih-python --locked -- -D warnings")?;
     let people = target_dir().join("people");
     let python = people.join("venv/bin/python");
