@@ -1,7 +1,8 @@
-//! The repository's tasks: the book, the one gate, the assembler's judgement, the ratchet, the order of imports, the folder for a GPU machine.
+//! The repository's tasks: the book, the one gate, the assembler's judgement, the ratchet, the order of imports, a release, the folder for a GPU machine.
 
 mod book;
 mod ci;
+mod examples;
 mod fuzz;
 mod gpu;
 mod imports;
@@ -9,6 +10,7 @@ mod people;
 mod ptxas;
 mod ratchet;
 mod readme;
+mod release;
 mod sass;
 mod shell;
 
@@ -65,6 +67,9 @@ enum Task {
     },
     /// Builds the Python package's wheel, installs it in a virtual environment below target/people and runs its tests there. Needs Python and pip.
     People,
+    /// Checks what is published: packs the packages and builds them from their archives, documentation, an example in every public
+    /// module, the promise of the version, and the licences of others in target/dist/THIRD-PARTY.txt. Nothing is published.
+    Release,
     /// Packs release binaries and a script that checks and measures on a GPU into target/gpu.
     Gpu,
 }
@@ -89,6 +94,7 @@ fn main() -> ExitCode {
             .and_then(|()| ratchet::run(false))
             .and_then(|()| fuzz::run(None, 600)),
         Task::Fuzz { target, seconds } => fuzz::run(target.as_deref(), seconds),
+        Task::Release => release::run(),
         Task::Gpu => gpu::run(),
         Task::People => people::run(),
     };

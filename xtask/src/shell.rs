@@ -37,6 +37,14 @@ pub(crate) enum Error {
         "imports go in a circle; move the item that closes it to the file where it belongs (families: ARCHITECTURE.md):\n{circles}"
     )]
     Imports { circles: String },
+    #[error(
+        "public modules without an example that runs (a fenced block of Rust in their documentation):\n{modules}"
+    )]
+    NoExample { modules: String },
+    #[error("packages lack what a registry or its readers ask for (or say `publish = false`):\n{faults}")]
+    Package { faults: String },
+    #[error("CHANGELOG.md has no section `## [{version}]`: what is under Unreleased belongs there")]
+    NoChanges { version: &'static str },
     #[error("`cargo fuzz` is not installed: `cargo install cargo-fuzz` gets it")]
     NoCargoFuzz,
     #[error("the package {package} builds no executable `{name}`")]
