@@ -337,6 +337,8 @@ struct Losses {
     of_sums: f64,
     /// The products after which such a sum begins anew.
     anew: usize,
+    /// Whether an element may lie halfway between two numbers that are multiplied.
+    halfway: bool,
 }
 
 impl Losses {
@@ -355,7 +357,7 @@ impl Losses {
             DType::S8 => [DType::F32.epsilon(), 0.0, 0.0],
             _ => [0.0, rounded + steps * 2.0 * problem.sums().epsilon(), 0.0],
         };
-        Losses { of_sum, of_products, of_sums, anew }
+        Losses { of_sum, of_products, of_sums, anew, halfway: dtype == DType::Tf32 }
     }
 
     /// What an activation makes of a row and two columns, and how far an element of C may be from it.
@@ -386,8 +388,12 @@ impl Losses {
             for ([p, other_p], [q, other_q]) in row.iter().zip(column) {
                 own += p * q;
                 scale += (p * q).abs();
-                either += (p * q - other_p * other_q).abs();
-                (least, greatest) = (least.min(own), greatest.max(own));
+                if self.halfway {
+                    either += (p * q - other_p * other_q).abs();
+                }
+                if self.of_sums > 0.0 {
+                    (least, greatest) = (least.min(own), greatest.max(own));
+                }
             }
             sum += own;
             on_the_way += greatest - least;

@@ -8,7 +8,7 @@ use girih_kernels::gemm::{Epilogue, GemmConfig, Gemms, Layout, Order, Problem};
 use girih_tensor::{DType, Element};
 use half::{bf16, f16};
 
-use super::{Data, Failure, bits, blocks, by_pointers, compared, filled, mixed, multiply};
+use super::{Data, Failure, bits, blocks, by_pointers, compared, filled, mixed, multiply, runs};
 
 /// The configuration with another schedule, which has no other blocks in its clusters.
 pub(crate) fn scheduled(config: GemmConfig, schedule: Schedule) -> GemmConfig {
@@ -137,9 +137,9 @@ fn run<T: Element + Pod, C: Element + Pod>(
     let c = device.alloc::<C>((problem.c().span() + problem.c().ld()) as usize)?;
     let asked = if config.batch == Batch::Pointers { by_pointers(problem) } else { *problem };
     let gemm = Gemms::new(device).configured(&asked, *config, &Epilogue::new())?;
-    // Twice, since a launch must leave its workspace as the next one needs it. The same bits are right again.
+    // The same bits are right again.
     let mut first = None;
-    for _ in 0..2 {
+    for _ in 0..runs(device, &gemm)? {
         c.fill_bytes(0xff)?;
         let offsets = multiply(&gemm, problem, device, [&on_a, &on_b], &c, 7)?;
         let c = c.download()?;

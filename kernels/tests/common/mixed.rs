@@ -10,7 +10,7 @@ use girih_kernels::gemm::{
 use girih_tensor::{DType, Element};
 use half::{bf16, f16};
 
-use super::{Data, Failure, bits, filled, poison};
+use super::{Data, Failure, bits, filled, poison, runs};
 
 /// Problems of every number, scale, layout and order, of an output each.
 pub(crate) fn variants(mnk: [i64; 3]) -> Result<Vec<Problem>, Failure> {
@@ -98,9 +98,9 @@ fn run<W: Element + Pod, S: Element + Pod, C: Element + Pod>(
     let gemm = Gemms::new(device).configured(problem, config, &Epilogue::new())?;
     let wide: Vec<f32> = a.iter().map(|x| x.to_f32()).collect();
     let dequantized = dequantized(problem, Operand::B, &b, &scales)?;
-    // Twice, since a launch must leave its workspace as the next one needs it. The same bits are right again.
+    // The same bits are right again.
     let mut first = None;
-    for _ in 0..2 {
+    for _ in 0..runs(device, &gemm)? {
         c.fill_bytes(0xff)?;
         gemm.run_with(&on_a, &on_b, &c, &[("scales", Given::from(&on_scales))])?;
         let c = c.download()?;

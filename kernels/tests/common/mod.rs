@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test target uses its part")]
 
 use float8::{F8E4M3, F8E5M2};
-use girih_device::{Buffer, Device, Pod};
+use girih_device::{Buffer, Device, Kind, Pod};
 use girih_kernels::copy;
 use girih_kernels::gemm::{
     Check, Gemm, Gemms, Given, INPUTS, KernelKind, Layout, Matrix, Order, Problem, check, check_groups,
@@ -233,6 +233,12 @@ pub(crate) fn offsets(rows: i64, groups: i64, seed: u64) -> Vec<u32> {
 /// The element whose bits are all set: a float is no number, an integer is -1.
 pub(crate) fn poison<T: Element>() -> T {
     T::from_f64(if T::DTYPE.is_float() { f64::NAN } else { -1.0 })
+}
+
+/// How often a GEMM is run: twice if it has a workspace, since a launch must leave that as the next one needs it. Of one that has none, the
+/// simulator does the same again.
+pub(crate) fn runs(device: &Device, gemm: &Gemm) -> Result<usize, Failure> {
+    Ok(if device.kind() == Kind::Sim && gemm.workspace_bytes()? == 0 { 1 } else { 2 })
 }
 
 /// The bits of numbers, by which a second run is compared with the first.
