@@ -6,8 +6,7 @@ use std::{
     fs,
     io::{self, Write as _},
     path::{Path, PathBuf},
-    process::{self, Command, Stdio},
-    sync::atomic::{AtomicU64, Ordering},
+    process::{Command, Stdio},
 };
 
 use girih_ptx as ptx;
@@ -96,13 +95,14 @@ impl Assembler {
         target: &str,
         optimization: Optimization,
     ) -> Result<Assembled, Error> {
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let output = env::temp_dir().join(format!("girih-{}-{number}.cubin", process::id()));
-        let assembled = self.run(text, target, optimization, &output);
-        // Where the assembler has refused the module there is no file.
-        let _ = fs::remove_file(output);
-        assembled
+        // Nobody else may write what is read back: the folder is its owner's alone, and its name nobody can know before.
+        let folder =
+            tempfile::Builder::new().prefix("girih-").tempdir().map_err(|error| self.failed(&error))?;
+        self.run(text, target, optimization, &folder.path().join("code.cubin"))
+    }
+
+    fn failed(&self, error: &io::Error) -> Error {
+        Error::NoAssembler { path: self.path.clone(), reason: error.to_string() }
     }
 
     fn run(
@@ -112,8 +112,7 @@ impl Assembler {
         optimization: Optimization,
         output: &Path,
     ) -> Result<Assembled, Error> {
-        let failed =
-            |error: io::Error| Error::NoAssembler { path: self.path.clone(), reason: error.to_string() };
+        let failed = |error: io::Error| self.failed(&error);
         let mut command = Command::new(&self.path);
         command.args([
             "--verbose",
