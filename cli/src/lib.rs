@@ -1,4 +1,9 @@
 //! The `girih` command line. It is a library, so that tests of other packages can call parts of it.
+//!
+//! # Examples
+//! ```
+//! assert_eq!(girih_cli::expr::evaluate("coalesce((2,(1,6)):(1,(6,2)))").as_deref(), Ok("12:1"));
+//! ```
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;

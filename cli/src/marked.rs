@@ -1,4 +1,11 @@
 //! Messages about texts that could not be read, with a caret under the place of the error.
+//!
+//! # Examples
+//! ```
+//! let mut facts = girih_cli::facts::Facts::default();
+//! let told = facts.add("s0=at_leest(1)").expect_err("no fact").to_string();
+//! assert!(told.contains("at_least(n)") && told.ends_with('^'), "{told}");
+//! ```
 
 use std::fmt;
 

@@ -1,4 +1,14 @@
 //! The layout operations by name, as the conformance records, `girih eval` and `girih layout` call them.
+//!
+//! # Examples
+//! ```
+//! use serde_json::{Map, Value, json};
+//!
+//! let Value::Object(args) = json!({ "layout": "(2,(1,6)):(1,(6,2))" }) else { unreachable!("an object") };
+//! assert_eq!(girih_cli::ops::evaluate("coalesce", &args), Ok(json!("12:1")));
+//! assert!(girih_cli::ops::evaluate("coalesce", &Map::new()).is_err());
+//! assert!(girih_cli::ops::find("no_such_operation").is_none());
+//! ```
 
 use std::cell::RefCell;
 

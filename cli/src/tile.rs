@@ -1,6 +1,21 @@
 //! Records of the tile language: each is built into a program, which a device or the reference evaluator runs.
 //!
 //! What the fields of a record and of an answer mean is written in `testdata/tile-SCHEMA.md`.
+//!
+//! # Examples
+//! ```
+//! use girih_cli::tile::{Runner, answer};
+//! use serde_json::json;
+//!
+//! let record = json!({
+//!     "id": "r0", "group": "elementwise", "op": "add", "dialect": "python", "attrs": {},
+//!     "inputs": [
+//!         { "dtype": "i32", "shape": [2], "data": [1, 2] },
+//!         { "dtype": "i32", "shape": [2], "data": [30, 40] },
+//!     ],
+//! });
+//! assert_eq!(answer(&record, &Runner::Reference).line["result"]["data"], json!([31, 42]));
+//! ```
 
 mod array;
 mod case;

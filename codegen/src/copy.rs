@@ -4,6 +4,33 @@
 //! tile lies alike on both sides, it goes through registers; where not, it goes through shared memory
 //! ([`plan::staged_copy`](crate::plan::staged_copy)), so that both sides are accessed in vectors and neighbouring lanes access
 //! neighbouring vectors.
+//!
+//! # Examples
+//! ```
+//! use girih_codegen::copy::{Caching, CopyConfig, Extent, Mode, Side, Through, Walk, generate};
+//! use girih_tensor::DType;
+//!
+//! // A line of a multiple of 1024 elements, a tile of 1024 for each block, 4 elements for each access of a thread.
+//! let side = Side { order: vec![0], run: 1, vector: 4 };
+//! let config = CopyConfig {
+//!     name: "copy",
+//!     dtype: DType::F32,
+//!     modes: vec![Mode { tile: 1024, extent: Extent::Multiple(1024), pad: None }],
+//!     gather: None,
+//!     dst: side.clone(),
+//!     src: side,
+//!     threads: 64,
+//!     through: Through::Registers,
+//!     walk: Walk { band: 1, persistent: false },
+//!     caching: Caching::Normal,
+//!     programmatic: false,
+//! };
+//! let text = generate(&config)?.kernel.module().to_string();
+//! assert!(text.contains("ld.global") && text.contains(".v4"));
+//! // More threads than the tile has vectors for.
+//! assert!(generate(&CopyConfig { threads: 512, ..config }).is_err());
+//! # Ok::<(), girih_codegen::Error>(())
+//! ```
 
 mod bulk;
 mod config;

@@ -2,6 +2,16 @@
 //!
 //! The tree is open: any opcode takes any modifiers and operands; which combinations are PTX is the business of
 //! [`forms`](crate::forms), one table for the printer's, the parser's and the simulator's users alike.
+//!
+//! # Examples
+//! ```
+//! use girih_ptx::{Item, Module, Statement};
+//!
+//! let module = Module::parse(".version 7.0 .target sm_80 .address_size 64 .visible .entry k() { ret; }")?;
+//! let Item::Kernel(kernel) = &module.items[0] else { unreachable!("the module has a kernel alone") };
+//! assert!(matches!(&kernel.body[..], [Statement::Inst(inst)] if inst.opcode.text() == "ret"));
+//! # Ok::<(), girih_ptx::Error>(())
+//! ```
 
 use crate::{Modifier, Notes, Opcode, Special, Type};
 

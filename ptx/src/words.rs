@@ -1,4 +1,12 @@
 //! The words of PTX: opcodes, modifiers, types and special registers, each an enum with its spelling in one table.
+//!
+//! # Examples
+//! ```
+//! use girih_ptx::{Opcode, Type};
+//!
+//! assert_eq!((Type::parse("bf16x2"), Type::Bf16x2.bits()), (Some(Type::Bf16x2), Some(32)));
+//! assert_eq!(Opcode::parse("no_such_opcode"), None);
+//! ```
 
 /// Defines an enum of words with `text`, `parse` and `ALL`.
 macro_rules! words {

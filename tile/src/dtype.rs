@@ -1,4 +1,17 @@
 //! Promotion of dtypes, as functions of the run time of a build. The typed handles have the same rules as traits.
+//!
+//! # Examples
+//! ```
+//! use girih_tensor::DType;
+//! use girih_tile::dtype::{Const, holds, loose, promote};
+//!
+//! assert_eq!(promote(DType::F16, DType::F32), Ok(DType::F32));
+//! // f16 and bf16 have no common dtype, and neither have a signed and an unsigned integer.
+//! assert!(promote(DType::F16, DType::Bf16).is_err() && promote(DType::S32, DType::U32).is_err());
+//! // A constant takes the dtype of the tile that it meets.
+//! assert_eq!(loose(DType::Bf16, Const::Int(3)), Ok(DType::Bf16));
+//! assert!(holds(DType::S8, -128) && !holds(DType::S8, 128));
+//! ```
 
 pub mod number;
 

@@ -1,5 +1,26 @@
 //! Rust types of tiles' elements, and the rules of promotion as traits: what [`dtype`](crate::dtype) says of dtypes while building, the
 //! compiler says of types.
+//!
+//! # Examples
+//! ```
+//! use girih_tensor::Element as _;
+//! use girih_tile::elem::{Elem, Promote};
+//! use half::bf16;
+//!
+//! fn common<A: Promote<B>, B: Elem>() -> &'static str {
+//!     <A as Promote<B>>::Out::DTYPE.name()
+//! }
+//! assert_eq!((common::<bf16, f32>(), common::<i8, i64>()), ("f32", "s64"));
+//! ```
+//!
+//! The compiler refuses types that have no common one:
+//!
+//! ```compile_fail
+//! use girih_tile::elem::{Elem, Promote};
+//!
+//! fn common<A: Promote<B>, B: Elem>() {}
+//! common::<i32, u32>();
+//! ```
 
 use float8::{F8E4M3, F8E5M2};
 use girih_tensor::{Element, Tf32};

@@ -1,4 +1,21 @@
 //! What can be wrong with a tile program.
+//!
+//! # Examples
+//! ```
+//! use girih_tile::error::{Code, Error};
+//! use girih_tile::prelude::*;
+//!
+//! #[kernel]
+//! fn sums(x: &Array<f32, 1>, y: &mut Array<f32, 1>) {
+//!     let sum = x.tiles([8]).load((0,)) + x.tiles([16]).load((0,));
+//!     y.tiles_mut([16]).store((0,), sum);
+//! }
+//!
+//! // All that is wrong is told at once, each with its place.
+//! let Err(Error::Build(found)) = sums::ir() else { unreachable!("8 and 16 do not broadcast") };
+//! assert_eq!(found[0].fault.code, Code::Broadcast);
+//! assert!(found[0].site.line > 0);
+//! ```
 
 #[cfg(feature = "launch")]
 mod launch;

@@ -1,5 +1,22 @@
 //! What becomes of a program, without a device: its text with every tile's distribution, how each conversion is done, how wide accesses
 //! are and why not wider, and what limits the kernel.
+//!
+//! # Examples
+//! ```
+//! use girih_tile::prelude::*;
+//!
+//! #[kernel]
+//! fn double(x: &Array<f32, 1>, y: &mut Array<f32, 1>) {
+//!     let block = bid(0);
+//!     y.tiles_mut([1024]).store((block,), x.tiles([1024]).load((block,)) * 2.0);
+//! }
+//!
+//! let explanation = girih_tile::explain::explain(&double::ir()?, 90)?;
+//! let (bytes, _) = explanation.bytes();
+//! assert_eq!(bytes, 2 * 1024 * 4);
+//! println!("{explanation}");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod count;
 mod notes;

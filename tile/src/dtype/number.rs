@@ -1,4 +1,15 @@
 //! Constants as bits of a dtype.
+//!
+//! # Examples
+//! ```
+//! use girih_tensor::DType;
+//! use girih_tile::dtype::{Const, number::encode};
+//!
+//! assert_eq!(encode(DType::F32, Const::Float(1.5)), u64::from(1.5f32.to_bits()));
+//! // Integers wrap, and floats become the nearest integer that there is, toward zero.
+//! assert_eq!(encode(DType::U8, Const::Int(-1)), 255);
+//! assert_eq!(encode(DType::S8, Const::Float(-1000.7)), 0x80);
+//! ```
 
 use float8::{F8E4M3, F8E5M2};
 use girih_tensor::{DType, Element, Tf32};

@@ -1,5 +1,13 @@
 //! The table of functions that work element by element. A row says what a function takes and what it costs; how it is computed
 //! say [`reference`](crate::reference) and [`lower`](crate::lower), in a row each.
+//!
+//! # Examples
+//! ```
+//! use girih_tile::ir::table::{Each, TABLE};
+//!
+//! assert_eq!((Each::Fma.row().name, Each::Fma.arity()), ("fma", 3));
+//! assert!(TABLE.iter().all(|row| std::ptr::eq(row.op.row(), row)));
+//! ```
 
 /// Which dtypes a function takes, and what it does with others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,27 @@
 //! A compiled kernel on a device, with arrays and scalars that carry no types of Rust.
+//!
+//! # Examples
+//! ```
+//! use girih_device::{Device, Select};
+//! use girih_tile::prelude::*;
+//!
+//! #[kernel]
+//! fn double(x: &Array<f32, 1>, y: &mut Array<f32, 1>) {
+//!     let block = bid(0);
+//!     y.tiles_mut([64]).store((block,), x.tiles([64]).load((block,)) * 2.0);
+//! }
+//!
+//! use girih_tile::launch::run::{Given, run};
+//!
+//! let device = Device::open(Select::Sim)?;
+//! let (x, y) = (device.upload(&[1.5f32; 100])?, device.zeros::<f32>(100)?);
+//! let given = [&x, &y].map(|buffer| Given { buffer: buffer.into(), extents: vec![100], strides: vec![1] });
+//! let compiled = girih_tile::compile(\&double::ir()?, 90)?;
+//! // SAFETY: both arrays are whole, and each block stores a tile of its own.
+//! unsafe { run(\&device, \&compiled, [2, 1, 1], \&given, \&[])? };
+//! assert_eq!(y.download()?, [3.0; 100]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use girih_codegen::atom::GmmaSwizzle;
 use girih_device::{Arg, Buffer, BufferArg, Device, Error, LaunchConfig, TensorMap};

@@ -16,6 +16,24 @@
 //! Registers that hold a value are not written again, except by the loop or the condition that they are a result of; one register may
 //! stand for several elements. All threads of a block take the same way through loops and conditions, since these are decided by
 //! scalars, so that barriers may stand anywhere but in the region of a combination, whose scalars are elements.
+//!
+//! # Examples
+//! ```
+//! use girih_tile::prelude::*;
+//!
+//! #[kernel]
+//! fn double(x: &Array<f32, 1>, y: &mut Array<f32, 1>) {
+//!     let block = bid(0);
+//!     y.tiles_mut([1024]).store((block,), x.tiles([1024]).load((block,)) * 2.0);
+//! }
+//!
+//! use girih_tile::{lower::lower, place::place};
+//!
+//! let plan = place(&double::ir()?, 90)?;
+//! let text = lower(&plan, 90)?.kernel.module().to_string();
+//! assert!(text.contains(".entry double") && text.contains("mul.f32"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod asynchronous;
 mod atomic;

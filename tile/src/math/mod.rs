@@ -2,6 +2,17 @@
 //!
 //! Tolerance is 5e-6 of f32 and 1e-12 of f64, relative; `docs/tile-math.md` has the measured errors, which are far below. f16 and bf16 are
 //! computed in f32 and rounded once more.
+//!
+//! # Examples
+//! ```
+//! use girih_tensor::DType;
+//! use girih_tile::ir::{Rounding, table::Each};
+//! use girih_tile::math::expands;
+//!
+//! // An instruction gives 2 to the power x; e to the power x is made of it.
+//! assert!(!expands(Each::Exp2, DType::F32, Rounding::Nearest));
+//! assert!(expands(Each::Exp, DType::F32, Rounding::Nearest));
+//! ```
 
 mod emit;
 mod exp;

@@ -1,4 +1,14 @@
 //! Functions that work element by element: promotion, broadcasting, casts.
+//!
+//! # Examples
+//! ```
+//! use girih_tile::ir::Dims;
+//! use girih_tile::ops::each::broadcast;
+//!
+//! let dims = |extents: &[u32]| Dims::new(extents).expect("a shape");
+//! assert_eq!(broadcast(dims(&[8, 1]), dims(&[4])), Ok(dims(&[8, 4])));
+//! assert!(broadcast(dims(&[8]), dims(&[4])).is_err());
+//! ```
 
 use girih_tensor::DType;
 

@@ -1,4 +1,17 @@
 //! Tiles out of nothing: constants, counting, lists of numbers.
+//!
+//! # Examples
+//! ```
+//! use girih_tensor::DType;
+//! use girih_tile::dtype::Const;
+//! use girih_tile::ir::Build;
+//!
+//! let mut b = Build::new("numbers");
+//! let steps = b.arange(DType::S32, 16, Const::Int(0), Const::Int(2))?;
+//! assert_eq!((b.ty(steps).dtype, &b.ty(steps).dims[..]), (DType::S32, &[16][..]));
+//! assert!(b.filled(DType::F32, &[0], Const::Float(1.0)).is_err(), "extents are 1 or more");
+//! # Ok::<(), girih_tile::error::Fault>(())
+//! ```
 
 use girih_tensor::DType;
 

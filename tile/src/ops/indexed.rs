@@ -1,4 +1,13 @@
 //! Elements of arrays by index tiles: gathers, scatters, rows, and atomic operations.
+//!
+//! # Examples
+//! ```
+//! use girih_tensor::DType;
+//! use girih_tile::ir::Rmw;
+//!
+//! assert!(Rmw::Add.dtypes().contains(&DType::F32));
+//! assert!(!Rmw::Xor.dtypes().contains(&DType::F32), "bits of integers alone");
+//! ```
 
 use girih_tensor::DType;
 

@@ -1,4 +1,19 @@
 //! Reductions over axes.
+//!
+//! # Examples
+//! ```
+//! use girih_tensor::DType;
+//! use girih_tile::dtype::Const;
+//! use girih_tile::ir::Build;
+//! use girih_tile::ops::{Axes, Reduce, Reduction};
+//!
+//! let mut b = Build::new("sums");
+//! let x = b.filled(DType::F32, &[8, 4], Const::Float(1.0))?;
+//! let sums = b.reduce(Reduction::Sum, x, &Axes::List(vec![-1]), Reduce::default())?;
+//! assert_eq!(&b.ty(sums).dims[..], [8]);
+//! assert!(b.reduce(Reduction::Sum, x, &Axes::List(vec![2]), Reduce::default()).is_err());
+//! # Ok::<(), girih_tile::error::Fault>(())
+//! ```
 
 use girih_tensor::DType;
 

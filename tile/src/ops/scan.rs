@@ -1,4 +1,18 @@
 //! Running combinations along an axis.
+//!
+//! # Examples
+//! ```
+//! use girih_tensor::DType;
+//! use girih_tile::dtype::Const;
+//! use girih_tile::ir::Build;
+//! use girih_tile::ops::{Running, scan::Scan};
+//!
+//! let mut b = Build::new("sums");
+//! let x = b.filled(DType::F32, &[8, 4], Const::Float(1.0))?;
+//! let sums = b.scan(Running::Sum, x, 0, Scan { exclusive: true, ..Scan::default() })?;
+//! assert_eq!(b.ty(sums), b.ty(x));
+//! # Ok::<(), girih_tile::error::Fault>(())
+//! ```
 
 use girih_tensor::DType;
 

@@ -1,4 +1,19 @@
 //! Shapes: permutation, reshape, parts, concatenation, order along an axis.
+//!
+//! # Examples
+//! ```
+//! use girih_tensor::DType;
+//! use girih_tile::dtype::Const;
+//! use girih_tile::ir::Build;
+//!
+//! let mut b = Build::new("shapes");
+//! let x = b.filled(DType::F32, &[8, 4], Const::Float(1.0))?;
+//! let turned = b.transpose(x, None)?;
+//! let flat = b.reshape(turned, &[-1])?;
+//! assert_eq!((&b.ty(turned).dims[..], &b.ty(flat).dims[..]), (&[4, 8][..], &[32][..]));
+//! assert!(b.reshape(x, &[5, 5]).is_err());
+//! # Ok::<(), girih_tile::error::Fault>(())
+//! ```
 
 use super::Arg;
 use crate::error::{Code, Fault};

@@ -2,6 +2,25 @@
 //!
 //! A pass rebuilds a function through [`Build`](crate::ir::Build), so that equal operations become one and scalars stand as far out as
 //! their operands, whatever the pass does.
+//!
+//! # Examples
+//! ```
+//! use girih_tile::prelude::*;
+//!
+//! #[kernel]
+//! fn double(x: &Array<f32, 1>, y: &mut Array<f32, 1>) {
+//!     let block = bid(0);
+//!     y.tiles_mut([1024]).store((block,), x.tiles([1024]).load((block,)) * 2.0);
+//! }
+//!
+//! use girih_tile::{ir::verify, pass::simplify};
+//!
+//! let simple = simplify(&double::ir()?);
+//! verify(&simple)?;
+//! // There is nothing left to do.
+//! assert_eq!(simplify(&simple).to_string(), simple.to_string());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod dce;
 mod expand;

@@ -1,4 +1,15 @@
 //! Accesses of a thread's values in memory: vectors, sectors, wavefronts, as closed formulas of a [`Dist`].
+//!
+//! # Examples
+//! ```
+//! use girih_codegen::plan::Dist;
+//! use girih_tile::place::access::{Vectors, run, sectors};
+//!
+//! // 64 rows of 64 columns, in which 128 threads have 8 neighbouring columns at a time.
+//! let dist = Dist::blocked(&[64, 64], &[1, 0], 8, 128);
+//! let vectors = Vectors::new(&dist, &[1, 0], 8);
+//! assert_eq!((run(&dist, 1), vectors.vector, vectors.count()), (8, 8, 4));
+//! ```
 
 use girih_codegen::plan::{Dist, Leaf};
 use girih_tensor::DType;

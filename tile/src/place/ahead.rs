@@ -4,6 +4,28 @@
 //! issues the loads of the last turn under way, into the slot that the turn before has read: by `cp.async`, or, where that cannot copy what
 //! the tile is to be, into registers, from which the turn stores it at its end. This takes scalars of a later turn, which are
 //! computed twice; they may not depend on what the loop carries.
+//!
+//! # Examples
+//! ```
+//! use girih_tile::prelude::*;
+//!
+//! #[kernel]
+//! fn product(a: &Array<bf16, 2>, b: &Array<bf16, 2>, c: &mut Array<f32, 2>) {
+//!     let mut sums = zeros::<f32>([128, 128]);
+//!     for k in 0..cdiv(a.dim(1), 64) {
+//!         let left = a.tiles([128, 64]).padding(Padding::Zero).load((bid(0), k));
+//!         let right = b.tiles([64, 128]).padding(Padding::Zero).load((k, bid(1)));
+//!         sums = mma(left, right, sums);
+//!     }
+//!     c.tiles_mut([128, 128]).store((bid(0), bid(1)), sums);
+//! }
+//!
+//! // On an sm_80, the threads that multiply load too: both loads are turns ahead, in slots of shared memory.
+//! let ahead = girih_tile::place::place(&product::ir()?, 80)?.products.ahead;
+//! assert_eq!((ahead.loads.len(), ahead.loops.len()), (2, 1));
+//! assert!(ahead.loops.values().all(|rounds| rounds.stages > 1 && rounds.bytes > 0));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod slice;
 

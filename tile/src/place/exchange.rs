@@ -1,4 +1,20 @@
 //! How a tile gets from one distribution into another.
+//!
+//! # Examples
+//! ```
+//! use girih_codegen::plan::Dist;
+//! use girih_tensor::DType;
+//! use girih_tile::ir::Dims;
+//! use girih_tile::place::exchange::Exchange;
+//!
+//! let dims = Dims::new(&[64, 64]).expect("a shape");
+//! let [rows, columns] = [[1, 0], [0, 1]].map(|order| Dist::blocked(&[64, 64], &order, 4, 128));
+//! let exchange = |to| Exchange::new(&dims, DType::F32, &rows, to);
+//! // From rows into rows every thread has what it is to have; a transpose is worth shared memory.
+//! assert!(matches!(exchange(&rows), Exchange::Rename(_)));
+//! assert!(matches!(exchange(&columns), Exchange::Shared(_)));
+//! assert!(exchange(&rows).cost() < exchange(&columns).cost());
+//! ```
 
 use girih_codegen::plan::{Dist, WarpAccess};
 use girih_layout::Swizzle;

@@ -28,6 +28,24 @@
 //! counts their elements alone.
 //!
 //! [`Plan::verify`] checks this.
+//!
+//! # Examples
+//! ```
+//! use girih_tile::prelude::*;
+//!
+//! #[kernel]
+//! fn double(x: &Array<f32, 1>, y: &mut Array<f32, 1>) {
+//!     let block = bid(0);
+//!     y.tiles_mut([1024]).store((block,), x.tiles([1024]).load((block,)) * 2.0);
+//! }
+//!
+//! let plan = girih_tile::place::place(&double::ir()?, 90)?;
+//! plan.verify()?;
+//! // 1024 elements for 4 warps: 8 for each thread.
+//! let tile = plan.dists.iter().find(|dist| dist.size() > 1).expect("a tile");
+//! assert_eq!((plan.block(), tile.threads(), tile.size()), (128, 128, 8));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod access;
 pub mod ahead;

@@ -2,6 +2,29 @@
 //!
 //! A warpgroup of its own, the producer, runs the loads and the scalars that these need. Tiles of equal size at one depth of loops share a
 //! ring of slots: the producer fills the slots in the order of the program, and a slot is filled again once all warpgroups have read it.
+//!
+//! # Examples
+//! ```
+//! use girih_tile::prelude::*;
+//!
+//! #[kernel]
+//! fn product(a: &Array<bf16, 2>, b: &Array<bf16, 2>, c: &mut Array<f32, 2>) {
+//!     let mut sums = zeros::<f32>([128, 128]);
+//!     for k in 0..cdiv(a.dim(1), 64) {
+//!         let left = a.tiles([128, 64]).padding(Padding::Zero).load((bid(0), k));
+//!         let right = b.tiles([64, 128]).padding(Padding::Zero).load((k, bid(1)));
+//!         sums = mma(left, right, sums);
+//!     }
+//!     c.tiles_mut([128, 128]).store((bid(0), bid(1)), sums);
+//! }
+//!
+//! // On an sm_90, a warpgroup of its own loads both operands, into slots of a ring.
+//! let plan = girih_tile::place::place(&product::ir()?, 90)?;
+//! let pipeline = &plan.products.pipeline;
+//! assert_eq!((pipeline.loads.len(), plan.block() - plan.threads), (2, 128));
+//! assert!(pipeline.rings.iter().all(|ring| ring.slots >= ring.turns));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -3,6 +3,34 @@
 //! The distribution of the sums says which elements of the result a thread computes. What it needs of an operand is the operand's *fragment*. An
 //! operand that is in the fragment's distribution is taken from its registers; any other is staged in shared memory by the product, and read
 //! from there as it is needed.
+//!
+//! # Examples
+//! ```
+//! use girih_tile::prelude::*;
+//!
+//! #[kernel]
+//! fn product(a: &Array<bf16, 2>, b: &Array<bf16, 2>, c: &mut Array<f32, 2>) {
+//!     let mut sums = zeros::<f32>([128, 128]);
+//!     for k in 0..cdiv(a.dim(1), 64) {
+//!         let left = a.tiles([128, 64]).padding(Padding::Zero).load((bid(0), k));
+//!         let right = b.tiles([64, 128]).padding(Padding::Zero).load((k, bid(1)));
+//!         sums = mma(left, right, sums);
+//!     }
+//!     c.tiles_mut([128, 128]).store((bid(0), bid(1)), sums);
+//! }
+//!
+//! use girih_tile::{ir::Kind, place::{place, product::Way}};
+//!
+//! let plan = place(&product::ir()?, 80)?;
+//! let mut ways = Vec::new();
+//! plan.func.walk(plan.func.body(), &mut |id, op| {
+//!     if op.kind == Kind::Mma {
+//!         ways.push(plan.way(id));
+//!     }
+//! });
+//! assert!(matches!(&ways[..], [Way::Sync(atom)] if atom.shape_mnk == [16, 8, 16]));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use girih_codegen::atom::MmaAtom;
 use girih_codegen::plan::{Dist, Leaf, primes};

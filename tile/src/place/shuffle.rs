@@ -3,6 +3,20 @@
 //! Digits of coordinates move: a digit is what a bit of the lane's number or a leaf of the values says. Both distributions have the same
 //! digits. One that the bits of warps say stays; one that values say on both sides renames registers; one that lanes say on both sides
 //! says from which lane to receive. What is left over makes [pairs](Pair) of a bit of the giving lane with a bit of the receiving one.
+//!
+//! # Examples
+//! ```
+//! use girih_codegen::plan::Dist;
+//! use girih_tensor::DType;
+//! use girih_tile::ir::Dims;
+//! use girih_tile::place::shuffle::Shuffles;
+//!
+//! // 32 lanes that have 4 neighbours each, and as many that have every 32nd element.
+//! let dims = Dims::new(&[128]).expect("a shape");
+//! let [blocked, striped] = [4, 1].map(|vector| Dist::blocked(&[128], &[0], vector, 32));
+//! let shuffles = Shuffles::new(&dims, DType::F32, &blocked, &striped).expect("inside of a warp");
+//! assert!(!shuffles.pairs.is_empty());
+//! ```
 
 use girih_codegen::plan::Dist;
 use girih_tensor::DType;

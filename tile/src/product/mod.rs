@@ -10,6 +10,26 @@
 //!
 //! A launch asks more: that the blocks store each tile of C once ([`Tiles`]), that the loop goes through all of K, and that A, B and C
 //! have the extents of one product. Where that does not hold, the program runs as any other.
+//!
+//! # Examples
+//! ```
+//! use girih_tile::prelude::*;
+//!
+//! #[kernel]
+//! fn product(a: &Array<bf16, 2>, b: &Array<bf16, 2>, c: &mut Array<f32, 2>) {
+//!     let mut sums = zeros::<f32>([128, 128]);
+//!     for k in 0..cdiv(a.dim(1), 64) {
+//!         let left = a.tiles([128, 64]).padding(Padding::Zero).load((bid(0), k));
+//!         let right = b.tiles([64, 128]).padding(Padding::Zero).load((k, bid(1)));
+//!         sums = mma(left, right, sums);
+//!     }
+//!     c.tiles_mut([128, 128]).store((bid(0), bid(1)), sums);
+//! }
+//!
+//! let product = girih_tile::product::find(&product::ir()?, 90, None)?;
+//! assert_eq!(product.config.tile, [128, 128, 64]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod configure;
 mod groups;

@@ -2,6 +2,18 @@
 //!
 //! Results are computed in f64 together with the sign of what the rounding to f64 has cut off ([`Exact`]), which is enough to round
 //! them to any narrower format, or to f64 in another direction, as if they had been exact.
+//!
+//! # Examples
+//! ```
+//! use girih_tensor::DType;
+//! use girih_tile::ir::Rounding;
+//! use girih_tile::reference::float::{Exact, decode};
+//!
+//! // A third, rounded up and down, in bf16: neighbours with the exact value between them.
+//! let [up, down] = [Rounding::Up, Rounding::Down]
+//!     .map(|rounding| decode(DType::Bf16, Exact::div(1.0, 3.0).round(DType::Bf16, rounding)));
+//! assert!(down < 1.0 / 3.0 && 1.0 / 3.0 < up && up - down == 2f64.powi(-9));
+//! ```
 
 use girih_tensor::DType;
 

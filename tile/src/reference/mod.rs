@@ -15,6 +15,28 @@
 //! * Accesses by tiles of indices take elements row-major.
 //!
 //! A kernel whose blocks depend on each other's order has no meaning here beyond this one order.
+//!
+//! # Examples
+//! ```
+//! use girih_tile::prelude::*;
+//!
+//! #[kernel]
+//! fn double(x: &Array<f32, 1>, y: &mut Array<f32, 1>) {
+//!     let block = bid(0);
+//!     y.tiles_mut([4]).store((block,), x.tiles([4]).load((block,)) * 2.0);
+//! }
+//!
+//! use girih_tensor::DType;
+//! use girih_tile::reference::{ArrayData, run};
+//!
+//! let bits = |values: [f32; 4]| values.map(|x| u64::from(x.to_bits()));
+//! let x = ArrayData::dense(DType::F32, &[4], &bits([0.0, 1.0, -2.0, 0.5]));
+//! let y = ArrayData::dense(DType::F32, &[4], &[0; 4]);
+//! let mut arrays = [x, y];
+//! run(&double::ir()?, [1; 3], &mut arrays, &[])?;
+//! assert_eq!(arrays[1].elements(), Some(bits([0.0, 2.0, -4.0, 1.0]).to_vec()));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod cast;
 mod control;

@@ -3,6 +3,27 @@
 //! The accumulator of such a product has the distribution of the instruction's C, 64 rows a warpgroup. A is in registers of the same
 //! distribution, or in shared memory, where B always is. A tile that is loaded for such products alone goes to shared memory at once, and no
 //! thread holds it; other operands are stored there.
+//!
+//! # Examples
+//! ```
+//! use girih_tile::prelude::*;
+//!
+//! #[kernel]
+//! fn product(a: &Array<bf16, 2>, b: &Array<bf16, 2>, c: &mut Array<f32, 2>) {
+//!     let mut sums = zeros::<f32>([128, 128]);
+//!     for k in 0..cdiv(a.dim(1), 64) {
+//!         let left = a.tiles([128, 64]).padding(Padding::Zero).load((bid(0), k));
+//!         let right = b.tiles([64, 128]).padding(Padding::Zero).load((k, bid(1)));
+//!         sums = mma(left, right, sums);
+//!     }
+//!     c.tiles_mut([128, 128]).store((bid(0), bid(1)), sums);
+//! }
+//!
+//! let plan = girih_tile::place::place(&product::ir()?, 90)?;
+//! let by_warpgroups: Vec<_> = plan.products.wgmma.values().collect();
+//! assert_eq!((by_warpgroups.len(), by_warpgroups[0].mnk), (1, [128, 128, 64]));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub(crate) mod choice;
 
