@@ -70,6 +70,8 @@ enum Task {
     /// Checks what is published: packs the packages and builds them from their archives, documentation, an example in every public
     /// module, the promise of the version, and the licences of others in target/dist/THIRD-PARTY.txt. Nothing is published.
     Release,
+    /// Writes the licences of what the distributed binary is built from to target/dist/THIRD-PARTY.txt, as `release` does.
+    Licences,
     /// Packs release binaries and a script that checks and measures on a GPU into target/gpu.
     Gpu,
 }
@@ -95,6 +97,7 @@ fn main() -> ExitCode {
             .and_then(|()| fuzz::run(None, 600)),
         Task::Fuzz { target, seconds } => fuzz::run(target.as_deref(), seconds),
         Task::Release => release::run(),
+        Task::Licences => release::licences(),
         Task::Gpu => gpu::run(),
         Task::People => people::run(),
     };

@@ -40,7 +40,7 @@ pub(crate) fn run() -> Result<(), Error> {
     let docs = format!("cargo doc{named} --no-deps --lib --document-private-items --locked");
     check(&docs, command(&docs).env("RUSTDOCFLAGS", "-D warnings"))?;
     semver(&named, version)?;
-    licences(&target_dir().join("dist/THIRD-PARTY.txt"))?;
+    licences()?;
     // Packages that need one another are built from one another's archives.
     sh(&format!("cargo package{named} --locked"))
 }
@@ -111,7 +111,8 @@ fn semver(named: &str, version: &str) -> Result<(), Error> {
 }
 
 /// Writes the licences of what the binary is built from: whoever hands on the binary hands on this file.
-pub(crate) fn licences(to: &Path) -> Result<(), Error> {
+pub(crate) fn licences() -> Result<(), Error> {
+    let to = target_dir().join("dist/THIRD-PARTY.txt");
     let host = output(&mut command("rustc --print host-tuple"), "rustc --print host-tuple")?;
     let line = format!("cargo metadata --format-version 1 --locked --filter-platform {}", host.trim());
     let metadata = metadata(&line)?;
@@ -132,14 +133,18 @@ pub(crate) fn licences(to: &Path) -> Result<(), Error> {
             text(package, "license"),
             text(package, "repository"),
         );
-        for file in texts(Path::new(text(package, "manifest_path")))? {
+        let texts = texts(Path::new(text(package, "manifest_path")))?;
+        if texts.is_empty() {
+            out += "\nIts package has no text of the licence.\n";
+        }
+        for file in texts {
             let _ = write!(out, "\n{}", fs::read_to_string(&file).map_err(at(&file))?);
         }
     }
     let folder = to.parent().unwrap_or(root());
     fs::create_dir_all(folder).map_err(at(folder))?;
-    fs::write(to, out).map_err(at(to))?;
-    println!("--- {}", to.strip_prefix(root()).unwrap_or(to).display());
+    fs::write(&to, out).map_err(at(&to))?;
+    println!("--- {}", to.strip_prefix(root()).unwrap_or(&to).display());
     Ok(())
 }
 
