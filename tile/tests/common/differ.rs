@@ -69,8 +69,19 @@ pub(crate) fn simulate(
     arrays: &[ArrayData],
     scalars: &[u64],
 ) -> Result<Vec<ArrayData>, String> {
+    simulate_on(&gpu().unwrap_or_else(simulator), func, sm, grid, arrays, scalars)
+}
+
+/// Runs a program on a device, for sm_`sm`.
+pub(crate) fn simulate_on(
+    device: &Device,
+    func: &Func,
+    sm: u32,
+    grid: [u32; 3],
+    arrays: &[ArrayData],
+    scalars: &[u64],
+) -> Result<Vec<ArrayData>, String> {
     let compiled = compile(func, sm).map_err(|error| error.to_string())?;
-    let device = gpu().unwrap_or_else(simulator);
     let buffers: Vec<_> = arrays.iter().map(|array| device.upload(&array.bytes).unwrap()).collect();
     let given: Vec<Given<'_>> = arrays
         .iter()
@@ -83,7 +94,7 @@ pub(crate) fn simulate(
         .collect();
     // SAFETY: on the simulator a wrong kernel is an error.
     #[allow(unsafe_code, reason = "on the simulator a wrong kernel is an error")]
-    let ran = unsafe { run(&device, &compiled, grid, &given, scalars) };
+    let ran = unsafe { run(device, &compiled, grid, &given, scalars) };
     ran.map_err(|error| format!("{error}\n{}", compiled.kernel.module()))?;
     if let Some(finding) = device.sim_findings().first() {
         return Err(format!("{finding:?}\n{}", compiled.kernel.module()));

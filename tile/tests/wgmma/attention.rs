@@ -1,5 +1,6 @@
 //! Attention with an online softmax: the weights stay in registers between the two products of a turn.
 
+use girih_device::{Device, SimOptions};
 use girih_tensor::DType;
 use girih_tile::ir::{Kind, OpId};
 use girih_tile::place::exchange::Exchange;
@@ -8,7 +9,7 @@ use girih_tile::reference::ArrayData;
 
 use super::{assembled, assert_near, decoded, numbers, program, run_for};
 use crate::common::assembler::complaints;
-use crate::common::differ::{random, zeros};
+use crate::common::differ::{cases, random, simulate_on, zeros};
 
 /// Lines of a program, whose values are numbered in their order.
 #[derive(Default)]
@@ -197,13 +198,23 @@ impl Attention {
 
     /// Compares what the kernel for sm_`sm` makes with sums in f64.
     pub(crate) fn check_for(&self, sm: u32, heads: i64, length: i64) {
+        self.check_by(heads, length, |text, grid, arrays, scalars| run_for(sm, text, grid, arrays, scalars));
+    }
+
+    /// Compares what a run of the program, with a grid, arrays and scalars, makes with sums in f64.
+    fn check_by(
+        &self,
+        heads: i64,
+        length: i64,
+        run: impl Fn(&str, [u32; 3], &[ArrayData], &[u64]) -> Vec<ArrayData>,
+    ) {
         let mut rng = random(11);
         let extents = [heads, length, self.depth.into()];
         let [q, k, v] = [(); 3].map(|()| numbers(&mut rng, DType::Bf16, &extents));
         let scale = 0.7f32;
         let grid = [length as u32 / self.rows, heads as u32, 1];
         let arrays = [q.clone(), k.clone(), v.clone(), zeros(DType::Bf16, &extents)];
-        let got = run_for(sm, &self.text(), grid, &arrays, &[scale.to_bits().into()]);
+        let got = run(&self.text(), grid, &arrays, &[scale.to_bits().into()]);
         assert_near(&got[3], &self.wanted([&q, &k, &v], scale.into()), 8e-3);
     }
 }
@@ -286,6 +297,28 @@ fn attention_is_right() {
     Attention { causal: true, ..small }.check(1, 192);
     Attention { causal: true, tma: false, ..small }.check(1, 128);
     Attention { causal: true, keys: 128, ..USUAL }.check(1, 256);
+}
+
+/// Whichever warp is slow, and in whatever order warps and copies go on: warpgroups take turns in two loops one after the other, of which the first has no turn
+/// in one block.
+#[test]
+fn warpgroups_take_turns_in_any_order() {
+    let it = Attention { keys: 64, depth: 64, causal: true, ..USUAL };
+    let few = (0..cases(4) as u64 / 2).map(|seed| (seed + 1, None));
+    // The eight warps of the consumers, and the one that issues copies.
+    let slow = [0u32, 3, 5, 8]
+        .into_iter()
+        .chain([1, 2, 4, 6, 7].into_iter().take(cases(0)))
+        .map(|warp| (0, Some(warp)));
+    for (seed, slow) in few.chain(slow) {
+        let options =
+            SimOptions { seed, slow, threads: Some(1), steps: Some(4_000_000), ..SimOptions::checked() };
+        let device = Device::open_sim(options).unwrap();
+        it.check_by(1, 256, |text, grid, arrays, scalars| {
+            simulate_on(&device, &program(text), 90, grid, arrays, scalars)
+                .unwrap_or_else(|error| panic!("seed {seed}, slow {slow:?}: {error}"))
+        });
+    }
 }
 
 /// Without `wgmma`, a warp has whole rows of both products, and what it has of the first is what it needs for the second.

@@ -122,8 +122,8 @@ impl Loop {
         }
         l.text += &format!("  continue {}\n  }}\n", passed.join(", "));
         l.text += &format!("  store {} to y0[{rows}, 1] at ({zero}, {zero})\n", results[0]);
-        for at in 1..n {
-            l.text += &format!("  store {} to y{at}[{rows}, {columns}] at ({zero}, {zero})\n", results[at]);
+        for (at, result) in results.iter().enumerate().skip(1) {
+            l.text += &format!("  store {result} to y{at}[{rows}, {columns}] at ({zero}, {zero})\n");
         }
         let array =
             |name: &str, columns: u32| format!("{name}: bf16[?, {columns}] strides [{columns}, 1] align 16");
@@ -170,7 +170,7 @@ fn referred(func: &Func, arrays: &[ArrayData], scalars: &[u64]) -> Vec<ArrayData
 #[test]
 fn loops_in_another_order_compute_the_same() {
     let mut reordered = 0;
-    for seed in 0..cases(10) as u64 {
+    for seed in 0..cases(6) as u64 {
         let mut rng = random(seed);
         let it = Loop::random(&mut rng);
         let turns = rng.random_range(0..5);
@@ -193,11 +193,14 @@ fn loops_in_another_order_compute_the_same() {
             let wrong = decoded(got).iter().zip(decoded(wanted)).position(|(a, b)| *a != b);
             assert!(wrong.is_none(), "seed {seed}: array {i} differs at {wrong:?}\n{text}\n{}", plan.func);
         }
+        if seed % 3 > 0 {
+            continue;
+        }
         let kernel = girih_tile::compile(&func, 90).unwrap().kernel.module().to_string();
         let bad = complaints(&kernel, "90a").unwrap_or_default();
         assert!(bad.is_empty(), "seed {seed}: {bad:?}\n{text}\n{}", plan.func);
     }
-    assert!(reordered > cases(10) / 2, "{reordered}");
+    assert!(reordered > cases(6) / 2, "{reordered}");
 }
 
 #[test]
@@ -310,7 +313,7 @@ fn masks_are_left_out_where_they_are_true_throughout() {
     };
     let arrays = vec![integers(&[32, 8]), integers(&[8, 64]), zeros(DType::F32, &[32, 64])];
     let far = [i32::MIN, i32::MAX, 0];
-    for seed in 0..40 {
+    for seed in 0..20 {
         let mut rng = random(seed);
         let mut near = || {
             let at = far[rng.random_range(0..3usize)];

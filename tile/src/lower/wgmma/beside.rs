@@ -64,7 +64,7 @@ impl Lowering<'_> {
         let (ty, readers) = (self.plan.func.ty(arg), self.products.uses.readers(arg));
         self.products.role != Role::Producer
             && ty.dtype.bits() == 16
-            && self.plan.dist(arg).size() % 2 == 0
+            && self.plan.dist(arg).size().is_multiple_of(2)
             && !readers.is_empty()
             && readers.iter().all(first)
     }
