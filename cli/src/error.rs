@@ -70,10 +70,10 @@ pub enum Error {
     },
     /// The layout library refuses its operands.
     #[error(transparent)]
-    Layout(#[from] girih_layout::Error),
+    Layout(Box<girih_layout::Error>),
     /// The generator refuses its operands.
     #[error(transparent)]
-    Codegen(#[from] girih_codegen::Error),
+    Codegen(Box<girih_codegen::Error>),
     /// A line of a file of launches cannot be read.
     #[error("{}, line {line}: {message}", .file.display())]
     Launches {
@@ -88,7 +88,7 @@ pub enum Error {
     #[error("{source}{}", did_you_mean(.near))]
     UnknownDType {
         /// What the library says, with all dtypes.
-        source: girih_tensor::Error,
+        source: Box<girih_tensor::Error>,
         /// The dtypes whose names are most like it.
         near: Vec<String>,
     },
@@ -288,6 +288,18 @@ impl Error {
 
     pub(crate) fn write(path: &Path) -> impl FnOnce(io::Error) -> Error {
         move |source| Error::Write { path: path.into(), source }
+    }
+}
+
+impl From<girih_layout::Error> for Error {
+    fn from(error: girih_layout::Error) -> Error {
+        Error::Layout(Box::new(error))
+    }
+}
+
+impl From<girih_codegen::Error> for Error {
+    fn from(error: girih_codegen::Error) -> Error {
+        Error::Codegen(Box::new(error))
     }
 }
 

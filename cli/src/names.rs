@@ -44,7 +44,7 @@ pub(crate) fn did_you_mean_of(near: &[String], command: &str) -> String {
 /// Parses a dtype.
 pub(crate) fn dtype(text: &str) -> Result<DType, Error> {
     let near = || near_dtypes(text);
-    text.parse().map_err(|source| Error::UnknownDType { source, near: near() })
+    text.parse().map_err(|source| Error::UnknownDType { source: Box::new(source), near: near() })
 }
 
 /// The names of dtypes that are most like a name.
