@@ -69,7 +69,15 @@ impl Warp {
     }
 
     /// These lanes have to wait, and will begin the same instruction again. `wait` is what for, unless it is for other lanes.
+    #[inline]
     pub(super) fn put_off(&mut self, cx: &Context<'_>, lanes: u32, wait: Option<&Wait>) {
+        if self.watch.is_some() {
+            self.wait(cx, lanes, wait);
+        }
+    }
+
+    #[cold]
+    fn wait(&mut self, cx: &Context<'_>, lanes: u32, wait: Option<&Wait>) {
         let Some(watch) = &mut self.watch else { return };
         watch.waiting |= lanes;
         watch.now = None;
