@@ -32,6 +32,8 @@ function mount(root, page) {
   let state = null;
   /** The step whose registers are shown: of another one, the program tells what is different. */
   let shown = null;
+  /** Cells in a row of the map of shared memory. */
+  let across = 32;
 
   // What is run.
   const choice = element("select", { onchange: () => chosen() });
@@ -76,7 +78,7 @@ function mount(root, page) {
   const heat = element("figure", {}, element("figcaption"), memory.root, cell, element("div", { class: "row small" }, labelled("Part as a matrix, OFFSET:ROWSxCOLUMNS:TYPE", tile)), matrix);
 
   const panel = element("section", { class: "card", "aria-label": "state after the step" },
-    element("div", { class: "row" },
+    element("div", { class: "row steps" },
       labelled("Warp", warps),
       button("«", "first step (Home)", () => go(warp, 0)),
       button("−10", "ten steps back (Shift + arrow left)", () => go(warp, step - 10)),
@@ -98,11 +100,14 @@ function mount(root, page) {
       element("div", { class: "row" }, labelled("Kernel", choice, { class: "field wide" }), labelled("Block", block), labelled("Seed", seed)),
       texts, problem, outcome),
     result);
-  root.addEventListener("keydown", keys);
+  document.addEventListener("keydown", keys);
 
   function keys(event) {
-    if (!run || event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey) return;
-    if (["INPUT", "TEXTAREA", "SELECT"].includes(event.target.tagName) && event.target !== slider) return;
+    if (!run || root.offsetParent === null || event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey) return;
+    const { target } = event;
+    if (target.closest('[role="tablist"]') || (["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName) && target !== slider)) return;
+    // What can be scrolled is scrolled.
+    if (["ArrowUp", "ArrowDown"].includes(event.key) && target.closest(".listing, .scroll, .timeline")) return;
     const far = event.shiftKey ? 10 : 1;
     const act = {
       ArrowRight: () => go(warp, step + far), ArrowDown: () => go(warp, step + far), ArrowLeft: () => go(warp, step - far), ArrowUp: () => go(warp, step - far),
@@ -235,6 +240,7 @@ function mount(root, page) {
   async function show() {
     if (!run) return;
     let answer;
+    const asked = [run, warp, step];
     try {
       const from = shown?.run === run.run && shown.warp === warp ? shown.step : undefined;
       answer = await page.latest("step", "step", { run: run.run, warp, step, from, open: [...registers.opened], tile: tile.value });
@@ -244,7 +250,8 @@ function mount(root, page) {
       matrix.replaceChildren(fault(error, error.field === "tile" ? tile : undefined));
       return;
     }
-    if (!answer) return;
+    // Meanwhile another step or another run may have been asked for.
+    if (!answer || [run, warp, step].some((of, i) => of !== asked[i])) return;
     state = answer;
     step = answer.step;
     state.memory = cells(answer.memory);
@@ -314,7 +321,7 @@ function mount(root, page) {
   /** What is said of a cell of shared memory. */
   function told(row, column) {
     const { unit, by, age, flight } = state.memory;
-    const i = row * 32 + column;
+    const i = row * across + column;
     if (by[i] === undefined) return "";
     const ages = ["in this step", "in the last 32 steps", "in the last 1024 steps", "before"];
     return [`bytes ${i * unit} to ${i * unit + unit - 1}: ${who(by[i])}${by[i] ? ` ${ages[age[i]]}` : ""}`,
@@ -336,13 +343,12 @@ function mount(root, page) {
       }
       return mixed.get(key);
     };
-    const rows = Math.ceil(by.length / 32);
-    const fills = Array.from({ length: rows * 32 }, (_, i) => (by[i] ? mix(by[i] === 1 ? engine : fill("numbers", by[i] - 2), [1, 0.8, 0.6, 0.45][age[i]]) : ground));
-    heat.firstChild.textContent = `Shared memory, ${run.shared} bytes: ${unit === 4 ? "a cell is a word, a column a bank" : `a cell is ${unit} bytes`}. Coloured by the warp that has changed it last, the stronger the more recently; outlined: in flight.`;
-    memory.draw({ rows, columns: 32, fills, width: Math.min(520, panel.clientWidth - 40), rowNames: Array.from({ length: rows }, (_, row) => String(row * 32 * unit)) });
-    const marks = [];
-    flight.forEach((bits, i) => bits && marks.push({ row: Math.floor(i / 32), column: i % 32, kind: "from" }));
-    memory.mark(marks);
+    across = by.length > 1280 ? 64 : 32;
+    const rows = Math.ceil(by.length / across);
+    const violet = style.getPropertyValue("--class-barrier").trim();
+    const fills = Array.from({ length: rows * across }, (_, i) => (flight[i] ? violet : by[i] ? mix(by[i] === 1 ? engine : fill("numbers", by[i] - 2), [1, 0.9, 0.75, 0.6][age[i]]) : ground));
+    heat.firstChild.textContent = `Shared memory, ${run.shared} bytes: ${unit === 4 ? "a cell is a word, a column a bank" : `a cell is ${unit} bytes`}. Coloured by the warp that has changed it last, orange for an asynchronous copy, the stronger the more recently; violet is in flight.`;
+    memory.draw({ rows, columns: across, fills, size: Math.max(4, Math.min(14, Math.floor(400 / rows), Math.floor((panel.clientWidth - 90) / across))), rowNames: Array.from({ length: rows }, (_, row) => String(row * across * unit)) });
   }
 
   /** Puts what is shown into the address. A text of one's own is there if it is not long. */

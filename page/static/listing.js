@@ -8,16 +8,21 @@ function short(number) {
   return `${(number / size).toFixed(number / size < 100 ? 1 : 0)}${unit}`;
 }
 
+/** Counts: name, head of the column, what it means, and its width. */
+const COLUMNS = [
+  ["executed", "ran", "how often a warp has executed the line", "2.5rem"],
+  ["waits", "waits", "how often a warp had to wait there", "2.6rem"],
+  ["wavefronts", "waves", "wavefronts of shared memory; after a slash, the fewest that there could be", "3.5rem"],
+  ["sectors", "sectors", "sectors of global memory; after a slash, the fewest that there could be", "3.5rem"],
+];
+
 /** `onchoose(line)` is called when a line with instructions is clicked. */
 export class Listing {
   constructor({ onchoose }) {
     this.onchoose = onchoose;
     this.body = element("div", { class: "lines" });
-    this.root = element("div", { class: "listing", tabIndex: 0, role: "region", "aria-label": "text of the kernel, with counts" },
-      element("div", { class: "line head", "aria-hidden": "true" },
-        element("span", {}, "line"), element("span", { title: "warps that have executed the line" }, "executed"), element("span", { title: "how often a warp had to wait" }, "waits"),
-        element("span", { title: "wavefronts of shared memory, of the fewest that could be" }, "wavefr."), element("span", { title: "sectors of global memory, of the fewest that could be" }, "sectors"), element("span", {}, "text")),
-      this.body);
+    this.head = element("div", { class: "line head", "aria-hidden": "true" });
+    this.root = element("div", { class: "listing", tabIndex: 0, role: "region", "aria-label": "text of the kernel, with counts" }, this.head, this.body);
   }
 
   /** Shows a text; `lines` are what instructions have done, and `findings` the lines that findings name. */
@@ -28,16 +33,20 @@ export class Listing {
       for (const name of Object.keys(sum)) sum[name] += of[name];
       counts.set(of.line, sum);
     }
+    // Counts that are 0 everywhere need no column.
+    const columns = COLUMNS.filter(([name]) => name === "executed" || lines.some((of) => of[name] > 0));
+    this.root.style.setProperty("--columns", `2.4rem ${columns.map(([, , , width]) => width).join(" ")} max-content`);
+    this.head.replaceChildren(element("span", {}, "line"), ...columns.map(([, text, title]) => element("span", { title }, text)), element("span", {}, "text"));
     const ratio = (number, least) => (number === 0 ? "" : number === least ? short(number) : `${short(number)}/${short(least)}`);
     const rows = text.replace(/\n$/, "").split("\n").map((line, at) => {
       const of = counts.get(at + 1);
-      const worse = of && (of.wavefronts > of.least_wavefronts || of.sectors > of.least_sectors);
+      const count = ([name]) => {
+        const least = of?.[`least_${name}`];
+        return element("span", { class: of && of[name] > least ? "worse" : null }, !of ? "" : name === "executed" ? short(of[name]) : ratio(of[name], least ?? of[name]));
+      };
       const row = element("div", { class: `line${of ? " code" : ""}${findings.has(at + 1) ? " found" : ""}` },
         element("span", {}, String(at + 1)),
-        element("span", {}, of ? short(of.executed) : ""),
-        element("span", {}, of && of.waits ? short(of.waits) : ""),
-        element("span", { class: worse ? "worse" : null }, of ? ratio(of.wavefronts, of.least_wavefronts) : ""),
-        element("span", { class: worse ? "worse" : null }, of ? ratio(of.sectors, of.least_sectors) : ""),
+        columns.map(count),
         element("code", {}, line));
       if (of) row.addEventListener("click", () => this.onchoose(at + 1));
       return row;
@@ -51,14 +60,14 @@ export class Listing {
   mark(line, others) {
     for (const row of this.marked ?? []) {
       row.classList.remove("other");
-      row.removeAttribute("data-warps");
+      row.lastChild.removeAttribute("data-warps");
     }
     this.marked = [];
     for (const [other, warps] of others) {
       const row = this.rows[other - 1];
       if (!row) continue;
       row.classList.add("other");
-      row.dataset.warps = warps;
+      row.lastChild.dataset.warps = warps;
       this.marked.push(row);
     }
     this.current?.removeAttribute("aria-current");

@@ -282,7 +282,7 @@ fn requests_that_cannot_be_run_say_what_would() {
         (kernel("ret;"), "k --grid 1 --block 32 --arg out:u32:3:/etc/x", [0; 3], "launches", "no files"),
         (kernel("ret;"), "j --grid 1 --block 32", [0; 3], "launches", "no kernel `j`"),
         (kernel("ret;"), "k --grid 1 --block 32", [0; 3], "launches", "takes 1 arguments"),
-        (kernel("ret;"), "k --grid 99999 --block 32 --arg zeros:u32:32", [0; 3], "launches", "up to 1024"),
+        (kernel("ret;"), "k --grid 99999 --block 32 --arg zeros:u32:32", [0; 3], "launches", "up to 512"),
         (kernel("ret;"), "k --grid 1 --block 32 --arg zeros:u32:9999999999", [0; 3], "launches", "memory"),
         (kernel("ret;"), good, [1, 0, 0], "block", "no block 1,0,0"),
     ] {

@@ -46,12 +46,13 @@ pub(super) struct Run {
 }
 
 /// The most instructions that the warps of a cluster may execute.
-const MOST: u64 = 1 << 21;
+const MOST: u64 = 1 << 20;
 /// The most blocks of a launch, and the most bytes of its arrays.
-const BLOCKS: u64 = 1024;
+const BLOCKS: u64 = 512;
 const MEMORY: u64 = 1 << 30;
-/// How many runs are kept.
+/// How many runs are kept, and the most bytes of their records together, beside the latest one.
 const KEPT: usize = 6;
+const BYTES: usize = 256 << 20;
 
 static RUNS: Mutex<Vec<Arc<Run>>> = Mutex::new(Vec::new());
 
@@ -75,8 +76,14 @@ pub(super) fn get(request: &Request) -> Result<Arc<Run>, Fault> {
         None => by_text(request, id)?,
     });
     let mut runs = RUNS.lock().unwrap_or_else(PoisonError::into_inner);
-    runs.truncate(KEPT - 1);
     runs.insert(0, run.clone());
+    let mut bytes = 0;
+    let room = runs.iter().take(KEPT).take_while(|run| {
+        bytes += run.record.bytes();
+        bytes <= BYTES
+    });
+    let kept = room.count().max(1);
+    runs.truncate(kept);
     Ok(run)
 }
 

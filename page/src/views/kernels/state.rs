@@ -87,7 +87,7 @@ struct Operation {
     done: bool,
 }
 
-/// Shared memory in cells of `unit` bytes, 32 in a row.
+/// Shared memory in cells of `unit` bytes.
 #[derive(Serialize)]
 struct Memory {
     unit: usize,
