@@ -84,7 +84,7 @@ impl Multistage {
         let config = interface.config;
         let [q, k, v] = inputs(b, interface, entry)?;
         let sight = Sight::new(b, interface, entry)?;
-        let addend = interface.bias.as_ref().map(|bias| Addend::new(b, bias, entry)).transpose()?;
+        let addend = interface.bias.as_ref().map(|bias| Addend::new(b, bias, entry, &entry.row)).transpose()?;
         let way = Way::new(self, config, config.tile[1], thread)?;
         let ring = (&memory.slots, self.stages);
         let slots = Slots::new(b, ring, &way, self.is_asynchronous(config)?, [&k, &v], &sight.tiles)?;
@@ -102,8 +102,10 @@ impl Multistage {
                 products.score(b, [&memory.queries, &keys], &thread)?;
                 slots.advance(b)?;
                 let tile = slots.tile(b, turn)?;
-                let held = (&products.scores.values, &products.scores.thread);
-                adjust(b, interface, addend.as_ref(), held, &tile)?;
+                let of_scores = &products.scores.thread;
+                let added = addend.as_ref().map(|addend| addend.of_tile(b, config.tile, of_scores, &tile));
+                let (inner, added) = (interface.inner_scale.as_ref(), added.transpose()?);
+                adjust(b, inner, added.as_ref(), &products.scores.values)?;
                 let key = b.hold_index(&(&tile * config.tile[1]), Width::W32)?;
                 b.if_(&sight.cuts(&key), |b| sight.hide(b, &products.scores.values, &parts.scores, &key))?;
                 softmax.weigh(b, &products.scores.values, &products.sums.values)?;

@@ -11,7 +11,9 @@ use girih_tensor::{DType, Slice, Tensor};
 use super::consumer::Consumer;
 use super::{ROWS, WARPGROUP};
 use crate::algorithm::{convert, read, transform, warpgroup_wait, write};
+use crate::attention::interface::Bias;
 use crate::attention::keys::{Keys, sees_all};
+use crate::attention::scores::{Added, Addend, adjust};
 use crate::attention::tile::{Entry, MAX_LENGTH};
 use crate::builder::{Builder, Cond};
 use crate::tiled::mma::Operand;
@@ -200,9 +202,17 @@ impl Consumer<'_> {
     /// What becomes of scores before they are powers: a cap, and what is added to them.
     fn change_scores(&self, b: &mut Builder, entry: &Entry, key: &Expr) -> Result<(), Error> {
         let interface = self.parts.interface;
-        if let Some(scale) = &interface.inner_scale {
-            transform(b, &[&self.scores], &self.scores, |_, x| Ok((&x[0] * scale).tanh()))?;
-        }
-        self.add_bias(b, entry, key)
+        let added = interface.bias.as_ref().map(|bias| self.added(b, bias, entry, key)).transpose()?;
+        adjust(b, interface.inner_scale.as_ref(), added.as_ref(), &self.scores)
+    }
+
+    /// What is added to the scores of the keys from `key` on, as follows from variables of this scope.
+    fn added(&self, b: &mut Builder, bias: &Bias, entry: &Entry, key: &Expr) -> Result<Added, Error> {
+        let [_, keys] = self.parts.config().tile;
+        let thread = b.bounded(&self.thread, WARPGROUP - 1)?;
+        let number = b.bounded(&self.number, self.parts.ring.warpgroups - 1)?;
+        let first = &entry.row + &(&number * ROWS);
+        let mine = self.parts.qk.get_slice(&thread)?;
+        Addend::new(b, bias, entry, &first)?.of_tile(b, [ROWS, keys], &mine, &key.div(keys)?)
     }
 }

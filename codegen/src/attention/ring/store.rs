@@ -2,19 +2,19 @@
 
 use std::f64::consts::LN_2;
 
-use girih_layout::{Int, Lay, Shape, lay};
+use girih_layout::{Int, Lay, Shape};
 use girih_tensor::{DType, Slice, Space, Tensor};
 
 use super::consumer::Consumer;
 use super::{ROWS, WARPGROUP};
 use crate::algorithm::{
-    CacheHint, Predicates, clear, convert, copy, copy_if, fence_proxy_async, read, tma_store_arrive,
-    tma_store_wait, transform,
+    CacheHint, Predicates, convert, copy, copy_if, fence_proxy_async, tma_store_arrive, tma_store_wait,
+    transform,
 };
 use crate::atom::{AUTO_VECTORIZING_COPY, SM90_U32X4_STSM_N};
 use crate::attention::interface::Tensor4;
 use crate::attention::tile::{Entry, MAX_LENGTH};
-use crate::builder::{Builder, Cond, Width};
+use crate::builder::{Builder, Cond};
 use crate::engine::element_bytes;
 use crate::sizes::shape_tiler;
 use crate::tiled::mma::Operand;
@@ -183,35 +183,5 @@ impl Consumer<'_> {
             let inside = Predicates::inside(&mine.partition_d(&identity.local_tile(&tiler, &at)?)?, &limits)?;
             copy_if(b, &by, &inside, &mine.partition_s(&from)?, &mine.partition_d(&to)?) // (CpyV,1,RestN)
         })
-    }
-
-    /// Adds the bias to scores.
-    pub(super) fn add_bias(&self, b: &mut Builder, entry: &Entry, key: &Expr) -> Result<(), Error> {
-        let Some(bias) = &self.parts.interface.bias else { return Ok(()) };
-        let (rows, columns) = self.coordinates(b)?;
-        let number = b.bounded(&self.number, self.parts.ring.warpgroups - 1)?;
-        let first = &entry.row + &(&number * ROWS);
-        let line = &(&entry.head * &bias.strides.heads) + &(&entry.batch * &bias.strides.batches);
-        for (row, place) in (0..).zip(&rows) {
-            let place = b.bounded(&(&first + place), 2 * MAX_LENGTH)?;
-            let inside = Cond::less(&place, &entry.queries);
-            let row = Consumer::row(&self.scores, row)?; // (2,RestN)
-            let line = &line + &(&place * &Expr::from_int(&Int::symbol(bias.strides.rows)));
-            let line = b.hold_index(&line, Width::W64)?;
-            let mut column = columns.iter();
-            transform(b, &[&row], &row, |b, x| {
-                let Some(column) = column.next() else { return Ok(x[0].clone()) };
-                let key = key + column;
-                let inside = Cond::all([inside.clone(), Cond::less(&key, &entry.keys)]);
-                let at = &bias.address + &(&(&line + &key) * element_bytes("bias", bias.dtype)?);
-                let one = Rmem::tensor(b, bias.dtype, lay!("1:1"))?;
-                clear(b, &one)?;
-                let source = Tensor::new(Gmem::new(at, bias.dtype), lay!("1:1"));
-                copy_if(b, AUTO_VECTORIZING_COPY, &Predicates::from(inside), &source, &one)?;
-                let added = read(b, &one)?.swap_remove(0).to(DType::F32);
-                Ok(added.mul_add(&bias.scale, &x[0]))
-            })?;
-        }
-        Ok(())
     }
 }

@@ -46,8 +46,8 @@ impl Problem {
         self.scale.map_or(1.0 / (self.head_dim as f32).sqrt(), f32::from_bits)
     }
 
-    /// The same with scores that become `cap * tanh(score / cap)` once they are scaled, before a bias is added. Kernels for sm_90 lose 2^-11 of a score to
-    /// the cap, the others 2^-22 of the cap: with a cap of 10^5 or more, these are less exact than [`check`](super::super::check) accepts.
+    /// The same with scores that become `cap * tanh(score / cap)` once they are scaled, before a bias is added. Scores are then exact to about 2^-22 of
+    /// the cap, however small they are.
     ///
     /// # Errors
     /// [`Error::Number`] unless the cap is in `2^-60..=2^60`.
