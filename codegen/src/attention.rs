@@ -38,6 +38,7 @@ mod keys;
 mod mask;
 mod multistage;
 mod ring;
+mod rows;
 mod scores;
 mod softmax;
 mod tile;

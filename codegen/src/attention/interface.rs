@@ -63,7 +63,8 @@ pub enum AttentionParam {
     /// What powers of two take as exponents: `Scale` times the score, f32, more than 0. It is log2(e) times the scale of the scores, or with a cap log2(e) times the
     /// cap.
     Scale,
-    /// With a cap, the scale of the scores divided by the cap, f32: the score becomes `tanh(InnerScale * score)` before it is scaled.
+    /// With a cap, 2 log2(e) times the scale of the scores divided by the cap, f32: the score becomes `1 - 2 / (1 + 2^(InnerScale * score))`, the
+    /// tanh, before it is scaled.
     InnerScale,
     /// With a bias, what one of the bias is in units of scores before they are scaled, f32: 1 divided by the scale of the scores, or by the cap.
     BiasScale,
@@ -147,7 +148,7 @@ pub(super) struct Interface<'a> {
     pub left: Option<Expr>,
     pub right: Option<Expr>,
     pub lse: Option<Lse>,
-    /// The factor of scores in the cap's tanh.
+    /// What scores are multiplied by to become exponents of the cap's tanh.
     pub inner_scale: Option<Scalar>,
     pub bias: Option<Bias>,
     pub partitions: Vec<(&'static str, String)>,

@@ -84,7 +84,8 @@ impl Multistage {
         let config = interface.config;
         let [q, k, v] = inputs(b, interface, entry)?;
         let sight = Sight::new(b, interface, entry)?;
-        let addend = interface.bias.as_ref().map(|bias| Addend::new(b, bias, entry, &entry.row)).transpose()?;
+        let addend =
+            interface.bias.as_ref().map(|bias| Addend::new(b, bias, entry, &entry.row)).transpose()?;
         let way = Way::new(self, config, config.tile[1], thread)?;
         let ring = (&memory.slots, self.stages);
         let slots = Slots::new(b, ring, &way, self.is_asynchronous(config)?, [&k, &v], &sight.tiles)?;
@@ -139,7 +140,7 @@ impl Parts<'_> {
     fn store(&self, b: &mut Builder) -> Result<(), Error> {
         b.comment("epilogue");
         let Parts { interface, memory, entry, products, softmax, .. } = self;
-        let rows = softmax.finish(b)?;
+        let rows = softmax.totals(b)?;
         let result = softmax.divided(b, &products.sums.values, &rows)?;
         // A warp writes where it alone has read queries.
         let staged = products.sums.thread.partition(Operand::C, &memory.queries.tensor()?)?; // (FrgV,RestQ,RestD)
@@ -152,7 +153,7 @@ impl Parts<'_> {
                 let [query, key] = place(&places, first as i64)?;
                 // One of the threads that share the row.
                 b.if_(&Cond::equal(&key, &Expr::from(0)), |b| {
-                    write(b, &lse.slice(Slice::At(query.clone()))?, std::slice::from_ref(&row.lse))
+                    write(b, &lse.slice(Slice::At(query.clone()))?, &[row.lse()])
                 })?;
             }
         }

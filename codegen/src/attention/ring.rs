@@ -32,6 +32,8 @@ use turns::Turns;
 /// The rows of a warpgroup's queries, and its threads.
 const ROWS: i64 = 64;
 const WARPGROUP: i64 = 128;
+/// The bits by which the numbers of the four lanes that share a row differ.
+const SHARING: [u32; 2] = [1, 2];
 /// The registers of a multiprocessor.
 const REGISTERS: i64 = 65536;
 

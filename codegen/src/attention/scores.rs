@@ -64,7 +64,7 @@ impl Addend {
 }
 
 /// Puts a thread's scores, (FrgV,RestQ,RestK), through the cap and adds to them what is to be added, where the kernel has these. `inner` is what
-/// scores are multiplied by in the cap's tanh.
+/// scores are multiplied by to become exponents of the cap's tanh.
 ///
 /// # Errors
 /// As [`write()`].
@@ -78,13 +78,12 @@ pub(super) fn adjust(
     if inner.is_none() && added.is_none() {
         return Ok(());
     }
-    let cap = inner.map(|scale| b.hold(&(scale * (2.0 * std::f64::consts::LOG2_E)))).transpose()?;
     // Few values are in registers at a time.
     for of_atom in atoms(scores.layout())? {
         let scores = scores.slice(of_atom.clone())?; // (FrgV,RestQ)
         let mut values = read(b, &scores)?;
-        if let Some(cap) = &cap {
-            values.iter_mut().for_each(|value| *value = tanh_of_half(&(&*value * cap)));
+        if let Some(inner) = inner {
+            values.iter_mut().for_each(|value| *value = tanh_of_half(&(&*value * inner)));
         }
         if let Some(Added { values: added, scale }) = added {
             let added = read(b, &added.slice(of_atom)?)?;
@@ -113,5 +112,5 @@ fn atoms(scores: &Lay) -> Result<Vec<Slice<Expr>>, Error> {
 
 /// `tanh(x / 2 * ln 2)`, to an error of about 2^-22: the instruction of the function has 2^-11, which a cap multiplies.
 fn tanh_of_half(x: &Scalar) -> Scalar {
-    (x.exp2_ftz() + 1.0).recip_approx().mul_add(-2.0, 1.0)
+    (x.exp2_ftz() + 1.0).recip_ftz().mul_add(-2.0, 1.0)
 }

@@ -7,6 +7,7 @@
 use girih_tensor::{DType, Tensor};
 
 use super::mask::place;
+use super::rows::{Division, Total, finite, over_lanes};
 use crate::algorithm::{fill, read, write};
 use crate::builder::{Builder, Cond};
 use crate::sizes::{extent, static_size};
@@ -32,16 +33,6 @@ pub(super) struct Softmax {
     powers: Tensor<Rmem>,
     /// What powers of two take as exponents is this times a score.
     scale: Scalar,
-}
-
-/// What the softmax of a row leaves.
-pub(super) struct Finished {
-    /// One divided by the sum of the powers.
-    inverse: Scalar,
-    /// Whether the row sees no key.
-    is_empty: Cond,
-    /// The logarithm of the sum of powers, to the base e.
-    pub(super) lse: Scalar,
 }
 
 impl Softmax {
@@ -169,35 +160,7 @@ impl Softmax {
             let next = rows[row].as_ref().map_or(value.clone(), |row| op(row, value));
             rows[row] = Some(b.hold(&next)?);
         }
-        rows.into_iter().flatten().map(|row| self.over_lanes(b, row, &op)).collect()
-    }
-
-    /// Combines a row's scalars of all lanes that share the row.
-    fn over_lanes(
-        &self,
-        b: &mut Builder,
-        mut row: Scalar,
-        op: impl Fn(&Scalar, &Scalar) -> Scalar,
-    ) -> Result<Scalar, Error> {
-        for &lane in &self.lanes {
-            let other = b.shfl_xor(&row, lane)?;
-            row = b.hold(&op(&row, &other))?;
-        }
-        Ok(row)
-    }
-
-    /// For each row the reference as an exponent of 2, and the sum of the powers relative to it. All threads of a warp take part.
-    ///
-    /// # Errors
-    /// As [`Builder::scalar`].
-    #[track_caller]
-    pub(super) fn totals(&self, b: &mut Builder) -> Result<Vec<[Scalar; 2]>, Error> {
-        let (powers, references) = (read(b, &self.powers)?, read(b, &self.references)?);
-        let total = |(power, reference)| {
-            let power = self.over_lanes(b, power, |x, y| x + y)?;
-            Ok([reference * &self.scale, power])
-        };
-        powers.into_iter().zip(references).map(total).collect()
+        rows.into_iter().flatten().map(|row| over_lanes(b, &self.lanes, row, &op)).collect()
     }
 
     /// What the rows' softmax leaves, row by row. All threads of a warp take part.
@@ -205,16 +168,16 @@ impl Softmax {
     /// # Errors
     /// As [`Builder::scalar`].
     #[track_caller]
-    pub(super) fn finish(&self, b: &mut Builder) -> Result<Vec<Finished>, Error> {
-        let mut rows = Vec::new();
-        for [reference, power] in self.totals(b)? {
-            let lse = (reference + power.log2()) * std::f64::consts::LN_2;
-            rows.push(Finished { inverse: b.hold(&power.recip())?, is_empty: power.equals(0.0), lse });
-        }
-        Ok(rows)
+    pub(super) fn totals(&self, b: &mut Builder) -> Result<Vec<Total>, Error> {
+        let (powers, references) = (read(b, &self.powers)?, read(b, &self.references)?);
+        let total = |(power, reference)| {
+            let powers = over_lanes(b, &self.lanes, power, |x, y| x + y)?;
+            Ok(Total { exponent: reference * &self.scale, powers })
+        };
+        powers.into_iter().zip(references).map(total).collect()
     }
 
-    /// The weighted sums divided by the sums of powers. A row that sees no key is 0, even where values are not numbers.
+    /// The weighted sums divided by the sums of powers.
     ///
     /// # Errors
     /// As [`read`].
@@ -223,12 +186,13 @@ impl Softmax {
         &self,
         b: &mut Builder,
         sums: &Tensor<Rmem>,
-        rows: &[Finished],
+        rows: &[Total],
     ) -> Result<Vec<Scalar>, Error> {
-        let quotient = |(x, &row): (&Scalar, &usize)| {
-            let Finished { inverse, is_empty, .. } = &rows[row];
-            Scalar::new(DType::F32, 0.0).select(is_empty, x * inverse)
-        };
+        let mut divisions = Vec::new();
+        for row in rows {
+            divisions.push(Division::by(b, &row.powers)?);
+        }
+        let quotient = |(x, &row): (&Scalar, &usize)| divisions[row].of(x);
         Ok(read(b, sums)?.iter().zip(&self.of_sums).map(quotient).collect())
     }
 
@@ -237,11 +201,6 @@ impl Softmax {
         let rows = self.of_scores.iter().max().map_or(0, |last| last + 1);
         (0..rows).filter_map(|row| self.of_scores.iter().position(|&of| of == row)).collect()
     }
-}
-
-/// A reference that can be subtracted: that of a row without keys is negative infinity.
-fn finite(reference: &Scalar) -> Scalar {
-    Scalar::new(DType::F32, 0.0).select(&reference.equals(f64::NEG_INFINITY), reference)
 }
 
 /// For each value, the number of its row among `rows`, to which rows that are new are added.

@@ -75,6 +75,7 @@ pub(crate) fn unary(op: Unary, dtype: DType) -> (Opcode, Vec<Modifier>) {
         Unary::Rsqrt => (Opcode::Rsqrt, vec![approx, ty.into()]),
         Unary::Recip => (Opcode::Rcp, vec![Word::Rn.into(), ty.into()]),
         Unary::RecipApprox => (Opcode::Rcp, vec![approx, ty.into()]),
+        Unary::RecipFtz => (Opcode::Rcp, vec![approx, Word::Ftz.into(), ty.into()]),
         Unary::Exp2 => (Opcode::Ex2, vec![approx, ty.into()]),
         Unary::Exp2Ftz => (Opcode::Ex2, vec![approx, Word::Ftz.into(), ty.into()]),
         Unary::Log2 => (Opcode::Lg2, vec![approx, ty.into()]),

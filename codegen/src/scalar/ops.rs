@@ -23,6 +23,8 @@ pub enum Unary {
     Recip,
     /// One divided by the scalar, approximated.
     RecipApprox,
+    /// The same of an f32, where subnormal numbers are 0.
+    RecipFtz,
     /// Two to the power of the scalar, approximated.
     Exp2,
     /// The same of an f32, where subnormal numbers are 0.
@@ -93,7 +95,7 @@ impl Scalar {
             Unary::Neg | Unary::Abs => (true, ""),
             Unary::Sqrt | Unary::Recip | Unary::Rsqrt => (float, FLOATS),
             Unary::Not | Unary::CountOnes | Unary::LeadingZeros | Unary::ReverseBits => (!float, INTEGERS),
-            Unary::Exp2Ftz => (dtype == DType::F32, "f32"),
+            Unary::Exp2Ftz | Unary::RecipFtz => (dtype == DType::F32, "f32"),
             _ => (float && !double, APPROXIMATED),
         };
         if !fits {
@@ -188,6 +190,8 @@ methods! {
     recip = Recip();
     /// One divided by the scalar: `rcp.approx`.
     recip_approx = RecipApprox();
+    /// One divided by an f32, where subnormal operands and results are 0: `rcp.approx.ftz`, one instruction of the hardware.
+    recip_ftz = RecipFtz();
     /// Two to the power of the scalar: `ex2.approx`.
     exp2 = Exp2();
     /// Two to the power of an f32, where subnormal operands and results are 0: `ex2.approx.ftz`, one instruction of the hardware.

@@ -261,7 +261,7 @@ impl<'a> Case<'a> {
                 AttentionParam::BiasStride(_) => addresses(&[0]),
                 AttentionParam::Scale if config.features.softcap => float(problem.cap * log2e),
                 AttentionParam::Scale => float(problem.scale * log2e),
-                AttentionParam::InnerScale => float(problem.scale / problem.cap),
+                AttentionParam::InnerScale => float(2.0 * log2e * problem.scale / problem.cap),
                 AttentionParam::BiasScale if config.features.softcap => float(1.0 / problem.cap),
                 AttentionParam::BiasScale => float(1.0 / problem.scale),
                 AttentionParam::Left => sizes(&[problem.window[0].into()]),

@@ -216,7 +216,7 @@ impl Case {
     /// The scale of scores, what is `Scale`, `InnerScale` and `BiasScale`.
     fn scales(&self) -> [f64; 3] {
         let outer = if self.config.features.softcap { self.cap } else { SCALE };
-        [std::f64::consts::LOG2_E * outer, SCALE / self.cap, 1.0 / outer]
+        [std::f64::consts::LOG2_E * outer, 2.0 * std::f64::consts::LOG2_E * SCALE / self.cap, 1.0 / outer]
     }
 
     /// Runs a module of the kernel.

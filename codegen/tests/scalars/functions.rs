@@ -31,12 +31,14 @@ fn floats_round_to_integers_as_asked() {
 fn functions_are_those_of_their_names() {
     let inputs: Vec<Value> = [0.1f32, 0.5, 1.0, 1.7, 2.0, 3.0, 10.0].map(F32).to_vec();
     type Function = (fn(&Scalar) -> Scalar, fn(f64) -> f64, f64);
-    let functions: [Function; 10] = [
+    let functions: [Function; 12] = [
         (Scalar::sqrt, f64::sqrt, 0.0),
         (Scalar::recip, f64::recip, 0.0),
         (Scalar::recip_approx, f64::recip, 1e-6),
+        (Scalar::recip_ftz, f64::recip, 1e-6),
         (Scalar::rsqrt, |x| x.sqrt().recip(), 1e-6),
         (Scalar::exp2, f64::exp2, 1e-6),
+        (Scalar::exp2_ftz, f64::exp2, 1e-6),
         (Scalar::log2, f64::log2, 1e-6),
         (Scalar::sin, f64::sin, 1e-6),
         (Scalar::cos, f64::cos, 1e-6),

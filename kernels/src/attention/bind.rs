@@ -151,7 +151,7 @@ impl<'a> Binding<'a> {
                 AttentionParam::LseStride(_) => Some(Arg::U64((problem.heads() * problem.queries()) as u64)),
                 AttentionParam::BiasStride(mode) => problem.bias().map(|bias| stride(*mode, bias.strides())),
                 AttentionParam::Scale => Some(Arg::F32(cap.unwrap_or(scale) * LOG2_E)),
-                AttentionParam::InnerScale => cap.map(|cap| Arg::F32(scale / cap)),
+                AttentionParam::InnerScale => cap.map(|cap| Arg::F32(2.0 * LOG2_E * (scale / cap))),
                 AttentionParam::BiasScale => Some(Arg::F32(1.0 / cap.unwrap_or(scale))),
                 AttentionParam::Left => problem.mask().left().map(number),
                 AttentionParam::Right => problem.mask().right().map(number),

@@ -116,7 +116,9 @@ fn longest(problem: &Problem) -> i64 {
 
 /// The fastest tile of the kernels for sm_90, and why.
 fn fastest(problem: &Problem, hardware: Hardware) -> (Tiling, String) {
-    let (Tilings { large, small, short }, queries) = (Tilings::of(problem.head_dim()), longest(problem));
+    let (tilings, queries, features) =
+        (Tilings::of(problem.head_dim()), longest(problem), problem.features());
+    let (small, Tilings { large, short, .. }) = (tilings.small(&features), tilings);
     let Some(large) = large else { return (small, small.reason.into()) };
     if queries <= short {
         return (small, format!("{}, since sequences have {queries} queries or less", small.reason));
@@ -127,7 +129,7 @@ fn fastest(problem: &Problem, hardware: Hardware) -> (Tiling, String) {
             format!("since {tiles} tiles of {of_large} queries would leave multiprocessors without work");
         return (small, format!("{}, {why}", small.reason));
     }
-    if let Some(what) = large.refuses(problem.dtype(), &problem.features()) {
+    if let Some(what) = large.refuses(problem.dtype(), &features) {
         return (small, format!("two warpgroups, whose threads have registers for {what}"));
     }
     (large, large.reason.into())

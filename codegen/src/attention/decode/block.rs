@@ -183,7 +183,8 @@ fn attend(b: &mut Builder, interface: &Interface<'_>, place: &Place, share: &Sha
         // What the warps add up takes the place of the last tiles.
         b.barrier();
     }
-    Ok(Sums { output, rows: softmax.totals(b)? })
+    let rows = softmax.totals(b)?.into_iter().map(|row| [row.exponent, row.powers]).collect();
+    Ok(Sums { output, rows })
 }
 
 /// Starts the load of the tile of Q, and returns where it will be, (Rows,HeadDim). It is one group of copies with the first tile of keys.
@@ -201,7 +202,8 @@ fn load_queries(b: &mut Builder, interface: &Interface<'_>, place: &Place) -> Re
     Ok(shared)
 }
 
-/// What scores are multiplied by to become exponents of 2. With a cap this is for the cap's tanh, and the second is what scores are multiplied by in it.
+/// What scores are multiplied by to become exponents of 2. With a cap this is for the cap's tanh, and the second is for the powers in
+/// it.
 fn scales(
     b: &mut Builder,
     interface: &Interface<'_>,

@@ -61,7 +61,8 @@ pub enum DecodeParam {
     /// What powers of two take as exponents: `Scale` times the score, f32. It is log2(e) times the scale of the scores, or with a cap log2(e) times the
     /// cap.
     Scale,
-    /// With a cap, the scale of the scores divided by the cap, f32: the score becomes `tanh(InnerScale * score)` before it is scaled.
+    /// With a cap, 2 log2(e) times the scale of the scores divided by the cap, f32: the score becomes `1 - 2 / (1 + 2^(InnerScale * score))`, the
+    /// tanh, before it is scaled.
     InnerScale,
     /// How many keys before its own a query sees, 32 bits, at most [`MAX_KEYS`].
     Left,

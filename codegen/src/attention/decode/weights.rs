@@ -5,6 +5,7 @@ use girih_tensor::{DType, Tensor};
 
 use super::rows::{ROWS, row_of};
 use crate::algorithm::transform;
+use crate::attention::rows::finite;
 use crate::builder::Builder;
 use crate::{Error, Rmem, Scalar};
 
@@ -29,9 +30,7 @@ pub(super) fn weights(b: &mut Builder, parts: &[[Scalar; 2]]) -> Result<(Vec<Sca
         greatest = greatest.max(part);
     }
     let greatest = b.hold(&greatest)?;
-    // Of two negative infinities the difference is no number.
-    let none = greatest.equals(f64::NEG_INFINITY);
-    let reference = b.hold(&Scalar::new(DType::F32, 0.0).select(&none, &greatest))?;
+    let reference = b.hold(&finite(&greatest))?;
     let (mut powers, mut sum) = (Vec::new(), Scalar::new(DType::F32, 0.0));
     for [part, own] in parts {
         let power = b.hold(&(part - &reference).exp2())?;

@@ -9,10 +9,11 @@ use girih_ptx::{Opcode, Operand as Ptx, Type};
 use girih_tensor::{DType, Slice, Tensor};
 
 use super::consumer::Consumer;
-use super::{ROWS, WARPGROUP};
+use super::{ROWS, SHARING, WARPGROUP};
 use crate::algorithm::{convert, read, transform, warpgroup_wait, write};
 use crate::attention::interface::Bias;
 use crate::attention::keys::{Keys, sees_all};
+use crate::attention::rows::{finite, over_lanes};
 use crate::attention::scores::{Added, Addend, adjust};
 use crate::attention::tile::{Entry, MAX_LENGTH};
 use crate::builder::{Builder, Cond};
@@ -119,16 +120,10 @@ impl Consumer<'_> {
                     *part = b.hold(&part.max(score))?;
                 }
             }
-            let mut of_row = b.hold(&parts[0].max(&parts[1]))?;
-            for lanes in [1, 2] {
-                // The four lanes of a quad share a row.
-                let other = b.shfl_xor(&of_row, lanes)?;
-                of_row = b.hold(&of_row.max(&other))?;
-            }
+            let of_row = b.hold(&parts[0].max(&parts[1]))?;
+            let of_row = over_lanes(b, &SHARING, of_row, |x, y| x.max(y))?;
             let new = b.hold(&(of_row * scale).max(before))?;
-            // A row that sees no key yet has no maximum: its powers are 0, whatever they relate to.
-            let none = new.equals(f64::NEG_INFINITY);
-            base.push(b.hold(&Scalar::new(DType::F32, 0.0).select(&none, &new))?);
+            base.push(b.hold(&finite(&new))?);
             most.push(new);
         }
         let scales =

@@ -1,18 +1,17 @@
 //! From sums of values to O.
 
-use std::f64::consts::LN_2;
-
 use girih_layout::{Int, Lay, Shape};
-use girih_tensor::{DType, Slice, Space, Tensor};
+use girih_tensor::{Slice, Space, Tensor};
 
 use super::consumer::Consumer;
-use super::{ROWS, WARPGROUP};
+use super::{ROWS, SHARING, WARPGROUP};
 use crate::algorithm::{
     CacheHint, Predicates, convert, copy, copy_if, fence_proxy_async, tma_store_arrive, tma_store_wait,
     transform,
 };
 use crate::atom::{AUTO_VECTORIZING_COPY, SM90_U32X4_STSM_N};
 use crate::attention::interface::Tensor4;
+use crate::attention::rows::{Division, Total, over_lanes};
 use crate::attention::tile::{Entry, MAX_LENGTH};
 use crate::builder::{Builder, Cond};
 use crate::engine::element_bytes;
@@ -30,16 +29,9 @@ impl Consumer<'_> {
         let totals = self.totals(b)?;
         self.store_lse(b, entry, &totals)?;
         for (row, total) in (0..).zip(&totals) {
-            let part = b.hold(&total.recip_approx())?;
-            // A row that sees no key has weights of 0, and is 0 even where values are not numbers.
-            let none = total.equals(0.0);
+            let division = Division::by(b, total)?;
             let row = Consumer::row(&self.sums, row)?; // (2,RestN)
-            transform(
-                b,
-                &[&row],
-                &row,
-                |_, x| Ok(Scalar::new(DType::F32, 0.0).select(&none, &x[0] * &part)),
-            )?;
+            transform(b, &[&row], &row, |_, x| Ok(division.of(&x[0])))?;
         }
         let at = Slice::tuple([Slice::All, Slice::All, Slice::At(buffer.index.clone())]);
         let rows = self.parts.rows_of(&self.number)?.slice(at)?; // (64,HeadDim)
@@ -82,10 +74,7 @@ impl Consumer<'_> {
     fn totals(&self, b: &mut Builder) -> Result<[Scalar; 2], Error> {
         let mut totals = self.of_rows(b, &self.total)?;
         for total in &mut totals {
-            for lanes in [1, 2] {
-                let other = b.shfl_xor(total, lanes)?;
-                *total = b.hold(&(&*total + other))?;
-            }
+            *total = over_lanes(b, &SHARING, total.clone(), |x, y| x + y)?;
         }
         Ok(totals)
     }
@@ -100,10 +89,9 @@ impl Consumer<'_> {
         let of_tile = &entry.row + &(&self.number * ROWS);
         let [heads, batches] = &lse.strides;
         let line = &(&(&entry.head * heads) + &(&entry.batch * batches)) + &entry.first_query;
-        for (row, (most, total)) in rows.iter().zip(most.iter().zip(totals)) {
+        for (row, (exponent, powers)) in rows.iter().zip(most.into_iter().zip(totals.clone())) {
             let row = &of_tile + row;
-            let value = (total.log2() + most) * LN_2;
-            let value = b.scalar(&value)?;
+            let value = b.scalar(&Total { exponent, powers }.lse())?;
             let address = &lse.address + &(&(&line + &row) * 4);
             let inside = Cond::all([first.clone(), Cond::less(&row, &entry.queries)]);
             b.store(Space::Gmem, &address, &[value], &inside)?;

@@ -25,17 +25,21 @@ const fn tiling(head_dim: i64, tile: [i64; 2], stages: i64, buffers: i64, reason
     Tiling { head_dim, tile, stages, buffers, registers, reason }
 }
 
-/// The tiles of a head dim: the fastest on an H200, and one of two warpgroups, whose threads have registers for everything that a kernel can do besides.
+/// The tiles of a head dim: the fastest on an H200, one of two warpgroups, whose threads have registers for what a kernel can do besides, and one for what
+/// is too much for that one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tilings {
     pub large: Option<Tiling>,
     pub small: Tiling,
+    narrow: Option<Tiling>,
     /// The longest sequences for which the small one is faster.
     pub short: i64,
 }
 
 const TWO: &str = "two warpgroups, whose tile has fewer rows without queries";
 const THREE: &str = "three warpgroups, of which two compute powers while one multiplies";
+
+const FEWER: &str = "two warpgroups, whose threads have registers for a cap and a bias of f32 beside the scores of fewer keys";
 
 /// The tiles by head dim.
 const TILINGS: [Tilings; 5] = [
@@ -48,26 +52,31 @@ const TILINGS: [Tilings; 5] = [
             "four warpgroups: powers take longest, and four hide them best",
         )),
         small: tiling(64, [128, 128], 4, 2, TWO),
+        narrow: None,
         short: 128,
     },
     Tilings {
         large: Some(tiling(96, [192, 128], 3, 2, THREE)),
         small: tiling(96, [128, 128], 3, 2, TWO),
+        narrow: None,
         short: 128,
     },
     Tilings {
         large: Some(tiling(128, [192, 128], 2, 2, THREE)),
         small: tiling(128, [128, 128], 2, 2, TWO),
+        narrow: Some(tiling(128, [128, 96], 2, 2, FEWER)),
         short: 1024,
     },
     Tilings {
         large: None,
         small: tiling(192, [128, 64], 2, 2, "two warpgroups, whose threads have registers for 192 columns"),
+        narrow: None,
         short: 0,
     },
     Tilings {
         large: None,
         small: tiling(256, [128, 80], 2, 1, "two warpgroups, whose threads have registers for 256 columns"),
+        narrow: Some(tiling(256, [128, 48], 2, 1, FEWER)),
         short: 0,
     },
 ];
@@ -78,6 +87,18 @@ impl Tilings {
         let fits = TILINGS.iter().find(|tilings| head_dim <= tilings.small.head_dim);
         // No head has more columns than the last one.
         *fits.unwrap_or(&TILINGS[TILINGS.len() - 1])
+    }
+
+    /// The tile of two warpgroups for what a kernel can do besides.
+    pub(super) fn small(&self, features: &Features) -> Tiling {
+        let much = features.softcap && features.bias == Some(DType::F32);
+        self.narrow.filter(|_| much).unwrap_or(self.small)
+    }
+
+    /// All tiles for what a kernel can do besides.
+    fn all(self, dtype: DType, features: Features) -> impl Iterator<Item = Tiling> {
+        let large = self.large.filter(|large| large.refuses(dtype, &features).is_none());
+        large.into_iter().chain([self.small(&features)])
     }
 }
 
@@ -172,9 +193,9 @@ pub fn all() -> Vec<AttentionConfig> {
     let mut out = Vec::new();
     for dtype in crate::DTYPES {
         if dtype != DType::F32 {
-            for tiling in TILINGS.iter().flat_map(|tilings| [tilings.large, Some(tilings.small)]).flatten() {
-                let taken = features(dtype).filter(|features| tiling.refuses(dtype, features).is_none());
-                out.extend(taken.map(|features| AttentionConfig { dtype, features, ..ring(tiling) }));
+            for features in features(dtype) {
+                let tilings = TILINGS.iter().flat_map(|tilings| tilings.all(dtype, features));
+                out.extend(tilings.map(|tiling| AttentionConfig { dtype, features, ..ring(tiling) }));
             }
         }
         let widest = LINE / i64::from(dtype.bits() / 8);

@@ -66,9 +66,9 @@ fn value<'a>(problem: &DecodeProblem, plan: &DecodePlan, at: &Addresses<'a>, par
     };
     let number = |value: i64| Arg::U32(value as u32);
     let none = Arg::U64(0);
-    // With a cap, the cap's tanh is scaled, and the score is scaled in it.
+    // With a cap, the cap's tanh is scaled, and the score is scaled in its power.
     let (outer, inner) = match problem.softcap {
-        Some(cap) => (cap, problem.scale / cap),
+        Some(cap) => (cap, 2.0 * (problem.scale / cap)),
         None => (problem.scale, 0.0),
     };
     let workspace = |i: usize| at.workspace.map_or(none, |buffers| Arg::from(&buffers[i]));
@@ -92,7 +92,7 @@ fn value<'a>(problem: &DecodeProblem, plan: &DecodePlan, at: &Addresses<'a>, par
         P::TableStride => number(problem.table_stride()),
         P::LastPage => number(problem.pages.map_or(0, |pages| pages.count - 1)),
         P::Scale => Arg::F32((f64::from(outer) * LOG2_E) as f32),
-        P::InnerScale => Arg::F32(inner),
+        P::InnerScale => Arg::F32((f64::from(inner) * LOG2_E) as f32),
         P::Left => number(problem.left.unwrap_or(0)),
         P::KScale => at.scales.map_or(none, |scales| scales[0]),
         P::VScale => at.scales.map_or(none, |scales| scales[1]),
