@@ -230,7 +230,8 @@ fn attentions(stream: &Arc<CudaStream>, device: &Device) -> Result<Vec<Value>, F
     let kernel = Attentions::new(device).get(&problem)?;
     let prepared = kernel.prepare(same.each_ref(), &[])?.ok_or("there are queries")?;
     let call = |set: &[Buffer<bf16>; 4]| -> Result<(), Failure> { Ok(kernel.run_with(set.each_ref(), &[])?) };
-    let mut driver = raw(stream, prepared.launch());
+    let [launch] = prepared.launches() else { return Err("more than one launch".into()) };
+    let mut driver = raw(stream, launch);
     let host = same[..3].iter().map(|buffer| buffer.download()).collect::<Result<Vec<_>, _>>()?;
     let host = attention::Host { q: &host[0], k: &host[1], v: &host[2], bias: &[] };
     let right = |who: &str, o: &Buffer<bf16>| -> Result<(), Failure> {

@@ -126,13 +126,14 @@ fn main() -> Result<(), Failure> {
 
 /// Writes the module and the table of a launch, and describes the launch.
 fn launch(folder: &Path, device: &Device, attention: &Attention) -> Result<Value, Failure> {
-    let (problem, config) = (attention.problem(), attention.config());
+    let problem = attention.problem();
+    let config = attention.config().ok_or("the kernels of decoding have no table")?;
     let buffer = |tensor: Tensor4| device.alloc::<bf16>(problem.array(tensor).span() as usize);
     let [q, k, v, o]: [Result<Buffer<bf16>, _>; 4] = Tensor4::ALL.map(buffer);
     let lse = device.alloc::<f32>(problem.lse_len() as usize)?;
     let prepared = attention.prepare([&q?, &k?, &v?, &o?], &[("lse", Given::from(&lse))])?;
     let prepared = prepared.ok_or("there is nothing to compute")?;
-    let launch = prepared.launch();
+    let [launch] = prepared.launches() else { return Err("more than one launch".into()) };
     let features = config.features;
     let named = [(features.right, "causal"), (features.packed, "packed"), (features.lse, "lse")];
     let named: String = named.iter().filter(|(has, _)| *has).map(|(_, name)| format!("-{name}")).collect();

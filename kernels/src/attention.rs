@@ -4,6 +4,7 @@ mod array;
 mod bind;
 pub mod choose;
 pub mod decode;
+mod few;
 mod loading;
 mod prepared;
 mod problem;
@@ -13,6 +14,7 @@ mod table;
 
 pub use array::Array;
 pub use choose::{Hardware, KernelKind, choose};
+pub use few::few_queries;
 pub use girih_codegen::attention::{AttentionConfig, Features, Form, MAX_LENGTH, QueryTile, Tensor4};
 pub use loading::Attentions;
 pub use prepared::Prepared;

@@ -20,7 +20,7 @@ pub(super) struct Binding<'a> {
     pub(super) problem: &'a Problem,
     pub(super) tensors: [BufferArg<'a>; 4],
     bias: Option<BufferArg<'a>>,
-    lse: Option<BufferArg<'a>>,
+    pub(super) lse: Option<BufferArg<'a>>,
 }
 
 /// Whether each call is given the argument of a parameter. What the problem says is the same for all.
@@ -36,10 +36,11 @@ pub(super) fn open(kernel: &AttentionKernel) -> Vec<&str> {
 }
 
 impl<'a> Binding<'a> {
-    /// Checks the buffers: dtypes, lengths, addresses, and that nothing is written that is also read. `spare` stands for K and V where there are no keys.
+    /// Checks the buffers: dtypes, lengths, addresses, which are multiples of so many bytes, and that nothing is written that is also read. `spare` stands for K and
+    /// V where there are no keys.
     pub(super) fn new(
         problem: &'a Problem,
-        kernel: &AttentionKernel,
+        aligned: impl Fn(Tensor4) -> i64,
         tensors: [Memory<'a>; 4],
         given: &[(&str, Given<'a>)],
         spare: Option<BufferArg<'a>>,
@@ -50,9 +51,7 @@ impl<'a> Binding<'a> {
                 return Err(Error::DType { problem: problem.dtype().name(), buffer: memory.dtype.name() });
             }
             problem.array(tensor).fits(tensor.name(), memory.len)?;
-            let config = kernel.config();
-            let vector = config.vector() * i64::from(config.dtype.bits()) / 8;
-            let needed = if config.is_mapped(tensor) { 16 } else { vector };
+            let needed = aligned(tensor);
             if !memory.address.is_multiple_of(needed as u64) {
                 return Err(Error::Input {
                     name: tensor.name().into(),

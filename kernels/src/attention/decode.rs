@@ -10,9 +10,12 @@
 mod bind;
 mod plan;
 mod problem;
+mod reasons;
 mod run;
 
+pub(super) use bind::Addresses;
 pub use girih_codegen::attention::decode::{DecodeConfig, DecodeFeatures};
-pub use plan::{DecodePlan, choose};
+pub use plan::{Costs, DecodePlan, choose};
 pub use problem::{CacheOrder, DecodeProblem, MAX_QUERIES, Pages, ScalesOf};
+pub use reasons::reasons;
 pub use run::{Decode, DecodeArgs};

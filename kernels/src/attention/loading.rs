@@ -7,6 +7,8 @@ use girih_codegen::attention::{AttentionConfig, AttentionKernel, generate};
 use girih_device::{Buffer, Device, Kernel};
 
 use super::choose::{KernelKind, blocks, choose};
+use super::few::{Few, few_queries};
+use super::run::{By, Tiles};
 use super::{Attention, Problem, Table};
 use crate::Error;
 
@@ -27,7 +29,7 @@ pub(super) struct OnDevice {
 }
 
 /// What a table depends on: the problem without what says nothing of its tiles, the tile, and the most blocks.
-type Tiles = (Problem, [i64; 2], u32);
+type OfTable = (Problem, [i64; 2], u32);
 /// The most tables that are kept.
 const MOST_TABLES: usize = 1 << 8;
 /// The most problems whose configurations are remembered.
@@ -38,8 +40,15 @@ const MOST_CHOSEN: usize = 1 << 12;
 pub struct Attentions {
     device: Device,
     loaded: Mutex<Vec<Arc<Loaded>>>,
-    tables: Mutex<HashMap<Tiles, Arc<OnDevice>>>,
-    chosen: Mutex<HashMap<(Problem, Option<KernelKind>), AttentionConfig>>,
+    tables: Mutex<HashMap<OfTable, Arc<OnDevice>>>,
+    chosen: Mutex<HashMap<(Problem, Option<KernelKind>), Chosen>>,
+}
+
+/// What a problem is computed by.
+#[derive(Clone, Debug)]
+enum Chosen {
+    Config(AttentionConfig),
+    Few(Arc<Few>),
 }
 
 impl Attentions {
@@ -55,7 +64,7 @@ impl Attentions {
     }
 
     /// Attention for `problem` by the fastest kernel that the device and the problem allow, from a module that is loaded already if one with its facts
-    /// is.
+    /// is. Few queries go to the kernels of decoding ([`few_queries`]).
     ///
     /// # Errors
     /// As [`Attentions::by`].
@@ -71,21 +80,31 @@ impl Attentions {
     pub fn by(&self, problem: &Problem, kind: Option<KernelKind>) -> Result<Attention, Error> {
         let known = {
             let chosen = self.chosen.lock().unwrap_or_else(PoisonError::into_inner);
-            chosen.get(&(problem.clone(), kind)).copied()
+            chosen.get(&(problem.clone(), kind)).cloned()
         };
-        let config = match known {
-            Some(config) => config,
+        let chosen = match known {
+            Some(known) => known,
             None => {
-                let config = choose(problem, kind, self.device.limits())?;
+                let made = self.choose(problem, kind)?;
                 let mut chosen = self.chosen.lock().unwrap_or_else(PoisonError::into_inner);
                 if chosen.len() == MOST_CHOSEN {
                     chosen.clear();
                 }
-                chosen.insert((problem.clone(), kind), config);
-                config
+                chosen.insert((problem.clone(), kind), made.clone());
+                made
             }
         };
-        self.configured(problem, config)
+        match chosen {
+            Chosen::Config(config) => self.configured(problem, config),
+            Chosen::Few(few) => Ok(Attention { problem: problem.clone(), by: By::Few(few) }),
+        }
+    }
+
+    fn choose(&self, problem: &Problem, kind: Option<KernelKind>) -> Result<Chosen, Error> {
+        match few_queries(problem).filter(|_| kind.is_none()) {
+            Some(decode) => Few::new(&self.device, &decode).map(Chosen::Few),
+            None => choose(problem, kind, self.device.limits()).map(Chosen::Config),
+        }
     }
 
     /// The same by a configuration of the caller's choice, as a tuner tries them.
@@ -100,7 +119,8 @@ impl Attentions {
         let is_without_keys = problem.keys() == 0 && table.is_some();
         let spare = is_without_keys.then(|| self.device.zeros::<u8>(SPARE)).transpose()?;
         let call = Arc::default();
-        Ok(Attention { problem: problem.clone(), module, table, spare: spare.map(Arc::new), call })
+        let tiles = Tiles { module, table, spare: spare.map(Arc::new), call };
+        Ok(Attention { problem: problem.clone(), by: By::Tiles(tiles) })
     }
 
     fn module(&self, config: AttentionConfig) -> Result<Arc<Loaded>, Error> {

@@ -4,14 +4,14 @@ use girih_device::{Arg, Launch};
 
 use crate::Error;
 
-/// The launch of attention on certain buffers, checked and encoded once ([`Attention::prepare`](super::Attention::prepare)).
+/// The launches of attention on certain buffers, checked and encoded once ([`Attention::prepare`](super::Attention::prepare)).
 #[derive(Clone, Debug)]
 pub struct Prepared {
-    pub(super) launch: Launch,
+    pub(super) launches: Vec<Launch>,
 }
 
 impl Prepared {
-    /// Puts the launch into the stream of its kernel, as often as it is called.
+    /// Puts the launches into the stream of their kernels, as often as it is called.
     ///
     /// # Errors
     /// As [`Launch::run`].
@@ -20,14 +20,17 @@ impl Prepared {
     /// As for [`Launch::run`]: memory that girih has not allocated must still be allocated, and hold the problem's tensors.
     #[expect(unsafe_code, reason = "launching PTX is unsafe: the contract is the caller's")]
     pub unsafe fn run(&self) -> Result<(), Error> {
-        // SAFETY: the caller's promise is passed on.
-        Ok(unsafe { self.launch.run() }?)
+        for launch in &self.launches {
+            // SAFETY: the caller's promise is passed on.
+            unsafe { launch.run() }?;
+        }
+        Ok(())
     }
 
-    /// The launch, for engines that call the driver themselves: the function, grid, block and shared memory, and the bytes of each argument. It keeps the
-    /// memory of the tensors and of the table of tiles.
-    pub fn launch(&self) -> &Launch {
-        &self.launch
+    /// The launches in their order, one, or for few queries also that of a kernel that adds up parts, for engines that call the driver themselves: the function,
+    /// grid, block and shared memory, and the bytes of each argument. They keep the memory of the tensors, and of what the kernels have besides.
+    pub fn launches(&self) -> &[Launch] {
+        &self.launches
     }
 
     /// Gives `q`, `k`, `v`, `o`, `bias` or `lse` another buffer, which must be as large and as aligned.
@@ -35,8 +38,19 @@ impl Prepared {
     /// # Errors
     /// As [`Launch::set`].
     pub fn set<'a>(&mut self, name: &str, value: impl Into<Arg<'a>>) -> Result<(), Error> {
-        let map = format!("map_{name}");
-        let has_map = self.launch.kernel().info().params.iter().any(|param| *param.name == *map);
-        Ok(self.launch.set(if has_map { &map } else { name }, value)?)
+        let (map, value) = (format!("map_{name}"), value.into());
+        let has = |launch: &Launch, name: &str| {
+            launch.kernel().info().params.iter().any(|param| *param.name == *name)
+        };
+        // The second kernel of few queries does not have them all. A name that no kernel has is refused by the first one.
+        let is_known = self.launches.iter().any(|launch| has(launch, name) || has(launch, &map));
+        for launch in &mut self.launches {
+            if has(launch, &map) {
+                launch.set(&map, value)?;
+            } else if has(launch, name) || !is_known {
+                launch.set(name, value)?;
+            }
+        }
+        Ok(())
     }
 }

@@ -2,21 +2,37 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use girih_codegen::attention::{AttentionConfig, Form};
+use girih_codegen::attention::{AttentionConfig, Form, Tensor4};
 use girih_device::{Buffer, BufferArg, Kernel, Launch, LaunchConfig, Pod, Template};
 use girih_ptx::Module;
 use girih_tensor::Element;
 
+use super::array::ALIGNMENT;
 use super::bind::{self, Binding};
+use super::decode::Decode;
+use super::few::Few;
 use super::loading::{Loaded, OnDevice};
 use super::{Prepared, Problem};
 use crate::Error;
 use crate::gemm::{Given, Memory, Untyped};
 
-/// A problem with the kernel that solves it, loaded on a device.
+/// A problem with the kernel that solves it, loaded on a device: one that goes through tiles of queries, or for few queries those of decoding.
 #[derive(Clone, Debug)]
 pub struct Attention {
     pub(super) problem: Problem,
+    pub(super) by: By,
+}
+
+/// The kernels of a problem.
+#[derive(Clone, Debug)]
+pub(super) enum By {
+    Tiles(Tiles),
+    Few(Arc<Few>),
+}
+
+/// A kernel that goes through tiles of queries.
+#[derive(Clone, Debug)]
+pub(super) struct Tiles {
     pub(super) module: Arc<Loaded>,
     /// None where there is nothing to compute.
     pub(super) table: Option<Arc<OnDevice>>,
@@ -32,43 +48,61 @@ impl Attention {
         &self.problem
     }
 
-    /// The configuration.
-    pub fn config(&self) -> &AttentionConfig {
-        &self.module.config
+    /// The configuration of a kernel that goes through tiles of queries; none of the kernels of decoding, whose plan [`Attention::decode`] has.
+    pub fn config(&self) -> Option<&AttentionConfig> {
+        match &self.by {
+            By::Tiles(tiles) => Some(&tiles.module.config),
+            By::Few(_) => None,
+        }
     }
 
-    /// The loaded kernel.
+    /// The kernels of decoding, if they compute the problem ([`few_queries`](super::few_queries)).
+    pub fn decode(&self) -> Option<&Decode> {
+        match &self.by {
+            By::Tiles(_) => None,
+            By::Few(few) => Some(&few.decode),
+        }
+    }
+
+    /// The loaded kernel: of those of decoding the one that attends to the keys.
     pub fn kernel(&self) -> &Kernel {
-        &self.module.kernel
+        match &self.by {
+            By::Tiles(tiles) => &tiles.module.kernel,
+            By::Few(few) => few.decode.kernel(),
+        }
     }
 
-    /// The generated module.
+    fn generated(&self) -> (&girih_codegen::Kernel, &[(&'static str, String)]) {
+        match &self.by {
+            By::Tiles(tiles) => (&tiles.module.generated.kernel, &tiles.module.generated.partitions),
+            By::Few(few) => (&few.decode.attending().kernel, &few.decode.attending().partitions),
+        }
+    }
+
+    /// The generated module of this kernel.
     pub fn ptx(&self) -> &Module {
-        self.module.generated.kernel.module()
+        self.generated().0.module()
     }
 
     /// Bytes of dynamic shared memory of a block.
     pub fn shared_bytes(&self) -> u32 {
-        self.module.generated.kernel.shared_bytes()
+        self.generated().0.shared_bytes()
     }
 
     /// What the kernel was derived from: names with their layouts as text.
     pub fn partitions(&self) -> &[(&'static str, String)] {
-        &self.module.generated.partitions
+        self.generated().1
     }
 
-    /// The launch: a grid of as many blocks as the table of tiles is for, and its block. None where there are no queries.
+    /// The launch of this kernel: its grid and its block. None where there are no queries.
     ///
     /// # Errors
     /// [`Error::Device`].
     pub fn launch_config(&self) -> Result<Option<LaunchConfig>, Error> {
-        let Some(table) = &self.table else { return Ok(None) };
-        let config = self.module.kernel.config([table.blocks, 1, 1])?;
-        // Blocks of sm_90 prepare themselves while the kernel before ends.
-        Ok(Some(match self.module.config.form {
-            Form::Ring(_) => config.programmatic(),
-            Form::Multistage(_) => config,
-        }))
+        match &self.by {
+            By::Tiles(tiles) => tiles.launch_config(),
+            By::Few(few) => Ok(Some(*few.decode.launch_config())),
+        }
     }
 
     /// `o = softmax(scale q k^T) v`, for a problem without a bias, and without the logarithms of sums. Nothing is launched where there are no queries.
@@ -149,15 +183,11 @@ impl Attention {
     }
 
     fn call(&self, tensors: [Memory<'_>; 4], given: &[(&str, Given<'_>)]) -> Result<(), Error> {
-        let (binding, kernel) = (self.bind(tensors, given)?, &self.module.generated);
-        let mut call = self.call.lock().unwrap_or_else(PoisonError::into_inner);
-        if call.is_none() {
-            let launch = self.launch(&binding)?;
-            *call = launch.map(|launch| launch.open(&bind::open(kernel))).transpose()?;
+        let binding = self.bind(tensors, given)?;
+        match &self.by {
+            By::Tiles(tiles) => tiles.run(&binding),
+            By::Few(few) => few.run(&binding),
         }
-        let Some(template) = &mut *call else { return Ok(()) };
-        let (args, count) = binding.open(kernel);
-        Ok(crate::launch::run(template, &args[..count])?)
     }
 
     fn prepared(
@@ -165,8 +195,12 @@ impl Attention {
         tensors: [Memory<'_>; 4],
         given: &[(&str, Given<'_>)],
     ) -> Result<Option<Prepared>, Error> {
-        let launch = self.launch(&self.bind(tensors, given)?)?;
-        Ok(launch.map(|launch| Prepared { launch }))
+        let binding = self.bind(tensors, given)?;
+        let launches = match &self.by {
+            By::Tiles(tiles) => tiles.launch(&binding)?.into_iter().collect(),
+            By::Few(few) => few.launches(&binding)?,
+        };
+        Ok((!launches.is_empty()).then_some(Prepared { launches }))
     }
 
     fn bind<'a>(
@@ -174,8 +208,39 @@ impl Attention {
         tensors: [Memory<'a>; 4],
         given: &[(&str, Given<'a>)],
     ) -> Result<Binding<'a>, Error> {
-        let spare = self.spare.as_deref().map(BufferArg::from);
-        Binding::new(&self.problem, &self.module.generated, tensors, given, spare)
+        let (config, spare) = match &self.by {
+            By::Tiles(tiles) => (Some(tiles.module.config), tiles.spare.as_deref().map(BufferArg::from)),
+            By::Few(_) => (None, None),
+        };
+        let aligned = |tensor: Tensor4| match config {
+            Some(config) if !config.is_mapped(tensor) => config.vector() * i64::from(config.dtype.bits()) / 8,
+            _ => ALIGNMENT,
+        };
+        Binding::new(&self.problem, aligned, tensors, given, spare)
+    }
+}
+
+impl Tiles {
+    fn launch_config(&self) -> Result<Option<LaunchConfig>, Error> {
+        let Some(table) = &self.table else { return Ok(None) };
+        let config = self.module.kernel.config([table.blocks, 1, 1])?;
+        // Blocks of sm_90 prepare themselves while the kernel before ends.
+        Ok(Some(match self.module.config.form {
+            Form::Ring(_) => config.programmatic(),
+            Form::Multistage(_) => config,
+        }))
+    }
+
+    fn run(&self, binding: &Binding<'_>) -> Result<(), Error> {
+        let kernel = &self.module.generated;
+        let mut call = self.call.lock().unwrap_or_else(PoisonError::into_inner);
+        if call.is_none() {
+            let launch = self.launch(binding)?;
+            *call = launch.map(|launch| launch.open(&bind::open(kernel))).transpose()?;
+        }
+        let Some(template) = &mut *call else { return Ok(()) };
+        let (args, count) = binding.open(kernel);
+        Ok(crate::launch::run(template, &args[..count])?)
     }
 
     /// The launch, if there is something to compute.

@@ -6,7 +6,8 @@ use girih_codegen::attention::generate;
 use girih_device::{Buffer, Device, Select};
 use girih_kernels::Error;
 use girih_kernels::attention::{
-    AttentionConfig, Attentions, Form, Hardware, KernelKind, Mask, Order, Problem, Table, Tensor4, choose,
+    AttentionConfig, Attentions, Diagonal, Form, Hardware, KernelKind, Mask, Order, Problem, Table, Tensor4,
+    choose, few_queries,
 };
 use girih_kernels::gemm::{Given, Untyped};
 use girih_tensor::DType;
@@ -143,6 +144,78 @@ fn calls_are_repeated() -> Result<(), Failure> {
     // SAFETY: the buffers still hold the problem's tensors.
     unsafe { graph.launch() }?;
     assert_eq!(o.download()?, vec![bf16::from_f32(5.0); 192]);
+    Ok(())
+}
+
+/// Few queries are computed by the kernels of decoding, whatever these do, and are as exact; prepared calls launch all their kernels.
+#[test]
+fn few_queries_are_decoded() -> Result<(), Failure> {
+    let device = device()?;
+    let attentions = Attentions::new(&device);
+    let causal = Mask::causal(Diagonal::BottomRight);
+    let window = Mask::window(Some(70), Some(0), Diagonal::BottomRight);
+    let bf16 = |order, sizes| Problem::new(DType::Bf16, order, sizes);
+    let problems = [
+        bf16(Order::Bshd, [2, 4, 1, 300, 64])?.with_kv_heads(1)?.with_lse(true),
+        bf16(Order::Bhsd, [1, 4, 5, 700, 128])?.with_kv_heads(2)?.with_mask(causal)?.with_lse(true),
+        bf16(Order::Bhsd, [1, 2, 16, 260, 40])?.with_mask(window)?.with_softcap(20.0)?,
+        // A single query sees the last key and those before it, whatever it may see behind.
+        Problem::new(DType::F16, Order::Bshd, [1, 3, 1, 256, 96])?
+            .with_mask(Mask::window(Some(100), Some(9), Diagonal::BottomRight))?
+            .with_scale(0.3)?
+            .with_lse(true),
+        bf16(Order::Bshd, [2, 2, 3, 257, 64])?
+            .with_mask(causal)?
+            .with_strides(Tensor4::K, [272, 64, 80_000])?,
+    ];
+    for (seed, problem) in (0..).zip(&problems) {
+        let attention = attentions.get(problem)?;
+        assert!(attention.decode().is_some() && attention.config().is_none(), "{problem:?}");
+        verify(&attention, &device, seed, 3.0)?;
+    }
+    assert_eq!(attentions.modules(), 0);
+    // Kernels that go through tiles of queries are had by name.
+    assert!(attentions.by(&problems[0], Some(KernelKind::Sm80))?.config().is_some());
+    let problem = bf16(Order::Bshd, [1, 1, 1, 1024, 64])?.with_lse(true);
+    let ones = |len: usize| device.upload(&vec![bf16::ONE; len]);
+    let (q, k, o, lse) = (ones(64)?, ones(1 << 16)?, ones(64)?, device.zeros::<f32>(1)?);
+    let (given, decoded) = ([("lse", Given::from(&lse))], attentions.get(&problem)?);
+    let mut prepared = decoded.prepare([&q, &k, &k, &o], &given)?.ok_or("there are queries")?;
+    assert_eq!(prepared.launches().len(), 2);
+    let (v, other) = (device.upload(&vec![bf16::from_f32(3.0); 1 << 16])?, device.zeros::<bf16>(64)?);
+    prepared.set("v", &v)?;
+    prepared.set("o", &other)?;
+    assert!(prepared.set("bias", &v).is_err());
+    #[expect(unsafe_code, reason = "launching PTX is unsafe")]
+    // SAFETY: the buffers hold the problem's tensors.
+    unsafe { prepared.run() }?;
+    assert_eq!((o.download()?, other.download()?), (vec![bf16::ONE; 64], vec![bf16::from_f32(3.0); 64]));
+    Ok(())
+}
+
+/// What the kernels of decoding do not compute, or are not made for, goes to the others.
+#[test]
+fn other_problems_are_not_decoded() -> Result<(), Failure> {
+    let new = |dtype, sizes| Problem::new(dtype, Order::Bshd, sizes);
+    let few = new(DType::Bf16, [1, 2, 4, 300, 64])?;
+    let causal = few.clone().with_mask(Mask::causal(Diagonal::BottomRight))?;
+    assert!(few_queries(&causal).is_some());
+    let others = [
+        few.clone(),
+        few.with_mask(Mask::causal(Diagonal::TopLeft))?,
+        causal.clone().with_mask(Mask::window(Some(5), Some(1), Diagonal::BottomRight))?,
+        causal.clone().with_bias(DType::F32, [1, 1, 1])?,
+        causal.clone().with_alignment(Tensor4::K, 8)?,
+        causal.clone().with_strides(Tensor4::V, [132, 64, 40_000])?,
+        new(DType::Bf16, [1, 2, 1, 300, 64])?.packed(&[0, 1], &[0, 300])?,
+        new(DType::F32, [1, 2, 1, 300, 64])?,
+        new(DType::Bf16, [1, 2, 1, 255, 64])?,
+        new(DType::Bf16, [1, 2, 17, 300, 64])?.with_mask(Mask::causal(Diagonal::BottomRight))?,
+        new(DType::Bf16, [1, 2, 1, 300, 60])?,
+    ];
+    for problem in others {
+        assert!(few_queries(&problem).is_none(), "{problem:?}");
+    }
     Ok(())
 }
 

@@ -9,7 +9,7 @@ use super::plan::DecodePlan;
 use super::problem::{DecodeProblem, ScalesOf};
 
 /// The addresses of a call.
-pub(super) struct Addresses<'a> {
+pub(in crate::attention) struct Addresses<'a> {
     pub q: Arg<'a>,
     pub o: Arg<'a>,
     pub k: Arg<'a>,

@@ -7,13 +7,6 @@ use super::problem::DecodeProblem;
 use crate::Error;
 use crate::attention::problem::check_within;
 
-/// What a block costs besides its tiles, in tiles: until its first tile has come, and from its last tile to its rows.
-const OF_BLOCK: f64 = 1.0;
-/// What the second kernel costs, in tiles of a multiprocessor.
-const OF_SUM: f64 = 2.0;
-/// The part of the time of a tile, where all multiprocessors share the memory, that a multiprocessor with several blocks needs by itself. A single
-/// block has too little under way to be faster.
-const ALONE: f64 = 0.95;
 /// The most tiles of a part, so that blocks of sequences that are longer than others are not left alone at the end.
 const MOST_TILES: i64 = 128;
 /// The least tiles of a part, where sequences fill the multiprocessors by themselves, and where they do not.
@@ -22,6 +15,49 @@ const LEAST_TILES: [i64; 2] = [32, 2];
 const LEAST_STAGES: i64 = 2;
 /// The most blocks along the third axis of a grid.
 const MAX_Z: i64 = (1 << 16) - 1;
+
+/// What parts cost, by which their number is chosen. One is the time that a multiprocessor needs for a tile of 64 keys where all of them share the memory.
+///
+/// # Examples
+/// ```
+/// use girih_kernels::attention::decode::{Costs, DecodeProblem};
+/// use girih_tensor::DType;
+///
+/// // Eight blocks leave most of 132 multiprocessors without work.
+/// let problem = DecodeProblem::new(DType::Bf16, [1, 1], [64, 8], 128, 8192)?;
+/// let time = |parts| Costs::OWN.time(&problem, 132, parts);
+/// assert!(time(16) < time(1));
+/// # Ok::<(), girih_kernels::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Costs {
+    /// What a block costs besides its tiles, in tiles: until its first tile has come, and from its last tile to its rows.
+    pub block: f64,
+    /// What the second kernel costs, in tiles of a multiprocessor.
+    pub sum: f64,
+    /// The part of the time of a tile, where all multiprocessors share the memory, that a multiprocessor with several blocks needs by itself. A single
+    /// block has too little under way to be faster.
+    pub alone: f64,
+}
+
+impl Costs {
+    /// Those by which [`choose`] chooses: estimates, which `gpu_decode --sweep` compares with measurements.
+    pub const OWN: Costs = Costs { block: 1.0, sum: 2.0, alone: 0.95 };
+
+    /// The time of a problem whose sequences are all as long as the cache allows, if each is cut into `parts` parts of one tile or more. Multiprocessors share
+    /// the memory, but no one is faster than it is by itself.
+    pub fn time(&self, problem: &DecodeProblem, multiprocessors: u32, parts: i64) -> f64 {
+        let multiprocessors = i64::from(multiprocessors);
+        let work = ceil(ceil(keys_seen(problem), KEYS), parts) as f64 + self.block;
+        let all = blocks(problem) * parts;
+        let together = all as f64 / multiprocessors as f64 * work;
+        let alone = match ceil(all, multiprocessors) {
+            1 => work,
+            several => several as f64 * work * self.alone,
+        };
+        together.max(alone) + if parts > 1 { self.sum } else { 0.0 }
+    }
+}
 
 /// How a problem is computed.
 #[derive(Clone, Debug, PartialEq)]
@@ -116,12 +152,10 @@ pub fn choose(problem: &DecodeProblem, limits: &Limits, parts: Option<i64>) -> R
     let rows = rows(problem.heads / problem.groups, problem.queries);
     let (tiles, [_, groups, z]) = grid(problem, rows, 1)?;
     let head_dim = [64, 128, 256].into_iter().find(|d| *d >= problem.head_dim).unwrap_or(256);
-    let blocks = i64::from(groups) * i64::from(z);
-    let multiprocessors = i64::from(limits.multiprocessors);
-    let least_tiles = LEAST_TILES[usize::from(blocks < multiprocessors)];
+    let least_tiles = LEAST_TILES[usize::from(blocks(problem) < i64::from(limits.multiprocessors))];
     let parts = match parts {
         Some(parts) => check_within("parts", parts, 1, MAX_PARTS).map(|()| parts)?,
-        None => cut(blocks, keys_seen(problem), multiprocessors),
+        None => cut(problem, limits.multiprocessors),
     };
     let config = DecodeConfig {
         name: "attention_decode",
@@ -160,23 +194,20 @@ fn keys_seen(problem: &DecodeProblem) -> i64 {
     window.min(problem.capacity)
 }
 
-/// Into how many parts the keys of each sequence are cut, so that all takes the least time where all are as long: multiprocessors share the memory, but no one is
-/// faster than it is by itself.
-fn cut(blocks: i64, keys: i64, multiprocessors: i64) -> i64 {
-    let tiles = ceil(keys, KEYS);
-    let time = |parts: i64| {
-        let work = ceil(tiles, parts) as f64 + OF_BLOCK;
-        let all = blocks * parts;
-        let together = all as f64 / multiprocessors as f64 * work;
-        let alone = match ceil(all, multiprocessors) {
-            1 => work,
-            several => several as f64 * work * ALONE,
-        };
-        together.max(alone) + if parts > 1 { OF_SUM } else { 0.0 }
-    };
+/// The blocks of the first kernel for each part.
+fn blocks(problem: &DecodeProblem) -> i64 {
+    let of_group = problem.heads / problem.groups;
+    let rows = rows(of_group, problem.queries);
+    ceil(of_group, rows[0]) * ceil(problem.queries, rows[1]) * problem.groups * problem.batches
+}
+
+/// Into how many parts the keys of each sequence are cut, so that all takes the least time where all are as long.
+fn cut(problem: &DecodeProblem, multiprocessors: u32) -> i64 {
+    let tiles = ceil(keys_seen(problem), KEYS);
+    let time = |parts: &i64| Costs::OWN.time(problem, multiprocessors, *parts);
     let least = ceil(tiles, MOST_TILES).clamp(1, MAX_PARTS);
     let most = (tiles / LEAST_TILES[1]).clamp(least, MAX_PARTS);
-    (least..=most).min_by(|a, b| time(*a).total_cmp(&time(*b))).unwrap_or(least)
+    (least..=most).min_by(|a, b| time(a).total_cmp(&time(b))).unwrap_or(least)
 }
 
 /// The blocks of a multiprocessor and the stages of each, so that much is under way.

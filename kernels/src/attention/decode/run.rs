@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use girih_codegen::attention::decode::{DecodeKernel, THREADS, generate, generate_sum};
-use girih_device::{Arg, Buffer, Device, Kernel, LaunchConfig, Pod, Template};
+use girih_device::{Arg, Buffer, Device, Kernel, Launch, LaunchConfig, Pod, Template};
 use girih_tensor::Element;
 
 use super::bind::{Addresses, args, given, given_names};
@@ -31,7 +31,8 @@ pub struct Decode {
     problem: DecodeProblem,
     plan: DecodePlan,
     /// The kernel that attends to the keys, and the one that adds up parts, if there are any.
-    kernels: Vec<Loaded>,
+    attend: Loaded,
+    sum: Option<Loaded>,
     workspace: Option<[Buffer<f32>; 2]>,
     /// The launches without what each call is given, once there has been a call; held over all launches of a call.
     calls: Mutex<Vec<Template>>,
@@ -98,20 +99,20 @@ impl Decode {
         };
         let generated = generate(&plan.config)?;
         plan.accepts(problem, device.limits().sm)?;
-        let mut kernels = vec![load(generated, plan.grid)?];
-        let mut workspace = None;
+        let attend = load(generated, plan.grid)?;
+        let (mut sum, mut workspace) = (None, None);
         if plan.config.features.parts {
             let grid = [problem.queries, problem.heads, problem.batches].map(|extent| extent as u32);
             let mut loaded = load(generate_sum(&plan.config, "attention_decode_sum")?, grid)?;
             if plan.config.features.programmatic {
                 loaded.config = loaded.config.programmatic();
             }
-            kernels.push(loaded);
+            sum = Some(loaded);
             let [rows, logarithms] = plan.workspace(problem);
             workspace = Some([device.alloc(rows as usize)?, device.alloc(logarithms as usize)?]);
         }
         let calls = Mutex::default();
-        Ok(Decode { device: device.clone(), problem: *problem, plan, kernels, workspace, calls })
+        Ok(Decode { device: device.clone(), problem: *problem, plan, attend, sum, workspace, calls })
     }
 
     /// The problem.
@@ -130,8 +131,13 @@ impl Decode {
     }
 
     /// The kernels as they were generated: the one that attends to the keys, and the one that adds up parts, if there are any.
-    pub fn generated(&self) -> impl ExactSizeIterator<Item = &DecodeKernel> {
-        self.kernels.iter().map(|loaded| &loaded.generated)
+    pub fn generated(&self) -> impl Iterator<Item = &DecodeKernel> {
+        self.kernels().map(|loaded| &loaded.generated)
+    }
+
+    /// The kernels in the order of their launches.
+    fn kernels(&self) -> impl Iterator<Item = &Loaded> {
+        std::iter::once(&self.attend).chain(&self.sum)
     }
 
     /// Writes O, and the logarithms if they are wanted. Nothing is allocated, so that the call can be captured in a graph. Lengths above
@@ -156,19 +162,50 @@ impl Decode {
             scales: tensors.scales.map(|scales| scales.map(Arg::from)),
             workspace: self.workspace.as_ref(),
         };
-        let (problem, plan) = (&self.problem, &self.plan);
+        self.call(&addresses)
+    }
+
+    /// Launches the kernels for tensors that are checked.
+    pub(in crate::attention) fn call(&self, addresses: &Addresses<'_>) -> Result<(), Error> {
         let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
         if calls.is_empty() {
-            let open = |Loaded { kernel, generated, config }: &Loaded| -> Result<Template, Error> {
-                let args = kernel.arguments(&args(problem, plan, generated, &addresses))?;
-                Ok(kernel.prepare(config, &args)?.open(&given_names(generated))?)
-            };
-            *calls = self.kernels.iter().map(open).collect::<Result<_, _>>()?;
+            let open = |(launch, loaded): (Launch, &Loaded)| launch.open(&given_names(&loaded.generated));
+            let launches = self.launches(addresses)?.into_iter().zip(self.kernels());
+            *calls = launches.map(open).collect::<Result<_, _>>()?;
         }
-        for (call, Loaded { generated, .. }) in calls.iter_mut().zip(&self.kernels) {
-            run(call, &given(problem, plan, generated, &addresses))?;
+        for (call, Loaded { generated, .. }) in calls.iter_mut().zip(self.kernels()) {
+            run(call, &given(&self.problem, &self.plan, generated, addresses))?;
         }
         Ok(())
+    }
+
+    /// The launches for tensors that are checked, in their order.
+    pub(in crate::attention) fn launches(&self, addresses: &Addresses<'_>) -> Result<Vec<Launch>, Error> {
+        let launch = |Loaded { kernel, generated, config }: &Loaded| -> Result<Launch, Error> {
+            let args = kernel.arguments(&args(&self.problem, &self.plan, generated, addresses))?;
+            Ok(kernel.prepare(config, &args)?)
+        };
+        self.kernels().map(launch).collect()
+    }
+
+    /// The rows that parts leave, and their logarithms.
+    pub(in crate::attention) fn workspace(&self) -> Option<&[Buffer<f32>; 2]> {
+        self.workspace.as_ref()
+    }
+
+    /// The kernel that attends to the keys.
+    pub fn kernel(&self) -> &Kernel {
+        &self.attend.kernel
+    }
+
+    /// The same as it was generated.
+    pub(in crate::attention) fn attending(&self) -> &DecodeKernel {
+        &self.attend.generated
+    }
+
+    /// The launch of that kernel.
+    pub fn launch_config(&self) -> &LaunchConfig {
+        &self.attend.config
     }
 
     fn check<T: Element + Pod, C: Element + Pod>(&self, given: &DecodeArgs<'_, T, C>) -> Result<(), Error> {
