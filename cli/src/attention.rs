@@ -2,7 +2,7 @@
 
 mod args;
 mod data;
-mod decode;
+pub(crate) mod decode;
 mod report;
 
 use std::path::PathBuf;

@@ -4,8 +4,10 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use girih_codegen::attention::decode::{generate as generate_decode, generate_sum};
 use girih_codegen::gemm::{Epilogue, generate};
-use girih_device::{Assembler, Bundle, Optimization};
+use girih_device::{Assembler, Bundle, Device, Optimization, Select};
+use girih_kernels::attention::decode::choose;
 use girih_kernels::gemm::KernelKind;
 use girih_ptx::{Item, Module, Statement};
 use girih_tile::facts::Uses;
@@ -34,8 +36,10 @@ enum Kernel {
         to: To,
     },
     /// The kernel that `girih attention` runs for the same arguments on an H200
-    #[command(after_help = attention::ORDERS)]
+    #[command(after_help = attention::ORDERS, args_conflicts_with_subcommands = true)]
     Attention {
+        #[command(subcommand)]
+        other: Option<Other>,
         #[command(flatten)]
         problem: Box<attention::ProblemArgs>,
         #[command(flatten)]
@@ -57,6 +61,22 @@ enum Kernel {
         /// The extents of each array, as 4096x1000, row-major and at addresses as girih allocates: the kernel is that of a launch with such
         /// arrays, of any sizes that tiles and vectors divide alike [default: what the program's text says]
         extents: Vec<String>,
+        #[command(flatten)]
+        to: To,
+    },
+}
+
+/// Attention of another kind than of all queries to all keys.
+#[derive(clap::Subcommand)]
+enum Other {
+    /// The kernel that `girih attention decode` runs for the same arguments on an H200; with --bundle also the one that adds up parts
+    #[command(after_help = attention::decode::EXAMPLES)]
+    Decode {
+        #[command(flatten)]
+        problem: Box<attention::decode::ProblemArgs>,
+        /// Print the kernel that adds up parts instead
+        #[arg(long)]
+        sum: bool,
         #[command(flatten)]
         to: To,
     },
@@ -95,7 +115,10 @@ struct Emitted {
 pub(crate) fn run(args: Args) -> CommandResult {
     let (emitted, to) = match args.kernel {
         Kernel::Gemm { problem, to } => (of_gemm(&problem.without_files()?)?, to),
-        Kernel::Attention { problem, to } => (of_attention(&problem.without_files(0, false)?)?, to),
+        Kernel::Attention { other: Some(Other::Decode { problem, sum, to }), .. } => {
+            (of_decode(&problem, sum)?, to)
+        }
+        Kernel::Attention { problem, to, .. } => (of_attention(&problem.without_files(0, false)?)?, to),
         Kernel::Copy { problem, to } => (of_copy(&problem.problem()?)?, to),
         Kernel::Tile { program, extents, to } => (of_program(&program, &extents, to.sm.unwrap_or(SM))?, to),
     };
@@ -152,6 +175,33 @@ fn of_attention(chosen: &attention::Chosen) -> Result<Emitted, girih_kernels::Er
     ];
     let module = annotated(kernel.kernel.module().clone(), notes, &kernel.partitions);
     Ok(Emitted { module, kernels: vec![kernel.kernel] })
+}
+
+fn of_decode(
+    args: &attention::decode::ProblemArgs,
+    sum: bool,
+) -> Result<Emitted, Box<dyn std::error::Error>> {
+    let (problem, _) = args.without_files()?;
+    // The simulator has the limits of an H200.
+    let plan = choose(&problem, Device::open(Select::Sim)?.limits(), args.parts)?;
+    let mut all = vec![(generate_decode(&plan.config)?, format!("{:?}", plan.grid))];
+    if plan.config.features.parts {
+        let ([batches, queries], [heads, _]) = (problem.sequences(), problem.heads());
+        let grid = format!("[{queries}, {heads}, {batches}], behind the kernel that attends to the keys");
+        all.push((generate_sum(&plan.config, "attention_decode_sum")?, grid));
+    }
+    let Some((kernel, grid)) = all.get(usize::from(sum)) else {
+        let text = String::from("--sum");
+        let expected = String::from("several parts: one part of each sequence is not added up");
+        return Err(Error::Argument { text, expected }.into());
+    };
+    let notes = vec![
+        format!("grid: {grid}, of {} threads", kernel.kernel.threads()),
+        format!("up to {} parts of a sequence, of {} or more tiles of 64 keys", plan.parts, plan.least_tiles),
+        format!("dynamic shared memory: {} bytes; strides in elements", kernel.kernel.shared_bytes()),
+    ];
+    let module = annotated(kernel.kernel.module().clone(), notes, &kernel.partitions);
+    Ok(Emitted { module, kernels: all.into_iter().map(|(kernel, _)| kernel.kernel).collect() })
 }
 
 fn of_copy(problem: &girih_kernels::copy::Problem) -> Result<Emitted, girih_kernels::Error> {

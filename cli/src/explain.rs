@@ -1,11 +1,13 @@
 //! `girih explain`: why a problem gets the kernel that it gets, and what limits it, without a device.
 
 mod attention;
+mod decode;
 
 use std::fmt;
 use std::process::ExitCode;
 
 use girih_codegen::gemm::Schedule;
+use girih_device::{Device, Limits, Select};
 use girih_kernels::Roof;
 use girih_kernels::gemm::{
     GemmConfig, KernelKind, Problem, choose, choose::Hardware, choose::reasons, described,
@@ -25,8 +27,10 @@ pub(crate) struct Args {
 #[derive(clap::Subcommand)]
 enum Kernel {
     /// The kernel that `girih attention` runs for the same arguments on an H200
-    #[command(after_help = crate::attention::ORDERS)]
+    #[command(after_help = crate::attention::ORDERS, args_conflicts_with_subcommands = true)]
     Attention {
+        #[command(subcommand)]
+        other: Option<Other>,
         #[command(flatten)]
         problem: Box<crate::attention::ProblemArgs>,
         /// Multiprocessors of the GPU
@@ -50,6 +54,23 @@ enum Kernel {
     },
 }
 
+/// Attention of another kind than of all queries to all keys.
+#[derive(clap::Subcommand)]
+enum Other {
+    /// The kernels that `girih attention decode` runs for the same arguments on an H200
+    #[command(after_help = crate::attention::decode::EXAMPLES)]
+    Decode {
+        #[command(flatten)]
+        problem: Box<crate::attention::decode::ProblemArgs>,
+        /// Multiprocessors of the GPU
+        #[arg(long, value_name = "COUNT", default_value_t = MULTIPROCESSORS)]
+        multiprocessors: u32,
+        /// Print one JSON object and nothing else
+        #[arg(long)]
+        json: bool,
+    },
+}
+
 /// The architecture, the shared memory of a block and the multiprocessors of an H200.
 const SM: u32 = 90;
 const SHARED: u32 = 227 << 10;
@@ -59,7 +80,13 @@ const START: f64 = 3e-6;
 
 pub(crate) fn run(args: Args) -> CommandResult {
     let (problem, multiprocessors, json) = match args.kernel {
-        Kernel::Attention { problem, multiprocessors, json } => {
+        Kernel::Attention { other: Some(Other::Decode { problem, multiprocessors, json }), .. } => {
+            let own = Device::open(Select::Sim)?;
+            let limits = Limits { multiprocessors: multiprocessors.max(1), ..own.limits().clone() };
+            print(&decode::Report::new(&problem, &limits)?, json)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        Kernel::Attention { problem, multiprocessors, json, .. } => {
             print(&attention::Report::new(&problem.without_files(0, false)?, multiprocessors.max(1))?, json)?;
             return Ok(ExitCode::SUCCESS);
         }

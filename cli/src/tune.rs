@@ -2,6 +2,7 @@
 
 mod attention;
 mod contest;
+mod decode;
 mod gemm;
 mod said;
 mod tile;

@@ -26,14 +26,14 @@ fn floats(path: &Path, shape: &[usize], values: &[f32]) {
 }
 
 /// The numbers of such a file, behind its header.
-fn load(path: &Path) -> Vec<f32> {
+pub(crate) fn load(path: &Path) -> Vec<f32> {
     let bytes = std::fs::read(path).expect("read");
     let begin = 10 + usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
     bytes[begin..].chunks(4).map(|word| f32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect()
 }
 
 /// Numbers from -1 to 1 that look random.
-fn numbers(count: usize, seed: u32) -> Vec<f32> {
+pub(crate) fn numbers(count: usize, seed: u32) -> Vec<f32> {
     let mut state = seed.wrapping_mul(2_654_435_761).wrapping_add(1);
     let next = || {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);

@@ -91,8 +91,17 @@ pub(crate) struct Files {
 }
 
 /// An error about a file.
-fn refuse<T>(name: &str, found: impl Into<String>, accepted: &str) -> Result<T, Error> {
+pub(super) fn refuse<T>(name: &str, found: impl Into<String>, accepted: &str) -> Result<T, Error> {
     Err(Error::Argument { text: format!("{name}: {}", found.into()), expected: accepted.into() })
+}
+
+/// Reads a file in C order.
+pub(super) fn open(path: &Path) -> Result<(String, Array), Error> {
+    let (name, array) = (path.display().to_string(), Array::read(path)?);
+    if array.fortran && array.shape.len() > 1 {
+        return refuse(&name, "Fortran order", "C order (numpy: numpy.ascontiguousarray(a))");
+    }
+    Ok((name, array))
 }
 
 impl Files {
@@ -101,18 +110,11 @@ impl Files {
         bias: Option<&Path>,
         begins: [Option<&Path>; 2],
     ) -> Result<Files, Error> {
-        let read = |path: &Path| {
-            let (name, array) = (path.display().to_string(), Array::read(path)?);
-            if array.fortran && array.shape.len() > 1 {
-                return refuse(&name, "Fortran order", "C order (numpy: numpy.ascontiguousarray(a))");
-            }
-            Ok((name, array))
-        };
-        let [q, k, v] = tensors.map(read);
-        let [of_queries, of_keys] = begins.map(|path| path.map(|path| integers(&read(path)?)).transpose());
+        let [q, k, v] = tensors.map(open);
+        let [of_queries, of_keys] = begins.map(|path| path.map(|path| integers(&open(path)?)).transpose());
         let (of_queries, of_keys) = (of_queries?, of_keys?);
         let begins = of_queries.map(|of_queries| [of_queries.clone(), of_keys.unwrap_or(of_queries)]);
-        Ok(Files { tensors: [q?, k?, v?], bias: bias.map(read).transpose()?, begins })
+        Ok(Files { tensors: [q?, k?, v?], bias: bias.map(open).transpose()?, begins })
     }
 
     /// The files of Q, K and V, for the report.
@@ -174,7 +176,7 @@ impl Files {
 }
 
 /// The elements of a file, which are of `T`.
-fn elements<T: Pod>(array: &Array) -> Vec<T> {
+pub(super) fn elements<T: Pod>(array: &Array) -> Vec<T> {
     let mut elements = vec![T::zeroed(); array.bytes.len() / size_of::<T>()];
     bytemuck::cast_slice_mut(&mut elements).copy_from_slice(&array.bytes);
     elements
@@ -196,7 +198,7 @@ fn extents((name, array): &(String, Array), order: Order, packed: bool) -> Resul
     }
 }
 
-fn dtype(name: &str, array: &Array) -> Result<DType, Error> {
+pub(super) fn dtype(name: &str, array: &Array) -> Result<DType, Error> {
     match &*array.element.to_string() {
         "<f4" => Ok(DType::F32),
         "<f2" => Ok(DType::F16),

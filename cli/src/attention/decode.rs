@@ -1,6 +1,8 @@
 //! `girih attention decode`: a few queries of each sequence against a cache of keys and values.
 
+mod args;
 mod data;
+mod files;
 mod report;
 
 use std::path::PathBuf;
@@ -8,88 +10,60 @@ use std::process::ExitCode;
 
 use float8::{F8E4M3, F8E5M2};
 use girih_device::{Kind, Pod};
-use girih_kernels::attention::decode::{CacheOrder, Decode, DecodeArgs, DecodeProblem, ScalesOf, choose};
-use girih_kernels::attention::{Order, Problem};
+use girih_kernels::attention::Problem;
+use girih_kernels::attention::decode::{Decode, DecodeArgs, DecodeProblem, choose};
 use girih_tensor::{DType, Element};
 use half::{bf16, f16};
 
 use super::POISON;
-use super::data::integers;
+use super::data::{element, integers, open};
 use crate::npy::Array;
+use crate::output::Output;
 use crate::progress::Busy;
 use crate::run::{self, Session};
 use crate::{CommandResult, Error};
-use data::{Inputs, same};
-use report::{PlanReport, ProblemReport, Report};
+pub(crate) use args::ProblemArgs;
+pub(crate) use data::{Inputs, same};
+use files::{Files, cache_order};
+pub(crate) use report::PlanReport;
+use report::{ProblemReport, Report};
 
-/// How many keys a sequence has by default.
-const KEYS: u32 = 256;
-
-const EXAMPLES: &str = "\
+pub(crate) const EXAMPLES: &str = "\
 The queries of a sequence are its last ones: the last query sees all keys, each one before it one key less.
 
   girih attention decode --batch 4 --keys 300 --capacity 512 --kv-heads 2   groups of heads
   girih attention decode --keys 300 --pages 64 --cache e4m3 --scales head   8-bit floats in pages
-  girih attention decode --lengths lengths.npy --queries 4 --window 100     different lengths";
+  girih attention decode --lengths lengths.npy --queries 4 --window 100     different lengths
+  girih attention decode --q q.npy --k k.npy --v v.npy --table pages.npy --lengths lengths.npy -o o.npy   files";
 
 /// The arguments of `girih attention decode`.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Sequences [default: 1, or as many as --lengths has]
-    #[arg(long, allow_negative_numbers = true)]
-    batch: Option<i64>,
-    /// Keys of each sequence [default: 256]
-    #[arg(long)]
-    keys: Option<u32>,
-    /// The file of the keys of each sequence: integers
+    #[command(flatten)]
+    problem: ProblemArgs,
+    /// The file of Q, (sequence,query,head,dim): '<f2', or '<u2' for the bits of bf16 [default: random]
+    #[arg(long, value_name = "Q.npy", requires_all = ["k", "v"], conflicts_with_all = ["batch", "keys", "capacity", "queries", "heads", "kv_heads", "head_dim", "dtype", "scales", "pages", "seed"])]
+    q: Option<PathBuf>,
+    /// The file of K, (sequence,key,head,dim) or in the order that --order says, of the same type; '|u1' for the bits of --cache e4m3 and e5m2. With
+    /// --table it has pages for sequences
+    #[arg(long, value_name = "K.npy", requires = "q")]
+    k: Option<PathBuf>,
+    /// The file of V, of the same type and extents as K
+    #[arg(long, value_name = "V.npy", requires = "q")]
+    v: Option<PathBuf>,
+    /// The file of the pages of each sequence, (sequence,page): integers
+    #[arg(long, value_name = "TABLE.npy", requires = "q")]
+    table: Option<PathBuf>,
+    /// Write O to this file, (sequence,query,head,dim), if it passes the check (bf16 as '<u2')
+    #[arg(short, long, value_name = "O.npy")]
+    output: Option<PathBuf>,
+    /// Write the logarithms of the sums of powers to this file, (sequence,head,query), if they pass the check
+    #[arg(long, value_name = "LSE.npy")]
+    lse_output: Option<PathBuf>,
+    /// The file of the keys of each sequence: integers [default of files: all that the cache has room for]
     #[arg(long, value_name = "LENGTHS.npy", conflicts_with_all = ["batch", "keys"])]
     lengths: Option<PathBuf>,
-    /// Keys of a sequence for which the cache has room [default: those of the longest one]
-    #[arg(long, value_name = "KEYS", allow_negative_numbers = true)]
-    capacity: Option<i64>,
-    /// Queries of each sequence, 1 to 16
-    #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
-    queries: i64,
-    /// Heads of queries
-    #[arg(long, default_value_t = 8, allow_negative_numbers = true)]
-    heads: i64,
-    /// Heads of keys and values, a divisor of the heads of queries [default: as many]
-    #[arg(long, value_name = "HEADS", allow_negative_numbers = true)]
-    kv_heads: Option<i64>,
-    /// Elements of a row of a head, a multiple of 8 up to 256
-    #[arg(long, value_name = "ELEMENTS", default_value_t = 64, allow_negative_numbers = true)]
-    head_dim: i64,
-    /// Element type of Q and O: bf16, f16
-    #[arg(long, default_value = "bf16")]
-    dtype: DType,
-    /// Element type of K and V: that of Q, e4m3, e5m2 [default: that of Q]
-    #[arg(long, value_name = "DTYPE")]
-    cache: Option<DType>,
-    /// Multiply K and V by random scales: one for each `tensor`, or one for each `head`
-    #[arg(long, value_name = "OF", value_parser = scales)]
-    scales: Option<ScalesOf>,
-    /// Let the cache lie in pages of so many keys, 16, 32, 64, 128 or 256, in a random order
-    #[arg(long, value_name = "KEYS", allow_negative_numbers = true)]
-    pages: Option<i64>,
-    /// Order of the axes of the cache: bshd, (sequence or page, key, head, dim), or bhsd
-    #[arg(long, default_value = "bshd")]
-    order: Order,
-    /// A query sees its own key and so many keys before it [default: all]
-    #[arg(long, value_name = "KEYS", allow_negative_numbers = true)]
-    window: Option<i64>,
-    /// What scores are multiplied by [default: 1 / sqrt(head dim)]
-    #[arg(long, allow_negative_numbers = true)]
-    scale: Option<f32>,
-    /// Let scores become cap * tanh(score / cap)
-    #[arg(long, value_name = "CAP", allow_negative_numbers = true)]
-    softcap: Option<f32>,
-    /// Compute the logarithms of the sums of powers too
-    #[arg(long)]
-    lse: bool,
-    /// Cut the keys of a sequence into up to so many parts [default: as keep the device busy]
-    #[arg(long, allow_negative_numbers = true)]
-    parts: Option<i64>,
     /// Seed of the random tensors, whose elements are uniform in -1..1
     #[arg(long, default_value_t = 0)]
     seed: u64,
@@ -98,51 +72,31 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// The problem and the keys of each sequence.
-    fn problem(&self) -> Result<(DecodeProblem, Vec<u32>), Box<dyn std::error::Error>> {
-        let file = self.lengths.as_ref();
-        let file =
-            file.map(|path| integers(&(path.display().to_string(), Array::read(path)?))).transpose()?;
-        let batch = file.as_ref().map_or(self.batch.unwrap_or(1), |lengths| lengths.len() as i64);
-        let longest = file.iter().flatten().max().copied().unwrap_or(self.keys.unwrap_or(KEYS));
-        let capacity = self.capacity.unwrap_or(i64::from(longest).max(1));
-        let heads = [self.heads, self.kv_heads.unwrap_or(self.heads)];
-        let problem = DecodeProblem::new(self.dtype, [batch, self.queries], heads, self.head_dim, capacity)?
-            .with_cache(self.cache.unwrap_or(self.dtype), self.scales)?;
-        if i64::from(longest) > capacity {
-            let (text, expected) =
-                (format!("{longest} keys"), format!("a capacity of as many, not of {capacity}"));
-            return Err(Error::Argument { text, expected }.into());
-        }
-        let order = match self.order {
-            Order::Bshd => CacheOrder::KeysFirst,
-            Order::Bhsd => CacheOrder::HeadsFirst,
-        };
-        let problem = match self.pages {
-            None => problem.contiguous(order)?,
-            // As many pages as all sequences have.
-            Some(size) => problem.paged(size, problem.paged(size, 1, order)?.table_entries(), order)?,
-        };
-        let problem = self.window.map_or(Ok(problem), |left| problem.with_window(left))?;
-        let problem = self.scale.map_or(Ok(problem), |scale| problem.with_scale(scale))?;
-        let problem = self.softcap.map_or(Ok(problem), |cap| problem.with_softcap(cap))?;
-        let problem = if self.lse { problem.with_lse() } else { problem };
-        Ok((problem, file.unwrap_or_else(|| vec![longest; batch as usize])))
+    /// The files of the tensors.
+    fn files(&self) -> Result<Option<Files>, Error> {
+        let (Some(q), Some(k), Some(v)) = (&self.q, &self.k, &self.v) else { return Ok(None) };
+        Files::open([q, k, v], self.table.as_deref()).map(Some)
     }
-}
 
-/// Parses to what scales belong.
-fn scales(text: &str) -> Result<ScalesOf, Error> {
-    match text {
-        "tensor" => Ok(ScalesOf::Tensor),
-        "head" => Ok(ScalesOf::Head),
-        _ => Err(Error::Argument { text: text.into(), expected: "`tensor` or `head`".into() }),
+    /// The problem and the keys of each sequence.
+    fn problem(
+        &self,
+        files: Option<&Files>,
+    ) -> Result<(DecodeProblem, Vec<u32>), Box<dyn std::error::Error>> {
+        let lengths = self.lengths.as_ref().map(|path| integers(&open(path)?)).transpose()?;
+        let of_files = files.map(|files| files.problem(cache_order(self.problem.order), self.problem.cache));
+        let (problem, lengths) = self.problem.of(of_files.transpose()?, lengths)?;
+        Ok((if self.lse_output.is_some() { problem.with_lse() } else { problem }, lengths))
     }
 }
 
 pub(crate) fn run(args: &Args) -> CommandResult {
-    let (problem, lengths) = args.problem()?;
-    let same = same(&problem, &lengths, args.window, args.softcap)?;
+    let files = args.files()?;
+    let (problem, lengths) = args.problem(files.as_ref())?;
+    let outputs = [args.output.as_deref(), args.lse_output.as_deref()];
+    let [output, of_lse] = outputs.map(|path| path.map(Output::new).transpose());
+    let outputs = [output?, of_lse?];
+    let same = same(&problem, &lengths, args.problem.window, args.problem.softcap)?;
     let session = Session::open(&args.run)?;
     let by = match (problem.dtype(), problem.cache()) {
         (DType::F16, DType::E4m3) => compute::<f16, F8E4M3>,
@@ -152,7 +106,7 @@ pub(crate) fn run(args: &Args) -> CommandResult {
         (_, DType::E5m2) => compute::<bf16, F8E5M2>,
         _ => compute::<bf16, bf16>,
     };
-    let report = by(&session, args, &problem, &lengths, &same)?;
+    let report = by(&session, args, files, &problem, &lengths, &same, outputs)?;
     run::print(&report, args.run.json)?;
     Ok(if report.passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -161,19 +115,25 @@ pub(crate) fn run(args: &Args) -> CommandResult {
 fn compute<T: Element + Pod, C: Element + Pod>(
     session: &Session,
     args: &Args,
+    files: Option<Files>,
     problem: &DecodeProblem,
     lengths: &[u32],
     same: &Problem,
+    [output, of_lse]: [Option<Output>; 2],
 ) -> Result<Report, Box<dyn std::error::Error>> {
     let device = &session.device;
-    let plan = choose(problem, device.limits(), args.parts)?;
+    let plan = choose(problem, device.limits(), args.problem.parts)?;
     let bytes = |elements: i64, dtype: DType| (elements as u64).saturating_mul(u64::from(dtype.bits() / 8));
     let rows = problem.row_spans().map(|len| bytes(len, problem.dtype()));
     let keys = problem.key_spans().map(|len| bytes(len, problem.cache()));
     let parts = plan.workspace(problem).map(|len| bytes(len, DType::F32));
     session.fits([rows, keys, parts].into_iter().flatten().fold(0, u64::saturating_add))?;
     let decode = Decode::planned(device, problem, plan)?;
-    let inputs = Inputs::<T, C>::random(problem, lengths, args.seed);
+    let origin = files.as_ref().map_or(format!("random, seed {}", args.seed), Files::origin);
+    let inputs = match files {
+        Some(files) => files.inputs::<T, C>(problem, lengths)?,
+        None => Inputs::<T, C>::random(problem, lengths, args.seed),
+    };
     let q = device.upload(&inputs.q)?;
     let [k, v] = [device.upload(&inputs.kv[0])?, device.upload(&inputs.kv[1])?];
     let (of_lengths, table) = (device.upload(lengths)?, device.upload(&inputs.table)?);
@@ -192,20 +152,34 @@ fn compute<T: Element + Pod, C: Element + Pod>(
         lse: problem.has_lse().then_some(&lse),
     };
     let time = session.time(&mut || decode.run(&tensors))?;
+    let (o, lse) = (o.download()?, lse.download()?);
     let busy = Busy::begin("comparing with the f64 reference");
-    let found = inputs.check(problem, same, &o.download()?, &lse.download()?)?;
+    let found = inputs.check(problem, same, &o, &lse)?;
     drop(busy);
-    let most = args.window.map_or(i64::MAX, |left| left + args.queries);
+    let (output, of_lse) = (output.filter(|_| found.passed()), of_lse.filter(|_| found.passed()));
+    let ([batch, queries], [heads, _]) = (problem.sequences(), problem.heads());
+    let save = |to: &Option<Output>, dtype: DType, shape: &[i64], bytes: &[u8]| -> Result<(), Error> {
+        let Some(to) = to else { return Ok(()) };
+        let shape = shape.iter().map(|&extent| extent as u64).collect();
+        let array = Array { element: element(dtype)?, shape, fortran: false, bytes: bytes.to_vec() };
+        to.write(|file| array.write(file))
+    };
+    let rows = [batch, queries, heads, problem.head_dim()];
+    save(&output, problem.dtype(), &rows, bytemuck::cast_slice(&o))?;
+    save(&of_lse, DType::F32, &[batch, heads, queries], bytemuck::cast_slice(&lse))?;
+    let written = [output, of_lse].into_iter().flatten().map(|output| output.path().display().to_string());
+    let most = args.problem.window.map_or(i64::MAX, |left| left + queries);
     let seen: i64 = lengths.iter().map(|&keys| i64::from(keys).min(most)).sum();
     let read = 2 * bytes(seen * problem.heads()[1] * problem.head_dim(), problem.cache());
     let rated = device.kind() == Kind::Cuda && read > 0;
     Ok(Report {
         device: session.report(),
-        problem: ProblemReport::new(problem, lengths, args),
+        problem: ProblemReport::new(problem, lengths, args, origin),
         plan: PlanReport::from(decode.plan()),
         gigabytes_per_second: rated.then(|| time.0.rate(read as f64) / 1e9),
         time,
         check: found.into(),
+        written: written.collect(),
         passed: found.passed(),
     })
 }

@@ -8,6 +8,7 @@ use girih_tensor::{DType, Element};
 use half::{bf16, f16};
 
 use super::contest::{Entrant, Tuned, rounds};
+use super::decode;
 use super::said::Said;
 use crate::attention::{Inputs, ProblemArgs, bytes};
 use crate::progress::Busy;
@@ -16,7 +17,10 @@ use crate::{CommandResult, Error};
 
 /// The arguments of `girih tune attention`.
 #[derive(clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(super) struct Args {
+    #[command(subcommand)]
+    other: Option<Other>,
     #[command(flatten)]
     problem: ProblemArgs,
     /// The most configurations that are measured
@@ -26,7 +30,18 @@ pub(super) struct Args {
     run: RunArgs,
 }
 
+/// Attention of another kind than of all queries to all keys.
+#[derive(clap::Subcommand)]
+enum Other {
+    /// Numbers of parts for the attention of a few queries to a random cache; the fastest is printed
+    #[command(after_help = crate::attention::decode::EXAMPLES)]
+    Decode(Box<decode::Args>),
+}
+
 pub(super) fn run(args: Args) -> CommandResult {
+    if let Some(Other::Decode(args)) = &args.other {
+        return decode::run(args);
+    }
     let problem = args.problem.without_files(0, false)?.problem;
     let session = Session::open(&args.run)?;
     let mut said = Said::new(args.run.json);

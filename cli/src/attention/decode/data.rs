@@ -9,19 +9,19 @@ use rand::{RngExt, SeedableRng, rngs::StdRng};
 use crate::gemm::random;
 
 /// What decoding reads. Keys and values that no sequence has are NaN.
-pub(super) struct Inputs<T, C> {
-    pub(super) q: Vec<T>,
-    pub(super) kv: [Vec<C>; 2],
+pub(crate) struct Inputs<T, C> {
+    pub(crate) q: Vec<T>,
+    pub(crate) kv: [Vec<C>; 2],
     /// The pages of each sequence; entries that are not read name no page.
-    pub(super) table: Vec<u32>,
-    pub(super) scales: [Vec<f32>; 2],
+    pub(crate) table: Vec<u32>,
+    pub(crate) scales: [Vec<f32>; 2],
     /// K and V times their scales, the keys of one sequence behind those of the other.
     packed: [Vec<f32>; 2],
 }
 
 impl<T: Element, C: Element> Inputs<T, C> {
     /// Random tensors, in pages in a random order.
-    pub(super) fn random(p: &DecodeProblem, lengths: &[u32], seed: u64) -> Inputs<T, C> {
+    pub(crate) fn random(p: &DecodeProblem, lengths: &[u32], seed: u64) -> Inputs<T, C> {
         let mut rng = StdRng::seed_from_u64(seed);
         let q = random(&mut rng, p.row_spans()[0]);
         let table = table(p, lengths, &mut rng);
@@ -31,34 +31,38 @@ impl<T: Element, C: Element> Inputs<T, C> {
         };
         let scales: [Vec<f32>; 2] = [quarters(&mut rng), quarters(&mut rng)];
         let mut kv = p.key_spans().map(|len| vec![C::from_f64(f64::NAN); len as usize]);
-        let mut packed = [const { Vec::new() }; 2];
-        for (which, (all, packed)) in kv.iter_mut().zip(&mut packed).enumerate() {
-            for (batch, &length) in lengths.iter().enumerate() {
-                for (key, head) in
-                    (0..i64::from(length)).flat_map(|key| (0..p.heads()[1]).map(move |h| (key, h)))
-                {
-                    let (key, outer) = match p.pages() {
-                        None => (key, batch as i64),
-                        Some(pages) => {
-                            let entry = batch as i64 * p.table_stride() + key / pages.size;
-                            (key % pages.size, table[entry as usize].into())
-                        }
-                    };
-                    let of_head = scales[which].get(head as usize).or(scales[which].first());
-                    let scale = of_head.copied().unwrap_or(1.0);
-                    let at = p.key_at(which == 1, [key, head, outer]) as usize;
-                    for value in &mut all[at..at + p.head_dim() as usize] {
-                        *value = C::from_f64(rng.random_range(-1.0..1.0));
-                        packed.push(value.to_f64() as f32 * scale);
-                    }
+        for (which, all) in kv.iter_mut().enumerate() {
+            for (at, _) in rows(p, lengths, &table, which == 1) {
+                for value in &mut all[at..at + p.head_dim() as usize] {
+                    *value = C::from_f64(rng.random_range(-1.0..1.0));
                 }
             }
         }
+        Inputs::new(p, lengths, q, kv, table, scales)
+    }
+
+    /// These tensors.
+    pub(crate) fn new(
+        p: &DecodeProblem,
+        lengths: &[u32],
+        q: Vec<T>,
+        kv: [Vec<C>; 2],
+        table: Vec<u32>,
+        scales: [Vec<f32>; 2],
+    ) -> Inputs<T, C> {
+        let packed = [0, 1].map(|which| {
+            let (all, scales): (&[C], &[f32]) = (&kv[which], &scales[which]);
+            let row = |(at, head): (usize, usize)| {
+                let scale = scales.get(head).or(scales.first()).copied().unwrap_or(1.0);
+                all[at..at + p.head_dim() as usize].iter().map(move |value| value.to_f64() as f32 * scale)
+            };
+            rows(p, lengths, &table, which == 1).flat_map(row).collect()
+        });
         Inputs { q, kv, table, scales, packed }
     }
 
     /// Compares O and the logarithms, (batch, head, query), with attention in f64.
-    pub(super) fn check(
+    pub(crate) fn check(
         &self,
         p: &DecodeProblem,
         same: &Problem,
@@ -77,7 +81,7 @@ impl<T: Element, C: Element> Inputs<T, C> {
 }
 
 /// Attention of packed sequences, whose keys follow each other without pages: what the decoding `p` of these lengths computes.
-pub(super) fn same(
+pub(crate) fn same(
     p: &DecodeProblem,
     lengths: &[u32],
     left: Option<i64>,
@@ -97,6 +101,28 @@ pub(super) fn same(
         Some(*end)
     });
     problem.packed(&of_queries, &[0].into_iter().chain(ends).collect::<Vec<u32>>())
+}
+
+/// Where the rows of K or of V begin, and their heads: the keys of one sequence behind those of the other.
+fn rows(
+    p: &DecodeProblem,
+    lengths: &[u32],
+    table: &[u32],
+    of_values: bool,
+) -> impl Iterator<Item = (usize, usize)> {
+    let heads = p.heads()[1];
+    let keys =
+        (0..).zip(lengths).flat_map(|(batch, &length)| (0..i64::from(length)).map(move |key| (batch, key)));
+    keys.flat_map(move |(batch, key)| {
+        let (key, outer) = match p.pages() {
+            None => (key, batch),
+            Some(pages) => {
+                let entry = batch * p.table_stride() + key / pages.size;
+                (key % pages.size, table[entry as usize].into())
+            }
+        };
+        (0..heads).map(move |head| (p.key_at(of_values, [key, head, outer]) as usize, head as usize))
+    })
 }
 
 /// Pages in a random order.

@@ -18,6 +18,8 @@ pub(super) struct Report {
     /// Of the keys and values that are seen, on a GPU.
     pub(super) gigabytes_per_second: Option<f64>,
     pub(super) check: CheckReport,
+    /// The files that were written.
+    pub(super) written: Vec<String>,
     pub(super) passed: bool,
 }
 
@@ -40,11 +42,16 @@ pub(super) struct ProblemReport {
     window: Option<i64>,
     softcap: Option<f32>,
     lse: bool,
-    seed: u64,
+    origin: String,
 }
 
 impl ProblemReport {
-    pub(super) fn new(p: &DecodeProblem, lengths: &[u32], args: &super::Args) -> ProblemReport {
+    pub(super) fn new(
+        p: &DecodeProblem,
+        lengths: &[u32],
+        args: &super::Args,
+        origin: String,
+    ) -> ProblemReport {
         let ([batch, queries], [heads, kv_heads]) = (p.sequences(), p.heads());
         let [least, most] =
             [lengths.iter().min(), lengths.iter().max()].map(|keys| keys.copied().unwrap_or(0));
@@ -61,17 +68,17 @@ impl ProblemReport {
             cache: p.cache().name(),
             scales: p.scales_len(),
             scale: p.scale(),
-            window: args.window,
-            softcap: args.softcap,
+            window: args.problem.window,
+            softcap: args.problem.softcap,
             lse: p.has_lse(),
-            seed: args.seed,
+            origin,
         }
     }
 }
 
 /// How the rows and the keys are shared out.
 #[derive(Serialize)]
-pub(super) struct PlanReport {
+pub(crate) struct PlanReport {
     /// The query heads and the queries of a tile of rows.
     rows: [i64; 2],
     /// The most parts of the keys of a sequence.
@@ -112,7 +119,7 @@ impl fmt::Display for ProblemReport {
             "O = softmax(scale Q K^T) V, batch={batch} queries={queries} heads={heads} on {kv_heads} of keys, head dim={head_dim}, {dtype}{window}{cap}"
         );
         line(f, "problem", text)?;
-        line(f, "cache", format_args!("{keys} of {capacity} keys, {cache}{page}, random, seed {}", self.seed))
+        line(f, "cache", format_args!("{keys} of {capacity} keys, {cache}{page}, {}", self.origin))
     }
 }
 
@@ -139,6 +146,9 @@ impl fmt::Display for Report {
             line(f, "rate", format_args!("{rate:.1} GB/s, keys and values read"))?;
         }
         write!(f, "{}", self.check)?;
+        for file in &self.written {
+            line(f, "written", file)?;
+        }
         writeln!(f, "{}", if self.passed { "PASSED" } else { "FAILED" })
     }
 }

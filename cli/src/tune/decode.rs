@@ -1,0 +1,117 @@
+//! The fastest plan of decoding.
+
+use float8::{F8E4M3, F8E5M2};
+use girih_device::{Pod, Samples};
+use girih_kernels::attention::decode::{Decode, DecodeArgs, DecodePlan, DecodeProblem, choose};
+use girih_tensor::{DType, Element};
+use half::{bf16, f16};
+
+use super::contest::{Entrant, Tuned, rounds};
+use super::said::Said;
+use crate::attention::decode::{Inputs, ProblemArgs, same};
+use crate::progress::Busy;
+use crate::run::{RunArgs, Session};
+use crate::{CommandResult, Error};
+
+/// Numbers of parts that are tried.
+const PARTS: [i64; 14] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128];
+
+/// The arguments of `girih tune attention decode`.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    problem: ProblemArgs,
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+pub(super) fn run(args: &Args) -> CommandResult {
+    let (problem, lengths) = args.problem.without_files()?;
+    let by = match (problem.dtype(), problem.cache()) {
+        (DType::F16, DType::E4m3) => tune::<f16, F8E4M3>,
+        (DType::F16, DType::E5m2) => tune::<f16, F8E5M2>,
+        (DType::F16, _) => tune::<f16, f16>,
+        (_, DType::E4m3) => tune::<bf16, F8E4M3>,
+        (_, DType::E5m2) => tune::<bf16, F8E5M2>,
+        _ => tune::<bf16, bf16>,
+    };
+    let (session, mut said) = (Session::open(&args.run)?, Said::new(args.run.json));
+    by(&session, args, &problem, &lengths, &mut said)?;
+    said.finish(&session)
+}
+
+fn described(plan: &DecodePlan) -> String {
+    let config = &plan.config;
+    format!(
+        "{} parts of {} or more tiles, {} stages, {} blocks on a multiprocessor",
+        plan.parts, plan.least_tiles, config.stages, config.min_blocks
+    )
+}
+
+/// The chosen plan, and the same with other parts.
+fn plans(
+    session: &Session,
+    problem: &DecodeProblem,
+    asked: Option<i64>,
+) -> Result<Vec<DecodePlan>, girih_kernels::Error> {
+    let limits = session.device.limits();
+    let own = choose(problem, limits, asked)?;
+    let tiles = (problem.capacity() + 63) / 64;
+    let mut all = vec![own.clone()];
+    for parts in PARTS.into_iter().filter(|parts| *parts <= tiles && *parts != own.parts) {
+        // So that sequences have as many parts as are tried.
+        all.push(DecodePlan { least_tiles: 1, ..choose(problem, limits, Some(parts))? });
+    }
+    Ok(all)
+}
+
+fn tune<T: Element + Pod, C: Element + Pod>(
+    session: &Session,
+    args: &Args,
+    problem: &DecodeProblem,
+    lengths: &[u32],
+    said: &mut Said,
+) -> Result<(), Box<dyn std::error::Error>> {
+    let device = &session.device;
+    let same = same(problem, lengths, args.problem.window, args.problem.softcap)?;
+    let inputs = Inputs::<T, C>::random(problem, lengths, 0);
+    let q = device.upload(&inputs.q)?;
+    let [k, v] = [device.upload(&inputs.kv[0])?, device.upload(&inputs.kv[1])?];
+    let (of_lengths, table) = (device.upload(lengths)?, device.upload(&inputs.table)?);
+    let [of_k, of_v] = [device.upload(&inputs.scales[0])?, device.upload(&inputs.scales[1])?];
+    let o = device.zeros::<T>(problem.row_spans()[1] as usize)?;
+    let lse = device.zeros::<f32>(problem.lse_len() as usize)?;
+    let tensors = DecodeArgs {
+        q: &q,
+        kv: [&k, &v],
+        lengths: &of_lengths,
+        table: problem.pages().is_some().then_some(&table),
+        scales: (problem.scales_len() > 0).then_some([&of_k, &of_v]),
+        o: &o,
+        lse: problem.has_lse().then_some(&lse),
+    };
+    let mut field = Vec::new();
+    for config in plans(session, problem, args.problem.parts)? {
+        match Decode::planned(device, problem, config.clone()) {
+            Ok(kernel) => field.push(Entrant { config, kernel, times: Vec::new() }),
+            // What the driver does not take is no candidate.
+            Err(error) if !field.is_empty() => said.left_out(&described(&config), &error.to_string()),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    let run = |decode: &Decode| decode.run(&tensors);
+    let chosen = rounds(device, &mut field, described, &run, said)?;
+    let _busy = Busy::begin("comparing with the f64 reference");
+    field.sort_by_key(Entrant::time);
+    for Entrant { config, kernel, times } in field {
+        o.fill_bytes(0xff)?;
+        kernel.run(&tensors)?;
+        if inputs.check(problem, &same, &o.download()?, &lse.download()?)?.passed() {
+            let fastest = times.into_iter().collect::<Samples>().median();
+            Tuned { fastest: (config.clone(), fastest), chosen }.print(&described(&config), said);
+            return Ok(());
+        }
+        said.left_out(&described(&config), "wrong");
+    }
+    Err(Error::Wrong("no plan computes the problem".into()).into())
+}
