@@ -396,7 +396,7 @@ fn swept(device: &Device, problem: DecodeProblem, rounds: usize) -> Result<Swept
     let mut parts: Vec<i64> = PARTS.into_iter().filter(|parts| *parts <= most.max(1)).chain([own]).collect();
     parts.sort_unstable();
     parts.dedup();
-    let plan = |parts: &i64| {
+    let plan = |parts: &i64| -> Result<Decode, Failure> {
         let mut plan = choose(&problem, device.limits(), Some(*parts))?;
         // So that sequences have as many parts as are asked for.
         plan.least_tiles = 1;
