@@ -25,7 +25,7 @@ mod palette;
 mod sheet;
 mod svg;
 
-pub use layouts::levels;
+pub use layouts::{levels, without_identity};
 pub use palette::Palette;
 pub use sheet::{Cell, Grid, Key, Sheet};
 

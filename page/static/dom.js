@@ -66,11 +66,21 @@ export function fine(field) {
   field.removeAttribute("aria-errormessage");
 }
 
-/** Calls `run` once `milliseconds` have gone by without another call of the returned function. */
+/** Calls `run` at once, but not more often than every so many milliseconds: of the calls that come meanwhile, the last one follows. */
 export function delayed(milliseconds, run) {
-  let timer;
+  let timer = null;
+  let again = null;
+  const next = () => {
+    timer = null;
+    if (again) call(...again);
+  };
+  const call = (...args) => {
+    again = null;
+    timer = setTimeout(next, milliseconds);
+    run(...args);
+  };
   return (...args) => {
-    clearTimeout(timer);
-    timer = setTimeout(() => run(...args), milliseconds);
+    if (timer === null) call(...args);
+    else again = args;
   };
 }

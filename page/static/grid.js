@@ -94,7 +94,7 @@ export class Grid {
     const { rows, columns } = table;
     this.table = table;
     this.longest = longest;
-    this.margin = [9 + 6.2 * longest, 17];
+    this.margin = [Math.ceil(9 + 6.2 * longest), 17];
     const ratio = devicePixelRatio || 1;
     const most = Math.min(SIDE / ratio / Math.max(rows, columns), Math.sqrt(AREA / (ratio * ratio) / (rows * columns)));
     this.size = Math.max(1, Math.floor(Math.min(most, table.size)));
@@ -191,7 +191,7 @@ export class Grid {
     lines.forEach((line, i) => {
       context.fillStyle = inks[cells[i]] ?? LINES;
       const [x, y] = [left + ((i % columns) + 0.5) * this.size, top + (Math.floor(i / columns) + 0.52) * this.size];
-      line.forEach((text, at) => context.fillText(text, x, y + (at - (line.length - 1) / 2) * pixels * 1.08));
+      line.forEach((text, at) => context.fillText(text, Math.round(x), Math.round(y + (at - (line.length - 1) / 2) * pixels * 1.08)));
     });
   }
 

@@ -26,11 +26,12 @@ class Panel {
       describe: (row, column) => card.says(this, row * table.columns + column),
     });
     this.root = element("figure", {}, this.caption, this.grid.root);
-    this.cells = new Map();
-    table.values.forEach((value, cell) => {
-      if (!this.cells.has(value)) this.cells.set(value, []);
-      this.cells.get(value).push(cell);
-    });
+  }
+
+  /** The cells that have an index. */
+  having(index) {
+    this.cells ??= Map.groupBy(this.table.values.keys(), (cell) => this.table.values[cell]);
+    return this.cells.get(index) ?? [];
   }
 
   draw(size) {
@@ -149,15 +150,15 @@ class Card {
     };
     const own = this.panels.indexOf(panel);
     const value = panel.table.values[cell];
-    const sharing = panel.cells.get(value);
+    const sharing = panel.having(value);
     sharing.forEach((other) => marks[own].same.add(other));
     down(own, [cell]);
     up(own, [cell]);
     // Where there is no path, the cells with the same index are what can be said.
     this.panels.forEach((other, number) => {
-      const none = number !== own && other.cells && !other.table.words === !panel.table.words && !marks[number].from.size;
+      const none = number !== own && other.grid && !other.table.words === !panel.table.words && !marks[number].from.size;
       if (none && !other.paths.length && !panel.paths.some((path) => path.panel === number)) {
-        (other.cells.get(value) ?? []).forEach((cell) => marks[number].same.add(cell));
+        other.having(value).forEach((cell) => marks[number].same.add(cell));
       }
     });
     return marks;
@@ -173,7 +174,7 @@ class Card {
     const before = panel.table.before?.[cell];
     if (before !== undefined) text += `, which is ${before} before the swizzle`;
     text += this.path(panel, cell);
-    const sharing = panel.cells.get(panel.table.values[cell]).filter((other) => other !== cell);
+    const sharing = panel.having(panel.table.values[cell]).filter((other) => other !== cell);
     if (sharing.length) {
       const listed = sharing.slice(0, LISTED).map((other) => panel.coordinate(other).flat).join(" ");
       text += `; shared with ${listed}${sharing.length > LISTED ? ` and ${sharing.length - LISTED} more` : ""}`;

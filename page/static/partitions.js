@@ -38,8 +38,9 @@ class View {
     this.info = element("div", { class: "info mono" });
     this.thread = element("input", { type: "number", min: 0, value: "", onchange: () => this.choose({ thread: Number(this.thread.value) }), oninput: () => this.thread.value !== "" && this.choose({ thread: Number(this.thread.value) }) });
     this.threadField = labelled("Thread, or click a cell", this.thread);
+    this.bar = element("div", { class: "row bar" }, this.threadField, this.info);
     root.append(this.tabs, element("div", { class: "card" }, this.form, this.extra, this.trouble), this.title, this.notes,
-      element("div", { class: "row bar" }, this.threadField, this.info), this.sheet);
+      this.bar, this.sheet);
     this.ready = this.menus();
     this.edited = delayed(25, () => this.changed());
     addEventListener("resize", delayed(100, () => this.fit()));
@@ -59,7 +60,8 @@ class View {
       const first = FIRST[this.kind];
       this.fields(Object.fromEntries(Object.keys(first).map((name) => [name, params.get(name) ?? first[name]])));
       const thread = params.get("thread");
-      this.chosen = thread === null ? null : { thread: Number(thread) };
+      this.forget();
+      if (thread !== null) this.chosen = { thread: Number(thread) };
       this.draw();
     });
   }
@@ -67,9 +69,18 @@ class View {
   /** Turns to another kind of partition, with what its fields have at first. */
   turn(kind) {
     this.kind = kind;
-    this.chosen = null;
+    this.forget();
     this.fields(FIRST[kind]);
     this.changed();
+  }
+
+  /** Forgets the thread that is followed. */
+  forget() {
+    this.chosen = null;
+    this.chosenText = "";
+    this.info.textContent = "";
+    this.thread.value = "";
+    this.bar.classList.remove("tall");
   }
 
   fields(values) {
@@ -118,7 +129,7 @@ class View {
       if (!access) return;
       const tile = this.planned.tile;
       this.kind = "banks";
-      this.chosen = null;
+      this.forget();
       this.tabs.querySelector(`[value="banks"]`).checked = true;
       this.fields({ ...FIRST.banks, memory: `(${tile.join(",")}):(${tile[1]},1)`, dtype, access, vector });
       this.changed();
@@ -218,7 +229,7 @@ class View {
       const figure = element("figure", {}, element("figcaption", { class: "mono" }, title), grid.root);
       figure.style.gridRow = picture.place[0] + 1;
       figure.style.gridColumn = picture.place[1] + 1;
-      return { grid, picture, figure, marks: { wrong: picture.marked } };
+      return { grid, picture, figure, marks: { chosen: picture.marked } };
     });
     this.sheet.replaceChildren(...this.grids.map(({ figure }) => figure));
     this.sheet.classList.toggle("around", this.grids.length === 3);
@@ -231,7 +242,7 @@ class View {
     const across = [];
     for (const { picture: { place, columns } } of this.grids) across[place[1]] = Math.max(across[place[1]] ?? 0, columns);
     const columns = across.reduce((sum, columns) => sum + columns, 0);
-    const size = Grid.fitting(columns, this.sheet.clientWidth - 50 * across.length, 6, 34);
+    const size = Grid.fitting(columns, this.sheet.clientWidth - 50 * across.length, 6, 28);
     for (const { grid, picture, figure, marks } of this.grids) {
       grid.draw({ ...picture, size });
       grid.mark(marks);
@@ -270,15 +281,17 @@ class View {
       this.thread.value = thread;
       const own = cells.map((list, number) => {
         const { picture } = this.grids[number];
+        if (list.length === picture.words.length) return `${picture.title.split(" ")[0]}: all cells`;
         const places = list.slice(0, 8).map(([value, cell]) => `V${value} (${Math.floor(cell / picture.columns)},${cell % picture.columns})`);
         return `${picture.title.split(" ")[0]}: ${places.join(" ")}${list.length > 8 ? ` and ${list.length - 8} more` : ""}`;
       });
       const shared = count > 1 ? [`The cell belongs to ${count} threads: ${owners.map(([thread, value]) => `T${thread}V${value}`).join(" ")}${count > owners.length ? " ..." : ""}`] : [];
       this.chosenText = [`Thread ${thread}`, ...own, ...shared].join("\n");
       this.info.textContent = this.chosenText;
+      this.bar.classList.add("tall");
       say(this.chosenText);
       this.grids.forEach((entry, number) => {
-        entry.marks = { chosen: cells[number].map(([, cell]) => cell) };
+        entry.marks = { chosen: cells[number].length < entry.picture.words.length ? cells[number].map(([, cell]) => cell) : [] };
         entry.grid.mark(entry.marks);
       });
       this.write();

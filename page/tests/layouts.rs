@@ -144,6 +144,9 @@ fn hierarchies_have_coordinates_and_borders() {
     assert_eq!((&table["rows"], &table["columns"]), (&json!(6), &json!(8)));
     assert_eq!(table["names"][0][5], "(1,2)");
     assert_eq!(table["names"][1][7], "(1,1),1");
+    let of_two = &evaluate("((2,3),(2,2)):((1,4),(2,12))")["panels"][0]["table"]["names"];
+    assert_eq!((&of_two[0][5], &of_two[1][3]), (&json!("(1,2)"), &json!("(1,1)")));
+    assert_eq!(evaluate("(2,3):(1,2)")["panels"][0]["table"]["names"], json!([["0", "1"], ["0", "1", "2"]]));
     assert_eq!(table["levels"], json!([[0, 0, 1, 0, 1, 0], [0, 0, 1, 0, 2, 0, 1, 0]]));
 }
 

@@ -65,7 +65,7 @@ enum Task {
         #[arg(long, default_value_t = 600)]
         seconds: u32,
     },
-    /// Builds the Python package's wheel, installs it in a virtual environment below target/people and runs its tests there. Needs Python and pip.
+    /// Tests the page in Chromium, with pictures in target/people; builds the Python package's wheel, installs it in a virtual environment below target/people and runs its tests there. Needs Chromium, Python and pip.
     People,
     /// Checks what is published: packs the packages and builds them from their archives, documentation, an example in every public
     /// module, the promise of the version, and the licences of others in target/dist/THIRD-PARTY.txt. Nothing is published.

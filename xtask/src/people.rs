@@ -1,9 +1,9 @@
-//! What people use who don't write Rust, built and tested as they get it: the Python package as a wheel.
+//! What people use who don't write Rust, built and tested as they get it: the page in a browser, the Python package as a wheel.
 
 use std::{env, fs, path::Path, process::Command};
 
 use crate::book;
-use crate::shell::{Error, at, check, root, sh, target_dir};
+use crate::shell::{Error, at, check, command, root, sh, target_dir};
 
 /// What the package's tests import. Triton's and NVRTC's compilers need no GPU.
 const PACKAGES: &[&str] =
@@ -11,6 +11,35 @@ const PACKAGES: &[&str] =
 
 pub(crate) fn run() -> Result<(), Error> {
     book::build()?;
+    page()?;
+    python()
+}
+
+/// Chromium's names, the distribution's first.
+const CHROMIUM: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
+
+/// Tests the page in a browser. What is measured is printed, and pictures of all views are stored in target/people.
+fn page() -> Result<(), Error> {
+    let paths: Vec<_> = env::var_os("PATH").iter().flat_map(env::split_paths).collect();
+    let found = |name: &&str| paths.iter().any(|folder| folder.join(name).is_file());
+    if env::var_os("CHROMIUM").is_none() && !CHROMIUM.iter().any(|name| found(&name)) {
+        return Err(Error::NoChromium);
+    }
+    // Another program, such as one without optimisation, for who tests what he has changed.
+    let program = match env::var_os("GIRIH_PAGE") {
+        Some(program) => root().join(program),
+        None => {
+            sh("cargo build --release --package girih-page --locked")?;
+            target_dir().join("release/girih-page")
+        }
+    };
+    let line = "cargo test --locked --manifest-path page/browser/Cargo.toml -- --nocapture";
+    let mut tests = command(line);
+    tests.env("CARGO_TARGET_DIR", target_dir().join("browser")).env("GIRIH_PAGE", program);
+    check(line, tests.env("GIRIH_PICTURES", target_dir().join("people")))
+}
+
+fn python() -> Result<(), Error> {
     sh("cargo clippy --package girih-python --locked -- -D warnings")?;
     let people = target_dir().join("people");
     let python = people.join("venv/bin/python");

@@ -45,6 +45,8 @@ pub(crate) enum Error {
     Package { faults: String },
     #[error("CHANGELOG.md has no section `## [{version}]`: what is under Unreleased belongs there")]
     NoChanges { version: &'static str },
+    #[error("there is no Chromium in PATH: `apt-get install chromium` gets it, or let CHROMIUM name one")]
+    NoChromium,
     #[error("`cargo fuzz` is not installed: `cargo install cargo-fuzz` gets it")]
     NoCargoFuzz,
     #[error("the package {package} builds no executable `{name}`")]

@@ -62,7 +62,7 @@ impl Sheet {
 }
 
 /// The text of a layout, without a swizzle that changes nothing.
-pub(super) fn without_identity(layout: &Composed) -> String {
+pub fn without_identity(layout: &Composed) -> String {
     let lay = *layout.layout();
     if *layout == Composed::new(Swizzle::NONE, 0, lay) { lay.to_string() } else { layout.to_string() }
 }

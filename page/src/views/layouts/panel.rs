@@ -3,6 +3,7 @@
 use girih_cli::expr::Step;
 use girih_cli::marked;
 use girih_cli::ops::Op;
+use girih_cli::picture::without_identity;
 use girih_layout::{Composed, Symbol};
 use serde::Serialize;
 
@@ -108,14 +109,6 @@ fn add(
         _ => Vec::new(),
     };
     let name = char::from(b'A' + panels.len() as u8).to_string();
-    panels.push(Panel { name, part, value: layout_text(&layout), table, why, paths, layout });
+    panels.push(Panel { name, part, value: without_identity(&layout), table, why, paths, layout });
     Some(panels.len() - 1)
-}
-
-/// The text of a layout, without a swizzle that does nothing.
-fn layout_text(layout: &Composed) -> String {
-    match Composed::new(girih_layout::Swizzle::NONE, 0, *layout.layout()) == *layout {
-        true => layout.layout().to_string(),
-        false => layout.to_string(),
-    }
 }

@@ -72,7 +72,7 @@ impl Table {
         };
         if line {
             table.wrap(size, &first);
-        } else if lay.rank() > 2 {
+        } else {
             // The other modes stand beside mode 0, not inside a mode of their own.
             for name in &mut table.names[1] {
                 *name =

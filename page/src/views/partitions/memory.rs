@@ -1,6 +1,6 @@
 //! The banks of a tile in shared memory under an access, and the swizzle with the fewest conflicts.
 
-use girih_cli::picture::Sheet;
+use girih_cli::picture::{Sheet, without_identity};
 use girih_cli::{marked, plan};
 use girih_codegen::plan::{Access, best_swizzle};
 use girih_layout::{Composed, Lay, Swizzle};
@@ -73,7 +73,7 @@ pub(super) fn banks(request: Request) -> Result<Banks, Fault> {
         None => None,
     };
     Ok(Banks {
-        layout: memory.to_string(),
+        layout: without_identity(&memory),
         keys: sheet.keys.iter().map(|key| (format!("#{:06x}", key.fill), key.text.clone())).collect(),
         pictures: pictures(&sheet),
         notes: sheet.notes,
