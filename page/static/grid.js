@@ -18,6 +18,8 @@ const FONT = `"DejaVu Sans Mono", Menlo, Consolas, monospace`;
 /** The most pixels of a canvas's side, and of the canvas: browsers draw nothing beyond theirs. */
 const SIDE = 8192;
 const AREA = 1 << 24;
+/** So many texts are drawn at a time, so that a large table is there at once, and its words follow. */
+const TEXTS = 1000;
 /** How cells are marked: the colour and the width of the frame. */
 const MARKS = { same: ["#111111", 2], from: ["#8a1fb0", 3], wrong: ["#d0001c", 4], chosen: ["#0b57d0", 3] };
 const LINES = "#15181c";
@@ -47,6 +49,7 @@ export class Grid {
     this.at = [0, 0];
     this.marks = [];
     this.pointed = null;
+    this.turn = 0;
     this.base = element("canvas", { "aria-hidden": "true" });
     this.top = element("canvas", { "aria-hidden": "true" });
     this.cell = element("div", { role: "gridcell", id: fresh("cell") });
@@ -92,6 +95,7 @@ export class Grid {
   #draw(table, longest) {
     const start = performance.now();
     const { rows, columns } = table;
+    this.turn += 1;
     this.table = table;
     this.longest = longest;
     this.margin = [Math.ceil(9 + 6.2 * longest), 17];
@@ -162,13 +166,20 @@ export class Grid {
     const { size } = this;
     const context = this.base.getContext("2d");
     context.clearRect(0, 0, this.base.width, this.base.height);
-    let last = -1;
-    for (let i = 0, row = 0; row < rows; row += 1) {
-      for (let column = 0; column < columns; column += 1, i += 1) {
-        if (cells[i] !== last) context.fillStyle = palette[last = cells[i]];
-        context.fillRect(left + column * size, top + row * size, size, size);
-      }
-    }
+    // A pixel a cell, enlarged, takes a fraction of the time of a rectangle a cell.
+    const pixels = new ImageData(columns, rows);
+    // The canvas knows all notations of colours, and answers "#rrggbb".
+    const number = (fill) => {
+      context.fillStyle = fill;
+      const [, red, green, blue] = context.fillStyle.match(/^#(..)(..)(..)$/);
+      return Number(`0xff${blue}${green}${red}`);
+    };
+    const colours = palette.map(number);
+    new Uint32Array(pixels.data.buffer).set(Array.from(cells, (cell) => colours[cell]));
+    const small = new OffscreenCanvas(columns, rows);
+    small.getContext("2d").putImageData(pixels, 0, 0);
+    context.imageSmoothingEnabled = false;
+    context.drawImage(small, left, top, columns * size, rows * size);
     if (words && size >= 13) this.#words(context, words, inks, cells);
     this.#numbers(context);
     this.#lines(context);
@@ -185,14 +196,23 @@ export class Grid {
     }
     const pixels = Math.min(13, (this.size * 0.84) / tall / 1.1, (this.size - 3) / longest / 0.602);
     if (pixels < 5.5) return;
-    context.textAlign = "center";
-    context.textBaseline = "middle";
-    context.font = `${pixels}px ${FONT}`;
-    lines.forEach((line, i) => {
-      context.fillStyle = inks[cells[i]] ?? LINES;
-      const [x, y] = [left + ((i % columns) + 0.5) * this.size, top + (Math.floor(i / columns) + 0.52) * this.size];
-      line.forEach((text, at) => context.fillText(text, Math.round(x), Math.round(y + (at - (line.length - 1) / 2) * pixels * 1.08)));
-    });
+    const font = `${pixels}px ${FONT}`;
+    const turn = this.turn;
+    const draw = (from) => {
+      if (this.turn !== turn) return;
+      const end = Math.min(lines.length, from + Math.ceil(TEXTS / tall));
+      context.font = font;
+      context.textAlign = "center";
+      context.textBaseline = "middle";
+      for (let i = from; i < end; i += 1) {
+        context.fillStyle = inks[cells[i]] ?? LINES;
+        const [x, y] = [left + ((i % columns) + 0.5) * this.size, top + (Math.floor(i / columns) + 0.52) * this.size];
+        // Whole pixels are several times as fast as parts of them.
+        lines[i].forEach((text, at) => context.fillText(text, Math.round(x), Math.round(y + (at - (lines[i].length - 1) / 2) * pixels * 1.08)));
+      }
+      if (end < lines.length) requestAnimationFrame(() => draw(end));
+    };
+    draw(0);
   }
 
   #numbers(context) {
@@ -216,14 +236,16 @@ export class Grid {
     const { size } = this;
     const [right, bottom] = [left + columns * size, top + rows * size];
     const thick = (level) => Math.min(size / 4, 0.7 + 1.1 * level);
+    // Lines of one height are one path.
     const draw = (count, levels, line) => {
-      for (let at = 0; at <= count; at += 1) {
-        const level = at === 0 || at === count ? Math.max(1, ...levels) : levels[at] ?? 0;
+      const edge = Math.max(1, ...levels);
+      const heights = Map.groupBy(Array.from({ length: count + 1 }, (_, at) => at), (at) => (at === 0 || at === count ? edge : levels[at] ?? 0));
+      for (const [level, lines] of [...heights].sort(([one], [other]) => one - other)) {
         if (level === 0 && size < 9) continue;
         context.lineWidth = level === 0 ? 1 : thick(level);
         context.strokeStyle = level === 0 ? "#15181c38" : LINES;
         context.beginPath();
-        line(at * size);
+        for (const at of lines) line(at * size);
         context.stroke();
       }
     };

@@ -115,6 +115,7 @@ class Card {
       figures.push(element("figure", {}, element("figcaption", {}, "The tile, and who owns its places"), this.tileGrid.root));
     }
     this.side.replaceChildren(...figures);
+    this.pointed = null;
     this.info.textContent = "";
     this.fit();
   }
@@ -128,6 +129,7 @@ class Card {
     const columns = drawn.reduce((sum, [, table]) => sum + table.columns, 0);
     const beside = Math.floor((width - 44 * drawn.length) / columns);
     for (const [panel, table] of drawn) panel.draw(beside >= 20 ? Math.min(beside, 34) : Grid.fitting(table.columns, width, 5, 34));
+    if (this.pointed) this.point(...this.pointed);
   }
 
   /** The cells of each panel that have to do with a cell: what the cell comes from, what comes from the cell, and what shares its index. */
@@ -182,18 +184,24 @@ class Card {
     return text;
   }
 
+  /** Where a cell's index comes from: through the inner layout of a composition, from a cell of the argument, or back by an inverse. */
   path(panel, cell) {
-    return (panel.paths ?? []).map(({ panel: number, kind, cells }) => {
-      const other = this.panels[number];
-      const at = cells[cell];
-      const { flat } = other.coordinate(at);
-      const words = { argument: " = ", inner: "; coordinate ", inverse: "; taken back by " }[kind];
-      if (kind === "inner") return `; ${other.name}${flat} is ${other.index(at)}, the coordinate below`;
-      return `${words}${other.name}${flat}${kind === "inverse" ? ` = ${other.index(at)}` : ""}${kind === "argument" ? this.path(other, at) : ""}`;
-    }).join("");
+    const of = (kind) => {
+      const path = (panel.paths ?? []).find((path) => path.kind === kind);
+      if (!path) return null;
+      const other = this.panels[path.panel];
+      const at = path.cells[cell];
+      return { other, at, text: `${other.name}${other.coordinate(at).flat}`, index: other.index(at) };
+    };
+    const [argument, inner, inverse] = ["argument", "inner", "inverse"].map(of);
+    if (inverse) return `; back by ${inverse.text} = ${inverse.index}`;
+    if (!argument) return "";
+    const way = inner ? `; ${inner.text} = ${inner.index}, and ${argument.other.name} at ${inner.index} is ${argument.text} = ${argument.index}` : `; from ${argument.text}`;
+    return way + this.path(argument.other, argument.at);
   }
 
   point(panel, cell) {
+    this.pointed = cell === null ? null : [panel, cell];
     if (cell === null) {
       this.info.textContent = "";
       this.panels.forEach((other) => other.grid?.mark(other.marks));

@@ -56,13 +56,19 @@ class Page {
     }
   }
 
-  /** Puts the state of the view into the address, in place of what is there. */
+  /** Puts the state of the view into the address, in place of what is there; of a view that has been left, into that which its tab goes to. */
   write(params) {
     const text = new URLSearchParams(params).toString();
     const hash = `#${this.#view}${text && "?"}${text}`;
-    if (location.hash !== hash) history.replaceState(null, "", hash);
+    if (shown !== this.#view) left.set(this.#view, hash);
+    else if (location.hash !== hash) history.replaceState(null, "", hash);
   }
 }
+
+/** The view that is shown, or is about to be. */
+let shown;
+/** The addresses of views as they were left. */
+const left = new Map();
 
 const main = document.getElementById("main");
 const tabs = new Map();
@@ -78,6 +84,7 @@ function address() {
 function show() {
   if (location.hash === "#main") return;
   const [name, params] = address();
+  shown = name;
   for (const [other, tab] of tabs) {
     const chosen = other === name;
     tab.setAttribute("aria-selected", chosen);
@@ -88,18 +95,16 @@ function show() {
   if (!mounted.has(name)) {
     const panel = element("section", { role: "tabpanel", id: `view-${name}`, "aria-labelledby": `tab-${name}` });
     main.append(panel);
-    mounted.set(name, { panel, view: VIEWS[name].mount(panel, new Page(name)), params: "" });
+    mounted.set(name, { panel, view: VIEWS[name].mount(panel, new Page(name)) });
   }
-  const entry = mounted.get(name);
-  // Back at a tab, the address has no state: the view is as it was left, and writes its state.
-  entry.view.show(params);
+  mounted.get(name).view.show(params);
 }
 
-/** The address of a view as it was left. */
-const left = new Map();
-
+/** Turns to another view. */
 function leave(name) {
-  left.set(address()[0], location.hash);
+  if (name === shown) return;
+  left.set(shown, location.hash);
+  shown = name;
   location.hash = left.get(name) ?? `#${name}`;
 }
 
