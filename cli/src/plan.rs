@@ -1,4 +1,15 @@
 //! `girih plan`: proves properties of partitions and finds copies, swizzles and conversions, without running a kernel.
+//!
+//! ```
+//! use girih_layout::{Composed, lay};
+//! use girih_tensor::DType;
+//!
+//! // A column of a tile of 16-bit elements, by 32 threads: all words lie in one bank.
+//! let tile = Composed::parse("Sw<0,4,3> o 0 o (64,64):(64,1)")?;
+//! let (_, answer, _) = girih_cli::plan::access(&tile, &lay!("(32,1):(1,0)"), DType::Bf16, Some(1))?;
+//! assert_eq!(answer["wavefronts"]["taken"], 32);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -231,11 +242,7 @@ pub fn access(memory: &Composed, tv: &Lay, dtype: DType, vector: Option<i64>) ->
     Ok((lines, object, true))
 }
 
-/// The swizzle and the linear map for which accesses have the fewest conflicts.
-///
-/// # Errors
-/// Those of the library's functions.
-pub fn swizzle(memory: &Lay, dtype: DType, accesses: &[Access]) -> Result<Answer> {
+fn swizzle(memory: &Lay, dtype: DType, accesses: &[Access]) -> Result<Answer> {
     let bits = i64::from(dtype.bits());
     let (swizzle, wavefronts) = best_swizzle(memory, bits, accesses)?;
     let [kept, free] = [Order::Kept, Order::Free].map(|order| best_map(memory, bits, accesses, order));
@@ -288,11 +295,7 @@ fn mapped(memory: &Lay, map: &F2Matrix) -> Option<Lay> {
     map.after(&F2Matrix::of_layout(memory).ok()?).ok()?.layout(memory.shape()).ok()
 }
 
-/// The coalesced copy of a tile of global memory.
-///
-/// # Errors
-/// Those of the library's functions.
-pub fn copy(memory: &Lay, threads: i64, dtype: DType) -> Result<Answer> {
+fn copy(memory: &Lay, threads: i64, dtype: DType) -> Result<Answer> {
     let copy = coalesced_copy(memory, threads, i64::from(dtype.bits()))?;
     let extents = copy.extents()?;
     let shape: Vec<String> = extents.iter().map(i64::to_string).collect();

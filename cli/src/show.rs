@@ -1,4 +1,9 @@
 //! `girih show`: draws atoms, tiled copies and MMAs, and what an access does to the banks of shared memory.
+//!
+//! ```
+//! let error = girih_cli::show::find_mma("SM80_16x8x16_F32BF16BF16F32").unwrap_err();
+//! assert!(error.to_string().contains("SM80_16x8x16_F32BF16BF16F32_TN"));
+//! ```
 
 use clap::Subcommand;
 use girih_codegen::atom::{CopyAtom, MmaAtom};
