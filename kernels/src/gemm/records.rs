@@ -162,7 +162,7 @@ impl Records {
     /// The configuration for a problem, if there is a record that counts for it.
     ///
     /// # Errors
-    /// [`Error::Record`] for a record of this problem whose configuration [`candidates`] does not list.
+    /// [`Error::Record`] for a record of this problem whose configuration [`candidates()`] does not list.
     pub fn config(&self, problem: &Problem) -> Result<Option<GemmConfig>, Error> {
         Ok(self.find(problem)?.map(|(config, _)| config))
     }

@@ -122,7 +122,7 @@ pub(super) fn copied(problem: &Problem, config: &GemmConfig) -> Result<[Option<C
     Ok(reasons)
 }
 
-/// Whether it is faster to copy the operands of which [`is_transposed`] tells than to multiply by warps, which take any contiguous modes. By
+/// Whether it is faster to copy the operands of which `is_transposed` tells than to multiply by warps, which take any contiguous modes. By
 /// warps a product takes at least twice as long as by warpgroups, an estimate, so that the copy must not take longer than the latter.
 pub(super) fn is_worth_transposing(problem: &Problem, is_transposed: [bool; 2]) -> bool {
     let products = problem.mnk()[..2].iter().fold(problem.batches() as f64, |all, x| all * *x as f64);

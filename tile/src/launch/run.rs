@@ -16,9 +16,9 @@
 //! let device = Device::open(Select::Sim)?;
 //! let (x, y) = (device.upload(&[1.5f32; 100])?, device.zeros::<f32>(100)?);
 //! let given = [&x, &y].map(|buffer| Given { buffer: buffer.into(), extents: vec![100], strides: vec![1] });
-//! let compiled = girih_tile::compile(\&double::ir()?, 90)?;
+//! let compiled = girih_tile::compile(&double::ir()?, 90)?;
 //! // SAFETY: both arrays are whole, and each block stores a tile of its own.
-//! unsafe { run(\&device, \&compiled, [2, 1, 1], \&given, \&[])? };
+//! unsafe { run(&device, &compiled, [2, 1, 1], &given, &[])? };
 //! assert_eq!(y.download()?, [3.0; 100]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -61,7 +61,7 @@ impl Lowering<'_> {
         found
     }
 
-    /// Lowers [`Kind::Atomic`]: of copies of an element the first thread's counts, and tells the others what stood there.
+    /// Lowers [`Kind::Atomic`](crate::ir::Kind::Atomic): of copies of an element the first thread's counts, and tells the others what stood there.
     pub(crate) fn atomic(&mut self, id: OpId, rmw: Rmw, at: &Indexed) -> Result<(), Error> {
         let plan = self.plan;
         let op = plan.func.op(id);

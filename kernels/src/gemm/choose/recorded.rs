@@ -55,7 +55,7 @@ pub(in crate::gemm) fn followed(problem: &Problem, line: &str) -> Option<GemmCon
     counts.then(|| facts.config(input).ok()).flatten()
 }
 
-/// The configuration for a problem of which [`described`](crate::gemm::described) says this line, if it is one of a plan, as those of the
+/// The configuration for a problem of which [`described`] says this line, if it is one of a plan, as those of the
 /// records that girih comes with must be ([`Records::shipped`]).
 ///
 /// # Examples
@@ -78,7 +78,7 @@ pub fn planned(problem: &Problem, line: &str) -> Option<GemmConfig> {
     (config.check().is_ok() && described(&config) == line).then_some(config)
 }
 
-/// The plan of a configuration of which [`described`](crate::gemm::described) says this line, for elements of so many bits. Stages and how C is
+/// The plan of a configuration of which [`described`] says this line, for elements of so many bits. Stages and how C is
 /// stored follow from a plan and a problem.
 fn plan(line: &str, bits: u32) -> Option<Plan> {
     if line.contains("Raster") {

@@ -1,4 +1,4 @@
-//! The text form of programs: a [`Func`] displays as text, and [`parse`] reads it back.
+//! The text form of programs: a [`Func`](super::Func) displays as text, and [`parse()`] reads it back.
 //!
 //! ```
 //! let text = "\

@@ -9,7 +9,7 @@ use crate::ir::{ArrayParam, Build, End, Func, Known, RegionId, ScalarParam, Type
 
 type Result<T> = std::result::Result<T, Error>;
 
-/// Reads a program. It stands in the function as it stands in the text; whether it is a sound one, [`verify`](super::super::verify) says.
+/// Reads a program. It stands in the function as it stands in the text; whether it is a sound one, [`verify`](fn@super::super::verify) says.
 ///
 /// # Errors
 /// [`Error::Text`] with the line, and with what would be accepted there.
