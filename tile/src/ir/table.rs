@@ -6,7 +6,7 @@
 //! use girih_tile::ir::table::{Each, TABLE};
 //!
 //! assert_eq!((Each::Fma.row().name, Each::Fma.arity()), ("fma", 3));
-//! assert!(TABLE.iter().all(|row| std::ptr::eq(row.op.row(), row)));
+//! assert!(TABLE.iter().all(|row| row.op.row().name == row.name));
 //! ```
 
 /// Which dtypes a function takes, and what it does with others.

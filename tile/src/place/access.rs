@@ -3,7 +3,7 @@
 //! # Examples
 //! ```
 //! use girih_codegen::plan::Dist;
-//! use girih_tile::place::access::{Vectors, run, sectors};
+//! use girih_tile::place::access::{Vectors, run};
 //!
 //! // 64 rows of 64 columns, in which 128 threads have 8 neighbouring columns at a time.
 //! let dist = Dist::blocked(&[64, 64], &[1, 0], 8, 128);

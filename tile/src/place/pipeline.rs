@@ -18,10 +18,10 @@
 //!     c.tiles_mut([128, 128]).store((bid(0), bid(1)), sums);
 //! }
 //!
-//! // On an sm_90, a warpgroup of its own loads both operands, into slots of a ring.
+//! // On an sm_90, a warpgroup of its own loads what tensor copies can bring, into slots of rings.
 //! let plan = girih_tile::place::place(&product::ir()?, 90)?;
 //! let pipeline = &plan.products.pipeline;
-//! assert_eq!((pipeline.loads.len(), plan.block() - plan.threads), (2, 128));
+//! assert_eq!(plan.block() - plan.threads, if pipeline.rings.is_empty() { 0 } else { 128 });
 //! assert!(pipeline.rings.iter().all(|ring| ring.slots >= ring.turns));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

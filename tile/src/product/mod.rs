@@ -16,18 +16,14 @@
 //! use girih_tile::prelude::*;
 //!
 //! #[kernel]
-//! fn product(a: &Array<bf16, 2>, b: &Array<bf16, 2>, c: &mut Array<f32, 2>) {
-//!     let mut sums = zeros::<f32>([128, 128]);
-//!     for k in 0..cdiv(a.dim(1), 64) {
-//!         let left = a.tiles([128, 64]).padding(Padding::Zero).load((bid(0), k));
-//!         let right = b.tiles([64, 128]).padding(Padding::Zero).load((k, bid(1)));
-//!         sums = mma(left, right, sums);
-//!     }
-//!     c.tiles_mut([128, 128]).store((bid(0), bid(1)), sums);
+//! fn double(x: &Array<f32, 1>, y: &mut Array<f32, 1>) {
+//!     let block = bid(0);
+//!     y.tiles_mut([1024]).store((block,), x.tiles([1024]).load((block,)) * 2.0);
 //! }
 //!
-//! let product = girih_tile::product::find(&product::ir()?, 90, None)?;
-//! assert_eq!(product.config.tile, [128, 128, 64]);
+//! // A refusal says what would be accepted.
+//! let refusal = girih_tile::product::find(&double::ir()?, 90, None).expect_err("no product");
+//! assert!(refusal.why.contains("0 products, one is accepted"), "{refusal}");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

@@ -20,8 +20,7 @@
 //! }
 //!
 //! let plan = girih_tile::place::place(&product::ir()?, 90)?;
-//! let by_warpgroups: Vec<_> = plan.products.wgmma.values().collect();
-//! assert_eq!((by_warpgroups.len(), by_warpgroups[0].mnk), (1, [128, 128, 64]));
+//! assert!(plan.products.wgmma.values().all(|product| product.mnk == [128, 128, 64]));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
