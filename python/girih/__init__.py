@@ -15,6 +15,8 @@ from ._girih import (
     LaunchError,
     Layout,
     LayoutError,
+    Picture,
+    PictureError,
     PtxError,
     Swizzle,
     __version__,

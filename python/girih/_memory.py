@@ -4,7 +4,10 @@ Arrays of numpy are read by numpy. All others say what they are by DLPack, whose
 1.x) stand here.
 """
 
+from __future__ import annotations
+
 import ctypes
+import math
 import sys
 from typing import Any, NamedTuple
 
@@ -19,8 +22,8 @@ class Array(NamedTuple):
     """What an array is."""
 
     address: int
-    shape: tuple
-    strides: tuple
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
     """In elements."""
     dtype: str
     """Such as 'f32', 'bf16', 's8'."""
@@ -31,7 +34,7 @@ class Array(NamedTuple):
     """Keeps the memory."""
 
     @property
-    def nbytes(self):
+    def nbytes(self) -> int:
         """Bytes from the first element to behind the last one."""
         if 0 in self.shape:
             return 0
@@ -53,13 +56,13 @@ class _DLTensor(ctypes.Structure):
     ]
 
 
-def _tensor_of(capsule):
+def _tensor_of(capsule: Any) -> _DLTensor:
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     return _DLTensor.from_address(pointer(capsule, b"dltensor"))
 
 
-def _dtype(tensor):
+def _dtype(tensor: _DLTensor) -> str:
     if tensor.lanes != 1 or tensor.bits % 8:
         raise TypeError(f"elements of {tensor.lanes} times {tensor.bits} bits are not supported")
     if tensor.code in _FLOAT8:
@@ -70,7 +73,7 @@ def _dtype(tensor):
     return name if name == "bool" else f"{name}{tensor.bits}"
 
 
-def _by_dlpack(array):
+def _by_dlpack(array: Any) -> Array:
     device, number = array.__dlpack_device__()
     if device not in (CPU, CUDA, CUDA_HOST, CUDA_MANAGED):
         raise TypeError(f"memory of DLPack's device type {device} is not supported; the host's and that of NVIDIA's GPUs are")
@@ -96,11 +99,8 @@ def _by_dlpack(array):
     if tensor.strides:
         strides = tuple(tensor.strides[i] for i in range(tensor.ndim))
     else:
-        strides, step = [], 1
-        for extent in reversed(shape):
-            strides.insert(0, step)
-            step *= extent
-        strides = tuple(strides)
+        # Without strides it is row-major.
+        strides = tuple(math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
     address = (tensor.data or 0) + tensor.byte_offset
     # The capsule is not consumed: it gives the tensor up when it is dropped.
     return Array(address, shape, strides, _dtype(tensor), tensor.bits // 8, number if device == CUDA else None, capsule)
@@ -109,7 +109,7 @@ def _by_dlpack(array):
 _NUMPY = {"float8_e4m3fn": "e4m3", "float8_e5m2": "e5m2", "bfloat16": "bf16", "bool": "bool"}
 
 
-def _numpy_dtype(dtype):
+def _numpy_dtype(dtype: Any) -> str:
     if dtype.name in _NUMPY:
         return _NUMPY[dtype.name]
     if dtype.kind in "iuf":
@@ -117,7 +117,7 @@ def _numpy_dtype(dtype):
     return dtype.name
 
 
-def describe(array, what="an argument"):
+def describe(array: Any, what: str = "an argument") -> Array:
     """An array as an ``Array``."""
     numpy = sys.modules.get("numpy")
     if numpy is not None and isinstance(array, numpy.ndarray):
@@ -132,7 +132,7 @@ def describe(array, what="an argument"):
     return _by_dlpack(array)
 
 
-def is_array(value):
+def is_array(value: object) -> bool:
     """Whether a value is an array, and not a number."""
     numpy = sys.modules.get("numpy")
     if numpy is not None and isinstance(value, (numpy.ndarray, numpy.generic)):
@@ -140,7 +140,7 @@ def is_array(value):
     return hasattr(value, "__dlpack__")
 
 
-def host_bytes(array, what="an argument"):
+def host_bytes(array: Any, what: str = "an argument") -> Any:
     """The memory of an array of the host, in bytes and in the order in which it lies, without a copy."""
     import numpy as np
 
@@ -152,7 +152,7 @@ def host_bytes(array, what="an argument"):
         if contiguous:
             if described.nbytes == 0:
                 return np.empty(0, np.uint8)
-            view = (ctypes.c_uint8 * described.nbytes).from_address(described.address)
+            view: Any = (ctypes.c_uint8 * described.nbytes).from_address(described.address)
             view._owner = described.owner
             return np.frombuffer(view, np.uint8)
     else:
@@ -164,7 +164,7 @@ def host_bytes(array, what="an argument"):
     raise ValueError(f"{what} is not contiguous: a kernel would also see what lies between its elements; pass its base, or a copy")
 
 
-def _is_contiguous(shape, strides):
+def _is_contiguous(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
     step = 1
     for d, n in sorted((d, n) for d, n in zip(strides, shape) if n != 1):
         if d != step:

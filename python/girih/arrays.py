@@ -1,12 +1,20 @@
 """Layouts and numpy's arrays."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from ._girih import LayoutError, flatten, product, size
+from ._girih import ComposedLayout, Layout, LayoutError, flatten, product, size
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ._girih import AnyLayout
 
 
-def _flat(values):
+def _flat(values: Any) -> tuple[int, ...]:
     values = flatten(values)
     for value in values:
         if not isinstance(value, int):
@@ -14,7 +22,7 @@ def _flat(values):
     return values
 
 
-def indices(layout):
+def indices(layout: AnyLayout) -> np.ndarray:
     """The indices of a layout, plain or swizzled, as an array of int64 with an axis for each mode.
 
     >>> import girih
@@ -22,18 +30,18 @@ def indices(layout):
     array([[0, 1, 2],
            [3, 4, 5]])
     """
-    shape = getattr(layout, "layoutA", layout).shape
+    shape = layout.layout.shape if isinstance(layout, ComposedLayout) else layout.shape
     modes = tuple(product(mode) for mode in shape) if isinstance(shape, tuple) else (shape,)
     return np.frombuffer(layout._indices(), np.int64).reshape(modes, order="F")
 
 
-def _extent(layout):
+def _extent(layout: Layout) -> tuple[int, int]:
     """The least and the greatest index of a layout with whole strides."""
     steps = [(n - 1) * d for n, d in zip(_flat(layout.shape), _flat(layout.stride))]
     return sum(min(step, 0) for step in steps), sum(max(step, 0) for step in steps)
 
 
-def view(buffer, layout, offset=0):
+def view(buffer: Any, layout: Layout, offset: int = 0) -> np.ndarray:
     """A view of a buffer through a layout, without a copy: an axis for each leaf of the shape, from left to right.
 
     ``view(b, layout)[i, j, k]`` is the element ``layout(i, (j, k)) + offset`` of ``b``, for a layout of the shape ``(M, (N, K))``. The
@@ -58,7 +66,7 @@ def view(buffer, layout, offset=0):
     return as_strided(array[offset:], _flat(layout.shape), strides, writeable=array.flags.writeable)
 
 
-def gather(buffer, layout):
+def gather(buffer: Any, layout: AnyLayout) -> np.ndarray:
     """The elements of a buffer at the indices of a layout, plain or swizzled, as a new array with an axis for each mode."""
     at = indices(layout)
     array = np.asarray(buffer).reshape(-1)

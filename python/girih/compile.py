@@ -4,9 +4,12 @@
 ``girih[triton]``.
 """
 
+from __future__ import annotations
+
 import linecache
 import os
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 from . import _memory
 from ._girih import GirihError
@@ -17,7 +20,7 @@ __all__ = ["CompileError", "Compiled", "cuda", "triton"]
 class CompileError(GirihError):
     """What a compiler refused; ``log`` is what it said."""
 
-    def __init__(self, message, log=""):
+    def __init__(self, message: str, log: str = "") -> None:
         super().__init__(message)
         self.log = log
 
@@ -33,22 +36,24 @@ class Compiled(NamedTuple):
     """Bytes of dynamic shared memory."""
     cluster: int
     """Blocks of a cluster."""
-    scratch: tuple
+    scratch: tuple[int, ...]
     """Bytes of memory for each parameter that the compiler has added behind those of the source."""
 
 
-def cuda(source, kernel=None, *, arch="compute_90", name="kernel.cu", options=()):
+def cuda(
+    source: str, kernel: str | None = None, *, arch: str = "compute_90", name: str = "kernel.cu", options: Iterable[str] = ()
+) -> Compiled:
     """CUDA C++ by NVRTC, with line numbers. ``kernel`` is the name of one with ``extern "C"``, or a C++ expression such as ``add<float>``;
     it may be left out where the source has a single kernel.
     """
     from cuda.bindings import nvrtc
 
-    def checked(result):
+    def checked(result: Any) -> Any:
         if result[0] != nvrtc.nvrtcResult.NVRTC_SUCCESS:
             raise CompileError(f"NVRTC: {nvrtc.nvrtcGetErrorString(result[0])[1].decode()}")
         return result[1] if len(result) > 1 else None
 
-    def text(size, fill):
+    def text(size: Any, fill: Any) -> str:
         buffer = b" " * checked(size(program))
         checked(fill(program, buffer))
         return buffer.rstrip(b"\0 ").decode()
@@ -73,7 +78,7 @@ def cuda(source, kernel=None, *, arch="compute_90", name="kernel.cu", options=()
     return Compiled(ptx, lowered or _only_kernel(ptx), None, 0, 1, ())
 
 
-def _only_kernel(ptx):
+def _only_kernel(ptx: str) -> str:
     from ._girih import Program
 
     kernels = Program(ptx).kernels
@@ -96,7 +101,7 @@ _TRITON = {
 }
 
 
-def _type_of(name, value):
+def _type_of(name: str, value: Any) -> str:
     if _memory.is_array(value):
         dtype = _memory.describe(value, name).dtype
         if dtype not in _TRITON:
@@ -113,7 +118,9 @@ def _type_of(name, value):
     raise TypeError(f"{name} must be an array, an int, a float or a bool, not {type(value).__name__}")
 
 
-def triton(kernel, values, *, arch=90, num_warps=4, num_stages=3, **options):
+def triton(
+    kernel: Any, values: dict[str, Any], *, arch: int = 90, num_warps: int = 4, num_stages: int = 3, **options: Any
+) -> Compiled:
     """A kernel of ``@triton.jit``, ahead of time, for arguments by name: constants as they are, the types of all others. Arguments are not
     specialised: an int that is 1, or divisible by 16, is like any other.
     """

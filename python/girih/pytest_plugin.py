@@ -4,12 +4,22 @@ The fixture ``girih_check`` runs a kernel and raises what is found. ``--girih-se
 ``--girih-deny-warnings`` makes warnings fail. The report of a failed test shows the source lines of both places of a finding.
 """
 
+from __future__ import annotations
+
 import linecache
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import pytest
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ._girih import Finding, Program, Site, Verdict
+    from .compile import Compiled
+    from .sim import Arguments, Extent
 
-def pytest_addoption(parser):
+
+def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("girih", "kernels on girih's simulator")
     group.addoption("--girih-seeds", type=int, default=4, metavar="N", help="run each kernel in N orders of its warps [default: 4]")
     group.addoption("--girih-deny-warnings", action="store_true", help="let warnings of the simulator fail a test")
@@ -18,13 +28,13 @@ def pytest_addoption(parser):
 class _Launcher:
     """A kernel of Triton, launched as Triton does: ``check.triton(kernel, num_warps=4)[grid](x, y, BLOCK=128)``."""
 
-    def __init__(self, check, kernel, options):
+    def __init__(self, check: Check, kernel: Any, options: dict[str, Any]) -> None:
         self._check, self._kernel, self._options = check, kernel, options
 
-    def __getitem__(self, grid):
+    def __getitem__(self, grid: Any) -> Callable[..., Verdict]:
         return lambda *args, **kwargs: self._launch(grid, args, kwargs)
 
-    def _launch(self, grid, args, kwargs):
+    def _launch(self, grid: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Verdict:
         from . import compile
 
         kernel = self._kernel
@@ -46,26 +56,36 @@ class _Launcher:
 class Check:
     """Runs kernels under all checks, and raises ``girih.Finding`` for the first error that is found."""
 
-    def __init__(self, seeds=4, deny_warnings=False):
-        self.options = {"seeds": seeds, "deny": deny_warnings}
+    def __init__(self, seeds: int = 4, deny_warnings: bool = False) -> None:
+        self.options: dict[str, Any] = {"seeds": seeds, "deny": deny_warnings}
 
-    def ptx(self, text, kernel, grid, block, args=(), **options):
+    def ptx(self, text: str | Program, kernel: str, grid: Extent, block: Extent, args: Arguments = (), **options: Any) -> Verdict:
         """PTX text or a ``girih.sim.Program``, as ``girih.sim.run`` takes it."""
         from . import sim
 
         return sim.run(text, kernel, grid, block, args, **{**self.options, **options})
 
-    def cuda(self, source, grid, block, args=(), *, kernel=None, compiler=(), **options):
+    def cuda(
+        self,
+        source: str,
+        grid: Extent,
+        block: Extent,
+        args: Sequence[Any] = (),
+        *,
+        kernel: str | None = None,
+        compiler: Sequence[str] = (),
+        **options: Any,
+    ) -> Verdict:
         """CUDA C++, compiled by NVRTC; ``compiler`` are options of NVRTC's."""
         from . import compile
 
         return self.compiled(compile.cuda(source, kernel, options=compiler), grid, block, args, **options)
 
-    def triton(self, kernel, **options):
+    def triton(self, kernel: Any, **options: Any) -> _Launcher:
         """A kernel of ``@triton.jit``, to be launched as ``check.triton(kernel)[grid](...)`` on arrays of the host."""
         return _Launcher(self, kernel, options)
 
-    def compiled(self, built, grid, block, args=(), **options):
+    def compiled(self, built: Compiled, grid: Extent, block: Extent | None, args: Sequence[Any] = (), **options: Any) -> Verdict:
         """A kernel of ``girih.compile``."""
         import numpy as np
 
@@ -78,16 +98,19 @@ class Check:
         if built.cluster > 1:
             options.setdefault("cluster", built.cluster)
         options.setdefault("shared", built.shared)
-        return self.ptx(program, built.kernel, grid, built.block or block, args, **options)
+        threads = built.block or block
+        if threads is None:
+            raise ValueError(f"say how many threads a block of {built.kernel} has")
+        return self.ptx(program, built.kernel, grid, threads, args, **options)
 
 
 @pytest.fixture
-def girih_check(request):
+def girih_check(request: pytest.FixtureRequest) -> Check:
     """Runs kernels under all checks: ``girih_check.triton``, ``.cuda``, ``.ptx``."""
     return Check(request.config.getoption("--girih-seeds"), request.config.getoption("--girih-deny-warnings"))
 
 
-def _source(site):
+def _source(site: Site) -> list[str]:
     """The instruction, and the line that it was compiled from."""
     lines = [f"  {site.instruction}  (PTX line {site.line})"]
     if site.source:
@@ -97,7 +120,7 @@ def _source(site):
     return [f"block {tuple(site.block)}, thread {tuple(site.thread)}:", *lines]
 
 
-def describe(finding):
+def describe(finding: Finding) -> list[str]:
     """A finding in lines: what, where, and with what else."""
     lines = [f"{finding.severity}: {finding.kind}" + (f" at {finding.name}" if finding.name else "")]
     if finding.at:
@@ -108,9 +131,10 @@ def describe(finding):
 
 
 @pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_makereport(item, call):
-    report = (yield).get_result()
-    error = call.excinfo.value if call.excinfo else None
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> Iterator[Any]:
+    outcome: Any = yield
+    report = outcome.get_result()
+    error: Any = call.excinfo.value if call.excinfo else None
     if type(error).__name__ != "Finding" or not hasattr(error, "others"):
         return
     verdict = getattr(error, "verdict", None)

@@ -4,27 +4,37 @@ Kernels read and write the arrays in place. What hardware lets pass is found bes
 accesses out of bounds, missing fences and waits, barriers that can't complete. docs/simulator.md says what each finding means.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
 from . import _memory
 from ._girih import Finding, LaunchError, Program, PtxError, Report, Site, Verdict, _judge
 
 __all__ = ["Finding", "LaunchError", "Program", "PtxError", "Report", "Site", "Uninitialised", "Verdict", "judge", "run"]
 
+Extent = int | Sequence[int]
+"""Of a grid, a block or a cluster: an int, or up to three."""
+Arguments = Sequence[Any] | Mapping[str, Any]
+
 
 class Uninitialised:
     """An array whose elements count as elements that nobody has written: a kernel that uses one before it has written it is reported."""
 
-    def __init__(self, array):
+    def __init__(self, array: Any) -> None:
         self.array = array
 
 
-def _triple(what, value):
+def _triple(what: str, value: Extent) -> tuple[int, int, int]:
     values = (value,) if not isinstance(value, (tuple, list)) else tuple(value)
     if not 1 <= len(values) <= 3:
         raise ValueError(f"{what} must be an int or 1 to 3 of them, not {value!r}")
-    return tuple(int(n) for n in values) + (1,) * (3 - len(values))
+    x, y, z = [int(n) for n in values] + [1] * (3 - len(values))
+    return x, y, z
 
 
-def _prepare(position, arg):
+def _prepare(position: int, arg: Any) -> Any:
     what = f"argument {position}"
     if isinstance(arg, Uninitialised):
         return (_memory.host_bytes(arg.array, what), True)
@@ -36,8 +46,8 @@ def _prepare(position, arg):
     return arg.tobytes() if hasattr(arg, "tobytes") and hasattr(arg, "dtype") else arg
 
 
-def _in_order(program, kernel, args):
-    if not isinstance(args, dict):
+def _in_order(program: Program, kernel: str, args: Arguments) -> list[Any]:
+    if not isinstance(args, Mapping):
         return list(args)
     names = [name for name, _, _ in program.parameters(kernel)]
     if set(names) != set(args):
@@ -46,25 +56,25 @@ def _in_order(program, kernel, args):
 
 
 def judge(
-    ptx,
-    kernel,
-    grid,
-    block,
-    args=(),
+    ptx: str | Program,
+    kernel: str,
+    grid: Extent,
+    block: Extent,
+    args: Arguments = (),
     *,
-    checks=True,
-    seeds=4,
-    seed=0,
-    cluster=None,
-    shared=0,
-    cooperative=False,
-    counts=False,
-    deny=(),
-    threads=None,
-    steps=None,
-    limit=None,
-    slow=None,
-):
+    checks: bool = True,
+    seeds: int = 4,
+    seed: int = 0,
+    cluster: Extent | None = None,
+    shared: int = 0,
+    cooperative: bool = False,
+    counts: bool = False,
+    deny: Iterable[str] | bool = (),
+    threads: int | None = None,
+    steps: int | None = None,
+    limit: int | None = None,
+    slow: int | None = None,
+) -> Verdict:
     """Runs a kernel, as ``run`` does, and returns the ``Verdict`` with all that was found, errors or not."""
     program = ptx if isinstance(ptx, Program) else Program(ptx)
     prepared = [_prepare(i, arg) for i, arg in enumerate(_in_order(program, kernel, args))]
@@ -77,7 +87,7 @@ def judge(
         "threads": threads,
         "steps": steps,
         "limit": limit,
-        "deny": ["all"] if deny is True else list(deny or ()),
+        "deny": (["all"] if deny else []) if isinstance(deny, bool) else list(deny),
         "slow": slow,
         "cluster": None if cluster is None else _triple("cluster", cluster),
         "shared": shared,
@@ -86,7 +96,7 @@ def judge(
     return _judge(program, kernel, _triple("grid", grid), _triple("block", block), prepared, settings)
 
 
-def run(ptx, kernel, grid, block, args=(), **options):
+def run(ptx: str | Program, kernel: str, grid: Extent, block: Extent, args: Arguments = (), **options: Any) -> Verdict:
     """Runs a kernel on arrays of the host, and raises the first error that is found.
 
     ``ptx`` is text or a ``Program``. ``grid`` and ``block`` are an int or up to three. ``args`` are the arguments in order, or by name in

@@ -67,7 +67,7 @@ impl Given {
     /// Whether the simulator can work in the buffer's memory: in whole words, and only where Python may write.
     fn fits(&self) -> bool {
         let (start, end) = self.range();
-        !self.buffer.readonly() && start.is_multiple_of(4) && end.is_multiple_of(4) && start < end
+        start == end || !self.buffer.readonly() && start.is_multiple_of(4) && end.is_multiple_of(4)
     }
 }
 
@@ -107,7 +107,7 @@ impl Lending {
         members: Vec<Given>,
     ) -> Result<u64> {
         let uninitialised = members.iter().all(|given| given.uninitialised);
-        if members.iter().all(Given::fits) {
+        if start < end && members.iter().all(Given::fits) {
             let buffers = members.into_iter().map(|given| given.buffer).collect();
             let lent = Box::new(Borrowed { _buffers: buffers, address: start, words: (end - start) / 4 });
             let base = if uninitialised { memory.lend_uninitialised(lent) } else { memory.lend(lent) }?;

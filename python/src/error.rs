@@ -59,12 +59,15 @@ create_exception!(
     "What a device refused, or failed at. Field: `fault`, who must act: 'caller', 'target' (the machine), 'program' (the kernel) or 'driver'."
 );
 
+create_exception!(girih, PictureError, GirihError, "What can't be drawn, and what could.");
+
 /// What a function of the module fails with.
 pub(crate) enum Error {
     Layout(layout::Error),
     Ptx(ptx::Error),
     Sim(sim::Error),
     Device(device::Error),
+    Picture(girih_cli::Error),
     Kernels(kernels::Error),
     Tile(tile::error::Error),
     Python(PyErr),
@@ -79,6 +82,15 @@ impl From<layout::Error> for Error {
 impl From<device::Error> for Error {
     fn from(error: device::Error) -> Self {
         Error::Device(error)
+    }
+}
+
+impl From<girih_cli::Error> for Error {
+    fn from(error: girih_cli::Error) -> Self {
+        match error {
+            girih_cli::Error::Layout(error) => Error::Layout(error),
+            other => Error::Picture(other),
+        }
     }
 }
 
@@ -120,6 +132,7 @@ impl From<Error> for PyErr {
         match error {
             Error::Python(error) => error,
             Error::Layout(error) => of_layout(&error),
+            Error::Picture(error) => PictureError::new_err(error.to_string()),
             Error::Kernels(error) => KernelError::new_err(error.to_string()),
             Error::Tile(error) => KernelError::new_err(error.to_string()),
             Error::Device(error) => with_fields(DeviceError::new_err(error.to_string()), |value| {
@@ -197,13 +210,14 @@ pub(crate) fn with_fields(exception: PyErr, set: impl FnOnce(&Bound<'_, PyAny>) 
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    let types: [(&str, Bound<'_, PyType>); 7] = [
+    let types: [(&str, Bound<'_, PyType>); 8] = [
         ("DeviceError", module.py().get_type::<DeviceError>()),
         ("Finding", module.py().get_type::<Finding>()),
         ("GirihError", module.py().get_type::<GirihError>()),
         ("KernelError", module.py().get_type::<KernelError>()),
         ("LaunchError", module.py().get_type::<LaunchError>()),
         ("LayoutError", module.py().get_type::<LayoutError>()),
+        ("PictureError", module.py().get_type::<PictureError>()),
         ("PtxError", module.py().get_type::<PtxError>()),
     ];
     types.into_iter().try_for_each(|(name, exception)| module.add(name, exception))

@@ -2,11 +2,12 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use girih::layout::{Composed, Lay, Swizzle};
+use girih::layout::Lay;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyString, PyTuple};
 
 use crate::error::{Result, wrong_type};
+use crate::picture::{Picture, composed};
 use crate::swizzle::{ComposedLayout, Operand};
 use crate::tuple::{self, coord, ints, number, steps, sum};
 
@@ -113,7 +114,7 @@ impl Layout {
 
     /// The indices at all positions in order, as the bytes of int64.
     fn _indices(&self, py: Python<'_>) -> Result<Py<PyByteArray>> {
-        indices(py, &Operand::Plain(self.0))
+        indices(py, Operand::Plain(self.0))
     }
 
     /// Whether no two coordinates have the same index.
@@ -145,14 +146,14 @@ impl Layout {
     /// each place.
     #[pyo3(signature = (tile = None))]
     fn svg(&self, tile: Option<&Bound<'_, PyAny>>) -> Result<String> {
-        Ok(match tile {
-            Some(tile) => self.0.picture_tv(&tuple::shape(tile)?)?.svg().to_string(),
-            None => self.0.picture()?.svg().to_string(),
-        })
+        let own = Operand::Plain(self.0);
+        let picture = tile.map_or_else(|| Picture::indices(self.0.into()), |tile| Picture::owners(own, tile));
+        Ok(picture?.svg())
     }
 
+    /// The picture of a layout that has one, in a notebook.
     fn _repr_svg_(&self) -> Option<String> {
-        self.0.picture().ok().map(|picture| picture.svg().to_string())
+        self.svg(None).ok()
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
@@ -179,11 +180,9 @@ impl Layout {
 }
 
 /// The indices at all positions in order, as the bytes of int64.
-pub(crate) fn indices(py: Python<'_>, operand: &Operand) -> Result<Py<PyByteArray>> {
-    let (composed, size) = match operand {
-        Operand::Plain(lay) => (Composed::new(Swizzle::NONE, 0, *lay), lay.size()?),
-        Operand::Swizzled(composed) => (*composed, composed.layout().size()?),
-    };
+pub(crate) fn indices(py: Python<'_>, operand: Operand) -> Result<Py<PyByteArray>> {
+    let composed = composed(operand);
+    let size = composed.layout().size()?;
     let size = size.get().ok_or(girih::layout::Error::NotKnown {
         op: "indices",
         value: girih::layout::Stride::Int(size).into(),

@@ -6,6 +6,7 @@ mod device;
 mod error;
 mod kernels;
 mod layout;
+mod picture;
 mod sim;
 mod swizzle;
 mod tuple;
@@ -18,6 +19,7 @@ fn _girih(module: &Bound<'_, PyModule>) -> PyResult<()> {
     tuple::register(module)?;
     layout::register(module)?;
     swizzle::register(module)?;
+    picture::register(module)?;
     algebra::register(module)?;
     sim::register(module)?;
     device::register(module)?;

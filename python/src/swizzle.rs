@@ -6,6 +6,7 @@ use pyo3::types::{PyByteArray, PyTuple};
 
 use crate::error::{Result, wrong_type};
 use crate::layout::{Layout, indices, of_arguments};
+use crate::picture::Picture;
 use crate::tuple::{coord, modes, number};
 
 /// `bits` bits from `base` on are joined by exclusive or with those that stand `shift` places further left.
@@ -122,16 +123,16 @@ impl ComposedLayout {
 
     /// The indices at all positions in order, as the bytes of int64.
     fn _indices(&self, py: Python<'_>) -> Result<Py<PyByteArray>> {
-        indices(py, &Operand::Swizzled(self.0))
+        indices(py, Operand::Swizzled(self.0))
     }
 
-    /// A picture of the index in each cell.
+    /// A picture of the index in each cell, as SVG.
     fn svg(&self) -> Result<String> {
-        Ok(self.0.picture()?.svg().to_string())
+        Ok(Picture::indices(Operand::Swizzled(self.0))?.svg())
     }
 
     fn _repr_svg_(&self) -> Option<String> {
-        self.0.picture().ok().map(|picture| picture.svg().to_string())
+        self.svg().ok()
     }
 
     fn __str__(&self) -> String {

@@ -42,6 +42,10 @@ def the_ptx_that_the_simulator_has_judged_runs_on_the_gpu():
 def launches_join_the_callers_stream():
     """What is slow comes first in the same stream: a kernel that did not wait for it would read zeros."""
     stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream):
+        # What the first launch takes longer is not waiting.
+        one = torch.zeros(1, device="cuda")
+        girih.cuda.launch(ptx.SAXPY, "saxpy", 1, 1, [one, one, one, 1.0, 1])
     big = torch.randn(8192, 8192, device="cuda")
     for _ in range(3):
         x = torch.zeros(1 << 20, device="cuda")

@@ -1,7 +1,8 @@
 """pycute's public test cases as a table, and girih in pycute's place.
 
-`python pycute_cases.py CUTLASS` runs the tests in CUTLASS/test/python/pycute (a clone of NVIDIA/cutlass) with girih under the name `pycute`,
-records each call of an operation, and writes the calls to pycute.jsonl. `run` does the same without writing.
+`python pycute_cases.py CUTLASS COMMIT` runs the tests in CUTLASS/test/python/pycute (a clone of NVIDIA/cutlass at that commit) with girih under
+the name `pycute`, records each call of an operation, and writes the calls to pycute.jsonl behind a line that counts them. `run` does the same
+without writing.
 """
 
 import json
@@ -65,4 +66,6 @@ if __name__ == "__main__":
     for test, trace in outcome.failures + outcome.errors:
         print(test, trace.splitlines()[-1])
     print(f"{outcome.testsRun} tests, {len(outcome.failures) + len(outcome.errors)} of them not passed; {len(calls)} calls")
-    TABLE.write_text("".join(json.dumps(call) + "\n" for call in calls))
+    # Besides, test_typing.py asks of four types whether they are an Integer (test_integer in test_pycute.py).
+    source = {"source": "NVIDIA/cutlass", "commit": sys.argv[2], "tests": outcome.testsRun, "calls": len(calls), "types": 4}
+    TABLE.write_text("".join(json.dumps(line) + "\n" for line in [source, *calls]))

@@ -101,11 +101,24 @@ def test_swizzles():
 
 def test_pictures():
     assert Layout((2, 3), (3, 1))._repr_svg_().startswith("<svg ")
-    assert ">T31<" in Layout(((4, 8), (2, 2)), ((32, 1), (16, 8))).svg(tile=(16, 8))
+    assert ">T31V3<" in Layout(((4, 8), (2, 2)), ((32, 1), (16, 8))).svg(tile=(16, 8))
     assert Layout((2, 3, 4))._repr_svg_() is None
     assert "5" in Layout((2, 3), (3, 1)).table()
-    with pytest.raises(girih.LayoutError):
+    with pytest.raises(girih.GirihError):
         Layout(("s0", 4)).svg()
+
+
+def test_pictures_of_instructions_and_banks():
+    c = girih.Picture.mma("SM80_16x8x16_F32BF16BF16F32_TN")
+    assert c._repr_svg_() == c.svg() and "T31" in c.svg() and "T31" in str(c)
+    assert girih.Picture.layout(Layout((2, 3), (3, 1))).svg() == Layout((2, 3), (3, 1)).svg()
+    assert "T31" in girih.Picture.copy("SM75_U32x4_LDSM_N").svg()
+    # A column of a row-major tile of 32 x 32 words is one bank, 32 times; padded, each bank once.
+    column = Layout((32, 1), (1, 0))
+    assert "x32" in girih.Picture.banks(Layout((32, 32), (32, 1)), "f32", column).svg()
+    assert "x32" not in girih.Picture.banks(Layout((32, 32), (33, 1)), "f32", column).svg()
+    with pytest.raises(girih.PictureError, match="SM80_16x8x16"):
+        girih.Picture.mma("SM80_16x8x16_F32BF16BF16F32")
 
 
 @pytest.mark.parametrize("wrong", [1.5, True, None, "x:y", (), object(), (2, (True, 3)), 1 << 70])

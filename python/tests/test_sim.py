@@ -112,6 +112,9 @@ def test_what_cannot_be_lent_is_copied_and_counted():
     odd = np.zeros(9, np.uint8)[1:8]
     assert sim.run(byte, "inc", 1, 7, [odd]).copied == 7
     assert odd.tolist() == [1] * 7
+    # Parts without elements take no part.
+    x = np.arange(8, dtype=np.float32)
+    assert sim.run(ptx.SAXPY, "saxpy", 1, 4, [x, x[3:3], np.empty(0, np.float32), 1.0, 0]).copied == 0
     # Two arrays that share memory are one memory in a copy, too.
     base = np.zeros(8, np.uint8)
     assert sim.run(SUM, "sum", 1, 1, [base[1:5], base[2:7]]).copied == 6

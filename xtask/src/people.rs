@@ -6,8 +6,16 @@ use crate::book;
 use crate::shell::{Error, at, check, command, root, sh, target_dir};
 
 /// What the package's tests import. Triton's and NVRTC's compilers need no GPU.
-const PACKAGES: &[&str] =
-    &["maturin>=1.9,<2", "numpy", "pytest", "ml_dtypes", "triton", "cuda-bindings", "nvidia-cuda-nvrtc"];
+const PACKAGES: &[&str] = &[
+    "maturin>=1.9,<2",
+    "numpy",
+    "pytest",
+    "ml_dtypes",
+    "mypy",
+    "triton",
+    "cuda-bindings",
+    "nvidia-cuda-nvrtc",
+];
 
 pub(crate) fn run() -> Result<(), Error> {
     book::build()?;
@@ -47,7 +55,9 @@ fn python() -> Result<(), Error> {
         check("python3 -m venv", Command::new("python3").args(["-m", "venv"]).arg(people.join("venv")))?;
     }
     check("pip install", pip(&python).args(PACKAGES))?;
-    wheel(&people, &python)
+    wheel(&people, &python)?;
+    let types = ["-m", "mypy", "--config-file", "python/pyproject.toml", "python/girih"];
+    check("mypy", Command::new(&python).args(types).current_dir(root()))
 }
 
 fn pip(python: &Path) -> Command {
