@@ -85,6 +85,26 @@ fn wheel(people: &Path, python: &Path) -> Result<(), Error> {
     tests.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", "python", "python/tests"]);
     if let [wheel] = &built[..] {
         tests.env("GIRIH_WHEEL", wheel);
+        pack(people, wheel)?;
     }
     check("pytest", tests.current_dir(root()))
+}
+
+/// The folder for a machine with a GPU, Python and torch: the wheel, and what checks it there.
+fn pack(people: &Path, wheel: &Path) -> Result<(), Error> {
+    let folder = people.join("gpu");
+    if folder.exists() {
+        fs::remove_dir_all(&folder).map_err(at(&folder))?;
+    }
+    fs::create_dir_all(&folder).map_err(at(&folder))?;
+    let scripts = ["gpu_check.py", "ptx.py"].map(|name| root().join("python/tests").join(name));
+    for file in scripts.iter().map(|path| path.as_path()).chain([wheel]) {
+        let to = folder.join(file.file_name().unwrap_or_default());
+        fs::copy(file, &to).map_err(at(file))?;
+    }
+    println!(
+        "--- on a machine with a GPU: pip install --no-deps *.whl && python gpu_check.py, in {}",
+        folder.display()
+    );
+    Ok(())
 }
