@@ -120,4 +120,19 @@ mod book {
 
     #[doc = include_str!("../docs/tutorial/8-hopper.md")]
     struct Hopper;
+
+    #[doc = include_str!("../docs/performance.md")]
+    struct Performance;
+
+    #[doc = include_str!("../docs/embedding.md")]
+    struct Embedding;
+
+    #[doc = include_str!("../docs/testing.md")]
+    struct Testing;
+
+    #[doc = include_str!("../docs/from-cute-dsl.md")]
+    struct FromCuteDsl;
+
+    #[doc = include_str!("../docs/from-ptx.md")]
+    struct FromPtx;
 }
