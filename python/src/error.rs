@@ -88,7 +88,7 @@ impl From<device::Error> for Error {
 impl From<girih_cli::Error> for Error {
     fn from(error: girih_cli::Error) -> Self {
         match error {
-            girih_cli::Error::Layout(error) => Error::Layout(error),
+            girih_cli::Error::Layout(error) => Error::Layout(*error),
             other => Error::Picture(other),
         }
     }
