@@ -101,6 +101,11 @@ function mount(root, page) {
       texts, problem, outcome),
     result);
   document.addEventListener("keydown", keys);
+  addEventListener("resize", delayed(80, () => {
+    if (!state || root.offsetParent === null) return;
+    timeline.fit();
+    drawMemory(state.memory);
+  }));
 
   function keys(event) {
     if (!run || root.offsetParent === null || event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey) return;
@@ -177,7 +182,7 @@ function mount(root, page) {
   async function began() {
     result.hidden = false;
     warp = Math.min(warp, run.warps.length - 1);
-    warps.replaceChildren(...run.warps.map((steps, number) => element("option", { value: number }, `${number} (${plural(steps, "step")})`)));
+    warps.replaceChildren(...run.warps.map((steps, number) => element("option", { value: number, title: plural(steps, "step") }, String(number))));
     legend.replaceChildren(...run.classes.map(([name, about]) => element("span", {}, element("i", { class: `class-${name}` }), about)));
     shown = null;
     registers.begin(run.registers);

@@ -36,6 +36,8 @@ function mount(root, page) {
     element("section", { class: "card", "aria-label": "layout" }, element("p", { class: "faint" }, "Choose a line with a tile to see which thread holds each of its elements. Lines that move a tile from one layout to another are marked."), picture),
     element("section", { class: "card", "aria-label": "kernel" }, summary, emitted));
 
+  addEventListener("resize", delayed(80, () => held && !picture.hidden && root.offsetParent !== null && table()));
+
   const body = () => ({ program: program.value, text: text.value, sm: Number(sm.value) });
 
   function told(row, column) {

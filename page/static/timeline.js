@@ -34,6 +34,11 @@ export class Timeline {
     this.#paint();
   }
 
+  /** Draws again, as the window has another size now. */
+  fit() {
+    if (this.scroll.clientWidth > 0) this.#paint();
+  }
+
   /** Marks a step of a warp. */
   mark(warp, step, moves = true) {
     this.marked = [warp, step];
