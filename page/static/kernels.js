@@ -1,5 +1,5 @@
 // Kernels, step by step: a launch is recorded by the program, and each step is asked for.
-import { delayed, element, fault, fine, labelled, say } from "./dom.js";
+import { delayed, element, fault, fine, fresh, labelled, say } from "./dom.js";
 import { Grid, fill } from "./grid.js";
 import { Listing } from "./listing.js";
 import { Registers } from "./registers.js";
@@ -39,6 +39,9 @@ function mount(root, page) {
   const choice = element("select", { onchange: () => chosen() });
   const block = element("input", { type: "text", size: 7, value: "0,0,0", spellcheck: false, oninput: delayed(150, () => start()) });
   const seed = element("input", { type: "number", min: 0, value: 0, oninput: delayed(150, () => start()) });
+  const sizes = element("input", { type: "text", size: 14, spellcheck: false, oninput: delayed(150, () => start()) });
+  const sizeNames = element("span", {}, "Sizes");
+  const sized = element("div", { class: "field" }, element("label", { for: sizes.id = fresh("field") }, sizeNames), sizes);
   const ptx = element("textarea", { rows: 14, spellcheck: false, wrap: "off", oninput: delayed(40, () => edited()) });
   const launches = element("textarea", { rows: 2, spellcheck: false, oninput: delayed(40, () => edited()) });
   const file = element("input", { type: "file", accept: ".ptx", onchange: async () => {
@@ -97,7 +100,7 @@ function mount(root, page) {
     element("p", { class: "faint" }, "Arrow keys step, with Shift ten steps; Home and End; [ and ] go through all warps in the simulator's order; W is the next warp. A click on a line goes to the warp's next step there."));
   root.append(
     element("section", { class: "card", "aria-label": "what is run" },
-      element("div", { class: "row" }, labelled("Kernel", choice, { class: "field wide" }), labelled("Block", block), labelled("Seed", seed)),
+      element("div", { class: "row" }, labelled("Kernel", choice, { class: "field wide" }), sized, labelled("Block", block), labelled("Seed", seed)),
       texts, problem, outcome),
     result);
   document.addEventListener("keydown", keys);
@@ -137,7 +140,7 @@ function mount(root, page) {
     const text = choice.value === OWN || known.examples.some(({ name }) => name === choice.value);
     const shared = { block: [place[0], place[1] ?? 0, place[2] ?? 0], seed: Number(seed.value) || 0 };
     if (place.length > 3 || shared.block.some((number) => !Number.isInteger(number) || number < 0)) throw new Error("Block: x, or x,y or x,y,z is accepted, such as 0,0,0");
-    return text ? { ptx: ptx.value, launches: launches.value, ...shared } : { kernel: choice.value, ...shared };
+    return text ? { ptx: ptx.value, launches: launches.value, ...shared } : { kernel: choice.value, sizes: sizes.value.split("x").map(Number), ...shared };
   }
 
   /** A kernel was chosen from the list. */
@@ -145,6 +148,12 @@ function mount(root, page) {
     const example = known.examples.find(({ name }) => name === choice.value);
     if (example) [ptx.value, launches.value] = [example.ptx, example.launches];
     texts.hidden = !example && choice.value !== OWN;
+    const named = [...known.kernels, ...known.programs].find(({ name }) => name === choice.value);
+    sized.hidden = !named;
+    if (named) {
+      sizeNames.textContent = `Sizes: ${named.sizes.map(([name]) => name).join(" x ")}`;
+      if (!keep || !sizes.value) sizes.value = named.sizes.map(([, size]) => size).join("x");
+    }
     if (!keep) [warp, step, block.value] = [0, 0, "0,0,0"];
     return start();
   }
@@ -156,7 +165,7 @@ function mount(root, page) {
   }
 
   async function start() {
-    for (const field of [ptx, launches, block, choice, tile]) fine(field);
+    for (const field of [ptx, launches, block, choice, sizes, tile]) fine(field);
     const busy = setTimeout(() => { outcome.textContent = "The simulator runs the kernel …"; }, 300);
     try {
       const body = request();
@@ -166,7 +175,7 @@ function mount(root, page) {
       problem.replaceChildren();
       began();
     } catch (error) {
-      const field = { ptx, launches, block, kernel: choice }[error.field] ?? (error.message.startsWith("Block") ? block : undefined);
+      const field = { ptx, launches, block, kernel: sizes }[error.field] ?? (error.message.startsWith("Block") ? block : undefined);
       if (error.field === "ptx" || error.field === "launches") texts.open = true;
       problem.replaceChildren(fault(error, field));
       outcome.replaceChildren();
@@ -359,6 +368,7 @@ function mount(root, page) {
   /** Puts what is shown into the address. A text of one's own is there if it is not long. */
   function write() {
     const params = { k: choice.value, w: warp, s: step };
+    if (!sized.hidden) params.z = sizes.value;
     if (block.value !== "0,0,0") params.b = block.value;
     if (Number(seed.value)) params.seed = seed.value;
     if (choice.value === OWN && ptx.value.length + launches.value.length < 8000) Object.assign(params, { ptx: ptx.value, l: launches.value });
@@ -367,7 +377,7 @@ function mount(root, page) {
 
   async function begin() {
     known = await page.call("list", {});
-    const group = (label, all) => element("optgroup", { label }, all.map(({ name, about }) => element("option", { value: name }, `${name} – ${about}`)));
+    const group = (label, all) => element("optgroup", { label }, all.map(({ name, about }) => element("option", { value: name }, about ? `${name} – ${about}` : name)));
     choice.append(group("Examples in PTX", known.examples), group("Kernels of girih", known.kernels), group("Programs over tiles, small", known.programs), element("option", { value: OWN }, "PTX of your own"));
     help.textContent = `${known.help[1]}\n\n${known.help[0].split("\n\nFiles have")[0]}`;
   }
@@ -382,6 +392,7 @@ function mount(root, page) {
         return;
       }
       const name = params.get("k") ?? "sum_race";
+      sizes.value = params.get("z") ?? "";
       [choice.value, block.value, seed.value] = [name, params.get("b") ?? "0,0,0", params.get("seed") ?? 0];
       if (choice.value !== name) choice.value = known.examples[0].name;
       if (params.has("ptx")) [ptx.value, launches.value] = [params.get("ptx"), params.get("l") ?? ""];

@@ -292,6 +292,10 @@ fn requests_that_cannot_be_run_say_what_would() {
     }
     let fault = ask("run", &json!({ "kernel": "gemm" })).unwrap_err();
     assert!(fault.field == Some("kernel") && fault.message.contains("gemm_sm90_bf16"), "{fault:?}");
+    for sizes in [json!([64, 64]), json!([64, 64, 0]), json!([4096, 4096, 4096])] {
+        let fault = ask("run", &json!({ "kernel": "gemm_simt_f32", "sizes": sizes })).unwrap_err();
+        assert!(fault.field == Some("kernel") && fault.message.contains("m x n x k"), "{fault:?}");
+    }
     assert_eq!(ask("step", &json!({ "run": "none", "warp": 0, "step": 0 })).unwrap_err().kind, "no_run");
     let run = example("sum", [0; 3]);
     let fault = ask("step", &json!({ "run": run["run"], "warp": 4, "step": 0 })).unwrap_err();
@@ -344,4 +348,16 @@ fn the_gemm_for_hopper_has_warps_with_roles() {
             .any(|of| of["instruction"].as_str().unwrap().starts_with("wgmma"))
     };
     assert!((0..middle).step_by(4).any(|nth| flies(&nth)));
+}
+
+#[test]
+fn sizes_of_kernels_are_asked_for() {
+    for (kernel, sizes, grid) in [
+        ("add_f32_2048", json!([5000]), json!([3, 1, 1])),
+        ("add_f32_2048", json!([2048]), json!([1, 1, 1])),
+        ("transpose_f32", json!([8, 8]), json!([1, 1, 1])),
+    ] {
+        let run = ask("run", &json!({ "kernel": kernel, "sizes": sizes })).unwrap();
+        assert_eq!((&run["grid"], &run["findings"]), (&grid, &json!([])), "{kernel} {sizes}");
+    }
 }

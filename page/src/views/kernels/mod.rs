@@ -46,17 +46,20 @@ struct List {
 #[derive(Serialize)]
 struct Choice {
     name: &'static str,
-    about: String,
+    about: &'static str,
+    sizes: Vec<(&'static str, i64)>,
 }
 
 fn list(_: Nothing) -> Result<List, Fault> {
-    let sizes = |entry: &girih_programs::Entry| {
-        let sizes = entry.sizes().iter().map(|size| format!("{} {}", size.name, size.small));
-        sizes.collect::<Vec<_>>().join(", ")
+    let small = |entry: &girih_programs::Entry| {
+        entry.sizes().iter().map(|size| (size.name, size.small as i64)).collect()
     };
     Ok(List {
-        kernels: named::KERNELS.iter().map(|of| Choice { name: of.name, about: of.about.into() }).collect(),
-        programs: ENTRIES.iter().map(|of| Choice { name: of.name, about: sizes(of) }).collect(),
+        kernels: named::KERNELS
+            .iter()
+            .map(|of| Choice { name: of.name, about: of.about, sizes: of.sizes.to_vec() })
+            .collect(),
+        programs: ENTRIES.iter().map(|of| Choice { name: of.name, about: "", sizes: small(of) }).collect(),
         examples: examples::EXAMPLES,
         help: [girih_cli::sim::ARGUMENTS, girih_cli::sim::LAUNCHES],
     })

@@ -20,6 +20,9 @@ pub(super) struct Request {
     /// A kernel of girih by name, in place of a text.
     #[serde(default)]
     kernel: Option<String>,
+    /// The sizes of that kernel; its own small ones for none.
+    #[serde(default)]
+    sizes: Vec<i64>,
     /// PTX.
     #[serde(default)]
     ptx: String,
@@ -51,7 +54,7 @@ const MOST: u64 = 1 << 20;
 const BLOCKS: u64 = 512;
 const MEMORY: u64 = 1 << 30;
 /// How many runs are kept, and the most bytes of their records together, beside the latest one.
-const KEPT: usize = 6;
+const KEPT: usize = 32;
 const BYTES: usize = 256 << 20;
 
 static RUNS: Mutex<Vec<Arc<Run>>> = Mutex::new(Vec::new());
@@ -104,13 +107,17 @@ fn options(request: &Request, recorder: &Arc<Recorder>, profile: &Profile) -> Op
 fn by_name(name: &str, request: &Request, id: String) -> Result<Run, Fault> {
     let (recorder, profile) = (Arc::new(Recorder::new(request.block)), Profile::default());
     let device = Device::open_sim(options(request, &recorder, &profile))?;
-    let modules = named::launch(name, &device)
+    let modules = named::launch(name, &device, &request.sizes)
         .map_err(|stop| Fault::new("refused", stop.to_string()).in_field("kernel"))?;
     let record = recorder.take();
     let module =
         modules.iter().find(|module| module.kernels().iter().any(|kernel| *kernel.name == *record.kernel));
-    let text = module.or(modules.first()).map(ToString::to_string).unwrap_or_default();
     checked(&record, request.block)?;
+    let text = module.map(ToString::to_string).ok_or_else(|| {
+        let message =
+            format!("{name} with these sizes runs {} first, whose text is not known", record.kernel);
+        Fault::new("refused", message).in_field("kernel")
+    })?;
     Ok(Run {
         id,
         text,
