@@ -86,7 +86,11 @@ export class Grid {
     const { rows, columns } = rest;
     const names = rest.rowNames ?? [String(rows - 1)];
     const table = { ...rest, levels, fills, texts };
-    if (Array.isArray(fills)) table.fills = { palette: fills, cells: fills.map((_, i) => i) };
+    if (Array.isArray(fills)) {
+      const palette = [...new Set(fills)];
+      const numbers = new Map(palette.map((fill, number) => [fill, number]));
+      table.fills = { palette, cells: fills.map((fill) => numbers.get(fill)) };
+    }
     if (texts && !rest.words) table.words = Array.from({ length: rows * columns }, (_, i) => texts(i).join("\n"));
     table.size ??= width ? Grid.fitting(columns, width, 1) : 30;
     this.#draw(table, Math.max(...names.map((name) => String(name).length)));
