@@ -104,11 +104,14 @@ function mount(root, page) {
       texts, problem, outcome),
     result);
   document.addEventListener("keydown", keys);
-  addEventListener("resize", delayed(80, () => {
+  // What is on a canvas knows neither the width of the window nor its colours.
+  const fit = () => {
     if (!state || root.offsetParent === null) return;
     timeline.fit();
     drawMemory(state.memory);
-  }));
+  };
+  addEventListener("resize", delayed(80, fit));
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", fit);
 
   function keys(event) {
     if (!run || root.offsetParent === null || event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey) return;
