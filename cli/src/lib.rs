@@ -2,7 +2,8 @@
 //!
 //! # Examples
 //! ```
-//! assert_eq!(girih_cli::expr::evaluate("coalesce((2,(1,6)):(1,(6,2)))").as_deref(), Ok("12:1"));
+//! assert_eq!(girih_cli::expr::evaluate("coalesce((2,(1,6)):(1,(6,2)))")?, "12:1");
+//! # Ok::<(), girih_cli::expr::ExprError>(())
 //! ```
 
 use std::io::{self, Write as _};

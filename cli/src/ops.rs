@@ -5,9 +5,10 @@
 //! use serde_json::{Map, Value, json};
 //!
 //! let Value::Object(args) = json!({ "layout": "(2,(1,6)):(1,(6,2))" }) else { unreachable!("an object") };
-//! assert_eq!(girih_cli::ops::evaluate("coalesce", &args), Ok(json!("12:1")));
+//! assert_eq!(girih_cli::ops::evaluate("coalesce", &args)?, json!("12:1"));
 //! assert!(girih_cli::ops::evaluate("coalesce", &Map::new()).is_err());
 //! assert!(girih_cli::ops::find("no_such_operation").is_none());
+//! # Ok::<(), girih_cli::ops::OpError>(())
 //! ```
 
 use std::cell::RefCell;

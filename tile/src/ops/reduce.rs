@@ -9,9 +9,9 @@
 //!
 //! let mut b = Build::new("sums");
 //! let x = b.filled(DType::F32, &[8, 4], Const::Float(1.0))?;
-//! let sums = b.reduce(Reduction::Sum, x, &Axes::List(vec![-1]), Reduce::default())?;
+//! let sums = b.reduce(Reduction::Sum, x, &Axes::One(-1), Reduce::default())?;
 //! assert_eq!(&b.ty(sums).dims[..], [8]);
-//! assert!(b.reduce(Reduction::Sum, x, &Axes::List(vec![2]), Reduce::default()).is_err());
+//! assert!(b.reduce(Reduction::Sum, x, &Axes::Many(vec![2]), Reduce::default()).is_err());
 //! # Ok::<(), girih_tile::error::Fault>(())
 //! ```
 
