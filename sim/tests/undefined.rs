@@ -121,6 +121,8 @@ fn what_does_not_depend_on_it_is_defined() {
         "mov.b64 %rd0, {%r0, %i}; shr.u64 %rd1, %rd0, 32; cvt.u32.u64 %r2, %rd1;",
         "shl.b32 %r3, %r0, 8; prmt.b32 %r2, %r3, %i, 0x7650;  prmt.b32 %r2, %r3, %i, 0x0000;",
         "shl.b32 %r3, %r0, 8; bfe.u32 %r2, %r3, 0, 8;",
+        "bfi.b32 %r3, %i, %r0, 0, 16; and.b32 %r2, %r3, 0xffff;",
+        "bfi.b32 %r3, %r0, %i, 16, 16; and.b32 %r2, %r3, 0xffff;",
     ] {
         right(&format!("{HALF} {kept} {store}"));
     }
@@ -130,6 +132,8 @@ fn what_does_not_depend_on_it_is_defined() {
         "and.b32 %r2, %r0, 1;",
         "xor.b32 %r2, %r0, %r0; xor.b32 %r2, %r0, %i;",
         "mul.lo.u32 %r2, %r0, 2;",
+        "bfi.b32 %r3, %i, %r0, 0, 16; shr.u32 %r2, %r3, 16;",
+        "bfi.b32 %r2, %i, %i, 0, %r0;",
         "shl.b32 %r2, %r0, 31;",
         "shl.b32 %r2, 1, %r0;",
         "mov.b64 %rd0, {%i, %r0}; mov.b64 {%r4, %r2}, %rd0;",

@@ -1,7 +1,7 @@
 //! Finds the instructions that may meet a register without a value, and how undefined bits pass through each
 //! instruction.
 
-use girih_ptx::{Inst as Tree, Modifier, Opcode, Type, Word};
+use girih_ptx::{Inst as Tree, Modifier, Opcode, Operand, Type, Word};
 
 use crate::lanes::{File, Reg};
 use crate::op::{Flow, Guard, Inst, Op, Source};
@@ -38,6 +38,10 @@ pub(super) fn flow(inst: &Tree) -> Flow {
         Opcode::Selp => Flow::Chosen([None, Some(File::Pred)]),
         Opcode::Shl | Opcode::Shr => Flow::Chosen([Some(File::W32), None]),
         Opcode::Prmt => Flow::Chosen([None, Some(File::W32)]),
+        // What the inserted bits leave is a copy; a place or a number of bits in a register would decide.
+        Opcode::Bfi if inst.operands.iter().rev().take(2).all(|at| matches!(at, Operand::Int(_))) => {
+            Flow::Bits
+        }
         Opcode::Bfe => Flow::Chosen([Some(File::W32), Some(File::W32)]),
         Opcode::Mul if !floats => Flow::Whole,
         _ => Flow::Any,
