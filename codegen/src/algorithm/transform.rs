@@ -8,13 +8,15 @@ use super::congruent::{self, Held};
 use super::data::{Data, Site};
 use super::scalars::{read, read_pairs, write};
 use crate::builder::Builder;
+use crate::scalar::IntoScalar;
 use crate::{Error, Scalar};
 
 /// `target(i) = op(source0(i), source1(i), ...)` for all `i` (CuTe's `transform`).
 ///
 /// `op` takes and returns scalars as [`read`] gives them. Tensors in memory are loaded and stored in the widest vectors. If `op` does
 /// the same to two floats of 16 bits that fill a register, one instruction computes both (`fma.rn.f16x2`), where PTX has one: for sums,
-/// differences, products, `mul_add`, minima, maxima, `abs` and negation.
+/// differences, products, `mul_add`, minima, maxima, `abs` and negation. All sources are in one kind of memory: values of another kind are
+/// brought to registers first (`copy` to `Rmem::like`).
 ///
 /// # Errors
 /// [`Error::Mismatch`] if the tensors have different numbers of values, or cannot be copied; those of `op`.
@@ -103,17 +105,33 @@ pub fn reduce<E: Data>(
     Ok(result)
 }
 
-/// `y(i) = alpha * x(i) + beta * y(i)` for all `i` (CuTe's `axpby`). `y` is not read if `beta` is 0. Floats of 16 bits are
-/// computed in f32 and rounded once, to nearest even.
+/// `y(i) = alpha * x(i) + beta * y(i)` for all `i` (CuTe's `axpby`). The factors are numbers or scalars; `y` is not read if `beta` is the
+/// number 0. Floats of 16 bits are computed in f32, so that scalars for them are of f32, and rounded once, to nearest even.
 ///
 /// # Errors
-/// [`Error::Mismatch`] for tensors of different sizes or dtypes, or of other dtypes than f64, f32, f16 and bf16.
+/// [`Error::Mismatch`] for tensors of different sizes or dtypes, or of other dtypes than f64, f32, f16 and bf16; as [`read`] and
+/// [`Builder::scalar`].
+///
+/// # Examples
+/// ```
+/// use girih_codegen::algorithm::axpby;
+/// use girih_codegen::{Builder, Gmem};
+/// use girih_layout::lay;
+/// use girih_tensor::{DType, Tensor};
+///
+/// let mut b = Builder::new("scaled_sum", 80, 1);
+/// let alpha = b.scalar_parameter("alpha", DType::F32)?;
+/// let [x, y] = ["x", "y"].map(|name| Tensor::new(Gmem::new(b.pointer(name, 16), DType::F16), lay!("8:1")));
+/// axpby(&mut b, &alpha, &x, 1.0, &y)?;
+/// assert_eq!(b.finish()?.module().to_string().matches("fma.rn.f32").count(), 8);
+/// # Ok::<(), girih_codegen::Error>(())
+/// ```
 #[track_caller]
 pub fn axpby<S: Data, D: Data>(
     b: &mut Builder,
-    alpha: f64,
+    alpha: impl IntoScalar,
     x: &Tensor<S>,
-    beta: f64,
+    beta: impl IntoScalar,
     y: &Tensor<D>,
 ) -> Result<(), Error> {
     let dtypes = [Site::of(x).dtype(), Site::of(y).dtype()];
@@ -138,13 +156,15 @@ pub fn axpby<S: Data, D: Data>(
     if let (Some(from), Some(to)) = (Held::of(x), Held::of(y)) {
         congruent::elementwise("axpby", &from, &to)?;
     }
+    let work = if dtype == DType::F64 { dtype } else { DType::F32 };
+    let [alpha, beta] = [alpha.into_scalar(work), beta.into_scalar(work)];
+    let unread = [0.0, -0.0].iter().any(|&zero| beta == Scalar::new(work, zero));
     b.on_behalf(Location::caller(), |b| {
-        let wide = |value: &Scalar| value.to(if dtype == DType::F64 { dtype } else { DType::F32 });
         let xs = read(b, x)?;
-        let ys = if beta == 0.0 { Vec::new() } else { read(b, y)? };
-        let sum = |(i, x)| match ys.get(i) {
-            Some(y) => wide(x).mul_add(alpha, wide(y) * beta).to(dtype),
-            None => (wide(x) * alpha).to(dtype),
+        let ys = if unread { Vec::new() } else { read(b, y)? };
+        let sum = |(i, x): (usize, &Scalar)| match ys.get(i) {
+            Some(y) => x.to(work).mul_add(&alpha, y.to(work) * &beta).to(dtype),
+            None => (x.to(work) * &alpha).to(dtype),
         };
         let sums: Vec<Scalar> = xs.iter().enumerate().map(sum).collect();
         write(b, y, &sums)
