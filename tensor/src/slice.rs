@@ -7,8 +7,8 @@ use crate::Error;
 /// A coordinate with `_`: each mode is fixed at a position, or kept whole.
 ///
 /// Functions take what becomes one: `t.slice((2, Slice::All))` is CuTe's `t(2, _)`, a tuple has an entry for each mode, and an array
-/// of slices is a tuple whose length the program may compute. The result's modes are the kept modes side by side, whatever tuples
-/// they stood in.
+/// of slices is a tuple whose length the program may compute. Where coordinates are expressions, as in kernels, a number is
+/// [`Slice::at(3)`](Slice::at). The result's modes are the kept modes side by side, whatever tuples they stood in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Slice<I> {
     /// `_`: keep the mode.
