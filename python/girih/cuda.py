@@ -7,6 +7,7 @@ A stream that is passed must belong to the GPU's primary context, as those of to
 
 from __future__ import annotations
 
+import atexit
 import sys
 from collections.abc import Sequence
 from functools import lru_cache
@@ -25,6 +26,10 @@ __all__ = ["launch"]
 @lru_cache(maxsize=64)
 def _device(index: int, stream: int) -> Device:
     return Device.cuda(index, stream)
+
+
+# Kernels are unloaded while the driver, and the contexts of torch and cupy, are still there.
+atexit.register(_device.cache_clear)
 
 
 def _current_stream(arrays: Sequence[Any], index: int) -> int:
