@@ -2,15 +2,16 @@
 
 The stream is torch's current stream for tensors of torch, cupy's for arrays of cupy, or what ``stream`` says: a number (``CUstream``), or
 an object with ``cuda_stream`` (torch) or ``ptr`` (cupy). Nothing waits: what a kernel has written is there for what follows in that stream.
-A stream that is passed must belong to the GPU's primary context, as those of torch and cupy do, and must exist as long as it is used.
+A stream that is passed must belong to the GPU's primary context, as those of torch and cupy do. An object is kept; a number must stand
+for a stream that exists until the process ends.
 """
 
 from __future__ import annotations
 
 import atexit
 import sys
+from collections import OrderedDict
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 from . import _memory
@@ -23,21 +24,39 @@ if TYPE_CHECKING:
 __all__ = ["launch"]
 
 
-@lru_cache(maxsize=64)
-def _device(index: int, stream: int) -> Device:
-    return Device.cuda(index, stream)
+# Devices with the kernels that were loaded on them, each with what keeps its stream.
+_devices: OrderedDict[tuple[int, int], list[Any]] = OrderedDict()
 
 
-# Kernels are unloaded while the driver, and the contexts of torch and cupy, are still there.
-atexit.register(_device.cache_clear)
+def _device(index: int, stream: int, owner: Any) -> Device:
+    key = (index, stream)
+    if key not in _devices:
+        _devices[key] = [Device.cuda(index, stream), owner]
+        if len(_devices) > 64:
+            _drop_oldest()
+    _devices.move_to_end(key)
+    return _devices[key][0]
 
 
-def _current_stream(arrays: Sequence[Any], index: int) -> int:
+def _drop_oldest() -> None:
+    entry = _devices.popitem(last=False)[1]
+    # The device frees its memory in its stream: before the stream goes.
+    del entry[0]
+
+
+@atexit.register
+def _drop_all() -> None:
+    """Unloads kernels while the driver, and the contexts of torch and cupy, are still there."""
+    while _devices:
+        _drop_oldest()
+
+
+def _current_stream(arrays: Sequence[Any], index: int) -> Any:
     kinds = {type(array).__module__.partition(".")[0] for array in arrays}
     if "torch" in kinds:
-        return sys.modules["torch"].cuda.current_stream(index).cuda_stream
+        return sys.modules["torch"].cuda.current_stream(index)
     if "cupy" in kinds or "cupy" in sys.modules:
-        return sys.modules["cupy"].cuda.get_current_stream().ptr
+        return sys.modules["cupy"].cuda.get_current_stream()
     raise ValueError(f"say which stream: arrays of {', '.join(sorted(kinds)) or 'no kind'} have no current one that girih knows")
 
 
@@ -48,9 +67,10 @@ def device_of(described: Sequence[_memory.Array], arrays: Sequence[Any], stream:
     if len(numbers) != 1 or index is None:
         where = ", ".join("the host" if n is None else f"GPU {n}" for n in sorted(numbers, key=str)) or "nowhere"
         raise ValueError(f"all arrays must be on one GPU; these are on {where}")
+    owner = number = _current_stream(arrays, index) if stream is None else stream
     for attribute in ("cuda_stream", "ptr"):
-        stream = getattr(stream, attribute, stream)
-    return _device(index, int(_current_stream(arrays, index) if stream is None else stream))
+        number = getattr(number, attribute, number)
+    return _device(index, int(number), owner)
 
 
 def launch(

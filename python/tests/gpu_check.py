@@ -47,7 +47,7 @@ def launches_join_the_callers_stream():
         one = torch.zeros(1, device="cuda")
         girih.cuda.launch(ptx.SAXPY, "saxpy", 1, 1, [one, one, one, 1.0, 1])
     big = torch.randn(8192, 8192, device="cuda")
-    for _ in range(3):
+    for turn in range(4):
         x = torch.zeros(1 << 20, device="cuda")
         out = torch.zeros_like(x)
         torch.cuda.synchronize()
@@ -57,7 +57,8 @@ def launches_join_the_callers_stream():
             x += 1 + 0 * big.view(-1)[: 1 << 20]
             girih.cuda.launch(ptx.SAXPY, "saxpy", 4096, 256, [out, x, x, 1.0, 1 << 20])
             done = out + 0
-        assert not stream.query(), "the launch has waited for the stream"
+        # In the first turn torch loads kernels, which waits.
+        assert turn == 0 or not stream.query(), "the launch has waited for the stream"
         stream.synchronize()
         assert bool((done == 2).all())
     other = torch.zeros_like(x)
