@@ -30,7 +30,7 @@ const CHROMIUM: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "c
 fn page() -> Result<(), Error> {
     let paths: Vec<_> = env::var_os("PATH").iter().flat_map(env::split_paths).collect();
     let found = |name: &&str| paths.iter().any(|folder| folder.join(name).is_file());
-    if env::var_os("CHROMIUM").is_none() && !CHROMIUM.iter().any(|name| found(name)) {
+    if env::var_os("CHROMIUM").is_none() && !CHROMIUM.iter().any(found) {
         return Err(Error::NoChromium);
     }
     // Another program, such as one without optimisation, for who tests what he has changed.
