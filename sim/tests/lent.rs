@@ -1,5 +1,4 @@
 //! Memory of someone else: kernels compute in it as in memory of the simulator, and it is given back.
-#![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
