@@ -102,7 +102,7 @@ fn a_wait_says_what_for_and_the_copy_is_in_flight_until_then() {
     assert_eq!((flight.warp, flight.lanes, flight.block), (0, 1, [0; 3]));
     assert!(
         (flight.bytes, flight.reads.is_empty()) == (512, true)
-            && flight.writes.iter().cloned().eq([256..768])
+            && flight.writes.iter().cloned().eq(std::iter::once(256..768))
     );
     assert_eq!((flight.signals, flight.done), (Some(mbarrier.address), false));
     assert_eq!(flight.kind, Flight::Bulk);
@@ -136,7 +136,9 @@ fn copies_of_threads_are_in_flight_until_their_group_is_waited_for() {
     ];
     let seen = watched(64, Options::checked(), &lines);
     // The lanes of a warp copy 128 bytes, those of the second behind those of the first.
-    let of = |warp: usize, at: usize| (u32::MAX, 128, Vec::from([at + 128 * warp..at + 128 * (warp + 1)]));
+    let of = |warp: usize, at: usize| {
+        (u32::MAX, 128, Vec::from_iter(std::iter::once(at + 128 * warp..at + 128 * (warp + 1))))
+    };
     assert!(seen.iter().flat_map(|seen| &seen.in_flight).all(|flight| flight.kind == Flight::Copy));
     let told = |seen: &Seen| -> Vec<_> {
         seen.in_flight.iter().map(|of| (of.lanes, of.bytes, of.writes.clone())).collect()
