@@ -254,6 +254,24 @@ impl Func {
             op.regions.iter().for_each(|&region| self.walk(region, f));
         }
     }
+
+    /// Whether something within the body of a loop ends a turn or the loop before the body's end.
+    pub fn leaves(&self, body: RegionId) -> bool {
+        self.leaves_from(body, 0)
+    }
+
+    /// The same of a region with so many loops between it and the body.
+    fn leaves_from(&self, region: RegionId, loops: u32) -> bool {
+        self.region(region).ops.iter().any(|&id| {
+            let op = self.op(id);
+            let loops = loops + u32::from(matches!(op.kind, Kind::For | Kind::Loop));
+            let ends = |&region: &RegionId| match self.region(region).end {
+                End::Break(depth, _) | End::Continue(depth, _) => depth >= loops,
+                End::Yield(_) | End::Unreachable => false,
+            };
+            op.regions.iter().any(|region| ends(region) || self.leaves_from(*region, loops))
+        })
+    }
 }
 
 pub(crate) fn is_pure(arrays: &[Array], kind: &Kind) -> bool {

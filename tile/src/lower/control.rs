@@ -160,7 +160,7 @@ impl Lowering<'_> {
         let produces = self.products.role == Role::Producer;
         let bins = if produces { Vec::new() } else { self.begin_bins(body)? };
         let counted = if produces { Vec::new() } else { self.begin_counting(op)? };
-        let whole = !crate::place::pipeline::leaves(&plan.func, body);
+        let whole = !plan.func.leaves(body);
         let paired: Vec<bool> = args[1..].iter().map(|&arg| whole && self.is_paired(arg)).collect();
         let carried = self.carry(&op.operands[3..], (&args[1..], &paired), &counted)?;
         let [start, stop, step] = [0, 1, 2].map(|i| op.operands[i]);

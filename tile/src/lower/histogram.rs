@@ -62,21 +62,6 @@ pub(super) struct Counting {
     pub(super) sums: HashSet<OpId>,
 }
 
-/// Whether an end below a region leaves or goes on with the loop that it is the body of, besides its own.
-fn leaves(func: &Func, region: RegionId, depth: u32) -> bool {
-    func.region(region).ops.iter().any(|&id| {
-        let op = func.op(id);
-        let inner = depth + u32::from(matches!(op.kind, Kind::For | Kind::Loop));
-        op.regions.iter().any(|&region| {
-            let ends = match &func.region(region).end {
-                End::Continue(by, _) | End::Break(by, _) => *by >= inner,
-                End::Yield(_) | End::Unreachable => false,
-            };
-            ends || leaves(func, region, inner)
-        })
-    })
-}
-
 /// How often a value is read.
 fn uses(func: &Func, value: Value) -> usize {
     let mut count = 0;
@@ -111,7 +96,7 @@ fn counted(func: &Func, op: &Op) -> Vec<Counted> {
         once.then_some(Counted { at, histogram, sum })
     };
     let found: Vec<Counted> = ends.iter().enumerate().filter_map(find).collect();
-    if found.is_empty() || leaves(func, op.regions[0], 0) { Vec::new() } else { found }
+    if found.is_empty() || func.leaves(op.regions[0]) { Vec::new() } else { found }
 }
 
 impl Lowering<'_> {

@@ -26,7 +26,6 @@ use super::{dce, fold};
 use crate::dtype::{is_integer, is_signed};
 use crate::ir::table::Each;
 use crate::ir::{Def, End, Func, Kind, Nan, Op, OpId, Overflow, RegionId, Rounding, Type, Value};
-use crate::place::pipeline::leaves;
 
 /// The function with such loops in this order, or `None` if there is none. `may` says of a loop's first products, and of those that are added a turn
 /// later, whether they may be under way at a time.
@@ -137,7 +136,7 @@ impl Analysis<'_> {
         let data = func.region(body);
         let End::Continue(0, passed) = &data.end else { return None };
         let carried = &data.args[1..];
-        if !self.counts(op) || leaves(func, body) || !data.ops.iter().all(|&id| self.moves(id)) {
+        if !self.counts(op) || func.leaves(body) || !data.ops.iter().all(|&id| self.moves(id)) {
             return None;
         }
         let mut late = Vec::new();

@@ -37,7 +37,6 @@ use self::slice::{changed, scalars, turns};
 use super::Plan;
 use super::access::{aligned, fastest};
 use super::exchange::{Exchange, bytes};
-use super::pipeline::leaves;
 use super::product::{Way, fragments, rows, way};
 use super::scratch::FIXED;
 use super::wgmma::choice::{Choice, Traced, trace};
@@ -253,7 +252,7 @@ fn allowed(
     if choice.feeds(op.results[0], products).is_none() {
         return Err("something else than a product reads it".into());
     }
-    if leaves(func, body) {
+    if func.leaves(body) {
         return Err("the loop can be left early".into());
     }
     let wanted = wanted(func, sm, func.op(around), &[load]);

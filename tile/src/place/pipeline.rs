@@ -31,7 +31,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Plan;
 use super::scratch::FIXED;
 use super::wgmma::Products;
-use crate::ir::{Array, ArrayId, Def, End, Func, Kind, OpId, RegionId, Value};
+use crate::ir::{Array, ArrayId, Def, Func, Kind, OpId, RegionId, Value};
 
 /// How many turns of a loop are under way where the user says nothing, and memory allows.
 const TURNS: i64 = 4;
@@ -131,7 +131,7 @@ impl Slice<'_> {
         match &op.kind {
             Kind::For => {
                 op.operands[..3].iter().for_each(|&value| self.value(value));
-                if op.regions.iter().any(|&region| leaves(func, region)) {
+                if op.regions.iter().any(|&region| func.leaves(region)) {
                     return Err("a loop around it can be left early".into());
                 }
             }
@@ -219,24 +219,6 @@ impl Slice<'_> {
             }
         }
     }
-}
-
-/// Whether something within the body of a loop ends a turn or the loop before the body's end.
-pub(crate) fn leaves(func: &Func, body: RegionId) -> bool {
-    within(func, body, 0)
-}
-
-/// The same of a region with so many loops between it and the body.
-fn within(func: &Func, region: RegionId, loops: u32) -> bool {
-    func.region(region).ops.iter().any(|&id| {
-        let op = func.op(id);
-        let loops = loops + u32::from(matches!(op.kind, Kind::For | Kind::Loop));
-        let ends = |&region: &RegionId| match func.region(region).end {
-            End::Break(depth, _) | End::Continue(depth, _) => depth >= loops,
-            End::Yield(_) | End::Unreachable => false,
-        };
-        op.regions.iter().any(|region| ends(region) || within(func, *region, loops))
-    })
 }
 
 impl Plan {

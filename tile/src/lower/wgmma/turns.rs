@@ -14,7 +14,6 @@ use super::super::words::{m, of};
 use super::Role;
 use crate::error::Error;
 use crate::ir::{Kind, OpId, RegionId, Value};
-use crate::place::pipeline::leaves;
 use crate::place::wgmma::{Source, WARPGROUP};
 
 /// The barrier of the first warpgroup: that of all threads and the one where consumers meet come before.
@@ -68,7 +67,7 @@ impl Lowering<'_> {
         let mut any = false;
         func.walk(func.body(), &mut |_, op| {
             any |= op.kind == Kind::For
-                && !leaves(func, op.regions[0])
+                && !func.leaves(op.regions[0])
                 && self.first_products(op.regions[0]).is_some();
         });
         let Some(group) = self.products.group.clone().filter(|_| any && groups > 1) else { return Ok(()) };
