@@ -10,7 +10,7 @@ use girih_tensor::{DType, Slice, Tensor};
 
 use super::interface::{Interface, Lse};
 use super::mask::{Sight, place};
-use super::scores::{Addend, adjust};
+use super::scores::{Addend, Tanh, adjust};
 use super::softmax::Softmax;
 use super::tile::{Entry, for_each_tile};
 use super::{AttentionConfig, Tensor4};
@@ -106,7 +106,7 @@ impl Multistage {
                 let of_scores = &products.scores.thread;
                 let added = addend.as_ref().map(|addend| addend.of_tile(b, config.tile, of_scores, &tile));
                 let (inner, added) = (interface.inner_scale.as_ref(), added.transpose()?);
-                adjust(b, inner, added.as_ref(), &products.scores.values)?;
+                adjust(b, inner.map(Tanh::OfPowers), added.as_ref(), &products.scores.values)?;
                 let key = b.hold_index(&(&tile * config.tile[1]), Width::W32)?;
                 b.if_(&sight.cuts(&key), |b| sight.hide(b, &products.scores.values, &parts.scores, &key))?;
                 softmax.weigh(b, &products.scores.values, &products.sums.values)?;

@@ -1,5 +1,7 @@
 //! What becomes of scores before they are weighed: the cap, and what is added.
 
+use std::f64::consts::LN_2;
+
 use girih_layout::Lay;
 use girih_tensor::{DType, Slice, Tensor};
 
@@ -63,27 +65,35 @@ impl Addend {
     }
 }
 
-/// Puts a thread's scores, (FrgV,RestQ,RestK), through the cap and adds to them what is to be added, where the kernel has these. `inner` is what
-/// scores are multiplied by to become exponents of the cap's tanh.
+/// How the tanh of a cap is computed. Each has what scores are multiplied by to become twice the tanh's argument, in units of log2(e).
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Tanh<'a> {
+    /// From a power and a reciprocal, to an error of about 2^-22.
+    OfPowers(&'a Scalar),
+    /// By the instruction, to 2^-11 of the result: as exact as operands of 16 bits, for two thirds of the special function unit's time.
+    Approximate(&'a Scalar),
+}
+
+/// Puts a thread's scores, (FrgV,RestQ,RestK), through the cap and adds to them what is to be added, where the kernel has these.
 ///
 /// # Errors
 /// As [`write()`].
 #[track_caller]
 pub(super) fn adjust(
     b: &mut Builder,
-    inner: Option<&Scalar>,
+    tanh: Option<Tanh<'_>>,
     added: Option<&Added>,
     scores: &Tensor<Rmem>,
 ) -> Result<(), Error> {
-    if inner.is_none() && added.is_none() {
+    if tanh.is_none() && added.is_none() {
         return Ok(());
     }
     // Few values are in registers at a time.
     for of_atom in atoms(scores.layout())? {
         let scores = scores.slice(of_atom.clone())?; // (FrgV,RestQ)
         let mut values = read(b, &scores)?;
-        if let Some(inner) = inner {
-            values.iter_mut().for_each(|value| *value = tanh_of_half(&(&*value * inner)));
+        if let Some(tanh) = tanh {
+            values.iter_mut().for_each(|value| *value = tanh.of(value));
         }
         if let Some(Added { values: added, scale }) = added {
             let added = read(b, &added.slice(of_atom)?)?;
@@ -110,7 +120,11 @@ fn atoms(scores: &Lay) -> Result<Vec<Slice<Expr>>, Error> {
     })
 }
 
-/// `tanh(x / 2 * ln 2)`, to an error of about 2^-22: the instruction of the function has 2^-11, which a cap multiplies.
-fn tanh_of_half(x: &Scalar) -> Scalar {
-    (x.exp2_ftz() + 1.0).recip_ftz().mul_add(-2.0, 1.0)
+impl Tanh<'_> {
+    fn of(self, score: &Scalar) -> Scalar {
+        match self {
+            Tanh::OfPowers(inner) => ((score * inner).exp2_ftz() + 1.0).recip_ftz().mul_add(-2.0, 1.0),
+            Tanh::Approximate(inner) => (score * (inner * (LN_2 / 2.0))).tanh(),
+        }
+    }
 }

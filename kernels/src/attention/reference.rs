@@ -97,7 +97,7 @@ const SAMPLED: usize = 192;
 /// An element's bound is `eps_o |O| + least_o` for one rounding to O's type, `4 eps (|p v|_2 / l) + eps |O|` for the roundings of the powers p
 /// to the dtype, which go either way, `(4 sqrt(n + 1) 2^-24 + n 2^-27) |p| |v| / l` for sums of n keys in f32, which tensor cores cut off, and
 /// `sum p (|v| + |O|) d / l`, where d is what a score may be wrong by: `(4 sqrt(dim + 1) 2^-24 + dim 2^-27)` of the sum of sizes of its products, a
-/// few roundings of f32, and with a cap 2^-21 of the cap. (Powers rounded all one way, the worst case, would
+/// few roundings of f32, and with a cap 2^-21 of the cap and, of 16-bit operands, 2^-10.9 of the score, since the hardware's tanh has 11 bits. (Powers rounded all one way, the worst case, would
 /// hide a missing key.)
 ///
 /// `poison` is what O's buffer held before the run, and NaN what that of the logarithms held: what belongs to no row must still hold it.

@@ -13,7 +13,7 @@ use super::share::{KEYS, MAX_PARTS, Share};
 use super::weights::powers;
 use super::{MAX_KEYS, THREADS};
 use crate::algorithm::{CopyWith, clear, convert, copy, cp_async_fence, cp_async_wait, gemm, transform};
-use crate::attention::scores::adjust;
+use crate::attention::scores::{Tanh, adjust};
 use crate::attention::softmax::Softmax;
 use crate::builder::{Builder, Cond, Width};
 use crate::error::narrow;
@@ -150,7 +150,7 @@ fn attend(b: &mut Builder, interface: &Interface<'_>, place: &Place, share: &Sha
                 gemm(b, &config.atom(), &q, &k, &scores)?;
             }
         }
-        adjust(b, inner.as_ref(), None, &scores)?;
+        adjust(b, inner.as_ref().map(Tanh::OfPowers), None, &scores)?;
         let key = b.hold_index(&(&(&first + turn) * KEYS), Width::W32)?;
         b.if_(&mask.cuts(&key), |b| {
             // As variables of this branch, so that what follows from them is not computed elsewhere.

@@ -14,7 +14,7 @@ use crate::algorithm::{convert, read, transform, warpgroup_wait, write};
 use crate::attention::interface::Bias;
 use crate::attention::keys::{Keys, sees_all};
 use crate::attention::rows::{finite, over_lanes};
-use crate::attention::scores::{Added, Addend, adjust};
+use crate::attention::scores::{Added, Addend, Tanh, adjust};
 use crate::attention::tile::{Entry, MAX_LENGTH};
 use crate::builder::{Builder, Cond};
 use crate::tiled::mma::Operand;
@@ -198,7 +198,7 @@ impl Consumer<'_> {
     fn change_scores(&self, b: &mut Builder, entry: &Entry, key: &Expr) -> Result<(), Error> {
         let interface = self.parts.interface;
         let added = interface.bias.as_ref().map(|bias| self.added(b, bias, entry, key)).transpose()?;
-        adjust(b, interface.inner_scale.as_ref(), added.as_ref(), &self.scores)
+        adjust(b, interface.inner_scale.as_ref().map(Tanh::Approximate), added.as_ref(), &self.scores)
     }
 
     /// What is added to the scores of the keys from `key` on, as follows from variables of this scope.

@@ -129,7 +129,8 @@ impl Score {
         let mut wrong = size * scale * cut(problem.dtype(), query.len() as f64) + ROUNDED * value.abs();
         if let Some(cap) = problem.softcap().map(f64::from) {
             value = cap * (value / cap).tanh();
-            wrong += CAPPED * cap + ROUNDED * value.abs();
+            let tanh = if problem.dtype() == DType::F32 { ROUNDED } else { TANH };
+            wrong += CAPPED * cap + tanh * value.abs();
         }
         if let Some(bias) = bias.map(f64::from) {
             value += bias;
@@ -143,6 +144,8 @@ impl Score {
 const ROUNDED: f64 = 4.0 / (1 << 23) as f64;
 /// The error of a cap's tanh, of which a power, a sum, a reciprocal and a difference each lose some units of the last place of 1.
 const CAPPED: f64 = 1.0 / (1 << 21) as f64;
+/// The relative error of the hardware's tanh, a little above 2^-10.987, by which 16-bit scores are capped on Hopper.
+const TANH: f64 = 0.000_525;
 
 /// The values weighted by the powers of the scores.
 fn weighted<'a>(dtype: DType, scores: &[Score], values: impl Iterator<Item = &'a [f64]>, dim: usize) -> Row {
