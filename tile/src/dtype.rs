@@ -65,6 +65,18 @@ pub fn is_signed(dtype: DType) -> bool {
     matches!(dtype, DType::S8 | DType::S16 | DType::S32 | DType::S64)
 }
 
+/// The range of an integer dtype as an index; of 64 bits what addresses reach.
+pub(crate) fn range(dtype: DType) -> (i64, i64) {
+    let far = 1i64 << 60;
+    match dtype {
+        DType::Bool => (0, 1),
+        DType::S64 => (-far, far),
+        DType::U64 => (0, far),
+        _ if crate::dtype::is_signed(dtype) => (-(1 << (dtype.bits() - 1)), (1 << (dtype.bits() - 1)) - 1),
+        _ => (0, (1 << dtype.bits()) - 1),
+    }
+}
+
 /// Whether the dtype is an integer.
 pub fn is_integer(dtype: DType) -> bool {
     category(dtype) == Category::Integer

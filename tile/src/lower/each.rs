@@ -350,6 +350,6 @@ fn comparison(op: Each, float: bool) -> Option<Word> {
 
 /// Whether an index expression is a number of an integer dtype whatever its registers hold.
 pub(crate) fn fits(expr: &Expr, dtype: DType) -> bool {
-    let ((lower, upper), (least, most)) = (expr.range(), super::range(dtype));
+    let ((lower, upper), (least, most)) = (expr.range(), crate::dtype::range(dtype));
     is_integer(dtype) && lower >= least && upper <= most
 }

@@ -333,7 +333,7 @@ impl Lowering<'_> {
 
     /// An integer register of at most 32 bits as an index expression with the range of its dtype.
     pub(crate) fn index_in(&mut self, reg: &Reg, dtype: DType) -> Expr {
-        let (lower, upper) = range(dtype);
+        let (lower, upper) = crate::dtype::range(dtype);
         self.b.var(reg, lower, upper, 1)
     }
 
@@ -437,5 +437,3 @@ impl Lowering<'_> {
         self.unsupported(id, "its operands and results are placed differently")
     }
 }
-
-pub(crate) use crate::ir::range;

@@ -152,7 +152,7 @@ impl Params {
         known: Known,
     ) -> Result<Held, Error> {
         let source = Source::Scalar(position);
-        let (least, most) = super::range(dtype);
+        let (least, most) = crate::dtype::range(dtype);
         if let (Known::Is(value), true) = (known, is_integer(dtype))
             && (least..=most).contains(&value)
         {

@@ -5,7 +5,8 @@ use girih_codegen::plan::Dist;
 use girih_tensor::DType;
 
 use super::each::fits;
-use super::{Held, Lowering, range};
+use super::{Held, Lowering};
+use crate::dtype::range;
 use crate::dtype::{is_integer, is_signed};
 use crate::error::Error;
 use crate::ir::table::Each;

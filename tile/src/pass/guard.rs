@@ -181,7 +181,7 @@ impl Bounds {
             (Kind::Broadcast | Kind::Reshape | Kind::Permute(_), [Some(of), _]) => self.extremes(copy, of),
             (Kind::Iota, _) => {
                 let ends = [0, i64::from(ty.dims[0]) - 1];
-                let inside = ends[1] <= crate::ir::range(ty.dtype).1;
+                let inside = ends[1] <= crate::dtype::range(ty.dtype).1;
                 inside.then(|| ends.map(|end| number(copy, end)))
             }
             (Kind::Full(_), _) => {
@@ -195,7 +195,7 @@ impl Bounds {
                     b.reverse();
                 }
                 let ends = [0, 1].map(|at| each(copy, *function, [a[at], b[at]], DType::S64));
-                let (least, most) = crate::ir::range(ty.dtype);
+                let (least, most) = crate::dtype::range(ty.dtype);
                 let [least, most] = [least, most].map(|end| number(copy, end));
                 self.within.push(each(copy, Each::LessEqual, [least, ends[0]], DType::Bool));
                 self.within.push(each(copy, Each::LessEqual, [ends[1], most], DType::Bool));
