@@ -8,7 +8,7 @@ mod report;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use girih_device::{Buffer, Device, Kind, Pod};
+use girih_device::{Buffer, Device, Kind, Pod, Pointers};
 use girih_kernels::gemm::{
     Check, Gemm, Gemms, Given, KernelKind, Matrix, Order, Problem, check, check_groups,
 };
@@ -172,12 +172,22 @@ fn by_pointers(
         let (on_a, on_b) = (each::<T>(device, &laid.a(), a)?, each::<T>(device, &laid.b(), b)?);
         let (of_a, of_b) = (device.pointers(&on_a)?, device.pointers(&on_b)?);
         of_dtype!(laid.output(), C => {
-            let on_c = poisoned::<C>(device, laid)?;
-            let of_c = device.pointers(&on_c)?;
-            let time = session.time(&mut || gemm.run_pointers(&of_a, &of_b, &of_c, &[]))?;
-            Ok((time, joined(&on_c)?))
+            timed(session, laid, &mut |of_c: &Pointers<'_, C>| gemm.run_pointers(&of_a, &of_b, of_c, &[]))
         }, other => refused(other))
     }, other => refused(other))
+}
+
+/// Measures what writes a buffer for each C of a batch. Returns the time, and all C on the host.
+fn timed<C: Element + Pod>(
+    session: &Session,
+    laid: &Problem,
+    run: &mut dyn FnMut(&Pointers<'_, C>) -> Result<(), girih_kernels::Error>,
+) -> Result<(Timing, Elements), girih_kernels::Error> {
+    let on_c = poisoned::<C>(&session.device, laid)?;
+    let of_c = session.device.pointers(&on_c)?;
+    let time = session.time(&mut || run(&of_c))?;
+    let all = on_c.iter().map(Buffer::download).collect::<Result<Vec<_>, _>>()?;
+    Ok((time, all.concat().into()))
 }
 
 /// A buffer for each matrix of a batch.
@@ -189,12 +199,6 @@ fn each<T: Element + Pod>(
     let all = all.of::<T>();
     let begin = |l: i64| ((l * matrix.batch_stride()) as usize).min(all.len());
     (0..matrix.batches()).map(|l| device.upload(&all[begin(l)..begin(l + 1)])).collect()
-}
-
-/// The elements of all buffers.
-fn joined<C: Element + Pod>(buffers: &[Buffer<C>]) -> Result<Elements, girih_device::Error> {
-    let all = buffers.iter().map(Buffer::download).collect::<Result<Vec<_>, _>>()?;
-    Ok(all.concat().into())
 }
 
 /// A buffer for each C of a batch.
