@@ -65,8 +65,11 @@ enum Task {
         #[arg(long, default_value_t = 600)]
         seconds: u32,
     },
-    /// Tests the page in Chromium, with pictures in target/people; builds the Python package's wheel, installs it in a virtual environment below target/people and runs its tests there. Needs Chromium, Python and pip.
-    People,
+    /// Builds the book; tests the page in Chromium, with pictures in target/people; builds the Python package's wheel, installs it in a virtual environment below target/people and runs its tests there. Needs Chromium, Python and pip.
+    People {
+        /// One of the three [default: all of them]
+        part: Option<people::Part>,
+    },
     /// Checks what is published: packs the packages and builds them from their archives, documentation, an example in every public
     /// module, the promise of the version, and the licences of others in target/dist/THIRD-PARTY.txt. Nothing is published.
     Release,
@@ -92,14 +95,14 @@ fn main() -> ExitCode {
                 sh("cargo test --release --package girih-kernels --test gpu_mma_atoms --test sim -- --ignored")
             })
             .and_then(|()| sh("cargo test --locked --manifest-path examples/candle/Cargo.toml"))
-            .and_then(|()| people::run())
+            .and_then(|()| people::run(None))
             .and_then(|()| ratchet::run(false))
             .and_then(|()| fuzz::run(None, 600)),
         Task::Fuzz { target, seconds } => fuzz::run(target.as_deref(), seconds),
         Task::Release => release::run(),
         Task::Licences => release::licences(),
         Task::Gpu => gpu::run(),
-        Task::People => people::run(),
+        Task::People { part } => people::run(part),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -17,10 +17,16 @@ const PACKAGES: &[&str] = &[
     "nvidia-cuda-nvrtc",
 ];
 
-pub(crate) fn run() -> Result<(), Error> {
-    book::build()?;
-    page()?;
-    python()
+#[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
+pub(crate) enum Part {
+    Book,
+    Page,
+    Python,
+}
+
+pub(crate) fn run(part: Option<Part>) -> Result<(), Error> {
+    let parts: [(_, fn() -> _); 3] = [(Part::Book, book::build), (Part::Page, page), (Part::Python, python)];
+    parts.into_iter().filter(|(each, _)| part.is_none_or(|part| part == *each)).try_for_each(|(_, run)| run())
 }
 
 /// Chromium's names, the distribution's first.
