@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import linecache
 import os
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from . import _memory
 from ._girih import GirihError
+from .sim import Uninitialised
 
 __all__ = ["CompileError", "Compiled", "cuda", "triton"]
 
@@ -37,7 +39,9 @@ class Compiled(NamedTuple):
     cluster: int
     """Blocks of a cluster."""
     scratch: tuple[int, ...]
-    """Bytes of memory for each parameter that the compiler has added behind those of the source."""
+    """Bytes that each block has in the memory behind each parameter that the compiler has added to those of the source."""
+    arguments: dict[str, Any]
+    """From Triton: what a launch passes, by the names of the PTX's parameters. What has become a constant is not among them."""
 
 
 def cuda(
@@ -75,7 +79,7 @@ def cuda(
         lowered = None if kernel is None else checked(nvrtc.nvrtcGetLoweredName(program, kernel.encode())).decode()
     finally:
         nvrtc.nvrtcDestroyProgram(program)
-    return Compiled(ptx, lowered or _only_kernel(ptx), None, 0, 1, ())
+    return Compiled(ptx, lowered or _only_kernel(ptx), None, 0, 1, (), {})
 
 
 def _only_kernel(ptx: str) -> str:
@@ -95,49 +99,119 @@ _TRITON = {
     "f64": "fp64",
     "e4m3": "fp8e4nv",
     "e5m2": "fp8e5",
-    "bool": "i1",
+    "bool": "u1",
     **{f"s{bits}": f"i{bits}" for bits in (8, 16, 32, 64)},
     **{f"u{bits}": f"u{bits}" for bits in (8, 16, 32, 64)},
 }
 
 
-def _type_of(name: str, value: Any) -> str:
+class _Pointer:
+    """What Triton asks of a tensor: the type of its elements, and where it begins."""
+
+    def __init__(self, dtype: str, address: int) -> None:
+        self.dtype, self._address = dtype, address
+
+    def data_ptr(self) -> int:
+        return self._address
+
+
+def _seen(name: str, value: Any) -> Any:
+    """An argument as Triton looks at it."""
+    if isinstance(value, Uninitialised):
+        value = value.array
+    if isinstance(value, tuple):
+        parts = [_seen(f"{name}[{i}]", part) for i, part in enumerate(value)]
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
     if _memory.is_array(value):
-        dtype = _memory.describe(value, name).dtype
-        if dtype not in _TRITON:
-            raise TypeError(f"{name}: Triton has no type for elements of {dtype}")
-        return "*" + _TRITON[dtype]
-    if isinstance(value, bool):
-        return "i1"
-    if isinstance(value, float):
-        return "fp32"
-    if isinstance(value, int):
-        if -(2**31) <= value < 2**31:
-            return "i32"
-        return "i64" if value < 2**63 else "u64"
-    raise TypeError(f"{name} must be an array, an int, a float or a bool, not {type(value).__name__}")
+        array = _memory.describe(value, name)
+        if array.dtype not in _TRITON:
+            raise TypeError(f"{name}: Triton has no type for elements of {array.dtype}")
+        return _Pointer(_TRITON[array.dtype], array.address)
+    if type(value).__name__ == "TensorDescriptor":
+        raise TypeError(f"{name} is a TensorDescriptor of the host, which is not supported; make it in the kernel: tl.make_tensor_descriptor")
+    if value is None or isinstance(value, (int, float)):
+        return value
+    raise TypeError(f"{name} must be an array, an int, a float, a bool, None or a tuple of them, not {type(value).__name__}")
 
 
-def triton(
-    kernel: Any, values: dict[str, Any], *, arch: int = 90, num_warps: int = 4, num_stages: int = 3, **options: Any
-) -> Compiled:
-    """A kernel of ``@triton.jit``, ahead of time, for arguments by name: constants as they are, the types of all others. Arguments are not
-    specialised: an int that is 1, or divisible by 16, is like any other.
+def _passed(name: str, kind: Any, value: Any) -> Iterator[tuple[str, Any]]:
+    """What stands in the PTX for an argument of this type of Triton's: several for a tuple, nothing for a constant."""
+    if isinstance(kind, tuple):
+        for i, (part, element) in enumerate(zip(kind, value)):
+            yield from _passed(f"{name}_{i}", part, element)
+    elif kind != "constexpr":
+        yield name, value
+
+
+class _NoGpu:
+    """What Triton asks of a driver before it launches."""
+
+    def __init__(self, arch: int) -> None:
+        self._arch = arch
+
+    def get_current_target(self) -> Any:
+        from triton.backends.compiler import GPUTarget
+
+        return GPUTarget("cuda", self._arch, 32)
+
+    def get_current_device(self) -> Any:
+        # Triton keeps what it has compiled by this.
+        return ("girih", self._arch)
+
+    def get_current_stream(self, device: Any) -> int:
+        return 0
+
+
+def jit_function(kernel: Any) -> Any:
+    """The function of ``@triton.jit`` under autotuners and heuristics."""
+    inner = kernel
+    while not hasattr(inner, "params"):
+        if not hasattr(inner, "fn"):
+            raise TypeError(f"{kernel!r} is not a kernel of @triton.jit; with TRITON_INTERPRET=1 there is none")
+        inner = inner.fn
+    return inner
+
+
+def _with_lines(ptx: str) -> str:
+    """The text with its source lines put right: LLVM counts the lines of inline assembly, by which Triton loads and stores, as if they
+    were lines of the source. The line before the assembly is the right one.
     """
-    import triton as language
-    from triton.backends.compiler import GPUTarget
-    from triton.compiler import ASTSource
+    assembly, lines = False, ptx.split("\n")
+    for i, line in enumerate(lines):
+        text = line.strip()
+        assembly = text == "// begin inline asm" or assembly and text != "// end inline asm"
+        if assembly and text.startswith(".loc"):
+            lines[i] = ""
+    return "\n".join(lines)
 
-    # Under autotuners and heuristics is the function itself.
-    while not hasattr(kernel, "params"):
-        kernel = kernel.fn
-    constants = {p.name: values[p.name] for p in kernel.params if p.is_constexpr}
-    types = {p.name: "constexpr" if p.is_constexpr else _type_of(p.name, values[p.name]) for p in kernel.params}
-    source = ASTSource(kernel, signature=types, constexprs=constants)
-    options = {"num_warps": num_warps, "num_stages": num_stages, **options}
-    built = language.compile(source, target=GPUTarget("cuda", arch, 32), options=options)
-    data = built.metadata
+
+def _with_names(ptx: str, kernel: str, names: Iterable[str]) -> str:
+    """The text with the source's names of parameters, but for those that it has already."""
+    for position, name in enumerate(names):
+        if not re.search(rf"(?<![\w$.%]){re.escape(name)}(?![\w$])", ptx, re.ASCII) and re.fullmatch(r"[A-Za-z]\w*", name, re.ASCII):
+            ptx = re.sub(rf"\b{re.escape(kernel)}_param_{position}\b", name, ptx)
+    return ptx
+
+
+def triton(kernel: Any, values: dict[str, Any], *, arch: int = 90, **options: Any) -> Compiled:
+    """A kernel of ``@triton.jit``, ahead of time, for arguments by name. Triton specialises it for them as it does when it launches it: a
+    number that is 1, and None, are constants, and that a number or an address is divisible by 16 is known. ``options`` are Triton's:
+    ``num_warps``, ``num_stages`` and others.
+    """
+    from triton.runtime import driver
+
+    kernel = jit_function(kernel)
+    seen = {p.name: values[p.name] if p.is_constexpr else _seen(p.name, values[p.name]) for p in kernel.params}
+    state = dict(vars(driver))
+    driver.set_active(_NoGpu(arch))
+    try:
+        built = kernel.warmup(**seen, grid=(1,), **options)
+    finally:
+        vars(driver).update(state)
+    data, kinds = built.metadata, built.src.signature
+    arguments = dict(pair for p in kernel.params for pair in _passed(p.name, kinds[p.name], values[p.name]))
     # Behind the source's parameters stand two for memory that the kernel may ask for.
-    scratch = tuple(getattr(data, name, 0) for name in ("global_scratch_size", "profile_scratch_size"))
-    clusters = getattr(data, "num_ctas", 1)
-    return Compiled(built.asm["ptx"], data.name, data.num_warps * 32, data.shared, clusters, scratch)
+    added = ("global_scratch_size", "profile_scratch_size")
+    ptx = _with_names(_with_lines(built.asm["ptx"]), data.name, [*arguments, *(name.removesuffix("_size") for name in added)])
+    scratch = tuple(getattr(data, name, 0) for name in added)
+    return Compiled(ptx, data.name, data.num_warps * 32, data.shared, getattr(data, "num_ctas", 1), scratch, arguments)

@@ -6,11 +6,16 @@ The fixture ``girih_check`` runs a kernel and raises what is found. ``--girih-se
 
 from __future__ import annotations
 
+import functools
 import linecache
+import math
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
+
+from ._girih import GirihError, PtxError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +30,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--girih-deny-warnings", action="store_true", help="let warnings of the simulator fail a test")
 
 
+_is_ours = operator.methodcaller("errisinstance", GirihError)
+"""For pytest: where what was raised is girih's, a report begins at the test's line."""
+
+
 class _Launcher:
     """A kernel of Triton, launched as Triton does: ``check.triton(kernel, num_warps=4)[grid](x, y, BLOCK=128)``."""
 
@@ -32,25 +41,41 @@ class _Launcher:
         self._check, self._kernel, self._options = check, kernel, options
 
     def __getitem__(self, grid: Any) -> Callable[..., Verdict]:
-        return lambda *args, **kwargs: self._launch(grid, args, kwargs)
+        return functools.partial(self._launch, grid)
 
-    def _launch(self, grid: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Verdict:
+    def _launch(self, grid: Any, /, *args: Any, **kwargs: Any) -> Verdict:
         from . import compile
 
-        kernel = self._kernel
-        while not hasattr(kernel, "params"):
-            kernel = kernel.fn
+        __tracebackhide__ = _is_ours
+        kernel = compile.jit_function(self._kernel)
         names = [p.name for p in kernel.params]
-        options = {key: kwargs.pop(key) for key in list(kwargs) if key not in names}
-        values = dict(zip(names, args), **kwargs)
+        if len(args) > len(names):
+            raise TypeError(f"{kernel.__name__} takes {len(names)} arguments, {', '.join(names)}; given are {len(args)}")
+        values = dict(zip(names, args))
+        twice = [name for name in values if name in kwargs]
+        if twice:
+            raise TypeError(f"{kernel.__name__}: {', '.join(twice)} given twice")
+        values.update({**self._options, **kwargs})
+        outer = self._kernel
+        while outer is not kernel:
+            # Heuristics choose constants; an autotuner would measure.
+            for name, choose in getattr(outer, "values", {}).items():
+                values[name] = choose(dict(values))
+            outer = outer.fn
+        options = {name: values.pop(name) for name in list(values) if name not in names}
         values = {p.name: values[p.name] if p.name in values else p.default for p in kernel.params if p.name in values or p.has_default}
         missing = [name for name in names if name not in values]
-        if missing or len(args) > len(names):
-            raise TypeError(f"{kernel.__name__} takes {', '.join(names)}; missing: {', '.join(missing) or 'none'}")
-        built = compile.triton(self._kernel, values, **{**self._options, **options})
-        given = [values[p.name] for p in kernel.params if not p.is_constexpr]
+        if missing:
+            tuned = "; of an autotuned kernel, one of its configs: **config.all_kwargs()" if hasattr(self._kernel, "configs") else ""
+            raise TypeError(f"{kernel.__name__} takes {', '.join(names)}; missing: {', '.join(missing)}{tuned}")
+        built = compile.triton(kernel, values, **options)
         grid = grid({**values, **options}) if callable(grid) else grid
-        return self._check.compiled(built, grid, None, given)
+        try:
+            return self._check.compiled(built, grid, None, list(built.arguments.values()))
+        except PtxError as error:
+            if options.get("arch", 90) > 90:
+                error.add_note(f"the simulator knows the PTX of GPUs up to arch=90; this is for arch={options['arch']}")
+            raise
 
 
 class Check:
@@ -63,6 +88,7 @@ class Check:
         """PTX text or a ``girih.sim.Program``, as ``girih.sim.run`` takes it."""
         from . import sim
 
+        __tracebackhide__ = _is_ours
         return sim.run(text, kernel, grid, block, args, **{**self.options, **options})
 
     def cuda(
@@ -79,22 +105,27 @@ class Check:
         """CUDA C++, compiled by NVRTC; ``compiler`` are options of NVRTC's."""
         from . import compile
 
+        __tracebackhide__ = _is_ours
         return self.compiled(compile.cuda(source, kernel, options=compiler), grid, block, args, **options)
 
     def triton(self, kernel: Any, **options: Any) -> _Launcher:
-        """A kernel of ``@triton.jit``, to be launched as ``check.triton(kernel)[grid](...)`` on arrays of the host."""
+        """A kernel of ``@triton.jit``, to be launched as ``check.triton(kernel)[grid](...)`` on arrays of the host. ``options`` are those of
+        ``girih.compile.triton``, and may stand in the call, too."""
         return _Launcher(self, kernel, options)
 
     def compiled(self, built: Compiled, grid: Extent, block: Extent | None, args: Sequence[Any] = (), **options: Any) -> Verdict:
-        """A kernel of ``girih.compile``."""
+        """A kernel of ``girih.compile``. ``grid`` counts clusters, where the compiler has made such."""
         import numpy as np
 
         from . import sim
 
+        __tracebackhide__ = _is_ours
         program = sim.Program(built.ptx)
+        x, y, z = sim._triple("grid", grid)
+        grid = (x * built.cluster, y, z)
         args = list(args)
         for bytes_ in built.scratch[: len(program.parameters(built.kernel)) - len(args)]:
-            args.append(np.zeros(bytes_ or 4, np.uint8))
+            args.append(np.zeros(math.prod(grid) * bytes_ or 4, np.uint8))
         if built.cluster > 1:
             options.setdefault("cluster", built.cluster)
         options.setdefault("shared", built.shared)

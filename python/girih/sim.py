@@ -34,8 +34,7 @@ def _triple(what: str, value: Extent) -> tuple[int, int, int]:
     return x, y, z
 
 
-def _prepare(position: int, arg: Any) -> Any:
-    what = f"argument {position}"
+def _prepare(what: str, arg: Any) -> Any:
     if isinstance(arg, Uninitialised):
         return (_memory.host_bytes(arg.array, what), True)
     if _memory.is_array(arg):
@@ -77,7 +76,9 @@ def judge(
 ) -> Verdict:
     """Runs a kernel, as ``run`` does, and returns the ``Verdict`` with all that was found, errors or not."""
     program = ptx if isinstance(ptx, Program) else Program(ptx)
-    prepared = [_prepare(i, arg) for i, arg in enumerate(_in_order(program, kernel, args))]
+    names = [f" ({name})" for name, _, _ in program.parameters(kernel)]
+    given = enumerate(_in_order(program, kernel, args))
+    prepared = [_prepare(f"argument {i}{''.join(names[i : i + 1])}", arg) for i, arg in given]
     settings = {
         "races": checks,
         "uninitialised": checks,
@@ -113,6 +114,7 @@ def run(ptx: str | Program, kernel: str, grid: Extent, block: Extent, args: Argu
     Returns the ``Verdict``. Raises ``Finding``, whose field ``verdict`` has the others; ``LaunchError`` for arguments or a shape that do not fit the
     kernel; ``PtxError`` for text that is no PTX.
     """
+    __tracebackhide__ = True  # pytest then shows the caller's line
     verdict = judge(ptx, kernel, grid, block, args, **options)
     for finding in verdict.findings:
         if finding.severity == "error":
