@@ -172,10 +172,13 @@ def jit_function(kernel: Any) -> Any:
     return inner
 
 
-def _with_lines(ptx: str) -> str:
-    """The text with its source lines put right: LLVM counts the lines of inline assembly, by which Triton loads and stores, as if they
-    were lines of the source. The line before the assembly is the right one.
+def _with_lines(ptx: str, path: str) -> str:
+    """The text with its source lines put right. LLVM counts the lines of inline assembly, by which Triton loads and stores, as if they
+    were lines of the source; the line before the assembly is the right one. And Triton keeps what it has compiled from a file that has
+    moved since: now it is at ``path``.
     """
+    moved = rf'(\.file\s+\d+\s+)"([^"]*[/\\])?{re.escape(os.path.basename(path))}"'
+    ptx = re.sub(moved, lambda found: found[0] if os.path.exists(found[0].split('"')[1]) else f'{found[1]}"{path}"', ptx)
     assembly, lines = False, ptx.split("\n")
     for i, line in enumerate(lines):
         text = line.strip()
@@ -212,6 +215,6 @@ def triton(kernel: Any, values: dict[str, Any], *, arch: int = 90, **options: An
     arguments = dict(pair for p in kernel.params for pair in _passed(p.name, kinds[p.name], values[p.name]))
     # Behind the source's parameters stand two for memory that the kernel may ask for.
     added = ("global_scratch_size", "profile_scratch_size")
-    ptx = _with_names(_with_lines(built.asm["ptx"]), data.name, [*arguments, *(name.removesuffix("_size") for name in added)])
+    ptx = _with_names(_with_lines(built.asm["ptx"], kernel.fn.__code__.co_filename), data.name, [*arguments, *(name.removesuffix("_size") for name in added)])
     scratch = tuple(getattr(data, name, 0) for name in added)
     return Compiled(ptx, data.name, data.num_warps * 32, data.shared, getattr(data, "num_ctas", 1), scratch, arguments)

@@ -1,5 +1,6 @@
 """Kernels of Triton are compiled and launched as Triton does it."""
 
+import importlib.util
 import linecache
 from typing import NamedTuple
 
@@ -125,6 +126,21 @@ def test_a_line_is_that_of_the_source(girih_check):
             girih_check.triton(add)[(1,)](*given, 100, BLOCK=128)
         assert found.value.kind == "out-of-bounds"
         assert linecache.getline(*found.value.at.source).strip().startswith(text)
+
+
+def test_the_line_of_a_file_that_has_moved_since_it_was_compiled(tmp_path):
+    # Triton keeps what it has compiled by the text of a kernel, not by its file.
+    text = "import triton, triton.language as tl\n\n@triton.jit\ndef store(out):\n    tl.store(out, 1.0)\n"
+    for name in ["before", "now"]:
+        file = tmp_path / name / "kept.py"
+        file.parent.mkdir()
+        file.write_text(text)
+        spec = importlib.util.spec_from_file_location("kept", file)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        ptx = compile.triton(module.store, {"out": np.zeros(1, np.float32)}).ptx
+        assert f'"{file}"' in ptx
+        file.unlink()
 
 
 def test_what_is_refused_says_what_would_be_accepted(girih_check):
