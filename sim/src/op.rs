@@ -367,6 +367,10 @@ pub(crate) enum Flow {
     Halves {
         /// Whether two sources are put together.
         joined: bool,
+        /// The bits of a half of the sources, if they are not joined.
+        from: u8,
+        /// The bits of a half of the result.
+        to: u8,
     },
     /// The whole result is undefined unless it is the same for all values of the undefined bits, as with `mul` by 0.
     Whole,

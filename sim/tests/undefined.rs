@@ -123,6 +123,12 @@ fn what_does_not_depend_on_it_is_defined() {
         "shl.b32 %r3, %r0, 8; bfe.u32 %r2, %r3, 0, 8;",
         "bfi.b32 %r3, %i, %r0, 0, 16; and.b32 %r2, %r3, 0xffff;",
         "bfi.b32 %r3, %r0, %i, 16, 16; and.b32 %r2, %r3, 0xffff;",
+        // As Triton casts a single number to 8 bits and back: the pair's upper number is never used.
+        "mov.f32 %f0, 1.0; mov.b32 %f1, %r0; cvt.rn.satfinite.e4m3x2.f32 %h0, %f1, %f0; cvt.rn.f16x2.e4m3x2 %r3, %h0;
+         and.b32 %r2, %r3, 0xffff;",
+        "mov.f32 %f0, 1.0; mov.b32 %f1, %r0; cvt.rn.satfinite.e5m2x2.f32 %h0, %f0, %f1; cvt.u32.u16 %r3, %h0; shr.u32 %r2, %r3, 8;",
+        "mov.f32 %f0, 1.0; mov.b32 %f1, %r0; cvt.rn.f16x2.f32 %r3, %f0, %f1; cvt.rn.satfinite.e4m3x2.f16x2 %h0, %r3;
+         cvt.u32.u16 %r3, %h0; and.b32 %r2, %r3, 0xff00;",
     ] {
         right(&format!("{HALF} {kept} {store}"));
     }
@@ -139,6 +145,11 @@ fn what_does_not_depend_on_it_is_defined() {
         "mov.b64 %rd0, {%i, %r0}; mov.b64 {%r4, %r2}, %rd0;",
         "add.u32 %r2, %r0, %i;",
         "shl.b32 %r3, %r0, 8; bfe.u32 %r2, %r3, 4, 8;",
+        "mov.f32 %f0, 1.0; mov.b32 %f1, %r0; cvt.rn.satfinite.e4m3x2.f32 %h0, %f1, %f0; cvt.rn.f16x2.e4m3x2 %r3, %h0;
+         shr.u32 %r2, %r3, 16;",
+        "mov.f32 %f0, 1.0; mov.b32 %f1, %r0; cvt.rn.satfinite.e5m2x2.f32 %h0, %f0, %f1; cvt.u32.u16 %r3, %h0; and.b32 %r2, %r3, 255;",
+        "mov.f32 %f0, 1.0; mov.b32 %f1, %r0; cvt.rn.f16x2.f32 %r3, %f0, %f1; cvt.rn.satfinite.e4m3x2.f16x2 %h0, %r3;
+         cvt.u32.u16 %r3, %h0; and.b32 %r2, %r3, 0xff;",
         "setp.eq.u32 %p3, %r0, 1; or.pred %p2, %p3, %p1; selp.u32 %r2, 1, 2, %p2;",
     ] {
         broken(&format!("{HALF} {lost} {store}"), "`%r0`");

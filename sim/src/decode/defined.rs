@@ -15,10 +15,10 @@ pub(super) fn flow(inst: &Tree) -> Flow {
     let floats = inst.modifiers.iter().any(|m| matches!(m, Modifier::Type(ty) if float(ty)));
     let saturates = inst.modifiers.contains(&Modifier::Word(Word::Sat));
     let has = |ty: Type| inst.modifiers.contains(&Modifier::Type(ty));
+    if let Some(flow) = pairs(inst) {
+        return flow;
+    }
     match inst.opcode {
-        Opcode::Cvt if (has(Type::F16x2) || has(Type::Bf16x2)) && has(Type::F32) => {
-            Flow::Halves { joined: true }
-        }
         Opcode::Add
         | Opcode::Sub
         | Opcode::Mul
@@ -29,7 +29,7 @@ pub(super) fn flow(inst: &Tree) -> Flow {
         | Opcode::Abs
             if has(Type::F16x2) || has(Type::Bf16x2) =>
         {
-            Flow::Halves { joined: false }
+            Flow::Halves { joined: false, from: 16, to: 16 }
         }
         Opcode::Mov | Opcode::Or => Flow::Bits,
         Opcode::And | Opcode::Not => Flow::Masked,
@@ -45,6 +45,25 @@ pub(super) fn flow(inst: &Tree) -> Flow {
         Opcode::Bfe => Flow::Chosen([Some(File::W32), Some(File::W32)]),
         Opcode::Mul if !floats => Flow::Whole,
         _ => Flow::Any,
+    }
+}
+
+/// How undefined bits pass through a conversion to a pair: from two sources, or from a pair.
+fn pairs(inst: &Tree) -> Option<Flow> {
+    if inst.opcode != Opcode::Cvt {
+        return None;
+    }
+    let bits = |ty: Type| match ty {
+        Type::F16x2 | Type::Bf16x2 => Some(16),
+        Type::E4m3x2 | Type::E5m2x2 => Some(8),
+        _ => None,
+    };
+    let types =
+        inst.modifiers.iter().filter_map(|m| if let Modifier::Type(ty) = m { Some(*ty) } else { None });
+    match types.collect::<Vec<_>>()[..] {
+        [to, Type::F32] => Some(Flow::Halves { joined: true, from: 32, to: bits(to)? }),
+        [to, from] => Some(Flow::Halves { joined: false, from: bits(from)?, to: bits(to)? }),
+        _ => None,
     }
 }
 

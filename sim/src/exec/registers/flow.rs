@@ -29,7 +29,7 @@ impl Warp {
         let results = match flow {
             Flow::Any => Vec::new(),
             Flow::Either => either(&undefined, source),
-            Flow::Halves { joined } => halves(&undefined, source, joined),
+            Flow::Halves { joined, from, to } => halves(&undefined, source, joined, from, to),
             Flow::Bits | Flow::Masked | Flow::Whole | Flow::Chosen(_) => {
                 self.differences(&undefined, ops, source, some)
             }
@@ -96,22 +96,21 @@ fn either(undefined: &Undefined, source: &Source) -> Vec<[u64; WARP]> {
     vec![std::array::from_fn(bits)]
 }
 
-/// The halves of the result whose halves of sources, or whose source, have undefined bits.
-fn halves(undefined: &Undefined, source: &Source, joined: bool) -> Vec<[u64; WARP]> {
-    const LOW: u64 = 0xffff;
-    const HIGH: u64 = 0xffff_0000;
+/// The halves of the result whose halves of sources, or whose source, have undefined bits. A half has `from` bits in the
+/// sources and `to` in the result.
+fn halves(undefined: &Undefined, source: &Source, joined: bool, from: u8, to: u8) -> Vec<[u64; WARP]> {
+    let half = |bits: u8, upper: bool| ((1u64 << bits) - 1) << if upper { bits } else { 0 };
     let bits = |lane| {
         let of = |reg: &Reg| undefined.bits(*reg, lane);
-        match source.reads.as_slice() {
-            [high, low] if joined => {
-                (if of(high) != 0 { HIGH } else { 0 }) | (if of(low) != 0 { LOW } else { 0 })
-            }
+        let lost = match source.reads.as_slice() {
+            [high, low] if joined => [of(low), of(high)].map(|bits| bits != 0),
             all => {
                 let any = all.iter().fold(0, |any, reg| any | of(reg));
-                let spread = |mask: u64| if any & mask != 0 { mask } else { 0 };
-                if joined && any != 0 { LOW | HIGH } else { spread(LOW) | spread(HIGH) }
+                [false, true].map(|upper| if joined { any != 0 } else { any & half(from, upper) != 0 })
             }
-        }
+        };
+        let spread = |upper: bool| if lost[usize::from(upper)] { half(to, upper) } else { 0 };
+        spread(false) | spread(true)
     };
     vec![std::array::from_fn(bits)]
 }
