@@ -5,13 +5,13 @@
 //!
 //! | module | package | what is in it |
 //! |---|---|---|
-//! | [`layout`] | `girih-layout` | [`Lay`](layout::Lay): shapes, strides and the algebra; `no_std`, no dependencies |
+//! | [`layout`] | `girih-layout` | [`Lay`](layout::Lay): shapes, strides and the algebra; `no_std`, no heap |
 //! | [`tensor`] | `girih-tensor` | [`Tensor`](tensor::Tensor): an engine and a layout; slicing, tiling, partitioning |
 //! | [`ptx`] | `girih-ptx` | [`Module`](ptx::Module): PTX as a tree, with its printer, parser and verifier |
 //! | [`codegen`] | `girih-codegen` | atoms, tiled copies and MMAs, the kernel [`Builder`](codegen::Builder) |
 //! | [`sim`] | `girih-sim` | [`run`](sim::run): PTX on the CPU, with its checks |
 //! | [`device`] | `girih-device` | [`Device`](device::Device): one interface to the GPU and to the simulator |
-//! | [`kernels`] | `girih-kernels` | GEMM and copy: problem, configuration, module, run |
+//! | [`kernels`] | `girih-kernels` | GEMM, attention and copy: problem, configuration, module, run |
 //! | [`tile`] | `girih-tile` | kernels over whole tiles: [`#[girih::kernel]`](macro@kernel) |
 //! | [`programs`] | `girih-programs` | kernels in the tile language, by name |
 //!
@@ -46,7 +46,8 @@
 //! # Features
 //!
 //! `cuda` (on by default) compiles the GPU backend. It needs no CUDA toolkit: the driver is looked for when a GPU is
-//! opened. Without the feature, [`Select::Cuda`](device::Select::Cuda) is an error and everything else works.
+//! opened. Without the feature, [`Select::Cuda`](device::Select::Cuda) is an error and everything else works. `cudarc` makes devices and
+//! buffers of the streams and slices of that library.
 
 pub use girih_codegen as codegen;
 pub use girih_device as device;

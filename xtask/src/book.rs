@@ -109,10 +109,21 @@ mod tests {
 
     /// The pages of docs/, from the root, with their texts.
     fn pages() -> Vec<(PathBuf, String)> {
-        let (mut pages, mut folders) = (Vec::new(), vec![root().join("docs")]);
+        let pages = texts("docs");
+        assert!(pages.len() >= 20, "{}", pages.len());
+        pages
+    }
+
+    /// What is written below a folder, but for what is built or fetched there.
+    fn texts(folder: &str) -> Vec<(PathBuf, String)> {
+        let (mut pages, mut folders) = (Vec::new(), vec![root().join(folder)]);
         while let Some(folder) = folders.pop() {
             for entry in fs::read_dir(folder).expect("a folder") {
                 let path = entry.expect("an entry").path();
+                let name = path.file_name().unwrap_or_default().to_string_lossy();
+                if ["target", ".", "venv"].iter().any(|start| name.starts_with(start)) {
+                    continue;
+                }
                 if path.is_dir() {
                     folders.push(path);
                 } else if path.extension().is_some_and(|end| end == "md") {
@@ -121,7 +132,6 @@ mod tests {
                 }
             }
         }
-        assert!(pages.len() >= 20, "{}", pages.len());
         pages
     }
 
@@ -156,7 +166,7 @@ mod tests {
     #[test]
     fn every_link_leads_somewhere() {
         let mut astray = Vec::new();
-        for (path, page) in pages() {
+        for (path, page) in texts("") {
             let inside = Parser::new_ext(&page, Options::ENABLE_TABLES).filter_map(|event| match event {
                 Event::Start(Tag::Link { dest_url, .. }) if dest_url.starts_with('#') => {
                     Some(dest_url.to_string())
@@ -179,6 +189,29 @@ mod tests {
             }
         }
         assert!(astray.is_empty(), "{}", astray.join("\n"));
+    }
+
+    /// Each row of a table has as many cells as its head: an empty line within a table makes text of what follows.
+    #[test]
+    fn tables_are_whole() {
+        let mut broken = Vec::new();
+        for (path, page) in texts("") {
+            let (mut is_code, mut above) = (false, "");
+            for (i, line) in page.lines().enumerate() {
+                is_code ^= line.trim_start().starts_with("```");
+                let cells = |line: &str| line.replace("\\|", "").matches('|').count();
+                let is_row = line.starts_with('|') && !is_code;
+                let next = page.lines().nth(i + 1).unwrap_or_default();
+                let is_head = is_row && !above.starts_with('|');
+                if is_head && !next.starts_with("|-") && !next.starts_with("|:")
+                    || is_row && !is_head && cells(line) != cells(above)
+                {
+                    broken.push(format!("{}:{}: {line}", path.display(), i + 1));
+                }
+                above = line;
+            }
+        }
+        assert!(broken.is_empty(), "{}", broken.join("\n"));
     }
 
     #[test]

@@ -6,6 +6,8 @@ mod examples;
 mod fuzz;
 mod gpu;
 mod imports;
+#[cfg(test)]
+mod measured;
 mod people;
 mod ptxas;
 mod ratchet;

@@ -76,6 +76,9 @@ fn faults(metadata: &Value, published: &BTreeSet<&str>) -> Vec<String> {
         let is_empty = |value: &Value| value.is_null() || value.as_array().is_some_and(Vec::is_empty);
         let missing = DESCRIBED.into_iter().filter(|key| is_empty(&package[*key]));
         faults.extend(missing.map(|key| format!("{name} has no `{}`", key.replace('_', "-"))));
+        if text(package, "readme").starts_with("..") {
+            faults.push(format!("{name} has no README of its own: links of another folder's lead nowhere in a registry"));
+        }
         if package["metadata"]["docs"]["rs"]["all-features"] != true {
             faults.push(format!("{name} has no `all-features = true` in `[package.metadata.docs.rs]`"));
         }
@@ -217,7 +220,7 @@ mod tests {
     #[test]
     fn what_is_missing_is_told() {
         let package = serde_json::json!({
-            "name": "a", "publish": null, "license": "MIT", "keywords": [], "dependencies": [
+            "name": "a", "publish": null, "license": "MIT", "readme": "../README.md", "keywords": [], "dependencies": [
                 { "name": "b", "kind": null, "path": "/b", "req": "*" },
                 { "name": "c", "kind": "dev", "path": "/c", "req": "*" },
             ],
@@ -227,8 +230,8 @@ mod tests {
         let told = faults(&metadata, &published).join("; ");
         assert_eq!(
             told,
-            "a has no `description`; a has no `repository`; a has no `readme`; a has no `rust-version`; a has no `keywords`; \
-             a has no `categories`; a has no `all-features = true` in `[package.metadata.docs.rs]`; a needs b, which is not \
+            "a has no `description`; a has no `repository`; a has no `rust-version`; a has no `keywords`; a has no `categories`; \
+             a has no README of its own: links of another folder's lead nowhere in a registry; a has no `all-features = true` in `[package.metadata.docs.rs]`; a needs b, which is not \
              published; a says of no version that it needs of b"
         );
     }
