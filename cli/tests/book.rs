@@ -1,6 +1,6 @@
 //! The commands of `docs/`: what stands below a command is what the command prints, and the pictures are what commands draw.
 //!
-//! A block `sh` has commands, one a line. A block `text` that follows it is what its last command prints, standard output before standard
+//! A block `sh` has commands, one a line, or on several that end with `\`. A block `text` that follows it is what its last command prints, standard output before standard
 //! error; a line `...` stands for any lines. `UPDATE_EXPECT=1` writes outputs without such lines, and pictures.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -98,7 +98,9 @@ fn commands_print_what_the_book_says() {
         let blocks = blocks(&page);
         let mut edits = Vec::new();
         for (i, block) in blocks.iter().enumerate().filter(|(_, block)| block.word == "sh") {
-            let lines: Vec<&str> = block.text.lines().filter(|line| line.starts_with("girih ")).collect();
+            let text = block.text.replace("\\\n", "");
+            let is_ours = |line: &&str| line.starts_with("girih ") || line.starts_with("cat docs/");
+            let lines: Vec<&str> = text.lines().filter(is_ours).collect();
             let mut printed = String::new();
             for line in &lines {
                 commands += 1;
