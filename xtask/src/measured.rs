@@ -12,7 +12,9 @@ fn read(file: &str) -> String {
 
 /// The cells of a table's rows.
 fn rows(text: &str) -> impl Iterator<Item = Vec<&str>> {
-    text.lines().filter(|line| line.starts_with('|')).map(|line| line.trim_matches('|').split('|').map(str::trim).collect())
+    text.lines()
+        .filter(|line| line.starts_with('|'))
+        .map(|line| line.trim_matches('|').split('|').map(str::trim).collect())
 }
 
 /// A cell of a row, found by its first cell.
@@ -23,7 +25,8 @@ fn cell<'a>(table: &'a str, row: &str, column: usize) -> &'a str {
 /// Whether a cell is a number, rounded.
 fn assert_rounds(told: &str, measured: &str) {
     let number = |text: &str| text.split(' ').next().and_then(|text| text.parse::<f64>().ok()).expect(text);
-    let digits = told.split(' ').next().and_then(|text| text.split_once('.')).map_or(0, |(_, digits)| digits.len());
+    let digits =
+        told.split(' ').next().and_then(|text| text.split_once('.')).map_or(0, |(_, digits)| digits.len());
     // What is measured is rounded too, to a digit more.
     let off = 0.55 * 0.1f64.powi(digits as i32) + 1e-9;
     assert!((number(told) - number(measured)).abs() <= off, "{told} of the README, {measured} of the record");
@@ -33,7 +36,8 @@ fn assert_rounds(told: &str, measured: &str) {
 fn the_tables_of_the_readme_are_those_of_the_records() {
     let readme = read("README.md");
     let (mut products, mut attention) = (0, 0);
-    let record = readme.split("benches/records/").find_map(|rest| rest.split_once("-attention.md")).expect("a link").0;
+    let record =
+        readme.split("benches/records/").find_map(|rest| rest.split_once("-attention.md")).expect("a link").0;
     let record = read(&format!("benches/records/{record}-attention.md"));
     for cells in rows(&readme) {
         if let [name, girih, peer, ratio] = cells[..]
@@ -56,7 +60,11 @@ fn the_tables_of_the_readme_are_those_of_the_records() {
         }
     }
     assert!(products >= 5 && attention >= 5, "{products} {attention}");
-    let mean = read("BENCHMARKS.md").split_once("geometric mean of the frozen list: ").expect("a mean").1.to_string();
+    let mean = read("BENCHMARKS.md")
+        .split_once("geometric mean of the frozen list: ")
+        .expect("a mean")
+        .1
+        .to_string();
     let told = readme.split_once("a fixed list of 59 rows is ").expect("the mean").1;
     assert_rounds(&told[..4], &mean[..5]);
 }
@@ -69,7 +77,9 @@ fn the_programs_of_the_readme_are_those_of_the_record() {
         .filter(|path| path.to_string_lossy().ends_with("-programs.json"))
         .collect();
     records.sort();
-    let record: Value = serde_json::from_str(&fs::read_to_string(records.last().expect("a record")).expect("text")).expect("JSON");
+    let record: Value =
+        serde_json::from_str(&fs::read_to_string(records.last().expect("a record")).expect("text"))
+            .expect("JSON");
     let told = format!("{} instructions in {} random programs", record["instructions"], record["programs"]);
     assert!(read("README.md").contains(&told), "{told}");
 }

@@ -77,7 +77,9 @@ fn faults(metadata: &Value, published: &BTreeSet<&str>) -> Vec<String> {
         let missing = DESCRIBED.into_iter().filter(|key| is_empty(&package[*key]));
         faults.extend(missing.map(|key| format!("{name} has no `{}`", key.replace('_', "-"))));
         if text(package, "readme").starts_with("..") {
-            faults.push(format!("{name} has no README of its own: links of another folder's lead nowhere in a registry"));
+            faults.push(format!(
+                "{name} has no README of its own: links of another folder's lead nowhere in a registry"
+            ));
         }
         if package["metadata"]["docs"]["rs"]["all-features"] != true {
             faults.push(format!("{name} has no `all-features = true` in `[package.metadata.docs.rs]`"));
