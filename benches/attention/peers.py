@@ -50,6 +50,11 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.functional import scaled_dot_product_attention
 from torch.profiler import ProfilerActivity, profile
 
+# The module beside this folder.
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+
+from launches import KINDS, address, capture, check, encoded, estimated, packed, prepared, timed
+
 try:
     from flash_attn_interface import flash_attn_func, flash_attn_varlen_func
 except ImportError:
@@ -58,25 +63,13 @@ except ImportError:
 START = time.time()
 # Descriptors that kernels make need memory.
 triton.set_allocator(lambda size, alignment, stream: torch.empty(size, dtype=torch.int8, device="cuda"))
-KINDS = {"bf16": torch.bfloat16, "f16": torch.float16}
+DTYPES = {"bf16": torch.bfloat16, "f16": torch.float16}
 SETS = 2
-
-
-def check(result):
-    status, *values = result
-    if status != cu.CUresult.CUDA_SUCCESS:
-        raise RuntimeError(cu.cuGetErrorString(status)[1])
-    return values[0] if values else None
 
 
 def tensor_map(tensor, param):
     """The map of a tensor as the manifest describes it, the innermost dimension first, strides in bytes."""
-    kinds = {torch.bfloat16: cu.CUtensorMapDataType.CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, torch.float16: cu.CUtensorMapDataType.CU_TENSOR_MAP_DATA_TYPE_FLOAT16}
-    dims, strides = ([cu.cuuint64_t(n) for n in param[name]] for name in ("dims", "strides"))
-    return check(cu.cuTensorMapEncodeTiled(
-        kinds[tensor.dtype], len(dims), tensor.data_ptr(), dims, strides, [cu.cuuint32_t(n) for n in param["box"]],
-        [cu.cuuint32_t(1)] * len(dims), cu.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE, cu.CUtensorMapSwizzle(param["swizzle"]),
-        cu.CUtensorMapL2promotion.CU_TENSOR_MAP_L2_PROMOTION_L2_256B, cu.CUtensorMapFloatOOBfill.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE))
+    return encoded(KINDS[tensor.dtype], tensor.data_ptr(), param["dims"], param["strides"], param["box"], param["swizzle"])
 
 
 class Girih:
@@ -97,24 +90,16 @@ class Girih:
         values, kept = [], []
         for param in self.launch["params"]:
             if "pointer" in param:
-                values.append(np.array([tensors[param["pointer"]].data_ptr()], dtype=np.uint64))
+                values.append(address(tensors[param["pointer"]]))
             elif "table" in param:
                 words = np.fromfile(os.path.join(self.folder, param["table"]), dtype=np.int32)
                 kept.append(torch.from_numpy(words).cuda())
-                values.append(np.array([kept[-1].data_ptr()], dtype=np.uint64))
+                values.append(address(kept[-1]))
             elif "map" in param:
                 values.append(tensor_map(tensors[param["map"]], param))
             else:
-                values.append(np.frombuffer(bytes.fromhex(param["bytes"]), dtype=np.uint8).copy())
-        places = [value.ctypes.data if isinstance(value, np.ndarray) else int(value.getPtr()) for value in values]
-        pointers = np.array(places, dtype=np.uint64)
-        grid, block, shared = (self.launch[name] for name in ("grid", "block", "shared"))
-
-        def run(keep=(values, pointers, kept, tensors)):
-            stream = torch.cuda.current_stream().cuda_stream
-            check(cu.cuLaunchKernel(self.function, *grid, *block, shared, stream, pointers.ctypes.data, 0))
-
-        return run
+                values.append(packed(param["bytes"]))
+        return prepared(self.function, self.launch, values, (kept, tensors))
 
 
 @triton.jit
@@ -165,7 +150,7 @@ def by_triton(row, bm, bn, warps, stages):
 
 def inputs(row):
     """Q, K and V as the row's order has them, and NaN for what is written."""
-    batch, length, dim, kind = row["batch"], row["length"], row["dim"], KINDS[row["dtype"]]
+    batch, length, dim, kind = row["batch"], row["length"], row["dim"], DTYPES[row["dtype"]]
 
     def shape(heads):
         return (batch, heads, length, dim) if row["order"] == "bhsd" else (batch, length, heads, dim)
@@ -258,20 +243,6 @@ def judged(row, t, cudnn):
     return found
 
 
-def capture(calls, count):
-    stream = torch.cuda.Stream()
-    stream.wait_stream(torch.cuda.current_stream())
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.stream(stream):
-        calls[0]()
-        stream.synchronize()
-        with torch.cuda.graph(graph, stream=stream):
-            for i in range(count):
-                calls[i % len(calls)]()
-    torch.cuda.synchronize()
-    return graph
-
-
 def alone(contestants, rounds):
     """The microseconds of each contestant's longest kernel by the profiler, the medians of rounds, for those that no graph can hold: what torch does on
     the host for packed sequences takes much longer than the kernel. The card idles between calls."""
@@ -289,35 +260,12 @@ def alone(contestants, rounds):
     return found
 
 
-def timed(graph, milliseconds):
-    """Milliseconds of each replay in a slice, without the first two fifths of the slice."""
-    found, begin = [], time.time()
-    while True:
-        first, last = torch.cuda.Event(True), torch.cuda.Event(True)
-        first.record()
-        graph.replay()
-        last.record()
-        last.synchronize()
-        spent = 1e3 * (time.time() - begin)
-        if spent > 0.4 * milliseconds:
-            found.append(first.elapsed_time(last))
-        if spent > milliseconds:
-            return found
-
-
 def contest(contestants, rounds, milliseconds):
     """The medians of the slices of each contestant in microseconds; contestants are shuffled in each round."""
     graphs = {}
     for name, calls in contestants.items():
-        first, last = torch.cuda.Event(True), torch.cuda.Event(True)
         calls[0]()
-        first.record()
-        for i in range(4):
-            calls[i % len(calls)]()
-        last.record()
-        last.synchronize()
-        each = max(first.elapsed_time(last) / 4, 1e-3)
-        count = max(1, round(20 / each / len(calls))) * len(calls)
+        count = max(1, round(20 / estimated(calls) / len(calls))) * len(calls)
         graphs[name] = (capture(calls, count), count)
     found, order = {name: [] for name in graphs}, list(graphs)
     for _ in range(rounds):

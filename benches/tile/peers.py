@@ -47,14 +47,17 @@ if "--table" in sys.argv:
     table(sys.argv[-1])
     sys.exit()
 
-import numpy as np
 import torch
 import triton
 import triton.language as tl
 from cuda.bindings import driver as cu
 
+# The module beside this folder.
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+
 import products
 import wide
+from launches import KINDS, address, capture, check, encoded, estimated, packed, prepared, timed
 
 START = time.time()
 DTYPES = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16, "s32": torch.int32, "f64": torch.float64}
@@ -63,23 +66,11 @@ DTYPES |= {"u8": torch.uint8, "u32": torch.int32, "u64": torch.int64}
 ROTATED = 384 << 20
 
 
-def check(result):
-    status, *values = result
-    if status != cu.CUresult.CUDA_SUCCESS:
-        raise RuntimeError(cu.cuGetErrorString(status)[1])
-    return values[0] if values else None
-
-
 def tensor_map(tensor, axes, box, swizzle):
     """The map of a tensor whose dimensions are these axes of it, the innermost first; `swizzle` as the driver counts them."""
-    kinds = {torch.bfloat16: cu.CUtensorMapDataType.CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, torch.float16: cu.CUtensorMapDataType.CU_TENSOR_MAP_DATA_TYPE_FLOAT16}
-    kind = kinds.get(tensor.dtype, cu.CUtensorMapDataType.CU_TENSOR_MAP_DATA_TYPE_UINT8)
-    dims = [cu.cuuint64_t(tensor.shape[axis]) for axis in axes]
-    strides = [cu.cuuint64_t(tensor.stride(axis) * tensor.element_size()) for axis in axes[1:]]
-    return check(cu.cuTensorMapEncodeTiled(
-        kind, len(axes), tensor.data_ptr(), dims, strides, [cu.cuuint32_t(n) for n in box], [cu.cuuint32_t(1)] * len(axes),
-        cu.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE, cu.CUtensorMapSwizzle(swizzle),
-        cu.CUtensorMapL2promotion.CU_TENSOR_MAP_L2_PROMOTION_L2_256B, cu.CUtensorMapFloatOOBfill.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE))
+    kind = KINDS.get(tensor.dtype, cu.CUtensorMapDataType.CU_TENSOR_MAP_DATA_TYPE_UINT8)
+    strides = [tensor.stride(axis) * tensor.element_size() for axis in axes[1:]]
+    return encoded(kind, tensor.data_ptr(), [tensor.shape[axis] for axis in axes], strides, box, swizzle)
 
 
 class Girih:
@@ -104,20 +95,12 @@ class Girih:
         values = []
         for param in self.row["params"]:
             if "pointer" in param:
-                values.append(np.array([tensors[param["pointer"]].data_ptr()], dtype=np.uint64))
+                values.append(address(tensors[param["pointer"]]))
             elif "map" in param:
                 values.append(tensor_map(tensors[param["map"]], **param["boxes"]))
             else:
-                values.append(np.frombuffer(bytes.fromhex(param["bytes"]), dtype=np.uint8).copy())
-        places = [value.ctypes.data if isinstance(value, np.ndarray) else int(value.getPtr()) for value in values]
-        pointers = np.array(places, dtype=np.uint64)
-        grid, block, shared = self.row["grid"], self.row["block"], self.row["shared"]
-
-        def run(keep=(values, pointers)):
-            stream = torch.cuda.current_stream().cuda_stream
-            check(cu.cuLaunchKernel(self.function, *grid, *block, shared, stream, pointers.ctypes.data, 0))
-
-        return run
+                values.append(packed(param["bytes"]))
+        return prepared(self.function, self.row, values)
 
 
 # ------------------------------------------------------------------------------------------------ Triton
@@ -245,36 +228,6 @@ def operation(row):
 
 
 # ------------------------------------------------------------------------------------------------ measurement
-def capture(calls, count):
-    stream = torch.cuda.Stream()
-    stream.wait_stream(torch.cuda.current_stream())
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.stream(stream):
-        calls[0]()
-        stream.synchronize()
-        with torch.cuda.graph(graph, stream=stream):
-            for i in range(count):
-                calls[i % len(calls)]()
-    torch.cuda.synchronize()
-    return graph
-
-
-def timed(graph, milliseconds):
-    """Milliseconds of each replay in a slice, without the first two fifths of the slice."""
-    found, begin = [], time.time()
-    while True:
-        first, last = torch.cuda.Event(True), torch.cuda.Event(True)
-        first.record()
-        graph.replay()
-        last.record()
-        last.synchronize()
-        spent = 1e3 * (time.time() - begin)
-        if spent > 0.4 * milliseconds:
-            found.append(first.elapsed_time(last))
-        if spent > milliseconds:
-            return found
-
-
 def contest(contestants, slices, milliseconds):
     """Median microseconds and the medians of slices of each contestant, `{name: calls}`, that take turns."""
     graphs = {}
@@ -282,14 +235,7 @@ def contest(contestants, slices, milliseconds):
         for call in calls[:2]:
             call()
         torch.cuda.synchronize()
-        first, last = torch.cuda.Event(True), torch.cuda.Event(True)
-        first.record()
-        for i in range(4):
-            calls[i % len(calls)]()
-        last.record()
-        last.synchronize()
-        each = max(first.elapsed_time(last) / 4, 1e-3)
-        count = math.ceil(min(400, max(len(calls), 8 / each)) / len(calls)) * len(calls)
+        count = math.ceil(min(400, max(len(calls), 8 / estimated(calls))) / len(calls)) * len(calls)
         graphs[name] = (capture(calls, count), count)
     found = {name: [] for name in graphs}
     for _ in range(slices):

@@ -40,6 +40,8 @@ pub(crate) fn run() -> Result<(), Error> {
         println!("--- {}", to.strip_prefix(root()).unwrap_or(&to).display());
         fs::copy(&from, &to).map_err(at(&from))?;
     }
+    let shared = root().join("benches/launches.py");
+    fs::copy(&shared, folder.join("launches.py")).map_err(at(&shared))?;
     let tile = folder.join("tile");
     let rows = "cargo run --release --package girih-programs --example tile_rows --";
     check(rows, command(rows).arg(&tile))?;
