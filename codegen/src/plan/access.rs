@@ -258,7 +258,10 @@ pub fn warp_accesses(memory: &Composed, tv: &Lay, bits: i64, vector: i64) -> Res
     for warp in 0..(offsets.threads + WARP - 1) / WARP {
         let lanes = warp * WARP..((warp + 1) * WARP).min(offsets.threads);
         for value in (0..offsets.values).step_by(vector as usize) {
-            let address = |thread| Ok(offsets.at(thread, value)? * bits / 8);
+            let address = |thread| {
+                let bit = offsets.at(thread, value)?.checked_mul(bits);
+                Ok(bit.ok_or(girih_layout::Error::Overflow { op: "an address in bits" })? / 8)
+            };
             let addresses = lanes.clone().map(address).collect::<Result<_, Error>>()?;
             out.push(WarpAccess { warp, value, addresses, bytes: vector * bits / 8 });
         }

@@ -214,6 +214,9 @@ impl Round {
     }
 }
 
+/// The most values of a lane, far more than a lane has registers.
+const MOST: i64 = 1 << 16;
+
 /// The number of values of a lane, if both layouts are of 32 lanes and hold every element of one tile once.
 fn check(src: &Lay, dst: &Lay, bits: i64) -> Result<usize, Error> {
     const WHAT: &str = "a conversion of fragments";
@@ -235,6 +238,9 @@ fn check(src: &Lay, dst: &Lay, bits: i64) -> Result<usize, Error> {
         sizes.push(static_size(WHAT, &tv.mode(1)?)?);
     }
     let values = sizes[0];
+    if values > MOST {
+        return Err(mismatch(src, format!("{values} values of a lane"), "up to 2^16 values of a lane"));
+    }
     if sizes[1] != values || values * bits % 32 != 0 {
         let accepted = "as many values in both, which fill whole registers";
         return Err(mismatch(src, format!("{dst}, values of {bits} bits"), accepted));

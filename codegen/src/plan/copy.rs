@@ -64,7 +64,8 @@ pub fn coalesced_copy(tile: &Lay, threads: i64, bits: i64) -> Result<TiledCopy, 
         vector /= 2;
     }
     // Vectors are narrower where some threads would have none.
-    while vector > 1 && extents[0] * extents[1] < threads * vector {
+    let elements = extents[0].saturating_mul(extents[1]);
+    while vector > 1 && elements < threads.saturating_mul(vector) {
         vector /= 2;
     }
     let copy = loop {

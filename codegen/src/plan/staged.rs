@@ -45,6 +45,9 @@ impl fmt::Display for StagedCopy {
     }
 }
 
+/// The most bytes of shared memory that a block of any GPU has.
+const SHARED: i64 = 227 << 10;
+
 /// The copy of a tile by `threads` threads where the tile lies in one order in the source and in another one in the destination.
 ///
 /// `tile` maps the coordinates of the tile, the fastest mode of the source first, to the index in the order of the destination: of a
@@ -74,6 +77,10 @@ pub fn staged_copy(tile: &Lay, bits: i64, vectors: [i64; 2], threads: i64) -> Re
     let mismatch =
         |with: String, accepted| Error::Mismatch { what: WHAT, layout: tile.to_string(), with, accepted };
     let size = static_size(WHAT, tile)?;
+    if size.saturating_mul(bits) > 8 * SHARED {
+        let accepted = "a tile of up to 227 KB, which is what the shared memory of a block has at the most";
+        return Err(mismatch(format!("{size} elements of {bits} bits"), accepted));
+    }
     if !is_bijective(WHAT, tile)? {
         return Err(mismatch(format!("the {size} indices below its size"), "a bijection"));
     }

@@ -84,6 +84,9 @@ pub fn widest_vector(memory: &Composed, tv: &Lay, most: i64) -> Result<(i64, Lim
     }
 }
 
+/// The most values of all threads, each of which is looked at.
+const MOST: i64 = 1 << 24;
+
 /// Where the values of a partition lie.
 pub(super) struct Offsets<'a> {
     memory: &'a Composed,
@@ -104,7 +107,17 @@ impl Offsets<'_> {
             return Err(Error::Mismatch { what, layout, with, accepted: "(Thr,Val) and at least one bit" });
         }
         let size = |mode: usize| static_size(what, &tv.mode(mode)?);
-        Ok(Offsets { memory, tv, threads: size(0)?, values: size(1)? })
+        let (threads, values) = (size(0)?, size(1)?);
+        if threads.saturating_mul(values) > MOST {
+            let (layout, with) = (tv.to_string(), format!("{threads} threads with {values} values each"));
+            return Err(Error::Mismatch {
+                what,
+                layout,
+                with,
+                accepted: "up to 2^24 values of all threads together",
+            });
+        }
+        Ok(Offsets { memory, tv, threads, values })
     }
 
     /// The element of memory at which a value lies.

@@ -64,7 +64,7 @@ pub(super) fn padded(src: &Lay, dst: &Lay, low: &[i64]) -> Result<Vec<Mode>, Err
         let ([[part, src]], [[extent, dst]]) = (&leaves("src", &src)?[..], &leaves("dst", &dst)?[..]) else {
             return Err(refused());
         };
-        if low < 0 || part + low > *extent {
+        if low < 0 || part.checked_add(low).is_none_or(|end| end > *extent) {
             return Err(refused());
         }
         modes.push(Mode { extent: *extent, src: *src, dst: *dst, pad: Some(Pad { low, extent: *part }) });
