@@ -95,15 +95,16 @@ impl Hint {
         Hint::ALL.iter().copied().find(|hint| hint.name() == name)
     }
 
-    const fn accepted(self) -> (&'static [i64], &'static str) {
+    /// The values that are accepted, if these are listed, and the same in words.
+    pub(crate) const fn accepted(self) -> (&'static [i64], &'static str) {
         match self {
-            Hint::NumCtas => (&[1, 2, 4, 8, 16], "1, 2, 4, 8 or 16 is accepted"),
-            Hint::Occupancy => (&[], "1 to 32 is accepted"),
-            Hint::NumWorkerWarps => (&[4, 8, 16, 32], "4, 8, 16 or 32 is accepted"),
-            Hint::OptLevel => (&[0, 1, 2, 3], "0 to 3 is accepted"),
-            Hint::NumStages => (&[1, 2, 3, 4, 5, 6, 7, 8], "1 to 8 is accepted"),
-            Hint::Latency => (&[], "1 to 10 is accepted"),
-            Hint::AllowTma => (&[0, 1], "true (1) or false (0) is accepted"),
+            Hint::NumCtas => (&[1, 2, 4, 8, 16], "1, 2, 4, 8 or 16"),
+            Hint::Occupancy => (&[], "1 to 32"),
+            Hint::NumWorkerWarps => (&[4, 8, 16, 32], "4, 8, 16 or 32"),
+            Hint::OptLevel => (&[0, 1, 2, 3], "0 to 3"),
+            Hint::NumStages => (&[1, 2, 3, 4, 5, 6, 7, 8], "1 to 8"),
+            Hint::Latency => (&[], "1 to 10"),
+            Hint::AllowTma => (&[0, 1], "true (1) or false (0)"),
         }
     }
 
@@ -122,9 +123,9 @@ impl Hint {
     /// # Ok::<(), girih_tile::error::Fault>(())
     /// ```
     pub fn check(self, value: i64, arch: Option<u32>) -> Result<u32, Fault> {
-        let refused = |accepted: &str| {
+        let refused = |accepted: &str, why: &str| {
             let at = arch.map(|arch| format!(" on sm_{arch}")).unwrap_or_default();
-            Fault::new(Code::HintValue, format!("`{self} = {value}`{at}: {accepted}"))
+            Fault::new(Code::HintValue, format!("`{self} = {value}`{at}: {accepted} is accepted{why}"))
         };
         let (listed, accepted) = self.accepted();
         let ok = match self {
@@ -133,12 +134,12 @@ impl Hint {
             _ => listed.contains(&value),
         };
         if !ok {
-            return Err(refused(accepted));
+            return Err(refused(accepted, ""));
         }
         if self == Hint::NumCtas && value > 1 && arch.is_some_and(|arch| arch < 90) {
-            return Err(refused("1 is accepted, since clusters begin with sm_90"));
+            return Err(refused("1", ", since clusters begin with sm_90"));
         }
-        u32::try_from(value).map_err(|_| refused(accepted))
+        u32::try_from(value).map_err(|_| refused(accepted, ""))
     }
 
     /// Whether the hint may stand at a construct.

@@ -83,8 +83,8 @@ impl Records {
         let head = lines.next().unwrap_or_default();
         if head != HEAD {
             return Err(refused(
-                format!("records that begin with `{head}`"),
-                format!("`{HEAD}`: measure again"),
+                format!("records that begin with `{head}` (measure again)"),
+                format!("`{HEAD}`"),
             ));
         }
         for line in lines.filter(|line| !line.trim().is_empty()) {
@@ -169,7 +169,7 @@ pub fn launch<'a, A: ?Sized>(
     let launch = make(args, &point).replace_hints(&point.hints());
     let now = problem.config(&point, launch.program_hash()?);
     if now != config {
-        return Err(refused(format!("a record of `{config}`"), format!("one of `{now}`: measure again")));
+        return Err(refused(format!("a record of `{config}` (measure again)"), format!("one of `{now}`")));
     }
     Ok(launch)
 }

@@ -88,9 +88,9 @@ impl Space {
 
     fn with_hint(mut self, hint: Hint, values: Vec<Option<i64>>) -> Result<Space, Error> {
         for &value in values.iter().flatten() {
-            Hints::default().set(None, hint, value).map_err(|fault| LaunchError::Record {
+            Hints::default().set(None, hint, value).map_err(|_| LaunchError::Record {
                 found: format!("{hint}={value}"),
-                accepted: fault.to_string(),
+                accepted: hint.accepted().1.into(),
             })?;
         }
         self.axes.push(Axis {
