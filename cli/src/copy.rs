@@ -12,16 +12,18 @@ use half::{bf16, f16};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 use serde::Serialize;
 
+use crate::names::dtype;
 use crate::run::{self, DeviceReport, KernelReport, Session, Timing, line};
 use crate::{CommandResult, marked};
 
 /// What `girih copy --help` and `girih emit copy --help` say of layouts.
 pub(crate) const EXAMPLES: &str = "\
-  girih copy '(4096,4096):(4096,1)' '(4096,4096):(1,4096)' --dtype f32       a transpose
-  girih copy '(100,33):(33,1)' '(100,33):(40,1)'                             to rows of 80 bytes
-  girih copy '(5,3,224,224):(150528,50176,224,1)' '(5,3,224,224):(150528,1,672,3)'   channels first to channels last
-  girih copy '(30,30):(30,1)' '(32,32):(32,1)' --at '(1,1)' --fill 0         with a border of zeros
-  girih copy '(1000,32):(32,1)' '(4096,32):(32,1)' --gather 0                random rows of a table of 1000";
+Examples:
+  a transpose               girih copy '(4096,4096):(4096,1)' '(4096,4096):(1,4096)' --dtype f32
+  to rows of 80 bytes       girih copy '(100,33):(33,1)' '(100,33):(40,1)'
+  channels behind pixels    girih copy '(5,3,50176):(150528,50176,1)' '(5,3,50176):(150528,1,3)'
+  with a border of zeros    girih copy '(30,30):(30,1)' '(32,32):(32,1)' --at '(1,1)' --fill 0
+  random rows of a table    girih copy '(1000,32):(32,1)' '(4096,32):(32,1)' --gather 0";
 
 /// The arguments that describe a copy.
 #[derive(clap::Args)]
@@ -33,13 +35,13 @@ pub(crate) struct ProblemArgs {
     #[arg(value_parser = marked::layout)]
     dst: Option<Lay>,
     /// Element type; of its values only the bits count
-    #[arg(long, default_value = "bf16")]
+    #[arg(long, default_value = "bf16", value_parser = dtype)]
     dtype: DType,
     /// Pad: where in the destination the source begins, a number for each mode
     #[arg(long, value_parser = marked::coord, conflicts_with = "gather")]
     at: Option<Coord>,
     /// What is written where a padded source has nothing
-    #[arg(long, default_value_t = 0.0, allow_negative_numbers = true, requires = "at")]
+    #[arg(long, default_value_t = 0.0, requires = "at")]
     fill: f64,
     /// Read this mode of the source at random positions
     #[arg(long, value_name = "MODE")]
@@ -92,7 +94,7 @@ macro_rules! by_dtype {
             other => Err(girih_kernels::Error::Kernel {
                 kernel: "copy",
                 dtype: other.name(),
-                accepted: "dtypes of whole bytes are accepted",
+                accepted: "f64, f32, f16, bf16, e4m3, e5m2 and integers of 8 to 64 bits are accepted",
             }.into()),
         }
     };

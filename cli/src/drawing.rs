@@ -1,5 +1,6 @@
 //! The options of all commands that draw pictures.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -9,6 +10,7 @@ use serde_json::Value;
 
 use crate::CommandResult;
 use crate::output::Output;
+use crate::picture::Sheet;
 
 /// What is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -41,12 +43,28 @@ pub(crate) struct Drawing {
     pub(crate) json: bool,
 }
 
+/// What can be printed of a picture, or why it can't.
+pub(crate) type Printed<T> = Result<T, Box<dyn std::error::Error>>;
+
 /// What can be printed of a picture. Each is made when it is asked for.
 pub(crate) trait Drawn {
-    fn text(&self) -> String;
-    fn json(&self) -> Value;
-    fn svg(&self) -> Result<String, Box<dyn std::error::Error>>;
-    fn latex(&self) -> Result<String, Box<dyn std::error::Error>>;
+    fn text(&self) -> Printed<String>;
+    fn json(&self) -> Printed<Value>;
+    fn sheet(&self) -> Printed<Cow<'_, Sheet>>;
+}
+
+impl Drawn for Sheet {
+    fn text(&self) -> Printed<String> {
+        Ok(Sheet::text(self))
+    }
+
+    fn json(&self) -> Printed<Value> {
+        Ok(Sheet::json(self))
+    }
+
+    fn sheet(&self) -> Printed<Cow<'_, Sheet>> {
+        Ok(Cow::Borrowed(self))
+    }
 }
 
 impl Drawing {
@@ -60,16 +78,16 @@ impl Drawing {
         };
         let (svg, latex, output) = (svg?, latex?, output?);
         let text = match self.format {
-            _ if self.json => format!("{}\n", drawn.json()),
-            Format::Text => drawn.text(),
-            Format::Svg => drawn.svg()?,
-            Format::Latex => drawn.latex()?,
+            _ if self.json => format!("{}\n", drawn.json()?),
+            Format::Text => drawn.text()?,
+            Format::Svg => drawn.sheet()?.svg(),
+            Format::Latex => drawn.sheet()?.latex(),
         };
         if svg.is_some() {
-            write(svg, drawn.svg()?)?;
+            write(svg, drawn.sheet()?.svg())?;
         }
         if latex.is_some() {
-            write(latex, drawn.latex()?)?;
+            write(latex, drawn.sheet()?.latex())?;
         }
         match output {
             Some(_) => write(output, text)?,

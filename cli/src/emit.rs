@@ -14,7 +14,7 @@ use girih_tile::facts::Uses;
 use girih_tile::ir::Array;
 use serde_json::{Value, json};
 
-use crate::output::{Output, say};
+use crate::output::{Output, say, tell};
 use crate::progress::Busy;
 use crate::{CommandResult, Error, attention, copy, gemm, programs};
 
@@ -96,8 +96,9 @@ struct To {
     /// `include_kernel!`. It is made as by --cubin
     #[arg(long, group = "code", requires = "output")]
     bundle: bool,
-    /// Architecture of the machine code, 90 for sm_90 [default: the oldest that runs the PTX, or the only one]
-    #[arg(long, requires = "code")]
+    /// Architecture of the machine code, 90 for sm_90 [default: the oldest that runs the PTX, or the only one]; for a program over tiles the one that
+    /// its kernel is written for [default: 90]
+    #[arg(long)]
     sm: Option<u32>,
     /// Print one JSON object: what the kernels are, with the PTX, or with the file that was written
     #[arg(long)]
@@ -113,6 +114,7 @@ struct Emitted {
 }
 
 pub(crate) fn run(args: Args) -> CommandResult {
+    let is_program = matches!(args.kernel, Kernel::Tile { .. });
     let (emitted, to) = match args.kernel {
         Kernel::Gemm { problem, to } => (of_gemm(&problem.without_files()?)?, to),
         Kernel::Attention { other: Some(Other::Decode { problem, sum, to }), .. } => {
@@ -122,6 +124,12 @@ pub(crate) fn run(args: Args) -> CommandResult {
         Kernel::Copy { problem, to } => (of_copy(&problem.problem()?)?, to),
         Kernel::Tile { program, extents, to } => (of_program(&program, &extents, to.sm.unwrap_or(SM))?, to),
     };
+    if let Some(sm) = to.sm.filter(|_| !is_program && !to.cubin && !to.bundle) {
+        let expected = String::from(
+            "--cubin or --bundle beside it: the PTX of this kernel is that of all architectures",
+        );
+        return Err(Error::Argument { text: format!("--sm {sm}"), expected }.into());
+    }
     deliver(&emitted, &to)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -225,6 +233,7 @@ fn of_copy(problem: &girih_kernels::copy::Problem) -> Result<Emitted, girih_kern
 const SM: u32 = 90;
 
 fn of_program(program: &str, extents: &[String], sm: u32) -> Result<Emitted, Box<dyn std::error::Error>> {
+    programs::supported(sm)?;
     let mut func = programs::find(program)?;
     if !extents.is_empty() {
         let ranks = func.arrays().iter().filter_map(|array| match array {
@@ -315,6 +324,6 @@ fn write_file(
     drop(busy);
     // Of what the assembler says, this is what makes code slow or wrong.
     let warned = log.lines().filter(|line| line.contains("warning") || line.contains("(C75"));
-    warned.for_each(|line| eprintln!("{line}"));
+    warned.for_each(|line| tell(&line));
     Ok(output.write(|to| to.write_all(&bytes))?)
 }

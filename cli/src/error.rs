@@ -6,7 +6,11 @@ use std::path::{Path, PathBuf};
 
 use girih_tensor::DType;
 
-use crate::names::{did_you_mean, did_you_mean_of, near_dtypes};
+use crate::names::{did_you_mean, did_you_mean_of, near};
+
+/// What the dtypes of A and B, and those of C, are called.
+const INPUTS: [&str; 10] = ["f32", "tf32", "f64", "f16", "bf16", "e4m3", "fp8", "e5m2", "s8", "int8"];
+const OUTPUTS: [&str; 9] = ["f32", "f64", "f16", "bf16", "e4m3", "fp8", "e5m2", "s32", "int32"];
 
 /// An error of a command.
 #[derive(Debug, thiserror::Error)]
@@ -114,16 +118,14 @@ pub enum Error {
     #[error("{0}")]
     Wrong(String),
     /// No kernel multiplies the dtype.
-    #[error(
-        "no kernel multiplies `{0}`: f32, tf32, f64, f16, bf16, e4m3 or fp8, e5m2, and s8 or int8 are accepted{near}", near = did_you_mean(&near_dtypes(.0))
-    )]
+    #[error("no kernel multiplies `{0}`: {names} are accepted{near}", names = INPUTS.join(", "), near = did_you_mean(&near(.0, INPUTS.into_iter())))]
     InputDType(String),
     /// No kernel stores the dtype.
-    #[error("no kernel stores `{0}`: f32, f64, f16, bf16, e4m3 or fp8, e5m2, and s32 or int32 are accepted{near}", near = did_you_mean(&near_dtypes(.0)))]
+    #[error("no kernel stores `{0}`: {names} are accepted{near}", names = OUTPUTS.join(", "), near = did_you_mean(&near(.0, OUTPUTS.into_iter())))]
     OutputDType(String),
     /// Machine code is asked for, and there is no assembler.
     #[error(
-        "--cubin needs NVIDIA's assembler, and there is no `ptxas` in PATH: install the CUDA toolkit, or let GIRIH_PTXAS name one"
+        "machine code is made by NVIDIA's assembler, and there is no `ptxas` in PATH: install the CUDA toolkit, or let GIRIH_PTXAS name one"
     )]
     NoAssembler,
     /// No atom has the name.
@@ -134,11 +136,31 @@ pub enum Error {
         /// The names that are most like this name.
         near: Vec<String>,
     },
+    /// Nothing that a list has is called so.
+    #[error("none of the {what} has `{part}` in its name{}", did_you_mean_of(.near, &format!("girih list {what}")))]
+    NothingListed {
+        /// What the names have to have in them.
+        part: String,
+        /// What is listed.
+        what: &'static str,
+        /// The names that are most like it.
+        near: Vec<String>,
+    },
     /// The size of a layout that is to be drawn is not known.
     #[error("the size of {layout} is not known: layouts without symbols are drawn")]
     Unknown {
         /// The layout.
         layout: String,
+    },
+    /// A layout, or the shape of a tile, of a rank that has no picture.
+    #[error("{drawn} has rank {rank}: {accepted}")]
+    Undrawn {
+        /// The layout or the shape.
+        drawn: String,
+        /// Its rank.
+        rank: usize,
+        /// What is drawn.
+        accepted: &'static str,
     },
     /// A picture would have too many cells.
     #[error("{rows} x {columns} cells are too many for a picture: up to {most} are drawn")]
@@ -164,8 +186,8 @@ pub enum Error {
         /// Columns of the tile.
         columns: i64,
     },
-    /// A tile is not a matrix.
-    #[error("a tile of {extents:?} is not a matrix: tiles of two modes are drawn")]
+    /// A tile has too many modes.
+    #[error("a tile of {extents:?} is not a matrix: tiles of one or two modes are drawn")]
     NoMatrix {
         /// The extents of the tile.
         extents: Vec<i64>,
@@ -176,6 +198,14 @@ pub enum Error {
         /// The file.
         file: PathBuf,
         /// What is wrong, with the line quoted.
+        message: String,
+    },
+    /// A file has no program over tiles.
+    #[error("{}: {message}", .file.display())]
+    Program {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong, and in which line.
         message: String,
     },
     /// No kernel was named, and the file does not have exactly one kernel.
@@ -267,12 +297,12 @@ pub enum Error {
         /// What the file says.
         file: i64,
     },
-    /// The matrices are larger than the device's memory.
+    /// The arrays are larger than the device's memory.
     #[error(
-        "the matrices take {needed} bytes, {device} has {available}: smaller extents or pitches are accepted"
+        "the arrays take {needed} bytes, {device} has {available}: smaller extents or pitches are accepted"
     )]
     Memory {
-        /// Bytes of all matrices.
+        /// Bytes of all arrays.
         needed: u64,
         /// The device's name.
         device: String,

@@ -13,12 +13,13 @@ use crate::tile::{self, Runner};
 /// The arguments of `girih eval`.
 #[derive(clap::Args)]
 #[command(after_help = "\
-Each line of standard input is {\"id\": ..., \"op\": \"coalesce\", \"args\": {\"layout\": \"(4,8):(1,4)\"}}; the field
+Each line of standard input is {\"id\": ..., \"op\": \"coalesce\", \"args\": {\"layout\": \"(4,8):(1,4)\"}}; the field \
 \"facts\" may say what is known of symbols: \"s0=at_least(1),divisible_by(8)\" or a list of such texts. Other fields are ignored.
-The answer to a line is one line: {\"id\", \"result\"}, {\"id\", \"error\": {\"kind\", \"message\"}} or {\"id\", \"unsupported\": true}.
+
+The answer to a line is one line: {\"id\", \"result\"}, {\"id\", \"error\": {\"kind\", \"message\"}} or {\"id\", \"unsupported\": true}. \
 Beside a result, the field \"notes\" says what may have been meant instead.
 
-With --tile, each line is a record of the tile language, as testdata/tile-SCHEMA.md has them; the answer is {\"id\", \"result\"} with a
+With --tile, each line is a record of the tile language, as testdata/tile-SCHEMA.md has them; the answer is {\"id\", \"result\"} with a \
 result in the form of the schema's \"expect\", {\"id\", \"error\": {\"code\", \"message\"}} or {\"id\", \"unsupported\": true}.")]
 pub(crate) struct Args {
     /// Evaluate records of the tile language instead of layout operations

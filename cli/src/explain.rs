@@ -34,7 +34,7 @@ enum Kernel {
         #[command(flatten)]
         problem: Box<crate::attention::ProblemArgs>,
         /// Multiprocessors of the GPU
-        #[arg(long, value_name = "COUNT", default_value_t = MULTIPROCESSORS)]
+        #[arg(long, value_name = "COUNT", default_value_t = MULTIPROCESSORS, value_parser = clap::value_parser!(u32).range(1..))]
         multiprocessors: u32,
         /// Print one JSON object and nothing else
         #[arg(long)]
@@ -46,7 +46,7 @@ enum Kernel {
         #[command(flatten)]
         problem: gemm::ProblemArgs,
         /// Multiprocessors of the GPU
-        #[arg(long, value_name = "COUNT", default_value_t = MULTIPROCESSORS)]
+        #[arg(long, value_name = "COUNT", default_value_t = MULTIPROCESSORS, value_parser = clap::value_parser!(u32).range(1..))]
         multiprocessors: u32,
         /// Print one JSON object and nothing else
         #[arg(long)]
@@ -63,7 +63,7 @@ enum Other {
         #[command(flatten)]
         problem: Box<crate::attention::decode::ProblemArgs>,
         /// Multiprocessors of the GPU
-        #[arg(long, value_name = "COUNT", default_value_t = MULTIPROCESSORS)]
+        #[arg(long, value_name = "COUNT", default_value_t = MULTIPROCESSORS, value_parser = clap::value_parser!(u32).range(1..))]
         multiprocessors: u32,
         /// Print one JSON object and nothing else
         #[arg(long)]
@@ -82,19 +82,19 @@ pub(crate) fn run(args: Args) -> CommandResult {
     let (problem, multiprocessors, json) = match args.kernel {
         Kernel::Attention { other: Some(Other::Decode { problem, multiprocessors, json }), .. } => {
             let own = Device::open(Select::Sim)?;
-            let limits = Limits { multiprocessors: multiprocessors.max(1), ..own.limits().clone() };
+            let limits = Limits { multiprocessors, ..own.limits().clone() };
             print(&decode::Report::new(&problem, &limits)?, json)?;
             return Ok(ExitCode::SUCCESS);
         }
         Kernel::Attention { problem, multiprocessors, json, .. } => {
-            print(&attention::Report::new(&problem.without_files(0, false)?, multiprocessors.max(1))?, json)?;
+            print(&attention::Report::new(&problem.without_files(0, false)?, multiprocessors)?, json)?;
             return Ok(ExitCode::SUCCESS);
         }
         Kernel::Gemm { problem, multiprocessors, json } => (problem, multiprocessors, json),
     };
     let chosen = problem.without_files()?;
     let kind = chosen.kind.unwrap_or(KernelKind::for_problem(&chosen.problem, SM));
-    print(&Report::new(&chosen, kind, multiprocessors.max(1))?, json)?;
+    print(&Report::new(&chosen, kind, multiprocessors)?, json)?;
     Ok(ExitCode::SUCCESS)
 }
 

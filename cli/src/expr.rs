@@ -87,6 +87,9 @@ pub struct Step {
     pub value: String,
 }
 
+/// Calls stand within each other this deep at most, so that the stack of any thread is enough.
+const DEPTH: usize = 64;
+
 /// A call that was read from a text: each argument with its place in the text.
 struct Call<'a> {
     name: &'a str,
@@ -154,7 +157,7 @@ type Located<T> = Result<T, Misplaced>;
 
 fn value(text: &str, facts: &[Symbol], notes: &mut Vec<String>) -> Located<Step> {
     match read_call(text, 0)? {
-        Some(call) => run(&call, 0, text, facts, notes),
+        Some(call) => run(&call, (0, 0), text, facts, notes),
         None => {
             let parsed = if is_swizzled(text) {
                 Composed::parse(text).map(|composed| composed.to_string())
@@ -167,8 +170,17 @@ fn value(text: &str, facts: &[Symbol], notes: &mut Vec<String>) -> Located<Step>
     }
 }
 
-/// Runs the call that stands in `text` from byte `base` of the expression on.
-fn run(call: &Call<'_>, base: usize, text: &str, facts: &[Symbol], notes: &mut Vec<String>) -> Located<Step> {
+/// Runs the call that stands in `text` from byte `base` of the expression on, within `depth` other calls.
+fn run(
+    call: &Call<'_>,
+    (base, depth): (usize, usize),
+    text: &str,
+    facts: &[Symbol],
+    notes: &mut Vec<String>,
+) -> Located<Step> {
+    if depth >= DEPTH {
+        return Err(Misplaced::at(base, ExprErrorKind::Expected("at most 64 calls within each other")));
+    }
     let span = base..base + text.len();
     let name =
         if call.name == "complement" && call.args.len() == 1 { "complement_default" } else { call.name };
@@ -183,7 +195,7 @@ fn run(call: &Call<'_>, base: usize, text: &str, facts: &[Symbol], notes: &mut V
     let mut steps = Vec::new();
     for (at, text) in &call.args {
         steps.push(match read_call(text, *at)? {
-            Some(inner) => run(&inner, *at, text, facts, notes)?,
+            Some(inner) => run(&inner, (*at, depth + 1), text, facts, notes)?,
             None => Step { span: *at..*at + text.len(), call: None, value: (*text).to_owned() },
         });
     }

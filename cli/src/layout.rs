@@ -1,12 +1,15 @@
 //! `girih layout`: evaluates an expression and prints the layout and its table.
 
-use girih_layout::{Composed, Lay, Shape};
+use std::borrow::Cow;
+
+use girih_layout::{Composed, Lay, Shape, Swizzle};
 use serde_json::{Value, json};
 
-use crate::drawing::{Drawing, Drawn};
+use crate::drawing::{Drawing, Drawn, Printed};
 use crate::facts::Facts;
+use crate::output::tell;
 use crate::picture::Sheet;
-use crate::{CommandResult, expr, marked};
+use crate::{CommandResult, Error, expr, marked};
 
 /// A table with more cells than this is not printed.
 const CELLS: i64 = 4096;
@@ -19,6 +22,7 @@ const COLUMNS: i64 = 64;
 #[command(after_help = "\
 A layout is written shape:stride; a shape alone is a column-major layout. A tiler is written <128,32>, <4:2,_> or as a layout.
 
+Examples:
   girih layout '(4,8):(8,1)'
   girih layout 'composition((10,2):(16,4), (5,4):(1,5))'
   girih layout 'complement((2,2):(1,6), 24)'
@@ -35,7 +39,7 @@ pub(crate) struct Args {
     /// What is known of a symbol, such as s0=at_least(1),divisible_by(8); may be given several times
     #[arg(long = "fact", value_name = "FACTS")]
     facts: Vec<String>,
-    /// Print the result alone, without a table
+    /// Print the result alone, without a table or a picture
     #[arg(long)]
     plain: bool,
     /// Take the layout as (thread, value) -> place in a tile of this shape, and draw which thread owns which place
@@ -52,7 +56,7 @@ pub(crate) fn run(args: Args) -> CommandResult {
     }
     let (result, notes) = expr::evaluate_with(&args.expression, facts.symbols())?;
     if !args.drawing.json {
-        notes.iter().for_each(|note| eprintln!("note: {note}"));
+        notes.iter().for_each(|note| tell(&format!("note: {note}")));
     }
     let tile = args.tile.as_deref().map(marked::shape).transpose()?;
     args.drawing.finish(&Evaluated { result, notes, plain: args.plain, tile })
@@ -75,50 +79,60 @@ impl Evaluated {
         self.result.contains(':').then(|| Lay::parse(&self.result).ok()).flatten()
     }
 
-    fn composed(&self) -> Result<Composed, marked::Marked> {
-        marked::composed(&self.result)
+    fn composed(&self) -> Result<Composed, Error> {
+        let refused = || Error::Argument {
+            text: self.result.clone(),
+            expected: String::from("a layout: numbers and coordinates have no picture"),
+        };
+        if let Some(layout) = self.layout() {
+            return Ok(Composed::new(Swizzle::NONE, 0, layout));
+        }
+        if marked::is_swizzled(&self.result) {
+            Composed::parse(&self.result).map_err(|_| refused())
+        } else {
+            Err(refused())
+        }
     }
 
-    fn sheet(&self) -> Result<Sheet, Box<dyn std::error::Error>> {
-        let composed = self.composed()?;
-        Ok(match &self.tile {
-            Some(tile) => Sheet::owners(composed.layout(), tile)?,
-            None => Sheet::indices(&composed)?,
-        })
+    /// Rows and columns of the table, if the result has one.
+    fn extents(&self) -> Option<[i64; 2]> {
+        let composed = self.composed().ok()?;
+        let layout = composed.layout();
+        let extent = |mode: usize| layout.mode(mode).ok()?.size().ok()?.get();
+        if layout.rank() == 2 { Some([extent(0)?, extent(1)?]) } else { None }
     }
 }
 
 impl Drawn for Evaluated {
-    fn text(&self) -> String {
-        let mut text = format!("{}\n", self.result);
-        let table = self.layout().filter(|_| !self.plain);
-        if let Some(Ok(table)) = table.as_ref().map(Lay::table) {
-            if table.rows().saturating_mul(table.columns()) > CELLS || table.columns() > COLUMNS {
-                text +=
-                    &format!("(a table of {} x {} is too large to print)\n", table.rows(), table.columns());
-            } else {
-                text += &table.to_string();
-            }
+    fn text(&self) -> Printed<String> {
+        let text = format!("{}\n", self.result);
+        if self.tile.is_some() {
+            return Ok(text + &self.sheet()?.tables());
         }
-        text
+        let Some([rows, columns]) = self.extents().filter(|_| !self.plain) else { return Ok(text) };
+        if rows.saturating_mul(columns) > CELLS || columns > COLUMNS {
+            return Ok(format!("{text}(a table of {rows} x {columns} is too large to print)\n"));
+        }
+        let table = self.layout().and_then(|layout| Some(layout.table().ok()?.to_string()));
+        Ok(text + &table.or_else(|| Some(self.sheet().ok()?.tables())).unwrap_or_default())
     }
 
     /// The result, and its picture where it has one.
-    fn json(&self) -> Value {
-        let picture = self.sheet().ok().filter(|_| !self.plain);
-        json!({ "result": self.result, "notes": self.notes, "picture": picture.map(|sheet| sheet.json()) })
-    }
-
-    fn svg(&self) -> Result<String, Box<dyn std::error::Error>> {
-        Ok(self.sheet()?.svg())
-    }
-
-    fn latex(&self) -> Result<String, Box<dyn std::error::Error>> {
-        let composed = self.composed()?;
-        let picture = match &self.tile {
-            Some(tile) => composed.layout().picture_tv(tile)?,
-            None => composed.picture()?,
+    fn json(&self) -> Printed<Value> {
+        let picture = match self.sheet() {
+            Ok(sheet) if !self.plain => Some(sheet.json()),
+            Err(error) if self.tile.is_some() => return Err(error),
+            _ => None,
         };
-        Ok(picture.latex().to_string())
+        Ok(json!({ "result": self.result, "notes": self.notes, "picture": picture }))
+    }
+
+    fn sheet(&self) -> Printed<Cow<'_, Sheet>> {
+        let Some(tile) = &self.tile else { return Ok(Cow::Owned(Sheet::indices(&self.composed()?)?)) };
+        let tv = self.layout().ok_or_else(|| Error::Argument {
+            text: self.result.clone(),
+            expected: String::from("a layout without a swizzle, (thread,value) to the place in the tile"),
+        })?;
+        Ok(Cow::Owned(Sheet::owners(&tv, tile)?))
     }
 }

@@ -6,10 +6,11 @@
 //! # Ok::<(), girih_cli::expr::ExprError>(())
 //! ```
 
-use std::io::{self, Write as _};
+use std::ffi::OsString;
+use std::io;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use serde_json::json;
 
 mod attention;
@@ -43,7 +44,7 @@ pub mod tile;
 mod tune;
 
 pub use error::Error;
-use output::say;
+use output::{say, tell};
 use status::Status;
 
 /// The result of a subcommand: the exit status, or an error that is printed as one message.
@@ -91,10 +92,34 @@ enum Command {
     Man(manual::ManArgs),
 }
 
+/// The command line, whose options take negative numbers as values too, so that messages say which numbers are accepted.
+fn command() -> clap::Command {
+    fn with_numbers(command: clap::Command) -> clap::Command {
+        let numbers = |arg: clap::Arg| {
+            let takes = arg.get_action().takes_values() && !arg.is_allow_hyphen_values_set();
+            if takes { arg.allow_negative_numbers(true) } else { arg }
+        };
+        command.mut_args(numbers).mut_subcommands(with_numbers)
+    }
+    with_numbers(Cli::command())
+}
+
+/// Whether arguments, which need not be readable as such, ask for JSON.
+fn asks_for_json(arguments: impl Iterator<Item = OsString>) -> bool {
+    let mut before = OsString::new();
+    arguments.take_while(|argument| argument != "--").any(|argument| {
+        let of_report = argument == "--report=json" || before == "--report" && argument == "json";
+        let asks = of_report || argument == "--json" || argument == "--jsonl";
+        before = argument;
+        asks
+    })
+}
+
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
-    let is_json = std::env::args_os().any(|argument| argument == "--json" || argument == "--jsonl");
-    let cli = match Cli::try_parse() {
+    let is_json = asks_for_json(std::env::args_os());
+    let parsed = command().try_get_matches().and_then(|mut matches| Cli::from_arg_matches_mut(&mut matches));
+    let cli = match parsed {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() && is_json => return usage_in_json(&error),
         Err(error) => {
@@ -135,8 +160,7 @@ pub fn main() -> ExitCode {
             }
             say(&json!({ "error": object }).to_string());
         } else {
-            // Standard error may be closed too.
-            let _ = writeln!(io::stderr().lock(), "error: {error}");
+            tell(&format!("error: {error}"));
         }
         ExitCode::from(status.code())
     })

@@ -11,11 +11,13 @@ use girih_programs::ENTRIES;
 use girih_tensor::DType;
 use serde_json::{Value, json};
 
-use crate::{CommandResult, ops};
+use crate::names::near;
+use crate::{CommandResult, Error, ops};
 
 /// The arguments of `girih list`.
 #[derive(clap::Args)]
 #[command(after_help = "\
+Examples:
   girih list atoms ldsm
   girih list kernels
   girih list operations --json")]
@@ -42,6 +44,17 @@ enum What {
     Dtypes,
 }
 
+impl What {
+    fn name(self) -> &'static str {
+        match self {
+            What::Atoms => "atoms",
+            What::Kernels => "kernels",
+            What::Operations => "operations",
+            What::Dtypes => "dtypes",
+        }
+    }
+}
+
 /// What is listed under a name, in columns for people and in fields for programs.
 struct Row {
     name: String,
@@ -56,8 +69,14 @@ pub(crate) fn run(args: Args) -> CommandResult {
         What::Operations => operations(),
         What::Dtypes => dtypes(),
     };
-    if let Some(part) = args.part.map(|part| part.to_lowercase()) {
-        rows.retain(|row| row.name.to_lowercase().contains(&part));
+    if let Some(part) = args.part {
+        let wanted = part.to_lowercase();
+        let is_asked = |row: &Row| row.name.to_lowercase().contains(&wanted);
+        if !rows.iter().any(is_asked) {
+            let near = near(&part, rows.into_iter().map(|row| row.name));
+            return Err(Error::NothingListed { part, what: args.what.name(), near }.into());
+        }
+        rows.retain(is_asked);
     }
     let text = if args.json { objects(rows) } else { table(&rows) };
     io::stdout().lock().write_all(text.as_bytes())?;

@@ -4,14 +4,18 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::CommandFactory;
-use clap_complete::Shell;
+use std::path::Path;
 
-use crate::{Cli, CommandResult, Error};
+use clap::Command;
+use clap_complete::Shell;
+use clap_mangen::Man;
+
+use crate::{CommandResult, Error};
 
 /// The arguments of `girih completions`.
 #[derive(clap::Args)]
 #[command(after_help = "\
+Examples:
   girih completions bash > ~/.local/share/bash-completion/completions/girih
   girih completions zsh > \"${fpath[1]}/_girih\"
   girih completions fish > ~/.config/fish/completions/girih.fish")]
@@ -22,7 +26,7 @@ pub(crate) struct CompletionsArgs {
 
 /// The arguments of `girih man`.
 #[derive(clap::Args)]
-#[command(after_help = "  girih man ~/.local/share/man/man1 && man girih-gemm")]
+#[command(after_help = "Examples:\n  girih man ~/.local/share/man/man1 && man girih-gemm")]
 pub(crate) struct ManArgs {
     /// The folder for the pages, one for each command; it must be there
     #[arg(value_name = "DIR")]
@@ -31,14 +35,22 @@ pub(crate) struct ManArgs {
 
 pub(crate) fn completions(args: CompletionsArgs) -> CommandResult {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "girih", &mut script);
+    clap_complete::generate(args.shell, &mut crate::command(), "girih", &mut script);
     io::stdout().lock().write_all(&script)?;
     Ok(ExitCode::SUCCESS)
 }
 
 pub(crate) fn man(args: ManArgs) -> CommandResult {
     // Without the command `help`, which repeats all others.
-    let command = Cli::command().disable_help_subcommand(true);
-    clap_mangen::generate_to(command, &args.folder).map_err(Error::write(&args.folder))?;
+    let mut command = crate::command().disable_help_subcommand(true);
+    command.build();
+    pages(&command, &args.folder).map_err(Error::write(&args.folder))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the page of a command and those of its subcommands.
+fn pages(command: &Command, folder: &Path) -> io::Result<()> {
+    command.get_subcommands().try_for_each(|command| pages(command, folder))?;
+    let source = concat!("girih ", env!("CARGO_PKG_VERSION"));
+    Man::new(command.clone()).source(source).manual("girih").generate_to(folder).map(drop)
 }

@@ -11,6 +11,11 @@ use std::fmt;
 
 use girih_layout::{Composed, Coord, Error, Lay, Shape, Swizzle, Tiler};
 
+/// So many characters of a text stand before the place of an error, and behind the place, at the least, where the text is long.
+const AROUND: usize = 100;
+/// What stands for the rest of a long text.
+const CUT: &str = "...";
+
 /// What is wrong with a text, and at which place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Marked {
@@ -48,13 +53,16 @@ impl fmt::Display for Marked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Marked { message, text, at } = self;
         // The text is put on one line, so that the caret stands below the place.
-        let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-        write!(f, "{message}\n  {line}")?;
-        match at {
-            Some(at) => {
-                let before = text.get(..*at).unwrap_or(text);
-                write!(f, "\n  {:1$}^", "", before.chars().count())
-            }
+        let line: Vec<char> = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        let place = at.map(|at| text.get(..at).unwrap_or(text).chars().count());
+        // Of a long text, what stands around the place.
+        let first = place.unwrap_or(0).saturating_sub(AROUND).min(line.len().saturating_sub(2 * AROUND));
+        let last = (first + 2 * AROUND).min(line.len());
+        let [before, behind] = [first > 0, last < line.len()].map(|cut| if cut { CUT } else { "" });
+        let shown: String = line[first..last].iter().collect();
+        write!(f, "{message}\n  {before}{shown}{behind}")?;
+        match place {
+            Some(place) => write!(f, "\n  {}^", " ".repeat(before.len() + place - first)),
             None => Ok(()),
         }
     }

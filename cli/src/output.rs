@@ -62,7 +62,16 @@ impl Output {
 /// Writes a line to standard output. Where nobody reads any more, the process is done: what it would still say has no reader.
 pub(crate) fn say(line: &str) {
     if let Err(error) = writeln!(io::stdout().lock(), "{line}") {
-        let closed = error.kind() == io::ErrorKind::BrokenPipe;
-        std::process::exit(if closed { 0 } else { i32::from(Status::Failed.code()) });
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            std::process::exit(0);
+        }
+        tell(&format!("error: {error}"));
+        std::process::exit(i32::from(Status::Failed.code()));
     }
+}
+
+/// Writes a line to standard error. Where nobody reads that, or nothing can be written, the work goes on: its result is on standard output,
+/// and in the exit status.
+pub(crate) fn tell(line: &str) {
+    let _ = writeln!(io::stderr().lock(), "{line}");
 }

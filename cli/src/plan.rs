@@ -32,12 +32,14 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 /// The arguments of `girih plan`.
 #[derive(clap::Args)]
 #[command(after_help = "\
+Examples:
   girih plan check '((4,8),(2,2)):((32,1),(16,8))' --tile '(16,8)'
   girih plan access '(64,64):(64,1)' '(32,8):(1,64)' --dtype bf16
   girih plan copy '(128,64):(4096,1)' --threads 256 --dtype bf16
   girih plan staged '(64,64):(64,1)' --threads 128 --dtype bf16
   girih plan swizzle '(64,64):(64,1)' --dtype bf16 --access '((8,16),(8,4)):((512,1),(64,16)):8'
-  girih plan swizzle '(32,32):(32,1)' --dtype f32 --access '((8,32),4):((128,1),32):4' --access '(32,32):(1,32):1'
+  girih plan swizzle '(32,32):(32,1)' --dtype f32 --access '((8,32),4):((128,1),32):4' \\
+    --access '(32,32):(1,32):1'
   girih plan convert '((4,8),(2,2)):((32,1),(16,8))' '((4,8),(2,2)):((16,1),(8,64))' --dtype f32
 
 The exit status is 1 for a partition that is refuted; the answer names the threads and values that refute the partition.")]

@@ -1,18 +1,18 @@
 //! `girih tile`: programs over tiles, without a device.
 
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::borrow::Cow;
+use std::io;
+use std::path::Path;
 
 use girih_layout::{Int, Shape};
 use girih_programs::{ENTRIES, Entry};
 use girih_tile::explain::explain;
 use girih_tile::ir::{Func, OpId, parse, verify};
 use girih_tile::place::Plan;
-use serde_json::json;
+use serde_json::{Value, json};
 
+use crate::drawing::{Drawing, Drawn, Printed};
 use crate::names::near;
-use crate::output::Output;
 use crate::picture::Sheet;
 use crate::{CommandResult, Error};
 
@@ -36,12 +36,8 @@ enum What {
         /// Draw instead which thread holds each element of the first tile of rank 1 or 2 that this line of the explanation defines
         #[arg(long, value_name = "LINE")]
         draw: Option<usize>,
-        /// The file for the output, or the picture as SVG [default: standard output]
-        #[arg(short, long, value_name = "FILE")]
-        output: Option<PathBuf>,
-        /// Print one JSON object, with the lines of the explanation
-        #[arg(long, conflicts_with = "draw")]
-        json: bool,
+        #[command(flatten)]
+        drawing: Drawing,
     },
 }
 
@@ -51,22 +47,51 @@ Programs by name: the kernels of `girih::programs`, each with its dtype and tile
 `girih list kernels tile` lists them. The text of a program is what an explanation begins with: notes in it are comments.";
 
 pub(crate) fn run(args: Args) -> CommandResult {
-    let What::Explain { program, sm, draw, output, json } = args.what;
+    let What::Explain { program, sm, draw, drawing } = args.what;
+    supported(sm)?;
     let explanation = explain(&find(&program)?, sm)?;
-    let text = match draw {
-        None if json => {
-            let text = explanation.to_string();
-            let object = json!({ "program": program, "sm": sm, "lines": text.lines().collect::<Vec<_>>() });
-            format!("{object}\n")
-        }
-        None => explanation.to_string(),
-        Some(line) => picture(&explanation.plan, &explanation.to_string(), line)?,
-    };
-    match output {
-        Some(path) => Output::new(&path)?.write(|to| to.write_all(text.as_bytes()))?,
-        None => io::stdout().lock().write_all(text.as_bytes())?,
+    let text = explanation.to_string();
+    match draw {
+        Some(line) => drawing.finish(&picture(&explanation.plan, &text, line)?),
+        None => drawing.finish(&Explained { program, sm, text }),
     }
-    Ok(ExitCode::SUCCESS)
+}
+
+/// Refuses an architecture that no kernel over tiles is written for.
+pub(crate) fn supported(sm: u32) -> Result<(), Error> {
+    if sm >= OLDEST {
+        return Ok(());
+    }
+    Err(Error::Argument {
+        text: format!("--sm {sm}"),
+        expected: format!("{OLDEST} or newer, as 90 for sm_90"),
+    })
+}
+
+/// The oldest architecture that kernels over tiles are written for.
+const OLDEST: u32 = 80;
+
+/// An explanation. It is no picture: that is one of its lines.
+struct Explained {
+    program: String,
+    sm: u32,
+    text: String,
+}
+
+impl Drawn for Explained {
+    fn text(&self) -> Printed<String> {
+        Ok(self.text.clone())
+    }
+
+    fn json(&self) -> Printed<Value> {
+        let lines: Vec<&str> = self.text.lines().collect();
+        Ok(json!({ "program": self.program, "sm": self.sm, "lines": lines }))
+    }
+
+    fn sheet(&self) -> Printed<Cow<'_, Sheet>> {
+        let expected = String::from("--draw LINE beside it: a picture is that of the tile of one line");
+        Err(Error::Argument { text: String::from("a picture"), expected }.into())
+    }
 }
 
 /// The program of a name, with what it is launched with.
@@ -89,7 +114,8 @@ pub(crate) fn find(program: &str) -> Result<Func, Box<dyn std::error::Error>> {
         Err(_) => {
             let path = Path::new(program);
             match std::fs::read_to_string(path) {
-                Ok(text) => parse(&text)?,
+                Ok(text) => parse(&text)
+                    .map_err(|error| Error::Program { file: path.into(), message: error.to_string() })?,
                 Err(source) if source.kind() == io::ErrorKind::NotFound => {
                     return Err(unknown(program, ", and no such file").into());
                 }
@@ -102,7 +128,7 @@ pub(crate) fn find(program: &str) -> Result<Func, Box<dyn std::error::Error>> {
 }
 
 /// The picture of the tile that a line of an explanation defines.
-fn picture(plan: &Plan, text: &str, line: usize) -> Result<String, Box<dyn std::error::Error>> {
+fn picture(plan: &Plan, text: &str, line: usize) -> Printed<Sheet> {
     let named = text.lines().nth(line.saturating_sub(1)).unwrap_or_default().trim_start();
     let name = named.split_once(' ').map_or("", |(name, _)| name.trim_end_matches(','));
     // Values are numbered in the order of their definitions in the text.
@@ -127,5 +153,5 @@ fn picture(plan: &Plan, text: &str, line: usize) -> Result<String, Box<dyn std::
         [rows, columns] => vec![Int::fixed(rows), Int::fixed(columns)],
         _ => return Err(refused().into()),
     };
-    Ok(Sheet::owners(&lay, &Shape::flat(&extents)?)?.svg())
+    Ok(Sheet::owners(&lay, &Shape::flat(&extents)?)?)
 }

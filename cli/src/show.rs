@@ -10,9 +10,8 @@ use girih_codegen::atom::{CopyAtom, MmaAtom};
 use girih_codegen::{TiledCopy, TiledMma};
 use girih_layout::{Composed, Lay, Tile, Tiler};
 use girih_tensor::DType;
-use serde_json::Value;
 
-use crate::drawing::{Drawing, Drawn};
+use crate::drawing::Drawing;
 use crate::names::{dtype, near};
 use crate::picture::Sheet;
 use crate::{CommandResult, Error, marked};
@@ -22,14 +21,16 @@ type Result<T> = std::result::Result<T, Error>;
 /// The arguments of `girih show`.
 #[derive(clap::Args)]
 #[command(after_help = "\
-A cell names a thread (T) and a value (V) and has the colour of the thread: a hue for each warp, a shade for each thread. T* is what all
+A cell names a thread (T) and a value (V) and has the colour of the thread: a hue for each warp, a shade for each thread. T* is what all \
 threads share. Thick lines separate warps, thinner ones the modes of a hierarchy.
 
+Examples:
   girih show mma SM80_16x8x16_F32BF16BF16F32_TN
   girih show mma SM90_64x64x16_F32BF16BF16_RS --format svg -o mma.svg
   girih show copy SM75_U32x4_LDSM_N
   girih show tiled-mma SM80_16x8x16_F32F16F16F32_TN --atoms '(2,2,1)'
-  girih show tiled-copy 'UniversalCopy<uint128_t>' --threads '(32,8):(8,1)' --values '(1,8):(8,1)' --dtype bf16
+  girih show tiled-copy 'UniversalCopy<uint128_t>' --threads '(32,8):(8,1)' --values '(1,8):(8,1)' \\
+    --dtype bf16
   girih show smem 'Sw<3,3,3> o 0 o (64,64):(64,1)' --dtype bf16 --access '(32,8):(1,64)' --vector 8")]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -109,24 +110,6 @@ pub(crate) fn run(args: Args) -> CommandResult {
         }
     };
     args.drawing.finish(&sheet)
-}
-
-impl Drawn for Sheet {
-    fn text(&self) -> String {
-        Sheet::text(self)
-    }
-
-    fn json(&self) -> Value {
-        Sheet::json(self)
-    }
-
-    fn svg(&self) -> std::result::Result<String, Box<dyn std::error::Error>> {
-        Ok(Sheet::svg(self))
-    }
-
-    fn latex(&self) -> std::result::Result<String, Box<dyn std::error::Error>> {
-        Ok(Sheet::latex(self))
-    }
 }
 
 /// The MMA atom with CuTe's name.

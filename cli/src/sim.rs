@@ -20,6 +20,7 @@ use clap::ValueEnum;
 use girih_sim::{Launch, Memory, Options, Profile, Program};
 use indicatif::{ProgressBar, ProgressDrawTarget};
 
+use crate::output::tell;
 use crate::progress::{self, Busy};
 use crate::status::Status;
 use crate::{CommandResult, Error, run};
@@ -38,29 +39,33 @@ pub use watch::{Tile, value, values};
 pub const ARGUMENTS: &str = "\
 Arguments are given in the order of the kernel's parameters, one --arg each:
 
-  u32:5  s64:-1  u16:0xffff        an integer: u8 to u64, s8 to s64
-  f32:0.5  f64:1e-3  f16:2  bf16:1 a number; types may also be called i32, int32, float, float32, half and the like
-  bytes:0100ff00                   the bytes of a structure, in hexadecimal
-  in:A.npy                         the address of a copy of the array
-  out:f32:4096:C.npy               the address of an array that nothing has written yet, and that is written to the file
-                                   afterwards; 4096 or 64x64 elements of u8 to u64, s8 to s64, f16, bf16, f32, f64
-  inout:H.npy:H2.npy               the address of a copy of H, which is written to H2 afterwards
-  zeros:f32:64x64  ones:s32:7      the address of an array of zeros or ones
-  rand:f32:4096                    the address of an array of random floats from -1 to 1, or of random integers, the same
-                                   in every run; with a file, as in zeros:f32:7:Z.npy, the array is written afterwards
-  tensormap:16x64,128B:in:A.npy    the tensor map of such an array: the box in the order of the array's dimensions, then a
-                                   swizzle (32B, 64B, 128B), nan to fill what lies outside with NaN, and a type that
-                                   numpy has no name for (bf16, tf32, tf32.ftz, f32.ftz)
+  u32:5  s64:-1  u16:0xffff       an integer: u8 to u64, s8 to s64
+  f32:0.5  f64:1e-3  f16:2        a number; types may also be called i32, int32, float32, half, ...
+  bytes:0100ff00                  the bytes of a structure, in hexadecimal
+  in:A.npy                        the address of a copy of the array
+  out:f32:4096:C.npy              the address of an array that nothing has written yet, and that is
+                                  written to the file afterwards; 4096 or 64x64 elements of u8 to
+                                  u64, s8 to s64, f16, bf16, f32, f64
+  inout:H.npy:H2.npy              the address of a copy of H, which is written to H2 afterwards
+  zeros:f32:64x64  ones:s32:7     the address of an array of zeros or ones
+  rand:f32:4096                   the address of an array of random floats from -1 to 1, or of random
+                                  integers, the same in every run; with a file, as in
+                                  zeros:f32:7:Z.npy, the array is written afterwards
+  tensormap:16x64,128B:in:A.npy   the tensor map of such an array: the box in the order of the
+                                  array's dimensions, then a swizzle (32B, 64B, 128B), nan to fill
+                                  what lies outside with NaN, and a type that numpy has no name for
+                                  (bf16, tf32, tf32.ftz, f32.ftz)
 
 Files have numpy's format and any numeric type; a file has u16 for bf16.
 
-The launch is executed once for each of --seeds seeds, each time on the same initial memory, and files get what the first
-execution has left. An execution with an error is the last one. What is found is printed on stderr, once for each kind and
-pair of instructions, and with --report json it is in the report too.
+The launch is executed once for each of --seeds seeds, each time on the same initial memory, and
+files get what the first execution has left. An execution with an error is the last one. What is
+found is printed on standard error, once for each kind and pair of instructions, and with --json it
+is in the report too.
 
-The exit status is 0 if the launch passed, with warnings or without; 1 if there was an error; 2 for arguments with which the
-kernel cannot be launched; 3 if a file cannot be read or written, or if the simulator cannot run the kernel. Files are
-written only with the exit status 0.";
+The exit status is 0 if the launch passed, with warnings or without; 1 if there was an error; 2 for
+arguments with which the kernel cannot be launched; 3 if a file cannot be read or written, or if the
+simulator cannot run the kernel. Files are written only with the exit status 0.";
 
 /// The checks beside that of alignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -243,15 +248,15 @@ fn launch_one(
     bar.finish_and_clear();
     let verdict = verdict?;
     for missed in watch.iter().flat_map(|watch| watch.missed()) {
-        eprintln!("{missed}");
+        tell(&missed);
     }
     for finding in &verdict.findings {
-        eprintln!("{}: {finding}", finding.severity);
+        tell(&format!("{}: {finding}", finding.severity));
     }
     if let Some(finding) = verdict.errors().next().filter(|_| args.reduce) {
         let options = Options { seed: finding.seed, ..options.clone() };
         let _busy = Busy::begin("looking for the least grid");
-        eprintln!("{}", least_grid(reduced(plan, module, kernel.name(), &options)?));
+        tell(&least_grid(reduced(plan, module, kernel.name(), &options)?));
     }
     Ok(SimReport::new(kernel.name(), launch, &options, &verdict, (&profile, args.lines)))
 }

@@ -16,8 +16,9 @@ Exit status:
   2  the call can't be carried out as it stands: arguments, names, operands or expressions
   3  something that the call needs is not there or not usable: a file, memory, a GPU, an assembler
 
-With --json, every command prints one JSON object a line on standard output and nothing on standard error but what `girih sim` finds;
+With --json, every command prints one JSON object a line on standard output and nothing on standard error but what `girih sim` finds; \
 an error is {\"error\": {\"kind\", \"message\", \"status\"}}, and of an expression also \"at\", the byte at which the error is.
+
 Nothing is coloured where NO_COLOR is set, and progress is shown on terminals alone.";
 
 /// The exit status.

@@ -36,6 +36,11 @@ enum Kernel {
     Tile(Box<tile::Args>),
 }
 
+/// Parses how many of something are measured at the most.
+fn at_least_one() -> clap::builder::RangedU64ValueParser<usize> {
+    clap::builder::RangedU64ValueParser::new().range(1..)
+}
+
 /// How the day of a record is written.
 const TODAY: &str = "%Y-%m-%d";
 

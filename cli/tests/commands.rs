@@ -24,6 +24,7 @@ const CALLS: &[(&str, i32)] = &[
     ("layout (4,2):(1,4)", 0),
     ("show mma SM80_16x8x16_F32BF16BF16F32_TN", 0),
     ("show copy SM75_U32x4_LDSM_N", 0),
+    ("show smem (8,8):(1000000000000000000,1) --dtype bf16", 0),
     ("plan check (4,2):(1,4) --tile (4,2)", 0),
     ("tile explain softmax_bf16_16x1024", 0),
     ("tune tile saxpy_2048 n=64 --most 1", 0),
@@ -62,6 +63,17 @@ const CALLS: &[(&str, i32)] = &[
     ("tune gemm --dtype f64", 2),
     ("tune tile nonsense", 2),
     ("list nonsense", 2),
+    ("list atoms nonsense", 2),
+    ("show smem (s0,8):(1,s0) --dtype f32 --vector -1", 2),
+    ("plan copy (8,8):(8,1) --threads 9223372036854775807 --dtype f32", 2),
+    ("plan copy (8,8):(8,1) --threads -1 --dtype f32", 2),
+    ("plan access (64,64):(92233720368547758,1) (32,8):(1,64) --dtype bf16", 2),
+    ("plan access (64,64):(0,0) (32,100000000000):(0,0) --dtype bf16", 2),
+    ("plan staged (6400000,640000):(640000,1) --threads 128 --dtype bf16", 2),
+    ("plan convert (32,200000000000):(1,32) (32,200000000000):(200000000000,1) --dtype f32", 2),
+    ("copy (30,30):(30,1) (32,32):(32,1) --at (9223372036854775807,1)", 2),
+    ("attention --packed 4294967295", 2),
+    ("layout 4:1 --tile (2,2)", 2),
     ("completions nonsense", 2),
     // Something that the call needs is not there or not usable.
     ("gemm --a none.npy --b none.npy", 3),
@@ -143,6 +155,12 @@ fn every_command_speaks_json() {
     assert_eq!((&error["error"]["kind"], &error["error"]["at"]), (&json!("refused"), &json!(34)));
     assert_eq!(object("gemm --m many --json")["error"]["kind"], "usage");
     assert_eq!(object("emit copy --json")["sm"], 80);
+    // Who asks for JSON by the form of the report gets errors so too.
+    for line in
+        ["sim none.ptx --grid 1 --block 1 --report json", "sim --report=json", "sim none.ptx --report json"]
+    {
+        assert!(object(line)["error"]["message"].is_string(), "girih {line}");
+    }
     std::fs::write(folder.path().join("two"), "right --grid 1 --block 32\n".repeat(2)).expect("a file");
     let output = girih_in(folder.path(), "sim right.ptx --launches two --json");
     let lines = text(&output.stdout);
@@ -163,6 +181,13 @@ fn unknown_names_get_the_names_that_are_meant() {
         ("show smem 8:1 --dtype bf61", "did you mean bf16"),
         ("plan copy 8:1 --threads 8 --dtype f23", "did you mean f32"),
         ("gemm --dtype bf1", "did you mean bf16"),
+        // Only what is accepted is suggested.
+        ("gemm --out s16", "are accepted; did you mean f16?"),
+        ("attention --dtype bf61", "did you mean bf16"),
+        ("attention --bias f23", "did you mean f32"),
+        ("attention decode --cache e4m", "did you mean e4m3"),
+        ("copy 8:1 --dtype f23", "did you mean f32"),
+        ("list atoms ldms", "none of the atoms has `ldms` in its name"),
         ("tile explain sofmax_bf16_16x1024", "did you mean softmax_bf16_16x1024"),
         ("tune tile sofmax_bf16_16x1024", "did you mean softmax_bf16_16x1024"),
         ("emit tile sofmax_bf16_16x1024", "did you mean softmax_bf16_16x1024"),
@@ -283,6 +308,49 @@ fn a_reader_that_goes_away_is_no_error() {
         let output = girih(folder.path(), line).stdout(writer).output().expect("girih starts");
         assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), String::new()), "girih {line}");
     }
+}
+
+/// Who does not read standard error gets the same result and exit status.
+#[test]
+fn nobody_needs_to_read_standard_error() {
+    let folder = folder();
+    files(folder.path());
+    for (line, status) in [
+        ("sim race.ptx --grid 1 --block 64", 1),
+        ("sim right.ptx --grid 1 --block 32 --trace 0", 0),
+        ("sim right.ptx --grid 1 --block 32 --break 4", 0),
+        ("layout --plain size(logical_divide((16,16):(16,1),(4,8)))", 0),
+        ("layout (4,8", 2),
+    ] {
+        let whole = girih_in(folder.path(), line);
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let output = girih(folder.path(), line).stderr(writer).output().expect("girih starts");
+        assert_eq!(output.status.code(), Some(status), "girih {line}");
+        assert_eq!(text(&output.stdout), text(&whole.stdout), "girih {line}");
+    }
+}
+
+/// Negative numbers are values, so that the message says which are accepted.
+#[test]
+fn negative_numbers_are_values_of_every_option() {
+    for (line, words) in [
+        ("show copy SM75_U32x4_LDSM_N --unit -3", "`-3`: expected bits of a cell that divide"),
+        ("show smem 8:1 --dtype f32 --access (8,1):(1,0) --vector -1", "vectors of -1"),
+        ("gemm --seed -1", "invalid value '-1' for '--seed"),
+        ("sim a.ptx --grid -1 --block 1", "`-1`: expected x, or x,y"),
+        ("explain gemm --multiprocessors 0", "invalid value '0' for '--multiprocessors"),
+        ("tune gemm --most 0", "invalid value '0' for '--most"),
+        ("tile explain saxpy_2048 --sm 75", "`--sm 75`: expected 80 or newer"),
+        ("emit copy 8:1 --sm 90", "`--sm 90`: expected --cubin or --bundle"),
+    ] {
+        let output = girih_in(Path::new("."), line);
+        let error = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "girih {line}");
+        assert!(error.contains(words), "girih {line}: {error}");
+    }
+    let written = text(&girih_in(Path::new("."), "emit tile saxpy_2048 --sm 80").stdout);
+    assert!(written.contains(".target sm_80"), "{written}");
 }
 
 /// Colours and progress are for terminals, and colours are nowhere where NO_COLOR is set.

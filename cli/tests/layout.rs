@@ -95,7 +95,7 @@ fn pictures_are_files() {
     let read = |path| std::fs::read_to_string(path).expect("a picture");
     // Lane 5 has values 0 and 1 in row 1, and values 2 and 3 in row 9.
     assert_eq!(read(&svg).matches(">T5V").count(), 4);
-    assert!(read(&latex).contains("at (9,3) {T5\\\\V3};"), "{}", read(&latex));
+    assert!(read(&latex).contains("at (12,4) {T5\\\\V3};"), "{}", read(&latex));
     assert!(girih(&["layout", "Sw<1,0,1> o 0 o (2,2):(2,1)", "--svg", paths[0]], "").status.success());
     let (_, cells) = read(&svg).rsplit_once("<g ").map(|(_, cells)| ((), cells.to_owned())).expect("cells");
     let cells: Vec<&str> = cells.split("</text>").filter_map(|cell| Some(cell.rsplit_once('>')?.1)).collect();
@@ -124,6 +124,72 @@ fn facts_and_notes_of_expressions() {
     let output = girih(&["layout", "--plain", "size(logical_divide((16,16):(16,1), (4,8)))"], "");
     let note = "note: the tiler (4,8) is the layout (4,8):(1,4) of 1-D coordinates; <4,8> is a tiler for each mode\n";
     assert_eq!((text(&output.stdout), text(&output.stderr)), ("256\n", note));
+}
+
+/// However long a text is, a message shows what stands around the place of the error.
+#[test]
+fn texts_of_any_length_get_short_messages() {
+    let deep = |calls: usize, end: &str| format!("{}4:1{}", "coalesce(".repeat(calls), end.repeat(calls));
+    assert_eq!(text(&girih(&["layout", "--plain", &deep(60, ")")], "").stdout), "4:1\n");
+    for (expression, words) in [
+        (deep(65, ")"), "at most 64 calls within each other"),
+        (deep(6000, ")"), "at most 64 calls within each other"),
+        (deep(9000, ""), "expected ')'"),
+        (format!("{}x", "(".repeat(90_000)), "more than 24 leaves"),
+    ] {
+        let output = girih(&["layout", &expression], "");
+        let message = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{message}");
+        assert!(message.contains(words) && message.len() < 600, "{message}");
+        assert!(message.ends_with("^\n"), "{message}");
+    }
+    // The caret stands below the place in what is shown.
+    let long = format!("coalesce((1{}, x{}))", " ".repeat(300), " ".repeat(300));
+    let message = String::from_utf8(girih(&["layout", &long], "").stderr).expect("text");
+    let lines: Vec<&str> = message.lines().collect();
+    let column = lines[2].find('^').expect("a caret");
+    assert!(
+        lines[1].starts_with("  ...") && lines[1].ends_with("...") && lines[1][column..].starts_with('x'),
+        "{message}"
+    );
+}
+
+#[test]
+fn owners_of_a_tile_and_swizzled_layouts_have_tables() {
+    let output = girih(&["layout", "((4,8),(2,2)):((32,1),(16,8))", "--tile", "(16,8)"], "");
+    let lines: Vec<String> = text(&output.stdout).lines().map(str::to_owned).collect();
+    // Lane 14 has values 0 and 1 in row 3, columns 4 and 5.
+    assert_eq!(lines[0], "((4,8),(2,2)):((32,1),(16,8))");
+    let row = lines.iter().find_map(|line| line.trim().strip_prefix("3 ")).expect("row 3");
+    assert_eq!(row.split_whitespace().collect::<Vec<_>>()[4..6], ["T14V0", "T14V1"]);
+    let output = girih(&["layout", "Sw<1,0,1> o 0 o (2,2):(2,1)"], "");
+    let rows: Vec<&str> = text(&output.stdout).lines().map(str::trim).collect();
+    assert_eq!(
+        rows[3..].iter().map(|row| row.split_whitespace().collect()).collect::<Vec<Vec<_>>>(),
+        [["0", "0", "1"], ["1", "3", "2"]]
+    );
+    // What has no picture says why, in every form.
+    for form in [&[][..], &["--json"], &["--format", "svg"], &["--format", "latex"]] {
+        for (arguments, words) in [
+            (
+                ["(4,2):(1,4)", "--tile", "(2,2)"],
+                "value 1 of thread 0 is element 4, outside of the tile of 2 x 2",
+            ),
+            (["4:1", "--tile", "(2,2)"], "4:1 has rank 1: the owners are drawn of (thread,value)"),
+            (
+                ["(4,2):(1,4)", "--tile", "(2,2,2)"],
+                "(2,2,2) has rank 3: layouts and tiles of rank 1 or 2 are drawn",
+            ),
+            (["Sw<1,0,1> o 0 o (2,2):(2,1)", "--tile", "4"], "a layout without a swizzle"),
+        ] {
+            let output = girih(&[&["layout"], &arguments[..], form].concat(), "");
+            let told = [text(&output.stdout), text(&output.stderr)].concat();
+            assert_eq!(output.status.code(), Some(2), "{arguments:?} {form:?}: {told}");
+            assert!(told.contains(words), "{arguments:?} {form:?}: {told}");
+        }
+    }
+    let refused = girih(&["layout", "size(4:1)", "--format", "svg"], "");
+    assert!(text(&refused.stderr).contains("numbers and coordinates have no picture"));
 }
 
 /// Arguments that are a layout, a shape or a tiler are refused with a caret under the place of the error.

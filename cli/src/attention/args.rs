@@ -5,6 +5,7 @@ use girih_tensor::DType;
 
 use super::data::{Files, begins};
 use crate::Error;
+use crate::names::dtype;
 
 /// The default extents, which the simulator computes in a few seconds.
 const HEADS: i64 = 2;
@@ -18,33 +19,33 @@ O = softmax(scale * Q K^T) V for each head of each batch. Orders are those of th
   bshd   (batch, row, head, dim), as projections leave them and FlashAttention takes them
   bhsd   (batch, head, row, dim), as torch's scaled_dot_product_attention takes them
 
-A query's own key has its own number, or with --diagonal bottom-right the last query's own key is the
-last one. With --causal a query sees its own key and those before it; with --window LEFT,RIGHT as many
+A query's own key has its own number, or with --diagonal bottom-right the last query's own key is the \
+last one. With --causal a query sees its own key and those before it; with --window LEFT,RIGHT as many \
 keys before its own and behind it, where `all` stands for all of them.";
 
 /// The arguments that describe attention.
 #[derive(clap::Args)]
 pub(crate) struct ProblemArgs {
     /// Batches [default: 1]
-    #[arg(long, allow_negative_numbers = true)]
+    #[arg(long)]
     batch: Option<i64>,
     /// Heads of queries [default: 2]
-    #[arg(long, allow_negative_numbers = true)]
+    #[arg(long)]
     heads: Option<i64>,
     /// Heads of keys and values, a divisor of the heads of queries [default: as many]
-    #[arg(long, value_name = "HEADS", allow_negative_numbers = true)]
+    #[arg(long, value_name = "HEADS")]
     kv_heads: Option<i64>,
     /// Queries of a batch, or of all packed sequences [default: 256]
-    #[arg(long, allow_negative_numbers = true)]
+    #[arg(long)]
     queries: Option<i64>,
     /// Keys of a batch, or of all packed sequences [default: as many as queries]
-    #[arg(long, allow_negative_numbers = true)]
+    #[arg(long)]
     keys: Option<i64>,
     /// Elements of a row of a head, 1 to 256 [default: 64]
-    #[arg(long, value_name = "ELEMENTS", allow_negative_numbers = true)]
+    #[arg(long, value_name = "ELEMENTS")]
     head_dim: Option<i64>,
     /// Element type of Q, K, V and O: bf16, f16, f32 [default: bf16, or the type of the files]
-    #[arg(long)]
+    #[arg(long, value_parser = dtype)]
     dtype: Option<DType>,
     /// Order of the axes: bshd or bhsd, see below
     #[arg(long, default_value = "bshd")]
@@ -59,16 +60,16 @@ pub(crate) struct ProblemArgs {
     #[arg(long, default_value = "bottom-right")]
     diagonal: Diagonal,
     /// What scores are multiplied by [default: 1 / sqrt(head dim)]
-    #[arg(long, allow_negative_numbers = true)]
+    #[arg(long)]
     scale: Option<f32>,
     /// Let scores become cap * tanh(score / cap)
-    #[arg(long, value_name = "CAP", allow_negative_numbers = true)]
+    #[arg(long, value_name = "CAP")]
     softcap: Option<f32>,
     /// Add a random bias of this type to the scores, one for all batches: f32, or the type of Q
-    #[arg(long, value_name = "DTYPE")]
+    #[arg(long, value_name = "DTYPE", value_parser = dtype)]
     bias: Option<DType>,
     /// Let so many sequences of random lengths follow each other in the rows of one batch
-    #[arg(long, value_name = "SEQUENCES", conflicts_with_all = ["batch", "bias"])]
+    #[arg(long, value_name = "SEQUENCES", conflicts_with_all = ["batch", "bias"], value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
     packed: Option<u32>,
     /// Compute the logarithms of the sums of powers too
     #[arg(long)]

@@ -31,10 +31,11 @@ use report::{ProblemReport, Report};
 pub(crate) const EXAMPLES: &str = "\
 The queries of a sequence are its last ones: the last query sees all keys, each one before it one key less.
 
+Examples:
   girih attention decode --batch 4 --keys 300 --capacity 512 --kv-heads 2   groups of heads
   girih attention decode --keys 300 --pages 64 --cache e4m3 --scales head   8-bit floats in pages
   girih attention decode --lengths lengths.npy --queries 4 --window 100     different lengths
-  girih attention decode --q q.npy --k k.npy --v v.npy --table pages.npy --lengths lengths.npy -o o.npy   files";
+  girih attention decode --q q.npy --k k.npy --v v.npy -o o.npy             files";
 
 /// The arguments of `girih attention decode`.
 #[derive(clap::Args)]

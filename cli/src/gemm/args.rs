@@ -32,13 +32,13 @@ A Fortran-order file is read as the C-order file of the reversed shape.";
 #[derive(clap::Args)]
 pub(crate) struct ProblemArgs {
     /// Rows of A and C [default: 512]
-    #[arg(long, allow_negative_numbers = true)]
+    #[arg(long)]
     m: Option<i64>,
     /// Columns of B and C [default: 512]
-    #[arg(long, allow_negative_numbers = true)]
+    #[arg(long)]
     n: Option<i64>,
     /// Columns of A, rows of B [default: 512]
-    #[arg(long, allow_negative_numbers = true)]
+    #[arg(long)]
     k: Option<i64>,
     /// What is multiplied: f32, tf32 (A and B are f32), f64, f16, bf16, e4m3 (fp8), e5m2, s8 (int8) [default: bf16, or the type
     /// of the files]
@@ -68,31 +68,31 @@ pub(crate) struct ProblemArgs {
     #[arg(long, default_value = "row")]
     order: Order,
     /// Leading stride of A in elements [default: tight]
-    #[arg(long, allow_negative_numbers = true)]
+    #[arg(long)]
     lda: Option<i64>,
     /// Leading stride of B in elements [default: tight]
-    #[arg(long, allow_negative_numbers = true)]
+    #[arg(long)]
     ldb: Option<i64>,
     /// Leading stride of C in elements [default: tight]
-    #[arg(long, allow_negative_numbers = true)]
+    #[arg(long)]
     ldc: Option<i64>,
     /// How many such products: those of a batch, with random matrices
-    #[arg(long, value_name = "L", group = "products", allow_negative_numbers = true)]
+    #[arg(long, value_name = "L", group = "products")]
     batch: Option<i64>,
     /// Let each matrix of the batch lie in memory of its own: kernels find all of them by arrays of addresses
     #[arg(long, requires = "batch", conflicts_with_all = ["stride_a", "stride_b", "stride_c"])]
     pointers: bool,
     /// How many groups the rows of A and C belong to, of random sizes, each with a random B of its own: the products of a mixture of experts
-    #[arg(long, value_name = "G", group = "products", allow_negative_numbers = true)]
+    #[arg(long, value_name = "G", group = "products")]
     groups: Option<i64>,
     /// Elements from the A of a product of the batch to that of the next, 0 for one A that all have [default: tight]
-    #[arg(long, requires = "batch", allow_negative_numbers = true)]
+    #[arg(long, requires = "batch")]
     stride_a: Option<i64>,
     /// The same of B, of products of a batch or of groups
-    #[arg(long, requires = "products", allow_negative_numbers = true)]
+    #[arg(long, requires = "products")]
     stride_b: Option<i64>,
     /// The same of C, whose products may not overlap
-    #[arg(long, requires = "batch", allow_negative_numbers = true)]
+    #[arg(long, requires = "batch")]
     stride_c: Option<i64>,
 }
 

@@ -48,14 +48,16 @@ impl Sheet {
         Ok(Sheet::new(atom.name(), grids))
     }
 
-    /// Which thread copies which elements of a tile.
+    /// Which thread copies which elements of a tile. A tile of one mode is one row.
     ///
     /// # Errors
-    /// [`Error::NoMatrix`] unless the tile has two modes, [`Error::Codegen`], [`Error::TooLarge`].
+    /// [`Error::NoMatrix`] for a tile of more than two modes, [`Error::Codegen`], [`Error::TooLarge`].
     pub fn tiled_copy(copy: &TiledCopy) -> Result<Sheet> {
         let extents = copy.extents()?;
-        let &[rows, columns] = &extents[..] else {
-            return Err(Error::NoMatrix { extents });
+        let [rows, columns] = match extents[..] {
+            [columns] => [1, columns],
+            [rows, columns] => [rows, columns],
+            _ => return Err(Error::NoMatrix { extents }),
         };
         let (source, destination) = (copy.layout_s_tv(&extents)?, copy.layout_d_tv(&extents)?);
         let mut grids = vec![([0, 0], owners(format!("source {source}"), &source, [rows, columns])?)];

@@ -30,7 +30,9 @@ impl Sheet {
             None => Touched { ways: vec![None; (rows * columns) as usize], ..Touched::default() },
         };
         let cell = |element: i64| -> Result<Cell> {
-            let bank = (memory.at(element)? * bits).div_euclid(32).rem_euclid(32);
+            // In 128 bits, which hold the place of every bit.
+            let bit = i128::from(memory.at(element)?) * i128::from(bits);
+            let bank = bit.div_euclid(32).rem_euclid(32) as i64;
             let (word, fill) = match (access, touched.ways[element as usize]) {
                 (None, _) => (String::new(), Palette::bank(bank)),
                 (Some(_), None) => (String::new(), Palette::UNTOUCHED),

@@ -13,13 +13,14 @@ impl Sheet {
     /// mode 1. A layout of rank 1 is one row.
     ///
     /// # Errors
-    /// [`Error::Layout`] for another rank and for strides that are no numbers, [`Error::Unknown`] for symbols, [`Error::TooLarge`].
+    /// [`Error::Undrawn`] for another rank, [`Error::Layout`] for strides that are no numbers, [`Error::Unknown`] for symbols,
+    /// [`Error::TooLarge`].
     pub fn indices(layout: &Composed) -> Result<Sheet> {
         let lay = layout.layout();
         let modes = match lay.rank() {
             1 => [Lay::parse("1")?, *lay],
             2 => [lay.mode(0)?, lay.mode(1)?],
-            rank => return Err(girih_layout::Error::RankMismatch { op: "a picture", rank, other: 2 }.into()),
+            rank => return Err(undrawn(lay, rank, DRAWN)),
         };
         let (rows, columns) = (size(&modes[0])?, size(&modes[1])?);
         fits(rows, columns)?;
@@ -41,12 +42,11 @@ impl Sheet {
     /// leftmost mode varies fastest. A tile of rank 1 is one row.
     ///
     /// # Errors
-    /// [`Error::Layout`] unless the layout has rank 2 and the tile rank 1 or 2, [`Error::Unknown`] for symbols, [`Error::TooLarge`],
+    /// [`Error::Undrawn`] unless the layout has rank 2 and the tile rank 1 or 2, [`Error::Unknown`] for symbols, [`Error::TooLarge`],
     /// [`Error::OutsideTile`].
     pub fn owners(tv: &Lay, tile: &Shape) -> Result<Sheet> {
-        let mismatch = |rank: usize| girih_layout::Error::RankMismatch { op: "a picture", rank, other: 2 };
         if tv.rank() != 2 {
-            return Err(mismatch(tv.rank()).into());
+            return Err(undrawn(tv, tv.rank(), "the owners are drawn of (thread,value), of rank 2"));
         }
         let extent = |shape: &Shape| -> Result<i64> {
             shape.size()?.get().ok_or_else(|| Error::Unknown { layout: shape.to_string() })
@@ -54,11 +54,17 @@ impl Sheet {
         let extents = match tile.rank() {
             1 => [1, extent(tile)?],
             2 => [extent(&tile.mode(0)?)?, extent(&tile.mode(1)?)?],
-            rank => return Err(mismatch(rank).into()),
+            rank => return Err(undrawn(tile, rank, DRAWN)),
         };
         let title = format!("{tv}, (thread,value) to the place in a tile of {tile}");
         Ok(Sheet::new(title, [([0, 0], owners(String::new(), tv, extents)?)]))
     }
+}
+
+const DRAWN: &str = "layouts and tiles of rank 1 or 2 are drawn";
+
+fn undrawn(drawn: &impl ToString, rank: usize, accepted: &'static str) -> Error {
+    Error::Undrawn { drawn: drawn.to_string(), rank, accepted }
 }
 
 /// The text of a layout, without a swizzle that changes nothing.

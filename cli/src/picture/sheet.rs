@@ -125,9 +125,15 @@ impl Sheet {
         for note in &self.notes {
             let _ = writeln!(out, "{note}");
         }
+        out + &self.tables()
+    }
+
+    /// The grids as text.
+    pub(crate) fn tables(&self) -> String {
+        let mut out = String::new();
         for grid in &self.grids {
             let width = grid.cells.iter().flatten().map(|cell| cell.text().len()).max().unwrap_or(0).max(3);
-            let _ = writeln!(out, "\n{}", grid.title);
+            let _ = writeln!(out, "{}{}", if grid.title.is_empty() { "" } else { "\n" }, grid.title);
             let numbers: Vec<String> =
                 (0..grid.columns()).map(|column| format!("{column:>width$}")).collect();
             let _ = writeln!(out, "      {}", numbers.join(" ").trim_end());

@@ -20,9 +20,9 @@ A file of launches has a line for each array and for each launch, in order. # be
   reduce --grid 32 --block 256 --arg x --arg part --arg u32:8192
   finish --grid 1 --block 32 --smem 128 --arg part --arg sum
 
-An array is made once, and each launch finds in the array what the launches before have left. --arg takes a name,
-tensormap:BOX:NAME, or an argument as above. A launch with an error is the last one. Files are written when all launches
-have passed.";
+An array is made once, and each launch finds in the array what the launches before have left. --arg
+takes a name, tensormap:BOX:NAME, or an argument as above. A launch with an error is the last one.
+Files are written when all launches have passed.";
 
 /// The shape of a launch, which the command line and the lines of a file give by the same options.
 #[derive(clap::Args, Clone, Debug)]

@@ -178,7 +178,9 @@ impl fmt::Display for SimReport {
         line(f, "executed", text)?;
         let SimReport { wavefronts, least_wavefronts, sectors, least_sectors, .. } = self;
         let classes: Vec<_> = self.classes.iter().map(|(class, count)| format!("{count} {class}")).collect();
-        line(f, "", classes.join(", "))?;
+        if !classes.is_empty() {
+            line(f, "", classes.join(", "))?;
+        }
         let SimReport { shared_bytes, global_bytes, matrix_flops, .. } = self;
         let text =
             format_args!("{shared_bytes} bytes in {wavefronts} wavefronts, at least {least_wavefronts}");

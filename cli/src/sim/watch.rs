@@ -9,6 +9,7 @@ use girih_sim::{Kernel, Launch, Moment, Observer, Origin, Register};
 use half::{bf16, f16};
 
 use crate::Error;
+use crate::output::tell;
 
 /// A line at which registers are shown, when a warp comes to the line for the n-th time.
 #[derive(Clone, Debug)]
@@ -310,13 +311,13 @@ impl Observer for Watch {
             }
         }
         if stops > 0 {
-            eprint!("{}", stop(moment, &self.tiles));
+            tell(stop(moment, &self.tiles).trim_end());
         }
     }
 
     fn after(&self, moment: &Moment<'_>) {
         if self.trace.is_some() {
-            eprintln!("{}", step(moment));
+            tell(&step(moment));
         }
     }
 }

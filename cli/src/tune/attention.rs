@@ -8,8 +8,8 @@ use girih_tensor::{DType, Element};
 use half::{bf16, f16};
 
 use super::contest::{Entrant, Tuned, rounds};
-use super::decode;
 use super::said::Said;
+use super::{at_least_one, decode};
 use crate::attention::{Inputs, ProblemArgs, bytes};
 use crate::progress::Busy;
 use crate::run::{RunArgs, Session};
@@ -24,7 +24,7 @@ pub(super) struct Args {
     #[command(flatten)]
     problem: ProblemArgs,
     /// The most configurations that are measured
-    #[arg(long, value_name = "COUNT", default_value_t = 40)]
+    #[arg(long, value_name = "COUNT", default_value_t = 40, value_parser = at_least_one())]
     most: usize,
     #[command(flatten)]
     run: RunArgs,
@@ -78,7 +78,7 @@ fn tune<T: Element + Pod>(
     }
     let attentions = Attentions::new(device);
     let mut field = Vec::new();
-    for config in candidates(problem, device.limits())?.into_iter().take(most.max(1)) {
+    for config in candidates(problem, device.limits())?.into_iter().take(most) {
         match attentions.configured(problem, config) {
             Ok(kernel) => field.push(Entrant { config, kernel, times: Vec::new() }),
             // What the generator or the driver does not take is no candidate.

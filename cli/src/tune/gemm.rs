@@ -10,7 +10,7 @@ use girih_tensor::DType;
 
 use super::contest::{Entrant, Tuned, rounds};
 use super::said::Said;
-use super::{TODAY, read};
+use super::{TODAY, at_least_one, read};
 use crate::elements::{Elements, bytes_of, untyped};
 use crate::output::Output;
 use crate::progress::Busy;
@@ -26,7 +26,7 @@ pub(super) struct Args {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// The most configurations that are measured
-    #[arg(long, value_name = "COUNT", default_value_t = 40)]
+    #[arg(long, value_name = "COUNT", default_value_t = 40, value_parser = at_least_one())]
     most: usize,
     #[command(flatten)]
     run: RunArgs,

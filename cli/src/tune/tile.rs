@@ -9,7 +9,7 @@ use girih_tile::hints::Hint;
 use girih_tile::tune::{Budget, Records, Space};
 
 use super::said::Said;
-use super::{TODAY, records_of};
+use super::{TODAY, at_least_one, records_of};
 use crate::output::Output;
 use crate::progress::Busy;
 use crate::run::{RunArgs, Session};
@@ -36,7 +36,7 @@ pub(super) struct Args {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// The most points, each a tile with hints, that are measured
-    #[arg(long, value_name = "COUNT", default_value_t = 40)]
+    #[arg(long, value_name = "COUNT", default_value_t = 40, value_parser = at_least_one())]
     most: usize,
     /// About how long measuring takes
     #[arg(long, value_name = "SECONDS", default_value_t = 4)]

@@ -6,6 +6,7 @@ use girih_tensor::DType;
 
 use super::files::cache_order;
 use crate::Error;
+use crate::names::dtype;
 
 /// How many keys a sequence has by default.
 const KEYS: u32 = 256;
@@ -14,55 +15,55 @@ const KEYS: u32 = 256;
 #[derive(clap::Args)]
 pub(crate) struct ProblemArgs {
     /// Sequences [default: 1, or as many as --lengths has]
-    #[arg(long, allow_negative_numbers = true)]
+    #[arg(long)]
     batch: Option<i64>,
     /// Keys of each sequence [default: 256]
     #[arg(long)]
     keys: Option<u32>,
     /// Keys of a sequence for which the cache has room [default: those of the longest one]
-    #[arg(long, value_name = "KEYS", allow_negative_numbers = true)]
+    #[arg(long, value_name = "KEYS")]
     capacity: Option<i64>,
     /// Queries of each sequence, 1 to 16
-    #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 1)]
     queries: i64,
     /// Heads of queries
-    #[arg(long, default_value_t = 8, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 8)]
     heads: i64,
     /// Heads of keys and values, a divisor of the heads of queries [default: as many]
-    #[arg(long, value_name = "HEADS", allow_negative_numbers = true)]
+    #[arg(long, value_name = "HEADS")]
     kv_heads: Option<i64>,
     /// Elements of a row of a head, a multiple of 8 up to 256
-    #[arg(long, value_name = "ELEMENTS", default_value_t = 64, allow_negative_numbers = true)]
+    #[arg(long, value_name = "ELEMENTS", default_value_t = 64)]
     head_dim: i64,
     /// Element type of Q and O: bf16, f16
-    #[arg(long, default_value = "bf16")]
+    #[arg(long, default_value = "bf16", value_parser = dtype)]
     dtype: DType,
     /// Element type of K and V: that of Q, e4m3, e5m2 [default: that of Q]
-    #[arg(long, value_name = "DTYPE")]
+    #[arg(long, value_name = "DTYPE", value_parser = dtype)]
     pub(crate) cache: Option<DType>,
     /// Multiply K and V by random scales: one for each `tensor`, or one for each `head`
     #[arg(long, value_name = "OF", value_parser = scales)]
     scales: Option<ScalesOf>,
     /// Let the cache lie in pages of so many keys, 16, 32, 64, 128 or 256, in a random order
-    #[arg(long, value_name = "KEYS", allow_negative_numbers = true)]
+    #[arg(long, value_name = "KEYS")]
     pages: Option<i64>,
     /// Order of the axes of the cache: bshd, (sequence or page, key, head, dim), or bhsd
     #[arg(long, default_value = "bshd")]
     pub(crate) order: Order,
     /// A query sees its own key and so many keys before it [default: all]
-    #[arg(long, value_name = "KEYS", allow_negative_numbers = true)]
+    #[arg(long, value_name = "KEYS")]
     pub(crate) window: Option<i64>,
     /// What scores are multiplied by [default: 1 / sqrt(head dim)]
-    #[arg(long, allow_negative_numbers = true)]
+    #[arg(long)]
     scale: Option<f32>,
     /// Let scores become cap * tanh(score / cap)
-    #[arg(long, value_name = "CAP", allow_negative_numbers = true)]
+    #[arg(long, value_name = "CAP")]
     pub(crate) softcap: Option<f32>,
     /// Compute the logarithms of the sums of powers too
     #[arg(long)]
     lse: bool,
     /// Cut the keys of a sequence into up to so many parts [default: as keep the device busy]
-    #[arg(long, allow_negative_numbers = true)]
+    #[arg(long)]
     pub(crate) parts: Option<i64>,
 }
 
