@@ -64,6 +64,27 @@ fn find<'a>(seen: &'a [Seen], text: &str) -> impl Iterator<Item = &'a Seen> {
     found.into_iter()
 }
 
+/// Counts how often it is asked which warps it watches.
+#[derive(Default)]
+struct Asked(Mutex<Vec<([u32; 3], u32)>>);
+
+impl Observer for Asked {
+    fn chooses(&self, block: [u32; 3], warp: u32) -> bool {
+        self.0.lock().unwrap().push((block, warp));
+        false
+    }
+}
+
+#[test]
+fn an_observer_is_asked_once_for_each_warp_of_each_block() {
+    let asked = Arc::new(Asked::default());
+    run(3, 64, &Options { observer: Some(asked.clone()), ..Options::default() }, &[]).unwrap();
+    let mut warps = std::mem::take(&mut *asked.0.lock().unwrap());
+    warps.sort_unstable();
+    let wanted: Vec<_> = (0..3).flat_map(|x| (0..2).map(move |warp| ([x, 0, 0], warp))).collect();
+    assert_eq!(warps, wanted);
+}
+
 /// A thread loads 512 bytes, for which the block of two warps waits.
 const LOAD: [&str; 8] = [
     "@%first mbarrier.init.shared::cta.b64 [%b+8], 1;",

@@ -87,8 +87,8 @@ pub(crate) struct Context<'a> {
     /// `%clusterid`.
     pub(super) cluster: [u32; 3],
     /// The `%cluster_ctarank` of the block whose warp runs.
-    /// The `%ctaid` of the block whose warp runs.
     pub(super) rank: usize,
+    /// The `%ctaid` of the block whose warp runs.
     pub(crate) block: [u32; 3],
     /// The first shared address of the block whose warp runs.
     window: u64,

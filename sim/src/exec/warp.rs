@@ -171,7 +171,6 @@ impl Warp {
         self.wgmma.start(cx.machine);
         self.look = None;
         self.local_origins.clear();
-        self.start_watch(cx);
     }
 
     /// Runs until the warp waits, exits or has had its share.
