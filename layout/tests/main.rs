@@ -3,6 +3,7 @@
 mod constant;
 mod examples;
 mod numbers;
+mod palette;
 #[cfg(feature = "serde")]
 mod serde;
 mod sizes;

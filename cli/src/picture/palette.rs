@@ -1,9 +1,7 @@
-//! The colours of pictures.
+//! The colours of pictures: those of threads and indices, which `girih_layout` has, and those of what is drawn here alone.
 
 /// Threads of a warp, and banks of shared memory.
 const WARP: i64 = 32;
-/// The hues of a picture: so many can be told apart.
-const HUES: i64 = 8;
 /// The text of most cells, and the thickest lines.
 pub(super) const BLACK: u32 = 0x11_11_11;
 
@@ -21,12 +19,7 @@ pub(super) const BLACK: u32 = 0x11_11_11;
 /// assert_eq!([Palette::ink(one_warp.thread(3)), Palette::ink(Palette::ways(32))], [0x111111, 0xffffff]);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Palette {
-    /// Warps that have hues of their own.
-    warps: i64,
-    /// Neighbouring threads that have shades of one hue.
-    shades: i64,
-}
+pub struct Palette(girih_layout::Palette);
 
 impl Palette {
     /// What a picture is drawn on, where the surroundings are light.
@@ -46,26 +39,17 @@ impl Palette {
 
     /// The colours of `count` threads.
     pub fn of_threads(count: i64) -> Palette {
-        let warps = (count.max(1) + WARP - 1) / WARP;
-        Palette { warps: warps.clamp(1, HUES), shades: (count.min(WARP) + HUES - 1).div_euclid(HUES).max(1) }
+        Palette(girih_layout::Palette::of_threads(count))
     }
 
     /// The colour of a thread.
     pub fn thread(&self, thread: i64) -> u32 {
-        let (warp, lane) = (thread.div_euclid(WARP), thread.rem_euclid(WARP));
-        let (group, shade) = (lane / self.shades, lane % self.shades);
-        let band = 360.0 / self.warps as f64;
-        // Two warps' hues stay apart, so that the groups of a warp have but a part of the warp's band.
-        let spread = if self.warps == 1 { 1.0 } else { 0.5 };
-        let hue = band * (warp.rem_euclid(self.warps) as f64 + spread * group as f64 / HUES as f64);
-        let lightness = 0.9 - 0.21 * shade as f64 / (self.shades - 1).max(1) as f64;
-        hsl(hue, 0.7, lightness)
+        self.0.thread(thread)
     }
 
     /// The colour of an index: eight shades of grey.
     pub fn index(index: i64) -> u32 {
-        let grey = 0xff - (index.rem_euclid(8) * 0x5d / 7) as u32;
-        grey << 16 | grey << 8 | grey
+        girih_layout::Palette::index(index)
     }
 
     /// The colour of a bank of shared memory.
@@ -99,16 +83,4 @@ impl Palette {
         let luminance = 0.2126 * channel(16) + 0.7152 * channel(8) + 0.0722 * channel(0);
         if luminance > 0.179 { BLACK } else { 0xff_ff_ff }
     }
-}
-
-/// A colour from hue in degrees, saturation and lightness.
-fn hsl(hue: f64, saturation: f64, lightness: f64) -> u32 {
-    let chroma = (1.0 - (2.0 * lightness - 1.0).abs()) * saturation;
-    let channel = |shift: f64| {
-        // The channel is full for a third of the circle, empty for a third, and goes evenly between these.
-        let distance = ((hue - shift).rem_euclid(360.0) - 180.0).abs() / 60.0;
-        let part = (distance - 1.0).clamp(0.0, 1.0);
-        ((lightness + chroma * (part - 0.5)) * 255.0).round() as u32
-    };
-    channel(0.0) << 16 | channel(120.0) << 8 | channel(240.0)
 }

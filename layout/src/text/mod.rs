@@ -3,6 +3,7 @@
 pub(crate) mod explain;
 mod form;
 pub(crate) mod message;
+pub(crate) mod palette;
 mod parse;
 pub(crate) mod picture;
 #[cfg(feature = "serde")]

@@ -2,13 +2,9 @@
 
 use core::fmt;
 
-use crate::{Composed, Crd, Error, Lay, Shape, Swizzle};
+use crate::{Composed, Crd, Error, Lay, Palette, Shape, Swizzle};
 
-/// Fills of the cells, by the index or the thread's number modulo 8: indices have shades of grey, threads have colours.
-const GREYS: [u32; 8] =
-    [0xff_ff_ff, 0xf2_f2_f2, 0xe4_e4_e4, 0xd7_d7_d7, 0xca_ca_ca, 0xbc_bc_bc, 0xaf_af_af, 0xa2_a2_a2];
-const COLOURS: [u32; 8] =
-    [0xb3_cd_e8, 0xf9_d3_a2, 0xb9_e0_b5, 0xf4_b6_bb, 0xd9_c5_e6, 0xe8_e3_a0, 0xb6_e4_e1, 0xd8_cc_c0];
+const WHITE: u32 = 0xff_ff_ff;
 
 /// The most cells of a picture.
 const CELLS: i64 = 1 << 16;
@@ -35,7 +31,7 @@ enum Source {
     Owners { tv: Lay, threads: i64 },
 }
 
-/// The contents of a cell, by which the cell is filled.
+/// The contents of a cell.
 enum Cell {
     Index(i64),
     Owner { thread: i64, value: i64 },
@@ -193,18 +189,19 @@ impl Picture {
         }
     }
 
+    /// The colour of a cell, as in all pictures of girih.
+    fn fill(&self, cell: &Cell) -> u32 {
+        match (cell, &self.source) {
+            (Cell::Index(index), _) => Palette::index(*index),
+            (Cell::Owner { thread, .. }, Source::Owners { threads, .. }) => {
+                Palette::of_threads(*threads).thread(*thread)
+            }
+            _ => WHITE,
+        }
+    }
+
     fn is_wide(&self) -> bool {
         matches!(self.source, Source::Owners { .. })
-    }
-}
-
-impl Cell {
-    fn fill(&self) -> u32 {
-        match self {
-            Cell::Index(index) => GREYS[index.rem_euclid(8) as usize],
-            Cell::Owner { thread, .. } => COLOURS[thread.rem_euclid(8) as usize],
-            Cell::Nobody => GREYS[0],
-        }
     }
 }
 
@@ -243,7 +240,7 @@ impl fmt::Display for Svg<'_> {
                 writeln!(
                     f,
                     "<rect x=\"{x}\" y=\"{y}\" width=\"{SIDE}\" height=\"{SIDE}\" fill=\"#{:06x}\" stroke=\"#000000\"/>",
-                    cell.fill()
+                    picture.fill(&cell)
                 )?;
                 match cell {
                     Cell::Index(index) => text(f, x, y + SIDE / 2, format_args!("{index}"))?,
@@ -274,11 +271,6 @@ impl fmt::Display for Latex<'_> {
         let picture = self.0;
         let side = if picture.is_wide() { "0.9cm" } else { "0.7cm" };
         writeln!(f, "\\documentclass[tikz]{{standalone}}\n\\begin{{document}}")?;
-        for (name, fills) in [("g", GREYS), ("c", COLOURS)] {
-            for (i, fill) in fills.iter().enumerate() {
-                writeln!(f, "\\definecolor{{{name}{i}}}{{HTML}}{{{fill:06X}}}")?;
-            }
-        }
         writeln!(
             f,
             "\\begin{{tikzpicture}}[x={{(0cm,-{side})}},y={{({side},0cm)}},cell/.style={{draw,inner sep=0pt,align=center,\
@@ -286,16 +278,16 @@ impl fmt::Display for Latex<'_> {
         )?;
         for row in 0..picture.rows {
             for column in 0..picture.columns {
-                write!(f, "\\node[cell,fill=")?;
-                match picture.cell(row, column)? {
-                    Cell::Index(index) => {
-                        writeln!(f, "g{}] at ({row},{column}) {{{index}}};", index.rem_euclid(8))?;
-                    }
-                    Cell::Owner { thread, value } => {
-                        let colour = thread.rem_euclid(8);
-                        writeln!(f, "c{colour}] at ({row},{column}) {{T{thread}\\\\V{value}}};")?;
-                    }
-                    Cell::Nobody => writeln!(f, "g0] at ({row},{column}) {{}};")?,
+                let cell = picture.cell(row, column)?;
+                let [_, red, green, blue] = picture.fill(&cell).to_be_bytes();
+                write!(
+                    f,
+                    "\\node[cell,fill={{rgb,255:red,{red};green,{green};blue,{blue}}}] at ({row},{column}) "
+                )?;
+                match cell {
+                    Cell::Index(index) => writeln!(f, "{{{index}}};")?,
+                    Cell::Owner { thread, value } => writeln!(f, "{{T{thread}\\\\V{value}}};")?,
+                    Cell::Nobody => writeln!(f, "{{}};")?,
                 }
             }
             writeln!(f, "\\node at ({row},-1) {{\\tiny {row}}};")?;
