@@ -112,6 +112,24 @@ fn pictures_are_files_of_svg_and_latex() {
     }
 }
 
+/// Thick lines stand where the warp changes, in LaTeX as in SVG.
+#[test]
+fn latex_has_the_lines_of_svg() {
+    // Two warps, one beside the other: between the rows of 2 x 32 columns there is no line, and between the warps there are two.
+    let (_, latex, error) = girih(&["layout", "(64,2):(2,1)", "--tile", "(2,64)", "--format", "latex"]);
+    assert_eq!(latex.matches("line width=2.0pt").count(), 2, "{latex}{error}");
+    for row in 0..2 {
+        // Cells stand around whole numbers, the first of them around (3,1).
+        let [top, left] = [f64::from(3 + row) - 0.5, 32.0 + 1.0 - 0.5];
+        let line = format!("({top:.1},{left:.1}) -- ({:.1},{left:.1});", top + 1.0);
+        assert!(latex.contains(&line), "{line} {latex}");
+    }
+    assert!(latex.contains("\\draw[line width=2pt] (2.5,0.5) rectangle (4.5,64.5);"), "{latex}");
+    let access = ["--dtype", "f32", "--access", "(32,1):(1,0)", "--format", "latex"];
+    let (_, latex, _) = girih(&[&["show", "smem", "(32,32):(32,1)"], &access[..]].concat());
+    assert_eq!(latex.matches("draw=girihmark").count(), 2, "{latex}");
+}
+
 #[test]
 fn partitions_are_proved_or_refuted_with_witnesses() {
     let (status, out, _) = girih(&["plan", "check", "((4,8),(2,2)):((32,1),(16,8))", "--tile", "(16,8)"]);

@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use super::{Palette, Sheet};
+use super::sheet::{Line, LineKind};
+use super::{Cell, Grid, Palette, Sheet};
 
 impl Sheet {
     /// The picture as a standalone LaTeX document with TikZ.
@@ -19,6 +20,7 @@ impl Sheet {
         for fill in fills {
             let _ = writeln!(out, "\\definecolor{{f{fill:06x}}}{{HTML}}{{{fill:06X}}}");
         }
+        let _ = writeln!(out, "\\definecolor{{girihmark}}{{HTML}}{{{:06X}}}", Palette::MARK);
         for (line, text) in std::iter::once(&self.title).chain(&self.notes).enumerate() {
             let at = line as f64 * 0.5;
             let _ = writeln!(out, "\\node[anchor=west] at ({at},0) {{\\texttt{{{}}}}};", escaped(text));
@@ -51,9 +53,45 @@ impl Sheet {
                     let _ = writeln!(out, "\\node[cell,fill=f{:06x}{ink}] at {at} {{{text}}};", cell.fill);
                 }
             }
+            draw_lines(&mut out, grid, [top, left]);
         }
         out + "\\end{tikzpicture}\n\\end{document}\n"
     }
+}
+
+/// The thicker lines, from the lowest level of the hierarchy to those between groups and around the grid; then the rings around what is
+/// pointed at. Cells stand around whole numbers.
+fn draw_lines(out: &mut String, grid: &Grid, [top, left]: [usize; 2]) {
+    let corner = |row: usize, column: usize| {
+        format!("({:.1},{:.1})", (top + row) as f64 - 0.5, (left + column) as f64 - 0.5)
+    };
+    let mut lines = grid.lines();
+    lines.sort_by_key(|line| match line.kind {
+        LineKind::Level(level) => level,
+        LineKind::Groups => u8::MAX,
+    });
+    for Line { kind, from: [row, column], by: [rows, columns] } in lines {
+        let width = match kind {
+            LineKind::Level(level) => 0.4 + 0.3 * f64::from(level.min(3)),
+            LineKind::Groups => 2.0,
+        };
+        let (from, to) = (corner(row, column), corner(row + rows, column + columns));
+        let _ = writeln!(out, "\\draw[line width={width:.1}pt,line cap=rect] {from} -- {to};");
+    }
+    let (from, to) = (corner(0, 0), corner(grid.rows(), grid.columns()));
+    let _ = writeln!(out, "\\draw[line width=2pt] {from} rectangle {to};");
+    for (row, column) in marked(grid) {
+        let (from, to) = (corner(row, column), corner(row + 1, column + 1));
+        let _ = writeln!(out, "\\draw[draw=girihmark,line width=1.5pt] {from} rectangle {to};");
+    }
+}
+
+fn marked(grid: &Grid) -> impl Iterator<Item = (usize, usize)> {
+    let of_row = |(row, cells): (usize, &Vec<Cell>)| {
+        let marked = cells.iter().enumerate().filter(|(_, cell)| cell.marked);
+        marked.map(|(column, _)| (row, column)).collect::<Vec<_>>()
+    };
+    grid.cells.iter().enumerate().flat_map(of_row)
 }
 
 fn escaped(text: &str) -> String {

@@ -26,6 +26,22 @@ impl Cell {
     }
 }
 
+/// A line from the corner (row, column) of a cell on, so many rows down or columns to the right.
+pub(super) struct Line {
+    pub(super) kind: LineKind,
+    pub(super) from: [usize; 2],
+    pub(super) by: [usize; 2],
+}
+
+/// What a line separates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LineKind {
+    /// Modes, of this height in the hierarchy.
+    Level(u8),
+    /// Cells of different groups.
+    Groups,
+}
+
 /// A table of cells with a title and with numbers for rows and columns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Grid {
@@ -47,6 +63,28 @@ impl Grid {
     /// The number of columns.
     pub fn columns(&self) -> usize {
         self.cells.first().map_or(0, Vec::len)
+    }
+
+    /// The lines between the modes of a hierarchy and between groups, in this order.
+    pub(super) fn lines(&self) -> Vec<Line> {
+        let [rows, columns] = [self.rows(), self.columns()];
+        let [row_levels, column_levels] = &self.levels;
+        let across = (0..).zip(row_levels).map(|(row, level)| (*level, [row, 0], [0, columns]));
+        let down = (0..).zip(column_levels).map(|(column, level)| (*level, [0, column], [rows, 0]));
+        let levels = across.chain(down).filter(|(level, ..)| *level > 0);
+        let mut lines: Vec<Line> =
+            levels.map(|(level, from, by)| Line { kind: LineKind::Level(level), from, by }).collect();
+        let group = |row: usize, column: usize| self.cells[row][column].group;
+        for (row, column) in (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column))) {
+            let mut border = |by| lines.push(Line { kind: LineKind::Groups, from: [row, column], by });
+            if row > 0 && group(row, column) != group(row - 1, column) {
+                border([0, 1]);
+            }
+            if column > 0 && group(row, column) != group(row, column - 1) {
+                border([1, 0]);
+            }
+        }
+        lines
     }
 
     /// The grid with rows and columns exchanged.

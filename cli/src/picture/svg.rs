@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 
 use super::palette::BLACK;
+use super::sheet::{Line, LineKind};
 use super::{Grid, Palette, Sheet};
 
 /// The size of the text of cells, of numbers of rows and columns, and of titles, in pixels, and the advance of a character of each.
@@ -272,31 +273,23 @@ fn write_lines(
     [width, height]: [usize; 2],
     [left, top]: [usize; 2],
 ) -> fmt::Result {
-    let [rows, columns] = [grid.rows(), grid.columns()];
     let mut of_level: BTreeMap<u8, String> = BTreeMap::new();
-    let [row_levels, column_levels] = &grid.levels;
-    for (row, level) in row_levels.iter().enumerate().filter(|(_, level)| **level > 0) {
-        write!(of_level.entry(*level).or_default(), "M{left} {}h{}", top + row * height, columns * width)?;
-    }
-    for (column, level) in column_levels.iter().enumerate().filter(|(_, level)| **level > 0) {
-        write!(of_level.entry(*level).or_default(), "M{} {top}v{}", left + column * width, rows * height)?;
+    let [down, across] = [grid.rows() * height, grid.columns() * width];
+    let mut borders = format!("M{left} {top}h{across}v{down}h-{across}z");
+    for Line { kind, from: [row, column], by } in grid.lines() {
+        let path = match kind {
+            LineKind::Level(level) => of_level.entry(level).or_default(),
+            LineKind::Groups => &mut borders,
+        };
+        write!(path, "M{} {}", left + column * width, top + row * height)?;
+        match by {
+            [0, columns] => write!(path, "h{}", columns * width)?,
+            [rows, _] => write!(path, "v{}", rows * height)?,
+        }
     }
     for (level, path) in of_level {
         let thick = 0.9 + 0.7 * f64::from(level.min(3));
         writeln!(out, "<path fill=\"none\" stroke=\"#333\" stroke-width=\"{thick:.1}\" d=\"{path}\"/>")?;
-    }
-    let mut borders = format!("M{left} {top}h{}v{}h-{}z", columns * width, rows * height, columns * width);
-    let group = |row: usize, column: usize| grid.cells[row][column].group;
-    for row in 0..rows {
-        for column in 0..columns {
-            let (x, y) = (left + column * width, top + row * height);
-            if row > 0 && group(row, column) != group(row - 1, column) {
-                write!(borders, "M{x} {y}h{width}")?;
-            }
-            if column > 0 && group(row, column) != group(row, column - 1) {
-                write!(borders, "M{x} {y}v{height}")?;
-            }
-        }
     }
     writeln!(
         out,
