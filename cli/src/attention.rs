@@ -4,25 +4,26 @@ mod args;
 mod data;
 pub(crate) mod decode;
 mod report;
+mod tensors;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use girih_device::{Kind, Pod};
-use girih_kernels::attention::{Attentions, KernelKind, Tensor4, check};
-use girih_kernels::gemm::Given;
+use girih_kernels::attention::{Attentions, KernelKind, check};
 use girih_tensor::{DType, Element};
 use half::{bf16, f16};
 
 pub(crate) use args::{Chosen, ORDERS, ProblemArgs};
 pub(crate) use data::{Inputs, bytes};
 pub(crate) use report::described;
+pub(crate) use tensors::OnDevice;
 
 use crate::CommandResult;
 use crate::npy::Array;
 use crate::output::Output;
 use crate::progress::Busy;
-use crate::run::{self, Session};
+use crate::run::{self, Rate, Session};
 use data::{Files, array};
 use report::Report;
 
@@ -99,9 +100,6 @@ pub(crate) fn run(args: Args) -> CommandResult {
     Ok(if report.passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The byte that outputs are filled with before the run, so that they are NaN.
-const POISON: u8 = 0xff;
-
 fn compute<T: Element + Pod>(
     session: &Session,
     chosen: &Chosen,
@@ -118,25 +116,9 @@ fn compute<T: Element + Pod>(
         Some(files) => files.inputs::<T>(problem)?,
         None => Inputs::<T>::random(problem, seed),
     };
-    let on = [device.upload(&inputs.q)?, device.upload(&inputs.k)?, device.upload(&inputs.v)?];
-    let [q, k, v] = &on;
-    let o = device.alloc::<T>(problem.array(Tensor4::O).span() as usize)?;
-    let lse = device.alloc::<f32>(problem.lse_len() as usize)?;
-    o.fill_bytes(POISON)?;
-    lse.fill_bytes(POISON)?;
-    let (wide, narrow) = (device.upload(&inputs.bias)?, device.upload(&inputs.narrow_bias())?);
-    let mut given = Vec::new();
-    if let Some(bias) = problem.bias() {
-        given.push((
-            "bias",
-            if bias.dtype() == DType::F32 { Given::from(&wide) } else { Given::from(&narrow) },
-        ));
-    }
-    if problem.lse() {
-        given.push(("lse", Given::from(&lse)));
-    }
-    let time = session.time(&mut || attention.run_with([q, k, v, &o], &given))?;
-    let (o, lse) = (o.download()?, lse.download()?);
+    let on = OnDevice::new(device, problem, &inputs)?;
+    let time = session.time(&mut || attention.run_with(on.tensors(), &on.given(problem)))?;
+    let (o, lse) = on.results()?;
     let busy = Busy::begin("comparing with the f64 reference");
     let found = check(problem, &inputs.host(), &o, &lse, Some(T::from_f64(f64::NAN)))?;
     drop(busy);
@@ -154,7 +136,6 @@ fn compute<T: Element + Pod>(
     }
     let rated = device.kind() == Kind::Cuda && problem.flops() > 0.0;
     let threads = attention.launch_config()?.map_or(0, |launch| launch.block[0]);
-    let written = [output, of_lse].into_iter().flatten().map(|output| output.path().display().to_string());
     Ok(Report {
         device: session.report(),
         problem: report::ProblemReport::new(problem, kind, origin),
@@ -164,10 +145,10 @@ fn compute<T: Element + Pod>(
             threads,
             attention.shared_bytes(),
         ),
-        tflops: rated.then(|| time.0.rate(problem.flops()) / 1e12),
+        rate: Rate::Products { tflops: rated.then(|| time.0.rate(problem.flops()) / 1e12) },
         time,
         check: found.into(),
-        written: written.collect(),
+        written: run::paths([output, of_lse]),
         passed: found.passed(),
     })
 }

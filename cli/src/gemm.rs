@@ -22,7 +22,7 @@ use crate::elements::{Elements, bytes_of, of_dtype, untyped};
 use crate::npy::{self, Npy};
 use crate::output::Output;
 use crate::progress::Busy;
-use crate::run::{self, Session, Timing};
+use crate::run::{self, Rate, Session, Timing, paths};
 use data::Source;
 use report::Report;
 
@@ -124,10 +124,10 @@ fn multiply(
             launch.block[0],
             gemm.shared_bytes(),
         ),
-        tflops: rated.then(|| time.0.rate(problem.flops()) / 1e12),
+        rate: Rate::Products { tflops: rated.then(|| time.0.rate(problem.flops()) / 1e12) },
         time,
         check: found.into(),
-        output: output.map(|output| output.path().display().to_string()),
+        written: paths([output]),
         passed: found.passed(),
     })
 }

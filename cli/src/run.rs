@@ -6,7 +6,7 @@ use girih_device::{Device, Kind, Select, SimOptions};
 use indicatif::{ProgressBar, ProgressDrawTarget};
 
 use crate::{Error, progress};
-pub(crate) use report::{DeviceReport, KernelReport, Timing, line, print};
+pub(crate) use report::{DeviceReport, KernelReport, Rate, Report, Timing, line, paths, print};
 
 /// The arguments that choose a device and say how the device runs.
 #[derive(clap::Args)]

@@ -23,7 +23,7 @@ fn random_caches_pass() {
         ("--batch 2 --keys 3 --heads 2 --queries 5 --lse", 20),
     ] {
         let report = json(folder.path(), &format!("attention decode {line} --json"));
-        let (check, plan) = (&report["check"], &report["plan"]);
+        let (check, plan) = (&report["check"], &report["kernel"]);
         assert_eq!(report["passed"], true, "{line}: {report}");
         assert_eq!((&check["rows"], &check["rows_compared"]), (&rows.into(), &rows.into()), "{line}");
         let grid = plan["grid"].as_array().expect("a grid").iter().filter_map(serde_json::Value::as_u64);

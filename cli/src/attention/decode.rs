@@ -4,29 +4,28 @@ mod args;
 mod data;
 mod files;
 mod report;
+mod tensors;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use float8::{F8E4M3, F8E5M2};
 use girih_device::{Kind, Pod};
 use girih_kernels::attention::Problem;
-use girih_kernels::attention::decode::{Decode, DecodeArgs, DecodeProblem, choose};
+use girih_kernels::attention::decode::{Decode, DecodeProblem, choose};
 use girih_tensor::{DType, Element};
-use half::{bf16, f16};
 
-use super::POISON;
 use super::data::{element, integers, open};
 use crate::npy::Array;
 use crate::output::Output;
 use crate::progress::Busy;
-use crate::run::{self, Session};
+use crate::run::{self, Rate, Session};
 use crate::{CommandResult, Error};
 pub(crate) use args::ProblemArgs;
 pub(crate) use data::{Inputs, same};
 use files::{Files, cache_order};
 pub(crate) use report::PlanReport;
 use report::{ProblemReport, Report};
+pub(crate) use tensors::{OnDevice, bytes, of_types};
 
 pub(crate) const EXAMPLES: &str = "\
 The queries of a sequence are its last ones: the last query sees all keys, each one before it one key less.
@@ -99,14 +98,7 @@ pub(crate) fn run(args: &Args) -> CommandResult {
     let outputs = [output?, of_lse?];
     let same = same(&problem, &lengths, args.problem.window, args.problem.softcap)?;
     let session = Session::open(&args.run)?;
-    let by = match (problem.dtype(), problem.cache()) {
-        (DType::F16, DType::E4m3) => compute::<f16, F8E4M3>,
-        (DType::F16, DType::E5m2) => compute::<f16, F8E5M2>,
-        (DType::F16, _) => compute::<f16, f16>,
-        (_, DType::E4m3) => compute::<bf16, F8E4M3>,
-        (_, DType::E5m2) => compute::<bf16, F8E5M2>,
-        _ => compute::<bf16, bf16>,
-    };
+    let by = of_types!(problem, compute);
     let report = by(&session, args, files, &problem, &lengths, &same, outputs)?;
     run::print(&report, args.run.json)?;
     Ok(if report.passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -124,36 +116,17 @@ fn compute<T: Element + Pod, C: Element + Pod>(
 ) -> Result<Report, Box<dyn std::error::Error>> {
     let device = &session.device;
     let plan = choose(problem, device.limits(), args.problem.parts)?;
-    let bytes = |elements: i64, dtype: DType| (elements as u64).saturating_mul(u64::from(dtype.bits() / 8));
-    let rows = problem.row_spans().map(|len| bytes(len, problem.dtype()));
-    let keys = problem.key_spans().map(|len| bytes(len, problem.cache()));
-    let parts = plan.workspace(problem).map(|len| bytes(len, DType::F32));
-    session.fits([rows, keys, parts].into_iter().flatten().fold(0, u64::saturating_add))?;
+    session.fits(bytes(problem, &plan))?;
     let decode = Decode::planned(device, problem, plan)?;
     let origin = files.as_ref().map_or(format!("random, seed {}", args.seed), Files::origin);
     let inputs = match files {
         Some(files) => files.inputs::<T, C>(problem, lengths)?,
         None => Inputs::<T, C>::random(problem, lengths, args.seed),
     };
-    let q = device.upload(&inputs.q)?;
-    let [k, v] = [device.upload(&inputs.kv[0])?, device.upload(&inputs.kv[1])?];
-    let (of_lengths, table) = (device.upload(lengths)?, device.upload(&inputs.table)?);
-    let [of_k, of_v] = [device.upload(&inputs.scales[0])?, device.upload(&inputs.scales[1])?];
-    let o = device.alloc::<T>(problem.row_spans()[1] as usize)?;
-    let lse = device.alloc::<f32>(problem.lse_len() as usize)?;
-    o.fill_bytes(POISON)?;
-    lse.fill_bytes(POISON)?;
-    let tensors = DecodeArgs {
-        q: &q,
-        kv: [&k, &v],
-        lengths: &of_lengths,
-        table: problem.pages().is_some().then_some(&table),
-        scales: (problem.scales_len() > 0).then_some([&of_k, &of_v]),
-        o: &o,
-        lse: problem.has_lse().then_some(&lse),
-    };
+    let on = OnDevice::new(device, problem, lengths, &inputs)?;
+    let tensors = on.args(problem);
     let time = session.time(&mut || decode.run(&tensors))?;
-    let (o, lse) = (o.download()?, lse.download()?);
+    let (o, lse) = on.results()?;
     let busy = Busy::begin("comparing with the f64 reference");
     let found = inputs.check(problem, same, &o, &lse)?;
     drop(busy);
@@ -168,19 +141,18 @@ fn compute<T: Element + Pod, C: Element + Pod>(
     let rows = [batch, queries, heads, problem.head_dim()];
     save(&output, problem.dtype(), &rows, bytemuck::cast_slice(&o))?;
     save(&of_lse, DType::F32, &[batch, heads, queries], bytemuck::cast_slice(&lse))?;
-    let written = [output, of_lse].into_iter().flatten().map(|output| output.path().display().to_string());
     let most = args.problem.window.map_or(i64::MAX, |left| left + queries);
     let seen: i64 = lengths.iter().map(|&keys| i64::from(keys).min(most)).sum();
-    let read = 2 * bytes(seen * problem.heads()[1] * problem.head_dim(), problem.cache());
+    let read = 2 * seen * problem.heads()[1] * problem.head_dim() * i64::from(problem.cache().bits() / 8);
     let rated = device.kind() == Kind::Cuda && read > 0;
     Ok(Report {
         device: session.report(),
         problem: ProblemReport::new(problem, lengths, args, origin),
-        plan: PlanReport::from(decode.plan()),
-        gigabytes_per_second: rated.then(|| time.0.rate(read as f64) / 1e9),
+        kernel: PlanReport::from(decode.plan()),
+        rate: Rate::Keys { gigabytes_per_second: rated.then(|| time.0.rate(read as f64) / 1e9) },
         time,
         check: found.into(),
-        written: written.collect(),
+        written: run::paths([output, of_lse]),
         passed: found.passed(),
     })
 }

@@ -5,21 +5,10 @@ use std::fmt;
 use girih_kernels::attention::{Check, KernelKind, Problem, Tensor4};
 use serde::Serialize;
 
-use crate::run::{DeviceReport, KernelReport, Timing, line};
+use crate::run::{self, KernelReport, line};
 
 /// The report of one attention.
-#[derive(Serialize)]
-pub(crate) struct Report {
-    pub(crate) device: DeviceReport,
-    pub(crate) problem: ProblemReport,
-    pub(crate) kernel: KernelReport,
-    pub(crate) time: Timing,
-    pub(crate) tflops: Option<f64>,
-    pub(crate) check: CheckReport,
-    /// The files that were written.
-    pub(crate) written: Vec<String>,
-    pub(crate) passed: bool,
-}
+pub(crate) type Report = run::Report<ProblemReport, KernelReport, CheckReport>;
 
 /// What is computed, with extents and strides in elements.
 #[derive(Serialize)]
@@ -162,20 +151,5 @@ impl fmt::Display for CheckReport {
             line(f, "", format_args!("{} elements that are no row's were written", self.padding_written))?;
         }
         Ok(())
-    }
-}
-
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}{}", self.device, self.problem, self.kernel)?;
-        line(f, "time", &self.time)?;
-        if let Some(tflops) = self.tflops {
-            line(f, "rate", format_args!("{tflops:.2} TFLOP/s"))?;
-        }
-        write!(f, "{}", self.check)?;
-        for file in &self.written {
-            line(f, "written", file)?;
-        }
-        writeln!(f, "{}", if self.passed { "PASSED" } else { "FAILED" })
     }
 }

@@ -7,20 +7,10 @@ use girih_tensor::DType;
 use serde::Serialize;
 
 use super::Chosen;
-use crate::run::{DeviceReport, KernelReport, Timing, line};
+use crate::run::{self, KernelReport, line};
 
 /// The report of one product.
-#[derive(Serialize)]
-pub(crate) struct Report {
-    pub(crate) device: DeviceReport,
-    pub(crate) problem: ProblemReport,
-    pub(crate) kernel: KernelReport,
-    pub(crate) time: Timing,
-    pub(crate) tflops: Option<f64>,
-    pub(crate) check: CheckReport,
-    pub(crate) output: Option<String>,
-    pub(crate) passed: bool,
-}
+pub(crate) type Report = run::Report<ProblemReport, KernelReport, CheckReport>;
 
 /// The product, with extents and strides in elements.
 #[derive(Serialize)]
@@ -159,20 +149,5 @@ impl fmt::Display for CheckReport {
             )?;
         }
         Ok(())
-    }
-}
-
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}{}", self.device, self.problem, self.kernel)?;
-        line(f, "time", &self.time)?;
-        if let Some(tflops) = self.tflops {
-            line(f, "rate", format_args!("{tflops:.2} TFLOP/s"))?;
-        }
-        write!(f, "{}", self.check)?;
-        if let Some(output) = &self.output {
-            line(f, "written", output)?;
-        }
-        writeln!(f, "{}", if self.passed { "PASSED" } else { "FAILED" })
     }
 }

@@ -6,6 +6,8 @@ use std::io::{self, Write};
 use girih_device::{Kernel, Samples};
 use serde::ser::{Serialize, SerializeStruct as _, Serializer};
 
+use crate::output::Output;
+
 /// Prints a report on stdout by one write.
 pub(crate) fn print<R: Serialize + fmt::Display>(report: &R, json: bool) -> io::Result<()> {
     let text = if json { serde_json::to_string(report)? + "\n" } else { report.to_string() };
@@ -15,6 +17,58 @@ pub(crate) fn print<R: Serialize + fmt::Display>(report: &R, json: bool) -> io::
 /// Writes one line: the name of a fact, then the fact.
 pub(crate) fn line(f: &mut fmt::Formatter<'_>, name: &str, what: impl fmt::Display) -> fmt::Result {
     writeln!(f, "{name:<26}{what}")
+}
+
+/// The report of a run whose result was compared with a reference: of the problem `P` by the kernel `K`, with the result `C` of the check.
+#[derive(serde::Serialize)]
+pub(crate) struct Report<P, K, C> {
+    pub(crate) device: DeviceReport,
+    pub(crate) problem: P,
+    pub(crate) kernel: K,
+    pub(crate) time: Timing,
+    #[serde(flatten)]
+    pub(crate) rate: Rate,
+    pub(crate) check: C,
+    /// The files that were written.
+    pub(crate) written: Vec<String>,
+    pub(crate) passed: bool,
+}
+
+impl<P: fmt::Display, K: fmt::Display, C: fmt::Display> fmt::Display for Report<P, K, C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}{}", self.device, self.problem, self.kernel)?;
+        line(f, "time", &self.time)?;
+        write!(f, "{}{}", self.rate, self.check)?;
+        self.written.iter().try_for_each(|file| line(f, "written", file))?;
+        writeln!(f, "{}", if self.passed { "PASSED" } else { "FAILED" })
+    }
+}
+
+/// The paths of what was written.
+pub(crate) fn paths(outputs: impl IntoIterator<Item = Option<Output>>) -> Vec<String> {
+    outputs.into_iter().flatten().map(|output| output.path().display().to_string()).collect()
+}
+
+/// What a GPU did in a second; on the simulator, none.
+#[derive(serde::Serialize)]
+#[serde(untagged)]
+pub(crate) enum Rate {
+    /// Of a kernel that multiplies.
+    Products { tflops: Option<f64> },
+    /// Of a kernel that reads keys and values.
+    Keys { gigabytes_per_second: Option<f64> },
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Rate::Products { tflops: Some(rate) } => line(f, "rate", format_args!("{rate:.2} TFLOP/s")),
+            Rate::Keys { gigabytes_per_second: Some(rate) } => {
+                line(f, "rate", format_args!("{rate:.1} GB/s, keys and values read"))
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// The device that ran the kernel.

@@ -2,15 +2,14 @@
 
 use girih_device::{Pod, Samples};
 use girih_kernels::attention::choose::{candidates, described};
-use girih_kernels::attention::{Attention, Attentions, Problem, Tensor4, check};
-use girih_kernels::gemm::Given;
+use girih_kernels::attention::{Attention, Attentions, Problem, check};
 use girih_tensor::{DType, Element};
 use half::{bf16, f16};
 
 use super::contest::{Entrant, Tuned, rounds};
 use super::said::Said;
 use super::{at_least_one, decode};
-use crate::attention::{Inputs, ProblemArgs, bytes};
+use crate::attention::{Inputs, OnDevice, ProblemArgs, bytes};
 use crate::progress::Busy;
 use crate::run::{RunArgs, Session};
 use crate::{CommandResult, Error};
@@ -62,20 +61,8 @@ fn tune<T: Element + Pod>(
     let device = &session.device;
     session.fits(bytes(problem))?;
     let inputs = Inputs::<T>::random(problem, 0);
-    let (q, k, v) = (device.upload(&inputs.q)?, device.upload(&inputs.k)?, device.upload(&inputs.v)?);
-    let o = device.alloc::<T>(problem.array(Tensor4::O).span() as usize)?;
-    let lse = device.zeros::<f32>(problem.lse_len() as usize)?;
-    let (wide, narrow) = (device.upload(&inputs.bias)?, device.upload(&inputs.narrow_bias())?);
-    let mut given = Vec::new();
-    if let Some(bias) = problem.bias() {
-        given.push((
-            "bias",
-            if bias.dtype() == DType::F32 { Given::from(&wide) } else { Given::from(&narrow) },
-        ));
-    }
-    if problem.lse() {
-        given.push(("lse", Given::from(&lse)));
-    }
+    let on = OnDevice::new(device, problem, &inputs)?;
+    let given = on.given(problem);
     let attentions = Attentions::new(device);
     let mut field = Vec::new();
     for config in candidates(problem, device.limits())?.into_iter().take(most) {
@@ -86,14 +73,15 @@ fn tune<T: Element + Pod>(
             Err(error) => return Err(error.into()),
         }
     }
-    let run = |attention: &Attention| attention.run_with([&q, &k, &v, &o], &given);
+    let run = |attention: &Attention| attention.run_with(on.tensors(), &given);
     let chosen = rounds(device, &mut field, described, &run, said)?;
     let _busy = Busy::begin("comparing with the f64 reference");
     field.sort_by_key(Entrant::time);
     for Entrant { config, kernel, times } in field {
-        o.fill_bytes(0xff)?;
-        kernel.run_with([&q, &k, &v, &o], &given)?;
-        let found = check(problem, &inputs.host(), &o.download()?, &lse.download()?, None)?;
+        on.poison()?;
+        kernel.run_with(on.tensors(), &given)?;
+        let (o, lse) = on.results()?;
+        let found = check(problem, &inputs.host(), &o, &lse, Some(T::from_f64(f64::NAN)))?;
         if found.passed() {
             let fastest = times.into_iter().collect::<Samples>().median();
             Tuned { fastest: (config, fastest), chosen }.print(&described(&config), said);

@@ -1,14 +1,12 @@
 //! The fastest plan of decoding.
 
-use float8::{F8E4M3, F8E5M2};
 use girih_device::{Pod, Samples};
-use girih_kernels::attention::decode::{Decode, DecodeArgs, DecodePlan, DecodeProblem, choose};
-use girih_tensor::{DType, Element};
-use half::{bf16, f16};
+use girih_kernels::attention::decode::{Decode, DecodePlan, DecodeProblem, choose};
+use girih_tensor::Element;
 
 use super::contest::{Entrant, Tuned, rounds};
 use super::said::Said;
-use crate::attention::decode::{Inputs, ProblemArgs, same};
+use crate::attention::decode::{Inputs, OnDevice, ProblemArgs, bytes, of_types, same};
 use crate::progress::Busy;
 use crate::run::{RunArgs, Session};
 use crate::{CommandResult, Error};
@@ -27,14 +25,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> CommandResult {
     let (problem, lengths) = args.problem.without_files()?;
-    let by = match (problem.dtype(), problem.cache()) {
-        (DType::F16, DType::E4m3) => tune::<f16, F8E4M3>,
-        (DType::F16, DType::E5m2) => tune::<f16, F8E5M2>,
-        (DType::F16, _) => tune::<f16, f16>,
-        (_, DType::E4m3) => tune::<bf16, F8E4M3>,
-        (_, DType::E5m2) => tune::<bf16, F8E5M2>,
-        _ => tune::<bf16, bf16>,
-    };
+    let by = of_types!(problem, tune);
     let (session, mut said) = (Session::open(&args.run)?, Said::new(args.run.json));
     by(&session, args, &problem, &lengths, &mut said)?;
     said.finish(&session)
@@ -73,23 +64,11 @@ fn tune<T: Element + Pod, C: Element + Pod>(
     said: &mut Said,
 ) -> Result<(), Box<dyn std::error::Error>> {
     let device = &session.device;
+    session.fits(bytes(problem, &choose(problem, device.limits(), args.problem.parts)?))?;
     let same = same(problem, lengths, args.problem.window, args.problem.softcap)?;
     let inputs = Inputs::<T, C>::random(problem, lengths, 0);
-    let q = device.upload(&inputs.q)?;
-    let [k, v] = [device.upload(&inputs.kv[0])?, device.upload(&inputs.kv[1])?];
-    let (of_lengths, table) = (device.upload(lengths)?, device.upload(&inputs.table)?);
-    let [of_k, of_v] = [device.upload(&inputs.scales[0])?, device.upload(&inputs.scales[1])?];
-    let o = device.zeros::<T>(problem.row_spans()[1] as usize)?;
-    let lse = device.zeros::<f32>(problem.lse_len() as usize)?;
-    let tensors = DecodeArgs {
-        q: &q,
-        kv: [&k, &v],
-        lengths: &of_lengths,
-        table: problem.pages().is_some().then_some(&table),
-        scales: (problem.scales_len() > 0).then_some([&of_k, &of_v]),
-        o: &o,
-        lse: problem.has_lse().then_some(&lse),
-    };
+    let on = OnDevice::new(device, problem, lengths, &inputs)?;
+    let tensors = on.args(problem);
     let mut field = Vec::new();
     for config in plans(session, problem, args.problem.parts)? {
         match Decode::planned(device, problem, config.clone()) {
@@ -104,9 +83,10 @@ fn tune<T: Element + Pod, C: Element + Pod>(
     let _busy = Busy::begin("comparing with the f64 reference");
     field.sort_by_key(Entrant::time);
     for Entrant { config, kernel, times } in field {
-        o.fill_bytes(0xff)?;
+        on.poison()?;
         kernel.run(&tensors)?;
-        if inputs.check(problem, &same, &o.download()?, &lse.download()?)?.passed() {
+        let (o, lse) = on.results()?;
+        if inputs.check(problem, &same, &o, &lse)?.passed() {
             let fastest = times.into_iter().collect::<Samples>().median();
             Tuned { fastest: (config.clone(), fastest), chosen }.print(&described(&config), said);
             return Ok(());

@@ -6,22 +6,10 @@ use girih_kernels::attention::decode::{DecodePlan, DecodeProblem};
 use serde::Serialize;
 
 use crate::attention::report::CheckReport;
-use crate::run::{DeviceReport, Timing, line};
+use crate::run::{self, line};
 
 /// The report of one decoding.
-#[derive(Serialize)]
-pub(super) struct Report {
-    pub(super) device: DeviceReport,
-    pub(super) problem: ProblemReport,
-    pub(super) plan: PlanReport,
-    pub(super) time: Timing,
-    /// Of the keys and values that are seen, on a GPU.
-    pub(super) gigabytes_per_second: Option<f64>,
-    pub(super) check: CheckReport,
-    /// The files that were written.
-    pub(super) written: Vec<String>,
-    pub(super) passed: bool,
-}
+pub(super) type Report = run::Report<ProblemReport, PlanReport, CheckReport>;
 
 /// What is computed.
 #[derive(Serialize)]
@@ -135,20 +123,5 @@ impl fmt::Display for PlanReport {
         line(f, "stages", format_args!("{stages} tiles of K and V in shared memory"))?;
         let each = self.blocks_per_multiprocessor;
         line(f, "blocks", format_args!("{blocks}, a grid of {grid:?}, {each} on a multiprocessor"))
-    }
-}
-
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}{}", self.device, self.problem, self.plan)?;
-        line(f, "time", &self.time)?;
-        if let Some(rate) = self.gigabytes_per_second {
-            line(f, "rate", format_args!("{rate:.1} GB/s, keys and values read"))?;
-        }
-        write!(f, "{}", self.check)?;
-        for file in &self.written {
-            line(f, "written", file)?;
-        }
-        writeln!(f, "{}", if self.passed { "PASSED" } else { "FAILED" })
     }
 }

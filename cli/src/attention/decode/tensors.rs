@@ -1,0 +1,93 @@
+//! The tensors on a device.
+
+use girih_device::{Buffer, Device, Pod};
+use girih_kernels::attention::decode::{DecodeArgs, DecodePlan, DecodeProblem};
+use girih_tensor::{DType, Element};
+
+use super::super::tensors::poison;
+use super::data::Inputs;
+
+/// Calls a function with the types of Q and of the cache.
+macro_rules! of_types {
+    ($problem:expr, $function:ident) => {{
+        use float8::{F8E4M3, F8E5M2};
+        use girih_tensor::DType;
+        use half::{bf16, f16};
+
+        match ($problem.dtype(), $problem.cache()) {
+            (DType::F16, DType::E4m3) => $function::<f16, F8E4M3>,
+            (DType::F16, DType::E5m2) => $function::<f16, F8E5M2>,
+            (DType::F16, _) => $function::<f16, f16>,
+            (_, DType::E4m3) => $function::<bf16, F8E4M3>,
+            (_, DType::E5m2) => $function::<bf16, F8E5M2>,
+            _ => $function::<bf16, bf16>,
+        }
+    }};
+}
+pub(crate) use of_types;
+
+/// Bytes of the tensors, and of what the plan needs besides.
+pub(crate) fn bytes(problem: &DecodeProblem, plan: &DecodePlan) -> u64 {
+    let bytes = |elements: i64, dtype: DType| (elements as u64).saturating_mul(u64::from(dtype.bits() / 8));
+    let rows = problem.row_spans().map(|len| bytes(len, problem.dtype()));
+    let keys = problem.key_spans().map(|len| bytes(len, problem.cache()));
+    let parts = plan.workspace(problem).map(|len| bytes(len, DType::F32));
+    [rows, keys, parts].into_iter().flatten().fold(0, u64::saturating_add)
+}
+
+/// What decoding reads and writes on a device.
+pub(crate) struct OnDevice<T: Pod, C: Pod> {
+    q: Buffer<T>,
+    kv: [Buffer<C>; 2],
+    lengths: Buffer<u32>,
+    table: Buffer<u32>,
+    scales: [Buffer<f32>; 2],
+    o: Buffer<T>,
+    lse: Buffer<f32>,
+}
+
+impl<T: Element + Pod, C: Element + Pod> OnDevice<T, C> {
+    /// The inputs, and results that are NaN.
+    pub(crate) fn new(
+        device: &Device,
+        problem: &DecodeProblem,
+        lengths: &[u32],
+        inputs: &Inputs<T, C>,
+    ) -> Result<OnDevice<T, C>, girih_device::Error> {
+        let on = OnDevice {
+            q: device.upload(&inputs.q)?,
+            kv: [device.upload(&inputs.kv[0])?, device.upload(&inputs.kv[1])?],
+            lengths: device.upload(lengths)?,
+            table: device.upload(&inputs.table)?,
+            scales: [device.upload(&inputs.scales[0])?, device.upload(&inputs.scales[1])?],
+            o: device.alloc::<T>(problem.row_spans()[1] as usize)?,
+            lse: device.alloc::<f32>(problem.lse_len() as usize)?,
+        };
+        on.poison()?;
+        Ok(on)
+    }
+
+    /// Fills the results with NaN.
+    pub(crate) fn poison(&self) -> Result<(), girih_device::Error> {
+        poison(&self.o, &self.lse)
+    }
+
+    /// The arguments of the kernels of this problem.
+    pub(crate) fn args(&self, problem: &DecodeProblem) -> DecodeArgs<'_, T, C> {
+        let ([k, v], [of_k, of_v]) = (&self.kv, &self.scales);
+        DecodeArgs {
+            q: &self.q,
+            kv: [k, v],
+            lengths: &self.lengths,
+            table: problem.pages().is_some().then_some(&self.table),
+            scales: (problem.scales_len() > 0).then_some([of_k, of_v]),
+            o: &self.o,
+            lse: problem.has_lse().then_some(&self.lse),
+        }
+    }
+
+    /// O, and the logarithms of the sums of powers.
+    pub(crate) fn results(&self) -> Result<(Vec<T>, Vec<f32>), girih_device::Error> {
+        Ok((self.o.download()?, self.lse.download()?))
+    }
+}
