@@ -118,10 +118,10 @@ pub enum Error {
     #[error("{0}")]
     Wrong(String),
     /// No kernel multiplies the dtype.
-    #[error("no kernel multiplies `{0}`: {names} are accepted{near}", names = INPUTS.join(", "), near = did_you_mean(&near(.0, INPUTS.into_iter())))]
+    #[error("no kernel multiplies `{0}`: f32, tf32, f64, f16, bf16, e4m3 or fp8, e5m2, and s8 or int8 are accepted{near}", near = did_you_mean(&near(.0, INPUTS.into_iter())))]
     InputDType(String),
     /// No kernel stores the dtype.
-    #[error("no kernel stores `{0}`: {names} are accepted{near}", names = OUTPUTS.join(", "), near = did_you_mean(&near(.0, OUTPUTS.into_iter())))]
+    #[error("no kernel stores `{0}`: f32, f64, f16, bf16, e4m3 or fp8, e5m2, and s32 or int32 are accepted{near}", near = did_you_mean(&near(.0, OUTPUTS.into_iter())))]
     OutputDType(String),
     /// Machine code is asked for, and there is no assembler.
     #[error(

@@ -130,7 +130,7 @@ fn without_an_assembler_there_is_no_cubin() {
         (
             "PATH",
             "",
-            "error: --cubin needs NVIDIA's assembler, and there is no `ptxas` in PATH: install the CUDA toolkit, or let GIRIH_PTXAS name one\n",
+            "error: machine code is made by NVIDIA's assembler, and there is no `ptxas` in PATH: install the CUDA toolkit, or let GIRIH_PTXAS name one\n",
         ),
         (
             "GIRIH_PTXAS",

@@ -88,7 +88,7 @@ fn more_than_the_memory() {
         let (status, output) = fails(folder.path(), line);
         assert_eq!(status, Some(3), "girih {line}");
         let (needs, rest) = output.split_once(", girih simulator has ").expect("the message");
-        assert_eq!(needs, format!("error: the matrices take {bytes} bytes"));
+        assert_eq!(needs, format!("error: the arrays take {bytes} bytes"));
         let (has, accepted) = rest.split_once(": ").expect("the message");
         assert!(has.parse::<u64>().is_ok_and(|has| has <= 64 << 30), "{output}");
         assert_eq!(accepted, "smaller extents or pitches are accepted\n");
