@@ -460,6 +460,17 @@ pub enum Error {
         /// The system's message.
         reason: String,
     },
+    /// A folder of built code in which somebody else can write, and so choose what a GPU runs.
+    #[error(
+        "built code is not kept in {}: {why}; a folder that is this user's and that nobody else can write is accepted (chmod go-w), another one \
+         that GIRIH_CACHE names, or an empty GIRIH_CACHE, which keeps nothing", .folder.display()
+    )]
+    UntrustedCache {
+        /// The folder.
+        folder: PathBuf,
+        /// Whose it is, or who can write there.
+        why: String,
+    },
     /// Bytes that are no bundle of modules.
     #[error(
         "{bytes} bytes are no bundle, or a damaged one: what `girih emit --bundle` or Bundle::to_bytes writes is accepted"

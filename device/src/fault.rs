@@ -29,7 +29,9 @@ impl Error {
             NoDriver | NoGpu { .. } | GpuTooOld { .. } | DriverTooOld { .. } | NoTensorMaps { .. } => {
                 Fault::Target
             }
-            NoAssembler { .. } | WrongTarget { .. } | OutOfMemory { .. } => Fault::Target,
+            NoAssembler { .. } | UntrustedCache { .. } | WrongTarget { .. } | OutOfMemory { .. } => {
+                Fault::Target
+            }
             Ptx(_) | Jit { .. } | KernelFailed { .. } => Fault::Program,
             #[cfg(feature = "sim")]
             Sim(_) => Fault::Program,

@@ -80,7 +80,8 @@ impl Device {
     /// was filled before compiles nothing.
     ///
     /// # Errors
-    /// [`Error::NotCaptured`] in a capture; [`Error::NoAssembler`] if `GIRIH_PTXAS` names none; [`Error::WrongTarget`] when the device can't run the module's `.target`;
+    /// [`Error::NotCaptured`] in a capture; [`Error::NoAssembler`] if `GIRIH_PTXAS` names none; [`Error::UntrustedCache`] if somebody else can
+    /// write in the folder of built code; [`Error::WrongTarget`] when the device can't run the module's `.target`;
     /// [`Error::Jit`] with the compiler's log and the PTX line that the log names; [`Error::Sim`] naming an instruction that
     /// the simulator does not know.
     ///

@@ -119,6 +119,36 @@ impl Store {
     }
 }
 
+/// Refuses a folder in which somebody else can write entries: who writes an entry chooses what a GPU runs. One that is not there yet is made
+/// by girih, for its owner alone.
+#[cfg(unix)]
+fn trusted(folder: &Path) -> Result<(), Error> {
+    use std::os::unix::fs::MetadataExt as _;
+    let Ok(about) = folder.metadata() else { return Ok(()) };
+    let own = rustix::process::geteuid().as_raw();
+    let why = objection(about.uid(), about.mode(), own);
+    why.map_or(Ok(()), |why| Err(Error::UntrustedCache { folder: folder.into(), why }))
+}
+
+/// Elsewhere the folder's permissions are the system's own affair.
+#[cfg(not(unix))]
+fn trusted(_: &Path) -> Result<(), Error> {
+    Ok(())
+}
+
+/// What is wrong with a folder of this owner and mode for a process of the user `own`. What root may do, root may do anyway.
+#[cfg(unix)]
+fn objection(owner: u32, mode: u32, own: u32) -> Option<String> {
+    if owner != own && owner != 0 {
+        return Some(format!("it belongs to the user {owner}, and this is the user {own}"));
+    }
+    let others = [(0o020, "its group"), (0o002, "everybody")].into_iter().filter(|(bit, _)| mode & bit != 0);
+    let others: Vec<&str> = others.map(|(_, who)| who).collect();
+    let mode = mode & 0o777;
+    (!others.is_empty())
+        .then(|| format!("its mode is {mode:03o}, so that {} can write", others.join(" and ")))
+}
+
 /// Makes the folder, which its owner alone may read and write: who writes an entry chooses what a GPU runs.
 fn create(folder: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
@@ -140,6 +170,9 @@ fn decode(bytes: &[u8], key: &str) -> Option<Assembled> {
 }
 
 /// What the assembler makes of a text for a target, from the store if the store has it.
+///
+/// # Errors
+/// [`Error::UntrustedCache`]; those of [`Assembler::compile`].
 pub(crate) fn build(
     store: Option<&Store>,
     assembler: &Assembler,
@@ -147,6 +180,7 @@ pub(crate) fn build(
     target: &str,
     optimization: Optimization,
 ) -> Result<Assembled, Error> {
+    store.map_or(Ok(()), |store| trusted(&store.folder))?;
     let key = identity(assembler).map(|by| format!("{by}\n{target} {optimization:?}\n{text}"));
     let place = store.zip(key.as_deref());
     if let Some(found) = place.and_then(|(store, key)| store.get(key)) {

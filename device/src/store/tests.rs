@@ -46,6 +46,52 @@ fn what_is_kept_is_found_by_its_key_alone() -> Outcome {
     Ok(())
 }
 
+/// A folder in which others can write is refused before anything is read from it or assembled.
+#[cfg(unix)]
+#[test]
+fn a_folder_that_others_can_write_is_refused() -> Outcome {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use crate::{Assembler, Error, Optimization};
+
+    let (folder, store) = store(1 << 20)?;
+    store.put(KEY, &built(10))?;
+    // Of this store, the folder of mode 700 was made by `put`.
+    assert!(super::trusted(&store.folder).is_ok());
+    assert!(super::trusted(&folder.path().join("none")).is_ok());
+    for (mode, words) in [
+        (0o700, None),
+        (0o750, None),
+        (0o755, None),
+        (0o770, Some("its mode is 770, so that its group can write")),
+        (0o702, Some("everybody can write")),
+        (0o1777, Some("its mode is 777, so that its group and everybody can write")),
+    ] {
+        fs::set_permissions(&store.folder, fs::Permissions::from_mode(mode))?;
+        let found = super::trusted(&store.folder);
+        match (words, found) {
+            (None, found) => assert!(found.is_ok(), "{mode:o}: {found:?}"),
+            (Some(words), Err(error @ Error::UntrustedCache { .. })) => {
+                assert!(
+                    error.to_string().contains(words) && error.to_string().contains("GIRIH_CACHE"),
+                    "{error}"
+                );
+                // Nothing runs: the assembler's file would not even start.
+                let assembler = Assembler::find("true").ok_or("no program `true`")?;
+                let refused = super::build(Some(&store), &assembler, "", "sm_90a", Optimization::Full);
+                assert!(matches!(refused, Err(Error::UntrustedCache { .. })), "{refused:?}");
+            }
+            (Some(_), found) => return Err(format!("{mode:o}: {found:?}").into()),
+        }
+    }
+    // Of users 0, 7 and 8, for user 7.
+    let told = [0, 7, 8].map(|owner| super::objection(owner, 0o40755, 7));
+    assert_eq!([&told[0], &told[1]], [&None, &None]);
+    assert_eq!(told[2].as_deref(), Some("it belongs to the user 8, and this is the user 7"));
+    assert!(super::objection(0, 0o40777, 7).is_some());
+    Ok(())
+}
+
 /// Every bit of an entry is under the checksum, and every shorter or longer file is no entry.
 #[test]
 fn a_damaged_entry_is_none() -> Outcome {
