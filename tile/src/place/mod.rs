@@ -54,6 +54,7 @@ mod candidates;
 mod cost;
 pub mod exchange;
 mod naive;
+mod numbers;
 mod overlap;
 pub mod pipeline;
 mod pressure;

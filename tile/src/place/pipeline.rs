@@ -29,6 +29,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Plan;
+use super::numbers::computes;
 use super::scratch::FIXED;
 use super::wgmma::Products;
 use crate::ir::{Array, ArrayId, Def, Func, Kind, OpId, RegionId, Value};
@@ -169,21 +170,7 @@ impl Slice<'_> {
                             self.carried(id, at as usize);
                             true
                         }
-                        Kind::Full(_)
-                        | Kind::Dense(_)
-                        | Kind::Iota
-                        | Kind::Bid(_)
-                        | Kind::NumBlocks(_)
-                        | Kind::Dim(..)
-                        | Kind::Param(_)
-                        | Kind::Each { .. }
-                        | Kind::Cast(_)
-                        | Kind::Bitcast
-                        | Kind::Broadcast
-                        | Kind::Permute(_)
-                        | Kind::Reshape => true,
-                        Kind::Load(_) | Kind::Gather(_) => func.is_pure(&op.kind),
-                        _ => false,
+                        kind => computes(func, kind),
                     };
                     if !simple {
                         return Err(format!("where it begins depends on %{} {ty}", value.0));

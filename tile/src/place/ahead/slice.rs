@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::super::numbers::computes;
 use crate::ir::{Array, ArrayId, Def, Func, Kind, Op, OpId, RegionId, Value};
 
 /// How many turns a loop has, if that is known.
@@ -60,23 +61,9 @@ impl Slice<'_> {
                 Def::Result(id, _) => {
                     let op = self.func.op(id);
                     let simple = match &op.kind {
-                        Kind::Full(_)
-                        | Kind::Dense(_)
-                        | Kind::Iota
-                        | Kind::Bid(_)
-                        | Kind::NumBlocks(_)
-                        | Kind::Dim(..)
-                        | Kind::Param(_)
-                        | Kind::Each { .. }
-                        | Kind::Cast(_)
-                        | Kind::Bitcast
-                        | Kind::Broadcast
-                        | Kind::Permute(_)
-                        | Kind::Reshape
-                        | Kind::Convert => true,
-                        Kind::Load(_) | Kind::Gather(_) => self.func.is_pure(&op.kind),
+                        Kind::Convert => true,
                         Kind::Reduce { .. } => op.regions.is_empty(),
-                        _ => false,
+                        kind => computes(self.func, kind),
                     };
                     let one = |value: &Value| self.func.ty(*value).dims.size() == 1;
                     if !simple || ty.dims.size() != 1 || !op.operands.iter().all(one) {
