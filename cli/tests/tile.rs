@@ -25,6 +25,50 @@ fn kernels_are_explained_by_name() {
     assert!(error.contains("no program softmaks, and no such file; did you mean softmax_"), "{error}");
 }
 
+/// Who checks the bounds of an access is who brings the tile.
+#[test]
+fn bounds_are_checked_by_what_brings_a_tile() {
+    for (program, copied) in [("attention_bf16_128x128x128", true), ("softmax_bf16_16x1024", false)] {
+        let (_, text, error) = girih(&["tile", "explain", program]);
+        let lines: Vec<&str> = text.lines().collect();
+        let mut found = 0;
+        for (at, line) in lines.iter().enumerate().filter(|(_, line)| line.contains("// bounds: ")) {
+            let by_tensor = lines[at - 1].contains("by tensor copies of the producer");
+            found += usize::from(by_tensor);
+            let wrong = if by_tensor { "checked in the kernel" } else { "checked by the tensor copy" };
+            assert!(!line.contains(wrong), "{line}{error}");
+            assert!(!by_tensor || line.contains("checked by the tensor copy"), "{line}");
+        }
+        assert_eq!(found > 0, copied, "{text}");
+    }
+}
+
+/// The tile of a line is drawn with the options of `girih show`.
+#[test]
+fn tiles_of_an_explanation_are_drawn() {
+    let explain = |more: &[&str]| girih(&[&["tile", "explain", "transpose_f32_64x64"], more].concat());
+    let text = explain(&[]).1;
+    let at = text.lines().position(|line| line.contains(" = load ")).unwrap() + 1;
+    let line = at.to_string();
+    let (status, table, error) = explain(&["--draw", &line]);
+    assert_eq!((status, &*error), (Some(0), ""));
+    assert!(table.contains("T0V0") && table.lines().count() > 64, "{table}");
+    let svg = explain(&["--draw", &line, "--format", "svg"]).1;
+    assert!(
+        svg.starts_with("<svg ") && svg.matches(">T0V").count() == table.matches(" T0V").count(),
+        "{svg}"
+    );
+    let object: serde_json::Value = serde_json::from_str(&explain(&["--draw", &line, "--json"]).1).unwrap();
+    assert_eq!(object["grids"][0]["shape"], serde_json::json!([64, 64]));
+    for (arguments, words) in [
+        (&["--draw", "1"][..], "line 1 defines no tile of rank 1 or 2"),
+        (&["--format", "svg"], "a picture`: expected --draw LINE beside it"),
+    ] {
+        let (status, _, error) = explain(arguments);
+        assert!(status == Some(2) && error.contains(words), "{error}");
+    }
+}
+
 #[test]
 fn kernels_are_emitted_by_name_and_extents() {
     let emit = |extents: &[&str]| {

@@ -26,8 +26,8 @@ use std::fmt;
 use girih_kernels::gemm::described;
 
 use crate::error::{Diagnostic, Error, Refusal};
-use crate::facts::{AxisBounds, Bounds, Report, Verdict, check};
-use crate::ir::{Func, Kind, OpId};
+use crate::facts::{AxisBounds, Bound, Bounds, Report, Verdict, check};
+use crate::ir::{Array, ArrayId, Func, Kind, OpId};
 use crate::lower::{Lowered, lower};
 use crate::pass::simplify;
 use crate::place::exchange::Exchange;
@@ -133,8 +133,22 @@ impl fmt::Display for Explanation {
             let mut notes = notes::of(plan, id);
             let axes = self.bounds.access(id);
             if !axes.is_empty() {
+                // Of what lies beyond an array, a tensor copy brings zeros: nothing in the kernel compares. The end of a part is the kernel's own.
+                let whole = |array: ArrayId| matches!(plan.func.arrays()[array.index()], Array::Param(_));
+                let op = plan.func.op(id);
+                let copied = plan.products.pipeline.loads.contains_key(&id)
+                    && matches!(op.kind, Kind::Load(_))
+                    && op.kind.array().is_some_and(whole);
+                let known = |bound: Bound| match bound {
+                    Bound::Kernel if copied => String::from("checked by the tensor copy"),
+                    bound => bound.to_string(),
+                };
                 let text = |(i, axis): (usize, &AxisBounds)| {
-                    format!("axis {i} not below 0 {}, not beyond its end {}", axis.low, axis.high)
+                    format!(
+                        "axis {i} not below 0 {}, not beyond its end {}",
+                        known(axis.low),
+                        known(axis.high)
+                    )
                 };
                 let axes: Vec<_> = axes.iter().enumerate().map(text).collect();
                 notes.push(format!("bounds: {}", axes.join("; ")));
