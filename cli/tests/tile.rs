@@ -54,10 +54,9 @@ fn tiles_of_an_explanation_are_drawn() {
     assert_eq!((status, &*error), (Some(0), ""));
     assert!(table.contains("T0V0") && table.lines().count() > 64, "{table}");
     let svg = explain(&["--draw", &line, "--format", "svg"]).1;
-    assert!(
-        svg.starts_with("<svg ") && svg.matches(">T0V").count() == table.matches(" T0V").count(),
-        "{svg}"
-    );
+    let of_thread = table.split_whitespace().filter(|cell| cell.starts_with("T0V")).count();
+    let drawn = svg.matches(">T0V").count() + svg.matches(">T0<").count();
+    assert!(svg.starts_with("<svg ") && drawn == of_thread && drawn > 0, "{drawn} {of_thread}");
     let object: serde_json::Value = serde_json::from_str(&explain(&["--draw", &line, "--json"]).1).unwrap();
     assert_eq!(object["grids"][0]["shape"], serde_json::json!([64, 64]));
     for (arguments, words) in [
