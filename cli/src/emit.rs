@@ -324,6 +324,6 @@ fn write_file(
     drop(busy);
     // Of what the assembler says, this is what makes code slow or wrong.
     let warned = log.lines().filter(|line| line.contains("warning") || line.contains("(C75"));
-    warned.for_each(|line| tell(&line));
+    warned.for_each(tell);
     Ok(output.write(|to| to.write_all(&bytes))?)
 }
