@@ -15,6 +15,7 @@ use serde_json::json;
 
 mod attention;
 mod copy;
+mod counts;
 mod drawing;
 mod elements;
 mod emit;

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use girih_device::{Kernel, Samples};
 use serde::ser::{Serialize, SerializeStruct as _, Serializer};
 
+use crate::counts::Counts;
 use crate::output::Output;
 
 /// Prints a report on stdout by one write.
@@ -99,25 +100,14 @@ pub(crate) struct KernelReport {
     static_shared_bytes: u32,
     dynamic_shared_bytes: u32,
     ptx_instructions: usize,
-    executed: Option<Executed>,
+    /// What the simulator has counted.
+    executed: Option<Counts>,
 }
 
 #[derive(serde::Serialize)]
 struct Partition {
     name: &'static str,
     text: String,
-}
-
-/// Counts of the simulator, which counts an instruction once for each warp.
-#[derive(serde::Serialize)]
-struct Executed {
-    blocks: u64,
-    warp_instructions: u64,
-    global: u64,
-    shared: u64,
-    mma: u64,
-    wgmma: u64,
-    barriers: u64,
 }
 
 impl KernelReport {
@@ -142,15 +132,7 @@ impl KernelReport {
             static_shared_bytes: resources.static_shared,
             dynamic_shared_bytes,
             ptx_instructions: resources.instructions,
-            executed: kernel.device().sim_report().map(|r| Executed {
-                blocks: r.blocks,
-                warp_instructions: r.instructions,
-                global: r.global,
-                shared: r.shared,
-                mma: r.mma,
-                wgmma: r.wgmma,
-                barriers: r.barriers,
-            }),
+            executed: kernel.device().sim_report().map(Counts),
         }
     }
 }
@@ -177,13 +159,8 @@ impl fmt::Display for KernelReport {
         let shared = self.static_shared_bytes + self.dynamic_shared_bytes;
         line(f, "shared memory", format_args!("{shared} bytes a block"))?;
         line(f, "instructions", format_args!("{} in the PTX", self.ptx_instructions))?;
-        let Some(run) = &self.executed else { return Ok(()) };
-        let Executed { blocks, warp_instructions, global, shared, mma, wgmma, barriers } = run;
-        let text = format_args!(
-            "{warp_instructions} warp instructions by {blocks} blocks: {global} global, {shared} shared, {mma} mma, \
-             {wgmma} wgmma, {barriers} barriers"
-        );
-        line(f, "executed", text)
+        let Some(Counts(report)) = &self.executed else { return Ok(()) };
+        line(f, "executed", report)
     }
 }
 

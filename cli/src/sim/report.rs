@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use girih_sim::{Launch, Line, Options, Profile, Verdict};
+use girih_sim::{Launch, Line, Options, Profile, Report, Verdict};
 use serde::Serialize;
 
 use super::verdict::FindingReport;
+use crate::counts::Counts;
 use crate::run::line;
 
 /// A launch, what the launch has executed, and what was found.
@@ -23,19 +24,8 @@ pub(crate) struct SimReport {
     seed: u64,
     /// The seeds of all executions.
     seeds: Vec<u64>,
-    blocks: u64,
-    warp_instructions: u64,
-    global: u64,
-    shared: u64,
-    mma: u64,
-    barriers: u64,
-    waits: u64,
-    wavefronts: u64,
-    least_wavefronts: u64,
-    sectors: u64,
-    least_sectors: u64,
-    global_bytes: u64,
-    shared_bytes: u64,
+    #[serde(flatten)]
+    counts: Counts,
     matrix_flops: u64,
     /// How many warp instructions of each kind were executed.
     classes: BTreeMap<&'static str, u64>,
@@ -115,19 +105,7 @@ impl SimReport {
             checks: checks.into_iter().filter(|(on, _)| *on).map(|(_, name)| name).collect(),
             seed: options.seed,
             seeds: seeds.clone(),
-            blocks: report.blocks,
-            warp_instructions: report.instructions,
-            global: report.global,
-            shared: report.shared,
-            mma: report.mma,
-            barriers: report.barriers,
-            waits: report.waits,
-            wavefronts: report.wavefronts,
-            least_wavefronts: report.least_wavefronts,
-            sectors: report.sectors,
-            least_sectors: report.least_sectors,
-            global_bytes: report.global_bytes,
-            shared_bytes: report.shared_bytes,
+            counts: Counts(*report),
             matrix_flops: lines.iter().map(|line| line.flops).sum(),
             classes: classes.collect(),
             lines: told.then(|| lines.iter().map(LineReport::from).collect()),
@@ -170,18 +148,19 @@ impl fmt::Display for SimReport {
         let seeds: Vec<_> = self.seeds.iter().map(u64::to_string).collect();
         let (checks, s) = (self.checks.join(", "), if seeds.len() == 1 { "" } else { "s" });
         line(f, "checks", format_args!("{checks}; seed{s} {}", seeds.join(", ")))?;
-        let SimReport { warp_instructions, global, shared, mma, barriers, waits, .. } = self;
+        let Counts(report) = &self.counts;
+        let Report { instructions, global, shared, mma, barriers, waits, .. } = report;
         let text = format_args!(
-            "{warp_instructions} warp instructions: {global} on global memory, {shared} on shared memory, {mma} mma, \
+            "{instructions} warp instructions: {global} on global memory, {shared} on shared memory, {mma} mma, \
              {barriers} barriers, {waits} waits"
         );
         line(f, "executed", text)?;
-        let SimReport { wavefronts, least_wavefronts, sectors, least_sectors, .. } = self;
+        let Report { wavefronts, least_wavefronts, sectors, least_sectors, .. } = report;
         let classes: Vec<_> = self.classes.iter().map(|(class, count)| format!("{count} {class}")).collect();
         if !classes.is_empty() {
             line(f, "", classes.join(", "))?;
         }
-        let SimReport { shared_bytes, global_bytes, matrix_flops, .. } = self;
+        let Report { shared_bytes, global_bytes, .. } = report;
         let text =
             format_args!("{shared_bytes} bytes in {wavefronts} wavefronts, at least {least_wavefronts}");
         line(f, "shared memory", text)?;
@@ -190,8 +169,8 @@ impl fmt::Display for SimReport {
             "global memory",
             format_args!("{global_bytes} bytes in {sectors} sectors, at least {least_sectors}"),
         )?;
-        if *matrix_flops > 0 {
-            line(f, "matrices", format_args!("{matrix_flops} multiplications and additions"))?;
+        if self.matrix_flops > 0 {
+            line(f, "matrices", format_args!("{} multiplications and additions", self.matrix_flops))?;
         }
         f.write_str(&self.table)?;
         writeln!(f, "{}", self.outcome())
