@@ -115,6 +115,12 @@ impl Entry {
         (self.samples)(sizes)
     }
 
+    /// What it does with the arrays that a caller gives, in the order of its parameters: all but what its blocks leave for one another.
+    pub fn roles(&self) -> impl Iterator<Item = Role> {
+        let samples = self.samples(&self.small()).into_iter();
+        samples.map(|sample| sample.role).filter(|role| *role != Role::Scratch)
+    }
+
     /// Arguments of some sizes, the same each time.
     ///
     /// # Errors
@@ -129,7 +135,8 @@ impl Entry {
     /// blocks leave for one another is allocated. Sizes follow from the extents, but those that stand in no extent by themselves have to be named.
     ///
     /// # Errors
-    /// [`LaunchError::Arguments`] for arrays of other dtypes or extents, and for a size that does not follow; the device's.
+    /// [`LaunchError::Arguments`] for arrays of other dtypes or extents, for a size that does not follow, and for a named one that is none of
+    /// its sizes or has more than 32 bits; the device's.
     ///
     /// # Examples
     /// ```
@@ -159,6 +166,13 @@ impl Entry {
         let refused = |wanted: String| {
             Err(LaunchError::Arguments { kernel: self.name.into(), wanted, given: given() }.into())
         };
+        let is_size = |name: &str| self.sizes.iter().any(|size| size.name == name);
+        if let Some((name, size)) =
+            named.iter().find(|(name, size)| !is_size(name) || *size > u32::MAX as usize)
+        {
+            let sizes: Vec<&str> = self.sizes.iter().map(|size| size.name).collect();
+            return refused(format!("sizes of 32 bits among {}, and not {name} = {size}", sizes.join(", ")));
+        }
         // Numbers that tell sizes apart: an extent that is one of them, or one more, is that size.
         let marks: Vec<usize> = (1..=self.sizes.len()).map(|i| i * 1_000_003).collect();
         let marked = self.samples(&marks);

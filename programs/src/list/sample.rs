@@ -80,6 +80,9 @@ impl Sample {
 
     /// The array in the memory of a device.
     pub(super) fn on(&self, device: &Device, seed: u64) -> Result<AnyArray, Error> {
+        if self.fill == Fill::Zero {
+            return AnyArray::zeros(device, self.dtype, &self.extents);
+        }
         let mut rng = Random(seed);
         let count: usize = self.extents.iter().product();
         let sorted = |last: usize, rng: &mut Random| {
@@ -99,11 +102,10 @@ impl Sample {
             _ => (-0.5, 0.0),
         };
         AnyArray::filled(device, self.dtype, &self.extents, |at| match self.fill {
-            Fill::Zero => 0.0,
             Fill::Below(end) => rng.below(end) as f64,
             Fill::Offsets(_) if at == 0 => 0.0,
             Fill::Ends(_) | Fill::Offsets(_) => places[at] as f64,
-            Fill::Random | Fill::Negative => rng.between(least, most),
+            Fill::Random | Fill::Negative | Fill::Zero => rng.between(least, most),
         })
     }
 }

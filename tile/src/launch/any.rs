@@ -64,6 +64,34 @@ impl AnyArray {
         by_dtype!(dtype, extents.len(), T => of::<T>(device, extents, number))
     }
 
+    /// A new row-major array of zeros. The host does not wait.
+    ///
+    /// # Errors
+    /// As [`AnyArray::filled`].
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_device::{Device, Select};
+    /// use girih_tensor::DType;
+    /// use girih_tile::launch::AnyArray;
+    ///
+    /// let device = Device::open(Select::Sim)?;
+    /// assert_eq!(AnyArray::zeros(&device, DType::F16, &[2, 2])?.numbers()?, [0.0; 4]);
+    /// # Ok::<(), girih_tile::error::Error>(())
+    /// ```
+    pub fn zeros(device: &Device, dtype: DType, extents: &[usize]) -> Result<AnyArray, Error> {
+        fn of<T: HostElement>(device: &Device, extents: &[usize]) -> Result<AnyArray, Error> {
+            Ok(match *extents {
+                [a] => DeviceArray::<T, 1>::zeros(device, [a])?.into(),
+                [a, b] => DeviceArray::<T, 2>::zeros(device, [a, b])?.into(),
+                [a, b, c] => DeviceArray::<T, 3>::zeros(device, [a, b, c])?.into(),
+                [a, b, c, d] => DeviceArray::<T, 4>::zeros(device, [a, b, c, d])?.into(),
+                _ => return Err(LaunchError::NoArray { dtype: T::DTYPE, rank: extents.len() }.into()),
+            })
+        }
+        by_dtype!(dtype, extents.len(), T => of::<T>(device, extents))
+    }
+
     /// An array on memory that another library has allocated, with strides in elements.
     ///
     /// # Errors
