@@ -48,6 +48,8 @@ impl Sheet {
         if tv.rank() != 2 {
             return Err(undrawn(tv, tv.rank(), "the owners are drawn of (thread,value), of rank 2"));
         }
+        // Extents that no layout has are refused.
+        Lay::left(tile)?;
         let extent = |shape: &Shape| -> Result<i64> {
             shape.size()?.get().ok_or_else(|| Error::Unknown { layout: shape.to_string() })
         };
