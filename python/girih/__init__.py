@@ -99,7 +99,10 @@ def __getattr__(name):
     if name in _MODULES:
         return _importlib.import_module("." + name, __name__)
     if name in _LAZY:
-        return getattr(_importlib.import_module("." + _LAZY[name], __name__), name)
+        found = getattr(_importlib.import_module("." + _LAZY[name], __name__), name)
+        # From now on it is found without this function.
+        globals()[name] = found
+        return found
     raise AttributeError(f"module 'girih' has no attribute {name!r}")
 
 

@@ -35,6 +35,13 @@ def indices(layout: AnyLayout) -> np.ndarray:
     return np.frombuffer(layout._indices(), np.int64).reshape(modes, order="F")
 
 
+def _array(buffer: Any) -> np.ndarray:
+    """A buffer as an array on the same memory."""
+    if isinstance(buffer, (list, tuple)):
+        raise TypeError(f"the buffer must be an array or have the buffer protocol, not {type(buffer).__name__}: numpy would copy it")
+    return np.frombuffer(buffer, np.uint8) if isinstance(buffer, bytes) else np.asarray(buffer)
+
+
 def _extent(layout: Layout) -> tuple[int, int]:
     """The least and the greatest index of a layout with whole strides."""
     steps = [(n - 1) * d for n, d in zip(_flat(layout.shape), _flat(layout.stride))]
@@ -45,31 +52,35 @@ def view(buffer: Any, layout: Layout, offset: int = 0) -> np.ndarray:
     """A view of a buffer through a layout, without a copy: an axis for each leaf of the shape, from left to right.
 
     ``view(b, layout)[i, j, k]`` is the element ``layout(i, (j, k)) + offset`` of ``b``, for a layout of the shape ``(M, (N, K))``. The
-    buffer is a contiguous array (any number of axes, counted in C order) or anything with the buffer protocol. An index outside of the
-    buffer is an error.
+    buffer is a contiguous array (any number of axes, counted in C order) or anything with the buffer protocol, such as ``bytes``. An index
+    outside of the buffer is an error.
 
     >>> import numpy as np, girih
     >>> b = np.arange(8)
     >>> girih.view(b, girih.Layout((2, (2, 2)), (1, (4, 2))))[1, 0, 1]
     np.int64(3)
     """
-    array = np.asarray(buffer)
+    array = _array(buffer)
     if not array.flags.c_contiguous:
         raise ValueError("the buffer must be contiguous in C order: a view counts its elements from the first one on")
     array = array.reshape(-1)
+    if not size(layout):
+        return array[:0].reshape(_flat(layout.shape))
     least, greatest = _extent(layout)
     if least + offset < 0 or greatest + offset >= array.size:
         raise IndexError(
             f"{layout} reaches the elements {least + offset} to {greatest + offset}; the buffer has {array.size}"
         )
-    strides = [step * array.itemsize for step in _flat(layout.stride)]
-    return as_strided(array[offset:], _flat(layout.shape), strides, writeable=array.flags.writeable)
+    shape = _flat(layout.shape)
+    # A stride of an axis of one element is nobody's, and may be any number.
+    strides = [step * array.itemsize if extent > 1 else 0 for extent, step in zip(shape, _flat(layout.stride))]
+    return as_strided(array[offset:], shape, strides, writeable=array.flags.writeable)
 
 
 def gather(buffer: Any, layout: AnyLayout) -> np.ndarray:
     """The elements of a buffer at the indices of a layout, plain or swizzled, as a new array with an axis for each mode."""
     at = indices(layout)
-    array = np.asarray(buffer).reshape(-1)
+    array = _array(buffer).reshape(-1)
     if size(layout) and not 0 <= at.min() <= at.max() < array.size:
         raise IndexError(f"{layout} reaches the elements {at.min()} to {at.max()}; the buffer has {array.size}")
     return array[at]

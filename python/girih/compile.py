@@ -50,7 +50,10 @@ def cuda(
     """CUDA C++ by NVRTC, with line numbers. ``kernel`` is the name of one with ``extern "C"``, or a C++ expression such as ``add<float>``;
     it may be left out where the source has a single kernel.
     """
-    from cuda.bindings import nvrtc
+    try:
+        from cuda.bindings import nvrtc
+    except ImportError as error:
+        raise ImportError(f"CUDA C++ is compiled by NVIDIA's packages: `pip install girih[nvrtc]` ({error})") from error
 
     def checked(result: Any) -> Any:
         if result[0] != nvrtc.nvrtcResult.NVRTC_SUCCESS:
@@ -201,7 +204,10 @@ def triton(kernel: Any, values: dict[str, Any], *, arch: int = 90, **options: An
     number that is 1, and None, are constants, and that a number or an address is divisible by 16 is known. ``options`` are Triton's:
     ``num_warps``, ``num_stages`` and others.
     """
-    from triton.runtime import driver
+    try:
+        from triton.runtime import driver
+    except ImportError as error:
+        raise ImportError(f"kernels of Triton are compiled by Triton: `pip install girih[triton]` ({error})") from error
 
     kernel = jit_function(kernel)
     seen = {p.name: values[p.name] if p.is_constexpr else _seen(p.name, values[p.name]) for p in kernel.params}

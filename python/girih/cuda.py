@@ -9,13 +9,16 @@ for a stream that exists until the process ends.
 from __future__ import annotations
 
 import atexit
+import contextlib
+import operator
 import sys
+import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import _memory
-from ._girih import Device
+from ._girih import Device, GirihError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,39 +28,73 @@ __all__ = ["launch"]
 
 
 # Devices with the kernels that were loaded on them, each with what keeps its stream.
-_devices: OrderedDict[tuple[int, int], list[Any]] = OrderedDict()
+_devices: OrderedDict[tuple[int, int], tuple[Device, Any]] = OrderedDict()
+_lock = threading.Lock()
+# The most streams whose devices are kept.
+_MOST = 64
 
 
-def _device(index: int, stream: int, owner: Any) -> Device:
-    key = (index, stream)
-    if key not in _devices:
-        _devices[key] = [Device.cuda(index, stream), owner]
-        if len(_devices) > 64:
-            _drop_oldest()
-    _devices.move_to_end(key)
-    return _devices[key][0]
+def _device(index: int, number: int, owner: Callable[[], Any]) -> Device:
+    """The device of a stream, which an object keeps."""
+    key = (index, number)
+    found = _devices.get(key)
+    if found is not None:
+        if len(_devices) > _MOST // 2:
+            with _lock:
+                if key in _devices:
+                    _devices.move_to_end(key)
+        return found[0]
+    made = (Device.cuda(index, number), owner())
+    with _lock:
+        found = _devices.setdefault(key, made)
+        oldest = _devices.popitem(last=False)[1] if len(_devices) > _MOST else None
+    if oldest is not None:
+        _drop(*oldest)
+    return found[0]
 
 
-def _drop_oldest() -> None:
-    entry = _devices.popitem(last=False)[1]
-    # The device frees its memory in its stream: before the stream goes.
-    del entry[0]
+def _drop(device: Device, owner: Any) -> None:
+    """Waits for a device's kernels, and frees its memory in its stream before that goes."""
+    with contextlib.suppress(GirihError):
+        # Dropping it waits, too, but keeps the interpreter from working, which functions of the host in the stream may need.
+        device.synchronize()
+    del device, owner
 
 
 @atexit.register
 def _drop_all() -> None:
     """Unloads kernels while the driver, and the contexts of torch and cupy, are still there."""
     while _devices:
-        _drop_oldest()
+        _drop(*_devices.popitem(last=False)[1])
 
 
-def _current_stream(arrays: Sequence[Any], index: int) -> Any:
-    kinds = {type(array).__module__.partition(".")[0] for array in arrays}
-    if "torch" in kinds:
-        return sys.modules["torch"].cuda.current_stream(index)
-    if "cupy" in kinds or "cupy" in sys.modules:
-        return sys.modules["cupy"].cuda.get_current_stream()
-    raise ValueError(f"say which stream: arrays of {', '.join(sorted(kinds)) or 'no kind'} have no current one that girih knows")
+def number_of(stream: Any) -> int:
+    """A stream's ``CUstream``."""
+    for attribute in ("cuda_stream", "ptr"):
+        stream = getattr(stream, attribute, stream)
+    try:
+        number = operator.index(stream)
+    except TypeError:
+        raise TypeError(f"a stream must be a number, or an object of torch's or cupy's, not {type(stream).__name__}") from None
+    if not 0 <= number < 2**64:
+        raise ValueError(f"no stream has the number {number}")
+    return number
+
+
+def _of_current_stream(arrays: Sequence[Any], index: int) -> Device:
+    """The device of the current stream of the arrays' library."""
+    torch = sys.modules.get("torch")
+    if torch is not None and all(isinstance(array, torch.Tensor) for array in arrays):
+        # What compilers of kernels ask torch for: an object for the stream takes longer than all else that is done here.
+        quick = getattr(torch._C, "_cuda_getCurrentRawStream", None)
+        number = quick(index) if quick else torch.cuda.current_stream(index).cuda_stream
+        return _device(index, number, lambda: torch.cuda.current_stream(index))
+    libraries = {_memory.library_of(array) for array in arrays}
+    if libraries == {"cupy"}:
+        stream = sys.modules["cupy"].cuda.get_current_stream()
+        return _device(index, stream.ptr, lambda: stream)
+    names = " and ".join(sorted(libraries)) or "no library"
+    raise ValueError(f"say which stream: arrays of {names} have no current one in common that girih knows")
 
 
 def device_of(described: Sequence[_memory.Array], arrays: Sequence[Any], stream: Any = None) -> Device:
@@ -67,10 +104,9 @@ def device_of(described: Sequence[_memory.Array], arrays: Sequence[Any], stream:
     if len(numbers) != 1 or index is None:
         where = ", ".join("the host" if n is None else f"GPU {n}" for n in sorted(numbers, key=str)) or "nowhere"
         raise ValueError(f"all arrays must be on one GPU; these are on {where}")
-    owner = number = _current_stream(arrays, index) if stream is None else stream
-    for attribute in ("cuda_stream", "ptr"):
-        number = getattr(number, attribute, number)
-    return _device(index, int(number), owner)
+    if stream is None:
+        return _of_current_stream(arrays, index)
+    return _device(index, number_of(stream), lambda: stream)
 
 
 def launch(
@@ -92,13 +128,14 @@ def launch(
     """
     from .sim import _triple
 
-    arrays = [arg for arg in args if _memory.is_array(arg)]
-    described = {id(array): _memory.describe(array) for array in arrays}
-    device = device_of(list(described.values()), arrays, stream)
+    arrays = {i: arg for i, arg in enumerate(args) if _memory.is_array(arg)}
+    number = None if stream is None else number_of(stream)
+    described = {i: _memory.describe(array, f"argument {i}", number) for i, array in arrays.items()}
+    device = device_of(list(described.values()), list(arrays.values()), stream)
     values: list[Any] = []
-    for arg in args:
-        if id(arg) in described:
-            values.append(described[id(arg)].address.to_bytes(8, "little"))
+    for i, arg in enumerate(args):
+        if i in described:
+            values.append(described[i].address.to_bytes(8, "little"))
         elif isinstance(arg, bool):
             values.append(int(arg))
         else:

@@ -6,12 +6,15 @@ numpy among them, by the simulator, to which they are copied: the same PTX, for 
 
 from __future__ import annotations
 
+import contextlib
 import sys
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
 from . import _memory
 from ._girih import Device, _attention, _gemm, _program, _programs
+from .cuda import device_of, number_of
 
 __all__ = ["attention", "gemm", "program", "programs"]
 
@@ -21,47 +24,50 @@ def _simulator(checks: bool) -> Device:
     return Device.simulator(checks, 1)
 
 
-def _like(array: Any, shape: tuple[int, ...], dtype: Any = None) -> Any:
+def _shape_of(array: Any, what: str) -> tuple[int, ...]:
+    try:
+        return array.shape
+    except AttributeError:
+        raise TypeError(f"{what} must be an array, not {type(array).__name__}") from None
+
+
+def _in_stream(library: str, stream: Any, device: Any) -> Any:
+    """What lets the library allocate in a stream: memory of the current one may still be used by what stands there."""
+    cuda = sys.modules[library].cuda
+    if stream is None:
+        return contextlib.nullcontext()
+    if library == "torch":
+        return cuda.stream(stream if isinstance(stream, cuda.Stream) else cuda.ExternalStream(number_of(stream), device=device))
+    return cuda.ExternalStream(number_of(stream))
+
+
+def _like(array: Any, shape: tuple[int, ...], dtype: Any, stream: Any) -> Any:
     """A new array of the same library and place; the dtype is the library's."""
-    kind = type(array).__module__.partition(".")[0]
-    if kind == "torch":
-        return array.new_empty(shape, dtype=dtype or array.dtype)
-    module = sys.modules["cupy"] if kind == "cupy" else sys.modules.get("numpy")
-    if kind not in ("cupy", "numpy") or module is None:
-        raise TypeError(f"girih makes no arrays of {kind}: pass `out`")
-    return module.empty(shape, dtype or array.dtype)
+    library = _memory.library_of(array)
+    dtype = array.dtype if dtype is None else dtype
+    if library == "torch":
+        if stream is None or not array.is_cuda:
+            return array.new_empty(shape, dtype=dtype)
+        with _in_stream(library, stream, array.device):
+            return array.new_empty(shape, dtype=dtype)
+    if library == "numpy":
+        return sys.modules["numpy"].empty(shape, dtype)
+    if library == "cupy":
+        with _in_stream(library, stream, None):
+            return sys.modules["cupy"].empty(shape, dtype)
+    raise TypeError(f"girih makes no arrays of {library}: pass `out`")
 
 
-class _Call:
-    """Arrays of one call: where they are, and the device for them."""
-
-    def __init__(self, arrays: list[tuple[str, Any]], stream: Any, checks: bool) -> None:
-        described = [_memory.describe(array, name) for name, array in arrays]
-        self.arrays = [array for _, array in arrays]
-        if all(array.device is None for array in described):
-            self.device = _simulator(checks)
-            self.given = [self._on_host(name, array) for name, array in arrays]
-        else:
-            from .cuda import device_of
-
-            self.device = device_of(described, self.arrays, stream)
-            self.given = [self._fields(array, None) for array in described]
-        # What describes an array keeps its memory.
-        self.described = described
-
-    @staticmethod
-    def _fields(array: _memory.Array, host: Any) -> _Given:
-        return _Given(array.dtype, list(array.shape), list(array.strides), array.address, array.nbytes, host)
-
-    def _on_host(self, name: str, array: Any) -> _Given:
-        described = _memory.describe(array, name)
-        return self._fields(described, _memory.host_bytes(array, name))
-
-
-class _Given:
-    def __init__(self, dtype: str, shape: list[int], strides: list[int], address: int, nbytes: int, host: Any) -> None:
-        self.dtype, self.shape, self.strides = dtype, shape, strides
-        self.address, self.nbytes, self.host = address, nbytes, host
+def _given(named: Sequence[tuple[str, Any]], stream: Any, checks: bool) -> tuple[Device, list[_memory.Array]]:
+    """The device that arrays are on, and what they are: of an array of the host its bytes."""
+    number = None if stream is None else number_of(stream)
+    described = [_memory.describe(array, name, number) for name, array in named]
+    if any(array.device is not None for array in described):
+        return device_of(described, [array for _, array in named], stream), described
+    of_host = [
+        known._replace(owner=_memory.host_bytes(array, name, known)) for (name, array), known in zip(named, described)
+    ]
+    return _simulator(checks), of_host
 
 
 def _contiguous(array: Any) -> Any:
@@ -92,15 +98,15 @@ def gemm(
     Raises ``KernelError``, ``DeviceError``.
     """
     if out is None:
-        if len(a.shape) != 2 or len(b.shape) != 2:
-            raise ValueError(f"a and b must have two axes, not {len(a.shape)} and {len(b.shape)}")
-        out = _like(a, (a.shape[0], b.shape[1]), out_dtype)
-    arrays = [("a", _contiguous(a)), ("b", _contiguous(b)), ("out", out)]
+        of_a, of_b = _shape_of(a, "a"), _shape_of(b, "b")
+        if len(of_a) != 2 or len(of_b) != 2:
+            raise ValueError(f"a and b must have two axes, not {len(of_a)} and {len(of_b)}")
+        out = _like(a, (of_a[0], of_b[1]), out_dtype, stream)
+    named = [("a", _contiguous(a)), ("b", _contiguous(b)), ("out", out)]
     if bias is not None:
-        arrays.append(("bias", _contiguous(bias)))
-    call = _Call(arrays, stream, checks)
-    ours = call.given
-    _gemm(call.device, ours[0], ours[1], ours[2], ours[3] if bias is not None else None, activation, tf32)
+        named.append(("bias", _contiguous(bias)))
+    device, given = _given(named, stream, checks)
+    _gemm(device, given[0], given[1], given[2], None if bias is None else given[3], activation, tf32)
     return out
 
 
@@ -128,19 +134,19 @@ def attention(
     """
     if order not in ("bhsd", "bshd"):
         raise ValueError(f"order must be 'bhsd' or 'bshd', not {order!r}")
-    sequence = 2 if order == "bhsd" else 1
     if causal is True:
-        if q.shape[sequence] != k.shape[sequence]:
-            raise ValueError(
-                f"{q.shape[sequence]} queries and {k.shape[sequence]} keys: causal must be 'top_left' or 'bottom_right'"
-            )
+        of_q, of_k = _shape_of(q, "q"), _shape_of(k, "k")
+        sequence = 2 if order == "bhsd" else 1
+        if len(of_q) == len(of_k) == 4 and of_q[sequence] != of_k[sequence]:
+            raise ValueError(f"{of_q[sequence]} queries and {of_k[sequence]} keys: causal must be 'top_left' or 'bottom_right'")
         causal = "bottom_right"
     if causal not in (False, "top_left", "bottom_right"):
         raise ValueError(f"causal must be True, False, 'top_left' or 'bottom_right', not {causal!r}")
     if out is None:
-        out = _like(q, tuple(q.shape))
-    call = _Call([("q", _contiguous(q)), ("k", _contiguous(k)), ("v", _contiguous(v)), ("out", out)], stream, checks)
-    _attention(call.device, call.given, order == "bshd", str(causal) if causal else None, window, scale, softcap)
+        out = _like(q, tuple(_shape_of(q, "q")), None, stream)
+    named = [("q", _contiguous(q)), ("k", _contiguous(k)), ("v", _contiguous(v)), ("out", out)]
+    device, given = _given(named, stream, checks)
+    _attention(device, given, order == "bshd", str(causal) if causal else None, window, scale, softcap)
     return out
 
 
@@ -150,8 +156,8 @@ def program(name: str, *arrays: Any, stream: Any = None, checks: bool = True, **
     Extents are free where the list has sizes, dtypes and ranks are not. A size that stands in no extent by itself is named, such as
     ``height=9``. Numbers that are no arrays are those of the list. Raises ``KernelError``, ``DeviceError``.
     """
-    call = _Call([(f"array {i}", array) for i, array in enumerate(arrays)], stream, checks)
-    _program(call.device, name, call.given, list(sizes.items()))
+    device, given = _given([(f"array {i}", array) for i, array in enumerate(arrays)], stream, checks)
+    _program(device, name, given, list(sizes.items()))
 
 
 def programs() -> dict[str, dict[str, Any]]:

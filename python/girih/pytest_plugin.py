@@ -6,6 +6,7 @@ The fixture ``girih_check`` runs a kernel and raises what is found. ``--girih-se
 
 from __future__ import annotations
 
+import argparse
 import functools
 import linecache
 import math
@@ -24,9 +25,15 @@ if TYPE_CHECKING:
     from .sim import Arguments, Extent
 
 
+def _count(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) < 2**32:
+        raise argparse.ArgumentTypeError(f"a kernel runs in 1 order or more, not in {text}")
+    return int(text)
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("girih", "kernels on girih's simulator")
-    group.addoption("--girih-seeds", type=int, default=4, metavar="N", help="run each kernel in N orders of its warps [default: 4]")
+    group.addoption("--girih-seeds", type=_count, default=4, metavar="N", help="run each kernel in N orders of its warps [default: 4]")
     group.addoption("--girih-deny-warnings", action="store_true", help="let warnings of the simulator fail a test")
 
 
@@ -124,7 +131,7 @@ class Check:
         x, y, z = sim._triple("grid", grid)
         grid = (x * built.cluster, y, z)
         args = list(args)
-        for bytes_ in built.scratch[: len(program.parameters(built.kernel)) - len(args)]:
+        for bytes_ in built.scratch[: max(len(program.parameters(built.kernel)) - len(args), 0)]:
             args.append(np.zeros(math.prod(grid) * bytes_ or 4, np.uint8))
         if built.cluster > 1:
             options.setdefault("cluster", built.cluster)

@@ -6,6 +6,7 @@ accesses out of bounds, missing fences and waits, barriers that can't complete. 
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -30,7 +31,12 @@ def _triple(what: str, value: Extent) -> tuple[int, int, int]:
     values = (value,) if not isinstance(value, (tuple, list)) else tuple(value)
     if not 1 <= len(values) <= 3:
         raise ValueError(f"{what} must be an int or 1 to 3 of them, not {value!r}")
-    x, y, z = [int(n) for n in values] + [1] * (3 - len(values))
+    try:
+        x, y, z = [operator.index(n) for n in values] + [1] * (3 - len(values))
+    except TypeError:
+        raise TypeError(f"{what} must be an int or 1 to 3 of them, not {value!r}") from None
+    if not all(0 <= n < 2**32 for n in (x, y, z)):
+        raise ValueError(f"{what} must have extents of 32 bits, not {value!r}")
     return x, y, z
 
 
@@ -39,6 +45,8 @@ def _prepare(what: str, arg: Any) -> Any:
         return (_memory.host_bytes(arg.array, what), True)
     if _memory.is_array(arg):
         return (_memory.host_bytes(arg, what), False)
+    if isinstance(arg, tuple):
+        raise TypeError(f"{what} must be an array, an int, a float, a scalar of numpy or bytes, not a tuple")
     if isinstance(arg, bool):
         return int(arg)
     # A scalar of numpy is the bytes of its type.

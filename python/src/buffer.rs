@@ -41,6 +41,8 @@ impl Lent for Borrowed {
 /// A buffer as the argument of a launch.
 pub(crate) struct Given {
     pub(crate) buffer: PyBuffer<u8>,
+    /// Which argument it is.
+    pub(crate) argument: usize,
     /// Whether its bytes count as bytes that nobody has written.
     pub(crate) uninitialised: bool,
 }
@@ -53,9 +55,17 @@ pub(crate) struct Lending {
     /// Allocations that stand for memory of Python's, to be freed.
     allocations: Vec<u64>,
     /// Buffers whose memory the simulator can't use: they are copied there, and those that can be written are copied back.
-    copies: Vec<(PyBuffer<u8>, u64)>,
+    copies: Vec<Copied>,
     /// How many bytes of buffers were copied.
     pub(crate) copied: usize,
+}
+
+/// A buffer that was copied to the simulator.
+struct Copied {
+    buffer: PyBuffer<u8>,
+    address: u64,
+    /// The argument that must stay as it was, since nobody may write its memory.
+    constant: Option<usize>,
 }
 
 impl Given {
@@ -117,28 +127,33 @@ impl Lending {
         let bytes = end - start;
         let base = if uninitialised { memory.alloc_uninitialised(bytes) } else { memory.alloc(bytes) }?;
         self.copied += bytes;
+        let constant = !uninitialised && members.iter().all(|given| given.buffer.readonly());
         for given in members {
-            let at = base + (given.range().0 - start) as u64;
+            let address = base + (given.range().0 - start) as u64;
             if !uninitialised {
-                memory.write(at, &given.buffer.to_vec(py)?)?;
+                memory.write(address, &given.buffer.to_vec(py)?)?;
             }
-            self.copies.push((given.buffer, at));
+            let constant = constant.then_some(given.argument);
+            self.copies.push(Copied { buffer: given.buffer, address, constant });
         }
         Ok(base)
     }
 
-    /// Gives the memory back.
-    pub(crate) fn end(self, py: Python<'_>, memory: &Memory) -> Result<()> {
+    /// Gives the memory back. Returns the argument that was written although it can't be, if there is one.
+    pub(crate) fn end(self, py: Python<'_>, memory: &Memory) -> Result<Option<usize>> {
         for base in self.allocations {
             memory.free(base)?;
         }
-        for (buffer, at) in self.copies {
+        let mut written = None;
+        for Copied { buffer, address, constant } in self.copies {
+            let mut bytes = vec![0; buffer.len_bytes()];
+            memory.read(address, &mut bytes)?;
             if !buffer.readonly() {
-                let mut bytes = vec![0; buffer.len_bytes()];
-                memory.read(at, &mut bytes)?;
                 buffer.copy_from_slice(py, &bytes).map_err(Error::from)?;
+            } else if constant.is_some() && bytes != buffer.to_vec(py)? {
+                written = written.or(constant);
             }
         }
-        Ok(())
+        Ok(written)
     }
 }

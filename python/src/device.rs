@@ -3,44 +3,54 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use girih::device::{self, Arg, Buffer, Kernel, LaunchConfig, Select, SimOptions};
-use girih::kernels::attention::Attentions;
-use girih::kernels::gemm::{Gemms, Untyped};
+use girih::device::{self, Arg, Kernel, Kind, LaunchConfig, Select, SimOptions};
 use girih::ptx::Module;
-use girih::tensor::DType;
-use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 
 use crate::error::Result;
+use crate::kept::Products;
 use crate::sim::value;
+use crate::threads::on_threads;
+
+/// The most texts of PTX whose kernels are kept.
+const MOST_TEXTS: usize = 256;
 
 /// A device with the kernels that were loaded on it.
 #[pyclass(frozen, module = "girih")]
 pub(crate) struct Device {
     pub(crate) device: device::Device,
-    pub(crate) gemms: Gemms,
-    pub(crate) attentions: Attentions,
-    /// Kernels of PTX by text and name.
-    kernels: Mutex<HashMap<(String, String), Kernel>>,
+    pub(crate) products: Products,
+    /// Kernels of PTX by text, then by name.
+    kernels: Mutex<HashMap<String, HashMap<String, Kernel>>>,
     /// What keeps the context that a stream of someone else's belongs to.
     _primary: Option<device::Device>,
 }
 
 impl Device {
     fn of(device: device::Device, primary: Option<device::Device>) -> Device {
-        let (gemms, attentions) = (Gemms::new(&device), Attentions::new(&device));
-        Device { device, gemms, attentions, kernels: Mutex::default(), _primary: primary }
+        let products = Products::new(&device);
+        Device { device, products, kernels: Mutex::default(), _primary: primary }
     }
 
     fn kernel(&self, ptx: &str, name: &str) -> Result<Kernel> {
-        let key = (ptx.to_string(), name.to_string());
         let mut kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(kernel) = kernels.get(&key) {
+        if let Some(kernel) = kernels.get(ptx).and_then(|of_text| of_text.get(name)) {
             return Ok(kernel.clone());
         }
         let kernel = self.device.load(&Module::parse(ptx)?)?.kernel(name)?;
-        kernels.insert(key, kernel.clone());
+        if kernels.len() == MOST_TEXTS {
+            kernels.clear();
+        }
+        kernels.entry(ptx.into()).or_default().insert(name.into(), kernel.clone());
         Ok(kernel)
+    }
+
+    /// Runs what launches kernels on this device, without the GIL.
+    pub(crate) fn work<R: Send>(&self, py: Python<'_>, f: impl FnOnce() -> Result<R> + Send) -> Result<R> {
+        py.detach(|| match self.device.kind() {
+            Kind::Sim => on_threads(f)?,
+            Kind::Cuda => f(),
+        })
     }
 }
 
@@ -57,13 +67,15 @@ impl Device {
     /// object is used.
     #[staticmethod]
     #[allow(unsafe_code, reason = "the stream is of another library")]
-    fn cuda(index: usize, stream: u64) -> Result<Self> {
-        let primary = device::Device::open(Select::Cuda(index))?;
-        let context = primary.cuda_context().unwrap_or(0);
-        // SAFETY: the context is retained by `primary`, which is kept. That the stream is one of this context's and stays is what docs/python.md
-        // asks of who passes one; girih.cuda takes torch's and cupy's current streams, which they keep.
-        let device = unsafe { device::Device::from_raw(context, stream)? };
-        Ok(Device::of(device, Some(primary)))
+    fn cuda(py: Python<'_>, index: usize, stream: u64) -> Result<Self> {
+        py.detach(|| {
+            let primary = device::Device::open(Select::Cuda(index))?;
+            let context = primary.cuda_context().unwrap_or(0);
+            // SAFETY: the context is retained by `primary`, which is kept. That the stream is one of this context's and stays is what
+            // docs/python.md asks of who passes one; girih.cuda takes torch's and cupy's current streams, which they keep.
+            let device = unsafe { device::Device::from_raw(context, stream)? };
+            Ok(Device::of(device, Some(primary)))
+        })
     }
 
     #[getter]
@@ -106,66 +118,6 @@ impl Device {
         let args: Vec<Arg<'_>> = values.iter().map(|bytes| Arg::Bytes(bytes)).collect();
         // SAFETY: what the kernel does with the addresses is what the caller of girih.cuda.launch answers for, as docs/python.md says.
         py.detach(|| unsafe { kernel.launch(&config, &args) })?;
-        Ok(())
-    }
-}
-
-/// An array that a kernel is given, as girih._memory describes it.
-#[derive(FromPyObject)]
-pub(crate) struct Described<'py> {
-    pub(crate) dtype: String,
-    pub(crate) shape: Vec<i64>,
-    pub(crate) strides: Vec<i64>,
-    address: u64,
-    nbytes: usize,
-    /// The bytes of an array of the host, which the simulator copies.
-    host: Option<Bound<'py, PyAny>>,
-}
-
-/// An array in the memory of a device.
-pub(crate) struct OnDevice {
-    pub(crate) buffer: Buffer<u8>,
-    pub(crate) dtype: DType,
-    pub(crate) shape: Vec<i64>,
-    pub(crate) strides: Vec<i64>,
-    host: Option<PyBuffer<u8>>,
-}
-
-impl OnDevice {
-    /// Borrows memory of a GPU; copies memory of the host to the simulator.
-    #[allow(unsafe_code, reason = "the memory is of another library")]
-    pub(crate) fn new(device: &Device, given: Described<'_>) -> Result<OnDevice> {
-        let py = given.host.as_ref().map(|host| host.py());
-        let host = given.host.map(|host| PyBuffer::<u8>::get(&host)).transpose()?;
-        let buffer = match (&host, py) {
-            (Some(host), Some(py)) => device.device.upload(&host.to_vec(py)?)?,
-            // SAFETY: girih._memory keeps the array until the call returns, and its library frees memory behind what stands in the stream.
-            _ => unsafe { device.device.borrow::<u8>(given.address, given.nbytes)? },
-        };
-        let dtype = given.dtype.parse().map_err(girih::kernels::Error::from)?;
-        Ok(OnDevice { buffer, dtype, shape: given.shape, strides: given.strides, host })
-    }
-
-    pub(crate) fn untyped(&self) -> Untyped<'_> {
-        Untyped {
-            arg: (&self.buffer).into(),
-            device: self.buffer.device(),
-            dtype: self.dtype,
-            address: self.buffer.address(),
-            len: self.buffer.len() / (self.dtype.bits() as usize / 8).max(1),
-        }
-    }
-
-    /// The greatest power of two that divides the address, up to 16.
-    pub(crate) fn alignment(&self) -> i64 {
-        1 << self.buffer.address().trailing_zeros().min(4)
-    }
-
-    /// Copies what a kernel of the simulator has written to the host's array.
-    pub(crate) fn back(&self, py: Python<'_>) -> Result<()> {
-        if let Some(host) = &self.host {
-            host.copy_from_slice(py, &py.detach(|| self.buffer.download())?)?;
-        }
         Ok(())
     }
 }

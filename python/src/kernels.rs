@@ -1,19 +1,22 @@
 //! Products, attention and programs over tiles, on arrays that girih._memory describes.
 
 use girih::kernels::attention::{self, Diagonal, Mask, Tensor4};
-use girih::kernels::gemm::{self, Epilogue, Given, Input, KernelKind, Order};
-use girih::programs::ENTRIES;
+use girih::kernels::gemm::{self, Given, Order};
+use girih::programs::{ENTRIES, Role};
 use girih::tensor::DType;
 use girih::tile::launch::AnyArray;
 use girih::tile::tune::Point;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::device::{Described, Device, OnDevice};
+use crate::array::{Described, OnDevice};
+use crate::device::Device;
 use crate::error::Result;
+use crate::kept::Activation;
 
 /// How a matrix lies: whether its first mode is contiguous, and the other stride.
-fn order(name: &str, array: &OnDevice) -> Result<(bool, i64)> {
+fn order(array: &OnDevice) -> Result<(bool, i64)> {
+    let name = &array.name;
     let (&[rows, columns], &[down, across]) = (&array.shape[..], &array.strides[..]) else {
         return Err(
             PyValueError::new_err(format!("{name} must have two axes, not {}", array.shape.len())).into()
@@ -23,8 +26,8 @@ fn order(name: &str, array: &OnDevice) -> Result<(bool, i64)> {
     let row_major = (across == 1 || columns <= 1) && (down >= columns || rows <= 1);
     let column_major = (down == 1 || rows <= 1) && (across >= rows || columns <= 1);
     match (row_major, column_major) {
-        (true, _) => Ok((false, if rows <= 1 { columns.max(1) } else { down })),
-        (_, true) => Ok((true, if columns <= 1 { rows.max(1) } else { across })),
+        (true, _) => Ok((false, if rows <= 1 { columns } else { down }.max(1))),
+        (_, true) => Ok((true, if columns <= 1 { rows } else { across }.max(1))),
         _ => Err(PyValueError::new_err(format!(
             "{name} has the strides ({down}, {across}): its rows or its columns must be contiguous, and must not overlap"
         ))
@@ -46,11 +49,12 @@ fn _gemm(
     activation: Option<&str>,
     tf32: bool,
 ) -> Result<()> {
-    let [a, b, c] = [a, b, c].map(|array| OnDevice::new(device, array));
-    let (a, b, c) = (a?, b?, c?);
-    let bias = bias.map(|bias| OnDevice::new(device, bias)).transpose()?;
-    let ((a_columns, lda), (b_columns, ldb), (c_columns, ldc)) =
-        (order("a", &a)?, order("b", &b)?, order("out", &c)?);
+    let a = OnDevice::new(device, "a", a)?;
+    let b = OnDevice::new(device, "b", b)?;
+    let c = OnDevice::new(device, "out", c)?;
+    let bias = bias.map(|bias| OnDevice::new(device, "bias", bias)).transpose()?;
+    c.is_written([&a, &b].into_iter().chain(&bias))?;
+    let ((a_columns, lda), (b_columns, ldb), (c_columns, ldc)) = (order(&a)?, order(&b)?, order(&c)?);
     let [m, k] = [a.shape[0], a.shape[1]];
     let n = b.shape[1];
     if b.shape[0] != k || c.shape != [m, n] {
@@ -72,32 +76,20 @@ fn _gemm(
         .with_order(if c_columns { Order::Column } else { Order::Row })
         .with_pitches(Some(lda), Some(ldb), Some(ldc))?
         .with_alignments(Some(a.alignment()), Some(b.alignment()), Some(c.alignment()))?;
-    let mut epilogue = Epilogue::new();
-    if let Some(bias) = &bias {
-        if bias.shape != [n] || bias.strides != [1] && n > 1 {
-            return Err(PyValueError::new_err(format!("bias must be a contiguous vector of {n}")).into());
-        }
-        epilogue = epilogue.plus(Input::row("bias", bias.dtype));
+    if let Some(bias) = &bias
+        && (bias.shape != [n] || bias.strides != [1] && n > 1)
+    {
+        return Err(PyValueError::new_err(format!(
+            "bias must be a contiguous vector of {n}, not of {:?} with the strides {:?}",
+            bias.shape, bias.strides
+        ))
+        .into());
     }
-    epilogue = match activation {
-        None => epilogue,
-        Some("relu") => epilogue.relu(),
-        Some("gelu") => epilogue.gelu_erf(),
-        Some("gelu_tanh") => epilogue.gelu(),
-        Some("silu") => epilogue.silu(),
-        Some(other) => {
-            return Err(PyValueError::new_err(format!(
-                "activation must be 'relu', 'gelu', 'gelu_tanh', 'silu' or None, not {other:?}"
-            ))
-            .into());
-        }
-    };
-    py.detach(|| -> Result<()> {
-        let kind = KernelKind::for_problem(&problem, device.device.limits().sm);
-        let kernel = device.gemms.fused(&problem, kind, &epilogue)?;
-        let given: Vec<(&str, Given<'_>)> =
-            bias.iter().map(|bias| ("bias", Given::from(bias.untyped()))).collect();
-        Ok(kernel.run_untyped([a.untyped(), b.untyped(), c.untyped()], &given)?)
+    let activation = activation.map(Activation::named).transpose()?;
+    device.work(py, || {
+        let kernel = device.products.gemm((problem, bias.as_ref().map(|bias| bias.dtype), activation))?;
+        let given = bias.as_ref().map(|bias| ("bias", Given::from(bias.untyped())));
+        Ok(kernel.run_untyped([&a, &b, &c].map(OnDevice::untyped), given.as_slice())?)
     })?;
     c.back(py)
 }
@@ -116,16 +108,15 @@ fn _attention(
     scale: Option<f32>,
     softcap: Option<f32>,
 ) -> Result<()> {
-    let arrays = tensors.map(|array| OnDevice::new(device, array));
-    let [q, k, v, o] = arrays;
-    let arrays = [q?, k?, v?, o?];
+    let named = ["q", "k", "v", "out"].into_iter().zip(tensors);
+    let arrays = named.map(|(name, array)| OnDevice::new(device, name, array)).collect::<Result<Vec<_>>>()?;
+    let [q, k, v, o] = &arrays[..] else { return Ok(()) };
+    o.is_written([q, k, v])?;
     // batches, heads, rows, head dim; strides of rows, heads, batches
     let mut shapes = [[0; 4]; 4];
     let mut strides = [[0; 3]; 4];
-    for ((array, tensor), (shape, stride)) in
-        arrays.iter().zip(Tensor4::ALL).zip(shapes.iter_mut().zip(&mut strides))
-    {
-        let name = tensor.name();
+    for (array, (shape, stride)) in arrays.iter().zip(shapes.iter_mut().zip(&mut strides)) {
+        let name = &array.name;
         let (&[b, first, second, d], &[sb, s1, s2, sd]) = (&array.shape[..], &array.strides[..]) else {
             return Err(PyValueError::new_err(format!(
                 "{name} must have four axes, not {}",
@@ -152,9 +143,7 @@ fn _attention(
     if let Some(i) = (0..4).find(|&i| shapes[i] != wanted[i]) {
         return Err(PyValueError::new_err(format!(
             "{} has (batch, heads, rows, dim) = {:?}; q and k ask for {:?}",
-            Tensor4::ALL[i].name(),
-            shapes[i],
-            wanted[i]
+            arrays[i].name, shapes[i], wanted[i]
         ))
         .into());
     }
@@ -179,10 +168,9 @@ fn _attention(
     if let Some(cap) = softcap {
         problem = problem.with_softcap(cap)?;
     }
-    let [q, k, v, o] = &arrays;
-    py.detach(|| -> Result<()> {
-        let kernel = device.attentions.get(&problem)?;
-        Ok(kernel.run_untyped([q.untyped(), k.untyped(), v.untyped(), o.untyped()], &[])?)
+    device.work(py, || {
+        let kernel = device.products.attention(problem)?;
+        Ok(kernel.run_untyped([q, k, v, o].map(OnDevice::untyped), &[])?)
     })?;
     o.back(py)
 }
@@ -198,9 +186,9 @@ fn _programs() -> Vec<Listed> {
         samples
             .filter_map(|of| {
                 let role = match of.role {
-                    girih::programs::Role::Input => "in",
-                    girih::programs::Role::Output => "out",
-                    girih::programs::Role::Scratch => return None,
+                    Role::Input => "in",
+                    Role::Output => "out",
+                    Role::Scratch => return None,
                 };
                 Some((of.dtype.name(), of.extents, role))
             })
@@ -226,10 +214,20 @@ fn _program(
     let Some(entry) = ENTRIES.iter().find(|entry| entry.name == name) else {
         return Err(PyValueError::new_err(format!("no program {name}; girih.programs() lists them")).into());
     };
-    let arrays = arrays.into_iter().map(|array| OnDevice::new(device, array)).collect::<Result<Vec<_>>>()?;
+    let arrays = arrays.into_iter().enumerate();
+    let arrays = arrays
+        .map(|(i, array)| OnDevice::new(device, format!("array {i}"), array))
+        .collect::<Result<Vec<_>>>()?;
+    let is_output = |(i, role): (usize, Role)| (role == Role::Output).then_some(i);
+    let written: Vec<usize> = entry.roles().enumerate().filter_map(is_output).collect();
+    let written = || written.iter().filter_map(|&i| Some((i, arrays.get(i)?)));
+    for (i, array) in written() {
+        array.is_written(arrays[..i].iter().chain(&arrays[i + 1..]))?;
+    }
     let named: Vec<(&str, usize)> = sizes.iter().map(|(name, size)| (name.as_str(), *size)).collect();
-    py.detach(|| -> Result<()> {
+    device.work(py, || {
         let borrowed = arrays.iter().map(|array| {
+            // A stride that is negative belongs to an axis of one element.
             let [extents, strides] = [&array.shape, &array.strides]
                 .map(|all| all.iter().map(|&n| n.max(0) as usize).collect::<Vec<_>>());
             // SAFETY: `arrays` keeps the memory, or the caller does, until the call returns.
@@ -242,7 +240,7 @@ fn _program(
         entry.launch(&mut arguments, &Point::default()).run()?;
         Ok(())
     })?;
-    arrays.iter().try_for_each(|array| array.back(py))
+    written().try_for_each(|(_, array)| array.back(py))
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

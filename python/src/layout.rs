@@ -3,10 +3,11 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use girih::layout::Lay;
+use pyo3::exceptions::{PyIndexError, PyMemoryError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyString, PyTuple};
 
-use crate::error::{Result, wrong_type};
+use crate::error::{Error, Result, wrong_type};
 use crate::picture::{Picture, composed};
 use crate::swizzle::{ComposedLayout, Operand};
 use crate::tuple::{self, coord, ints, number, steps, sum};
@@ -22,8 +23,22 @@ pub(crate) fn of_arguments<'py>(args: &Bound<'py, PyTuple>) -> PyResult<Bound<'p
     if args.len() == 1 { args.get_item(0) } else { Ok(args.clone().into_any()) }
 }
 
-fn has_none(object: &Bound<'_, PyAny>) -> bool {
+/// Whether a coordinate leaves positions open.
+pub(crate) fn has_none(object: &Bound<'_, PyAny>) -> bool {
     object.is_none() || tuple::modes(object).is_some_and(|modes| modes.iter().any(has_none))
+}
+
+/// The mode of a number, of which negative ones count from the end.
+pub(crate) fn mode_of(lay: &Lay, mode: &Bound<'_, PyAny>) -> Result<Lay> {
+    let Some(mode) = number(mode)? else { return Err(wrong_type("a mode", "an int", mode)) };
+    let rank = lay.rank() as i64;
+    match usize::try_from(if mode < 0 { mode.saturating_add(rank) } else { mode }) {
+        // A leaf is its own mode 0.
+        Ok(0) if lay.is_leaf() => Ok(*lay),
+        Ok(at) if at < lay.rank() => Ok(lay.mode(at)?),
+        // What ends Python's iteration over modes.
+        _ => Err(PyIndexError::new_err(format!("mode {mode} of a layout of rank {rank}")).into()),
+    }
 }
 
 #[pymethods]
@@ -80,19 +95,7 @@ impl Layout {
     }
 
     fn __getitem__(&self, mode: &Bound<'_, PyAny>) -> Result<Layout> {
-        let Some(mode) = number(mode)? else { return Err(wrong_type("a mode", "an int", mode)) };
-        let rank = self.0.rank() as i64;
-        let at = if mode < 0 { mode + rank } else { mode };
-        match usize::try_from(at) {
-            // A leaf is its own mode 0.
-            Ok(0) if self.0.is_leaf() => Ok(Layout(self.0)),
-            Ok(at) if at < self.0.rank() => Ok(Layout(self.0.mode(at)?)),
-            // What ends Python's iteration over modes.
-            _ => Err(pyo3::exceptions::PyIndexError::new_err(format!(
-                "mode {mode} of a layout of rank {rank}"
-            ))
-            .into()),
-        }
+        Ok(Layout(mode_of(&self.0, mode)?))
     }
 
     /// The index of a coordinate; with `None` in it, the layout of the modes under `None`. As in CuTe, the last mode goes on past its end:
@@ -187,16 +190,23 @@ pub(crate) fn indices(py: Python<'_>, operand: Operand) -> Result<Py<PyByteArray
         op: "indices",
         value: girih::layout::Stride::Int(size).into(),
     })?;
-    let mut bytes = Vec::new();
-    for position in 0..size {
-        bytes.extend_from_slice(&composed.at(position)?.to_le_bytes());
-    }
-    Ok(PyByteArray::new(py, &bytes).unbind())
+    let bytes = usize::try_from(size).ok().and_then(|size| size.checked_mul(size_of::<i64>()));
+    let bytes = bytes.ok_or_else(|| PyMemoryError::new_err(format!("{size} indices")))?;
+    let mut failed = Ok(());
+    let indices = PyByteArray::new_with(py, bytes, |bytes| {
+        failed = bytes.chunks_exact_mut(size_of::<i64>()).zip(0..).try_for_each(|(place, position)| {
+            place.copy_from_slice(&composed.at(position)?.to_le_bytes());
+            Ok::<_, Error>(())
+        });
+        Ok(())
+    })?;
+    failed?;
+    Ok(indices.unbind())
 }
 
 /// Whether an object is a layout, swizzled or not.
 #[pyfunction]
-fn is_layout(object: &Bound<'_, PyAny>) -> bool {
+pub(crate) fn is_layout(object: &Bound<'_, PyAny>) -> bool {
     object.is_instance_of::<Layout>() || object.is_instance_of::<ComposedLayout>()
 }
 

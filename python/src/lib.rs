@@ -1,26 +1,32 @@
 //! The extension module `girih._girih`. What stands here converts: everything is computed by the libraries.
 
 mod algebra;
+mod array;
 mod buffer;
 mod device;
 mod error;
+mod kept;
 mod kernels;
 mod layout;
+mod modes;
 mod picture;
 mod sim;
 mod swizzle;
+mod threads;
 mod tuple;
 
 use pyo3::prelude::*;
 
 #[pymodule]
 fn _girih(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    threads::register();
     error::register(module)?;
     tuple::register(module)?;
     layout::register(module)?;
     swizzle::register(module)?;
     picture::register(module)?;
     algebra::register(module)?;
+    modes::register(module)?;
     sim::register(module)?;
     device::register(module)?;
     kernels::register(module)?;

@@ -6,12 +6,14 @@ use girih::ptx::{Module, ParamInfo, Type};
 use girih::sim::{self, Deny, Launch, Memory, Options};
 use half::f16;
 use pyo3::buffer::PyBuffer;
-use pyo3::exceptions::{PyOverflowError, PyValueError};
+use pyo3::exceptions::{PyAttributeError, PyOverflowError, PyValueError};
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyFloat};
 
 use crate::buffer::{Given, Lending};
 use crate::error::{Result, finding, wrong_type};
+use crate::threads::on_threads;
 use crate::tuple::number;
 
 /// PTX text, parsed and decoded. Variables in global memory keep what kernels write to them as long as the program exists.
@@ -94,55 +96,37 @@ impl Site {
     }
 }
 
-/// What a launch executed. An instruction counts once for each warp in which at least one lane executes it.
-#[pyclass(frozen, get_all, module = "girih.sim")]
-pub(crate) struct Report {
-    blocks: u64,
-    instructions: u64,
-    global_: u64,
-    shared: u64,
-    mma: u64,
-    wgmma: u64,
-    barriers: u64,
-    waits: u64,
-    wavefronts: u64,
-    least_wavefronts: u64,
-    sectors: u64,
-    least_sectors: u64,
-    global_bytes: u64,
-    shared_bytes: u64,
-    warnings: u64,
+/// What a launch executed, as ints by name. An instruction counts once for each warp in which at least one lane executes it.
+#[pyclass(frozen, module = "girih.sim")]
+pub(crate) struct Report(sim::Report);
+
+/// `global` is a word of Python's own.
+const GLOBAL: [&str; 2] = ["global", "global_"];
+
+impl Report {
+    /// The names of the counts in Python.
+    fn names() -> impl Iterator<Item = &'static str> {
+        sim::Report::NAMES.iter().map(|name| if *name == GLOBAL[0] { GLOBAL[1] } else { name })
+    }
 }
 
 #[pymethods]
 impl Report {
-    fn __repr__(&self) -> String {
-        let Report { blocks, instructions, global_, shared, mma, wgmma, barriers, .. } = self;
-        format!(
-            "<{instructions} warp instructions by {blocks} blocks: {global_} global, {shared} shared, {mma} mma, {wgmma} wgmma, {barriers} barriers>"
-        )
+    fn __getattr__(&self, name: &str) -> PyResult<u64> {
+        let counts = Report::names().zip(self.0.counts());
+        let count = counts.filter(|(own, _)| *own == name).map(|(_, (_, count))| count).next();
+        count.ok_or_else(|| {
+            let names: Vec<_> = Report::names().collect();
+            PyAttributeError::new_err(format!("no count {name}: the counts are {}", names.join(", ")))
+        })
     }
-}
 
-impl Report {
-    fn new(report: &sim::Report) -> Report {
-        Report {
-            blocks: report.blocks,
-            instructions: report.instructions,
-            global_: report.global,
-            shared: report.shared,
-            mma: report.mma,
-            wgmma: report.wgmma,
-            barriers: report.barriers,
-            waits: report.waits,
-            wavefronts: report.wavefronts,
-            least_wavefronts: report.least_wavefronts,
-            sectors: report.sectors,
-            least_sectors: report.least_sectors,
-            global_bytes: report.global_bytes,
-            shared_bytes: report.shared_bytes,
-            warnings: report.warnings,
-        }
+    fn __dir__(&self) -> Vec<&'static str> {
+        Report::names().collect()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<{}>", self.0)
     }
 }
 
@@ -163,6 +147,14 @@ pub(crate) struct Verdict {
     copied: usize,
     /// Whether no finding is an error.
     passed: bool,
+}
+
+#[pymethods]
+impl Verdict {
+    /// A finding that is raised has its verdict, which has the finding.
+    fn __traverse__(&self, visit: PyVisit<'_>) -> std::result::Result<(), PyTraverseError> {
+        self.findings.iter().try_for_each(|finding| visit.call(finding))
+    }
 }
 
 /// How a launch is executed and checked.
@@ -206,13 +198,13 @@ fn _judge(
     let params = program.module.kernels().into_iter().find(|info| &*info.name == kernel);
     let params = params.map(|info| info.params).unwrap_or_default();
     let (mut buffers, mut values) = (Vec::new(), Vec::new());
-    for (i, arg) in args.iter().enumerate() {
+    for (argument, arg) in args.iter().enumerate() {
         values.push(match arg.extract::<(Bound<'_, PyAny>, bool)>() {
             Ok((buffer, uninitialised)) => {
-                buffers.push(Given { buffer: PyBuffer::get(&buffer)?, uninitialised });
+                buffers.push(Given { buffer: PyBuffer::get(&buffer)?, argument, uninitialised });
                 Arg::Memory(buffers.len() - 1)
             }
-            Err(_) => Arg::Bytes(value(arg, i, params.get(i))?),
+            Err(_) => Arg::Bytes(value(arg, argument, params.get(argument))?),
         });
     }
     let memory = Memory::new();
@@ -249,13 +241,17 @@ fn _judge(
         print: Some(Arc::new(move |text| to.lock().unwrap_or_else(PoisonError::into_inner).push_str(text))),
         ..Options::default()
     };
-    let verdict = py.detach(|| sim::judge(loaded, &memory, &launch, &options));
+    let verdict = py.detach(|| on_threads(|| sim::judge(loaded, &memory, &launch, &options)));
     let copied = lending.copied;
-    lending.end(py, &memory)?;
-    let verdict = verdict?;
+    let written = lending.end(py, &memory)?;
+    let verdict = verdict??;
+    if let Some(argument) = written.filter(|_| verdict.passed()) {
+        let refused = format!("argument {argument} is read-only, and the kernel has written to it");
+        return Err(PyValueError::new_err(refused).into());
+    }
     let findings = verdict.findings.iter().map(|found| Ok(finding(py, found)?.into_value(py).into_any()));
     Ok(Verdict {
-        report: Py::new(py, Report::new(&verdict.report))?,
+        report: Py::new(py, Report(verdict.report))?,
         findings: findings.collect::<PyResult<_>>()?,
         untold: verdict.untold,
         passed: verdict.passed(),
@@ -276,16 +272,24 @@ pub(crate) fn value(arg: &Bound<'_, PyAny>, index: usize, param: Option<&ParamIn
         let (name, ty, bytes) = (&param.name, param.ty, param.bytes);
         format!("argument {index} ({name}), of {bytes} bytes of type .{ty}: {what}")
     };
-    if param.ty.bytes().map(u64::from) != Some(param.bytes) {
+    if param.bytes > 8 || param.ty.bytes().map(u64::from) != Some(param.bytes) {
         return Err(PyValueError::new_err(refused("give its bytes")).into());
     }
-    let whole = number_or_huge(arg)?;
+    let whole = match arg.extract::<u64>() {
+        Ok(unsigned) => Some(i128::from(unsigned)),
+        Err(_) if arg.is_instance_of::<PyFloat>() => None,
+        Err(_) => match number(arg) {
+            Ok(number) => number.map(i128::from),
+            Err(_) => return Err(PyOverflowError::new_err(refused("it has more than 64 bits")).into()),
+        },
+    };
     match (param.ty, arg.cast::<PyFloat>(), whole) {
         (Type::F32, Ok(float), _) => Ok((float.value() as f32).to_le_bytes().into()),
         (Type::F64, Ok(float), _) => Ok(float.value().to_le_bytes().into()),
         (Type::F16, Ok(float), _) => Ok(f16::from_f64(float.value()).to_le_bytes().into()),
         (Type::F32, _, Some(whole)) => Ok((whole as f32).to_le_bytes().into()),
         (Type::F64, _, Some(whole)) => Ok((whole as f64).to_le_bytes().into()),
+        (Type::F16, _, Some(whole)) => Ok(f16::from_f64(whole as f64).to_le_bytes().into()),
         (_, Ok(_), _) => Err(PyValueError::new_err(refused(
             "is no floating-point number in PTX; give an int, or a numpy scalar such as numpy.float32(x) for its bits",
         ))
@@ -303,17 +307,6 @@ pub(crate) fn value(arg: &Bound<'_, PyAny>, index: usize, param: Option<&ParamIn
             arg,
         )),
     }
-}
-
-/// A whole number of up to 64 bits, with or without a sign.
-fn number_or_huge(arg: &Bound<'_, PyAny>) -> Result<Option<i128>> {
-    if let Ok(unsigned) = arg.extract::<u64>() {
-        return Ok(Some(unsigned.into()));
-    }
-    if arg.is_instance_of::<PyFloat>() {
-        return Ok(None);
-    }
-    Ok(number(arg)?.map(i128::from))
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -1,11 +1,11 @@
 //! Swizzles, and swizzled layouts.
 
-use girih::layout::{Composed, Int, Lay, Shape, Stride, Tile, Tiler, Tiles};
+use girih::layout::{Composed, Error as LayoutError, Int, Lay, Stride, Tile, Tiler, Tiles};
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyTuple};
+use pyo3::types::{PyByteArray, PyInt, PyTuple};
 
 use crate::error::{Result, wrong_type};
-use crate::layout::{Layout, indices, of_arguments};
+use crate::layout::{Layout, has_none, indices, mode_of, of_arguments};
 use crate::picture::Picture;
 use crate::tuple::{coord, modes, number};
 
@@ -111,13 +111,43 @@ impl ComposedLayout {
         crate::tuple::int(py, self.0.cosize()?)
     }
 
+    /// The number of modes.
+    fn rank(&self) -> usize {
+        self.0.layout().rank()
+    }
+
     fn __len__(&self) -> usize {
         self.0.layout().rank()
     }
 
-    /// The index of a coordinate.
+    fn __getitem__(&self, mode: &Bound<'_, PyAny>) -> Result<ComposedLayout> {
+        let layout = mode_of(self.0.layout(), mode)?;
+        Ok(ComposedLayout(Composed::new(self.0.swizzle(), self.0.offset(), layout)))
+    }
+
+    /// The index of a coordinate; with `None` in it, the layout of the modes under `None`. As in CuTe, the last mode goes on past its end:
+    /// `at` refuses that.
     #[pyo3(signature = (*crd))]
-    fn __call__(&self, crd: &Bound<'_, PyTuple>) -> Result<i64> {
+    fn __call__<'py>(&self, crd: &Bound<'py, PyTuple>) -> Result<Bound<'py, PyAny>> {
+        let at = of_arguments(crd)?;
+        if has_none(&at) {
+            return Operand::from(self.0.slice(&coord(&at)?)?).into_python(crd.py());
+        }
+        let at = coord(&at)?;
+        let index = match self.0.layout().index_extended(&at)?.get() {
+            Some(index) => {
+                let index = index.checked_add(self.0.offset());
+                self.0.swizzle().apply(index.ok_or(LayoutError::Overflow { op: "an index" })?)
+            }
+            // The error of a symbol.
+            None => self.0.crd2idx(&at)?,
+        };
+        Ok(PyInt::new(crd.py(), index).into_any())
+    }
+
+    /// The index of a coordinate of the domain; any other coordinate is an error.
+    #[pyo3(signature = (*crd))]
+    fn at(&self, crd: &Bound<'_, PyTuple>) -> Result<i64> {
         Ok(self.0.crd2idx(&coord(&of_arguments(crd)?)?)?)
     }
 
@@ -133,6 +163,10 @@ impl ComposedLayout {
 
     fn _repr_svg_(&self) -> Option<String> {
         self.svg().ok()
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Swizzle, i64, Layout))> {
+        Ok((py.get_type::<ComposedLayout>().into_any(), (self.swizzle(), self.offset(), self.layout())))
     }
 
     fn __str__(&self) -> String {
@@ -226,14 +260,6 @@ fn tiles(modes: &[Bound<'_, PyAny>], depth: usize) -> Result<Tiles> {
         }
     };
     Ok(Tiles::new(&modes.iter().map(tile).collect::<Result<Vec<_>>>()?)?)
-}
-
-/// A shape from a layout, an int or a tuple.
-pub(crate) fn shape_of(object: &Bound<'_, PyAny>) -> Result<Shape> {
-    match object.cast::<Layout>() {
-        Ok(layout) => Ok(*layout.get().0.shape()),
-        Err(_) => crate::tuple::shape(object),
-    }
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -4,6 +4,7 @@ use girih::layout::{
     Coord, Crd, Int, IntTuple, Lay, Leaf, MAX_DEPTH, Shape, Stride, Strides, Sum, crd2crd as layout_crd2crd,
     natural_coord,
 };
+use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyInt, PyList, PyString, PyTuple};
 
@@ -23,7 +24,9 @@ pub(crate) fn number(object: &Bound<'_, PyAny>) -> Result<Option<i64>> {
         return Ok(None);
     }
     match object.call_method0("__index__") {
-        Ok(index) => Ok(Some(index.extract()?)),
+        Ok(index) => index.extract().map(Some).map_err(|_| {
+            PyOverflowError::new_err(format!("{index} has more than 63 bits and a sign")).into()
+        }),
         Err(_) if !object.is_instance_of::<PyInt>() => Ok(None),
         Err(error) => Err(error.into()),
     }

@@ -1,12 +1,17 @@
 """What needs a GPU: PTX, products, attention and programs on the tensors of torch and cupy, on their streams, against torch.
 
-`python gpu_check.py` beside ptx.py, where torch with CUDA and the wheel are installed; cupy is used if it is there. A line for each check, the
-last line says how many passed, failed and were skipped; the exit status is 1 if one failed.
+`python gpu_check.py` beside ptx.py and python.md, where torch with CUDA and the wheel are installed; cupy is used if it is there. A line for
+each check, the last line says how many passed, failed and were skipped; the exit status is 1 if one failed.
 """
 
+import gc
+import re
 import sys
+import threading
 import time
 import traceback
+from pathlib import Path
+from statistics import median
 
 import numpy as np
 import ptx
@@ -79,6 +84,99 @@ def cupys_arrays_on_cupys_stream():
         a, b = (cupy.random.standard_normal(s).astype(cupy.float16) for s in ((300, 200), (200, 100)))
         c = girih.gemm(a, b)
         assert isinstance(c, cupy.ndarray) and float(abs(c.astype(float) - a.astype(float) @ b.astype(float)).max()) < 0.1
+
+
+@check
+def an_array_made_for_a_stream_is_made_in_it():
+    """Memory that torch gives out in its current stream may still be used there, long before another stream has come to it."""
+    stream = torch.cuda.Stream()
+    big = torch.randn(8192, 8192, device="cuda")
+    a, b = (torch.randn(2048, 2048, device="cuda", dtype=torch.bfloat16) for _ in range(2))
+    girih.gemm(a, b, stream=stream)
+    torch.cuda.synchronize()
+    for _ in range(5):
+        big = (big @ big).clamp(-1, 1)
+    # Freed at once, and still to be written.
+    late = torch.zeros(2048, 2048, device="cuda", dtype=torch.bfloat16)
+    late.copy_(big[:2048, :2048])
+    late = None
+    c = girih.gemm(a, b, stream=stream)
+    torch.cuda.synchronize()
+    return close(c, a.double() @ b.double(), 1e-2)
+
+
+@check
+def streams_that_nobody_knows_are_asked_for():
+    class Foreign:
+        """A tensor of a library that girih has no stream of."""
+
+        def __init__(self, tensor):
+            self.tensor, self.asked = tensor, []
+
+        def __dlpack__(self, stream=None, **options):
+            self.asked.append(stream)
+            return self.tensor.__dlpack__(stream=stream)
+
+        def __dlpack_device__(self):
+            return self.tensor.__dlpack_device__()
+
+    x = Foreign(torch.arange(8.0, device="cuda"))
+    out = Foreign(torch.zeros(8, device="cuda"))
+    try:
+        girih.cuda.launch(ptx.SAXPY, "saxpy", 1, 8, [out, x, x, 1.0, 8])
+        raise AssertionError("accepted")
+    except ValueError as error:
+        assert "say which stream" in str(error)
+    stream = torch.cuda.Stream()
+    girih.cuda.launch(ptx.SAXPY, "saxpy", 1, 8, [out, x, x, 1.0, 8], stream=stream)
+    stream.synchronize()
+    # What the library has still to do with it is done before the stream goes on.
+    assert x.asked[-1] == stream.cuda_stream and out.tensor.tolist() == (2 * x.tensor).tolist()
+
+
+@check
+def calls_from_several_threads_on_streams_of_their_own():
+    b = torch.randn(512, 512, device="cuda", dtype=torch.bfloat16)
+    a = [torch.randn(512, 512, device="cuda", dtype=torch.bfloat16) for _ in range(8)]
+    torch.cuda.synchronize()
+    found = [None] * len(a)
+
+    def call(i):
+        with torch.cuda.stream(torch.cuda.Stream()):
+            for _ in range(20):
+                found[i] = girih.gemm(a[i], b)
+            torch.cuda.current_stream().synchronize()
+
+    threads = [threading.Thread(target=call, args=(i,)) for i in range(len(a))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for x, c in zip(a, found):
+        close(c, x.double() @ b.double(), 1e-2)
+
+
+@check
+def calls_that_were_made_before_keep_no_memory():
+    """Also of products whose rows are copied to where tensor copies take them."""
+    for n, k in [(512, 512), (512, 509)]:
+        for _ in range(20):
+            a, b = torch.randn(512, k, device="cuda").bfloat16(), torch.randn(k, n, device="cuda").bfloat16()
+            close(girih.gemm(a, b), a.double() @ b.double(), 1e-2)
+    a = b = None
+    gc.collect()
+    torch.cuda.synchronize()
+    torch.cuda.empty_cache()
+    before = torch.cuda.mem_get_info()[0]
+    for n in range(500, 520):
+        girih.gemm(torch.randn(4096, 4093, device="cuda").bfloat16(), torch.randn(4093, n, device="cuda").bfloat16())
+    torch.cuda.synchronize()
+    gc.collect()
+    torch.cuda.empty_cache()
+    kept = (before - torch.cuda.mem_get_info()[0]) / 2**20
+    # A copy of A has 32 MB, and four products may keep theirs.
+    assert kept < 400, f"{kept:.0f} MB are kept"
+    return f"{kept:.0f} MB are kept"
 
 
 def product(dtype, m, n, k, a_columns=False, b_columns=False, **options):
@@ -191,21 +289,82 @@ def a_launch_that_the_driver_refuses_is_an_exception():
 
 
 @check
-def what_a_call_costs():
-    """Microseconds of a small call on the host, without the GPU's work."""
-    a, b = (torch.randn(256, 256, device="cuda", dtype=torch.bfloat16) for _ in range(2))
-    out = torch.empty_like(a)
-    times = {}
-    for name, call in [("torch.mm", lambda: torch.mm(a, b, out=out)), ("girih.gemm", lambda: girih.gemm(a, b, out=out))]:
-        for _ in range(20):
+def an_output_among_the_inputs_is_refused():
+    a = torch.randn(64, 64, device="cuda", dtype=torch.bfloat16)
+    x = torch.randn(8, 1000, device="cuda", dtype=torch.bfloat16)
+    for call in (lambda: girih.gemm(a, a, out=a), lambda: girih.program("softmax_bf16_1x4096", x, x)):
+        try:
             call()
-        torch.cuda.synchronize()
+        except (girih.GirihError, ValueError) as error:
+            assert str(error)
+            continue
+        raise AssertionError("accepted")
+
+
+@check
+def the_listings_of_the_documentation():
+    """Those that ask for a GPU, with what stands before them."""
+    page = Path(__file__).with_name("python.md").read_text()
+    listings = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    names, ran = {}, 0
+    for code in listings:
+        if 'PTX = """' in code or 'device="cuda"' in code:
+            exec(code, names)
+            ran += 'device="cuda"' in code
+    torch.cuda.synchronize()
+    assert ran == 2, ran
+
+
+def host_time(call, turns=400):
+    """Microseconds that a call takes the host: the median, with few calls at a time so that the queue of launches does not fill."""
+    for _ in range(20):
+        call()
+    times = []
+    for turn in range(turns):
+        if turn % 50 == 0:
+            torch.cuda.synchronize()
         start = time.perf_counter()
-        for _ in range(200):
-            call()
-        times[name] = (time.perf_counter() - start) / 200 * 1e6
-        torch.cuda.synchronize()
-    return ", ".join(f"{name} {us:.1f} us" for name, us in times.items())
+        call()
+        times.append(time.perf_counter() - start)
+    torch.cuda.synchronize()
+    return median(times) * 1e6
+
+
+def beside(ours, theirs):
+    """Both by turns, so that they meet the same machine."""
+    pairs = [(host_time(ours), host_time(theirs)) for _ in range(3)]
+    own, other = (min(pair[i] for pair in pairs) for i in (0, 1))
+    return f"girih {own:.1f} us, torch {other:.1f} us"
+
+
+@check
+def what_a_call_of_gemm_costs_the_host():
+    a, b = (torch.randn(256, 256, device="cuda", dtype=torch.bfloat16) for _ in range(2))
+    out, bias = torch.empty_like(a), torch.randn(256, device="cuda", dtype=torch.bfloat16)
+    said = ["into out: " + beside(lambda: girih.gemm(a, b, out=out), lambda: torch.mm(a, b, out=out))]
+    said += ["new: " + beside(lambda: girih.gemm(a, b), lambda: torch.mm(a, b))]
+    fused = torch.nn.functional.linear
+    said += ["bias and relu: " + beside(lambda: girih.gemm(a, b, bias=bias, activation="relu"), lambda: fused(a, b, bias).relu_())]
+    return "; ".join(said)
+
+
+@check
+def what_a_call_of_attention_costs_the_host():
+    q, k, v = (torch.randn(1, 8, 256, 64, device="cuda", dtype=torch.bfloat16) for _ in range(3))
+    sdpa = torch.nn.functional.scaled_dot_product_attention
+    return beside(lambda: girih.attention(q, k, v, causal=True), lambda: sdpa(q, k, v, is_causal=True))
+
+
+@check
+def what_a_call_of_a_program_costs_the_host():
+    x = torch.randn(64, 1024, device="cuda", dtype=torch.bfloat16)
+    out, total = torch.empty_like(x), torch.zeros(1, device="cuda")
+    y = torch.randn(1 << 16, device="cuda")
+    said = ["softmax: " + beside(lambda: girih.program("softmax_bf16_1x4096", x, out), lambda: torch.softmax(x, 1, out=out))]
+    said += ["sum: " + beside(lambda: girih.program("sum_all_f32_4096", y, total), lambda: torch.sum(y, 0, out=total[0]))]
+    z = torch.randn(1000, device="cuda")
+    launch = lambda: girih.cuda.launch(ptx.SAXPY, "saxpy", 4, 256, [z, z, z, 0.0, 1000])  # noqa: E731
+    return "; ".join([*said, "PTX: " + beside(launch, lambda: torch.add(z, z, alpha=0.0, out=z))])
 
 
 if __name__ == "__main__":

@@ -49,3 +49,19 @@ def test_a_view_stays_inside_of_its_buffer():
     readonly = np.arange(4)
     readonly.flags.writeable = False
     assert not girih.view(readonly, Layout(4)).flags.writeable
+
+
+def test_what_is_no_memory_is_no_buffer():
+    with pytest.raises(TypeError, match="list"):
+        girih.view([1, 2, 3, 4], Layout(4))
+    assert girih.view(b"abcd", Layout((2, 2), (2, 1))).tolist() == [[97, 98], [99, 100]]
+    assert girih.gather(b"abcd", Layout(2, 3)).tolist() == [97, 100]
+
+
+def test_a_stride_of_one_element_is_nobodys():
+    assert girih.view(np.arange(4), Layout((1, 4), (2**61, 1))).tolist() == [[0, 1, 2, 3]]
+
+
+def test_more_indices_than_there_is_memory():
+    with pytest.raises(MemoryError):
+        girih.indices(Layout(1 << 50))

@@ -1,5 +1,7 @@
 """Kernels on arrays of the host: by the simulator, with its checks, against numpy in f64."""
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -75,10 +77,103 @@ def test_products_that_are_refused():
         girih.gemm(a, b, activation="tanh")
     with pytest.raises(ValueError, match="bias"):
         girih.gemm(a, b, bias=np.zeros(5, np.float32))
-    with pytest.raises(TypeError, match="list"):
+    for refused in ([[1.0]], 1.0, None):
+        with pytest.raises(TypeError, match=f"^a .*{type(refused).__name__}"):
+            girih.gemm(refused, b)
+    with pytest.raises(TypeError, match="^a .*list"):
         girih.gemm([[1.0]], b, out=np.empty((1, 6), np.float32))
+    with pytest.raises(girih.KernelError, match="^b: .*complex64"):
+        girih.gemm(a, b.astype(np.complex64), out=np.empty((4, 6), np.float32))
+    with pytest.raises(TypeError, match="^b: .*>f4"):
+        girih.gemm(a, b.astype(">f4"))
     with pytest.raises(ValueError, match="contiguous"):
         girih.gemm(a, b, out=np.empty((4, 12), np.float32)[:, ::2])
+
+
+def test_what_is_written_shares_no_memory():
+    """The simulator works on copies, where a GPU would read what it has written."""
+    a, b = matrix(6, 6, np.float32), matrix(6, 6, np.float32)
+    before = a.copy()
+    with pytest.raises(ValueError, match="out.* and a have 144 bytes in common"):
+        girih.gemm(a, b, out=a)
+    with pytest.raises(ValueError, match="out.* and b have 72 bytes"):
+        girih.gemm(a[:, :3].copy(), b[3:], out=b)
+    assert np.array_equal(a, before)
+    x = np.zeros((3, 40), bf16())
+    with pytest.raises(ValueError, match="array 1.* and array 0"):
+        girih.program("softmax_bf16_1x4096", x, x)
+    # What is read may be the same.
+    assert np.array_equal(girih.gemm(a, a), a.astype(np.float64) @ a)
+
+
+def test_read_only_arrays_are_read_alone():
+    a, b, out = matrix(4, 5, np.float32), matrix(5, 6, np.float32), np.zeros((4, 6), np.float32)
+    wanted = a.astype(np.float64) @ b
+    for array in (a, b, out):
+        array.flags.writeable = False
+    assert np.array_equal(girih.gemm(a, b), wanted)
+    with pytest.raises(ValueError, match="^out is read-only"):
+        girih.gemm(a, b, out=out)
+    y = np.zeros((5, 4), np.float32)
+    girih.program("transpose_f32_64x64", a, y)
+    assert np.array_equal(y, a.T)
+    with pytest.raises(ValueError, match="^array 1 is read-only"):
+        girih.program("transpose_f32_64x64", y, a)
+    assert not out.any()
+
+
+@pytest.mark.parametrize(("m", "n", "k"), [(0, 5, 4), (5, 0, 4), (5, 4, 0), (0, 0, 0), (1, 1, 1)])
+def test_products_of_few(m, n, k):
+    a, b = matrix(m, k, np.float32), matrix(k, n, np.float32)
+    c = girih.gemm(a, b, out=np.full((m, n), 7, np.float32))
+    assert np.array_equal(c, a.astype(np.float64) @ b)
+
+
+def test_a_call_that_has_been_made_before_takes_its_own_arrays():
+    """What calls have in common is kept: not arrays, nor what else they differ in."""
+    for turn in range(3):
+        for n in (32, 40):
+            a, b, bias = matrix(48, 24, np.float32), matrix(24, n, np.float32), matrix(1, n, np.float32)[0]
+            product = a.astype(np.float64) @ b
+            assert np.array_equal(girih.gemm(a, b), product)
+            assert np.array_equal(girih.gemm(a, b, bias=bias), product + bias)
+            assert np.array_equal(girih.gemm(a, b, bias=bias, activation="relu"), np.maximum(product + bias, 0))
+            assert np.array_equal(girih.gemm(a, b, activation="relu"), np.maximum(product, 0))
+            assert np.array_equal(girih.gemm(a, np.asfortranarray(b)), product)
+        q, k, v = (heads(1, 2, 17, 16) for _ in range(3))
+        for causal in (False, True):
+            wanted = attention(q, k, v, np.tri(17, dtype=bool) if causal else None)
+            np.testing.assert_allclose(girih.attention(q, k, v, causal=causal), wanted, rtol=2e-3, atol=2e-4)
+
+
+def test_calls_from_several_threads():
+    a = [matrix(40, 24, np.float32) for _ in range(6)]
+    b = matrix(24, 32, np.float32)
+    found = [None] * len(a)
+
+    def call(i):
+        for _ in range(3):
+            found[i] = girih.gemm(a[i], b)
+
+    threads = [threading.Thread(target=call, args=(i,)) for i in range(len(a))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(np.array_equal(c, x.astype(np.float64) @ b) for c, x in zip(found, a))
+
+
+def test_strides_that_no_kernel_takes_are_refused():
+    """As they come from arrays on a GPU: those of the host are copied, or refused by numpy's flags."""
+    device = girih._girih.Device.simulator(False, 1)
+
+    def on_gpu(*strides):
+        return girih._memory.Array(1 << 20, (4,) * len(strides), strides, "bf16", 2, 0, False, None)
+
+    with pytest.raises(ValueError, match=r"array 0 has the strides \[-4, 1\]"):
+        girih._girih._program(device, "softmax_bf16_1x4096", [on_gpu(-4, 1), on_gpu(4, 1)], [])
+    with pytest.raises(ValueError, match="array 0 .*more bytes"):
+        girih._girih._program(device, "softmax_bf16_1x4096", [on_gpu(2**62, 1), on_gpu(4, 1)], [])
 
 
 def attention(q, k, v, mask=None, scale=None, softcap=None):
@@ -132,6 +227,10 @@ def test_attention_that_is_refused():
         girih.attention(q, k, k, order="bdsh")
     with pytest.raises(ValueError, match="v"):
         girih.attention(q, k, heads(1, 1, 40, 16))
+    with pytest.raises(ValueError, match="q must have four axes, not 3"):
+        girih.attention(*(heads(1, 1, 4, 16)[0] for _ in range(3)), causal=True)
+    with pytest.raises(TypeError, match="^q .*list"):
+        girih.attention([1.0], k, k)
     with pytest.raises(girih.GirihError):
         girih.attention(*(heads(1, 1, 4, 300) for _ in range(3)))
     with pytest.raises(girih.GirihError):
@@ -167,6 +266,8 @@ def test_the_list_of_programs():
     assert [role for _, _, role in programs["gemm_bf16_128x256x64"]["arrays"]] == ["in", "in", "out"]
     with pytest.raises(girih.KernelError, match="f32"):
         girih.program("transpose_f32_64x64", np.zeros((3, 4), np.float32), np.zeros((3, 4), np.float32))
+    with pytest.raises(girih.KernelError, match="hight = 9"):
+        girih.program("transpose_f32_64x64", np.zeros((3, 4), np.float32), np.zeros((4, 3), np.float32), hight=9)
     with pytest.raises(ValueError, match="programs()"):
         girih.program("transpose", np.zeros(3, np.float32))
 

@@ -99,6 +99,27 @@ def test_swizzles():
         girih.Swizzle(3, 0, 2)
 
 
+def test_a_swizzled_layout_is_one():
+    swizzle = girih.Swizzle(2, 0, 3)
+    tile = girih.ComposedLayout(swizzle, 5, Layout((8, 4), (4, 1)))
+    assert pickle.loads(pickle.dumps(tile)) == tile
+    assert [mode.layout for mode in tile] == list(tile.layout) and tile[-1] == girih.ComposedLayout(swizzle, 5, Layout(4, 1))
+    assert (len(tile), tile.rank(), girih.rank(tile), girih.depth(tile), girih.size(tile)) == (2, 2, 2, 1, 32)
+    with pytest.raises(IndexError, match="mode 2.*rank 2"):
+        tile[2]
+    # Past the end as in CuTe, and not by `at`.
+    assert tile(40) == swizzle(5 + tile.layout(40)) and tile.at(3, 2) == tile(3, 2)
+    with pytest.raises(girih.LayoutError):
+        tile.at(40)
+    row = tile(3, None)
+    assert [row(j) for j in range(4)] == [tile(3, j) for j in range(4)]
+
+
+def test_a_number_that_is_too_large_is_named():
+    with pytest.raises(OverflowError, match=str(1 << 70)):
+        Layout(1 << 70)
+
+
 def test_pictures():
     assert Layout((2, 3), (3, 1))._repr_svg_().startswith("<svg ")
     assert ">T31V3<" in Layout(((4, 8), (2, 2)), ((32, 1), (16, 8))).svg(tile=(16, 8))
@@ -117,6 +138,13 @@ def test_pictures_of_instructions_and_banks():
     column = Layout((32, 1), (1, 0))
     assert "x32" in girih.Picture.banks(Layout((32, 32), (32, 1)), "f32", column).svg()
     assert "x32" not in girih.Picture.banks(Layout((32, 32), (33, 1)), "f32", column).svg()
+    # Nothing is drawn of what is no tile; banks of places that 64 bits count are those of their bits.
+    for tile in (-2, (4, -2), (1, 16, -2)):
+        with pytest.raises(girih.LayoutError):
+            Layout((4, 2)).svg(tile=tile)
+    assert "b31" in girih.Picture.banks(Layout((2, 1), (2**62 + 31, 1)), "f32").svg()
+    with pytest.raises(girih.GirihError):
+        girih.Picture.banks(girih.ComposedLayout(girih.Swizzle(0, 2, 5), 2**63 - 1, Layout(16)), "s4", Layout((1, 4), (0, 1)), 2)
     with pytest.raises(girih.PictureError, match="SM80_16x8x16"):
         girih.Picture.mma("SM80_16x8x16_F32BF16BF16F32")
 

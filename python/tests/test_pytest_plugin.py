@@ -118,3 +118,24 @@ def test_a_failed_test_shows_both_places(pytester):
     result = pytester.runpytest("--girih-seeds=7", "--girih-deny-warnings")
     result.assert_outcomes(failed=1, passed=1)
     result.stdout.fnmatch_lines(["*girih: race*", "error: race at tile*", "*ld.shared.u32*PTX line*", "with", "*st.shared.u32*PTX line*"])
+
+
+@pytest.mark.parametrize("seeds", ["0", "-1", "many"])
+def test_a_number_of_orders_that_is_none_is_refused(pytester, seeds):
+    result = pytester.runpytest(f"--girih-seeds={seeds}")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"*1 order or more, not in {seeds}*"])
+
+
+def test_each_block_has_its_part_of_what_a_compiler_asks_for(girih_check):
+    text = (
+        ptx.HEAD
+        + """.visible .entry k(.param .u64 out, .param .u64 scratch) {
+  .reg .b32 %r; .reg .b64 %out, %at, %by; ld.param.u64 %out, [out]; ld.param.u64 %at, [scratch];
+  mov.u32 %r, %ctaid.x; mul.wide.u32 %by, %r, 4; add.s64 %at, %at, %by; add.s64 %out, %out, %by;
+  st.global.u32 [%at], %r; ld.global.u32 %r, [%at]; st.global.u32 [%out], %r; ret; }"""
+    )
+    out = np.zeros(3, np.uint32)
+    built = girih.compile.Compiled(text, "k", 1, 0, 1, (4,), {})
+    girih_check.compiled(built, 3, None, [out])
+    assert out.tolist() == [0, 1, 2]

@@ -1,6 +1,9 @@
+import gc
+import multiprocessing
 import sys
 import threading
 import time
+import weakref
 
 import numpy as np
 import ptx
@@ -230,24 +233,6 @@ def test_memory_is_given_back():
     x.resize(10)  # numpy refuses while somebody has the memory
 
 
-def test_arrays_that_know_dlpack():
-    class Tensor:
-        """An array of the host that numpy does not know."""
-
-        def __init__(self, array):
-            self.array = array
-
-        def __dlpack__(self, **options):
-            return self.array.__dlpack__(**options)
-
-        def __dlpack_device__(self):
-            return self.array.__dlpack_device__()
-
-    x, out = np.arange(8, dtype=np.float32), np.zeros(8, np.float32)
-    sim.run(ptx.SAXPY, "saxpy", 1, 8, [Tensor(out), Tensor(x), x, 1.0, 8])
-    assert out.tolist() == (2 * x).tolist()
-
-
 def test_bfloat16_of_ml_dtypes():
     ml_dtypes = pytest.importorskip("ml_dtypes")
     out, x = np.zeros(16, ml_dtypes.bfloat16), np.arange(16).astype(ml_dtypes.bfloat16)
@@ -256,3 +241,138 @@ def test_bfloat16_of_ml_dtypes():
         ld.global.b16 %v, [%q]; st.global.b16 [%p], %v; ret; }"
     assert sim.run(text, "copy", 1, 16, [out, x]).copied == 0
     assert np.array_equal(out, x)
+
+
+def test_a_finding_that_was_raised_leaves_nothing_behind():
+    def failing():
+        x = np.zeros(64, np.uint32)
+        with pytest.raises(girih.Finding):
+            sim.run(ptx.RACE, "swap", 1, 64, [x])
+        return weakref.ref(x)
+
+    kept = failing()
+    gc.collect()
+    assert kept() is None, "the finding and its verdict keep each other, and the array in the frame"
+
+
+def in_a_fork(x):
+    out = np.zeros_like(x)
+    sim.run(ptx.SAXPY, "saxpy", 8, 128, [out, x, x, 1.0, len(x)])
+    assert out.tolist() == (2 * x).tolist()
+    # Products are run by the simulator, too.
+    a = np.arange(64 * 80, dtype=np.float32).reshape(80, 64) % 7
+    assert np.array_equal(girih.gemm(a, a.T), a @ a.T)
+
+
+def test_a_forked_process_has_threads_of_its_own():
+    x = np.arange(1024, dtype=np.float32)
+    in_a_fork(x)
+    child = multiprocessing.get_context("fork").Process(target=in_a_fork, args=(x,))
+    child.start()
+    child.join(60)
+    if child.exitcode is None:
+        child.kill()
+    assert child.exitcode == 0
+
+
+def test_what_is_read_only_is_not_written():
+    x, y = np.arange(8, dtype=np.float32), np.ones(8, np.float32)
+    out = np.zeros(8, np.float32)
+    out.flags.writeable = False
+    with pytest.raises(ValueError, match="argument 0 is read-only"):
+        sim.run(ptx.SAXPY, "saxpy", 1, 8, [out, x, y, 1.0, 8])
+    assert not out.any()
+    # Memory that another argument may write is written by that one.
+    base = np.zeros(8, np.float32)
+    same = base.view()
+    same.flags.writeable = False
+    sim.run(ptx.SAXPY, "saxpy", 1, 8, [base, same, y, 1.0, 8])
+    assert same.tolist() == [1.0] * 8
+
+
+class Tensor:
+    """An array of the host that numpy does not know."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **options):
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+class Old(Tensor):
+    """One of the time before DLPack had versions."""
+
+    def __dlpack__(self, stream=None):
+        return self.array.__dlpack__(stream=stream)
+
+
+@pytest.mark.parametrize("kind", [Tensor, Old])
+def test_arrays_that_know_dlpack(kind):
+    x, out = np.arange(8, dtype=np.float32), np.zeros(8, np.float32)
+    verdict = sim.run(ptx.SAXPY, "saxpy", 1, 8, [kind(out), kind(x), x, 1.0, 8])
+    assert out.tolist() == (2 * x).tolist() and verdict.copied == 0
+    sim.run(ptx.SAXPY, "saxpy", 1, 4, [kind(out), kind(x[3:3]), kind(np.empty((3, 0), np.float32)), 1.0, 0])
+    with pytest.raises(ValueError, match="argument 1 is not contiguous"):
+        sim.run(ptx.SAXPY, "saxpy", 1, 4, [out, kind(x[::2]), x, 1.0, 4])
+
+
+def test_dlpack_says_what_is_read_only():
+    x, out = np.arange(8, dtype=np.float32), np.zeros(8, np.float32)
+    for array in (x, out):
+        array.flags.writeable = False
+    y = np.zeros(8, np.float32)
+    assert sim.run(ptx.SAXPY, "saxpy", 1, 8, [y, Tensor(x), Tensor(x), 1.0, 8]).copied == 32
+    assert y.tolist() == (2 * x).tolist()
+    with pytest.raises(ValueError, match="argument 0 is read-only"):
+        sim.run(ptx.SAXPY, "saxpy", 1, 8, [Tensor(out), Tensor(x), Tensor(x), 1.0, 8])
+    assert not out.any()
+
+
+def test_bytes_in_another_order_are_refused():
+    x = np.arange(8, dtype=np.float32)
+    with pytest.raises(TypeError, match="argument 1.*>f4"):
+        sim.run(ptx.SAXPY, "saxpy", 1, 8, [x, x.astype(">f4"), x, 1.0, 8])
+
+
+@pytest.mark.parametrize(
+    ("grid", "error", "said"),
+    [(2.5, TypeError, "2.5"), ("2", TypeError, "'2'"), ((1, None), TypeError, "None"), (-1, ValueError, "-1"), (2**32, ValueError, "4294967296")],
+)
+def test_an_extent_that_is_none_is_named(grid, error, said):
+    with pytest.raises(error, match=f"grid.*{said}"):
+        sim.run(ptx.SAXPY, "saxpy", grid, 8, [])
+
+
+def test_values_beyond_their_parameter_are_named():
+    out = np.zeros(2, np.uint64)
+    with pytest.raises(OverflowError, match=r"argument 1 \(v\).*64 bits"):
+        sim.run(ptx.HEAD + VALUE.format(type="u64", bits=64), "value", 1, 1, [out, 2**70])
+    with pytest.raises(TypeError, match="argument 1 .*tuple"):
+        sim.run(ptx.HEAD + VALUE.format(type="u64", bits=64), "value", 1, 1, [out, (out, True)])
+
+
+def test_an_int_for_f16_is_a_number_as_for_f32():
+    out = np.zeros(4, np.float16)
+    sim.run(ptx.HEAD + VALUE.format(type="f16", bits=16), "value", 1, 1, [out, 3])
+    assert out[0] == 3
+
+
+def test_launches_from_several_threads():
+    program = sim.Program(ptx.SAXPY)
+    x = [np.full(512, i, np.float32) for i in range(8)]
+    out = [np.zeros(512, np.float32) for _ in range(8)]
+
+    def launch(i):
+        for _ in range(4):
+            sim.run(program, "saxpy", 4, 128, [out[i], x[i], x[i], 1.0, 512], seeds=2)
+
+    threads = [threading.Thread(target=launch, args=(i,)) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all((out[i] == 2 * i).all() for i in range(8))

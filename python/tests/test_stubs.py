@@ -46,10 +46,20 @@ def test_classes_and_their_members():
         if issubclass(cls, Exception):
             continue  # Their fields are set on values; test_errors looks at them.
         declared = functions(stubs[name].body)
-        assert members <= set(declared), name
+        assert members <= set(declared) | {"__getattr__", "__dir__", "__traverse__"}, name
+        if cls is not _girih.Report:
+            # Iteration is by `__getitem__`.
+            assert all(hasattr(cls, member) for member in declared if member != "__iter__"), name
         for member, function in declared.items():
             if member in vars(cls) and inspect.isroutine(vars(cls)[member]) and not member.startswith("__"):
                 assert parameters(function) == actual(getattr(cls, member)), f"{name}.{member}"
+
+
+def test_the_counts_of_a_report():
+    stub = next(node for node in STUB.body if isinstance(node, ast.ClassDef) and node.name == "Report")
+    report = girih.sim.judge(".version 8.0 .target sm_90 .address_size 64 .visible .entry k() { ret; }", "k", 2, 32).report
+    assert set(functions(stub.body)) == set(dir(report))
+    assert (report.blocks, report.instructions, report.global_) == (2, 2, 0) and "2 blocks" in repr(report)
 
 
 def test_what_the_package_exports_exists():

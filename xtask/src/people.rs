@@ -61,6 +61,8 @@ fn python() -> Result<(), Error> {
         check("python3 -m venv", Command::new("python3").args(["-m", "venv"]).arg(people.join("venv")))?;
     }
     check("pip install", pip(&python).args(PACKAGES))?;
+    // pycute, to which random layouts are compared, comes with packages that it does not need.
+    check("pip install nvidia-cutlass", pip(&python).args(["--no-deps", "nvidia-cutlass"]))?;
     wheel(&people, &python)?;
     let types = ["-m", "mypy", "--config-file", "python/pyproject.toml", "python/girih"];
     check("mypy", Command::new(&python).args(types).current_dir(root()))
@@ -103,8 +105,9 @@ fn pack(people: &Path, wheel: &Path) -> Result<(), Error> {
         fs::remove_dir_all(&folder).map_err(at(&folder))?;
     }
     fs::create_dir_all(&folder).map_err(at(&folder))?;
-    let scripts = ["gpu_check.py", "ptx.py"].map(|name| root().join("python/tests").join(name));
-    for file in scripts.iter().map(|path| path.as_path()).chain([wheel]) {
+    let files =
+        ["python/tests/gpu_check.py", "python/tests/ptx.py", "docs/python.md"].map(|name| root().join(name));
+    for file in files.iter().map(|path| path.as_path()).chain([wheel]) {
         let to = folder.join(file.file_name().unwrap_or_default());
         fs::copy(file, &to).map_err(at(file))?;
     }
