@@ -246,7 +246,8 @@ fn _judge(
     let written = lending.end(py, &memory)?;
     let verdict = verdict??;
     if let Some(argument) = written.filter(|_| verdict.passed()) {
-        let refused = format!("argument {argument} is read-only, and the kernel has written to it");
+        let name = params.get(argument).map_or("?", |param| &param.name);
+        let refused = format!("argument {argument} ({name}) is read-only, and the kernel has written to it");
         return Err(PyValueError::new_err(refused).into());
     }
     let findings = verdict.findings.iter().map(|found| Ok(finding(py, found)?.into_value(py).into_any()));

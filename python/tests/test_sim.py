@@ -279,7 +279,7 @@ def test_what_is_read_only_is_not_written():
     x, y = np.arange(8, dtype=np.float32), np.ones(8, np.float32)
     out = np.zeros(8, np.float32)
     out.flags.writeable = False
-    with pytest.raises(ValueError, match="argument 0 is read-only"):
+    with pytest.raises(ValueError, match=r"argument 0 \(out\) is read-only"):
         sim.run(ptx.SAXPY, "saxpy", 1, 8, [out, x, y, 1.0, 8])
     assert not out.any()
     # Memory that another argument may write is written by that one.
@@ -316,10 +316,11 @@ def test_arrays_that_know_dlpack(kind):
     verdict = sim.run(ptx.SAXPY, "saxpy", 1, 8, [kind(out), kind(x), x, 1.0, 8])
     assert out.tolist() == (2 * x).tolist() and verdict.copied == 0
     sim.run(ptx.SAXPY, "saxpy", 1, 4, [kind(out), kind(x[3:3]), kind(np.empty((3, 0), np.float32)), 1.0, 0])
-    with pytest.raises(ValueError, match="argument 1 is not contiguous"):
+    with pytest.raises(ValueError, match=r"argument 1.* is not contiguous"):
         sim.run(ptx.SAXPY, "saxpy", 1, 4, [out, kind(x[::2]), x, 1.0, 4])
 
 
+@pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.1.0", reason="numpy gives no capsules of read-only arrays")
 def test_dlpack_says_what_is_read_only():
     x, out = np.arange(8, dtype=np.float32), np.zeros(8, np.float32)
     for array in (x, out):
@@ -327,7 +328,7 @@ def test_dlpack_says_what_is_read_only():
     y = np.zeros(8, np.float32)
     assert sim.run(ptx.SAXPY, "saxpy", 1, 8, [y, Tensor(x), Tensor(x), 1.0, 8]).copied == 32
     assert y.tolist() == (2 * x).tolist()
-    with pytest.raises(ValueError, match="argument 0 is read-only"):
+    with pytest.raises(ValueError, match=r"argument 0 \(out\) is read-only"):
         sim.run(ptx.SAXPY, "saxpy", 1, 8, [Tensor(out), Tensor(x), Tensor(x), 1.0, 8])
     assert not out.any()
 
