@@ -48,6 +48,21 @@ fn blocks_wait_for_blocks_that_begin_after_them() {
     }
 }
 
+/// As in Triton's loops, in which a block hands the result of an atomic to its threads through shared memory.
+#[test]
+fn a_wait_that_stores_lets_others_run_before_long() {
+    let lines = [
+        ".shared .b32 s; mov.u32 %i, %tid.x; setp.ne.u32 %p0, %i, 0; @%p0 exit;",
+        "atom.release.gpu.global.add.u32 %r0, [%p], 1;",
+        "WAIT: atom.acquire.gpu.global.add.u32 %r0, [%p], 0; st.shared.u32 [s], %r0; setp.lt.u32 %p1, %r0, %n; @%p1 bra WAIT;",
+    ];
+    for options in all() {
+        // Enough for a turn of each of the others.
+        let options = Options { steps: Some(1 << 21), ..options };
+        assert_eq!(run(4, &options, &lines).unwrap()[0], 4);
+    }
+}
+
 #[test]
 fn a_lock_by_compare_and_swap() {
     let lines = [

@@ -19,8 +19,9 @@ const TURNS: u32 = 64;
 const QUIET: u32 = 8;
 /// Where blocks communicate and there is a seed, one in this many turns of all warps lets other clusters run.
 const YIELDS: u64 = 3;
-/// Instructions of warps after which other clusters get their turn.
-const SLICE: u64 = 1 << 24;
+/// Instructions of warps after which other clusters get their turn: where blocks can't communicate, and where one may be
+/// waiting for another in a loop that changes something, such as one with an atomic.
+const SLICES: [u64; 2] = [1 << 24, 1 << 18];
 
 /// Why a cluster has stopped running.
 pub(crate) enum Turn {
@@ -73,6 +74,7 @@ impl<'a> Cluster<'a> {
     /// Runs the cluster until it is done, waits for others, or has had its share.
     pub(crate) fn go(&mut self) -> Result<Turn, Error> {
         let Context { steps, changes: begin, .. } = self.cx;
+        let slice = SLICES[usize::from(self.cx.machine.communicates())];
         while self.cx.blocks.iter().any(|block| block.live != 0) {
             let before = (self.cx.changes, self.cx.looks);
             let ran = self.turn()?;
@@ -94,7 +96,7 @@ impl<'a> Cluster<'a> {
                 self.quiet = 0;
             }
             self.patience = if still { self.patience } else { PATIENCE };
-            if self.quiet == QUIET || self.cx.steps - steps > SLICE {
+            if self.quiet == QUIET || self.cx.steps - steps > slice {
                 let long = std::mem::take(&mut self.quiet) < QUIET;
                 let known = std::mem::replace(&mut self.known, self.cx.changes);
                 return Ok(Turn::Idle { changed: long || self.cx.changes != known });

@@ -57,7 +57,12 @@ impl Machine<'_> {
 
     /// Whether clusters run in between one another: where blocks communicate and there is a seed.
     pub(crate) fn mixes(&self) -> bool {
-        self.options.seed != 0 && self.kernel.code.communicates && self.launch.grid != [1; 3]
+        self.options.seed != 0 && self.communicates()
+    }
+
+    /// Whether there are blocks that can communicate through global memory.
+    pub(super) fn communicates(&self) -> bool {
+        self.kernel.code.communicates && self.launch.grid != [1; 3]
     }
 
     /// Warpgroups of each block; the last may have fewer than four warps.
