@@ -296,6 +296,16 @@ pub struct BufferArg<'a> {
 }
 
 impl BufferArg<'_> {
+    /// The device address of the buffer's first element; 0 for an empty buffer.
+    pub fn address(&self) -> u64 {
+        self.address
+    }
+
+    /// The number of the buffer's bytes.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
     /// The buffer from the byte `offset` on, as [`Buffer::slice`] names a part of one; behind the buffer's end there is nothing.
     pub fn from_byte(self, offset: usize) -> Self {
         let offset = offset.min(self.bytes);

@@ -1,5 +1,6 @@
 //! From a problem's matrices, and what an epilogue reads, to the arguments of a launch.
 
+mod needs;
 mod outputs;
 
 use girih_codegen::Operand;
@@ -12,6 +13,8 @@ use super::repitch::between;
 use super::workspace::Workspace;
 use super::{GemmConfig, Matrix, Problem};
 use crate::Error;
+
+pub(super) use needs::Need;
 
 /// The names by which a launch gives scales: those of a problem with mixed inputs, and those of blocks of A and of B.
 const SCALES: &str = "scales";
@@ -131,15 +134,15 @@ impl<'a> Given<'a> {
         Given { stride, ..self }
     }
 
-    /// Checks that what is given fits `input`, whose matrices begin at multiples of `aligned` elements, for this problem and what it takes for
-    /// C. Returns the pitch, which counts for a matrix alone.
+    /// Checks that what is given fits `input`, for this problem and what it takes for C. Returns the pitch, which counts for a matrix alone, and
+    /// how many elements are read.
     fn check(
         &self,
-        (input, aligned): (&Input, i64),
+        input: &Input,
         problem: &Problem,
         c: &Matrix,
         transposed: bool,
-    ) -> Result<i64, Error> {
+    ) -> Result<[i64; 2], Error> {
         let [m, n] = c.extents();
         let [lines, line] = [1 - c.contiguous(), c.contiguous()].map(|mode| c.extents()[mode]);
         let refuse =
@@ -198,16 +201,9 @@ impl<'a> Given<'a> {
             return refuse(format!("a stride of {}", self.stride), accepted);
         }
         let needed = if needed > 0 { needed + (problem.products() - 1).max(0) * self.stride } else { 0 };
-        let Some(memory) = self.memory() else { return Ok(pitch) };
-        if (memory.len as i64) < needed {
-            return refuse(format!("{} elements", memory.len), format!("{needed} elements or more"));
-        }
-        let bytes = (aligned * i64::from(input.dtype.bits()) / 8).max(1);
-        // The launch checks a single address.
-        let odd = memory.starts().iter().find(|start| !start.is_multiple_of(bytes as u64));
-        match odd.filter(|_| pointers.is_some()) {
-            Some(odd) => refuse(format!("a matrix at {odd:#x}"), format!("multiples of {bytes} bytes")),
-            None => Ok(pitch),
+        match self.memory() {
+            Some(memory) if (memory.len as i64) < needed => Err(Error::few(&input.name, memory.len, needed)),
+            _ => Ok([pitch, needed]),
         }
     }
 }
@@ -277,7 +273,8 @@ impl Binding<'_> {
             }
         }
         for input in &kernel.inputs {
-            self.pitch(input)?;
+            self.fit(input)?;
+            self.begins(kernel, input)?;
         }
         self.check_outputs(kernel, matrices)?;
         self.offsets()?;
@@ -350,14 +347,18 @@ impl Binding<'_> {
     }
 
     fn pitch(&self, input: &Input) -> Result<i64, Error> {
+        self.fit(input).map(|[pitch, _]| pitch)
+    }
+
+    /// The pitch of what is given for an input, which it fits, and how many elements are read.
+    fn fit(&self, input: &Input) -> Result<[i64; 2], Error> {
         let [m, n, _] = self.problem.mnk();
         // What is read before a gate has the shape of the product.
         let matrix = match self.is_before_gate(input) {
             true => Matrix { extents: [m, n], ..self.problem.c() },
             false => self.problem.c(),
         };
-        let aligned = input.aligned(self.config)?;
-        self.given(input)?.check((input, aligned), self.problem, &matrix, self.transposed)
+        self.given(input)?.check(input, self.problem, &matrix, self.transposed)
     }
 
     fn is_before_gate(&self, input: &Input) -> bool {

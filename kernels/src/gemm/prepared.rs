@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use girih_device::{Arg, Launch};
 
+use super::bind::Need;
 use super::passes::Opened;
 use super::workspace::Workspace;
 use crate::Error;
@@ -21,6 +22,8 @@ pub struct Prepared {
     /// Held over both launches: all that are prepared of one GEMM copy A and B to the same memory.
     pub(super) turn: Option<Arc<Mutex<()>>>,
     pub(super) workspace: Option<Arc<Workspace>>,
+    /// What buffers must be, except for those of addresses.
+    pub(super) needs: Arc<[Need]>,
 }
 
 impl Prepared {
@@ -30,7 +33,9 @@ impl Prepared {
     /// As [`Launch::run`].
     ///
     /// # Safety
-    /// As for [`Launch::run`]: memory that girih has not allocated must still be allocated, and hold the problem's matrices.
+    /// As for [`Launch::run`]: memory that girih has not allocated must still be allocated, and hold the problem's matrices. What
+    /// [`set`](Prepared::set) has exchanged has the dtype that it had, and what is written shares no memory with anything else, except that an
+    /// input that is a matrix may be C itself.
     #[expect(unsafe_code, reason = "launching PTX is unsafe: the contract is the caller's")]
     pub unsafe fn run(&self) -> Result<(), Error> {
         let turn = self.turn.as_ref().map(|turn| turn.lock().unwrap_or_else(PoisonError::into_inner));
@@ -50,12 +55,35 @@ impl Prepared {
         self.copies.iter().map(|(launch, _)| launch).chain([&self.product])
     }
 
-    /// Gives `a`, `b` or `c` another buffer, which must be as large and as aligned, or an input of the epilogue, by its name, another
-    /// value.
+    /// Gives `a`, `b` or `c`, or an input or an output of the epilogue by its name, another buffer or number, for later runs. Sizes and
+    /// pitches stay. A buffer must hold as many elements as are accessed, may hold more, and must begin where the kernel can access it; both
+    /// are checked, as [`Gemm::run_with`](super::Gemm::run_with) does. Whether its dtype is the same is not, nor whether it shares memory with
+    /// another one: [`run`](Prepared::run) says so.
     ///
     /// # Errors
-    /// As [`Launch::set`].
+    /// [`Error::BufferTooSmall`], [`Error::Address`], [`Error::Input`]; as [`Launch::set`]. Then the launches stay as they were.
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_device::{Device, Select};
+    /// use girih_kernels::gemm::{Gemms, KernelKind, Layout, Problem};
+    /// use girih_tensor::DType;
+    ///
+    /// let device = Device::open(Select::Sim)?;
+    /// let problem = Problem::new(DType::F32, [4, 4, 4], Layout::Tn)?;
+    /// let (whole, c) = (device.zeros::<f32>(17)?, device.zeros::<f32>(16)?);
+    /// let gemm = Gemms::new(&device).get(&problem, KernelKind::Simt)?;
+    /// let mut launch = gemm.prepare(&whole, &whole, &c, &[])?.ok_or("C is not empty")?;
+    /// let (odd, short) = (whole.slice(1..)?, whole.slice(..15)?);
+    /// assert!(launch.set("a", &odd).is_err_and(|error| error.to_string().contains("multiples of 16 bytes")));
+    /// assert!(launch.set("a", &short).is_err_and(|error| error.to_string() == "A needs 16 elements, its buffer has 15"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn set<'a>(&mut self, name: &str, value: impl Into<Arg<'a>>) -> Result<(), Error> {
+        let value = value.into();
+        if let (Arg::Buffer(buffer), Some(need)) = (&value, self.needs.iter().find(|need| need.is_of(name))) {
+            need.check(buffer)?;
+        }
         let name = match name {
             "a" if self.transposed => "b",
             "b" if self.transposed => "a",
@@ -64,7 +92,6 @@ impl Prepared {
         if name == "a" && self.fixed[0] || name == "b" && self.fixed[1] {
             return Ok(());
         }
-        let value = value.into();
         let mut is_copied = false;
         for (launch, open) in &mut self.copies {
             for open in open.iter().filter(|open| ["a", "b"][open.operand] == name) {

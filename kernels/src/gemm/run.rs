@@ -8,7 +8,7 @@ use girih_device::{Buffer, BufferArg, Kernel, Launch, LaunchConfig, Pod, Pointer
 use girih_ptx::Module;
 use girih_tensor::Element;
 
-use super::bind::{Binding, Given};
+use super::bind::{Binding, Given, Need};
 use super::call::Call;
 use super::loading::{Loaded, Order};
 use super::memory::{Memory, Untyped};
@@ -256,7 +256,23 @@ impl Gemm {
             fixed: [fixed(0), fixed(1)],
             turn: self.copies.as_ref().map(|copies| copies.turn.clone()),
             workspace: self.workspace.clone(),
+            needs: self.needs(&binding)?.into(),
         }))
+    }
+
+    /// What buffers must be that take the places of others.
+    fn needs(&self, binding: &Binding<'_>) -> Result<Vec<Need>, Error> {
+        if self.problem.pointers().is_some() {
+            return Ok(Vec::new());
+        }
+        let spans = [self.problem.a(), self.problem.b(), self.problem.c()].map(|matrix| matrix.span());
+        let of = |operand: Operand| {
+            let at = operand as usize;
+            Need::of(operand, self.problem.dtype_of(operand), spans[at], self.aligned[at])
+        };
+        let mut needs = binding.needs(&self.module.generated)?;
+        needs.extend(Operand::ALL.map(of));
+        Ok(needs)
     }
 
     /// Checks the buffers, and says which stands for what; none for an empty C.

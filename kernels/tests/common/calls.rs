@@ -83,7 +83,7 @@ pub(crate) fn buffers_may_change(device: &Device) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What a call refuses leaves nothing behind for the next.
+/// What a call refuses leaves nothing behind for the next, and is refused in the same words when a prepared launch is to get it.
 pub(crate) fn refusals_leave_nothing(device: &Device) -> Result<(), Failure> {
     if device.limits().sm != 90 {
         return Ok(());
@@ -93,12 +93,26 @@ pub(crate) fn refusals_leave_nothing(device: &Device) -> Result<(), Failure> {
         let (set, other) = (set?, other?);
         set.run(&gemm)?;
         let short = |buffer: &Buffer<bf16>| buffer.slice(..buffer.len() - 1);
-        let (short_a, short_b, short_c) = (short(&other.a)?, short(&other.b)?, short(&other.c)?);
-        for [a, b, c] in
-            [[&short_a, &other.b, &other.c], [&other.a, &short_b, &other.c], [&other.a, &other.b, &short_c]]
-        {
-            let refused = gemm.run(a, b, c);
+        let odd = |buffer: &Buffer<bf16>| device.zeros::<bf16>(buffer.len() + 1)?.slice(1..);
+        let mut prepared = gemm.prepare(&set.a, &set.b, &set.c, &[])?.ok_or("C is not empty")?;
+        for (i, name) in ["a", "b", "c"].into_iter().enumerate() {
+            let right = [&other.a, &other.b, &other.c];
+            let (short, odd) = (short(right[i])?, odd(right[i])?);
+            let run = |wrong| {
+                let [a, b, c] = [0, 1, 2].map(|at| if at == i { wrong } else { right[at] });
+                gemm.run(a, b, c)
+            };
+            let refused = run(&short);
             assert!(matches!(refused, Err(Error::BufferTooSmall { .. })), "{refused:?}");
+            for wrong in [&short, &odd] {
+                let told = |outcome: Result<(), Error>| outcome.err().map(|error| error.to_string());
+                assert_eq!(
+                    told(run(wrong)),
+                    told(prepared.set(name, wrong)),
+                    "{name} of {:?}",
+                    gemm.problem()
+                );
+            }
         }
         let refused = gemm.run(&other.a, &other.b, &other.a);
         assert!(matches!(refused, Err(Error::Overlap { .. } | Error::BufferTooSmall { .. })), "{refused:?}");

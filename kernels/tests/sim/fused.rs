@@ -51,16 +51,23 @@ fn buffers_have_the_dtype_of_the_output() -> Result<(), Failure> {
 
 /// Over the numbers at which it is neither 0 nor the identity, in steps of 1/200.
 #[test]
-fn gelu_with_the_error_function_is_exact() -> Result<(), Failure> {
+fn activations_are_exact() -> Result<(), Failure> {
     let device = checked();
     let values: Vec<f32> = (-1200..1200).map(|i| i as f32 / 200.0).collect();
     let problem = Problem::new(DType::F32, [2400, 1, 1], Layout::Tn)?;
-    let gemm = Gemms::new(&device).fused(&problem, KernelKind::Simt, &Epilogue::new().gelu_erf())?;
     let (a, b, c) = (device.upload(&values)?, device.upload(&[1f32])?, device.zeros::<f32>(2400)?);
-    gemm.run(&a, &b, &c)?;
-    for (x, found) in values.into_iter().zip(c.download()?) {
-        let (x, found) = (f64::from(x), f64::from(found));
-        assert!((found - x * fused::normal(x)).abs() <= 3e-7 * x.abs(), "gelu({x}) = {found}");
+    type Function = fn(f64) -> f64;
+    let functions: [(Epilogue, Function); 3] = [
+        (Epilogue::new().gelu(), fused::gelu),
+        (Epilogue::new().gelu_erf(), |x| x * fused::normal(x)),
+        (Epilogue::new().silu(), |x| x / (1.0 + (-x).exp())),
+    ];
+    for (epilogue, function) in functions {
+        Gemms::new(&device).fused(&problem, KernelKind::Simt, &epilogue)?.run(&a, &b, &c)?;
+        for (x, found) in values.iter().zip(c.download()?) {
+            let (x, found) = (f64::from(*x), f64::from(found));
+            assert!((found - function(x)).abs() <= 3e-7 * x.abs(), "{} of {x} is {found}", epilogue.key());
+        }
     }
     Ok(())
 }
@@ -144,6 +151,44 @@ fn what_is_given_must_fit_the_inputs() -> Result<(), Failure> {
     }
     let error = gemm.run(&a, &b, &c).expect_err("inputs are missing").to_string();
     assert!(error.contains("`alpha`: nothing"), "{error}");
+    Ok(())
+}
+
+/// By addresses and by a tensor map, in a call and in an exchange.
+#[test]
+fn inputs_begin_where_kernels_can_read_them() -> Result<(), Failure> {
+    let device = checked();
+    let problem = Problem::new(DType::Bf16, [8, 16, 32], Layout::Tn)?;
+    let [row, matrix] = [Input::row("bias", DType::Bf16), Input::matrix("x", DType::Bf16)];
+    let epilogue = Epilogue::new().plus(row.clone()).plus(matrix.clone());
+    let anywhere = Epilogue::new().plus(row.unaligned()).plus(matrix.unaligned());
+    let zeros = |len: usize| device.zeros::<bf16>(len);
+    let (a, b, c) = (zeros(8 * 32)?, zeros(16 * 32)?, zeros(8 * 16)?);
+    let (bias, x, odd) = (zeros(16)?, zeros(8 * 16)?, zeros(8 * 16 + 1)?.slice(1..)?);
+    // Threads read pairs; tensor copies ask for more.
+    for (kind, bytes) in [(KernelKind::Sm80, 4), (KernelKind::Sm90, 16)] {
+        let begins = format!(
+            "memory that begins at {:#x}, but accepted are: multiples of {bytes} bytes, and any address by `Input::unaligned`",
+            odd.address()
+        );
+        let gemm = Gemms::new(&device).fused(&problem, kind, &epilogue)?;
+        let right = [("bias", &bias), ("x", &x)];
+        let given = right.map(|(name, buffer)| (name, Given::from(buffer)));
+        let mut prepared = gemm.prepare(&a, &b, &c, &given)?.ok_or("C is not empty")?;
+        for (name, least) in [("bias", 16), ("x", 8 * 16)] {
+            let short = x.slice(..least - 1)?;
+            let few = format!("{} elements, but accepted are: {least} elements or more", least - 1);
+            for (wrong, text) in [(&odd, &begins), (&short, &few)] {
+                let given = right
+                    .map(|(other, right)| (other, Given::from(if other == name { wrong } else { right })));
+                let text = format!("`{name}`: {text}");
+                assert_eq!(gemm.run_with(&a, &b, &c, &given).expect_err(&text).to_string(), text);
+                assert_eq!(prepared.set(name, wrong).expect_err(&text).to_string(), text);
+            }
+        }
+        let odd = [("bias", Given::from(&odd)), ("x", Given::from(&odd))];
+        Gemms::new(&device).fused(&problem, kind, &anywhere)?.run_with(&a, &b, &c, &odd)?;
+    }
     Ok(())
 }
 

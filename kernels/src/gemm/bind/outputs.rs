@@ -27,20 +27,14 @@ impl Binding<'_> {
     }
 
     /// What is given for an output, which it fits.
-    fn given_output(&self, output: &Output) -> Result<&Given<'_>, Error> {
+    pub(super) fn given_output(&self, output: &Output) -> Result<&Given<'_>, Error> {
         let refuse = |found: String, accepted: String| {
             Err(Error::Input { name: output.name.clone(), found, accepted })
         };
         let Some((_, given)) = self.given.iter().find(|(name, _)| *name == output.name) else {
             return refuse(String::from("nothing"), output.to_string());
         };
-        let [m, n] = self.problem.c().extents();
-        let [rows, columns] = if self.transposed { [n, m] } else { [m, n] };
-        let values = match output.kind {
-            InputKind::Row => columns,
-            InputKind::Column => rows,
-            InputKind::Scalar | InputKind::Matrix => 1,
-        };
+        let values = self.values_of(output);
         let buffer =
             given.memory().filter(|memory| memory.dtype == output.dtype && memory.pointers.is_none());
         let Some(Memory { len, .. }) = buffer else { return refuse(given.found(), output.to_string()) };
@@ -53,11 +47,27 @@ impl Binding<'_> {
             let accepted = format!("{least} to {MAX_STRIDE}: each product has an output of its own");
             return refuse(format!("a stride of {}", given.stride), accepted);
         }
-        let needed = values + (products - 1).max(0) * given.stride;
+        let needed = self.elements_of(output, given);
         if (*len as i64) < needed {
-            return refuse(format!("{len} elements"), format!("{needed} elements or more"));
+            return Err(Error::few(&output.name, *len, needed));
         }
         Ok(given)
+    }
+
+    /// How many values an output has of one product.
+    fn values_of(&self, output: &Output) -> i64 {
+        let [m, n] = self.problem.c().extents();
+        let [rows, columns] = if self.transposed { [n, m] } else { [m, n] };
+        match output.kind {
+            InputKind::Row => columns,
+            InputKind::Column => rows,
+            InputKind::Scalar | InputKind::Matrix => 1,
+        }
+    }
+
+    /// How many elements lie between the first and the last that is written of an output, both counted.
+    pub(super) fn elements_of(&self, output: &Output, given: &Given<'_>) -> i64 {
+        self.values_of(output) + (self.problem.batches() - 1).max(0) * given.stride
     }
 
     /// The address of an output, by its name.
