@@ -27,8 +27,9 @@ use crate::{
 /// # Launching by another engine
 /// An engine that calls the driver itself reads what the driver needs from a prepared launch: the
 /// [`function`](Launch::function), the [`config`](Launch::config) (grid, block, bytes of dynamic shared memory, whether the launch is
-/// cooperative), the [`cluster`](Launch::cluster), and the bytes of each [argument](Launch::arguments). The driver has already been
-/// told to allow the function this much dynamic shared memory and clusters of this size.
+/// cooperative or programmatic), the [`cluster`](Launch::cluster), and the bytes of each [argument](Launch::arguments). Clusters and
+/// cooperation must be asked of `cuLaunchKernelEx` by their attributes; a programmatic launch is right without its attribute, and
+/// begins later. The driver has already been told to allow the function this much dynamic shared memory and clusters of this size.
 ///
 /// girih does not see the launches of the engine. The engine must put them into the stream of the launch's
 /// [`device`](Launch::device) ([`Device::cuda_stream`]), since girih frees memory and unloads code behind the operations of that
@@ -232,13 +233,15 @@ impl Launch {
     }
 
     /// Puts the launch into the stream of its kernel; on the simulator the kernel has run when this returns. In a capture
-    /// ([`Device::capture`]) the launch goes into the graph instead, with the arguments that it has at this time.
+    /// ([`Device::capture`], or `cuStreamBeginCapture` of the stream's owner) the launch goes into the graph instead, with the arguments
+    /// that it has at this time.
     ///
     /// A run is ordered with the streams of its buffers, as every operation is ([`Device::new_stream`]).
     ///
     /// # Errors
-    /// [`Error::CapturedByOther`] and [`Error::CapturedApart`] while a stream is being captured; on the simulator
-    /// [`Error::Sim`] for what the kernel does wrong, on a GPU the driver's.
+    /// [`Error::CapturedByOther`] while another thread captures the stream by [`Device::capture`]; [`Error::CapturedApart`] for a buffer of
+    /// another stream while the owner of either captures one of the two; on the simulator [`Error::Sim`] for what the kernel does wrong, on a
+    /// GPU the driver's.
     ///
     /// # Safety
     /// The contract of [`Kernel::launch`] must hold at each run. Memory that girih has not allocated (borrowed memory, addresses as
