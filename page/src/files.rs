@@ -26,8 +26,10 @@ files! {
     "grid.js" SCRIPT;
     "index.html" HTML;
     "kernels.js" SCRIPT;
+    "launch.js" SCRIPT;
     "layouts.js" SCRIPT;
     "listing.js" SCRIPT;
+    "memory.js" SCRIPT;
     "page.js" SCRIPT;
     "partitions.js" SCRIPT;
     "registers.js" SCRIPT;
@@ -36,6 +38,7 @@ files! {
     "tiles.js" SCRIPT;
     "timeline.js" SCRIPT;
     "views.js" SCRIPT;
+    "waits.js" SCRIPT;
 }
 
 /// The file at a path of the address; `/` is the page.

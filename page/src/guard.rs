@@ -34,8 +34,8 @@ pub enum Refusal {
     },
 }
 
-/// Whether a request from `peer` with these headers is of the page at this port.
-pub(crate) fn check(peer: SocketAddr, headers: &HeaderMap, port: u16) -> Result<(), Refusal> {
+/// Whether a request from `peer` with these headers is of the page at this port. Links may open what is `linked`.
+pub(crate) fn check(peer: SocketAddr, headers: &HeaderMap, port: u16, linked: bool) -> Result<(), Refusal> {
     if !peer.ip().to_canonical().is_loopback() {
         return Err(Refusal::Peer { peer });
     }
@@ -67,7 +67,7 @@ pub(crate) fn check(peer: SocketAddr, headers: &HeaderMap, port: u16) -> Result<
     // A link on another site may open the page, which its scripts can neither read nor frame; the browser says `none` where a person typed
     // the address.
     let fetch = |name| one(header::HeaderName::from_static(name));
-    if fetch("sec-fetch-mode").as_deref() == Some("navigate") {
+    if linked && fetch("sec-fetch-mode").as_deref() == Some("navigate") {
         return Ok(());
     }
     match fetch("sec-fetch-site").as_deref() {

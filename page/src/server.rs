@@ -1,21 +1,25 @@
 //! The server: files of the page, and calls of its views.
 
+use std::collections::HashMap;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::body::Bytes;
 use axum::extract::{ConnectInfo, DefaultBodyLimit, Path, Request, State};
-use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Router, serve};
+use tokio::sync::Semaphore;
 
 use crate::{Fault, files, guard, views};
 
 /// The most bytes of a request: a large PTX file has some.
 const BODY: usize = 16 << 20;
+/// How many calls of a view compute at a time. A call that waits is forgotten when the page withdraws it, as it does at the next edit.
+const AT_ONCE: usize = 2;
 
 /// A server that has its port and answers nobody yet.
 #[derive(Debug)]
@@ -28,6 +32,8 @@ pub struct Server {
 struct Site {
     port: u16,
     folder: Option<Arc<PathBuf>>,
+    /// Turns of the calls of each view.
+    turns: Arc<HashMap<&'static str, Arc<Semaphore>>>,
 }
 
 impl Server {
@@ -40,7 +46,8 @@ impl Server {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
         listener.set_nonblocking(true)?;
         let port = listener.local_addr()?.port();
-        Ok(Server { listener, site: Site { port, folder: folder.map(Arc::new) } })
+        let turns = views::names().map(|view| (view, Arc::new(Semaphore::new(AT_ONCE)))).collect();
+        Ok(Server { listener, site: Site { port, folder: folder.map(Arc::new), turns: Arc::new(turns) } })
     }
 
     /// The port.
@@ -58,7 +65,8 @@ impl Server {
     /// # Errors
     /// What the operating system says.
     pub fn run(self) -> std::io::Result<()> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_io().thread_name("girih-call").build()?;
         runtime.block_on(async {
             let listener = tokio::net::TcpListener::from_std(self.listener)?;
             let service = router(self.site).into_make_service_with_connect_info::<SocketAddr>();
@@ -80,7 +88,7 @@ fn router(site: Site) -> Router {
 const HEADERS: [(HeaderName, &str); 6] = [
     (
         header::CONTENT_SECURITY_POLICY,
-        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data: blob:; \
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; \
          base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     ),
     (header::CACHE_CONTROL, "no-store"),
@@ -96,7 +104,8 @@ async fn guarded(
     request: Request,
     next: Next,
 ) -> Response {
-    let mut response = match guard::check(peer, request.headers(), site.port) {
+    let linked = request.method() == Method::GET && request.uri().path() == "/";
+    let mut response = match guard::check(peer, request.headers(), site.port, linked) {
         Ok(()) => next.run(request).await,
         Err(refusal) => fault(StatusCode::FORBIDDEN, &Fault::new("forbidden", refusal.to_string())),
     };
@@ -121,8 +130,20 @@ async fn file(State(site): State<Site>, request: Request) -> Response {
 }
 
 /// A call computes on a thread of its own, so that a long one does not keep others from their answers.
-async fn answer(Path((view, call)): Path<(String, String)>, body: Bytes) -> Response {
-    let answer = tokio::task::spawn_blocking(move || views::call(&view, &call, &body)).await;
+async fn answer(
+    State(site): State<Site>,
+    Path((view, call)): Path<(String, String)>,
+    body: Bytes,
+) -> Response {
+    let turn = match site.turns.get(&*view) {
+        Some(turns) => turns.clone().acquire_owned().await.ok(),
+        None => None,
+    };
+    let compute = move || {
+        let _turn = turn;
+        views::call(&view, &call, &body)
+    };
+    let answer = tokio::task::spawn_blocking(compute).await;
     match answer {
         Ok(Ok(text)) => (JSON, text).into_response(),
         Ok(Err(error)) => {

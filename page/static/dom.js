@@ -41,6 +41,20 @@ export function say(text) {
   document.getElementById("said").textContent = text;
 }
 
+/** So many characters of a line are shown at each side of what is wrong: more would go on in another line, above the caret. */
+const BESIDE = 36;
+
+/** The line of a text in which a place is, with what is wrong marked and a caret below it. */
+function caret(text, { at, end }) {
+  const begin = text.lastIndexOf("\n", at - 1) + 1;
+  const close = text.indexOf("\n", at);
+  const stop = close < 0 ? text.length : close;
+  const last = Math.max(at, Math.min(end, stop));
+  const [from, to] = [Math.max(begin, at - BESIDE), Math.min(stop, last + BESIDE)];
+  const before = (from > begin ? "… " : "") + text.slice(from, at);
+  return ["\n  ", before, element("mark", {}, text.slice(at, last)), text.slice(last, to), to < stop ? " …" : "", `\n  ${" ".repeat(before.length)}${"^".repeat(Math.max(1, last - at))}`];
+}
+
 /**
  * What to show where a call has thrown: the message, and the text of the field that is wrong with a caret below the place. Whoever knows that
  * field gives it, so that it is marked.
@@ -51,11 +65,7 @@ export function fault(error, field) {
   if (field) {
     field.setAttribute("aria-invalid", "true");
     field.setAttribute("aria-errormessage", id);
-    if (error.span) {
-      const { at, end } = error.span;
-      const text = field.value;
-      lines.push("\n  ", text.slice(0, at), element("mark", {}, text.slice(at, end)), text.slice(end), `\n  ${" ".repeat(at)}${"^".repeat(end - at)}`);
-    }
+    if (error.span) lines.push(...caret(field.value, error.span));
   }
   return element("pre", { class: "fault", role: "alert", id }, lines);
 }
@@ -64,6 +74,20 @@ export function fault(error, field) {
 export function fine(field) {
   field.removeAttribute("aria-invalid");
   field.removeAttribute("aria-errormessage");
+}
+
+/** The most characters of a text that stand in an address. */
+export const LINKED = 24000;
+
+/** What to say of a longer one. */
+export function unlinked() {
+  return element("p", { class: "faint", hidden: true }, `The address keeps texts of up to ${LINKED} characters: a link does not show this one.`);
+}
+
+/** A number from 0 on that a text of the address says, or another one. */
+export function natural(text, other = 0) {
+  const number = Number(text);
+  return text !== null && text !== "" && Number.isSafeInteger(number) && number >= 0 ? number : other;
 }
 
 /** Calls `run` at once, but not more often than every so many milliseconds: of the calls that come meanwhile, the last one follows. */

@@ -21,7 +21,7 @@ const AREA = 1 << 24;
 /** So many texts are drawn at a time, so that a large table is there at once, and its words follow. */
 const TEXTS = 1000;
 /** How cells are marked: the colour and the width of the frame. */
-const MARKS = { same: ["#111111", 2], from: ["#8a1fb0", 3], wrong: ["#d0001c", 4], chosen: ["#0b57d0", 3] };
+const MARKS = { same: ["#111111", 2], from: ["#8a1fb0", 3], wrong: ["#d0001c", 4], chosen: ["#0b57d0", 3], pointed: ["#111111", 3] };
 const LINES = "#15181c";
 
 /** The grids of the page, which are drawn again when colours or pixels change. */
@@ -47,9 +47,11 @@ export class Grid {
     this.onchoose = onchoose;
     this.describe = describe;
     this.at = [0, 0];
-    this.marks = [];
+    this.marks = {};
     this.pointed = null;
     this.turn = 0;
+    /** The pixels that each canvas has. */
+    this.sizes = new Map();
     this.base = element("canvas", { "aria-hidden": "true" });
     this.top = element("canvas", { "aria-hidden": "true" });
     this.cell = element("div", { role: "gridcell", id: fresh("cell") });
@@ -57,7 +59,10 @@ export class Grid {
     this.root = element("div", {
       class: "grid", role: "grid", tabIndex: 0, "aria-label": label, "aria-readonly": "true", "aria-activedescendant": this.cell.id,
       onkeydown: (event) => this.#key(event),
-      onfocus: () => this.root.matches(":focus-visible") && this.#point(...this.at),
+      onfocus: () => {
+        this.#say();
+        if (this.root.matches(":focus-visible")) this.#point(...this.at);
+      },
       onblur: () => this.#point(null, null),
     }, this.base, this.top, element("div", { class: "unseen" }, this.line));
     this.base.addEventListener("pointermove", (event) => this.#point(...this.#under(event)));
@@ -76,86 +81,88 @@ export class Grid {
     return Math.max(least, Math.min(most, Math.floor((width - 40) / columns)));
   }
 
-  /**
-   * Draws a table of `rows` and `columns`. `fills` are a list of "#rrggbb", a cell each, row by row, or the fills that calls answer (`palette`, `inks`,
-   * `cells`). `words` are the texts of cells, in which a line feed begins another line; in their place `texts(i)` gives a list of lines. `levels`, for
-   * rows and for columns, say how high in the hierarchy the line before each is (or `rowBorders`, `columnBorders`); lines separate cells of different
-   * `groups`. `rowNames` stand for the numbers of rows. `size` is the side of a cell in pixels; without it cells fit into `width`.
-   */
-  draw({ rowBorders = [], columnBorders = [], levels = [rowBorders, columnBorders], texts, fills, width, ...rest }) {
-    const { rows, columns } = rest;
-    const names = rest.rowNames ?? [String(rows - 1)];
-    const table = { ...rest, levels, fills, texts };
-    if (Array.isArray(fills)) {
-      const palette = [...new Set(fills)];
-      const numbers = new Map(palette.map((fill, number) => [fill, number]));
-      table.fills = { palette, cells: fills.map((fill) => numbers.get(fill)) };
-    }
-    if (texts && !rest.words) table.words = Array.from({ length: rows * columns }, (_, i) => texts(i).join("\n"));
-    table.size ??= width ? Grid.fitting(columns, width, 1) : 30;
-    this.#draw(table, Math.max(...names.map((name) => String(name).length)));
+  /** Names the table for screen readers. */
+  set label(text) {
+    this.root.setAttribute("aria-label", text);
   }
 
-  #draw(table, longest) {
-    const start = performance.now();
-    const { rows, columns } = table;
+  /**
+   * Draws a table of `rows` and `columns`; the last row may have fewer cells. `fills` have a `palette` of "#rrggbb", `inks` for text on these, and for
+   * each of the `cells`, row by row, its number in the palette. `words` are the texts of cells, in which a line feed begins another line. `levels`, for
+   * rows and for columns, say how high in the hierarchy the line before each is; lines separate cells of different `groups`. `rowNames` stand for the
+   * numbers of rows. `size` is the side of a cell in pixels.
+   */
+  draw(table) {
+    const { rows, columns, rowNames = [rows - 1] } = table;
     this.turn += 1;
     this.table = table;
-    this.longest = longest;
+    const longest = Math.max(...rowNames.map((name) => String(name).length));
     this.margin = [Math.ceil(9 + 6.2 * longest), 17];
     const ratio = devicePixelRatio || 1;
     const most = Math.min(SIDE / ratio / Math.max(rows, columns), Math.sqrt(AREA / (ratio * ratio) / (rows * columns)));
     this.size = Math.max(1, Math.floor(Math.min(most, table.size)));
     this.root.setAttribute("aria-rowcount", rows);
     this.root.setAttribute("aria-colcount", columns);
-    this.at = [Math.min(this.at[0], rows - 1), Math.min(this.at[1], columns - 1)];
+    if (!this.#has(...this.at)) this.at = [0, 0];
     this.pointed = null;
-    for (const canvas of [this.base, this.top]) {
-      const [x, y] = [this.margin[0] + columns * this.size + 3, this.margin[1] + rows * this.size + 3];
-      canvas.width = Math.round(x * ratio);
-      canvas.height = Math.round(y * ratio);
-      canvas.style.width = `${x}px`;
-      canvas.style.height = `${y}px`;
-      canvas.getContext("2d").setTransform(ratio, 0, 0, ratio, 0, 0);
-    }
-    this.#paint();
-    this.mark(table.marks ?? []);
+    this.#paint(this.#fresh(this.base));
+    this.mark({});
     this.#say();
-    performance.measure("girih-draw", { start, detail: { rows, columns } });
+  }
+
+  /** Whether there is a cell. */
+  #has(row, column) {
+    const { columns, fills: { cells } } = this.table;
+    return row >= 0 && column >= 0 && column < columns && row * columns + column < cells.length;
+  }
+
+  /** A canvas without a picture, as large as the table. */
+  #fresh(canvas) {
+    const ratio = devicePixelRatio || 1;
+    const { margin, size, table: { rows, columns } } = this;
+    const [x, y] = [margin[0] + columns * size + 3, margin[1] + rows * size + 3];
+    const context = canvas.getContext("2d");
+    // Pixels that stay are not made anew.
+    const key = `${x} ${y} ${ratio}`;
+    if (this.sizes.get(canvas) === key) {
+      context.clearRect(0, 0, x, y);
+      return context;
+    }
+    this.sizes.set(canvas, key);
+    [canvas.width, canvas.height] = [Math.round(x * ratio), Math.round(y * ratio)];
+    [canvas.style.width, canvas.style.height] = [`${x}px`, `${y}px`];
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    return context;
   }
 
   /** Draws the table again, after colours or the ratio of pixels have changed. */
   again() {
     const { table, marks } = this;
     if (!table) return;
-    this.#draw(table, this.longest);
+    this.draw(table);
     this.mark(marks);
   }
 
-  /**
-   * Marks cells in place of those that are marked: the numbers of cells by kind, or a list of `{ row, column, kind }`. Kinds are "same" (shares),
-   * "from" (comes from), "wrong" and "chosen".
-   */
-  mark(given) {
-    const marks = Array.isArray(given) ? Object.groupBy(given, ({ kind }) => kind) : given;
-    this.marks = given;
-    const context = this.top.getContext("2d");
-    context.clearRect(0, 0, this.top.width, this.top.height);
+  /** Marks cells, numbers by kind, in place of those that are marked. Kinds are "same" (shares), "from" (comes from), "wrong" and "chosen". */
+  mark(marks) {
+    this.marks = marks;
+    this.top.hidden = !this.pointed && !Object.values(marks).some((cells) => cells.length ?? cells.size);
+    if (this.top.hidden) return;
+    const context = this.#fresh(this.top);
     const { columns } = this.table;
-    const frame = (cell, colour, width) => {
+    const frame = (cells, [colour, width]) => {
+      // The frame is on the cell's edge: what the cell says stays legible.
       const line = Math.min(width, Math.max(1, this.size / 3));
-      const side = this.size - line;
-      const [x, y] = [this.margin[0] + (cell % columns) * this.size + line / 2, this.margin[1] + Math.floor(cell / columns) * this.size + line / 2];
-      context.lineWidth = line + 1.5;
-      context.strokeStyle = "#ffffff";
-      context.strokeRect(x, y, side, side);
-      context.lineWidth = line;
-      context.strokeStyle = colour;
-      context.strokeRect(x, y, side, side);
+      context.beginPath();
+      for (const cell of cells) context.rect(this.margin[0] + (cell % columns) * this.size, this.margin[1] + Math.floor(cell / columns) * this.size, this.size, this.size);
+      for (const [style, thick] of [["#ffffff", line + 1.5], [colour, line]]) {
+        context.lineWidth = thick;
+        context.strokeStyle = style;
+        context.stroke();
+      }
     };
-    const number = (cell) => (typeof cell === "number" ? cell : cell.row * columns + cell.column);
-    for (const [kind, cells] of Object.entries(marks)) for (const cell of cells) frame(number(cell), ...MARKS[kind]);
-    if (this.pointed) frame(this.pointed[0] * columns + this.pointed[1], "#111111", 3);
+    for (const [kind, cells] of Object.entries(marks)) frame(cells, MARKS[kind]);
+    if (this.pointed) frame([this.pointed[0] * columns + this.pointed[1]], MARKS.pointed);
   }
 
   /** Makes a cell the one at which the keyboard is. */
@@ -164,12 +171,10 @@ export class Grid {
     this.#say();
   }
 
-  #paint() {
+  #paint(context) {
     const { rows, columns, fills: { palette, inks = [], cells }, words } = this.table;
     const [left, top] = this.margin;
     const { size } = this;
-    const context = this.base.getContext("2d");
-    context.clearRect(0, 0, this.base.width, this.base.height);
     // A pixel a cell, enlarged, takes a fraction of the time of a rectangle a cell.
     const pixels = new ImageData(columns, rows);
     // The canvas knows all notations of colours, and answers "#rrggbb".
@@ -259,7 +264,7 @@ export class Grid {
     context.lineWidth = Math.min(3, size / 4);
     context.strokeStyle = LINES;
     context.beginPath();
-    for (let i = 0; i < rows * columns; i += 1) {
+    for (let i = 0; i < groups.length; i += 1) {
       const [x, y] = [left + (i % columns) * size, top + Math.floor(i / columns) * size];
       if (i % columns && groups[i] !== groups[i - 1]) context.moveTo(x, y), context.lineTo(x, y + size);
       if (i >= columns && groups[i] !== groups[i - columns]) context.moveTo(x, y), context.lineTo(x + size, y);
@@ -271,8 +276,7 @@ export class Grid {
     if (!this.table) return [null, null];
     const row = Math.floor((event.offsetY - this.margin[1]) / this.size);
     const column = Math.floor((event.offsetX - this.margin[0]) / this.size);
-    const inside = row >= 0 && column >= 0 && row < this.table.rows && column < this.table.columns;
-    return inside ? [row, column] : [null, null];
+    return this.#has(row, column) ? [row, column] : [null, null];
   }
 
   #point(row, column) {
@@ -289,7 +293,9 @@ export class Grid {
     this.#point(row, column);
   }
 
+  /** Has a screen reader say the cell, if the keyboard is at the table. */
   #say() {
+    if (document.activeElement !== this.root || !this.table) return;
     const [row, column] = this.at;
     this.line.setAttribute("aria-rowindex", row + 1);
     this.cell.setAttribute("aria-colindex", column + 1);
@@ -317,7 +323,9 @@ export class Grid {
       default: return;
     }
     event.preventDefault();
-    this.#go(Math.min(Math.max(row, 0), rows - 1), Math.min(Math.max(column, 0), columns - 1));
+    [row, column] = [Math.min(Math.max(row, 0), rows - 1), Math.min(Math.max(column, 0), columns - 1)];
+    if (!this.#has(row, column)) return;
+    this.#go(row, column);
     const [x, y] = [this.margin[0] + this.at[1] * this.size, this.margin[1] + this.at[0] * this.size];
     const { root, size } = this;
     if (x - this.margin[0] < root.scrollLeft) root.scrollLeft = x - this.margin[0];

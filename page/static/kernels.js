@@ -1,84 +1,47 @@
 // Kernels, step by step: a launch is recorded by the program, and each step is asked for.
-import { delayed, element, fault, fine, fresh, labelled, say } from "./dom.js";
-import { Grid, fill } from "./grid.js";
+import { delayed, element, fault, fine, labelled, natural, say, select } from "./dom.js";
+import { Launch } from "./launch.js";
 import { Listing } from "./listing.js";
+import { SharedMemory } from "./memory.js";
 import { Registers } from "./registers.js";
 import { Timeline } from "./timeline.js";
-
-const OWN = "own";
-
-/** Lanes of a mask, in words. */
-function lanes(mask) {
-  if (mask === 0) return "no lane";
-  if (mask === 0xffffffff) return "all lanes";
-  const all = [];
-  for (let lane = 0; lane < 32; lane += 1) {
-    if (((mask >>> lane) & 1) === 0) continue;
-    const last = all.at(-1);
-    if (last && last[1] === lane - 1) last[1] = lane;
-    else all.push([lane, lane]);
-  }
-  const words = all.map(([from, to]) => (from === to ? String(from) : `${from}-${to}`));
-  return `lane${mask & (mask - 1) ? "s" : ""} ${words.join(", ")}`;
-}
+import { Waits, lanes, warps as warpsOf } from "./waits.js";
 
 const plural = (count, what) => `${count} ${what}${count === 1 ? "" : "s"}`;
 
 function mount(root, page) {
-  let known = null;
   let run = null;
   let warp = 0;
   let step = 0;
   let state = null;
   /** The step whose registers are shown: of another one, the program tells what is different. */
   let shown = null;
-  /** Cells in a row of the map of shared memory. */
-  let across = 32;
 
-  // What is run.
-  const choice = element("select", { onchange: () => chosen() });
-  const block = element("input", { type: "text", size: 7, value: "0,0,0", spellcheck: false, oninput: delayed(150, () => start()) });
-  const seed = element("input", { type: "number", min: 0, value: 0, oninput: delayed(150, () => start()) });
-  const sizes = element("input", { type: "text", size: 14, spellcheck: false, oninput: delayed(150, () => start()) });
-  const sizeNames = element("span", {}, "Sizes");
-  const sized = element("div", { class: "field" }, element("label", { for: sizes.id = fresh("field") }, sizeNames), sizes);
-  const ptx = element("textarea", { rows: 14, spellcheck: false, wrap: "off", oninput: delayed(40, () => edited()) });
-  const launches = element("textarea", { rows: 2, spellcheck: false, oninput: delayed(40, () => edited()) });
-  const file = element("input", { type: "file", accept: ".ptx", onchange: async () => {
-    if (!file.files[0]) return;
-    ptx.value = await file.files[0].text();
-    edited();
-  } });
-  const help = element("pre", { class: "note" });
-  const texts = element("details", { class: "texts" }, element("summary", {}, "PTX and launch"),
-    element("div", { class: "row" }, labelled("PTX", ptx, { class: "field wide" })),
-    element("div", { class: "row" }, labelled("Launches, the last one is recorded", launches, { class: "field wide" }), labelled("PTX from a file", file)),
-    element("details", {}, element("summary", {}, "How launches and arguments are written"), help));
+  const launch = new Launch(page, {
+    onchange: () => start(),
+    onchoose: () => {
+      page.keep();
+      [warp, step] = [0, 0];
+    },
+  });
   const outcome = element("div", { class: "outcome" });
   const problem = element("div");
 
   // What is shown.
   const listing = new Listing({ onchoose: (line) => toLine(line) });
   const timeline = new Timeline({ onchoose: (to, nth) => go(to, nth) });
-  const axis = element("select", { onchange: () => times() }, element("option", { value: "beside" }, "warps beside each other"), element("option", { value: "order" }, "the simulator's order"));
+  const axis = select([["beside", "warps beside each other"], ["order", "the simulator's order"]], { onchange: () => times() });
   const legend = element("div", { class: "legend" });
   const registers = new Registers({ onopen: () => show() });
   const warps = element("select", { onchange: () => go(Number(warps.value), at(Number(warps.value))) });
+  const line = element("input", { type: "number", min: 1, onchange: () => line.value && toLine(Number(line.value)) });
   const slider = element("input", { type: "range", min: 0, value: 0, "aria-label": "step of the warp", oninput: () => go(warp, Number(slider.value)) });
   const count = element("span", { class: "mono" });
   const button = (text, label, act) => element("button", { class: "act", type: "button", title: label, "aria-label": label, onclick: act }, text);
   const now = element("div", { class: "now mono" });
-  const mbarriers = element("div");
-  const flights = element("div");
+  const waits = new Waits();
   const tile = element("input", { type: "text", spellcheck: false, autocomplete: "off", placeholder: "0:8x16:f32", oninput: delayed(40, () => show()) });
-  const matrix = element("div", { class: "scroll small" });
-  const cell = element("div", { class: "mono faint" });
-  const memory = new Grid({
-    label: "shared memory",
-    onpoint: (row, column) => { cell.textContent = row === null ? "" : told(row, column); },
-    describe: (row, column) => told(row, column),
-  });
-  const heat = element("figure", {}, element("figcaption"), memory.root, cell, element("div", { class: "row small" }, labelled("Part as a matrix, OFFSET:ROWSxCOLUMNS:TYPE", tile)), matrix);
+  const memory = new SharedMemory(element("div", { class: "row small" }, labelled("Part as a matrix, OFFSET:ROWSxCOLUMNS:TYPE", tile)));
 
   const panel = element("section", { class: "card", "aria-label": "state after the step" },
     element("div", { class: "row steps" },
@@ -90,25 +53,22 @@ function mount(root, page) {
       button("+10", "ten steps on (Shift + arrow right)", () => go(warp, step + 10)),
       button("»", "last step (End)", () => go(warp, Infinity)),
       button("[", "what the simulator executed before, in any warp ([)", () => beside("before")),
-      button("]", "what the simulator executed next, in any warp (])", () => beside("after"))),
+      button("]", "what the simulator executed next, in any warp (])", () => beside("after")),
+      labelled("To line", line)),
     element("div", { class: "row stepper" }, slider, count),
-    now, registers.root, heat, mbarriers, flights);
+    now, registers.root, memory.root, waits.root);
   const result = element("div", { hidden: true },
     element("section", { class: "card", "aria-label": "timeline" },
       element("div", { class: "row" }, labelled("Time", axis), legend), timeline.root),
     element("div", { class: "pair" }, element("section", { class: "card", "aria-label": "text" }, listing.root), panel),
     element("p", { class: "faint" }, "Arrow keys step, with Shift ten steps; Home and End; [ and ] go through all warps in the simulator's order; W is the next warp. A click on a line goes to the warp's next step there."));
-  root.append(
-    element("section", { class: "card", "aria-label": "what is run" },
-      element("div", { class: "row" }, labelled("Kernel", choice, { class: "field wide" }), sized, labelled("Block", block), labelled("Seed", seed)),
-      texts, problem, outcome),
-    result);
+  root.append(element("section", { class: "card", "aria-label": "what is run" }, launch.root, problem, outcome), result);
   document.addEventListener("keydown", keys);
   // What is on a canvas knows neither the width of the window nor its colours.
   const fit = () => {
     if (!state || root.offsetParent === null) return;
     timeline.fit();
-    drawMemory(state.memory);
+    memory.fit();
   };
   addEventListener("resize", delayed(80, fit));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", fit);
@@ -137,50 +97,18 @@ function mount(root, page) {
     go(other, at(other));
   }
 
-  /** The request for what is chosen. */
-  function request() {
-    const place = block.value.split(",").map((number) => Number(number.trim() || NaN));
-    const text = choice.value === OWN || known.examples.some(({ name }) => name === choice.value);
-    const shared = { block: [place[0], place[1] ?? 0, place[2] ?? 0], seed: Number(seed.value) || 0 };
-    if (place.length > 3 || shared.block.some((number) => !Number.isInteger(number) || number < 0)) throw new Error("Block: x, or x,y or x,y,z is accepted, such as 0,0,0");
-    return text ? { ptx: ptx.value, launches: launches.value, ...shared } : { kernel: choice.value, sizes: sizes.value.split("x").map(Number), ...shared };
-  }
-
-  /** A kernel was chosen from the list. */
-  function chosen(keep = false) {
-    const example = known.examples.find(({ name }) => name === choice.value);
-    if (example) [ptx.value, launches.value] = [example.ptx, example.launches];
-    texts.hidden = !example && choice.value !== OWN;
-    const named = [...known.kernels, ...known.programs].find(({ name }) => name === choice.value);
-    sized.hidden = !named;
-    if (named) {
-      sizeNames.textContent = `Sizes: ${named.sizes.map(([name]) => name).join(" x ")}`;
-      if (!keep || !sizes.value) sizes.value = named.sizes.map(([, size]) => size).join("x");
-    }
-    if (!keep) [warp, step, block.value] = [0, 0, "0,0,0"];
-    return start();
-  }
-
-  function edited() {
-    const example = known.examples.find(({ name }) => name === choice.value);
-    if (example && (example.ptx !== ptx.value || example.launches !== launches.value)) choice.value = OWN;
-    return start();
-  }
-
   async function start() {
-    for (const field of [ptx, launches, block, choice, sizes, tile]) fine(field);
+    launch.fine();
+    fine(tile);
     const busy = setTimeout(() => { outcome.textContent = "The simulator runs the kernel …"; }, 300);
     try {
-      const body = request();
-      const answer = await page.latest("run", "run", body);
+      const answer = await page.latest("run", "run", launch.request);
       if (!answer) return;
       run = answer;
       problem.replaceChildren();
       began();
     } catch (error) {
-      const field = { ptx, launches, block, kernel: sizes }[error.field] ?? (error.message.startsWith("Block") ? block : undefined);
-      if (error.field === "ptx" || error.field === "launches") texts.open = true;
-      problem.replaceChildren(fault(error, field));
+      problem.replaceChildren(fault(error, launch.field(error.field)));
       outcome.replaceChildren();
       result.hidden = true;
       run = null;
@@ -198,6 +126,7 @@ function mount(root, page) {
     legend.replaceChildren(...run.classes.map(([name, about]) => element("span", {}, element("i", { class: `class-${name}` }), about)));
     shown = null;
     registers.begin(run.registers);
+    memory.begin(run.shared);
     listing.draw(run.text, run.lines, new Set(run.findings.flatMap(({ links }) => links.map(({ line }) => line))));
     findings();
     await Promise.all([times(), show()]);
@@ -221,11 +150,12 @@ function mount(root, page) {
   function place(link, nth) {
     const text = `${nth === 0 ? "here" : "there"}: line ${link.line}, block ${link.block.join(",")}, warp ${link.warp}, lane ${link.lane}`;
     return element("button", { class: "act link", type: "button", onclick: () => {
+      page.keep();
       if (link.step !== null) {
         go(link.warp, link.step);
         panel.scrollIntoView({ block: "nearest" });
       } else {
-        block.value = link.block.join(",");
+        launch.block.value = link.block.join(",");
         [warp, step] = [link.warp, 0];
         start();
       }
@@ -248,10 +178,10 @@ function mount(root, page) {
     if (state?.[which]) go(...state[which]);
   }
 
-  async function toLine(line) {
-    const found = await page.call("find", { run: run.run, warp, line, after: step });
+  async function toLine(number) {
+    const found = await page.call("find", { run: run.run, warp, line: number, after: step });
     if (found) go(...found);
-    else say(`warp ${warp} does not come to line ${line}`);
+    else say(`warp ${warp} does not come to line ${number}`);
   }
 
   async function show() {
@@ -264,15 +194,21 @@ function mount(root, page) {
       fine(tile);
     } catch (error) {
       if (error.kind === "no_run") return start();
-      matrix.replaceChildren(fault(error, error.field === "tile" ? tile : undefined));
+      memory.part([], fault(error, error.field === "tile" ? tile : undefined));
       return;
     }
     // Meanwhile another step or another run may have been asked for.
     if (!answer || [run, warp, step].some((of, i) => of !== asked[i])) return;
     state = answer;
     step = answer.step;
-    state.memory = cells(answer.memory);
     shown = { run: run.run, warp, step };
+    // What asks the browser where things are comes before what moves them.
+    const others = new Map();
+    answer.others.forEach((of, other) => {
+      if (of && other !== warp) others.set(of[0], [...(others.get(of[0]) ?? []), other]);
+    });
+    listing.mark(answer.line, [...others].map(([line, all]) => [line, warpsOf(all)]));
+    timeline.mark(warp, step);
     [warps.value, slider.max, slider.value] = [warp, run.warps[warp] - 1, step];
     count.textContent = `step ${step + 1} of ${run.warps[warp]}`;
     now.replaceChildren(
@@ -280,127 +216,31 @@ function mount(root, page) {
       element("div", { class: answer.failed ? "wrong" : "faint" }, [
         lanes(answer.lanes), answer.awaited && `after a wait for ${answer.awaited}`, answer.failed && "there was a finding here", !answer.done && "never executed: the launch ended while the warp waited here",
       ].filter(Boolean).join("; ")));
-    const others = new Map();
-    answer.others.forEach((of, other) => {
-      if (of && other !== warp) others.set(of[0], [...(others.get(of[0]) ?? []), other]);
-    });
-    listing.mark(answer.line, [...others].map(([line, all]) => [line, `warp${all.length > 1 ? "s" : ""} ${all.join(", ")}`]));
-    timeline.mark(warp, step);
+    waits.draw(answer.mbarriers, answer.in_flight);
+    memory.draw(answer.memory);
+    memory.part(answer.tile);
     registers.draw(answer.values, answer.changed, answer.open);
-    drawMbarriers(answer.mbarriers);
-    drawFlights(answer.in_flight);
-    drawMemory(state.memory);
-    matrix.replaceChildren(answer.tile.length === 0 ? "" : element("table", { class: "matrix mono" }, element("tbody", {}, answer.tile.map((row) => element("tr", {}, row.map((of) => element("td", {}, of)))))));
     say(`warp ${warp}, step ${step + 1}, line ${answer.line}: ${answer.instruction}`);
     write();
     root.dataset.step = `${warp}:${step}`;
   }
 
-  function drawMbarriers(all) {
-    mbarriers.hidden = all.length === 0;
-    mbarriers.replaceChildren(element("table", { class: "state" },
-      element("caption", {}, "mbarriers"),
-      element("thead", {}, element("tr", {}, ["at byte", "phase", "parity", "arrivals missing", "bytes missing"].map((text) => element("th", {}, text)))),
-      element("tbody", {}, all.map((of) => element("tr", { class: of.changed ? "changed" : null },
-        [of.offset, of.completed, of.completed % 2, `${of.pending} of ${of.expected}`, of.transactions].map((text) => element("td", {}, String(text))))))));
-  }
-
-  function drawFlights(all) {
-    flights.hidden = all.length === 0;
-    const ranges = (list) => list.map(([from, to]) => `${from} to ${to - 1}`).join(", ");
-    flights.replaceChildren(element("table", { class: "state" },
-      element("caption", {}, "in flight"),
-      element("thead", {}, element("tr", {}, ["by", "operation", "bytes", "shared memory"].map((text) => element("th", {}, text)))),
-      element("tbody", {}, all.map((of) => element("tr", {},
-        element("td", {}, `warp${of.warps.length > 1 ? "s" : ""} ${of.warps.join(", ")}${of.bytes ? `, ${lanes(of.lanes)}` : ""}`),
-        element("td", { class: "mono", title: of.instruction }, `${of.count > 1 ? `${of.count} x ` : ""}${operation(of.instruction)}, line ${of.line}`),
-        element("td", {}, of.bytes ? String(of.bytes) : ""),
-        element("td", {}, [of.writes.length > 0 && `writes ${ranges(of.writes)}`, of.reads.length > 0 && `reads ${ranges(of.reads)}`, of.done && "done, not waited for"].filter(Boolean).join("; ")))))));
-  }
-
-  /** The opcode without most of its modifiers. */
-  function operation(instruction) {
-    const words = instruction.split(/\s+/).find((word) => !word.startsWith("@")).split(".");
-    return words.slice(0, words[0] === "cp" ? 5 : 2).filter((word) => !word.includes(":")).join(".");
-  }
-
-  /** Cells of shared memory, from runs of equal ones. */
-  function cells({ unit, runs }) {
-    const [by, age, flight] = [[], [], []];
-    for (const [count, ...of] of runs) {
-      for (let i = 0; i < count; i += 1) [by, age, flight].forEach((list, at) => list.push(of[at]));
-    }
-    return { unit, by, age, flight };
-  }
-
-  const who = (by) => (by === 0 ? "not written" : by === 1 ? "by an asynchronous operation" : `by warp ${by - 2}`);
-
-  /** What is said of a cell of shared memory. */
-  function told(row, column) {
-    const { unit, by, age, flight } = state.memory;
-    const i = row * across + column;
-    if (by[i] === undefined) return "";
-    const ages = ["in this step", "in the last 32 steps", "in the last 1024 steps", "before"];
-    return [`bytes ${i * unit} to ${i * unit + unit - 1}: ${who(by[i])}${by[i] ? ` ${ages[age[i]]}` : ""}`,
-      flight[i] & 1 && "going to be written", flight[i] & 2 && "going to be read"].filter(Boolean).join("; ");
-  }
-
-  function drawMemory({ unit, by, age, flight }) {
-    heat.hidden = by.length === 0;
-    if (heat.hidden) return;
-    const style = getComputedStyle(root);
-    const ground = style.getPropertyValue("--raised").trim();
-    const engine = style.getPropertyValue("--class-copy").trim();
-    const mixed = new Map();
-    const mix = (colour, share) => {
-      const key = colour + share;
-      if (!mixed.has(key)) {
-        const [a, b] = [colour, ground].map((hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16)));
-        mixed.set(key, `#${a.map((part, i) => Math.round(part * share + b[i] * (1 - share)).toString(16).padStart(2, "0")).join("")}`);
-      }
-      return mixed.get(key);
-    };
-    across = by.length > 1280 ? 64 : 32;
-    const rows = Math.ceil(by.length / across);
-    const violet = style.getPropertyValue("--class-barrier").trim();
-    const fills = Array.from({ length: rows * across }, (_, i) => (flight[i] ? violet : by[i] ? mix(by[i] === 1 ? engine : fill("numbers", by[i] - 2), [1, 0.9, 0.75, 0.6][age[i]]) : ground));
-    heat.firstChild.textContent = `Shared memory, ${run.shared} bytes: ${unit === 4 ? "a cell is a word, a column a bank" : `a cell is ${unit} bytes`}. Coloured by the warp that has changed it last, orange for an asynchronous copy, the stronger the more recently; violet is in flight.`;
-    memory.draw({ rows, columns: across, fills, size: Math.max(4, Math.min(14, Math.floor(400 / rows), Math.floor((panel.clientWidth - 90) / across))), rowNames: Array.from({ length: rows }, (_, row) => String(row * across * unit)) });
-  }
-
-  /** Puts what is shown into the address. A text of one's own is there if it is not long. */
+  /** Puts what is shown into the address. */
   function write() {
-    const params = { k: choice.value, w: warp, s: step };
-    if (!sized.hidden) params.z = sizes.value;
-    if (block.value !== "0,0,0") params.b = block.value;
-    if (Number(seed.value)) params.seed = seed.value;
-    if (choice.value === OWN && ptx.value.length + launches.value.length < 8000) Object.assign(params, { ptx: ptx.value, l: launches.value });
-    page.write(params);
+    page.write({ ...launch.params, w: warp, s: step });
   }
-
-  async function begin() {
-    known = await page.call("list", {});
-    const group = (label, all) => element("optgroup", { label }, all.map(({ name, about }) => element("option", { value: name }, about ? `${name} – ${about}` : name)));
-    choice.append(group("Examples in PTX", known.examples), group("Kernels of girih", known.kernels), group("Programs over tiles, small", known.programs), element("option", { value: OWN }, "PTX of your own"));
-    help.textContent = `${known.help[1]}\n\n${known.help[0].split("\n\nFiles have")[0]}`;
-  }
-  const listed = begin();
 
   return {
     async show(params) {
       try {
-        await listed;
+        await launch.ready;
       } catch (error) {
         problem.replaceChildren(fault(error));
         return;
       }
-      const name = params.get("k") ?? "sum_race";
-      sizes.value = params.get("z") ?? "";
-      [choice.value, block.value, seed.value] = [name, params.get("b") ?? "0,0,0", params.get("seed") ?? 0];
-      if (choice.value !== name) choice.value = known.examples[0].name;
-      if (params.has("ptx")) [ptx.value, launches.value] = [params.get("ptx"), params.get("l") ?? ""];
-      [warp, step] = [Number(params.get("w") ?? 0), Number(params.get("s") ?? 0)];
-      await chosen(true);
+      launch.show(params);
+      [warp, step] = [natural(params.get("w")), natural(params.get("s"))];
+      await start();
     },
   };
 }

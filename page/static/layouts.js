@@ -1,5 +1,5 @@
 // Layouts: expressions of `girih layout`, their operands and results as tables.
-import { delayed, element, fault, fine, labelled, select } from "./dom.js";
+import { delayed, element, fault, fine, labelled, natural, select } from "./dom.js";
 import { Grid } from "./grid.js";
 
 const BY = [
@@ -11,21 +11,26 @@ const LISTED = 6;
 
 /** A layout of an expression: its name, the part of the expression, and its table. */
 class Panel {
-  constructor(card, { name, part, value, table, why, paths }) {
-    Object.assign(this, { card, name, table, paths, marks: {} });
+  constructor(card) {
+    this.caption = element("figcaption");
+    this.why = element("p", { class: "faint" });
+    this.grid = new Grid({
+      label: "",
+      onpoint: (row, column) => card.point(this, row === null ? null : row * this.table.columns + column),
+      describe: (row, column) => card.says(this, row * this.table.columns + column),
+    });
+    this.root = element("figure", {}, this.caption, this.why, this.grid.root);
+  }
+
+  /** Takes the place of the layout that was shown before: the table keeps the keyboard and its pixels. */
+  take({ name, part, value, table, why, paths }, wrong) {
+    Object.assign(this, { name, table, paths, cells: null, marks: wrong ? { wrong } : {} });
     const head = [element("b", {}, name), " = ", element("span", { class: "mono" }, part)];
     if (part !== value) head.push(" = ", element("span", { class: "mono" }, value));
-    this.caption = element("figcaption", {}, head);
-    if (!table) {
-      this.root = element("figure", {}, this.caption, element("p", { class: "faint" }, why));
-      return;
-    }
-    this.grid = new Grid({
-      label: `${name}, ${value}`,
-      onpoint: (row, column) => card.point(this, row === null ? null : row * table.columns + column),
-      describe: (row, column) => card.says(this, row * table.columns + column),
-    });
-    this.root = element("figure", {}, this.caption, this.grid.root);
+    this.caption.replaceChildren(...head);
+    this.why.textContent = why ?? "";
+    [this.why.hidden, this.grid.root.hidden] = [Boolean(table), !table];
+    this.grid.label = `${name}, ${value}`;
   }
 
   /** The cells that have an index. */
@@ -38,8 +43,7 @@ class Panel {
     const { rows, columns, fills, levels, words, values } = this.table;
     this.grid.draw({ rows, columns, fills, levels, words: words ?? values, size });
     this.grid.mark(this.marks);
-    this.root.style.maxWidth = `max(100%, 16rem)`;
-    this.caption.style.maxWidth = `max(${this.grid.base.style.width}, 17rem)`;
+    this.caption.style.maxWidth = `max(${this.grid.base.style.width}, 26rem)`;
   }
 
   /** The coordinate of a cell: as a pair, as a number, and in the hierarchy. */
@@ -71,6 +75,10 @@ class Card {
       element("div", { class: "row" }, labelled("Facts", this.facts), labelled("Tile, for a layout of (thread, value)", this.tile)));
     this.result = element("div", { class: "result mono", role: "status" });
     this.side = element("div", { class: "side" });
+    /** The panels that there have been, which later answers use again. */
+    this.made = [];
+    this.tileGrid = new Grid({ label: "", describe: (row, column) => `(${row},${column}) belongs to ${this.tilePicture.words[row * this.tilePicture.columns + column].replace("\n", " ")}` });
+    this.tileFigure = element("figure", {}, element("figcaption", {}, "The tile, and who owns its places"), this.tileGrid.root);
     this.info = element("div", { class: "info mono" });
     this.root = element("section", { class: "card", "aria-label": "Expression" },
       element("div", { class: "row" }, labelled("Layout expression", this.input, { class: "field wide" }), this.remove),
@@ -104,17 +112,19 @@ class Card {
   }
 
   show(panels, marks, tile) {
-    this.panels = panels.map((panel) => new Panel(this, panel));
-    for (const { panel, cells } of marks) this.panels[panel].marks = { wrong: cells };
+    while (this.made.length < panels.length) this.made.push(new Panel(this));
+    this.panels = this.made.slice(0, panels.length);
+    const wrong = new Map(marks.map(({ panel, cells }) => [panel, cells]));
+    panels.forEach((panel, number) => this.panels[number].take(panel, wrong.get(number)));
     const figures = this.panels.map((panel) => panel.root);
-    this.tileGrid = null;
+    this.tilePicture = tile;
     if (tile) {
-      const { rows, columns, words } = tile;
-      this.tileGrid = new Grid({ label: `owners of a tile of ${rows} by ${columns}`, describe: (row, column) => `(${row},${column}) belongs to ${words[row * columns + column]}` });
-      this.tilePicture = tile;
-      figures.push(element("figure", {}, element("figcaption", {}, "The tile, and who owns its places"), this.tileGrid.root));
+      this.tileGrid.label = `owners of a tile of ${tile.rows} by ${tile.columns}`;
+      figures.push(this.tileFigure);
     }
-    this.side.replaceChildren(...figures);
+    // What stays in its place keeps the keyboard.
+    figures.forEach((figure, at) => this.side.children[at] !== figure && this.side.insertBefore(figure, this.side.children[at] ?? null));
+    while (this.side.children.length > figures.length) this.side.lastChild.remove();
     this.pointed = null;
     this.info.textContent = "";
     this.fit();
@@ -122,8 +132,8 @@ class Card {
 
   /** Draws all tables: beside each other with cells of one size, if such cells are large enough to read. */
   fit() {
-    const drawn = this.panels.filter((panel) => panel.grid).map((panel) => [panel, panel.table]);
-    if (this.tileGrid) drawn.push([{ draw: (size) => this.tileGrid.draw({ ...this.tilePicture, size }) }, this.tilePicture]);
+    const drawn = this.panels.filter((panel) => panel.table).map((panel) => [panel, panel.table]);
+    if (this.tilePicture) drawn.push([{ draw: (size) => this.tileGrid.draw({ ...this.tilePicture, size }) }, this.tilePicture]);
     if (!drawn.length) return;
     const width = this.side.clientWidth || 900;
     const columns = drawn.reduce((sum, [, table]) => sum + table.columns, 0);
@@ -158,7 +168,7 @@ class Card {
     up(own, [cell]);
     // Where there is no path, the cells with the same index are what can be said.
     this.panels.forEach((other, number) => {
-      const none = number !== own && other.grid && !other.table.words === !panel.table.words && !marks[number].from.size;
+      const none = number !== own && other.table && !other.table.words === !panel.table.words && !marks[number].from.size;
       if (none && !other.paths.length && !panel.paths.some((path) => path.panel === number)) {
         other.having(value).forEach((cell) => marks[number].same.add(cell));
       }
@@ -204,13 +214,13 @@ class Card {
     this.pointed = cell === null ? null : [panel, cell];
     if (cell === null) {
       this.info.textContent = "";
-      this.panels.forEach((other) => other.grid?.mark(other.marks));
+      this.panels.forEach((other) => other.table && other.grid.mark(other.marks));
       return;
     }
     this.info.textContent = this.says(panel, cell);
     this.related(panel, cell).forEach((marks, number) => {
       const other = this.panels[number];
-      other.grid?.mark({ ...marks, ...other.marks });
+      if (other.table) other.grid.mark({ ...marks, ...other.marks });
     });
   }
 }
@@ -255,7 +265,7 @@ class View {
     this.ready.then(() => {
       this.by.value = params.get("by") ?? "value";
       if (this.by.selectedIndex < 0) this.by.value = "value";
-      this.level.value = params.get("level") ?? 1;
+      this.level.value = natural(params.get("level"), 1);
       this.dtype.value = params.get("dtype") ?? "f32";
       if (this.dtype.selectedIndex < 0) this.dtype.value = "f32";
       const states = [];
@@ -295,6 +305,7 @@ class View {
   }
 
   add() {
+    this.page.keep();
     const card = new Card(this, { expression: this.cards.at(-1)?.state.expression ?? FIRST, facts: "", tile: "" });
     this.cards.push(card);
     this.#list();
@@ -303,6 +314,7 @@ class View {
   }
 
   remove(card) {
+    this.page.keep();
     this.cards = this.cards.filter((other) => other !== card);
     this.#list();
     this.changed();
@@ -313,6 +325,7 @@ class View {
     const chosen = this.menu[this.examples.value];
     this.examples.value = "";
     if (!chosen) return;
+    this.page.keep();
     const card = this.cards.at(-1);
     card.input.value = chosen.expression;
     card.tile.value = chosen.tile;

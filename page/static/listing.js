@@ -16,6 +16,9 @@ const COLUMNS = [
   ["sectors", "sectors", "sectors of global memory; after a slash, the fewest that there could be", "3.5rem"],
 ];
 
+/** So many lines are laid out together: those that cannot be seen are not. */
+const CHUNK = 64;
+
 /** `onchoose(line)` is called when a line with instructions is clicked. */
 export class Listing {
   constructor({ onchoose }) {
@@ -23,6 +26,10 @@ export class Listing {
     this.body = element("div", { class: "lines" });
     this.head = element("div", { class: "line head", "aria-hidden": "true" });
     this.root = element("div", { class: "listing", tabIndex: 0, role: "region", "aria-label": "text of the kernel, with counts" }, this.head, this.body);
+    this.body.addEventListener("click", ({ target }) => {
+      const at = this.rows.indexOf(target.closest(".line.code"));
+      if (at >= 0) this.onchoose(at + 1);
+    });
   }
 
   /** Shows a text; `lines` are what instructions have done, and `findings` the lines that findings name. */
@@ -35,29 +42,37 @@ export class Listing {
     }
     // Counts that are 0 everywhere need no column.
     const columns = COLUMNS.filter(([name]) => name === "executed" || lines.some((of) => of[name] > 0));
-    this.root.style.setProperty("--columns", `2.4rem ${columns.map(([, , , width]) => width).join(" ")} max-content`);
+    const all = text.replace(/\n$/, "").split("\n");
+    // The longest line decides how wide all are, and what stands behind a line has room.
+    const longest = all.reduce((most, line) => Math.max(most, line.length), 0) + 24;
+    this.root.style.setProperty("--columns", `2.4rem ${columns.map(([, , , width]) => width).join(" ")} ${longest}ch`);
+    this.root.style.setProperty("--wide", `calc(${longest}ch + ${[3.4 + 0.4 * columns.length + "rem", ...columns.map(([, , , width]) => width)].join(" + ")})`);
     this.head.replaceChildren(element("span", {}, "line"), ...columns.map(([, text, title]) => element("span", { title }, text)), element("span", {}, "text"));
     const ratio = (number, least) => (number === 0 ? "" : number === least ? short(number) : `${short(number)}/${short(least)}`);
-    const rows = text.replace(/\n$/, "").split("\n").map((line, at) => {
+    const rows = all.map((line, at) => {
       const of = counts.get(at + 1);
       const count = ([name]) => {
         const least = of?.[`least_${name}`];
         return element("span", { class: of && of[name] > least ? "worse" : null }, !of ? "" : name === "executed" ? short(of[name]) : ratio(of[name], least ?? of[name]));
       };
-      const row = element("div", { class: `line${of ? " code" : ""}${findings.has(at + 1) ? " found" : ""}` },
+      return element("div", { class: `line${of ? " code" : ""}${findings.has(at + 1) ? " found" : ""}` },
         element("span", {}, String(at + 1)),
         columns.map(count),
         element("code", {}, line));
-      if (of) row.addEventListener("click", () => this.onchoose(at + 1));
-      return row;
     });
     this.rows = rows;
     this.current = null;
-    this.body.replaceChildren(...rows);
+    const chunks = Array.from({ length: Math.ceil(rows.length / CHUNK) }, (_, at) => rows.slice(at * CHUNK, (at + 1) * CHUNK));
+    this.body.replaceChildren(...chunks.map((chunk) => {
+      const made = element("div", { class: "chunk" }, chunk);
+      made.style.setProperty("--lines", chunk.length);
+      return made;
+    }));
   }
 
   /** Marks the line of the current step, and those where the other warps are. */
   mark(line, others) {
+    this.#reach(line);
     for (const row of this.marked ?? []) {
       row.classList.remove("other");
       row.lastChild.removeAttribute("data-warps");
@@ -75,7 +90,11 @@ export class Listing {
     if (!row) return;
     this.current = row;
     row.setAttribute("aria-current", "step");
-    const [top, height] = [row.offsetTop - this.body.offsetTop, this.root.clientHeight - 30];
-    if (top < this.root.scrollTop + 20 || top > this.root.scrollTop + height - 40) this.root.scrollTop = Math.max(0, top - height / 2);
+  }
+
+  /** Scrolls to a line: all are as high. */
+  #reach(line) {
+    const [top, height, { scrollTop }] = [((line - 1) * this.body.offsetHeight) / this.rows.length, this.root.clientHeight - 30, this.root];
+    if (top < scrollTop + 20 || top > scrollTop + height - 40) this.root.scrollTop = Math.max(0, top - height / 2);
   }
 }

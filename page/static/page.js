@@ -59,16 +59,37 @@ class Page {
   /** Puts the state of the view into the address, in place of what is there; of a view that has been left, into that which its tab goes to. */
   write(params) {
     const text = new URLSearchParams(params).toString();
-    const hash = `#${this.#view}${text && "?"}${text}`;
-    if (shown !== this.#view) left.set(this.#view, hash);
-    else if (location.hash !== hash) history.replaceState(null, "", hash);
+    addresses.set(this.#view, `#${this.#view}${text && "?"}${text}`);
+    if (shown === this.#view) replace();
+  }
+
+  /** Keeps the state that the address has for the browser's way back: what the view writes next is another one. */
+  keep() {
+    if (shown !== this.#view) return;
+    put();
+    history.pushState(null, "", location.href);
   }
 }
 
 /** The view that is shown, or is about to be. */
 let shown;
-/** The addresses of views as they were left. */
-const left = new Map();
+/** The addresses of views as they were written last. */
+const addresses = new Map();
+
+/** Puts the state of the view that is shown into the address. */
+function put() {
+  const hash = addresses.get(shown);
+  if (hash && location.hash !== hash) history.replaceState(null, "", hash);
+}
+
+/** Puts it there soon: browsers refuse addresses that change with every key that is held down, and take their time with each. */
+let soon = null;
+function replace() {
+  soon ??= setTimeout(() => {
+    soon = null;
+    put();
+  }, 150);
+}
 
 const main = document.getElementById("main");
 const tabs = new Map();
@@ -77,14 +98,16 @@ const mounted = new Map();
 /** The view and its state that the address names. */
 function address() {
   const [name, ...rest] = location.hash.slice(1).split("?");
-  const view = name in VIEWS ? name : Object.keys(VIEWS)[0];
+  const view = Object.hasOwn(VIEWS, name) ? name : Object.keys(VIEWS)[0];
   return [view, new URLSearchParams(rest.join("?"))];
 }
 
 function show() {
-  if (location.hash === "#main") return;
+  // The link that skips the tabs.
+  if (location.hash === "#main" && shown) return;
   const [name, params] = address();
   shown = name;
+  addresses.set(name, location.hash.startsWith(`#${name}`) ? location.hash : "");
   for (const [other, tab] of tabs) {
     const chosen = other === name;
     tab.setAttribute("aria-selected", chosen);
@@ -95,6 +118,7 @@ function show() {
   if (!mounted.has(name)) {
     const panel = element("section", { role: "tabpanel", id: `view-${name}`, "aria-labelledby": `tab-${name}` });
     main.append(panel);
+    tabs.get(name).setAttribute("aria-controls", panel.id);
     mounted.set(name, { panel, view: VIEWS[name].mount(panel, new Page(name)) });
   }
   mounted.get(name).view.show(params);
@@ -103,14 +127,14 @@ function show() {
 /** Turns to another view. */
 function leave(name) {
   if (name === shown) return;
-  left.set(shown, location.hash);
+  put();
   shown = name;
-  location.hash = left.get(name) ?? `#${name}`;
+  location.hash = addresses.get(name) || `#${name}`;
 }
 
 function keys(event) {
   const names = [...tabs.keys()];
-  const at = names.indexOf(address()[0]);
+  const at = names.indexOf(shown);
   const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: names.length - 1 }[event.key];
   if (to === undefined) return;
   event.preventDefault();
@@ -129,12 +153,12 @@ async function start() {
   const list = document.getElementById("tabs");
   list.addEventListener("keydown", keys);
   for (const [name, { title }] of Object.entries(VIEWS)) {
-    const controls = `view-${name}`;
-    const tab = element("button", { role: "tab", type: "button", id: `tab-${name}`, "aria-controls": controls, onclick: () => leave(name) }, title);
+    const tab = element("button", { role: "tab", type: "button", id: `tab-${name}`, onclick: () => leave(name) }, title);
     tabs.set(name, tab);
     list.append(tab);
   }
   addEventListener("hashchange", show);
+  addEventListener("pagehide", put);
   show();
 }
 

@@ -1,5 +1,5 @@
 // Partitions: atoms, tiled copies and MMAs by name, and the banks of shared memory under an access.
-import { delayed, element, fault, fine, fresh, labelled, say, select } from "./dom.js";
+import { delayed, element, fault, fine, fresh, labelled, natural, say, select } from "./dom.js";
 import { Grid } from "./grid.js";
 
 const KINDS = [["mma", "MMA"], ["tiled_copy", "Tiled copy"], ["planned", "Planned copy"], ["copy", "Copy atom"], ["banks", "Shared memory"]];
@@ -22,7 +22,9 @@ class View {
   constructor(root, page) {
     this.page = page;
     this.kind = "mma";
+    /** The tables that are shown, and all that there have been. */
     this.grids = [];
+    this.made = [];
     this.tabs = element("div", { class: "row choices", role: "radiogroup", "aria-label": "Partition" });
     for (const [kind, title] of KINDS) {
       const id = fresh("kind");
@@ -55,19 +57,20 @@ class View {
   show(params) {
     this.ready.then(() => {
       const kind = params.get("what");
-      this.kind = kind in FIRST ? kind : "mma";
+      this.kind = Object.hasOwn(FIRST, kind) ? kind : "mma";
       this.tabs.querySelector(`[value="${this.kind}"]`).checked = true;
       const first = FIRST[this.kind];
       this.fields(Object.fromEntries(Object.keys(first).map((name) => [name, params.get(name) ?? first[name]])));
       const thread = params.get("thread");
       this.forget();
-      if (thread !== null) this.chosen = { thread: Number(thread) };
+      if (thread !== null) this.chosen = { thread: natural(thread) };
       this.draw();
     });
   }
 
   /** Turns to another kind of partition, with what its fields have at first. */
   turn(kind) {
+    this.page.keep();
     this.kind = kind;
     this.forget();
     this.fields(FIRST[kind]);
@@ -128,6 +131,7 @@ class View {
       const [vector, access] = [Math.max(1, Number(this.planned?.vector ?? 1)), this.planned?.tv];
       if (!access) return;
       const tile = this.planned.tile;
+      this.page.keep();
       this.kind = "banks";
       this.forget();
       this.tabs.querySelector(`[value="banks"]`).checked = true;
@@ -197,6 +201,7 @@ class View {
     const { memory, dtype, access, vector } = this.values;
     try {
       const { swizzle, text, taken, least } = await this.page.call("plan_swizzle", { memory, dtype, access, vector });
+      this.page.keep();
       ["bits", "base", "shift"].forEach((name, at) => {
         this.inputs[name].value = swizzle[at];
         this.inputs[name].output.value = swizzle[at];
@@ -216,22 +221,32 @@ class View {
     }));
   }
 
-  pictures(pictures) {
-    this.grids = pictures.map((picture, number) => {
-      const { columns, words, title } = picture;
-      const text = (row, column) => words[row * columns + column].replace("\n", " ");
-      const grid = new Grid({
-        label: title,
-        describe: (row, column) => `row ${row}, column ${column}: ${text(row, column) || "nobody's"}`,
-        onpoint: (row, column) => this.point(number, row, column),
-        onchoose: (row, column) => this.kind !== "banks" && this.choose({ cell: { grid: number, cell: row * columns + column } }),
-      });
-      const figure = element("figure", {}, element("figcaption", { class: "mono" }, title), grid.root);
-      figure.style.gridRow = picture.place[0] + 1;
-      figure.style.gridColumn = picture.place[1] + 1;
-      return { grid, picture, figure, marks: { chosen: picture.marked } };
+  /** A table, which later answers use again. */
+  table(number) {
+    const words = (row, column) => this.grids[number].picture.words[row * this.grids[number].picture.columns + column].replace("\n", " ");
+    const grid = new Grid({
+      label: "",
+      describe: (row, column) => `row ${row}, column ${column}: ${words(row, column) || "nobody's"}`,
+      onpoint: (row, column) => this.point(number, row, column),
+      onchoose: (row, column) => this.kind !== "banks" && this.choose({ cell: { grid: number, cell: row * this.grids[number].picture.columns + column } }),
     });
-    this.sheet.replaceChildren(...this.grids.map(({ figure }) => figure));
+    const caption = element("figcaption", { class: "mono" });
+    const figure = element("figure", {}, caption, grid.root);
+    this.sheet.append(figure);
+    return { grid, figure, caption };
+  }
+
+  pictures(pictures) {
+    while (this.made.length < pictures.length) this.made.push(this.table(this.made.length));
+    this.grids = this.made.slice(0, pictures.length);
+    pictures.forEach((picture, number) => {
+      const { grid, figure, caption } = this.grids[number];
+      caption.textContent = picture.title;
+      grid.label = picture.title;
+      [figure.style.gridRow, figure.style.gridColumn] = picture.place.map((place) => place + 1);
+      Object.assign(this.grids[number], { picture, marks: { chosen: picture.marked } });
+    });
+    this.made.forEach(({ figure }, number) => { figure.hidden = number >= pictures.length; });
     this.sheet.classList.toggle("around", this.grids.length === 3);
     this.fit();
   }
@@ -243,10 +258,10 @@ class View {
     for (const { picture: { place, columns } } of this.grids) across[place[1]] = Math.max(across[place[1]] ?? 0, columns);
     const columns = across.reduce((sum, columns) => sum + columns, 0);
     const size = Grid.fitting(columns, this.sheet.clientWidth - 50 * across.length, 6, 28);
-    for (const { grid, picture, figure, marks } of this.grids) {
+    for (const { grid, picture, caption, marks } of this.grids) {
       grid.draw({ ...picture, size });
       grid.mark(marks);
-      figure.querySelector("figcaption").style.maxWidth = `max(${grid.base.style.width}, 12rem)`;
+      caption.style.maxWidth = `max(${grid.base.style.width}, 22rem)`;
     }
   }
 

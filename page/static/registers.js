@@ -1,6 +1,11 @@
 // The registers of a warp.
 import { element, labelled } from "./dom.js";
 
+/** So many registers are laid out together: those that cannot be seen are not. */
+const CHUNK = 64;
+/** The height of a register's row, in rem. */
+const HEIGHT = 1.35;
+
 /** `onopen()` is called when registers are opened or closed; `opened` are their names. */
 export class Registers {
   constructor({ onopen }) {
@@ -8,26 +13,29 @@ export class Registers {
     this.opened = new Set();
     this.filter = element("input", { type: "text", spellcheck: false, autocomplete: "off", placeholder: "all", oninput: () => this.#sift() });
     this.changing = element("input", { type: "checkbox", onchange: () => this.#sift() });
-    this.body = element("tbody");
+    this.body = element("div", { role: "none" });
+    const head = ["register", "type", "lanes 0 to 31"].map((text) => element("span", { role: "columnheader" }, text));
+    this.box = element("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": "registers" },
+      element("div", { class: "registers", role: "table", "aria-label": "registers" }, element("div", { class: "register head", role: "row" }, head), this.body));
     this.root = element("div", {},
       element("div", { class: "row small" }, labelled("Registers whose names contain", this.filter), labelled("only what has a value", this.changing, { class: "field check" })),
-      element("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": "registers" },
-        element("table", { class: "registers" },
-          element("thead", {}, element("tr", {}, element("th", {}, "register"), element("th", {}, "type"), element("th", {}, "lanes 0 to 31"))),
-          this.body)));
+      this.box);
     this.changing.checked = true;
   }
 
   /** Begins a run: `[name, type]` of every register. */
   begin(registers) {
     this.opened.clear();
-    this.rows = registers.map(([name, type]) => {
-      const value = element("td", { class: "mono" });
+    this.chunks = Array.from({ length: Math.ceil(registers.length / CHUNK) }, () => ({ root: element("div", { class: "chunk", role: "rowgroup" }), count: 0 }));
+    this.rows = registers.map(([name, type], at) => {
+      const value = element("span", { class: "mono", role: "cell" });
       const toggle = element("button", { class: "plain mono", type: "button", "aria-expanded": "false", title: "show each lane", onclick: () => this.#toggle(name, toggle) }, name);
-      const row = element("tr", {}, element("th", { scope: "row" }, toggle), element("td", { class: "faint" }, type), value);
-      return { name, row, value, toggle, lanes: false, text: "" };
+      const row = element("div", { class: "register", role: "row", hidden: true }, element("span", { role: "rowheader" }, toggle), element("span", { class: "faint", role: "cell" }, type), value);
+      const chunk = this.chunks[Math.floor(at / CHUNK)];
+      chunk.root.append(row);
+      return { name, row, value, toggle, chunk, lanes: false, text: "" };
     });
-    this.body.replaceChildren(...this.rows.map(({ row }) => row));
+    this.body.replaceChildren(...this.chunks.map(({ root }) => root));
     this.last = [];
     this.#sift();
   }
@@ -37,7 +45,6 @@ export class Registers {
     for (const at of this.last) this.rows[at].row.classList.remove("changed");
     this.last = changed;
     for (const at of changed) this.rows[at].row.classList.add("changed");
-    const shown = new Map(open.map(({ register, lanes }) => [register, lanes]));
     for (const [at, text] of values) {
       const of = this.rows[at];
       if (of.text === text) continue;
@@ -46,17 +53,17 @@ export class Registers {
       if (!of.lanes) of.value.textContent = text;
       if (shows) this.#show(of);
     }
-    this.rows.forEach((of, at) => {
-      const lanes = shown.get(at);
-      if (!lanes && !of.lanes) return;
-      of.lanes = Boolean(lanes);
-      of.value.replaceChildren(lanes ? element("ol", { class: "lanes", start: 0 }, lanes.map((lane) => element("li", {}, lane))) : of.text);
-    });
-    const first = changed[0] === undefined ? null : this.rows[changed[0]].row;
+    const lanes = new Map(open.map(({ register, lanes }) => [this.rows[register], lanes]));
+    for (const of of new Set([...lanes.keys(), ...this.rows.filter((of) => of.lanes)])) {
+      const own = lanes.get(of);
+      of.lanes = Boolean(own);
+      of.row.classList.toggle("open", of.lanes);
+      of.value.replaceChildren(own ? element("ol", { class: "lanes", start: 0 }, own.map((lane) => element("li", {}, lane))) : of.text);
+    }
+    const first = this.rows[changed[0]]?.row;
     if (first && !first.hidden) {
-      const box = this.body.closest(".scroll");
-      const top = first.offsetTop;
-      if (top < box.scrollTop + 24 || top > box.scrollTop + box.clientHeight - 24) box.scrollTop = top - box.clientHeight / 2;
+      const [top, { scrollTop, clientHeight }] = [first.offsetTop, this.box];
+      if (top < scrollTop + 24 || top > scrollTop + clientHeight - 24) this.box.scrollTop = top - clientHeight / 2;
     }
   }
 
@@ -68,10 +75,17 @@ export class Registers {
   }
 
   #show(of) {
-    of.row.hidden = !of.name.includes(this.filter.value.trim()) || (this.changing.checked && of.text === "");
+    const hidden = !of.name.includes(this.filter.value.trim()) || (this.changing.checked && of.text === "");
+    if (of.row.hidden === hidden) return;
+    of.row.hidden = hidden;
+    const { root } = of.chunk;
+    of.chunk.count += hidden ? -1 : 1;
+    root.hidden = of.chunk.count === 0;
+    root.style.containIntrinsicHeight = `${of.chunk.count * HEIGHT}rem`;
   }
 
   #sift() {
+    for (const { root, count } of this.chunks ?? []) root.hidden = count === 0;
     for (const of of this.rows ?? []) this.#show(of);
   }
 }

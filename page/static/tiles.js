@@ -1,16 +1,17 @@
 // Programs over tiles: the Rust source, what becomes of it, and the layouts of its tiles.
-import { delayed, element, fault, fine, labelled, select } from "./dom.js";
-import { Grid, fill } from "./grid.js";
+import { LINKED, delayed, element, fault, fine, labelled, select, unlinked } from "./dom.js";
+import { Grid } from "./grid.js";
 
 function mount(root, page) {
   let answer = null;
   let chosen = null;
   let held = null;
-  const program = element("select", { onchange: () => { text.value = ""; chosen = null; explain(); } });
+  const program = element("select", { onchange: () => { page.keep(); text.value = ""; chosen = null; explain(); } });
   const sm = select([[90, "sm_90 (Hopper)"], [80, "sm_80 (Ampere)"]], { onchange: () => explain() });
   const text = element("textarea", { rows: 12, spellcheck: false, wrap: "off", oninput: delayed(40, () => explain()) });
+  const notice = unlinked();
   const own = element("details", { ontoggle: () => { if (own.open && !text.value && answer) text.value = answer.lines.map((line) => line.text).join("\n"); } },
-    element("summary", {}, "Change the program's text"), element("div", { class: "row" }, labelled("Program, in place of the one by name", text, { class: "field wide" })));
+    element("summary", {}, "Change the program's text"), element("div", { class: "row" }, labelled("Program, in place of the one by name", text, { class: "field wide" })), notice);
   const problem = element("div");
   const source = element("pre", { class: "code", tabIndex: 0, role: "region", "aria-label": "Rust source" });
   const from = element("h2");
@@ -41,9 +42,10 @@ function mount(root, page) {
   const body = () => ({ program: program.value, text: text.value, sm: Number(sm.value) });
 
   function told(row, column) {
-    const i = row * held.columns + column;
-    const more = held.holders[i] > 1 ? `, and ${held.holders[i] - 1} more threads` : "";
-    return `(${row},${column}): value ${held.values[i]} of thread ${held.threads[i]} (warp ${held.threads[i] >> 5}, lane ${held.threads[i] & 31})${more}`;
+    const [thread, value, count] = held.owners[row * held.picture.columns + column];
+    if (count === 0) return `(${row},${column}): nobody's`;
+    const more = count > 1 ? `, and ${count - 1} more thread${count > 2 ? "s" : ""}` : "";
+    return `(${row},${column}): value ${value} of thread ${thread} (warp ${thread >> 5}, lane ${thread & 31})${more}`;
   }
 
   async function explain() {
@@ -98,19 +100,16 @@ function mount(root, page) {
   }
 
   function table() {
-    const most = Math.max(...held.holders);
+    const { most, picture: drawn } = held;
     name.textContent = `${held.name}: ${held.dist}${most > 1 ? `; elements are held by up to ${most} threads` : ""}. A cell has the number of a thread (T) and of its value (V).`;
-    const fills = held.threads.map((thread) => (thread < 0 ? "#888888" : fill("threads", thread)));
-    const warpsOf = (i) => held.threads[i] >> 5;
-    const rowBorders = Array.from({ length: held.rows + 1 }, (_, row) => (row > 0 && row < held.rows && warpsOf((row - 1) * held.columns) !== warpsOf(row * held.columns) ? 2 : 0));
-    const columnBorders = Array.from({ length: held.columns + 1 }, (_, column) => (column > 0 && column < held.columns && warpsOf(column - 1) !== warpsOf(column) ? 2 : 0));
-    grid.draw({ rows: held.rows, columns: held.columns, fills, rowBorders, columnBorders, texts: (i) => [`T${held.threads[i]}`, `V${held.values[i]}`], width: root.clientWidth - 60, size: size.value === "text" ? 30 : undefined });
+    grid.draw({ ...drawn, size: size.value === "text" ? 30 : Grid.fitting(drawn.columns, root.clientWidth - 60, 1) });
   }
 
   function write() {
     const params = { p: program.value, sm: sm.value };
     if (chosen !== null) params.v = chosen;
-    if (text.value && text.value.length < 8000) params.text = text.value;
+    notice.hidden = text.value.length <= LINKED;
+    if (text.value && notice.hidden) params.text = text.value;
     page.write(params);
   }
 

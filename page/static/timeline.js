@@ -43,11 +43,12 @@ export class Timeline {
   mark(warp, step, moves = true) {
     this.marked = [warp, step];
     const context = this.cursor.getContext("2d");
-    context.clearRect(0, 0, this.cursor.width, this.cursor.height);
+    if (this.drawn) context.clearRect(this.drawn - 4, 0, Math.max(3, this.scale) + 12, this.height);
     const time = this.#time(warp, step);
     if (time === null) return;
     const x = this.#x(time);
-    context.fillStyle = getComputedStyle(this.root).color;
+    this.drawn = x;
+    context.fillStyle = this.colour;
     context.fillRect(x, TOP - 4, 1, this.height - TOP + 4);
     const size = Math.max(3, this.scale);
     context.lineWidth = 2;
@@ -95,6 +96,7 @@ export class Timeline {
     }
     const context = this.canvas.getContext("2d");
     const style = getComputedStyle(this.root);
+    [this.colour, this.drawn] = [style.color, null];
     const fills = this.classes.map((name) => style.getPropertyValue(`--class-${name}`).trim());
     context.font = `11px ${style.getPropertyValue("--mono")}`;
     context.textBaseline = "middle";

@@ -283,6 +283,20 @@ fn requests_that_cannot_be_run_say_what_would() {
         (kernel("ret;"), "j --grid 1 --block 32", [0; 3], "launches", "no kernel `j`"),
         (kernel("ret;"), "k --grid 1 --block 32", [0; 3], "launches", "takes 1 arguments"),
         (kernel("ret;"), "k --grid 99999 --block 32 --arg zeros:u32:32", [0; 3], "launches", "up to 512"),
+        (
+            kernel("ret;"),
+            "k --grid 4194304,2097152,2097152 --block 32 --arg zeros:u32:32",
+            [0; 3],
+            "launches",
+            "up to 512",
+        ),
+        (
+            kernel("ret;"),
+            &"k --grid 300 --block 32 --arg zeros:u32:32\n".repeat(2),
+            [0; 3],
+            "launches",
+            "up to 512",
+        ),
         (kernel("ret;"), "k --grid 1 --block 32 --arg zeros:u32:9999999999", [0; 3], "launches", "memory"),
         (kernel("ret;"), good, [1, 0, 0], "block", "no block 1,0,0"),
     ] {
@@ -305,6 +319,31 @@ fn requests_that_cannot_be_run_say_what_would() {
         let fault = ask("step", &body).unwrap_err();
         assert!(fault.field == Some("tile") && fault.message.contains(said), "{fault:?}");
     }
+}
+
+/// Each of 4000 copies that nobody waits for is in flight at all later steps: their lists would take a gigabyte.
+#[test]
+fn what_is_in_flight_counts_in_the_record() {
+    let ptx = ".version 8.0 .target sm_80 .address_size 64 .visible .entry k(.param .u64 p) {
+      .reg .pred %p; .reg .u32 %i; .reg .u64 %from; .shared .align 16 .b8 to[16];
+      ld.param.u64 %from, [p];
+      mov.u32 %i, 0;
+      TURN: cp.async.ca.shared.global [to], [%from], 16;
+      cp.async.commit_group;
+      add.u32 %i, %i, 1;
+      setp.lt.u32 %p, %i, 4000;
+      @%p bra TURN;
+      cp.async.wait_all;
+      ret; }";
+    let run =
+        ask("run", &json!({ "ptx": ptx, "launches": "k --grid 1 --block 1 --arg zeros:u32:4" })).unwrap();
+    assert!(
+        run["notice"].as_str().is_some_and(|notice| notice.contains("the record ends")),
+        "{}",
+        run["notice"]
+    );
+    let steps = run["warps"][0].as_u64().unwrap() as usize;
+    assert!(step(&run, 0, steps - 1)["in_flight"].as_array().unwrap().len() > 500);
 }
 
 #[test]

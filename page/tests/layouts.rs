@@ -158,8 +158,11 @@ fn lines_go_on_in_rows() {
     // The rows end where the hierarchy does.
     let table = &evaluate("((16,10)):((1,32))")["panels"][0]["table"];
     assert_eq!((&table["rows"], &table["columns"]), (&json!(10), &json!(16)));
-    // A prime length stays one row.
-    assert_eq!(evaluate("127:1")["panels"][0]["table"]["rows"], 1);
+    // Rows of a prime length's line have 64 cells, and the last one has what is left.
+    let table = &evaluate("65521:3")["panels"][0]["table"];
+    assert_eq!((&table["rows"], &table["columns"]), (&json!(1024), &json!(64)));
+    assert_eq!(numbers(&table["values"]), (0..65521).map(|at| 3 * at).collect::<Vec<_>>());
+    assert_eq!(table["fills"]["cells"].as_array().unwrap().len(), 65521);
 }
 
 #[test]
@@ -195,6 +198,33 @@ fn colours_tell_apart_what_they_are_chosen_by() {
     group("mode", "((2,2),(2,2)):((1,4),(2,8))", |row, column, _| row / 2 + 2 * (column / 2));
     group("value", "(4,8):(1,4)", |_, _, value| value);
     group("grey", "(4,8):(1,4)", |_, _, value| value % 8);
+}
+
+#[test]
+fn indices_may_be_as_large_as_numbers_are() {
+    for by in ["value", "grey", "thread", "mode", "bank", "sector"] {
+        for text in
+            ["(2,2):(1,9223372036854775800)", "(2,2):(1,-9223372036854775800)", "9:1000000000000000000"]
+        {
+            let table =
+                &ask(json!({ "expression": text, "by": by, "dtype": "s64" })).unwrap()["panels"][0]["table"];
+            assert_eq!(
+                table["fills"]["cells"].as_array().unwrap().len(),
+                numbers(&table["values"]).len(),
+                "{by} {text}"
+            );
+        }
+    }
+}
+
+#[test]
+fn calls_in_calls_end_somewhere() {
+    let nested = |depth: usize| format!("{}4:1{}", "coalesce(".repeat(depth), ")".repeat(depth));
+    assert_eq!(evaluate(&nested(64))["text"], "4:1");
+    for text in [nested(65), nested(100_000), "(".repeat(100_000), "<".repeat(100_000)] {
+        let fault = ask(json!({ "expression": text })).unwrap_err();
+        assert!(["parse", "capacity"].contains(&fault.kind), "{}", fault.message);
+    }
 }
 
 /// What is offered works.

@@ -88,6 +88,43 @@ fn conflicts_are_counted_and_planned_away() {
     assert!(swizzled["layout"].as_str().unwrap().starts_with(plan["text"].as_str().unwrap()));
 }
 
+/// A text of a few characters can name more places than a machine has bytes.
+#[test]
+fn what_is_too_large_is_refused_at_once() {
+    let field = |name: &str, request: Value| ask(name, request).unwrap_err().field;
+    let large = "(1099511627776,1):(0,0)";
+    let banks = |memory: &str, access: &str| json!({ "memory": memory, "access": access, "dtype": "f32" });
+    assert_eq!(field("banks", banks("(8,8)", large)), Some("access"));
+    assert_eq!(field("banks", banks(large, "")), Some("memory"));
+    assert_eq!(field("banks", banks("(8,8):(1,1000000000000000000)", "")), Some("memory"));
+    assert_eq!(field("banks", banks("Sw<1,0,3> o 9000000000000000000 o (8,8)", "")), Some("memory"));
+    let plan = json!({ "memory": "(8,8)", "dtype": "f32", "access": large, "vector": 1 });
+    assert_eq!(field("plan_swizzle", plan), Some("access"));
+    for (memory, threads, of) in [
+        ("(8000000000,8000000000):(8000000000,1)", 32, "memory"),
+        ("(64,64):(64,1)", i64::MAX, "threads"),
+        ("(64,64):(64,1)", -1, "threads"),
+    ] {
+        let planned = json!({ "what": "planned", "memory": memory, "threads": threads, "dtype": "f32" });
+        assert_eq!(field("draw", planned), Some(of));
+    }
+    let copy = json!({ "what": "tiled_copy", "name": "UniversalCopy<uint128_t>", "threads": large, "values": "1:1", "dtype": "f32" });
+    assert_eq!(field("draw", copy), Some("threads"));
+    let mma = |atoms: &str, permutation: &str| {
+        let of = json!({ "what": "mma", "name": "SM80_16x8x16_F32F16F16F32_TN", "atoms": atoms, "permutation": permutation });
+        ask("draw", of).unwrap_err()
+    };
+    assert_eq!(mma(large, "").field, Some("atoms"));
+    mma("(1000,1000,1)", "");
+    mma("(2,2,1)", "<4611686018427387904,4611686018427387904,_>");
+    assert!(ask("draw", json!({ "what": "copy", "name": "SM75_U32x4_LDSM_N", "unit": i64::MIN })).is_err());
+    let vector =
+        |vector: i64| json!({ "memory": "(8,8)", "access": "(32,2)", "dtype": "f32", "vector": vector });
+    for of in [i64::MIN, -1, 0, i64::MAX] {
+        assert_eq!(field("banks", vector(of)), Some("access"));
+    }
+}
+
 #[test]
 fn what_is_wrong_is_said_of_its_field() {
     let field = |name: &str, request: Value| {

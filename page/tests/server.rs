@@ -126,6 +126,39 @@ fn other_hosts_and_origins_are_refused() {
     // A link of another site opens the page.
     let link = ["GET / HTTP/1.1", HOST, "Sec-Fetch-Mode: navigate", "Sec-Fetch-Site: cross-site"];
     assert_eq!(ask(&link, "").0, 200);
+    // What is no page, no link opens.
+    for first in ["GET /page.js HTTP/1.1", "GET /api/layouts/evaluate HTTP/1.1", CALL] {
+        assert_eq!(ask(&[&[first], &link[1..]].concat(), BODY).0, 403, "{first}");
+    }
+}
+
+/// Calls that nobody waits for any more, as after each key of a text that is typed, do not compute at the same time.
+#[test]
+#[cfg(target_os = "linux")]
+fn calls_of_a_view_take_turns() {
+    let ptx = ".version 8.0 .target sm_80 .address_size 64 .visible .entry k() { TURN: bra TURN; }";
+    let request = |seed: usize| {
+        let body = format!(r#"{{"ptx":"{ptx}","launches":"k --grid 1 --block 32","seed":{seed}}}"#);
+        let head = format!(
+            "POST /api/kernels/run HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nContent-Length: {}\r\n\r\n",
+            *PORT,
+            body.len()
+        );
+        let mut stream = TcpStream::connect(("127.0.0.1", *PORT)).unwrap();
+        stream.write_all((head + &body).as_bytes()).unwrap();
+        stream
+    };
+    let streams: Vec<TcpStream> = (0..24).map(request).collect();
+    // The server takes up those requests before it answers this one.
+    assert_eq!(ask(&[CALL, HOST], BODY).0, 200);
+    let threads = std::fs::read_dir("/proc/self/task")
+        .unwrap()
+        .filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("comm")).ok());
+    let calls = threads.filter(|name| name.trim() == "girih-call").count();
+    // Two of this view, two of each other view that tests ask, and one that has just ended.
+    assert!((1..12).contains(&calls), "{calls} calls at a time");
+    drop(streams);
+    assert_eq!(ask(&[CALL, HOST], BODY).0, 200);
 }
 
 #[test]

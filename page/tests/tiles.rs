@@ -47,19 +47,54 @@ fn layouts_hold_every_element() {
         for tile in tiles {
             let held =
                 ask("layout", &json!({ "program": program, "sm": 90, "value": tile["value"] })).unwrap();
-            let ints = |name: &str| -> Vec<i64> {
-                held[name].as_array().unwrap().iter().map(|n| n.as_i64().unwrap()).collect()
-            };
-            let (by, values, holders) = (ints("threads"), ints("values"), ints("holders"));
-            assert_eq!(by.len() as i64, held["rows"].as_i64().unwrap() * held["columns"].as_i64().unwrap());
-            assert!(by.iter().all(|thread| (0..threads).contains(thread)), "{program}: {tile}");
+            let picture = &held["picture"];
+            let [rows, columns] = ["rows", "columns"].map(|name| picture[name].as_u64().unwrap() as usize);
+            let owners: Vec<Vec<i64>> = serde_json::from_value(held["owners"].clone()).unwrap();
+            assert_eq!(owners.len(), rows * columns);
             let mut seen = HashMap::new();
-            for (at, place) in by.iter().zip(&values).enumerate() {
-                assert_eq!(seen.insert(place, at), None, "{program}: {place:?}");
+            for (at, owner) in owners.iter().enumerate() {
+                assert!(
+                    (0..threads).contains(&owner[0]) && (1..=threads).contains(&owner[2]),
+                    "{program}: {tile}"
+                );
+                assert_eq!(seen.insert(&owner[..2], at), None, "{program}: {owner:?}");
+                // Lines separate warps: cells of one group are one warp's.
+                if owner[2] == 1 {
+                    assert_eq!(picture["groups"][at], owner[0] / 32, "{program}: {tile}");
+                    assert_eq!(picture["words"][at], format!("T{}\nV{}", owner[0], owner[1]));
+                }
             }
-            assert!(holders.iter().all(|count| (1..=threads).contains(count)));
         }
     }
+}
+
+/// Of all programs, all tiles can be drawn.
+#[test]
+fn every_tile_has_a_picture() {
+    for entry in ask("list", &json!({})).unwrap().as_array().unwrap() {
+        let answer = explained(entry["name"].as_str().unwrap());
+        for tile in
+            answer["lines"].as_array().unwrap().iter().flat_map(|line| line["tiles"].as_array().unwrap())
+        {
+            let of = json!({ "program": entry["name"], "sm": 90, "value": tile["value"] });
+            assert!(ask("layout", &of).is_ok(), "{} {tile}: {:?}", entry["name"], ask("layout", &of));
+        }
+    }
+}
+
+#[test]
+fn regions_in_regions_end_somewhere() {
+    let nested = |depth: usize| {
+        let open = "loop {\n".repeat(depth);
+        format!("kernel k() {{\n{open}break\n{}}}\n", "}\n".repeat(depth))
+    };
+    let fault = |depth: usize| {
+        ask("explain", &json!({ "program": "", "sm": 90, "text": nested(depth) })).unwrap_err()
+    };
+    for depth in [65, 100_000] {
+        assert!(fault(depth).message.contains("at most 64 regions"), "{}", fault(depth).message);
+    }
+    assert!(!fault(10).message.contains("at most 64 regions"), "{}", fault(10).message);
 }
 
 #[test]

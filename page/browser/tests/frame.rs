@@ -24,6 +24,17 @@ fn every_view_is_a_tab_and_everything_in_it_has_a_name() {
     session.end(&[]);
 }
 
+/// Whatever an address says, a view is there.
+#[test]
+fn addresses_that_nobody_has_written_show_a_view() {
+    let mut session = Session::at("");
+    for fragment in ["toString", "main", "partitions?what=constructor&thread=-1", "layouts?by=x&level=x&dtype=x", "kernels?k=x&w=x&s=-1&b=x&seed=x&z=x", "tiles?p=x&sm=1&v=x"] {
+        session.open(fragment);
+        session.browser.until("document.querySelector('[role=tabpanel]:not([hidden]) :is(canvas, .fault)')");
+    }
+    session.end(&["422"]);
+}
+
 #[test]
 fn arrow_keys_go_through_tabs_and_back_to_what_was_left() {
     let mut session = Session::at("layouts?e=%284%2C8%29%3A%288%2C1%29");

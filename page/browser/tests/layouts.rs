@@ -27,7 +27,7 @@ fn an_edit_is_answered_at_once() {
         "document.querySelector('#view-layouts .card').dataset.answered === value",
     );
     within("an edited expression of 128 x 128 and its table", time, 100.0);
-    assert!(session.browser.text("decodeURIComponent(location.hash)").contains("128,128"));
+    session.browser.until("decodeURIComponent(location.hash).includes('128,128')");
     session.end(&[]);
 }
 
@@ -105,6 +105,42 @@ fn a_refusal_has_a_caret_and_a_witness() {
     session.pictures("layouts-refused", "true");
     // The answer to a refused request is one that the browser's console notes.
     session.end(&["422"]);
+}
+
+#[test]
+fn a_caret_is_below_its_place_in_a_long_expression() {
+    let text = format!("{}4:1{}, 7)", "coalesce(".repeat(30), ")".repeat(30));
+    let mut session = Session::at(&format!("layouts?e={text}"));
+    session.browser.until("document.querySelector('#view-layouts .fault')");
+    let shown = session.browser.text("document.querySelector('#view-layouts .fault').textContent");
+    let lines: Vec<&str> = shown.lines().collect();
+    let [line, caret] = lines[lines.len() - 2..] else { panic!("{shown}") };
+    assert!(line.chars().count() < 90, "{shown}");
+    let at = caret.chars().position(|c| c == '^').expect("a caret");
+    assert_eq!(line.chars().nth(at), Some(','), "{shown}");
+    session.end(&["422"]);
+}
+
+#[test]
+fn back_goes_to_the_example_before() {
+    let mut session = Session::at("layouts?e=(4,8):(8,1)");
+    session.browser.until(&answered("(4,8):(8,1)"));
+    let choose = "(() => { const examples = document.querySelector('#view-layouts select'); examples.value = '1'; examples.dispatchEvent(new Event('change')) })()";
+    session.browser.value(choose);
+    session.browser.until(&format!("{CARD}?.dataset.answered.startsWith('composition')"));
+    session.browser.until("location.hash.includes('composition')");
+    session.browser.value("history.back()");
+    session.browser.until(&answered("(4,8):(8,1)"));
+    session.end(&[]);
+}
+
+#[test]
+fn a_line_whose_length_is_prime_is_a_table() {
+    let mut session = Session::at("layouts?e=65521:3");
+    session.browser.until(&answered("65521:3"));
+    let wide = "document.querySelector('#view-layouts canvas').offsetWidth";
+    assert!(session.browser.number(wide) < 1600.0);
+    session.end(&[]);
 }
 
 #[test]

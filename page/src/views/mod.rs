@@ -40,6 +40,11 @@ const VIEWS: &[(&str, &[Call])] = &[
     ("tiles", tiles::CALLS),
 ];
 
+/// The names of the views.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    VIEWS.iter().map(|known| known.0)
+}
+
 /// Answers a call of a view: JSON for JSON.
 ///
 /// ```
@@ -51,15 +56,15 @@ const VIEWS: &[(&str, &[Call])] = &[
 /// # Errors
 /// A [`Fault`] of the kind `"no_view"`, `"no_call"` or `"request"` where the request is malformed, and what the call refuses.
 pub fn call(view: &str, call: &str, body: &[u8]) -> Result<String, Fault> {
-    let names = |names: Vec<&str>| names.join(", ");
+    let join = |names: Vec<&str>| names.join(", ");
     let known = VIEWS.iter().find(|known| known.0 == view);
     let (_, calls) = known.ok_or_else(|| {
-        let views = names(VIEWS.iter().map(|known| known.0).collect());
+        let views = join(names().collect());
         Fault::new("no_view", format!("there is no view {view:?}; the views are {views}"))
     })?;
     let known = calls.iter().find(|known| known.name == call);
     let known = known.ok_or_else(|| {
-        let calls = names(calls.iter().map(|known| known.name).collect());
+        let calls = join(calls.iter().map(|known| known.name).collect());
         Fault::new("no_call", format!("{view} has no call {call:?}; its calls are {calls}"))
     })?;
     (known.run)(body)

@@ -2,12 +2,12 @@
 
 mod memory;
 
-use girih_cli::picture::{Cell, Sheet};
+use girih_cli::picture::{CELLS, Cell, Sheet};
 use girih_cli::{marked, show};
 use girih_codegen::TiledCopy;
 use girih_codegen::atom::{CopyAtom, MmaAtom};
 use girih_codegen::plan::coalesced_copy;
-use girih_layout::{Lay, Tiler};
+use girih_layout::{Composed, Lay, Swizzle, Tiler};
 use girih_tensor::DType;
 use serde::{Deserialize, Serialize};
 
@@ -71,6 +71,34 @@ fn dtype(text: &str) -> Result<DType, Fault> {
     text.parse().map_err(|error: girih_tensor::Error| Fault::from(error).in_field("dtype"))
 }
 
+/// Refuses a layout of more places than pictures have owners, or whose places lie so far apart that their bits are not counted in an i64.
+fn bounded(layout: &Composed, field: &'static str) -> Result<(), Fault> {
+    const APART: u64 = 1 << 48;
+    let refuse = |error: girih_layout::Error| Fault::from(error).in_field(field);
+    let lay = layout.layout();
+    let large = |message: String| Err(Fault::new("large", message).in_field(field));
+    if lay.size().map_err(refuse)?.get().is_some_and(|count| count > 16 * CELLS) {
+        return large(format!("{lay} has more than {} places", 16 * CELLS));
+    }
+    // Of strides that are no numbers, whoever needs numbers says so.
+    for end in [Ok(layout.offset()), lay.min_index(), lay.max_index()] {
+        match end {
+            Ok(end) if end.unsigned_abs() <= APART => {}
+            Ok(_) => return large(format!("{lay} has places further than {APART} elements away")),
+            Err(error @ girih_layout::Error::Overflow { .. }) => return Err(refuse(error)),
+            Err(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// A layout of a request that pictures can be made of.
+fn layout(text: &str, field: &'static str) -> Result<Lay, Fault> {
+    let layout = parsed(text, field, marked::layout)?;
+    bounded(&Composed::new(Swizzle::NONE, 0, layout), field)?;
+    Ok(layout)
+}
+
 fn given(text: &str) -> Option<&str> {
     Some(text.trim()).filter(|text| !text.is_empty())
 }
@@ -85,7 +113,7 @@ impl Partition {
                 match (given(atoms), given(permutation)) {
                     (None, None) => Sheet::mma(&atom)?,
                     (atoms, permutation) => {
-                        let atoms = parsed(atoms.unwrap_or("(1,1,1)"), "atoms", marked::layout)?;
+                        let atoms = layout(atoms.unwrap_or("(1,1,1)"), "atoms")?;
                         let permutation: Option<Tiler> =
                             permutation.map(|text| parsed(text, "permutation", marked::tiler)).transpose()?;
                         show::tiled_mma(atom, atoms, permutation)?
@@ -95,12 +123,16 @@ impl Partition {
             Partition::Copy { name, unit } => Sheet::copy(&show::find_copy(name).map_err(named)?, *unit)?,
             Partition::TiledCopy { name, threads, values, dtype: text } => {
                 let atom = show::find_copy(name).map_err(named)?;
-                let threads = parsed(threads, "threads", marked::layout)?;
-                let values = parsed(values, "values", marked::layout)?;
+                let threads = layout(threads, "threads")?;
+                let values = layout(values, "values")?;
                 Sheet::tiled_copy(&TiledCopy::new(atom, dtype(text)?.bits(), &threads, &values)?)?
             }
             Partition::Planned { memory, threads, dtype: text } => {
-                let memory = parsed(memory, "memory", marked::layout)?;
+                let memory = layout(memory, "memory")?;
+                if !(1..=CELLS).contains(threads) {
+                    return Err(Fault::new("threads", format!("1 to {CELLS} threads are accepted"))
+                        .in_field("threads"));
+                }
                 let copy = coalesced_copy(&memory, *threads, i64::from(dtype(text)?.bits()))?;
                 return Ok((Sheet::tiled_copy(&copy)?, Some(copy.tv)));
             }

@@ -2,19 +2,18 @@
 
 use std::collections::HashMap;
 
+use girih_cli::picture::{Cell, Sheet};
+use girih_layout::{Int, Shape};
 use girih_programs::{ENTRIES, Entry};
 use girih_tile::explain::{Explanation, explain};
 use girih_tile::ir::{Func, Kind, OpId, Value, parse, verify};
 use serde::{Deserialize, Serialize};
 
-use super::{Call, calls};
+use super::cells::{Picture, pictures};
+use super::{Call, Nothing, calls};
 use crate::Fault;
 
 pub(super) const CALLS: &[Call] = calls! { "list" => list, "explain" => told, "layout" => layout };
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Nothing {}
 
 #[derive(Serialize)]
 struct Choice {
@@ -178,22 +177,18 @@ struct Of {
     value: usize,
 }
 
-/// Which thread holds each element of a tile, row by row; modes before the last one go down together.
+/// Which thread holds each element of a tile; modes before the last one go down together.
 #[derive(Serialize)]
 struct Held {
     name: String,
     dist: String,
-    rows: i64,
-    columns: i64,
-    /// The first thread that holds the element, and the value of that thread that it is.
-    threads: Vec<i64>,
-    values: Vec<usize>,
-    /// How many threads hold each element.
-    holders: Vec<u32>,
+    picture: Picture,
+    /// For each cell the first thread that holds the element, the number of the element among that thread's values, and how many threads hold
+    /// the element; a tile is padded where threads hold more than there is.
+    owners: Vec<(i64, i64, usize)>,
+    /// The most threads that hold one element.
+    most: usize,
 }
-
-/// The most elements of a tile that is drawn.
-const MOST: i64 = 1 << 17;
 
 fn layout(request: Of) -> Result<Held, Fault> {
     let Of { program, text, sm, value: number } = request;
@@ -201,34 +196,23 @@ fn layout(request: Of) -> Result<Held, Fault> {
     let value = values(&plan.func).into_iter().find(|value| value.index() == number);
     let no_tile = || Fault::new("no_tile", format!("no tile {number} in the program")).in_field("value");
     let value = value.ok_or_else(no_tile)?;
-    let dims: Vec<i64> = plan.func.ty(value).dims.iter().map(|&n| i64::from(n)).collect();
-    let Some((&columns, before)) = dims.split_last() else { return Err(no_tile()) };
-    let rows: i64 = before.iter().product();
-    if rows * columns > MOST {
-        let message = format!("a tile of {} elements is not drawn: up to {MOST} are", rows * columns);
-        return Err(Fault::new("large", message).in_field("value"));
-    }
-    let dist = plan.dist(value);
-    let count = (rows * columns) as usize;
-    let (mut threads, mut held, mut holders) = (vec![-1; count], vec![0; count], vec![0; count]);
-    for thread in 0..i64::from(plan.threads) {
-        let origin = dist.origin(thread, dims.len());
-        for own in 0..dist.size() {
-            let at = dist.offset(own, dims.len());
-            let place = origin.iter().zip(&at).zip(&dims).try_fold(0, |place, ((origin, at), extent)| {
-                let at = origin + at;
-                // What lies beyond the tile is padding.
-                (at < *extent).then_some(place * extent + at)
-            });
-            let Some(place) = place.map(|place| place as usize) else { continue };
-            if threads[place] < 0 {
-                (threads[place], held[place]) = (thread, own);
-            }
-            holders[place] += 1;
-        }
-    }
-    let name = plan.func.ty(value).to_string();
-    Ok(Held { name, dist: dist.to_string(), rows, columns, threads, values: held, holders })
+    let (dims, dist) = (plan.func.ty(value).dims, plan.dist(value));
+    let mut extents = dist.padded(dims.rank());
+    extents.iter_mut().zip(dims.iter()).for_each(|(reach, &n)| *reach = (*reach).max(i64::from(n)));
+    let Some((&columns, before)) = extents.split_last() else { return Err(no_tile()) };
+    let rows = before.iter().copied().fold(1, i64::saturating_mul);
+    let tile = Shape::flat(&[Int::fixed(rows), Int::fixed(columns)])?;
+    let sheet =
+        Sheet::owners(&dist.lay(&extents)?, &tile).map_err(|error| Fault::from(error).in_field("value"))?;
+    let cells = sheet.grids.iter().flat_map(|grid| grid.cells.iter().flatten());
+    // What is of no warp, all threads hold.
+    let holders = |cell: &Cell| if cell.group < 0 { plan.threads as usize } else { cell.owners.len() };
+    let owners = cells
+        .map(|cell| cell.owners.first().map_or((-1, 0, 0), |&(thread, own)| (thread, own, holders(cell))));
+    let owners: Vec<_> = owners.collect();
+    let most = owners.iter().map(|(.., count)| *count).max().unwrap_or(0);
+    let picture = pictures(&sheet).pop().ok_or_else(no_tile)?;
+    Ok(Held { name: plan.func.ty(value).to_string(), dist: dist.to_string(), picture, owners, most })
 }
 
 /// All values that operations define.

@@ -16,7 +16,7 @@ use girih_cli::sim::{FindingReport, LineReport};
 use girih_programs::ENTRIES;
 use serde::{Deserialize, Serialize};
 
-use super::{Call, calls};
+use super::{Call, Nothing, calls};
 use crate::Fault;
 use class::Class;
 use links::Link;
@@ -27,10 +27,6 @@ pub(super) const CALLS: &[Call] = calls! { "list" => list, "run" => run, "step" 
 
 /// Why a kernel could not be run.
 type Stop = Box<dyn std::error::Error + Send + Sync>;
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Nothing {}
 
 /// What there is to run by name.
 #[derive(Serialize)]

@@ -1,5 +1,6 @@
 //! What the warps of a block have done, instruction by instruction, from which every state is made again.
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -105,6 +106,10 @@ pub(super) struct Record {
     /// Bulk operations of the block, then what each warp has in flight by itself.
     pub(super) bulk: Changes<Vec<InFlight>>,
     pub(super) own: Vec<Changes<Vec<InFlight>>>,
+    /// Bytes of these and of the mbarriers, about.
+    pub(super) held: usize,
+    /// For each warp the writes of each register, by their numbers in `writes`.
+    pub(super) written: Vec<HashMap<u32, Vec<u32>>>,
     /// Whether there was more than is recorded.
     pub(super) cut: bool,
 }
@@ -122,36 +127,28 @@ impl Record {
         self.steps.len() * size_of::<Step>()
             + self.writes.len() * size_of::<Write>()
             + self.values.len() * size_of::<u64>()
+            + self.writes.len() * size_of::<u32>()
             + self.shared.bytes()
+            + self.held
     }
 
-    /// Notes what a step writes to a register.
-    pub(super) fn write(&mut self, register: u32, value: &Value) {
+    /// Notes what the next step of a warp writes to a register.
+    pub(super) fn write(&mut self, warp: u32, register: u32, value: &Value) {
         let uniform = value.lanes.iter().all(|lane| *lane == value.lanes[0]);
         let at = self.values.len() as u32;
         self.values.extend_from_slice(if uniform { &value.lanes[..1] } else { &value.lanes });
+        if let Some(of) = self.written.get_mut(warp as usize) {
+            of.entry(register).or_default().push(self.writes.len() as u32);
+        }
         self.writes.push(Write { register, written: value.written, at, uniform });
     }
 
-    /// The registers of a warp after the step of this number among its own; none for those that have no value yet.
-    pub(super) fn registers_at(&self, warp: usize, step: usize) -> Vec<Option<Value>> {
-        let mut found = vec![None; self.registers.len()];
-        let mut left = found.len();
-        let steps = self.warps.get(warp).map_or(&[][..], |steps| &steps[..steps.len().min(step + 1)]);
-        for &number in steps.iter().rev() {
-            let Range { start, end } = self.steps[number as usize].writes;
-            for write in self.writes[start as usize..end as usize].iter().rev() {
-                let value = &mut found[write.register as usize];
-                if value.is_none() {
-                    *value = Some(self.value(write));
-                    left -= 1;
-                }
-            }
-            if left == 0 {
-                break;
-            }
-        }
-        found
+    /// What a register of a warp has after the step of this number among the warp's own; none if it has no value yet.
+    pub(super) fn register_at(&self, warp: usize, step: usize, register: usize) -> Option<Value> {
+        let end = self.steps[self.warps[warp][step] as usize].writes.end;
+        let all = self.written.get(warp)?.get(&(register as u32))?;
+        let last = all.partition_point(|&write| write < end).checked_sub(1)?;
+        Some(self.value(&self.writes[all[last] as usize]))
     }
 
     fn value(&self, write: &Write) -> Value {

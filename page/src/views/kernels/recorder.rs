@@ -130,6 +130,7 @@ impl State {
         self.known.resize_with(warps, HashMap::new);
         self.record.warps.resize_with(warps, Vec::new);
         self.record.own.resize_with(warps, Default::default);
+        self.record.written.resize_with(warps, HashMap::new);
     }
 
     /// The number of a moment's instruction.
@@ -200,7 +201,7 @@ impl State {
                     known.lanes == value.lanes && known.written == value.written
                 });
                 if !same {
-                    self.record.write(number, &value);
+                    self.record.write(moment.warp(), number, &value);
                     known.insert(number, value);
                 }
             }
@@ -209,7 +210,7 @@ impl State {
         for register in moment.writes() {
             let Some(&number) = self.names.get(&register.name.as_ptr().addr()) else { continue };
             let value = Value { lanes: register.lanes, written: register.written };
-            self.record.write(number, &value);
+            self.record.write(moment.warp(), number, &value);
             known.insert(number, value);
         }
     }
@@ -271,10 +272,19 @@ impl State {
             if step as usize != self.record.steps.len() {
                 self.arrive(moment, &before, None);
             }
+            self.record.held += now.len() * size_of::<Phases>();
             self.record.mbarriers.put(step, now);
         }
         let (own, bulk): (Vec<InFlight>, Vec<InFlight>) = moment.in_flight().into_iter().partition(is_own);
-        self.record.own[moment.warp() as usize].put(step, own);
-        self.record.bulk.put(step, bulk);
+        for (changes, now) in
+            [(&mut self.record.own[moment.warp() as usize], own), (&mut self.record.bulk, bulk)]
+        {
+            let ranges =
+                |of: &InFlight| (of.reads.len() + of.writes.len()) * size_of::<std::ops::Range<usize>>();
+            let bytes: usize = now.iter().map(|of| size_of::<InFlight>() + ranges(of)).sum();
+            if changes.put(step, now) {
+                self.record.held += bytes;
+            }
+        }
     }
 }

@@ -48,11 +48,12 @@ pub(super) struct Run {
     pub(super) seeds: Vec<u64>,
 }
 
-/// The most instructions that the warps of a cluster may execute.
+/// The most instructions that the warps of a cluster may execute, and those of all launches together.
 const MOST: u64 = 1 << 20;
-/// The most blocks of a launch, and the most bytes of its arrays.
+const ALL: u64 = 1 << 26;
+/// The most blocks of all launches, and the most bytes of their arrays.
 const BLOCKS: u64 = 512;
-const MEMORY: u64 = 1 << 30;
+const MEMORY: u64 = 256 << 20;
 /// How many runs are kept, and the most bytes of their records together, beside the latest one.
 const KEPT: usize = 32;
 const BYTES: usize = 256 << 20;
@@ -152,20 +153,23 @@ fn by_text(request: &Request, id: String) -> Result<Run, Fault> {
     let program = Program::load(&module).map_err(|error| Fault::from(error).in_field("ptx"))?;
     let memory = Memory::with_capacity(MEMORY);
     let (ready, _) = plan.bind(&memory).map_err(|error| of_launches(error.to_string()))?;
+    let blocks =
+        ready.iter().flat_map(|of| of.launch.grid.iter().map(|&n| u64::from(n)).reduce(u64::saturating_mul));
+    let blocks = blocks.fold(0, u64::saturating_add);
+    if blocks > BLOCKS {
+        return Err(of_launches(format!("launches of {blocks} blocks: the page runs up to {BLOCKS} in all")));
+    }
     let (recorder, profile) = (Arc::new(Recorder::new(request.block)), Profile::default());
-    let observed = Options { seeds: 4, ..options(request, &recorder, &profile) };
+    let steps = Some((ALL / blocks.max(1)).min(MOST));
+    let observed = Options { seeds: 4, steps, ..options(request, &recorder, &profile) };
     let mut last = None;
     for (number, of) in ready.iter().enumerate() {
         if let Some(refused) = refused.iter().find(|refused| *refused.name == *of.kernel) {
             return Err(of_ptx(&refused.error));
         }
         let kernel = program.kernel(&of.kernel).map_err(|error| of_launches(error.to_string()))?;
-        let blocks: u64 = of.launch.grid.iter().map(|&n| u64::from(n)).product();
-        if blocks > BLOCKS {
-            return Err(of_launches(format!("a launch of {blocks} blocks: the page runs up to {BLOCKS}")));
-        }
         if number + 1 < ready.len() {
-            let before = Options { observer: None, profile: None, ..options(request, &recorder, &profile) };
+            let before = Options { observer: None, profile: None, ..observed.clone() };
             girih_sim::run(kernel, &memory, &of.launch, &before)
                 .map_err(|error| of_launches(format!("launch {}: {error}", number + 1)))?;
             continue;

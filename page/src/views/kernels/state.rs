@@ -115,23 +115,18 @@ pub(super) fn step(request: Request) -> Result<State, Fault> {
     let number = steps[nth];
     let step = &record.steps[number as usize];
     let source = &record.sources[step.source as usize];
-    let registers = record.registers_at(request.warp, nth);
-    let shown = |at: usize| match &registers[at] {
-        Some(value) => values(&record.register(at, value), 0),
-        None => String::new(),
-    };
+    let held = |register: usize| record.register_at(request.warp, nth, register);
+    let shown =
+        |at: usize| held(at).map_or_else(String::new, |value| values(&record.register(at, &value), 0));
     let writes = &record.writes[step.writes.start as usize..step.writes.end as usize];
-    let memory = record.shared.at(number);
     let lanes = |name: &String| {
         let register = record.registers.iter().position(|(known, _)| **known == **name)?;
-        let ty = record.registers[register].1;
-        let shown = |of: super::record::Value, lane: usize| match of.written >> lane & 1 {
-            1 => value(ty, of.lanes[lane]),
+        let (ty, of) = (record.registers[register].1, held(register));
+        let shown = |lane: usize| match of {
+            Some(of) if of.written >> lane & 1 == 1 => value(ty, of.lanes[lane]),
             _ => "-".into(),
         };
-        let lanes =
-            (0..32).map(|lane| registers[register].map_or("-".into(), |of| shown(of, lane))).collect();
-        Some(Lanes { register, lanes })
+        Some(Lanes { register, lanes: (0..32).map(shown).collect() })
     };
     Ok(State {
         warp: request.warp,
@@ -151,7 +146,7 @@ pub(super) fn step(request: Request) -> Result<State, Fault> {
         mbarriers: mbarriers(record, number),
         in_flight: operations(record, number),
         memory: cells(record, number),
-        tile: tile(&request.tile, &memory)?,
+        tile: tile(&request.tile, record, number)?,
         others: others(record, number),
     })
 }
@@ -305,18 +300,16 @@ fn cells(record: &Record, number: u32) -> Memory {
     Memory { unit, runs }
 }
 
-fn tile(text: &str, memory: &[u8]) -> Result<Vec<Vec<String>>, Fault> {
+fn tile(text: &str, record: &Record, number: u32) -> Result<Vec<Vec<String>>, Fault> {
     if text.trim().is_empty() {
         return Ok(Vec::new());
     }
     let tile: Tile = text.trim().parse().map_err(|error| Fault::from(error).in_field("tile"))?;
-    if tile.end() > memory.len() as u128 {
-        let message = format!(
-            "the block has {} bytes of shared memory, and the tile ends at {}",
-            memory.len(),
-            tile.end()
-        );
+    let size = record.shared.size();
+    if tile.end() > size as u128 {
+        let message =
+            format!("the block has {size} bytes of shared memory, and the tile ends at {}", tile.end());
         return Err(Fault::new("tile", message).in_field("tile"));
     }
-    Ok(tile.cells(memory))
+    Ok(tile.cells(&record.shared.at(number)))
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::super::cells::Fills;
 use super::{By, Colours};
 
-/// A line of cells that is longer goes on in further rows.
+/// A line of cells that is longer goes on in further rows, of which the last one may be shorter.
 const LINE: i64 = 64;
 
 /// A layout as a table: a row for each coordinate of mode 0, a column for each coordinate of the other modes. A layout of one mode is a
@@ -18,6 +18,8 @@ pub(super) struct Table {
     columns: i64,
     /// Whether the cells have the coordinates 0, 1, ... one after the other.
     line: bool,
+    #[serde(skip)]
+    size: i64,
     /// The hierarchical coordinates of rows and of columns; of a line those of all cells.
     names: [Vec<String>; 2],
     /// The index of each cell, row by row. Of a layout with coordinates for indices, equal numbers are equal coordinates.
@@ -63,6 +65,7 @@ impl Table {
             rows: known(&first),
             columns: known(&rest),
             line,
+            size,
             names: [names(&first)?, if line { Vec::new() } else { names(&rest)? }],
             values: Vec::new(),
             words: None,
@@ -85,15 +88,15 @@ impl Table {
         Ok(table)
     }
 
-    /// Makes a line of so many cells a table whose rows have the same length.
+    /// Makes a line of so many cells a table whose rows have the same length, if there is such a table.
     fn wrap(&mut self, size: i64, shape: &Shape) {
         let ends = ends(shape);
         let fits = |columns: &i64| (8..=LINE).contains(columns) && size % columns == 0;
         self.columns = match size {
             ..=LINE => size,
-            _ => ends.iter().copied().filter(fits).max().or((8..=LINE).rev().find(fits)).unwrap_or(size),
+            _ => ends.iter().copied().filter(fits).max().or((8..=LINE).rev().find(fits)).unwrap_or(LINE),
         };
-        self.rows = size / self.columns;
+        self.rows = (size + self.columns - 1) / self.columns;
         let level = |at: i64, whole: &dyn Fn(i64) -> bool| {
             ends.iter().filter(|&&end| at > 0 && whole(end) && at % end == 0).count() as u8
         };
@@ -118,7 +121,7 @@ impl Table {
 
     /// The 1-D coordinates of the cells, one after the other.
     pub(super) fn coordinates(&self) -> impl Iterator<Item = i64> + '_ {
-        (0..self.rows * self.columns).map(|cell| self.coordinate(cell))
+        (0..self.size).map(|cell| self.coordinate(cell))
     }
 
     fn fill(&mut self, layout: &Composed) -> Refused<()> {
@@ -149,11 +152,13 @@ impl Table {
     fn colour(&self, cell: i64, most: i64, modes: &[Lay; 2], Colours { by, level, bits }: &Colours) -> u32 {
         let value = self.values[cell as usize];
         let counted = |number: i64, count: i64| Palette::of_threads(count).thread(number);
+        // The number of the piece of memory, of so many bits, in which the element is.
+        let pieces = |value: i64, piece: i128| (i128::from(value) * i128::from(*bits)).div_euclid(piece);
         let coordinate = self.coordinate(cell);
         let inside =
             if self.line { [coordinate, 0] } else { [coordinate % self.rows, coordinate / self.rows] };
         match by {
-            By::Value => counted(value, most + 1),
+            By::Value => counted(value, most.saturating_add(1)),
             By::Grey => Palette::index(value),
             By::Thread => counted(inside[0], if self.line { self.values.len() as i64 } else { self.rows }),
             By::Mode => {
@@ -169,10 +174,10 @@ impl Table {
                 let block = inside[0] / units[0] + blocks[0] * (inside[1] / units[1]);
                 counted(block, (blocks[0] * blocks[1]).max(1))
             }
-            By::Bank => Palette::bank((value * bits).div_euclid(32)),
+            By::Bank => Palette::bank(pieces(value, 32).rem_euclid(32) as i64),
             By::Sector => {
-                let sector = |value: i64| (value * bits).div_euclid(256);
-                counted(sector(value), sector(most) + 1)
+                let sector = |value: i64| pieces(value, 256).clamp(i64::MIN.into(), i64::MAX.into()) as i64;
+                counted(sector(value), sector(most).saturating_add(1))
             }
         }
     }

@@ -3,12 +3,12 @@
 use girih_cli::picture::{Sheet, without_identity};
 use girih_cli::{marked, plan};
 use girih_codegen::plan::{Access, best_swizzle};
-use girih_layout::{Composed, Lay, Swizzle};
+use girih_layout::{Composed, Swizzle};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::super::cells::{Picture, pictures};
-use super::{dtype, given, parsed};
+use super::{bounded, dtype, given, layout, parsed};
 use crate::Fault;
 
 /// A tile in shared memory, and an access.
@@ -59,9 +59,10 @@ fn swizzled(memory: &Composed, [bits, base, shift]: [i32; 3]) -> Result<Composed
 
 pub(super) fn banks(request: Request) -> Result<Banks, Fault> {
     let memory = parsed(&request.memory, "memory", marked::composed)?;
+    bounded(&memory, "memory")?;
     let memory = swizzled(&memory, request.swizzle)?;
     let dtype = dtype(&request.dtype)?;
-    let access = given(&request.access).map(|text| parsed(text, "access", marked::layout)).transpose()?;
+    let access = given(&request.access).map(|text| layout(text, "access")).transpose()?;
     let of_access =
         |error: &dyn std::fmt::Display| Fault::new("access", error.to_string()).in_field("access");
     let sheet =
@@ -102,8 +103,8 @@ pub(super) struct Planned {
 }
 
 pub(super) fn plan_swizzle(plan: Plan) -> Result<Planned, Fault> {
-    let memory: Lay = parsed(&plan.memory, "memory", marked::layout)?;
-    let tv = parsed(&plan.access, "access", marked::layout)?;
+    let memory = layout(&plan.memory, "memory")?;
+    let tv = layout(&plan.access, "access")?;
     let bits = i64::from(dtype(&plan.dtype)?.bits());
     let access = Access { tv, vector: plan.vector };
     let (swizzle, pieces) =

@@ -19,7 +19,8 @@ pub fn parse(text: &str) -> Result<Func> {
         !line.is_empty() && !line.starts_with("//")
     });
     let lines = lines.map(|(i, line)| Line::new(i + 1, line)).collect::<Result<Vec<_>>>()?;
-    let mut parser = Parser { lines, next: 0, b: Build::new(""), values: Vec::new(), scalars: Vec::new() };
+    let mut parser =
+        Parser { lines, next: 0, b: Build::new(""), values: Vec::new(), scalars: Vec::new(), depth: 0 };
     parser.kernel()
 }
 
@@ -30,7 +31,12 @@ struct Parser {
     /// Names of the values in scope.
     values: Vec<(String, Value)>,
     scalars: Vec<String>,
+    /// How many regions are open.
+    depth: usize,
 }
+
+/// So many regions may stand inside each other.
+const DEEPEST: usize = 64;
 
 impl Parser {
     fn line(&mut self) -> Result<Line> {
@@ -122,9 +128,11 @@ impl Parser {
     /// The statements of the region that is open, its end, and the line that closes it.
     fn region(&mut self) -> Result<(End, Line)> {
         let mut end = None;
+        self.depth += 1;
         loop {
             let mut line = self.line()?;
             if line.peek() == Some(&Token::Sign('}')) {
+                self.depth -= 1;
                 return Ok((end.unwrap_or(End::Yield(Vec::new())), line));
             }
             if end.is_some() {
@@ -222,6 +230,9 @@ impl Parser {
                 Vec::new()
             };
             line.end()?;
+            if self.depth == DEEPEST {
+                return Err(line.error(format!("at most {DEEPEST} regions inside each other are accepted")));
+            }
             let types: Vec<Type> = args.iter().map(|(_, ty)| *ty).collect();
             let scope = self.values.len();
             let (_, values) = self.b.open(&types);
