@@ -20,7 +20,7 @@ export class Launch {
     this.block = element("input", { type: "text", size: 7, value: "0,0,0", spellcheck: false, oninput: typed });
     this.seed = element("input", { type: "number", min: 0, value: 0, oninput: typed });
     this.sizes = element("input", { type: "text", size: 14, spellcheck: false, id: fresh("field"), oninput: typed });
-    this.sizeNames = element("label", { for: this.sizes.id });
+    this.sizeNames = element("label", { for: this.sizes.id }, "Sizes");
     this.sized = element("div", { class: "field" }, this.sizeNames, this.sizes);
     this.ptx = element("textarea", { rows: 14, spellcheck: false, wrap: "off", oninput: edited });
     this.launches = element("textarea", { rows: 2, spellcheck: false, oninput: edited });

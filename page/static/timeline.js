@@ -12,8 +12,9 @@ export class Timeline {
   constructor({ onchoose }) {
     this.zoom = 1;
     this.canvas = element("canvas", { "aria-hidden": "true", onclick: (event) => this.#click(event, onchoose), onpointermove: (event) => this.#hover(event) });
-    this.cursor = element("canvas", { "aria-hidden": "true" });
-    this.scroll = element("div", { class: "timeline", tabIndex: 0, role: "img", "aria-label": "timeline of the warps" }, this.canvas, this.cursor);
+    this.cursor = element("div", { class: "cursor" });
+    this.box = element("div", { class: "cursor box" });
+    this.scroll = element("div", { class: "timeline", tabIndex: 0, role: "img", "aria-label": "timeline of the warps" }, this.canvas, this.cursor, this.box);
     this.hovered = element("span", { class: "mono faint" });
     const button = (text, label, run) => element("button", { class: "act", type: "button", "aria-label": label, onclick: run }, text);
     this.root = element("div", {},
@@ -42,21 +43,17 @@ export class Timeline {
   /** Marks a step of a warp. */
   mark(warp, step, moves = true) {
     this.marked = [warp, step];
-    const context = this.cursor.getContext("2d");
-    if (this.drawn) context.clearRect(this.drawn - 4, 0, Math.max(3, this.scale) + 12, this.height);
     const time = this.#time(warp, step);
+    this.cursor.hidden = this.box.hidden = time === null;
     if (time === null) return;
     const x = this.#x(time);
-    this.drawn = x;
-    context.fillStyle = this.colour;
-    context.fillRect(x, TOP - 4, 1, this.height - TOP + 4);
-    const size = Math.max(3, this.scale);
-    context.lineWidth = 2;
-    context.strokeStyle = context.fillStyle;
-    context.strokeRect(x - 1, TOP + warp * ROW + 1, size + 2, ROW - 3);
-    if (!moves) return;
-    const [first, last] = [this.scroll.scrollLeft + LEFT, this.scroll.scrollLeft + this.scroll.clientWidth - 20];
-    if (x < first || x > last) this.scroll.scrollLeft = x - this.scroll.clientWidth / 2;
+    if (moves) {
+      const { scrollLeft, clientWidth } = this.scroll;
+      if (x < scrollLeft + LEFT || x > scrollLeft + clientWidth - 20) this.scroll.scrollLeft = x - clientWidth / 2;
+    }
+    this.cursor.style.transform = `translateX(${Math.round(x)}px)`;
+    this.box.style.transform = `translate(${Math.round(x - 2)}px, ${TOP + warp * ROW}px)`;
+    this.box.style.width = `${Math.max(3, Math.round(this.scale)) + 4}px`;
   }
 
   #x(time) {
@@ -89,14 +86,13 @@ export class Timeline {
     this.zoom = (this.width - LEFT) / (room - LEFT);
     this.scale = (this.width - LEFT - 6) / (this.end - this.begin);
     this.height = TOP + this.stretches.length * ROW + 4;
-    for (const canvas of [this.canvas, this.cursor]) {
-      [canvas.width, canvas.height] = [Math.round(this.width * ratio), Math.round(this.height * ratio)];
-      [canvas.style.width, canvas.style.height] = [`${this.width}px`, `${this.height}px`];
-      canvas.getContext("2d").setTransform(ratio, 0, 0, ratio, 0, 0);
-    }
-    const context = this.canvas.getContext("2d");
+    const { canvas } = this;
+    [canvas.width, canvas.height] = [Math.round(this.width * ratio), Math.round(this.height * ratio)];
+    [canvas.style.width, canvas.style.height] = [`${this.width}px`, `${this.height}px`];
+    [this.cursor.style.height, this.box.style.height] = [`${this.height - TOP + 4}px`, `${ROW - 1}px`];
+    const context = canvas.getContext("2d");
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
     const style = getComputedStyle(this.root);
-    [this.colour, this.drawn] = [style.color, null];
     const fills = this.classes.map((name) => style.getPropertyValue(`--class-${name}`).trim());
     context.font = `11px ${style.getPropertyValue("--mono")}`;
     context.textBaseline = "middle";

@@ -68,10 +68,12 @@ fn layouts_hold_every_element() {
     }
 }
 
-/// Of all programs, all tiles can be drawn.
+/// Of all programs, all tiles can be drawn: of a few, or of as many as `GIRIH_CASES` says.
 #[test]
 fn every_tile_has_a_picture() {
-    for entry in ask("list", &json!({})).unwrap().as_array().unwrap() {
+    let cases = std::env::var("GIRIH_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(8);
+    let all = ask("list", &json!({})).unwrap().as_array().unwrap().clone();
+    for entry in all.iter().step_by(all.len().div_ceil(cases).max(1)) {
         let answer = explained(entry["name"].as_str().unwrap());
         for tile in
             answer["lines"].as_array().unwrap().iter().flat_map(|line| line["tiles"].as_array().unwrap())
