@@ -34,7 +34,7 @@ function mount(root, page) {
   const legend = element("div", { class: "legend" });
   const registers = new Registers({ onopen: () => show() });
   const warps = element("select", { onchange: () => go(Number(warps.value), at(Number(warps.value))) });
-  const line = element("input", { type: "number", min: 1, onchange: () => line.value && toLine(Number(line.value)) });
+  const line = element("input", { type: "number", min: 1, "aria-label": "To line", placeholder: "line", onchange: () => line.value && toLine(Number(line.value)) });
   const slider = element("input", { type: "range", min: 0, value: 0, "aria-label": "step of the warp", oninput: () => go(warp, Number(slider.value)) });
   const count = element("span", { class: "mono" });
   const button = (text, label, act) => element("button", { class: "act", type: "button", title: label, "aria-label": label, onclick: act }, text);
@@ -53,9 +53,8 @@ function mount(root, page) {
       button("+10", "ten steps on (Shift + arrow right)", () => go(warp, step + 10)),
       button("»", "last step (End)", () => go(warp, Infinity)),
       button("[", "what the simulator executed before, in any warp ([)", () => beside("before")),
-      button("]", "what the simulator executed next, in any warp (])", () => beside("after")),
-      labelled("To line", line)),
-    element("div", { class: "row stepper" }, slider, count),
+      button("]", "what the simulator executed next, in any warp (])", () => beside("after"))),
+    element("div", { class: "row stepper" }, slider, count, line),
     now, registers.root, memory.root, waits.root);
   const result = element("div", { hidden: true },
     element("section", { class: "card", "aria-label": "timeline" },

@@ -10,10 +10,10 @@ function short(number) {
 
 /** Counts: name, head of the column, what it means, and its width. */
 const COLUMNS = [
-  ["executed", "ran", "how often a warp has executed the line", "2.5rem"],
-  ["waits", "waits", "how often a warp had to wait there", "2.6rem"],
-  ["wavefronts", "waves", "wavefronts of shared memory; after a slash, the fewest that there could be", "3.5rem"],
-  ["sectors", "sectors", "sectors of global memory; after a slash, the fewest that there could be", "3.5rem"],
+  ["executed", "ran", "how often a warp has executed the line", "2.2rem"],
+  ["waits", "waits", "how often a warp had to wait there", "2.5rem"],
+  ["wavefronts", "waves", "wavefronts of shared memory; after a slash, the fewest that there could be", "3.2rem"],
+  ["sectors", "sectors", "sectors of global memory; after a slash, the fewest that there could be", "3.2rem"],
 ];
 
 /** So many lines are laid out together: those that cannot be seen are not. */
@@ -45,8 +45,8 @@ export class Listing {
     const all = text.replace(/\n$/, "").split("\n");
     // The longest line decides how wide all are, and what stands behind a line has room.
     const longest = all.reduce((most, line) => Math.max(most, line.length), 0) + 24;
-    this.root.style.setProperty("--columns", `2.4rem ${columns.map(([, , , width]) => width).join(" ")} ${longest}ch`);
-    this.root.style.setProperty("--wide", `calc(${longest}ch + ${[3.4 + 0.4 * columns.length + "rem", ...columns.map(([, , , width]) => width)].join(" + ")})`);
+    this.root.style.setProperty("--columns", `2rem ${columns.map(([, , , width]) => width).join(" ")} ${longest}ch`);
+    this.root.style.setProperty("--wide", `calc(${longest}ch + ${[3 + 0.4 * columns.length + "rem", ...columns.map(([, , , width]) => width)].join(" + ")})`);
     this.head.replaceChildren(element("span", {}, "line"), ...columns.map(([, text, title]) => element("span", { title }, text)), element("span", {}, "text"));
     const ratio = (number, least) => (number === 0 ? "" : number === least ? short(number) : `${short(number)}/${short(least)}`);
     const rows = all.map((line, at) => {

@@ -28,7 +28,14 @@ fn every_view_is_a_tab_and_everything_in_it_has_a_name() {
 #[test]
 fn addresses_that_nobody_has_written_show_a_view() {
     let mut session = Session::at("");
-    for fragment in ["toString", "main", "partitions?what=constructor&thread=-1", "layouts?by=x&level=x&dtype=x", "kernels?k=x&w=x&s=-1&b=x&seed=x&z=x", "tiles?p=x&sm=1&v=x"] {
+    for fragment in [
+        "toString",
+        "main",
+        "partitions?what=constructor&thread=-1",
+        "layouts?by=x&level=x&dtype=x",
+        "kernels?k=x&w=x&s=-1&b=x&seed=x&z=x",
+        "tiles?p=x&sm=1&v=x",
+    ] {
         session.open(fragment);
         session.browser.until("document.querySelector('[role=tabpanel]:not([hidden]) :is(canvas, .fault)')");
     }

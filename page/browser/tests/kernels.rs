@@ -112,7 +112,7 @@ fn a_click_on_the_timeline_or_on_a_line_goes_there() {
     session.browser.until(&format!("{LINE} === {line}.firstChild.textContent"));
     // The keyboard goes to a line too.
     let number = format!("{line}.firstChild.textContent");
-    let field = "[...document.querySelectorAll('#view-kernels label')].find((label) => label.textContent === 'To line').control";
+    let field = "document.querySelector('#view-kernels [aria-label=\"To line\"]')";
     session.browser.press("Home");
     session.browser.until(&format!("{STEP} === '8:0'"));
     session.browser.value(&format!("(() => {{ const field = {field}; field.value = {number}; field.dispatchEvent(new Event('change')) }})()"));
@@ -146,9 +146,13 @@ fn what_cannot_be_run_says_so_at_its_field() {
     assert_eq!(session.browser.value(invalid), json!([null, "true"]));
     // What is no number is said before the program is asked.
     session.browser.value("(() => { const kernel = document.querySelector('#view-kernels select'); kernel.value = 'transpose_f32'; kernel.dispatchEvent(new Event('change')) })()");
-    session.browser.until("location.hash.includes('transpose_f32') && document.querySelector('#view-kernels .fault') === null");
+    session.browser.until(
+        "location.hash.includes('transpose_f32') && document.querySelector('#view-kernels .fault') === null",
+    );
     let sizes = "[...document.querySelectorAll('#view-kernels label')].find((label) => label.textContent.startsWith('Sizes')).control";
-    session.browser.value(&format!("(() => {{ const sizes = {sizes}; sizes.value = '64xa'; sizes.dispatchEvent(new Event('input')) }})()"));
+    session.browser.value(&format!(
+        "(() => {{ const sizes = {sizes}; sizes.value = '64xa'; sizes.dispatchEvent(new Event('input')) }})()"
+    ));
     session.browser.until("document.querySelector('#view-kernels .fault')?.textContent.includes('m x n')");
     assert_eq!(session.browser.text(&format!("{sizes}.getAttribute('aria-invalid')")), "true");
     // Back goes to the kernel before.
