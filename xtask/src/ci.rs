@@ -20,7 +20,7 @@ pub(crate) fn run() -> Result<(), Error> {
     sh("cargo fmt --all --check")?;
     // The cases of the typed layer are generated, and take long to check.
     sh(
-        "cargo clippy --workspace --exclude girih-layout-typed-cases --exclude girih-python --all-targets --features girih/cudarc --locked -- -D warnings",
+        "cargo clippy --workspace --exclude girih-layout-typed-cases --all-targets --features girih/cudarc --locked -- -D warnings",
     )?;
     // Tests leave a core idle now and then: the other checks compile meanwhile.
     let tests = readme::test_commands()?;

@@ -54,7 +54,6 @@ fn page() -> Result<(), Error> {
 }
 
 fn python() -> Result<(), Error> {
-    sh("cargo clippy --package girih-python --locked -- -D warnings")?;
     let people = target_dir().join("people");
     let python = people.join("venv/bin/python");
     if !python.is_file() {
