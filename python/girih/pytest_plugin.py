@@ -51,7 +51,7 @@ class _Launcher:
         return functools.partial(self._launch, grid)
 
     def _launch(self, grid: Any, /, *args: Any, **kwargs: Any) -> Verdict:
-        from . import compile
+        from . import compile, sim
 
         __tracebackhide__ = _is_ours
         kernel = compile.jit_function(self._kernel)
@@ -70,6 +70,7 @@ class _Launcher:
                 values[name] = choose(dict(values))
             outer = outer.fn
         options = {name: values.pop(name) for name in list(values) if name not in names}
+        run = {name: options.pop(name) for name in list(options) if name in sim.OPTIONS}
         values = {p.name: values[p.name] if p.name in values else p.default for p in kernel.params if p.name in values or p.has_default}
         missing = [name for name in names if name not in values]
         if missing:
@@ -78,7 +79,7 @@ class _Launcher:
         built = compile.triton(kernel, values, **options)
         grid = grid({**values, **options}) if callable(grid) else grid
         try:
-            return self._check.compiled(built, grid, None, list(built.arguments.values()))
+            return self._check.compiled(built, grid, None, list(built.arguments.values()), **run)
         except PtxError as error:
             if options.get("arch", 90) > 90:
                 error.add_note(f"the simulator knows the PTX of GPUs up to arch=90; this is for arch={options['arch']}")
@@ -89,7 +90,8 @@ class Check:
     """Runs kernels under all checks, and raises ``girih.Finding`` for the first error that is found."""
 
     def __init__(self, seeds: int = 4, deny_warnings: bool = False) -> None:
-        self.options: dict[str, Any] = {"seeds": seeds, "deny": deny_warnings}
+        # A kernel that never ends fails in less than a minute.
+        self.options: dict[str, Any] = {"seeds": seeds, "deny": deny_warnings, "steps": 10**8}
 
     def ptx(self, text: str | Program, kernel: str, grid: Extent, block: Extent, args: Arguments = (), **options: Any) -> Verdict:
         """PTX text or a ``girih.sim.Program``, as ``girih.sim.run`` takes it."""
@@ -117,7 +119,7 @@ class Check:
 
     def triton(self, kernel: Any, **options: Any) -> _Launcher:
         """A kernel of ``@triton.jit``, to be launched as ``check.triton(kernel)[grid](...)`` on arrays of the host. ``options`` are those of
-        ``girih.compile.triton``, and may stand in the call, too."""
+        ``girih.compile.triton`` and of ``girih.sim.run``, and may stand in the call, too."""
         return _Launcher(self, kernel, options)
 
     def compiled(self, built: Compiled, grid: Extent, block: Extent | None, args: Sequence[Any] = (), **options: Any) -> Verdict:

@@ -105,6 +105,10 @@ def judge(
     return _judge(program, kernel, _triple("grid", grid), _triple("block", block), prepared, settings)
 
 
+OPTIONS = frozenset(judge.__kwdefaults__ or ())
+"""The names of the options of ``judge`` and ``run``."""
+
+
 def run(ptx: str | Program, kernel: str, grid: Extent, block: Extent, args: Arguments = (), **options: Any) -> Verdict:
     """Runs a kernel on arrays of the host, and raises the first error that is found.
 

@@ -112,7 +112,7 @@ def test_a_failed_test_shows_both_places(pytester):
         def test_swap(girih_check):
             girih_check.ptx(RACE, "swap", 1, 64, [np.zeros(64, np.uint32)])
         def test_nothing(girih_check):
-            assert girih_check.options == {{"seeds": 7, "deny": True}}
+            assert (girih_check.options["seeds"], girih_check.options["deny"]) == (7, True)
         """
     )
     result = pytester.runpytest("--girih-seeds=7", "--girih-deny-warnings")

@@ -95,6 +95,7 @@ def copy(out, x, M, N, BLOCK: tl.constexpr):
     destination.store([i, j], source.load([i, j]))
 
 
+@pytest.mark.skipif(not hasattr(tl, "make_tensor_descriptor"), reason="this version of Triton has no descriptors")
 def test_each_program_has_its_own_descriptors(girih_check):
     x = np.arange(40 * 36, dtype=np.float32).reshape(40, 36)
     out = np.zeros_like(x)
@@ -158,6 +159,56 @@ def test_what_is_refused_says_what_would_be_accepted(girih_check):
     refused("no type for elements of complex64", out, x.astype(np.complex64), y, 100, BLOCK=128)
     refused(r"argument 1 \(x\) is not contiguous", out, x[::2], y, 50, BLOCK=128, error=ValueError)
     refused("not a kernel of @triton.jit", out, kernel=arrays)
+
+
+@triton.jit
+def wait(flag):
+    while tl.atomic_add(flag, 0) == 0:
+        pass
+
+
+def test_a_kernel_that_never_ends_fails(girih_check):
+    with pytest.raises(girih.Finding) as found:
+        girih_check.triton(wait, num_warps=1)[(2,)](np.zeros(1, np.int32), steps=10**5, seeds=1)
+    assert found.value.kind == "step-limit"
+    # The simulator's own options stand beside Triton's.
+    verdict = girih_check.triton(wait, seeds=2, seed=3)[(2,)](np.ones(1, np.int32))
+    assert verdict.seeds == [3, 4]
+
+
+@triton.jit
+def meet(out, count, x, BLOCK: tl.constexpr):
+    """Each program reads what another has stored, once all have come."""
+    program, programs = tl.program_id(0), tl.num_programs(0)
+    i = tl.arange(0, BLOCK)
+    tl.store(x + program * BLOCK + i, program)
+    # Not each version of Triton has barriers around atomics, which one thread carries out.
+    tl.debug_barrier()
+    tl.atomic_add(count, 1, sem="release")
+    while tl.atomic_add(count, 0, sem="acquire") < programs:
+        pass
+    tl.debug_barrier()
+    tl.store(out + program * BLOCK + i, tl.load(x + (programs - 1 - program) * BLOCK + i))
+
+
+def test_programs_wait_for_one_another(girih_check):
+    out, count, x = np.zeros((3, 64), np.int32), np.zeros(1, np.int32), np.zeros((3, 64), np.int32)
+    girih_check.triton(meet)[(3,)](out, count, x, BLOCK=64, steps=10**7)
+    assert np.array_equal(out, [[2] * 64, [1] * 64, [0] * 64])
+
+
+@triton.jit
+def narrow(out, x, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(out + i, tl.load(x + i).to(tl.float8e4nv).to(tl.float32))
+
+
+@pytest.mark.parametrize("n", [32, 128, 512])
+def test_casts_to_8_bits(girih_check, n):
+    # With one element a thread, the upper half of each pair has no value.
+    x, out = np.linspace(-3, 3, n, dtype=np.float32), np.zeros(n, np.float32)
+    girih_check.triton(narrow)[(1,)](out, x, BLOCK=n)
+    assert np.array_equal(out, x.astype(ml_dtypes.float8_e4m3fn).astype(np.float32))
 
 
 def test_a_gpu_that_is_too_new_is_named(girih_check):
