@@ -7,6 +7,7 @@ use girih_tensor::DType;
 use super::Plan;
 use super::cost::across;
 use super::exchange::{Exchange, bytes};
+use super::numbers::of_elements;
 use super::product::{fragments, rows};
 use crate::ir::{Kind, Op, OpId, Order, RegionId, Value};
 
@@ -91,19 +92,8 @@ impl Plan {
             Kind::Load(view) if view.order == Order::Weak => 0,
             Kind::Gather(at) if at.order == Order::Weak => 0,
             Kind::Reshape if self.products.is_view(id) => 0,
-            Kind::Full(_)
-            | Kind::Dense(_)
-            | Kind::Iota
-            | Kind::Bid(_)
-            | Kind::NumBlocks(_)
-            | Kind::Dim(..)
-            | Kind::Param(_)
-            | Kind::Each { .. }
-            | Kind::Cast(_)
-            | Kind::Bitcast
-            | Kind::Broadcast
-            | Kind::Permute(_)
-            | Kind::Store(_)
+            kind if of_elements(kind) => 0,
+            Kind::Store(_)
             | Kind::Scatter(_)
             | Kind::Print(_)
             | Kind::Assert(_)
