@@ -172,6 +172,18 @@ pub enum Error {
         /// The most.
         most: i64,
     },
+    /// Threads have too many values for a picture.
+    #[error(
+        "{threads} threads with {values} values each are too many for a picture: up to {most} values are drawn"
+    )]
+    TooManyOwners {
+        /// Threads.
+        threads: i64,
+        /// Values of each.
+        values: i64,
+        /// The most values of all threads.
+        most: i64,
+    },
     /// A value of a thread is not in the tile.
     #[error("value {value} of thread {thread} is element {at}, outside of the tile of {rows} x {columns}")]
     OutsideTile {

@@ -48,8 +48,8 @@ Arguments are given in the order of the kernel's parameters, one --arg each:
                                   u64, s8 to s64, f16, bf16, f32, f64
   inout:H.npy:H2.npy              the address of a copy of H, which is written to H2 afterwards
   zeros:f32:64x64  ones:s32:7     the address of an array of zeros or ones
-  rand:f32:4096                   the address of an array of random floats from -1 to 1, or of random
-                                  integers, the same in every run; with a file, as in
+  rand:f32:4096                   the address of an array of random floats from -1 to 1, or of
+                                  random integers, the same in every run; with a file, as in
                                   zeros:f32:7:Z.npy, the array is written afterwards
   tensormap:16x64,128B:in:A.npy   the tensor map of such an array: the box in the order of the
                                   array's dimensions, then a swizzle (32B, 64B, 128B), nan to fill

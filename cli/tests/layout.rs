@@ -175,6 +175,10 @@ fn owners_of_a_tile_and_swizzled_layouts_have_tables() {
                 ["(4,2):(1,4)", "--tile", "(2,2)"],
                 "value 1 of thread 0 is element 4, outside of the tile of 2 x 2",
             ),
+            (
+                ["(4,1000000000):(0,0)", "--tile", "(2,2)"],
+                "4 threads with 1000000000 values each are too many for a picture",
+            ),
             (["4:1", "--tile", "(2,2)"], "4:1 has rank 1: the owners are drawn of (thread,value)"),
             (
                 ["(4,2):(1,4)", "--tile", "(2,2,2)"],

@@ -8,6 +8,9 @@ use crate::Error;
 /// Threads of a warp.
 const WARP: i64 = 32;
 
+/// The most values of all threads: of a tile of the most cells, each of which sixteen threads hold.
+const OWNERS: i64 = CELLS * 16;
+
 impl Sheet {
     /// The index of every coordinate of a layout without symbols: a row for each coordinate of mode 0, a column for each coordinate of
     /// mode 1. A layout of rank 1 is one row.
@@ -82,8 +85,8 @@ pub(super) fn owners(title: String, tv: &Lay, [rows, columns]: [i64; 2]) -> Resu
     // What all threads share, as an operand in shared memory, is that of one.
     let is_shared = threads > 1 && size(&tv.mode(0)?.filter())? == 1;
     let counted = if is_shared { 1 } else { threads };
-    if counted.saturating_mul(values) > CELLS * 16 {
-        return Err(Error::TooLarge { rows, columns, most: CELLS });
+    if counted.saturating_mul(values) > OWNERS {
+        return Err(Error::TooManyOwners { threads, values, most: OWNERS });
     }
     let mut owners: Vec<Vec<(i64, i64)>> = vec![Vec::new(); (rows * columns) as usize];
     for (thread, value) in (0..values).flat_map(|value| (0..counted).map(move |thread| (thread, value))) {
