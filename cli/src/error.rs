@@ -12,6 +12,9 @@ use crate::names::{did_you_mean, did_you_mean_of, near};
 const INPUTS: [&str; 10] = ["f32", "tf32", "f64", "f16", "bf16", "e4m3", "fp8", "e5m2", "s8", "int8"];
 const OUTPUTS: [&str; 9] = ["f32", "f64", "f16", "bf16", "e4m3", "fp8", "e5m2", "s32", "int32"];
 
+/// The most characters that are quoted of what is wrong with a file.
+const QUOTED: usize = 200;
+
 /// An error of a command.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -326,6 +329,21 @@ pub enum Error {
 impl Error {
     pub(crate) fn read(path: &Path) -> impl FnOnce(io::Error) -> Error {
         move |source| Error::Read { path: path.into(), source }
+    }
+
+    /// Of the header of an `.npy` file: that it can't be read, or that it is none. Of a long header, the beginning is quoted.
+    pub(crate) fn header(path: &Path) -> impl FnOnce(io::Error) -> Error {
+        use io::ErrorKind::{InvalidData, UnexpectedEof};
+
+        move |source| match source.kind() {
+            kind @ (InvalidData | UnexpectedEof) => {
+                let text = source.to_string();
+                let mut short: String = text.chars().take(QUOTED).collect();
+                short += if short.len() < text.len() { "..." } else { "" };
+                Error::NotNpy { path: path.into(), source: io::Error::new(kind, short) }
+            }
+            _ => Error::Read { path: path.into(), source },
+        }
     }
 
     pub(crate) fn write(path: &Path) -> impl FnOnce(io::Error) -> Error {

@@ -32,14 +32,14 @@ impl Npy {
         let file = File::open(path).map_err(Error::read(path))?;
         let length = file.metadata().map_err(Error::read(path))?;
         let mut elements = BufReader::new(file);
-        let header = NpyHeader::from_reader(&mut elements)
-            .map_err(|source| Error::NotNpy { path: path.into(), source })?;
+        let header = NpyHeader::from_reader(&mut elements).map_err(Error::header(path))?;
         let descr = header.dtype().descr();
         let dtype = element_type(path, &header.dtype(), &descr)?;
         let &[rows, columns] = header.shape() else {
             return Err(Error::Rank { path: path.into(), shape: header.shape().into() });
         };
-        let needed = u128::from(rows) * u128::from(columns) * u128::from(dtype.bits() / 8);
+        let count = u128::from(rows) * u128::from(columns);
+        let needed = count.saturating_mul(u128::from(dtype.bits() / 8));
         if length.is_file() {
             let found = length.len() - elements.stream_position().map_err(Error::read(path))?;
             if needed > u128::from(found) {

@@ -40,8 +40,7 @@ impl Array {
     pub(crate) fn read(path: &Path) -> Result<Array, Error> {
         let file = File::open(path).map_err(Error::read(path))?;
         let mut from = BufReader::new(file);
-        let header = NpyHeader::from_reader(&mut from)
-            .map_err(|source| Error::NotNpy { path: path.into(), source })?;
+        let header = NpyHeader::from_reader(&mut from).map_err(Error::header(path))?;
         let (element, bytes) = element(path, &header.dtype())?;
         let shape = header.shape().to_vec();
         // What 128 bits do not hold is more than any file has, and so is what 64 bits do not.

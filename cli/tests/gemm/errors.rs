@@ -254,6 +254,12 @@ fn files_that_hold_no_matrix_of_floats() {
                 .into(),
         ),
         (
+            npy("<f4", false, "(18446744073709551615, 18446744073709551615)", zeros(16)),
+            "a.npy is cut short: its shape (18446744073709551615, 18446744073709551615) needs \
+             340282366920938463463374607431768211455 bytes of elements, 16 are there"
+                .into(),
+        ),
+        (
             npy("<f4", false, "(0, 9223372036854775807)", []),
             "K differs: a.npy read as (M,K) has K = 9223372036854775807, b.npy read as (K,N) has K = 2; --layout \
              says how the files are read"
@@ -285,6 +291,13 @@ fn files_that_are_not_there_or_not_npy() {
         assert_eq!((status, message.lines().count()), (Some(3), 1), "{message}");
         assert!(message.starts_with("error: a.npy is not an .npy file: "), "{message}");
     }
+    // Of a header however long, the beginning is quoted.
+    fs::write(at.join("a.npy"), npy("<f4", false, &"(".repeat(20_000), [])).expect("a file");
+    let (status, message) = fails(at, "gemm --a a.npy --b b.npy -o c.npy");
+    assert!(status == Some(3) && message.len() < 300 && message.ends_with("...\n"), "{message}");
+    fs::create_dir(at.join("folder.npy")).expect("a folder");
+    let (status, message) = fails(at, "gemm --a folder.npy --b b.npy -o c.npy");
+    assert!(status == Some(3) && message.starts_with("error: cannot read folder.npy: "), "{message}");
     let (status, message) = fails(at, "gemm --a none.npy --b b.npy -o c.npy");
     assert_eq!((status, message.lines().count()), (Some(3), 1), "{message}");
     assert!(message.starts_with("error: cannot read none.npy: "), "{message}");
