@@ -260,7 +260,7 @@ export class Grid {
     };
     draw(rows, ofRows, (y) => (context.moveTo(left, top + y), context.lineTo(right, top + y)));
     draw(columns, ofColumns, (x) => (context.moveTo(left + x, top), context.lineTo(left + x, bottom)));
-    if (!groups) return;
+    if (!groups || size < 3) return;
     context.lineWidth = Math.min(3, size / 4);
     context.strokeStyle = LINES;
     context.beginPath();

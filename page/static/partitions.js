@@ -126,7 +126,7 @@ class View {
 
   /** A button that takes the planned copy to the banks of shared memory. */
   carry() {
-    return element("div", { class: "row" }, element("button", { class: "act", type: "button", onclick: () => {
+    return element("div", { class: "row carry" }, element("button", { class: "act", type: "button", onclick: () => {
       const { dtype } = this.values;
       const [vector, access] = [Math.max(1, Number(this.planned?.vector ?? 1)), this.planned?.tv];
       if (!access) return;

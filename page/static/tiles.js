@@ -102,7 +102,7 @@ function mount(root, page) {
   function table() {
     const { most, picture: drawn } = held;
     name.textContent = `${held.name}: ${held.dist}${most > 1 ? `; elements are held by up to ${most} threads` : ""}. A cell has the number of a thread (T) and of its value (V).`;
-    grid.draw({ ...drawn, size: size.value === "text" ? 30 : Grid.fitting(drawn.columns, root.clientWidth - 60, 1) });
+    grid.draw({ ...drawn, size: size.value === "text" ? 30 : Grid.fitting(drawn.columns, root.clientWidth - 60) });
   }
 
   function write() {

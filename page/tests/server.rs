@@ -96,7 +96,7 @@ fn calls_are_answered_and_refused_in_json() {
 /// A site that resolves its name to 127.0.0.1 sends its name as host, and a page of another origin its origin.
 #[test]
 fn other_hosts_and_origins_are_refused() {
-    let refused: [&[&str]; 14] = [
+    let refused: [&[&str]; 18] = [
         &["Host: example.org"],
         &["Host: example.org:{port}"],
         &["Host: 127.0.0.1"],
@@ -104,6 +104,10 @@ fn other_hosts_and_origins_are_refused() {
         &["Host: 127.0.0.1.example.org:{port}"],
         &["Host: localhost.example.org:{port}"],
         &["Host: 0.0.0.0:{port}"],
+        &["Host: [::1]:{port}"],
+        &["Host: [::ffff:127.0.0.1]:{port}"],
+        &["Host: 127.0.0.1:{port}, example.org"],
+        &["Host: example.org@127.0.0.1:{port}"],
         &[HOST, "Host: example.org"],
         &[HOST, "Origin: http://example.org"],
         &[HOST, "Origin: https://127.0.0.1:{port}"],
