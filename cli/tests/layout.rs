@@ -154,6 +154,17 @@ fn texts_of_any_length_get_short_messages() {
     );
 }
 
+/// An empty tuple fills nothing up.
+#[test]
+fn a_layout_is_not_filled_up_with_nothing() {
+    for call in ["append_to(8:1, 5, ())", "prepend_to((8,2), 32, ())"] {
+        let output = girih(&["layout", call], "");
+        let message = text(&output.stderr);
+        assert!(output.status.code() == Some(2) && message.contains("an empty tuple"), "{call}: {message}");
+    }
+    assert_eq!(text(&girih(&["layout", "--plain", "append_to(8:1, 1, ())"], "").stdout), "8:1\n");
+}
+
 #[test]
 fn owners_of_a_tile_and_swizzled_layouts_have_tables() {
     let output = girih(&["layout", "((4,8),(2,2)):((32,1),(16,8))", "--tile", "(16,8)"], "");

@@ -140,11 +140,13 @@ impl Lay {
     /// ```
     /// use girih_layout::{Lay, lay};
     /// assert_eq!(lay!("(2,3):(1,2)").append_to(4, &Lay::UNIT)?, lay!("(2,3,1,1):(1,2,0,0)"));
+    /// // An empty tuple fills nothing up.
+    /// assert!(lay!("(2,3):(1,2)").append_to(4, &Lay::parse("()")?).is_err());
     /// # Ok::<(), girih_layout::Error>(())
     /// ```
     ///
     /// # Errors
-    /// [`Error::RankMismatch`] for a layout of higher rank, [`Error::Capacity`].
+    /// [`Error::RankMismatch`] for a layout of higher rank, [`Error::Capacity`], [`Error::Unsupported`] for the mode `()`.
     pub const fn append_to(&self, rank: usize, mode: &Lay) -> Result<Lay, Error> {
         self.filled_up("append_to", rank, mode, false)
     }
@@ -169,7 +171,12 @@ impl Lay {
         }
         let mut out = *self;
         while out.rank() < rank {
-            out = if before { tri!(out.prepend(mode)) } else { tri!(out.append(mode)) };
+            let longer = if before { tri!(out.prepend(mode)) } else { tri!(out.append(mode)) };
+            // An empty tuple is no mode beside others, however often it comes.
+            if longer.rank() == out.rank() {
+                return Err(Error::Unsupported { op, what: "a mode that is an empty tuple" });
+            }
+            out = longer;
         }
         Ok(out)
     }
