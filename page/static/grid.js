@@ -27,10 +27,7 @@ const LINES = "#15181c";
 /** The grids of the page, which are drawn again when colours or pixels change. */
 const grids = new Set();
 const again = () => {
-  for (const grid of grids) {
-    if (grid.root.isConnected) grid.again();
-    else grids.delete(grid);
-  }
+  for (const grid of [...grids]) if (grid.root.isConnected) grid.again();
 };
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
 
@@ -73,7 +70,6 @@ export class Grid {
       this.#go(row, column);
       this.onchoose(row, column);
     });
-    grids.add(this);
   }
 
   /** The side of a cell for which `columns` cells take `width` pixels with their row numbers, as far as cells may grow and shrink. */
@@ -94,6 +90,8 @@ export class Grid {
    */
   draw(table) {
     const { rows, columns, rowNames = [rows - 1] } = table;
+    for (const grid of grids) if (!grid.root.isConnected) grids.delete(grid);
+    grids.add(this);
     this.turn += 1;
     this.table = table;
     const longest = Math.max(...rowNames.map((name) => String(name).length));
@@ -138,7 +136,6 @@ export class Grid {
   /** Draws the table again, after colours or the ratio of pixels have changed. */
   again() {
     const { table, marks } = this;
-    if (!table) return;
     this.draw(table);
     this.mark(marks);
   }
@@ -234,7 +231,7 @@ export class Grid {
     const apart = (pixels) => [1, 2, 4, 8, 16, 32, 64, 128].find((step) => step * this.size >= pixels) ?? 256;
     for (let row = 0, step = apart(11); row < rows; row += step) context.fillText(rowNames?.[row] ?? row, left - 4, top + (row + 0.5) * this.size);
     context.textAlign = "center";
-    const step = apart(String(columns - 1).length * 6.2 + 3);
+    const step = apart(String(columns - 1).length * 6.2 + 7);
     for (let column = 0; column < columns; column += step) context.fillText(column, left + (column + 0.5) * this.size, top / 2);
   }
 
