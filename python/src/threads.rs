@@ -11,7 +11,13 @@ use crate::error::{Error, Result};
 /// The process that has imported the module.
 static IMPORTER: OnceLock<u32> = OnceLock::new();
 /// The threads of a process that was forked from it.
-static FORKED: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
+static FORKED: Mutex<Option<(u32, Arc<Threads>)>> = Mutex::new(None);
+
+struct Threads {
+    pool: ThreadPool,
+    /// Functions take turns: a thread of the pool that waits for a part of one would begin the next one, and wait for what the first one has locked.
+    turn: Mutex<()>,
+}
 
 /// Notes which process imports the module.
 pub(crate) fn register() {
@@ -25,19 +31,20 @@ pub(crate) fn on_threads<R: Send>(f: impl FnOnce() -> R + Send) -> Result<R> {
     if IMPORTER.get() == Some(&own) {
         return Ok(f());
     }
-    let pool = {
+    let threads = {
         let mut forked = FORKED.lock().unwrap_or_else(PoisonError::into_inner);
         match &*forked {
-            Some((process, pool)) if *process == own => pool.clone(),
+            Some((process, threads)) if *process == own => threads.clone(),
             _ => {
                 let made = ThreadPoolBuilder::new().build();
-                let pool =
-                    Arc::new(made.map_err(|error| Error::from(PyOSError::new_err(error.to_string())))?);
+                let pool = made.map_err(|error| Error::from(PyOSError::new_err(error.to_string())))?;
+                let threads = Arc::new(Threads { pool, turn: Mutex::new(()) });
                 // The threads of a pool that the parent made are not there to be ended.
-                std::mem::forget(forked.replace((own, pool.clone())));
-                pool
+                std::mem::forget(forked.replace((own, threads.clone())));
+                threads
             }
         }
     };
-    Ok(pool.install(f))
+    let _turn = threads.turn.lock().unwrap_or_else(PoisonError::into_inner);
+    Ok(threads.pool.install(f))
 }
