@@ -37,7 +37,11 @@ def _in_stream(library: str, stream: Any, device: Any) -> Any:
     if stream is None:
         return contextlib.nullcontext()
     if library == "torch":
-        return cuda.stream(stream if isinstance(stream, cuda.Stream) else cuda.ExternalStream(number_of(stream), device=device))
+        if not isinstance(stream, cuda.Stream):
+            # For the number 0 ExternalStream gives out a stream of torch's own, not the default one.
+            number = number_of(stream)
+            stream = cuda.ExternalStream(number, device=device) if number else cuda.default_stream(device)
+        return cuda.stream(stream)
     return cuda.ExternalStream(number_of(stream))
 
 

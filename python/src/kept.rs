@@ -43,8 +43,8 @@ impl Activation {
     }
 }
 
-/// A problem with the dtype of its bias and its activation.
-pub(crate) type Fused = (gemm::Problem, Option<DType>, Option<Activation>);
+/// A problem with the dtype of its bias, whether the bias begins at a multiple of 16 bytes, and its activation.
+pub(crate) type Fused = (gemm::Problem, Option<(DType, bool)>, Option<Activation>);
 
 /// The kernels of a device, with what calls of them have in common.
 pub(crate) struct Products {
@@ -74,7 +74,8 @@ impl Products {
         }
         let (problem, bias, activation) = &fused;
         let epilogue = match bias {
-            Some(dtype) => Epilogue::new().plus(Input::row("bias", *dtype)),
+            Some((dtype, true)) => Epilogue::new().plus(Input::row("bias", *dtype)),
+            Some((dtype, false)) => Epilogue::new().plus(Input::row("bias", *dtype).unaligned()),
             None => Epilogue::new(),
         };
         let epilogue = match activation {

@@ -87,7 +87,8 @@ fn _gemm(
     }
     let activation = activation.map(Activation::named).transpose()?;
     device.work(py, || {
-        let kernel = device.products.gemm((problem, bias.as_ref().map(|bias| bias.dtype), activation))?;
+        let of_bias = bias.as_ref().map(|bias| (bias.dtype, bias.alignment() == 16));
+        let kernel = device.products.gemm((problem, of_bias, activation))?;
         let given = bias.as_ref().map(|bias| ("bias", Given::from(bias.untyped())));
         Ok(kernel.run_untyped([&a, &b, &c].map(OnDevice::untyped), given.as_slice())?)
     })?;

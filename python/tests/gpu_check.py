@@ -218,6 +218,24 @@ def tf32_bias_and_activation():
 
 
 @check
+def a_bias_begins_anywhere():
+    a, b, whole = (torch.randn(*shape, device="cuda").bfloat16() for shape in ((300, 256), (256, 512), (520,)))
+    for begin in range(9):
+        bias = whole[begin : begin + 512]
+        said = close(girih.gemm(a, b, bias=bias), a.double() @ b.double() + bias.double(), 1e-2)
+    return said
+
+
+@check
+def the_default_stream_by_its_number():
+    """For the number 0, torch's ExternalStream is a stream of its pool."""
+    a = torch.randn(64, 64, device="cuda").bfloat16()
+    with girih.kernels._in_stream("torch", 0, a.device):
+        assert torch.cuda.current_stream().cuda_stream == 0
+    close(girih.gemm(a, a, stream=0), a.double() @ a.double(), 1e-2)
+
+
+@check
 def parts_of_tensors_and_odd_addresses():
     base = torch.randn(700, 900, device="cuda").to(torch.bfloat16)
     a, b = base[3:503, 5:305], base[100:400, 1:401]
