@@ -40,6 +40,18 @@ def _triple(what: str, value: Extent) -> tuple[int, int, int]:
     return x, y, z
 
 
+def _number(what: str, value: Any, bits: int, least: int = 0) -> int | None:
+    if value is None:
+        return None
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{what} must be an int, not {value!r}") from None
+    if not least <= number < 2**bits:
+        raise ValueError(f"{what} must be an int of {bits} bits from {least} on, not {value!r}")
+    return number
+
+
 def _prepare(what: str, arg: Any) -> Any:
     if isinstance(arg, Uninitialised):
         return (_memory.host_bytes(arg.array, what), True)
@@ -87,20 +99,22 @@ def judge(
     names = [f" ({name})" for name, _, _ in program.parameters(kernel)]
     given = enumerate(_in_order(program, kernel, args))
     prepared = [_prepare(f"argument {i}{''.join(names[i : i + 1])}", arg) for i, arg in given]
+    if isinstance(deny, bool):
+        deny = ["all"] if deny else []
     settings = {
-        "races": checks,
-        "uninitialised": checks,
-        "counts": counts,
-        "seed": seed,
-        "seeds": seeds,
-        "threads": threads,
-        "steps": steps,
-        "limit": limit,
-        "deny": (["all"] if deny else []) if isinstance(deny, bool) else list(deny),
-        "slow": slow,
+        "races": bool(checks),
+        "uninitialised": bool(checks),
+        "counts": bool(counts),
+        "seed": _number("seed", seed, 64),
+        "seeds": _number("seeds", seeds, 32, 1),
+        "threads": _number("threads", threads, 32, 1),
+        "steps": _number("steps", steps, 64),
+        "limit": _number("limit", limit, 32),
+        "deny": [deny] if isinstance(deny, str) else list(deny),
+        "slow": _number("slow", slow, 32),
         "cluster": None if cluster is None else _triple("cluster", cluster),
-        "shared": shared,
-        "cooperative": cooperative,
+        "shared": _number("shared", shared, 32),
+        "cooperative": bool(cooperative),
     }
     return _judge(program, kernel, _triple("grid", grid), _triple("block", block), prepared, settings)
 

@@ -182,6 +182,9 @@ enum Arg {
     Bytes(Vec<u8>),
 }
 
+/// What girih.sim hands on for all kinds of warnings.
+const ALL: &str = "all";
+
 /// Runs a kernel, with arguments that girih.sim has prepared, and judges it.
 #[pyfunction]
 #[pyo3(signature = (program, kernel, grid, block, args, settings))]
@@ -194,6 +197,14 @@ fn _judge(
     args: Vec<Bound<'_, PyAny>>,
     settings: Settings,
 ) -> Result<Verdict> {
+    let is_known = |kind: &String| kind == ALL || sim::Error::WARNINGS.contains(&kind.as_str());
+    if let Some(other) = settings.deny.iter().find(|kind| !is_known(kind)) {
+        let kinds = sim::Error::WARNINGS.join(", ");
+        let refused = format!(
+            "deny: there are no warnings of the kind {other:?}; the kinds are {kinds}, and True stands for all"
+        );
+        return Err(PyValueError::new_err(refused).into());
+    }
     let loaded = program.program.kernel(kernel)?;
     let params = program.module.kernels().into_iter().find(|info| &*info.name == kernel);
     let params = params.map(|info| info.params).unwrap_or_default();
@@ -233,7 +244,7 @@ fn _judge(
         steps: settings.steps,
         limit: settings.limit,
         slow: settings.slow,
-        deny: if settings.deny.iter().any(|kind| kind == "all") {
+        deny: if settings.deny.iter().any(|kind| kind == ALL) {
             Deny::Warnings
         } else {
             Deny::Kinds(settings.deny)

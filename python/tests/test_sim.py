@@ -262,6 +262,20 @@ def in_a_fork(x):
     # Products are run by the simulator, too.
     a = np.arange(64 * 80, dtype=np.float32).reshape(80, 64) % 7
     assert np.array_equal(girih.gemm(a, a.T), a @ a.T)
+    # A call of one thread must not begin below the same call of another one, whose turn it is.
+    wide = np.arange(512 * 32, dtype=np.float32).reshape(512, 32) % 5
+    found = []
+
+    def products():
+        for _ in range(40):
+            found.append(np.array_equal(girih.gemm(wide, wide[:96].T, checks=False), wide @ wide[:96].T))
+
+    threads = [threading.Thread(target=products) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [True] * 160
 
 
 def test_a_forked_process_has_threads_of_its_own():
@@ -346,6 +360,22 @@ def test_bytes_in_another_order_are_refused():
 def test_an_extent_that_is_none_is_named(grid, error, said):
     with pytest.raises(error, match=f"grid.*{said}"):
         sim.run(ptx.SAXPY, "saxpy", grid, 8, [])
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "said"),
+    [
+        ({"seeds": 0}, ValueError, "seeds .*from 1 on, not 0"),
+        ({"seed": -1}, ValueError, "seed .*not -1"),
+        ({"shared": 2**32}, ValueError, "shared .*32 bits"),
+        ({"steps": 1.5}, TypeError, "steps .*not 1.5"),
+        ({"deny": ["rase"]}, ValueError, "kind \"rase\"; .*same-value-race"),
+        ({"deny": "race"}, ValueError, "no warnings of the kind \"race\""),
+    ],
+)
+def test_options_that_are_refused(options, error, said):
+    with pytest.raises(error, match=said):
+        sim.run(ptx.SAXPY, "saxpy", 1, 8, [np.zeros(8, np.float32)] * 3 + [1.0, 8], **options)
 
 
 def test_values_beyond_their_parameter_are_named():
