@@ -7,10 +7,10 @@
 export function element(tag, properties = {}, ...children) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
-    if (value === undefined || value === null || value === false) continue;
+    if (value === undefined || value === null) continue;
     if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
-    else if (name.includes("-") || ["role", "for", "class", "list"].includes(name)) made.setAttribute(name, value);
-    else made[name] = value;
+    else if (!name.includes("-") && !["role", "for", "class", "list"].includes(name)) made[name] = value;
+    else if (value !== false) made.setAttribute(name, value);
   }
   made.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
   return made;

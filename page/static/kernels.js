@@ -161,8 +161,19 @@ function mount(root, page) {
     } }, link.step === null ? `${text} (records that block)` : text);
   }
 
+  /** An answer about the run. A program that has been started again does not know the run, and makes it anew: undefined then. */
+  async function ofRun(answer) {
+    try {
+      return await answer;
+    } catch (error) {
+      if (error.kind !== "no_run") throw error;
+      await start();
+      return undefined;
+    }
+  }
+
   async function times() {
-    const stretches = await page.latest("timeline", "timeline", { run: run.run, beside: axis.value === "beside" });
+    const stretches = await ofRun(page.latest("timeline", "timeline", { run: run.run, beside: axis.value === "beside" }));
     if (stretches) timeline.draw(stretches, run.classes.map(([name]) => name));
   }
 
@@ -178,9 +189,9 @@ function mount(root, page) {
   }
 
   async function toLine(number) {
-    const found = await page.call("find", { run: run.run, warp, line: number, after: step });
+    const found = await ofRun(page.call("find", { run: run.run, warp, line: number, after: step }));
     if (found) go(...found);
-    else say(`warp ${warp} does not come to line ${number}`);
+    else if (found === null) say(`warp ${warp} does not come to line ${number}`);
   }
 
   async function show() {

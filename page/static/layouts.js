@@ -278,7 +278,7 @@ class View {
       this.cards = states.map((state) => new Card(this, state));
       this.#list();
       this.#evaluate(this.cards);
-    });
+    }, (error) => this.list.replaceChildren(fault(error)));
   }
 
   #list() {

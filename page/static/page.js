@@ -53,6 +53,9 @@ class Page {
     } catch (error) {
       if (error.name === "AbortError" || control.signal.aborted) return null;
       throw error;
+    } finally {
+      // Keys are cards, too, which may be gone by now.
+      if (this.#latest.get(key) === control) this.#latest.delete(key);
     }
   }
 
@@ -67,7 +70,7 @@ class Page {
   keep() {
     if (shown !== this.#view) return;
     put();
-    history.pushState(null, "", location.href);
+    keeps = true;
   }
 }
 
@@ -76,10 +79,16 @@ let shown;
 /** The addresses of views as they were written last. */
 const addresses = new Map();
 
+/** Whether the next address comes beside the one that is there, and not in its place. */
+let keeps = false;
+
 /** Puts the state of the view that is shown into the address. */
 function put() {
   const hash = addresses.get(shown);
-  if (hash && location.hash !== hash) history.replaceState(null, "", hash);
+  if (!hash || location.hash === hash) return;
+  if (keeps) history.pushState(null, "", hash);
+  else history.replaceState(null, "", hash);
+  keeps = false;
 }
 
 /** Puts it there soon: browsers refuse addresses that change with every key that is held down, and take their time with each. */
@@ -107,6 +116,7 @@ function show() {
   if (location.hash === "#main" && shown) return;
   const [name, params] = address();
   shown = name;
+  keeps = false;
   addresses.set(name, location.hash.startsWith(`#${name}`) ? location.hash : "");
   for (const [other, tab] of tabs) {
     const chosen = other === name;

@@ -65,7 +65,7 @@ class View {
       this.forget();
       if (thread !== null) this.chosen = { thread: natural(thread) };
       this.draw();
-    });
+    }, (error) => this.trouble.replaceChildren(fault(error)));
   }
 
   /** Turns to another kind of partition, with what its fields have at first. */

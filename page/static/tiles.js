@@ -58,6 +58,7 @@ function mount(root, page) {
       problem.replaceChildren();
     } catch (error) {
       problem.replaceChildren(fault(error, { program, text }[error.field]));
+      write();
       return;
     }
     from.textContent = answer.source ? `programs/${answer.source.file}, line ${answer.source.line}` : "A program of your own has no Rust source";
