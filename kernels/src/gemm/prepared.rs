@@ -57,7 +57,8 @@ impl Prepared {
 
     /// Gives `a`, `b` or `c`, or an input or an output of the epilogue by its name, another buffer or number, for later runs. Sizes and
     /// pitches stay. A buffer must hold as many elements as are accessed, may hold more, and must begin where the kernel can access it; both
-    /// are checked, as [`Gemm::run_with`](super::Gemm::run_with) does. Whether its dtype is the same is not, nor whether it shares memory with
+    /// are checked, as [`Gemm::run_with`](super::Gemm::run_with) does, but not of a GEMM whose matrices are given by their addresses
+    /// ([`Problem::by_pointers`](super::Problem::by_pointers)). Whether its dtype is the same is not checked, nor whether it shares memory with
     /// another one: [`run`](Prepared::run) says so.
     ///
     /// # Errors

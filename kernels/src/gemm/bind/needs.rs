@@ -5,7 +5,7 @@ use girih_codegen::gemm::{GemmKernel, Input, Param};
 use girih_device::BufferArg;
 use girih_tensor::DType;
 
-use super::{Binding, OFFSETS};
+use super::{BLOCK_SCALES, Binding, OFFSETS, SCALES};
 use crate::Error;
 
 /// Bytes that divide the address of what has a tensor map.
@@ -62,7 +62,9 @@ impl Error {
     /// That what is given for an input or an output begins where it can't be accessed.
     fn begins(name: &str, address: u64, needed: i64) -> Error {
         let found = format!("memory that begins at {address:#x}");
-        let accepted = format!("multiples of {needed} bytes, and any address by `Input::unaligned`");
+        let is_input = name != SCALES && !BLOCK_SCALES.contains(&name);
+        let anywhere = if is_input { ", and any address by `Input::unaligned`" } else { "" };
+        let accepted = format!("multiples of {needed} bytes{anywhere}");
         Error::Input { name: name.into(), found, accepted }
     }
 }
