@@ -462,8 +462,8 @@ pub enum Error {
     },
     /// A folder of built code in which somebody else can write, and so choose what a GPU runs.
     #[error(
-        "built code is not kept in {}: {why}; a folder that is this user's and that nobody else can write is accepted (chmod go-w), another one \
-         that GIRIH_CACHE names, or an empty GIRIH_CACHE, which keeps nothing", .folder.display()
+        "built code is not kept in {}: {why}; a folder that is this user's and that nobody else can write is accepted (chmod go-w); GIRIH_CACHE \
+         may name another one, such as a folder in this one that girih will make, or be empty, which keeps nothing", .folder.display()
     )]
     UntrustedCache {
         /// The folder.

@@ -171,7 +171,10 @@ impl Entry {
             named.iter().find(|(name, size)| !is_size(name) || *size > u32::MAX as usize)
         {
             let sizes: Vec<&str> = self.sizes.iter().map(|size| size.name).collect();
-            return refused(format!("sizes of 32 bits among {}, and not {name} = {size}", sizes.join(", ")));
+            return refused(format!(
+                "sizes of 32 bits among [{}], and not {name} = {size}",
+                sizes.join(", ")
+            ));
         }
         // Numbers that tell sizes apart: an extent that is one of them, or one more, is that size.
         let marks: Vec<usize> = (1..=self.sizes.len()).map(|i| i * 1_000_003).collect();
