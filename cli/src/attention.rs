@@ -117,7 +117,8 @@ fn compute<T: Element + Pod>(
         None => Inputs::<T>::random(problem, seed),
     };
     let on = OnDevice::new(device, problem, &inputs)?;
-    let time = session.time(&mut || attention.run_with(on.tensors(), &on.given(problem)))?;
+    let given = on.given(problem);
+    let time = session.time(&mut || attention.run_with(on.tensors(), &given))?;
     let (o, lse) = on.results()?;
     let busy = Busy::begin("comparing with the f64 reference");
     let found = check(problem, &inputs.host(), &o, &lse, Some(T::from_f64(f64::NAN)))?;

@@ -106,10 +106,13 @@ impl Evaluated {
 impl Drawn for Evaluated {
     fn text(&self) -> Printed<String> {
         let text = format!("{}\n", self.result);
+        if self.plain {
+            return Ok(text);
+        }
         if self.tile.is_some() {
             return Ok(text + &self.sheet()?.tables());
         }
-        let Some([rows, columns]) = self.extents().filter(|_| !self.plain) else { return Ok(text) };
+        let Some([rows, columns]) = self.extents() else { return Ok(text) };
         if rows.saturating_mul(columns) > CELLS || columns > COLUMNS {
             return Ok(format!("{text}(a table of {rows} x {columns} is too large to print)\n"));
         }
@@ -120,9 +123,10 @@ impl Drawn for Evaluated {
     /// The result, and its picture where it has one.
     fn json(&self) -> Printed<Value> {
         let picture = match self.sheet() {
-            Ok(sheet) if !self.plain => Some(sheet.json()),
+            _ if self.plain => None,
+            Ok(sheet) => Some(sheet.json()),
             Err(error) if self.tile.is_some() => return Err(error),
-            _ => None,
+            Err(_) => None,
         };
         Ok(json!({ "result": self.result, "notes": self.notes, "picture": picture }))
     }

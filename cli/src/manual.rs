@@ -1,10 +1,8 @@
 //! `girih completions` and `girih man`: what shells and `man` know of the command line, made of the command line itself.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-
-use std::path::Path;
 
 use clap::Command;
 use clap_complete::Shell;

@@ -173,6 +173,8 @@ fn owners_of_a_tile_and_swizzled_layouts_have_tables() {
     assert_eq!(lines[0], "((4,8),(2,2)):((32,1),(16,8))");
     let row = lines.iter().find_map(|line| line.trim().strip_prefix("3 ")).expect("row 3");
     assert_eq!(row.split_whitespace().collect::<Vec<_>>()[4..6], ["T14V0", "T14V1"]);
+    let plain = girih(&["layout", "--plain", "(4,2):(1,4)", "--tile", "(4,2)"], "");
+    assert_eq!(text(&plain.stdout), "(4,2):(1,4)\n");
     let output = girih(&["layout", "Sw<1,0,1> o 0 o (2,2):(2,1)"], "");
     let rows: Vec<&str> = text(&output.stdout).lines().map(str::trim).collect();
     assert_eq!(
