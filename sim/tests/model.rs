@@ -23,12 +23,12 @@ fn comment<'a>(body: &'a str, begin: &str) -> Option<&'a str> {
 
 /// Blocks, threads and blocks of a cluster, from a kernel's comment.
 fn shape(body: &str) -> [u32; 3] {
-    let told =
-        comment(body, "2 block").map(|rest| (2, rest)).or(comment(body, "1 block").map(|rest| (1, rest)));
-    let (blocks, rest) = told.unwrap_or((1, "of 64 threads"));
+    let told = |text: &&str| text.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with(" block");
+    let mut comments = body.lines().filter_map(|line| line.trim().strip_prefix("// "));
+    let shape = comments.find(told).unwrap_or("1 block of 64 threads");
     let numbers: Vec<u32> =
-        rest.split_whitespace().filter_map(|word| word.trim_end_matches(',').parse().ok()).collect();
-    [blocks, numbers[0], numbers.get(1).copied().unwrap_or(1)]
+        shape.split_whitespace().filter_map(|word| word.trim_end_matches(',').parse().ok()).collect();
+    [numbers[0], numbers[1], numbers.get(2).copied().unwrap_or(1)]
 }
 
 #[test]
