@@ -253,7 +253,7 @@ fn compute(widths: [usize; 2], batches: &[usize], numbers: &mut Numbers) -> Outc
         let free = host.free()?;
         host.unwaited(|| engine.forward(tokens))?;
         // Other tests allocate at the same time.
-        if !cfg!(test) && host.free()? != free {
+        if !cfg!(test) && host.free()? < free {
             return Err(format!("{tokens} tokens took memory of the GPU").into());
         }
         engine.check(tokens)?;

@@ -8,6 +8,7 @@ use half::bf16;
 use std::cell::Cell;
 use std::ffi::c_void;
 use std::ptr::null_mut;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -36,8 +37,8 @@ const LATE: Duration = Duration::from_secs(5);
 
 /// Waits in the stream until the gate of the argument is open.
 unsafe extern "C" fn wait(gate: *mut c_void) {
-    // SAFETY: `Host::unwaited` keeps the gate until the stream has come past this function.
-    let gate = unsafe { &*gate.cast::<Gate>() };
+    // SAFETY: `Host::unwaited` has given this call a share of the gate.
+    let gate = unsafe { Arc::from_raw(gate.cast_const().cast::<Gate>()) };
     let since = Instant::now();
     while !gate.open.load(Ordering::Acquire) {
         if since.elapsed() > LATE {
@@ -150,9 +151,10 @@ impl Host {
     /// Does the work while the stream of a GPU stands still: whoever waits for the stream comes back too late.
     pub(super) fn unwaited(&self, work: impl FnOnce() -> Outcome) -> Outcome {
         let Machine::Cuda { stream, .. } = &self.machine else { return work() };
-        let gate = Gate::default();
-        // SAFETY: the gate lives until the stream has been waited for.
-        unsafe { result::stream::launch_host_function(*stream, wait, (&raw const gate).cast_mut().cast()) }?;
+        let gate = Arc::new(Gate::default());
+        let share = Arc::into_raw(gate.clone()).cast_mut().cast();
+        // SAFETY: the share is the function's own, which lets go of it.
+        unsafe { result::stream::launch_host_function(*stream, wait, share) }?;
         let outcome = work();
         gate.open.store(true, Ordering::Release);
         self.synchronize()?;
@@ -187,17 +189,22 @@ impl Host {
             // SAFETY: the buffers of the launch are the engine's.
             return Ok(unsafe { launch.run() }?);
         };
+        let config = launch.config();
+        let attribute = |id, value| sys::CUlaunchAttribute { id, pad: [0; 4], value };
         let mut attributes = Vec::new();
         if let Some([x, y, z]) = launch.cluster() {
-            attributes.push(sys::CUlaunchAttribute {
-                id: sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
-                pad: [0; 4],
-                value: sys::CUlaunchAttributeValue {
-                    clusterDim: sys::CUlaunchAttributeValue_union__bindgen_ty_1 { x, y, z },
-                },
-            });
+            let size = sys::CUlaunchAttributeValue_union__bindgen_ty_1 { x, y, z };
+            attributes.push(attribute(
+                sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+                sys::CUlaunchAttributeValue { clusterDim: size },
+            ));
         }
-        let config = launch.config();
+        if config.cooperative {
+            attributes.push(attribute(
+                sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
+                sys::CUlaunchAttributeValue { cooperative: 1 },
+            ));
+        }
         let config = sys::CUlaunchConfig {
             gridDimX: config.grid[0],
             gridDimY: config.grid[1],
