@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::error::Error;
-use crate::hints::{Hint, Hints};
+use crate::hints::{Construct, Hint, Hints};
 use crate::launch::LaunchError;
 
 /// What a value is of.
@@ -87,8 +87,17 @@ impl Space {
     }
 
     fn with_hint(mut self, hint: Hint, values: Vec<Option<i64>>) -> Result<Space, Error> {
+        if hint.check_on(Construct::Kernel).is_err() {
+            let of_kernels = Hint::ALL.iter().filter(|hint| hint.check_on(Construct::Kernel).is_ok());
+            let names: Vec<&str> = of_kernels.map(|hint| hint.name()).collect();
+            return Err(LaunchError::Record {
+                found: format!("`{hint}`, which does not belong to a kernel"),
+                accepted: format!("one of {}", names.join(", ")),
+            }
+            .into());
+        }
         for &value in values.iter().flatten() {
-            Hints::default().set(None, hint, value).map_err(|_| LaunchError::Record {
+            hint.check(value, None).map_err(|_| LaunchError::Record {
                 found: format!("{hint}={value}"),
                 accepted: hint.accepted().1.into(),
             })?;
