@@ -41,8 +41,15 @@ pub(crate) fn run() -> Result<(), Error> {
     check(&docs, command(&docs).env("RUSTDOCFLAGS", "-D warnings"))?;
     semver(&named, version)?;
     licences()?;
-    // Packages that need one another are built from one another's archives.
-    sh(&format!("cargo package{named} --locked"))
+    // Packages that need one another are built from one another's archives. Cargo keeps what it has unpacked of an archive by the
+    // folder in which the archive lay and by the version: each commit has a folder of its own, or yesterday's sources would be built.
+    let commit = output(&mut command("git rev-parse HEAD"), "git rev-parse HEAD")?;
+    let archives = target_dir().join("archives");
+    if archives.exists() {
+        fs::remove_dir_all(&archives).map_err(at(&archives))?;
+    }
+    let package = format!("cargo package{named} --locked");
+    check(&package, command(&package).arg("--target-dir").arg(archives.join(commit.trim())))
 }
 
 fn metadata(line: &str) -> Result<Value, Error> {
