@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::instances::{DECLARATIONS, fillings, instance, needs};
+use crate::orders::disordered;
 use girih_ptx::forms::{self, Needs};
-use girih_ptx::{Module, Target};
+use girih_ptx::{Inst, Module, Target};
 
 fn ptxas() -> Option<PathBuf> {
     // Where the gate puts it, beside the folder that cargo gives to tests.
@@ -237,4 +238,34 @@ fn what_is_printed_assembles_to_the_same_code() {
         }
     }
     assert!(functions > 80, "{functions}");
+}
+
+/// The orders of modifiers that are accepted are those that assemble.
+#[test]
+fn orders_are_those_of_the_assembler() {
+    let Some(ptxas) = ptxas() else { return };
+    let mut batches: BTreeMap<_, Vec<Inst>> = BTreeMap::new();
+    for form in forms::all() {
+        for filled in fillings(form, 4) {
+            let Needs { version, sm, specific } = needs(form, &filled);
+            let batch = batches.entry((sm.max(75), specific, version.max((6, 3)))).or_default();
+            batch.extend(disordered(form, &filled));
+        }
+    }
+    let (mut wrong, mut accepted, mut refused) = (Vec::new(), 0, 0);
+    for ((sm, specific, version), insts) in batches {
+        let target = Target { sm, suffix: specific.then_some('a') };
+        let (good, bad): (Vec<Inst>, Vec<Inst>) =
+            insts.into_iter().partition(|inst| forms::check(inst).is_ok());
+        let lines = |insts: &[Inst]| insts.iter().map(|inst| format!("{inst};")).collect::<Vec<_>>();
+        for (line, error) in assemble(&ptxas, version, target, &lines(&good)) {
+            wrong.push(format!("{};: {error}", good.get(line).map_or(String::new(), Inst::to_string)));
+        }
+        let errors = assemble(&ptxas, version, target, &lines(&bad));
+        let assembled = bad.iter().enumerate().filter(|(line, _)| !errors.contains_key(line));
+        wrong.extend(assembled.map(|(_, inst)| format!("{inst};: refused, and error : assembles")));
+        (accepted, refused) = (accepted + good.len(), refused + bad.len());
+    }
+    assert!(accepted > 5000 && refused > 2000, "{accepted} {refused}");
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), accepted + refused, wrong.join("\n"));
 }

@@ -28,7 +28,7 @@ impl<'a> Decoder<'a> {
         self.flow = defined::flow(inst);
         self.step = provenance::step(inst.opcode, &inst.modifiers);
         self.takes_special = matches!(inst.opcode, Opcode::Mov | Opcode::Cvt);
-        let modifiers = ptx::forms::ordered(inst.opcode, &inst.modifiers);
+        let modifiers = ptx::forms::ordered(inst);
         let mut words = Words::new(&modifiers);
         self.dispatch(inst, &mut words)?;
         if let Some(rest) = words.rest() {
