@@ -141,7 +141,8 @@ pub enum Count {
 /// What an address points to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Space {
-    /// The state space in the modifier slot of this index; a generic address if the slot is empty.
+    /// The state space in the modifier slot of this index. If the slot is empty, a generic address, or a variable,
+    /// whose own state space is meant then.
     Slot(usize),
     /// This state space.
     Is(Word),
@@ -198,8 +199,6 @@ pub enum Kind {
     Constant(&'static [i64]),
     /// The number of a barrier: a register or 0 to 15.
     Barrier,
-    /// A floating-point constant.
-    Fraction,
     /// A label of the kernel.
     Label,
     /// The label before a `.branchtargets`.

@@ -115,7 +115,7 @@ words! {
         Griddepcontrol = "griddepcontrol", Isspacep = "isspacep", Ld = "ld", Ldmatrix = "ldmatrix",
         Lg2 = "lg2", Lop3 = "lop3", Mad = "mad", Mad24 = "mad24", Madc = "madc", Mapa = "mapa",
         Match = "match", Max = "max", Mbarrier = "mbarrier", Membar = "membar", Min = "min", Mma = "mma",
-        Mov = "mov", Movmatrix = "movmatrix", Mul = "mul", Mul24 = "mul24", Multimem = "multimem",
+        Mov = "mov", Movmatrix = "movmatrix", Mul = "mul", Mul24 = "mul24",
         Nanosleep = "nanosleep", Neg = "neg", Not = "not", Or = "or", Pmevent = "pmevent", Popc = "popc", Prefetch = "prefetch",
         Prefetchu = "prefetchu", Prmt = "prmt", Rcp = "rcp", Red = "red", Redux = "redux", Rem = "rem",
         Ret = "ret", Rsqrt = "rsqrt", Sad = "sad", Selp = "selp", Set = "set", Setmaxnreg = "setmaxnreg",
@@ -127,6 +127,9 @@ words! {
         Vadd2 = "vadd2", Vadd4 = "vadd4", Vsub2 = "vsub2", Vsub4 = "vsub4", Vavrg2 = "vavrg2", Vavrg4 = "vavrg4",
         Vabsdiff2 = "vabsdiff2", Vabsdiff4 = "vabsdiff4", Vmin2 = "vmin2", Vmin4 = "vmin4", Vmax2 = "vmax2",
         Vmax4 = "vmax4", Vset2 = "vset2", Vset4 = "vset4",
+        // video, whole registers
+        Vadd = "vadd", Vsub = "vsub", Vabsdiff = "vabsdiff", Vmin = "vmin", Vmax = "vmax", Vshl = "vshl",
+        Vshr = "vshr", Vset = "vset",
     }
 }
 

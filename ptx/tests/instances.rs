@@ -5,7 +5,7 @@ use girih_ptx::{Address, Inst, Modifier, Name, Opcode, Operand, Span, Type, Word
 
 /// Declares what the instances name, but for `.b128 %q<64>`, which came with PTX 8.3.
 pub(crate) const DECLARATIONS: &str = "\
-.reg .pred %p<64>; .reg .b16 %h<64>; .reg .b32 %r<400>; .reg .b64 %rd<64>; .reg .f32 %f<400>; \
+.reg .pred %p<64>; .reg .b8 %b<64>; .reg .b16 %h<64>; .reg .b32 %r<400>; .reg .b64 %rd<64>; .reg .f32 %f<400>; \
 .reg .f64 %fd<64>; .param .align 16 .b8 argument[32];";
 
 /// The instruction of `form` with these modifiers and `optional` of the optional operands; register numbers start
@@ -89,6 +89,10 @@ impl Registers {
     }
 
     fn value(&mut self, ty: Ty, filled: &Filled) -> Operand {
+        // Where a register may not be wider than the type, it has 8 bits.
+        if !matches!(ty, Ty::Wider(_)) && ty.of(filled).and_then(Type::bits) == Some(8) {
+            return Operand::Name(self.named("b"));
+        }
         Operand::Name(self.register(ty.of(filled).expect("the slot holds a type")))
     }
 
@@ -128,7 +132,6 @@ impl Registers {
             }
             Kind::Constant(accepted) => Operand::Int(accepted.first().copied().unwrap_or(1)),
             Kind::Barrier => Operand::Int(self.next as i64 % 16),
-            Kind::Fraction => Operand::F32(1f32.to_bits()),
             Kind::Label => Operand::Name("END".into()),
             Kind::Table => Operand::Name("TABLE".into()),
         }

@@ -76,6 +76,13 @@ pub(super) static FORMS: &[Form] = &[
         &[at(4)],
     )
     .since(7, 0, 80),
+    // without a state space, an address in a register of 32 bits is one in shared memory
+    row(
+        O::Cp,
+        &[one(&[Async]), one(&[Word::Mbarrier]), one(&[Arrive]), maybe(&[Noinc]), of(&[B64])],
+        &[within(Shared)],
+    )
+    .since(7, 0, 80),
     // bulk copies
     row(
         O::Cp,

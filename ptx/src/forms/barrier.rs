@@ -185,6 +185,12 @@ pub(super) static FORMS: &[Form] = &[
     row(O::Mbarrier, &[one(ARRIVE), SHARED, of(&[B64])], &[def(B64), at(1)]).since(7, 0, 80),
     row(O::Mbarrier, &[one(ARRIVE), one(&[NoComplete]), SHARED, of(&[B64])], &[def(B64), at(2), read(U32)])
         .since(7, 0, 80),
+    row(
+        O::Mbarrier,
+        &[one(ARRIVE), one(&[NoComplete]), one(&[Release]), one(&[Cta]), SHARED, of(&[B64])],
+        &[def(B64), at(4), read(U32)],
+    )
+    .since(8, 0, 80),
     row(O::Mbarrier, &[one(ARRIVE), SHARED, of(&[B64])], &[SINK, at(1)]).since(7, 1, 80),
     row(O::Mbarrier, &[one(ARRIVE), SHARED, of(&[B64])], &[STATE, at(1), read(U32)]).since(7, 8, 90),
     row(O::Mbarrier, &[one(ARRIVE), one(&[SharedCluster]), of(&[B64])], &[SINK, at(1), read(U32).optional()])

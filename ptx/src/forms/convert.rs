@@ -2,13 +2,12 @@
 //! `mapa`).
 
 use super::row::*;
-use super::{Form, Kind, OperandSlot, Ty};
+use super::{Count, Form, Kind, OperandSlot, Ty};
 use crate::Opcode as O;
 use crate::Type::{self, *};
 use crate::Word::{self, *};
 
 const INTS: &[Type] = &[U8, U16, U32, U64, S8, S16, S32, S64];
-const WIDE_INTS: &[Type] = &[U16, U32, U64, S16, S32, S64];
 const ROUND: &[Word] = &[Rn, Rz, Rm, Rp];
 const TO_INT: &[Word] = &[Rni, Rzi, Rmi, Rpi];
 const FTZ: super::Slot = maybe(&[Ftz]);
@@ -37,6 +36,22 @@ pub(super) static FORMS: &[Form] = &[
         &[of(&[B16, B32, B64, U16, U32, U64, S16, S32, S64, F32, F64])],
         &[d(0), operand(Kind::Source(Ty::Slot(0)))],
     ),
+    row(
+        O::Mov,
+        &[one(&[V2]), of(&[B16, B32, B64, U16, U32, U64, S16, S32, S64, F32, F64])],
+        &[
+            operand(Kind::DefVec(Count::Slot(0), Ty::Slot(1))),
+            operand(Kind::UseVec(Count::Slot(0), Ty::Slot(1))),
+        ],
+    ),
+    row(
+        O::Mov,
+        &[one(&[V4]), of(&[B16, B32, U16, U32, S16, S32, F32])],
+        &[
+            operand(Kind::DefVec(Count::Slot(0), Ty::Slot(1))),
+            operand(Kind::UseVec(Count::Slot(0), Ty::Slot(1))),
+        ],
+    ),
     row(O::Mov, &[of(&[Pred])], &[d(0), operand(Kind::Source(Ty::Slot(0)))]),
     row(O::Mov, &[of(&[B32, B64])], &[d(0), operand(Kind::Parts { ty: 0, written: false })]),
     row(O::Mov, &[of(&[B32, B64])], &[operand(Kind::Parts { ty: 0, written: true }), s(0)]),
@@ -57,8 +72,8 @@ pub(super) static FORMS: &[Form] = &[
     row(O::Cvt, &[one(ROUND), FTZ, SAT, of(&[F32]), of(INTS)], &[dst(3), src(4)]),
     row(O::Cvt, &[one(TO_INT), FTZ, SAT, of(INTS), of(&[F32])], &[dst(3), src(4)]),
     row(O::Cvt, &[one(TO_INT), SAT, of(INTS), of(&[F16, F64])], &[dst(2), src(3)]),
-    row(O::Cvt, &[one(ROUND), of(&[Bf16]), of(WIDE_INTS)], &[d(1), s(2)]).since(7, 8, 90),
-    row(O::Cvt, &[one(TO_INT), of(WIDE_INTS), of(&[Bf16])], &[d(1), s(2)]).since(7, 8, 90),
+    row(O::Cvt, &[one(ROUND), of(&[Bf16]), of(INTS)], &[d(1), s(2)]).since(7, 8, 90),
+    row(O::Cvt, &[one(TO_INT), of(INTS), of(&[Bf16])], &[d(1), s(2)]).since(7, 8, 90),
     // f16, f32, f64 among each other
     row(O::Cvt, &[one(ROUND), of(&[F16]), of(&[Bf16])], &[d(1), s(2)]).since(7, 8, 90),
     row(O::Cvt, &[one(ROUND), of(&[Bf16]), of(&[F16, F64])], &[d(1), s(2)]).since(7, 8, 90),

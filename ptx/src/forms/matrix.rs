@@ -201,10 +201,10 @@ pub(super) static FORMS: &[Form] = &[
     quad!(F32, 8 F32, F16, 4 B32),
     quad!(F16, 4 B32, F16, 4 B32),
     // f64
-    mma!(&[M8n8k4], &[F64], &[F64], &[F64], [], 2 F64, 1, 1 F64).since(7, 0, 80),
-    mma!(&[M16n8k4], &[F64], &[F64], &[F64], [], 4 F64, 2, 1 F64).since(7, 8, 90),
-    mma!(&[M16n8k8], &[F64], &[F64], &[F64], [], 4 F64, 4, 2 F64).since(7, 8, 90),
-    mma!(&[M16n8k16], &[F64], &[F64], &[F64], [], 4 F64, 8, 4 F64).since(7, 8, 90),
+    mma!(&[M8n8k4], &[F64], &[F64], &[F64], [maybe(&[Rn])], 2 F64, 1, 1 F64).since(7, 0, 80),
+    mma!(&[M16n8k4], &[F64], &[F64], &[F64], [maybe(&[Rn])], 4 F64, 2, 1 F64).since(7, 8, 90),
+    mma!(&[M16n8k8], &[F64], &[F64], &[F64], [maybe(&[Rn])], 4 F64, 4, 2 F64).since(7, 8, 90),
+    mma!(&[M16n8k16], &[F64], &[F64], &[F64], [maybe(&[Rn])], 4 F64, 8, 4 F64).since(7, 8, 90),
     // integers
     mma!(&[M8n8k16], &[S32], INT8, INT8, [maybe(&[Satfinite])], 2 S32, 1, 1 B32).since(6, 5, 75),
     mma!(&[M16n8k16], &[S32], INT8, INT8, [maybe(&[Satfinite])], 4 S32, 2, 1 B32).since(7, 0, 80),

@@ -299,6 +299,22 @@ pub(super) static FORMS: &[Form] = &[
     exchange!(one(&[Sys]), Exch, [s(4)]).since(8, 4, 90),
     exchange!(maybe(NARROW), Cas, [s(4), s(4)]).since(8, 3, 90),
     exchange!(one(&[Sys]), Cas, [s(4), s(4)]).since(8, 4, 90),
+    row(O::Ld, &[one(&[Mmio]), one(&[Relaxed]), one(&[Sys]), OUTSIDE, of(&[B128])], &[d(4), at(3)])
+        .since(8, 4, 70),
+    row(O::St, &[one(&[Mmio]), one(&[Relaxed]), one(&[Sys]), OUTSIDE, of(&[B128])], &[at(3), s(4)])
+        .since(8, 4, 70),
+    row(
+        O::Ld,
+        &[one(&[Global]), maybe(&[Ca, Cg, Cs]), one(&[Nc]), HINT, AHEAD, of(&[B128])],
+        &[d(5), within(Global), POLICY.with(3)],
+    )
+    .since(8, 3, 70),
+    row(
+        O::Ld,
+        &[one(&[Global]), one(&[Nc]), L1, HINT, AHEAD, of(&[B128])],
+        &[d(5), within(Global), POLICY.with(3)],
+    )
+    .since(8, 3, 70),
     // cache hints
     row(O::Prefetch, &[maybe(&[Global, Local]), one(&[Word::L1, L2])], &[at(0)]),
     row(O::Prefetch, &[one(&[Global]), one(&[L2EvictLast, L2EvictNormal])], &[within(Global)])
@@ -334,7 +350,7 @@ pub(super) static FORMS: &[Form] = &[
             maybe(&[L2EvictFirst, L2EvictUnchanged]),
             of(&[B64]),
         ],
-        &[d(3), operand(Kind::Fraction).optional()],
+        &[d(3), read(F32).optional()],
     )
     .since(7, 4, 80),
 ];

@@ -33,7 +33,9 @@ impl Context<'_> {
             (Kind::UsePred, Operand::Int(value)) => matches!(value, 0 | 1),
             (Kind::DefVec(count, ty), operand) => self.parts(count, operand, |part| match part {
                 Operand::Name(name) => self.register(ty, name),
-                part => matches!((count, part), (Count::Slot(_), Operand::Sink)),
+                part => {
+                    matches!((count, part), (Count::Slot(_) | Count::Is(_), Operand::Sink))
+                }
             }),
             (Kind::UseVec(count, ty), operand) => self.parts(count, operand, |part| self.value(ty, part)),
             (Kind::Source(ty), operand) => self.source(ty, operand),
@@ -49,7 +51,6 @@ impl Context<'_> {
             }
             (Kind::Barrier, Operand::Int(id)) => (0..16).contains(id),
             (Kind::Barrier, Operand::Name(name)) => self.register(Ty::Is(Type::U32), name),
-            (Kind::Fraction, Operand::F32(_) | Operand::F64(_)) => true,
             (Kind::Label | Kind::Table, Operand::Name(name)) => {
                 self.symbol(name).is_none_or(|symbol| symbol == Symbol::Label)
             }
@@ -150,7 +151,7 @@ impl Context<'_> {
     }
 
     fn address(&self, space: Space, address: &Address) -> bool {
-        let space = match space {
+        let within = match space {
             Space::Is(word) => Some(word),
             Space::Generic => None,
             Space::Slot(slot) => match self.filled.get(slot) {
@@ -158,16 +159,19 @@ impl Context<'_> {
                 _ => None,
             },
         };
-        let Some(base) = &address.base else { return space == Some(Word::Local) };
+        let Some(base) = &address.base else { return within == Some(Word::Local) };
         address.coordinates.is_empty()
             && match self.symbol(base) {
                 None => true,
                 Some(Symbol::Register(ty)) => {
-                    let narrow = space.is_some_and(is_window);
+                    let narrow = within.is_some_and(is_window);
                     (ty.is_int() || ty.is_bits())
                         && (ty.bits() == Some(64) || narrow && ty.bits() == Some(32))
                 }
-                Some(Symbol::Variable(found)) => space.and_then(declared_in) == Some(found),
+                Some(Symbol::Variable(found)) => match within {
+                    Some(space) => declared_in(space) == Some(found),
+                    None => matches!(space, Space::Slot(_)) && found != VarSpace::Param,
+                },
                 Some(_) => false,
             }
     }

@@ -76,7 +76,6 @@ impl Display for Place<'_> {
             Kind::Constant([]) => f.write_str("n"),
             Kind::Constant(accepted) => f.write_str(&joined(accepted, "|")),
             Kind::Barrier => f.write_str("id"),
-            Kind::Fraction => f.write_str("fraction"),
             Kind::Label => f.write_str("label"),
             Kind::Table => f.write_str("targets"),
         }
@@ -141,7 +140,6 @@ pub(super) fn expected_operand(kind: Kind, filled: &Filled) -> String {
             alternatives(&accepted.iter().map(|value| value.to_string()).collect::<Vec<_>>())
         }
         Kind::Barrier => "a barrier: a register of type .u32, or 0 to 15".into(),
-        Kind::Fraction => "a floating-point constant".into(),
         Kind::Label => "a label".into(),
         Kind::Table => "the label of a `.branchtargets`".into(),
     }

@@ -14,13 +14,15 @@ pub(super) struct Parser<'t> {
     names: HashMap<&'t str, Name>,
     /// The strings of the `.debug_str` section, by their labels.
     strings: HashMap<&'t str, Name>,
+    /// The registers that are vectors, with the number of their parts.
+    pub(super) vectors: HashMap<String, usize>,
 }
 
 impl<'t> Parser<'t> {
     pub(super) fn new(text: &'t str) -> Result<Self, Error> {
         let tokens = lex(text)?;
         let strings = super::debug::strings(&tokens);
-        Ok(Parser { tokens, at: 0, names: HashMap::new(), strings })
+        Ok(Parser { tokens, at: 0, names: HashMap::new(), strings, vectors: HashMap::new() })
     }
 
     pub(super) fn peek(&self) -> Token<'t> {

@@ -143,6 +143,7 @@ impl Parser<'_> {
     }
 
     fn item(&mut self) -> Result<Item, Error> {
+        self.vectors.clear();
         let ahead = usize::from(matches!(self.peek(), Token::Dotted(LINKAGES!())));
         match self.peek_at(ahead) {
             Token::Dotted("entry") => self.kernel().map(Item::Kernel),

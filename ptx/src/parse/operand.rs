@@ -6,6 +6,11 @@ use crate::lex::Token;
 use crate::literal::literal;
 use crate::{Error, Special};
 
+/// The name of a part of a register that is a vector. PTX has no name for it that can be declared.
+pub(super) fn vector_part(name: &str, part: usize) -> Name {
+    format!("{name}${}", ["x", "y", "z", "w"][part % 4]).into()
+}
+
 impl<'t> Parser<'t> {
     /// An operand; an operand of a `call` may be a list.
     pub(super) fn operand(&mut self, call: bool, what: &str) -> Result<Operand, Error> {
@@ -28,7 +33,10 @@ impl<'t> Parser<'t> {
                 let second = self.name("a register after `|`")?;
                 Ok(Operand::Pair(self.intern(first), second))
             }
-            _ => self.scalar(what),
+            _ => match self.vector_register() {
+                Some(vector) => Ok(vector),
+                None => self.scalar(what),
+            },
         }
     }
 
@@ -63,6 +71,17 @@ impl<'t> Parser<'t> {
         }
     }
 
+    /// The parts of a register that is a vector, if one is next; it is taken.
+    fn vector_register(&mut self) -> Option<Operand> {
+        let Token::Ident(name) = self.peek() else { return None };
+        let parts = *self.vectors.get(name)?;
+        if matches!(self.peek_at(1), Token::Dotted(_)) && self.is_glued_at(1) {
+            return None;
+        }
+        self.next();
+        Some(Operand::Vector((0..parts).map(|part| Operand::Name(vector_part(name, part))).collect()))
+    }
+
     /// A name, a special register, a sink or a number.
     pub(super) fn scalar(&mut self, what: &str) -> Result<Operand, Error> {
         match self.peek() {
@@ -86,6 +105,20 @@ impl<'t> Parser<'t> {
                         Ok(Operand::Name(name))
                     };
                 };
+                if let Some(&parts) = self.vectors.get(name)
+                    && let Some(part) =
+                        "xyzwrgba".find(component).map(|at| at % 4).filter(|&part| part < parts)
+                    && component.len() == 1
+                {
+                    return Ok(Operand::Name(vector_part(name, part)));
+                }
+                if matches!(component, "b0" | "b1" | "b2" | "b3" | "h0" | "h1") {
+                    return Err(Error::Unsupported {
+                        at,
+                        what: "the bytes and halves of a register as operands, `.b0` to `.b3`, `.h0` and `.h1`, are",
+                        instead: "select them by `prmt` or `bfe`",
+                    });
+                }
                 let found = format!("{name}.{component}");
                 let special = Special::parse(&found).map(Operand::Special);
                 special.ok_or_else(|| Error::Syntax {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use girih_ptx::{self as ptx, Inst as Tree, Opcode, Operand, Type};
+use girih_ptx::{self as ptx, Inst as Tree, Modifier, Opcode, Operand, Type, Word};
 
 use super::words::Words;
 use super::{Decoder, defined, provenance};
@@ -28,7 +28,12 @@ impl<'a> Decoder<'a> {
         self.flow = defined::flow(inst);
         self.step = provenance::step(inst.opcode, &inst.modifiers);
         self.takes_special = matches!(inst.opcode, Opcode::Mov | Opcode::Cvt);
-        let modifiers = ptx::forms::ordered(inst);
+        let located = self.space_of_variable(inst).map(|space| {
+            let mut located = inst.clone();
+            located.modifiers.push(space.into());
+            located
+        });
+        let modifiers = ptx::forms::ordered(located.as_ref().unwrap_or(inst));
         let mut words = Words::new(&modifiers);
         self.dispatch(inst, &mut words)?;
         if let Some(rest) = words.rest() {
@@ -36,6 +41,28 @@ impl<'a> Decoder<'a> {
         }
         self.flush();
         Ok(())
+    }
+
+    /// The state space of the variable that an address without a state space names: it is what is meant.
+    fn space_of_variable(&self, inst: &Tree) -> Option<Word> {
+        const SPACES: [Word; 8] = [
+            Word::Global,
+            Word::Shared,
+            Word::SharedCta,
+            Word::SharedCluster,
+            Word::Const,
+            Word::Local,
+            Word::Param,
+            Word::ParamEntry,
+        ];
+        let is_space = |modifier: &Modifier| SPACES.iter().any(|&space| *modifier == space.into());
+        if inst.modifiers.iter().any(is_space) {
+            return None;
+        }
+        inst.operands.iter().find_map(|operand| match operand {
+            Operand::Address(ptx::Address { base: Some(base), .. }) => self.space_of(base),
+            _ => None,
+        })
     }
 
     fn dispatch(&mut self, inst: &'a Tree, words: &mut Words<'_>) -> Result<(), Error> {
@@ -122,6 +149,9 @@ impl<'a> Decoder<'a> {
             | O::Vmax4
             | O::Vset2
             | O::Vset4 => self.video(inst.opcode, words, ops),
+            O::Vadd | O::Vsub | O::Vabsdiff | O::Vmin | O::Vmax | O::Vshl | O::Vshr | O::Vset => {
+                self.whole_video(inst.opcode, words, ops)
+            }
             other => self.bits(other, words, ops),
         }
     }

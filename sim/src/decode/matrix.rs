@@ -2,8 +2,8 @@
 
 use girih_ptx::{Operand, Type, Word};
 
-use super::Decoder;
 use super::words::Words;
+use super::{Decoder, file};
 use crate::lanes::File;
 use crate::op::{Matrices, Mma, MmaSum, MmaType, Op, QuadMma, Sparse};
 use crate::{Error, Space};
@@ -94,6 +94,7 @@ impl Decoder<'_> {
             return Err(self.unsupported("an mma that is not .row.col"));
         }
         let saturate = words.take(Word::Satfinite);
+        words.take(Word::Rn);
         let [Some(d), Some(a), Some(b), Some(c)] = [words.ty(), words.ty(), words.ty(), words.ty()] else {
             return Err(self.unsupported("an mma without four types"));
         };
@@ -229,7 +230,11 @@ impl Decoder<'_> {
         };
         let mut slots = Vec::with_capacity(count);
         for i in 0..count {
-            let reg = if write { self.destination(elements, i, ty)? } else { self.source(elements, i, ty)? };
+            let reg = match (&elements[i], file(ty)) {
+                (Operand::Sink, Some(file)) if write => self.temporary(file),
+                _ if write => self.destination(elements, i, ty)?,
+                _ => self.source(elements, i, ty)?,
+            };
             debug_assert_ne!(reg.file, File::Pred);
             slots.push(reg.slot);
         }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use girih_ptx::{self as ptx, Extent, Linkage, Operand, Statement, Type, VarSpace};
+use girih_ptx::{self as ptx, Extent, Linkage, Operand, Statement, Type, VarSpace, Word};
 
 use super::variable::named;
 use super::{DEPTH, Decoder, align_up, size};
@@ -306,6 +306,21 @@ impl Decoder<'_> {
             if bodies.iter().any(|body| mentions(body, &variable.name)) {
                 self.named.push(named(variable, Space::Shared, self.shared.dynamic));
             }
+        }
+    }
+
+    /// The state space of the variable `name`, if it is one.
+    pub(super) fn space_of(&self, name: &str) -> Option<Word> {
+        match self.scopes.find(name) {
+            Some(Named::Local(..) | Named::Stack(..)) => Some(Word::Local),
+            Some(Named::Shared(..) | Named::Dynamic) => Some(Word::Shared),
+            Some(_) => None,
+            None => match self.variables.iter().find(|v| *v.name == *name)?.space {
+                VarSpace::Shared => Some(Word::Shared),
+                VarSpace::Global => Some(Word::Global),
+                VarSpace::Const => Some(Word::Const),
+                VarSpace::Local | VarSpace::Param => None,
+            },
         }
     }
 

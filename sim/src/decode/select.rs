@@ -105,6 +105,11 @@ pub(super) fn half(ty: Type) -> Option<Type> {
     }
 }
 
+/// The lane function that copies a register of this file, which is not that of predicates.
+fn copy(file: File) -> LaneFn {
+    if file == File::W64 { lanes!(u64: |a: u64| a) } else { lanes!(u32: |a: u32| a) }
+}
+
 impl Decoder<'_> {
     pub(super) fn select(
         &mut self,
@@ -193,7 +198,11 @@ impl Decoder<'_> {
     }
 
     fn mov(&mut self, words: &mut Words<'_>, ops: &[Operand]) -> Result<(), Error> {
+        let count = words.pick(&[(Word::V2, 2), (Word::V4, 4)]);
         let ty = self.last(words)?;
+        if let Some(count) = count {
+            return self.mov_vector(count, ty, ops);
+        }
         self.arity(ops, 2..=2)?;
         if ty == Type::B128 {
             return self.mov_wide(ops);
@@ -211,6 +220,29 @@ impl Decoder<'_> {
                 self.simple(run, ops, ty, &[ty])
             }
         }
+    }
+
+    /// `mov.v2.b32 {d, e}, {a, b}`.
+    fn mov_vector(&mut self, count: usize, ty: Type, ops: &[Operand]) -> Result<(), Error> {
+        let [Operand::Vector(to), Operand::Vector(from)] = ops else {
+            return Err(self.operand(ops, 0, &format!("two vectors of {count} registers of type .{ty}")));
+        };
+        if (to.len(), from.len()) != (count, count) {
+            return Err(self.operand(ops, 0, &format!("two vectors of {count} registers of type .{ty}")));
+        }
+        // A destination may also be a source of another part.
+        let mut parts = Vec::with_capacity(count);
+        for i in 0..count {
+            let a = self.source(from, i, ty)?;
+            parts.push(self.through(a.file, copy(a.file), a));
+        }
+        for (i, a) in parts.into_iter().enumerate() {
+            if to[i] != Operand::Sink {
+                let d = self.destination(to, i, ty)?;
+                self.lanes(copy(a.file), d, &[a]);
+            }
+        }
+        Ok(())
     }
 
     /// `mov.b128` between a register and a register or two halves.
@@ -257,11 +289,7 @@ impl Decoder<'_> {
         };
         let a = self.source(ops, 1, ty)?;
         // A part of 32 bits may have the same register as the source.
-        let a = self.through(
-            a.file,
-            if a.file == File::W64 { lanes!(u64: |a: u64| a) } else { lanes!(u32: |a: u32| a) },
-            a,
-        );
+        let a = self.through(a.file, copy(a.file), a);
         for (i, run) in runs.iter().enumerate() {
             if parts[i] != Operand::Sink {
                 let d = self.destination(parts, i, Type::B32)?;

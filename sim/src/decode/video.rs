@@ -1,4 +1,5 @@
-//! Arithmetic on the halves and bytes of registers (PTX ISA, "SIMD Video Instructions").
+//! Arithmetic on the halves and bytes of registers (PTX ISA, "SIMD Video Instructions") and on whole registers with a
+//! second operation ("Scalar Video Instructions").
 
 use girih_ptx::{Opcode, Operand, Type, Word};
 
@@ -22,10 +23,16 @@ enum Operation {
     LessOrEqual,
     Greater,
     GreaterOrEqual,
+    /// Shifts by more than 31 bits leave nothing but the sign.
+    ShiftLeft,
+    ShiftRight,
+    /// Shifts by the amount modulo 32.
+    WrapLeft,
+    WrapRight,
 }
 
 use Operation as Op;
-const OPERATIONS: [Operation; 12] = [
+const OPERATIONS: [Operation; 16] = [
     Op::Add,
     Op::Sub,
     Op::Average,
@@ -38,13 +45,17 @@ const OPERATIONS: [Operation; 12] = [
     Op::LessOrEqual,
     Op::Greater,
     Op::GreaterOrEqual,
+    Op::ShiftLeft,
+    Op::ShiftRight,
+    Op::WrapLeft,
+    Op::WrapRight,
 ];
 
 /// The operation and types of an instruction, which its lane function reads from a constant register.
 #[derive(Clone, Copy, Debug)]
 struct Shape {
     operation: Operation,
-    /// Bits of a lane: 8 or 16.
+    /// Bits of a lane: 8, 16 or 32.
     bits: u32,
     d_signed: bool,
     a_signed: bool,
@@ -52,6 +63,15 @@ struct Shape {
     saturate: bool,
     /// Whether the lanes' results are added to `c`, and not put together in one register.
     add: bool,
+}
+
+/// What an instruction on whole registers does with its result and `c`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Second {
+    Nothing,
+    Add,
+    Min,
+    Max,
 }
 
 impl Shape {
@@ -88,6 +108,20 @@ impl Shape {
         values.fold(0, |word, (i, value)| word | (self.fit(value) as u32 & mask) << (i * self.bits))
     }
 
+    /// The result of an instruction on whole registers.
+    fn run_whole(self, second: Second, a: u32, b: u32, c: u32) -> u32 {
+        let wide = |x: u32, signed: bool| if signed { i64::from(x as i32) } else { i64::from(x) };
+        let value = self.fit(self.operation.of(wide(a, self.a_signed), wide(b, self.b_signed))) as u32;
+        match (second, self.d_signed) {
+            (Second::Nothing, _) => value,
+            (Second::Add, _) => value.wrapping_add(c),
+            (Second::Min, false) => value.min(c),
+            (Second::Max, false) => value.max(c),
+            (Second::Min, true) => (value as i32).min(c as i32) as u32,
+            (Second::Max, true) => (value as i32).max(c as i32) as u32,
+        }
+    }
+
     /// The value, clamped to the range of the destination if the instruction saturates.
     fn fit(self, value: i64) -> i64 {
         let top = 1i64 << self.bits;
@@ -114,6 +148,10 @@ impl Operation {
             Op::LessOrEqual => (a <= b).into(),
             Op::Greater => (a > b).into(),
             Op::GreaterOrEqual => (a >= b).into(),
+            Op::ShiftLeft => a << b.min(32),
+            Op::ShiftRight => a >> b.min(32),
+            Op::WrapLeft => a << (b & 31),
+            Op::WrapRight => a >> (b & 31),
         }
     }
 }
@@ -128,6 +166,66 @@ const COMPARES: &[(Word, Operation)] = &[
 ];
 
 impl Decoder<'_> {
+    /// `vadd` and the like; selectors of bytes and halves are not supported.
+    pub(super) fn whole_video(
+        &mut self,
+        opcode: Opcode,
+        words: &mut Words<'_>,
+        ops: &[Operand],
+    ) -> Result<(), Error> {
+        use Opcode as O;
+        let mut signed = || match words.ty() {
+            Some(Type::U32) => Some(false),
+            Some(Type::S32) => Some(true),
+            _ => None,
+        };
+        let d = if opcode == O::Vset { Some(false) } else { signed() };
+        let (Some(d_signed), Some(a_signed), Some(b_signed)) = (d, signed(), signed()) else {
+            return Err(self.unsupported("a video instruction of other types than .u32 and .s32"));
+        };
+        let saturate = words.take(Word::Sat);
+        let operation = match opcode {
+            O::Vadd => Some(Op::Add),
+            O::Vsub => Some(Op::Sub),
+            O::Vabsdiff => Some(Op::Difference),
+            O::Vmin => Some(Op::Min),
+            O::Vmax => Some(Op::Max),
+            O::Vshl => words.pick(&[(Word::Clamp, Op::ShiftLeft), (Word::Wrap, Op::WrapLeft)]),
+            O::Vshr => words.pick(&[(Word::Clamp, Op::ShiftRight), (Word::Wrap, Op::WrapRight)]),
+            _ => words.pick(COMPARES),
+        };
+        let operation = operation
+            .ok_or_else(|| self.unsupported("a video instruction without its comparison or mode"))?;
+        let seconds = [(Word::Add, Second::Add), (Word::Min, Second::Min), (Word::Max, Second::Max)];
+        let second = words.pick(&seconds).unwrap_or(Second::Nothing);
+        let shape = Shape { operation, bits: 32, d_signed, a_signed, b_signed, saturate, add: false };
+        let count = if second == Second::Nothing { 3 } else { 4 };
+        self.arity(ops, count..=count)?;
+        let mut sources = Vec::with_capacity(4);
+        for i in 1..count {
+            sources.push(self.source(ops, i, Type::U32)?);
+        }
+        sources.resize(3, self.constant(File::W32, 0));
+        sources.push(self.constant(File::W32, shape.word().into()));
+        let d = self.destination(ops, 0, Type::U32)?;
+        let run = match second {
+            Second::Nothing => {
+                lanes!(u32: |a: u32, b: u32, c: u32, e: u32| Shape::of(e).run_whole(Second::Nothing, a, b, c))
+            }
+            Second::Add => {
+                lanes!(u32: |a: u32, b: u32, c: u32, e: u32| Shape::of(e).run_whole(Second::Add, a, b, c))
+            }
+            Second::Min => {
+                lanes!(u32: |a: u32, b: u32, c: u32, e: u32| Shape::of(e).run_whole(Second::Min, a, b, c))
+            }
+            Second::Max => {
+                lanes!(u32: |a: u32, b: u32, c: u32, e: u32| Shape::of(e).run_whole(Second::Max, a, b, c))
+            }
+        };
+        self.lanes(run, d, &sources);
+        Ok(())
+    }
+
     /// `vadd2` and the like; masks and selectors of lanes are not supported.
     pub(super) fn video(
         &mut self,
