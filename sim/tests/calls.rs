@@ -166,3 +166,21 @@ fn calls_that_multiply_are_stopped() {
     let found = load(&module(&format!("{functions}.visible .entry k() {{ call f30; ret; }}")));
     assert!(matches!(found, Err(Error::Unsupported { .. })), "{found:?}");
 }
+
+/// Functions of CUDA's device runtime are refused by what they are.
+#[test]
+fn the_heap_of_the_device_and_launches_from_it_are_refused_by_name() {
+    for (name, named) in [
+        ("malloc", "the heap of the device"),
+        ("free", "the heap of the device"),
+        ("cudaLaunchDeviceV2", "a launch from the device"),
+        ("other", "which the module does not define"),
+    ] {
+        let text = crate::common::module(&format!(
+            ".extern .func (.param .b64 r) {name} (.param .b64 a);
+             .visible .entry k() {{ .param .b64 x; .param .b64 y; st.param.b64 [x], 16; call (y), {name}, (x); ret; }}"
+        ));
+        let error = crate::common::load(&text).and_then(|program| program.kernel("k").map(|_| ())).unwrap_err();
+        assert!(error.to_string().contains(named) && error.to_string().contains(name), "{error}");
+    }
+}

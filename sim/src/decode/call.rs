@@ -53,6 +53,12 @@ impl<'a> Decoder<'a> {
             return match &**name {
                 "vprintf" => self.vprintf(results, arguments, ops),
                 "__assertfail" => self.assertion(results, arguments, ops),
+                "malloc" | "free" => Err(self.unsupported(&format!(
+                    "`{name}`, the heap of the device; allocate memory on the host and pass its address"
+                ))),
+                device if device.starts_with("cudaLaunchDevice") || device.starts_with("cudaGetParameterBuffer") => {
+                    Err(self.unsupported(&format!("`{name}`, a launch from the device; launch the kernel on the host")))
+                }
                 _ => Err(self.unsupported(&format!("a call of `{name}`, which the module does not define"))),
             };
         };
