@@ -66,7 +66,7 @@ fn on(
     grid: [u32; 3],
     arrays: &mut [ArrayData],
     scalars: &[u64],
-) -> Result<(), girih_device::Error> {
+) -> Result<(), girih_tile::error::Error> {
     let buffers = arrays.iter().map(|array| device.upload(&array.bytes)).collect::<Result<Vec<_>, _>>()?;
     let given = arrays.iter().zip(&buffers).map(|(array, buffer)| Given {
         buffer: buffer.into(),

@@ -16,6 +16,22 @@ pub enum LaunchError {
         /// The extent.
         extent: usize,
     },
+    /// An extent or a stride that a kernel was not built for.
+    #[error("`{kernel}` is given `{array}` with {what} of {value} along axis {axis}: {accepted} is accepted")]
+    Size {
+        /// The kernel.
+        kernel: String,
+        /// The array.
+        array: String,
+        /// Extent or stride.
+        what: &'static str,
+        /// The axis.
+        axis: usize,
+        /// What is given.
+        value: i64,
+        /// What would be accepted.
+        accepted: String,
+    },
     /// Elements outside of the buffer.
     #[error(
         "elements {extents:?}:{strides:?} from element {offset} on are not all in a buffer of {elements} elements"

@@ -26,8 +26,6 @@ pub(super) struct Access {
     pub(super) origin: Vec<Poly>,
     /// Extents of the tile; 1 for lanes.
     pub(super) tile: Vec<i64>,
-    /// Where the parts around begin, which is not below 0.
-    pub(super) starts: Vec<Poly>,
     /// The values that the coordinates are computed from.
     pub(super) values: Vec<Value>,
 }
@@ -83,9 +81,7 @@ fn collect(index: &Index<'_>, region: RegionId, position: &mut usize, found: &mu
                 tile[axis] = view.tile[axis].into();
             }
         }
-        let mut begins = Vec::new();
         for (axis, start) in starts(func, accessed) {
-            begins.push(index.poly(start));
             let sum = origin[axis].plus(&index.poly(start), 1);
             origin[axis] = sum.unwrap_or_else(|| free(start));
             values.push(start);
@@ -100,7 +96,6 @@ fn collect(index: &Index<'_>, region: RegionId, position: &mut usize, found: &mu
             array,
             origin,
             tile,
-            starts: begins,
             values,
         });
     }

@@ -151,13 +151,7 @@ fn blocks(
             proof.assumptions.positive.iter().map(|poly| Condition::Positive { array, poly: poly.clone() }),
         );
         for access in &group {
-            // A part that begins below 0 is cut there.
-            let starts = access.starts.iter().filter(|start| start.as_number().is_none_or(|n| n < 0));
-            conditions.extend(starts.filter_map(|start| {
-                Some(Condition::Positive { array, poly: start.plus(&Poly::number(1), 1)? })
-            }));
-            let computed = access.values.iter().filter(|&&value| is_computed(index.func, value));
-            conditions.extend(computed.map(|&value| Condition::NoWrap { array, op: access.op, value }));
+            conditions.extend(unwrapped(index, access));
         }
         whole.steps.extend(proof.steps);
     }
@@ -166,6 +160,15 @@ fn blocks(
             if may_not_meet(a, b) && form(index, a) != form(index, b) && !apart(a, b) {
                 if used.contains(&true) {
                     let pair = [*a, *b];
+                    let (common, extra) = between(index, a, b);
+                    let proof = determined(index, &common, &extra);
+                    if (0..3).all(|axis| !used[axis] || proof.axes[axis]) {
+                        let needs = proof.assumptions.positive.into_iter();
+                        conditions.extend(needs.map(|poly| Condition::Positive { array, poly }));
+                        conditions.extend(pair.iter().flat_map(|access| unwrapped(index, access)));
+                        whole.steps.extend(proof.steps);
+                        continue;
+                    }
                     return Err(refused(
                         index,
                         name,
@@ -185,6 +188,39 @@ fn blocks(
         list
     });
     Ok((whole, unique))
+}
+
+/// That no integer on the way to an access leaves its dtype.
+fn unwrapped<'a>(index: &'a Index<'_>, access: &'a Access) -> impl Iterator<Item = Condition> + 'a {
+    let computed = access.values.iter().filter(|&&value| is_computed(index.func, value));
+    computed.map(|&value| Condition::NoWrap { array: access.array, op: access.op, value })
+}
+
+/// The coordinates that two accesses of different forms have in common where they meet: along axes of one form, and along those where they
+/// are apart by a number that is the same in all blocks.
+fn between(index: &Index<'_>, a: &Access, b: &Access) -> (Vec<Poly>, Extra) {
+    let along = |access: &Access, axes: &[usize]| Access {
+        origin: axes.iter().map(|&axis| access.origin[axis].clone()).collect(),
+        tile: axes.iter().map(|&axis| access.tile[axis]).collect(),
+        ..access.clone()
+    };
+    let alike = |axes: &[usize]| form(index, &along(a, axes)) == form(index, &along(b, axes));
+    let (same, other): (Vec<usize>, Vec<usize>) = (0..a.origin.len()).partition(|&axis| alike(&[axis]));
+    let same = if alike(&same) { same } else { Vec::new() };
+    let (mut common, mut extra) = union(index, &[&along(a, &same), &along(b, &same)]);
+    for axis in other {
+        let Some(apart) = b.origin[axis].plus(&a.origin[axis], -1).filter(Poly::is_uniform) else { continue };
+        let number = common.len() as u8;
+        let which = Poly::atom(Atom::Which(number)).times(&apart);
+        let poly = which.and_then(|which| a.origin[axis].plus(&which, 1));
+        let poly = poly.and_then(|poly| poly.plus(&Poly::atom(Atom::Element(number)), 1));
+        common.extend(poly.map(|poly| {
+            extra.elements.push(a.tile[axis].max(b.tile[axis]));
+            extra.which.push(2);
+            poly
+        }));
+    }
+    (common, extra)
 }
 
 fn refused(index: &Index<'_>, name: &str, group: &[&Access], why: &str) -> (Option<Site>, Fault) {

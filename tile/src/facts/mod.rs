@@ -24,4 +24,6 @@ pub(crate) use index::{Index, integer};
 pub use interval::Concrete;
 pub use known::{ArrayFacts, Facts};
 pub use poly::{Atom, Poly};
+#[cfg(feature = "launch")]
+pub(crate) use uses::stride;
 pub use uses::{Found, Uses};

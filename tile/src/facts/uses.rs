@@ -2,6 +2,7 @@
 
 use super::{ArrayFacts, Facts};
 use crate::ir::{Array, Dims, Func, Kind, Known};
+use crate::lower::farthest;
 
 /// Bytes of the widest access of a thread.
 const WIDEST: u64 = 16;
@@ -17,6 +18,20 @@ pub struct Found<'a> {
     pub strides: &'a [usize],
     /// The address of the first element.
     pub address: u64,
+}
+
+impl Found<'_> {
+    /// The stride of an axis as kernels have it: of an axis without a second element, one that every kernel takes.
+    pub(crate) fn stride(&self, axis: usize) -> usize {
+        stride(self.extents, self.strides, axis)
+    }
+}
+
+/// [`Found::stride`] of extents and strides.
+pub(crate) fn stride(extents: &[usize], strides: &[usize], axis: usize) -> usize {
+    /// A multiple of all that is asked for.
+    const NEAR: usize = 1 << 30;
+    if extents[axis] <= 1 { strides[axis].min(NEAR) } else { strides[axis] }
 }
 
 /// How a program accesses an array by tiles.
@@ -39,7 +54,8 @@ struct OfArray {
 
 /// Which facts of its arguments a program asks for: by these alone kernels of the program differ.
 ///
-/// * Of strides: which are 0 and which are 1.
+/// * Of strides: which are 0 and which are 1, and those that no parameter has: from 2^31 elements on of an array of up to two axes, beyond
+///   2^42 of another one. A kernel is built for such a stride alone.
 /// * Of an axis that is accessed by tiles with a check of bounds: whether the tile, and the distance of tiles, divide the extent.
 /// * How many elements a vector can have: a power of two, which the alignment of the address and of the other strides allow, of at most 16
 ///   bytes and of no more than the tiles have along the contiguous axis. If this axis is checked, also how many of them the extent is a
@@ -111,13 +127,14 @@ impl OfArray {
 
     /// What holds of an array. Of a whole product, whether tiles divide extents is not asked for: its kernel has tiles of its own.
     fn facts(&self, found: &Found<'_>, of_product: bool) -> ArrayFacts {
-        let far = |&&stride: &&usize| stride > 1;
-        let limits = found.strides.iter().filter(far).map(|&stride| stride as u64);
+        let all: Vec<usize> = (0..found.strides.len()).map(|axis| found.stride(axis)).collect();
+        let limits = all.iter().filter(|&&stride| stride > 1).map(|&stride| stride as u64);
         let widest = self.widest(found.strides);
         let aligned = power(found.address / self.bytes, widest);
         let vector = limits.fold(aligned, |vector, stride| power(stride, vector));
-        let strides = found.strides.iter().map(|&stride| match stride {
-            0 | 1 => Known::Is(stride as i64),
+        let most = farthest(all.len());
+        let strides = all.iter().map(|&stride| match i64::try_from(stride).unwrap_or(i64::MAX) {
+            stride if stride <= 1 || stride > most => Known::Is(stride),
             _ => Known::MultipleOf(vector as i64),
         });
         let mut extents = vec![1i64; found.extents.len()];

@@ -12,6 +12,7 @@ use super::product::{Bound, Call};
 use super::run::{Values, argument, is_empty, maps, with_maps, zero};
 use crate::compile::Compiled;
 use crate::error::Error;
+use crate::facts::stride;
 use crate::lower::{Param, Source};
 
 /// The most blocks of a cluster that every device with clusters has room for.
@@ -170,7 +171,8 @@ impl<'a> Values<'a> for Given<'a> {
     }
 
     fn stride(&self, array: usize, axis: usize) -> Option<u64> {
-        self.launch.arrays.get(array)?.array.strides().get(axis).map(|&n| n as u64)
+        let array = self.launch.arrays.get(array)?.array;
+        (axis < array.strides().len()).then(|| stride(array.extents(), array.strides(), axis) as u64)
     }
 
     fn scalar(&self, at: usize) -> Option<(DType, u64)> {

@@ -30,7 +30,9 @@ use girih_tensor::DType;
 
 use crate::compile::Compiled;
 use crate::dtype::is_signed;
-use crate::lower::{Boxes, Param, Source};
+use crate::error::LaunchError;
+use crate::ir::{Array, ArrayParam, Func, Known};
+use crate::lower::{Boxes, Param, Source, farthest};
 
 /// An array that a kernel is called with.
 #[derive(Clone, Debug)]
@@ -53,26 +55,35 @@ pub(super) trait Values<'a> {
 
 /// The argument of a parameter; none if what it stands for is not given.
 pub(super) fn argument<'a>(param: &Param, values: &impl Values<'a>) -> Option<Arg<'a>> {
-    let number = |value: u64| if param.bytes == 8 { Arg::U64(value) } else { Arg::U32(value as u32) };
+    let size = |value: u64| match param.bytes {
+        8 => Some(Arg::U64(value)),
+        _ => u32::try_from(value).ok().map(Arg::U32),
+    };
     Some(match param.source {
         Source::Pointer(array) => Arg::Buffer(values.buffer(array.index())?),
-        Source::Extent(array, axis) => number(values.extent(array.index(), usize::from(axis))?),
-        Source::Stride(array, axis) => number(values.stride(array.index(), usize::from(axis))?),
+        Source::Extent(array, axis) => size(values.extent(array.index(), usize::from(axis))?)?,
+        Source::Stride(array, axis) => size(values.stride(array.index(), usize::from(axis))?)?,
         Source::Scalar(position) => {
             let (dtype, bits) = values.scalar(usize::from(position))?;
             match dtype {
-                DType::F32 | DType::Tf32 => Arg::F32(f32::from_bits(bits as u32)),
+                DType::F32 | DType::Tf32 => Arg::F32(f32::from_bits(low_word(bits))),
                 DType::F64 => Arg::F64(f64::from_bits(bits)),
+                _ if param.bytes == 8 => Arg::U64(bits),
                 _ if is_signed(dtype) && dtype.bits() <= 16 => {
-                    let by = 64 - dtype.bits();
-                    number((((bits << by) as i64) >> by) as u64)
+                    let by = 32 - dtype.bits();
+                    Arg::U32(((low_word(bits) << by).cast_signed() >> by).cast_unsigned())
                 }
-                _ => number(bits),
+                _ => Arg::U32(low_word(bits)),
             }
         }
         // A launch that has a map takes the map of the same tensor in this memory.
         Source::Map(array) => Arg::Buffer(values.buffer(array.index())?),
     })
+}
+
+/// The low 32 bits, which are all that a scalar of a narrow dtype has.
+fn low_word(bits: u64) -> u32 {
+    (bits & u64::from(u32::MAX)) as u32
 }
 
 /// Whether a parameter is the map of an array without elements. There are no maps of such an array.
@@ -158,6 +169,17 @@ pub(super) fn with_maps<'m, 'n: 'm, 'a: 'm>(
     params.iter().zip(maps).filter_map(one).collect()
 }
 
+/// The array parameters of a program.
+fn params(func: &Func) -> impl Iterator<Item = &ArrayParam> {
+    func.arrays().iter().filter_map(|array| match array {
+        Array::Param(param) => Some(param),
+        Array::Slice { .. } => None,
+    })
+}
+
+/// A stride that every kernel takes.
+const NEAR: i64 = 1 << 30;
+
 /// Arrays and scalars without types of Rust.
 struct Untyped<'a, 's> {
     compiled: &'s Compiled,
@@ -171,11 +193,20 @@ impl<'a> Values<'a> for Untyped<'a, '_> {
     }
 
     fn extent(&self, array: usize, axis: usize) -> Option<u64> {
-        self.arrays.get(array)?.extents.get(axis).map(|&n| n as u64)
+        self.arrays.get(array)?.extents.get(axis).and_then(|&n| u64::try_from(n).ok())
     }
 
     fn stride(&self, array: usize, axis: usize) -> Option<u64> {
-        self.arrays.get(array)?.strides.get(axis).map(|&n| n as u64)
+        let given = self.arrays.get(array)?;
+        let stride = *given.strides.get(axis)?;
+        let fits = |by: i64| (0..=NEAR).contains(&stride) && stride % by == 0;
+        match params(&self.compiled.plan.func).nth(array)?.strides.get(axis)? {
+            // Of an axis without a second element, any stride is accepted.
+            &Known::MultipleOf(by) if given.extents.get(axis)? <= &1 && !fits(by.max(1)) => {
+                u64::try_from(NEAR - NEAR % by.max(1)).ok()
+            }
+            _ => u64::try_from(stride).ok(),
+        }
     }
 
     fn scalar(&self, at: usize) -> Option<(DType, u64)> {
@@ -183,10 +214,46 @@ impl<'a> Values<'a> for Untyped<'a, '_> {
     }
 }
 
+/// Checks the extents and strides of arrays against what the kernel was built for.
+fn check(compiled: &Compiled, arrays: &[Given<'_>]) -> Result<(), LaunchError> {
+    let func = &compiled.plan.func;
+    for (param, given) in params(func).zip(arrays) {
+        let axes = param.extents.iter().zip(&param.strides).zip(given.extents.iter().zip(&given.strides));
+        for (axis, ((extent, stride), (&n, &step))) in axes.enumerate() {
+            let farthest = farthest(param.strides.len());
+            let checks = [("an extent", extent, n, i32::MAX.into()), ("a stride", stride, step, farthest)];
+            for (what, known, value, most) in checks {
+                if what == "a stride" && n <= 1 {
+                    continue;
+                }
+                let (holds, accepted) = match *known {
+                    Known::Is(wanted) => (value == wanted, wanted.to_string()),
+                    Known::MultipleOf(by) => {
+                        let of = if by > 1 { format!("a multiple of {by} from 0") } else { "0".into() };
+                        ((0..=most).contains(&value) && value % by.max(1) == 0, format!("{of} to {most}"))
+                    }
+                };
+                if !holds {
+                    return Err(LaunchError::Size {
+                        kernel: func.name.clone(),
+                        array: param.name.clone(),
+                        what,
+                        axis,
+                        value,
+                        accepted,
+                    });
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Runs a kernel on a grid of blocks.
 ///
 /// # Errors
-/// The device's: for arguments of which the kernel's facts do not hold, and on the simulator for what the kernel does wrong.
+/// [`LaunchError::Size`] for extents and strides other than the kernel was built for; the device's, and on the simulator for what the kernel
+/// does wrong.
 ///
 /// # Safety
 /// The arrays are in their memory, those that the kernel writes overlap neither themselves nor others, and blocks write different
@@ -199,7 +266,8 @@ pub unsafe fn run(
     grid: [u32; 3],
     arrays: &[Given<'_>],
     scalars: &[u64],
-) -> Result<(), Error> {
+) -> Result<(), crate::error::Error> {
+    check(compiled, arrays)?;
     let kernel = device.load(&compiled.kernel)?.kernel(compiled.kernel.name())?;
     let config = LaunchConfig::new(grid, [compiled.kernel.threads(), 1, 1])
         .with_dynamic_shared(compiled.kernel.shared_bytes());
@@ -209,5 +277,6 @@ pub unsafe fn run(
     // A parameter of something that is not given has no argument, which the launch refuses by the number of arguments.
     let args = with_maps(&compiled.params, &values, &maps);
     // SAFETY: the caller's promise is passed on.
-    unsafe { kernel.launch(&config, &args) }
+    unsafe { kernel.launch(&config, &args)? };
+    Ok(())
 }

@@ -172,6 +172,7 @@ impl Lowering<'_> {
                 let (mut rest, mut offset) = (bin, Expr::from(0));
                 for (axis, &extent) in bins.extents.iter().enumerate().rev() {
                     let at = if axis == 0 { rest.clone() } else { rest.rem(extent)? };
+                    conds.push(Cond::less(&(&array.lows[axis] + -1), &at));
                     conds.push(Cond::less(&at, &array.extents[axis]));
                     offset = &offset + &(&at * &array.strides[axis]);
                     rest = rest.div(extent)?;

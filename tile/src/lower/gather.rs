@@ -87,13 +87,18 @@ impl Lowering<'_> {
         conds: &mut Vec<Cond>,
     ) -> Result<Expr, Error> {
         let (dtype, regs) = &places.indices[axis];
-        let (extent, reg) = (&places.array.extents[axis], &regs[value]);
+        let (extent, low, reg) = (&places.array.extents[axis], &places.array.lows[axis], &regs[value]);
         if dtype.bits() == 64 {
             if places.check {
                 // As an unsigned number, what is negative is beyond the array too.
                 let extent = self.b.value(extent, Width::W64)?;
                 let inside = self.setp(Word::Lt, Type::U64, reg, &extent);
                 conds.push(self.b.cond_in(&inside)?);
+                if low.as_constant() != Some(0) {
+                    let low = self.b.value(low, Width::W64)?;
+                    let inside = self.setp(Word::Ge, Type::S64, reg, &low);
+                    conds.push(self.b.cond_in(&inside)?);
+                }
             }
             // An index that is in the array has 31 bits, and another one's address is not used.
             let low = self.make(Type::U32, Opcode::Cvt, m![Type::U32, Type::S64], vec![Operand::from(reg)]);
@@ -103,7 +108,7 @@ impl Lowering<'_> {
         }
         let index = self.index_in(reg, *dtype);
         if places.check {
-            conds.push(Cond::less(&Expr::from(-1), &index));
+            conds.push(Cond::less(&(low + -1), &index));
             conds.push(Cond::less(&index, extent));
         }
         Ok(index)

@@ -15,6 +15,9 @@ use crate::error::Error;
 use crate::facts::{AxisBounds, Bound};
 use crate::ir::{Array, ArrayId, Dims, Kind, OpId, Order, Padding, RegionId, Scope, Value, View};
 
+/// The greatest extent that an array has, and a part of one.
+const MOST_EXTENT: i64 = i32::MAX as i64;
+
 /// An array as an access sees it: a parameter, or a part of one.
 #[derive(Clone, Debug)]
 pub struct ArrayAt {
@@ -22,6 +25,8 @@ pub struct ArrayAt {
     pub pointer: Expr,
     /// The extents.
     pub extents: Vec<Expr>,
+    /// The least coordinate that is in the array, by axis: beyond 0 for a part that begins before its array.
+    pub lows: Vec<Expr>,
     /// The strides in elements.
     pub strides: Vec<Expr>,
     /// The dtype of the elements.
@@ -173,7 +178,7 @@ pub(super) struct Tile<'t> {
     pub(super) beyond: Vec<Expr>,
     /// How many elements of the tile are in the array, by axis; all below it if it begins below 0.
     pub(super) rest: Vec<Expr>,
-    /// Where the tile begins, by axis, if part of it may be below 0 and another part in the array.
+    /// Where the tile begins, from the array's least coordinate on, by axis, if part of it may be below that and another part in the array.
     pub(super) begins: Vec<Option<Expr>>,
     /// What holds for all threads, or the thread as a whole.
     pub(super) always: Cond,
@@ -192,7 +197,9 @@ impl Lowering<'_> {
                         format!("the array `{}` has no parameter", param.name),
                     ))
                 })?;
+                let lows = vec![Expr::from(0); bound.extents.len()];
                 Ok(ArrayAt {
+                    lows,
                     pointer: bound.pointer,
                     extents: bound.extents,
                     strides: bound.strides,
@@ -204,10 +211,11 @@ impl Lowering<'_> {
                 let mut at = self.array_at(of)?;
                 let axis = usize::from(axis);
                 let zero = Expr::from(0);
-                let start = self.index(start)?.maximum(&zero);
+                let start = self.index(start)?;
                 let stop = self.index(stop)?.minimum(&at.extents[axis]);
                 at.pointer = &at.pointer + &(&(&start * &at.strides[axis]) * bytes(at.dtype));
-                at.extents[axis] = (&stop - &start).maximum(&zero);
+                at.extents[axis] = (&stop - &start).maximum(&zero).minimum(&Expr::from(MOST_EXTENT));
+                at.lows[axis] = (&at.lows[axis] - &start).maximum(&zero);
                 Ok(at)
             }
         }
@@ -335,11 +343,14 @@ impl Lowering<'_> {
             let whole = Expr::from(tile);
             // What follows from the program, and what a launch compares, is not compared again.
             let known = self.bounds.access(id).get(axis).copied().unwrap_or(AxisBounds::KERNEL);
-            let low = view.check && known.low == Bound::Kernel;
-            if low && tile <= step {
+            let least = &array.lows[axis];
+            let inner = least.as_constant() != Some(0);
+            let low = view.check && (known.low == Bound::Kernel || inner);
+            let across = low && (tile > step || inner);
+            if low && !across {
                 conds.push(Cond::less(&Expr::from(-1), &begin));
             }
-            begins.push((low && tile > step).then(|| begin.clone()));
+            begins.push(across.then(|| &begin - least));
             rest.push(if view.check && known.high == Bound::Kernel {
                 (&array.extents[axis] - &begin).maximum(&Expr::from(0)).minimum(&whole)
             } else {

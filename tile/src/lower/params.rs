@@ -75,8 +75,10 @@ pub(crate) struct Params {
     pub(crate) scalars: Vec<Held>,
 }
 
-/// Bits of the greatest stride in elements of an array of more than two axes.
-const FAR: u32 = 42;
+/// The greatest stride in elements that a parameter has of an array with so many axes. One beyond is a constant of its kernel.
+pub(crate) const fn farthest(rank: usize) -> i64 {
+    if rank > 2 { 1 << 42 } else { i32::MAX as i64 }
+}
 
 impl Params {
     pub(crate) fn declare(b: &mut Builder, func: &Func) -> Result<Params, Error> {
@@ -109,13 +111,14 @@ impl Params {
         let mut extents = Vec::new();
         for (axis, &known) in param.extents.iter().enumerate() {
             let source = Source::Extent(id, axis as u8);
-            extents.push(self.size(b, format!("{}_n{axis}", param.name), source, known, false)?);
+            let name = format!("{}_n{axis}", param.name);
+            extents.push(self.size(b, name, source, known, i32::MAX.into())?);
         }
         let mut strides = Vec::new();
-        let wide = param.strides.len() > 2;
+        let most = farthest(param.strides.len());
         for (axis, &known) in param.strides.iter().enumerate() {
             let source = Source::Stride(id, axis as u8);
-            strides.push(self.size(b, format!("{}_s{axis}", param.name), source, known, wide)?);
+            strides.push(self.size(b, format!("{}_s{axis}", param.name), source, known, most)?);
         }
         self.arrays.insert(id, Bound { pointer, extents, strides });
         Ok(())
@@ -127,17 +130,16 @@ impl Params {
         name: String,
         source: Source,
         known: Known,
-        wide: bool,
+        most: i64,
     ) -> Result<Expr, Error> {
         let multiple = match known {
             Known::Is(value) => return Ok(Expr::from(value)),
             Known::MultipleOf(n) => n.max(1),
         };
-        if wide {
-            let name = self.add(name, source, 8, 1 << FAR);
-            return Ok(b.wide_number(&name, 1 << FAR, multiple));
+        if most > i32::MAX.into() {
+            let name = self.add(name, source, 8, most);
+            return Ok(b.wide_number(&name, most, multiple));
         }
-        let most = i64::from(i32::MAX);
         let name = self.add(name, source, 4, most);
         let symbol: Symbol = b.symbol(&name, |n| n.at_most(most).divisible_by(multiple))?;
         Ok(Expr::from_int(&Int::symbol(symbol)))

@@ -41,13 +41,13 @@ impl Lowering<'_> {
         let start = self.sum_of(&found.start)?;
         let (size, rank) = (bytes(places.array.dtype), places.dims.rank());
         let (extent, count) = (places.array.extents[axis].clone(), i64::from(places.dims[along]));
+        let low = places.array.lows[axis].clone();
         let mut vector = WIDEST / size;
         while vector > 1 {
             let runs = runs(places.dist, rank, along, vector as usize).filter(|_| count % vector == 0);
             if let Some(runs) = runs.filter(|runs| places.alike(axis, runs)) {
-                let cut = extent.multiple() % vector == 0 && start.multiple() % vector == 0;
-                let inside =
-                    [Cond::less(&Expr::from(-1), &start), Cond::less(&(&start + (count - 1)), &extent)];
+                let cut = [&extent, &start, &low].iter().all(|at| at.multiple() % vector == 0);
+                let inside = [Cond::less(&(&low + -1), &start), Cond::less(&(&start + (count - 1)), &extent)];
                 let whole = (places.check && !cut).then(|| Cond::all(inside));
                 let spans = Spans { runs, axis, along, start: start.clone(), whole };
                 let mut aligned = true;
@@ -102,7 +102,7 @@ impl Lowering<'_> {
                 let at = self.coordinates(places.dist, run[0], places.dims.rank())?.swap_remove(spans.along);
                 let at = &spans.start + &at;
                 if places.check && spans.whole.is_none() {
-                    conds.push(Cond::less(&Expr::from(-1), &at));
+                    conds.push(Cond::less(&(&places.array.lows[axis] + -1), &at));
                     conds.push(Cond::less(&at, &places.array.extents[axis]));
                 }
                 at

@@ -155,7 +155,8 @@ impl Build {
         self.func().param_of(array).1.extents.len()
     }
 
-    /// The extent of an array along an axis, an s32 scalar. Of a part it is `stop - start`.
+    /// The extent of an array along an axis, an s32 scalar. Of a part it is `stop - start`, or 0 where `stop` is less: elements of the part
+    /// that its array does not have count too.
     ///
     /// # Errors
     /// [`Code::AxisOutOfRange`].
@@ -165,7 +166,9 @@ impl Build {
         loop {
             match &self.func().arrays()[at.index()] {
                 &Array::Slice { axis: sliced, start, stop, .. } if usize::from(sliced) == axis => {
-                    return self.each(Each::Sub, &[stop.into(), start.into()], Mode::default());
+                    let length = self.each(Each::Sub, &[stop.into(), start.into()], Mode::default())?;
+                    let zero = Arg::Loose(Const::Int(0));
+                    return self.each(Each::Max, &[length.into(), zero], Mode::default());
                 }
                 Array::Slice { of, .. } => at = *of,
                 Array::Param(param) => {
@@ -193,8 +196,8 @@ impl Build {
         self.each(Each::CeilDiv, &[dim.into(), step], Mode::default())
     }
 
-    /// The elements `start..stop` of an array along an axis, as an array. What of them is outside of the array is cut off: a part from
-    /// below 0 on begins at 0.
+    /// The elements `start..stop` of an array along an axis, as an array: element `i` of the part is element `start + i` of the array. What of
+    /// them is outside of the array is outside of the part too.
     ///
     /// # Errors
     /// [`Code::AxisOutOfRange`]; [`Code::IndexNonInteger`]; [`Code::Shape`] for a bound that is no scalar.

@@ -121,7 +121,10 @@ impl Groups {
         let [a, b] = both(func, tiles, Each::Mul)?;
         let rows_of = |value: Value| {
             let [rows, by] = both(func, value, Each::CeilDiv)?;
-            (number(by) == Some(tile[0]) && is(func, rows, Each::Sub, [to, from])).then_some(())
+            // The extent of a part is 0 where its end is before its begin.
+            let length =
+                both(func, rows, Each::Max).filter(|of| number(of[1]) == Some(0)).map_or(rows, |of| of[0]);
+            (number(by) == Some(tile[0]) && is(func, length, Each::Sub, [to, from])).then_some(())
         };
         let columns = if rows_of(a).is_some() { b } else { rows_of(b).map(|()| a)? };
         let [extent, by] = both(func, columns, Each::CeilDiv)?;

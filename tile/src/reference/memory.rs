@@ -81,17 +81,20 @@ pub fn row_major(extents: &[i64]) -> Vec<i64> {
     strides
 }
 
-/// A part of a parameter: which parameter, where it begins, and its extents.
+/// A part of a parameter: which parameter, the coordinate there of the part's element 0, and the coordinates that are inside, from the
+/// least on.
 pub(super) struct Part {
     pub(super) param: usize,
     pub(super) start: Vec<i64>,
+    pub(super) low: Vec<i64>,
     pub(super) extents: Vec<i64>,
 }
 
 impl Part {
     /// The coordinate in the parameter of one in the part; `None` outside of the part.
     pub(super) fn inside(&self, at: &[i64]) -> Option<Vec<i64>> {
-        let within = at.iter().zip(&self.extents).all(|(i, n)| (0..*n).contains(i));
+        let within =
+            at.iter().zip(self.low.iter().zip(&self.extents)).all(|(i, (low, n))| (*low..*n).contains(i));
         within.then(|| at.iter().zip(&self.start).map(|(i, start)| i + start).collect())
     }
 }
@@ -103,16 +106,15 @@ impl Block<'_> {
             Array::Param(_) => {
                 let data = &self.arrays[array.index()];
                 let start = vec![0; data.extents.len()];
-                Ok(Part { param: array.index(), start, extents: data.extents.clone() })
+                Ok(Part { param: array.index(), low: start.clone(), start, extents: data.extents.clone() })
             }
             Array::Slice { of, axis, start, stop } => {
                 let mut part = self.part(*of)?;
                 let axis = usize::from(*axis);
                 let (start, stop) =
                     (self.whole(*start, "the start of a part")?, self.whole(*stop, "the end of a part")?);
-                // What is before the array is cut off.
-                let start = start.max(0);
-                part.extents[axis] = (stop.min(part.extents[axis]) - start).max(0);
+                part.extents[axis] = (stop.min(part.extents[axis]) - start).clamp(0, i32::MAX.into());
+                part.low[axis] = (part.low[axis] - start).max(0);
                 part.start[axis] += start;
                 Ok(part)
             }

@@ -3,8 +3,10 @@
 mod again;
 mod arrays;
 mod empty;
+mod parts;
 mod programs;
 mod refusals;
+mod strides;
 
 use girih_device::{Device, SimOptions};
 

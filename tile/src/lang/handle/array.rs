@@ -34,7 +34,8 @@ impl<T, const R: usize> Array<T, R> {
 }
 
 impl<T: Elem, const R: usize> Array<T, R> {
-    /// The extent along an axis, in elements; negative axes count from the end.
+    /// The extent along an axis, in elements; negative axes count from the end. Of a part it is `stop - start`, or 0 where `stop` is less:
+    /// elements of the part that its array does not have count too.
     #[track_caller]
     pub fn dim(&self, axis: i64) -> Scalar<i32> {
         let Some(id) = self.id else { return Tile::of(crate::stage::Raw::POISON) };
@@ -53,7 +54,8 @@ impl<T: Elem, const R: usize> Array<T, R> {
         Array { id: part, of: PhantomData }
     }
 
-    /// The elements `start..stop` along an axis. What of them is outside of the array is outside of the part too.
+    /// The elements `start..stop` along an axis: element `i` of the part is element `start + i` of the array. What of them is outside of the
+    /// array is outside of the part too: of `x.slice(0, -3, 1)` a load gives padding three times, and then the first element of `x`.
     #[track_caller]
     pub fn slice(&self, axis: i64, start: impl Index, stop: impl Index) -> Part<'_, T, R> {
         Part { array: self.part(axis, start, stop), of: PhantomData }

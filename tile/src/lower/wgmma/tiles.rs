@@ -211,7 +211,7 @@ impl Lowering<'_> {
         Ok(base + &(&number * bytes(tile.dtype)))
     }
 
-    /// Clears what a tensor copy has brought from beyond the part that an array is of another one.
+    /// Clears what a tensor copy has brought from outside of the part that an array is of another one.
     pub(super) fn clear_beyond(&mut self, id: OpId, slot: &Expr, base: &Expr) -> Result<(), Error> {
         let plan = self.plan;
         let op = plan.func.op(id);
@@ -225,6 +225,7 @@ impl Lowering<'_> {
             let extent = i64::from(view.tile[axis]);
             let begin = self.begin_of(id, view, axis)?;
             let rest = (&array.extents[axis] - &begin).maximum(&Expr::from(0)).minimum(&Expr::from(extent));
+            let begin = &begin - &array.lows[axis];
             whole.extend([Cond::less(&Expr::from(extent - 1), &rest), Cond::less(&Expr::from(-1), &begin)]);
             bounds.push((axis, begin, rest));
         }

@@ -8,6 +8,9 @@ use super::super::access::width;
 use super::{OF_INSTRUCTION, Products, ROWS, SUMS, SharedTile, Source, WARPGROUP, Wgmma, begin, row};
 use crate::ir::{Array, Def, Func, Kind, Known, Op, OpId, Padding, RegionId, Value, View};
 
+/// What the strides of tensor maps stay below, in bytes.
+const FARTHEST: i64 = 1 << 40;
+
 pub(in crate::place) struct Choice<'a> {
     pub(in crate::place) func: &'a Func,
     pub(super) threads: u32,
@@ -243,6 +246,12 @@ impl Choice<'_> {
             let (Known::Is(stride) | Known::MultipleOf(stride)) = param.strides[axis];
             if stride * bytes % 16 != 0 {
                 return Err(format!("the stride of axis {axis} is not known to be a multiple of 16 bytes"));
+            }
+            if !(0..FARTHEST).contains(&(stride * bytes)) {
+                return Err(format!(
+                    "the stride of axis {axis} is {} bytes: less than 2^40 are accepted",
+                    stride * bytes
+                ));
             }
         }
         Ok(())
