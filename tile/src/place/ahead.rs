@@ -38,7 +38,7 @@ use super::Plan;
 use super::access::{aligned, fastest};
 use super::exchange::{Exchange, bytes};
 use super::product::{Way, fragments, rows, way};
-use super::scratch::FIXED;
+use super::scratch::{FIXED, PATTERN};
 use super::wgmma::choice::{Choice, Traced, trace};
 use super::wgmma::{Products, SharedTile, blocks};
 use crate::ir::{Func, Kind, Op, OpId, Padding, RegionId};
@@ -49,9 +49,8 @@ const TURNS: i64 = 3;
 const WAITING: i64 = 32;
 /// Bytes of the narrowest `cp.async`.
 const NARROWEST: i64 = 4;
-/// Slots begin at multiples of this, and tiles for `wgmma` where the pattern of the widest swizzle does.
+/// Slots begin at multiples of this, and those with tiles for `wgmma` at multiples of [`PATTERN`].
 const ALIGN: i64 = 128;
-const PATTERN: i64 = 1024;
 
 /// A tile that is loaded turns ahead.
 #[derive(Clone, Debug, PartialEq)]
@@ -354,7 +353,7 @@ impl Plan {
             }
         }
         let within = ahead.loops.keys().map(|&id| self.most_scratch(func.op(id).regions[0])).max();
-        let others = within.unwrap_or(0) + self.counters() + self.products.of_threads();
+        let others = within.unwrap_or(0) + self.counters() + self.products.arena().bytes;
         let room = shared(sm) / blocks(func, sm) - FIXED - others;
         while ahead.bytes(func, func.body()) > room {
             let most = ahead.loops.values_mut().filter(|rounds| rounds.stages > 2);

@@ -79,6 +79,7 @@ use crate::ir::{Def, Func, Kind, OpId, Value};
 
 pub(crate) use cost::across;
 pub use naive::naive;
+pub(crate) use scratch::PATTERN;
 
 /// A function with the distribution of each value.
 #[derive(Clone, Debug)]
@@ -159,56 +160,106 @@ fn place_in_order(func: &Func, sm: u32) -> Result<Plan, Error> {
         Some(warps) => vec![warps],
         None => WARPS.to_vec(),
     };
-    let products: Vec<Products> = warps
-        .iter()
-        .map(|&count| {
-            let threads = count.saturating_mul(32);
-            let products = Products { sm, ..Products::choose(func, sm, threads) };
-            Products { ahead: Ahead::choose(func, sm, threads, &products), ..products }
-        })
-        .collect();
-    let mut most = products.iter().map(|products| products.wgmma.len()).max().unwrap_or(0);
-    let mut without: Option<String> = None;
-    let mut summed = false;
-    func.walk(func.body(), &mut |id, op| {
-        summed |= op.kind == Kind::Mma && products.iter().any(|products| !products.wgmma.contains_key(&id));
-    });
-    let mut enough = match (most, summed) {
-        (0, false) => REGISTERS,
-        (0, true) => OF_SUMS,
-        _ => OF_PRODUCTS,
-    };
-    let mut last = None;
+    if let Some(count) = warps.iter().find(|&&count| !(1..=32).contains(&count) || !count.is_power_of_two()) {
+        let message = format!("{count} warps of a block: 1, 2, 4, 8, 16 and 32 are accepted");
+        return Err(Error::Place(Fault::new(Code::HintValue, message)));
+    }
+    let mut trial = Trial::new(func, sm, &warps);
+    let mut found = None;
     // What the registers of the plan before let expect: twice the warps have half of them each. Tiles far too large for the first number are
     // seen by distributions that are not searched for.
     let mut fewest = match warps[..] {
-        [first, _, ..] if most == 0 && !summed => {
-            f64::from(first) * naive(func, first * 32).registers() / enough
+        [first, _, ..] if trial.most == 0 && !trial.summed => {
+            f64::from(first) * naive(func, first * 32).registers() / trial.enough
         }
         _ => 0.0,
     };
     if fewest <= f64::from(2 * warps[0]) {
         fewest = 0.0;
     }
+    let mut left = Vec::new();
     for (at, &count) in warps.iter().enumerate() {
-        if !(1..=32).contains(&count) || !count.is_power_of_two() {
-            let message = format!("{count} warps of a block: 1, 2, 4, 8, 16 and 32 are accepted");
-            return Err(Error::Place(Fault::new(Code::HintValue, message)));
-        }
-        let fewer = products[at].wgmma.len() < most;
-        if f64::from(count) < fewest && at + 1 < warps.len() && most == 0 || fewer {
-            continue;
-        }
+        let products = &trial.products;
+        let fewer = products[at].wgmma.len() < trial.most;
+        let expected = f64::from(count) < fewest && at + 1 < warps.len() && trial.most == 0;
         // Sums alone that are too many are seen without a search, if more warps share them.
-        let shared = products[at + 1..].iter().any(|products| products.wgmma.len() == most);
-        if most > 0 && shared && products[at].most_sums() as f64 > enough {
+        let shared = products[at + 1..].iter().any(|products| products.wgmma.len() == trial.most);
+        let sums = trial.most > 0 && shared && products[at].most_sums() as f64 > trial.enough;
+        if expected || fewer || sums {
+            left.push(at);
             continue;
         }
-        let mut products = products[at].clone();
-        if let Some(why) = &without {
+        let plan = trial.plan(at, count)?;
+        let registers = trial.registers(&plan);
+        fewest = f64::from(count) * registers / trial.enough;
+        // With more registers than leave room for all else, and no more than there are, the latest is as good as any.
+        let enough = registers <= trial.enough;
+        if let Some(plan) = trial.accepted(plan) {
+            found = Some(plan);
+            if enough {
+                break;
+            }
+        }
+    }
+    // Where none of these fits, one that was passed over may.
+    for at in left {
+        if found.is_none() {
+            let plan = trial.plan(at, warps[at])?;
+            found = trial.accepted(plan);
+        }
+    }
+    let none = || Fault::new(Code::HintValue, "no number of warps to try");
+    let plan = found.ok_or_else(|| Error::Place(trial.refused.map_or_else(none, |(_, fault)| fault)))?;
+    debug_assert_eq!(plan.verify(), Ok(()));
+    Ok(plan)
+}
+
+/// Numbers of warps that are tried for a function.
+struct Trial<'a> {
+    func: &'a Func,
+    sm: u32,
+    /// The products by `wgmma`, by number of warps, and the most of them that there are.
+    products: Vec<Products>,
+    most: usize,
+    /// Why there are none after all.
+    without: Option<String>,
+    /// Whether some products are computed in another way.
+    summed: bool,
+    /// Registers of tiles that leave room for all else.
+    enough: f64,
+    /// The plan that was nearest to what there is room for: how many times as much it takes, and what is said of it.
+    refused: Option<(f64, Fault)>,
+}
+
+impl<'a> Trial<'a> {
+    fn new(func: &'a Func, sm: u32, warps: &[u32]) -> Trial<'a> {
+        let choose = |&count: &u32| {
+            let products = Products { sm, ..Products::choose(func, sm, count * 32) };
+            Products { ahead: Ahead::choose(func, sm, count * 32, &products), ..products }
+        };
+        let products: Vec<Products> = warps.iter().map(choose).collect();
+        let most = products.iter().map(|products| products.wgmma.len()).max().unwrap_or(0);
+        let mut summed = false;
+        func.walk(func.body(), &mut |id, op| {
+            summed |=
+                op.kind == Kind::Mma && products.iter().any(|products| !products.wgmma.contains_key(&id));
+        });
+        let enough = match (most, summed) {
+            (0, false) => REGISTERS,
+            (0, true) => OF_SUMS,
+            _ => OF_PRODUCTS,
+        };
+        Trial { func, sm, products, most, without: None, summed, enough, refused: None }
+    }
+
+    /// The plan for a number of warps.
+    fn plan(&mut self, at: usize, count: u32) -> Result<Plan, Error> {
+        let (func, sm) = (self.func, self.sm);
+        let mut products = self.products[at].clone();
+        if let Some(why) = &self.without {
             products = products.without_wgmma(func, count * 32, why);
         }
-        let plan = loop {
+        loop {
             let works = search::search(func, count * 32, &products)?;
             let work = |id, at| works.get(&(id, at)).cloned();
             let plan = assemble(func, count * 32, products.clone(), work).pipelined(sm);
@@ -218,54 +269,52 @@ fn place_in_order(func: &Func, sm: u32) -> Result<Plan, Error> {
                     products = products.by_threads(func, count * 32, &why);
                 } else {
                     products = products.without_wgmma(func, count * 32, &why);
-                    (most, summed, enough, without) = (0, true, OF_SUMS, Some(why));
+                    (self.most, self.summed, self.enough, self.without) = (0, true, OF_SUMS, Some(why));
                 }
                 continue;
             }
             match plan.with_slots(sm) {
-                Ok(plan) => break plan,
+                Ok(plan) => return Ok(plan),
                 Err(why) => products.ahead = products.ahead.refused(&why),
             }
-        };
-        // What products take from shared memory lies packed.
-        let registers = if summed && most == 0 { plan.packed() } else { plan.registers() };
-        fewest = f64::from(count) * registers / enough;
-        last = Some(plan);
-        if registers <= enough {
-            break;
         }
     }
-    let Some(plan) = last else {
-        return Err(Error::Place(Fault::new(Code::HintValue, "no number of warps to try")));
-    };
-    debug_assert_eq!(plan.verify(), Ok(()));
-    let room = NAMED.min(ALL / f64::from(plan.threads));
-    if summed && plan.products.wgmma.is_empty() && plan.packed() > room {
-        return Err(Error::Place(Fault::new(
-            Code::Shape,
-            format!(
-                "tiles take {} registers of a thread in a block of {} threads, {room} are accepted: {} live at a time",
-                plan.packed().ceil(),
+
+    /// Registers of a thread's tiles.
+    fn registers(&self, plan: &Plan) -> f64 {
+        // What products take from shared memory lies packed.
+        if self.summed && self.most == 0 { plan.packed() } else { plan.registers() }
+    }
+
+    /// The plan, if a thread has registers for its tiles; else takes note of what is to be said.
+    fn accepted(&mut self, plan: Plan) -> Option<Plan> {
+        let room = NAMED.min(ALL / f64::from(plan.threads));
+        let held = |value: Value| !matches!(plan.func.value(value).def, Def::Result(op, _) if plan.products.is_shared(op));
+        let values = (0..plan.func.value_count() as u32).map(Value);
+        let large = values.filter(|&value| held(value)).find(|&value| plan.dist(value).size() > VALUES);
+        let packed = plan.packed();
+        let (over, message) = if let Some(value) = large {
+            let size = plan.dist(value).size();
+            let message = format!(
+                "{}: {size} elements a thread in a block of {} threads; up to {VALUES} are accepted",
+                plan.called(value),
+                plan.threads
+            );
+            (size as f64 / VALUES as f64, message)
+        } else if self.summed && plan.products.wgmma.is_empty() && packed > room {
+            let message = format!(
+                "tiles take {} registers of a thread in a block of {} threads, {room} are accepted: at a time live {}",
+                packed.ceil(),
                 plan.threads,
                 plan.live()
-            ),
-        )));
-    }
-    let held = |value: Value| !matches!(plan.func.value(value).def, Def::Result(op, _) if plan.products.is_shared(op));
-    let large = (0..func.value_count() as u32)
-        .map(Value)
-        .find(|&value| plan.dist(value).size() > VALUES && held(value));
-    match large {
-        Some(value) => Err(Error::Place(Fault::new(
-            Code::Shape,
-            format!(
-                "%{} {}: {} elements a thread in a block of {} threads; up to {VALUES} are accepted",
-                value.0,
-                func.ty(value),
-                plan.dist(value).size(),
-                plan.threads
-            ),
-        ))),
-        None => Ok(plan),
+            );
+            (packed / room, message)
+        } else {
+            return Some(plan);
+        };
+        if self.refused.as_ref().is_none_or(|(other, _)| over < *other) {
+            self.refused = Some((over, Fault::new(Code::Shape, message)));
+        }
+        None
     }
 }

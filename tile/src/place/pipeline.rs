@@ -30,7 +30,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Plan;
 use super::numbers::computes;
-use super::scratch::FIXED;
+use super::scratch::{Arena, FIXED, of_slots};
 use super::wgmma::Products;
 use crate::ir::{Array, ArrayId, Def, Func, Kind, OpId, RegionId, Value};
 
@@ -328,21 +328,34 @@ impl Plan {
         }
         let room = super::ahead::shared(sm) / super::wgmma::blocks(&self.func, sm)
             - FIXED
-            - self.scratch(self.func.body())
-            - self.products.of_threads();
-        let size = |wish: &Wish| wish.bytes * wish.sites * wish.turns;
-        let mut taken: i64 = wishes.iter().map(size).sum();
-        if taken > room {
-            return Err(format!("{taken} bytes of tiles: {room} are left"));
+            - self.scratch(self.func.body());
+        // What threads store stands before the rings.
+        let arena = self.products.arena();
+        let taken = |wishes: &[Wish]| {
+            let mut arena = Arena { bytes: arena.bytes, ..Arena::default() };
+            let mut slots = 0;
+            for wish in wishes {
+                arena.take(wish.bytes * wish.sites * wish.turns);
+                slots += wish.sites * wish.turns;
+            }
+            arena.bytes + of_slots(slots)
+        };
+        if taken(&wishes) > room {
+            return Err(format!("{} bytes of tiles: {room} are left", taken(&wishes)));
         }
         // The innermost loops first.
-        while let Some(wish) = wishes
-            .iter_mut()
-            .filter(|wish| wish.turns < wish.most && taken + wish.bytes * wish.sites <= room)
-            .min_by_key(|wish| (usize::MAX - wish.depth, wish.turns))
-        {
-            wish.turns += 1;
-            taken += wish.bytes * wish.sites;
+        loop {
+            let mut more: Vec<usize> =
+                (0..wishes.len()).filter(|&at| wishes[at].turns < wishes[at].most).collect();
+            more.sort_by_key(|&at| (usize::MAX - wishes[at].depth, wishes[at].turns));
+            let next = more.into_iter().find(|&at| {
+                wishes[at].turns += 1;
+                let fits = taken(&wishes) <= room;
+                wishes[at].turns -= 1;
+                fits
+            });
+            let Some(at) = next else { break };
+            wishes[at].turns += 1;
         }
         let rings = wishes
             .iter()

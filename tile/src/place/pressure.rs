@@ -42,10 +42,48 @@ impl Plan {
         }
         live.retain(|(registers, _)| *registers > 0.0);
         live.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let text = |(registers, value): &(f64, Value)| {
-            format!("%{} {} ({})", value.0, self.func.ty(*value), registers.ceil())
-        };
+        let text =
+            |(registers, value): &(f64, Value)| format!("{} ({})", self.called(*value), registers.ceil());
         live.iter().map(text).collect::<Vec<_>>().join(", ")
+    }
+
+    /// A value in the user's words: what it is the result of, its type, and where that was written.
+    pub(super) fn called(&self, value: Value) -> String {
+        let func = &self.func;
+        let ty = func.ty(value);
+        let (what, site) = match func.value(value).def {
+            Def::Result(id, _) => {
+                let op = func.op(id);
+                let what = match &op.kind {
+                    Kind::Convert => return self.called(op.operands[0]),
+                    Kind::Each { op, .. } => op.row().name.to_string(),
+                    Kind::Load(_) | Kind::Gather(_) => {
+                        let name = op.kind.array().map(|array| func.param_of(array).1.name.as_str());
+                        format!("the tile of `{}`", name.unwrap_or_default())
+                    }
+                    Kind::For | Kind::Loop => "what a loop carries,".into(),
+                    Kind::If => "what a condition gives,".into(),
+                    kind => {
+                        let text = format!("{kind:?}");
+                        text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_lowercase()
+                    }
+                };
+                (what, op.site)
+            }
+            Def::Argument(region, _) => {
+                let mut site = None;
+                func.walk(func.body(), &mut |_, op| {
+                    if op.regions.contains(&region) {
+                        site = op.site;
+                    }
+                });
+                ("what a loop carries,".into(), site)
+            }
+        };
+        match site {
+            Some(site) => format!("{what} {ty} at {site}"),
+            None => format!("%{}, {what} {ty}", value.0),
+        }
     }
 
     /// Registers that a value takes of a thread; `packed` says that several elements have one.

@@ -1,7 +1,8 @@
 //! What operations take of shared memory for a while: they follow each other, so that the largest one counts.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use girih_codegen::Pipeline;
 use girih_tensor::DType;
 
 use super::Plan;
@@ -130,8 +131,8 @@ impl Plan {
         if products.wgmma.is_empty() {
             return Ok(());
         }
-        let rings = products.pipeline.rings.iter().map(|ring| ring.bytes * ring.slots).sum::<i64>();
-        let tiles = rings + products.of_threads();
+        let slots = products.pipeline.rings.iter().map(|ring| ring.slots).sum();
+        let tiles = products.arena().bytes + of_slots(slots);
         let besides = self.scratch(self.func.body());
         let room = super::ahead::shared(products.sm) - FIXED;
         if tiles + besides > room {
@@ -143,5 +144,33 @@ impl Plan {
     }
 }
 
-/// Bytes for barriers, and for where tiles begin.
+/// Bytes for a word of each warp, for the barriers of a few slots, and for where what comes behind tiles begins.
 pub(super) const FIXED: i64 = 1024;
+
+/// Bytes for the barriers of slots, beyond those that are fixed.
+pub(super) fn of_slots(slots: i64) -> i64 {
+    (Pipeline::barrier_bytes(slots) - FIXED / 2).max(0)
+}
+
+/// What tiles for `wgmma` begin at multiples of: the pattern of the widest swizzle.
+pub(crate) const PATTERN: i64 = 1024;
+
+/// Where the tiles of products by `wgmma` are in shared memory: one behind the other from its beginning, each at a multiple of [`PATTERN`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Arena {
+    /// Those that threads store: the tile of a load, or an operand of a product.
+    pub(crate) places: BTreeMap<(OpId, usize), i64>,
+    /// The slots of each ring.
+    pub(crate) rings: Vec<i64>,
+    /// Bytes of all.
+    pub(crate) bytes: i64,
+}
+
+impl Arena {
+    /// Takes so many bytes.
+    pub(super) fn take(&mut self, bytes: i64) -> i64 {
+        let at = (self.bytes + PATTERN - 1) / PATTERN * PATTERN;
+        self.bytes = at + bytes;
+        at
+    }
+}

@@ -7,3 +7,4 @@ mod naive;
 mod orders;
 pub(crate) mod programs;
 mod search;
+mod warps;

@@ -6,6 +6,7 @@ mod gemm;
 mod loops;
 mod overlap;
 pub(crate) mod random;
+mod shared;
 
 use girih_tensor::DType;
 use girih_tile::ir::{Func, Rounding, parse};

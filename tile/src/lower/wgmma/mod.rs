@@ -26,6 +26,7 @@ use crate::error::{Code, Error, Fault};
 use crate::ir::table::Each;
 
 use crate::ir::{Def, Kind, OpId, Value};
+use crate::place::PATTERN;
 use crate::place::wgmma::{SharedTile, Source, WARPGROUP, Wgmma};
 pub(crate) use roles::Role;
 
@@ -45,6 +46,8 @@ pub(crate) struct State {
     uses: tiles::Uses,
     /// Which part of the program is being written.
     pub(crate) role: Role,
+    /// Where the slots of each ring begin in shared memory.
+    slots: Vec<Expr>,
     rings: Vec<roles::Slots>,
     /// The tensor map of each load.
     maps: BTreeMap<OpId, Expr>,
@@ -80,18 +83,14 @@ impl Lowering<'_> {
         if products.wgmma.is_empty() {
             return Ok(());
         }
-        let here =
-            |id: &OpId, tile: &SharedTile| tile.tensor.is_err() && !products.ahead.loads.contains_key(id);
-        for (&id, tile) in products.loads.iter().filter(|(id, tile)| here(id, tile)) {
-            self.allot((id, 0), tile)?;
+        let arena = products.arena();
+        let tiles = if arena.bytes > 0 { self.b.alloc_shared(arena.bytes, PATTERN)? } else { Expr::from(0) };
+        for (&place, &at) in &arena.places {
+            let base = &tiles + at;
+            let matrices = self.for_descriptors(&base)?;
+            self.products.buffers.insert(place, [base, matrices]);
         }
-        for (&id, product) in &products.wgmma {
-            for at in 0..2 {
-                if product.sources[at] == Source::Stored {
-                    self.allot((id, at), &stored(product, at))?;
-                }
-            }
-        }
+        self.products.slots = arena.rings.iter().map(|&at| &tiles + at).collect();
         self.products.uses = tiles::Uses::of(&plan.func);
         if !products.pipeline.rings.is_empty() {
             return Ok(());
@@ -106,13 +105,6 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn allot(&mut self, place: Place, tile: &SharedTile) -> Result<(), Error> {
-        let base = self.b.alloc_shared(tile.bytes(), ALIGN)?;
-        let matrices = self.for_descriptors(&base)?;
-        self.products.buffers.insert(place, [base, matrices]);
-        Ok(())
-    }
-
     /// An address in shared memory as descriptors have it: without the rank that those of a cluster's blocks begin with.
     pub(super) fn for_descriptors(&mut self, base: &Expr) -> Result<Expr, Error> {
         if self.plan.func.hints.resolve(self.b.sm()).num_ctas.unwrap_or(1) == 1 {
@@ -121,7 +113,7 @@ impl Lowering<'_> {
         let whole = self.b.value(base, Width::W32)?;
         let inputs = vec![Operand::from(&whole), Operand::Int(WINDOW - 1)];
         let own = self.make(Type::U32, Opcode::And, m![Type::B32], inputs);
-        Ok(self.b.var(&own, 0, WINDOW - 1, ALIGN))
+        Ok(self.b.var(&own, 0, WINDOW - 1, PATTERN))
     }
 
     /// Whether some products are computed in this way.
@@ -341,8 +333,6 @@ impl Lowering<'_> {
 
 /// The bytes that addresses in the shared memory of one block reach.
 const WINDOW: i64 = 1 << 18;
-/// Tiles begin where the pattern of the widest swizzle does.
-const ALIGN: i64 = 1024;
 
 fn list(regs: &[Reg]) -> Operand {
     Operand::Vector(regs.iter().map(Operand::from).collect())

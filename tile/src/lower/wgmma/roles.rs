@@ -9,7 +9,7 @@ use girih_ptx::{Address, Opcode, Operand, Special};
 use super::super::params::{Boxes, Source};
 use super::super::words::{m, of};
 use super::super::{Held, Lowering};
-use super::{ALIGN, wrong};
+use super::wrong;
 use crate::error::Error;
 use crate::ir::{Array, ArrayId, OpId, Value, View};
 use crate::place::wgmma::{SharedTile, WARPGROUP, begin, blocks};
@@ -63,8 +63,7 @@ impl Lowering<'_> {
             return self.region(body);
         }
         let consumers = i64::from(plan.threads / WARPGROUP);
-        for ring in rings {
-            let base = self.b.alloc_shared(ring.bytes * ring.slots, ALIGN)?;
+        for (ring, base) in rings.iter().zip(self.products.slots.clone()) {
             let matrices = self.for_descriptors(&base)?;
             let pipeline = Pipeline::new(&mut self.b, ring.slots, ring.bytes, consumers)?;
             self.products.rings.push(Slots {
@@ -212,18 +211,14 @@ impl Lowering<'_> {
     pub(super) fn begin_of(&mut self, id: OpId, view: &View, axis: usize) -> Result<Expr, Error> {
         let index = self.index(self.plan.func.op(id).operands[axis])?;
         let step = i64::from(view.steps[axis]);
-        let (least, most) = (i64::from(i32::MIN) / step.max(1), i64::from(i32::MAX) / step.max(1));
-        let (lower, upper) = index.range();
-        let near = if lower < least { index.maximum(&Expr::from(least)) } else { index };
-        let near = if upper > most { near.minimum(&Expr::from(most)) } else { near };
-        Ok(&near * step)
+        Ok(&near(&index, step.max(1)) * step)
     }
 
     /// Adds where parts of arrays begin.
     fn add_starts(&mut self, array: ArrayId, at: &mut [Expr]) -> Result<(), Error> {
         if let Array::Slice { of, axis, start, .. } = self.plan.func.arrays()[array.index()] {
-            let start = self.index(start)?.maximum(&Expr::from(0));
-            at[usize::from(axis)] = &at[usize::from(axis)] + &start;
+            let start = self.index(start)?;
+            at[usize::from(axis)] = near(&(&at[usize::from(axis)] + &start), 1);
             self.add_starts(of, at)?;
         }
         Ok(())
@@ -355,6 +350,12 @@ impl Lowering<'_> {
         }
         Ok(())
     }
+}
+
+/// A number as near to an expression as coordinates of 32 bits can be, that are multiples of `step`.
+fn near(number: &Expr, step: i64) -> Expr {
+    let (least, most) = (i64::from(i32::MIN) / step, i64::from(i32::MAX) / step);
+    number.maximum(&Expr::from(least)).minimum(&Expr::from(most))
 }
 
 /// The axes of an array in the order of a tensor map: that along which rows lie, the other one of the tile, the rest from the last.

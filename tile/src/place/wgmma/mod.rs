@@ -35,6 +35,7 @@ use girih_tensor::DType;
 use self::choice::Choice;
 use super::ahead::Ahead;
 use super::pipeline::Pipeline;
+use super::scratch::Arena;
 use crate::ir::{Def, Func, Kind, OpId, Value};
 
 /// Threads of a warpgroup, and the rows of C that it computes by one instruction.
@@ -193,7 +194,11 @@ impl Products {
         }
         // A load goes to shared memory for products by `wgmma` alone. Tensor copies may bring tiles of one view to the same slots.
         let mut views: Vec<&Kind> = Vec::new();
-        let mut bytes: i64 = chosen.wgmma.values().map(Wgmma::stored).sum();
+        let mut bytes = 0;
+        for product in chosen.wgmma.values() {
+            let stored = (0..2).filter(|&at| product.sources[at] == Source::Stored);
+            bytes += stored.map(|at| product.stored(at)).sum::<i64>();
+        }
         for (&id, tile) in &chosen.loads {
             let kind = &func.op(id).kind;
             if tile.tensor.is_err() || !views.contains(&kind) {
@@ -239,12 +244,26 @@ impl Products {
         self.loads.contains_key(&id) || self.is_view(id) || self.ahead.is_shared(id)
     }
 
-    /// Bytes of tiles that threads store for products by `wgmma`.
-    pub(super) fn of_threads(&self) -> i64 {
-        let here =
-            |(id, tile): &(&OpId, &SharedTile)| tile.tensor.is_err() && !self.ahead.loads.contains_key(id);
-        let loads = self.loads.iter().filter(here);
-        loads.map(|(_, tile)| tile.bytes()).sum::<i64>() + self.wgmma.values().map(Wgmma::stored).sum::<i64>()
+    /// Where the tiles of products by `wgmma` are in shared memory.
+    pub(crate) fn arena(&self) -> Arena {
+        let mut arena = Arena::default();
+        for (&id, tile) in &self.loads {
+            if tile.tensor.is_err() && !self.ahead.loads.contains_key(&id) {
+                let at = arena.take(tile.bytes());
+                arena.places.insert((id, 0), at);
+            }
+        }
+        for (&id, product) in &self.wgmma {
+            for at in (0..2).filter(|&at| product.sources[at] == Source::Stored) {
+                let place = arena.take(product.stored(at));
+                arena.places.insert((id, at), place);
+            }
+        }
+        for ring in &self.pipeline.rings {
+            let at = arena.take(ring.bytes * ring.slots);
+            arena.rings.push(at);
+        }
+        arena
     }
 
     /// The same without tensor copies, for a reason.
@@ -296,12 +315,10 @@ impl Products {
 }
 
 impl Wgmma {
-    /// Bytes of the operands that are stored in shared memory.
-    pub(super) fn stored(&self) -> i64 {
+    /// Bytes of an operand in shared memory.
+    pub(super) fn stored(&self, at: usize) -> i64 {
         let [m, n, k] = self.mnk;
-        let bytes = |dtype: DType, x: i64| x * k * i64::from(dtype.bits()) / 8;
-        let operands = [bytes(self.atom.a_type, m), bytes(self.atom.b_type, n)];
-        let stored = operands.iter().zip(&self.sources).filter(|(_, source)| **source == Source::Stored);
-        stored.map(|(bytes, _)| bytes).sum()
+        let (dtype, x) = [(self.atom.a_type, m), (self.atom.b_type, n)][at];
+        x * k * i64::from(dtype.bits()) / 8
     }
 }
