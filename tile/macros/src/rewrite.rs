@@ -332,7 +332,7 @@ impl<'a> Rewrite<'a> {
         }}
     }
 
-    /// `a..b`, also under `step_by`, with an end that is no number, as a range of whatever the ends are.
+    /// `a..b`, also under `step_by` and `rev`, with an end that is no number, as a range of whatever the ends are.
     fn range(&self, of: &Expr) -> TokenStream {
         let path = self.path(of.span());
         let number = |expr: &Expr| matches!(expr, Expr::Lit(_));
@@ -347,7 +347,8 @@ impl<'a> Rewrite<'a> {
                 quote!((#inner))
             }
             Expr::MethodCall(ExprMethodCall { receiver, method, args, .. })
-                if matches!(**receiver, Expr::Paren(_)) && (method == "step_by" || method == "rev") =>
+                if matches!(**receiver, Expr::Paren(_) | Expr::MethodCall(_))
+                    && (method == "step_by" || method == "rev") =>
             {
                 let inner = self.range(receiver);
                 quote_spanned!(method.span()=> #inner.#method(#args))
@@ -383,7 +384,7 @@ impl<'a> Rewrite<'a> {
             }};
         }
         let at = self.path(cond.span());
-        let open = quote_spanned!(cond.span()=> #at::stage::while_(&|| #cond));
+        let open = quote_spanned!(cond.span()=> #at::stage::while_(|| #cond));
         let (leaves, define) = (quote_spanned!(cond.span()=> #f.leaves(#cond, #vars)), vars.definition());
         parse_quote_spanned! {span=> {
             #define

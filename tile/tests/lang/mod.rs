@@ -1,5 +1,6 @@
 //! The language: what functions under `#[kernel]` become.
 
+mod more;
 mod programs;
 mod refusals;
 mod rules;

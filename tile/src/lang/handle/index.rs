@@ -180,6 +180,12 @@ macro_rules! at {
         }
     )* };
 }
+impl At<0> for () {
+    fn items(self) -> Vec<Item> {
+        Vec::new()
+    }
+}
+
 at! {
     1: A 0;
     2: A 0 B 1;

@@ -28,9 +28,9 @@ pub use output::{assert_, print};
 pub use product::{matmul, mma};
 pub use random::{rand, randint, randn};
 pub use reduce::{Together, reduce, scan};
-pub use shape::cat;
+pub use shape::{Parts, cat};
 pub use turn::{Turn, last_block};
-pub use view::{View, ViewMut};
+pub use view::{OfTile, View, ViewMut};
 
 use crate::elem::Elem;
 use crate::ir::Dims;

@@ -59,3 +59,18 @@ macro_rules! loose {
     )* };
 }
 loose!(i64, f64);
+
+/// Constants alone have the dtypes that they have alone.
+macro_rules! alone {
+    ($($a:ty, $b:ty => $out:ty;)*) => { $(
+        impl Pair<$b> for $a {
+            type Out = $out;
+        }
+    )* };
+}
+alone! {
+    i64, i64 => i32;
+    i64, f64 => f32;
+    f64, i64 => f32;
+    f64, f64 => f32;
+}

@@ -4,7 +4,7 @@ use super::index::{Extents, Shape};
 use super::operand::IntoItem;
 use super::{Tile, dims};
 use crate::elem::{Elem, Num};
-use crate::error::Fault;
+use crate::error::{Code, Fault};
 use crate::ir::{Build, Value};
 use crate::stage::{Raw, apply, apply_all};
 
@@ -87,12 +87,85 @@ impl<T: Elem> Tile<T> {
     }
 }
 
-/// Two tiles, one after the other along an axis.
+/// Tiles of one type: a tuple of up to 8, an array, a slice or a vector.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` are no tiles of `{T}`",
+    note = "tuples of up to 8 tiles of one type, arrays, slices and vectors of tiles are"
+)]
+pub trait Parts<T> {
+    #[doc(hidden)]
+    fn tiles(self) -> Vec<Tile<T>>;
+}
+
+impl<T, const N: usize> Parts<T> for [Tile<T>; N] {
+    fn tiles(self) -> Vec<Tile<T>> {
+        self.into()
+    }
+}
+
+impl<T> Parts<T> for &[Tile<T>] {
+    fn tiles(self) -> Vec<Tile<T>> {
+        self.to_vec()
+    }
+}
+
+impl<T> Parts<T> for Vec<Tile<T>> {
+    fn tiles(self) -> Vec<Tile<T>> {
+        self
+    }
+}
+
+macro_rules! tuples {
+    ($($($name:ident)*;)*) => { $(
+        impl<T> Parts<T> for ($(tuples!(@ $name T),)*) {
+            fn tiles(self) -> Vec<Tile<T>> {
+                #[allow(non_snake_case, reason = "a variable for each tile")]
+                let ($($name,)*) = self;
+                vec![$($name),*]
+            }
+        }
+    )* };
+    (@ $name:ident $t:ident) => { Tile<$t> };
+}
+tuples! {
+    A;
+    A B;
+    A B C;
+    A B C D;
+    A B C D E;
+    A B C D E F;
+    A B C D E F G;
+    A B C D E F G H;
+}
+
+/// Tiles, one after the other along an axis.
+///
+/// # Examples
+/// ```
+/// use girih_device::{Device, Select};
+/// use girih_tile::launch::DeviceArray;
+/// use girih_tile::prelude::*;
+///
+/// #[kernel]
+/// fn joined(y: &mut Array<i32, 1>) {
+///     let [a, b, c] = [1, 2, 1].map(|n| arange::<i32>(n));
+///     y.tiles_mut([4]).store((0,), cat((a, b, c), 0));
+/// }
+///
+/// let device = Device::open(Select::Sim)?;
+/// let mut y = DeviceArray::zeros(&device, [4])?;
+/// joined(&mut y).grid([1]).run()?;
+/// assert_eq!(y.download()?, [0, 0, 1, 0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[track_caller]
-pub fn cat<T: Elem>(parts: (Tile<T>, Tile<T>), axis: i64) -> Tile<T> {
-    Tile::of(apply("cat", &[parts.0.item(), parts.1.item()], |build, args| {
-        let (a, b) = (build.value(args[0])?, build.value(args[1])?);
-        build.cat(a, b, axis)
+pub fn cat<T: Elem>(parts: impl Parts<T>, axis: i64) -> Tile<T> {
+    let items: Vec<_> = parts.tiles().into_iter().map(Tile::item).collect();
+    Tile::of(apply("cat", &items, |build, args| {
+        let mut parts = values(build, args)?.into_iter();
+        let none = || Fault::new(Code::CatShape, "`cat` of no tiles: one or more are accepted");
+        let first = parts.next().ok_or_else(none)?;
+        parts.try_fold(first, |all, part| build.cat(all, part, axis))
     }))
 }
 

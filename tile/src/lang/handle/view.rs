@@ -34,20 +34,43 @@ impl<T, const R: usize> Copy for View<'_, T, R> {}
 
 impl<T: Elem, const R: usize> Array<T, R> {
     #[track_caller]
-    fn view(&self, tile: [usize; R]) -> Option<Tiles> {
-        Some(Tiles::new(self.id()?, dims("tiles", &tile)?))
+    fn view(&self, tile: impl OfTile<R>) -> Option<Tiles> {
+        Some(Tiles::new(self.id()?, dims("tiles", &tile.extents())?))
     }
 
-    /// The array as tiles of these extents.
+    /// The array as tiles of these extents: one for each axis, or `()` for scalars.
     #[track_caller]
-    pub fn tiles(&self, tile: [usize; R]) -> View<'_, T, R> {
+    pub fn tiles(&self, tile: impl OfTile<R>) -> View<'_, T, R> {
         View { tiles: self.view(tile), of: PhantomData }
     }
 
     /// The array as tiles of these extents, to be stored.
     #[track_caller]
-    pub fn tiles_mut(&mut self, tile: [usize; R]) -> ViewMut<'_, T, R> {
+    pub fn tiles_mut(&mut self, tile: impl OfTile<R>) -> ViewMut<'_, T, R> {
         ViewMut { tiles: self.view(tile), of: PhantomData }
+    }
+}
+
+/// Extents of the tiles of an array of rank `R`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no tile of an array of rank {R}",
+    label = "an extent for each of {R} axes is accepted",
+    note = "`[usize; {R}]` is, and `()` for tiles of rank 0, which are scalars"
+)]
+pub trait OfTile<const R: usize> {
+    #[doc(hidden)]
+    fn extents(self) -> Vec<usize>;
+}
+
+impl<const R: usize> OfTile<R> for [usize; R] {
+    fn extents(self) -> Vec<usize> {
+        self.into()
+    }
+}
+
+impl<const R: usize> OfTile<R> for () {
+    fn extents(self) -> Vec<usize> {
+        Vec::new()
     }
 }
 

@@ -3,7 +3,7 @@
 use girih_tensor::Element;
 
 use super::carry::{Slot, Var};
-use super::range::Staged;
+use super::range::{Counted, Staged};
 use super::{Condition, Opened, Raw, Stage, int, stale, with};
 use crate::error::{Code, Fault, Site};
 use crate::handle::Tile;
@@ -135,6 +135,7 @@ impl<I: IntoIterator> IntoLoop for I {
 #[derive(Debug)]
 pub struct Turns<T> {
     left: u8,
+    counted: Counted,
     of: std::marker::PhantomData<T>,
 }
 
@@ -143,9 +144,10 @@ impl<T> Iterator for Turns<T> {
     fn next(&mut self) -> Option<Tile<T>> {
         self.left = self.left.checked_sub(1)?;
         // The region of this turn is the innermost one: the frame has just opened it.
-        Some(Tile::of(with(|stage| {
+        let number = with(|stage| {
             stage.build.innermost_args().first().map_or(Raw::POISON, |&value| stage.handle(value))
-        })))
+        });
+        Some(Tile::of(self.counted.number(number)))
     }
 }
 
@@ -156,7 +158,8 @@ impl<T: Element> IntoLoop for Staged<T> {
         let step = self.step.unwrap_or_else(|| int(T::DTYPE, 1));
         let bounds = [self.from.raw(), self.to.raw(), step];
         let number = Type::scalar(T::DTYPE);
-        (frame(at, Some(bounds), Some(number), true), Turns { left: 2, of: std::marker::PhantomData })
+        let turns = Turns { left: 2, counted: self.counted, of: std::marker::PhantomData };
+        (frame(at, Some(bounds), Some(number), true), turns)
     }
 }
 
@@ -172,9 +175,9 @@ pub fn loop_() -> LoopFrame {
     frame(Site::caller(), None, None, true)
 }
 
-/// Opens a `while`, by the type of its condition.
+/// Opens a `while`, by the type of its condition, which may change what it is computed from.
 #[track_caller]
-pub fn while_<C: Condition>(_condition: &impl Fn() -> C) -> LoopFrame {
+pub fn while_<C: Condition>(_condition: impl FnOnce() -> C) -> LoopFrame {
     frame(Site::caller(), None, None, C::STAGED)
 }
 

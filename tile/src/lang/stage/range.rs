@@ -2,10 +2,12 @@
 
 use girih_tensor::Element;
 
-use super::{Raw, int, refuse};
+use super::{Item, Raw, apply, int, refuse};
 use crate::elem::Integer;
 use crate::error::Code;
 use crate::handle::Tile;
+use crate::ir::table::Each;
+use crate::ops::Mode;
 
 /// What `a..b` of a `for` loop becomes.
 #[diagnostic::on_unimplemented(
@@ -35,6 +37,35 @@ pub struct Staged<T> {
     pub(super) from: Tile<T>,
     pub(super) to: Tile<T>,
     pub(super) step: Option<Raw>,
+    pub(super) counted: Counted,
+}
+
+/// How the numbers that a loop counts become those of its range.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Counted {
+    /// They are.
+    Up,
+    /// This less the number.
+    From(Raw),
+    /// This and the number: a range that was reversed twice, with steps in between.
+    Beyond(Raw),
+}
+
+impl Counted {
+    /// The range's number where the loop counts this one.
+    #[track_caller]
+    pub(super) fn number(self, counted: Raw) -> Raw {
+        match self {
+            Counted::Up => counted,
+            Counted::From(sum) => each(Each::Sub, sum, counted),
+            Counted::Beyond(base) => each(Each::Add, base, counted),
+        }
+    }
+}
+
+#[track_caller]
+fn each(op: Each, x: Raw, y: Raw) -> Raw {
+    apply(op.row().name, &[Item::Tile(x), Item::Tile(y)], |build, args| build.each(op, args, Mode::default()))
 }
 
 /// Steps of a range of scalars.
@@ -69,14 +100,61 @@ steps!(i32, i64, usize);
 
 impl<T: Integer> Staged<T> {
     pub(crate) fn new(from: Tile<T>, to: Tile<T>) -> Staged<T> {
-        Staged { from, to, step: None }
+        Staged { from, to, step: None, counted: Counted::Up }
     }
 
     /// Every `step`-th number of the range.
     #[track_caller]
     #[must_use]
     pub fn step_by(self, step: impl Step<T>) -> Staged<T> {
-        Staged { step: Some(step.step()), ..self }
+        let step = step.step();
+        let step = self.step.map_or(step, |own| each(Each::Mul, own, step));
+        Staged { step: Some(step), ..self }
+    }
+
+    /// The numbers of the range, the last one first.
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_device::{Device, Select};
+    /// use girih_tile::launch::DeviceArray;
+    /// use girih_tile::prelude::*;
+    ///
+    /// #[kernel]
+    /// fn digits(y: &mut Array<i32, 1>, n: Scalar<i32>) {
+    ///     let mut number = scalar::<i32>(0);
+    ///     for i in (0..n).rev() {
+    ///         number = number * 10 + i;
+    ///     }
+    ///     y.tiles_mut([1]).store((0,), number);
+    /// }
+    ///
+    /// let device = Device::open(Select::Sim)?;
+    /// let mut y = DeviceArray::zeros(&device, [1])?;
+    /// digits(&mut y, 4).grid([1]).run()?;
+    /// assert_eq!(y.download()?, [3210]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[track_caller]
+    #[must_use]
+    pub fn rev(self) -> Staged<T> {
+        // The last number that is counted; a range without numbers has no turn that would use it.
+        let (from, one) = (self.from.raw(), int(T::DTYPE, 1));
+        let most = each(Each::Sub, self.to.raw(), one);
+        let last = match self.step {
+            None => most,
+            Some(step) => {
+                let beyond = each(Each::Mod, each(Each::Sub, most, from), step);
+                each(Each::Sub, most, beyond)
+            }
+        };
+        let sum = each(Each::Add, from, last);
+        let counted = match self.counted {
+            Counted::Up => Counted::From(sum),
+            Counted::From(own) => Counted::Beyond(each(Each::Sub, own, sum)),
+            Counted::Beyond(base) => Counted::From(each(Each::Add, base, sum)),
+        };
+        Staged { counted, ..self }
     }
 }
 
