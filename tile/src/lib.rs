@@ -37,12 +37,14 @@
 //! Every body of a loop of the run time is built twice and must come out the same. Two things follow: what a body does in Rust besides,
 //! such as printing, happens twice; and state that the loop does not carry is an error.
 
+
 mod compile;
 pub mod dtype;
 pub mod elem;
 pub mod error;
 pub mod explain;
 pub mod facts;
+mod fit;
 pub mod hints;
 pub mod ir;
 mod lang;

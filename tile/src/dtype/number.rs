@@ -16,6 +16,7 @@ use girih_tensor::{DType, Element, Tf32};
 use half::{bf16, f16};
 
 use crate::dtype::{Const, is_integer, is_signed};
+use crate::fit;
 
 /// The bits of a constant in a dtype: floats to nearest, integers modulo 2^bits, floats to integers toward zero and within the dtype's
 /// numbers, NaN to 0, bool by `!= 0`.
@@ -28,14 +29,18 @@ pub fn encode(dtype: DType, constant: Const) -> u64 {
             Const::Float(x) => u64::from(x != 0.0),
         },
         Const::Bool(b) => encode(dtype, Const::Int(i128::from(b))),
-        Const::Int(n) if is_integer(dtype) => n as u64 & mask,
-        Const::Float(x) if is_integer(dtype) => saturated(dtype, x) as u64 & mask,
+        Const::Int(n) if is_integer(dtype) => fit::wrapped(n) & mask,
+        Const::Float(x) if is_integer(dtype) => fit::wrapped(saturated(dtype, x)) & mask,
         Const::Int(n) => encode_float(dtype, n as f64),
         Const::Float(x) => encode_float(dtype, x),
     }
 }
 
 /// The integer of a dtype that is next to `x`, toward zero.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "cannot lose: what i128 does not hold no dtype holds, and it saturates as is asked for"
+)]
 pub fn saturated(dtype: DType, x: f64) -> i128 {
     let bits = dtype.bits();
     let (least, greatest) = if is_signed(dtype) {
@@ -46,6 +51,7 @@ pub fn saturated(dtype: DType, x: f64) -> i128 {
     (x as i128).clamp(least, greatest)
 }
 
+#[expect(clippy::cast_possible_truncation, reason = "cannot lose: to round is what is asked for")]
 fn encode_float(dtype: DType, x: f64) -> u64 {
     match dtype {
         DType::F64 => x.to_bits(),

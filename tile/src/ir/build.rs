@@ -8,6 +8,7 @@ use super::{
     Value, ValueData,
 };
 use crate::error::Site;
+use crate::fit;
 
 /// The rules of typing that a program follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -97,7 +98,7 @@ impl Build {
     /// Declares an array parameter. Parameters come before parts.
     pub fn array(&mut self, param: ArrayParam) -> ArrayId {
         self.func.arrays.push(Array::Param(param));
-        ArrayId(self.func.arrays.len() as u32 - 1)
+        ArrayId(fit::item(self.func.arrays.len()) - 1)
     }
 
     /// Declares a part of an array, or finds the equal one.
@@ -107,14 +108,14 @@ impl Build {
             self.func.arrays.push(part);
             self.func.arrays.len() - 1
         });
-        ArrayId(at as u32)
+        ArrayId(fit::item(at))
     }
 
     /// Declares a scalar parameter and returns its value.
     pub fn scalar(&mut self, param: ScalarParam) -> Value {
         let ty = Type::scalar(param.dtype);
         self.func.scalars.push(param);
-        self.push1(Kind::Param(self.func.scalars.len() as u16 - 1), &[], ty)
+        self.push1(Kind::Param(fit::scalar(self.func.scalars.len() - 1)), &[], ty)
     }
 
     /// A value's type.
@@ -140,7 +141,7 @@ impl Build {
     fn new_value(&mut self, ty: Type, def: Def, depth: usize) -> Value {
         self.func.values.push(ValueData { ty, def });
         self.depth.push(depth);
-        Value(self.func.values.len() as u32 - 1)
+        Value(fit::item(self.func.values.len()) - 1)
     }
 
     /// Appends an operation without regions and returns its results. Types are not inferred here: `results` are their types. A pure
@@ -225,9 +226,11 @@ impl Build {
         results: &[Type],
         regions: Vec<RegionId>,
     ) -> Vec<Value> {
-        let id = OpId(self.func.ops.len() as u32);
-        let results =
-            results.iter().enumerate().map(|(i, &ty)| self.new_value(ty, Def::Result(id, i as u32), depth));
+        let id = OpId(fit::item(self.func.ops.len()));
+        let results = results
+            .iter()
+            .enumerate()
+            .map(|(i, &ty)| self.new_value(ty, Def::Result(id, fit::item(i)), depth));
         let results: Vec<Value> = results.collect();
         let op = Op { kind, operands: operands.to_vec(), results: results.clone(), regions, site: self.site };
         self.func.ops.push(op);
@@ -239,14 +242,14 @@ impl Build {
 
     /// Opens a region with arguments of these types.
     pub fn open(&mut self, args: &[Type]) -> (RegionId, Vec<Value>) {
-        let region = RegionId(self.func.regions.len() as u32);
+        let region = RegionId(fit::item(self.func.regions.len()));
         self.func.regions.push(Region::default());
         self.open.push(Open { region: Some(region), ..Open::default() });
         let depth = self.open.len() - 1;
         let args = args
             .iter()
             .enumerate()
-            .map(|(i, &ty)| self.new_value(ty, Def::Argument(region, i as u32), depth));
+            .map(|(i, &ty)| self.new_value(ty, Def::Argument(region, fit::item(i)), depth));
         let args: Vec<Value> = args.collect();
         self.func.regions[region.index()].args.clone_from(&args);
         (region, args)

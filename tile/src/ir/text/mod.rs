@@ -34,6 +34,7 @@ use girih_tensor::DType;
 use super::{Combine, Nan, Order, Overflow, Padding, Rmw, Rounding, Scope};
 use crate::dtype::number::encode;
 use crate::dtype::{Const, is_integer, is_signed};
+use crate::fit;
 
 const ROUNDINGS: &[(&str, Rounding)] = &[
     ("rn", Rounding::Nearest),
@@ -110,9 +111,9 @@ fn constant_text(dtype: DType, bits: u64) -> String {
         _ if is_signed(dtype) => (((bits << (64 - dtype.bits())) as i64) >> (64 - dtype.bits())).to_string(),
         _ if is_integer(dtype) => bits.to_string(),
         DType::F64 => format!("{:?}", f64::from_bits(bits)),
-        DType::F32 | DType::Tf32 => format!("{:?}", f32::from_bits(bits as u32)),
-        DType::F16 => format!("{:?}", half::f16::from_bits(bits as u16).to_f32()),
-        DType::Bf16 => format!("{:?}", half::bf16::from_bits(bits as u16).to_f32()),
+        DType::F32 | DType::Tf32 => format!("{:?}", f32::from_bits(fit::low(bits))),
+        DType::F16 => format!("{:?}", half::f16::from_bits(fit::half(bits)).to_f32()),
+        DType::Bf16 => format!("{:?}", half::bf16::from_bits(fit::half(bits)).to_f32()),
         _ => return format!("{bits:#x}"),
     };
     let text = text.to_lowercase();

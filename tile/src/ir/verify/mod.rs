@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use super::text::op_text;
 use super::{Array, Def, End, Func, Kind, Op, OpId, RegionId, Type, Value};
 use crate::error::Error;
+use crate::fit;
 
 /// Checks a function: types by each operation's rule and the row of its table, values defined before they are used in a region around,
 /// regions entered and left with what they take, accesses of the rank of their array, effects where they are allowed.
@@ -97,7 +98,7 @@ impl Check<'_> {
             )));
         }
         for (i, &arg) in region.args.iter().enumerate() {
-            self.define(arg, Def::Argument(id, i as u32))?;
+            self.define(arg, Def::Argument(id, fit::item(i)))?;
         }
         for &op in &region.ops {
             self.op(op)?;
@@ -137,7 +138,7 @@ impl Check<'_> {
         }
         self.regions(op)?;
         for (i, &value) in op.results.iter().enumerate() {
-            self.define(value, Def::Result(id, i as u32))?;
+            self.define(value, Def::Result(id, fit::item(i)))?;
         }
         Ok(())
     }

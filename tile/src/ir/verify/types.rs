@@ -3,6 +3,7 @@
 use girih_tensor::DType;
 
 use crate::dtype::{Category, category, is_integer, is_restricted};
+use crate::fit;
 use crate::ir::table::{Each, Gives, Rounds, Takes};
 use crate::ir::{Combine, Dims, Func, Indexed, Kind, Op, Order, Overflow, Rmw, Rounding, Scope, Type, View};
 
@@ -283,7 +284,7 @@ fn unary(kind: &Kind, from: Type, to: Type) -> Rule {
                 Kind::Permute(axes) => {
                     let mut sorted = axes.to_vec();
                     sorted.sort_unstable();
-                    ensure(sorted.iter().copied().eq(0..a.rank() as u32), "each axis once")?;
+                    ensure(sorted.iter().copied().eq(0..fit::item(a.rank())), "each axis once")?;
                     ensure(
                         b.iter().copied().eq(axes.iter().map(|&axis| a[axis as usize])),
                         "extents follow their axes",

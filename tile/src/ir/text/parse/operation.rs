@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::{Parser, Result};
+use crate::fit;
 use crate::ir::table::TABLE;
 use crate::ir::text::token::{Line, Token};
 use crate::ir::text::{COMBINES, ORDERS, OVERFLOWS, PADDINGS, RMWS, ROUNDINGS, SCOPES, by_name};
@@ -24,7 +25,7 @@ impl Parser {
             line.at = at;
             return line.expected("an array of the kernel");
         };
-        let mut array = ArrayId(found as u32);
+        let mut array = ArrayId(fit::item(found));
         while line.has('<') {
             let axis = line.number()?;
             line.sign(':')?;
@@ -163,8 +164,8 @@ impl Parser {
                 let name = line.word("a scalar parameter")?;
                 let numbered = || name.strip_prefix('@')?.parse().ok();
                 let found = self.scalars.iter().position(|scalar| *scalar == name).or_else(numbered);
-                let found = found.filter(|&at| at < self.scalars.len());
-                Kind::Param(found.ok_or_else(|| line.error(format!("no scalar parameter `{name}`")))? as u16)
+                let found = found.filter(|&at| at < self.scalars.len()).and_then(|at| u16::try_from(at).ok());
+                Kind::Param(found.ok_or_else(|| line.error(format!("no scalar parameter `{name}`")))?)
             }
             "bitcast" => return plain(Kind::Bitcast, self, line),
             "broadcast" => return plain(Kind::Broadcast, self, line),
