@@ -3,6 +3,7 @@
 use girih_tensor::DType;
 
 use crate::error::{Code, Fault};
+use crate::fit;
 use crate::ir::{Build, Dims, Kind, Type, Value};
 
 impl Build {
@@ -71,8 +72,8 @@ impl Build {
                 format!("`unpack_from_bytes` of {from} to {dtype}: a whole number of {size} u8 is accepted"),
             ));
         }
-        let dims = Dims::new(&[(from.dims.size() / size) as u32]).unwrap_or_default();
-        let line = Dims::new(&[from.dims.size() as u32]).unwrap_or_default();
+        let dims = Dims::new(&[fit::low(from.dims.size() / size)]).unwrap_or_default();
+        let line = Dims::new(&[fit::low(from.dims.size())]).unwrap_or_default();
         let bytes = self.reshaped(value, line);
         Ok(self.push1(Kind::Unpack, &[bytes], Type { dtype, dims }))
     }

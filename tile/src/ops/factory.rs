@@ -69,9 +69,7 @@ impl Build {
         let fits = match value {
             Const::Int(n) if is_integer(dtype) => holds(dtype, n),
             Const::Int(n) if dtype == DType::Bool => matches!(n, 0 | 1),
-            Const::Float(x) => {
-                category(dtype) == Category::Float || x.fract() == 0.0 && holds(dtype, x as i128)
-            }
+            Const::Float(x) => category(dtype) == Category::Float || x.fract() == 0.0 && is_held(dtype, x),
             Const::Bool(_) | Const::Int(_) => true,
         };
         if fits {
@@ -177,4 +175,13 @@ fn flatten(nested: &Nested, shape: &[i64], values: &mut Vec<Const>) -> Result<()
         }
     }
     Ok(())
+}
+
+/// Whether a dtype has an integer.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "cannot lose: what i128 does not hold becomes a number that no dtype holds"
+)]
+fn is_held(dtype: DType, x: f64) -> bool {
+    holds(dtype, x as i128)
 }

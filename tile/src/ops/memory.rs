@@ -6,6 +6,7 @@ use super::table::Each;
 use super::{Arg, Mode, broadcast};
 use crate::dtype::{self, Category, Const, category, is_integer};
 use crate::error::{Code, Fault};
+use crate::fit;
 use crate::hints::Hint;
 use crate::ir::{
     Array, ArrayId, Build, Dims, Kind, Known, MAX_RANK, Order, Padding, Rounding, Scope, Type, Value, View,
@@ -175,7 +176,7 @@ impl Build {
                     return Ok(match param.extents[axis] {
                         Known::Is(n) => self.full(DType::S32, Dims::SCALAR, Const::Int(n.into())),
                         Known::MultipleOf(_) => {
-                            self.push1(Kind::Dim(at, axis as u8), &[], Type::scalar(DType::S32))
+                            self.push1(Kind::Dim(at, fit::axis(axis)), &[], Type::scalar(DType::S32))
                         }
                     });
                 }
@@ -207,7 +208,7 @@ impl Build {
         let start = self.cast(start, DType::S32, Rounding::Nearest)?;
         let stop = self.index_scalar("slice", stop)?;
         let stop = self.cast(stop, DType::S32, Rounding::Nearest)?;
-        Ok(self.slice(of, at as u8, start, stop))
+        Ok(self.slice(of, fit::axis(at), start, stop))
     }
 
     /// Loads the tile at an index, an integer scalar for each axis of the tiles.

@@ -21,6 +21,7 @@ use super::number::encode;
 use super::shape::axis;
 use crate::dtype::{Const, is_restricted};
 use crate::error::{Code, Fault};
+use crate::fit;
 use crate::ir::{Build, Combine, Dialect, Dims, End, Kind, Nan, RegionId, Rounding, Type, Value};
 
 /// Which axes are reduced; negative ones count from the end.
@@ -150,14 +151,15 @@ impl Build {
         let mut value = prepared;
         let mut over = reduced;
         if index && over.len() != 1 {
-            let size = ty.dims.size() as u32;
+            let size = fit::low(ty.dims.size());
             value = self.reshaped(value, Dims::new(&[size]).unwrap_or_default());
             over = vec![0];
         }
         for at in over {
             let from = self.ty(value);
             let dtype = if index { DType::S32 } else { from.dtype };
-            let kind = Kind::Reduce { axis: at as u8, combine: op.combine(how.nan), identity: [].into() };
+            let kind =
+                Kind::Reduce { axis: fit::axis(at), combine: op.combine(how.nan), identity: [].into() };
             value = self.push1(kind, &[value], Type { dtype, dims: from.dims.with(at, 1) });
         }
         if matches!(ty.dtype, DType::F16 | DType::Bf16)
@@ -264,7 +266,7 @@ impl Build {
         let dims = self.ty(operands[0]).dims;
         let types: Vec<Type> =
             operands.iter().map(|&value| Type { dims: dims.with(at, 1), ..self.ty(value) }).collect();
-        let kind = Kind::Reduce { axis: at as u8, combine: Combine::Region, identity: bits.into() };
+        let kind = Kind::Reduce { axis: fit::axis(at), combine: Combine::Region, identity: bits.into() };
         let results = self.push_regions(kind, &operands, &types, vec![region]);
         if how.keepdims || self.dialect == Dialect::Cxx {
             return Ok(results);

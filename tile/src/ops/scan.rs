@@ -19,6 +19,7 @@ use girih_tensor::DType;
 use super::shape::axis;
 use crate::dtype::{Const, is_restricted};
 use crate::error::{Code, Fault};
+use crate::fit;
 use crate::ir::{Build, Combine, Kind, Nan, RegionId, Rounding, Type, Value};
 
 /// What a scan combines by.
@@ -83,7 +84,7 @@ impl Build {
             Running::Min => Combine::Min(how.nan),
         };
         let Scan { reverse, exclusive, .. } = how;
-        let kind = Kind::Scan { axis: at as u8, combine, identity: [].into(), reverse, exclusive };
+        let kind = Kind::Scan { axis: fit::axis(at), combine, identity: [].into(), reverse, exclusive };
         let ty = self.ty(value);
         Ok(self.push1(kind, &[value], ty))
     }
@@ -104,7 +105,7 @@ impl Build {
         let types: Vec<Type> = operands.iter().map(|&value| self.ty(value)).collect();
         let Scan { reverse, exclusive, .. } = how;
         let kind = Kind::Scan {
-            axis: at as u8,
+            axis: fit::axis(at),
             combine: Combine::Region,
             identity: bits.into(),
             reverse,

@@ -17,6 +17,7 @@
 
 use super::Arg;
 use crate::error::{Code, Fault};
+use crate::fit;
 use crate::ir::{Build, Dialect, Dims, Kind, Type, Value};
 
 /// An axis counted from the front; negative ones count from the end.
@@ -57,7 +58,7 @@ impl Build {
         }
         let mut to = Vec::new();
         for &a in axes {
-            let at = axis("permute", a, rank)? as u32;
+            let at = fit::item(axis("permute", a, rank)?);
             if to.contains(&at) {
                 return Err(Fault::new(
                     Code::RepeatedAxis,
@@ -66,7 +67,7 @@ impl Build {
             }
             to.push(at);
         }
-        if to.iter().enumerate().all(|(i, &a)| i as u32 == a) {
+        if to.iter().enumerate().all(|(i, &a)| fit::item(i) == a) {
             return Ok(value);
         }
         let extents: Vec<u32> = to.iter().map(|&a| ty.dims[a as usize]).collect();
@@ -172,7 +173,7 @@ impl Build {
             return refused(Code::CatShape, "tiles that are equal along the other axes are accepted");
         }
         let dims = x.dims.with(at, x.dims[at] + y.dims[at]);
-        Ok(self.push1(Kind::Cat(at as u8), &[a, b], Type { dims, ..x }))
+        Ok(self.push1(Kind::Cat(fit::axis(at)), &[a, b], Type { dims, ..x }))
     }
 
     /// The other way round along an axis.
@@ -182,7 +183,7 @@ impl Build {
     pub fn flip(&mut self, value: Value, along: i64) -> Result<Value, Fault> {
         let ty = self.ty(value);
         let at = axis("flip", along, ty.dims.rank())?;
-        Ok(self.push1(Kind::Flip(at as u8), &[value], ty))
+        Ok(self.push1(Kind::Flip(fit::axis(at)), &[value], ty))
     }
 
     /// The part of `shape` at `index`, which counts parts of that shape.
@@ -225,7 +226,7 @@ impl Build {
         if index.iter().zip(counts).any(|(i, n)| !(0..n).contains(i)) {
             return refused(Code::ExtractIndex, "indices of parts inside of the tile are accepted");
         }
-        let start: Vec<u32> = index.iter().zip(shape.iter()).map(|(&i, &n)| i as u32 * n).collect();
+        let start: Vec<u32> = index.iter().zip(shape.iter()).map(|(&i, &n)| fit::word(i) * n).collect();
         Ok(Dims::new(&start).unwrap_or_default())
     }
 

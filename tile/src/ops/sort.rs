@@ -5,6 +5,7 @@ use girih_tensor::DType;
 use super::shape::axis;
 use crate::dtype::{is_integer, is_restricted};
 use crate::error::{Code, Fault};
+use crate::fit;
 use crate::ir::{Build, Dims, Kind, Type, Value};
 
 impl Build {
@@ -27,7 +28,7 @@ impl Build {
         let operands =
             values.iter().map(|&value| self.broadcast_to(value, ty.dims)).collect::<Result<Vec<_>, _>>()?;
         let types: Vec<Type> = operands.iter().map(|&value| self.ty(value)).collect();
-        Ok(self.push(Kind::Sort { axis: at as u8, descending }, &operands, &types))
+        Ok(self.push(Kind::Sort { axis: fit::axis(at), descending }, &operands, &types))
     }
 
     /// Positions along an axis, s32, in the order of the tile's elements.

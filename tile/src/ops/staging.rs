@@ -31,12 +31,12 @@ impl Build {
                     self.ty(value)
                 ),
             )),
-            Arg::Loose(constant) | Arg::Strict(_, constant) => match constant {
-                Const::Int(n) if i64::try_from(n).is_ok() => Ok(n as i64),
-                other => {
-                    Err(Fault::new(Code::Shape, format!("an extent of {other:?}: integers are accepted")))
-                }
-            },
+            Arg::Loose(constant) | Arg::Strict(_, constant) => {
+                let number = if let Const::Int(n) = constant { i64::try_from(n).ok() } else { None };
+                number.ok_or_else(|| {
+                    Fault::new(Code::Shape, format!("an extent of {constant:?}: integers are accepted"))
+                })
+            }
         }
     }
 
