@@ -6,6 +6,7 @@ use std::fmt;
 use super::index::Index;
 use super::poly::{Atom, Poly};
 use crate::error::{Code, Diagnostic, Fault, Site};
+use crate::fit;
 use crate::ir::table::Each;
 use crate::ir::{Array, ArrayId, Func, Kind, Known, OpId, Padding, Value, View};
 
@@ -152,7 +153,7 @@ impl Bounds {
                             self.checks.push(GridCheck {
                                 axis: grid,
                                 array: view.array,
-                                along: axis as u8,
+                                along: fit::axis(axis),
                                 step: view.steps[axis],
                             });
                             if whole { Bound::Launch } else { Bound::Kernel }
@@ -286,7 +287,8 @@ fn is_tiles(index: &Index<'_>, value: Value, array: ArrayId, axis: usize, step: 
         return m <= n / step;
     }
     let Some(op) = index.op_of(value) else { return false };
-    let of_dim = |value: Value| index.op_of(value).is_some_and(|op| op.kind == Kind::Dim(array, axis as u8));
+    let of_dim =
+        |value: Value| index.op_of(value).is_some_and(|op| op.kind == Kind::Dim(array, fit::axis(axis)));
     match &op.kind {
         Kind::Dim(..) => step == 1 && of_dim(value),
         Kind::Each { op: Each::CeilDiv | Each::FloorDiv, .. } => {

@@ -10,6 +10,7 @@ use super::interval::{Concrete, Intervals};
 use super::poly::{Atom, Poly};
 use super::witness::witness;
 use crate::error::{Code, Diagnostic, Fault, Site};
+use crate::fit;
 use crate::ir::{ArrayId, Def, Func, Kind, OpId, Value};
 
 /// What a launch must satisfy so that what was proved holds.
@@ -74,7 +75,7 @@ pub fn check(func: &Func) -> Result<Report, Vec<Diagnostic>> {
     let used = axes_used(func);
     for (at, array) in func.arrays().iter().enumerate() {
         let crate::ir::Array::Param(param) = array else { continue };
-        let id = ArrayId(at as u32);
+        let id = ArrayId(fit::item(at));
         let of: Vec<&Access> = all.iter().filter(|access| access.array == id).collect();
         if !param.mutable {
             continue;
@@ -210,15 +211,14 @@ fn between(index: &Index<'_>, a: &Access, b: &Access) -> (Vec<Poly>, Extra) {
     let (mut common, mut extra) = union(index, &[&along(a, &same), &along(b, &same)]);
     for axis in other {
         let Some(apart) = b.origin[axis].plus(&a.origin[axis], -1).filter(Poly::is_uniform) else { continue };
-        let number = common.len() as u8;
+        let number = fit::axis(common.len());
         let which = Poly::atom(Atom::Which(number)).times(&apart);
         let poly = which.and_then(|which| a.origin[axis].plus(&which, 1));
-        let poly = poly.and_then(|poly| poly.plus(&Poly::atom(Atom::Element(number)), 1));
-        common.extend(poly.map(|poly| {
+        if let Some(poly) = poly.and_then(|poly| poly.plus(&Poly::atom(Atom::Element(number)), 1)) {
+            common.push(poly);
             extra.elements.push(a.tile[axis].max(b.tile[axis]));
             extra.which.push(2);
-            poly
-        }));
+        }
     }
     (common, extra)
 }
@@ -253,7 +253,7 @@ fn form(index: &Index<'_>, access: &Access) -> Vec<Poly> {
                 seen.push(atom.clone());
                 seen.len() - 1
             });
-            let value = Value(u32::MAX - at as u32);
+            let value = Value(u32::MAX - fit::item(at));
             Poly::atom(match atom {
                 Atom::Turn(_) => Atom::Turn(value),
                 _ => Atom::Lane(value, value),
@@ -336,10 +336,10 @@ fn union(index: &Index<'_>, group: &[&Access]) -> (Vec<Poly>, Extra) {
         if unit > 0 {
             let most = constants.iter().map(|&c| (c - least) / unit).max().unwrap_or(0);
             extra.which[axis] = most + 1;
-            poly = poly.plus(&Poly::atom(Atom::Which(axis as u8)), unit).unwrap_or_default();
+            poly = poly.plus(&Poly::atom(Atom::Which(fit::axis(axis))), unit).unwrap_or_default();
         }
         if extra.elements[axis] > 1 {
-            poly = poly.plus(&Poly::atom(Atom::Element(axis as u8)), 1).unwrap_or_default();
+            poly = poly.plus(&Poly::atom(Atom::Element(fit::axis(axis))), 1).unwrap_or_default();
         }
         let loosened = poly.map(&mut |atom| match atom {
             Atom::Turn(value) | Atom::Lane(_, value) if loose.contains(atom) => {

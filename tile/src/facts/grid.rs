@@ -2,6 +2,7 @@
 
 use super::index::Index;
 use super::poly::Atom;
+use crate::fit;
 use crate::ir::{Array, ArrayId, Func, Kind};
 
 /// One axis of a grid: a block for each tile of an array along an axis.
@@ -37,7 +38,8 @@ pub fn infer(func: &Func) -> Result<[Option<GridAxis>; 3], String> {
             let mut terms = poly.terms();
             if let (Some(([Atom::Bid(axis)], 1)), None) = (terms.next(), terms.next()) {
                 let step = view.steps[along];
-                axes[usize::from(*axis)] = Some(GridAxis { array: view.array, along: along as u8, step });
+                axes[usize::from(*axis)] =
+                    Some(GridAxis { array: view.array, along: fit::axis(along), step });
             }
         }
         if (0..3).any(|axis| used[axis] && axes[axis].is_none()) {

@@ -157,7 +157,7 @@ impl OfArray {
         ArrayFacts {
             extents: extents.into_iter().map(Known::MultipleOf).collect(),
             strides: strides.collect(),
-            align: (vector * self.bytes) as u32,
+            align: u32::try_from(vector * self.bytes).unwrap_or(1),
         }
     }
 }

@@ -6,6 +6,7 @@ use super::access::Access;
 use super::check::{axes_used, may_not_meet};
 use super::index::{Index, integer};
 use super::poly::{Atom, Poly};
+use crate::fit;
 use crate::ir::table::Each;
 use crate::ir::{Kind, Value};
 
@@ -44,8 +45,9 @@ pub(super) fn witness(index: &Index<'_>, group: &[&Access]) -> Option<String> {
     let turns: Vec<Atom> = turns.into_iter().collect();
     for sizes in SIZES {
         for extent in 0..27 {
-            let pick =
-                |axis: usize| if used[axis] { [2, 3, 5][extent / 3usize.pow(axis as u32) % 3] } else { 1 };
+            let pick = |axis: usize| {
+                if used[axis] { [2, 3, 5][extent / 3usize.pow(fit::item(axis)) % 3] } else { 1 }
+            };
             let grid = [pick(0), pick(1), pick(2)];
             if let Some(found) = search.grid(group, grid, sizes, &turns) {
                 return Some(found);
@@ -104,7 +106,7 @@ impl Search<'_> {
         let mut world = World { grid, bid: [0; 3], sizes: sizes.to_vec(), turns: HashMap::new() };
         for block in 0..grid.iter().product::<i64>() {
             world.bid = [block % grid[0], block / grid[0] % grid[1], block / (grid[0] * grid[1])];
-            for mut step in 0..4i64.pow(turns.len().min(3) as u32) {
+            for mut step in 0..4i64.pow(fit::item(turns.len().min(3))) {
                 world.turns.clear();
                 let mut inside = true;
                 for atom in turns {
