@@ -176,7 +176,8 @@ pub trait Together: Copy {
 fn constant<T: Elem>(value: T) -> Const {
     match crate::dtype::category(T::DTYPE) {
         crate::dtype::Category::Float => Const::Float(value.to_f64()),
-        _ => Const::Int(format!("{value:?}").parse().unwrap_or(value.to_f64() as i128)),
+        // The text of an integer is the number; a truth value is 0 or 1.
+        _ => Const::Int(format!("{value:?}").parse().unwrap_or(i128::from(value.to_f64() != 0.0))),
     }
 }
 

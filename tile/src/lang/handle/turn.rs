@@ -9,7 +9,7 @@ use crate::elem::Num;
 use crate::ir::{Order, Scope};
 
 /// What a word says of its turn: its own elements are combined, and those of all before it too.
-const OWN: i64 = 1;
+const OWN: i32 = 1;
 const ALL: i64 = 2;
 
 /// A block's place in an order of the blocks of a grid of one axis, which is that in which they begin: a block may wait for those before it,
@@ -98,7 +98,7 @@ impl Turn {
             T::DTYPE,
             T::DTYPE.bits()
         );
-        self.say(state, select(anew, ALL, scalar::<u32>(OWN)), own);
+        self.say(state, select(anew, ALL, scalar::<u32>(i64::from(OWN))), own);
         let mut before = strict(identity);
         let mut end = self.number;
         loop {
@@ -111,15 +111,15 @@ impl Turn {
             let said = select(places > 0, said, ALL);
             let values = select(places > 0, (words >> 32).to::<u32>().bitcast::<T>(), strict(identity));
             // From the nearest on: as far as turns have said their own, up to one that has said all.
-            let (said, value) = reduce((said, values), 0, (OWN as i32, identity), |near, far| {
-                let goes_on = near.0 == OWN;
+            let (said, value) = reduce((said, values), 0, (OWN, identity), |near, far| {
+                let goes_on = near.0 == i64::from(OWN);
                 (select(goes_on, far.0, near.0), select(goes_on, f(far.1, near.1), near.1))
             });
             before = select(said == 0, before, f(value, before));
             if said == ALL {
                 break;
             }
-            end = select(said == OWN, end - window as i64, end);
+            end = select(said == i64::from(OWN), end - window as i64, end);
         }
         self.say(state, scalar::<u32>(ALL), select(anew, own, f(before, own)));
         before

@@ -6,6 +6,7 @@ use super::carry::{Slot, Var};
 use super::range::{Counted, Staged};
 use super::{Condition, Opened, Raw, Stage, int, stale, with};
 use crate::error::{Code, Fault, Site};
+use crate::fit;
 use crate::handle::Tile;
 use crate::ir::{End, Kind, RegionId, Type, Value};
 
@@ -391,7 +392,7 @@ impl LoopFrame {
         with(|stage| {
             let passed = running.passed(stage, self.at, &now);
             let inner = stage.open.iter().skip(running.position + 1);
-            let depth = inner.filter(|open| open.of == Opened::Loop).count() as u32;
+            let depth = fit::item(inner.filter(|open| open.of == Opened::Loop).count());
             stage.end(match what {
                 "break" => End::Break(depth, passed),
                 _ => End::Continue(depth, passed),
