@@ -48,7 +48,8 @@ impl Emit<'_> {
     fn split(&mut self, x: Value) -> (Value, Value) {
         let point = self.point();
         let is_small = self.lessc(x, self.by(f64::from(f32::MIN_POSITIVE), f64::MIN_POSITIVE));
-        let lift = point as i32 + 1;
+        // By a power of 2 beyond the digits.
+        let lift = self.by(24, 53);
         let lifted = self.mulc(x, 2f64.powi(lift));
         let x = self.select(is_small, lifted, x);
         let bits = self.bits(x);

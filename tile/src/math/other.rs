@@ -5,6 +5,7 @@ use std::sync::Arc;
 use girih_tensor::DType;
 
 use super::emit::Emit;
+use crate::fit;
 use crate::ir::table::Each;
 use crate::ir::{Combine, End, Kind, Rounding, Type, Value};
 
@@ -167,7 +168,7 @@ impl Emit<'_> {
         let scalar = Type::scalar(DType::Bool);
         for axis in 0..self.dims.rank() {
             let dims = self.b.ty(tile).dims.with(axis, 1);
-            let kind = Kind::Reduce { axis: axis as u8, combine: Combine::Or, identity: Arc::new([]) };
+            let kind = Kind::Reduce { axis: fit::axis(axis), combine: Combine::Or, identity: Arc::new([]) };
             tile = self.b.push1(kind, &[tile], Type { dims, ..scalar });
         }
         if self.dims.rank() == 0 { tile } else { self.b.push1(Kind::Reshape, &[tile], scalar) }

@@ -328,7 +328,7 @@ impl Emit<'_> {
         let t = self.select(downward, minus_t, t);
         let rest = self.select(downward, minus_rest, rest);
         let (high, low) = self.by(
-            (f64::from(FRAC_PI_4 as f32), FRAC_PI_4 - f64::from(FRAC_PI_4 as f32)),
+            (f64::from(std::f32::consts::FRAC_PI_4), FRAC_PI_4 - f64::from(std::f32::consts::FRAC_PI_4)),
             (FRAC_PI_4, 6.123233995736766e-17 / 2.0),
         );
         let low = self.fmac(eighths, low, rest);
