@@ -5,6 +5,7 @@ use girih_tensor::DType;
 use super::rebuild::{Copy, Keep, Pass, rebuild};
 use crate::dtype::number::encode;
 use crate::dtype::{Category, Const, category, is_integer, is_signed};
+use crate::fit;
 use crate::ir::table::Each;
 use crate::ir::{Dims, End, Func, Kind, Op, Rounding, Type, Value};
 use crate::reference;
@@ -180,7 +181,7 @@ fn shape(copy: &mut Copy<'_>, kind: &Kind, from: Value, ty: Type) -> Option<Valu
     if let Some(bits) = constant(copy, from) {
         return Some(copy.b.push1(Kind::Full(bits), &[], ty));
     }
-    let unmoved = |axes: &Dims| axes.iter().copied().eq(0..axes.rank() as u32);
+    let unmoved = |axes: &Dims| axes.iter().copied().eq(0..fit::item(axes.rank()));
     match kind {
         Kind::Permute(axes) if unmoved(axes) => return Some(from),
         Kind::Broadcast | Kind::Reshape | Kind::Extract(_) if copy.b.ty(from) == ty => return Some(from),

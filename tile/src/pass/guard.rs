@@ -121,7 +121,7 @@ fn each(copy: &mut Copy<'_>, op: Each, operands: [Value; 2], dtype: DType) -> Va
 }
 
 fn number(copy: &mut Copy<'_>, number: i64) -> Value {
-    copy.b.push1(Kind::Full(number as u64), &[], Type::scalar(DType::S64))
+    copy.b.push1(Kind::Full(number.cast_unsigned()), &[], Type::scalar(DType::S64))
 }
 
 /// What scalars say of all elements of tiles. Numbers are computed with 64 bits, and those of the tile must not leave its dtype.
