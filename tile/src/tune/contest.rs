@@ -199,10 +199,15 @@ fn contest(
 fn slice(budget: &Budget, candidates: usize) -> Duration {
     let stay = [candidates].into_iter().chain(STAY.map(|stay| stay.min(candidates)));
     let pairs: usize = stay.zip(ROUNDS).map(|(candidates, pairs)| candidates * pairs).sum();
-    (budget.time / (2 * pairs.max(1)) as u32).clamp(SLICE[0], SLICE[1])
+    (budget.time / u32::try_from(2 * pairs.max(1)).unwrap_or(u32::MAX)).clamp(SLICE[0], SLICE[1])
 }
 
 /// What a run costs: microseconds on a GPU, counts on the simulator.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "cannot lose: the quotient of two times is positive, and how often a launch runs may be rounded"
+)]
 fn cost(device: &Device, launch: &Prepared, slice: Duration) -> Result<f64, Error> {
     let run = |count: usize| device.time(|| (0..count).try_for_each(|_| launch.run()));
     let each = run(1)?;
