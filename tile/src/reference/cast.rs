@@ -6,6 +6,7 @@ use super::float::{self, Exact};
 use super::tile::{Tile, integer, mask};
 use crate::dtype::is_integer;
 use crate::dtype::number::saturated;
+use crate::fit;
 use crate::ir::{Rounding, Type};
 
 /// Converts a tile to the result's dtype.
@@ -24,9 +25,9 @@ pub fn convert(from: DType, to: DType, rounding: Rounding, bits: u64) -> u64 {
         return u64::from(if whole { integer(from, bits) != 0 } else { float::decode(from, bits) != 0.0 });
     }
     match (whole, is_integer(to)) {
-        (true, true) => integer(from, bits) as u64 & mask(to),
+        (true, true) => fit::wrapped(integer(from, bits)) & mask(to),
         (true, false) => Exact::integer(integer(from, bits)).round(to, rounding),
-        (false, true) => saturated(to, float::decode(from, bits)) as u64 & mask(to),
+        (false, true) => fit::wrapped(saturated(to, float::decode(from, bits))) & mask(to),
         (false, false) => float::encode(to, float::decode(from, bits), rounding),
     }
 }

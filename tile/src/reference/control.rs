@@ -3,6 +3,7 @@
 use super::tile::{Tile, integer};
 use super::{Block, failed};
 use crate::error::Error;
+use crate::fit;
 use crate::ir::{End, Kind, Op, RegionId, Value};
 
 /// How a region was left. Depths count the loops around, the innermost is 0.
@@ -76,7 +77,7 @@ impl Block<'_> {
                     return failed(format!("a loop in steps of {step}; steps of 1 or more are accepted"));
                 }
                 while at < stop {
-                    let mut args = vec![Tile::scalar(dtype, at as u64 & super::tile::mask(dtype))];
+                    let mut args = vec![Tile::scalar(dtype, fit::wrapped(at) & super::tile::mask(dtype))];
                     args.append(&mut carried);
                     match self.turn(op.regions[0], args)? {
                         Turn::Next(values) => carried = values,

@@ -7,6 +7,7 @@ use girih_tensor::DType;
 use super::float::{self, Exact, decode, sign_bit};
 use super::tile::{Tile, integer, mask};
 use crate::dtype::{Category, category, is_signed};
+use crate::fit;
 use crate::ir::table::Each;
 use crate::ir::{Kind, Nan, Overflow, Rounding, Type};
 
@@ -23,7 +24,7 @@ pub(super) fn tiles(kind: &Kind, operands: &[&Tile], result: Type) -> Option<Til
     let &Kind::Each { op, rounding, ftz, nan, overflow } = kind else { return None };
     let how = How { rounding, ftz, nan };
     let dtype = operands.last()?.ty.dtype;
-    let size = result.dims.size() as usize;
+    let size = fit::elements(result.dims.size());
     let elements = (0..size).map(|i| {
         if op == Each::Select {
             let (cond, poison) = operands[0].at(i);
@@ -59,7 +60,7 @@ fn broken(op: Each, overflow: Overflow, dtype: DType, args: [u64; 3]) -> bool {
             Each::Sub => a.checked_sub(b),
             Each::Mul => a.checked_mul(b),
             // Beyond the width as the width.
-            Each::Shl => Some(a << args[1].min(u64::from(bits)) as u32),
+            Each::Shl => Some(a << fit::low(args[1].min(u64::from(bits)))),
             _ => return false,
         };
         let range = match signed {
@@ -108,14 +109,14 @@ fn of_integers(op: Each, dtype: DType, args: [u64; 3]) -> Option<u64> {
     }
     let floor = |a: i128, b: i128| a.div_euclid(b) - i128::from(b < 0 && a.rem_euclid(b) != 0);
     // Amounts count as unsigned numbers, and beyond the width as the width.
-    let amount = args[1].min(u64::from(dtype.bits())) as u32;
+    let amount = fit::low(args[1].min(u64::from(dtype.bits())));
     let value = match op {
         Each::Add => a + b,
         Each::Sub => a - b,
         // Products of 64-bit integers wrap at 128 bits, which leaves the lower half right.
         Each::Mul => a.wrapping_mul(b),
         Each::MulHi if is_signed(dtype) => (a * b) >> dtype.bits(),
-        Each::MulHi => ((a as u128 * b as u128) >> dtype.bits()) as i128,
+        Each::MulHi => ((a.cast_unsigned() * b.cast_unsigned()) >> dtype.bits()) as i128,
         Each::FloorDiv | Each::CeilDiv | Each::Mod if b == 0 => return None,
         Each::FloorDiv => floor(a, b),
         Each::CeilDiv => -floor(-a, b),
@@ -134,7 +135,7 @@ fn of_integers(op: Each, dtype: DType, args: [u64; 3]) -> Option<u64> {
         Each::Abs => a.abs(),
         _ => return None,
     };
-    Some(value as u64 & mask(dtype))
+    Some(fit::wrapped(value) & mask(dtype))
 }
 
 fn of_floats(op: Each, how: How, dtype: DType, args: [u64; 3]) -> u64 {

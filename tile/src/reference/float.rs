@@ -17,6 +17,7 @@
 
 use girih_tensor::DType;
 
+use crate::fit;
 use crate::ir::Rounding;
 
 /// A format: bits of the exponent and of the significand after the point, and how far its least significant bit stands from bit 0.
@@ -60,7 +61,7 @@ pub fn decode(dtype: DType, bits: u64) -> f64 {
     let Format { exponent, significand, shift, .. } = format(dtype);
     match dtype {
         DType::F64 => return f64::from_bits(bits),
-        DType::F32 | DType::Tf32 => return f64::from(f32::from_bits(bits as u32)),
+        DType::F32 | DType::Tf32 => return f64::from(f32::from_bits(fit::low(bits))),
         _ => {}
     }
     let bits = bits >> shift;
@@ -78,7 +79,10 @@ pub fn decode(dtype: DType, bits: u64) -> f64 {
             }
         }
         0 => fraction as f64 * 2f64.powi(1 - bias - significand as i32),
-        _ => ((1 << significand) + fraction) as f64 * 2f64.powi(power as i32 - bias - significand as i32),
+        _ => {
+            ((1 << significand) + fraction) as f64
+                * 2f64.powi(i32::try_from(power).unwrap_or(i32::MAX) - bias - significand as i32)
+        }
     };
     if bits >> (exponent + significand) & 1 == 1 { -magnitude } else { magnitude }
 }
@@ -113,7 +117,7 @@ pub fn encode(dtype: DType, x: f64, rounding: Rounding) -> u64 {
     let bias = (1i32 << (exponent - 1)) - 1;
     let top = e + 63 - m.leading_zeros() as i32;
     let quantum = top.max(1 - bias) - significand as i32;
-    let cut = (quantum - e) as u32;
+    let cut = u32::try_from(quantum - e).unwrap_or(u32::MAX);
     let (kept, rest, half) = match cut {
         0 => (m, 0, 1),
         1..=63 => (m >> cut, m & ((1 << cut) - 1), 1u64 << (cut - 1)),
@@ -126,7 +130,7 @@ pub fn encode(dtype: DType, x: f64, rounding: Rounding) -> u64 {
         Rounding::Up => !negative && rest != 0,
         _ => rest > half || rest == half && kept & 1 == 1,
     };
-    let power = (quantum + significand as i32 + bias) as u64;
+    let power = u64::try_from(quantum + significand as i32 + bias).unwrap_or_default();
     let magnitude = ((power - 1) << significand) + kept + u64::from(up);
     if magnitude < limit {
         return (sign | magnitude) << shift;
@@ -159,9 +163,12 @@ impl Exact {
     }
 
     /// An integer.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "cannot lose: integers of 64 bits are below 2^65, where both conversions are exact"
+    )]
     pub fn integer(n: i128) -> Exact {
         let x = n as f64;
-        // 64-bit integers are below 2^65, where both conversions are exact.
         Exact { x, rest: (n - x as i128) as f64 }
     }
 

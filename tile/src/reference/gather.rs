@@ -5,6 +5,7 @@ use super::memory::Part;
 use super::tile::{Tile, integer};
 use super::{Block, failed};
 use crate::error::Error;
+use crate::fit;
 use crate::ir::table::Each;
 use crate::ir::{Indexed, Nan, Op, Rmw, Rounding, Value};
 
@@ -30,7 +31,8 @@ impl Where {
             if poison {
                 return failed("an index is undetermined".into());
             }
-            at.push(integer(index.ty.dtype, bits) as i64);
+            // What 64 bits do not hold is beyond any array.
+            at.push(i64::try_from(integer(index.ty.dtype, bits)).unwrap_or(i64::MAX));
         }
         let inside = self.part.inside(&at);
         if inside.is_none() && !self.check {
@@ -63,7 +65,7 @@ impl Block<'_> {
         let padding = rest.first().map(|&value| self.get(value)).transpose()?;
         let result = self.func.ty(op.results[0]);
         let mut elements = Vec::new();
-        for i in 0..result.dims.size() as usize {
+        for i in 0..fit::elements(result.dims.size()) {
             elements.push(match (places.at(i)?, &padding) {
                 (Some(at), _) => (self.read(places.part.param, &at)?, false),
                 (None, Some(padding)) => padding.at(i),

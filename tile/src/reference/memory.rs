@@ -214,7 +214,7 @@ impl Block<'_> {
         let tile = self.get(value)?;
         match tile.at(0) {
             (_, true) => failed(format!("{what} is undetermined")),
-            (bits, false) => Ok(integer(tile.ty.dtype, bits) as i64),
+            (bits, false) => Ok(i64::try_from(integer(tile.ty.dtype, bits)).unwrap_or(i64::MAX)),
         }
     }
 }

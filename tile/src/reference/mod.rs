@@ -60,6 +60,7 @@ pub use tile::{Tile, integer, mask, number};
 use control::Left;
 
 use crate::error::Error;
+use crate::fit;
 use crate::ir::{Array, ArrayId, Func, Kind, Op, Type, Value};
 
 /// What a run leaves besides the arrays.
@@ -81,7 +82,7 @@ const LIMIT: u64 = 1 << 32;
 /// used, elements outside of memory, an assertion that does not hold.
 pub fn run(func: &Func, grid: [u32; 3], arrays: &mut [ArrayData], scalars: &[u64]) -> Result<Outcome, Error> {
     let params = func.arrays().iter().take_while(|array| matches!(array, Array::Param(_)));
-    let dtypes: Vec<_> = params.enumerate().map(|(i, _)| func.param_of(ArrayId(i as u32)).1).collect();
+    let dtypes: Vec<_> = params.enumerate().map(|(i, _)| func.param_of(ArrayId(fit::item(i))).1).collect();
     if dtypes.len() != arrays.len() || func.scalars().len() != scalars.len() {
         return failed(format!(
             "{} arrays and {} scalars for a kernel of {} and {}",
@@ -219,8 +220,8 @@ impl<'a> Block<'a> {
             return failed(format!("{:?} with {} results", op.kind, op.results.len()));
         };
         let result: Type = self.func.ty(result);
-        let size = result.dims.size() as usize;
-        let counted = |n: i64| Ok(vec![Tile::new(result, vec![n as u64 & mask(result.dtype)])]);
+        let size = fit::elements(result.dims.size());
+        let counted = |n: i64| Ok(vec![Tile::new(result, vec![n.cast_unsigned() & mask(result.dtype)])]);
         let tile = match &op.kind {
             Kind::Full(bits) => Some(Tile::new(result, vec![*bits; size])),
             Kind::Dense(bits) => Some(Tile::new(result, bits.to_vec())),

@@ -102,5 +102,5 @@ fn shortest(x: f64, digits: usize) -> String {
         let (mantissa, power) = scientific.split_once('e').unwrap_or((&scientific, "+00"));
         return format!("{}e{power}", trimmed(mantissa));
     }
-    trimmed(&format!("{x:.*}", (digits as i64 - 1 - power) as usize))
+    trimmed(&format!("{x:.*}", usize::try_from(digits as i64 - 1 - power).unwrap_or_default()))
 }

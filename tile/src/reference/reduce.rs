@@ -8,6 +8,7 @@ use super::tile::{Tile, integer, lines};
 use super::{Block, cast};
 use crate::dtype::{Category, category};
 use crate::error::Error;
+use crate::fit;
 use crate::ir::table::Each;
 use crate::ir::{Combine, Nan, Op, Rounding, Type};
 
@@ -71,11 +72,11 @@ impl Fold {
             (Each::Max, Category::Float) => infinite(f64::NEG_INFINITY),
             (Each::Min, Category::Float) => infinite(f64::INFINITY),
             (Each::Max, _) => {
-                crate::dtype::number::saturated(self.compute, f64::NEG_INFINITY) as u64
+                fit::wrapped(crate::dtype::number::saturated(self.compute, f64::NEG_INFINITY))
                     & super::tile::mask(self.compute)
             }
             (Each::Min, _) => {
-                crate::dtype::number::saturated(self.compute, f64::INFINITY) as u64
+                fit::wrapped(crate::dtype::number::saturated(self.compute, f64::INFINITY))
                     & super::tile::mask(self.compute)
             }
             (Each::And, Category::Bool) => 1,
