@@ -10,6 +10,7 @@ use girih_tensor::DType;
 
 use super::loops::Sketch;
 use crate::error::Refusal;
+use crate::fit;
 use crate::ir::Func;
 
 /// The name of a kernel, as long as the program runs. A process has few kernels.
@@ -53,7 +54,7 @@ pub(super) fn configuration(
         None => tiled(
             problem,
             sm,
-            Hardware { multiprocessors: 132, shared: crate::place::ahead::shared(sm) as u32 },
+            Hardware { multiprocessors: 132, shared: fit::word(crate::place::ahead::shared(sm)) },
             asked,
         )?,
     };

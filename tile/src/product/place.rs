@@ -5,6 +5,7 @@ use super::operand::Role;
 use super::refused;
 use crate::error::Refusal;
 use crate::facts::{Index, Poly};
+use crate::fit;
 use crate::ir::{Array, ArrayId, Func, Op, OpId, Order, Value, View};
 
 /// An access to a tile of a matrix.
@@ -96,8 +97,8 @@ pub(super) fn located(
     };
     Ok(Place {
         array,
-        modes: [x as u8, y as u8],
-        batch: batch.map(|axis| axis as u8),
+        modes: [fit::axis(x), fit::axis(y)],
+        batch: batch.map(fit::axis),
         tile: [view.tile[x], view.tile[y]],
         at: [x, y].map(index_at),
         values: [x, y].map(at),

@@ -7,6 +7,7 @@ use girih_codegen::{Builder, Error, Reg, Scalar};
 use girih_ptx::{Operand, Type, Word};
 use girih_tensor::DType;
 
+use crate::fit;
 use crate::ir::Rounding;
 use crate::ir::table::Each;
 use crate::lower::{How, Words};
@@ -101,8 +102,8 @@ impl Program {
                 }
             }
             // The builder keeps constants and widened inputs for other elements.
-            Step::Bits(DType::F32, bits) if f32::from_bits(*bits as u32).is_finite() => {
-                b.scalar(&Scalar::new(DType::F32, f64::from(f32::from_bits(*bits as u32))))
+            Step::Bits(DType::F32, bits) if f32::from_bits(fit::low(*bits)).is_finite() => {
+                b.scalar(&Scalar::new(DType::F32, f64::from(f32::from_bits(fit::low(*bits)))))
             }
             Step::Bits(dtype, bits) => Words { b }.bits(*dtype, *bits).map_err(codegen),
             Step::Each(each, how, dtype, args) => {

@@ -12,6 +12,7 @@ use super::operand::{Operand, Role, named, permuted};
 use super::refused;
 use crate::error::Refusal;
 use crate::facts::{Atom, Index, Poly};
+use crate::fit;
 use crate::ir::table::Each;
 use crate::ir::{Array, ArrayId, Def, Dims, Func, Kind, Known, Op, Order, Rounding, Value};
 
@@ -234,7 +235,7 @@ fn read(func: &Func, at: At<'_>, of: &Factor, mode: usize, shared: i64) -> Optio
     if !own_scales && shared % extent != 0 {
         return None;
     }
-    let wanted = Axis { role: [Role::M, Role::N][mode], step: shared as u32 };
+    let wanted = Axis { role: [Role::M, Role::N][mode], step: fit::word(shared) };
     let poly = |axis: usize| at.index.poly(load.operands[axis]);
     let is_rows = |axis: usize| {
         let found = poly(axis);
@@ -244,7 +245,7 @@ fn read(func: &Func, at: At<'_>, of: &Factor, mode: usize, shared: i64) -> Optio
     let is_along = |axis: usize| poly(axis) == *at.at[2] && view.tile[axis] == 1;
     let lies = |axis: usize| param.strides[axis] == Known::Is(1) && is_rows(axis) && is_along(1 - axis);
     let rows = (0..2).find(|&axis| lies(axis))?;
-    Some((Scale { array: view.array, axes: [rows as u8, 1 - rows as u8] }, param.dtype))
+    Some((Scale { array: view.array, axes: [fit::axis(rows), 1 - fit::axis(rows)] }, param.dtype))
 }
 
 /// Whether an index is `own / by`, rounded down.

@@ -12,6 +12,7 @@ use super::program::{Program, Step};
 use super::refused;
 use crate::dtype::is_signed;
 use crate::error::Refusal;
+use crate::fit;
 use crate::ir::{Array, ArrayId, Def, Func, Kind, Known, Op, Order, Rounding, Value};
 use crate::lower::bytes;
 
@@ -258,7 +259,7 @@ impl Slice<'_> {
                         return Err(refused(op, "behind the loop, an index is neither 0 nor that of C"));
                     }
                     if !is_first {
-                        batch = Some(axis as u8);
+                        batch = Some(fit::axis(axis));
                     }
                     continue;
                 }
@@ -266,7 +267,7 @@ impl Slice<'_> {
             if at != sketch.at[mode] || i64::from(view.tile[axis]) != sketch.tile[mode] {
                 return Err(refused(op, "behind the loop, another tile is loaded than that of C"));
             }
-            modes[mode] = Some(axis as u8);
+            modes[mode] = Some(fit::axis(axis));
         }
         let c = &sketch.matrices[2];
         if param.mutable && (view.array != c.array || modes != c.modes.map(Some) || batch != c.batch) {

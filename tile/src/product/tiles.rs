@@ -82,7 +82,13 @@ impl Tiles {
         if all > MOST || blocks > MOST as u128 {
             return false;
         }
-        let mut walk = Walk { stored: vec![false; all as usize], left: all, turns: MOST, counts, along_k };
+        let mut walk = Walk {
+            stored: vec![false; usize::try_from(all).unwrap_or_default()],
+            left: all,
+            turns: MOST,
+            counts,
+            along_k,
+        };
         for bid in (0..z).flat_map(|z| (0..y).flat_map(move |y| (0..x).map(move |x| [x, y, z]))) {
             let mut block = Block::new(func, with, bid);
             if self.walk(&mut block, 0, &mut walk).is_none() {
@@ -168,7 +174,7 @@ impl Walk {
         let inside = at.iter().zip(&self.counts).all(|(at, count)| (0..*count).contains(at));
         let [rows, columns, _] = self.counts;
         let number = inside.then(|| (at[2] * columns + at[1]) * rows + at[0])?;
-        let stored = self.stored.get_mut(number as usize)?;
+        let stored = self.stored.get_mut(usize::try_from(number).ok()?)?;
         if std::mem::replace(stored, true) {
             return None;
         }
