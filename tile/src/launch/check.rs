@@ -93,7 +93,8 @@ impl Launch<'_> {
             (None, Ok(axes)) => Ok(axes.map(|axis| {
                 axis.map_or(1, |axis| {
                     let extent = self.arrays[axis.array.index()].array.extents()[usize::from(axis.along)];
-                    extent.div_ceil(axis.step as usize) as u32
+                    // What 32 bits do not hold is beyond every device's grid.
+                    u32::try_from(extent.div_ceil(axis.step as usize)).unwrap_or(u32::MAX)
                 })
             })),
         }

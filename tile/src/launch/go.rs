@@ -14,6 +14,7 @@ use super::{Launch, LaunchError};
 use crate::compile::with_own;
 use crate::error::{Error, Refusal};
 use crate::facts::{Facts, Found, Uses};
+use crate::fit;
 use crate::lower::Target;
 
 impl Launch<'_> {
@@ -153,7 +154,7 @@ impl Launch<'_> {
     /// The arrays that are written, as they are now.
     pub(crate) fn written(&self) -> Result<Vec<Written>, Error> {
         let all = self.arrays.iter().enumerate().filter(|(_, of)| of.mutable);
-        let is_result = |at: usize| self.scratch.checked_shr(at as u32).is_none_or(|bits| bits & 1 == 0);
+        let is_result = |at: usize| self.scratch.checked_shr(fit::item(at)).is_none_or(|bits| bits & 1 == 0);
         all.map(|(at, of)| Ok(Written { array: of.array.copied()?, is_result: is_result(at) })).collect()
     }
 

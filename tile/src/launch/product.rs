@@ -106,7 +106,8 @@ impl Product {
     ) -> Result<Bound, girih_kernels::Error> {
         let gemms = loaded.gemms(stream);
         let gemm = gemms.generated(problem, self.config, self.epilogue(), &self.kernel)?;
-        let offsets = problem.groups().map(|groups| stream.zeros(groups as usize + 1)).transpose()?;
+        let offsets = problem.groups().map(|groups| usize::try_from(groups).unwrap_or_default());
+        let offsets = offsets.map(|groups| stream.zeros(groups + 1)).transpose()?;
         // What is wrong with arguments of these sizes, a launch finds when it is prepared.
         gemm.prepare_untyped(self.operands(call), &self.all_given(offsets.as_ref(), call))?;
         Ok(Bound { gemm, _gemms: gemms, offsets: offsets.map(Mutex::new) })
@@ -218,7 +219,7 @@ fn untyped<'a>(of: &ArrayArgument<'a>, is_operand: bool) -> Untyped<'a> {
         device: of.array.device(),
         dtype,
         address: bytes.start,
-        len: ((bytes.end - bytes.start) / size) as usize,
+        len: usize::try_from((bytes.end - bytes.start) / size).unwrap_or(usize::MAX),
     }
 }
 

@@ -15,6 +15,7 @@ use super::{AnyArray, DeviceArray, HostElement};
 use crate::dtype::number::encode;
 use crate::error::Error;
 use crate::facts::Facts;
+use crate::fit;
 use crate::hints::Hints;
 use crate::ir::Func;
 
@@ -205,7 +206,7 @@ impl<'a> Launch<'a> {
     /// Says of the latest argument, an array that the kernel writes, that it holds no result: what blocks leave in it for one another. A tuner
     /// does not compare it.
     pub fn scratch(mut self) -> Launch<'a> {
-        self.scratch |= 1u64.checked_shl(self.arrays.len().saturating_sub(1) as u32).unwrap_or(0);
+        self.scratch |= 1u64.checked_shl(fit::item(self.arrays.len().saturating_sub(1))).unwrap_or(0);
         self
     }
 

@@ -31,6 +31,7 @@ use girih_tensor::DType;
 use crate::compile::Compiled;
 use crate::dtype::is_signed;
 use crate::error::LaunchError;
+use crate::fit;
 use crate::ir::{Array, ArrayParam, Func, Known};
 use crate::lower::{Boxes, Param, Source, farthest};
 
@@ -66,24 +67,19 @@ pub(super) fn argument<'a>(param: &Param, values: &impl Values<'a>) -> Option<Ar
         Source::Scalar(position) => {
             let (dtype, bits) = values.scalar(usize::from(position))?;
             match dtype {
-                DType::F32 | DType::Tf32 => Arg::F32(f32::from_bits(low_word(bits))),
+                DType::F32 | DType::Tf32 => Arg::F32(f32::from_bits(fit::low(bits))),
                 DType::F64 => Arg::F64(f64::from_bits(bits)),
                 _ if param.bytes == 8 => Arg::U64(bits),
                 _ if is_signed(dtype) && dtype.bits() <= 16 => {
                     let by = 32 - dtype.bits();
-                    Arg::U32(((low_word(bits) << by).cast_signed() >> by).cast_unsigned())
+                    Arg::U32(((fit::low(bits) << by).cast_signed() >> by).cast_unsigned())
                 }
-                _ => Arg::U32(low_word(bits)),
+                _ => Arg::U32(fit::low(bits)),
             }
         }
         // A launch that has a map takes the map of the same tensor in this memory.
         Source::Map(array) => Arg::Buffer(values.buffer(array.index())?),
     })
-}
-
-/// The low 32 bits, which are all that a scalar of a narrow dtype has.
-fn low_word(bits: u64) -> u32 {
-    (bits & u64::from(u32::MAX)) as u32
 }
 
 /// Whether a parameter is the map of an array without elements. There are no maps of such an array.
@@ -98,7 +94,7 @@ pub(super) fn zero<'a>(
     params: &[Param],
     values: &impl Values<'a>,
 ) -> Result<Option<Buffer<u8>>, Error> {
-    params.iter().any(|param| is_empty(param, values)).then(|| device.zeros(LINE as usize)).transpose()
+    params.iter().any(|param| is_empty(param, values)).then(|| device.zeros(fit::elements(LINE))).transpose()
 }
 
 /// Bytes of which the strides of tensor maps are multiples.
