@@ -8,6 +8,7 @@ use super::exchange::Spread;
 use super::memory::{Tile, runs};
 use super::{Lowering, bytes};
 use crate::error::Error;
+use crate::fit;
 use crate::place::wgmma::SharedTile;
 
 /// How a tile lies in shared memory.
@@ -35,7 +36,7 @@ impl Lowering<'_> {
         for vector in std::iter::successors(Some(most), |&n| (n > 1).then_some(n / 2)) {
             let (n, width) = (vector as i64, vector as i64 * size);
             let begins = tile.begins[fast].as_ref().is_none_or(|begin| begin.multiple() % n == 0);
-            let (Some(atom), true) = (cp_async(width as u32), begins && (vector == 1 || row)) else {
+            let (Some(atom), true) = (cp_async(fit::word(width)), begins && (vector == 1 || row)) else {
                 continue;
             };
             let Some(found) = runs(tile.dist, rank, fast, vector) else { continue };

@@ -10,6 +10,7 @@ use super::{Lowering, register};
 use crate::dtype::number::encode;
 use crate::dtype::{Const, is_signed};
 use crate::error::Error;
+use crate::fit;
 use crate::ir::{Combine, Nan, Op, RegionId};
 
 /// An element of each operand.
@@ -82,11 +83,8 @@ impl Rule {
             let mask = if bits == 64 { u64::MAX } else { (1 << bits) - 1 };
             let value = if greatest { least } else { !least & mask };
             // In the wider register.
-            let value = if is_signed(own) && bits < 64 {
-                ((value << (64 - bits)) as i64 >> (64 - bits)) as u64
-            } else {
-                value
-            };
+            let value =
+                if is_signed(own) && bits < 64 { fit::signed(value, bits).cast_unsigned() } else { value };
             same(how, value)
         };
         match combine {

@@ -8,6 +8,7 @@ use girih_tensor::{DType, Space};
 use super::memory::runs;
 use super::{Lowering, bytes};
 use crate::error::Error;
+use crate::fit;
 use crate::ir::{Dims, OpId};
 use crate::place::exchange::{Exchange, Shared};
 
@@ -193,11 +194,11 @@ impl Lowering<'_> {
         spread: &Spread<'_>,
     ) -> Result<(usize, Vec<Vec<usize>>), Error> {
         let rank = spread.dims.rank();
-        let widest = (16 / bytes(dtype)) as usize;
+        let widest = fit::size(16 / bytes(dtype));
         let axis = spread.strides.iter().position(|&stride| stride == 1);
         for vector in std::iter::successors(Some(widest), |&n| (n > 1).then_some(n / 2)) {
             let Some(axis) = axis.filter(|_| vector > 1) else { continue };
-            if !spread.dims[axis].is_multiple_of(vector as u32) {
+            if !spread.dims[axis].is_multiple_of(fit::item(vector)) {
                 continue;
             }
             let Some(found) = runs(spread.dist, rank, axis, vector) else { continue };

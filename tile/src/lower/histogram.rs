@@ -14,6 +14,7 @@ use super::words::{immediate, integer, m, of};
 use super::{Lowering, bytes};
 use crate::dtype::is_signed;
 use crate::error::Error;
+use crate::fit;
 use crate::ir::table::Each;
 use crate::ir::{Def, End, Func, Kind, Op, OpId, RegionId, Value};
 
@@ -173,8 +174,8 @@ impl Lowering<'_> {
         let words = counters.bins * counters.copies;
         let vector = [4, 2, 1].into_iter().find(|n| words % n == 0).unwrap_or(1);
         let zero = self.bits(DType::S32, 0)?;
-        let zeros = vec![zero; vector as usize];
-        for first in (0..words).step_by((i64::from(self.plan.threads) * vector) as usize) {
+        let zeros = vec![zero; fit::size(vector)];
+        for first in (0..words).step_by(fit::size(i64::from(self.plan.threads) * vector)) {
             let at = &(&self.thread * vector) + first;
             let cond = Cond::less(&at, &Expr::from(words));
             self.put(DType::S32, &(&counters.base + &(&at * bytes(DType::S32))), &zeros, &cond)?;
@@ -200,7 +201,8 @@ impl Lowering<'_> {
             } else {
                 // As an unsigned number, a negative one is beyond all bins.
                 let unsigned = if wide { Type::U64 } else { Type::U32 };
-                let known = self.setp(Word::Lt, unsigned, reg, immediate(DType::S64, counters.bins as u64));
+                let known =
+                    self.setp(Word::Lt, unsigned, reg, immediate(DType::S64, counters.bins.cast_unsigned()));
                 Cond::all([counted, self.b.cond_in(&known)?])
             };
             let bin = match wide {

@@ -13,6 +13,7 @@ use super::{Lowering, bytes};
 use crate::dtype::{Category, category};
 use crate::error::Error;
 use crate::facts::{AxisBounds, Bound};
+use crate::fit;
 use crate::ir::{Array, ArrayId, Dims, Kind, OpId, Order, Padding, RegionId, Scope, Value, View};
 
 /// The greatest extent that an array has, and a part of one.
@@ -372,7 +373,7 @@ impl Lowering<'_> {
     /// Moves the elements of a tile between memory and registers.
     pub(super) fn transfer(&mut self, tile: &Tile<'_>, what: &Move<'_>) -> Result<Vec<Reg>, Error> {
         let rank = tile.dims.rank();
-        let widest = if tile.path.words.len() > 2 { 1 } else { (16 / bytes(tile.array.dtype)) as usize };
+        let widest = if tile.path.words.len() > 2 { 1 } else { fit::size(16 / bytes(tile.array.dtype)) };
         // An axis of one element has any stride: another one is meant where there is one.
         let one = |axis: &usize| tile.array.strides[*axis].as_constant() == Some(1);
         let axis = (0..rank).filter(one).max_by_key(|&axis| (tile.dims[axis] > 1, axis));

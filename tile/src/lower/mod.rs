@@ -72,6 +72,7 @@ use girih_tensor::DType;
 
 use crate::dtype::is_integer;
 use crate::error::{Code, Error, Fault};
+use crate::fit;
 use crate::ir::{ArrayId, Dims, Kind, OpId, Value};
 use crate::place::Plan;
 
@@ -419,7 +420,7 @@ impl Lowering<'_> {
         let source = |mut value: usize| {
             let (mut at, mut below) = (0, 1);
             for leaf in &dist.vals {
-                let n = leaf.extent as usize;
+                let n = fit::size(leaf.extent);
                 if !stretched(leaf.mode) {
                     at += value % n * below;
                     below *= n;

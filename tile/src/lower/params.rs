@@ -12,6 +12,7 @@ use super::words::{integer, m};
 use super::{Held, Lowering};
 use crate::dtype::{is_integer, is_signed};
 use crate::error::{Code, Error, Fault};
+use crate::fit;
 use crate::ir::{Array, ArrayId, ArrayParam, Func, Kind, Known, OpId};
 
 /// What a parameter of a kernel stands for.
@@ -85,11 +86,11 @@ impl Params {
         let mut params = Params::default();
         for (i, array) in func.arrays().iter().enumerate() {
             if let Array::Param(param) = array {
-                params.array(b, ArrayId(i as u32), param)?;
+                params.array(b, ArrayId(fit::item(i)), param)?;
             }
         }
         for (i, scalar) in func.scalars().iter().enumerate() {
-            let held = params.scalar(b, i as u16, &scalar.name, scalar.dtype, scalar.known)?;
+            let held = params.scalar(b, fit::scalar(i), &scalar.name, scalar.dtype, scalar.known)?;
             params.scalars.push(held);
         }
         Ok(params)
@@ -101,7 +102,7 @@ impl Params {
     }
 
     pub(crate) fn add_map(&mut self, name: String, source: Source, boxes: Boxes) {
-        let bytes = girih_ptx::TENSOR_MAP_BYTES as u32;
+        let bytes = fit::item(girih_ptx::TENSOR_MAP_BYTES);
         self.list.push(Param { name, source, bytes, most: 0, boxes: Some(boxes) });
     }
 
@@ -110,14 +111,14 @@ impl Params {
         let pointer = b.pointer(&name, i64::from(param.align.max(1)));
         let mut extents = Vec::new();
         for (axis, &known) in param.extents.iter().enumerate() {
-            let source = Source::Extent(id, axis as u8);
+            let source = Source::Extent(id, fit::axis(axis));
             let name = format!("{}_n{axis}", param.name);
             extents.push(self.size(b, name, source, known, i32::MAX.into())?);
         }
         let mut strides = Vec::new();
         let most = farthest(param.strides.len());
         for (axis, &known) in param.strides.iter().enumerate() {
-            let source = Source::Stride(id, axis as u8);
+            let source = Source::Stride(id, fit::axis(axis));
             strides.push(self.size(b, format!("{}_s{axis}", param.name), source, known, most)?);
         }
         self.arrays.insert(id, Bound { pointer, extents, strides });

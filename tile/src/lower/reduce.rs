@@ -7,6 +7,7 @@ use girih_tensor::DType;
 use super::combine::{Rule, Tuple};
 use super::{Lowering, bytes};
 use crate::error::Error;
+use crate::fit;
 use crate::ir::{Kind, OpId};
 
 /// Number of lanes' bits.
@@ -189,7 +190,7 @@ impl Lowering<'_> {
 /// How many tuples of each thread go through shared memory at once.
 pub(super) fn batch(rule: &Rule, dist: &Dist) -> usize {
     let width: i64 = rule.dtypes.iter().map(|&dtype| bytes(dtype)).sum();
-    (BATCH / (width * dist.threads())).max(1) as usize
+    fit::size((BATCH / (width * dist.threads())).max(1))
 }
 
 /// Tuples of warps in shared memory.
@@ -222,13 +223,13 @@ impl Through {
 
     /// The tuples of all slots of the thread's group.
     pub(super) fn read_all(&self, lowering: &mut Lowering<'_>, place: usize) -> Result<Vec<Tuple>, Error> {
-        let mut tuples: Vec<Tuple> = vec![Vec::new(); self.slots as usize];
+        let mut tuples: Vec<Tuple> = vec![Vec::new(); fit::size(self.slots)];
         for (i, &dtype) in self.dtypes.iter().enumerate() {
             let vector = self.slots.min(16 / bytes(dtype));
-            for first in (0..self.slots).step_by(vector as usize) {
+            for first in (0..self.slots).step_by(fit::size(vector)) {
                 let at = self.address(i, place, &Expr::from(first));
-                let regs = lowering.take(dtype, &at, vector as usize, &Cond::Always)?;
-                regs.into_iter().enumerate().for_each(|(k, reg)| tuples[first as usize + k].push(reg));
+                let regs = lowering.take(dtype, &at, fit::size(vector), &Cond::Always)?;
+                regs.into_iter().enumerate().for_each(|(k, reg)| tuples[fit::size(first) + k].push(reg));
             }
         }
         Ok(tuples)

@@ -9,6 +9,7 @@ use super::{Held, Lowering};
 use crate::dtype::range;
 use crate::dtype::{is_integer, is_signed};
 use crate::error::Error;
+use crate::fit;
 use crate::ir::table::Each;
 use crate::ir::{Kind, OpId, Value};
 
@@ -66,7 +67,7 @@ impl Lowering<'_> {
         let name = format!("{}_table{}", self.plan.func.name, self.held.iter().flatten().count());
         let mut data = Vec::new();
         for value in values {
-            data.extend_from_slice(&value.to_le_bytes()[..bytes as usize]);
+            data.extend_from_slice(&value.to_le_bytes()[..fit::size(bytes)]);
         }
         let list = data.iter().map(u8::to_string).collect::<Vec<_>>().join(", ");
         let text = format!(

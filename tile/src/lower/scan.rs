@@ -10,6 +10,7 @@ use super::Lowering;
 use super::combine::{Rule, Tuple};
 use super::reduce::{LANE_BITS, batch, inside};
 use crate::error::Error;
+use crate::fit;
 use crate::ir::{Kind, OpId};
 
 /// A block of elements that the digits so far tell apart.
@@ -72,7 +73,7 @@ impl Lowering<'_> {
         while at < digits.len() {
             match digits[at] {
                 Digit::Values { leaf, extent, .. } => {
-                    blocks = self.scan_values(&how, blocks, dist.stride(leaf), extent as usize)?;
+                    blocks = self.scan_values(&how, blocks, dist.stride(leaf), fit::size(extent))?;
                     at += 1;
                 }
                 Digit::Bit { bit, .. } if bit < LANE_BITS => {

@@ -7,6 +7,7 @@ use girih_tensor::DType;
 
 use super::{Lowering, bytes};
 use crate::error::Error;
+use crate::fit;
 use crate::ir::{Kind, OpId, Type, Value};
 
 /// The most bytes of shared memory that elements go through at once.
@@ -150,7 +151,7 @@ impl<'a> Lowering<'a> {
         }
         // What does not fit goes part by part.
         let mut regs: Vec<Reg> = Vec::new();
-        for from in (0..end).step_by(WINDOW as usize) {
+        for from in (0..end).step_by(fit::size(WINDOW)) {
             let base = self.scratch(WINDOW, 16)?;
             for piece in pieces {
                 self.put_piece(piece, &base, Some(from))?;
@@ -284,5 +285,5 @@ fn vector(dist: &Dist, line: &Line, bytes: i64, part: &Part) -> usize {
         }
         count = next;
     }
-    count as usize
+    fit::size(count)
 }

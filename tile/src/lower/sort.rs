@@ -15,6 +15,7 @@ use super::shape::{Part, Piece, WINDOW, counts, in_window, on_line, scaled};
 use super::words::{m, of};
 use super::{Lowering, bytes, register};
 use crate::error::Error;
+use crate::fit;
 use crate::ir::{Kind, OpId};
 
 /// The bytes of shared memory that elements go through at once, if one of each thread fits.
@@ -85,7 +86,7 @@ impl Lowering<'_> {
         let start = on_line(&first, line);
         let mut picked: Vec<Reg> = Vec::new();
         // What shared memory does not hold goes part by part.
-        for from in (0..end).step_by(WINDOW as usize) {
+        for from in (0..end).step_by(fit::size(WINDOW)) {
             let window = (end > WINDOW).then_some(from);
             let base = self.scratch(end.min(WINDOW), 16)?;
             self.put_piece(piece, &base, window)?;
@@ -154,7 +155,7 @@ impl Lowering<'_> {
             let last = if inside == Cond::Always {
                 rank.clone()
             } else {
-                self.bits(key, key_range(dtype).1 as u64)?
+                self.bits(key, key_range(dtype).1.cast_unsigned())?
             };
             let rank = self.select(key, &inside, &rank, &last)?;
             if alone {
@@ -321,7 +322,7 @@ impl Lowering<'_> {
         }
         let own = self.thread.clone();
         let mut others = Vec::new();
-        for batch in elements.chunks(batch as usize) {
+        for batch in elements.chunks(fit::size(batch)) {
             let base = self.scratch(end, 16)?;
             let address = |i: usize, value: usize, thread: &Expr| {
                 let size = bytes(carried.dtypes[i]);
@@ -355,7 +356,7 @@ fn sortable(dist: &Dist, extents: &[i64], axis: usize) -> Dist {
     if bits {
         return dist.clone();
     }
-    let rounded = (extents[axis] as u64).next_power_of_two() as i64;
+    let rounded = extents[axis].cast_unsigned().next_power_of_two() as i64;
     let mut padded = extents.to_vec();
     padded[axis] = rounded;
     let mut order = vec![axis];

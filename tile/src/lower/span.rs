@@ -10,6 +10,7 @@ use super::words::{integer, m, of};
 use super::{Lowering, bytes, register};
 use crate::dtype::range;
 use crate::error::Error;
+use crate::fit;
 use crate::ir::Value;
 use crate::place::access::{WIDEST, counting};
 
@@ -44,7 +45,7 @@ impl Lowering<'_> {
         let low = places.array.lows[axis].clone();
         let mut vector = WIDEST / size;
         while vector > 1 {
-            let runs = runs(places.dist, rank, along, vector as usize).filter(|_| count % vector == 0);
+            let runs = runs(places.dist, rank, along, fit::size(vector)).filter(|_| count % vector == 0);
             if let Some(runs) = runs.filter(|runs| places.alike(axis, runs)) {
                 let cut = [&extent, &start, &low].iter().all(|at| at.multiple() % vector == 0);
                 let inside = [Cond::less(&(&low + -1), &start), Cond::less(&(&start + (count - 1)), &extent)];

@@ -9,6 +9,7 @@ use super::words::{immediate, m, moved, of};
 use super::{Lowering, bytes, register};
 use crate::dtype::is_signed;
 use crate::error::Error;
+use crate::fit;
 
 /// The type and number of the registers that an access of `count` elements has.
 fn carriers(dtype: DType, count: usize) -> (Type, usize) {
@@ -22,7 +23,7 @@ fn carriers(dtype: DType, count: usize) -> (Type, usize) {
             1 => (Type::U8, 1),
             2 if size == 2 && register(dtype) == Type::B16 => (Type::B16, 1),
             2 => (Type::U16, 1),
-            all => (Type::B32, (all / 4) as usize),
+            all => (Type::B32, fit::size(all / 4)),
         },
     }
 }
@@ -71,9 +72,9 @@ impl Lowering<'_> {
                 _ if bytes(dtype) >= 4 => (immediate(dtype, bits), moved(dtype)),
                 _ if ty == Type::B16 => (Operand::Int(bits as i64), Type::B16),
                 _ => {
-                    let size = 8 * bytes(dtype) as u32;
-                    let repeated = (0..32 / size).fold(0u32, |all, i| all | (bits as u32) << (i * size));
-                    let one = if ty == Type::B32 { repeated } else { bits as u32 };
+                    let size = 8 * fit::word(bytes(dtype));
+                    let repeated = (0..32 / size).fold(0u32, |all, i| all | fit::low(bits) << (i * size));
+                    let one = if ty == Type::B32 { repeated } else { fit::low(bits) };
                     (Operand::Int(i64::from(one as i32)), Type::B32)
                 }
             };

@@ -9,6 +9,7 @@ use super::each::How;
 use super::{Lowering, register};
 use crate::dtype::is_signed;
 use crate::error::Error;
+use crate::fit;
 use crate::ir::Rounding;
 use crate::ir::table::Each;
 
@@ -22,10 +23,8 @@ pub(crate) use m;
 pub(crate) fn immediate(dtype: DType, bits: u64) -> Operand {
     match dtype {
         DType::F64 => Operand::F64(bits),
-        DType::F32 | DType::Tf32 => Operand::F32(bits as u32),
-        DType::S8 => Operand::Int(i64::from(bits as i8)),
-        DType::S16 => Operand::Int(i64::from(bits as i16)),
-        DType::S32 => Operand::Int(i64::from(bits as i32)),
+        DType::F32 | DType::Tf32 => Operand::F32(fit::low(bits)),
+        DType::S8 | DType::S16 | DType::S32 => Operand::Int(fit::signed(bits, dtype.bits())),
         _ => Operand::Int(bits as i64),
     }
 }

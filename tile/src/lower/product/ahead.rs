@@ -8,6 +8,7 @@ use girih_tensor::DType;
 
 use super::stage::Staged;
 use crate::error::{Code, Error, Fault};
+use crate::fit;
 use crate::ir::{Def, Dims, Kind, OpId, Padding, RegionId, Value};
 use crate::lower::asynchronous::Target;
 use crate::lower::exchange::Spread;
@@ -89,7 +90,7 @@ impl Lowering<'_> {
         self.b.move_all(&[more.clone(), loaded.clone()], &[always.clone(), always])?;
         let last = (rounds.stages - 1) * rounds.bytes;
         for (reg, at) in [(&read, 0), (&written, last)] {
-            let at = self.bits(DType::S32, at as u64)?;
+            let at = self.bits(DType::S32, at.cast_unsigned())?;
             self.b.move_all(std::slice::from_ref(reg), &[at])?;
         }
         let turns = Turns {
@@ -123,7 +124,7 @@ impl Lowering<'_> {
         // Products of the turn before may read the slot that is filled now.
         self.settle_all()?;
         if self.copies(rounds) {
-            cp_async_wait(&mut self.b, (rounds.stages - 2) as u32);
+            cp_async_wait(&mut self.b, fit::word(rounds.stages - 2));
         }
         let early = |load: &OpId| plan.products.ahead.loads.get(load);
         if rounds.loads.iter().filter_map(early).any(|early| early.tile.is_some()) {
@@ -258,7 +259,7 @@ impl Lowering<'_> {
         let dtype = plan.func.ty(op.results[0]).dtype;
         let (base, target) = (slot + early.start, target(early, view.tile));
         if early.copied.is_ok()
-            && self.copy_async(&tile, &base, &target, early.fast, early.vector as usize)?
+            && self.copy_async(&tile, &base, &target, early.fast, fit::size(early.vector))?
         {
             return Ok(());
         }

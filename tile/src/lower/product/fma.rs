@@ -7,6 +7,7 @@ use girih_tensor::DType;
 
 use super::stage::{Staged, Staging};
 use crate::error::Error;
+use crate::fit;
 use crate::ir::{OpId, Rounding};
 use crate::lower::words::{m, of};
 use crate::lower::{Lowering, register};
@@ -121,12 +122,12 @@ impl Lowering<'_> {
             let regs = match side {
                 Side::Held(regs) => {
                     let rows = regs.len() / ty.dims[along] as usize;
-                    let first = at.as_constant().unwrap_or_default() as usize * rows;
-                    regs[first..first + rows * deep as usize].to_vec()
+                    let first = fit::size(at.as_constant().unwrap_or_default()) * rows;
+                    regs[first..first + rows * fit::size(deep)].to_vec()
                 }
                 Side::Staged(staged, dist) => {
                     let part = whole(dist.clone(), along, 1, deep);
-                    let dims = ty.dims.with(along, deep as u32);
+                    let dims = ty.dims.with(along, fit::word(deep));
                     self.staged_part(staged, &(at * staged.strides[along]), dims, &part)?
                 }
             };
@@ -141,8 +142,8 @@ impl Lowering<'_> {
             parts.push(converted);
         }
         let ty = register(sum);
-        for step in 0..deep as usize {
-            let [rows, columns] = [0, 1].map(|i| parts[i].len() / deep as usize);
+        for step in 0..fit::size(deep) {
+            let [rows, columns] = [0, 1].map(|i| parts[i].len() / fit::size(deep));
             for ([left, right], total) in places.iter().zip(totals) {
                 let (left, right) = (&parts[0][step * rows + left], &parts[1][step * columns + right]);
                 let operands = of([total, left, right, total]);

@@ -5,6 +5,7 @@ use girih_codegen::{Cond, Expr, Reg};
 use girih_tensor::{DType, Space};
 
 use crate::error::Error;
+use crate::fit;
 use crate::ir::{Dims, Value};
 use crate::lower::exchange::Spread;
 use crate::lower::{Lowering, bytes};
@@ -104,10 +105,10 @@ impl Lowering<'_> {
 
     /// Fills shared memory with zeros, all threads together; `size` is a number of whole vectors.
     pub(super) fn zeros(&mut self, base: &Expr, size: i64) -> Result<(), Error> {
-        let zero = vec![self.bits(DType::F32, 0)?; (WIDEST / 4) as usize];
+        let zero = vec![self.bits(DType::F32, 0)?; fit::size(WIDEST / 4)];
         let threads = i64::from(self.plan.threads);
         let vectors = size / WIDEST;
-        for first in (0..vectors).step_by(threads as usize) {
+        for first in (0..vectors).step_by(fit::size(threads)) {
             let address = base + &(&(&self.thread + first) * WIDEST);
             let inside = Cond::less(&self.thread, &Expr::from(vectors - first));
             self.store_elements(Space::Smem, DType::F32, &address, &inside, &zero)?;

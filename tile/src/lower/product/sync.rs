@@ -13,6 +13,7 @@ use girih_tensor::DType;
 
 use super::stage::{Staged, Staging};
 use crate::error::Error;
+use crate::fit;
 use crate::ir::{OpId, Value};
 use crate::lower::words::{m, of};
 use crate::lower::{Lowering, bytes};
@@ -117,7 +118,7 @@ impl Lowering<'_> {
 
         let deep = atom.shape_mnk[2];
         for &batch in &batches {
-            for start in (0..i64::from(k[column])).step_by(deep as usize) {
+            for start in (0..i64::from(k[column])).step_by(fit::size(deep)) {
                 let a = self.blocks(&of_a, batch, &rows, start)?;
                 let b = self.blocks(&of_b, batch, &columns, start)?;
                 for (&i, a) in rows.iter().zip(&a) {
@@ -283,7 +284,7 @@ impl Lowering<'_> {
         // Rows of matrices are rows of memory.
         let turned = staged.strides[along] != 1;
         let rows = if turned { along } else { other };
-        let own: usize = of.words.iter().map(|leaf| leaf.extent as usize).product();
+        let own: usize = of.words.iter().map(|leaf| fit::size(leaf.extent)).product();
         let mut all = Vec::new();
         let mut at = 0;
         while at < firsts.len() {

@@ -23,6 +23,7 @@ use girih_tensor::{DType, Slice, Tensor};
 use super::words::{m, of};
 use super::{Held, Lowering, register};
 use crate::error::{Code, Error, Fault};
+use crate::fit;
 use crate::ir::table::Each;
 
 use crate::ir::{Def, Kind, OpId, Value};
@@ -143,19 +144,19 @@ impl Lowering<'_> {
         let steps = product.mnk[2] / atom.shape_mnk[2];
         // Registers of an instruction, and those of all columns.
         let per = if packed { 2 } else { 1 };
-        let [own, all] = [atom.shape_mnk[1], n].map(|n| (n / 2 / per) as usize);
+        let [own, all] = [atom.shape_mnk[1], n].map(|n| fit::size(n / 2 / per));
         self.take_turn(id)?;
         warpgroup_arrive(&mut self.b);
         for i in 0..rows {
             for j in 0..n / atom.shape_mnk[1] {
-                let first = i as usize * all + j as usize * own;
+                let first = fit::size(i) * all + fit::size(j) * own;
                 let sums = list(&sums[first..first + own]);
                 for step in 0..steps {
                     let a = match &of_a {
                         Some(tensor) => self.descriptor(tensor, [i, step])?,
                         // A value of four registers for 16 columns.
                         None => {
-                            let first = (i * steps + step) as usize * 4;
+                            let first = fit::size(i * steps + step) * 4;
                             list(&a_regs[first..first + 4])
                         }
                     };
@@ -207,7 +208,7 @@ impl Lowering<'_> {
         }
         let last = self.products.flight[count - 1].result;
         self.wait_behind_functions(last)?;
-        warpgroup_wait(&mut self.b, (self.products.flight.len() - count) as u32);
+        warpgroup_wait(&mut self.b, fit::item(self.products.flight.len() - count));
         let done: Vec<Flight> = self.products.flight.drain(..count).collect();
         for flight in &done {
             flight.frees.iter().try_for_each(|&load| self.free(load))?;

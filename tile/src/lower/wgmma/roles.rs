@@ -11,6 +11,7 @@ use super::super::words::{m, of};
 use super::super::{Held, Lowering};
 use super::wrong;
 use crate::error::Error;
+use crate::fit;
 use crate::ir::{Array, ArrayId, OpId, Value, View};
 use crate::place::wgmma::{SharedTile, WARPGROUP, begin, blocks};
 
@@ -95,14 +96,14 @@ impl Lowering<'_> {
         let consume = self.b.open_block();
         self.b.leave(&consume, &Cond::less(&group, &Expr::from(consumers)), true)?;
         if hands_on {
-            self.b.warpgroup_reg_dealloc(KEPT as u32)?;
+            self.b.warpgroup_reg_dealloc(fit::word(KEPT))?;
         }
         let alone = Cond::equal(&thread, &Expr::from(i64::from(plan.threads)));
         self.b.leave(&around, &Cond::not(alone), false)?;
         self.produce_all(&around, consume)?;
 
         if hands_on {
-            self.b.warpgroup_reg_alloc(more as u32)?;
+            self.b.warpgroup_reg_alloc(fit::word(more))?;
         }
         self.thread = self.b.bounded(&thread, i64::from(plan.threads) - 1)?;
         self.products.group =
@@ -185,7 +186,7 @@ impl Lowering<'_> {
         let size = tile.bytes() / (along * others);
         let rows = tile.rows_of_box();
         let bits = row * rows * size * 8;
-        let modifiers = CopyAtom::tma(Transfer::Load, rank as u32, bits)?.modifiers();
+        let modifiers = CopyAtom::tma(Transfer::Load, fit::item(rank), bits)?.modifiers();
         let barrier = pipeline.full(&slot.index)?;
         for (i, j) in (0..along / row).flat_map(|i| (0..others / rows).map(move |j| (i, j))) {
             let mut place = at.clone();
@@ -325,8 +326,8 @@ impl Lowering<'_> {
             let rank = param.extents.len();
             let axes = order(rank, tile.axes);
             let extent = |&axis: &usize| match axis {
-                _ if axis == tile.axes[0] => tile.row() as u32,
-                _ if axis == tile.axes[1] => tile.rows_of_box() as u32,
+                _ if axis == tile.axes[0] => fit::word(tile.row()),
+                _ if axis == tile.axes[1] => fit::word(tile.rows_of_box()),
                 _ => 1,
             };
             let boxes = Boxes {

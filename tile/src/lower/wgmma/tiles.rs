@@ -13,6 +13,7 @@ use super::super::{Held, Lowering, bytes};
 use super::roles::Role;
 use super::{has_own_registers, stored};
 use crate::error::Error;
+use crate::fit;
 use crate::ir::{Def, Dims, End, Func, Kind, OpId, Padding, RegionId, Value, View};
 use crate::place::access::fastest;
 use crate::place::wgmma::{SharedTile, Wgmma};
@@ -177,7 +178,7 @@ impl Lowering<'_> {
         regs: &[Reg],
     ) -> Result<(), Error> {
         let own = self.first_replica(dist)?;
-        let widest = (16 / bytes(tile.dtype)) as usize;
+        let widest = fit::size(16 / bytes(tile.dtype));
         let vectors = std::iter::successors(Some(widest), |&n| (n > 1).then_some(n / 2));
         let found =
             vectors.filter_map(|n| runs(dist, dims.rank(), tile.axes[0], n)).next().unwrap_or_default();
@@ -238,9 +239,9 @@ impl Lowering<'_> {
         let vector = 16 / bytes(tile.dtype);
         let dist =
             Dist::blocked(&extents, &fastest(tile.axes[0], extents.len()), vector, plan.threads.into());
-        let zeros = vec![self.bits(tile.dtype, 0)?; vector as usize];
+        let zeros = vec![self.bits(tile.dtype, 0)?; fit::size(vector)];
         let own = self.first_replica(&dist)?;
-        for run in runs(&dist, extents.len(), tile.axes[0], vector as usize).unwrap_or_default() {
+        for run in runs(&dist, extents.len(), tile.axes[0], fit::size(vector)).unwrap_or_default() {
             let address = self.in_tile(&base, tile, &dist, extents.len(), run[0])?;
             let at = self.coordinates(&dist, run[0], extents.len())?;
             let inside = bounds.iter().flat_map(|(axis, begin, rest)| {
