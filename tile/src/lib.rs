@@ -37,6 +37,7 @@
 //! Every body of a loop of the run time is built twice and must come out the same. Two things follow: what a body does in Rust besides,
 //! such as printing, happens twice; and state that the loop does not carry is an error.
 
+#![deny(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 
 mod compile;
 pub mod dtype;

@@ -15,6 +15,7 @@ use girih_codegen::plan::{Dist, Leaf};
 use girih_tensor::DType;
 
 use crate::dtype::is_integer;
+use crate::fit;
 use crate::ir::table::Each;
 use crate::ir::{Array, ArrayId, Def, Func, Indexed, Kind, Known, Order, Value, View};
 
@@ -45,25 +46,26 @@ impl Vectors {
         let mut leaves: Vec<(Leaf, usize)> = Vec::new();
         for leaf in &dist.vals {
             leaves.push((*leaf, weight));
-            weight *= leaf.extent as usize;
+            weight *= fit::size(leaf.extent);
         }
         leaves.sort_by_key(|(leaf, _)| (order.iter().position(|&mode| mode == leaf.mode), leaf.scale));
         let mut values = vec![0];
         for (leaf, weight) in leaves {
-            values =
-                (0..leaf.extent as usize).flat_map(|i| values.iter().map(move |v| v + i * weight)).collect();
+            values = (0..fit::size(leaf.extent))
+                .flat_map(|i| values.iter().map(move |v| v + i * weight))
+                .collect();
         }
         Vectors { vector, values }
     }
 
     /// The accesses, each the numbers of its values.
     pub fn iter(&self) -> impl Iterator<Item = &[usize]> {
-        self.values.chunks(self.vector as usize)
+        self.values.chunks(fit::size(self.vector))
     }
 
     /// Number of accesses.
     pub fn count(&self) -> usize {
-        self.values.len() / self.vector as usize
+        self.values.len() / fit::size(self.vector)
     }
 }
 

@@ -301,7 +301,7 @@ impl Early {
         let dtype = func.ty(op.results[0]).dtype;
         let (size, extents, width) = (bytes(dtype), super::rule::extents(&view.tile), aligned(func, view));
         let most = if width.contiguous == Some(fast) { width.most } else { 1 };
-        let vector = most.min(1 << (extents[fast] as u64).next_power_of_two().trailing_zeros());
+        let vector = most.min(1 << extents[fast].cast_unsigned().next_power_of_two().trailing_zeros());
         // Integers have one zero, and nothing else beside numbers.
         let zero = matches!(view.padding, Padding::Zero | Padding::Undetermined) || !dtype.is_float();
         let copied = match () {

@@ -13,6 +13,7 @@ use super::exchange::Exchange;
 use super::product::{fragments, in_registers};
 use super::rule::{Work, give, wish, work};
 use super::wgmma::Products;
+use crate::fit;
 use crate::ir::{Def, End, Func, Kind, Op, OpId, RegionId, Value, ValueData};
 
 /// How many operations deep a value is made again rather than converted.
@@ -214,7 +215,7 @@ impl Assembly<'_> {
     }
 
     fn add(&mut self, value: Value, dist: &Dist, kind: Kind, operands: Vec<Value>) -> Value {
-        let (id, result) = (OpId(self.func.ops.len() as u32), Value(self.func.values.len() as u32));
+        let (id, result) = (OpId(fit::item(self.func.ops.len())), Value(fit::item(self.func.values.len())));
         let site = match self.func.value(value).def {
             Def::Result(of, _) => self.func.op(of).site,
             Def::Argument(..) => None,
@@ -265,7 +266,7 @@ impl Assembly<'_> {
         Plan {
             func: self.func,
             dists: self.dists,
-            threads: self.threads as u32,
+            threads: fit::word(self.threads),
             exchanges,
             products: self.products,
         }

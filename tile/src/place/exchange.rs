@@ -23,6 +23,7 @@ use girih_tensor::DType;
 use super::access::{Vectors, WIDEST, fastest, lanes};
 use super::rule::extents;
 use super::shuffle::Shuffles;
+use crate::fit;
 use crate::ir::Dims;
 
 /// How a tile gets from one distribution into another.
@@ -133,7 +134,7 @@ pub(crate) fn rename(dims: &Dims, from: &Dist, to: &Dist) -> Option<Vec<usize>> 
     let mut weight = 1;
     for leaf in &from.vals {
         weights.push(weight);
-        weight *= leaf.extent as usize;
+        weight *= fit::size(leaf.extent);
     }
     let mut values = vec![0];
     for leaf in &to.vals {
@@ -143,7 +144,7 @@ pub(crate) fn rename(dims: &Dims, from: &Dist, to: &Dist) -> Option<Vec<usize>> 
             None if leaf.scale >= i64::from(dims[leaf.mode]) => 0,
             None => return None,
         };
-        values = (0..leaf.extent as usize).flat_map(|i| values.iter().map(move |v| v + i * by)).collect();
+        values = (0..fit::size(leaf.extent)).flat_map(|i| values.iter().map(move |v| v + i * by)).collect();
     }
     Some(values)
 }

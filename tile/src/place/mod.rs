@@ -75,6 +75,7 @@ use self::assemble::assemble;
 use self::exchange::Exchange;
 use self::wgmma::Products;
 use crate::error::{Code, Error, Fault};
+use crate::fit;
 use crate::ir::{Def, Func, Kind, OpId, Value};
 
 pub(crate) use cost::across;
@@ -144,18 +145,26 @@ const VALUES: usize = 1024;
 /// # Errors
 /// [`Error::Place`] where no placement fits: a tile too large for a block, or a pin that the operation does not take.
 pub fn place(func: &Func, sm: u32) -> Result<Plan, Error> {
-    let plan = place_in_order(func, sm)?;
-    match plan.overlapped(func).map(|other| place_in_order(&other, sm)) {
+    let plan = place_in_order(func, sm, false)?;
+    match plan.overlapped(func).map(|other| place_in_order(&other, sm, false)) {
         Some(Ok(other)) if other.products.is_like(&plan.products) => Ok(other),
         _ => Ok(plan),
     }
 }
 
+/// As [`place`], where tiles of products leave the most shared memory that other operations may take.
+///
+/// # Errors
+/// As [`place`].
+pub(crate) fn place_carefully(func: &Func, sm: u32) -> Result<Plan, Error> {
+    place_in_order(func, sm, true)
+}
+
 /// Places a function's operations in the order that they have.
-fn place_in_order(func: &Func, sm: u32) -> Result<Plan, Error> {
+fn place_in_order(func: &Func, sm: u32, careful: bool) -> Result<Plan, Error> {
     let asked = func.hints.by_arch.get(&sm).and_then(|hints| hints.num_worker_warps);
     let pinned =
-        func.pins().values().find_map(|pin| pin.dist.as_ref().map(|dist| dist.threads() as u32 / 32));
+        func.pins().values().find_map(|pin| pin.dist.as_ref().map(|dist| fit::word(dist.threads()) / 32));
     let warps = match pinned.or(asked).or(func.hints.all.num_worker_warps) {
         Some(warps) => vec![warps],
         None => WARPS.to_vec(),
@@ -164,7 +173,7 @@ fn place_in_order(func: &Func, sm: u32) -> Result<Plan, Error> {
         let message = format!("{count} warps of a block: 1, 2, 4, 8, 16 and 32 are accepted");
         return Err(Error::Place(Fault::new(Code::HintValue, message)));
     }
-    let mut trial = Trial::new(func, sm, &warps);
+    let mut trial = Trial::new(func, sm, careful, &warps);
     let mut found = None;
     // What the registers of the plan before let expect: twice the warps have half of them each. Tiles far too large for the first number are
     // seen by distributions that are not searched for.
@@ -232,9 +241,9 @@ struct Trial<'a> {
 }
 
 impl<'a> Trial<'a> {
-    fn new(func: &'a Func, sm: u32, warps: &[u32]) -> Trial<'a> {
+    fn new(func: &'a Func, sm: u32, careful: bool, warps: &[u32]) -> Trial<'a> {
         let choose = |&count: &u32| {
-            let products = Products { sm, ..Products::choose(func, sm, count * 32) };
+            let products = Products { sm, careful, ..Products::choose(func, sm, count * 32) };
             Products { ahead: Ahead::choose(func, sm, count * 32, &products), ..products }
         };
         let products: Vec<Products> = warps.iter().map(choose).collect();
@@ -290,7 +299,7 @@ impl<'a> Trial<'a> {
     fn accepted(&mut self, plan: Plan) -> Option<Plan> {
         let room = NAMED.min(ALL / f64::from(plan.threads));
         let held = |value: Value| !matches!(plan.func.value(value).def, Def::Result(op, _) if plan.products.is_shared(op));
-        let values = (0..plan.func.value_count() as u32).map(Value);
+        let values = (0..fit::item(plan.func.value_count())).map(Value);
         let large = values.filter(|&value| held(value)).find(|&value| plan.dist(value).size() > VALUES);
         let packed = plan.packed();
         let (over, message) = if let Some(value) = large {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Plan;
 use super::product::working;
+use crate::fit;
 use crate::ir::{Def, Kind, RegionId, Value};
 
 struct Lives {
@@ -32,7 +33,7 @@ impl Plan {
         let (_, at, lives) = self.peak(true);
         let mut live: Vec<(f64, Value)> = Vec::new();
         for (value, span) in lives.spans.iter().enumerate() {
-            let value = Value(value as u32);
+            let value = Value(fit::item(value));
             match span {
                 Some([first, last]) if *first < at && at <= *last => {
                     live.push((self.taken(value, true), value))
@@ -121,7 +122,7 @@ impl Plan {
         let mut change = vec![0.0; lives.at + 2];
         for (value, span) in lives.spans.iter().enumerate() {
             if let Some([first, last]) = span {
-                let registers = self.taken(Value(value as u32), packed);
+                let registers = self.taken(Value(fit::item(value)), packed);
                 change[*first] += registers;
                 change[*last] -= registers;
             }

@@ -42,6 +42,7 @@ use super::cost::SHARED;
 use super::exchange::{ROUND_TRIP, bytes, rename};
 use super::rule::wish;
 use super::wgmma::Products;
+use crate::fit;
 use crate::ir::{Dims, Func, Kind, Op, OpId};
 
 /// How a product is computed.
@@ -177,7 +178,7 @@ pub(crate) fn whole(mut dist: Dist, mode: usize, mut scale: i64, n: i64) -> Dist
 pub(crate) fn sliced(dist: &Dist, mode: usize, mut value: usize) -> usize {
     let (mut at, mut below) = (0, 1);
     for leaf in &dist.vals {
-        let n = leaf.extent as usize;
+        let n = fit::size(leaf.extent);
         if leaf.mode != mode {
             at += value % n * below;
             below *= n;

@@ -13,6 +13,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use super::candidates::Pools;
 use super::wgmma::Products;
 use crate::error::Error;
+use crate::fit;
 use crate::ir::{Dims, Func, Kind, Op, OpId};
 
 /// How much more often the body of a loop runs than what stands around it.
@@ -137,7 +138,7 @@ impl Problem<'_> {
         if let Some(&id) = self.ids.get(dist) {
             return id;
         }
-        let id = self.dists.len() as Id;
+        let id = fit::item(self.dists.len());
         self.dists.push(dist.clone());
         self.ids.insert(dist.clone(), id);
         id

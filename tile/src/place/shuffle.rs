@@ -22,6 +22,7 @@ use girih_codegen::plan::Dist;
 use girih_tensor::DType;
 
 use super::access::LANES;
+use crate::fit;
 use crate::ir::Dims;
 
 /// An exchange in which every element stays in its warp.
@@ -136,7 +137,7 @@ impl Shuffles {
             let mut weight = 1;
             let of = dist.vals.iter().map(|leaf| {
                 let at = weight;
-                weight *= leaf.extent as usize;
+                weight *= fit::size(leaf.extent);
                 (digit(leaf.mode, leaf.scale, leaf.extent), at)
             });
             of.filter(|(digit, _)| digit.extent > 1).collect::<Vec<_>>()
@@ -157,7 +158,7 @@ impl Shuffles {
         };
         for leaf in &to.vals {
             let inside = digit(leaf.mode, leaf.scale, leaf.extent).extent;
-            out.results.push([leaf.extent as usize, inside as usize]);
+            out.results.push([fit::size(leaf.extent), fit::size(inside)]);
         }
         // Bits of lanes that are left over, with the distance of the values that say the same on the other side.
         let (mut left, mut open) = (Vec::new(), Vec::new());
@@ -177,7 +178,7 @@ impl Shuffles {
             }
         }
         for (digit, give) in gives {
-            out.common.push([digit.extent as usize, give, remove(&mut takes, &digit)?]);
+            out.common.push([fit::size(digit.extent), give, remove(&mut takes, &digit)?]);
         }
         if !takes.is_empty() {
             return None;

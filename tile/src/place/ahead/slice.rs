@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::super::numbers::computes;
+use crate::fit;
 use crate::ir::{Array, ArrayId, Def, Func, Kind, Op, OpId, RegionId, Value};
 
 /// How many turns a loop has, if that is known.
@@ -10,7 +11,7 @@ pub(super) fn turns(func: &Func, op: &Op) -> Option<i64> {
     let number = |at: usize| match func.value(op.operands[at]).def {
         Def::Result(id, _) => match func.op(id).kind {
             Kind::Full(bits) => Some(match func.ty(op.operands[at]).dtype.bits() {
-                32 => i64::from(bits as i32),
+                32 => fit::signed(bits, 32),
                 _ => bits as i64,
             }),
             _ => None,

@@ -1,6 +1,7 @@
 //! The descent: nodes change while that gains.
 
 use super::{Id, Node, Problem, Source};
+use crate::fit;
 use crate::ir::Value;
 use crate::place::assemble::{DEEP, remade};
 use crate::place::candidates::Pools;
@@ -31,7 +32,7 @@ impl Problem<'_> {
             let (staged, often) = match &reader.staged {
                 &Some((weight, ref rows)) => {
                     let dists = [from, to].map(|id| &self.dists[id as usize]);
-                    let ty = self.func.ty(Value(value as u32));
+                    let ty = self.func.ty(Value(fit::item(value)));
                     let held = in_registers(&ty.dims, ty.dtype, dists[0], dists[1], own < weight);
                     (Some(rows).filter(|_| !held), if held { own } else { weight })
                 }
@@ -46,7 +47,7 @@ impl Problem<'_> {
                     staged.map_or(0, |rows| rows.iter().map(|mode| 1 << mode).sum::<usize>()),
                 ))
                 .or_insert_with(|| {
-                    let of = Value(value as u32);
+                    let of = Value(fit::item(value));
                     let (ty, from, to) =
                         (self.func.ty(of), &self.dists[from as usize], &self.dists[to as usize]);
                     let again = remade(self.func, of, to, DEEP);
