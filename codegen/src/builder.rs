@@ -44,6 +44,7 @@ pub use crate::scalar::Cond;
 use crate::scalar::Scalar;
 pub use block::Block;
 use body::Body;
+pub use body::Line;
 pub use caching::Caching;
 use shared::Shared;
 pub use shared::{MAX_SHARED, SHARED_ALIGN, SharedScope};
@@ -125,7 +126,7 @@ pub struct Builder {
     /// The time, counted in requests for registers and opened loops.
     clock: u64,
     /// The line of the caller's program on whose behalf instructions are written.
-    site: Option<&'static Location<'static>>,
+    site: Option<Line>,
     /// What the code is that may only compute, while such code is written.
     computes: Option<&'static str>,
     threads: u32,
@@ -263,7 +264,7 @@ impl Builder {
             let accepted = String::from("computations on registers, and inputs for what is in memory");
             self.fail(Error::Config { what, value: statement.to_string(), accepted });
         }
-        let site = self.site.unwrap_or(Location::caller());
+        let site = self.site.unwrap_or(Location::caller().into());
         let site = matches!(statement, Statement::Inst(_) | Statement::Block(_)).then_some(site);
         self.scopes[depth].body.push(statement, site);
     }
@@ -295,16 +296,33 @@ impl Builder {
     /// }
     /// two_barriers(&mut Builder::new("k", 80, 32));
     /// ```
-    pub fn on_behalf<R>(
-        &mut self,
-        site: &'static Location<'static>,
-        write: impl FnOnce(&mut Builder) -> R,
-    ) -> R {
+    pub fn on_behalf<R>(&mut self, site: impl Into<Line>, write: impl FnOnce(&mut Builder) -> R) -> R {
         let outer = self.site;
-        self.site = outer.or(Some(site));
+        self.site = outer.or(Some(site.into()));
         let written = write(self);
         self.site = outer;
         written
+    }
+
+    /// Attributes what is written from here on to a line of another program, in errors and in the findings of the simulator, and returns
+    /// the line that counted before. This is for a compiler that writes a user's operations one after the other; without a line, the
+    /// lines that call the builder count.
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_codegen::{Builder, Line};
+    ///
+    /// let mut b = Builder::new("k", 80, 32);
+    /// let outer = b.attribute(Some(Line { file: "user.rs", line: 7, column: 5 }));
+    /// b.barrier();
+    /// b.attribute(outer);
+    /// let kernel = b.finish()?;
+    /// let lines = kernel.module().to_string().lines().count() as u32;
+    /// assert!((1..=lines).any(|line| kernel.module().notes.site(line).is_some_and(|site| &*site.file == "user.rs")));
+    /// # Ok::<(), girih_codegen::Error>(())
+    /// ```
+    pub fn attribute(&mut self, line: Option<Line>) -> Option<Line> {
+        std::mem::replace(&mut self.site, line)
     }
 
     /// Marks expressions as stale that stand for what a register held before `statement` writes it.
@@ -396,7 +414,7 @@ impl Builder {
     /// The line of the program on whose behalf instructions are written.
     #[track_caller]
     fn site(&self) -> Site {
-        Site::from(self.site.unwrap_or(Location::caller()))
+        self.site.unwrap_or(Location::caller().into()).into()
     }
 
     /// Records a claim about a register, with the line of the program that makes the claim.

@@ -29,7 +29,7 @@ pub mod sync;
 mod tiled;
 mod tma;
 
-pub use builder::{Builder, Cond, Reg, Width};
+pub use builder::{Builder, Cond, Line, Reg, Width};
 pub use descriptor::Descriptor;
 pub use engine::{Counting, Gmem, Memory, Rmem, Smem};
 pub use error::{Error, Incongruence};

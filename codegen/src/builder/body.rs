@@ -6,16 +6,47 @@ use std::sync::Arc;
 
 use girih_ptx::{Claim, Module, Name, Notes, Site, Statement};
 
+/// A line of the program that writes a kernel, such as a user's. Unlike [`Site`] it is copied without an allocation.
+///
+/// # Examples
+/// ```
+/// use girih_codegen::Line;
+///
+/// let here = Line::from(std::panic::Location::caller());
+/// assert!(here.line > 0);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Line {
+    /// The file, as the compiler names it.
+    pub file: &'static str,
+    /// The line, from 1.
+    pub line: u32,
+    /// The column, from 1.
+    pub column: u32,
+}
+
+impl From<&'static Location<'static>> for Line {
+    fn from(at: &'static Location<'static>) -> Line {
+        Line { file: at.file(), line: at.line(), column: at.column() }
+    }
+}
+
+impl From<Line> for Site {
+    fn from(at: Line) -> Site {
+        Site { file: at.file.into(), line: at.line, column: at.column }
+    }
+}
+
 /// Statements in order, the line of the program that wrote each, and the claims, each with the number of statements before it.
 #[derive(Default)]
 pub(super) struct Body {
     statements: Vec<Statement>,
-    sites: Vec<Option<&'static Location<'static>>>,
+    sites: Vec<Option<Line>>,
     claims: Vec<(usize, Claim)>,
 }
 
 impl Body {
-    pub(super) fn push(&mut self, statement: Statement, site: Option<&'static Location<'static>>) {
+    pub(super) fn push(&mut self, statement: Statement, site: Option<Line>) {
         self.statements.push(statement);
         self.sites.push(site);
     }
@@ -33,10 +64,7 @@ impl Body {
     }
 
     /// The body in which the statement that `before` returns stands in front of each statement with a site.
-    pub(super) fn with_each(
-        self,
-        mut before: impl FnMut(&'static Location<'static>) -> Option<Statement>,
-    ) -> Body {
+    pub(super) fn with_each(self, mut before: impl FnMut(Line) -> Option<Statement>) -> Body {
         let mut body = Body::default();
         let mut claims = self.claims.into_iter().peekable();
         let mut claimed = |body: &mut Body, behind: usize| {
@@ -64,7 +92,7 @@ impl Body {
 
 /// The sites and claims of a kernel's statements.
 pub(super) struct Known {
-    sites: Vec<Option<&'static Location<'static>>>,
+    sites: Vec<Option<Line>>,
     claims: Vec<(usize, Claim)>,
 }
 
@@ -79,8 +107,8 @@ impl Known {
         let sites = self.sites.iter().enumerate().filter_map(|(i, site)| {
             let site = (*site)?;
             // Sites in one file share the file's name.
-            let file = files.entry(site.file()).or_insert_with(|| site.file().into()).clone();
-            Some((line(i + 1), Site { file, line: site.line(), column: site.column() }))
+            let file = files.entry(site.file).or_insert_with(|| site.file.into()).clone();
+            Some((line(i + 1), Site { file, line: site.line, column: site.column }))
         });
         Notes::new(&text, claims.collect(), sites.collect())
     }

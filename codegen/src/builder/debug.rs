@@ -1,11 +1,10 @@
 //! Checks and line numbers that help to find mistakes on a GPU. The simulator has both without.
 
 use std::collections::HashMap;
-use std::panic::Location;
 
 use girih_ptx::{Item, Loc, Opcode, Operand, SourceFile, SourcePlace, Statement, Type, Word};
 
-use super::body::Body;
+use super::body::{Body, Line};
 use super::{Builder, Reg, instruction};
 
 impl Builder {
@@ -92,13 +91,13 @@ impl Builder {
 pub(super) fn with_lines(body: Body) -> (Body, Vec<Item>) {
     let (mut numbers, mut files) = (HashMap::new(), Vec::new());
     let mut last = None;
-    let located = body.with_each(|site: &'static Location<'static>| {
-        let index = *numbers.entry(site.file()).or_insert_with(|| {
+    let located = body.with_each(|site: Line| {
+        let index = *numbers.entry(site.file).or_insert_with(|| {
             let index = files.len() as u32 + 1;
-            files.push(Item::File(SourceFile { index, name: site.file().into() }));
+            files.push(Item::File(SourceFile { index, name: site.file.into() }));
             index
         });
-        let at = SourcePlace { file: index, line: site.line(), column: site.column() };
+        let at = SourcePlace { file: index, line: site.line, column: site.column };
         (last.replace(at) != Some(at)).then_some(Statement::Loc(Loc { at, inlined: None }))
     });
     (located, files)
