@@ -69,6 +69,10 @@ pub(crate) trait Backend: Send + Sync {
     /// The simulator's report on its last successful launch.
     #[cfg(feature = "sim")]
     fn report(&self) -> Option<girih_sim::Report>;
+    /// The first byte among these that nobody has written, as far as a simulator keeps account.
+    fn unwritten(&self, _address: u64, _bytes: usize) -> Option<u64> {
+        None
+    }
     /// The simulator's findings in its last launch.
     #[cfg(feature = "sim")]
     fn findings(&self) -> Vec<girih_sim::Finding>;

@@ -122,6 +122,24 @@ impl Device {
         cost
     }
 
+    /// The address of the first of these bytes that neither the host nor a kernel has written: a result that is missing. A simulator that
+    /// looks for uses of undefined values keeps account of memory of [`Device::alloc`]; elsewhere nothing is known, which is `None`.
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_device::{Device, Select};
+    ///
+    /// let device = Device::open(Select::Sim)?;
+    /// let mut buffer = device.alloc::<f32>(4)?;
+    /// assert_eq!(device.first_unwritten(buffer.address(), 16), Some(buffer.address()));
+    /// buffer.write(&[1.0; 4])?;
+    /// assert_eq!(device.first_unwritten(buffer.address(), 16), None);
+    /// # Ok::<(), girih_device::Error>(())
+    /// ```
+    pub fn first_unwritten(&self, address: u64, bytes: usize) -> Option<u64> {
+        self.backend().unwritten(address, bytes)
+    }
+
     /// What the simulator has found in its last launch, in as many executions as `seeds` of [`SimOptions`](crate::SimOptions) says
     /// (at least one). The launch fails with the first finding that is an error; this list has all of them, and the warnings.
     /// It is empty on a GPU.

@@ -520,6 +520,31 @@ pub enum Error {
     Sim(#[from] girih_sim::Error),
 }
 
+impl Error {
+    /// What the simulator found in a kernel: the kind of the finding in a word, such as `race` or `trap`, and the lines of the program by
+    /// which the instructions that take part were written; that at which it was found is the first. `None` for other errors, and for those
+    /// of a GPU.
+    ///
+    /// # Examples
+    /// ```
+    /// let error = girih_device::Error::NoCudaFeature;
+    /// assert!(error.finding().is_none());
+    /// ```
+    pub fn finding(&self) -> Option<(&'static str, Vec<girih_ptx::Site>)> {
+        #[cfg(feature = "sim")]
+        if let Error::Sim(error) = self {
+            let written = |site: &girih_sim::Site| {
+                let origin = site.place.origin.as_ref()?;
+                Some(girih_ptx::Site { file: origin.file.clone(), line: origin.line, column: origin.column })
+            };
+            let mut sites = error.sites().peekable();
+            sites.peek()?;
+            return Some((error.kind(), sites.filter_map(written).collect()));
+        }
+        None
+    }
+}
+
 /// An error is debugged as it is displayed, so that the output of `fn main() -> Result<(), Error>` is a sentence.
 impl std::fmt::Debug for Error {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -199,6 +199,24 @@ impl Memory {
         Ok(())
     }
 
+    /// The address of the first of these bytes that has no value, in an allocation that keeps account of that
+    /// ([`Memory::alloc_uninitialised`]).
+    ///
+    /// ```
+    /// let memory = girih_sim::Memory::new();
+    /// let p = memory.alloc_uninitialised(8)?;
+    /// memory.write(p, &[1, 2, 3])?;
+    /// assert_eq!(memory.unwritten(p, 3), None);
+    /// assert_eq!(memory.unwritten(p, 8), Some(p + 3));
+    /// # Ok::<(), girih_sim::Error>(())
+    /// ```
+    pub fn unwritten(&self, address: u64, bytes: usize) -> Option<u64> {
+        let (allocation, offset) = self.find(address, bytes as u64, Access::Read).ok()?;
+        let at = (!allocation.has_value(offset, bytes))
+            .then(|| (0..bytes).find(|&at| !allocation.has_value(offset + at, 1)))?;
+        at.map(|at| address + at as u64)
+    }
+
     /// Sets `bytes` bytes from `address` on to `value`.
     ///
     /// # Errors

@@ -88,7 +88,10 @@ impl Backend for Simulator {
     }
 
     fn alloc(&self, bytes: usize) -> Result<u64, Error> {
-        let address = self.state.memory.alloc(bytes).map_err(|error| match error {
+        // Nobody has written the bytes, which matters where uses of undefined values are looked for.
+        let (memory, checked) = (&self.state.memory, self.state.options.uninitialised);
+        let address = if checked { memory.alloc_uninitialised(bytes) } else { memory.alloc(bytes) };
+        let address = address.map_err(|error| match error {
             girih_sim::Error::OutOfMemory { bytes, used, capacity } => {
                 Error::OutOfMemory { bytes, available: capacity - used, total: capacity }
             }
@@ -205,6 +208,11 @@ impl Backend for Simulator {
 
     fn stream(&self) -> Option<u64> {
         None
+    }
+
+    fn unwritten(&self, address: u64, bytes: usize) -> Option<u64> {
+        let _turn = self.state.turn();
+        self.state.memory.unwritten(address, bytes)
     }
 
     fn report(&self) -> Option<Report> {
