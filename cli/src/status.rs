@@ -64,7 +64,9 @@ impl Status {
         if let Some(error) = error.downcast_ref::<girih_device::Error>() {
             return of_device(error);
         }
-        if let Some(TileError::Device(error)) = error.downcast_ref::<TileError>() {
+        if let Some(TileError::Device(error) | TileError::Finding { error, .. }) =
+            error.downcast_ref::<TileError>()
+        {
             return of_device(error);
         }
         if let Some(error) = error.downcast_ref::<girih_sim::Error>() {

@@ -23,7 +23,7 @@ mod launch;
 use std::fmt;
 
 #[cfg(feature = "launch")]
-pub use launch::LaunchError;
+pub use launch::{LaunchError, Warning, Warnings};
 
 /// Defines [`Code`] by each class's name in Rust and in text, and what it means.
 macro_rules! codes {
@@ -110,7 +110,6 @@ codes! {
     Leave "leave" "A way out of a region that a run-time region does not have.",
     Condition "condition" "A condition that is not of rank 0.",
     Disjoint "disjoint" "Stores of different blocks that are not proved disjoint.",
-    InPlace "in_place" "A tile that is stored before it is loaded.",
     BoundsCheck "bounds_check" "An access whose bounds are checked in the kernel, where that is denied.",
     Overflow "overflow" "A promise about overflow for something that does not overflow.",
     Shape "shape" "A shape or size that the operation does not take.",
@@ -163,6 +162,12 @@ impl Site {
 impl From<&'static std::panic::Location<'static>> for Site {
     fn from(at: &'static std::panic::Location<'static>) -> Site {
         Site { file: at.file(), line: at.line(), column: at.column() }
+    }
+}
+
+impl From<Site> for girih_codegen::Line {
+    fn from(Site { file, line, column }: Site) -> girih_codegen::Line {
+        girih_codegen::Line { file, line, column }
     }
 }
 
@@ -256,6 +261,15 @@ pub enum Error {
     /// The kernel of a product was not bound to what it is launched on.
     #[error("{0}")]
     Product(std::sync::Arc<girih_kernels::Error>),
+    /// The simulator found something wrong in the kernel of a launch.
+    #[cfg(feature = "launch")]
+    #[error("{words}\n  {error}")]
+    Finding {
+        /// The user's operation and its place, and what is wrong as far as the program says it.
+        words: String,
+        /// The finding, with the instruction and the thread.
+        error: std::sync::Arc<girih_device::Error>,
+    },
     /// The device refused.
     #[cfg(feature = "launch")]
     #[error("{0}")]

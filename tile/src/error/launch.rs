@@ -1,6 +1,7 @@
 //! Why a launch is refused.
 
-use std::ops::Range;
+use std::ops::{Deref, Range};
+use std::sync::Arc;
 
 use girih_tensor::DType;
 
@@ -172,6 +173,44 @@ pub enum LaunchError {
         /// What must hold.
         condition: String,
     },
+    /// A product over elements that do not exist, where the load does not say what is there instead.
+    #[error(
+        "`{kernel}` multiplies what its load of `{array}`{site} has beyond the end of the array, which is undetermined: tiles of {tile} along axis {axis}, whose extent is {extent}; `.padding(Padding::Zero)` is accepted"
+    )]
+    Padding {
+        /// The kernel.
+        kernel: String,
+        /// The array.
+        array: String,
+        /// Where the load is, after ` at `; empty where nobody knows.
+        site: String,
+        /// The axis along which the product sums.
+        axis: usize,
+        /// Elements of a tile along it.
+        tile: i64,
+        /// Elements of the array along it.
+        extent: i64,
+    },
+    /// A kernel whose program is another one each time it is built.
+    #[error(
+        "`{kernel}` is another program when it is built again: {what}; what a kernel reads of the host, such as a `static`, is fixed when the kernel is built: pass it as an argument"
+    )]
+    HostState {
+        /// The kernel.
+        kernel: String,
+        /// The operations that differ first.
+        what: String,
+    },
+    /// A loop in steps of 0 or fewer, which would never end.
+    #[error("a loop of `{kernel}`{site} is accepted where {condition}")]
+    Step {
+        /// The kernel.
+        kernel: String,
+        /// Where the loop is, after ` at `; empty where nobody knows.
+        site: String,
+        /// What must hold.
+        condition: String,
+    },
     /// An array without elements along an axis that the kernel divides by.
     #[error(
         "`{kernel}` divides by the extent of `{array}` along axis {axis}, which is 0: 1 or more is accepted"
@@ -198,4 +237,85 @@ pub enum LaunchError {
         /// What would be accepted.
         accepted: String,
     },
+}
+
+/// What a launch does that is accepted and hardly meant. Extents are in elements.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Warning {
+    /// Elements of an output that no store reaches: a grid, a loop or a tile is too small.
+    #[error(
+        "no block of the grid {grid:?} of `{kernel}` stores to elements {covered} to {} of `{array}` along axis {axis}: {covered} of {extent} are covered", extent - 1
+    )]
+    Short {
+        /// The kernel.
+        kernel: String,
+        /// The array.
+        array: String,
+        /// The axis of the array.
+        axis: usize,
+        /// The grid.
+        grid: [u32; 3],
+        /// Stores reach the elements below this one.
+        covered: i64,
+        /// Elements of the array along the axis.
+        extent: i64,
+    },
+    /// A product that may sum over elements that do not exist, where the load does not say what is there instead.
+    #[error(
+        "`{kernel}` may multiply what its load of `{array}`{site} has beyond the end of the array, which is undetermined: tiles of {tile} along axis {axis}, whose extent is {extent}; `.padding(Padding::Zero)` is accepted"
+    )]
+    Padding {
+        /// The kernel.
+        kernel: String,
+        /// The array.
+        array: String,
+        /// Where the load is, after ` at `; empty where nobody knows.
+        site: String,
+        /// The axis along which the product sums.
+        axis: usize,
+        /// Elements of a tile along it.
+        tile: i64,
+        /// Elements of the array along it.
+        extent: i64,
+    },
+}
+
+/// The warnings of a launch, as a list of [`Warning`]. The library prints nothing: a program that wants to know asks the launch.
+///
+/// # Examples
+/// ```
+/// use girih_device::{Device, Select};
+/// use girih_tile::launch::DeviceArray;
+/// use girih_tile::prelude::*;
+///
+/// #[kernel]
+/// fn ones_of(y: &mut Array<f32, 1>) {
+///     y.tiles_mut([4]).store((bid(0),), ones::<f32>([4]));
+/// }
+///
+/// let device = Device::open(Select::Sim)?;
+/// let mut y = DeviceArray::zeros(&device, [10])?;
+/// assert!(ones_of(&mut y).warnings()?.is_empty());
+/// let warnings = ones_of(&mut y).grid([2]).warnings()?;
+/// assert_eq!(
+///     warnings[0].to_string(),
+///     "no block of the grid [2, 1, 1] of `ones_of` stores to elements 8 to 9 of `y` along axis 0: 8 of 10 are covered"
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Warnings(Option<Arc<[Warning]>>);
+
+impl Warnings {
+    pub(crate) fn new(list: Vec<Warning>) -> Warnings {
+        Warnings((!list.is_empty()).then(|| list.into()))
+    }
+}
+
+impl Deref for Warnings {
+    type Target = [Warning];
+    fn deref(&self) -> &[Warning] {
+        self.0.as_deref().unwrap_or_default()
+    }
 }

@@ -12,8 +12,6 @@ pub(super) struct Access {
     pub(super) op: OpId,
     /// The region that it stands in.
     pub(super) region: RegionId,
-    /// Its place in the order of the program.
-    pub(super) position: usize,
     /// Where the user wrote it.
     pub(super) site: Option<Site>,
     /// Whether it stores.
@@ -43,16 +41,14 @@ fn starts(func: &Func, mut array: ArrayId) -> Vec<(usize, Value)> {
 /// All accesses of arrays that may be written, in the order of the program.
 pub(super) fn accesses(index: &Index<'_>) -> Vec<Access> {
     let mut found = Vec::new();
-    let mut position = 0;
-    collect(index, index.func.body(), &mut position, &mut found);
+    collect(index, index.func.body(), &mut found);
     found
 }
 
-fn collect(index: &Index<'_>, region: RegionId, position: &mut usize, found: &mut Vec<Access>) {
+fn collect(index: &Index<'_>, region: RegionId, found: &mut Vec<Access>) {
     let func = index.func;
     for &id in &func.region(region).ops {
         let op = func.op(id);
-        *position += 1;
         let (stores, order, skip) = match &op.kind {
             Kind::Load(view) => (false, view.order, 0),
             Kind::Store(view) => (true, view.order, 1),
@@ -61,7 +57,7 @@ fn collect(index: &Index<'_>, region: RegionId, position: &mut usize, found: &mu
             Kind::Atomic { rmw: Rmw::Cas, at } => (true, at.order, 2),
             Kind::Atomic { at, .. } => (true, at.order, 1),
             _ => {
-                op.regions.iter().for_each(|&inner| collect(index, inner, position, found));
+                op.regions.iter().for_each(|&inner| collect(index, inner, found));
                 continue;
             }
         };
@@ -89,7 +85,6 @@ fn collect(index: &Index<'_>, region: RegionId, position: &mut usize, found: &mu
         found.push(Access {
             op: id,
             region,
-            position: *position,
             site: op.site,
             stores,
             ordered: order != Order::Weak,

@@ -1,16 +1,17 @@
-//! Checks of a whole kernel: accesses of different blocks, loads behind stores, and what is left for a launch.
+//! Checks of a whole kernel: accesses of different blocks, steps of loops, and what is left for a launch.
 
 use std::collections::BTreeSet;
 
 use super::access::{Access, accesses};
 use super::bounds::Bounds;
-use super::disjoint::{Extra, Proof, determined, determined_from};
-use super::index::Index;
+use super::disjoint::{Extra, Proof, determined};
+use super::index::{Index, integer};
 use super::interval::{Concrete, Intervals};
 use super::poly::{Atom, Poly};
 use super::witness::witness;
 use crate::error::{Code, Diagnostic, Fault, Site};
 use crate::fit;
+use crate::ir::table::Each;
 use crate::ir::{ArrayId, Def, Func, Kind, OpId, Value};
 
 /// What a launch must satisfy so that what was proved holds.
@@ -29,6 +30,15 @@ pub enum Condition {
         array: ArrayId,
         /// The expression.
         poly: Poly,
+    },
+    /// The step of a loop is 1 or more.
+    Step {
+        /// The step.
+        value: Value,
+        /// Where the loop is in the user's program.
+        site: Option<Site>,
+        /// Whether the step depends on the values of scalars.
+        by_scalars: bool,
     },
     /// No integer on the way to an index leaves its dtype.
     NoWrap {
@@ -66,7 +76,7 @@ pub struct Report {
 /// Checks a kernel.
 ///
 /// # Errors
-/// Diagnostics of [`Code::Disjoint`], [`Code::InPlace`] and, where in-kernel checks are denied, [`Code::BoundsCheck`].
+/// Diagnostics of [`Code::Disjoint`] and, where in-kernel checks are denied, [`Code::BoundsCheck`].
 pub fn check(func: &Func) -> Result<Report, Vec<Diagnostic>> {
     let index = Index::new(func);
     let all = accesses(&index);
@@ -87,16 +97,23 @@ pub fn check(func: &Func) -> Result<Report, Vec<Diagnostic>> {
         if let Some(reason) = &param.assume_disjoint {
             report.arrays.push((id, Verdict::Waived(reason.clone())));
         } else {
-            match blocks(&index, id, &of, used) {
-                Ok((proof, conditions)) => {
-                    report.arrays.push((id, Verdict::Proved(proof.steps)));
-                    report.conditions.extend(conditions);
+            let proofs: Result<Vec<_>, _> =
+                worlds(&index, &of).iter().map(|of| blocks(&index, id, of, used)).collect();
+            match proofs {
+                Ok(proofs) => {
+                    let mut steps = Vec::new();
+                    for (proof, conditions) in proofs {
+                        steps.extend(proof.steps);
+                        report.conditions.extend(conditions);
+                    }
+                    report.arrays.push((id, Verdict::Proved(unique(steps))));
                 }
                 Err((site, fault)) => diagnostics.push(diagnostic(site, fault)),
             }
         }
-        diagnostics.extend(in_place(&index, &param.name, &of, &mut report.conditions));
     }
+    report.conditions.extend(steps(&index));
+    report.conditions = unique(report.conditions);
     if func.deny_in_kernel_checks {
         diagnostics.extend(report.bounds.denied(func));
     }
@@ -182,13 +199,84 @@ fn blocks(
             }
         }
     }
-    let unique: Vec<Condition> = conditions.into_iter().fold(Vec::new(), |mut list, condition| {
-        if !list.contains(&condition) {
-            list.push(condition);
+    Ok((whole, conditions))
+}
+
+fn unique<T: PartialEq>(all: Vec<T>) -> Vec<T> {
+    all.into_iter().fold(Vec::new(), |mut list, item| {
+        if !list.contains(&item) {
+            list.push(item);
         }
         list
+    })
+}
+
+/// The most conditions of branches, the same in all blocks, by which accesses are told apart: twice as many sets of accesses for each.
+const MOST_BRANCHES: usize = 4;
+
+/// The sets of accesses that one launch may have: in a branch on a condition that is the same in all blocks, those of one side alone.
+fn worlds<'a>(index: &Index<'_>, of: &[&'a Access]) -> Vec<Vec<&'a Access>> {
+    let uniform = |&(cond, _): &(Value, bool)| index.poly(cond).is_uniform();
+    let sides: Vec<Vec<(Value, bool)>> = of
+        .iter()
+        .map(|access| index.conditions(access.region).into_iter().filter(uniform).collect())
+        .collect();
+    let mut branches = unique(sides.iter().flatten().map(|&(cond, _)| cond).collect());
+    branches.truncate(MOST_BRANCHES);
+    let all = (0..1u32 << branches.len()).map(|world| {
+        let holds = |&(cond, side): &(Value, bool)| {
+            branches.iter().position(|&other| other == cond).is_none_or(|at| (world >> at & 1 == 1) == side)
+        };
+        let here = of.iter().zip(&sides).filter(|(_, sides)| sides.iter().all(holds));
+        here.map(|(access, _)| *access).collect()
     });
-    Ok((whole, unique))
+    all.collect()
+}
+
+/// The steps of loops that a launch knows, where the loop is sure to be reached.
+fn steps(index: &Index<'_>) -> Vec<Condition> {
+    let func = index.func;
+    let mut found = Vec::new();
+    for &id in &func.region(func.body()).ops {
+        let op = func.op(id);
+        if op.kind != Kind::For || is_positive(func, op.operands[2]) {
+            continue;
+        }
+        let mut by_scalars = false;
+        if of_launch(index, op.operands[2], &mut by_scalars) {
+            found.push(Condition::Step { value: op.operands[2], site: op.site, by_scalars });
+        }
+    }
+    found
+}
+
+/// Whether a scalar of the program is 1 or more whatever the arguments are.
+pub(crate) fn is_positive(func: &Func, value: Value) -> bool {
+    let Def::Result(id, _) = func.value(value).def else { return false };
+    let op = func.op(id);
+    let positive = |&operand: &Value| is_positive(func, operand);
+    match &op.kind {
+        Kind::Full(bits) => integer(func.ty(value).dtype, *bits).is_some_and(|n| n > 0),
+        Kind::NumBlocks(_) => true,
+        Kind::Each { op: Each::Max, .. } => op.operands.iter().any(positive),
+        Kind::Each { op: Each::Min, .. } => op.operands.iter().all(positive),
+        _ => false,
+    }
+}
+
+/// Whether a scalar follows from the arguments and the grid, and whether scalars are among these arguments.
+fn of_launch(index: &Index<'_>, value: Value, by_scalars: &mut bool) -> bool {
+    let func = index.func;
+    index.op_of(value).is_some_and(|op| {
+        let known = match &op.kind {
+            Kind::Full(_) | Kind::NumBlocks(_) | Kind::Param(_) => true,
+            Kind::Dim(array, _) => matches!(func.arrays()[array.index()], crate::ir::Array::Param(_)),
+            Kind::Each { .. } | Kind::Cast(_) => true,
+            _ => false,
+        };
+        *by_scalars |= matches!(op.kind, Kind::Param(_));
+        known && op.operands.iter().all(|&operand| of_launch(index, operand, by_scalars))
+    })
 }
 
 /// That no integer on the way to an access leaves its dtype.
@@ -356,62 +444,6 @@ fn gcd(a: i64, b: i64) -> i64 {
     if b == 0 { a.abs() } else { gcd(b, a % b) }
 }
 
-/// Loads that may come behind a store of the same element by the same block.
-fn in_place(
-    index: &Index<'_>,
-    name: &str,
-    of: &[&Access],
-    conditions: &mut Vec<Condition>,
-) -> Vec<Diagnostic> {
-    let mut found = Vec::new();
-    for load in of.iter().filter(|access| !access.stores && !access.ordered) {
-        let behind = of
-            .iter()
-            .filter(|access| access.stores && !access.ordered)
-            .find(|store| !ordered(index, load, store, conditions));
-        if let Some(store) = behind {
-            let site = store.site.map(|site| format!(" at {site}")).unwrap_or_default();
-            found.push(diagnostic(
-                load.site,
-                Fault::new(
-                    Code::InPlace,
-                    format!(
-                        "a load of `{name}` may come behind the store{site} of the same elements: a kernel that works in place loads each tile before it stores it, once"
-                    ),
-                ),
-            ));
-        }
-    }
-    found
-}
-
-/// Whether a load comes before a store wherever both touch one element.
-fn ordered(index: &Index<'_>, load: &Access, store: &Access, conditions: &mut Vec<Condition>) -> bool {
-    if apart(load, store) {
-        return true;
-    }
-    let of_store = index.loops(store.region);
-    let shared: Vec<OpId> = index.loops(load.region).into_iter().filter(|id| of_store.contains(id)).collect();
-    if load.position > store.position {
-        return false;
-    }
-    if shared.is_empty() {
-        return true;
-    }
-    if form(index, load) != form(index, store) {
-        return false;
-    }
-    let (common, extra) = union(index, &[load, store]);
-    let known = (0..3).map(Atom::Bid).collect();
-    let proof = determined_from(index, &common, &extra, known);
-    let array = load.array;
-    let needs = proof.assumptions.positive.iter();
-    conditions.extend(needs.map(|poly| Condition::Positive { array, poly: poly.clone() }));
-    shared.iter().all(|id| {
-        proof.turns.iter().any(|&value| index.argument(value).is_some_and(|(_, loop_op, _)| loop_op == *id))
-    })
-}
-
 /// Whether a value is the result of arithmetic, which may leave its dtype.
 fn is_computed(func: &Func, value: Value) -> bool {
     match func.value(value).def {
@@ -433,6 +465,9 @@ impl Report {
             Condition::Positive { poly, .. } => {
                 format!("{} is 1 or more", poly.show(&|value| index.name(value)))
             }
+            Condition::Step { value, .. } => {
+                format!("the step {} of a range is 1 or more", index.name(*value))
+            }
             Condition::NoWrap { value, .. } => {
                 format!(
                     "the index {} is computed without leaving {}",
@@ -450,6 +485,8 @@ impl Report {
         self.conditions.iter().find(|condition| match condition {
             Condition::OneBlock { axis, .. } => with.grid[usize::from(*axis)] > 1,
             Condition::Positive { poly, .. } => intervals.poly(poly).is_none_or(|range| range.0 < 1),
+            // What is not known exactly, the kernel compares itself.
+            Condition::Step { value, .. } => intervals.value(*value).is_some_and(|range| range.1 < 1),
             Condition::NoWrap { op, value, .. } => {
                 let region = index.region_of(*op).unwrap_or(func.body());
                 let conditions = index.conditions(region);

@@ -9,7 +9,6 @@ use std::collections::BTreeSet;
 
 use super::index::Index;
 use super::poly::{Atom, Poly};
-use crate::ir::Value;
 
 /// What a proof rests on besides the program itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,8 +26,6 @@ pub(super) struct Proof {
     pub(super) steps: Vec<String>,
     /// Axes of the grid that are determined.
     pub(super) axes: [bool; 3],
-    /// Loops whose turns are determined, by the values that count them.
-    pub(super) turns: Vec<Value>,
 }
 
 struct Prover<'a> {
@@ -50,17 +47,8 @@ pub(super) struct Extra {
 
 /// Which axes of the grid expressions determine that two blocks have in common.
 pub(super) fn determined(index: &Index<'_>, common: &[Poly], extra: &Extra) -> Proof {
-    determined_from(index, common, extra, BTreeSet::new())
-}
-
-/// [`determined`] where more is known to be equal.
-pub(super) fn determined_from(
-    index: &Index<'_>,
-    common: &[Poly],
-    extra: &Extra,
-    known: BTreeSet<Atom>,
-) -> Proof {
-    let mut prover = Prover { index, known, common: common.to_vec(), proof: Proof::default() };
+    let (known, proof) = Default::default();
+    let mut prover = Prover { index, known, common: common.to_vec(), proof };
     loop {
         let before = (prover.known.len(), prover.common.len());
         for at in 0..prover.common.len() {
@@ -75,11 +63,6 @@ pub(super) fn determined_from(
     for axis in 0..3 {
         prover.proof.axes[usize::from(axis)] = prover.known.contains(&Atom::Bid(axis));
     }
-    prover.proof.turns = prover
-        .known
-        .iter()
-        .filter_map(|atom| if let Atom::Turn(value) = atom { Some(*value) } else { None })
-        .collect();
     prover.proof
 }
 

@@ -85,7 +85,7 @@ impl<'a> Index<'a> {
     }
 
     /// The conditions that hold where a region runs: values, and whether they are true.
-    pub(super) fn conditions(&self, mut region: RegionId) -> Vec<(Value, bool)> {
+    pub(crate) fn conditions(&self, mut region: RegionId) -> Vec<(Value, bool)> {
         let mut found = Vec::new();
         while let Some(&id) = self.owner.get(&region) {
             let op = self.func.op(id);
@@ -366,7 +366,7 @@ impl<'a> Index<'a> {
     }
 
     /// The loops around a region, the innermost first.
-    pub(super) fn loops(&self, mut region: RegionId) -> Vec<OpId> {
+    pub(crate) fn loops(&self, mut region: RegionId) -> Vec<OpId> {
         let mut found = Vec::new();
         while let Some(&id) = self.owner.get(&region) {
             if matches!(self.func.op(id).kind, Kind::For | Kind::Loop) {

@@ -27,13 +27,13 @@ impl Concrete {
 }
 
 /// A range of numbers, both ends included.
-pub(super) type Range = (i128, i128);
+pub(crate) type Range = (i128, i128);
 
 /// The most that bounds are followed to; beyond it, nothing is known.
 const FAR: i128 = 1 << 100;
 
 /// Ranges of a function's values.
-pub(super) struct Intervals<'a> {
+pub(crate) struct Intervals<'a> {
     index: &'a Index<'a>,
     with: &'a Concrete,
     /// What is known of values besides: conditions that hold.
@@ -43,7 +43,7 @@ pub(super) struct Intervals<'a> {
 
 impl<'a> Intervals<'a> {
     /// Ranges for a grid and arguments, where these conditions hold.
-    pub(super) fn new(
+    pub(crate) fn new(
         index: &'a Index<'a>,
         with: &'a Concrete,
         conditions: &[(Value, bool)],
@@ -90,7 +90,7 @@ impl<'a> Intervals<'a> {
     }
 
     /// The range of an integer value: `None` if an integer on the way may leave its dtype, so that nothing is known.
-    pub(super) fn value(&self, value: Value) -> Option<Range> {
+    pub(crate) fn value(&self, value: Value) -> Option<Range> {
         if let Some(&found) = self.found.borrow().get(&value) {
             return found;
         }

@@ -8,6 +8,7 @@
 mod access;
 mod bounds;
 mod check;
+mod cover;
 mod disjoint;
 mod grid;
 mod index;
@@ -18,10 +19,15 @@ mod uses;
 mod witness;
 
 pub use bounds::{AxisBounds, Bound, Bounds, GridCheck};
+pub(crate) use check::is_positive;
 pub use check::{Condition, Report, Verdict, check};
+#[cfg(feature = "launch")]
+pub(crate) use cover::{Short, short};
 pub use grid::{GridAxis, infer};
 pub(crate) use index::{Index, integer};
 pub use interval::Concrete;
+#[cfg(feature = "launch")]
+pub(crate) use interval::Intervals;
 pub use known::{ArrayFacts, Facts};
 pub use poly::{Atom, Poly};
 #[cfg(feature = "launch")]

@@ -142,6 +142,17 @@ impl<T: HostElement, const R: usize> DeviceArray<T, R> {
         DeviceArray::new(device.zeros(size)?, 0, extents, strides)
     }
 
+    /// An array whose elements nobody has written, row-major. What a kernel leaves out of it is found by
+    /// [`DeviceArray::first_unwritten`], and a kernel that reads such elements by a simulator with checks.
+    ///
+    /// # Errors
+    /// The device's; [`LaunchError::Extent`] and [`LaunchError::Outside`] for extents beyond what kernels count.
+    pub fn alloc(device: &Device, extents: [usize; R]) -> Result<DeviceArray<T, R>, Error> {
+        let strides = Self::strides_of(&extents)?;
+        let size = extents.iter().product();
+        DeviceArray::new(device.alloc(size)?, 0, extents, strides)
+    }
+
     fn strides_of(extents: &[usize; R]) -> Result<[usize; R], Error> {
         let overflow = || LaunchError::Outside {
             offset: 0,
@@ -288,6 +299,53 @@ impl<T: HostElement, const R: usize> DeviceArray<T, R> {
             }
         }
         Ok(elements)
+    }
+}
+
+impl<T: HostElement, const R: usize> DeviceArray<T, R> {
+    /// The first element, row-major, that neither the host nor a kernel has written: an output that is partly missing. Only a simulator with
+    /// checks keeps account, of arrays from [`DeviceArray::alloc`]; elsewhere it is `None`.
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_device::{Device, Select};
+    /// use girih_tile::launch::DeviceArray;
+    /// use girih_tile::prelude::*;
+    ///
+    /// #[kernel]
+    /// fn even_tiles(y: &mut Array<f32, 1>) {
+    ///     if bid(0) % 2 == 0 {
+    ///         y.tiles_mut([4]).store((bid(0),), ones::<f32>([4]));
+    ///     }
+    /// }
+    ///
+    /// let device = Device::open(Select::Sim)?;
+    /// let mut y = DeviceArray::alloc(&device, [10])?;
+    /// even_tiles(&mut y).run()?;
+    /// assert_eq!(y.first_unwritten(), Some([4]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn first_unwritten(&self) -> Option<[usize; R]> {
+        let (address, bytes) = (self.address(), self.bytes());
+        let size = size_of::<T::Stored>();
+        let known = |from: u64, bytes| self.device().first_unwritten(from, bytes);
+        known(address, usize::try_from(bytes.end - bytes.start).ok()?)?;
+        // Between the elements there may be others.
+        let mut at = [0; R];
+        for _ in 0..self.len() {
+            let place: usize = at.iter().zip(&self.strides).map(|(i, stride)| i * stride).sum();
+            if known(address + (place * size) as u64, size).is_some() {
+                return Some(at);
+            }
+            for axis in (0..R).rev() {
+                at[axis] += 1;
+                if at[axis] < self.extents[axis] {
+                    break;
+                }
+                at[axis] = 0;
+            }
+        }
+        None
     }
 }
 

@@ -11,10 +11,10 @@ use super::Launch;
 use super::product::Loaded;
 use super::request::Configured;
 use crate::compile::{Compiled, compile};
-use crate::error::{Error, Refusal};
+use crate::error::{Error, LaunchError, Refusal, Site};
 use crate::facts::{ArrayFacts, Facts, GridAxis, Report, Uses, check, infer};
 use crate::hints::{HintSet, Hints};
-use crate::ir::{Func, Known};
+use crate::ir::{Func, Kind, Known, Type};
 use crate::lower::Target;
 use crate::product::{self, Product};
 
@@ -83,10 +83,12 @@ fn kept<K: Hash + Eq, V>(map: &RwLock<HashMap<K, Arc<V>>>, key: K, made: V) -> A
 }
 
 impl Launch<'_> {
-    /// The launch's program, written if it is new.
+    /// The launch's program. It is written, and compared with what was written before, so that a program that depends on what is no argument
+    /// is found out.
     pub(super) fn program(&self) -> Result<Arc<Program>, Error> {
         let key = ProgramKey { kernel: self.kernel, constants: self.constants.0.as_ref().into() };
-        if let Some(program) = found(programs(), &key) {
+        let known = found(programs(), &key);
+        if let Some(program) = known.clone().filter(|program| self.check_arguments(&program.func).is_err()) {
             return Ok(program);
         }
         let arrays = self.arrays.iter().map(|of| ArrayFacts {
@@ -97,10 +99,46 @@ impl Launch<'_> {
         let unknown =
             Facts { arrays: arrays.collect(), scalars: vec![Known::MultipleOf(1); self.scalars.len()] };
         let func = (self.source)(&unknown)?;
+        let before = match &known {
+            Some(program) => Ok(&program.func),
+            None => Err((self.source)(&unknown)?),
+        };
+        let before = before.as_ref().map_or_else(|new| new, |known| known);
+        if *before != func {
+            let what = difference(before, &func);
+            return Err(LaunchError::HostState { kernel: self.name.into(), what }.into());
+        }
+        if let Some(program) = known {
+            return Ok(program);
+        }
         let (uses, grid) = (Uses::of(&func), infer(&func));
         let (products, ready) = Default::default();
         Ok(kept(programs(), key, Program { func, uses, grid, products, ready }))
     }
+}
+
+/// What differs first in two programs, with its place.
+fn difference(before: &Func, now: &Func) -> String {
+    let list = |func: &Func| {
+        let mut found = Vec::new();
+        func.walk(func.body(), &mut |_, op| {
+            let types: Vec<_> = op.results.iter().map(|&value| func.ty(value)).collect();
+            found.push((op.kind.clone(), types, op.site));
+        });
+        found
+    };
+    let (before, now) = (list(before), list(now));
+    let differ = before.iter().zip(&now).position(|(a, b)| (&a.0, &a.1) != (&b.0, &b.1));
+    let at = differ.unwrap_or(before.len().min(now.len()));
+    let show = |op: Option<&(Kind, Vec<Type>, Option<Site>)>| match op {
+        Some((kind, types, site)) => {
+            let site = site.map(|site| format!(" at {site}")).unwrap_or_default();
+            let types: Vec<String> = types.iter().map(ToString::to_string).collect();
+            format!("`{kind:?}` of {}{site}", types.join(", "))
+        }
+        None => "nothing, or other operands".to_string(),
+    };
+    format!("{} and then {}", show(before.get(at)), show(now.get(at)))
 }
 
 impl Program {

@@ -2,11 +2,13 @@
 
 use girih_device::Device;
 
+use super::beyond::{Beyond, beyond};
 use super::cache::Ready;
 use super::request::ArrayArgument;
 use super::{Launch, LaunchError, is_injective};
 use crate::dtype::is_integer;
-use crate::facts::{Concrete, Condition, GridAxis, Report, integer};
+use crate::error::{Warning, Warnings};
+use crate::facts::{Concrete, Condition, GridAxis, Report, Short, integer, short};
 use crate::ir::{Array, ArrayId, Func};
 
 impl Launch<'_> {
@@ -155,21 +157,56 @@ impl Launch<'_> {
 
     /// Whether what proofs rest on holds whatever the scalars are.
     pub(super) fn is_sure(&self, ready: &Ready, grid: [u32; 3]) -> bool {
-        ready.report.broken(&ready.func, &self.concrete(grid, false)).is_none()
+        let by_scalars =
+            |condition: &Condition| matches!(condition, Condition::Step { by_scalars: true, .. });
+        !ready.report.conditions.iter().any(by_scalars)
+            && ready.report.broken(&ready.func, &self.concrete(grid, false)).is_none()
+    }
+
+    /// What is accepted and hardly meant; an error for what is certain to have no meaning.
+    pub(super) fn check_meaning(&self, ready: &Ready, grid: [u32; 3]) -> Result<Warnings, LaunchError> {
+        let (func, with) = (&ready.func, self.concrete(grid, false));
+        let kernel = || self.name.to_string();
+        let name = |array: ArrayId| self.array_name(func, array.index());
+        let mut found = Vec::new();
+        for Beyond { site, array, axis, tile, extent, is_certain } in beyond(func, &with) {
+            let (kernel, array, axis) = (kernel(), name(array), axis.into());
+            let site = site.map(|site| format!(" at {site}")).unwrap_or_default();
+            // A program that is a whole product has zeros there, as the kernel for such products has.
+            if is_certain && ready.product.is_err() {
+                return Err(LaunchError::Padding { kernel, array, site, axis, tile, extent });
+            }
+            found.push(Warning::Padding { kernel, array, site, axis, tile, extent });
+        }
+        let is_scratch = |at: usize| self.scratch.checked_shr(at as u32).is_some_and(|bits| bits & 1 == 1);
+        let short = short(func, &with).into_iter().filter(|short| !is_scratch(short.array.index()));
+        found.extend(short.map(|Short { array, axis, covered, extent }| {
+            let (kernel, array, axis) = (kernel(), name(array), axis.into());
+            Warning::Short { kernel, array, axis, grid, covered, extent }
+        }));
+        Ok(Warnings::new(found))
     }
 
     /// Checks what proofs rest on.
     pub(super) fn check_conditions(&self, ready: &Ready, grid: [u32; 3]) -> Result<(), LaunchError> {
         let found = ready.report.broken(&ready.func, &self.concrete(grid, true));
         let Some(broken) = found else { return Ok(()) };
-        let (Condition::OneBlock { array, .. }
-        | Condition::Positive { array, .. }
-        | Condition::NoWrap { array, .. }) = broken;
+        let kernel = self.name.into();
+        let array = match broken {
+            Condition::OneBlock { array, .. }
+            | Condition::Positive { array, .. }
+            | Condition::NoWrap { array, .. } => array,
+            Condition::Step { site, .. } => {
+                let condition = Report::text(&ready.func, broken);
+                let site = site.map(|site| format!(" at {site}")).unwrap_or_default();
+                return Err(LaunchError::Step { kernel, site, condition });
+            }
+        };
         let mut condition = Report::text(&ready.func, broken);
         if let Condition::OneBlock { axis, .. } = broken {
             condition += &format!(", and not {}", grid[usize::from(*axis)]);
         }
         let array = self.array_name(&ready.func, array.index());
-        Err(LaunchError::Condition { kernel: self.name.into(), array, condition })
+        Err(LaunchError::Condition { kernel, array, condition })
     }
 }

@@ -1,5 +1,6 @@
 //! What a launch comes to once it has been checked: a prepared launch of the device, whose addresses and scalars are open.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use girih_device::{Arg, BufferArg, Device, Kernel, LaunchConfig, Template};
@@ -10,11 +11,14 @@ use super::cache::Ready;
 use super::few::Few;
 use super::product::{Bound, Call};
 use super::run::{Values, argument, is_empty, maps, with_maps, zero};
+use super::told::told;
 use crate::compile::Compiled;
-use crate::error::Error;
+use crate::error::{Error, Warnings};
 use crate::facts::stride;
 use crate::lower::{Param, Source};
 
+/// Launches after which a program is compared seldom.
+const FEW: u64 = 16;
 /// The most blocks of a cluster that every device with clusters has room for.
 const CLUSTER: u32 = 8;
 
@@ -22,6 +26,9 @@ const CLUSTER: u32 = 8;
 pub(super) struct Entry {
     pub(super) ready: Arc<Ready>,
     pub(super) work: Work,
+    pub(super) warnings: Warnings,
+    /// How often it has been launched.
+    launches: AtomicU64,
 }
 
 /// How the parameters of a kernel are bound to the arguments of a launch.
@@ -67,18 +74,19 @@ impl Entry {
         launch.check_places(&ready.func, device)?;
         launch.check_strides(&ready.func)?;
         let Some(grid) = launch.blocks(&ready, device)? else {
-            return Ok(Entry { ready, work: Work::Nothing });
+            return Ok(Entry::of(ready, Work::Nothing, Warnings::default()));
         };
         launch.check_grid(&ready, grid)?;
         let sure = launch.is_sure(&ready, grid);
         if !sure {
             launch.check_conditions(&ready, grid)?;
         }
+        let warnings = launch.check_meaning(&ready, grid)?;
         if let Ok((product, loaded)) = &*ready.product {
             match product.bind(loaded, device, grid, launch.as_product())? {
                 Ok(bound) => {
                     let work = Work::Product(Box::new(ByProduct { grid, bound, sure }));
-                    return Ok(Entry { ready, work });
+                    return Ok(Entry::of(ready, work, warnings));
                 }
                 Err(refusal) if ready.is_configured => return Err(Error::NoProduct(refusal)),
                 Err(_) => {}
@@ -97,7 +105,18 @@ impl Entry {
         let template = Mutex::new(kernel.prepare(&config, &args)?.open(&names)?);
         drop(args);
         let work = Work::Params(Box::new(ByParams { grid, sure, kernel, config, template, open }));
-        Ok(Entry { ready, work })
+        Ok(Entry::of(ready, work, warnings))
+    }
+
+    fn of(ready: Arc<Ready>, work: Work, warnings: Warnings) -> Entry {
+        Entry { ready, work, warnings, launches: AtomicU64::new(0) }
+    }
+
+    /// Whether the program is to be written again now, to see that it is still the same: at the first launches, and then seldom, since a
+    /// launch costs less.
+    pub(super) fn is_to_be_compared(&self) -> bool {
+        let count = self.launches.fetch_add(1, Ordering::Relaxed);
+        count < FEW || count.is_power_of_two()
     }
 
     /// Checks what calls that are equal by the words of their calls may still differ in: addresses, and scalars that proofs rest on.
@@ -118,7 +137,7 @@ impl Entry {
             Work::Params(by) => by,
             Work::Product(by) => {
                 let Ok((product, _)) = &*self.ready.product else { return Ok(()) };
-                return product.run(&by.bound, launch.as_product());
+                return product.run(&by.bound, launch.as_product()).map_err(|error| self.told(error));
             }
         };
         let values = launch.values(&self.ready);
@@ -129,8 +148,16 @@ impl Entry {
         // promised by a waiver that is unsafe to give. The arguments are those of the signature that the kernel was built for. What was
         // compared when the entry was made holds of every equal call, and the rest has been compared for this one. A programmatic kernel
         // waits before all that it does.
-        unsafe { template.run(&args)? };
-        Ok(())
+        let ran = unsafe { template.run(&args) };
+        ran.map_err(|error| self.told(error.into()))
+    }
+
+    /// An error of a run, in the words of the user's program if the simulator found it in the kernel.
+    pub(super) fn told(&self, error: Error) -> Error {
+        match error {
+            Error::Device(error) => told(error, &self.ready.func),
+            other => other,
+        }
     }
 }
 

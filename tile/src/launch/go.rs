@@ -12,7 +12,7 @@ use super::request::ArrayArgument;
 use super::words::stable_hash;
 use super::{Launch, LaunchError};
 use crate::compile::with_own;
-use crate::error::{Error, Refusal};
+use crate::error::{Error, Refusal, Warnings};
 use crate::facts::{Facts, Found, Uses};
 use crate::fit;
 use crate::lower::Target;
@@ -24,11 +24,23 @@ impl Launch<'_> {
     /// While the stream is being captured ([`Device::capture`]) the launch goes into the graph. What is not built and prepared by then is
     /// refused: an equal launch that ran before the capture, or [`Launch::prepare`], sees to it.
     ///
+    /// What is accepted and hardly meant, such as a grid that is too small for the array that is stored to, [`Launch::warnings`] tells.
+    ///
     /// # Errors
     /// [`Error::Build`] for a kernel that is wrong, [`Error::Launch`] for arguments and a grid that do not fit it, [`Error::Place`],
     /// [`Error::Lower`], [`Error::Codegen`], [`Error::Device`].
+    /// [`Error::Finding`] for what the simulator finds in the kernel.
     pub fn run(self) -> Result<(), Error> {
         self.entry(self.device()?)?.run(&self)
+    }
+
+    /// What the launch does that is accepted and hardly meant, such as a grid that is too small for the array that is stored to. The kernel is
+    /// built and the launch checked, and nothing runs.
+    ///
+    /// # Errors
+    /// As [`Launch::run`].
+    pub fn warnings(&self) -> Result<Warnings, Error> {
+        Ok(self.entry(self.device()?)?.warnings.clone())
     }
 
     /// The device, and the stream of it, that the launch goes to.

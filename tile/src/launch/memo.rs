@@ -110,6 +110,9 @@ impl Launch<'_> {
             if let Some(kept) = found.filter(|kept| call.is(kept)) {
                 let entry = kept.entry.clone();
                 drop(memo);
+                if entry.is_to_be_compared() {
+                    self.program()?;
+                }
                 entry.check(self, device)?;
                 return Ok(entry);
             }

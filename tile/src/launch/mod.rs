@@ -14,6 +14,7 @@
 
 mod any;
 mod array;
+mod beyond;
 mod cache;
 mod check;
 mod entry;
@@ -25,11 +26,12 @@ mod prepared;
 mod product;
 mod request;
 pub mod run;
+mod told;
 mod whole;
 #[doc(hidden)]
 pub mod words;
 
-pub use crate::error::LaunchError;
+pub use crate::error::{LaunchError, Warning, Warnings};
 pub use any::AnyArray;
 pub(crate) use array::is_injective;
 pub use array::{DeviceArray, HostElement};

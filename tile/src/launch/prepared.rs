@@ -9,7 +9,7 @@ use super::Launch;
 use super::entry::{Entry, Work};
 use super::product::BoundArrays;
 use super::run::{maps, with_maps, zero};
-use crate::error::Error;
+use crate::error::{Error, Warnings};
 
 /// A launch that has been built, checked and prepared, to be run as often as wanted: a run costs what a prepared launch of the device costs.
 ///
@@ -97,10 +97,17 @@ impl Prepared {
             Launches::None => {}
             // SAFETY: as for an entry, with arguments that were checked when they were bound; the launch keeps their memory, or who
             // borrowed it promised that it outlives launches.
-            Launches::One(launch) => unsafe { launch.run()? },
-            Launches::Product(product) => product.run()?,
+            Launches::One(launch) => {
+                unsafe { launch.run() }.map_err(|error| self.entry.told(error.into()))?
+            }
+            Launches::Product(product) => product.run().map_err(|error| self.entry.told(error))?,
         }
         Ok(())
+    }
+
+    /// What the launch does that is accepted and hardly meant.
+    pub fn warnings(&self) -> &Warnings {
+        &self.entry.warnings
     }
 
     /// Takes other arguments, or another grid: those of a launch of this kernel or of another one. When this fails, the launch stays as it

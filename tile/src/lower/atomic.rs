@@ -74,13 +74,13 @@ impl Lowering<'_> {
         if ordered && matches!(at.order, Order::Release | Order::AcqRel) {
             self.meet_idle();
         }
-        self.touch(at.array, true, Touch::Any);
         let count = if rmw == Rmw::Cas { 2 } else { 1 };
         let mut values = Vec::new();
         for &value in &op.operands[..count] {
             values.push(self.regs(value)?);
         }
         let (places, _) = self.places(at, &op.operands[count..])?;
+        self.touch(at.array, true, Touch::Any);
         let dtype = places.array.dtype;
         if rmw == Rmw::Add && dtype == DType::Bf16 && self.b.sm() < 90 {
             return Err(self.unsupported(id, "sums of bf16 in memory begin with sm_90"));

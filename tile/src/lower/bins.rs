@@ -8,7 +8,7 @@ use girih_tensor::DType;
 
 use super::gather::Places;
 use super::histogram::Counters;
-use super::memory::Path;
+use super::memory::{Path, Touch};
 use super::words::m;
 use super::{Lowering, bytes};
 use crate::error::Error;
@@ -89,7 +89,7 @@ impl Lowering<'_> {
     }
 
     /// Whether the bounds of a part are known already.
-    fn is_bounded(&self, mut array: ArrayId) -> bool {
+    pub(super) fn is_bounded(&self, mut array: ArrayId) -> bool {
         let known = |value: Value| self.held[value.index()].is_some();
         while let Array::Slice { of, start, stop, .. } = &self.plan.func.arrays()[array.index()] {
             if !known(*start) || !known(*stop) {
@@ -161,6 +161,7 @@ impl Lowering<'_> {
         }
         for root in made {
             let Some(bins) = self.bins.remove(&root) else { continue };
+            self.touch(root, true, Touch::Any);
             let array = self.array_at(bins.array)?;
             let size: i64 = bins.extents.iter().product();
             let mut modifiers = Path::ordered(Order::Relaxed, bins.scope).words;

@@ -167,6 +167,12 @@ impl Lowering<'_> {
         let ranges = self.ranges(dtype, [start, stop, step])?;
         let (counter, ty) = (self.b.reg(register(dtype)), integer(dtype));
         let [first, end, by] = [self.reg(start)?, self.reg(stop)?, self.reg(step)?];
+        if !produces && !self.is_positive(step) {
+            // A loop that does not come closer to its end never ends.
+            let more = self.setp(Word::Gt, ty, &by, Operand::Int(0));
+            let more = self.b.cond_in(&more)?;
+            self.trap_unless(&more, None)?;
+        }
         self.b.move_all(std::slice::from_ref(&counter), &[first])?;
         self.touch_loop(body);
         let state = self.state();
@@ -221,6 +227,13 @@ impl Lowering<'_> {
         }
         self.end_counting(op, &counted)?;
         self.end_bins(bins)
+    }
+
+    /// Whether an integer scalar is known to be 1 or more.
+    fn is_positive(&self, value: Value) -> bool {
+        let known = self.held[value.index()].as_ref();
+        crate::facts::is_positive(&self.plan.func, value)
+            || matches!(known, Some(super::Held::Index(expr)) if expr.range().0 >= 1)
     }
 
     /// What is known of a loop's number: its range and divisor.

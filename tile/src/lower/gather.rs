@@ -146,7 +146,6 @@ impl Lowering<'_> {
         let plan = self.plan;
         let op = plan.func.op(id);
         let result = op.results[0];
-        self.touch(at.array, false, Touch::Any);
         let (places, rest) = self.places(at, &op.operands)?;
         let dtype = places.array.dtype;
         let mut path = Path::ordered(at.order, at.scope);
@@ -159,6 +158,7 @@ impl Lowering<'_> {
             (Some(value), None) => Some(self.regs(value)?),
             _ => None,
         };
+        self.touch(at.array, false, Touch::Any);
         let dist = plan.dist(result);
         let spans = match at.order {
             Order::Weak if !at.masked => self.spans(&places, &op.operands[..places.array.extents.len()])?,
@@ -245,9 +245,9 @@ impl Lowering<'_> {
         if at.order == Order::Release {
             self.meet_idle();
         }
-        self.touch(at.array, true, Touch::Any);
         let regs = self.regs(source)?;
         let (places, _) = self.places(at, &op.operands[1..])?;
+        self.touch(at.array, true, Touch::Any);
         let path = match at.order {
             Order::Weak => Path::ordered(Order::Relaxed, Some(crate::ir::Scope::Block)),
             order => Path::ordered(order, at.scope),

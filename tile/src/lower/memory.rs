@@ -247,6 +247,10 @@ impl Lowering<'_> {
             let (root, param) = plan.func.param_of(array);
             match &op.kind {
                 _ if !param.mutable => {}
+                // A part that begins elsewhere in each iteration has other elements under the same name.
+                Kind::Load(view) | Kind::Store(view) if !self.is_bounded(view.array) => {
+                    found.push((root, matches!(op.kind, Kind::Store(_)), Touch::Any));
+                }
                 Kind::Load(view) => found.push((root, false, tiles(view, plan.dist(op.results[0])))),
                 Kind::Store(view) => found.push((root, true, tiles(view, plan.dist(op.operands[0])))),
                 Kind::Gather(_) => found.push((root, false, Touch::Any)),
@@ -286,9 +290,9 @@ impl Lowering<'_> {
         let op = plan.func.op(id);
         let result = op.results[0];
         let dist = plan.dist(result);
-        self.touch(view.array, false, tiles(view, dist));
         let mut path = Path::ordered(view.order, view.scope);
         let mut tile = self.tile(id, view, &op.operands, dist, path.clone())?;
+        self.touch(view.array, false, tiles(view, dist));
         if view.order == Order::Weak && !tile.array.mutable {
             path.words.push(Word::Nc.into());
             tile.path = path;
@@ -317,11 +321,12 @@ impl Lowering<'_> {
         if matches!(view.order, Order::Release | Order::AcqRel) {
             self.meet_idle();
         }
-        self.touch(view.array, true, tiles(view, dist));
         let regs = self.regs(value)?;
         let path = Path::ordered(view.order, view.scope);
         let mut tile = self.tile(id, view, &op.operands[1..], dist, path)?;
         tile.always = Cond::all([tile.always, self.first_replica(dist)?]);
+        // Whatever lets the threads meet comes before, so that it is not taken for a barrier behind the access.
+        self.touch(view.array, true, tiles(view, dist));
         self.transfer(&tile, &Move::Store(&regs))?;
         Ok(())
     }

@@ -183,6 +183,9 @@ pub fn lower(plan: &Plan, target: impl Into<Target>) -> Result<Lowered, Error> {
         products: wgmma::State::default(),
         ahead: product::Ahead::default(),
     };
+    // What belongs to no operation, such as the parameters, belongs to the kernel as a whole.
+    let first = plan.func.region(plan.func.body()).ops.iter().find_map(|&id| plan.func.op(id).site);
+    lowering.b.attribute(first.map(Into::into));
     lowering.prepare_products()?;
     lowering.body()?;
     let params = lowering.params.list;
@@ -214,8 +217,21 @@ impl Lowering<'_> {
         }
     }
 
-    /// Lowers an operation.
+    /// Lowers an operation. What is written for it is attributed to the user's line.
     pub(crate) fn op(&mut self, id: OpId) -> Result<(), Error> {
+        self.on_behalf(id, |low| low.own(id))
+    }
+
+    /// Writes what belongs to an operation: in errors and in the findings of the simulator it has the user's line.
+    pub(crate) fn on_behalf<R>(&mut self, id: OpId, write: impl FnOnce(&mut Self) -> R) -> R {
+        let Some(site) = self.plan.func.op(id).site else { return write(self) };
+        let outer = self.b.attribute(Some(site.into()));
+        let written = write(self);
+        self.b.attribute(outer);
+        written
+    }
+
+    fn own(&mut self, id: OpId) -> Result<(), Error> {
         let plan = self.plan;
         let op = plan.func.op(id);
         if let Some(product) = plan.products.wgmma.get(&id) {

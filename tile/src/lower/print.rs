@@ -80,11 +80,16 @@ impl Lowering<'_> {
         }
         let Some(all) = all else { return Ok(()) };
         let holds = self.b.cond_in(&all)?;
-        let around = self.b.open_block();
-        self.b.leave(&around, &holds, false)?;
         let site = op.site.map(|site| format!("{site}: ")).unwrap_or_default();
         let text = format!("{site}assertion failed: {message}\n").replace('%', "%%").replace('\0', " ");
-        self.b.printf(&text, &[])?;
+        self.trap_unless(&holds, Some(&text))
+    }
+
+    /// Ends the kernel with an error unless a condition holds; a thread in which it does not prints a text first.
+    pub(super) fn trap_unless(&mut self, holds: &Cond, text: Option<&str>) -> Result<(), Error> {
+        let around = self.b.open_block();
+        self.b.leave(&around, holds, false)?;
+        text.map(|text| self.b.printf(text, &[])).transpose()?;
         self.b.ptx("trap;", &[])?;
         Ok(self.b.close_block(around)?)
     }

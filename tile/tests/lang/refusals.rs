@@ -1,4 +1,5 @@
 //! What building refuses: the class, and the message with its place and operands.
+#![allow(unused_must_use, reason = "what is refused has no use")]
 
 use expect_test::{Expect, expect};
 use girih_tile::error::Error;

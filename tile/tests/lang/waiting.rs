@@ -107,3 +107,24 @@ fn a_word_of_a_turn_has_room_for_32_bits() {
         "{refused}"
     );
 }
+
+/// Every block waits for all others, and adds up what they have left.
+#[kernel]
+fn meeting(count: &mut Array<i32, 1>, left: &mut Array<i32, 1>, y: &mut Array<i32, 1>) {
+    let own = full::<i32>([1], bid(0) + 1);
+    left.tiles_mut([1]).memory_order(Order::Relaxed, Scope::Device).store((bid(0),), own);
+    count.atomic_add((0,), 1);
+    let words = count.tiles_mut([1]).memory_order(Order::Acquire, Scope::Device);
+    while words.load((0,)).reshape(()) < num_blocks(0) {}
+    let all = left.tiles([16]).padding(Padding::Zero).memory_order(Order::Relaxed, Scope::Device).load((0,));
+    y.tiles_mut([1]).store((bid(0),), all.sum(0));
+}
+
+#[test]
+fn blocks_wait_for_one_another() {
+    let device = Device::open_sim(SimOptions::checked()).unwrap();
+    let array = |n| DeviceArray::<i32, 1>::zeros(&device, [n]).unwrap();
+    let (mut count, mut left, mut y) = (array(1), array(16), array(16));
+    meeting(&mut count, &mut left, &mut y).grid([16]).run().unwrap();
+    assert_eq!(y.download().unwrap(), [136; 16]);
+}

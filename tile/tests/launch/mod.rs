@@ -4,6 +4,7 @@ mod again;
 mod arrays;
 mod empty;
 mod parts;
+mod meant;
 mod programs;
 mod refusals;
 mod strides;

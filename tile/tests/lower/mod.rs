@@ -7,6 +7,7 @@ mod each;
 mod hints;
 mod indexed;
 mod memory;
+mod own;
 mod products;
 mod programs;
 mod regions;

@@ -135,7 +135,7 @@ fn looks(ready: &Array<i32, 1>, a: &Array<f32, 2>, b: &Array<f32, 2>, c: &mut Ar
 /// The same once, without a loop.
 #[kernel]
 fn looks_once(ready: &Array<i32, 1>, a: &Array<f32, 2>, b: &Array<f32, 2>, c: &mut Array<f32, 2>) {
-    ready.tiles([1]).memory_order(Order::Acquire, Scope::Device).load((0,));
+    let _ = ready.tiles([1]).memory_order(Order::Acquire, Scope::Device).load((0,));
     let mut acc = zeros::<f32>([32, 32]);
     for k in 0..cdiv(a.dim(1), 16) {
         acc = mma(a.tiles([32, 16]).load((bid(0), k)), b.tiles([16, 32]).load((k, bid(1))), acc);

@@ -37,6 +37,7 @@ impl<T: Elem, const R: usize> Array<T, R> {
     /// The extent along an axis, in elements; negative axes count from the end. Of a part it is `stop - start`, or 0 where `stop` is less:
     /// elements of the part that its array does not have count too.
     #[track_caller]
+    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
     pub fn dim(&self, axis: i64) -> Scalar<i32> {
         let Some(id) = self.id else { return Tile::of(crate::stage::Raw::POISON) };
         Tile::of(apply("dim", &[], |build, _| build.dim(id, axis)))
@@ -104,12 +105,14 @@ impl<T, const R: usize> DerefMut for PartMut<'_, T, R> {
 
 /// The block's number along an axis of the grid, 0 to 2.
 #[track_caller]
+#[must_use = "an operation leaves its operands as they are, and returns what it computes"]
 pub fn bid(axis: usize) -> Scalar<i32> {
     Tile::of(apply("bid", &[], |build, _| build.bid(i64::try_from(axis).unwrap_or(i64::MAX))))
 }
 
 /// The grid's extent along an axis, 0 to 2.
 #[track_caller]
+#[must_use = "an operation leaves its operands as they are, and returns what it computes"]
 pub fn num_blocks(axis: usize) -> Scalar<i32> {
     Tile::of(apply("num_blocks", &[], |build, _| build.num_blocks(i64::try_from(axis).unwrap_or(i64::MAX))))
 }

@@ -118,6 +118,7 @@ macro_rules! elements {
 
             /// The elements that index tiles name, one tile for each axis; they broadcast to the result's shape.
             #[track_caller]
+            #[must_use = "a load changes nothing: it returns the tile"]
             pub fn gather(self, at: impl At<R>) -> Tile<T> {
                 let (masked, padded) = (self.mask.is_some(), self.padding.is_some());
                 Tile::of(access(
@@ -136,6 +137,7 @@ macro_rules! elements {
 
             /// The elements that rows and [`span`]s name along each axis: the result has an axis for each axis of the array.
             #[track_caller]
+            #[must_use = "a load changes nothing: it returns the tile"]
             pub fn load_rows(self, along: impl Rows<R>) -> Tile<T> {
                 let (items, counts) = along.parts();
                 let others: Vec<Item> = self.padding.into_iter().collect();
@@ -263,6 +265,7 @@ impl<T: Elem, const R: usize> Array<T, R> {
 
     /// The elements that index tiles name, one tile for each axis; 0 for those outside of the array. Options: [`Array::elements`].
     #[track_caller]
+    #[must_use = "a load changes nothing: it returns the tile"]
     pub fn gather(&self, at: impl At<R>) -> Tile<T> {
         self.elements().gather(at)
     }
@@ -276,6 +279,7 @@ impl<T: Elem, const R: usize> Array<T, R> {
 
     /// The elements that rows and [`span`]s name along each axis.
     #[track_caller]
+    #[must_use = "a load changes nothing: it returns the tile"]
     pub fn load_rows(&self, along: impl Rows<R>) -> Tile<T> {
         self.elements().load_rows(along)
     }

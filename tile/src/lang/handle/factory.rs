@@ -45,6 +45,7 @@ impl<T> Fill for Tile<T> {
 
 /// A tile of a shape, full of a number, or of the value of a scalar.
 #[track_caller]
+#[must_use = "an operation leaves its operands as they are, and returns what it computes"]
 pub fn full<T: Elem>(shape: impl Shape, value: impl Fill) -> Tile<T> {
     let Some(dims) = dims("full", &shape.extents()) else { return Tile::of(Raw::POISON) };
     let item = value.fill();
@@ -61,24 +62,28 @@ pub fn full<T: Elem>(shape: impl Shape, value: impl Fill) -> Tile<T> {
 
 /// A tile of zeros.
 #[track_caller]
+#[must_use = "an operation leaves its operands as they are, and returns what it computes"]
 pub fn zeros<T: Elem>(shape: impl Shape) -> Tile<T> {
     full(shape, 0.0)
 }
 
 /// A tile of ones.
 #[track_caller]
+#[must_use = "an operation leaves its operands as they are, and returns what it computes"]
 pub fn ones<T: Elem>(shape: impl Shape) -> Tile<T> {
     full(shape, 1.0)
 }
 
 /// A scalar of a number.
 #[track_caller]
+#[must_use = "an operation leaves its operands as they are, and returns what it computes"]
 pub fn scalar<T: Elem>(value: impl Fill) -> Tile<T> {
     full((), value)
 }
 
 /// A constant of its own type: it promotes as a scalar does.
 #[track_caller]
+#[must_use = "an operation leaves its operands as they are, and returns what it computes"]
 pub fn strict<T: Elem>(value: T) -> Tile<T> {
     let bits = bits(value);
     Tile::of(apply("strict", &[], |build, _| Ok(build.push1(Kind::Full(bits), &[], Type::scalar(T::DTYPE)))))
@@ -96,6 +101,7 @@ fn bits<T: Element>(value: T) -> u64 {
 
 /// 0, 1, 2, ... `n - 1`. Scale and shift it by operators.
 #[track_caller]
+#[must_use = "an operation leaves its operands as they are, and returns what it computes"]
 pub fn arange<T: Integer>(n: usize) -> Tile<T> {
     let Some(dims) = dims("arange", &[n]) else { return Tile::of(Raw::POISON) };
     let ty = Type { dtype: T::DTYPE, dims };
@@ -153,6 +159,7 @@ impl<T, N: Nested<T>> Nested<T> for Vec<N> {
 
 /// A tile of nested constants.
 #[track_caller]
+#[must_use = "an operation leaves its operands as they are, and returns what it computes"]
 pub fn astile<T: Elem>(nested: impl Nested<T>) -> Tile<T> {
     let mut flat = Vec::new();
     let shape = match nested.flatten(&mut flat) {

@@ -61,6 +61,7 @@ macro_rules! binaries {
     ($($name:ident $with:ident $op:ident [$($bound:tt)*] $doc:literal;)*) => { $(
         #[doc = $doc]
         #[track_caller]
+        #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
         pub fn $name<A: Pair<B>, B: IntoItem>(a: A, b: B) -> Tile<A::Out>
         where
             A::Out: $($bound)*,
@@ -70,6 +71,7 @@ macro_rules! binaries {
 
         #[doc = concat!("[`", stringify!($name), "`] with a rounding mode, flushing to zero, a rule for NaN, or a promise about overflow.")]
         #[track_caller]
+        #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
         pub fn $with<A: Pair<B>, B: IntoItem>(a: A, b: B, mode: Mode) -> Tile<A::Out>
         where
             A::Out: $($bound)*,
@@ -91,6 +93,7 @@ macro_rules! plain {
     ($($name:ident $op:ident [$($bound:tt)*] $doc:literal;)*) => { $(
         #[doc = $doc]
         #[track_caller]
+        #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
         pub fn $name<A: Pair<B>, B: IntoItem>(a: A, b: B) -> Tile<A::Out>
         where
             A::Out: $($bound)*,
@@ -115,6 +118,7 @@ macro_rules! comparisons {
     ($($name:ident $op:ident $doc:literal;)*) => { $(
         #[doc = $doc]
         #[track_caller]
+        #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
         pub fn $name<A: Pair<B>, B: IntoItem>(a: A, b: B) -> Tile<bool> {
             binary(Each::$op, a, b)
         }
@@ -134,6 +138,7 @@ macro_rules! floats2 {
     ($($name:ident $op:ident $doc:literal;)*) => { $(
         #[doc = $doc]
         #[track_caller]
+        #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
         pub fn $name<A: Pair<B>, B: IntoItem>(a: A, b: B) -> Tile<<A::Out as ToFloat>::Out>
         where
             A::Out: ToFloat,
@@ -150,6 +155,7 @@ floats2! {
 
 /// [`truediv`] with a rounding mode or flushing to zero.
 #[track_caller]
+#[must_use = "an operation leaves its operands as they are, and returns what it computes"]
 pub fn truediv_with<A: Pair<B>, B: IntoItem>(a: A, b: B, mode: Mode) -> Tile<<A::Out as ToFloat>::Out>
 where
     A::Out: ToFloat,
@@ -159,6 +165,7 @@ where
 
 /// Quotient rounded down, and remainder with the divisor's sign.
 #[track_caller]
+#[must_use = "an operation leaves its operands as they are, and returns what it computes"]
 pub fn divmod<A: Pair<B>, B: IntoItem>(a: A, b: B) -> (Tile<A::Out>, Tile<A::Out>)
 where
     A::Out: Num,
@@ -168,6 +175,7 @@ where
 
 /// `a * b + c`, rounded once.
 #[track_caller]
+#[must_use = "an operation leaves its operands as they are, and returns what it computes"]
 pub fn fma<A, B, C>(a: A, b: B, c: C) -> Tile<<Tile<A::Out> as Pair<C>>::Out>
 where
     A: Pair<B>,
@@ -181,6 +189,7 @@ where
 
 /// [`fma`] with a rounding mode or flushing to zero.
 #[track_caller]
+#[must_use = "an operation leaves its operands as they are, and returns what it computes"]
 pub fn fma_with<A, B, C>(a: A, b: B, c: C, mode: Mode) -> Tile<<Tile<A::Out> as Pair<C>>::Out>
 where
     A: Pair<B>,
@@ -203,12 +212,14 @@ impl<T: ToFloat> Mask for Tile<T> {}
 
 /// `x` where the condition is true, `y` elsewhere: NumPy's `where`. All three broadcast, `x` and `y` promote.
 #[track_caller]
+#[must_use = "an operation leaves its operands as they are, and returns what it computes"]
 pub fn select<A: Pair<B>, B: IntoItem>(condition: impl Mask, x: A, y: B) -> Tile<A::Out> {
     each(Each::Select, &[condition.item(), x.item(), y.item()], Mode::default())
 }
 
 /// [`select`], by NumPy's name.
 #[track_caller]
+#[must_use = "an operation leaves its operands as they are, and returns what it computes"]
 pub fn where_<A: Pair<B>, B: IntoItem>(condition: impl Mask, x: A, y: B) -> Tile<A::Out> {
     select(condition, x, y)
 }
@@ -219,6 +230,7 @@ macro_rules! unaries {
         $(
             #[doc = $doc]
             #[track_caller]
+            #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
             pub fn $name<T: ToFloat>(x: Tile<T>) -> Tile<T::Out> {
                 unary(Each::$op, x)
             }
@@ -228,6 +240,7 @@ macro_rules! unaries {
             $(
                 #[doc = $doc]
                 #[track_caller]
+                #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
                 pub fn $name(self) -> Tile<T::Out> {
                     unary(Each::$op, self)
                 }
@@ -257,6 +270,7 @@ macro_rules! modes {
     ($($name:ident $plain:ident $op:ident;)*) => { $(
         #[doc = concat!("[`", stringify!($plain), "`] with a rounding mode or flushing to zero.")]
         #[track_caller]
+        #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
         pub fn $name<T: ToFloat>(x: Tile<T>, mode: Mode) -> Tile<T::Out> {
             each(Each::$op, &[x.item()], mode)
         }
@@ -279,6 +293,7 @@ macro_rules! kept {
     ($($name:ident $op:ident $bound:ident $out:ty, $doc:literal;)*) => { $(
         #[doc = $doc]
         #[track_caller]
+        #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
         pub fn $name<T: $bound>(x: Tile<T>) -> Tile<$out> {
             unary(Each::$op, x)
         }
@@ -286,6 +301,7 @@ macro_rules! kept {
         impl<T: $bound> Tile<T> {
             #[doc = $doc]
             #[track_caller]
+            #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
             pub fn $name(self) -> Tile<$out> {
                 unary(Each::$op, self)
             }
@@ -306,6 +322,7 @@ kept! {
 
 /// Not below `low`, not above `high`.
 #[track_caller]
+#[must_use = "an operation leaves its operands as they are, and returns what it computes"]
 pub fn clamp<A: Pair<B>, B: IntoItem, C: IntoItem>(
     x: A,
     low: B,
@@ -322,12 +339,14 @@ where
 impl<T: Elem> Tile<T> {
     /// Converts to another type: floats are rounded to nearest, floats become integers toward zero, integers wrap, bool is `!= 0`.
     #[track_caller]
+    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
     pub fn to<U: Elem>(self) -> Tile<U> {
         self.to_rounded(Rounding::Nearest)
     }
 
     /// [`Tile::to`] with a rounding mode.
     #[track_caller]
+    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
     pub fn to_rounded<U: Elem>(self, rounding: Rounding) -> Tile<U> {
         Tile::of(apply("astype", &[self.item()], |build, args| {
             let value = build.value(args[0])?;
@@ -337,12 +356,14 @@ impl<T: Elem> Tile<T> {
 
     /// [`Tile::to`], by NumPy's name.
     #[track_caller]
+    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
     pub fn astype<U: Elem>(self) -> Tile<U> {
         self.to()
     }
 
     /// The bits of each element as an element of a type that is as wide.
     #[track_caller]
+    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
     pub fn bitcast<U: Elem>(self) -> Tile<U> {
         Tile::of(apply("bitcast", &[self.item()], |build, args| {
             let value = build.value(args[0])?;
@@ -352,6 +373,7 @@ impl<T: Elem> Tile<T> {
 
     /// The bytes of all elements, row-major and little-endian.
     #[track_caller]
+    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
     pub fn pack_to_bytes(self) -> Tile<u8> {
         Tile::of(apply("pack_to_bytes", &[self.item()], |build, args| {
             let value = build.value(args[0])?;
@@ -363,6 +385,7 @@ impl<T: Elem> Tile<T> {
 impl Tile<u8> {
     /// The elements, a tile of rank 1, whose bytes these are.
     #[track_caller]
+    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
     pub fn unpack_from_bytes<U: Elem>(self) -> Tile<U> {
         Tile::of(apply("unpack_from_bytes", &[self.item()], |build, args| {
             let value = build.value(args[0])?;
@@ -374,6 +397,7 @@ impl Tile<u8> {
 impl<T: Num> Tile<T> {
     /// The smaller of the two, [`minimum`].
     #[track_caller]
+    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
     pub fn minimum<B: IntoItem>(self, b: B) -> Tile<<Tile<T> as Pair<B>>::Out>
     where
         Tile<T>: Pair<B>,
@@ -384,6 +408,7 @@ impl<T: Num> Tile<T> {
 
     /// The greater of the two, [`maximum`].
     #[track_caller]
+    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
     pub fn maximum<B: IntoItem>(self, b: B) -> Tile<<Tile<T> as Pair<B>>::Out>
     where
         Tile<T>: Pair<B>,

@@ -29,7 +29,22 @@ use crate::stage::apply;
 /// assert!(gemm::<bf16, 64, 64, 32>::ir()?.to_string().contains("mma"));
 /// # Ok::<(), girih_tile::error::Error>(())
 /// ```
+///
+/// The accumulator stays as it is, so that the compiler warns of a result that is not used:
+///
+/// ```compile_fail
+/// #![deny(unused_must_use)]
+/// use girih_tile::prelude::*;
+///
+/// #[kernel]
+/// fn forgotten(c: &mut Array<f32, 2>) {
+///     let (a, acc) = (ones::<f16>([16, 16]), zeros::<f32>([16, 16]));
+///     mma(a, a, acc);
+///     c.tiles_mut([16, 16]).store((0, 0), acc);
+/// }
+/// ```
 #[track_caller]
+#[must_use = "`mma` leaves the accumulator as it is, and returns the new one: `acc = mma(a, b, acc)`"]
 pub fn mma<A: Mma<C, B>, B: Elem, C: Elem>(a: Tile<A>, b: Tile<B>, acc: Tile<C>) -> Tile<C> {
     Tile::of(apply("mma", &[a.item(), b.item(), acc.item()], |build, args| {
         let [a, b, acc] = [build.value(args[0])?, build.value(args[1])?, build.value(args[2])?];
@@ -40,6 +55,7 @@ pub fn mma<A: Mma<C, B>, B: Elem, C: Elem>(a: Tile<A>, b: Tile<B>, acc: Tile<C>)
 /// The product of two tiles as NumPy's `matmul`, in their common type: matrices, batches of them, and tiles of rank 1, which are a row before a matrix
 /// and a column behind it. Sums are computed in f32, of f64 in f64 and of integers in i32, and cast to the common type at the end.
 #[track_caller]
+#[must_use = "an operation leaves its operands as they are, and returns what it computes"]
 pub fn matmul<A: Promote<B>, B: Elem>(a: Tile<A>, b: Tile<B>) -> Tile<A::Out>
 where
     A::Out: Product,
@@ -53,6 +69,7 @@ where
 impl<A: Elem> Tile<A> {
     /// [`matmul`] with the tile on the left.
     #[track_caller]
+    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
     pub fn matmul<B: Elem>(self, b: Tile<B>) -> Tile<A::Out>
     where
         A: Promote<B>,
@@ -63,6 +80,7 @@ impl<A: Elem> Tile<A> {
 
     /// [`mma`] with the tile on the left: `self * b + acc`.
     #[track_caller]
+    #[must_use = "`mma` leaves the accumulator as it is, and returns the new one: `acc = mma(a, b, acc)`"]
     pub fn mma<B: Elem, C: Elem>(self, b: Tile<B>, acc: Tile<C>) -> Tile<C>
     where
         A: Mma<C, B>,

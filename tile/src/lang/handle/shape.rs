@@ -23,42 +23,49 @@ fn one<T: Elem>(
 impl<T: Elem> Tile<T> {
     /// The same elements, row-major, in another shape; one extent may be -1 and follows from the others.
     #[track_caller]
+    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
     pub fn reshape(self, shape: impl Extents) -> Tile<T> {
         one("reshape", self, |build, value| build.reshape(value, &shape.numbers()))
     }
 
     /// Axis `i` of the result is axis `axes[i]` of the tile.
     #[track_caller]
+    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
     pub fn permute(self, axes: impl Extents) -> Tile<T> {
         one("permute", self, |build, value| build.permute(value, &axes.numbers()))
     }
 
     /// A tile of rank 2 with its axes exchanged.
     #[track_caller]
+    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
     pub fn transpose(self) -> Tile<T> {
         one("transpose", self, |build, value| build.transpose(value, None))
     }
 
     /// [`Tile::transpose`].
     #[track_caller]
+    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
     pub fn t(self) -> Tile<T> {
         self.transpose()
     }
 
     /// The tile with two axes exchanged.
     #[track_caller]
+    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
     pub fn swapaxes(self, a: i64, b: i64) -> Tile<T> {
         one("transpose", self, |build, value| build.transpose(value, Some((a, b))))
     }
 
     /// The tile with an axis of extent 1 inserted before axis `at`; -1 is behind the last.
     #[track_caller]
+    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
     pub fn expand_dims(self, at: i64) -> Tile<T> {
         one("expand_dims", self, |build, value| build.expand_dims(value, at))
     }
 
     /// The tile stretched to a shape by the rules of broadcasting.
     #[track_caller]
+    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
     pub fn broadcast_to(self, shape: impl Shape) -> Tile<T> {
         let Some(dims) = dims("broadcast_to", &shape.extents()) else { return Tile::of(Raw::POISON) };
         one("broadcast_to", self, |build, value| build.broadcast_to(value, dims))
@@ -66,6 +73,7 @@ impl<T: Elem> Tile<T> {
 
     /// The part of `shape` at `index`, which counts parts of that shape.
     #[track_caller]
+    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
     pub fn extract(self, index: impl Extents, shape: impl Shape) -> Tile<T> {
         let Some(dims) = dims("extract", &shape.extents()) else { return Tile::of(Raw::POISON) };
         one("extract", self, |build, value| build.extract(value, &index.numbers(), dims))
@@ -73,6 +81,7 @@ impl<T: Elem> Tile<T> {
 
     /// The tile with `part` at `index`, which counts parts of that shape.
     #[track_caller]
+    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
     pub fn insert(self, index: impl Extents, part: Tile<T>) -> Tile<T> {
         Tile::of(apply("insert", &[self.item(), part.item()], |build, args| {
             let (value, part) = (build.value(args[0])?, build.value(args[1])?);
@@ -82,6 +91,7 @@ impl<T: Elem> Tile<T> {
 
     /// The tile the other way round along an axis.
     #[track_caller]
+    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
     pub fn flip(self, axis: i64) -> Tile<T> {
         one("flip", self, |build, value| build.flip(value, axis))
     }
@@ -159,6 +169,7 @@ tuples! {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[track_caller]
+#[must_use = "an operation leaves its operands as they are, and returns what it computes"]
 pub fn cat<T: Elem>(parts: impl Parts<T>, axis: i64) -> Tile<T> {
     let items: Vec<_> = parts.tiles().into_iter().map(Tile::item).collect();
     Tile::of(apply("cat", &items, |build, args| {
@@ -176,18 +187,21 @@ fn values(build: &mut Build, args: &[crate::ops::Arg]) -> Result<Vec<Value>, Fau
 impl<T: Num> Tile<T> {
     /// The elements sorted along an axis, the least first; equal ones keep their order, NaN comes last.
     #[track_caller]
+    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
     pub fn sort(self, axis: i64) -> Tile<T> {
         one("sort", self, |build, value| Ok(build.sort(&[value], axis, false)?[0]))
     }
 
     /// The elements sorted along an axis, the greatest first.
     #[track_caller]
+    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
     pub fn sort_descending(self, axis: i64) -> Tile<T> {
         one("sort", self, |build, value| Ok(build.sort(&[value], axis, true)?[0]))
     }
 
     /// The tile sorted along an axis, and another one in the same order.
     #[track_caller]
+    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
     pub fn sort_with<U: Elem>(self, other: Tile<U>, axis: i64, descending: bool) -> (Tile<T>, Tile<U>) {
         let items = [self.item(), other.item()];
         let sorted = apply_all("sort", &items, 2, |build, args| {
@@ -199,6 +213,7 @@ impl<T: Num> Tile<T> {
 
     /// The positions of the elements along an axis in sorted order.
     #[track_caller]
+    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
     pub fn argsort(self, axis: i64, descending: bool) -> Tile<i32> {
         Tile::of(apply("argsort", &[self.item()], |build, args| {
             let value = build.value(args[0])?;
@@ -208,12 +223,14 @@ impl<T: Num> Tile<T> {
 
     /// The `k` greatest elements along an axis, the greatest first, and their positions.
     #[track_caller]
+    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
     pub fn top_k(self, k: usize, axis: i64) -> (Tile<T>, Tile<i32>) {
         self.first_k("top_k", k, axis, false)
     }
 
     /// The `k` least elements along an axis, the least first, and their positions.
     #[track_caller]
+    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
     pub fn bottom_k(self, k: usize, axis: i64) -> (Tile<T>, Tile<i32>) {
         self.first_k("bottom_k", k, axis, true)
     }
@@ -232,6 +249,7 @@ impl<T: Num> Tile<T> {
 impl<T: crate::elem::Integer> Tile<T> {
     /// How often each number of `0..bins` stands in the tile; other numbers are not counted.
     #[track_caller]
+    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
     pub fn histogram(self, bins: usize) -> Tile<i32> {
         Tile::of(apply("histogram", &[self.item()], |build, args| {
             let value = build.value(args[0])?;

@@ -59,6 +59,7 @@ impl Turn {
     }
 
     /// How many blocks have taken a turn before: 0 to `num_blocks(0) - 1`.
+    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
     pub fn number(self) -> Scalar<i32> {
         self.number
     }

@@ -167,6 +167,7 @@ macro_rules! view {
 
             /// The number of tiles along an axis, the last of which may reach beyond the array.
             #[track_caller]
+            #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
             pub fn num_tiles(&self, axis: i64) -> Scalar<i32> {
                 let Some(tiles) = self.tiles else { return Tile::of(Raw::POISON) };
                 Tile::of(apply("num_tiles", &[], |build, _| build.num_tiles(&tiles, axis)))
@@ -174,6 +175,7 @@ macro_rules! view {
 
             /// Loads the tile at an index.
             #[track_caller]
+            #[must_use = "a load changes nothing: it returns the tile"]
             pub fn load(&self, at: impl At<R>) -> Tile<T> {
                 Tile::of(access("load", self.tiles, at.items(), &[], 1, |build, tiles, at, _| {
                     build.load(tiles, at).map(Some)
@@ -182,6 +184,7 @@ macro_rules! view {
 
             /// Loads the tile at an index where a mask holds; `other` stands elsewhere.
             #[track_caller]
+            #[must_use = "a load changes nothing: it returns the tile"]
             pub fn load_masked(&self, at: impl At<R>, mask: Tile<bool>, other: impl Update<T>) -> Tile<T> {
                 let others = [Item::Tile(mask.raw()), other.item()];
                 Tile::of(access("load", self.tiles, at.items(), &others, 1, |build, tiles, at, others| {

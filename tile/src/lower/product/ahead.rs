@@ -167,7 +167,7 @@ impl Lowering<'_> {
             let loaded = self.b.cond_in(&turns.loaded)?;
             self.b.leave(&skip, &Cond::not(loaded), true)?;
             for (load, regs) in &turns.waiting {
-                self.put_early(*load, &turns.target, regs)?;
+                self.on_behalf(*load, |low| low.put_early(*load, &turns.target, regs))?;
             }
             self.b.close_block(skip)?;
         }
@@ -234,7 +234,7 @@ impl Lowering<'_> {
         rounds.scalars.iter().try_for_each(|&id| self.op(id))?;
         for &load in &rounds.loads {
             let waiting = turns.waiting.iter().find(|(of, _)| *of == load).map(|(_, regs)| &regs[..]);
-            self.fetch(load, slot, waiting.filter(|_| wait))?;
+            self.on_behalf(load, |low| low.fetch(load, slot, waiting.filter(|_| wait)))?;
         }
         for (value, held) in own.into_iter().zip(now) {
             self.held[value.index()] = held;
