@@ -18,6 +18,7 @@ mod vectors;
 mod warp;
 
 pub use convert::convert;
+pub(crate) use convert::convert_finite;
 pub use copy::{CacheHint, CopyWith, copy, copy_if, prefetch};
 pub use data::{Data, Site};
 pub use fence::{

@@ -71,6 +71,11 @@ impl TmaCopy {
             accepted,
         };
         let element = tensor_element(dtype).ok_or_else(|| mismatch("elements of 1 to 8 whole bytes"))?;
+        if matches!(transfer, Transfer::Reduce(op) if op.ty(dtype).is_none()) {
+            return Err(mismatch(
+                "a dtype that the reduction combines: `CopyAtom::bulk_reduce` has the same",
+            ));
+        }
         let bytes = i64::from(element.bytes());
         let global = if global.is_leaf() { Lay::concat(&[*global])? } else { *global };
         let shared = if shared.is_leaf() { Lay::concat(&[*shared])? } else { *shared };

@@ -1,9 +1,9 @@
 //! Copies that are still in flight after their instruction: `cp.async`, bulk and tensor copies.
 
-use girih_ptx::{Address, Opcode, Operand, Type, Word};
+use girih_ptx::{Address, Modifier, Opcode, Operand, Type, Word};
 
 use super::Site;
-use super::copy::{CacheHint, Move, line};
+use super::copy::{Move, line};
 use crate::atom::Transfer;
 use crate::builder::{Builder, Cond, Reg, Width};
 use crate::{Error, Expr};
@@ -49,14 +49,14 @@ fn condition(copy: &Move<'_>) -> Result<Cond, Error> {
 
 fn barrier(b: &mut Builder, copy: &Move<'_>) -> Result<Operand, Error> {
     let barrier = copy.with.barrier.as_ref();
-    let barrier = barrier.ok_or_else(|| copy.refused("an atom with its mbarrier: `CopyWith::barrier`"))?;
-    b.address(barrier, Width::W32)
+    b.address(barrier.ok_or_else(|| copy.refused("an mbarrier"))?, Width::W32)
 }
 
 pub(super) fn bulk(b: &mut Builder, copy: &Move<'_>, transfer: Transfer) -> Result<(), Error> {
     let ([each, _], count) = copy.instructions()?;
-    let (modifiers, bytes) = (copy.with.atom.modifiers(), each as i64 * copy.bits / 8);
+    let (mut modifiers, bytes) = (copy.with.atom.modifiers(), each as i64 * copy.bits / 8);
     let cond = condition(copy)?;
+    let hint = hint(b, copy, &mut modifiers);
     for i in 0..count {
         let values = i * each..(i + 1) * each;
         let apart = || copy.refused(copy.with.atom.takes());
@@ -73,6 +73,7 @@ pub(super) fn bulk(b: &mut Builder, copy: &Move<'_>, transfer: Transfer) -> Resu
         if transfer == Transfer::Load {
             operands.push(barrier(b, copy)?);
         }
+        operands.extend(hint.as_ref().map(Operand::from));
         b.inst_if(&cond, Opcode::Cp, &modifiers, operands)?;
     }
     Ok(())
@@ -96,8 +97,8 @@ fn lines(group: &[Site]) -> Result<Option<Expr>, Error> {
 }
 
 pub(super) fn tensor(b: &mut Builder, copy: &Move<'_>, transfer: Transfer) -> Result<(), Error> {
-    let map = copy.with.map.clone();
-    let map = map.ok_or_else(|| copy.refused("an atom with its tensor map: `TmaCopy::with`"))?;
+    let map = copy.with.map.clone().ok_or_else(|| copy.refused("a tensor map"))?;
+    let blocks = copy.with.blocks.unwrap_or(0);
     let (each, count) = copy.instructions()?;
     match transfer {
         Transfer::Load | Transfer::Multicast => boxes(copy, &copy.target, &copy.layouts[1], each[1])?,
@@ -105,10 +106,7 @@ pub(super) fn tensor(b: &mut Builder, copy: &Move<'_>, transfer: Transfer) -> Re
         Transfer::Prefetch => {}
     }
     let (mut modifiers, cond) = (copy.with.atom.modifiers(), condition(copy)?);
-    let hint = copy.with.hint.map(|hint| policy(b, hint));
-    if hint.is_some() {
-        modifiers.push(Word::L2CacheHint.into());
-    }
+    let hint = hint(b, copy, &mut modifiers);
     for i in 0..count {
         let (source, target) = (&copy.source[i], &copy.target[i]);
         let box_in_global = |b: &mut Builder, site: &Site| -> Result<Operand, Error> {
@@ -143,8 +141,7 @@ pub(super) fn tensor(b: &mut Builder, copy: &Move<'_>, transfer: Transfer) -> Re
             Transfer::Load | Transfer::Multicast => {
                 let mut operands = vec![in_shared(b, target)?, box_in_global(b, source)?, barrier(b, copy)?];
                 if transfer == Transfer::Multicast {
-                    let missing = || copy.refused("an atom with the blocks it writes to: `CopyWith::blocks`");
-                    operands.push(Operand::from(&mask(b, copy.with.blocks.ok_or_else(missing)?)));
+                    operands.push(Operand::from(&mask(b, blocks)));
                 }
                 operands
             }
@@ -185,10 +182,14 @@ fn mask(b: &mut Builder, blocks: u16) -> Reg {
     reg
 }
 
-/// A register with a cache policy for all of the data.
-fn policy(b: &mut Builder, hint: CacheHint) -> Reg {
+/// The register with the policy of the hint for the second-level cache, if there is a hint, which is added to the modifiers.
+fn hint(b: &mut Builder, copy: &Move<'_>, modifiers: &mut Vec<Modifier>) -> Option<Reg> {
+    let hint = copy.with.hint?;
+    // In a reduction of contiguous values, the operation and the type come after the hint.
+    let group = modifiers.iter().position(|&word| word == Word::BulkGroup.into());
+    modifiers.insert(group.map_or(modifiers.len(), |group| group + 1), Word::L2CacheHint.into());
     let reg = b.reg(Type::B64);
     let modifiers = [Word::Fractional.into(), hint.word().into(), Type::B64.into()];
     b.inst(Opcode::Createpolicy, &modifiers, vec![Operand::from(&reg)]);
-    reg
+    Some(reg)
 }

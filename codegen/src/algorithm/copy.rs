@@ -14,7 +14,35 @@ use crate::atom::{CopyAtom, CopyOp, Transfer};
 use crate::builder::{Builder, Cond};
 use crate::{Error, Expr, TiledCopy};
 
-/// A copy atom, and what its instruction takes besides the tensors (CuTe's `atom.with(...)`).
+/// A copy atom, and the operands of its instruction besides the tensors (CuTe's `atom.with(...)`).
+///
+/// An option that the atom's instruction does not have is refused by [`copy`], before anything is emitted:
+///
+/// | option | atoms |
+/// |---|---|
+/// | [`barrier`](CopyWith::barrier) | `SM90_BULK_COPY_G2S`, `SM90_TMA_LOAD`, `SM90_TMA_LOAD_MULTICAST` |
+/// | [`blocks`](CopyWith::blocks) | `SM90_TMA_LOAD_MULTICAST` |
+/// | [`cache_hint`](CopyWith::cache_hint) | every `SM90_BULK_*` and `SM90_TMA_*` |
+/// | [`zero_fill`](CopyWith::zero_fill) | `UniversalCopy`, `AutoVectorizingCopy`, every `SM80_CP_ASYNC_*` |
+///
+/// # Examples
+/// ```
+/// use girih_codegen::algorithm::{CacheHint, CopyWith, copy};
+/// use girih_codegen::atom::UNIVERSAL_COPY_32;
+/// use girih_codegen::{Builder, Gmem, Rmem};
+/// use girih_layout::lay;
+/// use girih_tensor::{DType, Tensor};
+///
+/// let mut b = Builder::new("k", 90, 32);
+/// let x = Tensor::new(Gmem::new(b.pointer("x", 16), DType::F32), lay!("4:1"));
+/// let values = Rmem::like(&mut b, &x)?;
+/// let with = CopyWith::from(UNIVERSAL_COPY_32).cache_hint(CacheHint::EvictFirst);
+/// assert_eq!(
+///     copy(&mut b, with, &x, &values).unwrap_err().to_string(),
+///     "copy: cache_hint EvictFirst does not fit UniversalCopy<uint32_t>: an atom of bulk or TMA copies: SM90_BULK_*, SM90_TMA_*"
+/// );
+/// # Ok::<(), girih_codegen::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct CopyWith {
     pub(super) atom: CopyAtom,
@@ -85,23 +113,25 @@ impl From<&TiledCopy> for CopyWith {
 }
 
 impl CopyWith {
-    /// With the mbarrier, an address in shared memory, that counts the bytes of a bulk load.
+    /// With the mbarrier, an address in shared memory, that counts the bytes of a load: of bulk loads and of TMA loads, which need it.
     pub fn barrier(self, address: &Expr) -> CopyWith {
         CopyWith { barrier: Some(address.clone()), ..self }
     }
 
-    /// With the blocks of the cluster that a multicast writes to, a bit for each rank.
+    /// With the blocks of the cluster that a multicast writes to, a bit for each rank: of TMA copies by
+    /// [`Transfer::Multicast`], which need it. A [`Transfer::Load`] writes to its own block alone, and is refused with this option.
     pub fn blocks(self, mask: u16) -> CopyWith {
         CopyWith { blocks: Some(mask), ..self }
     }
 
-    /// With a hint for the second-level cache; for tensor copies.
+    /// With a hint for the second-level cache: of bulk and TMA copies, reductions and prefetches.
     pub fn cache_hint(self, hint: CacheHint) -> CopyWith {
         CopyWith { hint: Some(hint), ..self }
     }
 
-    /// With zeros for values that are not copied because their predicates fail or they lie outside of the source's extents. This is
-    /// for universal copies into shared memory or registers; `cp.async` fills with zeros by itself.
+    /// With zeros for values that are not copied because their predicates fail or they are outside of the source's extents. Universal
+    /// copies and `cp.async` can do this, into arrays whose extents are not known. The `cp.async` atoms with `_ZFILL` in their names do it
+    /// without this option.
     ///
     /// # Examples
     /// ```
@@ -129,6 +159,61 @@ impl CopyWith {
         CopyWith { zeros: true, ..self }
     }
 
+    /// Refuses options that the atom's instruction does not have, and atoms without the operands that their instructions need. Launches
+    /// have clusters of `cluster` blocks, if that is known.
+    fn check(&self, cluster: Option<[u32; 3]>) -> Result<(), Error> {
+        let op = self.atom.op;
+        let refuse = |option: String, accepted| {
+            Err(Error::Mismatch { what: "copy", layout: option, with: self.atom.to_string(), accepted })
+        };
+        if matches!(op, CopyOp::Bulk(Transfer::Multicast | Transfer::Reduce(_))) {
+            let accepted = "`CopyAtom::bulk` of a load, a store or a prefetch; `CopyAtom::bulk_reduce`";
+            return refuse(format!("{op:?}"), accepted);
+        }
+        let is_multicast = matches!(op, CopyOp::Tma { transfer: Transfer::Multicast, .. });
+        let loads = matches!(op, CopyOp::Bulk(Transfer::Load) | CopyOp::Tma { transfer: Transfer::Load, .. });
+        let is_bulk = matches!(op, CopyOp::Bulk(_) | CopyOp::BulkReduce { .. } | CopyOp::Tma { .. });
+        let fills = matches!(op, CopyOp::Universal | CopyOp::AutoVectorizing | CopyOp::CpAsync { .. });
+        match (&self.barrier, loads || is_multicast) {
+            (Some(barrier), false) => refuse(
+                format!("barrier {barrier}"),
+                "an atom that loads: SM90_BULK_COPY_G2S, SM90_TMA_LOAD, SM90_TMA_LOAD_MULTICAST",
+            ),
+            (None, true) => {
+                refuse(String::from("no barrier"), "the mbarrier of the load: `CopyWith::barrier`")
+            }
+            _ => Ok(()),
+        }?;
+        match (self.blocks, is_multicast) {
+            (Some(mask), false) => refuse(
+                format!("blocks {mask:#b}"),
+                "an atom of `Transfer::Multicast`: SM90_TMA_LOAD_MULTICAST; other loads write to their own block",
+            ),
+            (None | Some(0), true) => {
+                refuse(String::from("no blocks"), "the blocks of the multicast: `CopyWith::blocks`")
+            }
+            (Some(mask), true) => {
+                let blocks = cluster.map_or(u16::BITS, |shape| shape.iter().product());
+                let beyond = u32::from(mask).checked_shr(blocks).unwrap_or(0);
+                let accepted = "blocks of the kernel's cluster: `Builder::cluster`";
+                if beyond > 0 { refuse(format!("blocks {mask:#b}"), accepted) } else { Ok(()) }
+            }
+            _ => Ok(()),
+        }?;
+        if let (Some(hint), false) = (self.hint, is_bulk) {
+            let accepted = "an atom of bulk or TMA copies: SM90_BULK_*, SM90_TMA_*";
+            return refuse(format!("cache_hint {hint:?}"), accepted);
+        }
+        if self.zeros && !fills {
+            let accepted = "an atom that fills: UniversalCopy, AutoVectorizingCopy, SM80_CP_ASYNC_*";
+            return refuse(String::from("zero_fill"), accepted);
+        }
+        if self.map.is_none() && matches!(op, CopyOp::Tma { .. }) {
+            return refuse(String::from("no tensor map"), "the address of the tensor map: `TmaCopy::with`");
+        }
+        Ok(())
+    }
+
     /// With the address of the tensor map, the modes of the tensor in the order of the map's dimensions, and the map's swizzle.
     pub(crate) fn tensor(self, map: &Expr, dims: &[usize], swizzle: TensorSwizzle) -> CopyWith {
         CopyWith { map: Some(map.clone()), dims: dims.to_vec(), swizzle: Some(swizzle), ..self }
@@ -143,8 +228,8 @@ impl CopyWith {
 /// nothing outside of its extents is copied, as if by [`copy_if`].
 ///
 /// # Errors
-/// [`Error::Mismatch`] if the atom does not copy between these spaces, dtypes or sizes, if the values of an instruction
-/// do not lie together where the atom needs that, or addresses are not known to be aligned; [`Error::NotStatic`].
+/// [`Error::Mismatch`] for an option of [`CopyWith`] that the atom does not have, if the atom does not copy between these spaces,
+/// dtypes or sizes, if the values of an instruction do not lie together where the atom needs that, or addresses are not known to be aligned; [`Error::NotStatic`].
 ///
 /// # Examples
 /// ```
@@ -175,8 +260,8 @@ pub fn copy<S: Data, D: Data>(
     copy_if(b, atom, &Predicates::from(Cond::Always), source, target)
 }
 
-/// Copies the values whose predicates hold (CuTe's `copy_if`). The other values stay as they are, except that `cp.async` with zero
-/// fill writes zeros for them. No address of a value whose predicate fails is accessed. Where a row may end within a vector, the
+/// Copies the values whose predicates hold (CuTe's `copy_if`). The other values stay as they are; with zero fill
+/// ([`CopyWith::zero_fill`]) they become zero. No address of a value whose predicate fails is accessed. Where a row may end within a vector, the
 /// values before the row's end go one by one, or in the widest pieces within which no row ends.
 ///
 /// # Errors
@@ -191,6 +276,7 @@ pub fn copy_if<S: Data, D: Data>(
     target: &Tensor<D>,
 ) -> Result<(), Error> {
     let with = atom.into();
+    with.check(b.cluster_shape())?;
     let move_ = Move::new(&with, predicates, source, target)?;
     if let (Some(from), Some(to)) = (Held::of(source), Held::of(target)) {
         congruent::copied(&with.atom, move_.bits, &from, &to)?;
@@ -205,7 +291,7 @@ fn emit(b: &mut Builder, move_: &Move<'_>) -> Result<(), Error> {
             warp::emit(b, move_)
         }
         CopyOp::RedAdd { ty, .. } => vectors::add(b, move_, ty),
-        CopyOp::CpAsync { zfill, .. } => asynchronous::cp_async(b, move_, zfill),
+        CopyOp::CpAsync { zfill, .. } => asynchronous::cp_async(b, move_, zfill || move_.with.zeros),
         CopyOp::Bulk(transfer) => asynchronous::bulk(b, move_, transfer),
         CopyOp::BulkReduce { dtype, .. } => {
             if move_.source.first().and_then(Site::dtype) != Some(dtype) {
@@ -297,11 +383,9 @@ impl<'a> Move<'a> {
         let source = every_value("copy", source, every)?;
         let target = every_value("copy", target, every)?;
         let (bounds_of_source, bounds_of_target) = (Predicates::bounds(&source), Predicates::bounds(&target));
-        let fills =
-            matches!(with.atom.op, CopyOp::Universal | CopyOp::AutoVectorizing | CopyOp::CpAsync { .. });
-        if with.zeros && !(fills && bounds_of_target.hold()) {
+        if with.zeros && !bounds_of_target.hold() {
             return Err(mismatch(
-                "a universal copy to shared memory or registers, if it is to fill with zeros",
+                "a target whose extents are not known, if it is to be filled with zeros: none are written outside",
             ));
         }
         let bounds = bounds_of_source.and(bounds_of_target);

@@ -4,17 +4,36 @@ use std::panic::Location;
 
 use girih_layout::Lay;
 use girih_ptx::{Operand as Ptx, Type};
-use girih_tensor::{DType, Engine, Tensor};
+use girih_tensor::{DType, Engine, Slice, Tensor};
 
 use super::congruent::{self, Held};
+use super::copy::copy;
 use super::scalars::{extract, insert};
-use crate::atom::{Major, MmaAtom, MmaKind};
+use crate::atom::{AUTO_VECTORIZING_COPY, Major, MmaAtom, MmaKind};
 use crate::builder::{Builder, Cond, Reg};
 use crate::sizes::{ONE, static_size};
-use crate::{Descriptor, Error, Expr, Operand, Rmem, TiledMma, engine};
+use crate::{Descriptor, Error, Expr, Memory, Operand, Rmem, Smem, TiledMma, engine};
 
-/// An engine that an MMA takes A or B from: registers, or descriptors of shared memory.
+/// An engine that an MMA takes A or B from: registers, descriptors of shared memory, or shared memory itself, whose values
+/// [`gemm`] loads into registers.
 pub trait MmaOperand: Engine<Index = Expr> {
+    /// Whether the values are in memory, from which they are loaded before an instruction takes them.
+    const IN_MEMORY: bool = false;
+
+    /// Loads the values of operand `which` of `atom` into new registers; `None` for an engine whose values the instruction takes itself.
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] if the atom does not take registers there, or takes them of another dtype.
+    fn load(
+        b: &mut Builder,
+        atom: &MmaAtom,
+        which: Operand,
+        tensor: &Tensor<Self>,
+    ) -> Result<Option<Tensor<Rmem>>, Error> {
+        let _ = (b, atom, which, tensor);
+        Ok(None)
+    }
+
     /// The operand of `atom` at `values`, the values (FrgV) of one instruction.
     ///
     /// # Errors
@@ -58,6 +77,49 @@ impl MmaOperand for Rmem {
             [one] if single => Ptx::from(one),
             many => Ptx::Vector(many.iter().map(Ptx::from).collect()),
         })
+    }
+}
+
+impl MmaOperand for Smem {
+    const IN_MEMORY: bool = true;
+
+    #[track_caller]
+    fn load(
+        b: &mut Builder,
+        atom: &MmaAtom,
+        which: Operand,
+        tensor: &Tensor<Smem>,
+    ) -> Result<Option<Tensor<Rmem>>, Error> {
+        tensor.engine().fits(atom, which)?;
+        let values = Rmem::like(b, tensor)?;
+        copy(b, AUTO_VECTORIZING_COPY, tensor, &values)?;
+        Ok(Some(values))
+    }
+
+    fn operand(&self, _: &mut Builder, atom: &MmaAtom, which: Operand, _: &Lay) -> Result<Ptx, Error> {
+        self.fits(atom, which)?;
+        let with = format!("{which:?} of {atom}");
+        Err(mismatch(
+            format!("shared memory of {}", self.dtype()),
+            with,
+            "values that `MmaOperand::load` loaded",
+        ))
+    }
+}
+
+impl Smem {
+    /// Refuses shared memory that cannot be loaded as the operand of `atom`.
+    fn fits(&self, atom: &MmaAtom, which: Operand) -> Result<(), Error> {
+        let accepted = if atom.from_shared(which) {
+            "descriptors of shared memory: `ThrMma::partition_descriptor`"
+        } else if atom.kind.is_wgmma() {
+            "registers that are loaded before `warpgroup_arrive`"
+        } else if atom.dtype(which) != self.dtype() {
+            "shared memory of the atom's dtype"
+        } else {
+            return Ok(());
+        };
+        Err(mismatch(format!("shared memory of {}", self.dtype()), format!("{which:?} of {atom}"), accepted))
     }
 }
 
@@ -145,12 +207,16 @@ impl MmaWith {
 /// | (M) | (N) | (M,N) | an outer product, by an atom of one thread and value |
 /// | (M,K) | (N,K) | (M,N) | the sum of outer products, by such an atom |
 ///
+/// A and B are in registers, or in shared memory, from which the values of one step along K at a time are loaded in the widest vectors
+/// (CuTe's `gemm(tCsA, tCsB, tCrC)`). The atoms of a warpgroup take what they read from shared memory as descriptors
+/// ([`ThrMma::partition_descriptor`](crate::ThrMma::partition_descriptor)).
+///
 /// The instructions of a warpgroup are asynchronous. They belong between [`warpgroup_arrive`](super::warpgroup_arrive) and
 /// [`warpgroup_commit_batch`](super::warpgroup_commit_batch).
 ///
 /// # Errors
 /// [`Error::Mismatch`] for an option of [`MmaWith`] that the atom does not have, for other ranks, for extents that differ, for operands
-/// that the atom takes from another memory, and for values that are not whole registers.
+/// that the atom takes from another memory (shared memory for an atom of a warpgroup), and for values that are not whole registers.
 ///
 /// # Examples
 /// ```
@@ -190,24 +256,64 @@ pub fn gemm<A: MmaOperand, B: MmaOperand>(
     b_tensor: &Tensor<B>,
     c_tensor: &Tensor<Rmem>,
 ) -> Result<(), Error> {
-    let mut with = atom.into();
+    let with = atom.into();
     with.check()?;
     let ranks = [a_tensor.layout(), b_tensor.layout(), c_tensor.layout()].map(Lay::rank);
     if with.atom.kind == MmaKind::Fma && matches!(ranks, [1, 1, 2] | [2, 2, 2]) {
         return gemm(b, with, &of_one(a_tensor)?, &of_one(b_tensor)?, &of_one(c_tensor)?);
     }
-    let layouts = [a_tensor.layout(), b_tensor.layout(), c_tensor.layout()];
+    let extents = extents([a_tensor.layout(), b_tensor.layout(), c_tensor.layout()])?;
+    if !(A::IN_MEMORY || B::IN_MEMORY) {
+        return multiply(b, with, a_tensor, b_tensor, c_tensor, extents);
+    }
+    let site = Location::caller();
+    let step = |k: i64| Slice::tuple([Slice::All, Slice::All, Slice::At(Expr::from(k))]);
+    for k in 0..extents[2] {
+        let (a_step, b_step) = match ranks[0] {
+            3 => (a_tensor.slice(step(k))?, b_tensor.slice(step(k))?), // (V,M), (V,N)
+            _ => (a_tensor.clone(), b_tensor.clone()),
+        };
+        let with = if k > 0 { MmaWith { accumulate: Cond::Always, ..with.clone() } } else { with.clone() };
+        let a_loaded = b.on_behalf(site, |b| A::load(b, &with.atom, Operand::A, &a_step))?;
+        let b_loaded = b.on_behalf(site, |b| B::load(b, &with.atom, Operand::B, &b_step))?;
+        let extents = [extents[0], extents[1], 1];
+        match (&a_loaded, &b_loaded) {
+            (Some(a), Some(bb)) => multiply(b, with, a, bb, c_tensor, extents),
+            (Some(a), None) => multiply(b, with, a, &b_step, c_tensor, extents),
+            (None, Some(bb)) => multiply(b, with, &a_step, bb, c_tensor, extents),
+            (None, None) => multiply(b, with, &a_step, &b_step, c_tensor, extents),
+        }?;
+    }
+    Ok(())
+}
+
+/// The number of instructions along M, N and K of fragments with these layouts.
+fn extents(layouts: [&Lay; 3]) -> Result<[i64; 3], Error> {
     let extent = |which: usize, mode: usize| -> Result<i64, Error> {
         if mode < layouts[which].rank() { static_size("gemm", &layouts[which].mode(mode)?) } else { Ok(1) }
     };
     let [m, n, k] = [extent(0, 1)?, extent(1, 1)?, extent(0, 2)?];
-    let fits = matches!(ranks, [1, 1, 1] | [2, 2, 3] | [3, 3, 3])
+    let fits = matches!(layouts.map(Lay::rank), [1, 1, 1] | [2, 2, 3] | [3, 3, 3])
         && [extent(2, 1)?, extent(2, 2)?, extent(1, 2)?] == [m, n, k];
     if !fits {
         let with = format!("B {} and C {}", layouts[1], layouts[2]);
         let accepted = "(V)x(V)->(V), (V,M)x(V,N)->(V,M,N) or (V,M,K)x(V,N,K)->(V,M,N) with equal extents";
         return Err(mismatch(format!("A {}", layouts[0]), with, accepted));
     }
+    Ok([m, n, k])
+}
+
+/// The product of fragments in registers or of descriptors, with `m`, `n` and `k` instructions along the modes.
+#[track_caller]
+fn multiply<A: MmaOperand, B: MmaOperand>(
+    b: &mut Builder,
+    mut with: MmaWith,
+    a_tensor: &Tensor<A>,
+    b_tensor: &Tensor<B>,
+    c_tensor: &Tensor<Rmem>,
+    [m, n, k]: [i64; 3],
+) -> Result<(), Error> {
+    let layouts = [a_tensor.layout(), b_tensor.layout(), c_tensor.layout()];
     let held = [held(a_tensor), held(b_tensor), held(c_tensor)];
     congruent::product(&with.atom, &held, layouts)?;
     let site = Location::caller();

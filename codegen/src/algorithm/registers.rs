@@ -53,6 +53,20 @@ impl Piece {
         })
     }
 
+    /// New registers for a piece of the same form, which are zero.
+    pub(super) fn zeros(&self, b: &mut Builder) -> Piece {
+        let mut zero = |of: &Reg| {
+            let reg = b.reg(of.ty());
+            let bits = if of.ty().bytes() == Some(8) { Type::B64 } else { Type::B32 };
+            b.inst(Opcode::Mov, &[bits.into()], vec![Operand::from(&reg), Operand::Int(0)]);
+            reg
+        };
+        match self {
+            Piece::Whole(regs) => Piece::Whole(regs.iter().map(zero).collect()),
+            Piece::Field { reg, bits, .. } => Piece::Field { reg: zero(reg), shift: 0, bits: *bits },
+        }
+    }
+
     /// Sets whole registers to zero.
     pub(super) fn clear(&self, b: &mut Builder) {
         let Piece::Whole(regs) = self else { return };

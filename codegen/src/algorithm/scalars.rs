@@ -7,6 +7,7 @@ use girih_ptx::{Opcode, Operand, Type, Word};
 use girih_tensor::{DType, Tensor};
 
 use super::Site;
+use super::convert::fp8;
 use super::copy::{self, CopyWith};
 use super::data::{Data, distance, fragment_values};
 use super::vectors::Fresh;
@@ -16,7 +17,7 @@ use crate::sizes::{ONE, static_size};
 use crate::{Error, Rmem, Scalar};
 
 /// The dtype in which a value is computed: integers below 32 bits are extended to 32, and floats of 8 bits are their bits.
-fn computed(dtype: DType) -> DType {
+pub(super) fn computed(dtype: DType) -> DType {
     match dtype {
         DType::Tf32 => DType::F32,
         DType::S16 | DType::S8 | DType::S4 => DType::S32,
@@ -146,7 +147,7 @@ pub(crate) fn one(b: &mut Builder, value: &Rmem) -> Result<Scalar, Error> {
 
 /// Writes a scalar to each value of a tensor in colexicographic order, in the widest vectors if the tensor is in memory. The scalars
 /// are of the dtypes that [`read`] gives. Floats of 8 bits may also be written from f32, which are rounded to nearest even and clamped
-/// to the greatest finite number (`cvt.rn.satfinite`), from sm_89 on.
+/// to the greatest finite number: by `cvt.rn.satfinite` from sm_89 on, and by integer arithmetic before.
 ///
 /// # Errors
 /// [`Error::Mismatch`] for another number of scalars or another dtype; as [`read`] and [`Builder::scalar`].
@@ -258,16 +259,11 @@ fn pack_bytes(b: &mut Builder, to: &[Rmem], scalars: &[Scalar], fresh: bool) -> 
         first % count as i64 == 0
             && to.get(..count).is_some_and(|to| (first..).zip(to).all(|(offset, to)| to.offset() == offset))
     };
-    let pair = if to[0].dtype() == DType::E4m3 { Type::E4m3x2 } else { Type::E5m2x2 };
+    let dtype = to[0].dtype();
     let rounded = |b: &mut Builder, low: &Scalar, high: Option<&Scalar>| -> Result<Reg, Error> {
         let low = b.scalar(low)?;
         let high = high.map_or(Ok(None), |high| b.scalar(high).map(Some))?;
-        let out = b.reg(Type::B16);
-        // The first source is the upper half.
-        let high = high.as_ref().map_or(Operand::F32(0), Operand::from);
-        let words = [Word::Rn.into(), Word::Satfinite.into(), pair.into(), Type::F32.into()];
-        b.inst(Opcode::Cvt, &words, vec![Operand::from(&out), high, Operand::from(&low)]);
-        Ok(out)
+        Ok(fp8::narrow(b, dtype, &low, high.as_ref()))
     };
     let (reg, shift) = place(&to[0]);
     if fresh && consecutive(4) {

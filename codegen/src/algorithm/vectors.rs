@@ -11,8 +11,9 @@ use super::data::memory_order;
 use super::fill::fill_registers;
 use super::predicates::Cut;
 use super::registers::Piece;
+use super::scalars::place;
 use crate::atom::CopyOp;
-use crate::builder::{Builder, Cond, Width};
+use crate::builder::{Builder, Cond, Reg, Width};
 use crate::{Error, Expr, Rmem};
 
 /// The loads that are in flight together in a copy from memory to memory.
@@ -72,9 +73,19 @@ pub(super) fn emit(b: &mut Builder, copy: &Move<'_>) -> Result<(), Error> {
     let written = copy.target.iter().enumerate().filter(always);
     let mut fresh = Fresh::new(written.filter_map(|(_, value)| value.rmem()));
     if copy.with.zeros && !copy.predicates.hold() && matches!(copy.target.first(), Some(Site::Rmem(_))) {
+        if share_registers(&copy.source, &copy.target) {
+            return Err(copy.refused("registers of its own for the target, which is filled with zeros first"));
+        }
         fill_registers(b, &copy.target, 0);
     }
     vectors.chunks(BATCH).try_for_each(|batch| emit_batch(b, batch, copy.with.zeros, &mut fresh))
+}
+
+/// Whether a value of `source` is in a register that has a value of `target`.
+fn share_registers(source: &[Site], target: &[Site]) -> bool {
+    let register = |site: &Site| site.rmem().map(|value| place(value).0);
+    let written: Vec<Reg> = target.iter().filter_map(register).collect();
+    source.iter().filter_map(register).any(|reg| written.contains(&reg))
 }
 
 /// Writes all loads first, then all stores, then the pieces of vectors that a row's end cuts. Where memory is filled up with zeros, a
@@ -86,6 +97,16 @@ fn emit_batch(b: &mut Builder, batch: &[Vector], zeros: bool, fresh: &mut Fresh)
         match (from, to) {
             (End::Memory(space, place), End::Registers(piece)) => {
                 piece.load_ordered(b, *space, [&place.address, &place.order], cond, fresh)?
+            }
+            (End::Registers(piece), End::Memory(space, place)) if zeros && *cond != Cond::Always => {
+                let filled = piece.zeros(b);
+                piece.copy(b, &filled, cond, true)?;
+                filled.toggled(b, &place.order, &Cond::Always)?.store(
+                    b,
+                    *space,
+                    &place.address,
+                    &Cond::Always,
+                )?
             }
             (End::Registers(piece), End::Memory(space, place)) => {
                 piece.toggled(b, &place.order, cond)?.store(b, *space, &place.address, cond)?

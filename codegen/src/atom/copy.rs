@@ -64,7 +64,7 @@ impl Reduction {
     ];
 
     /// The type by which `cp.reduce.async.bulk` combines values of `dtype`, if it does (PTX ISA, "cp.reduce.async.bulk").
-    fn ty(self, dtype: DType) -> Option<Type> {
+    pub(crate) fn ty(self, dtype: DType) -> Option<Type> {
         let (bits, sum) =
             (matches!(self, Reduction::And | Reduction::Or | Reduction::Xor), self == Reduction::Add);
         let count = matches!(self, Reduction::Inc | Reduction::Dec);

@@ -1,7 +1,10 @@
 //! Copies on the simulator.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+mod convert;
+mod options;
 mod partial;
+mod products;
 mod ragged;
 mod values;
 

@@ -4,7 +4,7 @@ use girih_layout::{Lay, lay};
 use girih_tensor::{DType, Slice, Tensor};
 
 use super::config::DecodeConfig;
-use crate::algorithm::{convert, copy};
+use crate::algorithm::{convert_finite, copy};
 use crate::atom::AUTO_VECTORIZING_COPY;
 use crate::builder::Builder;
 use crate::sizes::{extent, static_size};
@@ -83,7 +83,7 @@ impl Reader {
             return Ok(loaded);
         }
         let converted = Rmem::tensor(b, self.dtype, Lay::left(order.shape())?)?;
-        convert(b, &loaded, &converted)?;
+        convert_finite(b, &loaded, &converted)?;
         Ok(converted)
     }
 

@@ -8,7 +8,8 @@ use girih_tensor::{Slice, Tensor};
 use super::Consumer;
 use super::scales::of_atom;
 use crate::algorithm::{
-    MmaWith, clear, convert, copy, gemm, transform, warpgroup_arrive, warpgroup_commit_batch, warpgroup_wait,
+    MmaWith, clear, convert_finite, copy, gemm, transform, warpgroup_arrive, warpgroup_commit_batch,
+    warpgroup_wait,
 };
 use crate::atom::AUTO_VECTORIZING_COPY;
 use crate::builder::{Builder, Cond};
@@ -59,7 +60,7 @@ impl Converted {
 
     /// Converts the loaded values of row `row` of atoms for instruction `k`.
     fn convert(&self, b: &mut Builder, row: i64, k: i64) -> Result<(), Error> {
-        convert(b, &self.loaded.slice((Slice::All, Slice::All, Slice::at(k)))?, &self.values(row, k)?)
+        convert_finite(b, &self.loaded.slice((Slice::All, Slice::All, Slice::at(k)))?, &self.values(row, k)?)
     }
 }
 
