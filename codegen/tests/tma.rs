@@ -180,8 +180,8 @@ fn instructions_need_what_belongs_to_them() {
         texts.push(copy(&mut b, with, &source, &target).unwrap_err().to_string());
     }
     expect_test::expect![[r#"
-        copy: Counting (((64,16),1),1,1):(((1@1,1@0),0),0,0) to Smem bf16 (((64,16),1),1,1):(((1,64),0),0,0) does not fit SM90_TMA_LOAD_2D, from Gmem to Smem: an atom with its tensor map: `TmaCopy::with`
-        copy: Counting (((64,16),1),1,1):(((1@1,1@0),0),0,0) to Smem bf16 (((64,16),1),1,1):(((1,64),0),0,0) does not fit SM90_TMA_LOAD_2D, from Gmem to Smem: an atom with its mbarrier: `CopyWith::barrier`
+        copy: no tensor map does not fit SM90_TMA_LOAD_2D: the address of the tensor map: `TmaCopy::with`
+        copy: no barrier does not fit SM90_TMA_LOAD_2D: the mbarrier of the load: `CopyWith::barrier`
         copy: Counting (((64,16),1),1,1):(((1@1,1@0),0),0,0) to Smem bf16 (((64,16),1),1,1):(((1,64),0),0,0) does not fit SM90_TMA_LOAD_2D, from Gmem to Smem: shared memory with the swizzle of the tensor map
         copy: Counting (((64,16),1),1,1):(((1@1,1@0),0),0,0) to Smem bf16 (((64,16),1),1,1):(((16,1),0),0,0) does not fit SM90_TMA_LOAD_2D, from Gmem to Smem: shared memory in the layout that the tensor copy was made for
         copy: Counting (((64,16),1),1,1):(((1@1,1@0),0),0,0) to Smem bf16 (((64,16),1),1,1):(((1,64),0),0,0) does not fit SM90_TMA_LOAD_2D, from Gmem to Smem: shared memory at multiples of 128 bytes

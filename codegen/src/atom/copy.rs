@@ -24,9 +24,11 @@ pub enum Cache {
 /// What a bulk copy does with its piece of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Transfer {
-    /// Global to shared memory; an mbarrier counts the bytes.
+    /// Global memory to the shared memory of the block; an mbarrier counts the bytes.
     Load,
-    /// Global to the shared memory of several blocks of the cluster.
+    /// Global memory to the same place in the shared memory of several blocks of the cluster
+    /// ([`CopyWith::blocks`](crate::algorithm::CopyWith::blocks)), for TMA copies. The mbarrier at the same place in each block counts the
+    /// bytes that come there.
     Multicast,
     /// Shared to global memory, in a bulk group.
     Store,
