@@ -131,7 +131,7 @@ pub(super) fn to_f32(words: &mut Words<'_>, from: DType, (source, bit): &(Reg, i
     // The number is put into the fraction times 2^scale.
     let (float, scale) = if from.bits() == 8 {
         let source = unsigned(words, source, signed);
-        (words.permute(&source, Operand::Int(F32_MAGIC), 0x7440 | bit / 8), 0)
+        (words.permute(&source, Operand::Int(F32_MAGIC), 0x7440 | (bit / 8)), 0)
     } else {
         let above = if *bit > 16 { 20 } else { 0 };
         let (word, scale) = (words.shifted(source, above), bit - above);

@@ -26,7 +26,7 @@ pub struct DecodeConfig {
     pub name: &'static str,
     /// The dtype of Q and O, f16 or bf16.
     pub dtype: DType,
-    /// The dtype of K and V: that of Q, e4m3 or e5m2.
+    /// The dtype of K and V: that of Q, e4m3 or e5m2, whose numbers are finite: NaN of e4m3 is taken for 480 in its sign.
     pub cache: DType,
     /// The columns of a tile in elements: 64, 128 or 256. Tensors of fewer columns are padded with zeros on the way.
     pub head_dim: i64,

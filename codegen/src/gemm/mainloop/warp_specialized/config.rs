@@ -119,7 +119,7 @@ impl Scaling {
 /// An A of few bits with scales, which the consumers convert to the atom's dtype in registers (CUTLASS's mixed-input mainloop with
 /// `ElementScale`; the atom is one of `wgmma` with A in registers).
 ///
-/// No number is rounded when it is converted. The products of a tile along K are summed up as `wgmma` does it, and this sum is multiplied
+/// No number is rounded when it is converted; NaN of e4m3 becomes 480 in its sign. The products of a tile along K are summed up as `wgmma` does it, and this sum is multiplied
 /// by the scale of its row and group and added to the sum of the tiles before with one rounding to f32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MixedInput {
