@@ -32,6 +32,7 @@ use girih_ptx::{
     Address, Claim, Directive, Fact, Inst, Item, Modifier, Name, Opcode, Operand, Site, Span, Special,
     Statement, Target, Type, Variable,
 };
+use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::panic::Location;
@@ -112,6 +113,8 @@ pub struct Builder {
     directives: Vec<Directive>,
     symbols: BTreeMap<u8, (Symbol, Option<Reg>)>,
     vars: Vec<Var>,
+    /// The depths of the scopes that have the registers of expressions, by the numbers of the expressions; emptied when a depth may change.
+    depths: RefCell<QuickMap<u64, usize>>,
     /// For each register, the variables that stand for the value that it holds now.
     named: QuickMap<Name, Vec<VarId>>,
     /// The registers of computed values, which no other instruction may write.
@@ -180,6 +183,7 @@ impl Builder {
             directives: vec![Directive::MaxNtid([threads, 1, 1])],
             symbols: BTreeMap::new(),
             vars: Vec::new(),
+            depths: RefCell::default(),
             named: QuickMap::default(),
             computed: QuickSet::default(),
             registers: BTreeMap::new(),
@@ -341,6 +345,7 @@ impl Builder {
                 self.fail(Error::Computed { register, instruction: inst.to_string() });
             }
             let Some(vars) = self.named.remove(name) else { continue };
+            self.depths.get_mut().clear();
             for var in vars.into_iter().map(|id| id.index as usize) {
                 self.vars[var].stale = true;
                 let Var { ref reg, depth, used, .. } = self.vars[var];

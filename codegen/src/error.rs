@@ -43,6 +43,23 @@ pub enum Error {
         /// The expression.
         expr: String,
     },
+    /// Index arithmetic whose result would be larger than an expression may be.
+    #[error(
+        "{operation} of {}: {found} {what}, at most {most} are accepted; `Builder::hold_index` keeps a part in a register",
+        operands.join(" and ")
+    )]
+    Large {
+        /// What was asked for.
+        operation: &'static str,
+        /// The operands; of a large one its first factors.
+        operands: Vec<String>,
+        /// What there is too much of.
+        what: &'static str,
+        /// How much the result has.
+        found: usize,
+        /// How much is accepted.
+        most: usize,
+    },
     /// A scalar that cannot be computed.
     #[error("{site}: {what}: accepted are {accepted}")]
     Scalar {

@@ -1,13 +1,18 @@
 //! Index expressions, from which a kernel computes addresses, predicates and loop bounds.
 //!
 //! An [`Expr`] is a polynomial in normal form: a constant plus terms, each a coefficient times a product of
-//! [`Atom`]s (a register, a quotient, a remainder, an exclusive or, ...). Equal polynomials are equal values, so the
+//! [`Atom`]s (a register, a quotient, a remainder, an exclusive or, ...). Equal polynomials are equal values and one node in memory, so the
 //! [builder](crate::builder) computes each one once, in the outermost scope that has its registers. Every
 //! expression knows its range and which of its bits can be set; the rules below use nothing else:
 //!
 //! * `x / c` and `x % c` divide only the terms that are no multiples of `c`, and need no instruction where `x < c`;
 //! * `a ^ b` is `a + b` where no bit is set in both;
 //! * a sum stays in 32 bits as long as its range does.
+//!
+//! An expression has at most 1024 factors in all its terms, and at most 1000 quotients, remainders, minima and their like inside one
+//! another. An operation that would make a larger one gives an expression that the builder refuses
+//! ([`Error::Large`](crate::Error::Large)), as it refuses numbers beyond 64 bits;
+//! [`Builder::hold_index`](crate::Builder::hold_index) keeps a part in a register, and a new expression begins there.
 
 use girih_layout::{Int, Symbol};
 use std::hash::{Hash, Hasher};
@@ -16,9 +21,12 @@ use std::rc::Rc;
 mod bits;
 mod division;
 mod facts;
+mod node;
 mod ops;
+mod text;
 
-use facts::Known;
+use crate::Error;
+use node::Sum;
 
 /// The number of a register among the variables of a builder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,7 +44,7 @@ impl Hash for VarId {
 }
 
 /// A factor of a polynomial's term.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Atom {
     /// A register, known to lie in `lower..=upper` and to be a multiple of `multiple`.
     Var { id: VarId, lower: i64, upper: i64, multiple: i64 },
@@ -54,8 +62,8 @@ pub(crate) enum Atom {
     Min(Expr, Expr),
     /// The larger of two expressions.
     Max(Expr, Expr),
-    /// The text of an expression with numbers beyond 64 bits; such an expression has no other atom.
-    Beyond(Rc<str>),
+    /// Why the expression cannot be computed; such an expression has no other atom.
+    Refused(Rc<Error>),
 }
 
 impl Atom {
@@ -69,30 +77,16 @@ impl Atom {
 }
 
 /// `coefficient * product of atoms`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Term {
     pub(crate) atoms: Rc<[Atom]>,
     pub(crate) coefficient: i64,
 }
 
-/// An integer that a kernel computes: a polynomial over registers.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+/// An integer that a kernel computes: a polynomial over registers. Expressions are compared and hashed in constant time; their
+/// order is that of their structures.
+#[derive(Clone)]
 pub struct Expr(Rc<Sum>);
-
-#[derive(Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct Sum {
-    pub(crate) terms: Vec<Term>,
-    pub(crate) constant: i64,
-    /// The facts that follow from the terms and the constant. Every operation asks for them, so they are computed once.
-    known: Known,
-}
-
-impl Sum {
-    fn new(terms: Vec<Term>, constant: i64) -> Rc<Sum> {
-        let known = Known::of(&terms, constant);
-        Rc::new(Sum { terms, constant, known })
-    }
-}
 
 impl From<i64> for Expr {
     fn from(constant: i64) -> Self {
@@ -101,10 +95,6 @@ impl From<i64> for Expr {
 }
 
 impl Expr {
-    pub(crate) fn atom(atom: Atom) -> Expr {
-        Expr(Sum::new(vec![Term { atoms: Rc::new([atom]), coefficient: 1 }], 0))
-    }
-
     pub(crate) fn var(id: VarId, lower: i64, upper: i64, multiple: i64) -> Expr {
         if lower == upper { Expr::from(lower) } else { Expr::atom(Atom::Var { id, lower, upper, multiple }) }
     }
@@ -118,13 +108,22 @@ impl Expr {
         self.0.constant
     }
 
-    /// An expression that has a coefficient or a constant beyond 64 bits; the builder refuses to compute such an expression.
-    fn beyond(text: String) -> Expr {
-        Expr::atom(Atom::Beyond(text.into()))
+    /// An expression that the builder refuses to compute.
+    fn refused(error: Error) -> Expr {
+        Expr(Sum::new(vec![Term { atoms: Rc::new([Atom::Refused(Rc::new(error))]), coefficient: 1 }], 0))
     }
 
-    pub(crate) fn is_beyond(&self) -> bool {
-        matches!(self.single_atom(), Some(Atom::Beyond(_)))
+    /// Why the expression cannot be computed.
+    pub(crate) fn refusal(&self) -> Option<&Error> {
+        match self.single_atom() {
+            Some(Atom::Refused(error)) => Some(error),
+            _ => None,
+        }
+    }
+
+    /// The expression, or why it cannot be computed.
+    fn accepted(self) -> Result<Expr, Error> {
+        self.refusal().cloned().map_or(Ok(self), Err)
     }
 
     /// The value, where it does not depend on a register.
@@ -134,7 +133,7 @@ impl Expr {
 
     /// `self - other`, where that does not depend on a register.
     pub(crate) fn distance(&self, other: &Expr) -> Option<i64> {
-        let same = self.0.terms == other.0.terms && !self.is_beyond();
+        let same = self.0.terms == other.0.terms && self.refusal().is_none();
         self.0.constant.checked_sub(other.0.constant).filter(|_| same)
     }
 
@@ -189,8 +188,8 @@ impl Expr {
 
     /// The smaller of two expressions.
     pub fn minimum(&self, other: &Expr) -> Expr {
-        if let Some(beyond) = [self, other].into_iter().find(|e| e.is_beyond()) {
-            return beyond.clone();
+        if let Some(refused) = [self, other].into_iter().find(|e| e.refusal().is_some()) {
+            return refused.clone();
         }
         if self.range().1 <= other.range().0 {
             return self.clone();
@@ -203,8 +202,8 @@ impl Expr {
 
     /// The larger of two expressions.
     pub fn maximum(&self, other: &Expr) -> Expr {
-        if let Some(beyond) = [self, other].into_iter().find(|e| e.is_beyond()) {
-            return beyond.clone();
+        if let Some(refused) = [self, other].into_iter().find(|e| e.refusal().is_some()) {
+            return refused.clone();
         }
         if self.range().0 >= other.range().1 {
             return self.clone();

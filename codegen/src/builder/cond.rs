@@ -138,19 +138,40 @@ impl Builder {
                 self.inst_at(depth, Opcode::Not, &[Type::Pred.into()], operands);
                 Ok(reg)
             }
-            Cond::All(parts) => {
-                // The parts of outer scopes come first, so that their conjunction is computed outside.
-                let mut parts = parts.clone();
-                parts.sort_by_key(|p| self.cond_depth(p));
-                let Some(last) = parts.pop() else { return self.cond(&Cond::Always) };
-                let rest = self.cond(&Cond::all(parts))?;
-                let last = self.cond(&last)?;
-                let reg = self.reg(Type::Pred);
-                let operands = vec![Operand::from(&reg), Operand::from(&rest), Operand::from(&last)];
-                self.inst_at(depth, Opcode::And, &[Type::Pred.into()], operands);
-                Ok(reg)
-            }
+            Cond::All(parts) => self.conjunction(parts.clone(), depth),
         }
+    }
+
+    /// The conjunction of several conditions, each prefix in the outermost scope that has its registers.
+    #[track_caller]
+    fn conjunction(&mut self, mut parts: Vec<Cond>, depth: usize) -> Result<Reg, Error> {
+        // The parts of outer scopes come first, so that their conjunction is computed outside.
+        parts.sort_by_key(|p| self.cond_depth(p));
+        let Some(first) = parts.first() else { return self.cond(&Cond::Always) };
+        let prefix = |n: usize| Cond::all(parts[..n].iter().cloned());
+        let known = (2..parts.len()).rev().find_map(|n| {
+            let cond = prefix(n);
+            Some((n, self.scopes[self.cond_depth(&cond)].conds.get(&cond)?.clone()))
+        });
+        let (mut n, mut reg) = match known {
+            Some(known) => known,
+            None => (1, self.cond(first)?),
+        };
+        while let Some(next) = parts.get(n) {
+            let next = self.cond(next)?;
+            n += 1;
+            let cond = prefix(n);
+            let at = if n == parts.len() { depth } else { self.cond_depth(&cond) };
+            let both = self.reg(Type::Pred);
+            let operands = vec![Operand::from(&both), Operand::from(&reg), Operand::from(&next)];
+            self.inst_at(at, Opcode::And, &[Type::Pred.into()], operands);
+            if n < parts.len() {
+                self.keep(&both);
+                self.scopes[at].conds.insert(cond, both.clone());
+            }
+            reg = both;
+        }
+        Ok(reg)
     }
 
     /// `cond ? value : 0`, in 32 bits.

@@ -43,6 +43,7 @@ impl Builder {
     fn take(&mut self) -> Body {
         let closed = self.depth();
         let Some(scope) = self.scopes.pop() else { return Body::default() };
+        self.depths.get_mut().clear();
         self.vars.iter_mut().filter(|var| var.depth == closed).for_each(|var| var.depth = CLOSED);
         scope.body
     }

@@ -46,6 +46,48 @@ const STALE: usize = CLOSED - 1;
 /// The depth of an expression over registers of another builder, greater than all other depths.
 const FOREIGN: usize = CLOSED + 1;
 
+/// A value that is being computed.
+struct Work {
+    value: (Expr, Width),
+    /// The depth of the scope that it is computed in.
+    depth: usize,
+    plan: Plan,
+    /// The registers of the first operands.
+    regs: Vec<Reg>,
+}
+
+/// How a value is computed.
+struct Plan {
+    operands: Vec<(Expr, Width)>,
+    write: Write,
+}
+
+impl Plan {
+    fn of<const N: usize>(operands: [(Expr, Width); N], write: Write) -> Plan {
+        Plan { operands: operands.into(), write }
+    }
+}
+
+/// The instructions of a value whose operands are in registers.
+enum Write {
+    Constant(i64),
+    AddConstant(i64),
+    Add,
+    /// The sum of 64 bits and of 32 bits.
+    AddWidened,
+    Widened {
+        unsigned: bool,
+    },
+    Mul,
+    /// The product in 64 bits of two values of 32 bits.
+    MulWide,
+    Scale(i64),
+    /// The multiple in 64 bits of a value of 32 bits.
+    ScaleWide(i64),
+    /// An atom, computed in a width of its own.
+    Atom(Atom, Width),
+}
+
 fn power_of_two(value: i64) -> Option<i64> {
     (value > 0 && value & (value - 1) == 0).then(|| i64::from(value.trailing_zeros()))
 }
@@ -62,24 +104,46 @@ impl Builder {
         self.on_behalf(Location::caller(), |b| b.materialised(expr, width))
     }
 
+    /// Computes an expression from its operands, theirs first. What is in work is a list, since it may be longer than the stack.
     fn materialised(&mut self, expr: &Expr, width: Width) -> Result<Reg, Error> {
-        let depth = self.scope_of(expr)?;
-        let key = (expr.clone(), width);
-        if let Some(reg) = self.scopes[depth].values.get(&key) {
-            let reg = reg.clone();
-            // The register of a variable may be written later; a computed register may not.
-            if let [Term { atoms, .. }] = expr.terms()
-                && let [Atom::Var { id, .. }] = atoms[..]
-                && self.vars[id.index as usize].reg.name == reg.name
-            {
-                self.vars[id.index as usize].used = self.tick();
+        let mut work: Vec<Work> = Vec::new();
+        let mut next = (expr.clone(), width);
+        loop {
+            let depth = self.scope_of(&next.0)?;
+            let mut reg = self.known(&next, depth);
+            if reg.is_none() {
+                let plan = self.plan(&next.0, next.1, depth)?;
+                work.push(Work { value: next, depth, plan, regs: Vec::new() });
             }
-            return Ok(reg);
+            // Registers complete what waits for them, up to a value that needs another operand.
+            next = loop {
+                let Some(mut last) = work.pop() else {
+                    return reg.ok_or_else(|| Error::Beyond { expr: expr.to_string() });
+                };
+                last.regs.extend(reg.take());
+                if let Some(operand) = last.plan.operands.get(last.regs.len()).cloned() {
+                    work.push(last);
+                    break operand;
+                }
+                let written = self.write(&last)?;
+                self.keep(&written);
+                self.scopes[last.depth].values.insert(last.value, written.clone());
+                reg = Some(written);
+            };
         }
-        let reg = self.sum(expr, width, depth)?;
-        self.keep(&reg);
-        self.scopes[depth].values.insert(key, reg.clone());
-        Ok(reg)
+    }
+
+    /// The register that has the value already.
+    fn known(&mut self, value: &(Expr, Width), depth: usize) -> Option<Reg> {
+        let reg = self.scopes[depth].values.get(value)?.clone();
+        // The register of a variable may be written later; a computed register may not.
+        if let [Term { atoms, .. }] = value.0.terms()
+            && let [Atom::Var { id, .. }] = atoms[..]
+            && self.vars[id.index as usize].reg.name == reg.name
+        {
+            self.vars[id.index as usize].used = self.tick();
+        }
+        Some(reg)
     }
 
     /// An operand for `expr`: an immediate where it is constant.
@@ -165,8 +229,8 @@ impl Builder {
 
     /// The outermost scope that has the expression's registers.
     pub(super) fn scope_of(&self, expr: &Expr) -> Result<usize, Error> {
-        if expr.is_beyond() {
-            return Err(Error::Beyond { expr: expr.to_string() });
+        if let Some(error) = expr.refusal() {
+            return Err(error.clone());
         }
         let depth = self.expr_depth(expr);
         if depth == FOREIGN {
@@ -181,7 +245,36 @@ impl Builder {
         Ok(depth)
     }
 
+    /// The depth of the outermost scope that has the expression's registers. What is found of operands is kept until a register is
+    /// written or a scope ends.
     pub(super) fn expr_depth(&self, expr: &Expr) -> usize {
+        if let Some(depth) = self.known_depth(expr) {
+            return depth;
+        }
+        let mut open = vec![expr];
+        while let Some(&last) = open.last() {
+            let before = open.len();
+            open.extend(last.operands().filter(|operand| self.known_depth(operand).is_none()));
+            if open.len() == before {
+                open.pop();
+                if self.known_depth(last).is_none() {
+                    let depth = self.terms_depth(last);
+                    self.depths.borrow_mut().insert(last.id(), depth);
+                }
+            }
+        }
+        self.known_depth(expr).unwrap_or(FOREIGN)
+    }
+
+    fn known_depth(&self, expr: &Expr) -> Option<usize> {
+        if expr.is_flat() {
+            Some(self.terms_depth(expr))
+        } else {
+            self.depths.borrow().get(&expr.id()).copied()
+        }
+    }
+
+    fn terms_depth(&self, expr: &Expr) -> usize {
         expr.terms().iter().map(|t| self.term_depth(t)).max().unwrap_or(0)
     }
 
@@ -196,7 +289,7 @@ impl Builder {
                 Var { stale: true, depth, .. } if *depth != CLOSED => STALE,
                 var => var.depth,
             },
-            Atom::Symbol { .. } | Atom::Beyond(_) => 0,
+            Atom::Symbol { .. } | Atom::Refused(_) => 0,
             Atom::Div(x, _) | Atom::Rem(x, _) | Atom::And(x, _) => self.expr_depth(x),
             Atom::Xor(a, b) | Atom::Min(a, b) | Atom::Max(a, b) => self.expr_depth(a).max(self.expr_depth(b)),
         }
@@ -219,184 +312,181 @@ impl Builder {
     }
 
     /// Sums the terms from the outermost scope inwards, each prefix in the scope that has its registers.
-    fn sum(&mut self, expr: &Expr, width: Width, depth: usize) -> Result<Reg, Error> {
+    fn plan(&self, expr: &Expr, width: Width, depth: usize) -> Result<Plan, Error> {
         let terms = expr.terms();
         if terms.is_empty() {
-            let ty = width.bits();
-            return Ok(self.emit(
-                depth,
-                Opcode::Mov,
-                &[ty.into()],
-                ty,
-                vec![width.immediate(expr.constant())],
-            ));
+            return Ok(Plan::of([], Write::Constant(expr.constant())));
         }
         if expr.constant() != 0 {
-            let variable = self.value(&expr.variable_part(), width)?;
-            return Ok(self.add(depth, width, &variable, width.immediate(expr.constant())));
+            let variable = (expr.variable_part(), width);
+            return Ok(Plan::of([variable], Write::AddConstant(expr.constant())));
         }
         if let [term] = terms {
-            return self.term(term, width, depth);
+            return self.term(term, width);
         }
         let (outer, inner): (Vec<&Term>, Vec<&Term>) = terms.iter().partition(|t| self.term_depth(t) < depth);
         if !outer.is_empty() {
-            let outer = self.value(&Expr::from_terms(&outer, 0), width)?;
-            let inner = self.value(&Expr::from_terms(&inner, 0), width)?;
-            return Ok(self.add(depth, width, &outer, Operand::from(&inner)));
+            let parts = [outer, inner].map(|part| (Expr::from_terms(&part, 0), width));
+            return Ok(Plan::of(parts, Write::Add));
         }
         if width == Width::W64 {
             // Terms that fit 32 bits are added in 32 bits, and their sum is widened once.
             let narrow: Vec<&Term> = terms.iter().filter(|t| Width::of(t.range()) == Width::W32).collect();
             let sum = Expr::from_terms(&narrow, 0);
-            if narrow.len() > 1 && narrow.len() < terms.len() && Width::of(sum.range()) == Width::W32 {
+            let fits = Width::of(sum.range()) == Width::W32;
+            if narrow.len() > 1 && narrow.len() < terms.len() && fits {
                 let wide: Vec<&Term> = terms.iter().filter(|t| Width::of(t.range()) == Width::W64).collect();
-                let wide = self.value(&Expr::from_terms(&wide, 0), width)?;
-                let narrow = self.value(&sum, Width::W32)?;
-                let narrow = self.widen(depth, &narrow);
-                return Ok(self.add(depth, width, &wide, Operand::from(&narrow)));
+                let parts = [(Expr::from_terms(&wide, 0), width), (sum, Width::W32)];
+                return Ok(Plan::of(parts, Write::AddWidened));
             }
-            if narrow.len() == terms.len() && Width::of(sum.range()) == Width::W32 {
-                let narrow = self.value(&sum, Width::W32)?;
-                return Ok(self.widen(depth, &narrow));
+            if narrow.len() == terms.len() && fits {
+                return Ok(Plan::of([(sum, Width::W32)], Write::Widened { unsigned: false }));
             }
         }
         let (prefix, last) = terms.split_at(terms.len() - 1);
-        let sum = self.value(&Expr::from_terms(&prefix.iter().collect::<Vec<_>>(), 0), width)?;
-        let next = self.value(&Expr::from_terms(&last.iter().collect::<Vec<_>>(), 0), width)?;
-        Ok(self.add(depth, width, &sum, Operand::from(&next)))
+        let parts = [prefix, last].map(|part| (Expr::from_terms(&part.iter().collect::<Vec<_>>(), 0), width));
+        Ok(Plan::of(parts, Write::Add))
     }
 
-    fn add(&mut self, depth: usize, width: Width, a: &Reg, b: Operand) -> Reg {
+    /// Writes the instructions of a value whose operands are in registers.
+    fn write(&mut self, work: &Work) -> Result<Reg, Error> {
+        let Work { value: (_, width), depth, plan, regs } = work;
+        let (width, depth) = (*width, *depth);
+        let operand = |i: usize| regs.get(i).map_or(Operand::Int(0), Operand::from);
+        let mul = |word: Word, ty: Type| [word.into(), ty.into()];
+        let (signed, bits) = (width.signed(), width.bits());
+        Ok(match &plan.write {
+            Write::Constant(value) => {
+                self.emit(depth, Opcode::Mov, &[bits.into()], bits, vec![width.immediate(*value)])
+            }
+            Write::AddConstant(value) => self.add(depth, width, operand(0), width.immediate(*value)),
+            Write::Add => self.add(depth, width, operand(0), operand(1)),
+            Write::AddWidened => {
+                let narrow = self.widen(depth, operand(1), false);
+                self.add(depth, width, operand(0), Operand::from(&narrow))
+            }
+            Write::Widened { unsigned } => self.widen(depth, operand(0), *unsigned),
+            Write::Mul => {
+                let operands = vec![operand(0), operand(1)];
+                self.emit(depth, Opcode::Mul, &mul(Word::Lo, signed), signed, operands)
+            }
+            Write::MulWide => {
+                let operands = vec![operand(0), operand(1)];
+                self.emit(depth, Opcode::Mul, &mul(Word::Wide, Type::S32), Type::S64, operands)
+            }
+            Write::ScaleWide(by) => {
+                let operands = vec![operand(0), Operand::Int(*by)];
+                self.emit(depth, Opcode::Mul, &mul(Word::Wide, Type::S32), Type::S64, operands)
+            }
+            Write::Scale(by) => self.scale(depth, width, operand(0), *by),
+            Write::Atom(atom, own) => {
+                let reg = self.atom_own(atom, *own, depth, regs)?;
+                if *own == Width::W64 && width == Width::W32 {
+                    let modifiers = [Type::U32.into(), Type::U64.into()];
+                    self.emit(depth, Opcode::Cvt, &modifiers, Type::U32, vec![Operand::from(&reg)])
+                } else {
+                    reg
+                }
+            }
+        })
+    }
+
+    fn add(&mut self, depth: usize, width: Width, a: Operand, b: Operand) -> Reg {
         let ty = width.signed();
-        self.emit(depth, Opcode::Add, &[ty.into()], ty, vec![Operand::from(a), b])
+        self.emit(depth, Opcode::Add, &[ty.into()], ty, vec![a, b])
     }
 
-    fn widen(&mut self, depth: usize, reg: &Reg) -> Reg {
-        let modifiers = [Type::S64.into(), Type::S32.into()];
-        self.emit(depth, Opcode::Cvt, &modifiers, Type::S64, vec![Operand::from(reg)])
-    }
-
-    /// As [`Builder::widen`], for a register whose range needs its 32nd bit.
-    fn widen_unsigned(&mut self, depth: usize, reg: &Reg) -> Reg {
-        let modifiers = [Type::U64.into(), Type::U32.into()];
-        self.emit(depth, Opcode::Cvt, &modifiers, Type::U64, vec![Operand::from(reg)])
+    /// 32 bits as 64; `unsigned` where the range of the value needs the 32nd bit.
+    fn widen(&mut self, depth: usize, narrow: Operand, unsigned: bool) -> Reg {
+        let [to, from] = if unsigned { [Type::U64, Type::U32] } else { [Type::S64, Type::S32] };
+        self.emit(depth, Opcode::Cvt, &[to.into(), from.into()], to, vec![narrow])
     }
 
     /// `coefficient * atoms`, the outermost atoms multiplied first.
-    fn term(&mut self, term: &Term, width: Width, depth: usize) -> Result<Reg, Error> {
+    fn term(&self, term: &Term, width: Width) -> Result<Plan, Error> {
+        let narrow = |t: &Term| Width::of(t.range()) == Width::W32;
+        let value = |t: &Term, width: Width| (Expr::from_terms(&[t], 0), width);
         if term.coefficient != 1 {
             let product = Term { atoms: term.atoms.clone(), coefficient: 1 };
-            let narrow = Width::of(product.range());
-            if width == Width::W64 && narrow == Width::W32 && Width::of(term.range()) == Width::W64 {
-                let product = self.value(&Expr::from_terms(&[&product], 0), Width::W32)?;
-                let inputs = vec![Operand::from(&product), Operand::Int(term.coefficient)];
-                if i32::try_from(term.coefficient).is_ok() {
-                    let modifiers = [Word::Wide.into(), Type::S32.into()];
-                    return Ok(self.emit(depth, Opcode::Mul, &modifiers, Type::S64, inputs));
-                }
+            if width == Width::W64
+                && narrow(&product)
+                && !narrow(term)
+                && i32::try_from(term.coefficient).is_ok()
+            {
+                return Ok(Plan::of([value(&product, Width::W32)], Write::ScaleWide(term.coefficient)));
             }
-            if width == Width::W64 && Width::of(term.range()) == Width::W32 {
-                let narrow = self.value(&Expr::from_terms(&[term], 0), Width::W32)?;
-                return Ok(self.widen(depth, &narrow));
+            if width == Width::W64 && narrow(term) {
+                return Ok(Plan::of([value(term, Width::W32)], Write::Widened { unsigned: false }));
             }
-            let product = self.value(&Expr::from_terms(&[&product], 0), width)?;
-            return Ok(self.scale(depth, width, &product, term.coefficient));
+            return Ok(Plan::of([value(&product, width)], Write::Scale(term.coefficient)));
         }
         let mut atoms = term.atoms.to_vec();
         atoms.sort_by_key(|a| self.atom_depth(a));
-        let Some(last) = atoms.pop() else {
-            return Ok(self.emit(
-                depth,
-                Opcode::Mov,
-                &[width.bits().into()],
-                width.bits(),
-                vec![Operand::Int(1)],
-            ));
-        };
+        let Some(last) = atoms.pop() else { return Ok(Plan::of([], Write::Constant(1))) };
         if atoms.is_empty() {
-            return self.atom(&last, width, depth);
+            return self.atom(last, width);
         }
-        let [left, right] =
-            [atoms.into(), [last].into()].map(|atoms: Rc<[Atom]>| Term { atoms, coefficient: 1 });
-        let narrow = |t: &Term| Width::of(t.range()) == Width::W32;
-        if width == Width::W64 && narrow(&left) && narrow(&right) {
-            let a = self.value(&Expr::from_terms(&[&left], 0), Width::W32)?;
-            let b = self.value(&Expr::from_terms(&[&right], 0), Width::W32)?;
-            let modifiers = [Word::Wide.into(), Type::S32.into()];
-            let inputs = vec![Operand::from(&a), Operand::from(&b)];
-            return Ok(self.emit(depth, Opcode::Mul, &modifiers, Type::S64, inputs));
+        let parts = [atoms.into(), [last].into()].map(|atoms: Rc<[Atom]>| Term { atoms, coefficient: 1 });
+        if width == Width::W64 && parts.iter().all(narrow) {
+            return Ok(Plan::of(parts.map(|part| value(&part, Width::W32)), Write::MulWide));
         }
-        let a = self.value(&Expr::from_terms(&[&left], 0), width)?;
-        let b = self.value(&Expr::from_terms(&[&right], 0), width)?;
-        let modifiers = [Word::Lo.into(), width.signed().into()];
-        Ok(self.emit(
-            depth,
-            Opcode::Mul,
-            &modifiers,
-            width.signed(),
-            vec![Operand::from(&a), Operand::from(&b)],
-        ))
+        Ok(Plan::of(parts.map(|part| value(&part, width)), Write::Mul))
     }
 
-    fn scale(&mut self, depth: usize, width: Width, reg: &Reg, by: i64) -> Reg {
+    fn scale(&mut self, depth: usize, width: Width, value: Operand, by: i64) -> Reg {
         if let Some(shift) = power_of_two(by) {
             let ty = width.bits();
-            return self.emit(
-                depth,
-                Opcode::Shl,
-                &[ty.into()],
-                ty,
-                vec![Operand::from(reg), Operand::Int(shift)],
-            );
+            return self.emit(depth, Opcode::Shl, &[ty.into()], ty, vec![value, Operand::Int(shift)]);
         }
         let ty = width.signed();
-        let inputs = vec![Operand::from(reg), width.immediate(by)];
+        let inputs = vec![value, width.immediate(by)];
         self.emit(depth, Opcode::Mul, &[Word::Lo.into(), ty.into()], ty, inputs)
     }
 
-    fn atom(&mut self, atom: &Atom, width: Width, depth: usize) -> Result<Reg, Error> {
-        let own = match atom {
+    fn atom(&self, atom: Atom, width: Width) -> Result<Plan, Error> {
+        let of_two = |a: &Expr, b: &Expr| {
+            if Width::of(a.range()) == Width::W32 { Width::of(b.range()) } else { Width::W64 }
+        };
+        let own = match &atom {
             Atom::Var { id, .. } => match self.vars[id.index as usize].reg.ty.bytes() {
                 Some(8) => Width::W64,
                 _ => Width::W32,
             },
-            Atom::Symbol { den: 1, .. } | Atom::Beyond(_) => Width::W32,
+            Atom::Symbol { den: 1, .. } => Width::W32,
             // ceil(s/den) = (s + den - 1) / den, and the register has to hold the sum.
             Atom::Symbol { den, upper, .. } => Width::of((0, upper.saturating_mul(*den))),
             Atom::Div(x, _) | Atom::Rem(x, _) | Atom::And(x, _) => Width::of(x.range()),
-            Atom::Xor(a, b) | Atom::Min(a, b) | Atom::Max(a, b) => {
-                if Width::of(a.range()) == Width::W32 {
-                    Width::of(b.range())
-                } else {
-                    Width::W64
-                }
-            }
+            Atom::Xor(a, b) | Atom::Min(a, b) | Atom::Max(a, b) => of_two(a, b),
+            Atom::Refused(error) => return Err((**error).clone()),
         };
         if own == Width::W32 && width == Width::W64 {
-            let narrow = self.value(&Expr::atom(atom.clone()), own)?;
             let unsigned = Width::of(atom.range()) == Width::W64;
-            return Ok(if unsigned {
-                self.widen_unsigned(depth, &narrow)
-            } else {
-                self.widen(depth, &narrow)
-            });
+            return Ok(Plan::of([(Expr::atom(atom), own)], Write::Widened { unsigned }));
         }
-        let reg = self.atom_own(atom, own, depth)?;
-        if own == Width::W64 && width == Width::W32 {
-            let modifiers = [Type::U32.into(), Type::U64.into()];
-            return Ok(self.emit(depth, Opcode::Cvt, &modifiers, Type::U32, vec![Operand::from(&reg)]));
+        let mut operands: Vec<(Expr, Width)> = atom.operands().map(|x| (x.clone(), own)).collect();
+        if let [a, b] = &mut operands[..] {
+            [&*a, &*b].into_iter().try_for_each(|(e, _)| e.check_fits("a comparison"))?;
+            // A constant is the second operand, as an immediate.
+            if a.0.as_constant().is_some() {
+                std::mem::swap(a, b);
+            }
+            if b.0.as_constant().is_some() {
+                operands.truncate(1);
+            }
         }
-        Ok(reg)
+        Ok(Plan { operands, write: Write::Atom(atom, own) })
     }
 
-    fn atom_own(&mut self, atom: &Atom, width: Width, depth: usize) -> Result<Reg, Error> {
+    /// Writes an atom whose operands are in registers, except for a constant one.
+    fn atom_own(&mut self, atom: &Atom, width: Width, depth: usize, regs: &[Reg]) -> Result<Reg, Error> {
         let (unsigned, bits) = (width.unsigned(), width.bits());
-        match atom {
+        let operand = |i: usize| regs.get(i).map_or(Operand::Int(0), Operand::from);
+        let (opcode, ty, second) = match atom {
             Atom::Var { id, .. } => {
                 let now = self.tick();
                 let var = &mut self.vars[id.index as usize];
                 var.used = now;
-                Ok(var.reg.clone())
+                return Ok(var.reg.clone());
             }
             Atom::Symbol { id, den, .. } => {
                 let Some((symbol, Some(reg))) = self.symbols.get(id).cloned() else {
@@ -409,59 +499,36 @@ impl Builder {
                 if *den == 1 {
                     return Ok(reg);
                 }
-                let s = if width == Width::W64 { self.widen_unsigned(depth, &reg) } else { reg };
-                let sum = self.add(depth, width, &s, Operand::Int(den - 1));
-                Ok(self.divide_by(depth, width, &sum, *den))
+                let mut s = Operand::from(&reg);
+                if width == Width::W64 {
+                    s = Operand::from(&self.widen(depth, s, true));
+                }
+                let sum = self.add(depth, width, s, Operand::Int(den - 1));
+                return Ok(self.divide_by(depth, width, Operand::from(&sum), *den));
             }
-            Atom::Div(x, c) => {
-                let x = self.value(x, width)?;
-                Ok(self.divide_by(depth, width, &x, *c))
-            }
-            Atom::Rem(x, c) => {
-                let x = Operand::from(&self.value(x, width)?);
-                Ok(match power_of_two(*c) {
-                    Some(_) => {
-                        self.emit(depth, Opcode::And, &[bits.into()], bits, vec![x, Operand::Int(c - 1)])
-                    }
-                    None => {
-                        self.emit(depth, Opcode::Rem, &[unsigned.into()], unsigned, vec![x, Operand::Int(*c)])
-                    }
-                })
-            }
-            Atom::And(x, mask) => {
-                let x = Operand::from(&self.value(x, width)?);
-                Ok(self.emit(depth, Opcode::And, &[bits.into()], bits, vec![x, Operand::Int(*mask)]))
-            }
-            Atom::Xor(a, b) => self.binary(depth, Opcode::Xor, bits, width, a, b),
-            Atom::Beyond(_) => Err(Error::Beyond { expr: atom.to_string() }),
-            Atom::Min(a, b) => self.binary(depth, Opcode::Min, width.signed(), width, a, b),
-            Atom::Max(a, b) => self.binary(depth, Opcode::Max, width.signed(), width, a, b),
-        }
+            Atom::Refused(error) => return Err((**error).clone()),
+            Atom::Div(_, c) => return Ok(self.divide_by(depth, width, operand(0), *c)),
+            Atom::Rem(_, c) if power_of_two(*c).is_some() => (Opcode::And, bits, Operand::Int(c - 1)),
+            Atom::Rem(_, c) => (Opcode::Rem, unsigned, Operand::Int(*c)),
+            Atom::And(_, mask) => (Opcode::And, bits, Operand::Int(*mask)),
+            Atom::Xor(a, b) => (Opcode::Xor, bits, second(a, b, width, regs)),
+            Atom::Min(a, b) => (Opcode::Min, width.signed(), second(a, b, width, regs)),
+            Atom::Max(a, b) => (Opcode::Max, width.signed(), second(a, b, width, regs)),
+        };
+        Ok(self.emit(depth, opcode, &[ty.into()], ty, vec![operand(0), second]))
     }
 
-    fn binary(
-        &mut self,
-        depth: usize,
-        opcode: Opcode,
-        ty: Type,
-        width: Width,
-        a: &Expr,
-        b: &Expr,
-    ) -> Result<Reg, Error> {
-        [a, b].into_iter().try_for_each(|e| e.check_fits("a comparison"))?;
-        // A constant can stand only as the second operand.
-        let (a, b) = if a.as_constant().is_some() { (b, a) } else { (a, b) };
-        let a = Operand::from(&self.value(a, width)?);
-        let b = self.operand(b, width)?;
-        Ok(self.emit(depth, opcode, &[ty.into()], ty, vec![a, b]))
-    }
-
-    fn divide_by(&mut self, depth: usize, width: Width, x: &Reg, by: i64) -> Reg {
+    fn divide_by(&mut self, depth: usize, width: Width, x: Operand, by: i64) -> Reg {
         let ty = width.unsigned();
-        let x = Operand::from(x);
         match power_of_two(by) {
             Some(shift) => self.emit(depth, Opcode::Shr, &[ty.into()], ty, vec![x, Operand::Int(shift)]),
             None => self.emit(depth, Opcode::Div, &[ty.into()], ty, vec![x, Operand::Int(by)]),
         }
     }
+}
+
+/// The second operand of an operation on `a` and `b`: a register, or the constant one of the two.
+fn second(a: &Expr, b: &Expr, width: Width, regs: &[Reg]) -> Operand {
+    let constant = a.as_constant().or(b.as_constant()).map(|value| width.immediate(value));
+    regs.get(1).map(Operand::from).or(constant).unwrap_or(Operand::Int(0))
 }

@@ -34,7 +34,7 @@ impl Expr {
             return Ok(Expr::from(0));
         }
         let (a, b) = if self <= other { (self, other) } else { (other, self) };
-        Ok(Expr::atom(Atom::Xor(a.clone(), b.clone())))
+        Expr::atom(Atom::Xor(a.clone(), b.clone())).accepted()
     }
 
     /// `self & mask`.
@@ -68,7 +68,7 @@ impl Expr {
             let sum = kept.iter().fold(Expr::from(0), |sum, part| &sum + part);
             return sum.and(mask);
         }
-        Ok(Expr::atom(Atom::And(self.clone(), mask & possible)))
+        Expr::atom(Atom::And(self.clone(), mask & possible)).accepted()
     }
 
     /// The summands of the expression, if no bit can be set in two of them; otherwise the whole expression as one part.

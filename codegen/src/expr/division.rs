@@ -19,19 +19,24 @@ impl Expr {
     /// `floor(self / c)`.
     ///
     /// # Errors
-    /// [`Error::Arithmetic`] if `c <= 0` or the expression can be negative.
+    /// [`Error::Arithmetic`] if `c <= 0` or the expression can be negative, [`Error::Large`] for too many operations inside one another.
     pub fn div(&self, c: i64) -> Result<Expr, Error> {
         self.check_division("division", c)?;
-        if c == 1 {
-            return Ok(self.clone());
-        }
-        if let Some((quotient, _)) = self.split(c) {
-            return Ok(quotient);
-        }
-        if let Some(Atom::Div(x, inner)) = self.single_atom() {
+        let (mut dividend, mut c) = (self, c);
+        while c != 1 {
+            if let Some((quotient, _)) = dividend.split(c) {
+                return Ok(quotient);
+            }
+            let Some(Atom::Div(x, inner)) = dividend.single_atom() else { return dividend.divided(c) };
             // A divisor beyond 64 bits is greater than any value, so that the quotient is 0.
-            return inner.checked_mul(c).map_or(Ok(Expr::from(0)), |by| x.div(by));
+            let Some(by) = inner.checked_mul(c) else { return Ok(Expr::from(0)) };
+            (dividend, c) = (x, by);
         }
+        Ok(dividend.clone())
+    }
+
+    /// `floor(self / c)` by an instruction.
+    fn divided(&self, c: i64) -> Result<Expr, Error> {
         // floor((c*q + r) / c) = q + floor(r / c), where r stays non-negative.
         let (divisible, rest): (Vec<&Term>, Vec<&Term>) =
             self.0.terms.iter().partition(|t| t.coefficient % c == 0);
@@ -40,9 +45,9 @@ impl Expr {
         let whole = self.0.constant.checked_sub(low).filter(|_| !divisible.is_empty());
         if let Some(whole) = whole.filter(|_| remainder.range().0 >= 0) {
             let quotient = Expr::from_terms(&divisible, whole).quotient(c);
-            return Ok(&quotient + &Expr::atom(Atom::Div(remainder, c)));
+            return (&quotient + &Expr::atom(Atom::Div(remainder, c))).accepted();
         }
-        Ok(Expr::atom(Atom::Div(self.clone(), c)))
+        Expr::atom(Atom::Div(self.clone(), c)).accepted()
     }
 
     /// `self mod c`, in `0..c`.
@@ -57,7 +62,7 @@ impl Expr {
         let rest: Vec<&Term> = self.0.terms.iter().filter(|t| t.coefficient % c != 0).collect();
         let remainder = Expr::from_terms(&rest, self.0.constant.rem_euclid(c));
         let base = if remainder.range().0 >= 0 { remainder } else { self.clone() };
-        Ok(Expr::atom(Atom::Rem(base, c)))
+        Expr::atom(Atom::Rem(base, c)).accepted()
     }
 
     fn check_division(&self, operation: &'static str, c: i64) -> Result<(), Error> {

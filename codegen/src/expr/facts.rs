@@ -42,7 +42,7 @@ impl Atom {
             Atom::And(x, mask) => (0, x.possible_bits() & mask),
             Atom::Min(a, b) => (a.range().0.min(b.range().0), a.range().1.min(b.range().1)),
             Atom::Max(a, b) => (a.range().0.max(b.range().0), a.range().1.max(b.range().1)),
-            Atom::Beyond(_) => (-FAR, FAR),
+            Atom::Refused(_) => (-FAR, FAR),
         }
     }
 
@@ -56,7 +56,7 @@ impl Atom {
             Atom::Xor(a, b) => power_of_two_in(a.multiple()).min(power_of_two_in(b.multiple())),
             Atom::And(x, mask) => power_of_two_in(x.possible_bits() & mask),
             Atom::Min(a, b) | Atom::Max(a, b) => num_integer::gcd(a.multiple(), b.multiple()),
-            Atom::Beyond(_) => 1,
+            Atom::Refused(_) => 1,
         }
     }
 
@@ -84,7 +84,7 @@ impl Term {
 }
 
 /// The facts of a sum.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy)]
 pub(super) struct Known {
     range: (i64, i64),
     multiple: i64,
@@ -141,8 +141,8 @@ impl Expr {
 
     /// Checks that the range is known to fit 64 bits. Sums and products alone need not fit, since they are right modulo 2^64.
     pub(crate) fn check_fits(&self, operation: &'static str) -> Result<(), Error> {
-        if self.is_beyond() {
-            return Err(Error::Beyond { expr: self.to_string() });
+        if let Some(error) = self.refusal() {
+            return Err(error.clone());
         }
         let (lower, upper) = self.range();
         if lower <= -FAR || upper >= FAR {

@@ -8,6 +8,9 @@ use girih_tensor::DType;
 use super::{Compare, DEEPEST, Home, Scalar, Span};
 use crate::expr::{Expr, VarId};
 
+/// The most conditions of a conjunction.
+const MOST_PARTS: usize = 1024;
+
 /// A condition over expressions, which is decided at once where the expressions' ranges decide it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Cond {
@@ -68,7 +71,7 @@ impl Cond {
         Cond::not(Cond::all(conds.into_iter().map(Cond::not)))
     }
 
-    /// The conjunction.
+    /// The conjunction. One of more than 1024 conditions is refused where it is used.
     #[track_caller]
     pub fn all(conds: impl IntoIterator<Item = Cond>) -> Cond {
         let mut parts = Vec::new();
@@ -85,6 +88,14 @@ impl Cond {
         match parts.len() {
             0 => Cond::Always,
             1 => parts.remove(0),
+            n if n > MOST_PARTS => {
+                let refused = Scalar::fault(
+                    DType::U32,
+                    format!("a conjunction of {n} conditions"),
+                    "at most 1024; a predicate register keeps some of them (`Builder::cond`, `Builder::cond_in`)",
+                );
+                Cond::Compare(Compare::Eq, refused.clone(), refused)
+            }
             _ => Cond::All(parts).shallow(),
         }
     }

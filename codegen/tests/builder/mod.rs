@@ -6,7 +6,7 @@ mod block;
 mod claims;
 mod conditions;
 mod control;
-mod harness;
+pub(crate) mod harness;
 mod sites;
 mod unsound;
 

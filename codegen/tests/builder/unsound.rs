@@ -170,7 +170,9 @@ fn numbers_beyond_64_bits_are_refused() {
     for beyond in
         [&large * 2, &large + &large, &(&x + i64::MAX) + 1, &large * &(&x + 2), &Expr::from(i64::MIN) * -1]
     {
-        assert_eq!(b.value(&beyond, Width::W64).unwrap_err(), Error::Beyond { expr: beyond.to_string() });
+        let error = b.value(&beyond, Width::W64).unwrap_err();
+        assert!(matches!(error, Error::Beyond { .. }));
+        assert_eq!(format!("[{error}]"), beyond.to_string());
         assert_eq!(beyond.as_constant(), None);
         // An expression beyond 64 bits never cancels, nor does an expression made from it.
         for still in [&beyond - &beyond, &beyond * &Expr::from(0), beyond.minimum(&x), x.maximum(&beyond)] {

@@ -44,7 +44,7 @@ enum Node {
 impl Formula {
     /// Panics if the text is not that of an expression within 64 bits.
     pub(crate) fn of(expr: &Expr) -> Formula {
-        let text = expr.to_string();
+        let text = format!("{expr:.60000}");
         let mut rest = Rest(&text);
         let node = rest.sum();
         assert!(rest.0.is_empty(), "{text}: {:?} is left", rest.0);

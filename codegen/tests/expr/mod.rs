@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 pub(crate) mod formula;
+mod large;
 pub(crate) mod program;
 
 use girih_codegen::{Builder, Error, Expr, Gmem, Memory};

@@ -113,20 +113,25 @@ impl Lowering<'_> {
         let (Some(a), Some(b)) = (a, b) else { return Ok(None) };
         let by = b.as_constant().filter(|&by| by > 0 && a.range().0 >= 0);
         let value = match (op, by) {
-            (Each::Add, _) => &a + &b,
-            (Each::Sub, _) => &a - &b,
-            (Each::Mul, _) => &a * &b,
-            (Each::Min, _) => a.minimum(&b),
-            (Each::Max, _) => a.maximum(&b),
-            (Each::Neg, _) => &b - &a,
-            (Each::FloorDiv, Some(by)) => a.div(by)?,
-            (Each::CeilDiv, Some(by)) => (&a + (by - 1)).div(by)?,
-            (Each::Mod, Some(by)) => a.rem(by)?,
-            (Each::Shl, Some(by)) if by < 32 => &a * (1 << by),
-            (Each::Shr, Some(by)) if by < 32 => a.div(1 << by)?,
+            (Each::Add, _) => Ok(&a + &b),
+            (Each::Sub, _) => Ok(&a - &b),
+            (Each::Mul, _) => Ok(&a * &b),
+            (Each::Min, _) => Ok(a.minimum(&b)),
+            (Each::Max, _) => Ok(a.maximum(&b)),
+            (Each::Neg, _) => Ok(&b - &a),
+            (Each::FloorDiv, Some(by)) => a.div(by),
+            (Each::CeilDiv, Some(by)) => (&a + (by - 1)).div(by),
+            (Each::Mod, Some(by)) => a.rem(by),
+            (Each::Shl, Some(by)) if by < 32 => Ok(&a * (1 << by)),
+            (Each::Shr, Some(by)) if by < 32 => a.div(1 << by),
             _ => return Ok(None),
         };
-        Ok(Some(value).filter(|value| fits(value, dtype)))
+        match value {
+            Ok(value) => Ok(Some(value).filter(|value| fits(value, dtype))),
+            // What is too large for an expression is computed in registers.
+            Err(girih_codegen::Error::Large { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Gives an integer scalar that was computed in a register the range that its operands show.
