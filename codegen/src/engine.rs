@@ -54,6 +54,10 @@ impl Index for Expr {
             None => Ok(()),
         }
     }
+
+    fn known_range(&self) -> Option<(i64, i64)> {
+        Some(self.range())
+    }
 }
 
 fn advanced(offset: &Expr, steps: &[(Expr, Stride)]) -> Result<Expr, Error> {

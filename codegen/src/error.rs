@@ -151,6 +151,22 @@ pub enum Error {
         /// What would be accepted.
         accepted: &'static str,
     },
+    /// A thread index that may be beyond the threads of a tiled copy or a tiled MMA.
+    #[error(
+        "{what} of {threads} threads: the thread index {index} is in {}..={}: accepted are indices that are known to be in 0..={} \
+         (inside of a condition by `Builder::bounded`)",
+        range.0, range.1, threads - 1
+    )]
+    Threads {
+        /// The operation.
+        what: &'static str,
+        /// The threads that take part.
+        threads: i64,
+        /// The thread index.
+        index: String,
+        /// The least and the greatest value of the index that are known.
+        range: (i64, i64),
+    },
     /// Values that are combined are not the same elements of a tile.
     #[error("{0}")]
     Incongruent(Box<Incongruence>),
@@ -213,6 +229,20 @@ pub struct Incongruence {
 impl std::fmt::Debug for Error {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         std::fmt::Display::fmt(self, f)
+    }
+}
+
+/// Checks that `thread` is one of `threads` threads, as far as its range is known.
+pub(crate) fn check_thread<I: girih_tensor::Index>(
+    what: &'static str,
+    thread: &I,
+    threads: i64,
+) -> Result<(), Error> {
+    match thread.known_range() {
+        Some(range) if range.0 < 0 || range.1 >= threads => {
+            Err(Error::Threads { what, threads, index: thread.to_string(), range })
+        }
+        _ => Ok(()),
     }
 }
 

@@ -149,3 +149,54 @@ fn steps_beyond_any_memory_are_refused() {
     let found = far.slice(Slice::tuple([Slice::At(thread), Slice::All])).unwrap_err();
     assert!(found.to_string().ends_with("is beyond any memory: up to 2^48 elements are accepted"), "{found}");
 }
+
+/// A thread index that may be beyond the threads of a copy or an MMA is refused, and one that is known to be inside is not.
+#[test]
+fn threads_beyond_the_partition_are_refused() {
+    let copies = [(32, lay!("(32,1):(1,0)")), (64, lay!("(32,2):(1,32)")), (128, lay!("(16,8):(8,1)"))];
+    let copies = copies.map(|(threads, thr)| {
+        (threads, TiledCopy::new(UNIVERSAL_COPY_128, 32, &thr, &lay!("(1,4):(4,1)")).unwrap())
+    });
+    let mmas = [(32, lay!("(1,1):(0,0)")), (64, lay!("(2,1):(1,0)")), (128, lay!("(2,2):(1,2)"))];
+    let mmas =
+        mmas.map(|(threads, atoms)| (threads, TiledMma::new(SM80_16X8X16_F32BF16BF16F32_TN, atoms).unwrap()));
+    for block in [32u32, 64, 96, 128, 256] {
+        let mut b = Builder::new("k", 80, block);
+        let thread = b.special(Special::TidX);
+        let below = |b: &mut Builder, threads: i64| b.bounded(&thread, threads - 1).unwrap();
+        for threads in [32, 64, 128] {
+            let part = |index: &Expr| {
+                let copy = copies.iter().find(|(of, _)| *of == threads).unwrap().1.get_slice(index).map(drop);
+                let mma = mmas.iter().find(|(of, _)| *of == threads).unwrap().1.get_slice(index).map(drop);
+                [copy, mma]
+            };
+            let indices = [
+                (thread.clone(), i64::from(block) <= threads),
+                (&thread + 1, i64::from(block) < threads),
+                (&thread - &Expr::from(1), false),
+                (thread.rem(threads).unwrap(), true),
+                (thread.minimum(&Expr::from(threads - 1)), true),
+                (below(&mut b, threads), true),
+                (Expr::from(threads - 1), true),
+            ];
+            for (index, accepted) in indices {
+                for found in part(&index) {
+                    match found {
+                        Ok(()) => assert!(accepted, "{index} in {:?} of {threads}", index.range()),
+                        Err(Error::Threads { threads: of, range, .. }) => {
+                            assert_eq!((of, range, accepted), (threads, index.range(), false));
+                        }
+                        Err(error) => panic!("{error}"),
+                    }
+                }
+            }
+        }
+    }
+    let mut b = Builder::new("k", 80, 64);
+    let error = copies[0].1.get_slice(&b.special(Special::TidX)).map(drop).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "TiledCopy of 32 threads: the thread index v0 is in 0..=63: accepted are indices that are known to be in 0..=31 (inside of a \
+         condition by `Builder::bounded`)"
+    );
+}

@@ -133,6 +133,11 @@ pub trait Index: Clone + std::fmt::Display {
     /// # Errors
     /// [`Error::OutOfRange`] if the coordinate is known to be outside.
     fn check(&self, mode: &Lay) -> Result<(), Error>;
+
+    /// The least and the greatest value that `self` can have, as far as they are known.
+    fn known_range(&self) -> Option<(i64, i64)> {
+        None
+    }
 }
 
 impl Index for i64 {
@@ -160,6 +165,10 @@ impl Index for i64 {
             }
             _ => Ok(()),
         }
+    }
+
+    fn known_range(&self) -> Option<(i64, i64)> {
+        Some((*self, *self))
     }
 }
 

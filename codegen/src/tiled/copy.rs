@@ -12,7 +12,7 @@ use girih_tensor::Index;
 
 use crate::Error;
 use crate::atom::CopyAtom;
-use crate::error::narrow;
+use crate::error::{check_thread, narrow};
 use crate::misfit::{self, Fit, Misfit, Subject, Word, known, tri, words};
 use crate::sizes::static_size;
 
@@ -117,9 +117,12 @@ impl TiledCopy {
     /// The part of the copy that `thread` does (CuTe's `get_slice`).
     ///
     /// # Errors
-    /// [`Error::Tensor`] for a thread that is known not to belong to the copy.
+    /// [`Error::Tensor`] for a thread that is known not to belong to the copy, [`Error::Threads`] for an index whose range is not inside of
+    /// `0..threads`: the thread index of a block that has more threads than the copy. Where a condition leaves the others out,
+    /// [`Builder::bounded`](crate::Builder::bounded) says so inside of it.
     pub fn get_slice<I: Index>(&self, thread: &I) -> Result<ThrCopy<I>, Error> {
         thread.check(&self.tv.mode(0)?)?;
+        check_thread("TiledCopy", thread, self.threads()?)?;
         Ok(ThrCopy::new(*self, thread.clone()))
     }
 

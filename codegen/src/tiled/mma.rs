@@ -11,6 +11,7 @@ use girih_tensor::{DType, Engine, Index, Slice, Tensor};
 
 use crate::Error;
 use crate::atom::{MmaAtom, MmaKind};
+use crate::error::check_thread;
 use crate::misfit::{self, Fit, Misfit, Subject, Word, known, tri, words};
 use crate::sizes::static_size;
 
@@ -311,10 +312,15 @@ impl TiledMma {
     /// The part of the MMA that `thread` does (CuTe's `get_slice`).
     ///
     /// # Errors
-    /// [`Error::Tensor`] for a thread that is known not to belong to the block.
+    /// [`Error::Tensor`] for a thread that is known not to belong to the block, [`Error::Threads`] for an index whose range is not inside of
+    /// `0..threads`, as with [`TiledCopy::get_slice`](crate::TiledCopy::get_slice).
     pub fn get_slice<I: Index>(&self, thread: &I) -> Result<ThrMma<I>, Error> {
         let vmnk = self.thr_layout_vmnk()?;
-        thread.check(&Lay::leaf(Int::try_from(vmnk.cosize()?)?, Stride::Int(Int::fixed(1)))?)?;
+        let threads = Int::try_from(vmnk.cosize()?)?;
+        thread.check(&Lay::leaf(threads, Stride::Int(Int::fixed(1)))?)?;
+        if let Some(threads) = threads.get() {
+            check_thread("TiledMma", thread, threads)?;
+        }
         Ok(ThrMma::new(*self, thread.clone(), vmnk))
     }
 }
