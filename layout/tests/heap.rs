@@ -45,6 +45,7 @@ fn operations() -> Result<(), Error> {
     a.crd2idx(&Coord::parse("((1,2),(3,4))")?)?;
     a.preimage(77)?;
     a.is_injective()?;
+    a.overlap(0, &b, 8)?;
     F2Matrix::of_layout(&a)?.inverse()?.layout(a.shape())?;
     a.indices()?.count();
     Ok(())

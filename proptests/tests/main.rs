@@ -10,6 +10,7 @@ mod divides;
 mod general;
 mod inverses;
 mod numeric;
+mod overlap;
 mod partitions;
 mod products;
 mod programs;

@@ -91,6 +91,9 @@ fn main() -> ExitCode {
         Task::Ratchet { update } => ratchet::run(update),
         Task::Imports => imports::run(),
         Task::Soak => sh("cargo run --release --package girih-proptests --bin soak 10000000")
+            .and_then(|()| {
+                sh("env GIRIH_CASES=120000 cargo test --release --package girih-proptests --test all -- overlap::")
+            })
             .and_then(|()| sh("cargo test --package girih-layout-typed-cases --all-features"))
             .and_then(|()| sh("cargo test --release --package girih-sim --test all -- --ignored"))
             .and_then(|()| {

@@ -4,5 +4,6 @@ mod add_mul;
 pub(crate) mod ask;
 mod bind;
 mod divide;
+pub(crate) mod equation;
 mod path;
 pub(crate) mod scale;

@@ -86,6 +86,10 @@ impl fmt::Display for Error {
                 f,
                 "Sw<{bits},{base},{shift}> is no swizzle: |shift| must be at least bits, and bits + base + |shift| at most 62"
             ),
+            Error::Undecided { op, steps } => write!(
+                f,
+                "{op} is not decided within {steps} steps: it wants fewer modes, or strides of which most are multiples of others"
+            ),
             Error::Unsupported { op, what } => write!(f, "{op} does not support {what}"),
         }
     }

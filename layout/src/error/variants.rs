@@ -180,6 +180,13 @@ pub enum Error {
         /// The distance.
         shift: i32,
     },
+    /// A search that ended before it had an answer: many modes have strides that don't build on one another.
+    Undecided {
+        /// What was computed.
+        op: &'static str,
+        /// The steps after which the search ends.
+        steps: u32,
+    },
     /// A meaningful request that this operation does not do.
     Unsupported {
         /// What was computed.
@@ -238,6 +245,7 @@ impl Error {
             Error::NeedsFact { .. } => "needs_fact",
             Error::NotKnown { .. } => "not_known",
             Error::Swizzle { .. } => "swizzle",
+            Error::Undecided { .. } => "undecided",
             Error::Unsupported { .. } => "unsupported",
         }
     }
@@ -282,6 +290,7 @@ impl Error {
             | Error::NonPositiveStride { op, .. }
             | Error::NeedsFact { op, .. }
             | Error::NotKnown { op, .. }
+            | Error::Undecided { op, .. }
             | Error::Unsupported { op, .. } => Some(op),
             _ => None,
         }

@@ -8,7 +8,7 @@
 use crate::arith::ask;
 use crate::f2::elimination::Reduced;
 use crate::tuple::store::Small;
-use crate::{Error, F2Matrix, Int, Lay, MAX_LEAVES, Stride};
+use crate::{Coord, Crd, Error, F2Matrix, Int, Lay, MAX_LEAVES, Stride};
 
 /// The two parts of a layout.
 #[derive(Clone, Copy)]
@@ -38,6 +38,24 @@ impl Parts {
                 && let Some(steps) = d.div_exact(self.unit())
             {
                 tri!(out.set_step(i, Stride::Int(steps)));
+            }
+            i += 1;
+        }
+        Ok(out)
+    }
+
+    /// The coordinate of `of`, the layout of these parts, that is `inputs` in the map and `upper` beside it.
+    pub(crate) const fn coord(&self, of: &Lay, inputs: i64, upper: &Coord) -> Result<Coord, Error> {
+        let mut out = Coord::zeros(of.shape.profile);
+        let (mut rest, mut k, mut i) = (inputs, 0, 0);
+        while i < of.leaf_count() {
+            if self.is_low[i] {
+                let extent = of.extent(i).coef;
+                tri!(out.set(i, Crd::At(rest & (extent - 1))));
+                rest >>= extent.trailing_zeros();
+            } else {
+                tri!(out.set(i, upper.at_leaf(k)));
+                k += 1;
             }
             i += 1;
         }

@@ -13,6 +13,8 @@ pub(crate) struct Reduced {
     inputs: [u64; BITS],
     /// The inputs whose columns are sums of columns before.
     pub(crate) dependent: u64,
+    /// Inputs whose columns add up to 0; 0 where there are none.
+    pub(crate) vanishing: u64,
 }
 
 impl Reduced {
@@ -40,7 +42,8 @@ impl Reduced {
 
 impl F2Matrix {
     pub(crate) const fn reduced(&self) -> Reduced {
-        let mut out = Reduced { leading: 0, columns: [0; BITS], inputs: [0; BITS], dependent: 0 };
+        let mut out =
+            Reduced { leading: 0, columns: [0; BITS], inputs: [0; BITS], dependent: 0, vanishing: 0 };
         let mut i = 0;
         while i < self.inputs() as usize {
             let (mut column, mut inputs) = (self.columns()[i], 1u64 << i);
@@ -52,6 +55,7 @@ impl F2Matrix {
             }
             if column == 0 {
                 out.dependent |= 1 << i;
+                out.vanishing = inputs;
             } else {
                 let lead = column.ilog2() as usize;
                 let mut rows = out.leading;

@@ -7,6 +7,7 @@ pub(crate) mod lay;
 pub(crate) mod make;
 mod modes;
 mod numbers;
+mod overlap;
 mod preimage;
 mod range;
 mod slice;
