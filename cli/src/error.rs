@@ -231,6 +231,14 @@ pub enum Error {
         /// The kernels of the file.
         kernels: Vec<String>,
     },
+    /// Several kernels have the name, without C++'s mangling.
+    #[error("several kernels are called {name}: name one of {}", list(.kernels))]
+    KernelAmbiguous {
+        /// The name.
+        name: String,
+        /// The kernels, as the file names them.
+        kernels: Vec<String>,
+    },
     /// No tensor map can describe the array.
     #[error("{} holds {descr}: a tensor map takes C-order arrays of u8, u16, u32, s32, u64, s64, f16, f32 and f64, or of the type that the argument names", .path.display())]
     NoTensor {

@@ -8,8 +8,12 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::output::tell;
+
 /// How long nothing is shown.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// After which time a [`Notice`] is told.
+const LONG: Duration = Duration::from_secs(5);
 /// How often what is shown moves.
 const TICK: Duration = Duration::from_millis(100);
 
@@ -54,6 +58,31 @@ fn show(what: String, ended: &Receiver<()>) {
         bar.tick();
         if !goes_on(TICK) {
             break bar.finish_and_clear();
+        }
+    }
+}
+
+/// A text that is told once if work takes longer than [`LONG`]; work ends when the value is dropped.
+pub(crate) struct Notice(Option<(Sender<()>, JoinHandle<()>)>);
+
+impl Notice {
+    /// Work that has begun, and what is told if it takes long.
+    pub(crate) fn begin(text: String) -> Notice {
+        let (until, ended) = channel();
+        let wait = move || {
+            if ended.recv_timeout(LONG) == Err(RecvTimeoutError::Timeout) {
+                tell(&text);
+            }
+        };
+        Notice(Some((until, std::thread::spawn(wait))))
+    }
+}
+
+impl Drop for Notice {
+    fn drop(&mut self) {
+        if let Some((until, thread)) = self.0.take() {
+            drop(until);
+            let _ = thread.join();
         }
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! What is public is what another program needs that shows the same: launches from text ([`Plan`]), and values, counts and findings
 //! as the reports have them.
+#![deny(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 
 mod argument;
 mod launches;
@@ -21,7 +22,7 @@ use girih_sim::{Launch, Memory, Options, Profile, Program};
 use indicatif::{ProgressBar, ProgressDrawTarget};
 
 use crate::output::tell;
-use crate::progress::{self, Busy};
+use crate::progress::{self, Busy, Notice};
 use crate::status::Status;
 use crate::{CommandResult, Error, run};
 use argument::{Argument, Bound, extents};
@@ -60,7 +61,7 @@ Files have numpy's format and any numeric type; a file has u16 for bf16.
 
 The launch is executed once for each of --seeds seeds, each time on the same initial memory, and
 files get what the first execution has left. An execution with an error is the last one. What is
-found is printed on standard error, once for each kind and pair of instructions, and with --json it
+found is printed on standard error, once for each kind and pair of source lines, and with --json it
 is in the report too.
 
 The exit status is 0 if the launch passed, with warnings or without; 1 if there was an error; 2 for
@@ -206,7 +207,11 @@ fn launch_all(args: &Args) -> Result<Vec<SimReport>, Box<dyn std::error::Error>>
     let mut reports = Vec::new();
     for Ready { kernel, launch } in &ready {
         // The one launch of the command line does not name its kernel if the file has only one.
-        let kernel = program.kernel(if args.launches.is_some() { kernel } else { &source.kernel })?;
+        let names: Vec<String> = program.names().map(str::to_string).collect();
+        let kernel = match args.launches {
+            Some(_) => program.kernel(&source::named(kernel, &names)?)?,
+            None => program.kernel(&source.kernel)?,
+        };
         let report = launch_one(args, (&plan, &source.module), kernel, launch, &memory)?;
         let passed = report.passed();
         reports.push(report);
@@ -236,7 +241,8 @@ fn launch_one(
         ..Options::default()
     });
     // Of several launches, those of the kernel that --kernel names are watched.
-    let watched = args.launches.is_none() || args.kernel.as_deref().is_none_or(|name| name == kernel.name());
+    let named = |name: &str| girih_sim::is_named(kernel.name(), name);
+    let watched = args.launches.is_none() || args.kernel.as_deref().is_none_or(named);
     let watch = if watched { args.watch.observer(kernel, launch)?.map(Arc::new) } else { None };
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
     let observed = Options {
@@ -244,14 +250,18 @@ fn launch_one(
         progress: Some(progress::of_blocks(bar.clone())),
         ..options.clone()
     };
+    let is_json = args.json || args.report == Form::Json;
+    let notice = (!is_json).then(|| Notice::begin(args.verdict.notice()));
     let verdict = girih_sim::judge(kernel, memory, launch, &observed);
+    drop(notice);
     bar.finish_and_clear();
     let verdict = verdict?;
     for missed in watch.iter().flat_map(|watch| watch.missed()) {
         tell(&missed);
     }
     for finding in &verdict.findings {
-        tell(&format!("{}: {finding}", finding.severity));
+        let formal = if finding.error.is_formal() { "formal: " } else { "" };
+        tell(&format!("{}: {formal}{finding}", finding.severity));
     }
     if let Some(finding) = verdict.errors().next().filter(|_| args.reduce) {
         let options = Options { seed: finding.seed, ..options.clone() };

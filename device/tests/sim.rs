@@ -9,7 +9,7 @@ use std::sync::{
     atomic::{AtomicU64, Ordering::Relaxed},
 };
 
-use girih_device::{Arg, Device, Error, Fault, Kind, LaunchConfig, Select, SimOptions};
+use girih_device::{Arg, Buffer, Device, Error, Fault, Kind, LaunchConfig, Select, SimOptions};
 
 fn checked() -> Device {
     Device::open_sim(SimOptions::checked()).unwrap()
@@ -277,4 +277,33 @@ fn the_simulator_looks_for_races_unless_told_not_to() {
     assert!(outcome.is_ok() && findings.is_empty(), "{outcome:?}");
     let denied = SimOptions { deny: girih_sim::Deny::Warnings, seeds: 3, ..SimOptions::checked() };
     assert!(launch(&Device::open_sim(denied).unwrap(), ALIKE, "alike").0.is_err());
+}
+
+const MOVED: &str = ".version 8.0 .target sm_80 .address_size 64
+    .visible .entry moved(.param .u64 to, .param .u64 from) { .reg .b32 %x; .reg .b64 %p<2>;
+      ld.param.u64 %p0, [to]; ld.param.u64 %p1, [from]; ld.global.u32 %x, [%p1]; st.global.u32 [%p0], %x; ret; }";
+
+/// Memory that nobody has written has no values; what the host or a kernel has written, set or copied has.
+#[test]
+fn allocated_memory_has_no_values_until_it_is_written() {
+    let run = |device: &Device, to: &Buffer<u32>, from: &Buffer<u32>| {
+        let kernel = programs::kernel(device, MOVED, "moved");
+        // SAFETY: the kernel copies a word.
+        unsafe { kernel.launch(&LaunchConfig::linear(1, 1), &[Arg::from(to), Arg::from(from)]) }
+    };
+    let device = checked();
+    let (out, raw) = (device.alloc::<u32>(2).unwrap(), device.alloc::<u32>(2).unwrap());
+    let refused = run(&device, &out, &raw).unwrap_err();
+    let Error::Sim(error) = &refused else { panic!("{refused}") };
+    assert_eq!(error.kind(), "uninitialised-memory");
+    run(&device, &out, &device.zeros::<u32>(2).unwrap()).unwrap();
+    run(&device, &out, &device.upload(&[3u32, 4]).unwrap()).unwrap();
+    // A kernel has written the first word, and not the second.
+    run(&device, &raw, &out).unwrap();
+    assert_eq!(raw.download().unwrap()[0], 3);
+    // Where values are not checked, memory is zero.
+    let fast = Device::open_sim(SimOptions::fast()).unwrap();
+    let (out, raw) = (fast.alloc::<u32>(1).unwrap(), fast.alloc::<u32>(1).unwrap());
+    run(&fast, &out, &raw).unwrap();
+    assert_eq!(out.download().unwrap(), [0]);
 }

@@ -26,7 +26,7 @@ impl Module {
     /// # Ok::<(), girih_ptx::Error>(())
     /// ```
     pub fn parse(text: &str) -> Result<Module, Error> {
-        let mut parser = Parser::new(text)?;
+        let mut parser = Parser::new(ended(text))?;
         parser.module(|_, _, error| Err(error))
     }
 
@@ -49,7 +49,7 @@ impl Module {
     /// # Ok::<(), girih_ptx::Error>(())
     /// ```
     pub fn parse_each(text: &str) -> Result<(Module, Vec<Refused>), Error> {
-        let mut parser = Parser::new(text)?;
+        let mut parser = Parser::new(ended(text))?;
         let mut refused = Vec::new();
         let mut module = parser.module(|parser, start, error| {
             refused.push(parser.pass_over(start, error)?);
@@ -58,6 +58,11 @@ impl Module {
         module.retain_verified(&mut refused)?;
         Ok((module, refused))
     }
+}
+
+/// A text without the NULs at its end: the size that NVRTC gives includes one.
+fn ended(text: &str) -> &str {
+    text.trim_end_matches('\0')
 }
 
 /// A kernel, a function or a variable that [`Module::parse_each`] has left out.

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::{Access, Nearest, Residency, Space};
+use crate::{Access, Nearest, Residency, Space, plain_name};
 
 mod kind;
 mod origin;
@@ -12,7 +12,7 @@ mod severity;
 
 pub use origin::Origin;
 pub use place::{Awaited, MbarrierFault, Other, Place, Site, Used, Waiting};
-pub use severity::{Deny, Severity};
+pub use severity::{Deny, Formal, Severity};
 
 /// What went wrong in loading, launching or running a kernel.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -57,7 +57,10 @@ pub enum Error {
         found: String,
     },
     /// The number of arguments is not the kernel's number of parameters.
-    #[error("kernel `{kernel}` takes {expected} arguments, {given} given; its parameters: {params}")]
+    #[error(
+        "kernel `{}` takes {expected} arguments, {given} given; its parameters: {params}",
+        plain_name(kernel)
+    )]
     ArgumentCount {
         /// Kernel name.
         kernel: Arc<str>,
@@ -69,7 +72,10 @@ pub enum Error {
         given: usize,
     },
     /// An argument has another size than its parameter.
-    #[error("kernel `{kernel}`: argument {index} (`{name}`) takes {expected} bytes, {given} given")]
+    #[error(
+        "kernel `{}`: argument {index} (`{name}`) takes {expected} bytes, {given} given",
+        plain_name(kernel)
+    )]
     ArgumentSize {
         /// Kernel name.
         kernel: Arc<str>,
@@ -83,7 +89,7 @@ pub enum Error {
         given: usize,
     },
     /// A launch dimension out of range.
-    #[error("kernel `{kernel}`: {what} is {given}, must be {accepted}")]
+    #[error("kernel `{}`: {what} is {given}, must be {accepted}", plain_name(kernel))]
     LaunchShape {
         /// Kernel name.
         kernel: Arc<str>,
@@ -96,8 +102,9 @@ pub enum Error {
     },
     /// More shared memory than a block can have.
     #[error(
-        "kernel `{kernel}`: {static_bytes} bytes of static and {dynamic_bytes} of dynamic shared memory, \
-         a block can have {limit} together"
+        "kernel `{}`: {static_bytes} bytes of static and {dynamic_bytes} of dynamic shared memory, \
+         a block can have {limit} together",
+        plain_name(kernel)
     )]
     SharedTooLarge {
         /// Kernel name.
@@ -457,7 +464,7 @@ pub enum Error {
     /// Two accesses of different threads that nothing orders, at least one of which is a write.
     #[error(
         "{at}: data race{}: {access} at {space} address {address:#x} against the {} of {}",
-        if *same { " of equal values" } else { "" }, other.access, other.at
+        formal.map_or(String::new(), |formal| format!(" {formal}")), other.access, other.at
     )]
     Race {
         /// The later access's instruction and thread.
@@ -470,8 +477,8 @@ pub enum Error {
         address: u64,
         /// The earlier access.
         other: Box<Other>,
-        /// Whether both accesses write, and write the same values.
-        same: bool,
+        /// Why the race does no harm on any GPU, if it does none.
+        formal: Option<Formal>,
     },
     /// An instruction that needs several lanes together, but not all of these lanes reach it.
     #[error("{at}: executed by lanes {active:#010x} of the warp, needs all of {expected:#010x}")]
@@ -595,7 +602,7 @@ pub enum Error {
         warp: u32,
     },
     /// Every live warp of a cluster waits for something that can no longer happen.
-    #[error("kernel `{kernel}`: deadlock: {}", join(waiting))]
+    #[error("kernel `{}`: deadlock: {}", plain_name(kernel), join(waiting))]
     Deadlock {
         /// Kernel name.
         kernel: Arc<str>,
@@ -626,7 +633,10 @@ pub enum Error {
         residency: Residency,
     },
     /// A cluster has executed more warp instructions than [`Options::steps`](crate::Options::steps) allows.
-    #[error("{at}: the cluster has executed {limit} warp instructions, the limit; an endless loop?")]
+    #[error(
+        "{at}: the cluster has executed {limit} warp instructions, the limit; an endless loop? A launch that needs more \
+         raises the limit: Options::steps, or --steps of girih sim"
+    )]
     StepLimit {
         /// The next instruction, and its first thread.
         at: Box<Site>,

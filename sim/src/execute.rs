@@ -5,6 +5,7 @@
 //! is found to be the later one does, and so do the values that are read. So a parallel execution is only a probe: it
 //! ends at the first finding of any kind. Then the launch is executed again from the same memory, one cluster after
 //! another, for the findings that are reported.
+#![deny(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -166,7 +167,7 @@ fn once(
         params,
         launch,
         options,
-        shared: used as usize,
+        shared: usize::try_from(used).unwrap_or(usize::MAX),
         threads,
         cluster,
         explicit: launch.cluster.is_some() || kernel.explicit_cluster,

@@ -4,6 +4,7 @@
 //! block is going to do, and the worker goes on with the next cluster and comes back later. So blocks may wait for one
 //! another through global memory. With a seed, blocks that communicate in this way begin in random order, a few at a
 //! time, and run in between one another.
+#![deny(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst};
@@ -61,6 +62,7 @@ struct Worker<'a> {
 
 impl<'a> Worker<'a> {
     /// Puts a cluster at a random place among those that are going to run.
+    #[expect(clippy::cast_possible_truncation, reason = "any bits of a random number will do")]
     fn mix(&mut self, number: u64, cluster: Cluster<'a>) {
         self.random =
             self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -77,10 +79,10 @@ impl<'a> Grid<'a> {
             machine,
             blocks,
             clusters,
-            resident: (machine.residency.blocks() / machine.blocks()).max(1) as usize,
+            resident: usize::try_from((machine.residency.blocks() / machine.blocks()).max(1)).unwrap_or(usize::MAX),
             next: AtomicU64::new(0),
             changes: AtomicU64::new(0),
-            workers: clusters.min(workers.max(1) as u64) as usize,
+            workers: workers.max(1).min(usize::try_from(clusters).unwrap_or(usize::MAX)),
             probe,
             begun: AtomicUsize::new(0),
             idle: AtomicUsize::new(0),

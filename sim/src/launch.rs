@@ -1,4 +1,5 @@
 //! A launch of a kernel: the grid and the arguments, and whether they fit the kernel.
+#![deny(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 
 use crate::{Error, Kernel};
 
@@ -94,6 +95,7 @@ pub(crate) fn check_shape(kernel: &Kernel, launch: &Launch) -> Result<(), Error>
 }
 
 /// The contents of the parameter space: the arguments at the offsets of their parameters.
+#[expect(clippy::cast_possible_truncation, reason = "the parameters of a kernel have at most 32764 bytes")]
 pub(crate) fn arguments(kernel: &Kernel, launch: &Launch) -> Result<Vec<u8>, Error> {
     let (expected, given) = (kernel.params.len(), launch.args.len());
     if expected != given {

@@ -1,12 +1,13 @@
 //! The findings of one execution.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
-use crate::{Error, Options, Severity};
+use crate::{Error, Options, Origin, Severity, Site};
 
-/// A finding of an execution. Each kind and pair of instructions is reported once.
+/// A finding of an execution. Each kind and pair of source lines is reported once; of PTX without source lines, each kind
+/// and pair of instructions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// What was found, and where.
@@ -17,14 +18,19 @@ pub struct Finding {
     pub seed: u64,
     /// The address of the finding as the program would name it: `tile[3]`, `argument 0 (x) + 12`.
     pub name: Option<String>,
+    /// For how many pairs of PTX instructions the finding is told, all of the same source lines.
+    pub count: u64,
 }
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.error)?;
-        match (self.error.address(), &self.name) {
-            (Some(address), Some(name)) => write!(f, "; {address:#x} is {name}"),
-            _ => Ok(()),
+        if let (Some(address), Some(name)) = (self.error.address(), &self.name) {
+            write!(f, "; {address:#x} is {name}")?;
+        }
+        match self.count {
+            0 | 1 => Ok(()),
+            count => write!(f, "; and {} more like it, of other PTX instructions of these lines", count - 1),
         }
     }
 }
@@ -40,12 +46,25 @@ pub(crate) enum Mode {
     All,
 }
 
-/// Findings with the same key count as one: the kind, and the line and the text of each instruction, in any order.
+/// Findings with the same key count as one: the kind, and the user's innermost source line of each instruction, in any
+/// order; for an instruction without a source line, its line and text in the PTX.
 pub(crate) type Key = (&'static str, Vec<(u32, Arc<str>)>);
 
 pub(crate) fn key(error: &Error) -> Key {
-    let mut places: Vec<_> =
-        error.sites().map(|site| (site.place.line, site.place.instruction.clone())).collect();
+    let told = |site: &Site| match site.place.origin.as_deref().map(Origin::innermost) {
+        Some(origin) => (origin.line, origin.file.clone()),
+        None => (site.place.line, site.place.instruction.clone()),
+    };
+    sorted(error, told)
+}
+
+/// The kind, and the line and the text of each instruction.
+fn instructions(error: &Error) -> Key {
+    sorted(error, |site| (site.place.line, site.place.instruction.clone()))
+}
+
+fn sorted(error: &Error, told: impl Fn(&Site) -> (u32, Arc<str>)) -> Key {
+    let mut places: Vec<_> = error.sites().map(told).collect();
     places.sort_unstable();
     (error.kind(), places)
 }
@@ -54,7 +73,10 @@ pub(crate) fn key(error: &Error) -> Key {
 #[derive(Debug)]
 pub(crate) struct Ledger {
     mode: Mode,
+    /// The pairs of instructions that have been told.
     known: HashSet<Key>,
+    /// Where the finding of each key is in the list, or beyond its end if it is not told.
+    places: HashMap<Key, usize>,
     findings: Vec<Finding>,
     errors: usize,
     untold: u64,
@@ -62,7 +84,14 @@ pub(crate) struct Ledger {
 
 impl Ledger {
     pub(crate) fn new(mode: Mode) -> Ledger {
-        Ledger { mode, known: HashSet::new(), findings: Vec::new(), errors: 0, untold: 0 }
+        Ledger {
+            mode,
+            known: HashSet::new(),
+            places: HashMap::new(),
+            findings: Vec::new(),
+            errors: 0,
+            untold: 0,
+        }
     }
 
     /// Records a finding after which the execution could go on. Returns it as an error if the execution is to end.
@@ -78,16 +107,25 @@ impl Ledger {
     }
 
     fn add(&mut self, error: Error, severity: Severity, options: &Options) {
-        if !self.known.insert(key(&error)) {
+        if !self.known.insert(instructions(&error)) {
+            return;
+        }
+        let key = key(&error);
+        if let Some(&at) = self.places.get(&key) {
+            if let Some(finding) = self.findings.get_mut(at) {
+                finding.count += 1;
+            }
             return;
         }
         let like = self.findings.iter().filter(|finding| finding.severity == severity).count();
         if like >= options.most_findings() {
             self.untold += 1;
+            self.places.insert(key, usize::MAX);
             return;
         }
+        self.places.insert(key, self.findings.len());
         self.errors += usize::from(severity == Severity::Error);
-        self.findings.push(Finding { error, severity, seed: options.seed, name: None });
+        self.findings.push(Finding { error, severity, seed: options.seed, name: None, count: 1 });
     }
 
     /// All findings, with the error that ended the execution.

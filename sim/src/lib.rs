@@ -84,9 +84,9 @@
 //! away, accesses to other threads' local memory through generic addresses, and accesses to shared and local memory
 //! outside of the variable from which their address is computed. Where lanes execute together:
 //!
-//! - `bar.sync` and all other `.aligned` instructions need all lanes that the warp began with: lanes that have exited
-//!   do not count as present. `barrier.sync` without `.aligned` accepts the lanes of a warp from different instructions
-//!   with the same barrier, and waits for the lanes that have not exited. Thread counts are multiples of 32;
+//! - barriers wait for the lanes that have not exited. With `.aligned`, as in `bar.sync`, these must come to the same
+//!   instruction; without, they may come from different instructions with the same barrier. All other `.aligned`
+//!   instructions, such as `mma.sync`, need all lanes that the warp began with. Thread counts are multiples of 32;
 //! - a lane must be in its own member mask, and the lanes in the mask must come with the same mask. To `bar.warp.sync`
 //!   they may come from different instructions;
 //! - `setmaxnreg` moves registers between the warps and a pool of their block, where `.maxnreg`, or `.minnctapersm` and
@@ -178,7 +178,8 @@
 //!
 //! A race between a weak write and an earlier write of the same values is only a warning. It is not reported at all if
 //! both writes are of one instruction in one cluster, on which compilers rely where several threads hold the same
-//! element. It is also only a warning if the async proxy signals an mbarrier that no fence has made known to it.
+//! element. Further races are only warnings, as they do no harm on any GPU ([`Formal`]). It is also only a warning if the
+//! async proxy signals an mbarrier that no fence has made known to it.
 //!
 //! An address is computed from a variable if all instructions that write the register are copies, conversions and sums
 //! of that variable's address and numbers. Where the variable may be one of two, or where other instructions take part,
@@ -187,9 +188,9 @@
 //! **Undefined** are registers and bytes that nothing has written, and the value that a shuffle takes from a lane that
 //! does not execute it. Undefined values may be copied, stored in shared and local memory, exchanged and computed with.
 //! A result is undefined as far as it depends on them: bit by bit for moves, logic, shifts, integer conversions, `selp`
-//! and products with 0, and by rows and columns for `mma.sync`. It is an error if an undefined value decides something:
+//! and products with 0, and by rows and columns for `mma.sync` and `wgmma`. It is an error if an undefined value decides something:
 //! an address, a guard, a store or an atomic to global memory, an operand of an atomic, of a barrier or of an exchange
-//! that selects lanes, the operands of a `wgmma`, or what a bulk operation reads. The error names the origin of the
+//! that selects lanes, or what a bulk operation reads. The error names the origin of the
 //! value. Bytes without a value that are copied to global memory along with neighbours with a value (of the same
 //! element, of eight bytes that are copied one by one, or, from global memory, of the same access) may be the padding
 //! of a structure, and are a warning.
@@ -208,6 +209,7 @@
 //! execution on several workers has found something, it is repeated from the same memory on one.
 
 mod decode;
+mod demangle;
 mod error;
 mod exec;
 mod execute;
@@ -232,7 +234,10 @@ mod space;
 mod tensor;
 mod verdict;
 
-pub use error::{Awaited, Deny, Error, MbarrierFault, Origin, Other, Place, Severity, Site, Used, Waiting};
+pub use demangle::{is_named, plain_name};
+pub use error::{
+    Awaited, Deny, Error, Formal, MbarrierFault, Origin, Other, Place, Severity, Site, Used, Waiting,
+};
 pub use execute::run;
 pub use launch::Launch;
 pub use ledger::Finding;

@@ -2,6 +2,7 @@
 //!
 //! The bytes are stored in 32-bit atomic words, so that blocks that run in parallel share them without locks. All
 //! accesses but atomics are relaxed, as weak accesses of PTX are. Atomics of 64 bits exclude one another by a lock.
+#![deny(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 
 mod allocation;
 mod view;
@@ -186,6 +187,7 @@ impl Memory {
     pub fn write(&self, address: u64, data: &[u8]) -> Result<(), Error> {
         let (allocation, offset) = self.find(address, data.len() as u64, Access::Write)?;
         allocation.write_host(offset, data);
+        allocation.wrote(offset, data.len());
         Ok(())
     }
 
@@ -230,6 +232,7 @@ impl Memory {
             allocation.write_host(offset + done, &chunk[..n]);
             done += n;
         }
+        allocation.wrote(offset, bytes);
         Ok(())
     }
 

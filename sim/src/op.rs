@@ -345,6 +345,12 @@ pub(crate) struct Source {
     pub(crate) passes: usize,
     /// How undefined bits pass through the instruction, if it only computes registers from registers.
     pub(crate) flow: Flow,
+    /// Whether the instruction is a weak load whose value only guards an atomic at the same address.
+    pub(crate) guards: bool,
+    /// Whether the instruction is a weak load whose value goes to stores alone, of which one is at the same address.
+    pub(crate) updated: bool,
+    /// Of a store: the loads, as `updated` says, whose values it stores.
+    pub(crate) updates: Vec<u32>,
 }
 
 /// How undefined bits of sources pass to destinations.

@@ -1,4 +1,5 @@
 //! What an execution checks and tells, and how it proceeds.
+#![deny(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 
 use std::fmt;
 use std::sync::Arc;
@@ -34,7 +35,8 @@ pub struct Options {
     /// The number of worker threads; without it, that of the global rayon pool. With one thread everything runs on the
     /// calling thread, as do all blocks of a kernel whose blocks can communicate.
     pub threads: Option<usize>,
-    /// The most warp instructions that a cluster may execute, a guard against endless loops.
+    /// The most warp instructions that a cluster of blocks (a block, where there are no clusters) may execute, a guard
+    /// against endless loops; [`Options::STEPS`] without it. `Some(u64::MAX)` is no limit.
     pub steps: Option<u64>,
     /// Called after every finished block.
     pub progress: Option<Progress>,
@@ -56,6 +58,10 @@ pub struct Options {
 }
 
 impl Options {
+    /// The most warp instructions that a cluster may execute where [`Options::steps`] does not say so: 50 million, which
+    /// take some 20 seconds with all checks.
+    pub const STEPS: u64 = 50_000_000;
+
     /// No checks but those that are always made (bounds, alignment and some more). This is the fastest, for programs
     /// that are known to be right, and is the default.
     pub fn fast() -> Self {
@@ -65,6 +71,10 @@ impl Options {
     /// Every check on.
     pub fn checked() -> Self {
         Options { races: true, uninitialised: true, ..Self::default() }
+    }
+
+    pub(crate) fn most_steps(&self) -> u64 {
+        self.steps.unwrap_or(Self::STEPS)
     }
 
     pub(crate) fn most_findings(&self) -> usize {

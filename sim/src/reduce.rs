@@ -1,4 +1,5 @@
 //! Reduces a failing launch to the smallest grid in which it still fails.
+#![deny(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 
 use std::mem::discriminant;
 

@@ -69,7 +69,7 @@ counts! {
     /// Bytes of shared memory that lanes access, with [`Options::counts`](crate::Options::counts). Those of bulk copies and of `wgmma`'s
     /// descriptors are not counted.
     shared_bytes,
-    /// The number of warnings, where each kind and pair of instructions counts once.
+    /// The number of warnings, where each kind and pair of source lines counts once.
     warnings,
 }
 

@@ -3,6 +3,7 @@
 //! A GPU begins a block when a multiprocessor has room for it, and the block stays there until it has ended. Blocks
 //! that wait for one another must all be resident at a time (CUDA C++ Programming Guide, "Cooperative Groups", "Grid
 //! Synchronization"). The limits are those of sm_90 (in that guide, "Compute Capabilities").
+#![deny(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 
 use std::fmt;
 
@@ -46,7 +47,8 @@ impl Residency {
         ];
         let least = limits.into_iter().chain(by_registers).min_by_key(|(blocks, _)| *blocks);
         let (each, limit) = least.unwrap_or((1, "blocks"));
-        Residency { multiprocessors: multiprocessors.max(1), each: each.max(1) as u32, limit }
+        let each = u32::try_from(each.max(1)).unwrap_or(u32::MAX);
+        Residency { multiprocessors: multiprocessors.max(1), each, limit }
     }
 
     /// Blocks for which the whole device has room.

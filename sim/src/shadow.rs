@@ -72,6 +72,7 @@
 mod accesses;
 mod cell;
 mod clock;
+mod exits;
 mod finding;
 mod flight;
 mod global;
@@ -97,6 +98,7 @@ use accesses::Chains;
 pub(crate) use cell::Stamp;
 use cell::{Cell, cells};
 use clock::Clock;
+use exits::Exits;
 pub(crate) use finding::Finding;
 pub(crate) use flight::By;
 use flight::{Operation, Reading};
@@ -158,6 +160,10 @@ pub(crate) struct Shadow {
     reading: Vec<Reading>,
     /// The asynchronous reductions since the last weak write, by cell, of the cells that have any.
     reductions: Map<usize, Reductions>,
+    exits: Exits,
+    /// For each instruction, whether it is a load of a value that only guards an atomic, or that other lanes may
+    /// discard: where an access has several conflicts, those with such loads are told last.
+    soft: Vec<bool>,
 }
 
 /// The origin of an access: the warp of the cluster, the lane, and the instruction.
@@ -177,13 +183,13 @@ impl Who {
 
 impl Shadow {
     /// The shadow of a cluster of `blocks` blocks, each with `bytes` bytes of shared memory and `threads` threads.
-    /// `narrow` says whether the kernel names scopes narrower than the GPU.
+    /// `narrow` says whether the kernel names scopes narrower than the GPU, `soft` is [`Shadow::soft`].
     pub(crate) fn new(
         (races, uninitialised): (bool, bool),
         bytes: usize,
         granule: u32,
         (blocks, narrow): (usize, bool),
-        threads: usize,
+        (threads, soft): (usize, Vec<bool>),
     ) -> Self {
         let warps = threads.div_ceil(WARP);
         let (block_bytes, bytes) = (bytes, blocks * bytes);
@@ -209,6 +215,8 @@ impl Shadow {
             counters: HashMap::new(),
             reading: Vec::new(),
             reductions: Map::default(),
+            exits: Exits::default(),
+            soft,
         };
         shadow.reset(0);
         shadow
@@ -237,12 +245,23 @@ impl Shadow {
         self.counters.clear();
         self.reading.clear();
         self.reductions.clear();
+        self.exits.reset(self.clocks.len());
     }
 
     /// The numbers of the cells of a range of bytes.
     #[inline]
     fn cells_of(&self, at: usize, bytes: usize) -> Range<usize> {
         at >> self.granule..(at + bytes).div_ceil(1 << self.granule)
+    }
+
+    /// The number of the cluster.
+    pub(crate) fn number(&self) -> u32 {
+        self.cluster_number
+    }
+
+    /// Whether an instruction is a load whose conflicts are told last.
+    fn is_soft(&self, source: u32) -> bool {
+        self.soft.get(source as usize).copied().unwrap_or_default()
     }
 
     #[inline]

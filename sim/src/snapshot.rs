@@ -1,4 +1,5 @@
 //! The contents of memory at one moment, to be restored later.
+#![deny(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use crate::{Kernel, Memory};
 pub(crate) struct Snapshot(Vec<(Arc<Allocation>, Vec<u8>, Vec<u32>)>);
 
 fn save(allocation: &Arc<Allocation>) -> (Arc<Allocation>, Vec<u8>, Vec<u32>) {
-    let mut bytes = vec![0; allocation.bytes as usize];
+    let mut bytes = vec![0; allocation.len()];
     allocation.read_host(0, &mut bytes);
     (allocation.clone(), bytes, allocation.marks())
 }

@@ -12,6 +12,7 @@
 //! or a reduction accepts no negative coordinates, and no columns with a corner outside of the tensor. It writes whole
 //! units of 16 bytes, so that where a row ends inside a unit, the bytes behind the row's end get what the box holds
 //! there.
+#![deny(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 
 mod columns;
 
@@ -79,7 +80,8 @@ pub(crate) fn runs(
             return Err(Misuse { what: "the instruction's mode", value, accepted: accepted.into() });
         }
     };
-    let mut runs = Vec::with_capacity(starts.len() * (row_bytes / chunk + 2) as usize);
+    let parts = usize::try_from(row_bytes / chunk + 2).unwrap_or_default();
+    let mut runs = Vec::with_capacity(starts.len() * parts);
     for (global, row) in starts.into_iter().zip(0..) {
         let start = shared.wrapping_add(row * pitch);
         let mut x = 0;
@@ -90,7 +92,7 @@ pub(crate) fn runs(
             runs.push(Run {
                 global: global.filter(|_| within).map(|global| global.wrapping_add(x)),
                 shared: tiled.swizzle.apply(start.wrapping_add(x)),
-                bytes: (end - x) as u32,
+                bytes: u32::try_from(end - x).unwrap_or(u32::MAX),
             });
             x = end;
         }
@@ -110,14 +112,14 @@ fn check(map: &TensorMap, coordinates: &[i32], shared: u64, direction: Direction
     }
     let element = u64::from(map.tiled().element.bytes());
     let each = UNIT / element;
-    if coordinates[0].rem_euclid(each as i32) != 0 {
+    if i64::from(coordinates[0]).rem_euclid(each.cast_signed()) != 0 {
         let accepted = format!("a multiple of {each}, {UNIT} bytes of elements");
-        let value = i64::from(coordinates[0]) as u64;
+        let value = i64::from(coordinates[0]).cast_unsigned();
         return Err(Misuse { what: "the innermost coordinate", value, accepted });
     }
     if let Some(&negative) = coordinates.iter().find(|&&c| direction == Direction::Store && c < 0) {
         let accepted = "0 or more: only loads may begin before the tensor".into();
-        let value = i64::from(negative) as u64;
+        let value = i64::from(negative).cast_unsigned();
         return Err(Misuse { what: "a coordinate of the store", value, accepted });
     }
     match &map.tiled().columns {
@@ -129,7 +131,7 @@ fn check(map: &TensorMap, coordinates: &[i32], shared: u64, direction: Direction
 /// The part of a box's row that is inside the tensor, in bytes of the row; `start` is where the box begins in the
 /// tensor's row.
 fn inside(start: i64, tensor_row: u64, row_bytes: u64) -> (u64, u64) {
-    let clamp = |byte: i64| byte.saturating_sub(start).clamp(0, row_bytes as i64) as u64;
+    let clamp = |byte: i64| byte.saturating_sub(start).clamp(0, row_bytes as i64).cast_unsigned();
     (clamp(0), clamp(tensor_row as i64))
 }
 
@@ -138,7 +140,7 @@ fn inside(start: i64, tensor_row: u64, row_bytes: u64) -> (u64, u64) {
 fn rows(map: &TensorMap, coordinates: &[i32]) -> Vec<Option<u64>> {
     let count = (1..map.rank()).map(|i| u64::from(map.moved(i))).product::<u64>();
     let mut at = [0; TENSOR_MAP_RANK];
-    let mut rows = Vec::with_capacity(count as usize);
+    let mut rows = Vec::with_capacity(usize::try_from(count).unwrap_or_default());
     for _ in 0..count {
         let mut place = [0; TENSOR_MAP_RANK];
         for (i, &start) in coordinates.iter().enumerate() {

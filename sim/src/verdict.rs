@@ -1,6 +1,6 @@
 //! The verdict on a launch: the findings of all its executions, and which of them count as errors.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use crate::execute::{Outcome, execute};
 use crate::ledger::{Key, Mode, key};
@@ -13,7 +13,7 @@ use crate::{Error, Finding, Kernel, Launch, Memory, Options, Report, Severity};
 pub struct Verdict {
     /// What the first execution did, up to its end or to the finding that ended it.
     pub report: Report,
-    /// The findings of all executions in the order in which they were made; each kind and pair of instructions once.
+    /// The findings of all executions in the order in which they were made; each kind and pair of source lines once.
     pub findings: Vec<Finding>,
     /// The number of findings that are left out because there are more than [`Options::limit`].
     pub untold: u64,
@@ -99,9 +99,14 @@ impl Verdict {
             let warnings = outcome.findings.iter().filter(|found| found.severity == Severity::Warning);
             self.report = Report { warnings: warnings.count() as u64, ..outcome.report };
         }
-        let known: HashSet<Key> = self.findings.iter().map(|finding| key(&finding.error)).collect();
-        self.findings
-            .extend(outcome.findings.into_iter().filter(|found| !known.contains(&key(&found.error))));
+        let known: HashMap<Key, usize> =
+            self.findings.iter().enumerate().map(|(at, finding)| (key(&finding.error), at)).collect();
+        for found in outcome.findings {
+            match known.get(&key(&found.error)) {
+                Some(&at) => self.findings[at].count = self.findings[at].count.max(found.count),
+                None => self.findings.push(found),
+            }
+        }
         self.untold = self.untold.max(outcome.untold);
         self.seeds.push(seed);
     }

@@ -142,7 +142,7 @@ impl History {
 }
 
 const HEAD: &str = ".visible .entry k() { .shared .align 16 .b8 s[16];
-    .reg .b32 %i, %l, %w, %s, %r; .reg .b16 %h; .reg .pred %t<5>, %m<8>;
+    .reg .b32 %i, %l, %w, %s, %r, %v; .reg .b16 %h; .reg .pred %t<5>, %m<8>;
     mov.u32 %i, %tid.x; and.b32 %l, %i, 31; shr.u32 %w, %i, 5; mov.u32 %s, s;\n";
 
 /// The text of events, one a line, and the line of the first. No two accesses write the same value to a byte.
@@ -170,11 +170,11 @@ fn text(events: &[Event]) -> (String, u32) {
                 let value = (0..bytes).fold(0, |all, byte| all | (4 * nth + byte + 1) << (8 * byte));
                 let (bits, place) = (8 * bytes, format!("[%s+{at}]"));
                 let body = match (kind, bytes) {
-                    (Kind::Read, _) => format!("ld.shared.u{bits} %r, {place}"),
+                    (Kind::Read, _) => format!("ld.shared.u{bits} %v, {place}"),
                     (Kind::Write, _) => format!("st.shared.u{bits} {place}, {value}"),
-                    (Kind::Load, _) => format!("ld.relaxed.cta.shared.u{bits} %r, {place}"),
+                    (Kind::Load, _) => format!("ld.relaxed.cta.shared.u{bits} %v, {place}"),
                     (Kind::Store, _) => format!("st.relaxed.cta.shared.u{bits} {place}, {value}"),
-                    (Kind::Update, 4) => format!("atom.relaxed.cta.shared.exch.b32 %r, {place}, {value}"),
+                    (Kind::Update, 4) => format!("atom.relaxed.cta.shared.exch.b32 %v, {place}, {value}"),
                     (Kind::Update, _) => format!("atom.relaxed.cta.shared.cas.b16 %h, {place}, 0, {value}"),
                 };
                 format!("@%t{thread} {body};\n")
@@ -253,7 +253,7 @@ fn the_first_race_of_every_log_is_told_and_no_other() {
             }
             match &found {
                 Ok(_) => assert!(races.is_empty(), "none, not {races:?}\n{text}"),
-                Err(Error::Race { at, access, other, same: false, .. }) => {
+                Err(Error::Race { at, access, other, formal: None, .. }) => {
                     let last = history.touches.last().unwrap();
                     let other = races.iter().any(|race| is(race, &other.at, other.access, first));
                     assert!(is(last, at, *access, first) && other, "{found:?}, not {races:?}\n{text}");

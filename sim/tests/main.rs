@@ -17,6 +17,7 @@ mod deterministic;
 mod directions;
 mod exchange;
 mod foreign;
+mod formal;
 mod fp8;
 mod fragments;
 mod gemm;

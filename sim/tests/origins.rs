@@ -33,11 +33,8 @@ fn a_finding_names_its_source_line_and_where_that_was_inlined() {
     let origin = at.place.origin.as_ref().unwrap();
     let lines: Vec<_> = origin.chain().map(|at| (&*at.file, at.line, at.column)).collect();
     assert_eq!(lines, [("/src/inner.cuh", 7, 1), ("/src/inner.cuh", 9, 3), ("/src/kernel.cu", 42, 5)]);
-    assert_eq!(
-        origin.to_string(),
-        "inner.cuh:7 in put, inlined at inner.cuh:9 in cub::add, inlined at kernel.cu:42"
-    );
-    let place = "k, inner.cuh:7 in put, inlined at inner.cuh:9 in cub::add, inlined at kernel.cu:42 (PTX line 14): \
+    assert_eq!(origin.to_string(), "inner.cuh:7 in put, ..., inlined at kernel.cu:42");
+    let place = "k, inner.cuh:7 in put, ..., inlined at kernel.cu:42 (PTX line 14): \
                  `st.global.u32 [%d], %r`, block (0, 0, 0), thread (0, 0, 0)";
     assert!(error.to_string().starts_with(place), "{error}");
     let origins: Vec<_> = kernel.origins().map(|(_, origin)| origin.map(|origin| origin.line)).collect();
@@ -117,14 +114,33 @@ fn a_kernel_that_cant_be_executed_leaves_the_others() {
     assert_eq!(load(&module(&bad)).unwrap_err().to_string().replace("line 4", "line 5"), error.to_string());
 }
 
-/// The names of functions without C++'s mangling, of which only nested names are undone.
+/// Of the lines of a chain, the innermost and the outermost that are not in headers of the toolkit are told.
 #[test]
-fn nested_names_are_undone() {
+fn lines_of_the_toolkit_are_left_out() {
+    let line = |file: &str, line, inlined: Option<(&str, Arc<Origin>)>| {
+        let inlined = inlined.map(|(name, at)| (name.into(), at));
+        Arc::new(Origin { file: file.into(), line, column: 0, inlined })
+    };
+    let kernel = line("/src/kernel.cu", 42, None);
+    let helper = line("/src/cuda/sum.cuh", 9, Some(("_Z3sumPf", kernel.clone())));
+    let header = line("/usr/include/cuda/std/atomic", 7, Some(("_ZN4cuda3putEv", helper.clone())));
+    let deepest = line("/usr/local/cuda/include/cuda_fp16.hpp", 3, Some(("_Z3getv", header)));
+    assert_eq!(deepest.to_string(), "sum.cuh:9 in sum, inlined at kernel.cu:42");
+    assert_eq!(deepest.innermost(), &*helper);
+    let alone = line("/usr/local/cuda/include/cuda_fp16.hpp", 3, None);
+    assert_eq!(alone.to_string(), "cuda_fp16.hpp:3");
+    let in_kernel = line("/usr/local/cuda/include/cuda_fp16.hpp", 3, Some(("_Z3getv", kernel)));
+    assert_eq!(in_kernel.to_string(), "kernel.cu:42");
+}
+
+/// The names of functions without C++'s mangling; what is not mangled, or wrongly, stays as it is.
+#[test]
+fn mangled_names_are_undone() {
     let at = Arc::new(Origin { file: "b.cu".into(), line: 2, column: 0, inlined: None });
     for (mangled, text) in [
         ("_Z3sumif", "sum"),
         ("_ZN3cub4sum2Ei", "cub::sum2"),
-        ("_ZNK3cub6detail3addIfEEv", "cub::detail::add"),
+        ("_ZNK3cub6detail3addIfEEv", "cub::detail::add<float>"),
         ("_ZL4warpv", "warp"),
         ("cdiv", "cdiv"),
         ("_Z", "_Z"),

@@ -165,6 +165,63 @@ fn a_livelock_is_told_with_the_address() {
     assert!(matches!(awaited, Awaited::Mbarrier { pending: 1, parity: 0, .. }), "{awaited:?}");
 }
 
+/// The same where a loop shares what a thread has looked at with the others, by shared memory and barriers, and where it
+/// takes a lock and gives it back each time.
+#[test]
+fn a_livelock_with_barriers_is_told_with_the_address() {
+    let share = "ld.shared.u32 %r4, [s]; bar.sync 0;";
+    let looks = [
+        ("@%p0 ld.acquire.gpu.global.u32 %r3, [%p+8];", 8, 0, "eq"),
+        ("@%p0 atom.global.cas.b32 %r3, [%p+4], 0, 1;", 4, 1, "ne"),
+        ("@%p0 atom.global.exch.b32 %r3, [%p+4], 1;", 4, 1, "ne"),
+        (
+            "@%p0 atom.global.exch.b32 %r5, [%p+12], 1; @%p0 ld.relaxed.gpu.global.u32 %r3, [%p+8];
+             @%p0 atom.global.exch.b32 %r5, [%p+12], 0;",
+            8,
+            0,
+            "eq",
+        ),
+    ];
+    for (look, offset, value, again) in looks {
+        let text = module(&format!(
+            ".visible .entry k(.param .u64 out) {{ .shared .b32 s; .reg .b32 %i, %r<9>; .reg .b64 %p; .reg .pred %p<9>;
+             ld.param.u64 %p, [out]; mov.u32 %i, %tid.x; setp.eq.u32 %p0, %i, 0;
+             L: {look} @%p0 st.shared.u32 [s], %r3; bar.sync 0; {share}
+             setp.{again}.u32 %p1, %r4, 0; @%p1 bra L; ret; }}"
+        ));
+        for blocks in [1, 3] {
+            let (memory, program) = (Memory::new(), load(&text).unwrap());
+            let out = upload(&memory, &[0, 1, 0, 0]);
+            let launch = Launch { args: vec![u64_arg(out)], ..shape(blocks, 96) };
+            let begun = std::time::Instant::now();
+            let error = run(program.kernel("k").unwrap(), &memory, &launch, &Options::checked()).unwrap_err();
+            let Error::Spinning { at, awaited } = &error else { panic!("{look}: {error}") };
+            assert_eq!(at.place.line, 6, "{look}");
+            let want = Awaited::Value { space: Space::Global, address: out + offset, value };
+            assert_eq!(*awaited, Some(want), "{look}");
+            assert!(begun.elapsed().as_secs() < 5, "{look}");
+        }
+    }
+}
+
+/// A barrier of all blocks that is made of atomics, where a thread looks and shares what it sees: blocks that wait let
+/// the others run.
+#[test]
+fn blocks_that_wait_with_barriers_let_others_run() {
+    let text = module(
+        ".visible .entry k(.param .u64 out) { .shared .b32 s; .reg .b32 %i, %r<9>; .reg .b64 %p; .reg .pred %p<9>;
+         ld.param.u64 %p, [out]; mov.u32 %i, %tid.x; setp.eq.u32 %p0, %i, 0; mov.u32 %r7, 16;
+         ROUND: bar.sync 0; @%p0 atom.acq_rel.gpu.global.add.u32 %r3, [%p], 1;
+         L: @%p0 ld.acquire.gpu.global.u32 %r3, [%p]; @%p0 st.shared.u32 [s], %r3; bar.sync 0; ld.shared.u32 %r4, [s]; bar.sync 0;
+         setp.lt.u32 %p1, %r4, %r7; @%p1 bra L; add.u32 %r7, %r7, 16; setp.lt.u32 %p1, %r7, 100; @%p1 bra ROUND; ret; }",
+    );
+    let (memory, program) = (Memory::new(), load(&text).unwrap());
+    let launch = Launch { args: vec![u64_arg(upload(&memory, &[0; 64]))], ..shape(16, 128) };
+    let report = run(program.kernel("k").unwrap(), &memory, &launch, &Options::checked()).unwrap();
+    // Of what each block would do until it is interrupted, only a small part.
+    assert!(report.instructions < 16 * 6 * 20_000, "{report}");
+}
+
 /// Long searches by weak loads are not waits: they change registers or their own memory.
 #[test]
 fn a_search_is_no_livelock() {
@@ -193,4 +250,8 @@ fn an_endless_loop_ends_at_the_step_limit() {
     let options = Options { steps: Some(10_000), ..Options::checked() };
     let verdict = judge(program.kernel("k").unwrap(), &memory, &shape(3, 32), &options).unwrap();
     assert!(matches!(verdict.findings[0].error, Error::StepLimit { limit: 10_000, .. }), "{verdict:?}");
+    assert!(verdict.findings[0].to_string().contains("--steps"), "{verdict:?}");
+    // There is a limit where none is given, too.
+    let fast = run(program.kernel("k").unwrap(), &memory, &shape(1, 32), &Options::fast());
+    assert!(matches!(fast, Err(Error::StepLimit { limit: Options::STEPS, .. })), "{fast:?}");
 }

@@ -19,7 +19,7 @@ fn text() -> String {
         .iter()
         .enumerate()
         .flat_map(|(i, bits)| {
-            [(READ, format!("ld.u{bits} %v, [%p]")), (WRITE, format!("st.u{bits} [%p], %v"))].map(
+            [(READ, format!("ld.u{bits} %u, [%p]")), (WRITE, format!("st.u{bits} [%p], %v"))].map(
                 |(kind, access)| {
                     format!("setp.eq.and.u32 %q, %kind, {}, %on; @%q {access};\n", kind + i as u32)
                 },
@@ -28,7 +28,7 @@ fn text() -> String {
         .collect();
     module(&format!(
         ".visible .entry k(.param .u64 out, .param .align 16 .b8 table[{}], .param .u32 single, .param .u32 global) {{
-         .shared .align 16 .b8 s[64]; .reg .b32 %i, %l, %w, %n, %kind, %mask, %first, %shift, %log, %now, %rest, %v, %b, %x;
+         .shared .align 16 .b8 s[64]; .reg .b32 %i, %l, %w, %n, %kind, %mask, %first, %shift, %log, %now, %rest, %u, %v, %b, %x;
          .reg .b64 %out, %t, %p, %o; .reg .pred %single, %global, %on, %q, %mine, %more;
          ld.param.u64 %out, [out]; mov.b64 %t, table; mov.u32 %i, %tid.x; and.b32 %l, %i, 31; shr.u32 %w, %i, 5;
          ld.param.u32 %x, [single]; setp.ne.u32 %single, %x, 0; ld.param.u32 %x, [global]; setp.ne.u32 %global, %x, 0;
@@ -90,8 +90,8 @@ fn lanes_together_do_what_they_do_one_by_one() {
         // Of several accesses that a later one races with, any may be reported.
         let told = |found: Result<(), Error>| match found {
             Ok(()) => None,
-            Err(Error::Race { at, access, address, other, same, .. }) => {
-                Some((at, access, address, other.access, same))
+            Err(Error::Race { at, access, address, other, formal, .. }) => {
+                Some((at, access, address, other.access, formal))
             }
             Err(other) => panic!("{other}"),
         };

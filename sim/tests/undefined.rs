@@ -321,3 +321,32 @@ fn matrices_have_undefined_parts() {
     right(&format!("{load} {back} @%p2 st.global.u32 [%q], %r11;"));
     broken(&format!("{load} {back} st.global.u32 [%q], %r11;"), "shared");
 }
+
+/// Elements that share a register are undefined each for itself: of sums of 16 bits, those whose own element of C is.
+#[test]
+fn halves_of_sums_are_undefined_each_for_itself() {
+    let product = |stored: &str| {
+        format!(
+            "mov.b16 %h0, 0; mov.b32 %r0, {{%h0, %h1}}; mov.b32 %r1, 0;
+             mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {{%r0, %r1}}, {{%r1, %r1}}, {{%r1}}, {{%r0, %r1}};
+             mov.b32 {{%h2, %h3}}, %r0; {stored}"
+        )
+    };
+    right(&product("st.global.b16 [%q], %h2; st.global.b32 [%q+512], %r1;"));
+    broken(&product("st.global.b16 [%q], %h3;"), "`%h1` is read before it is written");
+    // D has the registers of C in another order.
+    let turned = product("mov.b32 {%h2, %h3}, %r1; st.global.b32 [%q], %r0; st.global.b16 [%q+512], %h2;");
+    let turned = turned
+        .replace("{%r0, %r1}, {%r1, %r1}, {%r1}, {%r0, %r1}", "{%r1, %r0}, {%r2, %r2}, {%r2}, {%r0, %r1}");
+    right(&turned.replace("mov.b16 %h0", "mov.b32 %r2, 0; mov.b16 %h0"));
+    // An undefined element of A is in a row of the sums, one of B in a column.
+    let operand = |a: &str, b: &str, stored: &str| {
+        format!(
+            "mov.b32 %r1, 0; {HALF} mov.b32 %r4, 0;
+             mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {{%r2, %r3}}, {{{a}, %r1}}, {{{b}}}, {{%r1, %r1}}; {stored}"
+        )
+    };
+    right(&operand("%r0", "%r1", "@%p1 st.global.b32 [%q], %r2; st.global.b32 [%q+512], %r3;"));
+    broken(&operand("%r0", "%r1", "st.global.b32 [%q], %r2;"), "`%r0` is read before it is written");
+    broken(&operand("%r1", "%r0", "st.global.b32 [%q], %r3;"), "`%r0` is read before it is written");
+}

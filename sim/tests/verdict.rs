@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::{download, load, module, shape, u64_arg, upload};
-use girih_sim::{Deny, Error, Memory, Options, Severity, Verdict, judge, run};
+use girih_sim::{Deny, Error, Formal, Memory, Options, Severity, Verdict, judge, run};
 
 /// Judges lines on blocks with a zeroed buffer of 64 words at %p, of which %q is the thread's, and 64 bytes of shared
 /// memory at %s, of which %m is the thread's; the first line is line 8. What the buffer holds afterwards, too.
@@ -68,12 +68,13 @@ fn equal_values_are_a_warning_and_may_be_denied() {
         (Deny::Nothing, Severity::Warning),
         (Deny::Kinds(vec!["race".into()]), Severity::Warning),
         (Deny::Kinds(vec!["same-value-race".into()]), Severity::Error),
+        (Deny::Formal, Severity::Error),
         (Deny::Warnings, Severity::Error),
     ] {
         let options = Options { deny, ..Options::checked() };
         let (verdict, out) = judged(1, 64, &options, &lines);
         let [finding] = &verdict.findings[..] else { panic!("{verdict:?}") };
-        assert!(matches!(finding.error, Error::Race { same: true, .. }), "{finding}");
+        assert!(matches!(finding.error, Error::Race { formal: Some(Formal::SameValue), .. }), "{finding}");
         assert_eq!((finding.severity, verdict.passed(), out[0]), (severity, severity < Severity::Error, 7));
     }
     // Writes of different values are an error; writes of equal values by one instruction are nothing.

@@ -111,7 +111,7 @@ impl FromStr for Argument {
 fn hexadecimal(text: &str) -> Option<Vec<u8>> {
     let digits: Option<Vec<u32>> = text.chars().map(|c| c.to_digit(16)).collect();
     let pairs = digits.filter(|digits| !digits.is_empty() && digits.len().is_multiple_of(2))?;
-    Some(pairs.chunks(2).map(|pair| (pair[0] << 4 | pair[1]) as u8).collect())
+    pairs.chunks(2).map(|pair| u8::try_from(pair[0] << 4 | pair[1]).ok()).collect()
 }
 
 impl Made {

@@ -31,7 +31,7 @@ pub(crate) struct SimReport {
     classes: BTreeMap<&'static str, u64>,
     /// What each instruction has done, if `--lines` asks for this.
     lines: Option<Vec<LineReport>>,
-    /// The findings, one for each kind and pair of instructions.
+    /// The findings, one for each kind and pair of source lines.
     findings: Vec<FindingReport>,
     /// How many more findings there are than `--limit` allows to report.
     untold_findings: u64,
@@ -143,7 +143,7 @@ impl SimReport {
 impl fmt::Display for SimReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let extents = |[x, y, z]: [u32; 3]| format!("{x} x {y} x {z}");
-        line(f, "kernel", &self.kernel)?;
+        line(f, "kernel", girih_sim::plain_name(&self.kernel))?;
         line(f, "grid", format_args!("{} blocks of {} threads", extents(self.grid), extents(self.block)))?;
         let seeds: Vec<_> = self.seeds.iter().map(u64::to_string).collect();
         let (checks, s) = (self.checks.join(", "), if seeds.len() == 1 { "" } else { "s" });

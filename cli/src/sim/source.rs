@@ -6,6 +6,23 @@ use girih_ptx::Module;
 
 use crate::Error;
 
+/// The one of these kernels that has a name: as it stands in the file, or as the source has it (`saxpy` for
+/// `_Z5saxpyifPf`). A name that none has stays as it is, so that whoever loads the kernel refuses it.
+pub(super) fn named(name: &str, kernels: &[String]) -> Result<String, Error> {
+    if kernels.iter().any(|kernel| kernel == name) {
+        return Ok(name.into());
+    }
+    let mut found = kernels.iter().filter(|kernel| girih_sim::is_named(kernel, name));
+    match (found.next(), found.next()) {
+        (Some(only), None) => Ok(only.clone()),
+        (None, _) => Ok(name.into()),
+        (Some(_), Some(_)) => {
+            let all = kernels.iter().filter(|kernel| girih_sim::is_named(kernel, name));
+            Err(Error::KernelAmbiguous { name: name.into(), kernels: all.cloned().collect() })
+        }
+    }
+}
+
 /// A file's module, and the kernel that was chosen.
 pub(crate) struct Source {
     /// The kernels and functions of the file that could be parsed.
@@ -26,7 +43,7 @@ impl Source {
             module.kernels().iter().map(|kernel| kernel.name.to_string()).collect();
         kernels.extend(refused().map(|refused| refused.name.to_string()));
         let kernel = match (kernel, &kernels[..]) {
-            (Some(name), _) => name.into(),
+            (Some(name), _) => named(name, &kernels)?,
             (None, [only]) => only.clone(),
             (None, _) => return Err(Error::KernelNeeded { file: file.into(), kernels }),
         };

@@ -13,10 +13,11 @@ pub(crate) struct VerdictArgs {
     /// How many seeds the launch is executed with, from --seed on, each time on the same initial memory
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..))]
     seeds: u32,
-    /// The most warp instructions that a cluster of blocks may execute
-    #[arg(long, default_value_t = 1 << 30)]
+    /// The most warp instructions that a block, or a cluster of blocks, may execute: a guard against endless loops
+    #[arg(long, default_value_t = Options::STEPS)]
     steps: u64,
-    /// The kinds of warnings that count as errors, or `warnings` for all
+    /// The kinds of warnings that count as errors; `formal` for those that are wrong by the ISA and do no harm on any
+    /// GPU, `warnings` for all
     #[arg(long, value_delimiter = ',', value_parser = denied)]
     deny: Vec<String>,
     /// How many errors, and how many warnings, are reported at most
@@ -27,14 +28,15 @@ pub(crate) struct VerdictArgs {
     multiprocessors: u32,
 }
 
-/// What `--deny` accepts for all warnings.
+/// What `--deny` accepts for all warnings, and for those that are formal.
 const WARNINGS: &str = "warnings";
+const FORMAL: &str = "formal";
 
 fn denied(text: &str) -> Result<String, String> {
-    if text == WARNINGS || Found::WARNINGS.contains(&text) {
+    if text == WARNINGS || text == FORMAL || Found::WARNINGS.contains(&text) {
         return Ok(text.into());
     }
-    Err(format!("expected {WARNINGS}, or one of {}", Found::WARNINGS.join(", ")))
+    Err(format!("expected {WARNINGS}, {FORMAL}, or one of {}", Found::WARNINGS.join(", ")))
 }
 
 impl VerdictArgs {
@@ -44,10 +46,24 @@ impl VerdictArgs {
         let deny = match &self.deny[..] {
             [] => Deny::Nothing,
             all if all.iter().any(|kind| kind == WARNINGS) => Deny::Warnings,
-            kinds => Deny::Kinds(kinds.into()),
+            kinds => {
+                let formal = Found::FORMAL.iter().filter(|_| kinds.iter().any(|kind| kind == FORMAL));
+                let kinds = kinds.iter().cloned().chain(formal.map(ToString::to_string));
+                Deny::Kinds(kinds.collect())
+            }
         };
         let (steps, limit, multiprocessors) = (Some(steps), Some(limit), Some(multiprocessors));
         Options { seed, seeds, steps, limit, multiprocessors, deny, ..options }
+    }
+}
+
+impl VerdictArgs {
+    /// What is told if a launch takes long.
+    pub(crate) fn notice(&self) -> String {
+        format!(
+            "still simulating; a block, or a cluster of blocks, ends with an error after {} warp instructions (--steps)",
+            self.steps
+        )
     }
 }
 
@@ -57,6 +73,10 @@ pub struct FindingReport {
     /// The name of the kind, which stays the same from version to version.
     kind: &'static str,
     severity: String,
+    /// Whether it is wrong by the ISA, and does no harm on any GPU.
+    formal: bool,
+    /// For how many pairs of instructions of the same source lines it is told.
+    count: u64,
     /// The seed of the first execution that has the finding.
     seed: u64,
     message: String,
@@ -90,10 +110,12 @@ impl From<&Site> for PlaceReport {
 
 impl From<&Finding> for FindingReport {
     fn from(finding: &Finding) -> Self {
-        let Finding { error, severity, seed, name } = finding;
+        let Finding { error, severity, seed, name, count } = finding;
         FindingReport {
             kind: error.kind(),
             severity: severity.to_string(),
+            formal: error.is_formal(),
+            count: *count,
             seed: *seed,
             message: error.to_string(),
             address: error.address(),

@@ -173,8 +173,10 @@ impl Tile {
     pub fn cells(&self, shared: &[u8]) -> Vec<Vec<String>> {
         let bytes = self.element_bytes() as usize;
         let element = |row: u64, column: u64| {
-            let at = (self.offset as usize) + (row * self.pitch + column) as usize * bytes;
-            let bits = shared.get(at..at + bytes).unwrap_or_default();
+            let place = u128::from(row) * u128::from(self.pitch) + u128::from(column);
+            let at = u128::from(self.offset) + place * u128::from(self.element_bytes());
+            let at = usize::try_from(at).unwrap_or(usize::MAX);
+            let bits = shared.get(at..at.saturating_add(bytes)).unwrap_or_default();
             value(self.ty, bits.iter().rev().fold(0, |all, &byte| all << 8 | u64::from(byte)))
         };
         (0..self.rows).map(|row| (0..self.columns).map(|column| element(row, column)).collect()).collect()
@@ -405,6 +407,7 @@ fn number(text: &str) -> Option<i128> {
 }
 
 /// Bits as a value of the type `ty`; in hexadecimal if that is not a type of numbers.
+#[expect(clippy::cast_possible_truncation, reason = "the low bits are the value, as many as the type has")]
 pub fn value(ty: Type, bits: u64) -> String {
     match ty {
         Type::Pred => (bits & 1).to_string(),

@@ -364,6 +364,8 @@ fn findings_are_in_the_report_with_their_weight() {
         ("--seed 7 --seeds 2", 0, vec![7, 8]),
         ("--deny mbarrier-unfenced", 0, vec![0, 1, 2, 3]),
         ("--deny same-value-race", 1, vec![0]),
+        ("--deny formal", 1, vec![0]),
+        ("--deny padding,formal", 1, vec![0]),
         ("--deny warnings", 1, vec![0]),
     ] {
         let (found, report, _) = report(&format!("{line} {options}"));

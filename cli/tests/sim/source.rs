@@ -87,3 +87,42 @@ fn only_the_chosen_kernel_must_be_ptx() {
     assert_eq!(status, Some(2));
     assert!(err.contains("good, bad"), "{err}");
 }
+
+/// Kernels may be named as their source names them.
+#[test]
+fn kernels_have_plain_names() {
+    let folder = folder();
+    let text = ".version 8.0 .target sm_80 .address_size 64
+        .visible .entry _Z5saxpyifPf() { trap; }
+        .visible .entry _Z6reduceILi4EEvPf() { ret; }
+        .visible .entry _Z6reduceILi8EEvPf() { ret; }\n";
+    // What NVRTC gives ends with a NUL, which its size counts.
+    fs::write(folder.path().join("named.ptx"), format!("{text}\0")).expect("written");
+    let run = |kernel: &str| {
+        let line = format!("sim named.ptx --grid 1 --block 32 --kernel {kernel}");
+        girih(folder.path(), &line)
+    };
+    for name in ["saxpy", "_Z5saxpyifPf"] {
+        let (status, out, err) = run(name);
+        assert_eq!(status, Some(1), "{err}");
+        assert!(err.contains("error: saxpy, line 2: `trap`") && out.contains(" saxpy\n"), "{out}{err}");
+    }
+    for name in ["reduce<4>", "_Z6reduceILi8EEvPf"] {
+        assert_eq!(run(name).0, Some(0), "{name}");
+    }
+    let (status, _, err) = run("reduce");
+    assert_eq!(status, Some(2));
+    assert!(err.contains("_Z6reduceILi4EEvPf, _Z6reduceILi8EEvPf"), "{err}");
+    let (status, _, err) = run("none");
+    assert!(status == Some(2) && err.contains("_Z5saxpyifPf"), "{err}");
+    fs::write(folder.path().join("plan"), "reduce<8> --grid 1 --block 32\nsaxpy --grid 1 --block 32\n")
+        .expect("written");
+    assert_eq!(girih(folder.path(), "sim named.ptx --launches plan").0, Some(1));
+    // A loop without an end is told, and how to allow more.
+    fs::write(folder.path().join("loop.ptx"), ".version 8.0 .target sm_80 .address_size 64 .visible .entry k() { .reg .b32 %r; mov.u32 %r, 0; L: add.u32 %r, %r, 1; bra L; }").expect("written");
+    let (status, _, err) = girih(folder.path(), "sim loop.ptx --grid 1 --block 32 --check bounds --steps 100000");
+    assert!(
+        status == Some(1) && err.contains("100000 warp instructions") && err.contains("--steps"),
+        "{err}"
+    );
+}

@@ -1,4 +1,5 @@
 //! The simulator as a backend: every operation has finished when its call returns.
+#![deny(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 
 mod code;
 

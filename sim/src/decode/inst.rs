@@ -199,6 +199,9 @@ impl<'a> Decoder<'a> {
             writes: std::mem::take(&mut self.writes),
             passes,
             flow: std::mem::replace(&mut self.flow, Flow::Any),
+            guards: false,
+            updated: false,
+            updates: Vec::new(),
         });
         self.guard = Guard::Always;
     }

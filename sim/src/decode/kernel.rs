@@ -8,7 +8,7 @@ use super::module::Surroundings;
 use super::origin::Lines;
 use super::provenance::Step;
 use super::scope::{Named, Scope, Scopes, SharedLayout};
-use super::{Decoder, align_up, defined, polls, provenance};
+use super::{Decoder, align_up, defined, idioms, polls, provenance};
 use crate::op::{Flow, Guard, Op};
 use crate::program::{Code, Kernel, Param};
 use crate::{Error, Place};
@@ -121,6 +121,7 @@ impl<'a> Decoder<'a> {
         defined::mark(&mut self.code);
         provenance::mark(&mut self.code, &self.steps);
         polls::mark(&mut self.code);
+        idioms::mark(&mut self.code);
         let dim = |wanted: fn(&Directive) -> Option<[u32; 3]>| self.kernel.directives.iter().find_map(wanted);
         let max_threads = dim(|d| if let Directive::MaxNtid(n) = d { Some(*n) } else { None });
         let required_threads = dim(|d| if let Directive::ReqNtid(n) = d { Some(*n) } else { None });

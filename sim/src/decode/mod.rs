@@ -13,6 +13,7 @@ mod convert;
 mod defined;
 mod float;
 mod function;
+mod idioms;
 mod inst;
 mod integer;
 mod kernel;

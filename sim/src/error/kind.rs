@@ -2,12 +2,30 @@
 
 use std::iter;
 
-use super::{Awaited, Error, Severity, Site};
+use super::{Awaited, Error, Formal, Severity, Site};
 use crate::Space;
 
 impl Error {
-    /// The kinds that are warnings.
-    pub const WARNINGS: [&str; 4] = ["same-value-race", "mbarrier-unfenced", "copy-unfenced", "padding"];
+    /// The kinds that are wrong by the ISA and seen to do harm on no GPU. They are warnings.
+    pub const FORMAL: [&str; 6] = [
+        "same-value-race",
+        "guard-race",
+        "discarded-race",
+        "exited-race",
+        "mbarrier-unfenced",
+        "copy-unfenced",
+    ];
+
+    /// The kinds that are warnings: those of [`Error::FORMAL`], and `padding`.
+    pub const WARNINGS: [&str; 7] = [
+        "same-value-race",
+        "guard-race",
+        "discarded-race",
+        "exited-race",
+        "mbarrier-unfenced",
+        "copy-unfenced",
+        "padding",
+    ];
 
     /// The kind of the error, in a word that stays the same from version to version.
     ///
@@ -51,8 +69,13 @@ impl Error {
             Error::TensorMap { .. } => "tensor-map",
             Error::ExitedBlock { .. } => "exited-block",
             Error::Unfinished { .. } => "unfinished",
-            Error::Race { same: true, .. } => "same-value-race",
-            Error::Race { .. } => "race",
+            Error::Race { formal, .. } => match formal {
+                None => "race",
+                Some(Formal::SameValue) => "same-value-race",
+                Some(Formal::Guard) => "guard-race",
+                Some(Formal::Discarded) => "discarded-race",
+                Some(Formal::Exited) => "exited-race",
+            },
             Error::Divergent { .. } => "divergent",
             Error::BadValue { .. } => "bad-value",
             Error::VectorInShared { .. } => "vector-in-shared",
@@ -74,6 +97,11 @@ impl Error {
     /// The severity of the error where nothing is [denied](crate::Deny).
     pub fn severity(&self) -> Severity {
         if Self::WARNINGS.contains(&self.kind()) { Severity::Warning } else { Severity::Error }
+    }
+
+    /// Whether the error is formal: wrong by the ISA, and seen to do harm on no GPU.
+    pub fn is_formal(&self) -> bool {
+        Self::FORMAL.contains(&self.kind())
     }
 
     /// The instructions and threads that take part in the error; the one at which the error was found is the first.

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::plain_name;
+
 /// The source line that an instruction was compiled from, as the compiler's `.loc` directives say.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Origin {
@@ -28,34 +30,51 @@ impl Origin {
     }
 }
 
-/// `reduce.cuh:7 in sum, inlined at kernel.cu:42`
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.file_name(), self.line)?;
-        let Some((function, at)) = &self.inlined else { return Ok(()) };
-        write!(f, " in {}, inlined at {at}", plain(function))
+/// Folders and names of the headers that come with compilers, which are not the user's.
+const TOOLKIT: [&str; 9] = [
+    "/include/cuda",
+    "/include/crt/",
+    "/cccl/",
+    "/cub/",
+    "/thrust/",
+    "/libcudacxx/",
+    "/cooperative_groups",
+    "/nvidia/cu",
+    "/triton/language/",
+];
+const HEADERS: [&str; 6] =
+    ["cuda_", "sm_", "device_atomic_functions", "math_functions", "vector_functions", "mma.h"];
+
+impl Origin {
+    /// Whether the line is in a header of the toolkit.
+    fn is_toolkit(&self) -> bool {
+        let header =
+            self.file_name().rsplit('.').next().is_some_and(|end| matches!(end, "h" | "hpp" | "cuh" | "py"));
+        let named = HEADERS.iter().any(|name| self.file_name().starts_with(name));
+        TOOLKIT.iter().any(|folder| self.file.contains(folder)) || header && named
+    }
+
+    /// The innermost line of the [chain](Origin::chain) that is the user's own, and not in a header of the toolkit; the
+    /// innermost of all if none is.
+    pub fn innermost(&self) -> &Origin {
+        self.chain().find(|origin| !origin.is_toolkit()).unwrap_or(self)
     }
 }
 
-/// The name of a function without C++'s mangling. Only nested names are demangled; others stay as they are.
-fn plain(name: &str) -> String {
-    let parts = || {
-        let mangled = name.strip_prefix("_Z")?;
-        let (mut rest, nested) = match mangled.strip_prefix('N') {
-            Some(nested) => (nested.trim_start_matches(['K', 'V', 'r']), true),
-            None => (mangled.strip_prefix('L').unwrap_or(mangled), false),
-        };
-        let mut parts = Vec::new();
-        while let Some(digits) = rest.find(|c: char| !c.is_ascii_digit()).filter(|&digits| digits > 0) {
-            let length: usize = rest[..digits].parse().ok()?;
-            let end = digits.checked_add(length)?;
-            parts.push(rest.get(digits..end)?);
-            rest = &rest[end..];
-            if !nested {
-                break;
-            }
+/// The innermost and the outermost line of the user's: `reduce.cuh:7 in sum, inlined at kernel.cu:42`. Lines between
+/// these are left out.
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let inner = self.innermost();
+        write!(f, "{}:{}", inner.file_name(), inner.line)?;
+        let Some((function, at)) = &inner.inlined else { return Ok(()) };
+        write!(f, " in {}, ", plain_name(function))?;
+        let mut around = at.chain().filter(|origin| !origin.is_toolkit());
+        let (first, last) = (around.next().unwrap_or(at), around.last());
+        if last.is_some() {
+            f.write_str("..., ")?;
         }
-        (!parts.is_empty()).then(|| parts.join("::"))
-    };
-    parts().unwrap_or_else(|| name.into())
+        let outer = last.unwrap_or(first);
+        write!(f, "inlined at {}:{}", outer.file_name(), outer.line)
+    }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::Origin;
-use crate::{Access, Space};
+use crate::{Access, Space, plain_name};
 
 /// The place in a kernel's text to which an error belongs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +22,7 @@ pub struct Place {
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Place { kernel, line, instruction, origin } = self;
+        let kernel = plain_name(kernel);
         match origin {
             Some(origin) => write!(f, "{kernel}, {origin} (PTX line {line}): `{instruction}`"),
             None => write!(f, "{kernel}, line {line}: `{instruction}`"),

@@ -89,7 +89,7 @@ impl Warp {
                 self.load_undefined(cx, transfer, (who, space, address), missing);
             }
             if transfer.strong.is_some() || transfer.waits {
-                self.look = Some((who, Awaited::Value { space, address, value: value as u64 }));
+                self.look = Some((cx.steps, who, Awaited::Value { space, address, value: value as u64 }));
             }
             for reg in &transfer.regs[..count as usize] {
                 if let Some(reg) = reg {
@@ -121,6 +121,10 @@ impl Warp {
         }
         if transfer.strong.is_some_and(|order| order.release) {
             atomic::fence(SeqCst);
+        }
+        let updates = &cx.machine.kernel.code.sources[source as usize].updates;
+        if !updates.is_empty() && cx.machine.options.races {
+            cx.use_loaded(self.index, mask, updates)?;
         }
         let data = transfer.regs.iter().flatten();
         let passes = data.fold(0, |lanes, &reg| lanes | self.undefined_lanes(reg)) & mask != 0;
@@ -317,6 +321,15 @@ fn write_global(
     strong: Option<Order>,
 ) -> Result<(), Error> {
     let offset = global_at(cx, who, Access::Write, address, data.len() as u64)?;
+    let word = |bytes: &[u8]| from_bytes(bytes) as u64;
+    match strong {
+        Some(_) if data.len() <= 8 => {
+            let mut there = [0; 8];
+            cx.machine.view.allocations[cx.last].read(offset, &mut there[..data.len()]);
+            cx.wrote(address, word(&there[..data.len()]), word(data));
+        }
+        _ => cx.wrote_anew(),
+    }
     if cx.machine.global.is_some() {
         let touch = strong.map_or_else(
             || {

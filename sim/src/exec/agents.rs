@@ -103,6 +103,11 @@ impl Agents {
         self.committed.get(&who.thread()).copied().unwrap_or_default()
     }
 
+    /// Whether an operation can still go on by itself.
+    pub(super) fn are_moving(&self) -> bool {
+        self.pending().next().is_some()
+    }
+
     /// The operations that can still go on by themselves.
     fn pending(&self) -> impl Iterator<Item = usize> {
         let moving =
@@ -284,7 +289,36 @@ impl Context<'_> {
             }
         }
         self.changes += 1;
+        self.wrote_anew();
         Ok(())
+    }
+
+    /// What the stores that are on their way are going to write to these bytes of global memory, oldest first: where in
+    /// the bytes, and what.
+    pub(super) fn on_their_way(&self, first: u64, bytes: usize) -> Vec<(usize, Vec<u8>)> {
+        let end = first + bytes as u64;
+        let mut found = Vec::new();
+        for operation in &self.agents.operations {
+            let moves = operation.progress != Progress::Written && matches!(operation.effect, Effect::Write);
+            for target in operation.targets.iter().filter(|_| moves) {
+                let Place::Global(at) = target.place else { continue };
+                let (from, to) = (at.max(first), (at + target.bytes as u64).min(end));
+                if from >= to {
+                    continue;
+                }
+                let gathered;
+                let data = match operation.progress {
+                    Progress::Issued => {
+                        gathered = self.gathered(&operation.sources);
+                        &gathered
+                    }
+                    _ => &operation.data,
+                };
+                let begin = target.at + (from - at) as usize;
+                found.push(((from - first) as usize, data[begin..begin + (to - from) as usize].to_vec()));
+            }
+        }
+        found
     }
 
     fn read_sources(&mut self, i: usize) {

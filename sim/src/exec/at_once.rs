@@ -106,6 +106,9 @@ impl Warp {
             }
         }
         cx.changes += u64::from(changes);
+        if changes && places.space == Space::Global {
+            cx.wrote_anew();
+        }
         (places.lanes, places.space)
     }
 

@@ -52,9 +52,10 @@ impl Warp {
                 let changes = ((atomic.update)(old, b, c) ^ old) & keep != 0;
                 if changes {
                     cx.changes += 1;
+                    cx.wrote(address, old & keep, (atomic.update)(old, b, c) & keep);
                 } else {
                     cx.looks += 1;
-                    self.look = Some((who, Awaited::Value { space, address, value: old & keep }));
+                    self.look = Some((cx.steps, who, Awaited::Value { space, address, value: old & keep }));
                 }
                 if let Some(d) = d {
                     self.regs.set(d, lane, old);
@@ -93,7 +94,15 @@ impl Warp {
                 Some(_) => old,
             };
             let old = exchange(cx, who, (space, address), atomic.order, &new)?;
-            *(if new(old) == old { &mut cx.looks } else { &mut cx.changes }) += 1;
+            if new(old) == old {
+                cx.looks += 1;
+                self.look = Some((cx.steps, who, Awaited::Value { space, address, value: old[0] }));
+            } else {
+                cx.changes += 1;
+                for (half, (before, after)) in old.into_iter().zip(new(old)).enumerate() {
+                    cx.wrote(address + 8 * half as u64, before, after);
+                }
+            }
             for (reg, half) in atomic.d.into_iter().zip(old) {
                 self.regs.set(reg, lane, half);
             }

@@ -5,7 +5,7 @@ use crate::lanes::WARP;
 use crate::shadow::{BARRIERS, Shadow};
 
 /// One of a block's sixteen barriers, from the first arrival until it lets the warps go.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Hash)]
 struct Barrier {
     /// The warps that wait at the barrier.
     waiting: u32,
@@ -20,7 +20,7 @@ struct Barrier {
 }
 
 /// The state of a block, apart from that of its warps and of its shared memory.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Hash)]
 pub(crate) struct Block {
     barriers: [Barrier; BARRIERS],
     /// For each barrier, the votes of the `bar.red` with which it was last completed.
@@ -73,7 +73,7 @@ impl Block {
         self.votes[id] = votes;
         self.released |= waiting;
         if let Some(shadow) = shadow {
-            shadow.complete(rank * BARRIERS + id, first, waiting);
+            shadow.complete(rank * BARRIERS + id, expected == 0, first, waiting);
         }
     }
 

@@ -85,17 +85,8 @@ impl Context<'_> {
     /// Queues a copy or a reduction of runs from the block's shared memory to global memory.
     pub(super) fn bulk_store(&mut self, who: Who, runs: &[Run], effect: Effect) -> Result<(), Error> {
         let runs: Vec<Run> = runs.iter().copied().filter(|run| run.global.is_some()).collect();
-        let touch = match effect {
-            Effect::Reduce(bytes, _) => {
-                let manner = reduces(true, bytes);
-                Touch::Strong(Kind::Update, Order { manner, ..Order::default() })
-            }
-            _ => Touch::Write { same: false },
-        };
         let targets = self.global_pieces(who, &runs, Access::Write)?;
         let group = self.agents.group(who);
-        let end = self.shadow.as_mut().map(|shadow| shadow.upto(who, true, group as u32 + 1));
-        self.touch_late(who, &targets, touch, end)?;
         let mut sources = Vec::with_capacity(runs.len());
         let mut at = 0;
         for run in &runs {
@@ -103,11 +94,50 @@ impl Context<'_> {
             append(&mut sources, Piece { place: Place::Shared(place), at, bytes: run.bytes as usize });
             at += run.bytes as usize;
         }
+        let touch = match effect {
+            Effect::Reduce(bytes, _) => {
+                let manner = reduces(true, bytes);
+                Touch::Strong(Kind::Update, Order { manner, ..Order::default() })
+            }
+            _ => Touch::Write { same: self.machine.global.is_some() && self.is_there(&sources, &targets) },
+        };
+        let end = self.shadow.as_mut().map(|shadow| shadow.upto(who, true, group as u32 + 1));
+        self.touch_late(who, &targets, touch, end)?;
         self.begin(who, &sources, &[], effect)?;
         let completion = Completion::Group(group);
         let (data, progress) = (vec![0; at], Progress::Issued);
         self.agents.issue(Operation { who, data, sources, targets, effect, completion, progress });
         Ok(())
+    }
+
+    /// Whether the targets in global memory already have what is in the sources in shared memory, or get it from the
+    /// cluster's stores that are on their way.
+    fn is_there(&self, sources: &[Piece], targets: &[Piece]) -> bool {
+        let data = self.gathered(sources);
+        targets.iter().all(|target| {
+            let Place::Global(first) = target.place else { return false };
+            let Some((index, offset)) = self.machine.view.find(first, target.bytes as u64) else {
+                return false;
+            };
+            let mut there = vec![0; target.bytes];
+            self.machine.view.allocations[index].read(offset, &mut there);
+            for (place, bytes) in self.on_their_way(first, target.bytes) {
+                there[place..place + bytes.len()].copy_from_slice(&bytes);
+            }
+            there == data[target.at..target.at + target.bytes]
+        })
+    }
+
+    /// The bytes of pieces in shared memory.
+    pub(super) fn gathered(&self, sources: &[Piece]) -> Vec<u8> {
+        let mut data = vec![0; sources.iter().map(|piece| piece.at + piece.bytes).max().unwrap_or_default()];
+        for piece in sources {
+            if let Place::Shared(from) = piece.place {
+                data[piece.at..piece.at + piece.bytes]
+                    .copy_from_slice(&self.shared[from..from + piece.bytes]);
+            }
+        }
+        data
     }
 
     /// The places of runs in global memory, in the order of their data.
@@ -166,7 +196,7 @@ impl Context<'_> {
         {
             let (Place::Shared(at), Some(shadow)) = (piece.place, &mut self.shadow) else { continue };
             let found = match access {
-                Access::Read => shadow.begin_async_read(who, 1 << who.lane, at, piece.bytes),
+                Access::Read => shadow.begin_async_read((who, 1 << who.lane), at, piece.bytes, true),
                 Access::Write => match effect {
                     Effect::Reduce(bytes, _) => {
                         shadow.begin_async_reduction(who, operation, reduces(true, bytes), at, piece.bytes)

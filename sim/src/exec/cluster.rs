@@ -5,6 +5,7 @@ use crate::error::{Awaited, Waiting};
 use crate::shadow::BARRIERS;
 use crate::{Error, Place, Report};
 
+use super::circles::Circles;
 use super::context::{Context, Machine};
 use super::warp::{State, Wait, Warp};
 
@@ -36,17 +37,18 @@ pub(crate) enum Turn {
 
 /// A cluster that runs. One value is used for clusters one after another, to keep the storage.
 pub(crate) struct Cluster<'a> {
-    cx: Context<'a>,
+    pub(super) cx: Context<'a>,
     /// The warps of the blocks, one block after another.
-    warps: Vec<Warp>,
+    pub(super) warps: Vec<Warp>,
     /// The order in which the warps have their turns.
     order: Vec<usize>,
-    turns: u32,
+    pub(super) turns: u32,
     patience: u32,
     /// Turns in a row without a change, in which warps looked for one.
-    /// The value of `Context::changes` when the cluster was last idle.
     quiet: u32,
+    /// The value of `Context::changes` when the cluster was last idle.
     known: u64,
+    pub(super) circles: Circles,
 }
 
 impl<'a> Cluster<'a> {
@@ -54,7 +56,8 @@ impl<'a> Cluster<'a> {
         let (ranks, warps) = (machine.ranks(), machine.warps());
         let warps: Vec<Warp> = (0..ranks * warps).map(|i| Warp::new(machine, i, i % warps)).collect();
         let order = (0..warps.len()).collect();
-        Cluster { cx: Context::new(machine), warps, order, turns: 0, patience: 0, quiet: 0, known: 0 }
+        let (cx, circles) = (Context::new(machine), Circles::default());
+        Cluster { cx, warps, order, turns: 0, patience: 0, quiet: 0, known: 0, circles }
     }
 
     /// Begins the cluster of this number.
@@ -69,6 +72,7 @@ impl<'a> Cluster<'a> {
         self.order.sort_unstable();
         (self.turns, self.patience) = (0, PATIENCE);
         (self.quiet, self.known) = (0, self.cx.changes);
+        self.circles = Circles::default();
     }
 
     /// Runs the cluster until it is done, waits for others, or has had its share.
@@ -96,6 +100,11 @@ impl<'a> Cluster<'a> {
                 self.quiet = 0;
             }
             self.patience = if still { self.patience } else { PATIENCE };
+            if self.is_in_circles() {
+                (self.quiet, self.known) = (0, self.cx.changes);
+                let shown = std::mem::replace(&mut self.circles.shown, self.cx.written);
+                return Ok(Turn::Idle { changed: shown != self.cx.written });
+            }
             if self.quiet == QUIET || self.cx.steps - steps > slice {
                 let long = std::mem::take(&mut self.quiet) < QUIET;
                 let known = std::mem::replace(&mut self.known, self.cx.changes);
@@ -106,6 +115,7 @@ impl<'a> Cluster<'a> {
             }
         }
         self.cx.finish_all()?;
+        self.cx.tell_discarded()?;
         self.cx.hand_in();
         Ok(Turn::Done(self.cx.report))
     }
@@ -205,9 +215,11 @@ impl<'a> Cluster<'a> {
     /// of the grid, if some of them have not begun.
     pub(crate) fn in_circles(&self, begin: Option<u64>) -> Error {
         let ready = || self.warps.iter().filter(|warp| matches!(warp.state, State::Ready));
-        let looking = ready().find_map(|warp| warp.look);
+        let looks = self.warps.iter().filter(|warp| !matches!(warp.state, State::Done));
+        let looks = looks.filter_map(|warp| warp.look).filter(|(steps, ..)| *steps >= self.circles.since());
+        let looking = looks.max_by_key(|(steps, ..)| *steps);
         let (at, awaited) = match looking {
-            Some((who, awaited)) => (self.cx.at(who), Some(awaited)),
+            Some((_, who, awaited)) => (self.cx.at(who), Some(awaited)),
             None => match ready().find_map(|warp| warp.next(&self.cx)) {
                 Some(at) => (at, None),
                 None => return self.deadlock(),

@@ -1,6 +1,6 @@
 //! What the warps of a cluster share: the shared memory, and the state of everything that checks the warps.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
 
@@ -15,6 +15,8 @@ use crate::{Access, Error, Kernel, Launch, Nearest, Options, Report, Space};
 
 use super::agents::Agents;
 use super::block::Block;
+use super::circles::mixed;
+use super::discards::Discards;
 use super::gate::Gate;
 use super::mbarrier::Mbarriers;
 use super::pool::Pool;
@@ -122,8 +124,13 @@ pub(crate) struct Context<'a> {
     pub(super) changes: u64,
     /// Counts accesses that look for a change and find none: strong reads, atomics that change nothing, waits in vain.
     pub(super) looks: u64,
+    /// A hash of what the cluster has changed in global memory. It is the same again only if atomics and strong stores have
+    /// put there again what was there before.
+    pub(super) written: u64,
     /// Whether there has been a finding at the instruction that runs.
     pub(super) noted: Cell<bool>,
+    /// Races of reads whose values may be discarded.
+    pub(super) discards: RefCell<Discards>,
     random: u64,
     /// Whether other clusters are to run before this one goes on.
     pub(super) cut: bool,
@@ -135,7 +142,9 @@ impl<'a> Context<'a> {
         let (granule, narrow) = (machine.kernel.code.granule, machine.kernel.code.narrow);
         let (ranks, threads) = (machine.ranks() as usize, machine.threads as usize);
         let shadow = (races || uninitialised).then(|| {
-            Shadow::new((races, uninitialised), machine.stride(), granule, (ranks, narrow), threads)
+            let soft =
+                machine.kernel.code.sources.iter().map(|source| source.guards || source.updated).collect();
+            Shadow::new((races, uninitialised), machine.stride(), granule, (ranks, narrow), (threads, soft))
         });
         Context {
             machine,
@@ -163,7 +172,9 @@ impl<'a> Context<'a> {
             steps: 0,
             changes: 0,
             looks: 0,
+            written: 0,
             noted: Cell::new(false),
+            discards: RefCell::default(),
             random: 0,
             cut: false,
         }
@@ -192,6 +203,7 @@ impl<'a> Context<'a> {
         self.warpgroups.clear();
         self.warpgroups.resize(machine.ranks() as usize * machine.warpgroups(), Warpgroup::default());
         self.origins.clear();
+        self.discards.get_mut().clear();
         let pool = Pool::new(machine.kernel.registers, machine.warps());
         self.pools.clear();
         self.pools.resize(machine.ranks() as usize, pool);
@@ -202,8 +214,20 @@ impl<'a> Context<'a> {
         self.steps = 0;
         self.changes = 0;
         self.looks = 0;
+        self.written = 0;
         self.random = machine.options.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ number << 1;
         self.enter(0);
+    }
+
+    /// The cluster has changed global memory in a way that is not kept account of.
+    #[inline]
+    pub(super) fn wrote_anew(&mut self) {
+        self.written = mixed(self.written, 1);
+    }
+
+    /// The cluster has changed a value in global memory.
+    pub(super) fn wrote(&mut self, address: u64, before: u64, after: u64) {
+        self.written = self.written.wrapping_add(mixed(address, after)).wrapping_sub(mixed(address, before));
     }
 
     /// Makes this block the one whose warps run.

@@ -2,10 +2,10 @@
 
 use std::sync::PoisonError;
 
-use crate::error::Other;
+use crate::error::{Formal, Other};
 use crate::lanes::WARP;
 use crate::op::Op;
-use crate::shadow::{Conflict, ConflictKind, Finding, Kind, Late, Mark, Stamp, Touch, Who};
+use crate::shadow::{Conflict, ConflictKind, Finding, Kind, Late, Mark, Shadow, Stamp, Touch, Who};
 use crate::{Access, Error, Site, Space};
 
 use super::context::Context;
@@ -28,9 +28,9 @@ impl Context<'_> {
         {
             shadow.publish(global, who, (address, bytes), kind, order);
         }
-        match found {
-            Ok(()) => Ok(()),
-            Err(conflict) => self.note(self.conflict(who, touch, conflict)),
+        match found.map_err(|conflict| self.conflict(who, touch, conflict)) {
+            Ok(()) | Err(None) => Ok(()),
+            Err(Some(error)) => self.note(error),
         }
     }
 
@@ -53,9 +53,9 @@ impl Context<'_> {
         bytes: usize,
         found: Result<(), Finding>,
     ) -> Result<(), Error> {
-        match found {
-            Ok(()) => Ok(()),
-            Err(finding) => self.note(self.found(who, access, offset, bytes as u32, finding)),
+        match found.map_err(|finding| self.found(who, access, offset, bytes as u32, finding)) {
+            Ok(()) | Err(None) => Ok(()),
+            Err(Some(error)) => self.note(error),
         }
     }
 
@@ -69,19 +69,66 @@ impl Context<'_> {
         }
     }
 
+    /// The error of a conflict in global memory; none if it is kept for later.
     #[cold]
-    fn conflict(&self, who: Who, touch: Touch, conflict: Conflict) -> Error {
+    fn conflict(&self, who: Who, touch: Touch, conflict: Conflict) -> Option<Error> {
         let access = if touch.reads_only() { Access::Read } else { Access::Write };
         let other = conflict.other.map(|(access, mark)| Box::new(Other { access, at: *self.site_of(mark) }));
         let (at, space, address) = (self.at(who), Space::Global, conflict.address);
         match (conflict.kind, other) {
             (ConflictKind::Race, Some(other)) => {
-                Error::Race { at, access, space, address, other, same: conflict.same }
+                let mark = conflict.other.map(|(_, mark)| mark).filter(|mark| mark.cluster == self.number());
+                let gone = |shadow: &Shadow| mark.is_some_and(|mark| shadow.is_gone(who, &mark));
+                let gone = self.shadow.as_ref().is_some_and(gone);
+                let (source, thread) = conflict.other.map_or((0, 0), |(_, mark)| mark.origin());
+                let formal = self.formal(who, (access, other.access), source, (conflict.same, gone));
+                let race = Error::Race { at, access, space, address, other, formal };
+                match mark {
+                    Some(_) if formal.is_none() => self.defer(who, access, (source, thread), race),
+                    _ => Some(race),
+                }
             }
-            (ConflictKind::Lockstep, Some(other)) => Error::Lockstep { at, space, address, other },
-            (ConflictKind::Unfenced, Some(other)) => Error::Unfenced { at, access, space, address, other },
-            (_, other) => Error::ReadOnly { at, access, address, other },
+            (ConflictKind::Lockstep, Some(other)) => Some(Error::Lockstep { at, space, address, other }),
+            (ConflictKind::Unfenced, Some(other)) => {
+                Some(Error::Unfenced { at, access, space, address, other })
+            }
+            (_, other) => Some(Error::ReadOnly { at, access, address, other }),
         }
+    }
+
+    /// The number of the running cluster.
+    fn number(&self) -> u32 {
+        self.shadow.as_ref().map_or(0, Shadow::number)
+    }
+
+    /// Why a race of a thread with an earlier access by the instruction `other` does no harm, if it does none. `same`:
+    /// both write the same; `gone`: the other thread had exited before a barrier.
+    fn formal(
+        &self,
+        who: Who,
+        (access, earlier): (Access, Access),
+        other: u32,
+        (same, gone): (bool, bool),
+    ) -> Option<Formal> {
+        let guards = |source: u32| self.machine.kernel.code.sources[source as usize].guards;
+        let atomic = |source: u32| matches!(self.op(source), Some(Op::Atomic(_)));
+        let guarded = match (access, earlier) {
+            (Access::Read, Access::Write) => guards(who.source) && atomic(other),
+            (Access::Write, Access::Read) => guards(other) && atomic(who.source),
+            _ => false,
+        };
+        match () {
+            () if same => Some(Formal::SameValue),
+            () if gone => Some(Formal::Exited),
+            () if guarded => Some(Formal::Guard),
+            () => None,
+        }
+    }
+
+    /// The first operation of an instruction.
+    fn op(&self, source: u32) -> Option<&Op> {
+        let mut insts = self.machine.kernel.code.insts.iter();
+        insts.find(|inst| inst.source == source).map(|inst| &inst.op)
     }
 
     /// An instruction and a thread of the cluster, for a message.
@@ -113,16 +160,16 @@ impl Context<'_> {
         self.site(who.source, who.warp * WARP as u32 + who.lane)
     }
 
-    /// Makes an error of a finding in shared memory.
+    /// The error of a finding in shared memory; none if it is kept for later.
     #[cold]
-    fn found(&self, who: Who, access: Access, offset: usize, bytes: u32, finding: Finding) -> Error {
+    fn found(&self, who: Who, access: Access, offset: usize, bytes: u32, finding: Finding) -> Option<Error> {
         let at = self.at(who);
         let address = self.shared_address(offset);
         let other = |access: Access, stamp: Stamp| {
             let (source, thread) = self.shadow.as_ref().map_or((0, 0), |shadow| shadow.origin(stamp));
             Box::new(Other { access, at: *self.site(source, thread) })
         };
-        match finding {
+        Some(match finding {
             Finding::Unwritten => {
                 Error::UninitialisedMemory { at, space: Space::Shared, address, bytes, used: None }
             }
@@ -135,7 +182,17 @@ impl Context<'_> {
             Finding::Mbarrier => Error::MbarrierAccess { at, access, address },
             Finding::Race { offset, access: earlier, other: stamp, same } => {
                 let address = address.max(self.shared_address(offset));
-                Error::Race { at, access, space: Space::Shared, address, other: other(earlier, stamp), same }
+                let (source, thread) = self.shadow.as_ref().map_or((0, 0), |shadow| shadow.origin(stamp));
+                let gone = |shadow: &Shadow| shadow.is_access(stamp) && shadow.had_exited(who, stamp);
+                let gone = self.shadow.as_ref().is_some_and(gone);
+                let formal = self.formal(who, (access, earlier), source, (same, gone));
+                let (space, other) = (Space::Shared, other(earlier, stamp));
+                let race = Error::Race { at, access, space, address, other, formal };
+                return if formal.is_some() {
+                    Some(race)
+                } else {
+                    self.defer(who, access, (source, thread), race)
+                };
             }
             Finding::Lockstep { offset, other: stamp } => {
                 let address = address.max(self.shared_address(offset));
@@ -148,22 +205,13 @@ impl Context<'_> {
                 let address = address.max(self.shared_address(offset));
                 let writer = self.shadow.as_ref().map_or(0, |shadow| shadow.origin(stamp).0);
                 let other = other(Access::Write, stamp);
-                let op = |source| {
-                    self.machine
-                        .kernel
-                        .code
-                        .insts
-                        .iter()
-                        .find(|inst| inst.source == source)
-                        .map(|inst| &inst.op)
-                };
-                match (op(who.source), op(writer)) {
+                match (self.op(who.source), self.op(writer)) {
                     (Some(Op::Wgmma(_)), Some(Op::Copy(_))) => {
                         Error::CopyUnfenced { at, access, address, other }
                     }
                     _ => Error::Unfenced { at, access, space: Space::Shared, address, other },
                 }
             }
-        }
+        })
     }
 }

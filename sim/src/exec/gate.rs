@@ -119,6 +119,9 @@ impl Context<'_> {
     /// Lanes of a warp, which is given by its number in the cluster, exit.
     pub(super) fn exit_lanes(&mut self, warp: u32, exiting: u32) {
         self.changes += 1;
+        if let Some(shadow) = &mut self.shadow {
+            shadow.leave(warp as usize, exiting);
+        }
         if self.gate.exit(warp as usize, exiting) {
             self.gate_completed();
         }

@@ -81,7 +81,7 @@ impl Warp {
     /// Orders the lanes at an instruction that they execute as one.
     fn align_lanes(&self, cx: &mut Context<'_>, active: u32) {
         if let Some(shadow) = &mut cx.shadow {
-            shadow.sync_lanes(self.index as usize, active);
+            shadow.sync_lanes(self.index as usize, active, 0);
         }
     }
 

@@ -12,6 +12,7 @@ use crate::space::resolve;
 use crate::{Access, Error, Phases, Space};
 
 use super::bounds::misaligned;
+use super::circles::mixed;
 use super::context::Context;
 
 /// The largest count of arrivals, and the largest magnitude of the transaction count.
@@ -45,6 +46,16 @@ impl Mbarriers {
     /// The number of completed phases of the mbarrier at this place, if there is one.
     pub(super) fn phases(&self, at: usize) -> Option<u64> {
         self.0.get(&at).map(|mbarrier| mbarrier.phases)
+    }
+
+    /// A number for the states of all mbarriers, as programs can tell them apart.
+    pub(super) fn state(&self) -> u64 {
+        let of = |(&at, mbarrier): (&usize, &Mbarrier)| {
+            let Mbarrier { expected, pending, transactions, phases, .. } = *mbarrier;
+            let counts = u64::from(expected) << 21 ^ u64::from(pending) ^ (transactions as u64) << 42;
+            mixed(at as u64, counts ^ phases << 63)
+        };
+        self.0.iter().map(of).fold(0, u64::wrapping_add)
     }
 
     /// The shadow's number of the mbarrier at this place, and the number of completed phases once the current phase is

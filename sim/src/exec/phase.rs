@@ -107,7 +107,7 @@ impl Warp {
         if complete == 0 {
             cx.looks += 1;
             if let Some(Wait::Mbarrier { at, asked, .. }) = first {
-                self.look = Some((self.who(active, source), cx.awaited_mbarrier(at, asked)));
+                self.look = Some((cx.steps, self.who(active, source), cx.awaited_mbarrier(at, asked)));
             }
         }
         if let Some(d) = inst.state {

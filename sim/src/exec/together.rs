@@ -28,8 +28,9 @@ impl Warp {
         };
         let mut needed = match (&inst.op, members) {
             (_, Some(_)) => 0,
-            (Op::Barrier { aligned: false, .. }, _) => self.live,
-            // An instruction of the whole warp needs all its lanes, so that it is an error if some have exited.
+            // A barrier waits for the lanes that have not exited, whether it is `.aligned` or not.
+            (Op::Barrier { .. } | Op::Gate(_), _) => self.live,
+            // Another instruction of the whole warp needs all its lanes, so that it is an error if some have exited.
             _ => self.whole,
         };
         if needed & !self.live != 0 {
@@ -150,8 +151,8 @@ impl Warp {
                 Ok(if waits { Stop::Pause } else { Stop::Regroup })
             }
             _ => {
-                if let Some(shadow) = &mut cx.shadow {
-                    shadow.sync_lanes(self.index as usize, needed);
+                if let (Some(shadow), Point::Lanes(members)) = (&mut cx.shadow, point) {
+                    shadow.sync_lanes(self.index as usize, needed, members & self.whole & !self.live);
                 }
                 Ok(Stop::Regroup)
             }
@@ -194,7 +195,8 @@ impl Warp {
                 let mut rest = active;
                 while let (Some(shadow), Some(lane)) = (&mut cx.shadow, lanes_of(rest).next()) {
                     let members = self.regs.get(*members, lane) as u32;
-                    shadow.sync_lanes(self.index as usize, members & self.live);
+                    let gone = members & self.whole & !self.live;
+                    shadow.sync_lanes(self.index as usize, members & self.live, gone);
                     rest &= !members;
                 }
             }

@@ -80,8 +80,8 @@ pub(super) struct Warp {
     pub(super) gave_up: Option<(usize, u64)>,
     /// What remains to be told to an observer that watches the warp.
     pub(super) watch: Option<Box<Watch>>,
-    /// The last access that looked for a change in vain, and the value or phase that it looked for.
-    pub(super) look: Option<(Who, Awaited)>,
+    /// The last access that looked for a change in vain: after how many steps, and the value or phase that it looked for.
+    pub(super) look: Option<(u64, Who, Awaited)>,
 }
 
 /// Why a group of lanes has stopped running.
@@ -181,7 +181,7 @@ impl Warp {
     }
 
     fn go_on(&mut self, cx: &mut Context<'_>) -> Result<(), Error> {
-        let left = cx.machine.options.steps.map_or(u64::MAX, |limit| limit.saturating_sub(cx.steps));
+        let left = cx.machine.options.most_steps().saturating_sub(cx.steps);
         // With a seed a warp may be interrupted anywhere.
         let share = if cx.machine.options.seed == 0 { SHARE } else { 1 << cx.below(15) };
         let mut budget = share.min(left);
@@ -467,9 +467,8 @@ impl Warp {
         if !spent {
             return Ok(Stop::Regroup);
         }
-        if let Some(limit) = cx.machine.options.steps
-            && cx.steps >= limit
-        {
+        let limit = cx.machine.options.most_steps();
+        if cx.steps >= limit {
             return Err(Error::StepLimit { at: cx.at(self.who(mask, source)), limit });
         }
         // Every second share goes to another group than the first.

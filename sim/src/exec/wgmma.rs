@@ -131,7 +131,6 @@ impl Warp {
         let b = self.uniform(cx, "the descriptor of B", op.b, who)?;
         let accumulate = self.uniform(cx, "scale-d", op.accumulate, who)? != 0;
         let operands = Operands { source, a, b, accumulate };
-        self.check_initialised(cx, op, accumulate, who)?;
         let places = match &op.sparse {
             Some(sparse) => {
                 Some(self.sparse_places(cx, (op.a_ty, 2 * product::elements(op.a_ty)), sparse, source)?)
@@ -139,8 +138,9 @@ impl Warp {
             None => None,
         };
         self.take_registers(cx, op, who)?;
-        let ranges = self.join(cx, op, operands, who)?;
+        let (chunks, ranges) = self.join(cx, op, operands, who)?;
         begin_reads(cx, &ranges, who)?;
+        self.spread_product(cx, op, accumulate, (&chunks, &ranges), who);
         (cx.report.wgmma, cx.changes) = (cx.report.wgmma + 1, cx.changes + 1);
         let (group, warp) = self.warpgroup(cx);
         cx.warpgroups[group].issued[warp] += 1;

@@ -1,7 +1,7 @@
 //! An allocation, whose bytes are stored in 32-bit atomic words.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Mutex, PoisonError};
 
 /// Memory of someone else, which kernels read and write in place: what [`Memory::lend`](crate::Memory::lend) takes.
@@ -25,6 +25,8 @@ pub(crate) struct Allocation {
     words: Words,
     /// A bit for each byte that has been written, if the memory began without a value.
     written: Option<Box<[AtomicU32]>>,
+    /// Whether all bytes have been written, as the host does for most memory, so that `written` need not be looked at.
+    whole: AtomicBool,
     /// A lock that atomics of 64 bits hold, as these have two words.
     wide: Mutex<()>,
     /// Whether it is constant memory, which kernels do not write.
@@ -43,7 +45,8 @@ impl Allocation {
     }
 
     fn of(base: u64, bytes: u64, words: Words) -> Self {
-        Allocation { base, bytes, words, written: None, wide: Mutex::new(()), constant: false }
+        let whole = AtomicBool::new(false);
+        Allocation { base, bytes, words, written: None, whole, wide: Mutex::new(()), constant: false }
     }
 
     #[inline]
@@ -74,7 +77,8 @@ impl Allocation {
     #[inline]
     pub(crate) fn has_value(&self, offset: usize, bytes: usize) -> bool {
         let Some(written) = &self.written else { return true };
-        parts(offset, bytes).all(|(word, mask)| written[word].load(Relaxed) & mask == mask)
+        self.whole.load(Relaxed)
+            || parts(offset, bytes).all(|(word, mask)| written[word].load(Relaxed) & mask == mask)
     }
 
     /// Which of the first 16 of these bytes have no value, a bit for each.
@@ -90,6 +94,7 @@ impl Allocation {
     /// account.
     pub(crate) fn unmark(&self, offset: usize, missing: u16) {
         let Some(written) = &self.written else { return };
+        self.whole.store(false, Relaxed);
         for at in (0..16).filter(|i| missing >> i & 1 == 1).map(|i| offset + i) {
             written[at / 32].fetch_and(!(1 << (at % 32)), Relaxed);
         }
@@ -98,7 +103,7 @@ impl Allocation {
     /// Marks the bytes from `offset` on as bytes with a value.
     #[inline]
     fn mark(&self, offset: usize, bytes: usize) {
-        let Some(written) = &self.written else { return };
+        let Some(written) = self.written.as_ref().filter(|_| !self.whole.load(Relaxed)) else { return };
         for (word, mask) in parts(offset, bytes) {
             written[word].fetch_or(mask, Relaxed);
         }
@@ -111,13 +116,21 @@ impl Allocation {
 
     /// Restores which bytes have a value.
     pub(crate) fn forget(&self, marks: &[u32]) {
+        self.whole.store(false, Relaxed);
         for (word, mark) in self.written.iter().flatten().zip(marks) {
             word.store(*mark, Relaxed);
         }
     }
 
+    /// The size in bytes.
+    #[expect(clippy::cast_possible_truncation, reason = "the bytes are in the host's memory")]
+    pub(crate) fn len(&self) -> usize {
+        self.bytes as usize
+    }
+
     /// The offset of `[address, address + bytes)`, if it lies inside.
     #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "an offset in the host's memory")]
     pub(crate) fn offset(&self, address: u64, bytes: u64) -> Option<usize> {
         let offset = address.wrapping_sub(self.base);
         (offset <= self.bytes && bytes <= self.bytes - offset).then_some(offset as usize)
@@ -153,6 +166,7 @@ impl Allocation {
 
     /// Replaces the value of 2, 4 or 8 bytes by a function of it, atomically among updates of the same size; returns
     /// the old value. `offset` is a multiple of `bytes`.
+    #[expect(clippy::cast_possible_truncation, reason = "the value has as many bits as the bytes")]
     pub(crate) fn update(&self, offset: usize, bytes: u32, new: impl Fn(u64) -> u64) -> u64 {
         if bytes == 8 {
             let _held = self.wide.lock().unwrap_or_else(PoisonError::into_inner);
@@ -200,6 +214,13 @@ impl Allocation {
         self.read(offset, &mut out[..head]);
         self.read(offset + head, &mut out[head..body]);
         self.read(offset + body, &mut out[body..]);
+    }
+
+    /// The host has written these bytes.
+    pub(crate) fn wrote(&self, offset: usize, bytes: usize) {
+        if self.written.is_some() && offset == 0 && bytes as u64 == self.bytes {
+            self.whole.store(true, Relaxed);
+        }
     }
 
     /// A host write, in whole words as far as possible.

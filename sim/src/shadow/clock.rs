@@ -390,18 +390,24 @@ impl Shadow {
         clock.hand_over(ALL, &mut self.barriers[barrier]);
     }
 
-    /// A barrier completes: the warps that wait there, as bits from the warp `first` on, learn what the arrivals handed
-    /// over.
-    pub(crate) fn complete(&mut self, barrier: usize, first: usize, waiting: u32) {
+    /// A barrier of a block completes: the warps that wait there, as bits from the warp `first` on, learn what
+    /// the arrivals handed over. `all`: the barrier is for all threads that have not exited.
+    pub(crate) fn complete(&mut self, barrier: usize, all: bool, first: usize, waiting: u32) {
+        if all {
+            self.exits.pass(lanes_of(waiting).map(|i| first + i));
+        }
         let mut from = std::mem::take(&mut self.barriers[barrier]);
         lanes_of(waiting).for_each(|i| self.clocks[first + i].learn(ALL, &from));
         from.clear();
         self.barriers[barrier] = from;
     }
 
-    /// `bar.warp.sync` of these lanes.
-    pub(crate) fn sync_lanes(&mut self, warp: usize, lanes: u32) {
+    /// `bar.warp.sync` of these lanes; `gone` are those that it names and that have exited.
+    pub(crate) fn sync_lanes(&mut self, warp: usize, lanes: u32, gone: u32) {
         self.clocks[warp].sync(lanes);
+        if gone != 0 {
+            self.exits.meet(warp, lanes, gone);
+        }
     }
 
     /// Lanes of a warp arrive at the cluster's barrier; an arrival without `release` publishes what came before the
@@ -414,6 +420,7 @@ impl Shadow {
 
     /// All threads of the cluster have arrived: what their arrivals published is now what waiting threads learn.
     pub(crate) fn complete_cluster(&mut self) {
+        self.exits.complete_cluster();
         let (arrived, complete) = &mut self.cluster;
         complete.clear();
         std::mem::swap(arrived, complete);
@@ -425,6 +432,7 @@ impl Shadow {
         let domains = self.domains.of(self.home_of(warp), false);
         let acquire = acquire.then_some(Scope::Cluster);
         self.clocks[warp].observe(lanes, acquire, &self.cluster.1, domains);
+        self.exits.wait_cluster(warp);
         self.know_phase(warp, lanes, STARTED, 1);
     }
 

@@ -74,16 +74,16 @@ impl Shadow {
 
     /// An operation of the async proxy that will read these bytes (whole 16-byte lines) is issued. Several lanes may
     /// issue the operation as one: it comes after what any of them did or knows, since each may have waited for a part
-    /// of the bytes.
+    /// of the bytes. `strict`: all bytes must have a value.
     pub(crate) fn begin_async_read(
         &mut self,
-        who: Who,
-        lanes: u32,
+        (who, lanes): (Who, u32),
         at: usize,
         bytes: usize,
+        strict: bool,
     ) -> Result<(), Finding> {
         let after = self.follow((who.warp, lanes), at, bytes, false);
-        let found = after.and(self.check_async_read(who, lanes, at, bytes));
+        let found = after.and(self.check_async_read((who, lanes), at, bytes, strict));
         let stamp = self.stamp(who);
         if self.reading.is_empty() {
             self.reading.resize(self.states.len().div_ceil(LINE), Reading::default());
@@ -95,8 +95,14 @@ impl Shadow {
         found
     }
 
-    fn check_async_read(&self, who: Who, lanes: u32, at: usize, bytes: usize) -> Result<(), Finding> {
-        self.check_states(at, bytes, true, false)?;
+    fn check_async_read(
+        &self,
+        (who, lanes): (Who, u32),
+        at: usize,
+        bytes: usize,
+        strict: bool,
+    ) -> Result<(), Finding> {
+        self.check_states(at, bytes, strict, false)?;
         if !self.races {
             return Ok(());
         }
@@ -216,6 +222,11 @@ impl Shadow {
     pub(super) fn reader(&self, at: usize, bytes: usize) -> Stamp {
         let first = (at..at + bytes).find(|&i| self.states[i] & READING != 0).unwrap_or(at);
         self.reading.get(first / LINE).map_or(Stamp::default(), |reading| reading.stamp)
+    }
+
+    /// Whether a warp's component counts an access, so that its stamp names its thread.
+    pub(crate) fn is_access(&self, stamp: Stamp) -> bool {
+        !self.is_mbarrier(stamp)
     }
 
     /// Whether an mbarrier's or a counter's component counts an access, not a warp's.

@@ -251,6 +251,16 @@ impl Shadow {
             false => past.has_of(cluster, stamp),
         };
         let before = |mark: &Mark| mark.stamp.clock == 0 || has(mark.cluster, &mark.stamp);
+        // How much weight a conflict has: of several, one that is no more than formal is told last.
+        let weight = |conflict: &Conflict| match conflict.other {
+            _ if conflict.same => 0,
+            Some((access, other)) => {
+                let read = if access == Access::Read { other.stamp.source } else { who.source };
+                let soft = (access == Access::Read || touch.reads_only()) && self.is_soft(read);
+                1 + u8::from(!soft && !self.is_gone(who, &other))
+            }
+            None => 2,
+        };
         let mut found: Option<Conflict> = None;
         for i in page.cells_of(address % PAGE, bytes) {
             let cell = address / PAGE * PAGE + ((i as u64) << page.granule);
@@ -258,9 +268,11 @@ impl Shadow {
             let mut conflict = |kind, access, other: Mark| {
                 let same = same && access == Access::Write && kind == ConflictKind::Race;
                 // Compilers let all threads of a block that have the same element write it, with one instruction.
-                let alike = same && (other.cluster, other.stamp.source) == (new.cluster, new.stamp.source);
+                let alike = same
+                    && !new.bulk
+                    && (other.cluster, other.stamp.source) == (new.cluster, new.stamp.source);
                 let new = Conflict { address: cell, kind, other: Some((access, other)), same };
-                if !alike && found.is_none_or(|found| found.same && !same) {
+                if !alike && found.is_none_or(|found| weight(&found) < weight(&new)) {
                     found = Some(new);
                 }
             };
@@ -316,6 +328,11 @@ impl Shadow {
             found = Some(Conflict { address, kind: ConflictKind::Constant, other: None, same: false });
         }
         found.map_or(Ok(()), Err)
+    }
+
+    /// Whether an access is of a thread of the cluster that had exited when a barrier let this thread go.
+    pub(crate) fn is_gone(&self, who: Who, mark: &Mark) -> bool {
+        mark.cluster == self.cluster_number && self.is_access(mark.stamp) && self.had_exited(who, mark.stamp)
     }
 
     /// A write of the generic proxy that the async proxy of a thread does not see: the last weak write, or a strong

@@ -1,5 +1,7 @@
 //! The states of bytes: whether a byte is written, and what asynchronous operations and mbarriers do with it.
 
+use std::ops::Range;
+
 use super::{Finding, Shadow};
 
 /// State bit of a byte: something has been written to the byte.
@@ -53,6 +55,11 @@ impl Shadow {
             return Err(Finding::BeingRead(self.reader(at, bytes)));
         }
         Ok(())
+    }
+
+    /// Whether some of these bytes have not been written; never if `uninitialised` is not checked.
+    pub(crate) fn lacks(&self, range: &Range<usize>) -> bool {
+        self.uninitialised && over(&self.states[range.clone()]).0 & WRITTEN == 0
     }
 
     /// Which of up to 16 bytes have not been written, a bit for each byte; none if `uninitialised` is not checked.

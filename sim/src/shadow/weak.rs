@@ -110,7 +110,14 @@ impl Shadow {
         let Cell { reads: [first, second], more, .. } = &self.cells[cell];
         let outside = |reads: &Accesses| reads.first(past.missing(reads));
         let other = outside(first).or_else(|| outside(second));
-        if *more == 0 { other } else { other.or_else(|| self.chains.of(*more).find_map(outside)) }
+        let other =
+            if *more == 0 { other } else { other.or_else(|| self.chains.of(*more).find_map(outside)) };
+        if !other.is_some_and(|other| self.is_soft(other.source)) {
+            return other;
+        }
+        // A read that may be no more than formal is told last.
+        let all = [first, second].into_iter().chain(self.chains.of(*more));
+        all.filter_map(outside).find(|other| !self.is_soft(other.source)).or(other)
     }
 
     #[inline]

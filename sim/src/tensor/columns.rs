@@ -18,7 +18,7 @@ pub(super) fn check_inside(columns: &Columns) -> Result<(), Misuse> {
     for (what, corner, inside, accepted) in corners {
         if let Some(&corner) = corner.filter(|corner| !inside.contains(corner)) {
             let accepted = format!("{accepted}, as a signed number: only loads go outside of the tensor");
-            return Err(Misuse { what, value: i64::from(corner) as u64, accepted });
+            return Err(Misuse { what, value: i64::from(corner).cast_unsigned(), accepted });
         }
     }
     Ok(())
@@ -39,7 +39,7 @@ pub(super) fn pixels(
             let accepted = format!("{} to {}, in the map's box of pixels", range.start, range.end - 1);
             return Err(Misuse {
                 what: "a coordinate of the first pixel",
-                value: i64::from(at) as u64,
+                value: i64::from(at).cast_unsigned(),
                 accepted,
             });
         }
@@ -49,7 +49,7 @@ pub(super) fn pixels(
         return Err(Misuse { what: "an offset of the pixels", value, accepted: format!("0 to {most}") });
     }
     let mut at: Vec<i64> = coordinates.iter().map(|&at| at.into()).collect();
-    let mut pixels = Vec::with_capacity(map.moved(1) as usize);
+    let mut pixels = Vec::with_capacity(usize::try_from(map.moved(1)).unwrap_or_default());
     for _ in 0..map.moved(1) {
         let mut place = at.clone();
         place[1..].iter_mut().zip(offsets).for_each(|(place, &offset)| *place += offset as i64);

@@ -45,6 +45,14 @@ pub(crate) fn cases() -> Vec<Case> {
             .broken("own_bound", &["divergent", "deadlock", "race"])
             .broken("early_exit", &["divergent", "uninitialised-memory"])
             .broken("half_warp", &["divergent"]),
+        Case::new("early_return", early_return)
+            .broken("no_sync", UNORDERED)
+            .broken("of_returned", UNSET)
+            .broken("half_barrier", &["divergent", "race"]),
+        Case::new("left_behind", left_behind)
+            .but("exited-race")
+            .broken("no_sync", &["race"])
+            .broken("named", &["race"]),
         Case::new("structs", structs).but("padding").broken("unset_field", UNSET),
         Case::new("constants", constants).broken("beyond", OVERRUN),
         Case::new("named_barriers", named_barriers)
@@ -62,6 +70,20 @@ fn block_reduce(s: &mut Setup) -> Check {
     let x = whole(3 * 128, 1000, 1);
     s.shape(3, 128).buffer(&x);
     same(s.output::<i32>(3), x.chunks(128).map(|block| block.iter().sum::<i32>()).collect())
+}
+
+fn early_return(s: &mut Setup) -> Check {
+    let x = whole(96, 1000, 12);
+    s.shape(1, 96).buffer(&x);
+    let out = s.output::<i32>(40);
+    s.arg(40);
+    same(out, (0..40).map(|t| x[39 - t]).collect())
+}
+
+fn left_behind(s: &mut Setup) -> Check {
+    let x = whole(128, 1000, 13);
+    s.shape(1, 128).buffer(&x);
+    same(s.output::<i32>(32), (0..32).map(|t| (0..4).map(|w| 2 * x[t + 32 * w]).sum::<i32>()).collect())
 }
 
 fn transpose(s: &mut Setup) -> Check {

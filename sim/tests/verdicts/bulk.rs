@@ -20,6 +20,7 @@ pub(crate) fn cases() -> Vec<Case> {
             .broken("no_commit", &["race", "in-flight", "unfinished"])
             .broken("no_last_wait", &["unfinished"])
             .broken("wrong_space", &["unfenced"]),
+        Case::new("bulk_same", bulk_same).but("same-value-race").broken("elsewhere", &["race"]),
         Case::new("bulk_store_flag", bulk_store_flag)
             .broken("no_wait", &["race", "in-flight"])
             .broken("read_wait", &["race", "in-flight"])
@@ -55,6 +56,12 @@ fn bulk_store(s: &mut Setup) -> Check {
     let x = whole(256, 1000, 2);
     s.shape(1, 128).buffer(&x);
     same(s.output::<i32>(256), x.iter().map(|x| 2 * x).collect())
+}
+
+fn bulk_same(s: &mut Setup) -> Check {
+    let x = whole(128, 1000, 7);
+    s.shape(1, 32).buffer(&x);
+    same(s.output::<i32>(64), x[..64].iter().map(|x| 2 * x).collect())
 }
 
 fn bulk_store_flag(s: &mut Setup) -> Check {

@@ -60,10 +60,37 @@ pub(crate) fn cases() -> Vec<Case> {
             .broken("same_place", RACE)
             .broken("no_room", &["out-of-bounds"]),
         Case::new("common_flag", common_flag).but("same-value-race").broken("who", RACE),
+        Case::new("guarded_minimum", guarded_minimum)
+            .but("guard-race")
+            .broken("plain_update", RACE)
+            .broken("told", RACE),
+        Case::new("swapped_sum", swapped_sum).but("guard-race").broken("no_swap", RACE).broken("told", RACE),
         Case::new("read_only", read_only).broken("after_write", &["read-only", "race"]),
         Case::new("packed_minimum", packed_minimum).broken("half_access", RACE).broken("half_poll", RACE),
         Case::new("store_load", store_load).broken("plain_flags", RACE),
     ]
+}
+
+fn guarded_minimum(s: &mut Setup) -> Check {
+    let (to, by) = (whole(256, 16, 21), whole(256, 1000, 22));
+    s.shape(4, 64).buffer(&to);
+    s.buffer(&by);
+    let least = (0..16)
+        .map(|v| to.iter().zip(&by).filter(|(to, _)| **to == v).fold(900, |least, (_, &x)| least.min(x)));
+    let want = least.collect();
+    let d = s.buffer(&[900; 16]);
+    s.buffer(&[0; 256]);
+    s.arg(256);
+    same(d, want)
+}
+
+fn swapped_sum(s: &mut Setup) -> Check {
+    let x = whole(96, 1000, 23);
+    let bits: Vec<u64> = x.iter().map(|&x| f64::from(x).to_bits()).collect();
+    s.shape(3, 32).buffer(&bits);
+    let sum = s.buffer(&[0u64]);
+    s.output::<u64>(96);
+    same(sum, vec![f64::from(x.iter().sum::<i32>()).to_bits()])
 }
 
 /// Sums of columns of `parts` numbers a block, of `threads` numbers each `times` over.

@@ -66,6 +66,12 @@ pub(crate) fn cases() -> Vec<Case> {
         Case::new("triton_transposed", transposed).patched("no_barrier", ("bar.sync", 0, "//"), UNORDERED),
         Case::new("triton_sorted", sorted),
         Case::new("triton_counted", counted).broken("plain", RACE),
+        Case::new("triton_updated", |s| updated(s, 1)).but("discarded-race").patched(
+            "all_store",
+            ("@%p1 st.global", 0, "st.global"),
+            RACE,
+        ),
+        Case::misused("triton_updated", "two programs", RACE, |s| updated(s, 2)),
         Case::new("triton_dropped", dropped).broken("unguarded", OVERRUN),
         Case::new("triton_gathered", |s| gathered(s, 0)),
         Case::misused("triton_gathered", "index_too_large", OVERRUN, |s| gathered(s, 1)),
@@ -258,6 +264,14 @@ fn counted(s: &mut Setup) -> Check {
     s.arg(1000);
     scratch(s);
     same(bins, (0..64).map(|bin| x.iter().filter(|&&x| x == bin).count() as i32).collect())
+}
+
+fn updated(s: &mut Setup, programs: u32) -> Check {
+    let x = whole(64, 1000, 15);
+    shape(s, "triton_updated", [programs, 1]);
+    let buffer = s.buffer(&x);
+    scratch(s);
+    same(buffer, x.iter().map(|x| 2 * x + 1).collect())
 }
 
 /// Each element is doubled or nothing, about half of each.

@@ -136,6 +136,13 @@ def counted(x, bins, count, BLOCK: tl.constexpr, ATOMIC: tl.constexpr):
 
 
 @triton.jit
+def updated(x, BLOCK: tl.constexpr):
+    # Half of the threads have copies of what the others store.
+    at = x + tl.arange(0, BLOCK)
+    tl.store(at, tl.load(at) * 2 + 1)
+
+
+@triton.jit
 def dropped(x, y, count, seed, BLOCK: tl.constexpr, GUARD: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     keep = tl.rand(seed, i) > 0.5
@@ -214,6 +221,7 @@ KERNELS = {
         "right": case(counted, COUNT, BLOCK=256, ATOMIC=True),
         "plain": case(counted, COUNT, BLOCK=256, ATOMIC=False),
     },
+    "triton_updated": {"right": case(updated, dict(x="*i32"), BLOCK=64)},
     "triton_dropped": {
         "right": case(dropped, DROP, BLOCK=256, GUARD=True),
         "unguarded": case(dropped, DROP, BLOCK=256, GUARD=False),

@@ -96,8 +96,12 @@ fn accumulators_are_read_if_scale_d_says_so() {
         )
     };
     outcome(&small(false), &body(0)).unwrap();
-    let error = outcome(&small(false), &body(1)).unwrap_err();
+    // An undefined sum matters where it is stored: the operation itself passes it on.
+    outcome(&small(false), &body(1)).unwrap();
+    let stored = body(1).replace("W 0; }", "W 0; mov.b32 %d0, %e0; }");
+    let error = outcome(&small(false), &stored).unwrap_err();
     assert!(matches!(error, Error::UninitialisedRegister { .. }), "{error}");
+    assert!(error.to_string().contains("`%e0` is read before it is written"), "{error}");
 }
 
 #[test]
@@ -172,4 +176,27 @@ fn shared_memory_is_left_alone_while_it_is_read() {
     // Written by one warp, read by all: a barrier too.
     let error = outcome(&case, &format!("{store} fence.proxy.async; F; WGMMA C; W 0;")).unwrap_err();
     assert!(matches!(error, Error::Race { .. } | Error::InFlight { .. }), "{error}");
+}
+
+/// Undefined elements of A, of B and of D are undefined where they are multiplied or added, and nowhere else.
+#[test]
+fn undefined_elements_stay_in_their_rows_and_columns() {
+    let case = small(true);
+    // Lanes 4 to 31 of each warp have no values in their first register of A: rows 1 to 7.
+    let rows =
+        "mov.u32 %i, %laneid; setp.lt.u32 %q, %i, 4; { .reg .b32 %u; @%q mov.b32 %u, 0; mov.b32 %a0, %u; }
+        F; WGMMA C; W 0;";
+    let stored = outcome(&case, rows).unwrap_err();
+    assert!(stored.to_string().contains("`%u` is read before it is written"), "{stored}");
+    let cleared = |guard: &str| -> String {
+        [0, 1, 4, 5].iter().map(|d| format!("{guard} mov.b32 %d{d}, 0; ")).collect()
+    };
+    outcome(&case, &format!("{rows} {}", cleared("@!%q"))).unwrap();
+    assert!(outcome(&case, &format!("{rows} {}", cleared("@%q"))).is_err());
+    // An accumulator of a ragged tile: the undefined elements of D are not stored.
+    let ragged =
+        "mov.u32 %i, %laneid; setp.lt.u32 %q, %i, 4; { .reg .b32 %u; @%q mov.b32 %u, 0; mov.b32 %d5, %u; }
+        F; WGMMA C; F; WGMMA C; W 0;";
+    assert!(outcome(&case, ragged).is_err());
+    outcome(&case, &format!("{ragged} @!%q mov.b32 %d5, 0;")).unwrap();
 }

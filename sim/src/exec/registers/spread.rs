@@ -50,7 +50,7 @@ impl Warp {
                     }
                 }
             }
-            Op::Mma(mma) => sums(undefined, mma, origin),
+            Op::Mma(mma) => sums(undefined, mma),
             _ => {
                 origin.padding = false;
                 for &reg in &source.writes {
@@ -74,28 +74,64 @@ fn undecided(vote: Vote, voters: u32, unknown: u32, votes: u32) -> u64 {
 }
 
 /// `D = A B + C`: an element of D is undefined if its element of C is, or any element in its row of A or in its column
-/// of B.
-fn sums(undefined: &mut Undefined, mma: &Mma, mut origin: Origin) {
+/// of B. The message about an element tells where the first of these comes from.
+fn sums(undefined: &mut Undefined, mma: &Mma) {
     let file = if mma.sum == MmaSum::F64 { File::W64 } else { File::W32 };
-    let lost = |slot: u32| undefined.lanes(Reg { file, slot });
-    let (mut rows, mut columns) = (0u32, 0u32);
+    let (mut rows, mut columns) = ([None; 16], [None; 8]);
     for (r, &slot) in mma.a.iter().enumerate() {
-        lanes_of(lost(slot)).for_each(|t| rows |= 1 << (t / 4 + 8 * (r % (mma.m / 8))));
+        let reg = Reg { file, slot };
+        let of = |t: usize| t / 4 + 8 * (r % (mma.m / 8));
+        lanes_of(undefined.lanes(reg))
+            .for_each(|t| rows[of(t)] = rows[of(t)].or(Some(undefined.origin(reg))));
     }
     for &slot in &mma.b {
-        lanes_of(lost(slot)).for_each(|t| columns |= 1 << (t / 4));
+        let reg = Reg { file, slot };
+        lanes_of(undefined.lanes(reg)).for_each(|t| {
+            columns[t / 4] = columns[t / 4].or(Some(undefined.origin(reg)));
+        });
     }
-    let added: Vec<u32> = mma.c.iter().map(|&slot| lost(slot)).collect();
-    origin.padding = false;
-    for (r, &slot) in mma.d.iter().enumerate() {
+    // D may have registers of C.
+    let added: Vec<_> = mma.c.iter().map(|&slot| undefined.added(Reg { file, slot })).collect();
+    for (r, (&slot, (bits, origin))) in mma.d.iter().zip(&added).enumerate() {
         let reg = Reg { file, slot };
         for t in 0..WARP {
-            let (row, column) = match mma.sum {
-                MmaSum::F16 => (t / 4 + 8 * r, 3 << (2 * (t % 4))),
-                _ => (t / 4 + 8 * (r / 2), 1 << (2 * (t % 4) + r % 2)),
+            let (row, column, count) = match mma.sum {
+                MmaSum::F16 => (t / 4 + 8 * r, 2 * (t % 4), 2),
+                _ => (t / 4 + 8 * (r / 2), 2 * (t % 4) + r % 2, 1),
             };
-            let gone = rows >> row & 1 == 1 || columns & column != 0 || added[r] >> t & 1 == 1;
-            undefined.set(reg, t, if gone { all_bits(reg) } else { 0 }, origin);
+            let elements = (0..count).map(|h| rows[row].or(columns[column + h]));
+            undefined.sum((reg, t), (bits[t], *origin), elements);
+        }
+    }
+}
+
+impl Undefined {
+    /// The undefined bits of each lane of a register that is added to, and where they come from.
+    pub(in super::super) fn added(&self, reg: Reg) -> ([u64; WARP], Origin) {
+        (std::array::from_fn(|lane| self.bits(reg, lane)), self.origin(reg))
+    }
+
+    /// Sets the elements in a lane of a register, which share its bits, to sums of elements whose undefined bits are
+    /// `before`, and of further operands. An element is undefined as a whole if it was in part, or if an operand is, of
+    /// which the origin is given.
+    pub(in super::super) fn sum(
+        &mut self,
+        (reg, lane): (Reg, usize),
+        (before, from): (u64, Origin),
+        operands: impl ExactSizeIterator<Item = Option<Origin>>,
+    ) {
+        let (mut bits, mut first) = (0, None);
+        let each = all_bits(reg).count_ones() / operands.len() as u32;
+        for (h, operand) in operands.enumerate() {
+            let element = u64::MAX >> (64 - each) << (h as u32 * each);
+            if let Some(origin) = (before & element != 0).then_some(from).or(operand) {
+                bits |= element;
+                first = first.or(Some(origin));
+            }
+        }
+        match first {
+            Some(origin) => self.set(reg, lane, bits, Origin { padding: false, ..origin }),
+            None => self.define(reg, 1 << lane),
         }
     }
 }

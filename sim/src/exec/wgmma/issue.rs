@@ -3,18 +3,19 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::lanes::{File, Reg, WARP};
-use crate::op::Wgmma;
+use crate::lanes::{File, Reg, WARP, lanes_of};
+use crate::op::{Left, Major, MmaSum, Wgmma};
 use crate::shadow::Who;
 use crate::space::RANK_SHIFT;
 use crate::{Access, Error};
 
 use super::super::context::Context;
+use super::super::registers::Origin;
 use super::super::warp::Warp;
 use super::descriptor::Descriptor;
 use super::group::{Operands, Operation, WARPS};
 use super::matrices::{chunks, merged};
-use super::product::ROWS;
+use super::product::{ROWS, place};
 use super::registers::Role;
 
 impl Warp {
@@ -51,26 +52,74 @@ impl Warp {
         }
     }
 
-    /// Checks that the registers that the operation reads are defined, if that is checked, and makes those of D
-    /// defined.
-    pub(super) fn check_initialised(
+    /// Marks the elements of D as undefined that depend on undefined values: of D, if it is added to, in their row of A or
+    /// in their column of B. Nothing accesses D before the operation is complete, so that this may be done at the issue.
+    pub(super) fn spread_product(
         &mut self,
         cx: &Context<'_>,
         op: &Wgmma,
         accumulate: bool,
+        (chunks_of, ranges): (&[usize], &[Range<usize>]),
         who: Who,
-    ) -> Result<(), Error> {
-        let (a, _) = op.registers();
-        let read = a.iter().chain(op.d.iter().filter(|_| accumulate));
-        for reg in read.map(|&slot| Reg { file: File::W32, slot }) {
-            let missing = self.undefined_lanes(reg);
-            if missing != 0 {
-                cx.note(self.undefined_register(cx, reg, missing, who.source))?;
-                self.define_all(reg);
+    ) {
+        let Some(mut undefined) = self.undefined.take() else { return };
+        let (a, d) = op.registers();
+        let file = File::W32;
+        let some = |slots: &[u32]| slots.iter().any(|&slot| undefined.lanes(Reg { file, slot }) != 0);
+        let lacks = cx.shadow.as_ref().filter(|shadow| ranges.iter().any(|range| shadow.lacks(range)));
+        if !some(a) && lacks.is_none() && !(accumulate && some(d)) {
+            d.iter().for_each(|&slot| undefined.define(Reg { file, slot }, u32::MAX));
+            self.undefined = Some(undefined);
+            return;
+        }
+        let (mut rows, mut columns) = ([None; ROWS], vec![None; op.n]);
+        for (r, &slot) in a.iter().enumerate() {
+            let (reg, of) = (Reg { file, slot }, |t: usize| t / 4 + 8 * (r % 2));
+            for t in lanes_of(undefined.lanes(reg)) {
+                rows[of(t)] = rows[of(t)].or(Some(undefined.origin(reg)));
             }
         }
-        op.d.iter().for_each(|&slot| self.define_all(Reg { file: File::W32, slot }));
-        Ok(())
+        if let Some(shadow) = lacks {
+            let in_memory = matches!(op.a, Left::Descriptor(_));
+            let (of_a, of_b) = chunks_of.split_at(if in_memory { 2 * WARPS * ROWS } else { 0 });
+            let mark = |of_chunks: &mut dyn Iterator<Item = ((usize, usize), usize)>,
+                        major: Major,
+                        first: usize,
+                        lines: &mut [Option<Origin>]| {
+                // A chunk has a part of one line along K, or eight elements of 16 bits of as many lines.
+                for ((i, _), at) in of_chunks {
+                    let missing = shadow.missing(at, 16);
+                    for byte in (0..16).filter(|byte| missing >> byte & 1 == 1) {
+                        let line = if major == Major::K { i } else { 8 * i + byte / 2 };
+                        if let Some(line) = line.checked_sub(first).and_then(|line| lines.get_mut(line)) {
+                            *line = line.or(Some(cx.origin(who, at, missing)));
+                        }
+                    }
+                }
+            };
+            let first = ROWS * (self.place as usize % WARPS);
+            let mut a = chunks(op.a_major, WARPS * ROWS, false).zip(of_a.iter().copied());
+            mark(&mut a, op.a_major, first, &mut rows);
+            let mut b = chunks(op.b_major, op.n, op.sparse.is_some()).zip(of_b.iter().copied());
+            mark(&mut b, op.b_major, 0, &mut columns);
+        }
+        let per = if op.sum == MmaSum::F16 { 2 } else { 1 };
+        for (r, &slot) in d.iter().enumerate() {
+            let reg = Reg { file, slot };
+            if !accumulate {
+                undefined.define(reg, u32::MAX);
+            }
+            let (bits, origin) = undefined.added(reg);
+            for t in 0..WARP {
+                let (row, column) = place(per, r, t);
+                undefined.sum(
+                    (reg, t),
+                    (bits[t], origin),
+                    (0..per).map(|h| rows[row].or(columns[column + h])),
+                );
+            }
+        }
+        self.undefined = Some(undefined);
     }
 
     /// Marks the registers of the operation as its own from now on.
@@ -94,19 +143,19 @@ impl Warp {
     }
 
     /// Enters the operation in the warpgroup if this warp is the first to issue it, and compares the operands
-    /// otherwise. Returns the ranges of shared memory that it reads.
+    /// otherwise. Returns the chunks and the ranges of shared memory that it reads.
     pub(super) fn join(
         &self,
         cx: &mut Context<'_>,
         op: &Wgmma,
         operands: Operands,
         who: Who,
-    ) -> Result<Arc<Vec<Range<usize>>>, Error> {
+    ) -> Result<(Arc<Vec<usize>>, Arc<Vec<Range<usize>>>), Error> {
         let ((group, _), number) = (self.warpgroup(cx), self.wgmma.issued);
         if let Some(operation) = cx.warpgroups[group].operation(number) {
             let (other, warp) = (operation.operands, operation.warp);
             if other == operands {
-                return Ok(operation.ranges.clone());
+                return Ok((operation.chunks.clone(), operation.ranges.clone()));
             }
             let pairs = [
                 ("the instruction", operands.source.into(), other.source.into()),
@@ -124,9 +173,10 @@ impl Warp {
         let shadow = cx.shadow.as_mut().map_or(0, |shadow| shadow.operation(who, false));
         let ranges = Arc::new(if cx.shadow.is_some() { merged(&chunks) } else { Vec::new() });
         let (warp, matrices, taken) = (self.index, None, 0);
-        let operation = Operation { warp, operands, chunks, ranges: ranges.clone(), matrices, taken, shadow };
+        let places = (chunks.clone(), ranges.clone());
+        let operation = Operation { warp, operands, chunks, ranges, matrices, taken, shadow };
         cx.warpgroups[group].operations.push_back(operation);
-        Ok(ranges)
+        Ok(places)
     }
 
     /// Where the 16-byte chunks of A and B are in shared memory.

@@ -15,7 +15,7 @@ use super::product::{self, Chunk, ROWS, Shape};
 pub(super) fn begin_reads(cx: &mut Context<'_>, ranges: &[Range<usize>], who: Who) -> Result<(), Error> {
     for range in ranges {
         let Some(shadow) = &mut cx.shadow else { break };
-        let found = shadow.begin_async_read(who, u32::MAX, range.start, range.len());
+        let found = shadow.begin_async_read((who, u32::MAX), range.start, range.len(), false);
         cx.checked(who, Access::Read, range.start, range.len(), found)?;
     }
     Ok(())

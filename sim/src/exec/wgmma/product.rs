@@ -215,7 +215,7 @@ pub(super) fn multiply_integers(
 }
 
 /// Row and first column of a register of D in lane `t`, with `per` columns in a register.
-fn place(per: usize, r: usize, t: usize) -> (usize, usize) {
+pub(super) fn place(per: usize, r: usize, t: usize) -> (usize, usize) {
     let (pair, odd) = (r * per / 2, r * per % 2);
     (t / 4 + 8 * (pair % 2), 8 * (pair / 2) + 2 * (t % 4) + odd)
 }

@@ -18,8 +18,10 @@ template <Twin T> __global__ void odd_even(int* data) {
             if (T != no_sync) __syncthreads();
         }
         if (T == part_votes) {
-            if (!swapped) break;
-            go = __syncthreads_or(swapped);
+            // A part of the threads votes, while the others wait at the next barrier.
+            go = 0;
+            if (swapped) go = __syncthreads_or(swapped);
+            __syncthreads();
         } else if (T == no_vote_sync) {
             if (t == 0) moved = 0;
             __syncthreads();
