@@ -1,6 +1,7 @@
 //! One binary for all of them, since linking one for each file takes longer than running it.
 
 mod agreement;
+mod along;
 mod binding;
 mod columns;
 mod complements;

@@ -12,6 +12,7 @@ macro_rules! sources {
 
 /// The files with tests of the layout algebra, by name.
 const TESTS: &[(&str, &str)] = sources![
+    "along",
     "binding",
     "columns",
     "complements",
@@ -21,6 +22,7 @@ const TESTS: &[(&str, &str)] = sources![
     "general",
     "inverses",
     "numeric",
+    "overlap",
     "partitions",
     "products",
     "recasts",

@@ -14,6 +14,7 @@
 //! compared with its definition point by point and refused with the first difference.
 
 use crate::algebra::compose_columns::compose_columns;
+use crate::algebra::compose_coordinates::{compose_coordinates, has_coordinates};
 use crate::algebra::compose_integers::compose_integers;
 use crate::layout::tiler::Part;
 use crate::leaf::int::{FACTORS, KNOWN};
@@ -25,12 +26,17 @@ const OP: &str = "composition";
 impl Lay {
     /// `R(c) = self(right(c))` for every coordinate of `right`; the result's shape refines the shape of `right`.
     ///
-    /// Where `right` reaches past the size of `self`, the last leaf of `self` goes on.
+    /// Where `right` reaches past the size of `self`, the last leaf of `self` goes on. Where the strides of `right` are basis
+    /// vectors, `right(c)` is a coordinate of `self`, and past the end of a mode, the mode's last leaf goes on.
     ///
     /// ```
     /// use girih_layout::lay;
     /// let r = lay!("(10,2):(16,4)").composition(&lay!("(5,4):(1,5)"))?;
     /// assert_eq!(r, lay!("(5,(2,2)):(16,(80,4))"));
+    /// // Strides of `right` that are basis vectors go along the modes of `self`.
+    /// let a = lay!("(4096,8192):(1,4096)");
+    /// let r = a.composition(&lay!("(32,s0,8,128):(1@0,8@1,1@1,32@0)"))?;
+    /// assert_eq!(r, lay!("(32,s0,8,128):(1,32768,4096,32)"));
     /// # Ok::<(), girih_layout::Error>(())
     /// ```
     ///
@@ -38,8 +44,9 @@ impl Lay {
     /// [`Error::NoLayout`] where a leaf's values are those of no layout, with a witness ([`Error::StrideDivisibility`] and
     /// [`Error::ShapeDivisibility`] where there are too many to look at); [`Error::Carry`] where the leaves interact, with a witness; [`Error::NeedsFact`] and [`Error::NotKnown`] where a symbol decides;
     /// [`Error::NonPositiveStride`] for a negative right-hand stride unless `self` is a single mode; [`Error::NoLayout`] where F2 columns on the
-    /// right come out as neither integers nor columns; [`Error::Unsupported`] for a right-hand side of basis strides; [`Error::Capacity`],
-    /// [`Error::Overflow`].
+    /// right come out as neither integers nor columns; [`Error::ModeOutOfRange`] for a basis vector along a mode that `self` does not have,
+    /// [`Error::MixedModes`] for strides along a mode and along a mode of that mode, [`Error::Unsupported`] for integers beside basis vectors;
+    /// [`Error::Capacity`], [`Error::Overflow`].
     pub const fn composition(&self, right: &Lay) -> Result<Lay, Error> {
         written!(|out| compose_into(self, self.root(), right, right.root(), out))
     }
@@ -152,6 +159,9 @@ pub(crate) const fn compose_into(
     r: Node,
     out: &mut Lay,
 ) -> Result<(), Error> {
+    if has_coordinates(right, r) {
+        return compose_coordinates(left, l, right, r, out);
+    }
     if left.has_columns_in(l) || right.has_columns_in(r) {
         return compose_columns(left, l, right, r, out);
     }

@@ -1,13 +1,11 @@
 //! Divides: a layout split into a tile and the arrangement of the tiles (CuTe guide, 02 Layout algebra, Division).
 
-use crate::algebra::coalesce::coalesce_into;
-use crate::algebra::complement::{complement_into, end_of};
-use crate::algebra::composition::compose_into;
-use crate::arith::ask;
+use crate::algebra::compose_coordinates::has_coordinates;
+use crate::algebra::divide_coordinates::divide_by_coordinates;
+use crate::algebra::divide_integers::divide_by_integers;
 use crate::layout::tiler::Part;
-use crate::leaf::int::{FACTORS, KNOWN};
 use crate::tuple::profile::Node;
-use crate::{Error, Int, Lay, Stride, Tiler, Tiles};
+use crate::{Error, Lay, Tiler, Tiles};
 
 impl Lay {
     /// `composition(self, (tile, complement(tile, size(self))))`: mode 0 is the tile, mode 1 says where the tiles are.
@@ -18,10 +16,14 @@ impl Lay {
     /// as the next multiple of the tile. The last tile then reaches past the end, and the kernel has to guard it:
     /// [`Lay::divide_with_residue`] returns the predicate.
     ///
+    /// A tile of basis strides divides each mode by the leaves that go along it; the rest has the modes of `self`.
+    ///
     /// ```
     /// use girih_layout::{lay, tiler};
     /// let a = lay!("(4,2,3):(2,1,8)");
     /// assert_eq!(a.logical_divide(&tiler!("4:2"))?, lay!("((2,2),(2,3)):((4,1),(2,8))"));
+    /// let a = lay!("(8,6):(1,8)");
+    /// assert_eq!(a.logical_divide(&tiler!("(2,4):(1@1,1@0)"))?, lay!("((2,4),(2,3)):((8,1),(4,16))"));
     /// # Ok::<(), girih_layout::Error>(())
     /// ```
     ///
@@ -209,99 +211,11 @@ const fn divide_into(
     l: Node,
     tiles: &Lay,
     t: Node,
-    [domain, right]: &mut [Lay; 2],
+    room: &mut [Lay; 2],
     out: &mut Lay,
 ) -> Result<(), Error> {
-    domain.restart();
-    right.restart();
-    if left.is_known() && tiles.is_known() {
-        coalesce_into::<KNOWN>(left, l, true, domain);
-        tri!(tile_and_rest::<KNOWN>(domain, tiles, t, right));
-    } else {
-        coalesce_into::<FACTORS>(left, l, true, domain);
-        tri!(tile_and_rest::<FACTORS>(domain, tiles, t, right));
+    if has_coordinates(tiles, t) {
+        return divide_by_coordinates(left, l, tiles, t, room, out);
     }
-    compose_into(domain, domain.root(), right, right.root(), out)
-}
-
-/// Rounds the coalesced domain up to whole tiles, and writes `(tile, complement(tile, size(domain)))`.
-pub(crate) const fn tile_and_rest<const F: usize>(
-    domain: &mut Lay,
-    tiles: &Lay,
-    t: Node,
-    right: &mut Lay,
-) -> Result<(), Error> {
-    tri!(right.open());
-    tri!(right.copy(tiles, t));
-    if right.has_columns() {
-        let parts = tri!(right.parts("a divide"));
-        tri!(round_up(domain, tri!(parts.end())));
-        tri!(parts.complement_into(tri!(domain.size()), right));
-        right.close();
-        return Ok(());
-    }
-    let mut sorted;
-    let (modes, node) = if tiles.is_sorted(t) {
-        (tiles, t)
-    } else {
-        sorted = Lay::EMPTY;
-        tri!(right.sort_into::<F>("a divide", &mut sorted));
-        (&sorted, sorted.root())
-    };
-    tri!(round_up::<F>(domain, tri!(end_of(modes, node))));
-    let size = tri!(domain.shape.product_of::<F>(domain.root()));
-    tri!(complement_into(modes, node, size, right));
-    right.close();
-    Ok(())
-}
-
-/// Refuses to round up a mode that for some values of the symbols merges with a later mode: then the merged mode would
-/// have to be rounded, or nothing.
-const fn require_apart(domain: &Lay, i: usize, step: Int) -> Result<(), Error> {
-    let (extent, stride) = domain.flat_leaf(i);
-    let mut k = i + 1;
-    while k < domain.leaf_count() {
-        let (later, next) = domain.flat_leaf(k);
-        if let (Stride::Int(d), Stride::Int(next)) = (stride, next) {
-            let end = tri!(d.mul(extent));
-            if !matches!(ask::equal(end, next), Some(false)) {
-                return Err(match (extent.is_symbolic(), step.get()) {
-                    (true, Some(step)) => ask::divisible("a divide", extent, step),
-                    _ => Error::NotKnown {
-                        op: "a divide",
-                        value: (if next.is_symbolic() { next } else { end }).quoted(),
-                    },
-                });
-            }
-        }
-        // A mode further on can only continue mode `i` past modes whose extent may be 1.
-        if !matches!(later.lower(), Some(..=1)) {
-            return Ok(());
-        }
-        k += 1;
-    }
-    Ok(())
-}
-
-/// Rounds the mode in which the tile ends up to whole tiles, so that no tile straddles its end: with `4:1`, `(9,16):(96,3)` is divided as
-/// `(12,16):(96,3)`, 3 tiles in each of 16 columns. The last mode needs no rounding: it goes on by itself.
-const fn round_up<const F: usize>(domain: &mut Lay, end: Int<F>) -> Result<(), Error> {
-    let (mut begin, mut i) = (Int::number(1, true), 0);
-    while i + 1 < domain.leaf_count() {
-        let extent = domain.extent_at::<F>(i);
-        let Some(step) = end.div_exact(begin) else {
-            return Ok(());
-        };
-        let next = tri!(begin.mul(extent));
-        if matches!(end.less(next), Some(true)) {
-            if extent.div_exact(step).is_none() {
-                tri!(require_apart(domain, i, step.wide()));
-                tri!(domain.set_extent(i, tri!(tri!(extent.ceil_div(step)).mul(step))));
-            }
-            return Ok(());
-        }
-        begin = next;
-        i += 1;
-    }
-    Ok(())
+    divide_by_integers(left, l, tiles, t, room, out)
 }

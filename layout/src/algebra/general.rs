@@ -1,6 +1,7 @@
 //! Layouts from values, and composition without rules: exact whenever a layout exists, by enumeration.
 
 use crate::algebra::coalesce::coalesce_into;
+use crate::algebra::compose_coordinates::{has_coordinates, require_within};
 use crate::exact::definition::Function;
 use crate::exact::space::Space;
 use crate::leaf::int::FACTORS;
@@ -81,6 +82,7 @@ impl Lay {
     const fn composed_generally(&self, right: &Lay) -> Result<Lay, Error> {
         let strict = self.composition(right);
         match strict {
+            Err(_) if has_coordinates(right, right.root()) => return strict,
             Err(
                 Error::StrideDivisibility { .. }
                 | Error::ShapeDivisibility { .. }
@@ -117,6 +119,10 @@ impl Lay {
     /// # Errors
     /// [`Error::CoordOutOfRange`] with the index that is outside; [`Error::NotKnown`] where a symbol decides; those of [`Lay::composition`].
     pub const fn compose_in_bounds(&self, right: &Lay) -> Result<Lay, Error> {
+        if has_coordinates(right, right.root()) {
+            tri!(called!("compose_in_bounds", require_within(self, right)));
+            return called!("compose_in_bounds", self.composition(right));
+        }
         let extent = tri!(self.size());
         let known = !right.is_symbolic();
         if known {

@@ -2,7 +2,7 @@
 
 use crate::algebra::coalesce::coalesce_into;
 use crate::algebra::composition::compose_into;
-use crate::algebra::divide::tile_and_rest;
+use crate::algebra::divide_integers::tile_and_rest;
 use crate::layout::tiler::Part;
 use crate::leaf::int::FACTORS;
 use crate::tuple::profile::Node;
