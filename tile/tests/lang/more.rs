@@ -17,8 +17,15 @@ fn chosen(y: &mut Array<i32, 1>, z: &mut Array<f32, 1>) {
     z.tiles_mut([8]).store((1,), select(odd, 1, 0.5));
 }
 
+#[kernel]
+fn too_large(y: &mut Array<i64, 1>) {
+    y.tiles_mut([8]).store((0,), select(arange::<i32>(8) < 4, 1 << 40, 0));
+}
+
 #[test]
 fn constants_are_chosen_by_masks() {
+    let text = too_large::ir().unwrap_err().to_string();
+    assert!(text.contains("`select` of constants of s64, which are s32 where they meet no tile"), "{text}");
     let device = device();
     let mut y = DeviceArray::zeros(&device, [16]).unwrap();
     let mut z = DeviceArray::zeros(&device, [16]).unwrap();

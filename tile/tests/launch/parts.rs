@@ -75,6 +75,16 @@ fn multiplied<const TMA: bool>(
     y.tiles_mut([64, 64]).store((bid(0), 0), sums);
 }
 
+/// Counts by counters in shared memory, which stand for a part.
+#[kernel]
+fn counted(x: &Array<i32, 1>, y: &mut Array<i32, 1>) {
+    let mut y = y.slice_mut(0, -2, 6);
+    for k in 0..cdiv(x.dim(0), 8) {
+        let at = x.tiles([8]).padding(Padding::Zero).load((k,));
+        y.elements_mut().memory_order(Order::Relaxed, Scope::Device).atomic_add((at,), 1);
+    }
+}
+
 /// The element of an array of `n` that is element `i` of a part of a part.
 fn element(n: i64, [a, b, c, d]: [i64; 4], i: i64) -> Option<usize> {
     let outer = i + c;
@@ -188,4 +198,14 @@ fn products_of_parts_begin_anywhere() {
             assert_eq!(y.download().unwrap(), wanted, "{a}..{b} {tma}");
         }
     }
+}
+
+#[test]
+fn counters_stand_for_parts_that_begin_anywhere() {
+    let device = device();
+    let values = [0, 1, 2, 3, 4, 5, 6, 7, 2, 2, -1, 5, 9, 4, 0, 3];
+    let x = DeviceArray::upload(&device, &values, [values.len()]).unwrap();
+    let mut y = DeviceArray::zeros(&device, [4]).unwrap();
+    counted(&x, &mut y).grid([1]).run().unwrap();
+    assert_eq!(y.download().unwrap(), [3, 2, 2, 2]);
 }

@@ -1,5 +1,7 @@
 //! Functions that work element by element.
 
+use girih_tensor::Element;
+
 use super::Tile;
 use super::operand::{IntoItem, Pair};
 use crate::elem::{Bits, Elem, Float, Integer, Num, ToFloat};
@@ -7,7 +9,7 @@ use crate::error::Code;
 use crate::ir::table::Each;
 use crate::ir::{Nan, Overflow, Rounding};
 use crate::ops::Mode;
-use crate::stage::{apply, refuse};
+use crate::stage::{apply, refuse, with};
 
 #[track_caller]
 pub(super) fn binary<T>(op: Each, a: impl IntoItem, b: impl IntoItem) -> Tile<T> {
@@ -210,11 +212,21 @@ pub trait Mask: IntoItem {}
 
 impl<T: ToFloat> Mask for Tile<T> {}
 
-/// `x` where the condition is true, `y` elsewhere: NumPy's `where`. All three broadcast, `x` and `y` promote.
+/// `x` where the condition is true, `y` elsewhere: NumPy's `where`. All three broadcast, `x` and `y` promote. Two constants are of `i32`, or of
+/// `f32` if one of them is a float.
 #[track_caller]
 #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
 pub fn select<A: Pair<B>, B: IntoItem>(condition: impl Mask, x: A, y: B) -> Tile<A::Out> {
-    each(Each::Select, &[condition.item(), x.item(), y.item()], Mode::default())
+    let chosen: Tile<A::Out> = each(Each::Select, &[condition.item(), x.item(), y.item()], Mode::default());
+    let (own, wanted) = (with(|stage| stage.ty(chosen.raw())), <A::Out as Element>::DTYPE);
+    if let Some(own) = own.filter(|own| own.dtype != wanted) {
+        let message = format!(
+            "`select` of constants of {}, which are {wanted} where they meet no tile: `strict(x)` is a constant with a dtype",
+            own.dtype
+        );
+        refuse(Code::ConstOutOfRange, message);
+    }
+    chosen
 }
 
 /// [`select`], by NumPy's name.
