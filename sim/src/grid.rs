@@ -79,7 +79,8 @@ impl<'a> Grid<'a> {
             machine,
             blocks,
             clusters,
-            resident: usize::try_from((machine.residency.blocks() / machine.blocks()).max(1)).unwrap_or(usize::MAX),
+            resident: usize::try_from((machine.residency.blocks() / machine.blocks()).max(1))
+                .unwrap_or(usize::MAX),
             next: AtomicU64::new(0),
             changes: AtomicU64::new(0),
             workers: workers.max(1).min(usize::try_from(clusters).unwrap_or(usize::MAX)),

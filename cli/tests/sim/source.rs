@@ -120,7 +120,8 @@ fn kernels_have_plain_names() {
     assert_eq!(girih(folder.path(), "sim named.ptx --launches plan").0, Some(1));
     // A loop without an end is told, and how to allow more.
     fs::write(folder.path().join("loop.ptx"), ".version 8.0 .target sm_80 .address_size 64 .visible .entry k() { .reg .b32 %r; mov.u32 %r, 0; L: add.u32 %r, %r, 1; bra L; }").expect("written");
-    let (status, _, err) = girih(folder.path(), "sim loop.ptx --grid 1 --block 32 --check bounds --steps 100000");
+    let (status, _, err) =
+        girih(folder.path(), "sim loop.ptx --grid 1 --block 32 --check bounds --steps 100000");
     assert!(
         status == Some(1) && err.contains("100000 warp instructions") && err.contains("--steps"),
         "{err}"
