@@ -16,7 +16,7 @@ use clap::Parser;
 use girih_peers::contest::Failure;
 use girih_peers::gpu;
 use girih_peers::measure::{Bench, Effort, Trial};
-use girih_peers::record::{Machine, read};
+use girih_peers::record::{Machine, given, known, read};
 use girih_peers::rows::{Row, parse, rows};
 use girih_peers::table::Table;
 use girih_peers::tuned::tuned;
@@ -72,7 +72,7 @@ const AGAIN: u8 = 4;
 fn main() -> Result<ExitCode, Failure> {
     let args = Args::parse();
     let rows = match &args.rows {
-        Some(file) => parse(&fs::read_to_string(file)?)?,
+        Some(file) => parse(&fs::read_to_string(given(file))?)?,
         None => rows()?,
     };
     if args.list {
@@ -80,17 +80,17 @@ fn main() -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     if let Some(record) = &args.table {
-        let (records, name) = (read(record)?, record.file_name().unwrap_or_default().to_string_lossy());
+        let (records, name) = (read(&given(record))?, record.file_name().unwrap_or_default().to_string_lossy());
         let table = Table::new(&rows, &records);
         print!("{}", if args.markdown { table.markdown(&name) } else { table.text() });
         return Ok(ExitCode::SUCCESS);
     }
     if let Some(sweeps) = &args.tuned {
-        tuned(&rows, &read(sweeps)?)?.iter().for_each(|record| println!("{record}"));
+        tuned(&rows, &read(&given(sweeps))?)?.iter().for_each(|record| println!("{record}"));
         return Ok(ExitCode::SUCCESS);
     }
     let seconds = args.seconds.or_else(|| env::var("GIRIH_SECONDS").ok()?.parse().ok());
-    let path = env::var_os("GIRIH_RECORD").map(PathBuf::from);
+    let path = env::var_os("GIRIH_RECORD").map(|path| given(Path::new(&path)));
     match (env::var(WORKER), path) {
         (Ok(seconds), Some(path)) => work(&args, rows, seconds.parse().ok(), &path),
         (_, path) => supervise(&rows, seconds, path),
@@ -103,21 +103,21 @@ fn supervise(rows: &[Row], seconds: Option<u64>, path: Option<PathBuf>) -> Resul
     let path = path.unwrap_or_else(|| env::temp_dir().join(format!("gpu_rows-{}.jsonl", process::id())));
     println!("records: {}", path.display());
     let code = loop {
-        let before = read(&path)?.len();
+        let before = known(&path)?.len();
         let mut worker = Command::new(env::current_exe()?);
         let left = seconds.map(|seconds| seconds.saturating_sub(begun.elapsed().as_secs()));
         let left = left.map_or(String::new(), |left| left.to_string());
         worker.args(env::args_os().skip(1)).env(WORKER, left).env("GIRIH_RECORD", &path);
         match worker.status()?.code() {
             Some(code @ 0..=3) => break code as u8,
-            code if read(&path)?.len() == before => {
+            code if known(&path)?.len() == before => {
                 println!("the process that measures ended ({code:?}) without a record");
                 break 1;
             }
             code => println!("the process that measures ended ({code:?}), and is started again"),
         }
     };
-    let records = read(&path)?;
+    let records = known(&path)?;
     if records.iter().any(|record| record.get("row").is_some()) {
         print!("{}", Table::new(rows, &records).text());
     }
@@ -134,7 +134,7 @@ fn work(args: &Args, rows: Vec<Row>, seconds: Option<u64>, path: &Path) -> Resul
     println!("{}", device.name());
     let (machine, key) = (Machine::of(&device), if args.sweep { "sweep" } else { "row" });
     let wanted: Vec<Row> = rows.iter().filter(|row| args.wants(row)).cloned().collect();
-    let known = read(path)?;
+    let known = known(path)?;
     // A sweep that one configuration has stopped is begun again without it.
     let blamed = |record: &Value| record["blamed"].as_str().filter(|_| args.sweep).map(String::from);
     let done = |row: &Row| known.iter().any(|record| record[key] == *row.name && blamed(record).is_none());

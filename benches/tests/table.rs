@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use girih_peers::record::read;
+use girih_peers::record::{given, known, read};
 use girih_peers::rows::rows;
 use girih_peers::table::{MADE, Mean, Table};
 use serde_json::{Value, json};
@@ -52,7 +52,10 @@ fn the_mean_is_taken_over_right_rows_of_the_frozen_list() {
 #[test]
 fn a_record_that_was_cut_off_is_read_up_to_there() {
     let path = std::env::temp_dir().join(format!("girih-records-{}.jsonl", std::process::id()));
-    assert_eq!(read(&path).unwrap(), Vec::<Value>::new());
+    // There is nothing to read, but records can be added to it.
+    let missing = read(&path).expect_err("no such file").to_string();
+    assert!(missing.starts_with(&path.display().to_string()), "{missing}");
+    assert_eq!(known(&path).unwrap(), Vec::<Value>::new());
     fs::write(&path, "{\"row\":\"a\"}\n{\"row\":\"b\"}\n{\"row\":\"c").unwrap();
     let found = read(&path);
     fs::remove_file(&path).unwrap();
@@ -98,4 +101,13 @@ fn the_benchmarks_of_the_repository_are_those_of_their_record() {
         Table::new(&rows, &records).markdown(name),
         "made anew by the command that the file names"
     );
+}
+
+/// Cargo runs this test in the folder of its package, as it runs benches; a path that was given at the root of the workspace is found.
+#[test]
+fn paths_are_those_of_the_root() {
+    let named = std::path::Path::new("benches/records/README.md");
+    assert!(!named.exists() && given(named).exists());
+    let whole = given(named).canonicalize().unwrap();
+    assert_eq!(given(&whole), whole);
 }

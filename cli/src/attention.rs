@@ -15,7 +15,7 @@ use girih_tensor::{DType, Element};
 use half::{bf16, f16};
 
 pub(crate) use args::{Chosen, ORDERS, ProblemArgs};
-pub(crate) use data::{Inputs, bytes};
+pub(crate) use data::{Inputs, peak};
 pub(crate) use report::described;
 pub(crate) use tensors::OnDevice;
 
@@ -108,7 +108,7 @@ fn compute<T: Element + Pod>(
     [output, of_lse]: [Option<Output>; 2],
 ) -> Result<Report, Box<dyn std::error::Error>> {
     let (problem, device) = (&chosen.problem, &session.device);
-    session.fits(bytes(problem))?;
+    session.fits(peak(problem))?;
     let kind = chosen.kind.unwrap_or_else(|| KernelKind::for_problem(problem, device.limits().sm));
     let attention = Attentions::new(device).by(problem, Some(kind))?;
     let origin = files.as_ref().map_or(format!("random, seed {seed}"), Files::origin);

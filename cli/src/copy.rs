@@ -13,7 +13,7 @@ use rand::{RngExt, SeedableRng, rngs::StdRng};
 use serde::Serialize;
 
 use crate::names::dtype;
-use crate::run::{self, DeviceReport, KernelReport, Session, Timing, line};
+use crate::run::{self, DeviceReport, Peak, bytes, KernelReport, Session, Timing, line};
 use crate::{CommandResult, marked};
 
 /// What `girih copy --help` and `girih emit copy --help` say of layouts.
@@ -23,7 +23,8 @@ Examples:
   to rows of 80 bytes       girih copy '(100,33):(33,1)' '(100,33):(40,1)'
   channels behind pixels    girih copy '(5,3,50176):(150528,50176,1)' '(5,3,50176):(150528,1,3)'
   with a border of zeros    girih copy '(30,30):(30,1)' '(32,32):(32,1)' --at '(1,1)' --fill 0
-  random rows of a table    girih copy '(1000,32):(32,1)' '(4096,32):(32,1)' --gather 0";
+  random rows of a table    girih copy '(1000,32):(32,1)' '(4096,32):(32,1)' --gather 0
+  columns backwards         girih copy '(100,32):(32,-1)' '(100,32):(32,1)'";
 
 /// The arguments that describe a copy.
 #[derive(clap::Args)]
@@ -119,9 +120,10 @@ fn copy<T: Element + Pod>(
 ) -> Result<Report, Box<dyn std::error::Error>> {
     let (device, arguments) = (&session.device, &args.problem);
     let (src, dst) = (&arguments.src, arguments.dst());
-    let cosize = |layout: &Lay| layout.cosize().ok().and_then(|cosize| cosize.get()).unwrap_or(0);
-    let [m, n] = [cosize(src), cosize(dst)];
-    session.fits((m as u64).saturating_add(n as u64).saturating_mul(size_of::<T>() as u64))?;
+    // From the least index to the greatest.
+    let span = |layout: &Lay| Ok::<_, girih_layout::Error>(layout.span()?.get().unwrap_or(0));
+    let [m, n] = [span(src)?, span(dst)?];
+    session.fits(peak(problem, [m, n]))?;
     let copy = Copy::new(device, problem)?;
     let mut rng = StdRng::seed_from_u64(args.seed);
     let source: Vec<T> = (0..m).map(|_| T::from_f64(rng.random_range(-100.0..100.0))).collect();
@@ -143,7 +145,8 @@ fn copy<T: Element + Pod>(
         None => copy.run(&to, &from),
     })?;
     let mut written = vec![false; expected.len()];
-    for (place, element) in arguments.moves(&rows)? {
+    for moved in arguments.moves(&rows)? {
+        let (place, element) = moved?;
         expected[place] = element.map_or(T::from_f64(arguments.fill), |element| source[element]);
         written[place] = true;
     }
@@ -173,15 +176,29 @@ fn copy<T: Element + Pod>(
     })
 }
 
+/// What the copy holds at once of a source and a destination of so many elements, and of indices: on the host the destination twice, with a mark for
+/// each element.
+fn peak(problem: &Problem, [m, n]: [i64; 2]) -> Peak {
+    let indices = problem.gathered().map_or(0, |gather| problem.modes()[gather.mode].extent);
+    let [source, target] = [m, n].map(|elements| bytes(elements, problem.dtype()));
+    let marks = bytes(n, DType::U8).saturating_add(target);
+    let device = source.saturating_add(target).saturating_add(bytes(indices, DType::U32));
+    Peak { device, host: device.saturating_add(marks) }
+}
+
+/// A place of the destination, and the element of the source that comes there; none for the fill.
+type Moved = Result<(usize, Option<usize>), girih_layout::Error>;
+
 impl ProblemArgs {
-    /// By the definition: every place of the destination that is written, and the element of the source that comes there; none for the
-    /// fill. `rows` are the positions of a gather.
-    fn moves(&self, rows: &[u32]) -> Result<Vec<(usize, Option<usize>)>, girih_layout::Error> {
+    /// By the definition: every place of the destination that is written, counted from the least one, and the element of the source that comes
+    /// there. `rows` are the positions of a gather.
+    fn moves(&self, rows: &[u32]) -> Result<impl Iterator<Item = Moved>, girih_layout::Error> {
         let (src, dst, low) = (&self.src, self.dst(), self.low());
-        let one = |i: i64| -> Result<(usize, Option<usize>), girih_layout::Error> {
-            let place = dst.at(i)? as usize;
+        let [of_src, of_dst] = [src.min_index()?, dst.min_index()?];
+        let one = move |i: i64| -> Moved {
+            let place = (dst.at(i)? - of_dst) as usize;
             if low.is_none() && self.gather.is_none() {
-                return Ok((place, Some(src.at(i)? as usize)));
+                return Ok((place, Some((src.at(i)? - of_src) as usize)));
             }
             // The number of the coordinate in each mode.
             let (mut rest, mut inside, mut at) = (i, true, Vec::new());
@@ -202,9 +219,9 @@ impl ProblemArgs {
             let element = (0..if inside { src.rank() } else { 0 }).try_fold(0, |sum, mode| {
                 Ok::<_, girih_layout::Error>(sum + src.mode(mode)?.crd2idx(&coord(mode)?)?)
             })?;
-            Ok((place, inside.then_some(element as usize)))
+            Ok((place, inside.then_some((element - of_src) as usize)))
         };
-        (0..dst.size()?.get().unwrap_or(0)).map(one).collect()
+        Ok((0..dst.size()?.get().unwrap_or(0)).map(one))
     }
 }
 

@@ -267,16 +267,6 @@ pub enum Error {
         /// Bytes after the header.
         found: u64,
     },
-    /// An operand holds NaN or infinity.
-    #[error("{} holds {value} at element {at} of the file: finite values are accepted, since no product of others could be verified", .path.display())]
-    NotFinite {
-        /// The file.
-        path: PathBuf,
-        /// The value.
-        value: f64,
-        /// The number of the element in the file's order, from 0.
-        at: usize,
-    },
     /// `--dtype` and a file contradict each other.
     #[error("--dtype is {flag}, but {} holds {file} ({descr}): leave --dtype out, or convert the file", .path.display())]
     DTypeFlag {
@@ -320,16 +310,19 @@ pub enum Error {
         /// What the file says.
         file: i64,
     },
-    /// The arrays are larger than the device's memory.
+    /// A record of times was asked of the simulator.
+    #[error("{}: a record holds times, of which the simulator has none: a GPU is accepted (--device cuda), or no file", .0.display())]
+    NoTimes(PathBuf),
+    /// The arrays, and what they are copied to and compared with, are larger than a memory.
     #[error(
         "the arrays take {needed} bytes, {device} has {available}: smaller extents or pitches are accepted"
     )]
     Memory {
-        /// Bytes of all arrays.
+        /// Bytes of all that is in the memory at once.
         needed: u64,
-        /// The device's name.
+        /// The device's name, or `this machine`.
         device: String,
-        /// The bytes of the device's memory.
+        /// The bytes of the device's memory, or those of this machine that may be taken.
         available: u64,
     },
 }

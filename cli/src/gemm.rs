@@ -14,7 +14,7 @@ use girih_kernels::gemm::{
 };
 use girih_tensor::Element;
 
-pub(crate) use args::{Chosen, LAYOUTS, ProblemArgs, bytes};
+pub(crate) use args::{Chosen, LAYOUTS, ProblemArgs, peak};
 pub(crate) use data::{random, random_operands};
 
 use crate::CommandResult;
@@ -85,8 +85,8 @@ fn multiply(
     let (problem, device) = (&chosen.problem, &session.device);
     // On the host, the matrices of a batch follow each other in any case.
     let laid = problem.pointers().map_or(Ok(*problem), |count| problem.batched(count, [None; 3]))?;
-    session.fits(args::bytes(&laid))?;
     let kind = chosen.kind.unwrap_or_else(|| KernelKind::for_problem(problem, device.limits().sm));
+    session.fits(args::peak(&laid, kind, device)?)?;
     let gemm = gemms.get(problem, kind)?;
     let launch = gemm.launch_config()?;
     let origin = source.origin();

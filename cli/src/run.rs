@@ -2,7 +2,8 @@
 
 mod report;
 
-use girih_device::{Device, Kind, Select, SimOptions};
+use girih_device::{Device, Kind, Select, SimOptions, free_host_memory};
+use girih_tensor::DType;
 use indicatif::{ProgressBar, ProgressDrawTarget};
 
 use crate::{Error, progress};
@@ -20,6 +21,31 @@ pub(crate) struct RunArgs {
     /// Print one JSON object and nothing else
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// The bytes that a command holds at once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Peak {
+    /// In the device's memory: inputs, results, and what kernels need besides.
+    pub(crate) device: u64,
+    /// In the host's memory: inputs, results, what these are compared with, and copies on the way.
+    pub(crate) host: u64,
+}
+
+/// The bytes of so many elements, or all that 64 bits count.
+pub(crate) fn bytes(elements: i64, dtype: DType) -> u64 {
+    let bits = u64::try_from(elements).unwrap_or(0).saturating_mul(dtype.bits().into());
+    bits.div_ceil(8)
+}
+
+/// Refuses what three quarters of the host's free memory cannot hold: the rest is for what the simulator's checks remember, and for others.
+pub(crate) fn host_fits(needed: u64) -> Result<(), Error> {
+    let Some(free) = free_host_memory() else { return Ok(()) };
+    let available = free - free / 4;
+    if needed <= available {
+        return Ok(());
+    }
+    Err(Error::Memory { needed, device: "this machine".into(), available })
 }
 
 /// An open device, and a progress bar for work of more than a second on the simulator.
@@ -46,13 +72,16 @@ impl Session {
         Ok(Session { device, fallback, bar })
     }
 
-    /// Refuses matrices that the device's memory cannot hold, before anything is allocated.
-    pub(crate) fn fits(&self, needed: u64) -> Result<(), Error> {
+    /// Refuses what the memory of the device or of the host cannot hold, before anything is allocated. The simulator's memory is the host's.
+    pub(crate) fn fits(&self, peak: Peak) -> Result<(), Error> {
         let available = self.device.limits().memory_bytes;
-        if needed <= available {
-            return Ok(());
+        if peak.device > available {
+            return Err(Error::Memory { needed: peak.device, device: self.device.name().into(), available });
         }
-        Err(Error::Memory { needed, device: self.device.name().into(), available })
+        match self.device.kind() {
+            Kind::Cuda => host_fits(peak.host),
+            Kind::Sim => host_fits(peak.host.saturating_add(peak.device)),
+        }
     }
 
     /// Measures a kernel, and takes the progress bar away.

@@ -202,6 +202,8 @@ fn launch_all(args: &Args) -> Result<Vec<SimReport>, Box<dyn std::error::Error>>
     let (plan, kernel) = args.plan()?;
     let source = source::Source::read(&args.file, kernel.as_deref())?;
     let program = Program::load(&source.module)?;
+    // An array is on the host, in the simulator's memory, and in what the memory is put back to for each seed.
+    run::host_fits(plan.bytes().saturating_mul(3))?;
     let memory = Memory::new();
     let (ready, bound) = plan.bind(&memory)?;
     let mut reports = Vec::new();

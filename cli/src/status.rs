@@ -89,12 +89,11 @@ fn of_own(error: &Error) -> Status {
         | Write { .. }
         | NotNpy { .. }
         | BigEndian { .. }
-        | Truncated { .. }
-        | NotFinite { .. } => Status::Failed,
+        | Truncated { .. } => Status::Failed,
         ElementType { .. } | ElementOfArray { .. } | NoTensor { .. } | Rank { .. } | Ptx { .. } => {
             Status::Failed
         }
-        Records { .. } | NoAssembler | Memory { .. } => Status::Failed,
+        Records { .. } | NoAssembler | Memory { .. } | NoTimes(_) => Status::Failed,
         _ => Status::Refused,
     }
 }

@@ -94,8 +94,10 @@ const CALLS: &[(&str, i32)] = &[
 const HEAD: &str = ".version 7.0\n.target sm_80\n.address_size 64\n";
 
 fn files(folder: &Path) {
-    // 300 * 300 * 4 is more than an f16 holds, so that the product is infinite, which no bound allows.
-    Matrix::filled([4, 4], 300.0).save(&folder.join("big.npy"), "<f2", false);
+    // The sum of its first row and column is infinite by definition, but the accumulator becomes infinite in the other direction first.
+    let mut big = Matrix::filled([4, 4], 0.0);
+    (big.values[1], big.values[2], big.values[4], big.values[8]) = (1e38, f32::INFINITY, -1e38, 1.0);
+    big.save(&folder.join("big.npy"), "<f4", false);
     let right = format!("{HEAD}.visible .entry right() {{ ret; }}\n");
     let race = format!(
         "{HEAD}.visible .entry race() {{ .shared .b32 tile; .reg .b32 %r<2>; mov.u32 %r0, %tid.x; st.shared.u32 [tile], %r0; ret; }}\n"

@@ -11,7 +11,7 @@
 //! use girih_tensor::DType;
 //!
 //! // A line of a multiple of 1024 elements, a tile of 1024 for each block, 4 elements for each access of a thread.
-//! let side = Side { order: vec![0], run: 1, vector: 4 };
+//! let side = Side { order: vec![0], run: 1, vector: 4, backwards: Vec::new() };
 //! let config = CopyConfig {
 //!     name: "copy",
 //!     dtype: DType::F32,

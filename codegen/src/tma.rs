@@ -21,6 +21,9 @@ const ALIGN: i64 = 128;
 ///
 /// The tensor in global memory has one mode for each dimension of the map, in any order; shapes and strides may be
 /// symbolic until [`TmaCopy::tiled`].
+///
+/// A store writes whole units of 16 bytes: where the tensor's contiguous mode ends inside a unit, a GPU overwrites what is behind its end, as the
+/// simulator does. [`TmaCopy::tiled`] therefore refuses to store such a tensor; loads take any extent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TmaCopy {
     copy: TiledCopy,
@@ -30,15 +33,17 @@ pub struct TmaCopy {
     dims: Vec<usize>,
     extents: Vec<u32>,
     swizzle: TensorSwizzle,
+    /// Whether the copy writes global memory.
+    stores: bool,
 }
 
 impl TmaCopy {
     /// The copy between a tensor of `dtype` and its tiles. The tensor lies in global memory as `global` says, a tile in shared memory
-    /// as `swizzle` after `shared` says. A box is the longest contiguous piece of a tile in shared memory that is a box of the
+    /// as `swizzle` after `shared` says. The stride of a mode of one element does not count: it may be any number. A box is the longest contiguous piece of a tile in shared memory that is a box of the
     /// tensor; [`TmaCopy::copy`] repeats the box over the tile.
     ///
     /// # Errors
-    /// [`Error::Mismatch`] where no tensor map can say this: a tensor of more than 5 modes or without one of stride 1, tiles
+    /// [`Error::Mismatch`] where no tensor map can say this: a tensor of more than 5 modes or without one of stride 1 or of one element, tiles
     /// with holes in shared memory or whose first elements do not follow the tensor's contiguous mode in whole 16 bytes,
     /// another swizzle than those of 32, 64 and 128 bytes; [`Error::NotStatic`] for symbolic tiles.
     ///
@@ -83,8 +88,11 @@ impl TmaCopy {
         if rank > RANK || global.leaf_count() != rank || shared.rank() != rank {
             return Err(mismatch("1 to 5 modes of one extent and stride each, and a tile with as many"));
         }
-        let contiguous =
-            (0..rank).find(|&mode| matches!(global.flat_leaf(mode).1, Stride::Int(d) if d.is(1)));
+        // A mode of one element has no stride. Where all others have one above 1, its own may be taken for 1.
+        let steps = |mode: &usize| !global.flat_leaf(*mode).0.is(1);
+        let follows = |mode: &usize| matches!(global.flat_leaf(*mode).1, Stride::Int(d) if d.is(1));
+        let contiguous = (0..rank).find(|mode| steps(mode) && follows(mode));
+        let contiguous = contiguous.or_else(|| (0..rank).find(|mode| !steps(mode)));
         let contiguous = contiguous.ok_or_else(|| mismatch("a tensor with a mode of stride 1"))?;
         let span = tensor_swizzle(swizzle, bytes)
             .ok_or_else(|| mismatch("swizzles of 32, 64 or 128 bytes, or none"))?;
@@ -117,7 +125,8 @@ impl TmaCopy {
             (0..rank).map(|mode| Ok(Tile::Lay(extent(static_size("tensor copy", &shared.mode(mode)?)?)?)));
         let tiles = Tiles::new(&tiles.collect::<Result<Vec<_>, Error>>()?)?;
         let copy = TiledCopy::from_tv(atom, bits, &Lay::concat(&[lay!("1:0"), order])?, tiles)?;
-        Ok(TmaCopy { copy, global, element, dims, extents, swizzle: span })
+        let stores = matches!(transfer, Transfer::Store | Transfer::Reduce(_));
+        Ok(TmaCopy { copy, global, element, dims, extents, swizzle: span, stores })
     }
 
     /// The coordinates of the whole tensor, which a tensor copy takes in the place of global memory (CuTe's `get_tma_tensor`).
@@ -150,7 +159,8 @@ impl TmaCopy {
     /// The fields of the tensor map without the address: dimensions innermost first, strides in bytes.
     ///
     /// # Errors
-    /// [`Error::NotStatic`] if symbols of the tensor have no values yet.
+    /// [`Error::NotStatic`] if symbols of the tensor have no values yet; [`Error::Mismatch`] for a copy that stores and a contiguous mode of no
+    /// whole 16 bytes.
     pub fn tiled(&self) -> Result<Tiled, Error> {
         let not_static = || Error::NotStatic { what: "a tensor map", layout: self.global.to_string() };
         let number = |int: Int| int.get().and_then(|n| u64::try_from(n).ok()).ok_or_else(not_static);
@@ -158,9 +168,17 @@ impl TmaCopy {
         for (i, &mode) in self.dims.iter().enumerate() {
             let (extent, stride) = self.global.flat_leaf(mode);
             dims.push(number(extent)?);
-            if i > 0 {
+            if i > 0 && extent.is(1) {
+                // A mode of one element has no stride, but the map's field is a multiple of 16 bytes.
+                strides.push(LINE.unsigned_abs());
+            } else if i > 0 {
                 strides.push(number(stride.int().ok_or_else(not_static)?)? * u64::from(self.element.bytes()));
             }
+        }
+        if self.stores && (dims[0] * u64::from(self.element.bytes())) % LINE.unsigned_abs() != 0 {
+            let accepted = "a contiguous mode of whole 16 bytes, since stores write units of 16 bytes, and overwrite what is behind the end of another";
+            let with = format!("stores of {:?}", self.element);
+            return Err(Error::Mismatch { what: "tensor copy", layout: self.global.to_string(), with, accepted });
         }
         let tiled = Tiled::new(self.element, &dims, &self.extents);
         Ok(tiled.with_strides(&strides).with_swizzle(self.swizzle))

@@ -11,7 +11,7 @@ use girih_tensor::DType;
 use crate::simulator::{addresses, blocks, checked, download, ones, sizes, upload};
 
 fn side(order: &[usize], run: usize, vector: i64) -> Side {
-    Side { order: order.to_vec(), run, vector }
+    Side { order: order.to_vec(), run, vector, backwards: Vec::new() }
 }
 
 fn mode(tile: i64, extent: Extent) -> Mode {

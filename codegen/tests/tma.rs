@@ -188,3 +188,38 @@ fn instructions_need_what_belongs_to_them() {
         copy: Counting (((64,16),1),1,1):(((1@1,1@0),0),0,0) to Smem bf16 (((64,16),1),1,1):(((1,64),0),0,0) does not fit SM90_TMA_LOAD_2D, from Gmem to Smem: an array in shared memory that begins at a multiple of its swizzle's period
     "#]].assert_eq(&(texts.join("\n") + "\n"));
 }
+
+/// A mode of one element has no stride: any number is accepted, and it is not taken for the contiguous one.
+#[test]
+fn strides_of_single_elements_do_not_count() {
+    for (global, dims, strides) in [
+        ("(1,4096):(4096,1)", [4096, 1], 16),
+        ("(1,4096):(4097,1)", [4096, 1], 16),
+        ("(1,4096):(1,1)", [4096, 1], 16),
+        ("(1,4096):(0,1)", [4096, 1], 16),
+        ("(1,4096):(-3,1)", [4096, 1], 16),
+        ("(1,4096):(2199023255552,1)", [4096, 1], 16),
+        ("(100,4096):(4096,1)", [4096, 100], 8192),
+        ("(100,1):(8,7)", [1, 100], 16),
+    ] {
+        let tiled = tma(DType::Bf16, global, "(8,64):(64,1)", Swizzle::NONE).unwrap().tiled().unwrap();
+        assert_eq!((&tiled.dims[..], &tiled.strides[..]), (&dims[..], &[strides][..]), "{global}");
+        tiled.at(0x10_0000).unwrap();
+    }
+    // Two elements have a stride, which is no multiple of 16 bytes.
+    let odd = tma(DType::Bf16, "(2,4096):(4097,1)", "(8,64):(64,1)", Swizzle::NONE).unwrap().tiled().unwrap();
+    assert!(odd.at(0x10_0000).is_err());
+}
+
+/// A store writes whole units of 16 bytes: it would overwrite what is behind a row that ends inside one, and is refused. A load is not.
+#[test]
+fn stores_end_with_whole_units() {
+    for width in 1..=80 {
+        let global = Lay::parse(&format!("(100,{width}):(80,1)")).unwrap();
+        let tiled = |transfer| {
+            TmaCopy::new(transfer, DType::Bf16, &global, &lay!("(8,64):(64,1)"), Swizzle::NONE).unwrap().tiled()
+        };
+        assert!(tiled(Transfer::Load).is_ok(), "{width}");
+        assert_eq!(tiled(Transfer::Store).is_ok(), width % 8 == 0, "{width}");
+    }
+}

@@ -70,6 +70,7 @@ mod error;
 mod event;
 mod fault;
 mod graph;
+mod host;
 #[cfg(all(test, feature = "cuda", feature = "sim"))]
 mod late;
 mod launch;
@@ -109,6 +110,7 @@ pub use fault::Fault;
 pub use girih_sim::Options as SimOptions;
 pub use graph::Graph;
 pub use launch::LaunchConfig;
+pub use host::free_host_memory;
 pub use limits::{DriverVersion, Kind, Limits};
 pub use module::{Kernel, Module};
 pub use pinned::{Pinned, Transfer};

@@ -40,6 +40,14 @@ pub enum Error {
         /// The greatest accepted.
         most: i64,
     },
+    /// A K with which a sum of products of integers may be more than the accumulator holds.
+    #[error("K = {k} of s8: a sum of products can exceed s32 from K = {} on, so 0 to {most} are accepted", most + 1)]
+    Wraps {
+        /// K.
+        k: i64,
+        /// The greatest accepted.
+        most: i64,
+    },
     /// A kernel would write memory that it also reads.
     #[error(
         "{written} and {read} have {bytes} bytes in common: buffers or slices without a common part are accepted"
@@ -53,7 +61,7 @@ pub enum Error {
         bytes: u64,
     },
     /// A layout that no copy takes.
-    #[error("{which} {layout}: layouts of known extents and of known strides from 0 on are accepted")]
+    #[error("{which} {layout}: layouts of known extents and of known strides are accepted")]
     CopyLayout {
         /// `src` or `dst`.
         which: &'static str,

@@ -23,11 +23,12 @@ fn order(array: &OnDevice) -> Result<(bool, i64)> {
         );
     };
     // A stride of an axis of one element is nobody's.
-    let row_major = (across == 1 || columns <= 1) && (down >= columns || rows <= 1);
+    let empty = rows == 0 || columns == 0;
+    let row_major = (across == 1 || columns <= 1) && (down >= columns || rows <= 1) || empty;
     let column_major = (down == 1 || rows <= 1) && (across >= rows || columns <= 1);
     match (row_major, column_major) {
-        (true, _) => Ok((false, if rows <= 1 { columns } else { down }.max(1))),
-        (_, true) => Ok((true, if columns <= 1 { rows } else { across }.max(1))),
+        (true, _) => Ok((false, down)),
+        (_, true) => Ok((true, across)),
         _ => Err(PyValueError::new_err(format!(
             "{name} has the strides ({down}, {across}): its rows or its columns must be contiguous, and must not overlap"
         ))

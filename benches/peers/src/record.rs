@@ -1,6 +1,6 @@
 //! What a contest has found: a line of the record that `benches/records/README.md` describes.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use std::{env, fs, fs::OpenOptions, io::Write as _, process::Command};
@@ -121,19 +121,31 @@ impl Machine {
 pub fn save(device: &Device, records: Vec<Value>) -> Result<(), Failure> {
     let Some(path) = env::var_os("GIRIH_RECORD") else { return Ok(()) };
     let machine = Machine::of(device);
-    records.into_iter().try_for_each(|record| machine.append(Path::new(&path), record))
+    records.into_iter().try_for_each(|record| machine.append(&given(Path::new(&path)), record))
 }
 
-/// The records of a file; none, if there is no such file. A line that ends early, as a process that was killed leaves it, is left out.
+/// The records of a file. A line that ends early, as a process that was killed leaves it, is left out.
 ///
 /// # Errors
-/// The file's.
+/// The file's, with its name.
 pub fn read(path: &Path) -> Result<Vec<Value>, Failure> {
-    match fs::read_to_string(path) {
-        Ok(text) => Ok(text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
-        Err(error) => Err(format!("{}: {error}", path.display()).into()),
-    }
+    let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    Ok(text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect())
+}
+
+/// The records of a file to which records are added: none, if there is no such file yet.
+///
+/// # Errors
+/// As [`read`].
+pub fn known(path: &Path) -> Result<Vec<Value>, Failure> {
+    if path.try_exists()? { read(path) } else { Ok(Vec::new()) }
+}
+
+/// A path as it was given on the command line. Cargo runs benches in the folder of their package; what it runs takes paths from the root of the
+/// workspace, where the command was given, and a packed binary from the folder that it is in.
+pub fn given(path: &Path) -> PathBuf {
+    let package = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
+    package.as_deref().and_then(Path::parent).map_or_else(|| path.into(), |root| root.join(path))
 }
 
 /// What `nvidia-smi` says of the first GPU.

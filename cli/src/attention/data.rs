@@ -11,6 +11,7 @@ use rand::{RngExt, SeedableRng, rngs::StdRng};
 use crate::Error;
 use crate::gemm::random;
 use crate::npy::Array;
+use crate::run::{Peak, bytes};
 
 /// What attention reads, on the host.
 pub(crate) struct Inputs<T> {
@@ -50,12 +51,16 @@ pub(crate) fn begins(seed: u64, rows: i64, sequences: u32) -> Vec<u32> {
     begins
 }
 
-/// Bytes of the tensors on the device.
-pub(crate) fn bytes(problem: &Problem) -> u64 {
-    let bytes = |elements: i64, dtype: DType| (elements as u64).saturating_mul(u64::from(dtype.bits() / 8));
+/// What a command holds at once: the tensors, and the bias in both dtypes; on the host a mark for each element of O besides, and what the
+/// reference has of the keys of a head.
+pub(crate) fn peak(problem: &Problem) -> Peak {
     let tensors = Tensor4::ALL.map(|tensor| bytes(problem.array(tensor).span(), problem.dtype()));
-    let bias = problem.bias().map_or(0, |bias| bytes(problem.bias_len(), bias.dtype()));
-    tensors.into_iter().chain([bias, bytes(problem.lse_len(), DType::F32)]).fold(0, u64::saturating_add)
+    let bias = [DType::F32, problem.dtype()].map(|dtype| bytes(problem.bias_len(), dtype));
+    let of_lse = bytes(problem.lse_len(), DType::F32);
+    let device = tensors.into_iter().chain(bias).chain([of_lse]).fold(0, u64::saturating_add);
+    let marks = bytes(problem.array(Tensor4::O).span(), DType::U8).saturating_add(of_lse);
+    let head = bytes(problem.keys().saturating_mul(2 * problem.head_dim() + 8), DType::F64);
+    Peak { device, host: device.saturating_add(marks).saturating_add(head) }
 }
 
 /// The element type of a file.

@@ -25,7 +25,7 @@ pub(crate) use data::{Inputs, same};
 use files::{Files, cache_order};
 pub(crate) use report::PlanReport;
 use report::{ProblemReport, Report};
-pub(crate) use tensors::{OnDevice, bytes, of_types};
+pub(crate) use tensors::{OnDevice, of_types, peak};
 
 pub(crate) const EXAMPLES: &str = "\
 The queries of a sequence are its last ones: the last query sees all keys, each one before it one key less.
@@ -116,7 +116,7 @@ fn compute<T: Element + Pod, C: Element + Pod>(
 ) -> Result<Report, Box<dyn std::error::Error>> {
     let device = &session.device;
     let plan = choose(problem, device.limits(), args.problem.parts)?;
-    session.fits(bytes(problem, &plan))?;
+    session.fits(peak(problem, &plan, lengths))?;
     let decode = Decode::planned(device, problem, plan)?;
     let origin = files.as_ref().map_or(format!("random, seed {}", args.seed), Files::origin);
     let inputs = match files {

@@ -1,11 +1,15 @@
 //! The product that the arguments describe, alone or with two files.
 
 use girih_codegen::gemm::{Major, outputs};
-use girih_kernels::gemm::{INPUTS, KernelKind, Layout, Order, Problem};
+use girih_device::Device;
+use girih_kernels::gemm::{
+    INPUTS, KernelKind, Layout, Matrix, Order, Problem, choose, reference_bytes, repitched,
+};
 use girih_tensor::DType;
 
 use crate::Error;
 use crate::npy::Npy;
+use crate::run::{Peak, bytes};
 
 /// The default extent, which the simulator computes in a few seconds.
 const DEFAULT_EXTENT: i64 = 512;
@@ -176,11 +180,21 @@ fn extents(file: &Npy, major: Major) -> [i64; 2] {
     if major == Major::K { [outer, inner] } else { [inner, outer] }
 }
 
-/// Bytes of the three matrices on the device.
-pub(crate) fn bytes(problem: &Problem) -> u64 {
-    let matrices =
-        [(problem.a(), problem.input()), (problem.b(), problem.input()), (problem.c(), problem.output())];
-    matrices.iter().map(|(matrix, dtype)| matrix.span() as u64 * u64::from(dtype.bits() / 8)).sum()
+/// What a command holds at once that multiplies by a kernel of this family: the matrices and the copies that kernels multiply in their place; on
+/// the host the matrices, C as bytes and as elements, and what the reference reads of them.
+pub(crate) fn peak(problem: &Problem, kind: KernelKind, device: &Device) -> Result<Peak, girih_kernels::Error> {
+    let config = choose(problem, kind, device.limits().multiprocessors)?;
+    let (oriented, _) = problem.oriented(config.c_major);
+    let solved = repitched(&oriented, &config)?;
+    let of = |matrix: Matrix, dtype| bytes(matrix.span(), dtype);
+    let [a, b] = [problem.a(), problem.b()].map(|matrix| of(matrix, problem.input()));
+    let c = of(problem.c(), problem.output());
+    let copied = [(oriented.a(), solved.a()), (oriented.b(), solved.b())].into_iter().filter(|(from, to)| from != to);
+    let copies = copied.map(|(_, to)| of(to, problem.input())).fold(0, u64::saturating_add);
+    let matrices = [a, b, c].into_iter().fold(0, u64::saturating_add);
+    // Elements that follow each other become those of rows with gaps, and bytes elements.
+    let reading = a.max(b).max(c.saturating_add(reference_bytes(problem)));
+    Ok(Peak { device: matrices.saturating_add(copies), host: matrices.saturating_add(reading) })
 }
 
 /// Whether a file of elements of `file` can be multiplied as `flag` says. The bits of 8-bit floats are those of either type.

@@ -173,6 +173,19 @@ impl Argument {
         }
     }
 
+    /// The bytes of the array: those of its file, which has a header besides.
+    pub(crate) fn bytes(&self) -> u64 {
+        match self {
+            Argument::Number(_) => 0,
+            Argument::TensorMap(_, array) => array.bytes(),
+            // A file that cannot be read is refused when it is read.
+            Argument::In(path) | Argument::InOut { from: path, .. } => {
+                path.metadata().map_or(0, |about| about.len())
+            }
+            Argument::Made(Made { element: (.., size), count, .. }) => (*size as u64).saturating_mul(*count as u64),
+        }
+    }
+
     /// Reads the file of the argument, puts the array into memory, and checks that the file for the result can be written.
     pub(crate) fn bind(&self, memory: &Memory) -> Result<Bound, Box<dyn std::error::Error>> {
         self.place(memory, None)

@@ -162,6 +162,17 @@ impl Plan {
         all.find_map(Argument::file).map(|path| path.display().to_string())
     }
 
+    /// The bytes of all arrays.
+    pub(crate) fn bytes(&self) -> u64 {
+        let given = self.launches.iter().flat_map(|launch| &launch.arguments);
+        let given = given.filter_map(|given| match given {
+            Given::Plain(argument) => Some(argument),
+            Given::Named(..) => None,
+        });
+        let all = self.named.iter().map(|(_, argument)| argument).chain(given);
+        all.map(Argument::bytes).fold(0, u64::saturating_add)
+    }
+
     fn add(&mut self, line: &str) -> Result<(), String> {
         let word =
             |text: &str| !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || ":-".contains(c));

@@ -77,7 +77,11 @@ impl Fill {
         match self {
             Fill::Unwritten | Fill::Zeros => vec![0; size * count],
             Fill::Ones => one.repeat(count),
-            Fill::Random => (0..count).flat_map(|_| random(ty, size, &mut state)).collect(),
+            Fill::Random => {
+                let mut bytes = Vec::with_capacity(size * count);
+                (0..count).for_each(|_| bytes.extend(random(ty, size, &mut state)));
+                bytes
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The fastest configuration of attention.
 
-use girih_device::{Pod, Samples};
+use girih_device::Pod;
 use girih_kernels::attention::choose::{candidates, described};
 use girih_kernels::attention::{Attention, Attentions, Problem, check};
 use girih_tensor::{DType, Element};
@@ -9,7 +9,7 @@ use half::{bf16, f16};
 use super::contest::{Entrant, Tuned, rounds};
 use super::said::Said;
 use super::{at_least_one, decode};
-use crate::attention::{Inputs, OnDevice, ProblemArgs, bytes};
+use crate::attention::{Inputs, OnDevice, ProblemArgs, peak};
 use crate::progress::Busy;
 use crate::run::{RunArgs, Session};
 use crate::{CommandResult, Error};
@@ -59,7 +59,7 @@ fn tune<T: Element + Pod>(
     said: &mut Said,
 ) -> Result<(), Box<dyn std::error::Error>> {
     let device = &session.device;
-    session.fits(bytes(problem))?;
+    session.fits(peak(problem))?;
     let inputs = Inputs::<T>::random(problem, 0);
     let on = OnDevice::new(device, problem, &inputs)?;
     let given = on.given(problem);
@@ -67,7 +67,7 @@ fn tune<T: Element + Pod>(
     let mut field = Vec::new();
     for config in candidates(problem, device.limits())?.into_iter().take(most) {
         match attentions.configured(problem, config) {
-            Ok(kernel) => field.push(Entrant { config, kernel, times: Vec::new() }),
+            Ok(kernel) => field.push(Entrant::new(config, kernel)),
             // What the generator or the driver does not take is no candidate.
             Err(error) if !field.is_empty() => said.left_out(&described(&config), &error.to_string()),
             Err(error) => return Err(error.into()),
@@ -76,15 +76,15 @@ fn tune<T: Element + Pod>(
     let run = |attention: &Attention| attention.run_with(on.tensors(), &given);
     let chosen = rounds(device, &mut field, described, &run, said)?;
     let _busy = Busy::begin("comparing with the f64 reference");
-    field.sort_by_key(Entrant::time);
-    for Entrant { config, kernel, times } in field {
+    for entrant in field {
+        let (config, kernel, cost) = entrant.into_parts();
         on.poison()?;
         kernel.run_with(on.tensors(), &given)?;
         let (o, lse) = on.results()?;
         let found = check(problem, &inputs.host(), &o, &lse, Some(T::from_f64(f64::NAN)))?;
         if found.passed() {
-            let fastest = times.into_iter().collect::<Samples>().median();
-            Tuned { fastest: (config, fastest), chosen }.print(&described(&config), said);
+            let fastest = described(&config);
+            Tuned { fastest: (config, cost), chosen }.print(device, &fastest, said);
             return Ok(());
         }
         said.left_out(&described(&config), "wrong");

@@ -1,12 +1,12 @@
 //! The fastest plan of decoding.
 
-use girih_device::{Pod, Samples};
+use girih_device::Pod;
 use girih_kernels::attention::decode::{Decode, DecodePlan, DecodeProblem, choose};
 use girih_tensor::Element;
 
 use super::contest::{Entrant, Tuned, rounds};
 use super::said::Said;
-use crate::attention::decode::{Inputs, OnDevice, ProblemArgs, bytes, of_types, same};
+use crate::attention::decode::{Inputs, OnDevice, ProblemArgs, of_types, peak, same};
 use crate::progress::Busy;
 use crate::run::{RunArgs, Session};
 use crate::{CommandResult, Error};
@@ -64,7 +64,7 @@ fn tune<T: Element + Pod, C: Element + Pod>(
     said: &mut Said,
 ) -> Result<(), Box<dyn std::error::Error>> {
     let device = &session.device;
-    session.fits(bytes(problem, &choose(problem, device.limits(), args.problem.parts)?))?;
+    session.fits(peak(problem, &choose(problem, device.limits(), args.problem.parts)?, lengths))?;
     let same = same(problem, lengths, args.problem.window, args.problem.softcap)?;
     let inputs = Inputs::<T, C>::random(problem, lengths, 0);
     let on = OnDevice::new(device, problem, lengths, &inputs)?;
@@ -72,7 +72,7 @@ fn tune<T: Element + Pod, C: Element + Pod>(
     let mut field = Vec::new();
     for config in plans(session, problem, args.problem.parts)? {
         match Decode::planned(device, problem, config.clone()) {
-            Ok(kernel) => field.push(Entrant { config, kernel, times: Vec::new() }),
+            Ok(kernel) => field.push(Entrant::new(config, kernel)),
             // What the driver does not take is no candidate.
             Err(error) if !field.is_empty() => said.left_out(&described(&config), &error.to_string()),
             Err(error) => return Err(error.into()),
@@ -81,14 +81,14 @@ fn tune<T: Element + Pod, C: Element + Pod>(
     let run = |decode: &Decode| decode.run(&tensors);
     let chosen = rounds(device, &mut field, described, &run, said)?;
     let _busy = Busy::begin("comparing with the f64 reference");
-    field.sort_by_key(Entrant::time);
-    for Entrant { config, kernel, times } in field {
+    for entrant in field {
+        let (config, kernel, cost) = entrant.into_parts();
         on.poison()?;
         kernel.run(&tensors)?;
         let (o, lse) = on.results()?;
         if inputs.check(problem, &same, &o, &lse)?.passed() {
-            let fastest = times.into_iter().collect::<Samples>().median();
-            Tuned { fastest: (config.clone(), fastest), chosen }.print(&described(&config), said);
+            let fastest = described(&config);
+            Tuned { fastest: (config, cost), chosen }.print(device, &fastest, said);
             return Ok(());
         }
         said.left_out(&described(&config), "wrong");

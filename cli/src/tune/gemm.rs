@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use girih_device::Samples;
+use girih_device::Kind;
 use girih_kernels::gemm::{
     Epilogue, GemmConfig, Gemms, KernelKind, Problem, Record, Records, candidates, choose, described,
 };
@@ -22,7 +22,7 @@ use crate::{CommandResult, Error, gemm};
 pub(super) struct Args {
     #[command(flatten)]
     problem: gemm::ProblemArgs,
-    /// Add the record to this file, in the place of one of the same problem; `girih gemm --records` reads it
+    /// Add the record of a GPU to this file, in the place of one of the same problem; `girih gemm --records` reads it
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// The most configurations that are measured
@@ -37,6 +37,9 @@ pub(super) fn run(args: Args) -> CommandResult {
     let chosen = problem.without_files()?;
     let session = Session::open(&run)?;
     let limits = session.device.limits();
+    if let Some(path) = output.as_deref().filter(|_| session.device.kind() == Kind::Sim) {
+        return Err(Error::NoTimes(path.into()).into());
+    }
     // What the file holds is judged before anything is measured.
     let mut records = match output.as_deref().filter(|path| path.exists()) {
         Some(path) => read(path, &session.device)?,
@@ -51,10 +54,10 @@ pub(super) fn run(args: Args) -> CommandResult {
     let mut said = Said::new(run.json);
     let tuned = tune(&session, problem, most, &mut said)?;
     let config = tuned.fastest.0;
-    let [best, usual] = tuned.print(&described(&config), &mut said);
+    let times = tuned.print(&session.device, &described(&config), &mut said);
     if let Some(output) = output {
         let today = jiff::Timestamp::now().strftime(TODAY).to_string();
-        records.insert(Record::new(problem, &config, limits, &today, [best, usual]));
+        records.insert(Record::new(problem, &config, limits, &today, times));
         output.write(|to| std::io::Write::write_all(to, records.to_string().as_bytes()))?;
         said.recorded(output.path());
     }
@@ -68,7 +71,7 @@ fn tune(
     said: &mut Said,
 ) -> Result<Tuned<GemmConfig>, Box<dyn std::error::Error>> {
     let device = &session.device;
-    session.fits(gemm::bytes(problem))?;
+    session.fits(gemm::peak(problem, KernelKind::Sm90, device)?)?;
     let multiprocessors = device.limits().multiprocessors;
     let chosen = choose(problem, KernelKind::Sm90, multiprocessors)?;
     let mut configs = vec![chosen];
@@ -84,20 +87,19 @@ fn tune(
     for config in configs {
         let gemm = gemms.configured(problem, config, &Epilogue::new())?;
         gemm.run_untyped(matrices, &[])?;
-        field.push(Entrant { config, kernel: gemm, times: Vec::new() });
+        field.push(Entrant::new(config, gemm));
     }
     drop(busy);
-    let time = rounds(device, &mut field, described, &|gemm| gemm.run_untyped(matrices, &[]), said)?;
+    let chosen = rounds(device, &mut field, described, &|gemm| gemm.run_untyped(matrices, &[]), said)?;
     // What is recorded must be right, here and with these numbers too.
     let _busy = Busy::begin("comparing with the f64 reference");
-    field.sort_by_key(Entrant::time);
-    for Entrant { config, kernel: gemm, times } in field {
+    for entrant in field {
+        let (config, gemm, cost) = entrant.into_parts();
         c.fill_bytes(0xff)?;
         gemm.run_untyped(matrices, &[])?;
         let found = Elements::download(problem.output(), &c)?;
         if gemm::checked(problem, None, host.each_ref(), &found)?.passed() {
-            let fastest = times.into_iter().collect::<Samples>().median();
-            return Ok(Tuned { fastest: (config, fastest), chosen: time });
+            return Ok(Tuned { fastest: (config, cost), chosen });
         }
         said.left_out(&described(&config), "wrong");
     }

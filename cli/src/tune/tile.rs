@@ -8,11 +8,12 @@ use girih_programs::Entry;
 use girih_tile::hints::Hint;
 use girih_tile::tune::{Budget, Records, Space};
 
+use super::contest::unit;
 use super::said::Said;
 use super::{TODAY, at_least_one, records_of};
 use crate::output::Output;
 use crate::progress::Busy;
-use crate::run::{RunArgs, Session};
+use crate::run::{Peak, RunArgs, Session};
 use crate::{CommandResult, Error, programs};
 
 /// What is said below the arguments.
@@ -62,7 +63,9 @@ pub(super) fn run(args: Args) -> CommandResult {
         let count = of.extents.iter().fold(1u64, |count, &n| count.saturating_mul(n as u64));
         count.saturating_mul(u64::from(of.dtype.bits().div_ceil(8)))
     });
-    session.fits(bytes.fold(0, u64::saturating_add))?;
+    // Of what is written there is a copy beside it, and the results of a point on the host beside those of the usual one.
+    let arrays = bytes.fold(0, u64::saturating_add).saturating_mul(2);
+    session.fits(Peak { device: arrays, host: arrays })?;
 
     let mut arguments = entry.arguments(device, &sizes)?;
     let budget = Budget { points: args.most, time: Duration::from_secs(args.seconds) };
@@ -82,8 +85,7 @@ pub(super) fn run(args: Args) -> CommandResult {
             Err(why) => said.left_out(&of.point.to_string(), &why.to_string()),
         }
     }
-    let unit = if is_simulated { "counts" } else { "us" };
-    said.fastest(&tuned.best.to_string(), tuned.costs, [unit, "usual one"]);
+    said.fastest(&tuned.best.to_string(), tuned.costs, [unit(device), "usual one"]);
     if let Some(output) = output {
         let today = jiff::Timestamp::now().strftime(TODAY).to_string();
         records.insert(tuned.record(&today));

@@ -136,12 +136,13 @@ fn the_product_may_replace_an_operand() {
     assert_eq!(Matrix::load(&folder.path().join("a.npy")).0, a.times(&b));
 }
 
-/// 300 * 300 is more than an f16 holds, so that the product is infinite, which no bound allows.
+/// The sum is infinite by definition, but an accumulator of f32 is infinite in the other direction before the last product comes, so that C is NaN.
 #[test]
 fn a_product_that_fails_its_check_is_reported_and_not_written() {
     let folder = folder();
-    Matrix::filled([4, 1], 300.0).save(&folder.path().join("a.npy"), "<f2", false);
-    Matrix::filled([1, 4], 300.0).save(&folder.path().join("b.npy"), "<f2", false);
+    let values = vec![-1e38, f32::INFINITY];
+    Matrix { shape: [1, 2], values }.save(&folder.path().join("a.npy"), "<f4", false);
+    Matrix { shape: [2, 1], values: vec![1e38, 1.0] }.save(&folder.path().join("b.npy"), "<f4", false);
     let before = std::fs::read_dir(folder.path()).expect("a folder").count();
     let output = girih_in(folder.path(), "gemm --a a.npy --b b.npy -o c.npy");
     assert_eq!(output.status.code(), Some(1));
@@ -150,4 +151,29 @@ fn a_product_that_fails_its_check_is_reported_and_not_written() {
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!((&report["passed"], &report["written"]), (&false.into(), &serde_json::json!([])));
     assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), before);
+}
+
+/// What a product rounds to infinity, and NaN and infinity of the files, are right where they belong, and are written.
+#[test]
+fn numbers_that_are_none_are_right_where_they_belong() {
+    let folder = folder();
+    let save = |name: &str, shape: [usize; 2], values: Vec<f32>, descr: &str| {
+        Matrix { shape, values }.save(&folder.path().join(name), descr, false);
+    };
+    let infinity = f32::INFINITY;
+    for (descr, x, arguments) in
+        [("<f2", 64.0, ""), ("<f2", 64.0, "--sums f16"), ("<f4", 1e20, ""), ("<f4", 1e20, "--dtype tf32"), ("<u2", 1e20, "")]
+    {
+        save("a.npy", [16, 16], vec![x; 256], descr);
+        save("b.npy", [16, 16], vec![x; 256], descr);
+        let found = product(folder.path(), arguments).0;
+        assert_eq!(found, Matrix::filled([16, 16], infinity), "{descr} {arguments}");
+    }
+    for descr in ["<f4", "<f2", "<f8", "<u2"] {
+        save("a.npy", [3, 2], vec![f32::NAN, 1.0, infinity, 1.0, 1.0, 1.0], descr);
+        save("b.npy", [2, 2], vec![1.0, 2.0, 3.0, 4.0], descr);
+        let found = product(folder.path(), "").0.values;
+        assert!(found[0].is_nan() && found[1].is_nan(), "{found:?}");
+        assert_eq!(found[2..], [infinity, infinity, 4.0, 6.0], "{descr}");
+    }
 }

@@ -85,6 +85,8 @@ pub struct Side {
     /// The elements that are accessed at once. The address and all strides but those of the run must be multiples of so many
     /// elements. It is 1 if there is no run.
     pub vector: i64,
+    /// The modes behind the run whose strides are below 0: their parameters are the sizes of the strides, and the address is that of coordinate 0.
+    pub backwards: Vec<usize>,
 }
 
 /// The way of a tile.
@@ -295,12 +297,13 @@ impl CopyConfig {
         let within = &side.order[..side.run.min(side.order.len()).saturating_sub(1)];
         let vector = i64::from(self.dtype.bits()).saturating_mul(side.vector);
         let access = matches!(vector, 8 | 16 | 32 | 64 | 128) && (side.run > 0 || side.vector == 1);
+        let behind = side.backwards.iter().all(|mode| side.order[side.run.min(side.order.len())..].contains(mode));
         let whole =
-            every && side.run <= side.order.len() && within.iter().all(|&mode| self.modes[mode].is_whole());
+            behind && every && side.run <= side.order.len() && within.iter().all(|&mode| self.modes[mode].is_whole());
         if whole && access && !self.modes.is_empty() {
             return Ok(());
         }
-        let accepted = "every mode once, a run whose modes but the last are whole tiles, and vectors of up to 16 bytes along it";
+        let accepted = "every mode once, a run whose modes but the last are whole tiles, and vectors of up to 16 bytes along it, which does not go backwards";
         self.refused(what, format!("{side:?}"), accepted)
     }
 }

@@ -92,8 +92,10 @@ impl Interface {
             for &mode in &side.order[side.run..] {
                 if config.modes[mode].extent != Extent::Known(1) {
                     params.push(param(mode));
-                    strides[mode] =
+                    let size =
                         Int::symbol(b.symbol(&format!("{name}{mode}"), |s| s.divisible_by(side.vector))?);
+                    let backwards = side.backwards.contains(&mode);
+                    strides[mode] = if backwards { size.mul(Int::fixed(-1))? } else { size };
                 }
             }
             Ok(strides)

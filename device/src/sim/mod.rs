@@ -13,7 +13,7 @@ use girih_ptx as ptx;
 use girih_sim::{Finding, Memory, Program, Report};
 
 use crate::{
-    Assembled, Error, Kind, Limits, Optimization, SimOptions,
+    Assembled, Error, Kind, Limits, Optimization, SimOptions, free_host_memory,
     backend::{Backend, Clock, Code, Executable, HostMemory, Mark},
 };
 
@@ -65,10 +65,7 @@ impl Simulator {
 /// a copy of what is on the device; at most 64 GiB, and 64 GiB where the host does not say how much is free.
 fn capacity() -> u64 {
     const MOST: u64 = 64 << 30;
-    let about = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let line = about.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
-    let kib = line.and_then(|rest| rest.trim().trim_end_matches("kB").trim().parse::<u64>().ok());
-    kib.map_or(MOST, |kib| (kib * 1024 / 2).min(MOST))
+    free_host_memory().map_or(MOST, |bytes| (bytes / 2).min(MOST))
 }
 
 impl Backend for Simulator {

@@ -141,7 +141,7 @@ impl<'a> Binding<'a> {
             let arg = match param {
                 AttentionParam::Map(tensor) => maps[*tensor as usize].as_ref().map(Arg::TensorMap),
                 AttentionParam::Stride(tensor, mode) => {
-                    Some(stride(*mode, used(problem, *tensor, kernel.config().vector())))
+                    Some(stride(*mode, used(problem, *tensor)))
                 }
                 AttentionParam::HeadDim => Some(number(problem.head_dim())),
                 AttentionParam::Table => Some(Arg::from(table)),
@@ -179,11 +179,11 @@ impl<'a> Binding<'a> {
 }
 
 /// The strides of a tensor, 0 where no step is made, so that they are multiples of what the kernel copies at once.
-fn used(problem: &Problem, tensor: Tensor4, vector: i64) -> [i64; 3] {
+fn used(problem: &Problem, tensor: Tensor4) -> [i64; 3] {
     let array = problem.array(tensor);
     let ([rows, _, heads, batches], mut strides) = (array.extents(), array.strides());
     for (stride, extent) in strides.iter_mut().zip([rows, heads, batches]) {
-        if extent <= 1 && *stride % vector != 0 {
+        if extent <= 1 {
             *stride = 0;
         }
     }

@@ -140,7 +140,8 @@ impl Problem {
         Problem { kv_heads, ..self }.checked()
     }
 
-    /// The same with a tensor whose rows, heads and batches begin so many elements apart. The elements of a row follow each other.
+    /// The same with a tensor whose rows, heads and batches begin so many elements apart. The elements of a row follow each other. The
+    /// stride of a mode of one element does not count.
     ///
     /// # Errors
     /// [`Error::Extent`] for a stride outside of `0..=`[`MAX_EXTENT`] of rows or `0..=`[`MAX_STRIDE`] of heads and batches;
@@ -211,11 +212,18 @@ impl Problem {
             Tensor4::K | Tensor4::V => (self.keys, self.kv_heads),
         };
         let dim = self.head_dim;
-        let strides = self.strides[tensor as usize].unwrap_or(match self.order {
+        let mut strides = match self.order {
             Order::Bshd => [heads * dim, dim, rows * heads * dim],
             Order::Bhsd => [dim, rows * dim, rows * heads * dim],
-        });
+        };
         let extents = [rows, dim, heads, self.batches];
+        // A mode of one element has no stride, and a tensor without elements has none: whatever is given there does not count.
+        let counts = [rows, heads, self.batches].map(|extent| extent > 1 && !extents.contains(&0));
+        for (stride, (given, counts)) in
+            strides.iter_mut().zip(self.strides[tensor as usize].into_iter().flatten().zip(counts))
+        {
+            *stride = if counts { given } else { *stride };
+        }
         Array { extents, strides, alignment: self.alignments[tensor as usize] }
     }
 
@@ -261,12 +269,15 @@ impl Problem {
     fn checked(self) -> Result<Problem, Error> {
         for tensor in Tensor4::ALL {
             let array = self.array(tensor);
-            for (what, stride, most) in [
-                ("stride of rows", array.strides[0], MAX_EXTENT),
-                ("stride of heads", array.strides[1], MAX_STRIDE),
-                ("stride of batches", array.strides[2], MAX_STRIDE),
+            let [rows, _, heads, batches] = array.extents;
+            for (what, stride, most, extent) in [
+                ("stride of rows", array.strides[0], MAX_EXTENT, rows),
+                ("stride of heads", array.strides[1], MAX_STRIDE, heads),
+                ("stride of batches", array.strides[2], MAX_STRIDE, batches),
             ] {
-                check_within(what, stride, 0, most)?;
+                if extent > 1 {
+                    check_within(what, stride, 0, most)?;
+                }
             }
         }
         let o = self.array(Tensor4::O);

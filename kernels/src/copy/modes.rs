@@ -10,9 +10,9 @@ use crate::Error;
 pub struct Mode {
     /// The extent of the destination.
     pub extent: i64,
-    /// The stride in the source; 0 where the source is the same along the mode.
+    /// The stride in the source; 0 where the source is the same along the mode, below 0 where it is read backwards.
     pub src: i64,
-    /// The stride in the destination.
+    /// The stride in the destination; below 0 along indices alone, since other modes are counted from their last position then.
     pub dst: i64,
     /// Which part of the mode the source has, if it does not have the whole.
     pub pad: Option<Pad>,
@@ -32,12 +32,20 @@ impl Mode {
     pub(super) fn copied(&self) -> i64 {
         self.pad.map_or(self.extent, |pad| pad.extent)
     }
+
+    /// The same mode, counted from its last position.
+    pub(super) fn reversed(self) -> Mode {
+        let Mode { extent, src, dst, pad } = self;
+        let pad = pad.map(|pad| Pad { low: extent - pad.low - pad.extent, ..pad });
+        Mode { extent, src: -src, dst: -dst, pad }
+    }
 }
 
-/// The extent and the stride of each leaf of a layout.
+/// The extent and the stride of each leaf of a layout. A leaf of one element has no stride: its own is 0, whatever the layout says.
 pub(super) fn leaves(which: &'static str, layout: &Lay) -> Result<Vec<[i64; 2]>, Error> {
     let leaf = |leaf: usize| match layout.flat_leaf(leaf) {
-        (extent, Stride::Int(stride)) => Some([extent.get()?, stride.get().filter(|&stride| stride >= 0)?]),
+        (extent, _) if extent.is(1) => Some([1, 0]),
+        (extent, Stride::Int(stride)) => Some([extent.get()?, stride.get()?]),
         _ => None,
     };
     let all = (0..layout.leaf_count()).map(leaf).collect::<Option<_>>();
@@ -126,10 +134,12 @@ pub(super) fn coalesced(modes: Vec<Mode>, alone: Option<usize>) -> (Vec<Mode>, O
     (modes.into_iter().map(|(mode, _)| mode).collect(), alone)
 }
 
-/// Refuses a destination that has one element at two coordinates, and names the two.
+/// Refuses a destination that has one element at two coordinates, and names the two. Elements are counted from the least one on.
 pub(super) fn injective(dst: &Lay) -> Result<(), Error> {
-    let leaf = |i: usize| Lay::leaf(dst.flat_leaf(i).0, dst.flat_leaf(i).1);
-    let leaves = (0..dst.leaf_count()).map(leaf).collect::<Result<Vec<_>, _>>()?;
+    // Counted from its last position, a mode has the opposite stride and the same elements.
+    let numbers = leaves("dst", dst)?;
+    let leaf = |[extent, stride]: &[i64; 2]| Lay::leaf(Int::value(*extent), Stride::from(stride.abs()));
+    let leaves = numbers.iter().map(leaf).collect::<Result<Vec<_>, _>>()?;
     let others =
         if leaves.len() > 1 { Lay::concat(&leaves[1..])? } else { Lay::leaf(Int::ONE, Stride::ZERO)? };
     let fault = match plan::injective(&Lay::concat(&[leaves[0], others])?) {
@@ -139,7 +149,13 @@ pub(super) fn injective(dst: &Lay) -> Result<(), Error> {
     };
     let first = dst.flat_leaf(0).0.get().unwrap_or(1);
     let coordinate = |place: Place| -> Result<Coord, Error> {
-        Ok(idx2crd(dst.shape(), place.thread + first * place.value)?)
+        let (mut rest, mut step, mut number) = (place.thread + first * place.value, 1, 0);
+        for [extent, stride] in &numbers {
+            let position = rest % extent;
+            number += step * if *stride < 0 { extent - 1 - position } else { position };
+            (rest, step) = (rest / extent, step * extent);
+        }
+        Ok(idx2crd(dst.shape(), number)?)
     };
     let (coordinates, element) = match *fault {
         Fault::Twice { first, second, element } => {

@@ -9,9 +9,9 @@ use super::modes::{Mode, Pad};
 /// A part of a problem for one launch. Offsets are in elements of the configuration's dtype.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// Where the piece begins in the destination.
+    /// Where the piece begins in the destination, counted from coordinate 0.
     pub dst: i64,
-    /// Where the piece begins in the source.
+    /// Where the piece begins in the source, counted from coordinate 0.
     pub src: i64,
     /// Where the piece begins in the list of indices.
     pub index: i64,
@@ -58,7 +58,8 @@ impl Piece {
     fn too_large(&self, config: &CopyConfig, modes: &[Mode]) -> Option<usize> {
         let gathered = config.gather.map(|gather| gather.mode);
         let long = |&i: &usize| {
-            let stride = modes[i].dst.max(if gathered == Some(i) { 0 } else { modes[i].src });
+            let src = if gathered == Some(i) { 0 } else { modes[i].src };
+            let stride = modes[i].dst.abs().max(src.abs());
             self.extents[i] > MAX_EXTENT || self.extents[i] > 1 && stride > u32::MAX.into()
         };
         (0..modes.len()).find(long).or_else(|| {

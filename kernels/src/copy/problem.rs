@@ -33,7 +33,9 @@ pub struct Gather {
 impl Problem {
     /// A copy of elements of `dtype` between two layouts of known extents and strides, in elements, whose coordinates correspond in
     /// colexicographic order, as in CuTe's `copy`. The shapes may differ as long as the extents of one divide those of the
-    /// other. The source may be the same along a mode (stride 0); the destination may not have one element at two coordinates.
+    /// other. The source may be the same along a mode (stride 0); the destination may not have one element at two coordinates. Strides may be
+    /// negative: a buffer begins with the element of the least index, so that `8:-1` is a line that is gone through backwards. The stride of a mode of one
+    /// element does not count.
     ///
     /// # Errors
     /// [`Error::Kernel`] for elements that are no whole bytes; [`Error::CopyLayout`], [`Error::CopyShapes`]; [`Error::Alias`] with two
@@ -128,7 +130,7 @@ impl Problem {
             let (leaves, rows) = (leaves("src", &src)?, leaves("dst", &dst)?);
             let ([[rows, src]], [[extent, dst]]) = (&leaves[..], &rows[..]) else { return Err(refused()) };
             let most = if index == DType::S32 { 1 << 31 } else { i64::from(u32::MAX) };
-            if *rows > most || *src > u32::MAX.into() {
+            if *rows > most || src.unsigned_abs() > u32::MAX.into() {
                 return Err(refused());
             }
             own = Some((modes.len(), *rows));
@@ -151,11 +153,16 @@ impl Problem {
         })?;
         // The offsets in bytes of all elements fit 64 bits.
         for layout in [src, dst] {
-            layout.cosize()?.mul(bytes.into())?;
+            layout.span()?.mul(bytes.into())?;
         }
         injective(dst)?;
         let elements = modes.iter().map(|mode| mode.extent).product();
-        let (modes, alone) = coalesced(modes, gather.map(|gather| gather.mode));
+        let alone = gather.map(|gather| gather.mode);
+        let forwards = |(i, mode): (usize, Mode)| {
+            if mode.dst < 0 && Some(i) != alone { mode.reversed() } else { mode }
+        };
+        let modes = modes.into_iter().enumerate().map(forwards).collect();
+        let (modes, alone) = coalesced(modes, alone);
         let gather = gather.zip(alone).map(|(gather, mode)| Gather { mode, ..gather });
         Ok(Problem { dtype, modes, elements, gather, fill: 0 })
     }
@@ -232,14 +239,36 @@ impl Problem {
     }
 
     /// The elements from the first to the last that the copy may read of the source, and those that it may write.
-    pub(super) fn spans(&self) -> [i64; 2] {
-        let read = |(i, mode): (usize, &Mode)| match self.gather {
-            Some(gather) if gather.mode == i => (gather.rows - 1) * mode.src,
-            _ => (mode.copied() - 1) * mode.src,
-        };
-        let written = |mode: &Mode| (mode.extent - 1) * mode.dst;
-        let last: [i64; 2] =
-            [self.modes.iter().enumerate().map(read).sum(), self.modes.iter().map(written).sum()];
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_kernels::copy::Problem;
+    /// use girih_layout::lay;
+    /// use girih_tensor::DType;
+    ///
+    /// // Rows backwards, to rows of 4.
+    /// let problem = Problem::new(DType::F32, &lay!("(5,3):(3,-1)"), &lay!("(5,3):(4,1)"))?;
+    /// assert_eq!(problem.spans(), [15, 19]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn spans(&self) -> [i64; 2] {
+        let last = reaches(&self.modes, self.gather, i64::abs);
         if self.elements == 0 { [0, 0] } else { last.map(|last| last + 1) }
     }
+}
+
+/// How far the modes reach in the source and in the destination, where `of` says what of each stride counts.
+fn reaches(modes: &[Mode], gather: Option<Gather>, of: fn(i64) -> i64) -> [i64; 2] {
+    let read = |(i, mode): (usize, &Mode)| match gather {
+        Some(gather) if gather.mode == i => (gather.rows - 1) * of(mode.src),
+        // The source may have nothing of a padded mode.
+        _ => (mode.copied() - 1).max(0) * of(mode.src),
+    };
+    let written = |mode: &Mode| (mode.extent - 1) * of(mode.dst);
+    [modes.iter().enumerate().map(read).sum(), modes.iter().map(written).sum()]
+}
+
+/// The elements of the source and of the destination before those of coordinate 0, which are not the least where strides are negative.
+pub(super) fn origins(modes: &[Mode], gather: Option<Gather>) -> [i64; 2] {
+    reaches(modes, gather, |stride| -stride.min(0))
 }

@@ -10,7 +10,7 @@ use girih_tensor::{DType, Element};
 use super::choose::{Chosen, choose};
 use super::modes::Pad;
 use super::pieces::Piece;
-use super::problem::Problem;
+use super::problem::{Problem, origins};
 use crate::Error;
 use crate::launch::{apart, launch};
 
@@ -124,9 +124,10 @@ impl Copy {
         let loaded = self
             .loaded([src, dst].map(|buffer| 1 << buffer.address().trailing_zeros().min(ALIGNED.ilog2())))?;
         let scale = (loaded.chosen.config.dtype.bits() / T::DTYPE.bits()) as usize;
+        let [of_src, of_dst] = origins(&loaded.chosen.modes, p.gathered());
         for piece in loaded.chosen.pieces() {
-            let (to, from) =
-                (behind(dst, piece.dst as usize * scale)?, behind(src, piece.src as usize * scale)?);
+            let [to, from] = [of_dst + piece.dst, of_src + piece.src].map(|first| first as usize * scale);
+            let (to, from) = (behind(dst, to)?, behind(src, from)?);
             let list = index.map(|index| behind(index, piece.index as usize)).transpose()?.flatten();
             let ends = [to.as_ref().unwrap_or(dst), from.as_ref().unwrap_or(src)].map(Arg::from);
             let index = list.as_ref().or(index).map_or(Arg::U64(0), Arg::from);
@@ -235,9 +236,9 @@ impl Loaded {
             Param::Dst => dst,
             Param::Src => src,
             Param::Extent(mode) => Arg::U32(piece.extents[mode] as u32),
-            Param::DstStride(mode) => Arg::U32(stride(mode, modes[mode].dst)),
-            Param::SrcStride(mode) if problem.gathered().is_some() => Arg::U32(modes[mode].src as u32),
-            Param::SrcStride(mode) => Arg::U32(stride(mode, modes[mode].src)),
+            Param::DstStride(mode) => Arg::U32(stride(mode, modes[mode].dst.abs())),
+            Param::SrcStride(mode) if problem.gathered().is_some() => Arg::U32(modes[mode].src.abs() as u32),
+            Param::SrcStride(mode) => Arg::U32(stride(mode, modes[mode].src.abs())),
             Param::Inner(mode) => Arg::U32(pad(mode).extent as u32),
             Param::Low(mode) => Arg::U32(pad(mode).low as u32),
             Param::Fill if config.dtype.bits() == 64 => Arg::U64(problem.fill()),

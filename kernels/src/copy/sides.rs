@@ -12,7 +12,7 @@ pub(super) const EXACT: i64 = 16;
 
 /// Whether neighbours along a mode are farther apart than a kernel's parameters say, so that each position is a launch of its own.
 pub(super) fn is_far(mode: &Mode) -> bool {
-    mode.extent > 1 && mode.src.max(mode.dst) > u32::MAX.into()
+    mode.extent > 1 && mode.src.abs().max(mode.dst.abs()) > u32::MAX.into()
 }
 
 /// The modes in the largest elements, up to 8 bytes, in which both sides are whole.
@@ -64,10 +64,10 @@ pub(super) struct OneSide<'a> {
 }
 
 impl OneSide<'_> {
-    /// The modes by growing strides. Along a mode of stride 0 nothing follows, so that it comes last.
+    /// The modes by growing sizes of strides. Along a mode of stride 0 nothing follows, so that it comes last.
     pub(super) fn order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.modes.len()).collect();
-        order.sort_by_key(|&i| if self.strides[i] == 0 { i64::MAX } else { self.strides[i] });
+        order.sort_by_key(|&i| if self.strides[i] == 0 { i64::MAX } else { self.strides[i].abs() });
         order
     }
 
@@ -91,7 +91,8 @@ impl OneSide<'_> {
                 vector /= 2;
             }
         }
-        Side { vector, order, run }
+        let backwards = (0..self.modes.len()).filter(|&i| self.strides[i] < 0).collect();
+        Side { vector, order, run, backwards }
     }
 
     /// The widest vectors along the first `run` modes of an order.

@@ -56,7 +56,7 @@ impl Lying {
         let alike = order[0] == alone[1].order[0] && (vector == widest || vector * element >= WORD);
         let together = alike || gather.is_some();
         let [dst, src] = match together {
-            true => [(); 2].map(|()| Side { order: order.clone(), run, vector }),
+            true => alone.map(|side| Side { order: order.clone(), run, vector, ..side }),
             false => alone,
         };
         let through = if together { Through::Registers } else { Through::Shared };

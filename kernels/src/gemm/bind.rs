@@ -149,7 +149,7 @@ impl Binding<'_> {
     fn is_c(&self, input: &Input, memory: &Memory<'_>, c: &Memory<'_>) -> Result<bool, Error> {
         let lies_so = memory.address == c.address && input.dtype == self.problem.output();
         let c = self.problem.c();
-        let lies_so = lies_so && self.pitch(input)? == c.ld() && self.given(input)?.stride == between(&c);
+        let lies_so = lies_so && self.pitch(input)? == c.ld() && self.given(input)?.step(self.problem.products()) == between(&c);
         Ok(lies_so && input.kind == InputKind::Matrix && !self.is_before_gate(input))
     }
 
@@ -203,7 +203,7 @@ impl Binding<'_> {
             Param::Scales(operand) => self.scales(*operand)?.map(Arg::Buffer),
             Param::Offsets => self.offsets()?.map(Arg::Buffer),
             Param::Input(name) | Param::InputMap(name) => given(name)?.map(|(input, given)| given.arg(input)),
-            Param::InputBatchStride(name) => given(name)?.map(|(_, given)| Arg::U64(given.stride as u64)),
+            Param::InputBatchStride(name) => given(name)?.map(|(_, given)| Arg::U64(given.step(self.problem.products()) as u64)),
             Param::InputPitch(name) => match given(name)? {
                 Some((input, _)) => Some(Arg::U32(self.pitch(input)? as u32)),
                 None => None,

@@ -2,6 +2,7 @@
 
 use girih_codegen::gemm::Major;
 
+use super::problem::check_extent;
 use crate::Error;
 
 /// One matrix of a problem: its extents, as in CuTe (A is M x K, B is N x K, C is M x N), and its strides. Of a batch, these are the
@@ -27,6 +28,29 @@ impl Matrix {
     pub(super) fn tight(extents: [i64; 2], contiguous: usize) -> Matrix {
         let ld = extents[contiguous].max(1);
         Matrix { extents, contiguous, ld, alignment: ALIGNMENT, batches: 1, stride: None, by_pointers: false }
+    }
+
+    /// Whether the pitch counts: a mode of one element has no stride, and a matrix without elements has none.
+    fn has_pitch(&self) -> bool {
+        self.extents[1 - self.contiguous] > 1 && self.extents[self.contiguous] > 0
+    }
+
+    /// The same with rows, or columns, that begin every `ld` elements. Where no pitch counts, any is accepted, and the matrix keeps that of a
+    /// matrix without gaps: what is derived from it does not depend on what was given.
+    pub(super) fn pitched(self, ld: Option<i64>, what: &'static str, name: &'static str) -> Result<Matrix, Error> {
+        let Some(ld) = ld.filter(|_| self.has_pitch()) else { return Ok(self) };
+        let row = self.extents[self.contiguous];
+        if ld < row {
+            return Err(Error::LeadingStride { what, value: ld, matrix: name, row });
+        }
+        check_extent(what, ld, 1)?;
+        Ok(Matrix { ld, ..self })
+    }
+
+    /// As many such matrices, `stride` elements apart. Of one matrix, or of empty ones, any stride is accepted, and none is kept.
+    pub(super) fn repeated(self, batches: i64, stride: Option<i64>) -> Matrix {
+        let stride = stride.filter(|_| batches > 1 && !self.extents.contains(&0));
+        Matrix { batches, stride, by_pointers: false, ..self }
     }
 
     /// The matrices in memory of their own, where a row, or column, begins every `ld` elements. Matrices that all are the same stay so.

@@ -77,15 +77,13 @@ impl Problem {
     ///
     /// # Errors
     /// [`Error::Kernel`] for another dtype than [`INPUTS`], [`Error::Extent`] unless each of M, N, K is in
-    /// `0..=`[`MAX_EXTENT`].
+    /// `0..=`[`MAX_EXTENT`], [`Error::Wraps`] for a K of s8 above [`MAX_K_OF_S8`], with which an s32 may not hold the sum.
     pub fn new(dtype: DType, mnk: [i64; 3], layout: Layout) -> Result<Problem, Error> {
         if !INPUTS.contains(&dtype) {
             let accepted = "f32, tf32, f64, f16, bf16, e4m3, e5m2 and s8 are accepted";
             return Err(Error::Kernel { kernel: "gemm", dtype: dtype.name(), accepted });
         }
-        for (what, value) in ["M", "N", "K"].into_iter().zip(mnk) {
-            check_extent(what, value, 0)?;
-        }
+        check_extents(dtype, mnk)?;
         let [m, n, k] = mnk;
         let [a, b] = layout.majors().map(|major| usize::from(major == Major::K));
         Ok(Problem {
@@ -118,7 +116,8 @@ impl Problem {
         Problem { c: Matrix { extents, contiguous, ld, ..self.c }, ..self }
     }
 
-    /// The same with other leading strides, in elements.
+    /// The same with other leading strides, in elements. The stride of a mode of one element is nobody's: for a matrix of one row (column, if
+    /// columns are contiguous), or without elements, any number is accepted, and the matrix is the one without gaps.
     ///
     /// # Errors
     /// [`Error::LeadingStride`] for one shorter than a row, [`Error::Extent`] for one above [`MAX_EXTENT`]; [`Error::BatchStride`] for
@@ -129,17 +128,8 @@ impl Problem {
         ldb: Option<i64>,
         ldc: Option<i64>,
     ) -> Result<Problem, Error> {
-        let with = |matrix: Matrix, ld: Option<i64>, what: &'static str, name: &'static str| {
-            let Some(ld) = ld else { return Ok(matrix) };
-            let row = matrix.extents[matrix.contiguous];
-            if ld < row {
-                return Err(Error::LeadingStride { what, value: ld, matrix: name, row });
-            }
-            check_extent(what, ld, 1)?;
-            Ok(Matrix { ld, ..matrix })
-        };
-        let a = with(self.a, lda, "lda", "A")?;
-        let (b, c) = (with(self.b, ldb, "ldb", "B")?, with(self.c, ldc, "ldc", "C")?);
+        let a = self.a.pitched(lda, "lda", "A")?;
+        let (b, c) = (self.b.pitched(ldb, "ldb", "B")?, self.c.pitched(ldc, "ldc", "C")?);
         Problem { a, b, c, ..self }.checked_batch()
     }
 
@@ -238,9 +228,7 @@ impl Problem {
     /// # Errors
     /// [`Error::Extent`] as of [`Problem::new`].
     pub fn sized(&self, mnk: [i64; 3]) -> Result<Problem, Error> {
-        for (what, value) in ["M", "N", "K"].into_iter().zip(mnk) {
-            check_extent(what, value, 0)?;
-        }
+        check_extents(self.dtype, mnk)?;
         let [m, n, k] = mnk;
         let with = |matrix: Matrix, extents| Matrix {
             alignment: matrix.alignment,
@@ -279,7 +267,21 @@ impl Problem {
     }
 }
 
-fn check_extent(what: &'static str, value: i64, least: i64) -> Result<(), Error> {
+/// The largest K of products of s8, whose accumulators are s32: a product of two s8 is 2^14 at the most.
+pub const MAX_K_OF_S8: i64 = (i32::MAX as i64) >> 14;
+
+/// Checks M, N and K of products of a dtype.
+fn check_extents(dtype: DType, mnk: [i64; 3]) -> Result<(), Error> {
+    for (what, value) in ["M", "N", "K"].into_iter().zip(mnk) {
+        check_extent(what, value, 0)?;
+    }
+    if dtype == DType::S8 && mnk[2] > MAX_K_OF_S8 {
+        return Err(Error::Wraps { k: mnk[2], most: MAX_K_OF_S8 });
+    }
+    Ok(())
+}
+
+pub(super) fn check_extent(what: &'static str, value: i64, least: i64) -> Result<(), Error> {
     check_within(what, value, least, MAX_EXTENT)
 }
 

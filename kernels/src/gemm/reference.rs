@@ -15,7 +15,8 @@ pub struct Check {
     pub compared: usize,
     /// How many elements C has, those of all products of a batch together.
     pub elements: usize,
-    /// `||C - ref|| / ||ref||` over the compared elements (Frobenius norms); NaN if C holds one.
+    /// `||C - ref|| / ||ref||` over the compared elements (Frobenius norms), without those that are rightly infinite or NaN; NaN if C holds a NaN
+    /// that is not right.
     pub relative_error: f64,
     /// The largest `|C - ref|` in units of the element's own bound.
     pub worst: f64,
@@ -41,6 +42,29 @@ const SAMPLED: i64 = 96;
 /// The same of the products of a batch.
 const BATCHES: i64 = 5;
 
+/// The bytes that [`check`] takes at once besides the matrices: the rows of A and the columns of B of a product that are compared in f64, and a mark
+/// for each element of C's buffer.
+///
+/// # Examples
+/// ```
+/// use girih_kernels::gemm::{Layout, Problem, reference_bytes};
+/// use girih_tensor::DType;
+///
+/// // A mark for each element of C, and 96 sampled rows and columns at the most.
+/// let bytes = reference_bytes(&Problem::new(DType::F32, [1 << 16, 1 << 16, 64], Layout::Tn)?);
+/// assert!((1 << 32..(1 << 32) + (1 << 20)).contains(&bytes));
+/// # Ok::<(), girih_kernels::Error>(())
+/// ```
+pub fn reference_bytes(problem: &Problem) -> u64 {
+    let sampled = problem.flops() > FULL;
+    let [m, n, k] = problem.mnk();
+    let lines = [m, n].map(|lines| if sampled { lines.min(SAMPLED) } else { lines });
+    // Two numbers for each element; for each line a vector, what the allocator adds, and the number of the line.
+    let line = k.saturating_mul(16).saturating_add(64);
+    let lines = lines.into_iter().fold(0i64, |all, lines| all.saturating_add(lines.saturating_mul(line)));
+    u64::try_from(lines.saturating_add(problem.c().span())).unwrap_or(0)
+}
+
 /// Compares `c` with `a * b` in f64, of a batch for each product.
 ///
 /// An element's bound is `|C - ref| <= eps_out * |ref| + least_out + (4 * sqrt(K + 1) * 2^-24 + cut) * sum |a * b|`: one rounding to the
@@ -49,6 +73,11 @@ const BATCHES: i64 = 5;
 /// to a unit of the last place at every 32 bytes of products, for which `cut` is `K / 16 * 2^-23` or `K / 8 * 2^-23`; else it is 0. Sums of
 /// 8-bit floats keep fewer bits by `wgmma`, which cuts off every product by the size of the sum: the bound allows for `2^-10` of the
 /// largest sum on the way at every 32 products; where sums are promoted ([`Problem::promotes`]), of the sums of 128 products. This is measured in `tests/gpu_sums.rs`, of 8-bit floats for K up to 4096.
+///
+/// Where a number of A or B is NaN or infinite and the sum therefore is, C must be so too. A C of f16, bf16, f32 or f64 is infinite where the sum
+/// rounds to infinity, and may be where a number within the bound of the roundings of the sums does (8-bit floats saturate). An accumulator
+/// that some order of the products takes beyond its own greatest number may have become infinite on the way, and NaN where that can happen
+/// in both directions.
 ///
 /// Sums of integers are exact: an s32 that is wrong by 1 is wrong. Another C is rounded to f32 and then to its own type. For f64, the bound
 /// has `8 * sqrt(K + 1) * 2^-53`, since the reference rounds as the kernel does.
@@ -184,6 +213,68 @@ impl Rounding {
     }
 }
 
+/// The least number that rounds to infinity: half a step beyond the greatest one. 8-bit floats saturate, and integers of 32 bits hold all
+/// sums of a problem. Of f64 the reference itself becomes infinite.
+fn overflows(dtype: DType) -> f64 {
+    match dtype {
+        DType::F16 => 65520.0,
+        DType::Bf16 => 2f64.powi(128) - 2f64.powi(119),
+        DType::F32 => 2f64.powi(128) - 2f64.powi(103),
+        DType::F64 => f64::MAX,
+        _ => f64::INFINITY,
+    }
+}
+
+/// What an element of C is compared with.
+#[derive(Clone, Copy, Default)]
+struct Expected {
+    value: f64,
+    /// How far a finite element may be from it.
+    bound: f64,
+    /// Whether the element may be infinite, below and above 0, where the value is finite.
+    infinite: [bool; 2],
+    /// Whether it may be NaN there.
+    nan: bool,
+}
+
+impl Expected {
+    /// The difference of an element to its value, which is 0 of one that may be infinite or NaN and is, and the same in units of the bound.
+    fn difference(&self, found: f64) -> [f64; 2] {
+        let [below, above] = self.infinite;
+        let right = match found {
+            _ if found.is_nan() => self.value.is_nan() || self.nan,
+            f64::INFINITY => self.value == found || above,
+            f64::NEG_INFINITY => self.value == found || below,
+            // A finite element where NaN or infinity is right is as wrong as can be.
+            _ if !self.value.is_finite() => return [f64::INFINITY; 2],
+            _ => false,
+        };
+        let error = if right { 0.0 } else { (found - self.value).abs() };
+        [error, if error == 0.0 { 0.0 } else { error / self.bound }]
+    }
+}
+
+/// The root of a sum of squares. Squares of f64 may be beyond f64.
+struct Norm {
+    wide: bool,
+    /// The sum of squares, or its root if `wide`.
+    sum: f64,
+}
+
+impl Norm {
+    fn of(rounding: Rounding) -> Norm {
+        Norm { wide: rounding.dtype == DType::F64, sum: 0.0 }
+    }
+
+    fn add(&mut self, x: f64) {
+        self.sum = if self.wide { self.sum.hypot(x) } else { self.sum + x * x };
+    }
+
+    fn root(&self) -> f64 {
+        if self.wide { self.sum } else { self.sum.sqrt() }
+    }
+}
+
 /// Compares C with the products, or with what `activation` makes of pairs of their columns.
 fn compare<T: Element, C: Element>(
     problem: &Problem,
@@ -241,7 +332,7 @@ fn compare_values(
         worst_at: [0, 0],
         padding_written: written.map_or(0, |written| padding_written(problem, products, c.len, written)),
     };
-    let (mut difference, mut norm) = (0.0, 0.0);
+    let (mut difference, mut norm) = (Norm::of(rounding), Norm::of(rounding));
     let losses = Losses::of(problem);
     for l in chosen(products.len() as i64, sampled, BATCHES) {
         let product = &products[l as usize];
@@ -257,12 +348,12 @@ fn compare_values(
         let (left, right) = (lines(&problem.a(), a, of_a, &rows), lines(&problem.b(), b, of_b, &own));
         for (&x, row) in rows.iter().zip(&left) {
             for (&y, own) in columns.iter().zip(right.chunks(width as usize)) {
-                let (sum, bound) = match (activation, own) {
+                let expected = match (activation, own) {
                     (Some(activation), [gate, up]) => losses.gated(rounding, activation, row, [gate, up]),
-                    _ => own.first().map_or((0.0, 0.0), |column| losses.sum(rounding, row, column)),
+                    _ => own.first().map_or(Expected::default(), |column| losses.sum(rounding, row, column)),
                 };
-                let error = ((c.at)(problem.c().offset_in(x, y, of_c) as usize) - sum).abs();
-                let excess = if error == 0.0 { 0.0 } else { error / bound };
+                let found = (c.at)(problem.c().offset_in(x, y, of_c) as usize);
+                let [error, excess] = expected.difference(found);
                 if excess > out.worst || excess.is_nan() {
                     (out.worst, out.worst_at) = (excess, [x, y]);
                 }
@@ -270,12 +361,14 @@ fn compare_values(
                     out.relative_error = f64::NAN;
                     return Ok(out);
                 }
-                difference += error * error;
-                norm += sum * sum;
+                difference.add(error);
+                if expected.value.is_finite() {
+                    norm.add(expected.value);
+                }
             }
         }
     }
-    out.relative_error = if difference == 0.0 { 0.0 } else { (difference / norm).sqrt() };
+    out.relative_error = if difference.sum == 0.0 { 0.0 } else { difference.root() / norm.root() };
     Ok(out)
 }
 
@@ -310,8 +403,6 @@ pub fn dequantized<W: Element, S: Element>(
 /// The number that C is to hold for a sum, before it is rounded.
 fn wanted(Rounding { dtype, greatest }: Rounding, sum: f64) -> f64 {
     match dtype {
-        // Exact in f64; sums of 32 bits wrap.
-        DType::S32 => f64::from(sum as i64 as i32),
         DType::E4m3 | DType::E5m2 => sum.clamp(-greatest, greatest),
         _ => sum,
     }
@@ -339,6 +430,8 @@ struct Losses {
     anew: usize,
     /// Whether an element may lie halfway between two numbers that are multiplied.
     halfway: bool,
+    /// The least number that the accumulators round to infinity.
+    overflows: f64,
 }
 
 impl Losses {
@@ -357,7 +450,8 @@ impl Losses {
             DType::S8 => [DType::F32.epsilon(), 0.0, 0.0],
             _ => [0.0, rounded + steps * 2.0 * problem.sums().epsilon(), 0.0],
         };
-        Losses { of_sum, of_products, of_sums, anew, halfway: dtype == DType::Tf32 }
+        let overflows = overflows(problem.sums());
+        Losses { of_sum, of_products, of_sums, anew, halfway: dtype == DType::Tf32, overflows }
     }
 
     /// What an activation makes of a row and two columns, and how far an element of C may be from it.
@@ -367,18 +461,22 @@ impl Losses {
         activation: Activation,
         row: &[[f64; 2]],
         [gate, up]: [&Vec<[f64; 2]>; 2],
-    ) -> (f64, f64) {
-        let [(gate, of_gate), (up, of_up)] =
-            [gate, up].map(|column| self.sum(Rounding::of::<f32>(), row, column));
+    ) -> Expected {
+        let factors = [gate, up].map(|column| self.sum(Rounding::of::<f32>(), row, column));
+        let [(gate, of_gate), (up, of_up)] = factors.map(|factor| (factor.value, factor.bound));
         let gate = activated(activation, gate);
         let of_gate = STEEPEST * of_gate + APPROXIMATED * (1.0 + gate.abs());
         let wanted = wanted(rounding, gate * up);
         let bound = rounding.dtype.epsilon() * wanted.abs() + half_of_least(rounding.dtype);
-        (wanted, 2.0 * bound + of_gate * (up.abs() + of_up) + of_up * gate.abs())
+        let computed = of_gate * (up.abs() + of_up) + of_up * gate.abs();
+        let most = wanted.abs() + computed;
+        let lost = factors.iter().any(|factor| factor.nan || factor.infinite != [false; 2]);
+        let infinite = lost || most >= overflows(rounding.dtype);
+        Expected { value: wanted, bound: 2.0 * bound + computed, infinite: [infinite; 2], nan: lost }
     }
 
     /// The sum of the products of a row and a column, and how far an element of C may be from it.
-    fn sum(&self, rounding: Rounding, row: &[[f64; 2]], column: &[[f64; 2]]) -> (f64, f64) {
+    fn sum(&self, rounding: Rounding, row: &[[f64; 2]], column: &[[f64; 2]]) -> Expected {
         let (mut sum, mut scale, mut either) = (0.0, 0.0, 0.0);
         // Of sums that begin anew, the largest ones on the way, added up.
         let mut on_the_way = 0.0;
@@ -398,19 +496,28 @@ impl Losses {
             sum += own;
             on_the_way += greatest - least;
         }
-        sum = wanted(rounding, sum);
-        let bound = (rounding.dtype.epsilon() + self.of_sum) * sum.abs()
-            + half_of_least(rounding.dtype)
-            + self.of_products * scale
-            + self.of_sums * on_the_way
-            + either;
-        (sum, bound)
+        // The sizes of products may add up to more than f64 holds where the sum does not.
+        scale = scale.min(f64::MAX);
+        let computed = self.of_products * scale + self.of_sums * on_the_way + either;
+        // Of the products that are above 0 alone, and of those below, no order of them makes a larger sum.
+        let [above, below] = [scale / 2.0 + sum / 2.0, scale / 2.0 - sum / 2.0].map(|part| part + computed);
+        let on_the_way = [below, above].map(|part| part >= self.overflows);
+        let limit = overflows(rounding.dtype);
+        let lost = computed + self.of_sum * sum.abs();
+        let infinite = [lost - sum >= limit || on_the_way[0], lost + sum >= limit || on_the_way[1]];
+        if !sum.is_finite() && row.iter().chain(column).flatten().all(|x| x.is_finite()) {
+            // The sum is beyond f64, the dtype of this reference, and by which way depends on the order of the products.
+            return Expected { value: f64::NAN, bound: 0.0, infinite: [true; 2], nan: true };
+        }
+        let value = wanted(rounding, sum);
+        let bound = (rounding.dtype.epsilon() + self.of_sum) * value.abs() + half_of_least(rounding.dtype);
+        Expected { value, bound: bound + computed, infinite, nan: on_the_way == [true; 2] }
     }
 }
 
 /// The number as which an element of A or B is multiplied, and the other number that is as near, if there are two of them.
 fn multiplied(dtype: DType, element: f64) -> [f64; 2] {
-    if dtype != DType::Tf32 {
+    if dtype != DType::Tf32 || !element.is_finite() {
         return [element; 2];
     }
     let (even, bits) = (Tf32::from_f64(element).to_f64(), (element as f32).to_bits());

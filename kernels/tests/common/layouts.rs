@@ -65,6 +65,15 @@ impl Pair {
             let same = rng.random_range(0..src.len());
             src[same] = 0;
         }
+        let mut dst = dst;
+        for (extent, stride) in extents.iter().zip(&mut src).chain(extents.iter().zip(&mut dst)) {
+            // Modes that are gone through backwards, and strides of modes of one element, which do not count.
+            *stride = match rng.random_range(0..6) {
+                0 => -*stride,
+                1 if *extent == 1 => [-3, 1 << 41][rng.random_range(0..2)],
+                _ => *stride,
+            };
+        }
         let (src, dst) = (lay(&extents, &src)?, lay(&extents, &dst)?);
         Ok(Pair { src, dst })
     }
@@ -97,7 +106,12 @@ fn digits(mut i: i64, layout: &Lay) -> Result<Vec<i64>, Failure> {
 }
 
 fn cosize(layout: &Lay) -> Result<usize, Failure> {
-    Ok(layout.cosize()?.get().ok_or("a symbolic cosize")? as usize)
+    Ok(layout.span()?.get().ok_or("a symbolic span")? as usize)
+}
+
+/// The element of an index: the least index is that of element 0.
+fn element(layout: &Lay, index: i64) -> Result<usize, Failure> {
+    Ok(usize::try_from(index - layout.min_index()?)?)
 }
 
 impl Case {
@@ -106,7 +120,7 @@ impl Case {
         let Pair { src, dst } = pair;
         let size = dst.size()?.get().ok_or("a symbolic size")?;
         let moves = (0..size)
-            .map(|i| Ok((dst.at(i)? as usize, Some(src.at(i)? as usize))))
+            .map(|i| Ok((element(dst, dst.at(i)?)?, Some(element(src, src.at(i)?)?))))
             .collect::<Result<_, Failure>>()?;
         let (what, cosizes) = (format!("{src} to {dst}"), [cosize(src)?, cosize(dst)?]);
         Ok(Case { what, problem: Problem::new(dtype, src, dst)?, cosizes, moves, indices: None })
@@ -135,8 +149,8 @@ impl Case {
         for i in 0..dst.size()?.get().ok_or("a symbolic size")? {
             let at: Vec<i64> = digits(i, dst)?.into_iter().zip(&low).map(|(c, low)| c - low).collect();
             let inside = at.iter().zip(&parts).all(|(c, n)| (0..*n).contains(c));
-            let from = if inside { Some(src.crd2idx(&Coord::of(&at)?)? as usize) } else { None };
-            moves.push((dst.at(i)? as usize, from));
+            let from = if inside { Some(element(&src, src.crd2idx(&Coord::of(&at)?)?)?) } else { None };
+            moves.push((element(dst, dst.at(i)?)?, from));
         }
         let problem = Problem::pad(dtype, &src, dst, &low, 1.0)?;
         let (what, cosizes) = (format!("{src} to {dst} at {low:?}"), [cosize(&src)?, cosize(dst)?]);
@@ -161,7 +175,8 @@ impl Case {
             let mut at = digits(i, dst)?;
             at[mode] = indices[at[mode] as usize];
             if (0..rows).contains(&at[mode]) {
-                moves.push((dst.at(i)? as usize, Some(src.crd2idx(&Coord::of(&at)?)? as usize)));
+                let from = element(src, src.crd2idx(&Coord::of(&at)?)?)?;
+                moves.push((element(dst, dst.at(i)?)?, Some(from)));
             }
         }
         let problem = Problem::gather(dtype, src, dst, mode, index)?;

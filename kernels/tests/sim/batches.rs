@@ -144,3 +144,44 @@ fn batches_are_refused_with_what_would_be_accepted() -> Result<(), Failure> {
     assert!(between.with_pitches(None, None, Some(11)).is_err());
     Ok(())
 }
+
+/// A mode of one element has no stride, and a matrix without elements has none at all: any number is accepted there, and what is computed does
+/// not depend on it.
+#[test]
+fn strides_of_single_elements_do_not_count() -> Result<(), Failure> {
+    let wild = [0, 1, 1 << 31, -1, 1 << 41, i64::MIN];
+    for layout in Layout::ALL {
+        for mnk in [[1, 6, 8], [6, 1, 8], [6, 8, 1], [1, 1, 1], [0, 4, 4], [4, 0, 4], [4, 4, 0]] {
+            let tight = Problem::new(DType::F32, mnk, layout)?;
+            for order in [Order::Row, Order::Column] {
+                let tight = tight.with_order(order);
+                let matrices = [tight.a(), tight.b(), tight.c()];
+                for ld in wild {
+                    for (i, matrix) in matrices.iter().enumerate() {
+                        let mut pitches = [None; 3];
+                        pitches[i] = Some(ld);
+                        let row = matrix.extents()[matrix.contiguous()];
+                        let counts = matrix.extents()[1 - matrix.contiguous()] > 1 && row > 0;
+                        let found = tight.with_pitches(pitches[0], pitches[1], pitches[2]);
+                        match counts {
+                            false => assert_eq!(found?, tight, "{matrix}: {ld}"),
+                            true => assert_eq!(found.is_ok(), (row..=1 << 30).contains(&ld), "{matrix}: {ld}"),
+                        }
+                    }
+                    assert_eq!(tight.batched(1, [Some(ld); 3])?, tight);
+                    assert_eq!(tight.grouped(1, Some(ld))?, tight.grouped(1, None)?);
+                }
+            }
+        }
+    }
+    // A row of a long batch, the transpose of a column, and a residual of one row, which may be C itself.
+    let device = checked();
+    let problem = Problem::new(DType::F32, [1, 6, 8], Layout::Tn)?.with_pitches(Some(1), None, Some(-5))?;
+    let epilogue = Epilogue::new().plus(Input::matrix("residual", DType::F32));
+    let gemm = Gemms::new(&device).fused(&problem, KernelKind::Simt, &epilogue)?;
+    let (a, b, c) = (device.upload(&[1f32; 8])?, device.upload(&[2f32; 48])?, device.upload(&[4f32; 6])?);
+    let residual = Given::pitched(&c, 1 << 40).for_each(-7);
+    gemm.run_with(&a, &b, &c, &[("residual", residual)])?;
+    assert_eq!(c.download()?, [20.0; 6]);
+    Ok(())
+}

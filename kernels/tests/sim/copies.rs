@@ -72,7 +72,11 @@ fn layouts_without_a_copy_are_refused() -> Result<(), Failure> {
         (lay!("(6,4):(1,6)"), lay!("(4,6):(1,4)"), "src (6,4) and dst (4,6): shapes of one size"),
         (lay!("(s0,4):(1,s0)"), lay!("(8,4):(1,8)"), "src (s0,4):(1,s0): layouts of known extents"),
         (lay!("(8,4):(1,8)"), lay!("(8,4):(1,s0)"), "dst (8,4):(1,s0): layouts of known extents"),
-        (lay!("8:1"), lay!("8:-1"), "dst 8:-1: layouts of known extents and of known strides from 0 on"),
+        (
+            lay!("(2,3):(1,2)"),
+            lay!("(2,3):(1,-1)"),
+            "dst (2,3):(1,-1) has one element, 1, at (0,1) and at (1,2)",
+        ),
         (lay!("(8,4):(^1,^8)"), lay!("(8,4):(1,8)"), "src (8,4):(^1,^8): layouts of known extents"),
     ] {
         let found = message(new(&src, &dst));

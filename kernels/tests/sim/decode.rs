@@ -101,7 +101,7 @@ fn launch(graph: &girih_device::Graph) -> Result<(), Failure> {
 fn problems_and_buffers_that_do_not_fit_are_refused() -> Result<(), Failure> {
     let message = |result: Result<DecodeProblem, Error>| result.expect_err("bad input").to_string();
     let new = |dtype, sequences, heads, dim| DecodeProblem::new(dtype, sequences, heads, dim, 100);
-    let good = new(DType::Bf16, [2, 1], [8, 2], 64)?;
+    let good = new(DType::Bf16, [2, 2], [8, 2], 64)?;
     for (result, words) in [
         (new(DType::F32, [2, 1], [8, 2], 64), "f16 and bf16 are accepted"),
         (new(DType::F16, [2, 17], [8, 2], 64), "queries = 17: 1 to 16"),
@@ -111,16 +111,17 @@ fn problems_and_buffers_that_do_not_fit_are_refused() -> Result<(), Failure> {
         (good.paged(48, 10, CacheOrder::KeysFirst), "16, 32, 64, 128 and 256"),
         (good.with_cache(DType::F16, None), "e4m3 and e5m2"),
         (good.with_softcap(0.0), "numbers from 2^-60 to 2^60"),
-        (good.with_strides([[512, 64, 512]; 2], [[64, 8, 4]; 2]), "multiples of 8 elements"),
+        (good.with_strides([[512, 64, 1024]; 2], [[64, 8, 4]; 2]), "multiples of 8 elements"),
         (
-            good.with_strides([[512, 64, 448]; 2], [[64, 8, 4096]; 2]),
-            "O is [1, 8, 2]:[512, 64, 448] in rows of 64",
+            good.with_strides([[512, 64, 960]; 2], [[64, 8, 4096]; 2]),
+            "O is [2, 8, 2]:[512, 64, 960] in rows of 64",
         ),
         (good.with_scale(-1.0), "numbers from 2^-60 to 2^60"),
     ] {
         let found = message(result);
         assert!(found.contains(words), "{found}");
     }
+    let good = new(DType::Bf16, [2, 1], [8, 2], 64)?;
     let device = checked();
     let decode = Decode::new(&device, &good.with_cache(DType::Bf16, Some(ScalesOf::Head))?)?;
     let room = |len| -> Result<Buffer<bf16>, Failure> { Ok(device.alloc(len)?) };

@@ -6,6 +6,7 @@ use girih_tensor::{DType, Element};
 
 use super::super::tensors::poison;
 use super::data::Inputs;
+use crate::run::{Peak, bytes};
 
 /// Calls a function with the types of Q and of the cache.
 macro_rules! of_types {
@@ -26,13 +27,21 @@ macro_rules! of_types {
 }
 pub(crate) use of_types;
 
-/// Bytes of the tensors, and of what the plan needs besides.
-pub(crate) fn bytes(problem: &DecodeProblem, plan: &DecodePlan) -> u64 {
-    let bytes = |elements: i64, dtype: DType| (elements as u64).saturating_mul(u64::from(dtype.bits() / 8));
+/// What a command holds at once for sequences of these lengths: the tensors, and what the plan needs besides; on the host also Q and O, and the keys
+/// and values of all sequences, in f32 for the reference, and what that has of the keys of a head.
+pub(crate) fn peak(problem: &DecodeProblem, plan: &DecodePlan, lengths: &[u32]) -> Peak {
+    let all = |parts: &[u64]| parts.iter().copied().fold(0, u64::saturating_add);
     let rows = problem.row_spans().map(|len| bytes(len, problem.dtype()));
     let keys = problem.key_spans().map(|len| bytes(len, problem.cache()));
     let parts = plan.workspace(problem).map(|len| bytes(len, DType::F32));
-    [rows, keys, parts].into_iter().flatten().fold(0, u64::saturating_add)
+    let table = bytes(problem.table_entries(), DType::U32);
+    let tensors = all(&[all(&rows), all(&keys), table, bytes(problem.lse_len(), DType::F32)]);
+    let floats = problem.row_spans().map(|len| bytes(len, DType::F32));
+    let seen = lengths.iter().fold(0i64, |seen, &length| seen.saturating_add(length.into()));
+    let packed = bytes(seen.saturating_mul(2 * problem.heads()[1] * problem.head_dim()), DType::F32);
+    let head = bytes(seen.saturating_mul(2 * problem.head_dim() + 8), DType::F64);
+    let host = all(&[tensors, all(&floats), packed, head]);
+    Peak { device: tensors.saturating_add(all(&parts)), host }
 }
 
 /// What decoding reads and writes on a device.

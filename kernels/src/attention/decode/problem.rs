@@ -220,7 +220,14 @@ impl DecodeProblem {
         DecodeProblem { lse: true, ..self }
     }
 
-    fn checked(self) -> Result<DecodeProblem, Error> {
+    fn checked(mut self) -> Result<DecodeProblem, Error> {
+        // A mode of one element has no stride.
+        let (of_rows, of_keys) = (self.row_extents(), self.key_extents());
+        for (strides, extents) in [(&mut self.rows, of_rows), (&mut self.keys, of_keys)] {
+            for (stride, extent) in strides.iter_mut().flat_map(|strides| strides.iter_mut().zip(extents)) {
+                *stride = if extent > 1 { *stride } else { 0 };
+            }
+        }
         let [of_rows, of_keys] = [self.dtype, self.cache].map(|dtype| 128 / i64::from(dtype.bits()));
         let outer = if self.pages.is_some() { MAX_PAGE_STRIDE } else { girih_codegen::gemm::MAX_STRIDE };
         for (strides, vector, most) in [
@@ -234,7 +241,7 @@ impl DecodeProblem {
         }
         multiple("head dim", self.head_dim, of_rows.max(of_keys))?;
         // Blocks write different rows, which therefore have no elements in common.
-        let extents = [self.queries, self.heads, self.batches];
+        let extents = self.row_extents();
         if !are_apart(self.head_dim, self.rows[1], extents) {
             let layout = format!("{extents:?}:{:?} in rows of {}", self.rows[1], self.head_dim);
             return Err(Error::Shared { tensor: "O", layout });
@@ -292,18 +299,28 @@ impl DecodeProblem {
         self.batches * self.table_stride()
     }
 
+    /// Queries, heads and batches of Q and O.
+    fn row_extents(&self) -> [i64; 3] {
+        [self.queries, self.heads, self.batches]
+    }
+
+    /// Keys, heads, and batches or pages of K and V.
+    fn key_extents(&self) -> [i64; 3] {
+        match self.pages {
+            Some(pages) => [pages.size, self.groups, pages.count],
+            None => [self.capacity, self.groups, self.batches],
+        }
+    }
+
     /// The elements of Q and of O, from the first to the last.
     pub fn row_spans(&self) -> [i64; 2] {
-        let extents = [self.queries, self.heads, self.batches];
+        let extents = self.row_extents();
         self.rows.map(|strides| span(self.head_dim, strides, extents))
     }
 
     /// The elements of K and of V, from the first to the last.
     pub fn key_spans(&self) -> [i64; 2] {
-        let extents = match self.pages {
-            Some(pages) => [pages.size, self.groups, pages.count],
-            None => [self.capacity, self.groups, self.batches],
-        };
+        let extents = self.key_extents();
         self.keys.map(|strides| span(self.head_dim, strides, extents))
     }
 

@@ -111,6 +111,11 @@ impl Problem {
         if self.packed.is_some() {
             return refuse("packed sequences".into(), "batches".into());
         }
+        // A mode of one element has no stride, and a bias without elements has none.
+        let extents = [self.queries, self.heads, self.batches];
+        let empty = self.keys == 0 || extents.contains(&0);
+        let counts = extents.map(|extent| extent > 1 && !empty);
+        let strides = [0, 1, 2].map(|mode| if counts[mode] { strides[mode] } else { 0 });
         for (what, stride, most) in [
             ("stride of queries", strides[0], MAX_EXTENT),
             ("stride of heads", strides[1], MAX_STRIDE),

@@ -28,7 +28,7 @@ pub struct Given<'a> {
     what: What<'a>,
     pub(super) pitch: Option<i64>,
     /// The elements from the tensor of a product of a batch to that of the next.
-    pub(super) stride: i64,
+    stride: i64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -120,6 +120,11 @@ impl<'a> Given<'a> {
         Given { stride, ..self }
     }
 
+    /// The elements from the tensor of a product to that of the next one, of so many products. A single product has no next one.
+    pub(super) fn step(&self, products: i64) -> i64 {
+        if products > 1 { self.stride } else { 0 }
+    }
+
     /// Checks that what is given fits `input`, for this problem and what it takes for C. Returns the pitch, which counts for a matrix alone, and
     /// how many elements are read.
     pub(super) fn check(
@@ -147,7 +152,9 @@ impl<'a> Given<'a> {
             return refuse(self.found(), pointers.map_or(input.to_string(), each));
         }
         let row = line.max(1);
-        let pitch = self.pitch.unwrap_or(row);
+        // A mode of one element has no stride.
+        let has_pitch = kind != InputKind::Matrix || lines > 1 && line > 0;
+        let pitch = self.pitch.filter(|_| has_pitch).unwrap_or(row);
         if self.pitch.is_some() && (kind != InputKind::Matrix || !(row..=MAX_EXTENT).contains(&pitch)) {
             let accepted = match kind {
                 InputKind::Matrix => format!("{row} to {MAX_EXTENT}: rows do not overlap"),
@@ -173,20 +180,21 @@ impl<'a> Given<'a> {
                 }
             }
         };
-        if self.stride != 0 && (kind == InputKind::Scalar || !(0..=MAX_STRIDE).contains(&self.stride)) {
+        let stride = self.step(problem.products());
+        if stride != 0 && (kind == InputKind::Scalar || !(0..=MAX_STRIDE).contains(&stride)) {
             let accepted = format!("0 to {MAX_STRIDE} for a vector or a matrix");
-            return refuse(format!("a stride of {}", self.stride), accepted);
+            return refuse(format!("a stride of {stride}"), accepted);
         }
-        if self.stride != 0 && problem.groups().is_some() && kind != InputKind::Row {
+        if stride != 0 && problem.groups().is_some() && kind != InputKind::Row {
             let accepted = String::from("no stride, which only a row has that is another one for each group");
-            return refuse(format!("a stride of {}", self.stride), accepted);
+            return refuse(format!("a stride of {stride}"), accepted);
         }
-        if self.stride != 0 && pointers.is_some() {
+        if stride != 0 && pointers.is_some() {
             let accepted =
                 String::from("no stride, since each product has a matrix at an address of its own");
-            return refuse(format!("a stride of {}", self.stride), accepted);
+            return refuse(format!("a stride of {stride}"), accepted);
         }
-        let needed = if needed > 0 { needed + (problem.products() - 1).max(0) * self.stride } else { 0 };
+        let needed = if needed > 0 { needed + (problem.products() - 1).max(0) * stride } else { 0 };
         match self.memory() {
             Some(memory) if (memory.len as i64) < needed => Err(Error::few(&input.name, memory.len, needed)),
             _ => Ok([pitch, needed]),

@@ -43,9 +43,10 @@ impl Binding<'_> {
         }
         let products = self.problem.batches();
         let least = if products > 1 { values } else { 0 };
-        if !(least..=MAX_STRIDE).contains(&given.stride) {
+        let stride = given.step(products);
+        if !(least..=MAX_STRIDE).contains(&stride) {
             let accepted = format!("{least} to {MAX_STRIDE}: each product has an output of its own");
-            return refuse(format!("a stride of {}", given.stride), accepted);
+            return refuse(format!("a stride of {stride}"), accepted);
         }
         let needed = self.elements_of(output, given);
         if (*len as i64) < needed {
@@ -67,7 +68,7 @@ impl Binding<'_> {
 
     /// How many elements lie between the first and the last that is written of an output, both counted.
     pub(super) fn elements_of(&self, output: &Output, given: &Given<'_>) -> i64 {
-        self.values_of(output) + (self.problem.batches() - 1).max(0) * given.stride
+        self.values_of(output) + (self.problem.batches() - 1).max(0) * given.step(self.problem.batches())
     }
 
     /// The address of an output, by its name.
@@ -80,7 +81,7 @@ impl Binding<'_> {
     /// The distance of the outputs of a batch, by the name.
     pub(super) fn output_stride(&self, kernel: &GemmKernel, name: &str) -> Result<Option<Arg<'_>>, Error> {
         let output = kernel.outputs.iter().find(|output| output.name == name);
-        output.map(|output| Ok(Arg::U64(self.given_output(output)?.stride as u64))).transpose()
+        output.map(|output| Ok(Arg::U64(self.given_output(output)?.step(self.problem.batches()) as u64))).transpose()
     }
 
     /// What the tiles leave of an output (0), or the semaphores of their lines (1).

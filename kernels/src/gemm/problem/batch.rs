@@ -8,7 +8,7 @@ use crate::gemm::matrix::Matrix;
 
 impl Problem {
     /// As many products as `count`, whose matrices are `strides` elements apart, those of A, of B and of C: CuTe's mode L. Matrices
-    /// without a stride follow each other without a gap. All products have the same A, or B, where its stride is 0. The pitches are those of each
+    /// without a stride follow each other without a gap, and a stride of a single matrix is nobody's. All products have the same A, or B, where its stride is 0. The pitches are those of each
     /// matrix.
     ///
     /// # Errors
@@ -34,8 +34,7 @@ impl Problem {
     pub fn batched(self, count: i64, strides: [Option<i64>; 3]) -> Result<Problem, Error> {
         check_within("batches", count, 0, MAX_BATCHES)?;
         let [a, b, c] = strides;
-        let with = |matrix: Matrix, stride| Matrix { batches: count, stride, by_pointers: false, ..matrix };
-        let [a, b, c] = [with(self.a, a), with(self.b, b), with(self.c, c)];
+        let [a, b, c] = [self.a.repeated(count, a), self.b.repeated(count, b), self.c.repeated(count, c)];
         Problem { a, b, c, grouped: None, ..self }.checked_batch()
     }
 
@@ -115,9 +114,8 @@ impl Problem {
     /// ```
     pub fn grouped(self, groups: i64, stride: Option<i64>) -> Result<Problem, Error> {
         check_within("groups", groups, 0, MAX_GROUPS)?;
-        let one = |matrix: Matrix| Matrix { batches: 1, stride: None, by_pointers: false, ..matrix };
-        let b = Matrix { batches: groups, stride, ..one(self.b) };
-        Problem { a: one(self.a), b, c: one(self.c), grouped: Some(0), ..self }.checked_batch()
+        let [a, c] = [self.a, self.c].map(|matrix| matrix.repeated(1, None));
+        Problem { a, b: self.b.repeated(groups, stride), c, grouped: Some(0), ..self }.checked_batch()
     }
 
     /// How many groups there are, if the products are those of groups.

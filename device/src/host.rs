@@ -1,0 +1,30 @@
+//! The memory of the host.
+
+use std::fs;
+
+/// The bytes of the host's memory that are free now, and that the process may take: none where the system does not say so. On Linux, this is
+/// what the kernel counts as available, or what the control group of the process has left, if that is less.
+///
+/// # Examples
+/// ```
+/// if let Some(bytes) = girih_device::free_host_memory() {
+///     assert!(bytes > 0);
+/// }
+/// ```
+pub fn free_host_memory() -> Option<u64> {
+    let about = fs::read_to_string("/proc/meminfo").ok()?;
+    let line = about.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let available = line.trim().trim_end_matches("kB").trim().parse::<u64>().ok()?.checked_mul(1024)?;
+    Some(left_of_group().map_or(available, |left| left.min(available)))
+}
+
+/// What the control group has left, if it has a limit (`Documentation/admin-guide/cgroup-v2.rst` of Linux). Pages of files that nobody uses
+/// give way.
+fn left_of_group() -> Option<u64> {
+    let read = |name: &str| fs::read_to_string(format!("/sys/fs/cgroup/memory.{name}")).ok();
+    let number = |name: &str| read(name)?.trim().parse::<u64>().ok();
+    let (limit, used) = (number("max")?, number("current")?);
+    let about = read("stat")?;
+    let files = about.lines().find_map(|line| line.strip_prefix("inactive_file "))?.trim().parse::<u64>().ok()?;
+    Some(limit.saturating_sub(used.saturating_sub(files)))
+}
