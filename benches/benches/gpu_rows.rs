@@ -80,7 +80,8 @@ fn main() -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     if let Some(record) = &args.table {
-        let (records, name) = (read(&given(record))?, record.file_name().unwrap_or_default().to_string_lossy());
+        let (records, name) =
+            (read(&given(record))?, record.file_name().unwrap_or_default().to_string_lossy());
         let table = Table::new(&rows, &records);
         print!("{}", if args.markdown { table.markdown(&name) } else { table.text() });
         return Ok(ExitCode::SUCCESS);

@@ -24,6 +24,7 @@ use crate::npy::Array;
 use crate::output::Output;
 use crate::progress::Busy;
 use crate::run::{self, Rate, Session};
+use crate::sizes::wide;
 use data::{Files, array};
 use report::Report;
 
@@ -129,7 +130,7 @@ fn compute<T: Element + Pod>(
         output.write(|to| written.write(to))?;
     }
     if let Some(output) = &of_lse {
-        let shape = [problem.batches(), problem.heads(), problem.queries()].map(|extent| extent as u64);
+        let shape = [problem.batches(), problem.heads(), problem.queries()].map(wide);
         let bytes = bytemuck::cast_slice(&lse).to_vec();
         let written =
             Array { element: data::element(DType::F32)?, shape: shape.into(), fortran: false, bytes };

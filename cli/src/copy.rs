@@ -13,7 +13,8 @@ use rand::{RngExt, SeedableRng, rngs::StdRng};
 use serde::Serialize;
 
 use crate::names::dtype;
-use crate::run::{self, DeviceReport, Peak, bytes, KernelReport, Session, Timing, line};
+use crate::run::{self, DeviceReport, KernelReport, Peak, Session, Timing, bytes, line};
+use crate::sizes::{size, word};
 use crate::{CommandResult, marked};
 
 /// What `girih copy --help` and `girih emit copy --help` say of layouts.
@@ -128,14 +129,14 @@ fn copy<T: Element + Pod>(
     let mut rng = StdRng::seed_from_u64(args.seed);
     let source: Vec<T> = (0..m).map(|_| T::from_f64(rng.random_range(-100.0..100.0))).collect();
     let from = device.upload(&source)?;
-    let to = device.alloc::<T>(n as usize)?;
+    let to = device.alloc::<T>(size(n))?;
     // These bytes are NaN in every floating-point type.
     to.fill_bytes(0xff)?;
     let mut expected = to.download()?;
     let rows: Vec<u32> = match problem.gathered() {
         Some(gather) => {
             let count = problem.modes()[gather.mode].extent;
-            (0..count).map(|_| rng.random_range(0..gather.rows) as u32).collect()
+            (0..count).map(|_| word(rng.random_range(0..gather.rows))).collect()
         }
         None => Vec::new(),
     };
@@ -164,7 +165,7 @@ fn copy<T: Element + Pod>(
         kernel: KernelReport::new(
             copy.kernel(),
             copy.partitions(),
-            copy.config().threads as u32,
+            word(copy.config().threads),
             copy.shared_bytes(),
         ),
         gigabytes_per_second: rated.then(|| time.0.rate(problem.bytes() as f64) / 1e9),
@@ -196,9 +197,9 @@ impl ProblemArgs {
         let (src, dst, low) = (&self.src, self.dst(), self.low());
         let [of_src, of_dst] = [src.min_index()?, dst.min_index()?];
         let one = move |i: i64| -> Moved {
-            let place = (dst.at(i)? - of_dst) as usize;
+            let place = size(dst.at(i)? - of_dst);
             if low.is_none() && self.gather.is_none() {
-                return Ok((place, Some((src.at(i)? - of_src) as usize)));
+                return Ok((place, Some(size(src.at(i)? - of_src))));
             }
             // The number of the coordinate in each mode.
             let (mut rest, mut inside, mut at) = (i, true, Vec::new());
@@ -207,7 +208,7 @@ impl ProblemArgs {
                     [src.mode(mode)?.size()?, dst.mode(mode)?.size()?].map(|n| n.get().unwrap_or(1));
                 let position = match self.gather {
                     Some(gather) if gather == mode => {
-                        rows.get((rest % extent) as usize).map_or(-1, |&row| row.into())
+                        rows.get(size(rest % extent)).map_or(-1, |&row| row.into())
                     }
                     _ => rest % extent - low.as_ref().map_or(0, |low| low[mode]),
                 };
@@ -219,7 +220,7 @@ impl ProblemArgs {
             let element = (0..if inside { src.rank() } else { 0 }).try_fold(0, |sum, mode| {
                 Ok::<_, girih_layout::Error>(sum + src.mode(mode)?.crd2idx(&coord(mode)?)?)
             })?;
-            Ok((place, inside.then_some((element - of_src) as usize)))
+            Ok((place, inside.then_some(size(element - of_src))))
         };
         Ok((0..dst.size()?.get().unwrap_or(0)).map(one))
     }

@@ -1,6 +1,7 @@
 //! Elements on the host whose dtype is known at run time, so that what handles them is compiled once, and not for each pair of dtypes of
 //! A and C.
 
+use crate::sizes::size;
 use girih_device::{Buffer, Device, Pod};
 use girih_kernels::gemm::Untyped;
 use girih_tensor::{DType, Element};
@@ -103,7 +104,7 @@ fn aligned<T: Element + Pod>(bytes: &[u8]) -> Vec<T> {
 
 /// The bytes of `len` elements.
 pub(crate) fn bytes_of(dtype: DType, len: i64) -> usize {
-    len as usize * dtype.bits() as usize / 8
+    size(len) * dtype.bits() as usize / 8
 }
 
 /// A buffer of bytes as what it holds.

@@ -23,6 +23,7 @@ use crate::npy::{self, Npy};
 use crate::output::Output;
 use crate::progress::Busy;
 use crate::run::{self, Rate, Session, Timing, paths};
+use crate::sizes::size;
 use data::Source;
 use report::Report;
 
@@ -197,14 +198,14 @@ fn each<T: Element + Pod>(
     all: &Elements,
 ) -> Result<Vec<Buffer<T>>, girih_device::Error> {
     let all = all.of::<T>();
-    let begin = |l: i64| ((l * matrix.batch_stride()) as usize).min(all.len());
+    let begin = |l: i64| size(l * matrix.batch_stride()).min(all.len());
     (0..matrix.batches()).map(|l| device.upload(&all[begin(l)..begin(l + 1)])).collect()
 }
 
 /// A buffer for each C of a batch.
 fn poisoned<C: Pod>(device: &Device, laid: &Problem) -> Result<Vec<Buffer<C>>, girih_device::Error> {
     let own = |_| {
-        let buffer = device.alloc::<C>(laid.c().batch_stride() as usize)?;
+        let buffer = device.alloc::<C>(size(laid.c().batch_stride()))?;
         buffer.fill_bytes(POISON)?;
         Ok(buffer)
     };

@@ -6,6 +6,8 @@
 //! # Ok::<(), girih_cli::expr::ExprError>(())
 //! ```
 
+#![cfg_attr(not(test), deny(clippy::cast_possible_truncation, clippy::cast_sign_loss))]
+
 use std::ffi::OsString;
 use std::io;
 use std::process::ExitCode;
@@ -40,6 +42,7 @@ mod progress;
 mod run;
 pub mod show;
 pub mod sim;
+mod sizes;
 mod status;
 pub mod tile;
 mod tune;

@@ -12,6 +12,7 @@ use girih_tensor::{DType, Element};
 use npyz::{Endianness, NpyHeader, TypeChar, TypeStr, WriterBuilder};
 
 use crate::Error;
+use crate::sizes::{size, wide};
 pub(crate) use array::{Array, ELEMENTS};
 
 /// A matrix file whose header has been read and judged. The elements of the file have not been read yet.
@@ -65,7 +66,7 @@ impl Npy {
     /// Reads the elements in the order in which the file stores them; `T` has as many bits as the file's dtype.
     pub(crate) fn read<T: Element + Pod>(mut self) -> Result<Vec<T>, Error> {
         let [outer, inner] = self.stored();
-        let mut elements = vec![T::from_f64(0.0); (outer * inner) as usize];
+        let mut elements = vec![T::from_f64(0.0); size(outer * inner)];
         self.elements.read_exact(bytemuck::cast_slice_mut(&mut elements)).map_err(Error::read(&self.path))?;
         Ok(elements)
     }
@@ -110,7 +111,7 @@ pub(crate) fn write<T: Element + Pod>(
     npyz::WriteOptions::new_header_only()
         .order(if order == Order::Row { npyz::Order::C } else { npyz::Order::Fortran })
         .dtype(npyz::DType::new_scalar(plain))
-        .shape(&shape.map(|extent| extent as u64))
+        .shape(&shape.map(wide))
         .writer(&mut to)
         .write_header_only()?;
     to.write_all(bytemuck::cast_slice(elements))

@@ -85,11 +85,7 @@ fn of_own(error: &Error) -> Status {
     use Error::*;
     match error {
         Wrong(_) => Status::Wrong,
-        Read { .. }
-        | Write { .. }
-        | NotNpy { .. }
-        | BigEndian { .. }
-        | Truncated { .. } => Status::Failed,
+        Read { .. } | Write { .. } | NotNpy { .. } | BigEndian { .. } | Truncated { .. } => Status::Failed,
         ElementType { .. } | ElementOfArray { .. } | NoTensor { .. } | Rank { .. } | Ptx { .. } => {
             Status::Failed
         }

@@ -178,7 +178,12 @@ impl TmaCopy {
         if self.stores && (dims[0] * u64::from(self.element.bytes())) % LINE.unsigned_abs() != 0 {
             let accepted = "a contiguous mode of whole 16 bytes, since stores write units of 16 bytes, and overwrite what is behind the end of another";
             let with = format!("stores of {:?}", self.element);
-            return Err(Error::Mismatch { what: "tensor copy", layout: self.global.to_string(), with, accepted });
+            return Err(Error::Mismatch {
+                what: "tensor copy",
+                layout: self.global.to_string(),
+                with,
+                accepted,
+            });
         }
         let tiled = Tiled::new(self.element, &dims, &self.extents);
         Ok(tiled.with_strides(&strides).with_swizzle(self.swizzle))

@@ -217,7 +217,9 @@ fn stores_end_with_whole_units() {
     for width in 1..=80 {
         let global = Lay::parse(&format!("(100,{width}):(80,1)")).unwrap();
         let tiled = |transfer| {
-            TmaCopy::new(transfer, DType::Bf16, &global, &lay!("(8,64):(64,1)"), Swizzle::NONE).unwrap().tiled()
+            TmaCopy::new(transfer, DType::Bf16, &global, &lay!("(8,64):(64,1)"), Swizzle::NONE)
+                .unwrap()
+                .tiled()
         };
         assert!(tiled(Transfer::Load).is_ok(), "{width}");
         assert_eq!(tiled(Transfer::Store).is_ok(), width % 8 == 0, "{width}");

@@ -126,10 +126,10 @@ impl<'a> Arg<'a> {
     fn number(&self) -> Option<(u32, u64)> {
         match *self {
             Arg::U32(v) => Some((32, v.into())),
-            Arg::I32(v) => Some((32, (v as u32).into())),
+            Arg::I32(v) => Some((32, v.cast_unsigned().into())),
             Arg::F32(v) => Some((32, v.to_bits().into())),
             Arg::U64(v) => Some((64, v)),
-            Arg::I64(v) => Some((64, v as u64)),
+            Arg::I64(v) => Some((64, v.cast_unsigned())),
             Arg::F64(v) => Some((64, v.to_bits())),
             Arg::Buffer(buffer) => Some((64, buffer.address)),
             Arg::Bytes(bytes) => match *bytes {

@@ -8,6 +8,7 @@ use std::{sync::Arc, time::Duration};
 
 use girih_ptx::{self as ptx, KernelInfo};
 
+use crate::sizes::size;
 use crate::{Assembled, Error, Kind, LaunchConfig, Limits, Optimization};
 
 /// One sequence of operations of a device, as the typed layer sees it. Operations take effect in the order of the calls.
@@ -157,7 +158,7 @@ pub(crate) fn each_argument<'a>(
     mut args: &'a [u8],
 ) -> impl ExactSizeIterator<Item = &'a [u8]> {
     info.params.iter().map(move |parameter| {
-        let (own, rest) = args.split_at(parameter.bytes as usize);
+        let (own, rest) = args.split_at(size(parameter.bytes));
         args = rest;
         own
     })

@@ -25,6 +25,7 @@ fn left_of_group() -> Option<u64> {
     let number = |name: &str| read(name)?.trim().parse::<u64>().ok();
     let (limit, used) = (number("max")?, number("current")?);
     let about = read("stat")?;
-    let files = about.lines().find_map(|line| line.strip_prefix("inactive_file "))?.trim().parse::<u64>().ok()?;
+    let files =
+        about.lines().find_map(|line| line.strip_prefix("inactive_file "))?.trim().parse::<u64>().ok()?;
     Some(limit.saturating_sub(used.saturating_sub(files)))
 }

@@ -51,6 +51,7 @@
 //! assert_eq!(x.download()?, [2, 4, 6]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+#![cfg_attr(not(test), deny(clippy::cast_possible_truncation, clippy::cast_sign_loss))]
 #![cfg_attr(
     not(any(feature = "cuda", feature = "sim")),
     allow(dead_code, reason = "without a backend nothing makes a device")
@@ -86,6 +87,7 @@ mod samples;
 mod select;
 #[cfg(feature = "sim")]
 mod sim;
+mod sizes;
 mod slice;
 mod source;
 #[cfg(feature = "cuda")]
@@ -109,8 +111,8 @@ pub use fault::Fault;
 #[cfg(feature = "sim")]
 pub use girih_sim::Options as SimOptions;
 pub use graph::Graph;
-pub use launch::LaunchConfig;
 pub use host::free_host_memory;
+pub use launch::LaunchConfig;
 pub use limits::{DriverVersion, Kind, Limits};
 pub use module::{Kernel, Module};
 pub use pinned::{Pinned, Transfer};

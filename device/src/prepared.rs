@@ -4,6 +4,7 @@ use std::{fmt, sync::Arc};
 
 use girih_ptx as ptx;
 
+use crate::sizes::size;
 use crate::{
     Arg, Device, Error, Kernel, LaunchConfig,
     args::{check_arg, check_args, check_home, refused_name},
@@ -146,10 +147,10 @@ impl Launch {
         check_extents(info, device.limits(), kernel.resources().max_threads, config)?;
         check_args(info, device, args)?;
         kernel.entry.allow(config)?;
-        let mut bytes = vec![0; info.params.iter().map(|parameter| parameter.bytes as usize).sum()];
+        let mut bytes = vec![0; info.params.iter().map(|parameter| size(parameter.bytes)).sum()];
         let mut rest = &mut bytes[..];
         for (arg, parameter) in args.iter().zip(&info.params) {
-            let (own, others) = rest.split_at_mut(parameter.bytes as usize);
+            let (own, others) = rest.split_at_mut(size(parameter.bytes));
             arg.write_to(own);
             rest = others;
         }
@@ -207,13 +208,13 @@ impl Launch {
             return Err(refused_name(info, parameter, "is no parameter"));
         };
         let start: u64 = info.params[..index].iter().map(|param| param.bytes).sum();
-        Ok(Place { index, start: start as usize })
+        Ok(Place { index, start: size(start) })
     }
 
     /// Checks an argument and encodes it in its place. When this fails, the launch stays as it was.
     pub(crate) fn put(&mut self, Place { index, start }: Place, arg: &Arg<'_>) -> Result<(), Error> {
         let (info, device) = (&self.kernel.info, &self.kernel.device);
-        let bytes = &mut self.bytes[start..][..info.params[index].bytes as usize];
+        let bytes = &mut self.bytes[start..][..size(info.params[index].bytes)];
         if let (Arg::Buffer(buffer), Some(map)) = (arg, &mut self.kept[index].map)
             && let Some(encoded) = bytes.first_chunk_mut()
         {

@@ -8,12 +8,15 @@
 //! The wrappers here are safe. A problem is checked against the buffers before anything is launched, and a kernel accesses
 //! only the elements that the problem names, since its predicates come from the same partitions as its accesses.
 
+#![cfg_attr(not(test), deny(clippy::cast_possible_truncation, clippy::cast_sign_loss))]
+
 pub mod attention;
 pub mod copy;
 mod error;
 pub mod gemm;
 mod launch;
 mod roof;
+mod sizes;
 
 pub use error::{DTYPES, Error};
 pub use roof::Roof;

@@ -13,6 +13,7 @@ use crate::array::{Described, OnDevice};
 use crate::device::Device;
 use crate::error::Result;
 use crate::kept::Activation;
+use crate::sizes::size;
 
 /// How a matrix lies: whether its first mode is contiguous, and the other stride.
 fn order(array: &OnDevice) -> Result<(bool, i64)> {
@@ -231,7 +232,7 @@ fn _program(
         let borrowed = arrays.iter().map(|array| {
             // A stride that is negative belongs to an axis of one element.
             let [extents, strides] = [&array.shape, &array.strides]
-                .map(|all| all.iter().map(|&n| n.max(0) as usize).collect::<Vec<_>>());
+                .map(|all| all.iter().map(|&n| size(n.max(0))).collect::<Vec<_>>());
             // SAFETY: `arrays` keeps the memory, or the caller does, until the call returns.
             unsafe {
                 AnyArray::borrow(&device.device, array.dtype, array.buffer.address(), &extents, &strides)

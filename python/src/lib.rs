@@ -1,5 +1,7 @@
 //! The extension module `girih._girih`. What stands here converts: everything is computed by the libraries.
 
+#![cfg_attr(not(test), deny(clippy::cast_possible_truncation, clippy::cast_sign_loss))]
+
 mod algebra;
 mod array;
 mod buffer;
@@ -11,6 +13,7 @@ mod layout;
 mod modes;
 mod picture;
 mod sim;
+mod sizes;
 mod swizzle;
 mod threads;
 mod tuple;

@@ -13,6 +13,7 @@ use pyo3::types::{PyBytes, PyFloat};
 
 use crate::buffer::{Given, Lending};
 use crate::error::{Result, finding, wrong_type};
+use crate::sizes::{size, word};
 use crate::threads::on_threads;
 use crate::tuple::number;
 
@@ -296,6 +297,7 @@ pub(crate) fn value(arg: &Bound<'_, PyAny>, index: usize, param: Option<&ParamIn
         },
     };
     match (param.ty, arg.cast::<PyFloat>(), whole) {
+        #[expect(clippy::cast_possible_truncation, reason = "a float is rounded, as numpy.float32(x) rounds it")]
         (Type::F32, Ok(float), _) => Ok((float.value() as f32).to_le_bytes().into()),
         (Type::F64, Ok(float), _) => Ok(float.value().to_le_bytes().into()),
         (Type::F16, Ok(float), _) => Ok(f16::from_f64(float.value()).to_le_bytes().into()),
@@ -307,11 +309,11 @@ pub(crate) fn value(arg: &Bound<'_, PyAny>, index: usize, param: Option<&ParamIn
         ))
         .into()),
         (_, Err(_), Some(whole)) => {
-            let bits = param.bytes as u32 * 8;
+            let bits = word(param.bytes) * 8;
             if whole < -(1 << (bits - 1)) || whole >= 1 << bits {
                 return Err(PyOverflowError::new_err(refused(&format!("{whole} does not fit"))).into());
             }
-            Ok(whole.to_le_bytes()[..param.bytes as usize].into())
+            Ok(whole.to_le_bytes()[..size(param.bytes)].into())
         }
         (_, Err(_), None) => Err(wrong_type(
             &format!("argument {index} ({})", param.name),

@@ -12,6 +12,7 @@ use crate::Error;
 use crate::gemm::random;
 use crate::npy::Array;
 use crate::run::{Peak, bytes};
+use crate::sizes::{rounded, wide};
 
 /// What attention reads, on the host.
 pub(crate) struct Inputs<T> {
@@ -28,7 +29,7 @@ impl<T: Element> Inputs<T> {
         let [q, k, v] =
             [Tensor4::Q, Tensor4::K, Tensor4::V].map(|tensor| random(&mut rng, problem.array(tensor).span()));
         let bias: Vec<T> = random(&mut rng, problem.bias_len());
-        Inputs { q, k, v, bias: bias.into_iter().map(|x| x.to_f64() as f32).collect() }
+        Inputs { q, k, v, bias: bias.into_iter().map(|x| rounded(x.to_f64())).collect() }
     }
 
     /// The bias in the dtype of the tensors, which it has if it is not of f32.
@@ -83,7 +84,7 @@ pub(crate) fn array<T: Element + Pod>(problem: &Problem, o: &[T]) -> Result<Arra
         Order::Bshd => vec![batches, rows, heads, columns],
         Order::Bhsd => vec![batches, heads, rows, columns],
     };
-    let shape = shape.into_iter().map(|extent| extent as u64).collect();
+    let shape = shape.into_iter().map(wide).collect();
     let (element, bytes) = (element(problem.dtype())?, bytemuck::cast_slice(o).to_vec());
     Ok(Array { element, shape, fortran: false, bytes })
 }
@@ -173,7 +174,7 @@ impl Files {
         let [q, k, v] = self.tensors.map(|(_, array)| elements::<T>(&array));
         let bias = match (self.bias, problem.bias()) {
             (Some((_, array)), Some(bias)) if bias.dtype() == DType::F32 => elements::<f32>(&array),
-            (Some((_, array)), _) => elements::<T>(&array).into_iter().map(|x| x.to_f64() as f32).collect(),
+            (Some((_, array)), _) => elements::<T>(&array).into_iter().map(|x| rounded(x.to_f64())).collect(),
             (None, _) => Vec::new(),
         };
         Ok(Inputs { q, k, v, bias })

@@ -19,6 +19,7 @@ use crate::npy::Array;
 use crate::output::Output;
 use crate::progress::Busy;
 use crate::run::{self, Rate, Session};
+use crate::sizes::wide;
 use crate::{CommandResult, Error};
 pub(crate) use args::ProblemArgs;
 pub(crate) use data::{Inputs, same};
@@ -134,7 +135,7 @@ fn compute<T: Element + Pod, C: Element + Pod>(
     let ([batch, queries], [heads, _]) = (problem.sequences(), problem.heads());
     let save = |to: &Option<Output>, dtype: DType, shape: &[i64], bytes: &[u8]| -> Result<(), Error> {
         let Some(to) = to else { return Ok(()) };
-        let shape = shape.iter().map(|&extent| extent as u64).collect();
+        let shape = shape.iter().map(|&extent| wide(extent)).collect();
         let array = Array { element: element(dtype)?, shape, fortran: false, bytes: bytes.to_vec() };
         to.write(|file| array.write(file))
     };

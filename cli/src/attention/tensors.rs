@@ -6,6 +6,7 @@ use girih_kernels::gemm::Given;
 use girih_tensor::{DType, Element};
 
 use super::data::Inputs;
+use crate::sizes::size;
 
 /// The byte that results are filled with before a run, so that they are NaN.
 const POISON: u8 = 0xff;
@@ -35,8 +36,8 @@ impl<T: Element + Pod> OnDevice<T> {
     ) -> Result<OnDevice<T>, girih_device::Error> {
         let on = OnDevice {
             qkv: [device.upload(&inputs.q)?, device.upload(&inputs.k)?, device.upload(&inputs.v)?],
-            o: device.alloc::<T>(problem.array(Tensor4::O).span() as usize)?,
-            lse: device.alloc::<f32>(problem.lse_len() as usize)?,
+            o: device.alloc::<T>(size(problem.array(Tensor4::O).span()))?,
+            lse: device.alloc::<f32>(size(problem.lse_len()))?,
             wide: device.upload(&inputs.bias)?,
             narrow: device.upload(&inputs.narrow_bias())?,
         };

@@ -182,14 +182,19 @@ fn extents(file: &Npy, major: Major) -> [i64; 2] {
 
 /// What a command holds at once that multiplies by a kernel of this family: the matrices and the copies that kernels multiply in their place; on
 /// the host the matrices, C as bytes and as elements, and what the reference reads of them.
-pub(crate) fn peak(problem: &Problem, kind: KernelKind, device: &Device) -> Result<Peak, girih_kernels::Error> {
+pub(crate) fn peak(
+    problem: &Problem,
+    kind: KernelKind,
+    device: &Device,
+) -> Result<Peak, girih_kernels::Error> {
     let config = choose(problem, kind, device.limits().multiprocessors)?;
     let (oriented, _) = problem.oriented(config.c_major);
     let solved = repitched(&oriented, &config)?;
     let of = |matrix: Matrix, dtype| bytes(matrix.span(), dtype);
     let [a, b] = [problem.a(), problem.b()].map(|matrix| of(matrix, problem.input()));
     let c = of(problem.c(), problem.output());
-    let copied = [(oriented.a(), solved.a()), (oriented.b(), solved.b())].into_iter().filter(|(from, to)| from != to);
+    let copied =
+        [(oriented.a(), solved.a()), (oriented.b(), solved.b())].into_iter().filter(|(from, to)| from != to);
     let copies = copied.map(|(_, to)| of(to, problem.input())).fold(0, u64::saturating_add);
     let matrices = [a, b, c].into_iter().fold(0, u64::saturating_add);
     // Elements that follow each other become those of rows with gaps, and bytes elements.

@@ -7,6 +7,7 @@ use rand::{RngExt, SeedableRng, rngs::StdRng};
 use super::pitch::scatter;
 use crate::elements::{Elements, of_dtype};
 use crate::npy::Npy;
+use crate::sizes::{size, word};
 
 /// Where A and B come from.
 pub(crate) enum Source {
@@ -59,10 +60,10 @@ pub(crate) fn random_operands(problem: &Problem, seed: u64) -> Result<[Elements;
 /// Where `groups` groups of `rows` rows begin, at random, and where the last one ends: after the last row.
 pub(crate) fn offsets(seed: u64, rows: i64, groups: i64) -> Vec<u32> {
     let mut rng = StdRng::seed_from_u64(seed);
-    let mut offsets: Vec<u32> = (1..groups).map(|_| rng.random_range(0..=rows as u32)).collect();
-    offsets.extend([0, rows as u32]);
+    let mut offsets: Vec<u32> = (1..groups).map(|_| rng.random_range(0..=word(rows))).collect();
+    offsets.extend([0, word(rows)]);
     offsets.sort_unstable();
-    offsets.truncate(groups as usize + 1);
+    offsets.truncate(size(groups) + 1);
     offsets
 }
 

@@ -1,5 +1,6 @@
 //! Moves matrices between files, whose rows follow one another, and buffers, which may have a gap between rows.
 
+use crate::sizes::size;
 use girih_kernels::gemm::Matrix;
 use girih_tensor::Element;
 
@@ -7,15 +8,15 @@ use girih_tensor::Element;
 /// the greatest integer, so
 /// that a kernel that reads a gap fails the check.
 pub(crate) fn scatter<T: Element>(tight: Vec<T>, matrix: &Matrix) -> Vec<T> {
-    let (row, pitch) = (matrix.extents()[matrix.contiguous()] as usize, matrix.ld() as usize);
-    if row == 0 || tight.len() == matrix.span() as usize {
+    let (row, pitch) = (size(matrix.extents()[matrix.contiguous()]), size(matrix.ld()));
+    if row == 0 || tight.len() == size(matrix.span()) {
         return tight;
     }
-    let lines = matrix.extents()[1 - matrix.contiguous()] as usize;
+    let lines = size(matrix.extents()[1 - matrix.contiguous()]);
     let gap = T::from_f64(if T::DTYPE.is_float() { f64::NAN } else { f64::INFINITY });
-    let mut out = vec![gap; matrix.span() as usize];
+    let mut out = vec![gap; size(matrix.span())];
     for (i, from) in tight.chunks(row).enumerate() {
-        let at = i / lines * matrix.batch_stride() as usize + i % lines * pitch;
+        let at = i / lines * size(matrix.batch_stride()) + i % lines * pitch;
         out[at..at + row].copy_from_slice(from);
     }
     out
@@ -23,6 +24,6 @@ pub(crate) fn scatter<T: Element>(tight: Vec<T>, matrix: &Matrix) -> Vec<T> {
 
 /// The elements of `matrix` without the gaps between the rows, which is the opposite of [`scatter`].
 pub(crate) fn gather<T: Element>(data: &[T], matrix: &Matrix) -> Vec<T> {
-    let row = matrix.extents()[matrix.contiguous()] as usize;
-    data.chunks(matrix.ld() as usize).flat_map(|line| &line[..row]).copied().collect()
+    let row = size(matrix.extents()[matrix.contiguous()]);
+    data.chunks(size(matrix.ld())).flat_map(|line| &line[..row]).copied().collect()
 }

@@ -7,6 +7,7 @@ use std::path::Path;
 use npyz::{Endianness, NpyHeader, Order, TypeChar, TypeStr, WriterBuilder};
 
 use crate::Error;
+use crate::sizes::size;
 
 /// An array, as the bytes of its elements in the order in which the elements are stored.
 #[derive(Clone, Debug)]
@@ -81,5 +82,5 @@ fn element(path: &Path, dtype: &npyz::DType) -> Result<(TypeStr, usize), Error> 
         (TypeChar::RawData, bytes @ (1 | 2)) => bytes,
         _ => return Err(refused()),
     };
-    Ok((plain.clone(), bytes as usize))
+    Ok((plain.clone(), size(bytes)))
 }

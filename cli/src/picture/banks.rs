@@ -6,6 +6,7 @@ use girih_tensor::DType;
 
 use super::layouts::without_identity;
 use super::{Cell, Grid, Key, Palette, Result, Sheet, fits, size};
+use crate::sizes::size as index;
 
 impl Sheet {
     /// The banks of a tile in shared memory, and how many words an access, (thread, value) to the number of the element in the tile, takes
@@ -26,14 +27,14 @@ impl Sheet {
         fits(rows, columns)?;
         let title = format!("banks of {}, {dtype}", without_identity(memory));
         let touched = match access {
-            Some(tv) => touched(memory, tv, bits, vector, (rows * columns) as usize)?,
-            None => Touched { ways: vec![None; (rows * columns) as usize], ..Touched::default() },
+            Some(tv) => touched(memory, tv, bits, vector, index(rows * columns))?,
+            None => Touched { ways: vec![None; index(rows * columns)], ..Touched::default() },
         };
         let cell = |element: i64| -> Result<Cell> {
             // In 128 bits, which hold the place of every bit.
             let bit = i128::from(memory.at(element)?) * i128::from(bits);
-            let bank = bit.div_euclid(32).rem_euclid(32) as i64;
-            let (word, fill) = match (access, touched.ways[element as usize]) {
+            let bank = i64::try_from(bit.div_euclid(32).rem_euclid(32)).unwrap_or(0);
+            let (word, fill) = match (access, touched.ways[index(element)]) {
                 (None, _) => (String::new(), Palette::bank(bank)),
                 (Some(_), None) => (String::new(), Palette::UNTOUCHED),
                 (Some(_), Some(ways)) => (format!("x{ways}"), Palette::ways(ways)),

@@ -4,6 +4,7 @@ use girih_layout::{Composed, Lay, Shape, Swizzle};
 
 use super::{CELLS, Cell, Grid, Palette, Result, Sheet, fits, size};
 use crate::Error;
+use crate::sizes::size as index;
 
 /// Threads of a warp.
 const WARP: i64 = 32;
@@ -88,7 +89,7 @@ pub(super) fn owners(title: String, tv: &Lay, [rows, columns]: [i64; 2]) -> Resu
     if counted.saturating_mul(values) > OWNERS {
         return Err(Error::TooManyOwners { threads, values, most: OWNERS });
     }
-    let mut owners: Vec<Vec<(i64, i64)>> = vec![Vec::new(); (rows * columns) as usize];
+    let mut owners: Vec<Vec<(i64, i64)>> = vec![Vec::new(); index(rows * columns)];
     for (thread, value) in (0..values).flat_map(|value| (0..counted).map(move |thread| (thread, value))) {
         let at = tv.at(thread + threads * value)?;
         let place = usize::try_from(at).ok().and_then(|at| owners.get_mut(at));
@@ -108,15 +109,14 @@ pub(super) fn owners(title: String, tv: &Lay, [rows, columns]: [i64; 2]) -> Resu
         };
         Cell { words: [name, format!("V{value}")], fill, group, marked: false, owners: owners.clone() }
     };
-    let row = |row: i64| (0..columns).map(|column| cell(&owners[(row + rows * column) as usize])).collect();
+    let row = |row: i64| (0..columns).map(|column| cell(&owners[index(row + rows * column)])).collect();
     let cells = (0..rows).map(row).collect();
     // The hierarchy is that of the first column and the first row, as layouts to their first owners.
     let along = |count: i64, step: i64| {
-        let code =
-            |i: i64| owners[(i * step) as usize].first().map(|(thread, value)| thread + threads * value);
+        let code = |i: i64| owners[index(i * step)].first().map(|(thread, value)| thread + threads * value);
         let codes: Option<Vec<i64>> = (0..count).map(code).collect();
         let shape = codes.and_then(|codes| Lay::recognise(&codes).ok()).map(|lay| *lay.shape());
-        shape.map_or_else(|| vec![0; count as usize], |shape| levels(&shape))
+        shape.map_or_else(|| vec![0; index(count)], |shape| levels(&shape))
     };
     Ok(Grid { title, cells, levels: [along(rows, 1), along(columns, rows)] })
 }
@@ -139,5 +139,7 @@ pub fn levels(shape: &Shape) -> Vec<u8> {
     });
     let ends: Vec<i64> = ends.collect();
     let count = ends.last().copied().unwrap_or(1);
-    (0..count).map(|at| ends.iter().filter(|&end| at > 0 && at % end == 0).count() as u8).collect()
+    (0..count)
+        .map(|at| u8::try_from(ends.iter().filter(|&end| at > 0 && at % end == 0).count()).unwrap_or(u8::MAX))
+        .collect()
 }

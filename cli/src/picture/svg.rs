@@ -19,6 +19,11 @@ struct Font {
 
 impl Font {
     /// How wide a text is.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "cannot lose: a picture has few characters, and a whole number of pixels"
+    )]
     fn width(&self, characters: usize) -> usize {
         (characters as f64 * self.advance).ceil() as usize
     }
@@ -29,6 +34,11 @@ impl Font {
     }
 
     /// The lines of a text that are at most `width` wide.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "cannot lose: a picture has few characters, and the part of one that is left does not fit"
+    )]
     fn lines(&self, text: &str, width: usize) -> Vec<String> {
         wrapped(text, (width as f64 / self.advance) as usize)
     }

@@ -109,9 +109,10 @@ impl FromStr for Argument {
 
 /// The bytes that pairs of hexadecimal digits stand for.
 fn hexadecimal(text: &str) -> Option<Vec<u8>> {
-    let digits: Option<Vec<u32>> = text.chars().map(|c| c.to_digit(16)).collect();
+    let digit = |c: char| c.to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    let digits: Option<Vec<u8>> = text.chars().map(digit).collect();
     let pairs = digits.filter(|digits| !digits.is_empty() && digits.len().is_multiple_of(2))?;
-    pairs.chunks(2).map(|pair| u8::try_from(pair[0] << 4 | pair[1]).ok()).collect()
+    Some(pairs.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect())
 }
 
 impl Made {
@@ -182,7 +183,9 @@ impl Argument {
             Argument::In(path) | Argument::InOut { from: path, .. } => {
                 path.metadata().map_or(0, |about| about.len())
             }
-            Argument::Made(Made { element: (.., size), count, .. }) => (*size as u64).saturating_mul(*count as u64),
+            Argument::Made(Made { element: (.., size), count, .. }) => {
+                (*size as u64).saturating_mul(*count as u64)
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 //! The types and numbers of arguments.
 
+use crate::sizes::rounded;
 use half::{bf16, f16};
 
 /// The name that arguments have for a type that C, numpy or Triton names `name`. Other names are returned unchanged.
@@ -93,7 +94,7 @@ fn random(ty: &str, size: usize, state: &mut u64) -> Vec<u8> {
     let uniform = |precision: u32| (bits >> (63 - precision)) as f64 / (1u64 << precision) as f64 - 1.0;
     match ty {
         "f64" => uniform(52).to_le_bytes().to_vec(),
-        "f32" => (uniform(23) as f32).to_le_bytes().to_vec(),
+        "f32" => rounded(uniform(23)).to_le_bytes().to_vec(),
         "f16" => f16::from_f64(uniform(10)).to_le_bytes().to_vec(),
         "bf16" => bf16::from_f64(uniform(7)).to_le_bytes().to_vec(),
         _ => bits.to_le_bytes()[8 - size..].to_vec(),

@@ -10,6 +10,7 @@ use half::{bf16, f16};
 
 use crate::Error;
 use crate::output::tell;
+use crate::sizes::size;
 
 /// A line at which registers are shown, when a warp comes to the line for the n-th time.
 #[derive(Clone, Debug)]
@@ -171,7 +172,7 @@ impl Tile {
 
     /// The elements, row by row; one that lies outside of the memory is 0.
     pub fn cells(&self, shared: &[u8]) -> Vec<Vec<String>> {
-        let bytes = self.element_bytes() as usize;
+        let bytes = size(self.element_bytes());
         let element = |row: u64, column: u64| {
             let place = u128::from(row) * u128::from(self.pitch) + u128::from(column);
             let at = u128::from(self.offset) + place * u128::from(self.element_bytes());
@@ -407,7 +408,10 @@ fn number(text: &str) -> Option<i128> {
 }
 
 /// Bits as a value of the type `ty`; in hexadecimal if that is not a type of numbers.
-#[expect(clippy::cast_possible_truncation, reason = "the low bits are the value, as many as the type has")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "cannot lose: a register of a narrow type has its bits in the lowest ones"
+)]
 pub fn value(ty: Type, bits: u64) -> String {
     match ty {
         Type::Pred => (bits & 1).to_string(),

@@ -69,7 +69,7 @@ pub(super) fn shown(dtype: DType, bits: u64) -> Value {
         Category::Bool => json!(bits != 0),
         Category::Integer => {
             let n = integer(dtype, bits);
-            i64::try_from(n).map_or_else(|_| json!(n as u64), |n| json!(n))
+            i64::try_from(n).map_or_else(|_| json!(u64::try_from(n).unwrap_or(u64::MAX)), |n| json!(n))
         }
         Category::Float => match number(dtype, bits) {
             x if x.is_nan() => json!("nan"),

@@ -140,7 +140,10 @@ fn load_rows(case: &mut Case, record: &Record<'_>) -> Result<Asked, Stop> {
     let array = case.input_array(record, 0, false)?;
     let rows = case.operand(record, 1)?;
     let start = number(record.int("dense_start")?);
-    let span = Along::Span { start, count: count(record, "dense_len")? as u32 };
+    let len = count(record, "dense_len")?;
+    let count =
+        u32::try_from(len).map_err(|_| Stop::Record(format!("\"dense_len\" is {len}: at most 2^32 - 1")))?;
+    let span = Along::Span { start, count };
     let along = match record.int("sparse_axis")? {
         0 => [Along::Rows(rows), span],
         _ => [span, Along::Rows(rows)],

@@ -161,9 +161,13 @@ fn numbers_that_are_none_are_right_where_they_belong() {
         Matrix { shape, values }.save(&folder.path().join(name), descr, false);
     };
     let infinity = f32::INFINITY;
-    for (descr, x, arguments) in
-        [("<f2", 64.0, ""), ("<f2", 64.0, "--sums f16"), ("<f4", 1e20, ""), ("<f4", 1e20, "--dtype tf32"), ("<u2", 1e20, "")]
-    {
+    for (descr, x, arguments) in [
+        ("<f2", 64.0, ""),
+        ("<f2", 64.0, "--sums f16"),
+        ("<f4", 1e20, ""),
+        ("<f4", 1e20, "--dtype tf32"),
+        ("<u2", 1e20, ""),
+    ] {
         save("a.npy", [16, 16], vec![x; 256], descr);
         save("b.npy", [16, 16], vec![x; 256], descr);
         let found = product(folder.path(), arguments).0;

@@ -12,16 +12,29 @@ fn the_simulator_counts_and_records_no_times() {
     let folder = folder();
     let problem = "--m 64 --n 64 --k 256";
     let out = succeeds(folder.path(), &format!("tune gemm {problem} --most 3 --no-check"));
-    assert!(out.starts_with("3 configurations\n") && out.contains(" counts  ") && !out.contains(" us"), "{out}");
+    assert!(
+        out.starts_with("3 configurations\n") && out.contains(" counts  ") && !out.contains(" us"),
+        "{out}"
+    );
     // Counts are the same each time.
     assert_eq!(out, succeeds(folder.path(), &format!("tune gemm {problem} --most 3 --no-check")));
     let report = json(folder.path(), &format!("tune gemm {problem} --most 1 --no-check --json"));
     assert_eq!(report["unit"], "counts");
     let output = girih_in(folder.path(), &format!("tune gemm {problem} --most 1 -o records"));
     let error = text(&output.stderr);
-    assert!(error.starts_with("error: records: a record holds times, of which the simulator has none"), "{error}");
-    assert!(output.status.code() == Some(3) && output.stdout.is_empty() && !folder.path().join("records").exists());
-    for line in ["tune attention --queries 64 --heads 1 --most 1 --no-check", "tune attention decode --heads 1 --keys 130 --no-check"] {
+    assert!(
+        error.starts_with("error: records: a record holds times, of which the simulator has none"),
+        "{error}"
+    );
+    assert!(
+        output.status.code() == Some(3)
+            && output.stdout.is_empty()
+            && !folder.path().join("records").exists()
+    );
+    for line in [
+        "tune attention --queries 64 --heads 1 --most 1 --no-check",
+        "tune attention decode --heads 1 --keys 130 --no-check",
+    ] {
         let out = succeeds(folder.path(), line);
         assert!(out.contains(" counts") && !out.contains(" us"), "{out}");
     }

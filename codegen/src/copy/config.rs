@@ -297,9 +297,12 @@ impl CopyConfig {
         let within = &side.order[..side.run.min(side.order.len()).saturating_sub(1)];
         let vector = i64::from(self.dtype.bits()).saturating_mul(side.vector);
         let access = matches!(vector, 8 | 16 | 32 | 64 | 128) && (side.run > 0 || side.vector == 1);
-        let behind = side.backwards.iter().all(|mode| side.order[side.run.min(side.order.len())..].contains(mode));
-        let whole =
-            behind && every && side.run <= side.order.len() && within.iter().all(|&mode| self.modes[mode].is_whole());
+        let behind =
+            side.backwards.iter().all(|mode| side.order[side.run.min(side.order.len())..].contains(mode));
+        let whole = behind
+            && every
+            && side.run <= side.order.len()
+            && within.iter().all(|&mode| self.modes[mode].is_whole());
         if whole && access && !self.modes.is_empty() {
             return Ok(());
         }

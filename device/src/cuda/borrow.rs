@@ -21,8 +21,9 @@ impl Context {
         if address == 0 {
             return Err(Error::NoMemory { address, device: name() });
         }
-        // The driver writes this attribute as a C int.
-        let ordinal = get(Attribute::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL)? as u32 as i32;
+        // The driver writes this attribute as a C int, into the first half of 64 bits.
+        let [a, b, c, d, ..] = get(Attribute::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL)?.to_ne_bytes();
+        let ordinal = i32::from_ne_bytes([a, b, c, d]);
         if ordinal != self.device() {
             return Err(Error::WrongMemory { address, owner: format!("cuda:{ordinal}"), device: name() });
         }

@@ -7,6 +7,7 @@ use sys::CUdevice_attribute as Attribute;
 
 use super::failed;
 use crate::Error;
+use crate::sizes::size;
 
 /// The per-thread default stream (`CU_STREAM_PER_THREAD`).
 const PER_THREAD: u64 = 2;
@@ -60,7 +61,7 @@ impl Context {
         if raw == 0 {
             return Err(Error::NoContext);
         }
-        let raw = ptr::with_exposed_provenance_mut(raw as usize);
+        let raw = ptr::with_exposed_provenance_mut(size(raw));
         let mut context = Context { raw, device: 0, async_alloc: false, owner };
         let current = context.enter()?;
         let mut device = 0;
@@ -168,7 +169,7 @@ impl Stream {
             return Err(Error::PerThreadStream);
         }
         let _current = context.enter()?;
-        let handle = ptr::with_exposed_provenance_mut(raw as usize);
+        let handle = ptr::with_exposed_provenance_mut(size(raw));
         let mut found = ptr::null_mut();
         // SAFETY: the stream lives, as the caller promises; the result outlives the call.
         unsafe { sys::cuStreamGetCtx(handle, &mut found) }.result().map_err(failed("cuStreamGetCtx"))?;

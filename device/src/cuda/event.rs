@@ -8,6 +8,7 @@ use super::{
     context::{Context, Stream},
     failed,
 };
+use crate::sizes::size;
 use crate::{
     Error,
     backend::{Clock, Mark},
@@ -72,7 +73,7 @@ impl Stream {
     /// Lets later operations wait for a mark of a stream of the same context.
     pub(super) fn wait(&self, mark: &dyn Mark) -> Result<(), Error> {
         let _current = self.context().enter()?;
-        let event = ptr::with_exposed_provenance_mut(mark.raw() as usize);
+        let event = ptr::with_exposed_provenance_mut(size(mark.raw()));
         let flags = sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;
         // SAFETY: the caller keeps the mark, which is an event of this context, since the typed layer passes marks of the same
         // context only.

@@ -1,7 +1,7 @@
 //! Modules that the driver compiles and loads, and their kernels.
 
 use std::{
-    ffi::{c_uint, c_void},
+    ffi::c_void,
     ptr,
     sync::{Arc, Mutex, PoisonError},
 };
@@ -11,6 +11,7 @@ use girih_ptx::{self as ptx, KernelInfo};
 use sys::{CUfunction_attribute as FunctionAttribute, CUjit_option as Jit};
 
 use super::{context::Context, describe, failed, log};
+use crate::sizes::{size, word};
 use crate::{
     Assembled, Assembler, DriverVersion, Error, LaunchConfig, Limits, Optimization, Resources,
     assembler::{first_line, target},
@@ -150,7 +151,7 @@ fn load(text: &str, optimization: Optimization, logs: &mut Logs) -> Result<sys::
         sys::cuModuleLoadDataEx(
             &mut module,
             source.as_ptr().cast(),
-            keys.len() as c_uint,
+            word(keys.len()),
             keys.as_mut_ptr(),
             values.as_mut_ptr(),
         )
@@ -297,9 +298,9 @@ impl Entry for Function {
             blockDimY: block_y,
             blockDimZ: block_z,
             sharedMemBytes: config.dynamic_shared,
-            hStream: ptr::with_exposed_provenance_mut(on.stream().unwrap_or(0) as usize),
+            hStream: ptr::with_exposed_provenance_mut(size(on.stream().unwrap_or(0))),
             attrs: attributes.as_mut_ptr(),
-            numAttrs: attribute_count as c_uint,
+            numAttrs: word(attribute_count),
         };
         // SAFETY: there is one pointer for each parameter, to as many bytes as the parameter has, and there are as many attributes
         // as are counted. The driver copies all of them before it returns, and writes none. The stream belongs to the module's

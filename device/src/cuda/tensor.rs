@@ -11,6 +11,7 @@ use sys::{
 
 use super::failed;
 use crate::Error;
+use crate::sizes::{size, word};
 
 /// The driver's constants in the order of their numbers. The enumerations of `girih_ptx` have the same numbers.
 const ELEMENTS: [Element; 13] = [
@@ -63,8 +64,8 @@ pub(super) fn encode(map: &TensorMap) -> Result<[u8; TENSOR_MAP_BYTES], Error> {
         sys::cuTensorMapEncodeTiled(
             &mut encoded,
             ELEMENTS[tiled.element as usize],
-            map.rank() as u32,
-            ptr::without_provenance_mut(map.address() as usize),
+            word(map.rank()),
+            ptr::without_provenance_mut(size(map.address())),
             dims.as_ptr(),
             strides.as_ptr(),
             extents.as_ptr(),
@@ -97,8 +98,8 @@ fn encode_columns(
         sys::cuTensorMapEncodeIm2col(
             &mut encoded,
             ELEMENTS[tiled.element as usize],
-            map.rank() as u32,
-            ptr::without_provenance_mut(map.address() as usize),
+            word(map.rank()),
+            ptr::without_provenance_mut(size(map.address())),
             dims.as_ptr(),
             strides.as_ptr(),
             lower.as_ptr(),
@@ -125,7 +126,7 @@ pub(super) fn replace_address(bytes: &mut [u8; TENSOR_MAP_BYTES], address: u64) 
     }
     // SAFETY: the driver encoded the map, which has the alignment that the driver requires and outlives the call. The driver
     // encodes the address without reading the memory there.
-    unsafe { sys::cuTensorMapReplaceAddress(&mut encoded, ptr::without_provenance_mut(address as usize)) }
+    unsafe { sys::cuTensorMapReplaceAddress(&mut encoded, ptr::without_provenance_mut(size(address))) }
         .result()
         .map_err(failed("cuTensorMapReplaceAddress"))?;
     *bytes = bytes_of(&encoded);

@@ -13,8 +13,9 @@ use girih_ptx as ptx;
 use girih_sim::{Finding, Memory, Program, Report};
 
 use crate::{
-    Assembled, Error, Kind, Limits, Optimization, SimOptions, free_host_memory,
+    Assembled, Error, Kind, Limits, Optimization, SimOptions,
     backend::{Backend, Clock, Code, Executable, HostMemory, Mark},
+    free_host_memory,
 };
 
 /// A simulated device.

@@ -1,6 +1,7 @@
 //! How the tensors of a problem lie.
 
 use crate::Error;
+use crate::sizes::wide;
 
 /// The bytes of which addresses are multiples unless a problem says otherwise: those of the widest load.
 pub(super) const ALIGNMENT: i64 = 16;
@@ -52,7 +53,7 @@ impl Array {
     /// Checks that a buffer of `len` elements holds the tensor.
     pub(super) fn fits(&self, name: &'static str, len: usize) -> Result<(), Error> {
         let needed = self.span();
-        if needed as u64 > len as u64 {
+        if wide(needed) > len as u64 {
             Err(Error::BufferTooSmall { matrix: name, needed, len })
         } else {
             Ok(())

@@ -8,6 +8,7 @@ use girih_device::{Arg, Buffer, BufferArg, Kernel, Launch, LaunchConfig, TensorM
 use super::Problem;
 use crate::Error;
 use crate::gemm::{Given, Memory};
+use crate::sizes::{wide, word};
 
 /// The names by which a launch gives the bias and the logarithms of sums.
 const BIAS: &str = "bias";
@@ -52,7 +53,7 @@ impl<'a> Binding<'a> {
             }
             problem.array(tensor).fits(tensor.name(), memory.len)?;
             let needed = aligned(tensor);
-            if !memory.address.is_multiple_of(needed as u64) {
+            if !memory.address.is_multiple_of(wide(needed)) {
                 return Err(Error::Input {
                     name: tensor.name().into(),
                     found: format!("an address of {:#x}", memory.address),
@@ -130,24 +131,22 @@ impl<'a> Binding<'a> {
             maps[tensor as usize] = self.map(kernel, tensor)?;
         }
         // Lengths and strides of problems fit, and offsets have 64 bits.
-        let number = |value: i64| Arg::U32(value as u32);
+        let number = |value: i64| Arg::U32(word(value));
         let stride = |mode: usize, of: [i64; 3]| match mode {
             0 => number(of[0]),
-            _ => Arg::U64(of[mode - 1] as u64),
+            _ => Arg::U64(wide(of[mode - 1])),
         };
         let (scale, cap) = (problem.scale(), problem.softcap());
         let mut args = Vec::new();
         for (info, param) in kernel.kernel.params().iter().zip(&kernel.params) {
             let arg = match param {
                 AttentionParam::Map(tensor) => maps[*tensor as usize].as_ref().map(Arg::TensorMap),
-                AttentionParam::Stride(tensor, mode) => {
-                    Some(stride(*mode, used(problem, *tensor)))
-                }
+                AttentionParam::Stride(tensor, mode) => Some(stride(*mode, used(problem, *tensor))),
                 AttentionParam::HeadDim => Some(number(problem.head_dim())),
                 AttentionParam::Table => Some(Arg::from(table)),
                 AttentionParam::Entries => Some(number(entries as i64)),
-                AttentionParam::LseStride(2) => Some(Arg::U64(problem.queries() as u64)),
-                AttentionParam::LseStride(_) => Some(Arg::U64((problem.heads() * problem.queries()) as u64)),
+                AttentionParam::LseStride(2) => Some(Arg::U64(wide(problem.queries()))),
+                AttentionParam::LseStride(_) => Some(Arg::U64(wide(problem.heads() * problem.queries()))),
                 AttentionParam::BiasStride(mode) => problem.bias().map(|bias| stride(*mode, bias.strides())),
                 AttentionParam::Scale => Some(Arg::F32(cap.unwrap_or(scale) * LOG2_E)),
                 AttentionParam::InnerScale => cap.map(|cap| Arg::F32(2.0 * LOG2_E * (scale / cap))),
@@ -204,7 +203,7 @@ fn beside<'a>(
     let Some(given) = given else { return Err(refuse("nothing".into())) };
     match given.memory() {
         Some(memory)
-            if memory.dtype == dtype && memory.pointers.is_none() && memory.len as u64 >= needed as u64 =>
+            if memory.dtype == dtype && memory.pointers.is_none() && memory.len as u64 >= wide(needed) =>
         {
             Ok(*memory)
         }

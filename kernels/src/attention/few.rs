@@ -9,6 +9,7 @@ use super::decode::{Addresses, Decode, DecodeProblem};
 use super::{Diagonal, Mask, Problem, Tensor4};
 use crate::Error;
 use crate::attention::array::ALIGNMENT;
+use crate::sizes::{size, word};
 
 /// The least keys for which a launch of two kernels and a few rows in each block are worth it.
 const LEAST_KEYS: i64 = 256;
@@ -72,7 +73,7 @@ pub(super) struct Few {
 
 impl Few {
     pub(super) fn new(device: &Device, problem: &DecodeProblem) -> Result<Arc<Few>, Error> {
-        let lengths = vec![problem.capacity() as u32; problem.sequences()[0] as usize];
+        let lengths = vec![word(problem.capacity()); size(problem.sequences()[0])];
         Ok(Arc::new(Few { decode: Decode::new(device, problem)?, lengths: device.upload(&lengths)? }))
     }
 

@@ -7,6 +7,7 @@ use girih_tensor::{DType, Element};
 
 use super::Problem;
 use crate::Error;
+use crate::sizes::{size, wide};
 
 use row::Operands;
 pub use row::{Row, row};
@@ -33,7 +34,7 @@ impl<T> Host<'_, T> {
             problem.array(tensor).fits(tensor.name(), len)?;
         }
         let (needed, len) = (problem.bias_len(), self.bias.len());
-        if needed as u64 > len as u64 {
+        if wide(needed) > len as u64 {
             Err(Error::BufferTooSmall { matrix: "bias", needed, len })
         } else {
             Ok(())
@@ -128,10 +129,10 @@ pub fn check<T: Element>(
     let array = problem.array(Tensor4::O);
     array.fits("o", o.len())?;
     let needed = problem.lse_len();
-    if needed as u64 > lse.len() as u64 {
+    if wide(needed) > lse.len() as u64 {
         return Err(Error::BufferTooSmall { matrix: "lse", needed, len: lse.len() });
     }
-    let rows = problem.sequences().map(|sequence| sequence.queries * problem.heads()).sum::<i64>() as usize;
+    let rows = size(problem.sequences().map(|sequence| sequence.queries * problem.heads()).sum::<i64>());
     let mut out = Check {
         compared: 0,
         rows,
@@ -151,12 +152,12 @@ pub fn check<T: Element>(
     let mut operands = Operands::default();
     for (number, sequence) in (0..).zip(problem.sequences()) {
         for head in 0..problem.heads() {
-            let end = begin + sequence.queries as usize;
+            let end = begin + size(sequence.queries);
             while let Some(at) = next.filter(|&at| at < end) {
                 let row = (at - begin) as i64;
                 let wanted = operands.row(problem, host, &sequence, head, row);
                 let place =
-                    |column| array.offset(sequence.first_query + row, column, head, sequence.batch) as usize;
+                    |column| size(array.offset(sequence.first_query + row, column, head, sequence.batch));
                 for (column, (value, bound)) in (0..).zip(wanted.output.iter().zip(&wanted.bounds)) {
                     let found = o[place(column)].to_f64();
                     if Check::take(&mut out.worst, found, *value, *bound) {
@@ -168,7 +169,7 @@ pub fn check<T: Element>(
                 }
                 if problem.lse() {
                     let found =
-                        lse[problem.lse_offset(sequence.first_query + row, head, sequence.batch) as usize];
+                        lse[size(problem.lse_offset(sequence.first_query + row, head, sequence.batch))];
                     if Check::take(&mut out.worst_lse, found.into(), wanted.lse, wanted.lse_bound) {
                         out.worst_lse_at = [number, head, row];
                     }
@@ -193,10 +194,10 @@ fn padding_written<T: Element>(problem: &Problem, o: &[T], lse: &[f32], poison: 
         for (head, row) in
             (0..problem.heads()).flat_map(|head| (0..sequence.queries).map(move |row| (head, row)))
         {
-            let at = array.offset(sequence.first_query + row, 0, head, sequence.batch) as usize;
-            own[at..at + problem.head_dim() as usize].fill(true);
+            let at = size(array.offset(sequence.first_query + row, 0, head, sequence.batch));
+            own[at..at + size(problem.head_dim())].fill(true);
             if problem.lse() {
-                own_lse[problem.lse_offset(sequence.first_query + row, head, sequence.batch) as usize] = true;
+                own_lse[size(problem.lse_offset(sequence.first_query + row, head, sequence.batch))] = true;
             }
         }
     }

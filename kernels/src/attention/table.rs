@@ -7,6 +7,7 @@ use girih_codegen::attention::QueryTile;
 
 use super::{Problem, Sequence};
 use crate::Error;
+use crate::sizes::word;
 
 /// The bytes of keys and values of heads whose tiles are computed at the same time: they stay in the L2 cache. With less or more of them, causal
 /// attention is slower on an H200.
@@ -160,18 +161,19 @@ fn tiles_of(
     let diagonal = problem.mask().diagonal().key(sequence.queries, sequence.keys);
     // Problems have no extents beyond 28 bits, and no heads beyond 16.
     let of_sequence = QueryTile {
-        queries: sequence.queries as u32,
-        keys: sequence.keys as u32,
-        diagonal: diagonal as i32,
-        first_query: sequence.first_query as u32,
-        first_key: sequence.first_key as u32,
-        group: group as u16,
-        batch: sequence.batch as u32,
+        queries: word(sequence.queries),
+        keys: word(sequence.keys),
+        diagonal: i32::try_from(diagonal).unwrap_or(i32::MAX),
+        first_query: word(sequence.first_query),
+        first_key: word(sequence.first_key),
+        group: u16::try_from(group).unwrap_or(u16::MAX),
+        batch: word(sequence.batch),
         ..QueryTile::default()
     };
     (group * each..(group + 1) * each).flat_map(move |head| {
         let tile = move |(row, rows, cost)| {
-            let tile = QueryTile { row: row as u32, head: head as u16, ..of_sequence };
+            let tile =
+                QueryTile { row: word(row), head: u16::try_from(head).unwrap_or(u16::MAX), ..of_sequence };
             Costly { tile, rows, cost, number: 0 }
         };
         costs.clone().into_iter().map(tile)
@@ -221,6 +223,6 @@ impl Lists {
         };
         let loads = self.loads.iter().map(|Reverse((load, _))| *load);
         let loads = [loads.clone().sum(), loads.max().unwrap_or(0)];
-        Table { entries: (0..longest).flat_map(turn).collect(), blocks: self.lists.len() as u32, loads }
+        Table { entries: (0..longest).flat_map(turn).collect(), blocks: word(self.lists.len()), loads }
     }
 }

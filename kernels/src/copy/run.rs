@@ -13,6 +13,7 @@ use super::pieces::Piece;
 use super::problem::{Problem, origins};
 use crate::Error;
 use crate::launch::{apart, launch};
+use crate::sizes::{size, wide, word};
 
 /// The alignment of buffers that a device allocates, as far as accesses can use it.
 const ALIGNED: i64 = 16;
@@ -113,7 +114,7 @@ impl Copy {
         self.check_indices(dst, index)?;
         let [read, written] = p.spans();
         for (matrix, needed, len) in [("dst", written, dst.len()), ("src", read, src.len())] {
-            if needed as u64 > len as u64 {
+            if wide(needed) > len as u64 {
                 return Err(Error::BufferTooSmall { matrix, needed, len });
             }
         }
@@ -126,9 +127,9 @@ impl Copy {
         let scale = (loaded.chosen.config.dtype.bits() / T::DTYPE.bits()) as usize;
         let [of_src, of_dst] = origins(&loaded.chosen.modes, p.gathered());
         for piece in loaded.chosen.pieces() {
-            let [to, from] = [of_dst + piece.dst, of_src + piece.src].map(|first| first as usize * scale);
+            let [to, from] = [of_dst + piece.dst, of_src + piece.src].map(|first| size(first) * scale);
             let (to, from) = (behind(dst, to)?, behind(src, from)?);
-            let list = index.map(|index| behind(index, piece.index as usize)).transpose()?.flatten();
+            let list = index.map(|index| behind(index, size(piece.index))).transpose()?.flatten();
             let ends = [to.as_ref().unwrap_or(dst), from.as_ref().unwrap_or(src)].map(Arg::from);
             let index = list.as_ref().or(index).map_or(Arg::U64(0), Arg::from);
             let config = loaded.grid(&self.device, &piece)?;
@@ -173,7 +174,7 @@ impl Copy {
         };
         match (found, wanted) {
             (None, None) => {}
-            (Some((own, len)), Some((dtype, count))) if own == dtype && len as u64 >= count as u64 => {}
+            (Some((own, len)), Some((dtype, count))) if own == dtype && len as u64 >= wide(count) => {}
             _ => {
                 return Err(Error::Input {
                     name: String::from("index"),
@@ -200,6 +201,12 @@ impl Copy {
     }
 }
 
+/// The lower half of bits.
+#[expect(clippy::cast_possible_truncation, reason = "cannot lose: the bits of a fill are repeated")]
+fn lower(bits: u64) -> u32 {
+    bits as u32
+}
+
 /// The buffer from an element on, unless that is the first one.
 fn behind<T: Pod>(buffer: &Buffer<T>, offset: usize) -> Result<Option<Buffer<T>>, Error> {
     if offset == 0 { Ok(None) } else { Ok(Some(buffer.slice(offset..)?)) }
@@ -214,7 +221,7 @@ fn load(device: &Device, aligned: [i64; 2], chosen: Chosen) -> Result<Loaded, Er
 impl Loaded {
     /// Bytes of so many elements of the configuration's dtype.
     fn bytes(&self, elements: i64) -> usize {
-        elements as usize * (self.chosen.config.dtype.bits() / 8) as usize
+        size(elements) * (self.chosen.config.dtype.bits() / 8) as usize
     }
 
     /// The arguments of the launch of a piece, with their names.
@@ -228,24 +235,24 @@ impl Loaded {
         let Chosen { config, modes, .. } = &self.chosen;
         let tiles = config.tiles(&piece.extents)?;
         // Along a single position no stride is used, but the module states what the stride is a multiple of.
-        let stride = |mode: usize, stride: i64| if piece.extents[mode] == 1 { 0 } else { stride as u32 };
+        let stride = |mode: usize, stride: i64| if piece.extents[mode] == 1 { 0 } else { word(stride) };
         // A source that has nothing of a piece begins behind it.
         let nothing = Pad { low: MAX_EXTENT, extent: MAX_EXTENT };
         let pad = |mode: usize| piece.pads[mode].filter(|pad| pad.extent > 0).unwrap_or(nothing);
         let value = |param: &Param| match *param {
             Param::Dst => dst,
             Param::Src => src,
-            Param::Extent(mode) => Arg::U32(piece.extents[mode] as u32),
+            Param::Extent(mode) => Arg::U32(word(piece.extents[mode])),
             Param::DstStride(mode) => Arg::U32(stride(mode, modes[mode].dst.abs())),
-            Param::SrcStride(mode) if problem.gathered().is_some() => Arg::U32(modes[mode].src.abs() as u32),
+            Param::SrcStride(mode) if problem.gathered().is_some() => Arg::U32(word(modes[mode].src.abs())),
             Param::SrcStride(mode) => Arg::U32(stride(mode, modes[mode].src.abs())),
-            Param::Inner(mode) => Arg::U32(pad(mode).extent as u32),
-            Param::Low(mode) => Arg::U32(pad(mode).low as u32),
+            Param::Inner(mode) => Arg::U32(word(pad(mode).extent)),
+            Param::Low(mode) => Arg::U32(word(pad(mode).low)),
             Param::Fill if config.dtype.bits() == 64 => Arg::U64(problem.fill()),
-            Param::Fill => Arg::U32(problem.fill() as u32),
+            Param::Fill => Arg::U32(lower(problem.fill())),
             Param::Index => index,
-            Param::Rows => Arg::U32(problem.gathered().map_or(1, |gather| gather.rows) as u32),
-            Param::Tiles => Arg::U32(tiles as u32),
+            Param::Rows => Arg::U32(word(problem.gathered().map_or(1, |gather| gather.rows))),
+            Param::Tiles => Arg::U32(word(tiles)),
         };
         let names = self.generated.kernel.params().iter().map(|param| &*param.name);
         Ok(names.zip(self.generated.params.iter().map(value)).collect())
@@ -259,7 +266,7 @@ impl Loaded {
         let blocks = tiles.min(most.max(1));
         let config = self
             .kernel
-            .config([blocks as u32, 1, 1])?
+            .config([word(blocks), 1, 1])?
             .with_dynamic_shared(self.generated.kernel.shared_bytes());
         Ok(if self.chosen.config.programmatic { config.programmatic() } else { config })
     }

@@ -8,6 +8,7 @@ use super::modes::{Mode, Pad};
 use super::problem::{Gather, Problem};
 use super::sides::{EXACT, OneSide, WIDEST, is_far, widened};
 use crate::Error;
+use crate::sizes::wide;
 
 /// Bytes below which an access costs as much as one of so many bytes.
 const WORD: i64 = 4;
@@ -154,8 +155,8 @@ impl Lying {
     /// The largest band up to `most` whose last repetition adds at most an eighth to the tiles along the destination's first mode.
     fn band(&self, tile: &[i64], most: i64) -> i64 {
         let first = self.dst.order.iter().find(|&&mode| self.modes[mode].extent > tile[mode]);
-        let tiles = first.map_or(1, |&mode| (self.modes[mode].extent as u64).div_ceil(tile[mode] as u64));
-        let fits = |band: i64| tiles.next_multiple_of(band as u64) <= tiles + tiles / 8;
+        let tiles = first.map_or(1, |&mode| wide(self.modes[mode].extent).div_ceil(wide(tile[mode])));
+        let fits = |band: i64| tiles.next_multiple_of(wide(band)) <= tiles + tiles / 8;
         std::iter::successors(Some(most), |band| Some(band / 2))
             .find(|&band| band <= 1 || fits(band))
             .unwrap_or(1)
@@ -192,7 +193,7 @@ impl Lying {
             while !self.is_within(lead)
                 && side.order[..side.run].iter().map(|&mode| tile[mode]).product::<i64>() % side.vector != 0
             {
-                tile[lead] = (tile[lead] as u64 + 1).next_power_of_two() as i64;
+                tile[lead] = (wide(tile[lead]) + 1).next_power_of_two() as i64;
             }
         }
         tile
@@ -228,8 +229,8 @@ fn part(extent: i64, most: i64, exact: i64) -> i64 {
         return extent;
     }
     let mut part =
-        (extent as u64).next_power_of_two().min((most.max(1) as u64 + 1).next_power_of_two() / 2) as i64;
-    let covered = |part: i64| (extent as u64).next_multiple_of(part as u64) as i64;
+        wide(extent).next_power_of_two().min((wide(most.max(1)) + 1).next_power_of_two() / 2) as i64;
+    let covered = |part: i64| wide(extent).next_multiple_of(wide(part)) as i64;
     while part > 16 && covered(part) > extent + extent / 8 {
         part /= 2;
     }
@@ -238,7 +239,7 @@ fn part(extent: i64, most: i64, exact: i64) -> i64 {
 
 /// What a tile takes of an extent beside what it needs: the largest power of two up to `most` that leaves at most a fifth without work.
 fn beside(extent: i64, most: i64) -> i64 {
-    let least = |part: &i64| (extent as u64).next_multiple_of(*part as u64) as i64 <= extent + extent / 4;
-    let most = most.min((extent as u64).next_power_of_two() as i64).max(1);
+    let least = |part: &i64| wide(extent).next_multiple_of(wide(*part)) as i64 <= extent + extent / 4;
+    let most = most.min(wide(extent).next_power_of_two() as i64).max(1);
     std::iter::successors(Some(1i64 << most.ilog2()), |part| Some(part / 2)).find(least).unwrap_or(1)
 }

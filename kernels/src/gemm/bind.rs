@@ -14,6 +14,7 @@ use super::repitch::between;
 use super::workspace::Workspace;
 use super::{GemmConfig, Matrix, Problem};
 use crate::Error;
+use crate::sizes::{wide, word};
 
 pub use given::Given;
 pub(super) use needs::Need;
@@ -149,7 +150,9 @@ impl Binding<'_> {
     fn is_c(&self, input: &Input, memory: &Memory<'_>, c: &Memory<'_>) -> Result<bool, Error> {
         let lies_so = memory.address == c.address && input.dtype == self.problem.output();
         let c = self.problem.c();
-        let lies_so = lies_so && self.pitch(input)? == c.ld() && self.given(input)?.step(self.problem.products()) == between(&c);
+        let lies_so = lies_so
+            && self.pitch(input)? == c.ld()
+            && self.given(input)?.step(self.problem.products()) == between(&c);
         Ok(lies_so && input.kind == InputKind::Matrix && !self.is_before_gate(input))
     }
 
@@ -203,9 +206,11 @@ impl Binding<'_> {
             Param::Scales(operand) => self.scales(*operand)?.map(Arg::Buffer),
             Param::Offsets => self.offsets()?.map(Arg::Buffer),
             Param::Input(name) | Param::InputMap(name) => given(name)?.map(|(input, given)| given.arg(input)),
-            Param::InputBatchStride(name) => given(name)?.map(|(_, given)| Arg::U64(given.step(self.problem.products()) as u64)),
+            Param::InputBatchStride(name) => {
+                given(name)?.map(|(_, given)| Arg::U64(wide(given.step(self.problem.products()))))
+            }
             Param::InputPitch(name) => match given(name)? {
-                Some((input, _)) => Some(Arg::U32(self.pitch(input)? as u32)),
+                Some((input, _)) => Some(Arg::U32(word(self.pitch(input)?))),
                 None => None,
             },
             Param::Output(name) => self.output(kernel, name)?,
@@ -260,7 +265,7 @@ impl Binding<'_> {
             }
             _ => None,
         };
-        let number = |value: i64| Arg::U32(value as u32);
+        let number = |value: i64| Arg::U32(word(value));
         let mut args = Vec::new();
         for (info, param) in kernel.kernel.params().iter().zip(&kernel.params) {
             let arg = match param {
@@ -277,7 +282,7 @@ impl Binding<'_> {
                 Param::Scales(operand) => scales[usize::from(*operand == Operand::B)].as_ref().map(Arg::from),
                 Param::Groups => Some(number(problem.products())),
                 Param::TilesOfBatch => Some(Arg::U32(kernel.all_tiles([m, n, 1])?)),
-                Param::BatchStride(operand) => Some(Arg::U64(between(&matrices[*operand as usize]) as u64)),
+                Param::BatchStride(operand) => Some(Arg::U64(wide(between(&matrices[*operand as usize])))),
                 Param::LastOfBatch(operand) => Some(number(matrices[*operand as usize].different() - 1)),
                 open => self.given_arg(kernel, open)?,
             };

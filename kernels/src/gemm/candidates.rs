@@ -14,6 +14,7 @@ use super::choose::{
 };
 use super::{KernelKind, Problem};
 use crate::launch::widest;
+use crate::sizes::size;
 use model::Model;
 
 /// Rows, how many warpgroups share them, and how many such teams take tiles by turns.
@@ -219,7 +220,7 @@ fn of_tile(
     let parted = atom_columns < columns && atom_columns % 64 != 0;
     let atoms = Lay::strided([consumers, 1], [i64::from(consumers > 1), 0]);
     let (Ok(atom), Ok(atoms), false) = (atom, atoms, narrow || parted) else { return Vec::new() };
-    let registers = registers(teams * rows * columns, (teams * consumers) as usize);
+    let registers = registers(teams * rows * columns, size(teams * consumers));
     let tile = [rows, columns, depth * 8 / i64::from(dtype.bits())];
     // A kilobyte holds the barriers of the pipeline. Each team holds its own part of C.
     let room = |held: i64| (MAX_SHARED - 1024 - teams * held) / ((rows + columns) * depth);

@@ -4,6 +4,7 @@ use girih_codegen::gemm::Major;
 
 use super::problem::check_extent;
 use crate::Error;
+use crate::sizes::wide;
 
 /// One matrix of a problem: its extents, as in CuTe (A is M x K, B is N x K, C is M x N), and its strides. Of a batch, these are the
 /// matrices of all products, (M,K,L), (N,K,L) and (M,N,L).
@@ -37,7 +38,12 @@ impl Matrix {
 
     /// The same with rows, or columns, that begin every `ld` elements. Where no pitch counts, any is accepted, and the matrix keeps that of a
     /// matrix without gaps: what is derived from it does not depend on what was given.
-    pub(super) fn pitched(self, ld: Option<i64>, what: &'static str, name: &'static str) -> Result<Matrix, Error> {
+    pub(super) fn pitched(
+        self,
+        ld: Option<i64>,
+        what: &'static str,
+        name: &'static str,
+    ) -> Result<Matrix, Error> {
         let Some(ld) = ld.filter(|_| self.has_pitch()) else { return Ok(self) };
         let row = self.extents[self.contiguous];
         if ld < row {
@@ -132,7 +138,7 @@ impl Matrix {
     /// How many elements the matrix has in common with another one that lies so and begins so many elements behind it.
     pub(super) fn common(&self, behind: u64) -> i64 {
         let [lines, row] = [1 - self.contiguous, self.contiguous].map(|mode| self.extents[mode]);
-        let (line, within) = ((behind / self.ld as u64) as i64, (behind % self.ld as u64) as i64);
+        let (line, within) = ((behind / wide(self.ld)) as i64, (behind % wide(self.ld)) as i64);
         // A line of the other matrix has the end of one of this matrix, and the begin of the next one.
         let [end, begin] = [(row - within).max(0), (row - (self.ld - within)).max(0)];
         end * (lines - line).max(0) + begin * (lines - line - 1).max(0)
@@ -140,7 +146,7 @@ impl Matrix {
 
     /// Checks that `len` elements hold the matrix.
     pub(crate) fn fits(&self, name: &'static str, len: usize) -> Result<(), Error> {
-        if self.span() as u64 > len as u64 {
+        if wide(self.span()) > len as u64 {
             return Err(Error::BufferTooSmall { matrix: name, needed: self.span(), len });
         }
         Ok(())

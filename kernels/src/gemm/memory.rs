@@ -6,6 +6,7 @@ use girih_tensor::{DType, Element};
 use super::Matrix;
 use crate::Error;
 use crate::launch::overlap;
+use crate::sizes::{size, wide};
 
 /// A buffer whose elements have a dtype that is known at run time.
 #[derive(Clone, Copy, Debug)]
@@ -86,7 +87,7 @@ impl<'a, T: Element + Pod> From<&'a Pointers<'_, T>> for Memory<'a> {
 impl Memory<'_> {
     /// The same, of which a launch uses no more than the first `elements` of each buffer that is given by its address.
     pub(super) fn up_to(self, elements: i64) -> Self {
-        let used = if self.pointers.is_some() { elements.max(0) as usize } else { self.used };
+        let used = if self.pointers.is_some() { size(elements.max(0)) } else { self.used };
         Memory { used, ..self }
     }
 
@@ -133,12 +134,12 @@ impl Memory<'_> {
     /// How many bytes two matrices that lie as `matrix` does, at different ones of these addresses, have in common; 0 if all are apart.
     pub(super) fn overlap_as(&self, matrix: &Matrix) -> u64 {
         let element = u64::from(self.dtype.bits()) / 8;
-        let own = Matrix { batches: 1, ..*matrix }.span() as u64 * element;
+        let own = wide(Matrix { batches: 1, ..*matrix }.span()) * element;
         for (i, start) in self.starts().iter().enumerate() {
             for other in self.starts()[i + 1..].iter().take_while(|other| **other < start + own) {
                 let common = matrix.common((other - start) / element.max(1));
                 if common > 0 {
-                    return common as u64 * element;
+                    return wide(common) * element;
                 }
             }
         }

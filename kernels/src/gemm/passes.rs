@@ -8,6 +8,7 @@ use girih_tensor::DType;
 
 use super::repitch::{between, pass};
 use super::{Matrix, Problem};
+use crate::sizes::{size, wide, word};
 use crate::{Error, copy};
 
 /// The memory that operands are copied to, and the passes that copy them.
@@ -107,7 +108,7 @@ impl Copies {
         let (mut places, mut passes) = ([None, None], Vec::new());
         for (place, [_, to]) in places.iter_mut().zip(&pairs).filter(|(_, [from, to])| from != to) {
             let elements = to.extents()[1 - to.contiguous()] * to.ld() * to.different();
-            *place = Some(device.zeros((elements * element) as usize)?);
+            *place = Some(device.zeros(size(elements * element))?);
         }
         let rows = pairs.each_ref().map(|pair| rows(pair, element));
         let mut is_copied = rows.each_ref().map(Option::is_some);
@@ -180,12 +181,12 @@ impl Copies {
             }
         }
         let wide = |i: usize, value: fn(&Copied) -> i64| {
-            copied[i].as_ref().map(|copied| Arg::U64(value(copied) as u64))
+            copied[i].as_ref().map(|copied| Arg::U64(wide(value(copied))))
         };
         let arg = |param: &RepitchParam| match *param {
             RepitchParam::From(i) => Some(Arg::Buffer(operands[i])),
             RepitchParam::To(i) => self.places[i].as_ref().map(Arg::from),
-            RepitchParam::Rows(i) => copied[i].map(|copied| Arg::U32(copied.rows as u32)),
+            RepitchParam::Rows(i) => copied[i].map(|copied| Arg::U32(word(copied.rows))),
             RepitchParam::Bytes(i) => wide(i, |copied| copied.bytes),
             RepitchParam::Pitch(i) => wide(i, |copied| copied.pitch),
             RepitchParam::NewPitch(i) => wide(i, |copied| copied.new_pitch),

@@ -7,6 +7,7 @@ use girih_tensor::{DType, Element, Tf32};
 
 use super::{Activation, Matrix, Problem};
 use crate::Error;
+use crate::sizes::{rounded, size, wide};
 
 /// The result of a check.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -120,7 +121,7 @@ pub fn check_groups<T: Element, C: Element>(
     c: &[C],
     poison: Option<C>,
 ) -> Result<Check, Error> {
-    let wanted = problem.groups().map_or(0, |groups| groups as usize + 1);
+    let wanted = problem.groups().map_or(0, |groups| size(groups) + 1);
     if offsets.len() != wanted {
         let (found, accepted) = (format!("{} offsets", offsets.len()), wanted.to_string());
         return Err(Error::Input { name: "offsets".into(), found, accepted });
@@ -326,7 +327,7 @@ fn compare_values(
     let height = |product: &Product| (product.rows.end - product.rows.start).max(0);
     let mut out = Check {
         compared: 0,
-        elements: products.iter().map(|product| (height(product) * n) as usize).sum(),
+        elements: products.iter().map(|product| size(height(product) * n)).sum(),
         relative_error: 0.0,
         worst: 0.0,
         worst_at: [0, 0],
@@ -335,24 +336,24 @@ fn compare_values(
     let (mut difference, mut norm) = (Norm::of(rounding), Norm::of(rounding));
     let losses = Losses::of(problem);
     for l in chosen(products.len() as i64, sampled, BATCHES) {
-        let product = &products[l as usize];
+        let product = &products[size(l)];
         let rows = chosen(height(product), sampled, SAMPLED);
         let rows: Vec<i64> = rows.into_iter().map(|row| product.rows.start + row).collect();
         out.compared += rows.len() * columns.len();
         let [of_a, of_b, of_c] = product.of;
         let lines = |matrix: &Matrix, data: Values<'_>, l: i64, chosen: &[i64]| -> Vec<Vec<[f64; 2]>> {
-            let element = |x, i| multiplied(problem.dtype(), (data.at)(matrix.offset_in(x, i, l) as usize));
+            let element = |x, i| multiplied(problem.dtype(), (data.at)(size(matrix.offset_in(x, i, l))));
             chosen.iter().map(|&x| (0..k).map(|i| element(x, i)).collect()).collect()
         };
         let own: Vec<i64> = columns.iter().flat_map(|y| (0..width).map(move |i| y * width + i)).collect();
         let (left, right) = (lines(&problem.a(), a, of_a, &rows), lines(&problem.b(), b, of_b, &own));
         for (&x, row) in rows.iter().zip(&left) {
-            for (&y, own) in columns.iter().zip(right.chunks(width as usize)) {
+            for (&y, own) in columns.iter().zip(right.chunks(size(width))) {
                 let expected = match (activation, own) {
                     (Some(activation), [gate, up]) => losses.gated(rounding, activation, row, [gate, up]),
                     _ => own.first().map_or(Expected::default(), |column| losses.sum(rounding, row, column)),
                 };
-                let found = (c.at)(problem.c().offset_in(x, y, of_c) as usize);
+                let found = (c.at)(size(problem.c().offset_in(x, y, of_c)));
                 let [error, excess] = expected.difference(found);
                 if excess > out.worst || excess.is_nan() {
                     (out.worst, out.worst_at) = (excess, [x, y]);
@@ -387,15 +388,15 @@ pub fn dequantized<W: Element, S: Element>(
     matrix.fits(name, numbers.len())?;
     let [extent, k] = matrix.extents();
     let (needed, pitch) = (problem.scales(operand), problem.pitch_of_scales(operand));
-    if needed as u64 > scales.len() as u64 {
+    if wide(needed) > scales.len() as u64 {
         return Err(Error::BufferTooSmall { matrix: "scales", needed, len: scales.len() });
     }
-    let mut out: Vec<f32> = numbers.iter().map(|x| x.to_f64() as f32).collect();
+    let mut out: Vec<f32> = numbers.iter().map(|x| rounded(x.to_f64())).collect();
     let Some((_, [rows, group])) = problem.scaling(operand).filter(|_| needed > 0) else { return Ok(out) };
     for (x, i) in (0..extent).flat_map(|x| (0..k).map(move |i| (x, i))) {
-        let scale = scales[(i / group * pitch + x / rows) as usize].to_f64();
-        let at = matrix.offset(x, i) as usize;
-        out[at] = (numbers[at].to_f64() * scale) as f32;
+        let scale = scales[size(i / group * pitch + x / rows)].to_f64();
+        let at = size(matrix.offset(x, i));
+        out[at] = rounded(numbers[at].to_f64() * scale);
     }
     Ok(out)
 }
@@ -439,7 +440,7 @@ impl Losses {
         let (k, dtype) = (problem.mnk()[2] as f64, problem.dtype());
         let (steps, roundings) = (k * f64::from(dtype.bits()) / 256.0, 4.0 * (k + 1.0).sqrt());
         let rounded = roundings * problem.sums().epsilon();
-        let anew = if problem.promotes() { 128 } else { problem.mnk()[2].max(1) as usize };
+        let anew = if problem.promotes() { 128 } else { size(problem.mnk()[2].max(1)) };
         let [of_sum, of_products, of_sums] = match dtype {
             DType::F32 => [0.0, rounded, 0.0],
             // The reference rounds as well.
@@ -520,7 +521,7 @@ fn multiplied(dtype: DType, element: f64) -> [f64; 2] {
     if dtype != DType::Tf32 || !element.is_finite() {
         return [element; 2];
     }
-    let (even, bits) = (Tf32::from_f64(element).to_f64(), (element as f32).to_bits());
+    let (even, bits) = (Tf32::from_f64(element).to_f64(), rounded(element).to_bits());
     // The 13 lowest bits of an f32 are not those of a tf32.
     let away = f32::from_bits(bits.wrapping_add(1 << 12) & !0x1fff);
     [even, away.into()]
@@ -548,12 +549,12 @@ fn padding_written(
     if layout.batches() > 1 || problem.groups().is_some() {
         let mut own = vec![false; len];
         for (l, x) in products.iter().flat_map(|product| product.rows.clone().map(|x| (product.of[2], x))) {
-            (0..extents[1]).for_each(|y| own[layout.offset_in(x, y, l) as usize] = true);
+            (0..extents[1]).for_each(|y| own[size(layout.offset_in(x, y, l))] = true);
         }
         return own.iter().enumerate().filter(|(i, own)| !**own && written(*i)).count();
     }
-    let [lines, row] = [1 - layout.contiguous(), layout.contiguous()].map(|mode| extents[mode] as usize);
-    let pitch = layout.ld().max(1) as usize;
+    let [lines, row] = [1 - layout.contiguous(), layout.contiguous()].map(|mode| size(extents[mode]));
+    let pitch = size(layout.ld().max(1));
     let behind = |line: usize| {
         let begin = line * pitch + if line < lines { row } else { 0 };
         begin..((line + 1) * pitch).min(len)

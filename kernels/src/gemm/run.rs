@@ -16,6 +16,7 @@ use super::passes::{Copies, Opened};
 use super::workspace::Workspace;
 use super::{Prepared, Problem};
 use crate::Error;
+use crate::sizes::wide;
 
 /// A problem with the kernel that solves it, loaded on a device.
 #[derive(Clone, Debug)]
@@ -329,7 +330,7 @@ impl Gemm {
             }
         }
         for ((matrix, memory), needed) in [("A", &a), ("B", &b), ("C", &c)].into_iter().zip(self.aligned) {
-            let odd = memory.starts().iter().find(|start| !start.is_multiple_of(needed.max(1) as u64));
+            let odd = memory.starts().iter().find(|start| !start.is_multiple_of(wide(needed.max(1))));
             if let Some(&address) = odd {
                 return Err(Error::Address { matrix, address, needed });
             }

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use girih_device::{Buffer, Device};
 
 use crate::Error;
+use crate::sizes::size;
 
 /// What blocks hand to one another: the sums of those that share a tile, and what tiles leave of outputs besides C; each with the counters
 /// of the blocks that have done so.
@@ -44,7 +45,7 @@ impl Shared {
         reductions: &[[u64; 2]],
     ) -> Result<Option<Arc<Workspace>>, Error> {
         if !reductions.is_empty() {
-            let zeros = |bytes: u64| device.zeros(bytes as usize);
+            let zeros = |bytes: u64| device.zeros(size(bytes));
             let pair = |[left, turns]: &[u64; 2]| Ok([zeros(*left)?, zeros(*turns)?]);
             let reductions = reductions.iter().map(pair).collect::<Result<_, Error>>()?;
             let [sums, turns] = [zeros(bytes[0])?, zeros(bytes[1])?];
@@ -53,7 +54,7 @@ impl Shared {
         if bytes[1] == 0 {
             return Ok(None);
         }
-        let [mut sums, mut turns] = bytes.map(|bytes| bytes as usize);
+        let [mut sums, mut turns] = bytes.map(size);
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(workspace) = &*held {
             if workspace.holds([sums, turns]) {

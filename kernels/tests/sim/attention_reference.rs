@@ -266,7 +266,9 @@ fn refusals_say_what_is_accepted() -> Result<(), Failure> {
 /// The strides of a mode of one element, and of tensors without elements, do not count, whatever they are.
 #[test]
 fn strides_of_single_elements_do_not_count() -> Result<(), Failure> {
-    for sizes in [[1, 2, 3, 4, 8], [2, 1, 3, 4, 8], [2, 3, 1, 1, 8], [1, 1, 1, 1, 8], [2, 3, 0, 4, 8], [0, 3, 2, 4, 8]] {
+    for sizes in
+        [[1, 2, 3, 4, 8], [2, 1, 3, 4, 8], [2, 3, 1, 1, 8], [1, 1, 1, 1, 8], [2, 3, 0, 4, 8], [0, 3, 2, 4, 8]]
+    {
         let tight = Problem::new(DType::Bf16, Order::Bhsd, sizes)?;
         let [batches, heads, queries, keys, _] = sizes;
         for tensor in Tensor4::ALL {
@@ -281,7 +283,11 @@ fn strides_of_single_elements_do_not_count() -> Result<(), Failure> {
                     // An O of stride 0 has rows with elements in common.
                     let least = if tensor == Tensor4::O { 1 } else { 0 };
                     let most = if mode == 0 { 1 << 30 } else { 1 << 38 };
-                    assert_eq!(found.is_ok(), !counts || (least..=most).contains(&wild), "{tensor:?} {mode} {wild} of {sizes:?}");
+                    assert_eq!(
+                        found.is_ok(),
+                        !counts || (least..=most).contains(&wild),
+                        "{tensor:?} {mode} {wild} of {sizes:?}"
+                    );
                     if !counts {
                         assert_eq!(found?.array(tensor), tight.array(tensor));
                     }
@@ -289,7 +295,8 @@ fn strides_of_single_elements_do_not_count() -> Result<(), Failure> {
             }
         }
         let bias = tight.clone().with_bias_strides(DType::F32, [1 << 41; 3]);
-        let counts = sizes[..3].iter().any(|&extent| extent > 1) && sizes[..4].iter().all(|&extent| extent > 0);
+        let counts =
+            sizes[..3].iter().any(|&extent| extent > 1) && sizes[..4].iter().all(|&extent| extent > 0);
         assert_eq!(bias.is_err(), counts, "{sizes:?}");
     }
     let decode = DecodeProblem::new(DType::Bf16, [1, 1], [1, 1], 64, 1)?;

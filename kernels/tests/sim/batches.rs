@@ -165,7 +165,9 @@ fn strides_of_single_elements_do_not_count() -> Result<(), Failure> {
                         let found = tight.with_pitches(pitches[0], pitches[1], pitches[2]);
                         match counts {
                             false => assert_eq!(found?, tight, "{matrix}: {ld}"),
-                            true => assert_eq!(found.is_ok(), (row..=1 << 30).contains(&ld), "{matrix}: {ld}"),
+                            true => {
+                                assert_eq!(found.is_ok(), (row..=1 << 30).contains(&ld), "{matrix}: {ld}")
+                            }
                         }
                     }
                     assert_eq!(tight.batched(1, [Some(ld); 3])?, tight);

@@ -64,8 +64,12 @@ fn the_judge_finds_missing_products_of_bytes() -> Result<(), Failure> {
 /// Sums of integers are exact, and no K is accepted with which 32 bits may not hold them.
 #[test]
 fn the_judge_finds_integers_that_are_wrong_by_one() -> Result<(), Failure> {
-    let refused = Problem::new(DType::S8, [1, 2, MAX_K_OF_S8 + 1], Layout::Tn).expect_err("may wrap").to_string();
-    assert_eq!(refused, "K = 131072 of s8: a sum of products can exceed s32 from K = 131072 on, so 0 to 131071 are accepted");
+    let refused =
+        Problem::new(DType::S8, [1, 2, MAX_K_OF_S8 + 1], Layout::Tn).expect_err("may wrap").to_string();
+    assert_eq!(
+        refused,
+        "K = 131072 of s8: a sum of products can exceed s32 from K = 131072 on, so 0 to 131071 are accepted"
+    );
     assert!(Problem::new(DType::S8, [1, 2, 8], Layout::Tn)?.sized([1, 2, MAX_K_OF_S8 + 1]).is_err());
     for k in [3, MAX_K_OF_S8] {
         let problem = Problem::new(DType::S8, [1, 2, k], Layout::Tn)?;
@@ -126,7 +130,11 @@ fn the_judge_finds_each_wrong_element() -> Result<(), Failure> {
 }
 
 /// What is rounded to infinity by definition is right where C is infinite, and nothing else is.
-fn overflow<T: Element, C: Element>(problem: &Problem, x: f64, cases: &[(f64, f64, bool)]) -> Result<(), Failure> {
+fn overflow<T: Element, C: Element>(
+    problem: &Problem,
+    x: f64,
+    cases: &[(f64, f64, bool)],
+) -> Result<(), Failure> {
     let a = vec![T::from_f64(x); 4];
     for &(factor, c, passes) in cases {
         // The first two factors are 1, so that the sum is that of the others and 2 x.
@@ -142,20 +150,40 @@ fn sums_that_round_to_infinity_are_right() -> Result<(), Failure> {
     let infinity = f64::INFINITY;
     let of = |dtype, output| Problem::new(dtype, [1, 1, 4], Layout::Tn)?.with_output(output);
     let f16 = of(DType::F16, DType::F16)?;
-    let cases = [(1.0, infinity, true), (1.0, 65504.0, true), (1.0, -infinity, false), (1.0, f64::NAN, false), (0.5, infinity, false)];
+    let cases = [
+        (1.0, infinity, true),
+        (1.0, 65504.0, true),
+        (1.0, -infinity, false),
+        (1.0, f64::NAN, false),
+        (0.5, infinity, false),
+    ];
     // 4 * 16384 = 65536 is a step beyond the greatest number, and 3 * 16384 is not.
     overflow::<f16, f16>(&f16, 16384.0, &cases)?;
     overflow::<f16, f16>(&f16.with_sums(DType::F16)?, 16384.0, &cases)?;
-    overflow::<f16, f16>(&f16, -16384.0, &[(1.0, -infinity, true), (1.0, infinity, false), (0.5, -infinity, false)])?;
+    overflow::<f16, f16>(
+        &f16,
+        -16384.0,
+        &[(1.0, -infinity, true), (1.0, infinity, false), (0.5, -infinity, false)],
+    )?;
     // 65504 by itself is the greatest number, and no sum that is lost in f32 is near.
     overflow::<f16, f16>(&f16, 32752.0, &[(0.0, 65504.0, true), (0.0, infinity, false)])?;
-    let wide = [(1.0, infinity, true), (1.0, -infinity, false), (0.0, infinity, false), (-1.0, 0.0, true), (-1.0, 1.0, false)];
+    let wide = [
+        (1.0, infinity, true),
+        (1.0, -infinity, false),
+        (0.0, infinity, false),
+        (-1.0, 0.0, true),
+        (-1.0, 1.0, false),
+    ];
     overflow::<f32, f32>(&of(DType::F32, DType::F32)?, 1.5e38, &wide)?;
     overflow::<f32, f32>(&of(DType::Tf32, DType::F32)?, 1.5e38, &wide[..3])?;
     overflow::<bf16, bf16>(&of(DType::Bf16, DType::Bf16)?, 1.5e38, &wide[..3])?;
     overflow::<f64, f64>(&of(DType::F64, DType::F64)?, 0.8e308, &wide[..3])?;
     // 8-bit floats saturate.
-    overflow::<f16, F8E4M3>(&of(DType::F16, DType::E4m3)?, 300.0, &[(1.0, 448.0, true), (1.0, 240.0, false)])?;
+    overflow::<f16, F8E4M3>(
+        &of(DType::F16, DType::E4m3)?,
+        300.0,
+        &[(1.0, 448.0, true), (1.0, 240.0, false)],
+    )?;
     Ok(())
 }
 

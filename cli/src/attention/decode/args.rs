@@ -7,6 +7,7 @@ use girih_tensor::DType;
 use super::files::cache_order;
 use crate::Error;
 use crate::names::dtype;
+use crate::sizes::{size, word};
 
 /// How many keys a sequence has by default.
 const KEYS: u32 = 256;
@@ -82,7 +83,7 @@ impl ProblemArgs {
         let (problem, lengths) = match files {
             Some(problem) => {
                 let ([batch, _], capacity) = (problem.sequences(), problem.capacity());
-                (problem, lengths.unwrap_or_else(|| vec![capacity as u32; batch as usize]))
+                (problem, lengths.unwrap_or_else(|| vec![word(capacity); size(batch)]))
             }
             None => self.random(lengths)?,
         };
@@ -120,7 +121,7 @@ impl ProblemArgs {
             // As many pages as all sequences have.
             Some(size) => problem.paged(size, problem.paged(size, 1, order)?.table_entries(), order)?,
         };
-        Ok((problem, file.unwrap_or_else(|| vec![longest; batch as usize])))
+        Ok((problem, file.unwrap_or_else(|| vec![longest; size(batch)])))
     }
 }
 

@@ -7,6 +7,7 @@ use girih_tensor::Element;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 use crate::gemm::random;
+use crate::sizes::{rounded, size, word};
 
 /// What decoding reads. Keys and values that no sequence has are NaN.
 pub(crate) struct Inputs<T, C> {
@@ -30,10 +31,10 @@ impl<T: Element, C: Element> Inputs<T, C> {
             (0..p.scales_len()).map(|_| f32::from(rng.random_range(2u8..8)) / 4.0).collect()
         };
         let scales: [Vec<f32>; 2] = [quarters(&mut rng), quarters(&mut rng)];
-        let mut kv = p.key_spans().map(|len| vec![C::from_f64(f64::NAN); len as usize]);
+        let mut kv = p.key_spans().map(|len| vec![C::from_f64(f64::NAN); size(len)]);
         for (which, all) in kv.iter_mut().enumerate() {
             for (at, _) in rows(p, lengths, &table, which == 1) {
-                for value in &mut all[at..at + p.head_dim() as usize] {
+                for value in &mut all[at..at + size(p.head_dim())] {
                     *value = C::from_f64(rng.random_range(-1.0..1.0));
                 }
             }
@@ -54,7 +55,7 @@ impl<T: Element, C: Element> Inputs<T, C> {
             let (all, scales): (&[C], &[f32]) = (&kv[which], &scales[which]);
             let row = |(at, head): (usize, usize)| {
                 let scale = scales.get(head).or(scales.first()).copied().unwrap_or(1.0);
-                all[at..at + p.head_dim() as usize].iter().map(move |value| value.to_f64() as f32 * scale)
+                all[at..at + size(p.head_dim())].iter().map(move |value| rounded(value.to_f64()) * scale)
             };
             rows(p, lengths, &table, which == 1).flat_map(row).collect()
         });
@@ -69,11 +70,11 @@ impl<T: Element, C: Element> Inputs<T, C> {
         o: &[T],
         lse: &[f32],
     ) -> Result<Check, Error> {
-        let floats = |all: &[T]| all.iter().map(|x| x.to_f64() as f32).collect::<Vec<_>>();
+        let floats = |all: &[T]| all.iter().map(|x| rounded(x.to_f64())).collect::<Vec<_>>();
         let (q, o, [k, v]) = (floats(&self.q), floats(o), &self.packed);
         // Of packed sequences the head comes before the sequence.
         let ([batches, queries], [heads, _]) = (p.sequences(), p.heads());
-        let place = |row: i64, head: i64| ((row / queries * heads + head) * queries + row % queries) as usize;
+        let place = |row: i64, head: i64| size((row / queries * heads + head) * queries + row % queries);
         let rows = |head| (0..batches * queries).map(move |row| place(row, head));
         let lse: Vec<f32> = (0..heads).flat_map(rows).map(|at| lse[at]).collect();
         check(same, &Host { q: &q, k, v, bias: &[] }, &o, &lse, None)
@@ -95,7 +96,7 @@ pub(crate) fn same(
         .with_scale(p.scale())?
         .with_lse(p.has_lse());
     let problem = softcap.map_or(Ok(problem.clone()), |cap| problem.with_softcap(cap))?;
-    let of_queries: Vec<u32> = (0..=batches).map(|batch| (batch * queries) as u32).collect();
+    let of_queries: Vec<u32> = (0..=batches).map(|batch| word(batch * queries)).collect();
     let ends = lengths.iter().scan(0, |end, length| {
         *end += length;
         Some(*end)
@@ -118,21 +119,21 @@ fn rows(
             None => (key, batch),
             Some(pages) => {
                 let entry = batch * p.table_stride() + key / pages.size;
-                (key % pages.size, table[entry as usize].into())
+                (key % pages.size, table[size(entry)].into())
             }
         };
-        (0..heads).map(move |head| (p.key_at(of_values, [key, head, outer]) as usize, head as usize))
+        (0..heads).map(move |head| (size(p.key_at(of_values, [key, head, outer])), size(head)))
     })
 }
 
 /// Pages in a random order.
 fn table(p: &DecodeProblem, lengths: &[u32], rng: &mut StdRng) -> Vec<u32> {
     let Some(pages) = p.pages() else { return Vec::new() };
-    let mut free: Vec<u32> = (0..pages.count as u32).collect();
-    let mut table = vec![u32::MAX; p.table_entries() as usize];
-    for (entries, &length) in table.chunks_mut(p.table_stride() as usize).zip(lengths) {
+    let mut free: Vec<u32> = (0..word(pages.count)).collect();
+    let mut table = vec![u32::MAX; size(p.table_entries())];
+    for (entries, &length) in table.chunks_mut(size(p.table_stride())).zip(lengths) {
         let own = (i64::from(length) + pages.size - 1) / pages.size;
-        for entry in &mut entries[..own as usize] {
+        for entry in &mut entries[..size(own)] {
             *entry = free.swap_remove(rng.random_range(0..free.len()));
         }
     }

@@ -11,6 +11,7 @@ use super::data::Inputs;
 use crate::Error;
 use crate::attention::data::{self, elements, integers, open, refuse};
 use crate::npy::Array;
+use crate::sizes::size;
 
 /// Q, K and V, and the pages of each sequence of a cache in pages.
 pub(super) struct Files {
@@ -102,9 +103,9 @@ impl Files {
         let table = self.table.as_ref().map(integers).transpose()?.unwrap_or_default();
         if let (Some(pages), Some((name, _))) = (p.pages(), &self.table) {
             for (sequence, (&length, own)) in
-                lengths.iter().zip(table.chunks(p.table_stride() as usize)).enumerate()
+                lengths.iter().zip(table.chunks(size(p.table_stride()))).enumerate()
             {
-                let used = &own[..(i64::from(length) + pages.size - 1) as usize / pages.size as usize];
+                let used = &own[..size(i64::from(length) + pages.size - 1) / size(pages.size)];
                 if let Some(page) = used.iter().find(|&&page| i64::from(page) >= pages.count) {
                     let found = format!("page {page} of sequence {sequence}");
                     refuse(name, found, &format!("pages from 0 to {}", pages.count - 1))?;

@@ -7,6 +7,7 @@ use girih_tensor::{DType, Element};
 use super::super::tensors::poison;
 use super::data::Inputs;
 use crate::run::{Peak, bytes};
+use crate::sizes::size;
 
 /// Calls a function with the types of Q and of the cache.
 macro_rules! of_types {
@@ -69,8 +70,8 @@ impl<T: Element + Pod, C: Element + Pod> OnDevice<T, C> {
             lengths: device.upload(lengths)?,
             table: device.upload(&inputs.table)?,
             scales: [device.upload(&inputs.scales[0])?, device.upload(&inputs.scales[1])?],
-            o: device.alloc::<T>(problem.row_spans()[1] as usize)?,
-            lse: device.alloc::<f32>(problem.lse_len() as usize)?,
+            o: device.alloc::<T>(size(problem.row_spans()[1]))?,
+            lse: device.alloc::<f32>(size(problem.lse_len()))?,
         };
         on.poison()?;
         Ok(on)

@@ -20,6 +20,11 @@ pub(super) struct Tiling {
 /// Registers of threads that load and that multiply, of two to four warpgroups that multiply.
 pub(super) const REGISTERS: [[u32; 2]; 3] = [[24, 240], [32, 160], [24, 112]];
 
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "cannot lose: the tiles are constants of this file"
+)]
 const fn tiling(head_dim: i64, tile: [i64; 2], stages: i64, buffers: i64, reason: &'static str) -> Tiling {
     let registers = REGISTERS[tile[0] as usize / 64 - 2];
     Tiling { head_dim, tile, stages, buffers, registers, reason }

@@ -7,6 +7,7 @@ use girih_device::{Arg, Buffer};
 
 use super::plan::DecodePlan;
 use super::problem::{DecodeProblem, ScalesOf};
+use crate::sizes::{rounded, wide, word};
 
 /// The addresses of a call.
 pub(in crate::attention) struct Addresses<'a> {
@@ -62,9 +63,9 @@ fn is_given(param: &P) -> bool {
 fn value<'a>(problem: &DecodeProblem, plan: &DecodePlan, at: &Addresses<'a>, param: P) -> Arg<'a> {
     let step = |strides: [i64; 3], mode: usize, narrow: usize| {
         let stride = strides[mode];
-        if mode < narrow { Arg::U32(stride as u32) } else { Arg::U64(stride as u64) }
+        if mode < narrow { Arg::U32(word(stride)) } else { Arg::U64(wide(stride)) }
     };
-    let number = |value: i64| Arg::U32(value as u32);
+    let number = |value: i64| Arg::U32(word(value));
     let none = Arg::U64(0);
     // With a cap, the cap's tanh is scaled, and the score is scaled in its power.
     let (outer, inner) = match problem.softcap {
@@ -91,15 +92,15 @@ fn value<'a>(problem: &DecodeProblem, plan: &DecodePlan, at: &Addresses<'a>, par
         P::Table => at.table.unwrap_or(none),
         P::TableStride => number(problem.table_stride()),
         P::LastPage => number(problem.pages.map_or(0, |pages| pages.count - 1)),
-        P::Scale => Arg::F32((f64::from(outer) * LOG2_E) as f32),
-        P::InnerScale => Arg::F32((f64::from(inner) * LOG2_E) as f32),
+        P::Scale => Arg::F32(rounded(f64::from(outer) * LOG2_E)),
+        P::InnerScale => Arg::F32(rounded(f64::from(inner) * LOG2_E)),
         P::Left => number(problem.left.unwrap_or(0)),
         P::KScale => at.scales.map_or(none, |scales| scales[0]),
         P::VScale => at.scales.map_or(none, |scales| scales[1]),
         P::ScaleStride => number(i64::from(problem.scales == Some(ScalesOf::Head))),
         P::Lse => at.lse.unwrap_or(none),
         P::LseStride(0) => number(problem.queries),
-        P::LseStride(_) => Arg::U64((problem.heads * problem.queries) as u64),
+        P::LseStride(_) => Arg::U64(wide(problem.heads * problem.queries)),
         P::Parts => number(plan.parts),
         P::LeastTiles => number(plan.least_tiles),
         P::PartRows => number(problem.lse_len()),

@@ -6,6 +6,7 @@ use girih_device::Limits;
 use super::problem::DecodeProblem;
 use crate::Error;
 use crate::attention::problem::check_within;
+use crate::sizes::{wide, word};
 
 /// The most tiles of a part, so that blocks of sequences that are longer than others are not left alone at the end.
 const MOST_TILES: i64 = 128;
@@ -140,7 +141,7 @@ fn grid(problem: &DecodeProblem, rows: [i64; 2], parts: i64) -> Result<([i64; 2]
     if z > MAX_Z {
         return Err(Error::Grid { tiles: z, tile: format!("{rows:?} heads and queries"), most: MAX_Z });
     }
-    Ok((tiles, [parts as u32, problem.groups as u32, z as u32]))
+    Ok((tiles, [word(parts), word(problem.groups), word(z)]))
 }
 
 /// Chooses for a device of these limits. `parts` says into how many parts sequences are cut, if that is not to follow from the problem.
@@ -169,7 +170,7 @@ pub fn choose(problem: &DecodeProblem, limits: &Limits, parts: Option<i64>) -> R
         features: features(problem, head_dim, parts, limits.sm),
     };
     let config = resident(of(problem, config), limits)?;
-    Ok(DecodePlan { config, parts, least_tiles, tiles, grid: [parts as u32, groups, z] })
+    Ok(DecodePlan { config, parts, least_tiles, tiles, grid: [word(parts), groups, z] })
 }
 
 fn ceil(value: i64, by: i64) -> i64 {
@@ -178,13 +179,13 @@ fn ceil(value: i64, by: i64) -> i64 {
 
 /// The heads and queries of a tile of rows: 16 rows if they are enough, since the warps then share the work on keys.
 fn rows(group: i64, queries: i64) -> [i64; 2] {
-    let heads = (group as u64).next_power_of_two() as i64;
+    let heads = wide(group).next_power_of_two() as i64;
     if heads <= 16 && queries <= 16 / heads {
         return [heads, 16 / heads];
     }
     let heads = heads.min(64);
     // No more queries than there are: other heads take their places.
-    let queries = ((queries as u64).next_power_of_two() as i64).min(64 / heads);
+    let queries = (wide(queries).next_power_of_two() as i64).min(64 / heads);
     [64 / queries, queries]
 }
 
@@ -240,5 +241,5 @@ fn resident(config: DecodeConfig, limits: &Limits) -> Result<DecodeConfig, Error
             accepted,
         });
     }
-    Ok(DecodeConfig { stages, min_blocks: blocks as u32, ..config })
+    Ok(DecodeConfig { stages, min_blocks: word(blocks), ..config })
 }

@@ -11,6 +11,7 @@ use super::plan::{DecodePlan, choose};
 use super::problem::DecodeProblem;
 use crate::Error;
 use crate::launch::{apart, run};
+use crate::sizes::{size, wide, word};
 
 /// The alignment of tensors in bytes.
 const ALIGNED: i64 = 16;
@@ -102,14 +103,14 @@ impl Decode {
         let attend = load(generated, plan.grid)?;
         let (mut sum, mut workspace) = (None, None);
         if plan.config.features.parts {
-            let grid = [problem.queries, problem.heads, problem.batches].map(|extent| extent as u32);
+            let grid = [problem.queries, problem.heads, problem.batches].map(word);
             let mut loaded = load(generate_sum(&plan.config, "attention_decode_sum")?, grid)?;
             if plan.config.features.programmatic {
                 loaded.config = loaded.config.programmatic();
             }
             sum = Some(loaded);
             let [rows, logarithms] = plan.workspace(problem);
-            workspace = Some([device.alloc(rows as usize)?, device.alloc(logarithms as usize)?]);
+            workspace = Some([device.alloc(size(rows))?, device.alloc(size(logarithms))?]);
         }
         let calls = Mutex::default();
         Ok(Decode { device: device.clone(), problem: *problem, plan, attend, sum, workspace, calls })
@@ -261,7 +262,7 @@ fn sized<T: Pod>(matrix: &'static str, buffer: &Buffer<T>, needed: i64, align: i
     if needed > buffer.len() as i64 {
         return Err(Error::BufferTooSmall { matrix, needed, len: buffer.len() });
     }
-    if !buffer.address().is_multiple_of(align as u64) {
+    if !buffer.address().is_multiple_of(wide(align)) {
         return Err(Error::Address { matrix, address: buffer.address(), needed: align });
     }
     Ok(())

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::Problem;
 use crate::Error;
+use crate::sizes::size;
 
 /// Where packed sequences begin, and where the last one ends.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -82,7 +83,7 @@ impl Problem {
 
     /// The sequences: one for each batch, or those that are packed.
     pub fn sequences(&self) -> impl ExactSizeIterator<Item = Sequence> + '_ {
-        let count = self.packed.as_ref().map_or(self.batches as usize, |packed| packed.queries.len() - 1);
+        let count = self.packed.as_ref().map_or(size(self.batches), |packed| packed.queries.len() - 1);
         (0..count).map(move |i| match &self.packed {
             None => {
                 Sequence { batch: i as i64, queries: self.queries, keys: self.keys, ..Sequence::default() }

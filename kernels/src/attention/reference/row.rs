@@ -7,6 +7,7 @@ use super::{Host, cut};
 use crate::Error;
 use crate::attention::{Array, Problem, Sequence};
 use crate::gemm::half_of_least;
+use crate::sizes::size;
 
 /// A row of O and the logarithm of its sum of powers, each with how far a kernel may be from it.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,7 +71,7 @@ impl Operands {
         }
         let rows = |array: Array, data: &[T]| -> Vec<f64> {
             let place =
-                |row, column| array.offset(sequence.first_key + row, column, group, sequence.batch) as usize;
+                |row, column| size(array.offset(sequence.first_key + row, column, group, sequence.batch));
             let row = |row| (0..problem.head_dim()).map(move |column| data[place(row, column)].to_f64());
             (0..sequence.keys).flat_map(row).collect()
         };
@@ -89,24 +90,22 @@ impl Operands {
         row: i64,
     ) -> Row {
         self.find(problem, host, sequence, head / (problem.heads() / problem.kv_heads()));
-        let (dim, array) = (problem.head_dim() as usize, problem.array(Tensor4::Q));
+        let (dim, array) = (size(problem.head_dim()), problem.array(Tensor4::Q));
         let query: Vec<f64> = (0..problem.head_dim())
             .map(|column| {
-                host.q[array.offset(sequence.first_query + row, column, head, sequence.batch) as usize]
-                    .to_f64()
+                host.q[size(array.offset(sequence.first_query + row, column, head, sequence.batch))].to_f64()
             })
             .collect();
         let seen = problem.mask().keys(row, sequence.queries, sequence.keys);
         let scores: Vec<Score> = seen
             .clone()
             .map(|key| {
-                let bias = problem
-                    .bias()
-                    .map(|bias| host.bias[bias.offset(row, key, head, sequence.batch) as usize]);
-                Score::new(problem, &query, &self.keys[key as usize * dim..][..dim], bias)
+                let bias =
+                    problem.bias().map(|bias| host.bias[size(bias.offset(row, key, head, sequence.batch))]);
+                Score::new(problem, &query, &self.keys[size(key) * dim..][..dim], bias)
             })
             .collect();
-        let values = self.values.chunks(dim).skip(seen.start as usize);
+        let values = self.values.chunks(dim).skip(size(seen.start));
         weighted(problem.dtype(), &scores, values, dim)
     }
 }

@@ -7,6 +7,7 @@ use girih_tensor::{DType, Element};
 use crate::Error;
 use crate::gemm::memory::{Memory, Untyped};
 use crate::gemm::{Matrix, Problem};
+use crate::sizes::{rounded, word};
 
 /// What a launch gives for an input of an epilogue: a buffer that holds a vector or a matrix, or a number. For an output besides C, a
 /// buffer that the launch writes.
@@ -104,12 +105,12 @@ impl<'a> Given<'a> {
     pub(super) fn arg(&self, input: &Input) -> Arg<'a> {
         match &self.what {
             What::Memory(memory) => Arg::Buffer(memory.arg),
-            What::Number(value) if input.dtype == DType::F32 => Arg::F32(*value as f32),
+            What::Number(value) if input.dtype == DType::F32 => Arg::F32(rounded(*value)),
             What::Number(value) => Arg::F64(*value),
-            What::Bits(DType::F32, bits) => Arg::F32(f32::from_bits(*bits as u32)),
+            What::Bits(DType::F32, bits) => Arg::F32(f32::from_bits(word(*bits))),
             What::Bits(DType::F64, bits) => Arg::F64(f64::from_bits(*bits)),
             What::Bits(dtype, bits) if dtype.bits() == 64 => Arg::U64(*bits),
-            What::Bits(_, bits) => Arg::U32(*bits as u32),
+            What::Bits(_, bits) => Arg::U32(word(*bits)),
         }
     }
 

@@ -7,6 +7,7 @@ use girih_tensor::DType;
 
 use super::{BLOCK_SCALES, Binding, OFFSETS, SCALES};
 use crate::Error;
+use crate::sizes::wide;
 
 /// Bytes that divide the address of what has a tensor map.
 const OF_MAPS: i64 = 16;
@@ -39,7 +40,7 @@ impl Need {
         let (address, needed) = (buffer.address(), self.aligned.max(1));
         let len = buffer.bytes() / (self.dtype.bits() as usize / 8).max(1);
         let is_short = (len as i64) < self.elements;
-        let is_odd = !address.is_multiple_of(needed as u64);
+        let is_odd = !address.is_multiple_of(wide(needed));
         match MATRICES.iter().find(|(name, _)| *name == self.name) {
             Some((_, matrix)) if is_short => {
                 Err(Error::BufferTooSmall { matrix, needed: self.elements, len })
@@ -90,7 +91,7 @@ impl Binding<'_> {
             Some(_) => input.aligned(self.config)? * i64::from(input.dtype.bits()) / 8,
             None => self.aligned(kernel, &input.name),
         };
-        let odd = memory.starts().iter().find(|start| !start.is_multiple_of(needed.max(1) as u64));
+        let odd = memory.starts().iter().find(|start| !start.is_multiple_of(wide(needed.max(1))));
         odd.map_or(Ok(()), |odd| Err(Error::begins(&input.name, *odd, needed)))
     }
 

@@ -6,6 +6,7 @@ use girih_device::Arg;
 use super::{Binding, Given};
 use crate::Error;
 use crate::gemm::memory::Memory;
+use crate::sizes::wide;
 
 impl Binding<'_> {
     /// Checks that each output is given, as it is declared, in memory that nothing else of the launch uses: `matrices` are A, B and
@@ -81,7 +82,9 @@ impl Binding<'_> {
     /// The distance of the outputs of a batch, by the name.
     pub(super) fn output_stride(&self, kernel: &GemmKernel, name: &str) -> Result<Option<Arg<'_>>, Error> {
         let output = kernel.outputs.iter().find(|output| output.name == name);
-        output.map(|output| Ok(Arg::U64(self.given_output(output)?.step(self.problem.batches()) as u64))).transpose()
+        output
+            .map(|output| Ok(Arg::U64(wide(self.given_output(output)?.step(self.problem.batches())))))
+            .transpose()
     }
 
     /// What the tiles leave of an output (0), or the semaphores of their lines (1).

@@ -279,6 +279,11 @@ const FOUR_WARPS: Lay = lay!("(2,2):(1,2)");
 const EIGHT_WARPS: Lay = lay!("(2,4):(1,2)");
 /// Rows and columns of a tile of eight warps, and the bytes of its four stages.
 pub(super) const LARGE: [i64; 2] = [128, 256];
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "cannot lose: a constant of 18 bits"
+)]
 pub(super) const LARGE_SHARED: u32 = (4 * (LARGE[0] + LARGE[1]) * 2 * ROW_SM80) as u32;
 const EIGHT_TALL: Lay = lay!("(4,2):(1,4)");
 /// Bytes of a tile along K, for atoms of warps.

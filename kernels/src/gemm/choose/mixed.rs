@@ -16,6 +16,7 @@ use super::{Asked, KernelKind, forwards, stored};
 use crate::Error;
 use crate::gemm::Problem;
 use crate::gemm::problem::GROUP;
+use crate::sizes::size;
 
 /// Columns of a tile, which are tokens. With more of them, ptxas has no registers for the sums of a tile along K beside all sums.
 const COLUMNS: [i64; 3] = [16, 32, 64];
@@ -253,7 +254,7 @@ impl Facts {
                 atoms: Lay::strided([consumers, 1], [1, 0]).map_err(girih_codegen::Error::from)?,
                 teams: 1,
                 stages,
-                registers: REGISTERS[(consumers - 1) as usize],
+                registers: REGISTERS[size(consumers - 1)],
                 multicast,
                 mma_promotion_interval: 0,
                 mixed_input: Some(mixed),

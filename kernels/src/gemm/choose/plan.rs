@@ -12,6 +12,7 @@ use girih_tensor::DType;
 use super::configs::{Input, LARGE, ROW_SM80};
 use super::plans::LARGE_OF_GROUPS;
 use crate::Error;
+use crate::sizes::size;
 
 /// The tile of a warp-specialised kernel, and how its work is shared out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -373,7 +374,7 @@ impl WarpSpecializedFacts {
             .map_err(girih_codegen::Error::from)?;
         let (store, stages) = self.room();
         // Threads of all teams have registers, and a tile of their own for each team.
-        let registers = registers(teams * rows * columns, teams as usize * warpgroups);
+        let registers = registers(teams * rows * columns, size(teams) * warpgroups);
         Ok(GemmConfig {
             name: input.name_of_warpgroups(),
             tile: [rows, columns, self.depth() * 8 / i64::from(self.dtype.bits())],

@@ -12,6 +12,7 @@ use super::{
 use crate::Error;
 use crate::gemm::Problem;
 use crate::gemm::repitch::{Copying, copied};
+use crate::sizes::size;
 
 /// What is asked of a configuration. A kernel takes of it what fits the problem.
 ///
@@ -109,7 +110,7 @@ fn by_warpgroups(problem: &Problem, input: &Input, asked: &Asked) -> Result<Opti
             rows if rows >= 128 && tile[1] >= 64 => 2,
             _ => 1,
         };
-        let named = asked.warps.map(|warps| warps as usize / 4);
+        let named = asked.warps.map(|warps| size(warps) / 4);
         let counts = [named.unwrap_or(default), default, 1, 2, 3];
         counts.into_iter().filter(move |count| (1..=3).contains(count)).map(move |count| {
             let known = plans::named(None).find(|plan| plan.is_plain(tile, count));
