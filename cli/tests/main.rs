@@ -12,3 +12,8 @@ mod picture;
 mod show;
 mod sim;
 mod tile;
+
+// What a module that a test includes imports from the binary.
+#[allow(dead_code, reason = "the tests use a part of it")]
+#[path = "../src/sizes.rs"]
+mod sizes;

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use girih_layout::{Coord, Error, Lay, lay};
+use girih_layout::{Error, Lay, lay};
 use proptest::prelude::*;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
