@@ -93,7 +93,9 @@ fn digest(terms: &[Term], constant: i64, key: bool) -> u64 {
     for term in terms {
         hasher.write_i64(term.coefficient);
         hasher.write_usize(term.atoms.len());
-        term.atoms.iter().for_each(|atom| atom.digest(&mut hasher, key));
+        for atom in term.atoms.iter() {
+            atom.digest(&mut hasher, key);
+        }
     }
     hasher.finish()
 }
@@ -105,7 +107,13 @@ impl Sum {
         if let Some(found) = TABLE.with_borrow(|table| table.find(key, &terms, constant)) {
             return found;
         }
-        let depth = terms.iter().flat_map(|term| term.atoms.iter()).map(Atom::depth).max().unwrap_or(0);
+        let (mut depth, mut factors) = (0, 0);
+        for term in &terms {
+            factors += term.atoms.len();
+            for atom in term.atoms.iter() {
+                depth = atom.depth().max(depth);
+            }
+        }
         TABLE.with_borrow_mut(|table| {
             table.made += 1;
             let node = Rc::new(Sum {
@@ -113,7 +121,7 @@ impl Sum {
                 key,
                 hash: digest(&terms, constant, false),
                 depth,
-                factors: terms.iter().map(|term| term.atoms.len()).sum(),
+                factors,
                 known: Known::of(&terms, constant),
                 terms,
                 constant,
@@ -216,7 +224,11 @@ impl Atom {
     }
 
     fn depth(&self) -> u32 {
-        self.operands().map(|operand| operand.0.depth + 1).max().unwrap_or(0)
+        match self {
+            Atom::Var { .. } | Atom::Symbol { .. } | Atom::Refused(_) => 0,
+            Atom::Div(x, _) | Atom::Rem(x, _) | Atom::And(x, _) => x.0.depth + 1,
+            Atom::Xor(a, b) | Atom::Min(a, b) | Atom::Max(a, b) => a.0.depth.max(b.0.depth) + 1,
+        }
     }
 
     fn operation(&self) -> &'static str {
@@ -249,12 +261,12 @@ impl Atom {
     fn digest(&self, hasher: &mut Quick, key: bool) {
         hasher.write_u8(self.rank());
         match self {
-            Atom::Var { id, lower, upper, multiple } => {
+            // Its other facts are those of its number.
+            Atom::Var { id, .. } => {
                 hasher.write_u32(id.index);
                 if key {
                     hasher.write_u64(id.home);
                 }
-                [*lower, *upper, *multiple].into_iter().for_each(|fact| hasher.write_i64(fact));
             }
             Atom::Symbol { id, den, lower, upper, multiple } => {
                 hasher.write_u8(*id);
@@ -264,7 +276,15 @@ impl Atom {
             Atom::Xor(..) | Atom::Min(..) | Atom::Max(..) => {}
             Atom::Refused(error) => error.to_string().hash(hasher),
         }
-        self.operands().for_each(|Expr(node)| hasher.write_u64(if key { node.id } else { node.hash }));
+        let of_node = |Expr(node): &Expr| if key { node.id } else { node.hash };
+        match self {
+            Atom::Var { .. } | Atom::Symbol { .. } | Atom::Refused(_) => {}
+            Atom::Div(x, _) | Atom::Rem(x, _) | Atom::And(x, _) => hasher.write_u64(of_node(x)),
+            Atom::Xor(a, b) | Atom::Min(a, b) | Atom::Max(a, b) => {
+                hasher.write_u64(of_node(a));
+                hasher.write_u64(of_node(b));
+            }
+        }
     }
 
     /// The order of two factors, or the operands whose order it is.
