@@ -5,7 +5,7 @@ use girih_codegen::gemm::GemmConfig;
 
 use crate::error::Error;
 use crate::ir::{Func, verify};
-use crate::lower::{self, Lowered, Param, Target};
+use crate::lower::{self, Param, Target};
 use crate::pass::simplify;
 use crate::place::{self, Plan};
 use crate::product;
@@ -57,26 +57,9 @@ pub fn compile(func: &Func, target: impl Into<Target>) -> Result<Compiled, Error
     verify(func)?;
     let simple = simplify(func);
     verify(&simple)?;
-    let (plan, lowered) = placed(&simple, target)?;
-    let lowered = lowered?;
+    let plan = place::place(&simple, target.sm)?;
+    let lowered = lower::lower(&plan, target)?;
     Ok(Compiled { kernel: lowered.kernel, params: lowered.params, plan, target })
-}
-
-/// Places and lowers a simplified function. What some operations take of shared memory is known when they are lowered: where it is more than was
-/// left to them, tiles of products leave the most that they may take.
-///
-/// # Errors
-/// Those of placement.
-pub(crate) fn placed(func: &Func, target: Target) -> Result<(Plan, Result<Lowered, Error>), Error> {
-    let plan = place::place(func, target.sm)?;
-    let lowered = lower::lower(&plan, target);
-    if let Err(Error::Codegen(girih_codegen::Error::Config { what: "shared memory", .. })) = &lowered
-        && let Ok(careful) = place::place_carefully(func, target.sm)
-        && let Ok(lowered) = lower::lower(&careful, target)
-    {
-        return Ok((careful, Ok(lowered)));
-    }
-    Ok((plan, lowered))
 }
 
 /// The kernels that launches of a program run: that of the product that it is, by this configuration or by the one that follows from it, and

@@ -25,14 +25,13 @@ use std::fmt;
 
 use girih_kernels::gemm::described;
 
-use crate::compile::placed;
 use crate::error::{Diagnostic, Error, Refusal};
 use crate::facts::{AxisBounds, Bound, Bounds, Report, Verdict, check};
 use crate::ir::{Array, ArrayId, Func, Kind, OpId};
 use crate::lower::{Lowered, lower};
 use crate::pass::simplify;
 use crate::place::exchange::Exchange;
-use crate::place::{Plan, naive};
+use crate::place::{Plan, naive, place};
 use crate::product::{self, Product};
 
 pub use count::Counts;
@@ -76,21 +75,18 @@ pub struct Explanation {
 /// Explains a program for a device of this compute capability, such as 90.
 ///
 /// # Errors
-/// Those of [`place`](crate::place::place).
+/// Those of [`place`].
 pub fn explain(func: &Func, sm: u32) -> Result<Explanation, Error> {
     let mut multiplies = false;
     func.walk(func.body(), &mut |_, op| multiplies |= op.kind == Kind::Mma);
     let product = multiplies.then(|| product::find(func, sm, None));
     let simple = simplify(func);
-    let (plan, lowered) = match (placed(&simple, sm.into()), &product) {
+    let plan = match (place(&simple, sm), &product) {
         // Tiles of a product need not have a place.
-        (Err(_), Some(Ok(_))) => {
-            let plan = naive(&simple, 256);
-            let lowered = lower(&plan, sm);
-            (plan, lowered)
-        }
-        (placed, _) => placed?,
+        (Err(_), Some(Ok(_))) => naive(&simple, 256),
+        (plan, _) => plan?,
     };
+    let lowered = lower(&plan, sm);
     let (bounds, checked) = (Bounds::of_func(&plan.func), check(&simple));
     Ok(Explanation { plan, lowered, bounds, checked, product })
 }

@@ -145,23 +145,15 @@ const VALUES: usize = 1024;
 /// # Errors
 /// [`Error::Place`] where no placement fits: a tile too large for a block, or a pin that the operation does not take.
 pub fn place(func: &Func, sm: u32) -> Result<Plan, Error> {
-    let plan = place_in_order(func, sm, false)?;
-    match plan.overlapped(func).map(|other| place_in_order(&other, sm, false)) {
+    let plan = place_in_order(func, sm)?;
+    match plan.overlapped(func).map(|other| place_in_order(&other, sm)) {
         Some(Ok(other)) if other.products.is_like(&plan.products) => Ok(other),
         _ => Ok(plan),
     }
 }
 
-/// As [`place`], where tiles of products leave the most shared memory that other operations may take.
-///
-/// # Errors
-/// As [`place`].
-pub(crate) fn place_carefully(func: &Func, sm: u32) -> Result<Plan, Error> {
-    place_in_order(func, sm, true)
-}
-
 /// Places a function's operations in the order that they have.
-fn place_in_order(func: &Func, sm: u32, careful: bool) -> Result<Plan, Error> {
+fn place_in_order(func: &Func, sm: u32) -> Result<Plan, Error> {
     let asked = func.hints.by_arch.get(&sm).and_then(|hints| hints.num_worker_warps);
     let pinned =
         func.pins().values().find_map(|pin| pin.dist.as_ref().map(|dist| fit::word(dist.threads()) / 32));
@@ -173,7 +165,7 @@ fn place_in_order(func: &Func, sm: u32, careful: bool) -> Result<Plan, Error> {
         let message = format!("{count} warps of a block: 1, 2, 4, 8, 16 and 32 are accepted");
         return Err(Error::Place(Fault::new(Code::HintValue, message)));
     }
-    let mut trial = Trial::new(func, sm, careful, &warps);
+    let mut trial = Trial::new(func, sm, &warps);
     let mut found = None;
     // What the registers of the plan before let expect: twice the warps have half of them each. Tiles far too large for the first number are
     // seen by distributions that are not searched for.
@@ -241,9 +233,9 @@ struct Trial<'a> {
 }
 
 impl<'a> Trial<'a> {
-    fn new(func: &'a Func, sm: u32, careful: bool, warps: &[u32]) -> Trial<'a> {
+    fn new(func: &'a Func, sm: u32, warps: &[u32]) -> Trial<'a> {
         let choose = |&count: &u32| {
-            let products = Products { sm, careful, ..Products::choose(func, sm, count * 32) };
+            let products = Products { sm, ..Products::choose(func, sm, count * 32) };
             Products { ahead: Ahead::choose(func, sm, count * 32, &products), ..products }
         };
         let products: Vec<Products> = warps.iter().map(choose).collect();

@@ -22,9 +22,6 @@ const COUNTERS: i64 = 32 << 10;
 impl Plan {
     /// Bytes that the operations of a region, and of the regions within, take at the most.
     pub(super) fn scratch(&self, region: RegionId) -> i64 {
-        if self.products.careful {
-            return self.most_scratch(region);
-        }
         let mut most = 0;
         self.func.walk(region, &mut |id, op| most = most.max(self.of_operation(id, op).unwrap_or(LEFT)));
         most

@@ -1,8 +1,6 @@
 //! Shared memory of products by `wgmma`: what is planned is what is taken, whatever the number and the size of tiles.
 
 use girih_tile::compile;
-use girih_tile::lower::lower;
-use girih_tile::pass::simplify;
 use girih_tile::place::place;
 use rand::RngExt;
 
@@ -104,31 +102,4 @@ fn tiles_of_any_number_and_size_have_room() {
         assert!((slots..=227 << 10).contains(&taken), "{mnk:?}: {slots} and {taken}");
         assert!(place(&func, 90).is_ok());
     }
-}
-
-/// What an operation takes of shared memory may be known when it is lowered alone: tiles leave room for it then.
-#[test]
-fn tiles_leave_room_for_what_sorts_take() {
-    let text = "kernel sorted(a: bf16[?, ?8] strides [?8, 1] align 16, b: bf16[?, ?8] strides [?8, 1] align 16, mut c: f32[?, ?4] strides [?4, 1] align 16, n: s32) {
-  %0 = bid 0 : s32
-  %1 = bid 1 : s32
-  %2 = full 0 : s32
-  %3 = full 1 : s32
-  %4 = param n : s32
-  %5 = full 0 : f32[128, 256]
-  %6 = for %2 to %4 step %3 carry %5 : f32[128, 256] { (%7: s32, %8: f32[128, 256])
-  %9 = load a[128, 64] at (%0, %7) pad 0 : bf16[128, 64]
-  %10 = load b[64, 256] at (%7, %1) pad 0 : bf16[64, 256]
-  %11 = mma %9, %10, %8 : f32[128, 256]
-  continue %11
-  }
-  %12 = sort %6 along 1 : f32[128, 256]
-  store %12 to c[128, 256] at (%0, %1)
-}
-";
-    let func = program(text);
-    // Else there is too little.
-    assert!(lower(&place(&simplify(&func), 90).unwrap(), 90).is_err());
-    let compiled = compile(&func, 90).unwrap();
-    assert!(i64::from(compiled.kernel.shared_bytes()) <= 227 << 10);
 }

@@ -122,8 +122,6 @@ pub(crate) fn row(swizzle: GmmaSwizzle, dtype: DType) -> i64 {
 /// The products of a function by the way in which they are computed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Products {
-    /// Whether tiles leave the most shared memory that other operations may take.
-    pub careful: bool,
     /// The architecture, by which it is decided how the others are computed; 0 for multiply-adds alone.
     pub sm: u32,
     /// Those by `wgmma`.
