@@ -62,7 +62,6 @@ struct Worker<'a> {
 
 impl<'a> Worker<'a> {
     /// Puts a cluster at a random place among those that are going to run.
-    #[expect(clippy::cast_possible_truncation, reason = "any bits of a random number will do")]
     fn mix(&mut self, number: u64, cluster: Cluster<'a>) {
         self.random =
             self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
