@@ -121,6 +121,8 @@ pub(crate) enum Op {
     Binary(Binary, Scalar, Scalar),
     /// The sum of the third operand and the product of the first two, rounded once.
     MulAdd(Scalar, Scalar, Scalar),
+    /// The same, rounded towards zero.
+    MulAddToZero(Scalar, Scalar, Scalar),
     Select(Cond, Scalar, Scalar),
     Convert(Rounding, Scalar),
     Faulty,

@@ -147,7 +147,8 @@ fn run(
     let tensor = |len: u64| upload(&memory, &vec![0; 2 * len as usize]);
     let [q, k, v, o] = [heads * d, keys * d, keys * d, heads * d].map(tensor);
     let (lengths, lse) = (upload(&memory, &428u32.to_le_bytes()), ones(&memory, 32));
-    let (partials, partial_lse) = (ones(&memory, 2 * 8 * 4 * config.head_dim as usize), ones(&memory, 64));
+    let (partials, partial_totals) =
+        (ones(&memory, 2 * 8 * 4 * config.head_dim as usize), ones(&memory, 128));
     let wide = |value: u64| value.to_le_bytes().to_vec();
     let word = |value: u64| (value as u32).to_le_bytes().to_vec();
     let bytes = |param: &P| match *param {
@@ -168,7 +169,7 @@ fn run(
         P::LseStride(1) => wide(heads),
         P::Parts => word(2),
         P::Partials => wide(partials),
-        P::PartialLse => wide(partial_lse),
+        P::PartialTotals => wide(partial_totals),
         // Queries, tiles, and the stride of logarithms.
         _ => word(1),
     };

@@ -6,7 +6,7 @@
 //! table names. What lies behind a sequence's length is not read.
 //!
 //! The keys of a sequence are cut into parts, a block each, so that a small batch fills a GPU too. A block leaves the rows of its part,
-//! divided by their sums of powers, and the logarithms of these sums in a workspace, and a second kernel ([`generate_sum`]) adds up the parts.
+//! divided by their sums of powers, and the maxima of scores with these sums in a workspace, and a second kernel ([`generate_sum`]) adds up the parts.
 //! A sequence that is too short for several parts is finished by its one block. The lengths of sequences stand in memory, so that a
 //! launch serves all lengths up to the capacity of the cache.
 

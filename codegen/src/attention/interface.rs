@@ -61,12 +61,12 @@ pub enum AttentionParam {
     /// all share it.
     BiasStride(usize),
     /// What powers of two take as exponents: `Scale` times the score, f32, more than 0. It is log2(e) times the scale of the scores, or with a cap log2(e) times the
-    /// cap.
+    /// cap. With a bias, which is added to scores that are scaled, it is log2(e).
     Scale,
     /// With a cap, 2 log2(e) times the scale of the scores divided by the cap, f32: the score becomes `1 - 2 / (1 + 2^(InnerScale * score))`, the
     /// tanh, before it is scaled.
     InnerScale,
-    /// With a bias, what one of the bias is in units of scores before they are scaled, f32: 1 divided by the scale of the scores, or by the cap.
+    /// With a bias, what scores are multiplied by before it is added, f32: their scale, or the cap.
     BiasScale,
     /// How many keys before the diagonal a query sees, 32 bits, at most [`super::MAX_LENGTH`].
     Left,

@@ -153,7 +153,7 @@ impl Parts<'_> {
                 let [query, key] = place(&places, first as i64)?;
                 // One of the threads that share the row.
                 b.if_(&Cond::equal(&key, &Expr::from(0)), |b| {
-                    write(b, &lse.slice(Slice::At(query.clone()))?, &[row.lse()])
+                    write(b, &lse.slice(Slice::At(query.clone()))?, &[row.lse(&interface.scale)])
                 })?;
             }
         }

@@ -1,25 +1,104 @@
-//! What the softmaxes of all forms have in common: rows that several lanes share, and how sums of powers become results.
+//! The softmax step that all forms share: what the exponentials of a row relate to, and how their sum becomes a result.
+//!
+//! The exponential of a score is `2^((score - origin) Scale - shift)`. Any reference gives the same softmax as long as all keys of a row have the same one.
+//! A row whose maximum times the scale is small is near: its origin is 0 and its shift is that product. `fma(score, Scale, -shift)` is then rounded once,
+//! and what the shift was rounded by is common to all exponentials of the row. Of a far row the product would be rounded by so much that exponentials
+//! overflow or vanish, or it would overflow itself. Its origin is the maximum and its shift is 0: the difference of the scores is rounded once, before
+//! it is scaled.
 
 use girih_tensor::DType;
 
 use crate::builder::{Builder, Cond};
 use crate::{Error, Scalar};
 
-/// A row whose scores are all weighed: `powers` is the sum of its powers of two over all lanes, each relative to `exponent`.
+/// The shifts of near rows are smaller. They are rounded by 2^-5 at most, by which exponents of 2 are off.
+const NEAR: f64 = (1 << 20) as f64;
+
+/// What the exponentials of a row relate to: one number, and whether it is the origin or the shift.
 #[derive(Clone, Debug)]
-pub(super) struct Total {
-    pub exponent: Scalar,
-    pub powers: Scalar,
+pub(super) struct Reference {
+    /// The origin of a far row, in units of scores, or the shift of a near row, an exponent of 2: negative infinity for a row that sees no key yet.
+    pub number: Scalar,
+    pub is_far: Cond,
 }
 
-impl Total {
-    /// The logarithm of the sum of powers, to the base e.
-    pub(super) fn lse(&self) -> Scalar {
-        (self.powers.log2() + &self.exponent) * std::f64::consts::LN_2
+/// Whether a row of this shift is near.
+pub(super) fn is_near(shift: &Scalar) -> Cond {
+    shift.abs().less(NEAR)
+}
+
+impl Reference {
+    /// The reference of a row with this maximum, which is negative infinity if it sees no key.
+    pub(super) fn of(maximum: &Scalar, scale: &Scalar) -> Reference {
+        Reference::choose(maximum, maximum * scale)
+    }
+
+    fn choose(maximum: &Scalar, shift: Scalar) -> Reference {
+        let is_far = Cond::all([Cond::not(is_near(&shift)), maximum.differs(f64::NEG_INFINITY)]);
+        Reference { number: maximum.select(&is_far, shift), is_far }
+    }
+
+    /// The reference of the row once it has seen more scores, of which `highest` is the largest one.
+    ///
+    /// # Errors
+    /// As [`Builder::scalar`].
+    #[track_caller]
+    pub(super) fn raised(
+        &self,
+        b: &mut Builder,
+        highest: &Scalar,
+        scale: &Scalar,
+    ) -> Result<Reference, Error> {
+        // The maximum of a near row is not kept. A shift that is not near is that of the new scores.
+        let maximum = b.hold(&self.number.max(highest).select(&self.is_far, highest))?;
+        let shift = &maximum * scale;
+        let shift = b.hold(&shift.select(&self.is_far, self.number.max(&shift)))?;
+        let raised = Reference::choose(&maximum, shift);
+        Ok(Reference { number: b.hold(&raised.number)?, is_far: raised.is_far })
+    }
+
+    /// What is subtracted from scores before they are scaled.
+    pub(super) fn origin(&self) -> Scalar {
+        self.number.select(&self.is_far, 0.0)
+    }
+
+    /// What is subtracted from scaled scores: negative infinity for a row that sees no key yet.
+    fn shift(&self) -> Scalar {
+        Scalar::new(DType::F32, 0.0).select(&self.is_far, &self.number)
+    }
+
+    /// The shift as a number that can be subtracted: the exponentials of a row that sees no key yet are 0, whatever they relate to.
+    pub(super) fn finite_shift(&self) -> Scalar {
+        let shift = self.shift();
+        Scalar::new(DType::F32, 0.0).select(&shift.equals(f64::NEG_INFINITY), shift)
+    }
+
+    /// What exponentials that relate to `old` are multiplied by to relate to this reference. Of the four numbers two are 0, so that the exponent is rounded
+    /// once.
+    pub(super) fn factor(&self, old: &Reference, scale: &Scalar) -> Scalar {
+        let shifts = old.shift() - self.finite_shift();
+        (old.origin() - self.origin()).mul_add(scale, shifts).exp2_ftz()
     }
 }
 
-/// The division of weighted sums by a sum of powers.
+/// A row whose exponentials are all added up: `sum` is their sum over all lanes.
+#[derive(Clone, Debug)]
+pub(super) struct Total {
+    pub reference: Reference,
+    pub sum: Scalar,
+}
+
+impl Total {
+    /// The logarithm of the sum of the exponentials of the scores, to the base e.
+    pub(super) fn lse(&self, scale: &Scalar) -> Scalar {
+        let ln_2 = std::f64::consts::LN_2;
+        // To the base 2 a logarithm might overflow that f32 represents to the base e.
+        let rest = (self.sum.log2() + self.reference.shift()) * ln_2;
+        (self.reference.origin() * ln_2).mul_add_to_zero(scale, rest)
+    }
+}
+
+/// The division of weighted sums by a sum of exponentials.
 #[derive(Clone, Debug)]
 pub(super) struct Division {
     inverse: Scalar,
@@ -27,25 +106,20 @@ pub(super) struct Division {
 }
 
 impl Division {
-    /// The division by the sum of a row's powers over all lanes.
+    /// The division by the sum of a row's exponentials over all lanes.
     ///
     /// # Errors
     /// As [`Builder::scalar`].
     #[track_caller]
-    pub(super) fn by(b: &mut Builder, powers: &Scalar) -> Result<Division, Error> {
-        let inverse = b.hold(&powers.recip_approx())?;
-        Ok(Division { inverse, is_empty: powers.equals(0.0) })
+    pub(super) fn by(b: &mut Builder, sum: &Scalar) -> Result<Division, Error> {
+        let inverse = b.hold(&sum.recip_approx())?;
+        Ok(Division { inverse, is_empty: sum.equals(0.0) })
     }
 
-    /// The quotient. A row that sees no key has powers of 0, and is 0 even where values are not numbers.
+    /// The quotient. A row that sees no key has exponentials of 0, and is 0 even where values are not numbers.
     pub(super) fn of(&self, sum: &Scalar) -> Scalar {
         Scalar::new(DType::F32, 0.0).select(&self.is_empty, sum * &self.inverse)
     }
-}
-
-/// A maximum that can be subtracted: that of a row that sees no key yet is negative infinity. Its powers are 0, whatever they relate to.
-pub(super) fn finite(maximum: &Scalar) -> Scalar {
-    Scalar::new(DType::F32, 0.0).select(&maximum.equals(f64::NEG_INFINITY), maximum)
 }
 
 /// Combines a row's scalars of all lanes that share the row, whose numbers differ by these bits. All threads of a warp take part.

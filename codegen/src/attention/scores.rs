@@ -98,7 +98,8 @@ pub(super) fn adjust(
         if let Some(Added { values: added, scale }) = added {
             let added = read(b, &added.slice(of_atom)?)?;
             for (value, added) in values.iter_mut().zip(&added) {
-                *value = added.to(DType::F32).mul_add(scale, &*value);
+                // Rounded towards zero, so that the sum of finite numbers is finite: a mask of the least number hides no key of a row that has no other.
+                *value = value.mul_add_to_zero(scale, added.to(DType::F32));
             }
         }
         write(b, &scores, &values)?;

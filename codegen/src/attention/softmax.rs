@@ -7,7 +7,7 @@
 use girih_tensor::{DType, Tensor};
 
 use super::mask::place;
-use super::rows::{Division, Total, finite, over_lanes};
+use super::rows::{Division, Reference, Total, is_near, over_lanes};
 use crate::algorithm::{fill, read, write};
 use crate::builder::{Builder, Cond};
 use crate::sizes::{extent, static_size};
@@ -27,7 +27,7 @@ pub(super) struct Softmax {
     of_sums: Vec<usize>,
     /// The bits of a lane's number by which lanes that share rows differ.
     lanes: Vec<u32>,
-    /// The references, in units of scores.
+    /// The maxima to which powers relate, in units of scores; what they are to be compared with is a [`Reference`].
     references: Tensor<Rmem>,
     /// The thread's shares of the sums of powers.
     powers: Tensor<Rmem>,
@@ -57,7 +57,7 @@ impl Softmax {
         Softmax::of_warp(b, mma, [scores, sums], scale)
     }
 
-    /// As [`Softmax::new`], for rows whose scores several warps may have: what each warp has of them is told by [`Softmax::totals`].
+    /// As [`Softmax::new`], for rows whose scores several warps may have: what each warp has of them [`Softmax::parts`] returns.
     ///
     /// # Errors
     /// [`Error::Mismatch`] for sums of other rows than those of the scores.
@@ -117,10 +117,16 @@ impl Softmax {
         }
         let rises = b.vote_any(&Cond::any(rising))?;
         b.if_(&rises, |b| self.rise(b, &highest, sums))?;
-        let mut shifts = Vec::new();
-        for reference in &read(b, &self.references)? {
-            shifts.push(b.hold(&(finite(reference) * (-&self.scale)))?);
+        let (mut shifts, mut far) = (Vec::new(), Vec::new());
+        for maximum in &read(b, &self.references)? {
+            let shift = b.hold(&(maximum * &self.scale))?;
+            let near = is_near(&shift);
+            shifts.push(b.hold(&-shift.select(&near, 0.0))?);
+            // So is a row that sees no key yet, whose origin is 0.
+            far.push(Cond::not(near));
         }
+        b.if_(&Cond::any(far), |b| self.subtract_origins(b, scores))?;
+        let values = read(b, scores)?;
         let power = |(value, &row): (&Scalar, &usize)| value.mul_add(&self.scale, &shifts[row]).exp2_ftz();
         let powers: Vec<Scalar> = values.iter().zip(&self.of_scores).map(power).collect();
         let mut totals = read(b, &self.powers)?;
@@ -131,12 +137,25 @@ impl Softmax {
         write(b, scores, &powers)
     }
 
+    /// Subtracts the origins of far rows from their scores.
+    fn subtract_origins(&self, b: &mut Builder, scores: &Tensor<Rmem>) -> Result<(), Error> {
+        let mut origins = Vec::new();
+        for maximum in &read(b, &self.references)? {
+            origins.push(b.hold(&Reference::of(maximum, &self.scale).origin())?);
+        }
+        let values = read(b, scores)?;
+        let moved: Vec<Scalar> =
+            values.iter().zip(&self.of_scores).map(|(x, &row)| x - &origins[row]).collect();
+        write(b, scores, &moved)
+    }
+
     /// Moves the references to the maxima, and scales what is relative to them.
     fn rise(&self, b: &mut Builder, highest: &[Scalar], sums: &Tensor<Rmem>) -> Result<(), Error> {
         let (mut moved, mut factors) = (Vec::new(), Vec::new());
         for (highest, reference) in highest.iter().zip(&read(b, &self.references)?) {
             let next = b.hold(&reference.max(highest))?;
-            factors.push(b.hold(&((reference - finite(&next)) * &self.scale).exp2_ftz())?);
+            let [old, new] = [reference, &next].map(|maximum| Reference::of(maximum, &self.scale));
+            factors.push(b.hold(&new.factor(&old, &self.scale))?);
             moved.push(next);
         }
         write(b, &self.references, &moved)?;
@@ -163,18 +182,26 @@ impl Softmax {
         rows.into_iter().flatten().map(|row| over_lanes(b, &self.lanes, row, &op)).collect()
     }
 
+    /// The maxima to which powers relate, and the sums of powers over all lanes, row by row. All threads of a warp take part.
+    ///
+    /// # Errors
+    /// As [`Builder::scalar`].
+    #[track_caller]
+    pub(super) fn parts(&self, b: &mut Builder) -> Result<Vec<[Scalar; 2]>, Error> {
+        let (powers, maxima) = (read(b, &self.powers)?, read(b, &self.references)?);
+        let part = |(power, maximum)| Ok([maximum, over_lanes(b, &self.lanes, power, |x, y| x + y)?]);
+        powers.into_iter().zip(maxima).map(part).collect()
+    }
+
     /// What the rows' softmax leaves, row by row. All threads of a warp take part.
     ///
     /// # Errors
     /// As [`Builder::scalar`].
     #[track_caller]
     pub(super) fn totals(&self, b: &mut Builder) -> Result<Vec<Total>, Error> {
-        let (powers, references) = (read(b, &self.powers)?, read(b, &self.references)?);
-        let total = |(power, reference)| {
-            let powers = over_lanes(b, &self.lanes, power, |x, y| x + y)?;
-            Ok(Total { exponent: reference * &self.scale, powers })
-        };
-        powers.into_iter().zip(references).map(total).collect()
+        let total =
+            |[maximum, sum]: [Scalar; 2]| Total { reference: Reference::of(&maximum, &self.scale), sum };
+        Ok(self.parts(b)?.into_iter().map(total).collect())
     }
 
     /// The weighted sums divided by the sums of powers.
@@ -190,7 +217,7 @@ impl Softmax {
     ) -> Result<Vec<Scalar>, Error> {
         let mut divisions = Vec::new();
         for row in rows {
-            divisions.push(Division::by(b, &row.powers)?);
+            divisions.push(Division::by(b, &row.sum)?);
         }
         let quotient = |(x, &row): (&Scalar, &usize)| divisions[row].of(x);
         Ok(read(b, sums)?.iter().zip(&self.of_sums).map(quotient).collect())

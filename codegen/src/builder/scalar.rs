@@ -173,8 +173,9 @@ impl Builder {
                 let (opcode, modifiers) = lower::binary(*op, dtype);
                 (opcode, modifiers, vec![self.scalar_operand(x)?, self.scalar_operand(y)?])
             }
-            Op::MulAdd(x, y, z) => {
-                let (opcode, modifiers) = lower::mul_add(dtype);
+            Op::MulAdd(x, y, z) | Op::MulAddToZero(x, y, z) => {
+                let to_zero = matches!(scalar.op(), Op::MulAddToZero(..));
+                let (opcode, modifiers) = lower::mul_add(dtype, to_zero);
                 let operands = [x, y, z].map(|operand| self.scalar_operand(operand));
                 (opcode, modifiers, operands.into_iter().collect::<Result<_, Error>>()?)
             }

@@ -113,10 +113,11 @@ pub(crate) fn binary(op: Binary, dtype: DType) -> (Opcode, Vec<Modifier>) {
     }
 }
 
-/// The instruction of a product and a sum.
-pub(crate) fn mul_add(dtype: DType) -> (Opcode, Vec<Modifier>) {
+/// The instruction of a product and a sum, of floats rounded to nearest even or towards zero.
+pub(crate) fn mul_add(dtype: DType, to_zero: bool) -> (Opcode, Vec<Modifier>) {
     if is_float(dtype) {
-        (Opcode::Fma, vec![Word::Rn.into(), ty(dtype).into()])
+        let rounding = if to_zero { Word::Rz } else { Word::Rn };
+        (Opcode::Fma, vec![rounding.into(), ty(dtype).into()])
     } else {
         (Opcode::Mad, vec![Word::Lo.into(), ty(dtype).into()])
     }

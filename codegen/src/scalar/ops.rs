@@ -144,6 +144,22 @@ impl Scalar {
         Scalar::of(dtype, Op::MulAdd(self.clone(), by.clone(), plus.clone()), &[self, &by, &plus])
     }
 
+    /// `self * by + plus` of f32 or f64, rounded once, towards zero: a finite sum beyond the largest number becomes the largest number, and not
+    /// infinite (`fma.rz`).
+    #[track_caller]
+    pub fn mul_add_to_zero(&self, by: impl IntoScalar, plus: impl IntoScalar) -> Scalar {
+        let dtype = self.dtype();
+        let (by, plus) = (by.into_scalar(dtype), plus.into_scalar(dtype));
+        if !matches!(dtype, DType::F32 | DType::F64) {
+            return Scalar::fault(dtype, format!("MulAddToZero of {dtype}"), "f64 and f32");
+        }
+        if by.dtype() != dtype || plus.dtype() != dtype {
+            let what = format!("MulAddToZero of {dtype}, {} and {}", by.dtype(), plus.dtype());
+            return Scalar::fault(dtype, what, "operands of one dtype, `to` converts");
+        }
+        Scalar::of(dtype, Op::MulAddToZero(self.clone(), by.clone(), plus.clone()), &[self, &by, &plus])
+    }
+
     /// `self` where `cond` holds, elsewhere `other`.
     #[track_caller]
     pub fn select(&self, cond: &Cond, other: impl IntoScalar) -> Scalar {

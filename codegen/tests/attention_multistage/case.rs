@@ -216,7 +216,8 @@ impl Case {
     /// The scale of scores, what is `Scale`, `InnerScale` and `BiasScale`.
     fn scales(&self) -> [f64; 3] {
         let outer = if self.config.features.softcap { self.cap } else { SCALE };
-        [std::f64::consts::LOG2_E * outer, 2.0 * std::f64::consts::LOG2_E * SCALE / self.cap, 1.0 / outer]
+        let of_powers = if self.config.features.bias.is_some() { 1.0 } else { outer };
+        [std::f64::consts::LOG2_E * of_powers, 2.0 * std::f64::consts::LOG2_E * SCALE / self.cap, outer]
     }
 
     /// Runs a module of the kernel.

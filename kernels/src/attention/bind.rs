@@ -148,9 +148,11 @@ impl<'a> Binding<'a> {
                 AttentionParam::LseStride(2) => Some(Arg::U64(wide(problem.queries()))),
                 AttentionParam::LseStride(_) => Some(Arg::U64(wide(problem.heads() * problem.queries()))),
                 AttentionParam::BiasStride(mode) => problem.bias().map(|bias| stride(*mode, bias.strides())),
+                // With a bias scores are scaled before it is added.
+                AttentionParam::Scale if problem.bias().is_some() => Some(Arg::F32(LOG2_E)),
                 AttentionParam::Scale => Some(Arg::F32(cap.unwrap_or(scale) * LOG2_E)),
                 AttentionParam::InnerScale => cap.map(|cap| Arg::F32(2.0 * LOG2_E * (scale / cap))),
-                AttentionParam::BiasScale => Some(Arg::F32(1.0 / cap.unwrap_or(scale))),
+                AttentionParam::BiasScale => Some(Arg::F32(cap.unwrap_or(scale))),
                 AttentionParam::Left => problem.mask().left().map(number),
                 AttentionParam::Right => problem.mask().right().map(number),
                 given => self.given(given),

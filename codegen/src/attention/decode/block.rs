@@ -86,7 +86,7 @@ fn attend(b: &mut Builder, interface: &Interface<'_>, place: &Place, share: &Sha
         })?;
         cp_async_fence(b);
     }
-    let (scale, inner) = scales(b, interface, place)?;
+    let (scale, inner) = interface.scales(b, &place.group)?;
     let mask = Mask::new(interface, share, &place.query);
     let readers = |thread: &Expr| -> Result<[Reader; 2], Error> {
         let [k, v] = [loader.ring(false), loader.ring(true)];
@@ -183,8 +183,7 @@ fn attend(b: &mut Builder, interface: &Interface<'_>, place: &Place, share: &Sha
         // What the warps add up takes the place of the last tiles.
         b.barrier();
     }
-    let rows = softmax.totals(b)?.into_iter().map(|row| [row.exponent, row.powers]).collect();
-    Ok(Sums { output, rows })
+    Ok(Sums { output, rows: softmax.parts(b)?, scale })
 }
 
 /// Starts the load of the tile of Q, and returns where it will be, (Rows,HeadDim). It is one group of copies with the first tile of keys.
@@ -200,21 +199,4 @@ fn load_queries(b: &mut Builder, interface: &Interface<'_>, place: &Place) -> Re
         copy(b, CopyWith::from(&loader).zero_fill(), &source, &target)?;
     }
     Ok(shared)
-}
-
-/// What scores are multiplied by to become exponents of 2. With a cap this is for the cap's tanh, and the second is for the powers in
-/// it.
-fn scales(
-    b: &mut Builder,
-    interface: &Interface<'_>,
-    place: &Place,
-) -> Result<(Scalar, Option<Scalar>), Error> {
-    let (scale, inner) = (interface.scale.clone(), interface.inner_scale.clone());
-    let Some(of_k) = interface.scale_of(b, &interface.cache[0], &place.group)? else {
-        return Ok((scale, inner));
-    };
-    Ok(match inner {
-        Some(inner) => (scale, Some(b.hold(&(inner * of_k))?)),
-        None => (b.hold(&(scale * of_k))?, None),
-    })
 }

@@ -17,7 +17,7 @@ pub const MAX_PAGE_STRIDE: i64 = 1 << 29;
 /// The most elements from one query, key or head of a tile to the next.
 const MAX_STEP: i64 = 1 << 30;
 /// The most heads, and the most batches.
-const MOST: i64 = 1 << 16;
+pub(super) const MAX_HEADS: i64 = 1 << 16;
 
 /// The meaning of a parameter of a decoding kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -85,8 +85,8 @@ pub enum DecodeParam {
     PartRows,
     /// The 64-bit address of the rows that parts leave, f32, ([`DecodeConfig::head_dim`],Query,Head,Batch,Part), compact.
     Partials,
-    /// The 64-bit address of the logarithms that parts leave, f32, (Query,Head,Batch,Part), compact.
-    PartialLse,
+    /// The 64-bit address of the maxima of scores and of the sums of powers relative to them that parts leave, f32, (2,Query,Head,Batch,Part), compact.
+    PartialTotals,
 }
 
 /// A generated decoding kernel.
@@ -123,8 +123,6 @@ pub(super) struct Keys {
     pub step: Int,
     pub head: Expr,
     pub outer: Expr,
-    /// The scales.
-    pub scales: Option<Expr>,
 }
 
 /// The table of pages.
@@ -141,7 +139,7 @@ pub(super) struct Parts {
     pub least: Expr,
     pub rows: Int,
     pub partials: Expr,
-    pub lse: Expr,
+    pub totals: Expr,
 }
 
 /// The parameters of the kernel that is being written.
@@ -153,6 +151,8 @@ pub(super) struct Interface<'a> {
     pub o: Rows,
     /// K and V, of the first kernel.
     pub cache: Vec<Keys>,
+    /// The scales of K and of V, where the kernel needs them.
+    pub scales: [Option<Expr>; 2],
     pub columns: Int,
     pub queries: Int,
     pub group: Int,
@@ -227,18 +227,17 @@ impl Declared<'_> {
         &mut self,
         config: &DecodeConfig,
         name: &str,
-        params: [DecodeParam; 2],
+        param: DecodeParam,
         stride: fn(usize) -> DecodeParam,
     ) -> Result<Keys, Error> {
         let vector = config.cache_vector();
-        let pointer = self.pointer(params[0], name, 16);
+        let pointer = self.pointer(param, name, 16);
         let step = self.symbol(stride(0), &format!("{name}_key"), [0, MAX_STEP, vector])?;
         let head = self.wide(stride(1), &format!("{name}_head"), MAX_STRIDE, vector);
         let (outer, most) =
             if config.page.is_some() { ("page", MAX_PAGE_STRIDE) } else { ("batch", MAX_STRIDE) };
         let outer = self.wide(stride(2), &format!("{name}_{outer}"), most, vector);
-        let scales = config.features.scales.then(|| self.pointer(params[1], &format!("{name}_scale"), 4));
-        Ok(Keys { pointer, step, head, outer, scales })
+        Ok(Keys { pointer, step, head, outer })
     }
 }
 
@@ -254,21 +253,29 @@ impl<'a> Interface<'a> {
         let o = d.rows(config, "o", P::O, P::OStride)?;
         let mut cache = Vec::new();
         if attends {
-            cache.push(d.keys(config, "k", [P::K, P::KScale], P::KStride)?);
-            cache.push(d.keys(config, "v", [P::V, P::VScale], P::VStride)?);
+            cache.push(d.keys(config, "k", P::K, P::KStride)?);
+            cache.push(d.keys(config, "v", P::V, P::VStride)?);
         }
+        // The scale of K is one of scores, which both kernels scale, except with a cap.
+        let scales_scores = features.scales && (attends || !features.softcap);
+        let scales = [
+            scales_scores.then(|| d.pointer(P::KScale, "k_scale", 4)),
+            (attends && features.scales).then(|| d.pointer(P::VScale, "v_scale", 4)),
+        ];
         let columns = if features.padded {
             let vector = config.vector().max(config.cache_vector());
             d.symbol(P::HeadDim, "head_dim", [1, config.head_dim, vector])?
         } else {
             Int::fixed(config.head_dim)
         };
-        let queries = d.symbol(P::Queries, "queries", [1, MOST, 1])?;
+        let queries = d.symbol(P::Queries, "queries", [1, MAX_HEADS, 1])?;
         let (mut group, mut tiles) = (Int::ONE, [Expr::from(1), Expr::from(1)]);
+        if attends || scales_scores {
+            group = d.symbol(P::Group, "group", [1, MAX_HEADS, 1])?;
+        }
         if attends {
-            group = d.symbol(P::Group, "group", [1, MOST, 1])?;
-            let along_heads = d.symbol(P::HeadTiles, "head_tiles", [1, MOST, 1])?;
-            let all = d.symbol(P::RowTiles, "row_tiles", [1, MOST, 1])?;
+            let along_heads = d.symbol(P::HeadTiles, "head_tiles", [1, MAX_HEADS, 1])?;
+            let all = d.symbol(P::RowTiles, "row_tiles", [1, MAX_HEADS, 1])?;
             tiles = [along_heads, all].map(|tiles| Expr::from_int(&tiles));
         }
         let lengths = d.pointer(P::Lengths, "lengths", 4);
@@ -278,11 +285,11 @@ impl<'a> Interface<'a> {
             stride: d.number(P::TableStride, "table_stride", MAX_KEYS),
             last: d.number(P::LastPage, "last_page", MAX_PAGES - 1),
         });
-        let scale = if attends { d.scalar(P::Scale, "scale")? } else { Scalar::new(DType::F32, 1.0) };
+        let scale = d.scalar(P::Scale, "scale")?;
         let inner_scale =
             if attends && features.softcap { Some(d.scalar(P::InnerScale, "inner_scale")?) } else { None };
         let left = features.left.then(|| d.number(P::Left, "left", MAX_KEYS));
-        let scale_stride = match attends && features.scales {
+        let scale_stride = match scales_scores || scales[1].is_some() {
             true => d.number(P::ScaleStride, "scale_stride", 1),
             false => Expr::from(0),
         };
@@ -299,7 +306,13 @@ impl<'a> Interface<'a> {
             let least = Expr::from_int(&least);
             let rows = d.symbol(P::PartRows, "part_rows", [1, u32::MAX.into(), 1])?;
             let partials = d.pointer(P::Partials, "partials", 16);
-            Some(Parts { most, least, rows, partials, lse: d.pointer(P::PartialLse, "partial_lse", 4) })
+            Some(Parts {
+                most,
+                least,
+                rows,
+                partials,
+                totals: d.pointer(P::PartialTotals, "partial_totals", 8),
+            })
         } else {
             None
         };
@@ -311,6 +324,7 @@ impl<'a> Interface<'a> {
             q,
             o,
             cache,
+            scales,
             columns,
             queries,
             group,

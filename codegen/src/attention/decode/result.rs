@@ -11,6 +11,7 @@ use super::share::Share;
 use super::weights::{scale_rows, weights};
 use crate::algorithm::{convert, copy, read, transform, write};
 use crate::atom::{AUTO_VECTORIZING_COPY, UNIVERSAL_COPY_128};
+use crate::attention::rows::{Reference, Total};
 use crate::builder::{Builder, Cond};
 use crate::sizes::ONE;
 use crate::tiled::copy::coalesced;
@@ -27,8 +28,10 @@ const fn apart(converts: bool) -> i64 {
 /// What a warp has when it has gone through its keys.
 pub(super) struct Sums {
     pub output: Tensor<Rmem>, // (FrgV,RestM,(N,Tiles))
-    /// Of each row an exponent of 2, and the sum of the powers relative to it.
+    /// Of each row the maximum, in units of scores, and the sum of the powers relative to it.
     pub rows: Vec<[Scalar; 2]>,
+    /// What scores are multiplied by to become exponents of 2.
+    pub scale: Scalar,
 }
 
 /// How a thread's values lie in a tile of rows, (Rows,HeadDim).
@@ -50,8 +53,9 @@ impl Own {
 struct Rows {
     values: Tensor<Rmem>,
     own: Own,
-    /// The logarithms to base 2 of the sums of powers of the thread's rows, and whether the thread writes them.
-    lse: [Scalar; ROWS],
+    /// Of each of the thread's rows the maximum and the sum of powers, and whether the thread writes what follows from them.
+    totals: [[Scalar; 2]; ROWS],
+    scale: Scalar,
     writes: Cond,
 }
 
@@ -89,18 +93,19 @@ fn own_rows(interface: &Interface<'_>, thread: &Expr) -> Result<[rows::Place; RO
 
 /// The rows of a warp that has gone through all keys of the part.
 fn alone(b: &mut Builder, interface: &Interface<'_>, place: &Place, result: &Sums) -> Result<Rows, Error> {
-    let mut lse = Vec::new();
+    let mut totals = Vec::new();
     let mut factors = Vec::new();
     for row in &result.rows {
-        let (factor, logarithm) = weights(b, std::slice::from_ref(row))?;
+        let (factor, total) = weights(b, &result.scale, std::slice::from_ref(row))?;
         factors.extend(factor);
-        lse.push(logarithm);
+        totals.push(total);
     }
     scale_rows(b, &result.output, &pair(&factors))?;
     let first = own_rows(interface, &place.thread)?;
     let own = Own::Fragment(Box::new(interface.config.output_mma()?.get_slice(&place.thread)?));
     let writes = Cond::less(&first[0].column, &Expr::from(1));
-    Ok(Rows { values: result.output.clone(), own, lse: pair(&lse), writes })
+    let (values, scale) = (result.output.clone(), result.scale.clone());
+    Ok(Rows { values, own, totals: pair(&totals), scale, writes })
 }
 
 /// Adds up the rows of the warps, which have gone through different keys.
@@ -111,7 +116,7 @@ fn together(b: &mut Builder, interface: &Interface<'_>, place: &Place, result: &
     let first = own_rows(interface, thread)?;
     let writes = Cond::less(&first[0].column, &Expr::from(1));
     let mine = config.output_mma()?.get_slice(thread)?;
-    // Exponents and sums of powers, the same in all columns.
+    // Maxima and sums of powers, the same in all columns.
     let lies = Lay::strided([count, columns, WARPS, 2], [1, 0, count, count * WARPS])?; // (Rows,HeadDim,Warp,2)
     let numbers = Smem::alloc(b, DType::F32, None, &lies)?;
     let numbers = mine.partition(Operand::C, &numbers)?; // (FrgV,RestM,RestN,Warp,2)
@@ -129,7 +134,7 @@ fn together(b: &mut Builder, interface: &Interface<'_>, place: &Place, result: &
         Ok(())
     })?;
     b.barrier();
-    let (mut own, mut lse) = (Vec::new(), Vec::new());
+    let (mut own, mut totals) = (Vec::new(), Vec::new());
     for row in 0..ROWS {
         let mut parts = Vec::new();
         for other in 0..WARPS {
@@ -137,13 +142,13 @@ fn together(b: &mut Builder, interface: &Interface<'_>, place: &Place, result: &
             let [greatest, sum] = [number(row, &other, 0)?, number(row, &other, 1)?];
             parts.push([read(b, &greatest)?.remove(0), read(b, &sum)?.remove(0)]);
         }
-        let (factors, logarithm) = weights(b, &parts)?;
+        let (factors, total) = weights(b, &result.scale, &parts)?;
         let mut factor = factors[0].clone();
         for (other, next) in factors.iter().enumerate().skip(1) {
             factor = next.select(&Cond::equal(&warp, &Expr::from(other as i64)), factor);
         }
         own.push(b.hold(&factor)?);
-        lse.push(logarithm);
+        totals.push(total);
     }
     scale_rows(b, &result.output, &pair(&own))?;
     let pitch = columns + apart(config.converts());
@@ -168,25 +173,31 @@ fn together(b: &mut Builder, interface: &Interface<'_>, place: &Place, result: &
         Ok(x[1..].iter().fold(x[0].clone(), |sum, next| &sum + next))
     })?;
     let writes = Cond::all([writes, Cond::less(thread, &Expr::from(32))]);
-    Ok(Rows { values: total, own: Own::Vectors(Box::new(vectors)), lse: pair(&lse), writes })
+    let own = Own::Vectors(Box::new(vectors));
+    Ok(Rows { values: total, own, totals: pair(&totals), scale: result.scale.clone(), writes })
 }
 
-/// The scalars of the two rows.
-fn pair(scalars: &[Scalar]) -> [Scalar; ROWS] {
-    [scalars[0].clone(), scalars[1].clone()]
+/// The logarithm of a row's sum of powers, of which the maximum and the sum relative to it are known, to the base e.
+pub(super) fn lse_of([maximum, sum]: &[Scalar; 2], scale: &Scalar) -> Scalar {
+    Total { reference: Reference::of(maximum, scale), sum: sum.clone() }.lse(scale)
+}
+
+/// What the two rows have.
+fn pair<T: Clone>(of_rows: &[T]) -> [T; ROWS] {
+    [of_rows[0].clone(), of_rows[1].clone()]
 }
 
 /// Stores the rows of O and their logarithms.
 fn store(b: &mut Builder, interface: &Interface<'_>, place: &Place, rows: &Rows) -> Result<(), Error> {
-    if let Some(scale) = interface.scale_of(b, &interface.cache[1], &place.group)? {
+    if let Some(scale) = interface.scale_of(b, 1, &place.group)? {
         transform(b, &[&rows.values], &rows.values, |_, x| Ok(&x[0] * &scale))?;
     }
     let tile = interface.rows(&interface.o, [&place.batch, &place.head], &place.tile)?;
     put(b, &rows.values, &rows.own.of(&tile)?)?;
     match interface.lse([&place.batch, &place.head])? {
         Some(lse) => {
-            let natural = rows.lse.each_ref().map(|lse| lse * std::f64::consts::LN_2);
-            logarithms(b, interface, place, &lse, &natural, &rows.writes)
+            let natural = rows.totals.each_ref().map(|total| lse_of(total, &rows.scale));
+            numbers(b, interface, place, &[(lse, natural)], &rows.writes)
         }
         None => Ok(()),
     }
@@ -200,7 +211,7 @@ fn leave(
     place: &Place,
     rows: &Rows,
 ) -> Result<(), Error> {
-    if let Some(scale) = interface.scale_of(b, &interface.cache[1], &place.group)? {
+    if let Some(scale) = interface.scale_of(b, 1, &place.group)? {
         transform(b, &[&rows.values], &rows.values, |_, x| Ok(&x[0] * &scale))?;
     }
     let groups = b.special(girih_ptx::Special::NctaidY);
@@ -208,7 +219,10 @@ fn leave(
     let first = interface.part_row(parts, &place.part, [&place.batch, &place.head, &heads]);
     let tile = interface.partial_rows(parts, &first, &place.tile)?;
     put(b, &rows.values, &rows.own.of(&tile)?)?;
-    logarithms(b, interface, place, &interface.partial_lse(parts, &first)?, &rows.lse, &rows.writes)
+    let [maxima, sums] = interface.partial_totals(parts, &first)?;
+    let [of_maxima, of_sums] =
+        [0, 1].map(|which: usize| rows.totals.each_ref().map(|total| total[which].clone()));
+    numbers(b, interface, place, &[(maxima, of_maxima), (sums, of_sums)], &rows.writes)
 }
 
 /// Stores floats as the tensor's dtype.
@@ -223,23 +237,24 @@ pub(super) fn put(b: &mut Builder, values: &Tensor<Rmem>, target: &Tensor<Gmem>)
     copy(b, AUTO_VECTORIZING_COPY, &rounded, target)
 }
 
-/// Stores the logarithms of the thread's two rows to a tensor, (Head,Query).
-fn logarithms(
+/// Stores numbers of the thread's two rows to tensors, (Head,Query).
+fn numbers(
     b: &mut Builder,
     interface: &Interface<'_>,
     place: &Place,
-    target: &Tensor<Gmem>,
-    values: &[Scalar; ROWS],
+    all: &[(Tensor<Gmem>, [Scalar; ROWS])],
     writes: &Cond,
 ) -> Result<(), Error> {
     let [heads, queries] = interface.config.rows;
     let [tile_h, tile_q] = &place.tile;
     let own = own_rows(interface, &place.thread)?;
     b.if_(writes, |b| {
-        for (row, value) in own.iter().zip(values) {
-            let at = [&row.head + &(tile_h * heads), &row.query + &(tile_q * queries)];
-            let one = target.slice(Slice::tuple(at.map(Slice::At)))?;
-            write(b, &Tensor::new(one.engine().clone(), ONE), std::slice::from_ref(value))?;
+        for (row, place) in own.iter().enumerate() {
+            let at = [&place.head + &(tile_h * heads), &place.query + &(tile_q * queries)];
+            for (target, values) in all {
+                let one = target.slice(Slice::tuple(at.clone().map(Slice::At)))?;
+                write(b, &Tensor::new(one.engine().clone(), ONE), std::slice::from_ref(&values[row]))?;
+            }
         }
         Ok(())
     })

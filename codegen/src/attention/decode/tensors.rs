@@ -4,7 +4,7 @@ use girih_layout::{Int, Lay};
 use girih_ptx::Type;
 use girih_tensor::{DType, Slice, Space, Tensor};
 
-use super::interface::{Interface, Keys, Parts, Rows};
+use super::interface::{Interface, Parts, Rows};
 use super::share::MAX_PARTS;
 use crate::builder::{Builder, Cond};
 use crate::engine::element_bytes;
@@ -52,10 +52,12 @@ impl Interface<'_> {
         &(part * &Expr::from_int(&parts.rows)) + &(&head * &self.queries())
     }
 
-    /// The logarithms that a part leaves from its row `first` on, (Head,Query).
-    pub(super) fn partial_lse(&self, parts: &Parts, first: &Expr) -> Result<Tensor<Gmem>, Error> {
-        let whole = Lay::strided([self.group, self.queries], [self.queries, Int::ONE])?;
-        Gmem::bounded(&parts.lse + &(first * 4), DType::F32, &whole)
+    /// The maxima and the sums of powers that a part leaves from its row `first` on, (Head,Query) each.
+    pub(super) fn partial_totals(&self, parts: &Parts, first: &Expr) -> Result<[Tensor<Gmem>; 2], Error> {
+        let (two, heads) = (Int::fixed(2), self.queries.mul(Int::fixed(2))?);
+        let whole = Lay::strided([self.group, self.queries], [heads, two])?;
+        let of = |which: i64| Gmem::bounded(&parts.totals + &(&(first * 8) + 4 * which), DType::F32, &whole);
+        Ok([of(0)?, of(1)?])
     }
 
     /// The logarithms of a batch from head `head` on, (Head,Query), if they are written.
@@ -66,15 +68,16 @@ impl Interface<'_> {
         Gmem::bounded(pointer + &(&first * 4), DType::F32, &whole).map(Some)
     }
 
-    /// What all parts have left of a row, (HeadDim,Part) and (Part), where `first` is the number of the row of the first part.
+    /// What all parts have left of a row, (HeadDim,Part) and (2,Part), where `first` is the number of the row of the first part.
     pub(super) fn parts_of_row(&self, parts: &Parts, first: &Expr) -> Result<[Tensor<Gmem>; 2], Error> {
         let columns = Int::fixed(self.config.head_dim);
         let most = Int::fixed(MAX_PARTS);
         let rows = Lay::strided([columns, most], [Int::ONE, parts.rows.mul(columns)?])?;
         let pointer = &parts.partials + &(first * (4 * self.config.head_dim));
         let rows = Gmem::bounded(pointer, DType::F32, &rows)?;
-        let lse = Lay::strided([most], [parts.rows])?;
-        Ok([rows, Gmem::bounded(&parts.lse + &(first * 4), DType::F32, &lse)?])
+        let (two, one) = (Int::fixed(2), Int::ONE);
+        let totals = Lay::strided([two, most], [one, parts.rows.mul(two)?])?;
+        Ok([rows, Gmem::bounded(&parts.totals + &(first * 8), DType::F32, &totals)?])
     }
 
     /// A row of O, (HeadDim).
@@ -86,14 +89,24 @@ impl Interface<'_> {
         Gmem::bounded(&self.o.pointer + &(&first * bytes), self.o.dtype, &row)
     }
 
-    /// Reads the scale of a head of K or V.
+    /// What scores are multiplied by to become exponents of 2. With a cap this is for the cap's tanh, and the second is for the powers in it.
+    pub(super) fn scales(&self, b: &mut Builder, head: &Expr) -> Result<(Scalar, Option<Scalar>), Error> {
+        let (scale, inner) = (self.scale.clone(), self.inner_scale.clone());
+        let Some(of_k) = self.scale_of(b, 0, head)? else { return Ok((scale, inner)) };
+        Ok(match inner {
+            Some(inner) => (scale, Some(b.hold(&(inner * of_k))?)),
+            None => (b.hold(&(scale * of_k))?, None),
+        })
+    }
+
+    /// Reads the scale of a head of K, which is tensor 0, or of V.
     pub(super) fn scale_of(
         &self,
         b: &mut Builder,
-        keys: &Keys,
+        tensor: usize,
         head: &Expr,
     ) -> Result<Option<Scalar>, Error> {
-        let Some(scales) = &keys.scales else { return Ok(None) };
+        let Some(scales) = &self.scales[tensor] else { return Ok(None) };
         let place = scales + &(&(head * &self.scale_stride) * 4);
         let scale = b.reg(Type::F32);
         b.load(Space::Gmem, std::slice::from_ref(&scale), &place, &Cond::Always)?;

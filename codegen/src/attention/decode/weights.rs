@@ -5,7 +5,7 @@ use girih_tensor::{DType, Tensor};
 
 use super::rows::{ROWS, row_of};
 use crate::algorithm::transform;
-use crate::attention::rows::finite;
+use crate::attention::rows::Reference;
 use crate::builder::Builder;
 use crate::{Error, Rmem, Scalar};
 
@@ -22,25 +22,29 @@ pub(super) fn scale_rows(
     })
 }
 
-/// The factor of each part of a row, and the logarithm to base 2 of the sum of all powers: `parts` are exponents of 2, and the sums of powers relative
-/// to these. With a sum of 0, which has no keys, the factors are 0.
-pub(super) fn weights(b: &mut Builder, parts: &[[Scalar; 2]]) -> Result<(Vec<Scalar>, Scalar), Error> {
+/// The factor of the values of each part of a row, and the maximum and the sum of powers of the whole row: `parts` are maxima in units of scores, which are
+/// multiplied by `scale` to become exponents of 2, and sums of powers relative to these. With a sum of 0, which has no keys, the factors are 0.
+pub(super) fn weights(
+    b: &mut Builder,
+    scale: &Scalar,
+    parts: &[[Scalar; 2]],
+) -> Result<(Vec<Scalar>, [Scalar; 2]), Error> {
     let mut greatest = Scalar::new(DType::F32, f64::NEG_INFINITY);
-    for [part, _] in parts {
-        greatest = greatest.max(part);
+    for [maximum, _] in parts {
+        greatest = greatest.max(maximum);
     }
     let greatest = b.hold(&greatest)?;
-    let reference = b.hold(&finite(&greatest))?;
+    let reference = Reference::of(&greatest, scale);
     let (mut powers, mut sum) = (Vec::new(), Scalar::new(DType::F32, 0.0));
-    for [part, own] in parts {
-        let power = b.hold(&(part - &reference).exp2())?;
+    for [maximum, own] in parts {
+        let power = b.hold(&reference.factor(&Reference::of(maximum, scale), scale))?;
         sum = own.mul_add(&power, &sum);
         powers.push(power);
     }
     let sum = b.hold(&sum)?;
     let divided = b.hold(&Scalar::new(DType::F32, 0.0).select(&sum.equals(0.0), sum.recip()))?;
     let factors = powers.iter().map(|power| power * &divided).collect();
-    Ok((factors, b.hold(&(&greatest + sum.log2()))?))
+    Ok((factors, [greatest, sum]))
 }
 
 /// Registers for the powers of a tile, (FrgV,1,RestK), of so many atoms along the keys.

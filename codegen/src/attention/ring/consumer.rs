@@ -29,10 +29,12 @@ pub(super) struct Consumer<'a> {
     pub powers: Tensor<Rmem>, // (FrgV,1,RestKeys)
     /// The sums of values.
     pub sums: Tensor<Rmem>, // (FrgV,1,1)
-    /// For each of the thread's two rows the maximum to which powers relate, and the sum of the thread's own powers.
+    /// For each of the thread's two rows the number of the [`Reference`](crate::attention::rows::Reference) to which powers relate, and the sum of the thread's
+    /// own powers.
     pub most: Tensor<Rmem>, // (2)
     pub total: Tensor<Rmem>, // (2)
-    /// 1 where all rows of the warpgroup have a maximum, so that powers can relate to it.
+    /// [`KNOWN`](super::softmax::KNOWN) where all rows of the warpgroup are near and have a maximum, so that the powers of a tile can relate to it before its
+    /// maximum is known; else which of the thread's rows are far.
     pub known: Reg,
     /// The buffer of Q; the tiles of K and V to read next, which have the same place among the stages of each.
     of_q: PipelineState,

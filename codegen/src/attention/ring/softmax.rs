@@ -13,13 +13,17 @@ use super::{ROWS, SHARING, WARPGROUP};
 use crate::algorithm::{convert, read, transform, warpgroup_wait, write};
 use crate::attention::interface::Bias;
 use crate::attention::keys::{Keys, sees_all};
-use crate::attention::rows::{finite, over_lanes};
+use crate::attention::rows::{Reference, over_lanes};
 use crate::attention::scores::{Added, Addend, Tanh, adjust};
 use crate::attention::tile::{Entry, MAX_LENGTH};
 use crate::builder::{Builder, Cond};
 use crate::tiled::mma::Operand;
 use crate::{Counting, Error, Expr, Rmem, Scalar, Stage};
 
+/// The bits of [`Consumer::known`] that say that a row of the thread's two rows is far, and the number that says that all rows of the warpgroup are near
+/// and have a maximum.
+const FAR: [i64; 2] = [1, 2];
+pub(super) const KNOWN: i64 = 4;
 /// The largest sum of powers that relate to an old maximum: what f16 represents is less than what bf16 does.
 const LARGEST: [f64; 2] = [32768.0, (1u64 << 60) as f64];
 
@@ -48,11 +52,12 @@ impl Consumer<'_> {
     ) -> Result<(), Error> {
         let [_, keys] = self.parts.config().tile;
         self.change_scores(b, entry, key)?;
-        let known = b.var(&self.known, 0, 1, 1);
-        let fast = Cond::all([sees_all(complete, key, keys), Cond::less(&Expr::from(0), &known)]);
+        let known = b.var(&self.known, 0, KNOWN, 1);
+        let fast = Cond::all([sees_all(complete, key, keys), Cond::less(&Expr::from(KNOWN - 1), &known)]);
         let done = b.open_block();
         let slow = b.open_block();
         b.leave(&slow, &Cond::not(fast), true)?;
+        // All rows are near, so that these are shifts.
         let most = self.of_rows(b, &self.most)?;
         let sums = self.exponentiate(b, &most)?;
         let largest = LARGEST[usize::from(self.parts.config().dtype == DType::Bf16)];
@@ -106,12 +111,22 @@ impl Consumer<'_> {
         Ok(Tensor::new(self.scores.engine().clone(), values))
     }
 
+    /// What the powers of the thread's two rows relate to.
+    pub(super) fn references(&self, b: &mut Builder) -> Result<[Reference; 2], Error> {
+        let (most, known) = (self.of_rows(b, &self.most)?, b.scalar_in(&self.known, DType::U32)?);
+        let of = |row: usize| {
+            let is_far = (&known & FAR[row] as f64).differs(0.0);
+            Reference { number: most[row].clone(), is_far }
+        };
+        Ok([of(0), of(1)])
+    }
+
     /// Finds the maximum of each row of scores, of those that it sees, and makes powers that relate to the new maximum.
     fn find_most(&self, b: &mut Builder, entry: &Entry, key: &Expr) -> Result<(), Error> {
         self.mask(b, entry, key)?;
-        let (before, total) = (self.of_rows(b, &self.most)?, self.of_rows(b, &self.total)?);
+        let (before, total) = (self.references(b)?, self.of_rows(b, &self.total)?);
         let scale = &self.parts.interface.scale;
-        let (mut most, mut base) = (Vec::new(), Vec::new());
+        let (mut after, mut shifts, mut factors) = (Vec::new(), Vec::new(), Vec::new());
         for (row, before) in (0..).zip(&before) {
             let scores = read(b, &Consumer::row(&self.scores, row)?)?; // (2,RestN)
             let mut parts = [scores[0].clone(), scores[1].clone()];
@@ -122,23 +137,38 @@ impl Consumer<'_> {
             }
             let of_row = b.hold(&parts[0].max(&parts[1]))?;
             let of_row = over_lanes(b, &SHARING, of_row, |x, y| x.max(y))?;
-            let new = b.hold(&(of_row * scale).max(before))?;
-            base.push(b.hold(&finite(&new))?);
-            most.push(new);
+            let reference = before.raised(b, &of_row, scale)?;
+            shifts.push(b.hold(&reference.finite_shift())?);
+            factors.push(b.hold(&reference.factor(before, scale))?);
+            after.push(reference);
         }
-        let scales =
-            [b.hold(&(&before[0] - &base[0]).exp2_ftz())?, b.hold(&(&before[1] - &base[1]).exp2_ftz())?];
-        let unknown = Cond::any([0, 1].map(|row: usize| most[row].equals(f64::NEG_INFINITY)));
+        let [first, second] = [&after[0], &after[1]];
+        // Later tiles cannot relate to the maximum of a far row without its origin, nor to that of a row that sees no key yet.
+        let unknown = |row: &Reference| Cond::any([row.is_far.clone(), row.number.equals(f64::NEG_INFINITY)]);
+        let unknown = Cond::any([unknown(first), unknown(second)]);
         let unknown = b.named_barrier_or(self.turn.meeting(), WARPGROUP as u32, &unknown)?;
-        let known = Scalar::new(DType::U32, 0.0).select(&unknown, Scalar::new(DType::U32, 1.0));
+        let bit = |row: usize| Scalar::new(DType::U32, FAR[row] as f64).select(&after[row].is_far, 0.0);
+        let known = (bit(0) + bit(1)).select(&unknown, KNOWN as f64);
         let known = b.scalar(&known)?;
         b.inst(Opcode::Mov, &[Type::B32.into()], vec![Ptx::from(&self.known), Ptx::from(&known)]);
-        write(b, &self.most, &most)?;
-        let sums = self.exponentiate(b, &[base[0].clone(), base[1].clone()])?;
-        write(b, &self.total, &[0, 1].map(|row: usize| total[row].mul_add(&scales[row], &sums[row])))?;
-        for (row, scale) in (0..).zip(&scales) {
+        write(b, &self.most, &[first.number.clone(), second.number.clone()])?;
+        let is_far = Cond::any([first.is_far.clone(), second.is_far.clone()]);
+        b.if_(&is_far, |b| self.subtract_origins(b))?;
+        let sums = self.exponentiate(b, &[shifts[0].clone(), shifts[1].clone()])?;
+        write(b, &self.total, &[0, 1].map(|row: usize| total[row].mul_add(&factors[row], &sums[row])))?;
+        for (row, factor) in (0..).zip(&factors) {
             let row = Consumer::row(&self.sums, row)?; // (2,RestN)
-            transform(b, &[&row], &row, |_, x| Ok(&x[0] * scale))?;
+            transform(b, &[&row], &row, |_, x| Ok(&x[0] * factor))?;
+        }
+        Ok(())
+    }
+
+    /// Subtracts the origins of far rows from their scores.
+    fn subtract_origins(&self, b: &mut Builder) -> Result<(), Error> {
+        for (row, reference) in (0..).zip(&self.references(b)?) {
+            let origin = b.hold(&reference.origin())?;
+            let row = Consumer::row(&self.scores, row)?; // (2,RestN)
+            transform(b, &[&row], &row, |_, x| Ok(&x[0] - &origin))?;
         }
         Ok(())
     }

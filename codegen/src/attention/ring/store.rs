@@ -82,16 +82,16 @@ impl Consumer<'_> {
     /// Stores the logarithms of the sums of powers to the base e.
     fn store_lse(&self, b: &mut Builder, entry: &Entry, totals: &[Scalar; 2]) -> Result<(), Error> {
         let Some(lse) = &self.parts.interface.lse else { return Ok(()) };
-        let most = self.of_rows(b, &self.most)?;
+        let references = self.references(b)?;
         let (rows, columns) = self.coordinates(b)?;
         // One of the four lanes that share a row has its first column.
         let first = columns.first().map_or(Cond::Always, |column| Cond::less(column, &Expr::from(2)));
         let of_tile = &entry.row + &(&self.number * ROWS);
         let [heads, batches] = &lse.strides;
         let line = &(&(&entry.head * heads) + &(&entry.batch * batches)) + &entry.first_query;
-        for (row, (exponent, powers)) in rows.iter().zip(most.into_iter().zip(totals.clone())) {
+        for (row, (reference, sum)) in rows.iter().zip(references.into_iter().zip(totals.clone())) {
             let row = &of_tile + row;
-            let value = b.scalar(&Total { exponent, powers }.lse())?;
+            let value = b.scalar(&Total { reference, sum }.lse(&self.parts.interface.scale))?;
             let address = &lse.address + &(&(&line + &row) * 4);
             let inside = Cond::all([first.clone(), Cond::less(&row, &entry.queries)]);
             b.store(Space::Gmem, &address, &[value], &inside)?;

@@ -19,7 +19,7 @@ pub(in crate::attention) struct Addresses<'a> {
     pub table: Option<Arg<'a>>,
     pub lse: Option<Arg<'a>>,
     pub scales: Option<[Arg<'a>; 2]>,
-    /// The rows that parts leave, and their logarithms.
+    /// The rows that parts leave, and their maxima and sums of powers.
     pub workspace: Option<&'a [Buffer<f32>; 2]>,
 }
 
@@ -105,6 +105,6 @@ fn value<'a>(problem: &DecodeProblem, plan: &DecodePlan, at: &Addresses<'a>, par
         P::LeastTiles => number(plan.least_tiles),
         P::PartRows => number(problem.lse_len()),
         P::Partials => workspace(0),
-        P::PartialLse => workspace(1),
+        P::PartialTotals => workspace(1),
     }
 }

@@ -76,13 +76,13 @@ pub struct DecodePlan {
 }
 
 impl DecodePlan {
-    /// The floats of the workspace: rows, and their logarithms.
+    /// The floats of the workspace: rows, and of each a maximum and a sum of powers.
     pub fn workspace(&self, problem: &DecodeProblem) -> [i64; 2] {
         if self.parts == 1 {
             return [0; 2];
         }
         let rows = self.parts * problem.lse_len();
-        [rows * self.config.head_dim, rows]
+        [rows * self.config.head_dim, 2 * rows]
     }
 
     /// Checks that a plan of a configuration that can be built computes a problem on a device of architecture `sm`.

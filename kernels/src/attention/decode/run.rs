@@ -109,8 +109,8 @@ impl Decode {
                 loaded.config = loaded.config.programmatic();
             }
             sum = Some(loaded);
-            let [rows, logarithms] = plan.workspace(problem);
-            workspace = Some([device.alloc(size(rows))?, device.alloc(size(logarithms))?]);
+            let [rows, totals] = plan.workspace(problem);
+            workspace = Some([device.alloc(size(rows))?, device.alloc(size(totals))?]);
         }
         let calls = Mutex::default();
         Ok(Decode { device: device.clone(), problem: *problem, plan, attend, sum, workspace, calls })
@@ -189,7 +189,7 @@ impl Decode {
         self.kernels().map(launch).collect()
     }
 
-    /// The rows that parts leave, and their logarithms.
+    /// The rows that parts leave, and their maxima and sums.
     pub(in crate::attention) fn workspace(&self) -> Option<&[Buffer<f32>; 2]> {
         self.workspace.as_ref()
     }

@@ -61,8 +61,8 @@ impl Problem {
     }
 
     /// The same with a tensor without gaps that is added to the scores, [batch, head, query, key], after scale and cap. Batches, heads and
-    /// queries are all, or 1 where all have the same. A bias of negative infinity hides a key, and so does one that is no finite f32 once it is divided
-    /// by the scale, or by the cap.
+    /// queries are all, or 1 where all have the same. A bias of negative infinity hides a key. Any finite one is a score as others are: a row whose keys all
+    /// have the least number of f32, as a mask, is the mean of their values.
     ///
     /// # Errors
     /// [`Error::Input`] for another dtype than f32 and that of the problem, for other extents, and for packed sequences; [`Error::Extent`] as
