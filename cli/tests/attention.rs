@@ -65,6 +65,31 @@ fn random_tensors_pass() {
     assert!(out.ends_with("PASSED\n") && out.contains("queries=30 keys=0"), "{out}");
 }
 
+/// What is not a number in the files is none in O where the definition says so, and the check passes. Scores that f32 rounds by more than it can judge fail, with
+/// the reason.
+#[test]
+fn numbers_that_are_none_and_checks_that_cannot_judge() {
+    let folder = folder();
+    let at = |name: &str| folder.path().join(name);
+    let mut v = numbers(3 * 8, 3);
+    v[2 * 8 + 1] = f32::NAN;
+    floats(&at("q.npy"), &[1, 3, 1, 8], &numbers(3 * 8, 1));
+    floats(&at("k.npy"), &[1, 3, 1, 8], &numbers(3 * 8, 2));
+    floats(&at("v.npy"), &[1, 3, 1, 8], &v);
+    let line = "attention --q q.npy --k k.npy --v v.npy --lse-output lse.npy -o o.npy";
+    let out = succeeds(folder.path(), line);
+    assert!(out.ends_with("PASSED\n"), "{out}");
+    let nan: Vec<usize> = (0..24).filter(|&at_o| load(&at("o.npy"))[at_o].is_nan()).collect();
+    assert_eq!(nan, [1, 9, 17]);
+    let loud: Vec<f32> = numbers(3 * 8, 1).iter().map(|x| x * 1e9).collect();
+    floats(&at("q.npy"), &[1, 3, 1, 8], &loud);
+    floats(&at("v.npy"), &[1, 3, 1, 8], &numbers(3 * 8, 3));
+    let out = girih_in(folder.path(), line);
+    assert_eq!(out.status.code(), Some(1));
+    let out = text(&out.stdout);
+    assert!(out.contains("this check cannot judge: the bounds have norm ") && out.ends_with("FAILED\n"), "{out}");
+}
+
 /// Files say extents and type, and O and the logarithms are written as numpy reads them.
 #[test]
 fn files_are_read_and_written() {

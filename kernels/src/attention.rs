@@ -19,6 +19,6 @@ pub use girih_codegen::attention::{AttentionConfig, Features, Form, MAX_LENGTH, 
 pub use loading::Attentions;
 pub use prepared::Prepared;
 pub use problem::{Bias, Diagonal, MAX_HEAD_DIM, MAX_HEADS, Mask, Order, Problem, Sequence};
-pub use reference::{Check, Host, Row, check, row};
+pub use reference::{Check, Host, Row, Verdict, check, row};
 pub use run::Attention;
 pub use table::Table;

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use std::{env, thread};
 
 use common::Failure;
-use common::attention::{generator, random, verify};
+use common::attention::{exact, generator, random, verify, verify_values};
 use girih_device::{Device, Select};
 use girih_kernels::attention::{Attentions, KernelKind, MAX_HEADS, Order, Problem};
 use girih_tensor::DType;
@@ -27,12 +27,12 @@ const WORKERS: usize = 16;
 const LONGEST: i64 = 5000;
 
 /// The numbers that `GIRIH_SEEDS` names as `from..to`, or the first `GIRIH_CASES` ones.
-fn seeds() -> Result<Range<u64>, Failure> {
+fn seeds(usual: u64) -> Result<Range<u64>, Failure> {
     if let Ok(text) = env::var("GIRIH_SEEDS") {
         let (from, to) = text.split_once("..").ok_or("GIRIH_SEEDS is not `from..to`")?;
         return Ok(from.trim().parse()?..to.trim().parse()?);
     }
-    Ok(0..env::var("GIRIH_CASES").ok().map_or(Ok(CASES), |cases| cases.parse())?)
+    Ok(0..env::var("GIRIH_CASES").ok().map_or(Ok(usual), |cases| cases.parse())?)
 }
 
 /// Runs a problem by the kernel that is chosen for it, and one of eight by the kernel for other GPUs too.
@@ -56,6 +56,16 @@ fn one(attentions: &Attentions, device: &Device, seed: u64) -> Result<(), Failur
 
 #[test]
 fn random_problems() -> Result<(), Failure> {
+    run(CASES, one)
+}
+
+#[test]
+fn large_scores_and_finite_masks() -> Result<(), Failure> {
+    run(2 * CASES, large)
+}
+
+/// Runs so many problems by this function, or those that the environment names.
+fn run(cases: u64, one: fn(&Attentions, &Device, u64) -> Result<(), Failure>) -> Result<(), Failure> {
     let device = match Device::open(Select::Cuda(0)) {
         Ok(device) => device,
         Err(error) => {
@@ -63,7 +73,7 @@ fn random_problems() -> Result<(), Failure> {
             return Ok(());
         }
     };
-    let (seeds, begun) = (seeds()?, Instant::now());
+    let (seeds, begun) = (seeds(cases)?, Instant::now());
     let most = env::var("GIRIH_SECONDS").ok().map(|text| text.parse()).transpose()?.map(Duration::from_secs);
     let families: Vec<u64> = (seeds.start / FAMILY..seeds.end.div_ceil(FAMILY)).collect();
     let (next, failures) = (AtomicUsize::new(0), Mutex::new(0));
@@ -91,6 +101,19 @@ fn random_problems() -> Result<(), Failure> {
         (0, Some(left)) => Err(format!("no time for the rest: GIRIH_SEEDS={left}").into()),
         (failures, _) => Err(format!("{failures} of {run} problems failed").into()),
     }
+}
+
+/// Runs a problem of scores of up to 1e30, of finite masks, and of what is not a number where no query sees it, by both kernels.
+fn large(attentions: &Attentions, device: &Device, seed: u64) -> Result<(), Failure> {
+    let mut of_family = generator(seed / FAMILY + 5_000_000);
+    let dtype = [DType::Bf16, DType::F16, DType::F32][of_family.random_range(0..3)];
+    let dim = [64, 128, 96, 40][of_family.random_range(0..4)];
+    let mut rng = generator(seed + 6_000_000);
+    let (problem, values) = exact(&mut rng, dtype, dim, [600, 200][of_family.random_range(0..2)])?;
+    for kind in [None, Some(KernelKind::Sm80)] {
+        verify_values(&attentions.by(&problem, kind)?, device, seed, values)?;
+    }
+    Ok(())
 }
 
 /// Heads of which some have numbers with all 16 bits, in more batches than one: more tiles than the second axis of a grid has blocks.

@@ -34,8 +34,10 @@ fn random_problems() -> Result<(), Failure> {
         seeds = first.parse()?..end.parse()?;
     }
     for seed in seeds {
-        let case = Case::random(&mut StdRng::seed_from_u64(seed), most)?;
-        case.verify(&device, seed).map_err(|error| format!("GIRIH_SEEDS={seed}..{}: {error}", seed + 1))?;
+        let told = |error| format!("GIRIH_SEEDS={seed}..{}: {error}", seed + 1);
+        Case::random(&mut StdRng::seed_from_u64(seed), most)?.verify(&device, seed).map_err(told)?;
+        // Scores of up to 1e30.
+        Case::large(&mut StdRng::seed_from_u64(seed), most.min(1500))?.verify(&device, seed).map_err(told)?;
     }
     Ok(())
 }

@@ -100,8 +100,8 @@ fn attend<T: Mma<f32>, const BM: usize, const BN: usize, const D: usize>(
     load: impl Fn(Scalar<i32>) -> (Tile<T>, Tile<T>),
 ) -> Tile<f32> {
     let scale = scale * LOG2_E;
-    // A score of each query, in powers of two, than which none so far is greater by more than 8, and what relates to it: the sum of powers, and that of
-    // weighted values. The start is finite: the difference of two infinities is NaN.
+    // A score of each query than which none so far is greater by more than 8 in powers of two, and what relates to it: the sum of powers, and that of weighted
+    // values. The start is finite: the difference of two infinities is NaN.
     let mut most = full::<f32>([BM, 1], f64::from(f32::MIN));
     let mut powers = zeros::<f32>([BM, 1]);
     let mut sum = zeros::<f32>([BM, D]);
@@ -111,12 +111,13 @@ fn attend<T: Mma<f32>, const BM: usize, const BN: usize, const D: usize>(
         // Most tiles lie on one side of the last keys, where no element is compared.
         let seen = (key <= keys.last) & (key < keys.end);
         let score = where_(seen, mma(q, k.t(), zeros::<f32>([BM, BN])), f64::NEG_INFINITY);
-        let greatest = maximum(most, score.max(keep(1)) * scale);
+        let greatest = maximum(most, score.max(keep(1)));
         // Sums are scaled anew where weights would grow beyond 2^8, and by 1 else, which is left out.
-        let next = where_(greatest > most + 8.0, greatest, most);
-        // Weights below the least normal number weigh nothing.
-        let weight = exp2_with(fma(score, scale, -next), Mode::new().ftz());
-        let shrink = exp2_with(most - next, Mode::new().ftz());
+        let next = where_((greatest - most) * scale > 8.0, greatest, most);
+        // The difference comes before the scale: of large scores a product is rounded by more than a power's exponent may be off. Weights below the least normal
+        // number weigh nothing.
+        let weight = exp2_with((score - next) * scale, Mode::new().ftz());
+        let shrink = exp2_with((most - next) * scale, Mode::new().ftz());
         powers = powers * shrink + weight.sum(keep(1));
         sum = mma(weight.to::<T>(), v, sum * shrink);
         most = next;

@@ -40,15 +40,16 @@ pub fn softmax_long<T: Float, const N: usize>(x: &Array<T, 2>, y: &mut Array<T, 
     let mut most = full::<f32>([1, N], f64::from(f32::MIN));
     let mut sum = zeros::<f32>([1, N]);
     for k in 0..cdiv(x.dim(1), N) {
-        let x = x.tiles([1, N]).padding(Padding::NegInf).load((row, k)).to::<f32>() * LOG2_E;
+        let x = x.tiles([1, N]).padding(Padding::NegInf).load((row, k)).to::<f32>();
         let next = maximum(most, x);
-        sum = sum * (most - next).exp2() + (x - next).exp2();
+        // The difference comes before the scale, by which the least numbers would overflow.
+        sum = sum * ((most - next) * LOG2_E).exp2() + ((x - next) * LOG2_E).exp2();
         most = next;
     }
     let all = most.max(keep(1));
-    let scale = 1.0 / (sum * (most - all).exp2()).sum(keep(1));
+    let scale = 1.0 / (sum * ((most - all) * LOG2_E).exp2()).sum(keep(1));
     for k in 0..cdiv(x.dim(1), N) {
-        let x = x.tiles([1, N]).padding(Padding::NegInf).load((row, k)).to::<f32>() * LOG2_E;
-        y.tiles_mut([1, N]).store((row, k), ((x - all).exp2() * scale).to::<T>());
+        let x = x.tiles([1, N]).padding(Padding::NegInf).load((row, k)).to::<f32>();
+        y.tiles_mut([1, N]).store((row, k), (((x - all) * LOG2_E).exp2() * scale).to::<T>());
     }
 }

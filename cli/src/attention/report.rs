@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use girih_kernels::attention::{Check, KernelKind, Problem, Tensor4};
+use girih_kernels::attention::{Check, KernelKind, Problem, Tensor4, Verdict};
 use serde::Serialize;
 
 use crate::run::{self, KernelReport, line};
@@ -110,11 +110,18 @@ pub(crate) struct CheckReport {
     rows_compared: usize,
     rows: usize,
     padding_written: usize,
+    /// Why the check says nothing, if it does not.
+    cannot_judge: Option<String>,
 }
 
 impl From<Check> for CheckReport {
     fn from(check: Check) -> CheckReport {
+        let cannot_judge = match check.verdict() {
+            verdict @ Verdict::CannotJudge { .. } => Some(verdict.to_string()),
+            Verdict::Passed | Verdict::Failed => None,
+        };
         CheckReport {
+            cannot_judge,
             relative_error: check.relative_error,
             largest: check.largest,
             worst_of_bound: check.worst,
@@ -146,6 +153,9 @@ impl fmt::Display for CheckReport {
         line(f, "error", text)?;
         if *worst_lse_of_bound != 0.0 {
             line(f, "", format_args!("worst logarithm of a sum at {worst_lse_of_bound:.2} of its bound"))?;
+        }
+        if let Some(why) = &self.cannot_judge {
+            line(f, "", why)?;
         }
         if self.padding_written > 0 {
             line(f, "", format_args!("{} elements that are no row's were written", self.padding_written))?;

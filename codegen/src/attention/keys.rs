@@ -11,18 +11,19 @@ pub(super) struct Keys {
     pub end: Expr,
 }
 
-/// The tiles of keys from `first` to before `stop`.
+/// The tiles of keys from `first` to before `stop`, counted from the first key that a block's tile sees.
 #[derive(Clone)]
 pub(super) struct Blocks {
     pub first: Expr,
     pub stop: Expr,
 }
 
-/// The tiles of keys of a block's tile.
+/// The keys of a block's tile.
 pub(super) struct OfTile {
+    /// The first key that some row sees, from which tiles of keys are counted, and the key behind the last one, which is not before it.
+    pub base: Expr,
+    pub end: Expr,
     pub blocks: Blocks,
-    /// Whether some row sees a key of them.
-    pub any: Cond,
 }
 
 impl Keys {
@@ -51,10 +52,10 @@ impl Keys {
         })
     }
 
-    /// The tiles of `keys` keys that have any of these, counted from the first key.
-    pub(super) fn blocks(&self, b: &mut Builder, keys: i64) -> Result<Blocks, Error> {
-        let first = self.begin.div(keys)?;
-        let stop = (&self.end + (keys - 1)).div(keys)?;
+    /// The tiles of `keys` keys that have any of these, counted from key `base`, which is not behind the first one.
+    pub(super) fn blocks(&self, b: &mut Builder, base: &Expr, keys: i64) -> Result<Blocks, Error> {
+        let first = (&self.begin - base).maximum(&Expr::from(0)).div(keys)?;
+        let stop = (&(&self.end - base).maximum(&Expr::from(0)) + (keys - 1)).div(keys)?;
         Ok(Blocks { first: b.bounded(&first, MAX_LENGTH)?, stop: b.bounded(&stop, MAX_LENGTH)? })
     }
 }
@@ -75,14 +76,25 @@ fn end(b: &mut Builder, interface: &Interface<'_>, entry: &Entry, row: &Expr) ->
     Ok(b.bounded(&(&diagonal - &least), 4 * MAX_LENGTH)?.minimum(&entry.keys))
 }
 
-/// The tiles of keys that some row of a block's tile sees, or one tile if no row sees a key, so that each tile of queries has something to wait for.
-pub(super) fn of_tile(b: &mut Builder, interface: &Interface<'_>, entry: &Entry) -> Result<OfTile, Error> {
+/// The tiles of keys that some row of a block's tile sees. There may be none.
+pub(super) fn seen_of_tile(b: &mut Builder, interface: &Interface<'_>, entry: &Entry) -> Result<OfTile, Error> {
     let [rows, keys] = interface.config.tile;
     let stop = (&entry.row + rows).minimum(&entry.queries);
-    let seen = Keys::of(b, interface, entry, &entry.row, &stop)?.blocks(b, keys)?;
-    let stop = seen.stop.maximum(&(&seen.first + 1));
-    let any = Cond::less(&seen.first, &seen.stop);
-    Ok(OfTile { blocks: Blocks { stop: b.bounded(&stop, MAX_LENGTH + 1)?, ..seen }, any })
+    let seen = Keys::of(b, interface, entry, &entry.row, &stop)?;
+    let base = match interface.left {
+        Some(_) => b.bounded(&seen.begin, MAX_LENGTH)?,
+        None => seen.begin.clone(),
+    };
+    let blocks = seen.blocks(b, &base, keys)?;
+    Ok(OfTile { end: seen.end.maximum(&base), base, blocks: Blocks { first: Expr::from(0), ..blocks } })
+}
+
+/// As [`seen_of_tile`], with one tile if no row sees a key, so that each tile of queries has something to wait for.
+pub(super) fn of_tile(b: &mut Builder, interface: &Interface<'_>, entry: &Entry) -> Result<OfTile, Error> {
+    let seen = seen_of_tile(b, interface, entry)?;
+    let stop = seen.blocks.stop.maximum(&Expr::from(1));
+    let blocks = Blocks { stop: b.bounded(&stop, MAX_LENGTH)?, ..seen.blocks };
+    Ok(OfTile { blocks, ..seen })
 }
 
 /// Whether `keys` keys from `key` on are among those that are seen.

@@ -3,7 +3,7 @@
 use girih_tensor::Tensor;
 
 use super::interface::Interface;
-use super::keys::{Keys, sees_all};
+use super::keys::{self, Keys, OfTile, sees_all};
 use super::tile::{Entry, MAX_LENGTH};
 use crate::algorithm::{read, write};
 use crate::builder::{Builder, Cond, Width};
@@ -15,8 +15,11 @@ pub(super) struct Sight<'a> {
     entry: &'a Entry,
     /// The keys that all of the queries see.
     complete: Keys,
-    /// The first tile of keys of which some query sees a key, and how many tiles there are from there to the last such tile.
-    pub(super) tiles: [Expr; 2],
+    /// The first key that some query sees, from which tiles of keys are counted, and the number of keys from there to the last one that some query sees.
+    pub(super) base: Expr,
+    pub(super) keys: Expr,
+    /// The number of tiles of these keys.
+    pub(super) tiles: Expr,
 }
 
 impl<'a> Sight<'a> {
@@ -32,10 +35,15 @@ impl<'a> Sight<'a> {
     ) -> Result<Sight<'a>, Error> {
         let [queries, keys] = interface.config.tile;
         let stop = (&entry.row + queries).minimum(&entry.queries);
-        let seen = Keys::of(b, interface, entry, &entry.row, &stop)?.blocks(b, keys)?;
-        let count = (&seen.stop - &seen.first).maximum(&Expr::from(0));
-        let tiles = [seen.first, b.bounded(&count, MAX_LENGTH / keys)?];
-        Ok(Sight { interface, entry, complete: Keys::of_all(b, interface, entry, &entry.row, &stop)?, tiles })
+        let OfTile { base, end, blocks, .. } = keys::seen_of_tile(b, interface, entry)?;
+        Ok(Sight {
+            interface,
+            entry,
+            complete: Keys::of_all(b, interface, entry, &entry.row, &stop)?,
+            keys: b.bounded(&(&end - &base), MAX_LENGTH)?,
+            base,
+            tiles: b.bounded(&blocks.stop, MAX_LENGTH / keys)?,
+        })
     }
 
     /// Whether the tile whose first key is `key` has keys that some query of the tile does not see.

@@ -82,19 +82,20 @@ impl Multistage {
     fn multiply(&self, b: &mut Builder, parts: &Parts<'_>) -> Result<(), Error> {
         let Parts { interface, memory, entry, thread, products, softmax, .. } = parts;
         let config = interface.config;
-        let [q, k, v] = inputs(b, interface, entry)?;
         let sight = Sight::new(b, interface, entry)?;
+        let [q, k, v] = inputs(b, interface, entry, &sight)?;
+        let addend = interface.bias.as_ref();
         let addend =
-            interface.bias.as_ref().map(|bias| Addend::new(b, bias, entry, &entry.row)).transpose()?;
+            addend.map(|bias| Addend::new(b, bias, entry, [&entry.row, &sight.base])).transpose()?;
         let way = Way::new(self, config, config.tile[1], thread)?;
         let ring = (&memory.slots, self.stages);
         let slots = Slots::new(b, ring, &way, self.is_asynchronous(config)?, [&k, &v], &sight.tiles)?;
         // Other threads may still read what the tile of queries before has left in shared memory.
         b.barrier();
-        b.if_(&Cond::less(&Expr::from(0), &sight.tiles[1]), |b| {
+        b.if_(&Cond::less(&Expr::from(0), &sight.tiles), |b| {
             parts.way.load(b, &q, &Expr::from(0), &memory.queries)?;
             slots.begin(b)?;
-            b.for_range(&sight.tiles[1], |b, turn| {
+            b.for_range(&sight.tiles, |b, turn| {
                 // Addresses in shared memory are computed again in each turn, and take no registers while powers are computed.
                 let thread = b.bounded(thread, thread.range().1)?;
                 b.comment("scores");
@@ -107,7 +108,7 @@ impl Multistage {
                 let added = addend.as_ref().map(|addend| addend.of_tile(b, config.tile, of_scores, &tile));
                 let (inner, added) = (interface.inner_scale.as_ref(), added.transpose()?);
                 adjust(b, inner.map(Tanh::OfPowers), added.as_ref(), &products.scores.values)?;
-                let key = b.hold_index(&(&tile * config.tile[1]), Width::W32)?;
+                let key = b.hold_index(&(&sight.base + &(&tile * config.tile[1])), Width::W32)?;
                 b.if_(&sight.cuts(&key), |b| sight.hide(b, &products.scores.values, &parts.scores, &key))?;
                 softmax.weigh(b, &products.scores.values, &products.sums.values)?;
                 products.take_weights(b)?;
@@ -158,7 +159,8 @@ impl Parts<'_> {
             }
         }
         b.barrier();
-        let o = matrix(b, interface, entry, Tensor4::O)?;
+        let of_rows = [&entry.first_query + &entry.row, &entry.queries - &entry.row];
+        let o = matrix(b, interface, entry, Tensor4::O, &of_rows)?;
         self.way.store(b, &memory.queries, &o)
     }
 }
@@ -170,11 +172,19 @@ struct Memory {
     weights: Option<Slot>,
 }
 
-/// The inputs of the sequence and head of a tile, (Row,HeadDim) each: Q from the tile's first row on.
-fn inputs(b: &mut Builder, interface: &Interface<'_>, entry: &Entry) -> Result<[Tensor<Gmem>; 3], Error> {
-    let queries = matrix(b, interface, entry, Tensor4::Q)?;
-    let keys = matrix(b, interface, entry, Tensor4::K)?;
-    Ok([queries, keys, matrix(b, interface, entry, Tensor4::V)?])
+/// The inputs of the sequence and head of a tile, (Row,HeadDim) each: Q from the tile's first row on, K and V those rows that some query of the tile
+/// sees. Others are loaded as zeros: a weight of 0 times a value that is not a number would be none either.
+fn inputs(
+    b: &mut Builder,
+    interface: &Interface<'_>,
+    entry: &Entry,
+    sight: &Sight<'_>,
+) -> Result<[Tensor<Gmem>; 3], Error> {
+    let of_queries = [&entry.first_query + &entry.row, &entry.queries - &entry.row];
+    let of_keys = [&entry.first_key + &sight.base, sight.keys.clone()];
+    let queries = matrix(b, interface, entry, Tensor4::Q, &of_queries)?;
+    let keys = matrix(b, interface, entry, Tensor4::K, &of_keys)?;
+    Ok([queries, keys, matrix(b, interface, entry, Tensor4::V, &of_keys)?])
 }
 
 /// The logarithms of the rows of a tile from its first row on.
@@ -186,18 +196,17 @@ fn logarithms(b: &mut Builder, lse: &Lse, entry: &Entry) -> Result<Tensor<Gmem>,
     Gmem::computed(pointer, DType::F32, vec![&entry.queries - &entry.row], vec![Expr::from(1)])
 }
 
-/// The matrix (Row,HeadDim) of the sequence and head of a tile: of Q and O the rows of the tile and those behind it.
+/// The matrix (Row,HeadDim) of the head of a tile: so many rows of the tensor from a row on.
 fn matrix(
     b: &mut Builder,
     interface: &Interface<'_>,
     entry: &Entry,
     tensor: Tensor4,
+    [row, extent]: &[Expr; 2],
 ) -> Result<Tensor<Gmem>, Error> {
-    let (row, head, extent) = match tensor {
-        Tensor4::Q | Tensor4::O => {
-            (&entry.first_query + &entry.row, &entry.head, &entry.queries - &entry.row)
-        }
-        Tensor4::K | Tensor4::V => (entry.first_key.clone(), &entry.group, entry.keys.clone()),
+    let head = match tensor {
+        Tensor4::Q | Tensor4::O => &entry.head,
+        Tensor4::K | Tensor4::V => &entry.group,
     };
     let AttentionConfig { dtype, name, .. } = *interface.config;
     let (Some(pitches), Some(columns)) = (&interface.strides[tensor as usize], interface.columns) else {
@@ -205,10 +214,10 @@ fn matrix(
         return Err(Error::Config { what: "form", value: name.into(), accepted });
     };
     let rows = Expr::from_int(&pitches.rows.into());
-    let origin = &(&(&row * &rows) + &(head * &pitches.heads)) + &(&entry.batch * &pitches.batches);
+    let origin = &(&(row * &rows) + &(head * &pitches.heads)) + &(&entry.batch * &pitches.batches);
     let pointer = &interface.places[tensor as usize] + &(&origin * element_bytes("tensor", dtype)?);
     let pointer = b.hold_index(&pointer, Width::W64)?;
-    let extents = vec![extent, Expr::from_int(&columns.into())];
+    let extents = vec![extent.clone(), Expr::from_int(&columns.into())];
     Gmem::computed(pointer, dtype, extents, vec![rows, Expr::from(1)])
 }
 

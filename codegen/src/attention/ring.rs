@@ -65,7 +65,7 @@ struct Parts<'a> {
     of_k: Pipeline,
     of_v: Pipeline,
     turns: Turns,
-    /// Of packed sequences.
+    /// Where tiles of keys may have keys behind the last one that a query of a tile sees, other than behind the end of the tensors.
     tails: Option<Tails>,
 }
 
@@ -211,7 +211,10 @@ impl Ring {
         let bytes = element_bytes("dtype", dtype)?;
         let of_q = Pipeline::new(b, self.buffers, one_of_q * self.warpgroups * bytes, self.warpgroups)?;
         let [of_k, of_v] = [(); 2].map(|()| Pipeline::new(b, self.stages, one_of_k * bytes, self.warpgroups));
-        let tails = if config.features.packed { Some(Tails::new(b, self.buffers)?) } else { None };
+        let tails = match config.features.packed || config.features.right {
+            true => Some(Tails::new(b, self.buffers, one_of_k * bytes)?),
+            false => None,
+        };
         Ok(Parts {
             ring: *self,
             interface,

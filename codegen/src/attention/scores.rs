@@ -29,18 +29,18 @@ pub(super) struct Added {
 }
 
 impl Addend {
-    /// The part of the bias for the queries of `entry` from row `first` of the sequence on.
+    /// The part of the bias for the queries of `entry` from row `first` of the sequence on, and the keys from `base` on.
     ///
     /// # Errors
     /// As [`Builder::value`].
     #[track_caller]
-    pub(super) fn new(b: &mut Builder, bias: &Bias, entry: &Entry, first: &Expr) -> Result<Addend, Error> {
+    pub(super) fn new(b: &mut Builder, bias: &Bias, entry: &Entry, [first, base]: [&Expr; 2]) -> Result<Addend, Error> {
         let Pitches { rows, heads, batches } = &bias.strides;
         let rows = Expr::from_int(&(*rows).into());
-        let origin = &(&(&entry.head * heads) + &(&entry.batch * batches)) + &(first * &rows);
+        let origin = &(&(&(&entry.head * heads) + &(&entry.batch * batches)) + &(first * &rows)) + base;
         let pointer = &bias.address + &(&origin * element_bytes("bias", bias.dtype)?);
         let pointer = b.hold_index(&pointer, Width::W64)?;
-        let extents = vec![&entry.queries - first, entry.keys.clone()];
+        let extents = vec![&entry.queries - first, &entry.keys - base];
         let matrix = Gmem::computed(pointer, bias.dtype, extents, vec![rows, Expr::from(1)])?;
         Ok(Addend { matrix, scale: bias.scale.clone() })
     }

@@ -86,9 +86,18 @@ impl Pipeline {
     /// As [`Mbarrier::wait`].
     #[track_caller]
     pub fn producer_acquire(&self, b: &mut Builder, at: &Stage) -> Result<(), Error> {
-        // The stages are free at first: a new mbarrier's phase of parity 1 has ended.
-        self.empty(&at.index)?.wait(b, &(&Expr::from(1) - &at.phase))?;
+        self.producer_wait_free(b, at)?;
         self.producer_expect(b, at)
+    }
+
+    /// The producer waits until the stage is free.
+    ///
+    /// # Errors
+    /// As [`Mbarrier::wait`].
+    #[track_caller]
+    pub(crate) fn producer_wait_free(&self, b: &mut Builder, at: &Stage) -> Result<(), Error> {
+        // The stages are free at first: a new mbarrier's phase of parity 1 has ended.
+        self.empty(&at.index)?.wait(b, &(&Expr::from(1) - &at.phase))
     }
 
     /// The producer announces the bytes that will come into a stage, of which it knows otherwise that it is free.

@@ -24,7 +24,7 @@ const SCHEDULES: [(u64, Option<u32>); 7] =
 /// there is one stage, so that a release that comes too early frees what others read.
 #[test]
 fn every_part_of_a_ring_is_needed() {
-    for (packed, parts) in [(false, 58), (true, 68)] {
+    for packed in [false, true] {
         let features = Features { packed, ..WINDOW };
         let config = ring(AttentionConfig { features, ..SMALL }, TIGHT);
         let kernel = generate(&config).unwrap();
@@ -55,6 +55,6 @@ fn every_part_of_a_ring_is_needed() {
                 kept.push(text);
             }
         }
-        assert_eq!((removed, &kept[..]), (parts, &KEPT.map(String::from)[..]));
+        assert_eq!((removed, &kept[..]), (64, &KEPT.map(String::from)[..]));
     }
 }

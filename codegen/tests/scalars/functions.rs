@@ -64,6 +64,27 @@ fn functions_are_those_of_their_names() {
     }
 }
 
+/// A sum of finite numbers beyond the largest one is the largest one, and one between two numbers is that nearer to 0; infinities stay.
+#[test]
+fn sums_are_rounded_towards_zero() {
+    let (most, infinity) = (f32::MAX, f32::INFINITY);
+    // Of x, y and z the sum of x y and z.
+    let cases: [([f32; 3], f32); 8] = [
+        ([most, 2.0, most], most),
+        ([-most, 1.0, -1e32], -most),
+        ([1.0, -1.0, f32::MIN], f32::MIN),
+        ([3.0, 1.0, -infinity], -infinity),
+        ([most, 2.0, infinity], infinity),
+        ([1.0, 1.0, f32::EPSILON * 0.75], 1.0),
+        ([-1.0, 1.0, -f32::EPSILON * 1.75], -1.0 - f32::EPSILON),
+        ([0.5, 8.0, 1.5], 5.5),
+    ];
+    let inputs: Vec<Value> = cases.iter().flat_map(|(x, _)| x.map(F32)).collect();
+    let found = run(&inputs, |_, x| Ok(x.chunks(3).map(|x| x[0].mul_add_to_zero(&x[1], &x[2])).collect()));
+    let wanted: Vec<u64> = cases.iter().map(|(_, sum)| F32(*sum).bits()).collect();
+    assert_eq!(found, wanted);
+}
+
 /// An operation that two expressions share is written once, and outside of loops that do not change it.
 #[test]
 fn what_is_shared_is_computed_once_and_outside() {

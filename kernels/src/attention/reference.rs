@@ -8,6 +8,7 @@ use girih_tensor::{DType, Element};
 use super::Problem;
 use crate::Error;
 use crate::sizes::{size, wide};
+use crate::gemm::half_of_least;
 
 use row::Operands;
 pub use row::{Row, row};
@@ -49,8 +50,12 @@ pub struct Check {
     pub compared: usize,
     /// How many rows of heads O has.
     pub rows: usize,
-    /// `||O - ref|| / ||ref||` over the compared rows (Frobenius norms); NaN if O holds one.
+    /// `||O - ref|| / ||ref||` over the compared elements (Frobenius norms) whose reference is a finite number; NaN if O holds one among these.
     pub relative_error: f64,
+    /// The Frobenius norm of the reference over these elements.
+    pub norm: f64,
+    /// The Frobenius norm of their bounds, without the least number of O's type in each.
+    pub bound_norm: f64,
     /// The largest `|O - ref|`.
     pub largest: f64,
     /// The largest `|O - ref|` in units of the element's own bound.
@@ -65,21 +70,64 @@ pub struct Check {
     pub padding_written: usize,
 }
 
+/// What a check says.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Verdict {
+    /// Every compared element is within its bound, and nothing else was written.
+    Passed,
+    /// An element is beyond its bound, is NaN where the reference is a number or the other way round, or something else was written.
+    Failed,
+    /// The bounds are too wide to tell right from wrong: their norm is more than a tenth of the result's. Kernels add up scores in f32, and scores
+    /// far apart that are large round away what decides between them.
+    CannotJudge {
+        /// The norm of the bounds.
+        bound: f64,
+        /// The norm of the reference.
+        norm: f64,
+    },
+}
+
+impl std::fmt::Display for Verdict {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Verdict::Passed => write!(f, "passed"),
+            Verdict::Failed => write!(f, "failed"),
+            Verdict::CannotJudge { bound, norm } => write!(
+                f,
+                "this check cannot judge: the bounds have norm {bound:.3e}, more than a tenth of the result's, {norm:.3e}; smaller scores are accepted, or \
+                 scores that f32 adds up exactly"
+            ),
+        }
+    }
+}
+
 impl Check {
-    /// Whether every compared element is within its bound and nothing else was written.
+    /// Whether every compared element is within its bound, that bound says something, and nothing else was written.
     pub fn passed(&self) -> bool {
+        self.verdict() == Verdict::Passed
+    }
+
+    /// The result in a word.
+    pub fn verdict(&self) -> Verdict {
         // Comparisons with NaN are false.
-        self.worst <= 1.0
-            && self.worst_lse <= 1.0
-            && self.relative_error.is_finite()
-            && self.padding_written == 0
+        let within = self.worst <= 1.0 && self.worst_lse <= 1.0 && self.relative_error.is_finite();
+        let judges = self.bound_norm <= JUDGED * self.norm;
+        match (self.padding_written, judges, within) {
+            (1.., ..) | (0, true, false) => Verdict::Failed,
+            (0, true, true) => Verdict::Passed,
+            (0, false, _) => Verdict::CannotJudge { bound: self.bound_norm, norm: self.norm },
+        }
     }
 
     /// Takes up an element of O or a logarithm with its bound.
     fn take(worst: &mut f64, found: f64, wanted: f64, bound: f64) -> bool {
         let error = (found - wanted).abs();
-        // Equal infinities have no difference.
-        let excess = if found == wanted { 0.0 } else { error / bound };
+        // Equal infinities have no difference, and what is not a number by its definition is none. Whatever else is not finite has no bound.
+        let excess = match found == wanted || found.is_nan() && wanted.is_nan() {
+            true => 0.0,
+            false if !wanted.is_finite() => f64::INFINITY,
+            false => error / bound,
+        };
         let larger = excess > *worst || excess.is_nan();
         if larger && !worst.is_nan() {
             *worst = excess;
@@ -88,6 +136,8 @@ impl Check {
     }
 }
 
+/// The largest norm of bounds that say something, in units of the result's norm.
+const JUDGED: f64 = 0.1;
 /// Above this many multiplications and additions, only sampled rows are compared.
 const FULL: f64 = 5e8;
 /// How many rows are compared in large problems: the first one, the last one, and some between them.
@@ -95,11 +145,17 @@ const SAMPLED: usize = 192;
 
 /// Compares `o`, and the logarithms of sums where the problem has them, with attention in f64.
 ///
-/// An element's bound is `eps_o |O| + least_o` for one rounding to O's type, `4 eps (|p v|_2 / l) + eps |O|` for the roundings of the powers p
-/// to the dtype, which go either way, `(4 sqrt(n + 1) 2^-24 + n 2^-27) |p| |v| / l` for sums of n keys in f32, which tensor cores cut off, and
-/// `sum p (|v| + |O|) d / l`, where d is what a score may be wrong by: `(4 sqrt(dim + 1) 2^-24 + dim 2^-27)` of the sum of sizes of its products, a
-/// few roundings of f32, and with a cap 2^-21 of the cap and, of 16-bit operands, 2^-10.9 of the score, since the hardware's tanh has 11 bits. (Powers rounded all one way, the worst case, would
-/// hide a missing key.)
+/// An element's bound is `2 eps |O| + least` for the rounding to O's type, `4 (eps |p v|_2 + least |v|_2) / l` for the roundings of the powers p, whose sum is
+/// l, to the dtype, which go either way, `(4 sqrt(n + 1) 2^-24 + n 2^-27) (A / l + |O|)` for sums of n keys in f32, which tensor cores cut off, where A is the
+/// largest sum on the way, and `sum |v| (p' - p) / l + |O| sum (p' - p) / l`, where p' is the power of a score that is larger by d, what it may be wrong by:
+/// `(4 sqrt(dim + 1) 2^-24 + dim 2^-27)` of the sum of sizes of its products, 0 where these are multiples of one number and their sizes
+/// together are at most 2^22 of it, since f32 adds such products up exactly; 2^-21 of its difference to the row's largest score, since that is rounded before it is
+/// scaled; 2^-23 of the sum with a bias, where f32 does not represent it; and with a cap 2^-21 of the cap and, of 16-bit operands, 2^-10.9 of the score, since the
+/// hardware's tanh has 11 bits. (Powers rounded all one way, the worst case, would hide a missing key.)
+///
+/// Where the bounds' norm is more than a tenth of the result's the check says nothing, and does not pass ([`Verdict::CannotJudge`]).
+///
+/// A row is NaN where its definition is: where it sees a key whose score or value is not a number.
 ///
 /// `poison` is what O's buffer held before the run, and NaN what that of the logarithms held: what belongs to no row must still hold it.
 ///
@@ -137,6 +193,8 @@ pub fn check<T: Element>(
         compared: 0,
         rows,
         relative_error: 0.0,
+        norm: 0.0,
+        bound_norm: 0.0,
         largest: 0.0,
         worst: 0.0,
         worst_at: [0; 4],
@@ -148,7 +206,8 @@ pub fn check<T: Element>(
     let mut chosen: Box<dyn Iterator<Item = usize>> =
         if all { Box::new(0..rows) } else { Box::new((0..SAMPLED).map(|i| i * (rows - 1) / (SAMPLED - 1))) };
     let mut next = chosen.next();
-    let (mut begin, mut difference, mut norm) = (0, 0.0, 0.0);
+    let least = half_of_least(problem.dtype());
+    let (mut begin, mut difference, mut norm, mut bounds) = (0, 0.0, 0.0, 0.0);
     let mut operands = Operands::default();
     for (number, sequence) in (0..).zip(problem.sequences()) {
         for head in 0..problem.heads() {
@@ -163,8 +222,12 @@ pub fn check<T: Element>(
                     if Check::take(&mut out.worst, found, *value, *bound) {
                         out.worst_at = [number, head, row, column];
                     }
+                    if !value.is_finite() {
+                        continue;
+                    }
                     difference += (found - value).powi(2);
                     norm += value * value;
+                    bounds += (bound - least).max(0.0).powi(2);
                     out.largest = out.largest.max((found - value).abs());
                 }
                 if problem.lse() {
@@ -181,6 +244,7 @@ pub fn check<T: Element>(
         }
     }
     out.relative_error = if difference == 0.0 { 0.0 } else { (difference / norm).sqrt() };
+    (out.norm, out.bound_norm) = (norm.sqrt(), bounds.sqrt());
     Ok(out)
 }
 

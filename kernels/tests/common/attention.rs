@@ -11,8 +11,8 @@ use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 use super::Failure;
 
-/// Random elements for all that a problem reads. Where it reads nothing stands NaN: between rows, in rows that no packed sequence has, and in keys far from
-/// all that a query sees.
+/// Random elements for all that a problem reads. Where it reads nothing stands NaN or infinity: between rows, in rows that no packed sequence has, and in keys
+/// that no query of the head sees.
 pub(crate) struct Inputs<T> {
     pub(crate) q: Vec<T>,
     pub(crate) k: Vec<T>,
@@ -20,41 +20,72 @@ pub(crate) struct Inputs<T> {
     pub(crate) bias: Vec<f32>,
 }
 
-/// Keys so far from those that a query of the head sees stand in no tile with them.
-const FAR: i64 = 255;
+/// What the elements are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Values {
+    /// From -1 to 1, and in Q from -`stretch` to `stretch`.
+    Uniform(f64),
+    /// Q and K are small integers, in Q times this power of two, so that f32 has the scores exactly, however large they are. Where there is a bias, every other
+    /// query is 0 (every one if all share the bias), and the bias is 0, infinitely negative or one of [`MASKS`].
+    Exact(i32),
+}
+
+/// What masks hold.
+pub(crate) const MASKS: [f32; 9] =
+    [-1e4, -1e9, -1e10, -1e30, f32::MIN, 1e30, -65504.0, -3.389_531_4e38, f32::MAX];
 
 impl<T: Element> Inputs<T> {
-    /// Elements from -1 to 1, and from `-stretch` to `stretch` in Q.
-    pub(crate) fn new(problem: &Problem, seed: u64, stretch: f64) -> Inputs<T> {
+    pub(crate) fn new(problem: &Problem, seed: u64, values: Values) -> Inputs<T> {
         let mut rng = StdRng::seed_from_u64(seed);
-        let mut of = |tensor: Tensor4, most: f64| {
+        let unread = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY][seed as usize % 3];
+        let shared = problem.bias().is_some_and(|bias| bias.strides()[0] == 0);
+        let mut of = |tensor: Tensor4| {
             let array = problem.array(tensor);
-            let mut out = vec![T::from_f64(f64::NAN); array.span() as usize];
+            let unread = if matches!(tensor, Tensor4::K | Tensor4::V) { unread } else { f64::NAN };
+            let mut out = vec![T::from_f64(unread); array.span() as usize];
             let heads = array.extents()[2];
             for sequence in problem.sequences() {
                 let (first, rows) = match tensor {
                     Tensor4::K | Tensor4::V => {
                         let seen = |query| problem.mask().keys(query, sequence.queries, sequence.keys);
                         let ends = [seen(0), seen((sequence.queries - 1).max(0))];
-                        let rows = (ends[0].start - FAR).max(0)..sequence.keys.min(ends[1].end + FAR);
+                        let rows = ends[0].start..ends[1].end.max(ends[0].start);
                         (sequence.first_key, if sequence.queries == 0 { 0..0 } else { rows })
                     }
                     _ => (sequence.first_query, 0..sequence.queries),
                 };
                 for (head, row) in (0..heads).flat_map(|head| rows.clone().map(move |row| (head, row))) {
                     let at = array.offset(first + row, 0, head, sequence.batch) as usize;
-                    let row = &mut out[at..at + problem.head_dim() as usize];
-                    row.fill_with(|| T::from_f64(rng.random_range(-most..most)));
+                    let zero = problem.bias().is_some() && (shared || row % 2 == 0);
+                    let mut value = || match (values, tensor) {
+                        (Values::Uniform(most), Tensor4::Q) => rng.random_range(-most..most),
+                        (Values::Uniform(_), _) | (_, Tensor4::V) => rng.random_range(-1.0..1.0),
+                        (_, Tensor4::Q) if zero => 0.0,
+                        (Values::Exact(exponent), Tensor4::Q) => {
+                            f64::from(rng.random_range(-3..4)) * 2f64.powi(exponent)
+                        }
+                        (Values::Exact(_), _) => f64::from(rng.random_range(-3..4)),
+                    };
+                    out[at..at + problem.head_dim() as usize].fill_with(|| T::from_f64(value()));
                 }
             }
             out
         };
-        let (q, k, v) = (of(Tensor4::Q, stretch), of(Tensor4::K, 1.0), of(Tensor4::V, 1.0));
+        let (q, k, v) = (of(Tensor4::Q), of(Tensor4::K), of(Tensor4::V));
         let rounded = |x: f64| match problem.bias().map(|bias| bias.dtype()) {
             Some(DType::F32) | None => x as f32,
             Some(_) => T::from_f64(x).to_f64() as f32,
         };
-        let bias = (0..problem.bias_len()).map(|_| rounded(rng.random_range(-1.0..1.0))).collect();
+        let mask = MASKS[rng.random_range(0..MASKS.len())];
+        let row = problem.keys().max(1);
+        let mut bias = |at: i64| match values {
+            Values::Uniform(_) => rng.random_range(-1.0..1.0),
+            Values::Exact(_) if !shared && (at / row) % problem.queries().max(1) % 2 == 1 => 0.0,
+            // Every third row has one value everywhere.
+            Values::Exact(_) if (at / row) % 3 == 0 => f64::from(mask),
+            Values::Exact(_) => [0.0, f64::from(mask), f64::NEG_INFINITY][rng.random_range(0..3)],
+        };
+        let bias = (0..problem.bias_len()).map(|at| rounded(bias(at))).collect();
         Inputs { q, k, v, bias }
     }
 
@@ -70,21 +101,59 @@ pub(crate) fn verify(
     seed: u64,
     stretch: f64,
 ) -> Result<Check, Failure> {
+    verify_values(attention, device, seed, Values::Uniform(stretch))
+}
+
+/// As [`verify`], with elements of any kind.
+pub(crate) fn verify_values(
+    attention: &Attention,
+    device: &Device,
+    seed: u64,
+    values: Values,
+) -> Result<Check, Failure> {
     match attention.problem().dtype() {
-        DType::F32 => verify_of::<f32>(attention, device, seed, stretch),
-        DType::F16 => verify_of::<f16>(attention, device, seed, stretch),
-        _ => verify_of::<bf16>(attention, device, seed, stretch),
+        DType::F32 => verify_of::<f32>(attention, device, seed, values),
+        DType::F16 => verify_of::<f16>(attention, device, seed, values),
+        _ => verify_of::<bf16>(attention, device, seed, values),
     }
+}
+
+/// A problem whose scores are exact in f32 and large, and whose masks are finite, with its values: scores grow up to 1e30, by Q or, where its type has no such
+/// numbers, by the scale.
+pub(crate) fn exact(rng: &mut StdRng, dtype: DType, dim: i64, most: i64) -> Result<(Problem, Values), Failure> {
+    let mut problem = random(rng, dtype, dim, most)?;
+    if rng.random_range(0..3) == 0 && !problem.is_packed() {
+        let extents = [problem.batches(), 1, [1, problem.queries()][rng.random_range(0..2)]];
+        problem = problem.with_bias([DType::F32, dtype][rng.random_range(0..2)], extents)?;
+    }
+    let exponent = [0, rng.random_range(0..12), rng.random_range(0..97)][rng.random_range(0..3)];
+    if dtype != DType::F16 {
+        // A power of two, so that scores are exact with a bias of 0, too.
+        let problem = if problem.bias().is_some() { problem.with_scale(0.125)? } else { problem };
+        return Ok((problem, Values::Exact(exponent)));
+    }
+    let of_q = exponent.min(13);
+    let scale = 2f32.powi((exponent - of_q).min(57)) * 0.125;
+    Ok((problem.with_scale(scale)?, Values::Exact(of_q)))
 }
 
 fn verify_of<T: Element + Pod>(
     attention: &Attention,
     device: &Device,
     seed: u64,
-    stretch: f64,
+    values: Values,
+) -> Result<Check, Failure> {
+    let inputs = Inputs::<T>::new(attention.problem(), seed, values);
+    verify_inputs(attention, device, &inputs)
+}
+
+/// Runs attention on these inputs and poisoned outputs.
+pub(crate) fn verify_inputs<T: Element + Pod>(
+    attention: &Attention,
+    device: &Device,
+    inputs: &Inputs<T>,
 ) -> Result<Check, Failure> {
     let problem = attention.problem();
-    let inputs = Inputs::<T>::new(problem, seed, stretch);
     // How many elements stand in front of a tensor, so that it begins at a multiple of no more bytes than it says.
     let before =
         |array: Array| if array.alignment() == 16 { 0 } else { array.alignment() as usize / size_of::<T>() };
@@ -121,7 +190,7 @@ fn verify_of<T: Element + Pod>(
         return Err(told("something in front of O was written").into());
     }
     let found = check(problem, &inputs.host(), &whole[first..], &lse, Some(T::from_f64(f64::NAN)))?;
-    if found.passed() { Ok(found) } else { Err(told(&format!("{found:?}")).into()) }
+    if found.passed() { Ok(found) } else { Err(told(&format!("{}: {found:?}", found.verdict())).into()) }
 }
 
 /// Problems that want each feature, alone and with others, with heads of so many columns and up to about so many queries and keys.

@@ -28,6 +28,8 @@ pub(crate) struct Case {
     pub(crate) loud: f64,
     pub(crate) softcap: Option<f32>,
     pub(crate) left: Option<i64>,
+    /// Q, K and the scales are such that f32 has the scores exactly: small integers, in Q times this power of two, and powers of two.
+    pub(crate) exact: Option<i32>,
 }
 
 impl Case {
@@ -72,7 +74,19 @@ impl Case {
         let lengths = (0..batches).map(|_| length(rng)).collect();
         let parts = [None, Some(1), Some(rng.random_range(2..9))][rng.random_range(0..3)];
         let loud = [1.0, 1.0, 10.0, 100.0][rng.random_range(0..4)];
-        Ok(Case { problem, lengths, parts, loud, softcap, left })
+        Ok(Case { problem, lengths, parts, loud, softcap, left, exact: None })
+    }
+
+    /// A random case whose scores are exact and may be as large as 1e30.
+    pub(crate) fn large(rng: &mut StdRng, most: i64) -> Result<Case, Failure> {
+        let mut case = Case::random(rng, most)?;
+        let exponent = [0, rng.random_range(0..12), rng.random_range(0..97)][rng.random_range(0..3)];
+        if case.problem.dtype() != DType::F16 {
+            return Ok(Case { exact: Some(exponent), ..case });
+        }
+        let of_q = exponent.min(13);
+        case.problem = case.problem.with_scale(2f32.powi((exponent - of_q).min(57)) * 0.125)?;
+        Ok(Case { exact: Some(of_q), ..case })
     }
 
     /// Runs the case on poisoned memory, and compares all rows.
@@ -136,22 +150,36 @@ impl<T: Element + Pod, C: Element + Pod> Tensors<T, C> {
         let host_table = table(&p, &case.lengths, &mut rng);
         let uniform = |rng: &mut StdRng, scale: f64| rng.random_range(-1.0..1.0) * scale;
         let ([q_len, o_len], kv_len) = (p.row_spans(), p.key_spans());
-        let host_q: Vec<T> = (0..q_len).map(|_| T::from_f64(uniform(&mut rng, case.loud))).collect();
-        // All that no sequence has is NaN.
+        let integer = |rng: &mut StdRng, exponent| f64::from(rng.random_range(-3..4)) * 2f64.powi(exponent);
+        let of_q = |rng: &mut StdRng| match case.exact {
+            Some(exponent) => integer(rng, exponent),
+            None => uniform(rng, case.loud),
+        };
+        let host_q: Vec<T> = (0..q_len).map(|_| T::from_f64(of_q(&mut rng))).collect();
+        // All that no query sees is NaN: what no sequence has, and what lies before its window.
+        let first = |keys: i64| case.left.map_or(0, |left| (keys - p.sequences()[1] - left).max(0));
         let mut host_kv = kv_len.map(|len| vec![C::from_f64(f64::NAN); len as usize]);
         for (which, host) in host_kv.iter_mut().enumerate() {
             for batch in 0..batches {
-                for key in 0..i64::from(case.lengths[batch as usize]) {
+                let keys = i64::from(case.lengths[batch as usize]);
+                for key in first(keys)..keys {
                     for head in 0..groups {
                         let at = key_at(&p, &host_table, which == 1, [key, head, batch]);
                         for value in &mut host[at..at + p.head_dim() as usize] {
-                            *value = C::from_f64(uniform(&mut rng, 1.0));
+                            *value = C::from_f64(match case.exact {
+                                Some(_) if which == 0 => integer(&mut rng, 0),
+                                _ => uniform(&mut rng, 1.0),
+                            });
                         }
                     }
                 }
             }
         }
-        let scales_of = |rng: &mut StdRng| (0..p.scales_len()).map(|_| rng.random_range(0.25..2.0)).collect();
+        let scale = |rng: &mut StdRng| match case.exact {
+            Some(_) => 2f32.powi(rng.random_range(-2..2)),
+            None => rng.random_range(0.25..2.0),
+        };
+        let scales_of = |rng: &mut StdRng| (0..p.scales_len()).map(|_| scale(rng)).collect();
         let host_scales: [Vec<f32>; 2] = [scales_of(&mut rng), scales_of(&mut rng)];
         let at_least_one = |values: &[f32]| if values.is_empty() { vec![0.0] } else { values.to_vec() };
         let entries = if host_table.is_empty() { vec![0] } else { host_table.clone() };
@@ -195,6 +223,7 @@ impl<T: Element + Pod, C: Element + Pod> Tensors<T, C> {
             let scales = &self.host_scales[which];
             scales.get(group as usize).or(scales.first()).copied().unwrap_or(1.0)
         };
+        let (mut norm, mut bounds) = (0.0, 0.0);
         for batch in 0..batches {
             let keys = i64::from(case.lengths[batch as usize]);
             let mut problem = Problem::new(p.dtype(), Order::Bshd, [1, heads, queries, keys, dim])?
@@ -228,6 +257,7 @@ impl<T: Element + Pod, C: Element + Pod> Tensors<T, C> {
                 for (column, found) in o[at..at + dim as usize].iter().enumerate() {
                     let (found, value, bound) =
                         (found.to_f64(), wanted.output[column], wanted.bounds[column]);
+                    (norm, bounds) = (norm + value * value, bounds + bound * bound);
                     // Powers below the least f32 are 0.
                     let near = (found - value).abs() <= bound + f64::from(f32::MIN_POSITIVE);
                     if !near {
@@ -244,6 +274,10 @@ impl<T: Element + Pod, C: Element + Pod> Tensors<T, C> {
                     }
                 }
             }
+        }
+        // Of f16 bounds are not less than half the least number.
+        if bounds.sqrt() > 0.1 * norm.sqrt() + 1e-4 {
+            return Err(format!("bounds of norm {} judge nothing of norm {}", bounds.sqrt(), norm.sqrt()).into());
         }
         Ok(())
     }

@@ -11,12 +11,14 @@ use girih_kernels::attention::{
 };
 use girih_kernels::gemm::{Given, Untyped};
 use girih_tensor::DType;
-use half::bf16;
+use half::{bf16, f16};
 
 use crate::checked;
 use crate::common::Failure;
 use crate::common::assembler::complaints;
-use crate::common::attention::{features, generator, random, verify};
+use crate::common::attention::{
+    Inputs, MASKS, exact, features, generator, random, verify, verify_inputs, verify_values,
+};
 
 fn device() -> Result<Device, Failure> {
     match std::env::var("GIRIH_DEVICE").as_deref() {
@@ -81,6 +83,200 @@ fn random_problems() -> Result<(), Failure> {
             verify(&attentions.by(&problem, kind)?, &device, seed, 1.0 + (seed % 5) as f64 * 20.0)
                 .map_err(|error| format!("{seed}: {error}"))?;
         }
+    }
+    Ok(())
+}
+
+/// Scores up to 1e30 that f32 has exactly, and masks of large finite numbers, by the kernel that is chosen and by that for other GPUs.
+#[test]
+fn large_scores_and_finite_masks() -> Result<(), Failure> {
+    let device = device()?;
+    let attentions = Attentions::new(&device);
+    for seed in 0..cases(6) {
+        let mut rng = generator(9000 + seed);
+        let dtype = [DType::Bf16, DType::F16, DType::F32][seed as usize % 3];
+        let (problem, values) = exact(&mut rng, dtype, [64, 128, 40, 32][seed as usize % 4], 100)?;
+        for kind in [None, Some(KernelKind::Sm80)] {
+            verify_values(&attentions.by(&problem, kind)?, &device, seed, values)
+                .map_err(|error| format!("{seed}, {values:?}: {error}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// The kernels of a dtype that take any problem.
+fn kinds(dtype: DType) -> &'static [KernelKind] {
+    if dtype == DType::F32 { &[KernelKind::Sm80] } else { &[KernelKind::Sm80, KernelKind::Sm90] }
+}
+
+/// The inputs of a dtype whose elements, of Q, K, V and the bias, are functions of the tensor, the head, the row and the column.
+fn verify_elements<T: girih_tensor::Element + girih_device::Pod>(
+    device: &Device,
+    problem: &Problem,
+    of: &dyn Fn(usize, [i64; 3]) -> f64,
+) -> Result<(), Failure> {
+    let attentions = Attentions::new(device);
+    let tensor = |which: Tensor4| -> Vec<T> {
+        let array = problem.array(which);
+        let mut all = vec![T::from_f64(f64::NAN); array.span() as usize];
+        let [rows, columns, heads, _] = array.extents();
+        for (head, row) in (0..heads).flat_map(|head| (0..rows).map(move |row| (head, row))) {
+            for column in 0..columns {
+                let at = array.offset(row, column, head, 0) as usize;
+                all[at] = T::from_f64(of(which as usize, [head, row, column]));
+            }
+        }
+        all
+    };
+    let keys = problem.keys();
+    let of_head = if problem.bias().is_some_and(|bias| bias.strides()[0] == 0) { 1 } else { problem.queries() };
+    let bias = (0..problem.bias_len()).map(|at| {
+        let place = [at / (keys * of_head), at / keys % of_head, at % keys];
+        let value = of(3, place);
+        // A bias of the dtype is what the dtype makes of it.
+        match problem.bias() {
+            Some(bias) if bias.dtype() != DType::F32 => T::from_f64(value).to_f64() as f32,
+            _ => value as f32,
+        }
+    });
+    let bias = bias.collect();
+    let inputs = Inputs { q: tensor(Tensor4::Q), k: tensor(Tensor4::K), v: tensor(Tensor4::V), bias };
+    for &kind in kinds(problem.dtype()) {
+        verify_inputs(&attentions.by(problem, Some(kind))?, device, &inputs)?;
+    }
+    Ok(())
+}
+
+fn verify_dtypes(
+    of_problem: &dyn Fn(DType) -> Result<Problem, Error>,
+    of: &dyn Fn(usize, [i64; 3]) -> f64,
+) -> Result<(), Failure> {
+    let device = device()?;
+    verify_elements::<f32>(&device, &of_problem(DType::F32)?, of)?;
+    verify_elements::<f16>(&device, &of_problem(DType::F16)?, of)?;
+    verify_elements::<bf16>(&device, &of_problem(DType::Bf16)?, of)
+}
+
+/// Some value, not the same for any two neighbours.
+fn varied([head, row, column]: [i64; 3]) -> f64 {
+    ((head * 5 + row * 7 + column * 3) % 11) as f64 / 4.0 - 1.0
+}
+
+/// A row whose scores are all one number is the mean of V, whatever the number: from a bias of f32 or of the tensors' dtype, or from Q K^T.
+#[test]
+fn rows_of_equal_scores_are_means() -> Result<(), Failure> {
+    let heads = MASKS.len() as i64;
+    for of_dtype in [false, true] {
+        let problem = |dtype: DType| {
+            let of_bias = if of_dtype { dtype } else { DType::F32 };
+            Problem::new(dtype, Order::Bhsd, [1, heads, 3, 70, 32])?
+                .with_lse(true)
+                .with_bias(of_bias, [1, heads, 1])
+        };
+        verify_dtypes(&problem, &|which, at| match which {
+            2 => varied(at),
+            // What another dtype rounds to infinity is no finite mask.
+            3 => f64::from(MASKS[at[0] as usize]),
+            _ => 0.0,
+        })?;
+    }
+    // Of a mask of the least number and negative scores the sum is no finite f32, rounded to nearest.
+    let beyond = |which: usize, at: [i64; 3]| match which {
+        0 => -f64::from(1 << 30),
+        1 => f64::from(1 << 30),
+        2 => varied(at),
+        _ => f64::from([f32::MIN, -3.4028e38][at[0] as usize]),
+    };
+    let problem = |dtype| -> Result<Problem, Failure> {
+        let problem = Problem::new(dtype, Order::Bhsd, [1, 2, 2, 70, 32])?.with_lse(true);
+        Ok(problem.with_bias(DType::F32, [1, 2, 1])?.with_scale((1u64 << 60) as f32)?)
+    };
+    let device = device()?;
+    verify_elements::<f32>(&device, &problem(DType::F32)?, &beyond)?;
+    verify_elements::<bf16>(&device, &problem(DType::Bf16)?, &beyond)?;
+    // Numbers of few digits, whose products f32 adds up exactly. f16 has no more than 65504.
+    let sizes = [1.0, 1000.0, 31616.0, 133_120.0, 3.0 * 2f64.powi(30), 2f64.powi(50)];
+    let problem = |dtype| -> Result<Problem, Failure> {
+        Ok(Problem::new(dtype, Order::Bhsd, [1, sizes.len() as i64, 2, 70, 32])?.with_lse(true))
+    };
+    let size = |head: i64, most: f64| f64::min(sizes[head as usize], most);
+    for sign in [1.0, -1.0] {
+        let of = |most: f64| {
+            move |which: usize, at: [i64; 3]| match which {
+                0 => sign * size(at[0], most),
+                1 => size(at[0], most),
+                _ => varied(at),
+            }
+        };
+        verify_elements::<f16>(&device, &problem(DType::F16)?, &of(61440.0))?;
+        verify_elements::<f32>(&device, &problem(DType::F32)?, &of(f64::MAX))?;
+        verify_elements::<bf16>(&device, &problem(DType::Bf16)?, &of(f64::MAX))?;
+    }
+    Ok(())
+}
+
+/// One query and one key: O is V, whatever the score.
+#[test]
+fn one_key_is_its_value() -> Result<(), Failure> {
+    let device = device()?;
+    let attentions = Attentions::new(&device);
+    for kind in [KernelKind::Sm80, KernelKind::Sm90] {
+        let attention =
+            attentions.by(&Problem::new(DType::Bf16, Order::Bshd, [1, 1, 1, 1, 64])?, Some(kind))?;
+        let large = device.upload(&[bf16::from_f32(133_120.0); 64])?;
+        let o = device.zeros::<bf16>(64)?;
+        attention.run(&large, &large, &large, &o)?;
+        assert_eq!(o.download()?, vec![bf16::from_f32(133_120.0); 64]);
+    }
+    Ok(())
+}
+
+/// What is not a number in V and K at keys that no query of a tile sees stays out of the tile's rows: behind the diagonal of the last query, before the window of
+/// the first one, and at keys that later tiles see.
+#[test]
+fn unseen_keys_may_hold_anything() -> Result<(), Failure> {
+    let new = |dtype, queries, keys| {
+        Ok::<_, Error>(Problem::new(dtype, Order::Bshd, [1, 1, queries, keys, 32])?.with_lse(true))
+    };
+    let top = Mask::causal(Diagonal::TopLeft);
+    let last = |which: usize, at: [i64; 3], from: i64, value: f64| match which {
+        1 | 2 if at[1] >= from => value,
+        _ => varied(at),
+    };
+    for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        // One query, two keys.
+        verify_dtypes(&|dtype| new(dtype, 1, 2)?.with_mask(top), &|which, at| last(which, at, 1, value))?;
+    }
+    // A prefill into a cache.
+    for (queries, keys) in [(10, 100), (64, 100), (100, 256)] {
+        let of = |which: usize, at: [i64; 3]| last(which, at, queries, f64::NAN);
+        verify_dtypes(&|dtype| new(dtype, queries, keys)?.with_mask(top), &of)?;
+    }
+    // A window that begins inside of a tile of keys, and ends inside of one.
+    let window = Mask::window(Some(20), Some(5), Diagonal::BottomRight);
+    let of = |which: usize, at: [i64; 3]| match which {
+        1 | 2 if at[1] < 170 => f64::INFINITY,
+        _ => varied(at),
+    };
+    verify_dtypes(&|dtype| new(dtype, 10, 200)?.with_mask(window), &of)?;
+    // The last keys, which the last tile of queries alone sees.
+    let device = device()?;
+    let problem = new(DType::Bf16, 400, 400)?.with_mask(top)?;
+    let inputs = |which: usize, at: [i64; 3]| last(which, at, 390, f64::NAN);
+    let attentions = Attentions::new(&device);
+    for kind in [KernelKind::Sm80, KernelKind::Sm90] {
+        let attention = attentions.by(&problem, Some(kind))?;
+        let tile = attention.config().ok_or("a form with tiles")?.tile[0];
+        let buffer = |which: usize| {
+            let all: Vec<bf16> =
+                (0..400 * 32).map(|at| bf16::from_f64(inputs(which, [0, at / 32, at % 32]))).collect();
+            device.upload(&all)
+        };
+        let (q, k, v, o) = (buffer(0)?, buffer(1)?, buffer(2)?, device.zeros::<bf16>(400 * 32)?);
+        let lse = device.zeros::<f32>(400)?;
+        attention.run_with([&q, &k, &v, &o], &[("lse", Given::from(&lse))])?;
+        let first = (390 / tile * tile * 32) as usize;
+        assert!(o.download()?[..first].iter().all(|x| x.is_finite()), "{kind:?}");
     }
     Ok(())
 }

@@ -1,12 +1,14 @@
 //! Problems of attention and the check of their results, against sums over all pairs and rounded sums on the host.
 
 use girih_kernels::Error;
-use girih_kernels::attention::{Diagonal, Host, MAX_LENGTH, Mask, Order, Problem, Tensor4, check, row};
+use girih_kernels::attention::{
+    Diagonal, Host, MAX_LENGTH, Mask, Order, Problem, Tensor4, Verdict, check, row,
+};
 use girih_tensor::{DType, Element};
 use half::{bf16, f16};
 
 use crate::common::Failure;
-use crate::common::attention::Inputs;
+use crate::common::attention::{Inputs, Values};
 
 /// O and the logarithms as a kernel of f32 would have them, whose powers are of the dtype. Keys for which `sees` does not hold are left out.
 fn computed<T: Element>(
@@ -97,7 +99,7 @@ fn problems() -> Result<Vec<Problem>, Error> {
 #[test]
 fn what_a_kernel_rounds_passes_and_what_it_misses_does_not() -> Result<(), Failure> {
     fn one<T: Element>(problem: &Problem, seed: u64) -> Result<(), Failure> {
-        let inputs = Inputs::<T>::new(problem, seed, 2.0);
+        let inputs = Inputs::<T>::new(problem, seed, Values::Uniform(2.0));
         let (o, lse) = computed(&inputs, problem, |_, _| true);
         let poison = Some(T::from_f64(f64::NAN));
         let found = check(problem, &inputs.host(), &o, &lse, poison)?;
@@ -128,6 +130,47 @@ fn what_a_kernel_rounds_passes_and_what_it_misses_does_not() -> Result<(), Failu
     for mask in [Mask::NONE, Mask::causal(Diagonal::BottomRight)] {
         one::<bf16>(&Problem::new(DType::Bf16, Order::Bshd, sizes)?.with_mask(mask)?, 20)?;
         one::<f16>(&Problem::new(DType::F16, Order::Bshd, sizes)?.with_mask(mask)?, 21)?;
+    }
+    Ok(())
+}
+
+/// Where f32 may round away what decides between scores, the check says that it cannot judge, whatever O holds; where scores are exact, it judges.
+#[test]
+fn bounds_that_accept_everything_do_not_pass() -> Result<(), Failure> {
+    let problem = Problem::new(DType::F32, Order::Bshd, [1, 1, 1, 2, 2])?.with_scale(1.0)?;
+    let verdict = |q: [f32; 2], k: [f32; 4], o: [f32; 2]| -> Result<Verdict, Failure> {
+        let host = Host { q: &q, k: &k, v: &[1.0, 0.0, 0.0, 1.0], bias: &[] };
+        Ok(check(&problem, &host, &o, &[], None)?.verdict())
+    };
+    // The scores are 2e8 and 2e8 + 3, whose products f32 rounds.
+    let (q, k) = ([1e4 + 0.1, 1e4], [1e4, 1e4, 1e4, 1e4 + 0.0003]);
+    for o in [[0.05, 0.95], [0.5, 0.5], [1.0, 0.0]] {
+        let told = verdict(q, k, o)?;
+        assert!(matches!(told, Verdict::CannotJudge { bound, norm } if bound > 0.1 * norm), "{told:?}");
+        assert!(told.to_string().starts_with("this check cannot judge: the bounds have norm "), "{told}");
+    }
+    // The same sizes with few digits: 2^28 and 2^28 + 2^14 or the same.
+    let (q, equal) = ([16384.0, 16384.0], [8192.0, 8192.0, 8192.0, 8192.0]);
+    assert_eq!(verdict(q, equal, [0.5, 0.5])?, Verdict::Passed);
+    assert_eq!(verdict(q, equal, [0.0, 0.0])?, Verdict::Failed);
+    assert_eq!(verdict(q, equal, [f32::NAN, 0.5])?, Verdict::Failed);
+    let greater = [8192.0, 8192.0, 8192.0, 8193.0];
+    assert_eq!(verdict(q, greater, [0.0, 1.0])?, Verdict::Passed);
+    assert_eq!(verdict(q, greater, [0.5, 0.5])?, Verdict::Failed);
+    Ok(())
+}
+
+/// Rows are NaN where a key that they see has a value or a score that is none, and nowhere else.
+#[test]
+fn results_are_not_numbers_where_the_definition_says_so() -> Result<(), Failure> {
+    let problem =
+        Problem::new(DType::F32, Order::Bshd, [1, 1, 2, 2, 1])?.with_mask(Mask::causal(Diagonal::TopLeft))?;
+    let nan = f32::NAN;
+    let host = Host { q: &[1.0f32, 1.0], k: &[1.0, 1.0], v: &[2.0, nan], bias: &[] };
+    let verdict = |o: [f32; 2]| Ok::<_, Failure>(check(&problem, &host, &o, &[], None)?.verdict());
+    assert_eq!(verdict([2.0, nan])?, Verdict::Passed);
+    for wrong in [[nan, nan], [2.0, 2.0], [2.5, nan], [2.0, f32::INFINITY]] {
+        assert_eq!(verdict(wrong)?, Verdict::Failed, "{wrong:?}");
     }
     Ok(())
 }
@@ -166,7 +209,7 @@ fn large_problems_are_sampled() -> Result<(), Failure> {
     assert_eq!(problem.flops(), 4.0 * 2.0 * 64.0 * 1500.0 * 1500.0);
     let causal = problem.clone().with_mask(Mask::causal(Diagonal::TopLeft))?;
     assert_eq!(causal.flops(), 4.0 * 2.0 * 64.0 * 1500.0 * 1501.0 / 2.0);
-    let inputs = Inputs::<bf16>::new(&problem, 5, 2.0);
+    let inputs = Inputs::<bf16>::new(&problem, 5, Values::Uniform(2.0));
     let sequence = problem.sequences().next().ok_or("a batch")?;
     let mut o = vec![bf16::ZERO; problem.array(Tensor4::O).span() as usize];
     let found = check(&problem, &inputs.host(), &o, &[], None)?;

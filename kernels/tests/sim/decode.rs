@@ -15,7 +15,7 @@ use super::common::Failure;
 use super::common::decode::{Case, Tensors};
 
 fn of(problem: DecodeProblem, lengths: &[u32]) -> Case {
-    Case { problem, lengths: lengths.to_vec(), parts: None, loud: 1.0, softcap: None, left: None }
+    Case { problem, lengths: lengths.to_vec(), parts: None, loud: 1.0, softcap: None, left: None, exact: None }
 }
 
 #[test]
@@ -25,6 +25,83 @@ fn random_problems() -> Result<(), Failure> {
     for seed in 0..cases {
         let case = Case::random(&mut StdRng::seed_from_u64(seed), 300)?;
         case.verify(&device, seed).map_err(|error| format!("case {seed}: {error}"))?;
+    }
+    Ok(())
+}
+
+/// Scores up to 1e30 that f32 has exactly, in one part and in several.
+#[test]
+fn large_scores() -> Result<(), Failure> {
+    let cases = std::env::var("GIRIH_CASES").ok().and_then(|count| count.parse().ok()).unwrap_or(8);
+    let device = checked();
+    for seed in 0..cases {
+        let case = Case::large(&mut StdRng::seed_from_u64(7000 + seed), 300)?;
+        case.verify(&device, seed).map_err(|error| format!("case {seed}: {error}"))?;
+    }
+    Ok(())
+}
+
+/// Splits whose maxima are equal weigh as many as their keys, however large the scores are: all scores are one number, and O is the mean.
+#[test]
+fn equal_scores_are_the_mean_over_all_splits() -> Result<(), Failure> {
+    let device = checked();
+    let dim = 64;
+    for (size, scale) in [(31616.0, 0.125), (133_120.0, 0.125), (-133_120.0, 0.3), (3e9, 7.0), (-1e15, 1e7)] {
+        let problem = DecodeProblem::new(DType::Bf16, [1, 1], [2, 1], dim, 300)?.with_scale(scale)?.with_lse();
+        for parts in [1, 3] {
+            let mut plan = choose(&problem, device.limits(), Some(parts))?;
+            plan.least_tiles = 1;
+            let decode = Decode::planned(&device, &problem, plan)?;
+            let (q, k) = (device.upload(&[bf16::from_f64(size); 128])?, bf16::from_f64(size.abs()));
+            let k = device.upload(&vec![k; 300 * 64])?;
+            let value = |at: usize| bf16::from_f64((at / 64 % 7) as f64);
+            let v = device.upload(&(0..300 * 64).map(value).collect::<Vec<_>>())?;
+            let (o, lse) = (device.zeros::<bf16>(128)?, device.zeros::<f32>(2)?);
+            for keys in [1usize, 70, 300] {
+                let lengths = device.upload(&[keys as u32])?;
+                let args = DecodeArgs {
+                    q: &q,
+                    kv: [&k, &v],
+                    lengths: &lengths,
+                    table: None,
+                    scales: None,
+                    o: &o,
+                    lse: Some(&lse),
+                };
+                decode.run(&args)?;
+                let mean = (0..keys).map(|key| (key % 7) as f64).sum::<f64>() / keys as f64;
+                let near = |x: &bf16| (x.to_f64() - mean).abs() <= 0.01 * mean;
+                assert!(o.download()?.iter().all(near), "{size}, {parts} parts, {keys} keys: {mean}");
+                let score = 64.0 * bf16::from_f64(size).to_f64() * bf16::from_f64(size.abs()).to_f64();
+                let wanted = score * f64::from(scale) + (keys as f64).ln();
+                let near = |x: &f32| (f64::from(*x) - wanted).abs() <= 1e-6 * wanted.abs();
+                assert!(lse.download()?.iter().all(near), "{size}, {parts} parts, {keys} keys: {wanted}");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What is not a number at the last key stays out of rows of other tiles than that of the last query, which alone sees it.
+#[test]
+fn keys_behind_a_tile_of_rows_may_hold_anything() -> Result<(), Failure> {
+    let device = checked();
+    let (queries, keys) = (16usize, 100usize);
+    let problem = DecodeProblem::new(DType::Bf16, [1, queries as i64], [8, 1], 64, keys as i64)?;
+    for parts in [1, 2] {
+        let decode = Decode::planned(&device, &problem, choose(&problem, device.limits(), Some(parts))?)?;
+        let of_tile = decode.plan().config.rows[1] as usize;
+        assert!(of_tile < queries);
+        let (q, o) = (device.upload(&vec![bf16::ONE; queries * 8 * 64])?, device.zeros(queries * 8 * 64)?);
+        let mut values = vec![bf16::ONE; keys * 64];
+        values[(keys - 1) * 64..].fill(bf16::NAN);
+        let v = device.upload(&values)?;
+        let lengths = device.upload(&[keys as u32])?;
+        let args =
+            DecodeArgs { q: &q, kv: [&v, &v], lengths: &lengths, table: None, scales: None, o: &o, lse: None };
+        decode.run(&args)?;
+        let seen = (queries - of_tile) * 8 * 64;
+        assert!(o.download()?[..seen].iter().all(|x| *x == bf16::ONE), "{parts} parts");
     }
     Ok(())
 }

@@ -90,6 +90,32 @@ pub(crate) fn attention<
     Ok(())
 }
 
+/// Attention whose scores are all one large number: the mean of the values.
+pub(crate) fn equal_scores<
+    T: HostElement + Element + Mma<f32> + StoreTo<T>,
+    const BM: usize,
+    const BN: usize,
+    const D: usize,
+>(
+    on: &On,
+    bound: f64,
+) -> Result<(), Error> {
+    let (queries, keys) = (3, BN + 5);
+    let v = Host::<T, 4>::random(3, [1, 1, keys, D], 3.0);
+    let values = v.wide();
+    for (size, scale) in [(31623.0, 0.3), (31623.0, 1e15), (-31623.0, 1e15), (0.0, 1.0)] {
+        let all = |rows: usize, x: f64| Host::of([1, 1, rows, D], vec![T::from_f64(x); rows * D]);
+        let (q, k) = (all(queries, size), all(keys, f64::abs(size)));
+        let mut o = Host::<T, 4>::poisoned([1, 1, queries, D]);
+        let grid = [queries.div_ceil(BM) as u32, 1, 1];
+        run!(on, attention[T, BM, BN, D, false](q, k, v => o; scale), grid);
+        let mean = |e: usize| (0..keys).map(|key| values[key * D + e]).sum::<f64>() / keys as f64;
+        let wanted: Vec<f64> = (0..queries).flat_map(|_| (0..D).map(mean)).collect();
+        near(&format!("scores of {size}^2 times {scale}"), &o.elements, &wanted, bound);
+    }
+    Ok(())
+}
+
 /// The scan of chunks, token by token.
 pub(crate) fn recurrences<
     T: HostElement + Element + Float + Mma<f32>,

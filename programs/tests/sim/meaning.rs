@@ -29,6 +29,7 @@ fn gated_products() {
 fn attention() {
     let sizes = [[37, 37], [10, 16], [3, 50]];
     sequences::attention::<f32, 16, 16, 8, false>(&On::Reference, &sizes, 1e-5).unwrap();
+    sequences::equal_scores::<f32, 16, 16, 8>(&On::Reference, 1e-5).unwrap();
     sequences::attention::<f32, 16, 8, 8, true>(&On::Reference, &sizes, 1e-5).unwrap();
     sequences::attention::<bf16, 16, 32, 16, true>(&On::Reference, &sizes, 1e-2).unwrap();
 }

@@ -34,6 +34,8 @@ fn gated_products() {
 #[test]
 fn attention() {
     sequences::attention::<bf16, 64, 32, 32, false>(&on(), &[[70, 70], [3, 100]], 1e-2).unwrap();
+    sequences::equal_scores::<bf16, 64, 32, 32>(&on(), 2e-2).unwrap();
+    sequences::equal_scores::<f32, 16, 24, 8>(&on(), 1e-5).unwrap();
     sequences::attention::<f32, 16, 24, 8, true>(&on(), &[[20, 20], [3, 50]], 1e-5).unwrap();
     sequences::attention::<f16, 64, 64, 16, true>(&on(), &[[70, 70], [3, 100]], 1e-2).unwrap();
 }

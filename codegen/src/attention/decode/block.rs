@@ -73,7 +73,7 @@ fn carried([a, b, c, d]: [Scalar; GROUPS], [now, before]: [Scalar; 2]) -> [Scala
 /// Goes through the keys of the part. Shared memory is free where warps share rows.
 fn attend(b: &mut Builder, interface: &Interface<'_>, place: &Place, share: &Share) -> Result<Sums, Error> {
     let (config, thread) = (interface.config, &place.thread);
-    let loader = Loader::new(b, interface, [&place.batch, &place.group], &share.keys)?;
+    let loader = Loader::new(b, interface, [&place.batch, &place.group], share)?;
     let [first, tiles] = share.of_part(b, &place.part)?;
     let queries = load_queries(b, interface, place)?;
     let stages = config.stages;

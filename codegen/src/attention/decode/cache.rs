@@ -4,7 +4,7 @@ use girih_layout::{Int, Lay};
 use girih_tensor::{DType, Slice, Tensor};
 
 use super::interface::{Interface, Keys};
-use super::share::KEYS;
+use super::share::{KEYS, Share};
 use super::{MAX_KEYS, MAX_PAGES};
 use crate::algorithm::{CopyWith, copy, read};
 use crate::builder::{Builder, Width};
@@ -33,16 +33,18 @@ pub(super) struct Loader {
     extents: [i64; 2],
     /// The keys of a page and the pages of the sequence, if there are pages.
     pages: Option<(i64, Tensor<Gmem>, Expr)>,
-    keys: Expr,
+    /// The first key that is loaded, if not key 0, and the one behind the last.
+    begin: Option<Expr>,
+    end: Expr,
 }
 
 impl Loader {
-    /// The loads of a sequence of `keys` keys from head `head` of a batch.
+    /// The loads of the keys of a tile of rows from head `head` of a batch.
     pub(super) fn new(
         b: &mut Builder,
         interface: &Interface<'_>,
         [batch, head]: [&Expr; 2],
-        keys: &Expr,
+        share: &Share,
     ) -> Result<Loader, Error> {
         let config = interface.config;
         let bytes = element_bytes("cache", config.cache)?;
@@ -65,14 +67,15 @@ impl Loader {
             (Some(table), Some(page)) => {
                 let list = Lay::strided([extent], [Int::ONE])?;
                 let list = Gmem::bounded(table.pointer.clone(), DType::U32, &list)?;
-                let own = (keys + (page - 1)).div(page)?;
+                let own = (&share.end + (page - 1)).div(page)?;
                 let engine = list.engine().part_of(0, [&(batch * &table.stride), &Expr::from(0), &own]);
                 Some((page, Tensor::new(engine, *list.layout()), table.last.clone()))
             }
             _ => None,
         };
         let (group, extents) = (config.group(), [config.group(), config.head_dim]);
-        Ok(Loader { rings: [k, v], copy, group, extents, pages, keys: keys.clone() })
+        let (begin, end) = (share.begin.clone(), share.end.clone());
+        Ok(Loader { rings: [k, v], copy, group, extents, pages, begin, end })
     }
 
     /// The ring of K or of V, (Keys,HeadDim,Stage).
@@ -94,7 +97,8 @@ impl Loader {
         Ok(pages)
     }
 
-    /// Writes the loads of a tile by `thread`, whose groups lie in these pages, into a stage. What lies behind the end becomes zero.
+    /// Writes the loads of a tile by `thread`, whose groups lie in these pages, into a stage. Keys that no row of the tile of rows sees become zeros: a power
+    /// of 0 times a value that is not a number would be none either.
     pub(super) fn load(
         &self,
         b: &mut Builder,
@@ -119,23 +123,27 @@ impl Loader {
                     Some((inside, number)) => (inside, ring.whole.engine().further(&(number * &ring.page))),
                     None => (&key, ring.whole.engine().clone()),
                 };
-                let left = &self.keys - &key;
-                let engine = engine.part_of(0, [origin, &Expr::from(0), &left]);
+                // Counted from the first key that is loaded.
+                let (before, count) = match &self.begin {
+                    Some(begin) => (begin - &key, &self.end - begin),
+                    None => (Expr::from(0), &self.end - &key),
+                };
+                let engine = engine.part_of(0, [origin, &Expr::from(0), &count]);
                 let target = ring.ring.slice((Slice::All, Slice::All, Slice::At(stage.clone())))?; // (Keys,HeadDim)
-                self.load_group(b, (ring, &mine), engine, &left, (&target, group))?;
+                self.load_group(b, (ring, &mine), engine, [&before, &count], (&target, group))?;
             }
         }
         Ok(())
     }
 
-    /// Loads a group, of which `left` keys are left from where `engine` stands. The address goes from one row of the thread to the
+    /// Loads the `count` keys of a group from key `first` of the group on. The address goes from one row of the thread to the
     /// next, since an address for each row takes registers that are not there.
     fn load_group(
         &self,
         b: &mut Builder,
         (ring, mine): (&Ring, &ThrCopy<Expr>),
         engine: Gmem,
-        left: &Expr,
+        [first, count]: [&Expr; 2],
         (target, group): (&Tensor<Smem>, i64),
     ) -> Result<(), Error> {
         let tiler = shape_tiler(&self.extents)?;
@@ -150,8 +158,13 @@ impl Loader {
             let at = (Slice::All, Slice::at(row), Slice::All);
             let (source, target) = (source.slice(at.clone())?, target.slice(at)?); // (Val,RestY)
             address = b.hold_index(&address, Width::W64)?;
-            let before = Expr::from(rows * row);
-            let engine = source.engine().part_of(0, [&Expr::from(0), &before, &(left - &before)]);
+            let passed = Expr::from(rows * row);
+            // Without a first key the thread's row stays as it is, and what is left gets less.
+            let (before, count) = match self.begin {
+                Some(_) => (first.clone(), count.clone()),
+                None => (passed.clone(), count - &passed),
+            };
+            let engine = source.engine().part_of(0, [&Expr::from(0), &before, &count]);
             let source = Tensor::new(engine.at_address(address.clone()), *source.layout());
             copy(b, CopyWith::from(&self.copy).zero_fill(), &source, &target)?;
             address = &address + &step;

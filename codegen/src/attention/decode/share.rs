@@ -21,6 +21,9 @@ pub const MAX_TILES: i64 = MAX_KEYS / KEYS;
 pub(super) struct Share {
     /// The keys of the sequence.
     pub keys: Expr,
+    /// The first key that a row of the tile sees, if there is a window, and the key behind the last one.
+    pub begin: Option<Expr>,
+    pub end: Expr,
     /// The first tile that a row sees.
     pub first: Expr,
     /// The tiles from there to the end.
@@ -41,14 +44,16 @@ impl Share {
         let length = read(b, &place)?;
         let keys = b.index_of(&length[0])?.minimum(&interface.capacity);
         let zero = Expr::from(0);
-        let first = match &interface.left {
-            Some(left) => {
-                let own = &(&keys - &interface.queries()) + first_query;
-                (&own - left).maximum(&zero).div(KEYS)?
-            }
-            None => zero.clone(),
+        // The key of the first query's own, which lies before the first key where there are fewer keys than queries.
+        let own = &(&keys - &interface.queries()) + first_query;
+        let end = (&own + interface.config.rows[1]).minimum(&keys).maximum(&zero);
+        let end = b.bounded(&end, MAX_KEYS)?;
+        let begin = match &interface.left {
+            Some(left) => Some(b.bounded(&(&own - left).maximum(&zero), MAX_KEYS)?),
+            None => None,
         };
-        let tiles = (&(&keys + (KEYS - 1)).div(KEYS)? - &first).maximum(&zero);
+        let first = begin.as_ref().unwrap_or(&zero).div(KEYS)?;
+        let tiles = (&(&end + (KEYS - 1)).div(KEYS)? - &first).maximum(&zero);
         let parts = match &interface.parts {
             Some(parts) => {
                 let most = b.divide(&(&(&tiles + &parts.least) + -1), &parts.least, MAX_TILES)?;
@@ -56,7 +61,7 @@ impl Share {
             }
             None => Expr::from(1),
         };
-        Ok(Share { keys, first, tiles, parts })
+        Ok(Share { keys, begin, end, first, tiles, parts })
     }
 
     /// The first tile of a part and the number of its tiles.

@@ -141,8 +141,8 @@ pub(super) struct Slots<'a> {
     is_asynchronous: bool,
     /// The keys and the values of the sequence, (Row,HeadDim) each.
     matrices: [&'a Tensor<Gmem>; 2],
-    /// The first tile of keys, and the number of tiles. The last one comes first.
-    tiles: &'a [Expr; 2],
+    /// The number of tiles of keys. The last one comes first.
+    tiles: &'a Expr,
 }
 
 impl<'a> Slots<'a> {
@@ -154,7 +154,7 @@ impl<'a> Slots<'a> {
         way: &'a Way,
         is_asynchronous: bool,
         matrices: [&'a Tensor<Gmem>; 2],
-        tiles: &'a [Expr; 2],
+        tiles: &'a Expr,
     ) -> Result<Slots<'a>, Error> {
         let mut places = Vec::new();
         for number in 0..count {
@@ -175,15 +175,14 @@ impl<'a> Slots<'a> {
 
     /// The number of the tile of keys of a turn.
     pub(super) fn tile(&self, b: &mut Builder, turn: &Expr) -> Result<Expr, Error> {
-        let [first, count] = self.tiles;
-        b.bounded(&(&(&(first + count) - turn) + -1), MAX_LENGTH / self.way.extents[0])
+        b.bounded(&(&(self.tiles - turn) + -1), MAX_LENGTH / self.way.extents[0])
     }
 
     /// Loads item `2 turn + index`, if there is such an item, into the slot that is `ahead` slots further on.
     #[track_caller]
     fn load(&self, b: &mut Builder, turn: &Expr, index: usize, ahead: usize) -> Result<(), Error> {
         let of_turn = turn + (index / 2) as i64;
-        b.if_(&Cond::less(&of_turn, &self.tiles[1]), |b| {
+        b.if_(&Cond::less(&of_turn, self.tiles), |b| {
             let tile = self.tile(b, &of_turn)?;
             let slot = self.slot(b, ahead);
             self.way.load(b, self.matrices[index % 2], &tile, &slot)

@@ -7,7 +7,7 @@ use girih_tensor::{DType, Slice, Tensor};
 use super::turns::Turn;
 use super::{Parts, ROWS, WARPGROUP};
 use crate::algorithm::{MmaWith, clear, gemm, warpgroup_arrive, warpgroup_commit_batch, warpgroup_wait};
-use crate::attention::keys::{self, Blocks, Keys};
+use crate::attention::keys::{self, Blocks, Keys, OfTile};
 use crate::attention::tile::{Entry, MAX_LENGTH, for_each_tile};
 use crate::builder::{Builder, Cond, Reg, Width};
 use crate::tiled::mma::{Operand, ThrMma};
@@ -135,8 +135,8 @@ impl Consumer<'_> {
         let interface = self.parts.interface;
         let [_, of_keys] = interface.config.tile;
         let (first, stop, any) = self.rows(entry);
-        let all = keys::of_tile(b, interface, entry)?.blocks;
-        let seen = Keys::of(b, interface, entry, &first, &stop)?.blocks(b, of_keys)?;
+        let OfTile { base, blocks: all, .. } = keys::of_tile(b, interface, entry)?;
+        let seen = Keys::of(b, interface, entry, &first, &stop)?.blocks(b, &base, of_keys)?;
         let own = own(b, &all, &seen, &any)?;
         let buffer = self.of_q.stage(b);
         self.parts.of_q.consumer_wait(b, &buffer)?;
@@ -152,11 +152,10 @@ impl Consumer<'_> {
         })?;
         b.if_else(
             &Cond::less(&own.first, &own.stop),
-            |b| self.multiply(b, entry, &own, &complete, &buffer),
+            |b| self.multiply(b, entry, (&base, &own), &complete, &buffer),
             |b| {
                 self.pass_turn(b)?;
-                self.release_stored(b)?;
-                self.wait_for_tails(b, &buffer)
+                self.release_stored(b)
             },
         )?;
         // Others wait in the same turn for the stage of the next tile.
@@ -167,12 +166,6 @@ impl Consumer<'_> {
         self.store(b, entry, &buffer)?;
         self.of_q.advance(b);
         Ok(())
-    }
-
-    /// Waits until the values behind the end of a packed sequence are clear. All warpgroups do, in each tile of queries, so that the warp that clears
-    /// them is never a round behind.
-    fn wait_for_tails(&self, b: &mut Builder, buffer: &Stage) -> Result<(), Error> {
-        self.parts.tails.iter().try_for_each(|tails| tails.wait(b, buffer))
     }
 
     /// Takes a turn without anything to multiply.
@@ -198,13 +191,13 @@ impl Consumer<'_> {
         &self,
         b: &mut Builder,
         entry: &Entry,
-        own: &Blocks,
+        (base, own): (&Expr, &Blocks),
         complete: &Keys,
         buffer: &Stage,
     ) -> Result<(), Error> {
         let Parts { of_k, of_v, interface, .. } = self.parts;
         let [_, of_keys] = interface.config.tile;
-        // The first key of the tile.
+        // The first key of the tile, counted from the base.
         let key = b.reg(Type::U32);
         let last = b.operand(&(&(&own.stop + -1) * of_keys), Width::W32)?;
         b.inst(Opcode::Mov, &[Type::U32.into()], vec![Ptx::from(&key), last]);
@@ -215,12 +208,11 @@ impl Consumer<'_> {
         self.issue_scores(b, buffer, &stage)?;
         self.turn.hand_on(b)?;
         self.release_stored(b)?;
-        self.wait_for_tails(b, buffer)?;
         let round = b.open_repeat();
         warpgroup_wait(b, 0);
         let at = b.var(&key, 0, MAX_LENGTH, of_keys);
         let stage = self.of_keys.stage(b);
-        self.powers_of_scores(b, entry, complete, &at, (buffer, &stage))?;
+        self.powers_of_scores(b, entry, complete, [base, &at], (buffer, &stage))?;
         of_k.consumer_release(b, &stage, &self.leader)?;
         of_v.consumer_wait(b, &stage)?;
         self.turn.wait(b)?;

@@ -5,10 +5,11 @@ use girih_tensor::{Slice, Tensor};
 use super::{Parts, ROWS, tails};
 use crate::algorithm::copy;
 use crate::attention::interface::Tensor4;
-use crate::attention::keys;
+use crate::attention::keys::{self, OfTile};
 use crate::attention::tile::{Entry, for_each_tile};
 use crate::builder::{Builder, Cond};
 use crate::sizes::shape_tiler;
+use crate::sync::Mbarrier;
 use crate::{Error, Expr, Pipeline, PipelineState, Smem, Stage};
 use girih_layout::Lay;
 
@@ -48,21 +49,36 @@ impl Producer<'_> {
             ];
             self.copy(b, Tensor4::Q, origin, &rows, (of_q, &buffer))?;
         }
-        let blocks = keys::of_tile(b, interface, entry)?.blocks;
+        let OfTile { base, blocks, .. } = keys::of_tile(b, interface, entry)?;
         let last = &blocks.stop + -1;
         let extent = interface.config.tile[1];
         b.for_range(&(&blocks.stop - &blocks.first), |b, i| {
             let key = b.bounded(&(&(&last - i) * extent), last.range().1 * extent)?;
             let stage = self.of_keys.stage(b);
-            for (tensor, tiles, pipeline) in [(Tensor4::K, k, of_k), (Tensor4::V, v, of_v)] {
-                pipeline.producer_acquire(b, &stage)?;
-                let tile = tiles.slice((Slice::All, Slice::All, Slice::At(stage.index.clone())))?; // (Keys,HeadDim)
-                let origin = [&entry.first_key + &key, entry.group.clone(), entry.batch.clone()];
-                self.copy(b, tensor, origin, &tile, (pipeline, &stage))?;
-            }
-            if let Some(tails) = tails {
-                b.if_(&Cond::less(i, &Expr::from(1)), |b| tails.begin(b, &buffer))?;
-            }
+            let at = [&(&entry.first_key + &base) + &key, entry.group.clone(), entry.batch.clone()];
+            let place = Slice::tuple([Slice::All, Slice::All, Slice::At(stage.index.clone())]);
+            let (of_k_tile, of_v_tile) = (k.slice(place.clone())?, v.slice(place)?); // (Keys,HeadDim)
+            of_k.producer_acquire(b, &stage)?;
+            self.copy(b, Tensor4::K, at.clone(), &of_k_tile, (of_k, &stage))?;
+            let Some(tails) = tails else {
+                of_v.producer_acquire(b, &stage)?;
+                self.copy(b, Tensor4::V, at, &of_v_tile, (of_v, &stage))?;
+                self.of_keys.advance(b);
+                return Ok(());
+            };
+            // The values of the last keys come by way of the warp that clears those that no query sees.
+            of_v.producer_wait_free(b, &stage)?;
+            b.if_else(
+                &Cond::less(i, &Expr::from(1)),
+                |b| {
+                    tails.expect(b, &buffer)?;
+                    self.copy_to(b, Tensor4::V, at.clone(), &of_v_tile, &tails.loaded(&buffer)?)
+                },
+                |b| {
+                    of_v.producer_expect(b, &stage)?;
+                    self.copy(b, Tensor4::V, at.clone(), &of_v_tile, (of_v, &stage))
+                },
+            )?;
             self.of_keys.advance(b);
             Ok(())
         })?;
@@ -75,9 +91,21 @@ impl Producer<'_> {
         &self,
         b: &mut Builder,
         tensor: Tensor4,
-        [row, head, batch]: [Expr; 3],
+        place: [Expr; 3],
         shared: &Tensor<Smem>, // (Rows,HeadDim)
         (pipeline, stage): (&Pipeline, &Stage),
+    ) -> Result<(), Error> {
+        self.copy_to(b, tensor, place, shared, &pipeline.full(&stage.index)?)
+    }
+
+    /// As [`Producer::copy`], for an mbarrier.
+    fn copy_to(
+        &self,
+        b: &mut Builder,
+        tensor: Tensor4,
+        [row, head, batch]: [Expr; 3],
+        shared: &Tensor<Smem>, // (Rows,HeadDim)
+        barrier: &Mbarrier,
     ) -> Result<(), Error> {
         let Some(boxes) = &self.parts.copies[tensor as usize] else { return Ok(()) };
         let origin = [row, Expr::from(0), head, batch].map(Slice::At);
@@ -89,7 +117,6 @@ impl Producer<'_> {
         let tiler = shape_tiler(&[rows?, columns?, 1, 1])?;
         let zero = [0; 4].map(Slice::at);
         let tile = whole.local_tile(&tiler, &zero)?; // (Rows,HeadDim,1,1)
-        let barrier = pipeline.full(&stage.index)?;
         let with = boxes.with(&self.parts.interface.places[tensor as usize]).barrier(barrier.address());
         let one = boxes.copy().get_slice(&Expr::from(0))?;
         copy(b, with, &one.partition_s(&tile)?, &one.partition_d(&shared)?) // (Box,RestX,RestY,1,1)

@@ -40,18 +40,19 @@ impl Consumer<'_> {
         Ok([0, 1].map(|row: usize| values[row].clone()))
     }
 
-    /// Makes powers of the scores of the keys from `key` on, and adds them up. Where these relate to another maximum than before, the sums of values
+    /// Makes powers of the scores of the keys from `at` behind `base` on, and adds them up. Where these relate to another maximum than before, the sums of values
     /// are scaled. `again` says where Q and K of the scores lie.
     pub(super) fn powers_of_scores(
         &self,
         b: &mut Builder,
         entry: &Entry,
         complete: &Keys,
-        key: &Expr,
+        [base, at]: [&Expr; 2],
         again: (&Stage, &Stage),
     ) -> Result<(), Error> {
         let [_, keys] = self.parts.config().tile;
-        self.change_scores(b, entry, key)?;
+        let key = &(base + at);
+        self.change_scores(b, entry, [base, at])?;
         let known = b.var(&self.known, 0, KNOWN, 1);
         let fast = Cond::all([sees_all(complete, key, keys), Cond::less(&Expr::from(KNOWN - 1), &known)]);
         let done = b.open_block();
@@ -72,7 +73,7 @@ impl Consumer<'_> {
         b.close_block(agreed)?;
         self.issue_scores(b, again.0, again.1)?;
         warpgroup_wait(b, 0);
-        self.change_scores(b, entry, key)?;
+        self.change_scores(b, entry, [base, at])?;
         b.close_block(slow)?;
         self.find_most(b, entry, key)?;
         b.close_block(done)
@@ -225,19 +226,25 @@ impl Consumer<'_> {
     }
 
     /// What becomes of scores before they are powers: a cap, and what is added to them.
-    fn change_scores(&self, b: &mut Builder, entry: &Entry, key: &Expr) -> Result<(), Error> {
+    fn change_scores(&self, b: &mut Builder, entry: &Entry, at: [&Expr; 2]) -> Result<(), Error> {
         let interface = self.parts.interface;
-        let added = interface.bias.as_ref().map(|bias| self.added(b, bias, entry, key)).transpose()?;
+        let added = interface.bias.as_ref().map(|bias| self.added(b, bias, entry, at)).transpose()?;
         adjust(b, interface.inner_scale.as_ref().map(Tanh::Approximate), added.as_ref(), &self.scores)
     }
 
-    /// What is added to the scores of the keys from `key` on, as follows from variables of this scope.
-    fn added(&self, b: &mut Builder, bias: &Bias, entry: &Entry, key: &Expr) -> Result<Added, Error> {
+    /// What is added to the scores of the keys from `at` behind `base` on, as follows from variables of this scope.
+    fn added(
+        &self,
+        b: &mut Builder,
+        bias: &Bias,
+        entry: &Entry,
+        [base, at]: [&Expr; 2],
+    ) -> Result<Added, Error> {
         let [_, keys] = self.parts.config().tile;
         let thread = b.bounded(&self.thread, WARPGROUP - 1)?;
         let number = b.bounded(&self.number, self.parts.ring.warpgroups - 1)?;
         let first = &entry.row + &(&number * ROWS);
         let mine = self.parts.qk.get_slice(&thread)?;
-        Addend::new(b, bias, entry, &first)?.of_tile(b, [ROWS, keys], &mine, &key.div(keys)?)
+        Addend::new(b, bias, entry, [&first, base])?.of_tile(b, [ROWS, keys], &mine, &at.div(keys)?)
     }
 }

@@ -118,25 +118,55 @@ struct Score {
 
 impl Score {
     fn new(problem: &Problem, query: &[f64], key: &[f64], bias: Option<f32>) -> Score {
-        let (mut value, mut size) = (0.0, 0.0);
+        let (mut value, mut size, mut quantum) = (0.0, 0.0f64, f64::INFINITY);
         for (q, k) in query.iter().zip(key) {
-            value += q * k;
-            size += (q * k).abs();
+            let product = q * k;
+            value += product;
+            size += product.abs();
+            quantum = quantum.min(lowest_bit(product));
         }
         let scale = f64::from(problem.scale());
+        // Products that are multiples of one number are added up exactly while their sums have few bits, in whatever order.
+        let mut wrong = match size {
+            _ if size > f64::from(f32::MAX) => f64::INFINITY,
+            _ if size <= quantum * EXACT => 0.0,
+            _ => size * scale * cut(problem.dtype(), query.len() as f64),
+        };
         value *= scale;
-        let mut wrong = size * scale * cut(problem.dtype(), query.len() as f64) + ROUNDED * value.abs();
         if let Some(cap) = problem.softcap().map(f64::from) {
+            wrong = (wrong + ROUNDED * value.abs()).min(2.0 * cap);
             value = cap * (value / cap).tanh();
             let tanh = if problem.dtype() == DType::F32 { ROUNDED } else { TANH };
             wrong += CAPPED * cap + tanh * value.abs();
         }
         if let Some(bias) = bias.map(f64::from) {
             value += bias;
-            wrong += ROUNDED * bias.abs();
+            if value.is_finite() {
+                // The sum is rounded to f32 towards zero, and so is at most its largest number.
+                let most = f64::from(f32::MAX);
+                value = value.clamp(-most, most);
+                if f64::from(value as f32) != value {
+                    wrong += 2.0 * DType::F32.epsilon() * value.abs();
+                }
+            }
         }
         Score { value, wrong }
     }
+}
+
+/// Sums of this many times what all of their terms are multiples of are exact in f32, on tensor cores too.
+const EXACT: f64 = (1 << 22) as f64;
+
+/// The largest power of two of which a number is a multiple: infinity for 0, and for what is no finite number.
+fn lowest_bit(x: f64) -> f64 {
+    if x == 0.0 || !x.is_finite() {
+        return f64::INFINITY;
+    }
+    let bits = x.to_bits();
+    // Products of floats of up to 32 bits are no subnormal numbers of f64.
+    let zeros = (bits & ((1 << 52) - 1) | 1 << 52).trailing_zeros();
+    let exponent = (bits >> 52 & 0x7ff) as i32 - 1023;
+    2f64.powi(exponent - 52 + zeros as i32)
 }
 
 /// A few roundings of f32, and the error of the hardware's powers of two.
@@ -145,6 +175,19 @@ const ROUNDED: f64 = 4.0 / (1 << 23) as f64;
 const CAPPED: f64 = 1.0 / (1 << 21) as f64;
 /// The relative error of the hardware's tanh, a little above 2^-10.987, by which 16-bit scores are capped on Hopper.
 const TANH: f64 = 0.000_525;
+
+/// What a column of the values adds up to over the keys, for powers p and what these may be wrong by.
+#[derive(Clone, Copy, Default)]
+struct Column {
+    /// The sum of p v, and the largest size that it has on the way.
+    sum: f64,
+    most: f64,
+    /// The sum of |v| times the errors of p.
+    wrong: f64,
+    /// The sums of (p v)^2 and of v^2.
+    squares: f64,
+    of_values: f64,
+}
 
 /// The values weighted by the powers of the scores.
 fn weighted<'a>(dtype: DType, scores: &[Score], values: impl Iterator<Item = &'a [f64]>, dim: usize) -> Row {
@@ -157,38 +200,46 @@ fn weighted<'a>(dtype: DType, scores: &[Score], values: impl Iterator<Item = &'a
             lse_bound: 0.0,
         };
     }
-    // Of each column the sums over the keys of p v, |p v|, |p v| d, (p v)^2 and v^2.
     let (mut sum, mut wrong) = (0.0, 0.0);
-    let mut of_values = vec![[0.0; 5]; dim];
+    let mut columns = vec![Column::default(); dim];
     for (score, value) in scores.iter().zip(values) {
-        let power = (score.value - largest).exp();
-        if power == 0.0 {
-            continue;
-        }
-        // The difference to the maximum is rounded as well.
-        let off = (score.wrong + ROUNDED * largest.abs()).min(1.0).exp_m1();
+        let below = score.value - largest;
+        let power = below.exp();
+        // A difference of scores is rounded relative to itself. What is hidden has no error.
+        let error = if score.value == f64::NEG_INFINITY { 0.0 } else { score.wrong + ROUNDED * below.abs() };
+        let off = if error == 0.0 { 0.0 } else { (below + error).exp() - power };
         sum += power;
-        wrong += power * off;
-        for (sums, v) in of_values.iter_mut().zip(value) {
+        wrong += off;
+        for (column, v) in columns.iter_mut().zip(value) {
+            // 0 times a value that is not finite is NaN.
+            if power == 0.0 && off == 0.0 && v.is_finite() {
+                continue;
+            }
             let weighted = power * v;
-            sums[0] += weighted;
-            sums[1] += weighted.abs();
-            sums[2] += weighted.abs() * off;
-            sums[3] += weighted * weighted;
-            sums[4] += v * v;
+            column.sum += weighted;
+            column.most = column.most.max(column.sum.abs());
+            column.wrong += if *v == 0.0 { 0.0 } else { v.abs() * off };
+            column.squares += weighted * weighted;
+            column.of_values += v * v;
         }
     }
     let (epsilon, least) = (dtype.epsilon(), half_of_least(dtype));
     let lost = cut(dtype, scores.len() as f64) + ROUNDED;
-    let finish = |[weighted, sizes, off, squares, of_v]: &[f64; 5]| {
-        let output = weighted / sum;
-        let powers = 4.0 * (epsilon * squares.sqrt() + least * of_v.sqrt()) / sum;
-        let of_scores = (off + output.abs() * wrong) / sum;
-        let bound =
-            2.0 * epsilon * output.abs() + least + powers + lost * (sizes / sum + output.abs()) + of_scores;
+    let finish = |column: &Column| {
+        let output = column.sum / sum;
+        let powers = 4.0 * (epsilon * column.squares.sqrt() + least * column.of_values.sqrt()) / sum;
+        // Kernels add up the keys from either end, or some of them first.
+        let on_the_way = (column.most + column.sum.abs() + 4.0 * column.squares.sqrt()) / sum;
+        let common = if output == 0.0 { 0.0 } else { output.abs() * wrong };
+        let of_scores = (column.wrong + common) / sum;
+        let bound = 2.0 * epsilon * output.abs()
+            + least
+            + powers
+            + lost * (on_the_way + output.abs())
+            + of_scores;
         (output, bound)
     };
-    let (output, bounds) = of_values.iter().map(finish).unzip();
+    let (output, bounds) = columns.iter().map(finish).unzip();
     let lse = largest + sum.ln();
     let lse_bound = wrong / sum + lost + ROUNDED * (1.0 + lse.abs() + largest.abs());
     Row { output, bounds, lse, lse_bound }
