@@ -4,7 +4,7 @@ use core::fmt;
 use core::str::FromStr;
 
 use crate::text::parse::{Kind, cursor};
-use crate::{Composed, Coord, Crd, Error, Int, Lay, Shape, Strides, Sum, Tiler};
+use crate::{Composed, Coord, Crd, Error, Int, Lay, Shape, Strides, Sum, Swizzle, Tiler};
 
 impl Int {
     /// Reads `8`, `_8`, `s0`, `2*ceil(s0/8)`.
@@ -160,6 +160,25 @@ impl Composed {
     }
 }
 
+impl Swizzle {
+    /// Reads `Sw<3,4,3>`, as CuTe prints it.
+    ///
+    /// ```
+    /// use girih_layout::Swizzle;
+    /// assert_eq!(Swizzle::parse("Sw<3,4,3>")?, Swizzle::new(3, 4, 3)?);
+    /// # Ok::<(), girih_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Parse`], and [`Error::Swizzle`].
+    pub const fn parse(text: &str) -> Result<Swizzle, Error> {
+        let mut cursor = cursor(text);
+        let swizzle = tri!(cursor.swizzle());
+        tri!(cursor.end("the end of the text"));
+        Ok(swizzle)
+    }
+}
+
 impl Tiler {
     /// Reads `<3:3,(2,4):(1,8)>`, `<128,32>` (a shape tile `n` is `n:1`), `<_,8>` (`_` leaves the mode alone), `<<2,2>,4>` (tiles of the modes of
     /// mode 0), or a layout, `4:2`.
@@ -194,6 +213,13 @@ impl FromStr for Composed {
     type Err = Error;
     fn from_str(text: &str) -> Result<Composed, Error> {
         Composed::parse(text)
+    }
+}
+
+impl FromStr for Swizzle {
+    type Err = Error;
+    fn from_str(text: &str) -> Result<Swizzle, Error> {
+        Swizzle::parse(text)
     }
 }
 

@@ -287,7 +287,7 @@ impl Cursor<'_> {
         }
     }
 
-    pub(crate) const fn composed(&mut self) -> Result<Composed, Error> {
+    pub(crate) const fn swizzle(&mut self) -> Result<Swizzle, Error> {
         tri!(self.expect(b'S', "'Sw<'"));
         tri!(self.expect(b'w', "'Sw<'"));
         tri!(self.expect(b'<', "'Sw<'"));
@@ -297,7 +297,11 @@ impl Cursor<'_> {
         tri!(self.expect(b',', "','"));
         let shift = tri!(self.count(-64)) as i32;
         tri!(self.expect(b'>', "'>'"));
-        let swizzle = tri!(Swizzle::new(bits, base, shift));
+        Swizzle::new(bits, base, shift)
+    }
+
+    pub(crate) const fn composed(&mut self) -> Result<Composed, Error> {
+        let swizzle = tri!(self.swizzle());
         tri!(self.expect(b'o', "'o' and an offset"));
         self.skip_blanks();
         let offset = tri!(self.number());

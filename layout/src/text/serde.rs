@@ -6,7 +6,7 @@ use core::fmt;
 use serde::de::Visitor;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::{Composed, Coord, Int, Lay, Shape, Strides, Sum, Tiler};
+use crate::{Composed, Coord, Int, Lay, Shape, Strides, Sum, Swizzle, Tiler};
 
 macro_rules! as_text {
     ($($type:ty: $what:literal;)*) => {$(
@@ -44,5 +44,6 @@ as_text! {
     Coord: "a coordinate such as (1,(0,_))";
     Lay: "a layout such as (4,8):(8,1)";
     Tiler: "a tiler such as <128,_>";
+    Swizzle: "a swizzle such as Sw<3,4,3>";
     Composed: "a swizzled layout such as Sw<3,4,3> o 0 o (8,64):(64,1)";
 }
