@@ -1,5 +1,5 @@
-//! Strategies of proptest for tests of computations on layouts (feature `proptest`): random layouts, swizzles and
-//! coordinates.
+//! Strategies of proptest for tests of computations on layouts (feature `proptest`, of `girih` too): random layouts, swizzles,
+//! coordinates, tilers and pairs that compose. All shrink to the smallest case that fails, and layouts nest to depth 4.
 //!
 //! Each family of layouts finds other mistakes: arbitrary and signed layouts find wrong preconditions, tractable and
 //! compact layouts find wrong results, and generic strides, which are large and coprime, find equalities that hold by
@@ -27,7 +27,7 @@ use std::vec::Vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use crate::{Coord, Crd, Int, Lay, Stride, Swizzle};
+use crate::{Coord, Crd, Int, Lay, ModePath, Stride, Swizzle, Symbol, Tile, Tiler};
 
 const EXTENTS: &[i64] = &[1, 2, 2, 3, 4, 4, 6, 8];
 const STRIDES: &[i64] = &[0, 1, 2, 3, 4, 6, 8, 12, 16, 24];
@@ -47,43 +47,49 @@ pub fn line(s: i64, d: i64) -> Lay {
     Lay::leaf(Int::value(s), Stride::from(d)).expect("an extent of at least 1")
 }
 
-/// How leaves are grouped: for each leaf, whether a tuple opens before it, and how many leaves that tuple has.
-type Grouping = Vec<(bool, usize)>;
+/// How leaves are grouped: for each leaf, how many tuples open before it, and how many leaves the outermost of them has at most.
+type Grouping = Vec<(usize, usize)>;
 
-fn grouping(n: usize) -> impl Strategy<Value = Grouping> {
-    prop::collection::vec((prop::bool::weighted(0.3), 1..=n), n)
+/// The deepest tree: tuples in tuples in tuples in a tuple.
+const DEPTH: usize = 4;
+
+/// One entry for each of `most` leaves, of which fewer may be there: a length that depends on another value would keep
+/// both from shrinking.
+fn grouping(most: usize) -> impl Strategy<Value = Grouping> {
+    let opens = prop_oneof![5 => Just(0usize), 3 => Just(1), 1 => Just(2), 1 => Just(3)];
+    prop::collection::vec((opens, 1..=most), most)
 }
 
-/// Flat leaves as a tree: a leaf alone, a flat tuple, or a tuple with some groups.
+/// Flat leaves as a tree: a leaf alone, a flat tuple, or a tuple with groups of groups.
 #[expect(clippy::expect_used, reason = "a strategy that makes a malformed layout must stop the test")]
-fn tree(leaves: &[(i64, i64)], groups: &[(bool, usize)], bare: bool) -> Lay {
-    let leaf = |&(s, d): &(i64, i64)| {
-        Lay::leaf(Int::value(s), Stride::Int(Int::value(d))).expect("extents are at least 1")
-    };
+fn tree(leaves: &[Lay], groups: &[(usize, usize)], bare: bool, depth: usize) -> Lay {
     if bare && leaves.len() == 1 {
-        return leaf(&leaves[0]);
+        return leaves[0];
     }
     let mut modes = Vec::new();
     let mut i = 0;
     while i < leaves.len() {
-        let (grouped, reach) = groups[i];
-        if grouped {
-            let end = (i + reach).min(leaves.len());
-            let inner = vec![(false, 1); end - i];
-            modes.push(tree(&leaves[i..end], &inner, false));
-            i = end;
+        let (opens, reach) = groups[i];
+        let end = if opens > 0 && depth < DEPTH { (i + reach).min(leaves.len()) } else { i + 1 };
+        if opens > 0 && depth < DEPTH {
+            let mut inner = groups[i..end].to_vec();
+            inner[0].0 -= 1;
+            modes.push(tree(&leaves[i..end], &inner, false, depth + 1));
         } else {
-            modes.push(leaf(&leaves[i]));
-            i += 1;
+            modes.push(leaves[i]);
         }
+        i = end;
     }
     Lay::concat(&modes).expect("few leaves")
 }
 
-fn of_leaves(leaves: impl Strategy<Value = Vec<(i64, i64)>>) -> impl Strategy<Value = Lay> {
-    leaves
-        .prop_flat_map(|leaves| (grouping(leaves.len()), Just(leaves), any::<bool>()))
-        .prop_map(|(groups, leaves, bare)| tree(&leaves, &groups, bare))
+fn of_leaves(most: usize, leaves: impl Strategy<Value = Vec<(i64, i64)>>) -> impl Strategy<Value = Lay> {
+    trees(most, leaves.prop_map(|leaves| leaves.into_iter().map(|(s, d)| line(s, d)).collect()))
+}
+
+fn trees(most: usize, leaves: impl Strategy<Value = Vec<Lay>>) -> impl Strategy<Value = Lay> {
+    (leaves, grouping(most), prop::bool::ANY)
+        .prop_map(|(leaves, groups, nested)| tree(&leaves, &groups, !nested, 1))
 }
 
 fn extents(most: usize) -> impl Strategy<Value = Vec<i64>> {
@@ -98,7 +104,7 @@ fn extents(most: usize) -> impl Strategy<Value = Vec<i64>> {
 /// proptest!(|(layout in arbitrary(4))| prop_assert!(layout.leaf_count() <= 4));
 /// ```
 pub fn arbitrary(most: usize) -> impl Strategy<Value = Lay> {
-    of_leaves(prop::collection::vec((select(EXTENTS), select(STRIDES)), 1..=most))
+    of_leaves(most, prop::collection::vec((select(EXTENTS), select(STRIDES)), 1..=most))
 }
 
 /// Layouts of up to `most` leaves with any small extents and any small strides of either sign.
@@ -110,7 +116,7 @@ pub fn arbitrary(most: usize) -> impl Strategy<Value = Lay> {
 /// ```
 pub fn signed(most: usize) -> impl Strategy<Value = Lay> {
     let stride = (select(STRIDES), any::<bool>()).prop_map(|(d, minus)| if minus { -d } else { d });
-    of_leaves(prop::collection::vec((select(EXTENTS), stride), 1..=most))
+    of_leaves(most, prop::collection::vec((select(EXTENTS), stride), 1..=most))
 }
 
 /// Layouts in which each mode, in the order of the strides, ends where a step of the next can begin: the modes have a
@@ -122,7 +128,7 @@ pub fn signed(most: usize) -> impl Strategy<Value = Lay> {
 /// proptest!(|(layout in tractable(4))| prop_assert!(layout.leaf_count() <= 4));
 /// ```
 pub fn tractable(most: usize) -> impl Strategy<Value = Lay> {
-    of_leaves(gapped(most, &[1, 1, 2, 3]))
+    of_leaves(most, gapped(most, &[1, 1, 2, 3]))
 }
 
 /// Layouts that are a permutation of `0..size`: tractable without gaps.
@@ -133,7 +139,7 @@ pub fn tractable(most: usize) -> impl Strategy<Value = Lay> {
 /// proptest!(|(layout in compact(4))| prop_assert!(layout.leaf_count() <= 4));
 /// ```
 pub fn compact(most: usize) -> impl Strategy<Value = Lay> {
-    of_leaves(gapped(most, &[1]))
+    of_leaves(most, gapped(most, &[1]))
 }
 
 /// Layouts with any small extents and large coprime strides: two sums are equal only if their digits are.
@@ -145,6 +151,7 @@ pub fn compact(most: usize) -> impl Strategy<Value = Lay> {
 /// ```
 pub fn generic(most: usize) -> impl Strategy<Value = Lay> {
     of_leaves(
+        most,
         (extents(most), Just(GENERIC.to_vec()).prop_shuffle())
             .prop_map(|(extents, strides)| extents.into_iter().zip(strides).collect()),
     )
@@ -177,22 +184,139 @@ pub fn any_layout(most: usize) -> impl Strategy<Value = Lay> {
 }
 
 fn gapped(most: usize, gaps: &'static [i64]) -> impl Strategy<Value = Vec<(i64, i64)>> {
-    extents(most)
-        .prop_flat_map(move |extents| {
-            let n = extents.len();
-            let order = Just((0..n).collect::<Vec<_>>()).prop_shuffle();
-            (Just(extents), order, prop::collection::vec(select(gaps), n))
-        })
-        .prop_map(|(extents, order, gaps)| {
-            let mut leaves = vec![(1, 0); extents.len()];
-            let mut step = 1;
-            for (k, i) in order.into_iter().enumerate() {
-                step *= gaps[k];
-                leaves[i] = (extents[i], step);
-                step *= extents[i];
+    // The key of a leaf is its place in the order of the strides.
+    prop::collection::vec((select(EXTENTS), select(gaps), 0u32..64), 1..=most).prop_map(|modes| {
+        let mut order: Vec<usize> = (0..modes.len()).collect();
+        order.sort_by_key(|i| modes[*i].2);
+        let mut leaves = vec![(1, 0); modes.len()];
+        let mut step = 1;
+        for i in order {
+            let (extent, gap, _) = modes[i];
+            step *= gap;
+            leaves[i] = (extent, step);
+            step *= extent;
+        }
+        leaves
+    })
+}
+
+/// Tilers of up to `most` tiles: a layout of the whole domain, or for each mode a tractable layout or `_`.
+///
+/// ```
+/// use girih_layout::{Tiler, strategies::tilers};
+/// use proptest::prelude::*;
+/// proptest!(|(tiler in tilers(2))| if let Tiler::Modes(tiles) = tiler { prop_assert!(tiles.len() <= 2) });
+/// ```
+#[expect(clippy::expect_used, reason = "a strategy that makes a malformed tiler must stop the test")]
+pub fn tilers(most: usize) -> impl Strategy<Value = Tiler> {
+    let tile = prop_oneof![3 => tractable(2).prop_map(Tile::Lay), 1 => Just(Tile::All)];
+    let modes = prop::collection::vec(tile, 1..=most);
+    prop_oneof![
+        tractable(3).prop_map(Tiler::Lay),
+        modes.prop_map(|tiles| Tiler::modes(&tiles).expect("few tiles")),
+    ]
+}
+
+/// Pairs `(a, b)` that compose: `a.composition(&b)` is a layout. The leaves of `b` walk the modes of `a` in order.
+///
+/// ```
+/// use girih_layout::strategies::composable;
+/// use proptest::prelude::*;
+/// proptest!(|((a, b) in composable(4))| {
+///     let both = a.composition(&b)?;
+///     for i in 0..b.size()?.get().unwrap_or(0) {
+///         prop_assert_eq!(both.at(i)?, a.at_extended(b.at(i)?)?);
+///     }
+/// });
+/// ```
+pub fn composable(most: usize) -> impl Strategy<Value = (Lay, Lay)> {
+    let left = prop_oneof![arbitrary(most), tractable(most), compact(most), generic(most)];
+    let right = (prop::collection::vec((any::<bool>(), 1i64..5), most), grouping(most), any::<bool>());
+    (left, right).prop_map(|(a, (kept, groups, nested))| {
+        // Whole modes of the left-hand side, some of them left out, and the last one cut to a part.
+        let (mut leaves, mut step) = (Vec::new(), 1);
+        for (i, extent) in a.shape().leaves().enumerate() {
+            let extent = extent.get().unwrap_or(1);
+            let (keeps, part) = kept[i];
+            if keeps {
+                leaves.push(line(if i + 1 == a.leaf_count() { part } else { extent }, step));
             }
-            leaves
-        })
+            step *= extent;
+        }
+        if leaves.is_empty() {
+            leaves.push(line(1, 1));
+        }
+        (a, tree(&leaves, &groups, !nested, 1))
+    })
+}
+
+/// Layouts with symbols in extents and strides, and for each symbol a value that its facts allow: at launch, `bind` them
+/// in turn.
+///
+/// ```
+/// use girih_layout::strategies::symbolic;
+/// use proptest::prelude::*;
+/// proptest!(|((layout, values) in symbolic(3))| {
+///     let bound = values.iter().try_fold(layout, |l, (symbol, value)| l.bind(*symbol, *value))?;
+///     prop_assert!(!bound.is_symbolic());
+/// });
+/// ```
+#[expect(clippy::expect_used, reason = "a strategy that makes a malformed layout must stop the test")]
+pub fn symbolic(most: usize) -> impl Strategy<Value = (Lay, Vec<(Symbol, i64)>)> {
+    let number = || (any::<bool>(), 0usize..3, select(&[1i64, 2, 4, 8][..]));
+    let facts = prop::collection::vec((select(&[1i64, 2, 8][..]), 1i64..5), 3);
+    (prop::collection::vec((number(), number()), 1..=most), grouping(most), facts).prop_map(
+        |(leaves, groups, facts)| {
+            let symbols: Vec<(Symbol, i64)> = facts
+                .into_iter()
+                .zip(0u8..)
+                .map(|((divisor, times), id)| {
+                    (Symbol::new(id).divisible_by(divisor).at_least(1), divisor * times)
+                })
+                .collect();
+            let int = |(known, id, n): (bool, usize, i64)| {
+                let symbol = Int::symbol(symbols[id].0);
+                if known { Int::value(n) } else { symbol.mul(Int::value(n)).expect("a small product") }
+            };
+            let leaves: Vec<Lay> = leaves
+                .into_iter()
+                .map(|(s, d)| Lay::leaf(int(s), Stride::Int(int(d))).expect("an extent of at least 1"))
+                .collect();
+            (tree(&leaves, &groups, false, 1), symbols)
+        },
+    )
+}
+
+/// Layouts of F2 columns below `2^8`, whose extents are powers of two.
+///
+/// ```
+/// use girih_layout::{F2Matrix, strategies::columns};
+/// use proptest::prelude::*;
+/// proptest!(|(layout in columns(3))| prop_assert!(F2Matrix::of_layout(&layout).is_ok()));
+/// ```
+#[expect(clippy::expect_used, reason = "a strategy that makes a malformed layout must stop the test")]
+pub fn columns(most: usize) -> impl Strategy<Value = Lay> {
+    let leaf = (select(&[1i64, 2, 4, 8][..]), 0u64..256);
+    let leaf =
+        leaf.prop_map(|(s, d)| Lay::leaf(Int::value(s), Stride::F2(d)).expect("an extent of at least 1"));
+    trees(most, prop::collection::vec(leaf, 1..=most))
+}
+
+/// Layouts whose indices are coordinates of `rank` entries: strides that are scaled basis vectors.
+///
+/// ```
+/// use girih_layout::strategies::along;
+/// use proptest::prelude::*;
+/// proptest!(|(layout in along(3, 2))| prop_assert!(layout.coord_at(0, 2).is_ok()));
+/// ```
+#[expect(clippy::expect_used, reason = "a strategy that makes a malformed layout must stop the test")]
+pub fn along(most: usize, rank: usize) -> impl Strategy<Value = Lay> {
+    let leaf = (select(EXTENTS), 1i64..9, 0..rank.max(1)).prop_map(|(s, scale, mode)| {
+        let mode = ModePath::new(&[mode]).expect("few modes");
+        Lay::leaf(Int::value(s), Stride::Basis { scale: Int::value(scale), mode })
+            .expect("an extent of at least 1")
+    });
+    trees(most, prop::collection::vec(leaf, 1..=most))
 }
 
 /// A coordinate congruent to a layout's shape, with some modes `_`.

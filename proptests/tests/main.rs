@@ -18,6 +18,7 @@ mod programs;
 mod recasts;
 mod registry;
 mod seeds;
+mod shrinking;
 mod sums;
 mod swizzles;
 mod symbols;
