@@ -221,7 +221,7 @@ fn parts_are_written_by_their_owners_once_they_are_proved_disjoint() {
         assert_eq!(rows.at(tv.at(thread + 8 * value).unwrap()), Ok(thread as i32 + 1));
     }
     let mut tiles = ViewMut::new(&mut data, lay!("(4,8):(8,1)")).unwrap().tiles(&tiler!("<2,4>")).unwrap();
-    assert_eq!((tiles.len(), tiles[3].layout().to_string().as_str()), (4, "((2,4)):((8,1))"));
+    assert_eq!((tiles.len(), tiles[3].layout().to_string().as_str()), (4, "(2,4):(8,1)"));
     fill(&mut tiles[3], -1).unwrap();
     assert_eq!(data.iter().filter(|value| **value == -1).count(), 8);
 }
@@ -241,7 +241,7 @@ fn parts_that_meet_or_leave_the_tensor_are_refused() {
     // The last tile reaches past the tensor's end, where the memory goes on.
     assert_eq!(
         refused(lay!("(10):(1)"), &|t| t.tiles(&tiler!("<4>")).err()),
-        "part 2, ((4)):((1)), has value 2 at place 10, which is not the tensor's: disjoint parts inside the tensor are accepted"
+        "part 2, (4):(1), has value 2 at place 10, which is not the tensor's: disjoint parts inside the tensor are accepted"
     );
     // A part's part must stay in it, though the whole's may be ragged.
     assert!(

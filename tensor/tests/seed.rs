@@ -98,19 +98,63 @@ fn inner_and_outer_partitions() {
     // A block's tile: index the rest.
     let cta = tiled.slice(tuple([tuple([ALL, ALL]), tuple([at(1), at(2)])])).unwrap(); // (4,8)
     assert_eq!(cta.layout().to_string(), "(4,8):(1,8)");
-    let inner = a.inner_partition(&tiler, tuple([at(1), at(2)])).unwrap(); // ((4,8))
+    let inner = a.inner_partition(&tiler, tuple([at(1), at(2)])).unwrap(); // (4,8)
     let local = a.local_tile(&tiler, &[at(1), at(2)]).unwrap(); // (4,8)
     assert_eq!((equal(&cta, &inner), equal(&cta, &local)), (Ok(true), Ok(true)));
-    assert_eq!(local.layout(), cta.layout());
+    assert_eq!((inner.layout(), local.layout()), (cta.layout(), cta.layout()));
     // 32 threads, each with its place in every tile: index the tile.
     for thread in 0..32 {
         let mine = tiled.slice(tuple([at(thread), tuple([ALL, ALL])])).unwrap(); // (2,3)
         assert_eq!(mine.layout().to_string(), "(2,3):(4,64)");
-        let outer = a.outer_partition(&tiler, at(thread)).unwrap();
+        let outer = a.outer_partition(&tiler, at(thread)).unwrap(); // (2,3)
+        assert_eq!(outer.layout(), mine.layout());
         let local = a.local_partition(&lay!("(4,8):(1,4)"), &thread).unwrap(); // (2,3)
         assert_eq!((equal(&mine, &outer), equal(&mine, &local)), (Ok(true), Ok(true)));
         assert_eq!(mine.at(0), Ok((thread % 4 + 8 * (thread / 4)) as f32));
     }
+}
+
+/// Modes that a tuple of coordinates or the tiler lacks are kept, as in CuTe.
+#[test]
+fn partitions_keep_the_modes_that_nobody_names() {
+    let memory = data(8 * 12 * 5 * 2);
+    let a = Tensor::host(&memory, lay!("(8,12,5,2):(1,8,96,480)")).unwrap(); // (M,N,L,B)
+    let tiler = tiler!("<4,3>");
+    let tiled = a.zipped_divide(&tiler).unwrap(); // ((4,3),(2,4,5,2))
+    let tuples: [&[i64]; 5] = [&[], &[1], &[1, 2], &[1, 2, 3], &[1, 2, 3, 1]];
+    for (given, shape) in tuples.iter().zip(["(4,3,2,4,5,2)", "(4,3,4,5,2)", "(4,3,5,2)", "(4,3,2)", "(4,3)"])
+    {
+        let coord = Slice::tuple(given.iter().map(|i| at(*i)));
+        let all = (0..4).map(|i| given.get(i).map_or(ALL, |x| at(*x)));
+        let whole = tiled.slice(tuple([tuple([ALL, ALL]), Slice::tuple(all)])).unwrap();
+        for tile in [a.inner_partition(&tiler, coord.clone()), a.local_tile(&tiler, coord)] {
+            let tile = tile.unwrap();
+            assert_eq!((tile.layout().shape().to_string().as_str(), equal(&tile, &whole)), (shape, Ok(true)));
+            assert_eq!(tile.layout(), whole.layout());
+        }
+    }
+    for (given, shape) in tuples[..3].iter().zip(["(4,3,2,4,5,2)", "(3,2,4,5,2)", "(2,4,5,2)"]) {
+        let all = (0..2).map(|i| given.get(i).map_or(ALL, |x| at(*x)));
+        let whole = tiled.slice(tuple([Slice::tuple(all), tuple([ALL, ALL, ALL, ALL])])).unwrap();
+        let part = a.outer_partition(&tiler, Slice::tuple(given.iter().map(|i| at(*i)))).unwrap();
+        assert_eq!((part.layout().shape().to_string().as_str(), equal(&part, &whole)), (shape, Ok(true)));
+        assert_eq!(part.layout(), whole.layout());
+    }
+    // One number counts through all of the rest, or all of the tile.
+    assert_eq!(a.inner_partition(&tiler, at(9)).unwrap().layout(), &lay!("(4,3):(1,8)"));
+    assert_eq!(a.inner_partition(&tiler, at(9)).unwrap().at(0), a.at(4 + 96));
+    assert_eq!(a.outer_partition(&tiler, at(5)).unwrap().layout(), &lay!("(2,4,5,2):(4,24,96,480)"));
+    // `_` keeps the rest as one mode.
+    assert_eq!(a.inner_partition(&tiler, ALL).unwrap().layout().shape().to_string(), "(4,3,(2,4,5,2))");
+    // A tiler that is a layout of the whole tensor has one tile mode and one rest.
+    let line = Tensor::host(&memory, lay!("96:2")).unwrap();
+    assert_eq!(line.inner_partition(&tiler!("8:1"), at(3)).unwrap().layout(), &lay!("(8):(2)"));
+    assert_eq!(line.outer_partition(&tiler!("8:1"), at(3)).unwrap().layout(), &lay!("(12):(16)"));
+    // More positions than modes are refused, and so are those outside.
+    let five = tuple([at(0), at(0), at(0), at(0), at(0)]);
+    assert!(matches!(a.local_tile(&tiler, five), Err(girih_tensor::Error::SliceRank { .. })));
+    assert!(matches!(a.local_tile(&tiler, (2, 0)), Err(girih_tensor::Error::OutOfRange { .. })));
+    assert!(matches!(a.outer_partition(&tiler, (0, 3)), Err(girih_tensor::Error::OutOfRange { .. })));
 }
 
 #[test]

@@ -220,7 +220,7 @@ fn arrays_of_constant_length_take_part_in_algorithms() {
     // Two owners, each with its half of the rows.
     let halves = a.view_mut().unwrap().tiles(&tiler!("<2,8>")).unwrap();
     for (number, mut half) in halves.into_iter().enumerate() {
-        half.put(((1, 7),), -(number as i32)).unwrap();
+        half.put((1, 7), -(number as i32)).unwrap();
     }
     assert_eq!((a.get((1, 7)), a.get((3, 7))), (Ok(0), Ok(-1)));
     assert_eq!(a.size(), Ok(32));

@@ -263,7 +263,7 @@ fn slices_of_another_rank_are_refused() {
     // A leaf has no modes to give entries for.
     let leaf = t.slice(tuple([tuple([at(0), tuple([at(0)])]), Slice::All]));
     assert!(matches!(leaf, Err(Error::SliceRank { .. })), "{leaf:?}");
-    assert!(matches!(t.local_tile(&tiler!("<3,4>"), &[at(0)]), Err(Error::SliceRank { .. })));
+    assert!(matches!(t.local_tile(&tiler!("<3,4>"), &[at(0), at(0), at(0)]), Err(Error::SliceRank { .. })));
 }
 
 #[test]

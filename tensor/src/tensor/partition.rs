@@ -54,9 +54,8 @@ impl<E: Engine> Tensor<E> {
         Ok(self.with_layout(self.layout.flat_divide(tiler)?))
     }
 
-    /// The tile at `coord` among the tiles, as one mode, then the modes that `coord` keeps (CuTe's `inner_partition`;
-    /// CuTe guide, "Partitioning a Tensor"). [`Tensor::local_tile`] is the same with the tile's modes as separate
-    /// modes.
+    /// The tile at `coord` among the tiles (CuTe's `inner_partition`; CuTe guide, "Partitioning a Tensor"): the tile's modes, then the
+    /// modes that `coord` keeps. [`Tensor::local_tile`] is another name of it.
     ///
     /// # Errors
     /// Those of [`Tensor::zipped_divide`] and [`Tensor::slice`].
@@ -65,12 +64,27 @@ impl<E: Engine> Tensor<E> {
         tiler: &Tiler,
         coord: impl Into<Slice<E::Index>>,
     ) -> Result<Tensor<E>, Error> {
-        self.zipped_divide(tiler)?.slice((Slice::All, coord)) // (Tile[,Rest..])
+        let tiled = self.zipped_divide(tiler)?; // ((TileM,TileN),(RestM,RestN,L))
+        let coord = padded(coord.into(), &tiled.layout.mode(1)?);
+        let tile = tiled.slice((Slice::All, coord))?; // ((TileM,TileN)[,Rest..])
+        let layout = spread(&tile.layout, 0)?;
+        Ok(tile.with_layout(layout)) // (TileM,TileN[,Rest..])
     }
 
-    /// The element at `coord` of each tile: first the modes of a tile that `coord` keeps, then the rest modes, which
-    /// arrange the tiles, as one mode (CuTe's `outer_partition`). [`Tensor::local_partition`] is the same with a
-    /// thread's coordinate for `coord`.
+    /// The element at `coord` of each tile (CuTe's `outer_partition`): the modes of a tile that `coord` keeps, then the rest modes,
+    /// which arrange the tiles. A tuple `coord` may be shorter than the tiler, and then keeps the other modes of a tile.
+    /// [`Tensor::local_partition`] is the same with a thread's coordinate for `coord`.
+    ///
+    /// ```
+    /// use girih_layout::{lay, tiler};
+    /// use girih_tensor::Tensor;
+    ///
+    /// let data: Vec<i32> = (0..8 * 24).collect();
+    /// let a = Tensor::host(&data, lay!("(8,24):(1,8)"))?;
+    /// assert_eq!(a.outer_partition(&tiler!("<4,8>"), (3, 0))?.layout().to_string(), "(2,3):(4,64)");
+    /// assert_eq!(a.outer_partition(&tiler!("<4,8>"), (3,))?.layout().to_string(), "(8,2,3):(8,4,64)");
+    /// # Ok::<(), girih_tensor::Error>(())
+    /// ```
     ///
     /// # Errors
     /// Those of [`Tensor::zipped_divide`] and [`Tensor::slice`].
@@ -79,10 +93,15 @@ impl<E: Engine> Tensor<E> {
         tiler: &Tiler,
         coord: impl Into<Slice<E::Index>>,
     ) -> Result<Tensor<E>, Error> {
-        self.zipped_divide(tiler)?.slice((coord, Slice::All)) // ([Tile..,]Rest)
+        let tiled = self.zipped_divide(tiler)?; // ((TileM,TileN),(RestM,RestN,L))
+        let coord = padded(coord.into(), &tiled.layout.mode(0)?);
+        let rest = tiled.slice((coord, Slice::All))?; // ([Tile..,](RestM,RestN,L))
+        let layout = spread(&rest.layout, rest.layout.rank() - 1)?;
+        Ok(rest.with_layout(layout)) // ([Tile..,]RestM,RestN,L)
     }
 
-    /// The tile at `coord` (CuTe's `local_tile`): the tiler's modes, then the rest modes that `coord` keeps.
+    /// The tile at `coord` (CuTe's `local_tile`): the tiler's modes, then the rest modes that `coord` keeps. A tuple `coord` may be
+    /// shorter than the tensor's rank: modes that it and the tiler lack, such as a batch, are kept.
     ///
     /// ```
     /// use girih_layout::{lay, tiler};
@@ -93,20 +112,15 @@ impl<E: Engine> Tensor<E> {
     /// // Tiles of 4 x 8; the one at (1,2).
     /// let tile = a.local_tile(&tiler!("<4,8>"), (1, 2))?;
     /// assert_eq!((tile.layout().to_string().as_str(), tile.at(0)?), ("(4,8):(1,8)", 4 + 8 * 16));
+    /// let batch = Tensor::host(&data, lay!("(8,8,3):(1,8,64)"))?; // (M,N,L)
+    /// assert_eq!(batch.local_tile(&tiler!("<4,8>"), (1, 0))?.layout().to_string(), "(4,8,3):(1,8,64)");
     /// # Ok::<(), girih_tensor::Error>(())
     /// ```
     ///
     /// # Errors
     /// Those of [`Tensor::zipped_divide`] and [`Tensor::slice`].
     pub fn local_tile(&self, tiler: &Tiler, coord: impl Into<Slice<E::Index>>) -> Result<Tensor<E>, Error> {
-        let tiled = self.zipped_divide(tiler)?; // ((TileM,TileN),(RestM,RestN))
-        let tile = tiled.slice((Slice::All, coord))?; // ((TileM,TileN)[,Rest..])
-        let inner = tile.layout.mode(0)?;
-        let mut modes: Vec<Lay> = (0..inner.rank()).map(|i| inner.mode(i)).collect::<Result<_, _>>()?;
-        for i in 1..tile.layout.rank() {
-            modes.push(tile.layout.mode(i)?);
-        }
-        Ok(tile.with_layout(Lay::concat(&modes)?)) // (TileM,TileN[,Rest..])
+        self.inner_partition(tiler, coord)
     }
 
     /// [`Tensor::local_tile`] with only those modes of `tiler` and `coord` that `projection` keeps (CuTe's
@@ -281,6 +295,33 @@ impl<E: Engine> Tensor<E> {
         };
         Ok(Tensor { engine: values.into_engine().with_part(part), layout })
     }
+}
+
+/// The coordinate with as many entries as `mode` has modes: modes without an entry are kept.
+fn padded<I: Index>(coord: Slice<I>, mode: &Lay) -> Slice<I> {
+    match coord {
+        Slice::Tuple(mut entries) if entries.len() < mode.rank() => {
+            entries.resize(mode.rank(), Slice::All);
+            Slice::Tuple(entries)
+        }
+        coord => coord,
+    }
+}
+
+/// The layout with the modes of mode `mode` in its place.
+fn spread(layout: &Lay, mode: usize) -> Result<Lay, Error> {
+    let mut modes = Vec::new();
+    for i in 0..layout.rank() {
+        let whole = layout.mode(i)?;
+        if i == mode {
+            for k in 0..whole.rank() {
+                modes.push(whole.mode(k)?);
+            }
+        } else {
+            modes.push(whole);
+        }
+    }
+    Ok(Lay::concat(&modes)?)
 }
 
 /// The coordinate in `mode`, a mode of a bijective layout, of the layout's coordinate with index `index`.

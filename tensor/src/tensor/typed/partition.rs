@@ -8,9 +8,9 @@ use girih_layout::typed::{
 use super::super::{Engine, Tensor};
 use crate::Error;
 
-/// A tile as one mode, then the rest modes that the coordinate keeps: the layout of [`Tensor::inner_partition`] of a
-/// typed tensor.
-pub type InnerPartition<M, X, C> = Layout<<(All, C) as Slice<ZippedDivide<M, X>>>::Kept>;
+/// A tile's modes, then the rest modes that the coordinate keeps: the layout of [`Tensor::inner_partition`] of a typed
+/// tensor.
+pub type InnerPartition<M, X, C> = LocalTile<M, X, C>;
 /// The modes of the tile that the coordinate keeps, then the rest as one mode: the layout of
 /// [`Tensor::outer_partition`] of a typed tensor.
 pub type OuterPartition<M, X, C> = Layout<<(C, All) as Slice<ZippedDivide<M, X>>>::Kept>;
@@ -35,7 +35,7 @@ pub type LocalPartition<M, T> = Layout<ModeAt<ZippedDivide<M, <T as Modes>::Shap
 pub type TvPartition<M, Tv> = Layout<ModeAt<Composition<M, Layout<Tv>>, S<1>>>;
 
 impl<E: Engine<Index: From<i64>>, M: Modes> Tensor<E, Layout<M>> {
-    /// The tile at `coord` among the tiles, as one mode, then the modes that `coord` keeps (CuTe's `inner_partition`). A tile that
+    /// The tile at `coord` among the tiles: its modes, then the modes that `coord` keeps (CuTe's `inner_partition`). A tile that
     /// does not divide the tensor, or is larger, does not compile, nor does a coordinate of another rank.
     ///
     /// # Errors
@@ -47,7 +47,7 @@ impl<E: Engine<Index: From<i64>>, M: Modes> Tensor<E, Layout<M>> {
     /// let data: Vec<i32> = (0..8 * 24).collect();
     /// let a = Tensor::host(&data, layout!((8, 24) : (1, 8)))?;
     /// let tile = a.inner_partition((int!(4), int!(8)), (1, 2))?;
-    /// assert_eq!((tile.layout().to_string().as_str(), tile.get((0,))?), ("((4,8)):((1,8))", 4 + 8 * 16));
+    /// assert_eq!((tile.layout().to_string().as_str(), tile.get((0, 0))?), ("(4,8):(1,8)", 4 + 8 * 16));
     /// # Ok::<(), girih_tensor::Error>(())
     /// ```
     pub fn inner_partition<X: Tiler, C: Copy>(
@@ -58,7 +58,8 @@ impl<E: Engine<Index: From<i64>>, M: Modes> Tensor<E, Layout<M>> {
     where
         (All, C): Slice<ZippedDivide<M, X>>,
     {
-        self.whole_divide(tiler).slice((__, coord)) // (Tile[,Rest..])
+        let tile = self.whole_divide(tiler).slice((__, coord))?; // ((TileM,TileN)[,Rest..])
+        Ok(tile.under(tile.layout.splice())) // (TileM,TileN[,Rest..])
     }
 
     /// [`Tensor::inner_partition`] for operands with something dynamic.
@@ -73,10 +74,12 @@ impl<E: Engine<Index: From<i64>>, M: Modes> Tensor<E, Layout<M>> {
     where
         (All, C): Slice<ZippedDivide<M, X>>,
     {
-        self.try_whole_divide(tiler)?.slice((__, coord)) // (Tile[,Rest..])
+        let tile = self.try_whole_divide(tiler)?.slice((__, coord))?; // ((TileM,TileN)[,Rest..])
+        Ok(tile.under(tile.layout.splice())) // (TileM,TileN[,Rest..])
     }
 
-    /// The element at `coord` of each tile, after the modes that `coord` keeps (CuTe's `outer_partition`).
+    /// The element at `coord` of each tile, after the modes that `coord` keeps (CuTe's `outer_partition`). The rest modes
+    /// are one mode, where CuTe and run-time tensors have them side by side.
     ///
     /// # Errors
     /// Those of [`Tensor::slice`]: a position outside.
@@ -140,8 +143,7 @@ impl<E: Engine<Index: From<i64>>, M: Modes> Tensor<E, Layout<M>> {
     where
         (All, C): Slice<ZippedDivide<M, X>>,
     {
-        let tile = self.inner_partition(tiler, coord)?; // ((TileM,TileN)[,Rest..])
-        Ok(tile.under(tile.layout.splice())) // (TileM,TileN[,Rest..])
+        self.inner_partition(tiler, coord)
     }
 
     /// [`Tensor::local_tile`] for operands with something dynamic.
@@ -168,8 +170,7 @@ impl<E: Engine<Index: From<i64>>, M: Modes> Tensor<E, Layout<M>> {
     where
         (All, C): Slice<ZippedDivide<M, X>>,
     {
-        let tile = self.try_inner_partition(tiler, coord)?; // ((TileM,TileN)[,Rest..])
-        Ok(tile.under(tile.layout.splice())) // (TileM,TileN[,Rest..])
+        self.try_inner_partition(tiler, coord)
     }
 
     /// The part of the thread of number `index` under the static layout `threads`, whose shape is flat (CuTe's
