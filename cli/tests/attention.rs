@@ -87,7 +87,10 @@ fn numbers_that_are_none_and_checks_that_cannot_judge() {
     let out = girih_in(folder.path(), line);
     assert_eq!(out.status.code(), Some(1));
     let out = text(&out.stdout);
-    assert!(out.contains("this check cannot judge: the bounds have norm ") && out.ends_with("FAILED\n"), "{out}");
+    assert!(
+        out.contains("this check cannot judge: the bounds have norm ") && out.ends_with("FAILED\n"),
+        "{out}"
+    );
 }
 
 /// Files say extents and type, and O and the logarithms are written as numpy reads them.

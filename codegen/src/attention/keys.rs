@@ -77,7 +77,11 @@ fn end(b: &mut Builder, interface: &Interface<'_>, entry: &Entry, row: &Expr) ->
 }
 
 /// The tiles of keys that some row of a block's tile sees. There may be none.
-pub(super) fn seen_of_tile(b: &mut Builder, interface: &Interface<'_>, entry: &Entry) -> Result<OfTile, Error> {
+pub(super) fn seen_of_tile(
+    b: &mut Builder,
+    interface: &Interface<'_>,
+    entry: &Entry,
+) -> Result<OfTile, Error> {
     let [rows, keys] = interface.config.tile;
     let stop = (&entry.row + rows).minimum(&entry.queries);
     let seen = Keys::of(b, interface, entry, &entry.row, &stop)?;

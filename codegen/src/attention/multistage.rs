@@ -85,8 +85,7 @@ impl Multistage {
         let sight = Sight::new(b, interface, entry)?;
         let [q, k, v] = inputs(b, interface, entry, &sight)?;
         let addend = interface.bias.as_ref();
-        let addend =
-            addend.map(|bias| Addend::new(b, bias, entry, [&entry.row, &sight.base])).transpose()?;
+        let addend = addend.map(|bias| Addend::new(b, bias, entry, [&entry.row, &sight.base])).transpose()?;
         let way = Way::new(self, config, config.tile[1], thread)?;
         let ring = (&memory.slots, self.stages);
         let slots = Slots::new(b, ring, &way, self.is_asynchronous(config)?, [&k, &v], &sight.tiles)?;

@@ -34,7 +34,12 @@ impl Addend {
     /// # Errors
     /// As [`Builder::value`].
     #[track_caller]
-    pub(super) fn new(b: &mut Builder, bias: &Bias, entry: &Entry, [first, base]: [&Expr; 2]) -> Result<Addend, Error> {
+    pub(super) fn new(
+        b: &mut Builder,
+        bias: &Bias,
+        entry: &Entry,
+        [first, base]: [&Expr; 2],
+    ) -> Result<Addend, Error> {
         let Pitches { rows, heads, batches } = &bias.strides;
         let rows = Expr::from_int(&(*rows).into());
         let origin = &(&(&(&entry.head * heads) + &(&entry.batch * batches)) + &(first * &rows)) + base;

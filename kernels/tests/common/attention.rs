@@ -120,7 +120,12 @@ pub(crate) fn verify_values(
 
 /// A problem whose scores are exact in f32 and large, and whose masks are finite, with its values: scores grow up to 1e30, by Q or, where its type has no such
 /// numbers, by the scale.
-pub(crate) fn exact(rng: &mut StdRng, dtype: DType, dim: i64, most: i64) -> Result<(Problem, Values), Failure> {
+pub(crate) fn exact(
+    rng: &mut StdRng,
+    dtype: DType,
+    dim: i64,
+    most: i64,
+) -> Result<(Problem, Values), Failure> {
     let mut problem = random(rng, dtype, dim, most)?;
     if rng.random_range(0..3) == 0 && !problem.is_packed() {
         let extents = [problem.batches(), 1, [1, problem.queries()][rng.random_range(0..2)]];

@@ -277,7 +277,9 @@ impl<T: Element + Pod, C: Element + Pod> Tensors<T, C> {
         }
         // Of f16 bounds are not less than half the least number.
         if bounds.sqrt() > 0.1 * norm.sqrt() + 1e-4 {
-            return Err(format!("bounds of norm {} judge nothing of norm {}", bounds.sqrt(), norm.sqrt()).into());
+            return Err(
+                format!("bounds of norm {} judge nothing of norm {}", bounds.sqrt(), norm.sqrt()).into()
+            );
         }
         Ok(())
     }

@@ -129,7 +129,8 @@ fn verify_elements<T: girih_tensor::Element + girih_device::Pod>(
         all
     };
     let keys = problem.keys();
-    let of_head = if problem.bias().is_some_and(|bias| bias.strides()[0] == 0) { 1 } else { problem.queries() };
+    let of_head =
+        if problem.bias().is_some_and(|bias| bias.strides()[0] == 0) { 1 } else { problem.queries() };
     let bias = (0..problem.bias_len()).map(|at| {
         let place = [at / (keys * of_head), at / keys % of_head, at % keys];
         let value = of(3, place);

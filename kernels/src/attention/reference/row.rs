@@ -232,11 +232,8 @@ fn weighted<'a>(dtype: DType, scores: &[Score], values: impl Iterator<Item = &'a
         let on_the_way = (column.most + column.sum.abs() + 4.0 * column.squares.sqrt()) / sum;
         let common = if output == 0.0 { 0.0 } else { output.abs() * wrong };
         let of_scores = (column.wrong + common) / sum;
-        let bound = 2.0 * epsilon * output.abs()
-            + least
-            + powers
-            + lost * (on_the_way + output.abs())
-            + of_scores;
+        let bound =
+            2.0 * epsilon * output.abs() + least + powers + lost * (on_the_way + output.abs()) + of_scores;
         (output, bound)
     };
     let (output, bounds) = columns.iter().map(finish).unzip();
