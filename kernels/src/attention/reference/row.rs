@@ -134,7 +134,9 @@ impl Score {
         };
         value *= scale;
         if let Some(cap) = problem.softcap().map(f64::from) {
-            wrong = (wrong + ROUNDED * value.abs()).min(2.0 * cap);
+            // Of scores far beyond the cap an error is lost in it.
+            wrong += ROUNDED * value.abs();
+            wrong = cap * (((value + wrong) / cap).tanh() - ((value - wrong) / cap).tanh());
             value = cap * (value / cap).tanh();
             let tanh = if problem.dtype() == DType::F32 { ROUNDED } else { TANH };
             wrong += CAPPED * cap + tanh * value.abs();
