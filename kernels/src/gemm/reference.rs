@@ -243,7 +243,7 @@ impl Expected {
     fn difference(&self, found: f64) -> [f64; 2] {
         let [below, above] = self.infinite;
         let right = match found {
-            _ if found.is_nan() => self.value.is_nan() || self.nan,
+            _ if found.is_nan() => self.nan,
             f64::INFINITY => self.value == found || above,
             f64::NEG_INFINITY => self.value == found || below,
             // A finite element where NaN or infinity is right is as wrong as can be.
@@ -473,7 +473,8 @@ impl Losses {
         let most = wanted.abs() + computed;
         let lost = factors.iter().any(|factor| factor.nan || factor.infinite != [false; 2]);
         let infinite = lost || most >= overflows(rounding.dtype);
-        Expected { value: wanted, bound: 2.0 * bound + computed, infinite: [infinite; 2], nan: lost }
+        let nan = lost || wanted.is_nan();
+        Expected { value: wanted, bound: 2.0 * bound + computed, infinite: [infinite; 2], nan }
     }
 
     /// The sum of the products of a row and a column, and how far an element of C may be from it.
@@ -508,11 +509,14 @@ impl Losses {
         let infinite = [lost - sum >= limit || on_the_way[0], lost + sum >= limit || on_the_way[1]];
         if !sum.is_finite() && row.iter().chain(column).flatten().all(|x| x.is_finite()) {
             // The sum is beyond f64, the dtype of this reference, and by which way depends on the order of the products.
-            return Expected { value: f64::NAN, bound: 0.0, infinite: [true; 2], nan: true };
+            let any = |sign: f64| row.iter().zip(column).any(|([p, _], [q, _])| p * q * sign > 0.0);
+            let infinite = [any(-1.0), any(1.0)];
+            return Expected { value: f64::NAN, bound: 0.0, infinite, nan: infinite == [true; 2] };
         }
         let value = wanted(rounding, sum);
         let bound = (rounding.dtype.epsilon() + self.of_sum) * value.abs() + half_of_least(rounding.dtype);
-        Expected { value, bound: bound + computed, infinite, nan: on_the_way == [true; 2] }
+        let nan = value.is_nan() || on_the_way == [true; 2];
+        Expected { value, bound: bound + computed, infinite, nan }
     }
 }
 
