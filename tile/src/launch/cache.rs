@@ -103,7 +103,10 @@ impl Launch<'_> {
             Some(program) => Ok(&program.func),
             None => Err((self.source)(&unknown)?),
         };
-        let before = before.as_ref().map_or_else(|new| new, |known| known);
+        let before = match &before {
+            Ok(known) => *known,
+            Err(new) => new,
+        };
         if *before != func {
             let what = difference(before, &func);
             return Err(LaunchError::HostState { kernel: self.name.into(), what }.into());

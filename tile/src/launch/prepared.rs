@@ -95,10 +95,11 @@ impl Prepared {
     pub fn run(&self) -> Result<(), Error> {
         match &*self.launch {
             Launches::None => {}
-            // SAFETY: as for an entry, with arguments that were checked when they were bound; the launch keeps their memory, or who
-            // borrowed it promised that it outlives launches.
             Launches::One(launch) => {
-                unsafe { launch.run() }.map_err(|error| self.entry.told(error.into()))?
+                // SAFETY: as for an entry, with arguments that were checked when they were bound; the launch keeps their memory, or who
+                // borrowed it promised that it outlives launches.
+                let ran = unsafe { launch.run() };
+                ran.map_err(|error| self.entry.told(error.into()))?;
             }
             Launches::Product(product) => product.run().map_err(|error| self.entry.told(error))?,
         }
