@@ -50,15 +50,17 @@ pub enum Error {
     },
     /// A kernel would write memory that it also reads.
     #[error(
-        "{written} and {read} have {bytes} bytes in common: buffers or slices without a common part are accepted"
+        "{written} and {read} have {bytes} bytes in common{witness}: buffers or slices without a common part are accepted"
     )]
     Overlap {
         /// The matrix that is written.
         written: &'static str,
         /// The matrix that is read.
         read: &'static str,
-        /// How many bytes the two have in common.
+        /// How many bytes there are from the first to the last that both reach.
         bytes: u64,
+        /// A byte that is an element's of both, with the coordinates of the two; empty where nothing but these bytes is known.
+        witness: String,
     },
     /// A layout that no copy takes.
     #[error("{which} {layout}: layouts of known extents and of known strides are accepted")]
@@ -195,7 +197,7 @@ pub enum Error {
     },
     /// A tensor that is written, whose coordinates may have elements in common.
     #[error(
-        "{tensor} is {layout}: strides are accepted of which each steps over all that smaller ones reach"
+        "{tensor} is {layout}: strides are accepted with which no two coordinates have one element"
     )]
     Shared {
         /// The tensor.
@@ -205,11 +207,13 @@ pub enum Error {
     },
     /// Products of a batch that would write the same elements.
     #[error(
-        "C is {c}, whose products have elements in common: strides with which they have none are accepted"
+        "C is {c}, whose products have elements in common, at {witness}: strides with which they have none are accepted"
     )]
     BatchStride {
         /// The layout of C.
         c: String,
+        /// Two coordinates of one element.
+        witness: String,
     },
     /// What the address of a matrix is said to be a multiple of.
     #[error("{matrix} at multiples of {bytes} bytes: powers of two from {least} on are accepted")]

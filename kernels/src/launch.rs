@@ -36,7 +36,7 @@ pub(crate) fn apart<W: Pod, R: Pod>(
 ) -> Result<(), Error> {
     match to.overlap(from) {
         0 => Ok(()),
-        bytes => Err(Error::Overlap { written, read, bytes }),
+        bytes => Err(Error::Overlap { written, read, bytes, witness: String::new() }),
     }
 }
 

@@ -15,6 +15,7 @@ pub mod copy;
 mod error;
 pub mod gemm;
 mod launch;
+mod overlap;
 mod roof;
 mod sizes;
 

@@ -1,5 +1,7 @@
 //! How the tensors of a problem lie.
 
+use girih_layout::Lay;
+
 use crate::Error;
 use crate::sizes::wide;
 
@@ -44,10 +46,10 @@ impl Array {
         if self.extents.contains(&0) { 0 } else { span(columns, self.strides, [rows, heads, batches]) }
     }
 
-    /// Whether each stride steps over all that smaller strides reach, so that no two coordinates have one element.
-    pub(super) fn is_apart(&self) -> bool {
+    /// Whether no two coordinates have one element.
+    pub(super) fn is_apart(&self) -> Result<bool, Error> {
         let [rows, columns, heads, batches] = self.extents;
-        self.extents.contains(&0) || are_apart(columns, self.strides, [rows, heads, batches])
+        Ok(self.extents.contains(&0) || are_apart(columns, self.strides, [rows, heads, batches])?)
     }
 
     /// Checks that a buffer of `len` elements holds the tensor.
@@ -67,17 +69,25 @@ pub(super) fn span<const N: usize>(reached: i64, strides: [i64; N], extents: [i6
     steps.fold(reached, i64::saturating_add)
 }
 
-/// Whether rows of so many columns that stand at so many places so many elements apart have no element in common: each stride steps over all that
-/// smaller ones reach.
-pub(super) fn are_apart(columns: i64, strides: [i64; 3], extents: [i64; 3]) -> bool {
+/// Whether rows of so many columns with these strides and extents have no element in common. Where a search for one would be too long, they may have.
+pub(super) fn are_apart(columns: i64, strides: [i64; 3], extents: [i64; 3]) -> Result<bool, Error> {
+    // As most lie: each stride steps over all that smaller ones reach.
     let mut modes: Vec<_> = strides.into_iter().zip(extents).filter(|mode| mode.1 > 1).collect();
     modes.sort_unstable();
     let mut reached = columns;
-    modes.into_iter().all(|(stride, extent)| {
+    let steps_over = |(stride, extent): (i64, i64)| {
         let apart = stride >= reached;
         reached = span(reached, [stride], [extent]);
         apart
-    })
+    };
+    if modes.into_iter().all(steps_over) {
+        return Ok(true);
+    }
+    let ([a, b, c], [da, db, dc]) = (extents, strides);
+    match Lay::strided([columns, a, b, c], [1, da, db, dc])?.self_overlap() {
+        Ok(twice) => Ok(twice.is_none()),
+        Err(_) => Ok(false),
+    }
 }
 
 /// As CuTe writes a layout, (Row,HeadDim,Head,Batch).

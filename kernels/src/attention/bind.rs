@@ -76,7 +76,11 @@ impl<'a> Binding<'a> {
         }
         let bias = bias.map(|wanted| beside(given, wanted)).transpose()?;
         let lse = lse.map(|wanted| beside(given, wanted)).transpose()?;
-        let [q, k, v, o] = tensors;
+        let [q, k, v, o] = Tensor4::ALL.map(|tensor| {
+            let array = problem.array(tensor);
+            let [rows, heads, batches] = array.strides();
+            tensors[tensor as usize].used(array.extents(), [rows, 1, heads, batches])
+        });
         let read = [("q", Some(q)), ("k", Some(k)), ("v", Some(v)), (BIAS, bias)];
         let written = [("o", Some(o)), (LSE, lse)];
         for (name, memory) in written.iter().filter_map(|(name, memory)| memory.map(|memory| (*name, memory)))
@@ -84,9 +88,9 @@ impl<'a> Binding<'a> {
             for (other, read) in
                 read.iter().chain(&written[1..]).filter_map(|(name, read)| read.map(|read| (*name, read)))
             {
-                let bytes = if name == other { 0 } else { memory.overlap(&read) };
-                if bytes > 0 {
-                    return Err(Error::Overlap { written: name, read: other, bytes });
+                let common = if name == other { None } else { memory.common(&read)? };
+                if let Some(common) = common {
+                    return Err(common.error(name, other));
                 }
             }
         }

@@ -281,7 +281,7 @@ impl Problem {
             }
         }
         let o = self.array(Tensor4::O);
-        if !o.is_apart() {
+        if !o.is_apart()? {
             return Err(Error::Shared { tensor: "o", layout: o.to_string() });
         }
         Ok(self)

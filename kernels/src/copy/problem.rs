@@ -223,6 +223,26 @@ impl Problem {
         (self.elements + copied.min(self.elements)) * self.element()
     }
 
+    /// The extents and strides of what the copy reads of its source, and of what it writes of its destination. A buffer begins with the least
+    /// element, whichever way modes are gone through.
+    pub(super) fn views(&self) -> [[Vec<i64>; 2]; 2] {
+        let read = |(i, mode): (usize, &Mode)| match self.gather {
+            Some(gather) if gather.mode == i => gather.rows,
+            _ => mode.copied(),
+        };
+        let read: Vec<i64> = self.modes.iter().enumerate().map(read).collect();
+        let written: Vec<i64> = self.modes.iter().map(|mode| mode.extent).collect();
+        let sides = [(read, true), (written, false)];
+        sides.map(|(mut extents, of_src)| {
+            let stride = |mode: &Mode| if of_src { mode.src.abs() } else { mode.dst.abs() };
+            let mut strides: Vec<i64> = self.modes.iter().map(stride).collect();
+            // A problem of one element has no modes, and neither has one of none.
+            extents.push(self.elements.min(1));
+            strides.push(1);
+            [extents, strides]
+        })
+    }
+
     /// The mode along which the source is read at indices, if there is one.
     pub fn gathered(&self) -> Option<Gather> {
         self.gather

@@ -13,6 +13,7 @@ use super::pieces::Piece;
 use super::problem::{Problem, origins};
 use crate::Error;
 use crate::launch::{apart, launch};
+use crate::overlap::View;
 use crate::sizes::{size, wide, word};
 
 /// The alignment of buffers that a device allocates, as far as accesses can use it.
@@ -118,7 +119,19 @@ impl Copy {
                 return Err(Error::BufferTooSmall { matrix, needed, len });
             }
         }
-        apart("dst", dst, "src", src)?;
+        if src.overlap(dst) > 0 {
+            let [of_src, of_dst] = p.views();
+            let element = p.element();
+            let [to, from] = [(dst, &of_dst), (src, &of_src)].map(|(buffer, [extents, strides])| View {
+                address: buffer.address(),
+                element,
+                extents,
+                strides,
+            });
+            if let Some(common) = to.common(&from)? {
+                return Err(common.error("dst", "src"));
+            }
+        }
         if p.elements() == 0 {
             return Ok(());
         }

@@ -83,10 +83,10 @@ impl Binding<'_> {
             let is_c = |memory| input.map_or(Ok(false), |input| self.is_c(input, memory, c));
             if let Some(memory) = given.memory()
                 && !is_output
-                && memory.overlap(c) > 0
+                && let Some(common) = c.common(&self.used(input, memory)?)?
                 && !is_c(memory)?
             {
-                return Err(Error::Overlap { written: "C", read: "an input", bytes: memory.overlap(c) });
+                return Err(common.error("C", "an input"));
             }
         }
         for input in &kernel.inputs {
@@ -154,6 +154,19 @@ impl Binding<'_> {
             && self.pitch(input)? == c.ld()
             && self.given(input)?.step(self.problem.products()) == between(&c);
         Ok(lies_so && input.kind == InputKind::Matrix && !self.is_before_gate(input))
+    }
+
+    /// What of the memory of an input is read.
+    fn used<'m>(&self, input: Option<&Input>, memory: &Memory<'m>) -> Result<Memory<'m>, Error> {
+        let Some(input) = input.filter(|input| input.kind == InputKind::Matrix) else { return Ok(*memory) };
+        let c = self.problem.c();
+        let [m, n, _] = self.problem.mnk();
+        let [x, y] = if self.is_before_gate(input) { [m, n] } else { c.extents() };
+        let (pitch, products) = (self.pitch(input)?, self.problem.products());
+        let [dx, dy] = if c.contiguous() == 1 { [pitch, 1] } else { [1, pitch] };
+        let step = self.given(input)?.step(products);
+        let repeated = if memory.pointers.is_some() || self.problem.groups().is_some() { 1 } else { products };
+        Ok(memory.used([x, y, repeated, 1], [dx, dy, step, 0]))
     }
 
     fn given(&self, input: &Input) -> Result<&Given<'_>, Error> {

@@ -1,6 +1,7 @@
 //! The matrices of problems.
 
 use girih_codegen::gemm::Major;
+use girih_layout::Lay;
 
 use super::problem::check_extent;
 use crate::Error;
@@ -126,22 +127,30 @@ impl Matrix {
         }
     }
 
-    /// Whether no two matrices have an element in common: they are apart, or the rows of each lie between those of the others. Of matrices at
-    /// addresses of their own that is known when these are.
-    pub(super) fn is_apart(&self) -> bool {
-        let (stride, row) = (self.batch_stride(), self.extents[self.contiguous]);
-        let one = Matrix { batches: 1, ..*self }.span();
-        let between = stride >= row && (self.batches - 1) * stride + row <= self.ld;
-        self.batches <= 1 || self.by_pointers || stride >= one || between
+    /// Its extents and strides as those of a tensor, with the batch as the third mode, unless each matrix has an address of its own.
+    pub(super) fn modes(&self) -> [[i64; 4]; 2] {
+        let ([x, y], [dx, dy]) = (self.extents, self.strides());
+        if self.by_pointers {
+            return [[x, y, 1, 1], [dx, dy, 0, 0]];
+        }
+        [[x, y, self.batches, 1], [dx, dy, self.batch_stride(), 0]]
     }
 
-    /// How many elements the matrix has in common with another one that lies so and begins so many elements behind it.
-    pub(super) fn common(&self, behind: u64) -> i64 {
-        let [lines, row] = [1 - self.contiguous, self.contiguous].map(|mode| self.extents[mode]);
-        let (line, within) = ((behind / wide(self.ld)) as i64, (behind % wide(self.ld)) as i64);
-        // A line of the other matrix has the end of one of this matrix, and the begin of the next one.
-        let [end, begin] = [(row - within).max(0), (row - (self.ld - within)).max(0)];
-        end * (lines - line).max(0) + begin * (lines - line - 1).max(0)
+    /// Two coordinates that have one element in common, if there are any; of matrices at addresses of their own that is known when these are. Where
+    /// the strides are so unrelated that a search would be too long, there may be.
+    pub(super) fn twice(&self) -> Result<Option<String>, Error> {
+        if self.batches <= 1 || self.by_pointers || self.extents.contains(&0) {
+            return Ok(None);
+        }
+        if self.batch_stride() >= (Matrix { batches: 1, ..*self }).span() {
+            return Ok(None);
+        }
+        let [[x, y, l, _], [dx, dy, dl, _]] = self.modes();
+        match Lay::strided([x, y, l], [dx, dy, dl])?.self_overlap() {
+            Ok(None) => Ok(None),
+            Ok(Some((a, b))) => Ok(Some(format!("{a} and {b}"))),
+            Err(_) => Ok(Some(String::from("perhaps some"))),
+        }
     }
 
     /// Checks that `len` elements hold the matrix.

@@ -3,10 +3,9 @@
 use girih_device::{Buffer, BufferArg, Device, Pod, Pointers};
 use girih_tensor::{DType, Element};
 
-use super::Matrix;
 use crate::Error;
 use crate::launch::overlap;
-use crate::sizes::{size, wide};
+use crate::overlap::{Common, View};
 
 /// A buffer whose elements have a dtype that is known at run time.
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +25,7 @@ pub struct Untyped<'a> {
 impl<'a> From<Untyped<'a>> for Memory<'a> {
     fn from(buffer: Untyped<'a>) -> Memory<'a> {
         let Untyped { arg, device, dtype, address, len } = buffer;
-        Memory { arg, device, dtype, address, len, pointers: None, starts: Starts::One([address]), used: len }
+        Memory { arg, device, dtype, address, len, pointers: None, starts: Starts::One([address]), used: all(len) }
     }
 }
 
@@ -43,8 +42,13 @@ pub(crate) struct Memory<'a> {
     /// How many buffers there are, if these are given by their addresses.
     pub(crate) pointers: Option<i64>,
     starts: Starts<'a>,
-    /// The elements of each buffer that a launch may use.
-    used: usize,
+    /// The extents and strides of the elements of each buffer that a launch may use.
+    used: [[i64; 4]; 2],
+}
+
+/// All elements of a buffer.
+fn all(len: usize) -> [[i64; 4]; 2] {
+    [[i64::try_from(len).unwrap_or(i64::MAX), 1, 1, 1], [1, 0, 0, 0]]
 }
 
 /// The addresses of first elements, in ascending order.
@@ -64,7 +68,7 @@ impl<'a, T: Element + Pod> From<&'a Buffer<T>> for Memory<'a> {
             len: buffer.len(),
             pointers: None,
             starts: Starts::One([buffer.address()]),
-            used: buffer.len(),
+            used: all(buffer.len()),
         }
     }
 }
@@ -79,16 +83,21 @@ impl<'a, T: Element + Pod> From<&'a Pointers<'_, T>> for Memory<'a> {
             len: all.shortest(),
             pointers: Some(all.len() as i64),
             starts: Starts::Each(all.addresses()),
-            used: all.shortest(),
+            used: self::all(all.shortest()),
         }
     }
 }
 
 impl Memory<'_> {
-    /// The same, of which a launch uses no more than the first `elements` of each buffer that is given by its address.
-    pub(super) fn up_to(self, elements: i64) -> Self {
-        let used = if self.pointers.is_some() { size(elements.max(0)) } else { self.used };
-        Memory { used, ..self }
+    /// The same, of which a launch uses the elements with these extents and strides.
+    pub(crate) fn used(self, extents: [i64; 4], strides: [i64; 4]) -> Self {
+        Memory { used: [extents, strides], ..self }
+    }
+
+    /// What a launch uses of the buffer that begins at an address.
+    fn view(&self, address: u64) -> View<'_> {
+        let [extents, strides] = &self.used;
+        View { address, element: i64::from(self.dtype.bits()) / 8, extents, strides }
     }
 
     /// Checks that this is a buffer, or that there are as many buffers by their addresses.
@@ -111,38 +120,53 @@ impl Memory<'_> {
         }
     }
 
-    /// How many bytes a buffer of one and a buffer of the other have in common; 0 if none of them have any.
-    pub(crate) fn overlap(&self, other: &Memory<'_>) -> u64 {
+    /// What a buffer of one and a buffer of the other have in common.
+    pub(crate) fn common(&self, other: &Memory<'_>) -> Result<Option<Common>, Error> {
         if !self.device.is_same(other.device) {
-            return 0;
+            return Ok(None);
         }
-        let [own, others] =
-            [self, other].map(|memory| memory.used as u64 * u64::from(memory.dtype.bits()) / 8);
         let (mut left, mut right) = (self.starts(), other.starts());
         while let ([a, next_left @ ..], [b, next_right @ ..]) = (left, right) {
-            let [end, other_end] = [a + own, b + others];
-            let common = overlap([*a, end], [*b, other_end]);
-            if common > 0 {
-                return common;
+            let (own, others) = (self.view(*a), other.view(*b));
+            if let Some(common) = own.common(&others)? {
+                return Ok(Some(common));
+            }
+            let (own, others) = (own.range(), others.range());
+            if overlap(own, others) > 0 {
+                return self.any_common(other);
             }
             // What ends first has nothing in common with what begins later.
-            if end <= other_end { left = next_left } else { right = next_right }
+            if own[1] <= others[1] { left = next_left } else { right = next_right }
         }
-        0
+        Ok(None)
     }
 
-    /// How many bytes two matrices that lie as `matrix` does, at different ones of these addresses, have in common; 0 if all are apart.
-    pub(super) fn overlap_as(&self, matrix: &Matrix) -> u64 {
-        let element = u64::from(self.dtype.bits()) / 8;
-        let own = wide(Matrix { batches: 1, ..*matrix }.span()) * element;
-        for (i, start) in self.starts().iter().enumerate() {
-            for other in self.starts()[i + 1..].iter().take_while(|other| **other < start + own) {
-                let common = matrix.common((other - start) / element.max(1));
-                if common > 0 {
-                    return wide(common) * element;
+    /// The same of buffers that are woven into each other, each with all that reach it.
+    fn any_common(&self, other: &Memory<'_>) -> Result<Option<Common>, Error> {
+        for a in self.starts() {
+            let own = self.view(*a);
+            let [start, end] = own.range();
+            let first = other.starts().partition_point(|b| other.view(*b).range()[1] <= start);
+            for b in other.starts()[first..].iter().take_while(|b| **b < end) {
+                if let Some(common) = own.common(&other.view(*b))? {
+                    return Ok(Some(common));
                 }
             }
         }
-        0
+        Ok(None)
+    }
+
+    /// What two of these buffers have in common.
+    pub(super) fn common_among(&self) -> Result<Option<Common>, Error> {
+        for (i, start) in self.starts().iter().enumerate() {
+            let own = self.view(*start);
+            let end = own.range()[1];
+            for other in self.starts()[i + 1..].iter().take_while(|other| **other < end) {
+                if let Some(common) = own.common(&self.view(*other))? {
+                    return Ok(Some(common));
+                }
+            }
+        }
+        Ok(None)
     }
 }

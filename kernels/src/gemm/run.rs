@@ -321,12 +321,13 @@ impl Gemm {
             memory.is_as_many(name, problem.pointers())?;
             matrix.fits(name, memory.len)?;
         }
-        let [a, b, c] = [0, 1, 2].map(|i| matrices[i].up_to(own[i].span()));
-        for (read, bytes) in
-            [("A", c.overlap(&a)), ("B", c.overlap(&b)), ("another C", c.overlap_as(&own[2]))]
-        {
-            if bytes > 0 {
-                return Err(Error::Overlap { written: "C", read, bytes });
+        let [a, b, c] = [0, 1, 2].map(|i| {
+            let [extents, strides] = own[i].modes();
+            matrices[i].used(extents, strides)
+        });
+        for (read, common) in [("A", c.common(&a)?), ("B", c.common(&b)?), ("another C", c.common_among()?)] {
+            if let Some(common) = common {
+                return Err(common.error("C", read));
             }
         }
         for ((matrix, memory), needed) in [("A", &a), ("B", &b), ("C", &c)].into_iter().zip(self.aligned) {

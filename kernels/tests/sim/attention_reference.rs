@@ -258,7 +258,7 @@ fn refusals_say_what_is_accepted() -> Result<(), Failure> {
     }
     assert_eq!(
         told(problem.clone().with_strides(Tensor4::O, [384, 64, 3839])),
-        "o is (10,64,6,2):(384,1,64,3839): strides are accepted of which each steps over all that smaller ones reach"
+        "o is (10,64,6,2):(384,1,64,3839): strides are accepted with which no two coordinates have one element"
     );
     assert!(problem.clone().with_strides(Tensor4::K, [384, 64, 3839]).is_ok());
     assert_eq!(

@@ -123,9 +123,11 @@ fn products_of_a_batch_share_k() -> Result<(), Failure> {
 fn batches_are_refused_with_what_would_be_accepted() -> Result<(), Failure> {
     let problem = Problem::new(DType::F32, [4, 6, 8], Layout::Tn)?;
     let told = |count, strides| problem.batched(count, strides).expect_err("refused").to_string();
-    let apart = "whose products have elements in common: strides with which they have none are accepted";
-    assert_eq!(told(2, [None, None, Some(23)]), format!("C is (4,6,2):(6,1,23), {apart}"));
-    assert_eq!(told(2, [None, None, Some(0)]), format!("C is (4,6,2):(6,1,0), {apart}"));
+    let [begin, end] = ["whose products have elements in common, at (", "): strides with which they have none are accepted"];
+    for stride in [23, 0] {
+        let told = told(2, [None, None, Some(stride)]);
+        assert!(told.starts_with(&format!("C is (4,6,2):(6,1,{stride}), {begin}")) && told.ends_with(end), "{told}");
+    }
     assert_eq!(told(-1, [None; 3]), "batches = -1: 0 to 1048576 elements are accepted");
     assert_eq!(told(2, [Some(-1), None, None]), "stride of A = -1: 0 to 274877906944 elements are accepted");
     for (ld, stride, count, accepted) in [
@@ -185,5 +187,62 @@ fn strides_of_single_elements_do_not_count() -> Result<(), Failure> {
     let residual = Given::pitched(&c, 1 << 40).for_each(-7);
     gemm.run_with(&a, &b, &c, &[("residual", residual)])?;
     assert_eq!(c.download()?, [20.0; 6]);
+    Ok(())
+}
+
+/// Batches of C are refused if and only if two coordinates have one element, and matrices that are woven into each other are not.
+#[test]
+fn products_are_apart_as_enumeration_says() -> Result<(), Failure> {
+    let (mut apart, mut woven) = (0, 0);
+    for (m, n, count) in (1..=4).flat_map(|m| (1..=4).flat_map(move |n| (2..=3).map(move |l| (m, n, l)))) {
+        let problem = Problem::new(DType::F32, [m, n, 1], Layout::Tn)?;
+        for (ld, stride) in (n..=3 * n + 2).flat_map(|ld| (0..=20).map(move |stride| (ld, stride))) {
+            let pitched = problem.with_pitches(None, None, Some(ld))?;
+            let c = pitched.c();
+            let mut all = std::collections::BTreeSet::new();
+            let elements = (0..m).flat_map(|x| (0..n).flat_map(move |y| (0..count).map(move |l| (x, y, l))));
+            let is_apart = elements.into_iter().all(|(x, y, l)| all.insert(c.offset(x, y) + l * stride));
+            let found = pitched.batched(count, [None, None, Some(stride)]);
+            assert_eq!(found.is_ok(), is_apart, "{c} {count} {stride}");
+            apart += i32::from(is_apart);
+            woven += i32::from(is_apart && stride < c.span());
+        }
+    }
+    assert!(apart > 1000 && woven > 100, "{apart} {woven}");
+    // The rows of one product lie between those of the other, but not all of them between two rows.
+    let problem = Problem::new(DType::F32, [3, 8, 8], Layout::Tn)?.with_pitches(None, None, Some(32))?;
+    let problem = problem.batched(2, [None, None, Some(40)])?;
+    let device = checked();
+    let (a, b, c) = (device.upload(&[1f32; 48])?, device.upload(&[1f32; 128])?, device.zeros::<f32>(112)?);
+    Gemms::new(&device).get(&problem, KernelKind::Simt)?.run(&a, &b, &c)?;
+    let (m, found) = (problem.c(), c.download()?);
+    let own: Vec<usize> = (0..2).flat_map(|l| (0..3).flat_map(move |x| (0..8).map(move |y| m.offset_in(x, y, l) as usize))).collect();
+    assert!((0..112).all(|i| found[i] == if own.contains(&i) { 8.0 } else { 0.0 }));
+    Ok(())
+}
+
+/// Views of one buffer are taken if they have no element in common, and refused with such a byte if they have.
+#[test]
+fn views_of_one_buffer_are_told_apart() -> Result<(), Failure> {
+    let device = checked();
+    let gemms = Gemms::new(&device);
+    // A is columns 0 to 4 of rows of 12, C columns `from` to `from + 4` of the same rows.
+    for from in 0..=8 {
+        let problem = Problem::new(DType::F32, [5, 4, 4], Layout::Tn)?
+            .with_pitches(Some(12), None, Some(12))?
+            .with_alignments(None, None, Some(4))?;
+        let all = device.upload(&[1f32; 64])?;
+        let b = device.upload(&[2f32; 16])?;
+        let ran = gemms.get(&problem, KernelKind::Simt)?.run(&all, &b, &all.slice(from..)?);
+        assert_eq!(ran.is_ok(), from >= 4, "{from}");
+        match ran {
+            Ok(()) => {
+                let found = all.download()?;
+                let written = |i: usize| i < 60 && (from..from + 4).contains(&(i % 12));
+                assert!((0..64).all(|i| found[i] == if written(i) { 8.0 } else { 1.0 }), "{from}: {found:?}");
+            }
+            Err(error) => assert!(error.to_string().contains("such as the byte at"), "{error}"),
+        }
+    }
     Ok(())
 }

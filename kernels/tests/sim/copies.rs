@@ -212,3 +212,20 @@ fn large_problems_come_in_pieces() -> Result<(), Failure> {
     }
     Ok(())
 }
+
+/// The left half of a matrix is copied to the right half, but not to columns that it has itself.
+#[test]
+fn halves_of_one_buffer_are_told_apart() -> Result<(), Failure> {
+    let device = checked();
+    let copy = Copy::new(&device, &Problem::strided(DType::F32, &[4, 6], &[1, 8], &[1, 8])?)?;
+    for to in 0..=5 {
+        let x = device.upload(&(0..56).map(|i| i as f32).collect::<Vec<_>>())?;
+        let ran = copy.run(&x.slice(to..)?, &x);
+        assert_eq!(ran.is_ok(), to == 4, "{to}: {ran:?}");
+        for (i, found) in x.download()?.into_iter().enumerate() {
+            let copied = to == 4 && i < 48 && i % 8 >= 4;
+            assert_eq!(found, if copied { i as f32 - 4.0 } else { i as f32 }, "{i}");
+        }
+    }
+    Ok(())
+}

@@ -72,7 +72,7 @@ fn rows_may_lie_between_those_of_other_products() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Two C are refused where they have elements in common, with as many bytes as these have, wherever the one lies to the other.
+/// Two C are refused where they have elements in common, with such a byte, wherever the one lies to the other.
 #[test]
 fn no_element_is_written_twice() -> Result<(), Failure> {
     let device = checked();
@@ -96,11 +96,11 @@ fn no_element_is_written_twice() -> Result<(), Failure> {
             let bytes = 4 * elements(20).intersection(&elements(20 + behind)).count();
             match gemm.run_pointers(&on, &on, &c, &[]) {
                 Ok(()) => assert_eq!(bytes, 0, "{order}, {ld}: {behind} behind"),
-                Err(told) => assert_eq!(
-                    told.to_string().split(':').next(),
-                    Some(&*format!("C and another C have {bytes} bytes in common")),
-                    "{order}, {ld}: {behind} behind"
-                ),
+                Err(told) => {
+                    let told = told.to_string();
+                    assert!(bytes > 0, "{order}, {ld}: {behind} behind: {told}");
+                    assert!(told.starts_with("C and another C have ") && told.contains("such as the byte at"), "{told}");
+                }
             }
         }
     }

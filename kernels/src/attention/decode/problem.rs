@@ -242,7 +242,7 @@ impl DecodeProblem {
         multiple("head dim", self.head_dim, of_rows.max(of_keys))?;
         // Blocks write different rows, which therefore have no elements in common.
         let extents = self.row_extents();
-        if !are_apart(self.head_dim, self.rows[1], extents) {
+        if !are_apart(self.head_dim, self.rows[1], extents)? {
             let layout = format!("{extents:?}:{:?} in rows of {}", self.rows[1], self.head_dim);
             return Err(Error::Shared { tensor: "O", layout });
         }
@@ -310,6 +310,20 @@ impl DecodeProblem {
             Some(pages) => [pages.size, self.groups, pages.count],
             None => [self.capacity, self.groups, self.batches],
         }
+    }
+
+    /// The extents and strides of Q and of O, (HeadDim,Query,Head,Batch).
+    pub(super) fn row_modes(&self) -> [[[i64; 4]; 2]; 2] {
+        self.rows.map(|strides| self.modes(self.row_extents(), strides))
+    }
+
+    /// The extents and strides of K and of V, (HeadDim,Key,Head,Batch), or with pages in the place of batches.
+    pub(super) fn key_modes(&self) -> [[[i64; 4]; 2]; 2] {
+        self.keys.map(|strides| self.modes(self.key_extents(), strides))
+    }
+
+    fn modes(&self, [a, b, c]: [i64; 3], [da, db, dc]: [i64; 3]) -> [[i64; 4]; 2] {
+        [[self.head_dim, a, b, c], [1, da, db, dc]]
     }
 
     /// The elements of Q and of O, from the first to the last.

@@ -4,13 +4,14 @@ use std::sync::{Mutex, PoisonError};
 
 use girih_codegen::attention::decode::{DecodeKernel, THREADS, generate, generate_sum};
 use girih_device::{Arg, Buffer, Device, Kernel, Launch, LaunchConfig, Pod, Template};
-use girih_tensor::Element;
+use girih_tensor::{DType, Element};
 
 use super::bind::{Addresses, args, given, given_names};
 use super::plan::{DecodePlan, choose};
 use super::problem::DecodeProblem;
 use crate::Error;
 use crate::launch::{apart, run};
+use crate::overlap::View;
 use crate::sizes::{size, wide, word};
 
 /// The alignment of tensors in bytes.
@@ -233,9 +234,21 @@ impl Decode {
                 return Err(Error::Input { name: name.into(), found: text(given), accepted: text(wanted) });
             }
         }
-        apart("O", given.o, "Q", given.q)?;
-        apart("O", given.o, "K", given.kv[0])?;
-        apart("O", given.o, "V", given.kv[1])?;
+        let (rows, keys) = (p.row_modes(), p.key_modes());
+        let o = viewed(given.o.address(), p.dtype, &rows[1]);
+        let [k, v] = given.kv;
+        for (read, bytes, from) in [
+            ("Q", given.o.overlap(given.q), viewed(given.q.address(), p.dtype, &rows[0])),
+            ("K", given.o.overlap(k), viewed(k.address(), p.cache, &keys[0])),
+            ("V", given.o.overlap(v), viewed(v.address(), p.cache, &keys[1])),
+        ] {
+            // The buffers of two simulators have the same addresses.
+            if bytes > 0
+                && let Some(common) = o.common(&from)?
+            {
+                return Err(common.error("O", read));
+            }
+        }
         apart("O", given.o, "lengths", given.lengths)?;
         if let Some(table) = given.table {
             sized("table", table, p.table_entries(), 4)?;
@@ -255,6 +268,11 @@ impl Decode {
         given.table.map_or(Ok(()), |table| apart("lse", lse, "table", table))?;
         given.scales.into_iter().flatten().try_for_each(|scales| apart("lse", lse, "scales", scales))
     }
+}
+
+/// The elements of a tensor with these extents and strides.
+fn viewed(address: u64, dtype: DType, [extents, strides]: &[[i64; 4]; 2]) -> View<'_> {
+    View { address, element: i64::from(dtype.bits()) / 8, extents, strides }
 }
 
 /// Checks that a buffer has so many elements and begins at such a multiple.

@@ -18,9 +18,8 @@ impl Binding<'_> {
             let others =
                 others.filter_map(|(_, given)| Some(("an input or another output", given.memory()?)));
             for (read, memory) in ["A", "B", "C"].into_iter().zip(matrices).chain(others) {
-                let bytes = own.overlap(memory);
-                if bytes > 0 {
-                    return Err(Error::Overlap { written: "an output of the epilogue", read, bytes });
+                if let Some(common) = own.common(memory)? {
+                    return Err(common.error("an output of the epilogue", read));
                 }
             }
         }

@@ -144,7 +144,10 @@ impl Problem {
         for (what, matrix) in matrices.into_iter().filter(|(_, matrix)| matrix.batches > 1) {
             check_within(what, matrix.batch_stride(), 0, MAX_STRIDE)?;
         }
-        if self.c.is_apart() { Ok(self) } else { Err(Error::BatchStride { c: self.c.to_string() }) }
+        match self.c.twice()? {
+            None => Ok(self),
+            Some(witness) => Err(Error::BatchStride { c: self.c.to_string(), witness }),
+        }
     }
 
     /// How many products of equal extents there are.
