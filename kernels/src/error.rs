@@ -196,9 +196,7 @@ pub enum Error {
         value: f32,
     },
     /// A tensor that is written, whose coordinates may have elements in common.
-    #[error(
-        "{tensor} is {layout}: strides are accepted with which no two coordinates have one element"
-    )]
+    #[error("{tensor} is {layout}: strides are accepted with which no two coordinates have one element")]
     Shared {
         /// The tensor.
         tensor: &'static str,

@@ -65,7 +65,9 @@ impl View<'_> {
             Ok(Some((a, b))) => {
                 let at = base.saturating_add(wide(from.saturating_add(own.crd2idx(&a)?)));
                 // The first mode of each coordinate is that of an element's bytes.
-                let witness = format!(", such as the byte at {at:#x}, (byte,coordinate) {a} of the one and {b} of the other");
+                let witness = format!(
+                    ", such as the byte at {at:#x}, (byte,coordinate) {a} of the one and {b} of the other"
+                );
                 Ok(Some(Common { bytes, witness }))
             }
             Err(_) => Ok(Common::of_bytes(bytes)),

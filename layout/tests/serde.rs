@@ -33,7 +33,10 @@ fn what_is_no_layout_says_why() {
     let error = from_str::<Lay>("\"(4,8):(1\"").expect_err("malformed");
     assert!(error.to_string().contains("at byte 8: expected ',' or ')'"), "{error}");
     for wrong in ["Sw<3,4,2>", "Sw<3,4>", "Sw<3,4,3> o 0", "3,4,3"] {
-        assert!(Swizzle::parse(wrong).is_err() && from_str::<Swizzle>(&format!("{wrong:?}")).is_err(), "{wrong}");
+        assert!(
+            Swizzle::parse(wrong).is_err() && from_str::<Swizzle>(&format!("{wrong:?}")).is_err(),
+            "{wrong}"
+        );
     }
     assert!(from_str::<Lay>("8").expect_err("a number").to_string().contains("a layout such as"));
 }

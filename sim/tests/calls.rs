@@ -180,7 +180,8 @@ fn the_heap_of_the_device_and_launches_from_it_are_refused_by_name() {
             ".extern .func (.param .b64 r) {name} (.param .b64 a);
              .visible .entry k() {{ .param .b64 x; .param .b64 y; st.param.b64 [x], 16; call (y), {name}, (x); ret; }}"
         ));
-        let error = crate::common::load(&text).and_then(|program| program.kernel("k").map(|_| ())).unwrap_err();
+        let error =
+            crate::common::load(&text).and_then(|program| program.kernel("k").map(|_| ())).unwrap_err();
         assert!(error.to_string().contains(named) && error.to_string().contains(name), "{error}");
     }
 }

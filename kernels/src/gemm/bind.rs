@@ -165,7 +165,8 @@ impl Binding<'_> {
         let (pitch, products) = (self.pitch(input)?, self.problem.products());
         let [dx, dy] = if c.contiguous() == 1 { [pitch, 1] } else { [1, pitch] };
         let step = self.given(input)?.step(products);
-        let repeated = if memory.pointers.is_some() || self.problem.groups().is_some() { 1 } else { products };
+        let repeated =
+            if memory.pointers.is_some() || self.problem.groups().is_some() { 1 } else { products };
         Ok(memory.used([x, y, repeated, 1], [dx, dy, step, 0]))
     }
 

@@ -25,7 +25,16 @@ pub struct Untyped<'a> {
 impl<'a> From<Untyped<'a>> for Memory<'a> {
     fn from(buffer: Untyped<'a>) -> Memory<'a> {
         let Untyped { arg, device, dtype, address, len } = buffer;
-        Memory { arg, device, dtype, address, len, pointers: None, starts: Starts::One([address]), used: all(len) }
+        Memory {
+            arg,
+            device,
+            dtype,
+            address,
+            len,
+            pointers: None,
+            starts: Starts::One([address]),
+            used: all(len),
+        }
     }
 }
 

@@ -1,10 +1,10 @@
 //! Problems of attention and the check of their results, against sums over all pairs and rounded sums on the host.
 
 use girih_kernels::Error;
+use girih_kernels::attention::decode::DecodeProblem;
 use girih_kernels::attention::{
     Diagonal, Host, MAX_LENGTH, Mask, Order, Problem, Tensor4, Verdict, check, row,
 };
-use girih_kernels::attention::decode::DecodeProblem;
 
 use girih_tensor::{DType, Element};
 use half::{bf16, f16};

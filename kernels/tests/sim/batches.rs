@@ -123,10 +123,14 @@ fn products_of_a_batch_share_k() -> Result<(), Failure> {
 fn batches_are_refused_with_what_would_be_accepted() -> Result<(), Failure> {
     let problem = Problem::new(DType::F32, [4, 6, 8], Layout::Tn)?;
     let told = |count, strides| problem.batched(count, strides).expect_err("refused").to_string();
-    let [begin, end] = ["whose products have elements in common, at (", "): strides with which they have none are accepted"];
+    let [begin, end] =
+        ["whose products have elements in common, at (", "): strides with which they have none are accepted"];
     for stride in [23, 0] {
         let told = told(2, [None, None, Some(stride)]);
-        assert!(told.starts_with(&format!("C is (4,6,2):(6,1,{stride}), {begin}")) && told.ends_with(end), "{told}");
+        assert!(
+            told.starts_with(&format!("C is (4,6,2):(6,1,{stride}), {begin}")) && told.ends_with(end),
+            "{told}"
+        );
     }
     assert_eq!(told(-1, [None; 3]), "batches = -1: 0 to 1048576 elements are accepted");
     assert_eq!(told(2, [Some(-1), None, None]), "stride of A = -1: 0 to 274877906944 elements are accepted");
@@ -216,7 +220,9 @@ fn products_are_apart_as_enumeration_says() -> Result<(), Failure> {
     let (a, b, c) = (device.upload(&[1f32; 48])?, device.upload(&[1f32; 128])?, device.zeros::<f32>(112)?);
     Gemms::new(&device).get(&problem, KernelKind::Simt)?.run(&a, &b, &c)?;
     let (m, found) = (problem.c(), c.download()?);
-    let own: Vec<usize> = (0..2).flat_map(|l| (0..3).flat_map(move |x| (0..8).map(move |y| m.offset_in(x, y, l) as usize))).collect();
+    let own: Vec<usize> = (0..2)
+        .flat_map(|l| (0..3).flat_map(move |x| (0..8).map(move |y| m.offset_in(x, y, l) as usize)))
+        .collect();
     assert!((0..112).all(|i| found[i] == if own.contains(&i) { 8.0 } else { 0.0 }));
     Ok(())
 }

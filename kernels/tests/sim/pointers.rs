@@ -99,7 +99,10 @@ fn no_element_is_written_twice() -> Result<(), Failure> {
                 Err(told) => {
                     let told = told.to_string();
                     assert!(bytes > 0, "{order}, {ld}: {behind} behind: {told}");
-                    assert!(told.starts_with("C and another C have ") && told.contains("such as the byte at"), "{told}");
+                    assert!(
+                        told.starts_with("C and another C have ") && told.contains("such as the byte at"),
+                        "{told}"
+                    );
                 }
             }
         }

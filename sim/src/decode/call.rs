@@ -56,8 +56,13 @@ impl<'a> Decoder<'a> {
                 "malloc" | "free" => Err(self.unsupported(&format!(
                     "`{name}`, the heap of the device; allocate memory on the host and pass its address"
                 ))),
-                device if device.starts_with("cudaLaunchDevice") || device.starts_with("cudaGetParameterBuffer") => {
-                    Err(self.unsupported(&format!("`{name}`, a launch from the device; launch the kernel on the host")))
+                device
+                    if device.starts_with("cudaLaunchDevice")
+                        || device.starts_with("cudaGetParameterBuffer") =>
+                {
+                    Err(self.unsupported(&format!(
+                        "`{name}`, a launch from the device; launch the kernel on the host"
+                    )))
                 }
                 _ => Err(self.unsupported(&format!("a call of `{name}`, which the module does not define"))),
             };

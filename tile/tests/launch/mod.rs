@@ -3,8 +3,8 @@
 mod again;
 mod arrays;
 mod empty;
-mod parts;
 mod meant;
+mod parts;
 mod programs;
 mod refusals;
 mod strides;
