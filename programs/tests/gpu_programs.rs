@@ -82,7 +82,8 @@ fn sequences() {
     each(&[
         ("attention, 128", &|device| {
             sequences::attention::<bf16, 128, 128, 128, false>(&on(device), &sizes, 1e-2)?;
-            sequences::attention::<bf16, 128, 128, 128, true>(&on(device), &sizes, 1e-2)
+            sequences::attention::<bf16, 128, 128, 128, true>(&on(device), &sizes, 1e-2)?;
+            sequences::equal_scores::<bf16, 128, 128, 128>(&on(device), 1e-2)
         }),
         ("attention, 64", &|device| {
             sequences::attention::<f16, 128, 64, 64, false>(&on(device), &sizes, 1e-2)?;

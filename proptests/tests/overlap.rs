@@ -1,5 +1,6 @@
 //! Overlap, decided by enumeration: whole small domains, random layouts, and layouts that programs have, of sizes that
 //! nobody enumerates.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::{BTreeSet, HashMap};
 

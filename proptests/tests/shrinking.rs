@@ -1,7 +1,5 @@
 //! Strategies shrink to the smallest case that fails, and reach what they promise.
 
-#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
-
 use girih_layout::{Lay, Tile, Tiler};
 use girih_proptests::strategies;
 use proptest::prelude::*;

@@ -88,7 +88,6 @@ impl Fill {
 }
 
 /// A random element. A float takes as many random bits as its significand has, so that the float is exact.
-#[expect(clippy::cast_possible_truncation, reason = "a number of as many random bits is exact")]
 fn random(ty: &str, size: usize, state: &mut u64) -> Vec<u8> {
     let bits = next(state);
     // The float lies an even number of steps of 2^-bits above -1.

@@ -179,7 +179,7 @@ fn deep_expressions_are_accepted_up_to_a_bound() {
     on_small_stack(|| {
         let (mut b, v) = variables(3, (0, 1000));
         let [low, other] = [&v[0], &v[1]].map(|v| deep(v, DEEPEST));
-        assert!(low != other && low < other && other > low, "the order of chains of v0 and v1");
+        assert!(low < other, "the order of chains of v0 and v1");
         assert_eq!(low, deep(&v[0], DEEPEST));
         assert!(low.to_string().len() < 1 << 20 && format!("{low:?}") == low.to_string());
         for expr in [&low, &other, &(&low + &other)] {

@@ -3,6 +3,7 @@
 use super::access::accesses;
 use super::index::Index;
 use super::interval::{Concrete, Intervals};
+use crate::fit;
 use crate::ir::{Array, ArrayId, Func, Kind};
 
 /// Elements along an axis of an array that no store of a launch reaches.
@@ -24,7 +25,7 @@ pub(crate) fn short(func: &Func, with: &Concrete) -> Vec<Short> {
     let all = accesses(&index);
     let mut found = Vec::new();
     for (at, param) in func.arrays().iter().enumerate() {
-        let (Array::Param(param), array) = (param, ArrayId(at as u32)) else { continue };
+        let (Array::Param(param), array) = (param, ArrayId(fit::item(at))) else { continue };
         let stores: Vec<_> = all.iter().filter(|access| access.array == array && access.stores).collect();
         let by_tiles = stores.iter().all(|access| {
             !access.ordered && matches!(func.op(access.op).kind, Kind::Store(_) | Kind::Scatter(_))
@@ -39,10 +40,11 @@ pub(crate) fn short(func: &Func, with: &Concrete) -> Vec<Short> {
                 Some(origin.1 + i128::from(access.tile[axis]))
             };
             let reach: Option<Vec<i128>> = stores.iter().map(reach).collect();
-            let Some(extent) = with.extent(array, axis as u8) else { continue };
+            let Some(extent) = with.extent(array, fit::axis(axis)) else { continue };
             let covered = reach.and_then(|reach| reach.into_iter().max()).unwrap_or(i128::MAX).max(0);
-            if covered < extent.into() {
-                found.push(Short { array, axis: axis as u8, covered: covered as i64, extent });
+            // What is covered is below the extent, or of no interest.
+            if let Some(covered) = i64::try_from(covered).ok().filter(|&covered| covered < extent) {
+                found.push(Short { array, axis: fit::axis(axis), covered, extent });
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::error::Site;
 use crate::facts::{Concrete, Index, Intervals};
+use crate::fit;
 use crate::ir::{Array, ArrayId, Func, Kind, Order, Padding, Value};
 use crate::place::wgmma::choice::trace;
 
@@ -71,6 +72,6 @@ fn operand(index: &Index<'_>, with: &Concrete, value: Value, at: usize) -> Optio
             around.kind == Kind::For && !func.leaves(around.regions[0])
         });
     let is_certain = plain && (is_last || low == high);
-    let (tile, axis) = (view.tile[axis].into(), axis as u8);
+    let (tile, axis) = (view.tile[axis].into(), fit::axis(axis));
     Some(Beyond { site: op.site, array: view.array, axis, tile, extent, is_certain })
 }

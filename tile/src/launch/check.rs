@@ -178,7 +178,12 @@ impl Launch<'_> {
             }
             found.push(Warning::Padding { kernel, array, site, axis, tile, extent });
         }
-        let is_scratch = |at: usize| self.scratch.checked_shr(at as u32).is_some_and(|bits| bits & 1 == 1);
+        let is_scratch = |at: usize| {
+            u32::try_from(at)
+                .ok()
+                .and_then(|at| self.scratch.checked_shr(at))
+                .is_some_and(|bits| bits & 1 == 1)
+        };
         let short = short(func, &with).into_iter().filter(|short| !is_scratch(short.array.index()));
         found.extend(short.map(|Short { array, axis, covered, extent }| {
             let (kernel, array, axis) = (kernel(), name(array), axis.into());

@@ -7,7 +7,7 @@ use super::{Host, cut};
 use crate::Error;
 use crate::attention::{Array, Problem, Sequence};
 use crate::gemm::half_of_least;
-use crate::sizes::size;
+use crate::sizes::{rounded, size};
 
 /// A row of O and the logarithm of its sum of powers, each with how far a kernel may be from it.
 #[derive(Clone, Debug, PartialEq)]
@@ -147,7 +147,7 @@ impl Score {
                 // The sum is rounded to f32 towards zero, and so is at most its largest number.
                 let most = f64::from(f32::MAX);
                 value = value.clamp(-most, most);
-                if f64::from(value as f32) != value {
+                if f64::from(rounded(value)) != value {
                     wrong += 2.0 * DType::F32.epsilon() * value.abs();
                 }
             }

@@ -94,13 +94,13 @@ fn sums(undefined: &mut Undefined, mma: &Mma) {
     let added: Vec<_> = mma.c.iter().map(|&slot| undefined.added(Reg { file, slot })).collect();
     for (r, (&slot, (bits, origin))) in mma.d.iter().zip(&added).enumerate() {
         let reg = Reg { file, slot };
-        for t in 0..WARP {
+        for (t, &bits) in bits.iter().enumerate() {
             let (row, column, count) = match mma.sum {
                 MmaSum::F16 => (t / 4 + 8 * r, 2 * (t % 4), 2),
                 _ => (t / 4 + 8 * (r / 2), 2 * (t % 4) + r % 2, 1),
             };
             let elements = (0..count).map(|h| rows[row].or(columns[column + h]));
-            undefined.sum((reg, t), (bits[t], *origin), elements);
+            undefined.sum((reg, t), (bits, *origin), elements);
         }
     }
 }

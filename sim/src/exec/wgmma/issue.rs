@@ -18,6 +18,9 @@ use super::matrices::{chunks, merged};
 use super::product::{ROWS, place};
 use super::registers::Role;
 
+/// The chunks and the ranges of shared memory that an operation reads.
+type Reads = (Arc<Vec<usize>>, Arc<Vec<Range<usize>>>);
+
 impl Warp {
     /// Checks that all lanes of the warp are active and that the warp's warpgroup has four whole warps.
     pub(super) fn check_warpgroup(&self, cx: &Context<'_>, active: u32, who: Who) -> Result<(), Error> {
@@ -110,13 +113,9 @@ impl Warp {
                 undefined.define(reg, u32::MAX);
             }
             let (bits, origin) = undefined.added(reg);
-            for t in 0..WARP {
+            for (t, bits) in bits.into_iter().enumerate() {
                 let (row, column) = place(per, r, t);
-                undefined.sum(
-                    (reg, t),
-                    (bits[t], origin),
-                    (0..per).map(|h| rows[row].or(columns[column + h])),
-                );
+                undefined.sum((reg, t), (bits, origin), (0..per).map(|h| rows[row].or(columns[column + h])));
             }
         }
         self.undefined = Some(undefined);
@@ -150,7 +149,7 @@ impl Warp {
         op: &Wgmma,
         operands: Operands,
         who: Who,
-    ) -> Result<(Arc<Vec<usize>>, Arc<Vec<Range<usize>>>), Error> {
+    ) -> Result<Reads, Error> {
         let ((group, _), number) = (self.warpgroup(cx), self.wgmma.issued);
         if let Some(operation) = cx.warpgroups[group].operation(number) {
             let (other, warp) = (operation.operands, operation.warp);
