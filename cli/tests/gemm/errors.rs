@@ -60,10 +60,7 @@ fn sizes_and_pitches() {
             "copy (4,6):(1,4) (6,4):(1,6)",
             "src (4,6) and dst (6,4): shapes of one size are accepted whose extents divide one another, as (4,6) and (2,2,6)",
         ),
-        (
-            "copy (4,s0):(1,4)",
-            "src (4,s0):(1,4): layouts of known extents and of known strides from 0 on are accepted",
-        ),
+        ("copy (4,s0):(1,4)", "src (4,s0):(1,4): layouts of known extents and of known strides are accepted"),
         ("copy 8:1 --dtype s4", "kernel copy does not take s4: dtypes of whole bytes are accepted"),
         ("gemm --batch -1", "batches = -1: 0 to 1048576 elements are accepted"),
         ("gemm --groups 1025", "groups = 1025: 0 to 1024 elements are accepted"),
@@ -82,7 +79,7 @@ fn sizes_and_pitches() {
 fn more_than_the_memory() {
     let folder = folder();
     for (line, bytes) in [
-        ("gemm --m 1000000 --n 1000000 --k 1 -o c.npy", 2_000_004_000_000u64),
+        ("gemm --m 1000000 --n 1000000 --k 1 -o c.npy", 2_000_259_999_748u64),
         ("copy (1073741824,1048576):(1048576,1) --dtype f32", 1 << 53),
     ] {
         let (status, output) = fails(folder.path(), line);

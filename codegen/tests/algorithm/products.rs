@@ -162,7 +162,9 @@ fn shared_memory_that_an_atom_does_not_take_is_refused() {
     ] {
         let atom = MmaAtom::find(name).unwrap();
         let mma = TiledMma::new(atom, lay!("(1,1):(0,0)")).unwrap();
-        let mine = mma.get_slice(&b.special(Special::TidX)).unwrap();
+        let thread = b.special(Special::TidX);
+        let thread = b.bounded(&thread, if name.starts_with("SM80") { 31 } else { 127 }).unwrap();
+        let mine = mma.get_slice(&thread).unwrap();
         let [m, n, k] = mma.tile_size_mnk().unwrap();
         let a = Smem::alloc(&mut b, dtype, None, &Lay::strided([m, k], [k, 1]).unwrap()).unwrap();
         let bb = Smem::alloc(&mut b, dtype, None, &Lay::strided([n, k], [k, 1]).unwrap()).unwrap();

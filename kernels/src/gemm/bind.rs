@@ -251,13 +251,13 @@ impl Binding<'_> {
     ) -> Result<Launch, Error> {
         let problem = self.problem;
         let matrices = [problem.a(), problem.b(), problem.c()];
-        let ([m, n, k], pitches) = (problem.mnk(), matrices.map(|matrix| matrix.ld()));
+        let ([m, n, k], pitches) = (problem.mnk(), matrices.map(|matrix| matrix.bound_pitch()));
         let mnk = [m, n, k];
         let mut maps = Vec::new();
         for operand in Operand::ALL {
             let matrix = &matrices[operand as usize];
             // Of one matrix, the stride does not matter.
-            let stride = if matrix.different() > 1 { matrix.batch_stride() } else { matrix.ld() };
+            let stride = if matrix.different() > 1 { matrix.batch_stride() } else { matrix.bound_pitch() };
             maps.push(match kernel.map(operand, mnk, pitches, [matrix.different(), stride])? {
                 Some(tiled) => Some(TensorMap::new(self.operands[operand as usize], &tiled)?),
                 None => None,

@@ -37,6 +37,11 @@ impl Matrix {
         self.extents[1 - self.contiguous] > 1 && self.extents[self.contiguous] > 0
     }
 
+    /// The pitch that a kernel is given: that of a single row, or column, does not count, and is a multiple of what any kernel loads at once.
+    pub(super) fn bound_pitch(&self) -> i64 {
+        if self.has_pitch() { self.ld } else { (self.ld + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT }
+    }
+
     /// The same with rows, or columns, that begin every `ld` elements. Where no pitch counts, any is accepted, and the matrix keeps that of a
     /// matrix without gaps: what is derived from it does not depend on what was given.
     pub(super) fn pitched(

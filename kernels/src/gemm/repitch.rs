@@ -95,7 +95,8 @@ pub(super) fn copied(problem: &Problem, config: &GemmConfig) -> Result<[Option<C
     for (reason, operand) in reasons.iter_mut().zip([Operand::A, Operand::B]) {
         let matrix = [problem.a(), problem.b()][operand as usize];
         let (aligned, element) = (config.aligned(operand)?, bytes_of(problem, operand));
-        let begin_at = |multiple: i64| matrix.ld() % multiple == 0 && between(&matrix) % multiple == 0;
+        let begin_at =
+            |multiple: i64| matrix.bound_pitch() % multiple == 0 && between(&matrix) % multiple == 0;
         *reason = match () {
             () if k == 0 && config.loads_by_maps() => Some(Copying::Zeros),
             () if matrix.major() != config.majors()[operand as usize] => Some(Copying::Transposed),

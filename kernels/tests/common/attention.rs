@@ -2,7 +2,7 @@
 
 use girih_device::{Device, Pod};
 use girih_kernels::attention::{
-    Array, Attention, Check, Diagonal, Host, Mask, Order, Problem, Tensor4, check,
+    Array, Attention, Check, Diagonal, Host, Mask, Order, Problem, Tensor4, Verdict, check,
 };
 use girih_kernels::gemm::Given;
 use girih_tensor::{DType, Element};
@@ -10,6 +10,7 @@ use half::{bf16, f16};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 use super::Failure;
+use super::unjudged::Unjudged;
 
 /// Random elements for all that a problem reads. Where it reads nothing stands NaN or infinity: between rows, in rows that no packed sequence has, and in keys
 /// that no query of the head sees.
@@ -195,7 +196,12 @@ pub(crate) fn verify_inputs<T: Element + Pod>(
         return Err(told("something in front of O was written").into());
     }
     let found = check(problem, &inputs.host(), &whole[first..], &lse, Some(T::from_f64(f64::NAN)))?;
-    if found.passed() { Ok(found) } else { Err(told(&format!("{}: {found:?}", found.verdict())).into()) }
+    let text = || told(&format!("{}: {found:?}", found.verdict()));
+    match found.verdict() {
+        Verdict::Passed => Ok(found),
+        Verdict::CannotJudge { .. } => Err(Unjudged(text()).into()),
+        Verdict::Failed => Err(text().into()),
+    }
 }
 
 /// Problems that want each feature, alone and with others, with heads of so many columns and up to about so many queries and keys.

@@ -26,6 +26,7 @@ pub(crate) mod mixed;
 pub(crate) mod reductions;
 pub(crate) mod split_k;
 pub(crate) mod teams;
+pub(crate) mod unjudged;
 
 pub(crate) type Failure = Box<dyn std::error::Error>;
 

@@ -144,11 +144,16 @@ fn what_is_given_must_fit_the_inputs() -> Result<(), Failure> {
             "`x`: 96 elements, but accepted are: 103 elements",
         ),
         (vec![alpha, ("bias", Given::from(&alias)), on_x], "C and an input have 384 bytes in common"),
-        (vec![alpha, on_bias, ("x", Given::from(&half))], "C and an input have 192 bytes in common"),
+        (vec![alpha, on_bias, ("x", Given::from(&half))], "`x`: 48 elements, but accepted are: 96 elements"),
     ] {
         let error = gemm.run_with(&a, &b, &c, &given).expect_err(text).to_string();
         assert!(error.contains(text), "{error}\n{text}");
     }
+    let both = device.zeros::<f32>(144)?;
+    let (first, last) = (both.slice(..96)?, both.slice(48..)?);
+    let given = [alpha, on_bias, ("x", Given::from(&last))];
+    let error = gemm.run_with(&a, &b, &first, &given).expect_err("halves overlap").to_string();
+    assert!(error.contains("C and an input have 192 bytes in common"), "{error}");
     let error = gemm.run(&a, &b, &c).expect_err("inputs are missing").to_string();
     assert!(error.contains("`alpha`: nothing"), "{error}");
     Ok(())
