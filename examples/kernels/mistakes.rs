@@ -129,8 +129,8 @@ fn of_the_fused_product() {
     told(
         gemm.run_with(&a, &b, &c, &given),
         expect![[r#"
-        C and an input have 64 bytes in common: buffers or slices without a common part are accepted
-    "#]],
+            C and an input have 64 bytes in common, such as the byte at 0x700400500, (byte,coordinate) (0,(0,0,0,0)) of the one and (0,(0,0,0,0)) of the other: buffers or slices without a common part are accepted
+        "#]],
     );
     // The bias of another layer.
     let short = bias.slice(..8).expect("a part");

@@ -12,7 +12,6 @@ use girih_tile::ops::{Arg, Axes, Mode, Reduce, Reduction};
 use super::case::{Asked, Case, dims};
 use super::record::Record;
 use super::{Stop, array, products};
-use crate::sizes::word;
 
 pub(super) fn answer(case: &mut Case, record: &Record<'_>) -> Result<Asked, Stop> {
     if let Some(grid) = record.attr("grid").map(|_| record.ints("grid")).transpose()? {
@@ -220,9 +219,12 @@ fn range_sum(case: &mut Case, record: &Record<'_>) -> Result<Asked, Stop> {
     let step = record.int("step")?;
     case.b.range_step(int(step))?;
     let ty = Type::scalar(DType::S32);
-    let bound = |n: i64| u64::from(word(n));
-    let low = case.scalar(DType::S32, bound(record.int("lo")?));
-    let high = case.scalar(DType::S32, bound(record.int("hi")?));
+    let bound = |n: i64| -> Result<u64, Stop> {
+        let n = i32::try_from(n).map_err(|_| Stop::Unsupported)?;
+        Ok(n.cast_unsigned().into())
+    };
+    let low = case.scalar(DType::S32, bound(record.int("lo")?)?);
+    let high = case.scalar(DType::S32, bound(record.int("hi")?)?);
     let b = &mut case.b;
     let step = b.filled(DType::S32, &[], Const::Int(step.into()))?;
     let zero = b.filled(DType::S32, &[], Const::Int(0))?;

@@ -66,7 +66,7 @@ fn sizes_and_pitches() {
         ("gemm --groups 1025", "groups = 1025: 0 to 1024 elements are accepted"),
         (
             "gemm --m 4 --n 6 --batch 2 --stride-c 23",
-            "C is (4,6,2):(6,1,23), whose products have elements in common: strides with which they have none are accepted",
+            "C is (4,6,2):(6,1,23), whose products have elements in common, at (3,5,0) and (0,0,1): strides with which they have none are accepted",
         ),
         ("emit gemm --n 1073741825 -o c.ptx", "N = 1073741825: 0 to 1073741824 elements are accepted"),
     ] {

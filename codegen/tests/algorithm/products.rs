@@ -153,7 +153,6 @@ fn operands_in_shared_memory_are_those_in_registers() {
 /// What cannot be loaded for an atom is refused with the operand that would be accepted.
 #[test]
 fn shared_memory_that_an_atom_does_not_take_is_refused() {
-    let mut b = Builder::new("k", 90, 128);
     let mut texts = Vec::new();
     for (name, dtype) in [
         ("SM90_64x16x16_F32F16F16_SS", DType::F16),
@@ -162,6 +161,7 @@ fn shared_memory_that_an_atom_does_not_take_is_refused() {
     ] {
         let atom = MmaAtom::find(name).unwrap();
         let mma = TiledMma::new(atom, lay!("(1,1):(0,0)")).unwrap();
+        let mut b = Builder::new("k", 90, 128);
         let thread = b.special(Special::TidX);
         let thread = b.bounded(&thread, if name.starts_with("SM80") { 31 } else { 127 }).unwrap();
         let mine = mma.get_slice(&thread).unwrap();

@@ -248,6 +248,10 @@ impl Operands<'_, '_> {
     fn class(&mut self, ty: Ty) -> Option<(Class, Type)> {
         let of = ty.of(self.filled)?;
         let class = Class::of(of)?;
+        // No register of 8 bits is declared: a type of 8 bits is that of a wider register, where the form accepts one.
+        if !matches!(ty, Ty::Wider(_)) && of.bits() == Some(8) {
+            return None;
+        }
         let narrow = matches!(ty, Ty::Wider(_)) && of.is_int() && self.draft.chance(3);
         Some(match class {
             Class::B16 if narrow => (Class::B32, of),

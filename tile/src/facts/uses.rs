@@ -1,8 +1,8 @@
 //! Which facts of its arguments a program asks for. What it does not ask for makes no difference to its kernel.
 
 use super::{ArrayFacts, Facts};
+use crate::fit;
 use crate::ir::{Array, Dims, Func, Kind, Known};
-use crate::lower::farthest;
 
 /// Bytes of the widest access of a thread.
 const WIDEST: u64 = 16;
@@ -132,7 +132,7 @@ impl OfArray {
         let widest = self.widest(found.strides);
         let aligned = power(found.address / self.bytes, widest);
         let vector = limits.fold(aligned, |vector, stride| power(stride, vector));
-        let most = farthest(all.len());
+        let most = fit::farthest(all.len());
         let strides = all.iter().map(|&stride| match i64::try_from(stride).unwrap_or(i64::MAX) {
             stride if stride <= 1 || stride > most => Known::Is(stride),
             _ => Known::MultipleOf(vector as i64),

@@ -33,7 +33,7 @@ use crate::dtype::is_signed;
 use crate::error::LaunchError;
 use crate::fit;
 use crate::ir::{Array, ArrayParam, Func, Known};
-use crate::lower::{Boxes, Param, Source, farthest};
+use crate::lower::{Boxes, Param, Source};
 
 /// An array that a kernel is called with.
 #[derive(Clone, Debug)]
@@ -216,7 +216,7 @@ fn check(compiled: &Compiled, arrays: &[Given<'_>]) -> Result<(), LaunchError> {
     for (param, given) in params(func).zip(arrays) {
         let axes = param.extents.iter().zip(&param.strides).zip(given.extents.iter().zip(&given.strides));
         for (axis, ((extent, stride), (&n, &step))) in axes.enumerate() {
-            let farthest = farthest(param.strides.len());
+            let farthest = fit::farthest(param.strides.len());
             let checks = [("an extent", extent, n, i32::MAX.into()), ("a stride", stride, step, farthest)];
             for (what, known, value, most) in checks {
                 if what == "a stride" && n <= 1 {

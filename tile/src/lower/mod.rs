@@ -78,7 +78,6 @@ use crate::place::Plan;
 
 pub(crate) use each::How;
 pub use memory::{ArrayAt, Touch};
-pub(crate) use params::farthest;
 pub use params::{Boxes, Param, Source};
 pub use target::Target;
 pub(crate) use words::Words;

@@ -76,11 +76,6 @@ pub(crate) struct Params {
     pub(crate) scalars: Vec<Held>,
 }
 
-/// The greatest stride in elements that a parameter has of an array with so many axes. One beyond is a constant of its kernel.
-pub(crate) const fn farthest(rank: usize) -> i64 {
-    if rank > 2 { 1 << 42 } else { i32::MAX as i64 }
-}
-
 impl Params {
     pub(crate) fn declare(b: &mut Builder, func: &Func) -> Result<Params, Error> {
         let mut params = Params::default();
@@ -116,7 +111,7 @@ impl Params {
             extents.push(self.size(b, name, source, known, i32::MAX.into())?);
         }
         let mut strides = Vec::new();
-        let most = farthest(param.strides.len());
+        let most = fit::farthest(param.strides.len());
         for (axis, &known) in param.strides.iter().enumerate() {
             let source = Source::Stride(id, fit::axis(axis));
             strides.push(self.size(b, format!("{}_s{axis}", param.name), source, known, most)?);
