@@ -23,8 +23,8 @@ impl Lay {
     ///
     /// # Errors
     /// [`Error::NotKnown`] for symbols, [`Error::Unsupported`] for basis strides and F2 columns, [`Error::Overflow`] past 128 bits.
-    /// [`Error::Undecided`] where many modes with unrelated strides make the search too long: three modes of each layout
-    /// never do, and modes that build on one another don't count.
+    /// [`Error::Undecided`] where many modes with unrelated strides make the search too long; modes that build on one another
+    /// count as one.
     pub const fn overlap(
         &self,
         offset: i64,

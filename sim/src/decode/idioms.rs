@@ -1,4 +1,4 @@
-//! Loads whose races do no harm on any GPU, by what becomes of their values.
+//! Loads whose races do no harm on any GPU, by how their values are used.
 //!
 //! - A load *guards* an atomic at the same address if its value decides only which way the thread goes (`if (*p > x)
 //!   atomicMin(p, x)`), or what a compare-and-swap at that address compares with and puts there. A stale value makes the
