@@ -224,12 +224,18 @@ impl Chosen {
     fn telling(problems: impl Iterator<Item = (Problem, u32)>) -> Result<Vec<(Problem, u32)>, Failure> {
         let (mut chosen, mut telling, relu) = (Chosen::default(), Vec::new(), Epilogue::new().relu());
         for (problem, multiprocessors) in problems {
-            let mut asked = vec![problem.batched(2, [Some(0), Some(0), None])?];
+            let mut asked = vec![];
             for padded in padded(&problem)? {
                 asked.push(padded.with_epilogue(&relu));
                 for &output in problem.outputs() {
                     asked.push(padded.with_output(output)?);
                 }
+            }
+            for &output in problem.outputs() {
+                let single = problem.with_output(output)?;
+                asked.push(single.batched(2, [Some(0), Some(0), None])?);
+                asked.push(single.with_fast_accumulation(true));
+                asked.extend(single.with_block_scales());
             }
             let mut is_new = chosen.note(&problem, KernelKind::Sm90, large(&problem)?)?;
             for problem in asked {
