@@ -27,6 +27,11 @@ pub(super) fn is_near(shift: &Scalar) -> Cond {
     shift.abs().less(NEAR)
 }
 
+/// A shift as a number that can be subtracted: the exponentials of a row that sees no key yet are 0, whatever they relate to.
+pub(super) fn finite_shift(shift: &Scalar) -> Scalar {
+    Scalar::new(DType::F32, 0.0).select(&shift.equals(f64::NEG_INFINITY), shift)
+}
+
 impl Reference {
     /// The reference of a row with this maximum, which is negative infinity if it sees no key.
     pub(super) fn of(maximum: &Scalar, scale: &Scalar) -> Reference {
@@ -67,10 +72,9 @@ impl Reference {
         Scalar::new(DType::F32, 0.0).select(&self.is_far, &self.number)
     }
 
-    /// The shift as a number that can be subtracted: the exponentials of a row that sees no key yet are 0, whatever they relate to.
+    /// The shift as a number that can be subtracted.
     pub(super) fn finite_shift(&self) -> Scalar {
-        let shift = self.shift();
-        Scalar::new(DType::F32, 0.0).select(&shift.equals(f64::NEG_INFINITY), shift)
+        finite_shift(&self.shift())
     }
 
     /// What exponentials that relate to `old` are multiplied by to relate to this reference. Of the four numbers two are 0, so that the exponent is rounded

@@ -4,6 +4,7 @@ use girih_layout::{Lay, lay};
 use girih_ptx::{Opcode, Operand as Ptx, Type};
 use girih_tensor::{DType, Slice, Tensor};
 
+use super::softmax::EMPTY;
 use super::turns::Turn;
 use super::{Parts, ROWS, WARPGROUP};
 use crate::algorithm::{MmaWith, clear, gemm, warpgroup_arrive, warpgroup_commit_batch, warpgroup_wait};
@@ -33,8 +34,8 @@ pub(super) struct Consumer<'a> {
     /// own powers.
     pub most: Tensor<Rmem>, // (2)
     pub total: Tensor<Rmem>, // (2)
-    /// [`KNOWN`](super::softmax::KNOWN) where all rows of the warpgroup are near and have a maximum, so that the powers of a tile can relate to it before its
-    /// maximum is known; else which of the thread's rows are far.
+    /// Where all rows of the warpgroup are near and have a maximum, the powers of a tile relate to it before the tile's own maximum is known. Where that is
+    /// not so, which of the thread's rows are far, or that nothing was added up yet.
     pub known: Reg,
     /// The buffer of Q; the tiles of K and V to read next, which have the same place among the stages of each.
     of_q: PipelineState,
@@ -143,7 +144,7 @@ impl Consumer<'_> {
         crate::algorithm::fill(b, &self.most, f64::NEG_INFINITY)?;
         clear(b, &self.total)?;
         clear(b, &self.sums)?;
-        set(b, &self.known, 0);
+        set(b, &self.known, EMPTY);
         let complete = Keys::of_all(b, interface, entry, &first, &stop)?;
         // From the last tile of keys to the first, those that the rows of this warpgroup do not see at either end.
         b.for_range(&(&all.stop - &own.stop), |b, _| {

@@ -13,17 +13,18 @@ use super::{ROWS, SHARING, WARPGROUP};
 use crate::algorithm::{convert, read, transform, warpgroup_wait, write};
 use crate::attention::interface::Bias;
 use crate::attention::keys::{Keys, sees_all};
-use crate::attention::rows::{Reference, over_lanes};
+use crate::attention::rows::{Reference, finite_shift, is_near, over_lanes};
 use crate::attention::scores::{Added, Addend, Tanh, adjust};
 use crate::attention::tile::{Entry, MAX_LENGTH};
 use crate::builder::{Builder, Cond};
 use crate::tiled::mma::Operand;
 use crate::{Counting, Error, Expr, Rmem, Scalar, Stage};
 
-/// The bits of [`Consumer::known`] that say that a row of the thread's two rows is far, and the number that says that all rows of the warpgroup are near
-/// and have a maximum.
+/// The bits of [`Consumer::known`]: a row of the thread's two rows is far, nothing was added up yet, or all rows of the warpgroup are near and have a
+/// maximum.
 const FAR: [i64; 2] = [1, 2];
-pub(super) const KNOWN: i64 = 4;
+pub(super) const EMPTY: i64 = 4;
+const KNOWN: i64 = 8;
 /// The largest sum of powers that relate to an old maximum: what f16 represents is less than what bf16 does.
 const LARGEST: [f64; 2] = [32768.0, (1u64 << 60) as f64];
 
@@ -125,53 +126,91 @@ impl Consumer<'_> {
     /// Finds the maximum of each row of scores, of those that it sees, and makes powers that relate to the new maximum.
     fn find_most(&self, b: &mut Builder, entry: &Entry, key: &Expr) -> Result<(), Error> {
         self.mask(b, entry, key)?;
-        let (before, total) = (self.references(b)?, self.of_rows(b, &self.total)?);
-        let scale = &self.parts.interface.scale;
-        let (mut after, mut shifts, mut factors) = (Vec::new(), Vec::new(), Vec::new());
-        for (row, before) in (0..).zip(&before) {
-            let scores = read(b, &Consumer::row(&self.scores, row)?)?; // (2,RestN)
-            let mut parts = [scores[0].clone(), scores[1].clone()];
-            for pair in scores[2..].chunks(2) {
-                for (part, score) in parts.iter_mut().zip(pair) {
-                    *part = b.hold(&part.max(score))?;
-                }
-            }
-            let of_row = b.hold(&parts[0].max(&parts[1]))?;
-            let of_row = over_lanes(b, &SHARING, of_row, |x, y| x.max(y))?;
-            let reference = before.raised(b, &of_row, scale)?;
-            shifts.push(b.hold(&reference.finite_shift())?);
-            factors.push(b.hold(&reference.factor(before, scale))?);
-            after.push(reference);
-        }
-        let [first, second] = [&after[0], &after[1]];
+        let shifts = self.raise(b)?;
         // Later tiles cannot relate to the maximum of a far row without its origin, nor to that of a row that sees no key yet.
-        let unknown = |row: &Reference| Cond::any([row.is_far.clone(), row.number.equals(f64::NEG_INFINITY)]);
-        let unknown = Cond::any([unknown(first), unknown(second)]);
+        let far = b.scalar_in(&self.known, DType::U32)?;
+        let [first, second] = self.of_rows(b, &self.most)?.map(|number| number.equals(f64::NEG_INFINITY));
+        let unknown = Cond::any([far.differs(0.0), first, second]);
         let unknown = b.named_barrier_or(self.turn.meeting(), WARPGROUP as u32, &unknown)?;
-        let bit = |row: usize| Scalar::new(DType::U32, FAR[row] as f64).select(&after[row].is_far, 0.0);
-        let known = (bit(0) + bit(1)).select(&unknown, KNOWN as f64);
-        let known = b.scalar(&known)?;
+        self.know(b, &far.select(&unknown, KNOWN as f64))?;
+        let sums = self.exponentiate(b, &shifts)?;
+        let total = self.of_rows(b, &self.total)?;
+        write(b, &self.total, &[0, 1].map(|row: usize| &total[row] + &sums[row]))
+    }
+
+    fn know(&self, b: &mut Builder, known: &Scalar) -> Result<(), Error> {
+        let known = b.scalar(known)?;
         b.inst(Opcode::Mov, &[Type::B32.into()], vec![Ptx::from(&self.known), Ptx::from(&known)]);
-        write(b, &self.most, &[first.number.clone(), second.number.clone()])?;
-        let is_far = Cond::any([first.is_far.clone(), second.is_far.clone()]);
-        b.if_(&is_far, |b| self.subtract_origins(b))?;
-        let sums = self.exponentiate(b, &[shifts[0].clone(), shifts[1].clone()])?;
-        write(b, &self.total, &[0, 1].map(|row: usize| total[row].mul_add(&factors[row], &sums[row])))?;
-        for (row, factor) in (0..).zip(&factors) {
-            let row = Consumer::row(&self.sums, row)?; // (2,RestN)
-            transform(b, &[&row], &row, |_, x| Ok(&x[0] * factor))?;
-        }
         Ok(())
     }
 
-    /// Subtracts the origins of far rows from their scores.
-    fn subtract_origins(&self, b: &mut Builder) -> Result<(), Error> {
-        for (row, reference) in (0..).zip(&self.references(b)?) {
-            let origin = b.hold(&reference.origin())?;
-            let row = Consumer::row(&self.scores, row)?; // (2,RestN)
-            transform(b, &[&row], &row, |_, x| Ok(&x[0] - &origin))?;
+    /// Finds the references of the new scores, and which rows are far: the origins of those are subtracted from their scores. What is then subtracted from
+    /// the scaled scores of the two rows. Sums of what related to the old references are scaled.
+    fn raise(&self, b: &mut Builder) -> Result<[Scalar; 2], Error> {
+        let (before, scale) = (self.of_rows(b, &self.most)?, &self.parts.interface.scale);
+        let highest = [self.highest(b, 0)?, self.highest(b, 1)?];
+        // Those of rows that are near and stay so. The general step takes longer, and is hardly ever needed.
+        let mut shifts = Vec::new();
+        for (before, highest) in before.iter().zip(&highest) {
+            shifts.push(b.hold(&before.max(&(highest * scale)))?);
         }
-        Ok(())
+        let finite = [b.hold(&finite_shift(&shifts[0]))?, b.hold(&finite_shift(&shifts[1]))?];
+        let are_far = (&b.scalar_in(&self.known, DType::U32)? & (FAR[0] + FAR[1]) as f64).differs(0.0);
+        let leave = finite.each_ref().map(|shift| Cond::not(is_near(shift)));
+        b.if_else_scalars(
+            &Cond::any([are_far].into_iter().chain(leave)),
+            |b| {
+                // Read again, so that nothing of this is computed where no row is far.
+                let before = self.references(b)?;
+                let [first, second] =
+                    [before[0].raised(b, &highest[0], scale)?, before[1].raised(b, &highest[1], scale)?];
+                for (row, reference) in (0..).zip([&first, &second]) {
+                    let origin = b.hold(&reference.origin())?;
+                    let row = Consumer::row(&self.scores, row)?; // (2,RestN)
+                    transform(b, &[&row], &row, |_, x| Ok(&x[0] - &origin))?;
+                }
+                self.rescale(b, &[first.factor(&before[0], scale), second.factor(&before[1], scale)])?;
+                let [shift, other_shift] = [b.hold(&first.finite_shift())?, b.hold(&second.finite_shift())?];
+                let bit =
+                    |row: &Reference, bit: i64| Scalar::new(DType::U32, bit as f64).select(&row.is_far, 0.0);
+                self.know(b, &(bit(&first, FAR[0]) + bit(&second, FAR[1])))?;
+                write(b, &self.most, &[first.number, second.number])?;
+                Ok([shift, other_shift])
+            },
+            |b| {
+                let is_empty = (&b.scalar_in(&self.known, DType::U32)? & EMPTY as f64).differs(0.0);
+                let factors = [0, 1].map(|row: usize| (&before[row] - &finite[row]).exp2_ftz());
+                b.if_(&Cond::not(is_empty), |b| self.rescale(b, &factors))?;
+                self.know(b, &Scalar::new(DType::U32, 0.0))?;
+                write(b, &self.most, &shifts)?;
+                Ok(finite.clone())
+            },
+        )
+    }
+
+    /// Multiplies the sums of powers and of values of the two rows. In each branch of [`Self::raise`], so that the factors take no registers while there
+    /// are powers.
+    fn rescale(&self, b: &mut Builder, factors: &[Scalar; 2]) -> Result<(), Error> {
+        let total = self.of_rows(b, &self.total)?;
+        for (row, factor) in factors.iter().enumerate() {
+            let factor = b.hold(factor)?;
+            let row = Consumer::row(&self.sums, row as i64)?; // (2,RestN)
+            transform(b, &[&row], &row, |_, x| Ok(&x[0] * &factor))?;
+        }
+        write(b, &self.total, &[0, 1].map(|row: usize| &total[row] * &factors[row]))
+    }
+
+    /// The largest score of row `row` of the thread's two rows.
+    fn highest(&self, b: &mut Builder, row: i64) -> Result<Scalar, Error> {
+        let scores = read(b, &Consumer::row(&self.scores, row)?)?; // (2,RestN)
+        let mut parts = [scores[0].clone(), scores[1].clone()];
+        for pair in scores[2..].chunks(2) {
+            for (part, score) in parts.iter_mut().zip(pair) {
+                *part = b.hold(&part.max(score))?;
+            }
+        }
+        let of_row = b.hold(&parts[0].max(&parts[1]))?;
+        over_lanes(b, &SHARING, of_row, |x, y| x.max(y))
     }
 
     /// Takes scores of keys that a row does not see for negative infinity.
