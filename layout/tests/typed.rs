@@ -2,10 +2,14 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use girih_layout::typed::{
-    __, All, ArrayOf, Coalesced, Composition, Coord, Int, IntTuple, Layout, Lt, Mode, Modes, Nat, Neg, S,
-    Slice, Storage, Sw, SwizzleOf, Swizzled, Swizzling, Tiler,
+    __, All, ArrayOf, Check, Coalesced, Composition, Coord, Int, IntTuple, Layout, Left, Lt, Mode, Modes,
+    ModesOf, Nat, Neg, RightInverse, S, Slice, Storage, Sw, SwizzleOf, Swizzled, Swizzling, Tiler,
+    ZippedDivide,
 };
-use girih_layout::{Composed, Error, Lay, Shape, Swizzle, int, int_tuple, int_type, lay, layout, tiler};
+use girih_layout::{
+    Composed, Error, Lay, Shape, Swizzle, int, int_tuple, int_tuple_type, int_type, lay, layout, layout_type,
+    tiler,
+};
 
 /// Every pair of numbers, `check::<A, B>()`.
 macro_rules! pairs {
@@ -566,4 +570,61 @@ fn orders_have_keys_of_whole_modes() {
         Layout::ordered(int_tuple!(((2, 4), 3)), int_tuple!((1, 0))),
         layout!(((2, 4), 3) : ((3, 6), 1))
     );
+}
+
+/// What a type says of its layout, and what the layout's value says when the program runs.
+fn constants<M: Modes, const RANK: usize, const SIZE: usize, const COSIZE: usize>(l: Layout<M>) {
+    let run = l.erase().unwrap();
+    let cosize = run.max_index().unwrap() + 1;
+    assert_eq!((Layout::<M>::RANK, run.rank()), (RANK, RANK), "{l}");
+    assert_eq!((Layout::<M>::SIZE, l.size(), run.size().unwrap().get()), (SIZE, SIZE, Some(SIZE as i64)));
+    assert_eq!((Layout::<M>::COSIZE, l.cosize(), cosize), (COSIZE, COSIZE, COSIZE as i64), "{l}");
+    assert_eq!((Layout::<M>::LAY, Layout::<M>::LAY.is_static(), l.lay()), (run, true, run));
+}
+
+type Padded = layout_type!((128, (8, 4)) : (40, (1, 8)));
+type Parts = Layout<ZippedDivide<ModesOf<Padded>, (S<32>, S<8>)>>;
+type Inverse = Layout<RightInverse<ModesOf<layout_type!((4, 8) : (8, 1))>>>;
+type Atom = Swizzled<Sw<3, 3, 3>, ModesOf<layout_type!((8, 64) : (64, 1))>>;
+
+const _: () = Check::<Padded>::zipped_divide::<(S<32>, S<8>)>();
+const PARTS: Lay = Parts::LAY;
+static ROOM: [u16; Padded::COSIZE] = [1; Padded::COSIZE];
+
+struct Shared {
+    rows: [f32; Padded::COSIZE],
+    ranks: [u8; Parts::RANK],
+    swizzled: [u8; Atom::COSIZE],
+}
+
+#[test]
+fn layouts_are_known_in_constants() {
+    constants::<_, 2, 4096, 5112>(Padded::default());
+    constants::<_, 2, 4096, 5112>(Parts::default());
+    constants::<_, 2, 32, 32>(Inverse::default());
+    constants::<_, 1, 12, 34>(<layout_type!(12 : 3)>::default());
+    constants::<_, 1, 4, 1>(<layout_type!((4) : (0))>::default());
+    constants::<_, 2, 1536, 1536>(Layout::<Left<int_tuple_type!((3, 512))>>::default());
+    assert_eq!(PARTS, lay!("((32,8),(4,4)):((40,1),(1280,8))"));
+    let shared = Shared { rows: [0.5; Padded::COSIZE], ranks: [0; Parts::RANK], swizzled: [0; Atom::COSIZE] };
+    let last = Padded::default().at((127, (7, 3)));
+    assert_eq!((shared.rows[last], ROOM[last], shared.rows.len()), (0.5, 1, last + 1));
+    assert_eq!((shared.ranks.len(), shared.swizzled.len(), Atom::COSIZE), (2, 512, Atom::default().cosize()));
+    // The run-time layout of a constant is computed with in constants.
+    const DIVIDED: Result<Lay, Error> = Padded::LAY.zipped_divide(&tiler!("<32,8>"));
+    assert_eq!(DIVIDED, Ok(PARTS));
+}
+
+/// The type of a literal is the type of the value, integer for integer.
+#[test]
+fn types_are_written_as_values_are() {
+    let (n, back): (usize, i64) = (6, -3);
+    let _: layout_type!((4, 8) : (1, 4)) = layout!((4, 8) : (1, 4));
+    let _: layout_type!(1536 : -2) = layout!(1536 : -2);
+    let _: layout_type!(((4, 2), (8, usize)) : ((-1, 64), (4, i64))) =
+        layout!(((4, 2), (8, n)) : ((-1, 64), (4, back)));
+    let _: layout_type!((4, 8, 2) : (2@1, 1@0, 3@1@0)) = layout!((4, 8, 2) : (2@1, 1@0, 3@1@0));
+    let _: layout_type!((4, 2) : (1@2@1@0, 0)) = layout!((4, 2) : (1@2@1@0, 0));
+    let _: int_tuple_type!((4, (usize, -2), 7)) = int_tuple!((4, (n, -2), 7));
+    assert_eq!(<layout_type!((4, usize) : (1, i64))>::RANK, 2);
 }

@@ -39,6 +39,15 @@ impl<const F: usize> Int<F> {
                 return Err(Error::Unsupported { op: "a product", what: "more than three symbolic factors" });
             }
             out.factors[free] = other.factors[i];
+            let mut k = 0;
+            while k < free {
+                // Both factors of a symbol have all that is known of the symbol.
+                if out.factors[k].id() == out.factors[free].id() {
+                    let facts = out.factors[k].facts.and(out.factors[free].facts);
+                    (out.factors[k].facts, out.factors[free].facts) = (facts, facts);
+                }
+                k += 1;
+            }
             i += 1;
         }
         out.normal()

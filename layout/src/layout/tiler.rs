@@ -3,6 +3,7 @@
 
 use core::fmt;
 
+use crate::leaf::symbol::write_with_facts;
 use crate::tuple::profile::Node;
 use crate::{Error, Int, Lay, MAX_LEAVES, Shape, Stride};
 
@@ -265,6 +266,13 @@ impl Tiler {
         Ok(Tiler::Modes(tiles))
     }
 
+    /// Adds what is known of a symbol. Returns whether a tile has the symbol.
+    pub(crate) const fn learn(&mut self, symbol: crate::Symbol) -> bool {
+        match self {
+            Tiler::Lay(lay) | Tiler::Modes(Tiles { lay, .. }) => lay.learn(symbol),
+        }
+    }
+
     /// The same tiles with more facts about a symbol, see [`Int::assume`].
     ///
     /// ```
@@ -340,6 +348,9 @@ impl fmt::Display for Tile {
 
 impl fmt::Display for Tiles {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if f.sign_plus() {
+            return write_with_facts(f, self, self.lay.factors());
+        }
         for i in 0..self.len() {
             f.write_str(if i == 0 { "<" } else { "," })?;
             self.tile(i).map_err(|_| fmt::Error)?.fmt(f)?;

@@ -3,7 +3,7 @@
 use crate::leaf::step::Step;
 use crate::tuple::profile::{Node, Profile};
 use crate::tuple::store::{FULL, Leaves, MAX_SYMBOLS, Small, Symbols};
-use crate::{Error, Int, Lay, Stride};
+use crate::{Error, Factor, Int, Lay, Stride, Symbol};
 
 impl Lay {
     pub(crate) const fn open(&mut self) -> Result<(), Error> {
@@ -12,6 +12,17 @@ impl Lay {
 
     pub(crate) const fn close(&mut self) {
         self.shape.profile.close();
+    }
+
+    /// Adds what is known of a symbol. Returns whether the layout has the symbol.
+    pub(crate) const fn learn(&mut self, symbol: Symbol) -> bool {
+        self.shape.learn(symbol)
+    }
+
+    /// The factors of extents and strides.
+    pub(crate) fn factors(&self) -> impl Iterator<Item = Factor> + Clone {
+        let (leaves, symbols) = (self.leaf_count(), &self.shape.symbols);
+        self.shape.leaves.factors(leaves, symbols).chain(self.steps.factors(leaves, symbols))
     }
 
     /// The factors that the leaves refer to.

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::leaf::symbol::{Packed, gcd};
+use crate::leaf::symbol::{Packed, gcd, learn, write_with_facts};
 use crate::{Factor, Symbol};
 
 /// The most factors of a symbolic integer.
@@ -292,6 +292,11 @@ impl<const F: usize> Int<F> {
         if rest == 1 { Some(true) } else { None }
     }
 
+    /// Adds what is known of a symbol. Returns whether the integer has the symbol.
+    pub(crate) const fn learn(&mut self, symbol: Symbol) -> bool {
+        learn(&mut self.factors, symbol)
+    }
+
     /// The symbol of the first factor.
     pub(crate) const fn first_symbol(self) -> Option<Symbol> {
         match self.factor(0) {
@@ -329,6 +334,9 @@ impl From<Symbol> for Int {
 
 impl<const F: usize> fmt::Display for Int<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if f.sign_plus() {
+            return write_with_facts(f, self, self.factors().into_iter().flatten());
+        }
         if !self.is_symbolic() {
             let mark = if f.alternate() && self.is_static() { "_" } else { "" };
             return write!(f, "{mark}{}", self.coef);

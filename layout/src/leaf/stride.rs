@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use crate::leaf::symbol::write_with_facts;
 use crate::{Int, ModePath};
 
 /// The stride of one leaf.
@@ -102,6 +103,9 @@ impl fmt::Display for Stride {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Stride::Int(int) => int.fmt(f),
+            Stride::Basis { scale, .. } if f.sign_plus() => {
+                write_with_facts(f, self, scale.factors().into_iter().flatten())
+            }
             Stride::Basis { scale, mode } => {
                 scale.fmt(f)?;
                 write!(f, "@{mode}")

@@ -12,6 +12,18 @@ const MAX_DEN: i64 = (1 << 55) - 1;
 /// The facts are promises of the caller; whoever launches the kernel checks them. The facts are kept without loss, and
 /// travel with every integer and layout that has the symbol in it. Two symbols are equal when their ids are.
 ///
+/// Text has the name of a symbol alone; `{:+}` of an integer, a sum, a shape, a layout or a tiler adds the facts, and
+/// `parse` reads them, as serde does:
+///
+/// ```
+/// use girih_layout::{Int, Lay};
+/// let a = Lay::parse("(s0,8):(1,s0) where s0.divisible_by(8).at_most(1024)")?;
+/// assert_eq!(a.to_string(), "(s0,8):(1,s0)");
+/// assert_eq!(format!("{a:+}"), "(s0,8):(1,s0) where s0.divisible_by(8).at_most(1024)");
+/// assert_eq!(a.size()?.is_divisible_by(64), Some(true));
+/// # Ok::<(), girih_layout::Error>(())
+/// ```
+///
 /// ```
 /// use girih_layout::{Int, Symbol};
 /// const M: Symbol = Symbol::new(0).divisible_by(8).at_most(1 << 20);
@@ -119,6 +131,11 @@ impl Symbol {
     /// ```
     pub const fn at_most(self, n: i64) -> Symbol {
         self.with(Facts { upper: n, ..Facts::NONE })
+    }
+
+    /// Whether a number of 64 bits agrees with the facts.
+    pub(crate) const fn is_possible(self) -> bool {
+        self.facts.lower <= self.facts.upper && self.facts.lower % self.facts.divisor == 0
     }
 
     const fn with(self, facts: Facts) -> Symbol {
@@ -256,6 +273,49 @@ impl fmt::Display for Fact {
             Fact::AtMost(n) => write!(f, "at_most({n})"),
         }
     }
+}
+
+/// Writes the text of a value, then what is known of its symbols: `{:+}`. A symbol of which nothing is known is left out.
+pub(crate) fn write_with_facts(
+    f: &mut fmt::Formatter<'_>,
+    value: &impl fmt::Display,
+    factors: impl Iterator<Item = Factor> + Clone,
+) -> fmt::Result {
+    if f.alternate() { write!(f, "{value:#}") } else { write!(f, "{value}") }?;
+    let (mut word, mut after) = (" where", None);
+    loop {
+        let rest = factors.clone().map(|factor| factor.symbol).filter(|symbol| Some(symbol.id) > after);
+        let Some(first) = rest.clone().min_by_key(|symbol| symbol.id) else { return Ok(()) };
+        let symbol = rest.filter(|symbol| symbol.id == first.id).fold(first, Symbol::and);
+        after = Some(first.id);
+        if symbol.facts.same(&Facts::NONE) {
+            continue;
+        }
+        write!(f, "{word} {symbol}")?;
+        word = " and";
+        if symbol.divisor() > 1 {
+            write!(f, ".{}", Fact::DivisibleBy(symbol.divisor()))?;
+        }
+        if symbol.lower() > 0 {
+            write!(f, ".{}", Fact::AtLeast(symbol.lower()))?;
+        }
+        if let Some(upper) = symbol.upper() {
+            write!(f, ".{}", Fact::AtMost(upper))?;
+        }
+    }
+}
+
+/// Adds what is known of a symbol to its factors. Returns whether there are any.
+pub(crate) const fn learn(factors: &mut [Packed], symbol: Symbol) -> bool {
+    let (mut found, mut i) = (false, 0);
+    while i < factors.len() {
+        if factors[i].is_some() && factors[i].id() == symbol.id {
+            factors[i].facts = factors[i].facts.and(symbol.facts);
+            found = true;
+        }
+        i += 1;
+    }
+    found
 }
 
 /// A [`Factor`] as an integer stores it, or no factor.

@@ -85,6 +85,11 @@ impl Composed {
         Ok(Composed { layout: tri!(self.layout.assume(symbol)), ..*self })
     }
 
+    /// Adds what is known of a symbol. Returns whether the layout has the symbol.
+    pub(crate) const fn learn(&mut self, symbol: crate::Symbol) -> bool {
+        self.layout.learn(symbol)
+    }
+
     /// The layout at launch: `symbol`, by its id, becomes `value`.
     ///
     /// ```

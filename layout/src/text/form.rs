@@ -3,11 +3,30 @@
 use core::fmt;
 use core::str::FromStr;
 
+use crate::leaf::symbol::write_with_facts;
+use crate::text::facts::Clause;
 use crate::text::parse::{Kind, cursor};
 use crate::{Composed, Coord, Crd, Error, Int, Lay, Shape, Strides, Sum, Swizzle, Tiler};
 
+/// The value with what the clause at the cursor says of its symbols, up to the end of the text.
+macro_rules! with_facts {
+    ($cursor:ident, $value:expr, $end:literal) => {{
+        let (mut value, mut clause) = ($value, Clause::NEW);
+        while let Some(symbol) = tri!($cursor.known(&mut clause)) {
+            if !value.learn(symbol) {
+                return Err(Error::Parse {
+                    at: clause.at,
+                    expected: "a symbol of the text before the facts",
+                });
+            }
+        }
+        tri!($cursor.end($end));
+        Ok(value)
+    }};
+}
+
 impl Int {
-    /// Reads `8`, `_8`, `s0`, `2*ceil(s0/8)`.
+    /// Reads `8`, `_8`, `s0`, `2*ceil(s0/8)`, `s0 where s0.divisible_by(8)`.
     ///
     /// ```
     /// use girih_layout::Int;
@@ -20,9 +39,7 @@ impl Int {
     pub const fn parse(text: &str) -> Result<Int, Error> {
         let mut cursor = cursor(text);
         cursor.skip_blanks();
-        let int = tri!(cursor.integer());
-        tri!(cursor.end("the end of the text"));
-        Ok(int)
+        with_facts!(cursor, tri!(cursor.integer()), "the end of the text")
     }
 }
 
@@ -45,8 +62,7 @@ impl Sum {
             tri!(out.push(if negative { tri!(int.neg()) } else { int }));
             negative = cursor.eat(b'-');
             if !negative && !cursor.eat(b'+') {
-                tri!(cursor.end("'+', '-' or the end of the text"));
-                return Ok(out);
+                return with_facts!(cursor, out, "'+', '-' or the end of the text");
             }
         }
     }
@@ -65,9 +81,7 @@ impl Shape {
     /// [`Error::Parse`], [`Error::Capacity`].
     pub const fn parse(text: &str) -> Result<Shape, Error> {
         let mut cursor = cursor(text);
-        let shape = tri!(cursor.integers());
-        tri!(cursor.end("the end of the text"));
-        Ok(shape)
+        with_facts!(cursor, tri!(cursor.integers()), "the end of the text")
     }
 }
 
@@ -84,9 +98,7 @@ impl Strides {
     /// [`Error::Parse`], [`Error::Capacity`].
     pub const fn parse(text: &str) -> Result<Strides, Error> {
         let mut cursor = cursor(text);
-        let strides = tri!(cursor.strides());
-        tri!(cursor.end("the end of the text"));
-        Ok(strides)
+        with_facts!(cursor, tri!(cursor.strides()), "the end of the text")
     }
 }
 
@@ -121,7 +133,8 @@ impl Coord {
 
 impl Lay {
     /// Reads `((2,2),4):((1,8),2)`; a shape alone, `(4,8)`, is compact with the leftmost mode fastest. Strides may be scaled basis vectors:
-    /// `(128,32):(1@0,1@1)`.
+    /// `(128,32):(1@0,1@1)`. What is known of symbols may follow, `where s0.divisible_by(8).at_least(8) and s1.at_most(64)`; a
+    /// symbol stands there once, and some number must agree with its facts.
     ///
     /// ```
     /// use girih_layout::Lay;
@@ -135,9 +148,7 @@ impl Lay {
     /// [`Error::Capacity`].
     pub const fn parse(text: &str) -> Result<Lay, Error> {
         let mut cursor = cursor(text);
-        let layout = tri!(cursor.layout());
-        tri!(cursor.end("':' and strides, or the end of the text"));
-        Ok(layout)
+        with_facts!(cursor, tri!(cursor.layout()), "':' and strides, or the end of the text")
     }
 }
 
@@ -154,9 +165,7 @@ impl Composed {
     /// As [`Lay::parse`], and [`Error::Swizzle`].
     pub const fn parse(text: &str) -> Result<Composed, Error> {
         let mut cursor = cursor(text);
-        let composed = tri!(cursor.composed());
-        tri!(cursor.end("':' and strides, or the end of the text"));
-        Ok(composed)
+        with_facts!(cursor, tri!(cursor.composed()), "':' and strides, or the end of the text")
     }
 }
 
@@ -196,9 +205,7 @@ impl Tiler {
         if !cursor.eat(b'<') {
             return Ok(Tiler::Lay(tri!(Lay::parse(text))));
         }
-        let tiles = tri!(cursor.tiles(1));
-        tri!(cursor.end("the end of the text"));
-        Ok(Tiler::Modes(tiles))
+        with_facts!(cursor, Tiler::Modes(tri!(cursor.tiles(1))), "the end of the text")
     }
 }
 
@@ -232,6 +239,9 @@ impl FromStr for Tiler {
 
 impl fmt::Display for Lay {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if f.sign_plus() {
+            return write_with_facts(f, self, self.factors());
+        }
         self.shape.fmt(f)?;
         f.write_str(":")?;
         self.stride().fmt(f)

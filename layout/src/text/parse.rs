@@ -11,6 +11,8 @@
 //! tiles  = "<" tile {"," tile} ">"
 //! tile   = "_" | layout | tiles
 //! ```
+//! A text that has symbols may say behind itself what is known of them, see `facts.rs`.
+//!
 //! `_8` is a static 8, as CuTe prints it; blanks may stand between the parts.
 
 use crate::tuple::store::Small;
@@ -71,7 +73,20 @@ impl Cursor<'_> {
         if self.at == self.text.len() { Ok(()) } else { self.fail(expected) }
     }
 
-    const fn number(&mut self) -> Result<i64, Error> {
+    pub(crate) const fn eat_word(&mut self, word: &[u8]) -> bool {
+        self.skip_blanks();
+        let mut i = 0;
+        while i < word.len() {
+            if self.at + i >= self.text.len() || self.text[self.at + i] != word[i] {
+                return false;
+            }
+            i += 1;
+        }
+        self.at += i;
+        true
+    }
+
+    pub(crate) const fn number(&mut self) -> Result<i64, Error> {
         let begin = self.at;
         let negative = self.peek() == b'-';
         if negative {
@@ -147,13 +162,17 @@ impl Cursor<'_> {
         Ok(inward.reversed())
     }
 
-    /// `s3`, with the cursor at the `s`.
-    const fn symbol(&mut self) -> Result<Int, Error> {
+    /// The 3 of `s3`, with the cursor at the `s`.
+    pub(crate) const fn symbol_id(&mut self) -> Result<u8, Error> {
         if self.peek() != b's' {
             return self.fail("a symbol such as s0");
         }
         self.at += 1;
-        Ok(Int::symbol(Symbol::new(tri!(self.small()))))
+        self.small()
+    }
+
+    const fn symbol(&mut self) -> Result<Int, Error> {
+        Ok(Int::symbol(Symbol::new(tri!(self.symbol_id()))))
     }
 
     const fn factor(&mut self) -> Result<Int, Error> {
@@ -273,7 +292,7 @@ impl Cursor<'_> {
         self.tree(Kind::Stride)
     }
 
-    const fn expect(&mut self, byte: u8, expected: &'static str) -> Result<(), Error> {
+    pub(crate) const fn expect(&mut self, byte: u8, expected: &'static str) -> Result<(), Error> {
         if self.eat(byte) { Ok(()) } else { self.fail(expected) }
     }
 

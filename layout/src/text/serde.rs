@@ -1,5 +1,5 @@
-//! Serde: every type that has a text form is serialized as that text, with the marks of static integers. A symbol keeps
-//! its id and loses its facts, which are promises of the program that made the symbol.
+//! Serde: every type that has a text form is serialized as that text, with the marks of static integers and the facts of
+//! symbols (`{:+#}`), and read as `parse` reads it: what can't be true of a symbol is an error.
 
 use core::fmt;
 
@@ -12,7 +12,7 @@ macro_rules! as_text {
     ($($type:ty: $what:literal;)*) => {$(
         impl Serialize for $type {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.collect_str(&format_args!("{self:#}"))
+                serializer.collect_str(&format_args!("{self:+#}"))
             }
         }
 

@@ -3,8 +3,8 @@
 
 use crate::leaf::int::FACTORS;
 use crate::leaf::step::{COLUMN, KIND, Step};
-use crate::leaf::symbol::Packed;
-use crate::{Crd, Error, Int, MAX_LEAVES, ModePath};
+use crate::leaf::symbol::{Packed, learn};
+use crate::{Crd, Error, Factor, Int, MAX_LEAVES, ModePath, Symbol};
 
 /// The most different factors (a symbol, or a symbol divided by a number) in one tree.
 pub(crate) const MAX_SYMBOLS: usize = 12;
@@ -133,6 +133,15 @@ impl Leaves {
         out
     }
 
+    /// The factors of the first leaves.
+    pub(crate) fn factors<const N: usize>(
+        &self,
+        leaves: usize,
+        symbols: &Symbols<N>,
+    ) -> impl Iterator<Item = Factor> + Clone {
+        (0..leaves).flat_map(|i| self.int::<FACTORS, N>(i, symbols).factors()).flatten()
+    }
+
     #[inline]
     pub(crate) const fn step<const F: usize, const N: usize>(
         &self,
@@ -150,6 +159,11 @@ impl<const N: usize> Symbols<N> {
     #[inline]
     pub(crate) const fn is_empty(&self) -> bool {
         self.len == 0
+    }
+
+    /// Adds what is known of a symbol. Returns whether there is such a symbol.
+    pub(crate) const fn learn(&mut self, symbol: Symbol) -> bool {
+        learn(self.factors.split_at_mut(self.len as usize).0, symbol)
     }
 
     pub(crate) const fn forget(&mut self) {

@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use crate::leaf::symbol::write_with_facts;
 use crate::tuple::store::{FULL, Leaves, MAX_SYMBOLS, Small, Symbols};
 use crate::{Error, Int, MAX_LEAVES, Symbol};
 
@@ -256,6 +257,11 @@ impl Sum {
         Ok(out)
     }
 
+    /// Adds what is known of a symbol. Returns whether the sum has the symbol.
+    pub(crate) const fn learn(&mut self, symbol: Symbol) -> bool {
+        self.symbols.learn(symbol)
+    }
+
     const fn without_terms(&self) -> Sum {
         Sum { constant: self.constant, fixed: self.fixed, ..Sum::ZERO }
     }
@@ -355,6 +361,9 @@ impl Eq for Sum {}
 
 impl fmt::Display for Sum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if f.sign_plus() {
+            return write_with_facts(f, self, self.terms.factors(self.len.into(), &self.symbols));
+        }
         if let Some(int) = self.int() {
             return int.fmt(f);
         }

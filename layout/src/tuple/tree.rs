@@ -5,9 +5,10 @@ use core::hash::{Hash, Hasher};
 use core::marker::PhantomData;
 
 use crate::leaf::int::FACTORS;
+use crate::leaf::symbol::write_with_facts;
 use crate::tuple::profile::{Node, Profile};
 use crate::tuple::store::{FULL, Leaves, MAX_SYMBOLS, Small, Symbols, same};
-use crate::{Crd, Error, Int, Stride};
+use crate::{Crd, Error, Int, Stride, Symbol};
 
 /// A tree of at most [`MAX_LEAVES`](crate::MAX_LEAVES) leaves: a leaf, or a tuple of trees.
 ///
@@ -411,6 +412,10 @@ macro_rules! leaves {
 
         impl fmt::Display for Tuple<$T, $N> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                if f.sign_plus() {
+                    let factors = self.leaves.factors(self.leaf_count(), &self.symbols);
+                    return write_with_facts(f, self, factors);
+                }
                 self.write(f, |i| self.at_leaf(i))
             }
         }
@@ -428,6 +433,11 @@ leaves!(
 leaves!(Crd, 0, |tree, i| tree.leaves.get(i).crd(), |_to, leaf, _used| Some(Small::of_crd(leaf)));
 
 impl<T, const N: usize> Tuple<T, N> {
+    /// Adds what is known of a symbol. Returns whether the tree has the symbol.
+    pub(crate) const fn learn(&mut self, symbol: Symbol) -> bool {
+        self.symbols.learn(symbol)
+    }
+
     fn write<L: fmt::Display>(&self, f: &mut fmt::Formatter<'_>, leaf: impl Fn(usize) -> L) -> fmt::Result {
         if self.leaf_count() == 0 {
             return f.write_str("()");

@@ -31,7 +31,8 @@ use crate::{Error, Lay};
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Layout<M>(pub M);
 
-/// The layout of a shape and its strides: `Lt<(S<128>, S<64>), (S<64>, S<1>)>`.
+/// The layout of a shape and its strides: `Lt<(S<128>, S<64>), (S<64>, S<1>)>`, for which
+/// [`layout_type!`](crate::layout_type) writes `layout_type!((128, 64) : (64, 1))`.
 ///
 /// ```
 /// use girih_layout::typed::{Lt, S};
@@ -49,7 +50,106 @@ pub type Lt<Sh, St> = Layout<<Sh as Congruent<St>>::Modes>;
 /// ```
 pub type ArrayOf<T, M> = <Cosize<M> as Int>::Array<T>;
 
+/// A type of layouts, by which its modes are named: [`ModesOf`].
+pub trait Typed {
+    /// The modes.
+    type Modes: Modes;
+}
+
+impl<M: Modes> Typed for Layout<M> {
+    type Modes = M;
+}
+
+/// The modes of a type of layouts, which the types of results are functions of.
+///
+/// ```
+/// use girih_layout::layout_type;
+/// use girih_layout::typed::{Check, Layout, ModesOf, S, Sw, Swizzled, ZippedDivide};
+/// type Tile = layout_type!((8, 64) : (64, 1));
+/// type Parts = Layout<ZippedDivide<ModesOf<Tile>, (S<4>, S<16>)>>;
+/// // A named result is not checked by itself.
+/// const _: () = Check::<Tile>::zipped_divide::<(S<4>, S<16>)>();
+/// assert_eq!(Parts::LAY.to_string(), "((4,16),(2,4)):((64,1),(256,16))");
+/// assert_eq!(Swizzled::<Sw<3, 3, 3>, ModesOf<Tile>>::COSIZE, 512);
+/// ```
+pub type ModesOf<L> = <L as Typed>::Modes;
+
+/// What is known of a static layout by its type alone, for constants and the lengths of arrays.
+///
+/// ```
+/// use girih_layout::{Lay, lay, layout, layout_type};
+/// type Tile = layout_type!((4, 8) : (1, 16));
+/// struct Shared {
+///     tile: [f32; Tile::COSIZE],
+/// }
+/// static ROWS: [u8; Tile::SIZE] = [0; Tile::SIZE];
+/// const TILE: Lay = Tile::LAY;
+///
+/// let mut shared = Shared { tile: [0.0; Tile::COSIZE] };
+/// let tile = Tile::default(); // the only value of the type
+/// shared.tile[tile.at((3, 7))] = 1.0;
+/// assert_eq!((shared.tile.len(), ROWS.len(), TILE), (116, 32, lay!("(4,8):(1,16)")));
+/// assert_eq!(tile, layout!((4, 8) : (1, 16)));
+/// ```
+///
+/// Here the message is `cosize needs a static layout, this one is (4,?):(1,4)`:
+/// ```compile_fail
+/// # use girih_layout::layout_type;
+/// let room = [0f32; <layout_type!((4, usize) : (1, 4))>::COSIZE];
+/// ```
 impl<M: Modes> Layout<M> {
+    /// The number of modes, 1 for a leaf.
+    ///
+    /// ```
+    /// use girih_layout::layout_type;
+    /// assert_eq!(<layout_type!((4, usize) : (1, 4))>::RANK, 2);
+    /// ```
+    pub const RANK: usize = M::RANK;
+
+    /// The number of coordinates. A layout that is not static does not compile.
+    ///
+    /// ```
+    /// use girih_layout::layout_type;
+    /// const SIZE: usize = <layout_type!((4, 8) : (1, 16))>::SIZE;
+    /// assert_eq!(SIZE, 32);
+    /// ```
+    pub const SIZE: usize = {
+        check_static("size", M::STATIC, &M::SKELETON);
+        check_shape(&M::SKELETON);
+        known::<Size<M>>()
+    };
+
+    /// The number of elements that a buffer needs. A layout that is not static, or whose indices are or may be negative
+    /// or are coordinates, does not compile.
+    ///
+    /// ```
+    /// use girih_layout::layout_type;
+    /// const COSIZE: usize = <layout_type!((4, 8) : (1, 16))>::COSIZE;
+    /// assert_eq!([0f32; COSIZE].len(), 116);
+    /// ```
+    pub const COSIZE: usize = {
+        check_static("cosize", M::STATIC, &M::SKELETON);
+        check_shape(&M::SKELETON);
+        check_line("a buffer", M::SIGNED, M::COORDINATES, &M::SKELETON);
+        known::<Cosize<M>>()
+    };
+
+    /// The run-time layout, whose operations are constant functions. A layout that is not static does not compile.
+    ///
+    /// ```
+    /// use girih_layout::layout_type;
+    /// const LAST: Option<i64> = match <layout_type!((4, 8) : (1, 16))>::LAY.max_index() {
+    ///     Ok(index) => Some(index),
+    ///     Err(_) => None,
+    /// };
+    /// assert_eq!(LAST, Some(115));
+    /// ```
+    pub const LAY: Lay = {
+        check_static("lay", M::STATIC, &M::SKELETON);
+        check_shape(&M::SKELETON);
+        M::SKELETON
+    };
+
     /// `shape:stride`.
     ///
     /// ```
@@ -106,11 +206,7 @@ impl<M: Modes> Layout<M> {
     /// assert_eq!(layout!((4, 8) : (8, 1)).lay(), lay!("(4,8):(8,1)"));
     /// ```
     pub const fn lay(&self) -> Lay {
-        const {
-            check_static("lay", M::STATIC, &M::SKELETON);
-            check_shape(&M::SKELETON);
-            M::SKELETON
-        }
+        Self::LAY
     }
 
     /// The number of coordinates of a static layout.
@@ -120,10 +216,7 @@ impl<M: Modes> Layout<M> {
     /// assert_eq!(layout!((4, 8) : (1, 16)).size(), 32);
     /// ```
     pub const fn size(&self) -> usize {
-        const {
-            check_static("size", M::STATIC, &M::SKELETON);
-            known::<Size<M>>()
-        }
+        Self::SIZE
     }
 
     /// The number of elements that a buffer under a static layout needs.
@@ -133,11 +226,7 @@ impl<M: Modes> Layout<M> {
     /// assert_eq!(layout!((4, 8) : (1, 16)).cosize(), 116);
     /// ```
     pub const fn cosize(&self) -> usize {
-        const {
-            check_static("cosize", M::STATIC, &M::SKELETON);
-            check_line("a buffer", M::SIGNED, M::COORDINATES, &M::SKELETON);
-            known::<Cosize<M>>()
-        }
+        Self::COSIZE
     }
 
     /// The number of coordinates.

@@ -48,6 +48,62 @@ macro_rules! layout {
     };
 }
 
+/// The type of [`layout!`]: `layout_type!(((4, 2), (8, usize)) : ((1, 64), (4, i64)))`. Literals are static, names are types.
+///
+/// ```
+/// use girih_layout::{layout, layout_type};
+/// type Tile = layout_type!((128, 64) : (72, 1));
+/// let room = [0f32; Tile::COSIZE];
+/// assert_eq!((room.len(), Tile::default()), (9208, layout!((128, 64) : (72, 1))));
+///
+/// fn first_of_last_row(rows: layout_type!((128, usize) : (1, usize))) -> usize {
+///     rows.at((127, 0))
+/// }
+/// let (n, ld): (usize, usize) = (8, 200);
+/// assert_eq!(first_of_last_row(layout!((128, n) : (1, ld))), 127);
+/// ```
+#[macro_export]
+macro_rules! layout_type {
+    ($shape:tt : $($stride:tt)+) => {
+        $crate::typed::Lt<$crate::int_tuple_type!($shape), $crate::int_tuple_type!($($stride)+)>
+    };
+}
+
+/// The type of [`int_tuple!`], as in [`layout_type!`]: `int_tuple_type!((4, (8, usize)))`.
+///
+/// ```
+/// use girih_layout::int_tuple_type;
+/// use girih_layout::typed::{Layout, Left};
+/// assert_eq!(Layout::<Left<int_tuple_type!((4, (2, 3)))>>::LAY.to_string(), "(4,(2,3)):(1,(4,8))");
+/// ```
+#[macro_export]
+macro_rules! int_tuple_type {
+    (($($t:tt)*)) => { $crate::int_tuple_type!(@tuple [] $($t)*) };
+    (@tuple [$($done:tt)*]) => { ($($done)*) };
+    (@tuple [$($done:tt)*] - $t:tt $(, $($rest:tt)*)?) => {
+        $crate::int_tuple_type!(@tuple [$($done)* $crate::int_type!(- $t),] $($($rest)*)?)
+    };
+    (@tuple [$($done:tt)*] $t:tt $(@ $mode:literal)+ $(, $($rest:tt)*)?) => {
+        $crate::int_tuple_type!(@tuple [$($done)* $crate::int_tuple_type!($t $(@ $mode)+),] $($($rest)*)?)
+    };
+    (@tuple [$($done:tt)*] $t:tt $(, $($rest:tt)*)?) => {
+        $crate::int_tuple_type!(@tuple [$($done)* $crate::int_tuple_type!($t),] $($($rest)*)?)
+    };
+    ($t:tt @ $i:literal) => { $crate::typed::Basis<$crate::int_tuple_type!($t), $crate::int_type!($i)> };
+    ($t:tt @ $j:literal @ $i:literal) => {
+        $crate::typed::Basis<$crate::int_tuple_type!($t), ($crate::int_type!($i), $crate::int_type!($j))>
+    };
+    ($t:tt @ $k:literal @ $j:literal @ $i:literal) => {
+        $crate::typed::Basis<
+            $crate::int_tuple_type!($t),
+            ($crate::int_type!($i), $crate::int_type!($j), $crate::int_type!($k)),
+        >
+    };
+    (- $n:literal) => { $crate::int_type!(- $n) };
+    ($n:literal) => { $crate::int_type!($n) };
+    ($x:ident) => { $x };
+}
+
 /// A tuple of static and dynamic integers, as in [`layout!`].
 #[macro_export]
 macro_rules! int_tuple {

@@ -33,6 +33,26 @@
 //!
 //! Results that only the general composition finds are left to the run-time layer, and so are symbols and F2 columns.
 //!
+//! # Constants
+//!
+//! What is known by a static layout's type is a constant of the type: [`Layout::SIZE`], [`COSIZE`](Layout::COSIZE),
+//! [`RANK`](Layout::RANK) and the run-time layout [`LAY`](Layout::LAY), whose operations are constant functions. So an array
+//! has its length from a layout:
+//!
+//! ```
+//! use girih_layout::layout_type;
+//! type Tile = layout_type!((128, 64) : (72, 1));
+//! struct Shared {
+//!     a: [f32; Tile::COSIZE],
+//! }
+//! let shared = Shared { a: [0.0; Tile::COSIZE] };
+//! assert_eq!(shared.a[Tile::default().at((127, 63))], 0.0);
+//! ```
+//!
+//! In code that is generic over the layout, where Rust takes no such length, [`ArrayOf`] and [`Layout::array`] are the
+//! array, and `GenericArray<f32, Cosize<M>>` is one with the bound that generic-array asks for. A layout itself is no
+//! constant, because typenum's integers have no constant constructor: `Tile::default()` is its only value.
+//!
 //! # With something dynamic
 //!
 //! The structure of a result is in its type, so it is decided by what is static:
@@ -134,7 +154,7 @@ pub use edit::{Append, Flatten, Group, ModeAt, Picks, Prepend, Replace, Select, 
 pub use int::{Int, Neg, S};
 pub use int_tuple::IntTuple;
 pub use inverse::{LeftInverse, RightInverse};
-pub use layout::{ArrayOf, Layout, Lt};
+pub use layout::{ArrayOf, Layout, Lt, ModesOf, Typed};
 pub use modes::{Mode, Modes, Unit};
 pub use nat::Nat;
 pub use recast::{Downcast, Recast, Upcast};

@@ -88,6 +88,21 @@ const fn count(n: crate::Int) -> usize {
     n.coefficient() as usize
 }
 
+impl<W: Swizzling, M: Modes, O: Int> Swizzled<W, M, O> {
+    /// [`Swizzled::cosize`] by the type alone, for constants and the lengths of arrays.
+    ///
+    /// ```
+    /// use girih_layout::typed::{ModesOf, Sw, Swizzled};
+    /// use girih_layout::layout_type;
+    /// type Line = Swizzled<Sw<1, 0, 1>, ModesOf<layout_type!(3 : 1)>>; // 0 1 3
+    /// assert_eq!([0u8; Line::COSIZE].len(), 4);
+    /// ```
+    pub const COSIZE: usize = {
+        let composed = Self::composed("cosize");
+        count(answered("cosize", &composed, &composed.cosize()))
+    };
+}
+
 asked! {
     /// The number of elements that a buffer under a static swizzled layout needs, see [`Composed::cosize`].
     ///
