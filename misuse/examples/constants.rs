@@ -8,7 +8,7 @@ use girih_codegen::atom::{SM80_16X8X16_F32BF16BF16F32_TN, SM80_CP_ASYNC_CACHEGLO
 use girih_codegen::constant::Place;
 use girih_codegen::{Operand, TiledCopy, TiledMma, constant};
 use girih_layout::typed::{Check, Lt, S};
-use girih_layout::{Lay, Tile, lay};
+use girih_layout::{Lay, Tile, lay, layout_type};
 use tiled::{ASYNC, COPY, MMA, THREADS, TILE};
 
 const ORDERED: TiledMma = MMA.with_permutation([Tile::Lay(lay!("48:1")), Tile::All, Tile::All]);
@@ -37,3 +37,4 @@ const BIJECTION: TiledMma =
     constant!(constant::tiled_mma(SM80_16X8X16_F32BF16BF16F32_TN, lay!("(2,2):(1,1)")));
 type Operands = Check<Lt<(S<6>, S<2>), (S<8>, S<2>)>>;
 const COMPOSITION: () = Operands::composition::<Lt<S<6>, S<4>>>();
+const ROOM: usize = <layout_type!((4, usize) : (1, 4))>::COSIZE;

@@ -51,6 +51,12 @@ pub type Lt<Sh, St> = Layout<<Sh as Congruent<St>>::Modes>;
 pub type ArrayOf<T, M> = <Cosize<M> as Int>::Array<T>;
 
 /// A type of layouts, by which its modes are named: [`ModesOf`].
+///
+/// ```
+/// use girih_layout::typed::{Layout, Mode, S, Typed};
+/// type Row = Layout<Mode<S<8>, S<1>>>;
+/// let modes: <Row as Typed>::Modes = Row::default().0;
+/// ```
 pub trait Typed {
     /// The modes.
     type Modes: Modes;
