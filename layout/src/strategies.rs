@@ -302,7 +302,8 @@ pub fn columns(most: usize) -> impl Strategy<Value = Lay> {
     trees(most, prop::collection::vec(leaf, 1..=most))
 }
 
-/// Layouts whose indices are coordinates of `rank` entries: strides that are scaled basis vectors.
+/// Layouts whose indices are coordinates of `rank` entries, which are numbers, tuples, or tuples of tuples: strides that
+/// are scaled basis vectors.
 ///
 /// ```
 /// use girih_layout::strategies::along;
@@ -311,12 +312,18 @@ pub fn columns(most: usize) -> impl Strategy<Value = Lay> {
 /// ```
 #[expect(clippy::expect_used, reason = "a strategy that makes a malformed layout must stop the test")]
 pub fn along(most: usize, rank: usize) -> impl Strategy<Value = Lay> {
-    let leaf = (select(EXTENTS), 1i64..9, 0..rank.max(1)).prop_map(|(s, scale, mode)| {
-        let mode = ModePath::new(&[mode]).expect("few modes");
-        Lay::leaf(Int::value(s), Stride::Basis { scale: Int::value(scale), mode })
-            .expect("an extent of at least 1")
+    let leaf = (select(EXTENTS), 1i64..9, 0..rank.max(1), 0usize..2, 0usize..3);
+    // How deep each entry is: an entry that is a number for one leaf is a number for all.
+    let depths = prop::collection::vec(select(&[1usize, 1, 2, ModePath::MAX_DEPTH][..]), rank.max(1));
+    let leaves = (prop::collection::vec(leaf, 1..=most), depths).prop_map(|(leaves, depths)| {
+        let line = |(s, scale, entry, inner, innermost)| {
+            let mode = ModePath::new(&[entry, inner, innermost][..depths[entry]]).expect("few modes");
+            Lay::leaf(Int::value(s), Stride::Basis { scale: Int::value(scale), mode })
+                .expect("an extent of at least 1")
+        };
+        leaves.into_iter().map(line).collect()
     });
-    trees(most, prop::collection::vec(leaf, 1..=most))
+    trees(most, leaves)
 }
 
 /// A coordinate congruent to a layout's shape, with some modes `_`.

@@ -1,6 +1,8 @@
 //! Strategies shrink to the smallest case that fails, and reach what they promise.
 
-use girih_layout::{Lay, Tile, Tiler};
+use std::collections::BTreeMap;
+
+use girih_layout::{Coord, Crd, Lay, Stride, Tile, Tiler};
 use girih_proptests::strategies;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -55,6 +57,27 @@ fn the_smallest_tiler_and_pair_are_found() {
 }
 
 #[test]
+fn basis_strides_nest_to_three_levels() {
+    let depth = |l: &Lay| {
+        l.stride()
+            .leaves()
+            .map(|d| match d {
+                Stride::Basis { mode, .. } => mode.depth(),
+                _ => 0,
+            })
+            .max()
+            .unwrap_or(0)
+    };
+    let mut runner = runner(2000, 2);
+    let mut depths = [0; 4];
+    for _ in 0..2000 {
+        depths[depth(&strategies::along(3, 2).new_tree(&mut runner).unwrap().current())] += 1;
+    }
+    assert!(depths[0] == 0 && depths[1..].iter().all(|count| *count > 200), "{depths:?}");
+    assert_eq!(least(strategies::along(4, 2), |l| depth(l) < 2, Lay::to_string), ["1:1@0@0"]);
+}
+
+#[test]
 fn trees_nest_to_depth_4() {
     let mut runner = runner(2000, 1);
     let mut depths = [0; 5];
@@ -78,6 +101,33 @@ proptest! {
         for i in 0..b.size().unwrap().get().unwrap() {
             prop_assert_eq!(both.at(i).unwrap(), a.at_extended(b.at(i).unwrap()).unwrap());
         }
+    }
+
+    #[test]
+    fn basis_strides_add_up_along_their_paths(l in strategies::along(3, 2), place in any::<prop::sample::Index>()) {
+        let (mut rest, mut sums) = (place.index(l.size().unwrap().get().unwrap() as usize) as i64, BTreeMap::new());
+        let index = l.coord_at(rest, 2).unwrap();
+        for (s, d) in l.shape().leaves().zip(l.stride().leaves()) {
+            let (s, Stride::Basis { scale, mode }) = (s.get().unwrap(), d) else { panic!("{d}") };
+            let path: Vec<usize> = mode.modes().collect();
+            *sums.entry(path).or_insert(0) += rest % s * scale.get().unwrap();
+            rest /= s;
+        }
+        fn places(c: &Coord, at: Vec<usize>, out: &mut BTreeMap<Vec<usize>, i64>) {
+            if let (true, Some(Crd::At(place))) = (c.is_leaf(), c.get(0)) {
+                out.insert(at, place);
+                return;
+            }
+            for mode in 0..c.rank() {
+                places(&c.mode(mode).unwrap(), [&at[..], &[mode]].concat(), out);
+            }
+        }
+        let mut found = BTreeMap::new();
+        places(&index, Vec::new(), &mut found);
+        // What no stride goes along is 0.
+        sums.retain(|_, sum| *sum != 0);
+        found.retain(|_, place| *place != 0);
+        prop_assert_eq!(found, sums, "{} is {}", l, index);
     }
 
     #[test]

@@ -17,9 +17,9 @@ const MAX_DEN: i64 = (1 << 55) - 1;
 ///
 /// ```
 /// use girih_layout::{Int, Lay};
-/// let a = Lay::parse("(s0,8):(1,s0) where s0.divisible_by(8).at_most(1024)")?;
+/// let a = Lay::parse("(s0,8):(1,s0) where s0=divisible_by(8),at_most(1024)")?;
 /// assert_eq!(a.to_string(), "(s0,8):(1,s0)");
-/// assert_eq!(format!("{a:+}"), "(s0,8):(1,s0) where s0.divisible_by(8).at_most(1024)");
+/// assert_eq!(format!("{a:+}"), "(s0,8):(1,s0) where s0=divisible_by(8),at_most(1024)");
 /// assert_eq!(a.size()?.is_divisible_by(64), Some(true));
 /// # Ok::<(), girih_layout::Error>(())
 /// ```
@@ -282,7 +282,7 @@ pub(crate) fn write_with_facts(
     factors: impl Iterator<Item = Factor> + Clone,
 ) -> fmt::Result {
     if f.alternate() { write!(f, "{value:#}") } else { write!(f, "{value}") }?;
-    let (mut word, mut after) = (" where", None);
+    let (mut before, mut after) = (" where", None);
     loop {
         let rest = factors.clone().map(|factor| factor.symbol).filter(|symbol| Some(symbol.id) > after);
         let Some(first) = rest.clone().min_by_key(|symbol| symbol.id) else { return Ok(()) };
@@ -291,16 +291,13 @@ pub(crate) fn write_with_facts(
         if symbol.facts.same(&Facts::NONE) {
             continue;
         }
-        write!(f, "{word} {symbol}")?;
-        word = " and";
-        if symbol.divisor() > 1 {
-            write!(f, ".{}", Fact::DivisibleBy(symbol.divisor()))?;
-        }
-        if symbol.lower() > 0 {
-            write!(f, ".{}", Fact::AtLeast(symbol.lower()))?;
-        }
-        if let Some(upper) = symbol.upper() {
-            write!(f, ".{}", Fact::AtMost(upper))?;
+        write!(f, "{before} {symbol}")?;
+        before = ",";
+        let divisor = (symbol.divisor() > 1).then_some(Fact::DivisibleBy(symbol.divisor()));
+        let lower = (symbol.lower() > 0).then_some(Fact::AtLeast(symbol.lower()));
+        let facts = [divisor, lower, symbol.upper().map(Fact::AtMost)];
+        for (i, fact) in facts.into_iter().flatten().enumerate() {
+            write!(f, "{}{fact}", if i == 0 { "=" } else { "," })?;
         }
     }
 }

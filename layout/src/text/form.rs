@@ -26,7 +26,7 @@ macro_rules! with_facts {
 }
 
 impl Int {
-    /// Reads `8`, `_8`, `s0`, `2*ceil(s0/8)`, `s0 where s0.divisible_by(8)`.
+    /// Reads `8`, `_8`, `s0`, `2*ceil(s0/8)`, `s0 where s0=divisible_by(8)`.
     ///
     /// ```
     /// use girih_layout::Int;
@@ -133,7 +133,7 @@ impl Coord {
 
 impl Lay {
     /// Reads `((2,2),4):((1,8),2)`; a shape alone, `(4,8)`, is compact with the leftmost mode fastest. Strides may be scaled basis vectors:
-    /// `(128,32):(1@0,1@1)`. What is known of symbols may follow, `where s0.divisible_by(8).at_least(8) and s1.at_most(64)`; a
+    /// `(128,32):(1@0,1@1)`. What is known of symbols may follow, `where s0=divisible_by(8),at_least(8), s1=at_most(64)`; a
     /// symbol stands there once, and some number must agree with its facts.
     ///
     /// ```
