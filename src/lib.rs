@@ -47,7 +47,8 @@
 //!
 //! `cuda` (on by default) compiles the GPU backend. It needs no CUDA toolkit: the driver is looked for when a GPU is
 //! opened. Without the feature, [`Select::Cuda`](device::Select::Cuda) is an error and everything else works. `cudarc` makes devices and
-//! buffers of the streams and slices of that library.
+//! buffers of the streams and slices of that library. `serde` reads and writes layouts as text, with what is known of
+//! their symbols; `proptest` adds `layout::strategies`.
 
 pub use girih_codegen as codegen;
 pub use girih_device as device;

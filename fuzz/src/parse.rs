@@ -8,6 +8,10 @@ macro_rules! round_trip {
         if let Some(value) = &value {
             assert_eq!(<$type>::parse(&value.to_string()).as_ref(), Ok(value), "{value}");
             assert_eq!(<$type>::parse(&format!("{value:#}")).as_ref(), Ok(value), "{value:#}");
+            // With the facts of symbols, which equality ignores: the text of what is read is the same again.
+            let known = format!("{value:+#}");
+            let again = <$type>::parse(&known).map(|again| format!("{again:+#}"));
+            assert_eq!(again, Ok(known));
         }
         value
     }};

@@ -74,7 +74,9 @@ fn basis_strides_nest_to_three_levels() {
         depths[depth(&strategies::along(3, 2).new_tree(&mut runner).unwrap().current())] += 1;
     }
     assert!(depths[0] == 0 && depths[1..].iter().all(|count| *count > 200), "{depths:?}");
-    assert_eq!(least(strategies::along(4, 2), |l| depth(l) < 2, Lay::to_string), ["1:1@0@0"]);
+    // Whichever entry is deep: the other one is a number.
+    let nested = least(strategies::along(4, 2), |l| depth(l) < 2, Lay::to_string);
+    assert!(nested.iter().all(|l| l == "1:1@0@0" || l == "1:1@0@1"), "{nested:?}");
 }
 
 #[test]
