@@ -134,7 +134,7 @@ impl Coord {
 impl Lay {
     /// Reads `((2,2),4):((1,8),2)`; a shape alone, `(4,8)`, is compact with the leftmost mode fastest. Strides may be scaled basis vectors:
     /// `(128,32):(1@0,1@1)`. What is known of symbols may follow, `where s0=divisible_by(8),at_least(8), s1=at_most(64)`; a
-    /// symbol stands there once, and some number must agree with its facts.
+    /// symbol is there once, and some number agrees with its facts.
     ///
     /// ```
     /// use girih_layout::Lay;
