@@ -4,6 +4,7 @@ use girih_codegen::Kernel;
 use girih_codegen::gemm::GemmConfig;
 
 use crate::error::Error;
+use crate::facts::ordered;
 use crate::ir::{Func, verify};
 use crate::lower::{self, Param, Target};
 use crate::pass::simplify;
@@ -55,7 +56,7 @@ pub struct Compiled {
 pub fn compile(func: &Func, target: impl Into<Target>) -> Result<Compiled, Error> {
     let target = target.into();
     verify(func)?;
-    let simple = simplify(func);
+    let simple = simplify(&ordered(func));
     verify(&simple)?;
     let plan = place::place(&simple, target.sm)?;
     let lowered = lower::lower(&plan, target)?;

@@ -192,6 +192,9 @@ impl fmt::Display for Explanation {
                         }
                         Verdict::Waived(why) => writeln!(f, "stores of {name}: said to be disjoint: {why}")?,
                         Verdict::NotStored => writeln!(f, "stores of {name}: none without an order")?,
+                        Verdict::Agreed => {
+                            writeln!(f, "stores of {name}: blocks may meet, and agree: relaxed")?
+                        }
                     }
                 }
                 // Two accesses may ask for the same.

@@ -9,7 +9,7 @@ use syn::{
 };
 
 use crate::options::{Options, respan};
-use crate::rewrite::Rewrite;
+use crate::rewrite::{Rewrite, early};
 use crate::scope::{Bound, Names, bound};
 
 /// The names that parameters bind.
@@ -136,6 +136,7 @@ pub(crate) fn expand(options: &Options, mut item: ItemFn) -> Result<TokenStream>
         return Err(Error::new(token.span(), "kernels are not `async`"));
     }
     let names = parameters(&item);
+    early(&mut item.block);
     Rewrite::new(path, names).body(&mut item.block);
 
     let (mut declared, mut passed) = (Vec::new(), Vec::new());

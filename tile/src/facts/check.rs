@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::access::{Access, accesses};
+use super::agree::{agreeing, relaxed};
 use super::bounds::Bounds;
 use super::disjoint::{Extra, Proof, determined};
 use super::index::{Index, integer};
@@ -60,6 +61,8 @@ pub enum Verdict {
     Waived(String),
     /// Nothing is stored, or all accesses have an order.
     NotStored,
+    /// They may meet: all store one value, or those that load decide about atomic operations alone. The kernel has them with a relaxed order.
+    Agreed,
 }
 
 /// What is known of a kernel.
@@ -97,10 +100,9 @@ pub fn check(func: &Func) -> Result<Report, Vec<Diagnostic>> {
         if let Some(reason) = &param.assume_disjoint {
             report.arrays.push((id, Verdict::Waived(reason.clone())));
         } else {
-            let proofs: Result<Vec<_>, _> =
-                worlds(&index, &of).iter().map(|of| blocks(&index, id, of, used)).collect();
-            match proofs {
-                Ok(proofs) => {
+            match decide(&index, id, &of, used) {
+                Ok(Decision::Agreed(_)) => report.arrays.push((id, Verdict::Agreed)),
+                Ok(Decision::Apart(proofs)) => {
                     let mut steps = Vec::new();
                     for (proof, conditions) in proofs {
                         steps.extend(proof.steps);
@@ -118,6 +120,55 @@ pub fn check(func: &Func) -> Result<Report, Vec<Diagnostic>> {
         diagnostics.extend(report.bounds.denied(func));
     }
     if diagnostics.is_empty() { Ok(report) } else { Err(diagnostics) }
+}
+
+/// Why accesses of different blocks do no harm.
+enum Decision {
+    /// They do not meet: proofs, and what launches must satisfy.
+    Apart(Vec<(Proof, Vec<Condition>)>),
+    /// They may meet: these have no order in the program.
+    Agreed(Vec<OpId>),
+}
+
+/// Decides about the accesses of an array, some of which may not meet as the program has them.
+fn decide(
+    index: &Index<'_>,
+    array: ArrayId,
+    of: &[&Access],
+    used: [bool; 3],
+) -> Result<Decision, (Option<Site>, Fault)> {
+    let proofs: Result<Vec<_>, _> =
+        worlds(index, of).iter().map(|of| blocks(index, array, of, used)).collect();
+    // Of a kernel that asks for no block's number the proof is that there is one block.
+    match (proofs, used.contains(&true)) {
+        (Ok(proofs), true) => Ok(Decision::Apart(proofs)),
+        (proofs, _) => match (agreeing(index, of), proofs) {
+            (Some(ops), _) => Ok(Decision::Agreed(ops)),
+            (None, proofs) => proofs.map(Decision::Apart),
+        },
+    }
+}
+
+/// The program with an order for the accesses that may meet without one ([`Verdict::Agreed`]).
+pub(crate) fn ordered(func: &Func) -> Func {
+    let index = Index::new(func);
+    let (all, used) = (accesses(&index), axes_used(func));
+    let mut ops = Vec::new();
+    for (at, array) in func.arrays().iter().enumerate() {
+        let crate::ir::Array::Param(param) = array else { continue };
+        let id = ArrayId(fit::item(at));
+        let of: Vec<&Access> = all.iter().filter(|access| access.array == id).collect();
+        let meets = of.iter().any(|a| of.iter().any(|b| may_not_meet(a, b)));
+        // Most programs are told by their accesses alone.
+        if meets
+            && param.assume_disjoint.is_none()
+            && agreeing(&index, &of).is_some()
+            && let Ok(Decision::Agreed(found)) = decide(&index, id, &of, used)
+        {
+            ops.extend(found);
+        }
+    }
+    if ops.is_empty() { func.clone() } else { relaxed(func, &ops) }
 }
 
 fn diagnostic(site: Option<Site>, fault: Fault) -> Diagnostic {

@@ -140,14 +140,43 @@ impl<'a> Index<'a> {
 
     /// A value that is not followed: the same in all blocks if what it is computed from is.
     fn opaque(&self, value: Value) -> Poly {
-        let uniform = self.op_of(value).is_some_and(|op| {
-            self.func.is_pure(&op.kind)
-                && op.regions.is_empty()
-                && !matches!(op.kind, Kind::Bid(_))
-                && self.func.ty(value).dims.size() == 1
-                && op.operands.iter().all(|&operand| self.poly(operand).is_uniform())
-        });
+        let uniform = self.func.ty(value).dims.size() == 1
+            && self.is_pure_of(value, &mut |operand| self.poly(operand).is_uniform());
         Poly::atom(if uniform { Atom::Uniform(value) } else { Atom::Free(value) })
+    }
+
+    /// Whether a tile is the same in all blocks: all that it is computed from is.
+    pub(super) fn is_uniform(&self, value: Value) -> bool {
+        let (mut open, mut seen) = (vec![value], HashSet::from([value]));
+        while let Some(value) = open.pop() {
+            let mut note = |operand| {
+                if seen.insert(operand) {
+                    open.push(operand);
+                }
+                true
+            };
+            if !self.is_pure_of(value, &mut note) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Whether a value is computed by an operation without an effect, from operands, and from a part of an array, of which `is` holds.
+    fn is_pure_of(&self, value: Value, is: &mut dyn FnMut(Value) -> bool) -> bool {
+        let Some(op) = self.op_of(value) else { return false };
+        if !self.func.is_pure(&op.kind) || !op.regions.is_empty() || matches!(op.kind, Kind::Bid(_)) {
+            return false;
+        }
+        let mut named = op.kind.names();
+        while let Some(Array::Slice { of, start, stop, .. }) = named.map(|id| &self.func.arrays()[id.index()])
+        {
+            if !is(*start) || !is(*stop) {
+                return false;
+            }
+            named = Some(*of);
+        }
+        op.operands.iter().all(|&operand| is(operand))
     }
 
     fn follow(&self, value: Value) -> Option<Poly> {

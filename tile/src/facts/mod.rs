@@ -6,6 +6,7 @@
 //! ```
 
 mod access;
+mod agree;
 mod bounds;
 mod check;
 mod cover;
@@ -19,8 +20,8 @@ mod uses;
 mod witness;
 
 pub use bounds::{AxisBounds, Bound, Bounds, GridCheck};
-pub(crate) use check::is_positive;
 pub use check::{Condition, Report, Verdict, check};
+pub(crate) use check::{is_positive, ordered};
 #[cfg(feature = "launch")]
 pub(crate) use cover::{Short, short};
 pub use grid::{GridAxis, infer};

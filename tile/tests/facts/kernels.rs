@@ -108,6 +108,7 @@ impl Stores {
     pub(super) fn func(&self) -> Func {
         let mut b = Build::new("k");
         let c = b.array(param("c", self.tile.len(), true));
+        let d = b.array(param("d", self.tile.len(), true));
         let sizes: Vec<Value> = (0..SIZES)
             .map(|i| {
                 let name = ["n", "m", "k"][i].to_string();
@@ -118,10 +119,16 @@ impl Stores {
             b.bid(axis.into()).unwrap();
         }
         let tiles = Tiles::new(c, Dims::new(&self.tile).unwrap());
+        // What nobody knows to be the same in all blocks.
+        let value = b.load(
+            &Tiles::new(d, Dims::new(&self.tile).unwrap()),
+            &vec![Arg::Loose(Const::Int(0)); self.tile.len()],
+        );
+        let value = value.unwrap();
         let stores = |b: &mut Build, turn: Option<Value>| {
             for at in &self.at {
                 let index: Vec<Arg> = at.iter().map(|e| e.emit(b, &sizes, turn).into()).collect();
-                b.store(&tiles, &index, Arg::Loose(Const::Float(0.0))).unwrap();
+                b.store(&tiles, &index, value.into()).unwrap();
             }
         };
         match &self.range {

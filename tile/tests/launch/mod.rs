@@ -3,6 +3,7 @@
 mod again;
 mod arrays;
 mod empty;
+mod idioms;
 mod meant;
 mod parts;
 mod programs;

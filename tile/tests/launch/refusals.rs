@@ -202,7 +202,7 @@ fn unchecked(x: &Array<f32, 1>, y: &mut Array<f32, 1>) {
 
 #[kernel]
 fn scattered(at: &Array<i32, 1>, y: &mut Array<f32, 1>) {
-    y.scatter((at.tiles([8]).load((bid(0),)),), ones::<f32>([8]));
+    y.scatter((at.tiles([8]).load((bid(0),)),), full::<f32>([8], bid(0)));
 }
 
 #[kernel]
