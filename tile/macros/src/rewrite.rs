@@ -139,7 +139,13 @@ pub(crate) fn early(block: &mut Block) {
         }
         _ => false,
     };
-    let Some(at) = block.stmts.iter().position(ends) else { return };
+    let Some(at) = block.stmts.iter().position(ends) else {
+        // What comes last in a side comes last in the kernel, if nothing follows the `if`.
+        if let Some(Stmt::Expr(Expr::If(of), _)) = block.stmts.last_mut() {
+            go_on(of, &mut Vec::new());
+        }
+        return;
+    };
     let mut rest = block.stmts.split_off(at + 1);
     if let Some(Stmt::Expr(Expr::If(of), semi)) = block.stmts.last_mut() {
         *semi = None;

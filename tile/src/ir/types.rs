@@ -26,9 +26,9 @@ impl Dims {
         Some(dims)
     }
 
-    /// Number of elements.
+    /// Number of elements, or all that 64 bits count.
     pub fn size(&self) -> u64 {
-        self.iter().map(|&n| u64::from(n)).product()
+        self.iter().fold(1, |size, &n| size.saturating_mul(n.into()))
     }
 
     /// Number of axes.
