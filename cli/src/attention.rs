@@ -24,8 +24,8 @@ use crate::npy::Array;
 use crate::output::Output;
 use crate::progress::Busy;
 use crate::run::{self, Rate, Session};
-use crate::sizes::wide;
 use data::{Files, array};
+use girih_device::sizes::wide;
 use report::Report;
 
 /// The arguments of `girih attention`.

@@ -13,9 +13,9 @@ use rand::{RngExt, SeedableRng, rngs::StdRng};
 use serde::Serialize;
 
 use crate::names::dtype;
-use crate::run::{self, DeviceReport, KernelReport, Peak, Session, Timing, bytes, line};
-use crate::sizes::{size, word};
+use crate::run::{self, DeviceReport, KernelReport, Peak, Session, Timing, bytes, checks, line};
 use crate::{CommandResult, marked};
+use girih_device::sizes::{size, wide, word};
 
 /// What `girih copy --help` and `girih emit copy --help` say of layouts.
 pub(crate) const EXAMPLES: &str = "\
@@ -184,7 +184,10 @@ fn peak(problem: &Problem, [m, n]: [i64; 2]) -> Peak {
     let [source, target] = [m, n].map(|elements| bytes(elements, problem.dtype()));
     let marks = bytes(n, DType::U8).saturating_add(target);
     let device = source.saturating_add(target).saturating_add(bytes(indices, DType::U32));
-    Peak { device, host: device.saturating_add(marks) }
+    // A source of no more elements than the destination is accessed, or other elements of it in every row.
+    let remembered = [source, target].map(|array| checks(array, wide(problem.elements()), problem.dtype()));
+    let checks = remembered.into_iter().fold(0, u64::saturating_add);
+    Peak { device, host: device.saturating_add(marks), checks }
 }
 
 /// A place of the destination, and the element of the source that comes there; none for the fill.

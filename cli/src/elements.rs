@@ -1,7 +1,7 @@
 //! Elements on the host whose dtype is known at run time, so that what handles them is compiled once, and not for each pair of dtypes of
 //! A and C.
 
-use crate::sizes::size;
+use girih_device::sizes::size;
 use girih_device::{Buffer, Device, Pod};
 use girih_kernels::gemm::Untyped;
 use girih_tensor::{DType, Element};

@@ -23,8 +23,8 @@ use crate::npy::{self, Npy};
 use crate::output::Output;
 use crate::progress::Busy;
 use crate::run::{self, Rate, Session, Timing, paths};
-use crate::sizes::size;
 use data::Source;
+use girih_device::sizes::size;
 use report::Report;
 
 /// The arguments of `girih gemm`.

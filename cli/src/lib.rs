@@ -42,7 +42,6 @@ mod progress;
 mod run;
 pub mod show;
 pub mod sim;
-mod sizes;
 mod status;
 pub mod tile;
 mod tune;

@@ -12,8 +12,8 @@ use girih_tensor::{DType, Element};
 use npyz::{Endianness, NpyHeader, TypeChar, TypeStr, WriterBuilder};
 
 use crate::Error;
-use crate::sizes::{size, wide};
 pub(crate) use array::{Array, ELEMENTS};
+use girih_device::sizes::{size, wide};
 
 /// A matrix file whose header has been read and judged. The elements of the file have not been read yet.
 pub(crate) struct Npy {

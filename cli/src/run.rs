@@ -30,6 +30,20 @@ pub(crate) struct Peak {
     pub(crate) device: u64,
     /// In the host's memory: inputs, results, what these are compared with, and copies on the way.
     pub(crate) host: u64,
+    /// In the host's memory besides, if a simulator checks the run: what it remembers of accesses ([`checks`]).
+    pub(crate) checks: u64,
+}
+
+/// What a simulator's checks remember at most of an array of so many bytes, of which a kernel accesses so many elements.
+pub(crate) fn checks(array: u64, elements: u64, dtype: DType) -> u64 {
+    /// Bytes that are remembered together.
+    const PAGE: u64 = 4096;
+    /// Of each element of a page, as measured: its last accesses.
+    const CELL: u64 = 12;
+    let width = u64::from(dtype.bits().div_ceil(8).max(1));
+    let pages = array.min(elements.saturating_mul(PAGE));
+    // And the instructions and clocks of a page's accesses, with what is written: a quarter more than the page.
+    (pages / width).saturating_mul(CELL).saturating_add(pages).saturating_add(pages / 4)
 }
 
 /// The bytes of so many elements, or all that 64 bits count.
@@ -38,7 +52,8 @@ pub(crate) fn bytes(elements: i64, dtype: DType) -> u64 {
     bits.div_ceil(8)
 }
 
-/// Refuses what three quarters of the host's free memory cannot hold: the rest is for what the simulator's checks remember, and for others.
+/// Refuses what three quarters of the host's free memory cannot hold: the rest is for others, and for what is not
+/// counted.
 pub(crate) fn host_fits(needed: u64) -> Result<(), Error> {
     let Some(free) = free_host_memory() else { return Ok(()) };
     let available = free - free / 4;
@@ -54,6 +69,8 @@ pub(crate) struct Session {
     /// Why the device is not a GPU.
     fallback: Option<String>,
     bar: ProgressBar,
+    /// Whether a simulator checks what it runs.
+    checks: bool,
 }
 
 impl Session {
@@ -69,7 +86,7 @@ impl Session {
                 Device::open_sim(SimOptions { progress, ..options })?
             }
         };
-        Ok(Session { device, fallback, bar })
+        Ok(Session { device, fallback, bar, checks: !args.no_check })
     }
 
     /// Refuses what the memory of the device or of the host cannot hold, before anything is allocated. The simulator's memory is the host's.
@@ -80,7 +97,10 @@ impl Session {
         }
         match self.device.kind() {
             Kind::Cuda => host_fits(peak.host),
-            Kind::Sim => host_fits(peak.host.saturating_add(peak.device)),
+            Kind::Sim => {
+                let checks = if self.checks { peak.checks } else { 0 };
+                host_fits(peak.host.saturating_add(peak.device).saturating_add(checks))
+            }
         }
     }
 

@@ -49,6 +49,14 @@ enum Stop {
     Record(String),
     /// The program could not be run, or did what it must not.
     Run(String),
+    /// The memory has no room for it.
+    Memory(crate::Error),
+}
+
+impl From<crate::Error> for Stop {
+    fn from(error: crate::Error) -> Stop {
+        Stop::Memory(error)
+    }
 }
 
 impl From<Fault> for Stop {
@@ -77,6 +85,7 @@ pub fn answer(record: &Value, runner: &Runner) -> Answer {
         Err(Stop::Unsupported) => json!({ "id": id, "unsupported": true }),
         Err(Stop::Record(message)) => failure("record", &message),
         Err(Stop::Run(message)) => failure("run", &message),
+        Err(Stop::Memory(error)) => failure("memory", &error.to_string()),
     };
     Answer { line, returned: None }
 }

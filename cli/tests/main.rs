@@ -7,13 +7,9 @@ mod decode;
 mod gemm;
 mod help;
 mod layout;
+mod memory;
 mod ops;
 mod picture;
 mod show;
 mod sim;
 mod tile;
-
-// What a module that a test includes imports from the binary.
-#[allow(dead_code, reason = "the tests use a part of it")]
-#[path = "../src/sizes.rs"]
-mod sizes;

@@ -3,7 +3,8 @@
 use std::fs;
 
 /// The bytes of the host's memory that are free now, and that the process may take: none where the system does not say so. On Linux, this is
-/// what the kernel counts as available, or what the control group of the process has left, if that is less.
+/// what the kernel counts as available, or what the control group of the process or its limit of addresses (`ulimit -v`) has left, if that
+/// is less.
 ///
 /// # Examples
 /// ```
@@ -15,7 +16,18 @@ pub fn free_host_memory() -> Option<u64> {
     let about = fs::read_to_string("/proc/meminfo").ok()?;
     let line = about.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     let available = line.trim().trim_end_matches("kB").trim().parse::<u64>().ok()?.checked_mul(1024)?;
-    Some(left_of_group().map_or(available, |left| left.min(available)))
+    Some([left_of_group(), left_of_addresses()].into_iter().flatten().fold(available, u64::min))
+}
+
+/// The addresses that the process has left, if it has a limit of them.
+fn left_of_addresses() -> Option<u64> {
+    let limits = fs::read_to_string("/proc/self/limits").ok()?;
+    let limit = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
+    let limit = limit.split_whitespace().next()?.parse::<u64>().ok()?;
+    let about = fs::read_to_string("/proc/self/status").ok()?;
+    let used = about.lines().find_map(|line| line.strip_prefix("VmSize:"))?;
+    let used = used.trim().trim_end_matches("kB").trim().parse::<u64>().ok()?.checked_mul(1024)?;
+    Some(limit.saturating_sub(used))
 }
 
 /// What the control group has left, if it has a limit (`Documentation/admin-guide/cgroup-v2.rst` of Linux). Pages of files that nobody uses

@@ -87,7 +87,7 @@ mod samples;
 mod select;
 #[cfg(feature = "sim")]
 mod sim;
-mod sizes;
+pub mod sizes;
 mod slice;
 mod source;
 #[cfg(feature = "cuda")]

@@ -17,7 +17,6 @@ pub mod gemm;
 mod launch;
 mod overlap;
 mod roof;
-mod sizes;
 
 pub use error::{DTYPES, Error};
 pub use roof::Roof;

@@ -4,7 +4,7 @@ use girih_layout::Lay;
 
 use crate::Error;
 use crate::launch::overlap;
-use crate::sizes::wide;
+use girih_device::sizes::wide;
 
 /// What of a memory a launch reads or writes: elements of so many bytes with these extents and strides, none of which is negative, from the address
 /// on.

@@ -13,7 +13,7 @@ use crate::array::{Described, OnDevice};
 use crate::device::Device;
 use crate::error::Result;
 use crate::kept::Activation;
-use crate::sizes::size;
+use girih::device::sizes::size;
 
 /// How a matrix lies: whether its first mode is contiguous, and the other stride.
 fn order(array: &OnDevice) -> Result<(bool, i64)> {

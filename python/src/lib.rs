@@ -13,7 +13,6 @@ mod layout;
 mod modes;
 mod picture;
 mod sim;
-mod sizes;
 mod swizzle;
 mod threads;
 mod tuple;

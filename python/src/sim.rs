@@ -13,7 +13,7 @@ use pyo3::types::{PyBytes, PyFloat};
 
 use crate::buffer::{Given, Lending};
 use crate::error::{Result, finding, wrong_type};
-use crate::sizes::{size, word};
+use girih::device::sizes::{size, word};
 use crate::threads::on_threads;
 use crate::tuple::number;
 

@@ -11,8 +11,8 @@ use rand::{RngExt, SeedableRng, rngs::StdRng};
 use crate::Error;
 use crate::gemm::random;
 use crate::npy::Array;
-use crate::run::{Peak, bytes};
-use crate::sizes::{rounded, wide};
+use crate::run::{Peak, bytes, checks};
+use girih_device::sizes::{rounded, wide};
 
 /// What attention reads, on the host.
 pub(crate) struct Inputs<T> {
@@ -61,7 +61,15 @@ pub(crate) fn peak(problem: &Problem) -> Peak {
     let device = tensors.into_iter().chain(bias).chain([of_lse]).fold(0, u64::saturating_add);
     let marks = bytes(problem.array(Tensor4::O).span(), DType::U8).saturating_add(of_lse);
     let head = bytes(problem.keys().saturating_mul(2 * problem.head_dim() + 8), DType::F64);
-    Peak { device, host: device.saturating_add(marks).saturating_add(head) }
+    let of = |tensor| {
+        let array = problem.array(tensor);
+        let elements = array.extents().into_iter().fold(1, |size, n| wide(n).saturating_mul(size));
+        checks(bytes(array.span(), problem.dtype()), elements, problem.dtype())
+    };
+    let remembered =
+        Tensor4::ALL.map(of).into_iter().fold(checks(of_lse, u64::MAX, DType::F32), u64::saturating_add);
+    let remembered = remembered.saturating_add(checks(bias[1], u64::MAX, problem.dtype()));
+    Peak { device, host: device.saturating_add(marks).saturating_add(head), checks: remembered }
 }
 
 /// The element type of a file.

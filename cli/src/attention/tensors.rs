@@ -6,7 +6,7 @@ use girih_kernels::gemm::Given;
 use girih_tensor::{DType, Element};
 
 use super::data::Inputs;
-use crate::sizes::size;
+use girih_device::sizes::size;
 
 /// The byte that results are filled with before a run, so that they are NaN.
 const POISON: u8 = 0xff;

@@ -9,7 +9,8 @@ use girih_tensor::DType;
 
 use crate::Error;
 use crate::npy::Npy;
-use crate::run::{Peak, bytes};
+use crate::run::{Peak, bytes, checks};
+use girih_device::sizes::wide;
 
 /// The default extent, which the simulator computes in a few seconds.
 const DEFAULT_EXTENT: i64 = 512;
@@ -193,13 +194,23 @@ pub(crate) fn peak(
     let of = |matrix: Matrix, dtype| bytes(matrix.span(), dtype);
     let [a, b] = [problem.a(), problem.b()].map(|matrix| of(matrix, problem.input()));
     let c = of(problem.c(), problem.output());
-    let copied =
-        [(oriented.a(), solved.a()), (oriented.b(), solved.b())].into_iter().filter(|(from, to)| from != to);
-    let copies = copied.map(|(_, to)| of(to, problem.input())).fold(0, u64::saturating_add);
+    let copied: Vec<Matrix> = [(oriented.a(), solved.a()), (oriented.b(), solved.b())]
+        .into_iter()
+        .filter_map(|(from, to)| (from != to).then_some(to))
+        .collect();
+    let copies = copied.iter().map(|to| of(*to, problem.input())).fold(0, u64::saturating_add);
     let matrices = [a, b, c].into_iter().fold(0, u64::saturating_add);
     // Elements that follow each other become those of rows with gaps, and bytes elements.
     let reading = a.max(b).max(c.saturating_add(reference_bytes(problem)));
-    Ok(Peak { device: matrices.saturating_add(copies), host: matrices.saturating_add(reading) })
+    let of = |matrix: Matrix, dtype| {
+        let [rows, columns] = matrix.extents();
+        let elements = wide(rows.saturating_mul(columns)).saturating_mul(wide(matrix.batches()));
+        checks(bytes(matrix.span(), dtype), elements, dtype)
+    };
+    let inputs =
+        [problem.a(), problem.b()].into_iter().chain(copied).map(|matrix| of(matrix, problem.input()));
+    let checks = inputs.fold(of(problem.c(), problem.output()), u64::saturating_add);
+    Ok(Peak { device: matrices.saturating_add(copies), host: matrices.saturating_add(reading), checks })
 }
 
 /// Whether a file of elements of `file` can be multiplied as `flag` says. The bits of 8-bit floats are those of either type.

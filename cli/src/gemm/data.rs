@@ -7,7 +7,7 @@ use rand::{RngExt, SeedableRng, rngs::StdRng};
 use super::pitch::scatter;
 use crate::elements::{Elements, of_dtype};
 use crate::npy::Npy;
-use crate::sizes::{size, word};
+use girih_device::sizes::{size, word};
 
 /// Where A and B come from.
 pub(crate) enum Source {

@@ -1,6 +1,6 @@
 //! Moves matrices between files, whose rows follow one another, and buffers, which may have a gap between rows.
 
-use crate::sizes::size;
+use girih_device::sizes::size;
 use girih_kernels::gemm::Matrix;
 use girih_tensor::Element;
 

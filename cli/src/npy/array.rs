@@ -7,7 +7,7 @@ use std::path::Path;
 use npyz::{Endianness, NpyHeader, Order, TypeChar, TypeStr, WriterBuilder};
 
 use crate::Error;
-use crate::sizes::size;
+use girih_device::sizes::size;
 
 /// An array, as the bytes of its elements in the order in which the elements are stored.
 #[derive(Clone, Debug)]

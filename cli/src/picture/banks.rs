@@ -6,7 +6,7 @@ use girih_tensor::DType;
 
 use super::layouts::without_identity;
 use super::{Cell, Grid, Key, Palette, Result, Sheet, fits, size};
-use crate::sizes::size as index;
+use girih_device::sizes::size as index;
 
 impl Sheet {
     /// The banks of a tile in shared memory, and how many words an access, (thread, value) to the number of the element in the tile, takes

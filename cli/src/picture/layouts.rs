@@ -4,7 +4,7 @@ use girih_layout::{Composed, Lay, Shape, Swizzle};
 
 use super::{CELLS, Cell, Grid, Palette, Result, Sheet, fits, size};
 use crate::Error;
-use crate::sizes::size as index;
+use girih_device::sizes::size as index;
 
 /// Threads of a warp.
 const WARP: i64 = 32;

@@ -1,6 +1,6 @@
 //! The types and numbers of arguments.
 
-use crate::sizes::rounded;
+use girih_device::sizes::rounded;
 use half::{bf16, f16};
 
 /// The name that arguments have for a type that C, numpy or Triton names `name`. Other names are returned unchanged.

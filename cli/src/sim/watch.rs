@@ -10,7 +10,7 @@ use half::{bf16, f16};
 
 use crate::Error;
 use crate::output::tell;
-use crate::sizes::size;
+use girih_device::sizes::size;
 
 /// A line at which registers are shown, when a warp comes to the line for the n-th time.
 #[derive(Clone, Debug)]

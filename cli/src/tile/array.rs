@@ -1,10 +1,12 @@
 //! Inputs of records as arrays in memory.
 
 use girih_tensor::DType;
-use girih_tile::reference::ArrayData;
+use girih_tile::reference::{ArrayData, row_major};
 use serde_json::Value;
 
 use super::{Stop, json};
+use crate::run::{bytes, host_fits};
+use girih_device::sizes::size;
 
 /// The dtype and the extents of a tile or an array.
 pub(super) fn typed(input: &Value) -> Result<(DType, Vec<i64>), Stop> {
@@ -26,7 +28,7 @@ pub(super) fn data(input: &Value) -> Result<ArrayData, Stop> {
     let list = |key: &str| input.get(key).and_then(Value::as_array);
     let bits =
         |list: &[Value]| list.iter().map(|value| json::element(dtype, value)).collect::<Result<Vec<_>, _>>();
-    let size: i64 = shape.iter().product();
+    let count = elements(&shape)?;
     if let (Some(storage), Some(strides)) = (list("storage"), list("strides")) {
         let storage = bits(storage)?;
         let strides = strides.iter().map(Value::as_i64).collect::<Option<Vec<_>>>();
@@ -36,16 +38,33 @@ pub(super) fn data(input: &Value) -> Result<ArrayData, Stop> {
     }
     let bits = match list("data") {
         Some(list) => bits(list)?,
-        None => vec![json::element(dtype, &Value::from(1))?; usize::try_from(size).unwrap_or(0)],
+        None => {
+            // The bits, and the bytes that become of them.
+            host_fits(bytes(count, DType::U64).saturating_add(bytes(count, dtype)))?;
+            vec![json::element(dtype, &Value::from(1))?; size(count)]
+        }
     };
-    if bits.len() as i64 != size {
+    if i64::try_from(bits.len()) != Ok(count) {
         return Err(Stop::Record(format!("{} elements for the shape {shape:?}", bits.len())));
     }
     Ok(ArrayData::dense(dtype, &shape, &bits))
 }
 
-/// An array of zeros.
-pub(super) fn zeros(dtype: DType, shape: &[i64]) -> ArrayData {
-    let size: i64 = shape.iter().product();
-    ArrayData::dense(dtype, shape, &vec![0; usize::try_from(size).unwrap_or(0)])
+/// An array of zeros, which the memory must have room for.
+pub(super) fn zeros(dtype: DType, shape: &[i64]) -> Result<ArrayData, Stop> {
+    let needed = bytes(elements(shape)?, dtype);
+    host_fits(needed)?;
+    Ok(ArrayData { dtype, extents: shape.to_vec(), strides: row_major(shape), bytes: vec![0; size(needed)] })
+}
+
+/// The number of elements of an array, whose strides are numbers too.
+fn elements(shape: &[i64]) -> Result<i64, Stop> {
+    let farthest = shape.iter().try_fold(1i64, |size, &n| size.checked_mul(n.max(1)));
+    match farthest {
+        Some(size) if shape.iter().all(|&n| n > 0) => Ok(size),
+        Some(_) if shape.iter().all(|&n| n >= 0) => Ok(0),
+        _ => Err(Stop::Record(format!(
+            "{shape:?} is no shape: extents of 0 or more are accepted, and fewer than 2^63 elements"
+        ))),
+    }
 }

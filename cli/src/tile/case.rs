@@ -2,7 +2,7 @@
 
 use girih_tensor::DType;
 use girih_tile::dtype::Const;
-use girih_tile::ir::{ArrayId, ArrayParam, Build, Dims, Known, ScalarParam, Type, Value};
+use girih_tile::ir::{ArrayId, ArrayParam, Build, Dims, Func, Known, ScalarParam, Type, Value};
 use girih_tile::ops::Arg;
 use girih_tile::ops::memory::Tiles;
 use girih_tile::reference::ArrayData;
@@ -10,6 +10,8 @@ use serde_json::{Value as Json, json};
 
 use super::record::Record;
 use super::{Runner, Stop, array, json as names};
+use crate::run::host_fits;
+use girih_device::sizes::{wide, word};
 
 /// A program in the making, with its arguments.
 pub(super) struct Case {
@@ -88,12 +90,13 @@ impl Case {
     }
 
     /// Declares an array for results, with elements behind its end that are watched.
-    pub(super) fn guarded(&mut self, dtype: DType, shape: &[i64], guard: usize) -> ArrayId {
-        let mut data = array::zeros(dtype, shape);
-        data.bytes.extend(vec![SENTINEL; guard * dtype.bits() as usize / 8]);
+    pub(super) fn guarded(&mut self, dtype: DType, shape: &[i64], guard: i64) -> Result<ArrayId, Stop> {
+        let mut data = array::zeros(dtype, shape)?;
+        let guard = array::zeros(dtype, &[guard])?.bytes.len();
+        data.bytes.resize(data.bytes.len() + guard, SENTINEL);
         let id = self.array(data, true);
-        self.guard = Some((id, guard * dtype.bits() as usize / 8));
-        id
+        self.guard = Some((id, guard));
+        Ok(id)
     }
 
     /// Declares a scalar parameter.
@@ -148,7 +151,7 @@ impl Case {
         if shape.is_empty() {
             shape = vec![1];
         }
-        let array = self.array(array::zeros(ty.dtype, &shape), true);
+        let array = self.array(array::zeros(ty.dtype, &shape)?, true);
         let zero = Arg::Loose(Const::Int(0));
         let strict = std::mem::replace(&mut self.b.strict_pow2, false);
         let stored = self.b.store(&Tiles::new(array, ty.dims), &vec![zero; shape.len()], value.into());
@@ -167,8 +170,19 @@ impl Case {
         let kept = kept.into_iter().map(|value| self.keep(value)).collect::<Result<Vec<_>, _>>()?;
         let Case { b, grid, mut arrays, scalars, typed_only, guard } = self;
         let runs = !matches!(asked, Asked::Known(_)) && !arrays.is_empty();
+        let func = b.finish();
+        let shown = match &asked {
+            Asked::Accepted | Asked::Known(_) => 0,
+            Asked::Array(array) => count(&arrays[array.index()]),
+            Asked::Returned(array, _) | Asked::Multiset(array, _) => {
+                count(&arrays[array.index()]).saturating_add(counts(&kept, &arrays))
+            }
+            Asked::Tile(_) | Asked::Tiles(_) if typed_only => 0,
+            Asked::Tile(_) | Asked::Tiles(_) | Asked::Integers(_) => counts(&kept, &arrays),
+        };
         if runs {
-            runner.run(&b.finish(), grid, &mut arrays, &scalars).map_err(Stop::Run)?;
+            host_fits(peak(&func, &arrays, runner, shown))?;
+            runner.run(&func, grid, &mut arrays, &scalars).map_err(Stop::Run)?;
         }
         if let Some((array, bytes)) = guard {
             let all = &arrays[array.index()].bytes;
@@ -225,6 +239,39 @@ impl Case {
         };
         Ok((result, None))
     }
+}
+
+/// The elements of an array.
+fn count(data: &ArrayData) -> u64 {
+    data.extents.iter().fold(1, |size, &n| size.saturating_mul(wide(n)))
+}
+
+/// The elements of results.
+fn counts(kept: &[(ArrayId, Type)], arrays: &[ArrayData]) -> u64 {
+    kept.iter().map(|(array, _)| count(&arrays[array.index()])).fold(0, u64::saturating_add)
+}
+
+/// What a run holds at once besides the arrays, which are there: the reference evaluator all values, or a device the arrays; and an answer of
+/// so many elements.
+fn peak(func: &Func, arrays: &[ArrayData], runner: &Runner, shown: u64) -> u64 {
+    /// Of an element of a value: its bits, and while it is computed the same again, each with whether it is determined.
+    const OF_VALUE: u64 = 8;
+    const COMPUTED: u64 = 2 * (OF_VALUE + 1);
+    /// Of an element of an answer: its bits, two values of JSON, and its text.
+    const OF_ANSWER: u64 = 2 * size_of::<Json>() as u64 + 32;
+    let run = match runner {
+        Runner::Reference => {
+            let sizes = || (0..func.value_count()).map(|i| func.ty(Value(word(i))).dims.size());
+            let all = sizes().fold(0, u64::saturating_add).saturating_mul(OF_VALUE);
+            all.saturating_add(sizes().max().unwrap_or(0).saturating_mul(COMPUTED))
+        }
+        // The simulator's memory, and what its checks remember of each byte.
+        Runner::Sim(_) => {
+            arrays.iter().map(|array| wide(array.bytes.len())).fold(0, u64::saturating_add).saturating_mul(3)
+        }
+        Runner::Gpu(_) => arrays.iter().map(|array| wide(array.bytes.len())).max().unwrap_or(0),
+    };
+    run.max(shown.saturating_mul(OF_ANSWER))
 }
 
 /// A shape of up to 8 extents.

@@ -24,7 +24,7 @@ pub(super) fn answer(case: &mut Case, record: &Record<'_>) -> Result<Asked, Stop
             let shape = record.ints("tile_shape")?;
             // Parameters come before parts of arrays.
             let (dtype, _) = array::typed(record.input(0)?)?;
-            let result = case.array(array::zeros(dtype, &shape), true);
+            let result = case.array(array::zeros(dtype, &shape)?, true);
             let (start, stop) = (number(record.int("start")?), number(record.int("stop")?));
             let part = case.b.array_slice(array, record.int("axis")?, start, stop)?;
             let value = case.b.load(&tiles(record, part)?, &index(record)?)?;
@@ -154,7 +154,7 @@ fn load_rows(case: &mut Case, record: &Record<'_>) -> Result<Asked, Stop> {
 /// An access that has an order and a scope, to a small array.
 fn order_scope(case: &mut Case, record: &Record<'_>) -> Result<Asked, Stop> {
     let op = record.text("op")?;
-    let array = case.array(array::zeros(DType::S32, &[4]), op != "load");
+    let array = case.array(array::zeros(DType::S32, &[4])?, op != "load");
     let (order, scope) = (record.order()?, record.scope()?);
     let one: Value = case.b.filled(DType::S32, &[4], Const::Int(1))?;
     let tiles = Tiles { order: order.unwrap_or_default(), scope, ..Tiles::new(array, dims(&[4])?) };

@@ -64,7 +64,7 @@ pub(super) fn gemm(case: &mut Case, record: &Record<'_>) -> Result<Asked, Stop> 
     let ((_, rows), (_, columns)) = (shape_of(record, 0)?, shape_of(record, 1)?);
     let (a, b) = (case.input_array(record, 0, false)?, case.input_array(record, 1, false)?);
     let written = record.written.unwrap_or(sum);
-    let c = case.array(array::zeros(written, &[rows[0], columns[1]]), true);
+    let c = case.array(array::zeros(written, &[rows[0], columns[1]])?, true);
     let of = [padded(a, &[m, k])?, padded(b, &[k, n])?, padded(c, &[m, n])?];
     let build = &mut case.b;
     let (row, column): (Arg, Arg) = (build.bid(0)?.into(), build.bid(1)?.into());
@@ -87,7 +87,7 @@ pub(super) fn attention(case: &mut Case, record: &Record<'_>) -> Result<Asked, S
     let (queries, keys) = (record.int("q_tile")?, record.int("k_tile")?);
     let (causal, scale) = (record.truth("causal"), record.float("scale")?);
     let arrays = (0..3).map(|i| case.input_array(record, i, false)).collect::<Result<Vec<_>, _>>()?;
-    let to = case.array(array::zeros(dtype, &shape), true);
+    let to = case.array(array::zeros(dtype, &shape)?, true);
     case.grid = [u32::try_from((size + queries - 1) / queries).unwrap_or(1), 1, 1];
     let of_queries = padded(arrays[0], &[queries, width])?;
     let of_keys = [padded(arrays[1], &[keys, width])?, padded(arrays[2], &[keys, width])?];

@@ -52,7 +52,7 @@ fn copy(case: &mut Case, record: &Record<'_>) -> Result<Asked, Stop> {
     let (dtype, shape) = shape_of(record, 0)?;
     let from = case.input_array(record, 0, false)?;
     let guard = record.attr("guard").map_or(Ok(0), |_| record.int("guard"))?;
-    let to = case.guarded(dtype, &shape, usize::try_from(guard).unwrap_or(0));
+    let to = case.guarded(dtype, &shape, guard)?;
     let tile = dims(&record.ints("tile_shape")?)?;
     let block = [case.b.bid(0)?.into()];
     let value = case.b.load(&Tiles::new(from, tile), &block)?;
@@ -64,7 +64,7 @@ fn transpose(case: &mut Case, record: &Record<'_>) -> Result<Asked, Stop> {
     let (dtype, shape) = shape_of(record, 0)?;
     let from = case.input_array(record, 0, false)?;
     let turned: Vec<i64> = shape.into_iter().rev().collect();
-    let to = case.array(array::zeros(dtype, &turned), true);
+    let to = case.array(array::zeros(dtype, &turned)?, true);
     let tile = record.ints("tile_shape")?;
     let turned: Vec<i64> = tile.iter().rev().copied().collect();
     let (i, j) = (case.b.bid(0)?.into(), case.b.bid(1)?.into());
@@ -91,7 +91,7 @@ fn saxpy(case: &mut Case, record: &Record<'_>) -> Result<Asked, Stop> {
 fn block_sum(case: &mut Case, record: &Record<'_>) -> Result<Asked, Stop> {
     let (dtype, _) = shape_of(record, 0)?;
     let from = case.input_array(record, 0, false)?;
-    let to = case.array(array::zeros(dtype, &[1]), true);
+    let to = case.array(array::zeros(dtype, &[1])?, true);
     let tile = dims(&record.ints("tile_shape")?)?;
     let block = [case.b.bid(0)?.into()];
     let value = case.b.load(&Tiles { padding: Padding::Zero, ..Tiles::new(from, tile) }, &block)?;
@@ -102,7 +102,7 @@ fn block_sum(case: &mut Case, record: &Record<'_>) -> Result<Asked, Stop> {
 
 fn histogram(case: &mut Case, record: &Record<'_>) -> Result<Asked, Stop> {
     let from = case.input_array(record, 0, false)?;
-    let to = case.array(array::zeros(DType::S32, &[record.int("bins")?]), true);
+    let to = case.array(array::zeros(DType::S32, &[record.int("bins")?])?, true);
     let tile = dims(&record.ints("tile_shape")?)?;
     let block: Arg = case.b.bid(0)?.into();
     let value = case.b.load(&Tiles { padding: Padding::Zero, ..Tiles::new(from, tile) }, &[block])?;
@@ -150,7 +150,7 @@ fn rows(case: &mut Case, record: &Record<'_>, row: Row) -> Result<Asked, Stop> {
     let shared = (1..record.inputs.len())
         .map(|i| case.input_array(record, i, false))
         .collect::<Result<Vec<_>, _>>()?;
-    let to = case.array(array::zeros(dtype, &shape), true);
+    let to = case.array(array::zeros(dtype, &shape)?, true);
     case.grid = [u32::try_from(shape[0]).unwrap_or(1), 1, 1];
     let tile = record.ints("tile_shape")?;
     let width = tile[tile.len() - 1];

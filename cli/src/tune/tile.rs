@@ -13,7 +13,7 @@ use super::said::Said;
 use super::{TODAY, at_least_one, records_of};
 use crate::output::Output;
 use crate::progress::Busy;
-use crate::run::{Peak, RunArgs, Session};
+use crate::run::{Peak, RunArgs, Session, checks};
 use crate::{CommandResult, Error, programs};
 
 /// What is said below the arguments.
@@ -59,13 +59,17 @@ pub(super) fn run(args: Args) -> CommandResult {
         None => Records::new(device.limits()),
     };
     let output = args.output.as_deref().map(Output::new).transpose()?;
-    let bytes = entry.samples(&sizes).into_iter().map(|of| {
+    let samples = entry.samples(&sizes);
+    let bytes = samples.iter().map(|of| {
         let count = of.extents.iter().fold(1u64, |count, &n| count.saturating_mul(n as u64));
-        count.saturating_mul(u64::from(of.dtype.bits().div_ceil(8)))
+        (count.saturating_mul(u64::from(of.dtype.bits().div_ceil(8))), of.dtype)
+    });
+    let [arrays, checks] = bytes.fold([0u64; 2], |[arrays, all], (array, dtype)| {
+        [arrays.saturating_add(array), all.saturating_add(checks(array, u64::MAX, dtype))]
     });
     // Of what is written there is a copy beside it, and the results of a point on the host beside those of the usual one.
-    let arrays = bytes.fold(0, u64::saturating_add).saturating_mul(2);
-    session.fits(Peak { device: arrays, host: arrays })?;
+    let [arrays, checks] = [arrays, checks].map(|bytes| bytes.saturating_mul(2));
+    session.fits(Peak { device: arrays, host: arrays, checks })?;
 
     let mut arguments = entry.arguments(device, &sizes)?;
     let budget = Budget { points: args.most, time: Duration::from_secs(args.seconds) };

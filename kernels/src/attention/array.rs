@@ -3,7 +3,7 @@
 use girih_layout::Lay;
 
 use crate::Error;
-use crate::sizes::wide;
+use girih_device::sizes::wide;
 
 /// The bytes of which addresses are multiples unless a problem says otherwise: those of the widest load.
 pub(super) const ALIGNMENT: i64 = 16;

@@ -8,7 +8,7 @@ use girih_device::{Arg, Buffer, BufferArg, Kernel, Launch, LaunchConfig, TensorM
 use super::Problem;
 use crate::Error;
 use crate::gemm::{Given, Memory};
-use crate::sizes::{wide, word};
+use girih_device::sizes::{wide, word};
 
 /// The names by which a launch gives the bias and the logarithms of sums.
 const BIAS: &str = "bias";

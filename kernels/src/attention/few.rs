@@ -9,7 +9,7 @@ use super::decode::{Addresses, Decode, DecodeProblem};
 use super::{Diagonal, Mask, Problem, Tensor4};
 use crate::Error;
 use crate::attention::array::ALIGNMENT;
-use crate::sizes::{size, word};
+use girih_device::sizes::{size, word};
 
 /// The least keys for which a launch of two kernels and a few rows in each block are worth it.
 const LEAST_KEYS: i64 = 256;

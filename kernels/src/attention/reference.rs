@@ -8,7 +8,7 @@ use girih_tensor::{DType, Element};
 use super::Problem;
 use crate::Error;
 use crate::gemm::half_of_least;
-use crate::sizes::{size, wide};
+use girih_device::sizes::{size, wide};
 
 use row::Operands;
 pub use row::{Row, row};

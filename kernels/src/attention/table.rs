@@ -7,7 +7,7 @@ use girih_codegen::attention::QueryTile;
 
 use super::{Problem, Sequence};
 use crate::Error;
-use crate::sizes::word;
+use girih_device::sizes::word;
 
 /// The bytes of keys and values of heads whose tiles are computed at the same time: they stay in the L2 cache. With less or more of them, causal
 /// attention is slower on an H200.

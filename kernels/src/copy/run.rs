@@ -14,7 +14,7 @@ use super::problem::{Problem, origins};
 use crate::Error;
 use crate::launch::{apart, launch};
 use crate::overlap::View;
-use crate::sizes::{size, wide, word};
+use girih_device::sizes::{size, wide, word};
 
 /// The alignment of buffers that a device allocates, as far as accesses can use it.
 const ALIGNED: i64 = 16;

@@ -8,7 +8,7 @@ use super::modes::{Mode, Pad};
 use super::problem::{Gather, Problem};
 use super::sides::{EXACT, OneSide, WIDEST, is_far, widened};
 use crate::Error;
-use crate::sizes::wide;
+use girih_device::sizes::wide;
 
 /// Bytes below which an access costs as much as one of so many bytes.
 const WORD: i64 = 4;

@@ -14,7 +14,7 @@ use super::repitch::between;
 use super::workspace::Workspace;
 use super::{GemmConfig, Matrix, Problem};
 use crate::Error;
-use crate::sizes::{wide, word};
+use girih_device::sizes::{wide, word};
 
 pub use given::Given;
 pub(super) use needs::Need;

@@ -14,7 +14,7 @@ use super::choose::{
 };
 use super::{KernelKind, Problem};
 use crate::launch::widest;
-use crate::sizes::size;
+use girih_device::sizes::size;
 use model::Model;
 
 /// Rows, how many warpgroups share them, and how many such teams take tiles by turns.

@@ -5,7 +5,7 @@ use girih_layout::Lay;
 
 use super::problem::check_extent;
 use crate::Error;
-use crate::sizes::wide;
+use girih_device::sizes::wide;
 
 /// One matrix of a problem: its extents, as in CuTe (A is M x K, B is N x K, C is M x N), and its strides. Of a batch, these are the
 /// matrices of all products, (M,K,L), (N,K,L) and (M,N,L).

@@ -8,8 +8,8 @@ use girih_tensor::DType;
 
 use super::repitch::{between, pass};
 use super::{Matrix, Problem};
-use crate::sizes::{size, wide, word};
 use crate::{Error, copy};
+use girih_device::sizes::{size, wide, word};
 
 /// The memory that operands are copied to, and the passes that copy them.
 #[derive(Debug)]

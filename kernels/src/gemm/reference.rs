@@ -7,7 +7,7 @@ use girih_tensor::{DType, Element, Tf32};
 
 use super::{Activation, Matrix, Problem};
 use crate::Error;
-use crate::sizes::{rounded, size, wide};
+use girih_device::sizes::{rounded, size, wide};
 
 /// The result of a check.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -16,7 +16,7 @@ use super::passes::{Copies, Opened};
 use super::workspace::Workspace;
 use super::{Prepared, Problem};
 use crate::Error;
-use crate::sizes::wide;
+use girih_device::sizes::wide;
 
 /// A problem with the kernel that solves it, loaded on a device.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use girih_device::{Buffer, Device};
 
 use crate::Error;
-use crate::sizes::size;
+use girih_device::sizes::size;
 
 /// What blocks hand to one another: the sums of those that share a tile, and what tiles leave of outputs besides C; each with the counters
 /// of the blocks that have done so.

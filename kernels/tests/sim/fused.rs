@@ -132,6 +132,14 @@ fn what_is_given_must_fit_the_inputs() -> Result<(), Failure> {
             vec![alpha, ("bias", Given::from(1.0)), on_x],
             "`bias`: a number of f32 or f64, but accepted are: row(bias: f32)",
         ),
+        (
+            vec![("alpha", Given::from(-1e39)), on_bias, on_x],
+            "`alpha`: -1e39, but accepted are: scalar(alpha: f32), -3.4",
+        ),
+        (
+            vec![("alpha", Given::bits(DType::F32, 0x1_3f80_0000)), on_bias, on_x],
+            "`alpha`: the bits 0x13f800000, but accepted are: scalar(alpha: f32), the 32 bits of one",
+        ),
         (vec![alpha, ("bias", Given::from(&halves)), on_x], "`bias`: a buffer of bf16"),
         (
             vec![alpha, ("bias", Given::from(&short)), on_x],

@@ -7,7 +7,7 @@ use girih_tensor::DType;
 use super::files::cache_order;
 use crate::Error;
 use crate::names::dtype;
-use crate::sizes::{size, word};
+use girih_device::sizes::{size, word};
 
 /// How many keys a sequence has by default.
 const KEYS: u32 = 256;

@@ -7,7 +7,7 @@ use girih_tensor::Element;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 use crate::gemm::random;
-use crate::sizes::{rounded, size, word};
+use girih_device::sizes::{rounded, size, word};
 
 /// What decoding reads. Keys and values that no sequence has are NaN.
 pub(crate) struct Inputs<T, C> {

@@ -11,7 +11,7 @@ use super::data::Inputs;
 use crate::Error;
 use crate::attention::data::{self, elements, integers, open, refuse};
 use crate::npy::Array;
-use crate::sizes::size;
+use girih_device::sizes::size;
 
 /// Q, K and V, and the pages of each sequence of a cache in pages.
 pub(super) struct Files {

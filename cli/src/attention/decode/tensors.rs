@@ -6,8 +6,8 @@ use girih_tensor::{DType, Element};
 
 use super::super::tensors::poison;
 use super::data::Inputs;
-use crate::run::{Peak, bytes};
-use crate::sizes::size;
+use crate::run::{Peak, bytes, checks};
+use girih_device::sizes::size;
 
 /// Calls a function with the types of Q and of the cache.
 macro_rules! of_types {
@@ -42,7 +42,11 @@ pub(crate) fn peak(problem: &DecodeProblem, plan: &DecodePlan, lengths: &[u32]) 
     let packed = bytes(seen.saturating_mul(2 * problem.heads()[1] * problem.head_dim()), DType::F32);
     let head = bytes(seen.saturating_mul(2 * problem.head_dim() + 8), DType::F64);
     let host = all(&[tensors, all(&floats), packed, head]);
-    Peak { device: tensors.saturating_add(all(&parts)), host }
+    let narrow = |arrays: [u64; 2], dtype| arrays.map(|array| checks(array, u64::MAX, dtype));
+    let remembered =
+        [narrow(rows, problem.dtype()), narrow(keys, problem.cache()), narrow(parts, DType::F32)];
+    let checks = all(&remembered.concat());
+    Peak { device: tensors.saturating_add(all(&parts)), host, checks }
 }
 
 /// What decoding reads and writes on a device.

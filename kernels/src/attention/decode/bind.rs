@@ -7,7 +7,7 @@ use girih_device::{Arg, Buffer};
 
 use super::plan::DecodePlan;
 use super::problem::{DecodeProblem, ScalesOf};
-use crate::sizes::{rounded, wide, word};
+use girih_device::sizes::{rounded, wide, word};
 
 /// The addresses of a call.
 pub(in crate::attention) struct Addresses<'a> {

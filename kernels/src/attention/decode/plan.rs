@@ -6,7 +6,7 @@ use girih_device::Limits;
 use super::problem::DecodeProblem;
 use crate::Error;
 use crate::attention::problem::check_within;
-use crate::sizes::{wide, word};
+use girih_device::sizes::{wide, word};
 
 /// The most tiles of a part, so that blocks of sequences that are longer than others are not left alone at the end.
 const MOST_TILES: i64 = 128;

@@ -12,7 +12,7 @@ use super::problem::DecodeProblem;
 use crate::Error;
 use crate::launch::{apart, run};
 use crate::overlap::View;
-use crate::sizes::{size, wide, word};
+use girih_device::sizes::{size, wide, word};
 
 /// The alignment of tensors in bytes.
 const ALIGNED: i64 = 16;

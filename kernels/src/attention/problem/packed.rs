@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Problem;
 use crate::Error;
-use crate::sizes::size;
+use girih_device::sizes::size;
 
 /// Where packed sequences begin, and where the last one ends.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -7,7 +7,7 @@ use super::{Host, cut};
 use crate::Error;
 use crate::attention::{Array, Problem, Sequence};
 use crate::gemm::half_of_least;
-use crate::sizes::{rounded, size};
+use girih_device::sizes::{rounded, size};
 
 /// A row of O and the logarithm of its sum of powers, each with how far a kernel may be from it.
 #[derive(Clone, Debug, PartialEq)]

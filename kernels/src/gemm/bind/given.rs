@@ -7,7 +7,7 @@ use girih_tensor::{DType, Element};
 use crate::Error;
 use crate::gemm::memory::{Memory, Untyped};
 use crate::gemm::{Matrix, Problem};
-use crate::sizes::{rounded, word};
+use girih_device::sizes::{rounded, word};
 
 /// What a launch gives for an input of an epilogue: a buffer that holds a vector or a matrix, or a number. For an output besides C, a
 /// buffer that the launch writes.
@@ -60,7 +60,7 @@ impl<'a> From<Untyped<'a>> for Given<'a> {
     }
 }
 
-/// A number for a scalar of f32 or f64, to which the number is rounded.
+/// A number for a scalar of f32 or f64, to which the number is rounded. A finite number that f32 does not hold is refused for one of f32.
 impl From<f64> for Given<'_> {
     fn from(value: f64) -> Self {
         Given { what: What::Number(value), pitch: None, stride: 0 }
@@ -151,6 +151,21 @@ impl<'a> Given<'a> {
         if !fits {
             let each = |count| format!("{input}, by the addresses of {count} buffers");
             return refuse(self.found(), pointers.map_or(input.to_string(), each));
+        }
+        // What 32 bits do not hold would be another number.
+        match self.what {
+            What::Number(value)
+                if input.dtype == DType::F32 && value.is_finite() && !rounded(value).is_finite() =>
+            {
+                return refuse(format!("{value:e}"), format!("{input}, {:e} to {:e}", f32::MIN, f32::MAX));
+            }
+            What::Bits(dtype, bits) if dtype.bits() < 64 && bits >> dtype.bits() != 0 => {
+                return refuse(
+                    format!("the bits {bits:#x}"),
+                    format!("{input}, the {} bits of one", dtype.bits()),
+                );
+            }
+            _ => {}
         }
         let row = line.max(1);
         // A mode of one element has no stride.

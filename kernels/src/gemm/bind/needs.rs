@@ -7,7 +7,7 @@ use girih_tensor::DType;
 
 use super::{BLOCK_SCALES, Binding, OFFSETS, SCALES};
 use crate::Error;
-use crate::sizes::wide;
+use girih_device::sizes::wide;
 
 /// Bytes that divide the address of what has a tensor map.
 const OF_MAPS: i64 = 16;

@@ -6,7 +6,7 @@ use girih_device::Arg;
 use super::{Binding, Given};
 use crate::Error;
 use crate::gemm::memory::Memory;
-use crate::sizes::wide;
+use girih_device::sizes::wide;
 
 impl Binding<'_> {
     /// Checks that each output is given, as it is declared, in memory that nothing else of the launch uses: `matrices` are A, B and

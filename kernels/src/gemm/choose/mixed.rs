@@ -16,7 +16,7 @@ use super::{Asked, KernelKind, forwards, stored};
 use crate::Error;
 use crate::gemm::Problem;
 use crate::gemm::problem::GROUP;
-use crate::sizes::size;
+use girih_device::sizes::size;
 
 /// Columns of a tile, which are tokens. With more of them, ptxas has no registers for the sums of a tile along K beside all sums.
 const COLUMNS: [i64; 3] = [16, 32, 64];

@@ -12,7 +12,7 @@ use girih_tensor::DType;
 use super::configs::{Input, LARGE, ROW_SM80};
 use super::plans::LARGE_OF_GROUPS;
 use crate::Error;
-use crate::sizes::size;
+use girih_device::sizes::size;
 
 /// The tile of a warp-specialised kernel, and how its work is shared out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -12,7 +12,7 @@ use super::{
 use crate::Error;
 use crate::gemm::Problem;
 use crate::gemm::repitch::{Copying, copied};
-use crate::sizes::size;
+use girih_device::sizes::size;
 
 /// What is asked of a configuration. A kernel takes of it what fits the problem.
 ///
