@@ -5,12 +5,6 @@
 
 mod common;
 
-use std::ops::Range;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
-use std::{env, thread};
-
 use common::{Data, Failure, filled, fused, poison, verify_dtype};
 use girih_device::{Buffer, Device, Select};
 use girih_kernels::gemm::{Gemms, INPUTS, KernelKind, Layout, Matrix, Order, Problem};
@@ -20,9 +14,7 @@ use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 /// Neighbouring numbers whose products have the same facts: compiling a kernel takes longer than many products by it.
 const FAMILY: u64 = 12;
-const SEEDS: Range<u64> = 0..2400;
-/// Threads that compile, run and check.
-const WORKERS: usize = 16;
+const CASES: u64 = 2400;
 
 fn gpu() -> Option<Device> {
     match Device::open(Select::Cuda(0)) {
@@ -32,13 +24,6 @@ fn gpu() -> Option<Device> {
             None
         }
     }
-}
-
-/// The numbers that `GIRIH_SEEDS` names as `from..to`.
-fn seeds() -> Result<Range<u64>, Failure> {
-    let Ok(text) = env::var("GIRIH_SEEDS") else { return Ok(SEEDS) };
-    let (from, to) = text.split_once("..").ok_or("GIRIH_SEEDS is not `from..to`")?;
-    Ok(from.trim().parse()?..to.trim().parse()?)
 }
 
 /// What products of a family have in common: everything on which the kernel depends but its tile.
@@ -139,35 +124,9 @@ impl Family {
 #[test]
 fn random_problems() -> Result<(), Failure> {
     let Some(device) = gpu() else { return Ok(()) };
-    let (seeds, begun) = (seeds()?, Instant::now());
-    let most = env::var("GIRIH_SECONDS").ok().map(|text| text.parse()).transpose()?.map(Duration::from_secs);
-    let families: Vec<u64> = (seeds.start / FAMILY..seeds.end.div_ceil(FAMILY)).collect();
-    let (next, failures) = (AtomicUsize::new(0), Mutex::new(0));
-    let (run, kernels) = (AtomicU64::new(0), AtomicUsize::new(0));
-    let work = || {
-        while most.is_none_or(|most| begun.elapsed() < most) {
-            let Some(&number) = families.get(next.fetch_add(1, Ordering::Relaxed)) else { return };
-            let (family, gemms) = (Family::new(number), Gemms::new(&device));
-            let own = seeds.start.max(number * FAMILY)..seeds.end.min((number + 1) * FAMILY);
-            for seed in own {
-                run.fetch_add(1, Ordering::Relaxed);
-                if let Err(error) = family.verify(&gemms, &device, seed) {
-                    println!("failed: {seed}: {}", error.to_string().replace('\n', " "));
-                    *failures.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) += 1;
-                }
-            }
-            kernels.fetch_add(gemms.modules(), Ordering::Relaxed);
-        }
-    };
-    thread::scope(|scope| (0..WORKERS).for_each(|_| _ = scope.spawn(work)));
-    let (run, kernels) = (run.into_inner(), kernels.into_inner());
-    println!("{run} problems, {kernels} kernels, {:.1} s", begun.elapsed().as_secs_f64());
-    let left = families.get(next.into_inner()).map(|family| format!("{}..{}", family * FAMILY, seeds.end));
-    match (failures.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()), left) {
-        (0, None) => Ok(()),
-        (0, Some(left)) => Err(format!("no time for the rest: GIRIH_SEEDS={left}").into()),
-        (failures, _) => Err(format!("{failures} of {run} problems failed").into()),
-    }
+    let shared = |number| (Family::new(number), Gemms::new(&device));
+    let verify = |(family, gemms): &(Family, Gemms), seed| family.verify(gemms, &device, seed);
+    common::random::run(CASES, FAMILY, shared, verify, |(_, gemms)| gemms.modules())
 }
 
 /// Random elements that are repeated, so that the host need not hold them all. Their number divides no power of 2: what lies 2^32

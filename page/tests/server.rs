@@ -120,7 +120,9 @@ fn other_hosts_and_origins_are_refused() {
         for first in [CALL, "GET / HTTP/1.1"] {
             let (status, answer) = ask(&[&[first], headers].concat(), BODY);
             assert_eq!(status, 403, "{first} {headers:?}");
-            assert!(!answer.contains("6:1") && !answer.contains("<title>"), "{headers:?}");
+            // The head has the time of day, in which any digits may be.
+            let body = answer.split_once("\r\n\r\n").map_or("", |(_, body)| body);
+            assert!(!body.contains("6:1") && !body.contains("<title>"), "{headers:?}: {body}");
         }
     }
     // A form of another site navigates, and has an origin.

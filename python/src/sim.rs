@@ -13,9 +13,9 @@ use pyo3::types::{PyBytes, PyFloat};
 
 use crate::buffer::{Given, Lending};
 use crate::error::{Result, finding, wrong_type};
-use girih::device::sizes::{size, word};
 use crate::threads::on_threads;
 use crate::tuple::number;
+use girih::device::sizes::{size, word};
 
 /// PTX text, parsed and decoded. Variables in global memory keep what kernels write to them as long as the program exists.
 #[pyclass(frozen, module = "girih.sim")]

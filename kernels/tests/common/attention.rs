@@ -10,7 +10,7 @@ use half::{bf16, f16};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 use super::Failure;
-use super::unjudged::Unjudged;
+use super::random::Unjudged;
 
 /// Random elements for all that a problem reads. Where it reads nothing stands NaN or infinity: between rows, in rows that no packed sequence has, and in keys
 /// that no query of the head sees.

@@ -7,7 +7,7 @@ use girih_tensor::{DType, Element};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 use super::Failure;
-use super::unjudged::Unjudged;
+use super::random::Unjudged;
 
 /// The dtypes of Q and of K and V that are decoded.
 pub(crate) const DTYPES: [[DType; 2]; 6] = [

@@ -23,10 +23,10 @@ pub(crate) mod gated;
 pub(crate) mod invariant;
 pub(crate) mod layouts;
 pub(crate) mod mixed;
+pub(crate) mod random;
 pub(crate) mod reductions;
 pub(crate) mod split_k;
 pub(crate) mod teams;
-pub(crate) mod unjudged;
 
 pub(crate) type Failure = Box<dyn std::error::Error>;
 

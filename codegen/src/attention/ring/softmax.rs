@@ -156,9 +156,12 @@ impl Consumer<'_> {
         }
         let finite = [b.hold(&finite_shift(&shifts[0]))?, b.hold(&finite_shift(&shifts[1]))?];
         let are_far = (&b.scalar_in(&self.known, DType::U32)? & (FAR[0] + FAR[1]) as f64).differs(0.0);
-        let leave = finite.each_ref().map(|shift| Cond::not(is_near(shift)));
+        // The product of a maximum that is finite may be infinite.
+        let leaves = |row: usize| {
+            Cond::all([Cond::not(is_near(&shifts[row])), highest[row].differs(f64::NEG_INFINITY)])
+        };
         b.if_else_scalars(
-            &Cond::any([are_far].into_iter().chain(leave)),
+            &Cond::any([are_far, leaves(0), leaves(1)]),
             |b| {
                 // Read again, so that nothing of this is computed where no row is far.
                 let before = self.references(b)?;
