@@ -69,7 +69,7 @@ macro_rules! layout_type {
     };
 }
 
-/// The type of [`int_tuple!`], as in [`layout_type!`]: `int_tuple_type!((4, (8, usize)))`.
+/// The type of [`int_tuple!`](crate::int_tuple), as in [`layout_type!`]: `int_tuple_type!((4, (8, usize)))`.
 ///
 /// ```
 /// use girih_layout::int_tuple_type;
