@@ -19,6 +19,7 @@ use crate::common::assembler::complaints;
 use crate::common::attention::{
     Inputs, MASKS, exact, features, generator, random, verify, verify_inputs, verify_values,
 };
+use crate::common::random::Unjudged;
 
 fn device() -> Result<Device, Failure> {
     match std::env::var("GIRIH_DEVICE").as_deref() {
@@ -92,15 +93,20 @@ fn random_problems() -> Result<(), Failure> {
 fn large_scores_and_finite_masks() -> Result<(), Failure> {
     let device = device()?;
     let attentions = Attentions::new(&device);
-    for seed in 0..cases(6) {
+    let (count, mut unjudged) = (cases(6), 0);
+    for seed in 0..count {
         let mut rng = generator(9000 + seed);
         let dtype = [DType::Bf16, DType::F16, DType::F32][seed as usize % 3];
         let (problem, values) = exact(&mut rng, dtype, [64, 128, 40, 32][seed as usize % 4], 100)?;
         for kind in [None, Some(KernelKind::Sm80)] {
-            verify_values(&attentions.by(&problem, kind)?, &device, seed, values)
-                .map_err(|error| format!("{seed}, {values:?}: {error}"))?;
+            match verify_values(&attentions.by(&problem, kind)?, &device, seed, values) {
+                Err(error) if error.is::<Unjudged>() => unjudged += 1,
+                other => _ = other.map_err(|error| format!("{seed}, {values:?}: {error}"))?,
+            }
         }
     }
+    // Few problems have scores whose rounding alone may change a result by a tenth.
+    assert!(20 * unjudged <= count, "{unjudged} of {count} problems were not judged");
     Ok(())
 }
 
