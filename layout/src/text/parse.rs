@@ -11,7 +11,7 @@
 //! tiles  = "<" tile {"," tile} ">"
 //! tile   = "_" | layout | tiles
 //! ```
-//! A text that has symbols may say behind itself what is known of them, see `facts.rs`.
+//! Facts of its symbols may follow a text (`facts.rs`).
 //!
 //! `_8` is a static 8, as CuTe prints it; blanks may stand between the parts.
 

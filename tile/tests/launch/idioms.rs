@@ -37,7 +37,7 @@ fn returns(x: &Array<i32, 2>, y: &mut Array<i32, 2>, n: Scalar<i32>) {
     y.tiles_mut([1, 256]).store((row, 0), sorted.reshape([1, 256]));
 }
 
-/// The same without `return`: the block's part of the work stands in a branch, on a scalar that is loaded.
+/// The same without `return`: the work of the block is in a branch on a scalar that is loaded.
 #[kernel]
 fn skips(x: &Array<i32, 2>, active: &Array<i32, 1>, y: &mut Array<i32, 2>) {
     let row = bid(0);
