@@ -14,6 +14,15 @@ fn modules_are_these() {
     let three = Ring { warpgroups: 3, stages: 2, buffers: 2, registers: [32, 160] };
     let causal = Features { right: true, ..SMALL.features };
     check(128, 128, causal, three, expect_file!["../../testdata/golden/attention_sm90_128_causal.ptx"]);
+    // As many registers as a thread may have: whatever it takes more is spilled.
+    let packed = Features { packed: true, lse: true, ..causal };
+    check(
+        128,
+        128,
+        packed,
+        three,
+        expect_file!["../../testdata/golden/attention_sm90_128_packed_causal.ptx"],
+    );
     let four = Ring { warpgroups: 4, stages: 4, registers: [24, 112], ..three };
     check(64, 96, SMALL.features, four, expect_file!["../../testdata/golden/attention_sm90_64.ptx"]);
     let two = Ring { warpgroups: 2, registers: [24, 240], ..three };

@@ -155,40 +155,50 @@ impl Consumer<'_> {
             shifts.push(b.hold(&before.max(&(highest * scale)))?);
         }
         let finite = [b.hold(&finite_shift(&shifts[0]))?, b.hold(&finite_shift(&shifts[1]))?];
-        let are_far = (&b.scalar_in(&self.known, DType::U32)? & (FAR[0] + FAR[1]) as f64).differs(0.0);
         // The product of a maximum that is finite may be infinite.
         let leaves = |row: usize| {
             Cond::all([Cond::not(is_near(&shifts[row])), highest[row].differs(f64::NEG_INFINITY)])
         };
-        b.if_else_scalars(
-            &Cond::any([are_far, leaves(0), leaves(1)]),
-            |b| {
-                // Read again, so that nothing of this is computed where no row is far.
-                let before = self.references(b)?;
-                let [first, second] =
-                    [before[0].raised(b, &highest[0], scale)?, before[1].raised(b, &highest[1], scale)?];
-                for (row, reference) in (0..).zip([&first, &second]) {
-                    let origin = b.hold(&reference.origin())?;
-                    let row = Consumer::row(&self.scores, row)?; // (2,RestN)
-                    transform(b, &[&row], &row, |_, x| Ok(&x[0] - &origin))?;
-                }
-                self.rescale(b, &[first.factor(&before[0], scale), second.factor(&before[1], scale)])?;
-                let [shift, other_shift] = [b.hold(&first.finite_shift())?, b.hold(&second.finite_shift())?];
-                let bit =
-                    |row: &Reference, bit: i64| Scalar::new(DType::U32, bit as f64).select(&row.is_far, 0.0);
-                self.know(b, &(bit(&first, FAR[0]) + bit(&second, FAR[1])))?;
-                write(b, &self.most, &[first.number, second.number])?;
-                Ok([shift, other_shift])
-            },
-            |b| {
-                let is_empty = (&b.scalar_in(&self.known, DType::U32)? & EMPTY as f64).differs(0.0);
-                let factors = [0, 1].map(|row: usize| (&before[row] - &finite[row]).exp2_ftz());
-                b.if_(&Cond::not(is_empty), |b| self.rescale(b, &factors))?;
-                self.know(b, &Scalar::new(DType::U32, 0.0))?;
-                write(b, &self.most, &shifts)?;
-                Ok(finite.clone())
-            },
-        )
+        let is_empty = b.scalar_in(&self.known, DType::U32)?.equals(EMPTY as f64);
+        let leave = Cond::any([leaves(0), leaves(1)]);
+        let keep = |b: &mut Builder| {
+            self.know(b, &Scalar::new(DType::U32, 0.0))?;
+            write(b, &self.most, &shifts)?;
+            Ok(finite.clone())
+        };
+        // One branch decides for the first tile of near rows, which is nearly every tile that comes here.
+        b.if_else_scalars(&Cond::all([is_empty, Cond::not(leave.clone())]), keep, |b| {
+            let are_far = (&b.scalar_in(&self.known, DType::U32)? & (FAR[0] + FAR[1]) as f64).differs(0.0);
+            b.if_else_scalars(
+                &Cond::any([are_far, leave.clone()]),
+                |b| self.raise_far(b, &highest),
+                |b| {
+                    let factors = [0, 1].map(|row: usize| (&before[row] - &finite[row]).exp2_ftz());
+                    self.rescale(b, &factors)?;
+                    keep(b)
+                },
+            )
+        })
+    }
+
+    /// As [`Self::raise`], if a row is far or becomes so.
+    fn raise_far(&self, b: &mut Builder, highest: &[Scalar; 2]) -> Result<[Scalar; 2], Error> {
+        let scale = &self.parts.interface.scale;
+        // Read again, so that nothing of this is computed where no row is far.
+        let before = self.references(b)?;
+        let [first, second] =
+            [before[0].raised(b, &highest[0], scale)?, before[1].raised(b, &highest[1], scale)?];
+        for (row, reference) in (0..).zip([&first, &second]) {
+            let origin = b.hold(&reference.origin())?;
+            let row = Consumer::row(&self.scores, row)?; // (2,RestN)
+            transform(b, &[&row], &row, |_, x| Ok(&x[0] - &origin))?;
+        }
+        self.rescale(b, &[first.factor(&before[0], scale), second.factor(&before[1], scale)])?;
+        let shifts = [b.hold(&first.finite_shift())?, b.hold(&second.finite_shift())?];
+        let bit = |row: &Reference, bit: i64| Scalar::new(DType::U32, bit as f64).select(&row.is_far, 0.0);
+        self.know(b, &(bit(&first, FAR[0]) + bit(&second, FAR[1])))?;
+        write(b, &self.most, &[first.number, second.number])?;
+        Ok(shifts)
     }
 
     /// Multiplies the sums of powers and of values of the two rows. In each branch of [`Self::raise`], so that the factors take no registers while there
