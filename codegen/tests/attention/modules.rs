@@ -14,7 +14,7 @@ fn modules_are_these() {
     let three = Ring { warpgroups: 3, stages: 2, buffers: 2, registers: [32, 160] };
     let causal = Features { right: true, ..SMALL.features };
     check(128, 128, causal, three, expect_file!["../../testdata/golden/attention_sm90_128_causal.ptx"]);
-    // As many registers as a thread may have: whatever it takes more is spilled.
+    // This module takes all registers that its threads may have: one more would be spilled.
     let packed = Features { packed: true, lse: true, ..causal };
     check(
         128,

@@ -160,17 +160,17 @@ impl Consumer<'_> {
             Cond::all([Cond::not(is_near(&shifts[row])), highest[row].differs(f64::NEG_INFINITY)])
         };
         let is_empty = b.scalar_in(&self.known, DType::U32)?.equals(EMPTY as f64);
-        let leave = Cond::any([leaves(0), leaves(1)]);
+        let one_leaves = Cond::any([leaves(0), leaves(1)]);
         let keep = |b: &mut Builder| {
             self.know(b, &Scalar::new(DType::U32, 0.0))?;
             write(b, &self.most, &shifts)?;
             Ok(finite.clone())
         };
         // One branch decides for the first tile of near rows, which is nearly every tile that comes here.
-        b.if_else_scalars(&Cond::all([is_empty, Cond::not(leave.clone())]), keep, |b| {
+        b.if_else_scalars(&Cond::all([is_empty, Cond::not(one_leaves.clone())]), keep, |b| {
             let are_far = (&b.scalar_in(&self.known, DType::U32)? & (FAR[0] + FAR[1]) as f64).differs(0.0);
             b.if_else_scalars(
-                &Cond::any([are_far, leave.clone()]),
+                &Cond::any([are_far, one_leaves.clone()]),
                 |b| self.raise_far(b, &highest),
                 |b| {
                     let factors = [0, 1].map(|row: usize| (&before[row] - &finite[row]).exp2_ftz());
