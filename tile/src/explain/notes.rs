@@ -24,7 +24,9 @@ pub(super) fn of(plan: &Plan, id: OpId) -> Vec<String> {
         return notes;
     }
     if let Some(early) = early {
-        return vec![format!("to shared memory, strides {:?}", early.strides), ahead(plan, id, early)];
+        let mut notes = vec![format!("to shared memory, strides {:?}", early.strides), ahead(plan, id, early)];
+        notes.extend(early.computed.then(|| format!("read into registers, {}", layout(plan, op.results[0]))));
+        return notes;
     }
     if plan.products.is_view(id) {
         return vec![String::from("the same tile in shared memory")];

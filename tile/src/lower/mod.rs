@@ -236,9 +236,9 @@ impl Lowering<'_> {
         if let Some(product) = plan.products.wgmma.get(&id) {
             return self.wgmma(id, product);
         }
-        if plan.products.ahead.loads.contains_key(&id) {
-            // The turn began with it.
-            return Ok(());
+        if let Some(early) = plan.products.ahead.loads.get(&id) {
+            // The iteration began with it.
+            return if early.computed { self.read_early(id, early) } else { Ok(()) };
         }
         if plan.products.is_view(id) {
             let tile = self.held[op.operands[0].index()].clone().ok_or_else(|| self.misplaced(id))?;

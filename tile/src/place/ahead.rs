@@ -1,9 +1,12 @@
-//! Loads that a loop issues turns before a product multiplies their tiles, where the threads that multiply load too.
+//! Multistage prefetch by the threads that multiply: loads of a product's operands, issued iterations before their tiles are needed.
 //!
-//! Such a tile has a slot of shared memory for each turn that is under way. A turn waits for its own slot, lets the threads meet once, and
-//! issues the loads of the last turn under way, into the slot that the turn before has read: by `cp.async`, or, where that cannot copy what
-//! the tile is to be, into registers, from which the turn stores it at its end. This takes scalars of a later turn, which are
+//! Such a tile has a slot of shared memory for each stage. An iteration waits for its own slot, lets the threads meet once, and
+//! issues the loads of the last stage into the slot that the iteration before has read: by `cp.async`, or, where that cannot copy what
+//! the tile is to be, into registers, from which the iteration stores it at its end. This takes scalars of a later iteration, which are
 //! computed twice; they may not depend on what the loop carries.
+//!
+//! A product reads its operand in the slot. An operand that is computed from a tile (a cast, a scale, an unpacked integer) is prefetched
+//! as the array has it: the threads read the tile from its slot into registers, in the distribution that the computation wants.
 //!
 //! # Examples
 //! ```
@@ -32,10 +35,12 @@ mod slice;
 use std::collections::{BTreeMap, BTreeSet};
 
 use girih_codegen::plan::Dist;
+use girih_tensor::DType;
 
-use self::slice::{changed, scalars, turns};
+use self::slice::{computed, scalars, turns};
 use super::Plan;
-use super::access::{aligned, fastest};
+use super::access::{WIDEST, aligned, fastest, run};
+use super::cost::SHARED;
 use super::exchange::{Exchange, bytes};
 use super::product::{Way, fragments, rows, way};
 use super::scratch::{FIXED, PATTERN};
@@ -71,6 +76,8 @@ pub struct Early {
     pub start: i64,
     /// How it lies for products by `wgmma`, where it is for these.
     pub tile: Option<SharedTile>,
+    /// Whether threads read it into registers, to compute an operand from it; else products read it in its slot.
+    pub computed: bool,
 }
 
 /// The loads of a loop that are turns ahead.
@@ -161,8 +168,6 @@ impl Ahead {
         let others = others(func, products);
         let choice = Choice::new(func, sm, threads);
         let readers = readers(func, &others);
-        let changed = changed(func, &others);
-        let by_threads = products.loads.values().all(|tile| tile.tensor.is_err());
         let mut loops = Vec::new();
         func.walk(func.body(), &mut |id, op| {
             if op.kind == Kind::For {
@@ -171,21 +176,26 @@ impl Ahead {
         });
         for id in loops {
             let body = func.op(id).regions[0];
+            let computed = computed(func, body);
             for &load in &func.region(body).ops {
+                let in_slot = |products: &BTreeSet<OpId>| {
+                    let alone = choice.feeds(func.op(load).results[0], products).is_some();
+                    alone.then_some(()).ok_or("something else than a product reads it")
+                };
                 let early = match (products.loads.get(&load), readers.get(&load)) {
                     (Some(tile), _) if tile.tensor.is_ok() => continue,
-                    (Some(_), _) if !by_threads => Err("other tiles come by tensor copies".into()),
-                    (Some(tile), _) => allowed(&choice, sm, id, load, &by_wgmma)
+                    (Some(tile), _) => in_slot(&by_wgmma)
+                        .map_err(Into::into)
+                        .and_then(|()| allowed(func, sm, id, load))
                         .and_then(|()| Early::new(func, threads, load, tile.axes[0], Some(tile))),
-                    (None, Some(_)) if !by_wgmma.is_empty() => {
-                        Err("other products of the kernel are by wgmma".into())
+                    (None, Some(readers)) if by_wgmma.is_empty() && in_slot(&others).is_ok() => {
+                        allowed(func, sm, id, load)
+                            .and_then(|()| row(func, load, readers))
+                            .and_then(|fast| Early::new(func, threads, load, fast, None))
                     }
-                    (None, Some(readers)) => allowed(&choice, sm, id, load, &others)
-                        .and_then(|()| row(func, load, readers))
-                        .and_then(|fast| Early::new(func, threads, load, fast, None)),
-                    (None, None) if changed.contains(&load) => {
-                        Err("its elements are changed before a product reads them".into())
-                    }
+                    _ if computed.contains(&load) => allowed(func, sm, id, load)
+                        .and_then(|()| Early::of_computed(func, threads, load)),
+                    (None, Some(_)) => Err("something else than a product reads it".into()),
                     (None, None) => continue,
                 };
                 match early {
@@ -200,7 +210,7 @@ impl Ahead {
         for &product in &others {
             for at in 0..2 {
                 if let Some(Traced { load, views, .. }) = trace(func, func.op(product).operands[at])
-                    && ahead.loads.contains_key(&load)
+                    && ahead.loads.get(&load).is_some_and(|early| !early.computed)
                 {
                     ahead.views.extend(views);
                 }
@@ -211,7 +221,23 @@ impl Ahead {
 
     /// Whether an operation's result lies in shared memory.
     pub(crate) fn is_shared(&self, id: OpId) -> bool {
-        self.loads.contains_key(&id) || self.views.contains(&id)
+        self.loads.get(&id).is_some_and(|early| !early.computed) || self.views.contains(&id)
+    }
+
+    /// Issue slots of a warp to read a tile into registers of a distribution from its slot; none for a load that is not prefetched so.
+    pub(super) fn read(&self, id: OpId, dtype: DType, dist: &Dist) -> Option<f64> {
+        let early = self.loads.get(&id).filter(|early| early.computed)?;
+        let vector = run(dist, early.fast).min(WIDEST / bytes(dtype));
+        Some(SHARED * dist.size() as f64 / vector as f64)
+    }
+
+    /// Bytes that the stages of all loops take at the least: two of each.
+    pub(super) fn least(&self, func: &Func) -> i64 {
+        let size = |load: &OpId| {
+            let ty = func.ty(func.op(*load).results[0]);
+            ty.dims.size() as i64 * bytes(ty.dtype) + ALIGN
+        };
+        2 * self.loads.keys().map(size).sum::<i64>()
     }
 
     /// Whether a load's tile waits in registers.
@@ -238,19 +264,9 @@ impl Ahead {
     }
 }
 
-/// Whether a load of a loop may be ahead.
-fn allowed(
-    choice: &Choice<'_>,
-    sm: u32,
-    around: OpId,
-    load: OpId,
-    products: &BTreeSet<OpId>,
-) -> Result<(), String> {
-    let func = choice.func;
-    let (op, body) = (func.op(load), func.op(around).regions[0]);
-    if choice.feeds(op.results[0], products).is_none() {
-        return Err("something else than a product reads it".into());
-    }
+/// Whether a load of a loop may be prefetched.
+fn allowed(func: &Func, sm: u32, around: OpId, load: OpId) -> Result<(), String> {
+    let body = func.op(around).regions[0];
     if func.leaves(body) {
         return Err("the loop can be left early".into());
     }
@@ -324,7 +340,16 @@ impl Early {
             return Err(format!("{why}; {waiting} registers a thread: {WAITING} may wait"));
         }
         let tile = tile.cloned();
-        Ok(Early { fast, vector, copied, dist, strides: Vec::new(), covered: extents, start: 0, tile })
+        let (strides, covered) = (Vec::new(), extents);
+        Ok(Early { fast, vector, copied, dist, strides, covered, start: 0, tile, computed: false })
+    }
+
+    /// How a load gets a tile to shared memory from which threads compute an operand.
+    fn of_computed(func: &Func, threads: u32, load: OpId) -> Result<Early, String> {
+        let op = func.op(load);
+        let Kind::Load(view) = &op.kind else { return Err("it is no load".into()) };
+        let fast = aligned(func, view).contiguous.unwrap_or(view.tile.rank() - 1);
+        Ok(Early { computed: true, ..Early::new(func, threads, load, fast, None)? })
     }
 }
 
@@ -342,12 +367,13 @@ impl Plan {
             rounds.scalars = scalars(func, body, &rounds.loads)?;
             self.replicated(&rounds.scalars)?;
             rounds.stages = wanted(func, sm, func.op(id), &rounds.loads);
+            let of_wgmma = |load| ahead.loads.get(load).is_some_and(|early| early.tile.is_some());
+            rounds.align = if rounds.loads.iter().any(of_wgmma) { PATTERN } else { ALIGN };
             for load in &rounds.loads {
                 let Some(early) = ahead.loads.get_mut(load) else { continue };
                 let dtype = func.ty(func.op(*load).results[0]).dtype;
                 let (strides, size) = rows(&early.covered, early.fast, bytes(dtype));
                 (early.strides, early.start) = (strides, rounds.bytes);
-                rounds.align = if early.tile.is_some() { PATTERN } else { ALIGN };
                 let size = early.tile.as_ref().map_or(size, SharedTile::bytes);
                 rounds.bytes += (size + rounds.align - 1) / rounds.align * rounds.align;
             }
@@ -373,7 +399,7 @@ impl Plan {
     fn cover(&self, ahead: &mut Ahead, sm: u32) {
         let func = &self.func;
         for (load, readers) in readers(func, &others(func, &self.products)) {
-            let Some(early) = ahead.loads.get_mut(&load) else { continue };
+            let Some(early) = ahead.loads.get_mut(&load).filter(|early| !early.computed) else { continue };
             for Reader { product, at, axes } in readers {
                 let op = func.op(product);
                 let sums = self.dist(op.results[0]);

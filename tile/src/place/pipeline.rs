@@ -328,6 +328,7 @@ impl Plan {
         }
         let room = super::ahead::shared(sm) / super::wgmma::blocks(&self.func, sm)
             - FIXED
+            - self.products.ahead.least(&self.func)
             - self.scratch(self.func.body());
         // What threads store stands before the rings.
         let arena = self.products.arena();

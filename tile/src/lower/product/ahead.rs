@@ -13,6 +13,7 @@ use crate::ir::{Def, Dims, Kind, OpId, Padding, RegionId, Value};
 use crate::lower::asynchronous::Target;
 use crate::lower::exchange::Spread;
 use crate::lower::memory::{Move, Path, padding};
+use crate::lower::wgmma::Role;
 use crate::lower::words::{integer, m, of};
 use crate::lower::{Held, Lowering, register};
 use crate::place::ahead::{Early, Rounds};
@@ -58,7 +59,8 @@ impl Lowering<'_> {
         ranges: Option<(i64, i64, i64)>,
     ) -> Result<Option<SharedScope>, Error> {
         let plan = self.plan;
-        let Some(rounds) = plan.products.ahead.loops.get(&id) else { return Ok(None) };
+        let rounds = plan.products.ahead.loops.get(&id).filter(|_| self.products.role != Role::Producer);
+        let Some(rounds) = rounds else { return Ok(None) };
         let op = plan.func.op(id);
         let dtype = plan.func.ty(op.operands[0]).dtype;
         let loads = &plan.products.ahead.loads;
@@ -121,13 +123,16 @@ impl Lowering<'_> {
         let missing = || unfit("a turn of a loop without slots");
         let rounds = plan.products.ahead.loops.get(&id).ok_or_else(missing)?;
         let Turns { base, read, written, .. } = self.ahead.loops.last().cloned().ok_or_else(missing)?;
-        // Products of the turn before may read the slot that is filled now.
-        self.settle_all()?;
+        let early = |load: &OpId| plan.products.ahead.loads.get(load);
+        let of_wgmma = rounds.loads.iter().filter_map(early).any(|early| early.tile.is_some());
+        if of_wgmma {
+            // Products of the iteration before may read the slot that is filled now.
+            self.settle_all()?;
+        }
         if self.copies(rounds) {
             cp_async_wait(&mut self.b, fit::word(rounds.stages - 2));
         }
-        let early = |load: &OpId| plan.products.ahead.loads.get(load);
-        if rounds.loads.iter().filter_map(early).any(|early| early.tile.is_some()) {
+        if of_wgmma {
             fence_proxy_async(&mut self.b);
         }
         // All have come, and the turn before has been read.
@@ -284,6 +289,20 @@ impl Lowering<'_> {
             Target::Rows(spread) => self.write_shared(&base, dtype, &spread, regs),
             Target::Swizzled(tile) => self.write_tile(&base, tile, &early.dist, view.tile, regs),
         }
+    }
+
+    /// The registers of a tile that has been prefetched for what operands are computed from.
+    pub(crate) fn read_early(&mut self, id: OpId, early: &Early) -> Result<(), Error> {
+        let plan = self.plan;
+        let result = plan.func.op(id).results[0];
+        let Some(Held::Shared(base)) = self.held[result.index()].clone() else {
+            return Err(unfit("a tile that has not come"));
+        };
+        let ty = plan.func.ty(result);
+        let spread =
+            Spread { dist: plan.dist(result), dims: ty.dims, start: 0, strides: early.strides.clone() };
+        let regs = self.read_shared(&base, ty.dtype, &spread)?;
+        self.hold_regs(result, regs)
     }
 
     /// An operand of a product that has been loaded turns ahead.

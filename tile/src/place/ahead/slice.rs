@@ -1,4 +1,4 @@
-//! What is asked of a program before its loads go ahead: where tiles begin, how many turns there are, and what stands between.
+//! What a program's loads need to be prefetched: where tiles begin, how many iterations there are, and what is computed from the tiles.
 
 use std::collections::BTreeSet;
 
@@ -90,21 +90,32 @@ pub(super) fn scalars(func: &Func, body: RegionId, loads: &[OpId]) -> Result<Vec
     Ok(func.region(body).ops.iter().copied().filter(|id| found.contains(id)).collect())
 }
 
-/// The loads whose elements are changed on their way to products.
-pub(super) fn changed(func: &Func, products: &BTreeSet<OpId>) -> BTreeSet<OpId> {
-    let mut work: Vec<Value> =
-        products.iter().flat_map(|&id| func.op(id).operands[..2].iter().copied()).collect();
+/// The loads of a loop's body from which operands of its products are computed, before any product of the iteration.
+pub(super) fn computed(func: &Func, body: RegionId) -> BTreeSet<OpId> {
+    let ops = &func.region(body).ops;
+    // What depends on a product of the same iteration.
+    let mut after: BTreeSet<Value> = BTreeSet::new();
+    for &id in ops {
+        let op = func.op(id);
+        if op.kind == Kind::Mma || op.operands.iter().any(|operand| after.contains(operand)) {
+            after.extend(&op.results);
+        }
+    }
+    let products = ops.iter().map(|&id| func.op(id)).filter(|op| op.kind == Kind::Mma);
+    let mut work: Vec<Value> = products.flat_map(|op| op.operands[..2].iter().copied()).collect();
+    let own: BTreeSet<OpId> = ops.iter().copied().collect();
     let (mut seen, mut found) = (BTreeSet::new(), BTreeSet::new());
     while let Some(value) = work.pop() {
         let Def::Result(id, _) = func.value(value).def else { continue };
+        if after.contains(&value) || !own.contains(&id) || !seen.insert(id) {
+            continue;
+        }
         let op = func.op(id);
-        match op.kind {
-            Kind::Load(_) => drop(found.insert(id)),
-            Kind::Each { .. } | Kind::Cast(_) | Kind::Bitcast | Kind::Broadcast if seen.insert(id) => {
-                work.extend(&op.operands);
+        match &op.kind {
+            Kind::Load(_) if func.is_pure(&op.kind) && func.ty(value).dims.size() > 1 => {
+                found.insert(id);
             }
-            Kind::Permute(_) | Kind::Reshape if seen.insert(id) => work.extend(&op.operands),
-            _ => {}
+            _ => work.extend(&op.operands),
         }
     }
     found

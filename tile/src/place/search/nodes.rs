@@ -94,7 +94,12 @@ impl Problem<'_> {
         }
         let own = |dist: &Dist| match op.kind {
             Kind::Mma => product::cost(func, op, dist, self.products.sm),
-            _ => own(func, op, dist),
+            _ => {
+                let read = op.results.first().and_then(|&result| {
+                    self.products.ahead.read(id, func.ty(result).dtype, dist)
+                });
+                read.unwrap_or_else(|| own(func, op, dist))
+            }
         };
         let own = candidates.iter().map(|dist| weight * own(dist)).collect();
         let node = self.node((id, 0), &candidates, own);
