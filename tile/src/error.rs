@@ -282,6 +282,12 @@ pub enum Error {
     Eval(String),
 }
 
+impl From<girih_layout::Error> for Error {
+    fn from(error: girih_layout::Error) -> Error {
+        Error::Codegen(error.into())
+    }
+}
+
 #[cfg(feature = "launch")]
 impl From<girih_device::Error> for Error {
     fn from(error: girih_device::Error) -> Error {

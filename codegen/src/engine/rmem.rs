@@ -85,6 +85,42 @@ impl Rmem {
         }
     }
 
+    /// The values of `dtype` in registers that exist, packed as [`Rmem::new`] packs them.
+    ///
+    /// # Errors
+    /// [`crate::Error::Mismatch`] for registers that do not have 32 bits, or 64 bits for a dtype of 64 bits.
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_codegen::algorithm::copy;
+    /// use girih_codegen::atom::AUTO_VECTORIZING_COPY;
+    /// use girih_codegen::{Builder, Gmem, Rmem};
+    /// use girih_layout::lay;
+    /// use girih_ptx::Type;
+    /// use girih_tensor::{DType, Tensor};
+    ///
+    /// let mut b = Builder::new("k", 80, 1);
+    /// let x = Tensor::new(Gmem::new(b.pointer("x", 8), DType::F16), lay!("4:1"));
+    /// let regs = b.regs(Type::B32, 2);
+    /// let values = Tensor::new(Rmem::of(regs, DType::F16)?, lay!("4:1"));
+    /// copy(&mut b, AUTO_VECTORIZING_COPY, &x, &values)?;
+    /// assert!(b.finish()?.module().to_string().contains("ld.global.v2.b32"));
+    /// # Ok::<(), girih_codegen::Error>(())
+    /// ```
+    pub fn of(regs: Vec<Reg>, dtype: DType) -> Result<Rmem, crate::Error> {
+        let bits = dtype.bits().max(32);
+        if let Some(reg) = regs.iter().find(|reg| reg.ty().bits() != Some(bits)) {
+            return Err(crate::Error::Mismatch {
+                what: "registers",
+                layout: format!("{reg} of {}", reg.ty()),
+                with: format!("values of {dtype}"),
+                accepted: "registers of 32 bits, of 64 bits for a dtype of 64 bits",
+            });
+        }
+        let values = regs.len() * per_register(dtype);
+        Ok(Rmem { regs: regs.into(), dtype, values, offset: 0, holds: None })
+    }
+
     /// Registers for the values of a tensor in memory, compact, in the tensor's shape (CuTe's `make_fragment_like`).
     ///
     /// # Errors

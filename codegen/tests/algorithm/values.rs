@@ -4,6 +4,7 @@ use girih_codegen::algorithm::{axpby, clear, convert, copy, fill, transform};
 use girih_codegen::atom::AUTO_VECTORIZING_COPY;
 use girih_codegen::{Builder, Error, Gmem, Rmem};
 use girih_layout::{Lay, lay};
+use girih_ptx::Type;
 use girih_tensor::{DType, Tensor};
 
 use super::execute;
@@ -58,6 +59,39 @@ fn fill_writes_every_value_and_no_other() {
             }
         }
     }
+}
+
+/// Values in registers that exist are packed as those of new registers; registers of other sizes are refused.
+#[test]
+fn fragments_of_registers_are_packed() {
+    for &dtype in DType::ALL.iter().filter(|dtype| dtype.bits() >= 8) {
+        let mut b = Builder::new("k", 80, 1);
+        let [target, source] = numbers(&mut b, dtype, [lay!("8:1"), lay!("8:1")]);
+        let bits = 8 * dtype.bits();
+        let regs = match dtype.bits() {
+            64 => b.regs(Type::B64, 8),
+            _ => b.regs(Type::B32, bits as usize / 32),
+        };
+        let fragment = Rmem::of(regs.clone(), dtype).unwrap();
+        assert_eq!((fragment.values(), fragment.dtype(), fragment.regs()), (8, dtype, &regs[..]));
+        let fragment = Tensor::new(fragment, lay!("8:1"));
+        copy(&mut b, AUTO_VECTORIZING_COPY, &source, &fragment).unwrap();
+        copy(&mut b, AUTO_VECTORIZING_COPY, &fragment, &target).unwrap();
+        let out = execute(&b.finish().unwrap().into_module());
+        let bytes = bits as usize / 8;
+        assert!(out[..bytes].iter().enumerate().all(|(i, &byte)| usize::from(byte) == i), "{dtype}");
+        assert!(out[bytes..].iter().all(|&byte| byte == 0xff), "{dtype}");
+    }
+    let mut b = Builder::new("k", 80, 1);
+    let others =
+        [(DType::F16, Type::B16), (DType::F32, Type::B64), (DType::F64, Type::B32), (DType::U8, Type::Pred)];
+    for (dtype, ty) in others {
+        let found = Rmem::of(b.regs(ty, 2), dtype).unwrap_err();
+        assert!(matches!(found, Error::Mismatch { what: "registers", .. }), "{found}");
+    }
+    let reg = b.reg(Type::B16);
+    let found = Rmem::of(vec![reg], DType::F16).unwrap_err().to_string();
+    expect_test::expect!["registers: %h2 of b16 does not fit values of f16: registers of 32 bits, of 64 bits for a dtype of 64 bits"].assert_eq(&found);
 }
 
 /// To fill a part of a register leaves the register's other values.

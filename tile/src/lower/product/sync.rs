@@ -1,15 +1,17 @@
 //! Products by `mma.sync`: a warp computes blocks of the result, and reads what it needs of staged operands by `ldmatrix` where that fits.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
+use girih_codegen::algorithm::{copy, gemm};
 use girih_codegen::atom::{
     CopyAtom, MmaAtom, SM75_U16X2_LDSM_T, SM75_U16X4_LDSM_T, SM75_U16X8_LDSM_T, SM75_U32X1_LDSM_N,
     SM75_U32X2_LDSM_N, SM75_U32X4_LDSM_N,
 };
 use girih_codegen::plan::{Dist, Leaf};
-use girih_codegen::{Cond, Expr, Reg, Width};
-use girih_ptx::{Opcode, Operand, Type};
-use girih_tensor::DType;
+use girih_codegen::{Cond, Expr, Reg, Rmem, Smem};
+use girih_layout::Lay;
+use girih_ptx::{Opcode, Type};
+use girih_tensor::{DType, Tensor};
 
 use super::stage::{Staged, Staging};
 use crate::error::Error;
@@ -42,8 +44,12 @@ enum From {
     Memory(Staged),
 }
 
-fn vector(regs: &[Reg]) -> Operand {
-    Operand::Vector(regs.iter().map(Operand::from).collect())
+/// Blocks of an operand, each of as many registers, as (V,X) of their values.
+fn fragment(blocks: Vec<Vec<Reg>>, dtype: DType) -> Result<Tensor<Rmem>, Error> {
+    let count = blocks.len();
+    let regs = Rmem::of(blocks.concat(), dtype)?;
+    let lay = Lay::col_major([regs.values() / count, count])?;
+    Ok(Tensor::new(regs, lay))
 }
 
 /// The coordinates along a mode of the first elements of blocks that a thread has values of.
@@ -92,52 +98,49 @@ impl Lowering<'_> {
         let initial = self.regs(op.operands[2])?;
         let at = numbers(sums, rank);
         let halves = result.dtype == DType::F16;
-        let mut totals: BTreeMap<Vec<i64>, Vec<Reg>> = BTreeMap::new();
         let batches: Vec<i64> = if rank == 3 { steps(sums, &block, 0) } else { vec![0] };
         let (rows, columns) = (steps(sums, &block, row), steps(sums, &block, column));
-        let corner = |batch: i64, i: i64, j: i64| -> Vec<i64> {
-            if rank == 3 { vec![batch, i, j] } else { vec![i, j] }
-        };
+        // The places of the values of all blocks, block by block along the columns, and the registers of each batch.
+        let mut places = Vec::new();
+        let mut totals = Vec::new();
         for &batch in &batches {
-            for &i in &rows {
-                for &j in &columns {
-                    let first = corner(batch, i, j);
-                    let places = spread(&block.vals, &first);
-                    let regs: Option<Vec<Reg>> =
-                        places.iter().map(|place| Some(initial[*at.get(place)?].clone())).collect();
-                    let mut regs = regs.ok_or_else(|| self.misplaced(id))?;
-                    if halves {
-                        regs = self.pack(result.dtype, &regs);
-                    }
-                    let own = self.b.regs(regs[0].ty(), regs.len());
-                    self.b.move_all(&own, &regs)?;
-                    totals.insert(first, own);
+            let mut total = Vec::new();
+            for (&i, &j) in rows.iter().flat_map(|i| columns.iter().map(move |j| (i, j))) {
+                let corner = if rank == 3 { vec![batch, i, j] } else { vec![i, j] };
+                let of_block = spread(&block.vals, &corner);
+                let regs: Option<Vec<Reg>> =
+                    of_block.iter().map(|place| Some(initial[*at.get(place)?].clone())).collect();
+                let mut regs = regs.ok_or_else(|| self.misplaced(id))?;
+                if halves {
+                    regs = self.pack(result.dtype, &regs);
                 }
+                let own = self.b.regs(regs[0].ty(), regs.len());
+                self.b.move_all(&own, &regs)?;
+                total.extend(own);
+                places.extend(of_block);
             }
+            totals.push(total);
         }
 
         let deep = atom.shape_mnk[2];
-        for &batch in &batches {
+        let per_block = block.size();
+        let shape = [per_block, rows.len(), columns.len()];
+        let lay = Lay::strided(shape, [1, per_block * columns.len(), per_block])?;
+        for (&batch, total) in batches.iter().zip(&totals) {
+            let c = Tensor::new(Rmem::of(total.clone(), atom.c_type)?, lay);
             for start in (0..i64::from(k[column])).step_by(fit::size(deep)) {
-                let a = self.blocks(&of_a, batch, &rows, start)?;
-                let b = self.blocks(&of_b, batch, &columns, start)?;
-                for (&i, a) in rows.iter().zip(&a) {
-                    for (&j, b) in columns.iter().zip(&b) {
-                        let Some(total) = totals.get(&corner(batch, i, j)) else { continue };
-                        let operands = vec![vector(total), vector(a), vector(b), vector(total)];
-                        self.b.inst(atom.opcode(), &atom.modifiers(), operands);
-                    }
-                }
+                let a = fragment(self.blocks(&of_a, batch, &rows, start)?, atom.a_type)?;
+                let b = fragment(self.blocks(&of_b, batch, &columns, start)?, atom.b_type)?;
+                gemm(&mut self.b, atom, &a, &b, &c)?;
             }
         }
 
         let mut regs = vec![None; sums.size()];
-        for (first, total) in totals {
-            let total = if halves { self.halves(&total) } else { total };
-            for (place, reg) in spread(&block.vals, &first).iter().zip(total) {
-                if let Some(&value) = at.get(place) {
-                    regs[value] = Some(reg);
-                }
+        let totals = totals.concat();
+        let totals = if halves { self.halves(&totals) } else { totals };
+        for (place, reg) in places.iter().zip(totals) {
+            if let Some(&value) = at.get(place) {
+                regs[value] = Some(reg);
             }
         }
         let regs: Option<Vec<Reg>> = regs.into_iter().collect();
@@ -301,11 +304,14 @@ impl Lowering<'_> {
             let lanes = Dist { bits, vals: Vec::new() };
             let address = self.staged_at(staged, &lanes, &corner(firsts[at]))?;
             let count = if pair { 2 * own } else { own };
-            let copy = ldmatrix(count, turned);
             let regs = self.b.regs(Type::B32, count);
-            let source = self.b.address(&address, Width::W32)?;
-            let opcode = copy.opcode().unwrap_or(Opcode::Ldmatrix);
-            self.b.inst(opcode, &copy.modifiers(), vec![vector(&regs), source]);
+            let source = Smem::new(address, staged.dtype, None);
+            // A row of a matrix.
+            let source = Tensor::new(source, Lay::col_major([16 / bytes(staged.dtype)])?);
+            let target = Rmem::of(regs.clone(), staged.dtype)?;
+            let values = Lay::col_major([target.values()])?;
+            let target = Tensor::new(target, values);
+            copy(&mut self.b, ldmatrix(count, turned), &source, &target)?;
             all.extend(regs.chunks(own).map(<[Reg]>::to_vec));
             at += count / own;
         }

@@ -13,12 +13,12 @@ mod turns;
 
 use std::collections::BTreeMap;
 
-use girih_codegen::algorithm::{warpgroup_arrive, warpgroup_commit_batch, warpgroup_wait};
-use girih_codegen::atom::{Major, MmaKind};
-use girih_codegen::{Cond, Descriptor, Expr, Operand as Which, Reg, Smem, TiledMma, Width};
+use girih_codegen::algorithm::{MmaWith, gemm, warpgroup_arrive, warpgroup_commit_batch, warpgroup_wait};
+use girih_codegen::atom::Major;
+use girih_codegen::{Cond, Descriptor, Expr, Operand as Which, Reg, Rmem, Smem, TiledMma, Width};
 use girih_layout::Lay;
 use girih_ptx::{Opcode, Operand, Type};
-use girih_tensor::{DType, Slice, Tensor};
+use girih_tensor::{DType, Tensor};
 
 use super::words::{m, of};
 use super::{Held, Lowering, register};
@@ -128,53 +128,33 @@ impl Lowering<'_> {
         let op = plan.func.op(id);
         let [m, n, _] = product.mnk;
         let atom = &product.atom;
-        let of_b = self.operand(id, product, 1)?;
-        let (of_a, a_regs) = match product.sources[0] {
+        let b = self.operand(id, product, 1)?;
+        let rows = m / (64 * product.warpgroups);
+        let a = match product.sources[0] {
             Source::Registers => {
                 let regs = self.regs(op.operands[0])?;
-                (None, self.pairs(&regs))
+                // Values of an instruction, row blocks, steps along K.
+                let steps = product.mnk[2] / atom.shape_mnk[2];
+                let lay = Lay::strided([8, rows, steps], [1, 8 * steps, 8])?;
+                OperandA::Registers(Tensor::new(Rmem::of(self.pairs(&regs), atom.a_type)?, lay))
             }
-            _ => (Some(self.operand(id, product, 0)?), Vec::new()),
+            _ => OperandA::Shared(self.operand(id, product, 0)?),
         };
         let (sums, zero) = self.sums(id)?;
         let packed = atom.c_type == DType::F16;
         let sums = if packed { self.pairs(&sums) } else { sums };
+        // Values of an instruction, and those of all columns.
+        let [own, all] = [atom.shape_mnk[1], n].map(|n| n / 2);
+        let lay = Lay::strided([own, rows, n / atom.shape_mnk[1]], [1, all, own])?;
+        let c = Tensor::new(Rmem::of(sums.clone(), atom.c_type)?, lay);
+        let with = MmaWith::from(atom).accumulate(if zero { Cond::Never } else { Cond::Always });
 
-        let rows = m / (64 * product.warpgroups);
-        let steps = product.mnk[2] / atom.shape_mnk[2];
-        // Registers of an instruction, and those of all columns.
-        let per = if packed { 2 } else { 1 };
-        let [own, all] = [atom.shape_mnk[1], n].map(|n| fit::size(n / 2 / per));
         self.take_turn(id)?;
         warpgroup_arrive(&mut self.b);
-        for i in 0..rows {
-            for j in 0..n / atom.shape_mnk[1] {
-                let first = fit::size(i) * all + fit::size(j) * own;
-                let sums = list(&sums[first..first + own]);
-                for step in 0..steps {
-                    let a = match &of_a {
-                        Some(tensor) => self.descriptor(tensor, [i, step])?,
-                        // A value of four registers for 16 columns.
-                        None => {
-                            let first = fit::size(i * steps + step) * 4;
-                            list(&a_regs[first..first + 4])
-                        }
-                    };
-                    let b = self.descriptor(&of_b, [j, step])?;
-                    let adds = if zero && step == 0 { Cond::Never } else { Cond::Always };
-                    let adds = self.b.cond(&adds)?;
-                    let mut operands = vec![sums.clone(), a, b, Operand::from(&adds)];
-                    if atom.c_type != DType::S32 {
-                        operands.extend([1, 1].map(Operand::Int));
-                    }
-                    if atom.a_type.bits() == 16 {
-                        let turned = atom.majors.map(|major| Operand::Int(i64::from(major == Major::Mn)));
-                        operands.extend(turned.into_iter().skip(usize::from(atom.kind == MmaKind::WgmmaRs)));
-                    }
-                    self.b.inst(Opcode::Wgmma, &atom.modifiers(), operands);
-                }
-            }
-        }
+        match &a {
+            OperandA::Registers(a) => gemm(&mut self.b, with, a, &b, &c),
+            OperandA::Shared(a) => gemm(&mut self.b, with, a, &b, &c),
+        }?;
         warpgroup_commit_batch(&mut self.b);
         self.hand_on(id)?;
         let result = op.results[0];
@@ -289,17 +269,10 @@ impl Lowering<'_> {
         let [m, n, k] = product.mnk;
         let tile = product.layouts[at].tile(dtype, [if at == 0 { m } else { n }, k])?;
         let tensor = Tensor::new(Smem::new(base, dtype, Some(tile.swizzle())), *tile.layout());
-        let atoms = Lay::parse(&format!("({},1):(1,0)", product.warpgroups));
-        let atoms = atoms.map_err(girih_codegen::Error::from)?;
+        let atoms = Lay::strided([product.warpgroups, 1], [1, 0])?;
         let group = self.products.group.clone().unwrap_or_else(|| Expr::from(0));
         let mine = TiledMma::new(*atom, atoms)?.get_slice(&(&group * i64::from(WARPGROUP)))?;
         Ok(mine.partition_descriptor(which, &tensor)?)
-    }
-
-    fn descriptor(&mut self, tensor: &Tensor<Descriptor>, [x, k]: [i64; 2]) -> Result<Operand, Error> {
-        let at = Slice::tuple([Slice::at(0), Slice::at(x), Slice::at(k)]);
-        let one = tensor.slice(&at).map_err(girih_codegen::Error::from)?;
-        Ok(one.engine().value(&mut self.b)?)
     }
 
     /// Registers of 32 bits with two values of 16 bits each.
@@ -330,6 +303,12 @@ impl Lowering<'_> {
         }
         out
     }
+}
+
+/// A as a product takes it, (V,RestM,RestK).
+enum OperandA {
+    Registers(Tensor<Rmem>),
+    Shared(Tensor<Descriptor>),
 }
 
 /// The bytes that addresses in the shared memory of one block reach.
