@@ -40,7 +40,7 @@ mod warp;
 mod wmma;
 
 pub use check::{Filled, check, operand_slots};
-pub(crate) use check::{Names, Symbol, resolve};
+pub(crate) use check::{Names, Symbol, accessed, resolve};
 pub use needs::Needs;
 pub use order::ordered;
 

@@ -45,6 +45,7 @@ mod literal;
 mod notes;
 mod parse;
 mod place;
+mod pressure;
 mod print;
 mod tensor_map;
 mod verify;
@@ -56,6 +57,7 @@ pub use forms::Form;
 pub use info::{KernelInfo, ParamInfo};
 pub use notes::{Claim, Fact, LaunchNotes, Notes, Site};
 pub use parse::Refused;
+pub use pressure::Pressure;
 pub use tensor_map::{
     Columns, Interleave, L2Promotion, OobFill, TENSOR_MAP_BYTES, TENSOR_MAP_RANK, TensorElement, TensorField,
     TensorMap, TensorSwizzle, Tiled,

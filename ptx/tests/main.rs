@@ -7,6 +7,7 @@ mod golden;
 mod instances;
 mod laws;
 mod orders;
+mod pressure;
 mod ptxas;
 mod shared;
 mod sources;

@@ -205,15 +205,21 @@ impl Inst {
     /// # Ok::<(), girih_ptx::Error>(())
     /// ```
     pub fn written(&self) -> Vec<&Name> {
-        let Ok((form, filled)) = resolve(self, None) else { return Vec::new() };
-        let slots = slots_in_use(form, &filled, self.operands.len()).into_iter().flatten();
-        let mut names = Vec::new();
-        for (_, operand) in slots.zip(&self.operands).filter(|(slot, _)| slot.kind.is_written()) {
-            operand.names(&mut names);
-        }
-        names.retain(|name| &***name != "_");
-        names
+        accessed(self).0
     }
+}
+
+/// The names that an instruction writes, and those that it reads, the guard among them. An instruction that is not in the table reads all.
+pub(crate) fn accessed(inst: &Inst) -> (Vec<&Name>, Vec<&Name>) {
+    let (mut written, mut read) = (Vec::new(), inst.guard.iter().map(|guard| &guard.reg).collect());
+    let known = resolve(inst, None).ok();
+    let slots = known.and_then(|(form, filled)| operand_slots(form, &filled, inst.operands.len()));
+    for (at, operand) in inst.operands.iter().enumerate() {
+        let slot = slots.as_ref().and_then(|slots| slots.get(at));
+        operand.names(if slot.is_some_and(|slot| slot.kind.is_written()) { &mut written } else { &mut read });
+    }
+    written.retain(|name| &***name != "_");
+    (written, read)
 }
 
 /// What of an instruction's operands does not fit a form: their number, or the operand of a number from 0.
