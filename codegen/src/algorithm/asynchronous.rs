@@ -19,6 +19,7 @@ pub(super) fn cp_async(b: &mut Builder, copy: &Move<'_>, zfill: bool) -> Result<
         else {
             return Err(copy.refused(copy.with.atom.takes()));
         };
+        let guard = copy.guard.of(&group);
         let whole = copy.predicates.of(&group);
         let mut wanted = None;
         if zfill && whole != Some(Cond::Always) {
@@ -29,14 +30,14 @@ pub(super) fn cp_async(b: &mut Builder, copy: &Move<'_>, zfill: bool) -> Result<
         let target = b.address(&target, Width::W32)?;
         let source = b.address(&source, Width::W64)?;
         let mut operands = vec![target, source, Operand::Int(bytes)];
-        match (wanted, whole) {
-            (Some(wanted), _) => {
-                operands.push(wanted);
-                b.inst(Opcode::Cp, &modifiers, operands);
-            }
-            (None, Some(cond)) => b.inst_if(&cond, Opcode::Cp, &modifiers, operands)?,
-            (None, None) => return Err(copy.refused("predicates that hold for whole vectors")),
-        }
+        let cond = if wanted.is_some() {
+            guard
+        } else {
+            guard.zip(whole).map(|both| Cond::all(<[Cond; 2]>::from(both)))
+        };
+        let cond = cond.ok_or_else(|| copy.refused("predicates that hold for whole vectors"))?;
+        operands.extend(wanted);
+        b.inst_if(&cond, Opcode::Cp, &modifiers, operands)?;
     }
     Ok(())
 }

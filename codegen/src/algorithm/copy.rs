@@ -24,6 +24,7 @@ use crate::{Error, Expr, TiledCopy};
 /// | [`blocks`](CopyWith::blocks) | `SM90_TMA_LOAD_MULTICAST` |
 /// | [`cache_hint`](CopyWith::cache_hint) | every `SM90_BULK_*` and `SM90_TMA_*` |
 /// | [`zero_fill`](CopyWith::zero_fill) | `UniversalCopy`, `AutoVectorizingCopy`, every `SM80_CP_ASYNC_*` |
+/// | [`zero_fill_outside`](CopyWith::zero_fill_outside) | every `SM80_CP_ASYNC_*` |
 ///
 /// # Examples
 /// ```
@@ -59,6 +60,8 @@ pub struct CopyWith {
     pub(super) bits: Option<u32>,
     /// Whether zeros are written for values that are not copied.
     pub(super) zeros: bool,
+    /// Which values of the source exist, if zeros are written for the others alone.
+    pub(super) inside: Option<Predicates>,
 }
 
 /// How long the second-level cache keeps what a bulk or tensor copy moves (CuTe's `TMA::CacheHintSm90`; PTX ISA,
@@ -96,6 +99,7 @@ impl From<CopyAtom> for CopyWith {
             hint: None,
             bits: None,
             zeros: false,
+            inside: None,
         }
     }
 }
@@ -159,6 +163,36 @@ impl CopyWith {
         CopyWith { zeros: true, ..self }
     }
 
+    /// With zeros for values outside of the source, where `inside` fails or the source's extents end. The predicates of [`copy_if`] say
+    /// what the thread copies at all: where they fail, nothing is written. `cp.async` can do this, since its instruction is
+    /// predicated and takes the number of bytes to read besides; [`CopyWith::zero_fill`] fills in both cases.
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_codegen::algorithm::{CopyWith, Predicates, copy_if};
+    /// use girih_codegen::atom::SM80_CP_ASYNC_CACHEGLOBAL_16;
+    /// use girih_codegen::{Builder, Cond, Expr, Gmem, Smem};
+    /// use girih_layout::lay;
+    /// use girih_ptx::Special;
+    /// use girih_tensor::{DType, Slice, Tensor};
+    ///
+    /// // The first 24 of 32 threads bring 4 values each; of these 96 values the source has 80.
+    /// let mut b = Builder::new("k", 80, 32);
+    /// let thread = b.special(Special::TidX);
+    /// let source = Tensor::new(Gmem::new(b.pointer("x", 16), DType::F32), lay!("(32,4):(4,1)"));
+    /// let target = Smem::alloc(&mut b, DType::F32, None, &lay!("(24,4):(4,1)"))?;
+    /// let mine = Slice::tuple([Slice::At(thread.clone()), Slice::All]);
+    /// let below = |end: i64| Predicates::from(Cond::less(&thread, &Expr::from(end)));
+    /// let with = CopyWith::from(SM80_CP_ASYNC_CACHEGLOBAL_16).zero_fill_outside(below(20));
+    /// copy_if(&mut b, with, &below(24), &source.slice(mine.clone())?, &target.slice(mine)?)?;
+    /// assert!(b.finish()?.module().to_string().contains("@%p1 cp.async"));
+    /// # Ok::<(), girih_codegen::Error>(())
+    /// ```
+    #[must_use]
+    pub fn zero_fill_outside(self, inside: Predicates) -> CopyWith {
+        CopyWith { inside: Some(inside), ..self }
+    }
+
     /// Refuses options that the atom's instruction does not have, and atoms without the operands that their instructions need. Launches
     /// have clusters of `cluster` blocks, if that is known.
     fn check(&self, cluster: Option<[u32; 3]>) -> Result<(), Error> {
@@ -207,6 +241,10 @@ impl CopyWith {
         if self.zeros && !fills {
             let accepted = "an atom that fills: UniversalCopy, AutoVectorizingCopy, SM80_CP_ASYNC_*";
             return refuse(String::from("zero_fill"), accepted);
+        }
+        if self.inside.is_some() && !matches!(op, CopyOp::CpAsync { .. }) {
+            let accepted = "an atom whose instruction takes the number of bytes to read: SM80_CP_ASYNC_*";
+            return refuse(String::from("zero_fill_outside"), accepted);
         }
         if self.map.is_none() && matches!(op, CopyOp::Tma { .. }) {
             return refuse(String::from("no tensor map"), "the address of the tensor map: `TmaCopy::with`");
@@ -291,7 +329,9 @@ fn emit(b: &mut Builder, move_: &Move<'_>) -> Result<(), Error> {
             warp::emit(b, move_)
         }
         CopyOp::RedAdd { ty, .. } => vectors::add(b, move_, ty),
-        CopyOp::CpAsync { zfill, .. } => asynchronous::cp_async(b, move_, zfill || move_.with.zeros),
+        CopyOp::CpAsync { zfill, .. } => {
+            asynchronous::cp_async(b, move_, zfill || move_.with.zeros || move_.with.inside.is_some())
+        }
         CopyOp::Bulk(transfer) => asynchronous::bulk(b, move_, transfer),
         CopyOp::BulkReduce { dtype, .. } => {
             if move_.source.first().and_then(Site::dtype) != Some(dtype) {
@@ -330,8 +370,10 @@ pub fn prefetch<S: Data>(
 /// A copy that fits its atom's spaces and sizes.
 pub(super) struct Move<'a> {
     pub(super) with: &'a CopyWith,
-    /// The caller's predicates, and the conditions that nothing outside of an array is accessed.
+    /// Which values are copied: inside of the arrays, and where the caller's predicates hold.
     pub(super) predicates: Predicates,
+    /// Where anything is written at all, zeros included.
+    pub(super) guard: Predicates,
     pub(super) layouts: [girih_layout::Lay; 2],
     /// The number of values on each side.
     pub(super) sizes: [usize; 2],
@@ -377,13 +419,17 @@ impl<'a> Move<'a> {
         let every = if tensor { i64::from(with.atom.bits() / bits).max(1) } else { 1 };
         let size = |layout| crate::sizes::static_size("copy", layout);
         let sizes = [size(source.layout())? as usize, size(target.layout())? as usize];
-        if !predicates.are_of(sizes[0]) {
+        let (guard, predicates) = match &with.inside {
+            Some(inside) => (predicates.clone(), inside.clone()),
+            None => (Predicates::from(Cond::Always), predicates.clone()),
+        };
+        if !(guard.are_of(sizes[0]) && predicates.are_of(sizes[0])) {
             return Err(mismatch("a predicate for each value of the source"));
         }
         let source = every_value("copy", source, every)?;
         let target = every_value("copy", target, every)?;
         let (bounds_of_source, bounds_of_target) = (Predicates::bounds(&source), Predicates::bounds(&target));
-        if with.zeros && !bounds_of_target.hold() {
+        if (with.zeros || with.inside.is_some()) && !bounds_of_target.hold() {
             return Err(mismatch(
                 "a target whose extents are not known, if it is to be filled with zeros: none are written outside",
             ));
@@ -392,8 +438,8 @@ impl<'a> Move<'a> {
         if !bounds.are_of(sizes[0]) {
             return Err(mismatch("as many values on both sides, where an array's extents are known"));
         }
-        let predicates = predicates.clone().and(bounds);
-        Ok(Move { with, predicates, layouts, sizes, source, target, bits: i64::from(bits) })
+        let predicates = predicates.and(bounds);
+        Ok(Move { with, predicates, guard, layouts, sizes, source, target, bits: i64::from(bits) })
     }
 
     /// The error for operands that the atom does not take.

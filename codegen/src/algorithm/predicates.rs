@@ -71,8 +71,9 @@ impl Predicates {
         Predicates { parts: vec![Kind::Inside { coordinates, extents }] }
     }
 
-    /// The predicates of both.
-    pub(super) fn and(mut self, others: Predicates) -> Predicates {
+    /// The predicates of both: a value is wanted if both say so.
+    #[must_use]
+    pub fn and(mut self, others: Predicates) -> Predicates {
         self.parts.extend(others.parts);
         self
     }

@@ -11,7 +11,7 @@ use girih_layout::{Lay, Swizzle, Tile, Tiler, Tiles, lay, tiler};
 use girih_ptx::Special;
 use girih_tensor::{DType, Slice, Tensor};
 
-const OPTIONS: [&str; 4] = ["barrier", "blocks", "cache_hint", "zero_fill"];
+const OPTIONS: [&str; 5] = ["barrier", "blocks", "cache_hint", "zero_fill", "zero_fill_outside"];
 
 /// Whether the atom has the option, written down by hand.
 fn has(atom: &CopyAtom, option: &str) -> bool {
@@ -22,6 +22,7 @@ fn has(atom: &CopyAtom, option: &str) -> bool {
         "barrier" => begins(&["SM90_BULK_COPY_G2S", "SM90_TMA_LOAD"]) && !is_prefetch,
         "blocks" => begins(&["SM90_TMA_LOAD_MULTICAST"]),
         "cache_hint" => begins(&["SM90_BULK", "SM90_TMA"]),
+        "zero_fill_outside" => begins(&["SM80_CP_ASYNC"]),
         _ => begins(&["UniversalCopy", "AutoVectorizingCopy", "SM80_CP_ASYNC"]),
     }
 }
@@ -54,6 +55,10 @@ fn kernel(atom: &CopyAtom, option: Option<&str>, copies: bool) -> Result<String,
     }
     if option == Some("zero_fill") {
         with = with.zero_fill();
+    }
+    if option == Some("zero_fill_outside") {
+        with =
+            with.zero_fill_outside(Predicates::from(Cond::less(&b.special(Special::TidX), &Expr::from(3))));
     }
     let bits = i64::from(atom.bits());
     let values = |dtype: DType, bits: i64| Lay::strided([bits / i64::from(dtype.bits())], [1]);
@@ -134,7 +139,8 @@ fn every_option_is_in_the_ptx_or_refused() {
             }
             let text = with.unwrap_or_else(|e| panic!("{option} of {atom}: {e}"));
             // What an atom needs or does by itself is there without the option.
-            let always = matches!(option, "barrier" | "blocks") || atom.name().contains("ZFILL");
+            let zfill = option == "zero_fill" && atom.name().contains("ZFILL");
+            let always = matches!(option, "barrier" | "blocks") || zfill;
             assert_eq!(text == plain, always, "{option} of {atom}: {text}");
             let shown = match option {
                 "barrier" => text.contains(".mbarrier::complete_tx::bytes"),
@@ -142,6 +148,9 @@ fn every_option_is_in_the_ptx_or_refused() {
                 "cache_hint" => {
                     text.contains("createpolicy.fractional.L2::evict_first")
                         && text.contains(".L2::cache_hint")
+                }
+                "zero_fill_outside" => {
+                    text.lines().any(|line| line.starts_with("  @%p") && line.contains("cp.async"))
                 }
                 _ => {
                     text.contains("mov.b32")

@@ -1,9 +1,12 @@
 //! Tiles that the end of a tensor cuts: what is inside the tensor is copied, and nothing outside is touched.
 
-use girih_codegen::algorithm::{Predicates, clear, copy, copy_if};
-use girih_codegen::atom::{AUTO_VECTORIZING_COPY, SM80_CP_ASYNC_CACHEGLOBAL_ZFILL_16, UNIVERSAL_COPY_32};
+use girih_codegen::algorithm::{CopyWith, Predicates, clear, copy, copy_if, fill};
+use girih_codegen::atom::{
+    AUTO_VECTORIZING_COPY, SM80_CP_ASYNC_CACHEGLOBAL_16, SM80_CP_ASYNC_CACHEGLOBAL_ZFILL_16,
+    UNIVERSAL_COPY_32,
+};
 use girih_codegen::{Builder, Cond, Counting, Error, Expr, Gmem, Rmem, Smem, TiledCopy};
-use girih_layout::{Int, Lay, Shape, Stride, Strides, Tile, Tiler, Tiles, lay};
+use girih_layout::{Int, Lay, Shape, Stride, Strides, Tile, Tiler, Tiles, lay, tiler};
 use girih_ptx::{Module, Special};
 use girih_sim::{Launch, Memory};
 use girih_tensor::{DType, Slice, Tensor};
@@ -134,6 +137,46 @@ fn vectors_are_wide_and_their_tails_as_wide_as_can_be() {
             assert_eq!(text.contains(piece), tail == Some(piece), "{divisor}: {piece}");
         }
         assert_eq!(text.contains("bra"), tail.is_some(), "{divisor}");
+    }
+}
+
+/// With `zero_fill_outside`, zeros are written for what the source does not have, and nothing where the predicates fail.
+#[test]
+fn zeros_are_written_outside_of_the_source_alone() {
+    let mut b = Builder::new("k", 80, 8);
+    let [dst, src] = ["dst", "src"].map(|name| b.pointer(name, 16));
+    let thread = b.special(Special::TidX);
+    let threads = lay!("(8,4):(4,1)");
+    let source = Gmem::bounded(src, DType::F32, &lay!("18:1")).unwrap();
+    let source = source.local_tile(&tiler!("<32>"), &[Slice::at(0)]).unwrap();
+    let shared = Smem::alloc(&mut b, DType::F32, None, &lay!("32:1")).unwrap();
+    let target = Tensor::new(Gmem::new(dst, DType::F32), lay!("32:1"));
+    let source = source.tv_partition(&threads, &thread).unwrap();
+    let shared = shared.tv_partition(&threads, &thread).unwrap();
+    let target = target.tv_partition(&threads, &thread).unwrap();
+    fill(&mut b, &shared, 7.0).unwrap();
+    b.barrier();
+    let inside = Predicates::from(Cond::less(&Expr::from(0), &thread));
+    let copied = Predicates::from(Cond::less(&thread, &Expr::from(6)));
+    let with = CopyWith::from(SM80_CP_ASYNC_CACHEGLOBAL_16).zero_fill_outside(inside);
+    copy_if(&mut b, with, &copied, &source, &shared).unwrap();
+    b.ptx("cp.async.wait_all;", &[]).unwrap();
+    copy(&mut b, AUTO_VECTORIZING_COPY, &shared, &target).unwrap();
+    let module = b.finish().unwrap().into_module();
+
+    let memory = Memory::new();
+    let numbers: Vec<u8> = (0..18).flat_map(|i| (i as f32 + 1.0).to_le_bytes()).collect();
+    let arrays = [ones(&memory, 128), upload(&memory, &numbers)];
+    checked(&module, &memory, &block(8, 128, addresses(&arrays))).unwrap();
+    let found = download(&memory, arrays[0], 128);
+    let found = found.chunks(4).map(|bytes| f32::from_le_bytes(bytes.try_into().unwrap()));
+    for (i, found) in found.enumerate() {
+        let expected = match i {
+            24.. => 7.0,
+            4..18 => i as f32 + 1.0,
+            _ => 0.0,
+        };
+        assert_eq!(found, expected, "value {i}:\n{module}");
     }
 }
 

@@ -1,8 +1,10 @@
 //! Tiles from arrays to shared memory by `cp.async`.
 
+use girih_codegen::algorithm::{CopyWith, Predicates, copy_if};
 use girih_codegen::atom::cp_async;
-use girih_codegen::{Cond, Expr, Width};
-use girih_ptx::{Opcode, Operand};
+use girih_codegen::{Cond, Counting, Expr, Gmem, Smem};
+use girih_layout::{Lay, Shape};
+use girih_tensor::Tensor;
 
 use super::exchange::Spread;
 use super::memory::{Tile, runs};
@@ -59,34 +61,28 @@ impl Lowering<'_> {
                 continue;
             }
             let own = self.first_replica(tile.dist)?;
+            let line = Lay::col_major([n])?;
             for (value, from, to) in copies {
                 let exists = Cond::all([own.clone(), self.inside(tile.dist, value, &tile.dims)?]);
-                let (inside, count) = self.part(tile, value, fast, n)?;
-                let target = self.b.address(&to, Width::W32)?;
-                let source = self.b.address(&from, Width::W64)?;
-                let mut operands = vec![target, source, Operand::Int(width)];
-                match self.b.select_or_zero(&inside, &(&count * size))? {
-                    Operand::Int(all) if all == width => {}
-                    wanted => operands.push(wanted),
-                }
-                self.b.inst_if(&exists, Opcode::Cp, &atom.modifiers(), operands)?;
+                let with = CopyWith::from(atom).zero_fill_outside(self.in_array(tile, value, fast, n)?);
+                let source = Tensor::new(Gmem::new(from, dtype), line);
+                let target = Tensor::new(Smem::new(to, dtype, None), line);
+                copy_if(&mut self.b, with, &Predicates::from(exists), &source, &target)?;
             }
             return Ok(true);
         }
         Ok(false)
     }
 
-    /// Whether a vector of `n` elements along an axis is in the array, and how many of its elements are.
-    fn part(&mut self, tile: &Tile<'_>, value: usize, fast: usize, n: i64) -> Result<(Cond, Expr), Error> {
+    /// Which of the `n` elements along an axis from a value on are in the array.
+    fn in_array(&mut self, tile: &Tile<'_>, value: usize, fast: usize, n: i64) -> Result<Predicates, Error> {
         let rank = tile.dims.rank();
         let origin = self.origin(tile.dist, rank)?;
         let mut conds = vec![tile.always.clone()];
-        let mut count = Expr::from(n);
+        let mut ends = None;
         for (axis, by) in tile.dist.offset(value, rank).into_iter().enumerate() {
-            let rest = &tile.rest[axis];
-            if axis == fast && (rest.multiple() % n != 0 || rest.as_constant() == Some(0)) {
-                let left = &Expr::from(-by) - &tile.beyond[axis];
-                count = left.maximum(&Expr::from(0)).minimum(&count);
+            if axis == fast && tile.rest[axis].multiple() % n != 0 {
+                ends = Some(&Expr::from(-by) - &tile.beyond[axis]);
             } else {
                 conds.push(Cond::less(&tile.beyond[axis], &Expr::from(-by)));
             }
@@ -94,6 +90,9 @@ impl Lowering<'_> {
                 conds.push(Cond::less(&Expr::from(-1 - by), &(begin + &origin[axis])));
             }
         }
-        Ok((Cond::all(conds), count))
+        let inside = Predicates::from(Cond::all(conds));
+        let Some(left) = ends else { return Ok(inside) };
+        let numbers = Tensor::new(Counting::new(1), Lay::identity(&Shape::of([n])?)?);
+        Ok(inside.and(Predicates::inside(&numbers, &[left])?))
     }
 }
