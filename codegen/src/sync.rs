@@ -1,9 +1,10 @@
 //! Synchronisation: how threads wait for one another and see what other threads have written, by atomic operations, semaphores,
-//! mbarriers, and pipelines and sequences of mbarriers. Barriers of a block and of a cluster are methods of the [`Builder`](crate::Builder).
+//! mbarriers, pipelines and sequences of mbarriers, and the ping-pong of warpgroups. Barriers of a block and of a cluster are methods of the [`Builder`](crate::Builder).
 
 mod atomic;
 mod mbarrier;
 mod order;
+mod ping_pong;
 mod pipeline;
 mod semaphore;
 mod sequence;
@@ -11,6 +12,7 @@ mod sequence;
 pub use atomic::AtomicRef;
 pub use mbarrier::{MBARRIER_BYTES, Mbarrier};
 pub use order::{MemoryOrder, Scope, atomic_thread_fence};
+pub use ping_pong::PingPong;
 pub use pipeline::{Pipeline, PipelineState, Stage};
 pub use semaphore::Semaphore;
 pub use sequence::OrderedSequence;

@@ -4,6 +4,7 @@
 
 use girih_codegen::algorithm::{CopyWith, copy, fence_barrier_init};
 use girih_codegen::atom::{CopyAtom, Transfer};
+use girih_codegen::sync::PingPong;
 use girih_codegen::{
     Builder, Cond, Error, Expr, Gmem, MBARRIER_BYTES, Mbarrier, Memory as _, Pipeline, PipelineState, Smem,
     TiledCopy, Width,
@@ -14,7 +15,7 @@ use girih_sim::{Deny, Launch, Memory, Options};
 use girih_tensor::{DType, Slice, Space, Tensor};
 
 use crate::mutants::without;
-use crate::simulator::{self, addresses, blocks};
+use crate::simulator::{self, addresses, blocks, download, upload};
 
 fn run(module: &Module, launch: [u32; 4], memory: &Memory, args: &[u64], seed: u64) -> Result<(), String> {
     let [grid, threads, cluster, dynamic_shared] = launch;
@@ -170,6 +171,63 @@ fn threads_arrive_in_the_other_block() {
     assert!(out.chunks_exact(4).enumerate().all(|(i, w)| w == (7 + i as u32 / 32).to_le_bytes()));
 }
 
+/// Each warpgroup notes its number in its part of each iteration, with nothing but the ping-pong between the accesses of different warpgroups.
+fn alternating(warpgroups: i64) -> Result<Module, Error> {
+    let mut b = Builder::new("k", 90, 128 * warpgroups as u32);
+    let notes = b.pointer("notes", 4);
+    let thread = b.special(Special::TidX);
+    let warpgroup = b.canonical_warp_group_idx(&thread)?;
+    let ping_pong = PingPong::new(&mut b, &warpgroup, warpgroups, 3)?;
+    let leader = Cond::less(&thread.rem(128)?, &Expr::from(1));
+    let (base, number) = (b.value(&notes, Width::W64)?, b.value(&warpgroup, Width::W32)?);
+    let (count, place) = (b.reg(girih_ptx::Type::U32), b.reg(girih_ptx::Type::U64));
+    b.if_(&ping_pong.opens(), |b| ping_pong.signal(b))?;
+    b.for_range(&Expr::from(ITERATIONS), |b, _| {
+        ping_pong.wait(b)?;
+        // The first word is the number of notes.
+        b.if_(&leader, |b| {
+            b.ptx(
+                "ld.global.u32 %0, [%1]; add.u32 %0, %0, 1; mad.wide.u32 %2, %0, 4, %1; st.global.u32 [%2], %3; st.global.u32 [%1], %0;",
+                &[&count, &base, &place, &number],
+            )
+        })?;
+        ping_pong.signal(b)
+    })?;
+    b.if_(&ping_pong.closes(), |b| ping_pong.wait(b))?;
+    Ok(b.finish()?.into_module())
+}
+
+const ITERATIONS: i64 = 5;
+
+#[test]
+fn warpgroups_alternate() {
+    for warpgroups in 2..=4 {
+        let module = alternating(warpgroups).unwrap();
+        let ran = |module: &Module, seed| {
+            let memory = Memory::new();
+            let notes = 1 + warpgroups * ITERATIONS;
+            let to = upload(&memory, &vec![0; 4 * notes as usize]);
+            run(module, [1, 128 * warpgroups as u32, 0, 0], &memory, &[to], seed)?;
+            let bytes = download(&memory, to, 4 * notes as usize);
+            let words =
+                bytes.chunks_exact(4).map(|word| i64::from(u32::from_le_bytes(word.try_into().unwrap())));
+            Ok::<Vec<i64>, String>(words.collect())
+        };
+        let order = (0..warpgroups * ITERATIONS).map(|i| (warpgroups - i % warpgroups) % warpgroups);
+        let expected: Vec<i64> = std::iter::once(warpgroups * ITERATIONS).chain(order).collect();
+        for seed in 0..4 {
+            assert_eq!(ran(&module, seed).unwrap(), expected, "{warpgroups} warpgroups");
+        }
+        // Without one of the barriers, warpgroups wait forever, or race.
+        let mut removed = 0;
+        while let Some((module, text)) = without(&module, removed) {
+            removed += 1;
+            assert!((0..8).any(|seed| ran(&module, seed).is_err()), "{text} is not missed");
+        }
+        assert_eq!(removed, 4);
+    }
+}
+
 #[test]
 fn misuse_is_told() {
     let mut b = Builder::new("k", 90, 32);
@@ -183,6 +241,9 @@ fn misuse_is_told() {
     say(barrier.arrive_and_expect_tx(&mut b, 1 << 20, &Cond::Always).unwrap_err());
     say(Pipeline::new(&mut b, 0, 128, 1).unwrap_err());
     say(Pipeline::new(&mut b, i64::MAX, 128, 1).unwrap_err());
+    for (warpgroups, first) in [(1, 1), (2, 0), (4, 13)] {
+        say(PingPong::new(&mut b, &Expr::from(0), warpgroups, first).unwrap_err());
+    }
     expect_test::expect![[r#"
         mbarrier: v0 + 4 does not fit an mbarrier: addresses that are known to be multiples of 8 bytes
         arrivals of an mbarrier = 0: 1 to 1048575
@@ -190,6 +251,9 @@ fn misuse_is_told() {
         bytes of an mbarrier's phase = 1048576: 0 to 1048575
         stages = 0: 1 to 14528
         stages = 9223372036854775807: 1 to 14528
+        ping-pong = 1 warpgroups with barriers from 1 on: 2 or more warpgroups, each with a barrier of its own in 1 to 15
+        ping-pong = 2 warpgroups with barriers from 0 on: 2 or more warpgroups, each with a barrier of its own in 1 to 15
+        ping-pong = 4 warpgroups with barriers from 13 on: 2 or more warpgroups, each with a barrier of its own in 1 to 15
     "#]]
     .assert_eq(&texts);
 }

@@ -10,7 +10,6 @@ mod producer;
 mod softmax;
 mod store;
 mod tails;
-mod turns;
 
 use girih_layout::{Int, Lay, Stride, Swizzle, lay};
 use girih_ptx::Special;
@@ -27,7 +26,6 @@ use crate::{Error, Expr, Pipeline, Smem, TiledMma, TmaCopy};
 use consumer::Consumer;
 use producer::Producer;
 use tails::Tails;
-use turns::Turns;
 
 /// The rows of a warpgroup's queries, and its threads.
 const ROWS: i64 = 64;
@@ -64,7 +62,6 @@ struct Parts<'a> {
     of_q: Pipeline,
     of_k: Pipeline,
     of_v: Pipeline,
-    turns: Turns,
     /// Where tiles of keys may have keys behind the last one that a query of a tile sees, other than behind the end of the tensors.
     tails: Option<Tails>,
 }
@@ -227,7 +224,6 @@ impl Ring {
             of_q,
             of_k: of_k?,
             of_v: of_v?,
-            turns: Turns::new(self.warpgroups),
             tails,
         })
     }

@@ -5,12 +5,12 @@ use girih_ptx::{Opcode, Operand as Ptx, Type};
 use girih_tensor::{DType, Slice, Tensor};
 
 use super::softmax::EMPTY;
-use super::turns::Turn;
 use super::{Parts, ROWS, WARPGROUP};
 use crate::algorithm::{MmaWith, clear, gemm, warpgroup_arrive, warpgroup_commit_batch, warpgroup_wait};
 use crate::attention::keys::{self, Blocks, Keys, OfTile};
 use crate::attention::tile::{Entry, MAX_LENGTH, for_each_tile};
 use crate::builder::{Builder, Cond, Reg, Width};
+use crate::sync::PingPong;
 use crate::tiled::mma::{Operand, ThrMma};
 use crate::{Descriptor, Error, Expr, PipelineState, Rmem, Smem, Stage};
 
@@ -21,7 +21,9 @@ pub(super) struct Consumer<'a> {
     pub number: Expr,
     pub thread: Expr,
     pub leader: Cond,
-    pub turn: Turn,
+    ping_pong: PingPong,
+    /// The barrier at which the warpgroup's own threads meet.
+    pub meeting: Expr,
     q: Tensor<Descriptor>, // (1,1,RestK,Buffer)
     k: Tensor<Descriptor>, // (1,1,RestK,Stage)
     v: Tensor<Descriptor>, // (1,1,RestKeys,Stage)
@@ -64,11 +66,9 @@ impl Consumer<'_> {
     pub(super) fn run(b: &mut Builder, parts: &Parts<'_>, thread: &Expr, group: &Expr) -> Result<(), Error> {
         b.warpgroup_reg_alloc(parts.ring.registers[1])?;
         let consumer = Consumer::new(b, parts, thread, group)?;
-        let opens = Cond::equal(&consumer.number, &parts.turns.opener());
-        b.if_(&opens, |b| consumer.turn.hand_on(b))?;
+        b.if_(&consumer.ping_pong.opens(), |b| consumer.ping_pong.signal(b))?;
         for_each_tile(b, parts.interface, |b, entry| consumer.tile(b, entry))?;
-        // The last turn has been handed on to warpgroup 0.
-        b.if_(&Cond::less(&consumer.number, &Expr::from(1)), |b| consumer.turn.wait(b))?;
+        b.if_(&consumer.ping_pong.closes(), |b| consumer.ping_pong.wait(b))?;
         consumer.finish(b)
     }
 
@@ -99,14 +99,17 @@ impl Consumer<'_> {
         let [of_q, of_keys] = states.map(|stages| PipelineState::new(b, stages));
         let [known, stored] = [(); 2].map(|()| b.reg(Type::B32));
         set(b, &stored, 0);
-        let turn = parts.turns.of(b, &number)?;
+        let warpgroups = parts.ring.warpgroups;
+        let ping_pong = PingPong::new(b, &number, warpgroups, 1)?;
+        let meeting = &number + (warpgroups + 1);
         let (most, total) = (most?, total?);
         let consumer = Consumer {
             parts,
             number,
             thread,
             leader,
-            turn,
+            ping_pong,
+            meeting,
             q,
             k,
             v,
@@ -131,7 +134,7 @@ impl Consumer<'_> {
         (first, stop, any)
     }
 
-    /// Computes a tile of O. All warpgroups take as many turns, one more than there are tiles of keys.
+    /// Computes a tile of O. All warpgroups wait and signal equally often, once more than there are tiles of keys.
     fn tile(&self, b: &mut Builder, entry: &Entry) -> Result<(), Error> {
         let interface = self.parts.interface;
         let [_, of_keys] = interface.config.tile;
@@ -148,31 +151,37 @@ impl Consumer<'_> {
         let complete = Keys::of_all(b, interface, entry, &first, &stop)?;
         // From the last tile of keys to the first, those that the rows of this warpgroup do not see at either end.
         b.for_range(&(&all.stop - &own.stop), |b, _| {
-            self.pass_turn(b)?;
+            self.pass_on(b)?;
             self.pass(b)
         })?;
         b.if_else(
             &Cond::less(&own.first, &own.stop),
             |b| self.multiply(b, entry, (&base, &own), &complete, &buffer),
             |b| {
-                self.pass_turn(b)?;
+                self.pass_on(b)?;
                 self.release_stored(b)
             },
         )?;
-        // Others wait in the same turn for the stage of the next tile.
+        // Other warpgroups wait in the same iteration for the stage of the next tile.
         b.for_range(&(&own.first - &all.first), |b, _| {
             self.pass(b)?;
-            self.pass_turn(b)
+            self.pass_on(b)
         })?;
         self.store(b, entry, &buffer)?;
         self.of_q.advance(b);
         Ok(())
     }
 
-    /// Takes a turn without anything to multiply.
-    fn pass_turn(&self, b: &mut Builder) -> Result<(), Error> {
-        self.turn.wait(b)?;
-        self.turn.hand_on(b)
+    /// The warpgroup's threads meet.
+    #[track_caller]
+    pub(super) fn meet(&self, b: &mut Builder) -> Result<(), Error> {
+        b.named_barrier_sync(&self.meeting, WARPGROUP as u32)
+    }
+
+    /// Waits and signals without MMAs in between.
+    fn pass_on(&self, b: &mut Builder) -> Result<(), Error> {
+        self.ping_pong.wait(b)?;
+        self.ping_pong.signal(b)
     }
 
     /// Goes past a tile of keys that no row of the warpgroup sees.
@@ -181,7 +190,7 @@ impl Consumer<'_> {
         let pipelines = [&self.parts.of_k, &self.parts.of_v];
         pipelines.iter().try_for_each(|pipeline| pipeline.consumer_wait(b, &stage))?;
         // A stage that is released may be filled anew at once: a warp that still waited for this filling would not see it any more.
-        self.turn.meet(b)?;
+        self.meet(b)?;
         pipelines.iter().try_for_each(|pipeline| pipeline.consumer_release(b, &stage, &self.leader))?;
         self.of_keys.advance(b);
         Ok(())
@@ -205,9 +214,9 @@ impl Consumer<'_> {
         let end = b.hold_index(&(&own.first * of_keys), Width::W32)?;
         let stage = self.of_keys.stage(b);
         of_k.consumer_wait(b, &stage)?;
-        self.turn.wait(b)?;
+        self.ping_pong.wait(b)?;
         self.issue_scores(b, buffer, &stage)?;
-        self.turn.hand_on(b)?;
+        self.ping_pong.signal(b)?;
         self.release_stored(b)?;
         let round = b.open_repeat();
         warpgroup_wait(b, 0);
@@ -216,7 +225,7 @@ impl Consumer<'_> {
         self.powers_of_scores(b, entry, complete, [base, &at], (buffer, &stage))?;
         of_k.consumer_release(b, &stage, &self.leader)?;
         of_v.consumer_wait(b, &stage)?;
-        self.turn.wait(b)?;
+        self.ping_pong.wait(b)?;
         self.issue_sums(b, &stage)?;
         let is_last = Cond::less(&at, &(&end + 1));
         b.leave(&round, &is_last, true)?;
@@ -226,12 +235,12 @@ impl Consumer<'_> {
         warpgroup_wait(b, 0);
         of_v.consumer_release(b, &values, &self.leader)?;
         self.issue_scores(b, buffer, &stage)?;
-        self.turn.hand_on(b)?;
+        self.ping_pong.signal(b)?;
         let less = vec![Ptx::from(&key), Ptx::from(&key), Ptx::Int(of_keys)];
         b.inst(Opcode::Sub, &[Type::U32.into()], less);
         b.again(&round, &Cond::Always, true)?;
         b.close_block(round)?;
-        self.turn.hand_on(b)?;
+        self.ping_pong.signal(b)?;
         warpgroup_wait(b, 0);
         let stage = self.of_keys.stage(b);
         of_v.consumer_release(b, &stage, &self.leader)?;

@@ -65,7 +65,7 @@ impl Consumer<'_> {
         let largest = LARGEST[usize::from(self.parts.config().dtype == DType::Bf16)];
         let exceeds = Cond::any(sums.each_ref().map(|sum| sum.greater(largest)));
         // The products are those of all four warps.
-        let exceeds = b.named_barrier_or(self.turn.meeting(), WARPGROUP as u32, &exceeds)?;
+        let exceeds = b.named_barrier_or(&self.meeting, WARPGROUP as u32, &exceeds)?;
         let agreed = b.open_block();
         b.leave(&agreed, &exceeds, true)?;
         let before = self.of_rows(b, &self.total)?;
@@ -131,7 +131,7 @@ impl Consumer<'_> {
         let far = b.scalar_in(&self.known, DType::U32)?;
         let [first, second] = self.of_rows(b, &self.most)?.map(|number| number.equals(f64::NEG_INFINITY));
         let unknown = Cond::any([far.differs(0.0), first, second]);
-        let unknown = b.named_barrier_or(self.turn.meeting(), WARPGROUP as u32, &unknown)?;
+        let unknown = b.named_barrier_or(&self.meeting, WARPGROUP as u32, &unknown)?;
         self.know(b, &far.select(&unknown, KNOWN as f64))?;
         let sums = self.exponentiate(b, &shifts)?;
         let total = self.of_rows(b, &self.total)?;

@@ -37,15 +37,15 @@ impl Consumer<'_> {
         let rows = self.parts.rows_of(&self.number)?.slice(at)?; // (64,HeadDim)
         self.to_shared(b, &rows)?;
         if self.parts.copies[Tensor4::O as usize].is_none() {
-            self.turn.meet(b)?;
+            self.meet(b)?;
             self.store_by_threads(b, entry, &rows)?;
             // Tensor copies bring the next tile of Q to the same place.
             fence_proxy_async(b);
-            self.turn.meet(b)?;
+            self.meet(b)?;
             return self.parts.of_q.consumer_release(b, buffer, &self.leader);
         }
         fence_proxy_async(b);
-        self.turn.meet(b)?;
+        self.meet(b)?;
         let first = &entry.row + &(&self.number * ROWS);
         let any = Cond::less(&first, &entry.queries);
         b.if_(&Cond::all([self.leader.clone(), any]), |b| self.store_boxes(b, entry, &first, &rows))?;

@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 
 use girih_codegen::algorithm::{MmaWith, gemm, warpgroup_arrive, warpgroup_commit_batch, warpgroup_wait};
 use girih_codegen::atom::Major;
+use girih_codegen::sync::PingPong;
 use girih_codegen::{Cond, Descriptor, Expr, Operand as Which, Reg, Rmem, Smem, TiledMma, Width};
 use girih_layout::Lay;
 use girih_ptx::{Opcode, Operand, Type};
@@ -56,8 +57,8 @@ pub(crate) struct State {
     tickets: BTreeMap<OpId, roles::Ticket>,
     /// The loops that are being written whose turns leave products under way.
     late: Vec<late::Late>,
-    /// The number of the thread's warpgroup, and the barrier of the one that has its turn next, if warpgroups take turns.
-    among: Option<(Expr, Expr)>,
+    /// The ping-pong of warpgroups, if some loop has one.
+    ping_pong: Option<PingPong>,
     /// The turns of warpgroups in the loop that is being written.
     turns: Option<turns::Turns>,
     /// Whether a condition is being written beside which products stay under way.

@@ -5,7 +5,8 @@
 //! products, issues its own, and lets the one before it go on. As the instructions of warpgroups keep their order, that is when they are issued,
 //! not when they are done.
 
-use girih_codegen::{Cond, Expr, Reg};
+use girih_codegen::sync::PingPong;
+use girih_codegen::{Builder, Cond, Expr, Reg};
 use girih_ptx::{Opcode, Operand, Type, Word};
 use girih_tensor::{DType, Space};
 
@@ -71,20 +72,16 @@ impl Lowering<'_> {
                 && self.first_products(op.regions[0]).is_some();
         });
         let Some(group) = self.products.group.clone().filter(|_| any && groups > 1) else { return Ok(()) };
-        let before = (&group + (groups - 1)).rem(groups)?;
-        let next = &self.b.bounded(&before, groups - 1)? + FIRST;
-        // The one that hands on to the first.
-        self.only(&group, 1, |low| low.b.named_barrier_arrive(&next, 2 * WARPGROUP))?;
-        self.products.among = Some((group, next));
+        let ping_pong = PingPong::new(&mut self.b, &group, groups, FIRST)?;
+        self.only(ping_pong.opens(), |b| ping_pong.signal(b))?;
+        self.products.ping_pong = Some(ping_pong);
         Ok(())
     }
 
     /// Behind all turns: the first warpgroup takes the turn that is handed on to it at the end.
     pub(super) fn close_turns(&mut self) -> Result<(), Error> {
-        match self.products.among.take() {
-            Some((group, _)) => {
-                self.only(&group, 0, |low| low.b.named_barrier_sync(&(&group + FIRST), 2 * WARPGROUP))
-            }
+        match self.products.ping_pong.take() {
+            Some(ping_pong) => self.only(ping_pong.closes(), |b| ping_pong.wait(b)),
             None => Ok(()),
         }
     }
@@ -106,13 +103,12 @@ impl Lowering<'_> {
     /// Writes what one warpgroup alone does.
     fn only(
         &mut self,
-        group: &Expr,
-        number: i64,
-        what: impl FnOnce(&mut Self) -> Result<(), girih_codegen::Error>,
+        is_its: Cond,
+        what: impl FnOnce(&mut Builder) -> Result<(), girih_codegen::Error>,
     ) -> Result<(), Error> {
         let around = self.b.open_block();
-        self.b.leave(&around, &Cond::not(Cond::equal(group, &Expr::from(number))), true)?;
-        what(self)?;
+        self.b.leave(&around, &Cond::not(is_its), true)?;
+        what(&mut self.b)?;
         Ok(self.b.close_block(around)?)
     }
 
@@ -131,8 +127,8 @@ impl Lowering<'_> {
                 }
             }
         }
-        match &self.products.among {
-            Some((group, _)) => Ok(self.b.named_barrier_sync(&(group + FIRST), 2 * WARPGROUP)?),
+        match &self.products.ping_pong {
+            Some(ping_pong) => Ok(ping_pong.wait(&mut self.b)?),
             None => Ok(()),
         }
     }
@@ -140,8 +136,8 @@ impl Lowering<'_> {
     /// Behind a product: ends the warpgroup's turn if the product is the last of a turn.
     pub(super) fn hand_on(&mut self, id: OpId) -> Result<(), Error> {
         let turns = self.products.turns.as_ref().filter(|turns| turns.products.last() == Some(&id));
-        match (turns, &self.products.among) {
-            (Some(_), Some((_, next))) => Ok(self.b.named_barrier_arrive(next, 2 * WARPGROUP)?),
+        match (turns, &self.products.ping_pong) {
+            (Some(_), Some(ping_pong)) => Ok(ping_pong.signal(&mut self.b)?),
             _ => Ok(()),
         }
     }
