@@ -10,8 +10,6 @@ use girih_device::{Assembler, Bundle, Device, Optimization, Select};
 use girih_kernels::attention::decode::choose;
 use girih_kernels::gemm::KernelKind;
 use girih_ptx::{Item, Module, Statement};
-use girih_tile::facts::Uses;
-use girih_tile::ir::Array;
 use serde_json::{Value, json};
 
 use crate::output::{Output, say, tell};
@@ -234,22 +232,7 @@ const SM: u32 = 90;
 
 fn of_program(program: &str, extents: &[String], sm: u32) -> Result<Emitted, Box<dyn std::error::Error>> {
     programs::supported(sm)?;
-    let mut func = programs::find(program)?;
-    if !extents.is_empty() {
-        let ranks = func.arrays().iter().filter_map(|array| match array {
-            Array::Param(param) => Some(param.extents.len()),
-            Array::Slice { .. } => None,
-        });
-        let ranks: Vec<usize> = ranks.collect();
-        let numbers = |text: &String| text.split('x').map(|n| n.parse().ok()).collect::<Option<Vec<usize>>>();
-        let extents: Option<Vec<Vec<usize>>> = extents.iter().map(numbers).collect();
-        let extents = extents.filter(|all| all.iter().map(Vec::len).eq(ranks.iter().copied()));
-        let extents = extents.ok_or_else(|| {
-            let wanted: Vec<String> = ranks.iter().map(|&rank| vec!["n"; rank].join("x")).collect();
-            format!("the arrays of {program} have the extents {}, each n a number", wanted.join(" "))
-        })?;
-        func = func.with_facts(&Uses::of(&func).row_major(&extents, func.scalars().len()));
-    }
+    let (func, _) = programs::with_extents(program, extents)?;
     // The first one runs wherever the program is a product, and else it is the only one.
     let kernels = girih_tile::kernels(&func, sm, None)?;
     let first = kernels.first().ok_or("the program has no kernel")?;

@@ -6,8 +6,9 @@ use std::path::Path;
 
 use girih_layout::{Int, Shape};
 use girih_programs::{ENTRIES, Entry};
-use girih_tile::explain::explain;
-use girih_tile::ir::{Func, OpId, parse, verify};
+use girih_tile::explain::{Sizes, explain_at};
+use girih_tile::facts::Uses;
+use girih_tile::ir::{Array, Func, OpId, parse, verify};
 use girih_tile::place::Plan;
 use serde_json::{Value, json};
 
@@ -30,6 +31,9 @@ enum What {
     Explain {
         /// A program's name, or a file with its text
         program: String,
+        /// The extents of each array, as 4096x1000, row-major: the kernel, the iterations of its loops and what limits it are those of a launch with
+        /// such arrays [default: what the program's text says]
+        extents: Vec<String>,
         /// The compute capability
         #[arg(long, value_name = "SM", default_value_t = 90)]
         sm: u32,
@@ -47,9 +51,10 @@ Programs by name: the kernels of `girih::programs`, each with its dtype and tile
 `girih list kernels tile` lists them. The text of a program is what an explanation begins with: notes in it are comments.";
 
 pub(crate) fn run(args: Args) -> CommandResult {
-    let What::Explain { program, sm, draw, drawing } = args.what;
+    let What::Explain { program, extents, sm, draw, drawing } = args.what;
     supported(sm)?;
-    let explanation = explain(&find(&program)?, sm)?;
+    let (func, extents) = with_extents(&program, &extents)?;
+    let explanation = explain_at(&func, sm, Sizes { extents, grid: None })?;
     let text = explanation.to_string();
     match draw {
         Some(line) => drawing.finish(&picture(&explanation.plan, &text, line)?),
@@ -125,6 +130,32 @@ pub(crate) fn find(program: &str) -> Result<Func, Box<dyn std::error::Error>> {
     };
     verify(&func)?;
     Ok(func)
+}
+
+/// The program of a name or of a file for a launch with arrays of these extents, and the extents; without them, the program as it is.
+pub(crate) fn with_extents(
+    program: &str,
+    extents: &[String],
+) -> Result<(Func, Vec<Vec<i64>>), Box<dyn std::error::Error>> {
+    let func = find(program)?;
+    if extents.is_empty() {
+        return Ok((func, Vec::new()));
+    }
+    let ranks = func.arrays().iter().filter_map(|array| match array {
+        Array::Param(param) => Some(param.extents.len()),
+        Array::Slice { .. } => None,
+    });
+    let ranks: Vec<usize> = ranks.collect();
+    let numbers = |text: &String| text.split('x').map(|n| n.parse().ok()).collect::<Option<Vec<usize>>>();
+    let found: Option<Vec<Vec<usize>>> = extents.iter().map(numbers).collect();
+    let found = found.filter(|all| all.iter().map(Vec::len).eq(ranks.iter().copied()));
+    let found = found.ok_or_else(|| {
+        let wanted: Vec<String> = ranks.iter().map(|&rank| vec!["n"; rank].join("x")).collect();
+        format!("the arrays of {program} have the extents {}, each n a number", wanted.join(" "))
+    })?;
+    let func = func.with_facts(&Uses::of(&func).row_major(&found, func.scalars().len()));
+    let signed = |extents: &Vec<usize>| extents.iter().map(|&n| i64::try_from(n)).collect::<Result<_, _>>();
+    Ok((func, found.iter().map(signed).collect::<Result<_, _>>()?))
 }
 
 /// The picture of the tile that a line of an explanation defines.

@@ -25,6 +25,19 @@ fn kernels_are_explained_by_name() {
     assert!(error.contains("no program softmaks, and no such file; did you mean softmax_"), "{error}");
 }
 
+/// With extents, loops say how often they run, and a product is bound by the tensor cores.
+#[test]
+fn an_explanation_of_a_launch_has_its_sizes() {
+    let explain = |extents: &[&str]| girih(&[&["tile", "explain", "gemm_bf16_128x256x64"], extents].concat());
+    let (status, text, error) = explain(&["4096x4096", "4096x4096", "4096x4096"]);
+    assert_eq!((status, &*error), (Some(0), ""), "{text}");
+    assert!(text.contains("// 64 iterations"), "{text}");
+    assert!(text.trim_end().ends_with("bound by tensor cores"), "{text}");
+    assert!(explain(&[]).1.trim_end().ends_with("bound by tensor cores"));
+    let (status, _, error) = explain(&["4096"]);
+    assert!(status != Some(0) && error.contains("have the extents nxn nxn"), "{error}");
+}
+
 /// Who checks the bounds of an access is who brings the tile.
 #[test]
 fn bounds_are_checked_by_what_brings_a_tile() {
@@ -33,11 +46,11 @@ fn bounds_are_checked_by_what_brings_a_tile() {
         let lines: Vec<&str> = text.lines().collect();
         let mut found = 0;
         for (at, line) in lines.iter().enumerate().filter(|(_, line)| line.contains("// bounds: ")) {
-            let by_tensor = lines[at - 1].contains("by tensor copies of the producer");
+            let by_tensor = lines[at - 1].contains("by TMA, in a ring");
             found += usize::from(by_tensor);
-            let wrong = if by_tensor { "checked in the kernel" } else { "checked by the tensor copy" };
+            let wrong = if by_tensor { "checked in the kernel" } else { "checked by TMA" };
             assert!(!line.contains(wrong), "{line}{error}");
-            assert!(!by_tensor || line.contains("checked by the tensor copy"), "{line}");
+            assert!(!by_tensor || line.contains("checked by TMA"), "{line}");
         }
         assert_eq!(found > 0, copied, "{text}");
     }

@@ -6,10 +6,11 @@ use girih_codegen::gemm::GemmConfig;
 use crate::error::Error;
 use crate::facts::ordered;
 use crate::ir::{Func, verify};
-use crate::lower::{self, Param, Target};
+use crate::lower::{self, Lowered, Param, Target};
 use crate::pass::simplify;
 use crate::place::{self, Plan};
 use crate::product;
+use crate::resources::{Resources, Spill};
 
 /// A kernel, and all that a launch and an explanation need to know of it.
 #[derive(Clone, Debug)]
@@ -22,6 +23,15 @@ pub struct Compiled {
     pub plan: Plan,
     /// What it was compiled for.
     pub target: Target,
+    /// What it takes of a multiprocessor.
+    pub resources: Resources,
+}
+
+impl Compiled {
+    /// What is known of the kernel's spills to memory, if a thread needs more registers than it can have: no number of warps has avoided them.
+    pub fn spill(&self) -> Option<Spill> {
+        Spill::of(&self.plan, &self.resources)
+    }
 }
 
 /// Compiles a function for an architecture, such as 90 for sm_90.
@@ -58,9 +68,32 @@ pub fn compile(func: &Func, target: impl Into<Target>) -> Result<Compiled, Error
     verify(func)?;
     let simple = simplify(&ordered(func));
     verify(&simple)?;
-    let plan = place::place(&simple, target.sm)?;
-    let lowered = lower::lower(&plan, target)?;
-    Ok(Compiled { kernel: lowered.kernel, params: lowered.params, plan, target })
+    let (plan, Lowered { kernel, params }, resources) = build(&simple, target)?;
+    Ok(Compiled { kernel, params, plan, target, resources })
+}
+
+/// Places and lowers a simplified function. Where a thread would need more registers than it can have, another number of warps is taken with
+/// which it does not, if there is one: products stay by the instructions that they are by, and tiles come as they do.
+pub(crate) fn build(func: &Func, target: Target) -> Result<(Plan, Lowered, Resources), Error> {
+    let of = |plan: Plan| {
+        let lowered = lower::lower(&plan, target)?;
+        let resources = Resources::of(&lowered.kernel, target.sm).of_program(&plan.func);
+        Ok::<_, Error>((plan, lowered, resources))
+    };
+    let first = of(place::place(func, target.sm)?)?;
+    if !first.2.spills() {
+        return Ok(first);
+    }
+    let same = |plan: &Plan| {
+        let (products, other) = (&first.0.products, &plan.products);
+        other.wgmma.len() >= products.wgmma.len()
+            && other.pipeline.loads.len() >= products.pipeline.loads.len()
+            && other.ahead.loads.len() >= products.ahead.loads.len()
+    };
+    let others = place::others(func, target.sm, first.0.threads / 32);
+    let fits =
+        others.filter(same).filter_map(|plan| of(plan).ok()).find(|(_, _, resources)| !resources.spills());
+    Ok(fits.unwrap_or(first))
 }
 
 /// The kernels that launches of a program run: that of the product that it is, by this configuration or by the one that follows from it, and

@@ -1,5 +1,5 @@
-//! What becomes of a program, without a device: its text with every tile's distribution, how each conversion is done, how wide accesses
-//! are and why not wider, and what limits the kernel.
+//! Explanations of programs, without a device: the text with every tile's distribution, how each conversion is done, how wide accesses are and
+//! why not wider, which loads are prefetched and why others are not, and what limits the kernel.
 //!
 //! # Examples
 //! ```
@@ -19,22 +19,30 @@
 //! ```
 
 mod count;
+mod iterations;
 mod notes;
+mod roofline;
 
 use std::fmt;
 
 use girih_kernels::gemm::described;
 
+use crate::compile::build;
 use crate::error::{Diagnostic, Error, Refusal};
-use crate::facts::{AxisBounds, Bound, Bounds, Report, Verdict, check};
+use crate::facts::{AxisBounds, Bound, Bounds, GridAxis, Report, Verdict, check, infer};
 use crate::ir::{Array, ArrayId, Func, Kind, OpId};
-use crate::lower::{Lowered, lower};
+use crate::lower::Lowered;
 use crate::pass::simplify;
 use crate::place::exchange::Exchange;
 use crate::place::{Plan, naive, place};
 use crate::product::{self, Product};
+use crate::resources::{Assembled, Blocks, Resources, Spill};
+
+use iterations::often;
+use roofline::{bytes, roofline};
 
 pub use count::Counts;
+pub use roofline::Roofline;
 
 /// Rates of a GPU that the vendor states.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,8 +62,30 @@ impl Rates {
     pub const H200: Rates = Rates { name: "H200", memory: 4.8e12, clock: 1.98e9, multiprocessors: 132 };
 }
 
-/// Warps that a multiprocessor issues instructions of in a cycle.
-const SCHEDULERS: f64 = 4.0;
+/// What a launch knows beyond the program: extents in elements, and blocks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sizes {
+    /// The extents of each array parameter; empty where they are not known.
+    pub extents: Vec<Vec<i64>>,
+    /// The grid. Without it the one that follows from the stores is taken, if there is one.
+    pub grid: Option<[u32; 3]>,
+}
+
+impl Sizes {
+    /// With the grid that follows from a program's stores.
+    fn inferred(mut self, func: &Func) -> Sizes {
+        let Ok(axes) = infer(func) else { return self };
+        let extent = |axis: &GridAxis| {
+            let extent = *self.extents.get(axis.array.index())?.get(usize::from(axis.along))?;
+            u32::try_from(extent.max(0)).ok().map(|extent| extent.div_ceil(axis.step.max(1)))
+        };
+        let grid = axes.map(|axis| axis.as_ref().map_or(Some(1), extent));
+        if let ([Some(x), Some(y), Some(z)], None) = (grid, self.grid) {
+            self.grid = Some([x, y, z]);
+        }
+        self
+    }
+}
 
 /// An explanation of a program, which displays as text. The first part is a program again: explanations are comments in it.
 #[derive(Clone, Debug)]
@@ -70,50 +100,101 @@ pub struct Explanation {
     pub checked: Result<Report, Vec<Diagnostic>>,
     /// The kernel of `kernels::gemm` that a program which multiplies is, or why it is none.
     pub product: Option<Result<Product, Refusal>>,
+    /// What the kernel takes of a multiprocessor, if there is one.
+    pub resources: Option<Resources>,
+    /// What NVIDIA's assembler reports of the kernel, where the environment variable `GIRIH_PTXAS` names it.
+    pub assembled: Option<Assembled>,
+    /// What is known of a launch.
+    pub sizes: Sizes,
 }
 
 /// Explains a program for a device of this compute capability, such as 90.
 ///
 /// # Errors
-/// Those of [`place`].
+/// Those of [`place`], and [`Error::Device`] if `GIRIH_PTXAS` names no assembler that runs.
 pub fn explain(func: &Func, sm: u32) -> Result<Explanation, Error> {
+    explain_at(func, sm, Sizes::default())
+}
+
+/// Explains a program for a launch of these sizes, which do not make it another kernel.
+///
+/// # Errors
+/// As [`explain`].
+///
+/// # Examples
+/// ```
+/// use girih_tile::explain::{Sizes, explain_at};
+/// use girih_tile::prelude::*;
+///
+/// #[kernel]
+/// fn row_sum(x: &Array<f32, 2>, y: &mut Array<f32, 1>) {
+///     let mut sum = zeros::<f32>([256]);
+///     for step in 0..cdiv(x.dim(1), 256) {
+///         sum += x.tiles([1, 256]).padding(Padding::Zero).load((bid(0), step)).reshape([256]);
+///     }
+///     y.tiles_mut([1]).store((bid(0),), sum.sum(keep(0)));
+/// }
+///
+/// let sizes = Sizes { extents: vec![vec![64, 1 << 20], vec![64]], grid: None };
+/// let explanation = explain_at(&row_sum::ir()?, 90, sizes)?;
+/// // A block reads a row, in 4096 iterations.
+/// assert_eq!(explanation.bytes(), ((1 << 22) + 4, false));
+/// assert!(explanation.to_string().contains("4096 iterations"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn explain_at(func: &Func, sm: u32, sizes: Sizes) -> Result<Explanation, Error> {
     let mut multiplies = false;
     func.walk(func.body(), &mut |_, op| multiplies |= op.kind == Kind::Mma);
     let product = multiplies.then(|| product::find(func, sm, None));
     let simple = simplify(func);
-    let plan = match (place(&simple, sm), &product) {
-        // Tiles of a product need not have a place.
-        (Err(_), Some(Ok(_))) => naive(&simple, 256),
-        (plan, _) => plan?,
+    let (plan, lowered, resources) = match build(&simple, sm.into()) {
+        Ok((plan, lowered, resources)) => (plan, Ok(lowered), Some(resources)),
+        Err(error) => {
+            let plan = match (place(&simple, sm), &product) {
+                // Tiles of a product need not have a place.
+                (Err(_), Some(Ok(_))) => naive(&simple, 256),
+                (plan, _) => plan?,
+            };
+            (plan, Err(error), None)
+        }
     };
-    let lowered = lower(&plan, sm);
+    #[cfg(feature = "launch")]
+    let assembled = match &lowered {
+        Ok(lowered) => Assembled::from_env(&lowered.kernel, sm)?,
+        Err(_) => None,
+    };
+    #[cfg(not(feature = "launch"))]
+    let assembled = None;
     let (bounds, checked) = (Bounds::of_func(&plan.func), check(&simple));
-    Ok(Explanation { plan, lowered, bounds, checked, product })
+    let sizes = sizes.inferred(func);
+    Ok(Explanation { plan, lowered, bounds, checked, product, resources, assembled, sizes })
 }
 
 impl Explanation {
-    /// Bytes of global memory that a block reads and writes, and whether more go in loops, whose turns are counted once.
+    /// Bytes of global memory that a block reads and writes, and whether more go in loops of which the number of iterations is not known: one
+    /// iteration is counted.
     pub fn bytes(&self) -> (u64, bool) {
         let func = &self.plan.func;
-        let (mut bytes, mut inside, mut looped) = (0, Vec::new(), false);
+        let (often, _) = often(func, &self.sizes);
+        let (mut all, mut looped) = (0, false);
         func.walk(func.body(), &mut |id, op| {
-            if matches!(op.kind, Kind::For | Kind::Loop) {
-                for &region in &op.regions {
-                    func.walk(region, &mut |id, _| inside.push(id));
-                }
-            }
-            let value = match op.kind {
-                Kind::Load(_) | Kind::Gather(_) => op.results.first(),
-                Kind::Store(_) | Kind::Scatter(_) => op.operands.first(),
-                _ => None,
-            };
-            if let Some(&value) = value {
-                let ty = func.ty(value);
-                bytes += ty.dims.size() * u64::from(ty.dtype.bits().max(8)) / 8;
-                looped |= inside.contains(&id);
+            if let Some(bytes) = bytes(func, op) {
+                all += bytes * (often[&id].times as u64);
+                looped |= often[&id].open;
             }
         });
-        (bytes, looped)
+        (all, looped)
+    }
+
+    /// What limits a block on a GPU of these rates, if there is a kernel.
+    pub fn roofline(&self, rates: &Rates) -> Option<Roofline> {
+        let (Ok(lowered), Some(resources)) = (&self.lowered, &self.resources) else { return None };
+        Some(roofline(&self.plan, lowered.kernel.module(), resources, &self.sizes, rates))
+    }
+
+    /// What is known of the kernel's spills to memory, if a thread needs more registers than it can have.
+    pub fn spill(&self) -> Option<Spill> {
+        Spill::of(&self.plan, self.resources.as_ref()?)
     }
 
     /// Bytes of shared memory of each exchange.
@@ -129,8 +210,9 @@ impl Explanation {
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plan = &self.plan;
+        let feeding = notes::feeding(&plan.func);
         let note = |id: OpId| {
-            let mut notes = notes::of(plan, id);
+            let mut notes = notes::of(plan, id, &self.sizes, &feeding);
             let axes = self.bounds.access(id);
             if !axes.is_empty() {
                 // Of what lies beyond an array, a tensor copy brings zeros: nothing in the kernel compares. The end of a part is the kernel's own.
@@ -140,7 +222,7 @@ impl fmt::Display for Explanation {
                     && matches!(op.kind, Kind::Load(_))
                     && op.kind.array().is_some_and(whole);
                 let known = |bound: Bound| match bound {
-                    Bound::Kernel if copied => String::from("checked by the tensor copy"),
+                    Bound::Kernel if copied => String::from("checked by TMA"),
                     bound => bound.to_string(),
                 };
                 let text = |(i, axis): (usize, &AxisBounds)| {
@@ -168,7 +250,22 @@ impl fmt::Display for Explanation {
             None => {}
         }
         writeln!(f, "\nblock: {} threads, {warps} warps", plan.threads)?;
-        writeln!(f, "tiles: {:.0} registers a thread where they take the most", plan.registers())?;
+        if let Some(Resources { registers, limit, site, blocks, .. }) = &self.resources {
+            let site = site.as_ref().map(|site| format!(", most at {site}")).unwrap_or_default();
+            writeln!(f, "registers: about {registers} of {limit} that a thread can have{site}")?;
+            let Blocks { by_registers, by_shared, by_threads } = blocks;
+            writeln!(
+                f,
+                "blocks of a multiprocessor: {}; by registers {by_registers}, by shared memory {by_shared}, by threads {by_threads}",
+                blocks.fit()
+            )?;
+        }
+        if let Some(spill) = self.spill() {
+            writeln!(f, "warning: {spill}")?;
+        }
+        if let Some(assembled) = &self.assembled {
+            writeln!(f, "ptxas: {assembled}")?;
+        }
         let exchanges = self.shared();
         let shuffles = |exchange: &&Exchange| matches!(exchange, Exchange::Shuffles(_));
         let shuffled = plan.exchanges.values().filter(shuffles).count();
@@ -180,8 +277,9 @@ impl fmt::Display for Explanation {
             exchanges.len()
         )?;
         let (bytes, looped) = self.bytes();
-        let turn = if looped { ", with one turn of each loop" } else { "" };
-        writeln!(f, "global memory: {bytes} bytes a block{turn}")?;
+        let (_, open) = often(&plan.func, &self.sizes);
+        let each = format!(", with one iteration of loops of {}", open.join(" and of "));
+        writeln!(f, "global memory: {bytes} bytes a block{}", if looped { &each } else { "" })?;
         match &self.checked {
             Ok(report) => {
                 for (array, verdict) in &report.arrays {
@@ -219,15 +317,16 @@ impl fmt::Display for Explanation {
         let counts = Counts::of(lowered.kernel.module());
         writeln!(f, "instructions: {counts}")?;
         let rates = Rates::H200;
-        let share = rates.memory / rates.clock / f64::from(rates.multiprocessors);
-        let memory = bytes as f64 / share;
-        let issue = counts.all() as f64 * f64::from(warps) / SCHEDULERS;
-        let limit = if memory >= issue { "memory" } else { "instructions" };
+        let Some(found) = self.roofline(&rates) else { return Ok(()) };
+        let of = if found.each { "an iteration" } else { "a block" };
+        let Roofline { memory, tensor, issue, .. } = found;
+        let tensor = if tensor > 0.0 { format!(", the tensor cores {tensor:.0}") } else { String::new() };
         writeln!(
             f,
-            "roofline: on an {} a multiprocessor's share of the memory takes {memory:.0} cycles for a block, its schedulers {issue:.0}: \
-             bound by {limit}",
-            rates.name
+            "roofline: on an {} a multiprocessor's share of the memory takes {memory:.0} cycles for {of}{tensor}, its schedulers {issue:.0}: \
+             bound by {}",
+            rates.name,
+            found.limit()
         )
     }
 }

@@ -58,6 +58,7 @@ pub mod pass;
 pub mod place;
 pub mod product;
 pub mod reference;
+pub mod resources;
 #[cfg(feature = "launch")]
 pub mod tune;
 

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use girih_tensor::DType;
 
+use crate::resources::{Assembled, Spill};
+
 /// Why a launch, or an array for it, is refused. Extents and strides are in elements.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -279,6 +281,23 @@ pub enum Warning {
         /// Elements of the array along it.
         extent: i64,
     },
+    /// A thread that needs more registers than it can have.
+    #[error("`{kernel}`: {spill}")]
+    Spill {
+        /// The kernel.
+        kernel: String,
+        /// What is needed, and by which tile.
+        spill: Spill,
+    },
+    /// What NVIDIA's assembler objects to in the kernel, where `GIRIH_PTXAS` names it: spills, a stack frame, or a note that it has serialised
+    /// `wgmma` or ignored what was asked of it (`C75xx`).
+    #[error("`{kernel}`: ptxas: {assembled}")]
+    Assembled {
+        /// The kernel.
+        kernel: String,
+        /// What it reports.
+        assembled: Assembled,
+    },
 }
 
 /// The warnings of a launch, as a list of [`Warning`]. The library prints nothing: a program that wants to know asks the launch.
@@ -310,6 +329,11 @@ pub struct Warnings(Option<Arc<[Warning]>>);
 impl Warnings {
     pub(crate) fn new(list: Vec<Warning>) -> Warnings {
         Warnings((!list.is_empty()).then(|| list.into()))
+    }
+
+    /// These and more.
+    pub(crate) fn with(&self, more: impl IntoIterator<Item = Warning>) -> Warnings {
+        Warnings::new(self.iter().cloned().chain(more).collect())
     }
 }
 

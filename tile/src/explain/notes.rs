@@ -1,26 +1,35 @@
 //! What there is to say of an operation in its place.
 
+use std::collections::BTreeSet;
+
 use girih_codegen::plan::Dist;
 
-use crate::ir::{Kind, OpId, Value, View};
-use crate::place::access::{WIDEST, run, sectors, width};
+use super::Sizes;
+use super::iterations::iterations;
+use crate::ir::{Def, Func, Indexed, Kind, OpId, Value, View};
+use crate::place::access::{WIDEST, gathered, run, sectors, width};
 use crate::place::ahead::Early;
 use crate::place::exchange::{Exchange, bytes};
 use crate::place::product::Way;
 use crate::place::wgmma::{SharedTile, Source, Wgmma};
 use crate::place::{Plan, across};
 
-pub(super) fn of(plan: &Plan, id: OpId) -> Vec<String> {
+pub(super) fn of(plan: &Plan, id: OpId, sizes: &Sizes, feeding: &BTreeSet<OpId>) -> Vec<String> {
     let op = plan.func.op(id);
     let mut notes = Vec::new();
     let early = plan.products.ahead.loads.get(&id);
-    let late = plan.products.ahead.late.get(&id).map(|why| format!("not turns ahead: {why}"));
+    let late = late(plan, id, feeding);
     if let Some(tile) = plan.products.loads.get(&id) {
         let pipeline = &plan.products.pipeline;
-        let slots = pipeline.loads.get(&id).and_then(|&ring| pipeline.rings.get(ring)).map(|ring| ring.slots);
-        notes.push(shared(tile, slots));
-        notes.extend(early.map(|early| ahead(plan, id, early)));
-        notes.extend(late);
+        let ring = pipeline.loads.get(&id).and_then(|&ring| pipeline.rings.get(ring));
+        notes.push(shared(tile, ring.map(|ring| ring.slots)));
+        match (ring, early) {
+            (Some(ring), _) if ring.turns > 1 => {
+                notes.push(format!("prefetched {} ahead by TMA", count(ring.turns - 1)))
+            }
+            (_, Some(early)) => notes.push(ahead(plan, id, early)),
+            _ => notes.extend(late),
+        }
         return notes;
     }
     if let Some(early) = early {
@@ -38,6 +47,11 @@ pub(super) fn of(plan: &Plan, id: OpId) -> Vec<String> {
         Kind::Load(view) => {
             notes.extend(op.results.first().map(|&value| layout(plan, value)));
             notes.extend(op.results.first().map(|&value| access(plan, view, &op.operands, value)));
+            notes.extend(late);
+        }
+        Kind::Gather(at) => {
+            notes.push(layout(plan, op.results[0]));
+            notes.push(gather(plan, at, &op.operands, op.results[0]));
             notes.extend(late);
         }
         Kind::Store(view) => {
@@ -60,6 +74,11 @@ pub(super) fn of(plan: &Plan, id: OpId) -> Vec<String> {
             notes.extend(plan.exchanges.get(&op.results[0]).map(exchange));
         }
         _ => {
+            let often = iterations(&plan.func, id, sizes);
+            notes.extend(often.map(|often| match often.value {
+                Some(often) => count(often),
+                None => format!("{} iterations", often.text),
+            }));
             let tiles = op.results.iter().filter(|&&result| plan.func.ty(result).dims.rank() > 0);
             notes.extend(tiles.map(|&result| layout(plan, result)));
         }
@@ -98,22 +117,80 @@ fn product(plan: &Plan, id: OpId) -> String {
     )
 }
 
-/// A load that is turns ahead.
+fn count(iterations: i64) -> String {
+    if iterations == 1 { String::from("1 iteration") } else { format!("{iterations} iterations") }
+}
+
+/// The loads and gathers in loops whose elements products multiply, as they are or computed with.
+pub(super) fn feeding(func: &Func) -> BTreeSet<OpId> {
+    let (mut open, mut inside): (Vec<Value>, BTreeSet<OpId>) = (Vec::new(), BTreeSet::new());
+    func.walk(func.body(), &mut |_, op| {
+        if op.kind == Kind::Mma {
+            open.extend(&op.operands[..2]);
+        }
+        if matches!(op.kind, Kind::For | Kind::Loop) {
+            op.regions.iter().for_each(|&region| func.walk(region, &mut |id, _| _ = inside.insert(id)));
+        }
+    });
+    let (mut seen, mut found) = (BTreeSet::new(), BTreeSet::new());
+    while let Some(value) = open.pop() {
+        let Def::Result(id, _) = func.value(value).def else { continue };
+        let op = func.op(id);
+        if !inside.contains(&id) || !seen.insert(id) {
+            continue;
+        }
+        match &op.kind {
+            Kind::Load(_) | Kind::Gather(_) => _ = found.insert(id),
+            kind if op.regions.is_empty() && *kind != Kind::Mma => open.extend(&op.operands),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Why a load of a product in a loop is not prefetched.
+fn late(plan: &Plan, id: OpId, feeding: &BTreeSet<OpId>) -> Option<String> {
+    let why = plan.products.ahead.late.get(&id).map(String::as_str);
+    let own = match plan.func.op(id).kind {
+        Kind::Gather(_) => "a gather has an address for each element",
+        Kind::Load(_) => "its elements are changed before a product reads them",
+        _ => return None,
+    };
+    let why = why.or_else(|| feeding.contains(&id).then_some(own))?;
+    Some(format!("not prefetched: {why}"))
+}
+
+/// How a gather accesses memory.
+fn gather(plan: &Plan, at: &Indexed, indices: &[Value], value: Value) -> String {
+    let (dist, dtype) = (plan.dist(value), plan.func.ty(value).dtype);
+    let (along, most) = gathered(&plan.func, at, indices);
+    let own = run(dist, along);
+    let vector = own.min(most);
+    let why = match vector * bytes(dtype) {
+        WIDEST => String::from("the widest"),
+        _ if most == 1 => String::from("its indices do not count along an axis of stride 1"),
+        _ if own < most => format!("a thread has {own} in a row"),
+        _ => format!("strides, addresses and the first index are multiples of {most} elements"),
+    };
+    format!("{} accesses of {} bytes ({why})", dist.size() as i64 / vector, vector * bytes(dtype))
+}
+
+/// A load that is prefetched by the threads that multiply.
 fn ahead(plan: &Plan, id: OpId, early: &Early) -> String {
     let loops = &plan.products.ahead.loops;
     let stages = loops.values().find(|rounds| rounds.loads.contains(&id)).map_or(0, |rounds| rounds.stages);
     let size = bytes(plan.func.ty(plan.func.op(id).results[0]).dtype);
     let by = match &early.copied {
         Ok(()) => format!("by cp.async of {} bytes", early.vector * size),
-        Err(why) => format!("by way of registers, where it waits for the end of a turn, since {why}"),
+        Err(why) => format!("through registers, since {why}"),
     };
-    format!("turns ahead {by}: {stages} turns under way")
+    format!("prefetched {} ahead {by}", count(stages - 1))
 }
 
 /// A load to shared memory.
 fn shared(tile: &SharedTile, slots: Option<i64>) -> String {
     let by = match &tile.tensor {
-        Ok(()) => format!("by tensor copies of the producer, in a ring of {} slots", slots.unwrap_or(0)),
+        Ok(()) => format!("by TMA, in a ring of {} slots", slots.unwrap_or(0)),
         Err(why) => format!("by the threads, since {why}"),
     };
     let (row, rows) = (tile.row(), tile.extents[1]);

@@ -13,7 +13,7 @@ use super::product::{Bound, Call};
 use super::run::{Values, argument, is_empty, maps, with_maps, zero};
 use super::told::told;
 use crate::compile::Compiled;
-use crate::error::{Error, Warnings};
+use crate::error::{Error, Warning, Warnings};
 use crate::facts::stride;
 use crate::lower::{Param, Source};
 
@@ -93,6 +93,8 @@ impl Entry {
             }
         }
         let (kernel, compiled) = (ready.kernel(device)?, ready.compiled()?);
+        let spill = compiled.spill().map(|spill| Warning::Spill { kernel: launch.name.into(), spill });
+        let warnings = if spill.is_some() { warnings.with(spill) } else { warnings };
         let config = config(&ready, compiled, device, grid);
         let config = if compiled.target.programmatic { config.programmatic() } else { config };
         let (params, values) = (&compiled.params, launch.values(&ready));

@@ -7,15 +7,18 @@ use girih_codegen::gemm::GemmConfig;
 use girih_device::{Device, Limits};
 
 use super::cache::{self, Program, Ready, Spec};
+use super::entry::Work;
 use super::passed::Written;
 use super::request::ArrayArgument;
 use super::words::stable_hash;
 use super::{Launch, LaunchError};
 use crate::compile::with_own;
-use crate::error::{Error, Refusal, Warnings};
+use crate::error::{Error, Refusal, Warning, Warnings};
+use crate::explain::{Explanation, Sizes, explain_at};
 use crate::facts::{Facts, Found, Uses};
 use crate::fit;
 use crate::lower::Target;
+use crate::resources::Assembled;
 
 impl Launch<'_> {
     /// Puts the launch into its stream. On the simulator it has run when this returns. A grid without blocks, as that of an empty array,
@@ -35,12 +38,19 @@ impl Launch<'_> {
     }
 
     /// What the launch does that is accepted and hardly meant, such as a grid that is too small for the array that is stored to. The kernel is
-    /// built and the launch checked, and nothing runs.
+    /// built and the launch checked, and nothing runs. Where the environment variable `GIRIH_PTXAS` names NVIDIA's assembler, what it objects to is
+    /// told too.
     ///
     /// # Errors
-    /// As [`Launch::run`].
+    /// As [`Launch::run`], and [`Error::Device`] for an assembler that does not run.
     pub fn warnings(&self) -> Result<Warnings, Error> {
-        Ok(self.entry(self.device()?)?.warnings.clone())
+        let device = self.device()?;
+        let entry = self.entry(device)?;
+        let Work::Params(_) = entry.work else { return Ok(entry.warnings.clone()) };
+        let assembled = Assembled::from_env(&entry.ready.compiled()?.kernel, device.limits().sm)?;
+        let bad = assembled.filter(|assembled| !assembled.is_clean());
+        let bad = bad.map(|assembled| Warning::Assembled { kernel: self.name.into(), assembled });
+        Ok(entry.warnings.with(bad))
     }
 
     /// The device, and the stream of it, that the launch goes to.
@@ -133,6 +143,44 @@ impl Launch<'_> {
         let ready = self.ready(sm)?;
         let product = ready.product.as_ref().as_ref().ok().map(|(product, _)| product.kernel.kernel.clone());
         with_own(product, ready.compiled().map(|own| own.kernel.clone()))
+    }
+
+    /// Explains the kernel that the launch runs on an architecture, such as 90: how often its loops run, and what limits it, by the extents of its
+    /// arrays and its grid.
+    ///
+    /// # Errors
+    /// Those of building the kernel, and of arguments that are not the kernel's.
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_device::{Device, Select};
+    /// use girih_tile::launch::DeviceArray;
+    /// use girih_tile::prelude::*;
+    ///
+    /// #[kernel]
+    /// fn row_sum(x: &Array<f32, 2>, y: &mut Array<f32, 1>) {
+    ///     let mut sum = zeros::<f32>([256]);
+    ///     for step in 0..cdiv(x.dim(1), 256) {
+    ///         sum += x.tiles([1, 256]).padding(Padding::Zero).load((bid(0), step)).reshape([256]);
+    ///     }
+    ///     y.tiles_mut([1]).store((bid(0),), sum.sum(keep(0)));
+    /// }
+    ///
+    /// let device = Device::open(Select::Sim)?;
+    /// let (x, mut y) = (DeviceArray::zeros(&device, [8, 1024])?, DeviceArray::zeros(&device, [8])?);
+    /// let explanation = row_sum(&x, &mut y).explain(90)?;
+    /// assert_eq!(explanation.bytes(), (4 * 1024 + 4, false));
+    /// assert!(explanation.to_string().contains("// 4 iterations"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn explain(&self, sm: u32) -> Result<Explanation, Error> {
+        let ready = self.ready(sm)?;
+        let extents = self.arrays.iter().map(|of| {
+            let extents = of.array.extents().iter();
+            extents.map(|&extent| i64::try_from(extent).unwrap_or(i64::MAX)).collect()
+        });
+        let sizes = Sizes { extents: extents.collect(), grid: self.grid_of(&ready.grid).ok() };
+        explain_at(&ready.func, sm, sizes)
     }
 
     /// What tells the kernel apart from others for these arguments on an architecture, such as 90: two launches with equal keys share a

@@ -145,31 +145,44 @@ const VALUES: usize = 1024;
 /// # Errors
 /// [`Error::Place`] where no placement fits: a tile too large for a block, or a pin that the operation does not take.
 pub fn place(func: &Func, sm: u32) -> Result<Plan, Error> {
-    let plan = place_in_order(func, sm)?;
-    match plan.overlapped(func).map(|other| place_in_order(&other, sm)) {
+    place_by(func, sm, &asked(func, sm).map_or(WARPS.to_vec(), |warps| vec![warps]))
+}
+
+/// The plans with other numbers of warps, where nothing asks for one.
+pub(crate) fn others(func: &Func, sm: u32, than: u32) -> impl Iterator<Item = Plan> {
+    let free = asked(func, sm).is_none();
+    let others = WARPS.into_iter().filter(move |&warps| free && warps != than);
+    others.filter_map(move |warps| place_by(func, sm, &[warps]).ok())
+}
+
+/// The number of warps that a pin or a hint asks for.
+fn asked(func: &Func, sm: u32) -> Option<u32> {
+    let asked = func.hints.by_arch.get(&sm).and_then(|hints| hints.num_worker_warps);
+    let pinned =
+        func.pins().values().find_map(|pin| pin.dist.as_ref().map(|dist| fit::word(dist.threads()) / 32));
+    pinned.or(asked).or(func.hints.all.num_worker_warps)
+}
+
+/// Places a function by one of these numbers of warps.
+fn place_by(func: &Func, sm: u32, warps: &[u32]) -> Result<Plan, Error> {
+    let plan = place_in_order(func, sm, warps)?;
+    match plan.overlapped(func).map(|other| place_in_order(&other, sm, warps)) {
         Some(Ok(other)) if other.products.is_like(&plan.products) => Ok(other),
         _ => Ok(plan),
     }
 }
 
 /// Places a function's operations in the order that they have.
-fn place_in_order(func: &Func, sm: u32) -> Result<Plan, Error> {
-    let asked = func.hints.by_arch.get(&sm).and_then(|hints| hints.num_worker_warps);
-    let pinned =
-        func.pins().values().find_map(|pin| pin.dist.as_ref().map(|dist| fit::word(dist.threads()) / 32));
-    let warps = match pinned.or(asked).or(func.hints.all.num_worker_warps) {
-        Some(warps) => vec![warps],
-        None => WARPS.to_vec(),
-    };
+fn place_in_order(func: &Func, sm: u32, warps: &[u32]) -> Result<Plan, Error> {
     if let Some(count) = warps.iter().find(|&&count| !(1..=32).contains(&count) || !count.is_power_of_two()) {
         let message = format!("{count} warps of a block: 1, 2, 4, 8, 16 and 32 are accepted");
         return Err(Error::Place(Fault::new(Code::HintValue, message)));
     }
-    let mut trial = Trial::new(func, sm, &warps);
+    let mut trial = Trial::new(func, sm, warps);
     let mut found = None;
     // What the registers of the plan before let expect: twice the warps have half of them each. Tiles far too large for the first number are
     // seen by distributions that are not searched for.
-    let mut fewest = match warps[..] {
+    let mut fewest = match *warps {
         [first, _, ..] if trial.most == 0 && !trial.summed => {
             f64::from(first) * naive(func, first * 32).registers() / trial.enough
         }

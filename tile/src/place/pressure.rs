@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::Plan;
 use super::product::working;
 use crate::fit;
-use crate::ir::{Def, Kind, RegionId, Value};
+use crate::ir::{Def, Kind, RegionId, Type, Value};
 
 struct Lives {
     /// Positions of operations on more than single elements.
@@ -28,8 +28,8 @@ impl Plan {
         self.peak(true).0
     }
 
-    /// The tiles that live where they take the most registers, the largest first, as text.
-    pub(super) fn live(&self) -> String {
+    /// The tiles that live where they take the most registers, the largest first, and how many they take.
+    fn live_values(&self) -> Vec<(f64, Value)> {
         let (_, at, lives) = self.peak(true);
         let mut live: Vec<(f64, Value)> = Vec::new();
         for (value, span) in lives.spans.iter().enumerate() {
@@ -43,9 +43,28 @@ impl Plan {
         }
         live.retain(|(registers, _)| *registers > 0.0);
         live.sort_by(|a, b| b.0.total_cmp(&a.0));
+        live
+    }
+
+    /// The same as text.
+    pub(super) fn live(&self) -> String {
         let text =
             |(registers, value): &(f64, Value)| format!("{} ({})", self.called(*value), registers.ceil());
-        live.iter().map(text).collect::<Vec<_>>().join(", ")
+        self.live_values().iter().map(text).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The largest tile where tiles take the most registers, in the user's words, and its type with the greatest extent cut to a power of two:
+    /// the nearest of which a thread has at most this share, or of which more warps can have a part each.
+    pub(crate) fn smaller(&self, share: f64) -> Option<(String, Type)> {
+        let (_, value) = *self.live_values().first()?;
+        let Type { dtype, dims } = self.func.ty(value);
+        let axis = (0..dims.rank()).rev().max_by_key(|&axis| dims[axis])?;
+        let wanted = match dims[axis] {
+            extent if extent.is_power_of_two() => (f64::from(extent) * share) as u32,
+            extent => extent,
+        };
+        let extent = 1 << wanted.max(1).ilog2();
+        Some((self.called(value), Type { dtype, dims: dims.with(axis, extent) }))
     }
 
     /// A value in the user's words: what it is the result of, its type, and where that was written.

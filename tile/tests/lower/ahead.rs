@@ -225,23 +225,19 @@ fn loads_that_are_not_ahead_say_why() {
     let two =
         "  %12 = reduce max %9 along 1 : bf16[64, 1]\n    store %12 to c2[64, 1] at (%7, %0)\n    continue";
     for (from, to, why) in [
-        ("", "", "turns ahead by cp.async of 16 bytes: 3 turns under way"),
-        (
-            " pad 0 :",
-            " pad -inf :",
-            "by way of registers, where it waits for the end of a turn, since outside of the array is NegInf",
-        ),
+        ("", "", "prefetched 2 iterations ahead by cp.async of 16 bytes"),
+        (" pad 0 :", " pad -inf :", "through registers, since outside of the array is NegInf"),
         (
             "{\n  %0",
             "{\n  hint all num_stages 1\n  %0",
-            "not turns ahead: 1 turn of the loop is under way at a time",
+            "not prefetched: 1 turn of the loop is under way at a time",
         ),
         ("(a: bf16", "(mut a: bf16", "by mma.sync"),
-        ("continue", two, "not turns ahead: something else than a product reads it"),
+        ("continue", two, "not prefetched: something else than a product reads it"),
         (
             "continue %11",
             "%12 = less %7, %3 : bool\n    if %12 {\n      break %11\n    } else {\n    }\n    continue %11",
-            "not turns ahead: the loop can be left early",
+            "not prefetched: the loop can be left early",
         ),
     ] {
         let changed = if from.is_empty() { text.clone() } else { text.replace(from, to) };

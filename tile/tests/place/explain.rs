@@ -2,6 +2,7 @@ use expect_test::expect;
 use girih_tensor::DType;
 use girih_tile::explain::explain;
 use girih_tile::ir::{parse, verify};
+use girih_tile::prelude::*;
 
 use super::programs::transpose;
 
@@ -97,5 +98,46 @@ fn the_programs_of_the_command_line_are_sound() {
         verify(&func).unwrap();
         let text = explain(&func, 90).unwrap().to_string();
         assert!(text.contains("stores of y: proved disjoint") && text.contains("bound by memory"), "{text}");
+    }
+}
+
+/// A product, one of whose operands is converted, and one of which is gathered.
+#[kernel]
+fn products(
+    a: &Array<bf16, 2>,
+    q: &Array<i8, 2>,
+    rows: &Array<i32, 1>,
+    b: &Array<bf16, 2>,
+    c: &mut Array<f32, 2>,
+) {
+    let at = rows.tiles([64]).load((bid(1),));
+    let mut sums = zeros::<f32>([128, 64]);
+    for k in 0..cdiv(a.dim(1), 64) {
+        let x = a.tiles([128, 64]).padding(Padding::Zero).load((bid(0), k));
+        let w = q.tiles([64, 64]).padding(Padding::Zero).load((k, bid(1)));
+        sums = mma(x, w.to::<f32>().to::<bf16>(), sums);
+        let y = b.gather(((arange::<i32>(64) + k * 64).reshape([64, 1]), at.reshape([1, 64])));
+        sums = mma(x, y, sums);
+    }
+    c.tiles_mut([128, 64]).store((bid(0), bid(1)), sums);
+}
+
+#[test]
+fn a_late_load_says_why_and_a_product_is_bound_by_tensor_cores() {
+    let func = products::ir().unwrap();
+    for sm in [80, 90] {
+        let text = explain(&func, sm).unwrap().to_string();
+        assert!(
+            text.contains("not prefetched: its elements are changed before a product reads them"),
+            "{text}"
+        );
+        assert!(text.contains("not prefetched: a gather has an address for each element"), "{text}");
+        assert!(
+            text.contains("accesses of 2 bytes (its indices do not count along an axis of stride 1)"),
+            "{text}"
+        );
+        assert!(text.contains("// cdiv(a.dim(1), 64) iterations"), "{text}");
+        assert!(text.contains("with one iteration of loops of cdiv(a.dim(1), 64)"), "{text}");
+        assert!(text.contains("\nblocks of a multiprocessor: "), "{text}");
     }
 }

@@ -6,5 +6,6 @@ mod explain;
 mod naive;
 mod orders;
 pub(crate) mod programs;
+mod registers;
 mod search;
 mod warps;

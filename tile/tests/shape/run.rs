@@ -10,9 +10,10 @@ use girih_tile::ir::{
     ArrayParam, Build, Dims, Func, Kind, Known, Order, Padding, RegionId, Type, Value, View,
 };
 use girih_tile::launch::run::{Given, run};
-use girih_tile::lower::lower;
+use girih_tile::lower::{Lowered, lower};
 use girih_tile::place::Plan;
 use girih_tile::reference::{self, ArrayData};
+use girih_tile::resources::Resources;
 use rand::rngs::StdRng;
 
 use crate::common::differ::simulator;
@@ -155,8 +156,9 @@ pub(super) fn ran(
     results: &[Shape],
 ) -> Result<(Vec<Vec<u64>>, Compiled), String> {
     let lowered = lower(plan, 90).map_err(|e| e.to_string())?;
-    let compiled =
-        Compiled { kernel: lowered.kernel, params: lowered.params, plan: plan.clone(), target: 90.into() };
+    let resources = Resources::of(&lowered.kernel, 90);
+    let Lowered { kernel, params } = lowered;
+    let compiled = Compiled { kernel, params, plan: plan.clone(), target: 90.into(), resources };
     let text = |e: &dyn std::fmt::Display| format!("{e}\n{}", compiled.kernel.module());
     if let Ok(folder) = std::env::var("GIRIH_PTX") {
         let mut hasher = std::collections::hash_map::DefaultHasher::new();

@@ -271,8 +271,8 @@ fn the_loop_of_attention_has_its_products_and_waits() {
     for wanted in [
         "by wgmma m64n128k16, 8 in each of 2 warpgroups; A from shared memory, Layout_K_SW128_Atom; B from shared memory, Layout_K_SW128_Atom",
         "by wgmma m64n128k16, 8 in each of 2 warpgroups; A from registers; B from shared memory, Layout_MN_SW128_Atom",
-        "to 32768 bytes of shared memory by tensor copies of the producer, in a ring of 4 slots",
-        "to 32768 bytes of shared memory by tensor copies of the producer, in a ring of 1 slots",
+        "to 32768 bytes of shared memory by TMA, in a ring of 4 slots",
+        "to 32768 bytes of shared memory by TMA, in a ring of 1 slots",
     ] {
         assert!(explained.contains(wanted), "{wanted}\n{explained}");
     }

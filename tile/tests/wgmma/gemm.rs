@@ -240,7 +240,7 @@ fn tiles_without_room_beside_an_exchange_are_multiplied_in_another_way() {
     let explained = girih_tile::explain::explain(&program(&gemm.text()), 90).unwrap().to_string();
     for wanted in [
         "by the threads, since the tiles take 110592 bytes of shared memory, and operations 131072 besides: 231424 are accepted",
-        "turns ahead by cp.async of 16 bytes: 2 turns under way",
+        "prefetched 1 iteration ahead by cp.async of 16 bytes",
         "by wgmma m64n",
     ] {
         assert!(explained.contains(wanted), "{wanted}\n{explained}");

@@ -1,0 +1,264 @@
+//! What a kernel takes of a multiprocessor (SM): registers, shared memory, and how many blocks an SM has room for.
+
+use std::fmt;
+
+use girih_codegen::Kernel;
+#[cfg(feature = "launch")]
+use girih_device::{Assembler, Optimization};
+use girih_ptx::{Directive, Item, Opcode, Operand, Site, Statement, Word};
+
+#[cfg(feature = "launch")]
+use crate::error::Error;
+use crate::ir::Func;
+use crate::place::Plan;
+
+/// Registers of an SM, and the most that a thread can name.
+const REGISTERS: u32 = 65536;
+const NAMED: u32 = 255;
+/// Threads, and blocks, that an SM runs at once.
+const THREADS: u32 = 2048;
+const BLOCKS: u32 = 32;
+/// Registers of a thread are assigned in multiples of this.
+const GRANULE: u32 = 8;
+/// Bytes of shared memory that each block takes besides its own.
+const RESERVED: u32 = 1024;
+
+/// Bytes of shared memory of an SM.
+fn on_sm(sm: u32) -> u32 {
+    match sm {
+        80 | 87 => 164 << 10,
+        90 | 100 | 101 | 103 | 110 => 228 << 10,
+        _ => 100 << 10,
+    }
+}
+
+/// What a kernel takes of an SM. Registers are 32 bits.
+///
+/// # Examples
+/// ```
+/// use girih_tile::prelude::*;
+///
+/// #[kernel]
+/// fn double(x: &Array<f32, 1>, y: &mut Array<f32, 1>) {
+///     let block = bid(0);
+///     y.tiles_mut([1024]).store((block,), x.tiles([1024]).load((block,)) * 2.0);
+/// }
+///
+/// let resources = girih_tile::compile(&double::ir()?, 90)?.resources;
+/// assert!(resources.registers < resources.limit && !resources.spills());
+/// assert_eq!(resources.blocks.by_threads, 2048 / resources.threads);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resources {
+    /// Threads of a block.
+    pub threads: u32,
+    /// Registers that a thread needs, [estimated](girih_ptx::Pressure) from the kernel's text.
+    pub registers: u32,
+    /// The most registers that a thread can have: what it can name, its share of an SM, or what its warpgroup asks for (`setmaxnreg`).
+    pub limit: u32,
+    /// Where in the program the most are live, if that is known.
+    pub site: Option<Site>,
+    /// Bytes of shared memory of a block.
+    pub shared: u32,
+    /// Blocks of an SM.
+    pub blocks: Blocks,
+}
+
+/// How many blocks an SM has room for, by what limits them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Blocks {
+    /// By registers.
+    pub by_registers: u32,
+    /// By shared memory.
+    pub by_shared: u32,
+    /// By threads.
+    pub by_threads: u32,
+}
+
+impl Blocks {
+    /// The least of them.
+    pub fn fit(&self) -> u32 {
+        self.by_registers.min(self.by_shared).min(self.by_threads)
+    }
+}
+
+impl Resources {
+    /// Those of a kernel for an architecture, such as 90.
+    pub fn of(kernel: &Kernel, sm: u32) -> Resources {
+        let module = kernel.module();
+        let threads = kernel.threads().max(1);
+        let (mut least, mut asked) = (1, None);
+        for item in &module.items {
+            let Item::Kernel(of) = item else { continue };
+            for directive in &of.directives {
+                if let Directive::MinNctaPerSm(blocks) = directive {
+                    least = (*blocks).max(1);
+                }
+            }
+            asked = asked.or(of.body.iter().find_map(raised));
+        }
+        let share = (REGISTERS / (threads * least) / GRANULE * GRANULE).min(NAMED);
+        let pressure = module.pressure(kernel.name());
+        let (registers, site) = pressure.map_or((0, None), |pressure| (pressure.registers, pressure.site));
+        // Warpgroups that pass registers on begin with their whole share; a kernel that spills has no more than its limit.
+        let given = if asked.is_some() { share } else { registers.clamp(1, share).next_multiple_of(GRANULE) };
+        let shared_bytes = kernel.shared_bytes();
+        let blocks = Blocks {
+            by_registers: (REGISTERS / (given * threads)).min(BLOCKS),
+            by_shared: (on_sm(sm) / (shared_bytes + RESERVED)).min(BLOCKS),
+            by_threads: (THREADS / threads).min(BLOCKS),
+        };
+        Resources { threads, registers, limit: asked.unwrap_or(share), site, shared: shared_bytes, blocks }
+    }
+
+    /// Forgets a place that is not in the program, such as one of girih's own where a program was read from text.
+    pub(crate) fn of_program(mut self, func: &Func) -> Resources {
+        self.site = self.site.filter(|place| {
+            let mut found = false;
+            func.walk(func.body(), &mut |_, op| {
+                found |= op.site.is_some_and(|site| {
+                    site.file == &*place.file && (site.line, site.column) == (place.line, place.column)
+                });
+            });
+            found
+        });
+        self
+    }
+
+    /// Whether a thread needs more registers than it can have, so that some of its values are kept in memory.
+    pub fn spills(&self) -> bool {
+        self.registers > self.limit
+    }
+}
+
+/// The registers that a warpgroup asks for.
+fn raised(statement: &Statement) -> Option<u32> {
+    match statement {
+        Statement::Inst(inst)
+            if inst.opcode == Opcode::Setmaxnreg && inst.modifiers.contains(&Word::Inc.into()) =>
+        {
+            match inst.operands.first() {
+                Some(&Operand::Int(count)) => u32::try_from(count).ok(),
+                _ => None,
+            }
+        }
+        Statement::Block(body) => body.iter().find_map(raised),
+        _ => None,
+    }
+}
+
+/// A kernel whose threads need more registers than they can have, in the user's words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spill {
+    /// Registers that a thread needs, estimated.
+    pub registers: u32,
+    /// Registers that it can have.
+    pub limit: u32,
+    /// The line where the most are live, after ` at `; empty where nobody knows.
+    pub site: String,
+    /// The largest tile that is live where tiles take the most registers: what it is, its type, and where that was written.
+    pub tile: String,
+    /// The type of the nearest smaller tile to try, where others shrink as much.
+    pub smaller: String,
+}
+
+impl Spill {
+    /// That of a placed function's kernel, if it spills.
+    pub fn of(plan: &Plan, resources: &Resources) -> Option<Spill> {
+        let &Resources { registers, limit, ref site, .. } = resources;
+        if registers <= limit {
+            return None;
+        }
+        let site = site.as_ref().map(|site| format!(" at {site}")).unwrap_or_default();
+        let (tile, smaller) = plan.smaller(f64::from(limit) / f64::from(registers))?;
+        Some(Spill { registers, limit, site, tile, smaller: smaller.to_string() })
+    }
+}
+
+impl fmt::Display for Spill {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Spill { registers, limit, site, tile, smaller } = self;
+        write!(
+            f,
+            "a thread needs about {registers} registers{site}, and can have {limit}: the others are spilled to memory; the largest tile is \
+             {tile}: try {smaller}"
+        )
+    }
+}
+
+/// What NVIDIA's assembler reports of a kernel.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Assembled {
+    /// Registers of a thread that it has assigned. Warpgroups that pass registers on begin with them.
+    pub registers: u32,
+    /// Bytes of a thread's stack frame.
+    pub stack: u32,
+    /// Bytes that a thread stores and loads because it has too few registers.
+    pub spilled: [u32; 2],
+    /// Notes of code `C75xx`: that `wgmma` is serialised, or that a limit of registers is ignored.
+    pub notes: Vec<String>,
+}
+
+impl Assembled {
+    /// Reads the log of `ptxas --verbose`.
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_tile::resources::Assembled;
+    ///
+    /// let log = "ptxas info    : Function properties for k
+    ///     0 bytes stack frame, 8 bytes spill stores, 12 bytes spill loads
+    /// ptxas info    : Used 168 registers, used 1 barriers";
+    /// let assembled = Assembled::parse(log);
+    /// assert_eq!((assembled.registers, assembled.spilled), (168, [8, 12]));
+    /// assert!(!assembled.is_clean());
+    /// ```
+    pub fn parse(log: &str) -> Assembled {
+        let mut found = Assembled::default();
+        for line in log.lines() {
+            let words: Vec<&str> = line.split([' ', ',']).filter(|word| !word.is_empty()).collect();
+            for window in words.windows(4) {
+                let number = |at: usize| window[at].parse::<u32>().ok();
+                match *window {
+                    ["Used", _, "registers", ..] => found.registers = number(1).unwrap_or(0),
+                    [_, "bytes", "stack", "frame"] => found.stack = number(0).unwrap_or(0),
+                    [_, "bytes", "spill", "stores"] => found.spilled[0] = number(0).unwrap_or(0),
+                    [_, "bytes", "spill", "loads"] => found.spilled[1] = number(0).unwrap_or(0),
+                    _ => {}
+                }
+            }
+            if let Some((_, note)) = line.split_once("(C75") {
+                found.notes.push(format!("(C75{}", note.trim_end()));
+            }
+        }
+        found
+    }
+
+    /// What the assembler that the environment variable `GIRIH_PTXAS` names reports of a kernel; none without the variable.
+    ///
+    /// # Errors
+    /// [`Error::Device`] if there is no such program, or if it refuses the kernel.
+    #[cfg(feature = "launch")]
+    pub fn from_env(kernel: &Kernel, sm: u32) -> Result<Option<Assembled>, Error> {
+        let Some(assembler) = Assembler::from_env()? else { return Ok(None) };
+        let assembled = assembler.assemble(kernel, sm, Optimization::Full)?;
+        Ok(Some(Assembled::parse(&assembled.log)))
+    }
+
+    /// Whether nothing is spilled, and there are no notes.
+    pub fn is_clean(&self) -> bool {
+        *self == Assembled { registers: self.registers, ..Assembled::default() }
+    }
+}
+
+impl fmt::Display for Assembled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Assembled { registers, stack, spilled: [stored, loaded], notes } = self;
+        write!(
+            f,
+            "{registers} registers, {stored} bytes of spill stores, {loaded} of spill loads, {stack} of stack"
+        )?;
+        notes.iter().try_for_each(|note| write!(f, "; {note}"))
+    }
+}

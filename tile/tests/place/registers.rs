@@ -1,0 +1,78 @@
+//! Registers: what a kernel needs is known before it spills.
+
+use girih_tile::compile;
+use girih_tile::facts::{ArrayFacts, Facts};
+use girih_tile::ir::{Func, Known};
+use girih_tile::prelude::*;
+
+/// Attention with a soft cap of the scores, whose `tanh` is exact.
+#[kernel]
+fn capped<const BM: usize, const BN: usize, const D: usize>(
+    q: &Array<bf16, 2>,
+    k: &Array<bf16, 2>,
+    v: &Array<bf16, 2>,
+    o: &mut Array<bf16, 2>,
+) {
+    let i = bid(0);
+    let x = q.tiles([BM, D]).padding(Padding::Zero).load((i, 0));
+    let mut sum = zeros::<f32>([BM, D]);
+    let mut most = full::<f32>([BM, 1], -1e30);
+    for j in 0..cdiv(k.dim(0), BN) {
+        let keys = k.tiles([BN, D]).padding(Padding::Zero).load((j, 0));
+        let values = v.tiles([BN, D]).padding(Padding::Zero).load((j, 0));
+        let s = (mma(x, keys.t(), zeros::<f32>([BM, BN])) * 0.02).tanh() * 50.0;
+        let next = maximum(most, s.max(keep(1)));
+        sum = mma((s - next).exp().to::<bf16>(), values, sum * (most - next).exp());
+        most = next;
+    }
+    o.tiles_mut([BM, D]).store((i, 0), sum.to::<bf16>());
+}
+
+fn with_facts(func: Func, columns: i64) -> Func {
+    let array = ArrayFacts {
+        extents: vec![Known::MultipleOf(1), Known::MultipleOf(columns)],
+        strides: vec![Known::MultipleOf(columns), Known::Is(1)],
+        align: 16,
+    };
+    func.with_facts(&Facts { arrays: vec![array; func.arrays().len()], scalars: Vec::new() })
+}
+
+#[test]
+fn a_kernel_that_spills_says_so_with_its_line_and_a_smaller_tile() {
+    let compiled = compile(&with_facts(capped::<192, 64, 64>::ir().unwrap(), 64), 90).unwrap();
+    let spill = compiled.spill().expect("192 rows are too many for a warpgroup");
+    assert!(compiled.resources.spills() && spill.registers > spill.limit, "{spill}");
+    assert!(spill.site.contains("tile/tests/place/registers.rs:"), "{spill}");
+    assert!(spill.tile.contains("[192, 64] at ") && spill.smaller.ends_with("[128, 64]"), "{spill}");
+}
+
+#[test]
+fn a_kernel_that_does_not_spill_fits_the_limit_of_its_warpgroups() {
+    for sm in [90, 80] {
+        let compiled = compile(&with_facts(capped::<64, 64, 64>::ir().unwrap(), 64), sm).unwrap();
+        let resources = &compiled.resources;
+        assert!(resources.limit <= 255 && compiled.spill().is_none(), "{resources:?}");
+        assert!(resources.blocks.fit() >= 1, "{resources:?}");
+    }
+}
+
+/// A function of many values that are live at once: fewer elements in a thread are chosen.
+#[kernel]
+fn wide<const N: usize>(x: &Array<f32, 2>, y: &mut Array<f32, 2>) {
+    let x = x.tiles([1, N]).load((bid(0), 0)).reshape([N as i64]);
+    let sorted = x.sort(0);
+    y.tiles_mut([1, N]).store((bid(0), 0), (sorted * x).reshape([1, N as i64]));
+}
+
+#[test]
+fn more_warps_are_taken_where_fewer_spill() {
+    let func = with_facts(wide::<8192>::ir().unwrap(), 8192);
+    let compiled = compile(&func, 90).unwrap();
+    println!("{:?}", compiled.resources);
+    let mut fewer = func.clone();
+    fewer.hints.all.num_worker_warps = Some(4);
+    if let Ok(fewer) = compile(&fewer, 90) {
+        println!("{:?}", fewer.resources);
+    }
+    assert!(compiled.spill().is_none(), "{:?}", compiled.resources);
+}
