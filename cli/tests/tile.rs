@@ -46,7 +46,7 @@ fn bounds_are_checked_by_what_brings_a_tile() {
         let lines: Vec<&str> = text.lines().collect();
         let mut found = 0;
         for (at, line) in lines.iter().enumerate().filter(|(_, line)| line.contains("// bounds: ")) {
-            let by_tensor = lines[at - 1].contains("by TMA, in a ring");
+            let by_tensor = lines[at - 1].contains("by TMA");
             found += usize::from(by_tensor);
             let wrong = if by_tensor { "checked in the kernel" } else { "checked by TMA" };
             assert!(!line.contains(wrong), "{line}{error}");

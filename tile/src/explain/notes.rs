@@ -33,7 +33,8 @@ pub(super) fn of(plan: &Plan, id: OpId, sizes: &Sizes, feeding: &BTreeSet<OpId>)
         return notes;
     }
     if let Some(early) = early {
-        let mut notes = vec![format!("to shared memory, strides {:?}", early.strides), ahead(plan, id, early)];
+        let mut notes =
+            vec![format!("to shared memory, strides {:?}", early.strides), ahead(plan, id, early)];
         notes.extend(early.computed.then(|| format!("read into registers, {}", layout(plan, op.results[0]))));
         return notes;
     }
@@ -153,7 +154,7 @@ fn late(plan: &Plan, id: OpId, feeding: &BTreeSet<OpId>) -> Option<String> {
     let why = plan.products.ahead.late.get(&id).map(String::as_str);
     let own = match plan.func.op(id).kind {
         Kind::Gather(_) => "a gather has an address for each element",
-        Kind::Load(_) => "its elements are changed before a product reads them",
+        Kind::Load(_) => "what is computed from it depends on another product of the iteration",
         _ => return None,
     };
     let why = why.or_else(|| feeding.contains(&id).then_some(own))?;

@@ -193,9 +193,10 @@ impl Ahead {
                             .and_then(|()| row(func, load, readers))
                             .and_then(|fast| Early::new(func, threads, load, fast, None))
                     }
-                    _ if computed.contains(&load) => allowed(func, sm, id, load)
-                        .and_then(|()| Early::of_computed(func, threads, load)),
                     (None, Some(_)) => Err("something else than a product reads it".into()),
+                    (None, None) if computed.contains(&load) => {
+                        allowed(func, sm, id, load).and_then(|()| Early::of_computed(func, threads, load))
+                    }
                     (None, None) => continue,
                 };
                 match early {

@@ -95,9 +95,10 @@ impl Problem<'_> {
         let own = |dist: &Dist| match op.kind {
             Kind::Mma => product::cost(func, op, dist, self.products.sm),
             _ => {
-                let read = op.results.first().and_then(|&result| {
-                    self.products.ahead.read(id, func.ty(result).dtype, dist)
-                });
+                let read = op
+                    .results
+                    .first()
+                    .and_then(|&result| self.products.ahead.read(id, func.ty(result).dtype, dist));
                 read.unwrap_or_else(|| own(func, op, dist))
             }
         };
