@@ -153,8 +153,8 @@ fn instructions(module: &Module) -> [usize; 2] {
     let mut found = [0, 0];
     for item in &module.items {
         let Item::Kernel(kernel) = item else { continue };
-        let (mut labels, mut count, mut loops): (Vec<(&Name, usize)>, usize, Vec<[usize; 2]>) =
-            Default::default();
+        let mut labels: Vec<(&Name, usize)> = Vec::new();
+        let (mut count, mut loops) = (0, Vec::<[usize; 2]>::new());
         for statement in &kernel.body {
             match statement {
                 Statement::Label(name) => labels.push((name, count)),

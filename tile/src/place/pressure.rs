@@ -60,7 +60,9 @@ impl Plan {
         let Type { dtype, dims } = self.func.ty(value);
         let axis = (0..dims.rank()).rev().max_by_key(|&axis| dims[axis])?;
         let wanted = match dims[axis] {
-            extent if extent.is_power_of_two() => (f64::from(extent) * share) as u32,
+            extent if extent.is_power_of_two() => {
+                u32::try_from(fit::whole(f64::from(extent) * share)).unwrap_or(extent)
+            }
             extent => extent,
         };
         let extent = 1 << wanted.max(1).ilog2();
