@@ -132,11 +132,14 @@ pub(crate) fn find(program: &str) -> Result<Func, Box<dyn std::error::Error>> {
     Ok(func)
 }
 
+/// A program, and the extents of its arrays.
+type WithExtents = (Func, Vec<Vec<i64>>);
+
 /// The program of a name or of a file for a launch with arrays of these extents, and the extents; without them, the program as it is.
 pub(crate) fn with_extents(
     program: &str,
     extents: &[String],
-) -> Result<(Func, Vec<Vec<i64>>), Box<dyn std::error::Error>> {
+) -> Result<WithExtents, Box<dyn std::error::Error>> {
     let func = find(program)?;
     if extents.is_empty() {
         return Ok((func, Vec::new()));
