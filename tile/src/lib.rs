@@ -45,6 +45,7 @@ pub mod elem;
 pub mod error;
 pub mod explain;
 pub mod facts;
+mod figures;
 mod fit;
 pub mod hints;
 pub mod ir;

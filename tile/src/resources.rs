@@ -7,8 +7,7 @@ use girih_codegen::Kernel;
 use girih_device::{Assembler, Optimization};
 use girih_ptx::{Directive, Item, Opcode, Operand, Site, Statement, Word};
 
-#[cfg(feature = "launch")]
-use crate::error::Error;
+pub use crate::figures::{Assembled, Spill};
 use crate::ir::Func;
 use crate::place::Plan;
 
@@ -148,21 +147,6 @@ fn raised(statement: &Statement) -> Option<u32> {
     }
 }
 
-/// A kernel whose threads need more registers than they can have, in the user's words.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Spill {
-    /// Registers that a thread needs, estimated.
-    pub registers: u32,
-    /// Registers that it can have.
-    pub limit: u32,
-    /// The line where the most are live, after ` at `; empty where nobody knows.
-    pub site: String,
-    /// The largest tile that is live where tiles take the most registers: what it is, its type, and where that was written.
-    pub tile: String,
-    /// The type of the nearest smaller tile to try, where others shrink as much.
-    pub smaller: String,
-}
-
 impl Spill {
     /// That of a placed function's kernel, if it spills.
     pub fn of(plan: &Plan, resources: &Resources) -> Option<Spill> {
@@ -185,19 +169,6 @@ impl fmt::Display for Spill {
              {tile}: try {smaller}"
         )
     }
-}
-
-/// What NVIDIA's assembler reports of a kernel.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Assembled {
-    /// Registers of a thread that it has assigned. Warpgroups that pass registers on begin with them.
-    pub registers: u32,
-    /// Bytes of a thread's stack frame.
-    pub stack: u32,
-    /// Bytes that a thread stores and loads because it has too few registers.
-    pub spilled: [u32; 2],
-    /// Notes of code `C75xx`: that `wgmma` is serialised, or that a limit of registers is ignored.
-    pub notes: Vec<String>,
 }
 
 impl Assembled {
@@ -238,9 +209,9 @@ impl Assembled {
     /// What the assembler that the environment variable `GIRIH_PTXAS` names reports of a kernel; none without the variable.
     ///
     /// # Errors
-    /// [`Error::Device`] if there is no such program, or if it refuses the kernel.
+    /// Those of the assembler: there is no such program, or it refuses the kernel.
     #[cfg(feature = "launch")]
-    pub fn from_env(kernel: &Kernel, sm: u32) -> Result<Option<Assembled>, Error> {
+    pub fn from_env(kernel: &Kernel, sm: u32) -> Result<Option<Assembled>, girih_device::Error> {
         let Some(assembler) = Assembler::from_env()? else { return Ok(None) };
         let assembled = assembler.assemble(kernel, sm, Optimization::Full)?;
         Ok(Some(Assembled::parse(&assembled.log)))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use girih_tensor::DType;
 
-use crate::resources::{Assembled, Spill};
+use crate::figures::{Assembled, Spill};
 
 /// Why a launch, or an array for it, is refused. Extents and strides are in elements.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
