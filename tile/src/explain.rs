@@ -179,7 +179,7 @@ impl Explanation {
         let (mut all, mut looped) = (0, false);
         func.walk(func.body(), &mut |id, op| {
             if let Some(bytes) = bytes(func, op) {
-                all += bytes * crate::fit::whole(often[&id].times);
+                all = u64::saturating_add(all, bytes.saturating_mul(often[&id].times));
                 looped |= often[&id].open;
             }
         });

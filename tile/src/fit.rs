@@ -28,16 +28,6 @@ pub(crate) const fn size(n: i64) -> usize {
     n as usize
 }
 
-/// The whole part of a number that is never negative: as near to it as 64 bits are.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "estimates are rounded, and saturate"
-)]
-pub(crate) const fn whole(n: f64) -> u64 {
-    n as u64
-}
-
 /// The same as 32 bits.
 #[expect(
     clippy::cast_possible_truncation,

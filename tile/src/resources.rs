@@ -8,8 +8,10 @@ use girih_device::{Assembler, Optimization};
 use girih_ptx::{Directive, Item, Opcode, Operand, Site, Statement, Word};
 
 pub use crate::figures::{Assembled, Spill};
+use crate::fit;
 use crate::ir::Func;
 use crate::place::Plan;
+use crate::place::ahead::shared;
 
 /// Registers of an SM, and the most that a thread can name.
 const REGISTERS: u32 = 65536;
@@ -19,17 +21,8 @@ const THREADS: u32 = 2048;
 const BLOCKS: u32 = 32;
 /// Registers of a thread are assigned in multiples of this.
 const GRANULE: u32 = 8;
-/// Bytes of shared memory that each block takes besides its own.
+/// Bytes of shared memory that each block takes besides its own; one block may have all of an SM but these.
 const RESERVED: u32 = 1024;
-
-/// Bytes of shared memory of an SM.
-fn on_sm(sm: u32) -> u32 {
-    match sm {
-        80 | 87 => 164 << 10,
-        90 | 100 | 101 | 103 | 110 => 228 << 10,
-        _ => 100 << 10,
-    }
-}
 
 /// What a kernel takes of an SM. Registers are 32 bits.
 ///
@@ -105,7 +98,7 @@ impl Resources {
         let shared_bytes = kernel.shared_bytes();
         let blocks = Blocks {
             by_registers: (REGISTERS / (given * threads)).min(BLOCKS),
-            by_shared: (on_sm(sm) / (shared_bytes + RESERVED)).min(BLOCKS),
+            by_shared: ((fit::word(shared(sm)) + RESERVED) / (shared_bytes + RESERVED)).min(BLOCKS),
             by_threads: (THREADS / threads).min(BLOCKS),
         };
         Resources { threads, registers, limit: asked.unwrap_or(share), site, shared: shared_bytes, blocks }
@@ -155,7 +148,7 @@ impl Spill {
             return None;
         }
         let site = site.as_ref().map(|site| format!(" at {site}")).unwrap_or_default();
-        let (tile, smaller) = plan.smaller(f64::from(limit) / f64::from(registers))?;
+        let (tile, smaller) = plan.smaller(registers, limit)?;
         Some(Spill { registers, limit, site, tile, smaller: smaller.to_string() })
     }
 }

@@ -125,7 +125,7 @@ pub(super) fn iterations(func: &Func, id: OpId, sizes: &Sizes) -> Option<Number>
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Often {
     /// The product of the numbers of iterations that are known of the loops around.
-    pub(super) times: f64,
+    pub(super) times: u64,
     /// Whether a loop around runs nobody knows how often: it is counted once.
     pub(super) open: bool,
 }
@@ -133,7 +133,7 @@ pub(super) struct Often {
 /// How often each operation runs, and the loops of which that is not known, as text.
 pub(super) fn often(func: &Func, sizes: &Sizes) -> (BTreeMap<OpId, Often>, Vec<String>) {
     let (mut found, mut open) = (BTreeMap::new(), Vec::new());
-    visit(func, func.body(), sizes, Often { times: 1.0, open: false }, &mut found, &mut open);
+    visit(func, func.body(), sizes, Often { times: 1, open: false }, &mut found, &mut open);
     (found, open)
 }
 
@@ -150,7 +150,7 @@ fn visit(
         let op = func.op(id);
         let inside = match (&op.kind, iterations(func, id, sizes)) {
             (Kind::For, Some(Number { value: Some(count), .. })) => {
-                Often { times: around.times * count as f64, ..around }
+                Often { times: around.times.saturating_mul(count.max(0).cast_unsigned()), ..around }
             }
             (Kind::For | Kind::Loop, count) => {
                 let text = count.map_or(String::from("a loop without a range"), |count| count.text);

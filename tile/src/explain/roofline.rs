@@ -68,6 +68,7 @@ pub(super) fn roofline(
         });
     func.walk(func.body(), &mut |id, op| {
         let Often { times, open } = often[&id];
+        let times = times as f64;
         most = most.max(times);
         if each && !open {
             return;

@@ -273,7 +273,7 @@ fn allowed(func: &Func, sm: u32, around: OpId, load: OpId) -> Result<(), String>
     }
     let wanted = wanted(func, sm, func.op(around), &[load]);
     if wanted < 2 {
-        return Err(format!("{wanted} turn of the loop is under way at a time"));
+        return Err(format!("the loop has {wanted} stage: two or more prefetch"));
     }
     scalars(func, body, &[load]).map(drop)
 }

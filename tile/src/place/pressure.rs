@@ -54,15 +54,13 @@ impl Plan {
     }
 
     /// The largest tile where tiles take the most registers, in the user's words, and its type with the greatest extent cut to a power of two:
-    /// the nearest of which a thread has at most this share, or of which more warps can have a part each.
-    pub(crate) fn smaller(&self, share: f64) -> Option<(String, Type)> {
+    /// the nearest of which a thread takes as many registers as it can have, or of which more warps can have a part each.
+    pub(crate) fn smaller(&self, registers: u32, limit: u32) -> Option<(String, Type)> {
         let (_, value) = *self.live_values().first()?;
         let Type { dtype, dims } = self.func.ty(value);
         let axis = (0..dims.rank()).rev().max_by_key(|&axis| dims[axis])?;
         let wanted = match dims[axis] {
-            extent if extent.is_power_of_two() => {
-                u32::try_from(fit::whole(f64::from(extent) * share)).unwrap_or(extent)
-            }
+            extent if extent.is_power_of_two() => extent / registers.div_ceil(limit),
             extent => extent,
         };
         let extent = 1 << wanted.max(1).ilog2();

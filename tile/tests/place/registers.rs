@@ -67,12 +67,9 @@ fn wide<const N: usize>(x: &Array<f32, 2>, y: &mut Array<f32, 2>) {
 #[test]
 fn more_warps_are_taken_where_fewer_spill() {
     let func = with_facts(wide::<8192>::ir().unwrap(), 8192);
-    let compiled = compile(&func, 90).unwrap();
-    println!("{:?}", compiled.resources);
     let mut fewer = func.clone();
     fewer.hints.all.num_worker_warps = Some(4);
-    if let Ok(fewer) = compile(&fewer, 90) {
-        println!("{:?}", fewer.resources);
-    }
-    assert!(compiled.spill().is_none(), "{:?}", compiled.resources);
+    let [chosen, fewer] = [func, fewer].map(|func| compile(&func, 90).unwrap().resources);
+    assert!(fewer.threads == 128 && fewer.spills(), "{fewer:?}");
+    assert!(chosen.threads > 128 && !chosen.spills(), "{chosen:?}");
 }
