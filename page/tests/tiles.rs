@@ -26,7 +26,12 @@ fn a_program_has_its_source_its_text_and_its_ptx() {
         let lines = answer["lines"].as_array().unwrap().iter().map(|line| line["text"].as_str().unwrap());
         let text = lines.collect::<Vec<_>>().join("\n");
         let again = ask("explain", &json!({ "program": program, "sm": 90, "text": text })).unwrap();
-        assert_eq!(again["summary"], answer["summary"]);
+        // The text has no lines of Rust.
+        let summary = |of: &Value| -> Vec<String> {
+            let lines = of["summary"].as_array().unwrap().iter().map(|line| line.as_str().unwrap());
+            lines.map(|line| line.split(", most at ").next().unwrap_or(line).to_string()).collect()
+        };
+        assert_eq!(summary(&again), summary(&answer));
         assert!(again["source"].is_null());
     }
 }

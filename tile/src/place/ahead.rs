@@ -207,6 +207,7 @@ impl Ahead {
                     Err(why) => drop(ahead.late.insert(load, why)),
                 }
             }
+            ahead.give_up_where_others_wait(func, id, products);
         }
         for &product in &others {
             for at in 0..2 {
@@ -218,6 +219,33 @@ impl Ahead {
             }
         }
         ahead
+    }
+
+    /// Leaves tiles that operands are computed from where they are, if the threads wait for another load of the iteration anyway: nothing is
+    /// hidden then, and to read them back takes longer.
+    fn give_up_where_others_wait(&mut self, func: &Func, around: OpId, products: &Products) {
+        let waits = |id: &OpId| {
+            let (op, tile) = (func.op(*id), products.loads.get(id));
+            matches!(op.kind, Kind::Load(_) | Kind::Gather(_))
+                && func.ty(op.results[0]).dims.size() > 1
+                && !self.loads.contains_key(id)
+                && tile.is_none_or(|tile| tile.tensor.is_err())
+        };
+        if !func.region(func.op(around).regions[0]).ops.iter().any(waits) {
+            return;
+        }
+        let Some(rounds) = self.loops.get_mut(&around) else { return };
+        for load in std::mem::take(&mut rounds.loads) {
+            if self.loads[&load].computed {
+                self.loads.remove(&load);
+                self.late.insert(load, "the threads wait for another load of the iteration anyway".into());
+            } else {
+                rounds.loads.push(load);
+            }
+        }
+        if rounds.loads.is_empty() {
+            self.loops.remove(&around);
+        }
     }
 
     /// Whether an operation's result lies in shared memory.

@@ -231,6 +231,12 @@ fn what_operands_are_computed_from_is_prefetched() {
             let computed = ahead.loads.values().filter(|early| early.computed);
             assert_eq!(computed.count(), 2, "sm_{sm}: {:?}\n{text}", ahead.late);
         }
+        // A load that is used after the product is waited for, and so may the others be.
+        let after = text
+            .replace("mul %12, %13 : f32[", "add %12, %12 : f32[")
+            .replace("continue %16", &format!("%17 = broadcast %11 : f32[{0}, {1}]\n    %18 = mul %16, %17 : f32[{0}, {1}]\n    continue %18", tile[0], tile[1]));
+        let ahead_after = ahead(&girih_tile::pass::simplify(&parse(&after).unwrap()), 90);
+        assert!(ahead_after.loads.values().all(|early| !early.computed), "{after}");
         let [m, n, k] = tile.map(i64::from);
         let count = rng.random_range(0..6);
         let [rows, columns] = [(); 2].map(|()| 8 * rng.random_range(1i64..20));
