@@ -89,7 +89,8 @@ pub(super) fn of(plan: &Plan, id: OpId, sizes: &Sizes, feeding: &BTreeSet<OpId>)
 
 /// How a product is computed.
 fn product(plan: &Plan, id: OpId) -> String {
-    let Some(Wgmma { atom, warpgroups, sources, layouts, mnk }) = plan.products.wgmma.get(&id) else {
+    let Some(Wgmma { atom, operands, warpgroups, sources, layouts, mnk }) = plan.products.wgmma.get(&id)
+    else {
         let why = plan.products.refused.get(&id);
         let why = why.map_or("the architecture has none", String::as_str);
         let op = plan.func.op(id);
@@ -104,15 +105,17 @@ fn product(plan: &Plan, id: OpId) -> String {
         let [a, b] = plan.in_registers(id).map(|held| if held { "registers" } else { "shared memory" });
         return format!("{by}; A from {a}; B from {b}; not by wgmma: {why}");
     };
-    let source = |at: usize| match sources[at] {
+    // By the product's operands.
+    let source = |at: usize| match sources[operands[at]] {
         Source::Registers => String::from("registers"),
-        Source::Loaded(_) => format!("shared memory, {}", layouts[at].name()),
-        Source::Stored => format!("registers by way of shared memory, {}", layouts[at].name()),
+        Source::Loaded(_) => format!("shared memory, {}", layouts[operands[at]].name()),
+        Source::Stored => format!("registers by way of shared memory, {}", layouts[operands[at]].name()),
     };
     let [m, n, k] = atom.shape_mnk;
     let each = mnk[0] / (64 * warpgroups) * (mnk[1] / n) * (mnk[2] / k);
+    let turned = if *operands == [0, 1] { "" } else { " that computes C^T = B^T A^T" };
     format!(
-        "by wgmma m{m}n{n}k{k}, {each} in each of {warpgroups} warpgroups; A from {}; B from {}",
+        "by wgmma m{m}n{n}k{k}{turned}, {each} in each of {warpgroups} warpgroups; A from {}; B from {}",
         source(0),
         source(1)
     )

@@ -9,6 +9,7 @@ use super::{Lowering, bytes};
 use crate::error::Error;
 use crate::fit;
 use crate::ir::{Kind, OpId, Type, Value};
+use crate::place::{Halves, halves};
 
 /// The most bytes of shared memory that elements go through at once.
 pub(super) const WINDOW: i64 = 128 << 10;
@@ -96,7 +97,11 @@ impl<'a> Lowering<'a> {
                 let base = parts[0][axis] * line.strides[axis];
                 let second = Line { extents: parts[1].clone(), base, strides: line.strides.clone() };
                 let first = self.piece(op.operands[0], &first, Part::All)?;
-                vec![first, self.piece(op.operands[1], &second, Part::All)?]
+                let pieces = [first, self.piece(op.operands[1], &second, Part::All)?];
+                if let Some(regs) = self.chosen(id, axis, &pieces)? {
+                    return self.hold_regs(result, regs);
+                }
+                pieces.into()
             }
             Kind::Flip(axis) => {
                 let axis = usize::from(*axis);
@@ -112,6 +117,24 @@ impl<'a> Lowering<'a> {
         };
         let regs = self.rearranged(&pieces, ty.dtype, self.plan.dist(result), &line)?;
         self.hold_regs(result, regs)
+    }
+
+    /// The registers of a [`Kind::Cat`] of which each thread has elements of one operand alone, and holds those of both.
+    fn chosen(&mut self, id: OpId, axis: usize, pieces: &[Piece<'_>; 2]) -> Result<Option<Vec<Reg>>, Error> {
+        let plan = self.plan;
+        let op = plan.func.op(id);
+        let Some(Halves { dist, bit: Some(bit) }) = halves(&plan.func, op, axis, plan.dist(op.results[0]))
+        else {
+            return Ok(None);
+        };
+        let names = |piece: &Piece<'_>| dist.renamed(&piece.line, &[(piece.dist, &piece.line)]);
+        let [Some(first), Some(second)] = pieces.each_ref().map(names) else { return Ok(None) };
+        let second_half = self.bit_is_set(bit)?;
+        let chosen = first.iter().zip(&second).map(|((_, first), (_, second))| {
+            let [first, second] = [&pieces[0].regs[*first], &pieces[1].regs[*second]];
+            self.select(pieces[0].dtype, &second_half, second, first)
+        });
+        chosen.collect::<Result<Vec<Reg>, Error>>().map(Some)
     }
 
     /// The registers of a result whose elements stand in a line of elements, from pieces in the same line.

@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use girih_codegen::plan::{Dist, Leaf, primes};
+use girih_codegen::plan::{Digit, Dist, Leaf, primes};
 
 use super::access::{LANES, WIDEST, order, width};
 use super::exchange::bytes;
-use super::product::{of_warps, row_modes};
-use super::rule::extents;
+use super::product::{fragments, of_warps, row_modes};
+use super::rule::{extents, part, repeated, wish};
 use super::wgmma::Products;
+use super::wgmma::choice::trace;
 use crate::ir::{Dims, Func, Kind, Op};
 
 /// The most distributions of a shape.
@@ -190,6 +191,12 @@ impl Pools {
     fn product(&mut self, func: &Func, op: &Op, sm: u32) {
         let dims = &func.ty(op.results[0]).dims;
         for dist in of_warps(func, op, self.all, sm).into_iter().take(4) {
+            for (at, fragment) in fragments(func, op, &dist, sm).into_iter().enumerate() {
+                // What is computed needs no shared memory where threads compute what they multiply.
+                if trace(func, op.operands[at]).is_none() {
+                    self.add(&func.ty(op.operands[at]).dims, fragment);
+                }
+            }
             self.add(dims, dist);
         }
         for which in 0..2 {
@@ -263,16 +270,25 @@ impl Pools {
     fn propagate(&mut self, func: &Func) {
         let mut steps = Vec::new();
         func.walk(func.body(), &mut |_, op| {
-            if matches!(op.kind, Kind::Broadcast | Kind::Reduce { .. } | Kind::Permute(_) | Kind::Reshape) {
-                steps.push((op.kind.clone(), func.ty(op.operands[0]).dims, func.ty(op.results[0]).dims));
+            let carries = matches!(
+                op.kind,
+                Kind::Broadcast
+                    | Kind::Reduce { .. }
+                    | Kind::Permute(_)
+                    | Kind::Reshape
+                    | Kind::Cat(_)
+                    | Kind::Extract(_)
+            );
+            if carries {
+                steps.push((op.clone(), func.ty(op.operands[0]).dims, func.ty(op.results[0]).dims));
             }
         });
         // Every round adds a distribution somewhere, or is the last.
         loop {
             let mut more = false;
-            for (kind, from, to) in &steps {
+            for (op, from, to) in &steps {
                 let (above, below) = (self.of(from).to_vec(), self.of(to).to_vec());
-                match kind {
+                match &op.kind {
                     Kind::Broadcast => {
                         for dist in below {
                             let stretched = (0..from.rank()).filter(|&mode| from[mode] == 1 && to[mode] != 1);
@@ -291,6 +307,30 @@ impl Pools {
                         }
                         for dist in below {
                             more |= self.add(from, dist.permute(&inverse(&axes)));
+                        }
+                    }
+                    Kind::Cat(axis) => {
+                        let axis = usize::from(*axis);
+                        for dist in above {
+                            let both = repeated(&dist, axis, from[axis].into(), 2);
+                            more |= both.is_some_and(|both| self.add(to, both));
+                        }
+                        for dist in below {
+                            more |= wish(func, op, 0, &dist).is_some_and(|half| self.add(from, half));
+                        }
+                    }
+                    Kind::Extract(_) => {
+                        for dist in below {
+                            more |= wish(func, op, 0, &dist).is_some_and(|whole| self.add(from, whole));
+                        }
+                        for dist in above {
+                            let mut modes = (0..from.rank()).filter(|&mode| from[mode] != to[mode]);
+                            let own = modes.try_fold(dist, |dist, mode| {
+                                let (own, beyond) = part(&dist, mode, to[mode].into())?;
+                                let values = |digit: &Digit| matches!(digit, Digit::Values { .. });
+                                beyond.iter().all(values).then_some(own)
+                            });
+                            more |= own.is_some_and(|own| self.add(to, own));
                         }
                     }
                     _ => {

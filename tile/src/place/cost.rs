@@ -5,6 +5,7 @@ use girih_tensor::DType;
 
 use super::access::{LANES, WIDEST, fastest, gathered, lines, run, sectors, width};
 use super::exchange::{ROUND_TRIP, bytes, rename, shuffled};
+use super::rule::{halves, wish};
 use super::shuffle::Shuffles;
 use crate::ir::{Dims, Func, Kind, Op, Order, Value, View};
 
@@ -80,6 +81,11 @@ pub(crate) fn own(func: &Func, op: &Op, work: &Dist) -> f64 {
             registers / run(work, along).min(most) as f64 * (GLOBAL + 8.0)
         }
         Kind::Scatter(_) | Kind::Atomic { .. } => registers * (GLOBAL + 8.0),
+        Kind::Cat(axis) if let Some(halves) = halves(func, op, usize::from(*axis), work) => {
+            // A thread that holds elements of one operand alone chooses between them.
+            if halves.bit.is_some() { registers } else { 0.0 }
+        }
+        Kind::Extract(_) if wish(func, op, 0, work).is_some() => 0.0,
         Kind::Extract(_) | Kind::Insert(_) | Kind::Cat(_) | Kind::Flip(_) | Kind::Pack | Kind::Unpack => {
             ROUND_TRIP + SHARED * 2.0 * registers
         }

@@ -29,7 +29,11 @@ impl Plan {
         let early =
             |id: OpId| products.wgmma.get(&id).is_some_and(|product| product.sources.iter().all(comes));
         let late = |id: OpId| {
-            let of = |product: &Wgmma| product.sources[0] == Source::Registers && comes(&product.sources[1]);
+            let of = |product: &Wgmma| {
+                product.operands == [0, 1]
+                    && product.sources[0] == Source::Registers
+                    && comes(&product.sources[1])
+            };
             products.wgmma.get(&id).is_some_and(of)
         };
         let groups = i64::from(self.threads / WARPGROUP);

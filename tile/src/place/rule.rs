@@ -2,7 +2,7 @@
 //!
 //! An operation with a choice has a *work* distribution, from which the others follow.
 
-use girih_codegen::plan::Dist;
+use girih_codegen::plan::{Digit, Dist, Leaf, primes};
 
 use crate::ir::{Combine, Dims, Func, Kind, Op};
 
@@ -72,8 +72,76 @@ pub(crate) fn wish(func: &Func, op: &Op, operand: usize, work: &Dist) -> Option<
             let (from, to) = (func.ty(op.operands[operand]).dims, func.ty(op.results[0]).dims);
             work.reshape(&extents(&to), &extents(&from))
         }
+        Kind::Cat(axis) => halves(func, op, usize::from(*axis), work).map(|halves| halves.dist),
+        Kind::Extract(start) => {
+            let (from, to) = (func.ty(op.operands[operand]).dims, func.ty(op.results[0]).dims);
+            let fits = |&mode: &usize| from[mode] % to[mode] == 0 && start[mode] % to[mode] == 0;
+            let mut modes = (0..from.rank()).filter(|&mode| from[mode] != to[mode]);
+            let whole = modes.try_fold(work.clone(), |dist, mode| {
+                let [from, to] = [from, to].map(|dims| i64::from(dims[mode]));
+                Some(mode).filter(fits).and_then(|mode| repeated(&dist, mode, to, from / to))
+            });
+            // Threads that hold the same part would each hold the whole tile.
+            whole.filter(|whole| !whole.is_replicated())
+        }
         _ => need(func, op, operand, work),
     }
+}
+
+/// A distribution of two tiles side by side as one of each.
+pub(crate) struct Halves {
+    /// That of each tile.
+    pub(crate) dist: Dist,
+    /// The bit of a thread's number by which it holds elements of one or the other; none if each thread holds those of both.
+    pub(crate) bit: Option<usize>,
+}
+
+/// The distribution of both operands of a [`Kind::Cat`] in which nothing moves.
+pub(crate) fn halves(func: &Func, op: &Op, axis: usize, work: &Dist) -> Option<Halves> {
+    let [first, second] = [0, 1].map(|at| i64::from(func.ty(op.operands[at]).dims[axis]));
+    let (dist, beyond) = part(work, axis, first)?;
+    match beyond[..] {
+        [Digit::Values { extent: 2, .. }] if first == second => Some(Halves { dist, bit: None }),
+        [Digit::Bit { bit, .. }] if first == second => Some(Halves { dist, bit: Some(bit) }),
+        _ => None,
+    }
+}
+
+/// The distribution of the elements below a coordinate, and the digits of the coordinate that are beyond; `None` if it is cut elsewhere.
+pub(crate) fn part(dist: &Dist, mode: usize, extent: i64) -> Option<(Dist, Vec<Digit>)> {
+    let digits = dist.digits(mode);
+    let (below, beyond): (Vec<Digit>, Vec<Digit>) =
+        digits.into_iter().partition(|digit| digit.scale() < extent);
+    (reach(&below) == extent - 1).then(|| {
+        let mut dist = dist.clone();
+        dist.bits
+            .iter_mut()
+            .filter(|bit| bit.is_some_and(|(at, scale)| at == mode && scale >= extent))
+            .for_each(|bit| *bit = None);
+        dist.vals.retain(|leaf| leaf.mode != mode || leaf.scale < extent);
+        (dist, beyond)
+    })
+}
+
+/// The distribution of `count` tiles of an extent side by side, of which each thread holds its elements; `None` if the tile is padded.
+pub(crate) fn repeated(dist: &Dist, mode: usize, extent: i64, count: i64) -> Option<Dist> {
+    (reach(&dist.digits(mode)) == extent - 1).then(|| {
+        let (mut dist, mut scale) = (dist.clone(), extent);
+        for (at, extent) in primes(count).into_iter().enumerate() {
+            dist.vals.insert(at, Leaf { extent, mode, scale });
+            scale *= extent;
+        }
+        dist
+    })
+}
+
+/// The greatest coordinate of these digits.
+fn reach(digits: &[Digit]) -> i64 {
+    let most = |digit: &Digit| match digit {
+        Digit::Values { extent, scale, .. } => (extent - 1) * scale,
+        Digit::Bit { scale, .. } => *scale,
+    };
+    digits.iter().map(most).sum()
 }
 
 /// The distribution that the results have, by the work distribution.

@@ -52,13 +52,16 @@ impl Lowering<'_> {
         self.products.beside = before;
     }
 
-    /// Whether a loop carries what its argument is in registers of two elements: products alone read it, as their first operand.
+    /// Whether a loop carries what its argument is in registers of two elements: products alone read it, as what they take from registers.
     pub(crate) fn is_paired(&self, arg: Value) -> bool {
         let products = &self.plan.products.wgmma;
         let first = |reader: &Option<OpId>| {
             reader.is_some_and(|id| {
-                let of = products.get(&id).is_some_and(|product| product.sources[0] == Source::Registers);
-                of && self.plan.func.op(id).operands[1..].iter().all(|&value| value != arg)
+                let held = products.get(&id).filter(|product| product.sources[0] == Source::Registers);
+                let mut operands = self.plan.func.op(id).operands.iter().enumerate();
+                held.is_some_and(|product| {
+                    operands.all(|(at, &value)| value != arg || at == product.operands[0])
+                })
             })
         };
         let (ty, readers) = (self.plan.func.ty(arg), self.products.uses.readers(arg));

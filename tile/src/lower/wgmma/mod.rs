@@ -133,7 +133,7 @@ impl Lowering<'_> {
         let rows = m / (64 * product.warpgroups);
         let a = match product.sources[0] {
             Source::Registers => {
-                let regs = self.regs(op.operands[0])?;
+                let regs = self.regs(op.operands[product.operands[0]])?;
                 // Values of an instruction, row blocks, steps along K.
                 let steps = product.mnk[2] / atom.shape_mnk[2];
                 let lay = Lay::strided([8, rows, steps], [1, 8 * steps, 8])?;
@@ -254,7 +254,7 @@ impl Lowering<'_> {
     /// An operand in shared memory, as the thread's warpgroup takes it: a descriptor for each instruction, (1,RestX,RestK).
     fn operand(&mut self, id: OpId, product: &Wgmma, at: usize) -> Result<Tensor<Descriptor>, Error> {
         let plan = self.plan;
-        let value = plan.func.op(id).operands[at];
+        let value = plan.func.op(id).operands[product.operands[at]];
         let base = match product.sources[at] {
             Source::Loaded(load) => {
                 self.await_tile(load)?;

@@ -137,12 +137,13 @@ impl Lowering<'_> {
     /// Stores an operand of a product to shared memory.
     pub(super) fn store_operand(&mut self, id: OpId, product: &Wgmma, at: usize) -> Result<Expr, Error> {
         let plan = self.plan;
-        let value = plan.func.op(id).operands[at];
+        let operand = product.operands[at];
+        let value = plan.func.op(id).operands[operand];
         let regs = self.regs(value)?;
         let (dims, mut tile) = (plan.func.ty(value).dims, stored(product, at));
         // X and K as modes of the operand: (M,K) and (K,N).
         let rank = dims.rank();
-        tile.axes = tile.axes.map(|mode| if (mode == 0) == (at == 0) { rank - 2 } else { rank - 1 });
+        tile.axes = tile.axes.map(|mode| if (mode == 0) == (operand == 0) { rank - 2 } else { rank - 1 });
         self.put_tile((id, at), &tile, plan.dist(value), dims, &regs)
     }
 

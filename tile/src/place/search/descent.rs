@@ -1,4 +1,4 @@
-//! The descent: nodes change while that gains.
+//! The descent: nodes change while that gains, one by one, with the nodes that they read, and all to one distribution.
 
 use super::{Id, Node, Problem, Source};
 use crate::fit;
@@ -118,6 +118,34 @@ impl Problem<'_> {
         best.map(|(_, chosen)| chosen).unwrap_or_default()
     }
 
+    /// The choice in which a node has another candidate, and the nodes that it reads, and those that these read, have candidates in which nothing
+    /// moves between them, as far as there are some; `down` says that so have those that read it.
+    fn carried(&self, chosen: &[usize], node: usize, at: usize, down: bool) -> Vec<usize> {
+        let mut next = chosen.to_vec();
+        next[node] = at;
+        let (mut open, mut seen) = (vec![node], vec![false; self.nodes.len()]);
+        seen[node] = true;
+        while let Some(node) = open.pop() {
+            for &value in &self.nodes[node].touches {
+                let Source::Node(source, ids) = &self.sources[value] else { continue };
+                for reader in &self.uses[value] {
+                    let (other, found) = if *source == node && down {
+                        (reader.node, reader.needs.iter().position(|&need| need == Some(ids[next[node]])))
+                    } else if reader.node == node {
+                        (*source, ids.iter().position(|&id| reader.needs[next[node]] == Some(id)))
+                    } else {
+                        continue;
+                    };
+                    if let (false, Some(at)) = (seen[other], found) {
+                        (next[other], seen[other]) = (at, true);
+                        open.push(other);
+                    }
+                }
+            }
+        }
+        next
+    }
+
     fn descend(&mut self, mut chosen: Vec<usize>, seeds: &[Id]) -> (f64, Vec<usize>) {
         loop {
             let mut moved = false;
@@ -134,6 +162,17 @@ impl Problem<'_> {
                 chosen[node] = best.1;
             }
             let mut least = self.total(&chosen);
+            for node in 0..self.nodes.len() {
+                for at in 0..self.nodes[node].candidates.len() {
+                    for down in [false, true] {
+                        let next = self.carried(&chosen, node, at, down);
+                        let cost = self.total(&next);
+                        if cost < least - LEAST {
+                            (least, chosen, moved) = (cost, next, true);
+                        }
+                    }
+                }
+            }
             for &seed in seeds {
                 let together = |(node, &at): (&Node, &usize)| {
                     node.candidates.iter().position(|&id| id == seed).unwrap_or(at)

@@ -96,11 +96,33 @@ impl Choice<'_> {
         i64::from(self.threads / WARPGROUP)
     }
 
-    /// M, N and K of a product whose shape and dtypes `wgmma` has.
-    pub(super) fn fits(&self, op: &Op) -> Result<[i64; 3], String> {
+    /// Which operands of the products are the instructions' A and B: the other way round where each product has a B that threads compute, and an
+    /// A that is loaded to shared memory.
+    pub(super) fn operands(&self) -> [usize; 2] {
+        let (plain, turned) = ([0, 1], [1, 0]);
+        let mut products = BTreeSet::new();
+        self.func.walk(self.func.body(), &mut |id, op| {
+            if op.kind == Kind::Mma {
+                products.insert(id);
+            }
+        });
+        let fits = |id: &OpId| {
+            let op = self.func.op(*id);
+            let wide = self.func.ty(op.operands[1]).dtype.bits() == 16;
+            let Ok([m, n, k]) = self.fits(op, turned) else { return false };
+            wide && self.loaded(op, 0, [n, k], &products).is_some()
+                && self.loaded(op, 1, [m, k], &products).is_none()
+        };
+        if !products.is_empty() && products.iter().all(fits) { turned } else { plain }
+    }
+
+    /// M, N and K of the instructions of a product whose shape and dtypes `wgmma` has.
+    pub(super) fn fits(&self, op: &Op, operands: [usize; 2]) -> Result<[i64; 3], String> {
         let [a, b, c] = [0, 1, 2].map(|at| self.func.ty(op.operands[at]));
         let rank = a.dims.rank();
-        let [m, n, k] = [a.dims[rank - 2], b.dims[rank - 1], a.dims[rank - 1]].map(i64::from);
+        let ([rows, columns], k) =
+            ([a.dims[rank - 2], b.dims[rank - 1]].map(i64::from), a.dims[rank - 1].into());
+        let [m, n] = operands.map(|at| [rows, columns][at]);
         let types = [c.dtype, a.dtype, b.dtype];
         let named = || format!("{} and {} into {}", a.dtype, b.dtype, c.dtype);
         if rank > 2 && a.dims[0] != 1 {
@@ -148,34 +170,45 @@ impl Choice<'_> {
         readers.iter().map(count).sum()
     }
 
-    /// Where an operand comes from, and how it lies in shared memory.
+    /// An operand that is loaded for products alone: where it comes from, and the tile in shared memory with the axes of X and K.
+    fn loaded(
+        &self,
+        op: &Op,
+        operand: usize,
+        [x, k]: [i64; 2],
+        products: &BTreeSet<OpId>,
+    ) -> Option<(Traced, [usize; 2], SharedTile)> {
+        let value = op.operands[operand];
+        let rank = self.func.ty(value).dims.rank();
+        let modes = if operand == 0 { [rank - 2, rank - 1] } else { [rank - 1, rank - 2] };
+        let traced = trace(self.func, value)?;
+        let (axes, tile) = self.shared(&traced, modes, [x, k], products)?;
+        Some((traced, axes, tile))
+    }
+
+    /// Where an operand comes from, and how it lies in shared memory. `at` says which it is of the instruction.
     fn source(
         &self,
         op: &Op,
-        at: usize,
+        [at, operand]: [usize; 2],
         [x, k]: [i64; 2],
         products: &BTreeSet<OpId>,
         chosen: &mut Products,
     ) -> (Source, GmmaLayout) {
-        let value = op.operands[at];
-        let ty = self.func.ty(value);
-        let wide = ty.dtype.bits() == 16;
-        let rank = ty.dims.rank();
-        let modes = if at == 0 { [rank - 2, rank - 1] } else { [rank - 1, rank - 2] };
-        if let Some(traced) = trace(self.func, value)
-            && let Some((axes, tile)) = self.shared(&traced, modes, [x, k], products)
-        {
+        if let Some((traced, axes, tile)) = self.loaded(op, operand, [x, k], products) {
             let major = if tile.axes[0] == axes[1] { Major::K } else { Major::Mn };
             let layout = GmmaLayout { major, swizzle: tile.swizzle };
             chosen.views.extend(traced.views);
             chosen.loads.insert(traced.load, tile);
             return (Source::Loaded(traced.load), layout);
         }
+        let ty = self.func.ty(op.operands[operand]);
+        let wide = ty.dtype.bits() == 16;
         if at == 0 && wide {
             return (Source::Registers, GmmaLayout::select(Major::K, ty.dtype, [x, k]));
         }
         // Rows along the last axis, where the order is free.
-        let major = if at == 1 && wide { Major::Mn } else { Major::K };
+        let major = if operand == 1 && wide { Major::Mn } else { Major::K };
         (Source::Stored, GmmaLayout::select(major, ty.dtype, [x, k]))
     }
 
@@ -260,15 +293,16 @@ impl Choice<'_> {
     pub(super) fn product(
         &self,
         id: OpId,
+        operands: [usize; 2],
         mnk: [i64; 3],
         products: &BTreeSet<OpId>,
         chosen: &mut Products,
     ) -> Result<Wgmma, String> {
         let op = self.func.op(id);
         let [m, n, k] = mnk;
-        let [a, b, c] = [0, 1, 2].map(|at| self.func.ty(op.operands[at]).dtype);
-        let (source_a, layout_a) = self.source(op, 0, [m, k], products, chosen);
-        let (source_b, layout_b) = self.source(op, 1, [n, k], products, chosen);
+        let [a, b, c] = [operands[0], operands[1], 2].map(|at| self.func.ty(op.operands[at]).dtype);
+        let (source_a, layout_a) = self.source(op, [0, operands[0]], [m, k], products, chosen);
+        let (source_b, layout_b) = self.source(op, [1, operands[1]], [n, k], products, chosen);
         let kind = if source_a == Source::Registers { MmaKind::WgmmaRs } else { MmaKind::WgmmaSs };
         // A block has a warpgroup more, which loads.
         let room = (begin(self.warpgroups() + 1, self.blocks) - OF_INSTRUCTION) * 64 / i64::from(c.bits());
@@ -282,6 +316,7 @@ impl Choice<'_> {
         let atom = atom.ok_or_else(|| format!("no instruction has a part of {n} columns"))?;
         Ok(Wgmma {
             atom,
+            operands,
             mnk,
             warpgroups: self.warpgroups(),
             sources: [source_a, source_b],

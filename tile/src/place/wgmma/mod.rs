@@ -2,7 +2,8 @@
 //!
 //! The accumulator of such a product has the distribution of the instruction's C, 64 rows a warpgroup. A is in registers of the same
 //! distribution, or in shared memory, where B always is. A tile that is loaded for such products alone goes to shared memory at once, and no
-//! thread holds it; other operands are stored there.
+//! thread holds it; other operands are stored there. Where B is computed and A is loaded, the instructions compute C^T = B^T A^T, so that the
+//! threads multiply what they have computed.
 //!
 //! # Examples
 //! ```
@@ -36,7 +37,7 @@ use self::choice::Choice;
 use super::ahead::Ahead;
 use super::pipeline::Pipeline;
 use super::scratch::Arena;
-use crate::ir::{Def, Func, Kind, OpId, Value};
+use crate::ir::{Def, Dims, Func, Kind, OpId, Value};
 
 /// Threads of a warpgroup, and the rows of C that it computes by one instruction.
 pub(crate) const WARPGROUP: u32 = 128;
@@ -65,6 +66,9 @@ pub enum Source {
 pub struct Wgmma {
     /// The instruction.
     pub atom: MmaAtom,
+    /// Which operands of the product are the instruction's A and B; `[1, 0]` where it computes C^T = B^T A^T. All that follows is by the
+    /// instruction's.
+    pub operands: [usize; 2],
     /// M, N and K of the tiles.
     pub mnk: [i64; 3],
     /// The warpgroups, which share M.
@@ -158,6 +162,14 @@ pub(crate) fn fragment(extents: &[i64], threads: i64) -> Dist {
     Dist { bits, vals }
 }
 
+/// The same where the instruction computes the transpose of a tile.
+fn transposed(extents: &[i64], threads: i64) -> Dist {
+    let rank = extents.len();
+    let axes: Vec<usize> = (0..rank - 2).chain([rank - 1, rank - 2]).collect();
+    let turned: Vec<i64> = axes.iter().map(|&axis| extents[axis]).collect();
+    fragment(&turned, threads).permute(&axes)
+}
+
 /// The registers that threads begin with in blocks of so many warpgroups, of which a multiprocessor has some at a time.
 pub(crate) fn begin(warpgroups: i64, blocks: i64) -> i64 {
     (REGISTERS / (i64::from(WARPGROUP) * warpgroups * blocks.max(1)) / 8 * 8).min(255)
@@ -176,10 +188,11 @@ impl Products {
             return chosen;
         }
         let choice = Choice::new(func, sm, threads);
+        let operands = choice.operands();
         let mut products = Vec::new();
         func.walk(func.body(), &mut |id, op| {
             if op.kind == Kind::Mma {
-                match choice.fits(op) {
+                match choice.fits(op, operands) {
                     Ok(mnk) => products.push((id, mnk)),
                     Err(why) => drop(chosen.refused.insert(id, why)),
                 }
@@ -187,7 +200,7 @@ impl Products {
         });
         let ids: BTreeSet<OpId> = products.iter().map(|(id, _)| *id).collect();
         for (id, mnk) in products {
-            match choice.product(id, mnk, &ids, &mut chosen) {
+            match choice.product(id, operands, mnk, &ids, &mut chosen) {
                 Ok(product) => drop(chosen.wgmma.insert(id, product)),
                 Err(why) => drop(chosen.refused.insert(id, why)),
             }
@@ -293,8 +306,8 @@ impl Products {
 
     /// The distribution of the sums of a product by `wgmma`.
     pub(crate) fn sums(&self, func: &Func, id: OpId, threads: i64) -> Option<Dist> {
-        self.wgmma.get(&id)?;
-        Some(fragment(&super::rule::extents(&func.ty(func.op(id).results[0]).dims), threads))
+        let product = self.wgmma.get(&id)?;
+        Some(product.fragment(&func.ty(func.op(id).results[0]).dims, threads))
     }
 
     /// The distribution that a product asks for of an operand, if it is by `wgmma` or takes the operand from a tile in shared memory; `None`
@@ -304,17 +317,18 @@ impl Products {
             return Some(None);
         }
         let product = self.wgmma.get(&id)?;
-        let own =
-            |at: usize| fragment(&super::rule::extents(&func.ty(func.op(id).operands[at]).dims), threads);
-        Some(match at {
-            2 => Some(own(2)),
-            0 if product.sources[0] == Source::Registers => Some(own(0)),
-            _ => None,
-        })
+        let held = at == 2 || at == product.operands[0] && product.sources[0] == Source::Registers;
+        Some(held.then(|| product.fragment(&func.ty(func.op(id).operands[at]).dims, threads)))
     }
 }
 
 impl Wgmma {
+    /// The distribution of the sums, or of an operand in registers, of these extents.
+    fn fragment(&self, dims: &Dims, threads: i64) -> Dist {
+        let extents = super::rule::extents(dims);
+        if self.operands == [0, 1] { fragment(&extents, threads) } else { transposed(&extents, threads) }
+    }
+
     /// Bytes of an operand in shared memory.
     pub(super) fn stored(&self, at: usize) -> i64 {
         let [m, n, k] = self.mnk;
