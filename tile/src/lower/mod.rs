@@ -248,6 +248,7 @@ impl Lowering<'_> {
         if let (Kind::Load(view), Some(tile)) = (&op.kind, plan.products.loads.get(&id)) {
             return self.load_shared(id, view, tile);
         }
+        self.settle_carried(id)?;
         if !op.regions.is_empty() {
             self.settle_around(id)?;
             self.await_inside(id)?;

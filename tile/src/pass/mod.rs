@@ -36,6 +36,7 @@ pub use fold::fold;
 pub use guard::guard;
 pub use licm::licm;
 pub use overlap::overlap;
+pub(crate) use uses::needs;
 
 use crate::ir::Func;
 

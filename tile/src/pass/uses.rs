@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::ir::{Array, Func, Op, OpId, RegionId, Value};
 
 /// What an operation reads, also within its regions.
-pub(super) fn needs(func: &Func, op: &Op, out: &mut Vec<Value>) {
+pub(crate) fn needs(func: &Func, op: &Op, out: &mut Vec<Value>) {
     out.extend(&op.operands);
     let mut array = op.kind.array();
     while let Some(Array::Slice { of, start, stop, .. }) = array.map(|id| &func.arrays()[id.index()]) {

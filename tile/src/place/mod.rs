@@ -277,7 +277,7 @@ impl<'a> Trial<'a> {
         loop {
             let works = search::search(func, count * 32, &products)?;
             let work = |id, at| works.get(&(id, at)).cloned();
-            let plan = assemble(func, count * 32, products.clone(), work).pipelined(sm);
+            let plan = assemble(func, count * 32, products.clone(), work).accumulators_first().pipelined(sm);
             if let Err(why) = plan.has_room() {
                 // Slots that threads fill are free behind their loop.
                 if products.loads.values().any(|tile| tile.tensor.is_ok()) {

@@ -1,9 +1,11 @@
 //! Loops whose products [overlap](crate::pass::overlap) with functions of their sums.
 
+use std::collections::BTreeSet;
+
 use super::Plan;
 use super::pipeline::Ring;
 use super::wgmma::{OF_INSTRUCTION, Products, REGISTERS, Source, WARPGROUP, Wgmma};
-use crate::ir::{Func, OpId};
+use crate::ir::{Def, Func, Kind, OpId, Value};
 use crate::pass;
 
 /// The most registers of a thread that sums and what they are multiplied with may take.
@@ -51,6 +53,82 @@ impl Plan {
                 && first.iter().all(|&id| early(id))
                 && others.iter().all(|&id| late(id))
         })
+    }
+}
+
+impl Plan {
+    /// The plan in which what accumulators are computed from comes before products that would be under way by then: the assembler waits for
+    /// these before it touches registers of an accumulator.
+    pub(super) fn accumulators_first(mut self) -> Plan {
+        if !self.products.wgmma.is_empty() {
+            for at in 0..self.func.regions.len() {
+                self.func.regions[at].ops = self.reordered(&self.func.regions[at].ops);
+            }
+        }
+        self
+    }
+
+    fn reordered(&self, ops: &[OpId]) -> Vec<OpId> {
+        let (func, wgmma) = (&self.func, &self.products.wgmma);
+        let of_accumulators = self.of_accumulators(ops);
+        let mut order: Vec<OpId> = Vec::new();
+        // The place of the oldest product that is under way, and what comes after it.
+        let (mut oldest, mut after): (Option<usize>, BTreeSet<Value>) = (None, BTreeSet::new());
+        for &id in ops {
+            let (op, mut needs) = (func.op(id), Vec::new());
+            pass::needs(func, op, &mut needs);
+            if let Some(at) = oldest
+                && of_accumulators.contains(&id)
+                && !needs.iter().any(|value| after.contains(value))
+            {
+                order.insert(at, id);
+                oldest = Some(at + 1);
+                continue;
+            }
+            let product = wgmma.get(&id);
+            // A product may add to the accumulator of another that is under way.
+            let read = if product.is_some() { &op.operands[..2] } else { &needs[..] };
+            let is_product = |value: &Value| matches!(func.value(*value).def, Def::Result(of, _) if wgmma.contains_key(&of));
+            if !op.regions.is_empty()
+                || product.is_some_and(|product| product.sources.contains(&Source::Stored))
+                || read.iter().any(|value| after.contains(value) && is_product(value))
+            {
+                (oldest, after) = (None, BTreeSet::new());
+            }
+            if product.is_some() {
+                oldest = oldest.or(Some(order.len()));
+            }
+            if oldest.is_some() {
+                after.extend(&op.results);
+            }
+            order.push(id);
+        }
+        order
+    }
+
+    /// The operations among these that accumulators are computed from.
+    fn of_accumulators(&self, ops: &[OpId]) -> BTreeSet<OpId> {
+        let func = &self.func;
+        let moves = |id: OpId| {
+            let op = func.op(id);
+            op.kind != Kind::Mma
+                && op.regions.is_empty()
+                && func.is_pure(&op.kind)
+                && !self.products.is_shared(id)
+        };
+        let products = ops.iter().filter(|id| self.products.wgmma.contains_key(id));
+        let mut work: Vec<Value> = products.map(|&id| func.op(id).operands[2]).collect();
+        let mut found = BTreeSet::new();
+        while let Some(value) = work.pop() {
+            if let Def::Result(id, _) = func.value(value).def
+                && ops.contains(&id)
+                && moves(id)
+                && found.insert(id)
+            {
+                pass::needs(func, func.op(id), &mut work);
+            }
+        }
+        found
     }
 }
 

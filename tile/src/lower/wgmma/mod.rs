@@ -177,6 +177,25 @@ impl Lowering<'_> {
         at.map_or(Ok(()), |at| self.settle_first(at + 1))
     }
 
+    /// Before an operation whose result the next iteration multiplies: waits for the products of this one that read what is carried there. The
+    /// assembler keeps both in the same registers, and serialises all products if these are written under way.
+    pub(crate) fn settle_carried(&mut self, id: OpId) -> Result<(), Error> {
+        let (func, state) = (&self.plan.func, &self.products);
+        let reads = |arg: Value, product: OpId| {
+            let of = self.plan.products.wgmma.get(&product);
+            of.is_some_and(|of| of.sources[0] == Source::Registers) && func.op(product).operands[0] == arg
+        };
+        let flies =
+            |product: OpId| state.flight.iter().any(|flight| func.op(product).results[0] == flight.result);
+        let written = |arg: Value| {
+            state.uses.readers(arg).iter().flatten().any(|&product| reads(arg, product) && flies(product))
+        };
+        if !state.flight.is_empty() && state.uses.arguments(func, id).any(written) {
+            return self.settle_all();
+        }
+        Ok(())
+    }
+
     /// Waits for all products that are under way.
     pub(crate) fn settle_all(&mut self) -> Result<(), Error> {
         self.settle_first(self.products.flight.len())

@@ -50,6 +50,17 @@ impl Uses {
         self.readers.get(&value).map_or(&[], Vec::as_slice)
     }
 
+    /// The arguments of the loop around that results of an operation become.
+    pub(super) fn arguments<'f>(&self, func: &'f Func, id: OpId) -> impl Iterator<Item = Value> + 'f {
+        let data = self.places.get(&id).map(|&(region, _)| func.region(region));
+        let passed = data.and_then(|data| match &data.end {
+            End::Continue(0, values) => Some(data.args[data.args.len() - values.len()..].iter().zip(values)),
+            _ => None,
+        });
+        let results = &func.op(id).results;
+        passed.into_iter().flatten().filter(|(_, value)| results.contains(value)).map(|(&arg, _)| arg)
+    }
+
     /// Whether an operation alone reads a value, each time anew, so that it may overwrite the value's registers.
     pub(super) fn is_last(&self, func: &Func, value: Value, reader: OpId) -> bool {
         let Some(&(region, _)) = self.places.get(&reader) else { return false };
