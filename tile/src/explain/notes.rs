@@ -6,9 +6,9 @@ use girih_codegen::plan::Dist;
 
 use super::Sizes;
 use super::iterations::iterations;
-use crate::ir::{Def, Func, Indexed, Kind, OpId, Value, View};
+use crate::ir::{Func, Indexed, Kind, OpId, Value, View};
 use crate::place::access::{WIDEST, gathered, run, sectors, width};
-use crate::place::ahead::Early;
+use crate::place::ahead::{Early, feeding as feeding_in};
 use crate::place::exchange::{Exchange, bytes};
 use crate::place::product::Way;
 use crate::place::wgmma::{SharedTile, Source, Wgmma};
@@ -127,28 +127,17 @@ fn count(iterations: i64) -> String {
 
 /// The loads and gathers in loops whose elements products multiply, as they are or computed with.
 pub(super) fn feeding(func: &Func) -> BTreeSet<OpId> {
-    let (mut open, mut inside): (Vec<Value>, BTreeSet<OpId>) = (Vec::new(), BTreeSet::new());
+    let mut found = BTreeSet::new();
     func.walk(func.body(), &mut |_, op| {
-        if op.kind == Kind::Mma {
-            open.extend(&op.operands[..2]);
-        }
         if matches!(op.kind, Kind::For | Kind::Loop) {
-            op.regions.iter().for_each(|&region| func.walk(region, &mut |id, _| _ = inside.insert(id)));
+            let mut regions = op.regions.clone();
+            while let Some(region) = regions.pop() {
+                found.append(&mut feeding_in(func, region, |_| true));
+                let inner = func.region(region).ops.iter().map(|&id| func.op(id));
+                regions.extend(inner.filter(|op| op.kind == Kind::If).flat_map(|op| &op.regions));
+            }
         }
     });
-    let (mut seen, mut found) = (BTreeSet::new(), BTreeSet::new());
-    while let Some(value) = open.pop() {
-        let Def::Result(id, _) = func.value(value).def else { continue };
-        let op = func.op(id);
-        if !inside.contains(&id) || !seen.insert(id) {
-            continue;
-        }
-        match &op.kind {
-            Kind::Load(_) | Kind::Gather(_) => _ = found.insert(id),
-            kind if op.regions.is_empty() && *kind != Kind::Mma => open.extend(&op.operands),
-            _ => {}
-        }
-    }
     found
 }
 

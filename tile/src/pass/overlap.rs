@@ -14,6 +14,8 @@
 //!                                      }
 //! ```
 //!
+//! A loop whose product multiplies functions of what it loads is written in the same way, without a first product: `p = f(w[n])`.
+//!
 //! Every product has the operands that it had, in the same order, so that results are the same to the last bit.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -28,13 +30,17 @@ use crate::ir::table::Each;
 use crate::ir::{Def, End, Func, Kind, Nan, Op, OpId, Overflow, RegionId, Rounding, Type, Value};
 
 /// The function with such loops in this order, or `None` if there is none. `may` says of a loop's first products, and of those that are added a turn
-/// later, whether they may be under way at a time.
-pub fn overlap(func: &Func, may: impl Fn(&[OpId], &[OpId]) -> bool) -> Option<Func> {
+/// later, whether they may be under way at a time; `held` says which operand of a product threads compute.
+pub fn overlap(
+    func: &Func,
+    may: impl Fn(&[OpId], &[OpId]) -> bool,
+    held: impl Fn(OpId) -> usize,
+) -> Option<Func> {
     let analysis = Analysis { func, readers: readers(func) };
     let mut turns = BTreeMap::new();
     func.walk(func.body(), &mut |id, op| {
         if op.kind == Kind::For
-            && let Some(turn) = analysis.turn(op, &may)
+            && let Some(turn) = analysis.turn(op, &may, &held)
         {
             turns.insert(id, turn);
         }
@@ -50,12 +56,22 @@ struct Turn {
     early: Vec<OpId>,
     /// What the products of the turn before need besides what is carried.
     behind: Vec<OpId>,
-    /// These products, each with the place in which its result is carried.
-    late: Vec<(OpId, usize)>,
+    /// These products.
+    late: Vec<Late>,
     /// What these multiply that the turn before has computed.
     multiplied: Vec<Value>,
     /// Functions of the first products, then those that need the sums of the others, then what the others of the next turn multiply.
     rest: [Vec<OpId>; 3],
+}
+
+/// A product that comes a turn later.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Late {
+    id: OpId,
+    /// The place in which its result is carried.
+    at: usize,
+    /// The operand that threads compute.
+    held: usize,
 }
 
 struct Analysis<'a> {
@@ -130,7 +146,12 @@ impl Analysis<'_> {
     }
 
     /// The order of a loop's operations, if it has such a body.
-    fn turn(&self, op: &Op, may: &impl Fn(&[OpId], &[OpId]) -> bool) -> Option<Turn> {
+    fn turn(
+        &self,
+        op: &Op,
+        may: &impl Fn(&[OpId], &[OpId]) -> bool,
+        held: &impl Fn(OpId) -> usize,
+    ) -> Option<Turn> {
         let func = self.func;
         let body = op.regions[0];
         let data = func.region(body);
@@ -146,23 +167,28 @@ impl Analysis<'_> {
                 && func.op(id).kind == Kind::Mma
                 && self.readers.get(&value).is_some_and(|readers| readers.len() == 1)
             {
-                late.push((id, at));
+                late.push(Late { id, at, held: held(id) });
             }
         }
         late.sort_unstable();
-        let is_late = |id: &OpId| late.iter().any(|(late, _)| late == id);
+        let is_late = |id: &OpId| late.iter().any(|late| late.id == *id);
         let products = data.ops.iter().copied().filter(|id| func.op(*id).kind == Kind::Mma);
         let early: Vec<OpId> = products.filter(|id| !is_late(id)).collect();
         let of_early: Vec<Value> = early.iter().map(|&id| func.op(id).results[0]).collect();
         let varies = self.dependent(&data.ops, carried);
         let behind_products = self.dependent(&data.ops, &of_early);
-        let late_operand = |at: usize| late.iter().map(move |(id, _)| func.op(*id).operands[at]);
-        let fits = !early.is_empty()
-            && !late.is_empty()
-            && may(&early, &late.iter().map(|&(id, _)| id).collect::<Vec<OpId>>())
+        let computed = || late.iter().map(|late| func.op(late.id).operands[late.held]);
+        let loaded = || late.iter().map(|late| func.op(late.id).operands[1 - late.held]);
+        let accumulators = late.iter().map(|late| func.op(late.id).operands[2]);
+        let follows = |value: Value| match func.value(value).def {
+            Def::Result(id, _) if early.is_empty() => data.ops.contains(&id),
+            _ => behind_products.contains(&value),
+        };
+        let fits = !late.is_empty()
+            && may(&early, &late.iter().map(|late| late.id).collect::<Vec<OpId>>())
             && of_early.iter().all(|value| !varies.contains(value))
-            && late_operand(0).all(|value| behind_products.contains(&value))
-            && late_operand(1).all(|value| !varies.contains(&value) && !behind_products.contains(&value));
+            && computed().all(follows)
+            && loaded().all(|value| !varies.contains(&value) && !behind_products.contains(&value));
         let alone = early.iter().all(|&id| {
             let op = func.op(id);
             op.operands.iter().all(|value| !behind_products.contains(value))
@@ -171,28 +197,34 @@ impl Analysis<'_> {
             return None;
         }
         let ahead = self.sources(&data.ops, &of_early);
-        let operands_of_late: Vec<Value> = late_operand(1).collect();
+        let operands_of_late: Vec<Value> = loaded().collect();
         let behind = self.sources(&data.ops, &operands_of_late);
         let has_regions = |id: &OpId| !func.op(*id).regions.is_empty();
         if ahead.iter().chain(&behind).any(has_regions) {
             return None;
         }
-        let kept = passed.iter().enumerate().filter(|(at, _)| !late.iter().any(|(_, late)| late == at));
+        let kept = passed.iter().enumerate().filter(|(at, _)| !late.iter().any(|late| late.at == *at));
         let mut ends: Vec<Value> = kept.map(|(_, &value)| value).collect();
-        ends.extend(late_operand(0).chain(late_operand(2)));
+        ends.extend(computed().chain(accumulators));
         let rest = self.sources(&data.ops, &ends);
-        let sums: Vec<Value> = late.iter().map(|&(_, at)| carried[at]).collect();
+        let sums: Vec<Value> = late.iter().map(|late| carried[late.at]).collect();
         let of_sums = self.dependent(&data.ops, &sums);
         let is_of_sums = |id: &OpId| func.op(*id).results.iter().any(|value| of_sums.contains(value));
         // What is cast for a product that comes a turn later takes registers of its own: once sums are there, others are free.
-        let is_last = |id: &OpId| {
-            let op = func.op(*id);
-            let value = op.results[0];
-            matches!(op.kind, Kind::Cast(_))
-                && late_operand(0).any(|of| of == value)
-                && self.readers[&value].iter().all(|reader| reader.as_ref().is_some_and(is_late))
-        };
-        let mut multiplied: Vec<Value> = late_operand(0).collect();
+        let (mut last, mut open) = (BTreeSet::new(), computed().collect::<Vec<Value>>());
+        while let Some(value) = open.pop() {
+            let Def::Result(id, _) = func.value(value).def else { continue };
+            let is_own =
+                |reader: &Option<OpId>| reader.as_ref().is_some_and(|id| is_late(id) || last.contains(id));
+            let op = func.op(id);
+            if matches!(op.kind, Kind::Cast(_) | Kind::Permute(_)) && self.readers[&value].iter().all(is_own)
+            {
+                last.insert(id);
+                open.extend(matches!(op.kind, Kind::Permute(_)).then(|| op.operands[0]));
+            }
+        }
+        let is_last = |id: &OpId| last.contains(id);
+        let mut multiplied: Vec<Value> = computed().collect();
         multiplied.sort_unstable();
         multiplied.dedup();
         let list =
@@ -323,7 +355,7 @@ impl Rewrite {
     fn state(&self, copy: &Copy<'_>) -> Vec<Value> {
         let func = copy.func;
         let mut state: Vec<Value> = self.passed(func).to_vec();
-        self.turn.late.iter().for_each(|&(id, at)| state[at] = func.op(id).operands[2]);
+        self.turn.late.iter().for_each(|late| state[late.at] = func.op(late.id).operands[2]);
         state.extend(&self.turn.multiplied);
         state.into_iter().map(|value| copy.value(value)).collect()
     }
@@ -331,13 +363,13 @@ impl Rewrite {
     /// What the loop carried before, of its new state and the sums of the late products.
     fn carried(&self, state: &[Value], sums: &[Value]) -> Vec<Value> {
         let mut carried = state[..state.len() - self.turn.multiplied.len()].to_vec();
-        self.turn.late.iter().zip(sums).for_each(|(&(_, at), &sum)| carried[at] = sum);
+        self.turn.late.iter().zip(sums).for_each(|(late, &sum)| carried[late.at] = sum);
         carried
     }
 
     fn factors(&self, copy: &Copy<'_>) -> Vec<Value> {
         let late = self.turn.late.iter();
-        late.map(|&(id, _)| copy.value(copy.func.op(id).operands[1])).collect()
+        late.map(|late| copy.value(copy.func.op(late.id).operands[1 - late.held])).collect()
     }
 
     /// The late products of a state.
@@ -345,12 +377,14 @@ impl Rewrite {
         let func = copy.func;
         let multiplied = &state[state.len() - self.turn.multiplied.len()..];
         let mut sums = Vec::new();
-        for (&(id, at), &factor) in self.turn.late.iter().zip(factors) {
-            let op = func.op(id);
+        for (late, &factor) in self.turn.late.iter().zip(factors) {
+            let op = func.op(late.id);
             copy.b.at(op.site);
-            let left = self.turn.multiplied.iter().zip(multiplied).find(|(old, _)| **old == op.operands[0]);
-            let left = left.map_or(op.operands[0], |(_, &new)| new);
-            sums.push(copy.b.push1(Kind::Mma, &[left, factor, state[at]], func.ty(op.results[0])));
+            let held = op.operands[late.held];
+            let new = self.turn.multiplied.iter().zip(multiplied).find(|(old, _)| **old == held);
+            let held = new.map_or(held, |(_, &new)| new);
+            let [a, b] = if late.held == 0 { [held, factor] } else { [factor, held] };
+            sums.push(copy.b.push1(Kind::Mma, &[a, b, state[late.at]], func.ty(op.results[0])));
         }
         sums
     }

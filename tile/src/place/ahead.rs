@@ -37,6 +37,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use girih_codegen::plan::Dist;
 use girih_tensor::DType;
 
+pub(crate) use self::slice::feeding;
 use self::slice::{computed, scalars, turns};
 use super::Plan;
 use super::access::{WIDEST, aligned, fastest, run};

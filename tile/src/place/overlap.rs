@@ -31,28 +31,27 @@ impl Plan {
         let early =
             |id: OpId| products.wgmma.get(&id).is_some_and(|product| product.sources.iter().all(comes));
         let late = |id: OpId| {
-            let of = |product: &Wgmma| {
-                product.operands == [0, 1]
-                    && product.sources[0] == Source::Registers
-                    && comes(&product.sources[1])
-            };
+            let of = |product: &Wgmma| product.sources[0] == Source::Registers && comes(&product.sources[1]);
             products.wgmma.get(&id).is_some_and(of)
         };
         let groups = i64::from(self.threads / WARPGROUP);
         let blocks = super::wgmma::blocks(func, products.sm);
         let each = (REGISTERS / (i64::from(WARPGROUP) * blocks * groups)).min(MOST);
-        pass::overlap(func, |first, others| {
+        let may = |first: &[OpId], others: &[OpId]| {
             let sums = |id: &OpId| {
                 let product = products.wgmma.get(id);
-                let halves = |product: &Wgmma| product.registers([0, 2], product.atom.a_type.bits());
+                // Without a first product, whose sums the threads compute with, these hold the next turn's factor too, in f32 first.
+                let bits = if first.is_empty() { 32 } else { 0 };
+                let factor = |product: &Wgmma| product.registers([0, 2], product.atom.a_type.bits() + bits);
                 let own = product.map_or(0, |product| product.registers([0, 1], product.atom.c_type.bits()));
-                own + product.filter(|_| others.contains(id)).map_or(0, halves)
+                own + product.filter(|_| others.contains(id)).map_or(0, factor)
             };
             let taken: i64 = first.iter().chain(others).map(sums).sum();
             taken + OF_INSTRUCTION <= each
                 && first.iter().all(|&id| early(id))
                 && others.iter().all(|&id| late(id))
-        })
+        };
+        pass::overlap(func, may, |id| products.wgmma.get(&id).map_or(0, |product| product.operands[0]))
     }
 }
 

@@ -4,6 +4,7 @@ pub(crate) mod attention;
 mod chain;
 mod gemm;
 mod loops;
+mod operands;
 mod overlap;
 pub(crate) mod random;
 mod shared;

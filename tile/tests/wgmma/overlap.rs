@@ -181,7 +181,7 @@ fn loops_in_another_order_compute_the_same() {
         let scalars = [stop as u32, limit as u32].map(u64::from);
         let func = program(&text);
         let wanted = referred(&func, &arrays, &scalars);
-        if let Some(other) = overlap(&func, |_, _| true) {
+        if let Some(other) = overlap(&func, |_, _| true, |_| 0) {
             girih_tile::ir::verify(&other).unwrap();
             assert_eq!(products(&other), 2 * products(&func), "{other}");
             assert_eq!(referred(&other, &arrays, &scalars), wanted, "seed {seed}\n{text}\n{other}");
@@ -217,17 +217,17 @@ fn other_loops_keep_their_order() {
         above: 0,
     };
     let text = it.text(3);
-    assert!(overlap(&program(&text), |_, _| true).is_some());
+    assert!(overlap(&program(&text), |_, _| true, |_| 0).is_some());
     let refused = |from: &str, to: &str| {
         assert!(text.contains(from), "{text}");
         let other = text.replace(from, to);
-        assert!(overlap(&program(&other), |_, _| true).is_none(), "{other}");
+        assert!(overlap(&program(&other), |_, _| true, |_| 0).is_none(), "{other}");
     };
     // The number of the second turn might be beyond the dtype.
     refused("full 1 : s32", "full 2147483647 : s32");
     // What is carried decides what is multiplied.
     refused("= load k[64, 64] at (%", "= load y1[64, 64] at (%");
-    assert!(overlap(&program(&text), |_, _| false).is_none());
+    assert!(overlap(&program(&text), |_, _| false, |_| 0).is_none());
 }
 
 /// The wait for the sums of a turn stands among the functions of the next products, and those of two warpgroups are issued by turns.

@@ -183,14 +183,15 @@ impl Lowering<'_> {
         let (func, state) = (&self.plan.func, &self.products);
         let reads = |arg: Value, product: OpId| {
             let of = self.plan.products.wgmma.get(&product);
-            of.is_some_and(|of| of.sources[0] == Source::Registers) && func.op(product).operands[0] == arg
+            let held = of.filter(|of| of.sources[0] == Source::Registers);
+            held.is_some_and(|of| func.op(product).operands[of.operands[0]] == arg)
         };
         let flies =
             |product: OpId| state.flight.iter().any(|flight| func.op(product).results[0] == flight.result);
         let written = |arg: Value| {
             state.uses.readers(arg).iter().flatten().any(|&product| reads(arg, product) && flies(product))
         };
-        if !state.flight.is_empty() && state.uses.arguments(func, id).any(written) {
+        if !state.flight.is_empty() && state.uses.arguments(func, id).into_iter().any(written) {
             return self.settle_all();
         }
         Ok(())

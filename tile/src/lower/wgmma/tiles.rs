@@ -50,15 +50,22 @@ impl Uses {
         self.readers.get(&value).map_or(&[], Vec::as_slice)
     }
 
-    /// The arguments of the loop around that results of an operation become.
-    pub(super) fn arguments<'f>(&self, func: &'f Func, id: OpId) -> impl Iterator<Item = Value> + 'f {
-        let data = self.places.get(&id).map(|&(region, _)| func.region(region));
-        let passed = data.and_then(|data| match &data.end {
-            End::Continue(0, values) => Some(data.args[data.args.len() - values.len()..].iter().zip(values)),
-            _ => None,
-        });
+    /// The arguments of the loop around that results of an operation become, maybe with other axes.
+    pub(super) fn arguments(&self, func: &Func, id: OpId) -> Vec<Value> {
+        let Some(data) = self.places.get(&id).map(|&(region, _)| func.region(region)) else {
+            return Vec::new();
+        };
+        let End::Continue(0, values) = &data.end else { return Vec::new() };
+        let carried = data.args.iter().rev().zip(values.iter().rev());
         let results = &func.op(id).results;
-        passed.into_iter().flatten().filter(|(_, value)| results.contains(value)).map(|(&arg, _)| arg)
+        let mut found: Vec<Value> =
+            carried.filter(|(_, value)| results.contains(value)).map(|(&arg, _)| arg).collect();
+        for reader in results.iter().flat_map(|&result| self.readers(result)).flatten() {
+            if matches!(func.op(*reader).kind, Kind::Permute(_)) {
+                found.extend(self.arguments(func, *reader));
+            }
+        }
+        found
     }
 
     /// Whether an operation alone reads a value, each time anew, so that it may overwrite the value's registers.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::super::numbers::computes;
 use crate::fit;
-use crate::ir::{Array, ArrayId, Def, Func, Kind, Op, OpId, RegionId, Value};
+use crate::ir::{Array, ArrayId, Def, End, Func, Kind, Op, OpId, RegionId, Value};
 
 /// How many turns a loop has, if that is known.
 pub(super) fn turns(func: &Func, op: &Op) -> Option<i64> {
@@ -92,30 +92,46 @@ pub(super) fn scalars(func: &Func, body: RegionId, loads: &[OpId]) -> Result<Vec
 
 /// The loads of a loop's body from which operands of its products are computed, before any product of the iteration.
 pub(super) fn computed(func: &Func, body: RegionId) -> BTreeSet<OpId> {
-    let ops = &func.region(body).ops;
     // What depends on a product of the same iteration.
     let mut after: BTreeSet<Value> = BTreeSet::new();
-    for &id in ops {
+    for &id in &func.region(body).ops {
         let op = func.op(id);
         if op.kind == Kind::Mma || op.operands.iter().any(|operand| after.contains(operand)) {
             after.extend(&op.results);
         }
     }
-    let products = ops.iter().map(|&id| func.op(id)).filter(|op| op.kind == Kind::Mma);
-    let mut work: Vec<Value> = products.flat_map(|op| op.operands[..2].iter().copied()).collect();
-    let own: BTreeSet<OpId> = ops.iter().copied().collect();
+    let mut found = feeding(func, body, |value| !after.contains(&value));
+    found.retain(|&id| {
+        let op = func.op(id);
+        matches!(op.kind, Kind::Load(_)) && func.is_pure(&op.kind) && func.ty(op.results[0]).dims.size() > 1
+    });
+    found
+}
+
+/// The loads and gathers of a region whose elements its products multiply, as they are or computed with, in the same iteration or a later one.
+/// `follows` says of which values the operands count.
+pub(crate) fn feeding(func: &Func, region: RegionId, follows: impl Fn(Value) -> bool) -> BTreeSet<OpId> {
+    let data = func.region(region);
+    let passed: &[Value] = if let End::Continue(0, passed) = &data.end { passed } else { &[] };
+    let carried = data.args.len() - passed.len();
+    let products = data.ops.iter().map(|&id| func.op(id)).filter(|op| op.kind == Kind::Mma);
+    let mut open: Vec<Value> = products.flat_map(|op| op.operands[..2].iter().copied()).collect();
+    let own: BTreeSet<OpId> = data.ops.iter().copied().collect();
     let (mut seen, mut found) = (BTreeSet::new(), BTreeSet::new());
-    while let Some(value) = work.pop() {
-        let Def::Result(id, _) = func.value(value).def else { continue };
-        if after.contains(&value) || !own.contains(&id) || !seen.insert(id) {
+    while let Some(value) = open.pop() {
+        if !follows(value) || !seen.insert(value) {
             continue;
         }
-        let op = func.op(id);
-        match &op.kind {
-            Kind::Load(_) if func.is_pure(&op.kind) && func.ty(value).dims.size() > 1 => {
-                found.insert(id);
+        match func.value(value).def {
+            Def::Argument(of, at) if of == region => {
+                open.extend((at as usize).checked_sub(carried).map(|at| passed[at]));
             }
-            _ => work.extend(&op.operands),
+            Def::Result(id, _) if own.contains(&id) => match &func.op(id).kind {
+                Kind::Load(_) | Kind::Gather(_) => _ = found.insert(id),
+                Kind::Mma => {}
+                _ => open.extend(&func.op(id).operands),
+            },
+            _ => {}
         }
     }
     found
