@@ -198,7 +198,9 @@ fn place_in_order(func: &Func, sm: u32, warps: &[u32]) -> Result<Plan, Error> {
         let fewer = products[at].wgmma.len() < trial.most;
         let expected = f64::from(count) < fewest && at + 1 < warps.len() && trial.most == 0;
         // Sums alone that are too many are seen without a search, if more warps share them.
-        let shared = products[at + 1..].iter().any(|products| products.wgmma.len() == trial.most);
+        let shared = products[at + 1..]
+            .iter()
+            .any(|more| more.wgmma.len() == trial.most && more.stored() <= products[at].stored());
         let sums = trial.most > 0 && shared && products[at].most_sums() as f64 > trial.enough;
         if expected || fewer || sums {
             left.push(at);
@@ -210,7 +212,11 @@ fn place_in_order(func: &Func, sm: u32, warps: &[u32]) -> Result<Plan, Error> {
         // With more registers than leave room for all else, and no more than there are, the latest is as good as any.
         let enough = registers <= trial.enough;
         if let Some(plan) = trial.accepted(plan) {
-            found = Some(plan);
+            // What more warps can only multiply by way of shared memory is better multiplied by fewer.
+            let stored = |plan: &Plan| plan.products.stored();
+            if found.as_ref().is_none_or(|found| stored(&plan) <= stored(found)) {
+                found = Some(plan);
+            }
             if enough {
                 break;
             }

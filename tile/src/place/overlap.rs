@@ -4,54 +4,55 @@ use std::collections::BTreeSet;
 
 use super::Plan;
 use super::pipeline::Ring;
-use super::wgmma::{OF_INSTRUCTION, Products, REGISTERS, Source, WARPGROUP, Wgmma};
+use super::wgmma::{OF_INSTRUCTION, Products, REGISTERS, Source, WARPGROUP};
 use crate::ir::{Def, Func, Kind, OpId, Value};
 use crate::pass;
 
 /// The most registers of a thread that sums and what they are multiplied with may take.
 const MOST: i64 = 240;
 
-impl Wgmma {
-    /// Registers of a thread that tiles of two of the product's extents take, of elements of so many bits.
-    fn registers(&self, extents: [usize; 2], bits: u32) -> i64 {
-        let [rows, columns] = extents.map(|at| self.mnk[at]);
-        rows * columns * i64::from(bits) / (32 * i64::from(WARPGROUP) * self.warpgroups)
-    }
-}
+/// The fewest elements of a tile of C for which the tensor cores have as much to do as the threads that compute an operand.
+const LEAST: u64 = 64 * 128;
 
 impl Plan {
     /// The function that was placed, in which products of the next turn of a loop are issued before functions of those of a turn, if there is such
-    /// a loop: tensor copies bring its tiles, so that threads need not meet in it, and threads have registers for what is under way.
+    /// a loop: the tiles that it loads come to shared memory ahead, and threads have registers for what is under way.
     pub(super) fn overlapped(&self, func: &Func) -> Option<Func> {
-        let products = &self.products;
-        if products.pipeline.rings.is_empty() {
-            return None;
-        }
-        let comes = |source: &Source| matches!(source, Source::Loaded(load) if products.pipeline.loads.contains_key(load));
-        let early =
-            |id: OpId| products.wgmma.get(&id).is_some_and(|product| product.sources.iter().all(comes));
-        let late = |id: OpId| {
-            let of = |product: &Wgmma| product.sources[0] == Source::Registers && comes(&product.sources[1]);
-            products.wgmma.get(&id).is_some_and(of)
-        };
-        let groups = i64::from(self.threads / WARPGROUP);
-        let blocks = super::wgmma::blocks(func, products.sm);
+        let groups = i64::from(self.threads / WARPGROUP).max(1);
+        let blocks = super::wgmma::blocks(func, self.products.sm);
         let each = (REGISTERS / (i64::from(WARPGROUP) * blocks * groups)).min(MOST);
         let may = |first: &[OpId], others: &[OpId]| {
-            let sums = |id: &OpId| {
-                let product = products.wgmma.get(id);
-                // Without a first product, whose sums the threads compute with, these hold the next turn's factor too, in f32 first.
-                let bits = if first.is_empty() { 32 } else { 0 };
-                let factor = |product: &Wgmma| product.registers([0, 2], product.atom.a_type.bits() + bits);
-                let own = product.map_or(0, |product| product.registers([0, 1], product.atom.c_type.bits()));
-                own + product.filter(|_| others.contains(id)).map_or(0, factor)
-            };
-            let taken: i64 = first.iter().chain(others).map(sums).sum();
-            taken + OF_INSTRUCTION <= each
-                && first.iter().all(|&id| early(id))
-                && others.iter().all(|&id| late(id))
+            let sums: i64 = first.iter().chain(others).map(|&id| self.words(id, 2, 0)).sum();
+            // Without a first product, whose sums the threads compute with, these hold the next turn's factor too, in f32 first.
+            let wide = if first.is_empty() { 32 } else { 0 };
+            let factors: i64 =
+                others.iter().map(|&id| self.words(id, self.held(id).unwrap_or(0), wide)).sum();
+            let size = |id: &OpId| self.func.ty(self.func.op(*id).results[0]).dims.size();
+            sums + factors + OF_INSTRUCTION <= each
+                && first.iter().all(|&id| self.comes(id, 0) && self.comes(id, 1))
+                && others.iter().all(|&id| self.held(id).is_some_and(|held| self.comes(id, 1 - held)))
+                && (!first.is_empty() || others.iter().all(|id| size(id) >= LEAST))
         };
-        pass::overlap(func, may, |id| products.wgmma.get(&id).map_or(0, |product| product.operands[0]))
+        pass::overlap(func, may, |id| self.held(id).unwrap_or(0))
+    }
+
+    /// Registers of a thread that an operand of a product takes, with so many bits an element more.
+    fn words(&self, id: OpId, at: usize, more: u32) -> i64 {
+        let value = self.func.op(id).operands[at];
+        self.dist(value).size() as i64 * i64::from(self.func.ty(value).dtype.bits() + more) / 32
+    }
+
+    /// The operand of a product by `wgmma` that threads hold as the instructions take it, if there is one.
+    fn held(&self, id: OpId) -> Option<usize> {
+        let product = self.products.wgmma.get(&id)?;
+        (product.sources[0] == Source::Registers).then_some(product.operands[0])
+    }
+
+    /// Whether TMA brings an operand of a product by `wgmma`, so that threads need not meet.
+    fn comes(&self, id: OpId, at: usize) -> bool {
+        let Some(product) = self.products.wgmma.get(&id) else { return false };
+        let source = product.sources[product.operands[at]];
+        matches!(source, Source::Loaded(load) if self.products.pipeline.loads.contains_key(&load))
     }
 }
 
@@ -138,6 +139,7 @@ impl Products {
         self.refused.is_empty() == other.refused.is_empty()
             && self.wgmma.len() >= other.wgmma.len()
             && turns(self) == turns(other)
+            && self.ahead.loads.len() >= other.ahead.loads.len()
             && self.loads.values().all(|tile| tile.tensor.is_ok())
     }
 }

@@ -79,7 +79,8 @@ impl Random {
         self.arrays.push(ArrayData::dense(dtype, extents, &bits));
         // Known as girih allocates, or nothing.
         let last = extents[extents.len() - 1];
-        let unit = (1..=128 / i64::from(dtype.bits().max(8))).rev().find(|unit| last % unit == 0).unwrap_or(1);
+        let unit =
+            (1..=128 / i64::from(dtype.bits().max(8))).rev().find(|unit| last % unit == 0).unwrap_or(1);
         let known = self.rng.random_range(0..5) > 0;
         let unit = if known { unit } else { 1 };
         let any = "?, ".repeat(extents.len() - 1);
@@ -234,7 +235,9 @@ impl Random {
         let mut size = |sizes: &[u32]| sizes[rng.random_range(0..sizes.len())];
         let (m, n, k) = match batches {
             Some(_) => (size(&[8, 16, 32]), size(&[8, 16, 32]), size(&[16, 32])),
-            None => (size(&[16, 16, 32, 64, 64, 128]), size(&[8, 32, 64, 64, 128]), size(&[16, 32, 64, 64, 128])),
+            None => {
+                (size(&[16, 16, 32, 64, 64, 128]), size(&[8, 32, 64, 64, 128]), size(&[16, 32, 64, 64, 128]))
+            }
         };
         let turns = rng.random_range(1..5u32);
         // What there is along K ends within the last tile.

@@ -119,14 +119,16 @@ impl Problem<'_> {
     }
 
     /// The choice in which a node has another candidate, and the nodes that it reads, and those that these read, have candidates in which nothing
-    /// moves between them, as far as there are some; `down` says that so have those that read it.
+    /// moves between them, as far as there are some; `down` says that so have those that read it. What runs less often, outside of the node's loop, stays
+    /// as it is.
     fn carried(&self, chosen: &[usize], node: usize, at: usize, down: bool) -> Vec<usize> {
         let mut next = chosen.to_vec();
         next[node] = at;
+        let often = self.nodes[node].touches.iter().map(|&value| self.weights[value]).fold(0.0, f64::max);
         let (mut open, mut seen) = (vec![node], vec![false; self.nodes.len()]);
         seen[node] = true;
         while let Some(node) = open.pop() {
-            for &value in &self.nodes[node].touches {
+            for &value in self.nodes[node].touches.iter().filter(|&&value| self.weights[value] >= often) {
                 let Source::Node(source, ids) = &self.sources[value] else { continue };
                 for reader in &self.uses[value] {
                     let (other, found) = if *source == node && down {

@@ -243,6 +243,12 @@ impl Products {
         self.wgmma.values().map(sums).max().unwrap_or(0)
     }
 
+    /// How many operands go to shared memory from registers.
+    pub(super) fn stored(&self) -> usize {
+        let sources = self.wgmma.values().flat_map(|product| product.sources);
+        sources.filter(|&source| source == Source::Stored).count()
+    }
+
     /// Keeps what is said of these operations.
     pub(super) fn keep(&mut self, live: &BTreeSet<OpId>) {
         self.wgmma.retain(|id, _| live.contains(id));
