@@ -6,6 +6,7 @@ mod congruent;
 mod convert;
 mod copy;
 mod data;
+mod elements;
 mod fence;
 mod fill;
 mod gemm;
@@ -21,6 +22,7 @@ pub use convert::convert;
 pub(crate) use convert::convert_finite;
 pub use copy::{CacheHint, CopyWith, copy, copy_if, prefetch};
 pub use data::{Data, Site};
+pub use elements::{load_elements, pack, store_elements, unpack};
 pub use fence::{
     cp_async_fence, cp_async_wait, cp_async_wait_all, fence_barrier_init, fence_proxy_async,
     prefetch_tma_descriptor, tma_store_arrive, tma_store_wait, warpgroup_arrive, warpgroup_commit_batch,

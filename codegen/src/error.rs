@@ -175,7 +175,7 @@ pub enum Error {
     Refuted(Box<Fault>),
     /// Registers that no load or store takes.
     #[error(
-        "no access of {space:?} takes registers of types {registers:?}: 1, 2 or 4 of one type, global or shared memory are accepted"
+        "no access of {space:?} takes registers of types {registers:?}: 1, 2 or 4 of one size, global or shared memory are accepted"
     )]
     Access {
         /// The memory.

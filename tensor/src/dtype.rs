@@ -72,6 +72,21 @@ impl DType {
         }
     }
 
+    /// The bytes that an element alone takes: one where it is smaller than a byte.
+    ///
+    /// ```
+    /// use girih_tensor::DType;
+    /// assert_eq!((DType::F64.bytes(), DType::Bool.bytes(), DType::S4.bytes()), (8, 1, 1));
+    /// ```
+    pub const fn bytes(self) -> i64 {
+        self.bits().div_ceil(8) as i64
+    }
+
+    /// Whether the values are signed integers.
+    pub const fn is_signed(self) -> bool {
+        matches!(self, DType::S4 | DType::S8 | DType::S16 | DType::S32 | DType::S64)
+    }
+
     /// Whether the values are floating-point numbers.
     pub const fn is_float(self) -> bool {
         self.epsilon() != 0.0

@@ -1,9 +1,10 @@
 //! Pieces of fragments: whole registers, or a part of one register.
 
 use girih_ptx::{Opcode, Operand, Type};
-use girih_tensor::Space;
+use girih_tensor::{DType, Space};
 
 use super::Site;
+use super::elements::{load_elements, store_elements};
 use crate::builder::{Builder, Cond, Reg};
 use crate::{Error, Expr, Rmem};
 
@@ -88,16 +89,9 @@ impl Piece {
         match self {
             Piece::Whole(regs) => b.load(space, regs, address, cond),
             Piece::Field { bits, .. } => {
-                let narrow = Piece::scratch(b, *bits);
-                if *cond != Cond::Always {
-                    // A load that does not run leaves the register as it was, which would depend on the round of a loop before.
-                    narrow.clear(b);
-                }
-                narrow.load(b, space, address, cond, true)?;
-                let (wide, narrow) = (b.reg(Type::B32), narrow.extract(b));
-                let operands = vec![Operand::from(&wide), Operand::from(&narrow)];
-                b.inst(Opcode::Cvt, &[Type::U32.into(), Type::U16.into()], operands);
-                self.insert(b, &wide, cond, fresh)
+                // A load that does not run leaves the register as it was, which would depend on the iteration before.
+                let wide = load_elements(b, space, unsigned(*bits), 1, address, cond, Some(0))?;
+                self.insert(b, &wide[0], cond, fresh)
             }
         }
     }
@@ -161,10 +155,7 @@ impl Piece {
             Piece::Whole(regs) => b.store(space, address, regs, cond),
             Piece::Field { bits, .. } => {
                 let wide = self.extract(b);
-                let narrow = b.reg(if *bits == 8 { Type::U8 } else { Type::B16 });
-                let operands = vec![Operand::from(&narrow), Operand::from(&wide)];
-                b.inst(Opcode::Cvt, &[Type::U16.into(), Type::U32.into()], operands);
-                b.store(space, address, &[narrow], cond)
+                store_elements(b, space, unsigned(*bits), address, cond, &[wide])
             }
         }
     }
@@ -224,4 +215,9 @@ impl Piece {
             }
         }
     }
+}
+
+/// The elements as which the bits of a field are accessed.
+fn unsigned(bits: i64) -> DType {
+    if bits == 8 { DType::U8 } else { DType::U16 }
 }

@@ -12,7 +12,8 @@ use super::copy::{self, CopyWith};
 use super::data::{Data, distance, fragment_values};
 use super::vectors::Fresh;
 use crate::atom::AUTO_VECTORIZING_COPY;
-use crate::builder::{Builder, Reg};
+use crate::builder::{Builder, Reg, vector};
+use crate::scalar::register;
 use crate::sizes::{ONE, static_size};
 use crate::{Error, Rmem, Scalar};
 
@@ -25,20 +26,6 @@ pub(super) fn computed(dtype: DType) -> DType {
             DType::U32
         }
         same => same,
-    }
-}
-
-/// The type of a register that holds one value.
-fn scalar(dtype: DType) -> Type {
-    match dtype {
-        DType::F64 => Type::F64,
-        DType::S64 => Type::S64,
-        DType::U64 => Type::U64,
-        DType::F32 | DType::Tf32 => Type::F32,
-        DType::F16 | DType::Bf16 => Type::B16,
-        DType::S32 | DType::S16 | DType::S8 | DType::S4 => Type::S32,
-        DType::U32 | DType::U16 | DType::U8 | DType::U4 | DType::B1 | DType::Bool => Type::U32,
-        DType::E4m3 | DType::E5m2 => Type::B32,
     }
 }
 
@@ -246,8 +233,7 @@ fn pack(b: &mut Builder, to: &Rmem, [low, high]: [&Scalar; 2]) -> Result<(), Err
         return Ok(());
     }
     let halves = [b.scalar(low)?, b.scalar(high)?];
-    let halves = Operand::Vector(halves.iter().map(Operand::from).collect());
-    b.inst(Opcode::Mov, &[Type::B32.into()], vec![Operand::from(&reg), halves]);
+    b.inst(Opcode::Mov, &[Type::B32.into()], vec![Operand::from(&reg), vector(&halves)]);
     Ok(())
 }
 
@@ -269,8 +255,7 @@ fn pack_bytes(b: &mut Builder, to: &[Rmem], scalars: &[Scalar], fresh: bool) -> 
     if fresh && consecutive(4) {
         let halves =
             [rounded(b, &scalars[0], Some(&scalars[1]))?, rounded(b, &scalars[2], Some(&scalars[3]))?];
-        let halves = Operand::Vector(halves.iter().map(Operand::from).collect());
-        b.inst(Opcode::Mov, &[Type::B32.into()], vec![Operand::from(&reg), halves]);
+        b.inst(Opcode::Mov, &[Type::B32.into()], vec![Operand::from(&reg), vector(&halves)]);
         return Ok(4);
     }
     let count = if consecutive(2) { 2 } else { 1 };
@@ -288,7 +273,7 @@ pub(super) fn place(rmem: &Rmem) -> (Reg, i64) {
 
 pub(super) fn extract(b: &mut Builder, rmem: &Rmem) -> Reg {
     let (reg, shift) = place(rmem);
-    let (dtype, ty) = (rmem.dtype(), scalar(rmem.dtype()));
+    let (dtype, ty) = (rmem.dtype(), register(computed(rmem.dtype())));
     let out = b.reg(ty);
     let [target, source] = [Operand::from(&out), Operand::from(&reg)];
     match dtype.bits() {

@@ -198,7 +198,7 @@ pub fn cluster_reduce(
     b.on_behalf(Location::caller(), |b| {
         let mine = block_reduce(b, scalar, &op)?;
         let dtype = mine.dtype();
-        let bytes = i64::from(dtype.bits()) / 8;
+        let bytes = dtype.bytes();
         let thread = b.special(Special::TidX);
         b.shared_scope(|b| {
             let slot = b.alloc_shared(bytes, bytes)?;
@@ -251,7 +251,7 @@ fn warp_scalars(
     if wanted == 0 {
         return Ok(Vec::new());
     }
-    let bytes = i64::from(scalar.dtype().bits()) / 8;
+    let bytes = scalar.dtype().bytes();
     let thread = b.special(Special::TidX);
     b.shared_scope(|b| {
         let base = b.alloc_shared(warps * bytes, bytes)?;

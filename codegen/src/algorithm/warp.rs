@@ -51,16 +51,13 @@ fn transpose(b: &mut Builder, xor: i64, from: &[Operand], to: &[Operand]) -> Res
     let lane = b.special(Special::Laneid);
     let bit = lane.and(xor)?;
     let upper = b.cond(&Cond::less(&Expr::from(0), &bit))?;
-    let [give, got, low, high] = [(); 4].map(|()| b.reg(Type::B32));
+    let [give, low, high] = [(); 3].map(|()| b.reg(Type::B32));
     let select = |b: &mut Builder, out: &crate::Reg, yes: Operand, no: Operand| {
         let operands = vec![Operand::from(out), yes, no, Operand::from(&upper)];
         b.inst(Opcode::Selp, &[Type::B32.into()], operands);
     };
     select(b, &give, from[0].clone(), from[1].clone());
-    let lanes = [Operand::Int(xor), Operand::Int(31), Operand::Int(0xffff_ffff)];
-    let mut operands = vec![Operand::from(&got), Operand::from(&give)];
-    operands.extend(lanes);
-    b.inst(Opcode::Shfl, &[Word::Sync.into(), Word::Bfly.into(), Type::B32.into()], operands);
+    let got = b.shuffle(Type::B32, Word::Bfly, &give, &Operand::Int(xor), 31);
     // The results go through new registers, since the target may be the source.
     select(b, &low, Operand::from(&got), from[0].clone());
     select(b, &high, from[1].clone(), Operand::from(&got));

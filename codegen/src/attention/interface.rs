@@ -207,7 +207,7 @@ impl<'a> Interface<'a> {
             }
             let vector = config.vector();
             params.push(AttentionParam::Pointer(tensor));
-            places.push(b.pointer(tensor.name(), vector * i64::from(config.dtype.bits()) / 8));
+            places.push(b.pointer(tensor.name(), vector * config.dtype.bytes()));
             let param = |mode| AttentionParam::Stride(tensor, mode);
             strides[tensor as usize] = Some(Pitches::new(b, tensor.name(), vector, &mut params, param)?);
         }
@@ -249,7 +249,7 @@ impl<'a> Interface<'a> {
             None => None,
             Some(dtype) => {
                 params.push(AttentionParam::Bias);
-                let address = b.pointer("bias", i64::from(dtype.bits()) / 8);
+                let address = b.pointer("bias", dtype.bytes());
                 let strides = Pitches::new(b, "bias", 1, &mut params, AttentionParam::BiasStride)?;
                 params.push(AttentionParam::BiasScale);
                 let scale = b.scalar_parameter("bias_scale", DType::F32)?;

@@ -7,9 +7,9 @@ use crate::Error;
 use crate::expr::Expr;
 
 /// The threads of a warpgroup.
-const WARPGROUP: i64 = 128;
+pub(crate) const WARPGROUP: u32 = 128;
 /// The highest number of a block's barriers.
-const BARRIERS: i64 = 15;
+pub(crate) const BARRIERS: i64 = 15;
 /// The numbers of registers that a thread can ask for.
 const REGISTERS: std::ops::RangeInclusive<u32> = 24..=256;
 
@@ -179,12 +179,9 @@ impl Builder {
     /// As [`Builder::value`].
     #[track_caller]
     pub fn canonical_warp_group_idx(&mut self, thread: &Expr) -> Result<Expr, Error> {
-        let group = thread.div(WARPGROUP)?;
+        let group = thread.div(WARPGROUP.into())?;
         let own = self.value(&group, Width::W32)?;
-        let uniform = self.reg(Type::B32);
-        let operands = [&uniform, &own].map(Operand::from).into_iter();
-        let operands = operands.chain([0, 31, 0xffff_ffff].map(Operand::Int)).collect();
-        self.inst(Opcode::Shfl, &[Word::Sync.into(), Word::Idx.into(), Type::B32.into()], operands);
+        let uniform = self.shuffle(Type::B32, Word::Idx, &own, &Operand::Int(0), 31);
         let (lower, upper) = group.range();
         Ok(self.var(&uniform, lower, upper, 1))
     }

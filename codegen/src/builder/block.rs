@@ -6,8 +6,9 @@
 
 use girih_ptx::{Guard, Modifier, Name, Opcode, Operand, Statement, Type, Word};
 
-use super::{Builder, Cond, Reg};
+use super::{Builder, Cond, Reg, vector};
 use crate::Error;
+use crate::scalar::moved;
 
 /// A block or a loop that is open; made by [`Builder::open_block`] and [`Builder::open_repeat`].
 #[derive(Debug)]
@@ -116,6 +117,33 @@ impl Builder {
         self.emit(depth, opcode, modifiers, ty, inputs)
     }
 
+    /// A register of type `ty` that two registers fill, the first one its lower half.
+    #[track_caller]
+    pub fn join(&mut self, ty: Type, halves: [&Reg; 2]) -> Reg {
+        self.inst_to(ty, Opcode::Mov, &[bits(ty).into()], vec![vector(halves)])
+    }
+
+    /// The lower and the upper half of a register, in registers of type `ty`.
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_codegen::Builder;
+    /// use girih_ptx::Type;
+    ///
+    /// let mut b = Builder::new("k", 80, 32);
+    /// let long = b.reg(Type::S64);
+    /// let [low, high] = b.split(Type::B32, &long);
+    /// assert_eq!(b.join(Type::S64, [&high, &low]).ty(), Type::S64);
+    /// assert_eq!(b.finish()?.module().to_string().matches("mov.b64").count(), 2);
+    /// # Ok::<(), girih_codegen::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn split(&mut self, ty: Type, reg: &Reg) -> [Reg; 2] {
+        let halves = [self.reg(ty), self.reg(ty)];
+        self.inst(Opcode::Mov, &[bits(reg.ty).into()], vec![vector(&halves), Operand::from(reg)]);
+        halves
+    }
+
     /// Copies registers to registers of the same types, all at once: a target may be among the sources.
     ///
     /// # Errors
@@ -166,16 +194,9 @@ impl Builder {
     }
 }
 
-/// The type as which registers of a type are moved.
-fn moved(ty: Type) -> Type {
-    match ty {
-        Type::Pred | Type::F32 | Type::F64 => ty,
-        _ => match ty.bytes() {
-            Some(8) => Type::B64,
-            Some(4) => Type::B32,
-            _ => Type::B16,
-        },
-    }
+/// The type as which a register is moved that other registers fill.
+fn bits(ty: Type) -> Type {
+    if ty.bytes() == Some(8) { Type::B64 } else { Type::B32 }
 }
 
 fn refused(value: &str, accepted: &str) -> Error {

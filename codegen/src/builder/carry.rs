@@ -124,7 +124,7 @@ impl Builder {
         }
         let mut moves = Vec::new();
         for (k, (reg, value)) in regs.iter().zip(values).enumerate() {
-            let ty = lower::moved(scalars[k].dtype());
+            let ty = lower::moved(lower::register(scalars[k].dtype()));
             // An earlier move of this loop overwrites the value, so a copy is made first.
             let value = if regs[..k].iter().any(|earlier| Operand::from(earlier) == value) {
                 let copy = self.reg(reg.ty);

@@ -6,7 +6,7 @@ use std::panic::Location;
 use girih_ptx::{Opcode, Operand, Type, Word};
 use girih_tensor::DType;
 
-use super::{Builder, Reg, Scope};
+use super::{Builder, Reg, Scope, vector};
 use crate::Error;
 use crate::scalar::{Binary, Op, Scalar, Unary, lower};
 
@@ -110,7 +110,7 @@ impl Builder {
         }
         let [low, high] = [self.scalar_reg(low)?, self.scalar_reg(high)?];
         let depth = low.1.max(high.1);
-        let halves = Operand::Vector([&low, &high].map(|(reg, _)| Operand::from(reg)).to_vec());
+        let halves = vector([&low.0, &high.0]);
         Ok((self.emit(depth, Opcode::Mov, &[Type::B32.into()], Type::B32, vec![halves]), depth))
     }
 }

@@ -5,7 +5,7 @@ use std::panic::Location;
 use girih_ptx::{Opcode, Operand, Site, Type};
 use girih_tensor::DType;
 
-use super::{Builder, CLOSED, Reg, Width};
+use super::{Builder, CLOSED, Reg, Width, vector};
 use crate::Error;
 use crate::expr::{Expr, VarId};
 use crate::scalar::{COMPUTED, Home, Op, Rounding, Scalar, lower};
@@ -105,7 +105,9 @@ impl Builder {
     #[track_caller]
     pub(super) fn scalar_operand(&mut self, scalar: &Scalar) -> Result<Placed, Error> {
         match scalar.op() {
-            Op::Constant(bits) if scalar.dtype().bits() > 16 => Ok((immediate(scalar.dtype(), *bits), 0)),
+            Op::Constant(bits) if scalar.dtype().bits() > 16 => {
+                Ok((lower::immediate(scalar.dtype(), *bits), 0))
+            }
             _ => self.scalar_reg(scalar).map(|(reg, depth)| (Operand::from(&reg), depth)),
         }
     }
@@ -183,12 +185,14 @@ impl Builder {
                 let mut operands = vec![self.scalar_operand(x)?, self.scalar_operand(y)?];
                 let cond_reg = self.cond(cond)?;
                 operands.push((Operand::from(&cond_reg), self.cond_depth(cond)));
-                (Opcode::Selp, vec![lower::moved(dtype).into()], operands)
+                (Opcode::Selp, vec![lower::moved(lower::register(dtype)).into()], operands)
             }
             Op::Convert(rounding, x) => return self.converted(x, dtype, *rounding),
-            Op::Constant(bits) => {
-                (Opcode::Mov, vec![lower::moved(dtype).into()], vec![(immediate(dtype, *bits), 0)])
-            }
+            Op::Constant(bits) => (
+                Opcode::Mov,
+                vec![lower::moved(lower::register(dtype)).into()],
+                vec![(lower::immediate(dtype, *bits), 0)],
+            ),
             Op::Half(id, upper) => return self.half(*id, dtype, *upper),
             Op::Register(_) | Op::Index(_) | Op::Faulty => return self.scalar_reg(scalar),
         };
@@ -201,7 +205,7 @@ impl Builder {
     fn half(&mut self, id: VarId, dtype: DType, upper: bool) -> Result<(Reg, usize), Error> {
         let (pair, depth) = self.leaf_reg(id)?;
         let halves = [false, true].map(|upper| (upper, self.reg(Type::B16)));
-        let target = Operand::Vector(halves.iter().map(|(_, reg)| Operand::from(reg)).collect());
+        let target = vector(halves.iter().map(|(_, reg)| reg));
         self.inst_at(depth, Opcode::Mov, &[Type::B32.into()], vec![target, Operand::from(&pair)]);
         let [low, high] = halves;
         let (own, (of_other, other)) = if upper { (high.1, low) } else { (low.1, high) };
@@ -220,7 +224,7 @@ impl Builder {
             // A bf16 is the upper half of an f32.
             let (reg, depth) = self.scalar_reg(x)?;
             let zero = self.emit(depth, Opcode::Mov, &[Type::B16.into()], Type::B16, vec![Operand::Int(0)]);
-            let halves = Operand::Vector(vec![Operand::from(&zero), Operand::from(&reg)]);
+            let halves = vector([&zero, &reg]);
             return Ok((self.emit(depth, Opcode::Mov, &[Type::B32.into()], Type::F32, vec![halves]), depth));
         }
         if (from, to) == (DType::F16, DType::Bf16) {
@@ -230,15 +234,5 @@ impl Builder {
         let modifiers = lower::convert(from, to, rounding).unwrap_or_default();
         let operands = vec![Operand::from(&reg)];
         Ok((self.emit(depth, Opcode::Cvt, &modifiers, lower::register(to), operands), depth))
-    }
-}
-
-/// The bits of a constant as an operand.
-fn immediate(dtype: DType, bits: u64) -> Operand {
-    match dtype {
-        DType::F64 => Operand::F64(bits),
-        DType::F32 => Operand::F32(bits as u32),
-        DType::S32 => Operand::Int(i64::from(bits as i32)),
-        _ => Operand::Int(bits as i64),
     }
 }

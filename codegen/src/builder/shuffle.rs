@@ -65,40 +65,42 @@ impl Builder {
 
     #[track_caller]
     fn shuffled(&mut self, how: Word, scalar: &Scalar, lanes: Operand, clamp: i64) -> Result<Scalar, Error> {
-        let (dtype, reg) = (scalar.dtype(), self.scalar(scalar)?);
-        let word = |b: &mut Builder, source: &Reg| {
-            let got = b.reg(Type::B32);
-            let [got_at, source] = [Operand::from(&got), Operand::from(source)];
-            let operands = vec![got_at, source, lanes.clone(), Operand::Int(clamp), Operand::Int(EVERY_LANE)];
-            b.inst(Opcode::Shfl, &[Word::Sync.into(), how.into(), Type::B32.into()], operands);
-            got
-        };
-        let out = self.reg(lower::register(dtype));
-        match dtype.bits() {
-            64 => {
-                let halves = self.regs(Type::B32, 2);
-                let pair = |regs: &[Reg]| Operand::Vector(regs.iter().map(Operand::from).collect());
-                let split = vec![pair(&halves), Operand::from(&reg)];
-                self.inst(Opcode::Mov, &[Type::B64.into()], split);
-                let got: Vec<Reg> = halves.iter().map(|half| word(self, half)).collect();
-                self.inst(Opcode::Mov, &[Type::B64.into()], vec![Operand::from(&out), pair(&got)]);
+        let reg = self.scalar(scalar)?;
+        let out = self.shuffle(lower::register(scalar.dtype()), how, &reg, &lanes, clamp);
+        let depth = self.depth();
+        Ok(self.leaf(&out, depth, scalar.dtype()))
+    }
+
+    /// The register of another lane, which is of type `ty`. `how` is one of bfly, up, down and idx; `lanes` is what `shfl` takes as its
+    /// second operand, `clamp` as its third. All lanes of the warp take part.
+    #[track_caller]
+    pub fn shuffle(&mut self, ty: Type, how: Word, reg: &Reg, lanes: &Operand, clamp: i64) -> Reg {
+        match ty {
+            Type::Pred => {
+                let number = vec![Operand::Int(1), Operand::Int(0), Operand::from(reg)];
+                let number = self.inst_to(Type::B32, Opcode::Selp, &[Type::B32.into()], number);
+                let got = self.shuffle(Type::B32, how, &number, lanes, clamp);
+                let inputs = vec![Operand::from(&got), Operand::Int(0)];
+                self.inst_to(ty, Opcode::Setp, &[Word::Ne.into(), Type::B32.into()], inputs)
             }
-            16 => {
-                let wide = self.reg(Type::B32);
-                let operands = vec![Operand::from(&wide), Operand::from(&reg)];
-                self.inst(Opcode::Cvt, &[Type::U32.into(), Type::U16.into()], operands);
-                let got = word(self, &wide);
-                let operands = vec![Operand::from(&out), Operand::from(&got)];
-                self.inst(Opcode::Cvt, &[Type::U16.into(), Type::U32.into()], operands);
+            _ if ty.bytes() == Some(2) => {
+                let words = [Type::U32.into(), Type::U16.into()];
+                let wide = self.inst_to(Type::U32, Opcode::Cvt, &words, vec![Operand::from(reg)]);
+                let got = self.shuffle(Type::B32, how, &wide, lanes, clamp);
+                let words = [Type::U16.into(), Type::U32.into()];
+                self.inst_to(ty, Opcode::Cvt, &words, vec![Operand::from(&got)])
+            }
+            _ if ty.bytes() == Some(8) => {
+                let halves = self.split(Type::B32, reg);
+                let got = halves.map(|half| self.shuffle(Type::B32, how, &half, lanes, clamp));
+                self.join(ty, got.each_ref())
             }
             _ => {
-                let got = word(self, &reg);
-                let operands = vec![Operand::from(&out), Operand::from(&got)];
-                self.inst(Opcode::Mov, &[Type::B32.into()], operands);
+                let inputs =
+                    vec![Operand::from(reg), lanes.clone(), Operand::Int(clamp), Operand::Int(EVERY_LANE)];
+                self.inst_to(ty, Opcode::Shfl, &[Word::Sync.into(), how.into(), Type::B32.into()], inputs)
             }
         }
-        let depth = self.depth();
-        Ok(self.leaf(&out, depth, dtype))
     }
 }
 

@@ -223,14 +223,11 @@ impl Lanes<'_> {
     }
 
     fn shuffle(&mut self, round: &Round, given: &Reg) -> Reg {
-        let (mode, from) = match round.butterfly() {
+        let (how, from) = match round.butterfly() {
             Some(xor) => (Word::Bfly, Ptx::Int(xor as i64)),
             None => (Word::Idx, Ptx::from(&self.from(round))),
         };
-        let result = self.b.reg(Type::B32);
-        let operands = vec![Ptx::from(&result), Ptx::from(given), from, Ptx::Int(31), Ptx::Int(-1)];
-        self.b.inst(Opcode::Shfl, &[Word::Sync.into(), mode.into(), Type::B32.into()], operands);
-        result
+        self.b.shuffle(Type::B32, how, given, &from, 31)
     }
 
     /// The number of the lane that each lane receives from, bit by bit.

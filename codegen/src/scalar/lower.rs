@@ -1,6 +1,6 @@
 //! The PTX instructions for the operations on each dtype.
 
-use girih_ptx::{Modifier, Opcode, Type, Word};
+use girih_ptx::{Modifier, Opcode, Operand, Type, Word};
 use girih_tensor::DType;
 
 use super::ops::is_float;
@@ -20,9 +20,19 @@ pub(crate) fn ty(dtype: DType) -> Type {
     }
 }
 
-/// The type of the register that holds a value of a dtype.
-pub(crate) fn register(dtype: DType) -> Type {
-    if dtype.bits() == 16 { Type::B16 } else { ty(dtype) }
+/// The type of the register that holds one value of a dtype: integers below 32 bits are extended to 32, and floats of 8 bits are
+/// their bits.
+pub fn register(dtype: DType) -> Type {
+    match dtype {
+        DType::Bool => Type::Pred,
+        DType::F64 => Type::F64,
+        DType::F32 | DType::Tf32 => Type::F32,
+        DType::F16 | DType::Bf16 => Type::B16,
+        DType::S64 => Type::S64,
+        DType::U64 => Type::U64,
+        DType::S32 | DType::S16 | DType::S8 | DType::S4 => Type::S32,
+        DType::U32 | DType::U16 | DType::U8 | DType::U4 | DType::B1 | DType::E4m3 | DType::E5m2 => Type::U32,
+    }
 }
 
 /// As bits.
@@ -34,9 +44,28 @@ pub(crate) fn bits(dtype: DType) -> Type {
     }
 }
 
-/// The type as which values of a dtype are moved and selected.
-pub(crate) fn moved(dtype: DType) -> Type {
-    if matches!(dtype, DType::F32 | DType::F64) { ty(dtype) } else { bits(dtype) }
+/// The type as which registers of a type are moved and selected.
+pub fn moved(ty: Type) -> Type {
+    match ty {
+        Type::Pred | Type::F32 | Type::F64 => ty,
+        _ => match ty.bytes() {
+            Some(8) => Type::B64,
+            Some(4) => Type::B32,
+            _ => Type::B16,
+        },
+    }
+}
+
+/// The bits of a value of a dtype as an operand.
+pub fn immediate(dtype: DType, bits: u64) -> Operand {
+    match dtype {
+        DType::F64 => Operand::F64(bits),
+        DType::F32 | DType::Tf32 => Operand::F32(bits as u32),
+        DType::S8 => Operand::Int(i64::from(bits as i8)),
+        DType::S16 => Operand::Int(i64::from(bits as i16)),
+        DType::S32 => Operand::Int(i64::from(bits as i32)),
+        _ => Operand::Int(bits as i64),
+    }
 }
 
 fn signed(dtype: DType) -> Type {

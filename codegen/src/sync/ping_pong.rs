@@ -1,12 +1,7 @@
 //! Ping-pong of warpgroups by named barriers.
 
-use crate::builder::{Builder, Cond};
+use crate::builder::{BARRIERS, Builder, Cond, WARPGROUP};
 use crate::{Error, Expr};
-
-/// The threads of a warpgroup.
-const WARPGROUP: u32 = 128;
-/// The highest number of a block's barriers.
-const BARRIERS: i64 = 15;
 
 /// The ping-pong of a block's warpgroups on the tensor cores: one warpgroup issues its MMAs while the others compute, and then signals the next one
 /// (FlashAttention-3's `warp_scheduler_barrier_sync` and `warp_scheduler_barrier_arrive`).

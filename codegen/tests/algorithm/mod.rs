@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod convert;
+mod elements;
 mod options;
 mod partial;
 mod products;

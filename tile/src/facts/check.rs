@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use num_integer::gcd;
+
 use super::access::{Access, accesses};
 use super::agree::{agreeing, relaxed};
 use super::bounds::Bounds;
@@ -489,10 +491,6 @@ fn union(index: &Index<'_>, group: &[&Access]) -> (Vec<Poly>, Extra) {
         common.push(loosened.unwrap_or_default());
     }
     (common, extra)
-}
-
-fn gcd(a: i64, b: i64) -> i64 {
-    if b == 0 { a.abs() } else { gcd(b, a % b) }
 }
 
 /// Whether a value is the result of arithmetic, which may leave its dtype.

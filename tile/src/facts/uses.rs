@@ -1,5 +1,7 @@
 //! Which facts of its arguments a program asks for. What it does not ask for makes no difference to its kernel.
 
+use num_integer::gcd;
+
 use super::{ArrayFacts, Facts};
 use crate::fit;
 use crate::ir::{Array, Dims, Func, Kind, Known};
@@ -94,10 +96,6 @@ pub struct Uses {
 /// The greatest power of two up to `most`, which is one, that divides a number.
 fn power(n: u64, most: u64) -> u64 {
     if n == 0 { most } else { (1 << n.trailing_zeros().min(62)).min(most) }
-}
-
-fn gcd(a: i64, b: i64) -> i64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// The least common multiple, if extents can be one.

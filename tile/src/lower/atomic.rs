@@ -4,7 +4,7 @@ use girih_codegen::{Cond, Reg};
 use girih_ptx::{Modifier, Opcode, Operand, Type, Word};
 use girih_tensor::DType;
 
-use super::memory::{Path, Touch};
+use super::memory::{Touch, global};
 use super::words::{immediate, m, moved};
 use super::{Lowering, register};
 use crate::error::Error;
@@ -97,7 +97,7 @@ impl Lowering<'_> {
             Order::AcqRel if reduces => Order::Release,
             order => order,
         };
-        let mut modifiers = Path::ordered(order, at.scope).words;
+        let mut modifiers = global(order, at.scope).words;
         modifiers.extend(operation);
         modifiers.push(ty.into());
         let mut olds: Vec<Reg> = Vec::new();

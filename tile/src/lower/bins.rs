@@ -8,7 +8,7 @@ use girih_tensor::DType;
 
 use super::gather::Places;
 use super::histogram::Counters;
-use super::memory::{Path, Touch};
+use super::memory::{Touch, global};
 use super::words::m;
 use super::{Lowering, bytes};
 use crate::error::Error;
@@ -164,7 +164,7 @@ impl Lowering<'_> {
             self.touch(root, true, Touch::Any);
             let array = self.array_at(bins.array)?;
             let size: i64 = bins.extents.iter().product();
-            let mut modifiers = Path::ordered(Order::Relaxed, bins.scope).words;
+            let mut modifiers = global(Order::Relaxed, bins.scope).words;
             modifiers.extend(m![Word::Add, Type::U32]);
             for first in (0..size).step_by(self.plan.threads as usize) {
                 let bin = &self.thread + first;

@@ -52,9 +52,7 @@ impl Lowering<'_> {
         // The first source goes to the upper half.
         let words = m![direction(rounding), pair, Type::F32];
         let both = self.make(Type::B32, Opcode::Cvt, words, of([high, low]));
-        let halves = [self.b.reg(Type::B16), self.b.reg(Type::B16)];
-        let list = Operand::Vector(halves.iter().map(Operand::from).collect());
-        self.b.inst(Opcode::Mov, m![Type::B32], vec![list, Operand::from(&both)]);
+        let halves = self.b.split(Type::B16, &both);
         self.note_pair([&halves[0], &halves[1]], &both);
         halves
     }
@@ -208,8 +206,7 @@ impl Words<'_> {
             DType::Bf16 => {
                 // A bf16 is the upper half of an f32.
                 let zero = self.make(Type::B16, Opcode::Mov, m![Type::B16], vec![Operand::Int(0)]);
-                let halves = Operand::Vector(of([&zero, reg]));
-                self.make(Type::F32, Opcode::Mov, m![Type::B32], vec![halves])
+                self.b.join(Type::F32, [&zero, reg])
             }
             DType::E4m3 | DType::E5m2 => {
                 let half = self.half_of_byte(from, reg);
@@ -230,10 +227,8 @@ impl Words<'_> {
         if self.b.sm() >= 89 {
             let both =
                 self.make(Type::B32, Opcode::Cvt, m![Word::Rn, Type::F16x2, Type::E4m3x2], of([&byte]));
-            let halves = self.b.regs(Type::B16, 2);
-            let pair = Operand::Vector(halves.iter().map(Operand::from).collect());
-            self.b.inst(Opcode::Mov, m![Type::B32], vec![pair, Operand::from(&both)]);
-            return halves[0].clone();
+            let [low, _] = self.b.split(Type::B16, &both);
+            return low;
         }
         // Exponent and significand in their places of an f16, times 2^8 for the difference of the biases: 7 and 15.
         let low = |low: &mut Self, reg: &Reg, mask| {

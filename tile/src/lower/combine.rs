@@ -1,7 +1,7 @@
 //! Two elements become one: the combinations of reductions and scans on tuples of registers.
 
 use girih_codegen::{Cond, Expr, Reg, Width};
-use girih_ptx::{Opcode, Operand, Type, Word};
+use girih_ptx::{Opcode, Type, Word};
 use girih_tensor::DType;
 
 use super::element::{NanAt, bits_of, key_dtype, wide};
@@ -155,8 +155,7 @@ impl Lowering<'_> {
             if key_dtype(dtype) == DType::S64 {
                 return Ok(vec![key, self.copy(DType::S32, &index)]);
             }
-            let halves = Operand::Vector(of([&index, &key]));
-            return Ok(vec![self.make(Type::S64, Opcode::Mov, m![Type::B64], vec![halves])]);
+            return Ok(vec![self.b.join(Type::S64, [&index, &key])]);
         }
         Ok(match rule.how {
             How::Region(_) => element.to_vec(),
@@ -169,10 +168,8 @@ impl Lowering<'_> {
         Ok(match (index_order(rule.combine), rule.how) {
             (Some(_), How::First) => vec![tuple[1].clone()],
             (Some(_), _) => {
-                let halves = self.b.regs(Type::S32, 2);
-                let pair = Operand::Vector(halves.iter().map(Operand::from).collect());
-                self.b.inst(Opcode::Mov, m![Type::B64], vec![pair, Operand::from(&tuple[0])]);
-                vec![halves[0].clone()]
+                let [index, _] = self.b.split(Type::S32, &tuple[0]);
+                vec![index]
             }
             (None, How::Region(_)) => tuple.to_vec(),
             (None, _) => vec![self.narrow_of(rule.operands[0], &tuple[0])?],

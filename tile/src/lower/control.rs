@@ -4,6 +4,7 @@ use girih_codegen::builder::Block;
 use girih_codegen::{Cond, Expr, Reg};
 use girih_ptx::{Opcode, Operand, Type, Word};
 use girih_tensor::DType;
+use num_integer::gcd;
 
 use super::histogram::Counted;
 use super::memory::Touched;
@@ -248,15 +249,9 @@ impl Lowering<'_> {
             exprs.push(self.index(value)?);
         }
         let divisor = |expr: &Expr| if expr.as_constant() == Some(0) { 0 } else { expr.multiple() };
-        let gcd = |mut a: i64, mut b: i64| {
-            while b != 0 {
-                (a, b) = (b, a % b);
-            }
-            a.abs().max(1)
-        };
         let lower = exprs[0].range().0;
         let upper = exprs[1].range().1.saturating_sub(1).max(lower);
-        let multiple = gcd(divisor(&exprs[0]), divisor(&exprs[2]));
+        let multiple = gcd(divisor(&exprs[0]), divisor(&exprs[2])).max(1);
         Ok(Some((lower, upper - (upper - lower).rem_euclid(multiple), multiple)))
     }
 

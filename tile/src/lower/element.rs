@@ -1,5 +1,6 @@
 //! Elements of tiles in registers: wider dtypes to combine in, integers that order them, shared memory.
 
+use girih_codegen::algorithm::{load_elements, store_elements};
 use girih_codegen::{Cond, Expr, Reg};
 use girih_ptx::{Opcode, Operand, Type, Word};
 use girih_tensor::{DType, Space};
@@ -70,7 +71,7 @@ impl Lowering<'_> {
 
     /// What the lane holds whose number differs in the bits of `lanes`.
     pub(super) fn butterfly(&mut self, dtype: DType, value: &Reg, lanes: i64) -> Reg {
-        self.shfl(dtype, Word::Bfly, value, Operand::Int(lanes), 31)
+        self.b.shuffle(register(dtype), Word::Bfly, value, &Operand::Int(lanes), 31)
     }
 
     /// One combination of the whole warp's 32-bit integers.
@@ -160,7 +161,7 @@ impl Lowering<'_> {
         regs: &[Reg],
         cond: &Cond,
     ) -> Result<(), Error> {
-        self.store_elements(Space::Smem, dtype, address, cond, regs)
+        Ok(store_elements(&mut self.b, Space::Smem, dtype, address, cond, regs)?)
     }
 
     /// Loads neighbouring elements, which are aligned as a whole, from an address in bytes of shared memory where `cond` holds; elsewhere
@@ -172,7 +173,7 @@ impl Lowering<'_> {
         count: usize,
         cond: &Cond,
     ) -> Result<Vec<Reg>, Error> {
-        self.load_elements(Space::Smem, dtype, count, address, cond, Some(0))
+        Ok(load_elements(&mut self.b, Space::Smem, dtype, count, address, cond, Some(0))?)
     }
 
     /// The sum of weights of the bits of the thread's number that are set.

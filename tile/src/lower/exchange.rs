@@ -1,5 +1,6 @@
 //! Elements from the threads that have them to the threads that need them.
 
+use girih_codegen::algorithm::load_elements;
 use girih_codegen::plan::Dist;
 use girih_codegen::{Cond, Expr, Reg};
 use girih_layout::Swizzle;
@@ -86,13 +87,13 @@ impl Lowering<'_> {
         for run in shared.store.iter() {
             let (address, inside) = self.exchanged(&base, shared, from, dims.rank(), run[0])?;
             let values: Vec<Reg> = run.iter().map(|&value| regs[value].clone()).collect();
-            self.store_elements(Space::Smem, dtype, &address, &Cond::all([own.clone(), inside]), &values)?;
+            self.put(dtype, &address, &values, &Cond::all([own.clone(), inside]))?;
         }
         self.meet();
         let mut got = vec![None; to.size()];
         for run in shared.load.iter() {
             let (address, inside) = self.exchanged(&base, shared, to, dims.rank(), run[0])?;
-            let loaded = self.load_elements(Space::Smem, dtype, run.len(), &address, &inside, None)?;
+            let loaded = load_elements(&mut self.b, Space::Smem, dtype, run.len(), &address, &inside, None)?;
             for (&value, reg) in run.iter().zip(loaded) {
                 got[value] = Some(reg);
             }
@@ -148,7 +149,7 @@ impl Lowering<'_> {
             let inside = self.inside(spread.dist, run[0], &spread.dims)?;
             let values: Vec<Reg> = run.iter().map(|&value| regs[value].clone()).collect();
             let cond = Cond::all([own.clone(), inside]);
-            self.store_elements(Space::Smem, dtype, &address, &cond, &values)?;
+            self.put(dtype, &address, &values, &cond)?;
         }
         Ok(())
     }
@@ -165,7 +166,7 @@ impl Lowering<'_> {
         for run in runs {
             let address = self.shared_at(base, dtype, spread, run[0])?;
             let inside = self.inside(spread.dist, run[0], &spread.dims)?;
-            let got = self.load_elements(Space::Smem, dtype, vector, &address, &inside, None)?;
+            let got = load_elements(&mut self.b, Space::Smem, dtype, vector, &address, &inside, None)?;
             for (&value, reg) in run.iter().zip(got) {
                 regs[value] = Some(reg);
             }

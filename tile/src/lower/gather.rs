@@ -1,12 +1,14 @@
 //! Accesses by index tiles: gathers, scatters, and what atomic operations have in common with them.
 
+use girih_codegen::algorithm::{load_elements, store_elements};
+use girih_codegen::builder::Access;
 use girih_codegen::plan::Dist;
 use girih_codegen::{Cond, Expr, Reg, Width};
 use girih_ptx::{Opcode, Operand, Type, Word};
 use girih_tensor::DType;
 
 use super::exchange::Spread;
-use super::memory::{ArrayAt, Path, Touch};
+use super::memory::{ArrayAt, Touch, global};
 use super::words::m;
 use super::{Lowering, bytes};
 use crate::error::Error;
@@ -148,9 +150,9 @@ impl Lowering<'_> {
         let result = op.results[0];
         let (places, rest) = self.places(at, &op.operands)?;
         let dtype = places.array.dtype;
-        let mut path = Path::ordered(at.order, at.scope);
+        let mut access = global(at.order, at.scope);
         if at.order == Order::Weak && !places.array.mutable {
-            path.words.push(Word::Nc.into());
+            access.words.push(Word::Nc.into());
         }
         let padding = rest.first().copied();
         let constant = padding.and_then(|value| self.constant_bits(value));
@@ -167,7 +169,7 @@ impl Lowering<'_> {
         if let Some(spans) = spans {
             let (pad, others) = (constant.unwrap_or(0), others.as_deref());
             let Some(whole) = spans.whole.clone() else {
-                let regs = self.gather_spans(&places, &spans, &path, pad, others)?;
+                let regs = self.gather_spans(&places, &spans, &access, pad, others)?;
                 return self.hold_regs(result, regs);
             };
             // Vectors where all of the tile is inside, and elements elsewhere.
@@ -175,11 +177,11 @@ impl Lowering<'_> {
             let around = self.b.open_block();
             let other = self.b.open_block();
             self.b.leave(&other, &Cond::not(whole), self.alike)?;
-            let got = self.gather_spans(&places, &spans, &path, pad, others)?;
+            let got = self.gather_spans(&places, &spans, &access, pad, others)?;
             self.b.move_all(&regs, &got)?;
             self.b.leave(&around, &Cond::Always, self.alike)?;
             self.b.close_block(other)?;
-            let got = self.gather_elements(&places, &path, &Cond::Always, pad, others)?;
+            let got = self.gather_elements(&places, &access, &Cond::Always, pad, others)?;
             self.b.move_all(&regs, &got)?;
             self.b.close_block(around)?;
             return self.hold_regs(result, regs);
@@ -187,7 +189,7 @@ impl Lowering<'_> {
         let alone = self.is_read_once(at.order, dist);
         let own = if alone { self.first_replica(dist)? } else { Cond::Always };
         let pad = constant.unwrap_or(0);
-        let mut regs = self.gather_elements(&places, &path, &own, pad, others.as_deref())?;
+        let mut regs = self.gather_elements(&places, &access, &own, pad, others.as_deref())?;
         if alone {
             regs = self.spread(dtype, dist, &places.dims, &regs)?;
         } else if at.order == Order::Acquire {
@@ -200,7 +202,7 @@ impl Lowering<'_> {
     fn gather_elements(
         &mut self,
         places: &Places<'_>,
-        path: &Path,
+        access: &Access,
         own: &Cond,
         pad: u64,
         others: Option<&[Reg]>,
@@ -210,7 +212,8 @@ impl Lowering<'_> {
         for value in 0..places.dist.size() {
             let (address, cond) = self.place(places, value)?;
             let cond = Cond::all([own.clone(), cond]);
-            let mut got = self.load_path(path, dtype, 1, &address, &cond, Some(pad))?.swap_remove(0);
+            let got = load_elements(&mut self.b, access, dtype, 1, &address, &cond, Some(pad))?;
+            let mut got = got[0].clone();
             if let Some(others) = others {
                 got = self.select(dtype, &cond, &got, &others[value])?;
             }
@@ -248,15 +251,22 @@ impl Lowering<'_> {
         let regs = self.regs(source)?;
         let (places, _) = self.places(at, &op.operands[1..])?;
         self.touch(at.array, true, Touch::Any);
-        let path = match at.order {
-            Order::Weak => Path::ordered(Order::Relaxed, Some(crate::ir::Scope::Block)),
-            order => Path::ordered(order, at.scope),
+        let access = match at.order {
+            Order::Weak => global(Order::Relaxed, Some(crate::ir::Scope::Block)),
+            order => global(order, at.scope),
         };
         let own = self.first_replica(places.dist)?;
         for (value, reg) in regs.iter().enumerate() {
             let (address, cond) = self.place(&places, value)?;
             let cond = Cond::all([own.clone(), cond]);
-            self.store_path(&path, places.array.dtype, &address, &cond, std::slice::from_ref(reg))?;
+            store_elements(
+                &mut self.b,
+                &access,
+                places.array.dtype,
+                &address,
+                &cond,
+                std::slice::from_ref(reg),
+            )?;
         }
         Ok(())
     }

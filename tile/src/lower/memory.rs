@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use girih_codegen::algorithm::{load_elements, store_elements};
+use girih_codegen::builder::Access;
 use girih_codegen::plan::Dist;
 use girih_codegen::{Cond, Expr, Reg, Width};
-use girih_ptx::{Modifier, Word};
+use girih_ptx::Word;
 use girih_tensor::{DType, Space};
 
 use super::shared::Scratch;
@@ -84,38 +86,23 @@ impl Touched {
     }
 }
 
-/// The words of an access, and where its memory is.
-#[derive(Clone, Debug)]
-pub(crate) struct Path {
-    pub(crate) space: Space,
-    pub(crate) words: Vec<Modifier>,
-}
-
-impl Path {
-    /// Ordinary accesses of a memory.
-    pub(crate) fn plain(space: Space) -> Path {
-        let word = if space == Space::Smem { Word::Shared } else { Word::Global };
-        Path { space, words: vec![word.into()] }
-    }
-
-    /// Accesses of global memory with an order.
-    pub(crate) fn ordered(order: Order, scope: Option<Scope>) -> Path {
-        let mut path = Path::plain(Space::Gmem);
-        let order = match order {
-            Order::Weak => return path,
-            Order::Relaxed => Word::Relaxed,
-            Order::Acquire => Word::Acquire,
-            Order::Release => Word::Release,
-            Order::AcqRel => Word::AcqRel,
-        };
-        let scope = match scope {
-            Some(Scope::Block) => Word::Cta,
-            Some(Scope::System) => Word::Sys,
-            _ => Word::Gpu,
-        };
-        path.words = vec![order.into(), scope.into(), Word::Global.into()];
-        path
-    }
+/// Accesses of global memory with an order.
+pub(super) fn global(order: Order, scope: Option<Scope>) -> Access {
+    let mut access = Access::from(Space::Gmem);
+    let order = match order {
+        Order::Weak => return access,
+        Order::Relaxed => Word::Relaxed,
+        Order::Acquire => Word::Acquire,
+        Order::Release => Word::Release,
+        Order::AcqRel => Word::AcqRel,
+    };
+    let scope = match scope {
+        Some(Scope::Block) => Word::Cta,
+        Some(Scope::System) => Word::Sys,
+        _ => Word::Gpu,
+    };
+    access.words.splice(0..0, [order.into(), scope.into()]);
+    access
 }
 
 /// Bits of what a load gives outside of an array.
@@ -183,7 +170,7 @@ pub(super) struct Tile<'t> {
     pub(super) begins: Vec<Option<Expr>>,
     /// What holds for all threads, or the thread as a whole.
     pub(super) always: Cond,
-    path: Path,
+    access: Access,
 }
 
 impl Lowering<'_> {
@@ -290,12 +277,10 @@ impl Lowering<'_> {
         let op = plan.func.op(id);
         let result = op.results[0];
         let dist = plan.dist(result);
-        let mut path = Path::ordered(view.order, view.scope);
-        let mut tile = self.tile(id, view, &op.operands, dist, path.clone())?;
+        let mut tile = self.tile(id, view, &op.operands, dist, global(view.order, view.scope))?;
         self.touch(view.array, false, tiles(view, dist));
         if view.order == Order::Weak && !tile.array.mutable {
-            path.words.push(Word::Nc.into());
-            tile.path = path;
+            tile.access.words.push(Word::Nc.into());
         }
         let dtype = tile.array.dtype;
         let pad = padding(dtype, view.padding);
@@ -322,8 +307,7 @@ impl Lowering<'_> {
             self.meet_idle();
         }
         let regs = self.regs(value)?;
-        let path = Path::ordered(view.order, view.scope);
-        let mut tile = self.tile(id, view, &op.operands[1..], dist, path)?;
+        let mut tile = self.tile(id, view, &op.operands[1..], dist, global(view.order, view.scope))?;
         tile.always = Cond::all([tile.always, self.first_replica(dist)?]);
         // Whatever lets the threads meet comes before, so that it is not taken for a barrier behind the access.
         self.touch(view.array, true, tiles(view, dist));
@@ -337,7 +321,7 @@ impl Lowering<'_> {
         view: &View,
         index: &[Value],
         dist: &'t Dist,
-        path: Path,
+        access: Access,
     ) -> Result<Tile<'t>, Error> {
         let array = self.array_at(view.array)?;
         let origin = self.origin(dist, view.tile.rank())?;
@@ -372,13 +356,13 @@ impl Lowering<'_> {
         let constant = first.constant();
         let first = &self.b.hold_index(&first.variable_part(), Width::W64)? + constant;
         let always = Cond::all(conds);
-        Ok(Tile { array, dist, dims: view.tile, first, beyond, rest, begins, always, path })
+        Ok(Tile { array, dist, dims: view.tile, first, beyond, rest, begins, always, access })
     }
 
     /// Moves the elements of a tile between memory and registers.
     pub(super) fn transfer(&mut self, tile: &Tile<'_>, what: &Move<'_>) -> Result<Vec<Reg>, Error> {
         let rank = tile.dims.rank();
-        let widest = if tile.path.words.len() > 2 { 1 } else { fit::size(16 / bytes(tile.array.dtype)) };
+        let widest = if tile.access.words.len() > 2 { 1 } else { fit::size(16 / bytes(tile.array.dtype)) };
         // An axis of one element has any stride: another one is meant where there is one.
         let one = |axis: &usize| tile.array.strides[*axis].as_constant() == Some(1);
         let axis = (0..rank).filter(one).max_by_key(|&axis| (tile.dims[axis] > 1, axis));
@@ -489,7 +473,8 @@ impl Lowering<'_> {
             let address = self.address_of(tile, run[0]);
             match what {
                 Move::Load(pad) => {
-                    let got = self.load_path(&tile.path, dtype, *vector, &address, &cond, *pad)?;
+                    let got =
+                        load_elements(&mut self.b, &tile.access, dtype, *vector, &address, &cond, *pad)?;
                     for (&value, got) in run.iter().zip(got) {
                         match &regs[value] {
                             Some(own) => self.b.move_all(std::slice::from_ref(own), &[got])?,
@@ -499,7 +484,7 @@ impl Lowering<'_> {
                 }
                 Move::Store(values) => {
                     let values: Vec<Reg> = run.iter().map(|&value| values[value].clone()).collect();
-                    self.store_path(&tile.path, dtype, &address, &cond, &values)?;
+                    store_elements(&mut self.b, &tile.access, dtype, &address, &cond, &values)?;
                 }
             }
         }

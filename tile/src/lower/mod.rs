@@ -59,7 +59,6 @@ mod shuffle;
 mod sort;
 mod span;
 mod target;
-mod vector;
 mod wgmma;
 mod words;
 
@@ -67,7 +66,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use girih_codegen::plan::Dist;
 use girih_codegen::{Builder, Cond, Expr, Kernel, Reg, Width};
-use girih_ptx::{Opcode, Operand, Special, Type};
+use girih_ptx::{Opcode, Operand, Special};
 use girih_tensor::DType;
 
 use crate::dtype::is_integer;
@@ -77,24 +76,11 @@ use crate::ir::{ArrayId, Dims, Kind, OpId, Value};
 use crate::place::Plan;
 
 pub(crate) use each::How;
+pub use girih_codegen::scalar::register;
 pub use memory::{ArrayAt, Touch};
 pub use params::{Boxes, Param, Source};
 pub use target::Target;
 pub(crate) use words::Words;
-
-/// The type of the registers that hold elements of a dtype.
-pub fn register(dtype: DType) -> Type {
-    match dtype {
-        DType::Bool => Type::Pred,
-        DType::F64 => Type::F64,
-        DType::F32 | DType::Tf32 => Type::F32,
-        DType::F16 | DType::Bf16 => Type::B16,
-        DType::S64 => Type::S64,
-        DType::U64 => Type::U64,
-        DType::S32 | DType::S16 | DType::S8 | DType::S4 => Type::S32,
-        DType::U32 | DType::U16 | DType::U8 | DType::U4 | DType::B1 | DType::E4m3 | DType::E5m2 => Type::U32,
-    }
-}
 
 /// The bytes that an element has in memory.
 pub fn bytes(dtype: DType) -> i64 {

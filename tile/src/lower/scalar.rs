@@ -1,8 +1,9 @@
 //! Integer scalars as index expressions, where their ranges show that nothing wraps.
 
 use girih_codegen::Expr;
+use girih_codegen::algorithm::load_elements;
 use girih_codegen::plan::Dist;
-use girih_tensor::DType;
+use girih_tensor::{DType, Space};
 
 use super::each::fits;
 use super::{Held, Lowering};
@@ -85,7 +86,7 @@ impl Lowering<'_> {
             let linear = at.iter().zip(&strides).fold(Expr::from(0), |sum, (at, &by)| &sum + &(at * by));
             let inside = self.inside(dist, value, &ty.dims)?;
             let address = &base + &(&linear * bytes);
-            let got = self.load_elements(girih_tensor::Space::Gmem, ty.dtype, 1, &address, &inside, None)?;
+            let got = load_elements(&mut self.b, Space::Gmem, ty.dtype, 1, &address, &inside, None)?;
             regs.extend(got);
         }
         Ok(regs)

@@ -62,10 +62,6 @@ struct Lanes<'l, 'p> {
     kept: BTreeMap<usize, Reg>,
 }
 
-fn pair(regs: &[Reg]) -> Operand {
-    Operand::Vector(regs.iter().map(Operand::from).collect())
-}
-
 impl Warp for Lanes<'_, '_> {
     type Word = Reg;
 
@@ -73,28 +69,11 @@ impl Warp for Lanes<'_, '_> {
         let regs: Vec<Reg> = values.iter().map(|&value| self.regs[value].clone()).collect();
         match (register(self.dtype), regs.as_slice()) {
             (Type::Pred, [flag]) => vec![self.lowering.number_of(flag)],
-            (Type::B16, [low, high]) if low != high => {
-                vec![self.lowering.make(
-                    Type::B32,
-                    Opcode::Mov,
-                    m![Type::B32],
-                    vec![pair(&[low.clone(), high.clone()])],
-                )]
+            // A value alone is in both halves.
+            (Type::B16, [low, rest @ ..]) => {
+                vec![self.lowering.b.join(Type::B32, [low, rest.first().unwrap_or(low)])]
             }
-            (Type::B16, [one, ..]) => {
-                vec![self.lowering.make(
-                    Type::B32,
-                    Opcode::Mov,
-                    m![Type::B32],
-                    vec![pair(&[one.clone(), one.clone()])],
-                )]
-            }
-            (Type::F64 | Type::S64 | Type::U64, [long]) => {
-                let halves = self.lowering.b.regs(Type::B32, 2);
-                let operands = vec![pair(&halves), Operand::from(long)];
-                self.lowering.b.inst(Opcode::Mov, m![Type::B64], operands);
-                halves.to_vec()
-            }
+            (Type::F64 | Type::S64 | Type::U64, [long]) => self.lowering.b.split(Type::B32, long).to_vec(),
             _ => regs,
         }
     }
@@ -109,43 +88,31 @@ impl Warp for Lanes<'_, '_> {
     }
 
     fn shuffle(&mut self, turned: usize, word: &Reg) -> Reg {
-        let Some(lane) = self.lane.clone() else {
-            return self.word(Word::Bfly, Operand::Int(turned as i64), word);
+        let b = &mut self.lowering.b;
+        let (how, from) = match &self.lane {
+            None => (Word::Bfly, Operand::Int(turned as i64)),
+            Some(lane) => {
+                let from = self.from.entry(turned).or_insert_with(|| match turned {
+                    0 => lane.clone(),
+                    _ => {
+                        let inputs = vec![Operand::from(lane), Operand::Int(turned as i64)];
+                        b.inst_to(Type::B32, Opcode::Xor, m![Type::B32], inputs)
+                    }
+                });
+                (Word::Idx, Operand::from(&*from))
+            }
         };
-        if turned == 0 {
-            return self.word(Word::Idx, Operand::from(&lane), word);
-        }
-        if !self.from.contains_key(&turned) {
-            let operands = vec![Operand::from(&lane), Operand::Int(turned as i64)];
-            let from = self.lowering.make(Type::B32, Opcode::Xor, m![Type::B32], operands);
-            self.from.insert(turned, from);
-        }
-        let from = Operand::from(&self.from[&turned]);
-        self.word(Word::Idx, from, word)
+        b.shuffle(word.ty(), how, word, &from, 31)
     }
 
     fn keep(&mut self, words: Vec<Reg>, values: &[usize]) {
         let ty = register(self.dtype);
         let regs = match (ty, words.as_slice()) {
             (Type::Pred, [number]) => vec![self.lowering.flag_of(number)],
-            (Type::B16, [word]) => {
-                let halves = self.lowering.b.regs(Type::B16, 2);
-                let operands = vec![pair(&halves), Operand::from(word)];
-                self.lowering.b.inst(Opcode::Mov, m![Type::B32], operands);
-                halves.to_vec()
-            }
-            (Type::F64 | Type::S64 | Type::U64, words @ [_, _]) => {
-                vec![self.lowering.make(ty, Opcode::Mov, m![Type::B64], vec![pair(words)])]
-            }
+            (Type::B16, [word]) => self.lowering.b.split(ty, word).to_vec(),
+            (Type::F64 | Type::S64 | Type::U64, [low, high]) => vec![self.lowering.b.join(ty, [low, high])],
             _ => words,
         };
         self.kept.extend(values.iter().copied().zip(regs));
-    }
-}
-
-impl Lanes<'_, '_> {
-    fn word(&mut self, how: Word, lanes: Operand, word: &Reg) -> Reg {
-        let operands = vec![Operand::from(word), lanes, Operand::Int(31), Operand::Int(0xffff_ffff)];
-        self.lowering.make(word.ty(), Opcode::Shfl, m![Word::Sync, how, Type::B32], operands)
     }
 }

@@ -5,7 +5,7 @@
 
 use girih_codegen::plan::{Digit, Dist, Leaf, Line};
 use girih_codegen::{Cond, Expr, Reg, Width};
-use girih_ptx::{Opcode, Operand, Type, Word};
+use girih_ptx::{Opcode, Type, Word};
 use girih_tensor::DType;
 
 use super::combine::Tuple;
@@ -165,8 +165,7 @@ impl Lowering<'_> {
             let position = self.b.value(&(&origin + offset), Width::W32)?;
             elements.push(if packed {
                 // The key above, the position below.
-                let halves = Operand::Vector(of([&position, &rank]));
-                vec![self.make(Type::S64, Opcode::Mov, m![Type::B64], vec![halves])]
+                vec![self.b.join(Type::S64, [&position, &rank])]
             } else {
                 vec![rank, position]
             });
@@ -195,10 +194,8 @@ impl Lowering<'_> {
             results.push(match (alone, packed) {
                 (true, _) => self.of_key(dtype, &tuple[0], descending),
                 (_, true) => {
-                    let halves = self.b.regs(Type::S32, 2);
-                    let pair = Operand::Vector(of([&halves[0], &halves[1]]));
-                    self.b.inst(Opcode::Mov, m![Type::B64], vec![pair, Operand::from(&tuple[0])]);
-                    halves[0].clone()
+                    let [position, _] = self.b.split(Type::S32, &tuple[0]);
+                    position
                 }
                 _ => self.copy(DType::S32, &tuple[1]),
             });

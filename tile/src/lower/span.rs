@@ -1,11 +1,13 @@
 //! Gathers of elements that lie in a row: where the index along an array's axis of stride 1 is a number and 0, 1, 2, ..., and the other
 //! indices are the same for all of them, they are loaded in vectors.
 
+use girih_codegen::algorithm::load_elements;
+use girih_codegen::builder::Access;
 use girih_codegen::{Cond, Expr, Reg};
 use girih_ptx::Opcode;
 
 use super::gather::Places;
-use super::memory::{Path, runs};
+use super::memory::runs;
 use super::words::{integer, m, of};
 use super::{Lowering, bytes, register};
 use crate::dtype::range;
@@ -121,7 +123,7 @@ impl Lowering<'_> {
         &mut self,
         places: &Places<'_>,
         spans: &Spans,
-        path: &Path,
+        access: &Access,
         pad: u64,
         others: Option<&[Reg]>,
     ) -> Result<Vec<Reg>, Error> {
@@ -129,7 +131,7 @@ impl Lowering<'_> {
         let mut regs = vec![None; places.dist.size()];
         for run in &spans.runs {
             let (address, cond) = self.span(places, spans, run)?;
-            let got = self.load_path(path, dtype, run.len(), &address, &cond, Some(pad))?;
+            let got = load_elements(&mut self.b, access, dtype, run.len(), &address, &cond, Some(pad))?;
             for (&value, mut got) in run.iter().zip(got) {
                 if let Some(others) = others {
                     got = self.select(dtype, &cond, &got, &others[value])?;

@@ -9,7 +9,6 @@ use super::each::How;
 use super::{Lowering, register};
 use crate::dtype::is_signed;
 use crate::error::Error;
-use crate::fit;
 use crate::ir::Rounding;
 use crate::ir::table::Each;
 
@@ -17,26 +16,12 @@ use crate::ir::table::Each;
 macro_rules! m {
     ($($modifier:expr),* $(,)?) => { &[$(girih_ptx::Modifier::from($modifier)),*] };
 }
+pub(crate) use girih_codegen::scalar::immediate;
 pub(crate) use m;
-
-/// The bits of an element of a dtype as an operand.
-pub(crate) fn immediate(dtype: DType, bits: u64) -> Operand {
-    match dtype {
-        DType::F64 => Operand::F64(bits),
-        DType::F32 | DType::Tf32 => Operand::F32(fit::low(bits)),
-        DType::S8 | DType::S16 | DType::S32 => Operand::Int(fit::signed(bits, dtype.bits())),
-        _ => Operand::Int(bits as i64),
-    }
-}
 
 /// The type as which registers of a dtype are moved and selected.
 pub(crate) fn moved(dtype: DType) -> Type {
-    match register(dtype) {
-        ty @ (Type::Pred | Type::F32 | Type::F64) => ty,
-        Type::B16 => Type::B16,
-        Type::S64 | Type::U64 => Type::B64,
-        _ => Type::B32,
-    }
+    girih_codegen::scalar::moved(register(dtype))
 }
 
 /// The type of integer instructions on a dtype's registers.
@@ -88,9 +73,6 @@ forward! {
     setp(word: Word, ty: Type, a: &Reg, b: impl Into<Operand>) -> Reg;
     /// The integer in a register with the extension that its dtype of 8 or 16 bits asks for.
     extended(dtype: DType, reg: &Reg) -> Reg;
-    /// The lane's register of another lane. `how` is one of bfly, up, down and idx; all lanes of the warp take part. `lanes` is what
-    /// `shfl` takes as its second operand, `clamp` as its third.
-    shfl(dtype: DType, how: Word, reg: &Reg, lanes: Operand, clamp: i64) -> Reg;
     /// The register of a function's value for operands of a dtype; none where no instruction has it.
     apply(op: Each, how: How, dtype: DType, args: &[&Reg]) -> Result<Option<Reg>, Error>;
     /// An element of a dtype as one of another.
@@ -169,41 +151,5 @@ impl Words<'_> {
 
     fn masked(&mut self, reg: &Reg, mask: i64) -> Reg {
         self.make(Type::U32, Opcode::And, m![Type::B32], vec![Operand::from(reg), Operand::Int(mask)])
-    }
-
-    /// The lane's register of another lane. `how` is one of bfly, up, down and idx; all lanes of the warp take part. `lanes` is what
-    /// `shfl` takes as its second operand, `clamp` as its third.
-    pub(crate) fn shfl(&mut self, dtype: DType, how: Word, reg: &Reg, lanes: Operand, clamp: i64) -> Reg {
-        let word = |low: &mut Self, source: &Reg| {
-            let inputs =
-                vec![Operand::from(source), lanes.clone(), Operand::Int(clamp), Operand::Int(0xffff_ffff)];
-            low.make(Type::B32, Opcode::Shfl, m![Word::Sync, how, Type::B32], inputs)
-        };
-        let ty = register(dtype);
-        match ty {
-            Type::Pred => {
-                let (one, zero) = (Operand::Int(1), Operand::Int(0));
-                let number =
-                    self.make(Type::B32, Opcode::Selp, m![Type::B32], vec![one, zero, Operand::from(reg)]);
-                let got = word(self, &number);
-                self.setp(Word::Ne, Type::B32, &got, Operand::Int(0))
-            }
-            Type::B16 => {
-                let wide = self.make(Type::U32, Opcode::Cvt, m![Type::U32, Type::U16], of([reg]));
-                let got = word(self, &wide);
-                self.make(ty, Opcode::Cvt, m![Type::U16, Type::U32], of([&got]))
-            }
-            Type::F64 | Type::S64 | Type::U64 => {
-                let halves = self.b.regs(Type::B32, 2);
-                let pair = |regs: &[Reg]| Operand::Vector(regs.iter().map(Operand::from).collect());
-                self.b.inst(Opcode::Mov, m![Type::B64], vec![pair(&halves), Operand::from(reg)]);
-                let got = [word(self, &halves[0]), word(self, &halves[1])];
-                self.make(ty, Opcode::Mov, m![Type::B64], vec![pair(&got)])
-            }
-            _ => {
-                let got = word(self, reg);
-                self.make(ty, Opcode::Mov, m![Type::B32], of([&got]))
-            }
-        }
     }
 }

@@ -63,7 +63,7 @@ pub struct Shared {
 
 /// Bytes that an element takes in memory.
 pub(crate) fn bytes(dtype: DType) -> i64 {
-    i64::from(dtype.bits().max(8)) / 8
+    dtype.bytes()
 }
 
 impl Exchange {

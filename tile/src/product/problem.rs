@@ -2,6 +2,7 @@
 
 use girih_kernels::gemm::{Layout, Order, Problem};
 use girih_tensor::DType;
+use num_integer::lcm;
 
 use super::loops::Sketch;
 use super::{Matrix, Scales, refused};
@@ -19,12 +20,8 @@ const PRODUCTS: i64 = 3;
 fn both(a: Known, b: Known) -> Known {
     match (a, b) {
         (Known::Is(n), _) | (_, Known::Is(n)) => Known::Is(n),
-        (Known::MultipleOf(a), Known::MultipleOf(b)) => Known::MultipleOf(a / gcd(a, b) * b),
+        (Known::MultipleOf(a), Known::MultipleOf(b)) => Known::MultipleOf(lcm(a, b)),
     }
-}
-
-fn gcd(a: i64, b: i64) -> i64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// A number from `least` on of which no more is true than is known.

@@ -5,7 +5,7 @@ use girih_tensor::DType;
 
 use super::Pair;
 use super::words::{Derived, Words};
-use crate::builder::{Builder, Reg};
+use crate::builder::{Builder, Reg, vector};
 
 /// The bits of -0 as a float of 16 bits, in both halves of a register.
 const MINUS_ZERO: i64 = 0x8000_8000;
@@ -76,7 +76,7 @@ fn neighbours(words: &mut Words<'_>, pair: &Pair) -> Reg {
         return known;
     }
     let halves = [false, true].map(|upper| (upper, words.b.reg(Type::B16)));
-    let list = Operand::Vector(halves.iter().map(|(_, reg)| Operand::from(reg)).collect());
+    let list = vector(halves.iter().map(|(_, reg)| reg));
     words.b.inst(Opcode::Mov, &[Type::B32.into()], vec![list, Operand::from(&word)]);
     for (upper, half) in &halves {
         words.once(&word, Derived::Half(*upper), |_| half.clone());
@@ -90,7 +90,7 @@ fn singles(words: &mut Words<'_>, pair: &Pair, from: DType) -> [Reg; 2] {
     let halved = Pair { source: pair.source.clone(), bits: pair.bits, target: both.clone() };
     widen(words, &halved, from, DType::F16);
     let halves = [(); 2].map(|()| words.b.reg(Type::B16));
-    let list = Operand::Vector(halves.iter().map(Operand::from).collect());
+    let list = vector(&halves);
     words.b.inst(Opcode::Mov, &[Type::B32.into()], vec![list, Operand::from(&both)]);
     halves.map(|half| {
         let single = words.b.reg(Type::F32);

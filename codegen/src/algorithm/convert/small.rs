@@ -19,11 +19,6 @@ const F16_MAGIC: i64 = 0x6400;
 const BF16_MAGIC: i64 = 0x4300;
 const F32_MAGIC: i64 = 0x4b00_0000;
 
-/// Whether the dtype is signed.
-fn is_signed(dtype: DType) -> bool {
-    matches!(dtype, DType::S4 | DType::S8)
-}
-
 /// The bits of a whole number or a fraction that f16 has.
 fn f16(value: f32) -> i64 {
     i64::from(half::f16::from_f32(value).to_bits())
@@ -42,9 +37,9 @@ pub(super) fn widen(words: &mut Words<'_>, pair: &Pair, from: DType, to: DType) 
     match (from, to) {
         (DType::S8, DType::Bf16) => bytes_to_bf16(words, pair, true),
         (DType::U8, DType::Bf16) => bytes_to_bf16(words, pair, false),
-        (DType::S8 | DType::U8, _) => bytes_to_f16(words, pair, is_signed(from)),
-        (_, DType::Bf16) => nibbles_to_bf16(words, pair, is_signed(from)),
-        _ => nibbles_to_f16(words, pair, is_signed(from)),
+        (DType::S8 | DType::U8, _) => bytes_to_f16(words, pair, from.is_signed()),
+        (_, DType::Bf16) => nibbles_to_bf16(words, pair, from.is_signed()),
+        _ => nibbles_to_f16(words, pair, from.is_signed()),
     }
 }
 
@@ -127,7 +122,7 @@ fn nibbles_to_bf16(words: &mut Words<'_>, pair: &Pair, signed: bool) {
 
 /// Writes an integer, the one at a bit of a register, as f32.
 pub(super) fn to_f32(words: &mut Words<'_>, from: DType, (source, bit): &(Reg, i64), target: &Reg) {
-    let signed = is_signed(from);
+    let signed = from.is_signed();
     // The number is put into the fraction times 2^scale.
     let (float, scale) = if from.bits() == 8 {
         let source = unsigned(words, source, signed);
@@ -152,7 +147,7 @@ pub(super) fn to_f32(words: &mut Words<'_>, from: DType, (source, bit): &(Reg, i
 /// Writes four integers of 4 bits, all in one register, as the bytes of `target`.
 pub(super) fn to_bytes(words: &mut Words<'_>, from: DType, four: &[(Reg, i64)], target: &Reg) {
     let source = &four[0].0;
-    let [low, high] = [false, true].map(|upper| nibbles(words, source, upper, is_signed(from)));
+    let [low, high] = [false, true].map(|upper| nibbles(words, source, upper, from.is_signed()));
     let select = |(i, (_, bit)): (usize, &(Reg, i64))| (bit / 8 + bit / 4 % 2 * 4) << (4 * i);
     let selector: i64 = four.iter().enumerate().map(select).sum();
     let operands = vec![Operand::from(&low), Operand::from(&high), Operand::Int(selector)];

@@ -363,7 +363,11 @@ impl<'a> Reduced<'a> {
         let value = b.reg(lower::register(dtype));
         if *inside != Cond::Always {
             let zero = b.scalar(&Scalar::new(dtype, 0.0))?;
-            b.inst(Opcode::Mov, &[lower::moved(dtype).into()], vec![Ptx::from(&value), Ptx::from(&zero)]);
+            b.inst(
+                Opcode::Mov,
+                &[lower::moved(value.ty()).into()],
+                vec![Ptx::from(&value), Ptx::from(&zero)],
+            );
         }
         b.load(space, std::slice::from_ref(&value), address, inside)?;
         b.scalar_in(&value, dtype)

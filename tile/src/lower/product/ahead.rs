@@ -12,7 +12,7 @@ use crate::fit;
 use crate::ir::{Def, Dims, Kind, OpId, Padding, RegionId, Value};
 use crate::lower::asynchronous::Target;
 use crate::lower::exchange::Spread;
-use crate::lower::memory::{Move, Path, padding};
+use crate::lower::memory::{Move, global, padding};
 use crate::lower::wgmma::Role;
 use crate::lower::words::{integer, m, of};
 use crate::lower::{Held, Lowering, register};
@@ -258,9 +258,9 @@ impl Lowering<'_> {
         let (Kind::Load(view), Some(early)) = (&op.kind, plan.products.ahead.loads.get(&load)) else {
             return Err(self.misplaced(load));
         };
-        let mut path = Path::ordered(view.order, view.scope);
-        path.words.push(Word::Nc.into());
-        let tile = self.tile(load, view, &op.operands, &early.dist, path)?;
+        let mut access = global(view.order, view.scope);
+        access.words.push(Word::Nc.into());
+        let tile = self.tile(load, view, &op.operands, &early.dist, access)?;
         let dtype = plan.func.ty(op.results[0]).dtype;
         let (base, target) = (slot + early.start, target(early, view.tile));
         if early.copied.is_ok()

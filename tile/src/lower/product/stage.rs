@@ -2,7 +2,7 @@
 
 use girih_codegen::plan::Dist;
 use girih_codegen::{Cond, Expr, Reg};
-use girih_tensor::{DType, Space};
+use girih_tensor::DType;
 
 use crate::error::Error;
 use crate::fit;
@@ -111,7 +111,7 @@ impl Lowering<'_> {
         for first in (0..vectors).step_by(fit::size(threads)) {
             let address = base + &(&(&self.thread + first) * WIDEST);
             let inside = Cond::less(&self.thread, &Expr::from(vectors - first));
-            self.store_elements(Space::Smem, DType::F32, &address, &inside, &zero)?;
+            self.put(DType::F32, &address, &zero, &inside)?;
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use girih_codegen::algorithm::{copy, gemm};
+use girih_codegen::algorithm::{copy, gemm, pack};
 use girih_codegen::atom::{
     CopyAtom, MmaAtom, SM75_U16X2_LDSM_T, SM75_U16X4_LDSM_T, SM75_U16X8_LDSM_T, SM75_U32X1_LDSM_N,
     SM75_U32X2_LDSM_N, SM75_U32X4_LDSM_N,
@@ -10,14 +10,13 @@ use girih_codegen::atom::{
 use girih_codegen::plan::{Dist, Leaf};
 use girih_codegen::{Cond, Expr, Reg, Rmem, Smem};
 use girih_layout::Lay;
-use girih_ptx::{Opcode, Type};
+use girih_ptx::Type;
 use girih_tensor::{DType, Tensor};
 
 use super::stage::{Staged, Staging};
 use crate::error::Error;
 use crate::fit;
 use crate::ir::{OpId, Value};
-use crate::lower::words::{m, of};
 use crate::lower::{Lowering, bytes};
 use crate::place::product::{factor_of, fragments, row_modes, sums_of};
 
@@ -26,7 +25,7 @@ const LANES: usize = 5;
 
 /// What a warp needs of an operand.
 struct Factor {
-    value: Value,
+    dtype: DType,
     /// All of it, as a distribution.
     whole: Dist,
     /// Elements that a register has.
@@ -112,7 +111,7 @@ impl Lowering<'_> {
                     of_block.iter().map(|place| Some(initial[*at.get(place)?].clone())).collect();
                 let mut regs = regs.ok_or_else(|| self.misplaced(id))?;
                 if halves {
-                    regs = self.pack(result.dtype, &regs);
+                    regs = pack(&mut self.b, result.dtype, &regs);
                 }
                 let own = self.b.regs(regs[0].ty(), regs.len());
                 self.b.move_all(&own, &regs)?;
@@ -184,7 +183,7 @@ impl Lowering<'_> {
                     From::Registers(regs, numbers(&whole, rank))
                 }
             };
-            made.push(Factor { value, whole, packed, words, modes, from });
+            made.push(Factor { dtype: plan.func.ty(value).dtype, whole, packed, words, modes, from });
         }
         <[Factor; 2]>::try_from(made).map_err(|_| self.misplaced(id))
     }
@@ -229,17 +228,14 @@ impl Lowering<'_> {
             From::Registers(regs, at) => {
                 let mut all = Vec::new();
                 for &first in firsts {
-                    let mut words = Vec::new();
-                    for word in spread(&of.words, &corner(first)) {
-                        let mut elements = Vec::new();
-                        for i in 0..of.packed {
-                            let mut place = word.clone();
-                            place[of.modes[0]] += i;
+                    let mut elements = Vec::new();
+                    for mut place in spread(&of.words, &corner(first)) {
+                        for _ in 0..of.packed {
                             elements.extend(at.get(&place).map(|&value| regs[value].clone()));
+                            place[of.modes[0]] += 1;
                         }
-                        words.push(self.word(of.value, &elements));
                     }
-                    all.push(words);
+                    all.push(pack(&mut self.b, of.dtype, &elements));
                 }
                 Ok(all)
             }
@@ -254,24 +250,13 @@ impl Lowering<'_> {
                     for at in spread(&of.words, &corner(first)) {
                         let address =
                             self.staged_at(staged, &Dist { vals: Vec::new(), ..of.whole.clone() }, &at)?;
-                        let regs = self.take(staged.dtype, &address, 1, &Cond::Always)?;
-                        words.push(self.word(of.value, &regs));
+                        words.extend(self.take(staged.dtype, &address, 1, &Cond::Always)?);
                     }
                     all.push(words);
                 }
                 Ok(all)
             }
             From::Memory(staged) => self.matrices(of, staged, &corner, firsts),
-        }
-    }
-
-    /// Elements that lie side by side along K as one register.
-    fn word(&mut self, value: Value, elements: &[Reg]) -> Reg {
-        let dtype = self.plan.func.ty(value).dtype;
-        match dtype {
-            DType::F64 => elements[0].clone(),
-            DType::Tf32 | DType::F32 => self.make(Type::B32, Opcode::Mov, m![Type::B32], of([&elements[0]])),
-            _ => self.pack(dtype, elements).swap_remove(0),
         }
     }
 

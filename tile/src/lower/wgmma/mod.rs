@@ -13,7 +13,9 @@ mod turns;
 
 use std::collections::BTreeMap;
 
-use girih_codegen::algorithm::{MmaWith, gemm, warpgroup_arrive, warpgroup_commit_batch, warpgroup_wait};
+use girih_codegen::algorithm::{
+    MmaWith, gemm, pack, unpack, warpgroup_arrive, warpgroup_commit_batch, warpgroup_wait,
+};
 use girih_codegen::atom::Major;
 use girih_codegen::sync::PingPong;
 use girih_codegen::{Cond, Descriptor, Expr, Operand as Which, Reg, Rmem, Smem, TiledMma, Width};
@@ -21,7 +23,7 @@ use girih_layout::Lay;
 use girih_ptx::{Opcode, Operand, Type};
 use girih_tensor::{DType, Tensor};
 
-use super::words::{m, of};
+use super::words::m;
 use super::{Held, Lowering, register};
 use crate::error::{Code, Error, Fault};
 use crate::fit;
@@ -300,7 +302,7 @@ impl Lowering<'_> {
     pub(crate) fn pairs(&mut self, regs: &[Reg]) -> Vec<Reg> {
         let pair = |low: &mut Self, two: &[Reg]| match low.products.pairs.get(&two[0].to_string()) {
             Some((known, both)) if known == two => both.clone(),
-            _ => low.make(Type::B32, Opcode::Mov, m![Type::B32], vec![list(two)]),
+            _ => pack(&mut low.b, DType::F16, two).swap_remove(0),
         };
         regs.chunks(2).map(|two| pair(self, two)).collect()
     }
@@ -315,14 +317,11 @@ impl Lowering<'_> {
 
     /// The halves of registers that have two elements of 16 bits.
     pub(crate) fn halves(&mut self, pairs: &[Reg]) -> Vec<Reg> {
-        let mut out = Vec::new();
-        for pair in pairs {
-            let halves = self.b.regs(Type::B16, 2);
-            self.b.inst(Opcode::Mov, m![Type::B32], vec![list(&halves), of([pair]).swap_remove(0)]);
+        let halves = unpack(&mut self.b, DType::F16, 2 * pairs.len(), pairs);
+        for (halves, pair) in halves.chunks(2).zip(pairs) {
             self.note_pair([&halves[0], &halves[1]], pair);
-            out.extend(halves);
         }
-        out
+        halves
     }
 }
 
@@ -334,10 +333,6 @@ enum OperandA {
 
 /// The bytes that addresses in the shared memory of one block reach.
 const WINDOW: i64 = 1 << 18;
-
-fn list(regs: &[Reg]) -> Operand {
-    Operand::Vector(regs.iter().map(Operand::from).collect())
-}
 
 /// An operand that is stored for a product, whose modes are X and K.
 fn stored(product: &Wgmma, at: usize) -> SharedTile {

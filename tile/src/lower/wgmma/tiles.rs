@@ -6,9 +6,8 @@ use girih_codegen::algorithm::fence_proxy_async;
 use girih_codegen::plan::Dist;
 use girih_codegen::{Cond, Expr, Reg};
 use girih_ptx::Word;
-use girih_tensor::Space;
 
-use super::super::memory::{Move, Path, padding, runs};
+use super::super::memory::{Move, global, padding, runs};
 use super::super::{Held, Lowering, bytes};
 use super::roles::Role;
 use super::{has_own_registers, stored};
@@ -142,9 +141,9 @@ impl Lowering<'_> {
         let vector = 16 / bytes(tile.dtype);
         let dist =
             Dist::blocked(&extents, &fastest(tile.axes[0], extents.len()), vector, plan.threads.into());
-        let mut path = Path::ordered(view.order, view.scope);
-        path.words.push(Word::Nc.into());
-        let at = self.tile(id, view, &op.operands, &dist, path)?;
+        let mut access = global(view.order, view.scope);
+        access.words.push(Word::Nc.into());
+        let at = self.tile(id, view, &op.operands, &dist, access)?;
         let outside = if view.padding == Padding::Undetermined { Padding::Zero } else { view.padding };
         let regs = self.transfer(&at, &Move::Load(padding(tile.dtype, outside)))?;
         let base = self.put_tile((id, 0), tile, &dist, view.tile, &regs)?;
@@ -206,7 +205,7 @@ impl Lowering<'_> {
             let inside = self.inside(dist, run[0], &dims)?;
             let values: Vec<Reg> = run.iter().map(|&value| regs[value].clone()).collect();
             let cond = Cond::all([own.clone(), inside]);
-            self.store_elements(Space::Smem, tile.dtype, &address, &cond, &values)?;
+            self.put(tile.dtype, &address, &values, &cond)?;
         }
         Ok(())
     }
@@ -269,7 +268,7 @@ impl Lowering<'_> {
             let beyond = Cond::not(Cond::all(inside));
             let exists = self.inside(&dist, run[0], &view.tile)?;
             let cond = Cond::all([own.clone(), exists, beyond]);
-            self.store_elements(Space::Smem, tile.dtype, &address, &cond, &zeros)?;
+            self.put(tile.dtype, &address, &zeros, &cond)?;
         }
         fence_proxy_async(&mut self.b);
         self.meet();

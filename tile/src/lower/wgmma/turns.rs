@@ -8,7 +8,7 @@
 use girih_codegen::sync::PingPong;
 use girih_codegen::{Builder, Cond, Expr, Reg};
 use girih_ptx::{Opcode, Operand, Type, Word};
-use girih_tensor::{DType, Space};
+use girih_tensor::DType;
 
 use super::super::Lowering;
 use super::super::words::{m, of};
@@ -160,7 +160,7 @@ impl Lowering<'_> {
         let bits = self.make(Type::U32, Opcode::Mov, m![Type::B32], of([&reg]));
         let never = self.setp(Word::Eq, Type::U32, &bits, Operand::Int(NO_RESULT));
         let never = self.b.cond_in(&never)?;
-        self.store_elements(Space::Smem, DType::F32, &nowhere, &never, &[reg])
+        self.put(DType::F32, &nowhere, &[reg], &never)
     }
 }
 

@@ -86,7 +86,7 @@ const BOX_ALIGN: i64 = 128;
 
 impl Scaling {
     fn element(&self) -> i64 {
-        i64::from(self.dtype.bits() / 8)
+        self.dtype.bytes()
     }
 
     /// The scales of a tile of `x` rows.
