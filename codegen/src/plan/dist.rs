@@ -6,7 +6,10 @@
 
 use std::fmt;
 
-use girih_layout::{Lay, Stride};
+use girih_layout::{Int, Lay, Stride};
+
+use crate::sizes::ONE;
+use crate::{Cond, Error, Expr};
 
 /// A mode with a prime extent of a thread's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -18,6 +21,9 @@ pub struct Leaf {
     /// The distance of neighbours along the mode, in elements.
     pub scale: i64,
 }
+
+/// The mode and the scale that a bit of a thread's number moves by, or none.
+type Moves = Option<(usize, i64)>;
 
 /// How a tile lies in the registers of a block.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -110,7 +116,7 @@ impl Dist {
     /// As a layout `(Thr,Val) -> colexicographic index` in a tile with these extents, which are at least what is [covered](Dist::padded).
     ///
     /// # Errors
-    /// Those of [`Lay::parse`], for more leaves than a layout has.
+    /// Those of [`Lay::concat`], for more leaves than a layout has.
     ///
     /// ```
     /// use girih_codegen::plan::{Dist, exactly_once};
@@ -123,31 +129,17 @@ impl Dist {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn lay(&self, extents: &[i64]) -> Result<Lay, girih_layout::Error> {
-        let below = |mode: usize| extents[..mode].iter().product::<i64>();
-        // Neighbouring leaves that go on are one.
-        let text = |leaves: &mut dyn Iterator<Item = (i64, i64)>| {
-            let mut merged: Vec<(i64, i64)> = Vec::new();
-            for (extent, stride) in leaves {
-                match merged.last_mut() {
-                    Some((n, by)) if stride == *by * *n && (stride != 0 || *by == 0) => *n *= extent,
-                    _ => merged.push((extent, stride)),
-                }
-            }
-            if merged.is_empty() {
-                merged.push((1, 0));
-            }
-            let join = |parts: Vec<String>| {
-                if parts.len() == 1 { parts.concat() } else { format!("({})", parts.join(",")) }
-            };
-            let part =
-                |f: &dyn Fn(&(i64, i64)) -> i64| merged.iter().map(|leaf| f(leaf).to_string()).collect();
-            (join(part(&|leaf| leaf.0)), join(part(&|leaf| leaf.1)))
+        let leaf = |extent: i64, moves: Option<(usize, i64)>| {
+            let stride = moves.map_or(0, |(mode, scale)| scale * extents[..mode].iter().product::<i64>());
+            Lay::leaf(Int::fixed(extent), Stride::Int(Int::fixed(stride)))
         };
-        let bit = |bit: &Option<(usize, i64)>| (2, bit.map_or(0, |(mode, scale)| scale * below(mode)));
-        let (threads, moves) = text(&mut self.bits.iter().map(bit));
-        let (values, steps) =
-            text(&mut self.vals.iter().map(|leaf| (leaf.extent, leaf.scale * below(leaf.mode))));
-        Lay::parse(&format!("({threads},{values}):({moves},{steps})"))
+        // Neighbouring leaves that go on are one.
+        let append = |all: Lay, leaf: Result<Lay, girih_layout::Error>| {
+            Ok::<_, girih_layout::Error>(Lay::concat(&[all, leaf?])?.coalesce())
+        };
+        let threads = self.bits.iter().map(|&bit| leaf(2, bit)).try_fold(ONE, append)?;
+        let mut values = self.vals.iter().map(|val| leaf(val.extent, Some((val.mode, val.scale))));
+        Lay::concat(&[threads, values.try_fold(ONE, append)?])
     }
 
     /// Number of threads.
@@ -187,6 +179,46 @@ impl Dist {
             }
         }
         at
+    }
+
+    /// [`Dist::origin`] of the thread with the number `thread`, as expressions.
+    ///
+    /// # Errors
+    /// [`Error::Arithmetic`] for a number that may be negative.
+    pub fn coordinate(&self, thread: &Expr, rank: usize) -> Result<Vec<Expr>, Error> {
+        let mut at = vec![Expr::from(0); rank];
+        for (number, moves) in self.numbers(thread)? {
+            if let Some((mode, scale)) = moves {
+                at[mode] = &at[mode] + &(&number * scale);
+            }
+        }
+        Ok(at)
+    }
+
+    /// The condition that of all threads with copies of the same elements the thread with the number `thread` is the first, which stores them.
+    ///
+    /// # Errors
+    /// As [`Dist::coordinate`].
+    pub fn owner(&self, thread: &Expr) -> Result<Cond, Error> {
+        let copies = self.numbers(thread)?.into_iter().filter(|(_, moves)| moves.is_none());
+        Ok(Cond::all(copies.map(|(number, _)| Cond::less(&number, &Expr::from(1)))))
+    }
+
+    /// The numbers that neighbouring bits of a thread's number are whose scales double, or which move nowhere; with what they move by.
+    fn numbers(&self, thread: &Expr) -> Result<Vec<(Expr, Moves)>, Error> {
+        let (mut numbers, mut first) = (Vec::new(), 0);
+        while first < self.bits.len() {
+            let moves = self.bits[first];
+            let goes_on = |&bit: &usize| {
+                self.bits.get(bit) == Some(&moves.map(|(mode, scale)| (mode, scale << (bit - first))))
+            };
+            let count = (first..).take_while(goes_on).count();
+            let high = thread.div(1 << first)?;
+            let whole = first + count == self.bits.len();
+            numbers.push((if whole { high } else { high.rem(1 << count)? }, moves));
+            first += count;
+        }
+        Ok(numbers)
     }
 
     /// The distribution of a tile with one element along a mode: what a broadcast reads, and what a reduction leaves.

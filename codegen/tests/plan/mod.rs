@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod convert;
+mod dist;
 mod memory;
 mod proof;
 mod staged;

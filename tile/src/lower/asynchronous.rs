@@ -60,7 +60,7 @@ impl Lowering<'_> {
             if !even {
                 continue;
             }
-            let own = self.first_replica(tile.dist)?;
+            let own = tile.dist.owner(&self.thread)?;
             let line = Lay::col_major([n])?;
             for (value, from, to) in copies {
                 let exists = Cond::all([own.clone(), self.inside(tile.dist, value, &tile.dims)?]);

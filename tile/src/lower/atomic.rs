@@ -86,7 +86,7 @@ impl Lowering<'_> {
             return Err(self.unsupported(id, "sums of bf16 in memory begin with sm_90"));
         }
         let result = op.results.first().copied().filter(|&value| self.is_used(value));
-        let (own, dist) = (self.first_replica(places.dist)?, places.dist);
+        let (own, dist) = (places.dist.owner(&self.thread)?, places.dist);
         let (operation, ty) = words(rmw, dtype);
         // A reduction gives nothing back, and has no order that acquires.
         let reduces = result.is_none()

@@ -139,7 +139,7 @@ impl Lowering<'_> {
         values: Value,
     ) -> Result<(), Error> {
         let Some(bins) = self.bins.get(&root).cloned() else { return Ok(()) };
-        let own = self.first_replica(places.dist)?;
+        let own = places.dist.owner(&self.thread)?;
         for (value, update) in self.regs(values)?.iter().enumerate() {
             let (_, inside) = self.place(places, value)?;
             let mut bin = self.index_word(places, 0, value);

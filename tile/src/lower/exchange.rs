@@ -83,7 +83,7 @@ impl Lowering<'_> {
             Exchange::Shared(shared) => shared,
         };
         let base = self.scratch(shared.bytes(), shared.alignment)?;
-        let own = self.first_replica(from)?;
+        let own = from.owner(&self.thread)?;
         for run in shared.store.iter() {
             let (address, inside) = self.exchanged(&base, shared, from, dims.rank(), run[0])?;
             let values: Vec<Reg> = run.iter().map(|&value| regs[value].clone()).collect();
@@ -142,7 +142,7 @@ impl Lowering<'_> {
         spread: &Spread<'_>,
         regs: &[Reg],
     ) -> Result<(), Error> {
-        let own = self.first_replica(spread.dist)?;
+        let own = spread.dist.owner(&self.thread)?;
         let (_, runs) = self.shared_runs(base, dtype, spread)?;
         for run in runs {
             let address = self.shared_at(base, dtype, spread, run[0])?;

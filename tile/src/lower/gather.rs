@@ -187,7 +187,7 @@ impl Lowering<'_> {
             return self.hold_regs(result, regs);
         }
         let alone = self.is_read_once(at.order, dist);
-        let own = if alone { self.first_replica(dist)? } else { Cond::Always };
+        let own = if alone { dist.owner(&self.thread)? } else { Cond::Always };
         let pad = constant.unwrap_or(0);
         let mut regs = self.gather_elements(&places, &access, &own, pad, others.as_deref())?;
         if alone {
@@ -255,7 +255,7 @@ impl Lowering<'_> {
             Order::Weak => global(Order::Relaxed, Some(crate::ir::Scope::Block)),
             order => global(order, at.scope),
         };
-        let own = self.first_replica(places.dist)?;
+        let own = places.dist.owner(&self.thread)?;
         for (value, reg) in regs.iter().enumerate() {
             let (address, cond) = self.place(&places, value)?;
             let cond = Cond::all([own.clone(), cond]);

@@ -187,7 +187,7 @@ impl Lowering<'_> {
     fn count(&mut self, counters: &Counters, source: Value) -> Result<(), Error> {
         let plan = self.plan;
         let (ty, dist) = (plan.func.ty(source), plan.dist(source));
-        let alone = self.first_replica(dist)?;
+        let alone = dist.owner(&self.thread)?;
         let wide = matches!(integer(ty.dtype), Type::S64 | Type::U64);
         let all = !is_signed(ty.dtype) && !wide && (1i64 << ty.dtype.bits()) <= counters.bins;
         for (value, reg) in self.regs(source)?.iter().enumerate() {

@@ -286,7 +286,7 @@ impl Lowering<'_> {
         let pad = padding(dtype, view.padding);
         let alone = self.is_read_once(view.order, dist);
         if alone {
-            tile.always = Cond::all([tile.always, self.first_replica(dist)?]);
+            tile.always = Cond::all([tile.always, dist.owner(&self.thread)?]);
         }
         let mut regs = self.transfer(&tile, &Move::Load(pad))?;
         if alone {
@@ -308,7 +308,7 @@ impl Lowering<'_> {
         }
         let regs = self.regs(value)?;
         let mut tile = self.tile(id, view, &op.operands[1..], dist, global(view.order, view.scope))?;
-        tile.always = Cond::all([tile.always, self.first_replica(dist)?]);
+        tile.always = Cond::all([tile.always, dist.owner(&self.thread)?]);
         // Whatever lets the threads meet comes before, so that it is not taken for a barrier behind the access.
         self.touch(view.array, true, tiles(view, dist));
         self.transfer(&tile, &Move::Store(&regs))?;

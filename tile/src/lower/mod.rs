@@ -352,27 +352,9 @@ impl Lowering<'_> {
         if let Some(known) = self.origins.get(dist).filter(|known| known.len() == rank) {
             return Ok(known.clone());
         }
-        let mut at = vec![Expr::from(0); rank];
-        let mut bit = 0;
-        while bit < dist.bits.len() {
-            let first = bit;
-            bit += 1;
-            let Some((mode, scale)) = dist.bits[first] else { continue };
-            // Neighbouring bits whose scales double are one number.
-            while bit < dist.bits.len() && dist.bits[bit] == Some((mode, scale << (bit - first))) {
-                bit += 1;
-            }
-            let number = self.thread_bits(first, bit)?;
-            at[mode] = &at[mode] + &(&number * scale);
-        }
+        let at = dist.coordinate(&self.thread, rank)?;
         self.origins.insert(dist.clone(), at.clone());
         Ok(at)
-    }
-
-    /// The number that the bits `first..end` of the thread's number are.
-    fn thread_bits(&self, first: usize, end: usize) -> Result<Expr, Error> {
-        let high = self.thread.div(1 << first)?;
-        Ok(if 1i64 << end >= i64::from(self.plan.threads) { high } else { high.rem(1 << (end - first))? })
     }
 
     /// The coordinate of a thread's value by mode.
@@ -391,24 +373,6 @@ impl Lowering<'_> {
     /// Whether any thread holds padding.
     pub(crate) fn is_padded(&self, dist: &Dist, dims: &Dims) -> bool {
         dist.padded(dims.rank()).iter().zip(dims.iter()).any(|(&reach, &n)| reach > i64::from(n))
-    }
-
-    /// The condition that of all threads with copies of the same elements the thread is the first.
-    pub(crate) fn first_replica(&self, dist: &Dist) -> Result<Cond, Error> {
-        let mut conds = Vec::new();
-        let mut bit = 0;
-        while bit < dist.bits.len() {
-            let first = bit;
-            bit += 1;
-            if dist.bits[first].is_some() {
-                continue;
-            }
-            while bit < dist.bits.len() && dist.bits[bit].is_none() {
-                bit += 1;
-            }
-            conds.push(Cond::less(&self.thread_bits(first, bit)?, &Expr::from(1)));
-        }
-        Ok(Cond::all(conds))
     }
 
     /// A tile with extents of 1 stretched: registers stand for several elements.

@@ -197,7 +197,7 @@ impl<'a> Lowering<'a> {
         let rank = piece.line.extents.len();
         let vector = vector(dist, &piece.line, bytes(piece.dtype), &piece.part);
         let origin = self.origin(dist, rank)?;
-        let first = self.first_replica(dist)?;
+        let first = dist.owner(&self.thread)?;
         let start = on_line(&origin, &piece.line);
         for value in (0..dist.size()).step_by(vector) {
             let offset = dist.offset(value, rank);

@@ -195,7 +195,7 @@ impl Lowering<'_> {
         dims: Dims,
         regs: &[Reg],
     ) -> Result<(), Error> {
-        let own = self.first_replica(dist)?;
+        let own = dist.owner(&self.thread)?;
         let widest = fit::size(16 / bytes(tile.dtype));
         let vectors = std::iter::successors(Some(widest), |&n| (n > 1).then_some(n / 2));
         let found =
@@ -258,7 +258,7 @@ impl Lowering<'_> {
         let dist =
             Dist::blocked(&extents, &fastest(tile.axes[0], extents.len()), vector, plan.threads.into());
         let zeros = vec![self.bits(tile.dtype, 0)?; fit::size(vector)];
-        let own = self.first_replica(&dist)?;
+        let own = dist.owner(&self.thread)?;
         for run in runs(&dist, extents.len(), tile.axes[0], fit::size(vector)).unwrap_or_default() {
             let address = self.in_tile(&base, tile, &dist, extents.len(), run[0])?;
             let at = self.coordinates(&dist, run[0], extents.len())?;
