@@ -13,6 +13,7 @@ mod emit;
 mod map;
 mod meet;
 mod proof;
+pub mod shuffle;
 mod staged;
 mod swizzle;
 mod vector;

@@ -5,4 +5,5 @@ mod convert;
 mod dist;
 mod memory;
 mod proof;
+mod shuffle;
 mod staged;

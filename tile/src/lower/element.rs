@@ -1,6 +1,7 @@
 //! Elements of tiles in registers: wider dtypes to combine in, integers that order them, shared memory.
 
 use girih_codegen::algorithm::{load_elements, store_elements};
+use girih_codegen::plan::Dist;
 use girih_codegen::{Cond, Expr, Reg};
 use girih_ptx::{Opcode, Operand, Type, Word};
 use girih_tensor::{DType, Space};
@@ -178,18 +179,9 @@ impl Lowering<'_> {
 
     /// The sum of weights of the bits of the thread's number that are set.
     pub(super) fn weigh(&self, moves: &[(usize, i64)]) -> Result<Expr, Error> {
-        let mut sum = Expr::from(0);
-        let mut at = 0;
-        while at < moves.len() {
-            let (bit, weight) = moves[at];
-            let mut count = 1;
-            while moves.get(at + count) == Some(&(bit + count, weight << count)) {
-                count += 1;
-            }
-            let number = self.thread.div(1 << bit)?.rem(1 << count)?;
-            sum = &sum + &(&number * weight);
-            at += count;
-        }
-        Ok(sum)
+        // Above the last bit is one that does not move.
+        let mut bits = vec![None; moves.iter().map(|(bit, _)| bit + 2).max().unwrap_or(0)];
+        moves.iter().for_each(|&(bit, weight)| bits[bit] = Some((0, weight)));
+        Ok(Dist { bits, vals: Vec::new() }.coordinate(&self.thread, 1)?.swap_remove(0))
     }
 }

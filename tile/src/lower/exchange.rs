@@ -79,7 +79,9 @@ impl Lowering<'_> {
             Exchange::Rename(values) => {
                 return Ok(values.iter().map(|&value| regs[value].clone()).collect());
             }
-            Exchange::Shuffles(shuffles) => return self.shuffled(shuffles, dtype, regs),
+            Exchange::Shuffles(shuffles) => {
+                return Ok(shuffles.emit(&mut self.b, &self.thread, dtype, regs)?);
+            }
             Exchange::Shared(shared) => shared,
         };
         let base = self.scratch(shared.bytes(), shared.alignment)?;

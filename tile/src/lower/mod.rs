@@ -55,7 +55,6 @@ mod scalar;
 mod scan;
 mod shape;
 mod shared;
-mod shuffle;
 mod sort;
 mod span;
 mod target;

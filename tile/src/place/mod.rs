@@ -62,13 +62,13 @@ pub mod product;
 mod rule;
 mod scratch;
 mod search;
-pub mod shuffle;
 mod verify;
 pub mod wgmma;
 
 use std::collections::BTreeMap;
 
 use girih_codegen::plan::Dist;
+pub use girih_codegen::plan::shuffle;
 
 use self::ahead::Ahead;
 use self::assemble::assemble;

@@ -7,23 +7,23 @@
 //! # Examples
 //! ```
 //! use girih_codegen::plan::Dist;
+//! use girih_codegen::plan::shuffle::Shuffles;
 //! use girih_tensor::DType;
-//! use girih_tile::ir::Dims;
-//! use girih_tile::place::shuffle::Shuffles;
 //!
 //! // 32 lanes that have 4 neighbours each, and as many that have every 32nd element.
-//! let dims = Dims::new(&[128]).expect("a shape");
 //! let [blocked, striped] = [4, 1].map(|vector| Dist::blocked(&[128], &[0], vector, 32));
-//! let shuffles = Shuffles::new(&dims, DType::F32, &blocked, &striped).expect("inside of a warp");
+//! let shuffles = Shuffles::new(&[128], DType::F32, &blocked, &striped).expect("inside of a warp");
 //! assert!(!shuffles.pairs.is_empty());
 //! ```
 
-use girih_codegen::plan::Dist;
+mod emit;
+
 use girih_tensor::DType;
 
-use super::access::LANES;
-use crate::fit;
-use crate::ir::Dims;
+use super::Dist;
+
+/// Bits of a lane's number.
+const LANES: usize = 5;
 
 /// An exchange in which every element stays in its warp.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +36,8 @@ pub struct Shuffles {
     pub common: Vec<[usize; 3]>,
     /// The leaves of the result's values, the fastest first: how many values each has, and how many of them are not padding in all threads.
     pub results: Vec<[usize; 2]>,
+    /// The number of the operand's values.
+    pub given: usize,
     /// Elements that go together in a register.
     pub packed: usize,
     /// Registers of an element.
@@ -114,13 +116,13 @@ enum Says {
 
 impl Shuffles {
     /// The exchange, if every element that a lane is to have is in its warp and both distributions have the same digits. Both cover the
-    /// shape.
-    pub fn new(dims: &Dims, dtype: DType, from: &Dist, to: &Dist) -> Option<Shuffles> {
+    /// tile of these extents.
+    pub fn new(extents: &[u32], dtype: DType, from: &Dist, to: &Dist) -> Option<Shuffles> {
         if from.bits.len() < LANES || from.bits.len() != to.bits.len() {
             return None;
         }
         let digit = |mode: usize, scale: i64, extent: i64| {
-            let left = (i64::from(dims[mode]) + scale - 1) / scale;
+            let left = (extents.get(mode).map_or(1, |&n| i64::from(n)) + scale - 1) / scale;
             Digit { mode, scale, extent: extent.min(left) }
         };
         let says = |bit: &Option<(usize, i64)>| match bit.map(|(mode, scale)| digit(mode, scale, 2)) {
@@ -137,7 +139,7 @@ impl Shuffles {
             let mut weight = 1;
             let of = dist.vals.iter().map(|leaf| {
                 let at = weight;
-                weight *= fit::size(leaf.extent);
+                weight *= leaf.extent as usize;
                 (digit(leaf.mode, leaf.scale, leaf.extent), at)
             });
             of.filter(|(digit, _)| digit.extent > 1).collect::<Vec<_>>()
@@ -153,12 +155,13 @@ impl Shuffles {
             pairs: Vec::new(),
             common: Vec::new(),
             results: Vec::new(),
+            given: from.size(),
             packed: if matches!(dtype, DType::F16 | DType::Bf16) { 2 } else { 1 },
             words: if dtype.bits() == 64 { 2 } else { 1 },
         };
         for leaf in &to.vals {
             let inside = digit(leaf.mode, leaf.scale, leaf.extent).extent;
-            out.results.push([fit::size(leaf.extent), fit::size(inside)]);
+            out.results.push([leaf.extent as usize, inside as usize]);
         }
         // Bits of lanes that are left over, with the distance of the values that say the same on the other side.
         let (mut left, mut open) = (Vec::new(), Vec::new());
@@ -178,7 +181,7 @@ impl Shuffles {
             }
         }
         for (digit, give) in gives {
-            out.common.push([fit::size(digit.extent), give, remove(&mut takes, &digit)?]);
+            out.common.push([digit.extent as usize, give, remove(&mut takes, &digit)?]);
         }
         if !takes.is_empty() {
             return None;
