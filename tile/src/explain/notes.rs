@@ -9,7 +9,7 @@ use super::iterations::iterations;
 use crate::ir::{Func, Indexed, Kind, OpId, Value, View};
 use crate::place::access::{WIDEST, gathered, run, sectors, width};
 use crate::place::ahead::{Early, feeding as feeding_in};
-use crate::place::exchange::{Exchange, bytes};
+use crate::place::exchange::Exchange;
 use crate::place::product::Way;
 use crate::place::wgmma::{SharedTile, Source, Wgmma};
 use crate::place::{Plan, across};
@@ -159,20 +159,20 @@ fn gather(plan: &Plan, at: &Indexed, indices: &[Value], value: Value) -> String 
     let (along, most) = gathered(&plan.func, at, indices);
     let own = run(dist, along);
     let vector = own.min(most);
-    let why = match vector * bytes(dtype) {
+    let why = match vector * dtype.bytes() {
         WIDEST => String::from("the widest"),
         _ if most == 1 => String::from("its indices do not count along an axis of stride 1"),
         _ if own < most => format!("a thread has {own} in a row"),
         _ => format!("strides, addresses and the first index are multiples of {most} elements"),
     };
-    format!("{} accesses of {} bytes ({why})", dist.size() as i64 / vector, vector * bytes(dtype))
+    format!("{} accesses of {} bytes ({why})", dist.size() as i64 / vector, vector * dtype.bytes())
 }
 
 /// A load that is prefetched by the threads that multiply.
 fn ahead(plan: &Plan, id: OpId, early: &Early) -> String {
     let loops = &plan.products.ahead.loops;
     let stages = loops.values().find(|rounds| rounds.loads.contains(&id)).map_or(0, |rounds| rounds.stages);
-    let size = bytes(plan.func.ty(plan.func.op(id).results[0]).dtype);
+    let size = plan.func.ty(plan.func.op(id).results[0]).dtype.bytes();
     let by = match &early.copied {
         Ok(()) => format!("by cp.async of {} bytes", early.vector * size),
         Err(why) => format!("through registers, since {why}"),

@@ -6,9 +6,9 @@ use girih_codegen::{Cond, Counting, Expr, Gmem, Smem};
 use girih_layout::{Lay, Shape};
 use girih_tensor::Tensor;
 
+use super::Lowering;
 use super::exchange::Spread;
 use super::memory::{Tile, runs};
-use super::{Lowering, bytes};
 use crate::error::Error;
 use crate::fit;
 use crate::place::wgmma::SharedTile;
@@ -33,7 +33,7 @@ impl Lowering<'_> {
         most: usize,
     ) -> Result<bool, Error> {
         let (rank, dtype) = (tile.dims.rank(), tile.array.dtype);
-        let size = bytes(dtype);
+        let size = dtype.bytes();
         let row = tile.array.strides[fast].as_constant() == Some(1);
         for vector in std::iter::successors(Some(most), |&n| (n > 1).then_some(n / 2)) {
             let (n, width) = (vector as i64, vector as i64 * size);

@@ -6,11 +6,11 @@ use girih_codegen::{Cond, Expr, Width};
 use girih_ptx::{Opcode, Operand, Type, Word};
 use girih_tensor::DType;
 
+use super::Lowering;
 use super::gather::Places;
 use super::histogram::Counters;
 use super::memory::{Touch, global};
 use super::words::m;
-use super::{Lowering, bytes};
 use crate::error::Error;
 use crate::ir::{Array, ArrayId, Func, Indexed, Kind, Op, OpId, Order, RegionId, Rmw, Scope, Value};
 
@@ -118,7 +118,7 @@ impl Lowering<'_> {
             let extents: Vec<i64> =
                 self.array_at(at.array)?.extents.iter().map(|extent| extent.range().1.max(1)).collect();
             let bins = extents.iter().try_fold(1i64, |size, &n| size.checked_mul(n));
-            let Some(bins) = bins.filter(|bins| bins * bytes(DType::S32) <= MOST) else { continue };
+            let Some(bins) = bins.filter(|bins| bins * DType::S32.bytes() <= MOST) else { continue };
             let elements =
                 accesses.iter().map(|&id| func.ty(func.op(id).operands[0]).dims.size() as i64).sum();
             self.meet_idle();
@@ -180,7 +180,7 @@ impl Lowering<'_> {
                 }
                 let some = self.setp(Word::Ne, Type::S32, &sum, Operand::Int(0));
                 conds.push(self.b.cond_in(&some)?);
-                let address = &array.pointer + &(&offset * bytes(array.dtype));
+                let address = &array.pointer + &(&offset * array.dtype.bytes());
                 let address = self.b.address(&address, Width::W64)?;
                 self.b.inst_if(
                     &Cond::all(conds),

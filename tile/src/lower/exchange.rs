@@ -6,8 +6,8 @@ use girih_codegen::{Cond, Expr, Reg};
 use girih_layout::Swizzle;
 use girih_tensor::{DType, Space};
 
+use super::Lowering;
 use super::memory::runs;
-use super::{Lowering, bytes};
 use crate::error::Error;
 use crate::fit;
 use crate::ir::{Dims, OpId};
@@ -128,7 +128,7 @@ impl Lowering<'_> {
         from: &[(&Spread<'_>, &[Reg])],
         to: &Spread<'_>,
     ) -> Result<Vec<Reg>, Error> {
-        let base = self.scratch(elements * bytes(dtype), 16)?;
+        let base = self.scratch(elements * dtype.bytes(), 16)?;
         for (spread, regs) in from {
             self.write_shared(&base, dtype, spread, regs)?;
         }
@@ -186,7 +186,7 @@ impl Lowering<'_> {
         let at = self.coordinates(spread.dist, value, spread.dims.rank())?;
         let sum =
             at.iter().zip(&spread.strides).fold(Expr::from(spread.start), |sum, (at, &by)| &sum + &(at * by));
-        Ok(base + &(&sum * bytes(dtype)))
+        Ok(base + &(&sum * dtype.bytes()))
     }
 
     /// The widest vectors that a distribution has in a buffer.
@@ -197,7 +197,7 @@ impl Lowering<'_> {
         spread: &Spread<'_>,
     ) -> Result<(usize, Vec<Vec<usize>>), Error> {
         let rank = spread.dims.rank();
-        let widest = fit::size(16 / bytes(dtype));
+        let widest = fit::size(16 / dtype.bytes());
         let axis = spread.strides.iter().position(|&stride| stride == 1);
         for vector in std::iter::successors(Some(widest), |&n| (n > 1).then_some(n / 2)) {
             let Some(axis) = axis.filter(|_| vector > 1) else { continue };
@@ -208,7 +208,7 @@ impl Lowering<'_> {
             let mut aligned = true;
             for run in &found {
                 let address = self.shared_at(base, dtype, spread, run[0])?;
-                aligned &= address.multiple() % (vector as i64 * bytes(dtype)) == 0;
+                aligned &= address.multiple() % (vector as i64 * dtype.bytes()) == 0;
             }
             if aligned {
                 return Ok((vector, found));

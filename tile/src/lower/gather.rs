@@ -7,10 +7,10 @@ use girih_codegen::{Cond, Expr, Reg, Width};
 use girih_ptx::{Opcode, Operand, Type, Word};
 use girih_tensor::DType;
 
+use super::Lowering;
 use super::exchange::Spread;
 use super::memory::{ArrayAt, Touch, global};
 use super::words::m;
-use super::{Lowering, bytes};
 use crate::error::Error;
 use crate::ir::{Dims, Indexed, Kind, OpId, Order, Value};
 
@@ -76,7 +76,7 @@ impl Lowering<'_> {
             let index = self.coordinate(places, axis, value, &mut conds)?;
             offset = &offset + &(&index * &places.array.strides[axis]);
         }
-        let address = &places.array.pointer + &(&offset * bytes(places.array.dtype));
+        let address = &places.array.pointer + &(&offset * places.array.dtype.bytes());
         Ok((address, Cond::all(conds)))
     }
 

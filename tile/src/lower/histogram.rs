@@ -10,8 +10,8 @@ use girih_codegen::{Cond, Expr, Reg, Width};
 use girih_ptx::{Opcode, Operand, Type, Word};
 use girih_tensor::DType;
 
+use super::Lowering;
 use super::words::{immediate, integer, m, of};
-use super::{Lowering, bytes};
 use crate::dtype::is_signed;
 use crate::error::Error;
 use crate::fit;
@@ -34,14 +34,14 @@ pub(super) struct Counters {
 
 impl Counters {
     fn bytes(bins: i64, copies: i64) -> i64 {
-        bins * copies * bytes(DType::S32)
+        bins * copies * DType::S32.bytes()
     }
 }
 
 /// The greatest power of two of counters for each of `bins` numbers, `words` of them in all, or one: it takes as long to add counters up as
 /// to count in them.
 fn copies(bins: i64, words: i64) -> i64 {
-    let most = (words.min(MOST / bytes(DType::S32)) / bins).clamp(1, BANKS);
+    let most = (words.min(MOST / DType::S32.bytes()) / bins).clamp(1, BANKS);
     1 << most.ilog2()
 }
 
@@ -178,7 +178,7 @@ impl Lowering<'_> {
         for first in (0..words).step_by(fit::size(i64::from(self.plan.threads) * vector)) {
             let at = &(&self.thread * vector) + first;
             let cond = Cond::less(&at, &Expr::from(words));
-            self.put(DType::S32, &(&counters.base + &(&at * bytes(DType::S32))), &zeros, &cond)?;
+            self.put(DType::S32, &(&counters.base + &(&at * DType::S32.bytes())), &zeros, &cond)?;
         }
         Ok(())
     }
@@ -222,9 +222,9 @@ impl Lowering<'_> {
         more: Operand,
         cond: &Cond,
     ) -> Result<(), Error> {
-        let own = &self.thread.rem(counters.copies)? * bytes(DType::S32);
+        let own = &self.thread.rem(counters.copies)? * DType::S32.bytes();
         let start = self.b.value(&(&counters.base + &own), Width::W32)?;
-        let stride = Operand::Int(counters.copies * bytes(DType::S32));
+        let stride = Operand::Int(counters.copies * DType::S32.bytes());
         let scaled = vec![Operand::from(bin), stride, Operand::from(&start)];
         let address = self.make(Type::U32, Opcode::Mad, m![Word::Lo, Type::U32], scaled);
         let to = Operand::Address(girih_ptx::Address {
@@ -249,7 +249,7 @@ impl Lowering<'_> {
 
     /// The sum of the counters of a number, where `cond` holds. Lanes begin with different ones, which lie in different banks.
     pub(super) fn total(&mut self, counters: &Counters, bin: &Expr, cond: &Cond) -> Result<Reg, Error> {
-        let size = bytes(DType::S32);
+        let size = DType::S32.bytes();
         let first = &counters.base + &(bin * (counters.copies * size));
         let mut sum: Option<Reg> = None;
         for copy in 0..counters.copies {

@@ -9,9 +9,9 @@ use girih_codegen::{Cond, Expr, Reg, Width};
 use girih_ptx::Word;
 use girih_tensor::{DType, Space};
 
+use super::Lowering;
 use super::shared::Scratch;
 use super::wgmma::Role;
-use super::{Lowering, bytes};
 use crate::dtype::{Category, category};
 use crate::error::Error;
 use crate::facts::{AxisBounds, Bound};
@@ -201,7 +201,7 @@ impl Lowering<'_> {
                 let zero = Expr::from(0);
                 let start = self.index(start)?;
                 let stop = self.index(stop)?.minimum(&at.extents[axis]);
-                at.pointer = &at.pointer + &(&(&start * &at.strides[axis]) * bytes(at.dtype));
+                at.pointer = &at.pointer + &(&(&start * &at.strides[axis]) * at.dtype.bytes());
                 at.extents[axis] = (&stop - &start).maximum(&zero).minimum(&Expr::from(MOST_EXTENT));
                 at.lows[axis] = (&at.lows[axis] - &start).maximum(&zero);
                 Ok(at)
@@ -346,7 +346,7 @@ impl Lowering<'_> {
             } else {
                 whole
             });
-            first = &first + &(&(&begin + &origin[axis]) * &(&array.strides[axis] * bytes(array.dtype)));
+            first = &first + &(&(&begin + &origin[axis]) * &(&array.strides[axis] * array.dtype.bytes()));
             let left = &origin[axis] - &rest[axis];
             beyond.push(match rest[axis].as_constant() {
                 Some(_) => left,
@@ -362,7 +362,7 @@ impl Lowering<'_> {
     /// Moves the elements of a tile between memory and registers.
     pub(super) fn transfer(&mut self, tile: &Tile<'_>, what: &Move<'_>) -> Result<Vec<Reg>, Error> {
         let rank = tile.dims.rank();
-        let widest = if tile.access.words.len() > 2 { 1 } else { fit::size(16 / bytes(tile.array.dtype)) };
+        let widest = if tile.access.words.len() > 2 { 1 } else { fit::size(16 / tile.array.dtype.bytes()) };
         // An axis of one element has any stride: another one is meant where there is one.
         let one = |axis: &usize| tile.array.strides[*axis].as_constant() == Some(1);
         let axis = (0..rank).filter(one).max_by_key(|&axis| (tile.dims[axis] > 1, axis));
@@ -379,7 +379,7 @@ impl Lowering<'_> {
                 && tile.begins[axis].as_ref().is_none_or(cut);
             for run in found.iter().filter(|_| even) {
                 let address = low.address_of(tile, run[0]);
-                if address.multiple() % (n * bytes(tile.array.dtype)) != 0 {
+                if address.multiple() % (n * tile.array.dtype.bytes()) != 0 {
                     return Ok(None);
                 }
             }
@@ -435,7 +435,7 @@ impl Lowering<'_> {
     pub(super) fn address_of(&self, tile: &Tile<'_>, value: usize) -> Expr {
         let mut address = tile.first.clone();
         for (by, stride) in tile.dist.offset(value, tile.dims.rank()).into_iter().zip(&tile.array.strides) {
-            address = &address + &(stride * (by * bytes(tile.array.dtype)));
+            address = &address + &(stride * (by * tile.array.dtype.bytes()));
         }
         address
     }

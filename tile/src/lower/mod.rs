@@ -81,11 +81,6 @@ pub use params::{Boxes, Param, Source};
 pub use target::Target;
 pub(crate) use words::Words;
 
-/// The bytes that an element has in memory.
-pub fn bytes(dtype: DType) -> i64 {
-    i64::from(dtype.bits()).max(8) / 8
-}
-
 /// What lowering knows of a value.
 #[derive(Clone, Debug)]
 pub enum Held {

@@ -4,8 +4,8 @@ use girih_codegen::plan::{Digit, Dist};
 use girih_codegen::{Cond, Expr, Reg};
 use girih_tensor::DType;
 
+use super::Lowering;
 use super::combine::{Rule, Tuple};
-use super::{Lowering, bytes};
 use crate::error::Error;
 use crate::fit;
 use crate::ir::{Kind, OpId};
@@ -170,7 +170,7 @@ impl Lowering<'_> {
         for &dtype in &rule.dtypes {
             end = (end + 15) / 16 * 16;
             starts.push(end);
-            end += count * groups * slots * bytes(dtype);
+            end += count * groups * slots * dtype.bytes();
         }
         let base = self.scratch(end, 16)?;
         let copies = dist.copies() | same.iter().map(|bit| 1i64 << bit).sum::<i64>();
@@ -189,7 +189,7 @@ impl Lowering<'_> {
 
 /// How many tuples of each thread go through shared memory at once.
 pub(super) fn batch(rule: &Rule, dist: &Dist) -> usize {
-    let width: i64 = rule.dtypes.iter().map(|&dtype| bytes(dtype)).sum();
+    let width: i64 = rule.dtypes.iter().map(|&dtype| dtype.bytes()).sum();
     fit::size((BATCH / (width * dist.threads())).max(1))
 }
 
@@ -207,7 +207,7 @@ pub(super) struct Through {
 
 impl Through {
     fn address(&self, operand: usize, place: usize, slot: &Expr) -> Expr {
-        let size = bytes(self.dtypes[operand]);
+        let size = self.dtypes[operand].bytes();
         let first = self.starts[operand] + place as i64 * self.groups * self.slots * size;
         &(&self.base + first) + &(&(&self.group + slot) * size)
     }
@@ -225,7 +225,7 @@ impl Through {
     pub(super) fn read_all(&self, lowering: &mut Lowering<'_>, place: usize) -> Result<Vec<Tuple>, Error> {
         let mut tuples: Vec<Tuple> = vec![Vec::new(); fit::size(self.slots)];
         for (i, &dtype) in self.dtypes.iter().enumerate() {
-            let vector = self.slots.min(16 / bytes(dtype));
+            let vector = self.slots.min(16 / dtype.bytes());
             for first in (0..self.slots).step_by(fit::size(vector)) {
                 let at = self.address(i, place, &Expr::from(first));
                 let regs = lowering.take(dtype, &at, fit::size(vector), &Cond::Always)?;

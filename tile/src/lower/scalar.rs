@@ -64,7 +64,7 @@ impl Lowering<'_> {
         values: &[u64],
     ) -> Result<Vec<girih_codegen::Reg>, Error> {
         let strides = super::exchange::row_major(&ty.dims);
-        let bytes = super::bytes(ty.dtype);
+        let bytes = ty.dtype.bytes();
         let name = format!("{}_table{}", self.plan.func.name, self.held.iter().flatten().count());
         let mut data = Vec::new();
         for value in values {

@@ -5,7 +5,7 @@ use girih_codegen::plan::{Dist, Line};
 use girih_codegen::{Cond, Expr, Reg};
 use girih_tensor::DType;
 
-use super::{Lowering, bytes};
+use super::Lowering;
 use crate::error::Error;
 use crate::fit;
 use crate::ir::{Kind, OpId, Type, Value};
@@ -57,7 +57,7 @@ impl<'a> Lowering<'a> {
         let plan = self.plan;
         let dtype = plan.func.ty(value).dtype;
         let regs = self.regs(value)?;
-        Ok(Piece { regs, dtype, dist: plan.dist(value), line: scaled(line, bytes(dtype)), part })
+        Ok(Piece { regs, dtype, dist: plan.dist(value), line: scaled(line, dtype.bytes()), part })
     }
 
     /// Lowers a [`Kind::Reshape`], [`Kind::Extract`], [`Kind::Insert`], [`Kind::Cat`], [`Kind::Flip`], [`Kind::Pack`] or
@@ -145,8 +145,8 @@ impl<'a> Lowering<'a> {
         dist: &Dist,
         line: &Line,
     ) -> Result<Vec<Reg>, Error> {
-        let line = scaled(line, bytes(dtype));
-        let same = pieces.iter().all(|piece| bytes(piece.dtype) == bytes(dtype));
+        let line = scaled(line, dtype.bytes());
+        let same = pieces.iter().all(|piece| piece.dtype.bytes() == dtype.bytes());
         if same && pieces.iter().all(|piece| !matches!(piece.part, Part::Except(..))) {
             let operands: Vec<(&Dist, &Line)> =
                 pieces.iter().map(|piece| (piece.dist, &piece.line)).collect();
@@ -162,8 +162,8 @@ impl<'a> Lowering<'a> {
             |line: &Line| line.at(&line.extents.iter().map(|n| n - 1).collect::<Vec<_>>()).max(line.base);
         // Of a piece of which a box counts, no more stands there than the result takes.
         let whole = pieces.iter().filter(|piece| !matches!(piece.part, Part::In(..)));
-        let end = whole.map(|piece| cells(&piece.line) + bytes(piece.dtype)).max().unwrap_or(0);
-        let end = end.max(cells(&line) + bytes(dtype));
+        let end = whole.map(|piece| cells(&piece.line) + piece.dtype.bytes()).max().unwrap_or(0);
+        let end = end.max(cells(&line) + dtype.bytes());
         if end <= WINDOW {
             let base = self.scratch(end, 16)?;
             for piece in pieces {
@@ -195,7 +195,7 @@ impl<'a> Lowering<'a> {
     ) -> Result<(), Error> {
         let dist = piece.dist;
         let rank = piece.line.extents.len();
-        let vector = vector(dist, &piece.line, bytes(piece.dtype), &piece.part);
+        let vector = vector(dist, &piece.line, piece.dtype.bytes(), &piece.part);
         let origin = self.origin(dist, rank)?;
         let first = dist.owner(&self.thread)?;
         let start = on_line(&origin, &piece.line);
@@ -223,7 +223,7 @@ impl<'a> Lowering<'a> {
         window: Option<(i64, Option<&[Reg]>)>,
     ) -> Result<Vec<Reg>, Error> {
         let rank = line.extents.len();
-        let vector = vector(dist, line, bytes(dtype), &Part::All);
+        let vector = vector(dist, line, dtype.bytes(), &Part::All);
         let origin = self.origin(dist, rank)?;
         let start = on_line(&origin, line);
         let from = window.map(|(from, _)| from);

@@ -13,7 +13,7 @@ use super::element::{NanAt, key_dtype, key_range};
 use super::reduce::{LANE_BITS, inside};
 use super::shape::{Part, Piece, WINDOW, counts, in_window, on_line, scaled};
 use super::words::{m, of};
-use super::{Lowering, bytes, register};
+use super::{Lowering, register};
 use crate::error::Error;
 use crate::fit;
 use crate::ir::{Kind, OpId};
@@ -68,7 +68,7 @@ impl Lowering<'_> {
         let positions: Vec<Expr> = sorted.iter().map(|reg| self.b.var(reg, 0, most, 1)).collect();
         for (i, &dtype) in dtypes.iter().enumerate() {
             let regs = self.regs(op.operands[i])?;
-            let piece = Piece { regs, dtype, dist: own, line: scaled(&line, bytes(dtype)), part: Part::All };
+            let piece = Piece { regs, dtype, dist: own, line: scaled(&line, dtype.bytes()), part: Part::All };
             let regs = self.picked(&piece, axis, &positions)?;
             self.hold_regs(op.results[i], regs)?;
         }
@@ -79,7 +79,7 @@ impl Lowering<'_> {
     fn picked(&mut self, piece: &Piece<'_>, axis: usize, positions: &[Expr]) -> Result<Vec<Reg>, Error> {
         let (dist, line, dtype) = (piece.dist, &piece.line, piece.dtype);
         let rank = line.extents.len();
-        let end = line.extents.iter().product::<i64>() * bytes(dtype);
+        let end = line.extents.iter().product::<i64>() * dtype.bytes();
         let origin = self.origin(dist, rank)?;
         let mut first = origin.clone();
         first[axis] = Expr::from(0);
@@ -117,7 +117,7 @@ impl Lowering<'_> {
         to: &Dist,
         line: &Line,
     ) -> Result<Vec<Reg>, Error> {
-        let size = bytes(dtype);
+        let size = dtype.bytes();
         let strides = line.strides.iter().map(|stride| stride * size).collect();
         let inner = Line { extents: line.extents.clone(), base: 0, strides };
         let piece = Piece { regs, dtype, dist: from, line: inner, part: Part::All };
@@ -309,20 +309,20 @@ impl Lowering<'_> {
         // The number with the bit the other way round.
         let partner = &(&(&high * (2 << bit)) + &low) + &(&(&Expr::from(1) - &upper) * (1 << bit));
         // Registers of all threads: how many elements go at once, and where those of a dtype begin.
-        let width: i64 = carried.dtypes.iter().map(|&dtype| bytes(dtype)).sum::<i64>() * threads;
+        let width: i64 = carried.dtypes.iter().map(|&dtype| dtype.bytes()).sum::<i64>() * threads;
         let batch = (BATCH / width).clamp(1, elements.len() as i64);
         let mut starts = Vec::new();
         let mut end = 0;
         for &dtype in &carried.dtypes {
             starts.push(end);
-            end += batch * threads * bytes(dtype);
+            end += batch * threads * dtype.bytes();
         }
         let own = self.thread.clone();
         let mut others = Vec::new();
         for batch in elements.chunks(fit::size(batch)) {
             let base = self.scratch(end, 16)?;
             let address = |i: usize, value: usize, thread: &Expr| {
-                let size = bytes(carried.dtypes[i]);
+                let size = carried.dtypes[i].bytes();
                 &(&base + (starts[i] + value as i64 * threads * size)) + &(thread * size)
             };
             for (value, tuple) in batch.iter().enumerate() {

@@ -9,7 +9,7 @@ use girih_ptx::Opcode;
 use super::gather::Places;
 use super::memory::runs;
 use super::words::{integer, m, of};
-use super::{Lowering, bytes, register};
+use super::{Lowering, register};
 use crate::dtype::range;
 use crate::error::Error;
 use crate::fit;
@@ -42,7 +42,7 @@ impl Lowering<'_> {
         };
         let along = found.along;
         let start = self.sum_of(&found.start)?;
-        let (size, rank) = (bytes(places.array.dtype), places.dims.rank());
+        let (size, rank) = (places.array.dtype.bytes(), places.dims.rank());
         let (extent, count) = (places.array.extents[axis].clone(), i64::from(places.dims[along]));
         let low = places.array.lows[axis].clone();
         let mut vector = WIDEST / size;
@@ -114,7 +114,7 @@ impl Lowering<'_> {
             };
             offset = &offset + &(&at * &places.array.strides[axis]);
         }
-        let address = &places.array.pointer + &(&offset * bytes(places.array.dtype));
+        let address = &places.array.pointer + &(&offset * places.array.dtype.bytes());
         Ok((address, Cond::all(conds)))
     }
 

@@ -42,7 +42,7 @@ use self::slice::{computed, scalars, turns};
 use super::Plan;
 use super::access::{WIDEST, aligned, fastest, run};
 use super::cost::SHARED;
-use super::exchange::{Exchange, bytes};
+use super::exchange::Exchange;
 use super::product::{Way, fragments, rows, way};
 use super::scratch::{FIXED, PATTERN};
 use super::wgmma::choice::{Choice, Traced, trace};
@@ -257,7 +257,7 @@ impl Ahead {
     /// Issue slots of a warp to read a tile into registers of a distribution from its slot; none for a load that is not prefetched so.
     pub(super) fn read(&self, id: OpId, dtype: DType, dist: &Dist) -> Option<f64> {
         let early = self.loads.get(&id).filter(|early| early.computed)?;
-        let vector = run(dist, early.fast).min(WIDEST / bytes(dtype));
+        let vector = run(dist, early.fast).min(WIDEST / dtype.bytes());
         Some(SHARED * dist.size() as f64 / vector as f64)
     }
 
@@ -265,7 +265,7 @@ impl Ahead {
     pub(super) fn least(&self, func: &Func) -> i64 {
         let size = |load: &OpId| {
             let ty = func.ty(func.op(*load).results[0]);
-            ty.dims.size() as i64 * bytes(ty.dtype) + ALIGN
+            ty.dims.size() as i64 * ty.dtype.bytes() + ALIGN
         };
         2 * self.loads.keys().map(size).sum::<i64>()
     }
@@ -345,7 +345,7 @@ impl Early {
         let op = func.op(load);
         let Kind::Load(view) = &op.kind else { return Err("it is no load".into()) };
         let dtype = func.ty(op.results[0]).dtype;
-        let (size, extents, width) = (bytes(dtype), super::rule::extents(&view.tile), aligned(func, view));
+        let (size, extents, width) = (dtype.bytes(), super::rule::extents(&view.tile), aligned(func, view));
         let most = if width.contiguous == Some(fast) { width.most } else { 1 };
         let vector = most.min(1 << extents[fast].cast_unsigned().next_power_of_two().trailing_zeros());
         // Integers have one zero, and nothing else beside numbers.
@@ -402,7 +402,7 @@ impl Plan {
             for load in &rounds.loads {
                 let Some(early) = ahead.loads.get_mut(load) else { continue };
                 let dtype = func.ty(func.op(*load).results[0]).dtype;
-                let (strides, size) = rows(&early.covered, early.fast, bytes(dtype));
+                let (strides, size) = rows(&early.covered, early.fast, dtype.bytes());
                 (early.strides, early.start) = (strides, rounds.bytes);
                 let size = early.tile.as_ref().map_or(size, SharedTile::bytes);
                 rounds.bytes += (size + rounds.align - 1) / rounds.align * rounds.align;

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use girih_codegen::plan::{Digit, Dist, Leaf, primes};
 
 use super::access::{LANES, WIDEST, order, width};
-use super::exchange::bytes;
 use super::product::{fragments, of_warps, row_modes};
 use super::rule::{extents, part, repeated, wish};
 use super::wgmma::Products;
@@ -148,7 +147,7 @@ impl Pools {
             let ty = func.ty(value);
             if ty.dims.rank() > 0 {
                 let most = width(func, view, at).most;
-                pools.access(&ty.dims, &order(func, view), most, bytes(ty.dtype), axes.get(&ty.dims));
+                pools.access(&ty.dims, &order(func, view), most, ty.dtype.bytes(), axes.get(&ty.dims));
             }
         });
         pools.propagate(func);
@@ -159,8 +158,8 @@ impl Pools {
                 if ty.dims.rank() > 0 && !pools.pools.contains_key(&ty.dims) {
                     let order: Vec<usize> = (0..ty.dims.rank()).rev().collect();
                     let last = ty.dims.last().map_or(1, |n| i64::from(n & n.wrapping_neg()));
-                    let most = last.min(WIDEST / bytes(ty.dtype)).max(1);
-                    pools.access(&ty.dims, &order, most, bytes(ty.dtype), axes.get(&ty.dims));
+                    let most = last.min(WIDEST / ty.dtype.bytes()).max(1);
+                    pools.access(&ty.dims, &order, most, ty.dtype.bytes(), axes.get(&ty.dims));
                 }
             }
         });

@@ -4,7 +4,7 @@ use girih_codegen::plan::Dist;
 use girih_tensor::DType;
 
 use super::access::{LANES, WIDEST, fastest, gathered, lines, run, sectors, width};
-use super::exchange::{ROUND_TRIP, bytes, rename, shuffled};
+use super::exchange::{ROUND_TRIP, rename, shuffled};
 use super::rule::{halves, wish};
 use super::shuffle::Shuffles;
 use crate::ir::{Dims, Func, Kind, Op, Order, Value, View};
@@ -29,8 +29,8 @@ fn access(func: &Func, view: &View, at: &[Value], dtype: DType, dist: &Dist) -> 
     let width = width(func, view, at);
     let vector = width.contiguous.map_or(1, |mode| run(dist, mode).min(width.most));
     let count = dist.size() as f64 / vector as f64;
-    let sectors = sectors(dist, width.contiguous, vector, bytes(dtype)) as f64;
-    let lines = lines(dist, width.contiguous, vector, bytes(dtype)) as f64;
+    let sectors = sectors(dist, width.contiguous, vector, dtype.bytes()) as f64;
+    let lines = lines(dist, width.contiguous, vector, dtype.bytes()) as f64;
     count * (GLOBAL + sectors.max(LINE * lines))
 }
 
@@ -102,7 +102,7 @@ pub(crate) fn conversion(dims: &Dims, dtype: DType, from: &Dist, to: &Dist) -> f
     if shuffles <= ROUND_TRIP {
         return shuffles;
     }
-    let bytes = bytes(dtype);
+    let bytes = dtype.bytes();
     let size = from.padded(dims.rank()).iter().product::<i64>() * bytes;
     if size > ROOM {
         return shuffles.min(1e9);

@@ -61,11 +61,6 @@ pub struct Shared {
     pub wavefronts: [i64; 2],
 }
 
-/// Bytes that an element takes in memory.
-pub(crate) fn bytes(dtype: DType) -> i64 {
-    dtype.bytes()
-}
-
 impl Exchange {
     /// The cheapest way. Both distributions cover the shape.
     pub fn new(dims: &Dims, dtype: DType, from: &Dist, to: &Dist) -> Exchange {
@@ -194,7 +189,7 @@ impl Shared {
         let covered = sides[0].padded(rank);
         let extents: Vec<i64> =
             extents(dims).iter().zip(&covered).map(|(n, covered)| *n.max(covered)).collect();
-        let bytes = bytes(dtype);
+        let bytes = dtype.bytes();
         let mut strides = vec![1; rank];
         let mut size = 1;
         for (i, &mode) in order.iter().enumerate() {

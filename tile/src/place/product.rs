@@ -39,7 +39,7 @@ use girih_tensor::DType;
 
 use super::access::{WIDEST, fastest, run};
 use super::cost::SHARED;
-use super::exchange::{ROUND_TRIP, bytes, rename};
+use super::exchange::{ROUND_TRIP, rename};
 use super::rule::wish;
 use super::wgmma::Products;
 use crate::fit;
@@ -215,7 +215,7 @@ pub(crate) fn rows(extents: &[i64], fast: usize, size: i64) -> (Vec<i64>, i64) {
 ///
 /// Elements lie in a row along one of `rows`.
 pub(crate) fn staging(dtype: DType, from: &Dist, rows: &[usize]) -> f64 {
-    let widest = WIDEST / bytes(dtype);
+    let widest = WIDEST / dtype.bytes();
     let vector = rows.iter().map(|&mode| run(from, mode).min(widest)).max().unwrap_or(1);
     ROUND_TRIP / 2.0 + SHARED * from.size() as f64 / vector as f64
 }

@@ -7,7 +7,7 @@ use girih_tensor::DType;
 
 use super::Plan;
 use super::cost::across;
-use super::exchange::{Exchange, bytes};
+use super::exchange::Exchange;
 use super::numbers::of_elements;
 use super::product::{fragments, rows};
 use crate::ir::{Kind, Op, OpId, Order, RegionId, Value};
@@ -61,7 +61,7 @@ impl Plan {
     /// Bytes of a value.
     fn size(&self, value: Value) -> i64 {
         let ty = self.func.ty(value);
-        ty.dims.size() as i64 * bytes(ty.dtype)
+        ty.dims.size() as i64 * ty.dtype.bytes()
     }
 
     /// The most that an operation may take whose elements need not go through shared memory.
@@ -119,7 +119,7 @@ impl Plan {
             let ty = func.ty(op.operands[at]);
             let reach = needed[at].padded(ty.dims.rank());
             // Rows along either axis.
-            let size = |fast: usize| rows(&reach, fast, bytes(ty.dtype)).1;
+            let size = |fast: usize| rows(&reach, fast, ty.dtype.bytes()).1;
             size(reach.len() - 1).max(size(reach.len() - 2))
         };
         staged.map(size).sum()

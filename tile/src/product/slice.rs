@@ -14,7 +14,6 @@ use crate::dtype::is_signed;
 use crate::error::Refusal;
 use crate::fit;
 use crate::ir::{Array, ArrayId, Def, Func, Kind, Known, Op, Order, Rounding, Value};
-use crate::lower::bytes;
 
 /// What an input of an epilogue is to a launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -293,7 +292,7 @@ impl Slice<'_> {
         if inner.is_some_and(|axis| stride(axis) != Known::Is(1)) {
             return Err(refused(op, "behind the loop, a load does not lie as C does"));
         }
-        let bytes = bytes(param.dtype);
+        let bytes = param.dtype.bytes();
         let others = modes.into_iter().flatten().chain(batch).filter(|axis| Some(*axis) != inner);
         let mut vector = WIDEST.min(i64::from(param.align)) / bytes;
         for axis in others {

@@ -7,8 +7,8 @@ use girih_tensor::DType;
 use crate::error::Error;
 use crate::fit;
 use crate::ir::{Dims, Value};
+use crate::lower::Lowering;
 use crate::lower::exchange::Spread;
-use crate::lower::{Lowering, bytes};
 use crate::place;
 use crate::place::Plan;
 use crate::place::access::{WIDEST, run};
@@ -44,7 +44,7 @@ impl Staging {
 
     /// The strides under which threads that hold what a distribution says store in the widest vectors, and the size in bytes.
     fn arranged(&self, dtype: DType, dist: &Dist) -> (Vec<i64>, i64) {
-        let size = bytes(dtype);
+        let size = dtype.bytes();
         let vector = |mode: usize| run(dist, mode).min(WIDEST / size);
         let fast = self.rows.iter().copied().reduce(|x, y| if vector(y) > vector(x) { y } else { x });
         let fast = fast.unwrap_or(self.covered.len() - 1);
@@ -124,7 +124,7 @@ impl Lowering<'_> {
         dims: Dims,
         dist: &Dist,
     ) -> Result<Vec<Reg>, Error> {
-        let base = &staged.base + &(offset * bytes(staged.dtype));
+        let base = &staged.base + &(offset * staged.dtype.bytes());
         let spread = Spread { dist, dims, start: 0, strides: staged.strides.clone() };
         self.read_shared(&base, staged.dtype, &spread)
     }

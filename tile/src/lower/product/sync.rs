@@ -17,7 +17,7 @@ use super::stage::{Staged, Staging};
 use crate::error::Error;
 use crate::fit;
 use crate::ir::{OpId, Value};
-use crate::lower::{Lowering, bytes};
+use crate::lower::Lowering;
 use crate::place::product::{factor_of, fragments, row_modes, sums_of};
 
 /// Lanes of a warp, as bits of their number.
@@ -241,8 +241,8 @@ impl Lowering<'_> {
             }
             // `ldmatrix` exchanges rows and columns of elements of 16 bits alone.
             From::Memory(staged)
-                if bytes(staged.dtype) == 8
-                    || bytes(staged.dtype) == 4 && staged.strides[of.modes[0]] != 1 =>
+                if staged.dtype.bytes() == 8
+                    || staged.dtype.bytes() == 4 && staged.strides[of.modes[0]] != 1 =>
             {
                 let mut all = Vec::new();
                 for &first in firsts {
@@ -292,7 +292,7 @@ impl Lowering<'_> {
             let regs = self.b.regs(Type::B32, count);
             let source = Smem::new(address, staged.dtype, None);
             // A row of a matrix.
-            let source = Tensor::new(source, Lay::col_major([16 / bytes(staged.dtype)])?);
+            let source = Tensor::new(source, Lay::col_major([16 / staged.dtype.bytes()])?);
             let target = Rmem::of(regs.clone(), staged.dtype)?;
             let values = Lay::col_major([target.values()])?;
             let target = Tensor::new(target, values);
@@ -310,7 +310,7 @@ impl Lowering<'_> {
         for ((origin, &by), &stride) in origin.iter().zip(offset).zip(&staged.strides) {
             at = &at + &(&(origin + by) * stride);
         }
-        Ok(&staged.base + &(&at * bytes(staged.dtype)))
+        Ok(&staged.base + &(&at * staged.dtype.bytes()))
     }
 }
 

@@ -8,7 +8,7 @@ use girih_codegen::{Cond, Expr, Reg};
 use girih_ptx::Word;
 
 use super::super::memory::{Move, global, padding, runs};
-use super::super::{Held, Lowering, bytes};
+use super::super::{Held, Lowering};
 use super::roles::Role;
 use super::{has_own_registers, stored};
 use crate::error::Error;
@@ -138,7 +138,7 @@ impl Lowering<'_> {
         let plan = self.plan;
         let op = plan.func.op(id);
         let extents: Vec<i64> = view.tile.iter().map(|&n| n.into()).collect();
-        let vector = 16 / bytes(tile.dtype);
+        let vector = 16 / tile.dtype.bytes();
         let dist =
             Dist::blocked(&extents, &fastest(tile.axes[0], extents.len()), vector, plan.threads.into());
         let mut access = global(view.order, view.scope);
@@ -196,7 +196,7 @@ impl Lowering<'_> {
         regs: &[Reg],
     ) -> Result<(), Error> {
         let own = dist.owner(&self.thread)?;
-        let widest = fit::size(16 / bytes(tile.dtype));
+        let widest = fit::size(16 / tile.dtype.bytes());
         let vectors = std::iter::successors(Some(widest), |&n| (n > 1).then_some(n / 2));
         let found =
             vectors.filter_map(|n| runs(dist, dims.rank(), tile.axes[0], n)).next().unwrap_or_default();
@@ -227,7 +227,7 @@ impl Lowering<'_> {
             Some(swizzle) => number.swizzle(&swizzle)?,
             None => number,
         };
-        Ok(base + &(&number * bytes(tile.dtype)))
+        Ok(base + &(&number * tile.dtype.bytes()))
     }
 
     /// Clears what a tensor copy has brought from outside of the part that an array is of another one.
@@ -254,7 +254,7 @@ impl Lowering<'_> {
         // In the block, so that nothing of it is computed where there is nothing to clear.
         let base = base + &(&self.kept_here(slot)? * tile.bytes());
         let extents: Vec<i64> = view.tile.iter().map(|&n| n.into()).collect();
-        let vector = 16 / bytes(tile.dtype);
+        let vector = 16 / tile.dtype.bytes();
         let dist =
             Dist::blocked(&extents, &fastest(tile.axes[0], extents.len()), vector, plan.threads.into());
         let zeros = vec![self.bits(tile.dtype, 0)?; fit::size(vector)];
