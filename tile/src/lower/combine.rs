@@ -5,6 +5,7 @@ use girih_ptx::{Opcode, Type, Word};
 use girih_tensor::DType;
 
 use super::element::{NanAt, bits_of, key_dtype, wide};
+use super::order::Order;
 use super::words::{m, of};
 use super::{Lowering, register};
 use crate::dtype::number::encode;
@@ -16,7 +17,7 @@ use crate::ir::{Combine, Nan, Op, RegionId};
 /// An element of each operand.
 pub(super) type Tuple = Vec<Reg>;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum How {
     Sum,
     Prod,
@@ -25,8 +26,8 @@ enum How {
     And,
     Or,
     Xor,
-    /// The tuple (key of 64 bits, index) that is less.
-    First,
+    /// The tuple that comes first.
+    First(Order),
     Region(RegionId),
 }
 
@@ -101,7 +102,7 @@ impl Rule {
             Combine::Xor => same(How::Xor, 0),
             Combine::ArgMax(_) | Combine::ArgMin(_) if own.bits() == 64 => {
                 let last = vec![i64::MAX as u64, i32::MAX as u64];
-                rule(How::First, vec![DType::S64, DType::S32], last.clone(), last)
+                rule(How::First(Order::least([0, 1])), vec![DType::S64, DType::S32], last.clone(), last)
             }
             // The key above, the index below: the least number of 64 bits.
             Combine::ArgMax(_) | Combine::ArgMin(_) => {
@@ -118,6 +119,27 @@ impl Rule {
     /// Whether left and right may be exchanged.
     pub(super) fn commutes(&self) -> bool {
         !matches!(self.how, How::Region(_))
+    }
+}
+
+impl Lowering<'_> {
+    /// The rule of a reduction or scan, and that of elements of which the left one stands before the right one along the axis.
+    pub(super) fn rules(&self, op: &Op, axis: usize, combine: Combine, identity: &[u64]) -> [Rule; 2] {
+        let func = &self.plan.func;
+        let dtypes: Vec<DType> = op.operands.iter().map(|&value| func.ty(value).dtype).collect();
+        let mut rule = Rule::new(combine, &dtypes, identity, op);
+        let mut in_a_row = rule.clone();
+        if let How::Region(region) = rule.how
+            && let Some(order) = Order::of(func, region)
+        {
+            let rising = (0..op.operands.len()).find(|&at| self.rises(op.operands[at], axis));
+            let padded = self.is_padded(self.plan.dist(op.operands[0]), &func.ty(op.operands[0]).dims);
+            if let Some(order) = order.decides(op.operands.len(), rising, padded) {
+                in_a_row.how = How::First(rising.map_or(order.clone(), |at| order.in_a_row(at)));
+                rule.how = How::First(order);
+            }
+        }
+        [rule, in_a_row]
     }
 }
 
@@ -157,21 +179,21 @@ impl Lowering<'_> {
             }
             return Ok(vec![self.b.join(Type::S64, [&index, &key])]);
         }
-        Ok(match rule.how {
-            How::Region(_) => element.to_vec(),
+        Ok(match rule.combine {
+            Combine::Region => element.to_vec(),
             _ => vec![self.wide_of(dtype, &element[0])?],
         })
     }
 
     /// What was combined as an element of each result.
     pub(super) fn finish(&mut self, rule: &Rule, tuple: &[Reg]) -> Result<Tuple, Error> {
-        Ok(match (index_order(rule.combine), rule.how) {
-            (Some(_), How::First) => vec![tuple[1].clone()],
+        Ok(match (index_order(rule.combine), &rule.how) {
+            (Some(_), How::First(_)) => vec![tuple[1].clone()],
             (Some(_), _) => {
                 let [index, _] = self.b.split(Type::S32, &tuple[0]);
                 vec![index]
             }
-            (None, How::Region(_)) => tuple.to_vec(),
+            (None, _) if rule.combine == Combine::Region => tuple.to_vec(),
             (None, _) => vec![self.narrow_of(rule.operands[0], &tuple[0])?],
         })
     }
@@ -194,14 +216,14 @@ impl Lowering<'_> {
         let (ty, float) = (register(dtype), dtype.is_float());
         let raw = bits_of(ty);
         let two = of([&left[0], &right[0]]);
-        let one = match rule.how {
+        let one = match &rule.how {
             How::Sum if float => self.make(ty, Opcode::Add, m![Word::Rn, ty], two),
             How::Sum => self.make(ty, Opcode::Add, m![ty], two),
             How::Prod if float => self.make(ty, Opcode::Mul, m![Word::Rn, ty], two),
             How::Prod => self.make(ty, Opcode::Mul, m![Word::Lo, ty], two),
             How::Max(nan) | How::Min(nan) => {
                 let opcode = if matches!(rule.how, How::Max(_)) { Opcode::Max } else { Opcode::Min };
-                match (nan, ty) {
+                match (*nan, ty) {
                     (Nan::Propagated, Type::F32) => self.make(ty, opcode, m![Word::Nan, ty], two),
                     (Nan::Propagated, Type::F64) => {
                         let unordered = self.setp(Word::IsNan, ty, &left[0], &right[0]);
@@ -215,18 +237,10 @@ impl Lowering<'_> {
             How::And => self.make(ty, Opcode::And, m![raw], two),
             How::Or => self.make(ty, Opcode::Or, m![raw], two),
             How::Xor => self.make(ty, Opcode::Xor, m![raw], two),
-            How::First => {
-                let less = self.setp(Word::Lt, Type::S64, &right[0], &left[0]);
-                let equal = self.setp(Word::Eq, Type::S64, &right[0], &left[0]);
-                let sooner = self.setp(Word::Lt, Type::S32, &right[1], &left[1]);
-                let tie = self.make(Type::Pred, Opcode::And, m![Type::Pred], of([&equal, &sooner]));
-                let take = self.make(Type::Pred, Opcode::Or, m![Type::Pred], of([&less, &tie]));
-                let both = rule.dtypes.iter().enumerate();
-                return Ok(both.map(|(i, &dtype)| self.selp(dtype, &take, &right[i], &left[i])).collect());
-            }
+            How::First(order) => return self.first_of(order, &rule.dtypes, left, right),
             How::Region(region) => {
                 let args: Vec<Reg> = left.iter().chain(right).cloned().collect();
-                return self.inlined(region, &args);
+                return self.inlined(*region, &args);
             }
         };
         Ok(vec![one])
@@ -309,7 +323,7 @@ impl Lowering<'_> {
             How::And => (Word::And, Type::B32),
             How::Or => (Word::Or, Type::B32),
             How::Xor => (Word::Xor, Type::B32),
-            How::Prod | How::First | How::Region(_) => return None,
+            How::Prod | How::First(_) | How::Region(_) => return None,
         })
     }
 }

@@ -47,6 +47,7 @@ mod exchange;
 mod gather;
 mod histogram;
 mod memory;
+mod order;
 mod params;
 mod print;
 mod product;

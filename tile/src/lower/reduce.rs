@@ -9,6 +9,7 @@ use super::combine::{Rule, Tuple};
 use crate::error::Error;
 use crate::fit;
 use crate::ir::{Kind, OpId};
+use crate::place::access::WIDEST;
 
 /// Number of lanes' bits.
 pub(super) const LANE_BITS: usize = 5;
@@ -24,10 +25,9 @@ impl Lowering<'_> {
         let Kind::Reduce { axis, combine, identity } = &op.kind else { return Ok(()) };
         let axis = usize::from(*axis);
         let types: Vec<_> = op.operands.iter().map(|&value| self.plan.func.ty(value)).collect();
-        let dtypes: Vec<DType> = types.iter().map(|ty| ty.dtype).collect();
         let dist = self.plan.dist(op.operands[0]).clone();
         let extent = i64::from(types[0].dims[axis]);
-        let rule = Rule::new(*combine, &dtypes, identity, op);
+        let [rule, in_a_row] = self.rules(op, axis, *combine, identity);
         let operands = op.operands.iter().map(|&value| self.regs(value)).collect::<Result<Vec<_>, _>>()?;
         let origin = self.along(&dist, axis)?;
 
@@ -57,7 +57,7 @@ impl Lowering<'_> {
                     }
                 }
                 if !tuples.is_empty() {
-                    partial.push(self.combine_tree(&rule, tuples)?);
+                    partial.push(self.combine_tree(&in_a_row, tuples)?);
                 }
             }
             columns.push(first..partial.len());
@@ -157,12 +157,16 @@ impl Lowering<'_> {
             .filter(|bit| dist.bits[*bit].is_some() && !same.contains(bit) && !warps.contains(bit))
             .collect();
         let (slots, groups) = (1i64 << warps.len(), 1i64 << others.len());
+        // Lanes that read vectors of groups a power of two apart would meet in the same banks.
+        let narrowest = rule.dtypes.iter().map(|&dtype| bytes(dtype)).min().unwrap_or(WIDEST);
+        let apart = others.iter().any(|&bit| bit < LANE_BITS) && slots * narrowest > WIDEST;
+        let pitch = if apart { slots + WIDEST / narrowest } else { slots };
         let weights = |bits: &[usize], unit: i64| -> Vec<(usize, i64)> {
             let mut moves: Vec<_> = bits.iter().enumerate().map(|(i, &bit)| (bit, unit << i)).collect();
             moves.sort_unstable();
             moves
         };
-        let group = self.weigh(&weights(&others, slots))?;
+        let group = self.weigh(&weights(&others, pitch))?;
         let slot = self.weigh(&weights(warps, 1))?;
         let count = tuples.len() as i64;
         let mut starts = Vec::new();
@@ -170,12 +174,12 @@ impl Lowering<'_> {
         for &dtype in &rule.dtypes {
             end = (end + 15) / 16 * 16;
             starts.push(end);
-            end += count * groups * slots * dtype.bytes();
+            end += count * groups * pitch * dtype.bytes();
         }
         let base = self.scratch(end, 16)?;
         let copies = dist.copies() | same.iter().map(|bit| 1i64 << bit).sum::<i64>();
         let writes = Cond::less(&self.thread.and(copies)?, &Expr::from(1));
-        let through = Through { dtypes: rule.dtypes.clone(), starts, base, group, slots, groups };
+        let through = Through { dtypes: rule.dtypes.clone(), starts, base, group, slots, size: groups * pitch };
         for (place, tuple) in tuples.iter().enumerate() {
             for (i, reg) in tuple.iter().enumerate() {
                 let at = through.address(i, place, &slot);
@@ -202,13 +206,14 @@ pub(super) struct Through {
     /// The first slot of the thread's group.
     group: Expr,
     slots: i64,
-    groups: i64,
+    /// Slots of all groups.
+    size: i64,
 }
 
 impl Through {
     fn address(&self, operand: usize, place: usize, slot: &Expr) -> Expr {
         let size = self.dtypes[operand].bytes();
-        let first = self.starts[operand] + place as i64 * self.groups * self.slots * size;
+        let first = self.starts[operand] + place as i64 * self.size * size;
         &(&self.base + first) + &(&(&self.group + slot) * size)
     }
 
@@ -225,7 +230,7 @@ impl Through {
     pub(super) fn read_all(&self, lowering: &mut Lowering<'_>, place: usize) -> Result<Vec<Tuple>, Error> {
         let mut tuples: Vec<Tuple> = vec![Vec::new(); fit::size(self.slots)];
         for (i, &dtype) in self.dtypes.iter().enumerate() {
-            let vector = self.slots.min(16 / dtype.bytes());
+            let vector = self.slots.min(WIDEST / dtype.bytes());
             for first in (0..self.slots).step_by(fit::size(vector)) {
                 let at = self.address(i, place, &Expr::from(first));
                 let regs = lowering.take(dtype, &at, fit::size(vector), &Cond::Always)?;

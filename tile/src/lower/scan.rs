@@ -4,7 +4,6 @@
 
 use girih_codegen::plan::Digit;
 use girih_codegen::{Cond, Expr, Reg};
-use girih_tensor::DType;
 
 use super::Lowering;
 use super::combine::{Rule, Tuple};
@@ -21,7 +20,7 @@ struct Block {
     total: Tuple,
     /// What stands before it in the blocks that it is part of.
     before: Option<Tuple>,
-    /// Of a single element: what stands before it, and it.
+    /// Of a single element: what stands before it, and it. The element alone where the scan is exclusive.
     through: Option<Tuple>,
     /// The blocks that it consists of.
     parts: Vec<Block>,
@@ -41,14 +40,10 @@ impl Lowering<'_> {
         let Kind::Scan { axis, combine, identity, reverse, exclusive } = &op.kind else { return Ok(()) };
         let axis = usize::from(*axis);
         let types: Vec<_> = op.operands.iter().map(|&value| self.plan.func.ty(value)).collect();
-        let dtypes: Vec<DType> = types.iter().map(|ty| ty.dtype).collect();
         let dist = self.plan.dist(op.operands[0]).clone();
         let (extent, rank) = (i64::from(types[0].dims[axis]), types[0].dims.rank());
-        let how = How {
-            rule: Rule::new(*combine, &dtypes, identity, op),
-            reverse: *reverse,
-            exclusive: *exclusive,
-        };
+        let [rule, _] = self.rules(op, axis, *combine, identity);
+        let how = How { rule, reverse: *reverse, exclusive: *exclusive };
         let operands = op.operands.iter().map(|&value| self.regs(value)).collect::<Result<Vec<_>, _>>()?;
         let origin = self.along(&dist, axis)?;
 
@@ -206,7 +201,7 @@ impl Lowering<'_> {
             }
         };
         block.before = before;
-        if let Some(through) = block.through.take() {
+        if let Some(through) = block.through.take_if(|_| !how.exclusive) {
             let more = self.combine(rule, &other, &through)?;
             block.through = Some(self.select_all(rule, &second, &more, &through)?);
         }
@@ -254,7 +249,7 @@ impl Lowering<'_> {
             }
             Some(before) => before,
         });
-        if let Some(through) = block.through.take() {
+        if let Some(through) = block.through.take_if(|_| !how.exclusive) {
             block.through = Some(self.combine(&how.rule, more, &through)?);
         }
         Ok(())

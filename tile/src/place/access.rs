@@ -14,7 +14,7 @@
 use girih_codegen::plan::{Dist, Leaf};
 use girih_tensor::DType;
 
-use crate::dtype::is_integer;
+use crate::dtype::{holds, is_integer};
 use crate::fit;
 use crate::ir::table::Each;
 use crate::ir::{Array, ArrayId, Def, Func, Indexed, Kind, Known, Order, Value, View};
@@ -137,7 +137,10 @@ pub(crate) fn counting(func: &Func, value: Value) -> Option<Counting> {
     let op = func.op(id);
     let dims = |value: Value| func.ty(value).dims;
     match &op.kind {
-        Kind::Iota => Some(Counting { along: 0, start: Vec::new() }),
+        Kind::Iota => {
+            let last = i128::from(dims(value).size()) - 1;
+            holds(func.ty(value).dtype, last).then_some(Counting { along: 0, start: Vec::new() })
+        }
         Kind::Convert => counting(func, op.operands[0]),
         Kind::Cast(_) => {
             let (from, to) = (func.ty(op.operands[0]).dtype, func.ty(value).dtype);

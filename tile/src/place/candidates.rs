@@ -9,7 +9,7 @@ use super::product::{fragments, of_warps, row_modes};
 use super::rule::{extents, part, repeated, wish};
 use super::wgmma::Products;
 use super::wgmma::choice::trace;
-use crate::ir::{Dims, Func, Kind, Op};
+use crate::ir::{Dims, Func, Kind, Op, Value};
 
 /// The most distributions of a shape.
 const MOST: usize = 10;
@@ -83,6 +83,20 @@ fn rows(extents: &[i64], order: &[usize], vector: i64, axis: usize, all: usize) 
     deal.finish(order, all)
 }
 
+/// Values along the axis of a scan, lanes along the others, and `along` bits of warps along the axis. None where the others have too few
+/// elements for that.
+fn columns(extents: &[i64], order: &[usize], axis: usize, along: usize, all: usize) -> Option<Dist> {
+    let others = order.iter().filter(|&&mode| mode != axis);
+    let mut deal = Deal::new(extents);
+    deal.values(axis, (extents[axis] + (1 << along) - 1) >> along);
+    others.for_each(|&mode| deal.bits(mode, all, all - along));
+    let dist = (deal.bits.len() == all - along).then(|| {
+        deal.bits(axis, along, all);
+        deal.finish(order, all)
+    });
+    dist.filter(|dist| all - along >= LANES && dist.bits.iter().all(Option::is_some))
+}
+
 /// Rows and columns of a product over the threads, so that each has a block of both. `sides` are the rows and the columns that lie together.
 fn blocks(extents: &[i64], sides: [i64; 2], all: usize) -> Dist {
     let (row, column) = (extents.len() - 2, extents.len() - 1);
@@ -150,18 +164,25 @@ impl Pools {
                 pools.access(&ty.dims, &order(func, view), most, ty.dtype.bytes(), axes.get(&ty.dims));
             }
         });
-        pools.propagate(func);
         // Shapes that nothing is known of.
-        func.walk(func.body(), &mut |_, op| {
-            for &value in op.results.iter().chain(&op.operands) {
-                let ty = func.ty(value);
-                if ty.dims.rank() > 0 && !pools.pools.contains_key(&ty.dims) {
-                    let order: Vec<usize> = (0..ty.dims.rank()).rev().collect();
-                    let last = ty.dims.last().map_or(1, |n| i64::from(n & n.wrapping_neg()));
-                    let most = last.min(WIDEST / ty.dtype.bytes()).max(1);
-                    pools.access(&ty.dims, &order, most, ty.dtype.bytes(), axes.get(&ty.dims));
-                }
+        let unknown = |pools: &mut Pools, value: Value| {
+            let ty = func.ty(value);
+            if ty.dims.rank() > 0 && !pools.pools.contains_key(&ty.dims) {
+                let order: Vec<usize> = (0..ty.dims.rank()).rev().collect();
+                let last = ty.dims.last().map_or(1, |n| i64::from(n & n.wrapping_neg()));
+                let most = last.min(WIDEST / ty.dtype.bytes()).max(1);
+                pools.access(&ty.dims, &order, most, ty.dtype.bytes(), axes.get(&ty.dims));
             }
+        };
+        func.walk(func.body(), &mut |_, op| {
+            if let Kind::Scan { axis, .. } = op.kind {
+                unknown(&mut pools, op.operands[0]);
+                pools.scan(&func.ty(op.operands[0]).dims, usize::from(axis));
+            }
+        });
+        pools.propagate(func);
+        func.walk(func.body(), &mut |_, op| {
+            op.results.iter().chain(&op.operands).for_each(|&value| unknown(&mut pools, value));
         });
         pools.propagate(func);
         pools
@@ -263,6 +284,16 @@ impl Pools {
                 self.add(dims, dist);
             }
         }
+    }
+
+    /// What a scan can have, with the fewest warps along its axis first.
+    fn scan(&mut self, dims: &Dims, axis: usize) {
+        let (extents, all) = (extents(dims), self.all);
+        let order: Vec<usize> = (0..extents.len()).rev().collect();
+        let found = (0..=all).filter_map(|along| columns(&extents, &order, axis, along, all));
+        found.take(4).for_each(|dist| {
+            self.add(dims, dist);
+        });
     }
 
     /// Carries distributions through the operations that change shapes, both ways.

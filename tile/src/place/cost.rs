@@ -62,9 +62,17 @@ pub(crate) fn own(func: &Func, op: &Op, work: &Dist) -> f64 {
             each * (registers + BUTTERFLY * lanes as f64 * results + through)
         }
         Kind::Scan { axis, .. } => {
-            let [lanes, warps] = across(work, usize::from(*axis));
-            let through = if warps > 0 { ROUND_TRIP } else { 0.0 };
-            2.0 * registers + BUTTERFLY * lanes as f64 * registers / 4.0 + through
+            let axis = usize::from(*axis);
+            let [lanes, warps] = across(work, axis);
+            // Values that lie together are one before lanes and warps are scanned.
+            let together = work.along(axis).into_iter().take_while(|(_, bit)| bit.is_none());
+            let together: i64 = together.map(|(leaf, _)| leaf.extent).product();
+            let blocks = registers / together as f64;
+            // Every thread reads what each warp has, and finds its own place in it.
+            let partial = 2.0 * (1 << warps) as f64;
+            let through = if warps > 0 { ROUND_TRIP + (SHARED + partial) * blocks } else { 0.0 };
+            let each = op.operands.iter().map(|value| words(dtype(value))).sum::<f64>();
+            each * (2.0 * registers + BUTTERFLY * lanes as f64 * blocks + through)
         }
         Kind::Sort { axis, .. } => {
             let steps = work.along(usize::from(*axis)).len() as f64;
