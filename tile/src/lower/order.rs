@@ -56,9 +56,10 @@ impl Order {
         let (cond, turned) = (first.first()?, first.get(1) == right.first());
         let [asked, other] = if turned { [right, left] } else { [left, right] };
         let of_one_side = choices.len() == left.len()
-            && choices.iter().zip(asked.iter().zip(other)).all(|(&(op, operands), (&a, &b))| {
-                op == Each::Select && operands == [*cond, a, b]
-            });
+            && choices
+                .iter()
+                .zip(asked.iter().zip(other))
+                .all(|(&(op, operands), (&a, &b))| op == Each::Select && operands == [*cond, a, b]);
         let mut order = Order { keys: Vec::new(), turned, or_equal: false };
         (of_one_side && order.read(func, *cond, asked, other)).then_some(order)
     }
@@ -201,6 +202,8 @@ impl Lowering<'_> {
                 _ => None,
             }
         });
-        start.is_some_and(|start| super::each::fits(&start, dtype) && super::each::fits(&(&start + (extent - 1)), dtype))
+        start.is_some_and(|start| {
+            super::each::fits(&start, dtype) && super::each::fits(&(&start + (extent - 1)), dtype)
+        })
     }
 }

@@ -179,7 +179,8 @@ impl Lowering<'_> {
         let base = self.scratch(end, 16)?;
         let copies = dist.copies() | same.iter().map(|bit| 1i64 << bit).sum::<i64>();
         let writes = Cond::less(&self.thread.and(copies)?, &Expr::from(1));
-        let through = Through { dtypes: rule.dtypes.clone(), starts, base, group, slots, size: groups * pitch };
+        let through =
+            Through { dtypes: rule.dtypes.clone(), starts, base, group, slots, size: groups * pitch };
         for (place, tuple) in tuples.iter().enumerate() {
             for (i, reg) in tuple.iter().enumerate() {
                 let at = through.address(i, place, &slot);

@@ -4,6 +4,7 @@
 
 mod along;
 mod data;
+mod orders;
 mod pins;
 mod programs;
 mod run;

@@ -14,7 +14,7 @@ use super::data::{Data, elements};
 use super::run::{Operand, Shape, check, dims, placed, program};
 
 /// How many programs of each kind are tried.
-fn cases() -> u64 {
+pub(super) fn cases() -> u64 {
     std::env::var("GIRIH_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(25)
 }
 
@@ -86,7 +86,7 @@ fn combination(rng: &mut StdRng, index: bool) -> (Combine, DType, Data) {
     (combine, *NUMBERS.choose(rng).unwrap(), data)
 }
 
-fn threads(rng: &mut StdRng) -> i64 {
+pub(super) fn threads(rng: &mut StdRng) -> i64 {
     *[32, 64, 128, 256].choose(rng).unwrap()
 }
 
@@ -109,7 +109,7 @@ fn run(
 }
 
 /// Scalars combined element by element.
-fn each(b: &mut Build, op: Each, x: Value, y: Value) -> Value {
+pub(super) fn each(b: &mut Build, op: Each, x: Value, y: Value) -> Value {
     b.each(op, &[Arg::Value(x), Arg::Value(y)], Mode::default()).unwrap()
 }
 
