@@ -248,6 +248,9 @@ fn combined<X: Together>(
 /// Reduces tiles along an axis by a closure on scalars, which combines two elements (tuples of them for tuples of tiles). `identity`
 /// combined with anything changes nothing; the closure must be associative.
 ///
+/// Elements are combined in the order of the axis. Where the closure chooses one of two elements by comparisons, such as the smaller value
+/// and of equal ones the smaller index, they are combined in any order, which costs less. NaN is then compared in any order too.
+///
 /// [`keep`](super::keep) around the axis keeps it with extent 1.
 #[track_caller]
 pub fn reduce<X: Together>(x: X, axis: impl Axes, identity: X::Identity, f: impl FnOnce(X, X) -> X) -> X {
