@@ -123,12 +123,26 @@ impl Rule {
 }
 
 impl Lowering<'_> {
-    /// The rule of a reduction or scan, and that of elements of which the left one stands before the right one along the axis.
+    /// The rule of a reduction or scan, and that of a thread's own elements, of which the left one stands before the right one along the axis.
     pub(super) fn rules(&self, op: &Op, axis: usize, combine: Combine, identity: &[u64]) -> [Rule; 2] {
         let func = &self.plan.func;
         let dtypes: Vec<DType> = op.operands.iter().map(|&value| func.ty(value).dtype).collect();
         let mut rule = Rule::new(combine, &dtypes, identity, op);
         let mut in_a_row = rule.clone();
+        if let Some((greatest, nan)) = index_order(combine) {
+            let value = match combine {
+                Combine::ArgMax(nan) => Combine::Max(nan),
+                Combine::ArgMin(nan) => Combine::Min(nan),
+                other => other,
+            };
+            in_a_row = Rule {
+                combine,
+                how: How::First(Order::by_value(greatest, nan)),
+                ..Rule::new(value, &dtypes, identity, op)
+            };
+            in_a_row.dtypes.push(DType::S32);
+            in_a_row.identity.push(i32::MAX as u64);
+        }
         if let How::Region(region) = rule.how
             && let Some(order) = Order::of(func, region)
         {
@@ -168,21 +182,27 @@ impl Lowering<'_> {
         self.constants(rule, &rule.empty)
     }
 
-    /// An element of each operand as what is combined. `index` is its coordinate along the axis.
+    /// An element of each operand as what a thread combines. `index` is its coordinate along the axis.
     pub(super) fn prepare(&mut self, rule: &Rule, element: &[Reg], index: &Expr) -> Result<Tuple, Error> {
-        let dtype = rule.operands[0];
-        if let Some((greatest_first, nan)) = index_order(rule.combine) {
-            let key = self.key(dtype, &element[0], greatest_first, nan)?;
-            let index = self.b.value(index, Width::W32)?;
-            if key_dtype(dtype) == DType::S64 {
-                return Ok(vec![key, self.copy(DType::S32, &index)]);
-            }
-            return Ok(vec![self.b.join(Type::S64, [&index, &key])]);
+        if rule.combine == Combine::Region {
+            return Ok(element.to_vec());
         }
-        Ok(match rule.combine {
-            Combine::Region => element.to_vec(),
-            _ => vec![self.wide_of(dtype, &element[0])?],
-        })
+        let mut tuple = vec![self.wide_of(rule.operands[0], &element[0])?];
+        if index_order(rule.combine).is_some() {
+            tuple.push(self.b.value(index, Width::W32)?);
+        }
+        Ok(tuple)
+    }
+
+    /// What a thread has combined as what is combined with other threads: a value and its index as one number, or as two.
+    pub(super) fn keyed(&mut self, rule: &Rule, tuple: Tuple) -> Result<Tuple, Error> {
+        let Some((greatest_first, nan)) = index_order(rule.combine) else { return Ok(tuple) };
+        let dtype = wide(rule.operands[0]);
+        let (key, index) = (self.key(dtype, &tuple[0], greatest_first, nan)?, &tuple[1]);
+        if key_dtype(dtype) == DType::S64 {
+            return Ok(vec![key, self.copy(DType::S32, index)]);
+        }
+        Ok(vec![self.b.join(Type::S64, [index, &key])])
     }
 
     /// What was combined as an element of each result.

@@ -2,10 +2,12 @@
 //! Where they decide between all elements, these may be combined in any order.
 
 use girih_codegen::Reg;
+use girih_ptx::Word;
 use girih_tensor::DType;
 
 use super::combine::Tuple;
-use super::{How, Lowering};
+use super::element::NanAt;
+use super::{How, Lowering, register};
 use crate::error::{Code, Error, Fault};
 use crate::ir::table::Each;
 use crate::ir::{Def, Func, Kind, RegionId, Value};
@@ -16,6 +18,14 @@ use crate::place::access::counting;
 struct Key {
     operand: usize,
     greatest: bool,
+    /// Where NaN comes; without it comparisons with NaN are false.
+    nan: Option<NanAt>,
+}
+
+impl Key {
+    fn new(operand: usize, greatest: bool) -> Key {
+        Key { operand, greatest, nan: None }
+    }
 }
 
 /// An order of elements, the first of which is the result.
@@ -41,8 +51,13 @@ enum Asked {
 impl Order {
     /// The right element is the result if it is smaller by these operands, else the left one.
     pub(super) fn least(operands: impl IntoIterator<Item = usize>) -> Order {
-        let keys = operands.into_iter().map(|operand| Key { operand, greatest: false }).collect();
+        let keys = operands.into_iter().map(|operand| Key::new(operand, false)).collect();
         Order { keys, turned: true, or_equal: false }
+    }
+
+    /// The right element is the result if its first operand comes before that of the left one.
+    pub(super) fn by_value(greatest: bool, nan: NanAt) -> Order {
+        Order { keys: vec![Key { nan: Some(nan), ..Key::new(0, greatest) }], turned: true, or_equal: false }
     }
 
     /// The order that a region chooses by: all its results are of one side, by a chain of comparisons.
@@ -98,7 +113,7 @@ impl Order {
         }
         // What padding is replaced by has no place.
         let operand = rising.filter(|_| !padded)?;
-        self.keys.push(Key { operand, greatest: self.or_equal == self.turned });
+        self.keys.push(Key::new(operand, self.or_equal == self.turned));
         self.or_equal = false;
         Some(self)
     }
@@ -138,7 +153,7 @@ fn compared(func: &Func, value: Value, asked: &[Value], other: &[Value]) -> Opti
         Each::Equal => (false, Asked::Equal),
         _ => return None,
     };
-    Some((Key { operand, greatest }, how))
+    Some((Key::new(operand, greatest), how))
 }
 
 impl Lowering<'_> {
@@ -174,7 +189,17 @@ impl Lowering<'_> {
             (true, false) => Each::Greater,
             (true, true) => Each::GreaterEqual,
         };
-        let before = self.asked(before, dtype, a, b)?;
+        let before = match key.nan.filter(|_| dtype.is_float()) {
+            Some(nan) => {
+                // An unordered comparison holds for NaN on either side: the one side where it must not is a number.
+                let (ty, word) = (register(dtype), if key.greatest { Word::Gtu } else { Word::Ltu });
+                let number = if nan == NanAt::Last { a } else { b };
+                let is_number = self.setp(Word::Num, ty, number, number);
+                let before = self.setp(word, ty, a, b);
+                self.asked(Each::And, DType::Bool, &before, &is_number)?
+            }
+            None => self.asked(before, dtype, a, b)?,
+        };
         if rest.is_empty() {
             return Ok(Some(before));
         }

@@ -53,11 +53,12 @@ impl Lowering<'_> {
                         } else {
                             inside(&origin, dist.reach(axis), offset, extent)
                         };
-                        tuples.push(self.prepared(&rule, &element, &(&origin + offset), &inside)?);
+                        tuples.push(self.prepared(&in_a_row, &element, &(&origin + offset), &inside)?);
                     }
                 }
                 if !tuples.is_empty() {
-                    partial.push(self.combine_tree(&in_a_row, tuples)?);
+                    let tuple = self.combine_tree(&in_a_row, tuples)?;
+                    partial.push(self.keyed(&rule, tuple)?);
                 }
             }
             columns.push(first..partial.len());
@@ -158,7 +159,7 @@ impl Lowering<'_> {
             .collect();
         let (slots, groups) = (1i64 << warps.len(), 1i64 << others.len());
         // Lanes that read vectors of groups a power of two apart would meet in the same banks.
-        let narrowest = rule.dtypes.iter().map(|&dtype| bytes(dtype)).min().unwrap_or(WIDEST);
+        let narrowest = rule.dtypes.iter().map(|&dtype| dtype.bytes()).min().unwrap_or(WIDEST);
         let apart = others.iter().any(|&bit| bit < LANE_BITS) && slots * narrowest > WIDEST;
         let pitch = if apart { slots + WIDEST / narrowest } else { slots };
         let weights = |bits: &[usize], unit: i64| -> Vec<(usize, i64)> {

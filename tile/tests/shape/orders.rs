@@ -3,7 +3,7 @@
 use girih_codegen::plan::{Dist, Leaf};
 use girih_tensor::DType;
 use girih_tile::dtype::Const;
-use girih_tile::ir::{ArrayParam, Build, Combine, Func, Kind, Known, RegionId, ScalarParam, Value};
+use girih_tile::ir::{ArrayParam, Build, Combine, Func, Kind, Known, Nan, RegionId, ScalarParam, Value};
 use girih_tile::lower::lower;
 use girih_tile::ops::memory::Tiles;
 use girih_tile::ops::number::encode;
@@ -270,9 +270,8 @@ fn positions_tell_elements_apart() {
     }
 }
 
-/// Comparisons of values and shuffles of a choice along rows of 64 columns of which a thread has pairs, as of a product by `wgmma`.
-fn counts(form: Form, beside: Beside) -> [usize; 2] {
-    let func = chosen(form, DType::F32, &[64, 64], 1, beside, None);
+/// The text of a program of rows of 64 columns of which a thread has pairs, as of a product by `wgmma`.
+fn text(func: Func) -> String {
     let bit = |mode, scale| Some((mode, scale));
     let bits = vec![bit(1, 2), bit(1, 4), bit(0, 1), bit(0, 2), bit(0, 4), bit(0, 16), bit(0, 32)];
     let leaf = |mode, scale| Leaf { extent: 2, mode, scale };
@@ -290,10 +289,17 @@ fn counts(form: Form, beside: Beside) -> [usize; 2] {
     let plan =
         Plan { func, dists, threads: 128, exchanges: Default::default(), products: Default::default() };
     plan.verify().unwrap();
-    let text = lower(&plan, 90).unwrap().kernel.module().to_string();
-    let count =
-        |words: [&str; 2]| text.lines().filter(|line| words.iter().all(|word| line.contains(word))).count();
-    [count(["setp.", ".f32"]), count(["shfl.", ""])]
+    lower(&plan, 90).unwrap().kernel.module().to_string()
+}
+
+fn count(text: &str, words: &[&str]) -> usize {
+    text.lines().filter(|line| words.iter().all(|word| line.contains(word))).count()
+}
+
+/// Comparisons of values, and shuffles.
+fn counts(form: Form, beside: Beside) -> [usize; 2] {
+    let text = text(chosen(form, DType::F32, &[64, 64], 1, beside, None));
+    [count(&text, &["setp.", ".f32"]), count(&text, &["shfl."])]
 }
 
 #[test]
@@ -316,6 +322,22 @@ fn a_thread_chooses_of_its_own_elements_first() {
     for beside in [Beside::From(0), Beside::Across] {
         let compared = runs + runs * 2 + 2 * 7;
         assert_eq!(counts(first, beside), [compared, runs * 2 * 2], "{beside:?}");
+    }
+}
+
+#[test]
+fn a_thread_has_one_key_of_each_row() {
+    for nan in [Nan::Ignored, Nan::Propagated] {
+        for (combine, before) in
+            [(Combine::ArgMin(nan), "setp.ltu.f32"), (Combine::ArgMax(nan), "setp.gtu.f32")]
+        {
+            let kind = Kind::Reduce { axis: 1, combine, identity: [].into() };
+            let x = Operand { dtype: DType::F32, extents: vec![64, 64], bits: vec![0; 64 * 64] };
+            let text = text(program(&kind, &[x], &[(DType::S32, vec![64, 1])], |_, _| None));
+            // In each of two rows a thread has 16 elements, whose indices go with them.
+            let found = [count(&text, &[before]), count(&text, &["selp.f32"]), count(&text, &["min.s64"])];
+            assert_eq!(found, [2 * 15, 2 * 15, 2 * 2], "{combine:?}");
+        }
     }
 }
 
