@@ -105,13 +105,14 @@ impl Order {
     }
 
     /// The order, if it decides between any two of the elements, so that they may be combined in any order: an element is its keys, or is
-    /// told from others by an operand that rises along the axis. Where that is no key, equal elements go by their place, which it says too.
+    /// told from others by an operand that rises along the axis. If that operand is no key, equal elements go by their place along the axis,
+    /// and the operand becomes the last key.
     pub(super) fn decides(mut self, operands: usize, rising: Option<usize>, padded: bool) -> Option<Order> {
         let is_key = |operand: usize| self.keys.iter().any(|key| key.operand == operand);
         if (0..operands).all(is_key) || rising.is_some_and(is_key) {
             return Some(self);
         }
-        // What padding is replaced by has no place.
+        // The identity, which replaces padding, has no place.
         let operand = rising.filter(|_| !padded)?;
         self.keys.push(Key::new(operand, self.or_equal == self.turned));
         self.or_equal = false;
@@ -173,7 +174,7 @@ impl Lowering<'_> {
         Ok(both.map(|(&dtype, (a, b))| self.selp(dtype, &take, a, b)).collect())
     }
 
-    /// Whether the element that is asked comes first by the least significant of the keys; none if there is no key.
+    /// Whether the element that is asked comes first by these last keys of the order; none if there is no key.
     fn precedes(
         &mut self,
         order: &Order,
@@ -220,7 +221,7 @@ impl Lowering<'_> {
         let Some(found) = counting(func, value).filter(|found| found.along == axis) else { return false };
         let dtype = func.ty(*found.start.first().unwrap_or(&value)).dtype;
         let extent = i64::from(func.ty(value).dims[axis]);
-        // Scalars whose ranges are known.
+        // Scalars with known ranges: with others, positions may wrap.
         let start = found.start.iter().try_fold(0.into(), |sum: girih_codegen::Expr, &scalar| {
             match &self.held[scalar.index()] {
                 Some(super::Held::Index(expr)) => Some(&sum + expr),
