@@ -12,7 +12,7 @@ use crate::dtype::number::encode;
 use crate::dtype::{Const, is_signed};
 use crate::error::Error;
 use crate::fit;
-use crate::ir::{Combine, Nan, Op, RegionId};
+use crate::ir::{Combine, Kind, Nan, Op, RegionId};
 
 /// An element of each operand.
 pub(super) type Tuple = Vec<Reg>;
@@ -147,8 +147,9 @@ impl Lowering<'_> {
             && let Some(order) = Order::of(func, region)
         {
             let rising = (0..op.operands.len()).find(|&at| self.rises(op.operands[at], axis));
+            let reverse = matches!(op.kind, Kind::Scan { reverse: true, .. });
             let padded = self.is_padded(self.plan.dist(op.operands[0]), &func.ty(op.operands[0]).dims);
-            if let Some(order) = order.decides(op.operands.len(), rising, padded) {
+            if let Some(order) = order.decides(op.operands.len(), rising, padded, reverse) {
                 in_a_row.how = How::First(rising.map_or(order.clone(), |at| order.in_a_row(at)));
                 rule.how = How::First(order);
             }

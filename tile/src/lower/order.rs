@@ -107,14 +107,22 @@ impl Order {
     /// The order, if it decides between any two of the elements, so that they may be combined in any order: an element is its keys, or is
     /// told from others by an operand that rises along the axis. If that operand is no key, equal elements go by their place along the axis,
     /// and the operand becomes the last key.
-    pub(super) fn decides(mut self, operands: usize, rising: Option<usize>, padded: bool) -> Option<Order> {
+    /// In a scan that is `reverse`d the left element stands behind the right one.
+    pub(super) fn decides(
+        mut self,
+        operands: usize,
+        rising: Option<usize>,
+        padded: bool,
+        reverse: bool,
+    ) -> Option<Order> {
         let is_key = |operand: usize| self.keys.iter().any(|key| key.operand == operand);
         if (0..operands).all(is_key) || rising.is_some_and(is_key) {
             return Some(self);
         }
         // The identity, which replaces padding, has no place.
         let operand = rising.filter(|_| !padded)?;
-        self.keys.push(Key::new(operand, self.or_equal == self.turned));
+        let left_of_equals = self.or_equal != self.turned;
+        self.keys.push(Key::new(operand, left_of_equals == reverse));
         self.or_equal = false;
         Some(self)
     }

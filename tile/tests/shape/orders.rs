@@ -240,7 +240,11 @@ fn chosen(
 fn positions_tell_elements_apart() {
     for seed in 0..12 * cases() {
         let mut rng = StdRng::seed_from_u64(seed);
-        let extents = shape(&mut rng, 1500);
+        let mut extents = shape(&mut rng, 1500);
+        if rng.random() {
+            // Without padding, positions may become keys.
+            extents.iter_mut().for_each(|n| *n = 1 << n.ilog2());
+        }
         let axis = rng.random_range(0..extents.len());
         let keyed = rng.random();
         let form = Form::random(&mut rng, keyed);
