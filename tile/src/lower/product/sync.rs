@@ -8,9 +8,9 @@ use girih_codegen::atom::{
     SM75_U32X2_LDSM_N, SM75_U32X4_LDSM_N,
 };
 use girih_codegen::plan::{Dist, Leaf};
-use girih_codegen::{Cond, Expr, Reg, Rmem, Smem};
+use girih_codegen::{Builder, Cond, Expr, Reg, Rmem, Smem};
 use girih_layout::Lay;
-use girih_ptx::Type;
+use girih_ptx::{Opcode, Type};
 use girih_tensor::{DType, Tensor};
 
 use super::stage::{Staged, Staging};
@@ -18,6 +18,7 @@ use crate::error::Error;
 use crate::fit;
 use crate::ir::{OpId, Value};
 use crate::lower::Lowering;
+use crate::lower::words::{m, of};
 use crate::place::product::{factor_of, fragments, row_modes, sums_of};
 
 /// Lanes of a warp, as bits of their number.
@@ -44,9 +45,14 @@ enum From {
 }
 
 /// Blocks of an operand, each of as many registers, as (V,X) of their values.
-fn fragment(blocks: Vec<Vec<Reg>>, dtype: DType) -> Result<Tensor<Rmem>, Error> {
+fn fragment(b: &mut Builder, blocks: Vec<Vec<Reg>>, dtype: DType) -> Result<Tensor<Rmem>, Error> {
     let count = blocks.len();
-    let regs = Rmem::of(blocks.concat(), dtype)?;
+    // Instructions take tf32 from untyped registers.
+    let untyped = |reg: Reg| match reg.ty() {
+        Type::F32 => b.inst_to(Type::B32, Opcode::Mov, m![Type::B32], of([&reg])),
+        _ => reg,
+    };
+    let regs = Rmem::of(blocks.concat().into_iter().map(untyped).collect(), dtype)?;
     let lay = Lay::col_major([regs.values() / count, count])?;
     Ok(Tensor::new(regs, lay))
 }
@@ -128,8 +134,10 @@ impl Lowering<'_> {
         for (&batch, total) in batches.iter().zip(&totals) {
             let c = Tensor::new(Rmem::of(total.clone(), atom.c_type)?, lay);
             for start in (0..i64::from(k[column])).step_by(fit::size(deep)) {
-                let a = fragment(self.blocks(&of_a, batch, &rows, start)?, atom.a_type)?;
-                let b = fragment(self.blocks(&of_b, batch, &columns, start)?, atom.b_type)?;
+                let a = self.blocks(&of_a, batch, &rows, start)?;
+                let a = fragment(&mut self.b, a, atom.a_type)?;
+                let b = self.blocks(&of_b, batch, &columns, start)?;
+                let b = fragment(&mut self.b, b, atom.b_type)?;
                 gemm(&mut self.b, atom, &a, &b, &c)?;
             }
         }
