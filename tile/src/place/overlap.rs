@@ -107,7 +107,7 @@ impl Plan {
     }
 
     /// The operations among these that accumulators are computed from.
-    fn of_accumulators(&self, ops: &[OpId]) -> BTreeSet<OpId> {
+    pub(crate) fn of_accumulators(&self, ops: &[OpId]) -> BTreeSet<OpId> {
         let func = &self.func;
         let moves = |id: OpId| {
             let op = func.op(id);

@@ -7,7 +7,7 @@ use girih_tile::place::place;
 use girih_tile::reference::{self, ArrayData, float};
 use rand::RngExt;
 
-use super::{decoded, program, run};
+use super::{assembled, decoded, program, run};
 use crate::common::differ::{random, zeros};
 
 /// Small integers.
@@ -282,4 +282,50 @@ fn the_producer_does_not_wait_for_what_threads_store() {
   store %10 to y1[64, 64] at (%0, %0)
 ";
     agrees(body, vec![integers(15, [64, 192]), integers(16, [192, 64])], 2, &[]);
+}
+
+/// The product of `a` and `b`, and that of `a` and `c`, with sums that functions change from turn to turn.
+fn changed([first, second]: [&str; 2]) -> String {
+    let (second, sum) = if second.is_empty() { (first, "%9") } else { (second, "%15") };
+    format!(
+        "  %0 = full 0 : s32
+  %1 = full 1 : s32
+  %2 = full 3 : s32
+  %3 = full 0 : f32[64, 64]
+  %4 = full 2 : f32[64, 64]
+  %5, %6 = for %0 to %2 step %1 carry %4, %3 : f32[64, 64], f32[64, 64] {{ (%7: s32, %8: f32[64, 64], %9: f32[64, 64])
+  %10 = load a[64, 64] at (%0, %7) pad 0 : bf16[64, 64]
+  %11 = load b[64, 64] at (%7, %0) pad 0 : bf16[64, 64]
+  %12 = load c[64, 64] at (%7, %0) pad 0 : bf16[64, 64]
+  %13 = {first} %8, %4 : f32[64, 64]
+  %14 = mma %10, %11, %13 : f32[64, 64]
+  %15 = {second} %9, %4 : f32[64, 64]
+  %16 = mma %10, %12, {sum} : f32[64, 64]
+  continue %14, %16
+  }}
+  store %5 to y0[64, 64] at (%0, %0)
+  store %6 to y1[64, 64] at (%0, %0)
+"
+    )
+}
+
+/// The assembler waits for all products before it touches an accumulator: all changes come before the first product is issued, and when those of the
+/// turn before are done.
+#[test]
+fn accumulators_are_changed_before_products_are_under_way() {
+    for functions in [["mul", "mul"], ["minimum", "add"], ["maximum", "mul"], ["minimum", ""]] {
+        let body = changed(functions);
+        let arrays = vec![integers(1, [64, 192]), integers(2, [192, 64]), integers(3, [192, 64])];
+        agrees(&body, arrays, 2, &[]);
+        let params: Vec<String> = ["a", "b", "c"]
+            .map(|name| format!("{name}: bf16[?, ?8] strides [?8, 1] align 16"))
+            .into_iter()
+            .chain((0..2).map(|i| format!("mut y{i}: f32[64, 64] strides [64, 1] align 16")))
+            .collect();
+        let kernel = assembled(&format!("kernel changed({}) {{\n{body}}}\n", params.join(", ")));
+        let products: Vec<usize> = kernel.match_indices("wgmma.commit_group").map(|(at, _)| at).collect();
+        let between = &kernel[products[0]..products[1]];
+        let changes = ["mul.rn.f32", "add.rn.f32", "min.f32", "max.f32", "min.NaN.f32", "max.NaN.f32"];
+        assert!(!changes.iter().any(|word| between.contains(word)), "{between}");
+    }
 }

@@ -27,6 +27,8 @@ struct Loop {
     two: bool,
     /// Multiplies the sums where a row's greatest product is above this.
     above: i64,
+    /// Whether the sums are multiplied at all.
+    scaled: bool,
 }
 
 const DEPTH: u32 = 64;
@@ -44,6 +46,7 @@ impl Loop {
             masked: rng.random_range(0..2) == 0,
             two: rng.random_range(0..3) == 0,
             above: rng.random_range(-2..40),
+            scaled: rng.random_range(0..2) == 0,
         }
     }
 
@@ -118,7 +121,8 @@ impl Loop {
             );
             let wide = l.make(format!("broadcast {factor}"), &sums);
             let scaled = l.make(format!("mul {}, {wide}", args[1 + at]), &sums);
-            passed.push(l.make(format!("mma {p}, {v}, {scaled}"), &sums));
+            let sum = if self.scaled { &scaled } else { &args[1 + at] };
+            passed.push(l.make(format!("mma {p}, {v}, {sum}"), &sums));
         }
         l.text += &format!("  continue {}\n  }}\n", passed.join(", "));
         l.text += &format!("  store {} to y0[{rows}, 1] at ({zero}, {zero})\n", results[0]);
@@ -215,6 +219,7 @@ fn other_loops_keep_their_order() {
         masked: false,
         two: false,
         above: 0,
+        scaled: true,
     };
     let text = it.text(3);
     assert!(overlap(&program(&text), |_, _| true, |_| 0).is_some());
@@ -243,6 +248,7 @@ fn products_are_under_way_while_threads_compute() {
         masked: true,
         two: false,
         above: 0,
+        scaled: true,
     };
     let kernel = assembled(&it.text(3));
     let body = kernel.split("bar.sync").skip(2).find(|part| part.contains("bar.arrive")).unwrap();
@@ -252,6 +258,32 @@ fn products_are_under_way_while_threads_compute() {
     assert!(at("wgmma.wait_group.sync.aligned 1") < at("max.f32"));
     assert!(at("max.f32") < at("wgmma.wait_group.sync.aligned 0"));
     assert!(at("wgmma.wait_group.sync.aligned 0") < at("vote.sync.any"));
+}
+
+/// What the next products multiply has the registers of what these multiply, and is written when they are done.
+#[test]
+fn operands_are_written_when_no_product_reads_their_registers() {
+    for two in [false, true] {
+        let it = Loop {
+            rows: 128,
+            keys: 64,
+            columns: 64,
+            start: 0,
+            step: 1,
+            parameter: true,
+            masked: false,
+            two,
+            above: 0,
+            scaled: false,
+        };
+        let kernel = assembled(&it.text(3));
+        let body = kernel.split("bar.sync").skip(2).find(|part| part.contains("bar.arrive")).unwrap();
+        let at = |what: &str| body.find(what).unwrap_or_else(|| panic!("{what}\n{body}"));
+        let first = format!("wgmma.wait_group.sync.aligned {}", if two { 2 } else { 1 });
+        assert!(at("bar.arrive") < at(&first) && at(&first) < at("max.f32"));
+        assert!(at("max.f32") < at("wgmma.wait_group.sync.aligned 0"));
+        assert!(at("wgmma.wait_group.sync.aligned 0") < at("cvt.rn.bf16x2.f32"));
+    }
 }
 
 /// A mask by positions near the end of the dtype, where sums of positions wrap, in a loop around a product.

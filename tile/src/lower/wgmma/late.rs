@@ -10,7 +10,7 @@ use super::super::Lowering;
 use super::super::words::{m, of};
 use super::{Flight, Role, wrong};
 use crate::error::Error;
-use crate::ir::{Def, End, Kind, OpId, RegionId};
+use crate::ir::{Def, End, Kind, OpId, RegionId, Value};
 use crate::place::wgmma::{Source, WARPGROUP};
 
 /// The products that the turns of a loop leave under way.
@@ -46,6 +46,22 @@ impl Lowering<'_> {
             (plain && apart && func.op(id).operands[2] == arg && self.products.uses.is_last(func, arg, id))
                 .then_some(())
         };
+        let is_product = |value: Value| match func.value(value).def {
+            Def::Result(from, _) => func.op(from).kind == Kind::Mma,
+            Def::Argument(..) => false,
+        };
+        let carried = |value: Value| matches!(func.value(value).def, Def::Argument(of, _) if of == body && func.ty(value).dims.rank() > 0);
+        let reads = |id: OpId| func.op(id).operands.iter().any(|&value| is_product(value) || carried(value));
+        // Until a product is waited for, no accumulator may be touched.
+        let waits = |id: OpId| {
+            let op = func.op(id);
+            let factors = if op.kind == Kind::Mma { &op.operands[..2] } else { &op.operands[..] };
+            !op.regions.is_empty() || factors.iter().any(|&value| is_product(value))
+        };
+        let changes = plan.of_accumulators(&data.ops);
+        if data.ops.iter().take_while(|&&id| !waits(id)).any(|&id| changes.contains(&id) && reads(id)) {
+            return Vec::new();
+        }
         let mut late = Vec::new();
         for &id in data.ops.iter().rev() {
             let op = func.op(id);
@@ -54,15 +70,11 @@ impl Lowering<'_> {
                 continue;
             }
             let of_threads = products.loads.get(&id).is_some_and(|tile| tile.tensor.is_err());
-            let reads = op.operands.iter().any(|&value| match func.value(value).def {
-                Def::Result(from, _) => func.op(from).kind == Kind::Mma,
-                Def::Argument(of, _) => of == body && func.ty(value).dims.rank() > 0,
-            });
             if op.kind == Kind::Mma
                 || !op.regions.is_empty()
                 || !func.is_pure(&op.kind)
                 || of_threads
-                || reads
+                || reads(id)
             {
                 break;
             }
