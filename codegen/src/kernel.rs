@@ -40,6 +40,12 @@ impl Kernel {
         self.module
     }
 
+    /// The kernel in which instructions come right before what needs them, as [`Module::on_demand`] has it.
+    #[must_use]
+    pub fn on_demand(self) -> Kernel {
+        Kernel { module: self.module.on_demand(&self.info.name), info: self.info }
+    }
+
     /// The kernel's name in the module.
     pub fn name(&self) -> &str {
         &self.info.name

@@ -36,6 +36,7 @@
 //! ```
 
 pub mod ast;
+mod demand;
 mod error;
 pub mod forms;
 pub mod info;

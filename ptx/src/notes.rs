@@ -167,6 +167,11 @@ impl Notes {
         &self.sites
     }
 
+    /// What is known of all launches.
+    pub(crate) fn launches(&self) -> &[LaunchNotes] {
+        &self.launches
+    }
+
     /// What is known of a kernel's launches.
     pub fn launch(&self, kernel: &str) -> Option<&LaunchNotes> {
         self.launches.iter().find(|launch| &*launch.kernel == kernel)

@@ -496,6 +496,15 @@ fn is_uniform(inst: &Inst) -> bool {
         }
 }
 
+/// Whether an instruction does nothing but to compute registers from registers, whenever it runs.
+pub(crate) fn computes(inst: &Inst) -> bool {
+    let special = |operand: &Operand| matches!(operand, Operand::Special(_));
+    inst.guard.is_none()
+        && inst.opcode != Opcode::Mma
+        && effect(inst) == Effect::None
+        && !inst.operands.iter().any(special)
+}
+
 fn effect(inst: &Inst) -> Effect {
     match inst.opcode {
         Opcode::Ld if inst.modifiers.contains(&Word::Param.into()) => Effect::None,

@@ -1,6 +1,7 @@
 //! One binary for all of them, since linking one for each file takes longer than running it.
 
 mod constants;
+mod demand;
 mod errors;
 mod functions;
 mod golden;
