@@ -72,15 +72,13 @@ pub fn compile(func: &Func, target: impl Into<Target>) -> Result<Compiled, Error
     Ok(Compiled { kernel, params, plan, target, resources })
 }
 
-/// Places and lowers a simplified function. Where a thread would need more registers than it can have, another number of warps is taken with
-/// which it does not, if there is one: products stay by the instructions that they are by, and tiles come as they do.
-pub(crate) fn build(func: &Func, target: Target) -> Result<(Plan, Lowered, Resources), Error> {
-    let of = |plan: Plan| {
-        let lowered = lower::lower(&plan, target)?;
-        let resources = Resources::of(&lowered.kernel, target.sm).of_program(&plan.func);
-        Ok::<_, Error>((plan, lowered, resources))
-    };
-    let first = of(place::place(func, target.sm)?)?;
+type Built = (Plan, Lowered, Resources);
+
+/// Places and lowers a simplified function. If a thread would need more registers than it can have, another number of warps is taken with which
+/// it does not, if there is one: products stay by the instructions that they are by, and tiles come as they do. If there is none, functions are
+/// computed element by element, by the number of warps that leaves the most registers.
+pub(crate) fn build(func: &Func, target: Target) -> Result<Built, Error> {
+    let first = built(place::place(func, target.sm)?, target)?;
     if !first.2.spills() {
         return Ok(first);
     }
@@ -90,10 +88,39 @@ pub(crate) fn build(func: &Func, target: Target) -> Result<(Plan, Lowered, Resou
             && other.pipeline.loads.len() >= products.pipeline.loads.len()
             && other.ahead.loads.len() >= products.ahead.loads.len()
     };
-    let others = place::others(func, target.sm, first.0.threads / 32);
-    let fits =
-        others.filter(same).filter_map(|plan| of(plan).ok()).find(|(_, _, resources)| !resources.spills());
-    Ok(fits.unwrap_or(first))
+    let mut others = Vec::new();
+    for plan in place::others(func, target.sm, first.0.threads / 32).filter(same) {
+        match built(plan, target) {
+            Ok(other) if !other.2.spills() => return Ok(other),
+            Ok(other) => others.push(other),
+            Err(_) => {}
+        }
+    }
+    let mut best = by_elements(first, target);
+    for other in others {
+        let other = by_elements(other, target);
+        if other.2.over() < best.2.over() {
+            best = other;
+        }
+    }
+    Ok(best)
+}
+
+fn built(plan: Plan, target: Target) -> Result<Built, Error> {
+    let lowered = lower::lower(&plan, target)?;
+    let resources = Resources::of(&lowered.kernel, target.sm).of_program(&plan.func);
+    Ok((plan, lowered, resources))
+}
+
+/// The kernel in which functions are computed element by element, if it needs fewer registers so.
+fn by_elements((plan, lowered, resources): Built, target: Target) -> Built {
+    let kernel = lowered.kernel.clone().on_demand();
+    let other = Resources::of(&kernel, target.sm).of_program(&plan.func);
+    if other.over() < resources.over() {
+        (plan, Lowered { kernel, ..lowered }, other)
+    } else {
+        (plan, lowered, resources)
+    }
 }
 
 /// The kernels that launches of a program run: that of the product that it is, by this configuration or by the one that follows from it, and

@@ -120,7 +120,12 @@ impl Resources {
 
     /// Whether a thread needs more registers than it can have, so that some of its values are kept in memory.
     pub fn spills(&self) -> bool {
-        self.registers > self.limit
+        self.over() > 0
+    }
+
+    /// How many more registers a thread needs than it can have.
+    pub(crate) fn over(&self) -> i64 {
+        i64::from(self.registers) - i64::from(self.limit)
     }
 }
 

@@ -1,9 +1,17 @@
 //! Registers: what a kernel needs is known before it spills.
 
+use girih_tensor::DType;
 use girih_tile::compile;
 use girih_tile::facts::{ArrayFacts, Facts};
 use girih_tile::ir::{Func, Known};
+use girih_tile::lower::lower;
 use girih_tile::prelude::*;
+use girih_tile::reference::{ArrayData, float};
+use girih_tile::resources::Resources;
+use rand::RngExt;
+
+use crate::common::assembler::complaints;
+use crate::common::differ::{self, Tolerance};
 
 /// Attention with a soft cap of the scores, whose `tanh` is exact.
 #[kernel]
@@ -39,11 +47,11 @@ fn with_facts(func: Func, columns: i64) -> Func {
 
 #[test]
 fn a_kernel_that_spills_says_so_with_its_line_and_a_smaller_tile() {
-    let compiled = compile(&with_facts(capped::<192, 64, 64>::ir().unwrap(), 64), 90).unwrap();
+    let compiled = compile(&with_facts(capped::<192, 128, 64>::ir().unwrap(), 64), 90).unwrap();
     let spill = compiled.spill().expect("192 rows are too many for a warpgroup");
     assert!(compiled.resources.spills() && spill.registers > spill.limit, "{spill}");
     assert!(spill.site.contains("tile/tests/place/registers.rs:"), "{spill}");
-    assert!(spill.tile.contains("[192, 64] at ") && spill.smaller.ends_with("[128, 64]"), "{spill}");
+    assert!(spill.tile.contains("[192, 128] at ") && spill.smaller.ends_with("[128, 128]"), "{spill}");
 }
 
 #[test]
@@ -54,6 +62,25 @@ fn a_kernel_that_does_not_spill_fits_the_limit_of_its_warpgroups() {
         assert!(resources.limit <= 255 && compiled.spill().is_none(), "{resources:?}");
         assert!(resources.blocks.fit() >= 1, "{resources:?}");
     }
+}
+
+/// An exact `tanh` of a tile of scores has many values at a time, unless it is computed element by element.
+#[test]
+fn functions_are_computed_element_by_element_where_registers_are_few() {
+    let func = with_facts(capped::<128, 128, 64>::ir().unwrap(), 64);
+    let compiled = compile(&func, 90).unwrap();
+    let written = lower(&compiled.plan, 90).unwrap().kernel;
+    assert!(Resources::of(&written, 90).spills() && compiled.spill().is_none(), "{:?}", compiled.resources);
+    let bad = complaints(&compiled.kernel.module().to_string(), "90a").unwrap_or_default();
+    assert!(bad.is_empty(), "{bad:?}");
+    let mut rng = differ::random(1);
+    let mut numbers = |rows: i64, least: f64| {
+        let one = |_| float::encode(DType::Bf16, rng.random_range(least..1.0), Rounding::Nearest);
+        ArrayData::dense(DType::Bf16, &[rows, 64], &(0..rows * 64).map(one).collect::<Vec<_>>())
+    };
+    let arrays =
+        [numbers(128, -1.0), numbers(200, -1.0), numbers(200, 0.5), differ::zeros(DType::Bf16, &[128, 64])];
+    differ::differ(&func, [1, 1, 1], &arrays, &[], |_| Tolerance(0.05)).unwrap();
 }
 
 /// A function of many values that are live at once: fewer elements in a thread are chosen.
