@@ -9,6 +9,7 @@ use girih_codegen::plan::Dist;
 
 use super::Plan;
 use super::candidates::inverse;
+use super::cost::{conversion, through_shared};
 use super::exchange::Exchange;
 use super::product::{fragments, in_registers};
 use super::rule::{Work, give, wish, work};
@@ -118,7 +119,8 @@ impl Assembly<'_> {
                     .or_else(|| op.operands.first().map(|first| self.dists[first.index()].clone()))
                     .filter(|dist| of.first().is_none_or(|&value| self.covers(value, dist)))
                     .unwrap_or_else(|| self.row_major(of.first().copied()));
-                for at in 0..op.operands.len() {
+                let stay = self.stay(&op, &dist);
+                for at in 0..if stay { 0 } else { op.operands.len() } {
                     let own = self.products.need(&self.func, id, at, self.threads);
                     if own.is_none() && self.is_staged(&op, at, &dist) {
                         continue;
@@ -174,6 +176,19 @@ impl Assembly<'_> {
         if first.is_some() {
             self.loops.pop();
         }
+    }
+
+    /// Whether the operands of an operation stay as they are, since it costs less to take its result from shared memory than to convert them.
+    fn stay(&self, op: &Op, work: &Dist) -> bool {
+        if !matches!(op.kind, Kind::Cat(_) | Kind::Extract(_)) {
+            return false;
+        }
+        let converted = op.operands.iter().enumerate().map(|(at, &value)| {
+            let (ty, from) = (self.func.ty(value), &self.dists[value.index()]);
+            let to = wish(&self.func, op, at, work).unwrap_or_else(|| from.clone());
+            remade(self.from, value, &to, DEEP).unwrap_or_else(|| conversion(&ty.dims, ty.dtype, from, &to))
+        });
+        converted.sum::<f64>() > through_shared(work)
     }
 
     /// Whether an operand of a product stays as it is, and the product puts it into shared memory.

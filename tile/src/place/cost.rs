@@ -77,7 +77,8 @@ pub(crate) fn own(func: &Func, op: &Op, work: &Dist) -> f64 {
         Kind::Sort { axis, .. } => {
             let steps = work.along(usize::from(*axis)).len() as f64;
             let [lanes, warps] = across(work, usize::from(*axis));
-            registers * steps * (1.0 + lanes as f64 * BUTTERFLY + warps as f64 * SHARED)
+            let each = op.operands.iter().map(|value| words(dtype(value))).sum::<f64>();
+            each * registers * steps * (1.0 + lanes as f64 * BUTTERFLY + warps as f64 * SHARED)
                 + warps as f64 * ROUND_TRIP
         }
         Kind::Gather(at) if at.order != Order::Weak && work.is_replicated() => {
@@ -95,10 +96,15 @@ pub(crate) fn own(func: &Func, op: &Op, work: &Dist) -> f64 {
         }
         Kind::Extract(_) if wish(func, op, 0, work).is_some() => 0.0,
         Kind::Extract(_) | Kind::Insert(_) | Kind::Cat(_) | Kind::Flip(_) | Kind::Pack | Kind::Unpack => {
-            ROUND_TRIP + SHARED * 2.0 * registers
+            through_shared(work)
         }
         _ => 0.0,
     }
+}
+
+/// An operation that puts its operands into shared memory and takes its result from there.
+pub(crate) fn through_shared(work: &Dist) -> f64 {
+    ROUND_TRIP + SHARED * 2.0 * work.size() as f64
 }
 
 /// A tile from one distribution into another.

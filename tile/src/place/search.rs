@@ -48,6 +48,8 @@ struct Use {
     /// How often the use runs, and the modes along which elements may lie in a row, if it is a product that puts the value into shared memory
     /// where threads do not have what they need.
     staged: Option<(f64, Vec<usize>)>,
+    /// What a conversion costs at the most, by candidate: the operation itself takes elements through shared memory instead.
+    most: Vec<f64>,
 }
 
 /// A hash of a few numbers: nobody chooses them so as to meet.

@@ -56,7 +56,8 @@ impl Problem<'_> {
                         None => conversion(&ty.dims, ty.dtype, from, to),
                     })
                 });
-            sum += *price * often;
+            let most = reader.most.get(chosen[reader.node]).copied().unwrap_or(f64::INFINITY);
+            sum += price.min(most) * often;
         }
         sum
     }
@@ -110,20 +111,21 @@ impl Problem<'_> {
         starts.truncate(if self.products.wgmma.is_empty() { SEEDS } else { SEEDS_OF_PRODUCTS });
         let mut best: Option<(f64, Vec<usize>)> = None;
         for (_, start) in starts {
-            let (cost, chosen) = self.descend(start, &seeds);
+            let (cost, chosen) = self.descend(start, &seeds, false);
             if best.as_ref().is_none_or(|(least, _)| cost < least - LEAST) {
                 best = Some((cost, chosen));
             }
         }
-        best.map(|(_, chosen)| chosen).unwrap_or_default()
+        best.map(|(_, chosen)| self.descend(chosen, &seeds, true).1).unwrap_or_default()
     }
 
     /// The choice in which a node has another candidate, and the nodes that it reads, and those that these read, have candidates in which nothing
-    /// moves between them, as far as there are some; `down` says that so have those that read it. What runs less often, outside of the node's loop, stays
+    /// moves between them, as far as there are some, and the nodes that change; `down` says that so have those that read it. What runs less often, outside of the node's loop, stays
     /// as it is.
-    fn carried(&self, chosen: &[usize], node: usize, at: usize, down: bool) -> Vec<usize> {
+    fn carried(&self, chosen: &[usize], node: usize, at: usize, down: bool) -> (Vec<usize>, Vec<usize>) {
         let mut next = chosen.to_vec();
         next[node] = at;
+        let mut changed = vec![node];
         let often = self.nodes[node].touches.iter().map(|&value| self.weights[value]).fold(0.0, f64::max);
         let (mut open, mut seen) = (vec![node], vec![false; self.nodes.len()]);
         seen[node] = true;
@@ -139,16 +141,31 @@ impl Problem<'_> {
                         continue;
                     };
                     if let (false, Some(at)) = (seen[other], found) {
-                        (next[other], seen[other]) = (at, true);
+                        seen[other] = true;
+                        if next[other] != at {
+                            next[other] = at;
+                            changed.push(other);
+                        }
                         open.push(other);
                     }
                 }
             }
         }
-        next
+        (next, changed)
     }
 
-    fn descend(&mut self, mut chosen: Vec<usize>, seeds: &[Id]) -> (f64, Vec<usize>) {
+    /// What the cost of everything that depends on some nodes is.
+    fn around_all(&mut self, nodes: &[usize], chosen: &[usize]) -> f64 {
+        let own: f64 = nodes.iter().map(|&node| self.nodes[node].own[chosen[node]]).sum();
+        let mut touched: Vec<usize> =
+            nodes.iter().flat_map(|&node| self.nodes[node].touches.clone()).collect();
+        touched.sort_unstable();
+        touched.dedup();
+        own + touched.into_iter().map(|value| self.converted(value, chosen)).sum::<f64>()
+    }
+
+    /// The choice and its cost once nothing gains. `chains` says that nodes change with those that they read and are read by too.
+    fn descend(&mut self, mut chosen: Vec<usize>, seeds: &[Id], chains: bool) -> (f64, Vec<usize>) {
         loop {
             let mut moved = false;
             for node in 0..self.nodes.len() {
@@ -163,18 +180,20 @@ impl Problem<'_> {
                 }
                 chosen[node] = best.1;
             }
-            let mut least = self.total(&chosen);
-            for node in 0..self.nodes.len() {
+            for node in 0..if chains { self.nodes.len() } else { 0 } {
                 for at in 0..self.nodes[node].candidates.len() {
                     for down in [false, true] {
-                        let next = self.carried(&chosen, node, at, down);
-                        let cost = self.total(&next);
-                        if cost < least - LEAST {
-                            (least, chosen, moved) = (cost, next, true);
+                        let (next, changed) = self.carried(&chosen, node, at, down);
+                        // A node alone has been tried.
+                        if changed.len() > 1
+                            && self.around_all(&changed, &next) < self.around_all(&changed, &chosen) - LEAST
+                        {
+                            (chosen, moved) = (next, true);
                         }
                     }
                 }
             }
+            let mut least = self.total(&chosen);
             for &seed in seeds {
                 let together = |(node, &at): (&Node, &usize)| {
                     node.candidates.iter().position(|&id| id == seed).unwrap_or(at)

@@ -8,7 +8,7 @@ use crate::error::{Code, Error, Fault};
 use crate::ir::{Dims, End, Kind, Op, OpId, RegionId, Value};
 use crate::place::assemble::{DEEP, remade};
 use crate::place::candidates::{Pools, inverse};
-use crate::place::cost::own;
+use crate::place::cost::{own, through_shared};
 use crate::place::product::{self, row_modes};
 use crate::place::rule::{Work, accepts, extents, give, work};
 
@@ -116,7 +116,14 @@ impl Problem<'_> {
                 let ty = func.ty(operand);
                 let staged = (op.kind == Kind::Mma && at < 2 && own.is_none())
                     .then(|| (weight, row_modes(ty.dtype, at, ty.dims.rank())));
-                self.uses[operand.index()].push(Use { node, needs, staged });
+                let most = match op.kind {
+                    Kind::Cat(_) | Kind::Extract(_) => candidates
+                        .iter()
+                        .map(|dist| through_shared(dist) / op.operands.len() as f64)
+                        .collect(),
+                    _ => Vec::new(),
+                };
+                self.uses[operand.index()].push(Use { node, needs, staged, most });
             }
         }
         let gives: Vec<Id> = candidates.iter().map(|dist| self.id(&give(op, dist))).collect();
@@ -143,7 +150,7 @@ impl Problem<'_> {
             let together = matches!(&self.sources[operand.index()], Source::Node(other, ids) if *other == node && *ids == candidates);
             if self.func.ty(operand).dims.rank() > 0 && !together {
                 let needs = candidates.iter().map(|&id| Some(id)).collect();
-                self.uses[operand.index()].push(Use { node, needs, staged: None });
+                self.uses[operand.index()].push(Use { node, needs, staged: None, most: Vec::new() });
             }
         }
         for &result in &op.results {
@@ -242,7 +249,7 @@ impl Problem<'_> {
         for (&value, node) in values.iter().zip(nodes) {
             if let &Some(node) = node {
                 let needs = self.nodes[node].candidates.iter().map(|&id| Some(id)).collect();
-                self.uses[value.index()].push(Use { node, needs, staged: None });
+                self.uses[value.index()].push(Use { node, needs, staged: None, most: Vec::new() });
             }
         }
     }
