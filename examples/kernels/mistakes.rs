@@ -56,15 +56,15 @@ fn of_the_softmax() {
     told(
         softmax::run(&simulator(), &edited(&kernel, "0fFF800000", None), [1, 100, 100]),
         expect![[r#"
-        simulator: softmax, line 604: `@%p2 st.global.f32 [%rd9], %f0`, block (0, 0, 0), thread (0, 0, 0): register `%f64` is read before it is written by way of `%f0`
-    "#]],
+            simulator: softmax, line 594: `@%p2 st.global.f32 [%rd9], %f0`, block (0, 0, 0), thread (0, 0, 0): register `%f64` is read before it is written by way of `%f0`
+        "#]],
     );
     // The warps' results are read before all have been written.
     told(
         softmax::run(&simulator(), &edited(&kernel, "bar.sync", None), [1, 100, 100]),
         expect![[r#"
-        simulator: softmax, line 281: `ld.shared.f32 %f106, [%r42]`, block (0, 0, 0), thread (1, 0, 0): data race: read at shared address 0x400 against the write of softmax, line 280: `@%p65 st.shared.f32 [%r45], %f105`, block (0, 0, 0), thread (0, 0, 0)
-    "#]],
+            simulator: softmax, line 276: `ld.shared.f32 %f106, [%r37]`, block (0, 0, 0), thread (1, 0, 0): data race: read at shared address 0x400 against the write of softmax, line 275: `@%p65 st.shared.f32 [%r40], %f105`, block (0, 0, 0), thread (0, 0, 0)
+        "#]],
     );
     // A block that is not of whole warps.
     let mut b = Builder::new("softmax", 80, 100);
@@ -160,14 +160,14 @@ fn of_the_split_over_k() {
     told(
         run(&edited(&kernel, "red.global.add.f32", Some("st.global.f32"))),
         expect![[r#"
-            simulator: split_k, line 585: `@%p82 st.global.f32 [%rd65], %f0`, block (0, 0, 1), thread (0, 0, 0): data race: write at global address 0x700208000 against the write of split_k, line 585: `@%p82 st.global.f32 [%rd65], %f0`, block (0, 0, 0), thread (0, 0, 0)
+            simulator: split_k, line 520: `@%p82 st.global.f32 [%rd65], %f0`, block (0, 0, 1), thread (0, 0, 0): data race: write at global address 0x700208000 against the write of split_k, line 520: `@%p82 st.global.f32 [%rd65], %f0`, block (0, 0, 0), thread (0, 0, 0)
         "#]],
     );
     // The sums begin with what the registers held.
     told(
         run(&edited(&kernel, "0f00000000", None)),
         expect![[r#"
-            simulator: split_k, line 553: `@%p82 red.global.add.f32 [%rd65], %f0`, block (0, 0, 0), thread (0, 0, 0): register `%f0` is read before it is written
+            simulator: split_k, line 488: `@%p82 red.global.add.f32 [%rd65], %f0`, block (0, 0, 0), thread (0, 0, 0): register `%f0` is read before it is written
         "#]],
     );
     // An atom that adds values of another dtype.

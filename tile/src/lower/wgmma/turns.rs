@@ -54,7 +54,9 @@ impl Lowering<'_> {
             });
             found
         };
-        let fits = products.len() > 1
+        // To alternate takes barriers: it pays where threads have much to do with the sums.
+        let reduces = |id: &OpId| matches!(func.op(*id).kind, Kind::Reduce { .. });
+        let fits = (products.len() > 1 || ops[last + 1..].iter().any(reduces))
             && ops[first..=last].iter().all(stands)
             && ops[last + 1..].iter().any(reads)
             && !ops.iter().any(loops);
