@@ -90,12 +90,13 @@ pub(crate) fn own(func: &Func, op: &Op, work: &Dist) -> f64 {
             registers / run(work, along).min(most) as f64 * (GLOBAL + 8.0)
         }
         Kind::Scatter(_) | Kind::Atomic { .. } => registers * (GLOBAL + 8.0),
-        Kind::Cat(axis) if let Some(halves) = halves(func, op, usize::from(*axis), work) => {
+        Kind::Cat(axis) => match halves(func, op, usize::from(*axis), work) {
             // A thread that holds elements of one operand alone chooses between them.
-            if halves.bit.is_some() { registers } else { 0.0 }
-        }
+            Some(halves) => halves.bit.map_or(0.0, |_| registers),
+            None => through_shared(work),
+        },
         Kind::Extract(_) if wish(func, op, 0, work).is_some() => 0.0,
-        Kind::Extract(_) | Kind::Insert(_) | Kind::Cat(_) | Kind::Flip(_) | Kind::Pack | Kind::Unpack => {
+        Kind::Extract(_) | Kind::Insert(_) | Kind::Flip(_) | Kind::Pack | Kind::Unpack => {
             through_shared(work)
         }
         _ => 0.0,
