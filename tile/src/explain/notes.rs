@@ -8,7 +8,7 @@ use super::Sizes;
 use super::iterations::iterations;
 use crate::ir::{Func, Indexed, Kind, OpId, Value, View};
 use crate::place::access::{WIDEST, gathered, run, sectors, width};
-use crate::place::ahead::{Early, feeding as feeding_in};
+use crate::place::ahead::{self, Early};
 use crate::place::exchange::Exchange;
 use crate::place::product::Way;
 use crate::place::wgmma::{SharedTile, Source, Wgmma};
@@ -132,7 +132,7 @@ pub(super) fn feeding(func: &Func) -> BTreeSet<OpId> {
         if matches!(op.kind, Kind::For | Kind::Loop) {
             let mut regions = op.regions.clone();
             while let Some(region) = regions.pop() {
-                found.append(&mut feeding_in(func, region, |_| true));
+                found.append(&mut ahead::feeding(func, region, |_| true));
                 let inner = func.region(region).ops.iter().map(|&id| func.op(id));
                 regions.extend(inner.filter(|op| op.kind == Kind::If).flat_map(|op| &op.regions));
             }
