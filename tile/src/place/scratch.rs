@@ -72,7 +72,9 @@ impl Plan {
             // Its counters are counted apart.
             Kind::Histogram => 0,
             Kind::Reduce { .. } | Kind::Scan { .. } => {
-                OF_WARPS.min(results.sum::<i64>() * i64::from(self.threads / 32))
+                let of_warps = OF_WARPS.min(results.sum::<i64>() * i64::from(self.threads / 32));
+                // Against bank conflicts, groups may be half as long again.
+                of_warps + of_warps / 2
             }
             Kind::Sort { .. } => TILES.min(results.sum()),
             _ => TILES.min(results.chain(op.operands.iter().map(size)).max().unwrap_or(0)),

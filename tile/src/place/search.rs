@@ -1,8 +1,8 @@
 //! The search for the cheapest work distributions.
 //!
 //! A node is a choice: the work distribution of an operation, or what a loop carries in one place. From every distribution as a seed each
-//! node takes the candidate nearest to it; then nodes change one by one, with the nodes that they read or that read them, and all that have one
-//! candidate together, while that gains.
+//! node takes the candidate nearest to it; then nodes change one by one, and all that have one candidate together, while that gains. In the
+//! cheapest choice that is found so, nodes change with those that they read or that read them too.
 
 mod descent;
 mod nodes;

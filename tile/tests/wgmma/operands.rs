@@ -2,8 +2,9 @@
 //! integers, so that any order of sums gives the same.
 
 use girih_tensor::DType;
-use girih_tile::ir::Rounding;
+use girih_tile::ir::{Kind, Rounding};
 use girih_tile::pass::simplify;
+use girih_tile::place::exchange::Exchange;
 use girih_tile::place::place;
 use girih_tile::place::wgmma::Source;
 use girih_tile::reference::{ArrayData, float};
@@ -11,7 +12,7 @@ use rand::RngExt;
 use rand::rngs::StdRng;
 
 use super::attention::Lines;
-use super::program;
+use super::{assembled, program};
 use crate::common::differ::{Tolerance, cases, differ, random, zeros};
 
 /// How an operand comes from memory.
@@ -295,4 +296,55 @@ fn products_of_what_is_computed_agree_with_the_reference() {
         same.unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
     }
     assert!(held > 0 && turned > 0, "{held} in registers, {turned} transposed");
+}
+
+/// C = A W^T of weights of 4 bits, two in a byte, with a scale for each column.
+const WEIGHTS: &str = "kernel weights(a: bf16[?, ?64] strides [?64, 1] align 16, w: u8[?, ?32] strides [?32, 1] align 16, s: f32[128, 1] strides [1, 1] align 16, mut y: f32[128, 128] strides [128, 1] align 16, n: s32) {
+  %0 = full 0 : s32
+  %1 = full 1 : s32
+  %2 = param n : s32
+  %3 = full 0 : f32[128, 128]
+  %4 = full 15 : u8[128, 32, 1]
+  %5 = full 4 : u8[128, 32, 1]
+  %6 = load s[128, 1] at (%0, %0) : f32[128, 1]
+  %7 = broadcast %6 : f32[128, 64]
+  %8 = for %0 to %2 step %1 carry %3 : f32[128, 128] { (%9: s32, %10: f32[128, 128])
+    %11 = load a[128, 64] at (%0, %9) pad 0 : bf16[128, 64]
+    %12 = load w[128, 32] at (%0, %9) pad 0 : u8[128, 32]
+    %13 = reshape %12 : u8[128, 32, 1]
+    %14 = bitwise_and %13, %4 : u8[128, 32, 1]
+    %15 = bitwise_rshift %13, %5 : u8[128, 32, 1]
+    %16 = cat %14, %15 along 2 : u8[128, 32, 2]
+    %17 = reshape %16 : u8[128, 64]
+    %18 = cast %17 : f32[128, 64]
+    %19 = mul %18, %7 : f32[128, 64]
+    %20 = cast %19 : bf16[128, 64]
+    %21 = permute %20 by [1, 0] : bf16[64, 128]
+    %22 = mma %11, %21, %10 : f32[128, 128]
+    continue %22
+  }
+  store %8 to y[128, 128] at (%0, %0)
+}
+";
+
+/// Each thread unpacks what it multiplies: nothing moves between threads in the loop, and the next operand is computed beside a product.
+#[test]
+fn unpacked_weights_are_multiplied_where_they_are_computed() {
+    let plan = place(&simplify(&program(WEIGHTS)), 90).unwrap();
+    let products = || plan.products.wgmma.values();
+    assert!(products().all(|product| product.operands == [1, 0] && product.sources[0] == Source::Registers));
+    assert_eq!(products().count(), 2, "one in the loop and one behind it\n{}", plan.func);
+    let mut loops = 0;
+    plan.func.walk(plan.func.body(), &mut |_, op| {
+        let bodies = op.regions.iter().filter(|_| op.kind == Kind::For);
+        bodies.for_each(|&body| {
+            loops += 1;
+            plan.func.walk(body, &mut |_, op| {
+                let moved = op.results.first().and_then(|result| plan.exchanges.get(result));
+                assert!(!matches!(moved, Some(Exchange::Shared(_))), "{op:?}\n{}", plan.func);
+            });
+        });
+    });
+    assert_eq!(loops, 1);
+    assembled(WEIGHTS);
 }

@@ -1,4 +1,4 @@
-//! The descent: nodes change while that gains, one by one, with the nodes that they read, and all to one distribution.
+//! The descent: nodes change while that gains, one by one, all to one distribution, and at the end along chains of operations.
 
 use super::{Id, Node, Problem, Source};
 use crate::fit;
