@@ -60,11 +60,11 @@ impl Limits {
 
     /// The limits of the simulator: those of an H200, with as much memory as the simulator has.
     #[cfg(feature = "sim")]
-    pub(crate) fn simulator(memory_bytes: u64) -> Limits {
+    pub(crate) fn simulator(memory_bytes: u64, multiprocessors: Option<u32>) -> Limits {
         Limits {
             name: "girih simulator".into(),
             sm: 90,
-            multiprocessors: 132,
+            multiprocessors: multiprocessors.unwrap_or(132),
             shared_per_block_optin: 227 << 10,
             shared_per_multiprocessor: 228 << 10,
             threads_per_block: 1024,

@@ -2,12 +2,18 @@
 
 use girih_codegen::Kernel;
 use girih_codegen::gemm::GemmConfig;
+#[cfg(feature = "launch")]
+use girih_device::Device;
 
 use crate::error::Error;
+#[cfg(feature = "launch")]
+use crate::error::LaunchError;
 use crate::facts::ordered;
 use crate::ir::{Func, verify};
 use crate::lower::{self, Lowered, Param, Target};
-use crate::pass::simplify;
+use crate::pass::{is_even, persistent, simplify};
+use crate::place::pipeline::Ring;
+use crate::place::wgmma::{WARPGROUP, registers_of_consumers};
 use crate::place::{self, Plan};
 use crate::product;
 use crate::resources::{Resources, Spill};
@@ -33,6 +39,25 @@ impl Compiled {
         Spill::of(&self.plan, &self.resources)
     }
 }
+
+#[cfg(feature = "launch")]
+impl Compiled {
+    /// How many blocks run a grid on a device: all, or as many as there is room for where each takes one block of the grid after the other.
+    pub(crate) fn blocks(&self, grid: [u32; 3], device: &Device) -> Result<[u32; 3], LaunchError> {
+        if !self.plan.func.is_persistent() {
+            return Ok(grid);
+        }
+        let all = grid.iter().try_fold(1u32, |all, &n| all.checked_mul(n)).filter(|all| *all < MOST);
+        let kernel = || self.plan.func.name.clone();
+        let all = all.ok_or_else(|| LaunchError::GridBlocks { kernel: kernel(), grid, limit: MOST - 1 })?;
+        let room = device.limits().multiprocessors * self.resources.blocks.fit().max(1);
+        Ok([all.min(room), 1, 1])
+    }
+}
+
+/// What the blocks of a grid that each block counts are fewer than, so that a step beyond the last is a number too.
+#[cfg(feature = "launch")]
+const MOST: u32 = 1 << 30;
 
 /// Compiles a function for an architecture, such as 90 for sm_90.
 ///
@@ -74,10 +99,62 @@ pub fn compile(func: &Func, target: impl Into<Target>) -> Result<Compiled, Error
 
 type Built = (Plan, Lowered, Resources);
 
+/// Registers of a thread that an estimate may miss.
+const MARGIN: u32 = 8;
+
+/// Iterations for which loops prefetch tiles that are enough to hide how long they take.
+const ENOUGH: i64 = 3;
+
+/// Places and lowers a simplified function: for two blocks of a multiprocessor at a time where that can be, or else for blocks that stay on it.
+pub(crate) fn build(func: &Func, target: Target) -> Result<Built, Error> {
+    let alone = build_alone(func, target)?;
+    let better = build_for_two(func, target, &alone).or_else(|| build_persistent(func, target, &alone));
+    Ok(better.unwrap_or(alone))
+}
+
+/// The same for blocks that take one block of the grid after the other, where a multiprocessor has room for one, tiles come by TMA, and blocks
+/// have as much to do as others.
+fn build_persistent(func: &Func, target: Target, (alone, _, resources): &Built) -> Option<Built> {
+    let hints = func.hints.resolve(target.sm);
+    let products = &alone.products;
+    let one = resources.blocks.fit() == 1 && hints.num_ctas.is_none_or(|blocks| blocks == 1);
+    if products.pipeline.rings.is_empty() || resources.spills() || !one || !is_even(func) {
+        return None;
+    }
+    let func = persistent(func);
+    let stays = built(place::place_by(&func, target.sm, &[alone.threads / 32]).ok()?, target).ok()?;
+    let (plan, _, resources) = &stays;
+    let same = plan.products.wgmma.len() == products.wgmma.len()
+        && plan.products.pipeline.loads.len() >= products.pipeline.loads.len();
+    (same && !resources.spills()).then_some(stays)
+}
+
+/// The same for two blocks of a multiprocessor, of which one computes while the other begins, waits or stores. Tiles come by TMA, the hints say
+/// nothing of occupancy, and threads have the registers that they need and tiles ahead.
+fn build_for_two(func: &Func, target: Target, (alone, _, resources): &Built) -> Option<Built> {
+    let hints = func.hints.resolve(target.sm);
+    let rings = &alone.products.pipeline.rings;
+    let limit = registers_of_consumers((alone.threads / WARPGROUP).into(), 2);
+    if rings.is_empty() || hints.occupancy.is_some() || i64::from(resources.registers + MARGIN) > limit {
+        return None;
+    }
+    let mut func = func.clone();
+    func.hints.all.occupancy = Some(2);
+    let two = built(place::place_by(&func, target.sm, &[alone.threads / 32]).ok()?, target).ok()?;
+    let (plan, _, resources) = &two;
+    let enough = |ring: &Ring| if hints.num_stages.is_some() { ring.turns } else { ring.turns.min(ENOUGH) };
+    let products = &plan.products;
+    let same = products.wgmma.len() == alone.products.wgmma.len()
+        && products.pipeline.rings.len() == rings.len()
+        && products.ahead.loads.len() == alone.products.ahead.loads.len()
+        && rings.iter().zip(&products.pipeline.rings).all(|(one, two)| two.turns >= enough(one));
+    (same && resources.registers + MARGIN <= resources.limit && resources.blocks.fit() >= 2).then_some(two)
+}
+
 /// Places and lowers a simplified function. If a thread would need more registers than it can have, another number of warps is taken with which
 /// it does not, if there is one: products stay by the instructions that they are by, and tiles come as they do. If there is none, functions are
 /// computed element by element, by the number of warps that leaves the most registers.
-pub(crate) fn build(func: &Func, target: Target) -> Result<Built, Error> {
+fn build_alone(func: &Func, target: Target) -> Result<Built, Error> {
     let first = built(place::place(func, target.sm)?, target)?;
     if !first.2.spills() {
         return Ok(first);

@@ -54,7 +54,7 @@ impl State {
 impl Simulator {
     pub(crate) fn new(options: SimOptions) -> Simulator {
         let memory = Memory::with_capacity(capacity());
-        let limits = Limits::simulator(memory.capacity());
+        let limits = Limits::simulator(memory.capacity(), options.multiprocessors);
         Simulator {
             limits,
             state: Arc::new(State { memory, options, allocations: Mutex::default(), last: Mutex::default() }),

@@ -147,6 +147,16 @@ pub enum LaunchError {
         /// The most blocks along it.
         limit: u32,
     },
+    /// A grid of more blocks than each that runs can count.
+    #[error("a grid of {grid:?} blocks for `{kernel}`: 1 to {limit} blocks in all are accepted")]
+    GridBlocks {
+        /// The kernel.
+        kernel: String,
+        /// The grid.
+        grid: [u32; 3],
+        /// The most blocks.
+        limit: u32,
+    },
     /// A grid whose blocks access tiles that an array does not have.
     #[error(
         "{blocks} blocks along axis {axis} of the grid of `{kernel}` access tiles of `{array}` along its axis {along}, which has {tiles}: at most {tiles} blocks are accepted"

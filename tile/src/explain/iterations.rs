@@ -37,6 +37,8 @@ fn number(func: &Func, value: Value, sizes: &Sizes) -> Number {
             _ => *bits as i64,
         }),
         Kind::Cast(_) | Kind::Convert => operand(0),
+        Kind::Worker => Number::named("worker".into(), None),
+        Kind::Workers => Number::named("workers".into(), None),
         Kind::Bid(axis) => Number::named(format!("bid({axis})"), None),
         Kind::NumBlocks(axis) => {
             let grid = sizes.grid.map(|grid| i64::from(grid[usize::from(*axis)]));

@@ -186,6 +186,11 @@ pub struct Func {
 }
 
 impl Func {
+    /// Whether each block that runs takes one block of the grid after the other.
+    pub fn is_persistent(&self) -> bool {
+        self.region(self.body).ops.iter().any(|&id| self.op(id).kind == Kind::Workers)
+    }
+
     /// The region that a block runs.
     pub fn body(&self) -> RegionId {
         self.body

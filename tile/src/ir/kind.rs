@@ -188,8 +188,12 @@ pub enum Kind {
     Dense(Arc<[u64]>),
     /// 0, 1, 2, ... along the only axis; any integer dtype.
     Iota,
-    /// The block's number along an axis of the grid, an s32 scalar in `0..num_blocks`.
+    /// The block's number along an axis of the grid, an s32 scalar in `0..num_blocks`: the operand of a block that takes several of the grid.
     Bid(u8),
+    /// The number of the block among those that run where each takes several of the grid, an s32 scalar in `0..workers`.
+    Worker,
+    /// How many these are, an s32 scalar.
+    Workers,
     /// The grid's extent along an axis, an s32 scalar.
     NumBlocks(u8),
     /// The extent of an array along an axis, an s32 scalar.

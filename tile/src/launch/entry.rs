@@ -63,7 +63,7 @@ pub(super) struct ByParams {
 fn is_open(param: &Param) -> bool {
     match param.source {
         Source::Pointer(_) | Source::Scalar(_) | Source::Map(_) => true,
-        Source::Extent(..) | Source::Stride(..) => false,
+        Source::Extent(..) | Source::Stride(..) | Source::Grid(_) => false,
     }
 }
 
@@ -95,9 +95,9 @@ impl Entry {
         let (kernel, compiled) = (ready.kernel(device)?, ready.compiled()?);
         let spill = compiled.spill().map(|spill| Warning::Spill { kernel: launch.name.into(), spill });
         let warnings = if spill.is_some() { warnings.with(spill) } else { warnings };
-        let config = config(&ready, compiled, device, grid);
+        let config = config(&ready, compiled, device, compiled.blocks(grid, device)?);
         let config = if compiled.target.programmatic { config.programmatic() } else { config };
-        let (params, values) = (&compiled.params, launch.values(&ready));
+        let (params, values) = (&compiled.params, launch.values(&ready, grid));
         let zero = zero(device, params, &values)?;
         let maps = maps(params, &values, zero.as_ref())?;
         let args = with_maps(params, &values, &maps);
@@ -142,7 +142,7 @@ impl Entry {
                 return product.run(&by.bound, launch.as_product()).map_err(|error| self.told(error));
             }
         };
-        let values = launch.values(&self.ready);
+        let values = launch.values(&self.ready, by.grid);
         let args: Few<Arg<'_>, 16> = by.open.iter().filter_map(|param| argument(param, &values)).collect();
         let mut template = by.template.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: every access is in bounds, proved, compared with the grid, or compared in the kernel; arrays that are written
@@ -178,6 +178,7 @@ fn config(ready: &Ready, compiled: &Compiled, device: &Device, grid: [u32; 3]) -
 pub(super) struct Given<'a> {
     launch: &'a Launch<'a>,
     ready: &'a Ready,
+    grid: [u32; 3],
 }
 
 impl<'a> Launch<'a> {
@@ -185,8 +186,8 @@ impl<'a> Launch<'a> {
         Call { arrays: &self.arrays, scalars: &self.scalars }
     }
 
-    pub(super) fn values<'s>(&'s self, ready: &'s Ready) -> Given<'s> {
-        Given { launch: self, ready }
+    pub(super) fn values<'s>(&'s self, ready: &'s Ready, grid: [u32; 3]) -> Given<'s> {
+        Given { launch: self, ready, grid }
     }
 }
 
@@ -207,5 +208,9 @@ impl<'a> Values<'a> for Given<'a> {
     fn scalar(&self, at: usize) -> Option<(DType, u64)> {
         let dtype = self.ready.func.scalars().get(at)?.dtype;
         self.launch.scalars.get(at).map(|&(_, bits)| (dtype, bits))
+    }
+
+    fn grid(&self, axis: usize) -> Option<u64> {
+        self.grid.get(axis).map(|&n| n.into())
     }
 }

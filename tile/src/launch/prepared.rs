@@ -67,7 +67,7 @@ impl Launch<'_> {
         let launch = match &entry.work {
             Work::Nothing => Launches::None,
             Work::Params(by) => {
-                let values = self.values(&entry.ready);
+                let values = self.values(&entry.ready, by.grid);
                 let params = &entry.ready.compiled()?.params;
                 let zero = zero(device, params, &values)?;
                 let maps = maps(params, &values, zero.as_ref())?;

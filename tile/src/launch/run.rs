@@ -52,6 +52,7 @@ pub(super) trait Values<'a> {
     fn extent(&self, array: usize, axis: usize) -> Option<u64>;
     fn stride(&self, array: usize, axis: usize) -> Option<u64>;
     fn scalar(&self, at: usize) -> Option<(DType, u64)>;
+    fn grid(&self, axis: usize) -> Option<u64>;
 }
 
 /// The argument of a parameter; none if what it stands for is not given.
@@ -64,6 +65,7 @@ pub(super) fn argument<'a>(param: &Param, values: &impl Values<'a>) -> Option<Ar
         Source::Pointer(array) => Arg::Buffer(values.buffer(array.index())?),
         Source::Extent(array, axis) => size(values.extent(array.index(), usize::from(axis))?)?,
         Source::Stride(array, axis) => size(values.stride(array.index(), usize::from(axis))?)?,
+        Source::Grid(axis) => size(values.grid(usize::from(axis))?)?,
         Source::Scalar(position) => {
             let (dtype, bits) = values.scalar(usize::from(position))?;
             match dtype {
@@ -181,6 +183,7 @@ struct Untyped<'a, 's> {
     compiled: &'s Compiled,
     arrays: &'s [Given<'a>],
     scalars: &'s [u64],
+    grid: [u32; 3],
 }
 
 impl<'a> Values<'a> for Untyped<'a, '_> {
@@ -207,6 +210,10 @@ impl<'a> Values<'a> for Untyped<'a, '_> {
 
     fn scalar(&self, at: usize) -> Option<(DType, u64)> {
         Some((self.compiled.plan.func.scalars().get(at)?.dtype, *self.scalars.get(at)?))
+    }
+
+    fn grid(&self, axis: usize) -> Option<u64> {
+        self.grid.get(axis).map(|&n| n.into())
     }
 }
 
@@ -248,7 +255,7 @@ fn check(compiled: &Compiled, arrays: &[Given<'_>]) -> Result<(), LaunchError> {
 /// Runs a kernel on a grid of blocks.
 ///
 /// # Errors
-/// [`LaunchError::Size`] for extents and strides other than the kernel was built for; the device's, and on the simulator for what the kernel
+/// [`LaunchError::Size`] for extents and strides other than the kernel was built for, [`LaunchError::GridBlocks`]; the device's, and on the simulator for what the kernel
 /// does wrong.
 ///
 /// # Safety
@@ -265,9 +272,9 @@ pub unsafe fn run(
 ) -> Result<(), crate::error::Error> {
     check(compiled, arrays)?;
     let kernel = device.load(&compiled.kernel)?.kernel(compiled.kernel.name())?;
-    let config = LaunchConfig::new(grid, [compiled.kernel.threads(), 1, 1])
+    let config = LaunchConfig::new(compiled.blocks(grid, device)?, [compiled.kernel.threads(), 1, 1])
         .with_dynamic_shared(compiled.kernel.shared_bytes());
-    let values = Untyped { compiled, arrays, scalars };
+    let values = Untyped { compiled, arrays, scalars, grid };
     let zero = zero(device, &compiled.params, &values)?;
     let maps = maps(&compiled.params, &values, zero.as_ref())?;
     // A parameter of something that is not given has no argument, which the launch refuses by the number of arguments.

@@ -58,7 +58,12 @@ impl Lowering<'_> {
             return Err(self.misplaced(id));
         }
         let mut regs: Vec<Reg> = Vec::with_capacity(size);
-        for i in 0..size {
+        let exact = function == Each::TrueDiv && dtype == DType::F32 && rounding == Rounding::Nearest && !ftz;
+        if exact && self.alike {
+            let pairs: Vec<_> = operands[0].iter().zip(&operands[1]).collect();
+            regs = Words { b: &mut self.b }.quotients(&pairs)?;
+        }
+        for i in regs.len()..size {
             let args: Vec<&Reg> = operands.iter().map(|regs| &regs[i]).collect();
             // Elements that share their registers share the result.
             let same = (0..i).rev().take(1).find(|&k| operands.iter().all(|regs| regs[k] == regs[i]));

@@ -41,6 +41,7 @@ mod bins;
 mod cast;
 mod combine;
 mod control;
+mod divide;
 mod each;
 mod element;
 mod exchange;
@@ -237,7 +238,12 @@ impl Lowering<'_> {
         match &op.kind {
             _ if self.counting.sums.contains(&id) => Ok(()),
             Kind::Full(_) | Kind::Dense(_) | Kind::Iota => self.constant(id),
-            Kind::Bid(_) | Kind::NumBlocks(_) | Kind::Dim(..) | Kind::Param(_) => self.number(id),
+            Kind::Bid(_)
+            | Kind::NumBlocks(_)
+            | Kind::Worker
+            | Kind::Workers
+            | Kind::Dim(..)
+            | Kind::Param(_) => self.number(id),
             Kind::Each { .. } => self.each(id),
             Kind::Cast(_) => self.cast(id),
             Kind::Bitcast => self.bitcast(id),

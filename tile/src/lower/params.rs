@@ -26,6 +26,8 @@ pub enum Source {
     Stride(ArrayId, u8),
     /// A scalar parameter of the function, by its position.
     Scalar(u16),
+    /// The extent of the grid along an axis, of which each block that runs takes several blocks.
+    Grid(u8),
     /// A tensor map of an array, by [`Param::boxes`].
     Map(ArrayId),
 }
@@ -74,6 +76,8 @@ pub(crate) struct Params {
     pub(crate) list: Vec<Param>,
     pub(crate) arrays: BTreeMap<ArrayId, Bound>,
     pub(crate) scalars: Vec<Held>,
+    /// The extents of the grid of which each block takes several blocks.
+    pub(crate) grid: Vec<Expr>,
 }
 
 impl Params {
@@ -87,6 +91,13 @@ impl Params {
         for (i, scalar) in func.scalars().iter().enumerate() {
             let held = params.scalar(b, fit::scalar(i), &scalar.name, scalar.dtype, scalar.known)?;
             params.scalars.push(held);
+        }
+        if func.is_persistent() {
+            for axis in 0..3 {
+                // No parameter of a program has a `$`.
+                let name = params.add(format!("grid${axis}"), Source::Grid(axis), 4, i32::MAX.into());
+                params.grid.push(b.number(&name, i32::MAX.into()));
+            }
         }
         Ok(params)
     }
@@ -202,6 +213,15 @@ impl Lowering<'_> {
         use girih_ptx::Special as S;
         let op = self.plan.func.op(id);
         let held = match op.kind {
+            Kind::Worker => Held::Index(self.b.special(S::CtaidX)),
+            Kind::Workers => Held::Index(self.b.special(S::NctaidX)),
+            Kind::Bid(_) if !op.operands.is_empty() => {
+                let at = self.index(op.operands[0])?;
+                Held::Index(self.b.bounded(&at, i64::from(i32::MAX) - 1)?)
+            }
+            Kind::NumBlocks(axis) if !self.params.grid.is_empty() => {
+                Held::Index(self.params.grid[usize::from(axis)].clone())
+            }
             Kind::Bid(axis) => {
                 let special = [S::CtaidX, S::CtaidY, S::CtaidZ].get(usize::from(axis)).copied();
                 Held::Index(self.b.special(special.ok_or_else(|| self.unsupported(id, "no such axis"))?))

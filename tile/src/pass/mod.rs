@@ -27,6 +27,7 @@ mod fold;
 mod guard;
 mod licm;
 mod overlap;
+mod persistent;
 mod rebuild;
 mod uses;
 
@@ -36,6 +37,7 @@ pub use fold::fold;
 pub use guard::guard;
 pub use licm::licm;
 pub use overlap::overlap;
+pub use persistent::{is_even, persistent};
 pub(crate) use uses::needs;
 
 use crate::ir::Func;

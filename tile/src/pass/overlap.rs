@@ -268,7 +268,7 @@ struct Rewrite {
 }
 
 /// A function of two scalars.
-fn each(copy: &mut Copy<'_>, op: Each, operands: [Value; 2], dtype: DType) -> Value {
+pub(super) fn each(copy: &mut Copy<'_>, op: Each, operands: [Value; 2], dtype: DType) -> Value {
     let (rounding, nan, overflow) = (Rounding::default(), Nan::default(), Overflow::default());
     let kind = Kind::Each { op, rounding, ftz: false, nan, overflow };
     copy.b.push1(kind, &operands, Type::scalar(dtype))

@@ -41,22 +41,30 @@ pub(super) struct Copy<'a> {
 
 /// Copies a function with a pass's differences.
 pub(super) fn rebuild(func: &Func, pass: &mut impl Pass) -> Func {
-    let mut b = Build::new(&func.name);
-    b.hints_mut().clone_from(&func.hints);
-    let (values, arrays) = (vec![None; func.value_count()], vec![None; func.arrays().len()]);
-    let mut copy = Copy { func, b, values, arrays, around: Vec::new() };
-    for (i, array) in func.arrays().iter().enumerate() {
-        if let Array::Param(param) = array {
-            copy.arrays[i] = Some(copy.b.array(param.clone()));
-        }
-    }
-    func.scalars().iter().for_each(|scalar| copy.b.declare_scalar(scalar.clone()));
+    let mut copy = Copy::new(func);
     copy.ops(func.body(), pass);
     copy.b.finish()
 }
 
 fn kept<T: std::marker::Copy>(list: &[T], keep: &[bool]) -> Vec<T> {
     list.iter().zip(keep).filter(|(_, keep)| **keep).map(|(&item, _)| item).collect()
+}
+
+impl<'a> Copy<'a> {
+    /// A function with the same parameters and no operations.
+    pub(super) fn new(func: &'a Func) -> Copy<'a> {
+        let mut b = Build::new(&func.name);
+        b.hints_mut().clone_from(&func.hints);
+        let (values, arrays) = (vec![None; func.value_count()], vec![None; func.arrays().len()]);
+        let mut copy = Copy { func, b, values, arrays, around: Vec::new() };
+        for (i, array) in func.arrays().iter().enumerate() {
+            if let Array::Param(param) = array {
+                copy.arrays[i] = Some(copy.b.array(param.clone()));
+            }
+        }
+        func.scalars().iter().for_each(|scalar| copy.b.declare_scalar(scalar.clone()));
+        copy
+    }
 }
 
 impl Copy<'_> {
@@ -98,7 +106,8 @@ impl Copy<'_> {
         self.around.iter().rev().take_while(|(is_loop, _)| *is_loop).count()
     }
 
-    fn ops(&mut self, region: RegionId, pass: &mut impl Pass) {
+    /// Copies the operations of a region.
+    pub(super) fn ops(&mut self, region: RegionId, pass: &mut impl Pass) {
         let func = self.func;
         self.list(&func.region(region).ops, pass);
     }

@@ -188,7 +188,7 @@ impl Ahead {
                     (Some(tile), _) => in_slot(&by_wgmma)
                         .map_err(Into::into)
                         .and_then(|()| allowed(func, sm, id, load))
-                        .and_then(|()| Early::new(func, threads, load, tile.axes[0], Some(tile))),
+                        .and_then(|()| Early::new(func, threads, load, tile.fast, Some(tile))),
                     (None, Some(readers)) if by_wgmma.is_empty() && in_slot(&others).is_ok() => {
                         allowed(func, sm, id, load)
                             .and_then(|()| row(func, load, readers))

@@ -165,7 +165,7 @@ fn asked(func: &Func, sm: u32) -> Option<u32> {
 }
 
 /// Places a function by one of these numbers of warps.
-fn place_by(func: &Func, sm: u32, warps: &[u32]) -> Result<Plan, Error> {
+pub(crate) fn place_by(func: &Func, sm: u32, warps: &[u32]) -> Result<Plan, Error> {
     let plan = place_in_order(func, sm, warps)?;
     match plan.overlapped(func).map(|other| place_in_order(&other, sm, warps)) {
         Some(Ok(other)) if other.products.is_like(&plan.products) => Ok(other),

@@ -11,6 +11,8 @@ pub(super) fn of_elements(kind: &Kind) -> bool {
             | Kind::Iota
             | Kind::Bid(_)
             | Kind::NumBlocks(_)
+            | Kind::Worker
+            | Kind::Workers
             | Kind::Dim(..)
             | Kind::Param(_)
             | Kind::Each { .. }

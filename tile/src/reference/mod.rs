@@ -226,6 +226,13 @@ impl<'a> Block<'a> {
             Kind::Full(bits) => Some(Tile::new(result, vec![*bits; size])),
             Kind::Dense(bits) => Some(Tile::new(result, bits.to_vec())),
             Kind::Iota => Some(Tile::new(result, (0..size as u64).map(|i| i & mask(result.dtype)).collect())),
+            Kind::Bid(_) if !operands.is_empty() => Some(operands[0].clone()),
+            // Each block of the grid runs.
+            Kind::Worker => {
+                let [[x, y, z], [rows, columns, _]] = [self.bid, self.grid].map(|of| of.map(i64::from));
+                return counted(x + rows * (y + columns * z));
+            }
+            Kind::Workers => return counted(self.grid.iter().map(|&n| i64::from(n)).product()),
             Kind::Bid(axis) => return counted(i64::from(self.bid[usize::from(*axis)])),
             Kind::NumBlocks(axis) => return counted(i64::from(self.grid[usize::from(*axis)])),
             Kind::Dim(array, axis) => return counted(self.part(*array)?.extents[usize::from(*axis)]),

@@ -3,6 +3,7 @@
 pub(crate) mod ahead;
 mod control;
 mod counting;
+mod divide;
 mod each;
 mod hints;
 mod indexed;

@@ -6,6 +6,7 @@ mod gemm;
 mod loops;
 mod operands;
 mod overlap;
+mod persistent;
 pub(crate) mod random;
 mod shared;
 

@@ -232,7 +232,10 @@ impl Printer<'_> {
                 format!("dense [{}]", text.collect::<Vec<_>>().join(", "))
             }
             Kind::Iota => "iota".into(),
-            Kind::Bid(axis) => format!("bid {axis}"),
+            Kind::Bid(axis) if op.operands.is_empty() => format!("bid {axis}"),
+            Kind::Bid(axis) => format!("bid {axis} = {all}"),
+            Kind::Worker => "worker".into(),
+            Kind::Workers => "workers".into(),
             Kind::NumBlocks(axis) => format!("num_blocks {axis}"),
             Kind::Dim(array, axis) => format!("dim {}, {axis}", self.array(*array)),
             Kind::Param(at) => {

@@ -32,11 +32,17 @@ pub(super) fn check(func: &Func, op: &Op) -> Rule {
         Kind::Full(_)
         | Kind::Dense(_)
         | Kind::Iota
-        | Kind::Bid(_)
         | Kind::NumBlocks(_)
+        | Kind::Worker
+        | Kind::Workers
         | Kind::Dim(..)
         | Kind::Param(_) => {
             counts(0, 1)?;
+            factory(func, &op.kind, results[0])
+        }
+        Kind::Bid(_) => {
+            counts(operands.len().min(1), 1)?;
+            ensure(operands.iter().all(|ty| *ty == results[0]), "an s32 scalar")?;
             factory(func, &op.kind, results[0])
         }
         Kind::Each { op, rounding, ftz, overflow, .. } => {
@@ -186,6 +192,7 @@ fn factory(func: &Func, kind: &Kind, ty: Type) -> Rule {
         Kind::Bid(axis) | Kind::NumBlocks(axis) => {
             ensure(*axis < 3 && ty == Type::scalar(DType::S32), "an s32 scalar for an axis below 3")
         }
+        Kind::Worker | Kind::Workers => ensure(ty == Type::scalar(DType::S32), "an s32 scalar"),
         Kind::Dim(of, axis) => {
             let rank = array(func, *of).1;
             ensure(

@@ -341,7 +341,8 @@ fn stored(product: &Wgmma, at: usize) -> SharedTile {
     let along_k = product.layouts[at].major == Major::K;
     SharedTile {
         dtype: if at == 0 { product.atom.a_type } else { product.atom.b_type },
-        axes: if along_k { [1, 0] } else { [0, 1] },
+        fast: if along_k { 1 } else { 0 },
+        rows: vec![if along_k { (0, x) } else { (1, k) }],
         extents: if along_k { [k, x] } else { [x, k] },
         swizzle: product.layouts[at].swizzle,
         tensor: Err(String::from("it is computed")),

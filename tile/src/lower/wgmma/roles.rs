@@ -13,7 +13,7 @@ use super::wrong;
 use crate::error::Error;
 use crate::fit;
 use crate::ir::{Array, ArrayId, OpId, Value, View};
-use crate::place::wgmma::{SharedTile, WARPGROUP, begin, blocks};
+use crate::place::wgmma::{KEPT, SharedTile, WARPGROUP, blocks, registers_of_consumers};
 
 /// Which part of the program is being written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,10 +27,6 @@ pub(crate) enum Role {
     Consumer,
 }
 
-/// Registers that the producer's threads keep.
-const KEPT: i64 = 24;
-/// The most registers of a thread that are asked for.
-const MOST: i64 = 240;
 /// The barrier at which the consumers meet.
 const MEETING: i64 = 1;
 
@@ -88,9 +84,9 @@ impl Lowering<'_> {
         })?;
         self.b.barrier();
         let group = self.b.canonical_warp_group_idx(&thread)?;
-        let begin = begin(consumers + 1, blocks(&plan.func, self.b.sm()));
-        let more = (((begin * (consumers + 1) - KEPT) / consumers) / 8 * 8).min(MOST);
-        let hands_on = consumers > 1;
+        let blocks = blocks(&plan.func, self.b.sm());
+        // One warpgroup alone has all that threads can name.
+        let hands_on = consumers > 1 || blocks > 1;
 
         let around = self.b.open_block();
         let consume = self.b.open_block();
@@ -103,7 +99,7 @@ impl Lowering<'_> {
         self.produce_all(&around, consume)?;
 
         if hands_on {
-            self.b.warpgroup_reg_alloc(fit::word(more))?;
+            self.b.warpgroup_reg_alloc(fit::word(registers_of_consumers(consumers, blocks)))?;
         }
         self.thread = self.b.bounded(&thread, i64::from(plan.threads) - 1)?;
         self.products.group =
@@ -181,17 +177,19 @@ impl Lowering<'_> {
         let missing = || wrong("a load without a tensor map");
         let map = self.products.maps.get(&id).cloned().ok_or_else(missing)?;
         let rank = at.len();
-        let order = order(rank, tile.axes);
+        let order = order(rank, tile);
         let (row, [along, others]) = (tile.row(), tile.extents);
         let size = tile.bytes() / (along * others);
-        let rows = tile.rows_of_box();
+        let rows: i64 = tile.rows_of_box().iter().product();
         let bits = row * rows * size * 8;
         let modifiers = CopyAtom::tma(Transfer::Load, fit::item(rank), bits)?.modifiers();
         let barrier = pipeline.full(&slot.index)?;
         for (i, j) in (0..along / row).flat_map(|i| (0..others / rows).map(move |j| (i, j))) {
             let mut place = at.clone();
-            place[tile.axes[0]] = &place[tile.axes[0]] + i * row;
-            place[tile.axes[1]] = &place[tile.axes[1]] + j * rows;
+            place[tile.fast] = &place[tile.fast] + i * row;
+            if let [(axis, _)] = tile.rows[..] {
+                place[axis] = &place[axis] + j * rows;
+            }
             let mut coordinates = Vec::new();
             for &axis in &order {
                 let value = self.b.value(&place[axis], Width::W32)?;
@@ -324,15 +322,15 @@ impl Lowering<'_> {
             };
             let (array, param) = plan.func.param_of(array);
             let rank = param.extents.len();
-            let axes = order(rank, tile.axes);
-            let extent = |&axis: &usize| match axis {
-                _ if axis == tile.axes[0] => fit::word(tile.row()),
-                _ if axis == tile.axes[1] => fit::word(tile.rows_of_box()),
-                _ => 1,
-            };
+            let axes = order(rank, tile);
+            let mut sides = vec![1; rank];
+            sides[tile.fast] = fit::word(tile.row());
+            for (&(axis, _), rows) in tile.rows.iter().zip(tile.rows_of_box()) {
+                sides[axis] = fit::word(rows);
+            }
             let boxes = Boxes {
                 dtype: tile.dtype,
-                extents: axes.iter().map(extent).collect(),
+                extents: axes.iter().map(|&axis| sides[axis]).collect(),
                 axes,
                 swizzle: tile.swizzle,
             };
@@ -359,7 +357,12 @@ fn near(number: &Expr, step: i64) -> Expr {
     number.maximum(&Expr::from(least)).minimum(&Expr::from(most))
 }
 
-/// The axes of an array in the order of a tensor map: that along which rows lie, the other one of the tile, the rest from the last.
-fn order(rank: usize, axes: [usize; 2]) -> Vec<usize> {
-    axes.into_iter().chain((0..rank).rev().filter(|axis| !axes.contains(axis))).collect()
+/// The axes of an array in the order of a tensor map: that along which rows lie, those of the rows from the fastest, the rest from the last.
+fn order(rank: usize, tile: &SharedTile) -> Vec<usize> {
+    let own = std::iter::once(tile.fast).chain(tile.rows.iter().rev().map(|&(axis, _)| axis));
+    let mut axes: Vec<usize> = own.collect();
+    axes.extend(
+        (0..rank).rev().filter(|axis| *axis != tile.fast && tile.rows.iter().all(|(own, _)| own != axis)),
+    );
+    axes
 }

@@ -139,8 +139,7 @@ impl Lowering<'_> {
         let op = plan.func.op(id);
         let extents: Vec<i64> = view.tile.iter().map(|&n| n.into()).collect();
         let vector = 16 / tile.dtype.bytes();
-        let dist =
-            Dist::blocked(&extents, &fastest(tile.axes[0], extents.len()), vector, plan.threads.into());
+        let dist = Dist::blocked(&extents, &fastest(tile.fast, extents.len()), vector, plan.threads.into());
         let mut access = global(view.order, view.scope);
         access.words.push(Word::Nc.into());
         let at = self.tile(id, view, &op.operands, &dist, access)?;
@@ -160,7 +159,9 @@ impl Lowering<'_> {
         let (dims, mut tile) = (plan.func.ty(value).dims, stored(product, at));
         // X and K as modes of the operand: (M,K) and (K,N).
         let rank = dims.rank();
-        tile.axes = tile.axes.map(|mode| if (mode == 0) == (operand == 0) { rank - 2 } else { rank - 1 });
+        let axis = |mode: usize| if (mode == 0) == (operand == 0) { rank - 2 } else { rank - 1 };
+        tile.fast = axis(tile.fast);
+        tile.rows.iter_mut().for_each(|(mode, _)| *mode = axis(*mode));
         self.put_tile((id, at), &tile, plan.dist(value), dims, &regs)
     }
 
@@ -198,8 +199,7 @@ impl Lowering<'_> {
         let own = dist.owner(&self.thread)?;
         let widest = fit::size(16 / tile.dtype.bytes());
         let vectors = std::iter::successors(Some(widest), |&n| (n > 1).then_some(n / 2));
-        let found =
-            vectors.filter_map(|n| runs(dist, dims.rank(), tile.axes[0], n)).next().unwrap_or_default();
+        let found = vectors.filter_map(|n| runs(dist, dims.rank(), tile.fast, n)).next().unwrap_or_default();
         for run in found {
             let address = self.in_tile(base, tile, dist, dims.rank(), run[0])?;
             let inside = self.inside(dist, run[0], &dims)?;
@@ -220,7 +220,9 @@ impl Lowering<'_> {
         value: usize,
     ) -> Result<Expr, Error> {
         let at = self.coordinates(dist, value, rank)?;
-        let [along, other] = tile.axes.map(|axis| at[axis].clone());
+        let along = &at[tile.fast];
+        let other =
+            tile.rows.iter().fold(Expr::from(0), |rows, &(axis, extent)| &(&rows * extent) + &at[axis]);
         let row = tile.row();
         let number = &(&(&along.div(row)? * (row * tile.extents[1])) + &(&other * row)) + &along.rem(row)?;
         let number = match tile.swizzle.swizzle(tile.dtype)? {
@@ -255,11 +257,10 @@ impl Lowering<'_> {
         let base = base + &(&self.kept_here(slot)? * tile.bytes());
         let extents: Vec<i64> = view.tile.iter().map(|&n| n.into()).collect();
         let vector = 16 / tile.dtype.bytes();
-        let dist =
-            Dist::blocked(&extents, &fastest(tile.axes[0], extents.len()), vector, plan.threads.into());
+        let dist = Dist::blocked(&extents, &fastest(tile.fast, extents.len()), vector, plan.threads.into());
         let zeros = vec![self.bits(tile.dtype, 0)?; fit::size(vector)];
         let own = dist.owner(&self.thread)?;
-        for run in runs(&dist, extents.len(), tile.axes[0], fit::size(vector)).unwrap_or_default() {
+        for run in runs(&dist, extents.len(), tile.fast, fit::size(vector)).unwrap_or_default() {
             let address = self.in_tile(&base, tile, &dist, extents.len(), run[0])?;
             let at = self.coordinates(&dist, run[0], extents.len())?;
             let inside = bounds.iter().flat_map(|(axis, begin, rest)| {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use girih_codegen::atom::{GmmaLayout, Major, MmaAtom, MmaKind, Product};
 
 use super::super::access::width;
-use super::{OF_INSTRUCTION, Products, ROWS, SUMS, SharedTile, Source, WARPGROUP, Wgmma, begin, row};
+use super::{BOX, OF_INSTRUCTION, Products, ROWS, SUMS, SharedTile, Source, WARPGROUP, Wgmma, begin, row};
 use crate::ir::{Array, Def, Func, Kind, Known, Op, OpId, Padding, RegionId, Value, View};
 
 /// What the strides of tensor maps stay below, in bytes.
@@ -21,49 +21,54 @@ pub(in crate::place) struct Choice<'a> {
     pub(super) uses: BTreeMap<Value, Vec<Option<(OpId, usize)>>>,
 }
 
-/// A tile as its load knows it: the load, the axis of the view that is each mode, and the operations between.
-pub(crate) struct Traced {
+/// A tile as its load knows it: the load, what each mode is of the view, and the operations between.
+pub(crate) struct Traced<T> {
     pub(crate) load: OpId,
-    pub(crate) axes: Vec<Option<usize>>,
+    pub(crate) axes: Vec<T>,
     pub(crate) views: Vec<OpId>,
 }
 
-/// The load that a tile comes from by permutations, and by reshapes that leave extents of 1 out.
-pub(crate) fn trace(func: &Func, value: Value) -> Option<Traced> {
+/// The load that a tile comes from by permutations, and by reshapes that leave extents of 1 out: each mode is an axis of the view, or none.
+pub(crate) fn trace(func: &Func, value: Value) -> Option<Traced<Option<usize>>> {
+    let Traced { load, axes, views } = merged(func, value)?;
+    let alone = axes.iter().all(|axes| axes.len() <= 1);
+    alone.then(|| Traced { load, axes: axes.iter().map(|axes| axes.first().copied()).collect(), views })
+}
+
+/// The load that a tile comes from by permutations and by reshapes that merge axes: each mode is axes of the view, the slowest first.
+fn merged(func: &Func, value: Value) -> Option<Traced<Vec<usize>>> {
     let Def::Result(id, _) = func.value(value).def else { return None };
     let op = func.op(id);
-    match &op.kind {
-        Kind::Load(view) if func.is_pure(&op.kind) => {
-            Some(Traced { load: id, axes: (0..view.tile.rank()).map(Some).collect(), views: Vec::new() })
-        }
-        Kind::Permute(axes) => {
-            let mut traced = trace(func, op.operands[0])?;
-            traced.axes = axes.iter().map(|&axis| traced.axes[axis as usize]).collect();
-            traced.views.push(id);
-            Some(traced)
-        }
-        Kind::Reshape => {
-            let mut traced = trace(func, op.operands[0])?;
-            let (from, to) = (func.ty(op.operands[0]).dims, func.ty(value).dims);
-            let mut left = (0..from.rank()).filter(|&mode| from[mode] > 1);
-            let mut axes = Vec::new();
-            for mode in 0..to.rank() {
-                axes.push(if to[mode] == 1 {
-                    None
-                } else {
-                    let next = left.next().filter(|&next| from[next] == to[mode])?;
-                    traced.axes[next]
-                });
-            }
-            if left.next().is_some() {
-                return None;
-            }
-            traced.axes = axes;
-            traced.views.push(id);
-            Some(traced)
-        }
-        _ => None,
+    if let Kind::Load(view) = &op.kind {
+        let axes = (0..view.tile.rank()).map(|axis| vec![axis]).collect();
+        return func.is_pure(&op.kind).then(|| Traced { load: id, axes, views: Vec::new() });
     }
+    if !matches!(op.kind, Kind::Permute(_) | Kind::Reshape) {
+        return None;
+    }
+    let mut traced = merged(func, op.operands[0])?;
+    traced.views.push(id);
+    if let Kind::Permute(axes) = &op.kind {
+        traced.axes = axes.iter().map(|&axis| traced.axes[axis as usize].clone()).collect();
+        return Some(traced);
+    }
+    let (from, to) = (func.ty(op.operands[0]).dims, func.ty(value).dims);
+    let mut left = (0..from.rank()).filter(|&mode| from[mode] > 1);
+    let mut axes = Vec::new();
+    for &extent in to.iter() {
+        let (mut own, mut size) = (Vec::new(), 1);
+        while size < extent {
+            let next = left.next()?;
+            own.extend(&traced.axes[next]);
+            size *= from[next];
+        }
+        if size != extent {
+            return None;
+        }
+        axes.push(own);
+    }
+    traced.axes = axes;
+    Some(traced)
 }
 
 impl<'a> Choice<'a> {
@@ -160,7 +165,7 @@ impl Choice<'_> {
             let op = self.func.op(id);
             match &op.kind {
                 Kind::Mma => (at < 2 && products.contains(&id)).then_some(1),
-                Kind::Permute(_) | Kind::Reshape if trace(self.func, op.results[0]).is_some() => {
+                Kind::Permute(_) | Kind::Reshape if merged(self.func, op.results[0]).is_some() => {
                     self.feeds(op.results[0], products)
                 }
                 _ => None,
@@ -170,20 +175,20 @@ impl Choice<'_> {
         readers.iter().map(count).sum()
     }
 
-    /// An operand that is loaded for products alone: where it comes from, and the tile in shared memory with the axes of X and K.
+    /// An operand that is loaded for products alone: where it comes from, and the tile in shared memory with the mode along which its rows lie.
     fn loaded(
         &self,
         op: &Op,
         operand: usize,
         [x, k]: [i64; 2],
         products: &BTreeSet<OpId>,
-    ) -> Option<(Traced, [usize; 2], SharedTile)> {
+    ) -> Option<(Traced<Vec<usize>>, Major, SharedTile)> {
         let value = op.operands[operand];
         let rank = self.func.ty(value).dims.rank();
         let modes = if operand == 0 { [rank - 2, rank - 1] } else { [rank - 1, rank - 2] };
-        let traced = trace(self.func, value)?;
-        let (axes, tile) = self.shared(&traced, modes, [x, k], products)?;
-        Some((traced, axes, tile))
+        let traced = merged(self.func, value)?;
+        let (major, tile) = self.shared(&traced, modes, [x, k], products)?;
+        Some((traced, major, tile))
     }
 
     /// Where an operand comes from, and how it lies in shared memory. `at` says which it is of the instruction.
@@ -195,8 +200,7 @@ impl Choice<'_> {
         products: &BTreeSet<OpId>,
         chosen: &mut Products,
     ) -> (Source, GmmaLayout) {
-        if let Some((traced, axes, tile)) = self.loaded(op, operand, [x, k], products) {
-            let major = if tile.axes[0] == axes[1] { Major::K } else { Major::Mn };
+        if let Some((traced, major, tile)) = self.loaded(op, operand, [x, k], products) {
             let layout = GmmaLayout { major, swizzle: tile.swizzle };
             chosen.views.extend(traced.views);
             chosen.loads.insert(traced.load, tile);
@@ -212,26 +216,38 @@ impl Choice<'_> {
         (Source::Stored, GmmaLayout::select(major, ty.dtype, [x, k]))
     }
 
-    /// The axes of X and K, and the tile in shared memory, of an operand that is loaded for products alone.
+    /// The mode along which rows lie, and the tile in shared memory, of an operand that is loaded for products alone.
     fn shared(
         &self,
-        traced: &Traced,
+        traced: &Traced<Vec<usize>>,
         modes: [usize; 2],
         [x, k]: [i64; 2],
         products: &BTreeSet<OpId>,
-    ) -> Option<([usize; 2], SharedTile)> {
+    ) -> Option<(Major, SharedTile)> {
         let op = self.func.op(traced.load);
         let Kind::Load(view) = &op.kind else { return None };
-        let axes = [traced.axes[modes[0]]?, traced.axes[modes[1]]?];
+        let [of_x, of_k] = modes.map(|mode| &traced.axes[mode]);
         let readers = self.feeds(op.results[0], products)?;
         let dtype = self.func.ty(op.results[0]).dtype;
-        let contiguous = width(self.func, view, &op.operands).contiguous.filter(|axis| axes.contains(axis));
-        let fast = contiguous.unwrap_or(axes[0].max(axes[1]));
+        let alone = |axes: &[usize]| if let [axis] = axes { Some(*axis) } else { None };
+        let contiguous = width(self.func, view, &op.operands).contiguous;
+        let major = match [alone(of_x), alone(of_k)] {
+            [x, Some(k)] if contiguous == Some(k) || x.is_none_or(|x| x < k && contiguous != Some(x)) => {
+                Major::K
+            }
+            [Some(_), _] => Major::Mn,
+            _ => return None,
+        };
         // Another product might have it the other way round.
-        if dtype.bits() != 16 && (readers > 1 || fast != axes[1]) {
+        if dtype.bits() != 16 && (readers > 1 || major == Major::Mn) {
             return None;
         }
-        let (slow, extents) = if fast == axes[1] { (axes[0], [k, x]) } else { (axes[1], [x, k]) };
+        let (fast, slow, extents) = match major {
+            Major::K => (of_k, of_x, [k, x]),
+            Major::Mn => (of_x, of_k, [x, k]),
+        };
+        let fast = alone(fast)?;
+        let rows: Vec<(usize, i64)> = slow.iter().map(|&axis| (axis, view.tile[axis].into())).collect();
         let swizzle = GmmaLayout::select(Major::K, dtype, [extents[1], extents[0]]).swizzle;
         if extents[0] % row(swizzle, dtype) != 0 || extents[1] % 8 != 0 {
             return None;
@@ -243,14 +259,13 @@ impl Choice<'_> {
             }
             array = of;
         }
-        let tensor = self.tensor(view, fast, &cut);
+        let tensor = self.tensor(view, fast, &rows, &cut);
         let latency = view.latency;
-        let tile = SharedTile { dtype, axes: [fast, slow], extents, swizzle, tensor, latency, cut };
-        Some((axes, tile))
+        Some((major, SharedTile { dtype, fast, rows, extents, swizzle, tensor, latency, cut }))
     }
 
     /// Whether tensor copies can bring the tiles of a view whose rows lie along an axis, or why not.
-    fn tensor(&self, view: &View, fast: usize, cut: &[usize]) -> Result<(), String> {
+    fn tensor(&self, view: &View, fast: usize, rows: &[(usize, i64)], cut: &[usize]) -> Result<(), String> {
         if self.threads + WARPGROUP > 1024 {
             return Err(format!("a block of {} threads has no room for more", self.threads));
         }
@@ -265,6 +280,13 @@ impl Choice<'_> {
         }
         if !matches!(view.padding, Padding::Zero | Padding::Undetermined) {
             return Err(format!("outside of the array is {:?}: zero is accepted", view.padding));
+        }
+        if let [_, _, ..] = rows
+            && let Some((axis, extent)) = rows.iter().find(|(_, extent)| *extent > BOX)
+        {
+            return Err(format!(
+                "the tile has {extent} along axis {axis}: {BOX} are accepted beside other axes"
+            ));
         }
         if cut.contains(&fast) {
             return Err(format!("the array is a part along axis {fast}, along which rows lie"));

@@ -42,6 +42,8 @@ use crate::ir::{Def, Dims, Func, Kind, OpId, Value};
 /// Threads of a warpgroup, and the rows of C that it computes by one instruction.
 pub(crate) const WARPGROUP: u32 = 128;
 const ROWS: i64 = 64;
+/// The most elements of a box along an axis (PTX ISA, tensor dimension, size and format).
+const BOX: i64 = 256;
 /// Registers of a multiprocessor, and those that the assembler wants for an instruction beside its sums.
 pub(crate) const REGISTERS: i64 = 65536;
 pub(crate) const OF_INSTRUCTION: i64 = 26;
@@ -85,9 +87,11 @@ pub struct Wgmma {
 pub struct SharedTile {
     /// The dtype of its elements.
     pub dtype: DType,
-    /// The axes of the view of which the tile has more than one element: that along which rows lie, and the other one.
-    pub axes: [usize; 2],
-    /// The extents along these axes.
+    /// The axis of the view along which rows lie.
+    pub fast: usize,
+    /// The other axes of which the tile has more than one element, the slowest first, and the tile's extents along these.
+    pub rows: Vec<(usize, i64)>,
+    /// The elements along the first, and how many such rows there are.
     pub extents: [i64; 2],
     /// How pieces of 16 bytes are exchanged.
     pub swizzle: GmmaSwizzle,
@@ -105,11 +109,14 @@ impl SharedTile {
         self.extents[0] * self.extents[1] * i64::from(self.dtype.bits()) / 8
     }
 
-    /// How many rows of the tile a tensor copy brings at once: boxes have up to 256.
-    pub fn rows_of_box(&self) -> i64 {
-        let all = self.extents[1];
-        let fits = |rows: &i64| all % rows == 0 && rows % 8 == 0;
-        (1..=all.min(256)).rev().find(fits).unwrap_or(8)
+    /// The extents of the box that a tensor copy brings at once, along the axes of [`rows`](SharedTile::rows). The tile has several boxes along
+    /// one axis, or one along more.
+    pub fn rows_of_box(&self) -> Vec<i64> {
+        let fits = |all: i64| move |rows: &i64| all % rows == 0 && rows % 8 == 0;
+        match self.rows[..] {
+            [(_, all)] => vec![(1..=all.min(BOX)).rev().find(fits(all)).unwrap_or(8)],
+            _ => self.rows.iter().map(|&(_, extent)| extent).collect(),
+        }
     }
 
     /// Elements of a row that is as long as the swizzle.
@@ -173,6 +180,17 @@ fn transposed(extents: &[i64], threads: i64) -> Dist {
 /// The registers that threads begin with in blocks of so many warpgroups, of which a multiprocessor has some at a time.
 pub(crate) fn begin(warpgroups: i64, blocks: i64) -> i64 {
     (REGISTERS / (i64::from(WARPGROUP) * warpgroups * blocks.max(1)) / 8 * 8).min(255)
+}
+
+/// Registers that the producer's threads keep.
+pub(crate) const KEPT: i64 = 24;
+/// The most registers of a thread that are asked for.
+const MOST: i64 = 240;
+
+/// The registers of consumers' threads, to which the producer hands on what it does not keep.
+pub(crate) fn registers_of_consumers(warpgroups: i64, blocks: i64) -> i64 {
+    let all = begin(warpgroups + 1, blocks) * (warpgroups + 1);
+    ((all - KEPT) / warpgroups.max(1) / 8 * 8).min(MOST)
 }
 
 /// Blocks that a user wants on a multiprocessor at a time.

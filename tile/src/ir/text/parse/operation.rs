@@ -153,7 +153,15 @@ impl Parser {
                 }
             }
             "iota" => Kind::Iota,
-            "bid" => Kind::Bid(line.number()?),
+            "bid" => {
+                let axis = line.number()?;
+                if line.has('=') {
+                    operands.push(self.value(line)?);
+                }
+                Kind::Bid(axis)
+            }
+            "worker" => Kind::Worker,
+            "workers" => Kind::Workers,
             "num_blocks" => Kind::NumBlocks(line.number()?),
             "dim" => {
                 let array = self.array(line)?;

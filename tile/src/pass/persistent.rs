@@ -1,0 +1,107 @@
+//! Blocks that stay on their multiprocessor: as many as it has room for run, and each takes one block of the grid after the other. A producer
+//! loads the tiles of the next one while the consumers store the last, so that tensor cores do not wait for a block to begin.
+//!
+//! ```text
+//! for n from worker to blocks by workers {
+//!     the program, for block (x, y, z) of the grid
+//! }
+//! ```
+//!
+//! The blocks of a group of rows come together, column by column, so that those that run at a time read few rows and few columns of the
+//! operands of a product, which the L2 cache holds then (Triton tutorial 03, "L2 Cache Optimizations").
+
+use std::collections::HashSet;
+
+use girih_tensor::DType;
+
+use super::overlap::each;
+use super::rebuild::{Copy, Pass};
+use crate::ir::table::Each;
+use crate::ir::{End, Func, Kind, Op, Order, RegionId, Type, Value};
+
+/// Rows of blocks in a group.
+const ROWS: u64 = 8;
+
+/// The function whose blocks take one block of the grid after the other, whatever their number.
+pub fn persistent(func: &Func) -> Func {
+    let mut copy = Copy::new(func);
+    let scalar = |copy: &mut Copy<'_>, kind: Kind| copy.b.push1(kind, &[], Type::scalar(DType::S32));
+    let [rows, columns, layers] = [0, 1, 2].map(|axis| scalar(&mut copy, Kind::NumBlocks(axis)));
+    let [worker, workers] = [Kind::Worker, Kind::Workers].map(|kind| scalar(&mut copy, kind));
+    let of = |copy: &mut Copy<'_>, op, operands| each(copy, op, operands, DType::S32);
+    let layer = of(&mut copy, Each::Mul, [rows, columns]);
+    let all = of(&mut copy, Each::Mul, [layer, layers]);
+    let most = scalar(&mut copy, Kind::Full(ROWS));
+    let group = of(&mut copy, Each::Mul, [most, columns]);
+
+    let (_, args) = copy.b.open(&[Type::scalar(DType::S32)]);
+    let z = of(&mut copy, Each::FloorDiv, [args[0], layer]);
+    let in_layer = of(&mut copy, Each::Mod, [args[0], layer]);
+    let number = of(&mut copy, Each::FloorDiv, [in_layer, group]);
+    let in_group = of(&mut copy, Each::Mod, [in_layer, group]);
+    let first = of(&mut copy, Each::Mul, [number, most]);
+    let left = of(&mut copy, Each::Sub, [rows, first]);
+    let own = of(&mut copy, Each::Min, [left, most]);
+    let row = of(&mut copy, Each::Mod, [in_group, own]);
+    let x = of(&mut copy, Each::Add, [first, row]);
+    let y = of(&mut copy, Each::FloorDiv, [in_group, own]);
+    copy.ops(func.body(), &mut Blocks { at: [x, y, z] });
+    let body = copy.b.close(End::Continue(0, Vec::new()));
+    copy.b.push_regions(Kind::For, &[worker, all, workers], &[], vec![body]);
+    copy.b.finish()
+}
+
+/// Says which block of the grid this one is at.
+struct Blocks {
+    at: [Value; 3],
+}
+
+impl Pass for Blocks {
+    fn replace(&mut self, copy: &mut Copy<'_>, op: &Op, _: &[Value]) -> Option<Vec<Value>> {
+        let Kind::Bid(axis) = op.kind else { return None };
+        let at = *self.at.get(usize::from(axis))?;
+        Some(vec![copy.b.push1(Kind::Bid(axis), &[at], Type::scalar(DType::S32))])
+    }
+}
+
+/// Whether the blocks of a grid may come in any order and one behind the other, and each has as much to do as another: products in loops whose
+/// length does not depend on the block.
+pub fn is_even(func: &Func) -> bool {
+    let mut even = Even { func, own: HashSet::new(), products: false };
+    even.region(func.body(), false) && even.products
+}
+
+struct Even<'a> {
+    func: &'a Func,
+    /// The values that depend on the block.
+    own: HashSet<Value>,
+    products: bool,
+}
+
+impl Even<'_> {
+    fn region(&mut self, region: RegionId, in_loop: bool) -> bool {
+        let func = self.func;
+        func.region(region).ops.iter().all(|&id| {
+            let op = func.op(id);
+            let own = |value: &Value| self.own.contains(value);
+            let depends = matches!(op.kind, Kind::Bid(_)) || op.operands.iter().any(own);
+            let fits = match &op.kind {
+                Kind::Loop | Kind::Atomic { .. } | Kind::Print(_) | Kind::Worker => false,
+                Kind::Load(view) | Kind::Store(view) => view.order == Order::Weak,
+                Kind::Gather(at) | Kind::Scatter(at) => at.order == Order::Weak,
+                Kind::For => !op.operands[..3].iter().any(own),
+                Kind::If => !own(&op.operands[0]),
+                _ => true,
+            };
+            self.products |= in_loop && op.kind == Kind::Mma;
+            if depends {
+                self.own.extend(&op.results);
+            }
+            // What a loop carries may come to depend on the block; its number does not.
+            let carried = op.regions.iter().flat_map(|&region| func.region(region).args.iter().skip(1));
+            self.own.extend(carried);
+            let inside = in_loop || op.kind == Kind::For;
+            fits && op.regions.iter().all(|&region| self.region(region, inside))
+        })
+    }
+}

@@ -1,0 +1,87 @@
+//! Quotients of many numbers by one, bit for bit against those of the host.
+
+use girih_device::{Device, Select};
+use girih_tile::launch::DeviceArray;
+use girih_tile::prelude::*;
+use rand::RngExt;
+use rand::rngs::StdRng;
+
+use crate::common::differ::{cases, random};
+
+/// Columns: a thread of a block of 128 has 32 in a row.
+const COLUMNS: usize = 1024;
+
+/// Each row by its own number: tiles of 4 rows.
+#[kernel]
+fn rows(x: &Array<f32, 2>, c: &Array<f32, 2>, y: &mut Array<f32, 2>) {
+    let quotient = x.tiles([4, COLUMNS]).load((bid(0), 0)) / c.tiles([4, 1]).load((bid(0), 0));
+    y.tiles_mut([4, COLUMNS]).store((bid(0), 0), quotient);
+}
+
+fn bits(rng: &mut StdRng) -> f32 {
+    f32::from_bits(rng.random())
+}
+
+fn within(rng: &mut StdRng, exponents: std::ops::Range<i32>) -> f32 {
+    let number = rng.random_range(1.0f32..2.0) * 2f32.powi(rng.random_range(exponents));
+    if rng.random() { number } else { -number }
+}
+
+/// Divisors: any bits, those of the range in which the reciprocal serves, and its ends.
+fn divisor(rng: &mut StdRng) -> f32 {
+    match rng.random_range(0..8) {
+        0 => bits(rng),
+        1 => [0.0, -0.0, f32::INFINITY, f32::NAN, f32::MAX, f32::MIN_POSITIVE, 1e-45][rng.random_range(0..7)],
+        2 => [2f32.powi(20), 2f32.powi(-20), f32::from_bits(0x3fff_ffff), 3.0][rng.random_range(0..4)],
+        3 => within(rng, -22..22),
+        _ => within(rng, -19..20).abs(),
+    }
+}
+
+/// Dividends: near the middle of two quotients, of the range, zeros, any bits.
+fn dividend(rng: &mut StdRng, c: f32, wild: bool) -> f32 {
+    let middle = |rng: &mut StdRng| {
+        let q = within(rng, -30..30);
+        let between = f64::from(q) + f64::from(f32::from_bits(q.to_bits() + 1));
+        (between / 2.0 * f64::from(c)) as f32
+    };
+    match rng.random_range(0..if wild { 16 } else { 12 }) {
+        0..6 => middle(rng),
+        6 => [0.0, -0.0][rng.random_range(0..2)],
+        7 => within(rng, -99..99),
+        8..12 => within(rng, -8..8),
+        12 => [f32::INFINITY, f32::NEG_INFINITY, f32::NAN, f32::MAX, 1e-45][rng.random_range(0..5)],
+        13 => within(rng, -126..-90),
+        14 => within(rng, 90..127),
+        _ => bits(rng),
+    }
+}
+
+#[test]
+fn quotients_by_one_number_are_those_of_the_host() {
+    let cuda = std::env::var("GIRIH_DEVICE").as_deref() == Ok("cuda");
+    let device = Device::open(if cuda { Select::Cuda(0) } else { Select::Sim }).unwrap();
+    let (mut rng, tiles) = (random(31), cases(24));
+    let c: Vec<f32> = (0..4 * tiles).map(|_| divisor(&mut rng)).collect();
+    // In a third of the rows something is beyond what the reciprocal serves.
+    let x: Vec<f32> = c
+        .iter()
+        .flat_map(|&c| {
+            let wild = rng.random_range(0..3) == 0;
+            (0..COLUMNS).map(|_| dividend(&mut rng, c, wild)).collect::<Vec<_>>()
+        })
+        .collect();
+    let dx = DeviceArray::upload(&device, &x, [c.len(), COLUMNS]).unwrap();
+    let dc = DeviceArray::upload(&device, &c, [c.len(), 1]).unwrap();
+    let mut y = DeviceArray::<f32, 2>::zeros(&device, [c.len(), COLUMNS]).unwrap();
+    let launch = rows(&dx, &dc, &mut y);
+    let text = launch.kernels(90).unwrap()[0].module().to_string();
+    assert!(text.contains("rcp.rn.f32"), "{text}");
+    launch.run().unwrap();
+    for (i, got) in y.download().unwrap().into_iter().enumerate() {
+        let (x, c) = (x[i], c[i / COLUMNS]);
+        let want = x / c;
+        let same = got.to_bits() == want.to_bits() || got.is_nan() && want.is_nan();
+        assert!(same, "{x:e} / {c:e} = {want:e}, not {got:e} ({:#x}, {:#x})", want.to_bits(), got.to_bits());
+    }
+}
