@@ -8,7 +8,7 @@ use girih_tensor::Tensor;
 
 use super::Lowering;
 use super::exchange::Spread;
-use super::memory::{Tile, runs};
+use super::memory::{Tile, widest};
 use crate::error::Error;
 use crate::fit;
 use crate::place::wgmma::SharedTile;
@@ -35,43 +35,35 @@ impl Lowering<'_> {
         let (rank, dtype) = (tile.dims.rank(), tile.array.dtype);
         let size = dtype.bytes();
         let row = tile.array.strides[fast].as_constant() == Some(1);
-        for vector in std::iter::successors(Some(most), |&n| (n > 1).then_some(n / 2)) {
-            let (n, width) = (vector as i64, vector as i64 * size);
-            let begins = tile.begins[fast].as_ref().is_none_or(|begin| begin.multiple() % n == 0);
-            let (Some(atom), true) = (cp_async(fit::word(width)), begins && (vector == 1 || row)) else {
-                continue;
+        let places = |low: &mut Self, value: usize| {
+            let to = match target {
+                Target::Rows(spread) => low.address_in(&spread.piece(dtype), base, value, None)?.0,
+                Target::Swizzled(shared) => low.in_tile(base, shared, tile.dist, rank, value)?,
             };
-            let Some(found) = runs(tile.dist, rank, fast, vector) else { continue };
-            let (mut copies, mut even) = (Vec::new(), true);
-            for run in found {
-                let from = self.address_of(tile, run[0]);
-                let to = match target {
-                    Target::Rows(spread) => {
-                        let to = self.shared_at(base, dtype, spread, run[0])?;
-                        even &= to.multiple() % width == 0;
-                        to
-                    }
-                    // Pieces of 16 bytes remain whole.
-                    Target::Swizzled(shared) => self.in_tile(base, shared, tile.dist, rank, run[0])?,
-                };
-                even &= from.multiple() % width == 0;
-                copies.push((run[0], from, to));
-            }
-            if !even {
-                continue;
-            }
-            let own = tile.dist.owner(&self.thread)?;
-            let line = Lay::col_major([n])?;
-            for (value, from, to) in copies {
-                let exists = Cond::all([own.clone(), self.inside(tile.dist, value, &tile.dims)?]);
-                let with = CopyWith::from(atom).zero_fill_outside(self.in_array(tile, value, fast, n)?);
-                let source = Tensor::new(Gmem::new(from, dtype), line);
-                let target = Tensor::new(Smem::new(to, dtype, None), line);
-                copy_if(&mut self.b, with, &Predicates::from(exists), &source, &target)?;
-            }
-            return Ok(true);
+            Ok::<_, Error>([low.address_of(tile, value), to])
+        };
+        let runs = widest(tile.dist, rank, Some(fast).filter(|_| row), most as i64, |n, run| {
+            let [from, to] = places(self, run[0])?;
+            let even = |at: &Expr, unit: i64| at.multiple() % unit == 0;
+            // Pieces of 16 bytes remain whole in a swizzled tile.
+            Ok(cp_async(fit::word(n * size)).is_some()
+                && tile.begins[fast].as_ref().is_none_or(|begin| even(begin, n))
+                && even(&from, n * size)
+                && (matches!(target, Target::Swizzled(_)) || even(&to, n * size)))
+        })?;
+        let n = runs[0].len() as i64;
+        let Some(atom) = cp_async(fit::word(n * size)) else { return Ok(false) };
+        let own = tile.dist.owner(&self.thread)?;
+        let line = Lay::col_major([n])?;
+        for run in runs {
+            let [from, to] = places(self, run[0])?;
+            let exists = Cond::all([own.clone(), self.inside(tile.dist, run[0], &tile.dims)?]);
+            let with = CopyWith::from(atom).zero_fill_outside(self.in_array(tile, run[0], fast, n)?);
+            let source = Tensor::new(Gmem::new(from, dtype), line);
+            let target = Tensor::new(Smem::new(to, dtype, None), line);
+            copy_if(&mut self.b, with, &Predicates::from(exists), &source, &target)?;
         }
-        Ok(false)
+        Ok(true)
     }
 
     /// Which of the `n` elements along an axis from a value on are in the array.

@@ -2,14 +2,14 @@
 
 use girih_codegen::algorithm::{load_elements, store_elements};
 use girih_codegen::builder::Access;
-use girih_codegen::plan::Dist;
+use girih_codegen::plan::{Dist, Line};
 use girih_codegen::{Cond, Expr, Reg, Width};
 use girih_ptx::{Opcode, Operand, Type, Word};
 use girih_tensor::DType;
 
 use super::Lowering;
-use super::exchange::Spread;
 use super::memory::{ArrayAt, Touch, global};
+use super::shape::Piece;
 use super::words::m;
 use crate::error::Error;
 use crate::ir::{Dims, Indexed, Kind, OpId, Order, Value};
@@ -28,12 +28,10 @@ pub(super) struct Places<'t> {
 }
 
 impl Places<'_> {
-    /// Whether the values of each run have the same indices but for one axis: the same registers.
-    pub(super) fn alike(&self, axis: usize, runs: &[Vec<usize>]) -> bool {
-        let others = self.indices.iter().enumerate().filter(|(at, _)| *at != axis);
-        others
-            .flat_map(|(_, (_, regs))| runs.iter().map(move |run| (regs, run)))
-            .all(|(regs, run)| run.iter().all(|&value| regs[value] == regs[run[0]]))
+    /// Whether the values of a run have the same indices but for one axis: the same registers.
+    pub(super) fn alike(&self, axis: usize, run: &[usize]) -> bool {
+        let mut others = self.indices.iter().enumerate().filter(|(at, _)| *at != axis);
+        others.all(|(_, (_, regs))| run.iter().all(|&value| regs[value] == regs[run[0]]))
     }
 }
 
@@ -236,8 +234,12 @@ impl Lowering<'_> {
         dims: &Dims,
         regs: &[Reg],
     ) -> Result<Vec<Reg>, Error> {
-        let spread = Spread::row_major(dist, *dims);
-        self.through_shared(dtype, dims.size() as i64, &[(&spread, regs)], &spread)
+        let extents: Vec<i64> = dims.iter().map(|&n| n.into()).collect();
+        let piece = Piece::new(dtype, dist, Line::row_major(&extents));
+        let base = self.scratch(piece.end(), 16)?;
+        self.put_piece(&piece, regs, &base, None)?;
+        self.meet();
+        self.take_piece(&piece, &base, None, &[])
     }
 
     /// Lowers [`Kind::Scatter`]. Two elements of a tile may go to one place, where one of them stays: the stores are atomic ones.

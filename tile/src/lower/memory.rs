@@ -17,6 +17,7 @@ use crate::error::Error;
 use crate::facts::{AxisBounds, Bound};
 use crate::fit;
 use crate::ir::{Array, ArrayId, Dims, Kind, OpId, Order, Padding, RegionId, Scope, Value, View};
+use crate::place::access::{Vectors, WIDEST, fastest};
 
 /// The greatest extent that an array has, and a part of one.
 const MOST_EXTENT: i64 = i32::MAX as i64;
@@ -120,33 +121,37 @@ pub(crate) fn padding(dtype: DType, padding: Padding) -> Option<u64> {
     Some(crate::dtype::number::encode(dtype, if float { Const::Float(value) } else { Const::Int(0) }))
 }
 
-/// The registers of a distribution in runs of `vector` neighbours along `axis` that begin at a multiple of it; none where they are not.
+/// The registers of a distribution in runs of `vector` neighbours along `axis` that begin at a multiple of it, in their order; none where
+/// they are not.
 pub(crate) fn runs(dist: &Dist, rank: usize, axis: usize, vector: usize) -> Option<Vec<Vec<usize>>> {
-    let mut by_place: Vec<(Vec<i64>, i64, usize)> = (0..dist.size())
-        .map(|value| {
-            let mut at = dist.offset(value, rank);
-            let along = at.get_mut(axis).map(std::mem::take).unwrap_or_default();
-            (at, along, value)
-        })
-        .collect();
-    if vector == 1 {
-        return Some((0..dist.size()).map(|value| vec![value]).collect());
-    }
-    by_place.sort();
-    let whole = |run: &[(Vec<i64>, i64, usize)]| {
-        run.len() == vector
-            && run[0].1 % vector as i64 == 0
-            && run.iter().enumerate().all(|(i, value)| value.0 == run[0].0 && value.1 == run[0].1 + i as i64)
-    };
-    let thread = dist.bits.iter().flatten().all(|(mode, scale)| *mode != axis || scale % vector as i64 == 0);
-    if !thread || !by_place.chunks(vector).all(whole) {
-        return None;
-    }
-    let mut runs: Vec<Vec<usize>> =
-        by_place.chunks(vector).map(|run| run.iter().map(|value| value.2).collect()).collect();
-    // In the order of the registers.
+    let found = Vectors::new(dist, &fastest(axis, rank), vector as i64);
+    let mut runs: Vec<Vec<usize>> = found.iter().map(<[usize]>::to_vec).collect();
     runs.sort();
-    Some(runs)
+    (found.vector == vector as i64).then_some(runs)
+}
+
+/// The widest runs of at most `most` neighbours along an axis, a power of two, that all fit; else single values.
+pub(super) fn widest(
+    dist: &Dist,
+    rank: usize,
+    axis: Option<usize>,
+    most: i64,
+    mut fits: impl FnMut(i64, &[usize]) -> Result<bool, Error>,
+) -> Result<Vec<Vec<usize>>, Error> {
+    let mut vector = most;
+    while let (Some(axis), 2..) = (axis, vector) {
+        if let Some(found) = runs(dist, rank, axis, fit::size(vector)) {
+            let mut all = true;
+            for run in &found {
+                all = all && fits(vector, run)?;
+            }
+            if all {
+                return Ok(found);
+            }
+        }
+        vector /= 2;
+    }
+    Ok((0..dist.size()).map(|value| vec![value]).collect())
 }
 
 /// What a load or a store does at its elements.
@@ -362,45 +367,29 @@ impl Lowering<'_> {
     /// Moves the elements of a tile between memory and registers.
     pub(super) fn transfer(&mut self, tile: &Tile<'_>, what: &Move<'_>) -> Result<Vec<Reg>, Error> {
         let rank = tile.dims.rank();
-        let widest = if tile.access.words.len() > 2 { 1 } else { fit::size(16 / tile.array.dtype.bytes()) };
+        let size = tile.array.dtype.bytes();
+        let most = if tile.access.words.len() > 2 { 1 } else { WIDEST / size };
         // An axis of one element has any stride: another one is meant where there is one.
         let one = |axis: &usize| tile.array.strides[*axis].as_constant() == Some(1);
         let axis = (0..rank).filter(one).max_by_key(|&axis| (tile.dims[axis] > 1, axis));
-        let fits = |low: &mut Self, vector: usize, whole: bool| -> Result<Option<Vec<Vec<usize>>>, Error> {
-            if vector == 1 {
-                return Ok(runs(tile.dist, rank, 0, 1));
-            }
-            let Some(axis) = axis else { return Ok(None) };
-            let Some(found) = runs(tile.dist, rank, axis, vector) else { return Ok(None) };
-            let n = vector as i64;
-            let cut = |at: &Expr| whole || at.multiple() % n == 0;
-            let even = i64::from(tile.dims[axis]) % n == 0
-                && cut(&tile.rest[axis])
-                && tile.begins[axis].as_ref().is_none_or(cut);
-            for run in found.iter().filter(|_| even) {
-                let address = low.address_of(tile, run[0]);
-                if address.multiple() % (n * tile.array.dtype.bytes()) != 0 {
-                    return Ok(None);
-                }
-            }
-            Ok(Some(found).filter(|_| even))
+        let best = |whole: bool| {
+            widest(tile.dist, rank, axis, most, |n, run| {
+                let cut = |at: &Expr| whole || at.multiple() % n == 0;
+                let even = axis.is_some_and(|axis| {
+                    i64::from(tile.dims[axis]) % n == 0
+                        && cut(&tile.rest[axis])
+                        && tile.begins[axis].as_ref().is_none_or(cut)
+                });
+                Ok(even && self.address_of(tile, run[0]).multiple() % (n * size) == 0)
+            })
         };
-        let best = |low: &mut Self, whole| -> Result<(usize, Vec<Vec<usize>>), Error> {
-            for vector in std::iter::successors(Some(widest), |&n| (n > 1).then_some(n / 2)) {
-                if let Some(found) = fits(low, vector, whole)? {
-                    return Ok((vector, found));
-                }
-            }
-            Ok((1, Vec::new()))
-        };
-        let careful = best(self, false)?;
-        let fast = best(self, true)?;
+        let (careful, fast) = (best(false)?, best(true)?);
         let dtype = tile.array.dtype;
         let mut regs = match what {
             Move::Load(_) => vec![None; tile.dist.size()],
             Move::Store(_) => Vec::new(),
         };
-        if fast.0 <= careful.0 {
+        if fast.len() >= careful.len() {
             self.elements(tile, what, &careful, false, &mut regs)?;
         } else {
             // Whole tiles in wide vectors, and the tiles at the end of the array element by element.
@@ -445,7 +434,7 @@ impl Lowering<'_> {
         &mut self,
         tile: &Tile<'_>,
         what: &Move<'_>,
-        (vector, runs): &(usize, Vec<Vec<usize>>),
+        runs: &[Vec<usize>],
         whole: bool,
         regs: &mut [Option<Reg>],
     ) -> Result<(), Error> {
@@ -474,7 +463,7 @@ impl Lowering<'_> {
             match what {
                 Move::Load(pad) => {
                     let got =
-                        load_elements(&mut self.b, &tile.access, dtype, *vector, &address, &cond, *pad)?;
+                        load_elements(&mut self.b, &tile.access, dtype, run.len(), &address, &cond, *pad)?;
                     for (&value, got) in run.iter().zip(got) {
                         match &regs[value] {
                             Some(own) => self.b.move_all(std::slice::from_ref(own), &[got])?,

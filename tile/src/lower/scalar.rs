@@ -2,7 +2,7 @@
 
 use girih_codegen::Expr;
 use girih_codegen::algorithm::load_elements;
-use girih_codegen::plan::Dist;
+use girih_codegen::plan::{Dist, Line};
 use girih_tensor::{DType, Space};
 
 use super::each::fits;
@@ -63,7 +63,7 @@ impl Lowering<'_> {
         ty: crate::ir::Type,
         values: &[u64],
     ) -> Result<Vec<girih_codegen::Reg>, Error> {
-        let strides = super::exchange::row_major(&ty.dims);
+        let strides = Line::row_major(&super::shape::extents(ty)).strides;
         let bytes = ty.dtype.bytes();
         let name = format!("{}_table{}", self.plan.func.name, self.held.iter().flatten().count());
         let mut data = Vec::new();

@@ -1,14 +1,18 @@
 //! Elements that change places: reshapes, parts, concatenation, order, bytes. Where each thread has what it needs, registers get new
 //! names; else elements go through shared memory.
 
+use girih_codegen::algorithm::load_elements;
 use girih_codegen::plan::{Dist, Line};
 use girih_codegen::{Cond, Expr, Reg};
-use girih_tensor::DType;
+use girih_layout::Swizzle;
+use girih_tensor::{DType, Space};
 
 use super::Lowering;
+use super::memory::widest;
 use crate::error::Error;
 use crate::fit;
 use crate::ir::{Kind, OpId, Type, Value};
+use crate::place::access::{Vectors, WIDEST};
 use crate::place::{Halves, halves};
 
 /// The most bytes of shared memory that elements go through at once.
@@ -17,15 +21,29 @@ pub(super) const WINDOW: i64 = 128 << 10;
 /// The most elements of an access.
 const VECTOR: i64 = 16;
 
-/// Elements, and their bytes in a line.
+/// A tile in shared memory, and how threads hold its elements.
 pub(super) struct Piece<'a> {
-    pub(super) regs: Vec<Reg>,
     pub(super) dtype: DType,
     pub(super) dist: &'a Dist,
-    /// In bytes.
     pub(super) line: Line,
-    /// The box, from one coordinate to before another, whose elements count, or of which the others count.
+    /// The elements that count.
     pub(super) part: Part,
+    /// Applied to the number of an element on the line.
+    pub(super) swizzle: Swizzle,
+    /// How a thread's elements are accessed, if it is not in the widest vectors that there are.
+    pub(super) vectors: Option<&'a Vectors>,
+}
+
+impl<'a> Piece<'a> {
+    pub(super) fn new(dtype: DType, dist: &'a Dist, line: Line) -> Piece<'a> {
+        Piece { dtype, dist, line, part: Part::All, swizzle: Swizzle::NONE, vectors: None }
+    }
+
+    /// Bytes up to the last element's end.
+    pub(super) fn end(&self) -> i64 {
+        let last: Vec<i64> = self.line.extents.iter().map(|n| n - 1).collect();
+        (self.line.at(&last).max(self.line.base) + 1) * self.dtype.bytes()
+    }
 }
 
 /// Which elements of a piece count.
@@ -39,25 +57,16 @@ pub(super) enum Part {
     Except(Vec<i64>, Vec<i64>),
 }
 
-fn extents(ty: Type) -> Vec<i64> {
+pub(super) fn extents(ty: Type) -> Vec<i64> {
     ty.dims.iter().map(|&n| i64::from(n)).collect()
 }
 
-pub(super) fn scaled(line: &Line, by: i64) -> Line {
-    Line {
-        extents: line.extents.clone(),
-        base: line.base * by,
-        strides: line.strides.iter().map(|stride| stride * by).collect(),
-    }
-}
-
 impl<'a> Lowering<'a> {
-    /// An operand as a piece in a line that counts elements.
-    fn piece(&mut self, value: Value, line: &Line, part: Part) -> Result<Piece<'a>, Error> {
+    /// An operand as a piece, and its registers.
+    fn piece(&mut self, value: Value, line: &Line, part: Part) -> Result<(Piece<'a>, Vec<Reg>), Error> {
         let plan = self.plan;
-        let dtype = plan.func.ty(value).dtype;
-        let regs = self.regs(value)?;
-        Ok(Piece { regs, dtype, dist: plan.dist(value), line: scaled(line, dtype.bytes()), part })
+        let piece = Piece::new(plan.func.ty(value).dtype, plan.dist(value), line.clone());
+        Ok((Piece { part, ..piece }, self.regs(value)?))
     }
 
     /// Lowers a [`Kind::Reshape`], [`Kind::Extract`], [`Kind::Insert`], [`Kind::Cat`], [`Kind::Flip`], [`Kind::Pack`] or
@@ -115,132 +124,147 @@ impl<'a> Lowering<'a> {
                 vec![self.piece(op.operands[0], &line, Part::All)?]
             }
         };
-        let regs = self.rearranged(&pieces, ty.dtype, self.plan.dist(result), &line)?;
+        let regs = self.rearranged(&pieces, &Piece::new(ty.dtype, self.plan.dist(result), line))?;
         self.hold_regs(result, regs)
     }
 
     /// The registers of a [`Kind::Cat`] of which each thread has elements of one operand alone, and holds those of both.
-    fn chosen(&mut self, id: OpId, axis: usize, pieces: &[Piece<'_>; 2]) -> Result<Option<Vec<Reg>>, Error> {
+    fn chosen(
+        &mut self,
+        id: OpId,
+        axis: usize,
+        pieces: &[(Piece<'_>, Vec<Reg>); 2],
+    ) -> Result<Option<Vec<Reg>>, Error> {
         let plan = self.plan;
         let op = plan.func.op(id);
         let Some(Halves { dist, bit: Some(bit) }) = halves(&plan.func, op, axis, plan.dist(op.results[0]))
         else {
             return Ok(None);
         };
-        let names = |piece: &Piece<'_>| dist.renamed(&piece.line, &[(piece.dist, &piece.line)]);
+        let names = |(piece, _): &(Piece<'_>, _)| dist.renamed(&piece.line, &[(piece.dist, &piece.line)]);
         let [Some(first), Some(second)] = pieces.each_ref().map(names) else { return Ok(None) };
         let second_half = self.bit_is_set(bit)?;
         let chosen = first.iter().zip(&second).map(|((_, first), (_, second))| {
-            let [first, second] = [&pieces[0].regs[*first], &pieces[1].regs[*second]];
-            self.select(pieces[0].dtype, &second_half, second, first)
+            self.select(pieces[0].0.dtype, &second_half, &pieces[1].1[*second], &pieces[0].1[*first])
         });
         chosen.collect::<Result<Vec<Reg>, Error>>().map(Some)
     }
 
-    /// The registers of a result whose elements stand in a line of elements, from pieces in the same line.
+    /// The registers of a result from pieces that are in the same shared memory.
     pub(super) fn rearranged(
         &mut self,
-        pieces: &[Piece<'_>],
-        dtype: DType,
-        dist: &Dist,
-        line: &Line,
+        pieces: &[(Piece<'_>, Vec<Reg>)],
+        to: &Piece<'_>,
     ) -> Result<Vec<Reg>, Error> {
-        let line = scaled(line, dtype.bytes());
-        let same = pieces.iter().all(|piece| piece.dtype.bytes() == dtype.bytes());
-        if same && pieces.iter().all(|piece| !matches!(piece.part, Part::Except(..))) {
-            let operands: Vec<(&Dist, &Line)> =
-                pieces.iter().map(|piece| (piece.dist, &piece.line)).collect();
-            if let Some(names) = dist.renamed(&line, &operands) {
-                let regs = names.into_iter().map(|(piece, value)| {
-                    let piece = &pieces[piece];
-                    self.recast(piece.dtype, dtype, &piece.regs[value])
-                });
-                return Ok(regs.collect());
-            }
+        let alike = |(piece, _): &(Piece<'_>, _)| {
+            piece.dtype.bytes() == to.dtype.bytes() && !matches!(piece.part, Part::Except(..))
+        };
+        let operands: Vec<(&Dist, &Line)> =
+            pieces.iter().map(|(piece, _)| (piece.dist, &piece.line)).collect();
+        if pieces.iter().all(alike)
+            && let Some(names) = to.dist.renamed(&to.line, &operands)
+        {
+            let regs = names.into_iter().map(|(piece, value)| {
+                let (piece, regs) = &pieces[piece];
+                self.recast(piece.dtype, to.dtype, &regs[value])
+            });
+            return Ok(regs.collect());
         }
-        let cells =
-            |line: &Line| line.at(&line.extents.iter().map(|n| n - 1).collect::<Vec<_>>()).max(line.base);
         // Of a piece of which a box counts, no more stands there than the result takes.
-        let whole = pieces.iter().filter(|piece| !matches!(piece.part, Part::In(..)));
-        let end = whole.map(|piece| cells(&piece.line) + piece.dtype.bytes()).max().unwrap_or(0);
-        let end = end.max(cells(&line) + dtype.bytes());
-        if end <= WINDOW {
-            let base = self.scratch(end, 16)?;
-            for piece in pieces {
-                self.put_piece(piece, &base, None)?;
-            }
-            self.meet();
-            return self.take_line(dtype, dist, &line, &base, None);
-        }
+        let whole = pieces.iter().filter(|(piece, _)| !matches!(piece.part, Part::In(..)));
+        let end = whole.map(|(piece, _)| piece.end()).fold(to.end(), i64::max);
+        let mut got = Vec::new();
         // What does not fit goes part by part.
-        let mut regs: Vec<Reg> = Vec::new();
         for from in (0..end).step_by(fit::size(WINDOW)) {
-            let base = self.scratch(WINDOW, 16)?;
-            for piece in pieces {
-                self.put_piece(piece, &base, Some(from))?;
+            let window = (end > WINDOW).then_some(from);
+            let base = self.scratch(end.min(WINDOW), 16)?;
+            for (piece, regs) in pieces {
+                self.put_piece(piece, regs, &base, window)?;
             }
             self.meet();
-            let before = (from > 0).then_some(&regs[..]);
-            regs = self.take_line(dtype, dist, &line, &base, Some((from, before)))?;
+            got = self.take_piece(to, &base, window, &got)?;
         }
-        Ok(regs)
+        Ok(got)
     }
 
-    /// Puts elements into shared memory; of all only those whose bytes are in the window from a byte on.
+    /// Puts elements into shared memory, each by one thread; of all only those whose bytes are in the window from a byte on.
     pub(super) fn put_piece(
         &mut self,
         piece: &Piece<'_>,
+        regs: &[Reg],
         base: &Expr,
         window: Option<i64>,
     ) -> Result<(), Error> {
-        let dist = piece.dist;
-        let rank = piece.line.extents.len();
-        let vector = vector(dist, &piece.line, piece.dtype.bytes(), &piece.part);
-        let origin = self.origin(dist, rank)?;
-        let first = dist.owner(&self.thread)?;
-        let start = on_line(&origin, &piece.line);
-        for value in (0..dist.size()).step_by(vector) {
-            let offset = dist.offset(value, rank);
-            let at = &start + (piece.line.at(&offset) - piece.line.base);
-            let counts = counts(dist, &origin, &offset, &piece.line, &piece.part);
-            let cond = Cond::all([first.clone(), counts, in_window(&at, window)]);
-            if cond == Cond::Never {
-                continue;
-            }
-            let at = &(base + &at) + -window.unwrap_or(0);
-            self.put(piece.dtype, &at, &piece.regs[value..value + vector], &cond)?;
+        let own = piece.dist.owner(&self.thread)?;
+        for run in self.runs(piece, base)? {
+            let (address, counts) = self.address_in(piece, base, run[0], window)?;
+            let values: Vec<Reg> = run.iter().map(|&value| regs[value].clone()).collect();
+            self.put(piece.dtype, &address, &values, &Cond::all([own.clone(), counts]))?;
         }
         Ok(())
     }
 
-    /// Takes elements out of shared memory; from a window those whose bytes are there, and the others are what they were before.
-    fn take_line(
+    /// Takes elements out of shared memory; from a window those whose bytes are there. The others are what they were before, if there
+    /// was anything, or undetermined.
+    pub(super) fn take_piece(
         &mut self,
-        dtype: DType,
-        dist: &Dist,
-        line: &Line,
+        piece: &Piece<'_>,
         base: &Expr,
-        window: Option<(i64, Option<&[Reg]>)>,
+        window: Option<i64>,
+        before: &[Reg],
     ) -> Result<Vec<Reg>, Error> {
-        let rank = line.extents.len();
-        let vector = vector(dist, line, dtype.bytes(), &Part::All);
-        let origin = self.origin(dist, rank)?;
-        let start = on_line(&origin, line);
-        let from = window.map(|(from, _)| from);
-        let mut regs = Vec::new();
-        for value in (0..dist.size()).step_by(vector) {
-            let offset = dist.offset(value, rank);
-            let at = &start + (line.at(&offset) - line.base);
-            let cond = Cond::all([counts(dist, &origin, &offset, line, &Part::All), in_window(&at, from)]);
-            let mut got = self.take(dtype, &(&(base + &at) + -from.unwrap_or(0)), vector, &cond)?;
-            if let Some((_, Some(before))) = window {
-                for (reg, before) in got.iter_mut().zip(&before[value..]) {
-                    *reg = self.select(dtype, &cond, reg, before)?;
-                }
+        let mut got = vec![None; piece.dist.size()];
+        for run in self.runs(piece, base)? {
+            let (address, counts) = self.address_in(piece, base, run[0], window)?;
+            let loaded =
+                load_elements(&mut self.b, Space::Smem, piece.dtype, run.len(), &address, &counts, None)?;
+            for (&value, reg) in run.iter().zip(loaded) {
+                got[value] = Some(match before.get(value) {
+                    Some(before) => self.select(piece.dtype, &counts, &reg, before)?,
+                    None => reg,
+                });
             }
-            regs.extend(got);
         }
-        Ok(regs)
+        Ok(got.into_iter().flatten().collect())
+    }
+
+    /// The address of a thread's value, less the beginning of a window, and where the value counts and is in the window.
+    pub(super) fn address_in(
+        &mut self,
+        piece: &Piece<'_>,
+        base: &Expr,
+        value: usize,
+        window: Option<i64>,
+    ) -> Result<(Expr, Cond), Error> {
+        let Piece { dist, line, .. } = piece;
+        let rank = line.extents.len();
+        let (origin, offset) = (self.origin(dist, rank)?, dist.offset(value, rank));
+        let mut number = &on_line(&origin, line) + (line.at(&offset) - line.base);
+        if piece.swizzle != Swizzle::NONE {
+            number = number.swizzle(&piece.swizzle)?;
+        }
+        let at = &number * piece.dtype.bytes();
+        let counts = Cond::all([counts(dist, &origin, &offset, line, &piece.part), in_window(&at, window)]);
+        Ok((&(base + &at) + -window.unwrap_or(0), counts))
+    }
+
+    /// The values that are accessed together: neighbours in memory, all of which count or none.
+    fn runs(&mut self, piece: &Piece<'_>, base: &Expr) -> Result<Vec<Vec<usize>>, Error> {
+        if let Some(vectors) = piece.vectors {
+            return Ok(vectors.iter().map(<[usize]>::to_vec).collect());
+        }
+        let (line, size) = (&piece.line, piece.dtype.bytes());
+        let rows = (0..line.extents.len()).filter(|&mode| line.strides[mode] == 1);
+        let row = rows.max_by_key(|&mode| (line.extents[mode] > 1, mode));
+        let bounds = match &piece.part {
+            Part::All => vec![&line.extents],
+            Part::In(start, end) | Part::Except(start, end) => vec![&line.extents, start, end],
+        };
+        let cut = |vector: i64| row.is_some_and(|mode| bounds.iter().all(|at| at[mode] % vector == 0));
+        widest(piece.dist, line.extents.len(), row, WIDEST / size, |vector, run| {
+            let (address, _) = self.address_in(piece, base, run[0], None)?;
+            Ok(cut(vector) && address.multiple() % (vector * size) == 0)
+        })
     }
 }
 
@@ -274,39 +298,4 @@ pub(super) fn counts(dist: &Dist, origin: &[Expr], offset: &[i64], line: &Line, 
         Part::In(start, end) => within(start, end),
         Part::Except(start, end) => Cond::all([real, Cond::not(within(start, end))]),
     }
-}
-
-/// How many values of a thread are one access: neighbours in memory, all of which count or none.
-fn vector(dist: &Dist, line: &Line, bytes: i64, part: &Part) -> usize {
-    let mut count = 1;
-    for (at, leaf) in dist.vals.iter().enumerate() {
-        let next = count * leaf.extent;
-        if leaf.extent != 2 || next * bytes > 16 {
-            break;
-        }
-        let contiguous = |leaf: &girih_codegen::plan::Leaf, scale: i64| {
-            leaf.mode == dist.vals[0].mode && leaf.scale == scale && line.strides[leaf.mode] == bytes
-        };
-        let mode = leaf.mode;
-        let whole = next * bytes;
-        let others = dist.vals[at + 1..].iter().map(|leaf| (leaf.mode, leaf.scale));
-        let aligned = |(other, scale): (usize, i64)| {
-            (scale * line.strides[other]) % whole == 0 && (other != mode || scale % next == 0)
-        };
-        let cut = |bounds: &[i64]| bounds[mode] % next == 0;
-        let kept = match part {
-            Part::All => true,
-            Part::In(start, end) | Part::Except(start, end) => cut(start) && cut(end),
-        };
-        let fits = contiguous(leaf, count)
-            && dist.bits.iter().flatten().copied().chain(others).all(aligned)
-            && line.base % whole == 0
-            && line.extents[mode] % next == 0
-            && kept;
-        if !fits {
-            break;
-        }
-        count = next;
-    }
-    fit::size(count)
 }

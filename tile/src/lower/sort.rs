@@ -11,7 +11,7 @@ use girih_tensor::DType;
 use super::combine::Tuple;
 use super::element::{NanAt, key_dtype, key_range};
 use super::reduce::{LANE_BITS, inside};
-use super::shape::{Part, Piece, WINDOW, counts, in_window, on_line, scaled};
+use super::shape::{Part, Piece, WINDOW, counts, in_window, on_line};
 use super::words::{m, of};
 use super::{Lowering, register};
 use crate::error::Error;
@@ -68,18 +68,22 @@ impl Lowering<'_> {
         let positions: Vec<Expr> = sorted.iter().map(|reg| self.b.var(reg, 0, most, 1)).collect();
         for (i, &dtype) in dtypes.iter().enumerate() {
             let regs = self.regs(op.operands[i])?;
-            let piece = Piece { regs, dtype, dist: own, line: scaled(&line, dtype.bytes()), part: Part::All };
-            let regs = self.picked(&piece, axis, &positions)?;
+            let regs = self.picked(&Piece::new(dtype, own, line.clone()), &regs, axis, &positions)?;
             self.hold_regs(op.results[i], regs)?;
         }
         Ok(())
     }
 
     /// The elements at these positions along an axis, for each value of a piece.
-    fn picked(&mut self, piece: &Piece<'_>, axis: usize, positions: &[Expr]) -> Result<Vec<Reg>, Error> {
-        let (dist, line, dtype) = (piece.dist, &piece.line, piece.dtype);
-        let rank = line.extents.len();
-        let end = line.extents.iter().product::<i64>() * dtype.bytes();
+    fn picked(
+        &mut self,
+        piece: &Piece<'_>,
+        regs: &[Reg],
+        axis: usize,
+        positions: &[Expr],
+    ) -> Result<Vec<Reg>, Error> {
+        let Piece { dist, line, dtype, .. } = piece;
+        let (rank, end) = (line.extents.len(), piece.end());
         let origin = self.origin(dist, rank)?;
         let mut first = origin.clone();
         first[axis] = Expr::from(0);
@@ -89,18 +93,18 @@ impl Lowering<'_> {
         for from in (0..end).step_by(fit::size(WINDOW)) {
             let window = (end > WINDOW).then_some(from);
             let base = self.scratch(end.min(WINDOW), 16)?;
-            self.put_piece(piece, &base, window)?;
+            self.put_piece(piece, regs, &base, window)?;
             self.meet();
             for (value, position) in positions.iter().enumerate() {
                 let mut offset = dist.offset(value, rank);
                 let counts = counts(dist, &origin, &offset, line, &Part::All);
                 offset[axis] = 0;
-                let at = &(&start + line.at(&offset)) + &(position * line.strides[axis]);
+                let at = &(&(&start + line.at(&offset)) + &(position * line.strides[axis])) * dtype.bytes();
                 let cond = Cond::all([counts, in_window(&at, window)]);
                 let got =
-                    self.take(dtype, &(&(&base + &at) + -window.unwrap_or(0)), 1, &cond)?.swap_remove(0);
+                    self.take(*dtype, &(&(&base + &at) + -window.unwrap_or(0)), 1, &cond)?.swap_remove(0);
                 match picked.get(value) {
-                    Some(before) => picked[value] = self.select(dtype, &cond, &got, &before.clone())?,
+                    Some(before) => picked[value] = self.select(*dtype, &cond, &got, &before.clone())?,
                     None => picked.push(got),
                 }
             }
@@ -117,11 +121,8 @@ impl Lowering<'_> {
         to: &Dist,
         line: &Line,
     ) -> Result<Vec<Reg>, Error> {
-        let size = dtype.bytes();
-        let strides = line.strides.iter().map(|stride| stride * size).collect();
-        let inner = Line { extents: line.extents.clone(), base: 0, strides };
-        let piece = Piece { regs, dtype, dist: from, line: inner, part: Part::All };
-        self.rearranged(&[piece], dtype, to, line)
+        let piece = |dist| Piece::new(dtype, dist, line.clone());
+        self.rearranged(&[(piece(from), regs)], &piece(to))
     }
 
     /// Elements in order, or where they stood if they are not `alone`, in a distribution whose digits along the axis are bits.

@@ -7,12 +7,11 @@ use girih_codegen::{Cond, Expr, Reg};
 use girih_ptx::Opcode;
 
 use super::gather::Places;
-use super::memory::runs;
+use super::memory::widest;
 use super::words::{integer, m, of};
 use super::{Lowering, register};
 use crate::dtype::range;
 use crate::error::Error;
-use crate::fit;
 use crate::ir::Value;
 use crate::place::access::{WIDEST, counting};
 
@@ -45,26 +44,20 @@ impl Lowering<'_> {
         let (size, rank) = (places.array.dtype.bytes(), places.dims.rank());
         let (extent, count) = (places.array.extents[axis].clone(), i64::from(places.dims[along]));
         let low = places.array.lows[axis].clone();
-        let mut vector = WIDEST / size;
-        while vector > 1 {
-            let runs = runs(places.dist, rank, along, fit::size(vector)).filter(|_| count % vector == 0);
-            if let Some(runs) = runs.filter(|runs| places.alike(axis, runs)) {
-                let cut = [&extent, &start, &low].iter().all(|at| at.multiple() % vector == 0);
-                let inside = [Cond::less(&(&low + -1), &start), Cond::less(&(&start + (count - 1)), &extent)];
-                let whole = (places.check && !cut).then(|| Cond::all(inside));
-                let spans = Spans { runs, axis, along, start: start.clone(), whole };
-                let mut aligned = true;
-                for run in &spans.runs {
-                    let (address, _) = self.span(places, &spans, run)?;
-                    aligned &= address.multiple() % (vector * size) == 0;
-                }
-                if aligned {
-                    return Ok(Some(spans));
-                }
+        let mut spans = Spans { runs: Vec::new(), axis, along, start: start.clone(), whole: None };
+        spans.runs = widest(places.dist, rank, Some(along), WIDEST / size, |vector, run| {
+            if count % vector != 0 || !places.alike(axis, run) {
+                return Ok(false);
             }
-            vector /= 2;
+            let (address, _) = self.span(places, &spans, run)?;
+            Ok(address.multiple() % (vector * size) == 0)
+        })?;
+        let vector = spans.runs[0].len() as i64;
+        if places.check && [&extent, &start, &low].iter().any(|at| at.multiple() % vector != 0) {
+            let inside = [Cond::less(&(&low + -1), &start), Cond::less(&(&start + (count - 1)), &extent)];
+            spans.whole = Some(Cond::all(inside));
         }
-        Ok(None)
+        Ok((vector > 1).then_some(spans))
     }
 
     /// A sum of scalars of one dtype, in which it wraps.
