@@ -3,7 +3,7 @@
 use super::index::Index;
 use super::poly::{Atom, Poly};
 use crate::error::Site;
-use crate::ir::{Array, ArrayId, Func, Kind, OpId, Order, RegionId, Rmw, Value};
+use crate::ir::{ArrayId, Kind, OpId, Order, RegionId, Rmw, Value};
 
 /// An access of an array that the kernel may write. One without an order may meet no other one, unless both load.
 #[derive(Clone, Debug)]
@@ -26,16 +26,6 @@ pub(super) struct Access {
     pub(super) tile: Vec<i64>,
     /// The values that the coordinates are computed from.
     pub(super) values: Vec<Value>,
-}
-
-/// Where the parts around an array begin in its parameter: by axis, their starts.
-fn starts(func: &Func, mut array: ArrayId) -> Vec<(usize, Value)> {
-    let mut found = Vec::new();
-    while let Array::Slice { of, axis, start, .. } = &func.arrays()[array.index()] {
-        found.push((usize::from(*axis), *start));
-        array = *of;
-    }
-    found
 }
 
 /// All accesses of arrays that may be written, in the order of the program.
@@ -77,7 +67,7 @@ fn collect(index: &Index<'_>, region: RegionId, found: &mut Vec<Access>) {
                 tile[axis] = view.tile[axis].into();
             }
         }
-        for (axis, start) in starts(func, accessed) {
+        for (axis, [start, _]) in func.slices(accessed) {
             let sum = origin[axis].plus(&index.poly(start), 1);
             origin[axis] = sum.unwrap_or_else(|| free(start));
             values.push(start);

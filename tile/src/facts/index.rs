@@ -168,15 +168,9 @@ impl<'a> Index<'a> {
         if !self.func.is_pure(&op.kind) || !op.regions.is_empty() || matches!(op.kind, Kind::Bid(_)) {
             return false;
         }
-        let mut named = op.kind.names();
-        while let Some(Array::Slice { of, start, stop, .. }) = named.map(|id| &self.func.arrays()[id.index()])
-        {
-            if !is(*start) || !is(*stop) {
-                return false;
-            }
-            named = Some(*of);
-        }
-        op.operands.iter().all(|&operand| is(operand))
+        let mut slices = op.kind.names().into_iter().flat_map(|array| self.func.slices(array));
+        slices.all(|(_, bounds)| bounds.into_iter().all(&mut *is))
+            && op.operands.iter().all(|&operand| is(operand))
     }
 
     fn follow(&self, value: Value) -> Option<Poly> {

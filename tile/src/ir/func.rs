@@ -246,6 +246,17 @@ impl Func {
         }
     }
 
+    /// The parts that an array is one of, from itself on: along which axis each lies, where it begins and where it ends.
+    pub fn slices(&self, mut array: ArrayId) -> impl Iterator<Item = (usize, [Value; 2])> {
+        std::iter::from_fn(move || match self.arrays[array.index()] {
+            Array::Slice { of, axis, start, stop } => {
+                array = of;
+                Some((usize::from(axis), [start, stop]))
+            }
+            Array::Param(_) => None,
+        })
+    }
+
     /// Whether an operation has no effect and depends on its operands alone. A load of an array that the kernel does not write is.
     pub fn is_pure(&self, kind: &Kind) -> bool {
         is_pure(&self.arrays, kind)

@@ -16,6 +16,7 @@ pub use func::{
 };
 pub use kind::{Combine, DTYPES, Indexed, Kind, Nan, Order, Overflow, Padding, Rmw, Rounding, Scope, View};
 pub use same::same_region;
+pub(crate) use same::{Difference, difference};
 pub use text::parse;
 pub use types::{Dims, MAX_RANK, Type};
 pub use verify::verify;

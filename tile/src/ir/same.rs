@@ -29,7 +29,25 @@ impl Kind {
 /// Whether two regions of a function do the same, operation by operation, on values that are named relative to the region. Values that
 /// are defined outside of the two are the same only if they are one value.
 pub fn same_region(func: &Func, a: RegionId, b: RegionId) -> bool {
-    Same { left: func, right: func, values: HashMap::new() }.region(a, b)
+    difference(func, a, b).is_none()
+}
+
+/// What is the first to differ in two regions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Difference {
+    /// What the regions are entered with.
+    Arguments,
+    /// An operation and its counterpart, if both regions have one.
+    Operation(Option<OpId>, Option<OpId>),
+    /// What an operation reads.
+    Operands(OpId),
+    /// How the regions end.
+    End,
+}
+
+/// What differs first in two regions of which [`same_region`] does not hold.
+pub(crate) fn difference(func: &Func, a: RegionId, b: RegionId) -> Option<Difference> {
+    Same { left: func, right: func, values: HashMap::new() }.region(a, b).err()
 }
 
 /// Functions are equal if they differ in the numbers of values, operations, regions and parts of arrays alone.
@@ -42,7 +60,7 @@ impl PartialEq for Func {
             && self.scalars == other.scalars
             && self.hints == other.hints
             && params(self) == params(other)
-            && Same { left: self, right: other, values: HashMap::new() }.region(self.body, other.body)
+            && Same { left: self, right: other, values: HashMap::new() }.region(self.body, other.body).is_ok()
     }
 }
 
@@ -54,23 +72,22 @@ struct Same<'a> {
 }
 
 impl Same<'_> {
-    fn region(&mut self, a: RegionId, b: RegionId) -> bool {
-        let (left, right) = (self.left, self.right);
-        let (a, b) = (left.region(a), right.region(b));
-        self.define(&a.args, &b.args)
-            && a.ops.len() == b.ops.len()
-            && a.ops.iter().zip(&b.ops).all(|(&x, &y)| self.op(x, y))
-            && self.end(&a.end, &b.end)
-    }
-
-    fn op(&mut self, a: OpId, b: OpId) -> bool {
-        let (left, right) = (self.left, self.right);
-        let (a, b): (&Op, &Op) = (left.op(a), right.op(b));
-        self.kind(&a.kind, &b.kind)
-            && self.values(&a.operands, &b.operands)
-            && a.regions.len() == b.regions.len()
-            && a.regions.iter().zip(&b.regions).all(|(&x, &y)| self.region(x, y))
-            && self.define(&a.results, &b.results)
+    fn region(&mut self, a: RegionId, b: RegionId) -> Result<(), Difference> {
+        let ensure = |holds, or| if holds { Ok(()) } else { Err(or) };
+        let (left, right) = (self.left.region(a), self.right.region(b));
+        ensure(self.define(&left.args, &right.args), Difference::Arguments)?;
+        for at in 0..left.ops.len().max(right.ops.len()) {
+            let pair = (left.ops.get(at).copied(), right.ops.get(at).copied());
+            let differ = Difference::Operation(pair.0, pair.1);
+            let (Some(x), Some(y)) = pair else { return Err(differ) };
+            let (p, q): (&Op, &Op) = (self.left.op(x), self.right.op(y));
+            ensure(self.kind(&p.kind, &q.kind), differ)?;
+            ensure(self.values(&p.operands, &q.operands), Difference::Operands(x))?;
+            ensure(p.regions.len() == q.regions.len(), differ)?;
+            p.regions.iter().zip(&q.regions).try_for_each(|(&x, &y)| self.region(x, y))?;
+            ensure(self.define(&p.results, &q.results), differ)?;
+        }
+        ensure(self.end(&left.end, &right.end), Difference::End)
     }
 
     fn kind(&self, a: &Kind, b: &Kind) -> bool {

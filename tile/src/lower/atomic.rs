@@ -9,6 +9,7 @@ use super::words::{immediate, m, moved};
 use super::{Lowering, register};
 use crate::error::Error;
 use crate::ir::{Indexed, OpId, Order, Rmw, Value};
+use crate::pass::uses::readers;
 
 /// The words of an operation on a dtype, and the type that it has.
 fn words(rmw: Rmw, dtype: DType) -> (Vec<Modifier>, Type) {
@@ -42,13 +43,7 @@ fn words(rmw: Rmw, dtype: DType) -> (Vec<Modifier>, Type) {
 impl Lowering<'_> {
     /// Whether anything reads a value.
     pub(super) fn is_used(&self, value: Value) -> bool {
-        let func = &self.plan.func;
-        let mut used = false;
-        func.walk(func.body(), &mut |_, op| {
-            used |= op.operands.contains(&value);
-            used |= op.regions.iter().any(|&region| func.region(region).end.values().contains(&value));
-        });
-        used
+        readers(&self.plan.func).contains_key(&value)
     }
 
     /// Whether the kernel accesses memory that it writes besides by an operation, for which the operation's order could be.
@@ -102,7 +97,7 @@ impl Lowering<'_> {
         modifiers.push(ty.into());
         let mut olds: Vec<Reg> = Vec::new();
         for value in 0..dist.size() {
-            let (address, cond) = self.place(&places, value)?;
+            let (address, cond) = self.place(&places, None, value)?;
             let cond = Cond::all([own.clone(), cond]);
             let address = self.b.address(&address, girih_codegen::Width::W64)?;
             let mut inputs = vec![address];

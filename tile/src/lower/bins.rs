@@ -12,7 +12,7 @@ use super::histogram::Counters;
 use super::memory::{Touch, global};
 use super::words::m;
 use crate::error::Error;
-use crate::ir::{Array, ArrayId, Func, Indexed, Kind, Op, OpId, Order, RegionId, Rmw, Scope, Value};
+use crate::ir::{ArrayId, Func, Indexed, Kind, Op, OpId, Order, RegionId, Rmw, Scope, Value};
 
 /// The most bytes of an array that counters stand for.
 const MOST: i64 = 16 << 10;
@@ -89,15 +89,9 @@ impl Lowering<'_> {
     }
 
     /// Whether the bounds of a part are known already.
-    pub(super) fn is_bounded(&self, mut array: ArrayId) -> bool {
+    pub(super) fn is_bounded(&self, array: ArrayId) -> bool {
         let known = |value: Value| self.held[value.index()].is_some();
-        while let Array::Slice { of, start, stop, .. } = &self.plan.func.arrays()[array.index()] {
-            if !known(*start) || !known(*stop) {
-                return false;
-            }
-            array = *of;
-        }
-        true
+        self.plan.func.slices(array).all(|(_, bounds)| bounds.into_iter().all(known))
     }
 
     /// Makes counters for the small arrays that the outermost loop adds to.
@@ -141,7 +135,7 @@ impl Lowering<'_> {
         let Some(bins) = self.bins.get(&root).cloned() else { return Ok(()) };
         let own = places.dist.owner(&self.thread)?;
         for (value, update) in self.regs(values)?.iter().enumerate() {
-            let (_, inside) = self.place(places, value)?;
+            let (_, inside) = self.place(places, None, value)?;
             let mut bin = self.index_word(places, 0, value);
             for (axis, &extent) in bins.extents.iter().enumerate().skip(1) {
                 let next = self.index_word(places, axis, value);

@@ -8,8 +8,9 @@ use girih_ptx::{Opcode, Operand, Type, Word};
 use girih_tensor::DType;
 
 use super::Lowering;
-use super::memory::{ArrayAt, Touch, global};
+use super::memory::{ArrayAt, Touch, global, singles};
 use super::shape::Piece;
+use super::span::Spans;
 use super::words::m;
 use crate::error::Error;
 use crate::ir::{Dims, Indexed, Kind, OpId, Order, Value};
@@ -60,8 +61,13 @@ impl Lowering<'_> {
         Ok((places, &operands[rank + usize::from(at.masked)..]))
     }
 
-    /// The address of a thread's element, and the condition that it is accessed.
-    pub(super) fn place(&mut self, places: &Places<'_>, value: usize) -> Result<(Expr, Cond), Error> {
+    /// The address of a thread's element, and the condition that it is accessed. Along the axis of `spans` the index counts.
+    pub(super) fn place(
+        &mut self,
+        places: &Places<'_>,
+        spans: Option<&Spans>,
+        value: usize,
+    ) -> Result<(Expr, Cond), Error> {
         let mut conds = Vec::new();
         if places.padded {
             conds.push(self.inside(places.dist, value, &places.dims)?);
@@ -71,7 +77,10 @@ impl Lowering<'_> {
         }
         let mut offset = Expr::from(0);
         for axis in 0..places.indices.len() {
-            let index = self.coordinate(places, axis, value, &mut conds)?;
+            let index = match spans {
+                Some(spans) if spans.axis == axis => self.counted(places, spans, value, &mut conds)?,
+                _ => self.coordinate(places, axis, value, &mut conds)?,
+            };
             offset = &offset + &(&index * &places.array.strides[axis]);
         }
         let address = &places.array.pointer + &(&offset * places.array.dtype.bytes());
@@ -79,7 +88,7 @@ impl Lowering<'_> {
     }
 
     /// The coordinate along an axis of a thread's element; what must hold so that it is in the array is added to conditions.
-    pub(super) fn coordinate(
+    fn coordinate(
         &mut self,
         places: &Places<'_>,
         axis: usize,
@@ -164,30 +173,25 @@ impl Lowering<'_> {
             Order::Weak if !at.masked => self.spans(&places, &op.operands[..places.array.extents.len()])?,
             _ => None,
         };
-        if let Some(spans) = spans {
-            let (pad, others) = (constant.unwrap_or(0), others.as_deref());
-            let Some(whole) = spans.whole.clone() else {
-                let regs = self.gather_spans(&places, &spans, &access, pad, others)?;
-                return self.hold_regs(result, regs);
-            };
+        let (pad, others) = (constant.unwrap_or(0), others.as_deref());
+        if let Some(whole) = spans.as_ref().and_then(|spans| spans.whole.clone()) {
             // Vectors where all of the tile is inside, and elements elsewhere.
             let regs = self.b.regs(super::register(dtype), dist.size());
             let around = self.b.open_block();
             let other = self.b.open_block();
             self.b.leave(&other, &Cond::not(whole), self.alike)?;
-            let got = self.gather_spans(&places, &spans, &access, pad, others)?;
+            let got = self.gathered(&places, spans.as_ref(), &access, &Cond::Always, pad, others)?;
             self.b.move_all(&regs, &got)?;
             self.b.leave(&around, &Cond::Always, self.alike)?;
             self.b.close_block(other)?;
-            let got = self.gather_elements(&places, &access, &Cond::Always, pad, others)?;
+            let got = self.gathered(&places, None, &access, &Cond::Always, pad, others)?;
             self.b.move_all(&regs, &got)?;
             self.b.close_block(around)?;
             return self.hold_regs(result, regs);
         }
         let alone = self.is_read_once(at.order, dist);
         let own = if alone { dist.owner(&self.thread)? } else { Cond::Always };
-        let pad = constant.unwrap_or(0);
-        let mut regs = self.gather_elements(&places, &access, &own, pad, others.as_deref())?;
+        let mut regs = self.gathered(&places, spans.as_ref(), &access, &own, pad, others)?;
         if alone {
             regs = self.spread(dtype, dist, &places.dims, &regs)?;
         } else if at.order == Order::Acquire {
@@ -196,28 +200,31 @@ impl Lowering<'_> {
         self.hold_regs(result, regs)
     }
 
-    /// Loads element by element, where `own` holds.
-    fn gather_elements(
+    /// Loads in vectors, or element by element, where `own` holds.
+    fn gathered(
         &mut self,
         places: &Places<'_>,
+        spans: Option<&Spans>,
         access: &Access,
         own: &Cond,
         pad: u64,
         others: Option<&[Reg]>,
     ) -> Result<Vec<Reg>, Error> {
-        let dtype = places.array.dtype;
-        let mut regs = Vec::new();
-        for value in 0..places.dist.size() {
-            let (address, cond) = self.place(places, value)?;
+        let (dtype, size) = (places.array.dtype, places.dist.size());
+        let runs = spans.map_or_else(|| singles(size), |spans| spans.runs.clone());
+        let mut regs = vec![None; size];
+        for run in runs {
+            let (address, cond) = self.place(places, spans, run[0])?;
             let cond = Cond::all([own.clone(), cond]);
-            let got = load_elements(&mut self.b, access, dtype, 1, &address, &cond, Some(pad))?;
-            let mut got = got[0].clone();
-            if let Some(others) = others {
-                got = self.select(dtype, &cond, &got, &others[value])?;
+            let got = load_elements(&mut self.b, access, dtype, run.len(), &address, &cond, Some(pad))?;
+            for (&value, mut got) in run.iter().zip(got) {
+                if let Some(others) = others {
+                    got = self.select(dtype, &cond, &got, &others[value])?;
+                }
+                regs[value] = Some(got);
             }
-            regs.push(got);
         }
-        Ok(regs)
+        Ok(regs.into_iter().flatten().collect())
     }
 
     /// Whether an element is read by one of the threads that hold it: of what others store at the time, two reads differ, and threads must
@@ -259,7 +266,7 @@ impl Lowering<'_> {
         };
         let own = places.dist.owner(&self.thread)?;
         for (value, reg) in regs.iter().enumerate() {
-            let (address, cond) = self.place(&places, value)?;
+            let (address, cond) = self.place(&places, None, value)?;
             let cond = Cond::all([own.clone(), cond]);
             store_elements(
                 &mut self.b,

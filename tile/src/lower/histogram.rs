@@ -16,7 +16,8 @@ use crate::dtype::is_signed;
 use crate::error::Error;
 use crate::fit;
 use crate::ir::table::Each;
-use crate::ir::{Def, End, Func, Kind, Op, OpId, RegionId, Value};
+use crate::ir::{Def, End, Func, Kind, Op, OpId, Value};
+use crate::pass::uses::readers;
 
 /// Bytes of counters up to which there are several for a number.
 const MOST: i64 = 32 << 10;
@@ -63,21 +64,9 @@ pub(super) struct Counting {
     pub(super) sums: HashSet<OpId>,
 }
 
-/// How often a value is read.
-fn uses(func: &Func, value: Value) -> usize {
-    let mut count = 0;
-    let ends =
-        |region: RegionId| func.region(region).end.values().iter().filter(|&&other| other == value).count();
-    count += ends(func.body());
-    func.walk(func.body(), &mut |_, op| {
-        count += op.operands.iter().filter(|&&other| other == value).count();
-        count += op.regions.iter().map(|&region| ends(region)).sum::<usize>();
-    });
-    count
-}
-
 /// What a loop of numbers counts: sums that are carried, and that nothing but the addition of a histogram reads or makes.
 fn counted(func: &Func, op: &Op) -> Vec<Counted> {
+    let readers = readers(func);
     let body = func.region(op.regions[0]);
     let (End::Continue(0, ends) | End::Yield(ends)) = &body.end else { return Vec::new() };
     let made_here = |value: Value| match func.value(value).def {
@@ -93,7 +82,7 @@ fn counted(func: &Func, op: &Op) -> Vec<Counted> {
             _ => return None,
         };
         let histogram = made_here(added).filter(|&id| matches!(func.op(id).kind, Kind::Histogram))?;
-        let once = [arg, added, end].iter().all(|&value| uses(func, value) == 1);
+        let once = [arg, added, end].iter().all(|value| readers.get(value).is_some_and(|all| all.len() == 1));
         once.then_some(Counted { at, histogram, sum })
     };
     let found: Vec<Counted> = ends.iter().enumerate().filter_map(find).collect();

@@ -151,7 +151,12 @@ pub(super) fn widest(
         }
         vector /= 2;
     }
-    Ok((0..dist.size()).map(|value| vec![value]).collect())
+    Ok(singles(dist.size()))
+}
+
+/// Runs of one value each.
+pub(super) fn singles(size: usize) -> Vec<Vec<usize>> {
+    (0..size).map(|value| vec![value]).collect()
 }
 
 /// What a load or a store does at its elements.

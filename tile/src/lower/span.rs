@@ -1,9 +1,7 @@
 //! Gathers of elements that lie in a row: where the index along an array's axis of stride 1 is a number and 0, 1, 2, ..., and the other
 //! indices are the same for all of them, they are loaded in vectors.
 
-use girih_codegen::algorithm::load_elements;
-use girih_codegen::builder::Access;
-use girih_codegen::{Cond, Expr, Reg};
+use girih_codegen::{Cond, Expr};
 use girih_ptx::Opcode;
 
 use super::gather::Places;
@@ -18,9 +16,9 @@ use crate::place::access::{WIDEST, counting};
 /// The vectors of a gather.
 pub(super) struct Spans {
     /// Numbers of values, each run neighbours in the array.
-    runs: Vec<Vec<usize>>,
+    pub(super) runs: Vec<Vec<usize>>,
     /// The array's axis along which they lie, and the tile's.
-    axis: usize,
+    pub(super) axis: usize,
     along: usize,
     /// The coordinate of the tile's first element along the axis.
     start: Expr,
@@ -49,7 +47,7 @@ impl Lowering<'_> {
             if count % vector != 0 || !places.alike(axis, run) {
                 return Ok(false);
             }
-            let (address, _) = self.span(places, &spans, run)?;
+            let (address, _) = self.place(places, Some(&spans), run[0])?;
             Ok(address.multiple() % (vector * size) == 0)
         })?;
         let vector = spans.runs[0].len() as i64;
@@ -86,52 +84,21 @@ impl Lowering<'_> {
         Ok(self.b.var(&total, least, most + 1 - multiple, multiple))
     }
 
-    /// The address of a vector, and the condition that it is accessed, where the tile is inside along the axis if that is asked for.
-    fn span(&mut self, places: &Places<'_>, spans: &Spans, run: &[usize]) -> Result<(Expr, Cond), Error> {
-        let mut conds = Vec::new();
-        if places.padded {
-            conds.push(self.inside(places.dist, run[0], &places.dims)?);
-        }
-        let mut offset = Expr::from(0);
-        for axis in 0..places.array.extents.len() {
-            let at = if axis == spans.axis {
-                let at = self.coordinates(places.dist, run[0], places.dims.rank())?.swap_remove(spans.along);
-                let at = &spans.start + &at;
-                if places.check && spans.whole.is_none() {
-                    conds.push(Cond::less(&(&places.array.lows[axis] + -1), &at));
-                    conds.push(Cond::less(&at, &places.array.extents[axis]));
-                }
-                at
-            } else {
-                self.coordinate(places, axis, run[0], &mut conds)?
-            };
-            offset = &offset + &(&at * &places.array.strides[axis]);
-        }
-        let address = &places.array.pointer + &(&offset * places.array.dtype.bytes());
-        Ok((address, Cond::all(conds)))
-    }
-
-    /// Loads all vectors.
-    pub(super) fn gather_spans(
+    /// The coordinate of an element along the axis of the vectors; what must hold so that it is in the array, unless all of the tile is there,
+    /// is added to conditions.
+    pub(super) fn counted(
         &mut self,
         places: &Places<'_>,
         spans: &Spans,
-        access: &Access,
-        pad: u64,
-        others: Option<&[Reg]>,
-    ) -> Result<Vec<Reg>, Error> {
-        let dtype = places.array.dtype;
-        let mut regs = vec![None; places.dist.size()];
-        for run in &spans.runs {
-            let (address, cond) = self.span(places, spans, run)?;
-            let got = load_elements(&mut self.b, access, dtype, run.len(), &address, &cond, Some(pad))?;
-            for (&value, mut got) in run.iter().zip(got) {
-                if let Some(others) = others {
-                    got = self.select(dtype, &cond, &got, &others[value])?;
-                }
-                regs[value] = Some(got);
-            }
+        value: usize,
+        conds: &mut Vec<Cond>,
+    ) -> Result<Expr, Error> {
+        let at = self.coordinates(places.dist, value, places.dims.rank())?.swap_remove(spans.along);
+        let at = &spans.start + &at;
+        if places.check && spans.whole.is_none() {
+            conds.push(Cond::less(&(&places.array.lows[spans.axis] + -1), &at));
+            conds.push(Cond::less(&at, &places.array.extents[spans.axis]));
         }
-        Ok(regs.into_iter().flatten().collect())
+        Ok(at)
     }
 }

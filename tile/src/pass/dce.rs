@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::rebuild::{Copy, Keep, Pass, rebuild};
-use crate::ir::{Array, Def, End, Func, Kind, Op, OpId, Order, RegionId, Value};
+use crate::ir::{Def, End, Func, Kind, Op, OpId, Order, RegionId, Value};
 
 /// Leaves out operations whose results no effect depends on, and what loops carry and conditions yield for nothing.
 pub fn dce(func: &Func) -> Func {
@@ -97,12 +97,8 @@ impl<'a> Live<'a> {
             _ => op.operands.len(),
         };
         op.operands[..needed].iter().for_each(|&value| self.value(value));
-        let mut array = op.kind.names();
-        while let Some(Array::Slice { of, start, stop, .. }) = array.map(|id| &func.arrays()[id.index()]) {
-            self.value(*start);
-            self.value(*stop);
-            array = Some(*of);
-        }
+        let slices = op.kind.names().into_iter().flat_map(|array| func.slices(array));
+        slices.flat_map(|(_, bounds)| bounds).for_each(|value| self.value(value));
         if !matches!(op.kind, Kind::For | Kind::Loop | Kind::If) {
             for &region in &op.regions {
                 func.region(region).end.values().iter().for_each(|&value| self.value(value));

@@ -1,7 +1,7 @@
 //! What is the same in each turn of a loop is computed before it.
 
 use super::rebuild::{Copy, Pass, rebuild, types};
-use crate::ir::{Array, Func, Kind, Op, Type, Value};
+use crate::ir::{Func, Kind, Op, Type, Value};
 
 /// Moves loads of arrays that the kernel does not write, and pure operations, out of the loops that their operands do not depend on.
 /// Nothing leaves a condition. What holds more than `MOST` bytes of a block stays, since it would occupy registers all the time.
@@ -36,16 +36,10 @@ impl Pass for Licm {
             return None;
         }
         let kind = copy.kind(op);
-        let mut needs = operands.to_vec();
-        let mut array = kind.names();
-        while let Some(&Array::Slice { of, start, stop, .. }) =
-            array.map(|id| &copy.b.func().arrays()[id.index()])
-        {
-            needs.extend([start, stop]);
-            array = Some(of);
-        }
+        let slices = kind.names().into_iter().flat_map(|array| copy.b.func().slices(array));
+        let needs = slices.flat_map(|(_, bounds)| bounds).chain(operands.iter().copied());
         let innermost = copy.b.depth() - 1;
-        let needed = needs.iter().map(|&value| copy.b.depth_of(value)).max().unwrap_or(0);
+        let needed = needs.map(|value| copy.b.depth_of(value)).max().unwrap_or(0);
         let depth = needed.max(innermost - copy.loops());
         (depth < innermost).then(|| copy.b.push_at(depth, kind, operands, &types))
     }

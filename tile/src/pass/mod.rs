@@ -29,7 +29,7 @@ mod licm;
 mod overlap;
 mod persistent;
 mod rebuild;
-mod uses;
+pub(crate) mod uses;
 
 pub use dce::dce;
 pub use expand::expand;

@@ -2,16 +2,14 @@
 
 use std::collections::HashMap;
 
-use crate::ir::{Array, Func, Op, OpId, RegionId, Value};
+use crate::ir::{Func, Op, OpId, RegionId, Value};
 
 /// What an operation reads, also within its regions.
 pub(crate) fn needs(func: &Func, op: &Op, out: &mut Vec<Value>) {
     out.extend(&op.operands);
-    let mut array = op.kind.array();
-    while let Some(Array::Slice { of, start, stop, .. }) = array.map(|id| &func.arrays()[id.index()]) {
-        out.extend([start, stop]);
-        array = Some(*of);
-    }
+    out.extend(
+        op.kind.array().into_iter().flat_map(|array| func.slices(array)).flat_map(|(_, bounds)| bounds),
+    );
     for &region in &op.regions {
         let data = func.region(region);
         data.ops.iter().for_each(|&id| needs(func, func.op(id), out));
@@ -20,7 +18,7 @@ pub(crate) fn needs(func: &Func, op: &Op, out: &mut Vec<Value>) {
 }
 
 /// The operations that read each value, as often as they do; none for the end of a region.
-pub(super) fn readers(func: &Func) -> HashMap<Value, Vec<Option<OpId>>> {
+pub(crate) fn readers(func: &Func) -> HashMap<Value, Vec<Option<OpId>>> {
     fn region(func: &Func, id: RegionId, readers: &mut HashMap<Value, Vec<Option<OpId>>>) {
         let data = func.region(id);
         for &id in &data.ops {

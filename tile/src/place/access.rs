@@ -17,7 +17,7 @@ use girih_tensor::DType;
 use crate::dtype::{holds, is_integer};
 use crate::fit;
 use crate::ir::table::Each;
-use crate::ir::{Array, ArrayId, Def, Func, Indexed, Kind, Known, Order, Value, View};
+use crate::ir::{Def, Func, Indexed, Kind, Known, Order, Value, View};
 
 /// Bytes of the widest access of a thread.
 pub const WIDEST: i64 = 16;
@@ -257,17 +257,11 @@ fn limits(func: &Func, view: &View, at: Option<&[Value]>) -> Width {
     if checked {
         limit(multiple(param.extents[fast]), &|n| format!("the extent of axis {fast} is a multiple of {n}"));
     }
-    let mut array: ArrayId = view.array;
-    while let Array::Slice { of, axis, start, stop } = &func.arrays()[array.index()] {
-        if usize::from(*axis) == fast {
-            limit(scalar(func, *start), &|n| format!("a part begins at a multiple of {n} along axis {fast}"));
-            if checked {
-                limit(scalar(func, *stop), &|n| {
-                    format!("a part ends at a multiple of {n} along axis {fast}")
-                });
-            }
+    for (_, [start, stop]) in func.slices(view.array).filter(|(axis, _)| *axis == fast) {
+        limit(scalar(func, start), &|n| format!("a part begins at a multiple of {n} along axis {fast}"));
+        if checked {
+            limit(scalar(func, stop), &|n| format!("a part ends at a multiple of {n} along axis {fast}"));
         }
-        array = *of;
     }
     width.whole = view.check && !checked && multiple(param.extents[fast]) % width.most != 0;
     width

@@ -32,7 +32,7 @@ use super::Plan;
 use super::numbers::computes;
 use super::scratch::{Arena, FIXED, of_slots};
 use super::wgmma::Products;
-use crate::ir::{Array, ArrayId, Def, Func, Kind, OpId, RegionId, Value};
+use crate::ir::{ArrayId, Def, Func, Kind, OpId, RegionId, Value};
 
 /// How many turns of a loop are under way where the user says nothing, and memory allows.
 const TURNS: i64 = 4;
@@ -115,11 +115,8 @@ impl Slice<'_> {
     }
 
     fn array(&mut self, array: ArrayId) {
-        if let Array::Slice { of, start, stop, .. } = self.places.func.arrays()[array.index()] {
-            self.value(start);
-            self.value(stop);
-            self.array(of);
-        }
+        let func = self.places.func;
+        func.slices(array).flat_map(|(_, bounds)| bounds).for_each(|value| self.value(value));
     }
 
     /// An operation, and what stands around it.

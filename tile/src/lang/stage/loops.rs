@@ -315,7 +315,7 @@ impl LoopFrame {
                 (Some(first), Some(second)) => {
                     running.done = true;
                     if stage.found.len() == running.found
-                        && let Some(what) = super::same::difference(stage.build.func(), first, second)
+                        && let Some(what) = super::same::changes(stage.build.func(), first, second)
                     {
                         let message = format!(
                             "the body of this loop is another one when it is built again ({what}): something changes that the loop does \

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::super::numbers::computes;
 use crate::fit;
-use crate::ir::{Array, ArrayId, Def, End, Func, Kind, Op, OpId, RegionId, Value};
+use crate::ir::{ArrayId, Def, End, Func, Kind, Op, OpId, RegionId, Value};
 
 /// How many turns a loop has, if that is known.
 pub(super) fn turns(func: &Func, op: &Op) -> Option<i64> {
@@ -34,10 +34,7 @@ struct Slice<'a> {
 
 impl Slice<'_> {
     fn array(&mut self, array: ArrayId) {
-        if let Array::Slice { of, start, stop, .. } = self.func.arrays()[array.index()] {
-            self.work.extend([start, stop]);
-            self.array(of);
-        }
+        self.work.extend(self.func.slices(array).flat_map(|(_, bounds)| bounds));
     }
 
     fn operation(&mut self, id: OpId) {

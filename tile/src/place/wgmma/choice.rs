@@ -6,7 +6,7 @@ use girih_codegen::atom::{GmmaLayout, Major, MmaAtom, MmaKind, Product};
 
 use super::super::access::width;
 use super::{BOX, OF_INSTRUCTION, Products, ROWS, SUMS, SharedTile, Source, WARPGROUP, Wgmma, begin, row};
-use crate::ir::{Array, Def, Func, Kind, Known, Op, OpId, Padding, RegionId, Value, View};
+use crate::ir::{Def, Func, Kind, Known, Op, OpId, Padding, RegionId, Value, View};
 
 /// What the strides of tensor maps stay below, in bytes.
 const FARTHEST: i64 = 1 << 40;
@@ -252,12 +252,11 @@ impl Choice<'_> {
         if extents[0] % row(swizzle, dtype) != 0 || extents[1] % 8 != 0 {
             return None;
         }
-        let (mut cut, mut array) = (Vec::new(), view.array);
-        while let Array::Slice { of, axis, .. } = self.func.arrays()[array.index()] {
-            if view.padding != Padding::Undetermined && !cut.contains(&usize::from(axis)) {
-                cut.push(usize::from(axis));
+        let mut cut = Vec::new();
+        for (axis, _) in self.func.slices(view.array) {
+            if view.padding != Padding::Undetermined && !cut.contains(&axis) {
+                cut.push(axis);
             }
-            array = of;
         }
         let tensor = self.tensor(view, fast, &rows, &cut);
         let latency = view.latency;
