@@ -303,8 +303,7 @@ impl Lowering<'_> {
             return Ok(vec![self.redux(&tuple[0], word, ty)]);
         }
         for &bit in bits {
-            let pairs = rule.dtypes.iter().zip(&tuple);
-            let other: Tuple = pairs.map(|(&dtype, value)| self.butterfly(dtype, value, 1 << bit)).collect();
+            let other = self.butterfly(&tuple, bit);
             tuple = self.combine_sides(rule, &tuple, &other, bit, false)?;
         }
         Ok(tuple)

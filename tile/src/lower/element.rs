@@ -6,6 +6,7 @@ use girih_codegen::{Cond, Expr, Reg};
 use girih_ptx::{Opcode, Operand, Type, Word};
 use girih_tensor::{DType, Space};
 
+use super::combine::Tuple;
 use super::words::{immediate, m, of};
 use super::{Lowering, register};
 use crate::dtype::is_signed;
@@ -70,9 +71,10 @@ impl Lowering<'_> {
         self.setp(Word::Ne, Type::U32, number, Operand::Int(0))
     }
 
-    /// What the lane holds whose number differs in the bits of `lanes`.
-    pub(super) fn butterfly(&mut self, dtype: DType, value: &Reg, lanes: i64) -> Reg {
-        self.b.shuffle(register(dtype), Word::Bfly, value, &Operand::Int(lanes), 31)
+    /// What the lane holds whose number differs in a bit.
+    pub(super) fn butterfly(&mut self, tuple: &[Reg], bit: usize) -> Tuple {
+        let other = |reg: &Reg| self.b.shuffle(reg.ty(), Word::Bfly, reg, &Operand::Int(1 << bit), 31);
+        tuple.iter().map(other).collect()
     }
 
     /// One combination of the whole warp's 32-bit integers.
@@ -177,11 +179,11 @@ impl Lowering<'_> {
         Ok(load_elements(&mut self.b, Space::Smem, dtype, count, address, cond, Some(0))?)
     }
 
-    /// The sum of weights of the bits of the thread's number that are set.
-    pub(super) fn weigh(&self, moves: &[(usize, i64)]) -> Result<Expr, Error> {
+    /// The number that bits of the thread's number make, from the least significant one, times a weight.
+    pub(super) fn weigh(&self, digits: &[usize], weight: i64) -> Result<Expr, Error> {
         // Above the last bit is one that does not move.
-        let mut bits = vec![None; moves.iter().map(|(bit, _)| bit + 2).max().unwrap_or(0)];
-        moves.iter().for_each(|&(bit, weight)| bits[bit] = Some((0, weight)));
+        let mut bits = vec![None; digits.iter().map(|bit| bit + 2).max().unwrap_or(0)];
+        digits.iter().enumerate().for_each(|(i, &bit)| bits[bit] = Some((0, weight << i)));
         Ok(Dist { bits, vals: Vec::new() }.coordinate(&self.thread, 1)?.swap_remove(0))
     }
 }

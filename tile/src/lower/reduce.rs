@@ -29,7 +29,7 @@ impl Lowering<'_> {
         let extent = i64::from(types[0].dims[axis]);
         let [rule, in_a_row] = self.rules(op, axis, *combine, identity);
         let operands = op.operands.iter().map(|&value| self.regs(value)).collect::<Result<Vec<_>, _>>()?;
-        let origin = self.along(&dist, axis)?;
+        let origin = self.origin(&dist, types[0].dims.rank())?.swap_remove(axis);
 
         // Where the order matters, values further apart than threads are combined after what lies between them.
         let near = dist.digits(axis).into_iter().map_while(|digit| match digit {
@@ -90,15 +90,6 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// The coordinate along a mode of a thread's first value.
-    pub(super) fn along(&mut self, dist: &Dist, mode: usize) -> Result<Expr, Error> {
-        let moves = dist.bits.iter().enumerate().filter_map(|(bit, moves)| match moves {
-            Some((at, scale)) if *at == mode => Some((bit, *scale)),
-            _ => None,
-        });
-        self.weigh(&moves.collect::<Vec<_>>())
-    }
-
     /// An element as what is combined; what changes nothing where it is padding.
     pub(super) fn prepared(
         &mut self,
@@ -128,8 +119,8 @@ impl Lowering<'_> {
         let moves = |bit: &usize| dist.bits[*bit].is_some() && !lanes.contains(bit);
         let alone = !(0..LANE_BITS.min(dist.bits.len())).any(|bit| moves(&bit));
         let mut results = Vec::new();
-        for batch in partial.chunks(batch(rule, dist)) {
-            let through = self.through_warps(rule, dist, lanes, warps, batch)?;
+        for batch in partial.chunks(batch(&rule.dtypes, dist)) {
+            let through = self.through_warps(&rule.dtypes, dist, [lanes, warps], batch)?;
             for place in 0..batch.len() {
                 results.push(if alone && warps.len() >= SHARED_READING {
                     let lane = self.thread.rem(slots as i64)?;
@@ -148,10 +139,9 @@ impl Lowering<'_> {
     /// in the bits `same` hold the same.
     pub(super) fn through_warps(
         &mut self,
-        rule: &Rule,
+        dtypes: &[DType],
         dist: &Dist,
-        same: &[usize],
-        warps: &[usize],
+        [same, warps]: [&[usize]; 2],
         tuples: &[Tuple],
     ) -> Result<Through, Error> {
         let others: Vec<usize> = (0..dist.bits.len())
@@ -159,20 +149,14 @@ impl Lowering<'_> {
             .collect();
         let (slots, groups) = (1i64 << warps.len(), 1i64 << others.len());
         // Lanes that read vectors of groups a power of two apart would meet in the same banks.
-        let narrowest = rule.dtypes.iter().map(|&dtype| dtype.bytes()).min().unwrap_or(WIDEST);
+        let narrowest = dtypes.iter().map(|&dtype| dtype.bytes()).min().unwrap_or(WIDEST);
         let apart = others.iter().any(|&bit| bit < LANE_BITS) && slots * narrowest > WIDEST;
         let pitch = if apart { slots + WIDEST / narrowest } else { slots };
-        let weights = |bits: &[usize], unit: i64| -> Vec<(usize, i64)> {
-            let mut moves: Vec<_> = bits.iter().enumerate().map(|(i, &bit)| (bit, unit << i)).collect();
-            moves.sort_unstable();
-            moves
-        };
-        let group = self.weigh(&weights(&others, pitch))?;
-        let slot = self.weigh(&weights(warps, 1))?;
+        let (group, slot) = (self.weigh(&others, pitch)?, self.weigh(warps, 1)?);
         let count = tuples.len() as i64;
         let mut starts = Vec::new();
         let mut end = 0;
-        for &dtype in &rule.dtypes {
+        for &dtype in dtypes {
             end = (end + 15) / 16 * 16;
             starts.push(end);
             end += count * groups * pitch * dtype.bytes();
@@ -180,8 +164,8 @@ impl Lowering<'_> {
         let base = self.scratch(end, 16)?;
         let copies = dist.copies() | same.iter().map(|bit| 1i64 << bit).sum::<i64>();
         let writes = Cond::less(&self.thread.and(copies)?, &Expr::from(1));
-        let through =
-            Through { dtypes: rule.dtypes.clone(), starts, base, group, slots, size: groups * pitch };
+        let dtypes = dtypes.to_vec();
+        let through = Through { dtypes, starts, base, group, slots, size: groups * pitch };
         for (place, tuple) in tuples.iter().enumerate() {
             for (i, reg) in tuple.iter().enumerate() {
                 let at = through.address(i, place, &slot);
@@ -194,8 +178,8 @@ impl Lowering<'_> {
 }
 
 /// How many tuples of each thread go through shared memory at once.
-pub(super) fn batch(rule: &Rule, dist: &Dist) -> usize {
-    let width: i64 = rule.dtypes.iter().map(|&dtype| dtype.bytes()).sum();
+pub(super) fn batch(dtypes: &[DType], dist: &Dist) -> usize {
+    let width: i64 = dtypes.iter().map(|&dtype| dtype.bytes()).sum();
     fit::size((BATCH / (width * dist.threads())).max(1))
 }
 
@@ -223,7 +207,8 @@ impl Through {
     fn read(&self, lowering: &mut Lowering<'_>, place: usize, slot: &Expr) -> Result<Tuple, Error> {
         let mut tuple = Vec::new();
         for (i, &dtype) in self.dtypes.iter().enumerate() {
-            tuple.extend(lowering.take(dtype, &self.address(i, place, slot), 1, &Cond::Always)?);
+            let at = self.address(i, place, slot);
+            tuple.extend(lowering.take(dtype, &at, 1, &Cond::Always)?);
         }
         Ok(tuple)
     }

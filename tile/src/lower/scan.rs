@@ -45,7 +45,7 @@ impl Lowering<'_> {
         let [rule, _] = self.rules(op, axis, *combine, identity);
         let how = How { rule, reverse: *reverse, exclusive: *exclusive };
         let operands = op.operands.iter().map(|&value| self.regs(value)).collect::<Result<Vec<_>, _>>()?;
-        let origin = self.along(&dist, axis)?;
+        let origin = self.origin(&dist, rank)?.swap_remove(axis);
 
         let mut blocks = Vec::new();
         for value in 0..dist.size() {
@@ -86,13 +86,11 @@ impl Lowering<'_> {
                             _ => None,
                         })
                         .collect();
-                    let mut own: Vec<(usize, i64)> =
-                        warps.iter().enumerate().map(|(i, &bit)| (bit, 1 << i)).collect();
-                    own.sort_unstable();
-                    let own = self.weigh(&own)?;
-                    for batch in blocks.chunks_mut(batch(&how.rule, &dist)) {
+                    let own = self.weigh(&warps, 1)?;
+                    for batch in blocks.chunks_mut(batch(&how.rule.dtypes, &dist)) {
                         let totals: Vec<Tuple> = batch.iter().map(|block| block.total.clone()).collect();
-                        let through = self.through_warps(&how.rule, &dist, &done, &warps, &totals)?;
+                        let through =
+                            self.through_warps(&how.rule.dtypes, &dist, [&done, &warps], &totals)?;
                         for (place, block) in batch.iter_mut().enumerate() {
                             let all = through.read_all(self, place)?;
                             self.scan_warps(&how, block, all, &own)?;
@@ -183,10 +181,7 @@ impl Lowering<'_> {
     /// Blocks of lanes whose numbers differ in a bit become one.
     fn scan_lanes(&mut self, how: &How, block: &mut Block, bit: usize) -> Result<(), Error> {
         let rule = &how.rule;
-        let pairs = rule.dtypes.iter().zip(&block.total);
-        let pairs: Vec<_> = pairs.map(|(&dtype, value)| (dtype, value.clone())).collect();
-        let other: Tuple =
-            pairs.iter().map(|(dtype, value)| self.butterfly(*dtype, value, 1 << bit)).collect();
+        let other = self.butterfly(&block.total, bit);
         let set = self.bit_is_set(bit)?;
         let second = if how.reverse { Cond::not(set) } else { set };
         let before = match block.before.take() {

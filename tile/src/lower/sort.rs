@@ -10,16 +10,13 @@ use girih_tensor::DType;
 
 use super::combine::Tuple;
 use super::element::{NanAt, key_dtype, key_range};
-use super::reduce::{LANE_BITS, inside};
+use super::reduce::{LANE_BITS, batch, inside};
 use super::shape::{Part, Piece, WINDOW, counts, in_window, on_line};
 use super::words::{m, of};
 use super::{Lowering, register};
 use crate::error::Error;
 use crate::fit;
 use crate::ir::{Kind, OpId};
-
-/// The bytes of shared memory that elements go through at once, if one of each thread fits.
-const BATCH: i64 = 64 << 10;
 
 /// What an element carries while it is sorted: the dtypes of its registers, the key first.
 struct Carried {
@@ -147,7 +144,7 @@ impl Lowering<'_> {
             },
             position: !alone && !packed,
         };
-        let origin = self.along(dist, axis)?;
+        let origin = self.origin(dist, extents.len())?.swap_remove(axis);
         let mut elements: Vec<Tuple> = Vec::new();
         for (value, reg) in regs.iter().enumerate() {
             let offset = dist.offset(value, extents.len())[axis];
@@ -273,12 +270,7 @@ impl Lowering<'_> {
         up: Option<Place>,
     ) -> Result<Vec<Tuple>, Error> {
         let others = if bit < LANE_BITS {
-            let mut others = Vec::new();
-            for tuple in &elements {
-                let pairs = carried.dtypes.iter().zip(tuple);
-                others.push(pairs.map(|(&dtype, reg)| self.butterfly(dtype, reg, 1 << bit)).collect());
-            }
-            others
+            elements.iter().map(|tuple| self.butterfly(tuple, bit)).collect()
         } else {
             self.of_warps(carried, &elements, dist, bit)?
         };
@@ -304,23 +296,16 @@ impl Lowering<'_> {
         dist: &Dist,
         bit: usize,
     ) -> Result<Vec<Tuple>, Error> {
-        let threads = dist.threads();
-        let (low, high) = (self.thread.rem(1 << bit)?, self.thread.div(2 << bit)?);
-        let upper = self.thread.div(1 << bit)?.rem(2)?;
-        // The number with the bit the other way round.
-        let partner = &(&(&high * (2 << bit)) + &low) + &(&(&Expr::from(1) - &upper) * (1 << bit));
-        // Registers of all threads: how many elements go at once, and where those of a dtype begin.
-        let width: i64 = carried.dtypes.iter().map(|&dtype| dtype.bytes()).sum::<i64>() * threads;
-        let batch = (BATCH / width).clamp(1, elements.len() as i64);
-        let mut starts = Vec::new();
-        let mut end = 0;
-        for &dtype in &carried.dtypes {
-            starts.push(end);
-            end += batch * threads * dtype.bytes();
-        }
-        let own = self.thread.clone();
+        let (threads, own) = (dist.threads(), self.thread.clone());
+        let partner = own.xor(&Expr::from(1 << bit))?;
         let mut others = Vec::new();
-        for batch in elements.chunks(fit::size(batch)) {
+        for batch in elements.chunks(batch(&carried.dtypes, dist)) {
+            let mut starts = Vec::new();
+            let mut end = 0;
+            for &dtype in &carried.dtypes {
+                starts.push(end);
+                end += batch.len() as i64 * threads * dtype.bytes();
+            }
             let base = self.scratch(end, 16)?;
             let address = |i: usize, value: usize, thread: &Expr| {
                 let size = carried.dtypes[i].bytes();
