@@ -45,17 +45,6 @@ pub struct AxisBounds {
 }
 
 impl AxisBounds {
-    /// The one that is known the latest.
-    pub fn weakest(&self) -> Bound {
-        let rank = |bound: Bound| match bound {
-            Bound::Proved => 0,
-            Bound::Promised => 1,
-            Bound::Launch => 2,
-            Bound::Kernel => 3,
-        };
-        if rank(self.low) > rank(self.high) { self.low } else { self.high }
-    }
-
     /// Both in the kernel.
     pub const KERNEL: AxisBounds = AxisBounds { low: Bound::Kernel, high: Bound::Kernel };
 }

@@ -133,11 +133,6 @@ impl Build {
         self.open.len()
     }
 
-    /// The number of loops among the open regions.
-    pub fn region_at(&self, depth: usize) -> Option<RegionId> {
-        self.open.get(depth)?.region
-    }
-
     fn new_value(&mut self, ty: Type, def: Def, depth: usize) -> Value {
         self.func.values.push(ValueData { ty, def });
         self.depth.push(depth);

@@ -11,8 +11,8 @@ use super::memory::Touched;
 use super::shared::Scratch;
 use super::wgmma::Role;
 use super::words::{integer, m};
-use super::{Lowering, register};
-use crate::error::{Code, Error, Fault};
+use super::{Lowering, register, unfit};
+use crate::error::Error;
 use crate::ir::{End, OpId, RegionId, Value};
 
 /// A loop that is being written.
@@ -60,7 +60,7 @@ impl Lowering<'_> {
 
     /// Ends a turn of a loop around, or the loop, with these values.
     fn pass(&mut self, depth: u32, values: &[Value], turn: bool) -> Result<(), Error> {
-        let missing = || Error::Lower(Fault::new(Code::Unsupported, format!("no loop at depth {depth}")));
+        let missing = || unfit(format!("no loop at depth {depth}"));
         let at = self.loops.len().checked_sub(1 + depth as usize).ok_or_else(missing)?;
         let (mut targets, mut sources) = (Vec::new(), Vec::new());
         for (i, &value) in values.iter().enumerate() {

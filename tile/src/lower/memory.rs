@@ -9,9 +9,9 @@ use girih_codegen::{Cond, Expr, Reg, Width};
 use girih_ptx::Word;
 use girih_tensor::{DType, Space};
 
-use super::Lowering;
 use super::shared::Scratch;
 use super::wgmma::Role;
+use super::{Lowering, unfit};
 use crate::dtype::{Category, category};
 use crate::error::Error;
 use crate::facts::{AxisBounds, Bound};
@@ -189,12 +189,8 @@ impl Lowering<'_> {
         match self.plan.func.arrays()[id.index()].clone() {
             Array::Param(param) => {
                 let bound = self.params.arrays.get(&id).cloned();
-                let bound = bound.ok_or_else(|| {
-                    Error::Lower(crate::error::Fault::new(
-                        crate::error::Code::Unsupported,
-                        format!("the array `{}` has no parameter", param.name),
-                    ))
-                })?;
+                let bound =
+                    bound.ok_or_else(|| unfit(format!("the array `{}` has no parameter", param.name)))?;
                 let lows = vec![Expr::from(0); bound.extents.len()];
                 Ok(ArrayAt {
                     lows,
@@ -416,13 +412,7 @@ impl Lowering<'_> {
             self.elements(tile, what, &careful, false, &mut regs)?;
             self.b.close_block(around)?;
         }
-        let missing = || {
-            Error::Lower(crate::error::Fault::new(
-                crate::error::Code::Unsupported,
-                "an element that no vector has".to_string(),
-            ))
-        };
-        regs.into_iter().map(|reg| reg.ok_or_else(missing)).collect()
+        regs.into_iter().map(|reg| reg.ok_or_else(|| unfit("an element that no vector has"))).collect()
     }
 
     /// The address of a value's element.

@@ -173,6 +173,11 @@ pub fn lower(plan: &Plan, target: impl Into<Target>) -> Result<Lowered, Error> {
     Ok(Lowered { kernel: lowering.b.finish()?, params })
 }
 
+/// The error for a plan whose parts do not go together.
+fn unfit(why: impl Into<String>) -> Error {
+    Error::Lower(Fault::new(Code::Unsupported, why))
+}
+
 impl Lowering<'_> {
     /// Says what holds a value.
     pub(crate) fn hold(&mut self, value: Value, held: Held) {
@@ -285,7 +290,7 @@ impl Lowering<'_> {
             op.operands.iter().map(|&value| self.plan.func.ty(value).to_string()).collect();
         let site = op.site.map_or_else(String::new, |site| format!("{site}: "));
         let message = format!("{site}{:?} of {}: {why}", op.kind, types.join(", "));
-        Error::Lower(Fault::new(Code::Unsupported, message))
+        unfit(message)
     }
 
     /// The registers of a value, in the order of its distribution.
@@ -297,14 +302,10 @@ impl Lowering<'_> {
                 let expr = expr.clone();
                 Ok(vec![self.materialise(&expr, self.plan.func.ty(value).dtype)?])
             }
-            Some(Held::Shared(_)) => Err(Error::Lower(Fault::new(
-                Code::Unsupported,
-                format!("%{} is in shared memory, where no thread reads it", value.0),
-            ))),
-            None => Err(Error::Lower(Fault::new(
-                Code::Unsupported,
-                format!("%{} is used where it has not been computed", value.0),
-            ))),
+            Some(Held::Shared(_)) => {
+                Err(unfit(format!("%{} is in shared memory, where no thread reads it", value.0)))
+            }
+            None => Err(unfit(format!("%{} is used where it has not been computed", value.0))),
         }
     }
 

@@ -7,8 +7,8 @@ use girih_tensor::DType;
 
 use super::combine::Tuple;
 use super::element::NanAt;
-use super::{How, Lowering, register};
-use crate::error::{Code, Error, Fault};
+use super::{How, Lowering, register, unfit};
+use crate::error::Error;
 use crate::ir::table::Each;
 use crate::ir::{Def, Func, Kind, RegionId, Value};
 use crate::place::access::counting;
@@ -219,7 +219,7 @@ impl Lowering<'_> {
     }
 
     fn asked(&mut self, each: Each, dtype: DType, a: &Reg, b: &Reg) -> Result<Reg, Error> {
-        let none = || Error::Lower(Fault::new(Code::Unsupported, format!("no order of {dtype}")));
+        let none = || unfit(format!("no order of {dtype}"));
         self.apply(each, How::default(), dtype, &[a, b])?.ok_or_else(none)
     }
 

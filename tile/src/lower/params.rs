@@ -9,9 +9,9 @@ use girih_ptx::{Opcode, Operand, Type, Word};
 use girih_tensor::DType;
 
 use super::words::{integer, m};
-use super::{Held, Lowering};
+use super::{Held, Lowering, unfit};
 use crate::dtype::{is_integer, is_signed};
-use crate::error::{Code, Error, Fault};
+use crate::error::Error;
 use crate::fit;
 use crate::ir::{Array, ArrayId, ArrayParam, Func, Kind, Known, OpId};
 
@@ -231,11 +231,12 @@ impl Lowering<'_> {
                 Held::Index(self.b.special(special.ok_or_else(|| self.unsupported(id, "no such axis"))?))
             }
             Kind::Dim(array, axis) => Held::Index(self.array_at(array)?.extents[usize::from(axis)].clone()),
-            Kind::Param(position) => {
-                self.params.scalars.get(usize::from(position)).cloned().ok_or_else(|| {
-                    Error::Lower(Fault::new(Code::Unsupported, format!("no scalar parameter {position}")))
-                })?
-            }
+            Kind::Param(position) => self
+                .params
+                .scalars
+                .get(usize::from(position))
+                .cloned()
+                .ok_or_else(|| unfit(format!("no scalar parameter {position}")))?,
             _ => return Err(self.unsupported(id, "is no number")),
         };
         self.hold(op.results[0], held);
