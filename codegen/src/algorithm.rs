@@ -18,8 +18,8 @@ mod transform;
 mod vectors;
 mod warp;
 
-pub use convert::convert;
 pub(crate) use convert::convert_finite;
+pub use convert::{byte_to_f16, convert, f32_to_byte, f32_to_tf32};
 pub use copy::{CacheHint, CopyWith, copy, copy_if, prefetch};
 pub use data::{Data, Site};
 pub use elements::{load_elements, pack, store_elements, unpack};

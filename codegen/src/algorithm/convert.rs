@@ -7,6 +7,7 @@ mod words;
 
 use std::panic::Location;
 
+use girih_ptx::{Opcode, Operand, Type};
 use girih_tensor::{DType, Tensor};
 
 use self::words::Words;
@@ -160,6 +161,45 @@ fn in_words(words: &mut Words<'_>, values: &[Rmem], results: &[Rmem]) -> bool {
         _ => return false,
     }
     true
+}
+
+/// The 8-bit float in the lowest bits of a register of 32 bits as an f16, exactly.
+///
+/// # Examples
+/// ```
+/// use girih_codegen::Builder;
+/// use girih_codegen::algorithm::{byte_to_f16, f32_to_byte, f32_to_tf32};
+/// use girih_ptx::Type;
+/// use girih_tensor::DType;
+///
+/// let mut b = Builder::new("k", 90, 32);
+/// let x = b.reg(Type::F32);
+/// let tf32 = f32_to_tf32(&mut b, &x);
+/// let byte = f32_to_byte(&mut b, DType::E4m3, &tf32);
+/// let half = byte_to_f16(&mut b, DType::E4m3, &byte);
+/// assert_eq!([tf32.ty(), byte.ty(), half.ty()], [Type::F32, Type::U32, Type::B16]);
+/// ```
+pub fn byte_to_f16(b: &mut Builder, from: DType, byte: &Reg) -> Reg {
+    let target = b.reg(Type::B32);
+    let pair = Pair { source: byte.clone(), bits: [0, 8], target: target.clone() };
+    fp8::widen(&mut Words::new(b, true), &pair, from, DType::F16);
+    let [half, _] = b.split(Type::B16, &target);
+    half
+}
+
+/// The 8-bit float that is nearest to an f32, ties to even, and at most the greatest finite number, in the lowest bits of a register of 32
+/// bits.
+pub fn f32_to_byte(b: &mut Builder, to: DType, x: &Reg) -> Reg {
+    if b.sm() < 89 {
+        return fp8::rounded(&mut Words::new(b, true), to, x);
+    }
+    let byte = fp8::narrow(b, to, x, None);
+    b.inst_to(Type::U32, Opcode::Cvt, &[Type::U32.into(), Type::U16.into()], vec![Operand::from(&byte)])
+}
+
+/// The tf32 that is nearest to an f32, ties to even.
+pub fn f32_to_tf32(b: &mut Builder, x: &Reg) -> Reg {
+    number::nearest_tf32(b, x)
 }
 
 /// Two values in a register, and the register that the two results fill.

@@ -6,8 +6,8 @@ use girih_ptx::{Extent, Item, Linkage, Module, Name, Operand, Span, Type, VarSpa
 use girih_tensor::DType;
 
 use super::{Builder, Reg};
-use crate::Error;
 use crate::scalar::Scalar;
+use crate::{Error, Expr};
 
 /// The declaration that every module that prints has.
 const VPRINTF: &str = ".version 7.0 .target sm_80 .address_size 64
@@ -60,19 +60,49 @@ impl Builder {
             // The declaration parses; if it did not, every test that prints would fail.
             self.items.extend(Module::parse(VPRINTF).map(|module| module.items).unwrap_or_default());
         }
-        let name = Name::from(format!("${}_text{}", self.name, self.items.len()));
         let bytes: Vec<u8> = text.bytes().chain([0]).collect();
+        self.global_bytes("text", 1, &bytes)
+    }
+
+    /// A variable of the module that holds bytes.
+    fn global_bytes(&mut self, what: &str, align: u32, bytes: &[u8]) -> Name {
+        let name = Name::from(format!("${}_{what}{}", self.name, self.items.len()));
         self.items.push(Item::Variable(Variable {
             linkage: Linkage::Internal,
             space: VarSpace::Global,
-            align: Some(1),
+            align: Some(align),
             ty: Type::B8,
             name: name.clone(),
             extent: Extent::Array(bytes.len() as u64),
-            init: bytes.into_iter().map(|byte| Operand::Int(byte.into())).collect(),
+            init: bytes.iter().map(|&byte| Operand::Int(byte.into())).collect(),
             span: Span::default(),
         }));
         name
+    }
+
+    /// The address, a multiple of 16, of these bytes in global memory, which the module brings along.
+    ///
+    /// # Errors
+    /// As [`Builder::ptx`].
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_codegen::{Builder, Cond};
+    /// use girih_ptx::Type;
+    /// use girih_tensor::Space;
+    ///
+    /// let mut b = Builder::new("k", 80, 32);
+    /// let (at, value) = (b.table(&[1, 0, 0, 0, 2, 0, 0, 0])?, b.reg(Type::U32));
+    /// b.load(Space::Gmem, &[value], &(&at + 4), &Cond::Always)?;
+    /// assert!(b.finish()?.module().to_string().contains("[8] = {1, 0, 0, 0, 2, 0, 0, 0}"));
+    /// # Ok::<(), girih_codegen::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn table(&mut self, bytes: &[u8]) -> Result<Expr, Error> {
+        let name = self.global_bytes("table", 16, bytes);
+        let base = self.reg(Type::U64);
+        self.ptx(&format!("mov.u64 %0, {name};"), &[&base])?;
+        Ok(self.var(&base, 0, 1 << 60, 16))
     }
 
     /// Calls `vprintf` with the values one behind another, each at a multiple of its size.

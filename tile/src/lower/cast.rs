@@ -1,14 +1,15 @@
 //! Conversions between dtypes.
 
 use girih_codegen::Reg;
+use girih_codegen::algorithm::{byte_to_f16, f32_to_byte, f32_to_tf32};
 use girih_ptx::{Opcode, Operand, Type, Word};
 use girih_tensor::DType;
 
 use super::each::{direction, float};
 use super::words::{Words, immediate, integer, m, of};
-use super::{Held, Lowering, register};
+use super::{Held, Lowering, register, unfit};
 use crate::dtype::{Category, category, is_integer, is_signed};
-use crate::error::{Code, Error, Fault};
+use crate::error::Error;
 use crate::ir::{Kind, OpId, Rounding};
 
 impl Lowering<'_> {
@@ -209,45 +210,11 @@ impl Words<'_> {
                 self.b.join(Type::F32, [&zero, reg])
             }
             DType::E4m3 | DType::E5m2 => {
-                let half = self.half_of_byte(from, reg);
+                let half = byte_to_f16(self.b, from, reg);
                 self.make(Type::F32, Opcode::Cvt, m![Type::F32, Type::F16], of([&half]))
             }
             _ => reg.clone(),
         }
-    }
-
-    /// An 8-bit float as an f16, exactly.
-    fn half_of_byte(&mut self, from: DType, reg: &Reg) -> Reg {
-        let byte = self.make(Type::B16, Opcode::Cvt, m![Type::U16, Type::U32], of([reg]));
-        if from == DType::E5m2 {
-            // The upper half of an f16.
-            let by = Operand::Int(8);
-            return self.make(Type::B16, Opcode::Shl, m![Type::B16], vec![Operand::from(&byte), by]);
-        }
-        if self.b.sm() >= 89 {
-            let both =
-                self.make(Type::B32, Opcode::Cvt, m![Word::Rn, Type::F16x2, Type::E4m3x2], of([&byte]));
-            let [low, _] = self.b.split(Type::B16, &both);
-            return low;
-        }
-        // Exponent and significand in their places of an f16, times 2^8 for the difference of the biases: 7 and 15.
-        let low = |low: &mut Self, reg: &Reg, mask| {
-            low.make(Type::U32, Opcode::And, m![Type::B32], vec![Operand::from(reg), Operand::Int(mask)])
-        };
-        let magnitude = low(self, reg, 0x7f);
-        let sign = low(self, reg, 0x80);
-        let shifted = |low: &mut Self, reg: &Reg, by| {
-            low.make(Type::U32, Opcode::Shl, m![Type::B32], vec![Operand::from(reg), Operand::Int(by)])
-        };
-        let (body, sign) = (shifted(self, &magnitude, 7), shifted(self, &sign, 8));
-        let body = self.make(Type::B16, Opcode::Cvt, m![Type::U16, Type::U32], of([&body]));
-        let scale = self.make(Type::B16, Opcode::Mov, m![Type::B16], vec![Operand::Int(0x5c00)]);
-        let scaled = self.make(Type::B16, Opcode::Mul, m![Word::Rn, Type::F16], of([&body, &scale]));
-        let nan = self.make(Type::B16, Opcode::Mov, m![Type::B16], vec![Operand::Int(0x7fff)]);
-        let none = self.setp(Word::Eq, Type::U32, &magnitude, Operand::Int(0x7f));
-        let scaled = self.selp(DType::F16, &none, &nan, &scaled);
-        let sign = self.make(Type::B16, Opcode::Cvt, m![Type::U16, Type::U32], of([&sign]));
-        self.make(Type::B16, Opcode::Or, m![Type::B16], of([&scaled, &sign]))
     }
 
     /// A float as another one.
@@ -265,7 +232,7 @@ impl Words<'_> {
         let refused = || {
             let message =
                 format!("{from} to {to} rounded {rounding:?} has no instruction on sm_{}", self.b.sm());
-            Err(Error::Lower(Fault::new(Code::Unsupported, message)))
+            Err(unfit(message))
         };
         if to == DType::F64 {
             return Ok(match from {
@@ -285,9 +252,7 @@ impl Words<'_> {
             let cut = self.make(Type::F32, Opcode::Cvt, m![Word::Rz, Type::F32, Type::F64], of([reg]));
             let back = self.make(Type::F64, Opcode::Cvt, m![Type::F64, Type::F32], of([&cut]));
             // Ordered, since NaN needs no bit; a number beyond f32 was cut to the greatest one.
-            let less = self.setp(Word::Lt, Type::F64, &back, Operand::from(reg));
-            let greater = self.setp(Word::Gt, Type::F64, &back, Operand::from(reg));
-            let inexact = self.make(Type::Pred, Opcode::Or, m![Type::Pred], of([&less, &greater]));
+            let inexact = self.setp(Word::Ne, Type::F64, &back, Operand::from(reg));
             let odd = self.sticky(&cut, &inexact);
             return self.convert_float(DType::F32, to, rounding, &odd);
         }
@@ -301,69 +266,9 @@ impl Words<'_> {
                 Ok(self.make(Type::B16, Opcode::Cvt, m![word, float(to), Type::F32], of([reg])))
             }
             DType::Tf32 if from == DType::Tf32 => Ok(reg.clone()),
-            DType::Tf32 if rounding == Rounding::Nearest => Ok(self.cast_to_tf32(reg)),
-            DType::E4m3 | DType::E5m2 if rounding == Rounding::Nearest && self.b.sm() >= 89 => {
-                let pair = if to == DType::E4m3 { Type::E4m3x2 } else { Type::E5m2x2 };
-                let zero = self.make(Type::F32, Opcode::Mov, m![Type::F32], vec![Operand::F32(0)]);
-                let words = m![Word::Rn, Word::Satfinite, pair, Type::F32];
-                let byte = self.make(Type::B16, Opcode::Cvt, words, of([&zero, reg]));
-                Ok(self.make(Type::U32, Opcode::Cvt, m![Type::U32, Type::U16], of([&byte])))
-            }
-            DType::E4m3 | DType::E5m2 if rounding == Rounding::Nearest => Ok(self.cast_to_byte(to, reg)),
+            DType::Tf32 if rounding == Rounding::Nearest => Ok(f32_to_tf32(self.b, reg)),
+            DType::E4m3 | DType::E5m2 if rounding == Rounding::Nearest => Ok(f32_to_byte(self.b, to, reg)),
             _ => refused(),
         }
-    }
-
-    /// The nearest 8-bit float, ties to even, by integers: the instruction is of sm_89.
-    fn cast_to_byte(&mut self, to: DType, reg: &Reg) -> Reg {
-        // The greatest number; the least that is not subnormal; what has its last bit where subnormal numbers have it; bits to drop; biases.
-        let (most, least, magic, drop, bias) = match to {
-            DType::E4m3 => (448.0f32, 1.0f32 / 64.0, 16384.0f32, 20, 960),
-            _ => (57344.0, 1.0 / 16384.0, 128.0, 21, 448),
-        };
-        let float = |x: f32| Operand::F32(x.to_bits());
-        let number = |low: &mut Self, opcode, a: &Reg, by: i64| {
-            let ty = if opcode == Opcode::And { Type::B32 } else { Type::U32 };
-            low.make(Type::U32, opcode, m![ty], vec![Operand::from(a), Operand::Int(by)])
-        };
-        let magnitude = self.make(Type::F32, Opcode::Abs, m![Type::F32], of([reg]));
-        let inputs = vec![Operand::from(&magnitude), float(most)];
-        let magnitude = self.make(Type::F32, Opcode::Min, m![Type::F32], inputs);
-        let bits = self.make(Type::U32, Opcode::Mov, m![Type::B32], of([&magnitude]));
-        let last = number(self, Opcode::Shr, &bits, drop);
-        let last = number(self, Opcode::And, &last, 1);
-        let sum = self.make(Type::U32, Opcode::Add, m![Type::U32], of([&bits, &last]));
-        let sum = number(self, Opcode::Add, &sum, (1 << (drop - 1)) - 1);
-        let normal = number(self, Opcode::Shr, &sum, drop);
-        let normal = number(self, Opcode::Sub, &normal, bias);
-        let inputs = vec![Operand::from(&magnitude), float(magic)];
-        let shifted = self.make(Type::F32, Opcode::Add, m![Word::Rn, Type::F32], inputs);
-        let subnormal = self.make(Type::U32, Opcode::Mov, m![Type::B32], of([&shifted]));
-        let subnormal = number(self, Opcode::Sub, &subnormal, magic.to_bits().into());
-        let small = self.setp(Word::Lt, Type::F32, &magnitude, float(least));
-        let code = self.selp(DType::U32, &small, &subnormal, &normal);
-        let nan = self.setp(Word::IsNan, Type::F32, reg, Operand::from(reg));
-        let none = self.make(Type::U32, Opcode::Mov, m![Type::B32], vec![Operand::Int(0x7f)]);
-        let code = self.selp(DType::U32, &nan, &none, &code);
-        let signed = self.make(Type::U32, Opcode::Mov, m![Type::B32], of([reg]));
-        let sign = number(self, Opcode::Shr, &signed, 24);
-        let sign = number(self, Opcode::And, &sign, 0x80);
-        self.make(Type::U32, Opcode::Or, m![Type::B32], of([&code, &sign]))
-    }
-
-    /// The nearest number with ten bits of significand, ties to even, by integers: the instruction is of sm_90.
-    fn cast_to_tf32(&mut self, reg: &Reg) -> Reg {
-        let number = |value: i64| Operand::Int(value);
-        let bits = self.make(Type::U32, Opcode::Mov, m![Type::B32], of([reg]));
-        let bits = Operand::from(&bits);
-        let last =
-            self.make(Type::U32, Opcode::Bfe, m![Type::U32], vec![bits.clone(), number(13), number(1)]);
-        let sum = self.make(Type::U32, Opcode::Add, m![Type::U32], vec![bits.clone(), Operand::from(&last)]);
-        let sum = self.make(Type::U32, Opcode::Add, m![Type::U32], vec![Operand::from(&sum), number(0xfff)]);
-        let rounded =
-            self.make(Type::F32, Opcode::And, m![Type::B32], vec![Operand::from(&sum), number(-0x2000)]);
-        let nan = self.setp(Word::IsNan, Type::F32, reg, Operand::from(reg));
-        let quiet = self.make(Type::F32, Opcode::Mov, m![Type::F32], vec![Operand::F32(0x7fff_e000)]);
-        self.selp(DType::F32, &nan, &quiet, &rounded)
     }
 }

@@ -65,21 +65,9 @@ impl Lowering<'_> {
     ) -> Result<Vec<girih_codegen::Reg>, Error> {
         let strides = Line::row_major(&super::shape::extents(ty)).strides;
         let bytes = ty.dtype.bytes();
-        let name = format!("{}_table{}", self.plan.func.name, self.held.iter().flatten().count());
-        let mut data = Vec::new();
-        for value in values {
-            data.extend_from_slice(&value.to_le_bytes()[..fit::size(bytes)]);
-        }
-        let list = data.iter().map(u8::to_string).collect::<Vec<_>>().join(", ");
-        let text = format!(
-            ".version 7.0\n.target sm_80\n.address_size 64\n.global .align 16 .b8 {name}[{}] = {{{list}}};\n",
-            data.len()
-        );
-        let module = girih_ptx::Module::parse(&text).map_err(girih_codegen::Error::from)?;
-        self.b.include(&module)?;
-        let base = self.b.reg(girih_ptx::Type::U64);
-        self.b.ptx(&format!("mov.u64 %0, {name};"), &[&base])?;
-        let base = self.b.var(&base, 0, 1 << 60, 16);
+        let data: Vec<u8> =
+            values.iter().flat_map(|value| value.to_le_bytes()[..fit::size(bytes)].to_vec()).collect();
+        let base = self.b.table(&data)?;
         let mut regs = Vec::new();
         for value in 0..dist.size() {
             let at = self.coordinates(dist, value, ty.dims.rank())?;

@@ -177,7 +177,7 @@ pub(in crate::algorithm) fn narrow(b: &mut Builder, to: DType, low: &Reg, high: 
 }
 
 /// The 8-bit float that is nearest to an f32, in the lowest bits of a register, by integer arithmetic.
-fn rounded(words: &mut Words<'_>, to: DType, x: &Reg) -> Reg {
+pub(super) fn rounded(words: &mut Words<'_>, to: DType, x: &Reg) -> Reg {
     // The greatest number; the least that is not subnormal; a number whose last bit is that of subnormal numbers; the bits to drop; the
     // difference of the biases.
     let (most, least, magic, drop, bias) = match to {

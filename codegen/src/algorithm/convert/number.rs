@@ -131,19 +131,25 @@ fn tf32(b: &mut Builder, x: &Scalar, from: DType) -> Result<Scalar, Error> {
         return Ok(single);
     }
     let reg = b.scalar(&single)?;
+    let out = nearest_tf32(b, &reg);
+    b.scalar_in(&out, DType::F32)
+}
+
+/// An f32 as the nearest tf32.
+pub(super) fn nearest_tf32(b: &mut Builder, reg: &Reg) -> Reg {
     let mut words = Words::new(b, true);
-    let bits = words.make(Opcode::Mov, Type::B32, vec![Operand::from(&reg)]);
+    let bits = words.make(Opcode::Mov, Type::B32, vec![Operand::from(reg)]);
     let last = vec![Operand::from(&bits), Operand::Int(13), Operand::Int(1)];
     let last = words.make(Opcode::Bfe, Type::U32, last);
     let sum = words.make(Opcode::Add, Type::U32, [&bits, &last].map(Operand::from).to_vec());
     let sum = words.make(Opcode::Add, Type::U32, vec![Operand::from(&sum), Operand::Int(0xfff)]);
     let rounded = words.and(&sum, 0xffff_e000);
     let (nan, out) = (words.b.reg(Type::Pred), words.b.reg(Type::F32));
-    let operands = [&reg, &reg].map(Operand::from).to_vec();
+    let operands = [reg, reg].map(Operand::from).to_vec();
     words.write(&nan, Opcode::Setp, &[Word::IsNan.into(), Type::F32.into()], operands);
     let operands = vec![Operand::Int(0x7fff_e000), Operand::from(&rounded), Operand::from(&nan)];
     words.write(&out, Opcode::Selp, &[Type::B32.into()], operands);
-    b.scalar_in(&out, DType::F32)
+    out
 }
 
 /// Whether integers of `to` are clamped and put into a register by `cvt.pack`.
