@@ -58,7 +58,7 @@ impl Lowering<'_> {
         for run in runs {
             let [from, to] = places(self, run[0])?;
             let exists = Cond::all([own.clone(), self.inside(tile.dist, run[0], &tile.dims)?]);
-            let with = CopyWith::from(atom).zero_fill_outside(self.in_array(tile, run[0], fast, n)?);
+            let with = CopyWith::from(atom).zero_fill_outside(self.which(tile, run[0], fast, n)?);
             let source = Tensor::new(Gmem::new(from, dtype), line);
             let target = Tensor::new(Smem::new(to, dtype, None), line);
             copy_if(&mut self.b, with, &Predicates::from(exists), &source, &target)?;
@@ -67,24 +67,14 @@ impl Lowering<'_> {
     }
 
     /// Which of the `n` elements along an axis from a value on are in the array.
-    fn in_array(&mut self, tile: &Tile<'_>, value: usize, fast: usize, n: i64) -> Result<Predicates, Error> {
-        let rank = tile.dims.rank();
-        let origin = self.origin(tile.dist, rank)?;
-        let mut conds = vec![tile.always.clone()];
-        let mut ends = None;
-        for (axis, by) in tile.dist.offset(value, rank).into_iter().enumerate() {
-            if axis == fast && tile.rest[axis].multiple() % n != 0 {
-                ends = Some(&Expr::from(-by) - &tile.beyond[axis]);
-            } else {
-                conds.push(Cond::less(&tile.beyond[axis], &Expr::from(-by)));
-            }
-            if let Some(begin) = &tile.begins[axis] {
-                conds.push(Cond::less(&Expr::from(-1 - by), &(begin + &origin[axis])));
-            }
+    fn which(&mut self, tile: &Tile<'_>, value: usize, fast: usize, n: i64) -> Result<Predicates, Error> {
+        let ends = tile.rest[fast].multiple() % n != 0;
+        let inside = Predicates::from(self.in_array(tile, value, false, Some(fast).filter(|_| ends))?);
+        if !ends {
+            return Ok(inside);
         }
-        let inside = Predicates::from(Cond::all(conds));
-        let Some(left) = ends else { return Ok(inside) };
+        let by = tile.dist.offset(value, tile.dims.rank())[fast];
         let numbers = Tensor::new(Counting::new(1), Lay::identity(&Shape::of([n])?)?);
-        Ok(inside.and(Predicates::inside(&numbers, &[left])?))
+        Ok(inside.and(Predicates::inside(&numbers, &[&Expr::from(-by) - &tile.beyond[fast]])?))
     }
 }

@@ -302,22 +302,36 @@ impl Lowering<'_> {
         }
         let before = self.state();
         let beside = self.begin_beside(id);
-        let around = self.b.open_block();
-        let other = self.b.open_block();
-        self.b.leave(&other, &Cond::not(cond), self.alike)?;
-        self.side(op.regions[0], &results)?;
-        self.b.leave(&around, &Cond::Always, self.alike)?;
-        self.b.close_block(other)?;
-        let first = self.state();
-        self.set_state(before);
-        self.side(op.regions[1], &results)?;
-        self.join_state(first);
-        self.b.close_block(around)?;
+        let second = |low: &mut Self| {
+            let first = low.state();
+            low.set_state(before);
+            low.side(op.regions[1], &results)?;
+            low.join_state(first);
+            Ok(())
+        };
+        self.either(cond, |low| low.side(op.regions[0], &results), second)?;
         self.end_beside(beside);
         for (&result, regs) in op.results.iter().zip(results) {
             self.hold_regs(result, regs)?;
         }
         Ok(())
+    }
+
+    /// Goes one of two ways, as a condition says.
+    pub(super) fn either(
+        &mut self,
+        cond: Cond,
+        one: impl FnOnce(&mut Self) -> Result<(), Error>,
+        other: impl FnOnce(&mut Self) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let around = self.b.open_block();
+        let beside = self.b.open_block();
+        self.b.leave(&beside, &Cond::not(cond), self.alike)?;
+        one(self)?;
+        self.b.leave(&around, &Cond::Always, self.alike)?;
+        self.b.close_block(beside)?;
+        other(self)?;
+        Ok(self.b.close_block(around)?)
     }
 
     fn side(&mut self, region: RegionId, results: &[Vec<Reg>]) -> Result<(), Error> {

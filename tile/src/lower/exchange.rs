@@ -9,6 +9,7 @@ use super::shape::Piece;
 use crate::error::Error;
 use crate::ir::{Dims, OpId};
 use crate::place::exchange::Exchange;
+use crate::place::extents;
 
 /// Where the elements of a tile are in a buffer: `start` and a stride for each axis, in elements.
 #[derive(Clone, Debug)]
@@ -21,8 +22,8 @@ pub(crate) struct Spread<'d> {
 
 impl<'d> Spread<'d> {
     pub(super) fn piece(&self, dtype: DType) -> Piece<'d> {
-        let extents = self.dims.iter().map(|&n| n.into()).collect();
-        Piece::new(dtype, self.dist, Line { extents, base: self.start, strides: self.strides.clone() })
+        let (extents, strides) = (extents(&self.dims), self.strides.clone());
+        Piece::new(dtype, self.dist, Line { extents, base: self.start, strides })
     }
 }
 

@@ -177,16 +177,11 @@ impl Lowering<'_> {
         if let Some(whole) = spans.as_ref().and_then(|spans| spans.whole.clone()) {
             // Vectors where all of the tile is inside, and elements elsewhere.
             let regs = self.b.regs(super::register(dtype), dist.size());
-            let around = self.b.open_block();
-            let other = self.b.open_block();
-            self.b.leave(&other, &Cond::not(whole), self.alike)?;
-            let got = self.gathered(&places, spans.as_ref(), &access, &Cond::Always, pad, others)?;
-            self.b.move_all(&regs, &got)?;
-            self.b.leave(&around, &Cond::Always, self.alike)?;
-            self.b.close_block(other)?;
-            let got = self.gathered(&places, None, &access, &Cond::Always, pad, others)?;
-            self.b.move_all(&regs, &got)?;
-            self.b.close_block(around)?;
+            let write = |low: &mut Self, spans: Option<&Spans>| {
+                let got = low.gathered(&places, spans, &access, &Cond::Always, pad, others)?;
+                Ok(low.b.move_all(&regs, &got)?)
+            };
+            self.either(whole, |low| write(low, spans.as_ref()), |low| write(low, None))?;
             return self.hold_regs(result, regs);
         }
         let alone = self.is_read_once(at.order, dist);
@@ -241,8 +236,7 @@ impl Lowering<'_> {
         dims: &Dims,
         regs: &[Reg],
     ) -> Result<Vec<Reg>, Error> {
-        let extents: Vec<i64> = dims.iter().map(|&n| n.into()).collect();
-        let piece = Piece::new(dtype, dist, Line::row_major(&extents));
+        let piece = Piece::new(dtype, dist, Line::row_major(&crate::place::extents(dims)));
         let base = self.scratch(piece.end(), 16)?;
         self.put_piece(&piece, regs, &base, None)?;
         self.meet();

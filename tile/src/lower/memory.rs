@@ -385,34 +385,24 @@ impl Lowering<'_> {
             })
         };
         let (careful, fast) = (best(false)?, best(true)?);
-        let dtype = tile.array.dtype;
-        let mut regs = match what {
-            Move::Load(_) => vec![None; tile.dist.size()],
+        if fast.len() >= careful.len() {
+            return self.elements(tile, what, &careful, false);
+        }
+        // Whole tiles in wide vectors, and the tiles at the end of the array element by element.
+        let whole = tile.rest.iter().zip(tile.dims.iter());
+        let whole = whole.map(|(rest, &n)| Cond::less(&Expr::from(i64::from(n) - 1), rest));
+        let begins = tile.begins.iter().flatten().map(|begin| Cond::less(&Expr::from(-1), begin));
+        let (whole, size) = (Cond::all(whole.chain(begins)), tile.dist.size());
+        let regs = match what {
+            Move::Load(_) => self.b.regs(super::register(tile.array.dtype), size),
             Move::Store(_) => Vec::new(),
         };
-        if fast.len() >= careful.len() {
-            self.elements(tile, what, &careful, false, &mut regs)?;
-        } else {
-            // Whole tiles in wide vectors, and the tiles at the end of the array element by element.
-            let whole = tile.rest.iter().zip(tile.dims.iter());
-            let whole: Vec<Cond> =
-                whole.map(|(rest, &n)| Cond::less(&Expr::from(i64::from(n) - 1), rest)).collect();
-            let begins = tile.begins.iter().flatten().map(|begin| Cond::less(&Expr::from(-1), begin));
-            let whole = Cond::all(whole.into_iter().chain(begins));
-            if let Move::Load(_) = what {
-                let ty = super::register(dtype);
-                regs = self.b.regs(ty, tile.dist.size()).into_iter().map(Some).collect();
-            }
-            let around = self.b.open_block();
-            let other = self.b.open_block();
-            self.b.leave(&other, &Cond::not(whole), true)?;
-            self.elements(tile, what, &fast, true, &mut regs)?;
-            self.b.leave(&around, &Cond::Always, true)?;
-            self.b.close_block(other)?;
-            self.elements(tile, what, &careful, false, &mut regs)?;
-            self.b.close_block(around)?;
-        }
-        regs.into_iter().map(|reg| reg.ok_or_else(|| unfit("an element that no vector has"))).collect()
+        let write = |low: &mut Self, runs: &[Vec<usize>], whole: bool| {
+            let got = low.elements(tile, what, runs, whole)?;
+            Ok(low.b.move_all(&regs, &got)?)
+        };
+        self.either(whole, |low| write(low, &fast, true), |low| write(low, &careful, false))?;
+        Ok(regs)
     }
 
     /// The address of a value's element.
@@ -424,47 +414,24 @@ impl Lowering<'_> {
         address
     }
 
-    /// The elements of all runs; `whole` says that the whole tile is in the array. Registers that exist already are written.
+    /// The elements of all runs; `whole` says that the whole tile is in the array.
     fn elements(
         &mut self,
         tile: &Tile<'_>,
         what: &Move<'_>,
         runs: &[Vec<usize>],
         whole: bool,
-        regs: &mut [Option<Reg>],
-    ) -> Result<(), Error> {
+    ) -> Result<Vec<Reg>, Error> {
         let dtype = tile.array.dtype;
-        let origin = self.origin(tile.dist, tile.dims.rank())?;
+        let mut regs = vec![None; tile.dist.size()];
         for run in runs {
-            let mut conds = vec![tile.always.clone()];
-            for (axis, by) in tile.dist.offset(run[0], tile.dims.rank()).into_iter().enumerate() {
-                let n = i64::from(tile.dims[axis]);
-                let rest = &tile.rest[axis];
-                let constant = rest.as_constant();
-                if whole || constant.is_some() || rest.multiple() % n == 0 {
-                    conds.push(Cond::less(&origin[axis], &Expr::from(constant.unwrap_or(n) - by)));
-                    if !whole {
-                        conds.push(Cond::less(&Expr::from(0), rest));
-                    }
-                } else {
-                    conds.push(Cond::less(&tile.beyond[axis], &Expr::from(-by)));
-                }
-                if let (false, Some(begin)) = (whole, &tile.begins[axis]) {
-                    conds.push(Cond::less(&Expr::from(-1 - by), &(begin + &origin[axis])));
-                }
-            }
-            let cond = Cond::all(conds);
+            let cond = self.in_array(tile, run[0], whole, None)?;
             let address = self.address_of(tile, run[0]);
             match what {
                 Move::Load(pad) => {
                     let got =
                         load_elements(&mut self.b, &tile.access, dtype, run.len(), &address, &cond, *pad)?;
-                    for (&value, got) in run.iter().zip(got) {
-                        match &regs[value] {
-                            Some(own) => self.b.move_all(std::slice::from_ref(own), &[got])?,
-                            None => regs[value] = Some(got),
-                        }
-                    }
+                    run.iter().zip(got).for_each(|(&value, got)| regs[value] = Some(got));
                 }
                 Move::Store(values) => {
                     let values: Vec<Reg> = run.iter().map(|&value| values[value].clone()).collect();
@@ -472,7 +439,37 @@ impl Lowering<'_> {
                 }
             }
         }
-        Ok(())
+        Ok(regs.into_iter().flatten().collect())
+    }
+
+    /// Where a value is in the array, as far as axes but one say; `whole` says that the whole tile is.
+    pub(super) fn in_array(
+        &mut self,
+        tile: &Tile<'_>,
+        value: usize,
+        whole: bool,
+        but: Option<usize>,
+    ) -> Result<Cond, Error> {
+        let origin = self.origin(tile.dist, tile.dims.rank())?;
+        let mut conds = vec![tile.always.clone()];
+        for (axis, by) in tile.dist.offset(value, tile.dims.rank()).into_iter().enumerate() {
+            let n = i64::from(tile.dims[axis]);
+            let rest = &tile.rest[axis];
+            let constant = rest.as_constant();
+            if but == Some(axis) {
+            } else if whole || constant.is_some() || rest.multiple() % n == 0 {
+                conds.push(Cond::less(&origin[axis], &Expr::from(constant.unwrap_or(n) - by)));
+                if !whole {
+                    conds.push(Cond::less(&Expr::from(0), rest));
+                }
+            } else {
+                conds.push(Cond::less(&tile.beyond[axis], &Expr::from(-by)));
+            }
+            if let (false, Some(begin)) = (whole, &tile.begins[axis]) {
+                conds.push(Cond::less(&Expr::from(-1 - by), &(begin + &origin[axis])));
+            }
+        }
+        Ok(Cond::all(conds))
     }
 }
 

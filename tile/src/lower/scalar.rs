@@ -63,7 +63,7 @@ impl Lowering<'_> {
         ty: crate::ir::Type,
         values: &[u64],
     ) -> Result<Vec<girih_codegen::Reg>, Error> {
-        let strides = Line::row_major(&super::shape::extents(ty)).strides;
+        let strides = Line::row_major(&crate::place::extents(&ty.dims)).strides;
         let bytes = ty.dtype.bytes();
         let data: Vec<u8> =
             values.iter().flat_map(|value| value.to_le_bytes()[..fit::size(bytes)].to_vec()).collect();

@@ -11,9 +11,9 @@ use super::Lowering;
 use super::memory::widest;
 use crate::error::Error;
 use crate::fit;
-use crate::ir::{Kind, OpId, Type, Value};
+use crate::ir::{Kind, OpId, Value};
 use crate::place::access::{Vectors, WIDEST};
-use crate::place::{Halves, halves};
+use crate::place::{Halves, extents, halves};
 
 /// The most bytes of shared memory that elements go through at once.
 pub(super) const WINDOW: i64 = 128 << 10;
@@ -57,10 +57,6 @@ pub(super) enum Part {
     Except(Vec<i64>, Vec<i64>),
 }
 
-pub(super) fn extents(ty: Type) -> Vec<i64> {
-    ty.dims.iter().map(|&n| i64::from(n)).collect()
-}
-
 impl<'a> Lowering<'a> {
     /// An operand as a piece, and its registers.
     fn piece(&mut self, value: Value, line: &Line, part: Part) -> Result<(Piece<'a>, Vec<Reg>), Error> {
@@ -75,8 +71,8 @@ impl<'a> Lowering<'a> {
         let op = self.plan.func.op(id);
         let result = op.results[0];
         let ty = self.plan.func.ty(result);
-        let to = extents(ty);
-        let operand = |i: usize| extents(self.plan.func.ty(op.operands[i]));
+        let to = extents(&ty.dims);
+        let operand = |i: usize| extents(&self.plan.func.ty(op.operands[i]).dims);
         let mut line = Line::row_major(&to);
         let pieces = match &op.kind {
             Kind::Extract(start) => {

@@ -43,7 +43,7 @@ impl Lowering<'_> {
         let axis = usize::from(axis);
         let own = plan.dist(op.operands[0]);
         let dims = plan.func.ty(op.operands[0]).dims;
-        let extents: Vec<i64> = dims.iter().map(|&n| i64::from(n)).collect();
+        let extents = crate::place::extents(&dims);
         let line = Line::row_major(&extents);
         let dtypes: Vec<DType> = op.operands.iter().map(|&value| plan.func.ty(value).dtype).collect();
         // Keys of integers are the elements, and equal ones need no order unless something follows them.

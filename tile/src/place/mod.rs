@@ -80,7 +80,7 @@ use crate::ir::{Def, Func, Kind, OpId, Value};
 
 pub(crate) use cost::across;
 pub use naive::naive;
-pub(crate) use rule::{Halves, halves};
+pub(crate) use rule::{Halves, extents, halves};
 pub(crate) use scratch::PATTERN;
 
 /// A function with the distribution of each value.
