@@ -5,13 +5,13 @@ use std::marker::PhantomData;
 
 use super::index::{At, Index};
 use super::operand::IntoItem;
+use super::view::access;
 use super::{Array, Mask, Tile};
 use crate::elem::{Elem, Integer, StoreTo};
-use crate::error::Fault;
-use crate::ir::{Build, Order, Rmw, Scope, Value};
+use crate::ir::{Order, Rmw, Scope};
 use crate::ops::Arg;
 use crate::ops::indexed::{Along, Elements};
-use crate::stage::{Item, Raw, apply_all};
+use crate::stage::Item;
 
 /// What is stored into an array of `T`: tiles whose type becomes `T` by promotion, and constants.
 #[diagnostic::on_unimplemented(
@@ -38,25 +38,6 @@ pub struct ElementsMut<'a, T, const R: usize> {
     mask: Option<Item>,
     padding: Option<Item>,
     array: PhantomData<&'a mut Array<T, R>>,
-}
-
-#[track_caller]
-fn access(
-    name: &str,
-    of: Option<Elements>,
-    at: Vec<Item>,
-    others: &[Item],
-    results: usize,
-    f: impl FnOnce(&mut Build, &Elements, &[Arg], &[Arg]) -> Result<Option<Value>, Fault>,
-) -> Raw {
-    let Some(of) = of else { return Raw::POISON };
-    let rank = at.len();
-    let items = [at.as_slice(), others].concat();
-    let found = apply_all(name, &items, results, |build, args| {
-        let (at, others) = args.split_at(rank);
-        f(build, &of, at, others).map(|value| value.into_iter().collect())
-    });
-    found.first().copied().unwrap_or(Raw::POISON)
 }
 
 macro_rules! elements {

@@ -30,103 +30,49 @@ fn reduce_tile<T: Elem, U: Elem>(op: Reduction, x: Tile<T>, over: &impl Axes, na
     }))
 }
 
+/// Reductions over axes, by what they do with NaN.
+macro_rules! reductions {
+    ($($name:ident $op:ident $nan:ident $out:ty, $doc:literal;)*) => { $(
+        #[doc = $doc]
+        #[track_caller]
+        #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
+        pub fn $name(self, axes: impl Axes) -> Tile<$out> {
+            reduce_tile(Reduction::$op, self, &axes, Nan::$nan)
+        }
+    )* };
+}
+
+/// Scans along an axis.
+macro_rules! running {
+    ($($name:ident $op:ident $doc:literal;)*) => { $(
+        #[doc = $doc]
+        #[track_caller]
+        #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
+        pub fn $name(self, axis: i64) -> Tile<T::Out> {
+            self.scan(Running::$op, axis, Scan::default())
+        }
+    )* };
+}
+
 impl<T: Loose<i64>> Tile<T> {
-    /// The sum over axes; integers wrap, bool is counted in i32.
-    #[track_caller]
-    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
-    pub fn sum(self, axes: impl Axes) -> Tile<T::Out> {
-        reduce_tile(Reduction::Sum, self, &axes, Nan::Ignored)
+    reductions! {
+        sum Sum Ignored T::Out, "The sum over axes; integers wrap, bool is counted in i32.";
+        prod Prod Ignored T::Out, "The product over axes; integers wrap, bool is counted in i32.";
+        max Max Ignored T::Out, "The greatest over axes; NaN is passed over.";
+        min Min Ignored T::Out, "The least over axes; NaN is passed over.";
+        max_propagate_nan Max Propagated T::Out, "The greatest over axes; NaN wins.";
+        min_propagate_nan Min Propagated T::Out, "The least over axes; NaN wins.";
+        argmax ArgMax Ignored i32, "The index of the greatest along an axis, or in row-major order over all; the smallest index of equals. NaN is passed over.";
+        argmin ArgMin Ignored i32, "The index of the least along an axis, or in row-major order over all; the smallest index of equals. NaN is passed over.";
+        argmax_propagate_nan ArgMax Propagated i32, "[`Tile::argmax`] where NaN wins.";
+        argmin_propagate_nan ArgMin Propagated i32, "[`Tile::argmin`] where NaN wins.";
     }
 
-    /// The product over axes; integers wrap, bool is counted in i32.
-    #[track_caller]
-    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
-    pub fn prod(self, axes: impl Axes) -> Tile<T::Out> {
-        reduce_tile(Reduction::Prod, self, &axes, Nan::Ignored)
-    }
-
-    /// The greatest over axes; NaN is passed over.
-    #[track_caller]
-    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
-    pub fn max(self, axes: impl Axes) -> Tile<T::Out> {
-        reduce_tile(Reduction::Max, self, &axes, Nan::Ignored)
-    }
-
-    /// The least over axes; NaN is passed over.
-    #[track_caller]
-    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
-    pub fn min(self, axes: impl Axes) -> Tile<T::Out> {
-        reduce_tile(Reduction::Min, self, &axes, Nan::Ignored)
-    }
-
-    /// The greatest over axes; NaN wins.
-    #[track_caller]
-    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
-    pub fn max_propagate_nan(self, axes: impl Axes) -> Tile<T::Out> {
-        reduce_tile(Reduction::Max, self, &axes, Nan::Propagated)
-    }
-
-    /// The least over axes; NaN wins.
-    #[track_caller]
-    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
-    pub fn min_propagate_nan(self, axes: impl Axes) -> Tile<T::Out> {
-        reduce_tile(Reduction::Min, self, &axes, Nan::Propagated)
-    }
-
-    /// The index of the greatest along an axis, or in row-major order over all; the smallest index of equals. NaN is passed over.
-    #[track_caller]
-    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
-    pub fn argmax(self, axes: impl Axes) -> Tile<i32> {
-        reduce_tile(Reduction::ArgMax, self, &axes, Nan::Ignored)
-    }
-
-    /// The index of the least along an axis, or in row-major order over all; the smallest index of equals. NaN is passed over.
-    #[track_caller]
-    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
-    pub fn argmin(self, axes: impl Axes) -> Tile<i32> {
-        reduce_tile(Reduction::ArgMin, self, &axes, Nan::Ignored)
-    }
-
-    /// [`Tile::argmax`] where NaN wins.
-    #[track_caller]
-    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
-    pub fn argmax_propagate_nan(self, axes: impl Axes) -> Tile<i32> {
-        reduce_tile(Reduction::ArgMax, self, &axes, Nan::Propagated)
-    }
-
-    /// [`Tile::argmin`] where NaN wins.
-    #[track_caller]
-    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
-    pub fn argmin_propagate_nan(self, axes: impl Axes) -> Tile<i32> {
-        reduce_tile(Reduction::ArgMin, self, &axes, Nan::Propagated)
-    }
-
-    /// Running sums along an axis; integers wrap, bool is counted in i32.
-    #[track_caller]
-    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
-    pub fn cumsum(self, axis: i64) -> Tile<T::Out> {
-        self.scan(Running::Sum, axis, Scan::default())
-    }
-
-    /// Running products along an axis.
-    #[track_caller]
-    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
-    pub fn cumprod(self, axis: i64) -> Tile<T::Out> {
-        self.scan(Running::Prod, axis, Scan::default())
-    }
-
-    /// The greatest so far along an axis.
-    #[track_caller]
-    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
-    pub fn cummax(self, axis: i64) -> Tile<T::Out> {
-        self.scan(Running::Max, axis, Scan::default())
-    }
-
-    /// The least so far along an axis.
-    #[track_caller]
-    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
-    pub fn cummin(self, axis: i64) -> Tile<T::Out> {
-        self.scan(Running::Min, axis, Scan::default())
+    running! {
+        cumsum Sum "Running sums along an axis; integers wrap, bool is counted in i32.";
+        cumprod Prod "Running products along an axis.";
+        cummax Max "The greatest so far along an axis.";
+        cummin Min "The least so far along an axis.";
     }
 
     /// A running combination along an axis: from the end, without the element itself, by the rule for NaN.
@@ -159,18 +105,9 @@ impl Scan {
 }
 
 impl<T: ToFloat> Tile<T> {
-    /// Whether any element over axes is not 0.
-    #[track_caller]
-    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
-    pub fn any(self, axes: impl Axes) -> Tile<bool> {
-        reduce_tile(Reduction::Any, self, &axes, Nan::Ignored)
-    }
-
-    /// Whether all elements over axes are not 0.
-    #[track_caller]
-    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
-    pub fn all(self, axes: impl Axes) -> Tile<bool> {
-        reduce_tile(Reduction::All, self, &axes, Nan::Ignored)
+    reductions! {
+        any Any Ignored bool, "Whether any element over axes is not 0.";
+        all All Ignored bool, "Whether all elements over axes are not 0.";
     }
 }
 

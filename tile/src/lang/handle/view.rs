@@ -74,22 +74,22 @@ impl<const R: usize> OfTile<R> for () {
     }
 }
 
-/// Operands of an access: the index, then others; poison where the view itself was refused.
+/// Operands of an access of tiles or elements: the index, then others; poison where these themselves were refused.
 #[track_caller]
-fn access(
+pub(super) fn access<O>(
     name: &str,
-    tiles: Option<Tiles>,
+    of: Option<O>,
     at: Vec<Item>,
     others: &[Item],
     results: usize,
-    f: impl FnOnce(&mut Build, &Tiles, &[Arg], &[Arg]) -> Result<Option<crate::ir::Value>, Fault>,
+    f: impl FnOnce(&mut Build, &O, &[Arg], &[Arg]) -> Result<Option<crate::ir::Value>, Fault>,
 ) -> Raw {
-    let Some(tiles) = tiles else { return Raw::POISON };
+    let Some(of) = of else { return Raw::POISON };
     let rank = at.len();
     let items = [at.as_slice(), others].concat();
     let found = apply_all(name, &items, results, |build, args| {
         let (at, others) = args.split_at(rank);
-        f(build, &tiles, at, others).map(|value| value.into_iter().collect())
+        f(build, &of, at, others).map(|value| value.into_iter().collect())
     });
     found.first().copied().unwrap_or(Raw::POISON)
 }
