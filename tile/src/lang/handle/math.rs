@@ -2,8 +2,8 @@
 
 use girih_tensor::Element;
 
-use super::Tile;
 use super::operand::{IntoItem, Pair};
+use super::{Tile, one};
 use crate::elem::{Bits, Elem, Float, Integer, Num, ToFloat};
 use crate::error::Code;
 use crate::ir::table::Each;
@@ -360,10 +360,7 @@ impl<T: Elem> Tile<T> {
     #[track_caller]
     #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
     pub fn to_rounded<U: Elem>(self, rounding: Rounding) -> Tile<U> {
-        Tile::of(apply("astype", &[self.item()], |build, args| {
-            let value = build.value(args[0])?;
-            build.cast(value, U::DTYPE, rounding)
-        }))
+        one("astype", self, |build, value| build.cast(value, U::DTYPE, rounding))
     }
 
     /// [`Tile::to`], by NumPy's name.
@@ -377,20 +374,14 @@ impl<T: Elem> Tile<T> {
     #[track_caller]
     #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
     pub fn bitcast<U: Elem>(self) -> Tile<U> {
-        Tile::of(apply("bitcast", &[self.item()], |build, args| {
-            let value = build.value(args[0])?;
-            build.bitcast(value, U::DTYPE)
-        }))
+        one("bitcast", self, |build, value| build.bitcast(value, U::DTYPE))
     }
 
     /// The bytes of all elements, row-major and little-endian.
     #[track_caller]
     #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
     pub fn pack_to_bytes(self) -> Tile<u8> {
-        Tile::of(apply("pack_to_bytes", &[self.item()], |build, args| {
-            let value = build.value(args[0])?;
-            build.pack_to_bytes(value)
-        }))
+        one("pack_to_bytes", self, |build, value| build.pack_to_bytes(value))
     }
 }
 
@@ -399,10 +390,7 @@ impl Tile<u8> {
     #[track_caller]
     #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
     pub fn unpack_from_bytes<U: Elem>(self) -> Tile<U> {
-        Tile::of(apply("unpack_from_bytes", &[self.item()], |build, args| {
-            let value = build.value(args[0])?;
-            build.unpack_from_bytes(value, U::DTYPE)
-        }))
+        one("unpack_from_bytes", self, |build, value| build.unpack_from_bytes(value, U::DTYPE))
     }
 }
 

@@ -33,8 +33,9 @@ pub use turn::{Turn, last_block};
 pub use view::{OfTile, View, ViewMut};
 
 use crate::elem::Elem;
-use crate::ir::Dims;
-use crate::stage::{Raw, refuse, with};
+use crate::error::Fault;
+use crate::ir::{Build, Dims, Value};
+use crate::stage::{Raw, apply, refuse, with};
 
 /// A tile: an array of elements of type `T` whose shape is known when the kernel is built. A value: operations make new tiles.
 ///
@@ -103,6 +104,19 @@ impl<T: Elem> Tile<T> {
             }
         }
     }
+}
+
+/// What an operation makes of a tile.
+#[track_caller]
+fn one<T: Elem, U>(
+    name: &str,
+    x: Tile<T>,
+    f: impl FnOnce(&mut Build, Value) -> Result<Value, Fault>,
+) -> Tile<U> {
+    Tile::of(apply(name, &[x.item()], |build, args| {
+        let value = build.value(args[0])?;
+        f(build, value)
+    }))
 }
 
 /// A shape of the build as the IR has it, refused where it is none.

@@ -1,14 +1,13 @@
 //! Reductions and scans.
 
-use super::Tile;
 use super::index::Axes;
-use super::operand::IntoItem;
+use super::{Tile, one};
 use crate::dtype::Const;
 use crate::elem::{Elem, Loose, Num, ToFloat};
 use crate::error::{Fault, Site};
 use crate::ir::{Build, Nan, Value};
 use crate::ops::{self, Reduce, Reduction, Running, Scan};
-use crate::stage::{Raw, apply, combine};
+use crate::stage::{Raw, combine};
 
 fn axes(of: &impl Axes) -> ops::Axes {
     match of.axes() {
@@ -24,10 +23,7 @@ fn axes(of: &impl Axes) -> ops::Axes {
 fn reduce_tile<T: Elem, U: Elem>(op: Reduction, x: Tile<T>, over: &impl Axes, nan: Nan) -> Tile<U> {
     let how = Reduce { keepdims: over.kept(), nan };
     let over = axes(over);
-    Tile::of(apply(op.name(), &[x.item()], |build, args| {
-        let value = build.value(args[0])?;
-        build.reduce(op, value, &over, how)
-    }))
+    one(op.name(), x, |build, value| build.reduce(op, value, &over, how))
 }
 
 /// Reductions over axes, by what they do with NaN.
@@ -79,10 +75,7 @@ impl<T: Loose<i64>> Tile<T> {
     #[track_caller]
     #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
     pub fn scan(self, op: Running, axis: i64, how: Scan) -> Tile<T::Out> {
-        Tile::of(apply(op.name(), &[self.item()], |build, args| {
-            let value = build.value(args[0])?;
-            build.scan(op, value, axis, how)
-        }))
+        one(op.name(), self, |build, value| build.scan(op, value, axis, how))
     }
 }
 

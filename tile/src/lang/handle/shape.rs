@@ -2,23 +2,11 @@
 
 use super::index::{Extents, Shape};
 use super::operand::IntoItem;
-use super::{Tile, dims};
+use super::{Tile, dims, one};
 use crate::elem::{Elem, Num};
 use crate::error::{Code, Fault};
 use crate::ir::{Build, Value};
 use crate::stage::{Raw, apply, apply_all};
-
-#[track_caller]
-fn one<T: Elem>(
-    name: &str,
-    x: Tile<T>,
-    f: impl FnOnce(&mut Build, Value) -> Result<Value, Fault>,
-) -> Tile<T> {
-    Tile::of(apply(name, &[x.item()], |build, args| {
-        let value = build.value(args[0])?;
-        f(build, value)
-    }))
-}
 
 impl<T: Elem> Tile<T> {
     /// The same elements, row-major, in another shape; one extent may be -1 and follows from the others.
@@ -215,10 +203,7 @@ impl<T: Num> Tile<T> {
     #[track_caller]
     #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
     pub fn argsort(self, axis: i64, descending: bool) -> Tile<i32> {
-        Tile::of(apply("argsort", &[self.item()], |build, args| {
-            let value = build.value(args[0])?;
-            build.argsort(value, axis, descending)
-        }))
+        one("argsort", self, |build, value| build.argsort(value, axis, descending))
     }
 
     /// The `k` greatest elements along an axis, the greatest first, and their positions.
@@ -251,9 +236,6 @@ impl<T: crate::elem::Integer> Tile<T> {
     #[track_caller]
     #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
     pub fn histogram(self, bins: usize) -> Tile<i32> {
-        Tile::of(apply("histogram", &[self.item()], |build, args| {
-            let value = build.value(args[0])?;
-            build.histogram(value, i64::try_from(bins).unwrap_or(i64::MAX))
-        }))
+        one("histogram", self, |build, value| build.histogram(value, i64::try_from(bins).unwrap_or(i64::MAX)))
     }
 }
