@@ -2,13 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use girih_codegen::algorithm::{convert, copy};
+use girih_codegen::algorithm::{
+    byte_to_f16, convert, copy, f32_to_byte, f32_to_tf32, load_elements, store_elements,
+};
 use girih_codegen::atom::AUTO_VECTORIZING_COPY;
-use girih_codegen::{Builder, Gmem, Rmem};
+use girih_codegen::{Builder, Cond, Expr, Gmem, Rmem};
 use girih_layout::{Lay, lay};
 use girih_ptx::{Module, Special};
 use girih_sim::{Launch, Memory};
-use girih_tensor::{DType, Tensor};
+use girih_tensor::{DType, Space, Tensor};
 
 use crate::simulator::{addresses, block, checked, download, ones, upload};
 
@@ -180,9 +182,30 @@ fn unpacked(dtype: DType, bytes: &[u8], count: usize) -> Vec<u64> {
     (0..count).map(|i| (0..bits).map(|b| bit(i * bits + b) << b).sum()).collect()
 }
 
+/// A kernel each of whose threads converts one value that has a register of its own.
+fn kernel_of_one(from: DType, to: DType, sm: u32) -> Module {
+    let mut b = Builder::new("k", sm, THREADS as u32);
+    let (dst, src) = (b.pointer("dst", 16), b.pointer("src", 16));
+    let block = b.special(Special::CtaidX);
+    let block = b.bounded(&block, 1 << 16).unwrap();
+    let thread = &(&block * THREADS) + &b.special(Special::TidX);
+    let at = |pointer: &Expr, dtype: DType| pointer + &(&thread * dtype.bytes());
+    let x = load_elements(&mut b, Space::Gmem, from, 1, &at(&src, from), &Cond::Always, None).unwrap();
+    let y = match to {
+        DType::F16 => byte_to_f16(&mut b, from, &x[0]),
+        DType::Tf32 => f32_to_tf32(&mut b, &x[0]),
+        _ => f32_to_byte(&mut b, to, &x[0]),
+    };
+    store_elements(&mut b, Space::Gmem, to, &at(&dst, to), &Cond::Always, &[y]).unwrap();
+    b.finish().unwrap().into_module()
+}
+
 /// Converts all values and compares each result with the oracle's.
 fn check(from: DType, to: DType, sm: u32, order: &Lay, values: &[u64]) {
-    let module = kernel(from, to, sm, order);
+    judge(&kernel(from, to, sm, order), from, to, sm, order, values);
+}
+
+fn judge(module: &Module, from: DType, to: DType, sm: u32, order: &Lay, values: &[u64]) {
     let each = order.size().unwrap().get().unwrap() as usize;
     let mut padded = values.to_vec();
     padded.resize(values.len().next_multiple_of(each * THREADS as usize), values[0]);
@@ -191,7 +214,7 @@ fn check(from: DType, to: DType, sm: u32, order: &Lay, values: &[u64]) {
     let arrays = [ones(&memory, length), upload(&memory, &packed(from, &padded))];
     let blocks = (padded.len() / each / THREADS as usize) as u32;
     let launch = Launch { grid: [blocks, 1, 1], ..block(THREADS as u32, 0, addresses(&arrays)) };
-    checked(&module, &memory, &launch).unwrap();
+    checked(module, &memory, &launch).unwrap();
     let found = unpacked(to, &download(&memory, arrays[0], length), padded.len());
     for (i, &bits) in found.iter().enumerate() {
         let source = padded[i / each * each + order.at((i % each) as i64).unwrap() as usize];
@@ -279,6 +302,23 @@ fn the_same_dtype_keeps_its_bits() {
     }
 }
 
+/// The sixteen upper bits of an f32, with lower bits that decide what is halfway between two numbers.
+fn singles() -> Vec<u64> {
+    (0..1 << 16).step_by(3).flat_map(|upper| [0, 1, 0xffff].map(|low| upper << 16 | low)).collect()
+}
+
+/// Values that have a register each become what those of fragments do.
+#[test]
+fn single_registers_are_converted_exactly() {
+    let narrow = [DType::E4m3, DType::E5m2, DType::Tf32].map(|to| (DType::F32, to));
+    let widen = [DType::E4m3, DType::E5m2].map(|from| (from, DType::F16));
+    for ((from, to), sm) in narrow.into_iter().chain(widen).flat_map(|pair| [80, 89].map(|sm| (pair, sm))) {
+        let mut values = samples(from);
+        values.extend(singles().into_iter().filter(|_| from == DType::F32));
+        judge(&kernel_of_one(from, to, sm), from, to, sm, &lay!("1:1"), &values);
+    }
+}
+
 /// All 65536 f16 and bf16, and f32 of all exponents, become floats of 8 bits; all 8-bit floats become the others.
 #[test]
 fn floats_of_eight_bits_are_rounded_exactly() {
@@ -290,9 +330,7 @@ fn floats_of_eight_bits_are_rounded_exactly() {
             check(from, to, sm, &lay!("32:1"), &halves);
         }
     }
-    // The sixteen upper bits of an f32, with lower bits that decide what is halfway between two numbers.
-    let singles: Vec<u64> =
-        (0..1 << 16).step_by(3).flat_map(|upper| [0, 1, 0xffff].map(|low| upper << 16 | low)).collect();
+    let singles = singles();
     for (to, sm) in [DType::E4m3, DType::E5m2].into_iter().flat_map(|to| [80, 89].map(|sm| (to, sm))) {
         check(DType::F32, to, sm, &lay!("32:1"), &singles);
     }
