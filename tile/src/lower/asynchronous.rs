@@ -58,7 +58,7 @@ impl Lowering<'_> {
         for run in runs {
             let [from, to] = places(self, run[0])?;
             let exists = Cond::all([own.clone(), self.inside(tile.dist, run[0], &tile.dims)?]);
-            let with = CopyWith::from(atom).zero_fill_outside(self.which(tile, run[0], fast, n)?);
+            let with = CopyWith::from(atom).zero_fill_outside(self.predicates(tile, run[0], fast, n)?);
             let source = Tensor::new(Gmem::new(from, dtype), line);
             let target = Tensor::new(Smem::new(to, dtype, None), line);
             copy_if(&mut self.b, with, &Predicates::from(exists), &source, &target)?;
@@ -67,7 +67,13 @@ impl Lowering<'_> {
     }
 
     /// Which of the `n` elements along an axis from a value on are in the array.
-    fn which(&mut self, tile: &Tile<'_>, value: usize, fast: usize, n: i64) -> Result<Predicates, Error> {
+    fn predicates(
+        &mut self,
+        tile: &Tile<'_>,
+        value: usize,
+        fast: usize,
+        n: i64,
+    ) -> Result<Predicates, Error> {
         let ends = tile.rest[fast].multiple() % n != 0;
         let inside = Predicates::from(self.in_array(tile, value, false, Some(fast).filter(|_| ends))?);
         if !ends {

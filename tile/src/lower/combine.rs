@@ -168,19 +168,14 @@ impl Lowering<'_> {
 }
 
 impl Lowering<'_> {
-    /// Registers with bits of what is combined.
-    fn constants(&mut self, rule: &Rule, bits: &[u64]) -> Result<Tuple, Error> {
-        rule.dtypes.iter().zip(bits).map(|(&dtype, &bits)| self.bits(dtype, bits)).collect()
-    }
-
     /// Registers with what changes nothing.
     pub(super) fn identity(&mut self, rule: &Rule) -> Result<Tuple, Error> {
-        self.constants(rule, &rule.identity)
+        rule.dtypes.iter().zip(&rule.identity).map(|(&dtype, &bits)| self.bits(dtype, bits)).collect()
     }
 
     /// What an empty combination is.
     pub(super) fn empty(&mut self, rule: &Rule) -> Result<Tuple, Error> {
-        self.constants(rule, &rule.empty)
+        rule.dtypes.iter().zip(&rule.empty).map(|(&dtype, &bits)| self.bits(dtype, bits)).collect()
     }
 
     /// An element of each operand as what a thread combines. `index` is its coordinate along the axis.

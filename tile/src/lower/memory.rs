@@ -455,16 +455,16 @@ impl Lowering<'_> {
         for (axis, by) in tile.dist.offset(value, tile.dims.rank()).into_iter().enumerate() {
             let n = i64::from(tile.dims[axis]);
             let rest = &tile.rest[axis];
-            let constant = rest.as_constant();
-            if but == Some(axis) {
-            } else if whole || constant.is_some() || rest.multiple() % n == 0 {
-                conds.push(Cond::less(&origin[axis], &Expr::from(constant.unwrap_or(n) - by)));
-                if !whole {
-                    conds.push(Cond::less(&Expr::from(0), rest));
+            // A multiple of the tile's extent is all of it or nothing.
+            let most = rest.as_constant().or_else(|| (whole || rest.multiple() % n == 0).then_some(n));
+            conds.extend(match most {
+                _ if but == Some(axis) => vec![],
+                Some(most) if whole => vec![Cond::less(&origin[axis], &Expr::from(most - by))],
+                Some(most) => {
+                    vec![Cond::less(&origin[axis], &Expr::from(most - by)), Cond::less(&Expr::from(0), rest)]
                 }
-            } else {
-                conds.push(Cond::less(&tile.beyond[axis], &Expr::from(-by)));
-            }
+                None => vec![Cond::less(&tile.beyond[axis], &Expr::from(-by))],
+            });
             if let (false, Some(begin)) = (whole, &tile.begins[axis]) {
                 conds.push(Cond::less(&Expr::from(-1 - by), &(begin + &origin[axis])));
             }

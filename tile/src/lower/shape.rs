@@ -25,6 +25,7 @@ const VECTOR: i64 = 16;
 pub(super) struct Piece<'a> {
     pub(super) dtype: DType,
     pub(super) dist: &'a Dist,
+    /// Where elements are, in elements.
     pub(super) line: Line,
     /// The elements that count.
     pub(super) part: Part,
@@ -192,7 +193,7 @@ impl<'a> Lowering<'a> {
         window: Option<i64>,
     ) -> Result<(), Error> {
         let own = piece.dist.owner(&self.thread)?;
-        for run in self.runs(piece, base)? {
+        for run in self.runs_of(piece, base)? {
             let (address, counts) = self.address_in(piece, base, run[0], window)?;
             let values: Vec<Reg> = run.iter().map(|&value| regs[value].clone()).collect();
             self.put(piece.dtype, &address, &values, &Cond::all([own.clone(), counts]))?;
@@ -210,7 +211,7 @@ impl<'a> Lowering<'a> {
         before: &[Reg],
     ) -> Result<Vec<Reg>, Error> {
         let mut got = vec![None; piece.dist.size()];
-        for run in self.runs(piece, base)? {
+        for run in self.runs_of(piece, base)? {
             let (address, counts) = self.address_in(piece, base, run[0], window)?;
             let loaded =
                 load_elements(&mut self.b, Space::Smem, piece.dtype, run.len(), &address, &counts, None)?;
@@ -245,7 +246,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// The values that are accessed together: neighbours in memory, all of which count or none.
-    fn runs(&mut self, piece: &Piece<'_>, base: &Expr) -> Result<Vec<Vec<usize>>, Error> {
+    fn runs_of(&mut self, piece: &Piece<'_>, base: &Expr) -> Result<Vec<Vec<usize>>, Error> {
         if let Some(vectors) = piece.vectors {
             return Ok(vectors.iter().map(<[usize]>::to_vec).collect());
         }

@@ -317,6 +317,11 @@ impl Build {
         Ok(self.push1(Kind::Cast(rounding), &[value], Type { dtype, ..from }))
     }
 
+    /// [`Build::broadcast_to`] of each of these tiles.
+    pub(super) fn broadcast_all(&mut self, values: &[Value], dims: Dims) -> Result<Vec<Value>, Fault> {
+        values.iter().map(|&value| self.broadcast_to(value, dims)).collect()
+    }
+
     /// Stretches a tile to a shape by the rules of broadcasting.
     ///
     /// # Errors

@@ -118,10 +118,7 @@ impl Build {
             None => self.full(dtype, crate::ir::Dims::SCALAR, Const::Int(0)),
         };
         operands.push(padding);
-        let operands = operands
-            .into_iter()
-            .map(|value| self.broadcast_to(value, dims))
-            .collect::<Result<Vec<_>, _>>()?;
+        let operands = self.broadcast_all(&operands, dims)?;
         let indexed = Indexed { array: at.array, masked: mask.is_some(), check: at.check, order, scope };
         Ok(self.push1(Kind::Gather(indexed), &operands, Type { dtype, dims }))
     }
@@ -148,10 +145,7 @@ impl Build {
         let dims = self.common_dims(name, &operands)?;
         let value = self.stored(name, value, self.array_dtype(at.array))?;
         operands.insert(0, value);
-        let operands = operands
-            .into_iter()
-            .map(|value| self.broadcast_to(value, dims))
-            .collect::<Result<Vec<_>, _>>()?;
+        let operands = self.broadcast_all(&operands, dims)?;
         let indexed = Indexed { array: at.array, masked: mask.is_some(), check: at.check, order, scope };
         self.push(Kind::Scatter(indexed), &operands, &[]);
         Ok(())
@@ -246,10 +240,7 @@ impl Build {
         operands.extend(self.indices(name, at, indices)?);
         operands.extend(mask.map(|mask| self.mask(name, mask)).transpose()?);
         let dims = self.common_dims(name, &operands)?;
-        let operands = operands
-            .into_iter()
-            .map(|value| self.broadcast_to(value, dims))
-            .collect::<Result<Vec<_>, _>>()?;
+        let operands = self.broadcast_all(&operands, dims)?;
         let at = Indexed { array: at.array, masked: mask.is_some(), check: at.check, order, scope };
         Ok((Kind::Atomic { rmw, at }, operands, Type { dtype, dims }))
     }

@@ -71,8 +71,7 @@ impl Build {
         }
         values.reverse();
         let dims = self.common_dims("printf", &values)?;
-        let values: Vec<Value> =
-            values.into_iter().map(|value| self.broadcast_to(value, dims)).collect::<Result<_, _>>()?;
+        let values: Vec<Value> = self.broadcast_all(&values, dims)?;
         self.push(Kind::Print(text.into()), &values, &[]);
         Ok(())
     }

@@ -242,8 +242,7 @@ impl Build {
             dims = super::broadcast(dims, self.ty(value).dims)?;
         }
         let at = axis(name, along, dims.rank())?;
-        let stretched =
-            values.iter().map(|&value| self.broadcast_to(value, dims)).collect::<Result<Vec<_>, _>>()?;
+        let stretched = self.broadcast_all(values, dims)?;
         let bits =
             values.iter().zip(identity).map(|(&value, &one)| encode(self.ty(value).dtype, one)).collect();
         Ok((stretched, at, bits))

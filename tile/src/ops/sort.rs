@@ -25,8 +25,7 @@ impl Build {
             ));
         }
         let at = axis("sort", along, ty.dims.rank())?;
-        let operands =
-            values.iter().map(|&value| self.broadcast_to(value, ty.dims)).collect::<Result<Vec<_>, _>>()?;
+        let operands = self.broadcast_all(values, ty.dims)?;
         let types: Vec<Type> = operands.iter().map(|&value| self.ty(value)).collect();
         Ok(self.push(Kind::Sort { axis: fit::axis(at), descending }, &operands, &types))
     }
