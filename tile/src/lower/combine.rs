@@ -1,17 +1,17 @@
 //! Two elements become one: the combinations of reductions and scans on tuples of registers.
 
 use girih_codegen::{Cond, Expr, Reg, Width};
-use girih_ptx::{Opcode, Type, Word};
+use girih_ptx::{Type, Word};
 use girih_tensor::DType;
 
-use super::element::{NanAt, bits_of, key_dtype, wide};
+use super::element::{NanAt, key_dtype, wide};
 use super::order::Order;
-use super::words::{m, of};
 use super::{Lowering, register};
 use crate::dtype::number::encode;
 use crate::dtype::{Const, is_signed};
 use crate::error::Error;
 use crate::fit;
+use crate::ir::table::Each;
 use crate::ir::{Combine, Kind, Nan, Op, RegionId};
 
 /// An element of each operand.
@@ -19,13 +19,8 @@ pub(super) type Tuple = Vec<Reg>;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum How {
-    Sum,
-    Prod,
-    Max(Nan),
-    Min(Nan),
-    And,
-    Or,
-    Xor,
+    /// A function of two elements, with its rule for NaN.
+    Each(Each, Nan),
     /// The tuple that comes first.
     First(Order),
     Region(RegionId),
@@ -61,6 +56,7 @@ impl Rule {
     pub(super) fn new(combine: Combine, operands: &[DType], identity: &[u64], op: &Op) -> Rule {
         let own = operands.first().copied().unwrap_or(DType::F32);
         let dtype = wide(own);
+        let plain = |each| How::Each(each, Nan::Ignored);
         let rule = |how, dtypes: Vec<DType>, identity: Vec<u64>, empty: Vec<u64>| Rule {
             how,
             combine,
@@ -91,15 +87,15 @@ impl Rule {
         match combine {
             Combine::Sum if dtype.is_float() => {
                 let zero = |x| vec![encode(dtype, Const::Float(x))];
-                rule(How::Sum, vec![dtype], zero(-0.0), zero(0.0))
+                rule(plain(Each::Add), vec![dtype], zero(-0.0), zero(0.0))
             }
-            Combine::Sum => same(How::Sum, 0),
-            Combine::Prod => same(How::Prod, encode(dtype, Const::Int(1))),
-            Combine::Max(nan) => extreme(How::Max(nan), nan, true),
-            Combine::Min(nan) => extreme(How::Min(nan), nan, false),
-            Combine::And => same(How::And, if own == DType::Bool { 1 } else { u64::MAX }),
-            Combine::Or => same(How::Or, 0),
-            Combine::Xor => same(How::Xor, 0),
+            Combine::Sum => same(plain(Each::Add), 0),
+            Combine::Prod => same(plain(Each::Mul), encode(dtype, Const::Int(1))),
+            Combine::Max(nan) => extreme(How::Each(Each::Max, nan), nan, true),
+            Combine::Min(nan) => extreme(How::Each(Each::Min, nan), nan, false),
+            Combine::And => same(plain(Each::And), if own == DType::Bool { 1 } else { u64::MAX }),
+            Combine::Or => same(plain(Each::Or), 0),
+            Combine::Xor => same(plain(Each::Xor), 0),
             Combine::ArgMax(_) | Combine::ArgMin(_) if own.bits() == 64 => {
                 let last = vec![i64::MAX as u64, i32::MAX as u64];
                 rule(How::First(Order::least([0, 1])), vec![DType::S64, DType::S32], last.clone(), last)
@@ -107,7 +103,7 @@ impl Rule {
             // The key above, the index below: the least number of 64 bits.
             Combine::ArgMax(_) | Combine::ArgMin(_) => {
                 let last = vec![i64::MAX as u64];
-                rule(How::Min(Nan::Ignored), vec![DType::S64], last.clone(), last)
+                rule(plain(Each::Min), vec![DType::S64], last.clone(), last)
             }
             Combine::Region => {
                 let region = op.regions.first().copied().unwrap_or(RegionId(0));
@@ -228,38 +224,17 @@ impl Lowering<'_> {
 
     /// `left` and `right` combined.
     pub(super) fn combine(&mut self, rule: &Rule, left: &[Reg], right: &[Reg]) -> Result<Tuple, Error> {
-        let dtype = rule.dtypes[0];
-        let (ty, float) = (register(dtype), dtype.is_float());
-        let raw = bits_of(ty);
-        let two = of([&left[0], &right[0]]);
-        let one = match &rule.how {
-            How::Sum if float => self.make(ty, Opcode::Add, m![Word::Rn, ty], two),
-            How::Sum => self.make(ty, Opcode::Add, m![ty], two),
-            How::Prod if float => self.make(ty, Opcode::Mul, m![Word::Rn, ty], two),
-            How::Prod => self.make(ty, Opcode::Mul, m![Word::Lo, ty], two),
-            How::Max(nan) | How::Min(nan) => {
-                let opcode = if matches!(rule.how, How::Max(_)) { Opcode::Max } else { Opcode::Min };
-                match (*nan, ty) {
-                    (Nan::Propagated, Type::F32) => self.make(ty, opcode, m![Word::Nan, ty], two),
-                    (Nan::Propagated, Type::F64) => {
-                        let unordered = self.setp(Word::IsNan, ty, &left[0], &right[0]);
-                        let extreme = self.make(ty, opcode, m![ty], two);
-                        let missing = self.bits(dtype, encode(dtype, Const::Float(f64::NAN)))?;
-                        self.selp(dtype, &unordered, &missing, &extreme)
-                    }
-                    _ => self.make(ty, opcode, m![ty], two),
-                }
+        match &rule.how {
+            How::Each(each, nan) => {
+                let how = super::How { nan: *nan, ..super::How::default() };
+                Ok(vec![self.of_two(*each, how, rule.dtypes[0], &left[0], &right[0])?])
             }
-            How::And => self.make(ty, Opcode::And, m![raw], two),
-            How::Or => self.make(ty, Opcode::Or, m![raw], two),
-            How::Xor => self.make(ty, Opcode::Xor, m![raw], two),
-            How::First(order) => return self.first_of(order, &rule.dtypes, left, right),
+            How::First(order) => self.first_of(order, &rule.dtypes, left, right),
             How::Region(region) => {
                 let args: Vec<Reg> = left.iter().chain(right).cloned().collect();
-                return self.inlined(*region, &args);
+                self.inlined(*region, &args)
             }
-        };
-        Ok(vec![one])
+        }
     }
 
     /// Combines tuples in their order, as a balanced tree.
@@ -331,14 +306,15 @@ impl Lowering<'_> {
             return None;
         }
         let ty = register(dtype);
-        Some(match rule.how {
-            How::Sum => (Word::Add, ty),
-            How::Max(_) => (Word::Max, ty),
-            How::Min(_) => (Word::Min, ty),
-            How::And => (Word::And, Type::B32),
-            How::Or => (Word::Or, Type::B32),
-            How::Xor => (Word::Xor, Type::B32),
-            How::Prod | How::First(_) | How::Region(_) => return None,
+        let How::Each(each, _) = rule.how else { return None };
+        Some(match each {
+            Each::Add => (Word::Add, ty),
+            Each::Max => (Word::Max, ty),
+            Each::Min => (Word::Min, ty),
+            Each::And => (Word::And, Type::B32),
+            Each::Or => (Word::Or, Type::B32),
+            Each::Xor => (Word::Xor, Type::B32),
+            _ => return None,
         })
     }
 }

@@ -6,7 +6,8 @@ use girih_tensor::DType;
 
 use super::words::{Words, integer, m, of};
 use super::{Held, Lowering, register};
-use crate::dtype::{Category, category, is_integer, is_signed};
+use crate::dtype::number::encode;
+use crate::dtype::{Category, Const, category, is_integer, is_signed};
 use crate::error::Error;
 use crate::ir::table::Each;
 use crate::ir::{Kind, Nan, OpId, Rounding};
@@ -299,10 +300,10 @@ impl Words<'_> {
         let inputs = args.iter().map(|&reg| Operand::from(reg)).collect();
         let value = self.make(register(dtype), opcode, &words, inputs);
         if extreme && how.nan == Nan::Propagated && dtype == DType::F64 {
-            // PTX has no such minimum of f64; a sum with NaN is NaN.
-            let sum = self.make(Type::F64, Opcode::Add, m![Word::Rn, Type::F64], of([args[0], args[1]]));
+            // PTX has no such minimum of f64.
             let unordered = self.setp(Word::IsNan, Type::F64, args[0], Operand::from(args[1]));
-            return Ok(Some(self.selp(dtype, &unordered, &sum, &value)));
+            let missing = self.bits(dtype, encode(dtype, Const::Float(f64::NAN)))?;
+            return Ok(Some(self.selp(dtype, &unordered, &missing, &value)));
         }
         Ok(Some(value))
     }

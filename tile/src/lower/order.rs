@@ -205,22 +205,29 @@ impl Lowering<'_> {
                 let number = if nan == NanAt::Last { a } else { b };
                 let is_number = self.setp(Word::Num, ty, number, number);
                 let before = self.setp(word, ty, a, b);
-                self.asked(Each::And, DType::Bool, &before, &is_number)?
+                self.of_two(Each::And, How::default(), DType::Bool, &before, &is_number)?
             }
-            None => self.asked(before, dtype, a, b)?,
+            None => self.of_two(before, How::default(), dtype, a, b)?,
         };
         if rest.is_empty() {
             return Ok(Some(before));
         }
-        let equal = self.asked(Each::Equal, dtype, a, b)?;
+        let equal = self.of_two(Each::Equal, How::default(), dtype, a, b)?;
         let Some(rest) = self.precedes(order, rest, dtypes, [asked, other])? else { return Ok(None) };
-        let tie = self.asked(Each::And, DType::Bool, &equal, &rest)?;
-        self.asked(Each::Or, DType::Bool, &before, &tie).map(Some)
+        let tie = self.of_two(Each::And, How::default(), DType::Bool, &equal, &rest)?;
+        self.of_two(Each::Or, How::default(), DType::Bool, &before, &tie).map(Some)
     }
 
-    fn asked(&mut self, each: Each, dtype: DType, a: &Reg, b: &Reg) -> Result<Reg, Error> {
-        let none = || unfit(format!("no order of {dtype}"));
-        self.apply(each, How::default(), dtype, &[a, b])?.ok_or_else(none)
+    /// A function of two elements.
+    pub(super) fn of_two(
+        &mut self,
+        each: Each,
+        how: How,
+        dtype: DType,
+        a: &Reg,
+        b: &Reg,
+    ) -> Result<Reg, Error> {
+        self.apply(each, how, dtype, &[a, b])?.ok_or_else(|| unfit(format!("no {each:?} of {dtype}")))
     }
 
     /// Whether a tile's elements rise along an axis.
