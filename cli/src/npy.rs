@@ -91,22 +91,14 @@ fn element_type(path: &Path, dtype: &npyz::DType, descr: &str) -> Result<DType, 
     }
 }
 
-/// Writes a matrix whose `elements` are stored in `order`. Floats of bf16 and of 8 bits are written as their bits.
+/// Writes a matrix whose `elements` are stored in `order`. Floats that numpy does not have are written as their bits.
 pub(crate) fn write<T: Element + Pod>(
     mut to: impl Write,
     shape: [i64; 2],
     order: Order,
     elements: &[T],
 ) -> io::Result<()> {
-    let descr = match T::DTYPE {
-        DType::F32 => "<f4",
-        DType::F16 => "<f2",
-        DType::Bf16 => "<u2",
-        DType::F64 => "<f8",
-        DType::S32 => "<i4",
-        DType::E4m3 | DType::E5m2 => "|u1",
-        other => return Err(io::Error::other(girih_kernels::Error::unsupported("npy", other))),
-    };
+    let descr = T::DTYPE.format().npy;
     let plain: TypeStr = descr.parse().map_err(|e| io::Error::other(format!("{descr}: {e}")))?;
     npyz::WriteOptions::new_header_only()
         .order(if order == Order::Row { npyz::Order::C } else { npyz::Order::Fortran })

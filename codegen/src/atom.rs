@@ -13,8 +13,8 @@ use girih_ptx::{Modifier, Type, Word};
 pub use copy::*;
 pub(crate) use copy::{tensor_element, tensor_swizzle};
 pub use gmma::*;
-pub(crate) use mma::NoAtom;
 pub use mma::*;
+pub(crate) use mma::{NoAtom, ptx_type};
 
 const fn word(word: Word) -> Modifier {
     Modifier::Word(word)

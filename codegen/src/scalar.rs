@@ -27,7 +27,7 @@ mod ops;
 pub use compare::Compare;
 pub use cond::{Cond, Predicate};
 pub use convert::{IntoScalar, Rounding};
-pub use lower::{immediate, moved, register};
+pub use lower::{computed, immediate, moved, register};
 pub use ops::{Binary, Unary};
 
 /// The dtypes that scalars have.

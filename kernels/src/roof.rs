@@ -26,7 +26,7 @@ impl Roof {
             DType::F64 => 66.9e12,
             DType::F32 => 66.9e12,
             DType::Tf32 => 494.7e12,
-            DType::E4m3 | DType::E5m2 | DType::S8 => 1978.9e12,
+            _ if dtype.bits() == 8 => 1978.9e12,
             _ => 989.4e12,
         }
     }

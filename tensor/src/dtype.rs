@@ -1,11 +1,16 @@
 //! Element types.
 
+mod format;
+
 use float8::{F8E4M3, F8E5M2};
 use half::{bf16, f16};
 
-/// Defines [`DType`] by each variant's name in Rust and in text, its bits, and its documentation.
+pub use format::{Float, Format, Numbers, Round};
+
+/// Defines [`DType`] and its table of [`Format`]s: each variant's name in Rust and in text, its bits, its numbers, its
+/// names in CuTe, PTX and numpy, and its documentation.
 macro_rules! dtypes {
-    ($($variant:ident $text:literal $bits:literal $doc:literal),* $(,)?) => {
+    ($($variant:ident: $name:literal, $bits:literal, $numbers:expr, $cute:literal, $ptx:literal, $npy:literal, $doc:literal;)*) => {
         /// The type of a tensor's elements.
         ///
         /// [`DType::S4`], [`DType::U4`] and [`DType::B1`] are smaller than a byte: an array of them is packed, the
@@ -19,39 +24,41 @@ macro_rules! dtypes {
             /// Every dtype.
             pub const ALL: &[DType] = &[$(DType::$variant),*];
 
-            /// Size of an element in bits. A `Tf32` occupies the 32 bits of an f32.
-            pub const fn bits(self) -> u32 {
-                match self { $(DType::$variant => $bits),* }
-            }
-
-            /// The name, as in `--dtype bf16`.
-            pub const fn name(self) -> &'static str {
-                match self { $(DType::$variant => $text),* }
-            }
+            const FORMATS: &[Format] = &[
+                $(Format { name: $name, bits: $bits, numbers: $numbers, cute: $cute, ptx: $ptx, npy: $npy }),*
+            ];
         }
     };
 }
 
+const fn ieee(exponent: u32, significand: u32) -> Numbers {
+    Numbers::Float(Float::ieee(exponent, significand))
+}
+
 dtypes! {
-    F64 "f64" 64 "IEEE binary64.",
-    F32 "f32" 32 "IEEE binary32.",
-    Tf32 "tf32" 32 "A binary32 whose significand is rounded to 10 bits.",
-    F16 "f16" 16 "IEEE binary16.",
-    Bf16 "bf16" 16 "bfloat16: the upper half of a binary32.",
-    E4m3 "e4m3" 8 "8-bit float, 4 bits of exponent: no infinities, 448 is the greatest.",
-    E5m2 "e5m2" 8 "8-bit float, 5 bits of exponent: the upper half of a binary16.",
-    S64 "s64" 64 "Signed integer of 64 bits.",
-    U64 "u64" 64 "Unsigned integer of 64 bits.",
-    S32 "s32" 32 "Signed integer of 32 bits.",
-    U32 "u32" 32 "Unsigned integer of 32 bits.",
-    S16 "s16" 16 "Signed integer of 16 bits.",
-    U16 "u16" 16 "Unsigned integer of 16 bits.",
-    S8 "s8" 8 "Signed integer of 8 bits.",
-    U8 "u8" 8 "Unsigned integer of 8 bits.",
-    S4 "s4" 4 "Signed integer of 4 bits, two in a byte.",
-    U4 "u4" 4 "Unsigned integer of 4 bits, two in a byte.",
-    B1 "b1" 1 "A bit, eight in a byte.",
-    Bool "bool" 8 "A truth value in a byte: 0 is false, 1 is true. It takes no part in arithmetic.",
+    F64: "f64", 64, ieee(11, 52), "F64", "f64", "<f8", "IEEE binary64.";
+    F32: "f32", 32, ieee(8, 23), "F32", "f32", "<f4", "IEEE binary32.";
+    Tf32: "tf32", 32, Numbers::Float(Float { low: 13, ..Float::ieee(8, 10) }), "TF32", "tf32", "<f4",
+        "A binary32 whose significand is rounded to 10 bits.";
+    F16: "f16", 16, ieee(5, 10), "F16", "f16", "<f2", "IEEE binary16.";
+    Bf16: "bf16", 16, ieee(8, 7), "BF16", "bf16", "<u2", "bfloat16: the upper half of a binary32.";
+    E4m3: "e4m3", 8, Numbers::Float(Float::finite(4, 3, true)), "E4M3", "e4m3", "|u1",
+        "8-bit float, 4 bits of exponent: no infinities, 448 is the greatest.";
+    E5m2: "e5m2", 8, Numbers::Float(Float { saturates: true, ..Float::ieee(5, 2) }), "E5M2", "e5m2", "|u1",
+        "8-bit float, 5 bits of exponent: the upper half of a binary16.";
+    S64: "s64", 64, Numbers::Signed, "S64", "s64", "<i8", "Signed integer of 64 bits.";
+    U64: "u64", 64, Numbers::Unsigned, "U64", "u64", "<u8", "Unsigned integer of 64 bits.";
+    S32: "s32", 32, Numbers::Signed, "S32", "s32", "<i4", "Signed integer of 32 bits.";
+    U32: "u32", 32, Numbers::Unsigned, "U32", "u32", "<u4", "Unsigned integer of 32 bits.";
+    S16: "s16", 16, Numbers::Signed, "S16", "s16", "<i2", "Signed integer of 16 bits.";
+    U16: "u16", 16, Numbers::Unsigned, "U16", "u16", "<u2", "Unsigned integer of 16 bits.";
+    S8: "s8", 8, Numbers::Signed, "S8", "s8", "|i1", "Signed integer of 8 bits.";
+    U8: "u8", 8, Numbers::Unsigned, "U8", "u8", "|u1", "Unsigned integer of 8 bits.";
+    S4: "s4", 4, Numbers::Signed, "S4", "s4", "|u1", "Signed integer of 4 bits, two in a byte.";
+    U4: "u4", 4, Numbers::Unsigned, "U4", "u4", "|u1", "Unsigned integer of 4 bits, two in a byte.";
+    B1: "b1", 1, Numbers::Unsigned, "U1", "b1", "|u1", "A bit, eight in a byte.";
+    Bool: "bool", 8, Numbers::Truth, "BOOL", "u8", "|b1",
+        "A truth value in a byte: 0 is false, 1 is true. It takes no part in arithmetic.";
 }
 
 impl DType {
@@ -82,28 +89,98 @@ impl DType {
         self.bits().div_ceil(8) as i64
     }
 
+    /// The facts of the dtype.
+    pub const fn format(self) -> &'static Format {
+        &DType::FORMATS[self as usize]
+    }
+
+    /// Size of an element in bits. A `Tf32` occupies the 32 bits of an f32.
+    pub const fn bits(self) -> u32 {
+        self.format().bits
+    }
+
+    /// The name, as in `--dtype bf16`.
+    pub const fn name(self) -> &'static str {
+        self.format().name
+    }
+
+    /// The format of a dtype whose values are floating-point numbers.
+    pub const fn float(self) -> Option<Float> {
+        match self.format().numbers {
+            Numbers::Float(float) => Some(float),
+            _ => None,
+        }
+    }
+
+    /// The least and the greatest number of a dtype whose values are integers.
+    ///
+    /// ```
+    /// use girih_tensor::DType;
+    /// assert_eq!((DType::S8.range(), DType::F16.range()), (Some((-128, 127)), None));
+    /// ```
+    pub const fn range(self) -> Option<(i128, i128)> {
+        let bits = self.bits();
+        match self.format().numbers {
+            Numbers::Signed => Some((-(1 << (bits - 1)), (1 << (bits - 1)) - 1)),
+            Numbers::Unsigned => Some((0, (1 << bits) - 1)),
+            Numbers::Truth | Numbers::Float(_) => None,
+        }
+    }
+
+    /// Whether the values are integers. Truth values are not.
+    pub const fn is_integer(self) -> bool {
+        self.range().is_some()
+    }
+
     /// Whether the values are signed integers.
     pub const fn is_signed(self) -> bool {
-        matches!(self, DType::S4 | DType::S8 | DType::S16 | DType::S32 | DType::S64)
+        matches!(self.format().numbers, Numbers::Signed)
     }
 
     /// Whether the values are floating-point numbers.
     pub const fn is_float(self) -> bool {
-        self.epsilon() != 0.0
+        self.float().is_some()
+    }
+
+    /// Whether the values are floating-point numbers of 8 bits or fewer, which are converted before arithmetic.
+    pub const fn is_narrow_float(self) -> bool {
+        self.is_float() && self.bits() <= 8
     }
 
     /// Unit roundoff: half the distance from 1 to the next number. Integers and bits have none: 0.
     pub const fn epsilon(self) -> f64 {
-        let significand = match self {
-            DType::F64 => 53,
-            DType::F32 => 24,
-            DType::Tf32 | DType::F16 => 11,
-            DType::Bf16 => 8,
-            DType::E4m3 => 4,
-            DType::E5m2 => 3,
-            _ => return 0.0,
-        };
-        1.0 / (1u64 << significand) as f64
+        match self.float() {
+            Some(float) => 1.0 / (2u64 << float.significand) as f64,
+            None => 0.0,
+        }
+    }
+
+    /// The bits of the element that is nearest to `value`, in the lowest bits, as [`Element::from_f64`] rounds.
+    ///
+    /// ```
+    /// use girih_tensor::DType;
+    /// assert_eq!([DType::S4, DType::E4m3, DType::Bf16].map(|dtype| dtype.encode(-1.0)), [0xf, 0xb8, 0xbf80]);
+    /// ```
+    pub fn encode(self, value: f64) -> u64 {
+        match (self.format().numbers, self.range()) {
+            (Numbers::Float(float), _) => float.encode(value, Round::Nearest),
+            (_, Some((least, greatest))) => {
+                let whole = (value.round_ties_even() as i128).clamp(least, greatest);
+                whole as u64 & (u64::MAX >> (64 - self.bits()))
+            }
+            _ => u64::from(value != 0.0),
+        }
+    }
+
+    /// The value whose bits are the lowest bits of `bits`, as [`Element::to_f64`] says.
+    pub fn decode(self, bits: u64) -> f64 {
+        let above = 64 - self.bits();
+        match self.format().numbers {
+            Numbers::Float(float) => float.decode(bits << above >> above),
+            Numbers::Signed => ((bits << above) as i64 >> above) as f64,
+            Numbers::Unsigned => (bits << above >> above) as f64,
+            Numbers::Truth => f64::from(u8::from(bits << above != 0)),
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Element types: names, sizes, rounding.
 
 use float8::{F8E4M3, F8E5M2};
-use girih_tensor::{DType, Element, Error, Tf32};
+use girih_tensor::{DType, Element, Error, Numbers, Round, Tf32};
 use half::{bf16, f16};
 
 #[test]
@@ -147,4 +147,111 @@ fn epsilon_is_half_the_gap_above_one() {
     gap::<F8E5M2>();
     let floats = DType::ALL.iter().filter(|d| d.is_float());
     assert_eq!(floats.map(|d| d.name()).collect::<Vec<_>>().join(" "), "f64 f32 tf32 f16 bf16 e4m3 e5m2");
+}
+
+/// The conversions that follow from the table, and those of `half` and `float8`: of every pattern of bits, and of the numbers between.
+#[test]
+fn formats_convert_as_other_implementations_do() {
+    fn check<T: Element>(of_bits: fn(u64) -> T) {
+        let dtype = T::DTYPE;
+        let mut last: Option<f64> = None;
+        for bits in 0..1u64 << dtype.bits() {
+            let number = of_bits(bits).to_f64();
+            let own = dtype.decode(bits);
+            if number.is_nan() {
+                assert!(own.is_nan(), "{dtype} {bits:#x}: {own}");
+                last = None;
+                continue;
+            }
+            assert_eq!(own.to_bits(), number.to_bits(), "{dtype} {bits:#x}");
+            assert_eq!(dtype.decode(dtype.encode(number)), T::from_f64(number).to_f64(), "{dtype} {number}");
+            if number.is_finite() {
+                assert_eq!(dtype.encode(number), bits, "{dtype} {number}");
+            }
+            let middle = last.filter(|last| last.is_finite() && number.is_finite());
+            for x in middle
+                .into_iter()
+                .flat_map(|last| [0.5, 0.5 - 1e-9, 0.5 + 1e-9].map(|t| last + (number - last) * t))
+            {
+                assert_eq!(dtype.decode(dtype.encode(x)), T::from_f64(x).to_f64(), "{dtype} {x:e}");
+            }
+            last = Some(number);
+        }
+        for x in
+            [1e6, 1e39, 465.0, 61440.0, 65519.0, 65520.0, f64::MAX, f64::INFINITY, 1e-60, f64::from_bits(1)]
+        {
+            for x in [x, -x] {
+                assert_eq!(
+                    dtype.decode(dtype.encode(x)).to_bits(),
+                    T::from_f64(x).to_f64().to_bits(),
+                    "{dtype} {x:e}"
+                );
+            }
+        }
+        assert_eq!(dtype.decode(dtype.encode(f64::NAN)).is_nan(), dtype.is_float(), "{dtype}");
+    }
+    check(|bits| F8E4M3::from_bits(bits as u8));
+    check(|bits| F8E5M2::from_bits(bits as u8));
+    check(|bits| f16::from_bits(bits as u16));
+    check(|bits| bf16::from_bits(bits as u16));
+    check(|bits| bits as u8);
+    check(|bits| bits as i8);
+    check(|bits| bits as u16);
+    check(|bits| bits as i16);
+}
+
+/// Every number of a small dtype is the one that its bits decode to, and the sign, the ends and the neighbours are as the table says.
+#[test]
+fn formats_agree_with_themselves() {
+    for &dtype in DType::ALL.iter().filter(|dtype| dtype.bits() <= 16) {
+        for bits in 0..1u64 << dtype.bits() {
+            let number = dtype.decode(bits);
+            if !number.is_nan() && dtype != DType::Bool && !(dtype == DType::E5m2 && number.is_infinite()) {
+                assert_eq!(dtype.encode(number), bits, "{dtype} {number}");
+            }
+        }
+        if let Some(float) = dtype.float() {
+            let numbers =
+                || (0..1u64 << dtype.bits()).map(|bits| dtype.decode(bits)).filter(|x| x.is_finite());
+            assert_eq!(float.greatest(), numbers().fold(f64::MIN, f64::max), "{dtype}");
+            assert_eq!(float.least(), numbers().filter(|&x| x > 0.0).fold(f64::MAX, f64::min), "{dtype}");
+            assert_eq!(dtype.decode(float.nan_bits()).is_nan(), float.nan, "{dtype}");
+            assert_eq!(numbers().any(|x| x < 0.0), float.signed, "{dtype}");
+        }
+    }
+    assert_eq!(DType::ALL.iter().filter(|dtype| dtype.format().numbers == Numbers::Truth).count(), 1);
+}
+
+/// A number between two neighbours becomes the one in the direction.
+#[test]
+fn directions_have_neighbours() {
+    for float in DType::ALL.iter().filter(|dtype| dtype.bits() <= 16).filter_map(|dtype| dtype.float()) {
+        let count = 1u64 << (float.exponent + float.significand);
+        for bits in 0..count - 1 {
+            let (a, b) = (float.decode(bits), float.decode(bits + 1));
+            if !a.is_finite() || !b.is_finite() {
+                continue;
+            }
+            for t in [1e-9, 0.5, 1.0 - 1e-9] {
+                let x = a + (b - a) * t;
+                let round = |x: f64, round| float.decode(float.encode(x, round));
+                assert_eq!(
+                    [Round::Zero, Round::Down, Round::Up].map(|way| round(x, way)),
+                    [a, a, b],
+                    "{x:e}"
+                );
+                if float.signed {
+                    assert_eq!(
+                        [Round::Zero, Round::Down, Round::Up].map(|way| round(-x, way)),
+                        [-a, -b, -a],
+                        "{x:e}"
+                    );
+                }
+            }
+        }
+        let beyond = float.greatest() * 2.0;
+        let ends = [Round::Zero, Round::Down, Round::Up].map(|way| float.decode(float.encode(beyond, way)));
+        let over = if float.saturates { float.greatest() } else { f64::INFINITY };
+        assert_eq!(ends, [float.greatest(), float.greatest(), over]);
+    }
 }

@@ -15,9 +15,10 @@
 
 pub mod number;
 
-use girih_tensor::DType;
+use girih_tensor::{DType, Numbers};
 
 use crate::error::{Code, Fault};
+use crate::fit;
 
 /// A constant without a dtype of its own: it takes that of the tile that it meets, or the least of its kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,38 +54,34 @@ pub enum Category {
 
 /// The dtype's category.
 pub fn category(dtype: DType) -> Category {
-    match dtype {
-        DType::Bool => Category::Bool,
-        dtype if dtype.is_float() => Category::Float,
-        _ => Category::Integer,
+    match dtype.format().numbers {
+        Numbers::Truth => Category::Bool,
+        Numbers::Signed | Numbers::Unsigned => Category::Integer,
+        Numbers::Float(_) => Category::Float,
     }
 }
 
 /// Whether the dtype is a signed integer.
 pub fn is_signed(dtype: DType) -> bool {
-    matches!(dtype, DType::S8 | DType::S16 | DType::S32 | DType::S64)
+    dtype.is_signed()
 }
 
 /// The range of an integer dtype as an index; of 64 bits what addresses reach.
 pub(crate) fn range(dtype: DType) -> (i64, i64) {
-    let far = 1i64 << 60;
-    match dtype {
-        DType::Bool => (0, 1),
-        DType::S64 => (-far, far),
-        DType::U64 => (0, far),
-        _ if crate::dtype::is_signed(dtype) => (-(1 << (dtype.bits() - 1)), (1 << (dtype.bits() - 1)) - 1),
-        _ => (0, (1 << dtype.bits()) - 1),
-    }
+    let far = 1i128 << 60;
+    let (least, most) = dtype.range().unwrap_or((0, 1));
+    let within = |n: i128| fit::wrapped(n.clamp(-far, far)).cast_signed();
+    (within(least), within(most))
 }
 
 /// Whether the dtype is an integer.
 pub fn is_integer(dtype: DType) -> bool {
-    category(dtype) == Category::Integer
+    dtype.is_integer()
 }
 
 /// Floats that are stored, cast and multiplied, and take part in nothing else.
 pub fn is_restricted(dtype: DType) -> bool {
-    matches!(dtype, DType::Tf32 | DType::E4m3 | DType::E5m2)
+    dtype == DType::Tf32 || dtype.is_narrow_float()
 }
 
 /// The common dtype of two tiles.
@@ -162,12 +159,7 @@ pub fn of_constants(constants: &[Const]) -> Result<DType, Fault> {
 
 /// Whether an integer dtype has a number.
 pub fn holds(dtype: DType, n: i128) -> bool {
-    let bits = dtype.bits();
-    if is_signed(dtype) {
-        (-(1i128 << (bits - 1))..1i128 << (bits - 1)).contains(&n)
-    } else {
-        (0..1i128 << bits).contains(&n)
-    }
+    dtype.range().is_some_and(|(least, most)| (least..=most).contains(&n))
 }
 
 /// The dtype of a tile and a loose constant together.

@@ -217,7 +217,7 @@ pub(crate) fn peak(
 fn holds(file: DType, flag: DType) -> bool {
     match flag {
         DType::Tf32 => file == DType::F32,
-        DType::E5m2 => matches!(file, DType::E4m3 | DType::E5m2),
+        DType::E5m2 => file.is_narrow_float(),
         _ => file == flag,
     }
 }

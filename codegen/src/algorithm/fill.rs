@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::panic::Location;
 
 use girih_ptx::{Opcode, Operand, Type};
-use girih_tensor::{DType, Element, Tensor};
+use girih_tensor::{DType, Tensor};
 
 use super::Site;
 use super::copy::line;
@@ -14,7 +14,7 @@ use super::registers::Piece;
 use crate::builder::{Builder, Cond, Reg};
 use crate::{Error, Expr, Rmem};
 
-/// Sets every value of `target` to `value`, rounded to the dtype of `target` as [`Element::from_f64`] does (CuTe's `fill`). Memory is
+/// Sets every value of `target` to `value`, rounded to the dtype of `target` as [`DType::encode`] does (CuTe's `fill`). Memory is
 /// written in the widest vectors.
 ///
 /// # Errors
@@ -85,7 +85,7 @@ fn lines(
     order.chunks(count).map(group).collect()
 }
 
-/// 64 bits that repeat the bits of the value of `dtype` that is nearest to `value`, as [`Element::from_f64`] rounds.
+/// 64 bits that repeat the bits of the value of `dtype` that is nearest to `value`, as [`DType::encode`] rounds.
 ///
 /// ```
 /// use girih_codegen::algorithm::pattern;
@@ -93,35 +93,8 @@ fn lines(
 /// assert_eq!(pattern(DType::Bf16, 1.0), 0x3f80_3f80_3f80_3f80);
 /// ```
 pub fn pattern(dtype: DType, value: f64) -> u64 {
-    let (bits, value) = (dtype.bits(), encode(dtype, value));
-    let mask = if bits == 64 { u64::MAX } else { (1 << bits) - 1 };
-    (0..64 / bits).fold(0, |all, i| all | (value & mask) << (i * bits))
-}
-
-/// The bits of the nearest value.
-fn encode(dtype: DType, value: f64) -> u64 {
-    let integer = |low: i64, high: i64| (value.round_ties_even() as i64).clamp(low, high) as u64;
-    match dtype {
-        DType::F64 => value.to_bits(),
-        DType::F32 => f32::from_f64(value).to_bits().into(),
-        DType::Tf32 => girih_tensor::Tf32::from_f64(value).get().to_bits().into(),
-        DType::F16 => <half::f16 as Element>::from_f64(value).to_bits().into(),
-        DType::Bf16 => <half::bf16 as Element>::from_f64(value).to_bits().into(),
-        DType::E4m3 => <float8::F8E4M3 as Element>::from_f64(value).to_bits().into(),
-        DType::E5m2 => <float8::F8E5M2 as Element>::from_f64(value).to_bits().into(),
-        DType::S64 => i64::from_f64(value) as u64,
-        DType::U64 => u64::from_f64(value),
-        DType::S32 => i32::from_f64(value) as u64,
-        DType::U32 => u32::from_f64(value).into(),
-        DType::S16 => i16::from_f64(value) as u64,
-        DType::U16 => u16::from_f64(value).into(),
-        DType::S8 => i8::from_f64(value) as u64,
-        DType::U8 => u8::from_f64(value).into(),
-        DType::S4 => integer(-8, 7),
-        DType::U4 => integer(0, 15),
-        DType::B1 => integer(0, 1),
-        DType::Bool => u64::from(value != 0.0),
-    }
+    let (bits, value) = (dtype.bits(), dtype.encode(value));
+    (0..64 / bits).fold(0, |all, i| all | value << (i * bits))
 }
 
 /// Registers of `width` bits in all with the bits of `pattern`.

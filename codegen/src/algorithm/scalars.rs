@@ -13,21 +13,9 @@ use super::data::{Data, distance, fragment_values};
 use super::vectors::Fresh;
 use crate::atom::AUTO_VECTORIZING_COPY;
 use crate::builder::{Builder, Reg, vector};
-use crate::scalar::register;
+use crate::scalar::{computed, register};
 use crate::sizes::{ONE, static_size};
 use crate::{Error, Rmem, Scalar};
-
-/// The dtype in which a value is computed: integers below 32 bits are extended to 32, and floats of 8 bits are their bits.
-pub(super) fn computed(dtype: DType) -> DType {
-    match dtype {
-        DType::Tf32 => DType::F32,
-        DType::S16 | DType::S8 | DType::S4 => DType::S32,
-        DType::U16 | DType::U8 | DType::U4 | DType::B1 | DType::Bool | DType::E4m3 | DType::E5m2 => {
-            DType::U32
-        }
-        same => same,
-    }
-}
 
 /// The tensor itself if it is in registers, otherwise registers like it.
 pub(super) fn fragment<E: Data>(
@@ -160,7 +148,7 @@ pub fn write<E: Data>(b: &mut Builder, tensor: &Tensor<E>, scalars: &[Scalar]) -
         let fragment = fragment(b, "write", tensor)?;
         let all = fragment_values("write", &fragment)?;
         let stored = fragment.engine().dtype();
-        let rounded = matches!(stored, DType::E4m3 | DType::E5m2)
+        let rounded = stored.is_narrow_float()
             && scalars.iter().all(|scalar| scalar.dtype() == DType::F32);
         let dtype = if rounded { DType::F32 } else { computed(stored) };
         let wrong = scalars.iter().find(|scalar| scalar.dtype() != dtype && scalar.faulty().is_none());

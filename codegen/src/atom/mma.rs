@@ -93,28 +93,9 @@ pub struct MmaAtom {
 }
 
 /// PTX's name of a dtype.
-pub(crate) const fn ptx_type(dtype: DType) -> Type {
-    match dtype {
-        DType::F64 => Type::F64,
-        DType::F32 => Type::F32,
-        DType::Tf32 => Type::Tf32,
-        DType::F16 => Type::F16,
-        DType::Bf16 => Type::Bf16,
-        DType::E4m3 => Type::E4m3,
-        DType::E5m2 => Type::E5m2,
-        DType::S64 => Type::S64,
-        DType::U64 => Type::U64,
-        DType::S32 => Type::S32,
-        DType::U32 => Type::U32,
-        DType::S16 => Type::S16,
-        DType::U16 => Type::U16,
-        DType::S8 => Type::S8,
-        DType::U8 => Type::U8,
-        DType::S4 => Type::S4,
-        DType::U4 => Type::U4,
-        DType::B1 => Type::B1,
-        DType::Bool => Type::U8,
-    }
+pub(crate) fn ptx_type(dtype: DType) -> Type {
+    let of_bits = if dtype.bits() == 4 { Type::U4 } else { Type::U8 };
+    Type::parse(dtype.format().ptx).unwrap_or(of_bits)
 }
 
 impl MmaAtom {

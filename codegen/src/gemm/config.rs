@@ -136,7 +136,7 @@ impl GemmConfig {
 
     /// The architecture that the kernel is for. Floats of 8 bits come with sm_89.
     pub(super) fn sm(&self) -> u32 {
-        let store = if matches!(self.c_type, DType::E4m3 | DType::E5m2) { 89 } else { 80 };
+        let store = if self.c_type.is_narrow_float() { 89 } else { 80 };
         self.atom().sm.max(store)
     }
 

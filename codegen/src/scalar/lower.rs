@@ -30,8 +30,19 @@ pub fn register(dtype: DType) -> Type {
         DType::F16 | DType::Bf16 => Type::B16,
         DType::S64 => Type::S64,
         DType::U64 => Type::U64,
-        DType::S32 | DType::S16 | DType::S8 | DType::S4 => Type::S32,
-        DType::U32 | DType::U16 | DType::U8 | DType::U4 | DType::B1 | DType::E4m3 | DType::E5m2 => Type::U32,
+        _ if dtype.is_signed() => Type::S32,
+        _ => Type::U32,
+    }
+}
+
+/// The dtype in which a value is computed: integers below 32 bits are extended to 32, and floats of 8 bits are their bits.
+pub fn computed(dtype: DType) -> DType {
+    match dtype {
+        DType::Tf32 => DType::F32,
+        DType::F16 | DType::Bf16 => dtype,
+        _ if dtype.bits() >= 32 => dtype,
+        _ if dtype.is_signed() => DType::S32,
+        _ => DType::U32,
     }
 }
 

@@ -36,7 +36,7 @@ pub(super) const BLOCKS: [i64; 2] = [1, 128];
 
 /// Whether sums of the dtype can be promoted: `wgmma` keeps few bits of sums of 8-bit floats.
 pub(super) const fn is_promoted(dtype: DType) -> bool {
-    matches!(dtype, DType::E4m3 | DType::E5m2)
+    dtype.is_narrow_float()
 }
 
 /// A matrix product: extents, dtype and strides.
@@ -90,7 +90,7 @@ impl Problem {
             dtype,
             output: match dtype {
                 // Sums of numbers of 8 bits have no place in 8 bits.
-                DType::E4m3 | DType::E5m2 => DType::Bf16,
+                _ if dtype.is_narrow_float() => DType::Bf16,
                 DType::Tf32 | DType::S8 => sums(dtype),
                 same => same,
             },

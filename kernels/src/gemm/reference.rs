@@ -403,20 +403,12 @@ pub fn dequantized<W: Element, S: Element>(
 
 /// The number that C is to hold for a sum, before it is rounded.
 fn wanted(Rounding { dtype, greatest }: Rounding, sum: f64) -> f64 {
-    match dtype {
-        DType::E4m3 | DType::E5m2 => sum.clamp(-greatest, greatest),
-        _ => sum,
-    }
+    if dtype.is_narrow_float() { sum.clamp(-greatest, greatest) } else { sum }
 }
 
 /// Half the distance from 0 to the next number of a narrow float.
 pub(crate) fn half_of_least(dtype: DType) -> f64 {
-    match dtype {
-        DType::F16 => 2f64.powi(-25),
-        DType::E4m3 => 2f64.powi(-10),
-        DType::E5m2 => 2f64.powi(-17),
-        _ => 0.0,
-    }
+    dtype.float().filter(|float| float.exponent < 8).map_or(0.0, |float| float.least() / 2.0)
 }
 
 /// What sums may lose.
@@ -445,7 +437,7 @@ impl Losses {
             DType::F32 => [0.0, rounded, 0.0],
             // The reference rounds as well.
             DType::F64 => [0.0, 2.0 * rounded, 0.0],
-            DType::E4m3 | DType::E5m2 => [0.0, rounded, (anew as f64 / 32.0).ceil() * 2f64.powi(-10)],
+            _ if dtype.is_narrow_float() => [0.0, rounded, (anew as f64 / 32.0).ceil() * 2f64.powi(-10)],
             // Sums are exact, and become f32 before they become another float.
             DType::S8 if problem.output() == DType::S32 => [0.0; 3],
             DType::S8 => [DType::F32.epsilon(), 0.0, 0.0],

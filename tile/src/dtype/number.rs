@@ -11,11 +11,9 @@
 //! assert_eq!(encode(DType::S8, Const::Float(-1000.7)), 0x80);
 //! ```
 
-use float8::{F8E4M3, F8E5M2};
-use girih_tensor::{DType, Element, Tf32};
-use half::{bf16, f16};
+use girih_tensor::DType;
 
-use crate::dtype::{Const, is_integer, is_signed};
+use crate::dtype::{Const, is_integer};
 use crate::fit;
 
 /// The bits of a constant in a dtype: floats to nearest, integers modulo 2^bits, floats to integers toward zero and within the dtype's
@@ -31,8 +29,8 @@ pub fn encode(dtype: DType, constant: Const) -> u64 {
         Const::Bool(b) => encode(dtype, Const::Int(i128::from(b))),
         Const::Int(n) if is_integer(dtype) => fit::wrapped(n) & mask,
         Const::Float(x) if is_integer(dtype) => fit::wrapped(saturated(dtype, x)) & mask,
-        Const::Int(n) => encode_float(dtype, n as f64),
-        Const::Float(x) => encode_float(dtype, x),
+        Const::Int(n) => dtype.encode(n as f64),
+        Const::Float(x) => dtype.encode(x),
     }
 }
 
@@ -42,24 +40,6 @@ pub fn encode(dtype: DType, constant: Const) -> u64 {
     reason = "cannot lose: what i128 does not hold no dtype holds, and it saturates as is asked for"
 )]
 pub fn saturated(dtype: DType, x: f64) -> i128 {
-    let bits = dtype.bits();
-    let (least, greatest) = if is_signed(dtype) {
-        (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1)
-    } else {
-        (0, (1i128 << bits) - 1)
-    };
+    let (least, greatest) = dtype.range().unwrap_or((0, 1));
     (x as i128).clamp(least, greatest)
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "cannot lose: to round is what is asked for")]
-fn encode_float(dtype: DType, x: f64) -> u64 {
-    match dtype {
-        DType::F64 => x.to_bits(),
-        DType::F32 => (x as f32).to_bits().into(),
-        DType::Tf32 => Tf32::from_f64(x).to_bits().into(),
-        DType::F16 => <f16 as Element>::from_f64(x).to_bits().into(),
-        DType::Bf16 => <bf16 as Element>::from_f64(x).to_bits().into(),
-        DType::E4m3 => <F8E4M3 as Element>::from_f64(x).to_bits().into(),
-        _ => <F8E5M2 as Element>::from_f64(x).to_bits().into(),
-    }
 }

@@ -405,15 +405,6 @@ impl<'a> Index<'a> {
 
     /// The numbers that a dtype has.
     pub(crate) fn range(dtype: DType) -> (i128, i128) {
-        let bits = dtype.bits();
-        if dtype == DType::Bool || !is_integer(dtype) {
-            return (0, 1);
-        }
-        if is_signed(dtype) {
-            debug_assert!(holds(dtype, -(1 << (bits - 1))));
-            (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
-        } else {
-            (0, (1 << bits) - 1)
-        }
+        dtype.range().unwrap_or((0, 1))
     }
 }

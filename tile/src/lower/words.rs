@@ -140,11 +140,10 @@ impl Words<'_> {
 
     /// The integer in a register with the extension that its dtype of 8 or 16 bits asks for.
     pub(crate) fn extended(&mut self, dtype: DType, reg: &Reg) -> Reg {
-        match dtype {
-            DType::S8 => self.make(Type::S32, Opcode::Cvt, m![Type::S32, Type::S8], of([reg])),
-            DType::S16 => self.make(Type::S32, Opcode::Cvt, m![Type::S32, Type::S16], of([reg])),
-            DType::U8 | DType::E4m3 | DType::E5m2 => self.masked(reg, 0xff),
-            DType::U16 => self.masked(reg, 0xffff),
+        match (register(dtype), dtype.bits()) {
+            (Type::S32, 8) => self.make(Type::S32, Opcode::Cvt, m![Type::S32, Type::S8], of([reg])),
+            (Type::S32, 16) => self.make(Type::S32, Opcode::Cvt, m![Type::S32, Type::S16], of([reg])),
+            (Type::U32, bits @ (8 | 16)) => self.masked(reg, (1 << bits) - 1),
             _ => reg.clone(),
         }
     }

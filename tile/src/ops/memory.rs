@@ -433,8 +433,9 @@ impl Build {
         let dtype = self.array_dtype(tiles.array);
         let has = match tiles.padding {
             Padding::Undetermined | Padding::Zero => true,
-            Padding::NegZero | Padding::Nan => category(dtype) == Category::Float,
-            Padding::PosInf | Padding::NegInf => category(dtype) == Category::Float && dtype != DType::E4m3,
+            Padding::NegZero => dtype.float().is_some_and(|float| float.signed),
+            Padding::Nan => dtype.float().is_some_and(|float| float.nan),
+            Padding::PosInf | Padding::NegInf => dtype.float().is_some_and(|float| float.inf),
         };
         if has {
             return Ok(());

@@ -6,7 +6,6 @@ use std::sync::{Mutex, PoisonError};
 use girih_codegen::gemm::GemmConfig;
 use girih_kernels::gemm::choose::Hardware;
 use girih_kernels::gemm::{Asked, Problem, accepts, tiled};
-use girih_tensor::DType;
 
 use super::loops::Sketch;
 use crate::error::Refusal;
@@ -58,10 +57,7 @@ pub(super) fn configuration(
             asked,
         )?,
     };
-    let least = match config.c_type {
-        DType::E4m3 | DType::E5m2 => config.atom().sm.max(89),
-        _ => config.atom().sm,
-    };
+    let least = if config.c_type.is_narrow_float() { 89.max(config.atom().sm) } else { config.atom().sm };
     // What sm_90 has for warpgroups, no later architecture has.
     let fits = if config.loads_by_maps() { sm == 90 } else { sm >= least };
     if fits {

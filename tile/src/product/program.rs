@@ -3,6 +3,7 @@
 use std::fmt;
 
 use girih_codegen::gemm::Element;
+use girih_codegen::scalar::computed;
 use girih_codegen::{Builder, Error, Reg, Scalar};
 use girih_ptx::{Operand, Type, Word};
 use girih_tensor::DType;
@@ -62,12 +63,7 @@ impl Program {
             regs.push(reg);
         }
         let dtype = self.dtype.unwrap_or(DType::F32);
-        let stored = match dtype {
-            DType::Tf32 => DType::F32,
-            DType::E4m3 | DType::E5m2 | DType::U8 | DType::U16 => DType::U32,
-            DType::S8 | DType::S16 => DType::S32,
-            same => same,
-        };
+        let stored = if dtype == DType::Bool { dtype } else { computed(dtype) };
         b.scalar_in(&regs[self.result], stored)
     }
 

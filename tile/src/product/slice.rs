@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use girih_codegen::gemm::{Epilogue, Input, InputKind};
+use girih_codegen::scalar::computed;
 use girih_tensor::DType;
 
 use super::loops::Sketch;
 use super::operand::{Role, permuted, reshaped};
 use super::program::{Program, Step};
 use super::refused;
-use crate::dtype::is_signed;
 use crate::error::Refusal;
 use crate::fit;
 use crate::ir::{Array, ArrayId, Def, Func, Kind, Known, Op, Order, Rounding, Value};
@@ -316,11 +316,8 @@ pub(super) fn dividing(most: i64, known: Known) -> i64 {
 
 /// The dtype as which a scalar is passed.
 pub(crate) fn passed(dtype: DType) -> DType {
-    match dtype {
-        DType::F16 | DType::Bf16 | DType::Tf32 => DType::F32,
-        DType::Bool | DType::E4m3 | DType::E5m2 => DType::U32,
-        _ if dtype.bits() >= 32 => dtype,
-        _ if is_signed(dtype) => DType::S32,
-        _ => DType::U32,
+    match computed(dtype) {
+        DType::F16 | DType::Bf16 => DType::F32,
+        same => same,
     }
 }

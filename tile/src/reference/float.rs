@@ -15,32 +15,9 @@
 //! assert!(down < 1.0 / 3.0 && 1.0 / 3.0 < up && up - down == 2f64.powi(-9));
 //! ```
 
-use girih_tensor::DType;
+use girih_tensor::{DType, Round};
 
-use crate::fit;
 use crate::ir::Rounding;
-
-/// A format: bits of the exponent and of the significand after the point, and how far its least significant bit stands from bit 0.
-struct Format {
-    exponent: u32,
-    significand: u32,
-    shift: u32,
-    /// The bits, without sign, of the greatest number, if the format has no infinity or saturates.
-    saturates: Option<u64>,
-}
-
-fn format(dtype: DType) -> Format {
-    let (exponent, significand, shift, saturates) = match dtype {
-        DType::F64 => (11, 52, 0, None),
-        DType::Tf32 => (8, 10, 13, None),
-        DType::F16 => (5, 10, 0, None),
-        DType::Bf16 => (8, 7, 0, None),
-        DType::E4m3 => (4, 3, 0, Some(0x7e)),
-        DType::E5m2 => (5, 2, 0, Some(0x7b)),
-        _ => (8, 23, 0, None),
-    };
-    Format { exponent, significand, shift, saturates }
-}
 
 /// The sign bit of a float dtype.
 pub fn sign_bit(dtype: DType) -> u64 {
@@ -49,99 +26,23 @@ pub fn sign_bit(dtype: DType) -> u64 {
 
 /// The bits of NaN.
 pub fn nan(dtype: DType) -> u64 {
-    let Format { exponent, significand, shift, .. } = format(dtype);
-    if dtype == DType::E4m3 {
-        return 0x7f;
-    }
-    ((((1 << exponent) - 1) << significand) | (1 << (significand - 1))) << shift
+    dtype.float().map_or(0, |float| float.nan_bits())
 }
 
 /// The number that bits of a float dtype stand for.
 pub fn decode(dtype: DType, bits: u64) -> f64 {
-    let Format { exponent, significand, shift, .. } = format(dtype);
-    match dtype {
-        DType::F64 => return f64::from_bits(bits),
-        DType::F32 | DType::Tf32 => return f64::from(f32::from_bits(fit::low(bits))),
-        _ => {}
-    }
-    let bits = bits >> shift;
-    let fraction = bits & ((1 << significand) - 1);
-    let power = (bits >> significand) & ((1 << exponent) - 1);
-    let bias = (1i32 << (exponent - 1)) - 1;
-    let top = (1 << exponent) - 1;
-    let magnitude = match power {
-        _ if dtype == DType::E4m3 && power == top && fraction == 7 => f64::NAN,
-        _ if dtype != DType::E4m3 && power == top => {
-            if fraction == 0 {
-                f64::INFINITY
-            } else {
-                f64::NAN
-            }
-        }
-        0 => fraction as f64 * 2f64.powi(1 - bias - significand as i32),
-        _ => {
-            ((1 << significand) + fraction) as f64
-                * 2f64.powi(i32::try_from(power).unwrap_or(i32::MAX) - bias - significand as i32)
-        }
-    };
-    if bits >> (exponent + significand) & 1 == 1 { -magnitude } else { magnitude }
+    dtype.decode(bits)
 }
 
 /// The bits of a number in a float dtype. 8-bit floats saturate, the others become infinite or stay finite as the direction says.
 pub fn encode(dtype: DType, x: f64, rounding: Rounding) -> u64 {
-    let Format { exponent, significand, shift, saturates } = format(dtype);
-    if x.is_nan() {
-        return nan(dtype);
-    }
-    if dtype == DType::F64 {
-        return x.to_bits();
-    }
-    let negative = x.is_sign_negative();
-    let sign = if negative { 1u64 << (exponent + significand) } else { 0 };
-    let infinity = ((1u64 << exponent) - 1) << significand;
-    let (limit, over) = match saturates {
-        Some(greatest) => (greatest + 1, greatest),
-        None => (infinity, infinity),
+    let round = match rounding {
+        Rounding::Zero => Round::Zero,
+        Rounding::Down => Round::Down,
+        Rounding::Up => Round::Up,
+        Rounding::Nearest | Rounding::Full | Rounding::Approx => Round::Nearest,
     };
-    if x.is_infinite() {
-        return (sign | over) << shift;
-    }
-    if x == 0.0 {
-        return sign << shift;
-    }
-    let raw = x.to_bits() & !(1 << 63);
-    let (m, e) = match (raw >> 52) as i32 {
-        0 => (raw, -1074),
-        power => ((raw & ((1 << 52) - 1)) | 1 << 52, power - 1075),
-    };
-    let bias = (1i32 << (exponent - 1)) - 1;
-    let top = e + 63 - m.leading_zeros() as i32;
-    let quantum = top.max(1 - bias) - significand as i32;
-    let cut = u32::try_from(quantum - e).unwrap_or(u32::MAX);
-    let (kept, rest, half) = match cut {
-        0 => (m, 0, 1),
-        1..=63 => (m >> cut, m & ((1 << cut) - 1), 1u64 << (cut - 1)),
-        // Less than a quarter of the least number.
-        _ => (0, 1, 2),
-    };
-    let up = match rounding {
-        Rounding::Zero => false,
-        Rounding::Down => negative && rest != 0,
-        Rounding::Up => !negative && rest != 0,
-        _ => rest > half || rest == half && kept & 1 == 1,
-    };
-    let power = u64::try_from(quantum + significand as i32 + bias).unwrap_or_default();
-    let magnitude = ((power - 1) << significand) + kept + u64::from(up);
-    if magnitude < limit {
-        return (sign | magnitude) << shift;
-    }
-    let stays = match rounding {
-        Rounding::Zero => true,
-        Rounding::Down => !negative,
-        Rounding::Up => negative,
-        _ => false,
-    };
-    (sign | if stays { limit - 1 } else { over }) << shift
+    dtype.float().map_or(0, |float| float.encode(x, round))
 }
 
 /// A number as the nearest f64 and the sign of what is missing: of the number minus that f64.

@@ -70,7 +70,7 @@ impl Entry {
         };
         let input = dtype("dtype", self.dtype.as_deref(), DType::Bf16)?;
         let usual = match input {
-            DType::E4m3 | DType::E5m2 => DType::Bf16,
+            float if float.is_narrow_float() => DType::Bf16,
             DType::S8 => DType::S32,
             DType::Tf32 => DType::F32,
             other => other,

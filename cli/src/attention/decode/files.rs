@@ -61,7 +61,7 @@ impl Files {
         let cache = cache.unwrap_or(dtype);
         for (name, array) in [k, v] {
             let is_cache = match cache {
-                DType::E4m3 | DType::E5m2 => &*array.element.to_string() == "|u1",
+                _ if cache.is_narrow_float() => &*array.element.to_string() == cache.format().npy,
                 _ => data::dtype(name, array)? == cache,
             };
             if !is_cache {

@@ -10,24 +10,13 @@ use crate::builder::{Builder, Reg, vector};
 /// The bits of -0 as a float of 16 bits, in both halves of a register.
 const MINUS_ZERO: i64 = 0x8000_8000;
 
-/// A format of floats of 8 or 16 bits.
-struct Format {
-    /// The bits of the exponent, and what is added to it.
-    exponent: u32,
-    bias: i64,
-    /// Two numbers in a register.
-    pair: Type,
-}
-
-impl Format {
-    fn of(dtype: DType) -> Format {
-        let (exponent, pair) = match dtype {
-            DType::E4m3 => (4, Type::E4m3x2),
-            DType::E5m2 => (5, Type::E5m2x2),
-            DType::Bf16 => (8, Type::Bf16x2),
-            _ => (5, Type::F16x2),
-        };
-        Format { exponent, bias: (1 << (exponent - 1)) - 1, pair }
+/// Two numbers of a dtype in a register.
+fn pair_of(dtype: DType) -> Type {
+    match dtype {
+        DType::E4m3 => Type::E4m3x2,
+        DType::E5m2 => Type::E5m2x2,
+        DType::Bf16 => Type::Bf16x2,
+        _ => Type::F16x2,
     }
 }
 
@@ -55,7 +44,7 @@ pub(super) fn widen(words: &mut Words<'_>, pair: &Pair, from: DType, to: DType) 
             let modifiers = [Word::Rn.into(), Type::Bf16x2.into(), Type::F32.into()];
             words.write(&pair.target, Opcode::Cvt, &modifiers, [&high, &low].map(Operand::from).to_vec());
         }
-        _ => scaled(words, pair, &Format::of(from), &Format::of(to)),
+        _ => scaled(words, pair, from, to),
     }
 }
 
@@ -115,19 +104,21 @@ pub(super) fn to_f32(words: &mut Words<'_>, from: DType, places: &[(Reg, i64)]) 
 
 /// With the exponent and the fraction of a byte as the lowest bits of an exponent and the highest of a fraction, the number is too small
 /// by a power of two, which the biases give.
-fn scaled(words: &mut Words<'_>, pair: &Pair, from: &Format, to: &Format) {
+fn scaled(words: &mut Words<'_>, pair: &Pair, from: DType, to: DType) {
+    let (Some(narrow), Some(wide)) = (from.float(), to.float()) else { return };
+    let bias = i64::from(wide.bias());
     let spread = words.permute(&pair.source, Operand::Int(0), selector(pair));
-    let longer = i64::from(to.exponent - from.exponent);
+    let longer = i64::from(wide.exponent - narrow.exponent);
     let shifted = words.make(Opcode::Shr, Type::U32, vec![Operand::from(&spread), Operand::Int(longer)]);
     let sign = words.and(&spread, MINUS_ZERO);
     let small = words.and_or(&shifted, twice(0x7f00 >> longer), Operand::from(&sign));
     let zero = words.constant(MINUS_ZERO);
-    let power = |exponent: i64| twice((exponent + to.bias) << (15 - to.exponent));
-    let factor = power(to.bias - from.bias);
+    let power = |exponent: i64| twice((exponent + bias) << wide.significand);
+    let factor = power(bias - i64::from(narrow.bias()));
     let fma = |words: &mut Words<'_>, out: &Reg, x: &Reg, by: i64, plus: &Reg| {
         let by = words.constant(by);
         let operands = [x, &by, plus].map(Operand::from).to_vec();
-        words.write(out, Opcode::Fma, &[Word::Rn.into(), to.pair.into()], operands);
+        words.write(out, Opcode::Fma, &[Word::Rn.into(), pair_of(to).into()], operands);
     };
     if !words.exact {
         return fma(words, &pair.target, &small, factor, &zero);
@@ -135,14 +126,14 @@ fn scaled(words: &mut Words<'_>, pair: &Pair, from: &Format, to: &Format) {
     // NaN of e4m3 is 480 by now, and the greatest number is 448. Times this factor, only 480 is infinity, which times 0 is NaN.
     let [number, great] = [(); 2].map(|()| words.b.reg(Type::B32));
     fma(words, &number, &small, factor, &zero);
-    let beyond = if to.exponent == 5 { 0x5860 } else { 0x7b0d }; // 1.09 * 2^7, 1.10 * 2^119
+    let beyond = if wide.exponent == 5 { 0x5860 } else { 0x7b0d }; // 1.09 * 2^7, 1.10 * 2^119
     fma(words, &great, &number, twice(beyond), &zero);
     fma(words, &pair.target, &great, 0, &number);
 }
 
 /// Writes the four f16 of two registers as the bytes of `target`, from sm_89 on.
 pub(super) fn narrow_halves(words: &mut Words<'_>, to: DType, pairs: &[Reg; 2], target: &Reg) {
-    let modifiers = [Word::Rn.into(), Word::Satfinite.into(), Format::of(to).pair.into(), Type::F16x2.into()];
+    let modifiers = [Word::Rn.into(), Word::Satfinite.into(), pair_of(to).into(), Type::F16x2.into()];
     let halves = pairs.each_ref().map(|pair| {
         let half = words.b.reg(Type::B16);
         words.write(&half, Opcode::Cvt, &modifiers, vec![Operand::from(pair)]);
@@ -157,8 +148,7 @@ pub(in crate::algorithm) fn narrow(b: &mut Builder, to: DType, low: &Reg, high: 
     if b.sm() >= 89 {
         // The first source is the upper half.
         let high = high.map_or(Operand::F32(0), Operand::from);
-        let modifiers =
-            [Word::Rn.into(), Word::Satfinite.into(), Format::of(to).pair.into(), Type::F32.into()];
+        let modifiers = [Word::Rn.into(), Word::Satfinite.into(), pair_of(to).into(), Type::F32.into()];
         b.inst(Opcode::Cvt, &modifiers, vec![Operand::from(&out), high, Operand::from(low)]);
         return out;
     }
@@ -178,12 +168,12 @@ pub(in crate::algorithm) fn narrow(b: &mut Builder, to: DType, low: &Reg, high: 
 
 /// The 8-bit float that is nearest to an f32, in the lowest bits of a register, by integer arithmetic.
 pub(super) fn rounded(words: &mut Words<'_>, to: DType, x: &Reg) -> Reg {
-    // The greatest number; the least that is not subnormal; a number whose last bit is that of subnormal numbers; the bits to drop; the
-    // difference of the biases.
-    let (most, least, magic, drop, bias) = match to {
-        DType::E4m3 => (448.0f32, 1.0f32 / 64.0, 16384.0f32, 20, (127 - 7) << 3),
-        _ => (57344.0, 1.0 / 16384.0, 128.0, 21, (127 - 15) << 2),
-    };
+    let Some(format) = to.float() else { return x.clone() };
+    let (most, least) = (format.greatest() as f32, format.least_normal() as f32);
+    // Its last bit is that of subnormal numbers.
+    let magic = (format.least() * 2f64.powi(23)) as f32;
+    let drop = i64::from(23 - format.significand);
+    let bias = i64::from(127 - format.bias()) << format.significand;
     let (float, int) = (|x: f32| Operand::F32(x.to_bits()), Operand::Int);
     let bits = words.make(Opcode::Mov, Type::B32, vec![Operand::from(x)]);
     let size = words.make(Opcode::Abs, Type::F32, vec![Operand::from(x)]);

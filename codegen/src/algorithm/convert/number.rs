@@ -5,9 +5,10 @@ use girih_tensor::{DType, Tensor};
 
 use super::fp8;
 use super::words::Words;
-use crate::algorithm::scalars::{computed, place, read};
+use crate::algorithm::scalars::{place, read};
+use crate::atom::ptx_type;
 use crate::builder::{Builder, Reg};
-use crate::scalar::{Rounding, lower};
+use crate::scalar::{Rounding, computed, lower};
 use crate::{Error, Rmem, Scalar};
 
 /// The numbers of a fragment; those of 8-bit floats are f32.
@@ -17,34 +18,12 @@ pub(super) fn read_numbers(
     values: &[Rmem],
 ) -> Result<Vec<Scalar>, Error> {
     let from = source.engine().dtype();
-    if !matches!(from, DType::E4m3 | DType::E5m2) {
+    if !from.is_narrow_float() {
         return read(b, source);
     }
     let places: Vec<(Reg, i64)> = values.iter().map(place).collect();
     let singles = fp8::to_f32(&mut Words::new(b, true), from, &places);
     singles.iter().map(|single| b.scalar_in(single, DType::F32)).collect()
-}
-
-fn is_float(dtype: DType) -> bool {
-    !is_integer(dtype) && dtype != DType::Bool
-}
-
-fn is_integer(dtype: DType) -> bool {
-    range(dtype).is_some()
-}
-
-/// The least and the greatest number of an integer dtype.
-fn range(dtype: DType) -> Option<(i128, i128)> {
-    let bits = dtype.bits();
-    match dtype {
-        DType::S64 | DType::S32 | DType::S16 | DType::S8 | DType::S4 => {
-            Some((-(1 << (bits - 1)), (1 << (bits - 1)) - 1))
-        }
-        DType::U64 | DType::U32 | DType::U16 | DType::U8 | DType::U4 | DType::B1 => {
-            Some((0, (1 << bits) - 1))
-        }
-        _ => None,
-    }
 }
 
 /// The number `x`, a scalar of a value of `from`, as the scalar that is written to a value of `to`.
@@ -59,8 +38,8 @@ pub(super) fn cast(b: &mut Builder, x: &Scalar, from: DType, to: DType) -> Resul
         DType::Bf16 => odd(b, &x, from)?.to(to),
         DType::Tf32 => tf32(b, &x, from)?,
         // Integers that f32 rounds are beyond the greatest number.
-        DType::E4m3 | DType::E5m2 if is_float(from) => odd(b, &x, from)?,
-        DType::E4m3 | DType::E5m2 => x.to(DType::F32),
+        _ if to.is_narrow_float() && from.is_float() => odd(b, &x, from)?,
+        _ if to.is_narrow_float() => x.to(DType::F32),
         DType::Bool => {
             let x = if x.dtype().bits() == 16 { x.to(DType::F32) } else { x };
             Scalar::new(DType::U32, 1.0).select(&x.differs(0), 0)
@@ -71,8 +50,8 @@ pub(super) fn cast(b: &mut Builder, x: &Scalar, from: DType, to: DType) -> Resul
 
 /// A number as the nearest integer of a dtype.
 fn integer(x: &Scalar, from: DType, to: DType) -> Scalar {
-    let ends = |dtype| range(dtype).unwrap_or((0, 1));
-    if !is_float(from) {
+    let ends = |dtype: DType| dtype.range().unwrap_or((0, 1));
+    if !from.is_float() {
         return clamp(x, ends(from), to);
     }
     let whole = if to.bits() == 64 || to == DType::U32 { to } else { DType::S32 };
@@ -87,7 +66,7 @@ fn integer(x: &Scalar, from: DType, to: DType) -> Scalar {
 
 /// An integer between `least` and `most` as the nearest one of a dtype.
 fn clamp(x: &Scalar, (least, most): (i128, i128), to: DType) -> Scalar {
-    let (low, high) = range(to).unwrap_or((least, most));
+    let (low, high) = to.range().unwrap_or((least, most));
     let end = |end: i128| Scalar::of_bits(x.dtype(), end as u64);
     let x = if least < low { x.max(end(low)) } else { x.clone() };
     let x = if most > high { x.min(end(high)) } else { x };
@@ -127,7 +106,7 @@ fn odd(b: &mut Builder, x: &Scalar, from: DType) -> Result<Scalar, Error> {
 /// A number as the nearest tf32, ten bits of fraction.
 fn tf32(b: &mut Builder, x: &Scalar, from: DType) -> Result<Scalar, Error> {
     let single = odd(b, x, from)?;
-    if matches!(from, DType::F16 | DType::Bf16 | DType::E4m3 | DType::E5m2) || from.bits() <= 8 {
+    if matches!(from, DType::F16 | DType::Bf16) || from.bits() <= 8 {
         return Ok(single);
     }
     let reg = b.scalar(&single)?;
@@ -154,8 +133,7 @@ pub(super) fn nearest_tf32(b: &mut Builder, reg: &Reg) -> Reg {
 
 /// Whether integers of `to` are clamped and put into a register by `cvt.pack`.
 pub(super) fn packs(b: &Builder, to: DType) -> bool {
-    let known = matches!(to, DType::S4 | DType::U4 | DType::S8 | DType::U8 | DType::S16 | DType::U16);
-    known && b.sm() >= 75
+    to.is_integer() && matches!(to.bits(), 4 | 8 | 16) && b.sm() >= 75
 }
 
 /// Writes numbers as the integers of `to` that fill `registers`.
@@ -166,14 +144,7 @@ pub(super) fn pack(
     to: DType,
     registers: &[Reg],
 ) -> Result<(), Error> {
-    let ty = match to {
-        DType::S4 => Type::S4,
-        DType::U4 => Type::U4,
-        DType::S8 => Type::S8,
-        DType::U8 => Type::U8,
-        DType::S16 => Type::S16,
-        _ => Type::U16,
-    };
+    let ty = ptx_type(to);
     let each = numbers.len() / registers.len().max(1);
     for (numbers, register) in numbers.chunks(each.max(1)).zip(registers) {
         let whole = |x: &Scalar| {

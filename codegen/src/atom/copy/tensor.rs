@@ -32,8 +32,10 @@ pub(crate) fn tensor_element(dtype: DType) -> Option<TensorElement> {
         DType::U64 => TensorElement::U64,
         DType::S32 => TensorElement::S32,
         DType::U32 => TensorElement::U32,
-        DType::S16 | DType::U16 => TensorElement::U16,
-        DType::S8 | DType::U8 | DType::Bool | DType::E4m3 | DType::E5m2 => TensorElement::U8,
-        DType::S4 | DType::U4 | DType::B1 => return None,
+        _ => match dtype.bits() {
+            16 => TensorElement::U16,
+            8 => TensorElement::U8,
+            _ => return None,
+        },
     })
 }

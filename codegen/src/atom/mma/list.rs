@@ -260,7 +260,7 @@ impl MmaAtom {
                             integers or bits";
             (
                 "wgmma types",
-                list(&[name::short(types[0]), name::short(types[1]), name::short(types[2])]),
+                list(&[types[0].format().cute, types[1].format().cute, types[2].format().cute]),
                 accepted,
             )
         } else if !has_n(types, n) {

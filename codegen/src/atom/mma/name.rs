@@ -1,34 +1,8 @@
 //! CuTe's names of atoms.
 
 use girih_layout::Message;
-use girih_tensor::DType;
 
 use super::{Major, MmaAtom, MmaKind, Product};
-
-/// A type in an atom's name.
-pub(super) const fn short(dtype: DType) -> &'static str {
-    match dtype {
-        DType::F64 => "F64",
-        DType::F32 => "F32",
-        DType::Tf32 => "TF32",
-        DType::F16 => "F16",
-        DType::Bf16 => "BF16",
-        DType::E4m3 => "E4M3",
-        DType::E5m2 => "E5M2",
-        DType::S64 => "S64",
-        DType::U64 => "U64",
-        DType::S32 => "S32",
-        DType::U32 => "U32",
-        DType::S16 => "S16",
-        DType::U16 => "U16",
-        DType::S8 => "S8",
-        DType::U8 => "U8",
-        DType::S4 => "S4",
-        DType::U4 => "U4",
-        DType::B1 => "U1",
-        DType::Bool => "BOOL",
-    }
-}
 
 /// A major mode in an atom's name.
 pub(super) const fn major(major: Major) -> &'static str {
@@ -83,7 +57,7 @@ impl MmaAtom {
 
     /// Writes the name; constants can call this.
     pub(crate) const fn spell(&self, out: &mut Message) {
-        let [a, b, c] = [short(self.a_type), short(self.b_type), short(self.c_type)];
+        let [a, b, c] = [self.a_type.format().cute, self.b_type.format().cute, self.c_type.format().cute];
         match self.kind {
             MmaKind::Fma => {
                 out.text("UniversalFMA_");

@@ -206,7 +206,7 @@ impl AtTile<'_> {
             }
             // Floats of 8 bits are rounded where they are packed.
             results.push(match self.dtype {
-                DType::E4m3 | DType::E5m2 => element.value,
+                dtype if dtype.is_narrow_float() => element.value,
                 dtype => element.value.rounded_to(dtype, Rounding::NearestEven),
             });
         }
