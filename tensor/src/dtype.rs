@@ -1,11 +1,13 @@
 //! Element types.
 
 mod format;
+mod small;
 
 use float8::{F8E4M3, F8E5M2};
 use half::{bf16, f16};
 
 pub use format::{Float, Format, Numbers, Round};
+pub use small::{S4, U4};
 
 /// Defines [`DType`] and its table of [`Format`]s: each variant's name in Rust and in text, its bits, its numbers, its
 /// names in CuTe, PTX and numpy, and its documentation.
@@ -190,15 +192,15 @@ impl std::fmt::Display for DType {
     }
 }
 
-/// A Rust type that is a [`DType`]'s element on the host. 4-bit integers and bits have no such type, since they are
-/// packed.
+/// A Rust type that is a [`DType`]'s element on the host. One of 4 bits takes a byte there, and half a byte in an array.
+/// Bits have no such type.
 pub trait Element: Copy + PartialEq + std::fmt::Debug + Send + Sync + 'static {
     /// The dtype.
     const DTYPE: DType;
     /// The value, exact except for 64-bit integers beyond 2^53, which are rounded to nearest.
     fn to_f64(self) -> f64;
-    /// The nearest element, ties to even. Integers and 8-bit floats saturate at their greatest and least finite
-    /// value, the wider floats become infinite; NaN becomes NaN, an integer 0.
+    /// The nearest element, ties to even. Integers and floats of 8 bits and fewer saturate at their greatest and
+    /// least finite value, the wider floats become infinite; NaN becomes NaN, an integer 0.
     fn from_f64(value: f64) -> Self;
 }
 

@@ -9,9 +9,9 @@ use crate::error::Error;
 #[cfg(feature = "launch")]
 use crate::error::LaunchError;
 use crate::facts::ordered;
-use crate::ir::{Func, verify};
+use crate::ir::{Array, Func, verify};
 use crate::lower::{self, Lowered, Param, Target};
-use crate::pass::{is_even, persistent, simplify};
+use crate::pass::{is_even, per_byte, persistent, simplify};
 use crate::place::pipeline::Ring;
 use crate::place::wgmma::{WARPGROUP, registers_of_consumers};
 use crate::place::{self, Plan};
@@ -31,6 +31,8 @@ pub struct Compiled {
     pub target: Target,
     /// What it takes of a multiprocessor.
     pub resources: Resources,
+    /// How many elements of each array a byte holds, 1 unless they are smaller: the kernel counts such arrays in bytes along the last axis.
+    pub per_byte: Vec<i64>,
 }
 
 impl Compiled {
@@ -94,7 +96,11 @@ pub fn compile(func: &Func, target: impl Into<Target>) -> Result<Compiled, Error
     let simple = simplify(&ordered(func));
     verify(&simple)?;
     let (plan, Lowered { kernel, params }, resources) = build(&simple, target)?;
-    Ok(Compiled { kernel, params, plan, target, resources })
+    let per_byte = func.arrays().iter().map_while(|array| match array {
+        Array::Param(param) => Some(per_byte(param.dtype)),
+        Array::Slice { .. } => None,
+    });
+    Ok(Compiled { kernel, params, plan, target, resources, per_byte: per_byte.collect() })
 }
 
 type Built = (Plan, Lowered, Resources);

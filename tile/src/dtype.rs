@@ -79,9 +79,9 @@ pub fn is_integer(dtype: DType) -> bool {
     dtype.is_integer()
 }
 
-/// Floats that are stored, cast and multiplied, and take part in nothing else.
+/// Dtypes that are stored, cast and multiplied, and take part in nothing else: tf32, floats of 8 bits and fewer, integers of 4 bits.
 pub fn is_restricted(dtype: DType) -> bool {
-    dtype == DType::Tf32 || dtype.is_narrow_float()
+    dtype == DType::Tf32 || dtype.is_narrow_float() || dtype.bits() < 8
 }
 
 /// The common dtype of two tiles.
@@ -94,7 +94,10 @@ pub fn promote(a: DType, b: DType) -> Result<DType, Fault> {
         return Ok(a);
     }
     if is_restricted(a) || is_restricted(b) {
-        return refused(Code::PromotionRestrictedFloat, "tf32 and 8-bit floats are cast by `.to::<T>()`");
+        return refused(
+            Code::PromotionRestrictedFloat,
+            "tf32, floats of up to 8 bits and 4-bit integers are cast by `.to::<T>()`",
+        );
     }
     match (category(a), category(b)) {
         (x, y) if x != y => Ok(if x > y { a } else { b }),
@@ -172,7 +175,7 @@ pub fn loose(tile: DType, constant: Const) -> Result<DType, Fault> {
         return Err(Fault::new(
             Code::PromotionRestrictedFloat,
             format!(
-                "a {tile} tile and a constant have no common dtype: tf32 and 8-bit floats are cast by `.to::<T>()`"
+                "a {tile} tile and a constant have no common dtype: tf32, floats of up to 8 bits and 4-bit integers are cast by `.to::<T>()`"
             ),
         ));
     }

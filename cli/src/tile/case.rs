@@ -72,7 +72,7 @@ impl Case {
             mutable,
             extents: vec![Known::MultipleOf(1); data.extents.len()],
             strides: data.strides.iter().map(known).collect(),
-            align: data.dtype.bits() / 8,
+            align: data.dtype.bits().div_ceil(8),
             assume_disjoint: None,
         };
         self.arrays.push(data);

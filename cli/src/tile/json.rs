@@ -25,6 +25,8 @@ const NAMES: &[(&str, DType)] = &[
     ("tf32", DType::Tf32),
     ("f8e4m3fn", DType::E4m3),
     ("f8e5m2", DType::E5m2),
+    ("i4", DType::S4),
+    ("u4", DType::U4),
 ];
 
 /// The dtype of a record's name for it.

@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use std::marker::PhantomData;
 
 use crate::{DType, Error};
+pub use crate::{S4, U4};
 
 /// A sequence of values, which have numbers from 0.
 pub trait Storage: Copy {
@@ -122,12 +123,6 @@ pub trait SubByte: Copy + Debug + 'static {
     fn to_bits(value: Self::Value) -> Result<u8, Error>;
 }
 
-/// [`DType::S4`]: -8 to 7.
-#[derive(Clone, Copy, Debug)]
-pub enum S4 {}
-/// [`DType::U4`]: 0 to 15.
-#[derive(Clone, Copy, Debug)]
-pub enum U4 {}
 /// [`DType::B1`]: a bit.
 #[derive(Clone, Copy, Debug)]
 pub enum B1 {}

@@ -49,6 +49,21 @@ pub enum LaunchError {
         /// Elements of the buffer.
         elements: usize,
     },
+    /// Elements smaller than a byte that do not fill whole bytes.
+    #[error(
+        "elements of {dtype} {extents:?}:{strides:?} from element {offset} on: two share a byte, so that the stride 1 and an even extent along \
+         the last axis, even strides along others and an even first element are accepted"
+    )]
+    Pairs {
+        /// The dtype.
+        dtype: girih_tensor::DType,
+        /// The first element.
+        offset: usize,
+        /// Extents.
+        extents: Vec<usize>,
+        /// Strides.
+        strides: Vec<usize>,
+    },
     /// Another number of elements than the extents say.
     #[error("{given} elements for an array {extents:?}, which has as many as the product of its extents")]
     Elements {

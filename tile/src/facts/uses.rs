@@ -47,8 +47,8 @@ struct Access {
 /// What a program asks of an array parameter.
 #[derive(Clone, Debug)]
 struct OfArray {
-    /// Bytes of an element.
-    bytes: u64,
+    /// Bits of an element.
+    bits: u64,
     tiles: Vec<Access>,
     /// Whether elements are accessed by index tiles.
     indexed: bool,
@@ -112,7 +112,7 @@ impl OfArray {
 
     /// The widest vectors that accesses could have, in elements, if addresses and extents allowed them.
     fn widest(&self, strides: &[usize]) -> u64 {
-        let most = (WIDEST / self.bytes).max(1);
+        let most = (8 * WIDEST / self.bits).max(1);
         if self.indexed {
             return most;
         }
@@ -128,7 +128,7 @@ impl OfArray {
         let all: Vec<usize> = (0..found.strides.len()).map(|axis| found.stride(axis)).collect();
         let limits = all.iter().filter(|&&stride| stride > 1).map(|&stride| stride as u64);
         let widest = self.widest(found.strides);
-        let aligned = power(found.address / self.bytes, widest);
+        let aligned = power(8 * found.address / self.bits, widest);
         let vector = limits.fold(aligned, |vector, stride| power(stride, vector));
         let most = fit::farthest(all.len());
         let strides = all.iter().map(|&stride| match i64::try_from(stride).unwrap_or(i64::MAX) {
@@ -155,7 +155,7 @@ impl OfArray {
         ArrayFacts {
             extents: extents.into_iter().map(Known::MultipleOf).collect(),
             strides: strides.collect(),
-            align: u32::try_from(vector * self.bytes).unwrap_or(1),
+            align: u32::try_from((vector * self.bits).div_ceil(8)).unwrap_or(1),
         }
     }
 }
@@ -164,11 +164,9 @@ impl Uses {
     /// What a program asks for.
     pub fn of(func: &Func) -> Uses {
         let arrays = func.arrays().iter().filter_map(|array| match array {
-            Array::Param(param) => Some(OfArray {
-                bytes: u64::from(param.dtype.bits().div_ceil(8)),
-                tiles: Vec::new(),
-                indexed: false,
-            }),
+            Array::Param(param) => {
+                Some(OfArray { bits: u64::from(param.dtype.bits()), tiles: Vec::new(), indexed: false })
+            }
             Array::Slice { .. } => None,
         });
         let mut uses = Uses { arrays: arrays.collect() };

@@ -349,4 +349,6 @@ pub const DTYPES: &[DType] = &[
     DType::Tf32,
     DType::E4m3,
     DType::E5m2,
+    DType::S4,
+    DType::U4,
 ];

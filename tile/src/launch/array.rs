@@ -6,56 +6,63 @@ use std::ops::Range;
 use float8::{F8E4M3, F8E5M2};
 use girih_device::{Buffer, Device, Pod};
 use girih_layout::Lay;
-use girih_tensor::{DType, Element, Tf32};
+use girih_tensor::{DType, Element, S4, Tf32, U4};
 use half::{bf16, f16};
 
 use super::LaunchError;
 use crate::error::Error;
 
-/// A type of elements that arrays in device memory have: the types of [`Element`] that fill whole bytes.
+/// A type of elements that arrays in device memory have.
 pub trait HostElement: Element {
-    /// What stands in memory: the type itself, a byte of a truth value, and the bits of a tf32.
+    /// What is in memory: the type itself, a byte of a truth value, the bits of a tf32, and of elements without a type of Rust the byte of
+    /// one or two of them.
     type Stored: Pod;
-    /// The element as it stands in memory.
-    fn to_stored(self) -> Self::Stored;
-    /// The element that stands in memory.
-    fn from_stored(stored: Self::Stored) -> Self;
+    /// How many elements a stored value holds.
+    const PER_STORED: usize = 1;
+    /// The stored value of [`HostElement::PER_STORED`] elements.
+    fn to_stored(elements: &[Self]) -> Self::Stored;
+    /// An element of a stored value, by its position there.
+    fn from_stored(stored: Self::Stored, at: usize) -> Self;
 }
 
-macro_rules! stored_as_is {
-    ($($ty:ty),*) => {$(
+macro_rules! stored {
+    ($($ty:ty as $stored:ty, |$x:ident| $to:expr, |$s:ident| $from:expr;)*) => {$(
         impl HostElement for $ty {
-            type Stored = $ty;
-            fn to_stored(self) -> $ty {
-                self
+            type Stored = $stored;
+            fn to_stored(elements: &[$ty]) -> $stored {
+                let $x = elements[0];
+                $to
             }
-            fn from_stored(stored: $ty) -> $ty {
-                stored
+            fn from_stored($s: $stored, _at: usize) -> $ty {
+                $from
             }
         }
     )*};
 }
+macro_rules! stored_as_is {
+    ($($ty:ty),*) => { stored! { $($ty as $ty, |x| x, |stored| stored;)* } };
+}
 stored_as_is!(i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, F8E4M3, F8E5M2);
-
-impl HostElement for bool {
-    type Stored = u8;
-    fn to_stored(self) -> u8 {
-        self.into()
-    }
-    fn from_stored(stored: u8) -> bool {
-        stored != 0
-    }
+stored! {
+    bool as u8, |x| x.into(), |stored| stored != 0;
+    Tf32 as f32, |x| x.get(), |stored| Tf32::new(stored);
 }
 
-impl HostElement for Tf32 {
-    type Stored = f32;
-    fn to_stored(self) -> f32 {
-        self.get()
-    }
-    fn from_stored(stored: f32) -> Tf32 {
-        Tf32::new(stored)
-    }
+macro_rules! two_in_a_byte {
+    ($($ty:ty),*) => {$(
+        impl HostElement for $ty {
+            type Stored = u8;
+            const PER_STORED: usize = 2;
+            fn to_stored(elements: &[$ty]) -> u8 {
+                elements.iter().rev().fold(0, |byte, element| byte << 4 | element.to_bits())
+            }
+            fn from_stored(stored: u8, at: usize) -> $ty {
+                <$ty>::from_bits(stored >> (4 * at))
+            }
+        }
+    )*};
 }
+two_in_a_byte!(S4, U4);
 
 /// An array of rank `R` in device memory: a buffer, the place of the first element in it, and extents and strides in elements.
 ///
@@ -94,7 +101,8 @@ impl<T: HostElement, const R: usize> DeviceArray<T, R> {
     /// An array on a buffer, from its element `offset` on. A stride of 0 repeats elements, which kernels may read and not write.
     ///
     /// # Errors
-    /// [`LaunchError::Outside`] unless all elements are in the buffer; [`LaunchError::Extent`] for an extent beyond 2^31 - 1.
+    /// [`LaunchError::Outside`] unless all elements are in the buffer; [`LaunchError::Extent`] for an extent beyond 2^31 - 1;
+    /// [`LaunchError::Pairs`] for elements smaller than a byte that do not fill whole bytes along the last axis.
     pub fn new(
         buffer: Buffer<T::Stored>,
         offset: usize,
@@ -105,7 +113,8 @@ impl<T: HostElement, const R: usize> DeviceArray<T, R> {
             return Err(LaunchError::Extent { axis, extent: extents[axis] }.into());
         }
         let array = DeviceArray { buffer, offset, extents, strides };
-        let len = array.buffer.len();
+        array.check_pairs()?;
+        let len = array.buffer.len() * T::PER_STORED;
         match array.reach() {
             Some(reach) if reach.checked_add(offset).is_some_and(|end| end <= len) => Ok(array),
             _ => Err(LaunchError::Outside {
@@ -128,7 +137,7 @@ impl<T: HostElement, const R: usize> DeviceArray<T, R> {
         if size != elements.len() {
             return Err(LaunchError::Elements { given: elements.len(), extents: extents.to_vec() }.into());
         }
-        let stored: Vec<T::Stored> = elements.iter().map(|&element| element.to_stored()).collect();
+        let stored: Vec<T::Stored> = elements.chunks(T::PER_STORED).map(T::to_stored).collect();
         DeviceArray::new(device.upload(&stored)?, 0, extents, strides)
     }
 
@@ -139,7 +148,7 @@ impl<T: HostElement, const R: usize> DeviceArray<T, R> {
     pub fn zeros(device: &Device, extents: [usize; R]) -> Result<DeviceArray<T, R>, Error> {
         let strides = Self::strides_of(&extents)?;
         let size = if extents.contains(&0) { 0 } else { extents.iter().product() };
-        DeviceArray::new(device.zeros(size)?, 0, extents, strides)
+        DeviceArray::new(device.zeros(size.div_ceil(T::PER_STORED))?, 0, extents, strides)
     }
 
     /// An array whose elements nobody has written, row-major. What a kernel leaves out of it is found by
@@ -149,8 +158,8 @@ impl<T: HostElement, const R: usize> DeviceArray<T, R> {
     /// The device's; [`LaunchError::Extent`] and [`LaunchError::Outside`] for extents beyond what kernels count.
     pub fn alloc(device: &Device, extents: [usize; R]) -> Result<DeviceArray<T, R>, Error> {
         let strides = Self::strides_of(&extents)?;
-        let size = extents.iter().product();
-        DeviceArray::new(device.alloc(size)?, 0, extents, strides)
+        let size: usize = extents.iter().product();
+        DeviceArray::new(device.alloc(size.div_ceil(T::PER_STORED))?, 0, extents, strides)
     }
 
     fn strides_of(extents: &[usize; R]) -> Result<[usize; R], Error> {
@@ -186,8 +195,29 @@ impl<T: HostElement, const R: usize> DeviceArray<T, R> {
         };
         let reach = reach(&extents, &strides).ok_or_else(outside)?;
         // SAFETY: the caller's promise is passed on.
-        let buffer = unsafe { device.borrow(address, reach)? };
+        let buffer = unsafe { device.borrow(address, reach.div_ceil(T::PER_STORED))? };
         DeviceArray::new(buffer, 0, extents, strides)
+    }
+
+    /// The bytes of so many elements.
+    pub(super) fn bytes_of(&self, elements: usize) -> usize {
+        elements.div_ceil(T::PER_STORED) * size_of::<T::Stored>()
+    }
+
+    /// Checks that elements smaller than a byte fill whole bytes along the last axis.
+    fn check_pairs(&self) -> Result<(), LaunchError> {
+        let odd = |n: &usize| !n.is_multiple_of(T::PER_STORED);
+        let Some(last) = R.checked_sub(1).filter(|_| T::PER_STORED > 1) else { return Ok(()) };
+        let one = self.strides[last] == 1 || self.extents[last] == 0;
+        if !one || odd(&self.offset) || odd(&self.extents[last]) || self.strides[..last].iter().any(odd) {
+            return Err(LaunchError::Pairs {
+                dtype: T::DTYPE,
+                offset: self.offset,
+                extents: self.extents.to_vec(),
+                strides: self.strides.to_vec(),
+            });
+        }
+        Ok(())
     }
 
     /// Extents, in elements.
@@ -227,7 +257,7 @@ impl<T: HostElement, const R: usize> DeviceArray<T, R> {
 
     /// The address of the first element.
     pub fn address(&self) -> u64 {
-        self.buffer.address() + (self.offset * size_of::<T::Stored>()) as u64
+        self.buffer.address() + self.bytes_of(self.offset) as u64
     }
 
     /// Elements from the first to behind the last; `None` beyond what numbers hold.
@@ -238,7 +268,7 @@ impl<T: HostElement, const R: usize> DeviceArray<T, R> {
     /// The addresses of the elements, from the first byte to behind the last one.
     pub fn bytes(&self) -> Range<u64> {
         let first = self.address();
-        first..first + (self.reach().unwrap_or(0) * size_of::<T::Stored>()) as u64
+        first..first + self.bytes_of(self.reach().unwrap_or(0)) as u64
     }
 
     /// Another array on the same memory.
@@ -289,7 +319,8 @@ impl<T: HostElement, const R: usize> DeviceArray<T, R> {
         let mut at = [0; R];
         for _ in 0..self.len() {
             let place: usize = at.iter().zip(&self.strides).map(|(i, stride)| i * stride).sum();
-            elements.push(T::from_stored(stored[self.offset + place]));
+            let place = self.offset + place;
+            elements.push(T::from_stored(stored[place / T::PER_STORED], place % T::PER_STORED));
             for axis in (0..R).rev() {
                 at[axis] += 1;
                 if at[axis] < self.extents[axis] {
@@ -334,7 +365,7 @@ impl<T: HostElement, const R: usize> DeviceArray<T, R> {
         let mut at = [0; R];
         for _ in 0..self.len() {
             let place: usize = at.iter().zip(&self.strides).map(|(i, stride)| i * stride).sum();
-            if known(address + (place * size) as u64, size).is_some() {
+            if known(address + self.bytes_of(place) as u64, size).is_some() {
                 return Some(at);
             }
             for axis in (0..R).rev() {

@@ -16,6 +16,7 @@ use crate::compile::Compiled;
 use crate::error::{Error, Warning, Warnings};
 use crate::facts::stride;
 use crate::lower::{Param, Source};
+use crate::pass::per_byte;
 
 /// Launches after which a program is compared seldom.
 const FEW: u64 = 16;
@@ -197,12 +198,16 @@ impl<'a> Values<'a> for Given<'a> {
     }
 
     fn extent(&self, array: usize, axis: usize) -> Option<u64> {
-        self.launch.arrays.get(array)?.array.extents().get(axis).map(|&n| n as u64)
+        let array = self.launch.arrays.get(array)?.array;
+        let per = if axis + 1 == array.extents().len() { per_byte(array.dtype()) } else { 1 };
+        array.extents().get(axis).map(|&n| n as u64 / per.unsigned_abs())
     }
 
     fn stride(&self, array: usize, axis: usize) -> Option<u64> {
         let array = self.launch.arrays.get(array)?.array;
-        (axis < array.strides().len()).then(|| stride(array.extents(), array.strides(), axis) as u64)
+        let per = if axis + 1 == array.extents().len() { 1 } else { per_byte(array.dtype()) };
+        let elements = || stride(array.extents(), array.strides(), axis) as u64;
+        (axis < array.strides().len()).then(|| elements() / per.unsigned_abs())
     }
 
     fn scalar(&self, at: usize) -> Option<(DType, u64)> {

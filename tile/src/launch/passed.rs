@@ -91,7 +91,7 @@ impl<T: HostElement, const R: usize> Passed for DeviceArray<T, R> {
     }
 
     fn memory(&self) -> BufferArg<'_> {
-        BufferArg::from(&self.buffer).from_byte(self.offset * size_of::<T::Stored>())
+        BufferArg::from(&self.buffer).from_byte(self.bytes_of(self.offset))
     }
 
     fn integers(&self) -> Option<Buffer<i32>> {

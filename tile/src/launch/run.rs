@@ -186,22 +186,38 @@ struct Untyped<'a, 's> {
     grid: [u32; 3],
 }
 
+impl Untyped<'_, '_> {
+    fn sizes(&self, array: usize) -> Option<(Vec<i64>, Vec<i64>)> {
+        let given = self.arrays.get(array)?;
+        let per = self.compiled.per_byte.get(array).copied().unwrap_or(1);
+        Some(in_bytes(per, &given.extents, &given.strides))
+    }
+}
+
+/// The extents and strides, in bytes, of an array of which a byte holds `per` elements; as they are, if `per` is 1.
+pub(super) fn in_bytes(per: i64, extents: &[i64], strides: &[i64]) -> (Vec<i64>, Vec<i64>) {
+    let last = extents.len().saturating_sub(1);
+    let extents = extents.iter().enumerate().map(|(axis, &n)| if axis == last { n / per } else { n });
+    let strides = strides.iter().enumerate().map(|(axis, &n)| if axis == last { n } else { n / per });
+    (extents.collect(), strides.collect())
+}
+
 impl<'a> Values<'a> for Untyped<'a, '_> {
     fn buffer(&self, array: usize) -> Option<BufferArg<'a>> {
         self.arrays.get(array).map(|given| given.buffer)
     }
 
     fn extent(&self, array: usize, axis: usize) -> Option<u64> {
-        self.arrays.get(array)?.extents.get(axis).and_then(|&n| u64::try_from(n).ok())
+        u64::try_from(self.sizes(array)?.0.get(axis).copied()?).ok()
     }
 
     fn stride(&self, array: usize, axis: usize) -> Option<u64> {
-        let given = self.arrays.get(array)?;
-        let stride = *given.strides.get(axis)?;
+        let (extents, strides) = self.sizes(array)?;
+        let stride = *strides.get(axis)?;
         let fits = |by: i64| (0..=NEAR).contains(&stride) && stride % by == 0;
         match params(&self.compiled.plan.func).nth(array)?.strides.get(axis)? {
             // Of an axis without a second element, any stride is accepted.
-            &Known::MultipleOf(by) if given.extents.get(axis)? <= &1 && !fits(by.max(1)) => {
+            &Known::MultipleOf(by) if extents.get(axis)? <= &1 && !fits(by.max(1)) => {
                 u64::try_from(NEAR - NEAR % by.max(1)).ok()
             }
             _ => u64::try_from(stride).ok(),
@@ -220,8 +236,10 @@ impl<'a> Values<'a> for Untyped<'a, '_> {
 /// Checks the extents and strides of arrays against what the kernel was built for.
 fn check(compiled: &Compiled, arrays: &[Given<'_>]) -> Result<(), LaunchError> {
     let func = &compiled.plan.func;
-    for (param, given) in params(func).zip(arrays) {
-        let axes = param.extents.iter().zip(&param.strides).zip(given.extents.iter().zip(&given.strides));
+    for (at, (param, given)) in params(func).zip(arrays).enumerate() {
+        let per = compiled.per_byte.get(at).copied().unwrap_or(1);
+        let (extents, strides) = in_bytes(per, &given.extents, &given.strides);
+        let axes = param.extents.iter().zip(&param.strides).zip(extents.iter().zip(&strides));
         for (axis, ((extent, stride), (&n, &step))) in axes.enumerate() {
             let farthest = fit::farthest(param.strides.len());
             let checks = [("an extent", extent, n, i32::MAX.into()), ("a stride", stride, step, farthest)];

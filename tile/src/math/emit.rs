@@ -7,152 +7,152 @@ use crate::ir::table::{Each, Gives};
 use crate::ir::{Build, Dims, Kind, Nan, Overflow, Rounding, Type, Value};
 
 /// Writes operations of f32 or f64 and of integers of the same width, on tiles of one shape.
-pub(super) struct Emit<'a> {
-    pub(super) b: &'a mut Build,
+pub(crate) struct Emit<'a> {
+    pub(crate) b: &'a mut Build,
     /// f32 or f64.
-    pub(super) dtype: DType,
-    pub(super) dims: Dims,
+    pub(crate) dtype: DType,
+    pub(crate) dims: Dims,
 }
 
 impl Emit<'_> {
     /// Whether the dtype is f64.
-    pub(super) fn wide(&self) -> bool {
+    pub(crate) fn wide(&self) -> bool {
         self.dtype == DType::F64
     }
 
     /// One of two, for f32 and for f64.
-    pub(super) fn by<T>(&self, narrow: T, wide: T) -> T {
+    pub(crate) fn by<T>(&self, narrow: T, wide: T) -> T {
         if self.wide() { wide } else { narrow }
     }
 
     /// The signed integer of the dtype's width.
-    pub(super) fn int(&self) -> DType {
+    pub(crate) fn int(&self) -> DType {
         self.by(DType::S32, DType::S64)
     }
 
     /// Bits of the significand after the point.
-    pub(super) fn point(&self) -> i64 {
+    pub(crate) fn point(&self) -> i64 {
         self.by(23, 52)
     }
 
     /// What is added to an exponent.
-    pub(super) fn bias(&self) -> i64 {
+    pub(crate) fn bias(&self) -> i64 {
         self.by(127, 1023)
     }
 
     /// A constant of the dtype.
-    pub(super) fn c(&mut self, x: f64) -> Value {
+    pub(crate) fn c(&mut self, x: f64) -> Value {
         self.b.full(self.dtype, self.dims, Const::Float(x))
     }
 
     /// A constant of an integer dtype.
-    pub(super) fn n(&mut self, dtype: DType, n: i128) -> Value {
+    pub(crate) fn n(&mut self, dtype: DType, n: i128) -> Value {
         self.b.full(dtype, self.dims, Const::Int(n))
     }
 
-    pub(super) fn round_by(&mut self, op: Each, rounding: Rounding, args: &[Value]) -> Value {
+    pub(crate) fn round_by(&mut self, op: Each, rounding: Rounding, args: &[Value]) -> Value {
         let last = args.last().map_or(self.dtype, |&value| self.b.ty(value).dtype);
         let dtype = if op.row().gives == Gives::Bool { DType::Bool } else { last };
         let kind = Kind::Each { op, rounding, ftz: false, nan: Nan::Ignored, overflow: Overflow::Wraps };
         self.b.push1(kind, args, Type { dtype, dims: self.dims })
     }
 
-    pub(super) fn op(&mut self, op: Each, args: &[Value]) -> Value {
+    pub(crate) fn op(&mut self, op: Each, args: &[Value]) -> Value {
         self.round_by(op, Rounding::Nearest, args)
     }
 
-    pub(super) fn add(&mut self, a: Value, b: Value) -> Value {
+    pub(crate) fn add(&mut self, a: Value, b: Value) -> Value {
         self.op(Each::Add, &[a, b])
     }
 
-    pub(super) fn sub(&mut self, a: Value, b: Value) -> Value {
+    pub(crate) fn sub(&mut self, a: Value, b: Value) -> Value {
         self.op(Each::Sub, &[a, b])
     }
 
-    pub(super) fn mul(&mut self, a: Value, b: Value) -> Value {
+    pub(crate) fn mul(&mut self, a: Value, b: Value) -> Value {
         self.op(Each::Mul, &[a, b])
     }
 
-    pub(super) fn div(&mut self, a: Value, b: Value) -> Value {
+    pub(crate) fn div(&mut self, a: Value, b: Value) -> Value {
         self.op(Each::TrueDiv, &[a, b])
     }
 
-    pub(super) fn fma(&mut self, a: Value, b: Value, c: Value) -> Value {
+    pub(crate) fn fma(&mut self, a: Value, b: Value, c: Value) -> Value {
         self.op(Each::Fma, &[a, b, c])
     }
 
-    pub(super) fn neg(&mut self, a: Value) -> Value {
+    pub(crate) fn neg(&mut self, a: Value) -> Value {
         self.op(Each::Neg, &[a])
     }
 
-    pub(super) fn abs(&mut self, a: Value) -> Value {
+    pub(crate) fn abs(&mut self, a: Value) -> Value {
         self.op(Each::Abs, &[a])
     }
 
-    pub(super) fn less(&mut self, a: Value, b: Value) -> Value {
+    pub(crate) fn less(&mut self, a: Value, b: Value) -> Value {
         self.op(Each::Less, &[a, b])
     }
 
-    pub(super) fn equal(&mut self, a: Value, b: Value) -> Value {
+    pub(crate) fn equal(&mut self, a: Value, b: Value) -> Value {
         self.op(Each::Equal, &[a, b])
     }
 
-    pub(super) fn select(&mut self, cond: Value, a: Value, b: Value) -> Value {
+    pub(crate) fn select(&mut self, cond: Value, a: Value, b: Value) -> Value {
         self.op(Each::Select, &[cond, a, b])
     }
 
     /// `a + x`, with a constant.
-    pub(super) fn addc(&mut self, a: Value, x: f64) -> Value {
+    pub(crate) fn addc(&mut self, a: Value, x: f64) -> Value {
         let x = self.c(x);
         self.add(a, x)
     }
 
     /// `a * x`, with a constant.
-    pub(super) fn mulc(&mut self, a: Value, x: f64) -> Value {
+    pub(crate) fn mulc(&mut self, a: Value, x: f64) -> Value {
         let x = self.c(x);
         self.mul(a, x)
     }
 
     /// `a * x + b`, with a constant factor.
-    pub(super) fn fmac(&mut self, a: Value, x: f64, b: Value) -> Value {
+    pub(crate) fn fmac(&mut self, a: Value, x: f64, b: Value) -> Value {
         let x = self.c(x);
         self.fma(a, x, b)
     }
 
     /// `a < x`, with a constant.
-    pub(super) fn lessc(&mut self, a: Value, x: f64) -> Value {
+    pub(crate) fn lessc(&mut self, a: Value, x: f64) -> Value {
         let x = self.c(x);
         self.less(a, x)
     }
 
     /// An integer operation with a constant.
-    pub(super) fn intc(&mut self, op: Each, a: Value, n: i128) -> Value {
+    pub(crate) fn intc(&mut self, op: Each, a: Value, n: i128) -> Value {
         let dtype = self.b.ty(a).dtype;
         let n = self.n(dtype, n);
         self.op(op, &[a, n])
     }
 
-    pub(super) fn cast(&mut self, a: Value, dtype: DType) -> Value {
+    pub(crate) fn cast(&mut self, a: Value, dtype: DType) -> Value {
         self.b.push1(Kind::Cast(Rounding::Nearest), &[a], Type { dtype, dims: self.dims })
     }
 
-    pub(super) fn bits_as(&mut self, a: Value, dtype: DType) -> Value {
+    pub(crate) fn bits_as(&mut self, a: Value, dtype: DType) -> Value {
         self.b.push1(Kind::Bitcast, &[a], Type { dtype, dims: self.dims })
     }
 
     /// The bits of a float as a signed integer.
-    pub(super) fn bits(&mut self, a: Value) -> Value {
+    pub(crate) fn bits(&mut self, a: Value) -> Value {
         let int = self.int();
         self.bits_as(a, int)
     }
 
     /// The float of these bits.
-    pub(super) fn float(&mut self, a: Value) -> Value {
+    pub(crate) fn float(&mut self, a: Value) -> Value {
         self.bits_as(a, self.dtype)
     }
 
     /// `c[0] + c[1] x + c[2] x^2 + ...`
-    pub(super) fn poly(&mut self, x: Value, coefficients: &[f64]) -> Value {
+    pub(crate) fn poly(&mut self, x: Value, coefficients: &[f64]) -> Value {
         let mut rest = coefficients.iter().rev();
         let first = rest.next().map_or(0.0, |&c| c);
         let mut sum = self.c(first);
@@ -164,7 +164,7 @@ impl Emit<'_> {
     }
 
     /// `a`, or its negative where the sign bit of `sign` is set.
-    pub(super) fn with_sign(&mut self, a: Value, sign: Value) -> Value {
+    pub(crate) fn with_sign(&mut self, a: Value, sign: Value) -> Value {
         let (a, sign) = (self.bits(a), self.bits(sign));
         let least = self.by(i128::from(i32::MIN), i128::from(i64::MIN));
         let sign = self.intc(Each::And, sign, least);
@@ -173,7 +173,7 @@ impl Emit<'_> {
     }
 
     /// Whether the sign bit is set.
-    pub(super) fn is_negative(&mut self, a: Value) -> Value {
+    pub(crate) fn is_negative(&mut self, a: Value) -> Value {
         let bits = self.bits(a);
         self.intc(Each::Less, bits, 0)
     }

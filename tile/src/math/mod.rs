@@ -14,7 +14,7 @@
 //! assert!(expands(Each::Exp, DType::F32, Rounding::Nearest));
 //! ```
 
-mod emit;
+pub(crate) mod emit;
 mod exp;
 mod log;
 mod other;

@@ -204,6 +204,13 @@ impl Build {
     /// [`Code::AxisOutOfRange`]; [`Code::IndexNonInteger`]; [`Code::Shape`] for a bound that is no scalar.
     pub fn array_slice(&mut self, of: ArrayId, axis: i64, start: Arg, stop: Arg) -> Result<ArrayId, Fault> {
         let at = super::shape::axis("slice", axis, self.array_rank(of))?;
+        let dtype = self.array_dtype(of);
+        if dtype.bits() < 8 && at + 1 == self.array_rank(of) {
+            let why = format!(
+                "`slice` of {dtype} along the last axis, two elements in a byte: other axes are accepted"
+            );
+            return Err(Fault::new(Code::Shape, why));
+        }
         let start = self.index_scalar("slice", start)?;
         let start = self.cast(start, DType::S32, Rounding::Nearest)?;
         let stop = self.index_scalar("slice", stop)?;
@@ -414,6 +421,16 @@ impl Build {
             tile = tile.with(order[axis], n);
             steps = steps.with(order[axis], tiles.steps.map_or(n, |steps| steps[axis]));
         }
+        let dtype = self.array_dtype(tiles.array);
+        let even = |dims: &Dims| dims.last().is_some_and(|n| n % 2 == 0);
+        if dtype.bits() < 8 && !(even(&tile) && even(&steps)) {
+            return refused(
+                Code::Shape,
+                format!(
+                    "of {dtype}, two elements in a byte: an even extent and even steps along the array's last axis are accepted"
+                ),
+            );
+        }
         let latency = tiles.latency.map(|value| Hint::Latency.check(value, None)).transpose()?;
         self.check_padding(name, tiles)?;
         Ok(View {
@@ -433,7 +450,7 @@ impl Build {
         let dtype = self.array_dtype(tiles.array);
         let has = match tiles.padding {
             Padding::Undetermined | Padding::Zero => true,
-            Padding::NegZero => dtype.float().is_some_and(|float| float.signed),
+            Padding::NegZero => dtype.float().is_some_and(|float| float.signed) && dtype.bits() >= 8,
             Padding::Nan => dtype.float().is_some_and(|float| float.nan),
             Padding::PosInf | Padding::NegInf => dtype.float().is_some_and(|float| float.inf),
         };

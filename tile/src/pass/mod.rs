@@ -27,6 +27,7 @@ mod fold;
 mod guard;
 mod licm;
 mod overlap;
+mod packed;
 mod persistent;
 mod rebuild;
 pub(crate) mod uses;
@@ -37,13 +38,15 @@ pub use fold::fold;
 pub use guard::guard;
 pub use licm::licm;
 pub use overlap::overlap;
+pub use packed::packed;
+pub(crate) use packed::per_byte;
 pub use persistent::{is_even, persistent};
 pub(crate) use uses::needs;
 
 use crate::ir::Func;
 
-/// What a function goes through before it is placed: folding, moving out of loops, leaving out masks, expansion and what that leaves to
+/// What a function goes through before it is placed: elements smaller than a byte become bytes, folding, moving out of loops, leaving out masks, expansion and what that leaves to
 /// fold, and the removal of what has no use.
 pub fn simplify(func: &Func) -> Func {
-    dce(&fold(&expand(&guard(&licm(&fold(func))))))
+    dce(&fold(&expand(&guard(&licm(&fold(&packed(func)))))))
 }

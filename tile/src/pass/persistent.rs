@@ -17,14 +17,14 @@ use girih_tensor::DType;
 use super::overlap::each;
 use super::rebuild::{Copy, Pass};
 use crate::ir::table::Each;
-use crate::ir::{End, Func, Kind, Op, Order, RegionId, Type, Value};
+use crate::ir::{ArrayParam, End, Func, Kind, Op, Order, RegionId, Type, Value};
 
 /// Rows of blocks in a group.
 const ROWS: u64 = 8;
 
 /// The function whose blocks take one block of the grid after the other, whatever their number.
 pub fn persistent(func: &Func) -> Func {
-    let mut copy = Copy::new(func);
+    let mut copy = Copy::new(func, ArrayParam::clone);
     let scalar = |copy: &mut Copy<'_>, kind: Kind| copy.b.push1(kind, &[], Type::scalar(DType::S32));
     let [rows, columns, layers] = [0, 1, 2].map(|axis| scalar(&mut copy, Kind::NumBlocks(axis)));
     let [worker, workers] = [Kind::Worker, Kind::Workers].map(|kind| scalar(&mut copy, kind));

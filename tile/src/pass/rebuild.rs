@@ -1,12 +1,24 @@
 //! Copying a function operation by operation.
 
-use crate::ir::{Array, ArrayId, Build, Combine, End, Func, Kind, Op, OpId, RegionId, Type, Value};
+use crate::ir::{
+    Array, ArrayId, ArrayParam, Build, Combine, End, Func, Kind, Op, OpId, RegionId, Type, Value,
+};
 
 /// What a pass does differently from a plain copy.
 pub(super) trait Pass {
     /// The results of an operation without regions, whose operands in the copy are given. `None` copies it; an empty list leaves out an
     /// operation whose results nobody reads.
     fn replace(&mut self, copy: &mut Copy<'_>, op: &Op, operands: &[Value]) -> Option<Vec<Value>>;
+
+    /// What a parameter becomes.
+    fn param(&self, param: &ArrayParam) -> ArrayParam {
+        param.clone()
+    }
+
+    /// What a type becomes.
+    fn ty(&self, ty: Type) -> Type {
+        ty
+    }
 
     /// Which results of a loop or condition stay, and with them what the regions pass on. A loop's result that goes is what the loop
     /// began with. `None` keeps all; an empty list of a condition, or of a loop, whose results nobody reads leaves all of it out.
@@ -41,7 +53,7 @@ pub(super) struct Copy<'a> {
 
 /// Copies a function with a pass's differences.
 pub(super) fn rebuild(func: &Func, pass: &mut impl Pass) -> Func {
-    let mut copy = Copy::new(func);
+    let mut copy = Copy::new(func, |param| pass.param(param));
     copy.ops(func.body(), pass);
     copy.b.finish()
 }
@@ -51,15 +63,15 @@ fn kept<T: std::marker::Copy>(list: &[T], keep: &[bool]) -> Vec<T> {
 }
 
 impl<'a> Copy<'a> {
-    /// A function with the same parameters and no operations.
-    pub(super) fn new(func: &'a Func) -> Copy<'a> {
+    /// A function without operations, whose parameters become others.
+    pub(super) fn new(func: &'a Func, becomes: impl Fn(&ArrayParam) -> ArrayParam) -> Copy<'a> {
         let mut b = Build::new(&func.name);
         b.hints_mut().clone_from(&func.hints);
         let (values, arrays) = (vec![None; func.value_count()], vec![None; func.arrays().len()]);
         let mut copy = Copy { func, b, values, arrays, around: Vec::new() };
         for (i, array) in func.arrays().iter().enumerate() {
             if let Array::Param(param) = array {
-                copy.arrays[i] = Some(copy.b.array(param.clone()));
+                copy.arrays[i] = Some(copy.b.array(becomes(param)));
             }
         }
         func.scalars().iter().for_each(|scalar| copy.b.declare_scalar(scalar.clone()));
@@ -127,7 +139,7 @@ impl Copy<'_> {
             }
             let results = pass.replace(self, op, &operands).unwrap_or_else(|| {
                 let kind = self.kind(op);
-                self.b.push(kind, &operands, &types(func, &op.results))
+                self.b.push(kind, &operands, &new_types(pass, func, &op.results))
             });
             self.define(&op.results, &results);
         }
@@ -176,7 +188,7 @@ impl Copy<'_> {
                 stays.resize(from.args.len(), true);
             }
             let args = kept(&from.args, &stays);
-            let (_, new) = self.b.open(&types(func, &args));
+            let (_, new) = self.b.open(&new_types(pass, func, &args));
             self.define(&args, &new);
             let passes = if combines { vec![true; from.end.values().len()] } else { keep.clone() };
             self.around.push((is_loop, passes));
@@ -188,7 +200,7 @@ impl Copy<'_> {
         self.b.at(op.site);
         let results = kept(&op.results, &keep);
         let kind = self.kind(op);
-        let new = self.b.push_regions(kind, &inputs, &types(func, &results), regions);
+        let new = self.b.push_regions(kind, &inputs, &new_types(pass, func, &results), regions);
         self.define(&results, &new);
     }
 
@@ -211,6 +223,11 @@ impl Copy<'_> {
             End::Unreachable => End::Unreachable,
         }
     }
+}
+
+/// What the types of values become.
+fn new_types(pass: &impl Pass, func: &Func, values: &[Value]) -> Vec<Type> {
+    values.iter().map(|&value| pass.ty(func.ty(value))).collect()
 }
 
 /// The types of values.

@@ -43,9 +43,9 @@ use girih_codegen::gemm::{Epilogue, GemmConfig, GemmKernel};
 use girih_kernels::gemm::Problem;
 
 use crate::error::Refusal;
-use crate::ir::{ArrayId, Func, Kind, Op};
+use crate::ir::{Array, ArrayId, Func, Kind, Op};
 use crate::lower::Target;
-use crate::pass::simplify;
+use crate::pass::{per_byte, simplify};
 
 pub use scales::{Scale, Scales};
 #[cfg(feature = "launch")]
@@ -120,6 +120,10 @@ pub fn find(func: &Func, target: impl Into<Target>, config: Option<GemmConfig>) 
     func.walk(func.body(), &mut |_, op| products += usize::from(op.kind == Kind::Mma));
     if products != 1 {
         return Err(Refusal::new(format!("the kernel has {products} products, one is accepted")));
+    }
+    let is_packed = |array: &Array| matches!(array, Array::Param(param) if per_byte(param.dtype) > 1);
+    if func.arrays().iter().any(is_packed) {
+        return Err(Refusal::new("an array has elements smaller than a byte"));
     }
     let func = simplify(func);
     let sketch = loops::sketch(&func)?;

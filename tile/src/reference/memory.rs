@@ -7,6 +7,7 @@ use super::tile::{Tile, coordinates, integer, mask};
 use super::{Block, failed};
 use crate::dtype::{Category, category};
 use crate::error::Error;
+use crate::fit;
 use crate::ir::{Array, ArrayId, Op, Padding, Rounding, Type, View};
 
 /// An array in memory.
@@ -18,41 +19,54 @@ pub struct ArrayData {
     pub extents: Vec<i64>,
     /// Strides, in elements.
     pub strides: Vec<i64>,
-    /// The memory, from the element at coordinate 0 on, little-endian.
+    /// The memory, from the element at coordinate 0 on, little-endian; of elements smaller than a byte the first in the lowest bits.
     pub bytes: Vec<u8>,
 }
 
 impl ArrayData {
     /// A dense row-major array of elements, each as the dtype's bits.
     pub fn dense(dtype: DType, extents: &[i64], bits: &[u64]) -> ArrayData {
-        let width = dtype.bits() as usize / 8;
-        let bytes = bits.iter().flat_map(|bits| bits.to_le_bytes()[..width].to_vec()).collect();
+        let (width, per) = (fit::size(dtype.bytes()), per_byte(dtype));
+        let bytes = match per {
+            1 => bits.iter().flat_map(|bits| bits.to_le_bytes()[..width].to_vec()).collect(),
+            _ => vec![0; bits.len().div_ceil(per)],
+        };
+        let mut array = ArrayData { dtype, extents: vec![bits.len() as i64], strides: vec![1], bytes };
+        for (at, &bits) in (0..).zip(bits).filter(|_| per > 1) {
+            array.write(&[at], bits);
+        }
+        let bytes = array.bytes;
         ArrayData { dtype, extents: extents.to_vec(), strides: row_major(extents), bytes }
     }
 
-    fn width(&self) -> usize {
-        self.dtype.bits() as usize / 8
-    }
-
-    fn place(&self, at: &[i64]) -> Option<std::ops::Range<usize>> {
+    /// The bytes of an element, and its first bit there.
+    fn place(&self, at: &[i64]) -> Option<(std::ops::Range<usize>, u32)> {
         let element: i64 = at.iter().zip(&self.strides).map(|(i, stride)| i * stride).sum();
-        let first = usize::try_from(element).ok()?.checked_mul(self.width())?;
-        (first + self.width() <= self.bytes.len()).then(|| first..first + self.width())
+        let (element, per, width) =
+            (usize::try_from(element).ok()?, per_byte(self.dtype), fit::size(self.dtype.bytes()));
+        let first = (element / per).checked_mul(width)?;
+        let bit = u32::try_from(element % per).ok()? * self.dtype.bits();
+        (first + width <= self.bytes.len()).then(|| (first..first + width, bit))
     }
 
     /// The bits of the element at a coordinate; `None` outside of the memory.
     pub fn read(&self, at: &[i64]) -> Option<u64> {
         let mut word = [0; 8];
-        let bytes = self.bytes.get(self.place(at)?)?;
+        let (place, bit) = self.place(at)?;
+        let bytes = self.bytes.get(place)?;
         word[..bytes.len()].copy_from_slice(bytes);
-        let bits = u64::from_le_bytes(word);
+        let bits = u64::from_le_bytes(word) >> bit & mask(self.dtype);
         Some(if self.dtype == DType::Bool { u64::from(bits != 0) } else { bits })
     }
 
     /// Writes the element at a coordinate; `None` outside of the memory.
     pub fn write(&mut self, at: &[i64], bits: u64) -> Option<()> {
-        let place = self.place(at)?;
-        let width = self.width();
+        let (place, bit) = self.place(at)?;
+        let bits = match per_byte(self.dtype) {
+            1 => bits,
+            _ => u64::from(self.bytes[place.start]) & !(mask(self.dtype) << bit) | bits << bit,
+        };
+        let width = place.len();
         self.bytes[place].copy_from_slice(&bits.to_le_bytes()[..width]);
         Some(())
     }
@@ -70,6 +84,11 @@ impl ArrayData {
         });
         all
     }
+}
+
+/// How many elements a byte holds, if they are smaller; else 1.
+fn per_byte(dtype: DType) -> usize {
+    (8 / dtype.bits()).max(1) as usize
 }
 
 /// The strides of a dense row-major array.

@@ -84,16 +84,17 @@ macro_rules! row {
         assert_eq!(One::<$a>::FLOAT, dtype::loose(a, Const::Float(1.0)).ok(), "{a} and 1.0");
         let float = a.is_float() && !dtype::is_restricted(a);
         assert_eq!(One::<$a>::IS_FLOAT, float, "{a}");
-        assert_eq!(One::<$a>::INTEGER, dtype::is_integer(a), "{a}");
-        assert_eq!(One::<$a>::ARITHMETIC, float || dtype::is_integer(a), "{a}");
-        assert_eq!(One::<$a>::BITS, a == DType::Bool || dtype::is_integer(a), "{a}");
+        let integer = dtype::is_integer(a) && !dtype::is_restricted(a);
+        assert_eq!(One::<$a>::INTEGER, integer, "{a}");
+        assert_eq!(One::<$a>::ARITHMETIC, float || integer, "{a}");
+        assert_eq!(One::<$a>::BITS, a == DType::Bool || integer, "{a}");
     };
 }
 
 #[test]
 fn traits_and_functions_have_the_same_rules() {
     all!(
-        bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 Tf32 F8E4M3 F8E5M2;
-        [bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 Tf32 F8E4M3 F8E5M2]
+        bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 Tf32 F8E4M3 F8E5M2 S4 U4;
+        [bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 Tf32 F8E4M3 F8E5M2 S4 U4]
     );
 }

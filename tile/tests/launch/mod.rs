@@ -5,6 +5,7 @@ mod arrays;
 mod empty;
 mod idioms;
 mod meant;
+mod packed;
 mod parts;
 mod programs;
 mod refusals;

@@ -9,6 +9,7 @@ mod hints;
 mod indexed;
 mod memory;
 mod own;
+mod packed;
 mod products;
 mod programs;
 mod regions;

@@ -158,7 +158,8 @@ pub(super) fn ran(
     let lowered = lower(plan, 90).map_err(|e| e.to_string())?;
     let resources = Resources::of(&lowered.kernel, 90);
     let Lowered { kernel, params } = lowered;
-    let compiled = Compiled { kernel, params, plan: plan.clone(), target: 90.into(), resources };
+    let compiled =
+        Compiled { kernel, params, plan: plan.clone(), target: 90.into(), per_byte: Vec::new(), resources };
     let text = |e: &dyn std::fmt::Display| format!("{e}\n{}", compiled.kernel.module());
     if let Ok(folder) = std::env::var("GIRIH_PTX") {
         let mut hasher = std::collections::hash_map::DefaultHasher::new();

@@ -64,7 +64,7 @@ impl Check<'_> {
                     let (n, m) = (param.extents.len(), param.strides.len());
                     return Err(Error::Verify(format!("`{}` has {n} extents and {m} strides", param.name)));
                 }
-                Array::Param(_) => {}
+                Array::Param(param) => types::pairs_of_array(param).map_err(Error::Verify)?,
                 Array::Slice { of, .. } => {
                     parts = true;
                     if of.index() >= i {
@@ -156,6 +156,11 @@ impl Check<'_> {
                 if usize::from(axis) >= func.param_of(of).1.extents.len() {
                     return self
                         .refuse(op, format!("a part along axis {axis}, which the array does not have"));
+                }
+                let param = func.param_of(of).1;
+                if param.dtype.bits() < 8 && usize::from(axis) + 1 == param.extents.len() {
+                    return self
+                        .refuse(op, format!("{}, and parts along other axes are accepted", types::SHARED));
                 }
                 if ![start, stop].iter().all(|&value| types::is_index(func.ty(value))) {
                     return self.refuse(op, "the ends of a part are integer scalars");

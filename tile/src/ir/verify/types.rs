@@ -5,7 +5,10 @@ use girih_tensor::DType;
 use crate::dtype::{Category, category, is_integer, is_restricted};
 use crate::fit;
 use crate::ir::table::{Each, Gives, Rounds, Takes};
-use crate::ir::{Combine, Dims, Func, Indexed, Kind, Op, Order, Overflow, Rmw, Rounding, Scope, Type, View};
+use crate::ir::{
+    ArrayParam, Combine, Dims, Func, Indexed, Kind, Known, Op, Order, Overflow, Rmw, Rounding, Scope, Type,
+    View,
+};
 
 type Rule = Result<(), String>;
 
@@ -16,6 +19,41 @@ pub(super) fn is_index(ty: Type) -> bool {
 
 fn ensure(holds: bool, why: impl Into<String>) -> Rule {
     if holds { Ok(()) } else { Err(why.into()) }
+}
+
+/// Why elements smaller than a byte are not accessed one by one.
+pub(super) const SHARED: &str = "two elements along the last axis share a byte";
+
+/// Arrays of elements smaller than a byte have whole bytes along their last axis.
+pub(super) fn pairs_of_array(param: &ArrayParam) -> Rule {
+    let Some(last) = param.extents.len().checked_sub(1).filter(|_| param.dtype.bits() < 8) else {
+        return Ok(());
+    };
+    let even = |known: &Known| !matches!(known, Known::Is(n) if n % 2 != 0);
+    let strides = &param.strides;
+    ensure(
+        even(&param.extents[last])
+            && matches!(strides[last], Known::Is(1) | Known::MultipleOf(1))
+            && strides[..last].iter().all(even),
+        format!(
+            "`{}` of {}: {SHARED}; an even extent and the stride 1 along that axis, and even strides along others are accepted",
+            param.name, param.dtype
+        ),
+    )
+}
+
+/// Tiles of elements smaller than a byte are of whole bytes.
+fn pairs(dtype: DType, view: &View) -> Rule {
+    let even = |dims: &Dims| dims.last().is_some_and(|n| n % 2 == 0);
+    ensure(
+        dtype.bits() >= 8 || even(&view.tile) && even(&view.steps),
+        format!("tiles of {dtype}: {SHARED}; an even extent and even steps along it are accepted"),
+    )
+}
+
+/// Elements that are whole bytes.
+fn whole(dtype: DType) -> Rule {
+    ensure(dtype.bits() >= 8, format!("{dtype}: {SHARED}; loads and stores of tiles are accepted"))
 }
 
 /// Checks the types of an operation's operands and results, and its attributes.
@@ -109,6 +147,7 @@ pub(super) fn check(func: &Func, op: &Op) -> Rule {
         Kind::Sort { axis, .. } => {
             ensure(!operands.is_empty() && operands == results, "results are of the operands' types")?;
             ensure(operands.iter().all(|ty| ty.dims == operands[0].dims), "operands are of one shape")?;
+            operands.iter().try_for_each(|ty| computed(ty.dtype))?;
             ensure(usize::from(*axis) < operands[0].dims.rank(), "the axis exists")
         }
         Kind::Mma => {
@@ -119,6 +158,7 @@ pub(super) fn check(func: &Func, op: &Op) -> Rule {
             let (dtype, rank) = array(func, view.array);
             counts(rank, 1)?;
             window(view, rank, &operands)?;
+            pairs(dtype, view)?;
             ensure(results[0] == Type { dtype, dims: view.tile }, "the result is a tile of the view")?;
             order(view.order, view.scope, &[Order::Weak, Order::Relaxed, Order::Acquire])
         }
@@ -126,6 +166,7 @@ pub(super) fn check(func: &Func, op: &Op) -> Rule {
             let (dtype, rank) = array(func, view.array);
             counts(rank + 1, 0)?;
             window(view, rank, &operands[1..])?;
+            pairs(dtype, view)?;
             ensure(operands[0] == Type { dtype, dims: view.tile }, "a tile of the view is stored")?;
             mutable(func, view.array)?;
             order(view.order, view.scope, &[Order::Weak, Order::Relaxed, Order::Release])
@@ -134,6 +175,7 @@ pub(super) fn check(func: &Func, op: &Op) -> Rule {
             let (dtype, rank) = array(func, at.array);
             counts(rank + 1 + usize::from(at.masked), 1)?;
             let dims = results[0].dims;
+            whole(dtype)?;
             indexed(at, rank, dims, &operands[..operands.len() - 1])?;
             ensure(
                 results[0].dtype == dtype && operands.last() == Some(&results[0]),
@@ -145,6 +187,7 @@ pub(super) fn check(func: &Func, op: &Op) -> Rule {
             let (dtype, rank) = array(func, at.array);
             counts(1 + rank + usize::from(at.masked), 0)?;
             ensure(operands[0].dtype == dtype, "the array's dtype is stored")?;
+            whole(dtype)?;
             indexed(at, rank, operands[0].dims, &operands[1..])?;
             mutable(func, at.array)?;
             order(at.order, at.scope, &[Order::Weak, Order::Relaxed, Order::Release])
@@ -154,6 +197,7 @@ pub(super) fn check(func: &Func, op: &Op) -> Rule {
             let updates = if *rmw == Rmw::Cas { 2 } else { 1 };
             counts(updates + rank + usize::from(at.masked), results.len().min(1))?;
             let ty = Type { dtype, ..operands[0] };
+            whole(dtype)?;
             ensure(
                 operands[..updates].iter().chain(&results).all(|&other| other == ty),
                 "updates and result are of the array's dtype",
@@ -180,6 +224,11 @@ pub(super) fn check(func: &Func, op: &Op) -> Rule {
     }
 }
 
+/// Dtypes that more is done with than converting them.
+fn computed(dtype: DType) -> Rule {
+    ensure(dtype.bits() >= 8, format!("{dtype} is loaded, converted and stored, and nothing else"))
+}
+
 fn factory(func: &Func, kind: &Kind, ty: Type) -> Rule {
     let fits = |bits: u64| ty.dtype.bits() == 64 || bits >> ty.dtype.bits() == 0;
     match kind {
@@ -188,7 +237,10 @@ fn factory(func: &Func, kind: &Kind, ty: Type) -> Rule {
             ensure(bits.len() as u64 == ty.dims.size(), format!("{} constants for {ty}", bits.len()))?;
             ensure(bits.iter().all(|&bits| fits(bits)), "bits beyond the dtype's")
         }
-        Kind::Iota => ensure(ty.dims.rank() == 1 && is_integer(ty.dtype), "integers along one axis"),
+        Kind::Iota => {
+            computed(ty.dtype)?;
+            ensure(ty.dims.rank() == 1 && is_integer(ty.dtype), "integers along one axis")
+        }
         Kind::Bid(axis) | Kind::NumBlocks(axis) => {
             ensure(*axis < 3 && ty == Type::scalar(DType::S32), "an s32 scalar for an axis below 3")
         }
@@ -202,6 +254,7 @@ fn factory(func: &Func, kind: &Kind, ty: Type) -> Rule {
         }
         Kind::Param(at) => {
             let param = func.scalars().get(usize::from(*at));
+            computed(ty.dtype)?;
             ensure(
                 param.is_some_and(|param| ty == Type::scalar(param.dtype)),
                 "a scalar parameter of the kernel, of its dtype",
@@ -267,6 +320,7 @@ fn unary(kind: &Kind, from: Type, to: Type) -> Rule {
             "integers are counted in s32",
         ),
         Kind::Pack => {
+            computed(from.dtype)?;
             let bytes = a.size() * u64::from(from.dtype.bits()) / 8;
             ensure(
                 to.dtype == DType::U8 && b.rank() == 1 && b.size() == bytes,
@@ -274,6 +328,7 @@ fn unary(kind: &Kind, from: Type, to: Type) -> Rule {
             )
         }
         Kind::Unpack => {
+            computed(to.dtype)?;
             let bytes = b.size() * u64::from(to.dtype.bits()) / 8;
             ensure(
                 from.dtype == DType::U8 && a.rank() == 1 && b.rank() == 1 && a.size() == bytes,
@@ -320,6 +375,7 @@ fn combined(axis: u8, combine: Combine, identities: usize, operands: &[Type]) ->
     ensure(operands.iter().all(|ty| ty.dims == first.dims), "operands are of one shape")?;
     ensure(usize::from(axis) < first.dims.rank(), "the axis exists")?;
     if combine == Combine::Region {
+        operands.iter().try_for_each(|ty| computed(ty.dtype))?;
         return ensure(identities == operands.len(), "an identity for each operand");
     }
     ensure(operands.len() == 1 && !is_restricted(first.dtype), "one operand that takes part in arithmetic")?;

@@ -1,0 +1,54 @@
+//! Elements that Rust has no type of: each is its bits.
+
+use std::fmt;
+
+use super::{DType, Element};
+
+macro_rules! small {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Default)]
+        pub struct $name(u8);
+
+        impl $name {
+            /// The element whose bits are the lowest bits of `bits`.
+            pub const fn from_bits(bits: u8) -> $name {
+                $name(bits & (0xff >> (8 - Self::DTYPE.bits())))
+            }
+
+            /// The bits, in the lowest bits of the byte.
+            pub const fn to_bits(self) -> u8 {
+                self.0
+            }
+        }
+
+        impl Element for $name {
+            const DTYPE: DType = DType::$name;
+            fn to_f64(self) -> f64 {
+                Self::DTYPE.decode(self.0.into())
+            }
+            fn from_f64(value: f64) -> $name {
+                $name(Self::DTYPE.encode(value) as u8)
+            }
+        }
+
+        impl PartialEq for $name {
+            fn eq(&self, other: &$name) -> bool {
+                self.to_f64() == other.to_f64()
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.to_f64().fmt(f)
+            }
+        }
+    )*};
+}
+
+small! {
+    /// A [`DType::S4`]: -8 to 7.
+    S4;
+    /// A [`DType::U4`]: 0 to 15.
+    U4;
+}

@@ -1,0 +1,222 @@
+//! Elements smaller than a byte become bytes.
+//!
+//! An array of 4-bit elements becomes one of the bytes that hold them, half as many along its last axis. A tile is loaded in bytes and
+//! unpacked, and packed before it is stored. In registers an element has a byte of its own.
+
+use girih_tensor::DType;
+
+use super::rebuild::{Copy, Pass, rebuild};
+use crate::dtype::number::saturated;
+use crate::dtype::{Category, category, is_signed};
+use crate::fit;
+use crate::ir::table::Each;
+use crate::ir::{
+    Array, ArrayParam, Build, Dims, Func, Kind, Known, MAX_RANK, Op, Overflow, Rounding, Type, Value, View,
+};
+use crate::math::emit::Emit;
+
+/// How many elements of a dtype a byte holds, if they are smaller; else 1.
+pub(crate) fn per_byte(dtype: DType) -> i64 {
+    i64::from((8 / dtype.bits()).max(1))
+}
+
+fn is_packed(dtype: DType) -> bool {
+    per_byte(dtype) > 1
+}
+
+/// The dtype of the bytes of 4-bit elements; others stay.
+fn byte(dtype: DType) -> DType {
+    match is_packed(dtype) {
+        true if is_signed(dtype) => DType::S8,
+        true => DType::U8,
+        false => dtype,
+    }
+}
+
+/// Writes out elements smaller than a byte.
+pub fn packed(func: &Func) -> Func {
+    let arrays =
+        func.arrays().iter().any(|array| matches!(array, Array::Param(param) if is_packed(param.dtype)));
+    if arrays || func.values.iter().any(|value| is_packed(value.ty.dtype)) {
+        rebuild(func, &mut Packed)
+    } else {
+        func.clone()
+    }
+}
+
+struct Packed;
+
+impl Pass for Packed {
+    fn param(&self, param: &ArrayParam) -> ArrayParam {
+        let per = per_byte(param.dtype);
+        let mut param = param.clone();
+        let less = |known: &mut Known| {
+            *known = match *known {
+                Known::Is(n) => Known::Is(n / per),
+                Known::MultipleOf(n) if n % per == 0 => Known::MultipleOf(n / per),
+                // A multiple of all elements of a byte, too.
+                Known::MultipleOf(n) => Known::MultipleOf(n),
+            };
+        };
+        if per > 1 {
+            param.extents.last_mut().into_iter().for_each(less);
+            param.strides.iter_mut().for_each(less);
+            param.strides.last_mut().into_iter().for_each(|stride| *stride = Known::Is(1));
+        }
+        param.dtype = byte(param.dtype);
+        param
+    }
+
+    fn ty(&self, ty: Type) -> Type {
+        Type { dtype: byte(ty.dtype), ..ty }
+    }
+
+    fn replace(&mut self, copy: &mut Copy<'_>, op: &Op, operands: &[Value]) -> Option<Vec<Value>> {
+        let kind = copy.kind(op);
+        let func = copy.func;
+        let from = op.operands.first().map(|&value| func.ty(value).dtype);
+        let to = op.results.first().map(|&value| func.ty(value));
+        let of_array = op.kind.names().map(|array| func.param_of(array).1);
+        let b = &mut copy.b;
+        match (kind, from, to) {
+            (Kind::Dim(array, axis), _, Some(ty)) => {
+                let param = of_array.filter(|param| is_packed(param.dtype))?;
+                let number = b.push1(Kind::Dim(array, axis), &[], ty);
+                if usize::from(axis) + 1 < param.extents.len() {
+                    return Some(vec![number]);
+                }
+                let per =
+                    Emit { b, dtype: ty.dtype, dims: ty.dims }.n(ty.dtype, per_byte(param.dtype).into());
+                let kind = Kind::Each {
+                    op: Each::Mul,
+                    rounding: Rounding::Nearest,
+                    ftz: false,
+                    nan: Default::default(),
+                    overflow: Overflow::Never,
+                };
+                Some(vec![b.push1(kind, &[number, per], ty)])
+            }
+            (Kind::Load(view), _, Some(ty)) if is_packed(ty.dtype) => {
+                let view = in_bytes(view, ty.dtype);
+                let bytes = Type { dtype: byte(ty.dtype), dims: view.tile };
+                let bytes = b.push1(Kind::Load(view), operands, bytes);
+                Some(vec![unpack(b, bytes, ty.dims)])
+            }
+            (Kind::Store(view), Some(dtype), _) if is_packed(dtype) => {
+                let bytes = pack(b, operands[0]);
+                let operands: Vec<Value> = [bytes].into_iter().chain(operands[1..].iter().copied()).collect();
+                Some(b.push(Kind::Store(in_bytes(view, dtype)), &operands, &[]))
+            }
+            (Kind::Full(bits), _, Some(ty)) if is_packed(ty.dtype) => {
+                Some(vec![b.push1(Kind::Full(extended(ty.dtype, bits)), &[], self.ty(ty))])
+            }
+            (Kind::Dense(all), _, Some(ty)) if is_packed(ty.dtype) => {
+                let all = all.iter().map(|&bits| extended(ty.dtype, bits)).collect();
+                Some(vec![b.push1(Kind::Dense(all), &[], self.ty(ty))])
+            }
+            (Kind::Cast(rounding), Some(from), Some(ty))
+                if [from, ty.dtype].iter().any(|&dtype| is_packed(dtype)) =>
+            {
+                Some(vec![cast(b, operands[0], ty.dtype, rounding)])
+            }
+            (Kind::Bitcast, Some(from), Some(ty)) if is_packed(ty.dtype) => {
+                let bits = recast(b, operands[0], byte(ty.dtype));
+                let same = byte(from) == byte(ty.dtype);
+                Some(vec![if same { bits } else { wrapped(b, bits) }])
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The bits of an element as those of its byte.
+fn extended(dtype: DType, bits: u64) -> u64 {
+    if is_signed(dtype) { fit::signed(bits, dtype.bits()).cast_unsigned() & 0xff } else { bits }
+}
+
+/// The view of the bytes of a view's elements.
+fn in_bytes(view: View, dtype: DType) -> View {
+    let last = view.tile.rank().saturating_sub(1);
+    let per = 8 / dtype.bits();
+    let less = |dims: Dims| dims.with(last, dims[last] / per);
+    View { tile: less(view.tile), steps: less(view.steps), ..view }
+}
+
+/// A shape's pairs of neighbours along its last axis, with `each` elements of each pair.
+fn pairs(dims: Dims, each: u32) -> Dims {
+    let rank = dims.rank();
+    let list: Vec<u32> = match rank {
+        // One axis less has room for the pairs.
+        MAX_RANK => vec![fit::low(dims.size() / 2)],
+        _ => dims[..rank - 1].iter().copied().chain([dims[rank - 1] / 2]).collect(),
+    };
+    Dims::new(&[list, vec![each]].concat()).unwrap_or_default()
+}
+
+fn reshaped(b: &mut Build, value: Value, dims: Dims) -> Value {
+    let dtype = b.ty(value).dtype;
+    b.push1(Kind::Reshape, &[value], Type { dtype, dims })
+}
+
+/// The elements of bytes, the lower half of each first.
+fn unpack(b: &mut Build, bytes: Value, dims: Dims) -> Value {
+    let (dtype, one, two) = (b.ty(bytes).dtype, pairs(dims, 1), pairs(dims, 2));
+    let bytes = reshaped(b, bytes, one);
+    let low = wrapped(b, bytes);
+    let high = Emit { b, dtype, dims: one }.intc(Each::Shr, bytes, 4);
+    let both = b.push1(Kind::Cat(fit::axis(one.rank() - 1)), &[low, high], Type { dtype, dims: two });
+    reshaped(b, both, dims)
+}
+
+/// The bytes of elements.
+fn pack(b: &mut Build, value: Value) -> Value {
+    let Type { dtype, dims } = b.ty(value);
+    let (one, two) = (pairs(dims, 1), pairs(dims, 2));
+    let both = reshaped(b, value, two);
+    let [low, high] = [0, 1].map(|half| {
+        let at = Dims::new(&vec![0; one.rank()]).unwrap_or_default().with(one.rank() - 1, half);
+        b.push1(Kind::Extract(at), &[both], Type { dtype, dims: one })
+    });
+    let mut e = Emit { b, dtype, dims: one };
+    let (low, high) = (e.intc(Each::And, low, 0xf), e.intc(Each::Shl, high, 4));
+    let bytes = e.op(Each::Or, &[low, high]);
+    let last = dims.rank() - 1;
+    reshaped(b, bytes, dims.with(last, dims[last] / 2))
+}
+
+/// The lowest four bits of bytes, as numbers.
+fn wrapped(b: &mut Build, bytes: Value) -> Value {
+    let Type { dtype, dims } = b.ty(bytes);
+    let mut e = Emit { b, dtype, dims };
+    if is_signed(dtype) {
+        let above = e.intc(Each::Shl, bytes, 4);
+        return e.intc(Each::Shr, above, 4);
+    }
+    e.intc(Each::And, bytes, 0xf)
+}
+
+/// A tile as one of a dtype that is as wide.
+fn recast(b: &mut Build, value: Value, dtype: DType) -> Value {
+    let ty = b.ty(value);
+    if ty.dtype == dtype { value } else { b.push1(Kind::Bitcast, &[value], Type { dtype, ..ty }) }
+}
+
+fn cast(b: &mut Build, value: Value, to: DType, rounding: Rounding) -> Value {
+    let ty = b.ty(value);
+    let mut e = Emit { b, dtype: ty.dtype, dims: ty.dims };
+    let own = byte(to);
+    let value = match ty.dtype == own {
+        true => value,
+        false => e.b.push1(Kind::Cast(rounding), &[value], Type { dtype: own, ..ty }),
+    };
+    match category(ty.dtype) {
+        _ if !is_packed(to) => value,
+        Category::Bool => value,
+        Category::Integer => wrapped(b, value),
+        Category::Float => {
+            let [least, most] = [f64::NEG_INFINITY, f64::INFINITY].map(|x| saturated(to, x));
+            let value = e.intc(Each::Max, value, least);
+            e.intc(Each::Min, value, most)
+        }
+    }
+}
