@@ -6,6 +6,15 @@ use crate::error::{Code, Fault};
 use crate::fit;
 use crate::ir::{Build, Dims, Kind, Type, Value};
 
+/// Refuses elements that are smaller than a byte.
+fn whole_bytes(name: &str, dtype: DType) -> Result<(), Fault> {
+    if dtype.bits() >= 8 {
+        return Ok(());
+    }
+    let why = format!("`{name}` of {dtype}: elements of whole bytes are accepted; cast them");
+    Err(Fault::new(Code::BitcastWidth, why))
+}
+
 impl Build {
     /// The bits of each element as an element of a dtype that is as wide.
     ///
@@ -48,7 +57,8 @@ impl Build {
         if from.dtype == DType::Bool {
             return Err(Fault::new(Code::BitcastBool, "`pack_to_bytes` takes numbers, not bool; cast them"));
         }
-        let bytes = from.dims.size() as i64 * i64::from(from.dtype.bits() / 8);
+        whole_bytes("pack_to_bytes", from.dtype)?;
+        let bytes = from.dims.size() as i64 * from.dtype.bytes();
         let dims = self.tile_dims(&[bytes])?;
         Ok(self.push1(Kind::Pack, &[value], Type { dtype: DType::U8, dims }))
     }
@@ -65,6 +75,7 @@ impl Build {
                 "`unpack_from_bytes` gives numbers, not bool; cast them",
             ));
         }
+        whole_bytes("unpack_from_bytes", dtype)?;
         let size = u64::from(dtype.bits() / 8);
         if from.dtype != DType::U8 || !from.dims.size().is_multiple_of(size) {
             return Err(Fault::new(

@@ -94,6 +94,7 @@ impl Build {
             DType::Bool => return Err(Fault::new(Code::BoolArithmetic, "`arange` takes numbers, not bool")),
             DType::F64 => (DType::S32, DType::F64),
             _ if category(dtype) == Category::Float => (DType::S32, DType::F32),
+            _ if dtype.bits() < 8 => (DType::S32, DType::S32),
             _ => (dtype, dtype),
         };
         let mut value = self.push1(Kind::Iota, &[], Type { dtype: count, dims });

@@ -337,6 +337,13 @@ impl Build {
                 ),
             ));
         }
+        let dtype = self.array_dtype(at.array);
+        if dtype.bits() < 8 {
+            let why = format!(
+                "`{name}` of {dtype}, two elements in a byte: loads and stores of tiles are accepted"
+            );
+            return Err(Fault::new(Code::Unsupported, why));
+        }
         if let Some(latency) = at.latency {
             Hint::Latency.check(latency, None)?;
         }
