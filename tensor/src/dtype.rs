@@ -7,7 +7,7 @@ use float8::{F8E4M3, F8E5M2};
 use half::{bf16, f16};
 
 pub use format::{Float, Format, Numbers, Round};
-pub use small::{S4, U4};
+pub use small::{F4E2M1, F8E8M0, S4, U4};
 
 /// Defines [`DType`] and its table of [`Format`]s: each variant's name in Rust and in text, its bits, its numbers, its
 /// names in CuTe, PTX and numpy, and its documentation.
@@ -15,7 +15,7 @@ macro_rules! dtypes {
     ($($variant:ident: $name:literal, $bits:literal, $numbers:expr, $cute:literal, $ptx:literal, $npy:literal, $doc:literal;)*) => {
         /// The type of a tensor's elements.
         ///
-        /// [`DType::S4`], [`DType::U4`] and [`DType::B1`] are smaller than a byte: an array of them is packed, the
+        /// [`DType::S4`], [`DType::U4`], [`DType::E2m1`] and [`DType::B1`] are smaller than a byte: an array of them is packed, the
         /// first element in the lowest bits (PTX ISA, "Alternate Floating-Point Data Formats", "Matrix Data-types").
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum DType {
@@ -61,6 +61,10 @@ dtypes! {
     B1: "b1", 1, Numbers::Unsigned, "U1", "b1", "|u1", "A bit, eight in a byte.";
     Bool: "bool", 8, Numbers::Truth, "BOOL", "u8", "|b1",
         "A truth value in a byte: 0 is false, 1 is true. It takes no part in arithmetic.";
+    E2m1: "e2m1", 4, Numbers::Float(Float::finite(2, 1, false)), "E2M1", "e2m1", "|u1",
+        "4-bit float, 2 bits of exponent, two in a byte: no infinities, no NaN, 6 is the greatest.";
+    E8m0: "e8m0", 8, Numbers::Float(Float { signed: false, ..Float::finite(8, 0, true) }), "UE8M0", "ue8m0", "|u1",
+        "Powers of two from 2^-127 to 2^127 by their exponent, and NaN: scales of blocks.";
 }
 
 impl DType {
@@ -200,7 +204,7 @@ pub trait Element: Copy + PartialEq + std::fmt::Debug + Send + Sync + 'static {
     /// The value, exact except for 64-bit integers beyond 2^53, which are rounded to nearest.
     fn to_f64(self) -> f64;
     /// The nearest element, ties to even. Integers and floats of 8 bits and fewer saturate at their greatest and
-    /// least finite value, the wider floats become infinite; NaN becomes NaN, an integer 0.
+    /// least finite value, the wider floats become infinite; NaN becomes NaN, an integer 0, an e2m1 6.
     fn from_f64(value: f64) -> Self;
 }
 

@@ -18,7 +18,7 @@ mod slice;
 mod tensor;
 
 pub use counting::Counting;
-pub use dtype::{DType, Element, Float, Format, Numbers, Round, S4, Tf32, U4};
+pub use dtype::{DType, Element, F4E2M1, F8E8M0, Float, Format, Numbers, Round, S4, Tf32, U4};
 pub use error::Error;
 /// The element types of 8 and 16 bits: [`DType::E4m3`], [`DType::E5m2`], [`DType::F16`] and [`DType::Bf16`] in memory.
 pub use float8::{F8E4M3, F8E5M2};

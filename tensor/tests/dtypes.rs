@@ -1,7 +1,7 @@
 //! Element types: names, sizes, rounding.
 
 use float8::{F8E4M3, F8E5M2};
-use girih_tensor::{DType, Element, Error, Numbers, Round, Tf32};
+use girih_tensor::{DType, Element, Error, F4E2M1, F8E8M0, Numbers, Round, S4, Tf32, U4};
 use half::{bf16, f16};
 
 #[test]
@@ -16,7 +16,7 @@ fn names_are_read_back() {
     assert_eq!(
         message,
         "unknown dtype `fp4`: f64, f32, tf32, f16, bf16, e4m3, e5m2, s64, u64, s32, u32, s16, u16, s8, u8, s4, u4, b1, \
-         bool are accepted"
+         bool, e2m1, e8m0 are accepted"
     );
 }
 
@@ -26,7 +26,8 @@ fn sizes_are_those_of_the_names() {
     for &dtype in DType::ALL {
         let bits = match dtype {
             DType::Tf32 => 32,
-            DType::E4m3 | DType::E5m2 | DType::Bool => 8,
+            DType::E4m3 | DType::E5m2 | DType::E8m0 | DType::Bool => 8,
+            DType::E2m1 => 4,
             other => other.name().trim_start_matches(|c: char| c.is_alphabetic()).parse().unwrap(),
         };
         assert_eq!(dtype.bits(), bits, "{dtype}");
@@ -53,7 +54,7 @@ fn elements_have_the_size_of_their_dtype() {
     seen.extend([check::<F8E4M3>(), check::<F8E5M2>(), check::<i64>(), check::<u64>(), check::<i32>()]);
     seen.extend([check::<u32>(), check::<i16>(), check::<u16>(), check::<i8>(), check::<u8>()]);
     assert_eq!((size_of::<bool>(), [0.0, 1.0, -2.5].map(bool::from_f64)), (1, [false, true, true]));
-    seen.push(bool::DTYPE);
+    seen.extend([bool::DTYPE, F8E8M0::DTYPE]);
     assert!(DType::ALL.iter().all(|d| seen.contains(d) == (d.bits() >= 8)));
 }
 
@@ -145,8 +146,12 @@ fn epsilon_is_half_the_gap_above_one() {
     gap::<bf16>();
     gap::<F8E4M3>();
     gap::<F8E5M2>();
+    gap::<F4E2M1>();
     let floats = DType::ALL.iter().filter(|d| d.is_float());
-    assert_eq!(floats.map(|d| d.name()).collect::<Vec<_>>().join(" "), "f64 f32 tf32 f16 bf16 e4m3 e5m2");
+    assert_eq!(
+        floats.map(|d| d.name()).collect::<Vec<_>>().join(" "),
+        "f64 f32 tf32 f16 bf16 e4m3 e5m2 e2m1 e8m0"
+    );
 }
 
 /// The conversions that follow from the table, and those of `half` and `float8`: of every pattern of bits, and of the numbers between.
@@ -254,4 +259,44 @@ fn directions_have_neighbours() {
         let over = if float.saturates { float.greatest() } else { f64::INFINITY };
         assert_eq!(ends, [float.greatest(), float.greatest(), over]);
     }
+}
+
+/// The numbers of e2m1 and e8m0 as the OCP Microscaling Formats list them, and what numbers between and beyond become.
+#[test]
+fn microscaling_formats() {
+    let e2m1: Vec<f64> = (0..16).map(|bits| F4E2M1::from_bits(bits).to_f64()).collect();
+    let positive = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0];
+    assert_eq!(e2m1[..8], positive);
+    assert_eq!(e2m1[8..], positive.map(|x| -x));
+    assert!(e2m1[8].is_sign_negative());
+    for (x, expected) in [
+        (0.25, 0.0),
+        (0.75, 1.0),
+        (1.25, 1.0),
+        (1.75, 2.0),
+        (2.5, 2.0),
+        (3.5, 4.0),
+        (5.0, 4.0),
+        (5.1, 6.0),
+        (1e9, 6.0),
+    ] {
+        assert_eq!(
+            (F4E2M1::from_f64(x).to_f64(), F4E2M1::from_f64(-x).to_f64()),
+            (expected, -expected),
+            "{x}"
+        );
+    }
+    assert_eq!(F4E2M1::from_f64(f64::NAN).to_f64(), 6.0);
+    for bits in 0..255u8 {
+        let number = 2f64.powi(i32::from(bits) - 127);
+        assert_eq!((F8E8M0::from_bits(bits).to_f64(), F8E8M0::from_f64(number).to_bits()), (number, bits));
+        let even = if bits % 2 == 0 { bits } else { bits + 1 };
+        let ends = [1.5 - 1e-9, 1.5, 1.5 + 1e-9].map(|x| F8E8M0::from_f64(number * x).to_bits());
+        assert_eq!(ends, [bits, even, bits + 1].map(|bits| bits.min(254)), "{bits}");
+    }
+    assert!(F8E8M0::from_bits(255).to_f64().is_nan() && F8E8M0::from_f64(f64::NAN).to_bits() == 255);
+    assert_eq!([0.0, -0.0, -3.0, 1e-60, f64::NEG_INFINITY].map(|x| F8E8M0::from_f64(x).to_bits()), [0; 5]);
+    assert_eq!([1e60, f64::INFINITY].map(|x| F8E8M0::from_f64(x).to_bits()), [254; 2]);
+    assert_eq!([-9.0, -8.5, 3.5, 9.0].map(|x| S4::from_f64(x).to_f64()), [-8.0, -8.0, 4.0, 7.0]);
+    assert_eq!([-1.0, 2.5, 15.5].map(|x| U4::from_f64(x).to_bits()), [0, 2, 15]);
 }

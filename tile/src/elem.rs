@@ -23,14 +23,14 @@
 //! ```
 
 use float8::{F8E4M3, F8E5M2};
-use girih_tensor::{Element, S4, Tf32, U4};
+use girih_tensor::{Element, F4E2M1, F8E8M0, S4, Tf32, U4};
 use half::{bf16, f16};
 
 /// A type of elements of tiles: bool, i8 to i64, u8 to u64, f16, bf16, f32, f64, and the restricted types [`Tf32`], `F8E4M3`,
-/// `F8E5M2`, [`S4`] and [`U4`], which are stored, cast and, except for the last two, multiplied only.
+/// `F8E5M2`, [`F4E2M1`], [`F8E8M0`], [`S4`] and [`U4`], which are stored, cast and, except for the last four, multiplied only.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no element type of tiles",
-    note = "bool, i8 to i64, u8 to u64, f16, bf16, f32, f64, Tf32, F8E4M3, F8E5M2, S4 and U4 are"
+    note = "bool, i8 to i64, u8 to u64, f16, bf16, f32, f64, Tf32, F8E4M3, F8E5M2, F4E2M1, F8E8M0, S4 and U4 are"
 )]
 pub trait Elem: Element {}
 
@@ -118,7 +118,7 @@ macro_rules! marks {
     ($($mark:ident: $($ty:ty),*;)*) => { $($(impl $mark for $ty {})*)* };
 }
 marks! {
-    Elem: bool, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, Tf32, F8E4M3, F8E5M2, S4, U4;
+    Elem: bool, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, Tf32, F8E4M3, F8E5M2, F4E2M1, F8E8M0, S4, U4;
     Num: i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64;
     Float: f16, bf16, f32, f64;
     Integer: i8, i16, i32, i64, u8, u16, u32, u64;
@@ -156,6 +156,8 @@ promotions! {
     Tf32:;
     F8E4M3:;
     F8E5M2:;
+    F4E2M1:;
+    F8E8M0:;
     S4:;
     U4:;
 }

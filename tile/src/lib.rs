@@ -73,7 +73,7 @@ pub use lower::Target;
 /// What kernels are written with: `use girih::tile::prelude::*`.
 pub mod prelude {
     pub use float8::{F8E4M3, F8E5M2};
-    pub use girih_tensor::{S4, Tf32, U4};
+    pub use girih_tensor::{F4E2M1, F8E8M0, S4, Tf32, U4};
     pub use half::{bf16, f16};
 
     pub use crate::elem::{Bits, Elem, Float, Integer, Loose, Mma, Num, Product, Promote, StoreTo, ToFloat};

@@ -25,6 +25,8 @@ const NAMES: &[(&str, DType)] = &[
     ("tf32", DType::Tf32),
     ("f8e4m3fn", DType::E4m3),
     ("f8e5m2", DType::E5m2),
+    ("f4e2m1fn", DType::E2m1),
+    ("f8e8m0fnu", DType::E8m0),
     ("i4", DType::S4),
     ("u4", DType::U4),
 ];

@@ -1,6 +1,7 @@
 //! Elementwise conversion of fragments (CUTLASS's `NumericArrayConverter`).
 
 pub(super) mod fp8;
+pub(super) mod microscaling;
 mod number;
 mod small;
 mod words;
@@ -28,6 +29,8 @@ use crate::{Error, Rmem};
 /// |---|---|---|---|
 /// | f64, f32, tf32, f16, bf16 | infinity | infinity | NaN |
 /// | e4m3, e5m2 | the greatest number in its sign, 448 or 57344 (`.satfinite`) | the same | NaN |
+/// | e2m1 | 6 in its sign | the same | 6 |
+/// | e8m0 | 2^127; 2^-127 of 0 and of negative numbers | the same | NaN |
 /// | integers, b1 | the integer dtype's end (saturation) | the same | 0 |
 /// | bool | true | true | true |
 ///

@@ -7,7 +7,7 @@ use girih_ptx::{Opcode, Operand, Type, Word};
 use girih_tensor::{DType, Tensor};
 
 use super::Site;
-use super::convert::fp8;
+use super::convert::{fp8, microscaling};
 use super::copy::{self, CopyWith};
 use super::data::{Data, distance, fragment_values};
 use super::vectors::Fresh;
@@ -145,11 +145,19 @@ pub(crate) fn one(b: &mut Builder, value: &Rmem) -> Result<Scalar, Error> {
 pub fn write<E: Data>(b: &mut Builder, tensor: &Tensor<E>, scalars: &[Scalar]) -> Result<(), Error> {
     let site = Location::caller();
     b.on_behalf(site, |b| {
+        let single = |scalar: &Scalar| scalar.dtype() == DType::F32;
+        if let Some(to @ (DType::E2m1 | DType::E8m0)) = Site::of(tensor).dtype()
+            && !scalars.is_empty()
+            && scalars.iter().all(single)
+        {
+            let bits = scalars.iter().map(|scalar| microscaling::of_f32(b, to, scalar));
+            let bits = bits.collect::<Result<Vec<_>, Error>>()?;
+            return write(b, tensor, &bits);
+        }
         let fragment = fragment(b, "write", tensor)?;
         let all = fragment_values("write", &fragment)?;
         let stored = fragment.engine().dtype();
-        let rounded = stored.is_narrow_float()
-            && scalars.iter().all(|scalar| scalar.dtype() == DType::F32);
+        let rounded = stored.is_narrow_float() && scalars.iter().all(single);
         let dtype = if rounded { DType::F32 } else { computed(stored) };
         let wrong = scalars.iter().find(|scalar| scalar.dtype() != dtype && scalar.faulty().is_none());
         if all.len() != scalars.len() || wrong.is_some() {

@@ -42,6 +42,7 @@ fn format(dtype: DType) -> Option<(u32, u32)> {
         DType::Bf16 => (8, 7),
         DType::E4m3 => (4, 3),
         DType::E5m2 => (5, 2),
+        DType::E2m1 => (2, 1),
         _ => return None,
     })
 }
@@ -60,6 +61,8 @@ fn decode(dtype: DType, bits: u64) -> Number {
     let Some((exponents, fractions)) = format(dtype) else {
         return match dtype {
             DType::Bool => finite(false, u128::from(bits != 0), 0),
+            DType::E8m0 if bits == 0xff => Number::Nan,
+            DType::E8m0 => finite(false, 1, bits as i32 - 127),
             _ if is_signed(dtype) => {
                 let value = (bits << (64 - dtype.bits())) as i64 >> (64 - dtype.bits());
                 finite(value < 0, u128::from(value.unsigned_abs()), 0)
@@ -75,7 +78,7 @@ fn decode(dtype: DType, bits: u64) -> Number {
         if bits & 0x7f == 0x7f {
             return Number::Nan;
         }
-    } else if field == (1 << exponents) - 1 {
+    } else if field == (1 << exponents) - 1 && dtype != DType::E2m1 {
         return if fraction == 0 { Number::Infinite { negative } } else { Number::Nan };
     }
     let mantissa = if field == 0 { fraction } else { fraction | 1 << fractions };
@@ -99,6 +102,20 @@ fn shifted(mantissa: u128, shift: i32) -> u128 {
 fn encode(dtype: DType, number: Number) -> Option<u64> {
     if dtype == DType::Bool {
         return Some(u64::from(!matches!(number, Number::Finite { mantissa: 0, .. })));
+    }
+    if dtype == DType::E8m0 {
+        return match number {
+            Number::Nan => None,
+            Number::Infinite { negative } => Some(if negative { 0 } else { 254 }),
+            Number::Finite { negative: true, .. } | Number::Finite { mantissa: 0, .. } => Some(0),
+            Number::Finite { mantissa, exponent, .. } => {
+                let length = 127 - mantissa.leading_zeros();
+                let code = length as i32 + exponent + 127;
+                let (rest, half) = (2 * (mantissa - (1 << length)), 1u128 << length);
+                let up = rest > half || rest == half && code & 1 == 1;
+                Some((code + i32::from(up)).clamp(0, 254) as u64)
+            }
+        };
     }
     let Some((exponents, fractions)) = format(dtype) else {
         let bits = dtype.bits();
@@ -127,9 +144,11 @@ fn encode(dtype: DType, number: Number) -> Option<u64> {
     let most = match dtype {
         DType::E4m3 => 0x7e,
         DType::E5m2 => 0x7b,
+        DType::E2m1 => 7,
         _ => infinity,
     };
     let (negative, size) = match number {
+        Number::Nan if dtype == DType::E2m1 => (false, most),
         Number::Nan => return None,
         Number::Infinite { negative } => (negative, most),
         Number::Finite { negative, mantissa: 0, .. } => (negative, 0),

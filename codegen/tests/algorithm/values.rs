@@ -19,6 +19,7 @@ pub(super) fn decode(dtype: DType, bytes: &[u8]) -> f64 {
         DType::Bf16 => half::bf16::from_bits(word as u16).to_f64(),
         DType::E4m3 => float8::F8E4M3::from_bits(word as u8).to_f64(),
         DType::E5m2 => float8::F8E5M2::from_bits(word as u8).to_f64(),
+        DType::E8m0 => 2f64.powi(word as i32 - 127),
         DType::S64 => word as i64 as f64,
         DType::S32 => f64::from(word as i32),
         DType::S16 => f64::from(word as i16),
@@ -50,7 +51,12 @@ fn fill_writes_every_value_and_no_other() {
                 for i in 0..layout.size().unwrap().get().unwrap() {
                     let at = layout.at(i).unwrap() as usize * bytes;
                     // Whatever is not 0 is true.
-                    let value = if dtype == DType::Bool { 1.0 } else { 3.0 };
+                    let value = match dtype {
+                        DType::Bool => 1.0,
+                        // Of 2 and 4 the one whose exponent is even.
+                        DType::E8m0 => 2.0,
+                        _ => 3.0,
+                    };
                     assert_eq!(decode(dtype, &out[at..at + bytes]), value, "{dtype} {layout}");
                     written[at..at + bytes].fill(true);
                 }

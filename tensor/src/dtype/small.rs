@@ -23,7 +23,7 @@ macro_rules! small {
         }
 
         impl Element for $name {
-            const DTYPE: DType = DType::$name;
+            const DTYPE: DType = small!(@ $name);
             fn to_f64(self) -> f64 {
                 Self::DTYPE.decode(self.0.into())
             }
@@ -44,6 +44,9 @@ macro_rules! small {
             }
         }
     )*};
+    (@ F4E2M1) => { DType::E2m1 };
+    (@ F8E8M0) => { DType::E8m0 };
+    (@ $name:ident) => { DType::$name };
 }
 
 small! {
@@ -51,4 +54,18 @@ small! {
     S4;
     /// A [`DType::U4`]: 0 to 15.
     U4;
+    /// A [`DType::E2m1`]: 0, 0.5, 1, 1.5, 2, 3, 4, 6 and their negatives.
+    ///
+    /// ```
+    /// use girih_tensor::{Element, F4E2M1};
+    /// assert_eq!([2.4, 2.5, -100.0].map(|x| F4E2M1::from_f64(x).to_f64()), [2.0, 2.0, -6.0]);
+    /// ```
+    F4E2M1;
+    /// A [`DType::E8m0`]: 2^-127 to 2^127, or NaN.
+    ///
+    /// ```
+    /// use girih_tensor::{Element, F8E8M0};
+    /// assert_eq!([0.26, 1.4, 6.0].map(|x| F8E8M0::from_f64(x).to_f64()), [0.25, 1.0, 8.0]);
+    /// ```
+    F8E8M0;
 }

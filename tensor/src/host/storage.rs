@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::fmt::Debug;
 use std::marker::PhantomData;
 
-use crate::{DType, Error};
+use crate::{DType, Error, F4E2M1};
 pub use crate::{S4, U4};
 
 /// A sequence of values, which have numbers from 0.
@@ -108,7 +108,7 @@ impl<T: Copy> StorageMut for Exclusive<'_, T> {
     }
 }
 
-/// An element smaller than a byte: [`S4`], [`U4`], [`B1`].
+/// An element smaller than a byte: [`S4`], [`U4`], [`F4E2M1`], [`B1`].
 pub trait SubByte: Copy + Debug + 'static {
     /// The dtype.
     const DTYPE: DType;
@@ -152,6 +152,17 @@ impl SubByte for U4 {
             0..=15 => Ok(value),
             _ => Err(Error::OutOfType { value: value.to_string(), dtype: DType::U4, accepted: "0 to 15" }),
         }
+    }
+}
+
+impl SubByte for F4E2M1 {
+    const DTYPE: DType = DType::E2m1;
+    type Value = F4E2M1;
+    fn of_bits(bits: u8) -> F4E2M1 {
+        F4E2M1::from_bits(bits)
+    }
+    fn to_bits(value: F4E2M1) -> Result<u8, Error> {
+        Ok(value.to_bits())
     }
 }
 

@@ -349,6 +349,8 @@ pub const DTYPES: &[DType] = &[
     DType::Tf32,
     DType::E4m3,
     DType::E5m2,
+    DType::E2m1,
+    DType::E8m0,
     DType::S4,
     DType::U4,
 ];

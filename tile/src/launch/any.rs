@@ -4,7 +4,7 @@ use std::fmt;
 
 use float8::{F8E4M3, F8E5M2};
 use girih_device::Device;
-use girih_tensor::{DType, S4, Tf32, U4};
+use girih_tensor::{DType, F4E2M1, F8E8M0, S4, Tf32, U4};
 use half::{bf16, f16};
 
 use super::passed::Passed;
@@ -15,7 +15,7 @@ use crate::error::Error;
 macro_rules! by_dtype {
     ($dtype:expr, $rank:expr, $T:ident => $call:expr) => {
         by_dtype!(@ $dtype, $rank, $T => $call, Bool bool, S8 i8, S16 i16, S32 i32, S64 i64, U8 u8, U16 u16, U32 u32, U64 u64,
-            S4 S4, U4 U4, E4m3 F8E4M3, E5m2 F8E5M2, F16 f16, Bf16 bf16, Tf32 Tf32, F32 f32, F64 f64)
+            S4 S4, U4 U4, E4m3 F8E4M3, E5m2 F8E5M2, E2m1 F4E2M1, E8m0 F8E8M0, F16 f16, Bf16 bf16, Tf32 Tf32, F32 f32, F64 f64)
     };
     (@ $dtype:expr, $rank:expr, $T:ident => $call:expr, $($variant:ident $ty:ty),*) => {
         match $dtype {

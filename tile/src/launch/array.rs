@@ -6,7 +6,7 @@ use std::ops::Range;
 use float8::{F8E4M3, F8E5M2};
 use girih_device::{Buffer, Device, Pod};
 use girih_layout::Lay;
-use girih_tensor::{DType, Element, S4, Tf32, U4};
+use girih_tensor::{DType, Element, F4E2M1, F8E8M0, S4, Tf32, U4};
 use half::{bf16, f16};
 
 use super::LaunchError;
@@ -46,6 +46,7 @@ stored_as_is!(i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, F8E4M3,
 stored! {
     bool as u8, |x| x.into(), |stored| stored != 0;
     Tf32 as f32, |x| x.get(), |stored| Tf32::new(stored);
+    F8E8M0 as u8, |x| x.to_bits(), |stored| F8E8M0::from_bits(stored);
 }
 
 macro_rules! two_in_a_byte {
@@ -62,7 +63,7 @@ macro_rules! two_in_a_byte {
         }
     )*};
 }
-two_in_a_byte!(S4, U4);
+two_in_a_byte!(S4, U4, F4E2M1);
 
 /// An array of rank `R` in device memory: a buffer, the place of the first element in it, and extents and strides in elements.
 ///

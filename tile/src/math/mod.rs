@@ -17,6 +17,7 @@
 pub(crate) mod emit;
 mod exp;
 mod log;
+pub(crate) mod narrow;
 mod other;
 mod trig;
 

@@ -1,7 +1,7 @@
-//! Elements smaller than a byte become bytes.
+//! Elements smaller than a byte become bytes, and the floats that no instruction converts integers.
 //!
 //! An array of 4-bit elements becomes one of the bytes that hold them, half as many along its last axis. A tile is loaded in bytes and
-//! unpacked, and packed before it is stored. In registers an element has a byte of its own.
+//! unpacked, and packed before it is stored. In registers an element has a byte of its own: the number of an integer, the bits of an e2m1.
 
 use girih_tensor::DType;
 
@@ -14,6 +14,7 @@ use crate::ir::{
     Array, ArrayParam, Build, Dims, Func, Kind, Known, MAX_RANK, Op, Overflow, Rounding, Type, Value, View,
 };
 use crate::math::emit::Emit;
+use crate::math::narrow::{decode, encode, is_narrow, wide};
 
 /// How many elements of a dtype a byte holds, if they are smaller; else 1.
 pub(crate) fn per_byte(dtype: DType) -> i64 {
@@ -33,11 +34,12 @@ fn byte(dtype: DType) -> DType {
     }
 }
 
-/// Writes out elements smaller than a byte.
+/// Writes out elements smaller than a byte, and conversions of e2m1 and e8m0.
 pub fn packed(func: &Func) -> Func {
+    let is_written_out = |dtype: DType| is_packed(dtype) || is_narrow(dtype);
     let arrays =
-        func.arrays().iter().any(|array| matches!(array, Array::Param(param) if is_packed(param.dtype)));
-    if arrays || func.values.iter().any(|value| is_packed(value.ty.dtype)) {
+        func.arrays().iter().any(|array| matches!(array, Array::Param(param) if is_written_out(param.dtype)));
+    if arrays || func.values.iter().any(|value| is_written_out(value.ty.dtype)) {
         rebuild(func, &mut Packed)
     } else {
         func.clone()
@@ -115,14 +117,22 @@ impl Pass for Packed {
                 Some(vec![b.push1(Kind::Dense(all), &[], self.ty(ty))])
             }
             (Kind::Cast(rounding), Some(from), Some(ty))
-                if [from, ty.dtype].iter().any(|&dtype| is_packed(dtype)) =>
+                if [from, ty.dtype].iter().any(|&dtype| is_packed(dtype) || is_narrow(dtype)) =>
             {
-                Some(vec![cast(b, operands[0], ty.dtype, rounding)])
+                Some(vec![cast(b, operands[0], from, ty.dtype, rounding)])
             }
             (Kind::Bitcast, Some(from), Some(ty)) if is_packed(ty.dtype) => {
                 let bits = recast(b, operands[0], byte(ty.dtype));
                 let same = byte(from) == byte(ty.dtype);
                 Some(vec![if same { bits } else { wrapped(b, bits) }])
+            }
+            (Kind::Print(text), ..) => {
+                let numbers = operands.iter().zip(&op.operands).map(|(&value, &old)| {
+                    let from = func.ty(old).dtype;
+                    if is_narrow(from) { number(b, value, from, DType::F32) } else { value }
+                });
+                let numbers: Vec<Value> = numbers.collect();
+                Some(b.push(Kind::Print(text), &numbers, &[]))
             }
             _ => None,
         }
@@ -201,8 +211,19 @@ fn recast(b: &mut Build, value: Value, dtype: DType) -> Value {
     if ty.dtype == dtype { value } else { b.push1(Kind::Bitcast, &[value], Type { dtype, ..ty }) }
 }
 
-fn cast(b: &mut Build, value: Value, to: DType, rounding: Rounding) -> Value {
+/// The numbers of an e2m1 or e8m0 tile in a dtype that has them all, on the way to `to`.
+fn number(b: &mut Build, value: Value, from: DType, to: DType) -> Value {
+    let bits = recast(b, value, DType::U8);
+    decode(b, bits, from, wide(from, to))
+}
+
+fn cast(b: &mut Build, value: Value, from: DType, to: DType, rounding: Rounding) -> Value {
+    let value = if is_narrow(from) { number(b, value, from, to) } else { value };
     let ty = b.ty(value);
+    if is_narrow(to) {
+        let bits = encode(b, value, to);
+        return recast(b, bits, byte(to));
+    }
     let mut e = Emit { b, dtype: ty.dtype, dims: ty.dims };
     let own = byte(to);
     let value = match ty.dtype == own {

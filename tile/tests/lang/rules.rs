@@ -94,7 +94,7 @@ macro_rules! row {
 #[test]
 fn traits_and_functions_have_the_same_rules() {
     all!(
-        bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 Tf32 F8E4M3 F8E5M2 S4 U4;
-        [bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 Tf32 F8E4M3 F8E5M2 S4 U4]
+        bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 Tf32 F8E4M3 F8E5M2 F4E2M1 F8E8M0 S4 U4;
+        [bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 Tf32 F8E4M3 F8E5M2 F4E2M1 F8E8M0 S4 U4]
     );
 }

@@ -1,4 +1,4 @@
-//! Arrays of elements smaller than a byte: loads, stores, conversions and products, against the reference.
+//! Arrays of elements smaller than a byte, and of e8m0: loads, stores, conversions and products, against the reference.
 
 use girih_tensor::DType;
 use girih_tile::compile;
@@ -6,6 +6,7 @@ use girih_tile::dtype::Const;
 use girih_tile::error::Fault;
 use girih_tile::facts::Uses;
 use girih_tile::ir::{Build, Dims, Func, Known, Padding, Rounding, Value, parse, verify};
+use girih_tile::ops::indexed::Elements;
 use girih_tile::ops::memory::Tiles;
 use girih_tile::ops::table::Each;
 use girih_tile::ops::{Arg, Mode};
@@ -16,7 +17,7 @@ use rand::RngExt;
 use super::memory::param;
 use crate::common::differ::{Tolerance, array, cases, differ, random, zeros};
 
-const PACKED: [DType; 2] = [DType::S4, DType::U4];
+const PACKED: [DType; 3] = [DType::S4, DType::U4, DType::E2m1];
 
 /// A parameter of which nothing is known but its contiguous axis.
 fn declare(b: &mut Build, name: &str, of: &ArrayData, mutable: bool) -> girih_tile::ir::ArrayId {
@@ -61,9 +62,9 @@ fn tiles_are_loaded_converted_and_stored() {
         DType::E4m3,
     ];
     for case in 0..cases(60) {
-        let packed = PACKED[case % 2];
+        let packed = PACKED[case % 3];
         let other = if rng.random_range(0..4) == 0 {
-            PACKED[rng.random_range(0..2usize)]
+            PACKED[rng.random_range(0..3usize)]
         } else {
             others[case % others.len()]
         };
@@ -88,10 +89,13 @@ fn tiles_are_loaded_converted_and_stored() {
 /// Every pattern of bits of the narrow dtypes, as every float, and back.
 #[test]
 fn all_numbers_survive() {
-    for narrow in PACKED {
+    for narrow in [DType::S4, DType::U4, DType::E2m1, DType::E8m0] {
         let count = 1i64 << narrow.bits();
         let bits: Vec<u64> = (0..count as u64).collect();
         for wide in [DType::F64, DType::F32, DType::Bf16, DType::F16] {
+            if narrow == DType::E8m0 && wide == DType::F16 {
+                continue;
+            }
             let mut b = Build::new("there_and_back");
             let (x, y) = (ArrayData::dense(narrow, &[count], &bits), zeros(wide, &[count]));
             let back = zeros(narrow, &[count]);
@@ -128,7 +132,7 @@ fn all_numbers_survive() {
 fn products_of_converted_elements() {
     let mut rng = random(3);
     for case in 0..cases(12) {
-        let packed = PACKED[case % 2];
+        let packed = PACKED[case % 3];
         let along_k = case / 3 % 2 == 0;
         let [m, n, k] =
             [rng.random_range(1..100i64), 2 * rng.random_range(1..60i64), 2 * rng.random_range(1..70i64)];
@@ -230,6 +234,24 @@ fn what_shares_a_byte_is_not_accessed_alone() {
         fault(&|b, id| b.load(&Tiles { padding: Padding::Nan, ..view(&[2, 4], id) }, &zero()).map(drop));
     assert!(padding.contains("zero is accepted"), "{padding}");
 
+    let index =
+        |b: &mut Build| vec![Arg::from(b.arange(DType::S32, 4, Const::Int(0), Const::Int(1)).unwrap()); 2];
+    let gather = fault(&|b, id| {
+        let index = index(b);
+        b.gather(&Elements::new(id), &index, None, None).map(drop)
+    });
+    assert!(gather.contains("loads and stores of tiles are accepted"), "{gather}");
+    let bytes = fault(&|b, id| {
+        let value = b.load(&view(&[2, 4], id), &zero())?;
+        b.pack_to_bytes(value).map(drop)
+    });
+    assert!(bytes.contains("elements of whole bytes are accepted"), "{bytes}");
+    let sum = fault(&|b, id| {
+        let value = b.load(&view(&[2, 4], id), &zero())?;
+        b.each(Each::Add, &[value.into(), value.into()], Mode::default()).map(drop)
+    });
+    assert!(sum.contains("u4"), "{sum}");
+
     let text = |param: &str, body: &str| format!("kernel k({param}) {{\n{body}}}\n");
     let refused = |param: &str, body: &str| {
         let func = parse(&text(param, body)).unwrap_or_else(|error| panic!("{error}"));
@@ -238,7 +260,7 @@ fn what_shares_a_byte_is_not_accessed_alone() {
     for param in [
         "x: u4[3] strides [1] align 1",
         "x: s4[?, 4] strides [3, 1] align 1",
-        "x: u4[?, ?] strides [2, 2] align 1",
+        "x: e2m1[?, ?] strides [2, 2] align 1",
     ] {
         let message = refused(param, "");
         assert!(

@@ -166,7 +166,7 @@ pub(in crate::algorithm) fn narrow(b: &mut Builder, to: DType, low: &Reg, high: 
     out
 }
 
-/// The 8-bit float that is nearest to an f32, in the lowest bits of a register, by integer arithmetic.
+/// The float of 8 bits or fewer that is nearest to an f32, in the lowest bits of a register, by integer arithmetic.
 pub(super) fn rounded(words: &mut Words<'_>, to: DType, x: &Reg) -> Reg {
     let Some(format) = to.float() else { return x.clone() };
     let (most, least) = (format.greatest() as f32, format.least_normal() as f32);
@@ -194,7 +194,10 @@ pub(super) fn rounded(words: &mut Words<'_>, to: DType, x: &Reg) -> Reg {
         words.make(Opcode::Selp, Type::B32, vec![yes, Operand::from(no), Operand::from(&holds)])
     };
     let code = select(Word::Lt, &size, float(least), Operand::from(&subnormal), &normal);
-    let code = select(Word::IsNan, x, Operand::from(x), int(0x7f), &code);
-    let sign = words.make(Opcode::Shr, Type::U32, vec![Operand::from(&bits), int(24)]);
-    words.and_or(&sign, 0x80, Operand::from(&code))
+    // All bits of exponent and significand: NaN, if there is one.
+    let below = i64::from(format.exponent + format.significand);
+    let magnitudes = (1 << below) - 1;
+    let code = select(Word::IsNan, x, Operand::from(x), int(magnitudes), &code);
+    let sign = words.make(Opcode::Shr, Type::U32, vec![Operand::from(&bits), int(31 - below)]);
+    words.and_or(&sign, magnitudes + 1, Operand::from(&code))
 }

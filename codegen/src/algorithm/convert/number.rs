@@ -3,21 +3,24 @@
 use girih_ptx::{Opcode, Operand, Type, Word};
 use girih_tensor::{DType, Tensor};
 
-use super::fp8;
 use super::words::Words;
+use super::{fp8, microscaling};
 use crate::algorithm::scalars::{place, read};
 use crate::atom::ptx_type;
 use crate::builder::{Builder, Reg};
 use crate::scalar::{Rounding, computed, lower};
 use crate::{Error, Rmem, Scalar};
 
-/// The numbers of a fragment; those of 8-bit floats are f32.
+/// The numbers of a fragment; those of floats of 8 bits and fewer are f32.
 pub(super) fn read_numbers(
     b: &mut Builder,
     source: &Tensor<Rmem>,
     values: &[Rmem],
 ) -> Result<Vec<Scalar>, Error> {
     let from = source.engine().dtype();
+    if matches!(from, DType::E2m1 | DType::E8m0) {
+        return read(b, source)?.iter().map(|bits| microscaling::to_f32(b, from, bits)).collect();
+    }
     if !from.is_narrow_float() {
         return read(b, source);
     }
@@ -37,8 +40,8 @@ pub(super) fn cast(b: &mut Builder, x: &Scalar, from: DType, to: DType) -> Resul
         DType::Bf16 if x.dtype() == DType::F16 => x.to(to),
         DType::Bf16 => odd(b, &x, from)?.to(to),
         DType::Tf32 => tf32(b, &x, from)?,
-        // Integers that f32 rounds are beyond the greatest number.
-        _ if to.is_narrow_float() && from.is_float() => odd(b, &x, from)?,
+        // Integers that f32 rounds are beyond the greatest number, but for e8m0.
+        _ if to.is_narrow_float() && (from.is_float() || to == DType::E8m0) => odd(b, &x, from)?,
         _ if to.is_narrow_float() => x.to(DType::F32),
         DType::Bool => {
             let x = if x.dtype().bits() == 16 { x.to(DType::F32) } else { x };

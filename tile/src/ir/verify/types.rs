@@ -226,7 +226,8 @@ pub(super) fn check(func: &Func, op: &Op) -> Rule {
 
 /// Dtypes that more is done with than converting them.
 fn computed(dtype: DType) -> Rule {
-    ensure(dtype.bits() >= 8, format!("{dtype} is loaded, converted and stored, and nothing else"))
+    let is_converted = dtype.bits() < 8 || dtype == DType::E8m0;
+    ensure(!is_converted, format!("{dtype} is loaded, converted and stored, and nothing else"))
 }
 
 fn factory(func: &Func, kind: &Kind, ty: Type) -> Rule {
@@ -306,10 +307,12 @@ fn unary(kind: &Kind, from: Type, to: Type) -> Rule {
     match kind {
         Kind::Cast(rounding) => {
             ensure(a == b, "the shape stays")?;
+            let nearest = matches!(to.dtype, DType::E2m1 | DType::E8m0);
             ensure(
                 !matches!(rounding, Rounding::Full | Rounding::Approx),
                 "a conversion rounds to nearest or in a direction",
-            )
+            )?;
+            ensure(!nearest || *rounding == Rounding::Nearest, format!("{} is rounded to nearest", to.dtype))
         }
         Kind::Bitcast => {
             ensure(a == b && from.dtype.bits() == to.dtype.bits(), "shape and size of elements stay")?;
