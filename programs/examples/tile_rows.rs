@@ -477,6 +477,7 @@ fn main() -> Outcome<()> {
                     let boxes = param.boxes.as_ref().map(|boxes| json!({ "axes": boxes.axes, "box": boxes.extents, "swizzle": boxes.swizzle as u32 }));
                     json!({ "map": row.arrays[array.index()].0, "boxes": boxes })
                 }
+                Source::Grid(axis) => number(4, row.grid[usize::from(axis)]),
                 Source::Scalar(at) => number(4, i64::from(row.scalars[usize::from(at)].to_bits())),
             })
             .collect();

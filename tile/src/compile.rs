@@ -12,7 +12,6 @@ use crate::facts::ordered;
 use crate::ir::{Array, Func, verify};
 use crate::lower::{self, Lowered, Param, Target};
 use crate::pass::{is_even, per_byte, persistent, simplify};
-use crate::place::pipeline::Ring;
 use crate::place::wgmma::{WARPGROUP, registers_of_consumers};
 use crate::place::{self, Plan};
 use crate::product;
@@ -108,9 +107,6 @@ type Built = (Plan, Lowered, Resources);
 /// Registers of a thread that an estimate may miss.
 const MARGIN: u32 = 8;
 
-/// Iterations for which loops prefetch tiles that are enough to hide how long they take.
-const ENOUGH: i64 = 3;
-
 /// Places and lowers a simplified function: for two blocks of a multiprocessor at a time where that can be, or else for blocks that stay on it.
 pub(crate) fn build(func: &Func, target: Target) -> Result<Built, Error> {
     let alone = build_alone(func, target)?;
@@ -135,25 +131,25 @@ fn build_persistent(func: &Func, target: Target, (alone, _, resources): &Built) 
     (same && !resources.spills()).then_some(stays)
 }
 
-/// The same for two blocks of a multiprocessor, of which one computes while the other begins, waits or stores. Tiles come by TMA, the hints say
-/// nothing of occupancy, and threads have the registers that they need and tiles ahead.
+/// The same for two blocks of a multiprocessor that has room for one, of which one computes while the other begins, waits or stores. Tiles come by TMA, the hints say
+/// nothing of occupancy, threads have the registers that they need, and tiles are prefetched as far ahead.
 fn build_for_two(func: &Func, target: Target, (alone, _, resources): &Built) -> Option<Built> {
     let hints = func.hints.resolve(target.sm);
     let rings = &alone.products.pipeline.rings;
     let limit = registers_of_consumers((alone.threads / WARPGROUP).into(), 2);
-    if rings.is_empty() || hints.occupancy.is_some() || i64::from(resources.registers + MARGIN) > limit {
+    let open = hints.occupancy.is_none() && resources.blocks.fit() < 2;
+    if rings.is_empty() || !open || i64::from(resources.registers + MARGIN) > limit {
         return None;
     }
     let mut func = func.clone();
     func.hints.all.occupancy = Some(2);
     let two = built(place::place_by(&func, target.sm, &[alone.threads / 32]).ok()?, target).ok()?;
     let (plan, _, resources) = &two;
-    let enough = |ring: &Ring| if hints.num_stages.is_some() { ring.turns } else { ring.turns.min(ENOUGH) };
     let products = &plan.products;
     let same = products.wgmma.len() == alone.products.wgmma.len()
         && products.pipeline.rings.len() == rings.len()
         && products.ahead.loads.len() == alone.products.ahead.loads.len()
-        && rings.iter().zip(&products.pipeline.rings).all(|(one, two)| two.turns >= enough(one));
+        && rings.iter().zip(&products.pipeline.rings).all(|(one, two)| two.turns >= one.turns);
     (same && resources.registers + MARGIN <= resources.limit && resources.blocks.fit() >= 2).then_some(two)
 }
 

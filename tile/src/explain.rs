@@ -249,7 +249,9 @@ impl fmt::Display for Explanation {
             Some(Err(refusal)) => writeln!(f, "\nno product of kernels::gemm: {refusal}")?,
             None => {}
         }
-        writeln!(f, "\nblock: {} threads, {warps} warps", plan.threads)?;
+        let stays =
+            if plan.func.is_persistent() { "; each takes one block of the grid after the other" } else { "" };
+        writeln!(f, "\nblock: {} threads, {warps} warps{stays}", plan.threads)?;
         if let Some(Resources { registers, limit, site, blocks, .. }) = &self.resources {
             let site = site.as_ref().map(|site| format!(", most at {site}")).unwrap_or_default();
             writeln!(f, "registers: about {registers} of {limit} that a thread can have{site}")?;

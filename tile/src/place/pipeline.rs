@@ -315,7 +315,8 @@ impl Plan {
             *here += 1;
             let wish = &mut wishes[ring];
             wish.sites = wish.sites.max(*here);
-            if depth > 0 {
+            // A tile that a block loads once has one slot, whose descriptors are constants in the loops within.
+            if depth > usize::from(self.func.is_persistent()) {
                 let turns = tile.latency.map_or(TURNS, |latency| 1 + i64::from(latency) / 3);
                 wish.most = wish.most.max(stages.unwrap_or(turns));
             }
