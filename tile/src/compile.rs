@@ -115,12 +115,17 @@ pub(crate) fn build(func: &Func, target: Target) -> Result<Built, Error> {
 }
 
 /// The same for blocks that take one block of the grid after the other, where a multiprocessor has room for one, tiles come by TMA, and blocks
-/// have as much to do as others.
+/// have as much to do as others. Where warpgroups ping-pong, kernels with one block after the other were measured to be slower.
 fn build_persistent(func: &Func, target: Target, (alone, _, resources): &Built) -> Option<Built> {
     let hints = func.hints.resolve(target.sm);
     let products = &alone.products;
     let one = resources.blocks.fit() == 1 && hints.num_ctas.is_none_or(|blocks| blocks == 1);
-    if products.pipeline.rings.is_empty() || resources.spills() || !one || !is_even(func) {
+    if products.pipeline.rings.is_empty()
+        || resources.spills()
+        || !one
+        || alone.alternates()
+        || !is_even(func)
+    {
         return None;
     }
     let func = persistent(func);

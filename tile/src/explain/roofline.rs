@@ -80,7 +80,7 @@ pub(super) fn roofline(
             tensor += flops(func, op) * times / Roof::H200.operations(func.ty(op.operands[0]).dtype);
         }
     });
-    let [outside, inside] = instructions(module);
+    let [outside, inside] = instructions(module, func.is_persistent());
     let warps = f64::from(resources.threads / 32);
     let issued = if each { 0.0 } else { outside as f64 } + inside as f64 * most;
     Roofline {
@@ -149,8 +149,9 @@ fn depends(func: &Func, values: &[Value]) -> BTreeSet<u8> {
     found
 }
 
-/// Instructions of a module's kernels outside of loops, and in them. A loop that only waits for a barrier is none.
-fn instructions(module: &Module) -> [usize; 2] {
+/// Instructions of a module's kernels outside of loops, and in them. A loop that only waits for a barrier is none, and neither is one over the
+/// blocks of the grid that a block takes.
+fn instructions(module: &Module, persistent: bool) -> [usize; 2] {
     let mut found = [0, 0];
     for item in &module.items {
         let Item::Kernel(kernel) = item else { continue };
@@ -170,6 +171,12 @@ fn instructions(module: &Module) -> [usize; 2] {
                 }
                 _ => {}
             }
+        }
+        if persistent {
+            let all = loops.clone();
+            loops.retain(|[start, stop]| {
+                all.iter().any(|[from, to]| from <= start && to >= stop && [from, to] != [start, stop])
+            });
         }
         loops.sort_unstable();
         let (mut inside, mut end) = (0, 0);

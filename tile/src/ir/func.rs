@@ -191,6 +191,12 @@ impl Func {
         self.region(self.body).ops.iter().any(|&id| self.op(id).kind == Kind::Workers)
     }
 
+    /// Whether an operation is the loop over the blocks of the grid that a block takes.
+    pub fn is_of_blocks(&self, op: &Op) -> bool {
+        let first = op.operands.first().map(|&first| self.value(first).def);
+        op.kind == Kind::For && matches!(first, Some(Def::Result(id, _)) if self.op(id).kind == Kind::Worker)
+    }
+
     /// The region that a block runs.
     pub fn body(&self) -> RegionId {
         self.body

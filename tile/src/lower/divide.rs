@@ -10,11 +10,16 @@
 //! The last line holds where nothing overflows or loses bits below the least exponent: c from 2^-20 to 2^20, and x zero or |x| from 2^-100
 //! to 2^100. A warp with another c or x divides by `div.rn`.
 
+use std::collections::HashSet;
+
 use girih_codegen::{Cond, Error, Expr, Reg};
 use girih_ptx::{Opcode, Operand, Type, Word};
 use girih_tensor::DType;
 
+use super::Lowering;
 use super::words::{Words, m, of};
+use crate::facts::Bound;
+use crate::ir::{Kind, Op, OpId, Padding, Value};
 
 /// The fewest quotients by one number for which its reciprocal pays.
 const FEWEST: usize = 8;
@@ -24,6 +29,51 @@ const JUDGED: usize = 16;
 /// The bits of 2^exponent as an f32.
 const fn power(exponent: i64) -> i64 {
     (exponent + 127) << 23
+}
+
+impl Lowering<'_> {
+    /// Whether quotients of this value may be judged by a branch: all threads take the same way, and all its elements are determined.
+    pub(super) fn is_judged(&mut self, value: Value) -> bool {
+        let plan = self.plan;
+        let dims = plan.func.ty(value).dims;
+        let whole =
+            plan.dist(value).padded(dims.rank()).iter().zip(dims.iter()).all(|(&n, &m)| n == i64::from(m));
+        if !self.alike || !whole {
+            return false;
+        }
+        if self.open.is_none() {
+            self.open = Some(self.undetermined());
+        }
+        self.open.as_ref().is_some_and(|open| !open.contains(&value))
+    }
+
+    /// The values of which elements may come from outside of an array.
+    fn undetermined(&self) -> HashSet<Value> {
+        let func = &self.plan.func;
+        let checked = |id: OpId| {
+            let bounds = self.bounds.access(id);
+            bounds.is_empty() || bounds.iter().any(|of| of.low == Bound::Kernel || of.high == Bound::Kernel)
+        };
+        let outside = |id: OpId, op: &Op| match &op.kind {
+            Kind::Load(view) => view.padding == Padding::Undetermined && view.check && checked(id),
+            Kind::Gather(at) => at.check,
+            _ => false,
+        };
+        let mut found: HashSet<Value> = HashSet::new();
+        loop {
+            let before = found.len();
+            func.walk(func.body(), &mut |id, op| {
+                let ends = op.regions.iter().flat_map(|&region| func.region(region).end.values());
+                if outside(id, op) || op.operands.iter().chain(ends).any(|value| found.contains(value)) {
+                    found.extend(&op.results);
+                    found.extend(op.regions.iter().flat_map(|&region| &func.region(region).args));
+                }
+            });
+            if found.len() == before {
+                return found;
+            }
+        }
+    }
 }
 
 impl Words<'_> {

@@ -60,7 +60,7 @@ impl Lowering<'_> {
         }
         let mut regs: Vec<Reg> = Vec::with_capacity(size);
         let exact = function == Each::TrueDiv && dtype == DType::F32 && rounding == Rounding::Nearest && !ftz;
-        if exact && self.alike {
+        if exact && op.operands.iter().all(|&value| self.is_judged(value)) {
             let pairs: Vec<_> = operands[0].iter().zip(&operands[1]).collect();
             regs = Words { b: &mut self.b }.quotients(&pairs)?;
         }

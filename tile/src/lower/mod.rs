@@ -63,7 +63,7 @@ mod target;
 mod wgmma;
 mod words;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use girih_codegen::plan::Dist;
 use girih_codegen::{Builder, Cond, Expr, Kernel, Reg, Width};
@@ -120,6 +120,8 @@ pub struct Lowering<'a> {
     bins: BTreeMap<ArrayId, bins::Bins>,
     /// Whether all threads of a block take the same way.
     alike: bool,
+    /// The values of which elements may come from outside of an array, once this has been asked.
+    open: Option<HashSet<Value>>,
     origins: HashMap<Dist, Vec<Expr>>,
     bounds: crate::facts::Bounds,
     products: wgmma::State,
@@ -159,6 +161,7 @@ pub fn lower(plan: &Plan, target: impl Into<Target>) -> Result<Lowered, Error> {
         counting: histogram::Counting::default(),
         bins: BTreeMap::new(),
         alike: true,
+        open: None,
         origins: HashMap::new(),
         bounds: crate::facts::Bounds::of_func(&plan.func),
         products: wgmma::State::default(),

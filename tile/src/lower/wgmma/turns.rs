@@ -15,6 +15,7 @@ use super::super::words::{m, of};
 use super::Role;
 use crate::error::Error;
 use crate::ir::{Kind, OpId, RegionId, Value};
+use crate::place::Plan;
 use crate::place::wgmma::{Source, WARPGROUP};
 
 /// The barrier of the first warpgroup: that of all threads and the one where consumers meet come before.
@@ -31,10 +32,21 @@ pub(crate) struct Turns {
     nowhere: Expr,
 }
 
-impl Lowering<'_> {
+impl Plan {
+    /// Whether warpgroups ping-pong on the tensor cores in some loop.
+    pub(crate) fn alternates(&self) -> bool {
+        let mut any = false;
+        self.func.walk(self.func.body(), &mut |_, op| {
+            any |= op.kind == Kind::For
+                && !self.func.leaves(op.regions[0])
+                && self.first_products(op.regions[0]).is_some();
+        });
+        any && self.threads > WARPGROUP
+    }
+
     /// The products that turns of a loop with this body begin with, if they compute with their sums then.
     fn first_products(&self, body: RegionId) -> Option<Vec<OpId>> {
-        let (func, all) = (&self.plan.func, &self.plan.products.wgmma);
+        let (func, all) = (&self.func, &self.products.wgmma);
         let ops = &func.region(body).ops;
         let is_product = |id: &OpId| all.contains_key(id);
         let [first, last] = [ops.iter().position(is_product)?, ops.iter().rposition(is_product)?];
@@ -62,18 +74,15 @@ impl Lowering<'_> {
             && !ops.iter().any(loops);
         fits.then_some(products)
     }
+}
 
+impl Lowering<'_> {
     /// Before all turns: lets the first warpgroup have the first one, if warpgroups take turns in a loop. They keep their order from one loop to the
     /// next: a warpgroup that is a loop ahead must not give others more turns than one.
     pub(super) fn open_turns(&mut self) -> Result<(), Error> {
-        let (func, groups) = (&self.plan.func, i64::from(self.plan.threads / WARPGROUP));
-        let mut any = false;
-        func.walk(func.body(), &mut |_, op| {
-            any |= op.kind == Kind::For
-                && !func.leaves(op.regions[0])
-                && self.first_products(op.regions[0]).is_some();
-        });
-        let Some(group) = self.products.group.clone().filter(|_| any && groups > 1) else { return Ok(()) };
+        let groups = i64::from(self.plan.threads / WARPGROUP);
+        let alternates = self.plan.alternates();
+        let Some(group) = self.products.group.clone().filter(|_| alternates) else { return Ok(()) };
         let ping_pong = PingPong::new(&mut self.b, &group, groups, FIRST)?;
         self.only(ping_pong.opens(), |b| ping_pong.signal(b))?;
         self.products.ping_pong = Some(ping_pong);
@@ -90,7 +99,7 @@ impl Lowering<'_> {
 
     /// Before a loop: whether its turns begin with products whose sums they compute with then.
     pub(crate) fn begin_turns(&mut self, body: RegionId) -> Result<bool, Error> {
-        let products = self.first_products(body).filter(|_| self.products.role == Role::Consumer);
+        let products = self.plan.first_products(body).filter(|_| self.products.role == Role::Consumer);
         let Some(products) = products else { return Ok(false) };
         let nowhere = self.b.alloc_shared(4, 4)?;
         self.products.turns = Some(Turns { products, meanwhile: None, nowhere });
