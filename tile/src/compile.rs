@@ -136,8 +136,8 @@ fn build_persistent(func: &Func, target: Target, (alone, _, resources): &Built) 
     (same && !resources.spills()).then_some(stays)
 }
 
-/// The same for two blocks of a multiprocessor that has room for one, of which one computes while the other begins, waits or stores. Tiles come by TMA, the hints say
-/// nothing of occupancy, threads have the registers that they need, and tiles are prefetched as far ahead.
+/// The same for two blocks of a multiprocessor that has room for one: one computes while the other begins, waits or stores. Tiles come by TMA, the
+/// hints say nothing of occupancy, threads have the registers that they need, and tiles are prefetched as far ahead.
 fn build_for_two(func: &Func, target: Target, (alone, _, resources): &Built) -> Option<Built> {
     let hints = func.hints.resolve(target.sm);
     let rings = &alone.products.pipeline.rings;
