@@ -107,55 +107,48 @@ type Built = (Plan, Lowered, Resources);
 /// Registers of a thread that an estimate may miss.
 const MARGIN: u32 = 8;
 
-/// Places and lowers a simplified function: for two blocks of a multiprocessor at a time where that can be, or else for blocks that stay on it.
+/// Places and lowers a simplified function: for two blocks of a multiprocessor at a time where that can be, or else as a persistent kernel.
 pub(crate) fn build(func: &Func, target: Target) -> Result<Built, Error> {
     let alone = build_alone(func, target)?;
     let better = build_for_two(func, target, &alone).or_else(|| build_persistent(func, target, &alone));
     Ok(better.unwrap_or(alone))
 }
 
-/// The same for blocks that take one block of the grid after the other, where a multiprocessor has room for one, tiles come by TMA, and blocks
-/// have as much to do as others. Where warpgroups ping-pong, kernels with one block after the other were measured to be slower.
+/// A persistent kernel, where a multiprocessor has room for one block, TMA brings tiles, and blocks have as much to do as others. Where
+/// warpgroups ping-pong, persistent kernels were measured to be slower.
 fn build_persistent(func: &Func, target: Target, (alone, _, resources): &Built) -> Option<Built> {
     let hints = func.hints.resolve(target.sm);
-    let products = &alone.products;
     let one = resources.blocks.fit() == 1 && hints.num_ctas.is_none_or(|blocks| blocks == 1);
-    if products.pipeline.rings.is_empty()
-        || resources.spills()
-        || !one
-        || alone.alternates()
-        || !is_even(func)
-    {
-        return None;
-    }
-    let func = persistent(func);
-    let stays = built(place::place_by(&func, target.sm, &[alone.threads / 32]).ok()?, target).ok()?;
-    let (plan, _, resources) = &stays;
-    let same = plan.products.wgmma.len() == products.wgmma.len()
-        && plan.products.pipeline.loads.len() >= products.pipeline.loads.len();
-    (same && !resources.spills()).then_some(stays)
+    let by_tma = !alone.products.pipeline.rings.is_empty();
+    let fits = by_tma && one && !resources.spills() && !alone.alternates() && is_even(func);
+    fits.then(|| built_like(&persistent(func), target, alone)).flatten()
 }
 
-/// The same for two blocks of a multiprocessor that has room for one: one computes while the other begins, waits or stores. Tiles come by TMA, the
+/// A kernel for two blocks of a multiprocessor that has room for one: one computes while the other begins, waits or stores. Tiles come by TMA, the
 /// hints say nothing of occupancy, threads have the registers that they need, and tiles are prefetched as far ahead.
 fn build_for_two(func: &Func, target: Target, (alone, _, resources): &Built) -> Option<Built> {
-    let hints = func.hints.resolve(target.sm);
     let rings = &alone.products.pipeline.rings;
     let limit = registers_of_consumers((alone.threads / WARPGROUP).into(), 2);
-    let open = hints.occupancy.is_none() && resources.blocks.fit() < 2;
+    let open = func.hints.resolve(target.sm).occupancy.is_none() && resources.blocks.fit() < 2;
     if rings.is_empty() || !open || i64::from(resources.registers + MARGIN) > limit {
         return None;
     }
     let mut func = func.clone();
     func.hints.all.occupancy = Some(2);
-    let two = built(place::place_by(&func, target.sm, &[alone.threads / 32]).ok()?, target).ok()?;
-    let (plan, _, resources) = &two;
-    let products = &plan.products;
-    let same = products.wgmma.len() == alone.products.wgmma.len()
-        && products.pipeline.rings.len() == rings.len()
-        && products.ahead.loads.len() == alone.products.ahead.loads.len()
-        && rings.iter().zip(&products.pipeline.rings).all(|(one, two)| two.turns >= one.turns);
-    (same && resources.registers + MARGIN <= resources.limit && resources.blocks.fit() >= 2).then_some(two)
+    built_like(&func, target, alone).filter(|(plan, _, resources)| {
+        let others = &plan.products.pipeline.rings;
+        others.len() == rings.len()
+            && rings.iter().zip(others).all(|(one, two)| two.turns >= one.turns)
+            && resources.registers + MARGIN <= resources.limit
+            && resources.blocks.fit() >= 2
+    })
+}
+
+/// Places and lowers another form of a function by as many warps, unless less is computed by `wgmma` or prefetched then, or a thread spills.
+fn built_like(func: &Func, target: Target, like: &Plan) -> Option<Built> {
+    let found = built(place::place_by(func, target.sm, &[like.threads / 32]).ok()?, target).ok()?;
+    let (plan, _, resources) = &found;
+    (plan.products.keeps(&like.products) && !resources.spills()).then_some(found)
 }
 
 /// Places and lowers a simplified function. If a thread would need more registers than it can have, another number of warps is taken with which
@@ -166,12 +159,7 @@ fn build_alone(func: &Func, target: Target) -> Result<Built, Error> {
     if !first.2.spills() {
         return Ok(first);
     }
-    let same = |plan: &Plan| {
-        let (products, other) = (&first.0.products, &plan.products);
-        other.wgmma.len() >= products.wgmma.len()
-            && other.pipeline.loads.len() >= products.pipeline.loads.len()
-            && other.ahead.loads.len() >= products.ahead.loads.len()
-    };
+    let same = |plan: &Plan| plan.products.keeps(&first.0.products);
     let mut others = Vec::new();
     for plan in place::others(func, target.sm, first.0.threads / 32).filter(same) {
         match built(plan, target) {

@@ -1,5 +1,5 @@
-//! Blocks that stay on their multiprocessor: as many as it has room for run, and each takes one block of the grid after the other. A producer
-//! loads the tiles of the next one while the consumers store the last, so that tensor cores do not wait for a block to begin.
+//! Persistent kernels: as many blocks run as a device has room for, and each takes one block of the grid after the other. A producer loads the
+//! tiles of the next one while the consumers store the last, so that tensor cores do not wait for a block to begin.
 //!
 //! ```text
 //! for n from worker to blocks by workers {

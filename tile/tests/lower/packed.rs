@@ -207,7 +207,7 @@ fn tiles_of_small_elements_are_values() {
     }
 }
 
-/// What is refused, by whoever finds it first: while a program is built, or by the verifier.
+/// What is refused while a program is built, or by the verifier.
 #[test]
 fn what_shares_a_byte_is_not_accessed_alone() {
     let x = zeros(DType::U4, &[8, 8]);

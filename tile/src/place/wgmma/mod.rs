@@ -187,7 +187,7 @@ pub(crate) const KEPT: i64 = 24;
 /// The most registers of a thread that are asked for.
 const MOST: i64 = 240;
 
-/// The registers of consumers' threads, to which the producer hands on what it does not keep.
+/// The registers of a consumer's thread (`setmaxnreg`), where a producer's keeps [`KEPT`].
 pub(crate) fn registers_of_consumers(warpgroups: i64, blocks: i64) -> i64 {
     let all = begin(warpgroups + 1, blocks) * (warpgroups + 1);
     ((all - KEPT) / warpgroups.max(1) / 8 * 8).min(MOST)
@@ -265,6 +265,13 @@ impl Products {
     pub(super) fn stored(&self) -> usize {
         let sources = self.wgmma.values().flat_map(|product| product.sources);
         sources.filter(|&source| source == Source::Stored).count()
+    }
+
+    /// Whether as much is computed by `wgmma`, and prefetched, as in others.
+    pub(crate) fn keeps(&self, others: &Products) -> bool {
+        self.wgmma.len() >= others.wgmma.len()
+            && self.pipeline.loads.len() >= others.pipeline.loads.len()
+            && self.ahead.loads.len() >= others.ahead.loads.len()
     }
 
     /// Keeps what is said of these operations.
