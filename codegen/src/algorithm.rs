@@ -25,8 +25,8 @@ pub use data::{Data, Site};
 pub use elements::{load_elements, pack, store_elements, unpack};
 pub use fence::{
     cp_async_fence, cp_async_wait, cp_async_wait_all, fence_barrier_init, fence_proxy_async,
-    prefetch_tma_descriptor, tma_store_arrive, tma_store_wait, warpgroup_arrive, warpgroup_commit_batch,
-    warpgroup_wait,
+    prefetch_tma_descriptor, tma_store_arrive, tma_store_complete, tma_store_wait, warpgroup_arrive,
+    warpgroup_commit_batch, warpgroup_wait,
 };
 pub use fill::{clear, fill, pattern};
 pub use gemm::{MmaOperand, MmaWith, gemm};

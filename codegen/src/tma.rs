@@ -143,6 +143,11 @@ impl TmaCopy {
         &self.copy
     }
 
+    /// The modes of the tensor in the order of the map's dimensions, the innermost first, and the elements of a box along each.
+    pub fn boxes(&self) -> impl ExactSizeIterator<Item = (usize, u32)> {
+        self.dims.iter().copied().zip(self.extents.iter().copied())
+    }
+
     /// The instruction with the address of the tensor map; loads also need an mbarrier.
     pub fn with(&self, map: &Expr) -> CopyWith {
         CopyWith::from(&self.copy).tensor(map, &self.dims, self.swizzle)

@@ -39,6 +39,14 @@ pub fn tma_store_wait(b: &mut Builder, pending: u32) {
     b.inst(Opcode::Cp, &modifiers, vec![Ptx::Int(i64::from(pending))]);
 }
 
+/// `cp.async.bulk.wait_group`: waits until at most `pending` of the thread's groups are in flight. What the other groups write to global
+/// memory is written before what the thread does next.
+#[track_caller]
+pub fn tma_store_complete(b: &mut Builder, pending: u32) {
+    let modifiers = [Word::Async.into(), Word::Bulk.into(), Word::WaitGroup.into()];
+    b.inst(Opcode::Cp, &modifiers, vec![Ptx::Int(i64::from(pending))]);
+}
+
 /// `prefetch.tensormap`: brings the tensor map at `map` ([`Builder::tensor_map`]) near, before the first copy that needs it.
 ///
 /// # Errors

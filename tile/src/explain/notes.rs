@@ -55,6 +55,9 @@ pub(super) fn of(plan: &Plan, id: OpId, sizes: &Sizes, feeding: &BTreeSet<OpId>)
             notes.push(gather(plan, at, &op.operands, op.results[0]));
             notes.extend(late);
         }
+        Kind::Store(_) if plan.products.stores.contains_key(&id) => {
+            notes.extend(plan.products.stores.get(&id).map(stored));
+        }
         Kind::Store(view) => {
             notes.extend(op.operands.split_first().map(|(&value, at)| access(plan, view, at, value)));
         }
@@ -85,6 +88,16 @@ pub(super) fn of(plan: &Plan, id: OpId, sizes: &Sizes, feeding: &BTreeSet<OpId>)
         }
     }
     notes
+}
+
+/// How a tensor copy stores a tile.
+fn stored(tile: &SharedTile) -> String {
+    let [along, others] = tile.extents;
+    format!(
+        "by TMA while the threads go on, from {} bytes of shared memory: {others} rows of {along} elements, {:?}",
+        tile.bytes(),
+        tile.swizzle
+    )
 }
 
 /// How a product is computed.

@@ -306,6 +306,9 @@ impl Lowering<'_> {
     /// Lowers [`Kind::Store`].
     pub(crate) fn store(&mut self, id: OpId, view: &View) -> Result<(), Error> {
         let plan = self.plan;
+        if let Some(tile) = plan.products.stores.get(&id) {
+            return self.store_by_copy(id, view, tile);
+        }
         let op = plan.func.op(id);
         let value = op.operands[0];
         let dist = plan.dist(value);

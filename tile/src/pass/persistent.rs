@@ -10,7 +10,7 @@
 //! The blocks of a group of rows come together, column by column, so that those that run at a time read few rows and few columns of the
 //! operands of a product, which the L2 cache holds then (Triton tutorial 03, "L2 Cache Optimizations").
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use girih_tensor::DType;
 
@@ -19,8 +19,11 @@ use super::rebuild::{Copy, Pass};
 use crate::ir::table::Each;
 use crate::ir::{ArrayParam, End, Func, Kind, Op, Order, RegionId, Type, Value};
 
-/// Rows of blocks in a group.
+/// Blocks that run at a time on a GPU of the size of an H100.
+const AT_A_TIME: f64 = 128.0;
+/// Rows of blocks in a group where it is not known which blocks read the same, and the most.
 const ROWS: u64 = 8;
+const MOST_ROWS: u64 = 64;
 
 /// The function whose blocks take one block of the grid after the other, whatever their number.
 pub fn persistent(func: &Func) -> Func {
@@ -31,7 +34,7 @@ pub fn persistent(func: &Func) -> Func {
     let of = |copy: &mut Copy<'_>, op, operands| each(copy, op, operands, DType::S32);
     let layer = of(&mut copy, Each::Mul, [rows, columns]);
     let all = of(&mut copy, Each::Mul, [layer, layers]);
-    let most = scalar(&mut copy, Kind::Full(ROWS));
+    let most = scalar(&mut copy, Kind::Full(rows_of_group(func)));
     let group = of(&mut copy, Each::Mul, [most, columns]);
 
     let (_, args) = copy.b.open(&[Type::scalar(DType::S32)]);
@@ -49,6 +52,54 @@ pub fn persistent(func: &Func) -> Func {
     let body = copy.b.close(End::Continue(0, Vec::new()));
     copy.b.push_regions(Kind::For, &[worker, all, workers], &[], vec![body]);
     copy.b.finish()
+}
+
+/// How many rows of blocks come together. Blocks of `r` rows and `c` columns read `r x + c y` bytes, if a row of blocks reads `x` of its own in
+/// an iteration and a column `y`. With `r c` blocks at a time that is least where
+///
+/// ```text
+/// r x = c y,  r = sqrt(r c y / x)
+/// ```
+fn rows_of_group(func: &Func) -> u64 {
+    let mut shares = Shares { func, on: HashMap::new(), bytes: [0; 2] };
+    shares.region(func.body(), false);
+    let [x, y] = shares.bytes.map(|bytes| bytes as f64);
+    if x * y == 0.0 {
+        return ROWS;
+    }
+    let rows = (AT_A_TIME * y / x).sqrt().log2().floor().exp2();
+    (rows as u64).clamp(1, MOST_ROWS)
+}
+
+/// The bytes of tiles that an iteration loads for a row of blocks, and for a column of them.
+struct Shares<'a> {
+    func: &'a Func,
+    /// The axes of the grid on which values depend, a bit each.
+    on: HashMap<Value, u8>,
+    bytes: [u64; 2],
+}
+
+impl Shares<'_> {
+    fn region(&mut self, region: RegionId, in_loop: bool) {
+        let func = self.func;
+        for &id in &func.region(region).ops {
+            let op = func.op(id);
+            let of = |value: &Value| self.on.get(value).copied().unwrap_or(0);
+            let on = match op.kind {
+                Kind::Bid(axis) => 1 << axis,
+                _ => op.operands.iter().map(of).fold(0, |all, own| all | own),
+            };
+            // The blocks of a layer have the same place along the last axis.
+            if let (Kind::Load(_) | Kind::Gather(_), true, 1 | 2) = (&op.kind, in_loop, on & 3) {
+                let ty = func.ty(op.results[0]);
+                self.bytes[usize::from(on & 3) - 1] += ty.dims.size() as u64 * u64::from(ty.dtype.bits()) / 8;
+            }
+            self.on.extend(op.results.iter().map(|&result| (result, on)));
+            let args = op.regions.iter().flat_map(|&region| &func.region(region).args);
+            self.on.extend(args.map(|&arg| (arg, on)));
+            op.regions.iter().for_each(|&region| self.region(region, in_loop || op.kind == Kind::For));
+        }
+    }
 }
 
 /// Says which block of the grid this one is at.

@@ -284,7 +284,17 @@ impl<'a> Trial<'a> {
             let works = search::search(func, count * 32, &products)?;
             let work = |id, at| works.get(&(id, at)).cloned();
             let plan = assemble(func, count * 32, products.clone(), work).accumulators_first().pipelined(sm);
-            if let Err(why) = plan.has_room() {
+            let room = plan.has_room();
+            // What is loaded comes before what is stored.
+            let by_copies =
+                |products: &Products| products.loads.values().filter(|tile| tile.tensor.is_ok()).count();
+            if !plan.products.stores.is_empty()
+                && (room.is_err() || by_copies(&plan.products) < by_copies(&products))
+            {
+                products.stores.clear();
+                continue;
+            }
+            if let Err(why) = room {
                 // Slots that threads fill are free behind their loop.
                 if products.loads.values().any(|tile| tile.tensor.is_ok()) {
                     products = products.by_threads(func, count * 32, &why);

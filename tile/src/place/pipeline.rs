@@ -214,6 +214,7 @@ impl Plan {
             live.insert(id);
         });
         self.products.keep(&live);
+        self.products.keep_stores(&self.func, &self.dists);
         let loads: Vec<OpId> =
             self.products.loads.iter().filter(|(_, tile)| tile.tensor.is_ok()).map(|(&id, _)| id).collect();
         if loads.is_empty() {
@@ -355,6 +356,9 @@ impl Plan {
             });
             let Some(at) = next else { break };
             wishes[at].turns += 1;
+        }
+        if !self.products.stores.is_empty() && wishes.iter().any(|wish| wish.turns < wish.most.min(2)) {
+            return Err("what tensor copies store from leaves no room for a second stage".into());
         }
         let rings = wishes
             .iter()

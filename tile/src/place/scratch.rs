@@ -164,6 +164,8 @@ pub(crate) struct Arena {
     pub(crate) places: BTreeMap<(OpId, usize), i64>,
     /// The slots of each ring.
     pub(crate) rings: Vec<i64>,
+    /// What tensor copies store from.
+    pub(crate) stores: i64,
     /// Bytes of all.
     pub(crate) bytes: i64,
 }

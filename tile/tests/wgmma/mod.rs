@@ -9,6 +9,7 @@ mod overlap;
 mod persistent;
 pub(crate) mod random;
 mod shared;
+mod stores;
 
 use girih_tensor::DType;
 use girih_tile::ir::{Func, Rounding, parse};

@@ -265,12 +265,25 @@ impl Random {
             next = r.l.make(format!("negative {next}"), &ty);
         }
         r.l.text += &format!("  continue {next}\n  }}\n");
-        let extents: Vec<i64> = sums.iter().map(|&n| n.into()).collect();
-        r.arrays.push(zeros(DType::F32, &extents));
-        let strides: Vec<i64> = (0..extents.len()).map(|axis| extents[axis + 1..].iter().product()).collect();
-        r.params.push(format!("mut y: {ty} strides {strides:?} align 16"));
-        let at = vec!["%0"; extents.len()].join(", ");
-        r.l.text += &format!("  store {result} to y{sums:?} at ({at})\n");
+        // Rounded, for every other one, of which the array may have a part.
+        let narrow = r.rng.random::<bool>();
+        let (of_y, stored) = if narrow {
+            let dtype = r.dtype;
+            (dtype, r.l.make(format!("cast {result}"), format!("{dtype}{sums:?}")))
+        } else {
+            (DType::F32, result)
+        };
+        let mut extents: Vec<i64> = sums.iter().map(|&n| n.into()).collect();
+        let rank = extents.len();
+        if narrow {
+            extents[rank - 2] -= r.rng.random_range(0..extents[rank - 2] / 2);
+            extents[rank - 1] -= r.rng.random_range(0..(extents[rank - 1] + 15) / 16) * 8;
+        }
+        r.arrays.push(zeros(of_y, &extents));
+        let strides: Vec<i64> = (0..rank).map(|axis| extents[axis + 1..].iter().product()).collect();
+        r.params.push(format!("mut y: {of_y}{extents:?} strides {strides:?} align 16"));
+        let at = vec!["%0"; rank].join(", ");
+        r.l.text += &format!("  store {stored} to y{sums:?} at ({at})\n");
         (format!("kernel random({}) {{\n{}}}\n", r.params.join(", "), r.l.text), r.arrays)
     }
 }

@@ -12,14 +12,14 @@ use super::{assembled, decoded, program};
 use crate::common::differ::{cases, on_gpu, random, simulate, simulate_on, zeros};
 
 /// Small integers, whose sums are exact.
-fn integers(seed: u64, extents: &[i64]) -> ArrayData {
+pub(super) fn integers(seed: u64, extents: &[i64]) -> ArrayData {
     let mut rng = random(seed);
     let one = |_| float::encode(DType::Bf16, rng.random_range(-2i32..3).into(), Rounding::Nearest);
     ArrayData::dense(DType::Bf16, extents, &(0..extents.iter().product::<i64>()).map(one).collect::<Vec<_>>())
 }
 
 /// Runs a program on simulators of some multiprocessors, or on a GPU, and compares all arrays with the reference.
-fn agrees(func: &Func, grid: [u32; 3], arrays: &[ArrayData], multiprocessors: &[u32]) {
+pub(super) fn agrees(func: &Func, grid: [u32; 3], arrays: &[ArrayData], multiprocessors: &[u32]) {
     let mut wanted = arrays.to_vec();
     reference::run(func, grid, &mut wanted, &[]).unwrap();
     let mut runs = Vec::new();

@@ -8,6 +8,7 @@
 mod beside;
 mod late;
 mod roles;
+mod store;
 mod tiles;
 mod turns;
 
@@ -52,6 +53,8 @@ pub(crate) struct State {
     pub(crate) role: Role,
     /// Where the slots of each ring begin in shared memory.
     slots: Vec<Expr>,
+    /// What tensor copies store from.
+    stores: Option<store::Stores>,
     rings: Vec<roles::Slots>,
     /// The tensor map of each load.
     maps: BTreeMap<OpId, Expr>,
@@ -95,6 +98,7 @@ impl Lowering<'_> {
             self.products.buffers.insert(place, [base, matrices]);
         }
         self.products.slots = arena.rings.iter().map(|&at| &tiles + at).collect();
+        self.declare_stores(&tiles + arena.stores)?;
         self.products.uses = tiles::Uses::of(&plan.func);
         if !products.pipeline.rings.is_empty() {
             return Ok(());

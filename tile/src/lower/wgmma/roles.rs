@@ -57,7 +57,8 @@ impl Lowering<'_> {
         let body = plan.func.body();
         let rings = &plan.products.pipeline.rings;
         if rings.is_empty() {
-            return self.region(body);
+            self.region(body)?;
+            return self.end_stores();
         }
         let consumers = i64::from(plan.threads / WARPGROUP);
         for (ring, base) in rings.iter().zip(self.products.slots.clone()) {
@@ -108,6 +109,7 @@ impl Lowering<'_> {
         self.open_turns()?;
         self.region(body)?;
         self.close_turns()?;
+        self.end_stores()?;
         self.b.close_block(around)?;
         Ok(())
     }
@@ -208,7 +210,9 @@ impl Lowering<'_> {
 
     /// Where a tile begins along an axis of its array: what no coordinate of 32 bits reaches is beyond any array, and remains so.
     pub(super) fn begin_of(&mut self, id: OpId, view: &View, axis: usize) -> Result<Expr, Error> {
-        let index = self.index(self.plan.func.op(id).operands[axis])?;
+        let operands = &self.plan.func.op(id).operands;
+        // Those of a store begin with what it stores.
+        let index = self.index(operands[operands.len() - view.tile.rank() + axis])?;
         let step = i64::from(view.steps[axis]);
         Ok(&near(&index, step.max(1)) * step)
     }

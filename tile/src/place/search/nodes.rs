@@ -94,6 +94,7 @@ impl Problem<'_> {
         }
         let own = |dist: &Dist| match op.kind {
             Kind::Mma => product::cost(func, op, dist, self.products.sm),
+            Kind::Store(_) => self.products.store(func, id, dist),
             _ => {
                 let read = op
                     .results

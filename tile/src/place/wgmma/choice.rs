@@ -264,7 +264,13 @@ impl Choice<'_> {
     }
 
     /// Whether tensor copies can bring the tiles of a view whose rows lie along an axis, or why not.
-    fn tensor(&self, view: &View, fast: usize, rows: &[(usize, i64)], cut: &[usize]) -> Result<(), String> {
+    pub(super) fn tensor(
+        &self,
+        view: &View,
+        fast: usize,
+        rows: &[(usize, i64)],
+        cut: &[usize],
+    ) -> Result<(), String> {
         if self.threads + WARPGROUP > 1024 {
             return Err(format!("a block of {} threads has no room for more", self.threads));
         }

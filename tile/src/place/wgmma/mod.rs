@@ -26,6 +26,7 @@
 //! ```
 
 pub(crate) mod choice;
+mod store;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -41,7 +42,7 @@ use crate::ir::{Def, Dims, Func, Kind, OpId, Value};
 
 /// Threads of a warpgroup, and the rows of C that it computes by one instruction.
 pub(crate) const WARPGROUP: u32 = 128;
-const ROWS: i64 = 64;
+pub(crate) const ROWS: i64 = 64;
 /// The most elements of a box along an axis (PTX ISA, tensor dimension, size and format).
 const BOX: i64 = 256;
 /// Registers of a multiprocessor, and those that the assembler wants for an instruction beside its sums.
@@ -145,6 +146,8 @@ pub struct Products {
     pub views: BTreeSet<OpId>,
     /// How tensor copies bring such tiles.
     pub pipeline: Pipeline,
+    /// Stores by tensor copies, from tiles in shared memory.
+    pub stores: BTreeMap<OpId, SharedTile>,
     /// What other products multiply and loops load turns ahead.
     pub ahead: Ahead,
 }
@@ -249,6 +252,7 @@ impl Products {
             }
             return Products { refused: chosen.refused, ..Products::default() };
         }
+        chosen.stores = choice.stores(&chosen.wgmma);
         chosen
     }
 
@@ -280,6 +284,7 @@ impl Products {
         self.refused.retain(|id, _| live.contains(id));
         self.loads.retain(|id, _| live.contains(id));
         self.views.retain(|id| live.contains(id));
+        self.stores.retain(|id, _| live.contains(id));
         self.ahead.keep(live);
     }
 
@@ -303,6 +308,8 @@ impl Products {
                 arena.places.insert((id, at), place);
             }
         }
+        let stored = self.stores.values().map(SharedTile::bytes).max();
+        arena.stores = stored.map_or(0, |bytes| arena.take(bytes));
         for ring in &self.pipeline.rings {
             let at = arena.take(ring.bytes * ring.slots);
             arena.rings.push(at);

@@ -1,0 +1,230 @@
+//! Stores by tensor copies.
+
+use girih_codegen::algorithm::{
+    copy, fence_proxy_async, tma_store_arrive, tma_store_complete, tma_store_wait,
+};
+use girih_codegen::atom::{GmmaLayout, Major, MmaAtom, MmaKind, Product, SM90_U32X4_STSM_N, Transfer};
+use girih_codegen::plan::Dist;
+use girih_codegen::{Cond, Expr, Operand, Reg, Rmem, Smem, TiledCopy, TiledMma};
+use girih_layout::Lay;
+use girih_tensor::{DType, Slice, Tensor};
+
+use super::super::Lowering;
+use super::super::params::{Boxes, Source};
+use crate::error::Error;
+use crate::fit;
+use crate::ir::{Dims, Known, OpId, View};
+use crate::place::extents;
+use crate::place::wgmma::{ROWS, SharedTile, WARPGROUP, fragment};
+
+/// The most warpgroups that have a barrier of their own, and the first of these: before it are the one of all threads and those of ping-pong.
+const MOST: i64 = 4;
+const FIRST: i64 = 2 + MOST;
+
+/// What tensor copies store from.
+#[derive(Debug)]
+pub(super) struct Stores {
+    base: Expr,
+    /// Whether each warpgroup stores the rows that it has, and waits for no other one.
+    apart: bool,
+    /// Whether copies may read shared memory by now.
+    used: bool,
+}
+
+impl Lowering<'_> {
+    /// Declares the tensor maps of stores, which go through shared memory at `base`.
+    pub(super) fn declare_stores(&mut self, base: Expr) -> Result<(), Error> {
+        let plan = self.plan;
+        let stores = &plan.products.stores;
+        let threads = i64::from(plan.threads);
+        let of_sums = |(&id, tile): (&OpId, &SharedTile)| {
+            let value = plan.func.op(id).operands[0];
+            is_of_sums(tile, &plan.func.ty(value).dims, plan.dist(value), threads)
+        };
+        let apart = threads <= MOST * i64::from(WARPGROUP) && stores.iter().all(of_sums);
+        for (&id, tile) in stores {
+            let Some(array) = plan.func.op(id).kind.array() else { continue };
+            let (array, param) = plan.func.param_of(array);
+            let tma = piece(tile, apart).tensor_copy(Transfer::Store, param.extents.len())?;
+            let (axes, extents) = tma.boxes().unzip();
+            let name = format!("{}_store", param.name);
+            let map = self.b.tensor_map(&name);
+            let boxes = Boxes { dtype: tile.dtype, axes, extents, swizzle: tile.swizzle };
+            self.params.add_map(name, Source::Map(array), boxes);
+            self.products.maps.insert(id, map);
+        }
+        self.products.stores = (!stores.is_empty()).then_some(Stores { base, apart, used: false });
+        Ok(())
+    }
+
+    /// Puts a tile into shared memory, from where one thread lets it be copied to its array; one of each warpgroup, if these have rows of
+    /// their own.
+    pub(crate) fn store_by_copy(&mut self, id: OpId, view: &View, tile: &SharedTile) -> Result<(), Error> {
+        let plan = self.plan;
+        let value = plan.func.op(id).operands[0];
+        let missing = || super::wrong("a store without a tensor map");
+        let map = self.products.maps.get(&id).cloned().ok_or_else(missing)?;
+        let regs = self.regs(value)?;
+        let stores = self.products.stores.as_mut().ok_or_else(missing)?;
+        let (base, apart) = (stores.base.clone(), stores.apart);
+        // An iteration finds the copies of the one before, and may store to the same place.
+        let again = self.loops.len() > usize::from(plan.func.is_persistent());
+        if std::mem::replace(&mut stores.used, true) || !self.loops.is_empty() {
+            let leader = self.leader(apart)?;
+            self.b.if_(&leader, |b| {
+                if again {
+                    tma_store_complete(b, 0)
+                } else {
+                    tma_store_wait(b, 0)
+                };
+                Ok(())
+            })?;
+            self.meet_to_store(apart)?;
+        }
+        let piece = piece(tile, apart);
+        let rank = view.tile.rank();
+        let begin = (0..rank).map(|axis| self.begin_of(id, view, axis)).collect::<Result<Vec<_>, _>>()?;
+        // Where pieces begin in shared memory, and in the array.
+        let mut pieces = vec![(base.clone(), begin.clone())];
+        if apart {
+            pieces.clear();
+            let thread = self.thread.rem(WARPGROUP.into())?;
+            let group = self.products.group.clone().ok_or_else(missing)?;
+            let [all, own] = [tile, &piece].map(|tile| tile.extents[1] / ROWS);
+            let warpgroups = i64::from(plan.threads / WARPGROUP);
+            for (regs, at) in regs.chunks(regs.len() / fit::size(all / warpgroups)).zip(0..) {
+                let number = &group + at * warpgroups;
+                let to = &base + &(&number * piece.bytes());
+                self.write_matrices(&to, &piece, &thread, own, regs)?;
+                let (mut begin, mut number) = (begin.clone(), number);
+                for (&(axis, extent), &(_, own)) in tile.rows.iter().zip(&piece.rows).rev() {
+                    begin[axis] = &begin[axis] + &(&number.rem(extent / own)? * own);
+                    number = number.div(extent / own)?;
+                }
+                pieces.push((to, begin));
+            }
+        } else {
+            self.write_tile(&base, tile, plan.dist(value), view.tile, &regs)?;
+        }
+        fence_proxy_async(&mut self.b);
+        self.meet_to_store(apart)?;
+
+        let tma = piece.tensor_copy(Transfer::Store, rank)?;
+        let (layout, swizzle) = (piece.layout(rank)?, piece.swizzle.swizzle(tile.dtype)?);
+        let one = tma.copy().get_slice(&Expr::from(0))?;
+        let leader = Cond::all([self.leader(apart)?, self.has_elements(view)]);
+        self.b.if_(&leader, |b| {
+            for (from, begin) in pieces {
+                let begin = Slice::Tuple(begin.into_iter().map(Slice::At).collect());
+                let target = tma.tma_tensor()?.domain_offset(begin)?; // (Tile0,Tile1,...)
+                let source = Tensor::new(Smem::new(from, tile.dtype, swizzle), layout); // (Tile0,Tile1,...)
+                copy(b, tma.with(&map), &one.partition_s(&source)?, &one.partition_d(&target)?)?; // (Box,Rest0,Rest1,...)
+            }
+            tma_store_arrive(b);
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    /// Whether this is the thread that issues the copies that store, of a warpgroup or of all.
+    fn leader(&self, apart: bool) -> Result<Cond, Error> {
+        let number = if apart { self.thread.rem(WARPGROUP.into())? } else { self.thread.clone() };
+        Ok(Cond::less(&number, &Expr::from(1)))
+    }
+
+    /// The threads of a warpgroup, or all, meet.
+    fn meet_to_store(&mut self, apart: bool) -> Result<(), Error> {
+        match self.products.group.as_ref().filter(|_| apart) {
+            Some(group) => {
+                let barrier = group + FIRST;
+                self.b.named_barrier_sync(&barrier, WARPGROUP)?;
+            }
+            None => self.meet(),
+        }
+        Ok(())
+    }
+
+    /// Writes rows of 16-bit elements that are distributed like sums of `wgmma` to shared memory by `stmatrix`.
+    pub(super) fn write_matrices(
+        &mut self,
+        base: &Expr,
+        tile: &SharedTile,
+        thread: &Expr,
+        warpgroups: i64,
+        regs: &[Reg],
+    ) -> Result<(), Error> {
+        let [n, m] = tile.extents;
+        let types = [DType::F32, DType::Bf16, DType::Bf16];
+        let atom =
+            |columns| MmaAtom::wgmma(MmaKind::WgmmaSs, columns, types, [Major::K; 2], Product::Multiply);
+        let columns = (1..=16).rev().map(|by| 16 * by).find(|columns| n % columns == 0).unwrap_or(16);
+        let mma = TiledMma::new(atom(columns)?, Lay::strided([warpgroups, 1], [1, 0])?)?;
+        let by = TiledCopy::of_mma(SM90_U32X4_STSM_N, 16, &mma, Operand::C)?;
+        let layout = GmmaLayout { major: Major::K, swizzle: tile.swizzle }.tile(tile.dtype, [m, n])?;
+        let target = Smem::new(base.clone(), tile.dtype, Some(layout.swizzle()));
+        let target = Tensor::new(target, *layout.layout()); // (M,N)
+        // Values of an instruction, and those of all columns.
+        let [own, all] = [columns, n].map(|n| n / 2);
+        let lay = Lay::strided([own, m / (ROWS * warpgroups), n / columns], [1, all, own])?;
+        let source = Tensor::new(Rmem::of(self.pairs(regs), tile.dtype)?, lay); // (FrgV,RestM,RestN)
+        let target = by.get_slice(thread)?.partition_d(&target)?; // (FrgV,RestM,RestN)
+        Ok(copy(&mut self.b, &by, &source, &target)?)
+    }
+
+    /// That an array has elements: the map of one without describes another.
+    fn has_elements(&self, view: &View) -> Cond {
+        let (array, param) = self.plan.func.param_of(view.array);
+        let extents = self.params.arrays.get(&array).map_or(&[][..], |bound| &bound.extents);
+        let unknown =
+            extents.iter().zip(&param.extents).filter(|(_, known)| !matches!(known, Known::Is(1..)));
+        Cond::all(unknown.map(|(extent, _)| Cond::less(&Expr::from(0), extent)))
+    }
+
+    /// Behind all stores: shared memory stays until they have read it.
+    pub(super) fn end_stores(&mut self) -> Result<(), Error> {
+        let Some(Stores { apart, .. }) = self.products.stores else { return Ok(()) };
+        let leader = self.leader(apart)?;
+        Ok(self.b.if_(&leader, |b| {
+            tma_store_wait(b, 0);
+            Ok(())
+        })?)
+    }
+}
+
+/// What is stored at once: the tile, or the rows that a warpgroup has one below the other.
+fn piece(tile: &SharedTile, apart: bool) -> SharedTile {
+    if !apart {
+        return tile.clone();
+    }
+    let rows = strip(&tile.rows).unwrap_or_default();
+    SharedTile { rows, extents: [tile.extents[0], ROWS], ..tile.clone() }
+}
+
+/// The part of a tile's rows that the first [`ROWS`] of them are, if these are a box.
+fn strip(rows: &[(usize, i64)]) -> Option<Vec<(usize, i64)>> {
+    let mut left = ROWS;
+    let mut own = Vec::new();
+    for &(axis, extent) in rows.iter().rev() {
+        let part = extent.min(left);
+        if left % part != 0 || extent % part != 0 {
+            return None;
+        }
+        own.push((axis, part));
+        left /= part;
+    }
+    own.reverse();
+    (left == 1).then_some(own)
+}
+
+/// Whether a tile of 16-bit elements is distributed like sums of `wgmma`.
+pub(super) fn is_of_sums(tile: &SharedTile, dims: &Dims, dist: &Dist, threads: i64) -> bool {
+    let [n, m] = tile.extents;
+    let warpgroups = threads / i64::from(WARPGROUP);
+    tile.dtype.bits() == 16
+        && tile.fast + 1 == dims.rank()
+        && warpgroups > 0
+        && m % (ROWS * warpgroups) == 0
+        && n % 16 == 0
+        && strip(&tile.rows).is_some()
+        && fragment(&[m, n], threads).reshape(&[m, n], &extents(dims)).as_ref() == Some(dist)
+}
