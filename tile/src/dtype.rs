@@ -17,7 +17,7 @@ pub mod number;
 
 use girih_tensor::{DType, Numbers};
 
-use crate::error::{Code, Fault};
+use crate::error::{Code, Fault, ensure, fault};
 use crate::fit;
 
 /// A constant without a dtype of its own: it takes that of the tile that it meets, or the least of its kind.
@@ -89,7 +89,7 @@ pub fn is_restricted(dtype: DType) -> bool {
 /// # Errors
 /// A [`Fault`] with the class of the mix.
 pub fn promote(a: DType, b: DType) -> Result<DType, Fault> {
-    let refused = |code, why: &str| Err(Fault::new(code, format!("no common dtype of {a} and {b}: {why}")));
+    let refused = |code, why: &str| Err(fault!(code, "no common dtype of {a} and {b}: {why}"));
     if a == b {
         return Ok(a);
     }
@@ -121,9 +121,9 @@ pub fn dtype_of(constant: Const) -> Result<DType, Fault> {
         Const::Float(_) => Ok(DType::F32),
         Const::Int(n) => {
             [DType::S32, DType::S64, DType::U64].into_iter().find(|&dtype| holds(dtype, n)).ok_or_else(|| {
-                Fault::new(
+                fault!(
                     Code::ConstOutOfRange,
-                    format!("the constant {n} is beyond 64 bits; -2^63 to 2^64 - 1 are accepted"),
+                    "the constant {n} is beyond 64 bits; -2^63 to 2^64 - 1 are accepted"
                 )
             })
         }
@@ -153,10 +153,7 @@ pub fn of_constants(constants: &[Const]) -> Result<DType, Fault> {
         .into_iter()
         .find(|&dtype| constants.iter().all(|constant| holds(dtype, integer(constant))))
         .ok_or_else(|| {
-            Fault::new(
-                Code::ConstOutOfRange,
-                format!("no integer dtype holds all of the constants {constants:?}"),
-            )
+            fault!(Code::ConstOutOfRange, "no integer dtype holds all of the constants {constants:?}")
         })
 }
 
@@ -171,20 +168,17 @@ pub fn holds(dtype: DType, n: i128) -> bool {
 /// [`Code::ConstOutOfRange`] for an integer that the tile's dtype does not have; [`Code::PromotionRestrictedFloat`].
 pub fn loose(tile: DType, constant: Const) -> Result<DType, Fault> {
     let of_constant = dtype_of(constant)?;
-    if is_restricted(tile) {
-        return Err(Fault::new(
-            Code::PromotionRestrictedFloat,
-            format!(
-                "a {tile} tile and a constant have no common dtype: tf32, floats of up to 8 bits and 4-bit integers are cast by `.to::<T>()`"
-            ),
-        ));
-    }
+    ensure!(
+        !is_restricted(tile),
+        Code::PromotionRestrictedFloat,
+        "a {tile} tile and a constant have no common dtype: tf32, floats of up to 8 bits and 4-bit integers are cast by `.to::<T>()`"
+    );
     if category(of_constant) > category(tile) {
         return Ok(of_constant);
     }
     match constant {
         Const::Int(n) if is_integer(tile) && !holds(tile, n) => {
-            Err(Fault::new(Code::ConstOutOfRange, format!("the constant {n} is not a number of {tile}")))
+            Err(fault!(Code::ConstOutOfRange, "the constant {n} is not a number of {tile}"))
         }
         _ => Ok(tile),
     }

@@ -1,100 +1,35 @@
 //! What a user asks of placement and launch. Hints leave results as they are.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
-use crate::error::{Code, Fault};
+use crate::error::{Code, Fault, fault, named};
 
-/// A kind of hint.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Hint {
-    /// Blocks in a cluster.
-    NumCtas,
-    /// Blocks on a multiprocessor at a time.
-    Occupancy,
-    /// Warps of a block.
-    NumWorkerWarps,
-    /// Optimisation level.
-    OptLevel,
-    /// Tiles of a loop over products that are in shared memory at a time.
-    NumStages,
-    /// Expected latency of an access: how far ahead it may be issued.
-    Latency,
-    /// Whether an access may go by tensor copies.
-    AllowTma,
+named! {
+    /// A kind of hint, by the name that kernels are annotated with.
+    Hint {
+        NumCtas "num_ctas" "Blocks in a cluster.",
+        Occupancy "occupancy" "Blocks on a multiprocessor at a time.",
+        NumWorkerWarps "num_worker_warps" "Warps of a block.",
+        OptLevel "opt_level" "Optimisation level.",
+        NumStages "num_stages" "Tiles of a loop over products that are in shared memory at a time.",
+        Latency "latency" "Expected latency of an access: how far ahead it may be issued.",
+        AllowTma "allow_tma" "Whether an access may go by tensor copies.",
+    }
 }
 
-/// What a hint stands at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Construct {
-    /// A kernel.
-    Kernel,
-    /// A load of a tile.
-    Load,
-    /// A store of a tile.
-    Store,
-    /// A gather.
-    Gather,
-    /// A scatter.
-    Scatter,
-    /// An atomic operation.
-    Atomic,
-}
-
-impl Construct {
-    /// Everything that hints can stand at.
-    pub const ALL: &[Construct] = &[
-        Construct::Kernel,
-        Construct::Load,
-        Construct::Store,
-        Construct::Gather,
-        Construct::Scatter,
-        Construct::Atomic,
-    ];
-
-    /// The construct's name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Construct::Kernel => "kernel",
-            Construct::Load => "load",
-            Construct::Store => "store",
-            Construct::Gather => "gather",
-            Construct::Scatter => "scatter",
-            Construct::Atomic => "atomic",
-        }
+named! {
+    /// What a hint stands at.
+    Construct {
+        Kernel "kernel" "A kernel.",
+        Load "load" "A load of a tile.",
+        Store "store" "A store of a tile.",
+        Gather "gather" "A gather.",
+        Scatter "scatter" "A scatter.",
+        Atomic "atomic" "An atomic operation.",
     }
 }
 
 impl Hint {
-    /// All kinds.
-    pub const ALL: &[Hint] = &[
-        Hint::NumCtas,
-        Hint::Occupancy,
-        Hint::NumWorkerWarps,
-        Hint::OptLevel,
-        Hint::NumStages,
-        Hint::Latency,
-        Hint::AllowTma,
-    ];
-
-    /// The hint's name, as kernels are annotated with it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Hint::NumCtas => "num_ctas",
-            Hint::Occupancy => "occupancy",
-            Hint::NumWorkerWarps => "num_worker_warps",
-            Hint::OptLevel => "opt_level",
-            Hint::NumStages => "num_stages",
-            Hint::Latency => "latency",
-            Hint::AllowTma => "allow_tma",
-        }
-    }
-
-    /// The hint of a name.
-    pub fn named(name: &str) -> Option<Hint> {
-        Hint::ALL.iter().copied().find(|hint| hint.name() == name)
-    }
-
     /// The values that are accepted, if these are listed, and the same in words.
     pub(crate) const fn accepted(self) -> (&'static [i64], &'static str) {
         match self {
@@ -125,7 +60,7 @@ impl Hint {
     pub fn check(self, value: i64, arch: Option<u32>) -> Result<u32, Fault> {
         let refused = |accepted: &str, why: &str| {
             let at = arch.map(|arch| format!(" on sm_{arch}")).unwrap_or_default();
-            Fault::new(Code::HintValue, format!("`{self} = {value}`{at}: {accepted} is accepted{why}"))
+            fault!(Code::HintValue, "`{self} = {value}`{at}: {accepted} is accepted{why}")
         };
         let (listed, accepted) = self.accepted();
         let ok = match self {
@@ -158,20 +93,12 @@ impl Hint {
             return Ok(());
         }
         let names: Vec<&str> = on.iter().map(|construct| construct.name()).collect();
-        Err(Fault::new(
+        Err(fault!(
             Code::HintUnsupportedHere,
-            format!(
-                "`{self}` does not belong to the construct `{}`: it is accepted at {}",
-                construct.name(),
-                names.join(", ")
-            ),
+            "`{self}` does not belong to the construct `{}`: it is accepted at {}",
+            construct.name(),
+            names.join(", ")
         ))
-    }
-}
-
-impl fmt::Display for Hint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 
@@ -186,7 +113,7 @@ pub fn arch(key: &str) -> Result<u32, Fault> {
     let digits = key.strip_prefix("sm_").filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
     digits.and_then(|digits| digits.parse().ok()).filter(|arch| ARCHS.contains(arch)).ok_or_else(|| {
         let known: Vec<String> = ARCHS.iter().map(|arch| format!("sm_{arch}")).collect();
-        Fault::new(Code::ArchKey, format!("no architecture is called `{key}`: {} are", known.join(", ")))
+        fault!(Code::ArchKey, "no architecture is called `{key}`: {} are", known.join(", "))
     })
 }
 
@@ -206,16 +133,27 @@ pub struct HintSet {
 }
 
 impl HintSet {
+    /// The hints, each with its value.
+    pub(crate) fn slots(&mut self) -> [(Hint, &mut Option<u32>); 5] {
+        [
+            (Hint::NumCtas, &mut self.num_ctas),
+            (Hint::Occupancy, &mut self.occupancy),
+            (Hint::NumWorkerWarps, &mut self.num_worker_warps),
+            (Hint::OptLevel, &mut self.opt_level),
+            (Hint::NumStages, &mut self.num_stages),
+        ]
+    }
+
+    /// The value of a hint that kernels have.
+    pub(crate) fn slot(&mut self, hint: Hint) -> Option<&mut Option<u32>> {
+        self.slots().into_iter().find(|(of, _)| *of == hint).map(|(_, value)| value)
+    }
+
     /// What is set here, and else what `base` has.
     #[must_use]
-    pub fn over(self, base: HintSet) -> HintSet {
-        HintSet {
-            num_ctas: self.num_ctas.or(base.num_ctas),
-            occupancy: self.occupancy.or(base.occupancy),
-            num_worker_warps: self.num_worker_warps.or(base.num_worker_warps),
-            opt_level: self.opt_level.or(base.opt_level),
-            num_stages: self.num_stages.or(base.num_stages),
-        }
+    pub fn over(mut self, mut base: HintSet) -> HintSet {
+        self.slots().into_iter().zip(base.slots()).for_each(|((_, own), (_, other))| *own = own.or(*other));
+        self
     }
 }
 
@@ -253,13 +191,8 @@ impl Hints {
             Some(arch) => self.by_arch.entry(arch).or_default(),
             None => &mut self.all,
         };
-        match hint {
-            Hint::NumCtas => set.num_ctas = value,
-            Hint::Occupancy => set.occupancy = value,
-            Hint::NumWorkerWarps => set.num_worker_warps = value,
-            Hint::OptLevel => set.opt_level = value,
-            Hint::NumStages => set.num_stages = value,
-            Hint::Latency | Hint::AllowTma => {}
+        if let Some(slot) = set.slot(hint) {
+            *slot = value;
         }
         Ok(())
     }

@@ -19,7 +19,7 @@ pub(super) fn answer(case: &mut Case, record: &Record<'_>) -> Result<Asked, Stop
     let scan =
         Scan { reverse: record.truth("reverse"), exclusive: record.truth("exclusive"), nan: record.nan() };
     let one = || if record.attr("axis").is_some() { record.int("axis") } else { Ok(0) };
-    if let Some(&op) = Reduction::LIST.iter().find(|op| op.name() == record.op) {
+    if let Some(&op) = Reduction::ALL.iter().find(|op| op.name() == record.op) {
         let axes = match record.attr("axis") {
             None => Axes::All,
             Some(axis) if axis.is_array() => Axes::Many(record.ints("axis")?),
@@ -27,7 +27,7 @@ pub(super) fn answer(case: &mut Case, record: &Record<'_>) -> Result<Asked, Stop
         };
         return Ok(Asked::Tile(case.b.reduce(op, value, &axes, how)?));
     }
-    if let Some(&op) = Running::LIST.iter().find(|op| op.name() == record.op) {
+    if let Some(&op) = Running::ALL.iter().find(|op| op.name() == record.op) {
         return Ok(Asked::Tile(case.b.scan(op, value, one()?, scan)?));
     }
     let axis = one()?;

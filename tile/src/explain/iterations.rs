@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::Sizes;
 use crate::fit;
 use crate::ir::table::Each;
-use crate::ir::{Array, Def, Func, Kind, Known, OpId, RegionId, Value};
+use crate::ir::{Array, Func, Kind, Known, OpId, RegionId, Value};
 
 /// A number of a program: its value, where that is known, and how it is computed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,10 +26,7 @@ impl Number {
 
 /// An integer scalar, where arrays have these sizes.
 fn number(func: &Func, value: Value, sizes: &Sizes) -> Number {
-    let Def::Result(id, _) = func.value(value).def else {
-        return Number::named(format!("%{}", value.0), None);
-    };
-    let op = func.op(id);
+    let Some(op) = func.op_of(value) else { return Number::named(format!("%{}", value.0), None) };
     let operand = |at: usize| number(func, op.operands[at], sizes);
     match &op.kind {
         Kind::Full(bits) => Number::known(match func.ty(value).dtype.bits() {

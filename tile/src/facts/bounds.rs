@@ -1,36 +1,21 @@
 //! How it is known that accesses stay inside of their arrays.
 
 use std::collections::HashMap;
-use std::fmt;
 
 use super::index::Index;
 use super::poly::{Atom, Poly};
-use crate::error::{Code, Diagnostic, Fault, Site};
+use crate::error::{Code, Diagnostic, Site, fault, named};
 use crate::fit;
 use crate::ir::table::Each;
 use crate::ir::{Array, ArrayId, Func, Kind, Known, OpId, Padding, Value, View};
 
-/// How a bound of an access is known to hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Bound {
-    /// It follows from the program and from what is known of the parameters.
-    Proved,
-    /// The launch compares the grid with the number of tiles.
-    Launch,
-    /// The user promises it.
-    Promised,
-    /// The kernel compares each element's coordinate.
-    Kernel,
-}
-
-impl fmt::Display for Bound {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Bound::Proved => "proved",
-            Bound::Launch => "checked at launch",
-            Bound::Promised => "promised",
-            Bound::Kernel => "checked in the kernel",
-        })
+named! {
+    /// How a bound of an access is known to hold.
+    Bound {
+        Proved "proved" "It follows from the program and from what is known of the parameters.",
+        Launch "checked at launch" "The launch compares the grid with the number of tiles.",
+        Promised "promised" "The user promises it.",
+        Kernel "checked in the kernel" "The kernel compares each element's coordinate.",
     }
 }
 
@@ -165,11 +150,9 @@ impl Bounds {
             let name = op.kind.array().map(|array| func.param_of(array).1.name.clone()).unwrap_or_default();
             found.push(Diagnostic {
                 site: op.site.unwrap_or(Site { file: "kernel", line: 0, column: 0 }),
-                fault: Fault::new(
+                fault: fault!(
                     Code::BoundsCheck,
-                    format!(
-                        "the bounds of an access of `{name}` along axis {axis} are checked in the kernel, which is denied: an extent that is known to be a multiple of the tile's, and an index that is a block's number or below the number of tiles, are accepted"
-                    ),
+                    "the bounds of an access of `{name}` along axis {axis} are checked in the kernel, which is denied: an extent that is known to be a multiple of the tile's, and an index that is a block's number or below the number of tiles, are accepted"
                 ),
                 stack: Vec::new(),
             });

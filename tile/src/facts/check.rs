@@ -12,10 +12,10 @@ use super::index::{Index, integer};
 use super::interval::{Concrete, Intervals};
 use super::poly::{Atom, Poly};
 use super::witness::witness;
-use crate::error::{Code, Diagnostic, Fault, Site};
+use crate::error::{Code, Diagnostic, Fault, Site, fault};
 use crate::fit;
 use crate::ir::table::Each;
-use crate::ir::{ArrayId, Def, Func, Kind, OpId, Value};
+use crate::ir::{ArrayId, Func, Kind, OpId, Value};
 
 /// What a launch must satisfy so that what was proved holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,14 +88,9 @@ pub fn check(func: &Func) -> Result<Report, Vec<Diagnostic>> {
     let mut report = Report { bounds: Bounds::of(&index), ..Report::default() };
     let mut diagnostics = Vec::new();
     let used = axes_used(func);
-    for (at, array) in func.arrays().iter().enumerate() {
-        let crate::ir::Array::Param(param) = array else { continue };
-        let id = ArrayId(fit::item(at));
+    for (id, param) in func.params().filter(|(_, param)| param.mutable) {
         let of: Vec<&Access> = all.iter().filter(|access| access.array == id).collect();
-        if !param.mutable {
-            continue;
-        }
-        if !of.iter().any(|a| of.iter().any(|b| may_not_meet(a, b))) {
+        if !any_meet(&of) {
             report.arrays.push((id, Verdict::NotStored));
             continue;
         }
@@ -156,13 +151,10 @@ pub(crate) fn ordered(func: &Func) -> Func {
     let index = Index::new(func);
     let (all, used) = (accesses(&index), axes_used(func));
     let mut ops = Vec::new();
-    for (at, array) in func.arrays().iter().enumerate() {
-        let crate::ir::Array::Param(param) = array else { continue };
-        let id = ArrayId(fit::item(at));
+    for (id, param) in func.params() {
         let of: Vec<&Access> = all.iter().filter(|access| access.array == id).collect();
-        let meets = of.iter().any(|a| of.iter().any(|b| may_not_meet(a, b)));
         // Most programs are told by their accesses alone.
-        if meets
+        if any_meet(&of)
             && param.assume_disjoint.is_none()
             && agreeing(&index, &of).is_some()
             && let Ok(Decision::Agreed(found)) = decide(&index, id, &of, used)
@@ -181,6 +173,11 @@ fn diagnostic(site: Option<Site>, fault: Fault) -> Diagnostic {
 /// Whether two accesses by different blocks must be of different elements.
 pub(super) fn may_not_meet(a: &Access, b: &Access) -> bool {
     (a.stores || b.stores) && !(a.ordered && b.ordered)
+}
+
+/// Whether some of these accesses must be of different elements.
+fn any_meet(of: &[&Access]) -> bool {
+    of.iter().any(|a| of.iter().any(|b| may_not_meet(a, b)))
 }
 
 /// The axes of the grid whose block numbers the kernel asks for.
@@ -204,8 +201,8 @@ fn blocks(
     let name = &index.func.param_of(array).1.name;
     let mut whole = Proof { axes: [true; 3], ..Proof::default() };
     let mut conditions = Vec::new();
-    for group in groups(index, of) {
-        if !group.iter().any(|a| group.iter().any(|b| may_not_meet(a, b))) {
+    for group in groups(of) {
+        if !any_meet(&group) {
             continue;
         }
         let (common, extra) = union(index, &group);
@@ -218,9 +215,8 @@ fn blocks(
         for axis in (0..3u8).filter(|&axis| !proof.axes[usize::from(axis)]) {
             conditions.push(Condition::OneBlock { array, axis });
         }
-        conditions.extend(
-            proof.assumptions.positive.iter().map(|poly| Condition::Positive { array, poly: poly.clone() }),
-        );
+        conditions
+            .extend(proof.assumptions.iter().map(|poly| Condition::Positive { array, poly: poly.clone() }));
         for access in &group {
             conditions.extend(unwrapped(index, access));
         }
@@ -228,13 +224,13 @@ fn blocks(
     }
     for (at, a) in of.iter().enumerate() {
         for b in &of[at + 1..] {
-            if may_not_meet(a, b) && form(index, a) != form(index, b) && !apart(a, b) {
+            if may_not_meet(a, b) && form(a) != form(b) && !apart(a, b) {
                 if used.contains(&true) {
                     let pair = [*a, *b];
                     let (common, extra) = between(index, a, b);
                     let proof = determined(index, &common, &extra);
                     if (0..3).all(|axis| !used[axis] || proof.axes[axis]) {
-                        let needs = proof.assumptions.positive.into_iter();
+                        let needs = proof.assumptions.into_iter();
                         conditions.extend(needs.map(|poly| Condition::Positive { array, poly }));
                         conditions.extend(pair.iter().flat_map(|access| unwrapped(index, access)));
                         whole.steps.extend(proof.steps);
@@ -305,8 +301,7 @@ fn steps(index: &Index<'_>) -> Vec<Condition> {
 
 /// Whether a scalar of the program is 1 or more whatever the arguments are.
 pub(crate) fn is_positive(func: &Func, value: Value) -> bool {
-    let Def::Result(id, _) = func.value(value).def else { return false };
-    let op = func.op(id);
+    let Some(op) = func.op_of(value) else { return false };
     let positive = |&operand: &Value| is_positive(func, operand);
     match &op.kind {
         Kind::Full(bits) => integer(func.ty(value).dtype, *bits).is_some_and(|n| n > 0),
@@ -346,7 +341,7 @@ fn between(index: &Index<'_>, a: &Access, b: &Access) -> (Vec<Poly>, Extra) {
         tile: axes.iter().map(|&axis| access.tile[axis]).collect(),
         ..access.clone()
     };
-    let alike = |axes: &[usize]| form(index, &along(a, axes)) == form(index, &along(b, axes));
+    let alike = |axes: &[usize]| form(&along(a, axes)) == form(&along(b, axes));
     let (same, other): (Vec<usize>, Vec<usize>) = (0..a.origin.len()).partition(|&axis| alike(&[axis]));
     let same = if alike(&same) { same } else { Vec::new() };
     let (mut common, mut extra) = union(index, &[&along(a, &same), &along(b, &same)]);
@@ -375,18 +370,16 @@ fn refused(index: &Index<'_>, name: &str, group: &[&Access], why: &str) -> (Opti
         Some(text) => text,
         None => format!("the elements from {} on {why}", shown.join(" and ")),
     };
-    let fault = Fault::new(
+    let fault = fault!(
         Code::Disjoint,
-        format!(
-            "blocks are not proved to keep to elements of their own in `{name}`: {what}; stores whose index names the block along every axis of the grid are accepted, atomic operations, and `unsafe` with `assume_disjoint(reason)`"
-        ),
+        "blocks are not proved to keep to elements of their own in `{name}`: {what}; stores whose index names the block along every axis of the grid are accepted, atomic operations, and `unsafe` with `assume_disjoint(reason)`"
     );
     (store.and_then(|access| access.site), fault)
 }
 
 /// The coordinates without their constants, with loops and lanes numbered as they appear: what is equal for accesses that differ by
 /// constants alone.
-fn form(index: &Index<'_>, access: &Access) -> Vec<Poly> {
+fn form(access: &Access) -> Vec<Poly> {
     let mut seen: Vec<Atom> = Vec::new();
     let mut number = |atom: &Atom| match atom {
         Atom::Turn(_) | Atom::Lane(..) => {
@@ -402,7 +395,6 @@ fn form(index: &Index<'_>, access: &Access) -> Vec<Poly> {
         }
         other => Poly::atom(other.clone()),
     };
-    let _ = index;
     access
         .origin
         .iter()
@@ -411,10 +403,10 @@ fn form(index: &Index<'_>, access: &Access) -> Vec<Poly> {
 }
 
 /// Accesses by their form.
-fn groups<'a>(index: &Index<'_>, of: &[&'a Access]) -> Vec<Vec<&'a Access>> {
+fn groups<'a>(of: &[&'a Access]) -> Vec<Vec<&'a Access>> {
     let mut found: Vec<(Vec<Poly>, Vec<&Access>)> = Vec::new();
     for access in of {
-        let form = form(index, access);
+        let form = form(access);
         match found.iter_mut().find(|(other, _)| *other == form) {
             Some((_, group)) => group.push(access),
             None => found.push((form, vec![access])),
@@ -425,16 +417,13 @@ fn groups<'a>(index: &Index<'_>, of: &[&'a Access]) -> Vec<Vec<&'a Access>> {
 
 /// Whether two accesses never meet, since along some axis they keep to different numbers.
 fn apart(a: &Access, b: &Access) -> bool {
-    (0..a.origin.len()).any(|axis| match (a.origin[axis].as_number(), b.origin[axis].as_number()) {
-        (Some(x), Some(y)) => x + a.tile[axis] <= y || y + b.tile[axis] <= x,
-        _ => {
-            // Expressions that are the same for all, but for constants.
-            let (x, y) = (&a.origin[axis], &b.origin[axis]);
-            x.is_uniform()
-                && x.without_constant() == y.without_constant()
-                && (x.constant() + a.tile[axis] <= y.constant()
-                    || y.constant() + b.tile[axis] <= x.constant())
-        }
+    // Expressions that are the same for all, but for constants.
+    (0..a.origin.len()).any(|axis| {
+        let (x, y) = (&a.origin[axis], &b.origin[axis]);
+        let ([start, other], [tile, of_other]) = ([x, y].map(Poly::constant), [a.tile[axis], b.tile[axis]]);
+        x.is_uniform()
+            && x.without_constant() == y.without_constant()
+            && (start + tile <= other || other + of_other <= start)
     })
 }
 
@@ -495,12 +484,9 @@ fn union(index: &Index<'_>, group: &[&Access]) -> (Vec<Poly>, Extra) {
 
 /// Whether a value is the result of arithmetic, which may leave its dtype.
 fn is_computed(func: &Func, value: Value) -> bool {
-    match func.value(value).def {
-        Def::Result(id, _) => {
-            !matches!(func.op(id).kind, Kind::Full(_) | Kind::Bid(_) | Kind::NumBlocks(_) | Kind::Dim(..))
-        }
-        Def::Argument(..) => true,
-    }
+    let is_given =
+        |kind: &Kind| matches!(kind, Kind::Full(_) | Kind::Bid(_) | Kind::NumBlocks(_) | Kind::Dim(..));
+    !func.op_of(value).is_some_and(|op| is_given(&op.kind))
 }
 
 impl Report {

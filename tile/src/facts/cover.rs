@@ -4,7 +4,7 @@ use super::access::accesses;
 use super::index::Index;
 use super::interval::{Concrete, Intervals};
 use crate::fit;
-use crate::ir::{Array, ArrayId, Func, Kind};
+use crate::ir::{ArrayId, Func, Kind};
 
 /// Elements along an axis of an array that no store of a launch reaches.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,8 +24,7 @@ pub(crate) fn short(func: &Func, with: &Concrete) -> Vec<Short> {
     let index = Index::new(func);
     let all = accesses(&index);
     let mut found = Vec::new();
-    for (at, param) in func.arrays().iter().enumerate() {
-        let (Array::Param(param), array) = (param, ArrayId(fit::item(at))) else { continue };
+    for (array, param) in func.params() {
         let stores: Vec<_> = all.iter().filter(|access| access.array == array && access.stores).collect();
         let by_tiles = stores.iter().all(|access| {
             !access.ordered && matches!(func.op(access.op).kind, Kind::Store(_) | Kind::Scatter(_))

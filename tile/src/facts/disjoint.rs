@@ -10,12 +10,8 @@ use std::collections::BTreeSet;
 use super::index::Index;
 use super::poly::{Atom, Poly};
 
-/// What a proof rests on besides the program itself.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Assumptions {
-    /// Expressions that must be 1 or more.
-    pub(super) positive: BTreeSet<Poly>,
-}
+/// What a proof rests on besides the program itself: expressions that must be 1 or more.
+pub(super) type Assumptions = BTreeSet<Poly>;
 
 /// The atoms that were found to be determined, in order, each with the reason.
 #[derive(Clone, Debug, Default)]
@@ -89,21 +85,21 @@ impl Prover<'_> {
         match atom {
             Atom::Blocks(_) => Some(1),
             Atom::Uniform(_) => {
-                needs.positive.insert(Poly::atom(atom.clone()));
+                needs.insert(Poly::atom(atom.clone()));
                 Some(1)
             }
             Atom::Bid(_) | Atom::Turn(_) | Atom::Lane(..) | Atom::Element(_) | Atom::Which(_) => Some(0),
             Atom::Mod(_, m) => {
-                needs.positive.insert((**m).clone());
+                needs.insert((**m).clone());
                 Some(0)
             }
             Atom::Div(x, m) => {
-                needs.positive.insert((**m).clone());
-                needs.positive.insert(x.plus(&Poly::number(1), 1)?);
+                needs.insert((**m).clone());
+                needs.insert(x.plus(&Poly::number(1), 1)?);
                 Some(0)
             }
             Atom::Min(..) | Atom::Max(..) => {
-                needs.positive.insert(Poly::atom(atom.clone()));
+                needs.insert(Poly::atom(atom.clone()));
                 Some(1)
             }
             Atom::Free(_) => None,
@@ -215,7 +211,7 @@ impl Prover<'_> {
             };
             for (extent, conditions) in extents {
                 let mut here = here.clone();
-                here.positive.extend(conditions.into_iter().filter(|poly| poly.as_number().is_none()));
+                here.extend(conditions.into_iter().filter(|poly| poly.as_number().is_none()));
                 let grown = extent
                     .plus(&Poly::number(1), -1)
                     .and_then(|most| factor.times(&most))
@@ -237,7 +233,7 @@ impl Prover<'_> {
                 && !self.common.contains(x)
             {
                 self.proof.steps.push(format!("{x} by its quotient and remainder by {m}"));
-                self.proof.assumptions.positive.insert((**m).clone());
+                self.proof.assumptions.insert((**m).clone());
                 self.common.push((**x).clone());
             }
         }

@@ -7,6 +7,7 @@ use girih_tensor::DType;
 
 use super::poly::{Atom, Poly};
 use crate::dtype::{holds, is_integer, is_signed};
+use crate::fit;
 use crate::ir::table::Each;
 use crate::ir::{Array, Def, End, Func, Kind, Known, Op, OpId, RegionId, Value};
 
@@ -29,8 +30,7 @@ pub(crate) fn integer(dtype: DType, bits: u64) -> Option<i64> {
     if !is_integer(dtype) {
         return None;
     }
-    let unused = 64 - dtype.bits();
-    if is_signed(dtype) { Some(((bits << unused) as i64) >> unused) } else { i64::try_from(bits).ok() }
+    if is_signed(dtype) { Some(fit::signed(bits, dtype.bits())) } else { i64::try_from(bits).ok() }
 }
 
 impl<'a> Index<'a> {
@@ -78,33 +78,20 @@ impl<'a> Index<'a> {
 
     /// The operation that makes a value.
     pub(crate) fn op_of(&self, value: Value) -> Option<&'a Op> {
-        match self.func.value(value).def {
-            Def::Result(id, _) => Some(self.func.op(id)),
-            Def::Argument(..) => None,
-        }
+        self.func.op_of(value)
     }
 
     /// The conditions that hold where a region runs: values, and whether they are true.
-    pub(crate) fn conditions(&self, mut region: RegionId) -> Vec<(Value, bool)> {
-        let mut found = Vec::new();
-        while let Some(&id) = self.owner.get(&region) {
-            let op = self.func.op(id);
-            if op.kind == Kind::If {
-                found.push((op.operands[0], op.regions.first() == Some(&region)));
-            }
-            match self.func_region_of(id) {
-                Some(outer) => region = outer,
-                None => break,
-            }
-        }
-        found
+    pub(crate) fn conditions(&self, region: RegionId) -> Vec<(Value, bool)> {
+        let around = self.around(region).map(|(inner, id)| (inner, self.func.op(id)));
+        let branches = around.filter(|(_, op)| op.kind == Kind::If);
+        branches.map(|(inner, op)| (op.operands[0], op.regions.first() == Some(&inner))).collect()
     }
 
-    fn func_region_of(&self, op: OpId) -> Option<RegionId> {
-        let body = self.func.body();
-        std::iter::once(body)
-            .chain(self.owner.keys().copied())
-            .find(|&region| self.func.region(region).ops.contains(&op))
+    /// The operations around a region, the innermost first, each with its region.
+    fn around(&self, region: RegionId) -> impl Iterator<Item = (RegionId, OpId)> {
+        let outer = |region: RegionId| Some((region, *self.owner.get(&region)?));
+        std::iter::successors(outer(region), move |&(_, id)| outer(self.region_of(id)?))
     }
 
     /// The value as a polynomial. What it says holds if no integer on the way leaves its dtype.
@@ -229,26 +216,21 @@ impl<'a> Index<'a> {
         let y = self.poly(*op.operands.get(1)?);
         let known = y.as_number();
         let power = |n: i64| u32::try_from(n).ok().and_then(|n| 1i64.checked_shl(n)).filter(|&n| n > 0);
+        // Of two numbers a number.
+        let both = |make: fn(Arc<Poly>, Arc<Poly>) -> Atom, of: fn(i64, i64) -> i64, x: Poly, y: Poly| match (
+            x.as_number(),
+            y.as_number(),
+        ) {
+            (Some(x), Some(y)) => Poly::number(of(x, y)),
+            _ => Poly::atom(make(Arc::new(x), Arc::new(y))),
+        };
         let quotient = |x: Poly, y: Poly| match y.as_number() {
             Some(1) => Some(x),
-            Some(n) if n > 0 => match x.as_number() {
-                Some(x) => Some(Poly::number(x.div_euclid(n))),
-                None => Some(Poly::atom(Atom::Div(Arc::new(x), Arc::new(y)))),
-            },
-            Some(_) => None,
-            None => Some(Poly::atom(Atom::Div(Arc::new(x), Arc::new(y)))),
+            n => n.is_none_or(|n| n > 0).then(|| both(Atom::Div, i64::div_euclid, x, y)),
         };
         let remainder = |x: Poly, y: Poly| match y.as_number() {
             Some(1) => Some(Poly::default()),
-            Some(n) if n > 0 => match x.as_number() {
-                Some(x) => Some(Poly::number(x.rem_euclid(n))),
-                None => Some(Poly::atom(Atom::Mod(Arc::new(x), Arc::new(y)))),
-            },
-            Some(_) => None,
-            None => Some(Poly::atom(Atom::Mod(Arc::new(x), Arc::new(y)))),
-        };
-        let both = |make: fn(Arc<Poly>, Arc<Poly>) -> Atom, x: &Poly, y: &Poly| {
-            Poly::atom(make(Arc::new(x.clone()), Arc::new(y.clone())))
+            n => n.is_none_or(|n| n > 0).then(|| both(Atom::Mod, i64::rem_euclid, x, y)),
         };
         let linear = matches!(each, Each::Add | Each::Sub | Each::Mul | Each::Shl);
         if !linear && x.is_uniform() && y.is_uniform() && (x.as_number().is_none() || known.is_none()) {
@@ -268,14 +250,8 @@ impl<'a> Index<'a> {
                 let modulus = known?.checked_add(1)?;
                 (modulus > 0 && modulus & (modulus - 1) == 0).then(|| remainder(x, Poly::number(modulus)))?
             }
-            Each::Min => match (x.as_number(), known) {
-                (Some(x), Some(y)) => Some(Poly::number(x.min(y))),
-                _ => Some(both(Atom::Min, &x, &y)),
-            },
-            Each::Max => match (x.as_number(), known) {
-                (Some(x), Some(y)) => Some(Poly::number(x.max(y))),
-                _ => Some(both(Atom::Max, &x, &y)),
-            },
+            Each::Min => Some(both(Atom::Min, i64::min, x, y)),
+            Each::Max => Some(both(Atom::Max, i64::max, x, y)),
             _ => None,
         }
     }
@@ -357,7 +333,8 @@ impl<'a> Index<'a> {
 
     /// The region that an operation stands in.
     pub(crate) fn region_of(&self, op: OpId) -> Option<RegionId> {
-        self.func_region_of(op)
+        let regions = std::iter::once(self.func.body()).chain(self.owner.keys().copied());
+        regions.into_iter().find(|&region| self.func.region(region).ops.contains(&op))
     }
 
     /// A value's name for messages: a parameter's, or what it is computed from.
@@ -389,18 +366,9 @@ impl<'a> Index<'a> {
     }
 
     /// The loops around a region, the innermost first.
-    pub(crate) fn loops(&self, mut region: RegionId) -> Vec<OpId> {
-        let mut found = Vec::new();
-        while let Some(&id) = self.owner.get(&region) {
-            if matches!(self.func.op(id).kind, Kind::For | Kind::Loop) {
-                found.push(id);
-            }
-            match self.func_region_of(id) {
-                Some(outer) => region = outer,
-                None => break,
-            }
-        }
-        found
+    pub(crate) fn loops(&self, region: RegionId) -> Vec<OpId> {
+        let is_loop = |id: &OpId| matches!(self.func.op(*id).kind, Kind::For | Kind::Loop);
+        self.around(region).map(|(_, id)| id).filter(is_loop).collect()
     }
 
     /// The numbers that a dtype has.

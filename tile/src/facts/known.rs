@@ -63,11 +63,8 @@ impl Func {
     #[must_use]
     pub fn with_facts(&self, facts: &Facts) -> Func {
         let mut func = self.clone();
-        let params = func.arrays.iter_mut().filter_map(|array| match array {
-            Array::Param(param) => Some(param),
-            Array::Slice { .. } => None,
-        });
-        for (param, facts) in params.zip(&facts.arrays) {
+        for (array, facts) in func.arrays.iter_mut().zip(&facts.arrays) {
+            let Array::Param(param) = array else { continue };
             param.extents.clone_from(&facts.extents);
             param.strides.clone_from(&facts.strides);
             param.align = facts.align;

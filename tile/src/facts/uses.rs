@@ -4,7 +4,7 @@ use num_integer::gcd;
 
 use super::{ArrayFacts, Facts};
 use crate::fit;
-use crate::ir::{Array, Dims, Func, Kind, Known};
+use crate::ir::{Dims, Func, Kind, Known};
 
 /// Bytes of the widest access of a thread.
 const WIDEST: u64 = 16;
@@ -163,12 +163,8 @@ impl OfArray {
 impl Uses {
     /// What a program asks for.
     pub fn of(func: &Func) -> Uses {
-        let arrays = func.arrays().iter().filter_map(|array| match array {
-            Array::Param(param) => {
-                Some(OfArray { bits: u64::from(param.dtype.bits()), tiles: Vec::new(), indexed: false })
-            }
-            Array::Slice { .. } => None,
-        });
+        let bits = func.params().map(|(_, param)| u64::from(param.dtype.bits()));
+        let arrays = bits.map(|bits| OfArray { bits, tiles: Vec::new(), indexed: false });
         let mut uses = Uses { arrays: arrays.collect() };
         func.walk(func.body(), &mut |_, op| {
             let Some(array) = op.kind.array() else { return };

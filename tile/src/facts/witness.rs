@@ -59,36 +59,26 @@ pub(super) fn witness(index: &Index<'_>, group: &[&Access]) -> Option<String> {
 
 impl Search<'_> {
     fn note(&mut self, poly: &Poly, turns: &mut BTreeSet<Atom>) {
-        let mut values = Vec::new();
+        self.sizes(poly);
         poly.all(&mut |atom| {
-            match atom {
-                Atom::Uniform(value) => values.push(*value),
-                Atom::Turn(value) => {
-                    turns.insert(Atom::Turn(*value));
-                }
-                Atom::Lane(count, place) => {
-                    turns.insert(Atom::Lane(*count, *place));
-                }
-                _ => {}
+            if matches!(atom, Atom::Turn(_) | Atom::Lane(..)) {
+                turns.insert(atom.clone());
             }
             true
         });
-        for value in values {
-            self.leaf(value);
+        for atom in &*turns {
+            self.index.extents(atom).iter().for_each(|(extent, _)| self.sizes(extent));
         }
-        let more: Vec<Atom> = turns.iter().cloned().collect();
-        for atom in more {
-            for (extent, _) in self.index.extents(&atom) {
-                let mut values = Vec::new();
-                extent.all(&mut |atom| {
-                    if let Atom::Uniform(value) = atom {
-                        values.push(*value);
-                    }
-                    true
-                });
-                values.into_iter().for_each(|value| self.leaf(value));
+    }
+
+    /// Finds the sizes that an expression names.
+    fn sizes(&mut self, poly: &Poly) {
+        poly.all(&mut |atom| {
+            if let Atom::Uniform(value) = atom {
+                self.leaf(*value);
             }
-        }
+            true
+        });
     }
 
     /// Finds the sizes that a value is computed from.

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use super::func::is_pure;
 use super::{
     Array, ArrayId, ArrayParam, Def, End, Func, Kind, Op, OpId, Pin, Region, RegionId, ScalarParam, Type,
     Value, ValueData,
@@ -143,7 +142,7 @@ impl Build {
     /// operation that was pushed before in an open region is found again; scalars and factories stand as far out as their operands.
     pub fn push(&mut self, kind: Kind, operands: &[Value], results: &[Type]) -> Vec<Value> {
         let innermost = self.open.len() - 1;
-        if !is_pure(&self.func.arrays, &kind) {
+        if !self.func.is_pure(&kind) {
             return self.append(innermost, kind, operands, results, Vec::new());
         }
         let key = (kind, operands.to_vec(), results.to_vec());
@@ -154,7 +153,11 @@ impl Build {
         let hoisted = cheap && !matches!(key.0, Kind::Load(_) | Kind::Gather(_));
         let from = operands.iter().map(|value| self.depth[value.index()]).max().unwrap_or(0);
         let depth = if hoisted && from != CLOSED { from } else { innermost };
-        let values = self.append(depth, key.0.clone(), operands, results, Vec::new());
+        self.append_known(depth, key)
+    }
+
+    fn append_known(&mut self, depth: usize, key: (Kind, Vec<Value>, Vec<Type>)) -> Vec<Value> {
+        let values = self.append(depth, key.0.clone(), &key.1, &key.2, Vec::new());
         self.open[depth].known.insert(key, values.clone());
         values
     }
@@ -167,17 +170,6 @@ impl Build {
     /// Declares a scalar parameter without its value.
     pub(crate) fn declare_scalar(&mut self, param: ScalarParam) {
         self.func.scalars.push(param);
-    }
-
-    /// Appends an operation at this place, whether or not it is known.
-    pub(crate) fn append_here(
-        &mut self,
-        kind: Kind,
-        operands: &[Value],
-        results: &[Type],
-        regions: Vec<RegionId>,
-    ) -> Vec<Value> {
-        self.append(self.open.len() - 1, kind, operands, results, regions)
     }
 
     /// The number of open regions around the one that defines a value, which is 0 in the body.
@@ -197,12 +189,10 @@ impl Build {
         if let Some(found) = self.open[..=depth].iter().rev().find_map(|open| open.known.get(&key)) {
             return found.clone();
         }
-        let values = self.append(depth, key.0.clone(), operands, results, Vec::new());
-        self.open[depth].known.insert(key, values.clone());
-        values
+        self.append_known(depth, key)
     }
 
-    /// Appends an operation with regions that are closed.
+    /// Appends an operation at this place, whether or not it is known, with regions that are closed.
     pub fn push_regions(
         &mut self,
         kind: Kind,

@@ -6,7 +6,7 @@ use girih_codegen::plan::Dist;
 use girih_layout::Swizzle;
 use girih_tensor::DType;
 
-use super::{Kind, Type};
+use super::{Kind, Order, Type};
 use crate::error::Site;
 
 macro_rules! id {
@@ -193,8 +193,8 @@ impl Func {
 
     /// Whether an operation is the loop over the blocks of the grid that a block takes.
     pub fn is_of_blocks(&self, op: &Op) -> bool {
-        let first = op.operands.first().map(|&first| self.value(first).def);
-        op.kind == Kind::For && matches!(first, Some(Def::Result(id, _)) if self.op(id).kind == Kind::Worker)
+        let first = op.operands.first().and_then(|&first| self.op_of(first));
+        op.kind == Kind::For && first.is_some_and(|first| first.kind == Kind::Worker)
     }
 
     /// The region that a block runs.
@@ -222,6 +222,19 @@ impl Func {
         &self.ops[op.index()]
     }
 
+    /// The operation whose result a value is.
+    pub fn maker(&self, value: Value) -> Option<OpId> {
+        match self.value(value).def {
+            Def::Result(id, _) => Some(id),
+            Def::Argument(..) => None,
+        }
+    }
+
+    /// [`Func::maker`], as an operation.
+    pub fn op_of(&self, value: Value) -> Option<&Op> {
+        self.maker(value).map(|id| self.op(id))
+    }
+
     /// A region.
     pub fn region(&self, region: RegionId) -> &Region {
         &self.regions[region.index()]
@@ -230,6 +243,14 @@ impl Func {
     /// The kernel's arrays: parameters first, in their order, then parts.
     pub fn arrays(&self) -> &[Array] {
         &self.arrays
+    }
+
+    /// The kernel's array parameters, in their order.
+    pub fn params(&self) -> impl Iterator<Item = (ArrayId, &ArrayParam)> + Clone {
+        self.arrays.iter().zip(0..).filter_map(|(array, at)| match array {
+            Array::Param(param) => Some((ArrayId(at), param)),
+            Array::Slice { .. } => None,
+        })
     }
 
     /// The kernel's scalar parameters, in their order.
@@ -265,7 +286,11 @@ impl Func {
 
     /// Whether an operation has no effect and depends on its operands alone. A load of an array that the kernel does not write is.
     pub fn is_pure(&self, kind: &Kind) -> bool {
-        is_pure(&self.arrays, kind)
+        match kind {
+            Kind::Load(view) => view.order == Order::Weak && !self.param_of(view.array).1.mutable,
+            Kind::Gather(at) => at.order == Order::Weak && !self.param_of(at.array).1.mutable,
+            other => other.is_pure(),
+        }
     }
 
     /// Calls `f` with every operation of a region and of the regions below, in order; an operation comes before its regions.
@@ -293,19 +318,5 @@ impl Func {
             };
             op.regions.iter().any(|region| ends(region) || self.leaves_from(*region, loops))
         })
-    }
-}
-
-pub(crate) fn is_pure(arrays: &[Array], kind: &Kind) -> bool {
-    let mutable = |mut array: ArrayId| loop {
-        match &arrays[array.index()] {
-            Array::Param(param) => return param.mutable,
-            Array::Slice { of, .. } => array = *of,
-        }
-    };
-    match kind {
-        Kind::Load(view) => view.order == super::Order::Weak && !mutable(view.array),
-        Kind::Gather(at) => at.order == super::Order::Weak && !mutable(at.array),
-        other => other.is_pure(),
     }
 }

@@ -6,24 +6,20 @@ use std::sync::Arc;
 use girih_tensor::DType;
 
 use super::{ArrayId, Dims};
+use crate::error::named;
 use crate::ir::table::Each;
 
-/// How a float result is rounded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-pub enum Rounding {
-    /// To nearest, ties to even.
-    #[default]
-    Nearest,
-    /// Toward zero.
-    Zero,
-    /// Toward minus infinity.
-    Down,
-    /// Toward plus infinity.
-    Up,
-    /// The full range in f32, not correctly rounded (`div.full`).
-    Full,
-    /// The fast instruction of f32.
-    Approx,
+named! {
+    /// How a float result is rounded.
+    #[derive(Default)]
+    Rounding {
+        #[default] Nearest "rn" "To nearest, ties to even.",
+        Zero "rz" "Toward zero.",
+        Down "rm" "Toward minus infinity.",
+        Up "rp" "Toward plus infinity.",
+        Full "full" "The full range in f32, not correctly rounded (`div.full`).",
+        Approx "approx" "The fast instruction of f32.",
+    }
 }
 
 /// What the least or greatest of values and NaN is.
@@ -36,18 +32,16 @@ pub enum Nan {
     Propagated,
 }
 
-/// What is promised of the exact results of integer arithmetic. The reference evaluator gives poison where a promise does not hold; a kernel wraps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-pub enum Overflow {
-    /// Nothing: results wrap.
-    #[default]
-    Wraps,
-    /// Of operands as signed numbers, the result is a signed number of the width.
-    NoSigned,
-    /// Of operands as unsigned numbers, the result is an unsigned number of the width.
-    NoUnsigned,
-    /// Both.
-    Never,
+named! {
+    /// What is promised of the exact results of integer arithmetic. The reference evaluator gives poison where a promise does not hold; a
+    /// kernel wraps.
+    #[derive(Default)]
+    Overflow {
+        #[default] Wraps "wraps" "Nothing: results wrap.",
+        NoSigned "nsw" "Of operands as signed numbers, the result is a signed number of the width.",
+        NoUnsigned "nuw" "Of operands as unsigned numbers, the result is an unsigned number of the width.",
+        Never "nw" "Both.",
+    }
 }
 
 /// The combination of two elements in a reduction or scan.
@@ -75,49 +69,38 @@ pub enum Combine {
     Region,
 }
 
-/// What a load gives for elements outside of the array.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-pub enum Padding {
-    /// Anything. The reference evaluator gives poison.
-    #[default]
-    Undetermined,
-    /// 0.
-    Zero,
-    /// -0.
-    NegZero,
-    /// NaN.
-    Nan,
-    /// Infinity.
-    PosInf,
-    /// Minus infinity.
-    NegInf,
+named! {
+    /// What a load gives for elements outside of the array.
+    #[derive(Default)]
+    Padding {
+        #[default] Undetermined "any" "Anything. The reference evaluator gives poison.",
+        Zero "0" "0.",
+        NegZero "-0" "-0.",
+        Nan "nan" "NaN.",
+        PosInf "inf" "Infinity.",
+        NegInf "-inf" "Minus infinity.",
+    }
 }
 
-/// The order that an access keeps with others, PTX ISA "Memory Consistency Model".
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-pub enum Order {
-    /// None: nobody else may access the element at the time.
-    #[default]
-    Weak,
-    /// Atomic without order.
-    Relaxed,
-    /// What follows stays behind.
-    Acquire,
-    /// What precedes stays before.
-    Release,
-    /// Both.
-    AcqRel,
+named! {
+    /// The order that an access keeps with others, PTX ISA "Memory Consistency Model".
+    #[derive(Default)]
+    Order {
+        #[default] Weak "weak" "None: nobody else may access the element at the time.",
+        Relaxed "relaxed" "Atomic without order.",
+        Acquire "acquire" "What follows stays behind.",
+        Release "release" "What precedes stays before.",
+        AcqRel "acq_rel" "Both.",
+    }
 }
 
-/// Who sees an ordered access.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Scope {
-    /// The block.
-    Block,
-    /// The device.
-    Device,
-    /// All devices and the host.
-    System,
+named! {
+    /// Who sees an ordered access.
+    Scope {
+        Block "block" "The block.",
+        Device "device" "The device.",
+        System "system" "All devices and the host.",
+    }
 }
 
 /// A tile's window into an array: which elements the tile at an index consists of.
@@ -158,25 +141,18 @@ pub struct Indexed {
     pub scope: Option<Scope>,
 }
 
-/// An atomic read-modify-write operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Rmw {
-    /// Sum.
-    Add,
-    /// Least.
-    Min,
-    /// Greatest.
-    Max,
-    /// Bitwise and.
-    And,
-    /// Bitwise or.
-    Or,
-    /// Bitwise exclusive or.
-    Xor,
-    /// The new value.
-    Xchg,
-    /// The new value where the old is the expected one.
-    Cas,
+named! {
+    /// An atomic read-modify-write operation.
+    Rmw {
+        Add "atomic_add" "Sum.",
+        Min "atomic_min" "Least.",
+        Max "atomic_max" "Greatest.",
+        And "atomic_and" "Bitwise and.",
+        Or "atomic_or" "Bitwise or.",
+        Xor "atomic_xor" "Bitwise exclusive or.",
+        Xchg "atomic_xchg" "The new value.",
+        Cas "atomic_cas" "The new value where the old is the expected one.",
+    }
 }
 
 /// What an operation does. `n` operands and results of one type unless said otherwise; every axis exists.
@@ -303,6 +279,27 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// A function of elements that rounds to nearest and promises nothing.
+    pub fn each(op: Each) -> Kind {
+        Kind::each_rounded(op, Rounding::Nearest)
+    }
+
+    /// [`Kind::each`] with a rounding.
+    pub fn each_rounded(op: Each, rounding: Rounding) -> Kind {
+        Kind::Each { op, rounding, ftz: false, nan: Nan::Ignored, overflow: Overflow::Wraps }
+    }
+
+    /// The operation in a word, for messages.
+    pub(crate) fn word(&self) -> String {
+        match self {
+            Kind::Each { op, .. } => op.row().name.to_string(),
+            other => {
+                let text = format!("{other:?}");
+                text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_lowercase()
+            }
+        }
+    }
+
     /// Whether the operation depends on its operands alone. Loads are not: who knows whether their array is written asks
     /// [`Func::is_pure`](super::Func::is_pure).
     pub fn is_pure(&self) -> bool {

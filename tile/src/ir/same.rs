@@ -53,13 +53,10 @@ pub(crate) fn difference(func: &Func, a: RegionId, b: RegionId) -> Option<Differ
 /// Functions are equal if they differ in the numbers of values, operations, regions and parts of arrays alone.
 impl PartialEq for Func {
     fn eq(&self, other: &Func) -> bool {
-        let params = |func: &Func| -> Vec<Array> {
-            func.arrays.iter().filter(|array| matches!(array, Array::Param(_))).cloned().collect()
-        };
         self.name == other.name
             && self.scalars == other.scalars
             && self.hints == other.hints
-            && params(self) == params(other)
+            && self.params().map(|(_, param)| param).eq(other.params().map(|(_, param)| param))
             && Same { left: self, right: other, values: HashMap::new() }.region(self.body, other.body).is_ok()
     }
 }
@@ -98,8 +95,10 @@ impl Same<'_> {
     }
 
     fn array(&self, a: ArrayId, b: ArrayId) -> bool {
+        // A parameter's position among the parameters.
+        let ordinal = |func: &Func, array| func.params().position(|(id, _)| id == array);
         match (&self.left.arrays[a.index()], &self.right.arrays[b.index()]) {
-            (Array::Param(_), Array::Param(_)) => self.ordinal(self.left, a) == self.ordinal(self.right, b),
+            (Array::Param(_), Array::Param(_)) => ordinal(self.left, a) == ordinal(self.right, b),
             (
                 Array::Slice { of, axis, start, stop },
                 Array::Slice { of: of_b, axis: axis_b, start: start_b, stop: stop_b },
@@ -111,11 +110,6 @@ impl Same<'_> {
             }
             _ => false,
         }
-    }
-
-    /// A parameter's position among the parameters.
-    fn ordinal(&self, func: &Func, array: ArrayId) -> usize {
-        func.arrays[..array.index()].iter().filter(|array| matches!(array, Array::Param(_))).count()
     }
 
     fn end(&self, a: &End, b: &End) -> bool {

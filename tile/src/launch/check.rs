@@ -22,12 +22,7 @@ impl Launch<'_> {
 
     /// Whether the arguments are those of the program's parameters.
     pub(super) fn check_arguments(&self, func: &Func) -> Result<(), LaunchError> {
-        let params = || {
-            func.arrays().iter().filter_map(|array| match array {
-                Array::Param(param) => Some((param.mutable, param.dtype, param.extents.len())),
-                Array::Slice { .. } => None,
-            })
-        };
+        let params = || func.params().map(|(_, param)| (param.mutable, param.dtype, param.extents.len()));
         let arrays = || self.arrays.iter().map(|of| (of.mutable, of.array.dtype(), of.array.extents().len()));
         let scalars = func.scalars().iter().map(|scalar| scalar.dtype);
         if params().eq(arrays()) && scalars.eq(self.scalars.iter().map(|scalar| scalar.0)) {

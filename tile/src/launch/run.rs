@@ -32,7 +32,7 @@ use crate::compile::Compiled;
 use crate::dtype::is_signed;
 use crate::error::LaunchError;
 use crate::fit;
-use crate::ir::{Array, ArrayParam, Func, Known};
+use crate::ir::Known;
 use crate::lower::{Boxes, Param, Source};
 
 /// An array that a kernel is called with.
@@ -167,14 +167,6 @@ pub(super) fn with_maps<'m, 'n: 'm, 'a: 'm>(
     params.iter().zip(maps).filter_map(one).collect()
 }
 
-/// The array parameters of a program.
-fn params(func: &Func) -> impl Iterator<Item = &ArrayParam> {
-    func.arrays().iter().filter_map(|array| match array {
-        Array::Param(param) => Some(param),
-        Array::Slice { .. } => None,
-    })
-}
-
 /// A stride that every kernel takes.
 const NEAR: i64 = 1 << 30;
 
@@ -215,7 +207,7 @@ impl<'a> Values<'a> for Untyped<'a, '_> {
         let (extents, strides) = self.sizes(array)?;
         let stride = *strides.get(axis)?;
         let fits = |by: i64| (0..=NEAR).contains(&stride) && stride % by == 0;
-        match params(&self.compiled.plan.func).nth(array)?.strides.get(axis)? {
+        match self.compiled.plan.func.params().nth(array)?.1.strides.get(axis)? {
             // Of an axis without a second element, any stride is accepted.
             &Known::MultipleOf(by) if extents.get(axis)? <= &1 && !fits(by.max(1)) => {
                 u64::try_from(NEAR - NEAR % by.max(1)).ok()
@@ -236,7 +228,7 @@ impl<'a> Values<'a> for Untyped<'a, '_> {
 /// Checks the extents and strides of arrays against what the kernel was built for.
 fn check(compiled: &Compiled, arrays: &[Given<'_>]) -> Result<(), LaunchError> {
     let func = &compiled.plan.func;
-    for (at, (param, given)) in params(func).zip(arrays).enumerate() {
+    for (at, ((_, param), given)) in func.params().zip(arrays).enumerate() {
         let per = compiled.per_byte.get(at).copied().unwrap_or(1);
         let (extents, strides) = in_bytes(per, &given.extents, &given.strides);
         let axes = param.extents.iter().zip(&param.strides).zip(extents.iter().zip(&strides));

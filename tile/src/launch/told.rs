@@ -68,15 +68,11 @@ fn describe(func: &Func, op: &Op, kind: &str) -> String {
         Kind::Mma => "a product of tiles".into(),
         Kind::For | Kind::Loop => "a loop".into(),
         Kind::If => "a branch".into(),
-        Kind::Each { op, .. } => format!("`{}`", op.row().name),
         Kind::Reduce { .. } => "a reduction".into(),
         Kind::Scan { .. } => "a scan".into(),
         Kind::Assert(_) => "an assertion".into(),
         Kind::Print(_) => "`printf!`".into(),
-        other => {
-            let text = format!("{other:?}");
-            format!("`{}`", text.split([' ', '(', '{']).next().unwrap_or_default().to_lowercase())
-        }
+        other => format!("`{}`", other.word()),
     }
 }
 

@@ -137,16 +137,11 @@ impl Lowering<'_> {
 
     /// The bits of a tile of one constant.
     fn constant_bits(&self, value: Value) -> Option<u64> {
-        match self.plan.func.value(value).def {
-            crate::ir::Def::Result(id, _) => {
-                let op = self.plan.func.op(id);
-                match &op.kind {
-                    Kind::Full(bits) => Some(*bits),
-                    Kind::Broadcast | Kind::Reshape | Kind::Convert => self.constant_bits(op.operands[0]),
-                    _ => None,
-                }
-            }
-            crate::ir::Def::Argument(..) => None,
+        let op = self.plan.func.op_of(value)?;
+        match &op.kind {
+            Kind::Full(bits) => Some(*bits),
+            Kind::Broadcast | Kind::Reshape | Kind::Convert => self.constant_bits(op.operands[0]),
+            _ => None,
         }
     }
 

@@ -16,7 +16,7 @@ use crate::dtype::is_signed;
 use crate::error::Error;
 use crate::fit;
 use crate::ir::table::Each;
-use crate::ir::{Def, End, Func, Kind, Op, OpId, Value};
+use crate::ir::{End, Func, Kind, Op, OpId, Value};
 use crate::pass::uses::readers;
 
 /// Bytes of counters up to which there are several for a number.
@@ -69,10 +69,7 @@ fn counted(func: &Func, op: &Op) -> Vec<Counted> {
     let readers = readers(func);
     let body = func.region(op.regions[0]);
     let (End::Continue(0, ends) | End::Yield(ends)) = &body.end else { return Vec::new() };
-    let made_here = |value: Value| match func.value(value).def {
-        Def::Result(id, 0) if body.ops.contains(&id) => Some(id),
-        _ => None,
-    };
+    let made_here = |value: Value| func.maker(value).filter(|id| body.ops.contains(id));
     let find = |(at, &end): (usize, &Value)| {
         let arg = *body.args.get(1 + at)?;
         let sum = made_here(end)?;

@@ -10,7 +10,7 @@ use super::element::NanAt;
 use super::{How, Lowering, register, unfit};
 use crate::error::Error;
 use crate::ir::table::Each;
-use crate::ir::{Def, Func, Kind, RegionId, Value};
+use crate::ir::{Func, Kind, RegionId, Value};
 use crate::place::access::counting;
 
 /// A key: an operand, and whether the greater element comes first.
@@ -137,8 +137,7 @@ impl Order {
 
 /// The function of elements that a value is.
 fn each(func: &Func, value: Value) -> Option<(Each, &[Value])> {
-    let Def::Result(id, _) = func.value(value).def else { return None };
-    let op = func.op(id);
+    let op = func.op_of(value)?;
     match op.kind {
         Kind::Each { op: each, .. } => Some((each, &op.operands)),
         _ => None,

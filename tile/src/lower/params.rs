@@ -13,7 +13,7 @@ use super::{Held, Lowering, unfit};
 use crate::dtype::{is_integer, is_signed};
 use crate::error::Error;
 use crate::fit;
-use crate::ir::{Array, ArrayId, ArrayParam, Func, Kind, Known, OpId};
+use crate::ir::{ArrayId, ArrayParam, Func, Kind, Known, OpId};
 
 /// What a parameter of a kernel stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -83,10 +83,8 @@ pub(crate) struct Params {
 impl Params {
     pub(crate) fn declare(b: &mut Builder, func: &Func) -> Result<Params, Error> {
         let mut params = Params::default();
-        for (i, array) in func.arrays().iter().enumerate() {
-            if let Array::Param(param) = array {
-                params.array(b, ArrayId(fit::item(i)), param)?;
-            }
+        for (array, param) in func.params() {
+            params.array(b, array, param)?;
         }
         for (i, scalar) in func.scalars().iter().enumerate() {
             let held = params.scalar(b, fit::scalar(i), &scalar.name, scalar.dtype, scalar.known)?;

@@ -1,10 +1,8 @@
 //! Exponentials and what is made of them.
 
-use girih_tensor::DType;
-
-use super::emit::Emit;
+use super::emit::X;
+use crate::ir::Rounding;
 use crate::ir::table::Each;
-use crate::ir::{Rounding, Value};
 
 /// ln 2 as a number of few bits, whose products with exponents are exact, and the rest.
 pub(super) const LN2: ([f64; 2], [f64; 2]) =
@@ -62,127 +60,93 @@ const TANH64: &[f64] = &[
     7.634414185118713e-06,
 ];
 
-impl Emit<'_> {
+impl X<'_, '_> {
     /// `exp(r) * 2^(k + shift)` for `|r| <= ln(2) / 2` and an integral float `k` of at most twice the exponents' range. The power of two
     /// is multiplied in two halves, so that what underflows is rounded once.
-    fn exp_tail(&mut self, r: Value, k: Value, shift: i64) -> Value {
-        let p = self.poly(r, self.by(EXP32, EXP64));
-        let square = self.mul(r, r);
-        let y = self.fma(square, p, r);
-        let y = self.addc(y, 1.0);
-        let k = self.cast(k, self.int());
-        let k = if shift == 0 { k } else { self.intc(Each::Add, k, i128::from(shift)) };
-        let half = self.intc(Each::Shr, k, 1);
-        let rest = self.op(Each::Sub, &[k, half]);
-        let mut power = |k: Value| {
-            let biased = self.intc(Each::Add, k, i128::from(self.bias()));
-            let bits = self.intc(Each::Shl, biased, i128::from(self.point()));
-            self.float(bits)
-        };
+    fn exp_tail(self, k: Self, shift: i128) -> Self {
+        let p = self.poly(self.by(EXP32, EXP64));
+        let y = (self * self).fma(p, self) + 1.0;
+        let k = k.cast(self.int());
+        let k = if shift == 0 { k } else { k + shift };
+        let half = k >> 1;
+        let rest = k - half;
+        let power = |k: Self| ((k + self.by(127_i128, 1023)) << self.point()).float();
         let (half, rest) = (power(half), power(rest));
-        let y = self.mul(y, half);
-        self.mul(y, rest)
+        y * half * rest
     }
 
     /// `x` within the range in which exponentials are numbers; beyond, they are 0 or infinite all the same.
-    fn exp_clamp(&mut self, x: Value, low: f64, high: f64) -> Value {
+    fn exp_clamp(self, low: f64, high: f64) -> Self {
         let (low, high) = (self.c(low), self.c(high));
-        let above = self.less(high, x);
-        let x = self.select(above, high, x);
-        let below = self.less(x, low);
-        self.select(below, low, x)
+        let x = high.less(self).select(high, self);
+        x.less(low).select(low, x)
     }
 
     /// `exp(x + low) * 2^shift`, to about a unit of the last place.
-    pub(super) fn exp_scaled(&mut self, x: Value, low: Option<Value>, shift: i64) -> Value {
-        let x = self.exp_clamp(x, self.by(-110.0, -760.0), self.by(95.0, 720.0));
-        let k = self.mulc(x, std::f64::consts::LOG2_E);
-        let k = self.op(Each::Round, &[k]);
+    pub(super) fn exp_scaled(self, low: Option<Self>, shift: i128) -> Self {
+        let x = self.exp_clamp(self.by(-110.0, -760.0), self.by(95.0, 720.0));
+        let k = (x * std::f64::consts::LOG2_E).map(Each::Round);
         let [high, rest] = self.by(LN2.0, LN2.1);
-        let r = self.fmac(k, -high, x);
-        let mut r = self.fmac(k, -rest, r);
-        if let Some(low) = low {
-            r = self.add(r, low);
-        }
-        self.exp_tail(r, k, shift)
+        let r = k.fma(-rest, k.fma(-high, x));
+        low.map_or(r, |low| r + low).exp_tail(k, shift)
     }
 
     /// `2^(x log2(e))` by the instruction; the product has two terms, so that what is lost is what the instruction does not take.
-    pub(super) fn exp_fast(&mut self, x: Value, rounding: Rounding) -> Value {
+    pub(super) fn exp_fast(self, rounding: Rounding) -> Self {
         const HIGH: f64 = 1.4426950216293335;
-        let t = if rounding == Rounding::Nearest {
-            let low = self.mulc(x, std::f64::consts::LOG2_E - HIGH);
-            self.fmac(x, HIGH, low)
-        } else {
-            self.mulc(x, HIGH)
+        let t = match rounding {
+            Rounding::Nearest => self.fma(HIGH, self * (std::f64::consts::LOG2_E - HIGH)),
+            _ => self * HIGH,
         };
-        self.round_by(Each::Exp2, Rounding::Approx, &[t])
+        t.apply(Each::Exp2, Rounding::Approx, &[])
     }
 
-    pub(super) fn exp(&mut self, x: Value, rounding: Rounding) -> Value {
-        if self.wide() { self.exp_scaled(x, None, 0) } else { self.exp_fast(x, rounding) }
+    pub(super) fn exp(self, rounding: Rounding) -> Self {
+        if self.wide() { self.exp_scaled(None, 0) } else { self.exp_fast(rounding) }
     }
 
     /// f64 alone: f32 has an instruction.
-    pub(super) fn exp2(&mut self, x: Value) -> Value {
-        let x = self.exp_clamp(x, -1100.0, 1040.0);
-        let k = self.op(Each::Round, &[x]);
-        let f = self.sub(x, k);
-        let low = self.mulc(f, 2.3190468138462996e-17);
-        let r = self.fmac(f, std::f64::consts::LN_2, low);
-        self.exp_tail(r, k, 0)
+    pub(super) fn exp2(self) -> Self {
+        let x = self.exp_clamp(-1100.0, 1040.0);
+        let k = x.map(Each::Round);
+        let f = x - k;
+        f.fma(std::f64::consts::LN_2, f * 2.3190468138462996e-17).exp_tail(k, 0)
     }
 
     /// A function by an odd polynomial `x + x^3 p(x^2)` below a magnitude, and by `far` of the magnitude above; it is odd.
-    fn odd(&mut self, x: Value, until: f64, p: &[f64], far: impl FnOnce(&mut Self, Value) -> Value) -> Value {
-        let size = self.abs(x);
-        let z = self.mul(size, size);
-        let p = self.poly(z, p);
-        let cube = self.mul(size, z);
-        let near = self.fma(cube, p, size);
-        let far = far(self, size);
-        let is_near = self.lessc(size, until);
-        let y = self.select(is_near, near, far);
-        self.with_sign(y, x)
+    fn odd(self, until: f64, p: &[f64], far: impl FnOnce(Self) -> Self) -> Self {
+        let size = self.abs();
+        let z = size * size;
+        let p = z.poly(p);
+        let near = (size * z).fma(p, size);
+        let far = far(size);
+        size.less(until).select(near, far).with_sign(self)
     }
 
-    pub(super) fn sinh(&mut self, x: Value) -> Value {
-        self.odd(x, 1.0, self.by(SINH32, SINH64), |m, size| {
-            let half = m.exp_scaled(size, None, -1);
-            let quarter = m.c(0.25);
-            let other = m.div(quarter, half);
-            m.sub(half, other)
+    pub(super) fn sinh(self) -> Self {
+        self.odd(1.0, self.by(SINH32, SINH64), |size| {
+            let half = size.exp_scaled(None, -1);
+            half - size.c(0.25) / half
         })
     }
 
-    pub(super) fn cosh(&mut self, x: Value) -> Value {
-        let size = self.abs(x);
-        let half = self.exp_scaled(size, None, -1);
-        let quarter = self.c(0.25);
-        let other = self.div(quarter, half);
-        self.add(half, other)
+    pub(super) fn cosh(self) -> Self {
+        let half = self.abs().exp_scaled(None, -1);
+        half + self.c(0.25) / half
     }
 
-    pub(super) fn tanh(&mut self, x: Value) -> Value {
-        self.odd(x, 0.5625, self.by(TANH32, TANH64), |m, size| {
-            let twice = m.add(size, size);
-            let e = m.exp(twice, Rounding::Nearest);
-            let e = m.addc(e, 1.0);
-            let minus_two = m.c(-2.0);
-            let rest = m.div(minus_two, e);
-            m.addc(rest, 1.0)
+    pub(super) fn tanh(self) -> Self {
+        self.odd(0.5625, self.by(TANH32, TANH64), |size| {
+            let e = (size + size).exp(Rounding::Nearest) + 1.0;
+            size.c(-2.0) / e + 1.0
         })
     }
 
-    pub(super) fn sigmoid(&mut self, x: Value) -> Value {
-        let size = self.abs(x);
-        let negative = self.neg(size);
-        let e = self.exp(negative, Rounding::Nearest);
+    pub(super) fn sigmoid(self) -> Self {
+        let e = (-self.abs()).exp(Rounding::Nearest);
         let one = self.c(1.0);
-        let is_negative = self.lessc(x, 0.0);
-        let numerator = self.select(is_negative, e, one);
-        let denominator = self.add(e, one);
-        let rounding = if self.dtype == DType::F32 { Rounding::Full } else { Rounding::Nearest };
-        self.round_by(Each::TrueDiv, rounding, &[numerator, denominator])
+        let numerator = self.less(0.0).select(e, one);
+        let rounding = self.by(Rounding::Full, Rounding::Nearest);
+        numerator.apply(Each::TrueDiv, rounding, &[e + one])
     }
 }

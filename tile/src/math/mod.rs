@@ -24,8 +24,8 @@ mod trig;
 use girih_tensor::DType;
 
 use crate::ir::table::Each;
-use crate::ir::{Build, Kind, Nan, Overflow, Rounding, Type, Value};
-use emit::Emit;
+use crate::ir::{Build, Kind, Rounding, Type, Value};
+use emit::{Emit, X};
 
 /// Whether the pass [`expand`](crate::pass) replaces a function of operands of this dtype. What it does not replace is an instruction, or
 /// a few, of lowering's.
@@ -98,32 +98,28 @@ pub(crate) fn expand(b: &mut Build, kind: &Kind, operands: &[Value], ty: Type) -
     if matches!(dtype, DType::F16 | DType::Bf16) {
         return Some(half(b, op, rounding, operands, ty));
     }
-    let mut m = Emit { b, dtype, dims: ty.dims };
+    let e = Emit::new(b, dtype, ty.dims);
+    let operands: Vec<X<'_, '_>> = operands.iter().map(|&value| e.x(value)).collect();
     if !ftz {
-        return Some(function(&mut m, op, rounding, operands));
+        return Some(function(op, rounding, &operands).value);
     }
     // Products with 1 flush.
-    let flush = |m: &mut Emit<'_>, value: Value| {
-        let one = m.c(1.0);
-        let kind = Kind::Each {
-            op: Each::Mul,
-            rounding: Rounding::Nearest,
-            ftz: true,
-            nan: Nan::Ignored,
-            overflow: Overflow::Wraps,
-        };
-        m.b.push1(kind, &[value, one], Type { dtype, dims: m.dims })
+    let flush = |x: X<'_, '_>| {
+        let mut kind = Kind::each(Each::Mul);
+        if let Kind::Each { ftz, .. } = &mut kind {
+            *ftz = true;
+        }
+        e.push(kind, &[x.value, e.c(1.0).value], dtype)
     };
-    let operands: Vec<Value> = operands.iter().map(|&value| flush(&mut m, value)).collect();
-    let result = function(&mut m, op, rounding, &operands);
-    Some(flush(&mut m, result))
+    let operands: Vec<X<'_, '_>> = operands.into_iter().map(flush).collect();
+    Some(flush(function(op, rounding, &operands)).value)
 }
 
 /// A function of f16 or bf16 by f32, which holds enough digits that rounding again is harmless to quotients and roots.
 fn half(b: &mut Build, op: Each, rounding: Rounding, operands: &[Value], ty: Type) -> Value {
     let dtype = b.ty(operands[0]).dtype;
-    let mut m = Emit { b, dtype: DType::F32, dims: ty.dims };
-    let operands: Vec<Value> = operands.iter().map(|&value| m.cast(value, DType::F32)).collect();
+    let e = Emit::new(b, DType::F32, ty.dims);
+    let operands: Vec<X<'_, '_>> = operands.iter().map(|&value| e.x(value).cast(DType::F32)).collect();
     // Digits that a half does not have need no care.
     let inner = match op {
         Each::Exp | Each::Log => Rounding::Approx,
@@ -131,47 +127,36 @@ fn half(b: &mut Build, op: Each, rounding: Rounding, operands: &[Value], ty: Typ
     };
     let result = match op {
         // The quotient is rounded before it is rounded down.
-        Each::FloorDiv => {
-            let quotient = m.div(operands[0], operands[1]);
-            let quotient = m.cast(quotient, dtype);
-            let quotient = m.cast(quotient, DType::F32);
-            m.op(Each::Floor, &[quotient])
-        }
-        Each::Log2 => m.round_by(op, Rounding::Approx, &operands),
-        _ if expands(op, DType::F32, inner) => function(&mut m, op, inner, &operands),
-        _ => m.round_by(op, inner, &operands),
+        Each::FloorDiv => (operands[0] / operands[1]).cast(dtype).cast(DType::F32).map(Each::Floor),
+        Each::Log2 => operands[0].apply(op, Rounding::Approx, &operands[1..]),
+        _ if expands(op, DType::F32, inner) => function(op, inner, &operands),
+        _ => operands[0].apply(op, inner, &operands[1..]),
     };
-    m.b.push1(Kind::Cast(rounding), &[result], ty)
+    e.push(Kind::Cast(rounding), &[result.value], ty.dtype).value
 }
 
-fn function(m: &mut Emit<'_>, op: Each, rounding: Rounding, operands: &[Value]) -> Value {
+fn function<'e, 'b>(op: Each, rounding: Rounding, operands: &[X<'e, 'b>]) -> X<'e, 'b> {
     let x = operands[0];
     let y = operands.get(1).copied().unwrap_or(x);
     match op {
-        Each::Exp => m.exp(x, rounding),
-        Each::Exp2 => m.exp2(x),
-        Each::Log => m.log(x, rounding),
-        Each::Log2 => m.log2(x),
-        Each::Rsqrt => m.rsqrt(x),
-        Each::Sin => m.sin(x),
-        Each::Cos => m.cos(x),
-        Each::Tan => m.tan(x),
-        Each::Sinh => m.sinh(x),
-        Each::Cosh => m.cosh(x),
-        Each::Tanh => m.tanh(x),
-        Each::Erf => m.erf(x),
-        Each::Sigmoid => m.sigmoid(x),
-        Each::Pow => m.pow(x, y),
-        Each::Atan2 => m.atan2(x, y),
-        Each::FloorDiv => m.floor_div(x, y),
-        Each::Mod => m.modulo(x, y),
+        Each::Exp => x.exp(rounding),
+        Each::Exp2 => x.exp2(),
+        Each::Log => x.log(rounding),
+        Each::Log2 => x.log2(),
+        Each::Rsqrt => x.rsqrt(),
+        Each::Sin => x.sin(),
+        Each::Cos => x.cos(),
+        Each::Tan => x.tan(),
+        Each::Sinh => x.sinh(),
+        Each::Cosh => x.cosh(),
+        Each::Tanh => x.tanh(),
+        Each::Erf => x.erf(),
+        Each::Sigmoid => x.sigmoid(),
+        Each::Pow => x.pow(y),
+        Each::Atan2 => x.atan2(y),
+        Each::FloorDiv => x.floor_div(y),
+        Each::Mod => x.modulo(y),
         // `expands` names the functions above.
-        _ => m.op(op, operands),
+        _ => x.apply(op, Rounding::Nearest, &operands[1..]),
     }
-}
-
-/// The cosine of a turn's part, of which a u32 counts 2^-32.
-pub(crate) fn cosine_of_turn(b: &mut Build, part: Value) -> Value {
-    let dims = b.ty(part).dims;
-    Emit { b, dtype: DType::F32, dims }.cosine_of_turn(part)
 }

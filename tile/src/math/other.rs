@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use girih_tensor::DType;
 
-use super::emit::Emit;
+use super::emit::X;
 use crate::fit;
 use crate::ir::table::Each;
-use crate::ir::{Combine, End, Kind, Rounding, Type, Value};
+use crate::ir::{Combine, End, Kind, Rounding, Type};
 
 /// `erf(x) / x` in `x^2`, for `|x| < 1`.
 const NEAR32: &[f64] = &[
@@ -64,113 +64,93 @@ const FAR64: &[f64] = &[
     3.917059299925389e-06,
 ];
 
-impl Emit<'_> {
-    pub(super) fn erf(&mut self, x: Value) -> Value {
-        let size = self.abs(x);
-        let z = self.mul(size, size);
-        let p = self.poly(z, self.by(NEAR32, NEAR64));
-        let near = self.mul(size, p);
+impl X<'_, '_> {
+    pub(super) fn erf(self) -> Self {
+        let size = self.abs();
+        let near = size * (size * size).poly(self.by(NEAR32, NEAR64));
         // From 4 or 6 on the function is 1; a NaN stays.
         let end = self.c(self.by(4.0, 6.0));
-        let is_over = self.less(end, size);
-        let limited = self.select(is_over, end, size);
-        let above = self.addc(limited, 2.0);
-        let below = self.addc(limited, -2.0);
-        let t = self.div(below, above);
-        let p = self.poly(t, self.by(FAR32, FAR64));
-        let minus = self.neg(limited);
-        let minus = self.mul(minus, limited);
-        let e = self.exp(minus, Rounding::Nearest);
-        let left = self.mul(e, p);
-        let one = self.c(1.0);
-        let far = self.sub(one, left);
-        let is_near = self.lessc(size, 1.0);
-        let y = self.select(is_near, near, far);
-        self.with_sign(y, x)
+        let limited = end.less(size).select(end, size);
+        let (above, below) = (limited + 2.0, limited + -2.0);
+        let p = (below / above).poly(self.by(FAR32, FAR64));
+        let left = (-limited * limited).exp(Rounding::Nearest) * p;
+        let far = self.c(1.0) - left;
+        size.less(1.0).select(near, far).with_sign(self)
     }
 
     /// f64 alone: f32 has an instruction.
-    pub(super) fn rsqrt(&mut self, x: Value) -> Value {
-        let root = self.op(Each::Sqrt, &[x]);
-        let one = self.c(1.0);
-        self.div(one, root)
+    pub(super) fn rsqrt(self) -> Self {
+        let root = self.map(Each::Sqrt);
+        self.c(1.0) / root
     }
 
     /// The rounded quotient, rounded down.
-    pub(super) fn floor_div(&mut self, a: Value, b: Value) -> Value {
-        let q = self.div(a, b);
-        self.op(Each::Floor, &[q])
+    pub(super) fn floor_div(self, b: Self) -> Self {
+        (self / b).map(Each::Floor)
     }
 
     /// The exact remainder with the sign of the divisor.
-    pub(super) fn modulo(&mut self, a: Value, b: Value) -> Value {
-        let (rest, divisor) = (self.abs(a), self.abs(b));
-        let is_less = self.less(rest, divisor);
-        let (q, r) = self.remainder(rest, divisor);
-        let fits = self.lessc(q, self.by(f32::MAX.into(), f64::MAX));
-        let r = self.select(fits, r, rest);
+    pub(super) fn modulo(self, b: Self) -> Self {
+        let (rest, divisor) = (self.abs(), b.abs());
+        let is_less = rest.less(divisor);
+        let (q, r) = rest.remainder(divisor);
+        let r = q.less(self.by(f32::MAX.into(), f64::MAX)).select(r, rest);
         // An infinite divisor leaves what is divided.
-        let r = self.select(is_less, rest, r);
-        let r = self.remainders(r, divisor);
+        let r = is_less.select(rest, r).remainders(divisor);
         let zero = self.c(0.0);
-        let none = self.with_sign(zero, b);
-        let is_zero = self.equal(r, zero);
-        let signed = self.with_sign(r, a);
-        let (a_negative, b_negative) = (self.is_negative(a), self.is_negative(b));
-        let differs = self.op(Each::Xor, &[a_negative, b_negative]);
-        let other = self.add(signed, b);
-        let y = self.select(differs, other, signed);
-        let y = self.select(is_zero, none, y);
-        let no_divisor = self.op(Each::IsNan, &[b]);
-        self.select(no_divisor, b, y)
+        let none = zero.with_sign(b);
+        let is_zero = r.equal(zero);
+        let signed = r.with_sign(self);
+        let differs = self.is_negative() ^ b.is_negative();
+        let y = differs.select(signed + b, signed);
+        let y = is_zero.select(none, y);
+        b.is_nan().select(b, y)
     }
 
     /// A quotient, rounded toward zero to a whole number, and what it leaves, which is a number: a multiple of the last place of the
     /// quotient times that of the divisor, and less than the divisor times the former.
-    fn remainder(&mut self, r: Value, divisor: Value) -> (Value, Value) {
-        let q = self.round_by(Each::TrueDiv, Rounding::Zero, &[r, divisor]);
-        let q = self.op(Each::Floor, &[q]);
-        let minus = self.neg(q);
-        (q, self.fma(minus, divisor, r))
+    fn remainder(self, divisor: Self) -> (Self, Self) {
+        let q = self.apply(Each::TrueDiv, Rounding::Zero, &[divisor]).map(Each::Floor);
+        (q, (-q).fma(divisor, self))
     }
 
     /// Takes remainders until all are less than their divisors, which most are from the beginning. A quotient that is no number is
     /// taken by a multiple of the divisor first.
-    fn remainders(&mut self, first: Value, divisor: Value) -> Value {
-        let ty = Type { dtype: self.dtype, dims: self.dims };
-        let (region, args) = self.b.open(&[ty]);
-        let r = args[0];
-        let is_over = self.op(Each::GreaterEqual, &[r, divisor]);
-        let any = self.any(is_over);
-        self.b.open(&[]);
-        let more = self.b.close(End::Yield(Vec::new()));
-        self.b.open(&[]);
-        let done = self.b.close(End::Break(0, vec![r]));
-        self.b.push_regions(Kind::If, &[any], &[], vec![more, done]);
+    fn remainders(self, divisor: Self) -> Self {
+        let b = &self.e.b;
+        let ty = Type { dtype: self.e.dtype, dims: self.e.dims };
+        let (region, args) = b.borrow_mut().open(&[ty]);
+        let r = self.e.x(args[0]);
+        let is_over = r.op(Each::GreaterEqual, divisor);
+        let any = is_over.any();
+        b.borrow_mut().open(&[]);
+        let more = b.borrow_mut().close(End::Yield(Vec::new()));
+        b.borrow_mut().open(&[]);
+        let done = b.borrow_mut().close(End::Break(0, vec![r.value]));
+        b.borrow_mut().push_regions(Kind::If, &[any.value], &[], vec![more, done]);
         let step = self.by(100.0f64, 700.0).exp2();
-        let mut by = divisor;
-        let mut scaled = r;
+        let (mut by, mut scaled) = (divisor, r);
         for _ in 0..2 {
-            scaled = self.mulc(scaled, 1.0 / step);
-            let is_far = self.less(divisor, scaled);
-            let multiple = self.mulc(by, step);
-            by = self.select(is_far, multiple, by);
+            scaled = scaled * (1.0 / step);
+            by = divisor.less(scaled).select(by * step, by);
         }
-        let (_, next) = self.remainder(r, by);
-        let next = self.select(is_over, next, r);
-        let closed = self.b.close(End::Continue(0, vec![next]));
+        let (_, next) = r.remainder(by);
+        let next = is_over.select(next, r);
+        let closed = b.borrow_mut().close(End::Continue(0, vec![next.value]));
         debug_assert_eq!(closed, region);
-        self.b.push_regions(Kind::Loop, &[first], &[ty], vec![closed])[0]
+        self.e.x(b.borrow_mut().push_regions(Kind::Loop, &[self.value], &[ty], vec![closed])[0])
     }
 
     /// Whether any element is true, as a scalar.
-    fn any(&mut self, mut tile: Value) -> Value {
-        let scalar = Type::scalar(DType::Bool);
-        for axis in 0..self.dims.rank() {
-            let dims = self.b.ty(tile).dims.with(axis, 1);
+    fn any(self) -> Self {
+        let (scalar, dims) = (Type::scalar(DType::Bool), self.e.dims);
+        let mut b = self.e.b.borrow_mut();
+        let mut tile = self.value;
+        for axis in 0..dims.rank() {
+            let dims = b.ty(tile).dims.with(axis, 1);
             let kind = Kind::Reduce { axis: fit::axis(axis), combine: Combine::Or, identity: Arc::new([]) };
-            tile = self.b.push1(kind, &[tile], Type { dims, ..scalar });
+            tile = b.push1(kind, &[tile], Type { dims, ..scalar });
         }
-        if self.dims.rank() == 0 { tile } else { self.b.push1(Kind::Reshape, &[tile], scalar) }
+        self.e.x(if dims.rank() == 0 { tile } else { b.push1(Kind::Reshape, &[tile], scalar) })
     }
 }

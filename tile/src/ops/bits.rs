@@ -2,7 +2,7 @@
 
 use girih_tensor::DType;
 
-use crate::error::{Code, Fault};
+use crate::error::{Code, Fault, bail, ensure};
 use crate::fit;
 use crate::ir::{Build, Dims, Kind, Type, Value};
 
@@ -26,25 +26,20 @@ impl Build {
             return Ok(value);
         }
         if from.dtype == DType::Bool || dtype == DType::Bool {
-            return Err(Fault::new(
+            bail!(
                 Code::BitcastBool,
-                format!(
-                    "`bitcast` of {} to {dtype}: a truth value has no bits of its own; cast it",
-                    from.dtype
-                ),
-            ));
+                "`bitcast` of {} to {dtype}: a truth value has no bits of its own; cast it",
+                from.dtype
+            );
         }
-        if from.dtype.bits() != dtype.bits() {
-            return Err(Fault::new(
-                Code::BitcastWidth,
-                format!(
-                    "`bitcast` of {} to {dtype}: {} and {} bits; equal widths are accepted",
-                    from.dtype,
-                    from.dtype.bits(),
-                    dtype.bits()
-                ),
-            ));
-        }
+        ensure!(
+            from.dtype.bits() == dtype.bits(),
+            Code::BitcastWidth,
+            "`bitcast` of {} to {dtype}: {} and {} bits; equal widths are accepted",
+            from.dtype,
+            from.dtype.bits(),
+            dtype.bits()
+        );
         Ok(self.push1(Kind::Bitcast, &[value], Type { dtype, ..from }))
     }
 
@@ -54,9 +49,11 @@ impl Build {
     /// [`Code::BitcastBool`].
     pub fn pack_to_bytes(&mut self, value: Value) -> Result<Value, Fault> {
         let from = self.ty(value);
-        if from.dtype == DType::Bool {
-            return Err(Fault::new(Code::BitcastBool, "`pack_to_bytes` takes numbers, not bool; cast them"));
-        }
+        ensure!(
+            from.dtype != DType::Bool,
+            Code::BitcastBool,
+            "`pack_to_bytes` takes numbers, not bool; cast them"
+        );
         whole_bytes("pack_to_bytes", from.dtype)?;
         let bytes = from.dims.size() as i64 * from.dtype.bytes();
         let dims = self.tile_dims(&[bytes])?;
@@ -69,19 +66,18 @@ impl Build {
     /// [`Code::BitcastBool`]; [`Code::BitcastWidth`] for bytes that are no u8 or no whole number of elements.
     pub fn unpack_from_bytes(&mut self, value: Value, dtype: DType) -> Result<Value, Fault> {
         let from = self.ty(value);
-        if dtype == DType::Bool {
-            return Err(Fault::new(
-                Code::BitcastBool,
-                "`unpack_from_bytes` gives numbers, not bool; cast them",
-            ));
-        }
+        ensure!(
+            dtype != DType::Bool,
+            Code::BitcastBool,
+            "`unpack_from_bytes` gives numbers, not bool; cast them"
+        );
         whole_bytes("unpack_from_bytes", dtype)?;
         let size = u64::from(dtype.bits() / 8);
         if from.dtype != DType::U8 || !from.dims.size().is_multiple_of(size) {
-            return Err(Fault::new(
+            bail!(
                 Code::BitcastWidth,
-                format!("`unpack_from_bytes` of {from} to {dtype}: a whole number of {size} u8 is accepted"),
-            ));
+                "`unpack_from_bytes` of {from} to {dtype}: a whole number of {size} u8 is accepted"
+            );
         }
         let dims = Dims::new(&[fit::low(from.dims.size() / size)]).unwrap_or_default();
         let line = Dims::new(&[fit::low(from.dims.size())]).unwrap_or_default();

@@ -16,7 +16,7 @@ use super::Arg;
 use super::number::encode;
 use super::table::{Each, Gives, Rounds, Takes};
 use crate::dtype::{self, Category, Const, category, is_integer, is_restricted};
-use crate::error::{Code, Fault};
+use crate::error::{Code, Fault, bail, ensure, fault};
 use crate::ir::{Build, Dialect, Dims, Kind, MAX_RANK, Nan, Overflow, Rounding, Type, Value};
 
 /// How an element-wise function is asked for.
@@ -46,12 +46,10 @@ pub fn broadcast(a: Dims, b: Dims) -> Result<Dims, Fault> {
             (1, y) => y,
             (x, 1) => x,
             (x, y) => {
-                return Err(Fault::new(
+                bail!(
                     Code::Broadcast,
-                    format!(
-                        "shapes {a} and {b} do not broadcast: {x} and {y} at axis {axis} of {rank}; equal extents, or 1, are accepted"
-                    ),
-                ));
+                    "shapes {a} and {b} do not broadcast: {x} and {y} at axis {axis} of {rank}; equal extents, or 1, are accepted"
+                );
             }
         };
     }
@@ -121,17 +119,15 @@ impl Build {
                 if let (Dialect::Cxx, Some(tile)) = (self.dialect, found)
                     && category(own) > category(tile)
                 {
-                    return Err(Fault::new(
+                    bail!(
                         Code::NarrowingConst,
-                        format!(
-                            "the constant {constant} would be narrowed to {tile}; write it in that dtype, or cast the tile"
-                        ),
-                    ));
+                        "the constant {constant} would be narrowed to {tile}; write it in that dtype, or cast the tile"
+                    );
                 }
                 found = Some(found.map_or(Ok(own), |found| dtype::loose(found, constant))?);
             }
         }
-        found.ok_or_else(|| Fault::new(Code::Unsupported, "an operation without operands"))
+        found.ok_or_else(|| fault!(Code::Unsupported, "an operation without operands"))
     }
 
     /// Applies a function element by element.
@@ -141,7 +137,7 @@ impl Build {
     pub fn each(&mut self, op: Each, args: &[Arg], mode: Mode) -> Result<Value, Fault> {
         let row = op.row();
         let name = row.name;
-        let refused = |code, message: String| Err(Fault::new(code, format!("`{name}` {message}")));
+        let refused = |code, message: String| Err(fault!(code, "`{name}` {message}"));
         let operands = if op == Each::Select { &args[1..] } else { args };
         let all = operands.iter().map(|&arg| self.arg_type(arg)).collect::<Result<Vec<_>, _>>()?;
         if let Some(ty) = all.iter().find(|ty| is_restricted(ty.dtype) && row.takes != Takes::Ordered) {
@@ -185,8 +181,7 @@ impl Build {
         self.check_mode(op, dtype, mode)?;
         let mut dims = Dims::SCALAR;
         for ty in &all {
-            dims = broadcast(dims, ty.dims)
-                .map_err(|fault| Fault::new(fault.code, format!("`{name}`: {fault}")))?;
+            dims = broadcast(dims, ty.dims).map_err(|fault| fault!(fault.code, "`{name}`: {fault}"))?;
         }
         let mut values = Vec::new();
         if op == Each::Select {
@@ -222,17 +217,17 @@ impl Build {
         for &arg in args {
             let dtype = self.arg_type(arg)?.dtype;
             if category(dtype) == Category::Float || shift && dtype == DType::Bool {
-                return Err(Fault::new(code, format!("`{name}` takes integers, not {dtype}")));
+                bail!(code, "`{name}` takes integers, not {dtype}");
             }
             if let Arg::Loose(_) = arg {
                 continue;
             }
             match found {
                 Some(first) if first != dtype && !shift => {
-                    return Err(Fault::new(
+                    bail!(
                         Code::BitwiseDtypeMismatch,
-                        format!("`{name}` of {first} and {dtype}: equal dtypes are accepted"),
-                    ));
+                        "`{name}` of {first} and {dtype}: equal dtypes are accepted"
+                    );
                 }
                 Some(first) if first != dtype => found = Some(dtype::promote(first, dtype)?),
                 _ => found = Some(dtype),
@@ -248,7 +243,7 @@ impl Build {
     fn check_mode(&self, op: Each, dtype: DType, mode: Mode) -> Result<(), Fault> {
         let row = op.row();
         let name = row.name;
-        let refused = |code, message: String| Err(Fault::new(code, format!("`{name}` {message}")));
+        let refused = |code, message: String| Err(fault!(code, "`{name}` {message}"));
         if let Some(rounding) = mode.rounding {
             let directed =
                 matches!(rounding, Rounding::Nearest | Rounding::Zero | Rounding::Down | Rounding::Up);
@@ -302,15 +297,12 @@ impl Build {
         let has = rounding == Rounding::Nearest
             || directed && matches!(dtype, DType::F16 | DType::Bf16 | DType::F32 | DType::F64)
             || rounding == Rounding::Zero && is_integer(dtype);
-        if !has {
-            return Err(Fault::new(
-                Code::RoundingUnsupported,
-                format!(
-                    "a cast of {} to {dtype} does not round by {rounding:?}: f16, bf16, f32 and f64 have directions, integers round toward zero",
-                    from.dtype
-                ),
-            ));
-        }
+        ensure!(
+            has,
+            Code::RoundingUnsupported,
+            "a cast of {} to {dtype} does not round by {rounding:?}: f16, bf16, f32 and f64 have directions, integers round toward zero",
+            from.dtype
+        );
         if from.dtype == dtype {
             return Ok(value);
         }
@@ -331,12 +323,12 @@ impl Build {
         if from.dims == dims {
             return Ok(value);
         }
-        if broadcast(from.dims, dims)? != dims {
-            return Err(Fault::new(
-                Code::Broadcast,
-                format!("a tile {} does not broadcast to {dims}", from.dims),
-            ));
-        }
+        ensure!(
+            broadcast(from.dims, dims)? == dims,
+            Code::Broadcast,
+            "a tile {} does not broadcast to {dims}",
+            from.dims
+        );
         let mut value = value;
         if from.dims.rank() < dims.rank() {
             let mut extents = [1; MAX_RANK];

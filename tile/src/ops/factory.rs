@@ -19,7 +19,7 @@ use super::Mode;
 use super::number::encode;
 use super::table::Each;
 use crate::dtype::{Category, Const, category, holds, is_integer};
-use crate::error::{Code, Fault};
+use crate::error::{Code, Fault, bail, ensure, fault};
 use crate::ir::{Build, Dialect, Dims, Kind, MAX_RANK, Rounding, Type, Value};
 
 /// Numbers in nested lists, which give a tile its shape and its elements.
@@ -40,17 +40,14 @@ impl Build {
         if self.strict_pow2
             && let Some(n) = shape.iter().find(|&&n| !u32::try_from(n).is_ok_and(u32::is_power_of_two))
         {
-            return Err(Fault::new(
-                Code::ShapeNotPow2,
-                format!("a tile {shape:?} with an extent of {n}: powers of two are accepted"),
-            ));
+            bail!(Code::ShapeNotPow2, "a tile {shape:?} with an extent of {n}: powers of two are accepted");
         }
         let extents = shape.iter().map(|&n| u32::try_from(n).ok().filter(|&n| n > 0));
         let dims = extents.collect::<Option<Vec<u32>>>().and_then(|extents| Dims::new(&extents));
         dims.filter(|dims| dims.size() <= u64::from(u32::MAX)).ok_or_else(|| {
-            Fault::new(
+            fault!(
                 Code::Shape,
-                format!("a tile {shape:?}: at most {MAX_RANK} extents of 1 or more are accepted, 2^32 - 1 elements in all"),
+                "a tile {shape:?}: at most {MAX_RANK} extents of 1 or more are accepted, 2^32 - 1 elements in all"
             )
         })
     }
@@ -79,7 +76,7 @@ impl Build {
             (Dialect::Cxx, Const::Float(_)) => Code::NarrowingConst,
             _ => Code::ConstOutOfRange,
         };
-        Err(Fault::new(code, format!("the constant {value} is not a number of {dtype}")))
+        Err(fault!(code, "the constant {value} is not a number of {dtype}"))
     }
 
     /// `size` numbers from `start` on, in steps of `step`. Floats are computed in f32, f64 in f64, and rounded once.
@@ -91,7 +88,7 @@ impl Build {
         self.check_constant(dtype, start)?;
         self.check_constant(dtype, step)?;
         let (count, compute) = match dtype {
-            DType::Bool => return Err(Fault::new(Code::BoolArithmetic, "`arange` takes numbers, not bool")),
+            DType::Bool => return Err(fault!(Code::BoolArithmetic, "`arange` takes numbers, not bool")),
             DType::F64 => (DType::S32, DType::F64),
             _ if category(dtype) == Category::Float => (DType::S32, DType::F32),
             _ if dtype.bits() < 8 => (DType::S32, DType::S32),
@@ -126,12 +123,13 @@ impl Build {
     /// As [`Build::filled`]; [`Code::AstileRagged`] for another number of values than the shape has elements.
     pub fn dense(&mut self, dtype: DType, shape: &[i64], values: &[Const]) -> Result<Value, Fault> {
         let dims = self.tile_dims(shape)?;
-        if dims.size() != values.len() as u64 {
-            return Err(Fault::new(
-                Code::AstileRagged,
-                format!("a tile {dims} of {} values; {} are accepted", values.len(), dims.size()),
-            ));
-        }
+        ensure!(
+            dims.size() == values.len() as u64,
+            Code::AstileRagged,
+            "a tile {dims} of {} values; {} are accepted",
+            values.len(),
+            dims.size()
+        );
         values.iter().try_for_each(|&value| self.check_constant(dtype, value))?;
         let bits: Vec<u64> = values.iter().map(|&value| encode(dtype, value)).collect();
         Ok(match bits.first() {
@@ -169,10 +167,10 @@ fn flatten(nested: &Nested, shape: &[i64], values: &mut Vec<Const>) -> Result<()
             list.iter().try_for_each(|item| flatten(item, rest, values))?;
         }
         _ => {
-            return Err(Fault::new(
+            bail!(
                 Code::AstileRagged,
-                "a tile of nested lists of different lengths: lists of one length at each level are accepted",
-            ));
+                "a tile of nested lists of different lengths: lists of one length at each level are accepted"
+            );
         }
     }
     Ok(())

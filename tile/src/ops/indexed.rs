@@ -15,7 +15,7 @@ use super::memory::{Access, Tiles, check_order};
 use super::table::Each;
 use super::{Arg, Mode};
 use crate::dtype::{Const, is_integer};
-use crate::error::{Code, Fault};
+use crate::error::{Code, Fault, bail, ensure, fault};
 use crate::hints::Hint;
 use crate::ir::{ArrayId, Build, Indexed, Kind, Order, Rmw, Scope, Type, Value};
 
@@ -67,20 +67,6 @@ pub enum Along {
 }
 
 impl Rmw {
-    /// The operation's name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Rmw::Add => "atomic_add",
-            Rmw::Min => "atomic_min",
-            Rmw::Max => "atomic_max",
-            Rmw::And => "atomic_and",
-            Rmw::Or => "atomic_or",
-            Rmw::Xor => "atomic_xor",
-            Rmw::Xchg => "atomic_xchg",
-            Rmw::Cas => "atomic_cas",
-        }
-    }
-
     /// The dtypes that the operation has.
     pub const fn dtypes(self) -> &'static [DType] {
         use DType::{Bf16, F16, F32, F64, S32, S64, U32, U64};
@@ -186,12 +172,10 @@ impl Build {
         let update = self.operand(update)?;
         let dims = self.ty(update).dims;
         let update = self.broadcast_to(update, tiles.tile).map_err(|_| {
-            Fault::new(
+            fault!(
                 Code::StoreShape,
-                format!(
-                    "`{name}` of a tile {dims} where tiles are {}: a tile that broadcasts to it is accepted",
-                    tiles.tile
-                ),
+                "`{name}` of a tile {dims} where tiles are {}: a tile that broadcasts to it is accepted",
+                tiles.tile
             )
         })?;
         let (kind, operands, _) = self.atomic_parts(rmw, &at, &coordinates, None, update.into(), None)?;
@@ -221,17 +205,13 @@ impl Build {
         let dtype = self.array_dtype(at.array);
         if !rmw.dtypes().contains(&dtype) {
             let names: Vec<String> = rmw.dtypes().iter().map(DType::to_string).collect();
-            return Err(Fault::new(
-                Code::AtomicDtype,
-                format!("`{name}` in an array of {dtype}: {} are accepted", names.join(", ")),
-            ));
+            bail!(Code::AtomicDtype, "`{name}` in an array of {dtype}: {} are accepted", names.join(", "));
         }
-        if expected.is_some() != (rmw == Rmw::Cas) {
-            return Err(Fault::new(
-                Code::Unsupported,
-                format!("`{name}`: an expected value belongs to `atomic_cas`, which has one"),
-            ));
-        }
+        ensure!(
+            expected.is_some() == (rmw == Rmw::Cas),
+            Code::Unsupported,
+            "`{name}`: an expected value belongs to `atomic_cas`, which has one"
+        );
         let mut operands = Vec::new();
         for arg in expected.into_iter().chain([update]) {
             let value = self.atomic_value(rmw, arg, dtype)?;
@@ -248,15 +228,12 @@ impl Build {
     fn atomic_value(&mut self, rmw: Rmw, arg: Arg, dtype: DType) -> Result<Value, Fault> {
         if let (Rmw::And | Rmw::Or | Rmw::Xor, Arg::Value(value)) = (rmw, arg) {
             let own = self.ty(value).dtype;
-            if own != dtype {
-                return Err(Fault::new(
-                    Code::AtomicBitwiseDtypeMismatch,
-                    format!(
-                        "`{}` of {own} in an array of {dtype}: the array's dtype is accepted",
-                        rmw.name()
-                    ),
-                ));
-            }
+            ensure!(
+                own == dtype,
+                Code::AtomicBitwiseDtypeMismatch,
+                "`{}` of {own} in an array of {dtype}: the array's dtype is accepted",
+                rmw.name()
+            );
         }
         self.stored(rmw.name(), arg, dtype)
     }
@@ -297,24 +274,21 @@ impl Build {
                         0 => 1,
                         1 => dims[0],
                         _ => {
-                            return Err(Fault::new(
+                            bail!(
                                 Code::Shape,
-                                format!(
-                                    "`{name}` by rows that are a tile {dims}: a tile of rank 1 is accepted"
-                                ),
-                            ));
+                                "`{name}` by rows that are a tile {dims}: a tile of rank 1 is accepted"
+                            );
                         }
                     };
                     let ones = crate::ir::Dims::new(&[1; crate::ir::MAX_RANK][..rank]).unwrap_or_default();
                     self.reshaped(rows, ones.with(axis, extent))
                 }
                 Along::Span { start, count } => {
-                    if count == 0 {
-                        return Err(Fault::new(
-                            Code::Shape,
-                            format!("`{name}` of no elements along axis {axis}: 1 or more are accepted"),
-                        ));
-                    }
+                    ensure!(
+                        count != 0,
+                        Code::Shape,
+                        "`{name}` of no elements along axis {axis}: 1 or more are accepted"
+                    );
                     let start = self.index_value(name, start)?;
                     let offsets = self.along(self.ty(start).dtype, count, axis, rank)?;
                     self.each(Each::Add, &[start.into(), offsets.into()], Mode::default())?
@@ -328,15 +302,12 @@ impl Build {
     /// An index tile for each axis of the array.
     fn indices(&mut self, name: &str, at: &Elements, indices: &[Arg]) -> Result<Vec<Value>, Fault> {
         let rank = self.array_rank(at.array);
-        if indices.len() != rank {
-            return Err(Fault::new(
-                Code::IndexRank,
-                format!(
-                    "`{name}` by {} indices of an array of rank {rank}: {rank} are accepted",
-                    indices.len()
-                ),
-            ));
-        }
+        ensure!(
+            indices.len() == rank,
+            Code::IndexRank,
+            "`{name}` by {} indices of an array of rank {rank}: {rank} are accepted",
+            indices.len()
+        );
         let dtype = self.array_dtype(at.array);
         if dtype.bits() < 8 {
             let why = format!(

@@ -5,7 +5,7 @@ use girih_tensor::DType;
 use super::table::Each;
 use super::{Arg, Mode, broadcast};
 use crate::dtype::{self, Category, Const, category, is_integer};
-use crate::error::{Code, Fault};
+use crate::error::{Code, Fault, ensure, fault};
 use crate::fit;
 use crate::hints::Hint;
 use crate::ir::{
@@ -87,7 +87,7 @@ pub fn check_order(access: Access, order: Order, scope: Option<Scope>) -> Result
             ("an atomic operation", &[Order::Relaxed, Order::Acquire, Order::Release, Order::AcqRel])
         }
     };
-    let refused = |why: String| Err(Fault::new(Code::MemoryOrderScope, format!("{name} {why}")));
+    let refused = |why: String| Err(fault!(Code::MemoryOrderScope, "{name} {why}"));
     if !orders.contains(&order) {
         let names: Vec<&str> = orders.iter().map(|order| order.name()).collect();
         return refused(format!("is not {}: {} are accepted", order.name(), names.join(", ")));
@@ -99,30 +99,6 @@ pub fn check_order(access: Access, order: Order, scope: Option<Scope>) -> Result
         (Order::Weak, None) | (_, Some(_)) => Ok(()),
         (order, None) => {
             refused(format!("that is {} has a scope: block, device or system is accepted", order.name()))
-        }
-    }
-}
-
-impl Order {
-    /// The order's name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Order::Weak => "weak",
-            Order::Relaxed => "relaxed",
-            Order::Acquire => "acquire",
-            Order::Release => "release",
-            Order::AcqRel => "acq_rel",
-        }
-    }
-}
-
-impl Scope {
-    /// The scope's name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Scope::Block => "block",
-            Scope::Device => "device",
-            Scope::System => "system",
         }
     }
 }
@@ -277,15 +253,13 @@ impl Build {
         let view = self.view("store", tiles)?;
         check_order(Access::Store, view.order, view.scope)?;
         self.writable("store", view.array)?;
-        if view.steps.iter().zip(view.tile.iter()).any(|(step, extent)| step < extent) {
-            return Err(Fault::new(
-                Code::Shape,
-                format!(
-                    "`store` of tiles {} at steps of {}: they overlap; steps of the extents or more are accepted",
-                    view.tile, view.steps
-                ),
-            ));
-        }
+        ensure!(
+            !view.steps.iter().zip(view.tile.iter()).any(|(step, extent)| step < extent),
+            Code::Shape,
+            "`store` of tiles {} at steps of {}: they overlap; steps of the extents or more are accepted",
+            view.tile,
+            view.steps
+        );
         let value = self.store_value(tiles, value)?;
         let mut operands = vec![value];
         operands.extend(self.tile_index("store", tiles, index)?);
@@ -299,12 +273,10 @@ impl Build {
         let value = self.stored("store", value, dtype)?;
         let dims = self.ty(value).dims;
         let value = self.broadcast_to(value, tiles.tile).map_err(|_| {
-            Fault::new(
+            fault!(
                 Code::StoreShape,
-                format!(
-                    "`store` of a tile {dims} where tiles are {}: a tile of that shape, or one that broadcasts to it, is accepted",
-                    tiles.tile
-                ),
+                "`store` of a tile {dims} where tiles are {}: a tile of that shape, or one that broadcasts to it, is accepted",
+                tiles.tile
             )
         })?;
         if tiles.tile.rank() == 0 {
@@ -381,8 +353,7 @@ impl Build {
     /// The view of an array's axes that tiles are.
     fn view(&self, name: &str, tiles: &Tiles) -> Result<View, Fault> {
         let rank = self.array_rank(tiles.array);
-        let refused =
-            |code, why: String| Err(Fault::new(code, format!("`{name}` by tiles {} {why}", tiles.tile)));
+        let refused = |code, why: String| Err(fault!(code, "`{name}` by tiles {} {why}", tiles.tile));
         if tiles.tile.rank() != rank && tiles.tile.rank() != 0 {
             return refused(
                 Code::Shape,
@@ -457,27 +428,22 @@ impl Build {
         if has {
             return Ok(());
         }
-        Err(Fault::new(
+        Err(fault!(
             Code::IntegerInputUnsupported,
-            format!(
-                "`{name}` of {dtype} with {:?} outside: {dtype} does not have it; zero is accepted",
-                tiles.padding
-            ),
+            "`{name}` of {dtype} with {:?} outside: {dtype} does not have it; zero is accepted",
+            tiles.padding
         ))
     }
 
     /// The index by the array's axes.
     fn tile_index(&mut self, name: &str, tiles: &Tiles, index: &[Arg]) -> Result<Vec<Value>, Fault> {
         let rank = self.array_rank(tiles.array);
-        if index.len() != rank {
-            return Err(Fault::new(
-                Code::IndexRank,
-                format!(
-                    "`{name}` at {} indices from an array of rank {rank}: {rank} are accepted",
-                    index.len()
-                ),
-            ));
-        }
+        ensure!(
+            index.len() == rank,
+            Code::IndexRank,
+            "`{name}` at {} indices from an array of rank {rank}: {rank} are accepted",
+            index.len()
+        );
         let own = index.iter().map(|&arg| self.index_scalar(name, arg)).collect::<Result<Vec<_>, _>>()?;
         Ok(match tiles.axes {
             Some(axes) => {
@@ -491,14 +457,11 @@ impl Build {
     fn index_scalar(&mut self, name: &str, arg: Arg) -> Result<Value, Fault> {
         let value = self.index_value(name, arg)?;
         let dims = self.ty(value).dims;
-        if dims.rank() != 0 {
-            return Err(Fault::new(
-                Code::Shape,
-                format!(
-                    "`{name}` at an index that is a tile {dims}: scalars are accepted; tiles of indices are gathered by"
-                ),
-            ));
-        }
+        ensure!(
+            dims.rank() == 0,
+            Code::Shape,
+            "`{name}` at an index that is a tile {dims}: scalars are accepted; tiles of indices are gathered by"
+        );
         Ok(value)
     }
 
@@ -506,12 +469,11 @@ impl Build {
     pub(super) fn index_value(&mut self, name: &str, arg: Arg) -> Result<Value, Fault> {
         let value = self.value(arg)?;
         let dtype = self.ty(value).dtype;
-        if !is_integer(dtype) {
-            return Err(Fault::new(
-                Code::IndexNonInteger,
-                format!("`{name}` at an index of {dtype}: integers are accepted"),
-            ));
-        }
+        ensure!(
+            is_integer(dtype),
+            Code::IndexNonInteger,
+            "`{name}` at an index of {dtype}: integers are accepted"
+        );
         let wide = dtype.bits() == 64 || dtype == DType::U32;
         self.cast(value, if wide { DType::S64 } else { DType::S32 }, Rounding::Nearest)
     }
@@ -520,23 +482,16 @@ impl Build {
     pub(super) fn mask(&mut self, name: &str, arg: Arg) -> Result<Value, Fault> {
         let value = self.value(arg)?;
         let dtype = self.ty(value).dtype;
-        if dtype != DType::Bool {
-            return Err(Fault::new(
-                Code::MaskDtype,
-                format!("`{name}` under a mask of {dtype}: bool is accepted"),
-            ));
-        }
+        ensure!(dtype == DType::Bool, Code::MaskDtype, "`{name}` under a mask of {dtype}: bool is accepted");
         Ok(value)
     }
 
     /// A value to be stored in an array of `dtype`, which may be cast to it only if promotion gives it.
     pub(super) fn stored(&mut self, name: &str, arg: Arg, dtype: DType) -> Result<Value, Fault> {
         let refused = |from: String| {
-            Fault::new(
+            fault!(
                 Code::ImplicitCast,
-                format!(
-                    "`{name}` of {from} in an array of {dtype}: it may lose something, so cast it by `.to::<T>()`"
-                ),
+                "`{name}` of {from} in an array of {dtype}: it may lose something, so cast it by `.to::<T>()`"
             )
         };
         match arg {
@@ -568,23 +523,24 @@ impl Build {
         if param.mutable {
             return Ok(());
         }
-        Err(Fault::new(
+        Err(fault!(
             Code::Unsupported,
-            format!("`{name}` in the array `{}`, which is `&Array`: `&mut Array` is accepted", param.name),
+            "`{name}` in the array `{}`, which is `&Array`: `&mut Array` is accepted",
+            param.name
         ))
     }
 
     /// The shape that all tiles broadcast to.
     pub(super) fn common_dims(&self, name: &str, values: &[Value]) -> Result<Dims, Fault> {
         values.iter().try_fold(Dims::SCALAR, |dims, &value| {
-            broadcast(dims, self.ty(value).dims)
-                .map_err(|fault| Fault::new(fault.code, format!("`{name}`: {fault}")))
+            broadcast(dims, self.ty(value).dims).map_err(|fault| fault!(fault.code, "`{name}`: {fault}"))
         })
     }
 }
 
 fn grid_axis(name: &str, axis: i64) -> Result<u8, Fault> {
-    u8::try_from(axis).ok().filter(|&axis| axis < 3).ok_or_else(|| {
-        Fault::new(Code::BidAxis3, format!("`{name}` along axis {axis}: grids have the axes 0, 1 and 2"))
-    })
+    u8::try_from(axis)
+        .ok()
+        .filter(|&axis| axis < 3)
+        .ok_or_else(|| fault!(Code::BidAxis3, "`{name}` along axis {axis}: grids have the axes 0, 1 and 2"))
 }

@@ -4,7 +4,7 @@ use girih_tensor::DType;
 
 use super::Arg;
 use crate::dtype::{Category, category};
-use crate::error::{Code, Fault};
+use crate::error::{Code, Fault, ensure, fault};
 use crate::ir::{Build, Kind, Rounding, Type, Value};
 
 /// The conversion letters of a format, each with the place of the letter and whether it has a length before it.
@@ -35,8 +35,7 @@ impl Build {
     /// # Errors
     /// [`Code::Unsupported`] for a format that does not fit the values; [`Code::Broadcast`].
     pub fn print(&mut self, format: &str, args: &[Arg]) -> Result<(), Fault> {
-        let refused =
-            |why: String| Err(Fault::new(Code::Unsupported, format!("`printf` by {format:?}: {why}")));
+        let refused = |why: String| Err(fault!(Code::Unsupported, "`printf` by {format:?}: {why}"));
         let Some(found) = conversions(format).filter(|_| !format.contains('\0')) else {
             return refused("a `%` has a letter behind it, and `%%` is a per cent sign".into());
         };
@@ -83,12 +82,11 @@ impl Build {
     pub fn assert(&mut self, cond: Arg, message: &str) -> Result<(), Fault> {
         let value = self.value(cond)?;
         let Type { dtype, .. } = self.ty(value);
-        if dtype != DType::Bool {
-            return Err(Fault::new(
-                Code::Condition,
-                format!("`assert` of {dtype}: truth values are accepted, such as those of a comparison"),
-            ));
-        }
+        ensure!(
+            dtype == DType::Bool,
+            Code::Condition,
+            "`assert` of {dtype}: truth values are accepted, such as those of a comparison"
+        );
         self.push(Kind::Assert(message.into()), &[value], &[]);
         Ok(())
     }

@@ -3,7 +3,7 @@
 use girih_tensor::DType;
 
 use crate::dtype::{Const, promote, sums};
-use crate::error::{Code, Fault};
+use crate::error::{Code, Fault, bail, fault};
 use crate::ir::{Build, Dims, Kind, Rounding, Value};
 
 /// The shape of the product of two matrices, or of batches of them.
@@ -17,7 +17,7 @@ struct Shape {
 
 impl Shape {
     fn new(name: &str, a: Dims, b: Dims) -> Result<Shape, Fault> {
-        let refused = |code, why: &str| Err(Fault::new(code, format!("`{name}` of {a} and {b}: {why}")));
+        let refused = |code, why: &str| Err(fault!(code, "`{name}` of {a} and {b}: {why}"));
         let matrix = |dims: Dims| (2..=3).contains(&dims.rank());
         if !matrix(a) || !matrix(b) {
             return refused(Code::MmaRank, "tiles of rank 2, and of rank 3 with a batch axis, are accepted");
@@ -70,8 +70,7 @@ impl Build {
     /// ```
     pub fn mma(&mut self, a: Value, b: Value, acc: Value) -> Result<Value, Fault> {
         let [x, y, z] = [a, b, acc].map(|value| self.ty(value));
-        let refused =
-            |code, why: String| Err(Fault::new(code, format!("`mma` of {x} and {y} into {z}: {why}")));
+        let refused = |code, why: String| Err(fault!(code, "`mma` of {x} and {y} into {z}: {why}"));
         let shape = Shape::new("mma", x.dims, y.dims)?;
         let dims = shape.dims(shape.m, shape.n);
         if z.dims != dims {
@@ -110,18 +109,13 @@ impl Build {
         let (x, y) = (self.ty(a), self.ty(b));
         let dtype = promote(x.dtype, y.dtype)?;
         let Some(&sum) = sums(dtype, dtype).first() else {
-            return Err(Fault::new(
-                Code::MmaDtype,
-                format!("`matmul` of {x} and {y}: {dtype} has no product: {DTYPES} have"),
-            ));
+            bail!(Code::MmaDtype, "`matmul` of {x} and {y}: {dtype} has no product: {DTYPES} have");
         };
         if x.dims.rank() == 0 || y.dims.rank() == 0 {
-            return Err(Fault::new(
+            bail!(
                 Code::MmaRank,
-                format!(
-                    "`matmul` of {x} and {y}: tiles of rank 1, 2 and 3 are accepted; `*` multiplies by a scalar"
-                ),
-            ));
+                "`matmul` of {x} and {y}: tiles of rank 1, 2 and 3 are accepted; `*` multiplies by a scalar"
+            );
         }
         let (row, column) = (x.dims.rank() == 1, y.dims.rank() == 1);
         let matrix = |dims: Dims, row: bool| {

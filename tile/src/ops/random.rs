@@ -21,59 +21,26 @@ use girih_tensor::DType;
 
 use super::Arg;
 use super::table::Each;
-use crate::dtype::{Const, is_integer};
-use crate::error::{Code, Fault};
-use crate::ir::{Build, Dims, Kind, Nan, Overflow, Rounding, Type, Value};
-use crate::math;
+use crate::dtype::is_integer;
+use crate::error::{Code, Fault, bail, ensure};
+use crate::ir::{Build, Rounding, Value};
+use crate::math::emit::{Emit, X};
 
 /// Factors of the two products of a round, and what is added to the key after one: the golden ratio and the root of 3, less 1.
 const FACTORS: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];
 const STEPS: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];
 
-/// Operations on u32 tiles of one shape.
-struct Words<'a> {
-    b: &'a mut Build,
-    dims: Dims,
+/// A u64 tile's lower and upper words.
+fn split<'e, 'b>(x: X<'e, 'b>) -> [X<'e, 'b>; 2] {
+    let upper = x >> 32;
+    [x, upper].map(|word| word.cast(DType::U32))
 }
 
-impl Words<'_> {
-    fn op(&mut self, op: Each, dtype: DType, args: &[Value]) -> Value {
-        let kind = Kind::Each {
-            op,
-            rounding: Rounding::Nearest,
-            ftz: false,
-            nan: Nan::Ignored,
-            overflow: Overflow::Wraps,
-        };
-        self.b.push1(kind, args, Type { dtype, dims: self.dims })
-    }
-
-    fn c(&mut self, n: u32) -> Value {
-        self.b.full(DType::U32, self.dims, Const::Int(n.into()))
-    }
-
-    /// A u64 tile's lower and upper words.
-    fn split(&mut self, x: Value) -> [Value; 2] {
-        let shift = self.b.full(DType::U64, self.dims, Const::Int(32));
-        let upper = self.op(Each::Shr, DType::U64, &[x, shift]);
-        [x, upper].map(|word| {
-            self.b.push1(Kind::Cast(Rounding::Nearest), &[word], Type { dtype: DType::U32, dims: self.dims })
-        })
-    }
-
-    /// A number from 0 to 1, without 1, of the upper 24 bits of words; or without 0 and with 1.
-    fn unit(&mut self, word: Value, with_one: bool) -> Value {
-        let eight = self.c(8);
-        let mut bits = self.op(Each::Shr, DType::U32, &[word, eight]);
-        if with_one {
-            let one = self.c(1);
-            bits = self.op(Each::Add, DType::U32, &[bits, one]);
-        }
-        let ty = Type { dtype: DType::F32, dims: self.dims };
-        let x = self.b.push1(Kind::Cast(Rounding::Nearest), &[bits], ty);
-        let scale = self.b.full(DType::F32, self.dims, Const::Float(2f64.powi(-24)));
-        self.op(Each::Mul, DType::F32, &[x, scale])
-    }
+/// A number from 0 to 1, without 1, of the upper 24 bits of words; or without 0 and with 1.
+fn unit<'e, 'b>(word: X<'e, 'b>, with_one: bool) -> X<'e, 'b> {
+    let bits = word >> 8;
+    let bits = if with_one { bits + 1 } else { bits };
+    bits.cast(DType::F32) * 2f64.powi(-24)
 }
 
 impl Build {
@@ -86,30 +53,28 @@ impl Build {
         if let Some(&other) =
             counter.iter().chain(&key).find(|&&value| self.ty(value) != ty || ty.dtype != DType::U32)
         {
-            return Err(Fault::new(
+            bail!(
                 Code::Shape,
-                format!("`philox` of {ty} and {}: u32 tiles of one shape are accepted", self.ty(other)),
-            ));
+                "`philox` of {ty} and {}: u32 tiles of one shape are accepted",
+                self.ty(other)
+            );
         }
-        let mut w = Words { b: self, dims: ty.dims };
-        let ([mut a, mut b, mut c, mut d], [mut k0, mut k1]) = (counter, key);
-        let [f0, f1] = FACTORS.map(|n| w.c(n));
-        let [s0, s1] = STEPS.map(|n| w.c(n));
-        let u32s = DType::U32;
+        let e = Emit::new(self, DType::U32, ty.dims);
+        let ([mut a, mut b, mut c, mut d], [mut k0, mut k1]) =
+            (counter.map(|value| e.x(value)), key.map(|value| e.x(value)));
+        let [f0, f1] = FACTORS.map(|n| e.n(DType::U32, n));
+        let [s0, s1] = STEPS.map(|n| e.n(DType::U32, n));
         for round in 0..10 {
             if round > 0 {
-                k0 = w.op(Each::Add, u32s, &[k0, s0]);
-                k1 = w.op(Each::Add, u32s, &[k1, s1]);
+                (k0, k1) = (k0 + s0, k1 + s1);
             }
-            let (high0, low0) = (w.op(Each::MulHi, u32s, &[a, f0]), w.op(Each::Mul, u32s, &[a, f0]));
-            let (high1, low1) = (w.op(Each::MulHi, u32s, &[c, f1]), w.op(Each::Mul, u32s, &[c, f1]));
-            let mixed = w.op(Each::Xor, u32s, &[high1, b]);
-            a = w.op(Each::Xor, u32s, &[mixed, k0]);
-            let mixed = w.op(Each::Xor, u32s, &[high0, d]);
-            c = w.op(Each::Xor, u32s, &[mixed, k1]);
+            let (high0, low0) = (a.op(Each::MulHi, f0), a * f0);
+            let (high1, low1) = (c.op(Each::MulHi, f1), c * f1);
+            a = high1 ^ b ^ k0;
+            c = high0 ^ d ^ k1;
             (b, d) = (low1, low0);
         }
-        Ok([a, b, c, d])
+        Ok([a, b, c, d].map(|x| x.value))
     }
 
     /// Four tiles of random u32 for a seed, an integer scalar or tile, and a tile of integers that number the elements.
@@ -119,24 +84,21 @@ impl Build {
     pub fn randint4(&mut self, seed: Arg, offset: Arg) -> Result<[Value; 4], Fault> {
         let mut values = [self.value(seed)?, self.value(offset)?];
         let types = values.map(|value| self.ty(value));
-        if types.iter().any(|ty| !is_integer(ty.dtype)) {
-            return Err(Fault::new(
-                Code::FloatInputUnsupported,
-                format!(
-                    "random numbers of a seed {} and offsets {}: integers are accepted",
-                    types[0], types[1]
-                ),
-            ));
-        }
+        ensure!(
+            !types.iter().any(|ty| !is_integer(ty.dtype)),
+            Code::FloatInputUnsupported,
+            "random numbers of a seed {} and offsets {}: integers are accepted",
+            types[0],
+            types[1]
+        );
         let dims = super::broadcast(types[0].dims, types[1].dims)?;
         for value in &mut values {
             *value = self.cast(*value, DType::U64, Rounding::Nearest)?;
             *value = self.broadcast_to(*value, dims)?;
         }
-        let mut words = Words { b: self, dims };
-        let key = words.split(values[0]);
-        let [low, high] = words.split(values[1]);
-        let zero = words.c(0);
+        let e = Emit::new(self, DType::U32, dims);
+        let [key, [low, high]] = values.map(|value| split(e.x(value)).map(|word| word.value));
+        let zero = e.n(DType::U32, 0).value;
         self.philox([low, high, zero, zero], key)
     }
 
@@ -155,7 +117,7 @@ impl Build {
     pub fn rand(&mut self, seed: Arg, offset: Arg) -> Result<Value, Fault> {
         let word = self.randint4(seed, offset)?[0];
         let dims = self.ty(word).dims;
-        Ok(Words { b: self, dims }.unit(word, false))
+        Ok(unit(Emit::new(self, DType::F32, dims).x(word), false).value)
     }
 
     /// Random f32 of the normal distribution of mean 0 and variance 1, by Box and Muller's transform of the first two words: the root of
@@ -166,13 +128,10 @@ impl Build {
     pub fn randn(&mut self, seed: Arg, offset: Arg) -> Result<Value, Fault> {
         let [first, second, ..] = self.randint4(seed, offset)?;
         let dims = self.ty(first).dims;
-        let u = Words { b: self, dims }.unit(first, true);
-        let cosine = math::cosine_of_turn(self, second);
-        let mut words = Words { b: self, dims };
-        let log = words.op(Each::Log, DType::F32, &[u]);
-        let factor = words.b.full(DType::F32, dims, Const::Float(-2.0));
-        let square = words.op(Each::Mul, DType::F32, &[log, factor]);
-        let radius = words.op(Each::Sqrt, DType::F32, &[square]);
-        Ok(words.op(Each::Mul, DType::F32, &[radius, cosine]))
+        let e = Emit::new(self, DType::F32, dims);
+        let u = unit(e.x(first), true);
+        let cosine = e.x(second).cosine_of_turn();
+        let radius = (u.map(Each::Log) * -2.0).map(Each::Sqrt);
+        Ok((radius * cosine).value)
     }
 }

@@ -20,7 +20,7 @@ use girih_tensor::DType;
 use super::number::encode;
 use super::shape::axis;
 use crate::dtype::{Const, is_restricted};
-use crate::error::{Code, Fault};
+use crate::error::{Code, Fault, bail, ensure, fault, named};
 use crate::fit;
 use crate::ir::{Build, Combine, Dialect, Dims, End, Kind, Nan, RegionId, Rounding, Type, Value};
 
@@ -35,54 +35,21 @@ pub enum Axes {
     Many(Vec<i64>),
 }
 
-/// What elements are reduced to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Reduction {
-    /// Sum. Integers wrap and keep their dtype, bool is counted in s32; f16 and bf16 are summed in f32 and rounded once.
-    Sum,
-    /// Product, as [`Reduction::Sum`].
-    Prod,
-    /// Greatest.
-    Max,
-    /// Least.
-    Min,
-    /// Index of the greatest, an s32; the smallest index of equals. Over all axes it counts elements in row-major order.
-    ArgMax,
-    /// Index of the least, as [`Reduction::ArgMax`].
-    ArgMin,
-    /// Whether any element is not 0.
-    Any,
-    /// Whether all elements are not 0.
-    All,
+named! {
+    /// What elements are reduced to.
+    Reduction {
+        Sum "sum" "Sum. Integers wrap and keep their dtype, bool is counted in s32; f16 and bf16 are summed in f32 and rounded once.",
+        Prod "prod" "Product, as [`Reduction::Sum`].",
+        Max "max" "Greatest.",
+        Min "min" "Least.",
+        ArgMax "argmax" "Index of the greatest, an s32; the smallest index of equals. Over all axes it counts elements in row-major order.",
+        ArgMin "argmin" "Index of the least, as [`Reduction::ArgMax`].",
+        Any "any" "Whether any element is not 0.",
+        All "all" "Whether all elements are not 0.",
+    }
 }
 
 impl Reduction {
-    /// Every reduction.
-    pub const LIST: &[Reduction] = &[
-        Reduction::Sum,
-        Reduction::Prod,
-        Reduction::Max,
-        Reduction::Min,
-        Reduction::ArgMax,
-        Reduction::ArgMin,
-        Reduction::Any,
-        Reduction::All,
-    ];
-
-    /// The name in text.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Reduction::Sum => "sum",
-            Reduction::Prod => "prod",
-            Reduction::Max => "max",
-            Reduction::Min => "min",
-            Reduction::ArgMax => "argmax",
-            Reduction::ArgMin => "argmin",
-            Reduction::Any => "any",
-            Reduction::All => "all",
-        }
-    }
-
     fn combine(self, nan: Nan) -> Combine {
         match self {
             Reduction::Sum => Combine::Sum,
@@ -115,22 +82,21 @@ impl Build {
     pub fn reduce(&mut self, op: Reduction, value: Value, axes: &Axes, how: Reduce) -> Result<Value, Fault> {
         let ty = self.ty(value);
         let index = matches!(op, Reduction::ArgMax | Reduction::ArgMin);
-        if is_restricted(ty.dtype) {
-            return Err(Fault::new(
-                Code::NonArithmeticDtype,
-                format!("`{}` takes no {}: it is stored, cast and multiplied only", op.name(), ty.dtype),
-            ));
-        }
+        ensure!(
+            !is_restricted(ty.dtype),
+            Code::NonArithmeticDtype,
+            "`{}` takes no {}: it is stored, cast and multiplied only",
+            op.name(),
+            ty.dtype
+        );
         let reduced = self.axes(op.name(), axes, ty.dims)?;
         if index && matches!(axes, Axes::Many(_)) {
-            return Err(Fault::new(
+            bail!(
                 Code::AxisTupleUnsupported,
-                format!(
-                    "`{}` takes one axis, or all of them, not the {} axes of a list",
-                    op.name(),
-                    reduced.len()
-                ),
-            ));
+                "`{}` takes one axis, or all of them, not the {} axes of a list",
+                op.name(),
+                reduced.len()
+            );
         }
         let kept = reduced.iter().fold(ty.dims, |dims, &at| dims.with(at, 1));
         let dropped: Vec<u32> =
@@ -180,12 +146,11 @@ impl Build {
         let mut found = Vec::new();
         for &at in list {
             let here = axis(name, at, dims.rank())?;
-            if found.contains(&here) {
-                return Err(Fault::new(
-                    Code::RepeatedAxis,
-                    format!("`{name}` over axes {list:?} of a tile {dims} names axis {at} twice"),
-                ));
-            }
+            ensure!(
+                !found.contains(&here),
+                Code::RepeatedAxis,
+                "`{name}` over axes {list:?} of a tile {dims} names axis {at} twice"
+            );
             found.push(here);
         }
         found.sort_unstable();
@@ -213,10 +178,7 @@ impl Build {
             return Ok(region);
         }
         let list = |types: &[Type]| types.iter().map(Type::to_string).collect::<Vec<_>>().join(", ");
-        Err(Fault::new(
-            Code::Carry,
-            format!("a combination gives ({}); ({}) are accepted", list(&got), list(&want)),
-        ))
+        Err(fault!(Code::Carry, "a combination gives ({}); ({}) are accepted", list(&got), list(&want)))
     }
 
     /// What an operation with a combination of its own takes: its operands broadcast to one shape, the axis, and the identity.
@@ -228,14 +190,12 @@ impl Build {
         identity: &[Const],
     ) -> Result<(Vec<Value>, usize, Vec<u64>), Fault> {
         if values.is_empty() || values.len() != identity.len() {
-            return Err(Fault::new(
+            bail!(
                 Code::Shape,
-                format!(
-                    "`{name}` of {} tiles with {} identities; one for each is accepted",
-                    values.len(),
-                    identity.len()
-                ),
-            ));
+                "`{name}` of {} tiles with {} identities; one for each is accepted",
+                values.len(),
+                identity.len()
+            );
         }
         let mut dims = Dims::SCALAR;
         for &value in values {

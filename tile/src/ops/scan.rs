@@ -18,35 +18,17 @@ use girih_tensor::DType;
 
 use super::shape::axis;
 use crate::dtype::{Const, is_restricted};
-use crate::error::{Code, Fault};
+use crate::error::{Code, Fault, ensure, named};
 use crate::fit;
 use crate::ir::{Build, Combine, Kind, Nan, RegionId, Rounding, Type, Value};
 
-/// What a scan combines by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Running {
-    /// Sums. Integers wrap and keep their dtype, bool is counted in s32; f16 and bf16 are summed in f32, and each sum is rounded once.
-    Sum,
-    /// Products, as [`Running::Sum`].
-    Prod,
-    /// The greatest so far.
-    Max,
-    /// The least so far.
-    Min,
-}
-
-impl Running {
-    /// Every scan.
-    pub const LIST: &[Running] = &[Running::Sum, Running::Prod, Running::Max, Running::Min];
-
-    /// The name in text.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Running::Sum => "cumsum",
-            Running::Prod => "cumprod",
-            Running::Max => "cummax",
-            Running::Min => "cummin",
-        }
+named! {
+    /// What a scan combines by.
+    Running {
+        Sum "cumsum" "Sums. Integers wrap and keep their dtype, bool is counted in s32; f16 and bf16 are summed in f32, and each sum is rounded once.",
+        Prod "cumprod" "Products, as [`Running::Sum`].",
+        Max "cummax" "The greatest so far.",
+        Min "cummin" "The least so far.",
     }
 }
 
@@ -68,12 +50,12 @@ impl Build {
     /// [`Code::AxisOutOfRange`], [`Code::NonArithmeticDtype`].
     pub fn scan(&mut self, op: Running, value: Value, along: i64, how: Scan) -> Result<Value, Fault> {
         let dtype = self.ty(value).dtype;
-        if is_restricted(dtype) {
-            return Err(Fault::new(
-                Code::NonArithmeticDtype,
-                format!("`{}` takes no {dtype}: it is stored, cast and multiplied only", op.name()),
-            ));
-        }
+        ensure!(
+            !is_restricted(dtype),
+            Code::NonArithmeticDtype,
+            "`{}` takes no {dtype}: it is stored, cast and multiplied only",
+            op.name()
+        );
         let at = axis(op.name(), along, self.ty(value).dims.rank())?;
         let value =
             if dtype == DType::Bool { self.cast(value, DType::S32, Rounding::Nearest)? } else { value };

@@ -16,7 +16,7 @@
 //! ```
 
 use super::Arg;
-use crate::error::{Code, Fault};
+use crate::error::{Code, Fault, bail, ensure, fault};
 use crate::fit;
 use crate::ir::{Build, Dialect, Dims, Kind, Type, Value};
 
@@ -31,10 +31,7 @@ pub fn axis(name: &str, axis: i64, rank: usize) -> Result<usize, Fault> {
             Some(last) => format!("-{rank} to {last} are accepted"),
             None => "a scalar has none".into(),
         };
-        Fault::new(
-            Code::AxisOutOfRange,
-            format!("`{name}` along axis {axis} where the rank is {rank}: {accepted}"),
-        )
+        fault!(Code::AxisOutOfRange, "`{name}` along axis {axis} where the rank is {rank}: {accepted}")
     })
 }
 
@@ -46,25 +43,17 @@ impl Build {
     pub fn permute(&mut self, value: Value, axes: &[i64]) -> Result<Value, Fault> {
         let ty = self.ty(value);
         let rank = ty.dims.rank();
-        if axes.len() != rank {
-            return Err(Fault::new(
-                Code::AxesRank,
-                format!(
-                    "`permute` of a tile {} by the {} axes {axes:?}; {rank} are accepted",
-                    ty.dims,
-                    axes.len()
-                ),
-            ));
-        }
+        ensure!(
+            axes.len() == rank,
+            Code::AxesRank,
+            "`permute` of a tile {} by the {} axes {axes:?}; {rank} are accepted",
+            ty.dims,
+            axes.len()
+        );
         let mut to = Vec::new();
         for &a in axes {
             let at = fit::item(axis("permute", a, rank)?);
-            if to.contains(&at) {
-                return Err(Fault::new(
-                    Code::RepeatedAxis,
-                    format!("`permute` by {axes:?} names axis {a} twice"),
-                ));
-            }
+            ensure!(!to.contains(&at), Code::RepeatedAxis, "`permute` by {axes:?} names axis {a} twice");
             to.push(at);
         }
         if to.iter().enumerate().all(|(i, &a)| fit::item(i) == a) {
@@ -82,20 +71,19 @@ impl Build {
     pub fn transpose(&mut self, value: Value, axes: Option<(i64, i64)>) -> Result<Value, Fault> {
         let dims = self.ty(value).dims;
         let rank = dims.rank();
-        if rank < 2 {
-            return Err(Fault::new(
-                Code::TransposeRank,
-                format!("`transpose` of a tile {dims}; tiles of rank 2 or more are accepted"),
-            ));
-        }
+        ensure!(
+            rank >= 2,
+            Code::TransposeRank,
+            "`transpose` of a tile {dims}; tiles of rank 2 or more are accepted"
+        );
         let (a, b) = match axes {
             Some((a, b)) => (axis("transpose", a, rank)?, axis("transpose", b, rank)?),
             None if rank == 2 || self.dialect == Dialect::Cxx => (0, 1),
             None => {
-                return Err(Fault::new(
+                bail!(
                     Code::TransposeAxesRequired,
-                    format!("`transpose` of a tile {dims} must name the two axes that it exchanges"),
-                ));
+                    "`transpose` of a tile {dims} must name the two axes that it exchanges"
+                );
             }
         };
         let mut order: Vec<i64> = (0..rank as i64).collect();
@@ -113,7 +101,7 @@ impl Build {
         let mut extents = dims.to_vec();
         extents.insert(at, 1);
         let dims = Dims::new(&extents).ok_or_else(|| {
-            Fault::new(Code::Shape, format!("`expand_dims` of a tile {dims}: at most 8 axes are accepted"))
+            fault!(Code::Shape, "`expand_dims` of a tile {dims}: at most 8 axes are accepted")
         })?;
         Ok(self.reshaped(value, dims))
     }
@@ -126,9 +114,8 @@ impl Build {
         let ty = self.ty(value);
         let size = ty.dims.size() as i64;
         let known: i64 = shape.iter().filter(|&&n| n != -1).product();
-        let refused = |code, why: &str| {
-            Err(Fault::new(code, format!("`reshape` of a tile {} to {shape:?}: {why}", ty.dims)))
-        };
+        let refused =
+            |code, why: &str| Err(fault!(code, "`reshape` of a tile {} to {shape:?}: {why}", ty.dims));
         let infer = shape.iter().filter(|&&n| n == -1).count();
         if infer > 1 {
             return refused(Code::ReshapeInfer, "one extent of -1 is accepted");
@@ -159,9 +146,7 @@ impl Build {
     /// [`Code::CatRank`], [`Code::CatDtype`], [`Code::CatShape`], [`Code::AxisOutOfRange`].
     pub fn cat(&mut self, a: Value, b: Value, along: i64) -> Result<Value, Fault> {
         let (x, y) = (self.ty(a), self.ty(b));
-        let refused = |code, why: &str| {
-            Err(Fault::new(code, format!("`cat` of {x} and {y} along axis {along}: {why}")))
-        };
+        let refused = |code, why: &str| Err(fault!(code, "`cat` of {x} and {y} along axis {along}: {why}"));
         if x.dims.rank() != y.dims.rank() || x.dims.rank() == 0 {
             return refused(Code::CatRank, "tiles of one rank, 1 or more, are accepted");
         }
@@ -203,18 +188,17 @@ impl Build {
     pub fn insert(&mut self, value: Value, index: &[i64], part: Value) -> Result<Value, Fault> {
         let (ty, of) = (self.ty(value), self.ty(part));
         let start = self.part("insert", ty.dims, index, of.dims)?;
-        if ty.dtype != of.dtype {
-            return Err(Fault::new(
-                Code::CatDtype,
-                format!("`insert` of a {of} into a {ty}: one dtype is accepted"),
-            ));
-        }
+        ensure!(
+            ty.dtype == of.dtype,
+            Code::CatDtype,
+            "`insert` of a {of} into a {ty}: one dtype is accepted"
+        );
         Ok(self.push1(Kind::Insert(start), &[value, part], ty))
     }
 
     fn part(&self, name: &str, whole: Dims, index: &[i64], shape: Dims) -> Result<Dims, Fault> {
         let refused = |code, why: &str| {
-            Err(Fault::new(code, format!("`{name}` of a part {shape} at {index:?} of a tile {whole}: {why}")))
+            Err(fault!(code, "`{name}` of a part {shape} at {index:?} of a tile {whole}: {why}"))
         };
         if index.len() != whole.rank() || shape.rank() != whole.rank() {
             return refused(Code::IndexRank, "an index and an extent for each axis are accepted");

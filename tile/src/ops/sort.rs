@@ -4,7 +4,7 @@ use girih_tensor::DType;
 
 use super::shape::axis;
 use crate::dtype::{is_integer, is_restricted};
-use crate::error::{Code, Fault};
+use crate::error::{Code, Fault, bail, ensure};
 use crate::fit;
 use crate::ir::{Build, Dims, Kind, Type, Value};
 
@@ -15,15 +15,15 @@ impl Build {
     /// [`Code::AxisOutOfRange`], [`Code::Broadcast`], [`Code::NonArithmeticDtype`].
     pub fn sort(&mut self, values: &[Value], along: i64, descending: bool) -> Result<Vec<Value>, Fault> {
         let Some(&first) = values.first() else {
-            return Err(Fault::new(Code::Shape, "`sort` of no tile; one or more are accepted"));
+            bail!(Code::Shape, "`sort` of no tile; one or more are accepted");
         };
         let ty = self.ty(first);
-        if is_restricted(ty.dtype) {
-            return Err(Fault::new(
-                Code::NonArithmeticDtype,
-                format!("`sort` takes no {}: it is stored, cast and multiplied only", ty.dtype),
-            ));
-        }
+        ensure!(
+            !is_restricted(ty.dtype),
+            Code::NonArithmeticDtype,
+            "`sort` takes no {}: it is stored, cast and multiplied only",
+            ty.dtype
+        );
         let at = axis("sort", along, ty.dims.rank())?;
         let operands = self.broadcast_all(values, ty.dims)?;
         let types: Vec<Type> = operands.iter().map(|&value| self.ty(value)).collect();
@@ -71,15 +71,12 @@ impl Build {
     ) -> Result<(Value, Value), Fault> {
         let dims = self.ty(value).dims;
         let at = axis("top_k", along, dims.rank())?;
-        if !(1..=dims[at]).contains(&k) {
-            return Err(Fault::new(
-                Code::Shape,
-                format!(
-                    "`top_k` of {k} elements along axis {at} of a tile {dims}; 1 to {} are accepted",
-                    dims[at]
-                ),
-            ));
-        }
+        ensure!(
+            (1..=dims[at]).contains(&k),
+            Code::Shape,
+            "`top_k` of {k} elements along axis {at} of a tile {dims}; 1 to {} are accepted",
+            dims[at]
+        );
         let (values, positions) = self.sorted_positions("top_k", value, along, !smallest)?;
         let part = dims.with(at, k);
         Ok((self.first(values, part), self.first(positions, part)))
@@ -104,7 +101,7 @@ impl Build {
         if !is_integer(ty.dtype) {
             let code =
                 if ty.dtype == DType::Bool { Code::BoolArithmetic } else { Code::FloatInputUnsupported };
-            return Err(Fault::new(code, format!("`histogram` counts integers, not {}", ty.dtype)));
+            bail!(code, "`histogram` counts integers, not {}", ty.dtype);
         }
         let dims = self.tile_dims(&[bins])?;
         Ok(self.push1(Kind::Histogram, &[value], Type { dtype: DType::S32, dims }))

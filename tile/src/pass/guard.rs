@@ -9,11 +9,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use girih_tensor::DType;
 
+use super::overlap::each;
 use super::rebuild::{Copy, Pass, rebuild, types};
 use super::uses::{needs, readers};
 use crate::dtype::is_integer;
 use crate::ir::table::Each;
-use crate::ir::{Def, End, Func, Kind, Nan, Op, OpId, Overflow, RegionId, Rounding, Type, Value};
+use crate::ir::{End, Func, Kind, Op, OpId, RegionId, Rounding, Type, Value};
 
 /// Elements of a tile from which on a condition costs less than a mask.
 const MANY: u64 = 1024;
@@ -61,7 +62,7 @@ impl Guard {
             let mut alone: BTreeSet<OpId> = BTreeSet::from([id]);
             let mut work = vec![op.operands[0]];
             while let Some(value) = work.pop() {
-                let Def::Result(from, _) = func.value(value).def else { continue };
+                let Some(from) = func.maker(value) else { continue };
                 let own = |reader: &Option<OpId>| reader.is_some_and(|reader| alone.contains(&reader));
                 let plain = func.is_pure(&func.op(from).kind) && func.ty(value).dims.rank() > 0;
                 if ops.contains(&from) && plain && readers[&value].iter().all(own) && alone.insert(from) {
@@ -98,8 +99,7 @@ impl Pass for Guard {
         for within in bounds.within {
             all = each(copy, Each::And, [all, within], DType::Bool);
         }
-        let kind = function(Each::Not);
-        let some = copy.b.push1(kind, &[all], Type::scalar(DType::Bool));
+        let some = copy.b.push1(Kind::each(Each::Not), &[all], Type::scalar(DType::Bool));
         copy.b.open(&[]);
         let masked = write(self, copy);
         let then = copy.b.close(End::Yield(masked));
@@ -108,16 +108,6 @@ impl Pass for Guard {
         copy.b.at(op.site);
         Some(copy.b.push_regions(Kind::If, &[some], &types(copy.func, &op.results), vec![then, other]))
     }
-}
-
-fn function(op: Each) -> Kind {
-    let (rounding, nan, overflow) = (Rounding::default(), Nan::default(), Overflow::default());
-    Kind::Each { op, rounding, ftz: false, nan, overflow }
-}
-
-/// A function of two scalars.
-fn each(copy: &mut Copy<'_>, op: Each, operands: [Value; 2], dtype: DType) -> Value {
-    copy.b.push1(function(op), &operands, Type::scalar(dtype))
 }
 
 fn number(copy: &mut Copy<'_>, number: i64) -> Value {
@@ -137,8 +127,7 @@ impl Bounds {
         if func.ty(value).dims.rank() == 0 {
             return Some(copy.value(value));
         }
-        let Def::Result(id, _) = func.value(value).def else { return None };
-        let op = func.op(id);
+        let op = func.op_of(value)?;
         let operands = &op.operands;
         match op.kind {
             Kind::Broadcast | Kind::Reshape | Kind::Permute(_) => self.all(copy, operands[0]),
@@ -169,13 +158,14 @@ impl Bounds {
         if !is_integer(ty.dtype) || ty.dtype.bits() > 32 {
             return None;
         }
+        let both = |copy: &mut Copy<'_>, scalar: Value| {
+            Some([copy.b.push1(Kind::Cast(Rounding::Nearest), &[scalar], Type::scalar(DType::S64)); 2])
+        };
         if ty.dims.rank() == 0 {
             let scalar = copy.value(value);
-            let wide = Type::scalar(DType::S64);
-            return Some([copy.b.push1(Kind::Cast(Rounding::default()), &[scalar], wide); 2]);
+            return both(copy, scalar);
         }
-        let Def::Result(id, _) = func.value(value).def else { return None };
-        let op = func.op(id);
+        let op = func.op_of(value)?;
         let sides = [0, 1].map(|at| op.operands.get(at).copied());
         match (&op.kind, sides) {
             (Kind::Broadcast | Kind::Reshape | Kind::Permute(_), [Some(of), _]) => self.extremes(copy, of),
@@ -186,8 +176,7 @@ impl Bounds {
             }
             (Kind::Full(_), _) => {
                 let scalar = copy.b.push1(op.kind.clone(), &[], Type::scalar(ty.dtype));
-                let wide = Type::scalar(DType::S64);
-                Some([copy.b.push1(Kind::Cast(Rounding::default()), &[scalar], wide); 2])
+                both(copy, scalar)
             }
             (Kind::Each { op: function @ (Each::Add | Each::Sub), .. }, [Some(a), Some(b)]) => {
                 let (a, mut b) = (self.extremes(copy, a)?, self.extremes(copy, b)?);

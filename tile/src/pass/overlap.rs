@@ -25,9 +25,10 @@ use girih_tensor::DType;
 use super::rebuild::{Copy, Pass, rebuild, types};
 use super::uses::{needs, readers};
 use super::{dce, fold};
-use crate::dtype::{is_integer, is_signed};
+use crate::dtype::is_signed;
+use crate::fit;
 use crate::ir::table::Each;
-use crate::ir::{Def, End, Func, Kind, Nan, Op, OpId, Overflow, RegionId, Rounding, Type, Value};
+use crate::ir::{End, Func, Kind, Op, OpId, RegionId, Type, Value};
 
 /// The function with such loops in this order, or `None` if there is none. `may` says of a loop's first products, and of those that are added a turn
 /// later, whether they may be under way at a time; `held` says which operand of a product threads compute.
@@ -81,13 +82,9 @@ struct Analysis<'a> {
 
 /// The number of a scalar constant.
 fn constant(func: &Func, value: Value) -> Option<i64> {
-    let Def::Result(id, _) = func.value(value).def else { return None };
     let dtype = func.ty(value).dtype;
-    match func.op(id).kind {
-        Kind::Full(bits) if is_integer(dtype) && is_signed(dtype) => {
-            let unused = 64 - dtype.bits();
-            Some((bits << unused) as i64 >> unused)
-        }
+    match func.op_of(value)?.kind {
+        Kind::Full(bits) if is_signed(dtype) => Some(fit::signed(bits, dtype.bits())),
         _ => None,
     }
 }
@@ -122,7 +119,7 @@ impl Analysis<'_> {
     fn sources(&self, ops: &[OpId], of: &[Value]) -> BTreeSet<OpId> {
         let (mut found, mut work) = (BTreeSet::new(), of.to_vec());
         while let Some(value) = work.pop() {
-            if let Def::Result(id, _) = self.func.value(value).def
+            if let Some(id) = self.func.maker(value)
                 && ops.contains(&id)
                 && found.insert(id)
             {
@@ -162,7 +159,7 @@ impl Analysis<'_> {
         }
         let mut late = Vec::new();
         for (at, &value) in passed.iter().enumerate() {
-            if let Def::Result(id, _) = func.value(value).def
+            if let Some(id) = func.maker(value)
                 && data.ops.contains(&id)
                 && func.op(id).kind == Kind::Mma
                 && self.readers.get(&value).is_some_and(|readers| readers.len() == 1)
@@ -180,8 +177,8 @@ impl Analysis<'_> {
         let computed = || late.iter().map(|late| func.op(late.id).operands[late.held]);
         let loaded = || late.iter().map(|late| func.op(late.id).operands[1 - late.held]);
         let accumulators = late.iter().map(|late| func.op(late.id).operands[2]);
-        let follows = |value: Value| match func.value(value).def {
-            Def::Result(id, _) if early.is_empty() => data.ops.contains(&id),
+        let follows = |value: Value| match func.maker(value) {
+            Some(id) if early.is_empty() => data.ops.contains(&id),
             _ => behind_products.contains(&value),
         };
         let fits = !late.is_empty()
@@ -213,7 +210,7 @@ impl Analysis<'_> {
         // What is cast for a product that comes a turn later takes registers of its own: once sums are there, others are free.
         let (mut last, mut open) = (BTreeSet::new(), computed().collect::<Vec<Value>>());
         while let Some(value) = open.pop() {
-            let Def::Result(id, _) = func.value(value).def else { continue };
+            let Some(id) = func.maker(value) else { continue };
             let is_own =
                 |reader: &Option<OpId>| reader.as_ref().is_some_and(|id| is_late(id) || last.contains(id));
             let op = func.op(id);
@@ -269,9 +266,7 @@ struct Rewrite {
 
 /// A function of two scalars.
 pub(super) fn each(copy: &mut Copy<'_>, op: Each, operands: [Value; 2], dtype: DType) -> Value {
-    let (rounding, nan, overflow) = (Rounding::default(), Nan::default(), Overflow::default());
-    let kind = Kind::Each { op, rounding, ftz: false, nan, overflow };
-    copy.b.push1(kind, &operands, Type::scalar(dtype))
+    copy.b.push1(Kind::each(op), &operands, Type::scalar(dtype))
 }
 
 impl Rewrite {

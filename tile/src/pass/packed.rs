@@ -7,11 +7,11 @@ use girih_tensor::DType;
 
 use super::rebuild::{Copy, Pass, rebuild};
 use crate::dtype::number::saturated;
-use crate::dtype::{Category, category, is_signed};
+use crate::dtype::{Category, Const, category, is_signed};
 use crate::fit;
 use crate::ir::table::Each;
 use crate::ir::{
-    Array, ArrayParam, Build, Dims, Func, Kind, Known, MAX_RANK, Op, Overflow, Rounding, Type, Value, View,
+    ArrayParam, Build, Dims, Func, Kind, Known, MAX_RANK, Op, Overflow, Rounding, Type, Value, View,
 };
 use crate::math::emit::Emit;
 use crate::math::narrow::{decode, encode, is_narrow, wide};
@@ -37,9 +37,9 @@ fn byte(dtype: DType) -> DType {
 /// Writes out elements smaller than a byte, and conversions of e2m1 and e8m0.
 pub fn packed(func: &Func) -> Func {
     let is_written_out = |dtype: DType| is_packed(dtype) || is_narrow(dtype);
-    let arrays =
-        func.arrays().iter().any(|array| matches!(array, Array::Param(param) if is_written_out(param.dtype)));
-    if arrays || func.values.iter().any(|value| is_written_out(value.ty.dtype)) {
+    if func.params().any(|(_, param)| is_written_out(param.dtype))
+        || func.values.iter().any(|value| is_written_out(value.ty.dtype))
+    {
         rebuild(func, &mut Packed)
     } else {
         func.clone()
@@ -87,15 +87,11 @@ impl Pass for Packed {
                 if usize::from(axis) + 1 < param.extents.len() {
                     return Some(vec![number]);
                 }
-                let per =
-                    Emit { b, dtype: ty.dtype, dims: ty.dims }.n(ty.dtype, per_byte(param.dtype).into());
-                let kind = Kind::Each {
-                    op: Each::Mul,
-                    rounding: Rounding::Nearest,
-                    ftz: false,
-                    nan: Default::default(),
-                    overflow: Overflow::Never,
-                };
+                let per = b.full(ty.dtype, ty.dims, Const::Int(per_byte(param.dtype).into()));
+                let mut kind = Kind::each(Each::Mul);
+                if let Kind::Each { overflow, .. } = &mut kind {
+                    *overflow = Overflow::Never;
+                }
                 Some(vec![b.push1(kind, &[number, per], ty)])
             }
             (Kind::Load(view), _, Some(ty)) if is_packed(ty.dtype) => {
@@ -163,46 +159,37 @@ fn pairs(dims: Dims, each: u32) -> Dims {
     Dims::new(&[list, vec![each]].concat()).unwrap_or_default()
 }
 
-fn reshaped(b: &mut Build, value: Value, dims: Dims) -> Value {
-    let dtype = b.ty(value).dtype;
-    b.push1(Kind::Reshape, &[value], Type { dtype, dims })
-}
-
 /// The elements of bytes, the lower half of each first.
 fn unpack(b: &mut Build, bytes: Value, dims: Dims) -> Value {
     let (dtype, one, two) = (b.ty(bytes).dtype, pairs(dims, 1), pairs(dims, 2));
-    let bytes = reshaped(b, bytes, one);
+    let bytes = b.reshaped(bytes, one);
     let low = wrapped(b, bytes);
-    let high = Emit { b, dtype, dims: one }.intc(Each::Shr, bytes, 4);
+    let high = (Emit::new(b, dtype, one).x(bytes) >> 4).value;
     let both = b.push1(Kind::Cat(fit::axis(one.rank() - 1)), &[low, high], Type { dtype, dims: two });
-    reshaped(b, both, dims)
+    b.reshaped(both, dims)
 }
 
 /// The bytes of elements.
 fn pack(b: &mut Build, value: Value) -> Value {
     let Type { dtype, dims } = b.ty(value);
     let (one, two) = (pairs(dims, 1), pairs(dims, 2));
-    let both = reshaped(b, value, two);
+    let both = b.reshaped(value, two);
     let [low, high] = [0, 1].map(|half| {
         let at = Dims::new(&vec![0; one.rank()]).unwrap_or_default().with(one.rank() - 1, half);
         b.push1(Kind::Extract(at), &[both], Type { dtype, dims: one })
     });
-    let mut e = Emit { b, dtype, dims: one };
-    let (low, high) = (e.intc(Each::And, low, 0xf), e.intc(Each::Shl, high, 4));
-    let bytes = e.op(Each::Or, &[low, high]);
+    let e = Emit::new(b, dtype, one);
+    let bytes = ((e.x(low) & 0xf) | (e.x(high) << 4)).value;
     let last = dims.rank() - 1;
-    reshaped(b, bytes, dims.with(last, dims[last] / 2))
+    b.reshaped(bytes, dims.with(last, dims[last] / 2))
 }
 
 /// The lowest four bits of bytes, as numbers.
 fn wrapped(b: &mut Build, bytes: Value) -> Value {
     let Type { dtype, dims } = b.ty(bytes);
-    let mut e = Emit { b, dtype, dims };
-    if is_signed(dtype) {
-        let above = e.intc(Each::Shl, bytes, 4);
-        return e.intc(Each::Shr, above, 4);
-    }
-    e.intc(Each::And, bytes, 0xf)
+    let e = Emit::new(b, dtype, dims);
+    let bytes = e.x(bytes);
+    if is_signed(dtype) { (bytes << 4) >> 4 } else { bytes & 0xf }.value
 }
 
 /// A tile as one of a dtype that is as wide.
@@ -224,11 +211,10 @@ fn cast(b: &mut Build, value: Value, from: DType, to: DType, rounding: Rounding)
         let bits = encode(b, value, to);
         return recast(b, bits, byte(to));
     }
-    let mut e = Emit { b, dtype: ty.dtype, dims: ty.dims };
     let own = byte(to);
     let value = match ty.dtype == own {
         true => value,
-        false => e.b.push1(Kind::Cast(rounding), &[value], Type { dtype: own, ..ty }),
+        false => b.push1(Kind::Cast(rounding), &[value], Type { dtype: own, ..ty }),
     };
     match category(ty.dtype) {
         _ if !is_packed(to) => value,
@@ -236,8 +222,8 @@ fn cast(b: &mut Build, value: Value, from: DType, to: DType, rounding: Rounding)
         Category::Integer => wrapped(b, value),
         Category::Float => {
             let [least, most] = [f64::NEG_INFINITY, f64::INFINITY].map(|x| saturated(to, x));
-            let value = e.intc(Each::Max, value, least);
-            e.intc(Each::Min, value, most)
+            let e = Emit::new(b, ty.dtype, ty.dims);
+            e.x(value).op(Each::Max, least).op(Each::Min, most).value
         }
     }
 }

@@ -69,10 +69,8 @@ impl<'a> Copy<'a> {
         b.hints_mut().clone_from(&func.hints);
         let (values, arrays) = (vec![None; func.value_count()], vec![None; func.arrays().len()]);
         let mut copy = Copy { func, b, values, arrays, around: Vec::new() };
-        for (i, array) in func.arrays().iter().enumerate() {
-            if let Array::Param(param) = array {
-                copy.arrays[i] = Some(copy.b.array(becomes(param)));
-            }
+        for (array, param) in func.params() {
+            copy.arrays[array.index()] = Some(copy.b.array(becomes(param)));
         }
         func.scalars().iter().for_each(|scalar| copy.b.declare_scalar(scalar.clone()));
         copy
@@ -91,10 +89,7 @@ impl Copy<'_> {
 
     /// The operation that defines a value of the copy, and the type of the value.
     pub(super) fn definition(&self, value: Value) -> Option<&Op> {
-        match self.b.func().value(value).def {
-            crate::ir::Def::Result(op, _) => Some(self.b.func().op(op)),
-            crate::ir::Def::Argument(..) => None,
-        }
+        self.b.func().op_of(value)
     }
 
     /// The operation's kind on the arrays of the copy.

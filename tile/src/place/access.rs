@@ -17,7 +17,7 @@ use girih_tensor::DType;
 use crate::dtype::{holds, is_integer};
 use crate::fit;
 use crate::ir::table::Each;
-use crate::ir::{Def, Func, Indexed, Kind, Known, Order, Value, View};
+use crate::ir::{Func, Indexed, Kind, Known, Order, Value, View};
 
 /// Bytes of the widest access of a thread.
 pub const WIDEST: i64 = 16;
@@ -109,8 +109,7 @@ fn power(n: i64) -> i64 {
 
 /// What an integer scalar is a multiple of, as far as constants and parameters say.
 fn scalar(func: &Func, value: Value) -> i64 {
-    let Def::Result(op, _) = func.value(value).def else { return 1 };
-    let op = func.op(op);
+    let Some(op) = func.op_of(value) else { return 1 };
     let operand = |at: usize| op.operands.get(at).map_or(1, |&operand| scalar(func, operand));
     match &op.kind {
         Kind::Full(bits) => power(*bits as i64),
@@ -133,8 +132,7 @@ pub(crate) struct Counting {
 
 /// An index tile as one that counts along an axis.
 pub(crate) fn counting(func: &Func, value: Value) -> Option<Counting> {
-    let Def::Result(id, _) = func.value(value).def else { return None };
-    let op = func.op(id);
+    let op = func.op_of(value)?;
     let dims = |value: Value| func.ty(value).dims;
     match &op.kind {
         Kind::Iota => {
@@ -184,8 +182,7 @@ fn one(func: &Func, value: Value) -> Option<Value> {
     if func.ty(value).dims.rank() == 0 {
         return Some(value);
     }
-    let Def::Result(id, _) = func.value(value).def else { return None };
-    let op = func.op(id);
+    let op = func.op_of(value)?;
     match &op.kind {
         Kind::Broadcast | Kind::Convert => one(func, op.operands[0]),
         Kind::Reshape if func.ty(value).dims.size() == 1 => one(func, op.operands[0]),
@@ -210,11 +207,8 @@ pub(crate) fn gathered(func: &Func, at: &Indexed, indices: &[Value]) -> (usize, 
 
 /// Whether a view is accessed at several tiles along an axis, by the index there: all of them but the last are wholly inside of the array.
 fn several(func: &Func, index: Option<&Value>) -> bool {
-    let constant = |value: &Value| match func.value(*value).def {
-        Def::Result(op, _) => matches!(func.op(op).kind, Kind::Full(_)),
-        Def::Argument(..) => false,
-    };
-    index.is_some_and(|value| !constant(value))
+    let constant = |value| func.op_of(value).is_some_and(|op| matches!(op.kind, Kind::Full(_)));
+    index.is_some_and(|&value| !constant(value))
 }
 
 /// How wide accesses through a view at an index can be by what is known of its array: its alignment, extents and strides, and where tiles

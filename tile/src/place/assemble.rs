@@ -218,8 +218,7 @@ impl Assembly<'_> {
 
     /// Makes a value again in a distribution; [`remade`] said that this is possible.
     fn again(&mut self, value: Value, dist: &Dist) -> Value {
-        let Def::Result(id, _) = self.from.value(value).def else { return value };
-        let op = self.from.op(id);
+        let Some(op) = self.from.op_of(value) else { return value };
         let mut operands = op.operands.clone();
         for (at, operand) in operands.iter_mut().enumerate() {
             if let Some(need) = operand_of(self.from, op, at, dist) {
@@ -231,10 +230,7 @@ impl Assembly<'_> {
 
     fn add(&mut self, value: Value, dist: &Dist, kind: Kind, operands: Vec<Value>) -> Value {
         let (id, result) = (OpId(fit::item(self.func.ops.len())), Value(fit::item(self.func.values.len())));
-        let site = match self.func.value(value).def {
-            Def::Result(of, _) => self.func.op(of).site,
-            Def::Argument(..) => None,
-        };
+        let site = self.func.op_of(value).and_then(|op| op.site);
         let ty = self.func.ty(value);
         self.func.values.push(ValueData { ty, def: Def::Result(id, 0) });
         self.func.ops.push(Op { kind, operands, results: vec![result], regions: Vec::new(), site });
@@ -307,8 +303,7 @@ pub(crate) fn remade(func: &Func, value: Value, dist: &Dist, deep: u32) -> Optio
     {
         return Some(0.0);
     }
-    let Def::Result(id, _) = func.value(value).def else { return None };
-    let op = func.op(id);
+    let op = func.op_of(value)?;
     let registers = dist.size() as f64;
     let own = match &op.kind {
         Kind::Full(_) => return Some(0.0),

@@ -74,7 +74,7 @@ use self::ahead::Ahead;
 use self::assemble::assemble;
 use self::exchange::Exchange;
 use self::wgmma::Products;
-use crate::error::{Code, Error, Fault};
+use crate::error::{Code, Error, Fault, fault};
 use crate::fit;
 use crate::ir::{Def, Func, Kind, OpId, Value};
 
@@ -229,7 +229,7 @@ fn place_in_order(func: &Func, sm: u32, warps: &[u32]) -> Result<Plan, Error> {
             found = trial.accepted(plan);
         }
     }
-    let none = || Fault::new(Code::HintValue, "no number of warps to try");
+    let none = || fault!(Code::HintValue, "no number of warps to try");
     let plan = found.ok_or_else(|| Error::Place(trial.refused.map_or_else(none, |(_, fault)| fault)))?;
     debug_assert_eq!(plan.verify(), Ok(()));
     Ok(plan)

@@ -76,17 +76,13 @@ impl Plan {
                 let op = func.op(id);
                 let what = match &op.kind {
                     Kind::Convert => return self.called(op.operands[0]),
-                    Kind::Each { op, .. } => op.row().name.to_string(),
                     Kind::Load(_) | Kind::Gather(_) => {
                         let name = op.kind.array().map(|array| func.param_of(array).1.name.as_str());
                         format!("the tile of `{}`", name.unwrap_or_default())
                     }
                     Kind::For | Kind::Loop => "what a loop carries,".into(),
                     Kind::If => "what a condition gives,".into(),
-                    kind => {
-                        let text = format!("{kind:?}");
-                        text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_lowercase()
-                    }
+                    kind => kind.word(),
                 };
                 (what, op.site)
             }
@@ -110,13 +106,10 @@ impl Plan {
     fn taken(&self, value: Value, packed: bool) -> f64 {
         let ty = self.func.ty(value);
         // Elements of a broadcast share the operand's registers; constants of one value take one.
-        let shared = match self.func.value(value).def {
-            Def::Result(op, _) => {
-                matches!(self.func.op(op).kind, Kind::Broadcast | Kind::Full(_))
-                    || self.products.is_shared(op) && !self.products.ahead.waits(op)
-            }
-            Def::Argument(..) => false,
-        };
+        let shared = self.func.maker(value).is_some_and(|op| {
+            matches!(self.func.op(op).kind, Kind::Broadcast | Kind::Full(_))
+                || self.products.is_shared(op) && !self.products.ahead.waits(op)
+        });
         if ty.dims.rank() == 0 || shared {
             return 0.0;
         }

@@ -61,7 +61,7 @@ use control::Left;
 
 use crate::error::Error;
 use crate::fit;
-use crate::ir::{Array, ArrayId, Func, Kind, Op, Type, Value};
+use crate::ir::{Func, Kind, Op, Type, Value};
 
 /// What a run leaves besides the arrays.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -81,8 +81,7 @@ const LIMIT: u64 = 1 << 32;
 /// [`Error::Eval`] for arguments that are not those of the program, and where the program has no meaning: undetermined values that are
 /// used, elements outside of memory, an assertion that does not hold.
 pub fn run(func: &Func, grid: [u32; 3], arrays: &mut [ArrayData], scalars: &[u64]) -> Result<Outcome, Error> {
-    let params = func.arrays().iter().take_while(|array| matches!(array, Array::Param(_)));
-    let dtypes: Vec<_> = params.enumerate().map(|(i, _)| func.param_of(ArrayId(fit::item(i))).1).collect();
+    let dtypes: Vec<_> = func.params().map(|(_, param)| param).collect();
     if dtypes.len() != arrays.len() || func.scalars().len() != scalars.len() {
         return failed(format!(
             "{} arrays and {} scalars for a kernel of {} and {}",

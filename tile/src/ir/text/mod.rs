@@ -31,53 +31,10 @@ pub(in crate::ir) use print::op_text;
 
 use girih_tensor::DType;
 
-use super::{Combine, Nan, Order, Overflow, Padding, Rmw, Rounding, Scope};
+use super::{Combine, Nan};
 use crate::dtype::number::encode;
 use crate::dtype::{Const, is_integer, is_signed};
 use crate::fit;
-
-const ROUNDINGS: &[(&str, Rounding)] = &[
-    ("rn", Rounding::Nearest),
-    ("rz", Rounding::Zero),
-    ("rm", Rounding::Down),
-    ("rp", Rounding::Up),
-    ("full", Rounding::Full),
-    ("approx", Rounding::Approx),
-];
-
-const OVERFLOWS: &[(&str, Overflow)] =
-    &[("nsw", Overflow::NoSigned), ("nuw", Overflow::NoUnsigned), ("nw", Overflow::Never)];
-
-const PADDINGS: &[(&str, Padding)] = &[
-    ("any", Padding::Undetermined),
-    ("0", Padding::Zero),
-    ("-0", Padding::NegZero),
-    ("nan", Padding::Nan),
-    ("inf", Padding::PosInf),
-    ("-inf", Padding::NegInf),
-];
-
-const ORDERS: &[(&str, Order)] = &[
-    ("weak", Order::Weak),
-    ("relaxed", Order::Relaxed),
-    ("acquire", Order::Acquire),
-    ("release", Order::Release),
-    ("acq_rel", Order::AcqRel),
-];
-
-const SCOPES: &[(&str, Scope)] =
-    &[("block", Scope::Block), ("device", Scope::Device), ("system", Scope::System)];
-
-const RMWS: &[(&str, Rmw)] = &[
-    ("add", Rmw::Add),
-    ("min", Rmw::Min),
-    ("max", Rmw::Max),
-    ("and", Rmw::And),
-    ("or", Rmw::Or),
-    ("xor", Rmw::Xor),
-    ("xchg", Rmw::Xchg),
-    ("cas", Rmw::Cas),
-];
 
 const COMBINES: &[(&str, Combine)] = &[
     ("sum", Combine::Sum),
@@ -96,19 +53,11 @@ const COMBINES: &[(&str, Combine)] = &[
     ("region", Combine::Region),
 ];
 
-fn name_of<T: PartialEq>(table: &[(&'static str, T)], value: &T) -> &'static str {
-    table.iter().find(|(_, entry)| entry == value).map_or("?", |&(name, _)| name)
-}
-
-fn by_name<T: Copy>(table: &[(&'static str, T)], name: &str) -> Option<T> {
-    table.iter().find(|(entry, _)| *entry == name).map(|&(_, value)| value)
-}
-
 /// The bits of a constant as text: a number, if it is read back as these bits.
 fn constant_text(dtype: DType, bits: u64) -> String {
     let text = match dtype {
         DType::Bool => (bits != 0).to_string(),
-        _ if is_signed(dtype) => (((bits << (64 - dtype.bits())) as i64) >> (64 - dtype.bits())).to_string(),
+        _ if is_signed(dtype) => fit::signed(bits, dtype.bits()).to_string(),
         _ if is_integer(dtype) => bits.to_string(),
         DType::F64 => format!("{:?}", f64::from_bits(bits)),
         DType::F32 | DType::Tf32 => format!("{:?}", f32::from_bits(fit::low(bits))),

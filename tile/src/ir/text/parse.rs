@@ -4,7 +4,7 @@ mod operation;
 
 use super::token::{Line, Token};
 use crate::error::Error;
-use crate::hints::HintSet;
+use crate::hints::{Hint, HintSet};
 use crate::ir::{ArrayParam, Build, End, Func, Known, RegionId, ScalarParam, Type, Value};
 
 type Result<T> = std::result::Result<T, Error>;
@@ -107,18 +107,10 @@ impl Parser {
         while line.peek().is_some() {
             let at = line.at;
             let name = line.word("a hint")?;
-            let slot = match name.as_str() {
-                "num_ctas" => &mut set.num_ctas,
-                "occupancy" => &mut set.occupancy,
-                "num_worker_warps" => &mut set.num_worker_warps,
-                "opt_level" => &mut set.opt_level,
-                "num_stages" => &mut set.num_stages,
-                _ => {
-                    line.at = at;
-                    return line.expected(
-                        "`num_ctas`, `occupancy`, `num_worker_warps`, `opt_level` or `num_stages`",
-                    );
-                }
+            let Some(slot) = Hint::named(&name).and_then(|hint| set.slot(hint)) else {
+                line.at = at;
+                return line
+                    .expected("`num_ctas`, `occupancy`, `num_worker_warps`, `opt_level` or `num_stages`");
             };
             *slot = Some(line.number()?);
         }
@@ -209,7 +201,7 @@ impl Parser {
             self.regions(line, &mut regions)?;
         }
         line.end()?;
-        let results = self.b.append_here(kind, &operands, &types, regions);
+        let results = self.b.push_regions(kind, &operands, &types, regions);
         self.values.extend(names.into_iter().zip(results));
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 
 use girih_tensor::DType;
 
-use super::{COMBINES, ORDERS, OVERFLOWS, PADDINGS, RMWS, ROUNDINGS, SCOPES, constant_text, name_of};
+use super::{COMBINES, constant_text};
 use crate::hints::HintSet;
 use crate::ir::{
     Array, ArrayId, ArrayParam, Combine, End, Func, Indexed, Kind, Known, Nan, Op, OpId, Order, Overflow,
@@ -81,12 +81,7 @@ fn quoted_unless_name(name: &str) -> String {
 impl Printer<'_> {
     fn kernel(&mut self) -> fmt::Result {
         let func = self.func;
-        let mut params = Vec::new();
-        for array in &func.arrays {
-            if let Array::Param(param) = array {
-                params.push(array_param(param));
-            }
-        }
+        let mut params: Vec<String> = func.params().map(|(_, param)| array_param(param)).collect();
         for scalar in &func.scalars {
             let fact = match scalar.known {
                 Known::MultipleOf(1) => String::new(),
@@ -95,25 +90,19 @@ impl Printer<'_> {
             params.push(format!("{}: {}{fact}", quoted_unless_name(&scalar.name), scalar.dtype));
         }
         writeln!(self.out, "kernel {}({}) {{", quoted_unless_name(&func.name), params.join(", "))?;
-        self.hints("all", &func.hints.all)?;
+        self.hints("all", func.hints.all)?;
         for (arch, hints) in &func.hints.by_arch {
-            self.hints(&arch.to_string(), hints)?;
+            self.hints(&arch.to_string(), *hints)?;
         }
         self.region(func.body, 1)?;
         writeln!(self.out, "}}")
     }
 
-    fn hints(&mut self, of: &str, hints: &HintSet) -> fmt::Result {
-        let all = [
-            ("num_ctas", hints.num_ctas),
-            ("occupancy", hints.occupancy),
-            ("num_worker_warps", hints.num_worker_warps),
-            ("opt_level", hints.opt_level),
-            ("num_stages", hints.num_stages),
-        ];
-        let set: Vec<String> =
-            all.iter().filter_map(|(name, value)| value.map(|value| format!(" {name} {value}"))).collect();
-        if set.is_empty() && of == "all" { Ok(()) } else { writeln!(self.out, "  hint {of}{}", set.concat()) }
+    fn hints(&mut self, of: &str, mut hints: HintSet) -> fmt::Result {
+        let set =
+            hints.slots().into_iter().filter_map(|(name, value)| Some(format!(" {name} {}", (*value)?)));
+        let set: String = set.collect();
+        if set.is_empty() && of == "all" { Ok(()) } else { writeln!(self.out, "  hint {of}{set}") }
     }
 
     fn name(&mut self, value: Value) -> usize {
@@ -138,13 +127,8 @@ impl Printer<'_> {
         let func = self.func;
         match &func.arrays[array.index()] {
             Array::Param(_) => {
-                let params = func.arrays.iter().filter_map(|array| match array {
-                    Array::Param(param) => Some(param.name.as_str()),
-                    Array::Slice { .. } => None,
-                });
-                let before = &func.arrays[..array.index()];
-                let at = before.iter().filter(|array| matches!(array, Array::Param(_))).count();
-                words(params).nth(at).unwrap_or_default()
+                let at = func.params().take_while(|(id, _)| *id != array).count();
+                words(func.params().map(|(_, param)| param.name.as_str())).nth(at).unwrap_or_default()
             }
             Array::Slice { of, axis, start, stop } => {
                 format!("{}<{axis}: {}..{}>", self.array(*of), self.values(&[*start]), self.values(&[*stop]))
@@ -224,7 +208,8 @@ impl Printer<'_> {
         let identity = |bits: &[u64]| {
             if bits.is_empty() { String::new() } else { format!(" identity {}", list(operands, bits)) }
         };
-        let combine = |combine: &Combine| name_of(COMBINES, combine);
+        let combine =
+            |of: &Combine| COMBINES.iter().find(|(_, other)| other == of).map_or("?", |(name, _)| name);
         match &op.kind {
             Kind::Full(bits) => format!("full {}", constant(dtype(op.results.first()), *bits)),
             Kind::Dense(bits) => {
@@ -247,7 +232,7 @@ impl Printer<'_> {
                 let nan = if *nan == Nan::Propagated { ".nan" } else { "" };
                 let overflow = match overflow {
                     Overflow::Wraps => String::new(),
-                    promise => format!(".{}", name_of(OVERFLOWS, promise)),
+                    promise => format!(".{promise}"),
                 };
                 format!("{}{}{ftz}{nan}{overflow} {all}", op.row().name, suffix(*rounding))
             }
@@ -288,8 +273,8 @@ impl Printer<'_> {
             Kind::Atomic { rmw, at } => {
                 let (update, rest) =
                     operands.split_at(operands.len().min(if *rmw == Rmw::Cas { 2 } else { 1 }));
-                let name = name_of(RMWS, rmw);
-                format!("atomic {name} {} to {}", self.values(update), self.indexed(at, rest))
+                let name = rmw.name().replacen('_', " ", 1);
+                format!("{name} {} to {}", self.values(update), self.indexed(at, rest))
             }
             Kind::For => {
                 let (bounds, carried) = operands.split_at(operands.len().min(3));
@@ -314,7 +299,7 @@ impl Printer<'_> {
             text += &format!(" steps {}", view.steps);
         }
         if view.padding != Padding::default() {
-            text += &format!(" pad {}", name_of(PADDINGS, &view.padding));
+            text += &format!(" pad {}", view.padding);
         }
         if !view.check {
             text += " unchecked";
@@ -347,14 +332,14 @@ impl Printer<'_> {
 }
 
 fn suffix(rounding: Rounding) -> String {
-    if rounding == Rounding::Nearest { String::new() } else { format!(".{}", name_of(ROUNDINGS, &rounding)) }
+    if rounding == Rounding::Nearest { String::new() } else { format!(".{rounding}") }
 }
 
 fn order(order: Order, scope: Option<Scope>) -> String {
     match (order, scope) {
         (Order::Weak, None) => String::new(),
-        (order, None) => format!(" {}", name_of(ORDERS, &order)),
-        (order, Some(scope)) => format!(" {}.{}", name_of(ORDERS, &order), name_of(SCOPES, &scope)),
+        (order, None) => format!(" {order}"),
+        (order, Some(scope)) => format!(" {order}.{scope}"),
     }
 }
 

@@ -8,7 +8,7 @@ use super::{Tile, dims};
 use crate::dtype::Const;
 use crate::dtype::number::encode;
 use crate::elem::{Elem, Integer};
-use crate::error::{Code, Fault};
+use crate::error::{Code, Fault, bail};
 use crate::ir::{Kind, Type};
 use crate::stage::{Item, Raw, Staged, apply};
 
@@ -130,12 +130,10 @@ impl<T, N: Nested<T>> Nested<T> for [N] {
         for row in self {
             let inner = row.flatten(into)?;
             if let Some(first) = shape.as_ref().filter(|first| **first != inner) {
-                return Err(Fault::new(
+                bail!(
                     Code::AstileRagged,
-                    format!(
-                        "`astile` of rows of shapes {first:?} and {inner:?}: rows of one shape are accepted"
-                    ),
-                ));
+                    "`astile` of rows of shapes {first:?} and {inner:?}: rows of one shape are accepted"
+                );
             }
             shape = Some(inner);
         }

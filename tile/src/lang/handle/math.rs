@@ -9,21 +9,16 @@ use crate::error::Code;
 use crate::ir::table::Each;
 use crate::ir::{Nan, Overflow, Rounding};
 use crate::ops::Mode;
-use crate::stage::{apply, refuse, with};
+use crate::stage::{each, refuse, with};
 
 #[track_caller]
 pub(super) fn binary<T>(op: Each, a: impl IntoItem, b: impl IntoItem) -> Tile<T> {
-    each(op, &[a.item(), b.item()], Mode::default())
+    Tile::of(each(op, &[a.item(), b.item()], Mode::default()))
 }
 
 #[track_caller]
 pub(super) fn unary<T>(op: Each, a: impl IntoItem) -> Tile<T> {
-    each(op, &[a.item()], Mode::default())
-}
-
-#[track_caller]
-fn each<T>(op: Each, items: &[crate::stage::Item], mode: Mode) -> Tile<T> {
-    Tile::of(apply(op.row().name, items, |build, args| build.each(op, args, mode)))
+    Tile::of(each(op, &[a.item()], Mode::default()))
 }
 
 impl Mode {
@@ -58,111 +53,66 @@ impl Mode {
     }
 }
 
-/// Functions of two operands whose result has their common type.
+/// Functions of two operands, with what is asked of their common type, and the result's.
 macro_rules! binaries {
-    ($($name:ident $with:ident $op:ident [$($bound:tt)*] $doc:literal;)*) => { $(
+    ($($name:ident $op:ident [$($bound:ident)?] $out:ty, $doc:literal;)*) => { $(
         #[doc = $doc]
         #[track_caller]
         #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
-        pub fn $name<A: Pair<B>, B: IntoItem>(a: A, b: B) -> Tile<A::Out>
+        pub fn $name<A: Pair<B>, B: IntoItem>(a: A, b: B) -> Tile<$out>
         where
-            A::Out: $($bound)*,
+            $(A::Out: $bound,)?
         {
             binary(Each::$op, a, b)
-        }
-
-        #[doc = concat!("[`", stringify!($name), "`] with a rounding mode, flushing to zero, a rule for NaN, or a promise about overflow.")]
-        #[track_caller]
-        #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
-        pub fn $with<A: Pair<B>, B: IntoItem>(a: A, b: B, mode: Mode) -> Tile<A::Out>
-        where
-            A::Out: $($bound)*,
-        {
-            each(Each::$op, &[a.item(), b.item()], mode)
         }
     )* };
 }
 binaries! {
-    add add_with Add [Num] "Sum; integers wrap.";
-    sub sub_with Sub [Num] "Difference; integers wrap.";
-    mul mul_with Mul [Num] "Product; integers wrap.";
-    minimum minimum_with Min [Num] "The smaller; a number where one of two is NaN.";
-    maximum maximum_with Max [Num] "The greater; a number where one of two is NaN.";
+    add Add [Num] A::Out, "Sum; integers wrap.";
+    sub Sub [Num] A::Out, "Difference; integers wrap.";
+    mul Mul [Num] A::Out, "Product; integers wrap.";
+    minimum Min [Num] A::Out, "The smaller; a number where one of two is NaN.";
+    maximum Max [Num] A::Out, "The greater; a number where one of two is NaN.";
+    floordiv FloorDiv [Num] A::Out, "Quotient rounded down.";
+    modulo Mod [Num] A::Out, "Remainder with the divisor's sign, as `%`.";
+    mulhi MulHi [Integer] A::Out, "Upper half of the product.";
+    bitwise_and And [Bits] A::Out, "Bitwise and, of bool and integers.";
+    bitwise_or Or [Bits] A::Out, "Bitwise or, of bool and integers.";
+    bitwise_xor Xor [Bits] A::Out, "Bitwise exclusive or, of bool and integers.";
+    bitwise_lshift Shl [Integer] A::Out, "Shifted left.";
+    bitwise_rshift Shr [Integer] A::Out, "Shifted right; signed integers keep their sign.";
+    less Less [] bool, "`a < b`; false for NaN.";
+    less_equal LessEqual [] bool, "`a <= b`; false for NaN.";
+    greater Greater [] bool, "`a > b`; false for NaN.";
+    greater_equal GreaterEqual [] bool, "`a >= b`; false for NaN.";
+    equal Equal [] bool, "`a == b`; false for NaN.";
+    not_equal NotEqual [] bool, "`a != b`; true for NaN.";
+    truediv TrueDiv [ToFloat] <A::Out as ToFloat>::Out, "Quotient; integers become f32.";
+    pow Pow [ToFloat] <A::Out as ToFloat>::Out, "The first to the power of the second; integers become f32.";
+    atan2 Atan2 [ToFloat] <A::Out as ToFloat>::Out, "The angle of the point (second, first), in radians; integers become f32.";
 }
 
-/// Functions of two operands without modes.
-macro_rules! plain {
-    ($($name:ident $op:ident [$($bound:tt)*] $doc:literal;)*) => { $(
-        #[doc = $doc]
+/// The same with modes.
+macro_rules! binaries_with {
+    ($($name:ident $plain:ident $op:ident [$bound:ident] $out:ty, $modes:literal;)*) => { $(
+        #[doc = concat!("[`", stringify!($plain), "`] with a rounding mode", $modes, ".")]
         #[track_caller]
         #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
-        pub fn $name<A: Pair<B>, B: IntoItem>(a: A, b: B) -> Tile<A::Out>
+        pub fn $name<A: Pair<B>, B: IntoItem>(a: A, b: B, mode: Mode) -> Tile<$out>
         where
-            A::Out: $($bound)*,
+            A::Out: $bound,
         {
-            binary(Each::$op, a, b)
+            Tile::of(each(Each::$op, &[a.item(), b.item()], mode))
         }
     )* };
 }
-plain! {
-    floordiv FloorDiv [Num] "Quotient rounded down.";
-    modulo Mod [Num] "Remainder with the divisor's sign, as `%`.";
-    mulhi MulHi [Integer] "Upper half of the product.";
-    bitwise_and And [Bits] "Bitwise and, of bool and integers.";
-    bitwise_or Or [Bits] "Bitwise or, of bool and integers.";
-    bitwise_xor Xor [Bits] "Bitwise exclusive or, of bool and integers.";
-    bitwise_lshift Shl [Integer] "Shifted left.";
-    bitwise_rshift Shr [Integer] "Shifted right; signed integers keep their sign.";
-}
-
-/// Comparisons by function, where operators are not at hand.
-macro_rules! comparisons {
-    ($($name:ident $op:ident $doc:literal;)*) => { $(
-        #[doc = $doc]
-        #[track_caller]
-        #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
-        pub fn $name<A: Pair<B>, B: IntoItem>(a: A, b: B) -> Tile<bool> {
-            binary(Each::$op, a, b)
-        }
-    )* };
-}
-comparisons! {
-    less Less "`a < b`; false for NaN.";
-    less_equal LessEqual "`a <= b`; false for NaN.";
-    greater Greater "`a > b`; false for NaN.";
-    greater_equal GreaterEqual "`a >= b`; false for NaN.";
-    equal Equal "`a == b`; false for NaN.";
-    not_equal NotEqual "`a != b`; true for NaN.";
-}
-
-/// Functions of two operands whose result is a float.
-macro_rules! floats2 {
-    ($($name:ident $op:ident $doc:literal;)*) => { $(
-        #[doc = $doc]
-        #[track_caller]
-        #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
-        pub fn $name<A: Pair<B>, B: IntoItem>(a: A, b: B) -> Tile<<A::Out as ToFloat>::Out>
-        where
-            A::Out: ToFloat,
-        {
-            binary(Each::$op, a, b)
-        }
-    )* };
-}
-floats2! {
-    truediv TrueDiv "Quotient; integers become f32.";
-    pow Pow "The first to the power of the second; integers become f32.";
-    atan2 Atan2 "The angle of the point (second, first), in radians; integers become f32.";
-}
-
-/// [`truediv`] with a rounding mode or flushing to zero.
-#[track_caller]
-#[must_use = "an operation leaves its operands as they are, and returns what it computes"]
-pub fn truediv_with<A: Pair<B>, B: IntoItem>(a: A, b: B, mode: Mode) -> Tile<<A::Out as ToFloat>::Out>
-where
-    A::Out: ToFloat,
-{
-    each(Each::TrueDiv, &[a.item(), b.item()], mode)
+binaries_with! {
+    add_with add Add [Num] A::Out, ", flushing to zero, a rule for NaN, or a promise about overflow";
+    sub_with sub Sub [Num] A::Out, ", flushing to zero, a rule for NaN, or a promise about overflow";
+    mul_with mul Mul [Num] A::Out, ", flushing to zero, a rule for NaN, or a promise about overflow";
+    minimum_with minimum Min [Num] A::Out, ", flushing to zero, a rule for NaN, or a promise about overflow";
+    maximum_with maximum Max [Num] A::Out, ", flushing to zero, a rule for NaN, or a promise about overflow";
+    truediv_with truediv TrueDiv [ToFloat] <A::Out as ToFloat>::Out, " or flushing to zero";
 }
 
 /// Quotient rounded down, and remainder with the divisor's sign.
@@ -200,7 +150,7 @@ where
     Tile<A::Out>: Pair<C>,
     <Tile<A::Out> as Pair<C>>::Out: Float,
 {
-    each(Each::Fma, &[a.item(), b.item(), c.item()], mode)
+    Tile::of(each(Each::Fma, &[a.item(), b.item(), c.item()], mode))
 }
 
 /// Conditions of [`select`]: tiles of bool, and of numbers, which are true where they are not 0.
@@ -217,8 +167,8 @@ impl<T: ToFloat> Mask for Tile<T> {}
 #[track_caller]
 #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
 pub fn select<A: Pair<B>, B: IntoItem>(condition: impl Mask, x: A, y: B) -> Tile<A::Out> {
-    let chosen: Tile<A::Out> = each(Each::Select, &[condition.item(), x.item(), y.item()], Mode::default());
-    let (own, wanted) = (with(|stage| stage.ty(chosen.raw())), <A::Out as Element>::DTYPE);
+    let chosen = each(Each::Select, &[condition.item(), x.item(), y.item()], Mode::default());
+    let (own, wanted) = (with(|stage| stage.ty(chosen)), <A::Out as Element>::DTYPE);
     if let Some(own) = own.filter(|own| own.dtype != wanted) {
         let message = format!(
             "`select` of constants of {}, which are {wanted} where they meet no tile: `strict(x)` is a constant with a dtype",
@@ -226,7 +176,7 @@ pub fn select<A: Pair<B>, B: IntoItem>(condition: impl Mask, x: A, y: B) -> Tile
         );
         refuse(Code::ConstOutOfRange, message);
     }
-    chosen
+    Tile::of(chosen)
 }
 
 /// [`select`], by NumPy's name.
@@ -236,72 +186,8 @@ pub fn where_<A: Pair<B>, B: IntoItem>(condition: impl Mask, x: A, y: B) -> Tile
     select(condition, x, y)
 }
 
-/// Functions of one tile whose result is a float, as functions and methods.
+/// Functions of one tile, as functions and methods, by what they take and give.
 macro_rules! unaries {
-    ($($name:ident $op:ident $doc:literal;)*) => {
-        $(
-            #[doc = $doc]
-            #[track_caller]
-            #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
-            pub fn $name<T: ToFloat>(x: Tile<T>) -> Tile<T::Out> {
-                unary(Each::$op, x)
-            }
-        )*
-
-        impl<T: ToFloat> Tile<T> {
-            $(
-                #[doc = $doc]
-                #[track_caller]
-                #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
-                pub fn $name(self) -> Tile<T::Out> {
-                    unary(Each::$op, self)
-                }
-            )*
-        }
-    };
-}
-unaries! {
-    exp Exp "e to the power; integers become f32.";
-    exp2 Exp2 "2 to the power; integers become f32.";
-    log Log "Natural logarithm; integers become f32.";
-    log2 Log2 "Logarithm to base 2; integers become f32.";
-    sqrt Sqrt "Square root; integers become f32.";
-    rsqrt Rsqrt "1 over the square root; integers become f32.";
-    sin Sin "Sine of radians; integers become f32.";
-    cos Cos "Cosine of radians; integers become f32.";
-    tan Tan "Tangent of radians; integers become f32.";
-    sinh Sinh "Hyperbolic sine; integers become f32.";
-    cosh Cosh "Hyperbolic cosine; integers become f32.";
-    tanh Tanh "Hyperbolic tangent; integers become f32.";
-    erf Erf "Error function; integers become f32.";
-    sigmoid Sigmoid "1 / (1 + exp(-x)); integers become f32.";
-}
-
-/// Functions of one tile with modes.
-macro_rules! modes {
-    ($($name:ident $plain:ident $op:ident;)*) => { $(
-        #[doc = concat!("[`", stringify!($plain), "`] with a rounding mode or flushing to zero.")]
-        #[track_caller]
-        #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
-        pub fn $name<T: ToFloat>(x: Tile<T>, mode: Mode) -> Tile<T::Out> {
-            each(Each::$op, &[x.item()], mode)
-        }
-    )* };
-}
-modes! {
-    exp_with exp Exp;
-    exp2_with exp2 Exp2;
-    log_with log Log;
-    log2_with log2 Log2;
-    sqrt_with sqrt Sqrt;
-    rsqrt_with rsqrt Rsqrt;
-    sin_with sin Sin;
-    cos_with cos Cos;
-    tanh_with tanh Tanh;
-}
-
-/// Functions that keep the type, or give bool, by what they take.
-macro_rules! kept {
     ($($name:ident $op:ident $bound:ident $out:ty, $doc:literal;)*) => { $(
         #[doc = $doc]
         #[track_caller]
@@ -320,7 +206,21 @@ macro_rules! kept {
         }
     )* };
 }
-kept! {
+unaries! {
+    exp Exp ToFloat T::Out, "e to the power; integers become f32.";
+    exp2 Exp2 ToFloat T::Out, "2 to the power; integers become f32.";
+    log Log ToFloat T::Out, "Natural logarithm; integers become f32.";
+    log2 Log2 ToFloat T::Out, "Logarithm to base 2; integers become f32.";
+    sqrt Sqrt ToFloat T::Out, "Square root; integers become f32.";
+    rsqrt Rsqrt ToFloat T::Out, "1 over the square root; integers become f32.";
+    sin Sin ToFloat T::Out, "Sine of radians; integers become f32.";
+    cos Cos ToFloat T::Out, "Cosine of radians; integers become f32.";
+    tan Tan ToFloat T::Out, "Tangent of radians; integers become f32.";
+    sinh Sinh ToFloat T::Out, "Hyperbolic sine; integers become f32.";
+    cosh Cosh ToFloat T::Out, "Hyperbolic cosine; integers become f32.";
+    tanh Tanh ToFloat T::Out, "Hyperbolic tangent; integers become f32.";
+    erf Erf ToFloat T::Out, "Error function; integers become f32.";
+    sigmoid Sigmoid ToFloat T::Out, "1 / (1 + exp(-x)); integers become f32.";
     floor Floor Float T, "Rounded down.";
     ceil Ceil Float T, "Rounded up.";
     round Round Float T, "Rounded to nearest, ties to even.";
@@ -330,6 +230,29 @@ kept! {
     abs Abs Num T, "Magnitude.";
     negative Neg Num T, "Negative, as `-x`.";
     bitwise_not Not Bits T, "All bits the other way round, as `!x`.";
+}
+
+/// Functions of one tile with modes.
+macro_rules! modes {
+    ($($name:ident $plain:ident $op:ident;)*) => { $(
+        #[doc = concat!("[`", stringify!($plain), "`] with a rounding mode or flushing to zero.")]
+        #[track_caller]
+        #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
+        pub fn $name<T: ToFloat>(x: Tile<T>, mode: Mode) -> Tile<T::Out> {
+            Tile::of(each(Each::$op, &[x.item()], mode))
+        }
+    )* };
+}
+modes! {
+    exp_with exp Exp;
+    exp2_with exp2 Exp2;
+    log_with log Log;
+    log2_with log2 Log2;
+    sqrt_with sqrt Sqrt;
+    rsqrt_with rsqrt Rsqrt;
+    sin_with sin Sin;
+    cos_with cos Cos;
+    tanh_with tanh Tanh;
 }
 
 /// Not below `low`, not above `high`.

@@ -10,53 +10,45 @@ use super::math::{binary, unary};
 use crate::elem::{Bits, Elem, Float, Integer, Loose, Num, Promote, ToFloat};
 use crate::ir::table::Each;
 
+/// An operator of two types, and what it gives.
+macro_rules! operator {
+    ($name:ident $method:ident $op:ident [$($of:tt)*] $l:ty, $r:ty => $out:ty $(, $bounded:ty: $bound:ident)?) => {
+        impl<$($of)*> $name<$r> for $l
+        where
+            $($bounded: $bound,)?
+        {
+            type Output = Tile<$out>;
+            #[track_caller]
+            fn $method(self, r: $r) -> Self::Output {
+                binary(Each::$op, self, r)
+            }
+        }
+    };
+}
+
+/// An operator that assigns what it gives to a tile.
+macro_rules! assign {
+    ($name:ident $method:ident $op:ident [$($of:tt)*] $l:ty, $r:ty) => {
+        impl<$($of)*> $name<$r> for $l {
+            #[track_caller]
+            fn $method(&mut self, r: $r) {
+                *self = binary(Each::$op, *self, r);
+            }
+        }
+    };
+}
+
 macro_rules! arithmetic {
     ($($name:ident $method:ident $assign:ident $assign_method:ident $op:ident;)*) => { $(
-        impl<A: Promote<B>, B: Elem> $name<Tile<B>> for Tile<A>
-        where
-            A::Out: Num,
-        {
-            type Output = Tile<A::Out>;
-            #[track_caller]
-            fn $method(self, r: Tile<B>) -> Self::Output {
-                binary(Each::$op, self, r)
-            }
-        }
-        arithmetic!(loose $name $method $op i64);
-        arithmetic!(loose $name $method $op f64);
-        impl<A: Num + Promote<B, Out = A>, B: Elem> $assign<Tile<B>> for Tile<A> {
-            #[track_caller]
-            fn $assign_method(&mut self, r: Tile<B>) {
-                *self = binary(Each::$op, *self, r);
-            }
-        }
-        arithmetic!(assign $assign $assign_method $op i64);
-        arithmetic!(assign $assign $assign_method $op f64);
+        operator!($name $method $op [A: Promote<B>, B: Elem] Tile<A>, Tile<B> => A::Out, A::Out: Num);
+        operator!($name $method $op [A: Loose<i64>] Tile<A>, i64 => <A as Loose<i64>>::Out);
+        operator!($name $method $op [A: Loose<i64>] i64, Tile<A> => <A as Loose<i64>>::Out);
+        operator!($name $method $op [A: Loose<f64>] Tile<A>, f64 => <A as Loose<f64>>::Out);
+        operator!($name $method $op [A: Loose<f64>] f64, Tile<A> => <A as Loose<f64>>::Out);
+        assign!($assign $assign_method $op [A: Num + Promote<B, Out = A>, B: Elem] Tile<A>, Tile<B>);
+        assign!($assign $assign_method $op [A: Loose<i64, Out = A>] Tile<A>, i64);
+        assign!($assign $assign_method $op [A: Loose<f64, Out = A>] Tile<A>, f64);
     )* };
-    (assign $assign:ident $assign_method:ident $op:ident $constant:ty) => {
-        impl<A: Loose<$constant, Out = A>> $assign<$constant> for Tile<A> {
-            #[track_caller]
-            fn $assign_method(&mut self, r: $constant) {
-                *self = binary(Each::$op, *self, r);
-            }
-        }
-    };
-    (loose $name:ident $method:ident $op:ident $constant:ty) => {
-        impl<A: Loose<$constant>> $name<$constant> for Tile<A> {
-            type Output = Tile<<A as Loose<$constant>>::Out>;
-            #[track_caller]
-            fn $method(self, r: $constant) -> Self::Output {
-                binary(Each::$op, self, r)
-            }
-        }
-        impl<A: Loose<$constant>> $name<Tile<A>> for $constant {
-            type Output = Tile<<A as Loose<$constant>>::Out>;
-            #[track_caller]
-            fn $method(self, r: Tile<A>) -> Self::Output {
-                binary(Each::$op, self, r)
-            }
-        }
-    };
 }
 arithmetic! {
     Add add AddAssign add_assign Add;
@@ -65,99 +57,29 @@ arithmetic! {
     Rem rem RemAssign rem_assign Mod;
 }
 
-impl<A: Promote<B>, B: Elem> Div<Tile<B>> for Tile<A>
-where
-    A::Out: ToFloat,
-{
-    type Output = Tile<<A::Out as ToFloat>::Out>;
-    #[track_caller]
-    fn div(self, r: Tile<B>) -> Self::Output {
-        binary(Each::TrueDiv, self, r)
-    }
-}
+operator!(Div div TrueDiv [A: Promote<B>, B: Elem] Tile<A>, Tile<B> => <A::Out as ToFloat>::Out, A::Out: ToFloat);
+operator!(Div div TrueDiv [A: Loose<i64>] Tile<A>, i64 => <A::Out as ToFloat>::Out, A::Out: ToFloat);
+operator!(Div div TrueDiv [A: Loose<i64>] i64, Tile<A> => <A::Out as ToFloat>::Out, A::Out: ToFloat);
+operator!(Div div TrueDiv [A: Loose<f64>] Tile<A>, f64 => <A::Out as ToFloat>::Out, A::Out: ToFloat);
+operator!(Div div TrueDiv [A: Loose<f64>] f64, Tile<A> => <A::Out as ToFloat>::Out, A::Out: ToFloat);
+assign!(DivAssign div_assign TrueDiv [A: Float + Promote<B, Out = A>, B: Elem] Tile<A>, Tile<B>);
+assign!(DivAssign div_assign TrueDiv [A: Float] Tile<A>, i64);
+assign!(DivAssign div_assign TrueDiv [A: Float] Tile<A>, f64);
 
-macro_rules! quotients {
-    ($($constant:ty),*) => { $(
-        impl<A: Loose<$constant>> Div<$constant> for Tile<A>
-        where
-            A::Out: ToFloat,
-        {
-            type Output = Tile<<A::Out as ToFloat>::Out>;
-            #[track_caller]
-            fn div(self, r: $constant) -> Self::Output {
-                binary(Each::TrueDiv, self, r)
-            }
-        }
-        impl<A: Loose<$constant>> Div<Tile<A>> for $constant
-        where
-            A::Out: ToFloat,
-        {
-            type Output = Tile<<A::Out as ToFloat>::Out>;
-            #[track_caller]
-            fn div(self, r: Tile<A>) -> Self::Output {
-                binary(Each::TrueDiv, self, r)
-            }
-        }
+/// Operators on integers and numbers.
+macro_rules! of_integers {
+    ($($name:ident $method:ident $assign:ident $assign_method:ident $op:ident;)*) => { $(
+        operator!($name $method $op [T: Integer] Tile<T>, i64 => T);
+        operator!($name $method $op [T: Integer] i64, Tile<T> => T);
+        assign!($assign $assign_method $op [T: Integer] Tile<T>, i64);
     )* };
-}
-quotients!(i64, f64);
-
-impl<A: Float + Promote<B, Out = A>, B: Elem> DivAssign<Tile<B>> for Tile<A> {
-    #[track_caller]
-    fn div_assign(&mut self, r: Tile<B>) {
-        *self = binary(Each::TrueDiv, *self, r);
-    }
-}
-
-impl<A: Float> DivAssign<i64> for Tile<A> {
-    #[track_caller]
-    fn div_assign(&mut self, r: i64) {
-        *self = binary(Each::TrueDiv, *self, r);
-    }
-}
-
-impl<A: Float> DivAssign<f64> for Tile<A> {
-    #[track_caller]
-    fn div_assign(&mut self, r: f64) {
-        *self = binary(Each::TrueDiv, *self, r);
-    }
 }
 
 macro_rules! bitwise {
     ($($name:ident $method:ident $assign:ident $assign_method:ident $op:ident;)*) => { $(
-        impl<T: Bits> $name for Tile<T> {
-            type Output = Tile<T>;
-            #[track_caller]
-            fn $method(self, r: Tile<T>) -> Tile<T> {
-                binary(Each::$op, self, r)
-            }
-        }
-        impl<T: Integer> $name<i64> for Tile<T> {
-            type Output = Tile<T>;
-            #[track_caller]
-            fn $method(self, r: i64) -> Tile<T> {
-                binary(Each::$op, self, r)
-            }
-        }
-        impl<T: Integer> $name<Tile<T>> for i64 {
-            type Output = Tile<T>;
-            #[track_caller]
-            fn $method(self, r: Tile<T>) -> Tile<T> {
-                binary(Each::$op, self, r)
-            }
-        }
-        impl<T: Bits> $assign for Tile<T> {
-            #[track_caller]
-            fn $assign_method(&mut self, r: Tile<T>) {
-                *self = binary(Each::$op, *self, r);
-            }
-        }
-        impl<T: Integer> $assign<i64> for Tile<T> {
-            #[track_caller]
-            fn $assign_method(&mut self, r: i64) {
-                *self = binary(Each::$op, *self, r);
-            }
-        }
+        operator!($name $method $op [T: Bits] Tile<T>, Tile<T> => T);
+        assign!($assign $assign_method $op [T: Bits] Tile<T>, Tile<T>);
+        of_integers!($name $method $assign $assign_method $op;);
     )* };
 }
 bitwise! {
@@ -168,39 +90,9 @@ bitwise! {
 
 macro_rules! shifts {
     ($($name:ident $method:ident $assign:ident $assign_method:ident $op:ident;)*) => { $(
-        impl<A: Integer + Promote<B>, B: Integer> $name<Tile<B>> for Tile<A> {
-            type Output = Tile<<A as Promote<B>>::Out>;
-            #[track_caller]
-            fn $method(self, r: Tile<B>) -> Self::Output {
-                binary(Each::$op, self, r)
-            }
-        }
-        impl<T: Integer> $name<i64> for Tile<T> {
-            type Output = Tile<T>;
-            #[track_caller]
-            fn $method(self, r: i64) -> Tile<T> {
-                binary(Each::$op, self, r)
-            }
-        }
-        impl<T: Integer> $name<Tile<T>> for i64 {
-            type Output = Tile<T>;
-            #[track_caller]
-            fn $method(self, r: Tile<T>) -> Tile<T> {
-                binary(Each::$op, self, r)
-            }
-        }
-        impl<A: Integer + Promote<B, Out = A>, B: Integer> $assign<Tile<B>> for Tile<A> {
-            #[track_caller]
-            fn $assign_method(&mut self, r: Tile<B>) {
-                *self = binary(Each::$op, *self, r);
-            }
-        }
-        impl<T: Integer> $assign<i64> for Tile<T> {
-            #[track_caller]
-            fn $assign_method(&mut self, r: i64) {
-                *self = binary(Each::$op, *self, r);
-            }
-        }
+        operator!($name $method $op [A: Integer + Promote<B>, B: Integer] Tile<A>, Tile<B> => <A as Promote<B>>::Out);
+        assign!($assign $assign_method $op [A: Integer + Promote<B, Out = A>, B: Integer] Tile<A>, Tile<B>);
+        of_integers!($name $method $assign $assign_method $op;);
     )* };
 }
 shifts! {

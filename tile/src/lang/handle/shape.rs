@@ -4,7 +4,7 @@ use super::index::{Extents, Shape};
 use super::operand::IntoItem;
 use super::{Tile, dims, one};
 use crate::elem::{Elem, Num};
-use crate::error::{Code, Fault};
+use crate::error::{Code, Fault, fault};
 use crate::ir::{Build, Value};
 use crate::stage::{Raw, apply, apply_all};
 
@@ -162,7 +162,7 @@ pub fn cat<T: Elem>(parts: impl Parts<T>, axis: i64) -> Tile<T> {
     let items: Vec<_> = parts.tiles().into_iter().map(Tile::item).collect();
     Tile::of(apply("cat", &items, |build, args| {
         let mut parts = values(build, args)?.into_iter();
-        let none = || Fault::new(Code::CatShape, "`cat` of no tiles: one or more are accepted");
+        let none = || fault!(Code::CatShape, "`cat` of no tiles: one or more are accepted");
         let first = parts.next().ok_or_else(none)?;
         parts.try_fold(first, |all, part| build.cat(all, part, axis))
     }))

@@ -1,16 +1,10 @@
 //! Comparisons: of tiles, tiles of truth values; of anything else, Rust's own.
 
-use super::{Item, apply};
-use crate::dtype::Const;
+use super::each;
 use crate::elem::{Elem, Loose, Promote};
-use crate::handle::Tile;
+use crate::handle::{IntoItem, Tile};
 use crate::ir::table::Each;
 use crate::ops::Mode;
-
-#[track_caller]
-fn tiles(op: Each, a: Item, b: Item) -> Tile<bool> {
-    Tile::of(apply(op.row().name, &[a, b], |build, args| build.each(op, args, Mode::default())))
-}
 
 macro_rules! compare {
     ($($name:ident $method:ident $op:ident $bound:ident $symbol:literal $message:literal;)*) => { $(
@@ -30,45 +24,11 @@ macro_rules! compare {
             }
         }
 
-        impl<A: Promote<B>, B: Elem> $name<Tile<B>> for Tile<A> {
-            type Out = Tile<bool>;
-            #[track_caller]
-            fn compare(&self, r: &Tile<B>) -> Tile<bool> {
-                tiles(Each::$op, Item::Tile(self.raw()), Item::Tile(r.raw()))
-            }
-        }
-
-        impl<A: Loose<i64>> $name<i64> for Tile<A> {
-            type Out = Tile<bool>;
-            #[track_caller]
-            fn compare(&self, r: &i64) -> Tile<bool> {
-                tiles(Each::$op, Item::Tile(self.raw()), Item::Loose(Const::Int((*r).into())))
-            }
-        }
-
-        impl<A: Loose<f64>> $name<f64> for Tile<A> {
-            type Out = Tile<bool>;
-            #[track_caller]
-            fn compare(&self, r: &f64) -> Tile<bool> {
-                tiles(Each::$op, Item::Tile(self.raw()), Item::Loose(Const::Float(*r)))
-            }
-        }
-
-        impl<A: Loose<i64>> $name<Tile<A>> for i64 {
-            type Out = Tile<bool>;
-            #[track_caller]
-            fn compare(&self, r: &Tile<A>) -> Tile<bool> {
-                tiles(Each::$op, Item::Loose(Const::Int((*self).into())), Item::Tile(r.raw()))
-            }
-        }
-
-        impl<A: Loose<f64>> $name<Tile<A>> for f64 {
-            type Out = Tile<bool>;
-            #[track_caller]
-            fn compare(&self, r: &Tile<A>) -> Tile<bool> {
-                tiles(Each::$op, Item::Loose(Const::Float(*self)), Item::Tile(r.raw()))
-            }
-        }
+        compare!(@ $name $op [A: Promote<B>, B: Elem] Tile<A>, Tile<B>);
+        compare!(@ $name $op [A: Loose<i64>] Tile<A>, i64);
+        compare!(@ $name $op [A: Loose<f64>] Tile<A>, f64);
+        compare!(@ $name $op [A: Loose<i64>] i64, Tile<A>);
+        compare!(@ $name $op [A: Loose<f64>] f64, Tile<A>);
 
         #[doc = concat!("`a ", $symbol, " b`.")]
         #[track_caller]
@@ -76,6 +36,15 @@ macro_rules! compare {
             a.compare(b)
         }
     )* };
+    (@ $name:ident $op:ident [$($of:tt)*] $a:ty, $b:ty) => {
+        impl<$($of)*> $name<$b> for $a {
+            type Out = Tile<bool>;
+            #[track_caller]
+            fn compare(&self, r: &$b) -> Tile<bool> {
+                Tile::of(each(Each::$op, &[self.item(), r.item()], Mode::default()))
+            }
+        }
+    };
 }
 compare! {
     Lt lt Less PartialOrd "<" "no `<` of `{Self}` and `{R}`";

@@ -1,6 +1,6 @@
 //! Conditions, and `&&` and `||`: Rust's own of `bool`, both sides of scalars.
 
-use super::{Item, Raw, apply};
+use super::{Item, Raw, apply, each};
 use crate::dtype::Const;
 use crate::handle::Tile;
 use crate::ir::table::Each;
@@ -67,28 +67,27 @@ fn flag(value: bool) -> Item {
     Item::Loose(Const::Bool(value))
 }
 
+/// A truth value as a tile.
 #[track_caller]
-fn combine(op: Each, a: Item, b: Item) -> Tile<bool> {
-    Tile::of(apply(op.row().name, &[a, b], |build, args| build.each(op, args, Mode::default())))
+fn known(value: bool) -> Tile<bool> {
+    let name = if value { "true" } else { "false" };
+    Tile::of(apply(name, &[], |build, _| build.value(Const::Bool(value).into())))
+}
+
+#[track_caller]
+fn combine(op: Each, a: Tile<bool>, b: Item) -> Tile<bool> {
+    Tile::of(each(op, &[Item::Tile(a.raw()), b], Mode::default()))
 }
 
 impl Logic<Tile<bool>> for bool {
     type Out = Tile<bool>;
     #[track_caller]
     fn both(self, r: impl FnOnce() -> Tile<bool>) -> Tile<bool> {
-        if self {
-            r()
-        } else {
-            Tile::of(apply("false", &[], |build, _| build.value(Const::Bool(false).into())))
-        }
+        if self { r() } else { known(false) }
     }
     #[track_caller]
     fn either(self, r: impl FnOnce() -> Tile<bool>) -> Tile<bool> {
-        if self {
-            Tile::of(apply("true", &[], |build, _| build.value(Const::Bool(true).into())))
-        } else {
-            r()
-        }
+        if self { known(true) } else { r() }
     }
 }
 
@@ -96,11 +95,11 @@ impl Logic<bool> for Tile<bool> {
     type Out = Tile<bool>;
     #[track_caller]
     fn both(self, r: impl FnOnce() -> bool) -> Tile<bool> {
-        if r() { self } else { combine(Each::And, Item::Tile(self.raw()), flag(false)) }
+        if r() { self } else { combine(Each::And, self, flag(false)) }
     }
     #[track_caller]
     fn either(self, r: impl FnOnce() -> bool) -> Tile<bool> {
-        if r() { combine(Each::Or, Item::Tile(self.raw()), flag(true)) } else { self }
+        if r() { combine(Each::Or, self, flag(true)) } else { self }
     }
 }
 
@@ -108,11 +107,11 @@ impl Logic<Tile<bool>> for Tile<bool> {
     type Out = Tile<bool>;
     #[track_caller]
     fn both(self, r: impl FnOnce() -> Tile<bool>) -> Tile<bool> {
-        combine(Each::And, Item::Tile(self.raw()), Item::Tile(r().raw()))
+        combine(Each::And, self, Item::Tile(r().raw()))
     }
     #[track_caller]
     fn either(self, r: impl FnOnce() -> Tile<bool>) -> Tile<bool> {
-        combine(Each::Or, Item::Tile(self.raw()), Item::Tile(r().raw()))
+        combine(Each::Or, self, Item::Tile(r().raw()))
     }
 }
 

@@ -10,51 +10,48 @@ use crate::fit;
 use crate::handle::Tile;
 use crate::ir::{End, Kind, RegionId, Type, Value};
 
+/// Calls `f` with every part of variables, and the variable's name.
+fn slots(vars: &mut [Var<'_>], mut f: impl FnMut(&'static str, Slot<'_>)) {
+    for (name, var) in vars {
+        if let Some(var) = var {
+            var.slots(&mut |slot| f(name, slot));
+        }
+    }
+}
+
 /// The tiles in variables, each with its variable's name.
 pub(super) fn tiles(vars: &mut [Var<'_>]) -> Vec<(&'static str, Raw)> {
     let mut found = Vec::new();
-    for (name, var) in vars {
-        if let Some(var) = var {
-            var.slots(&mut |slot| {
-                if let Slot::Tile(raw) = slot {
-                    found.push((*name, *raw));
-                }
-            });
+    slots(vars, |name, slot| {
+        if let Slot::Tile(raw) = slot {
+            found.push((name, *raw));
         }
-    }
+    });
     found
 }
 
 /// The fingerprints of what variables hold of the build.
 pub(super) fn hosts(vars: &mut [Var<'_>]) -> Vec<(&'static str, u64)> {
     let mut found = Vec::new();
-    for (name, var) in vars {
-        if let Some(var) = var {
-            var.slots(&mut |slot| {
-                if let Slot::Host(print) = slot {
-                    found.push((*name, print));
-                }
-            });
+    slots(vars, |name, slot| {
+        if let Slot::Host(print) = slot {
+            found.push((name, print));
         }
-    }
+    });
     found
 }
 
 /// Gives the tiles in variables these values, in the order of [`tiles`].
 pub(super) fn set(vars: &mut [Var<'_>], values: &[Raw]) {
     let mut values = values.iter();
-    for (_, var) in vars {
-        if let Some(var) = var {
-            var.slots(&mut |slot| {
-                // Only a tile takes the next value.
-                if let Slot::Tile(raw) = slot
-                    && let Some(&value) = values.next()
-                {
-                    *raw = value;
-                }
-            });
+    slots(vars, |_, slot| {
+        // Only a tile takes the next value.
+        if let Slot::Tile(raw) = slot
+            && let Some(&value) = values.next()
+        {
+            *raw = value;
         }
-    }
+    });
 }
 
 /// Variables of the build that have changed.
@@ -64,6 +61,7 @@ pub(super) fn changed(before: &[(&'static str, u64)], after: &[(&'static str, u6
 }
 
 /// A loop of the run time.
+#[derive(Default)]
 struct Running {
     /// Bounds and step of a `for` loop.
     bounds: Option<[Raw; 3]>,
@@ -97,20 +95,7 @@ impl std::fmt::Debug for LoopFrame {
 
 fn frame(at: Site, bounds: Option<[Raw; 3]>, number: Option<Type>, staged: bool) -> LoopFrame {
     let depth = super::depth();
-    let running = staged.then(|| Running {
-        bounds,
-        number,
-        before: Vec::new(),
-        init: Vec::new(),
-        types: Vec::new(),
-        args: Vec::new(),
-        position: depth,
-        region: None,
-        first: None,
-        done: false,
-        found: 0,
-        leaves: 0,
-    });
+    let running = staged.then(|| Running { bounds, number, position: depth, ..Running::default() });
     LoopFrame { at, depth, running }
 }
 
@@ -210,7 +195,7 @@ impl Running {
         for (i, (&(name, _), &ty)) in self.init.iter().zip(&self.types).enumerate() {
             let Some(ty) = ty else { continue };
             let raw = now.get(i).map_or(Raw::POISON, |&(_, raw)| raw);
-            let fallback = || stage_value(stage, self.args[i]);
+            let fallback = || stage.usable(self.args[i]);
             match (stage.usable(raw), stage.ty(raw)) {
                 (Some(value), Some(is)) if is == ty => values.push(value),
                 (Some(_), Some(is)) => {
@@ -229,10 +214,6 @@ impl Running {
         }
         values
     }
-}
-
-fn stage_value(stage: &Stage, raw: Raw) -> Option<Value> {
-    stage.usable(raw)
 }
 
 impl LoopFrame {

@@ -29,9 +29,10 @@ pub use loops::{IntoLoop, LoopFrame, for_, host_loop, loop_, while_};
 pub use range::{Range, Staged, range};
 
 use crate::dtype::Const;
-use crate::error::{Code, Diagnostic, Fault, Site};
+use crate::error::{Code, Diagnostic, Fault, Site, fault};
+use crate::ir::table::Each;
 use crate::ir::{Build, End, RegionId, Type, Value};
-use crate::ops::Arg;
+use crate::ops::{Arg, Mode};
 
 /// A value of a build, or poison: the result of an operation that was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -190,7 +191,7 @@ fn stale(name: &str, own: bool) -> Fault {
     } else {
         "a tile of another build: tiles live while their kernel is built"
     };
-    Fault::new(Code::Uncarried, format!("`{name}` of {what}"))
+    fault!(Code::Uncarried, "`{name}` of {what}")
 }
 
 /// Applies an operation with any number of results.
@@ -223,6 +224,12 @@ pub(crate) fn apply(
     f: impl FnOnce(&mut Build, &[Arg]) -> Result<Value, Fault>,
 ) -> Raw {
     apply_all(name, items, 1, |build, args| Ok(vec![f(build, args)?]))[0]
+}
+
+/// Applies a function of elements.
+#[track_caller]
+pub(crate) fn each(op: Each, items: &[Item], mode: Mode) -> Raw {
+    apply(op.row().name, items, |build, args| build.each(op, args, mode))
 }
 
 /// Reports a fault at the caller's place.

@@ -2,7 +2,7 @@
 
 use girih_tensor::Element;
 
-use super::{Item, Raw, apply, int, refuse};
+use super::{Item, Raw, int, refuse};
 use crate::elem::Integer;
 use crate::error::Code;
 use crate::handle::Tile;
@@ -65,7 +65,7 @@ impl Counted {
 
 #[track_caller]
 fn each(op: Each, x: Raw, y: Raw) -> Raw {
-    apply(op.row().name, &[Item::Tile(x), Item::Tile(y)], |build, args| build.each(op, args, Mode::default()))
+    super::each(op, &[Item::Tile(x), Item::Tile(y)], Mode::default())
 }
 
 /// Steps of a range of scalars.

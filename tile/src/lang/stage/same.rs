@@ -1,6 +1,6 @@
 //! What differs in a loop's body when it is built, and when it is built again.
 
-use crate::ir::{Difference, Func, Kind, OpId, RegionId, difference};
+use crate::ir::{Difference, Func, OpId, RegionId, difference};
 
 /// What differs first, as one operation and the other; `None` if the regions are the same but for the numbers of their own values.
 pub(super) fn changes(func: &Func, first: RegionId, second: RegionId) -> Option<String> {
@@ -15,10 +15,7 @@ pub(super) fn changes(func: &Func, first: RegionId, second: RegionId) -> Option<
 
 fn describe(func: &Func, op: OpId) -> String {
     let op = func.op(op);
-    let kind = match &op.kind {
-        Kind::Each { op, .. } => op.row().name.to_string(),
-        other => format!("{other:?}").split([' ', '(', '{']).next().unwrap_or_default().to_lowercase(),
-    };
+    let kind = op.kind.word();
     let ty = op.results.first().map(|&value| format!(" : {}", func.ty(value))).unwrap_or_default();
     let site = op.site.map(|site| format!(" at {site}")).unwrap_or_default();
     format!("`{kind}{ty}`{site}")

@@ -3,29 +3,25 @@
 use std::sync::Arc;
 
 use super::{Parser, Result};
-use crate::fit;
 use crate::ir::table::TABLE;
+use crate::ir::text::COMBINES;
 use crate::ir::text::token::{Line, Token};
-use crate::ir::text::{COMBINES, ORDERS, OVERFLOWS, PADDINGS, RMWS, ROUNDINGS, SCOPES, by_name};
 use crate::ir::{
-    Array, ArrayId, Combine, Indexed, Kind, Nan, Order, Overflow, Padding, Rmw, Rounding, Scope, Type, Value,
-    View,
+    ArrayId, ArrayParam, Combine, Indexed, Kind, Nan, Order, Overflow, Padding, Rmw, Rounding, Scope, Type,
+    Value, View,
 };
 
 impl Parser {
     fn array(&mut self, line: &mut Line) -> Result<ArrayId> {
         let at = line.at;
         let word = line.word("an array")?;
-        let arrays = self.b.func().arrays();
-        let found = arrays.iter().enumerate().position(|(i, array)| match array {
-            Array::Param(param) => param.name == word || word.strip_prefix('@') == Some(&i.to_string()),
-            Array::Slice { .. } => false,
-        });
-        let Some(found) = found else {
+        let named = |(ArrayId(i), param): &(ArrayId, &ArrayParam)| {
+            param.name == word || word.strip_prefix('@') == Some(&i.to_string())
+        };
+        let Some((mut array, _)) = self.b.func().params().find(named) else {
             line.at = at;
             return line.expected("an array of the kernel");
         };
-        let mut array = ArrayId(fit::item(found));
         while line.has('<') {
             let axis = line.number()?;
             line.sign(':')?;
@@ -58,7 +54,9 @@ impl Parser {
             line.at += 1;
             match word.as_str() {
                 "steps" => view.steps = line.dims()?,
-                "pad" => view.padding = choice(line, PADDINGS, "a padding")?,
+                "pad" => {
+                    view.padding = choice(line, Padding::ALL.iter().map(|of| (of.name(), *of)), "a padding")?
+                }
                 "unchecked" => view.check = false,
                 "latency" => view.latency = Some(line.number()?),
                 "no_tma" => view.tma = false,
@@ -80,9 +78,8 @@ impl Parser {
         line.at -= 1;
         let Some(Token::Word(word)) = line.peek() else { return line.expected("an order") };
         let (order, scope) = word.split_once('.').map_or((word.as_str(), None), |(a, b)| (a, Some(b)));
-        let found = by_name(ORDERS, order).and_then(|order| {
-            scope.map_or(Some((order, None)), |s| Some((order, Some(by_name(SCOPES, s)?))))
-        });
+        let found = Order::named(order)
+            .and_then(|order| scope.map_or(Some((order, None)), |s| Some((order, Some(Scope::named(s)?)))));
         match found {
             Some(found) => {
                 line.at += 1;
@@ -121,13 +118,13 @@ impl Parser {
             let (mut rounding, mut ftz, mut nan) = (Rounding::Nearest, false, Nan::Ignored);
             let mut overflow = Overflow::Wraps;
             for part in parts {
-                match (part, by_name(ROUNDINGS, part)) {
+                match (part, Rounding::named(part)) {
                     ("ftz", _) => ftz = true,
                     ("nan", _) => nan = Nan::Propagated,
                     (_, Some(found)) => rounding = found,
-                    _ => match by_name(OVERFLOWS, part) {
-                        Some(promise) => overflow = promise,
-                        None => {
+                    _ => match Overflow::named(part) {
+                        Some(promise) if promise != Overflow::Wraps => overflow = promise,
+                        _ => {
                             let accepted = "no rounding, `.ftz`, `.nan`, `.nsw`, `.nuw` or `.nw`";
                             return Err(line.error(format!("`.{part}` is {accepted}")));
                         }
@@ -137,7 +134,7 @@ impl Parser {
             return plain(Kind::Each { op: row.op, rounding, ftz, nan, overflow }, self, line);
         }
         if name == "cast" {
-            let rounding = parts.next().map_or(Some(Rounding::Nearest), |part| by_name(ROUNDINGS, part));
+            let rounding = parts.next().map_or(Some(Rounding::Nearest), Rounding::named);
             let rounding = rounding.ok_or_else(|| line.error(format!("`{word}` has no such rounding")))?;
             return plain(Kind::Cast(rounding), self, line);
         }
@@ -205,7 +202,7 @@ impl Parser {
                 }
             }
             "reduce" | "scan" => {
-                let combine: Combine = choice(line, COMBINES, "a combination")?;
+                let combine: Combine = choice(line, COMBINES.iter().copied(), "a combination")?;
                 operands = self.operands(line)?;
                 line.keyword("along")?;
                 let axis = line.number()?;
@@ -233,7 +230,8 @@ impl Parser {
                 }
             }
             "atomic" => {
-                let rmw: Rmw = choice(line, RMWS, "an atomic operation")?;
+                let names = Rmw::ALL.iter().map(|of| (of.name().trim_start_matches("atomic_"), *of));
+                let rmw: Rmw = choice(line, names, "an atomic operation")?;
                 operands = self.operands(line)?;
                 line.keyword("to")?;
                 Kind::Atomic { rmw, at: self.indexed(line, &mut operands)? }
@@ -287,15 +285,15 @@ impl Parser {
     }
 }
 
-fn choice<T: Copy>(line: &mut Line, table: &[(&'static str, T)], what: &str) -> Result<T> {
+fn choice<T>(line: &mut Line, all: impl Iterator<Item = (&'static str, T)> + Clone, what: &str) -> Result<T> {
     let at = line.at;
     let word = line.lexeme(what)?;
-    by_name(table, &word).map_or_else(
-        || {
+    match all.clone().find(|(name, _)| *name == word) {
+        Some((_, found)) => Ok(found),
+        None => {
             line.at = at;
-            let names: Vec<&str> = table.iter().map(|(name, _)| *name).collect();
+            let names: Vec<&str> = all.map(|(name, _)| name).collect();
             line.expected(&format!("{what} ({})", names.join(", ")))
-        },
-        Ok,
-    )
+        }
+    }
 }
