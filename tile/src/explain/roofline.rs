@@ -7,7 +7,8 @@ use girih_ptx::{Item, Module, Name, Opcode, Operand, Statement};
 
 use super::iterations::{Often, often};
 use super::{Rates, Sizes};
-use crate::ir::{Def, Func, Kind, Op, OpId, RegionId, Value};
+use crate::facts::{Index, axes_used};
+use crate::ir::{Func, Kind, Op, Value};
 use crate::place::Plan;
 use crate::place::product::Way;
 use crate::resources::Resources;
@@ -60,7 +61,8 @@ pub(super) fn roofline(
     let (often, open) = often(func, sizes);
     let sms = f64::from(rates.multiprocessors);
     let resident = sms * f64::from(resources.blocks.fit().max(1));
-    let used = axes(func, func.body());
+    let used: BTreeSet<u8> =
+        (0..3).zip(axes_used(func)).filter(|(_, used)| *used).map(|(axis, _)| axis).collect();
     let (mut memory, mut tensor, mut most): (f64, f64, f64) = (0.0, 0.0, 1.0);
     let each = !open.is_empty()
         && often.iter().any(|(&id, often)| {
@@ -97,17 +99,6 @@ fn flops(func: &Func, op: &Op) -> f64 {
     2.0 * sums.size() as f64 * f64::from(a[a.rank() - 1])
 }
 
-/// The axes of the grid that a program's blocks tell themselves apart by.
-fn axes(func: &Func, region: RegionId) -> BTreeSet<u8> {
-    let mut found = BTreeSet::new();
-    func.walk(region, &mut |_, op| {
-        if let Kind::Bid(axis) = op.kind {
-            found.insert(axis);
-        }
-    });
-    found
-}
-
 /// How many of the blocks that run at once read the same: those along axes of the grid on which the place of a load does not depend. They are
 /// as many along each axis, where the grid has as many.
 fn shared_by(func: &Func, op: &Op, used: &BTreeSet<u8>, resident: f64, sizes: &Sizes) -> f64 {
@@ -128,19 +119,14 @@ fn shared_by(func: &Func, op: &Op, used: &BTreeSet<u8>, resident: f64, sizes: &S
 
 /// The axes of the grid on which values depend.
 fn depends(func: &Func, values: &[Value]) -> BTreeSet<u8> {
-    let mut owners = Vec::new();
-    func.walk(func.body(), &mut |id, op| owners.extend(op.regions.iter().map(|&region| (region, id))));
+    let index = Index::new(func);
     let (mut open, mut seen, mut found): (Vec<Value>, BTreeSet<Value>, _) =
         (values.to_vec(), BTreeSet::new(), BTreeSet::new());
     while let Some(value) = open.pop() {
         if !seen.insert(value) {
             continue;
         }
-        let id: Option<OpId> = match func.value(value).def {
-            Def::Result(id, _) => Some(id),
-            Def::Argument(region, _) => owners.iter().find(|(of, _)| *of == region).map(|(_, id)| *id),
-        };
-        let Some(op) = id.map(|id| func.op(id)) else { continue };
+        let Some(op) = index.source(value).map(|id| func.op(id)) else { continue };
         if let Kind::Bid(axis) = op.kind {
             found.insert(axis);
         }

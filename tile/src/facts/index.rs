@@ -76,6 +76,11 @@ impl<'a> Index<'a> {
         }
     }
 
+    /// The operation that makes a value, or whose region has it as an argument.
+    pub(crate) fn source(&self, value: Value) -> Option<OpId> {
+        self.func.maker(value).or_else(|| self.argument(value).map(|(_, id, _)| id))
+    }
+
     /// The operation that makes a value.
     pub(crate) fn op_of(&self, value: Value) -> Option<&'a Op> {
         self.func.op_of(value)

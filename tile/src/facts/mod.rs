@@ -21,7 +21,7 @@ mod witness;
 
 pub use bounds::{AxisBounds, Bound, Bounds, GridCheck};
 pub use check::{Condition, Report, Verdict, check};
-pub(crate) use check::{is_positive, ordered};
+pub(crate) use check::{axes_used, is_positive, ordered};
 #[cfg(feature = "launch")]
 pub(crate) use cover::{Short, short};
 pub use grid::{GridAxis, infer};

@@ -15,8 +15,8 @@ pub use func::{
     ValueData,
 };
 pub use kind::{Combine, DTYPES, Indexed, Kind, Nan, Order, Overflow, Padding, Rmw, Rounding, Scope, View};
+pub(crate) use same::difference;
 pub use same::same_region;
-pub(crate) use same::{Difference, difference};
 pub use text::parse;
 pub use types::{Dims, MAX_RANK, Type};
 pub use verify::verify;

@@ -45,9 +45,38 @@ pub(crate) enum Difference {
     End,
 }
 
+impl Difference {
+    /// What differs, as one operation and the other, of regions of these functions.
+    pub(crate) fn told(self, first: &Func, second: &Func) -> String {
+        let name =
+            |func: &Func, op: Option<OpId>| op.map_or_else(|| "nothing".into(), |op| func.described(op));
+        match self {
+            Difference::Arguments => "other arguments".into(),
+            Difference::Operands(op) => format!("{} of one value and then of another", first.described(op)),
+            Difference::Operation(a, b) => format!("{} and then {}", name(first, a), name(second, b)),
+            Difference::End => "one value at its end and then another".into(),
+        }
+    }
+}
+
 /// What differs first in two regions of which [`same_region`] does not hold.
 pub(crate) fn difference(func: &Func, a: RegionId, b: RegionId) -> Option<Difference> {
     Same { left: func, right: func, values: HashMap::new() }.region(a, b).err()
+}
+
+impl Func {
+    /// An operation with its type and its place, for messages.
+    fn described(&self, id: OpId) -> String {
+        let op = self.op(id);
+        let ty = op.results.first().map(|&value| format!(" : {}", self.ty(value))).unwrap_or_default();
+        let site = op.site.map(|site| format!(" at {site}")).unwrap_or_default();
+        format!("`{}{ty}`{site}", op.kind.word())
+    }
+
+    /// What differs first in the bodies of two functions.
+    pub(crate) fn difference(&self, other: &Func) -> Option<Difference> {
+        Same { left: self, right: other, values: HashMap::new() }.region(self.body, other.body).err()
+    }
 }
 
 /// Functions are equal if they differ in the numbers of values, operations, regions and parts of arrays alone.
@@ -57,7 +86,7 @@ impl PartialEq for Func {
             && self.scalars == other.scalars
             && self.hints == other.hints
             && self.params().map(|(_, param)| param).eq(other.params().map(|(_, param)| param))
-            && Same { left: self, right: other, values: HashMap::new() }.region(self.body, other.body).is_ok()
+            && self.difference(other).is_none()
     }
 }
 

@@ -9,6 +9,8 @@
 //! assert!(TABLE.iter().all(|row| row.op.row().name == row.name));
 //! ```
 
+use super::Rounding;
+
 /// Which dtypes a function takes, and what it does with others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Takes {
@@ -69,6 +71,20 @@ pub struct Row {
     pub ftz: bool,
     /// Issue slots of a warp for each element of 32 bits.
     pub cost: u32,
+}
+
+impl Rounds {
+    /// Whether a function rounds like this, of f32.
+    pub fn has(self, rounding: Rounding) -> bool {
+        let fast = matches!(rounding, Rounding::Full | Rounding::Approx);
+        match self {
+            Rounds::No => false,
+            Rounds::Directed => !fast,
+            Rounds::Division => true,
+            Rounds::Root => rounding != Rounding::Full,
+            Rounds::Fast => fast,
+        }
+    }
 }
 
 macro_rules! table {

@@ -26,6 +26,11 @@ impl Dims {
         Some(dims)
     }
 
+    /// A shape of so many extents of 1, at most [`MAX_RANK`].
+    pub fn ones(rank: usize) -> Dims {
+        Dims::new(&[1; MAX_RANK][..rank]).unwrap_or_default()
+    }
+
     /// Number of elements, or all that 64 bits count.
     pub fn size(&self) -> u64 {
         self.iter().fold(1, |size, &n| size.saturating_mul(n.into()))

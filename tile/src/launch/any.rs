@@ -4,28 +4,42 @@ use std::fmt;
 
 use float8::{F8E4M3, F8E5M2};
 use girih_device::Device;
-use girih_tensor::{DType, F4E2M1, F8E8M0, S4, Tf32, U4};
+use girih_tensor::{DType, Element as _, F4E2M1, F8E8M0, S4, Tf32, U4};
 use half::{bf16, f16};
 
 use super::passed::Passed;
 use super::{DeviceArray, HostElement, LaunchError};
 use crate::error::Error;
 
-/// What is generic over the type of elements, for the type of a dtype.
-macro_rules! by_dtype {
-    ($dtype:expr, $rank:expr, $T:ident => $call:expr) => {
-        by_dtype!(@ $dtype, $rank, $T => $call, Bool bool, S8 i8, S16 i16, S32 i32, S64 i64, U8 u8, U16 u16, U32 u32, U64 u64,
-            S4 S4, U4 U4, E4m3 F8E4M3, E5m2 F8E5M2, E2m1 F4E2M1, E8m0 F8E8M0, F16 f16, Bf16 bf16, Tf32 Tf32, F32 f32, F64 f64)
-    };
-    (@ $dtype:expr, $rank:expr, $T:ident => $call:expr, $($variant:ident $ty:ty),*) => {
+/// What is generic over the type of elements and the rank, for the type of a dtype and a number of extents.
+macro_rules! by_type {
+    (@ $dtype:expr, $rank:expr, $T:ident $R:ident => $call:expr, $($variant:ident $ty:ty),*) => {
         match $dtype {
             $(DType::$variant => {
                 type $T = $ty;
-                $call
+                by_type!(# $dtype, $rank, $R => $call, 1, 2, 3, 4)
             })*
             dtype => Err(LaunchError::NoArray { dtype, rank: $rank }.into()),
         }
     };
+    (# $dtype:expr, $rank:expr, $R:ident => $call:expr, $($n:literal),*) => {
+        match $rank {
+            $($n => {
+                const $R: usize = $n;
+                $call
+            })*
+            rank => Err(LaunchError::NoArray { dtype: $dtype, rank }.into()),
+        }
+    };
+    ($dtype:expr, $rank:expr, $T:ident $R:ident => $call:expr) => {
+        by_type!(@ $dtype, $rank, $T $R => $call, Bool bool, S8 i8, S16 i16, S32 i32, S64 i64, U8 u8, U16 u16, U32 u32, U64 u64,
+            S4 S4, U4 U4, E4m3 F8E4M3, E5m2 F8E5M2, E2m1 F4E2M1, E8m0 F8E8M0, F16 f16, Bf16 bf16, Tf32 Tf32, F32 f32, F64 f64)
+    };
+}
+
+/// As many extents or strides as an array has axes.
+fn sized<const R: usize>(list: &[usize], dtype: DType) -> Result<[usize; R], LaunchError> {
+    list.try_into().map_err(|_| LaunchError::NoArray { dtype, rank: list.len() })
 }
 
 /// A [`DeviceArray`] of any dtype and of rank 1 to 4, for launches of kernels that are found by name ([`Launch::any`](super::Launch::any)).
@@ -61,7 +75,11 @@ impl AnyArray {
         extents: &[usize],
         number: impl FnMut(usize) -> f64,
     ) -> Result<AnyArray, Error> {
-        by_dtype!(dtype, extents.len(), T => of::<T>(device, extents, number))
+        let numbers = (0..extents.iter().product()).map(number);
+        by_type!(dtype, extents.len(), T R => {
+            let elements: Vec<T> = numbers.map(T::from_f64).collect();
+            Ok(DeviceArray::<T, R>::upload(device, &elements, sized(extents, dtype)?)?.into())
+        })
     }
 
     /// A new row-major array of zeros. The host does not wait.
@@ -80,16 +98,9 @@ impl AnyArray {
     /// # Ok::<(), girih_tile::error::Error>(())
     /// ```
     pub fn zeros(device: &Device, dtype: DType, extents: &[usize]) -> Result<AnyArray, Error> {
-        fn of<T: HostElement>(device: &Device, extents: &[usize]) -> Result<AnyArray, Error> {
-            Ok(match *extents {
-                [a] => DeviceArray::<T, 1>::zeros(device, [a])?.into(),
-                [a, b] => DeviceArray::<T, 2>::zeros(device, [a, b])?.into(),
-                [a, b, c] => DeviceArray::<T, 3>::zeros(device, [a, b, c])?.into(),
-                [a, b, c, d] => DeviceArray::<T, 4>::zeros(device, [a, b, c, d])?.into(),
-                _ => return Err(LaunchError::NoArray { dtype: T::DTYPE, rank: extents.len() }.into()),
-            })
-        }
-        by_dtype!(dtype, extents.len(), T => of::<T>(device, extents))
+        by_type!(dtype, extents.len(), T R => {
+            Ok(DeviceArray::<T, R>::zeros(device, sized(extents, dtype)?)?.into())
+        })
     }
 
     /// An array on memory that another library has allocated, with strides in elements.
@@ -122,8 +133,11 @@ impl AnyArray {
         extents: &[usize],
         strides: &[usize],
     ) -> Result<AnyArray, Error> {
-        // SAFETY: the caller's promise is passed on.
-        by_dtype!(dtype, extents.len(), T => unsafe { borrowed::<T>(device, address, extents, strides) })
+        by_type!(dtype, extents.len(), T R => {
+            let (extents, strides) = (sized(extents, dtype)?, sized(strides, dtype)?);
+            // SAFETY: the caller's promise is passed on.
+            Ok(unsafe { DeviceArray::<T, R>::borrow(device, address, extents, strides) }?.into())
+        })
     }
 
     /// The dtype of the elements.
@@ -147,58 +161,6 @@ impl AnyArray {
     pub(super) fn passed(&self) -> &dyn Passed {
         &*self.0
     }
-}
-
-/// # Safety
-/// As for [`DeviceArray::borrow`].
-#[allow(unsafe_code, reason = "that the memory stays allocated is the caller's promise")]
-unsafe fn borrowed<T: HostElement>(
-    device: &Device,
-    address: u64,
-    extents: &[usize],
-    strides: &[usize],
-) -> Result<AnyArray, Error> {
-    /// # Safety
-    /// As for [`DeviceArray::borrow`].
-    #[allow(unsafe_code, reason = "that the memory stays allocated is the caller's promise")]
-    unsafe fn ranked<T: HostElement, const R: usize>(
-        device: &Device,
-        address: u64,
-        extents: &[usize],
-        strides: &[usize],
-    ) -> Result<AnyArray, Error> {
-        let (Ok(extents), Ok(strides)) = (extents.try_into(), strides.try_into()) else {
-            return Err(LaunchError::NoArray { dtype: T::DTYPE, rank: strides.len() }.into());
-        };
-        // SAFETY: the caller's promise is passed on.
-        Ok(unsafe { DeviceArray::<T, R>::borrow(device, address, extents, strides) }?.into())
-    }
-    // SAFETY: the caller's promise is passed on.
-    unsafe {
-        match extents.len() {
-            1 => ranked::<T, 1>(device, address, extents, strides),
-            2 => ranked::<T, 2>(device, address, extents, strides),
-            3 => ranked::<T, 3>(device, address, extents, strides),
-            4 => ranked::<T, 4>(device, address, extents, strides),
-            rank => Err(LaunchError::NoArray { dtype: T::DTYPE, rank }.into()),
-        }
-    }
-}
-
-fn of<T: HostElement>(
-    device: &Device,
-    extents: &[usize],
-    number: impl FnMut(usize) -> f64,
-) -> Result<AnyArray, Error> {
-    let count = extents.iter().product();
-    let elements: Vec<T> = (0..count).map(number).map(T::from_f64).collect();
-    Ok(match *extents {
-        [a] => DeviceArray::upload(device, &elements, [a])?.into(),
-        [a, b] => DeviceArray::upload(device, &elements, [a, b])?.into(),
-        [a, b, c] => DeviceArray::upload(device, &elements, [a, b, c])?.into(),
-        [a, b, c, d] => DeviceArray::upload(device, &elements, [a, b, c, d])?.into(),
-        _ => return Err(LaunchError::NoArray { dtype: T::DTYPE, rank: extents.len() }.into()),
-    })
 }
 
 impl fmt::Debug for AnyArray {

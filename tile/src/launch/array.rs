@@ -118,13 +118,7 @@ impl<T: HostElement, const R: usize> DeviceArray<T, R> {
         let len = array.buffer.len() * T::PER_STORED;
         match array.reach() {
             Some(reach) if reach.checked_add(offset).is_some_and(|end| end <= len) => Ok(array),
-            _ => Err(LaunchError::Outside {
-                offset,
-                extents: extents.to_vec(),
-                strides: strides.to_vec(),
-                elements: len,
-            }
-            .into()),
+            _ => Err(outside(offset, &extents, &strides, len)),
         }
     }
 
@@ -164,13 +158,7 @@ impl<T: HostElement, const R: usize> DeviceArray<T, R> {
     }
 
     fn strides_of(extents: &[usize; R]) -> Result<[usize; R], Error> {
-        let overflow = || LaunchError::Outside {
-            offset: 0,
-            extents: extents.to_vec(),
-            strides: Vec::new(),
-            elements: 0,
-        };
-        row_major(extents).ok_or_else(|| overflow().into())
+        row_major(extents).ok_or_else(|| outside(0, extents, &[], 0))
     }
 
     /// An array on memory that another library has allocated.
@@ -188,13 +176,7 @@ impl<T: HostElement, const R: usize> DeviceArray<T, R> {
         extents: [usize; R],
         strides: [usize; R],
     ) -> Result<DeviceArray<T, R>, Error> {
-        let outside = || LaunchError::Outside {
-            offset: 0,
-            extents: extents.to_vec(),
-            strides: strides.to_vec(),
-            elements: 0,
-        };
-        let reach = reach(&extents, &strides).ok_or_else(outside)?;
+        let reach = reach(&extents, &strides).ok_or_else(|| outside(0, &extents, &strides, 0))?;
         // SAFETY: the caller's promise is passed on.
         let buffer = unsafe { device.borrow(address, reach.div_ceil(T::PER_STORED))? };
         DeviceArray::new(buffer, 0, extents, strides)
@@ -316,21 +298,24 @@ impl<T: HostElement, const R: usize> DeviceArray<T, R> {
     /// The device's.
     pub fn download(&self) -> Result<Vec<T>, Error> {
         let stored = self.buffer.download()?;
-        let mut elements = Vec::with_capacity(self.len());
-        let mut at = [0; R];
-        for _ in 0..self.len() {
-            let place: usize = at.iter().zip(&self.strides).map(|(i, stride)| i * stride).sum();
-            let place = self.offset + place;
-            elements.push(T::from_stored(stored[place / T::PER_STORED], place % T::PER_STORED));
+        let places = self.places().map(|(_, place)| self.offset + place);
+        Ok(places.map(|at| T::from_stored(stored[at / T::PER_STORED], at % T::PER_STORED)).collect())
+    }
+
+    /// The coordinates of the elements, row-major, each with its distance from the first element.
+    fn places(&self) -> impl Iterator<Item = ([usize; R], usize)> {
+        let mut next = [0; R];
+        (0..self.len()).map(move |_| {
+            let at = next;
             for axis in (0..R).rev() {
-                at[axis] += 1;
-                if at[axis] < self.extents[axis] {
+                next[axis] += 1;
+                if next[axis] < self.extents[axis] {
                     break;
                 }
-                at[axis] = 0;
+                next[axis] = 0;
             }
-        }
-        Ok(elements)
+            (at, at.iter().zip(&self.strides).map(|(i, stride)| i * stride).sum())
+        })
     }
 }
 
@@ -363,21 +348,8 @@ impl<T: HostElement, const R: usize> DeviceArray<T, R> {
         let known = |from: u64, bytes| self.device().first_unwritten(from, bytes);
         known(address, usize::try_from(bytes.end - bytes.start).ok()?)?;
         // Between the elements there may be others.
-        let mut at = [0; R];
-        for _ in 0..self.len() {
-            let place: usize = at.iter().zip(&self.strides).map(|(i, stride)| i * stride).sum();
-            if known(address + self.bytes_of(place) as u64, size).is_some() {
-                return Some(at);
-            }
-            for axis in (0..R).rev() {
-                at[axis] += 1;
-                if at[axis] < self.extents[axis] {
-                    break;
-                }
-                at[axis] = 0;
-            }
-        }
-        None
+        let is_missing = |place| known(address + self.bytes_of(place) as u64, size).is_some();
+        self.places().find(|&(_, place)| is_missing(place)).map(|(at, _)| at)
     }
 }
 
@@ -385,6 +357,11 @@ impl<T: HostElement, const R: usize> fmt::Debug for DeviceArray<T, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "DeviceArray<{}>{:?}:{:?} at {:#x}", T::DTYPE, self.extents, self.strides, self.address())
     }
+}
+
+fn outside(offset: usize, extents: &[usize], strides: &[usize], elements: usize) -> Error {
+    let (extents, strides) = (extents.to_vec(), strides.to_vec());
+    LaunchError::Outside { offset, extents, strides, elements }.into()
 }
 
 /// Elements from the first to behind the last.

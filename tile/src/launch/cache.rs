@@ -11,10 +11,10 @@ use super::Launch;
 use super::product::Loaded;
 use super::request::Configured;
 use crate::compile::{Compiled, compile};
-use crate::error::{Error, LaunchError, Refusal, Site};
+use crate::error::{Error, LaunchError, Refusal};
 use crate::facts::{ArrayFacts, Facts, GridAxis, Report, Uses, check, infer};
 use crate::hints::{HintSet, Hints};
-use crate::ir::{Func, Kind, Known, Type};
+use crate::ir::{Func, Known};
 use crate::lower::Target;
 use crate::product::{self, Product};
 
@@ -99,16 +99,11 @@ impl Launch<'_> {
         let unknown =
             Facts { arrays: arrays.collect(), scalars: vec![Known::MultipleOf(1); self.scalars.len()] };
         let func = (self.source)(&unknown)?;
-        let before = match &known {
-            Some(program) => Ok(&program.func),
-            None => Err((self.source)(&unknown)?),
-        };
-        let before = match &before {
-            Ok(known) => *known,
-            Err(new) => new,
-        };
-        if *before != func {
-            let what = difference(before, &func);
+        let written = known.is_none().then(|| (self.source)(&unknown)).transpose()?;
+        let before = known.as_ref().map(|program| &program.func).or(written.as_ref());
+        if let Some(before) = before.filter(|before| **before != func) {
+            let what = before.difference(&func).map(|what| what.told(before, &func));
+            let what = what.unwrap_or_else(|| "other parameters or hints".into());
             return Err(LaunchError::HostState { kernel: self.name.into(), what }.into());
         }
         if let Some(program) = known {
@@ -118,30 +113,6 @@ impl Launch<'_> {
         let (products, ready) = Default::default();
         Ok(kept(programs(), key, Program { func, uses, grid, products, ready }))
     }
-}
-
-/// What differs first in two programs, with its place.
-fn difference(before: &Func, now: &Func) -> String {
-    let list = |func: &Func| {
-        let mut found = Vec::new();
-        func.walk(func.body(), &mut |_, op| {
-            let types: Vec<_> = op.results.iter().map(|&value| func.ty(value)).collect();
-            found.push((op.kind.clone(), types, op.site));
-        });
-        found
-    };
-    let (before, now) = (list(before), list(now));
-    let differ = before.iter().zip(&now).position(|(a, b)| (&a.0, &a.1) != (&b.0, &b.1));
-    let at = differ.unwrap_or(before.len().min(now.len()));
-    let show = |op: Option<&(Kind, Vec<Type>, Option<Site>)>| match op {
-        Some((kind, types, site)) => {
-            let site = site.map(|site| format!(" at {site}")).unwrap_or_default();
-            let types: Vec<String> = types.iter().map(ToString::to_string).collect();
-            format!("`{kind:?}` of {}{site}", types.join(", "))
-        }
-        None => "nothing, or other operands".to_string(),
-    };
-    format!("{} and then {}", show(before.get(at)), show(now.get(at)))
 }
 
 impl Program {

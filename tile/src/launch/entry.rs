@@ -27,6 +27,10 @@ const CLUSTER: u32 = 8;
 pub(super) struct Entry {
     pub(super) ready: Arc<Ready>,
     pub(super) work: Work,
+    /// None if there are no blocks.
+    pub(super) grid: Option<[u32; 3]>,
+    /// Whether proofs hold whatever the scalars are.
+    sure: bool,
     pub(super) warnings: Warnings,
     /// How often it has been launched.
     launches: AtomicU64,
@@ -39,20 +43,11 @@ pub(super) enum Work {
     /// One by one, by what each of them stands for.
     Params(Box<ByParams>),
     /// As those of a product of matrices.
-    Product(Box<ByProduct>),
-}
-
-pub(super) struct ByProduct {
-    pub(super) grid: [u32; 3],
-    pub(super) bound: Bound,
-    /// As that of [`ByParams`].
-    sure: bool,
+    Product(Box<Bound>),
 }
 
 pub(super) struct ByParams {
     pub(super) grid: [u32; 3],
-    /// Whether proofs hold whatever the scalars are.
-    sure: bool,
     pub(super) kernel: Kernel,
     pub(super) config: LaunchConfig,
     template: Mutex<Template>,
@@ -75,7 +70,7 @@ impl Entry {
         launch.check_places(&ready.func, device)?;
         launch.check_strides(&ready.func)?;
         let Some(grid) = launch.blocks(&ready, device)? else {
-            return Ok(Entry::of(ready, Work::Nothing, Warnings::default()));
+            return Ok(Entry::of(ready, Work::Nothing, None, true, Warnings::default()));
         };
         launch.check_grid(&ready, grid)?;
         let sure = launch.is_sure(&ready, grid);
@@ -86,8 +81,7 @@ impl Entry {
         if let Ok((product, loaded)) = &*ready.product {
             match product.bind(loaded, device, grid, launch.as_product())? {
                 Ok(bound) => {
-                    let work = Work::Product(Box::new(ByProduct { grid, bound, sure }));
-                    return Ok(Entry::of(ready, work, warnings));
+                    return Ok(Entry::of(ready, Work::Product(Box::new(bound)), Some(grid), sure, warnings));
                 }
                 Err(refusal) if ready.is_configured => return Err(Error::NoProduct(refusal)),
                 Err(_) => {}
@@ -107,12 +101,12 @@ impl Entry {
         let names: Vec<&str> = open.iter().map(|param| param.name.as_str()).collect();
         let template = Mutex::new(kernel.prepare(&config, &args)?.open(&names)?);
         drop(args);
-        let work = Work::Params(Box::new(ByParams { grid, sure, kernel, config, template, open }));
-        Ok(Entry::of(ready, work, warnings))
+        let work = Work::Params(Box::new(ByParams { grid, kernel, config, template, open }));
+        Ok(Entry::of(ready, work, Some(grid), sure, warnings))
     }
 
-    fn of(ready: Arc<Ready>, work: Work, warnings: Warnings) -> Entry {
-        Entry { ready, work, warnings, launches: AtomicU64::new(0) }
+    fn of(ready: Arc<Ready>, work: Work, grid: Option<[u32; 3]>, sure: bool, warnings: Warnings) -> Entry {
+        Entry { ready, work, grid, sure, warnings, launches: AtomicU64::new(0) }
     }
 
     /// Whether the program is to be written again now, to see that it is still the same: at the first launches, and then seldom, since a
@@ -125,9 +119,8 @@ impl Entry {
     /// Checks what calls that are equal by the words of their calls may still differ in: addresses, and scalars that proofs rest on.
     pub(super) fn check(&self, launch: &Launch<'_>, device: &Device) -> Result<(), Error> {
         launch.check_places(&self.ready.func, device)?;
-        match &self.work {
-            Work::Params(by) if !by.sure => Ok(launch.check_conditions(&self.ready, by.grid)?),
-            Work::Product(by) if !by.sure => Ok(launch.check_conditions(&self.ready, by.grid)?),
+        match self.grid {
+            Some(grid) if !self.sure => Ok(launch.check_conditions(&self.ready, grid)?),
             _ => Ok(()),
         }
     }
@@ -138,9 +131,9 @@ impl Entry {
         let by = match &self.work {
             Work::Nothing => return Ok(()),
             Work::Params(by) => by,
-            Work::Product(by) => {
+            Work::Product(bound) => {
                 let Ok((product, _)) = &*self.ready.product else { return Ok(()) };
-                return product.run(&by.bound, launch.as_product()).map_err(|error| self.told(error));
+                return product.run(bound, launch.as_product()).map_err(|error| self.told(error));
             }
         };
         let values = launch.values(&self.ready, by.grid);

@@ -74,9 +74,9 @@ impl Launch<'_> {
                 let args = with_maps(params, &values, &maps);
                 Launches::One(by.kernel.prepare(&by.config, &args)?)
             }
-            Work::Product(by) => match &*entry.ready.product {
+            Work::Product(bound) => match &*entry.ready.product {
                 Ok((product, _)) => product
-                    .prepare(&by.bound, self.as_product())?
+                    .prepare(bound, self.as_product())?
                     .map_or(Launches::None, |prepared| Launches::Product(Box::new(prepared))),
                 Err(_) => Launches::None,
             },
@@ -123,11 +123,7 @@ impl Prepared {
 
     /// Blocks along each axis of the grid; `None` if there are none.
     pub fn grid(&self) -> Option<[u32; 3]> {
-        match &self.entry.work {
-            Work::Nothing => None,
-            Work::Params(by) => Some(by.grid),
-            Work::Product(by) => Some(by.grid),
-        }
+        self.entry.grid
     }
 
     /// The prepared launch of the device, for engines that launch themselves; `None` of a grid without blocks. Of a product whose operands, or

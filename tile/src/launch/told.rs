@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use crate::error::{Error, Site};
-use crate::ir::{Def, End, Func, Kind, Op, OpId, Padding, RegionId, Value};
+use crate::facts::Index;
+use crate::ir::{End, Func, Kind, Op, OpId, Padding, Value};
 
 /// The error of a launch of a program's kernel. A finding is told with the operation to which the instruction belongs.
 pub(super) fn told(error: Arc<girih_device::Error>, func: &Func) -> Error {
@@ -81,8 +82,7 @@ fn paddings(func: &Func, op: OpId) -> Vec<String> {
     let mut seen = std::collections::BTreeSet::new();
     let mut open: Vec<Value> = func.op(op).operands.clone();
     let mut found = Vec::new();
-    let mut ends: Vec<(RegionId, OpId)> = Vec::new();
-    func.walk(func.body(), &mut |id, op| ends.extend(op.regions.iter().map(|&region| (region, id))));
+    let index = Index::new(func);
     // What a region passes on becomes results and arguments of its operation; of which loop is left open.
     let passed = |id: OpId| {
         let mut all = Vec::new();
@@ -105,11 +105,7 @@ fn paddings(func: &Func, op: OpId) -> Vec<String> {
         if !seen.insert(value) {
             continue;
         }
-        let id = match func.value(value).def {
-            Def::Result(id, _) => Some(id),
-            Def::Argument(region, _) => ends.iter().find(|(of, _)| *of == region).map(|(_, id)| *id),
-        };
-        let Some(id) = id else { continue };
+        let Some(id) = index.source(value) else { continue };
         let from = func.op(id);
         open.extend_from_slice(&from.operands);
         open.extend(passed(id));

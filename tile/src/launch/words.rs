@@ -38,6 +38,15 @@ pub(crate) fn stable_hash(text: &str) -> u64 {
     words.finish()
 }
 
+/// Each number as a word.
+macro_rules! write_words {
+    ($($name:ident $ty:ty),*) => { $(
+        fn $name(&mut self, n: $ty) {
+            self.push(n as u64);
+        }
+    )* };
+}
+
 impl Hasher for Words {
     fn write(&mut self, bytes: &[u8]) {
         self.push(bytes.len() as u64);
@@ -48,25 +57,7 @@ impl Hasher for Words {
         }
     }
 
-    fn write_u8(&mut self, n: u8) {
-        self.push(n.into());
-    }
-
-    fn write_u16(&mut self, n: u16) {
-        self.push(n.into());
-    }
-
-    fn write_u32(&mut self, n: u32) {
-        self.push(n.into());
-    }
-
-    fn write_u64(&mut self, n: u64) {
-        self.push(n);
-    }
-
-    fn write_usize(&mut self, n: usize) {
-        self.push(n as u64);
-    }
+    write_words! { write_u8 u8, write_u16 u16, write_u32 u32, write_u64 u64, write_usize usize }
 
     fn finish(&self) -> u64 {
         hash(self.as_slice())

@@ -7,8 +7,8 @@ use girih_tensor::DType;
 use super::element::{NanAt, key_dtype, wide};
 use super::order::Order;
 use super::{Lowering, register};
+use crate::dtype::Const;
 use crate::dtype::number::encode;
-use crate::dtype::{Const, is_signed};
 use crate::error::Error;
 use crate::fit;
 use crate::ir::table::Each;
@@ -75,14 +75,9 @@ impl Rule {
                 let identity = if nan == Nan::Ignored { missing } else { infinity };
                 return rule(how, vec![dtype], vec![identity], vec![infinity]);
             }
-            let bits = own.bits();
-            let least = if is_signed(own) { 1u64.wrapping_shl(bits - 1) } else { 0 };
-            let mask = if bits == 64 { u64::MAX } else { (1 << bits) - 1 };
-            let value = if greatest { least } else { !least & mask };
             // In the wider register.
-            let value =
-                if is_signed(own) && bits < 64 { fit::signed(value, bits).cast_unsigned() } else { value };
-            same(how, value)
+            let (least, most) = own.range().unwrap_or((0, 1));
+            same(how, fit::wrapped(if greatest { least } else { most }))
         };
         match combine {
             Combine::Sum if dtype.is_float() => {
@@ -152,18 +147,14 @@ impl Lowering<'_> {
         }
         [rule, in_a_row]
     }
-}
 
-impl Lowering<'_> {
     /// Whether a combination decides by its elements which way a thread takes, so that padding must not come in.
     pub(super) fn branches(&self, rule: &Rule) -> bool {
         let func = &self.plan.func;
         let How::Region(region) = rule.how else { return false };
         func.region(region).ops.iter().any(|&id| !func.op(id).regions.is_empty())
     }
-}
 
-impl Lowering<'_> {
     /// Registers with what changes nothing.
     pub(super) fn identity(&mut self, rule: &Rule) -> Result<Tuple, Error> {
         rule.dtypes.iter().zip(&rule.identity).map(|(&dtype, &bits)| self.bits(dtype, bits)).collect()

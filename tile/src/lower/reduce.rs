@@ -8,7 +8,7 @@ use super::Lowering;
 use super::combine::{Rule, Tuple};
 use crate::error::Error;
 use crate::fit;
-use crate::ir::{Kind, OpId};
+use crate::ir::{Kind, OpId, Value};
 use crate::place::access::WIDEST;
 
 /// Number of lanes' bits.
@@ -77,15 +77,18 @@ impl Lowering<'_> {
             partial = self.combine_warps(&rule, &dist, &lanes, &warps, &partial)?;
         }
 
-        let mut results: Vec<Vec<Reg>> = vec![Vec::new(); op.results.len()];
+        let mut results = Vec::new();
         for column in columns {
             let tuple = self.combine_tree(&rule, partial[column].to_vec())?;
-            for (result, reg) in results.iter_mut().zip(self.finish(&rule, &tuple)?) {
-                result.push(reg);
-            }
+            results.push(self.finish(&rule, &tuple)?);
         }
-        for (&value, regs) in op.results.iter().zip(results) {
-            self.hold_regs(value, regs)?;
+        self.hold_tuples(&op.results, results)
+    }
+
+    /// Says which registers hold values: the elements of tuples.
+    pub(super) fn hold_tuples(&mut self, values: &[Value], tuples: Vec<Tuple>) -> Result<(), Error> {
+        for (at, &value) in values.iter().enumerate() {
+            self.hold_regs(value, tuples.iter().map(|tuple| tuple[at].clone()).collect())?;
         }
         Ok(())
     }

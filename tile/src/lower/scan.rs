@@ -106,7 +106,7 @@ impl Lowering<'_> {
         for block in blocks {
             self.spread_out(&how, block, None, &mut results)?;
         }
-        let mut regs: Vec<Vec<Reg>> = vec![Vec::new(); op.results.len()];
+        let mut finished = Vec::new();
         let first = if how.reverse { extent - 1 } else { 0 };
         for (value, tuple) in results.into_iter().enumerate() {
             let mut tuple = tuple.unwrap_or_default();
@@ -117,14 +117,9 @@ impl Lowering<'_> {
                 let here = Cond::equal(&origin, &Expr::from(own));
                 tuple = self.select_all(&how.rule, &here, &nothing, &tuple)?;
             }
-            for (result, reg) in regs.iter_mut().zip(self.finish(&how.rule, &tuple)?) {
-                result.push(reg);
-            }
+            finished.push(self.finish(&how.rule, &tuple)?);
         }
-        for (&value, regs) in op.results.iter().zip(regs) {
-            self.hold_regs(value, regs)?;
-        }
-        Ok(())
+        self.hold_tuples(&op.results, finished)
     }
 
     /// Blocks whose values differ in a leaf become one.

@@ -14,7 +14,7 @@ use girih_tensor::DType;
 
 use super::Arg;
 use super::number::encode;
-use super::table::{Each, Gives, Rounds, Takes};
+use super::table::{Each, Gives, Takes};
 use crate::dtype::{self, Category, Const, category, is_integer, is_restricted};
 use crate::error::{Code, Fault, bail, ensure, fault};
 use crate::ir::{Build, Dialect, Dims, Kind, MAX_RANK, Nan, Overflow, Rounding, Type, Value};
@@ -247,20 +247,13 @@ impl Build {
         if let Some(rounding) = mode.rounding {
             let directed =
                 matches!(rounding, Rounding::Nearest | Rounding::Zero | Rounding::Down | Rounding::Up);
-            let has = match row.rounds {
-                Rounds::No => false,
-                Rounds::Directed => directed,
-                Rounds::Division => true,
-                Rounds::Root => directed || rounding == Rounding::Approx,
-                Rounds::Fast => !directed,
-            };
             if category(dtype) != Category::Float {
                 return refused(
                     Code::RoundingNeedsFloat,
                     format!("of {dtype} is not rounded: rounding modes are for floats"),
                 );
             }
-            if !has {
+            if !row.rounds.has(rounding) {
                 return refused(Code::RoundingUnsupported, format!("does not round by {rounding:?}"));
             }
             if !directed && dtype != DType::F32 {

@@ -17,7 +17,7 @@ use super::{Arg, Mode};
 use crate::dtype::{Const, is_integer};
 use crate::error::{Code, Fault, bail, ensure, fault};
 use crate::hints::Hint;
-use crate::ir::{ArrayId, Build, Indexed, Kind, Order, Rmw, Scope, Type, Value};
+use crate::ir::{ArrayId, Build, Dims, Indexed, Kind, Order, Rmw, Scope, Type, Value};
 
 /// Elements of an array, and how they are accessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,7 +101,7 @@ impl Build {
         let dtype = self.array_dtype(at.array);
         let padding = match padding {
             Some(padding) => self.stored(name, padding, dtype)?,
-            None => self.full(dtype, crate::ir::Dims::SCALAR, Const::Int(0)),
+            None => self.full(dtype, Dims::SCALAR, Const::Int(0)),
         };
         operands.push(padding);
         let operands = self.broadcast_all(&operands, dims)?;
@@ -169,7 +169,7 @@ impl Build {
             if tiles.order == Order::Weak && tiles.scope.is_none() { Order::Relaxed } else { tiles.order };
         let at = Elements { order: Some(order), ..Elements::of(tiles) };
         let coordinates = self.coordinates(name, tiles, index)?;
-        let update = self.operand(update)?;
+        let update = self.value(update)?;
         let dims = self.ty(update).dims;
         let update = self.broadcast_to(update, tiles.tile).map_err(|_| {
             fault!(
@@ -280,8 +280,7 @@ impl Build {
                             );
                         }
                     };
-                    let ones = crate::ir::Dims::new(&[1; crate::ir::MAX_RANK][..rank]).unwrap_or_default();
-                    self.reshaped(rows, ones.with(axis, extent))
+                    self.reshaped(rows, Dims::ones(rank).with(axis, extent))
                 }
                 Along::Span { start, count } => {
                     ensure!(
@@ -290,7 +289,7 @@ impl Build {
                         "`{name}` of no elements along axis {axis}: 1 or more are accepted"
                     );
                     let start = self.index_value(name, start)?;
-                    let offsets = self.along(self.ty(start).dtype, count, axis, rank)?;
+                    let offsets = self.along(self.ty(start).dtype, count, axis, rank);
                     self.each(Each::Add, &[start.into(), offsets.into()], Mode::default())?
                 }
             };

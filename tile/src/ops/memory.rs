@@ -9,7 +9,7 @@ use crate::error::{Code, Fault, ensure, fault};
 use crate::fit;
 use crate::hints::Hint;
 use crate::ir::{
-    Array, ArrayId, Build, Dims, Kind, Known, MAX_RANK, Order, Padding, Rounding, Scope, Type, Value, View,
+    Array, ArrayId, Build, Dims, Kind, Known, Order, Padding, Rounding, Scope, Type, Value, View,
 };
 
 /// Tiles of an array, by which it is loaded and stored. A tile's axis is an axis of the array; the index counts tiles.
@@ -61,6 +61,12 @@ impl Tiles {
             order: Order::Weak,
             scope: None,
         }
+    }
+
+    /// The axis of tiles that is this one of the array.
+    fn mode(&self, axis: usize) -> usize {
+        let found = self.axes.and_then(|axes| axes.iter().position(|&a| a as usize == axis));
+        found.unwrap_or(axis)
     }
 }
 
@@ -281,16 +287,9 @@ impl Build {
         })?;
         if tiles.tile.rank() == 0 {
             let rank = self.array_rank(tiles.array);
-            return Ok(self.reshaped(value, Dims::new(&[1; MAX_RANK][..rank]).unwrap_or_default()));
+            return Ok(self.reshaped(value, Dims::ones(rank)));
         }
-        match tiles.axes {
-            Some(axes) => {
-                let inverse = (0..axes.rank()).map(|axis| axes.iter().position(|&a| a as usize == axis));
-                let inverse: Vec<i64> = inverse.map(|at| at.unwrap_or(0) as i64).collect();
-                self.permute(value, &inverse)
-            }
-            None => Ok(value),
-        }
+        self.permute(value, &(0..tiles.tile.rank()).map(|axis| tiles.mode(axis) as i64).collect::<Vec<_>>())
     }
 
     /// Stores a tile at an index where a mask of its shape holds.
@@ -320,15 +319,12 @@ impl Build {
         for (axis, &at) in index.iter().enumerate() {
             let step = Arg::Loose(Const::Int(view.steps[axis].into()));
             let first = self.each(Each::Mul, &[at.into(), step], Mode::default())?;
-            let along = match tiles.axes {
-                Some(axes) => axes.iter().position(|&a| a as usize == axis).unwrap_or(axis),
-                None => axis,
-            };
+            let along = tiles.mode(axis);
             let coordinate = if rank == 0 {
                 first
             } else {
                 let dtype = self.ty(first).dtype;
-                let offsets = self.along(dtype, tiles.tile[along], along, rank)?;
+                let offsets = self.along(dtype, tiles.tile[along], along, rank);
                 self.each(Each::Add, &[first.into(), offsets.into()], Mode::default())?
             };
             coordinates.push(coordinate.into());
@@ -337,17 +333,10 @@ impl Build {
     }
 
     /// 0, 1, 2, ... along an axis of a tile that has an extent of 1 along the others.
-    pub(super) fn along(
-        &mut self,
-        dtype: DType,
-        extent: u32,
-        axis: usize,
-        rank: usize,
-    ) -> Result<Value, Fault> {
-        let dims = Dims::new(&[extent]).unwrap_or_default();
+    pub(super) fn along(&mut self, dtype: DType, extent: u32, axis: usize, rank: usize) -> Value {
+        let dims = Dims::ones(1).with(0, extent);
         let iota = self.push1(Kind::Iota, &[], Type { dtype, dims });
-        let dims = Dims::new(&[1; MAX_RANK][..rank]).unwrap_or_default().with(axis, extent);
-        Ok(self.reshaped(iota, dims))
+        self.reshaped(iota, Dims::ones(rank).with(axis, extent))
     }
 
     /// The view of an array's axes that tiles are.
@@ -378,8 +367,7 @@ impl Build {
             }
             order = axes.iter().map(|&axis| axis as usize).collect();
         }
-        let ones = Dims::new(&[1; MAX_RANK][..rank]).unwrap_or_default();
-        let (mut tile, mut steps) = (ones, ones);
+        let (mut tile, mut steps) = (Dims::ones(rank), Dims::ones(rank));
         if let Some(own) = tiles.steps
             && (own.rank() != tiles.tile.rank() || own.contains(&0))
         {
@@ -445,13 +433,7 @@ impl Build {
             index.len()
         );
         let own = index.iter().map(|&arg| self.index_scalar(name, arg)).collect::<Result<Vec<_>, _>>()?;
-        Ok(match tiles.axes {
-            Some(axes) => {
-                let at = |axis: usize| axes.iter().position(|&a| a as usize == axis).unwrap_or(axis);
-                (0..rank).map(|axis| own[at(axis)]).collect()
-            }
-            None => own,
-        })
+        Ok((0..rank).map(|axis| own[tiles.mode(axis)]).collect())
     }
 
     fn index_scalar(&mut self, name: &str, arg: Arg) -> Result<Value, Fault> {

@@ -15,7 +15,6 @@
 //! # Ok::<(), girih_tile::error::Fault>(())
 //! ```
 
-use super::Arg;
 use crate::error::{Code, Fault, bail, ensure, fault};
 use crate::fit;
 use crate::ir::{Build, Dialect, Dims, Kind, Type, Value};
@@ -212,13 +211,5 @@ impl Build {
         }
         let start: Vec<u32> = index.iter().zip(shape.iter()).map(|(&i, &n)| fit::word(i) * n).collect();
         Ok(Dims::new(&start).unwrap_or_default())
-    }
-
-    /// A value of an operand with a shape of its own, for operations that take no loose constants.
-    ///
-    /// # Errors
-    /// As [`Build::value`].
-    pub fn operand(&mut self, arg: Arg) -> Result<Value, Fault> {
-        self.value(arg)
     }
 }

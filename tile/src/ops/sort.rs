@@ -47,12 +47,7 @@ impl Build {
     ) -> Result<(Value, Value), Fault> {
         let dims = self.ty(value).dims;
         let at = axis(name, along, dims.rank())?;
-        let extent = dims[at];
-        let line = Dims::new(&[extent]).unwrap_or_default();
-        let positions = self.push1(Kind::Iota, &[], Type { dtype: DType::S32, dims: line });
-        let ones = vec![1; dims.rank()];
-        let shape = Dims::new(&ones).unwrap_or_default().with(at, extent);
-        let positions = self.reshaped(positions, shape);
+        let positions = self.along(DType::S32, dims[at], at, dims.rank());
         let sorted = self.sort(&[value, positions], along, descending)?;
         Ok((sorted[0], sorted[1]))
     }

@@ -34,14 +34,7 @@ impl Where {
             // What 64 bits do not hold is beyond any array.
             at.push(i64::try_from(integer(index.ty.dtype, bits)).unwrap_or(i64::MAX));
         }
-        let inside = self.part.inside(&at);
-        if inside.is_none() && !self.check {
-            return failed(format!(
-                "element {at:?} outside of {:?} by an access that checks no bounds",
-                self.part.extents
-            ));
-        }
-        Ok(inside)
+        self.part.inside(&at, self.check)
     }
 }
 

@@ -110,11 +110,17 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// The coordinate in the parameter of one in the part; `None` outside of the part.
-    pub(super) fn inside(&self, at: &[i64]) -> Option<Vec<i64>> {
+    /// The coordinate in the parameter of one in the part; `None` outside of the part, where an access that checks no bounds must not be.
+    pub(super) fn inside(&self, at: &[i64], check: bool) -> Result<Option<Vec<i64>>, Error> {
         let within =
             at.iter().zip(self.low.iter().zip(&self.extents)).all(|(i, (low, n))| (*low..*n).contains(i));
-        within.then(|| at.iter().zip(&self.start).map(|(i, start)| i + start).collect())
+        if !within && !check {
+            let extents = &self.extents;
+            return failed(format!(
+                "element {at:?} outside of {extents:?} by an access that checks no bounds"
+            ));
+        }
+        Ok(within.then(|| at.iter().zip(&self.start).map(|(i, start)| i + start).collect()))
     }
 }
 
@@ -163,14 +169,7 @@ impl Block<'_> {
         });
         for (i, at) in places.into_iter().enumerate() {
             let at: Vec<i64> = at;
-            let inside = part.inside(&at);
-            if inside.is_none() && !view.check {
-                return failed(format!(
-                    "element {at:?} outside of {:?} by an access that checks no bounds",
-                    part.extents
-                ));
-            }
-            f(self, &part, i, inside)?;
+            f(self, &part, i, part.inside(&at, view.check)?)?;
         }
         Ok(())
     }

@@ -161,20 +161,11 @@ impl<'a> Block<'a> {
         let results: Vec<Tile> = match &op.kind {
             Kind::If | Kind::For | Kind::Loop => return self.control(op),
             Kind::Load(view) => vec![self.load(view, op)?],
-            Kind::Store(view) => {
-                self.store(view, op)?;
-                Vec::new()
-            }
+            Kind::Store(view) => self.store(view, op).map(|()| Vec::new())?,
             Kind::Gather(at) => vec![self.gather(at, op)?],
-            Kind::Scatter(at) => {
-                self.scatter(at, op)?;
-                Vec::new()
-            }
+            Kind::Scatter(at) => self.scatter(at, op).map(|()| Vec::new())?,
             Kind::Atomic { rmw, at } => self.atomic(*rmw, at, op)?.into_iter().collect(),
-            Kind::Print(format) => {
-                self.print(format, op)?;
-                Vec::new()
-            }
+            Kind::Print(format) => self.print(format, op).map(|()| Vec::new())?,
             Kind::Assert(message) => {
                 match self.get(op.operands[0])?.elements().find(|element| *element != (1, false)) {
                     None => Vec::new(),

@@ -6,9 +6,9 @@ use super::each::{self, How};
 use super::float::decode;
 use super::tile::{Tile, integer, lines};
 use super::{Block, cast};
-use crate::dtype::{Category, category};
+use crate::dtype::number::encode;
+use crate::dtype::{Category, Const, category};
 use crate::error::Error;
-use crate::fit;
 use crate::ir::table::Each;
 use crate::ir::{Combine, Nan, Op, Rounding, Type};
 
@@ -22,21 +22,15 @@ pub(super) struct Fold {
 impl Fold {
     /// How elements of a dtype are combined; `None` for those that are no folds of one element each.
     pub(super) fn new(combine: Combine, dtype: DType) -> Option<Fold> {
-        let mut nan = Nan::default();
-        let op = match combine {
-            Combine::Sum => Each::Add,
-            Combine::Prod => Each::Mul,
-            Combine::Max(rule) => {
-                nan = rule;
-                Each::Max
-            }
-            Combine::Min(rule) => {
-                nan = rule;
-                Each::Min
-            }
-            Combine::And => Each::And,
-            Combine::Or => Each::Or,
-            Combine::Xor => Each::Xor,
+        let plain = |op| (op, Nan::Ignored);
+        let (op, nan) = match combine {
+            Combine::Sum => plain(Each::Add),
+            Combine::Prod => plain(Each::Mul),
+            Combine::Max(nan) => (Each::Max, nan),
+            Combine::Min(nan) => (Each::Min, nan),
+            Combine::And => plain(Each::And),
+            Combine::Or => plain(Each::Or),
+            Combine::Xor => plain(Each::Xor),
             Combine::ArgMax(_) | Combine::ArgMin(_) | Combine::Region => return None,
         };
         let wide =
@@ -65,20 +59,12 @@ impl Fold {
 
     /// What changes nothing, in the dtype that is computed in.
     pub(super) fn identity(&self) -> (u64, bool) {
-        let infinite = |x: f64| super::float::encode(self.compute, x, Rounding::Nearest);
+        // Of integers the nearest that the dtype has.
+        let number = |x: f64| encode(self.compute, Const::Float(x));
         let bits = match (self.op, category(self.compute)) {
-            (Each::Mul, Category::Float) => infinite(1.0),
-            (Each::Mul, _) => 1,
-            (Each::Max, Category::Float) => infinite(f64::NEG_INFINITY),
-            (Each::Min, Category::Float) => infinite(f64::INFINITY),
-            (Each::Max, _) => {
-                fit::wrapped(crate::dtype::number::saturated(self.compute, f64::NEG_INFINITY))
-                    & super::tile::mask(self.compute)
-            }
-            (Each::Min, _) => {
-                fit::wrapped(crate::dtype::number::saturated(self.compute, f64::INFINITY))
-                    & super::tile::mask(self.compute)
-            }
+            (Each::Mul, _) => number(1.0),
+            (Each::Max, _) => number(f64::NEG_INFINITY),
+            (Each::Min, _) => number(f64::INFINITY),
             (Each::And, Category::Bool) => 1,
             (Each::And, _) => super::tile::mask(self.compute),
             _ => 0,

@@ -237,16 +237,11 @@ impl Printer<'_> {
                 format!("{}{}{ftz}{nan}{overflow} {all}", op.row().name, suffix(*rounding))
             }
             Kind::Cast(rounding) => format!("cast{} {all}", suffix(*rounding)),
-            Kind::Bitcast => format!("bitcast {all}"),
-            Kind::Broadcast => format!("broadcast {all}"),
-            Kind::Reshape => format!("reshape {all}"),
             Kind::Permute(axes) => format!("permute {all} by {axes}"),
             Kind::Extract(at) => format!("extract {all} at {at}"),
             Kind::Insert(at) => format!("insert {all} at {at}"),
             Kind::Cat(axis) => format!("cat {all} along {axis}"),
             Kind::Flip(axis) => format!("flip {all} along {axis}"),
-            Kind::Pack => format!("pack {all}"),
-            Kind::Unpack => format!("unpack {all}"),
             Kind::Reduce { axis, combine: c, identity: bits } => {
                 format!("reduce {} {all} along {axis}{}", combine(c), identity(bits))
             }
@@ -258,8 +253,6 @@ impl Printer<'_> {
             Kind::Sort { axis, descending } => {
                 format!("sort {all} along {axis}{}", if *descending { " descending" } else { "" })
             }
-            Kind::Mma => format!("mma {all}"),
-            Kind::Histogram => format!("histogram {all}"),
             Kind::Load(view) => format!("load {}", self.view(view, operands)),
             Kind::Store(view) => {
                 let (value, index) = operands.split_at(operands.len().min(1));
@@ -282,8 +275,15 @@ impl Printer<'_> {
                 format!("for {} to {} step {}{}", bound(0), bound(1), bound(2), self.carry(carried))
             }
             Kind::Loop => format!("loop{}", self.carry(operands)),
-            Kind::If => format!("if {all}"),
-            Kind::Convert => format!("convert {all}"),
+            Kind::Bitcast
+            | Kind::Broadcast
+            | Kind::Reshape
+            | Kind::Pack
+            | Kind::Unpack
+            | Kind::Mma
+            | Kind::Histogram
+            | Kind::Convert
+            | Kind::If => format!("{} {all}", op.kind.word()),
             Kind::Print(format) => format!("print {format:?} {all}").trim_end().to_string(),
             Kind::Assert(message) => format!("assert {message:?} {all}"),
         }

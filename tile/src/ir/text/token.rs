@@ -137,61 +137,40 @@ impl Line {
         if self.has_word(word) { Ok(()) } else { self.expected(&format!("`{word}`")) }
     }
 
+    /// Takes what a token is, if it is that.
+    pub(super) fn take<T>(&mut self, what: &str, is: impl FnOnce(&Token) -> Option<T>) -> Result<T> {
+        let Some(found) = self.peek().and_then(is) else { return self.expected(what) };
+        self.at += 1;
+        Ok(found)
+    }
+
     /// Takes a word.
     pub(super) fn word(&mut self, what: &str) -> Result<String> {
-        match self.peek() {
-            Some(Token::Word(word)) => {
-                let word = word.clone();
-                self.at += 1;
-                Ok(word)
-            }
-            _ => self.expected(what),
-        }
+        self.take(what, |token| if let Token::Word(word) = token { Some(word.clone()) } else { None })
     }
 
     /// Takes a name, in quotes or not.
     pub(super) fn name(&mut self) -> Result<String> {
-        match self.peek() {
-            Some(Token::Text(text)) => {
-                let text = text.clone();
-                self.at += 1;
-                Ok(text)
-            }
-            _ => self.word("a name"),
-        }
+        if let Some(Token::Text(_)) = self.peek() { self.text_token() } else { self.word("a name") }
     }
 
     pub(super) fn text_token(&mut self) -> Result<String> {
-        match self.peek() {
-            Some(Token::Text(_)) => self.name(),
-            _ => self.expected("a string"),
-        }
+        self.take("a string", |token| if let Token::Text(text) = token { Some(text.clone()) } else { None })
     }
 
     /// Takes a word or a number as text.
     pub(super) fn lexeme(&mut self, what: &str) -> Result<String> {
-        match self.peek() {
-            Some(Token::Number(text)) => {
-                let text = text.clone();
-                self.at += 1;
-                Ok(text)
-            }
-            _ => self.word(what),
-        }
+        self.take(what, |token| match token {
+            Token::Word(text) | Token::Number(text) => Some(text.clone()),
+            _ => None,
+        })
     }
 
     pub(super) fn number<T: std::str::FromStr>(&mut self) -> Result<T> {
-        let parsed = match self.peek() {
-            Some(Token::Number(text)) => text.parse().ok(),
+        self.take("a number in range", |token| match token {
+            Token::Number(text) => text.parse().ok(),
             _ => None,
-        };
-        match parsed {
-            Some(n) => {
-                self.at += 1;
-                Ok(n)
-            }
-            None => self.expected("a number in range"),
-        }
+        })
     }
 
     /// A list in which commas stand between items, up to a sign, which is taken.
@@ -220,17 +199,10 @@ impl Line {
     }
 
     pub(super) fn dtype(&mut self) -> Result<DType> {
-        let found = match self.peek() {
-            Some(Token::Word(word)) => DTYPES.iter().copied().find(|dtype| dtype.name() == word),
+        self.take("a dtype", |token| match token {
+            Token::Word(word) => DTYPES.iter().copied().find(|dtype| dtype.name() == word),
             _ => None,
-        };
-        match found {
-            Some(dtype) => {
-                self.at += 1;
-                Ok(dtype)
-            }
-            None => self.expected("a dtype"),
-        }
+        })
     }
 
     pub(super) fn ty(&mut self) -> Result<Type> {

@@ -4,7 +4,7 @@ use girih_tensor::DType;
 
 use crate::dtype::{Category, category, is_integer, is_restricted};
 use crate::fit;
-use crate::ir::table::{Each, Gives, Rounds, Takes};
+use crate::ir::table::{Each, Gives, Takes};
 use crate::ir::{
     ArrayParam, Combine, Dims, Func, Indexed, Kind, Known, Op, Order, Overflow, Rmw, Rounding, Scope, Type,
     View,
@@ -287,14 +287,8 @@ fn each(op: Each, rounding: Rounding, ftz: bool, operands: &[Type], result: Type
     let expected = if row.gives == Gives::Bool { DType::Bool } else { dtype };
     ensure(result.dtype == expected, format!("{expected} is the result's dtype"))?;
     let directed = matches!(rounding, Rounding::Zero | Rounding::Down | Rounding::Up);
-    let rounds = rounding == Rounding::Nearest
-        || match row.rounds {
-            Rounds::No => false,
-            Rounds::Directed => directed,
-            Rounds::Division => directed || dtype == DType::F32,
-            Rounds::Root => directed || rounding == Rounding::Approx && dtype == DType::F32,
-            Rounds::Fast => !directed && dtype == DType::F32,
-        };
+    let rounds =
+        rounding == Rounding::Nearest || row.rounds.has(rounding) && (directed || dtype == DType::F32);
     ensure(
         rounds && (rounding == Rounding::Nearest || category(dtype) == Category::Float),
         format!("no rounding by {rounding:?}"),

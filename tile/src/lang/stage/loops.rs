@@ -8,7 +8,7 @@ use super::{Condition, Opened, Raw, Stage, int, stale, with};
 use crate::error::{Code, Fault, Site};
 use crate::fit;
 use crate::handle::Tile;
-use crate::ir::{End, Kind, RegionId, Type, Value};
+use crate::ir::{End, Kind, RegionId, Type, Value, difference};
 
 /// Calls `f` with every part of variables, and the variable's name.
 fn slots(vars: &mut [Var<'_>], mut f: impl FnMut(&'static str, Slot<'_>)) {
@@ -296,8 +296,9 @@ impl LoopFrame {
                 (Some(first), Some(second)) => {
                     running.done = true;
                     if stage.found.len() == running.found
-                        && let Some(what) = super::same::changes(stage.build.func(), first, second)
+                        && let Some(what) = difference(stage.build.func(), first, second)
                     {
+                        let what = what.told(stage.build.func(), stage.build.func());
                         let message = format!(
                             "the body of this loop is another one when it is built again ({what}): something changes that the loop does \
                              not carry"

@@ -12,7 +12,6 @@ mod cond;
 mod kernel;
 mod loops;
 mod range;
-mod same;
 
 use std::cell::{Cell, RefCell};
 

@@ -11,6 +11,19 @@ use crate::ir::{
     Value, View,
 };
 
+/// Operations that are their operands and a word.
+const PLAIN: &[Kind] = &[
+    Kind::Bitcast,
+    Kind::Broadcast,
+    Kind::Reshape,
+    Kind::Pack,
+    Kind::Unpack,
+    Kind::Mma,
+    Kind::Histogram,
+    Kind::Convert,
+    Kind::If,
+];
+
 impl Parser {
     fn array(&mut self, line: &mut Line) -> Result<ArrayId> {
         let at = line.at;
@@ -138,6 +151,9 @@ impl Parser {
             let rounding = rounding.ok_or_else(|| line.error(format!("`{word}` has no such rounding")))?;
             return plain(Kind::Cast(rounding), self, line);
         }
+        if let Some(kind) = PLAIN.iter().find(|kind| kind.word() == word) {
+            return plain(kind.clone(), self, line);
+        }
         let mut operands = Vec::new();
         let kind = match word.as_str() {
             "full" | "dense" => {
@@ -172,15 +188,6 @@ impl Parser {
                 let found = found.filter(|&at| at < self.scalars.len()).and_then(|at| u16::try_from(at).ok());
                 Kind::Param(found.ok_or_else(|| line.error(format!("no scalar parameter `{name}`")))?)
             }
-            "bitcast" => return plain(Kind::Bitcast, self, line),
-            "broadcast" => return plain(Kind::Broadcast, self, line),
-            "reshape" => return plain(Kind::Reshape, self, line),
-            "pack" => return plain(Kind::Pack, self, line),
-            "unpack" => return plain(Kind::Unpack, self, line),
-            "mma" => return plain(Kind::Mma, self, line),
-            "histogram" => return plain(Kind::Histogram, self, line),
-            "convert" => return plain(Kind::Convert, self, line),
-            "if" => return plain(Kind::If, self, line),
             "permute" | "extract" | "insert" => {
                 operands = self.operands(line)?;
                 line.keyword(if word == "permute" { "by" } else { "at" })?;
