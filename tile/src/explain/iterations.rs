@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::Sizes;
+use crate::facts::arithmetic;
 use crate::fit;
 use crate::ir::table::Each;
-use crate::ir::{Array, Func, Kind, Known, OpId, RegionId, Value};
+use crate::ir::{Array, Func, Kind, OpId, RegionId, Value};
 
 /// A number of a program: its value, where that is known, and how it is computed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,22 +44,16 @@ fn number(func: &Func, value: Value, sizes: &Sizes) -> Number {
         }
         Kind::Param(at) => {
             let param = &func.scalars()[usize::from(*at)];
-            let known = match param.known {
-                Known::Is(value) => Some(value),
-                Known::MultipleOf(_) => None,
-            };
-            Number::named(param.name.clone(), known)
+            Number::named(param.name.clone(), param.known.number())
         }
         Kind::Dim(array, axis) => match &func.arrays()[array.index()] {
             Array::Param(param) => {
                 let axis = usize::from(*axis);
-                let known = match param.extents[axis] {
-                    Known::Is(extent) => Some(extent),
-                    Known::MultipleOf(_) => {
-                        sizes.extents.get(array.index()).and_then(|extents| extents.get(axis).copied())
-                    }
-                };
-                Number::named(format!("{}.dim({axis})", param.name), known)
+                let given = || sizes.extents.get(array.index())?.get(axis).copied();
+                Number::named(
+                    format!("{}.dim({axis})", param.name),
+                    param.extents[axis].number().or_else(given),
+                )
             }
             Array::Slice { axis: along, start, stop, .. } if along == axis => {
                 difference(&number(func, *stop, sizes), &number(func, *start, sizes))
@@ -77,16 +72,8 @@ fn number(func: &Func, value: Value, sizes: &Sizes) -> Number {
                 _ => format!("{}({})", each.row().name, texts.join(", ")),
             };
             let values: Option<Vec<i64>> = all.iter().map(|number| number.value).collect();
-            let value = values.and_then(|values| match (each, &values[..]) {
-                (Each::Add, &[a, b]) => a.checked_add(b),
-                (Each::Sub, &[a, b]) => a.checked_sub(b),
-                (Each::Mul, &[a, b]) => a.checked_mul(b),
-                (Each::CeilDiv, &[a, b]) => {
-                    Some(a.checked_div_euclid(b)? + i64::from(a.checked_rem_euclid(b)? != 0))
-                }
-                (Each::FloorDiv, &[a, b]) if b > 0 => Some(a.div_euclid(b)),
-                (Each::Min, &[a, b]) => Some(a.min(b)),
-                (Each::Max, &[a, b]) => Some(a.max(b)),
+            let value = values.and_then(|values| match values[..] {
+                [a, b] => arithmetic(*each, a, b),
                 _ => None,
             });
             Number::named(text, value)

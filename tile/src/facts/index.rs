@@ -33,6 +33,30 @@ pub(crate) fn integer(dtype: DType, bits: u64) -> Option<i64> {
     if is_signed(dtype) { Some(fit::signed(bits, dtype.bits())) } else { i64::try_from(bits).ok() }
 }
 
+/// A function of two integers; none where it has no value, or is not known.
+pub(crate) fn arithmetic(each: Each, x: i64, y: i64) -> Option<i64> {
+    let by = |of: fn(i64, i64) -> i64, x: i64| (y > 0).then(|| of(x, y));
+    Some(match each {
+        Each::Add => x.checked_add(y)?,
+        Each::Sub => x.checked_sub(y)?,
+        Each::Mul => x.checked_mul(y)?,
+        Each::FloorDiv => by(i64::div_euclid, x)?,
+        Each::CeilDiv => -by(i64::div_euclid, -x)?,
+        Each::Mod => by(i64::rem_euclid, x)?,
+        Each::Min => x.min(y),
+        Each::Max => x.max(y),
+        Each::And => x & y,
+        Each::Or => x | y,
+        Each::Less => i64::from(x < y),
+        Each::LessEqual => i64::from(x <= y),
+        Each::Greater => i64::from(x > y),
+        Each::GreaterEqual => i64::from(x >= y),
+        Each::Equal => i64::from(x == y),
+        Each::NotEqual => i64::from(x != y),
+        _ => return None,
+    })
+}
+
 impl<'a> Index<'a> {
     /// Reads a function.
     pub(crate) fn new(func: &'a Func) -> Index<'a> {
@@ -172,21 +196,17 @@ impl<'a> Index<'a> {
         }
         let op = self.op_of(value)?;
         let operand = |at: usize| self.poly(op.operands[at]);
+        let given =
+            |known: Known| known.number().map_or_else(|| Poly::atom(Atom::Uniform(value)), Poly::number);
         match &op.kind {
             Kind::Full(bits) => integer(ty.dtype, *bits).map(Poly::number),
             Kind::Bid(axis) => Some(Poly::atom(Atom::Bid(*axis))),
             Kind::NumBlocks(axis) => Some(Poly::atom(Atom::Blocks(*axis))),
             Kind::Dim(array, axis) => match &self.func.arrays()[array.index()] {
-                Array::Param(param) => match param.extents[usize::from(*axis)] {
-                    Known::Is(n) => Some(Poly::number(n)),
-                    Known::MultipleOf(_) => Some(Poly::atom(Atom::Uniform(value))),
-                },
+                Array::Param(param) => Some(given(param.extents[usize::from(*axis)])),
                 Array::Slice { .. } => None,
             },
-            Kind::Param(at) => Some(match self.func.scalars()[usize::from(*at)].known {
-                Known::Is(n) => Poly::number(n),
-                Known::MultipleOf(_) => Poly::atom(Atom::Uniform(value)),
-            }),
+            Kind::Param(at) => Some(given(self.func.scalars()[usize::from(*at)].known)),
             Kind::Iota => Some(Poly::atom(Atom::Lane(value, value))),
             Kind::Broadcast => Some(operand(0)),
             Kind::Reshape => {

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::index::{Index, integer};
 use super::poly::{Atom, Poly};
 use crate::ir::table::Each;
-use crate::ir::{Array, ArrayId, Kind, Known, Value};
+use crate::ir::{Array, ArrayId, Kind, Value};
 
 /// A grid and what is known of the arguments.
 #[derive(Clone, Debug, Default)]
@@ -136,10 +136,8 @@ impl<'a> Intervals<'a> {
                 Array::Slice { .. } => Some(self.any(value)),
             },
             Kind::Param(at) => {
-                let known = match func.scalars()[usize::from(*at)].known {
-                    Known::Is(n) => Some(n),
-                    Known::MultipleOf(_) => self.with.scalars.get(usize::from(*at)).copied().flatten(),
-                };
+                let known = func.scalars()[usize::from(*at)].known.number();
+                let known = known.or_else(|| *self.with.scalars.get(usize::from(*at))?);
                 Some(known.map_or(self.any(value), |n| (n.into(), n.into())))
             }
             Kind::Iota => Some((0, i128::from(ty.dims.size()) - 1)),
@@ -175,7 +173,8 @@ impl<'a> Intervals<'a> {
 
     /// The range of a polynomial; `None` if nothing bounds it.
     pub(super) fn poly(&self, poly: &Poly) -> Option<Range> {
-        match (self.terms(poly), self.counted(poly)) {
+        let terms = poly.of(|n| (n.into(), n.into()), |atom| self.atom(atom), binary);
+        match (terms, self.counted(poly)) {
             (Some(x), Some(y)) => Some((x.0.max(y.0), x.1.min(y.1))),
             (x, y) => x.or(y),
         }
@@ -199,19 +198,6 @@ impl<'a> Intervals<'a> {
         }
         let times = (i128::from(times), i128::from(times));
         binary(Each::Add, binary(Each::Mul, self.value(value)?, times)?, self.poly(&rest)?)
-    }
-
-    /// The sum of the ranges of a polynomial's terms.
-    fn terms(&self, poly: &Poly) -> Option<Range> {
-        let mut sum = (0i128, 0i128);
-        for (atoms, factor) in poly.terms() {
-            let mut product = (i128::from(factor), i128::from(factor));
-            for atom in atoms {
-                product = binary(Each::Mul, product, self.atom(atom)?)?;
-            }
-            sum = binary(Each::Add, sum, product)?;
-        }
-        Some(sum)
     }
 
     fn atom(&self, atom: &Atom) -> Option<Range> {

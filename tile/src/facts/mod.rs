@@ -25,7 +25,7 @@ pub(crate) use check::{axes_used, is_positive, ordered};
 #[cfg(feature = "launch")]
 pub(crate) use cover::{Short, short};
 pub use grid::{GridAxis, infer};
-pub(crate) use index::{Index, integer};
+pub(crate) use index::{Index, arithmetic, integer};
 pub use interval::Concrete;
 #[cfg(feature = "launch")]
 pub(crate) use interval::Intervals;

@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::ir::Value;
+use crate::ir::table::Each;
 
 /// What an index expression is made of.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -61,6 +62,19 @@ impl Poly {
     /// The terms: atoms in order, and their factor, which is not 0.
     pub fn terms(&self) -> impl Iterator<Item = (&[Atom], i64)> {
         self.0.iter().map(|(atoms, &factor)| (atoms.as_slice(), factor))
+    }
+
+    /// What the polynomial is by what numbers and its atoms are, in whatever products and sums are computed.
+    pub(super) fn of<T>(
+        &self,
+        number: impl Fn(i64) -> T,
+        atom: impl Fn(&Atom) -> Option<T>,
+        binary: impl Fn(Each, T, T) -> Option<T>,
+    ) -> Option<T> {
+        self.terms().try_fold(number(0), |sum, (atoms, factor)| {
+            let times = |product, of: &Atom| binary(Each::Mul, product, atom(of)?);
+            binary(Each::Add, sum, atoms.iter().try_fold(number(factor), times)?)
+        })
     }
 
     /// `self + factor * other`; `None` beyond 64 bits.

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::access::Access;
 use super::check::{axes_used, may_not_meet};
-use super::index::{Index, integer};
+use super::index::{Index, arithmetic, integer};
 use super::poly::{Atom, Poly};
 use crate::fit;
 use crate::ir::table::Each;
@@ -157,15 +157,7 @@ impl Search<'_> {
     }
 
     fn poly(&self, poly: &Poly, world: &World) -> Option<i64> {
-        let mut sum = 0i64;
-        for (atoms, factor) in poly.terms() {
-            let mut product = factor;
-            for atom in atoms {
-                product = product.checked_mul(self.atom(atom, world)?)?;
-            }
-            sum = sum.checked_add(product)?;
-        }
-        Some(sum)
+        poly.of(|n| n, |atom| self.atom(atom, world), arithmetic)
     }
 
     fn atom(&self, atom: &Atom, world: &World) -> Option<i64> {
@@ -175,10 +167,10 @@ impl Search<'_> {
             Atom::Uniform(value) => self.value(*value, world),
             Atom::Turn(value) | Atom::Lane(_, value) => world.turns.get(value).copied(),
             Atom::Element(_) | Atom::Which(_) | Atom::Free(_) => Some(0),
-            Atom::Div(a, b) => divide(self.poly(a, world)?, self.poly(b, world)?),
-            Atom::Mod(a, b) => remain(self.poly(a, world)?, self.poly(b, world)?),
-            Atom::Min(a, b) => Some(self.poly(a, world)?.min(self.poly(b, world)?)),
-            Atom::Max(a, b) => Some(self.poly(a, world)?.max(self.poly(b, world)?)),
+            Atom::Div(a, b) => arithmetic(Each::FloorDiv, self.poly(a, world)?, self.poly(b, world)?),
+            Atom::Mod(a, b) => arithmetic(Each::Mod, self.poly(a, world)?, self.poly(b, world)?),
+            Atom::Min(a, b) => arithmetic(Each::Min, self.poly(a, world)?, self.poly(b, world)?),
+            Atom::Max(a, b) => arithmetic(Each::Max, self.poly(a, world)?, self.poly(b, world)?),
         }
     }
 
@@ -198,39 +190,12 @@ impl Search<'_> {
             Kind::Bid(axis) => Some(world.bid[usize::from(*axis)]),
             Kind::NumBlocks(axis) => Some(world.grid[usize::from(*axis)]),
             Kind::Cast(_) => operand(0),
-            Kind::Each { op: each, .. } => {
-                let (x, y) = (operand(0)?, operand(1));
-                Some(match each {
-                    Each::Not => i64::from(x == 0),
-                    Each::Neg => -x,
-                    Each::Add => x.checked_add(y?)?,
-                    Each::Sub => x.checked_sub(y?)?,
-                    Each::Mul => x.checked_mul(y?)?,
-                    Each::FloorDiv => divide(x, y?)?,
-                    Each::CeilDiv => -divide(-x, y?)?,
-                    Each::Mod => remain(x, y?)?,
-                    Each::Min => x.min(y?),
-                    Each::Max => x.max(y?),
-                    Each::And => x & y?,
-                    Each::Or => x | y?,
-                    Each::Less => i64::from(x < y?),
-                    Each::LessEqual => i64::from(x <= y?),
-                    Each::Greater => i64::from(x > y?),
-                    Each::GreaterEqual => i64::from(x >= y?),
-                    Each::Equal => i64::from(x == y?),
-                    Each::NotEqual => i64::from(x != y?),
-                    _ => return None,
-                })
-            }
+            Kind::Each { op: each, .. } => match (each, operand(0)?) {
+                (Each::Not, x) => Some(i64::from(x == 0)),
+                (Each::Neg, x) => Some(-x),
+                (each, x) => arithmetic(*each, x, operand(1)?),
+            },
             _ => None,
         }
     }
-}
-
-fn divide(a: i64, b: i64) -> Option<i64> {
-    (b > 0).then(|| a.div_euclid(b))
-}
-
-fn remain(a: i64, b: i64) -> Option<i64> {
-    (b > 0).then(|| a.rem_euclid(b))
 }

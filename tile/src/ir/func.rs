@@ -88,6 +88,15 @@ impl End {
             End::Unreachable => &[],
         }
     }
+
+    /// What the end passes values on to: the operation that the region is of, or one of the loops around.
+    pub(crate) fn target<'a, T>(&self, own: &'a T, loops: &'a [T]) -> Option<&'a T> {
+        match self {
+            End::Yield(_) => Some(own),
+            End::Continue(depth, _) | End::Break(depth, _) => loops.iter().rev().nth(*depth as usize),
+            End::Unreachable => None,
+        }
+    }
 }
 
 /// A sequence of operations.
@@ -108,6 +117,13 @@ pub enum Known {
     Is(i64),
     /// A multiple of this number, 1 or more.
     MultipleOf(i64),
+}
+
+impl Known {
+    /// The value, if it is known.
+    pub fn number(self) -> Option<i64> {
+        if let Known::Is(n) = self { Some(n) } else { None }
+    }
 }
 
 /// An array of a kernel.

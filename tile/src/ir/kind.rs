@@ -82,6 +82,13 @@ named! {
     }
 }
 
+impl Padding {
+    /// The number, if it is one: its name is how it is written.
+    pub(crate) fn number(self) -> Option<f64> {
+        self.name().parse().ok()
+    }
+}
+
 named! {
     /// The order that an access keeps with others, PTX ISA "Memory Consistency Model".
     #[derive(Default)]
@@ -287,6 +294,15 @@ impl Kind {
     /// [`Kind::each`] with a rounding.
     pub fn each_rounded(op: Each, rounding: Rounding) -> Kind {
         Kind::Each { op, rounding, ftz: false, nan: Nan::Ignored, overflow: Overflow::Wraps }
+    }
+
+    /// How many operands of a loop stand before what it carries.
+    pub(crate) fn bounds(&self) -> Option<usize> {
+        match self {
+            Kind::For => Some(3),
+            Kind::Loop => Some(0),
+            _ => None,
+        }
     }
 
     /// The operation in a word, for messages.

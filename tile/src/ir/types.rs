@@ -41,6 +41,11 @@ impl Dims {
         usize::from(self.rank)
     }
 
+    /// Numbers of axes as such.
+    pub(crate) fn modes(&self) -> Vec<usize> {
+        self.iter().map(|&axis| axis as usize).collect()
+    }
+
     /// The shape with `extent` along `axis`. The axis must exist.
     pub fn with(&self, axis: usize, extent: u32) -> Dims {
         let mut dims = *self;

@@ -8,7 +8,7 @@ use super::memory::{Touch, global};
 use super::words::{immediate, m, moved};
 use super::{Lowering, register};
 use crate::error::Error;
-use crate::ir::{Indexed, OpId, Order, Rmw, Value};
+use crate::ir::{Indexed, Op, OpId, Order, Rmw, Value};
 use crate::pass::uses::readers;
 
 /// The words of an operation on a dtype, and the type that it has.
@@ -57,10 +57,8 @@ impl Lowering<'_> {
     }
 
     /// Lowers [`Kind::Atomic`](crate::ir::Kind::Atomic): of copies of an element the first thread's counts, and tells the others what stood there.
-    pub(crate) fn atomic(&mut self, id: OpId, rmw: Rmw, at: &Indexed) -> Result<(), Error> {
-        let plan = self.plan;
-        let op = plan.func.op(id);
-        let root = plan.func.param_of(at.array).0;
+    pub(crate) fn atomic(&mut self, id: OpId, op: &Op, rmw: Rmw, at: &Indexed) -> Result<(), Error> {
+        let root = self.plan.func.param_of(at.array).0;
         if self.bins.contains_key(&root) {
             let (places, _) = self.places(at, &op.operands[1..])?;
             return self.add_to_bins(&places, root, op.operands[0]);

@@ -10,16 +10,13 @@ use super::words::{Words, immediate, integer, m, of};
 use super::{Held, Lowering, register, unfit};
 use crate::dtype::{Category, category, is_integer, is_signed};
 use crate::error::Error;
-use crate::ir::{Kind, OpId, Rounding};
+use crate::ir::{Op, Rounding};
 
 impl Lowering<'_> {
-    /// Lowers [`Kind::Cast`].
-    pub(crate) fn cast(&mut self, id: OpId) -> Result<(), Error> {
-        let plan = self.plan;
-        let op = plan.func.op(id);
-        let Kind::Cast(rounding) = op.kind else { return Err(self.unsupported(id, "is no conversion")) };
+    /// Lowers [`Kind::Cast`](crate::ir::Kind::Cast).
+    pub(crate) fn cast(&mut self, op: &Op, rounding: Rounding) -> Result<(), Error> {
         let (source, result) = (op.operands[0], op.results[0]);
-        let (from, to) = (plan.func.ty(source).dtype, plan.func.ty(result));
+        let (from, to) = (self.plan.func.ty(source).dtype, self.plan.func.ty(result));
         if to.dims.rank() == 0
             && let Some(expr) = self.scalar_cast(source, to.dtype)
         {
@@ -58,9 +55,8 @@ impl Lowering<'_> {
         halves
     }
 
-    /// Lowers [`Kind::Bitcast`].
-    pub(crate) fn bitcast(&mut self, id: OpId) -> Result<(), Error> {
-        let op = self.plan.func.op(id);
+    /// Lowers [`Kind::Bitcast`](crate::ir::Kind::Bitcast).
+    pub(crate) fn bitcast(&mut self, op: &Op) -> Result<(), Error> {
         let (source, result) = (op.operands[0], op.results[0]);
         let (from, to) = (self.plan.func.ty(source).dtype, self.plan.func.ty(result).dtype);
         let regs = self.regs(source)?;

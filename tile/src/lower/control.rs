@@ -13,7 +13,7 @@ use super::wgmma::Role;
 use super::words::{integer, m};
 use super::{Lowering, register, unfit};
 use crate::error::Error;
-use crate::ir::{End, OpId, RegionId, Value};
+use crate::ir::{End, Op, OpId, RegionId, Value};
 
 /// A loop that is being written.
 pub(crate) struct Frame {
@@ -41,8 +41,7 @@ impl Frame {
 impl Lowering<'_> {
     /// Lowers the operations of a region and what its end does to loops around. What the end yields stays where it is.
     pub(crate) fn region(&mut self, region: RegionId) -> Result<(), Error> {
-        let plan = self.plan;
-        let data = plan.func.region(region);
+        let data = self.plan.func.region(region);
         for &id in &data.ops {
             if self.takes_part(id) {
                 self.op(id)?;
@@ -152,16 +151,14 @@ impl Lowering<'_> {
     }
 
     /// `for i in start..stop` by steps.
-    pub(crate) fn for_loop(&mut self, id: OpId) -> Result<(), Error> {
-        let plan = self.plan;
-        let op = plan.func.op(id);
-        let dtype = plan.func.ty(op.operands[0]).dtype;
+    pub(crate) fn for_loop(&mut self, id: OpId, op: &Op) -> Result<(), Error> {
+        let dtype = self.plan.func.ty(op.operands[0]).dtype;
         let body = op.regions[0];
-        let args = &plan.func.region(body).args;
+        let args = &self.plan.func.region(body).args;
         let produces = self.products.role == Role::Producer;
         let bins = if produces { Vec::new() } else { self.begin_bins(body)? };
         let counted = if produces { Vec::new() } else { self.begin_counting(op)? };
-        let whole = !plan.func.leaves(body);
+        let whole = !self.plan.func.leaves(body);
         let paired: Vec<bool> = args[1..].iter().map(|&arg| whole && self.is_paired(arg)).collect();
         let carried = self.carry(&op.operands[3..], (&args[1..], &paired), &counted)?;
         let [start, stop, step] = [0, 1, 2].map(|i| op.operands[i]);
@@ -256,12 +253,10 @@ impl Lowering<'_> {
     }
 
     /// `loop`, which only a break leaves.
-    pub(crate) fn endless(&mut self, id: OpId) -> Result<(), Error> {
-        let plan = self.plan;
-        let op = plan.func.op(id);
+    pub(crate) fn endless(&mut self, op: &Op) -> Result<(), Error> {
         let body = op.regions[0];
         let paired = vec![false; op.operands.len()];
-        let carried = self.carry(&op.operands, (&plan.func.region(body).args, &paired), &[])?;
+        let carried = self.carry(&op.operands, (&self.plan.func.region(body).args, &paired), &[])?;
         self.touch_loop(body);
         let state = self.state();
         let around = self.b.open_block();
@@ -275,7 +270,7 @@ impl Lowering<'_> {
             whole: false,
             state,
         });
-        self.enter(&plan.func.region(body).args)?;
+        self.enter(&self.plan.func.region(body).args)?;
         self.region(body)?;
         if let Some(turn) = self.loops.last_mut().and_then(|frame| frame.turn.take()) {
             self.b.close_block(turn)?;
@@ -286,9 +281,7 @@ impl Lowering<'_> {
     }
 
     /// A condition with two sides.
-    pub(crate) fn if_else(&mut self, id: OpId) -> Result<(), Error> {
-        let plan = self.plan;
-        let op = plan.func.op(id);
+    pub(crate) fn if_else(&mut self, id: OpId, op: &Op) -> Result<(), Error> {
         let cond = self.reg(op.operands[0])?;
         let cond = self.b.cond_in(&cond)?;
         let mut results: Vec<Vec<Reg>> = Vec::new();
@@ -348,15 +341,14 @@ impl Lowering<'_> {
 
     /// Lowers a region of scalars, such as the combination of a reduction, on registers; returns those of what it yields.
     pub(crate) fn inlined(&mut self, region: RegionId, args: &[Reg]) -> Result<Vec<Reg>, Error> {
-        let plan = self.plan;
         // Scalars of an element are of one thread.
         let alike = std::mem::replace(&mut self.alike, false);
-        for (&arg, reg) in plan.func.region(region).args.iter().zip(args) {
+        for (&arg, reg) in self.plan.func.region(region).args.iter().zip(args) {
             self.hold_regs(arg, vec![reg.clone()])?;
         }
         self.region(region)?;
         self.alike = alike;
-        let values = plan.func.region(region).end.values().to_vec();
+        let values = self.plan.func.region(region).end.values().to_vec();
         values.into_iter().map(|value| self.reg(value)).collect()
     }
 }

@@ -10,7 +10,7 @@ use crate::dtype::number::encode;
 use crate::dtype::{Category, Const, category, is_integer, is_signed};
 use crate::error::Error;
 use crate::ir::table::Each;
-use crate::ir::{Kind, Nan, OpId, Rounding};
+use crate::ir::{Nan, Op, OpId, Rounding};
 
 /// How a function is computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,34 +33,29 @@ pub(crate) fn direction(rounding: Rounding) -> Word {
 }
 
 impl Lowering<'_> {
-    /// Lowers [`Kind::Each`].
-    pub(crate) fn each(&mut self, id: OpId) -> Result<(), Error> {
-        let plan = self.plan;
-        let op = plan.func.op(id);
-        let Kind::Each { op: function, rounding, ftz, nan, .. } = op.kind else {
-            return Err(self.unsupported(id, "is no function"));
-        };
+    /// Lowers [`Kind::Each`](crate::ir::Kind::Each).
+    pub(crate) fn each(&mut self, id: OpId, op: &Op, function: Each, how: How) -> Result<(), Error> {
         let result = op.results[0];
-        let ty = plan.func.ty(result);
+        let ty = self.plan.func.ty(result);
         if ty.dims.rank() == 0
             && let Some(expr) = self.scalar_each(function, &op.operands, ty.dtype)?
         {
             self.hold(result, Held::Index(expr));
             return Ok(());
         }
-        let how = How { rounding, ftz, nan };
-        if function == Each::Mul && rounding == Rounding::Nearest && !ftz && self.scale_where_needed(id)? {
+        let exact = how.rounding == Rounding::Nearest && !how.ftz;
+        if function == Each::Mul && exact && self.scale_where_needed(id)? {
             return Ok(());
         }
-        let dtype = plan.func.ty(op.operands[op.operands.len() - 1]).dtype;
+        let dtype = self.plan.func.ty(op.operands[op.operands.len() - 1]).dtype;
         let operands = op.operands.iter().map(|&value| self.regs(value)).collect::<Result<Vec<_>, _>>()?;
-        let size = plan.dist(result).size();
+        let size = self.plan.dist(result).size();
         if operands.iter().any(|regs| regs.len() != size) {
             return Err(self.misplaced(id));
         }
         let mut regs: Vec<Reg> = Vec::with_capacity(size);
-        let exact = function == Each::TrueDiv && dtype == DType::F32 && rounding == Rounding::Nearest && !ftz;
-        if exact && op.operands.iter().all(|&value| self.is_judged(value)) {
+        let divides = function == Each::TrueDiv && dtype == DType::F32 && exact;
+        if divides && op.operands.iter().all(|&value| self.is_judged(value)) {
             let pairs: Vec<_> = operands[0].iter().zip(&operands[1]).collect();
             regs = Words { b: &mut self.b }.quotients(&pairs)?;
         }
@@ -233,59 +228,43 @@ impl Words<'_> {
             return self.convert_float(DType::F32, dtype, how.rounding, &value).map(Some);
         }
         let ty = float(dtype);
-        let mut words: Vec<Modifier> = Vec::new();
-        let rounded = |words: &mut Vec<Modifier>| words.push(direction(how.rounding).into());
-        let approximate = |words: &mut Vec<Modifier>| words.push(Word::Approx.into());
-        let opcode = match op {
-            Each::Add => Opcode::Add,
-            Each::Sub => Opcode::Sub,
-            Each::Mul => Opcode::Mul,
-            Each::Fma => Opcode::Fma,
-            Each::TrueDiv => Opcode::Div,
-            Each::Sqrt => Opcode::Sqrt,
-            Each::Neg => Opcode::Neg,
-            Each::Abs => Opcode::Abs,
-            Each::Min => Opcode::Min,
-            Each::Max => Opcode::Max,
-            Each::Exp2 => Opcode::Ex2,
-            Each::Rsqrt => Opcode::Rsqrt,
-            Each::Log2 => Opcode::Lg2,
-            Each::Sin => Opcode::Sin,
-            Each::Cos => Opcode::Cos,
-            Each::Tanh => Opcode::Tanh,
-            Each::Floor | Each::Ceil | Each::Round | Each::Trunc => Opcode::Cvt,
-            Each::IsNan => {
-                return Ok(Some(self.setp(Word::IsNan, ty, args[0], Operand::from(args[0]))));
+        let (rounded, approximate) = (Some(direction(how.rounding)), Some(Word::Approx));
+        // The instruction, and its first word.
+        let (opcode, word) = match op {
+            Each::Exp2 | Each::Rsqrt | Each::Log2 | Each::Sin | Each::Cos | Each::Tanh
+                if dtype != DType::F32 =>
+            {
+                return Ok(None);
             }
+            Each::Add => (Opcode::Add, rounded),
+            Each::Sub => (Opcode::Sub, rounded),
+            Each::Mul => (Opcode::Mul, rounded),
+            Each::Fma => (Opcode::Fma, rounded),
+            Each::TrueDiv => (Opcode::Div, rounded),
+            Each::Sqrt => (Opcode::Sqrt, rounded),
+            Each::Neg => (Opcode::Neg, None),
+            Each::Abs => (Opcode::Abs, None),
+            Each::Min => (Opcode::Min, None),
+            Each::Max => (Opcode::Max, None),
+            Each::Exp2 => (Opcode::Ex2, approximate),
+            Each::Rsqrt => (Opcode::Rsqrt, approximate),
+            Each::Log2 => (Opcode::Lg2, approximate),
+            Each::Sin => (Opcode::Sin, approximate),
+            Each::Cos => (Opcode::Cos, approximate),
+            Each::Tanh => (Opcode::Tanh, approximate),
+            Each::Floor => (Opcode::Cvt, Some(Word::Rmi)),
+            Each::Ceil => (Opcode::Cvt, Some(Word::Rpi)),
+            Each::Round => (Opcode::Cvt, Some(Word::Rni)),
+            Each::Trunc => (Opcode::Cvt, Some(Word::Rzi)),
+            Each::IsNan => return Ok(Some(self.setp(Word::IsNan, ty, args[0], args[0]))),
             Each::IsInf => {
                 let magnitude = self.make(register(dtype), Opcode::Abs, m![ty], of([args[0]]));
-                let infinite = match dtype {
-                    DType::F64 => 0x7ff0_0000_0000_0000,
-                    DType::F32 => 0x7f80_0000,
-                    _ => 0x7c00,
-                };
-                let infinite = self.bits(dtype, infinite)?;
-                return Ok(Some(self.setp(Word::Eq, ty, &magnitude, Operand::from(&infinite))));
+                let infinite = self.bits(dtype, encode(dtype, Const::Float(f64::INFINITY)))?;
+                return Ok(Some(self.setp(Word::Eq, ty, &magnitude, &infinite)));
             }
-            _ => match comparison(op, true) {
-                Some(word) => return Ok(Some(self.setp(word, ty, args[0], Operand::from(args[1])))),
-                None => return Ok(None),
-            },
+            _ => return Ok(comparison(op, true).map(|word| self.setp(word, ty, args[0], args[1]))),
         };
-        match op {
-            Each::Add | Each::Sub | Each::Mul | Each::Fma | Each::TrueDiv | Each::Sqrt => rounded(&mut words),
-            Each::Exp2 | Each::Rsqrt | Each::Log2 | Each::Sin | Each::Cos | Each::Tanh => {
-                if dtype != DType::F32 {
-                    return Ok(None);
-                }
-                approximate(&mut words);
-            }
-            Each::Floor => words.push(Word::Rmi.into()),
-            Each::Ceil => words.push(Word::Rpi.into()),
-            Each::Round => words.push(Word::Rni.into()),
-            Each::Trunc => words.push(Word::Rzi.into()),
-            _ => {}
-        }
+        let mut words: Vec<Modifier> = word.into_iter().map(Modifier::from).collect();
         if how.ftz && dtype == DType::F32 && op != Each::Tanh {
             words.push(Word::Ftz.into());
         }
@@ -297,11 +276,10 @@ impl Words<'_> {
         if opcode == Opcode::Cvt {
             words.push(ty.into());
         }
-        let inputs = args.iter().map(|&reg| Operand::from(reg)).collect();
-        let value = self.make(register(dtype), opcode, &words, inputs);
+        let value = self.make(register(dtype), opcode, &words, args.iter().map(|&reg| reg.into()).collect());
         if extreme && how.nan == Nan::Propagated && dtype == DType::F64 {
             // PTX has no such minimum of f64.
-            let unordered = self.setp(Word::IsNan, Type::F64, args[0], Operand::from(args[1]));
+            let unordered = self.setp(Word::IsNan, Type::F64, args[0], args[1]);
             let missing = self.bits(dtype, encode(dtype, Const::Float(f64::NAN)))?;
             return Ok(Some(self.selp(dtype, &unordered, &missing, &value)));
         }

@@ -7,7 +7,7 @@ use girih_tensor::DType;
 use super::Lowering;
 use super::shape::Piece;
 use crate::error::Error;
-use crate::ir::{Dims, OpId};
+use crate::ir::{Dims, Op};
 use crate::place::exchange::Exchange;
 use crate::place::extents;
 
@@ -29,9 +29,8 @@ impl<'d> Spread<'d> {
 
 impl Lowering<'_> {
     /// Lowers [`Kind::Convert`](crate::ir::Kind::Convert).
-    pub(crate) fn convert(&mut self, id: OpId) -> Result<(), Error> {
+    pub(crate) fn convert(&mut self, op: &Op) -> Result<(), Error> {
         let plan = self.plan;
-        let op = plan.func.op(id);
         let (source, result) = (op.operands[0], op.results[0]);
         let ty = plan.func.ty(result);
         let regs = self.regs(source)?;

@@ -13,7 +13,7 @@ use super::shape::Piece;
 use super::span::Spans;
 use super::words::m;
 use crate::error::Error;
-use crate::ir::{Dims, Indexed, Kind, OpId, Order, Value};
+use crate::ir::{Dims, Indexed, Kind, Op, Order, Value};
 
 /// The elements that an access by index tiles goes to.
 pub(super) struct Places<'t> {
@@ -46,16 +46,15 @@ impl Lowering<'_> {
     where
         Self: 't,
     {
-        let plan = self.plan;
         let array = self.array_at(at.array)?;
         let rank = array.extents.len();
         let mut indices = Vec::new();
         for &value in &operands[..rank] {
-            indices.push((plan.func.ty(value).dtype, self.regs(value)?));
+            indices.push((self.plan.func.ty(value).dtype, self.regs(value)?));
         }
         let mask = if at.masked { Some(self.regs(operands[rank])?) } else { None };
-        let dist = plan.dist(operands[0]);
-        let dims = plan.func.ty(operands[0]).dims;
+        let dist = self.plan.dist(operands[0]);
+        let dims = self.plan.func.ty(operands[0]).dims;
         let padded = self.is_padded(dist, &dims);
         let places = Places { array, dist, dims, indices, mask, check: at.check, padded };
         Ok((places, &operands[rank + usize::from(at.masked)..]))
@@ -146,9 +145,7 @@ impl Lowering<'_> {
     }
 
     /// Lowers [`Kind::Gather`].
-    pub(crate) fn gather(&mut self, id: OpId, at: &Indexed) -> Result<(), Error> {
-        let plan = self.plan;
-        let op = plan.func.op(id);
+    pub(crate) fn gather(&mut self, op: &Op, at: &Indexed) -> Result<(), Error> {
         let result = op.results[0];
         let (places, rest) = self.places(at, &op.operands)?;
         let dtype = places.array.dtype;
@@ -163,7 +160,7 @@ impl Lowering<'_> {
             _ => None,
         };
         self.touch(at.array, false, Touch::Any);
-        let dist = plan.dist(result);
+        let dist = self.plan.dist(result);
         let spans = match at.order {
             Order::Weak if !at.masked => self.spans(&places, &op.operands[..places.array.extents.len()])?,
             _ => None,
@@ -239,9 +236,7 @@ impl Lowering<'_> {
     }
 
     /// Lowers [`Kind::Scatter`]. Two elements of a tile may go to one place, where one of them stays: the stores are atomic ones.
-    pub(crate) fn scatter(&mut self, id: OpId, at: &Indexed) -> Result<(), Error> {
-        let plan = self.plan;
-        let op = plan.func.op(id);
+    pub(crate) fn scatter(&mut self, op: &Op, at: &Indexed) -> Result<(), Error> {
         let source = op.operands[0];
         if at.order == Order::Release {
             self.meet_idle();

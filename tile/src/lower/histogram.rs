@@ -88,15 +88,13 @@ fn counted(func: &Func, op: &Op) -> Vec<Counted> {
 
 impl Lowering<'_> {
     /// Lowers a [`Kind::Histogram`].
-    pub(super) fn histogram(&mut self, id: OpId) -> Result<(), Error> {
-        let plan = self.plan;
-        let op = plan.func.op(id);
+    pub(super) fn histogram(&mut self, id: OpId, op: &Op) -> Result<(), Error> {
         let (source, result) = (op.operands[0], op.results[0]);
         if let Some(counters) = self.counting.counters.get(&id).cloned() {
             return self.count(&counters, source);
         }
         let (elements, bins) =
-            (plan.func.ty(source).dims.size() as i64, plan.func.ty(result).dims.size() as i64);
+            (self.plan.func.ty(source).dims.size() as i64, self.plan.func.ty(result).dims.size() as i64);
         let copies = copies(bins, elements / 4);
         let base = self.scratch(Counters::bytes(bins, copies), 16)?;
         let counters = Counters { base, bins, copies };
@@ -104,7 +102,7 @@ impl Lowering<'_> {
         self.meet();
         self.count(&counters, source)?;
         self.meet();
-        let regs = self.totals(&counters, plan.dist(result))?;
+        let regs = self.totals(&counters, self.plan.dist(result))?;
         self.hold_regs(result, regs)
     }
 
@@ -131,14 +129,13 @@ impl Lowering<'_> {
 
     /// Adds up what a loop has counted, behind the loop.
     pub(super) fn end_counting(&mut self, op: &Op, found: &[Counted]) -> Result<(), Error> {
-        let plan = self.plan;
         if !found.is_empty() {
             self.meet_idle();
         }
         for each in found {
             let Some(counters) = self.counting.counters.get(&each.histogram).cloned() else { continue };
             let (initial, result) = (op.operands[3 + each.at], op.results[each.at]);
-            let counts = self.totals(&counters, plan.dist(result))?;
+            let counts = self.totals(&counters, self.plan.dist(result))?;
             let mut regs = Vec::new();
             for (before, more) in self.regs(initial)?.iter().zip(&counts) {
                 regs.push(self.make(Type::S32, Opcode::Add, m![Type::S32], of([before, more])));
@@ -171,8 +168,7 @@ impl Lowering<'_> {
 
     /// Counts the numbers of a tile.
     fn count(&mut self, counters: &Counters, source: Value) -> Result<(), Error> {
-        let plan = self.plan;
-        let (ty, dist) = (plan.func.ty(source), plan.dist(source));
+        let (ty, dist) = (self.plan.func.ty(source), self.plan.dist(source));
         let alone = dist.owner(&self.thread)?;
         let wide = matches!(integer(ty.dtype), Type::S64 | Type::U64);
         let all = !is_signed(ty.dtype) && !wide && (1i64 << ty.dtype.bits()) <= counters.bins;

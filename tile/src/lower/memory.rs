@@ -12,11 +12,12 @@ use girih_tensor::{DType, Space};
 use super::shared::Scratch;
 use super::wgmma::Role;
 use super::{Lowering, unfit};
-use crate::dtype::{Category, category};
+use crate::dtype::number::encode;
+use crate::dtype::{Category, Const, category};
 use crate::error::Error;
 use crate::facts::{AxisBounds, Bound};
 use crate::fit;
-use crate::ir::{Array, ArrayId, Dims, Kind, OpId, Order, Padding, RegionId, Scope, Value, View};
+use crate::ir::{Array, ArrayId, Dims, Kind, Op, OpId, Order, Padding, RegionId, Scope, Value, View};
 use crate::place::access::{Vectors, WIDEST, fastest};
 
 /// The greatest extent that an array has, and a part of one.
@@ -108,17 +109,8 @@ pub(super) fn global(order: Order, scope: Option<Scope>) -> Access {
 
 /// Bits of what a load gives outside of an array.
 pub(crate) fn padding(dtype: DType, padding: Padding) -> Option<u64> {
-    use crate::dtype::Const;
-    let value = match padding {
-        Padding::Undetermined => return None,
-        Padding::Zero => 0.0,
-        Padding::NegZero => -0.0,
-        Padding::Nan => f64::NAN,
-        Padding::PosInf => f64::INFINITY,
-        Padding::NegInf => f64::NEG_INFINITY,
-    };
     let float = category(dtype) == Category::Float;
-    Some(crate::dtype::number::encode(dtype, if float { Const::Float(value) } else { Const::Int(0) }))
+    padding.number().map(|x| encode(dtype, if float { Const::Float(x) } else { Const::Int(0) }))
 }
 
 /// The registers of a distribution in runs of `vector` neighbours along `axis` that begin at a multiple of it, in their order; none where
@@ -278,11 +270,9 @@ impl Lowering<'_> {
     }
 
     /// Lowers [`Kind::Load`].
-    pub(crate) fn load(&mut self, id: OpId, view: &View) -> Result<(), Error> {
-        let plan = self.plan;
-        let op = plan.func.op(id);
+    pub(crate) fn load(&mut self, id: OpId, op: &Op, view: &View) -> Result<(), Error> {
         let result = op.results[0];
-        let dist = plan.dist(result);
+        let dist = self.plan.dist(result);
         let mut tile = self.tile(id, view, &op.operands, dist, global(view.order, view.scope))?;
         self.touch(view.array, false, tiles(view, dist));
         if view.order == Order::Weak && !tile.array.mutable {
@@ -305,13 +295,12 @@ impl Lowering<'_> {
 
     /// Lowers [`Kind::Store`].
     pub(crate) fn store(&mut self, id: OpId, view: &View) -> Result<(), Error> {
-        let plan = self.plan;
-        if let Some(tile) = plan.products.stores.get(&id) {
+        if let Some(tile) = self.plan.products.stores.get(&id) {
             return self.store_by_copy(id, view, tile);
         }
-        let op = plan.func.op(id);
+        let op = self.plan.func.op(id);
         let value = op.operands[0];
-        let dist = plan.dist(value);
+        let dist = self.plan.dist(value);
         if matches!(view.order, Order::Release | Order::AcqRel) {
             self.meet_idle();
         }

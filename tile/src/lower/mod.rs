@@ -73,7 +73,7 @@ use girih_tensor::DType;
 use crate::dtype::is_integer;
 use crate::error::{Code, Error, Fault};
 use crate::fit;
-use crate::ir::{ArrayId, Dims, Kind, OpId, Value};
+use crate::ir::{ArrayId, Dims, Kind, Op, OpId, Value};
 use crate::place::Plan;
 
 pub(crate) use each::How;
@@ -245,44 +245,46 @@ impl Lowering<'_> {
         }
         match &op.kind {
             _ if self.counting.sums.contains(&id) => Ok(()),
-            Kind::Full(_) | Kind::Dense(_) | Kind::Iota => self.constant(id),
+            Kind::Full(_) | Kind::Dense(_) | Kind::Iota => self.constant(id, op),
             Kind::Bid(_)
             | Kind::NumBlocks(_)
             | Kind::Worker
             | Kind::Workers
             | Kind::Dim(..)
-            | Kind::Param(_) => self.number(id),
-            Kind::Each { .. } => self.each(id),
-            Kind::Cast(_) => self.cast(id),
-            Kind::Bitcast => self.bitcast(id),
-            Kind::Broadcast => self.broadcast(id),
+            | Kind::Param(_) => self.number(id, op),
+            &Kind::Each { op: function, rounding, ftz, nan, .. } => {
+                self.each(id, op, function, How { rounding, ftz, nan })
+            }
+            Kind::Cast(rounding) => self.cast(op, *rounding),
+            Kind::Bitcast => self.bitcast(op),
+            Kind::Broadcast => self.broadcast(id, op),
             Kind::Permute(_) => {
                 let regs = self.regs(op.operands[0])?;
                 self.hold_regs(op.results[0], regs)
             }
-            Kind::Convert => self.convert(id),
-            Kind::Load(view) => self.load(id, view),
+            Kind::Convert => self.convert(op),
+            Kind::Load(view) => self.load(id, op, view),
             Kind::Store(view) => self.store(id, view),
-            Kind::For => self.for_loop(id),
-            Kind::Loop => self.endless(id),
-            Kind::If => self.if_else(id),
+            Kind::For => self.for_loop(id, op),
+            Kind::Loop => self.endless(op),
+            Kind::If => self.if_else(id, op),
             Kind::Mma => self.product(id),
-            Kind::Histogram => self.histogram(id),
-            Kind::Reduce { .. } => self.reduce(id),
-            Kind::Scan { .. } => self.scan(id),
-            Kind::Sort { .. } => self.sort(id),
+            Kind::Histogram => self.histogram(id, op),
+            Kind::Reduce { .. } => self.reduce(op),
+            Kind::Scan { .. } => self.scan(op),
+            Kind::Sort { axis, descending } => self.sort(op, usize::from(*axis), *descending),
             Kind::Reshape
             | Kind::Extract(_)
             | Kind::Insert(_)
             | Kind::Cat(_)
             | Kind::Flip(_)
             | Kind::Pack
-            | Kind::Unpack => self.reshape(id),
-            Kind::Gather(at) => self.gather(id, at),
-            Kind::Scatter(at) => self.scatter(id, at),
-            Kind::Atomic { rmw, at } => self.atomic(id, *rmw, at),
-            Kind::Print(format) => self.print(id, format),
-            Kind::Assert(message) => self.assert(id, message),
+            | Kind::Unpack => self.reshape(id, op),
+            Kind::Gather(at) => self.gather(op, at),
+            Kind::Scatter(at) => self.scatter(op, at),
+            Kind::Atomic { rmw, at } => self.atomic(id, op, *rmw, at),
+            Kind::Print(format) => self.print(id, op, format),
+            Kind::Assert(message) => self.assert(op, message),
         }
     }
 
@@ -381,8 +383,7 @@ impl Lowering<'_> {
     }
 
     /// A tile with extents of 1 stretched: registers stand for several elements.
-    fn broadcast(&mut self, id: OpId) -> Result<(), Error> {
-        let op = self.plan.func.op(id);
+    fn broadcast(&mut self, id: OpId, op: &Op) -> Result<(), Error> {
         let (from, to) = (op.operands[0], op.results[0]);
         let regs = self.regs(from)?;
         let (small, large) = (self.plan.func.ty(from).dims, self.plan.func.ty(to).dims);

@@ -13,7 +13,7 @@ use super::{Held, Lowering, unfit};
 use crate::dtype::{is_integer, is_signed};
 use crate::error::Error;
 use crate::fit;
-use crate::ir::{ArrayId, ArrayParam, Func, Kind, Known, OpId};
+use crate::ir::{ArrayId, ArrayParam, Func, Kind, Known, Op, OpId};
 
 /// What a parameter of a kernel stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -207,9 +207,8 @@ impl Params {
 
 impl Lowering<'_> {
     /// A block's number, the grid's extent, an array's extent, or a scalar parameter.
-    pub(crate) fn number(&mut self, id: OpId) -> Result<(), Error> {
+    pub(crate) fn number(&mut self, id: OpId, op: &Op) -> Result<(), Error> {
         use girih_ptx::Special as S;
-        let op = self.plan.func.op(id);
         let held = match op.kind {
             Kind::Worker => Held::Index(self.b.special(S::CtaidX)),
             Kind::Workers => Held::Index(self.b.special(S::NctaidX)),

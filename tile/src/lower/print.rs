@@ -7,7 +7,7 @@ use girih_ptx::{Opcode, Type};
 use super::Lowering;
 use super::words::{m, of};
 use crate::error::Error;
-use crate::ir::{Dims, OpId};
+use crate::ir::{Dims, Op, OpId};
 
 /// The most elements of a tile that are printed.
 const ELEMENTS: u64 = 1024;
@@ -27,20 +27,18 @@ fn whole(dims: &Dims, threads: i64) -> Dist {
 
 impl Lowering<'_> {
     /// Lowers [`Kind::Print`](crate::ir::Kind::Print): one thread prints, of tiles once for each element, row-major.
-    pub(crate) fn print(&mut self, id: OpId, format: &str) -> Result<(), Error> {
-        let plan = self.plan;
-        let op = plan.func.op(id);
+    pub(crate) fn print(&mut self, id: OpId, op: &Op, format: &str) -> Result<(), Error> {
         let mut operands = Vec::new();
         for &value in &op.operands {
-            let ty = plan.func.ty(value);
+            let ty = self.plan.func.ty(value);
             if ty.dims.size() > ELEMENTS {
                 return Err(
                     self.unsupported(id, &format!("tiles of at most {ELEMENTS} elements are printed"))
                 );
             }
             let regs = self.regs(value)?;
-            let all = whole(&ty.dims, plan.threads.into());
-            let regs = self.redistribute(ty.dtype, &ty.dims, plan.dist(value), &regs, &all)?;
+            let all = whole(&ty.dims, self.plan.threads.into());
+            let regs = self.redistribute(ty.dtype, &ty.dims, self.plan.dist(value), &regs, &all)?;
             operands.push((ty, regs));
         }
         let first = Cond::less(&self.thread, &Expr::from(1));
@@ -59,11 +57,9 @@ impl Lowering<'_> {
     }
 
     /// Lowers [`Kind::Assert`](crate::ir::Kind::Assert): a thread with an element that is false prints the message and traps.
-    pub(crate) fn assert(&mut self, id: OpId, message: &str) -> Result<(), Error> {
-        let plan = self.plan;
-        let op = plan.func.op(id);
+    pub(crate) fn assert(&mut self, op: &Op, message: &str) -> Result<(), Error> {
         let value = op.operands[0];
-        let (dist, dims) = (plan.dist(value), plan.func.ty(value).dims);
+        let (dist, dims) = (self.plan.dist(value), self.plan.func.ty(value).dims);
         let padded = self.is_padded(dist, &dims);
         let mut all = None;
         for (at, reg) in self.regs(value)?.into_iter().enumerate() {

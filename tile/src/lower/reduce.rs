@@ -8,7 +8,7 @@ use super::Lowering;
 use super::combine::{Rule, Tuple};
 use crate::error::Error;
 use crate::fit;
-use crate::ir::{Kind, OpId, Value};
+use crate::ir::{Kind, Op, Value};
 use crate::place::access::WIDEST;
 
 /// Number of lanes' bits.
@@ -20,8 +20,7 @@ const SHARED_READING: usize = 4;
 
 impl Lowering<'_> {
     /// Lowers a [`Kind::Reduce`].
-    pub(super) fn reduce(&mut self, id: OpId) -> Result<(), Error> {
-        let op = self.plan.func.op(id);
+    pub(super) fn reduce(&mut self, op: &Op) -> Result<(), Error> {
         let Kind::Reduce { axis, combine, identity } = &op.kind else { return Ok(()) };
         let axis = usize::from(*axis);
         let types: Vec<_> = op.operands.iter().map(|&value| self.plan.func.ty(value)).collect();
@@ -156,23 +155,33 @@ impl Lowering<'_> {
         let apart = others.iter().any(|&bit| bit < LANE_BITS) && slots * narrowest > WIDEST;
         let pitch = if apart { slots + WIDEST / narrowest } else { slots };
         let (group, slot) = (self.weigh(&others, pitch)?, self.weigh(warps, 1)?);
-        let count = tuples.len() as i64;
+        let copies = dist.copies() | same.iter().map(|bit| 1i64 << bit).sum::<i64>();
+        let writes = Cond::less(&self.thread.and(copies)?, &Expr::from(1));
+        self.put_tuples(dtypes, tuples, [group, slot], [slots, groups * pitch], &writes)
+    }
+
+    /// Puts a thread's tuples into shared memory, where `writes` holds: into a slot of the thread's group, which has `slots` of `size` in all.
+    pub(super) fn put_tuples(
+        &mut self,
+        dtypes: &[DType],
+        tuples: &[Tuple],
+        [group, slot]: [Expr; 2],
+        [slots, size]: [i64; 2],
+        writes: &Cond,
+    ) -> Result<Through, Error> {
         let mut starts = Vec::new();
         let mut end = 0;
         for &dtype in dtypes {
             end = (end + 15) / 16 * 16;
             starts.push(end);
-            end += count * groups * pitch * dtype.bytes();
+            end += tuples.len() as i64 * size * dtype.bytes();
         }
         let base = self.scratch(end, 16)?;
-        let copies = dist.copies() | same.iter().map(|bit| 1i64 << bit).sum::<i64>();
-        let writes = Cond::less(&self.thread.and(copies)?, &Expr::from(1));
-        let dtypes = dtypes.to_vec();
-        let through = Through { dtypes, starts, base, group, slots, size: groups * pitch };
+        let through = Through { dtypes: dtypes.to_vec(), starts, base, group, slots, size };
         for (place, tuple) in tuples.iter().enumerate() {
             for (i, reg) in tuple.iter().enumerate() {
                 let at = through.address(i, place, &slot);
-                self.put(through.dtypes[i], &at, std::slice::from_ref(reg), &writes)?;
+                self.put(dtypes[i], &at, std::slice::from_ref(reg), writes)?;
             }
         }
         self.meet();
@@ -207,7 +216,12 @@ impl Through {
     }
 
     /// The tuple in a slot of the thread's group.
-    fn read(&self, lowering: &mut Lowering<'_>, place: usize, slot: &Expr) -> Result<Tuple, Error> {
+    pub(super) fn read(
+        &self,
+        lowering: &mut Lowering<'_>,
+        place: usize,
+        slot: &Expr,
+    ) -> Result<Tuple, Error> {
         let mut tuple = Vec::new();
         for (i, &dtype) in self.dtypes.iter().enumerate() {
             let at = self.address(i, place, slot);

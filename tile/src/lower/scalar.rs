@@ -12,16 +12,14 @@ use crate::dtype::{is_integer, is_signed};
 use crate::error::Error;
 use crate::fit;
 use crate::ir::table::Each;
-use crate::ir::{Kind, OpId, Value};
+use crate::ir::{Kind, Op, OpId, Value};
 
 impl Lowering<'_> {
     /// A tile of one value, of values, or of numbers along an axis.
-    pub(crate) fn constant(&mut self, id: OpId) -> Result<(), Error> {
-        let plan = self.plan;
-        let op = plan.func.op(id);
+    pub(crate) fn constant(&mut self, id: OpId, op: &Op) -> Result<(), Error> {
         let result = op.results[0];
-        let ty = plan.func.ty(result);
-        let dist = plan.dist(result).clone();
+        let ty = self.plan.func.ty(result);
+        let dist = self.plan.dist(result).clone();
         match &op.kind {
             Kind::Full(bits)
                 if ty.dims.rank() == 0 && is_integer(ty.dtype) && small(ty.dtype, *bits).is_some() =>

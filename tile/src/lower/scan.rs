@@ -10,7 +10,7 @@ use super::combine::{Rule, Tuple};
 use super::reduce::{LANE_BITS, batch, inside};
 use crate::error::Error;
 use crate::fit;
-use crate::ir::{Kind, OpId};
+use crate::ir::{Kind, Op};
 
 /// A block of elements that the digits so far tell apart.
 struct Block {
@@ -35,8 +35,7 @@ struct How {
 
 impl Lowering<'_> {
     /// Lowers a [`Kind::Scan`].
-    pub(super) fn scan(&mut self, id: OpId) -> Result<(), Error> {
-        let op = self.plan.func.op(id);
+    pub(super) fn scan(&mut self, op: &Op) -> Result<(), Error> {
         let Kind::Scan { axis, combine, identity, reverse, exclusive } = &op.kind else { return Ok(()) };
         let axis = usize::from(*axis);
         let types: Vec<_> = op.operands.iter().map(|&value| self.plan.func.ty(value)).collect();

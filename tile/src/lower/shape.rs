@@ -11,7 +11,7 @@ use super::Lowering;
 use super::memory::widest;
 use crate::error::Error;
 use crate::fit;
-use crate::ir::{Kind, OpId, Value};
+use crate::ir::{Kind, Op, OpId, Value};
 use crate::place::access::{Vectors, WIDEST};
 use crate::place::{Halves, extents, halves};
 
@@ -61,15 +61,13 @@ pub(super) enum Part {
 impl<'a> Lowering<'a> {
     /// An operand as a piece, and its registers.
     fn piece(&mut self, value: Value, line: &Line, part: Part) -> Result<(Piece<'a>, Vec<Reg>), Error> {
-        let plan = self.plan;
-        let piece = Piece::new(plan.func.ty(value).dtype, plan.dist(value), line.clone());
+        let piece = Piece::new(self.plan.func.ty(value).dtype, self.plan.dist(value), line.clone());
         Ok((Piece { part, ..piece }, self.regs(value)?))
     }
 
     /// Lowers a [`Kind::Reshape`], [`Kind::Extract`], [`Kind::Insert`], [`Kind::Cat`], [`Kind::Flip`], [`Kind::Pack`] or
     /// [`Kind::Unpack`].
-    pub(super) fn reshape(&mut self, id: OpId) -> Result<(), Error> {
-        let op = self.plan.func.op(id);
+    pub(super) fn reshape(&mut self, id: OpId, op: &Op) -> Result<(), Error> {
         let result = op.results[0];
         let ty = self.plan.func.ty(result);
         let to = extents(&ty.dims);

@@ -16,7 +16,7 @@ use super::words::{m, of};
 use super::{Lowering, register};
 use crate::error::Error;
 use crate::fit;
-use crate::ir::{Kind, OpId};
+use crate::ir::Op;
 
 /// What an element carries while it is sorted: the dtypes of its registers, the key first.
 struct Carried {
@@ -35,12 +35,9 @@ enum Place {
 }
 
 impl Lowering<'_> {
-    /// Lowers a [`Kind::Sort`].
-    pub(super) fn sort(&mut self, id: OpId) -> Result<(), Error> {
+    /// Lowers a [`Kind::Sort`](crate::ir::Kind::Sort).
+    pub(super) fn sort(&mut self, op: &Op, axis: usize, descending: bool) -> Result<(), Error> {
         let plan = self.plan;
-        let op = plan.func.op(id);
-        let Kind::Sort { axis, descending } = op.kind else { return Ok(()) };
-        let axis = usize::from(axis);
         let own = plan.dist(op.operands[0]);
         let dims = plan.func.ty(op.operands[0]).dims;
         let extents = crate::place::extents(&dims);
@@ -300,30 +297,10 @@ impl Lowering<'_> {
         let partner = own.xor(&Expr::from(1 << bit))?;
         let mut others = Vec::new();
         for batch in elements.chunks(batch(&carried.dtypes, dist)) {
-            let mut starts = Vec::new();
-            let mut end = 0;
-            for &dtype in &carried.dtypes {
-                starts.push(end);
-                end += batch.len() as i64 * threads * dtype.bytes();
-            }
-            let base = self.scratch(end, 16)?;
-            let address = |i: usize, value: usize, thread: &Expr| {
-                let size = carried.dtypes[i].bytes();
-                &(&base + (starts[i] + value as i64 * threads * size)) + &(thread * size)
-            };
-            for (value, tuple) in batch.iter().enumerate() {
-                for (i, reg) in tuple.iter().enumerate() {
-                    let at = address(i, value, &own);
-                    self.put(carried.dtypes[i], &at, std::slice::from_ref(reg), &Cond::Always)?;
-                }
-            }
-            self.meet();
-            for value in 0..batch.len() {
-                let mut other = Vec::new();
-                for (i, &dtype) in carried.dtypes.iter().enumerate() {
-                    other.extend(self.take(dtype, &address(i, value, &partner), 1, &Cond::Always)?);
-                }
-                others.push(other);
+            let at = [Expr::from(0), own.clone()];
+            let through = self.put_tuples(&carried.dtypes, batch, at, [threads; 2], &Cond::Always)?;
+            for place in 0..batch.len() {
+                others.push(through.read(self, place, &partner)?);
             }
         }
         Ok(others)

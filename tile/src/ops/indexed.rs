@@ -308,12 +308,11 @@ impl Build {
             indices.len()
         );
         let dtype = self.array_dtype(at.array);
-        if dtype.bits() < 8 {
-            let why = format!(
-                "`{name}` of {dtype}, two elements in a byte: loads and stores of tiles are accepted"
-            );
-            return Err(Fault::new(Code::Unsupported, why));
-        }
+        ensure!(
+            dtype.bits() >= 8,
+            Code::Unsupported,
+            "`{name}` of {dtype}, two elements in a byte: loads and stores of tiles are accepted"
+        );
         if let Some(latency) = at.latency {
             Hint::Latency.check(latency, None)?;
         }

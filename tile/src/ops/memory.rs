@@ -5,7 +5,7 @@ use girih_tensor::DType;
 use super::table::Each;
 use super::{Arg, Mode, broadcast};
 use crate::dtype::{self, Category, Const, category, is_integer};
-use crate::error::{Code, Fault, ensure, fault};
+use crate::error::{Code, Fault, bail, ensure, fault};
 use crate::fit;
 use crate::hints::Hint;
 use crate::ir::{
@@ -187,12 +187,11 @@ impl Build {
     pub fn array_slice(&mut self, of: ArrayId, axis: i64, start: Arg, stop: Arg) -> Result<ArrayId, Fault> {
         let at = super::shape::axis("slice", axis, self.array_rank(of))?;
         let dtype = self.array_dtype(of);
-        if dtype.bits() < 8 && at + 1 == self.array_rank(of) {
-            let why = format!(
-                "`slice` of {dtype} along the last axis, two elements in a byte: other axes are accepted"
-            );
-            return Err(Fault::new(Code::Shape, why));
-        }
+        ensure!(
+            dtype.bits() >= 8 || at + 1 != self.array_rank(of),
+            Code::Shape,
+            "`slice` of {dtype} along the last axis, two elements in a byte: other axes are accepted"
+        );
         let start = self.index_scalar("slice", start)?;
         let start = self.cast(start, DType::S32, Rounding::Nearest)?;
         let stop = self.index_scalar("slice", stop)?;
@@ -342,54 +341,51 @@ impl Build {
     /// The view of an array's axes that tiles are.
     fn view(&self, name: &str, tiles: &Tiles) -> Result<View, Fault> {
         let rank = self.array_rank(tiles.array);
-        let refused = |code, why: String| Err(fault!(code, "`{name}` by tiles {} {why}", tiles.tile));
-        if tiles.tile.rank() != rank && tiles.tile.rank() != 0 {
-            return refused(
-                Code::Shape,
-                format!("of an array of rank {rank}: an extent for each axis is accepted"),
-            );
-        }
-        if tiles.tile.contains(&0) {
-            return refused(Code::Shape, "has no elements: extents of 1 or more are accepted".into());
-        }
-        if self.strict_pow2 && tiles.tile.iter().any(|n| !n.is_power_of_two()) {
-            return refused(Code::ShapeNotPow2, "is refused: powers of two are accepted here".into());
-        }
+        let (extents, dtype) = (tiles.tile, self.array_dtype(tiles.array));
+        ensure!(
+            extents.rank() == rank || extents.rank() == 0,
+            Code::Shape,
+            "`{name}` by tiles {extents} of an array of rank {rank}: an extent for each axis is accepted"
+        );
+        ensure!(
+            !extents.contains(&0),
+            Code::Shape,
+            "`{name}` by tiles {extents} has no elements: extents of 1 or more are accepted"
+        );
+        ensure!(
+            !self.strict_pow2 || extents.iter().all(|n| n.is_power_of_two()),
+            Code::ShapeNotPow2,
+            "`{name}` by tiles {extents} is refused: powers of two are accepted here"
+        );
         let mut order: Vec<usize> = (0..rank).collect();
         if let Some(axes) = tiles.axes {
-            let mut sorted: Vec<usize> = axes.iter().map(|&axis| axis as usize).collect();
+            let own = axes.modes();
+            let mut sorted = own.clone();
             sorted.sort_unstable();
-            if sorted != order || tiles.tile.rank() == 0 {
-                return refused(
-                    Code::AxesRank,
-                    format!("in the order {axes}: a permutation of the {rank} axes is accepted"),
-                );
-            }
-            order = axes.iter().map(|&axis| axis as usize).collect();
+            ensure!(
+                sorted == order && extents.rank() > 0,
+                Code::AxesRank,
+                "`{name}` by tiles {extents} in the order {axes}: a permutation of the {rank} axes is accepted"
+            );
+            order = own;
         }
+        let own = tiles.steps.unwrap_or(extents);
+        ensure!(
+            own.rank() == extents.rank() && !own.contains(&0),
+            Code::Shape,
+            "`{name}` by tiles {extents} at steps of {own}: a step of 1 or more for each axis is accepted"
+        );
         let (mut tile, mut steps) = (Dims::ones(rank), Dims::ones(rank));
-        if let Some(own) = tiles.steps
-            && (own.rank() != tiles.tile.rank() || own.contains(&0))
-        {
-            return refused(
-                Code::Shape,
-                format!("at steps of {own}: a step of 1 or more for each axis is accepted"),
-            );
-        }
-        for (axis, &n) in tiles.tile.iter().enumerate() {
+        for (axis, &n) in extents.iter().enumerate() {
             tile = tile.with(order[axis], n);
-            steps = steps.with(order[axis], tiles.steps.map_or(n, |steps| steps[axis]));
+            steps = steps.with(order[axis], own[axis]);
         }
-        let dtype = self.array_dtype(tiles.array);
         let even = |dims: &Dims| dims.last().is_some_and(|n| n % 2 == 0);
-        if dtype.bits() < 8 && !(even(&tile) && even(&steps)) {
-            return refused(
-                Code::Shape,
-                format!(
-                    "of {dtype}, two elements in a byte: an even extent and even steps along the array's last axis are accepted"
-                ),
-            );
-        }
+        ensure!(
+            dtype.bits() >= 8 || even(&tile) && even(&steps),
+            Code::Shape,
+            "`{name}` by tiles {extents} of {dtype}, two elements in a byte: an even extent and even steps along the array's last axis are accepted"
+        );
         let latency = tiles.latency.map(|value| Hint::Latency.check(value, None)).transpose()?;
         self.check_padding(name, tiles)?;
         Ok(View {
@@ -413,14 +409,13 @@ impl Build {
             Padding::Nan => dtype.float().is_some_and(|float| float.nan),
             Padding::PosInf | Padding::NegInf => dtype.float().is_some_and(|float| float.inf),
         };
-        if has {
-            return Ok(());
-        }
-        Err(fault!(
+        ensure!(
+            has,
             Code::IntegerInputUnsupported,
             "`{name}` of {dtype} with {:?} outside: {dtype} does not have it; zero is accepted",
             tiles.padding
-        ))
+        );
+        Ok(())
     }
 
     /// The index by the array's axes.
@@ -470,13 +465,7 @@ impl Build {
 
     /// A value to be stored in an array of `dtype`, which may be cast to it only if promotion gives it.
     pub(super) fn stored(&mut self, name: &str, arg: Arg, dtype: DType) -> Result<Value, Fault> {
-        let refused = |from: String| {
-            fault!(
-                Code::ImplicitCast,
-                "`{name}` of {from} in an array of {dtype}: it may lose something, so cast it by `.to::<T>()`"
-            )
-        };
-        match arg {
+        let from = match arg {
             Arg::Loose(constant) => {
                 let fits = match constant {
                     Const::Bool(_) => true,
@@ -487,29 +476,32 @@ impl Build {
                 if fits {
                     return Ok(self.full(dtype, Dims::SCALAR, constant));
                 }
-                Err(refused(format!("the constant {constant:?}")))
+                format!("the constant {constant:?}")
             }
             arg => {
                 let value = self.value(arg)?;
                 let from = self.ty(value).dtype;
-                match dtype::promote(from, dtype) {
-                    Ok(to) if to == dtype => self.cast(value, dtype, Rounding::Nearest),
-                    _ => Err(refused(from.to_string())),
+                if dtype::promote(from, dtype).is_ok_and(|to| to == dtype) {
+                    return self.cast(value, dtype, Rounding::Nearest);
                 }
+                from.to_string()
             }
-        }
+        };
+        bail!(
+            Code::ImplicitCast,
+            "`{name}` of {from} in an array of {dtype}: it may lose something, so cast it by `.to::<T>()`"
+        )
     }
 
     pub(super) fn writable(&self, name: &str, array: ArrayId) -> Result<(), Fault> {
         let param = self.func().param_of(array).1;
-        if param.mutable {
-            return Ok(());
-        }
-        Err(fault!(
+        ensure!(
+            param.mutable,
             Code::Unsupported,
             "`{name}` in the array `{}`, which is `&Array`: `&mut Array` is accepted",
             param.name
-        ))
+        );
+        Ok(())
     }
 
     /// The shape that all tiles broadcast to.

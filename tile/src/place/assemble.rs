@@ -87,16 +87,10 @@ impl Assembly<'_> {
     }
 
     /// The ends below a region that give values to it, or that leave the loop it is the body of.
-    fn pass(&mut self, region: RegionId, own: &[Dist]) {
-        let to = match &self.func.region(region).end {
-            End::Yield(_) => Some(own.to_vec()),
-            End::Continue(depth, _) | End::Break(depth, _) => {
-                self.loops.len().checked_sub(1 + *depth as usize).map(|at| self.loops[at].clone())
-            }
-            End::Unreachable => None,
-        };
-        let Some(to) = to else { return };
-        let values = self.func.region(region).end.values().to_vec();
+    fn pass(&mut self, region: RegionId, own: &Vec<Dist>) {
+        let end = &self.func.region(region).end;
+        let Some(to) = end.target(own, &self.loops).cloned() else { return };
+        let values = end.values().to_vec();
         let passed = values.iter().zip(&to).map(|(&value, dist)| self.other(value, dist)).collect();
         match &mut self.func.regions[region.index()].end {
             End::Yield(values) | End::Continue(_, values) | End::Break(_, values) => *values = passed,
@@ -152,11 +146,7 @@ impl Assembly<'_> {
         for (&result, dist) in op.results.iter().zip(&carried) {
             self.dists[result.index()] = dist.clone();
         }
-        let first = match op.kind {
-            Kind::For => Some(3),
-            Kind::Loop => Some(0),
-            _ => None,
-        };
+        let first = op.kind.bounds();
         if let Some(first) = first {
             for (at, dist) in carried.iter().enumerate() {
                 self.func.ops[id.index()].operands[first + at] = self.other(op.operands[first + at], dist);
@@ -284,12 +274,10 @@ impl Assembly<'_> {
     }
 }
 
-/// The distribution of an operand of an operation that is made again.
-fn operand_of(func: &Func, op: &Op, at: usize, dist: &Dist) -> Option<Dist> {
+/// The distribution of an operand in which nothing moves, by that of the result.
+pub(super) fn operand_of(func: &Func, op: &Op, at: usize, dist: &Dist) -> Option<Dist> {
     match &op.kind {
-        Kind::Permute(axes) => {
-            Some(dist.permute(&inverse(&axes.iter().map(|&axis| axis as usize).collect::<Vec<_>>())))
-        }
+        Kind::Permute(axes) => Some(dist.permute(&inverse(axes))),
         _ => wish(func, op, at, dist),
     }
 }

@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use girih_codegen::plan::{Digit, Dist, Leaf, primes};
 
 use super::access::{LANES, WIDEST, order, width};
+use super::assemble::operand_of;
 use super::product::{fragments, of_warps, row_modes};
-use super::rule::{extents, part, repeated, wish};
+use super::rule::{extents, give, part, repeated};
 use super::wgmma::Products;
 use super::wgmma::choice::trace;
 use crate::ir::{Dims, Func, Kind, Op, Value};
@@ -318,63 +319,15 @@ impl Pools {
             let mut more = false;
             for (op, from, to) in &steps {
                 let (above, below) = (self.of(from).to_vec(), self.of(to).to_vec());
-                match &op.kind {
-                    Kind::Broadcast => {
-                        for dist in below {
-                            let stretched = (0..from.rank()).filter(|&mode| from[mode] == 1 && to[mode] != 1);
-                            more |= self.add(from, stretched.fold(dist, |dist, mode| dist.slice(mode)));
-                        }
-                    }
-                    Kind::Reduce { axis, .. } => {
-                        for dist in above {
-                            more |= self.add(to, dist.slice(usize::from(*axis)));
-                        }
-                    }
-                    Kind::Permute(axes) => {
-                        let axes: Vec<usize> = axes.iter().map(|&axis| axis as usize).collect();
-                        for dist in above {
-                            more |= self.add(to, dist.permute(&axes));
-                        }
-                        for dist in below {
-                            more |= self.add(from, dist.permute(&inverse(&axes)));
-                        }
-                    }
-                    Kind::Cat(axis) => {
-                        let axis = usize::from(*axis);
-                        for dist in above {
-                            let both = repeated(&dist, axis, from[axis].into(), 2);
-                            more |= both.is_some_and(|both| self.add(to, both));
-                        }
-                        for dist in below {
-                            more |= wish(func, op, 0, &dist).is_some_and(|half| self.add(from, half));
-                        }
-                    }
-                    Kind::Extract(_) => {
-                        for dist in below {
-                            more |= wish(func, op, 0, &dist).is_some_and(|whole| self.add(from, whole));
-                        }
-                        for dist in above {
-                            let mut modes = (0..from.rank()).filter(|&mode| from[mode] != to[mode]);
-                            let own = modes.try_fold(dist, |dist, mode| {
-                                let (own, beyond) = part(&dist, mode, to[mode].into())?;
-                                let values = |digit: &Digit| matches!(digit, Digit::Values { .. });
-                                beyond.iter().all(values).then_some(own)
-                            });
-                            more |= own.is_some_and(|own| self.add(to, own));
-                        }
-                    }
-                    _ => {
-                        for dist in above {
-                            more |= dist
-                                .reshape(&extents(from), &extents(to))
-                                .is_some_and(|dist| self.add(to, dist));
-                        }
-                        for dist in below {
-                            more |= dist
-                                .reshape(&extents(to), &extents(from))
-                                .is_some_and(|dist| self.add(from, dist));
-                        }
-                    }
+                for dist in above {
+                    more |= result_of(op, [from, to], dist).is_some_and(|dist| self.add(to, dist));
+                }
+                for dist in below {
+                    let own = match op.kind {
+                        Kind::Reduce { .. } => None,
+                        _ => operand_of(func, op, 0, &dist),
+                    };
+                    more |= own.is_some_and(|dist| self.add(from, dist));
                 }
             }
             if !more {
@@ -384,7 +337,24 @@ impl Pools {
     }
 }
 
+/// The distribution of a result in which nothing moves, by that of the first operand.
+fn result_of(op: &Op, [from, to]: [&Dims; 2], dist: Dist) -> Option<Dist> {
+    match &op.kind {
+        Kind::Broadcast => None,
+        Kind::Reduce { .. } | Kind::Permute(_) => Some(give(op, &dist)),
+        Kind::Cat(axis) => repeated(&dist, usize::from(*axis), from[usize::from(*axis)].into(), 2),
+        Kind::Extract(_) => {
+            let mut modes = (0..from.rank()).filter(|&mode| from[mode] != to[mode]);
+            modes.try_fold(dist, |dist, mode| {
+                let (own, beyond) = part(&dist, mode, to[mode].into())?;
+                beyond.iter().all(|digit| matches!(digit, Digit::Values { .. })).then_some(own)
+            })
+        }
+        _ => dist.reshape(&extents(from), &extents(to)),
+    }
+}
+
 /// The permutation that undoes another.
-pub(crate) fn inverse(axes: &[usize]) -> Vec<usize> {
-    (0..axes.len()).filter_map(|mode| axes.iter().position(|&axis| axis == mode)).collect()
+pub(crate) fn inverse(axes: &Dims) -> Vec<usize> {
+    (0..axes.len()).filter_map(|mode| axes.iter().position(|&axis| axis as usize == mode)).collect()
 }

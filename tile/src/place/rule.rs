@@ -147,7 +147,7 @@ fn reach(digits: &[Digit]) -> i64 {
 /// The distribution that the results have, by the work distribution.
 pub(crate) fn give(op: &Op, work: &Dist) -> Dist {
     match &op.kind {
-        Kind::Permute(axes) => work.permute(&axes.iter().map(|&axis| axis as usize).collect::<Vec<_>>()),
+        Kind::Permute(axes) => work.permute(&axes.modes()),
         Kind::Reduce { axis, .. } => work.slice(usize::from(*axis)),
         _ => work.clone(),
     }

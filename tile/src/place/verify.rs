@@ -4,7 +4,7 @@ use girih_codegen::plan::Dist;
 
 use super::Plan;
 use super::rule::{Work, accepts, extents, give, need, work};
-use crate::ir::{End, Kind, OpId, RegionId, Value};
+use crate::ir::{OpId, RegionId, Value};
 
 impl Plan {
     /// Checks that the function keeps the rules of [`verify`](crate::ir::verify), and that the distributions of every operation's operands
@@ -80,11 +80,7 @@ impl Plan {
             values.iter().zip(dists).try_for_each(|(&value, dist)| self.same(what, value, dist))
         };
         let carried: Vec<Dist> = op.results.iter().map(|&result| self.dist(result).clone()).collect();
-        let first = match op.kind {
-            Kind::For => Some(3),
-            Kind::Loop => Some(0),
-            _ => None,
-        };
+        let first = op.kind.bounds();
         if let Some(first) = first {
             all(op.operands.get(first..).unwrap_or_default(), &carried)?;
             loops.push(carried.clone());
@@ -93,16 +89,8 @@ impl Plan {
             let args = &self.func.region(region).args;
             all(args.get(args.len().saturating_sub(carried.len())..).unwrap_or_default(), &carried)?;
             self.region(region, loops)?;
-            let to = match &self.func.region(region).end {
-                End::Yield(_) => Some(&carried),
-                End::Continue(depth, _) | End::Break(depth, _) => {
-                    loops.len().checked_sub(1 + *depth as usize).map(|at| &loops[at])
-                }
-                End::Unreachable => None,
-            };
-            if let Some(to) = to {
-                all(self.func.region(region).end.values(), to)?;
-            }
+            let end = &self.func.region(region).end;
+            end.target(&carried, loops).map_or(Ok(()), |to| all(end.values(), to))?;
         }
         if first.is_some() {
             loops.pop();

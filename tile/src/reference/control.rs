@@ -1,5 +1,7 @@
 //! Regions, loops and branches.
 
+use std::iter::{repeat, successors};
+
 use super::tile::{Tile, integer};
 use super::{Block, failed};
 use crate::error::Error;
@@ -11,14 +13,6 @@ pub(super) enum Left {
     Yield(Vec<Tile>),
     Continue(u32, Vec<Tile>),
     Break(u32, Vec<Tile>),
-}
-
-/// What a turn of a loop leads to.
-enum Turn {
-    Next(Vec<Tile>),
-    Done(Vec<Tile>),
-    /// An outer loop goes on, or ends.
-    Out(Left),
 }
 
 impl Block<'_> {
@@ -62,7 +56,7 @@ impl Block<'_> {
                 }
             }
             Kind::For => {
-                let mut carried = operands.split_off(3);
+                let carried = operands.split_off(3);
                 let dtype = operands[0].ty.dtype;
                 let mut range = [0; 3];
                 for (number, tile) in range.iter_mut().zip(&operands) {
@@ -72,43 +66,35 @@ impl Block<'_> {
                     }
                     *number = integer(dtype, bits);
                 }
-                let [mut at, stop, step] = range;
+                let [start, stop, step] = range;
                 if step <= 0 {
                     return failed(format!("a loop in steps of {step}; steps of 1 or more are accepted"));
                 }
-                while at < stop {
-                    let mut args = vec![Tile::scalar(dtype, fit::wrapped(at) & super::tile::mask(dtype))];
-                    args.append(&mut carried);
-                    match self.turn(op.regions[0], args)? {
-                        Turn::Next(values) => carried = values,
-                        Turn::Done(values) => return self.bind(op, values),
-                        Turn::Out(left) => return Ok(Some(left)),
-                    }
-                    at += step;
-                }
-                self.bind(op, carried)
+                let numbers = successors(Some(start), |at| Some(at + step)).take_while(|&at| at < stop);
+                let tile = |at| Tile::scalar(dtype, fit::wrapped(at) & super::tile::mask(dtype));
+                self.repeat(op, numbers.map(|at| Some(tile(at))), carried)
             }
-            _ => {
-                let mut carried = operands;
-                loop {
-                    match self.turn(op.regions[0], carried)? {
-                        Turn::Next(values) => carried = values,
-                        Turn::Done(values) => return self.bind(op, values),
-                        Turn::Out(left) => return Ok(Some(left)),
-                    }
-                }
-            }
+            _ => self.repeat(op, repeat(None), operands),
         }
     }
 
-    fn turn(&mut self, region: RegionId, args: Vec<Tile>) -> Result<Turn, Error> {
-        Ok(match self.region(region, args)? {
-            Left::Continue(0, values) => Turn::Next(values),
-            Left::Break(0, values) => Turn::Done(values),
-            Left::Continue(depth, values) => Turn::Out(Left::Continue(depth - 1, values)),
-            Left::Break(depth, values) => Turn::Out(Left::Break(depth - 1, values)),
-            Left::Yield(_) => return failed("the body of a loop yields; it continues or breaks".into()),
-        })
+    /// Runs an iteration of a loop for each number, if it counts.
+    fn repeat(
+        &mut self,
+        op: &Op,
+        numbers: impl Iterator<Item = Option<Tile>>,
+        mut carried: Vec<Tile>,
+    ) -> Result<Option<Left>, Error> {
+        for number in numbers {
+            match self.region(op.regions[0], number.into_iter().chain(carried).collect())? {
+                Left::Continue(0, values) => carried = values,
+                Left::Break(0, values) => return self.bind(op, values),
+                Left::Continue(depth, values) => return Ok(Some(Left::Continue(depth - 1, values))),
+                Left::Break(depth, values) => return Ok(Some(Left::Break(depth - 1, values))),
+                Left::Yield(_) => return failed("the body of a loop yields; it continues or breaks".into()),
+            }
+        }
+        self.bind(op, carried)
     }
 
     fn bind(&mut self, op: &Op, values: Vec<Tile>) -> Result<Option<Left>, Error> {

@@ -238,19 +238,13 @@ impl Block<'_> {
 }
 
 fn padding(padding: Padding, ty: Type) -> Result<(u64, bool), Error> {
-    let x = match padding {
-        Padding::Undetermined => return Ok((0, true)),
-        Padding::Zero => return Ok((0, false)),
-        _ if category(ty.dtype) != Category::Float => {
-            return failed(format!(
-                "padding of {} by {padding:?}; zero and undetermined are accepted",
-                ty.dtype
-            ));
-        }
-        Padding::NegZero => -0.0,
-        Padding::Nan => f64::NAN,
-        Padding::PosInf => f64::INFINITY,
-        Padding::NegInf => f64::NEG_INFINITY,
-    };
-    Ok((float::encode(ty.dtype, x, Rounding::Nearest) & mask(ty.dtype), false))
+    let Some(x) = padding.number() else { return Ok((0, true)) };
+    if category(ty.dtype) == Category::Float {
+        return Ok((float::encode(ty.dtype, x, Rounding::Nearest) & mask(ty.dtype), false));
+    }
+    if padding != Padding::Zero {
+        let dtype = ty.dtype;
+        return failed(format!("padding of {dtype} by {padding:?}; zero and undetermined are accepted"));
+    }
+    Ok((0, false))
 }

@@ -5,9 +5,10 @@ use std::time::Duration;
 use girih_device::{Device, Kind};
 use girih_kernels::gemm::Record;
 
+use super::refused;
 use super::space::{Point, Space};
 use crate::error::Error;
-use crate::launch::{Copied, Launch, LaunchError, Prepared, Written};
+use crate::launch::{Copied, Launch, Prepared, Written};
 
 /// Rounds of pairs, and the candidates that stay after each.
 const ROUNDS: [usize; 3] = [1, 3, 7];
@@ -107,11 +108,7 @@ pub fn tune<A: ?Sized>(
         points.push((point, launch.prepare()));
     }
     let Some(identity) = identity else {
-        return Err(LaunchError::Record {
-            found: "a space without points".into(),
-            accepted: "at least one value of each constant and hint".into(),
-        }
-        .into());
+        return Err(refused("a space without points", "at least one value of each constant and hint"));
     };
     let measured = contest(&points, &written, budget);
     written.iter().try_for_each(|of| of.array.restore())?;
@@ -131,10 +128,7 @@ fn contest(
     budget: &Budget,
 ) -> Result<Outcome, Error> {
     let mut shares: Vec<Result<f64, String>> = Vec::new();
-    let usual = match &points[0].1 {
-        Ok(launch) => launch.clone(),
-        Err(error) => return Err(error.clone()),
-    };
+    let usual = points[0].1.clone()?;
     let results: Vec<&dyn Copied> = written.iter().filter(|of| of.is_result).map(|of| &*of.array).collect();
     let found_by = |launch: &Prepared| -> Result<Vec<Vec<f64>>, Error> {
         written.iter().try_for_each(|of| of.array.restore())?;
@@ -142,6 +136,10 @@ fn contest(
         results.iter().map(|array| array.values()).collect()
     };
     let wanted = found_by(&usual)?;
+    let agrees = |found: &[Vec<f64>]| {
+        let mut pairs = results.iter().zip(found.iter().zip(&wanted));
+        pairs.all(|(array, (found, wanted))| array.agree(found, wanted))
+    };
     let mut field = Vec::new();
     for (number, (_, launch)) in points.iter().enumerate() {
         shares.push(match launch {
@@ -149,13 +147,7 @@ fn contest(
             Ok(_) if number == 0 => Ok(1.0),
             Ok(launch) => match found_by(launch) {
                 Err(error) => Err(error.to_string()),
-                Ok(found)
-                    if !results
-                        .iter()
-                        .zip(&found)
-                        .zip(&wanted)
-                        .all(|((array, found), wanted)| array.agree(found, wanted)) =>
-                {
+                Ok(found) if !agrees(&found) => {
                     Err("its results are others than those of the usual point".into())
                 }
                 Ok(_) => {

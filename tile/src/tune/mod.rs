@@ -42,3 +42,11 @@ mod space;
 pub use contest::{Budget, Measured, Tuned, tune};
 pub use records::{Records, launch};
 pub use space::{Point, Space};
+
+use crate::error::Error;
+use crate::launch::LaunchError;
+
+/// The error for a record, a space or a point that is not of a launch.
+fn refused(found: impl Into<String>, accepted: impl Into<String>) -> Error {
+    LaunchError::Record { found: found.into(), accepted: accepted.into() }.into()
+}

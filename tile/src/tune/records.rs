@@ -5,16 +5,13 @@ use std::fmt;
 use girih_device::Limits;
 use girih_kernels::gemm::Record;
 
+use super::refused;
 use super::space::{Point, Space};
 use crate::error::Error;
-use crate::launch::{Launch, LaunchError, stable_hash};
+use crate::launch::{Launch, stable_hash};
 
 /// The first line of records: the version of the format, and that of girih, since others make other kernels of a program.
 const HEAD: &str = concat!("girih tile records, version 1, girih ", env!("CARGO_PKG_VERSION"));
-
-fn refused(found: impl Into<String>, accepted: impl Into<String>) -> Error {
-    LaunchError::Record { found: found.into(), accepted: accepted.into() }.into()
-}
 
 /// What a record is of: a kernel with arguments of certain types, extents and strides, and what its kernels are told apart by.
 pub(super) struct Problem {

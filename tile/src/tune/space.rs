@@ -3,9 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::refused;
 use crate::error::Error;
 use crate::hints::{Construct, Hint, Hints};
-use crate::launch::LaunchError;
 
 /// What a value is of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,37 +90,24 @@ impl Space {
         if hint.check_on(Construct::Kernel).is_err() {
             let of_kernels = Hint::ALL.iter().filter(|hint| hint.check_on(Construct::Kernel).is_ok());
             let names: Vec<&str> = of_kernels.map(|hint| hint.name()).collect();
-            return Err(LaunchError::Record {
-                found: format!("`{hint}`, which does not belong to a kernel"),
-                accepted: format!("one of {}", names.join(", ")),
-            }
-            .into());
+            let accepted = format!("one of {}", names.join(", "));
+            return Err(refused(format!("`{hint}`, which does not belong to a kernel"), accepted));
         }
         for &value in values.iter().flatten() {
-            hint.check(value, None).map_err(|_| LaunchError::Record {
-                found: format!("{hint}={value}"),
-                accepted: hint.accepted().1.into(),
-            })?;
+            hint.check(value, None).map_err(|_| refused(format!("{hint}={value}"), hint.accepted().1))?;
         }
-        self.axes.push(Axis {
-            names: vec![Name::Hint(hint)],
-            values: values.into_iter().map(|one| vec![one]).collect(),
-        });
+        let values = values.into_iter().map(|one| vec![one]).collect();
+        self.axes.push(Axis { names: vec![Name::Hint(hint)], values });
         Ok(self)
     }
 
     /// Refuses a space with constants.
     pub(super) fn has_hints_alone(&self) -> Result<(), Error> {
-        let constant =
-            self.axes.iter().flat_map(|axis| &axis.names).find(|name| matches!(name, Name::Constant(_)));
-        constant.map_or(Ok(()), |name| {
-            Err(LaunchError::Record {
-                found: format!("a space with the constant {name} for one launch"),
-                accepted: "a space of hints, or `tune::tune` with a function that makes the launch of each constant,"
-                    .into(),
-            }
-            .into())
-        })
+        let mut names = self.axes.iter().flat_map(|axis| &axis.names);
+        let Some(name) = names.find(|name| matches!(name, Name::Constant(_))) else { return Ok(()) };
+        let accepted =
+            "a space of hints, or `tune::tune` with a function that makes the launch of each constant,";
+        Err(refused(format!("a space with the constant {name} for one launch"), accepted))
     }
 
     /// The number of points.
@@ -184,22 +171,19 @@ impl Point {
 
 impl fmt::Display for Point {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.values.iter().enumerate().try_for_each(|(i, (name, value))| {
-            let comma = if i == 0 { "" } else { ", " };
-            match value {
-                Some(value) => write!(f, "{comma}{name}={value}"),
-                None => write!(f, "{comma}{name}=auto"),
-            }
-        })
+        let one = |(name, value): &(Name, Option<i64>)| match value {
+            Some(value) => format!("{name}={value}"),
+            None => format!("{name}=auto"),
+        };
+        f.write_str(&self.values.iter().map(one).collect::<Vec<_>>().join(", "))
     }
 }
 
 impl FromStr for Point {
     type Err = Error;
     fn from_str(text: &str) -> Result<Point, Error> {
-        let refused = |part: &str| LaunchError::Record {
-            found: format!("`{part}`"),
-            accepted: "constants and hints with legal values, as `BM=4, occupancy=2`".into(),
+        let refused = |part: &str| {
+            refused(format!("`{part}`"), "constants and hints with legal values, as `BM=4, occupancy=2`")
         };
         let mut values = Vec::new();
         for part in text.split(", ").filter(|part| !part.is_empty()) {

@@ -93,26 +93,18 @@ macro_rules! elements {
                 self.with(|of| of.check = false)
             }
 
-            fn others(&self, first: &[Item]) -> Vec<Item> {
-                first.iter().copied().chain(self.mask).chain(self.padding).collect()
-            }
-
             /// The elements that index tiles name, one tile for each axis; they broadcast to the result's shape.
             #[track_caller]
             #[must_use = "a load changes nothing: it returns the tile"]
             pub fn gather(self, at: impl At<R>) -> Tile<T> {
-                let (masked, padded) = (self.mask.is_some(), self.padding.is_some());
+                let options = [self.mask, self.padding];
                 Tile::of(access(
                     "gather",
                     self.of,
                     at.items(),
-                    &self.others(&[]),
-                    1,
-                    |build, of, at, others| {
-                        let mask = masked.then(|| others[0]);
-                        let padding = padded.then(|| others[usize::from(masked)]);
-                        build.gather(of, at, mask, padding).map(Some)
-                    },
+                    [],
+                    options,
+                    |build, of, at, [], [mask, padding]| build.gather(of, at, mask, padding).map(Some),
                 ))
             }
 
@@ -121,10 +113,14 @@ macro_rules! elements {
             #[must_use = "a load changes nothing: it returns the tile"]
             pub fn load_rows(self, along: impl Rows<R>) -> Tile<T> {
                 let (items, counts) = along.parts();
-                let others: Vec<Item> = self.padding.into_iter().collect();
-                Tile::of(access("load_rows", self.of, items, &others, 1, |build, of, at, others| {
-                    build.load_rows(of, &rows(at, &counts), others.first().copied()).map(Some)
-                }))
+                Tile::of(access(
+                    "load_rows",
+                    self.of,
+                    items,
+                    [],
+                    [self.padding],
+                    |build, of, at, [], [padding]| build.load_rows(of, &rows(at, &counts), padding).map(Some),
+                ))
             }
         }
     };
@@ -149,7 +145,7 @@ macro_rules! atomics {
                 /// Returns what stood there. The order is acquire and release, and the device sees it, unless another is said.
                 #[track_caller]
                 pub fn $name(self, at: impl At<R>, update: impl Update<T>) -> Tile<T> {
-                    self.atomic(Rmw::$rmw, at.items(), &[update.item()])
+                    self.atomic(Rmw::$rmw, at.items(), [update.item()])
                 }
             )*
         }
@@ -179,41 +175,38 @@ atomics! {
 
 impl<T: Elem, const R: usize> ElementsMut<'_, T, R> {
     #[track_caller]
-    fn atomic(self, rmw: Rmw, at: Vec<Item>, operands: &[Item]) -> Tile<T> {
-        let masked = self.mask.is_some();
-        let others: Vec<Item> = operands.iter().copied().chain(self.mask).collect();
-        let count = operands.len();
-        Tile::of(access(rmw.name(), self.of, at, &others, 1, |build, of, at, others| {
-            let (expected, update) = match others[..count] {
-                [expected, update] => (Some(expected), update),
-                _ => (None, others[0]),
-            };
-            build.atomic(rmw, of, at, expected, update, masked.then(|| others[count])).map(Some)
+    fn atomic<const N: usize>(self, rmw: Rmw, at: Vec<Item>, operands: [Item; N]) -> Tile<T> {
+        Tile::of(access(rmw.name(), self.of, at, operands, [self.mask], |build, of, at, operands, [mask]| {
+            let [expected @ .., update] = &operands[..] else { return Ok(None) };
+            build.atomic(rmw, of, at, expected.first().copied(), *update, mask).map(Some)
         }))
     }
 
     /// Puts values into the elements that index tiles name where these are the expected ones, each atomically. Returns what stood there.
     #[track_caller]
     pub fn atomic_cas(self, at: impl At<R>, expected: impl Update<T>, update: impl Update<T>) -> Tile<T> {
-        self.atomic(Rmw::Cas, at.items(), &[expected.item(), update.item()])
+        self.atomic(Rmw::Cas, at.items(), [expected.item(), update.item()])
     }
 
     /// Stores a tile into the elements that index tiles name. Elements outside of the array are dropped.
     #[track_caller]
     pub fn scatter(self, at: impl At<R>, value: impl Update<T>) {
-        let masked = self.mask.is_some();
-        let others: Vec<Item> = [value.item()].into_iter().chain(self.mask).collect();
-        access("scatter", self.of, at.items(), &others, 0, |build, of, at, others| {
-            build.scatter(of, at, others[0], masked.then(|| others[1])).map(|()| None)
-        });
+        access(
+            "scatter",
+            self.of,
+            at.items(),
+            [value.item()],
+            [self.mask],
+            |build, of, at, [value], [mask]| build.scatter(of, at, value, mask).map(|()| None),
+        );
     }
 
     /// Stores a tile into the elements that rows and [`span`]s name along each axis.
     #[track_caller]
     pub fn store_rows(self, along: impl Rows<R>, value: impl Update<T>) {
         let (items, counts) = along.parts();
-        access("store_rows", self.of, items, &[value.item()], 0, |build, of, at, others| {
-            build.store_rows(of, &rows(at, &counts), others[0]).map(|()| None)
+        access("store_rows", self.of, items, [value.item()], [], |build, of, at, [value], []| {
+            build.store_rows(of, &rows(at, &counts), value).map(|()| None)
         });
     }
 }

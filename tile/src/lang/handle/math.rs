@@ -279,13 +279,6 @@ impl<T: Elem> Tile<T> {
         self.to_rounded(Rounding::Nearest)
     }
 
-    /// [`Tile::to`] with a rounding mode.
-    #[track_caller]
-    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
-    pub fn to_rounded<U: Elem>(self, rounding: Rounding) -> Tile<U> {
-        one("astype", self, |build, value| build.cast(value, U::DTYPE, rounding))
-    }
-
     /// [`Tile::to`], by NumPy's name.
     #[track_caller]
     #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
@@ -293,27 +286,22 @@ impl<T: Elem> Tile<T> {
         self.to()
     }
 
-    /// The bits of each element as an element of a type that is as wide.
-    #[track_caller]
-    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
-    pub fn bitcast<U: Elem>(self) -> Tile<U> {
-        one("bitcast", self, |build, value| build.bitcast(value, U::DTYPE))
-    }
+    operations! {
+        /// [`Tile::to`] with a rounding mode.
+        to_rounded<U>(rounding: Rounding) -> U { "astype", |build, value| build.cast(value, U::DTYPE, rounding) }
 
-    /// The bytes of all elements, row-major and little-endian.
-    #[track_caller]
-    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
-    pub fn pack_to_bytes(self) -> Tile<u8> {
-        one("pack_to_bytes", self, |build, value| build.pack_to_bytes(value))
+        /// The bits of each element as an element of a type that is as wide.
+        bitcast<U>() -> U { "bitcast", |build, value| build.bitcast(value, U::DTYPE) }
+
+        /// The bytes of all elements, row-major and little-endian.
+        pack_to_bytes() -> u8 { "pack_to_bytes", |build, value| build.pack_to_bytes(value) }
     }
 }
 
 impl Tile<u8> {
-    /// The elements, a tile of rank 1, whose bytes these are.
-    #[track_caller]
-    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
-    pub fn unpack_from_bytes<U: Elem>(self) -> Tile<U> {
-        one("unpack_from_bytes", self, |build, value| build.unpack_from_bytes(value, U::DTYPE))
+    operations! {
+        /// The elements, a tile of rank 1, whose bytes these are.
+        unpack_from_bytes<U>() -> U { "unpack_from_bytes", |build, value| build.unpack_from_bytes(value, U::DTYPE) }
     }
 }
 

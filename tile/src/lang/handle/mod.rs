@@ -1,5 +1,19 @@
 //! What kernels are written with: tiles, scalars, arrays, and views of arrays.
 
+/// Operations on a tile: the methods, what errors call them, and what builds them.
+macro_rules! operations {
+    ($($(#[$doc:meta])* $name:ident $(<$of:ident>)? ($($arg:ident: $ty:ty),*) -> $out:ty {
+        $called:expr, |$build:ident, $value:ident| $built:expr
+    })*) => { $(
+        $(#[$doc])*
+        #[track_caller]
+        #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
+        pub fn $name $(<$of: Elem>)? (self, $($arg: $ty),*) -> Tile<$out> {
+            one($called, self, |$build, $value| $built)
+        }
+    )* };
+}
+
 mod array;
 mod elements;
 mod factory;

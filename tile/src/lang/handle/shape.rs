@@ -9,25 +9,24 @@ use crate::ir::{Build, Value};
 use crate::stage::{Raw, apply, apply_all};
 
 impl<T: Elem> Tile<T> {
-    /// The same elements, row-major, in another shape; one extent may be -1 and follows from the others.
-    #[track_caller]
-    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
-    pub fn reshape(self, shape: impl Extents) -> Tile<T> {
-        one("reshape", self, |build, value| build.reshape(value, &shape.numbers()))
-    }
+    operations! {
+        /// The same elements, row-major, in another shape; one extent may be -1 and follows from the others.
+        reshape(shape: impl Extents) -> T { "reshape", |build, value| build.reshape(value, &shape.numbers()) }
 
-    /// Axis `i` of the result is axis `axes[i]` of the tile.
-    #[track_caller]
-    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
-    pub fn permute(self, axes: impl Extents) -> Tile<T> {
-        one("permute", self, |build, value| build.permute(value, &axes.numbers()))
-    }
+        /// Axis `i` of the result is axis `axes[i]` of the tile.
+        permute(axes: impl Extents) -> T { "permute", |build, value| build.permute(value, &axes.numbers()) }
 
-    /// A tile of rank 2 with its axes exchanged.
-    #[track_caller]
-    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
-    pub fn transpose(self) -> Tile<T> {
-        one("transpose", self, |build, value| build.transpose(value, None))
+        /// A tile of rank 2 with its axes exchanged.
+        transpose() -> T { "transpose", |build, value| build.transpose(value, None) }
+
+        /// The tile with two axes exchanged.
+        swapaxes(a: i64, b: i64) -> T { "transpose", |build, value| build.transpose(value, Some((a, b))) }
+
+        /// The tile with an axis of extent 1 inserted before axis `at`; -1 is behind the last.
+        expand_dims(at: i64) -> T { "expand_dims", |build, value| build.expand_dims(value, at) }
+
+        /// The tile the other way round along an axis.
+        flip(axis: i64) -> T { "flip", |build, value| build.flip(value, axis) }
     }
 
     /// [`Tile::transpose`].
@@ -35,20 +34,6 @@ impl<T: Elem> Tile<T> {
     #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
     pub fn t(self) -> Tile<T> {
         self.transpose()
-    }
-
-    /// The tile with two axes exchanged.
-    #[track_caller]
-    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
-    pub fn swapaxes(self, a: i64, b: i64) -> Tile<T> {
-        one("transpose", self, |build, value| build.transpose(value, Some((a, b))))
-    }
-
-    /// The tile with an axis of extent 1 inserted before axis `at`; -1 is behind the last.
-    #[track_caller]
-    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
-    pub fn expand_dims(self, at: i64) -> Tile<T> {
-        one("expand_dims", self, |build, value| build.expand_dims(value, at))
     }
 
     /// The tile stretched to a shape by the rules of broadcasting.
@@ -75,13 +60,6 @@ impl<T: Elem> Tile<T> {
             let (value, part) = (build.value(args[0])?, build.value(args[1])?);
             build.insert(value, &index.numbers(), part)
         }))
-    }
-
-    /// The tile the other way round along an axis.
-    #[track_caller]
-    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
-    pub fn flip(self, axis: i64) -> Tile<T> {
-        one("flip", self, |build, value| build.flip(value, axis))
     }
 }
 
@@ -173,18 +151,15 @@ fn values(build: &mut Build, args: &[crate::ops::Arg]) -> Result<Vec<Value>, Fau
 }
 
 impl<T: Num> Tile<T> {
-    /// The elements sorted along an axis, the least first; equal ones keep their order, NaN comes last.
-    #[track_caller]
-    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
-    pub fn sort(self, axis: i64) -> Tile<T> {
-        one("sort", self, |build, value| Ok(build.sort(&[value], axis, false)?[0]))
-    }
+    operations! {
+        /// The elements sorted along an axis, the least first; equal ones keep their order, NaN comes last.
+        sort(axis: i64) -> T { "sort", |build, value| Ok(build.sort(&[value], axis, false)?[0]) }
 
-    /// The elements sorted along an axis, the greatest first.
-    #[track_caller]
-    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
-    pub fn sort_descending(self, axis: i64) -> Tile<T> {
-        one("sort", self, |build, value| Ok(build.sort(&[value], axis, true)?[0]))
+        /// The elements sorted along an axis, the greatest first.
+        sort_descending(axis: i64) -> T { "sort", |build, value| Ok(build.sort(&[value], axis, true)?[0]) }
+
+        /// The positions of the elements along an axis in sorted order.
+        argsort(axis: i64, descending: bool) -> i32 { "argsort", |build, value| build.argsort(value, axis, descending) }
     }
 
     /// The tile sorted along an axis, and another one in the same order.
@@ -197,13 +172,6 @@ impl<T: Num> Tile<T> {
             build.sort(&values, axis, descending)
         });
         (Tile::of(sorted[0]), Tile::of(sorted[1]))
-    }
-
-    /// The positions of the elements along an axis in sorted order.
-    #[track_caller]
-    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
-    pub fn argsort(self, axis: i64, descending: bool) -> Tile<i32> {
-        one("argsort", self, |build, value| build.argsort(value, axis, descending))
     }
 
     /// The `k` greatest elements along an axis, the greatest first, and their positions.
@@ -232,10 +200,10 @@ impl<T: Num> Tile<T> {
 }
 
 impl<T: crate::elem::Integer> Tile<T> {
-    /// How often each number of `0..bins` stands in the tile; other numbers are not counted.
-    #[track_caller]
-    #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
-    pub fn histogram(self, bins: usize) -> Tile<i32> {
-        one("histogram", self, |build, value| build.histogram(value, i64::try_from(bins).unwrap_or(i64::MAX)))
+    operations! {
+        /// How often each number of `0..bins` stands in the tile; other numbers are not counted.
+        histogram(bins: usize) -> i32 {
+            "histogram", |build, value| build.histogram(value, i64::try_from(bins).unwrap_or(i64::MAX))
+        }
     }
 }

@@ -4,10 +4,11 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use super::index::At;
+use super::operand::IntoItem as _;
 use super::{Array, Mask, Scalar, Tile, Update, dims};
 use crate::elem::{Elem, StoreTo};
 use crate::error::Fault;
-use crate::ir::{Array as Source, ArrayId, Build, Dims, Order, Padding, Rmw, Scope};
+use crate::ir::{Array as Source, ArrayId, Build, Dims, Order, Padding, Rmw, Scope, Value};
 use crate::ops::Arg;
 use crate::ops::memory::Tiles;
 use crate::stage::{Item, Raw, apply, apply_all, with};
@@ -74,22 +75,25 @@ impl<const R: usize> OfTile<R> for () {
     }
 }
 
-/// Operands of an access of tiles or elements: the index, then others; poison where these themselves were refused.
+/// An access of tiles or elements by an index, operands, and further ones where there are some; poison where these themselves were refused.
 #[track_caller]
-pub(super) fn access<O>(
+pub(super) fn access<O, const N: usize, const M: usize>(
     name: &str,
     of: Option<O>,
     at: Vec<Item>,
-    others: &[Item],
-    results: usize,
-    f: impl FnOnce(&mut Build, &O, &[Arg], &[Arg]) -> Result<Option<crate::ir::Value>, Fault>,
+    operands: [Item; N],
+    options: [Option<Item>; M],
+    f: impl FnOnce(&mut Build, &O, &[Arg], [Arg; N], [Option<Arg>; M]) -> Result<Option<Value>, Fault>,
 ) -> Raw {
     let Some(of) = of else { return Raw::POISON };
     let rank = at.len();
-    let items = [at.as_slice(), others].concat();
-    let found = apply_all(name, &items, results, |build, args| {
-        let (at, others) = args.split_at(rank);
-        f(build, &of, at, others).map(|value| value.into_iter().collect())
+    let items: Vec<Item> = at.into_iter().chain(operands).chain(options.into_iter().flatten()).collect();
+    let found = apply_all(name, &items, 1, |build, args| {
+        let (at, rest) = args.split_at(rank);
+        let Some((operands, rest)) = rest.split_first_chunk() else { return Ok(Vec::new()) };
+        let mut rest = rest.iter().copied();
+        let options = options.map(|option| option.and_then(|_| rest.next()));
+        f(build, &of, at, *operands, options).map(|value| value.into_iter().collect())
     });
     found.first().copied().unwrap_or(Raw::POISON)
 }
@@ -177,7 +181,7 @@ macro_rules! view {
             #[track_caller]
             #[must_use = "a load changes nothing: it returns the tile"]
             pub fn load(&self, at: impl At<R>) -> Tile<T> {
-                Tile::of(access("load", self.tiles, at.items(), &[], 1, |build, tiles, at, _| {
+                Tile::of(access("load", self.tiles, at.items(), [], [], |build, tiles, at, [], []| {
                     build.load(tiles, at).map(Some)
                 }))
             }
@@ -186,10 +190,15 @@ macro_rules! view {
             #[track_caller]
             #[must_use = "a load changes nothing: it returns the tile"]
             pub fn load_masked(&self, at: impl At<R>, mask: Tile<bool>, other: impl Update<T>) -> Tile<T> {
-                let others = [Item::Tile(mask.raw()), other.item()];
-                Tile::of(access("load", self.tiles, at.items(), &others, 1, |build, tiles, at, others| {
-                    build.load_masked(tiles, at, others[0], others[1]).map(Some)
-                }))
+                let operands = [mask.item(), other.item()];
+                Tile::of(access(
+                    "load",
+                    self.tiles,
+                    at.items(),
+                    operands,
+                    [],
+                    |build, tiles, at, [mask, other], []| build.load_masked(tiles, at, mask, other).map(Some),
+                ))
             }
         }
     };
@@ -206,8 +215,8 @@ macro_rules! atomics {
                 /// Relaxed, and seen by the device, unless the view has a memory order. Elements outside of the array are left out.
                 #[track_caller]
                 pub fn $name(&mut self, at: impl At<R>, update: impl Update<T>) {
-                    access(Rmw::$rmw.name(), self.tiles, at.items(), &[update.item()], 0, |build, tiles, at, others| {
-                        build.atomic_tile(Rmw::$rmw, tiles, at, others[0]).map(|()| None)
+                    access(Rmw::$rmw.name(), self.tiles, at.items(), [update.item()], [], |build, tiles, at, [update], []| {
+                        build.atomic_tile(Rmw::$rmw, tiles, at, update).map(|()| None)
                     });
                 }
             )*
@@ -227,18 +236,17 @@ impl<T: Elem, const R: usize> ViewMut<'_, T, R> {
     /// Stores a tile at an index. Elements outside of the array are dropped.
     #[track_caller]
     pub fn store<V: StoreTo<T>>(&mut self, at: impl At<R>, value: Tile<V>) {
-        let others = [Item::Tile(value.raw())];
-        access("store", self.tiles, at.items(), &others, 0, |build, tiles, at, others| {
-            build.store(tiles, at, others[0]).map(|()| None)
+        access("store", self.tiles, at.items(), [value.item()], [], |build, tiles, at, [value], []| {
+            build.store(tiles, at, value).map(|()| None)
         });
     }
 
     /// Stores a tile at an index where a mask holds.
     #[track_caller]
     pub fn store_masked<V: StoreTo<T>>(&mut self, at: impl At<R>, value: Tile<V>, mask: impl Mask) {
-        let others = [Item::Tile(value.raw()), mask.item()];
-        access("store", self.tiles, at.items(), &others, 0, |build, tiles, at, others| {
-            build.store_masked(tiles, at, others[0], others[1]).map(|()| None)
+        let operands = [value.item(), mask.item()];
+        access("store", self.tiles, at.items(), operands, [], |build, tiles, at, [value, mask], []| {
+            build.store_masked(tiles, at, value, mask).map(|()| None)
         });
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::{Id, LOOP, Problem, Source, Use, is_each};
 use crate::error::{Code, Error, Fault};
-use crate::ir::{Dims, End, Kind, Op, OpId, RegionId, Value};
+use crate::ir::{Dims, Kind, Op, OpId, RegionId, Value};
 use crate::place::assemble::{DEEP, remade};
 use crate::place::candidates::{Pools, inverse};
 use crate::place::cost::{own, through_shared};
@@ -44,7 +44,7 @@ impl Problem<'_> {
             return Ok(());
         }
         if let (Kind::Permute(axes), None) = (&op.kind, &pin) {
-            let axes: Vec<usize> = axes.iter().map(|&axis| axis as usize).collect();
+            let axes = axes.modes();
             let source = self.sources[op.operands[0].index()].clone();
             let mut permute = |id: Id| {
                 let dist = self.dists[id as usize].permute(&axes);
@@ -63,9 +63,7 @@ impl Problem<'_> {
         }
         if let Some((value, pin)) = pin {
             let work = match &op.kind {
-                Kind::Permute(axes) => {
-                    pin.permute(&inverse(&axes.iter().map(|&axis| axis as usize).collect::<Vec<_>>()))
-                }
+                Kind::Permute(axes) => pin.permute(&inverse(axes)),
                 _ => pin.clone(),
             };
             let fits = work.threads() == self.threads
@@ -209,11 +207,7 @@ impl Problem<'_> {
             self.sources[result.index()] = Source::Node(node, self.nodes[node].candidates.clone());
             carried.push(Some(node));
         }
-        let first = match op.kind {
-            Kind::For => Some(3),
-            Kind::Loop => Some(0),
-            _ => None,
-        };
+        let first = op.kind.bounds();
         if let Some(first) = first {
             self.reads(op.operands.get(first..).unwrap_or_default(), &carried);
             loops.push(carried.clone());
@@ -228,16 +222,8 @@ impl Problem<'_> {
                 }
             }
             self.region(region, pools, loops, inner)?;
-            let to = match &func.region(region).end {
-                End::Yield(_) => Some(carried.clone()),
-                End::Continue(depth, _) | End::Break(depth, _) => {
-                    loops.len().checked_sub(1 + *depth as usize).map(|at| loops[at].clone())
-                }
-                End::Unreachable => None,
-            };
-            if let Some(to) = to {
-                self.reads(func.region(region).end.values(), &to);
-            }
+            let end = &func.region(region).end;
+            end.target(&carried, loops).into_iter().for_each(|to| self.reads(end.values(), to));
         }
         if first.is_some() {
             loops.pop();
