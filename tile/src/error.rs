@@ -182,6 +182,11 @@ impl Site {
     pub fn caller() -> Site {
         Site::from(std::panic::Location::caller())
     }
+
+    /// Whether a place in a kernel is this one.
+    pub(crate) fn is(&self, place: &girih_ptx::Site) -> bool {
+        (self.file, self.line, self.column) == (&*place.file, place.line, place.column)
+    }
 }
 
 impl From<&'static std::panic::Location<'static>> for Site {

@@ -226,11 +226,8 @@ impl fmt::Display for Explanation {
                     bound => bound.to_string(),
                 };
                 let text = |(i, axis): (usize, &AxisBounds)| {
-                    format!(
-                        "axis {i} not below 0 {}, not beyond its end {}",
-                        known(axis.low),
-                        known(axis.high)
-                    )
+                    let (low, high) = (known(axis.low), known(axis.high));
+                    format!("axis {i} not below 0 {low}, not beyond its end {high}")
                 };
                 let axes: Vec<_> = axes.iter().enumerate().map(text).collect();
                 notes.push(format!("bounds: {}", axes.join("; ")));
@@ -286,16 +283,13 @@ impl fmt::Display for Explanation {
             Ok(report) => {
                 for (array, verdict) in &report.arrays {
                     let name = &plan.func.param_of(*array).1.name;
-                    match verdict {
-                        Verdict::Proved(steps) => {
-                            writeln!(f, "stores of {name}: proved disjoint: {}", steps.join("; "))?
-                        }
-                        Verdict::Waived(why) => writeln!(f, "stores of {name}: said to be disjoint: {why}")?,
-                        Verdict::NotStored => writeln!(f, "stores of {name}: none without an order")?,
-                        Verdict::Agreed => {
-                            writeln!(f, "stores of {name}: blocks may meet, and agree: relaxed")?
-                        }
-                    }
+                    let how = match verdict {
+                        Verdict::Proved(steps) => format!("proved disjoint: {}", steps.join("; ")),
+                        Verdict::Waived(why) => format!("said to be disjoint: {why}"),
+                        Verdict::NotStored => "none without an order".into(),
+                        Verdict::Agreed => "blocks may meet, and agree: relaxed".into(),
+                    };
+                    writeln!(f, "stores of {name}: {how}")?;
                 }
                 // Two accesses may ask for the same.
                 let mut told: Vec<String> = Vec::new();

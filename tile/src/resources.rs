@@ -109,9 +109,7 @@ impl Resources {
         self.site = self.site.filter(|place| {
             let mut found = false;
             func.walk(func.body(), &mut |_, op| {
-                found |= op.site.is_some_and(|site| {
-                    site.file == &*place.file && (site.line, site.column) == (place.line, place.column)
-                });
+                found |= op.site.is_some_and(|site| site.is(place));
             });
             found
         });

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
+use super::check::diagnostic;
 use super::index::Index;
 use super::poly::{Atom, Poly};
-use crate::error::{Code, Diagnostic, Site, fault, named};
+use crate::error::{Code, Diagnostic, fault, named};
 use crate::fit;
 use crate::ir::table::Each;
 use crate::ir::{Array, ArrayId, Func, Kind, Known, OpId, Padding, Value, View};
@@ -108,12 +109,9 @@ impl Bounds {
                 continue;
             };
             let (tile, step) = (i64::from(view.tile[axis]), i64::from(view.steps[axis]));
-            let known = param.extents[axis];
+            let known @ (Known::Is(n) | Known::MultipleOf(n)) = param.extents[axis];
             // A whole number of tiles: the last is inside if it begins inside.
-            let whole = match known {
-                Known::Is(n) => n % step == 0,
-                Known::MultipleOf(m) => m % step == 0,
-            } && tile <= step;
+            let whole = n % step == 0 && tile <= step;
             let high = match (poly.as_number(), known) {
                 (Some(n), Known::Is(extent)) if n >= 0 && n * step + tile <= extent => Bound::Proved,
                 _ if whole && self.below_tiles(index, value, &poly, view.array, axis, step, known) => {
@@ -148,14 +146,11 @@ impl Bounds {
             let kernel = |bounds: &AxisBounds| bounds.low == Bound::Kernel || bounds.high == Bound::Kernel;
             let Some(axis) = self.access(id).iter().position(kernel) else { return };
             let name = op.kind.array().map(|array| func.param_of(array).1.name.clone()).unwrap_or_default();
-            found.push(Diagnostic {
-                site: op.site.unwrap_or(Site { file: "kernel", line: 0, column: 0 }),
-                fault: fault!(
-                    Code::BoundsCheck,
-                    "the bounds of an access of `{name}` along axis {axis} are checked in the kernel, which is denied: an extent that is known to be a multiple of the tile's, and an index that is a block's number or below the number of tiles, are accepted"
-                ),
-                stack: Vec::new(),
-            });
+            let fault = fault!(
+                Code::BoundsCheck,
+                "the bounds of an access of `{name}` along axis {axis} are checked in the kernel, which is denied: an extent that is known to be a multiple of the tile's, and an index that is a block's number or below the number of tiles, are accepted"
+            );
+            found.push(diagnostic(op.site, fault));
         });
         found
     }

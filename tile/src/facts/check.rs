@@ -165,7 +165,7 @@ pub(crate) fn ordered(func: &Func) -> Func {
     if ops.is_empty() { func.clone() } else { relaxed(func, &ops) }
 }
 
-fn diagnostic(site: Option<Site>, fault: Fault) -> Diagnostic {
+pub(super) fn diagnostic(site: Option<Site>, fault: Fault) -> Diagnostic {
     let site = site.unwrap_or(Site { file: "kernel", line: 0, column: 0 });
     Diagnostic { site, fault, stack: Vec::new() }
 }
@@ -212,14 +212,10 @@ fn blocks(
             let why: Vec<String> = open.iter().map(|axis| format!("bid({axis})")).collect();
             return Err(refused(index, name, &group, &format!("do not determine {}", why.join(" and "))));
         }
-        for axis in (0..3u8).filter(|&axis| !proof.axes[usize::from(axis)]) {
-            conditions.push(Condition::OneBlock { array, axis });
-        }
-        conditions
-            .extend(proof.assumptions.iter().map(|poly| Condition::Positive { array, poly: poly.clone() }));
-        for access in &group {
-            conditions.extend(unwrapped(index, access));
-        }
+        let alone = (0..3u8).filter(|&axis| !proof.axes[usize::from(axis)]);
+        conditions.extend(alone.map(|axis| Condition::OneBlock { array, axis }));
+        conditions.extend(proof.assumptions.into_iter().map(|poly| Condition::Positive { array, poly }));
+        conditions.extend(group.iter().flat_map(|access| unwrapped(index, access)));
         whole.steps.extend(proof.steps);
     }
     for (at, a) in of.iter().enumerate() {
@@ -236,12 +232,8 @@ fn blocks(
                         whole.steps.extend(proof.steps);
                         continue;
                     }
-                    return Err(refused(
-                        index,
-                        name,
-                        &pair,
-                        "are of different forms, which are not compared",
-                    ));
+                    let why = "are of different forms, which are not compared";
+                    return Err(refused(index, name, &pair, why));
                 }
                 // A kernel that asks for no block's number is one for a single block, which meets none.
                 conditions.extend((0..3).map(|axis| Condition::OneBlock { array, axis }));
@@ -493,22 +485,14 @@ impl Report {
     /// What a condition asks for, as text.
     pub fn text(func: &Func, condition: &Condition) -> String {
         let index = Index::new(func);
+        let name = |value| index.name(value);
         match condition {
-            Condition::OneBlock { axis, .. } => {
-                format!("the grid has one block along axis {axis}")
-            }
-            Condition::Positive { poly, .. } => {
-                format!("{} is 1 or more", poly.show(&|value| index.name(value)))
-            }
-            Condition::Step { value, .. } => {
-                format!("the step {} of a range is 1 or more", index.name(*value))
-            }
+            Condition::OneBlock { axis, .. } => format!("the grid has one block along axis {axis}"),
+            Condition::Positive { poly, .. } => format!("{} is 1 or more", poly.show(&name)),
+            Condition::Step { value, .. } => format!("the step {} of a range is 1 or more", name(*value)),
             Condition::NoWrap { value, .. } => {
-                format!(
-                    "the index {} is computed without leaving {}",
-                    index.name(*value),
-                    func.ty(*value).dtype
-                )
+                let dtype = func.ty(*value).dtype;
+                format!("the index {} is computed without leaving {dtype}", name(*value))
             }
         }
     }

@@ -67,12 +67,9 @@ impl Prover<'_> {
         if self.known.contains(atom) {
             return true;
         }
-        match atom {
-            Atom::Uniform(_) | Atom::Blocks(_) => true,
-            Atom::Div(a, b) | Atom::Mod(a, b) | Atom::Min(a, b) | Atom::Max(a, b) => {
-                self.is_known_poly(a) && self.is_known_poly(b)
-            }
-            _ => false,
+        match atom.parts() {
+            Some((_, a, b)) => self.is_known_poly(a) && self.is_known_poly(b),
+            None => matches!(atom, Atom::Uniform(_) | Atom::Blocks(_)),
         }
     }
 
@@ -112,25 +109,13 @@ impl Prover<'_> {
             return n >= 0;
         }
         let mut more = needs.clone();
-        let mut ok = true;
         // Each atom is its lower bound and something that is not negative.
-        let mut shifted = Poly::default();
-        for (atoms, factor) in poly.terms() {
-            let mut product = Some(Poly::number(factor));
-            for atom in atoms {
-                let Some(low) = self.low(atom, &mut more) else {
-                    ok = false;
-                    break;
-                };
-                let beyond = Poly::atom(atom.clone()).plus(&Poly::number(low), 1);
-                product = product.zip(beyond).and_then(|(product, beyond)| product.times(&beyond));
-            }
-            match product.and_then(|product| shifted.plus(&product, 1)) {
-                Some(sum) => shifted = sum,
-                None => ok = false,
-            }
-        }
-        let holds = ok && shifted.terms().all(|(_, factor)| factor >= 0);
+        let beyond = |atom: &Atom| {
+            let low = self.low(atom, &mut more)?;
+            Poly::atom(atom.clone()).plus(&Poly::number(low), 1)
+        };
+        let shifted = poly.of(Poly::number, beyond, Poly::binary);
+        let holds = shifted.is_some_and(|shifted| shifted.terms().all(|(_, factor)| factor >= 0));
         if holds {
             *needs = more;
         }

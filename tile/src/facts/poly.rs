@@ -68,7 +68,7 @@ impl Poly {
     pub(super) fn of<T>(
         &self,
         number: impl Fn(i64) -> T,
-        atom: impl Fn(&Atom) -> Option<T>,
+        mut atom: impl FnMut(&Atom) -> Option<T>,
         binary: impl Fn(Each, T, T) -> Option<T>,
     ) -> Option<T> {
         self.terms().try_fold(number(0), |sum, (atoms, factor)| {
@@ -132,11 +132,9 @@ impl Poly {
 
     /// Whether every atom, those inside of others too, satisfies a condition. `Div` and the like are looked into, and not asked about.
     pub fn all(&self, holds: &mut dyn FnMut(&Atom) -> bool) -> bool {
-        self.0.keys().flatten().all(|atom| match atom {
-            Atom::Div(a, b) | Atom::Mod(a, b) | Atom::Min(a, b) | Atom::Max(a, b) => {
-                a.all(holds) && b.all(holds)
-            }
-            leaf => holds(leaf),
+        self.0.keys().flatten().all(|atom| match atom.parts() {
+            Some((_, a, b)) => a.all(holds) && b.all(holds),
+            None => holds(atom),
         })
     }
 
@@ -147,32 +145,34 @@ impl Poly {
 
     /// With every atom, those inside of others too, replaced; `None` beyond 64 bits.
     pub fn map(&self, with: &mut dyn FnMut(&Atom) -> Poly) -> Option<Poly> {
-        let mut sum = Poly::default();
-        for (atoms, factor) in &self.0 {
-            let mut product = Poly::number(1);
-            for atom in atoms {
-                let make: fn(Arc<Poly>, Arc<Poly>) -> Atom = match atom {
-                    Atom::Div(..) => Atom::Div,
-                    Atom::Mod(..) => Atom::Mod,
-                    Atom::Min(..) => Atom::Min,
-                    _ => Atom::Max,
-                };
-                let by = match atom {
-                    Atom::Div(a, b) | Atom::Mod(a, b) | Atom::Min(a, b) | Atom::Max(a, b) => {
-                        let a = Arc::new(a.map(with)?);
-                        Poly::atom(make(a, Arc::new(b.map(with)?)))
-                    }
-                    leaf => with(leaf),
-                };
-                product = product.times(&by)?;
-            }
-            sum = sum.plus(&product, *factor)?;
-        }
-        Some(sum)
+        let replaced = |atom: &Atom| match atom.parts() {
+            Some((make, a, b)) => Some(Poly::atom(make(Arc::new(a.map(with)?), Arc::new(b.map(with)?)))),
+            None => Some(with(atom)),
+        };
+        self.of(Poly::number, replaced, Poly::binary)
+    }
+
+    /// The product, or the sum.
+    pub(super) fn binary(each: Each, a: Poly, b: Poly) -> Option<Poly> {
+        if each == Each::Mul { a.times(&b) } else { a.plus(&b, 1) }
     }
 }
 
+/// Makes an atom of two polynomials.
+type Make = fn(Arc<Poly>, Arc<Poly>) -> Atom;
+
 impl Atom {
+    /// What makes the atom of two polynomials, and these, if it is made of some.
+    pub(super) fn parts(&self) -> Option<(Make, &Poly, &Poly)> {
+        match self {
+            Atom::Div(a, b) => Some((Atom::Div, a, b)),
+            Atom::Mod(a, b) => Some((Atom::Mod, a, b)),
+            Atom::Min(a, b) => Some((Atom::Min, a, b)),
+            Atom::Max(a, b) => Some((Atom::Max, a, b)),
+            _ => None,
+        }
+    }
+
     fn show(&self, name: &dyn Fn(Value) -> String) -> String {
         match self {
             Atom::Bid(axis) => format!("bid({axis})"),

@@ -173,13 +173,7 @@ impl Launch<'_> {
             }
             found.push(Warning::Padding { kernel, array, site, axis, tile, extent });
         }
-        let is_scratch = |at: usize| {
-            u32::try_from(at)
-                .ok()
-                .and_then(|at| self.scratch.checked_shr(at))
-                .is_some_and(|bits| bits & 1 == 1)
-        };
-        let short = short(func, &with).into_iter().filter(|short| !is_scratch(short.array.index()));
+        let short = short(func, &with).into_iter().filter(|short| !self.is_scratch(short.array.index()));
         found.extend(short.map(|Short { array, axis, covered, extent }| {
             let (kernel, array, axis) = (kernel(), name(array), axis.into());
             Warning::Short { kernel, array, axis, grid, covered, extent }

@@ -16,7 +16,6 @@ use crate::compile::with_own;
 use crate::error::{Error, Refusal, Warning, Warnings};
 use crate::explain::{Explanation, Sizes, explain_at};
 use crate::facts::{Facts, Found, Uses};
-use crate::fit;
 use crate::lower::Target;
 use crate::resources::Assembled;
 
@@ -200,10 +199,7 @@ impl Launch<'_> {
     /// Those of building the kernel, and of arguments that are not the kernel's.
     pub fn product(&self, sm: u32) -> Result<Result<GemmConfig, Refusal>, Error> {
         let ready = self.ready(sm)?;
-        Ok(match &*ready.product {
-            Ok((product, _)) => Ok(product.config),
-            Err(refusal) => Err(refusal.clone()),
-        })
+        Ok(ready.product.as_ref().as_ref().map(|(product, _)| product.config).map_err(Refusal::clone))
     }
 
     /// The number of kernels that launches have built so far in this process.
@@ -214,8 +210,8 @@ impl Launch<'_> {
     /// The arrays that are written, as they are now.
     pub(crate) fn written(&self) -> Result<Vec<Written>, Error> {
         let all = self.arrays.iter().enumerate().filter(|(_, of)| of.mutable);
-        let is_result = |at: usize| self.scratch.checked_shr(fit::item(at)).is_none_or(|bits| bits & 1 == 0);
-        all.map(|(at, of)| Ok(Written { array: of.array.copied()?, is_result: is_result(at) })).collect()
+        all.map(|(at, of)| Ok(Written { array: of.array.copied()?, is_result: !self.is_scratch(at) }))
+            .collect()
     }
 
     /// The limits of the device that the launch goes to.

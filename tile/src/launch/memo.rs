@@ -18,25 +18,19 @@ use crate::hints::Hints;
 const MOST: [usize; 2] = [1024, 16];
 
 /// What the checks of a launch depend on and a prepared launch consists of, but for addresses and the values of scalars.
-struct Call {
+struct Call<W> {
     kernel: TypeId,
     configured: Option<Configured>,
-    words: Words,
+    words: W,
 }
 
 /// A call as it is kept.
-struct Kept {
-    kernel: TypeId,
-    configured: Option<Configured>,
-    words: Box<[u64]>,
-    entry: Arc<Entry>,
-}
+type Kept = (Call<Box<[u64]>>, Arc<Entry>);
 
-impl Call {
-    fn is(&self, kept: &Kept) -> bool {
-        self.kernel == kept.kernel
-            && self.configured == kept.configured
-            && *self.words.as_slice() == *kept.words
+impl Call<Words> {
+    fn is(&self, (kept, _): &Kept) -> bool {
+        let same = self.kernel == kept.kernel && self.configured == kept.configured;
+        same && *self.words.as_slice() == *kept.words
     }
 }
 
@@ -65,7 +59,7 @@ fn memo(kind: Kind) -> (&'static Memo, usize) {
 }
 
 impl Launch<'_> {
-    fn call(&self, device: &Device) -> Call {
+    fn call(&self, device: &Device) -> Call<Words> {
         let mut words = Words::default();
         words.push(device.sequence_number());
         let is_hinted = self.hints != Hints::default();
@@ -107,8 +101,8 @@ impl Launch<'_> {
         {
             let memo = memo.read().unwrap_or_else(PoisonError::into_inner);
             let found = memo.get(&key);
-            if let Some(kept) = found.filter(|kept| call.is(kept)) {
-                let entry = kept.entry.clone();
+            if let Some((_, entry)) = found.filter(|kept| call.is(kept)) {
+                let entry = entry.clone();
                 drop(memo);
                 if entry.is_to_be_compared() {
                     self.program()?;
@@ -119,7 +113,7 @@ impl Launch<'_> {
         }
         let entry = Arc::new(Entry::new(self, device)?);
         let Call { kernel, configured, words } = call;
-        let kept = Kept { kernel, configured, words: words.as_slice().into(), entry: entry.clone() };
+        let kept = (Call { kernel, configured, words: words.as_slice().into() }, entry.clone());
         let forgotten = {
             let mut memo = memo.write().unwrap_or_else(PoisonError::into_inner);
             let forgotten = if memo.len() >= most { std::mem::take(&mut *memo) } else { HashMap::default() };

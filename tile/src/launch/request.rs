@@ -210,6 +210,11 @@ impl<'a> Launch<'a> {
         self
     }
 
+    /// Whether an array holds no result.
+    pub(super) fn is_scratch(&self, at: usize) -> bool {
+        self.scratch.checked_shr(fit::item(at)).is_some_and(|bits| bits & 1 == 1)
+    }
+
     /// The next argument, a number.
     pub fn scalar(mut self, value: impl ScalarArgument) -> Launch<'a> {
         fn of<S: ScalarArgument>(value: S) -> (DType, u64) {

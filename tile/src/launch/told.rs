@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::error::{Error, Site};
+use crate::error::Error;
 use crate::facts::Index;
 use crate::ir::{End, Func, Kind, Op, OpId, Padding, Value};
 
@@ -30,9 +30,7 @@ pub(super) fn told(error: Arc<girih_device::Error>, func: &Func) -> Error {
 fn at(func: &Func, place: &girih_ptx::Site) -> Vec<OpId> {
     let mut found = Vec::new();
     func.walk(func.body(), &mut |id, op| {
-        let here =
-            |site: Site| site.file == &*place.file && site.line == place.line && site.column == place.column;
-        if op.site.is_some_and(here) {
+        if op.site.is_some_and(|site| site.is(place)) {
             found.push(id);
         }
     });

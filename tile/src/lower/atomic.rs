@@ -4,40 +4,31 @@ use girih_codegen::{Cond, Reg};
 use girih_ptx::{Modifier, Opcode, Operand, Type, Word};
 use girih_tensor::DType;
 
+use super::each::float;
 use super::memory::{Touch, global};
-use super::words::{immediate, m, moved};
+use super::words::{immediate, integer, m, moved};
 use super::{Lowering, register};
 use crate::error::Error;
 use crate::ir::{Indexed, Op, OpId, Order, Rmw, Value};
 use crate::pass::uses::readers;
 
-/// The words of an operation on a dtype, and the type that it has.
-fn words(rmw: Rmw, dtype: DType) -> (Vec<Modifier>, Type) {
-    let bits = if dtype.bits() == 64 { Type::B64 } else { Type::B32 };
-    let number = match dtype {
-        DType::S64 => Type::S64,
-        DType::U64 => Type::U64,
-        DType::S32 => Type::S32,
-        _ => Type::U32,
+/// The words of an operation on a dtype, the last one the type that it has.
+fn words(rmw: Rmw, dtype: DType) -> impl Iterator<Item = Modifier> {
+    let (number, bits) = (integer(dtype), if dtype.bits() == 64 { Type::B64 } else { Type::B32 });
+    let (word, ty) = match rmw {
+        Rmw::Add if dtype.is_float() => (Word::Add, float(dtype)),
+        // Sums wrap, signed or not.
+        Rmw::Add => (Word::Add, if dtype.bits() == 64 { Type::U64 } else { number }),
+        Rmw::Min => (Word::Min, number),
+        Rmw::Max => (Word::Max, number),
+        Rmw::And => (Word::And, bits),
+        Rmw::Or => (Word::Or, bits),
+        Rmw::Xor => (Word::Xor, bits),
+        Rmw::Xchg => (Word::Exch, bits),
+        Rmw::Cas => (Word::Cas, bits),
     };
-    match rmw {
-        Rmw::Add => match dtype {
-            DType::F16 => (vec![Word::Add.into(), Word::Noftz.into()], Type::F16),
-            DType::Bf16 => (vec![Word::Add.into(), Word::Noftz.into()], Type::Bf16),
-            DType::F32 => (vec![Word::Add.into()], Type::F32),
-            DType::F64 => (vec![Word::Add.into()], Type::F64),
-            // Sums wrap, signed or not.
-            _ if dtype.bits() == 64 => (vec![Word::Add.into()], Type::U64),
-            _ => (vec![Word::Add.into()], number),
-        },
-        Rmw::Min => (vec![Word::Min.into()], number),
-        Rmw::Max => (vec![Word::Max.into()], number),
-        Rmw::And => (vec![Word::And.into()], bits),
-        Rmw::Or => (vec![Word::Or.into()], bits),
-        Rmw::Xor => (vec![Word::Xor.into()], bits),
-        Rmw::Xchg => (vec![Word::Exch.into()], bits),
-        Rmw::Cas => (vec![Word::Cas.into()], bits),
-    }
+    let noftz = matches!(ty, Type::F16 | Type::Bf16).then(|| Word::Noftz.into());
+    [word.into()].into_iter().chain(noftz).chain([ty.into()])
 }
 
 impl Lowering<'_> {
@@ -80,7 +71,6 @@ impl Lowering<'_> {
         }
         let result = op.results.first().copied().filter(|&value| self.is_used(value));
         let (own, dist) = (places.dist.owner(&self.thread)?, places.dist);
-        let (operation, ty) = words(rmw, dtype);
         // A reduction gives nothing back, and has no order that acquires.
         let reduces = result.is_none()
             && !matches!(rmw, Rmw::Xchg | Rmw::Cas)
@@ -91,8 +81,7 @@ impl Lowering<'_> {
             order => order,
         };
         let mut modifiers = global(order, at.scope).words;
-        modifiers.extend(operation);
-        modifiers.push(ty.into());
+        modifiers.extend(words(rmw, dtype));
         let mut olds: Vec<Reg> = Vec::new();
         for value in 0..dist.size() {
             let (address, cond) = self.place(&places, None, value)?;

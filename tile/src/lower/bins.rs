@@ -176,12 +176,8 @@ impl Lowering<'_> {
                 conds.push(self.b.cond_in(&some)?);
                 let address = &array.pointer + &(&offset * array.dtype.bytes());
                 let address = self.b.address(&address, Width::W64)?;
-                self.b.inst_if(
-                    &Cond::all(conds),
-                    Opcode::Red,
-                    &modifiers,
-                    vec![address, Operand::from(&sum)],
-                )?;
+                let inputs = vec![address, Operand::from(&sum)];
+                self.b.inst_if(&Cond::all(conds), Opcode::Red, &modifiers, inputs)?;
             }
         }
         Ok(())

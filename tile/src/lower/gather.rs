@@ -252,14 +252,8 @@ impl Lowering<'_> {
         for (value, reg) in regs.iter().enumerate() {
             let (address, cond) = self.place(&places, None, value)?;
             let cond = Cond::all([own.clone(), cond]);
-            store_elements(
-                &mut self.b,
-                &access,
-                places.array.dtype,
-                &address,
-                &cond,
-                std::slice::from_ref(reg),
-            )?;
+            let reg = std::slice::from_ref(reg);
+            store_elements(&mut self.b, &access, places.array.dtype, &address, &cond, reg)?;
         }
         Ok(())
     }

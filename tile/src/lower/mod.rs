@@ -72,9 +72,9 @@ use girih_tensor::DType;
 
 use crate::dtype::is_integer;
 use crate::error::{Code, Error, Fault};
-use crate::fit;
 use crate::ir::{ArrayId, Dims, Kind, Op, OpId, Value};
 use crate::place::Plan;
+use crate::place::product::sliced_along;
 
 pub(crate) use each::How;
 pub use girih_codegen::scalar::register;
@@ -389,19 +389,7 @@ impl Lowering<'_> {
         let (small, large) = (self.plan.func.ty(from).dims, self.plan.func.ty(to).dims);
         let dist = self.plan.dist(to);
         let stretched = |mode: usize| small[mode] != large[mode];
-        let source = |mut value: usize| {
-            let (mut at, mut below) = (0, 1);
-            for leaf in &dist.vals {
-                let n = fit::size(leaf.extent);
-                if !stretched(leaf.mode) {
-                    at += value % n * below;
-                    below *= n;
-                }
-                value /= n;
-            }
-            at
-        };
-        let all = (0..dist.size()).map(|value| regs.get(source(value)).cloned());
+        let all = (0..dist.size()).map(|value| regs.get(sliced_along(dist, stretched, value)).cloned());
         let all = all.collect::<Option<Vec<_>>>().ok_or_else(|| self.misplaced(id))?;
         self.hold_regs(to, all)
     }

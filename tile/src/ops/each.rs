@@ -56,6 +56,16 @@ pub fn broadcast(a: Dims, b: Dims) -> Result<Dims, Fault> {
     Ok(Dims::new(&extents[..rank]).unwrap_or_default())
 }
 
+/// Refuses dtypes that take no part in arithmetic.
+pub(super) fn arithmetic(name: &str, dtype: DType) -> Result<(), Fault> {
+    ensure!(
+        !is_restricted(dtype),
+        Code::NonArithmeticDtype,
+        "`{name}` takes no {dtype}: it is stored, cast and multiplied only"
+    );
+    Ok(())
+}
+
 impl Build {
     /// A tile of one value.
     pub fn full(&mut self, dtype: DType, dims: Dims, value: Const) -> Value {
@@ -137,14 +147,10 @@ impl Build {
     pub fn each(&mut self, op: Each, args: &[Arg], mode: Mode) -> Result<Value, Fault> {
         let row = op.row();
         let name = row.name;
-        let refused = |code, message: String| Err(fault!(code, "`{name}` {message}"));
         let operands = if op == Each::Select { &args[1..] } else { args };
         let all = operands.iter().map(|&arg| self.arg_type(arg)).collect::<Result<Vec<_>, _>>()?;
-        if let Some(ty) = all.iter().find(|ty| is_restricted(ty.dtype) && row.takes != Takes::Ordered) {
-            return refused(
-                Code::NonArithmeticDtype,
-                format!("takes no {}: it is stored, cast and multiplied only", ty.dtype),
-            );
+        if row.takes != Takes::Ordered {
+            all.iter().try_for_each(|ty| arithmetic(name, ty.dtype))?;
         }
         let mut dtype = match row.takes {
             Takes::Bits | Takes::Integers
@@ -154,27 +160,24 @@ impl Build {
             }
             _ => self.common_dtype(operands)?,
         };
-        if is_restricted(dtype) && op != Each::Select {
-            return refused(
-                Code::NonArithmeticDtype,
-                format!("takes no {dtype}: it is stored, cast and multiplied only"),
-            );
+        if op != Each::Select {
+            arithmetic(name, dtype)?;
         }
         match row.takes {
             Takes::Numbers if dtype == DType::Bool => {
-                return refused(
+                bail!(
                     Code::BoolArithmetic,
-                    "takes no bool: cast it to an integer by `.to::<i32>()`".into(),
+                    "`{name}` takes no bool: cast it to an integer by `.to::<i32>()`"
                 );
             }
             Takes::Floats if category(dtype) != Category::Float => dtype = DType::F32,
             Takes::FloatsOnly if category(dtype) != Category::Float => {
-                return refused(Code::IntegerInputUnsupported, format!("takes floats, not {dtype}"));
+                bail!(Code::IntegerInputUnsupported, "`{name}` takes floats, not {dtype}");
             }
             Takes::Integers if !is_integer(dtype) => {
                 let code =
                     if dtype == DType::Bool { Code::BoolArithmetic } else { Code::FloatInputUnsupported };
-                return refused(code, format!("takes integers, not {dtype}"));
+                bail!(code, "`{name}` takes integers, not {dtype}");
             }
             _ => {}
         }
@@ -187,12 +190,12 @@ impl Build {
         if op == Each::Select {
             let cond = self.arg_type(args[0])?;
             dims = broadcast(dims, cond.dims)?;
-            if is_restricted(cond.dtype) {
-                return refused(
-                    Code::NonArithmeticDtype,
-                    format!("takes a condition of bool or of numbers, not {}", cond.dtype),
-                );
-            }
+            ensure!(
+                !is_restricted(cond.dtype),
+                Code::NonArithmeticDtype,
+                "`{name}` takes a condition of bool or of numbers, not {}",
+                cond.dtype
+            );
             values.push(self.arrange(args[0], DType::Bool, dims)?);
         }
         for &arg in operands {
@@ -243,40 +246,35 @@ impl Build {
     fn check_mode(&self, op: Each, dtype: DType, mode: Mode) -> Result<(), Fault> {
         let row = op.row();
         let name = row.name;
-        let refused = |code, message: String| Err(fault!(code, "`{name}` {message}"));
         if let Some(rounding) = mode.rounding {
             let directed =
                 matches!(rounding, Rounding::Nearest | Rounding::Zero | Rounding::Down | Rounding::Up);
-            if category(dtype) != Category::Float {
-                return refused(
-                    Code::RoundingNeedsFloat,
-                    format!("of {dtype} is not rounded: rounding modes are for floats"),
-                );
-            }
-            if !row.rounds.has(rounding) {
-                return refused(Code::RoundingUnsupported, format!("does not round by {rounding:?}"));
-            }
-            if !directed && dtype != DType::F32 {
-                return refused(
-                    Code::RoundingNeedsF32,
-                    format!("of {dtype} does not round by {rounding:?}: f32 does"),
-                );
-            }
-        }
-        if mode.ftz && (dtype != DType::F32 || !row.ftz) {
-            return refused(
-                Code::FtzNeedsF32,
-                format!("of {dtype} does not flush to zero: f32 arithmetic does"),
+            ensure!(
+                category(dtype) == Category::Float,
+                Code::RoundingNeedsFloat,
+                "`{name}` of {dtype} is not rounded: rounding modes are for floats"
+            );
+            ensure!(
+                row.rounds.has(rounding),
+                Code::RoundingUnsupported,
+                "`{name}` does not round by {rounding:?}"
+            );
+            ensure!(
+                directed || dtype == DType::F32,
+                Code::RoundingNeedsF32,
+                "`{name}` of {dtype} does not round by {rounding:?}: f32 does"
             );
         }
-        if mode.overflow != Overflow::Wraps && !(op.overflows() && is_integer(dtype)) {
-            return refused(
-                Code::Overflow,
-                format!(
-                    "of {dtype} does not overflow: sums, differences, products and shifts to the left of integers do"
-                ),
-            );
-        }
+        ensure!(
+            !mode.ftz || dtype == DType::F32 && row.ftz,
+            Code::FtzNeedsF32,
+            "`{name}` of {dtype} does not flush to zero: f32 arithmetic does"
+        );
+        ensure!(
+            mode.overflow == Overflow::Wraps || op.overflows() && is_integer(dtype),
+            Code::Overflow,
+            "`{name}` of {dtype} does not overflow: sums, differences, products and shifts to the left of integers do"
+        );
         Ok(())
     }
 

@@ -17,10 +17,11 @@
 
 use girih_tensor::DType;
 
+use super::each::arithmetic;
 use super::number::encode;
 use super::shape::axis;
-use crate::dtype::{Const, is_restricted};
-use crate::error::{Code, Fault, bail, ensure, fault, named};
+use crate::dtype::Const;
+use crate::error::{Code, Fault, ensure, fault, named};
 use crate::fit;
 use crate::ir::{Build, Combine, Dialect, Dims, End, Kind, Nan, RegionId, Rounding, Type, Value};
 
@@ -82,22 +83,15 @@ impl Build {
     pub fn reduce(&mut self, op: Reduction, value: Value, axes: &Axes, how: Reduce) -> Result<Value, Fault> {
         let ty = self.ty(value);
         let index = matches!(op, Reduction::ArgMax | Reduction::ArgMin);
-        ensure!(
-            !is_restricted(ty.dtype),
-            Code::NonArithmeticDtype,
-            "`{}` takes no {}: it is stored, cast and multiplied only",
-            op.name(),
-            ty.dtype
-        );
+        arithmetic(op.name(), ty.dtype)?;
         let reduced = self.axes(op.name(), axes, ty.dims)?;
-        if index && matches!(axes, Axes::Many(_)) {
-            bail!(
-                Code::AxisTupleUnsupported,
-                "`{}` takes one axis, or all of them, not the {} axes of a list",
-                op.name(),
-                reduced.len()
-            );
-        }
+        ensure!(
+            !index || !matches!(axes, Axes::Many(_)),
+            Code::AxisTupleUnsupported,
+            "`{}` takes one axis, or all of them, not the {} axes of a list",
+            op.name(),
+            reduced.len()
+        );
         let kept = reduced.iter().fold(ty.dims, |dims, &at| dims.with(at, 1));
         let dropped: Vec<u32> =
             (0..ty.dims.rank()).filter(|at| !reduced.contains(at)).map(|at| ty.dims[at]).collect();
@@ -189,18 +183,15 @@ impl Build {
         along: i64,
         identity: &[Const],
     ) -> Result<(Vec<Value>, usize, Vec<u64>), Fault> {
-        if values.is_empty() || values.len() != identity.len() {
-            bail!(
-                Code::Shape,
-                "`{name}` of {} tiles with {} identities; one for each is accepted",
-                values.len(),
-                identity.len()
-            );
-        }
-        let mut dims = Dims::SCALAR;
-        for &value in values {
-            dims = super::broadcast(dims, self.ty(value).dims)?;
-        }
+        ensure!(
+            !values.is_empty() && values.len() == identity.len(),
+            Code::Shape,
+            "`{name}` of {} tiles with {} identities; one for each is accepted",
+            values.len(),
+            identity.len()
+        );
+        let all = values.iter().map(|&value| self.ty(value).dims);
+        let dims = all.into_iter().try_fold(Dims::SCALAR, super::broadcast)?;
         let at = axis(name, along, dims.rank())?;
         let stretched = self.broadcast_all(values, dims)?;
         let bits =

@@ -16,9 +16,10 @@
 
 use girih_tensor::DType;
 
+use super::each::arithmetic;
 use super::shape::axis;
-use crate::dtype::{Const, is_restricted};
-use crate::error::{Code, Fault, ensure, named};
+use crate::dtype::Const;
+use crate::error::{Fault, named};
 use crate::fit;
 use crate::ir::{Build, Combine, Kind, Nan, RegionId, Rounding, Type, Value};
 
@@ -43,19 +44,21 @@ pub struct Scan {
     pub nan: Nan,
 }
 
+impl Scan {
+    fn kind(self, axis: usize, combine: Combine, identity: Vec<u64>) -> Kind {
+        let Scan { reverse, exclusive, .. } = self;
+        Kind::Scan { axis: fit::axis(axis), combine, identity: identity.into(), reverse, exclusive }
+    }
+}
+
 impl Build {
     /// Running combinations of a tile along an axis.
     ///
     /// # Errors
-    /// [`Code::AxisOutOfRange`], [`Code::NonArithmeticDtype`].
+    /// [`AxisOutOfRange`](crate::error::Code::AxisOutOfRange), [`NonArithmeticDtype`](crate::error::Code::NonArithmeticDtype).
     pub fn scan(&mut self, op: Running, value: Value, along: i64, how: Scan) -> Result<Value, Fault> {
         let dtype = self.ty(value).dtype;
-        ensure!(
-            !is_restricted(dtype),
-            Code::NonArithmeticDtype,
-            "`{}` takes no {dtype}: it is stored, cast and multiplied only",
-            op.name()
-        );
+        arithmetic(op.name(), dtype)?;
         let at = axis(op.name(), along, self.ty(value).dims.rank())?;
         let value =
             if dtype == DType::Bool { self.cast(value, DType::S32, Rounding::Nearest)? } else { value };
@@ -65,16 +68,14 @@ impl Build {
             Running::Max => Combine::Max(how.nan),
             Running::Min => Combine::Min(how.nan),
         };
-        let Scan { reverse, exclusive, .. } = how;
-        let kind = Kind::Scan { axis: fit::axis(at), combine, identity: [].into(), reverse, exclusive };
         let ty = self.ty(value);
-        Ok(self.push1(kind, &[value], ty))
+        Ok(self.push1(how.kind(at, combine, Vec::new()), &[value], ty))
     }
 
     /// Running combinations of tiles along an axis by a combination of one's own, as [`Build::reduce_by`].
     ///
     /// # Errors
-    /// [`Code::AxisOutOfRange`], [`Code::Broadcast`], [`Code::Shape`].
+    /// As [`Build::reduce_by`].
     pub fn scan_by(
         &mut self,
         values: &[Value],
@@ -85,14 +86,6 @@ impl Build {
     ) -> Result<Vec<Value>, Fault> {
         let (operands, at, bits) = self.combined("scan", values, along, identity)?;
         let types: Vec<Type> = operands.iter().map(|&value| self.ty(value)).collect();
-        let Scan { reverse, exclusive, .. } = how;
-        let kind = Kind::Scan {
-            axis: fit::axis(at),
-            combine: Combine::Region,
-            identity: bits.into(),
-            reverse,
-            exclusive,
-        };
-        Ok(self.push_regions(kind, &operands, &types, vec![region]))
+        Ok(self.push_regions(how.kind(at, Combine::Region, bits), &operands, &types, vec![region]))
     }
 }

@@ -2,8 +2,9 @@
 
 use girih_tensor::DType;
 
+use super::each::arithmetic;
 use super::shape::axis;
-use crate::dtype::{is_integer, is_restricted};
+use crate::dtype::is_integer;
 use crate::error::{Code, Fault, bail, ensure};
 use crate::fit;
 use crate::ir::{Build, Dims, Kind, Type, Value};
@@ -18,12 +19,7 @@ impl Build {
             bail!(Code::Shape, "`sort` of no tile; one or more are accepted");
         };
         let ty = self.ty(first);
-        ensure!(
-            !is_restricted(ty.dtype),
-            Code::NonArithmeticDtype,
-            "`sort` takes no {}: it is stored, cast and multiplied only",
-            ty.dtype
-        );
+        arithmetic("sort", ty.dtype)?;
         let at = axis("sort", along, ty.dims.rank())?;
         let operands = self.broadcast_all(values, ty.dims)?;
         let types: Vec<Type> = operands.iter().map(|&value| self.ty(value)).collect();

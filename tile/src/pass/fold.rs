@@ -58,15 +58,11 @@ impl Pass for Fold {
         if !matches!(op.kind, Kind::For | Kind::Loop) {
             return None;
         }
-        let region = op.regions[0];
-        let first = func.region(region).args.len() - op.results.len();
-        let mut keep = vec![false; op.results.len()];
-        let carried: Vec<(Value, Value)> = func.region(region).args[first..]
-            .iter()
-            .copied()
-            .zip(op.operands[op.operands.len() - op.results.len()..].iter().copied())
-            .collect();
-        changed(func, region, 0, &carried, &mut keep);
+        let (region, count) = (op.regions[0], op.results.len());
+        let last = |values: &[Value]| values[values.len() - count..].to_vec();
+        let carried = last(&func.region(region).args).into_iter().zip(last(&op.operands));
+        let mut keep = vec![false; count];
+        changed(func, region, 0, &carried.collect::<Vec<_>>(), &mut keep);
         Some(Keep::Some(keep))
     }
 }

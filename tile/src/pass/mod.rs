@@ -41,7 +41,7 @@ pub use overlap::overlap;
 pub use packed::packed;
 pub(crate) use packed::per_byte;
 pub use persistent::{is_even, persistent};
-pub(crate) use uses::needs;
+pub(crate) use uses::{needs, sources};
 
 use crate::ir::Func;
 

@@ -23,7 +23,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use girih_tensor::DType;
 
 use super::rebuild::{Copy, Pass, rebuild, types};
-use super::uses::{needs, readers};
+use super::uses::{needs, readers, sources};
 use super::{dce, fold};
 use crate::dtype::is_signed;
 use crate::fit;
@@ -115,20 +115,6 @@ impl Analysis<'_> {
         }
     }
 
-    /// The operations among these that some values come from.
-    fn sources(&self, ops: &[OpId], of: &[Value]) -> BTreeSet<OpId> {
-        let (mut found, mut work) = (BTreeSet::new(), of.to_vec());
-        while let Some(value) = work.pop() {
-            if let Some(id) = self.func.maker(value)
-                && ops.contains(&id)
-                && found.insert(id)
-            {
-                needs(self.func, self.func.op(id), &mut work);
-            }
-        }
-        found
-    }
-
     /// The results among these operations' that depend on some values.
     fn dependent(&self, ops: &[OpId], on: &[Value]) -> BTreeSet<Value> {
         let mut found: BTreeSet<Value> = on.iter().copied().collect();
@@ -193,9 +179,10 @@ impl Analysis<'_> {
         if !fits || !alone {
             return None;
         }
-        let ahead = self.sources(&data.ops, &of_early);
+        let here = |id: OpId| data.ops.contains(&id);
+        let ahead = sources(func, &of_early, here);
         let operands_of_late: Vec<Value> = loaded().collect();
-        let behind = self.sources(&data.ops, &operands_of_late);
+        let behind = sources(func, &operands_of_late, here);
         let has_regions = |id: &OpId| !func.op(*id).regions.is_empty();
         if ahead.iter().chain(&behind).any(has_regions) {
             return None;
@@ -203,7 +190,7 @@ impl Analysis<'_> {
         let kept = passed.iter().enumerate().filter(|(at, _)| !late.iter().any(|late| late.at == *at));
         let mut ends: Vec<Value> = kept.map(|(_, &value)| value).collect();
         ends.extend(computed().chain(accumulators));
-        let rest = self.sources(&data.ops, &ends);
+        let rest = sources(func, &ends, here);
         let sums: Vec<Value> = late.iter().map(|late| carried[late.at]).collect();
         let of_sums = self.dependent(&data.ops, &sums);
         let is_of_sums = |id: &OpId| func.op(*id).results.iter().any(|value| of_sums.contains(value));

@@ -1,6 +1,6 @@
 //! What operations read, and who reads values.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use crate::ir::{Func, Op, OpId, RegionId, Value};
 
@@ -15,6 +15,20 @@ pub(crate) fn needs(func: &Func, op: &Op, out: &mut Vec<Value>) {
         data.ops.iter().for_each(|&id| needs(func, func.op(id), out));
         out.extend(data.end.values());
     }
+}
+
+/// The operations of which `takes` holds that values come from, as far as all on the way are such.
+pub(crate) fn sources(func: &Func, of: &[Value], takes: impl Fn(OpId) -> bool) -> BTreeSet<OpId> {
+    let (mut found, mut work) = (BTreeSet::new(), of.to_vec());
+    while let Some(value) = work.pop() {
+        if let Some(id) = func.maker(value)
+            && takes(id)
+            && found.insert(id)
+        {
+            needs(func, func.op(id), &mut work);
+        }
+    }
+    found
 }
 
 /// The operations that read each value, as often as they do; none for the end of a region.

@@ -96,10 +96,8 @@ pub struct Width {
 
 /// What a number that is known to some extent is a multiple of; 0 for 0.
 fn multiple(known: Known) -> i64 {
-    match known {
-        Known::Is(n) => n.abs(),
-        Known::MultipleOf(n) => n,
-    }
+    let (Known::Is(n) | Known::MultipleOf(n)) = known;
+    n.abs()
 }
 
 /// The greatest power of two that divides `n`, at most 16.

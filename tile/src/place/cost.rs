@@ -46,6 +46,7 @@ pub(crate) fn across(dist: &Dist, axis: usize) -> [usize; 2] {
 pub(crate) fn own(func: &Func, op: &Op, work: &Dist) -> f64 {
     let registers = work.size() as f64;
     let dtype = |value: &Value| func.ty(*value).dtype;
+    let each = || op.operands.iter().map(|value| words(dtype(value))).sum::<f64>();
     match &op.kind {
         Kind::Load(view) => access(func, view, &op.operands, dtype(&op.results[0]), work),
         Kind::Store(view) => access(func, view, &op.operands[1..], dtype(&op.operands[0]), work),
@@ -58,8 +59,7 @@ pub(crate) fn own(func: &Func, op: &Op, work: &Dist) -> f64 {
             // Every thread reads what each warp has.
             let partial = (1 << warps) as f64;
             let through = if warps > 0 { ROUND_TRIP + (SHARED + partial) * results } else { 0.0 };
-            let each = op.operands.iter().map(|value| words(dtype(value))).sum::<f64>();
-            each * (registers + BUTTERFLY * lanes as f64 * results + through)
+            each() * (registers + BUTTERFLY * lanes as f64 * results + through)
         }
         Kind::Scan { axis, .. } => {
             let axis = usize::from(*axis);
@@ -71,14 +71,12 @@ pub(crate) fn own(func: &Func, op: &Op, work: &Dist) -> f64 {
             // Every thread reads what each warp has, and finds its own place in it.
             let partial = 2.0 * (1 << warps) as f64;
             let through = if warps > 0 { ROUND_TRIP + (SHARED + partial) * blocks } else { 0.0 };
-            let each = op.operands.iter().map(|value| words(dtype(value))).sum::<f64>();
-            each * (2.0 * registers + BUTTERFLY * lanes as f64 * blocks + through)
+            each() * (2.0 * registers + BUTTERFLY * lanes as f64 * blocks + through)
         }
         Kind::Sort { axis, .. } => {
             let steps = work.along(usize::from(*axis)).len() as f64;
             let [lanes, warps] = across(work, usize::from(*axis));
-            let each = op.operands.iter().map(|value| words(dtype(value))).sum::<f64>();
-            each * registers * steps * (1.0 + lanes as f64 * BUTTERFLY + warps as f64 * SHARED)
+            each() * registers * steps * (1.0 + lanes as f64 * BUTTERFLY + warps as f64 * SHARED)
                 + warps as f64 * ROUND_TRIP
         }
         Kind::Gather(at) if at.order != Order::Weak && work.is_replicated() => {

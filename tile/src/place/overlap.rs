@@ -117,18 +117,8 @@ impl Plan {
                 && !self.products.is_shared(id)
         };
         let products = ops.iter().filter(|id| self.products.wgmma.contains_key(id));
-        let mut work: Vec<Value> = products.map(|&id| func.op(id).operands[2]).collect();
-        let mut found = BTreeSet::new();
-        while let Some(value) = work.pop() {
-            if let Def::Result(id, _) = func.value(value).def
-                && ops.contains(&id)
-                && moves(id)
-                && found.insert(id)
-            {
-                pass::needs(func, func.op(id), &mut work);
-            }
-        }
-        found
+        let accumulators: Vec<Value> = products.map(|&id| func.op(id).operands[2]).collect();
+        pass::sources(func, &accumulators, |id| ops.contains(&id) && moves(id))
     }
 }
 

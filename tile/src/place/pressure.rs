@@ -31,17 +31,11 @@ impl Plan {
     /// The tiles that live where they take the most registers, the largest first, and how many they take.
     fn live_values(&self) -> Vec<(f64, Value)> {
         let (_, at, lives) = self.peak(true);
-        let mut live: Vec<(f64, Value)> = Vec::new();
-        for (value, span) in lives.spans.iter().enumerate() {
-            let value = Value(fit::item(value));
-            match span {
-                Some([first, last]) if *first < at && at <= *last => {
-                    live.push((self.taken(value, true), value))
-                }
-                _ => {}
-            }
-        }
-        live.retain(|(registers, _)| *registers > 0.0);
+        let lives_there =
+            |span: &Option<[usize; 2]>| span.is_some_and(|[first, last]| first < at && at <= last);
+        let there = lives.spans.iter().zip(0..).filter(|(span, _)| lives_there(span));
+        let all = there.map(|(_, value)| (self.taken(Value(value), true), Value(value)));
+        let mut live: Vec<(f64, Value)> = all.filter(|(registers, _)| *registers > 0.0).collect();
         live.sort_by(|a, b| b.0.total_cmp(&a.0));
         live
     }
@@ -191,12 +185,10 @@ impl Plan {
             if matches!(op.kind, Kind::For | Kind::Loop) {
                 // What is used in a loop and defined before lives until the loop ends.
                 lives.at += 1;
-                let (end, spans) = (lives.at, &mut lives.spans);
-                spans.iter_mut().flatten().filter(|[first, last]| *first < begin && *last > begin).for_each(
-                    |span| {
-                        span[1] = span[1].max(end);
-                    },
-                );
+                let around = |span: &&mut [usize; 2]| span[0] < begin && span[1] > begin;
+                for span in lives.spans.iter_mut().flatten().filter(around) {
+                    span[1] = span[1].max(lives.at);
+                }
             }
             for &result in &op.results {
                 lives.spans[result.index()] = Some([lives.at, lives.at + 1]);

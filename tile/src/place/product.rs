@@ -175,11 +175,16 @@ pub(crate) fn whole(mut dist: Dist, mode: usize, mut scale: i64, n: i64) -> Dist
 }
 
 /// The number of a value of a distribution among those of its [slice](Dist::slice) along a mode.
-pub(crate) fn sliced(dist: &Dist, mode: usize, mut value: usize) -> usize {
+pub(crate) fn sliced(dist: &Dist, mode: usize, value: usize) -> usize {
+    sliced_along(dist, |other| other == mode, value)
+}
+
+/// As [`sliced`] along several modes.
+pub(crate) fn sliced_along(dist: &Dist, along: impl Fn(usize) -> bool, mut value: usize) -> usize {
     let (mut at, mut below) = (0, 1);
     for leaf in &dist.vals {
         let n = fit::size(leaf.extent);
-        if leaf.mode != mode {
+        if !along(leaf.mode) {
             at += value % n * below;
             below *= n;
         }

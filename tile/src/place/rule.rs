@@ -176,10 +176,10 @@ pub(crate) fn accepts(func: &Func, op: &Op, work: &Dist) -> Result<(), String> {
         }
         Kind::Sort { axis, .. } => {
             let reach = along(*axis)?;
-            let power = reach.count_ones() == 1;
-            power
-                .then_some(())
-                .ok_or_else(|| format!("{work} covers {reach} along axis {axis}: a power of two is accepted"))
+            if reach.count_ones() == 1 {
+                return Ok(());
+            }
+            Err(format!("{work} covers {reach} along axis {axis}: a power of two is accepted"))
         }
         Kind::Atomic { .. } if func.ty(op.operands[0]).dims.rank() > 0 && work.is_replicated() => {
             Err(format!("{work} has copies: an atomic operation takes none"))

@@ -1,5 +1,7 @@
 //! Reductions, in the order of indices.
 
+use std::cmp::Ordering;
+
 use girih_tensor::DType;
 
 use super::each::{self, How};
@@ -89,13 +91,12 @@ fn arg(combine: Combine, dtype: DType, line: impl Iterator<Item = (u64, bool)>) 
                 nan == Nan::Propagated && best.is_none_or(|(_, other)| !decode(dtype, other).is_nan())
             }
             None => true,
-            Some((_, other)) if float => {
-                let (x, y) = (decode(dtype, bits), decode(dtype, other));
-                if greatest { x > y } else { x < y }
-            }
             Some((_, other)) => {
-                let (x, y) = (integer(dtype, bits), integer(dtype, other));
-                if greatest { x > y } else { x < y }
+                let order = match float {
+                    true => decode(dtype, bits).partial_cmp(&decode(dtype, other)),
+                    false => Some(integer(dtype, bits).cmp(&integer(dtype, other))),
+                };
+                order == Some(if greatest { Ordering::Greater } else { Ordering::Less })
             }
         };
         if better {

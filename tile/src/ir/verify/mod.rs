@@ -21,8 +21,12 @@ pub fn verify(func: &Func) -> Result<(), Error> {
     check.region(func.body, &[])?;
     match &func.region(func.body).end {
         End::Yield(values) if values.is_empty() => Ok(()),
-        end => Err(Error::Verify(format!("the body ends with {end:?}; it yields nothing"))),
+        end => broken(format!("the body ends with {end:?}; it yields nothing")),
     }
+}
+
+fn broken<T>(why: impl Into<String>) -> Result<T, Error> {
+    Err(Error::Verify(why.into()))
 }
 
 /// What a region belongs to.
@@ -47,7 +51,7 @@ struct Check<'a> {
 impl Check<'_> {
     fn refuse<T>(&self, op: &Op, why: impl AsRef<str>) -> Result<T, Error> {
         let site = op.site.map(|site| format!("{site}: ")).unwrap_or_default();
-        Err(Error::Verify(format!("{site}`{}`: {}", op_text(self.func, op), why.as_ref())))
+        broken(format!("{site}`{}`: {}", op_text(self.func, op), why.as_ref()))
     }
 
     fn arrays(&self) -> Result<(), Error> {
@@ -55,22 +59,17 @@ impl Check<'_> {
         for (i, array) in self.func.arrays.iter().enumerate() {
             match array {
                 Array::Param(param) if parts => {
-                    return Err(Error::Verify(format!(
-                        "the parameter `{}` stands after a part of an array",
-                        param.name
-                    )));
+                    return broken(format!("the parameter `{}` stands after a part of an array", param.name));
                 }
                 Array::Param(param) if param.extents.len() != param.strides.len() => {
                     let (n, m) = (param.extents.len(), param.strides.len());
-                    return Err(Error::Verify(format!("`{}` has {n} extents and {m} strides", param.name)));
+                    return broken(format!("`{}` has {n} extents and {m} strides", param.name));
                 }
                 Array::Param(param) => types::pairs_of_array(param).map_err(Error::Verify)?,
                 Array::Slice { of, .. } => {
                     parts = true;
                     if of.index() >= i {
-                        return Err(Error::Verify(
-                            "a part of an array that is not declared before it".into(),
-                        ));
+                        return broken("a part of an array that is not declared before it");
                     }
                 }
             }
@@ -80,7 +79,7 @@ impl Check<'_> {
 
     fn define(&mut self, value: Value, def: Def) -> Result<(), Error> {
         if self.func.value(value).def != def || self.defined[value.index()] {
-            return Err(Error::Verify(format!("%{} is defined twice, or not where it says", value.0)));
+            return broken(format!("%{} is defined twice, or not where it says", value.0));
         }
         self.defined[value.index()] = true;
         Ok(())
@@ -91,11 +90,8 @@ impl Check<'_> {
         let region = func.region(id);
         let types: Vec<Type> = region.args.iter().map(|&arg| func.ty(arg)).collect();
         if types != args {
-            return Err(Error::Verify(format!(
-                "a region with arguments {} is entered with {}",
-                list(&types),
-                list(args)
-            )));
+            let (types, args) = (list(&types), list(args));
+            return broken(format!("a region with arguments {types} is entered with {args}"));
         }
         for (i, &arg) in region.args.iter().enumerate() {
             self.define(arg, Def::Argument(id, fit::item(i)))?;
@@ -200,7 +196,7 @@ impl Check<'_> {
     }
 
     fn end(&self, end: &End) -> Result<(), Error> {
-        let refuse = |why: String| Err(Error::Verify(format!("a region ends with {end:?}: {why}")));
+        let refuse = |why: String| broken(format!("a region ends with {end:?}: {why}"));
         if let Some(value) = self.in_scope(end.values()) {
             return refuse(format!("%{} is not defined here", value.0));
         }

@@ -34,7 +34,7 @@ pub struct ElementsOf<'a, T, const R: usize> {
 
 /// Elements of an array that is written, with options for their access.
 pub struct ElementsMut<'a, T, const R: usize> {
-    of: Option<Elements>,
+    pub(super) of: Option<Elements>,
     mask: Option<Item>,
     padding: Option<Item>,
     array: PhantomData<&'a mut Array<T, R>>,
@@ -208,21 +208,6 @@ impl<T: Elem, const R: usize> ElementsMut<'_, T, R> {
         access("store_rows", self.of, items, [value.item()], [], |build, of, at, [value], []| {
             build.store_rows(of, &rows(at, &counts), value).map(|()| None)
         });
-    }
-}
-
-impl<T: Elem, const R: usize> ElementsMut<'_, T, R> {
-    /// Takes the user's word for it that blocks store to different elements of this array.
-    ///
-    /// # Safety
-    /// No two blocks may store to one element of the array; `reason` says why none do.
-    #[must_use]
-    #[allow(unsafe_code, reason = "that blocks store apart is the caller's promise")]
-    pub unsafe fn assume_disjoint(self, reason: &str) -> Self {
-        if let Some(of) = self.of {
-            super::view::keep_apart(of.array, reason);
-        }
-        self
     }
 }
 

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use super::index::At;
 use super::operand::IntoItem as _;
-use super::{Array, Mask, Scalar, Tile, Update, dims};
+use super::{Array, ElementsMut, Mask, Scalar, Tile, Update, dims};
 use crate::elem::{Elem, StoreTo};
 use crate::error::Fault;
 use crate::ir::{Array as Source, ArrayId, Build, Dims, Order, Padding, Rmw, Scope, Value};
@@ -249,23 +249,33 @@ impl<T: Elem, const R: usize> ViewMut<'_, T, R> {
             build.store_masked(tiles, at, value, mask).map(|()| None)
         });
     }
+}
 
-    /// Takes the user's word for it that blocks store to different elements of this array.
-    ///
-    /// # Safety
-    /// No two blocks may store to one element of the array; `reason` says why none do.
-    #[must_use]
-    #[allow(unsafe_code, reason = "that blocks store apart is the caller's promise")]
-    pub unsafe fn assume_disjoint(self, reason: &str) -> Self {
-        if let Some(tiles) = self.tiles {
-            keep_apart(tiles.array, reason);
+macro_rules! apart {
+    ($($name:ident by $options:ident;)*) => { $(
+        impl<T: Elem, const R: usize> $name<'_, T, R> {
+            /// Takes the user's word for it that blocks store to different elements of this array.
+            ///
+            /// # Safety
+            /// No two blocks may store to one element of the array; `reason` says why none do.
+            #[must_use]
+            #[allow(unsafe_code, reason = "that blocks store apart is the caller's promise")]
+            pub unsafe fn assume_disjoint(self, reason: &str) -> Self {
+                if let Some(of) = self.$options {
+                    keep_apart(of.array, reason);
+                }
+                self
+            }
         }
-        self
-    }
+    )* };
+}
+apart! {
+    ViewMut by tiles;
+    ElementsMut by of;
 }
 
 /// Notes the user's word that blocks store to different elements of an array.
-pub(super) fn keep_apart(array: ArrayId, reason: &str) {
+fn keep_apart(array: ArrayId, reason: &str) {
     with(|stage| {
         let (param, _) = stage.build.func().param_of(array);
         if let Some(Source::Param(param)) = stage.build.arrays_mut().get_mut(param.index()) {

@@ -38,24 +38,16 @@ impl Problem<'_> {
                 }
                 None => (None, own),
             };
-            let price = self
-                .priced
-                .entry((
-                    value,
-                    from,
-                    to,
-                    staged.map_or(0, |rows| rows.iter().map(|mode| 1 << mode).sum::<usize>()),
-                ))
-                .or_insert_with(|| {
-                    let of = Value(fit::item(value));
-                    let (ty, from, to) =
-                        (self.func.ty(of), &self.dists[from as usize], &self.dists[to as usize]);
-                    let again = remade(self.func, of, to, DEEP);
-                    again.unwrap_or_else(|| match staged {
-                        Some(rows) => staging(ty.dtype, from, rows),
-                        None => conversion(&ty.dims, ty.dtype, from, to),
-                    })
-                });
+            let rows = staged.map_or(0, |rows| rows.iter().map(|mode| 1 << mode).sum::<usize>());
+            let price = self.priced.entry((value, from, to, rows)).or_insert_with(|| {
+                let of = Value(fit::item(value));
+                let (ty, [from, to]) = (self.func.ty(of), [from, to].map(|id| &self.dists[id as usize]));
+                let again = remade(self.func, of, to, DEEP);
+                again.unwrap_or_else(|| match staged {
+                    Some(rows) => staging(ty.dtype, from, rows),
+                    None => conversion(&ty.dims, ty.dtype, from, to),
+                })
+            });
             let most = reader.most.get(chosen[reader.node]).copied().unwrap_or(f64::INFINITY);
             sum += price.min(most) * often;
         }

@@ -90,16 +90,11 @@ impl Problem<'_> {
         } else if self.join(id, op, &dims, weight) {
             return Ok(());
         }
+        let read = |dist: &Dist| self.products.ahead.read(id, func.ty(*op.results.first()?).dtype, dist);
         let own = |dist: &Dist| match op.kind {
             Kind::Mma => product::cost(func, op, dist, self.products.sm),
             Kind::Store(_) => self.products.store(func, id, dist),
-            _ => {
-                let read = op
-                    .results
-                    .first()
-                    .and_then(|&result| self.products.ahead.read(id, func.ty(result).dtype, dist));
-                read.unwrap_or_else(|| own(func, op, dist))
-            }
+            _ => read(dist).unwrap_or_else(|| own(func, op, dist)),
         };
         let own = candidates.iter().map(|dist| weight * own(dist)).collect();
         let node = self.node((id, 0), &candidates, own);
