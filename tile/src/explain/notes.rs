@@ -65,11 +65,8 @@ pub(super) fn of(plan: &Plan, id: OpId, sizes: &Sizes, feeding: &BTreeSet<OpId>)
             let (from, axis) = (plan.dist(op.operands[0]), usize::from(*axis));
             let [lanes, warps] = across(from, axis);
             let inside = from.size() / from.slice(axis).size();
-            let through = if warps > 0 {
-                format!(", {} warps through shared memory", 1 << warps)
-            } else {
-                String::new()
-            };
+            let through = format!(", {} warps through shared memory", 1 << warps);
+            let through = if warps > 0 { &through } else { "" };
             notes.push(layout(plan, op.results[0]));
             notes.push(format!("{inside} elements in a thread, {lanes} butterflies{through}"));
         }

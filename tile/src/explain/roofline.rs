@@ -8,7 +8,7 @@ use girih_ptx::{Item, Module, Name, Opcode, Operand, Statement};
 use super::iterations::{Often, often};
 use super::{Rates, Sizes};
 use crate::facts::{Index, axes_used};
-use crate::ir::{Func, Kind, Op, Value};
+use crate::ir::{Func, Kind, Op, Value, follow};
 use crate::place::Plan;
 use crate::place::product::Way;
 use crate::resources::Resources;
@@ -120,18 +120,14 @@ fn shared_by(func: &Func, op: &Op, used: &BTreeSet<u8>, resident: f64, sizes: &S
 /// The axes of the grid on which values depend.
 fn depends(func: &Func, values: &[Value]) -> BTreeSet<u8> {
     let index = Index::new(func);
-    let (mut open, mut seen, mut found): (Vec<Value>, BTreeSet<Value>, _) =
-        (values.to_vec(), BTreeSet::new(), BTreeSet::new());
-    while let Some(value) = open.pop() {
-        if !seen.insert(value) {
-            continue;
-        }
-        let Some(op) = index.source(value).map(|id| func.op(id)) else { continue };
+    let mut found = BTreeSet::new();
+    follow(values.to_vec(), |value, open| {
+        let Some(op) = index.source(value).map(|id| func.op(id)) else { return };
         if let Kind::Bid(axis) = op.kind {
             found.insert(axis);
         }
         open.extend(&op.operands);
-    }
+    });
     found
 }
 

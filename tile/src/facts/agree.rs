@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use super::access::Access;
 use super::index::Index;
-use crate::ir::{Array, ArrayId, End, Func, Kind, OpId, Order, RegionId, Scope, Value};
+use crate::ir::{Array, ArrayId, End, Func, Kind, OpId, Order, RegionId, Scope, Value, follow};
 
 /// The accesses without an order of an array, if these may meet all accesses of it by other blocks.
 pub(super) fn agreeing(index: &Index<'_>, of: &[&Access]) -> Option<Vec<OpId>> {
@@ -77,15 +77,16 @@ fn is_repeated(index: &Index<'_>, value: Value) -> bool {
                 | Kind::Reshape
         )
     };
-    let (mut open, mut seen) = (vec![value], HashSet::from([value]));
-    while let Some(value) = open.pop() {
-        if index.func.ty(value).dims.size() == 1 {
-            continue;
+    let mut all = true;
+    follow(vec![value], |value, open| {
+        let op = index.op_of(value).filter(|op| of_elements(&op.kind));
+        match op {
+            _ if index.func.ty(value).dims.size() == 1 => {}
+            Some(op) => open.extend(&op.operands),
+            None => all = false,
         }
-        let Some(op) = index.op_of(value).filter(|op| of_elements(&op.kind)) else { return false };
-        open.extend(op.operands.iter().copied().filter(|&operand| seen.insert(operand)));
-    }
-    index.is_uniform(value)
+    });
+    all && index.is_uniform(value)
 }
 
 /// Whether what an access loads decides about atomic operations on its array alone.

@@ -157,7 +157,7 @@ impl Bounds {
 }
 
 /// The axis of the grid whose block number the index is.
-fn single_bid(poly: &Poly) -> Option<u8> {
+pub(super) fn single_bid(poly: &Poly) -> Option<u8> {
     let mut terms = poly.terms();
     match (terms.next()?, terms.next()) {
         (([Atom::Bid(axis)], 1), None) => Some(*axis),

@@ -1,7 +1,7 @@
 //! The grid that a kernel's stores ask for.
 
+use super::bounds::single_bid;
 use super::index::Index;
-use super::poly::Atom;
 use crate::fit;
 use crate::ir::{Array, ArrayId, Func, Kind};
 
@@ -34,12 +34,9 @@ pub fn infer(func: &Func) -> Result<[Option<GridAxis>; 3], String> {
         };
         let mut axes = [None; 3];
         for (along, &value) in op.operands[1..].iter().enumerate() {
-            let poly = index.poly(value);
-            let mut terms = poly.terms();
-            if let (Some(([Atom::Bid(axis)], 1)), None) = (terms.next(), terms.next()) {
-                let step = view.steps[along];
-                axes[usize::from(*axis)] =
-                    Some(GridAxis { array: view.array, along: fit::axis(along), step });
+            if let Some(axis) = single_bid(&index.poly(value)) {
+                let (along, step) = (fit::axis(along), view.steps[along]);
+                axes[usize::from(axis)] = Some(GridAxis { array: view.array, along, step });
             }
         }
         if (0..3).any(|axis| used[axis] && axes[axis].is_none()) {

@@ -1,6 +1,6 @@
 //! Values of a program as index expressions.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use girih_tensor::DType;
@@ -9,7 +9,7 @@ use super::poly::{Atom, Poly};
 use crate::dtype::{holds, is_integer, is_signed};
 use crate::fit;
 use crate::ir::table::Each;
-use crate::ir::{Array, Def, End, Func, Kind, Known, Op, OpId, RegionId, Value};
+use crate::ir::{Array, Def, End, Func, Kind, Known, Op, OpId, RegionId, Value, follow};
 
 /// A function with what index expressions are read off: where loops begin and how what they carry goes on.
 pub(crate) struct Index<'a> {
@@ -139,19 +139,17 @@ impl<'a> Index<'a> {
     /// Whether an integer is converted to one of fewer bits, or of other signs, on the way to a scalar: what [`Index::poly`] says is then
     /// another number than the scalar where it does not fit.
     pub(crate) fn narrows(&self, value: Value) -> bool {
-        let (mut open, mut seen) = (vec![value], HashSet::from([value]));
-        while let Some(value) = open.pop() {
-            let Some(op) = self.op_of(value) else { continue };
+        let mut narrows = false;
+        follow(vec![value], |value, open| {
+            let Some(op) = self.op_of(value) else { return };
             let is_narrow = |&operand: &Value| {
                 let [from, to] = [operand, value].map(|value| self.func.ty(value).dtype);
                 to.bits() < from.bits() || to.bits() == from.bits() && is_signed(to) != is_signed(from)
             };
-            if matches!(op.kind, Kind::Cast(_)) && op.operands.iter().any(is_narrow) {
-                return true;
-            }
-            open.extend(op.operands.iter().copied().filter(|&operand| seen.insert(operand)));
-        }
-        false
+            narrows |= matches!(op.kind, Kind::Cast(_)) && op.operands.iter().any(is_narrow);
+            open.extend(&op.operands);
+        });
+        narrows
     }
 
     /// A value that is not followed: the same in all blocks if what it is computed from is.
@@ -163,19 +161,15 @@ impl<'a> Index<'a> {
 
     /// Whether a tile is the same in all blocks: all that it is computed from is.
     pub(super) fn is_uniform(&self, value: Value) -> bool {
-        let (mut open, mut seen) = (vec![value], HashSet::from([value]));
-        while let Some(value) = open.pop() {
+        let mut uniform = true;
+        follow(vec![value], |value, open| {
             let mut note = |operand| {
-                if seen.insert(operand) {
-                    open.push(operand);
-                }
+                open.push(operand);
                 true
             };
-            if !self.is_pure_of(value, &mut note) {
-                return false;
-            }
-        }
-        true
+            uniform &= self.is_pure_of(value, &mut note);
+        });
+        uniform
     }
 
     /// Whether a value is computed by an operation without an effect, from operands, and from a part of an array, of which `is` holds.

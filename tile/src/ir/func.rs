@@ -1,6 +1,6 @@
 //! A tile program: values in static single assignment, operations, and the regions that they stand in.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use girih_codegen::plan::Dist;
 use girih_layout::Swizzle;
@@ -117,6 +117,16 @@ pub enum Known {
     Is(i64),
     /// A multiple of this number, 1 or more.
     MultipleOf(i64),
+}
+
+/// Goes on from values to those that `next` adds, each once.
+pub(crate) fn follow(mut open: Vec<Value>, mut next: impl FnMut(Value, &mut Vec<Value>)) {
+    let mut seen = HashSet::new();
+    while let Some(value) = open.pop() {
+        if seen.insert(value) {
+            next(value, &mut open);
+        }
+    }
 }
 
 impl Known {

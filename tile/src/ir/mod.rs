@@ -10,6 +10,7 @@ mod types;
 mod verify;
 
 pub use build::{Build, Dialect};
+pub(crate) use func::follow;
 pub use func::{
     Array, ArrayId, ArrayParam, Def, End, Func, Known, Op, OpId, Pin, Region, RegionId, ScalarParam, Value,
     ValueData,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::facts::Index;
-use crate::ir::{End, Func, Kind, Op, OpId, Padding, Value};
+use crate::ir::{End, Func, Kind, Op, OpId, Padding, Value, follow};
 
 /// The error of a launch of a program's kernel. A finding is told with the operation to which the instruction belongs.
 pub(super) fn told(error: Arc<girih_device::Error>, func: &Func) -> Error {
@@ -77,7 +77,6 @@ fn describe(func: &Func, op: &Op, kind: &str) -> String {
 
 /// The loads without padding that an operation's operands come from.
 fn paddings(func: &Func, op: OpId) -> Vec<String> {
-    let mut seen = std::collections::BTreeSet::new();
     let mut open: Vec<Value> = func.op(op).operands.clone();
     let mut found = Vec::new();
     let index = Index::new(func);
@@ -99,11 +98,8 @@ fn paddings(func: &Func, op: OpId) -> Vec<String> {
     if let Kind::Load(_) = func.op(op).kind {
         open.extend_from_slice(&func.op(op).results);
     }
-    while let Some(value) = open.pop() {
-        if !seen.insert(value) {
-            continue;
-        }
-        let Some(id) = index.source(value) else { continue };
+    follow(open, |value, open| {
+        let Some(id) = index.source(value) else { return };
         let from = func.op(id);
         open.extend_from_slice(&from.operands);
         open.extend(passed(id));
@@ -121,6 +117,6 @@ fn paddings(func: &Func, op: OpId) -> Vec<String> {
                 found.push(text);
             }
         }
-    }
+    });
     found
 }

@@ -12,7 +12,7 @@ use super::candidates::inverse;
 use super::cost::{conversion, through_shared};
 use super::exchange::Exchange;
 use super::product::{fragments, in_registers};
-use super::rule::{Work, give, wish, work};
+use super::rule::{Work, extents, give, wish, work};
 use super::wgmma::Products;
 use crate::fit;
 use crate::ir::{Def, End, Func, Kind, Op, OpId, RegionId, Value, ValueData};
@@ -65,15 +65,13 @@ pub(crate) fn assemble(
 impl Assembly<'_> {
     /// The distribution of what nothing asks for in any other.
     fn row_major(&self, value: Option<Value>) -> Dist {
-        let extents: Vec<i64> =
-            value.iter().flat_map(|&value| self.func.ty(value).dims.to_vec()).map(i64::from).collect();
+        let extents = value.map(|value| extents(&self.func.ty(value).dims)).unwrap_or_default();
         let order: Vec<usize> = (0..extents.len()).rev().collect();
         Dist::blocked(&extents, &order, 1, self.threads)
     }
 
     fn covers(&self, value: Value, dist: &Dist) -> bool {
-        let extents: Vec<i64> = self.func.ty(value).dims.iter().map(|&n| n.into()).collect();
-        dist.covers(&extents)
+        dist.covers(&extents(&self.func.ty(value).dims))
     }
 
     fn rank(&self, value: Value) -> usize {
