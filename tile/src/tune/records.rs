@@ -73,7 +73,7 @@ impl Records {
     /// The records of a text, for a device with these limits.
     ///
     /// # Errors
-    /// [`LaunchError::Record`] for a text of another version of girih, a line that is no record, and a record of another machine.
+    /// [`LaunchError::Record`](crate::launch::LaunchError::Record) for a text of another version of girih, a line that is no record, and a record of another machine.
     pub fn read(text: &str, limits: &Limits) -> Result<Records, Error> {
         let mut records = Records::new(limits);
         let mut lines = text.lines();
@@ -140,7 +140,7 @@ impl fmt::Display for Records {
 /// point, as for [`tune`](super::tune).
 ///
 /// # Errors
-/// [`LaunchError::Record`] for records of another machine, and for a record of another space, or of a program or of facts of its arguments
+/// [`LaunchError::Record`](crate::launch::LaunchError::Record) for records of another machine, and for a record of another space, or of a program or of facts of its arguments
 /// that have changed since. Those of writing the programs.
 pub fn launch<'a, A: ?Sized>(
     args: &'a mut A,

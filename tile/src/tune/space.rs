@@ -73,7 +73,7 @@ impl Space {
     /// With a hint of the kernel.
     ///
     /// # Errors
-    /// [`LaunchError::Record`] for a hint that belongs to an access, and for a value that it does not take.
+    /// [`LaunchError::Record`](crate::launch::LaunchError::Record) for a hint that belongs to an access, and for a value that it does not take.
     pub fn hint(self, hint: Hint, values: impl IntoIterator<Item = i64>) -> Result<Space, Error> {
         self.with_hint(hint, values.into_iter().map(Some).collect())
     }
