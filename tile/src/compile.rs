@@ -128,7 +128,8 @@ fn build_persistent(func: &Func, target: Target, (alone, _, resources): &Built) 
 /// hints say nothing of occupancy, threads have the registers that they need, and tiles are prefetched as far ahead.
 fn build_for_two(func: &Func, target: Target, (alone, _, resources): &Built) -> Option<Built> {
     let rings = &alone.products.pipeline.rings;
-    let limit = registers_of_consumers((alone.threads / WARPGROUP).into(), 2);
+    let kept = alone.products.pipeline.kept;
+    let limit = registers_of_consumers((alone.threads / WARPGROUP).into(), 2, kept);
     let open = func.hints.resolve(target.sm).occupancy.is_none() && resources.blocks.fit() < 2;
     if rings.is_empty() || !open || i64::from(resources.registers + MARGIN) > limit {
         return None;

@@ -211,7 +211,10 @@ impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plan = &self.plan;
         let feeding = notes::feeding(&plan.func);
+        let producer = plan.of_producer();
         let note = |id: OpId| {
+            let alone = plan.products.pipeline.alone.contains(&id);
+            let plan = if alone { &producer } else { plan };
             let mut notes = notes::of(plan, id, &self.sizes, &feeding);
             let axes = self.bounds.access(id);
             if !axes.is_empty() {

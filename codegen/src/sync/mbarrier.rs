@@ -131,6 +131,20 @@ impl Mbarrier {
         self.inst(b, cond, &[Word::Arrive, Word::ExpectTx], vec![Operand::Sink], vec![Operand::Int(bytes)])
     }
 
+    /// The thread arrives once the copies by `cp.async` that it has issued so far are complete, as one of the arrivals that a phase waits for
+    /// (CUTLASS's `cpasync_barrier_arrive_noinc`). The threads that wait for the phase see what was copied.
+    ///
+    /// # Errors
+    /// As [`Builder::value`].
+    #[track_caller]
+    pub fn cp_async_arrive_noinc(&self, b: &mut Builder) -> Result<(), Error> {
+        let words = [Word::Async, Word::Mbarrier, Word::Arrive, Word::Noinc, Word::SharedCta];
+        let modifiers: Vec<Modifier> = words.map(Into::into).into_iter().chain([Type::B64.into()]).collect();
+        let address = b.address(&self.address, Width::W32)?;
+        b.inst(Opcode::Cp, &modifiers, vec![address]);
+        Ok(())
+    }
+
     /// Waits until the phase of this parity has ended. The first phase and every second one after it have parity 0, the other phases
     /// parity 1. In a new mbarrier the phase of parity 1 counts as ended.
     ///

@@ -1,5 +1,5 @@
-//! Pipelines through shared memory, from a thread that issues tensor copies to warps that read the copied data (CUTLASS's
-//! `PipelineTmaAsync`, `PipelineState`).
+//! Pipelines through shared memory, from a thread that issues tensor copies, or from threads that copy by `cp.async`, to warps that read the
+//! copied data (CUTLASS's `PipelineTmaAsync`, `PipelineAsync`, `PipelineState`).
 
 use std::panic::Location;
 
@@ -24,6 +24,7 @@ pub struct Pipeline {
     base: Expr,
     stages: i64,
     bytes: i64,
+    producers: i64,
     consumers: i64,
 }
 
@@ -35,13 +36,71 @@ impl Pipeline {
     /// [`Error::Config`] for fewer than 1 stage, or for shared memory that does not suffice.
     #[track_caller]
     pub fn new(b: &mut Builder, stages: i64, bytes: i64, consumers: i64) -> Result<Pipeline, Error> {
+        Pipeline::between(b, stages, bytes, [1, consumers])
+    }
+
+    /// A pipeline that `producers` threads fill by `cp.async` (CUTLASS's `PipelineAsync`): each of them waits until a stage is free, issues its
+    /// copies, and commits them. Consumers that read by the async proxy, as `wgmma` does, execute
+    /// [`fence_proxy_async`](crate::algorithm::fence_proxy_async) after their wait.
+    ///
+    /// # Errors
+    /// As [`Pipeline::new`].
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_codegen::algorithm::{copy, fence_barrier_init};
+    /// use girih_codegen::atom::SM80_CP_ASYNC_CACHEGLOBAL_16;
+    /// use girih_codegen::{Builder, Cond, Expr, Gmem, Pipeline, PipelineState, Smem};
+    /// use girih_layout::lay;
+    /// use girih_ptx::Special;
+    /// use girih_tensor::{DType, Slice, Tensor};
+    ///
+    /// // 32 threads copy 4 values each into a stage, from which the next 32 threads read.
+    /// let mut b = Builder::new("k", 90, 64);
+    /// let thread = b.special(Special::TidX);
+    /// let source = Tensor::new(Gmem::new(b.pointer("x", 16), DType::F32), lay!("(32,4):(4,1)"));
+    /// let target = Smem::alloc(&mut b, DType::F32, None, &lay!("(32,4):(4,1)"))?;
+    /// let pipeline = Pipeline::of_threads(&mut b, 1, 32, 1)?;
+    /// b.if_(&Cond::less(&thread, &Expr::from(1)), |b| pipeline.init(b))?;
+    /// fence_barrier_init(&mut b);
+    /// b.barrier();
+    /// let produces = Cond::less(&thread, &Expr::from(32));
+    /// b.if_(&produces, |b| {
+    ///     let stage = PipelineState::new(b, 1).stage(b);
+    ///     pipeline.producer_wait_free(b, &stage)?;
+    ///     let mine = Slice::tuple([Slice::At(thread.clone()), Slice::All]);
+    ///     copy(b, SM80_CP_ASYNC_CACHEGLOBAL_16, &source.slice(mine.clone())?, &target.slice(mine)?)?;
+    ///     pipeline.producer_commit(b, &stage)
+    /// })?;
+    /// let stage = PipelineState::new(&mut b, 1).stage(&mut b);
+    /// pipeline.consumer_wait(&mut b, &stage)?;
+    /// assert!(b.finish()?.module().to_string().contains("cp.async.mbarrier.arrive.noinc"));
+    /// # Ok::<(), girih_codegen::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn of_threads(
+        b: &mut Builder,
+        stages: i64,
+        producers: i64,
+        consumers: i64,
+    ) -> Result<Pipeline, Error> {
+        Pipeline::between(b, stages, 0, [producers, consumers])
+    }
+
+    #[track_caller]
+    fn between(
+        b: &mut Builder,
+        stages: i64,
+        bytes: i64,
+        [producers, consumers]: [i64; 2],
+    ) -> Result<Pipeline, Error> {
         let most = MAX_SHARED / (2 * MBARRIER_BYTES);
         if !(1..=most).contains(&stages) {
             let accepted = format!("1 to {most}");
             return Err(Error::Config { what: "stages", value: stages.to_string(), accepted });
         }
         let base = b.alloc_shared(Pipeline::barrier_bytes(stages), MBARRIER_BYTES)?;
-        Ok(Pipeline { base, stages, bytes, consumers })
+        Ok(Pipeline { base, stages, bytes, producers, consumers })
     }
 
     /// Bytes of shared memory that the mbarriers of a pipeline take.
@@ -57,7 +116,7 @@ impl Pipeline {
     pub fn init(&self, b: &mut Builder) -> Result<(), Error> {
         for stage in 0..self.stages {
             let stage = Expr::from(stage);
-            self.full(&stage)?.init(b, 1)?;
+            self.full(&stage)?.init(b, self.producers)?;
             self.empty(&stage)?.init(b, self.consumers)?;
         }
         Ok(())
@@ -95,7 +154,7 @@ impl Pipeline {
     /// # Errors
     /// As [`Mbarrier::wait`].
     #[track_caller]
-    pub(crate) fn producer_wait_free(&self, b: &mut Builder, at: &Stage) -> Result<(), Error> {
+    pub fn producer_wait_free(&self, b: &mut Builder, at: &Stage) -> Result<(), Error> {
         // The stages are free at first: a new mbarrier's phase of parity 1 has ended.
         self.empty(&at.index)?.wait(b, &(&Expr::from(1) - &at.phase))
     }
@@ -107,6 +166,15 @@ impl Pipeline {
     #[track_caller]
     pub fn producer_expect(&self, b: &mut Builder, at: &Stage) -> Result<(), Error> {
         self.full(&at.index)?.arrive_and_expect_tx(b, self.bytes, &Cond::Always)
+    }
+
+    /// A thread of several producers commits the copies into a stage that it has issued by `cp.async`.
+    ///
+    /// # Errors
+    /// As [`Mbarrier::cp_async_arrive_noinc`].
+    #[track_caller]
+    pub fn producer_commit(&self, b: &mut Builder, at: &Stage) -> Result<(), Error> {
+        self.full(&at.index)?.cp_async_arrive_noinc(b)
     }
 
     /// The producer waits until the consumers have released what came into the stage in this round.

@@ -22,10 +22,18 @@ pub(super) fn of(plan: &Plan, id: OpId, sizes: &Sizes, feeding: &BTreeSet<OpId>)
     if let Some(tile) = plan.products.loads.get(&id) {
         let pipeline = &plan.products.pipeline;
         let ring = pipeline.loads.get(&id).and_then(|&ring| pipeline.rings.get(ring));
-        notes.push(shared(tile, ring.map(|ring| ring.slots)));
+        let by = match &op.kind {
+            Kind::Gather(at) => {
+                let size = plan.func.ty(op.results[0]).dtype.bytes();
+                let bytes = gathered(&plan.func, at, &op.operands).1 * size;
+                format!("cp.async of {bytes} bytes from the producer's warpgroup")
+            }
+            _ => String::from("TMA"),
+        };
+        notes.push(shared(tile, &by, ring.map(|ring| ring.slots)));
         match (ring, early) {
             (Some(ring), _) if ring.turns > 1 => {
-                notes.push(format!("prefetched {} ahead by TMA", count(ring.turns - 1)))
+                notes.push(format!("prefetched {} ahead by {by}", count(ring.turns - 1)))
             }
             (_, Some(early)) => notes.push(ahead(plan, id, early)),
             _ => notes.extend(late),
@@ -153,7 +161,8 @@ pub(super) fn feeding(func: &Func) -> BTreeSet<OpId> {
 
 /// Why a load of a product in a loop is not prefetched.
 fn late(plan: &Plan, id: OpId, feeding: &BTreeSet<OpId>) -> Option<String> {
-    let why = plan.products.ahead.late.get(&id).map(String::as_str);
+    let why =
+        plan.products.ahead.late.get(&id).or_else(|| plan.products.gathers.get(&id)).map(String::as_str);
     let own = match plan.func.op(id).kind {
         Kind::Gather(_) => "a gather has an address for each element",
         Kind::Load(_) => "what is computed from it depends on another product of the iteration",
@@ -191,9 +200,9 @@ fn ahead(plan: &Plan, id: OpId, early: &Early) -> String {
 }
 
 /// A load to shared memory.
-fn shared(tile: &SharedTile, slots: Option<i64>) -> String {
-    let by = match &tile.tensor {
-        Ok(()) => format!("by TMA, in a ring of {} slots", slots.unwrap_or(0)),
+fn shared(tile: &SharedTile, by: &str, slots: Option<i64>) -> String {
+    let by = match &tile.produced {
+        Ok(()) => format!("by {by}, in a ring of {} slots", slots.unwrap_or(0)),
         Err(why) => format!("by the threads, since {why}"),
     };
     let (row, rows) = (tile.row(), tile.extents[1]);

@@ -6,11 +6,12 @@ use girih_codegen::{Cond, Counting, Expr, Gmem, Smem};
 use girih_layout::{Lay, Shape};
 use girih_tensor::Tensor;
 
-use super::Lowering;
 use super::exchange::Spread;
 use super::memory::{Tile, widest};
+use super::{Lowering, unfit};
 use crate::error::Error;
 use crate::fit;
+use crate::ir::{Indexed, Value};
 use crate::place::wgmma::SharedTile;
 
 /// How a tile lies in shared memory.
@@ -64,6 +65,44 @@ impl Lowering<'_> {
             copy_if(&mut self.b, with, &Predicates::from(exists), &source, &target)?;
         }
         Ok(true)
+    }
+
+    /// Copies gathered elements to a tile in shared memory as `wgmma` reads it, by `cp.async` of elements that follow each other. Outside of the
+    /// array there are zeros.
+    pub(super) fn gather_async(
+        &mut self,
+        (at, operands): (&Indexed, &[Value]),
+        base: &Expr,
+        tile: &SharedTile,
+    ) -> Result<(), Error> {
+        let narrow = || unfit("elements that `cp.async` is to copy do not follow each other");
+        let (places, _) = self.places(at, operands)?;
+        let (rank, dtype) = (places.dims.rank(), places.array.dtype);
+        let mut spans = self.spans(&places, &operands[..places.array.extents.len()])?.ok_or_else(narrow)?;
+        let n = spans.runs[0].len() as i64;
+        let atom = cp_async(fit::word(n * dtype.bytes())).ok_or_else(narrow)?;
+        let own = places.dist.owner(&self.thread)?;
+        let line = Lay::col_major([n])?;
+        let numbers = Tensor::new(Counting::new(1), Lay::identity(&Shape::of([n])?)?);
+        // Copies end where rows of the array end.
+        spans.whole = Some(Cond::Always);
+        for run in &spans.runs {
+            let (from, inside) = self.place(&places, Some(&spans), run[0])?;
+            let mut inside = Predicates::from(inside);
+            if at.check {
+                let (first, axis) = (self.column(&places, &spans, run[0])?, spans.axis);
+                let [low, end] = [&places.array.lows[axis], &places.array.extents[axis]];
+                let begun = Predicates::from(Cond::less(&(low + -1), &first));
+                inside = inside.and(begun).and(Predicates::inside(&numbers, &[end - &first])?);
+            }
+            let to = self.in_tile(base, tile, places.dist, rank, run[0])?;
+            let exists = Cond::all([own.clone(), self.inside(places.dist, run[0], &places.dims)?]);
+            let with = CopyWith::from(atom).zero_fill_outside(inside);
+            let source = Tensor::new(Gmem::new(from, dtype), line);
+            let target = Tensor::new(Smem::new(to, dtype, None), line);
+            copy_if(&mut self.b, with, &Predicates::from(exists), &source, &target)?;
+        }
+        Ok(())
     }
 
     /// Which of the `n` elements along an axis from a value on are in the array.

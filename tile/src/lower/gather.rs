@@ -13,7 +13,8 @@ use super::shape::Piece;
 use super::span::Spans;
 use super::words::m;
 use crate::error::Error;
-use crate::ir::{Dims, Indexed, Kind, Op, Order, Value};
+use crate::ir::{Dims, Indexed, Op, Order, Value};
+use crate::place::access::constant;
 
 /// The elements that an access by index tiles goes to.
 pub(super) struct Places<'t> {
@@ -134,16 +135,6 @@ impl Lowering<'_> {
         }
     }
 
-    /// The bits of a tile of one constant.
-    fn constant_bits(&self, value: Value) -> Option<u64> {
-        let op = self.plan.func.op_of(value)?;
-        match &op.kind {
-            Kind::Full(bits) => Some(*bits),
-            Kind::Broadcast | Kind::Reshape | Kind::Convert => self.constant_bits(op.operands[0]),
-            _ => None,
-        }
-    }
-
     /// Lowers [`Kind::Gather`].
     pub(crate) fn gather(&mut self, op: &Op, at: &Indexed) -> Result<(), Error> {
         let result = op.results[0];
@@ -154,7 +145,7 @@ impl Lowering<'_> {
             access.words.push(Word::Nc.into());
         }
         let padding = rest.first().copied();
-        let constant = padding.and_then(|value| self.constant_bits(value));
+        let constant = padding.and_then(|value| constant(&plan.func, value));
         let others = match (padding, constant) {
             (Some(value), None) => Some(self.regs(value)?),
             _ => None,

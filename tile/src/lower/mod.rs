@@ -109,6 +109,8 @@ pub struct Lowering<'a> {
     pub b: Builder,
     /// The function and its distributions.
     pub plan: &'a Plan,
+    /// The same as the producer computes it, where there is one.
+    producer: Option<&'a Plan>,
     /// The thread's number.
     pub thread: Expr,
     pub(crate) held: Vec<Option<Held>>,
@@ -149,9 +151,11 @@ pub fn lower(plan: &Plan, target: impl Into<Target>) -> Result<Lowered, Error> {
     }
     let thread = b.special(Special::TidX);
     let params = params::Params::declare(&mut b, &plan.func)?;
+    let producer = (plan.block() > plan.threads).then(|| plan.of_producer());
     let mut lowering = Lowering {
         b,
         plan,
+        producer: producer.as_ref(),
         thread,
         held: vec![None; plan.func.value_count()],
         params,
@@ -226,7 +230,7 @@ impl Lowering<'_> {
         if let Some(product) = plan.products.wgmma.get(&id) {
             return self.wgmma(id, product);
         }
-        if let Some(early) = plan.products.ahead.loads.get(&id) {
+        if let Some(early) = plan.products.ahead.loads.get(&id).filter(|_| self.consumes()) {
             // The iteration began with it.
             return if early.computed { self.read_early(id, early) } else { Ok(()) };
         }
@@ -235,8 +239,8 @@ impl Lowering<'_> {
             self.hold(op.results[0], tile);
             return Ok(());
         }
-        if let (Kind::Load(view), Some(tile)) = (&op.kind, plan.products.loads.get(&id)) {
-            return self.load_shared(id, view, tile);
+        if let Some(tile) = plan.products.loads.get(&id) {
+            return self.load_shared(id, tile);
         }
         self.settle_carried(id)?;
         if !op.regions.is_empty() {

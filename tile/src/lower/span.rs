@@ -3,6 +3,7 @@
 
 use girih_codegen::{Cond, Expr};
 use girih_ptx::Opcode;
+use girih_tensor::DType;
 
 use super::gather::Places;
 use super::memory::widest;
@@ -22,7 +23,8 @@ pub(super) struct Spans {
     along: usize,
     /// The coordinate of the tile's first element along the axis.
     start: Expr,
-    /// Where all of the tile is in the array along the axis; none where every vector is wholly inside or outside.
+    /// Where all of the tile is in the array along the axis, so that no element of it is compared; none where every vector is wholly inside or
+    /// outside.
     pub(super) whole: Option<Cond>,
 }
 
@@ -38,7 +40,13 @@ impl Lowering<'_> {
             return Ok(None);
         };
         let along = found.along;
-        let start = self.sum_of(&found.start)?;
+        let mut start = self.sum_of(&found.start)?;
+        let known = found.multiple(func);
+        if start.multiple() % known != 0 {
+            let (least, most) = range(DType::S32);
+            let reg = self.materialise(&start, DType::S32)?;
+            start = self.b.var(&reg, least, most + 1 - known, known);
+        }
         let (size, rank) = (places.array.dtype.bytes(), places.dims.rank());
         let (extent, count) = (places.array.extents[axis].clone(), i64::from(places.dims[along]));
         let low = places.array.lows[axis].clone();
@@ -84,8 +92,13 @@ impl Lowering<'_> {
         Ok(self.b.var(&total, least, most + 1 - multiple, multiple))
     }
 
-    /// The coordinate of an element along the axis of the vectors; what must hold so that it is in the array, unless all of the tile is there,
-    /// is added to conditions.
+    /// The coordinate of an element along the axis of the vectors.
+    pub(super) fn column(&mut self, places: &Places<'_>, spans: &Spans, value: usize) -> Result<Expr, Error> {
+        let at = self.coordinates(places.dist, value, places.dims.rank())?.swap_remove(spans.along);
+        Ok(&spans.start + &at)
+    }
+
+    /// The same; what must hold so that it is in the array, unless all of the tile is there, is added to conditions.
     pub(super) fn counted(
         &mut self,
         places: &Places<'_>,
@@ -93,8 +106,7 @@ impl Lowering<'_> {
         value: usize,
         conds: &mut Vec<Cond>,
     ) -> Result<Expr, Error> {
-        let at = self.coordinates(places.dist, value, places.dims.rank())?.swap_remove(spans.along);
-        let at = &spans.start + &at;
+        let at = self.column(places, spans, value)?;
         if places.check && spans.whole.is_none() {
             conds.push(Cond::less(&(&places.array.lows[spans.axis] + -1), &at));
             conds.push(Cond::less(&at, &places.array.extents[spans.axis]));

@@ -128,6 +128,14 @@ pub(crate) struct Counting {
     pub(crate) start: Vec<Value>,
 }
 
+impl Counting {
+    /// A power of two that divides the first element; of 64 bits none is known that divides the nearest number of 32 bits.
+    pub(crate) fn multiple(&self, func: &Func) -> i64 {
+        let of = |&value: &Value| if func.ty(value).dtype == DType::S32 { scalar(func, value) } else { 1 };
+        self.start.iter().map(of).fold(WIDEST, i64::min)
+    }
+}
+
 /// An index tile as one that counts along an axis.
 pub(crate) fn counting(func: &Func, value: Value) -> Option<Counting> {
     let op = func.op_of(value)?;
@@ -188,18 +196,47 @@ fn one(func: &Func, value: Value) -> Option<Value> {
     }
 }
 
+/// The bits of a tile of one constant.
+pub(crate) fn constant(func: &Func, value: Value) -> Option<u64> {
+    let Def::Result(id, _) = func.value(value).def else { return None };
+    let op = func.op(id);
+    match &op.kind {
+        Kind::Full(bits) => Some(*bits),
+        Kind::Broadcast | Kind::Reshape | Kind::Convert => constant(func, op.operands[0]),
+        _ => None,
+    }
+}
+
+/// Whether a tile's elements along an axis are one number that is stretched, in one register.
+fn stretched(func: &Func, value: Value, along: usize) -> bool {
+    let Def::Result(id, _) = func.value(value).def else { return false };
+    let op = func.op(id);
+    match &op.kind {
+        Kind::Full(_) => true,
+        Kind::Broadcast if func.ty(op.operands[0]).dims[along] == 1 => true,
+        Kind::Broadcast | Kind::Convert => stretched(func, op.operands[0], along),
+        _ => false,
+    }
+}
+
 /// How many elements a thread gathers at once: the axis of the tile along which they lie in a row, and the most of them. 1 where an index
-/// does not count.
+/// does not count, or another one differs along the axis.
 pub(crate) fn gathered(func: &Func, at: &Indexed, indices: &[Value]) -> (usize, i64) {
     let (_, param) = func.param_of(at.array);
     let fast = (0..param.strides.len()).rev().find(|&axis| param.strides[axis] == Known::Is(1));
     let found = fast.and_then(|axis| Some((axis, counting(func, *indices.get(axis)?)?)));
-    let Some((fast, found)) = found.filter(|_| at.order == Order::Weak && !at.masked) else { return (0, 1) };
+    let alike = |(fast, found): &(usize, Counting)| {
+        let mut others = indices[..param.strides.len()].iter().enumerate().filter(|(axis, _)| axis != fast);
+        others.all(|(_, &index)| stretched(func, index, found.along))
+    };
+    let found = found.filter(|_| at.order == Order::Weak && !at.masked).filter(alike);
+    let Some((fast, found)) = found else { return (0, 1) };
     let bytes = i64::from(param.dtype.bits().max(8)) / 8;
     let others = (0..param.strides.len()).filter(|&axis| axis != fast);
     let strides = others.map(|axis| multiple(param.strides[axis]));
-    let starts = found.start.iter().map(|&value| scalar(func, value));
-    let known = strides.chain(starts).chain([i64::from(param.align) / bytes]);
+    let parts =
+        func.slices(at.array).filter(|(axis, _)| *axis == fast).map(|(_, [start, _])| scalar(func, start));
+    let known = strides.chain(parts).chain([found.multiple(func), i64::from(param.align) / bytes]);
     (found.along, known.map(power).fold(WIDEST / bytes, i64::min))
 }
 

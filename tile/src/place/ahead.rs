@@ -45,7 +45,7 @@ use super::cost::SHARED;
 use super::exchange::Exchange;
 use super::product::{Way, fragments, rows, way};
 use super::scratch::{FIXED, PATTERN};
-use super::wgmma::choice::{Choice, Traced, trace};
+use super::wgmma::choice::{Choice, NARROWEST, Traced, trace};
 use super::wgmma::{Products, SharedTile, blocks};
 use crate::ir::{Func, Kind, Op, OpId, Padding, RegionId};
 
@@ -53,8 +53,6 @@ use crate::ir::{Func, Kind, Op, OpId, Padding, RegionId};
 const TURNS: i64 = 3;
 /// The most words of a thread that wait in registers for the end of a turn, of one tile.
 const WAITING: i64 = 32;
-/// Bytes of the narrowest `cp.async`.
-const NARROWEST: i64 = 4;
 /// Slots begin at multiples of this, and those with tiles for `wgmma` at multiples of [`PATTERN`].
 const ALIGN: i64 = 128;
 
@@ -139,7 +137,9 @@ fn readers(func: &Func, products: &BTreeSet<OpId>) -> BTreeMap<OpId, Vec<Reader>
     let mut found: BTreeMap<OpId, Vec<Reader>> = BTreeMap::new();
     for &product in products {
         for at in 0..2 {
-            if let Some(Traced { load, axes, .. }) = trace(func, func.op(product).operands[at]) {
+            if let Some(Traced { load, axes, .. }) = trace(func, func.op(product).operands[at])
+                && matches!(func.op(load).kind, Kind::Load(_))
+            {
                 found.entry(load).or_default().push(Reader { product, at, axes });
             }
         }
@@ -184,7 +184,7 @@ impl Ahead {
                     alone.then_some(()).ok_or("something else than a product reads it")
                 };
                 let early = match (products.loads.get(&load), readers.get(&load)) {
-                    (Some(tile), _) if tile.tensor.is_ok() => continue,
+                    (Some(tile), _) if tile.produced.is_ok() => continue,
                     (Some(tile), _) => in_slot(&by_wgmma)
                         .map_err(Into::into)
                         .and_then(|()| allowed(func, sm, id, load))
@@ -230,7 +230,7 @@ impl Ahead {
             matches!(op.kind, Kind::Load(_) | Kind::Gather(_))
                 && func.ty(op.results[0]).dims.size() > 1
                 && !self.loads.contains_key(id)
-                && tile.is_none_or(|tile| tile.tensor.is_err())
+                && tile.is_none_or(|tile| tile.produced.is_err())
         };
         if !func.region(func.op(around).regions[0]).ops.iter().any(waits) {
             return;

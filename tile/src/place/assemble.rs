@@ -272,7 +272,7 @@ impl Assembly<'_> {
     }
 }
 
-/// The distribution of an operand in which nothing moves, by that of the result.
+/// The distribution of an operand of an operation that is made again.
 pub(super) fn operand_of(func: &Func, op: &Op, at: usize, dist: &Dist) -> Option<Dist> {
     match &op.kind {
         Kind::Permute(axes) => Some(dist.permute(&inverse(axes))),

@@ -73,7 +73,7 @@ pub use girih_codegen::plan::shuffle;
 use self::ahead::Ahead;
 use self::assemble::assemble;
 use self::exchange::Exchange;
-use self::wgmma::Products;
+use self::wgmma::{Products, SharedTile};
 use crate::error::{Code, Error, Fault, fault};
 use crate::fit;
 use crate::ir::{Def, Func, Kind, OpId, Value};
@@ -235,6 +235,12 @@ fn place_in_order(func: &Func, sm: u32, warps: &[u32]) -> Result<Plan, Error> {
     Ok(plan)
 }
 
+/// How products are computed in blocks of this many threads, where these gathers are not the producer's.
+fn chosen(func: &Func, sm: u32, threads: u32, gathers: &BTreeMap<OpId, String>) -> Products {
+    let products = Products { sm, ..Products::choose(func, sm, threads, gathers) };
+    Products { ahead: Ahead::choose(func, sm, threads, &products), ..products }
+}
+
 /// Numbers of warps that are tried for a function.
 struct Trial<'a> {
     func: &'a Func,
@@ -254,10 +260,7 @@ struct Trial<'a> {
 
 impl<'a> Trial<'a> {
     fn new(func: &'a Func, sm: u32, warps: &[u32]) -> Trial<'a> {
-        let choose = |&count: &u32| {
-            let products = Products { sm, ..Products::choose(func, sm, count * 32) };
-            Products { ahead: Ahead::choose(func, sm, count * 32, &products), ..products }
-        };
+        let choose = |&count: &u32| chosen(func, sm, count * 32, &BTreeMap::new());
         let products: Vec<Products> = warps.iter().map(choose).collect();
         let most = products.iter().map(|products| products.wgmma.len()).max().unwrap_or(0);
         let mut summed = false;
@@ -280,23 +283,37 @@ impl<'a> Trial<'a> {
         if let Some(why) = &self.without {
             products = products.without_wgmma(func, count * 32, why);
         }
+        let mut gathers = BTreeMap::new();
         loop {
             let works = search::search(func, count * 32, &products)?;
             let work = |id, at| works.get(&(id, at)).cloned();
             let plan = assemble(func, count * 32, products.clone(), work).accumulators_first().pipelined(sm);
-            let room = plan.has_room();
             // What is loaded comes before what is stored.
-            let by_copies =
-                |products: &Products| products.loads.values().filter(|tile| tile.tensor.is_ok()).count();
-            if !plan.products.stores.is_empty()
-                && (room.is_err() || by_copies(&plan.products) < by_copies(&products))
-            {
+            let as_chosen = |(id, tile): (&OpId, &SharedTile)| {
+                tile.produced.is_ok() || products.loads.get(id).is_none_or(|tile| tile.produced.is_err())
+            };
+            let fits =
+                |plan: &Plan| plan.has_room().is_ok() && plan.products.loads.iter().all(as_chosen);
+            if !products.stores.is_empty() && !plan.as_ref().is_ok_and(fits) {
                 products.stores.clear();
                 continue;
             }
+            let plan = plan.and_then(|plan| {
+                let room = plan.has_room();
+                let rows = room.as_ref().err().map(|why| products.gathered(func, why));
+                rows.filter(|rows| !rows.is_empty()).map_or(Ok((plan, room)), Err)
+            });
+            let (plan, room) = match plan {
+                Ok(plan) => plan,
+                Err(refused) => {
+                    gathers.extend(refused);
+                    products = chosen(func, sm, count * 32, &gathers);
+                    continue;
+                }
+            };
             if let Err(why) = room {
                 // Slots that threads fill are free behind their loop.
-                if products.loads.values().any(|tile| tile.tensor.is_ok()) {
+                if products.loads.values().any(|tile| tile.produced.is_ok()) {
                     products = products.by_threads(func, count * 32, &why);
                 } else {
                     products = products.without_wgmma(func, count * 32, &why);

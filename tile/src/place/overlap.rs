@@ -130,6 +130,6 @@ impl Products {
             && self.wgmma.len() >= other.wgmma.len()
             && turns(self) == turns(other)
             && self.ahead.loads.len() >= other.ahead.loads.len()
-            && self.loads.values().all(|tile| tile.tensor.is_ok())
+            && self.loads.values().all(|tile| tile.produced.is_ok())
     }
 }

@@ -1,7 +1,9 @@
-//! How tiles come to shared memory by tensor copies ahead of the warpgroups that multiply them.
+//! How tiles come to shared memory ahead of the warpgroups that multiply them: by TMA, and gathered rows by `cp.async`.
 //!
 //! A warpgroup of its own, the producer, runs the loads and the scalars that these need. Tiles of equal size at one depth of loops share a
 //! ring of slots: the producer fills the slots in the order of the program, and a slot is filled again once all warpgroups have read it.
+//! One thread issues the TMA copies. Gathers are copied by all threads of the producer, which compute the indices in distributions of their
+//! own: each thread those of the rows that it copies.
 //!
 //! # Examples
 //! ```
@@ -26,16 +28,23 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod slice;
+
 use std::collections::{BTreeMap, BTreeSet};
 
+use girih_codegen::plan::Dist;
+
+use self::slice::{Places, Slice};
 use super::Plan;
-use super::numbers::computes;
+use super::exchange::Exchange;
 use super::scratch::{Arena, FIXED, of_slots};
-use super::wgmma::Products;
-use crate::ir::{ArrayId, Def, Func, Kind, OpId, RegionId, Value};
+use super::wgmma::{KEPT, Products, WARPGROUP, begin, blocks};
+use crate::ir::{Kind, OpId, Value};
 
 /// How many turns of a loop are under way where the user says nothing, and memory allows.
 const TURNS: i64 = 4;
+/// Registers of a thread of the producer that copies gathered rows, besides those of tiles: addresses, and numbers of loops.
+const OF_COPIES: i64 = 48;
 
 /// Slots in shared memory that are filled and freed in turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +55,8 @@ pub struct Ring {
     pub slots: i64,
     /// How many turns of a loop they are for.
     pub turns: i64,
+    /// Whether the threads of the producer copy gathered rows to them, rather than TMA.
+    pub gathered: bool,
 }
 
 /// What the producer does, and where it puts tiles.
@@ -59,6 +70,12 @@ pub struct Pipeline {
     pub produced: BTreeSet<OpId>,
     /// The values that it computes.
     pub values: BTreeSet<Value>,
+    /// Which of its threads holds what of the tiles among them.
+    pub dists: BTreeMap<Value, Dist>,
+    /// The operations that it alone runs.
+    pub alone: BTreeSet<OpId>,
+    /// Registers that its threads keep.
+    pub kept: i64,
     /// The loads whose tiles an operation of the same region is the last to read.
     pub last: BTreeMap<OpId, Vec<OpId>>,
     /// The loads whose tiles an operation with regions reads.
@@ -67,147 +84,19 @@ pub struct Pipeline {
     pub refilled: BTreeSet<OpId>,
 }
 
-/// What is known of where operations stand.
-struct Places<'a> {
-    func: &'a Func,
-    regions: BTreeMap<OpId, RegionId>,
-    /// The operation that a region belongs to.
-    owners: BTreeMap<RegionId, OpId>,
-}
-
-impl Places<'_> {
-    fn collect(&mut self, region: RegionId) {
-        let func = self.func;
-        for &id in &func.region(region).ops {
-            self.regions.insert(id, region);
-            for &inner in &func.op(id).regions {
-                self.owners.insert(inner, id);
-                self.collect(inner);
-            }
-        }
-    }
-
-    /// The operations around another, the innermost first.
-    fn around(&self, id: OpId) -> Vec<OpId> {
-        let owner = |id: &OpId| self.owners.get(self.regions.get(id)?).copied();
-        std::iter::successors(owner(&id), owner).collect()
-    }
-
-    fn loops(&self, id: OpId) -> Vec<OpId> {
-        let is_loop = |id: &OpId| matches!(self.func.op(*id).kind, Kind::For | Kind::Loop);
-        self.around(id).into_iter().filter(is_loop).collect()
-    }
-}
-
-/// The operations and values that the loads need.
-struct Slice<'a> {
-    places: &'a Places<'a>,
-    ops: BTreeSet<OpId>,
-    values: BTreeSet<Value>,
-    work: Vec<Value>,
-}
-
-impl Slice<'_> {
-    fn value(&mut self, value: Value) {
-        if self.values.insert(value) {
-            self.work.push(value);
-        }
-    }
-
-    fn array(&mut self, array: ArrayId) {
-        let func = self.places.func;
-        func.slices(array).flat_map(|(_, bounds)| bounds).for_each(|value| self.value(value));
-    }
-
-    /// An operation, and what stands around it.
-    fn op(&mut self, id: OpId) -> Result<(), String> {
-        let func = self.places.func;
-        if !self.ops.insert(id) {
-            return Ok(());
-        }
-        let op = func.op(id);
-        match &op.kind {
-            Kind::For => {
-                op.operands[..3].iter().for_each(|&value| self.value(value));
-                if op.regions.iter().any(|&region| func.leaves(region)) {
-                    return Err("a loop around it can be left early".into());
-                }
-            }
-            Kind::If => self.value(op.operands[0]),
-            Kind::Load(view) => {
-                self.array(view.array);
-                op.operands.iter().for_each(|&value| self.value(value));
-            }
-            Kind::Gather(at) => {
-                self.array(at.array);
-                op.operands.iter().for_each(|&value| self.value(value));
-            }
-            Kind::Dim(array, _) => self.array(*array),
-            Kind::Loop => return Err("a loop around it has no range".into()),
-            _ => op.operands.iter().for_each(|&value| self.value(value)),
-        }
-        for around in self.places.around(id) {
-            self.op(around)?;
-        }
-        Ok(())
-    }
-
-    fn close(&mut self, is_own: impl Fn(Value) -> bool) -> Result<(), String> {
-        let func = self.places.func;
-        while let Some(value) = self.work.pop() {
-            let ty = func.ty(value);
-            if ty.dims.size() != 1 || !is_own(value) {
-                return Err(format!("where it begins depends on %{} {ty}", value.0));
-            }
-            match func.value(value).def {
-                Def::Result(id, at) => {
-                    let op = func.op(id);
-                    let simple = match &op.kind {
-                        Kind::For | Kind::If => {
-                            self.carried(id, at as usize);
-                            true
-                        }
-                        kind => computes(func, kind),
-                    };
-                    if !simple {
-                        return Err(format!("where it begins depends on %{} {ty}", value.0));
-                    }
-                    self.op(id)?;
-                }
-                Def::Argument(region, at) => {
-                    let Some(&id) = self.places.owners.get(&region) else { continue };
-                    // The first argument of a loop with a range is its number.
-                    if func.op(id).kind == Kind::For && at > 0 {
-                        self.carried(id, at as usize - 1);
-                    }
-                    self.op(id)?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// What a loop carries in one place, or what a condition gives.
-    fn carried(&mut self, id: OpId, at: usize) {
-        let func = self.places.func;
-        let op = func.op(id);
-        self.value(op.results[at]);
-        for &region in &op.regions {
-            let data = func.region(region);
-            if op.kind == Kind::For {
-                self.value(op.operands[3 + at]);
-                self.value(data.args[1 + at]);
-            }
-            if let Some(&value) = data.end.values().get(at) {
-                self.value(value);
-            }
-        }
+impl Pipeline {
+    /// Whether all threads of the producer copy, rather than one that issues TMA copies.
+    pub(crate) fn gathers(&self) -> bool {
+        self.rings.iter().any(|ring| ring.gathered)
     }
 }
 
 impl Plan {
-    /// Says which loads the producer runs, and gives shared memory to them; others are the threads' then, with the reason.
-    pub(super) fn pipelined(mut self, sm: u32) -> Plan {
+    /// Says which loads and gathers the producer runs, and gives shared memory to them. Loads that it cannot run are the threads' then.
+    ///
+    /// # Errors
+    /// The gathers that it cannot run, and why: products are to be chosen without them.
+    pub(super) fn pipelined(mut self, sm: u32) -> Result<Plan, BTreeMap<OpId, String>> {
         // What nothing reads has been left out.
         let mut live = BTreeSet::new();
         self.func.walk(self.func.body(), &mut |id, _| {
@@ -215,36 +104,129 @@ impl Plan {
         });
         self.products.keep(&live);
         self.products.keep_stores(&self.func, &self.dists);
-        let loads: Vec<OpId> =
-            self.products.loads.iter().filter(|(_, tile)| tile.tensor.is_ok()).map(|(&id, _)| id).collect();
-        if loads.is_empty() {
-            return self;
+        let produced = self.products.loads.iter().filter(|(_, tile)| tile.produced.is_ok());
+        let (gathers, loads): (Vec<OpId>, Vec<OpId>) =
+            produced.map(|(&id, _)| id).partition(|&id| self.is_gather(id));
+        if loads.is_empty() && gathers.is_empty() {
+            return Ok(self);
         }
-        match self.pipeline(&loads, sm) {
+        self.products.pipeline.alone = self.alone(&gathers);
+        match self.pipeline(&loads, &gathers, sm) {
             Ok(pipeline) => self.products.pipeline = pipeline,
-            Err(why) => {
-                for tile in self.products.loads.values_mut().filter(|tile| tile.tensor.is_ok()) {
-                    tile.tensor = Err(why.clone());
+            Err(refused) if !gathers.is_empty() => return Err(refused),
+            Err(refused) => {
+                for (load, why) in refused {
+                    self.products.loads.entry(load).and_modify(|tile| tile.produced = Err(why));
                 }
             }
         }
-        self
+        self.products.pipeline.kept = self.kept(sm);
+        Ok(self)
     }
 
-    fn pipeline(&self, loads: &[OpId], sm: u32) -> Result<Pipeline, String> {
+    fn is_gather(&self, id: OpId) -> bool {
+        matches!(self.func.op(id).kind, Kind::Gather(_))
+    }
+
+    /// The operations that compute indices of these gathers alone, which the other threads leave out.
+    fn alone(&self, gathers: &[OpId]) -> BTreeSet<OpId> {
         let func = &self.func;
-        let mut places = Places { func, regions: BTreeMap::new(), owners: BTreeMap::new() };
-        places.collect(func.body());
-        let mut slice =
-            Slice { places: &places, ops: BTreeSet::new(), values: BTreeSet::new(), work: Vec::new() };
-        loads.iter().try_for_each(|&id| slice.op(id))?;
-        slice.close(|value| self.dist(value).bits.iter().all(Option::is_none))?;
-        let Slice { ops, values, .. } = slice;
-        let (last, inside) = readers(&places, &self.products, loads);
-        let shared = self.of_loops(&places, &last, loads);
-        let (rings, of) = self.rings(&places, loads, &shared, sm)?;
+        let (mut order, mut live) = (Vec::new(), BTreeSet::new());
+        func.walk(func.body(), &mut |id, _| order.push(id));
+        func.regions.iter().for_each(|region| live.extend(region.end.values()));
+        let mut alone = BTreeSet::new();
+        for id in order.into_iter().rev().filter(|id| !gathers.contains(id)) {
+            let op = func.op(id);
+            if !gathers.is_empty()
+                && func.is_pure(&op.kind)
+                && !op.results.iter().any(|result| live.contains(result))
+            {
+                alone.insert(id);
+            } else {
+                live.extend(&op.operands);
+                let arrays = op.kind.array().into_iter().chain(if let Kind::Dim(array, _) = op.kind {
+                    Some(array)
+                } else {
+                    None
+                });
+                live.extend(arrays.flat_map(|array| func.slices(array)).flat_map(|(_, bounds)| bounds));
+            }
+        }
+        alone
+    }
+
+    /// The pipeline of these loads and gathers, or those that the producer cannot run: all of a kind, or single gathers.
+    fn pipeline(
+        &self,
+        loads: &[OpId],
+        gathers: &[OpId],
+        sm: u32,
+    ) -> Result<Pipeline, BTreeMap<OpId, String>> {
+        let places = Places::of(&self.func);
+        let all = [loads, gathers].concat();
+        let refused = |why: String| -> BTreeMap<OpId, String> {
+            let which = if gathers.is_empty() { loads } else { gathers };
+            which.iter().map(|&id| (id, why.clone())).collect()
+        };
+        let mut slice = Slice::new(&places);
+        loads.iter().try_for_each(|&id| slice.produce(id)).map_err(refused)?;
+        let mut others = BTreeMap::new();
+        for &id in gathers {
+            let mut more = slice.clone();
+            match more.produce(id) {
+                Ok(()) => slice = more,
+                Err(why) => drop(others.insert(id, why)),
+            }
+        }
+        if !others.is_empty() {
+            return Err(others);
+        }
+        let Slice { ops, values, dists, .. } = slice;
+        let (last, inside) = readers(&places, &self.products, &all);
+        let shared = self.of_loops(&places, &last, &all);
+        let (rings, of) = self.rings(&places, &all, &shared, sm).map_err(refused)?;
         let refilled = shared.into_keys().collect();
-        Ok(Pipeline { rings, loads: of, produced: ops, values, last, inside, refilled })
+        let alone = self.products.pipeline.alone.clone();
+        Ok(Pipeline {
+            rings,
+            loads: of,
+            produced: ops,
+            values,
+            dists,
+            alone,
+            kept: KEPT,
+            last,
+            inside,
+            refilled,
+        })
+    }
+
+    /// Registers that a thread of the producer keeps.
+    fn kept(&self, sm: u32) -> i64 {
+        if !self.products.pipeline.gathers() {
+            return KEPT;
+        }
+        let most = begin(i64::from(self.threads / WARPGROUP) + 1, blocks(&self.func, sm));
+        let tiles = self.of_producer().registers().ceil() as i64;
+        ((OF_COPIES + tiles + 7) / 8 * 8).min(most)
+    }
+
+    /// The plan by which the producer computes: each of its threads holds of a tile what it copies the rows of.
+    pub(crate) fn of_producer(&self) -> Plan {
+        let mut plan = self.clone();
+        let pipeline = &mut plan.products.pipeline;
+        let scalar = Dist::scalar(WARPGROUP.into());
+        plan.dists.fill(scalar);
+        plan.threads = WARPGROUP;
+        for (value, dist) in &pipeline.dists {
+            plan.dists[value.index()] = dist.clone();
+        }
+        pipeline.alone.clear();
+        let names = |(value, _): (&Value, &Exchange)| {
+            (*value, Exchange::Rename((0..plan.dists[value.index()].size()).collect()))
+        };
+        plan.exchanges = plan.exchanges.iter().map(names).collect();
+        plan
     }
 
     /// Loads beside a loop that bring what a load in it brings, and are read before the loop begins or begin when it has ended: they take the slots
@@ -266,7 +248,10 @@ impl Plan {
             let place = |id: &OpId| ops.iter().position(|other| other == id);
             let Some(of_loop) = place(&around) else { continue };
             let (mut before, mut behind) = (Vec::new(), Vec::new());
-            for &load in loads.iter().filter(|load| func.op(**load).kind == func.op(inside).kind) {
+            let tile = |load: OpId| self.products.loads.get(&load);
+            let like =
+                |load: &&OpId| func.op(**load).kind == func.op(inside).kind && tile(**load) == tile(inside);
+            for &load in loads.iter().filter(like) {
                 let reader = last.iter().find(|(_, loads)| loads.contains(&load)).map(|(reader, _)| reader);
                 match (place(&load), reader.and_then(place)) {
                     (Some(_), Some(read)) if read < of_loop => before.push(load),
@@ -298,6 +283,7 @@ impl Plan {
             turns: i64,
             most: i64,
             bytes: i64,
+            gathered: bool,
         }
         let mut wishes: Vec<Wish> = Vec::new();
         let mut of = BTreeMap::new();
@@ -305,10 +291,12 @@ impl Plan {
         for &id in loads.iter().filter(|id| !shared.contains_key(id)) {
             let tile = &self.products.loads[&id];
             let loops = places.loops(id);
-            let (depth, bytes) = (loops.len(), tile.bytes());
-            let ring = wishes.iter().position(|wish| (wish.depth, wish.bytes) == (depth, bytes));
+            let (depth, bytes, gathered) = (loops.len(), tile.bytes(), self.is_gather(id));
+            let ring = wishes
+                .iter()
+                .position(|wish| (wish.depth, wish.bytes, wish.gathered) == (depth, bytes, gathered));
             let ring = ring.unwrap_or_else(|| {
-                wishes.push(Wish { depth, sites: 0, turns: 1, most: 1, bytes });
+                wishes.push(Wish { depth, sites: 0, turns: 1, most: 1, bytes, gathered });
                 wishes.len() - 1
             });
             of.insert(id, ring);
@@ -362,7 +350,12 @@ impl Plan {
         }
         let rings = wishes
             .iter()
-            .map(|wish| Ring { bytes: wish.bytes, slots: wish.sites * wish.turns, turns: wish.turns })
+            .map(|&Wish { sites, turns, bytes, gathered, .. }| Ring {
+                bytes,
+                slots: sites * turns,
+                turns,
+                gathered,
+            })
             .collect();
         Ok((rings, of))
     }

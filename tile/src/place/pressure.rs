@@ -102,6 +102,7 @@ impl Plan {
         // Elements of a broadcast share the operand's registers; constants of one value take one.
         let shared = self.func.maker(value).is_some_and(|op| {
             matches!(self.func.op(op).kind, Kind::Broadcast | Kind::Full(_))
+                || self.products.pipeline.alone.contains(&op)
                 || self.products.is_shared(op) && !self.products.ahead.waits(op)
         });
         if ty.dims.rank() == 0 || shared {

@@ -84,6 +84,7 @@ impl Plan {
     /// What an operation takes, as far as it is known before it is lowered.
     fn of_operation(&self, id: OpId, op: &Op) -> Option<i64> {
         Some(match &op.kind {
+            _ if self.products.pipeline.alone.contains(&id) => 0,
             Kind::Mma if self.products.wgmma.contains_key(&id) => 0,
             Kind::Mma => self.staged(op),
             Kind::Convert => match self.exchanges.get(&op.results[0]) {

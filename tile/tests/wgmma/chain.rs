@@ -134,7 +134,7 @@ fn parts_of_arrays_end_where_they_end() {
     let at = |i: usize| (from..to).map(|k| a[i / 64 * depth + k] * b[k * 64 + i % 64]).sum();
     assert_near(&got[2], &(0..64 * 64).map(at).collect::<Vec<f64>>(), 1e-4);
     let plan = place(&program(text), 90).unwrap();
-    assert_eq!(plan.products.loads.values().filter(|tile| tile.tensor.is_ok()).count(), 1);
+    assert_eq!(plan.products.loads.values().filter(|tile| tile.produced.is_ok()).count(), 1);
     assembled(text);
 }
 

@@ -193,7 +193,7 @@ fn loads_go_to_shared_memory_at_once() {
         "SM90::GMMA::MMA_64x128x16_F32BF16BF16_SS<GMMA::Major::K, GMMA::Major::K>"
     );
     assert!(product.sources.iter().all(|source| matches!(source, Source::Loaded(_))), "{product:?}");
-    assert!(plan.products.loads.values().all(|tile| tile.tensor.is_ok()), "{:?}", plan.products.loads);
+    assert!(plan.products.loads.values().all(|tile| tile.produced.is_ok()), "{:?}", plan.products.loads);
     // Sums are stored in vectors after the loop, which needs one.
     assert!(plan.exchanges.len() <= 1);
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod attention;
 mod chain;
+mod gathers;
 mod gemm;
 mod loops;
 mod operands;

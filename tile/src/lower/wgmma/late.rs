@@ -69,7 +69,7 @@ impl Lowering<'_> {
                 late.push(id);
                 continue;
             }
-            let of_threads = products.loads.get(&id).is_some_and(|tile| tile.tensor.is_err());
+            let of_threads = products.loads.get(&id).is_some_and(|tile| tile.produced.is_err());
             if op.kind == Kind::Mma
                 || !op.regions.is_empty()
                 || !func.is_pure(&op.kind)

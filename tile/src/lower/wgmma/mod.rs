@@ -6,6 +6,7 @@
 //! the warpgroups that do all else; slots of tiles are freed by one thread of each warpgroup when the last product that reads them is done.
 
 mod beside;
+mod gathers;
 mod late;
 mod roles;
 mod store;
@@ -349,7 +350,7 @@ fn stored(product: &Wgmma, at: usize) -> SharedTile {
         rows: vec![if along_k { (0, x) } else { (1, k) }],
         extents: if along_k { [k, x] } else { [x, k] },
         swizzle: product.layouts[at].swizzle,
-        tensor: Err(String::from("it is computed")),
+        produced: Err(String::from("it is computed")),
         latency: None,
         cut: Vec::new(),
     }

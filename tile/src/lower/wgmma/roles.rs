@@ -1,9 +1,11 @@
-//! A producer that brings tiles by tensor copies, and consumers that do all else.
+//! A producer that brings tiles by TMA and `cp.async`, and consumers that do all else.
 
-use girih_codegen::algorithm::{fence_barrier_init, prefetch_tma_descriptor};
+use girih_codegen::algorithm::{
+    cp_async_wait_all, fence_barrier_init, fence_proxy_async, prefetch_tma_descriptor,
+};
 use girih_codegen::atom::{CopyAtom, Transfer};
 use girih_codegen::builder::Block;
-use girih_codegen::{Cond, Expr, Pipeline, PipelineState, Stage, Width};
+use girih_codegen::{Builder, Cond, Expr, Pipeline, PipelineState, Stage, Width};
 use girih_ptx::{Address, Opcode, Operand, Special};
 
 use super::super::params::{Boxes, Source};
@@ -12,8 +14,8 @@ use super::super::{Held, Lowering};
 use super::wrong;
 use crate::error::Error;
 use crate::fit;
-use crate::ir::{Array, ArrayId, OpId, Value, View};
-use crate::place::wgmma::{KEPT, SharedTile, WARPGROUP, blocks, registers_of_consumers};
+use crate::ir::{Array, ArrayId, Kind, OpId, Value, View};
+use crate::place::wgmma::{SharedTile, WARPGROUP, blocks, registers_of_consumers};
 
 /// Which part of the program is being written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,7 +23,7 @@ pub(crate) enum Role {
     /// All of it.
     #[default]
     All,
-    /// That of the thread that loads.
+    /// That of the threads that load: one, or a warpgroup if it gathers rows.
     Producer,
     /// That of the threads that do not load what the producer does.
     Consumer,
@@ -33,13 +35,13 @@ const MEETING: i64 = 1;
 /// A ring of slots, and where the role that is being written is in it.
 #[derive(Debug)]
 pub(crate) struct Slots {
-    base: Expr,
+    pub(super) base: Expr,
     /// The same for descriptors.
     matrices: Expr,
-    bytes: i64,
-    pipeline: Pipeline,
+    pub(super) bytes: i64,
+    pub(super) pipeline: Pipeline,
     count: i64,
-    state: Option<PipelineState>,
+    pub(super) state: Option<PipelineState>,
 }
 
 /// A tile in a slot.
@@ -51,7 +53,7 @@ pub(crate) struct Ticket {
 }
 
 impl Lowering<'_> {
-    /// Writes the program; where tensor copies bring tiles, once for the thread that issues them and once for all others.
+    /// Writes the program; where a producer brings tiles, once for its threads and once for all others.
     pub(crate) fn body(&mut self) -> Result<(), Error> {
         let plan = self.plan;
         let body = plan.func.body();
@@ -63,7 +65,11 @@ impl Lowering<'_> {
         let consumers = i64::from(plan.threads / WARPGROUP);
         for (ring, base) in rings.iter().zip(self.products.slots.clone()) {
             let matrices = self.for_descriptors(&base)?;
-            let pipeline = Pipeline::new(&mut self.b, ring.slots, ring.bytes, consumers)?;
+            let pipeline = if ring.gathered {
+                Pipeline::of_threads(&mut self.b, ring.slots, WARPGROUP.into(), consumers)?
+            } else {
+                Pipeline::new(&mut self.b, ring.slots, ring.bytes, consumers)?
+            };
             self.products.rings.push(Slots {
                 base,
                 matrices,
@@ -92,15 +98,22 @@ impl Lowering<'_> {
         let around = self.b.open_block();
         let consume = self.b.open_block();
         self.b.leave(&consume, &Cond::less(&group, &Expr::from(consumers)), true)?;
+        let kept = plan.products.pipeline.kept;
         if hands_on {
-            self.b.warpgroup_reg_dealloc(fit::word(KEPT))?;
+            self.b.warpgroup_reg_dealloc(fit::word(kept))?;
         }
-        let alone = Cond::equal(&thread, &Expr::from(i64::from(plan.threads)));
-        self.b.leave(&around, &Cond::not(alone), false)?;
-        self.produce_all(&around, consume)?;
+        let threads = i64::from(plan.threads);
+        let own = if plan.products.pipeline.gathers() {
+            self.b.bounded(&(&thread - &Expr::from(threads)), i64::from(WARPGROUP) - 1)?
+        } else {
+            self.b.leave(&around, &Cond::not(Cond::equal(&thread, &Expr::from(threads))), false)?;
+            Expr::from(0)
+        };
+        self.produce_all(&around, consume, own)?;
 
         if hands_on {
-            self.b.warpgroup_reg_alloc(fit::word(registers_of_consumers(consumers, blocks)))?;
+            let all = registers_of_consumers(consumers, blocks, kept);
+            self.b.warpgroup_reg_alloc(fit::word(all))?;
         }
         self.thread = self.b.bounded(&thread, i64::from(plan.threads) - 1)?;
         self.products.group =
@@ -121,13 +134,21 @@ impl Lowering<'_> {
         }
     }
 
-    /// The producer's part, behind which its thread goes out of `around`; `consume` ends here.
-    fn produce_all(&mut self, around: &Block, consume: Block) -> Result<(), Error> {
+    /// The producer's part, of its thread with this number, which goes out of `around` afterwards; `consume` ends here.
+    fn produce_all(&mut self, around: &Block, consume: Block, thread: Expr) -> Result<(), Error> {
         let (held, state) = (self.held.clone(), self.state());
+        let plan = self.plan;
+        self.plan = self.producer.unwrap_or(plan);
+        self.thread = thread;
         self.begin_role(Role::Producer);
-        self.region(self.plan.func.body())?;
+        self.region(plan.func.body())?;
+        if plan.products.pipeline.gathers() {
+            cp_async_wait_all(&mut self.b);
+        }
         self.b.leave(around, &Cond::Always, true)?;
         self.b.close_block(consume)?;
+        self.plan = plan;
+        self.origins.clear();
         self.held = held;
         self.set_state(state);
         Ok(())
@@ -135,7 +156,17 @@ impl Lowering<'_> {
 
     /// Whether an operation belongs to the role that is being written.
     pub(crate) fn takes_part(&self, id: OpId) -> bool {
-        self.products.role != Role::Producer || self.plan.products.pipeline.produced.contains(&id)
+        let pipeline = &self.plan.products.pipeline;
+        match self.products.role {
+            Role::All => true,
+            Role::Producer => pipeline.produced.contains(&id),
+            Role::Consumer => !pipeline.alone.contains(&id),
+        }
+    }
+
+    /// Whether the role that is being written has the threads that multiply.
+    pub(crate) fn consumes(&self) -> bool {
+        self.products.role != Role::Producer
     }
 
     /// Whether the role that is being written knows a value.
@@ -153,7 +184,7 @@ impl Lowering<'_> {
         true
     }
 
-    fn ring(&self, id: OpId) -> Result<usize, Error> {
+    pub(super) fn ring(&self, id: OpId) -> Result<usize, Error> {
         let ring = self.plan.products.pipeline.loads.get(&id).copied();
         ring.ok_or_else(|| wrong("a load without a ring of slots"))
     }
@@ -161,15 +192,10 @@ impl Lowering<'_> {
     /// Issues the copies of a tile as soon as its slot is free.
     pub(crate) fn produce(&mut self, id: OpId, view: &View, tile: &SharedTile) -> Result<(), Error> {
         let ring = self.ring(id)?;
-        let Some(state) = self.products.rings[ring].state.clone() else {
-            return Err(wrong("a ring without a state"));
-        };
+        let slots = &self.products.rings[ring];
+        let (base, bytes, pipeline) = (slots.base.clone(), slots.bytes, slots.pipeline.clone());
+        let state = slots.state.clone().ok_or_else(missing_state)?;
         let slot = state.stage(&mut self.b);
-        let (base, bytes, pipeline) = {
-            let slots = &self.products.rings[ring];
-            (slots.base.clone(), slots.bytes, slots.pipeline.clone())
-        };
-        pipeline.producer_acquire(&mut self.b, &slot)?;
         let target = &base + &(&slot.index * bytes);
         let mut at = Vec::new();
         for axis in 0..view.tile.rank() {
@@ -186,24 +212,31 @@ impl Lowering<'_> {
         let bits = row * rows * size * 8;
         let modifiers = CopyAtom::tma(Transfer::Load, fit::item(rank), bits)?.modifiers();
         let barrier = pipeline.full(&slot.index)?;
-        for (i, j) in (0..along / row).flat_map(|i| (0..others / rows).map(move |j| (i, j))) {
-            let mut place = at.clone();
-            place[tile.fast] = &place[tile.fast] + i * row;
-            if let [(axis, _)] = tile.rows[..] {
-                place[axis] = &place[axis] + j * rows;
+        let copy = |b: &mut Builder| {
+            pipeline.producer_acquire(b, &slot)?;
+            for (i, j) in (0..along / row).flat_map(|i| (0..others / rows).map(move |j| (i, j))) {
+                let mut place = at.clone();
+                place[tile.fast] = &place[tile.fast] + i * row;
+                if let [(axis, _)] = tile.rows[..] {
+                    place[axis] = &place[axis] + j * rows;
+                }
+                let mut coordinates = Vec::new();
+                for &axis in &order {
+                    let value = b.value(&place[axis], Width::W32)?;
+                    coordinates.push(of([&value]).swap_remove(0));
+                }
+                let to = &target + (i * others + j * rows) * row * size;
+                let to = b.address(&to, Width::W32)?;
+                let from = b.address(&map, Width::W64)?;
+                let Operand::Address(from) = from else { continue };
+                let from = Operand::Address(Address { coordinates, ..from });
+                let full = b.address(barrier.address(), Width::W32)?;
+                b.inst(Opcode::Cp, &modifiers, vec![to, from, full]);
             }
-            let mut coordinates = Vec::new();
-            for &axis in &order {
-                let value = self.b.value(&place[axis], Width::W32)?;
-                coordinates.push(of([&value]).swap_remove(0));
-            }
-            let to = &target + (i * others + j * rows) * row * size;
-            let to = self.b.address(&to, Width::W32)?;
-            let Operand::Address(from) = self.b.address(&map, Width::W64)? else { return Err(missing()) };
-            let from = Operand::Address(Address { coordinates, ..from });
-            let full = self.b.address(barrier.address(), Width::W32)?;
-            self.b.inst(Opcode::Cp, &modifiers, vec![to, from, full]);
-        }
+            Ok(())
+        };
+        // One thread of those that gather rows.
+        self.b.if_(&Cond::less(&self.thread, &Expr::from(1)), copy)?;
         state.advance(&mut self.b);
         Ok(())
     }
@@ -230,9 +263,7 @@ impl Lowering<'_> {
     /// Takes note of the tile that the producer brings for a load.
     pub(crate) fn expect(&mut self, id: OpId) -> Result<(), Error> {
         let ring = self.ring(id)?;
-        let Some(state) = self.products.rings[ring].state.clone() else {
-            return Err(wrong("a ring without a state"));
-        };
+        let state = self.products.rings[ring].state.clone().ok_or_else(missing_state)?;
         let now = state.stage(&mut self.b);
         // The state goes on while the slot is in use.
         let slots = &self.products.rings[ring];
@@ -269,6 +300,10 @@ impl Lowering<'_> {
         let slots = &self.products.rings[ring];
         let (pipeline, base) = (slots.pipeline.clone(), slots.base.clone());
         pipeline.consumer_wait(&mut self.b, &slot)?;
+        if self.plan.products.pipeline.rings[ring].gathered {
+            // The threads of the producer have written it by the generic proxy.
+            fence_proxy_async(&mut self.b);
+        }
         self.clear_beyond(id, &slot.index, &base)
     }
 
@@ -320,11 +355,11 @@ impl Lowering<'_> {
         let plan = self.plan;
         let mut known: Vec<(ArrayId, Boxes, Expr)> = Vec::new();
         for &id in plan.products.pipeline.loads.keys() {
-            let (Some(tile), Some(array)) = (plan.products.loads.get(&id), plan.func.op(id).kind.array())
+            let (Some(tile), Kind::Load(view)) = (plan.products.loads.get(&id), &plan.func.op(id).kind)
             else {
                 continue;
             };
-            let (array, param) = plan.func.param_of(array);
+            let (array, param) = plan.func.param_of(view.array);
             let rank = param.extents.len();
             let axes = order(rank, tile);
             let mut sides = vec![1; rank];
@@ -353,6 +388,11 @@ impl Lowering<'_> {
         }
         Ok(())
     }
+}
+
+/// The error for a role that has not begun.
+pub(super) fn missing_state() -> Error {
+    wrong("a ring without a state")
 }
 
 /// A number as near to an expression as coordinates of 32 bits can be, that are multiples of `step`.

@@ -14,7 +14,7 @@ use super::store::is_of_sums;
 use super::{has_own_registers, stored};
 use crate::error::Error;
 use crate::fit;
-use crate::ir::{Def, Dims, End, Func, Kind, OpId, Padding, RegionId, Value, View};
+use crate::ir::{Def, Dims, End, Func, Kind, OpId, Padding, RegionId, Value};
 use crate::place::access::fastest;
 use crate::place::wgmma::{SharedTile, WARPGROUP, Wgmma};
 
@@ -130,14 +130,16 @@ impl Uses {
 
 impl Lowering<'_> {
     /// Lowers a load of a tile that goes to shared memory, by the threads.
-    pub(crate) fn load_shared(&mut self, id: OpId, view: &View, tile: &SharedTile) -> Result<(), Error> {
-        match (&tile.tensor, self.products.role) {
-            (Ok(()), Role::Producer) => return self.produce(id, view, tile),
-            (Ok(()), Role::Consumer) => return self.expect(id),
-            _ => {}
-        }
+    pub(crate) fn load_shared(&mut self, id: OpId, tile: &SharedTile) -> Result<(), Error> {
         let plan = self.plan;
         let op = plan.func.op(id);
+        let view = match (&op.kind, &tile.produced, self.products.role) {
+            (Kind::Load(view), Ok(()), Role::Producer) => return self.produce(id, view, tile),
+            (Kind::Gather(at), Ok(()), Role::Producer) => return self.produce_gather(id, at, tile),
+            (_, Ok(()), Role::Consumer) => return self.expect(id),
+            (Kind::Load(view), ..) => view,
+            _ => return Err(self.misplaced(id)),
+        };
         let extents: Vec<i64> = view.tile.iter().map(|&n| n.into()).collect();
         let vector = 16 / tile.dtype.bytes();
         let dist = Dist::blocked(&extents, &fastest(tile.fast, extents.len()), vector, plan.threads.into());

@@ -4,10 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use girih_codegen::atom::{GmmaLayout, Major, MmaAtom, MmaKind, Product};
 
-use super::super::access::width;
+use super::super::access::{constant, gathered, width};
 use super::{BOX, OF_INSTRUCTION, Products, ROWS, SUMS, SharedTile, Source, WARPGROUP, Wgmma, begin, row};
 use crate::ir::{Def, Func, Kind, Known, Op, OpId, Padding, RegionId, Value, View};
 
+/// Bytes of the narrowest `cp.async`.
+pub(in crate::place) const NARROWEST: i64 = 4;
 /// What the strides of tensor maps stay below, in bytes.
 const FARTHEST: i64 = 1 << 40;
 
@@ -16,12 +18,14 @@ pub(in crate::place) struct Choice<'a> {
     pub(super) threads: u32,
     /// Blocks of a multiprocessor at a time.
     pub(super) blocks: i64,
+    /// The gathers that are not the producer's, and why.
+    pub(super) gathers: BTreeMap<OpId, String>,
     pub(super) regions: BTreeMap<OpId, RegionId>,
     /// The operations that read a value, and as which operand; none for the end of a region.
     pub(super) uses: BTreeMap<Value, Vec<Option<(OpId, usize)>>>,
 }
 
-/// A tile as its load knows it: the load, what each mode is of the view, and the operations between.
+/// A tile as its load or gather knows it: what each mode is of the view, and the operations between.
 pub(crate) struct Traced<T> {
     pub(crate) load: OpId,
     pub(crate) axes: Vec<T>,
@@ -39,8 +43,8 @@ pub(crate) fn trace(func: &Func, value: Value) -> Option<Traced<Option<usize>>> 
 fn merged(func: &Func, value: Value) -> Option<Traced<Vec<usize>>> {
     let Def::Result(id, _) = func.value(value).def else { return None };
     let op = func.op(id);
-    if let Kind::Load(view) = &op.kind {
-        let axes = (0..view.tile.rank()).map(|axis| vec![axis]).collect();
+    if let Kind::Load(_) | Kind::Gather(_) = &op.kind {
+        let axes = (0..func.ty(value).dims.rank()).map(|axis| vec![axis]).collect();
         return func.is_pure(&op.kind).then(|| Traced { load: id, axes, views: Vec::new() });
     }
     if !matches!(op.kind, Kind::Permute(_) | Kind::Reshape) {
@@ -74,8 +78,8 @@ fn merged(func: &Func, value: Value) -> Option<Traced<Vec<usize>>> {
 impl<'a> Choice<'a> {
     /// Of a function, for blocks of so many threads.
     pub(in crate::place) fn new(func: &'a Func, sm: u32, threads: u32) -> Choice<'a> {
-        let (regions, uses) = (BTreeMap::new(), BTreeMap::new());
-        let mut choice = Choice { func, threads, blocks: super::blocks(func, sm), regions, uses };
+        let (gathers, regions, uses) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        let mut choice = Choice { func, threads, blocks: super::blocks(func, sm), gathers, regions, uses };
         choice.collect(func.body());
         choice
     }
@@ -206,6 +210,11 @@ impl Choice<'_> {
             chosen.loads.insert(traced.load, tile);
             return (Source::Loaded(traced.load), layout);
         }
+        if let Some(traced) = merged(self.func, op.operands[operand])
+            && let Some(Err(why)) = self.gather(traced.load)
+        {
+            chosen.gathers.insert(traced.load, why);
+        }
         let ty = self.func.ty(op.operands[operand]);
         let wide = ty.dtype.bits() == 16;
         if at == 0 && wide {
@@ -225,12 +234,16 @@ impl Choice<'_> {
         products: &BTreeSet<OpId>,
     ) -> Option<(Major, SharedTile)> {
         let op = self.func.op(traced.load);
-        let Kind::Load(view) = &op.kind else { return None };
+        let tile = self.func.ty(op.results[0]).dims;
+        let contiguous = match (&op.kind, self.gather(traced.load)) {
+            (Kind::Load(view), _) => width(self.func, view, &op.operands).contiguous,
+            (_, Some(Ok(along))) => Some(along),
+            _ => return None,
+        };
         let [of_x, of_k] = modes.map(|mode| &traced.axes[mode]);
         let readers = self.feeds(op.results[0], products)?;
         let dtype = self.func.ty(op.results[0]).dtype;
         let alone = |axes: &[usize]| if let [axis] = axes { Some(*axis) } else { None };
-        let contiguous = width(self.func, view, &op.operands).contiguous;
         let major = match [alone(of_x), alone(of_k)] {
             [x, Some(k)] if contiguous == Some(k) || x.is_none_or(|x| x < k && contiguous != Some(x)) => {
                 Major::K
@@ -247,23 +260,55 @@ impl Choice<'_> {
             Major::Mn => (of_x, of_k, [x, k]),
         };
         let fast = alone(fast)?;
-        let rows: Vec<(usize, i64)> = slow.iter().map(|&axis| (axis, view.tile[axis].into())).collect();
+        let rows: Vec<(usize, i64)> = slow.iter().map(|&axis| (axis, tile[axis].into())).collect();
         let swizzle = GmmaLayout::select(Major::K, dtype, [extents[1], extents[0]]).swizzle;
         if extents[0] % row(swizzle, dtype) != 0 || extents[1] % 8 != 0 {
             return None;
         }
+        let Kind::Load(view) = &op.kind else {
+            let (produced, latency, cut) = (Ok(()), None, Vec::new());
+            let tile = SharedTile { dtype, fast, rows, extents, swizzle, produced, latency, cut };
+            return (contiguous == Some(fast)).then_some((major, tile));
+        };
         let mut cut = Vec::new();
         for (axis, _) in self.func.slices(view.array) {
             if view.padding != Padding::Undetermined && !cut.contains(&axis) {
                 cut.push(axis);
             }
         }
-        let tensor = self.tensor(view, fast, &rows, &cut);
+        let produced = self.tensor(view, fast, &rows, &cut);
         let latency = view.latency;
-        Some((major, SharedTile { dtype, fast, rows, extents, swizzle, tensor, latency, cut }))
+        Some((major, SharedTile { dtype, fast, rows, extents, swizzle, produced, latency, cut }))
     }
 
-    /// Whether tensor copies can bring the tiles of a view whose rows lie along an axis, or why not.
+    /// The axis of a gathered tile along which the producer copies vectors, or why it does not gather it; none for what is no gather.
+    fn gather(&self, id: OpId) -> Option<Result<usize, String>> {
+        let op = self.func.op(id);
+        let Kind::Gather(at) = &op.kind else { return None };
+        let param = self.func.param_of(at.array).1;
+        let (along, vector) = gathered(self.func, at, &op.operands);
+        let bytes = vector * i64::from(param.dtype.bits()) / 8;
+        Some(match self.gathers.get(&id) {
+            Some(why) => Err(why.clone()),
+            None if self.threads + WARPGROUP > 1024 => {
+                Err(format!("a block of {} threads has no room for more", self.threads))
+            }
+            None if at.masked => Err("it has a mask".into()),
+            None if constant(self.func, op.operands[param.extents.len()]) != Some(0) => {
+                Err("outside of the array is another number: cp.async fills with zeros".into())
+            }
+            None if self.func.slices(at.array).any(|(axis, _)| param.strides[axis] == Known::Is(1)) => {
+                Err("the array is a part along the axis along which elements follow each other".into())
+            }
+            None if vector == 1 => Err("a gather has an address for each element".into()),
+            None if bytes < NARROWEST => {
+                Err(format!("{bytes} bytes follow each other: cp.async copies {NARROWEST} and more"))
+            }
+            None => Ok(along),
+        })
+    }
+
+    /// Whether TMA copies can bring the tiles of a view whose rows lie along an axis, or why not.
     pub(super) fn tensor(
         &self,
         view: &View,

@@ -96,8 +96,8 @@ pub struct SharedTile {
     pub extents: [i64; 2],
     /// How pieces of 16 bytes are exchanged.
     pub swizzle: GmmaSwizzle,
-    /// Whether tensor copies bring it, or why not.
-    pub tensor: Result<(), String>,
+    /// Whether the producer brings it, a view by TMA and gathered rows by `cp.async`, or why not.
+    pub produced: Result<(), String>,
     /// The latency that the user expects.
     pub latency: Option<u8>,
     /// The axes along which the array is a part of another one: tensor copies bring what lies beyond the part, which is cleared.
@@ -142,9 +142,11 @@ pub struct Products {
     pub refused: BTreeMap<OpId, String>,
     /// Loads whose tiles lie in shared memory.
     pub loads: BTreeMap<OpId, SharedTile>,
+    /// Why other gathers are not the producer's.
+    pub gathers: BTreeMap<OpId, String>,
     /// Operations that give such a tile other axes.
     pub views: BTreeSet<OpId>,
-    /// How tensor copies bring such tiles.
+    /// How the producer brings such tiles.
     pub pipeline: Pipeline,
     /// Stores by tensor copies, from tiles in shared memory.
     pub stores: BTreeMap<OpId, SharedTile>,
@@ -185,15 +187,15 @@ pub(crate) fn begin(warpgroups: i64, blocks: i64) -> i64 {
     (REGISTERS / (i64::from(WARPGROUP) * warpgroups * blocks.max(1)) / 8 * 8).min(255)
 }
 
-/// Registers that the producer's threads keep.
+/// Registers that a producer's threads keep of which one issues TMA copies.
 pub(crate) const KEPT: i64 = 24;
 /// The most registers of a thread that are asked for.
 const MOST: i64 = 240;
 
-/// The registers of a consumer's thread (`setmaxnreg`), where a producer's keeps [`KEPT`].
-pub(crate) fn registers_of_consumers(warpgroups: i64, blocks: i64) -> i64 {
-    let all = begin(warpgroups + 1, blocks) * (warpgroups + 1);
-    ((all - KEPT) / warpgroups.max(1) / 8 * 8).min(MOST)
+/// The registers of a consumer's thread (`setmaxnreg`), where a producer's keeps so many.
+pub(crate) fn registers_of_consumers(warpgroups: i64, blocks: i64, kept: i64) -> i64 {
+    let each = begin(warpgroups + 1, blocks);
+    ((each * (warpgroups + 1) - kept.min(each)) / warpgroups.max(1) / 8 * 8).min(MOST)
 }
 
 /// Blocks that a user wants on a multiprocessor at a time.
@@ -202,13 +204,14 @@ pub(crate) fn blocks(func: &Func, sm: u32) -> i64 {
 }
 
 impl Products {
-    /// Which products of a function `wgmma` computes in blocks of this many threads on this architecture.
-    pub(crate) fn choose(func: &Func, sm: u32, threads: u32) -> Products {
-        let mut chosen = Products::default();
+    /// Which products of a function `wgmma` computes in blocks of this many threads on this architecture, where these gathers are not the
+    /// producer's.
+    pub(crate) fn choose(func: &Func, sm: u32, threads: u32, gathers: &BTreeMap<OpId, String>) -> Products {
+        let mut chosen = Products { gathers: gathers.clone(), ..Products::default() };
         if !(90..100).contains(&sm) {
             return chosen;
         }
-        let choice = Choice::new(func, sm, threads);
+        let choice = Choice { gathers: gathers.clone(), ..Choice::new(func, sm, threads) };
         let operands = choice.operands();
         let mut products = Vec::new();
         func.walk(func.body(), &mut |id, op| {
@@ -227,30 +230,32 @@ impl Products {
             }
         }
         // A load goes to shared memory for products by `wgmma` alone. Tensor copies may bring tiles of one view to the same slots.
-        let mut views: Vec<&Kind> = Vec::new();
+        let mut views: Vec<(&Kind, &SharedTile)> = Vec::new();
         let mut bytes = 0;
         for product in chosen.wgmma.values() {
             let stored = (0..2).filter(|&at| product.sources[at] == Source::Stored);
             bytes += stored.map(|at| product.stored(at)).sum::<i64>();
         }
         for (&id, tile) in &chosen.loads {
-            let kind = &func.op(id).kind;
-            if tile.tensor.is_err() || !views.contains(&kind) {
+            let view = (&func.op(id).kind, tile);
+            if tile.produced.is_err() || !views.contains(&view) {
                 bytes += tile.bytes();
-                views.push(kind);
+                views.push(view);
             }
+        }
+        let why = || format!("the tiles take {bytes} bytes of shared memory, {SHARED} are accepted");
+        let rows = chosen.gathered(func, &why());
+        if bytes > SHARED && !rows.is_empty() {
+            return Products::choose(func, sm, threads, &rows.into_iter().chain(gathers.clone()).collect());
         }
         let broken = chosen.refused.keys().any(|id| ids.contains(id));
         if bytes > SHARED || broken {
-            let why = if bytes > SHARED {
-                format!("the tiles take {bytes} bytes of shared memory, {SHARED} are accepted")
-            } else {
-                String::from("another product of the kernel is not")
-            };
+            let why =
+                if bytes > SHARED { why() } else { String::from("another product of the kernel is not") };
             for id in ids {
                 chosen.refused.entry(id).or_insert(why.clone());
             }
-            return Products { refused: chosen.refused, ..Products::default() };
+            return Products { refused: chosen.refused, gathers: chosen.gathers, ..Products::default() };
         }
         chosen.stores = choice.stores(&chosen.wgmma);
         chosen
@@ -288,6 +293,12 @@ impl Products {
         self.ahead.keep(live);
     }
 
+    /// The gathers that the producer runs, each with a reason why it is not to.
+    pub(super) fn gathered(&self, func: &Func, why: &str) -> BTreeMap<OpId, String> {
+        let gathers = self.loads.keys().filter(|&&id| matches!(func.op(id).kind, Kind::Gather(_)));
+        gathers.map(|&id| (id, why.into())).collect()
+    }
+
     /// Whether an operation's result lies in shared memory, where no thread holds it.
     pub(crate) fn is_shared(&self, id: OpId) -> bool {
         self.loads.contains_key(&id) || self.is_view(id) || self.ahead.is_shared(id)
@@ -297,7 +308,7 @@ impl Products {
     pub(crate) fn arena(&self) -> Arena {
         let mut arena = Arena::default();
         for (&id, tile) in &self.loads {
-            if tile.tensor.is_err() && !self.ahead.loads.contains_key(&id) {
+            if tile.produced.is_err() && !self.ahead.loads.contains_key(&id) {
                 let at = arena.take(tile.bytes());
                 arena.places.insert((id, 0), at);
             }
@@ -319,7 +330,7 @@ impl Products {
 
     /// The same without tensor copies, for a reason.
     pub(super) fn by_threads(mut self, func: &Func, threads: u32, why: &str) -> Products {
-        self.loads.values_mut().for_each(|tile| tile.tensor = Err(why.into()));
+        self.loads.values_mut().for_each(|tile| tile.produced = Err(why.into()));
         self.ahead = Ahead::choose(func, self.sm, threads, &self);
         self
     }
@@ -351,7 +362,10 @@ impl Products {
     /// The distribution that a product asks for of an operand, if it is by `wgmma` or takes the operand from a tile in shared memory; `None`
     /// within if any will do.
     pub(crate) fn need(&self, func: &Func, id: OpId, at: usize, threads: i64) -> Option<Option<Dist>> {
-        if func.op(id).kind == Kind::Mma && self.holds(func, func.op(id).operands[at]) {
+        // The producer computes the indices of a gather in a distribution of its own.
+        if func.op(id).kind == Kind::Mma && self.holds(func, func.op(id).operands[at])
+            || self.loads.contains_key(&id)
+        {
             return Some(None);
         }
         let product = self.wgmma.get(&id)?;

@@ -75,8 +75,8 @@ impl Choice<'_> {
         }
         let like = View { padding: Padding::Zero, ..*view };
         self.tensor(&like, fast, &rows, &[]).ok()?;
-        let (tensor, cut) = (Ok(()), Vec::new());
-        Some(SharedTile { dtype, fast, rows, extents, swizzle, tensor, latency: None, cut })
+        let (produced, cut) = (Ok(()), Vec::new());
+        Some(SharedTile { dtype, fast, rows, extents, swizzle, produced, latency: None, cut })
     }
 }
 
