@@ -44,7 +44,7 @@ use crate::ir::{Kind, OpId, Value};
 /// How many turns of a loop are under way where the user says nothing, and memory allows.
 const TURNS: i64 = 4;
 /// Registers of a thread of the producer that copies gathered rows, besides those of tiles: addresses, and numbers of loops.
-const OF_COPIES: i64 = 48;
+const OF_COPIES: f64 = 48.0;
 
 /// Slots in shared memory that are filled and freed in turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -207,8 +207,8 @@ impl Plan {
             return KEPT;
         }
         let most = begin(i64::from(self.threads / WARPGROUP) + 1, blocks(&self.func, sm));
-        let tiles = self.of_producer().registers().ceil() as i64;
-        ((OF_COPIES + tiles + 7) / 8 * 8).min(most)
+        let needed = OF_COPIES + self.of_producer().registers();
+        (KEPT..most).step_by(8).find(|&kept| kept as f64 >= needed).unwrap_or(most)
     }
 
     /// The plan by which the producer computes: each of its threads holds of a tile what it copies the rows of.

@@ -380,6 +380,10 @@ fn the_producer_copies_rows_by_all_its_threads() {
     // One arrival of each thread, and one of the thread that issues TMA copies.
     assert!(kernel.contains("cp.async.mbarrier.arrive.noinc") && kernel.contains("], 128;"), "{kernel}");
     assert!(kernel.contains("cp.async.bulk.tensor"), "{kernel}");
+    // The generic proxy has written what `wgmma` reads.
+    let order = ["mbarrier.try_wait", "fence.proxy.async.shared::cta", "wgmma.mma_async"]
+        .map(|word| kernel.rfind(word));
+    assert!(order.is_sorted() && order[0].is_some(), "{order:?}\n{kernel}");
     let told = explain(&program(&text), 90).unwrap().to_string();
     let wanted = "prefetched 3 iterations ahead by cp.async of 16 bytes from the producer's warpgroup";
     assert!(told.contains(wanted) && told.contains("prefetched 3 iterations ahead by TMA"), "{told}");
@@ -398,4 +402,52 @@ fn rows_that_are_written_are_not_prefetched() {
     let text = by_list("x", "");
     assert_eq!(produced(&place(&simplify(&program(&text)), 90).unwrap()), 1);
     differ(&program(&text), [1, 1, 1], &arrays_of_list(), &[], |_| Tolerance::EXACT).unwrap();
+}
+
+/// Columns begin anywhere, where numbers of 32 bits end too: what is beyond the array is zero.
+#[test]
+fn columns_far_outside_of_an_array_are_zero() {
+    let begin = ", n: s32) {\n  %30 = param n : s32\n  %31 = full 8 : s32\n  %32 = mul %30, %31 : s32\n  %0 = full 0 : s32\n";
+    let text = by_list("x", "").replace(") {\n  %0 = full 0 : s32\n", begin);
+    let text = text.replace("%13 = mul %11, %3 : s32", "%13 = add %32, %0 : s32");
+    let func = program(&text);
+    assert_eq!(produced(&place(&simplify(&func), 90).unwrap()), 1, "{text}");
+    let last = 3 * 64 - 8;
+    for n in [
+        0,
+        -8,
+        24,
+        last / 8 - 1,
+        last / 8,
+        -4,
+        i32::MAX / 8,
+        i32::MIN / 8,
+        i32::MIN / 8 + 7,
+        i32::MAX / 8 - 7,
+    ] {
+        let same = differ(&func, [1, 1, 1], &arrays_of_list(), &[u64::from(n.cast_unsigned())], |_| {
+            Tolerance::EXACT
+        });
+        same.unwrap_or_else(|error| panic!("from {n}: {error}\n{text}"));
+    }
+}
+
+/// A thread of the producer knows the rows that it copies, and no others.
+#[test]
+fn rows_of_two_shapes_are_copied_by_the_producer_once() {
+    let text = by_list("x", "");
+    let more = "%30 = iota : s32[32]
+    %31 = reshape %30 : s32[1, 32]
+    %32 = broadcast %31 : s32[128, 32]
+    %33 = broadcast %8 : s32[128, 32]
+    %34 = full 0 : bf16[128, 32]
+    %35 = gather x at (%33, %32) else %34 : bf16[128, 32]
+    %36 = load w[32, 64] at (%11, %0) pad 0 : bf16[32, 64]
+    %37 = mma %35, %36, %21 : f32[128, 64]
+    continue %37";
+    let func = program(&text.replace("continue %21", more));
+    let told = explain(&func, 90).unwrap().to_string();
+    assert!(told.contains("from the producer's warpgroup"), "{told}");
+    assert!(told.contains("not prefetched: the threads that copy would need other elements of"), "{told}");
+    differ(&func, [1, 1, 1], &arrays_of_list(), &[], |_| Tolerance::EXACT).unwrap();
 }

@@ -6,7 +6,7 @@
 //! the warpgroups that do all else; slots of tiles are freed by one thread of each warpgroup when the last product that reads them is done.
 
 mod beside;
-mod gathers;
+mod copies;
 mod late;
 mod roles;
 mod store;
