@@ -2,8 +2,9 @@
 //!
 //! A product is under way from its instructions on until something reads its result ([`Lowering::regs`]), until a loop, a condition or a region
 //! ends, or until the turn after its own (`late.rs`). Its sums are in the registers of its accumulator, or of what the loop around carries, where
-//! nothing else reads these. Where tensor copies bring tiles, the program is written twice (`roles.rs`): for the thread that issues them, and for
-//! the warpgroups that do all else; slots of tiles are freed by one thread of each warpgroup when the last product that reads them is done.
+//! nothing else reads these. Where a producer brings tiles, the program is written twice (`roles.rs`): for its threads, of which one issues TMA
+//! copies and all copy gathered rows (`copies.rs`), and for the warpgroups that do all else; slots of tiles are freed by one
+//! thread of each warpgroup when the last product that reads them is done.
 
 mod beside;
 mod copies;
