@@ -145,7 +145,7 @@ impl Lowering<'_> {
             access.words.push(Word::Nc.into());
         }
         let padding = rest.first().copied();
-        let constant = padding.and_then(|value| constant(&plan.func, value));
+        let constant = padding.and_then(|value| constant(&self.plan.func, value));
         let others = match (padding, constant) {
             (Some(value), None) => Some(self.regs(value)?),
             _ => None,

@@ -198,8 +198,7 @@ fn one(func: &Func, value: Value) -> Option<Value> {
 
 /// The bits of a tile of one constant.
 pub(crate) fn constant(func: &Func, value: Value) -> Option<u64> {
-    let Def::Result(id, _) = func.value(value).def else { return None };
-    let op = func.op(id);
+    let op = func.op_of(value)?;
     match &op.kind {
         Kind::Full(bits) => Some(*bits),
         Kind::Broadcast | Kind::Reshape | Kind::Convert => constant(func, op.operands[0]),
@@ -209,8 +208,7 @@ pub(crate) fn constant(func: &Func, value: Value) -> Option<u64> {
 
 /// Whether a tile's elements along an axis are one number that is stretched, in one register.
 fn stretched(func: &Func, value: Value, along: usize) -> bool {
-    let Def::Result(id, _) = func.value(value).def else { return false };
-    let op = func.op(id);
+    let Some(op) = func.op_of(value) else { return false };
     match &op.kind {
         Kind::Full(_) => true,
         Kind::Broadcast if func.ty(op.operands[0]).dims[along] == 1 => true,

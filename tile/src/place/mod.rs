@@ -292,8 +292,7 @@ impl<'a> Trial<'a> {
             let as_chosen = |(id, tile): (&OpId, &SharedTile)| {
                 tile.produced.is_ok() || products.loads.get(id).is_none_or(|tile| tile.produced.is_err())
             };
-            let fits =
-                |plan: &Plan| plan.has_room().is_ok() && plan.products.loads.iter().all(as_chosen);
+            let fits = |plan: &Plan| plan.has_room().is_ok() && plan.products.loads.iter().all(as_chosen);
             if !products.stores.is_empty() && !plan.as_ref().is_ok_and(fits) {
                 products.stores.clear();
                 continue;
