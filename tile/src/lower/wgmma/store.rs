@@ -3,8 +3,9 @@
 use girih_codegen::algorithm::{
     copy, fence_proxy_async, tma_store_arrive, tma_store_complete, tma_store_wait,
 };
-use girih_codegen::atom::{GmmaLayout, Major, MmaAtom, MmaKind, Product, SM90_U32X4_STSM_N, Transfer};
-use girih_codegen::plan::Dist;
+use girih_codegen::atom::{
+    GmmaLayout, Major, MmaAtom, MmaKind, Product, SM90_U16X8_STSM_T, SM90_U32X4_STSM_N, Transfer,
+};
 use girih_codegen::{Cond, Expr, Operand, Reg, Rmem, Smem, TiledCopy, TiledMma};
 use girih_layout::Lay;
 use girih_tensor::{DType, Slice, Tensor};
@@ -13,9 +14,8 @@ use super::super::Lowering;
 use super::super::params::{Boxes, Source};
 use crate::error::Error;
 use crate::fit;
-use crate::ir::{Dims, Known, OpId, View};
-use crate::place::extents;
-use crate::place::wgmma::{ROWS, SharedTile, WARPGROUP, fragment};
+use crate::ir::{Known, OpId, View};
+use crate::place::wgmma::{ROWS, SharedTile, WARPGROUP};
 
 /// The most warpgroups that have a barrier of their own, and the first of these: before it are the one of all threads and those of ping-pong.
 const MOST: i64 = 4;
@@ -37,15 +37,13 @@ impl Lowering<'_> {
         let plan = self.plan;
         let stores = &plan.products.stores;
         let threads = i64::from(plan.threads);
-        let of_sums = |(&id, tile): (&OpId, &SharedTile)| {
-            let value = plan.func.op(id).operands[0];
-            is_of_sums(tile, &plan.func.ty(value).dims, plan.dist(value), threads)
-        };
+        let of_sums = |(&id, tile): (&OpId, &SharedTile)| self.strips(id, tile).is_some();
         let apart = threads <= MOST * i64::from(WARPGROUP) && stores.iter().all(of_sums);
         for (&id, tile) in stores {
             let Some(array) = plan.func.op(id).kind.array() else { continue };
             let (array, param) = plan.func.param_of(array);
-            let tma = piece(tile, apart).tensor_copy(Transfer::Store, param.extents.len())?;
+            let strips = self.strips(id, tile).filter(|_| apart);
+            let tma = tile.piece(strips).tensor_copy(Transfer::Store, param.extents.len())?;
             let (axes, extents) = tma.boxes().unzip();
             let name = format!("{}_store", param.name);
             let map = self.b.tensor_map(&name);
@@ -81,22 +79,26 @@ impl Lowering<'_> {
             })?;
             self.meet_to_store(apart)?;
         }
-        let piece = piece(tile, apart);
+        let strips = self.strips(id, tile).filter(|_| apart);
+        let piece = tile.piece(strips);
         let rank = view.tile.rank();
         let begin = (0..rank).map(|axis| self.begin_of(id, view, axis)).collect::<Result<Vec<_>, _>>()?;
         // Where pieces begin in shared memory, and in the array.
         let mut pieces = vec![(base.clone(), begin.clone())];
-        if apart {
+        if let Some(major) = strips {
             pieces.clear();
-            let thread = self.thread.rem(WARPGROUP.into())?;
             let group = self.products.group.clone().ok_or_else(missing)?;
-            let [all, own] = [tile, &piece].map(|tile| tile.extents[1] / ROWS);
+            let count = tile.bytes() / piece.bytes();
             let warpgroups = i64::from(plan.threads / WARPGROUP);
-            for (regs, at) in regs.chunks(regs.len() / fit::size(all / warpgroups)).zip(0..) {
+            for (regs, at) in regs.chunks(regs.len() / fit::size(count / warpgroups)).zip(0..) {
                 let number = &group + at * warpgroups;
                 let to = &base + &(&number * piece.bytes());
-                self.write_matrices(&to, &piece, &thread, own, regs)?;
+                self.write_matrices(&to, &piece, major, regs)?;
                 let (mut begin, mut number) = (begin.clone(), number);
+                if major == Major::Mn {
+                    begin[tile.fast] = &begin[tile.fast] + &(&number * ROWS);
+                    number = Expr::from(0);
+                }
                 for (&(axis, extent), &(_, own)) in tile.rows.iter().zip(&piece.rows).rev() {
                     begin[axis] = &begin[axis] + &(&number.rem(extent / own)? * own);
                     number = number.div(extent / own)?;
@@ -144,31 +146,36 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Writes rows of 16-bit elements that are distributed like sums of `wgmma` to shared memory by `stmatrix`.
-    pub(super) fn write_matrices(
+    /// Writes a strip of 16-bit elements, which a warpgroup holds like sums of `wgmma`, to shared memory by `stmatrix`.
+    fn write_matrices(
         &mut self,
         base: &Expr,
-        tile: &SharedTile,
-        thread: &Expr,
-        warpgroups: i64,
+        strip: &SharedTile,
+        major: Major,
         regs: &[Reg],
     ) -> Result<(), Error> {
-        let [n, m] = tile.extents;
+        let [along, others] = strip.extents;
+        let n = if major == Major::K { along } else { others };
         let types = [DType::F32, DType::Bf16, DType::Bf16];
-        let atom =
-            |columns| MmaAtom::wgmma(MmaKind::WgmmaSs, columns, types, [Major::K; 2], Product::Multiply);
         let columns = (1..=16).rev().map(|by| 16 * by).find(|columns| n % columns == 0).unwrap_or(16);
-        let mma = TiledMma::new(atom(columns)?, Lay::strided([warpgroups, 1], [1, 0])?)?;
-        let by = TiledCopy::of_mma(SM90_U32X4_STSM_N, 16, &mma, Operand::C)?;
-        let layout = GmmaLayout { major: Major::K, swizzle: tile.swizzle }.tile(tile.dtype, [m, n])?;
-        let target = Smem::new(base.clone(), tile.dtype, Some(layout.swizzle()));
-        let target = Tensor::new(target, *layout.layout()); // (M,N)
-        // Values of an instruction, and those of all columns.
-        let [own, all] = [columns, n].map(|n| n / 2);
-        let lay = Lay::strided([own, m / (ROWS * warpgroups), n / columns], [1, all, own])?;
-        let source = Tensor::new(Rmem::of(self.pairs(regs), tile.dtype)?, lay); // (FrgV,RestM,RestN)
-        let target = by.get_slice(thread)?.partition_d(&target)?; // (FrgV,RestM,RestN)
+        let atom = MmaAtom::wgmma(MmaKind::WgmmaSs, columns, types, [Major::K; 2], Product::Multiply)?;
+        let mma = TiledMma::new(atom, Lay::strided([1, 1], [0, 0])?)?;
+        let by = if major == Major::K { SM90_U32X4_STSM_N } else { SM90_U16X8_STSM_T };
+        let by = TiledCopy::of_mma(by, 16, &mma, Operand::C)?;
+        let layout = GmmaLayout { major, swizzle: strip.swizzle }.tile(strip.dtype, [ROWS, n])?;
+        let target = Smem::new(base.clone(), strip.dtype, Some(layout.swizzle()));
+        let target = Tensor::new(target, *layout.layout()); // (64,N)
+        let lay = Lay::strided([columns / 2, 1, n / columns], [1, 0, columns / 2])?;
+        let source = Tensor::new(Rmem::of(self.pairs(regs), strip.dtype)?, lay); // (FrgV,1,RestN)
+        let thread = self.thread.rem(WARPGROUP.into())?;
+        let target = by.get_slice(&thread)?.partition_d(&target)?; // (FrgV,1,RestN)
         Ok(copy(&mut self.b, &by, &source, &target)?)
+    }
+
+    /// How warpgroups hold strips of a stored tile, if they do.
+    fn strips(&self, id: OpId, tile: &SharedTile) -> Option<Major> {
+        let value = self.plan.func.op(id).operands[0];
+        tile.strips(&self.plan.func.ty(value).dims, self.plan.dist(value))
     }
 
     /// That an array has elements: the map of one without describes another.
@@ -189,42 +196,4 @@ impl Lowering<'_> {
             Ok(())
         })?)
     }
-}
-
-/// What is stored at once: the tile, or the rows that a warpgroup has one below the other.
-fn piece(tile: &SharedTile, apart: bool) -> SharedTile {
-    if !apart {
-        return tile.clone();
-    }
-    let rows = strip(&tile.rows).unwrap_or_default();
-    SharedTile { rows, extents: [tile.extents[0], ROWS], ..tile.clone() }
-}
-
-/// The part of a tile's rows that the first [`ROWS`] of them are, if these are a box.
-fn strip(rows: &[(usize, i64)]) -> Option<Vec<(usize, i64)>> {
-    let mut left = ROWS;
-    let mut own = Vec::new();
-    for &(axis, extent) in rows.iter().rev() {
-        let part = extent.min(left);
-        if left % part != 0 || extent % part != 0 {
-            return None;
-        }
-        own.push((axis, part));
-        left /= part;
-    }
-    own.reverse();
-    (left == 1).then_some(own)
-}
-
-/// Whether a tile of 16-bit elements is distributed like sums of `wgmma`.
-pub(super) fn is_of_sums(tile: &SharedTile, dims: &Dims, dist: &Dist, threads: i64) -> bool {
-    let [n, m] = tile.extents;
-    let warpgroups = threads / i64::from(WARPGROUP);
-    tile.dtype.bits() == 16
-        && tile.fast + 1 == dims.rank()
-        && warpgroups > 0
-        && m % (ROWS * warpgroups) == 0
-        && n % 16 == 0
-        && strip(&tile.rows).is_some()
-        && fragment(&[m, n], threads).reshape(&[m, n], &extents(dims)).as_ref() == Some(dist)
 }

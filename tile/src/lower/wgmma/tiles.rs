@@ -10,13 +10,12 @@ use girih_ptx::Word;
 use super::super::memory::{Move, global, padding, runs};
 use super::super::{Held, Lowering};
 use super::roles::Role;
-use super::store::is_of_sums;
 use super::{has_own_registers, stored};
 use crate::error::Error;
 use crate::fit;
 use crate::ir::{Def, Dims, End, Func, Kind, OpId, Padding, RegionId, Value};
 use crate::place::access::fastest;
-use crate::place::wgmma::{SharedTile, WARPGROUP, Wgmma};
+use crate::place::wgmma::{SharedTile, Wgmma};
 
 /// Who reads values, and where operations stand.
 #[derive(Debug, Default)]
@@ -199,11 +198,6 @@ impl Lowering<'_> {
         dims: Dims,
         regs: &[Reg],
     ) -> Result<(), Error> {
-        let threads = self.plan.threads;
-        if is_of_sums(tile, &dims, dist, threads.into()) {
-            let thread = self.thread.clone();
-            return self.write_matrices(base, tile, &thread, (threads / WARPGROUP).into(), regs);
-        }
         let own = dist.owner(&self.thread)?;
         let widest = fit::size(16 / tile.dtype.bytes());
         let vectors = std::iter::successors(Some(widest), |&n| (n > 1).then_some(n / 2));

@@ -10,9 +10,10 @@ use girih_layout::{Int, Lay, Stride, Swizzle};
 use super::super::access::{WIDEST, run, width};
 use super::super::cost::{SHARED, own};
 use super::super::exchange::ROUND_TRIP;
+use super::super::rule::extents;
 use super::choice::Choice;
-use super::{Products, SharedTile, Wgmma, row};
-use crate::ir::{ArrayId, Func, Kind, Known, OpId, Order, Padding, RegionId, Value, View};
+use super::{Products, ROWS, SharedTile, WARPGROUP, Wgmma, fragment, row, transposed};
+use crate::ir::{ArrayId, Dims, Func, Kind, Known, OpId, Order, Padding, RegionId, Value, View};
 
 /// The most bytes of a tile on its way out.
 const MOST: i64 = 64 << 10;
@@ -20,6 +21,8 @@ const MOST: i64 = 64 << 10;
 const WIDE: u32 = 32;
 /// Bytes of the narrowest access to shared memory that a tile is put there by.
 const WORD: i64 = 4;
+/// Elements of a thread that `stmatrix` writes at once.
+const MATRICES: i64 = 8;
 
 impl Choice<'_> {
     /// The stores that tensor copies can make. Nothing else accesses these arrays, since a tensor copy is in no order with what threads do.
@@ -94,7 +97,8 @@ impl Products {
     /// Issue slots of a warp to store a tile of a distribution, by a tensor copy where that takes fewer.
     pub(in crate::place) fn store(&self, func: &Func, id: OpId, dist: &Dist) -> f64 {
         let own = own(func, func.op(id), dist);
-        self.stores.get(&id).map_or(own, |tile| own.min(tile.store(dist)))
+        let dims = func.ty(func.op(id).operands[0]).dims;
+        self.stores.get(&id).map_or(own, |tile| own.min(tile.store(&dims, dist)))
     }
 
     /// Leaves stores to the threads that take fewer issue slots so.
@@ -102,19 +106,52 @@ impl Products {
         self.stores.retain(|&id, tile| {
             let op = func.op(id);
             let dist = &dists[op.operands[0].index()];
-            tile.store(dist) < own(func, op, dist)
+            tile.store(&func.ty(op.operands[0]).dims, dist) < own(func, op, dist)
         });
     }
 }
 
 impl SharedTile {
-    /// Issue slots of a warp to put a tile of a distribution here and let it be copied, in words or wider.
-    fn store(&self, dist: &Dist) -> f64 {
-        let vector = run(dist, self.fast).min(WIDEST / self.dtype.bytes());
+    /// Issue slots of a warp to put a tile of a distribution here and let it be copied: by `stmatrix`, or in words and wider.
+    fn store(&self, dims: &Dims, dist: &Dist) -> f64 {
+        let vector = match self.strips(dims, dist) {
+            Some(_) => MATRICES,
+            None => run(dist, self.fast).min(WIDEST / self.dtype.bytes()),
+        };
         if vector * self.dtype.bytes() < WORD {
             return f64::INFINITY;
         }
         ROUND_TRIP + SHARED * dist.size() as f64 / vector as f64
+    }
+
+    /// Whether each warpgroup holds strips of a tile of 16-bit elements like sums of `wgmma`: 64 rows, or as many columns where the product is
+    /// transposed.
+    pub(crate) fn strips(&self, dims: &Dims, dist: &Dist) -> Option<Major> {
+        let [n, m] = self.extents;
+        let threads = dist.threads();
+        let held = |like: Dist| like.reshape(&[m, n], &extents(dims)).as_ref() == Some(dist);
+        let all = ROWS * (threads / i64::from(WARPGROUP));
+        let fits = |[m, n]: [i64; 2]| all > 0 && m % all == 0 && n % 16 == 0;
+        if self.dtype.bits() != 16 || self.fast + 1 != dims.rank() {
+            return None;
+        }
+        if fits([m, n]) && strip(&self.rows).is_some() && held(fragment(&[m, n], threads)) {
+            return Some(Major::K);
+        }
+        (fits([n, m]) && held(transposed(&[m, n], threads))).then_some(Major::Mn)
+    }
+
+    /// What is stored at once: the tile, or a strip of it.
+    pub(crate) fn piece(&self, strips: Option<Major>) -> SharedTile {
+        let [along, others] = self.extents;
+        match strips {
+            None => self.clone(),
+            Some(Major::K) => {
+                let rows = strip(&self.rows).unwrap_or_default();
+                SharedTile { rows, extents: [along, ROWS], ..self.clone() }
+            }
+            Some(Major::Mn) => SharedTile { extents: [ROWS, others], ..self.clone() },
+        }
     }
 
     /// Where elements lie, in elements: modes are the axes of an array with so many, (Tile0,Tile1,...).
@@ -148,6 +185,22 @@ impl SharedTile {
         let swizzle = self.swizzle.swizzle(self.dtype)?.unwrap_or(Swizzle::NONE);
         TmaCopy::new(transfer, self.dtype, &Lay::concat(&global)?, &self.layout(rank)?, swizzle)
     }
+}
+
+/// The part of a tile's rows that the first [`ROWS`] of them are, if these are a box.
+fn strip(rows: &[(usize, i64)]) -> Option<Vec<(usize, i64)>> {
+    let mut left = ROWS;
+    let mut own = Vec::new();
+    for &(axis, extent) in rows.iter().rev() {
+        let part = extent.min(left);
+        if left % part != 0 || extent % part != 0 {
+            return None;
+        }
+        own.push((axis, part));
+        left /= part;
+    }
+    own.reverse();
+    (left == 1).then_some(own)
 }
 
 /// A mode of one extent and one stride.
