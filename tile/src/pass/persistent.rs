@@ -20,7 +20,7 @@ use crate::ir::table::Each;
 use crate::ir::{ArrayParam, End, Func, Kind, Op, Order, RegionId, Type, Value};
 
 /// Blocks that run at a time on a GPU of the size of an H100.
-const AT_A_TIME: f64 = 128.0;
+const AT_A_TIME: u64 = 128;
 /// Rows of blocks in a group where it is not known which blocks read the same, and the most.
 const ROWS: u64 = 8;
 const MOST_ROWS: u64 = 64;
@@ -54,8 +54,8 @@ pub fn persistent(func: &Func) -> Func {
     copy.b.finish()
 }
 
-/// How many rows of blocks come together. Blocks of `r` rows and `c` columns read `r x + c y` bytes, if a row of blocks reads `x` of its own in
-/// an iteration and a column `y`. With `r c` blocks at a time that is least where
+/// How many rows of blocks come together, a power of two. Blocks of `r` rows and `c` columns read `r x + c y` bytes in an iteration, if a row
+/// of blocks reads `x` bytes and a column `y`. With `r c` blocks at a time that is least where
 ///
 /// ```text
 /// r x = c y,  r = sqrt(r c y / x)
@@ -63,12 +63,12 @@ pub fn persistent(func: &Func) -> Func {
 fn rows_of_group(func: &Func) -> u64 {
     let mut shares = Shares { func, on: HashMap::new(), bytes: [0; 2] };
     shares.region(func.body(), false);
-    let [x, y] = shares.bytes.map(|bytes| bytes as f64);
-    if x * y == 0.0 {
+    let [x, y] = shares.bytes;
+    if x == 0 || y == 0 {
         return ROWS;
     }
-    let rows = (AT_A_TIME * y / x).sqrt().log2().floor().exp2();
-    (rows as u64).clamp(1, MOST_ROWS)
+    let squared = (AT_A_TIME * y / x).max(1);
+    (1 << (squared.ilog2() / 2)).min(MOST_ROWS)
 }
 
 /// The bytes of tiles that an iteration loads for a row of blocks, and for a column of them.
@@ -92,7 +92,7 @@ impl Shares<'_> {
             // The blocks of a layer have the same place along the last axis.
             if let (Kind::Load(_) | Kind::Gather(_), true, 1 | 2) = (&op.kind, in_loop, on & 3) {
                 let ty = func.ty(op.results[0]);
-                self.bytes[usize::from(on & 3) - 1] += ty.dims.size() as u64 * u64::from(ty.dtype.bits()) / 8;
+                self.bytes[usize::from(on & 3) - 1] += ty.dims.size() * u64::from(ty.dtype.bits()) / 8;
             }
             self.on.extend(op.results.iter().map(|&result| (result, on)));
             let args = op.regions.iter().flat_map(|&region| &func.region(region).args);

@@ -96,24 +96,28 @@ fn persistent_blocks_do_what_the_grid_would() {
 
 #[test]
 fn what_each_block_does_is_what_a_program_of_many_blocks_does() {
-    let func = simplify(&program(&with_sums(64)));
-    assert!(is_even(&func));
-    let other = persistent(&func);
-    verify(&other).unwrap();
-    let again = girih_tile::ir::parse(&other.to_string()).unwrap();
-    assert_eq!(again.to_string(), other.to_string());
-    let grid = [11, 2, 2];
-    let arrays = [
-        integers(1, &[2, 1300, 72]),
-        integers(2, &[2, 72, 104]),
-        zeros(DType::F32, &[2, 1300, 104]),
-        zeros(DType::F32, &[2, 11, 104]),
-    ];
-    let [mut wanted, mut got] = [arrays.to_vec(), arrays.to_vec()];
-    reference::run(&func, grid, &mut wanted, &[]).unwrap();
-    reference::run(&other, grid, &mut got, &[]).unwrap();
-    assert_eq!(decoded(&got[2]), decoded(&wanted[2]));
-    assert_eq!(decoded(&got[3]), decoded(&wanted[3]));
+    // Blocks come in groups of 4, 8 and 16 rows, as a column of blocks reads an eighth of a row's bytes, half, and twice.
+    for (n, rows) in [(16, 4), (64, 8), (256, 16)] {
+        let func = simplify(&program(&with_sums(n)));
+        assert!(is_even(&func));
+        let other = persistent(&func);
+        verify(&other).unwrap();
+        assert!(other.to_string().contains(&format!("= full {rows} : s32")), "{other}");
+        let again = girih_tile::ir::parse(&other.to_string()).unwrap();
+        assert_eq!(again.to_string(), other.to_string());
+        let (m, columns, grid) = (2200, i64::from(n) + 8, [18, 2, 2]);
+        let arrays = [
+            integers(1, &[2, m, 8]),
+            integers(2, &[2, 8, columns]),
+            zeros(DType::F32, &[2, m, columns]),
+            zeros(DType::F32, &[2, 18, columns]),
+        ];
+        let [mut wanted, mut got] = [arrays.to_vec(), arrays.to_vec()];
+        reference::run(&func, grid, &mut wanted, &[]).unwrap();
+        reference::run(&other, grid, &mut got, &[]).unwrap();
+        assert_eq!(decoded(&got[2]), decoded(&wanted[2]));
+        assert_eq!(decoded(&got[3]), decoded(&wanted[3]));
+    }
 }
 
 #[test]
