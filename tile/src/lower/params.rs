@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use girih_codegen::atom::GmmaSwizzle;
-use girih_codegen::{Builder, Expr};
+use girih_codegen::{Builder, Expr, TmaCopy};
 use girih_layout::{Int, Symbol};
 use girih_ptx::{Opcode, Operand, Type, Word};
 use girih_tensor::DType;
@@ -14,6 +14,7 @@ use crate::dtype::{is_integer, is_signed};
 use crate::error::Error;
 use crate::fit;
 use crate::ir::{ArrayId, ArrayParam, Func, Kind, Known, Op, OpId};
+use crate::place::wgmma::SharedTile;
 
 /// What a parameter of a kernel stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -43,6 +44,14 @@ pub struct Boxes {
     pub extents: Vec<u32>,
     /// How a box lies in shared memory.
     pub swizzle: GmmaSwizzle,
+}
+
+impl Boxes {
+    /// Those of the tensor copy of a tile.
+    pub(crate) fn of(tile: &SharedTile, copy: &TmaCopy) -> Boxes {
+        let (axes, extents) = copy.boxes().unzip();
+        Boxes { dtype: tile.dtype, axes, extents, swizzle: tile.swizzle }
+    }
 }
 
 /// A parameter of a kernel, by which a launch binds it. Integers and bool of fewer than 32 bits are extended to 32; floats of 16 and 8

@@ -1,15 +1,14 @@
 //! The copies of the producer: tiles of views by TMA, which one thread issues, and gathered rows by `cp.async` of all threads.
 
-use girih_codegen::atom::{CopyAtom, Transfer};
-use girih_codegen::{Builder, Cond, Expr, Pipeline, PipelineState, Stage, Width};
-use girih_ptx::{Address, Opcode, Operand};
+use girih_codegen::algorithm::copy;
+use girih_codegen::atom::Transfer;
+use girih_codegen::{Builder, Cond, Counting, Expr, Pipeline, PipelineState, Smem, Stage, TmaCopy};
+use girih_tensor::{Slice, Tensor};
 
 use super::super::Lowering;
 use super::super::params::{Boxes, Source};
-use super::super::words::of;
 use super::wrong;
 use crate::error::Error;
-use crate::fit;
 use crate::ir::{Array, ArrayId, Indexed, Kind, OpId, View};
 use crate::place::wgmma::SharedTile;
 
@@ -39,46 +38,22 @@ impl Lowering<'_> {
     /// Issues the copies of a tile as soon as its slot is free.
     pub(crate) fn produce(&mut self, id: OpId, view: &View, tile: &SharedTile) -> Result<(), Error> {
         let (pipeline, state, slot, target) = self.next_slot(id)?;
-        let mut at = Vec::new();
-        for axis in 0..view.tile.rank() {
-            at.push(self.begin_of(id, view, axis)?);
-        }
-        self.add_starts(view.array, &mut at)?;
+        let rank = view.tile.rank();
+        let mut begin = (0..rank).map(|axis| self.begin_of(id, view, axis)).collect::<Result<Vec<_>, _>>()?;
+        self.add_starts(view.array, &mut begin)?;
         let missing = || wrong("a load without a tensor map");
         let map = self.products.maps.get(&id).cloned().ok_or_else(missing)?;
-        let rank = at.len();
-        let order = order(rank, tile);
-        let (row, [along, others]) = (tile.row(), tile.extents);
-        let size = tile.bytes() / (along * others);
-        let rows: i64 = tile.rows_of_box().iter().product();
-        let bits = row * rows * size * 8;
-        let modifiers = CopyAtom::tma(Transfer::Load, fit::item(rank), bits)?.modifiers();
-        let barrier = pipeline.full(&slot.index)?;
-        let copy = |b: &mut Builder| {
+        let tma = tile.tensor_copy(Transfer::Load, rank)?;
+        let (global, shared) = sides(&tma, tile, begin, target)?;
+        let one = tma.copy().get_slice(&Expr::from(0))?;
+        let (source, target) = (one.partition_s(&global)?, one.partition_d(&shared)?); // (Box,Rest0,Rest1,...)
+        let with = tma.with(&map).barrier(pipeline.full(&slot.index)?.address());
+        let issue = |b: &mut Builder| {
             pipeline.producer_acquire(b, &slot)?;
-            for (i, j) in (0..along / row).flat_map(|i| (0..others / rows).map(move |j| (i, j))) {
-                let mut place = at.clone();
-                place[tile.fast] = &place[tile.fast] + i * row;
-                if let [(axis, _)] = tile.rows[..] {
-                    place[axis] = &place[axis] + j * rows;
-                }
-                let mut coordinates = Vec::new();
-                for &axis in &order {
-                    let value = b.value(&place[axis], Width::W32)?;
-                    coordinates.push(of([&value]).swap_remove(0));
-                }
-                let to = &target + (i * others + j * rows) * row * size;
-                let to = b.address(&to, Width::W32)?;
-                let from = b.address(&map, Width::W64)?;
-                let Operand::Address(from) = from else { continue };
-                let from = Operand::Address(Address { coordinates, ..from });
-                let full = b.address(barrier.address(), Width::W32)?;
-                b.inst(Opcode::Cp, &modifiers, vec![to, from, full]);
-            }
-            Ok(())
+            copy(b, with, &source, &target)
         };
         // One thread of those that gather rows.
-        self.b.if_(&Cond::less(&self.thread, &Expr::from(1)), copy)?;
+        self.b.if_(&Cond::less(&self.thread, &Expr::from(1)), issue)?;
         state.advance(&mut self.b);
         Ok(())
     }
@@ -112,19 +87,7 @@ impl Lowering<'_> {
                 continue;
             };
             let (array, param) = plan.func.param_of(view.array);
-            let rank = param.extents.len();
-            let axes = order(rank, tile);
-            let mut sides = vec![1; rank];
-            sides[tile.fast] = fit::word(tile.row());
-            for (&(axis, _), rows) in tile.rows.iter().zip(tile.rows_of_box()) {
-                sides[axis] = fit::word(rows);
-            }
-            let boxes = Boxes {
-                dtype: tile.dtype,
-                extents: axes.iter().map(|&axis| sides[axis]).collect(),
-                axes,
-                swizzle: tile.swizzle,
-            };
+            let boxes = Boxes::of(tile, &tile.tensor_copy(Transfer::Load, param.extents.len())?);
             let found = known.iter().find(|(other, own, _)| (*other, own) == (array, &boxes));
             let map = match found {
                 Some((_, _, map)) => map.clone(),
@@ -148,12 +111,15 @@ fn near(number: &Expr, step: i64) -> Expr {
     number.maximum(&Expr::from(least)).minimum(&Expr::from(most))
 }
 
-/// The axes of an array in the order of a tensor map: that along which rows lie, those of the rows from the fastest, the rest from the last.
-fn order(rank: usize, tile: &SharedTile) -> Vec<usize> {
-    let own = std::iter::once(tile.fast).chain(tile.rows.iter().rev().map(|&(axis, _)| axis));
-    let mut axes: Vec<usize> = own.collect();
-    axes.extend(
-        (0..rank).rev().filter(|axis| *axis != tile.fast && tile.rows.iter().all(|(own, _)| own != axis)),
-    );
-    axes
+/// A tile that begins at a coordinate of its array, and where it is in shared memory, both (Tile0,Tile1,...).
+pub(super) fn sides(
+    tma: &TmaCopy,
+    tile: &SharedTile,
+    begin: Vec<Expr>,
+    base: Expr,
+) -> Result<(Tensor<Counting>, Tensor<Smem>), girih_codegen::Error> {
+    let (rank, swizzle) = (begin.len(), tile.swizzle.swizzle(tile.dtype)?);
+    let begin = Slice::Tuple(begin.into_iter().map(Slice::At).collect());
+    let global = tma.tma_tensor()?.domain_offset(begin)?;
+    Ok((global, Tensor::new(Smem::new(base, tile.dtype, swizzle), tile.layout(rank)?)))
 }

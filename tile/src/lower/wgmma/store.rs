@@ -8,10 +8,11 @@ use girih_codegen::atom::{
 };
 use girih_codegen::{Cond, Expr, Operand, Reg, Rmem, Smem, TiledCopy, TiledMma};
 use girih_layout::Lay;
-use girih_tensor::{DType, Slice, Tensor};
+use girih_tensor::{DType, Tensor};
 
 use super::super::Lowering;
 use super::super::params::{Boxes, Source};
+use super::copies::sides;
 use crate::error::Error;
 use crate::fit;
 use crate::ir::{Known, OpId, View};
@@ -44,10 +45,9 @@ impl Lowering<'_> {
             let (array, param) = plan.func.param_of(array);
             let strips = self.strips(id, tile).filter(|_| apart);
             let tma = tile.piece(strips).tensor_copy(Transfer::Store, param.extents.len())?;
-            let (axes, extents) = tma.boxes().unzip();
+            let boxes = Boxes::of(tile, &tma);
             let name = format!("{}_store", param.name);
             let map = self.b.tensor_map(&name);
-            let boxes = Boxes { dtype: tile.dtype, axes, extents, swizzle: tile.swizzle };
             self.params.add_map(name, Source::Map(array), boxes);
             self.products.maps.insert(id, map);
         }
@@ -112,15 +112,12 @@ impl Lowering<'_> {
         self.meet_to_store(apart)?;
 
         let tma = piece.tensor_copy(Transfer::Store, rank)?;
-        let (layout, swizzle) = (piece.layout(rank)?, piece.swizzle.swizzle(tile.dtype)?);
         let one = tma.copy().get_slice(&Expr::from(0))?;
         let leader = Cond::all([self.leader(apart)?, self.has_elements(view)]);
         self.b.if_(&leader, |b| {
             for (from, begin) in pieces {
-                let begin = Slice::Tuple(begin.into_iter().map(Slice::At).collect());
-                let target = tma.tma_tensor()?.domain_offset(begin)?; // (Tile0,Tile1,...)
-                let source = Tensor::new(Smem::new(from, tile.dtype, swizzle), layout); // (Tile0,Tile1,...)
-                copy(b, tma.with(&map), &one.partition_s(&source)?, &one.partition_d(&target)?)?; // (Box,Rest0,Rest1,...)
+                let (global, shared) = sides(&tma, &piece, begin, from)?;
+                copy(b, tma.with(&map), &one.partition_s(&shared)?, &one.partition_d(&global)?)?; // (Box,Rest0,Rest1,...)
             }
             tma_store_arrive(b);
             Ok(())

@@ -110,16 +110,6 @@ impl SharedTile {
         self.extents[0] * self.extents[1] * i64::from(self.dtype.bits()) / 8
     }
 
-    /// The extents of the box that a tensor copy brings at once, along the axes of [`rows`](SharedTile::rows). The tile has several boxes along
-    /// one axis, or one along more.
-    pub fn rows_of_box(&self) -> Vec<i64> {
-        let fits = |all: i64| move |rows: &i64| all % rows == 0 && rows % 8 == 0;
-        match self.rows[..] {
-            [(_, all)] => vec![(1..=all.min(BOX)).rev().find(fits(all)).unwrap_or(8)],
-            _ => self.rows.iter().map(|&(_, extent)| extent).collect(),
-        }
-    }
-
     /// Elements of a row that is as long as the swizzle.
     pub fn row(&self) -> i64 {
         row(self.swizzle, self.dtype)
