@@ -139,7 +139,7 @@ fn build_for_two(func: &Func, target: Target, (alone, _, resources): &Built) -> 
     built_like(&func, target, alone).filter(|(plan, _, resources)| {
         let others = &plan.products.pipeline.rings;
         others.len() == rings.len()
-            && rings.iter().zip(others).all(|(one, two)| two.turns >= one.turns)
+            && rings.iter().zip(others).all(|(one, two)| two.iterations >= one.iterations)
             && resources.registers + MARGIN <= resources.limit
             && resources.blocks.fit() >= 2
     })

@@ -134,7 +134,7 @@ named! {
         TileItemAssignment "tile_item_assignment" "Elements of a tile cannot be assigned: tiles are values.",
         StoreShape "store_shape" "A stored tile of another shape than the view's tiles.",
         Carry "carry" "A variable whose value changes its dtype or shape around a loop or between branches.",
-        Uncarried "uncarried" "A value used outside of the loop turn or branch that made it.",
+        Uncarried "uncarried" "A value used outside of the loop iteration or branch that made it.",
         HostState "host_state" "A build-time value that changes in a region that runs at run time.",
         Unstable "unstable" "A body of a loop that came out different when it was built again.",
         Leave "leave" "A way out of a region that a run-time region does not have.",

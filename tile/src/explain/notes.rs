@@ -32,8 +32,8 @@ pub(super) fn of(plan: &Plan, id: OpId, sizes: &Sizes, feeding: &BTreeSet<OpId>)
         };
         notes.push(shared(tile, &by, ring.map(|ring| ring.slots)));
         match (ring, early) {
-            (Some(ring), _) if ring.turns > 1 => {
-                notes.push(format!("prefetched {} ahead by {by}", count(ring.turns - 1)))
+            (Some(ring), _) if ring.iterations > 1 => {
+                notes.push(format!("prefetched {} ahead by {by}", count(ring.iterations - 1)))
             }
             (_, Some(early)) => notes.push(ahead(plan, id, early)),
             _ => notes.extend(late),

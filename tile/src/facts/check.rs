@@ -374,14 +374,14 @@ fn refused(index: &Index<'_>, name: &str, group: &[&Access], why: &str) -> (Opti
 fn form(access: &Access) -> Vec<Poly> {
     let mut seen: Vec<Atom> = Vec::new();
     let mut number = |atom: &Atom| match atom {
-        Atom::Turn(_) | Atom::Lane(..) => {
+        Atom::Iteration(_) | Atom::Lane(..) => {
             let at = seen.iter().position(|other| other == atom).unwrap_or_else(|| {
                 seen.push(atom.clone());
                 seen.len() - 1
             });
             let value = Value(u32::MAX - fit::item(at));
             Poly::atom(match atom {
-                Atom::Turn(_) => Atom::Turn(value),
+                Atom::Iteration(_) => Atom::Iteration(value),
                 _ => Atom::Lane(value, value),
             })
         }
@@ -424,7 +424,7 @@ fn movers(access: &Access) -> Vec<Atom> {
     let mut seen = Vec::new();
     for poly in &access.origin {
         let _ = poly.map(&mut |atom| {
-            if matches!(atom, Atom::Turn(_) | Atom::Lane(..)) && !seen.contains(atom) {
+            if matches!(atom, Atom::Iteration(_) | Atom::Lane(..)) && !seen.contains(atom) {
                 seen.push(atom.clone());
             }
             Poly::atom(atom.clone())
@@ -464,7 +464,7 @@ fn union(index: &Index<'_>, group: &[&Access]) -> (Vec<Poly>, Extra) {
             poly = poly.plus(&Poly::atom(Atom::Element(fit::axis(axis))), 1).unwrap_or_default();
         }
         let loosened = poly.map(&mut |atom| match atom {
-            Atom::Turn(value) | Atom::Lane(_, value) if loose.contains(atom) => {
+            Atom::Iteration(value) | Atom::Lane(_, value) if loose.contains(atom) => {
                 Poly::atom(Atom::Free(*value))
             }
             other => Poly::atom(other.clone()),

@@ -85,7 +85,7 @@ impl Prover<'_> {
                 needs.insert(Poly::atom(atom.clone()));
                 Some(1)
             }
-            Atom::Bid(_) | Atom::Turn(_) | Atom::Lane(..) | Atom::Element(_) | Atom::Which(_) => Some(0),
+            Atom::Bid(_) | Atom::Iteration(_) | Atom::Lane(..) | Atom::Element(_) | Atom::Which(_) => Some(0),
             Atom::Mod(_, m) => {
                 needs.insert((**m).clone());
                 Some(0)

@@ -17,8 +17,8 @@ pub(crate) struct Index<'a> {
     pub(crate) func: &'a Func,
     /// The operation that a region belongs to.
     owner: HashMap<RegionId, OpId>,
-    /// For each loop, what its turns pass on.
-    turns: HashMap<OpId, Vec<Vec<Value>>>,
+    /// For each loop, what its iterations pass on.
+    iterations: HashMap<OpId, Vec<Vec<Value>>>,
     polys: std::cell::RefCell<HashMap<Value, Poly>>,
 }
 
@@ -61,7 +61,7 @@ impl<'a> Index<'a> {
     /// Reads a function.
     pub(crate) fn new(func: &'a Func) -> Index<'a> {
         let mut index =
-            Index { func, owner: HashMap::new(), turns: HashMap::new(), polys: Default::default() };
+            Index { func, owner: HashMap::new(), iterations: HashMap::new(), polys: Default::default() };
         index.read(func.body(), &mut Vec::new());
         index
     }
@@ -85,7 +85,7 @@ impl<'a> Index<'a> {
         if let End::Continue(depth, values) = &func.region(region).end
             && let Some(at) = loops.len().checked_sub(1 + *depth as usize)
         {
-            self.turns.entry(loops[at]).or_default().push(values.clone());
+            self.iterations.entry(loops[at]).or_default().push(values.clone());
         }
     }
 
@@ -275,12 +275,12 @@ impl<'a> Index<'a> {
         }
     }
 
-    /// The number of a loop, or something that a loop carries and adds the same to in every turn: where it began, and the turns so far.
+    /// The number of a loop, or something that a loop carries and adds the same to in every iteration: where it began, and the iterations so far.
     fn carried(&self, value: Value, op: &Op, id: OpId, at: usize) -> Option<Poly> {
-        let turn = Poly::atom(Atom::Turn(value));
+        let iteration = Poly::atom(Atom::Iteration(value));
         if op.kind == Kind::For && at == 0 {
             let (start, step) = (self.poly(op.operands[0]), self.poly(op.operands[2]));
-            return start.plus(&step.times(&turn)?, 1);
+            return start.plus(&step.times(&iteration)?, 1);
         }
         let (init, passed) = match op.kind {
             Kind::For => (*op.operands.get(3 + at - 1)?, at - 1),
@@ -291,7 +291,7 @@ impl<'a> Index<'a> {
             return None;
         }
         let mut step: Option<Poly> = None;
-        for values in self.turns.get(&id)? {
+        for values in self.iterations.get(&id)? {
             let next = *values.get(passed)?;
             if next == value {
                 return None;
@@ -309,7 +309,7 @@ impl<'a> Index<'a> {
             }
             step = Some(by);
         }
-        self.poly(init).plus(&step?.times(&turn)?, 1)
+        self.poly(init).plus(&step?.times(&iteration)?, 1)
     }
 
     /// Exclusive upper bounds of an atom that is not negative, and what must be 1 or more for them to hold.
@@ -317,7 +317,7 @@ impl<'a> Index<'a> {
         match atom {
             Atom::Bid(axis) => vec![(Poly::atom(Atom::Blocks(*axis)), Vec::new())],
             Atom::Lane(count, _) => vec![(Poly::number(self.lanes(*count)), Vec::new())],
-            Atom::Turn(value) => {
+            Atom::Iteration(value) => {
                 let Some((op, _, 0)) = self.argument(*value) else { return Vec::new() };
                 if op.kind != Kind::For {
                     return Vec::new();
@@ -328,7 +328,7 @@ impl<'a> Index<'a> {
                     Some(1) => vec![(length, Vec::new())],
                     Some(step) if step > 1 => match length.as_number() {
                         Some(n) => vec![(Poly::number((n + step - 1).div_euclid(step)), Vec::new())],
-                        // The range itself bounds its turns too.
+                        // The range itself bounds its iterations too.
                         None => vec![(length, Vec::new())],
                     },
                     _ => vec![(length, vec![polys[2].clone()])],

@@ -184,16 +184,16 @@ impl<'a> Intervals<'a> {
     /// steps may be beyond it.
     fn counted(&self, poly: &Poly) -> Option<Range> {
         let atoms = poly.atoms();
-        let (turn, value) = atoms.into_iter().find_map(|atom| match atom {
-            Atom::Turn(value) => Some((atom, *value)),
+        let (iteration, value) = atoms.into_iter().find_map(|atom| match atom {
+            Atom::Iteration(value) => Some((atom, *value)),
             _ => None,
         })?;
         let count = self.index.poly(value);
-        let (step, factor) = count.terms().find(|(atoms, _)| atoms.contains(turn))?;
+        let (step, factor) = count.terms().find(|(atoms, _)| atoms.contains(iteration))?;
         let own = poly.terms().find(|(atoms, _)| *atoms == step)?.1;
         let times = own.checked_div(factor).filter(|times| times * factor == own)?;
         let rest = poly.plus(&count, -times)?;
-        if rest.atoms().contains(turn) {
+        if rest.atoms().contains(iteration) {
             return None;
         }
         let times = (i128::from(times), i128::from(times));
@@ -215,7 +215,7 @@ impl<'a> Intervals<'a> {
             }
             Atom::Min(a, b) => binary(Each::Min, self.poly(a)?, self.poly(b)?),
             Atom::Max(a, b) => binary(Each::Max, self.poly(a)?, self.poly(b)?),
-            Atom::Turn(_) | Atom::Lane(..) => {
+            Atom::Iteration(_) | Atom::Lane(..) => {
                 let tops = self.index.extents(atom).into_iter().filter_map(|(poly, _)| self.poly(&poly));
                 tops.map(|range| (0, (range.1 - 1).max(0))).min_by_key(|range| range.1)
             }

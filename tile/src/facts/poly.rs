@@ -16,8 +16,8 @@ pub enum Atom {
     Blocks(u8),
     /// A value that is the same in all blocks.
     Uniform(Value),
-    /// Turns of a loop so far, by the loop's number or the carried value that counts them.
-    Turn(Value),
+    /// Iterations of a loop so far, by the loop's number or the carried value that counts them.
+    Iteration(Value),
     /// The position along a tile that counts its elements, the first value, as the second one lays it out.
     Lane(Value, Value),
     /// The position in a tile that is stored, along an axis of the array.
@@ -178,7 +178,7 @@ impl Atom {
             Atom::Bid(axis) => format!("bid({axis})"),
             Atom::Blocks(axis) => format!("num_blocks({axis})"),
             Atom::Uniform(value) | Atom::Free(value) => name(*value),
-            Atom::Turn(value) => format!("turn({})", name(*value)),
+            Atom::Iteration(value) => format!("iteration({})", name(*value)),
             Atom::Lane(_, value) => format!("lane({})", name(*value)),
             Atom::Element(axis) => format!("element({axis})"),
             Atom::Which(axis) => format!("which({axis})"),

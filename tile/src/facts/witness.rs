@@ -16,7 +16,7 @@ struct World {
     bid: [i64; 3],
     /// What sizes are: the one for each that is asked for by turns.
     sizes: Vec<i64>,
-    turns: HashMap<Value, i64>,
+    iterations: HashMap<Value, i64>,
 }
 
 struct Search<'a> {
@@ -31,25 +31,25 @@ const SIZES: &[&[i64]] = &[&[4], &[3], &[2], &[5, 3], &[3, 5], &[6, 4], &[2, 7],
 /// Says which two blocks access one element, one of them storing it.
 pub(super) fn witness(index: &Index<'_>, group: &[&Access]) -> Option<String> {
     let mut search = Search { index, leaves: Vec::new() };
-    let mut turns = BTreeSet::new();
+    let mut iterations = BTreeSet::new();
     for access in group {
         let conditions = index.conditions(access.region);
         for poly in &access.origin {
-            search.note(poly, &mut turns);
+            search.note(poly, &mut iterations);
         }
         for (value, _) in conditions {
             search.leaf(value);
         }
     }
     let used = axes_used(index.func);
-    let turns: Vec<Atom> = turns.into_iter().collect();
+    let iterations: Vec<Atom> = iterations.into_iter().collect();
     for sizes in SIZES {
         for extent in 0..27 {
             let pick = |axis: usize| {
                 if used[axis] { [2, 3, 5][extent / 3usize.pow(fit::item(axis)) % 3] } else { 1 }
             };
             let grid = [pick(0), pick(1), pick(2)];
-            if let Some(found) = search.grid(group, grid, sizes, &turns) {
+            if let Some(found) = search.grid(group, grid, sizes, &iterations) {
                 return Some(found);
             }
         }
@@ -58,15 +58,15 @@ pub(super) fn witness(index: &Index<'_>, group: &[&Access]) -> Option<String> {
 }
 
 impl Search<'_> {
-    fn note(&mut self, poly: &Poly, turns: &mut BTreeSet<Atom>) {
+    fn note(&mut self, poly: &Poly, iterations: &mut BTreeSet<Atom>) {
         self.sizes(poly);
         poly.all(&mut |atom| {
-            if matches!(atom, Atom::Turn(_) | Atom::Lane(..)) {
-                turns.insert(atom.clone());
+            if matches!(atom, Atom::Iteration(_) | Atom::Lane(..)) {
+                iterations.insert(atom.clone());
             }
             true
         });
-        for atom in &*turns {
+        for atom in &*iterations {
             self.index.extents(atom).iter().for_each(|(extent, _)| self.sizes(extent));
         }
     }
@@ -90,23 +90,23 @@ impl Search<'_> {
         }
     }
 
-    fn grid(&self, group: &[&Access], grid: [i64; 3], sizes: &[i64], turns: &[Atom]) -> Option<String> {
+    fn grid(&self, group: &[&Access], grid: [i64; 3], sizes: &[i64], iterations: &[Atom]) -> Option<String> {
         // Where each tile was met: its block, and whether it was stored.
         let mut seen: HashMap<Vec<i64>, Vec<([i64; 3], &Access)>> = HashMap::new();
-        let mut world = World { grid, bid: [0; 3], sizes: sizes.to_vec(), turns: HashMap::new() };
+        let mut world = World { grid, bid: [0; 3], sizes: sizes.to_vec(), iterations: HashMap::new() };
         for block in 0..grid.iter().product::<i64>() {
             world.bid = [block % grid[0], block / grid[0] % grid[1], block / (grid[0] * grid[1])];
-            for mut step in 0..4i64.pow(fit::item(turns.len().min(3))) {
-                world.turns.clear();
+            for mut step in 0..4i64.pow(fit::item(iterations.len().min(3))) {
+                world.iterations.clear();
                 let mut inside = true;
-                for atom in turns {
-                    let turn = step % 4;
+                for atom in iterations {
+                    let iteration = step % 4;
                     step /= 4;
                     let extents = self.index.extents(atom);
                     let bounds = extents.iter().filter_map(|(extent, _)| self.poly(extent, &world));
-                    inside &= bounds.min().is_none_or(|extent| turn < extent);
-                    if let Atom::Turn(value) | Atom::Lane(_, value) = atom {
-                        world.turns.insert(*value, turn);
+                    inside &= bounds.min().is_none_or(|extent| iteration < extent);
+                    if let Atom::Iteration(value) | Atom::Lane(_, value) = atom {
+                        world.iterations.insert(*value, iteration);
                     }
                 }
                 if !inside {
@@ -165,7 +165,7 @@ impl Search<'_> {
             Atom::Bid(axis) => Some(world.bid[usize::from(*axis)]),
             Atom::Blocks(axis) => Some(world.grid[usize::from(*axis)]),
             Atom::Uniform(value) => self.value(*value, world),
-            Atom::Turn(value) | Atom::Lane(_, value) => world.turns.get(value).copied(),
+            Atom::Iteration(value) | Atom::Lane(_, value) => world.iterations.get(value).copied(),
             Atom::Element(_) | Atom::Which(_) | Atom::Free(_) => Some(0),
             Atom::Div(a, b) => arithmetic(Each::FloorDiv, self.poly(a, world)?, self.poly(b, world)?),
             Atom::Mod(a, b) => arithmetic(Each::Mod, self.poly(a, world)?, self.poly(b, world)?),

@@ -328,7 +328,7 @@ impl Func {
         }
     }
 
-    /// Whether something within the body of a loop ends a turn or the loop before the body's end.
+    /// Whether something within the body of a loop ends an iteration or the loop before the body's end.
     pub fn leaves(&self, body: RegionId) -> bool {
         self.leaves_from(body, 0)
     }

@@ -1,4 +1,4 @@
-//! Loops and conditions. What a loop carries stands in registers of its own, which are written all at once where a turn ends.
+//! Loops and conditions. What a loop carries stands in registers of its own, which are written all at once where an iteration ends.
 
 use girih_codegen::builder::Block;
 use girih_codegen::{Cond, Expr, Reg};
@@ -19,20 +19,20 @@ use crate::ir::{End, Op, OpId, RegionId, Value};
 pub(crate) struct Frame {
     /// Left to end the loop.
     around: Option<Block>,
-    /// Left to end a turn.
-    turn: Option<Block>,
+    /// Left to end an iteration.
+    iteration: Option<Block>,
     /// What is carried, in the order of the results; nothing of a sum that is counted in shared memory.
     carried: Vec<Vec<Reg>>,
     /// Whether registers of what is carried have two elements of 16 bits.
     paired: Vec<bool>,
-    /// Whether turns end at the end of the body alone.
+    /// Whether iterations end at the end of the body alone.
     whole: bool,
-    /// What may have been accessed since the last barrier wherever a turn begins or ends.
+    /// What may have been accessed since the last barrier wherever an iteration begins or ends.
     state: (Scratch, Touched),
 }
 
 impl Frame {
-    /// The registers of what is carried in one place, if turns end at the end of the body alone: what the body begins with is in them.
+    /// The registers of what is carried in one place, if iterations end at the end of the body alone: what the body begins with is in them.
     pub(crate) fn carried(&self, at: usize) -> Option<Vec<Reg>> {
         self.carried.get(at).filter(|regs| self.whole && !regs.is_empty()).cloned()
     }
@@ -57,8 +57,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// Ends a turn of a loop around, or the loop, with these values.
-    fn pass(&mut self, depth: u32, values: &[Value], turn: bool) -> Result<(), Error> {
+    /// Ends an iteration of a loop around, or the loop, with these values.
+    fn pass(&mut self, depth: u32, values: &[Value], iteration: bool) -> Result<(), Error> {
         let missing = || unfit(format!("no loop at depth {depth}"));
         let at = self.loops.len().checked_sub(1 + depth as usize).ok_or_else(missing)?;
         let (mut targets, mut sources) = (Vec::new(), Vec::new());
@@ -73,7 +73,7 @@ impl Lowering<'_> {
         }
         self.b.move_all(&targets, &sources)?;
         let frame = &self.loops[at];
-        let block = if turn { &frame.turn } else { &frame.around };
+        let block = if iteration { &frame.iteration } else { &frame.around };
         match block {
             Some(block) => Ok(self.b.leave(block, &Cond::Always, self.alike)?),
             None => Err(missing()),
@@ -112,8 +112,8 @@ impl Lowering<'_> {
         Ok(carried)
     }
 
-    /// Enters a turn: the region's arguments are copies of what is carried, since a turn that ends early writes that while the rest of
-    /// the turn is still to be written.
+    /// Enters an iteration: the region's arguments are copies of what is carried, since an iteration that ends early writes that while the rest of
+    /// the iteration is still to be written.
     fn enter(&mut self, args: &[Value]) -> Result<(), Error> {
         let (carried, paired) =
             self.loops.last().map(|frame| (frame.carried.clone(), frame.paired.clone())).unwrap_or_default();
@@ -126,7 +126,7 @@ impl Lowering<'_> {
                 continue;
             }
             if whole && ty.dims.rank() > 0 {
-                // Products write what is carried in place, when the turn needs it no more.
+                // Products write what is carried in place, when the iteration needs it no more.
                 self.hold_regs(arg, regs)?;
                 continue;
             }
@@ -183,8 +183,15 @@ impl Lowering<'_> {
         self.b.leave(&around, &none, self.alike)?;
         let ahead = self.begin_ahead(id, [&counter, &end, &by], ranges)?;
         let again = self.b.open_repeat();
-        let turn = self.b.open_block();
-        self.loops.push(Frame { around: Some(around), turn: Some(turn), carried, paired, whole, state });
+        let iteration = self.b.open_block();
+        self.loops.push(Frame {
+            around: Some(around),
+            iteration: Some(iteration),
+            carried,
+            paired,
+            whole,
+            state,
+        });
         let number = self.copy(dtype, &counter);
         match ranges {
             Some((lower, upper, multiple)) => {
@@ -201,8 +208,8 @@ impl Lowering<'_> {
             self.enter_ahead(id)?;
         }
         self.region(body)?;
-        if let Some(turn) = self.loops.last_mut().and_then(|frame| frame.turn.take()) {
-            self.b.close_block(turn)?;
+        if let Some(iteration) = self.loops.last_mut().and_then(|frame| frame.iteration.take()) {
+            self.b.close_block(iteration)?;
         }
         // What is left of the range is compared to the step, for the sum of number and step might leave the dtype.
         let left = self.make(register(dtype), Opcode::Sub, m![ty], super::words::of([&end, &counter]));
@@ -261,10 +268,10 @@ impl Lowering<'_> {
         let state = self.state();
         let around = self.b.open_block();
         let again = self.b.open_repeat();
-        let turn = self.b.open_block();
+        let iteration = self.b.open_block();
         self.loops.push(Frame {
             around: Some(around),
-            turn: Some(turn),
+            iteration: Some(iteration),
             carried,
             paired,
             whole: false,
@@ -272,8 +279,8 @@ impl Lowering<'_> {
         });
         self.enter(&self.plan.func.region(body).args)?;
         self.region(body)?;
-        if let Some(turn) = self.loops.last_mut().and_then(|frame| frame.turn.take()) {
-            self.b.close_block(turn)?;
+        if let Some(iteration) = self.loops.last_mut().and_then(|frame| frame.iteration.take()) {
+            self.b.close_block(iteration)?;
         }
         self.b.again(&again, &Cond::Always, self.alike)?;
         self.b.close_block(again)?;

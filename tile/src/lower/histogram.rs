@@ -46,8 +46,8 @@ fn copies(bins: i64, words: i64) -> i64 {
     1 << most.ilog2()
 }
 
-/// Turns that a loop is expected to have, for the number of its counters.
-const TURNS: i64 = 8;
+/// Iterations that a loop is expected to have, for the number of its counters.
+const ITERATIONS: i64 = 8;
 
 /// What a loop counts: the position of the sum among what it carries, the histogram, the addition.
 #[derive(Clone, Copy, Debug)]
@@ -113,7 +113,7 @@ impl Lowering<'_> {
         if found.is_empty() {
             return Ok(found);
         }
-        // Counters of a turn before, or an exchange, may be in use.
+        // Counters of an iteration before, or an exchange, may be in use.
         self.meet_idle();
         for each in &found {
             let op = func.op(each.histogram);
@@ -145,9 +145,9 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Counters of a loop for so many numbers, in each turn of which so many elements are counted.
+    /// Counters of a loop for so many numbers, in each iteration of which so many elements are counted.
     pub(super) fn counters(&mut self, bins: i64, elements: i64) -> Result<Counters, Error> {
-        let copies = copies(bins, TURNS * elements);
+        let copies = copies(bins, ITERATIONS * elements);
         let base = self.b.alloc_shared(Counters::bytes(bins, copies), 16)?;
         Ok(Counters { base, bins, copies })
     }

@@ -219,7 +219,7 @@ impl Lowering<'_> {
         self.touched.add(root, write, touch);
     }
 
-    /// Notes what the turns of a loop access, before the first one.
+    /// Notes what the iterations of a loop access, before the first one.
     pub(crate) fn touch_loop(&mut self, body: RegionId) {
         // A producer accesses nothing that is written, and does not meet the other threads.
         if self.products.role == Role::Producer {
@@ -242,7 +242,7 @@ impl Lowering<'_> {
                 _ => found.extend([(root, false, Touch::Any), (root, true, Touch::Any)]),
             }
         });
-        // Threads meet once before the loop, rather than in each of its turns.
+        // Threads meet once before the loop, rather than in each of its iterations.
         if found.iter().any(|(root, write, touch)| self.touched.meets(*root, *write, touch)) {
             self.meet_idle();
         }

@@ -53,7 +53,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// At the beginning of a loop's turn, or where ways come together: the arena may be in use.
+    /// At the beginning of a loop's iteration, or where ways come together: the arena may be in use.
     pub(crate) fn scratch_unknown(&mut self) {
         self.scratch.used = true;
     }

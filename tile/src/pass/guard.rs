@@ -2,8 +2,8 @@
 //!
 //! A loop that masks the sums of a product by a comparison of positions, as causal attention does, needs the mask where a tile lies across the
 //! boundary and nowhere else. Positions are numbers along axes plus scalars, so that two scalars bound them: where the bounds say that the
-//! comparison holds for all elements, the sums stay as they are. Turns that mask everything are the program's to leave out: a weight of zero times an infinity is
-//! no zero, so that such a turn changes results.
+//! comparison holds for all elements, the sums stay as they are. Iterations that mask everything are the program's to leave out: a weight of zero times an infinity is
+//! no zero, so that such an iteration changes results.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -1,4 +1,4 @@
-//! What is the same in each turn of a loop is computed before it.
+//! What is the same in each iteration of a loop is computed before it.
 
 use super::rebuild::{Copy, Pass, rebuild, types};
 use crate::ir::{Func, Kind, Op, Type, Value};
@@ -25,7 +25,7 @@ impl Pass for Licm {
             // Building puts scalars as far out as they can stand.
             return None;
         }
-        // A loop without a turn must not access memory that does not exist.
+        // A loop without an iteration must not access memory that does not exist.
         let (most, checked) = match &op.kind {
             Kind::Load(view) => (8 * MOST, view.check),
             Kind::Gather(at) => (8 * MOST, at.check),

@@ -1,4 +1,4 @@
-//! Products of a turn that are issued before what the turn before is to add to its sums, so that tensor cores work while threads do.
+//! Products of an iteration that are issued before what the iteration before is to add to its sums, so that tensor cores work while threads do.
 //!
 //! The body of the loop is a product of what it loads, functions of that product, and a product of these that it adds to what it carries:
 //!
@@ -30,7 +30,7 @@ use crate::fit;
 use crate::ir::table::Each;
 use crate::ir::{End, Func, Kind, Op, OpId, RegionId, Type, Value};
 
-/// The function with such loops in this order, or `None` if there is none. `may` says of a loop's first products, and of those that are added a turn
+/// The function with such loops in this order, or `None` if there is none. `may` says of a loop's first products, and of those that are added an iteration
 /// later, whether they may be under way at a time; `held` says which operand of a product threads compute.
 pub fn overlap(
     func: &Func,
@@ -38,34 +38,34 @@ pub fn overlap(
     held: impl Fn(OpId) -> usize,
 ) -> Option<Func> {
     let analysis = Analysis { func, readers: readers(func) };
-    let mut turns = BTreeMap::new();
+    let mut iterations = BTreeMap::new();
     func.walk(func.body(), &mut |id, op| {
         if op.kind == Kind::For
-            && let Some(turn) = analysis.turn(op, &may, &held)
+            && let Some(iteration) = analysis.iteration(op, &may, &held)
         {
-            turns.insert(id, turn);
+            iterations.insert(id, iteration);
         }
     });
-    (!turns.is_empty()).then(|| dce(&fold(&rebuild(func, &mut Overlap { turns }))))
+    (!iterations.is_empty()).then(|| dce(&fold(&rebuild(func, &mut Overlap { iterations }))))
 }
 
 /// The operations of a loop's body by when they run, each list in the order of the program.
-struct Turn {
+struct Iteration {
     /// What the products need that are issued first.
     before: Vec<OpId>,
     /// These products.
     early: Vec<OpId>,
-    /// What the products of the turn before need besides what is carried.
+    /// What the products of the iteration before need besides what is carried.
     behind: Vec<OpId>,
     /// These products.
     late: Vec<Late>,
-    /// What these multiply that the turn before has computed.
+    /// What these multiply that the iteration before has computed.
     multiplied: Vec<Value>,
-    /// Functions of the first products, then those that need the sums of the others, then what the others of the next turn multiply.
+    /// Functions of the first products, then those that need the sums of the others, then what the others of the next iteration multiply.
     rest: [Vec<OpId>; 3],
 }
 
-/// A product that comes a turn later.
+/// A product that comes an iteration later.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Late {
     id: OpId,
@@ -103,7 +103,7 @@ impl Analysis<'_> {
         }
     }
 
-    /// Whether numbers of a loop's turns can be counted from the second on, and backwards.
+    /// Whether numbers of a loop's iterations can be counted from the second on, and backwards.
     fn counts(&self, op: &Op) -> bool {
         let dtype = self.func.ty(op.operands[0]).dtype;
         let most = i64::MAX >> (64 - dtype.bits());
@@ -129,12 +129,12 @@ impl Analysis<'_> {
     }
 
     /// The order of a loop's operations, if it has such a body.
-    fn turn(
+    fn iteration(
         &self,
         op: &Op,
         may: &impl Fn(&[OpId], &[OpId]) -> bool,
         held: &impl Fn(OpId) -> usize,
-    ) -> Option<Turn> {
+    ) -> Option<Iteration> {
         let func = self.func;
         let body = op.regions[0];
         let data = func.region(body);
@@ -194,7 +194,7 @@ impl Analysis<'_> {
         let sums: Vec<Value> = late.iter().map(|late| carried[late.at]).collect();
         let of_sums = self.dependent(&data.ops, &sums);
         let is_of_sums = |id: &OpId| func.op(*id).results.iter().any(|value| of_sums.contains(value));
-        // What is cast for a product that comes a turn later takes registers of its own: once sums are there, others are free.
+        // What is cast for a product that comes an iteration later takes registers of its own: once sums are there, others are free.
         let (mut last, mut open) = (BTreeSet::new(), computed().collect::<Vec<Value>>());
         while let Some(value) = open.pop() {
             let Some(id) = func.maker(value) else { continue };
@@ -214,7 +214,7 @@ impl Analysis<'_> {
         let list =
             |keep: &dyn Fn(&OpId) -> bool| data.ops.iter().copied().filter(keep).collect::<Vec<OpId>>();
         let in_rest = |id: &OpId| rest.contains(id) && !ahead.contains(id);
-        Some(Turn {
+        Some(Iteration {
             before: list(&|id| ahead.contains(id) && !early.contains(id)),
             behind: list(&|id| behind.contains(id)),
             rest: [
@@ -230,7 +230,7 @@ impl Analysis<'_> {
 }
 
 struct Overlap {
-    turns: BTreeMap<OpId, Turn>,
+    iterations: BTreeMap<OpId, Iteration>,
 }
 
 impl Pass for Overlap {
@@ -239,15 +239,15 @@ impl Pass for Overlap {
     }
 
     fn rewrites(&mut self, copy: &mut Copy<'_>, id: OpId, operands: &[Value]) -> bool {
-        let Some(turn) = self.turns.remove(&id) else { return false };
-        Rewrite { turn, id }.run(self, copy, operands);
+        let Some(iteration) = self.iterations.remove(&id) else { return false };
+        Rewrite { iteration, id }.run(self, copy, operands);
         true
     }
 }
 
 /// A loop that is written in the other order.
 struct Rewrite {
-    turn: Turn,
+    iteration: Iteration,
     id: OpId,
 }
 
@@ -269,9 +269,9 @@ impl Rewrite {
         copy.b.open(&[]);
         copy.define(&[number], &[start]);
         copy.define(carried, initial);
-        copy.list(&self.turn.before, pass);
-        copy.list(&self.turn.early, pass);
-        self.turn.rest.iter().for_each(|list| copy.list(list, pass));
+        copy.list(&self.iteration.before, pass);
+        copy.list(&self.iteration.early, pass);
+        self.iteration.rest.iter().for_each(|list| copy.list(list, pass));
         let first = self.state(copy);
         let second = each(copy, Each::Add, [start, step], dtype);
         let state_types: Vec<Type> = first.iter().map(|&value| copy.b.ty(value)).collect();
@@ -280,19 +280,19 @@ impl Rewrite {
             [Type::scalar(dtype)].into_iter().chain(state_types.iter().copied()).collect();
         let (_, args) = copy.b.open(&opened);
         copy.define(&[number], &[args[0]]);
-        copy.list(&self.turn.before, pass);
-        let results = self.turn.before.iter().flat_map(|&id| func.op(id).results.clone());
+        copy.list(&self.iteration.before, pass);
+        let results = self.iteration.before.iter().flat_map(|&id| func.op(id).results.clone());
         let known: Vec<(Value, Value)> = results.map(|value| (value, copy.value(value))).collect();
         let before = each(copy, Each::Sub, [args[0], step], dtype);
         copy.define(&[number], &[before]);
-        copy.list(&self.turn.behind, pass);
+        copy.list(&self.iteration.behind, pass);
         let factors: Vec<Value> = self.factors(copy);
         copy.define(&[number], &[args[0]]);
         known.iter().for_each(|&(old, new)| copy.define(&[old], &[new]));
-        copy.list(&self.turn.early, pass);
+        copy.list(&self.iteration.early, pass);
         let sums = self.late(copy, &args[1..], &factors);
         copy.define(carried, &self.carried(&args[1..], &sums));
-        self.turn.rest.iter().for_each(|list| copy.list(list, pass));
+        self.iteration.rest.iter().for_each(|list| copy.list(list, pass));
         let next = self.state(copy);
         let body = copy.b.close(End::Continue(0, next));
         copy.b.at(op.site);
@@ -301,7 +301,7 @@ impl Rewrite {
 
         let last = self.last(copy, [start, stop, step], dtype);
         copy.define(&[number], &[last]);
-        copy.list(&self.turn.behind, pass);
+        copy.list(&self.iteration.behind, pass);
         let factors = self.factors(copy);
         let sums = self.late(copy, &left, &factors);
         let results = self.carried(&left, &sums);
@@ -313,7 +313,7 @@ impl Rewrite {
         copy.define(&op.results, &new);
     }
 
-    /// The number of the last turn, of which there is one.
+    /// The number of the last iteration, of which there is one.
     fn last(&self, copy: &mut Copy<'_>, [start, stop, step]: [Value; 3], dtype: DType) -> Value {
         let func = copy.func;
         let of_step = constant(func, func.op(self.id).operands[2]);
@@ -323,8 +323,8 @@ impl Rewrite {
         let one = copy.b.push1(Kind::Full(1), &[], Type::scalar(dtype));
         let end = each(copy, Each::Sub, [stop, one], dtype);
         let far = each(copy, Each::Sub, [end, start], dtype);
-        let turns = each(copy, Each::FloorDiv, [far, step], dtype);
-        let far = each(copy, Each::Mul, [turns, step], dtype);
+        let iterations = each(copy, Each::FloorDiv, [far, step], dtype);
+        let far = each(copy, Each::Mul, [iterations, step], dtype);
         each(copy, Each::Add, [start, far], dtype)
     }
 
@@ -332,38 +332,38 @@ impl Rewrite {
         func.region(func.op(self.id).regions[0]).end.values()
     }
 
-    /// What turns pass on: what they passed on before, but what late products are to be added to in place of their results, and then what these
+    /// What iterations pass on: what they passed on before, but what late products are to be added to in place of their results, and then what these
     /// multiply.
     fn state(&self, copy: &Copy<'_>) -> Vec<Value> {
         let func = copy.func;
         let mut state: Vec<Value> = self.passed(func).to_vec();
-        self.turn.late.iter().for_each(|late| state[late.at] = func.op(late.id).operands[2]);
-        state.extend(&self.turn.multiplied);
+        self.iteration.late.iter().for_each(|late| state[late.at] = func.op(late.id).operands[2]);
+        state.extend(&self.iteration.multiplied);
         state.into_iter().map(|value| copy.value(value)).collect()
     }
 
     /// What the loop carried before, of its new state and the sums of the late products.
     fn carried(&self, state: &[Value], sums: &[Value]) -> Vec<Value> {
-        let mut carried = state[..state.len() - self.turn.multiplied.len()].to_vec();
-        self.turn.late.iter().zip(sums).for_each(|(late, &sum)| carried[late.at] = sum);
+        let mut carried = state[..state.len() - self.iteration.multiplied.len()].to_vec();
+        self.iteration.late.iter().zip(sums).for_each(|(late, &sum)| carried[late.at] = sum);
         carried
     }
 
     fn factors(&self, copy: &Copy<'_>) -> Vec<Value> {
-        let late = self.turn.late.iter();
+        let late = self.iteration.late.iter();
         late.map(|late| copy.value(copy.func.op(late.id).operands[1 - late.held])).collect()
     }
 
     /// The late products of a state.
     fn late(&self, copy: &mut Copy<'_>, state: &[Value], factors: &[Value]) -> Vec<Value> {
         let func = copy.func;
-        let multiplied = &state[state.len() - self.turn.multiplied.len()..];
+        let multiplied = &state[state.len() - self.iteration.multiplied.len()..];
         let mut sums = Vec::new();
-        for (late, &factor) in self.turn.late.iter().zip(factors) {
+        for (late, &factor) in self.iteration.late.iter().zip(factors) {
             let op = func.op(late.id);
             copy.b.at(op.site);
             let held = op.operands[late.held];
-            let new = self.turn.multiplied.iter().zip(multiplied).find(|(old, _)| **old == held);
+            let new = self.iteration.multiplied.iter().zip(multiplied).find(|(old, _)| **old == held);
             let held = new.map_or(held, |(_, &new)| new);
             let [a, b] = if late.held == 0 { [held, factor] } else { [factor, held] };
             sums.push(copy.b.push1(Kind::Mma, &[a, b, state[late.at]], func.ty(op.results[0])));

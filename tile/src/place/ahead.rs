@@ -23,7 +23,7 @@
 //!     c.tiles_mut([128, 128]).store((bid(0), bid(1)), sums);
 //! }
 //!
-//! // On an sm_80, the threads that multiply load too: both loads are turns ahead, or it is known why not.
+//! // On an sm_80, the threads that multiply load too: both loads are iterations ahead, or it is known why not.
 //! let ahead = girih_tile::place::place(&product::ir()?, 80)?.products.ahead;
 //! assert_eq!(ahead.loads.len() + ahead.late.len(), 2);
 //! assert!(ahead.loops.values().all(|rounds| rounds.stages > 1 && rounds.bytes > 0));
@@ -38,7 +38,7 @@ use girih_codegen::plan::Dist;
 use girih_tensor::DType;
 
 pub(crate) use self::slice::feeding;
-use self::slice::{computed, scalars, turns};
+use self::slice::{computed, iterations, scalars};
 use super::Plan;
 use super::access::{WIDEST, aligned, fastest, run};
 use super::cost::SHARED;
@@ -49,14 +49,14 @@ use super::wgmma::choice::{Choice, NARROWEST, Traced, trace};
 use super::wgmma::{Products, SharedTile, blocks};
 use crate::ir::{Func, Kind, Op, OpId, Padding, RegionId};
 
-/// How many turns of a loop are under way where the user says nothing, and memory allows.
-const TURNS: i64 = 3;
-/// The most words of a thread that wait in registers for the end of a turn, of one tile.
+/// How many iterations of a loop are under way where the user says nothing, and memory allows.
+const ITERATIONS: i64 = 3;
+/// The most words of a thread that wait in registers for the end of an iteration, of one tile.
 const WAITING: i64 = 32;
 /// Slots begin at multiples of this, and those with tiles for `wgmma` at multiples of [`PATTERN`].
 const ALIGN: i64 = 128;
 
-/// A tile that is loaded turns ahead.
+/// A tile that is loaded iterations ahead.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Early {
     /// The axis along which elements lie in a row.
@@ -79,14 +79,14 @@ pub struct Early {
     pub computed: bool,
 }
 
-/// The loads of a loop that are turns ahead.
+/// The loads of a loop that are iterations ahead.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rounds {
     /// The loads.
     pub loads: Vec<OpId>,
     /// The operations of the loop's body that say where tiles begin, in their order.
     pub scalars: Vec<OpId>,
-    /// Turns that have a slot: the one that multiplies, and those that are loaded.
+    /// Iterations that have a slot: the one that multiplies, and those that are loaded.
     pub stages: i64,
     /// Bytes of a slot.
     pub bytes: i64,
@@ -94,7 +94,7 @@ pub struct Rounds {
     pub align: i64,
 }
 
-/// What is loaded turns ahead.
+/// What is loaded iterations ahead.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ahead {
     /// The loops.
@@ -159,7 +159,7 @@ fn others(func: &Func, products: &Products) -> BTreeSet<OpId> {
 }
 
 impl Ahead {
-    /// Which loads of a function are turns ahead, in blocks of this many threads.
+    /// Which loads of a function are iterations ahead, in blocks of this many threads.
     pub(super) fn choose(func: &Func, sm: u32, threads: u32, products: &Products) -> Ahead {
         let mut ahead = Ahead::default();
         if sm < 80 {
@@ -307,7 +307,7 @@ fn allowed(func: &Func, sm: u32, around: OpId, load: OpId) -> Result<(), String>
     scalars(func, body, &[load]).map(drop)
 }
 
-/// How many turns of a loop are to be under way.
+/// How many iterations of a loop are to be under way.
 fn wanted(func: &Func, sm: u32, around: &Op, loads: &[OpId]) -> i64 {
     let latency = loads.iter().filter_map(|&load| match &func.op(load).kind {
         Kind::Load(view) => view.latency,
@@ -315,7 +315,7 @@ fn wanted(func: &Func, sm: u32, around: &Op, loads: &[OpId]) -> i64 {
     });
     let asked = func.hints.resolve(sm).num_stages.map(i64::from);
     let asked = asked.or(latency.max().map(|latency| 1 + i64::from(latency) / 3));
-    asked.unwrap_or(TURNS).min(turns(func, around).unwrap_or(i64::MAX))
+    asked.unwrap_or(ITERATIONS).min(iterations(func, around).unwrap_or(i64::MAX))
 }
 
 /// The axis along which a tile lies in rows for products other than by `wgmma`.
@@ -384,7 +384,7 @@ impl Early {
 }
 
 impl Plan {
-    /// Gives shared memory to what is loaded turns ahead, or says why there is none.
+    /// Gives shared memory to what is loaded iterations ahead, or says why there is none.
     pub(super) fn with_slots(mut self, sm: u32) -> Result<Plan, String> {
         let mut ahead = self.products.ahead.clone();
         if ahead.loops.is_empty() {
@@ -417,7 +417,9 @@ impl Plan {
                 Some(rounds) => rounds.stages -= 1,
                 None => {
                     let taken = ahead.bytes(func, func.body());
-                    return Err(format!("two turns take {taken} bytes of shared memory: {room} are left"));
+                    return Err(format!(
+                        "two iterations take {taken} bytes of shared memory: {room} are left"
+                    ));
                 }
             }
         }

@@ -17,7 +17,7 @@
 //! | `Atomic` | operands and result are equal; of tiles (rank 1 and more) no bit moves nowhere: no thread holds a copy |
 //! | `Reshape`, `Extract`, `Insert`, `Cat`, `Flip`, `Pack`, `Unpack` | any: elements are renamed where threads have them, else they go through shared memory |
 //! | `Mma` by [`wgmma`] | accumulator and result have the instruction's; A has it too, or is in shared memory, where B is |
-//! | other `Mma` | accumulator and result are equal; the operands are [fragments](product) of it, or any, and go through shared memory, where loops load them [turns ahead](ahead) |
+//! | other `Mma` | accumulator and result are equal; the operands are [fragments](product) of it, or any, and go through shared memory, where loops load them [iterations ahead](ahead) |
 //! | `Convert` | any: elements are renamed where threads have them, else they go by [shuffles](shuffle) or through shared memory, whichever [costs](exchange::Exchange::cost) less |
 //! | `For`, `Loop`, `If` | initial values, region arguments, what an end passes on, and results are equal |
 //!

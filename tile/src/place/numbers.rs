@@ -24,7 +24,7 @@ pub(super) fn of_elements(kind: &Kind) -> bool {
 }
 
 /// Whether operations of this kind compute numbers from numbers alone, or read memory that the program does not write, so that a
-/// warpgroup that only loads, or another turn of a loop, may compute them again.
+/// warpgroup that only loads, or another iteration of a loop, may compute them again.
 pub(super) fn computes(func: &Func, kind: &Kind) -> bool {
     match kind {
         Kind::Reshape => true,

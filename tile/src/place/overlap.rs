@@ -15,7 +15,7 @@ const MOST: i64 = 240;
 const LEAST: u64 = 64 * 128;
 
 impl Plan {
-    /// The function that was placed, in which products of the next turn of a loop are issued before functions of those of a turn, if there is such
+    /// The function that was placed, in which products of the next iteration of a loop are issued before functions of those of an iteration, if there is such
     /// a loop: the tiles that it loads come to shared memory ahead, and threads have registers for what is under way.
     pub(super) fn overlapped(&self, func: &Func) -> Option<Func> {
         let groups = i64::from(self.threads / WARPGROUP).max(1);
@@ -23,7 +23,7 @@ impl Plan {
         let each = (REGISTERS / (i64::from(WARPGROUP) * blocks * groups)).min(MOST);
         let may = |first: &[OpId], others: &[OpId]| {
             let sums: i64 = first.iter().chain(others).map(|&id| self.words(id, 2, 0)).sum();
-            // Without a first product, whose sums the threads compute with, these hold the next turn's factor too, in f32 first.
+            // Without a first product, whose sums the threads compute with, these hold the next iteration's factor too, in f32 first.
             let wide = if first.is_empty() { 32 } else { 0 };
             let factors: i64 =
                 others.iter().map(|&id| self.words(id, self.held(id).unwrap_or(0), wide)).sum();
@@ -125,10 +125,11 @@ impl Plan {
 impl Products {
     /// Whether products are computed in the same ways as others, by as many slots at least.
     pub(super) fn is_like(&self, other: &Products) -> bool {
-        let turns = |products: &Products| products.pipeline.rings.iter().map(|ring: &Ring| ring.turns).max();
+        let iterations =
+            |products: &Products| products.pipeline.rings.iter().map(|ring: &Ring| ring.iterations).max();
         self.refused.is_empty() == other.refused.is_empty()
             && self.wgmma.len() >= other.wgmma.len()
-            && turns(self) == turns(other)
+            && iterations(self) == iterations(other)
             && self.ahead.loads.len() >= other.ahead.loads.len()
             && self.loads.values().all(|tile| tile.produced.is_ok())
     }

@@ -24,7 +24,7 @@
 //! let plan = girih_tile::place::place(&product::ir()?, 90)?;
 //! let pipeline = &plan.products.pipeline;
 //! assert_eq!(plan.block() - plan.threads, if pipeline.rings.is_empty() { 0 } else { 128 });
-//! assert!(pipeline.rings.iter().all(|ring| ring.slots >= ring.turns));
+//! assert!(pipeline.rings.iter().all(|ring| ring.slots >= ring.iterations));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -41,8 +41,8 @@ use super::scratch::{Arena, FIXED, of_slots};
 use super::wgmma::{KEPT, Products, WARPGROUP, begin, blocks};
 use crate::ir::{Kind, OpId, Value};
 
-/// How many turns of a loop are under way where the user says nothing, and memory allows.
-const TURNS: i64 = 4;
+/// How many iterations of a loop are under way where the user says nothing, and memory allows.
+const ITERATIONS: i64 = 4;
 /// Registers of a thread of the producer that copies gathered rows, besides those of tiles: addresses, and numbers of loops.
 const OF_COPIES: f64 = 48.0;
 
@@ -53,8 +53,8 @@ pub struct Ring {
     pub bytes: i64,
     /// Slots.
     pub slots: i64,
-    /// How many turns of a loop they are for.
-    pub turns: i64,
+    /// How many iterations of a loop they are for.
+    pub iterations: i64,
     /// Whether the threads of the producer copy gathered rows to them, rather than TMA.
     pub gathered: bool,
 }
@@ -280,7 +280,7 @@ impl Plan {
         struct Wish {
             depth: usize,
             sites: i64,
-            turns: i64,
+            iterations: i64,
             most: i64,
             bytes: i64,
             gathered: bool,
@@ -296,7 +296,7 @@ impl Plan {
                 .iter()
                 .position(|wish| (wish.depth, wish.bytes, wish.gathered) == (depth, bytes, gathered));
             let ring = ring.unwrap_or_else(|| {
-                wishes.push(Wish { depth, sites: 0, turns: 1, most: 1, bytes, gathered });
+                wishes.push(Wish { depth, sites: 0, iterations: 1, most: 1, bytes, gathered });
                 wishes.len() - 1
             });
             of.insert(id, ring);
@@ -306,8 +306,8 @@ impl Plan {
             wish.sites = wish.sites.max(*here);
             // A tile that a block loads once has one slot, whose descriptors are constants in the loops within.
             if depth > usize::from(self.func.is_persistent()) {
-                let turns = tile.latency.map_or(TURNS, |latency| 1 + i64::from(latency) / 3);
-                wish.most = wish.most.max(stages.unwrap_or(turns));
+                let iterations = tile.latency.map_or(ITERATIONS, |latency| 1 + i64::from(latency) / 3);
+                wish.most = wish.most.max(stages.unwrap_or(iterations));
             }
         }
         for (&load, inside) in shared {
@@ -323,8 +323,8 @@ impl Plan {
             let mut arena = Arena { bytes: arena.bytes, ..Arena::default() };
             let mut slots = 0;
             for wish in wishes {
-                arena.take(wish.bytes * wish.sites * wish.turns);
-                slots += wish.sites * wish.turns;
+                arena.take(wish.bytes * wish.sites * wish.iterations);
+                slots += wish.sites * wish.iterations;
             }
             arena.bytes + of_slots(slots)
         };
@@ -334,26 +334,26 @@ impl Plan {
         // The innermost loops first.
         loop {
             let mut more: Vec<usize> =
-                (0..wishes.len()).filter(|&at| wishes[at].turns < wishes[at].most).collect();
-            more.sort_by_key(|&at| (usize::MAX - wishes[at].depth, wishes[at].turns));
+                (0..wishes.len()).filter(|&at| wishes[at].iterations < wishes[at].most).collect();
+            more.sort_by_key(|&at| (usize::MAX - wishes[at].depth, wishes[at].iterations));
             let next = more.into_iter().find(|&at| {
-                wishes[at].turns += 1;
+                wishes[at].iterations += 1;
                 let fits = taken(&wishes) <= room;
-                wishes[at].turns -= 1;
+                wishes[at].iterations -= 1;
                 fits
             });
             let Some(at) = next else { break };
-            wishes[at].turns += 1;
+            wishes[at].iterations += 1;
         }
-        if !self.products.stores.is_empty() && wishes.iter().any(|wish| wish.turns < wish.most.min(2)) {
+        if !self.products.stores.is_empty() && wishes.iter().any(|wish| wish.iterations < wish.most.min(2)) {
             return Err("what tensor copies store from leaves no room for a second stage".into());
         }
         let rings = wishes
             .iter()
-            .map(|&Wish { sites, turns, bytes, gathered, .. }| Ring {
+            .map(|&Wish { sites, iterations, bytes, gathered, .. }| Ring {
                 bytes,
-                slots: sites * turns,
-                turns,
+                slots: sites * iterations,
+                iterations,
                 gathered,
             })
             .collect();

@@ -116,7 +116,7 @@ impl Groups {
             return None;
         }
         let &[begin, tiles, blocks] = &inner.operands[..] else { return None };
-        let turn = *func.region(inner.regions[0]).args.first()?;
+        let iteration = *func.region(inner.regions[0]).args.first()?;
         // Rows of tiles times columns of tiles.
         let [a, b] = both(func, tiles, Each::Mul)?;
         let rows_of = |value: Value| {
@@ -138,8 +138,8 @@ impl Groups {
         let is_block = op_of(func, block)?.kind == Kind::Bid(0);
         let walks = is_blocks && modulus == blocks && is_block && before == first;
         let counts = is(func, next_first, Each::Add, [first, tiles]);
-        let places =
-            is(func, row, Each::FloorDiv, [turn, columns]) && is(func, column, Each::Mod, [turn, columns]);
+        let places = is(func, row, Each::FloorDiv, [iteration, columns])
+            && is(func, column, Each::Mod, [iteration, columns]);
         (walks && counts && places).then_some(Groups { ends, group, from, to, row, tile })
     }
 

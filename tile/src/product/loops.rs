@@ -77,7 +77,7 @@ fn effects(
                         _ => matches!(end, End::Yield(_)),
                     };
                     if !goes_on {
-                        return Err(refused(op, "a loop around is left early, or a turn of it"));
+                        return Err(refused(op, "a loop around is left early, or an iteration of it"));
                     }
                     path.push((id, at));
                     effects(func, inner, path, all)?;
@@ -107,7 +107,7 @@ pub(super) fn sketch(func: &Func) -> Result<Sketch<'_>, Refusal> {
         let count = all.products.len();
         return Err(Refusal::new(format!("the kernel has {count} products, one is accepted")));
     };
-    let [(turns, path)] = &all.loops[..] else {
+    let [(iterations, path)] = &all.loops[..] else {
         let count = all.loops.len();
         return Err(refused(
             func.op(product),
@@ -118,12 +118,12 @@ pub(super) fn sketch(func: &Func) -> Result<Sketch<'_>, Refusal> {
         let count = all.stores.len();
         return Err(Refusal::new(format!("the kernel stores {count} times, once is accepted")));
     };
-    let (turns, store) = (func.op(*turns), func.op(*store));
+    let (iterations, store) = (func.op(*iterations), func.op(*store));
     if path != beside {
         return Err(refused(store, "the store does not stand beside the loop"));
     }
     let index = Index::new(func);
-    let inner = sums::inner(func, &index, turns, product)?;
+    let inner = sums::inner(func, &index, iterations, product)?;
     let Kind::Store(view) = &store.kind else { return Err(refused(store, "no store")) };
     let rank = func.ty(inner.sums).dims.rank();
     let roles = operand::named(rank, [Role::M, Role::N]);
@@ -149,12 +149,12 @@ pub(super) fn sketch(func: &Func) -> Result<Sketch<'_>, Refusal> {
     };
     let a = place(a, [Role::M, Role::K], "the first operand")?;
     let b = place(b, [Role::N, Role::K], "the second operand")?;
-    let turn = func.region(turns.regions[0]).args[0];
-    let along = index.poly(turn);
+    let iteration = func.region(iterations.regions[0]).args[0];
+    let along = index.poly(iteration);
     for (place, op) in [(&a, inner.operands[0].load), (&b, inner.operands[1].load)] {
         let op = func.op(op);
         if place.at[1] != along {
-            return Err(refused(op, "the index along K is not the number of the loop's turn"));
+            return Err(refused(op, "the index along K is not the number of the loop's iteration"));
         }
     }
     for (place, mode, op) in [(&a, 0, inner.operands[0].load), (&b, 1, inner.operands[1].load)] {
@@ -178,10 +178,10 @@ pub(super) fn sketch(func: &Func) -> Result<Sketch<'_>, Refusal> {
         return Err(refused(store, "each group of rows has a second operand of its own"));
     }
     let mut asked: Vec<Value> = c.values.iter().copied().chain(c.batch_value).collect();
-    asked.push(turns.operands[1]);
+    asked.push(iterations.operands[1]);
     asked.extend(path.iter().flat_map(|(id, _)| func.op(*id).operands.clone()));
     if is_given(func, asked) {
-        return Err(refused(turns, "which tiles a block goes through depends on a scalar argument"));
+        return Err(refused(iterations, "which tiles a block goes through depends on a scalar argument"));
     }
     for (place, op) in [(&a, inner.operands[0].load), (&b, inner.operands[1].load)] {
         for value in place.values.iter().copied().chain(place.batch_value) {
@@ -210,7 +210,7 @@ pub(super) fn sketch(func: &Func) -> Result<Sketch<'_>, Refusal> {
         batch_at: groups.map(|groups| index.poly(groups.group)).or(c.batch_at),
         at_values: c.values,
         batch_value: c.batch_value,
-        stop: turns.operands[1],
+        stop: iterations.operands[1],
         path: path.clone(),
         groups: groups.copied(),
         scales: scaled.map(|(scales, _)| scales),

@@ -141,7 +141,7 @@ impl Slice<'_> {
             return Ok(Step::Sum);
         }
         let Def::Result(id, _) = func.value(value).def else {
-            return Err(refused(self.sketch.store, "what is stored depends on the turn of a loop"));
+            return Err(refused(self.sketch.store, "what is stored depends on the iteration of a loop"));
         };
         let op = func.op(id);
         let first = |slice: &mut Self, roles: &[Role]| slice.value(op.operands[0], roles);

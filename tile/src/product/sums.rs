@@ -16,24 +16,30 @@ pub(super) struct Inner {
 }
 
 /// What a loop multiplies and sums up.
-pub(super) fn inner(func: &Func, index: &Index<'_>, turns: &Op, product: OpId) -> Result<Inner, Refusal> {
-    let body = func.region(turns.regions[0]);
-    let ([sums], [_, carried]) = (&turns.results[..], &body.args[..]) else {
-        let why = format!("the loop carries {} values, the sums alone are accepted", turns.results.len());
-        return Err(refused(turns, why));
+pub(super) fn inner(
+    func: &Func,
+    index: &Index<'_>,
+    iterations: &Op,
+    product: OpId,
+) -> Result<Inner, Refusal> {
+    let body = func.region(iterations.regions[0]);
+    let ([sums], [_, carried]) = (&iterations.results[..], &body.args[..]) else {
+        let why =
+            format!("the loop carries {} values, the sums alone are accepted", iterations.results.len());
+        return Err(refused(iterations, why));
     };
     if !body.ops.contains(&product) {
         return Err(refused(func.op(product), "the product does not stand in the loop itself"));
     }
     let number = |value: Value| index.poly(value).as_number();
-    if number(turns.operands[0]) != Some(0) || number(turns.operands[2]) != Some(1) {
-        return Err(refused(turns, "the loop does not count tiles from 0 in steps of 1"));
+    if number(iterations.operands[0]) != Some(0) || number(iterations.operands[2]) != Some(1) {
+        return Err(refused(iterations, "the loop does not count tiles from 0 in steps of 1"));
     }
-    if !index.poly(turns.operands[1]).is_uniform() {
-        return Err(refused(turns, "blocks go through different numbers of tiles"));
+    if !index.poly(iterations.operands[1]).is_uniform() {
+        return Err(refused(iterations, "blocks go through different numbers of tiles"));
     }
-    if !is_zero(func, turns.operands[3]) {
-        return Err(refused(turns, "the sums do not begin at zero"));
+    if !is_zero(func, iterations.operands[3]) {
+        return Err(refused(iterations, "the sums do not begin at zero"));
     }
     for &id in &body.ops {
         let op = func.op(id);
@@ -42,11 +48,11 @@ pub(super) fn inner(func: &Func, index: &Index<'_>, turns: &Op, product: OpId) -
         }
     }
     let End::Continue(0, next) = &body.end else {
-        return Err(refused(turns, "the loop may end early"));
+        return Err(refused(iterations, "the loop may end early"));
     };
     let op = func.op(product);
     let result = op.results[0];
-    let [next] = next[..] else { return Err(refused(turns, "the loop carries more than the sums")) };
+    let [next] = next[..] else { return Err(refused(iterations, "the loop carries more than the sums")) };
     let Some(scaled) = sums_up(func, next, *carried, result, op.operands[2]) else {
         return Err(not_summed(op));
     };

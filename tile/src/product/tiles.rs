@@ -36,7 +36,7 @@ pub struct Arguments {
     pub scalars: Vec<u64>,
 }
 
-/// The most tiles that are gone through, and the most blocks and turns of loops that go through them: a first launch takes about a
+/// The most tiles that are gone through, and the most blocks and iterations of loops that go through them: a first launch takes about a
 /// microsecond for each.
 const MOST: i64 = 1 << 18;
 
@@ -58,7 +58,7 @@ impl Tiles {
     }
 
     /// Whether the blocks of a grid store each tile of C of so many products of M x N x K once, and go through all of K. Of a block for each
-    /// tile this is seen at once; any other order is gone through, if it has at most 2^18 tiles, blocks and turns, and is taken for none that
+    /// tile this is seen at once; any other order is gone through, if it has at most 2^18 tiles, blocks and iterations, and is taken for none that
     /// covers C if it has more.
     pub fn cover(&self, func: &Func, with: &Arguments, mnk: [i64; 3], products: i64) -> bool {
         let [rows, columns, along_k] = [0, 1, 2].map(|i| (mnk[i] + self.extents[i] - 1) / self.extents[i]);
@@ -85,7 +85,7 @@ impl Tiles {
         let mut walk = Walk {
             stored: vec![false; usize::try_from(all).unwrap_or_default()],
             left: all,
-            turns: MOST,
+            iterations: MOST,
             counts,
             along_k,
         };
@@ -142,15 +142,15 @@ impl Tiles {
         }
         let [start, stop, step] = [0, 1, 2].map(|i| block.number(op.operands[i]));
         let (mut at, stop, step) = (start?, stop?, step.filter(|&step| step > 0)?);
-        let turn = block.func.region(op.regions[which]).args[0];
-        let dtype = block.func.ty(turn).dtype;
+        let iteration = block.func.region(op.regions[which]).args[0];
+        let dtype = block.func.ty(iteration).dtype;
         while at < stop {
-            walk.turns -= 1;
-            if walk.turns < 0 {
+            walk.iterations -= 1;
+            if walk.iterations < 0 {
                 return None;
             }
             let outer = block.found.len();
-            block.learn(turn, encode(dtype, Const::Int(at.into())));
+            block.learn(iteration, encode(dtype, Const::Int(at.into())));
             self.walk(block, depth + 1, walk)?;
             block.forget(outer);
             at = at.checked_add(step)?;
@@ -163,8 +163,8 @@ impl Tiles {
 struct Walk {
     stored: Vec<bool>,
     left: i64,
-    /// Turns of loops that may still be gone through.
-    turns: i64,
+    /// Iterations of loops that may still be gone through.
+    iterations: i64,
     counts: [i64; 3],
     along_k: i64,
 }

@@ -155,7 +155,7 @@ fn what_meets_is_refused_with_two_blocks() {
             vec![each(FloorDiv, E::Loop, E::Size(0)), each(Mod, E::Loop, E::Size(1))],
         ),
         expect![[r#"
-            blocks are not proved to keep to elements of their own in `c`: the elements from (16*(bid(0) + num_blocks(0)*turn(%7)) / (n), 16*(bid(0) + num_blocks(0)*turn(%7)) % (m)) on do not determine bid(0); stores whose index names the block along every axis of the grid are accepted, atomic operations, and `unsafe` with `assume_disjoint(reason)`
+            blocks are not proved to keep to elements of their own in `c`: the elements from (16*(bid(0) + num_blocks(0)*iteration(%7)) / (n), 16*(bid(0) + num_blocks(0)*iteration(%7)) % (m)) on do not determine bid(0); stores whose index names the block along every axis of the grid are accepted, atomic operations, and `unsafe` with `assume_disjoint(reason)`
         "#]],
     );
     refused(

@@ -60,31 +60,31 @@ pub(crate) fn param(name: &str, rank: usize, mutable: bool) -> ArrayParam {
 }
 
 impl E {
-    pub(super) fn emit(&self, b: &mut Build, sizes: &[Value], turn: Option<Value>) -> Value {
+    pub(super) fn emit(&self, b: &mut Build, sizes: &[Value], iteration: Option<Value>) -> Value {
         match self {
             E::Bid(axis) => b.bid((*axis).into()).unwrap(),
             E::Blocks(axis) => b.num_blocks((*axis).into()).unwrap(),
             E::Size(at) => sizes[*at],
             E::Number(n) => b.full(DType::S32, Dims::SCALAR, Const::Int((*n).into())),
-            E::Loop => turn.unwrap(),
+            E::Loop => iteration.unwrap(),
             E::Of(each, x, y) => {
-                let (x, y) = (x.emit(b, sizes, turn), y.emit(b, sizes, turn));
+                let (x, y) = (x.emit(b, sizes, iteration), y.emit(b, sizes, iteration));
                 b.each(*each, &[x.into(), y.into()], Mode::default()).unwrap()
             }
         }
     }
 
-    /// The number for one block and one turn, as a GPU computes it in 32 bits; `None` for a division by zero.
-    pub(super) fn value(&self, bid: [i64; 3], turn: i64, world: &World) -> Option<i64> {
+    /// The number for one block and one iteration, as a GPU computes it in 32 bits; `None` for a division by zero.
+    pub(super) fn value(&self, bid: [i64; 3], iteration: i64, world: &World) -> Option<i64> {
         let wrap = |n: i64| n as i32 as i64;
         Some(match self {
             E::Bid(axis) => bid[usize::from(*axis)],
             E::Blocks(axis) => world.grid[usize::from(*axis)],
             E::Size(at) => world.sizes[*at],
             E::Number(n) => (*n).into(),
-            E::Loop => turn,
+            E::Loop => iteration,
             E::Of(each, x, y) => {
-                let (x, y) = (x.value(bid, turn, world)?, y.value(bid, turn, world)?);
+                let (x, y) = (x.value(bid, iteration, world)?, y.value(bid, iteration, world)?);
                 match each {
                     Each::Add => wrap(x + y),
                     Each::Sub => wrap(x - y),
@@ -125,9 +125,9 @@ impl Stores {
             &vec![Arg::Loose(Const::Int(0)); self.tile.len()],
         );
         let value = value.unwrap();
-        let stores = |b: &mut Build, turn: Option<Value>| {
+        let stores = |b: &mut Build, iteration: Option<Value>| {
             for at in &self.at {
-                let index: Vec<Arg> = at.iter().map(|e| e.emit(b, &sizes, turn).into()).collect();
+                let index: Vec<Arg> = at.iter().map(|e| e.emit(b, &sizes, iteration).into()).collect();
                 b.store(&tiles, &index, value.into()).unwrap();
             }
         };
@@ -154,7 +154,7 @@ impl Stores {
                 block / world.grid[0] % world.grid[1],
                 block / world.grid[0] / world.grid[1],
             ];
-            let turns: Vec<i64> = match &self.range {
+            let iterations: Vec<i64> = match &self.range {
                 None => vec![0],
                 Some([start, stop, step]) => {
                     let value = |e: &E| e.value(bid, 0, world);
@@ -168,10 +168,10 @@ impl Stores {
                     (start..stop).step_by(step as usize).take(40).collect()
                 }
             };
-            for turn in turns {
+            for iteration in iterations {
                 for at in &self.at {
                     let Some(first): Option<Vec<i64>> =
-                        at.iter().map(|e| e.value(bid, turn, world)).collect()
+                        at.iter().map(|e| e.value(bid, iteration, world)).collect()
                     else {
                         continue;
                     };

@@ -351,7 +351,7 @@ fn control() {
     check(
         host_state::ir(),
         &expect![[r#"
-        +1:18 [host_state] `steps` is known while building and changes in a loop of the run time, whose body is built once for all turns: make it a scalar, or loop over numbers
+        +1:18 [host_state] `steps` is known while building and changes in a loop of the run time, whose body is built once for all iterations: make it a scalar, or loop over numbers
         +5:12 [host_state] `steps` is known while building and changes in a branch of the run time, of which both sides are built: make it a scalar
         +8:23 [host_state] the branches of an `if` of the run time have values that differ in what is known while building: give tiles or scalars
     "#]],

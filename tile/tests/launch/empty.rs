@@ -51,8 +51,8 @@ fn sums_over_nothing_are_zero() {
         plain(&a, &b, &mut c).run().unwrap_or_else(|error| panic!("plain {name}: {error}"));
         assert_eq!(c.download().unwrap(), vec![0.0; m * n], "plain {name}");
         raised(&a, &b, &mut c).run().unwrap_or_else(|error| panic!("raised {name}: {error}"));
-        let turns = k.div_ceil(64) as i32;
-        assert_eq!(c.download().unwrap(), vec![2f32.powi(turns); m * n], "raised {name}");
+        let iterations = k.div_ceil(64) as i32;
+        assert_eq!(c.download().unwrap(), vec![2f32.powi(iterations); m * n], "raised {name}");
         once(&a, &b, &mut c).run().unwrap_or_else(|error| panic!("once {name}: {error}"));
         assert_eq!(c.download().unwrap(), vec![0.0; m * n], "once {name}");
     }

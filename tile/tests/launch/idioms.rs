@@ -372,9 +372,9 @@ fn doubles<const N: usize>(x: &mut Array<i32, 1>) {
 
 /// Rows that are summed up in place, and a counter of one element: the first of a row is updated by all that hold it.
 #[kernel]
-fn accumulates(x: &Array<i32, 2>, y: &mut Array<i32, 2>, rows: &mut Array<i32, 1>, turns: Scalar<i32>) {
+fn accumulates(x: &Array<i32, 2>, y: &mut Array<i32, 2>, rows: &mut Array<i32, 1>, iterations: Scalar<i32>) {
     let row = bid(0);
-    for k in 0..turns {
+    for k in 0..iterations {
         let part = x.tiles([1, 128]).load((row, k));
         let before = y.tiles([1, 128]).load((row, 0));
         y.tiles_mut([1, 128]).store((row, 0), before + part);

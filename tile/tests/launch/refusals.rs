@@ -188,7 +188,7 @@ fn behind(y: &mut Array<f32, 1>) {
 }
 
 #[kernel]
-fn turns(y: &mut Array<f32, 1>, n: Scalar<i32>) {
+fn iterations(y: &mut Array<f32, 1>, n: Scalar<i32>) {
     for _ in 0..n {
         let last = y.tiles([8]).load((bid(0),));
         y.tiles_mut([8]).store((bid(0),), last + 1.0);
@@ -254,7 +254,7 @@ fn stores_that_meet_are_refused_when_the_kernel_is_built() {
     );
     // A block sees its own stores.
     behind(&mut y).run().unwrap();
-    turns(&mut y, 2).run().unwrap();
+    iterations(&mut y, 2).run().unwrap();
     assert_eq!(y.download().unwrap(), [3.0; 64]);
     let at = DeviceArray::upload(&device, &[0i32; 64], [64]).unwrap();
     refused(

@@ -1,4 +1,4 @@
-//! Loads of products that loops issue turns ahead.
+//! Loads of products that loops issue iterations ahead.
 
 use girih_tensor::DType;
 use girih_tile::compile;
@@ -14,7 +14,7 @@ use crate::common::differ::{Tolerance, cases, differ, random, simulate, zeros};
 use crate::wgmma::attention::Attention;
 use crate::wgmma::random::Random;
 
-/// A loop over tiles along K, whose number of turns is a parameter.
+/// A loop over tiles along K, whose number of iterations is a parameter.
 struct Product<'a> {
     dtypes: [&'a str; 2],
     mnk: [u32; 3],
@@ -38,12 +38,12 @@ impl Product<'_> {
         let ([a, c], [m, n, k]) = (self.dtypes, self.mnk);
         let Product { facts, hints, options, .. } = self;
         format!(
-            "kernel product(a: {a}[?, ?] strides {facts}, b: {a}[?, ?] strides {facts}, mut c: {c}[?, ?] strides [?, 1] align 4, turns: s32) {{
+            "kernel product(a: {a}[?, ?] strides {facts}, b: {a}[?, ?] strides {facts}, mut c: {c}[?, ?] strides [?, 1] align 4, iterations: s32) {{
 {hints}  %0 = bid 0 : s32
   %1 = bid 1 : s32
   %2 = full 0 : s32
   %3 = full 1 : s32
-  %4 = param turns : s32
+  %4 = param iterations : s32
   %5 = full 0 : {c}[{m}, {n}]
   %6 = for %2 to %4 step %3 carry %5 : {c}[{m}, {n}] {{ (%7: s32, %8: {c}[{m}, {n}])
     %9 = load a[{m}, {k}] at (%0, %7){options} : {a}[{m}, {k}]
@@ -72,7 +72,7 @@ fn ahead(func: &Func, sm: u32) -> Ahead {
 }
 
 /// What stands between the beginning of the first loop and the branch back to it.
-pub(crate) fn turn(kernel: &str) -> &str {
+pub(crate) fn iteration(kernel: &str) -> &str {
     let at = kernel.find("\n$repeat").unwrap();
     let label = kernel[at + 1..].split(':').next().unwrap();
     let end = kernel.find(&format!("bra.uni {label}")).unwrap();
@@ -87,7 +87,7 @@ fn a_turn_has_its_copies_one_barrier_and_one_wait() {
             let text = kernel(&product.func(), sm);
             let count = |part: &str, what: &str| part.matches(what).count();
             // 64 rows of 64 bytes, and 32 of 128, by 128 threads.
-            let body = turn(&text);
+            let body = iteration(&text);
             assert_eq!(count(body, "cp.async.cg.shared.global"), 4, "{text}");
             assert_eq!(count(&text, "cp.async.cg.shared.global"), 4 * stages, "{text}");
             assert_eq!([count(body, "bar.sync"), count(body, "cp.async.commit_group")], [1, 1], "{text}");
@@ -112,9 +112,9 @@ fn copies_are_as_wide_as_addresses_allow() {
             "{text}"
         );
     }
-    // What cp.async cannot copy waits in registers for the end of the turn.
+    // What cp.async cannot copy waits in registers for the end of the iteration.
     let text = kernel(&Product { facts: "[?, 1] align 2", ..PLAIN }.func(), 80);
-    let body = turn(&text);
+    let body = iteration(&text);
     assert!(!text.contains("cp.async"), "{text}");
     assert_eq!(body.matches("bar.sync").count(), 1, "{text}");
     assert!(body.find("ld.global").unwrap() < body.find("mma.sync").unwrap(), "{text}");
@@ -155,8 +155,8 @@ fn stages_alignment_and_turns_leave_results_as_they_are() {
             _ => DType::F32,
         };
         let sums = if product.dtypes[1] == "f16" { DType::F16 } else { DType::F32 };
-        // Turns from none to more than there are tiles; edges that no tile and no vector divides, where strides allow that.
-        let turns: u32 = rng.random_range(0..7);
+        // Iterations from none to more than there are tiles; edges that no tile and no vector divides, where strides allow that.
+        let iterations: u32 = rng.random_range(0..7);
         let [rows, depth, columns] = [(); 3].map(|()| 8 * rng.random_range(1i64..12));
         let one =
             |_| float::encode(dtype, rng.random_range(-2i32..3).into(), girih_tile::ir::Rounding::Nearest);
@@ -172,8 +172,8 @@ fn stages_alignment_and_turns_leave_results_as_they_are() {
         let [start, step] = [rng.random_range(-2..3), rng.random_range(1..3)];
         let number = ["s32", "s64", "u32"][rng.random_range(0..3)];
         let start = if number == "u32" { i32::abs(start) } else { start };
-        let text = product.text().replace("turns: s32", &format!("turns: {number}"));
-        let text = text.replace("%4 = param turns : s32", &format!("%4 = param turns : {number}"));
+        let text = product.text().replace("iterations: s32", &format!("iterations: {number}"));
+        let text = text.replace("%4 = param iterations : s32", &format!("%4 = param iterations : {number}"));
         let text = text.replace(
             "%5 = full",
             &format!("%30 = full {start} : {number}\n  %31 = full {step} : {number}\n  %5 = full"),
@@ -184,8 +184,8 @@ fn stages_alignment_and_turns_leave_results_as_they_are() {
         let func = parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         let [m, n, _] = product.mnk.map(i64::from);
         let grid = [((rows + m - 1) / m) as u32, ((columns + n - 1) / n) as u32, 1];
-        differ(&func, grid, &arrays, &[turns.into()], |_| Tolerance::EXACT)
-            .unwrap_or_else(|error| panic!("{turns} turns of\n{text}{error}"));
+        differ(&func, grid, &arrays, &[iterations.into()], |_| Tolerance::EXACT)
+            .unwrap_or_else(|error| panic!("{iterations} iterations of\n{text}{error}"));
     }
 }
 
@@ -317,7 +317,7 @@ fn loads_that_are_not_ahead_say_why() {
     ] {
         let changed = if from.is_empty() { text.clone() } else { text.replace(from, to) };
         let changed = if to == two {
-            changed.replace("turns: s32", "mut c2: bf16[?, ?] strides [?, 1] align 2, turns: s32")
+            changed.replace("iterations: s32", "mut c2: bf16[?, ?] strides [?, 1] align 2, iterations: s32")
         } else {
             changed
         };
@@ -325,7 +325,7 @@ fn loads_that_are_not_ahead_say_why() {
         let explained = explain(&func, 80).unwrap().to_string();
         assert!(explained.contains(why), "{why}\n{explained}");
     }
-    // Where a tile begins is known of the next turn alone.
+    // Where a tile begins is known of the next iteration alone.
     let carried = text
         .replace(
             "carry %5 : f32[64, 64] { (%7: s32, %8: f32[64, 64])",
@@ -373,7 +373,7 @@ fn slots_fit_into_the_memory_of_each_architecture() {
     // Counters stand there as long as the loop runs.
     let text = Product { mnk: [128, 128, 64], ..PLAIN }.text();
     let text = text
-        .replace("turns: s32", "mut h: s32[?] strides [1] align 4, turns: s32")
+        .replace("iterations: s32", "mut h: s32[?] strides [1] align 4, iterations: s32")
         .replace("carry %5 : f32[128, 128] {", "carry %5, %20 : f32[128, 128], s32[1024] {")
         .replace("%8: f32[128, 128])", "%8: f32[128, 128], %22: s32[1024])")
         .replace("%6 = for", "%20 = full 0 : s32[1024]\n  %21 = iota : s32[4096]\n  %6, %23 = for")
@@ -404,7 +404,7 @@ fn attention_loads_keys_and_values_turns_ahead() {
     let found = ahead(&girih_tile::pass::simplify(&func), 80);
     assert_eq!((found.loops.len(), found.loads.len()), (2, 4), "{found:?}");
     let text = kernel(&func, 80);
-    let body = turn(&text);
+    let body = iteration(&text);
     // Keys and values come in one group, and the threads meet once.
     assert_eq!(body.matches("bar.sync").count(), 1, "{text}");
     assert_eq!(body.matches("cp.async.wait_group 1;").count(), 1, "{text}");

@@ -1,4 +1,4 @@
-//! Loops and conditions: what is carried, ways out from any depth, ranges at the end of a dtype, accesses that turns share.
+//! Loops and conditions: what is carried, ways out from any depth, ranges at the end of a dtype, accesses that iterations share.
 
 use girih_tensor::DType;
 use girih_tile::dtype::Const;
@@ -196,7 +196,7 @@ fn ranges_reach_the_ends_of_their_dtypes() {
 
 #[test]
 fn blocks_read_what_they_have_written() {
-    // Each turn loads a row as a column after all rows have been written: threads read what others wrote.
+    // Each iteration loads a row as a column after all rows have been written: threads read what others wrote.
     let mut rng = random(5);
     for dtype in [DType::S32, DType::F16, DType::S8] {
         let mut b = Build::new("rows");

@@ -23,15 +23,15 @@ fn counted<T: Integer, const N: usize, const BINS: usize>(x: &Array<T, 1>, y: &m
     y.tiles_mut([BINS]).store((1,), halves);
 }
 
-/// Counters that are used again in each turn of a loop around.
+/// Counters that are used again in each iteration of a loop around.
 #[kernel]
 fn nested<T: Integer, const N: usize, const BINS: usize>(x: &Array<T, 1>, y: &mut Array<i32, 1>) {
-    for turn in 0..2 + bid(0) {
+    for iteration in 0..2 + bid(0) {
         let mut found = zeros::<i32>([BINS]);
-        for k in turn..cdiv(x.dim(0), N) {
+        for k in iteration..cdiv(x.dim(0), N) {
             found += x.tiles([N]).padding(Padding::Zero).load((k,)).histogram(BINS);
         }
-        y.tiles_mut([BINS]).store((turn,), found);
+        y.tiles_mut([BINS]).store((iteration,), found);
     }
 }
 
@@ -66,9 +66,9 @@ fn weighted<const N: usize, const BINS: usize>(
     for k in (bid(0)..cdiv(x.dim(0), N)).step_by(num_blocks(0)) {
         let at = x.tiles([N]).padding(Padding::Zero).load((k,));
         let inside = arange::<i32>(N) < x.dim(0) - k * N as i64;
-        for turn in 0..bid(0) + 1 {
+        for iteration in 0..bid(0) + 1 {
             let y = y.elements_mut().memory_order(Order::Relaxed, Scope::Device);
-            y.mask(inside).atomic_add((at,), at % 3 + turn);
+            y.mask(inside).atomic_add((at,), at % 3 + iteration);
         }
         // An array that may have any length is added to as it is.
         let twice = twice.elements_mut().memory_order(Order::Relaxed, Scope::Device);

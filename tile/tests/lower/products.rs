@@ -41,8 +41,8 @@ struct Case {
     mnk: [u32; 3],
     /// Whether A and B lie in memory with their matrices transposed.
     turned: [bool; 2],
-    /// The number of tiles along K, one a turn of a loop.
-    turns: u32,
+    /// The number of tiles along K, one an iteration of a loop.
+    iterations: u32,
     /// Whether A is loaded before the loop.
     around: bool,
     hints: Vec<(Hint, i64)>,
@@ -70,7 +70,7 @@ impl Case {
             // Of larger ones the sums do not fit into the registers of any number of warps.
             mnk = mnk.map(|n| n.min(40));
         }
-        let turns = rng.random_range(1..4);
+        let iterations = rng.random_range(1..4);
         let mut hints = Vec::new();
         if rng.random() {
             hints.push((Hint::NumWorkerWarps, [4, 8][rng.random_range(0..2)]));
@@ -82,7 +82,17 @@ impl Case {
         let (known, around) = (rng.random_range(0..3) > 0, rng.random());
         let signed = pair.0.is_float() && pair.1.is_float() && rng.random_range(0..4) == 0;
         let padding = if signed { Padding::NegZero } else { Padding::Zero };
-        Case { dtypes: [pair.0, pair.1, sum], batches, mnk, turned, turns, around, hints, known, padding }
+        Case {
+            dtypes: [pair.0, pair.1, sum],
+            batches,
+            mnk,
+            turned,
+            iterations,
+            around,
+            hints,
+            known,
+            padding,
+        }
     }
 
     /// The kernel, with arrays of small integers.
@@ -96,7 +106,7 @@ impl Case {
         let shape = |batch: Option<u32>, rows: u32, columns: u32| -> Vec<u32> {
             batch.into_iter().chain([rows, columns]).collect()
         };
-        let turn = |mut shape: Vec<u32>, turned: bool| {
+        let iteration = |mut shape: Vec<u32>, turned: bool| {
             let at = shape.len() - 2;
             if turned {
                 shape.swap(at, at + 1);
@@ -105,12 +115,12 @@ impl Case {
         };
         let of = self.batches.map_or([None, None], |list| list.map(Some));
         let tiles = [
-            turn(shape(of[0], m, k), self.turned[0]),
-            turn(shape(of[1], k, n), self.turned[1]),
+            iteration(shape(of[0], m, k), self.turned[0]),
+            iteration(shape(of[1], k, n), self.turned[1]),
             shape(batch, m, n),
         ];
         // Of what there is along K, the last tile has a part.
-        let all = k * self.turns - if k > 2 && self.turns > 1 { k / 3 } else { 0 };
+        let all = k * self.iterations - if k > 2 && self.iterations > 1 { k / 3 } else { 0 };
         let along = |tile: &[u32], axis: usize| {
             let mut extents: Vec<i64> = tile.iter().map(|&n| n.into()).collect();
             extents[axis] = all.into();
@@ -166,7 +176,7 @@ impl Case {
         let before = self.around.then(|| load(&mut b, 0, None));
         let ty = b.ty(start);
         let number = |b: &mut Build, n: u32| b.full(DType::S32, Dims::SCALAR, Const::Int(n.into()));
-        let [zero, one, stop] = [0, 1, self.turns].map(|n| number(&mut b, n));
+        let [zero, one, stop] = [0, 1, self.iterations].map(|n| number(&mut b, n));
         let (body, args) = b.open(&[Type::scalar(DType::S32), ty]);
         let left = before.unwrap_or_else(|| load(&mut b, 0, Some(args[0])));
         let right = load(&mut b, 1, Some(args[0]));

@@ -1,4 +1,4 @@
-//! Combinations of one's own whose functions are written out as loops, which the threads of a warp leave at different turns.
+//! Combinations of one's own whose functions are written out as loops, which the threads of a warp leave at different iterations.
 
 use girih_tensor::DType;
 use girih_tile::dtype::Const;

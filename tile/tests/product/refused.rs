@@ -86,7 +86,7 @@ fn refusals_say_why_and_where() {
         (biased::ir(), "the sums do not begin at zero"),
         (padded::ir(), "the first operand is padded with something else than zero"),
         (elsewhere::ir(), "the index bid(1) is not that of the tile of C that is stored"),
-        (shifted::ir(), "the index along K is not the number of the loop's turn"),
+        (shifted::ir(), "the index along K is not the number of the loop's iteration"),
         (computed::ir(), "an operand of the product is computed, and not loaded"),
         (scaled::ir(), "what the loop carries is not the product added to what it has carried"),
         (summed::ir(), "functions of elements alone are accepted"),

@@ -39,7 +39,7 @@ fn array(
 }
 
 /// Whether rows of a configuration's B, and blocks of its A, have scales, or rows of an A that is converted.
-fn turns(config: &GemmConfig) -> bool {
+fn iterations(config: &GemmConfig) -> bool {
     config.mixed_input().is_some() || config.block_scales().is_some_and(|scales| scales.granularity[0] == 128)
 }
 
@@ -59,7 +59,7 @@ impl Asked {
         let ([m, n, k], [x, y]) = (config.tile, config.majors());
         let [a, b] = [Operand::A, Operand::B].map(|operand| config.aligned(operand).unwrap());
         // Groups are of rows in a program, rows of A have scales of their own, and B is converted.
-        if config.batch == (Batch::Grouped { mode: 1 }) || turns(config) {
+        if config.batch == (Batch::Grouped { mode: 1 }) || iterations(config) {
             let c_major = if config.c_major == Major::K { Major::Mn } else { Major::K };
             return Asked { tile: [n, m, k], majors: [y, x], aligned: [b, a], c_major };
         }
@@ -163,8 +163,9 @@ pub(super) fn program(config: &GemmConfig, written: usize) -> Result<Func, &'sta
     let tiles = two(&mut b, Each::Mul, rows, columns);
     let ahead = two(&mut b, Each::Sub, bid, first);
     let begin = two(&mut b, Each::Mod, ahead, blocks);
-    let (inner, turn) = b.open(&[s32]);
-    let (i, j) = (two(&mut b, Each::FloorDiv, turn[0], columns), two(&mut b, Each::Mod, turn[0], columns));
+    let (inner, iteration) = b.open(&[s32]);
+    let (i, j) =
+        (two(&mut b, Each::FloorDiv, iteration[0], columns), two(&mut b, Each::Mod, iteration[0], columns));
     let [x, z] = [x, z].map(|array| b.array_slice(array, 0, from.into(), to.into()).unwrap());
     let parts =
         Parts { x, y, z, at: [i, j], batch: Some([None, Some(group), None]), scales: [None; 2], written };
@@ -190,11 +191,11 @@ struct Parts {
 }
 
 impl Parts {
-    /// So many scales of tile `at` of rows and turn `turn` along K, as a column.
-    fn column(&self, b: &mut Build, array: ArrayId, rows: i64, [at, turn]: [Value; 2]) -> Value {
+    /// So many scales of tile `at` of rows and iteration `iteration` along K, as a column.
+    fn column(&self, b: &mut Build, array: ArrayId, rows: i64, [at, iteration]: [Value; 2]) -> Value {
         let rows = rows as u32;
         let (tile, index) =
-            if self.written.turned() { ([1, rows], [turn, at]) } else { ([rows, 1], [at, turn]) };
+            if self.written.turned() { ([1, rows], [iteration, at]) } else { ([rows, 1], [at, iteration]) };
         let loaded = b.load(&Tiles::new(array, dims(&tile)), &index.map(Arg::from)).unwrap();
         let scale = b.reshape(loaded, &[rows.into(), 1]).unwrap();
         b.cast(scale, DType::F32, Rounding::Nearest).unwrap()
@@ -206,19 +207,19 @@ impl Parts {
         b: &mut Build,
         product: Value,
         [m, n]: [i64; 2],
-        turn: Value,
+        iteration: Value,
         arrays: [ArrayId; 2],
     ) -> [Value; 2] {
         let [row, column] = self.at;
-        let of_rows = self.column(b, arrays[0], m, [row, turn]);
+        let of_rows = self.column(b, arrays[0], m, [row, iteration]);
         if n <= GROUP {
             let tiles = number(b, GROUP / n);
             let at = if n == GROUP { column } else { two(b, Each::FloorDiv, column, tiles) };
-            let of_block = self.column(b, arrays[1], 1, [at, turn]);
+            let of_block = self.column(b, arrays[1], 1, [at, iteration]);
             return [product, two(b, Each::Mul, of_rows, of_block)];
         }
         let blocks = n / GROUP;
-        let of_blocks = self.column(b, arrays[1], blocks, [column, turn]);
+        let of_blocks = self.column(b, arrays[1], blocks, [column, iteration]);
         if self.written.early() {
             let spread = b.broadcast_to(of_blocks, dims(&[blocks as u32, GROUP as u32])).unwrap();
             let of_columns = b.reshape(spread, &[1, n]).unwrap();

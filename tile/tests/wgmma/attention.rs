@@ -1,4 +1,4 @@
-//! Attention with an online softmax: the weights stay in registers between the two products of a turn.
+//! Attention with an online softmax: the weights stay in registers between the two products of an iteration.
 
 use girih_device::{Device, SimOptions};
 use girih_tensor::DType;
@@ -45,7 +45,7 @@ pub(crate) struct Attention {
 
 impl Attention {
     /// A loop over tiles of keys; of the diagonal if masked.
-    fn turns(
+    fn iterations(
         &self,
         l: &mut Lines,
         [start, stop, q]: [&str; 3],
@@ -63,15 +63,16 @@ impl Attention {
             if self.tma { "" } else { " no_tma" }
         );
         let results = [(); 3].map(|()| l.value());
-        let [turn, m, d, acc] = [(); 4].map(|()| l.value());
+        let [iteration, m, d, acc] = [(); 4].map(|()| l.value());
         l.text += &format!(
-            "  {} = for {start} to {stop} step %3 carry {} : {column}, {column}, {sums} {{ ({turn}: s32, {m}: {column}, {d}: {column}, {acc}: {sums})\n",
+            "  {} = for {start} to {stop} step %3 carry {} : {column}, {column}, {sums} {{ ({iteration}: s32, {m}: {column}, {d}: {column}, {acc}: {sums})\n",
             results.join(", "),
             carried.join(", ")
         );
         let tile = |l: &mut Lines, name: &str| {
             let ty = format!("bf16[1, {keys}, {depth}]");
-            let tile = l.make(format!("load {name}[1, {keys}, {depth}] at (%1, {turn}, %2){options}"), ty);
+            let tile =
+                l.make(format!("load {name}[1, {keys}, {depth}] at (%1, {iteration}, %2){options}"), ty);
             l.make(format!("reshape {tile}"), format!("bf16[{keys}, {depth}]"))
         };
         let k = tile(l, "k");
@@ -95,7 +96,7 @@ impl Attention {
                 l.make(format!("broadcast {number}"), format!("s32[{all}]"))
             };
             let row = along(l, rows, "%0", true);
-            let column = along(l, keys, &turn, false);
+            let column = along(l, keys, &iteration, false);
             let seen = l.make(format!("less_equal {column}, {row}"), format!("bool[{rows}, {keys}]"));
             let none = l.make("full -inf", &scores);
             s = l.make(format!("where {seen}, {s}, {none}"), &scores);
@@ -149,10 +150,10 @@ impl Attention {
             let end = l.make(format!("add {first}, {height}"), "s32");
             let end = l.make(format!("cdiv {end}, {size}"), "s32");
             let end = l.make(format!("minimum {end}, {all}"), "s32");
-            let carried = self.turns(&mut l, ["%2", &whole, &q], initial, false);
-            self.turns(&mut l, [&whole, &end, &q], carried, true)
+            let carried = self.iterations(&mut l, ["%2", &whole, &q], initial, false);
+            self.iterations(&mut l, [&whole, &end, &q], carried, true)
         } else {
-            self.turns(&mut l, ["%2", &all, &q], initial, false)
+            self.iterations(&mut l, ["%2", &all, &q], initial, false)
         };
         let d = l.make(format!("broadcast {d}"), &sums);
         let o = l.make(format!("truediv.approx.ftz {acc}, {d}"), &sums);
@@ -249,7 +250,7 @@ fn weights_stay_in_registers() {
             }
         }
         let sources: Vec<[Source; 2]> = plan.products.wgmma.values().map(|product| product.sources).collect();
-        // The first scores; of each turn the next scores and the sums; the last sums.
+        // The first scores; of each iteration the next scores and the sums; the last sums.
         for of_loop in sources.chunks(4) {
             assert!(matches!(of_loop[0], [Source::Loaded(_), Source::Loaded(_)]));
             assert!(
@@ -281,7 +282,7 @@ fn the_loop_of_attention_has_its_products_and_waits() {
     // The first scores and the last sums stand outside of the loop.
     assert_eq!([count("wgmma.mma_async"), count("wgmma.fence"), count("wgmma.wait_group")], [32, 4, 4]);
     assert_eq!(count("setmaxnreg"), 2);
-    // A warpgroup waits for its turn and hands it on, and does not meet others; the store never happens.
+    // A warpgroup waits for its iteration and hands it on, and does not meet others; the store never happens.
     let body = kernel.split("wgmma.fence").skip(1).take(3).collect::<String>();
     assert_eq!([body.matches("bar.sync").count(), body.matches("bar.arrive").count()], [1, 1]);
     assert_eq!(

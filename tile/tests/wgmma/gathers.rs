@@ -115,8 +115,8 @@ impl Random {
             }
             Rows::Counted => {
                 let each = self.make("iota", &ty);
-                let turn = self.spread(outer, &[count]);
-                let sum = self.make(format!("add {each}, {turn}"), &ty);
+                let iteration = self.spread(outer, &[count]);
+                let sum = self.make(format!("add {each}, {iteration}"), &ty);
                 let one = self.make("full 1", &ty);
                 let row = self.make(format!("sub {sum}, {one}"), &ty);
                 let three = self.make("full 3", &ty);
@@ -239,7 +239,7 @@ impl Random {
             let form = gathered[at].then(|| r.one_of(&ROWS[..rows]));
             Operand { form, tile, along_k, permuted: along_k == (at == 1) }
         });
-        let (turns, inner_turns) = (r.rng.random_range(1..3u32), r.rng.random_range(1..5u32));
+        let (iterations, inner_turns) = (r.rng.random_range(1..3u32), r.rng.random_range(1..5u32));
         r.all = i64::from(k * inner_turns) - r.one_of(&[0, 0, 8, 5, 1]);
         let of_sums = if r.dtype == DType::S8 { DType::S32 } else { DType::F32 };
         let sums = format!("{of_sums}[{m}, {n}]");
@@ -249,7 +249,7 @@ impl Random {
         let zero = r.make("full 0", &sums);
         let tiles = operands.each_ref().map(|operand| format!("s32[{}]", operand.tile[0]));
         let begin = tiles.each_ref().map(|ty| r.make("iota", ty));
-        let ends = [turns, inner_turns].map(|n| r.make(format!("full {n}"), "s32"));
+        let ends = [iterations, inner_turns].map(|n| r.make(format!("full {n}"), "s32"));
         let types = format!("{sums}, {}, {}", tiles[0], tiles[1]);
         let [result, moved, others, outer, before, first, second] = [(); 7].map(|()| r.l.value());
         r.l.text += &format!(

@@ -7,7 +7,7 @@ use girih_tile::reference::ArrayData;
 
 use super::{assembled, assert_near, bound_of_bytes, decoded, numbers, program, run};
 use crate::common::differ::{random, zeros};
-use crate::lower::ahead::turn;
+use crate::lower::ahead::iteration;
 
 /// A product of arrays, of which each is transposed in memory or not.
 struct Gemm {
@@ -207,7 +207,7 @@ fn threads_load_turns_ahead_where_tensor_copies_do_not() {
     };
     for (narrow, copies) in [(false, 8), (true, 16)] {
         let kernel = assembled(&facts(&gemm([128, 128, 64]).text(), narrow));
-        let body = turn(&kernel);
+        let body = iteration(&kernel);
         let count = |what: &str| body.matches(what).count();
         assert_eq!(
             [count("cp.async.c"), count("cp.async.wait_group 1;"), count("bar.sync")],
@@ -229,7 +229,7 @@ fn threads_load_turns_ahead_where_tensor_copies_do_not() {
     let text = text.replace("[?, ?8]", "[?, ?]");
     gemm.check_text(&text, 1e-4);
     let kernel = assembled(&text);
-    assert!(turn(&kernel).rfind("st.shared") > turn(&kernel).rfind("wgmma.mma_async"), "{kernel}");
+    assert!(iteration(&kernel).rfind("st.shared") > iteration(&kernel).rfind("wgmma.mma_async"), "{kernel}");
 }
 
 #[test]
@@ -246,7 +246,7 @@ fn tiles_without_room_beside_an_exchange_are_multiplied_in_another_way() {
         assert!(explained.contains(wanted), "{wanted}\n{explained}");
     }
     gemm.check(1e-4);
-    // Two turns of these have no room, and other ways keep what is loaded in registers.
+    // Two iterations of these have no room, and other ways keep what is loaded in registers.
     let error =
         compile(&program(&Gemm { tile: [128, 256, 256], ..gemm }.text()), 90).unwrap_err().to_string();
     assert!(error.contains("registers of a thread in a block of 256 threads, 232 are accepted"), "{error}");

@@ -121,10 +121,10 @@ fn loops_of_any_number_of_turns_share_a_ring() {
         )
     };
     let arrays = || vec![integers(6, [64, 192]), integers(7, [192, 64]), integers(8, [128, 128])];
-    for (turns, inner) in [(0, 0), (0, 2), (3, 0), (1, 1), (3, 3)] {
-        agrees(&body("", ""), arrays(), 1, &[turns, inner]);
-        agrees(&body(" no_tma", ""), arrays(), 1, &[turns, inner]);
-        agrees(&body("", " no_tma"), arrays(), 1, &[turns, inner]);
+    for (iterations, inner) in [(0, 0), (0, 2), (3, 0), (1, 1), (3, 3)] {
+        agrees(&body("", ""), arrays(), 1, &[iterations, inner]);
+        agrees(&body(" no_tma", ""), arrays(), 1, &[iterations, inner]);
+        agrees(&body("", " no_tma"), arrays(), 1, &[iterations, inner]);
     }
 }
 
@@ -254,7 +254,7 @@ fn empty_arrays_are_outside_everywhere() {
 
 #[test]
 fn the_producer_does_not_wait_for_what_threads_store() {
-    // Threads read what others have stored in the loop before, and in the turn before.
+    // Threads read what others have stored in the loop before, and in the iteration before.
     let body = "  %0 = full 0 : s32
   %1 = full 1 : s32
   %2 = full 3 : s32
@@ -284,7 +284,7 @@ fn the_producer_does_not_wait_for_what_threads_store() {
     agrees(body, vec![integers(15, [64, 192]), integers(16, [192, 64])], 2, &[]);
 }
 
-/// The product of `a` and `b`, and that of `a` and `c`, with sums that functions change from turn to turn.
+/// The product of `a` and `b`, and that of `a` and `c`, with sums that functions change from iteration to iteration.
 fn changed([first, second]: [&str; 2]) -> String {
     let (second, sum) = if second.is_empty() { (first, "%9") } else { (second, "%15") };
     format!(
@@ -310,7 +310,7 @@ fn changed([first, second]: [&str; 2]) -> String {
 }
 
 /// The assembler waits for all products before it touches an accumulator: all changes come before the first product is issued, and when those of the
-/// turn before are done.
+/// iteration before are done.
 #[test]
 fn accumulators_are_changed_before_products_are_under_way() {
     for functions in [["mul", "mul"], ["minimum", "add"], ["maximum", "mul"], ["minimum", ""]] {

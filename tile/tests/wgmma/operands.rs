@@ -91,8 +91,8 @@ impl Random {
         n
     }
 
-    /// A tile of the operand, with K along axis `k` of its matrix; `turn` numbers the tiles along K.
-    fn operand(&mut self, form: Form, [rows, columns]: [u32; 2], k: usize, turn: &str) -> String {
+    /// A tile of the operand, with K along axis `k` of its matrix; `iteration` numbers the tiles along K.
+    fn operand(&mut self, form: Form, [rows, columns]: [u32; 2], k: usize, iteration: &str) -> String {
         let dtype = self.dtype;
         let shape = |this: &Random, extents: &[u32]| -> Vec<u32> {
             this.batches.into_iter().chain(extents.iter().copied()).collect()
@@ -101,32 +101,32 @@ impl Random {
         let tile = shape(self, &[rows, columns]);
         let rank = tile.len();
         match form {
-            Form::Loaded => self.load(dtype, &tile, rank - 2 + k, turn, -2..3),
+            Form::Loaded => self.load(dtype, &tile, rank - 2 + k, iteration, -2..3),
             Form::Turned => {
                 let turned = shape(self, &[columns, rows]);
-                let value = self.load(dtype, &turned, rank - 1 - k, turn, -2..3);
+                let value = self.load(dtype, &turned, rank - 1 - k, iteration, -2..3);
                 let axes: Vec<usize> = (0..rank - 2).chain([rank - 1, rank - 2]).collect();
                 self.l.make(format!("permute {value} by {axes:?}"), text(dtype, &tile))
             }
             Form::Cast(from) => {
                 let least = if from == DType::U8 { 0 } else { -2 };
-                let value = self.load(from, &tile, rank - 2 + k, turn, least..3);
+                let value = self.load(from, &tile, rank - 2 + k, iteration, least..3);
                 self.l.make(format!("cast {value}"), text(dtype, &tile))
             }
             Form::Rectified => {
-                let value = self.load(dtype, &tile, rank - 2 + k, turn, -2..3);
+                let value = self.load(dtype, &tile, rank - 2 + k, iteration, -2..3);
                 let zero = self.l.make("full 0", text(dtype, &tile));
                 self.l.make(format!("maximum {value}, {zero}"), text(dtype, &tile))
             }
             Form::Scaled { along_k } => {
-                let value = self.load(dtype, &tile, rank - 2 + k, turn, -2..3);
+                let value = self.load(dtype, &tile, rank - 2 + k, iteration, -2..3);
                 let wide = self.l.make(format!("cast {value}"), text(DType::F32, &tile));
-                let scaled = self.scaled(&wide, &tile, k, along_k, turn);
+                let scaled = self.scaled(&wide, &tile, k, along_k, iteration);
                 self.l.make(format!("cast {scaled}"), text(dtype, &tile))
             }
             Form::Unpacked { halves, scaled } => {
                 let half = shape(self, &[rows, columns / 2]);
-                let bytes = self.load(DType::U8, &half, rank - 2 + k, turn, 0..256);
+                let bytes = self.load(DType::U8, &half, rank - 2 + k, iteration, 0..256);
                 let (parts, axis) = if halves {
                     (half, rank - 1)
                 } else {
@@ -145,21 +145,21 @@ impl Random {
                 let middle = self.l.make("full 8.0", text(DType::F32, &tile));
                 let mut value = self.l.make(format!("sub {wide}, {middle}"), text(DType::F32, &tile));
                 if scaled {
-                    value = self.scaled(&value, &tile, k, false, turn);
+                    value = self.scaled(&value, &tile, k, false, iteration);
                 }
                 self.l.make(format!("cast {value}"), text(dtype, &tile))
             }
-            Form::Gathered => self.gathered(&tile, k, turn),
+            Form::Gathered => self.gathered(&tile, k, iteration),
         }
     }
 
-    /// A load of a tile, whose number along an axis is the turn's.
+    /// A load of a tile, whose number along an axis is the iteration's.
     fn load(
         &mut self,
         dtype: DType,
         tile: &[u32],
         axis: usize,
-        turn: &str,
+        iteration: &str,
         numbers: std::ops::Range<i64>,
     ) -> String {
         let mut extents: Vec<i64> = tile.iter().map(|&n| n.into()).collect();
@@ -167,14 +167,14 @@ impl Random {
         extents[axis] = extents[axis] * i64::from(self.k[1]) / i64::from(self.k[0]);
         let n = self.array(dtype, &extents, numbers);
         let mut at = vec!["%0"; tile.len()];
-        at[axis] = turn;
+        at[axis] = iteration;
         let options = ["", "", " no_tma", " latency 5"][self.rng.random_range(0..4usize)];
         let what = format!("load a{n}{tile:?} at ({}) pad 0{options}", at.join(", "));
         self.l.make(what, format!("{dtype}{tile:?}"))
     }
 
     /// An f32 tile times a vector.
-    fn scaled(&mut self, value: &str, tile: &[u32], k: usize, along_k: bool, turn: &str) -> String {
+    fn scaled(&mut self, value: &str, tile: &[u32], k: usize, along_k: bool, iteration: &str) -> String {
         let rank = tile.len();
         let axis = rank - 2 + if along_k { k } else { 1 - k };
         let mut vector = vec![1; rank];
@@ -183,7 +183,7 @@ impl Random {
         let mut at = vec!["%0"; rank];
         if along_k {
             extents[axis] = self.k[1].into();
-            at[axis] = turn;
+            at[axis] = iteration;
         }
         let n = self.array(DType::F32, &extents, -1..3);
         let what = format!("load a{n}{vector:?} at ({}) pad 0", at.join(", "));
@@ -193,7 +193,7 @@ impl Random {
     }
 
     /// Rows of an array by numbers that are loaded, of which some are outside of the array; columns in order.
-    fn gathered(&mut self, tile: &[u32], k: usize, turn: &str) -> String {
+    fn gathered(&mut self, tile: &[u32], k: usize, iteration: &str) -> String {
         let rank = tile.len();
         let [rows, columns] = [tile[rank - 2], tile[rank - 1]];
         let count = 40i64;
@@ -206,12 +206,12 @@ impl Random {
             let rows = all(self, k == 0, rows);
             self.array(DType::S32, &[rows], 0..count + 3)
         };
-        let at = if k == 0 { turn } else { "%0" };
+        let at = if k == 0 { iteration } else { "%0" };
         let row = self.l.make(format!("load a{list}[{rows}] at ({at}) pad 0"), format!("s32[{rows}]"));
         let mut column = self.l.make("iota", format!("s32[{columns}]"));
         if k == 1 {
             let step = self.l.make(format!("full {columns}"), "s32");
-            let first = self.l.make(format!("mul {turn}, {step}"), "s32");
+            let first = self.l.make(format!("mul {iteration}, {step}"), "s32");
             let first = self.l.make(format!("reshape {first}"), "s32[1]");
             let first = self.l.make(format!("broadcast {first}"), format!("s32[{columns}]"));
             column = self.l.make(format!("add {column}, {first}"), format!("s32[{columns}]"));
@@ -240,10 +240,10 @@ impl Random {
                 (size(&[16, 16, 32, 64, 64, 128]), size(&[8, 32, 64, 64, 128]), size(&[16, 32, 64, 64, 128]))
             }
         };
-        let turns = rng.random_range(1..5u32);
+        let iterations = rng.random_range(1..5u32);
         // What there is along K ends within the last tile.
         let less = [0, 0, 8, k / 2][rng.random_range(0..4usize)];
-        let all = k * turns - if turns > 1 { less / 2 * 2 } else { 0 };
+        let all = k * iterations - if iterations > 1 { less / 2 * 2 } else { 0 };
         let forms = [Form::random(&mut rng), Form::random(&mut rng)];
         let l = Lines::default();
         let mut r = Random { rng, l, dtype, k: [k, all], batches, params: Vec::new(), arrays: Vec::new() };
@@ -253,13 +253,13 @@ impl Random {
         let sums: Vec<u32> = batches.into_iter().chain([m, n]).collect();
         let ty = format!("f32{sums:?}");
         let zero = r.l.make("full 0", &ty);
-        let end = r.l.make(format!("full {turns}"), "s32");
-        let [result, turn, carried] = [(); 3].map(|()| r.l.value());
+        let end = r.l.make(format!("full {iterations}"), "s32");
+        let [result, iteration, carried] = [(); 3].map(|()| r.l.value());
         r.l.text += &format!(
-            "  {result} = for %0 to {end} step %1 carry {zero} : {ty} {{ ({turn}: s32, {carried}: {ty})\n"
+            "  {result} = for %0 to {end} step %1 carry {zero} : {ty} {{ ({iteration}: s32, {carried}: {ty})\n"
         );
-        let a = r.operand(forms[0], [m, k], 1, &turn);
-        let b = r.operand(forms[1], [k, n], 0, &turn);
+        let a = r.operand(forms[0], [m, k], 1, &iteration);
+        let b = r.operand(forms[1], [k, n], 0, &iteration);
         let mut next = r.l.make(format!("mma {a}, {b}, {carried}"), &ty);
         if r.rng.random_range(0..5) == 0 {
             next = r.l.make(format!("negative {next}"), &ty);

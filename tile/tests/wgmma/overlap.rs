@@ -20,7 +20,7 @@ struct Loop {
     columns: u32,
     start: i64,
     step: i64,
-    /// Whether the number of turns is a parameter.
+    /// Whether the number of iterations is a parameter.
     parameter: bool,
     masked: bool,
     /// Whether a second sum is carried.
@@ -67,7 +67,7 @@ impl Loop {
         let n = if self.two { 3 } else { 2 };
         let types = [&column, &sums, &sums].map(String::as_str)[..n].join(", ");
         let results: Vec<String> = (0..n).map(|_| l.value()).collect();
-        let turn = l.value();
+        let iteration = l.value();
         let args: Vec<String> = (0..n).map(|_| l.value()).collect();
         let initial = [&of_column, &none, &none].map(String::as_str)[..n].join(", ");
         let declared: Vec<String> = args
@@ -78,12 +78,12 @@ impl Loop {
             })
             .collect();
         l.text += &format!(
-            "  {} = for {start} to {stop} step {step} carry {initial} : {types} {{ ({turn}: s32, {})\n",
+            "  {} = for {start} to {stop} step {step} carry {initial} : {types} {{ ({iteration}: s32, {})\n",
             results.join(", "),
             declared.join(", ")
         );
         let k = l.make(
-            format!("load k[{keys}, {DEPTH}] at ({turn}, {zero}) pad 0"),
+            format!("load k[{keys}, {DEPTH}] at ({iteration}, {zero}) pad 0"),
             format!("bf16[{keys}, {DEPTH}]"),
         );
         let k = l.make(format!("permute {k} by [1, 0]"), format!("bf16[{DEPTH}, {keys}]"));
@@ -91,7 +91,7 @@ impl Loop {
         if self.masked {
             let key = l.make("iota", format!("s32[{keys}]"));
             let size = l.make(format!("full {keys}"), "s32");
-            let first = l.make(format!("mul {turn}, {size}"), "s32");
+            let first = l.make(format!("mul {iteration}, {size}"), "s32");
             let first = l.make(format!("reshape {first}"), "s32[1]");
             let first = l.make(format!("broadcast {first}"), format!("s32[{keys}]"));
             let key = l.make(format!("add {key}, {first}"), format!("s32[{keys}]"));
@@ -116,7 +116,7 @@ impl Loop {
         let p = l.make(format!("cast {p}"), format!("bf16[{rows}, {keys}]"));
         for (at, name) in ["v", "w"].into_iter().enumerate().take(n - 1) {
             let v = l.make(
-                format!("load {name}[{keys}, {columns}] at ({turn}, {zero}) pad 0"),
+                format!("load {name}[{keys}, {columns}] at ({iteration}, {zero}) pad 0"),
                 format!("bf16[{keys}, {columns}]"),
             );
             let wide = l.make(format!("broadcast {factor}"), &sums);
@@ -136,11 +136,11 @@ impl Loop {
         params.extend(
             (1..3).map(|at| format!("mut y{at}: f32[{rows}, {columns}] strides [{columns}, 1] align 16")),
         );
-        format!("kernel turns({}, n: s32, limit: s32) {{\n{}}}\n", params.join(", "), l.text)
+        format!("kernel iterations({}, n: s32, limit: s32) {{\n{}}}\n", params.join(", "), l.text)
     }
 
-    fn arrays(&self, rng: &mut StdRng, turns: i64) -> Vec<ArrayData> {
-        let all = i64::from(self.keys) * turns - rng.random_range(0..9);
+    fn arrays(&self, rng: &mut StdRng, iterations: i64) -> Vec<ArrayData> {
+        let all = i64::from(self.keys) * iterations - rng.random_range(0..9);
         let mut integers = |rows: i64, columns: u32| {
             let extents = [rows.max(8), columns.into()];
             let one = |_| float::encode(DType::Bf16, rng.random_range(-1i32..2).into(), Rounding::Nearest);
@@ -177,10 +177,10 @@ fn loops_in_another_order_compute_the_same() {
     for seed in 0..cases(6) as u64 {
         let mut rng = random(seed);
         let it = Loop::random(&mut rng);
-        let turns = rng.random_range(0..5);
-        let stop = it.start + turns * it.step - rng.random_range(0..it.step);
+        let iterations = rng.random_range(0..5);
+        let stop = it.start + iterations * it.step - rng.random_range(0..it.step);
         let text = it.text(stop);
-        let arrays = it.arrays(&mut rng, it.start + turns * it.step);
+        let arrays = it.arrays(&mut rng, it.start + iterations * it.step);
         let limit = rng.random_range(0..=stop.max(1) * i64::from(it.keys));
         let scalars = [stop as u32, limit as u32].map(u64::from);
         let func = program(&text);
@@ -228,7 +228,7 @@ fn other_loops_keep_their_order() {
         let other = text.replace(from, to);
         assert!(overlap(&program(&other), |_, _| true, |_| 0).is_none(), "{other}");
     };
-    // The number of the second turn might be beyond the dtype.
+    // The number of the second iteration might be beyond the dtype.
     refused("full 1 : s32", "full 2147483647 : s32");
     // What is carried decides what is multiplied.
     refused("= load k[64, 64] at (%", "= load y1[64, 64] at (%");

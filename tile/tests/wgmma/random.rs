@@ -25,10 +25,10 @@ pub(crate) struct Random {
     rng: StdRng,
     l: Lines,
     dtype: DType,
-    turns: u32,
+    iterations: u32,
     rows: u32,
-    /// Numbers of turns, and numbers that loops carry.
-    turn: Vec<String>,
+    /// Numbers of iterations, and numbers that loops carry.
+    iteration: Vec<String>,
     params: Vec<String>,
     arrays: Vec<ArrayData>,
     /// Tiles of 16 bits, and sums.
@@ -45,11 +45,11 @@ impl Random {
 
     fn load(&mut self, rows: u32, columns: u32) {
         let axis = self.rng.random_range(0..2usize);
-        let turns = self.turn.clone();
-        let turn = self.one_of(&turns).filter(|_| self.rng.random_range(0..4) > 0);
+        let iterations = self.iteration.clone();
+        let iteration = self.one_of(&iterations).filter(|_| self.rng.random_range(0..4) > 0);
         let mut extents = [i64::from(rows), i64::from(columns)];
-        if turn.is_some() {
-            extents[axis] *= i64::from(self.turns);
+        if iteration.is_some() {
+            extents[axis] *= i64::from(self.iterations);
             // The last tile reaches beyond the array.
             extents[axis] -= 8 * self.rng.random_range(0..2);
         }
@@ -69,8 +69,8 @@ impl Random {
             part = format!("<{axis}: {start}..{stop}>");
         }
         let mut at = ["%0", "%0"];
-        if let Some(turn) = &turn {
-            at[axis] = turn;
+        if let Some(iteration) = &iteration {
+            at[axis] = iteration;
         }
         let options = ["", " latency 5", " no_tma", ""][self.rng.random_range(0..4usize)];
         let what = format!("load a{n}{part}[{rows}, {columns}] at ({}, {}) pad 0{options}", at[0], at[1]);
@@ -138,14 +138,14 @@ impl Random {
                 self.sum(format!("sub {value}, {most}"), rows, columns);
             }
             11 => {
-                let (sums, turns) = (self.sums.clone(), self.turn.clone());
-                let (Some(Tile { value, rows, columns }), Some(turn)) =
-                    (self.one_of(&sums), self.one_of(&turns))
+                let (sums, iterations) = (self.sums.clone(), self.iteration.clone());
+                let (Some(Tile { value, rows, columns }), Some(iteration)) =
+                    (self.one_of(&sums), self.one_of(&iterations))
                 else {
                     return;
                 };
                 let ty = format!("f32[{rows}, {columns}]");
-                let first = self.l.make(format!("less {turn}, %1"), "bool");
+                let first = self.l.make(format!("less {iteration}, %1"), "bool");
                 let result = self.l.value();
                 self.l.text += &format!("  {result} = if {first} : {ty} {{\n");
                 let twice = self.l.make(format!("add {value}, {value}"), &ty);
@@ -154,12 +154,12 @@ impl Random {
             }
             12 => self.branch(),
             13 => self.exchange(),
-            _ if self.turn.len() == 2 => self.repeat(),
+            _ if self.iteration.len() == 2 => self.repeat(),
             _ => self.product(),
         }
     }
 
-    /// A sum by way of an array, as it is or turned, in this turn or in the next one.
+    /// A sum by way of an array, as it is or turned, in this iteration or in the next one.
     fn exchange(&mut self) {
         let sums = self.sums.clone();
         let Some(Tile { value, rows, columns }) = self.one_of(&sums) else { return };
@@ -186,11 +186,11 @@ impl Random {
 
     /// A product on one side of a condition, of tiles that are loaded there.
     fn branch(&mut self) {
-        let (sums, turns) = (self.sums.clone(), self.turn.clone());
-        let (Some(sum), Some(turn)) = (self.one_of(&sums), self.one_of(&turns)) else { return };
+        let (sums, iterations) = (self.sums.clone(), self.iteration.clone());
+        let (Some(sum), Some(iteration)) = (self.one_of(&sums), self.one_of(&iterations)) else { return };
         let Tile { value, rows, columns } = sum;
         let ty = format!("f32[{rows}, {columns}]");
-        let some = self.l.make(format!("less {turn}, %2"), "bool");
+        let some = self.l.make(format!("less {iteration}, %2"), "bool");
         let result = self.l.value();
         self.l.text += &format!("  {result} = if {some} : {ty} {{\n");
         let other = self.rng.random_range(0..2) == 0;
@@ -226,21 +226,21 @@ impl Random {
         }
         types.push(String::from("s32"));
         initial.push(String::from("%0"));
-        let turns = self.rng.random_range(0..=self.turns);
-        let end = self.l.make(format!("full {turns}"), "s32");
+        let iterations = self.rng.random_range(0..=self.iterations);
+        let end = self.l.make(format!("full {iterations}"), "s32");
         let results: Vec<String> = types.iter().map(|_| self.l.value()).collect();
-        let turn = self.l.value();
+        let iteration = self.l.value();
         let args: Vec<String> = types.iter().map(|_| self.l.value()).collect();
         let declared: Vec<String> = args.iter().zip(&types).map(|(arg, ty)| format!("{arg}: {ty}")).collect();
         self.l.text += &format!(
-            "  {} = for %0 to {end} step %1 carry {} : {} {{ ({turn}: s32, {})\n",
+            "  {} = for %0 to {end} step %1 carry {} : {} {{ ({iteration}: s32, {})\n",
             results.join(", "),
             initial.join(", "),
             types.join(", "),
             declared.join(", ")
         );
-        let (halves, before) = (self.halves.clone(), self.turn.clone());
-        self.turn.extend([turn, args[2].clone()]);
+        let (halves, before) = (self.halves.clone(), self.iteration.clone());
+        self.iteration.extend([iteration, args[2].clone()]);
         for (&columns, arg) in columns.iter().zip(&args) {
             self.sums.push(Tile { value: arg.clone(), rows, columns });
         }
@@ -259,13 +259,13 @@ impl Random {
         self.product();
         let passed = self.passed(&columns, &args[2]);
         self.l.text += &format!("  continue {}\n  }}\n", passed.join(", "));
-        (self.halves, self.sums, self.turn) = (halves, sums, before);
+        (self.halves, self.sums, self.iteration) = (halves, sums, before);
         for (&columns, result) in columns.iter().zip(&results) {
             self.sums.push(Tile { value: result.clone(), rows, columns });
         }
     }
 
-    /// What a turn passes on: sums of so many columns, and the next number.
+    /// What an iteration passes on: sums of so many columns, and the next number.
     fn passed(&mut self, columns: &[u32], number: &str) -> Vec<String> {
         let mut passed = Vec::new();
         for &n in columns {
@@ -280,12 +280,12 @@ impl Random {
     pub(crate) fn program(seed: u64) -> (String, Vec<ArrayData>) {
         let mut rng = random(seed);
         let dtype = if rng.random_range(0..2) == 0 { DType::Bf16 } else { DType::F16 };
-        let turns = rng.random_range(1..5);
+        let iterations = rng.random_range(1..5);
         let rows = [64u32, 64, 128][rng.random_range(0..3usize)];
-        let (params, arrays, turn) = (Vec::new(), Vec::new(), Vec::new());
+        let (params, arrays, iteration) = (Vec::new(), Vec::new(), Vec::new());
         let (halves, sums) = (Vec::new(), Vec::new());
         let l = Lines::default();
-        let mut r = Random { rng, l, dtype, turns, rows, turn, params, arrays, halves, sums };
+        let mut r = Random { rng, l, dtype, iterations, rows, iteration, params, arrays, halves, sums };
         for n in 0..3 {
             r.l.make(format!("full {n}"), "s32");
         }

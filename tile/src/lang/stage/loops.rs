@@ -103,7 +103,7 @@ fn frame(at: Site, bounds: Option<[Raw; 3]>, number: Option<Type>, staged: bool)
 pub trait IntoLoop {
     /// What the loop's pattern binds.
     type Item;
-    /// The turns that Rust makes.
+    /// The iterations that Rust makes.
     type Iter: Iterator<Item = Self::Item>;
     #[doc(hidden)]
     fn into_loop(self, at: Site) -> (LoopFrame, Self::Iter);
@@ -117,19 +117,19 @@ impl<I: IntoIterator> IntoLoop for I {
     }
 }
 
-/// The two turns in which a loop's body is built: the number of the turn is an argument of the region, which is made when a turn begins.
+/// The two iterations in which a loop's body is built: the number of the iteration is an argument of the region, which is made when an iteration begins.
 #[derive(Debug)]
-pub struct Turns<T> {
+pub struct Iterations<T> {
     left: u8,
     counted: Counted,
     of: std::marker::PhantomData<T>,
 }
 
-impl<T> Iterator for Turns<T> {
+impl<T> Iterator for Iterations<T> {
     type Item = Tile<T>;
     fn next(&mut self) -> Option<Tile<T>> {
         self.left = self.left.checked_sub(1)?;
-        // The region of this turn is the innermost one: the frame has just opened it.
+        // The region of this iteration is the innermost one: the frame has just opened it.
         let number = with(|stage| {
             stage.build.innermost_args().first().map_or(Raw::POISON, |&value| stage.handle(value))
         });
@@ -139,13 +139,13 @@ impl<T> Iterator for Turns<T> {
 
 impl<T: Element> IntoLoop for Staged<T> {
     type Item = Tile<T>;
-    type Iter = Turns<T>;
-    fn into_loop(self, at: Site) -> (LoopFrame, Turns<T>) {
+    type Iter = Iterations<T>;
+    fn into_loop(self, at: Site) -> (LoopFrame, Iterations<T>) {
         let step = self.step.unwrap_or_else(|| int(T::DTYPE, 1));
         let bounds = [self.from.raw(), self.to.raw(), step];
         let number = Type::scalar(T::DTYPE);
-        let turns = Turns { left: 2, counted: self.counted, of: std::marker::PhantomData };
-        (frame(at, Some(bounds), Some(number), true), turns)
+        let iterations = Iterations { left: 2, counted: self.counted, of: std::marker::PhantomData };
+        (frame(at, Some(bounds), Some(number), true), iterations)
     }
 }
 
@@ -174,7 +174,7 @@ pub fn host_loop() -> LoopFrame {
 }
 
 impl Running {
-    /// Opens the region of a turn, and says what variables hold in it.
+    /// Opens the region of an iteration, and says what variables hold in it.
     fn enter(&mut self, stage: &mut Stage) {
         let carried = self.types.iter().flatten().copied();
         let types: Vec<Type> = self.number.into_iter().chain(carried).collect();
@@ -217,7 +217,7 @@ impl Running {
 }
 
 impl LoopFrame {
-    /// Before the first turn.
+    /// Before the first iteration.
     pub fn begin(&mut self, vars: &mut [Var<'_>]) {
         let at = self.at;
         let Some(running) = &mut self.running else { return };
@@ -244,7 +244,7 @@ impl LoopFrame {
         set(vars, &args);
     }
 
-    /// Whether a `while` or `loop` makes another turn.
+    /// Whether a `while` or `loop` makes another iteration.
     pub fn again(&mut self) -> bool {
         self.running.as_ref().is_none_or(|running| !running.done)
     }
@@ -270,7 +270,7 @@ impl LoopFrame {
         false
     }
 
-    /// After a turn's body; whether Rust leaves a loop of the build because a way out of a run-time loop has been taken.
+    /// After an iteration's body; whether Rust leaves a loop of the build because a way out of a run-time loop has been taken.
     pub fn end(&mut self, vars: &mut [Var<'_>]) -> bool {
         let at = self.at;
         let Some(running) = &mut self.running else { return with(|stage| stage.dead()) };
@@ -283,7 +283,7 @@ impl LoopFrame {
             stage.pop_open(End::Continue(0, passed));
             if let Some(name) = changed(&running.before, &after) {
                 let message = format!(
-                    "`{name}` is known while building and changes in a loop of the run time, whose body is built once for all turns: make \
+                    "`{name}` is known while building and changes in a loop of the run time, whose body is built once for all iterations: make \
                      it a scalar, or loop over numbers"
                 );
                 stage.report(at, Fault::new(Code::HostState, message));
@@ -314,7 +314,7 @@ impl LoopFrame {
         false
     }
 
-    /// After the last turn.
+    /// After the last iteration.
     pub fn finish(&mut self, vars: &mut [Var<'_>]) {
         let at = self.at;
         let Some(running) = &mut self.running else { return };

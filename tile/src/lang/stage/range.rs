@@ -138,7 +138,7 @@ impl<T: Integer> Staged<T> {
     #[track_caller]
     #[must_use]
     pub fn rev(self) -> Staged<T> {
-        // The last number that is counted; a range without numbers has no turn that would use it.
+        // The last number that is counted; a range without numbers has no iteration that would use it.
         let (from, one) = (self.from.raw(), int(T::DTYPE, 1));
         let most = each(Each::Sub, self.to.raw(), one);
         let last = match self.step {

@@ -1,4 +1,4 @@
-//! Loads that are issued turns before their tiles are multiplied ([`place::ahead`](crate::place::ahead)).
+//! Loads that are issued iterations before their tiles are multiplied ([`place::ahead`](crate::place::ahead)).
 
 use girih_codegen::algorithm::{cp_async_fence, cp_async_wait, fence_proxy_async};
 use girih_codegen::builder::SharedScope;
@@ -19,28 +19,28 @@ use crate::lower::{Held, Lowering, register};
 use crate::place::ahead::{Early, Rounds};
 use crate::place::wgmma::choice::trace;
 
-/// The loops that are being written whose loads are turns ahead.
+/// The loops that are being written whose loads are iterations ahead.
 #[derive(Debug, Default)]
 pub(crate) struct Ahead {
-    loops: Vec<Turns>,
+    loops: Vec<Iterations>,
 }
 
-/// A loop whose loads are turns ahead.
+/// A loop whose loads are iterations ahead.
 #[derive(Clone, Debug)]
-struct Turns {
+struct Iterations {
     body: RegionId,
     /// The first slot.
     base: Expr,
-    /// The dtype of its number, the number of the next turn that is loaded, its end and its step.
+    /// The dtype of its number, the number of the next iteration that is loaded, its end and its step.
     dtype: DType,
     next: Reg,
     end: Reg,
     by: Reg,
     /// What is known of its number.
     ranges: Option<(i64, i64, i64)>,
-    /// Whether there is such a turn.
+    /// Whether there is such an iteration.
     more: Reg,
-    /// Where the slots of this turn and of the one before begin, in bytes.
+    /// Where the slots of this iteration and of the one before begin, in bytes.
     read: Reg,
     written: Reg,
     /// Tiles on their way through registers, and whether there are any.
@@ -51,7 +51,7 @@ struct Turns {
 }
 
 impl Lowering<'_> {
-    /// Loads what the first turns of a loop need, of which there is one at the least.
+    /// Loads what the first iterations of a loop need, of which there is one at the least.
     pub(crate) fn begin_ahead(
         &mut self,
         id: OpId,
@@ -95,7 +95,7 @@ impl Lowering<'_> {
             let at = self.bits(DType::S32, at.cast_unsigned())?;
             self.b.move_all(std::slice::from_ref(reg), &[at])?;
         }
-        let turns = Turns {
+        let iterations = Iterations {
             body: op.regions[0],
             base: base.clone(),
             dtype,
@@ -111,18 +111,18 @@ impl Lowering<'_> {
             target: base.clone(),
         };
         for stage in 0..rounds.stages - 1 {
-            self.fetch_turn(rounds, &turns, &(&base + stage * rounds.bytes), false)?;
+            self.fetch_iteration(rounds, &iterations, &(&base + stage * rounds.bytes), false)?;
         }
-        self.ahead.loops.push(turns);
+        self.ahead.loops.push(iterations);
         Ok(Some(scope))
     }
 
-    /// At the beginning of a turn: waits for its tiles, and loads those of the last turn under way.
+    /// At the beginning of an iteration: waits for its tiles, and loads those of the last iteration under way.
     pub(crate) fn enter_ahead(&mut self, id: OpId) -> Result<(), Error> {
         let plan = self.plan;
-        let missing = || unfit("a turn of a loop without slots");
+        let missing = || unfit("an iteration of a loop without slots");
         let rounds = plan.products.ahead.loops.get(&id).ok_or_else(missing)?;
-        let Turns { base, read, written, .. } = self.ahead.loops.last().cloned().ok_or_else(missing)?;
+        let Iterations { base, read, written, .. } = self.ahead.loops.last().cloned().ok_or_else(missing)?;
         let early = |load: &OpId| plan.products.ahead.loads.get(load);
         let of_wgmma = rounds.loads.iter().filter_map(early).any(|early| early.tile.is_some());
         if of_wgmma {
@@ -135,7 +135,7 @@ impl Lowering<'_> {
         if of_wgmma {
             fence_proxy_async(&mut self.b);
         }
-        // All have come, and the turn before has been read.
+        // All have come, and the iteration before has been read.
         self.meet_idle();
         let last = (rounds.stages - 1) * rounds.bytes;
         let [read, written] = [read, written].map(|reg| {
@@ -153,37 +153,43 @@ impl Lowering<'_> {
         }
         let top = self.ahead.loops.last_mut().ok_or_else(missing)?;
         top.target = written.clone();
-        let turns = top.clone();
-        self.fetch_turn(rounds, &turns, &written, true)
+        let iterations = top.clone();
+        self.fetch_iteration(rounds, &iterations, &written, true)
     }
 
-    /// At the end of a turn: stores what waits in registers, and goes on to the next slot.
+    /// At the end of an iteration: stores what waits in registers, and goes on to the next slot.
     pub(crate) fn end_turn_ahead(&mut self, region: RegionId) -> Result<(), Error> {
         let plan = self.plan;
-        let Some(turns) = self.ahead.loops.last().filter(|turns| turns.body == region).cloned() else {
+        let Some(iterations) =
+            self.ahead.loops.last().filter(|iterations| iterations.body == region).cloned()
+        else {
             return Ok(());
         };
         let mut rounds = plan.products.ahead.loops.iter();
         let Some((_, rounds)) = rounds.find(|(id, _)| plan.func.op(**id).regions[0] == region) else {
             return Ok(());
         };
-        if !turns.waiting.is_empty() {
+        if !iterations.waiting.is_empty() {
             let skip = self.b.open_block();
-            let loaded = self.b.cond_in(&turns.loaded)?;
+            let loaded = self.b.cond_in(&iterations.loaded)?;
             self.b.leave(&skip, &Cond::not(loaded), true)?;
-            for (load, regs) in &turns.waiting {
-                self.on_behalf(*load, |low| low.put_early(*load, &turns.target, regs))?;
+            for (load, regs) in &iterations.waiting {
+                self.on_behalf(*load, |low| low.put_early(*load, &iterations.target, regs))?;
             }
             self.b.close_block(skip)?;
         }
         let all = rounds.stages * rounds.bytes;
         let ty = register(DType::S32);
-        let sum =
-            self.make(ty, Opcode::Add, m![ty], vec![Operand::from(&turns.read), Operand::Int(rounds.bytes)]);
+        let sum = self.make(
+            ty,
+            Opcode::Add,
+            m![ty],
+            vec![Operand::from(&iterations.read), Operand::Int(rounds.bytes)],
+        );
         let ends = self.setp(Word::Eq, ty, &sum, Operand::Int(all));
         let zero = self.bits(DType::S32, 0)?;
         let following = self.selp(DType::S32, &ends, &zero, &sum);
-        self.b.move_all(&[turns.written, turns.read.clone()], &[turns.read, following])?;
+        self.b.move_all(&[iterations.written, iterations.read.clone()], &[iterations.read, following])?;
         Ok(())
     }
 
@@ -191,7 +197,7 @@ impl Lowering<'_> {
     pub(crate) fn leave_ahead(&mut self, scope: SharedScope) {
         self.ahead.loops.pop();
         self.b.close_shared(scope);
-        // Its last turn may still read what others are given now.
+        // Its last iteration may still read what others are given now.
         self.scratch_unknown();
     }
 
@@ -201,35 +207,46 @@ impl Lowering<'_> {
         rounds.loads.iter().any(|load| loads.get(load).is_some_and(|early| early.copied.is_ok()))
     }
 
-    /// Loads the tiles of the next turn, if there is one, to a slot. Where they `wait`, what goes through registers remains there.
-    fn fetch_turn(&mut self, rounds: &Rounds, turns: &Turns, slot: &Expr, wait: bool) -> Result<(), Error> {
+    /// Loads the tiles of the next iteration, if there is one, to a slot. Where they `wait`, what goes through registers remains there.
+    fn fetch_iteration(
+        &mut self,
+        rounds: &Rounds,
+        iterations: &Iterations,
+        slot: &Expr,
+        wait: bool,
+    ) -> Result<(), Error> {
         let plan = self.plan;
-        let args = &plan.func.region(turns.body).args;
-        if wait && !turns.waiting.is_empty() {
-            self.b.move_all(std::slice::from_ref(&turns.loaded), std::slice::from_ref(&turns.more))?;
+        let args = &plan.func.region(iterations.body).args;
+        if wait && !iterations.waiting.is_empty() {
+            self.b
+                .move_all(std::slice::from_ref(&iterations.loaded), std::slice::from_ref(&iterations.more))?;
         }
         let skip = self.b.open_block();
-        let more = self.b.cond_in(&turns.more)?;
+        let more = self.b.cond_in(&iterations.more)?;
         self.b.leave(&skip, &Cond::not(more), true)?;
-        let number = self.copy(turns.dtype, &turns.next);
+        let number = self.copy(iterations.dtype, &iterations.next);
         // As in the loop itself, the step is compared to what is left.
         let left = self.make(
-            register(turns.dtype),
+            register(iterations.dtype),
             Opcode::Sub,
-            m![integer(turns.dtype)],
-            of([&turns.end, &number]),
+            m![integer(iterations.dtype)],
+            of([&iterations.end, &number]),
         );
-        let unsigned = if turns.dtype.bits() == 64 { Type::U64 } else { Type::U32 };
-        let more = self.setp(Word::Gt, unsigned, &left, &turns.by);
-        let sum =
-            self.make(register(turns.dtype), Opcode::Add, m![integer(turns.dtype)], of([&number, &turns.by]));
-        self.b.move_all(&[turns.more.clone(), turns.next.clone()], &[more, sum])?;
+        let unsigned = if iterations.dtype.bits() == 64 { Type::U64 } else { Type::U32 };
+        let more = self.setp(Word::Gt, unsigned, &left, &iterations.by);
+        let sum = self.make(
+            register(iterations.dtype),
+            Opcode::Add,
+            m![integer(iterations.dtype)],
+            of([&number, &iterations.by]),
+        );
+        self.b.move_all(&[iterations.more.clone(), iterations.next.clone()], &[more, sum])?;
 
         let own: Vec<Value> =
             rounds.scalars.iter().flat_map(|&id| plan.func.op(id).results.iter().copied()).collect();
         let own: Vec<Value> = own.into_iter().chain(args.first().copied()).collect();
         let now: Vec<Option<Held>> = own.iter().map(|value| self.held[value.index()].take()).collect();
-        match turns.ranges {
+        match iterations.ranges {
             Some((lower, upper, multiple)) => {
                 let number = self.b.var(&number, lower, upper, multiple);
                 self.hold(args[0], Held::Index(number));
@@ -238,7 +255,7 @@ impl Lowering<'_> {
         }
         rounds.scalars.iter().try_for_each(|&id| self.op(id))?;
         for &load in &rounds.loads {
-            let waiting = turns.waiting.iter().find(|(of, _)| *of == load).map(|(_, regs)| &regs[..]);
+            let waiting = iterations.waiting.iter().find(|(of, _)| *of == load).map(|(_, regs)| &regs[..]);
             self.on_behalf(load, |low| low.fetch(load, slot, waiting.filter(|_| wait)))?;
         }
         for (value, held) in own.into_iter().zip(now) {
@@ -305,7 +322,7 @@ impl Lowering<'_> {
         self.hold_regs(result, regs)
     }
 
-    /// An operand of a product that has been loaded turns ahead.
+    /// An operand of a product that has been loaded iterations ahead.
     pub(super) fn early(&self, value: Value) -> Result<Option<Staged>, Error> {
         let plan = self.plan;
         let Def::Result(id, _) = plan.func.value(value).def else { return Ok(None) };

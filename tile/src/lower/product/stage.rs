@@ -53,7 +53,7 @@ impl Staging {
 }
 
 impl Lowering<'_> {
-    /// Operands in shared memory: where turns before have brought them, or one behind the other.
+    /// Operands in shared memory: where iterations before have brought them, or one behind the other.
     pub(super) fn stage(&mut self, operands: &[Staging]) -> Result<Vec<Staged>, Error> {
         let mut all = Vec::new();
         for operand in operands {

@@ -1,4 +1,4 @@
-//! Products at the end of a turn whose sums the next turn adds to: they are under way while that turn begins, so that tensor cores do not wait.
+//! Products at the end of an iteration whose sums the next iteration adds to: they are under way while that iteration begins, so that tensor cores do not wait.
 
 use girih_codegen::algorithm::warpgroup_wait;
 use girih_codegen::atom::MmaKind;
@@ -13,12 +13,12 @@ use crate::error::Error;
 use crate::ir::{Def, End, Kind, OpId, RegionId, Value};
 use crate::place::wgmma::{Source, WARPGROUP};
 
-/// The products that the turns of a loop leave under way.
+/// The products that the iterations of a loop leave under way.
 #[derive(Debug)]
 pub(crate) struct Late {
     body: RegionId,
     products: Vec<OpId>,
-    /// The loads that they are the last to read, and for each the address of the mbarrier that frees the slot that the turn before has read:
+    /// The loads that they are the last to read, and for each the address of the mbarrier that frees the slot that the iteration before has read:
     /// 0 before there was one.
     past: Vec<(OpId, Reg)>,
 }
@@ -27,7 +27,7 @@ pub(crate) struct Late {
 const FAR: i64 = (1 << 31) - 8;
 
 impl Lowering<'_> {
-    /// The products that turns of a loop with this body may leave under way, in their order.
+    /// The products that iterations of a loop with this body may leave under way, in their order.
     fn late(&self, body: RegionId) -> Vec<OpId> {
         let plan = self.plan;
         let (func, products) = (&plan.func, &plan.products);
@@ -39,10 +39,11 @@ impl Lowering<'_> {
             let at = self.products.uses.carried(func, id)?;
             let arg = data.args[data.args.len() - passed.len() + at];
             let plain = product.atom.kind == MmaKind::WgmmaSs && product.atom.c_type != DType::F16 && loaded;
-            // The turn before has to have slots of its own.
+            // The iteration before has to have slots of its own.
             let frees = products.pipeline.last.get(&id).into_iter().flatten();
             let apart = frees.filter_map(|load| products.pipeline.loads.get(load));
-            let apart = apart.map(|&ring| products.pipeline.rings[ring].turns).all(|turns| turns > 1);
+            let apart =
+                apart.map(|&ring| products.pipeline.rings[ring].iterations).all(|iterations| iterations > 1);
             (plain && apart && func.op(id).operands[2] == arg && self.products.uses.is_last(func, arg, id))
                 .then_some(())
         };
@@ -83,7 +84,7 @@ impl Lowering<'_> {
         late
     }
 
-    /// Before a loop: takes note of the products that its turns leave under way.
+    /// Before a loop: takes note of the products that its iterations leave under way.
     pub(crate) fn begin_late(&mut self, body: RegionId) -> Result<bool, Error> {
         if self.products.role == Role::Producer || !self.has_products() {
             return Ok(false);
@@ -105,7 +106,7 @@ impl Lowering<'_> {
         Ok(true)
     }
 
-    /// At the beginning of a turn: the products of the turn before are under way.
+    /// At the beginning of an iteration: the products of the iteration before are under way.
     pub(crate) fn enter_late(&mut self) -> Result<(), Error> {
         let plan = self.plan;
         let Some(late) = self.products.late.last() else { return Ok(()) };
@@ -122,7 +123,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// At the end of a region: waits for products, but for those that a turn leaves under way if it is the body of such a loop.
+    /// At the end of a region: waits for products, but for those that an iteration leaves under way if it is the body of such a loop.
     pub(crate) fn settle_turn(&mut self, region: RegionId) -> Result<(), Error> {
         if self.products.beside {
             return Ok(());
@@ -142,14 +143,14 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Behind the loop: waits for the products of the last turn.
+    /// Behind the loop: waits for the products of the last iteration.
     pub(crate) fn leave_late(&mut self) -> Result<(), Error> {
         let Some(late) = self.products.late.pop() else { return Ok(()) };
         warpgroup_wait(&mut self.b, 0);
         late.past.iter().try_for_each(|(_, reg)| self.free_past(reg))
     }
 
-    /// Frees a slot that a turn before has read, if there was one.
+    /// Frees a slot that an iteration before has read, if there was one.
     pub(super) fn free_past(&mut self, address: &Reg) -> Result<(), Error> {
         let address = self.b.var(address, 0, FAR, 8);
         let leader = Cond::less(&self.thread.rem(i64::from(WARPGROUP))?, &Expr::from(1));

@@ -1,7 +1,7 @@
 //! Products by `wgmma`: tiles in shared memory, instructions that run beside the threads, and waits for their sums.
 //!
 //! A product is under way from its instructions on until something reads its result ([`Lowering::regs`]), until a loop, a condition or a region
-//! ends, or until the turn after its own (`late.rs`). Its sums are in the registers of its accumulator, or of what the loop around carries, where
+//! ends, or until the iteration after its own (`late.rs`). Its sums are in the registers of its accumulator, or of what the loop around carries, where
 //! nothing else reads these. Where a producer brings tiles, the program is written twice (`roles.rs`): for its threads, of which one issues TMA
 //! copies and all copy gathered rows (`copies.rs`), and for the warpgroups that do all else; slots of tiles are freed by one
 //! thread of each warpgroup when the last product that reads them is done.
@@ -62,7 +62,7 @@ pub(crate) struct State {
     maps: BTreeMap<OpId, Expr>,
     /// Where the tiles of loads are.
     tickets: BTreeMap<OpId, roles::Ticket>,
-    /// The loops that are being written whose turns leave products under way.
+    /// The loops that are being written whose iterations leave products under way.
     late: Vec<late::Late>,
     /// The ping-pong of warpgroups, if some loop has one.
     ping_pong: Option<PingPong>,
@@ -80,7 +80,7 @@ struct Flight {
     result: Value,
     /// The loads whose slots are free once it is done.
     frees: Vec<OpId>,
-    /// Registers with the mbarriers of slots that are free then, of the turn before.
+    /// Registers with the mbarriers of slots that are free then, of the iteration before.
     past: Vec<Reg>,
 }
 
@@ -250,7 +250,7 @@ impl Lowering<'_> {
         names.sort_unstable();
         names.dedup();
         let own = own && names.len() == held.len();
-        // What a loop carries is where the next turn has it.
+        // What a loop carries is where the next iteration has it.
         if let Some(carried) = self.carried_in(id).filter(|_| flying.is_none()) {
             self.b.move_all(&carried, &held)?;
             return Ok((carried, false));

@@ -179,7 +179,7 @@ impl Lowering<'_> {
         let missing = || super::wrong("a tile without a place in shared memory");
         let [base, matrices] = self.products.buffers.get(&place).cloned().ok_or_else(missing)?;
         if !self.loops.is_empty() {
-            // The products of the turn before have read what stands there.
+            // The products of the iteration before have read what stands there.
             self.settle_all()?;
             self.meet();
         }

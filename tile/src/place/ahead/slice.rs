@@ -6,8 +6,8 @@ use super::super::numbers::computes;
 use crate::fit;
 use crate::ir::{ArrayId, Def, End, Func, Kind, Op, OpId, RegionId, Value};
 
-/// How many turns a loop has, if that is known.
-pub(super) fn turns(func: &Func, op: &Op) -> Option<i64> {
+/// How many iterations a loop has, if that is known.
+pub(super) fn iterations(func: &Func, op: &Op) -> Option<i64> {
     let number = |at: usize| match func.value(op.operands[at]).def {
         Def::Result(id, _) => match func.op(id).kind {
             Kind::Full(bits) => Some(match func.ty(op.operands[at]).dtype.bits() {

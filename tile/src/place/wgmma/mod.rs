@@ -140,7 +140,7 @@ pub struct Products {
     pub pipeline: Pipeline,
     /// Stores by tensor copies, from tiles in shared memory.
     pub stores: BTreeMap<OpId, SharedTile>,
-    /// What other products multiply and loops load turns ahead.
+    /// What other products multiply and loops load iterations ahead.
     pub ahead: Ahead,
 }
 

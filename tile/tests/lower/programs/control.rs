@@ -82,12 +82,12 @@ impl Program {
         let carried: Vec<Value> =
             [zero].into_iter().chain((0..self.rng.random_range(1..3)).map(|_| self.any())).collect();
         let types: Vec<Type> = carried.iter().map(|&value| self.b.ty(value)).collect();
-        let turns = match self.like(|ty| ty == number) {
+        let iterations = match self.like(|ty| ty == number) {
             Some(value) if self.rng.random() => self.each(Each::And, &[value.into(), int(3)])?,
             _ => self.b.full(DType::S32, Dims::SCALAR, Const::Int(self.rng.random_range(0..4))),
         };
         let region = self.region(&types, depth, |p, values| {
-            let over = p.each(Each::GreaterEqual, &[values[0].into(), turns.into()]);
+            let over = p.each(Each::GreaterEqual, &[values[0].into(), iterations.into()]);
             let next = p.each(Each::Add, &[values[0].into(), int(1)]);
             let (Some(over), Some(next)) = (over, next) else {
                 return End::Break(0, values.to_vec());
