@@ -130,6 +130,10 @@ fn other_stores_are_those_of_threads() {
         text.replace(store, &store.repeat(2)),
         text.replace(store, &format!("  %40 = load c[1, 128, 64] at (%2, %0, %1) : bf16[1, 128, 64]\n  %41 = add %40, %22 : bf16[1, 128, 64]\n{}", store.replace("%22", "%41"))),
         text.replace(store, &store.replace("(%2, %0, %1)", "(%2, %0, %1) no_tma")),
+        // A flag by which another block learns of the store.
+        text.replace("align 16) {", "align 16, mut h: s32[8] strides [1] align 4) {")
+            .replace(store, &format!("{store}  %40 = full 1 : s32[8]\n  atomic add %40 to h at (%41) release.device\n"))
+            .replace("  %8 = full", "  %41 = iota : s32[8]\n  %8 = full"),
     ];
     for other in others {
         assert_ne!(other, text);

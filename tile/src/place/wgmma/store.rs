@@ -25,7 +25,8 @@ const WORD: i64 = 4;
 const MATRICES: i64 = 8;
 
 impl Choice<'_> {
-    /// The stores that tensor copies can make. Nothing else accesses these arrays, since a tensor copy is in no order with what threads do.
+    /// The stores that tensor copies can make. Nothing else accesses these arrays, and no access has a memory order, since a tensor copy is in no
+    /// order with what threads do: a block that reads a flag might read what has not been written yet.
     ///
     /// They are those of a loop around the loops of products, of which the next iteration hides a copy: a block that ends waits for it, and where
     /// products are in loops deeper within, whose tiles come just in time, the copy delays these (measured, 7 to 10 %).
@@ -36,12 +37,17 @@ impl Choice<'_> {
         if products.keys().any(|product| depths[product] != 2) {
             return BTreeMap::new();
         }
-        let mut accesses: BTreeMap<ArrayId, usize> = BTreeMap::new();
+        let (mut accesses, mut ordered) = (BTreeMap::<ArrayId, usize>::new(), false);
         let mut stores = BTreeMap::new();
         func.walk(func.body(), &mut |id, op| {
             let Some(array) = op.kind.array() else { return };
             let (array, _) = func.param_of(array);
             *accesses.entry(array).or_default() += 1;
+            ordered |= match &op.kind {
+                Kind::Load(view) | Kind::Store(view) => view.order != Order::Weak,
+                Kind::Gather(at) | Kind::Scatter(at) => at.order != Order::Weak,
+                _ => true,
+            };
             if let Kind::Store(view) = &op.kind
                 && depths[&id] == 1
                 && let Some(tile) = self.stored(view, &op.operands)
@@ -49,7 +55,7 @@ impl Choice<'_> {
                 stores.insert(id, (array, tile));
             }
         });
-        stores.retain(|_, (array, _)| accesses[array] == 1);
+        stores.retain(|_, (array, _)| accesses[array] == 1 && !ordered);
         stores.into_iter().map(|(id, (_, tile))| (id, tile)).collect()
     }
 
