@@ -1,4 +1,4 @@
-//! Loops and conditions. What a loop carries stands in registers of its own, which are written all at once where an iteration ends.
+//! Loops and conditions. What a loop carries has registers of its own, which are written all at once at the end of an iteration.
 
 use girih_codegen::builder::Block;
 use girih_codegen::{Cond, Expr, Reg};

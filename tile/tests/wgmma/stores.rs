@@ -70,7 +70,7 @@ fn stores_by_tensor_copies_agree_with_the_reference() {
     let (mut by_copies, mut by_threads) = (0, 0);
     for case in 0..cases(24) as u64 {
         let mut rng = random(9000 + case);
-        let dtype = [DType::Bf16, DType::F16, DType::E4m3][rng.random_range(0..3)];
+        let dtype = [DType::Bf16, DType::F16, DType::E4m3, DType::S16, DType::U8][rng.random_range(0..5)];
         let tile = [[64, 64], [64, 128], [128, 32], [128, 64], [128, 256], [64, 16], [256, 64]]
             [rng.random_range(0..7)];
         let turned = rng.random_range(0..4) == 0;

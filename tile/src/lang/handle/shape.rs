@@ -201,7 +201,7 @@ impl<T: Num> Tile<T> {
 
 impl<T: crate::elem::Integer> Tile<T> {
     operations! {
-        /// How often each number of `0..bins` stands in the tile; other numbers are not counted.
+        /// How often the tile has each number of `0..bins`; other numbers are not counted.
         histogram(bins: usize) -> i32 {
             "histogram", |build, value| build.histogram(value, i64::try_from(bins).unwrap_or(i64::MAX))
         }

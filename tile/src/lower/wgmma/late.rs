@@ -143,7 +143,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Behind the loop: waits for the products of the last iteration.
+    /// After the loop: waits for the products of the last iteration.
     pub(crate) fn leave_late(&mut self) -> Result<(), Error> {
         let Some(late) = self.products.late.pop() else { return Ok(()) };
         warpgroup_wait(&mut self.b, 0);

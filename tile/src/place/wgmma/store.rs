@@ -130,7 +130,7 @@ impl SharedTile {
         ROUND_TRIP + SHARED * dist.size() as f64 / vector as f64
     }
 
-    /// Whether each warpgroup holds strips of a tile of 16-bit elements like sums of `wgmma`: 64 rows, or as many columns where the product is
+    /// Whether each warpgroup holds strips of a tile of 16-bit floats like sums of `wgmma`: 64 rows, or as many columns where the product is
     /// transposed.
     pub(crate) fn strips(&self, dims: &Dims, dist: &Dist) -> Option<Major> {
         let [n, m] = self.extents;
@@ -138,7 +138,9 @@ impl SharedTile {
         let held = |like: Dist| like.reshape(&[m, n], &extents(dims)).as_ref() == Some(dist);
         let all = ROWS * (threads / i64::from(WARPGROUP));
         let fits = |[m, n]: [i64; 2]| all > 0 && m % all == 0 && n % 16 == 0;
-        if self.dtype.bits() != 16 || self.fast + 1 != dims.rank() {
+        // Integers of 16 bits have registers of 32.
+        let pairs = self.dtype.bits() == 16 && self.dtype.is_float();
+        if !pairs || self.fast + 1 != dims.rank() {
             return None;
         }
         if fits([m, n]) && strip(&self.rows).is_some() && held(fragment(&[m, n], threads)) {
