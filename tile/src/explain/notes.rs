@@ -38,6 +38,8 @@ pub(super) fn of(plan: &Plan, id: OpId, sizes: &Sizes, feeding: &BTreeSet<OpId>)
             (_, Some(early)) => notes.push(ahead(plan, id, early)),
             _ => notes.extend(late),
         }
+        let read = plan.products.read.contains(&id);
+        notes.extend(read.then(|| format!("read into registers, {}", layout(plan, op.results[0]))));
         return notes;
     }
     if let Some(early) = early {
@@ -162,7 +164,7 @@ pub(super) fn feeding(func: &Func) -> BTreeSet<OpId> {
 /// Why a load of a product in a loop is not prefetched.
 fn late(plan: &Plan, id: OpId, feeding: &BTreeSet<OpId>) -> Option<String> {
     let why =
-        plan.products.ahead.late.get(&id).or_else(|| plan.products.gathers.get(&id)).map(String::as_str);
+        plan.products.ahead.late.get(&id).or_else(|| plan.products.refused_loads.get(&id)).map(String::as_str);
     let own = match plan.func.op(id).kind {
         Kind::Gather(_) => "a gather has an address for each element",
         Kind::Load(_) => "what is computed from it depends on another product of the iteration",
@@ -205,7 +207,7 @@ fn shared(tile: &SharedTile, by: &str, slots: Option<i64>) -> String {
         Ok(()) => format!("by {by}, in a ring of {} slots", slots.unwrap_or(0)),
         Err(why) => format!("by the threads, since {why}"),
     };
-    let (row, rows) = (tile.row(), tile.extents[1]);
+    let (row, rows) = (tile.row, tile.extents[1]);
     format!(
         "to {} bytes of shared memory {by}: rows of {row} elements, {rows} below each other, {:?}",
         tile.bytes(),

@@ -149,9 +149,12 @@ fn element(dtype: DType) -> Option<TensorElement> {
         DType::Tf32 => TensorElement::Tf32,
         DType::F16 => TensorElement::F16,
         DType::Bf16 => TensorElement::Bf16,
-        DType::S16 | DType::U16 => TensorElement::U16,
-        _ if dtype.bits() == 8 => TensorElement::U8,
-        _ => return None,
+        _ => match dtype.bits() {
+            8 => TensorElement::U8,
+            16 => TensorElement::U16,
+            32 => TensorElement::U32,
+            _ => return None,
+        },
     })
 }
 

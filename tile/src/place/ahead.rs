@@ -35,13 +35,12 @@ mod slice;
 use std::collections::{BTreeMap, BTreeSet};
 
 use girih_codegen::plan::Dist;
-use girih_tensor::DType;
 
+pub(in crate::place) use self::slice::computed;
 pub(crate) use self::slice::feeding;
-use self::slice::{computed, iterations, scalars};
+use self::slice::{iterations, scalars};
 use super::Plan;
-use super::access::{WIDEST, aligned, fastest, run};
-use super::cost::SHARED;
+use super::access::{aligned, fastest};
 use super::exchange::Exchange;
 use super::product::{Way, fragments, rows, way};
 use super::scratch::{FIXED, PATTERN};
@@ -252,13 +251,6 @@ impl Ahead {
     /// Whether an operation's result lies in shared memory.
     pub(crate) fn is_shared(&self, id: OpId) -> bool {
         self.loads.get(&id).is_some_and(|early| !early.computed) || self.views.contains(&id)
-    }
-
-    /// Issue slots of a warp to read a tile into registers of a distribution from its slot; none for a load that is not prefetched so.
-    pub(super) fn read(&self, id: OpId, dtype: DType, dist: &Dist) -> Option<f64> {
-        let early = self.loads.get(&id).filter(|early| early.computed)?;
-        let vector = run(dist, early.fast).min(WIDEST / dtype.bytes());
-        Some(SHARED * dist.size() as f64 / vector as f64)
     }
 
     /// Bytes that the stages of all loops take at the least: two of each.

@@ -3,7 +3,7 @@
 //! A warpgroup of its own, the producer, runs the loads and the scalars that these need. Tiles of equal size at one depth of loops share a
 //! ring of slots: the producer fills the slots in the order of the program, and a slot is filled again once all warpgroups have read it.
 //! One thread issues the TMA copies. Gathers are copied by all threads of the producer, which compute the indices in distributions of their
-//! own: each thread those of the rows that it copies.
+//! own: each thread those of the rows that it copies. Some tiles are read into registers: each warp frees their slots when it has read them.
 //!
 //! # Examples
 //! ```
@@ -28,35 +28,49 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod rings;
 mod slice;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use girih_codegen::plan::Dist;
 
+use self::rings::{parts, sites};
 use self::slice::{Places, Slice};
 use super::Plan;
 use super::exchange::Exchange;
-use super::scratch::{Arena, FIXED, of_slots};
 use super::wgmma::{KEPT, Products, WARPGROUP, begin, blocks};
 use crate::ir::{Kind, OpId, Value};
 
-/// How many iterations of a loop are under way where the user says nothing, and memory allows.
-const ITERATIONS: i64 = 4;
 /// Registers of a thread of the producer that copies gathered rows, besides those of tiles: addresses, and numbers of loops.
 const OF_COPIES: f64 = 48.0;
 
 /// Slots in shared memory that are filled and freed in turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ring {
-    /// Bytes of a slot.
+    /// Bytes that come to a slot.
     pub bytes: i64,
+    /// Bytes from one slot to the next.
+    pub step: i64,
     /// Slots.
     pub slots: i64,
     /// How many iterations of a loop they are for.
     pub iterations: i64,
     /// Whether the threads of the producer copy gathered rows to them, rather than TMA.
     pub gathered: bool,
+    /// Whether threads read the tiles into registers, rather than products.
+    pub read: bool,
+}
+
+/// Where a tile is that shares a slot with others, which come, and are read, one behind the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Where it begins, in bytes.
+    pub at: i64,
+    /// The load of the first tile.
+    pub first: OpId,
+    /// The load of the last tile.
+    pub last: OpId,
 }
 
 /// What the producer does, and where it puts tiles.
@@ -66,6 +80,8 @@ pub struct Pipeline {
     pub rings: Vec<Ring>,
     /// The ring of each load that the producer runs.
     pub loads: BTreeMap<OpId, usize>,
+    /// Where the tiles of loads are that share a slot.
+    pub parts: BTreeMap<OpId, Part>,
     /// The operations that the producer runs.
     pub produced: BTreeSet<OpId>,
     /// The values that it computes.
@@ -85,6 +101,11 @@ pub struct Pipeline {
 }
 
 impl Pipeline {
+    /// Where the tile of a load is in its slot.
+    pub(crate) fn part(&self, load: OpId) -> Part {
+        self.parts.get(&load).copied().unwrap_or(Part { at: 0, first: load, last: load })
+    }
+
     /// Whether all threads of the producer copy, rather than one that issues TMA copies.
     pub(crate) fn gathers(&self) -> bool {
         self.rings.iter().any(|ring| ring.gathered)
@@ -95,7 +116,7 @@ impl Plan {
     /// Says which loads and gathers the producer runs, and gives shared memory to them. Loads that it cannot run are the threads' then.
     ///
     /// # Errors
-    /// The gathers that it cannot run, and why: products are to be chosen without them.
+    /// The gathers, and the loads of tiles that threads read, that it cannot run, and why: products are to be chosen without them.
     pub(super) fn pipelined(mut self, sm: u32) -> Result<Plan, BTreeMap<OpId, String>> {
         // What nothing reads has been left out.
         let mut live = BTreeSet::new();
@@ -105,15 +126,17 @@ impl Plan {
         self.products.keep(&live);
         self.products.keep_stores(&self.func, &self.dists);
         let produced = self.products.loads.iter().filter(|(_, tile)| tile.produced.is_ok());
-        let (gathers, loads): (Vec<OpId>, Vec<OpId>) =
-            produced.map(|(&id, _)| id).partition(|&id| self.is_gather(id));
-        if loads.is_empty() && gathers.is_empty() {
+        let (beside, loads): (Vec<OpId>, Vec<OpId>) = produced
+            .map(|(&id, _)| id)
+            .partition(|&id| self.is_gather(id) || self.products.read.contains(&id));
+        if loads.is_empty() && beside.is_empty() {
             return Ok(self);
         }
+        let gathers: Vec<OpId> = beside.iter().copied().filter(|&id| self.is_gather(id)).collect();
         self.products.pipeline.alone = self.alone(&gathers);
-        match self.pipeline(&loads, &gathers, sm) {
+        match self.pipeline(&loads, &beside, sm) {
             Ok(pipeline) => self.products.pipeline = pipeline,
-            Err(refused) if !gathers.is_empty() => return Err(refused),
+            Err(refused) if !beside.is_empty() => return Err(refused),
             Err(refused) => {
                 for (load, why) in refused {
                     self.products.loads.entry(load).and_modify(|tile| tile.produced = Err(why));
@@ -155,41 +178,52 @@ impl Plan {
         alone
     }
 
-    /// The pipeline of these loads and gathers, or those that the producer cannot run: all of a kind, or single gathers.
+    /// The pipeline of these loads of products and of what it brings beside, or those that the producer cannot run: all of a kind, or single
+    /// ones beside.
     fn pipeline(
         &self,
         loads: &[OpId],
-        gathers: &[OpId],
+        beside: &[OpId],
         sm: u32,
     ) -> Result<Pipeline, BTreeMap<OpId, String>> {
         let places = Places::of(&self.func);
-        let all = [loads, gathers].concat();
+        let all = [loads, beside].concat();
         let refused = |why: String| -> BTreeMap<OpId, String> {
-            let which = if gathers.is_empty() { loads } else { gathers };
+            let which = if beside.is_empty() { loads } else { beside };
             which.iter().map(|&id| (id, why.clone())).collect()
         };
         let mut slice = Slice::new(&places);
         loads.iter().try_for_each(|&id| slice.produce(id)).map_err(refused)?;
         let mut others = BTreeMap::new();
-        for &id in gathers {
+        for &id in beside {
             let mut more = slice.clone();
             match more.produce(id) {
                 Ok(()) => slice = more,
                 Err(why) => drop(others.insert(id, why)),
             }
         }
+        for &id in beside.iter().filter(|id| self.products.read.contains(id)) {
+            if slice.values.contains(&self.func.op(id).results[0]) {
+                others.insert(id, "the producer computes where others begin from it".into());
+            }
+        }
         if !others.is_empty() {
             return Err(others);
         }
         let Slice { ops, values, dists, .. } = slice;
-        let (last, inside) = readers(&places, &self.products, &all);
-        let shared = self.of_loops(&places, &last, &all);
-        let (rings, of) = self.rings(&places, &all, &shared, sm).map_err(refused)?;
-        let refilled = shared.into_keys().collect();
+        let of_products: Vec<OpId> =
+            all.iter().copied().filter(|id| !self.products.read.contains(id)).collect();
+        let (last, inside) = readers(&places, &self.products, &of_products);
+        let sites = sites(self, &places, &all);
+        let shared = self.of_loops(&places, &last, &sites);
+        let (rings, of) = self.rings(&places, &sites, &shared, sm).map_err(refused)?;
+        let refilled = shared.into_keys().flat_map(|site| sites[site].iter().copied()).collect();
+        let parts = parts(self, &sites);
         let alone = self.products.pipeline.alone.clone();
         Ok(Pipeline {
             rings,
             loads: of,
+            parts,
             produced: ops,
             values,
             dists,
@@ -227,137 +261,6 @@ impl Plan {
         };
         plan.exchanges = plan.exchanges.iter().map(names).collect();
         plan
-    }
-
-    /// Loads beside a loop that bring what a load in it brings, and are read before the loop begins or begin when it has ended: they take the slots
-    /// of the load in the loop, which is given of each. At either side of the loop there is one of each load in it, so that as many slots are enough.
-    fn of_loops(
-        &self,
-        places: &Places<'_>,
-        last: &BTreeMap<OpId, Vec<OpId>>,
-        loads: &[OpId],
-    ) -> BTreeMap<OpId, OpId> {
-        let func = &self.func;
-        let mut shared = BTreeMap::new();
-        for &inside in loads {
-            let Some(&around) = places.around(inside).first() else { continue };
-            if func.op(around).kind != Kind::For {
-                continue;
-            }
-            let ops = &func.region(places.regions[&around]).ops;
-            let place = |id: &OpId| ops.iter().position(|other| other == id);
-            let Some(of_loop) = place(&around) else { continue };
-            let (mut before, mut behind) = (Vec::new(), Vec::new());
-            let tile = |load: OpId| self.products.loads.get(&load);
-            let like =
-                |load: &&OpId| func.op(**load).kind == func.op(inside).kind && tile(**load) == tile(inside);
-            for &load in loads.iter().filter(like) {
-                let reader = last.iter().find(|(_, loads)| loads.contains(&load)).map(|(reader, _)| reader);
-                match (place(&load), reader.and_then(place)) {
-                    (Some(_), Some(read)) if read < of_loop => before.push(load),
-                    (Some(at), Some(_)) if at > of_loop => behind.push(load),
-                    _ => {}
-                }
-            }
-            for side in [before, behind] {
-                if let [load] = side[..] {
-                    shared.entry(load).or_insert(inside);
-                }
-            }
-        }
-        shared
-    }
-
-    /// Rings by size and depth, as many slots as the user asks for and shared memory has.
-    fn rings(
-        &self,
-        places: &Places<'_>,
-        loads: &[OpId],
-        shared: &BTreeMap<OpId, OpId>,
-        sm: u32,
-    ) -> Result<(Vec<Ring>, BTreeMap<OpId, usize>), String> {
-        let stages = self.func.hints.resolve(sm).num_stages.map(i64::from);
-        struct Wish {
-            depth: usize,
-            sites: i64,
-            iterations: i64,
-            most: i64,
-            bytes: i64,
-            gathered: bool,
-        }
-        let mut wishes: Vec<Wish> = Vec::new();
-        let mut of = BTreeMap::new();
-        let mut sites: BTreeMap<(usize, Option<OpId>), i64> = BTreeMap::new();
-        for &id in loads.iter().filter(|id| !shared.contains_key(id)) {
-            let tile = &self.products.loads[&id];
-            let loops = places.loops(id);
-            let (depth, bytes, gathered) = (loops.len(), tile.bytes(), self.is_gather(id));
-            let ring = wishes
-                .iter()
-                .position(|wish| (wish.depth, wish.bytes, wish.gathered) == (depth, bytes, gathered));
-            let ring = ring.unwrap_or_else(|| {
-                wishes.push(Wish { depth, sites: 0, iterations: 1, most: 1, bytes, gathered });
-                wishes.len() - 1
-            });
-            of.insert(id, ring);
-            let here = sites.entry((ring, loops.first().copied())).or_default();
-            *here += 1;
-            let wish = &mut wishes[ring];
-            wish.sites = wish.sites.max(*here);
-            // A tile that a block loads once has one slot, whose descriptors are constants in the loops within.
-            if depth > usize::from(self.func.is_persistent()) {
-                let iterations = tile.latency.map_or(ITERATIONS, |latency| 1 + i64::from(latency) / 3);
-                wish.most = wish.most.max(stages.unwrap_or(iterations));
-            }
-        }
-        for (&load, inside) in shared {
-            of.insert(load, of[inside]);
-        }
-        let room = super::ahead::shared(sm) / super::wgmma::blocks(&self.func, sm)
-            - FIXED
-            - self.products.ahead.least(&self.func)
-            - self.scratch(self.func.body());
-        // What threads store stands before the rings.
-        let arena = self.products.arena();
-        let taken = |wishes: &[Wish]| {
-            let mut arena = Arena { bytes: arena.bytes, ..Arena::default() };
-            let mut slots = 0;
-            for wish in wishes {
-                arena.take(wish.bytes * wish.sites * wish.iterations);
-                slots += wish.sites * wish.iterations;
-            }
-            arena.bytes + of_slots(slots)
-        };
-        if taken(&wishes) > room {
-            return Err(format!("{} bytes of tiles: {room} are left", taken(&wishes)));
-        }
-        // The innermost loops first.
-        loop {
-            let mut more: Vec<usize> =
-                (0..wishes.len()).filter(|&at| wishes[at].iterations < wishes[at].most).collect();
-            more.sort_by_key(|&at| (usize::MAX - wishes[at].depth, wishes[at].iterations));
-            let next = more.into_iter().find(|&at| {
-                wishes[at].iterations += 1;
-                let fits = taken(&wishes) <= room;
-                wishes[at].iterations -= 1;
-                fits
-            });
-            let Some(at) = next else { break };
-            wishes[at].iterations += 1;
-        }
-        if !self.products.stores.is_empty() && wishes.iter().any(|wish| wish.iterations < wish.most.min(2)) {
-            return Err("what tensor copies store from leaves no room for a second stage".into());
-        }
-        let rings = wishes
-            .iter()
-            .map(|&Wish { sites, iterations, bytes, gathered, .. }| Ring {
-                bytes,
-                slots: sites * iterations,
-                iterations,
-                gathered,
-            })
-            .collect();
-        Ok((rings, of))
     }
 }
 

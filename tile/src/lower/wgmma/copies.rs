@@ -20,7 +20,7 @@ impl Lowering<'_> {
         let (pipeline, state) = (slots.pipeline.clone(), slots.state.clone());
         let state = state.ok_or_else(|| wrong("a ring without a state"))?;
         let slot = state.stage(&mut self.b);
-        let target = &slots.base + &(&slot.index * slots.bytes);
+        let target = &slots.base + &(&slot.index * slots.step);
         Ok((pipeline, state, slot, target))
     }
 
@@ -38,6 +38,8 @@ impl Lowering<'_> {
     /// Issues the copies of a tile as soon as its slot is free.
     pub(crate) fn produce(&mut self, id: OpId, view: &View, tile: &SharedTile) -> Result<(), Error> {
         let (pipeline, state, slot, target) = self.next_slot(id)?;
+        let part = self.plan.products.pipeline.part(id);
+        let target = &target + part.at;
         let rank = view.tile.rank();
         let mut begin = (0..rank).map(|axis| self.begin_of(id, view, axis)).collect::<Result<Vec<_>, _>>()?;
         self.add_starts(view.array, &mut begin)?;
@@ -49,12 +51,16 @@ impl Lowering<'_> {
         let (source, target) = (one.partition_s(&global)?, one.partition_d(&shared)?); // (Box,Rest0,Rest1,...)
         let with = tma.with(&map).barrier(pipeline.full(&slot.index)?.address());
         let issue = |b: &mut Builder| {
-            pipeline.producer_acquire(b, &slot)?;
+            if part.first == id {
+                pipeline.producer_acquire(b, &slot)?;
+            }
             copy(b, with, &source, &target)
         };
         // One thread of those that gather rows.
         self.b.if_(&Cond::less(&self.thread, &Expr::from(1)), issue)?;
-        state.advance(&mut self.b);
+        if part.last == id {
+            state.advance(&mut self.b);
+        }
         Ok(())
     }
 

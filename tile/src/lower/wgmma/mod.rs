@@ -34,7 +34,7 @@ use crate::ir::table::Each;
 
 use crate::ir::{Def, Kind, OpId, Value};
 use crate::place::PATTERN;
-use crate::place::wgmma::{SharedTile, Source, WARPGROUP, Wgmma};
+use crate::place::wgmma::{SharedTile, Source, WARPGROUP, Wgmma, row};
 pub(crate) use roles::Role;
 
 /// Where a tile in shared memory is kept: that of a load, or an operand of a product.
@@ -345,12 +345,14 @@ fn stored(product: &Wgmma, at: usize) -> SharedTile {
     let [m, n, k] = product.mnk;
     let x = if at == 0 { m } else { n };
     let along_k = product.layouts[at].major == Major::K;
+    let dtype = if at == 0 { product.atom.a_type } else { product.atom.b_type };
     SharedTile {
-        dtype: if at == 0 { product.atom.a_type } else { product.atom.b_type },
+        dtype,
         fast: if along_k { 1 } else { 0 },
         rows: vec![if along_k { (0, x) } else { (1, k) }],
         extents: if along_k { [k, x] } else { [x, k] },
         swizzle: product.layouts[at].swizzle,
+        row: row(product.layouts[at].swizzle, dtype),
         produced: Err(String::from("it is computed")),
         latency: None,
         cut: Vec::new(),

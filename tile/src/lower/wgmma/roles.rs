@@ -4,16 +4,20 @@ use girih_codegen::algorithm::{
     cp_async_wait_all, fence_barrier_init, fence_proxy_async, prefetch_tma_descriptor,
 };
 use girih_codegen::builder::Block;
+use girih_codegen::plan::Line;
 use girih_codegen::{Cond, Expr, Pipeline, PipelineState, Stage, Width};
+use girih_layout::Swizzle;
 use girih_ptx::{Opcode, Operand, Special};
 
+use super::super::shape::Piece;
 use super::super::words::{m, of};
 use super::super::{Held, Lowering};
 use super::wrong;
 use crate::error::Error;
 use crate::fit;
 use crate::ir::{OpId, Value};
-use crate::place::wgmma::{WARPGROUP, blocks, registers_of_consumers};
+use crate::place::extents;
+use crate::place::wgmma::{SharedTile, WARPGROUP, blocks, registers_of_consumers};
 
 /// Which part of the program is being written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,7 +40,8 @@ pub(crate) struct Slots {
     pub(super) base: Expr,
     /// The same for descriptors.
     matrices: Expr,
-    pub(super) bytes: i64,
+    /// Bytes from one slot to the next.
+    pub(super) step: i64,
     pub(super) pipeline: Pipeline,
     count: i64,
     pub(super) state: Option<PipelineState>,
@@ -66,12 +71,14 @@ impl Lowering<'_> {
             let pipeline = if ring.gathered {
                 Pipeline::of_threads(&mut self.b, ring.slots, WARPGROUP.into(), consumers)?
             } else {
-                Pipeline::new(&mut self.b, ring.slots, ring.bytes, consumers)?
+                // One thread of each warpgroup frees what products read, one of each warp what its threads read.
+                let free = if ring.read { i64::from(plan.threads / 32) } else { consumers };
+                Pipeline::new(&mut self.b, ring.slots, ring.bytes, free)?
             };
             self.products.rings.push(Slots {
                 base,
                 matrices,
-                bytes: ring.bytes,
+                step: ring.step,
                 pipeline,
                 count: ring.slots,
                 state: None,
@@ -194,11 +201,11 @@ impl Lowering<'_> {
         let now = state.stage(&mut self.b);
         // The state goes on while the slot is in use.
         let slots = &self.products.rings[ring];
-        let (base, bytes, count) = (slots.matrices.clone(), slots.bytes, slots.count);
+        let (base, step, count) = (slots.matrices.clone(), slots.step, slots.count);
         let index = if count == 1 { Expr::from(0) } else { self.kept(&now.index, count - 1)? };
         let slot = Stage { phase: self.kept(&now.phase, 1)?, index };
         state.advance(&mut self.b);
-        self.hold(self.plan.func.op(id).results[0], Held::Shared(&base + &(&slot.index * bytes)));
+        self.hold(self.plan.func.op(id).results[0], Held::Shared(&base + &(&slot.index * step)));
         self.products.tickets.insert(id, Ticket { ring, slot, waited: false });
         Ok(())
     }
@@ -234,6 +241,46 @@ impl Lowering<'_> {
         self.clear_beyond(id, &slot.index, &base)
     }
 
+    /// Reads a tile that the producer has brought into registers. Each warp frees the slot as soon as its threads have read all that is there.
+    pub(super) fn read_tile(&mut self, id: OpId, tile: &SharedTile) -> Result<(), Error> {
+        let plan = self.plan;
+        let part = plan.products.pipeline.part(id);
+        if part.first == id {
+            self.expect(id)?;
+            self.await_tile(id)?;
+        }
+        let missing = || wrong("a tile that has not come");
+        let Ticket { ring, slot, .. } = self.products.tickets.get(&part.first).cloned().ok_or_else(missing)?;
+        let slots = &self.products.rings[ring];
+        let (base, pipeline) = (&slots.base + &(&slot.index * slots.step), slots.pipeline.clone());
+        let base = &base + part.at;
+        let result = plan.func.op(id).results[0];
+        let ty = plan.func.ty(result);
+        let mut strides = vec![0; ty.dims.rank()];
+        strides[tile.fast] = 1;
+        let mut below = tile.row;
+        for &(axis, extent) in tile.rows.iter().rev() {
+            strides[axis] = below;
+            below *= extent;
+        }
+        let line = Line { extents: extents(&ty.dims), base: 0, strides };
+        let swizzle = tile.swizzle.swizzle(ty.dtype)?.unwrap_or(Swizzle::NONE);
+        let piece = Piece { swizzle, ..Piece::new(ty.dtype, plan.dist(result), line) };
+        let regs = self.take_piece(&piece, &base, None, &[])?;
+        self.hold_regs(result, regs)?;
+        if part.last == id && self.is_filled_again(id) {
+            self.b.warp_sync();
+            let leader = Cond::less(&self.thread.rem(32)?, &Expr::from(1));
+            pipeline.consumer_release(&mut self.b, &slot, &leader)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the slot of a load is filled again.
+    fn is_filled_again(&self, load: OpId) -> bool {
+        !self.loops.is_empty() || self.plan.products.pipeline.refilled.contains(&load)
+    }
+
     /// Waits for the tiles that an operation with regions reads.
     pub(crate) fn await_inside(&mut self, id: OpId) -> Result<(), Error> {
         if self.products.role == Role::Consumer
@@ -251,8 +298,7 @@ impl Lowering<'_> {
         }
         let pipeline = &self.plan.products.pipeline;
         let Some(loads) = pipeline.last.get(&id) else { return Ok(()) };
-        let again = |load: &&OpId| !self.loops.is_empty() || pipeline.refilled.contains(load);
-        let loads: Vec<OpId> = loads.iter().filter(again).copied().collect();
+        let loads: Vec<OpId> = loads.iter().copied().filter(|&load| self.is_filled_again(load)).collect();
         match self.products.flight.last_mut() {
             Some(flight) => flight.frees.extend(loads),
             None => loads.into_iter().try_for_each(|load| self.free(load))?,

@@ -135,6 +135,7 @@ impl Lowering<'_> {
         let view = match (&op.kind, &tile.produced, self.products.role) {
             (Kind::Load(view), Ok(()), Role::Producer) => return self.produce(id, view, tile),
             (Kind::Gather(at), Ok(()), Role::Producer) => return self.produce_gather(id, at, tile),
+            (_, Ok(()), Role::Consumer) if plan.products.read.contains(&id) => return self.read_tile(id, tile),
             (_, Ok(()), Role::Consumer) => return self.expect(id),
             (Kind::Load(view), ..) => view,
             _ => return Err(self.misplaced(id)),
@@ -225,7 +226,7 @@ impl Lowering<'_> {
         let along = &at[tile.fast];
         let other =
             tile.rows.iter().fold(Expr::from(0), |rows, &(axis, extent)| &(&rows * extent) + &at[axis]);
-        let row = tile.row();
+        let row = tile.row;
         let number = &(&(&along.div(row)? * (row * tile.extents[1])) + &(&other * row)) + &along.rem(row)?;
         let number = match tile.swizzle.swizzle(tile.dtype)? {
             Some(swizzle) => number.swizzle(&swizzle)?,

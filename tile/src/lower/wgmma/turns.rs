@@ -14,17 +14,17 @@ use super::super::Lowering;
 use super::super::words::{m, of};
 use super::Role;
 use crate::error::Error;
-use crate::ir::{Kind, OpId, RegionId, Value};
+use crate::ir::{Def, Kind, OpId, RegionId, Value};
 use crate::place::Plan;
 use crate::place::wgmma::{Source, WARPGROUP};
 
 /// The barrier of the first warpgroup: that of all threads and the one where consumers meet come before.
 const FIRST: i64 = 2;
 
-/// The turns of a loop.
+/// The turns of a loop, or a loop in which threads compute what the next iteration multiplies while products are under way.
 #[derive(Clone, Debug)]
 pub(crate) struct Turns {
-    /// The products of a turn of the loop.
+    /// The products of a turn of the loop; none where warpgroups do not take turns.
     products: Vec<OpId>,
     /// A number that the thread computes while the last product is under way.
     meanwhile: Option<Reg>,
@@ -97,13 +97,28 @@ impl Lowering<'_> {
         }
     }
 
-    /// Before a loop: whether its turns begin with products whose sums they compute with then.
+    /// Before a loop: whether its turns begin with products whose sums they compute with then, or it computes ahead.
     pub(crate) fn begin_turns(&mut self, body: RegionId) -> Result<bool, Error> {
-        let products = self.plan.first_products(body).filter(|_| self.products.role == Role::Consumer);
-        let Some(products) = products else { return Ok(false) };
+        if self.products.role != Role::Consumer {
+            return Ok(false);
+        }
+        let ahead = self.computes_ahead(body).then(Vec::new);
+        let Some(products) = self.plan.first_products(body).or(ahead) else { return Ok(false) };
         let nowhere = self.b.alloc_shared(4, 4)?;
         self.products.turns = Some(Turns { products, meanwhile: None, nowhere });
         Ok(true)
+    }
+
+    /// Whether iterations of a loop with this body multiply what the iteration before has computed.
+    fn computes_ahead(&self, body: RegionId) -> bool {
+        let (func, all) = (&self.plan.func, &self.plan.products.wgmma);
+        func.region(body).ops.iter().any(|id| {
+            let held = all.get(id).filter(|product| product.sources[0] == Source::Registers);
+            held.is_some_and(|product| {
+                let value = func.op(*id).operands[product.operands[0]];
+                matches!(func.value(value).def, Def::Argument(of, _) if of == body)
+            })
+        })
     }
 
     /// Behind such a loop.
@@ -155,17 +170,24 @@ impl Lowering<'_> {
 
     /// Takes note of numbers that threads compute while products are under way.
     pub(crate) fn compute_meanwhile(&mut self, regs: &[Reg]) {
-        if let Some(turns) = self.products.turns.as_mut().filter(|_| regs.len() >= MANY) {
+        let idle = self.products.flight.is_empty();
+        if let Some(turns) = self.products.turns.as_mut()
+            && regs.len() >= MANY
+            && !(idle && turns.products.is_empty())
+        {
             turns.meanwhile = regs.get(regs.len() / 2).cloned();
         }
     }
 
-    /// Before the wait for products of which this may be the last of a turn: keeps the assembler from moving the wait before what threads compute
+    /// Before the wait for products of which this may be the last of a turn or under way: keeps the assembler from moving the wait before what threads compute
     /// meanwhile. It does not move waits across stores, and this store, which never happens, needs half of that. No function has this
     /// number for a result: it is none, and not that which instructions give then.
     pub(super) fn wait_behind_functions(&mut self, value: Value) -> Result<(), Error> {
         let Some(turns) = self.products.turns.as_mut() else { return Ok(()) };
-        let last = turns.products.last().map(|&id| self.plan.func.op(id).results[0]);
+        let last = match turns.products.last() {
+            Some(&id) => Some(self.plan.func.op(id).results[0]),
+            None => self.products.flight.last().map(|flight| flight.result),
+        };
         let (true, Some(reg)) = (last == Some(value), turns.meanwhile.take()) else { return Ok(()) };
         let nowhere = turns.nowhere.clone();
         let bits = self.make(Type::U32, Opcode::Mov, m![Type::B32], of([&reg]));

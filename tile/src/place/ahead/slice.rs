@@ -88,7 +88,7 @@ pub(super) fn scalars(func: &Func, body: RegionId, loads: &[OpId]) -> Result<Vec
 }
 
 /// The loads of a loop's body from which operands of its products are computed, before any product of the iteration.
-pub(super) fn computed(func: &Func, body: RegionId) -> BTreeSet<OpId> {
+pub(in crate::place) fn computed(func: &Func, body: RegionId) -> BTreeSet<OpId> {
     // What depends on a product of the same iteration.
     let mut after: BTreeSet<Value> = BTreeSet::new();
     for &id in &func.region(body).ops {

@@ -90,7 +90,7 @@ impl Problem<'_> {
         } else if self.join(id, op, &dims, weight) {
             return Ok(());
         }
-        let read = |dist: &Dist| self.products.ahead.read(id, func.ty(*op.results.first()?).dtype, dist);
+        let read = |dist: &Dist| self.products.read(id, func.ty(*op.results.first()?).dtype, dist);
         let own = |dist: &Dist| match op.kind {
             Kind::Mma => product::cost(func, op, dist, self.products.sm),
             Kind::Store(_) => self.products.store(func, id, dist),

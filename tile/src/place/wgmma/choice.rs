@@ -19,7 +19,7 @@ pub(in crate::place) struct Choice<'a> {
     /// Blocks of a multiprocessor at a time.
     pub(super) blocks: i64,
     /// The gathers that are not the producer's, and why.
-    pub(super) gathers: BTreeMap<OpId, String>,
+    pub(super) refused: BTreeMap<OpId, String>,
     pub(super) regions: BTreeMap<OpId, RegionId>,
     /// The operations that read a value, and as which operand; none for the end of a region.
     pub(super) uses: BTreeMap<Value, Vec<Option<(OpId, usize)>>>,
@@ -78,8 +78,8 @@ fn merged(func: &Func, value: Value) -> Option<Traced<Vec<usize>>> {
 impl<'a> Choice<'a> {
     /// Of a function, for blocks of so many threads.
     pub(in crate::place) fn new(func: &'a Func, sm: u32, threads: u32) -> Choice<'a> {
-        let (gathers, regions, uses) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        let mut choice = Choice { func, threads, blocks: super::blocks(func, sm), gathers, regions, uses };
+        let (refused, regions, uses) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        let mut choice = Choice { func, threads, blocks: super::blocks(func, sm), refused, regions, uses };
         choice.collect(func.body());
         choice
     }
@@ -213,7 +213,7 @@ impl Choice<'_> {
         if let Some(traced) = merged(self.func, op.operands[operand])
             && let Some(Err(why)) = self.gather(traced.load)
         {
-            chosen.gathers.insert(traced.load, why);
+            chosen.refused_loads.insert(traced.load, why);
         }
         let ty = self.func.ty(op.operands[operand]);
         let wide = ty.dtype.bits() == 16;
@@ -267,7 +267,8 @@ impl Choice<'_> {
         }
         let Kind::Load(view) = &op.kind else {
             let (produced, latency, cut) = (Ok(()), None, Vec::new());
-            let tile = SharedTile { dtype, fast, rows, extents, swizzle, produced, latency, cut };
+            let row = row(swizzle, dtype);
+            let tile = SharedTile { dtype, fast, rows, extents, swizzle, row, produced, latency, cut };
             return (contiguous == Some(fast)).then_some((major, tile));
         };
         let mut cut = Vec::new();
@@ -278,7 +279,8 @@ impl Choice<'_> {
         }
         let produced = self.tensor(view, fast, &rows, &cut);
         let latency = view.latency;
-        Some((major, SharedTile { dtype, fast, rows, extents, swizzle, produced, latency, cut }))
+        let row = row(swizzle, dtype);
+        Some((major, SharedTile { dtype, fast, rows, extents, swizzle, row, produced, latency, cut }))
     }
 
     /// The axis of a gathered tile along which the producer copies vectors, or why it does not gather it; none for what is no gather.
@@ -288,7 +290,7 @@ impl Choice<'_> {
         let param = self.func.param_of(at.array).1;
         let (along, vector) = gathered(self.func, at, &op.operands);
         let bytes = vector * i64::from(param.dtype.bits()) / 8;
-        Some(match self.gathers.get(&id) {
+        Some(match self.refused.get(&id) {
             Some(why) => Err(why.clone()),
             None if self.threads + WARPGROUP > 1024 => {
                 Err(format!("a block of {} threads has no room for more", self.threads))

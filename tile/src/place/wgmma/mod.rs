@@ -26,6 +26,7 @@
 //! ```
 
 pub(crate) mod choice;
+mod read;
 mod store;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -82,8 +83,8 @@ pub struct Wgmma {
     pub layouts: [GmmaLayout; 2],
 }
 
-/// A tile in shared memory, in rows along its contiguous axis that are as long as the swizzle; such rows of all other coordinates stand
-/// one below the other, and these blocks side by side.
+/// A tile in shared memory, in rows along its contiguous axis that are as long as the swizzle, or as the tile where there is none and threads
+/// read it; such rows of all other coordinates stand one below the other, and these blocks side by side.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SharedTile {
     /// The dtype of its elements.
@@ -96,6 +97,8 @@ pub struct SharedTile {
     pub extents: [i64; 2],
     /// How pieces of 16 bytes are exchanged.
     pub swizzle: GmmaSwizzle,
+    /// Elements of a row.
+    pub row: i64,
     /// Whether the producer brings it, a view by TMA and gathered rows by `cp.async`, or why not.
     pub produced: Result<(), String>,
     /// The latency that the user expects.
@@ -108,11 +111,6 @@ impl SharedTile {
     /// Bytes of the tile.
     pub fn bytes(&self) -> i64 {
         self.extents[0] * self.extents[1] * i64::from(self.dtype.bits()) / 8
-    }
-
-    /// Elements of a row that is as long as the swizzle.
-    pub fn row(&self) -> i64 {
-        row(self.swizzle, self.dtype)
     }
 }
 
@@ -132,8 +130,10 @@ pub struct Products {
     pub refused: BTreeMap<OpId, String>,
     /// Loads whose tiles lie in shared memory.
     pub loads: BTreeMap<OpId, SharedTile>,
-    /// Why other gathers are not the producer's.
-    pub gathers: BTreeMap<OpId, String>,
+    /// Those among them whose tiles the threads read into registers.
+    pub read: BTreeSet<OpId>,
+    /// Why others are not the producer's: gathers, and loads of what threads compute with.
+    pub refused_loads: BTreeMap<OpId, String>,
     /// Operations that give such a tile other axes.
     pub views: BTreeSet<OpId>,
     /// How the producer brings such tiles.
@@ -194,14 +194,14 @@ pub(crate) fn blocks(func: &Func, sm: u32) -> i64 {
 }
 
 impl Products {
-    /// Which products of a function `wgmma` computes in blocks of this many threads on this architecture, where these gathers are not the
-    /// producer's.
-    pub(crate) fn choose(func: &Func, sm: u32, threads: u32, gathers: &BTreeMap<OpId, String>) -> Products {
-        let mut chosen = Products { gathers: gathers.clone(), ..Products::default() };
+    /// Which products of a function `wgmma` computes in blocks of this many threads on this architecture, where these gathers and loads are not
+    /// the producer's.
+    pub(crate) fn choose(func: &Func, sm: u32, threads: u32, refused: &BTreeMap<OpId, String>) -> Products {
+        let mut chosen = Products { refused_loads: refused.clone(), ..Products::default() };
         if !(90..100).contains(&sm) {
             return chosen;
         }
-        let choice = Choice { gathers: gathers.clone(), ..Choice::new(func, sm, threads) };
+        let choice = Choice { refused: refused.clone(), ..Choice::new(func, sm, threads) };
         let operands = choice.operands();
         let mut products = Vec::new();
         func.walk(func.body(), &mut |id, op| {
@@ -236,7 +236,7 @@ impl Products {
         let why = || format!("the tiles take {bytes} bytes of shared memory, {SHARED} are accepted");
         let rows = chosen.gathered(func, &why());
         if bytes > SHARED && !rows.is_empty() {
-            return Products::choose(func, sm, threads, &rows.into_iter().chain(gathers.clone()).collect());
+            return Products::choose(func, sm, threads, &rows.into_iter().chain(refused.clone()).collect());
         }
         let broken = chosen.refused.keys().any(|id| ids.contains(id));
         if bytes > SHARED || broken {
@@ -245,7 +245,13 @@ impl Products {
             for id in ids {
                 chosen.refused.entry(id).or_insert(why.clone());
             }
-            return Products { refused: chosen.refused, gathers: chosen.gathers, ..Products::default() };
+            let (refused, refused_loads) = (chosen.refused, chosen.refused_loads);
+            return Products { refused, refused_loads, ..Products::default() };
+        }
+        let reads = choice.reads(&chosen);
+        if bytes + reads.values().map(SharedTile::bytes).sum::<i64>() <= SHARED {
+            chosen.read.extend(reads.keys());
+            chosen.loads.extend(reads);
         }
         chosen.stores = choice.stores(&chosen.wgmma);
         chosen
@@ -278,20 +284,21 @@ impl Products {
         self.wgmma.retain(|id, _| live.contains(id));
         self.refused.retain(|id, _| live.contains(id));
         self.loads.retain(|id, _| live.contains(id));
+        self.read.retain(|id| live.contains(id));
         self.views.retain(|id| live.contains(id));
         self.stores.retain(|id, _| live.contains(id));
         self.ahead.keep(live);
     }
 
-    /// The gathers that the producer runs, each with a reason why it is not to.
+    /// The gathers that the producer runs, and the loads of tiles that threads read, each with a reason why it is not to.
     pub(super) fn gathered(&self, func: &Func, why: &str) -> BTreeMap<OpId, String> {
-        let gathers = self.loads.keys().filter(|&&id| matches!(func.op(id).kind, Kind::Gather(_)));
-        gathers.map(|&id| (id, why.into())).collect()
+        let gathered = |id: &OpId| matches!(func.op(*id).kind, Kind::Gather(_)) || self.read.contains(id);
+        self.loads.keys().filter(|id| gathered(id)).map(|&id| (id, why.into())).collect()
     }
 
     /// Whether an operation's result lies in shared memory, where no thread holds it.
     pub(crate) fn is_shared(&self, id: OpId) -> bool {
-        self.loads.contains_key(&id) || self.is_view(id) || self.ahead.is_shared(id)
+        self.loads.contains_key(&id) && !self.read.contains(&id) || self.is_view(id) || self.ahead.is_shared(id)
     }
 
     /// Where the tiles of products by `wgmma` are in shared memory.
@@ -312,7 +319,7 @@ impl Products {
         let stored = self.stores.values().map(SharedTile::bytes).max();
         arena.stores = stored.map_or(0, |bytes| arena.take(bytes));
         for ring in &self.pipeline.rings {
-            let at = arena.take(ring.bytes * ring.slots);
+            let at = arena.take(ring.step * ring.slots);
             arena.rings.push(at);
         }
         arena
@@ -320,6 +327,8 @@ impl Products {
 
     /// The same without tensor copies, for a reason.
     pub(super) fn by_threads(mut self, func: &Func, threads: u32, why: &str) -> Products {
+        self.loads.retain(|id, _| !self.read.contains(id));
+        self.read.clear();
         self.loads.values_mut().for_each(|tile| tile.produced = Err(why.into()));
         self.ahead = Ahead::choose(func, self.sm, threads, &self);
         self

@@ -34,7 +34,7 @@ impl Choice<'_> {
         let func = self.func;
         let mut depths = BTreeMap::new();
         loops(func, func.body(), 0, &mut depths);
-        if products.keys().any(|product| depths[product] != 2) {
+        if products.keys().map(|product| depths[product]).max() != Some(2) {
             return BTreeMap::new();
         }
         let (mut accesses, mut ordered) = (BTreeMap::<ArrayId, usize>::new(), false);
@@ -85,7 +85,8 @@ impl Choice<'_> {
         let like = View { padding: Padding::Zero, ..*view };
         self.tensor(&like, fast, &rows, &[]).ok()?;
         let (produced, cut) = (Ok(()), Vec::new());
-        Some(SharedTile { dtype, fast, rows, extents, swizzle, produced, latency: None, cut })
+        let row = row(swizzle, dtype);
+        Some(SharedTile { dtype, fast, rows, extents, swizzle, row, produced, latency: None, cut })
     }
 }
 
@@ -167,9 +168,9 @@ impl SharedTile {
     /// # Errors
     /// There are none for extents that multiply to less than 2^63.
     pub(crate) fn layout(&self, rank: usize) -> Result<Lay, girih_layout::Error> {
-        let (row, [along, others]) = (self.row(), self.extents);
+        let (row, [along, others]) = (self.row, self.extents);
         let mut modes = vec![leaf(1, 0)?; rank];
-        // Rows as long as the swizzle, (Row,RestRows):(1,Row*Others), and the other axes below each other, the last one the fastest.
+        // Rows, (Row,RestRows):(1,Row*Others), and the other axes below each other, the last one the fastest.
         modes[self.fast] = Lay::strided([row, along / row], [1, row * others])?;
         let mut below = row;
         for &(axis, extent) in self.rows.iter().rev() {
