@@ -9,6 +9,8 @@
 //!
 //! The last line holds where nothing overflows or loses bits below the least exponent: c from 2^-20 to 2^20, and x zero or |x| from 2^-100
 //! to 2^100. A warp with another c or x divides by `div.rn`.
+//!
+//! Of quotients that need not be exact (`div.full`, two units in the last place), `x RN(1/c)` is within one and a half where 1/c is a normal number.
 
 use std::collections::HashSet;
 
@@ -17,9 +19,10 @@ use girih_ptx::{Opcode, Operand, Type, Word};
 use girih_tensor::DType;
 
 use super::Lowering;
+use super::each::direction;
 use super::words::{Words, m, of};
 use crate::facts::Bound;
-use crate::ir::{Kind, Op, OpId, Padding, Value};
+use crate::ir::{Kind, Op, OpId, Padding, Rounding, Value};
 
 /// The fewest quotients by one number for which its reciprocal pays.
 const FEWEST: usize = 8;
@@ -79,8 +82,12 @@ impl Lowering<'_> {
 }
 
 impl Words<'_> {
-    /// The quotients of f32 by f32, rounded to nearest: of each pair, its first by its second.
-    pub(crate) fn quotients(&mut self, pairs: &[(&Reg, &Reg)]) -> Result<Vec<Reg>, Error> {
+    /// The quotients of f32 by f32, rounded to nearest or to two units in the last place: of each pair, its first by its second.
+    pub(crate) fn quotients(
+        &mut self,
+        pairs: &[(&Reg, &Reg)],
+        rounding: Rounding,
+    ) -> Result<Vec<Reg>, Error> {
         let mut quotients: Vec<Option<Reg>> = vec![None; pairs.len()];
         for first in 0..pairs.len() {
             let (_, divisor) = pairs[first];
@@ -95,7 +102,14 @@ impl Words<'_> {
                     numerators.push(pairs[at].0.clone());
                 }
             }
-            let values = self.quotients_by(&numerators, divisor)?;
+            let values = match rounding {
+                _ if numerators.len() < FEWEST => {
+                    let divide = |x| self.divide(rounding, x, divisor);
+                    numerators.iter().map(divide).collect()
+                }
+                Rounding::Full => self.products_by(&numerators, divisor)?,
+                _ => self.quotients_by(&numerators, divisor)?,
+            };
             for at in places {
                 let same = numerators.iter().position(|numerator| numerator == pairs[at].0);
                 quotients[at] = same.map(|same| values[same].clone());
@@ -109,10 +123,53 @@ impl Words<'_> {
         self.make(Type::F32, opcode, m![Word::Rn, Type::F32], inputs)
     }
 
+    fn divide(&mut self, rounding: Rounding, x: &Reg, divisor: &Reg) -> Reg {
+        self.make(Type::F32, Opcode::Div, m![direction(rounding), Type::F32], of([x, divisor]))
+    }
+
+    /// Whether bits, as an unsigned number, are neither of these two nor between them. As such numbers the bits of positive floats are ordered,
+    /// and those of negative ones lie above.
+    fn outside(&mut self, bits: &Reg, least: i64, most: i64) -> Reg {
+        let inputs = vec![Operand::from(bits), Operand::Int(-least)];
+        let above = self.make(Type::U32, Opcode::Add, m![Type::U32], inputs);
+        self.setp(Word::Gt, Type::U32, &above, Operand::Int(most - least))
+    }
+
+    /// Products with the reciprocal of a divisor.
+    fn products_by(&mut self, numerators: &[Reg], divisor: &Reg) -> Result<Vec<Reg>, Error> {
+        let y = self.f32(Opcode::Rcp, of([divisor]));
+        let size = self.make(Type::F32, Opcode::Abs, m![Type::F32], of([divisor]));
+        let bits = self.recast(DType::F32, DType::U32, &size);
+        let unfit = self.outside(&bits, power(-126), power(126));
+        let values: Vec<Reg> = numerators.iter().map(|x| self.f32(Opcode::Mul, of([x, &y]))).collect();
+        self.else_divide(unfit, (&values, numerators), divisor, Rounding::Full)?;
+        Ok(values)
+    }
+
+    /// In a warp with a thread in which quotients are unfit, divides.
+    fn else_divide(
+        &mut self,
+        unfit: Reg,
+        (values, numerators): (&[Reg], &[Reg]),
+        divisor: &Reg,
+        rounding: Rounding,
+    ) -> Result<(), Error> {
+        let unfit = self.b.cond_in(&unfit)?;
+        let unfit = self.b.vote_any(&unfit)?;
+        let block = self.b.open_block();
+        self.b.leave(&block, &Cond::not(unfit), true)?;
+        // A loop, since what is seldom done must not take the place of what is near it in the instruction cache.
+        self.b.move_all(values, numerators)?;
+        let count = Expr::from(values.len() as i64);
+        self.b.for_range(&count, |b, _| {
+            let quotient = Words { b }.divide(rounding, &values[0], divisor);
+            let next: Vec<Reg> = values[1..].iter().cloned().chain([quotient]).collect();
+            b.move_all(values, &next)
+        })?;
+        self.b.close_block(block)
+    }
+
     fn quotients_by(&mut self, numerators: &[Reg], divisor: &Reg) -> Result<Vec<Reg>, Error> {
-        if numerators.len() < FEWEST {
-            return Ok(numerators.iter().map(|x| self.f32(Opcode::Div, of([x, divisor]))).collect());
-        }
         let one = Operand::F32(1f32.to_bits());
         let y = self.f32(Opcode::Rcp, of([divisor]));
         let minus = self.make(Type::F32, Opcode::Neg, m![Type::F32], of([divisor]));
@@ -120,14 +177,8 @@ impl Words<'_> {
         let rest = self.f32(Opcode::Fma, vec![Operand::from(&minus), Operand::from(&d), one]);
         let h = self.f32(Opcode::Mul, of([&rest, &y]));
         let minus_y = self.make(Type::F32, Opcode::Neg, m![Type::F32], of([&y]));
-        // As unsigned numbers the bits of positive floats are ordered, and those of negative ones lie above.
-        let above = |low: &mut Self, bits: &Reg, least: i64, most: i64| {
-            let inputs = vec![Operand::from(bits), Operand::Int(-least)];
-            let above = low.make(Type::U32, Opcode::Add, m![Type::U32], inputs);
-            low.setp(Word::Gt, Type::U32, &above, Operand::Int(most - least))
-        };
         let bits = self.recast(DType::F32, DType::U32, divisor);
-        let unfit = above(self, &bits, power(-20), power(20));
+        let unfit = self.outside(&bits, power(-20), power(20));
         let mut quotients = Vec::with_capacity(numerators.len());
         for numerators in numerators.chunks(JUDGED) {
             let (mut least, mut most): (Option<Reg>, Option<Reg>) = (None, None);
@@ -163,19 +214,7 @@ impl Words<'_> {
                 unfit = or(self, &unfit, &small);
                 unfit = or(self, &unfit, &great);
             }
-            let unfit = self.b.cond_in(&unfit)?;
-            let unfit = self.b.vote_any(&unfit)?;
-            let block = self.b.open_block();
-            self.b.leave(&block, &Cond::not(unfit), true)?;
-            // A loop, since what is seldom done must not take the place of what is near it in the instruction cache.
-            self.b.move_all(&values, numerators)?;
-            let count = Expr::from(values.len() as i64);
-            self.b.for_range(&count, |b, _| {
-                let quotient = Words { b }.f32(Opcode::Div, of([&values[0], divisor]));
-                let next: Vec<Reg> = values[1..].iter().cloned().chain([quotient]).collect();
-                b.move_all(&values, &next)
-            })?;
-            self.b.close_block(block)?;
+            self.else_divide(unfit, (&values, numerators), divisor, Rounding::Nearest)?;
             quotients.extend(values);
         }
         Ok(quotients)

@@ -54,10 +54,13 @@ impl Lowering<'_> {
             return Err(self.misplaced(id));
         }
         let mut regs: Vec<Reg> = Vec::with_capacity(size);
-        let divides = function == Each::TrueDiv && dtype == DType::F32 && exact;
-        if divides && op.operands.iter().all(|&value| self.is_judged(value)) {
+        let full = how.rounding == Rounding::Full && !how.ftz;
+        // Approximate ones are judged by the divisor alone.
+        let judged = if full { &op.operands[1..] } else { &op.operands[..] };
+        let divides = function == Each::TrueDiv && dtype == DType::F32 && (exact || full);
+        if divides && judged.iter().all(|&value| self.is_judged(value)) {
             let pairs: Vec<_> = operands[0].iter().zip(&operands[1]).collect();
-            regs = Words { b: &mut self.b }.quotients(&pairs)?;
+            regs = Words { b: &mut self.b }.quotients(&pairs, how.rounding)?;
         }
         for i in regs.len()..size {
             let args: Vec<&Reg> = operands.iter().map(|regs| &regs[i]).collect();

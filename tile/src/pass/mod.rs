@@ -21,6 +21,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod approximate;
 mod dce;
 mod expand;
 mod fold;
@@ -32,6 +33,7 @@ mod persistent;
 mod rebuild;
 pub(crate) mod uses;
 
+pub use approximate::approximate;
 pub use dce::dce;
 pub use expand::expand;
 pub use fold::fold;
@@ -45,8 +47,8 @@ pub(crate) use uses::{needs, sources};
 
 use crate::ir::Func;
 
-/// What a function goes through before it is placed: elements smaller than a byte become bytes, folding, moving out of loops, leaving out masks, expansion and what that leaves to
-/// fold, and the removal of what has no use.
+/// What a function goes through before it is placed: elements smaller than a byte become bytes, folding, moving out of loops, leaving out masks,
+/// approximate quotients, expansion and what that leaves to fold, and the removal of what has no use.
 pub fn simplify(func: &Func) -> Func {
-    dce(&fold(&expand(&guard(&licm(&fold(&packed(func)))))))
+    dce(&fold(&expand(&approximate(&guard(&licm(&fold(&packed(func))))))))
 }
