@@ -93,9 +93,14 @@ impl Lowering<'_> {
         initial: &[Value],
         (args, paired): (&[Value], &[bool]),
         counted: &[Counted],
+        unset: &[Value],
     ) -> Result<Vec<Vec<Reg>>, Error> {
         let mut carried = Vec::new();
         for (at, &value) in initial.iter().enumerate() {
+            if unset.contains(&args[at]) {
+                carried.push(self.fresh(value));
+                continue;
+            }
             if counted.iter().any(|counted| counted.at == at) || !self.knows(args[at]) {
                 carried.push(Vec::new());
                 continue;
@@ -160,7 +165,10 @@ impl Lowering<'_> {
         let counted = if produces { Vec::new() } else { self.begin_counting(op)? };
         let whole = !self.plan.func.leaves(body);
         let paired: Vec<bool> = args[1..].iter().map(|&arg| whole && self.is_paired(arg)).collect();
-        let carried = self.carry(&op.operands[3..], (&args[1..], &paired), &counted)?;
+        // It pays where the loop is one of many, as in a persistent kernel.
+        let sets = whole && !produces && !self.loops.is_empty();
+        let unset = if sets { self.set_by_products(op) } else { Vec::new() };
+        let carried = self.carry(&op.operands[3..], (&args[1..], &paired), &counted, &unset)?;
         let [start, stop, step] = [0, 1, 2].map(|i| op.operands[i]);
         let ranges = self.ranges(dtype, [start, stop, step])?;
         let (counter, ty) = (self.b.reg(register(dtype)), integer(dtype));
@@ -171,7 +179,7 @@ impl Lowering<'_> {
             let more = self.b.cond_in(&more)?;
             self.trap_unless(&more, None)?;
         }
-        self.b.move_all(std::slice::from_ref(&counter), &[first])?;
+        self.b.move_all(std::slice::from_ref(&counter), std::slice::from_ref(&first))?;
         self.touch_loop(body);
         let state = self.state();
         let late = whole && self.begin_late(body)?;
@@ -181,6 +189,8 @@ impl Lowering<'_> {
         let none = self.setp(Word::Ge, ty, &counter, &end);
         let none = self.b.cond_in(&none)?;
         self.b.leave(&around, &none, self.alike)?;
+        let sums = args[1..].iter().zip(&carried).filter(|(arg, _)| unset.contains(arg));
+        let sums: Vec<Reg> = sums.flat_map(|(_, regs)| regs.clone()).collect();
         let ahead = self.begin_ahead(id, [&counter, &end, &by], ranges)?;
         let again = self.b.open_repeat();
         let iteration = self.b.open_block();
@@ -193,6 +203,11 @@ impl Lowering<'_> {
             state,
         });
         let number = self.copy(dtype, &counter);
+        if !unset.is_empty() {
+            let later = self.setp(Word::Ne, ty, &number, Operand::from(&first));
+            let later = self.b.cond_in(&later)?;
+            self.set_in_first(&unset, &later);
+        }
         match ranges {
             Some((lower, upper, multiple)) => {
                 let number = self.b.var(&number, lower, upper, multiple);
@@ -223,6 +238,16 @@ impl Lowering<'_> {
         self.leave_loop(&op.results)?;
         if late {
             self.leave_late()?;
+        }
+        if !sums.is_empty() {
+            // Without an iteration there is no product that sets them. Before the wait for products, the assembler would serialise all.
+            let some = self.b.open_block();
+            let any = self.setp(Word::Lt, ty, &first, Operand::from(&end));
+            let any = self.b.cond_in(&any)?;
+            self.b.leave(&some, &any, self.alike)?;
+            let zero = self.bits(DType::F32, 0)?;
+            self.b.move_all(&sums, &vec![zero; sums.len()])?;
+            self.b.close_block(some)?;
         }
         if takes_turns {
             self.end_turns();
@@ -263,7 +288,7 @@ impl Lowering<'_> {
     pub(crate) fn endless(&mut self, op: &Op) -> Result<(), Error> {
         let body = op.regions[0];
         let paired = vec![false; op.operands.len()];
-        let carried = self.carry(&op.operands, (&self.plan.func.region(body).args, &paired), &[])?;
+        let carried = self.carry(&op.operands, (&self.plan.func.region(body).args, &paired), &[], &[])?;
         self.touch_loop(body);
         let state = self.state();
         let around = self.b.open_block();

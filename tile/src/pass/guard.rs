@@ -114,6 +114,13 @@ fn number(copy: &mut Copy<'_>, number: i64) -> Value {
     copy.b.push1(Kind::Full(number.cast_unsigned()), &[], Type::scalar(DType::S64))
 }
 
+/// The least or the greatest element of a tile, as a scalar of 64 bits, and the range that it is known to be in.
+#[derive(Clone, Copy)]
+struct Extreme {
+    value: Value,
+    range: [i64; 2],
+}
+
 /// What scalars say of all elements of tiles. Numbers are computed with 64 bits, and those of the tile must not leave its dtype.
 struct Bounds {
     /// What must hold for that.
@@ -121,6 +128,12 @@ struct Bounds {
 }
 
 impl Bounds {
+    fn must(&mut self, cond: Value) {
+        if !self.within.contains(&cond) {
+            self.within.push(cond);
+        }
+    }
+
     /// A scalar that is false unless all elements of a tile of `bool` are true.
     fn all(&mut self, copy: &mut Copy<'_>, value: Value) -> Option<Value> {
         let func = copy.func;
@@ -145,21 +158,23 @@ impl Bounds {
                 let ([_, most], [least, _]) = (self.extremes(copy, a)?, self.extremes(copy, b)?);
                 let strict = matches!(op, Each::Less | Each::Greater);
                 let op = if strict { Each::Less } else { Each::LessEqual };
-                Some(each(copy, op, [most, least], DType::Bool))
+                Some(each(copy, op, [most.value, least.value], DType::Bool))
             }
             _ => None,
         }
     }
 
-    /// Bounds of the elements of a tile of integers, as scalars of 64 bits.
-    fn extremes(&mut self, copy: &mut Copy<'_>, value: Value) -> Option<[Value; 2]> {
+    /// Bounds of the elements of a tile of integers.
+    fn extremes(&mut self, copy: &mut Copy<'_>, value: Value) -> Option<[Extreme; 2]> {
         let func = copy.func;
         let ty = func.ty(value);
         if !is_integer(ty.dtype) || ty.dtype.bits() > 32 {
             return None;
         }
+        let (least, most) = crate::dtype::range(ty.dtype);
         let both = |copy: &mut Copy<'_>, scalar: Value| {
-            Some([copy.b.push1(Kind::Cast(Rounding::Nearest), &[scalar], Type::scalar(DType::S64)); 2])
+            let value = copy.b.push1(Kind::Cast(Rounding::Nearest), &[scalar], Type::scalar(DType::S64));
+            Some([Extreme { value, range: [least, most] }; 2])
         };
         if ty.dims.rank() == 0 {
             let scalar = copy.value(value);
@@ -171,8 +186,8 @@ impl Bounds {
             (Kind::Broadcast | Kind::Reshape | Kind::Permute(_), [Some(of), _]) => self.extremes(copy, of),
             (Kind::Iota, _) => {
                 let ends = [0, i64::from(ty.dims[0]) - 1];
-                let inside = ends[1] <= crate::dtype::range(ty.dtype).1;
-                inside.then(|| ends.map(|end| number(copy, end)))
+                let end = |end| Extreme { value: number(copy, end), range: [end; 2] };
+                (ends[1] <= most).then(|| ends.map(end))
             }
             (Kind::Full(_), _) => {
                 let scalar = copy.b.push1(op.kind.clone(), &[], Type::scalar(ty.dtype));
@@ -183,12 +198,23 @@ impl Bounds {
                 if *function == Each::Sub {
                     b.reverse();
                 }
-                let ends = [0, 1].map(|at| each(copy, *function, [a[at], b[at]], DType::S64));
-                let (least, most) = crate::dtype::range(ty.dtype);
-                let [least, most] = [least, most].map(|end| number(copy, end));
-                self.within.push(each(copy, Each::LessEqual, [least, ends[0]], DType::Bool));
-                self.within.push(each(copy, Each::LessEqual, [ends[1], most], DType::Bool));
-                Some(ends)
+                let ends @ [low, high] = [0, 1].map(|at| {
+                    let value = each(copy, *function, [a[at].value, b[at].value], DType::S64);
+                    let ([a, b], [c, d]) = (a[at].range, b[at].range);
+                    let range = if *function == Each::Sub { [a - d, b - c] } else { [a + c, b + d] };
+                    Extreme { value, range }
+                });
+                if low.range[0] < least {
+                    let least = number(copy, least);
+                    self.must(each(copy, Each::LessEqual, [least, low.value], DType::Bool));
+                }
+                if high.range[1] > most {
+                    let most = number(copy, most);
+                    self.must(each(copy, Each::LessEqual, [high.value, most], DType::Bool));
+                }
+                Some(ends.map(|Extreme { value, range: [low, high] }| {
+                    Extreme { value, range: [low.max(least), high.min(most)] }
+                }))
             }
             _ => None,
         }

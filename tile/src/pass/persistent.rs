@@ -17,7 +17,7 @@ use girih_tensor::DType;
 use super::overlap::each;
 use super::rebuild::{Copy, Pass};
 use crate::ir::table::Each;
-use crate::ir::{ArrayParam, End, Func, Kind, Op, Order, RegionId, Type, Value};
+use crate::ir::{ArrayParam, End, Func, Kind, Op, Order, RegionId, Rounding, Type, Value};
 
 /// Blocks that run at a time on a GPU of the size of an H100.
 const AT_A_TIME: u64 = 128;
@@ -38,20 +38,29 @@ pub fn persistent(func: &Func) -> Func {
     let group = of(&mut copy, Each::Mul, [most, columns]);
 
     let (_, args) = copy.b.open(&[Type::scalar(DType::S32)]);
-    let z = of(&mut copy, Each::FloorDiv, [args[0], layer]);
-    let in_layer = of(&mut copy, Each::Mod, [args[0], layer]);
-    let number = of(&mut copy, Each::FloorDiv, [in_layer, group]);
-    let in_group = of(&mut copy, Each::Mod, [in_layer, group]);
+    let [z, in_layer] = divide(&mut copy, args[0], layer);
+    let [number, in_group] = divide(&mut copy, in_layer, group);
     let first = of(&mut copy, Each::Mul, [number, most]);
     let left = of(&mut copy, Each::Sub, [rows, first]);
     let own = of(&mut copy, Each::Min, [left, most]);
-    let row = of(&mut copy, Each::Mod, [in_group, own]);
+    let [y, row] = divide(&mut copy, in_group, own);
     let x = of(&mut copy, Each::Add, [first, row]);
-    let y = of(&mut copy, Each::FloorDiv, [in_group, own]);
     copy.ops(func.body(), &mut Blocks { at: [x, y, z] });
     let body = copy.b.close(End::Continue(0, Vec::new()));
     copy.b.push_regions(Kind::For, &[worker, all, workers], &[], vec![body]);
     copy.b.finish()
+}
+
+/// The quotient of numbers that are not negative, and what is left, by one division without signs.
+fn divide(copy: &mut Copy<'_>, number: Value, by: Value) -> [Value; 2] {
+    let cast = |copy: &mut Copy<'_>, value, dtype| {
+        copy.b.push1(Kind::Cast(Rounding::Nearest), &[value], Type::scalar(dtype))
+    };
+    let of = [number, by].map(|value| cast(copy, value, DType::U32));
+    let quotient = each(copy, Each::FloorDiv, of, DType::U32);
+    let quotient = cast(copy, quotient, DType::S32);
+    let whole = each(copy, Each::Mul, [quotient, by], DType::S32);
+    [quotient, each(copy, Each::Sub, [number, whole], DType::S32)]
 }
 
 /// How many rows of blocks come together, a power of two. Blocks of `r` rows and `c` columns read `r x + c y` bytes in an iteration, if a row
