@@ -6,8 +6,8 @@ use girih_codegen::{Cond, Counting, Expr, Gmem, Smem};
 use girih_layout::{Lay, Shape};
 use girih_tensor::Tensor;
 
-use super::exchange::Spread;
 use super::memory::{Tile, widest};
+use super::shape::Piece;
 use super::{Lowering, unfit};
 use crate::error::Error;
 use crate::fit;
@@ -17,7 +17,7 @@ use crate::place::wgmma::SharedTile;
 /// How a tile lies in shared memory.
 pub(super) enum Target<'t> {
     /// At strides.
-    Rows(Spread<'t>),
+    Rows(Piece<'t>),
     /// As `wgmma` reads it.
     Swizzled(&'t SharedTile),
 }
@@ -38,7 +38,7 @@ impl Lowering<'_> {
         let row = tile.array.strides[fast].as_constant() == Some(1);
         let places = |low: &mut Self, value: usize| {
             let to = match target {
-                Target::Rows(spread) => low.address_in(&spread.piece(dtype), base, value, None)?.0,
+                Target::Rows(piece) => low.address_in(piece, base, value, None)?.0,
                 Target::Swizzled(shared) => low.in_tile(base, shared, tile.dist, rank, value)?,
             };
             Ok::<_, Error>([low.address_of(tile, value), to])

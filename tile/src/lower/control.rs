@@ -10,8 +10,8 @@ use super::histogram::Counted;
 use super::memory::Touched;
 use super::shared::Scratch;
 use super::wgmma::Role;
-use super::words::{integer, m};
-use super::{Lowering, register, unfit};
+use super::words::{integer, m, of};
+use super::{Held, Lowering, register, unfit};
 use crate::error::Error;
 use crate::ir::{End, Op, OpId, RegionId, Value};
 
@@ -78,6 +78,21 @@ impl Lowering<'_> {
             Some(block) => Ok(self.b.leave(block, &Cond::Always, self.alike)?),
             None => Err(missing()),
         }
+    }
+
+    /// Opens the iterations of a loop.
+    fn open_iteration(&mut self, frame: Frame) -> Block {
+        let again = self.b.open_repeat();
+        let iteration = Some(self.b.open_block());
+        self.loops.push(Frame { iteration, ..frame });
+        again
+    }
+
+    /// Lowers the body of a loop up to where an iteration ends.
+    fn iteration(&mut self, body: RegionId) -> Result<(), Error> {
+        self.region(body)?;
+        let iteration = self.loops.last_mut().and_then(|frame| frame.iteration.take());
+        iteration.map_or(Ok(()), |block| Ok(self.b.close_block(block)?))
     }
 
     /// New registers for values of a type and distribution as that of `value`.
@@ -192,11 +207,9 @@ impl Lowering<'_> {
         let sums = args[1..].iter().zip(&carried).filter(|(arg, _)| unset.contains(arg));
         let sums: Vec<Reg> = sums.flat_map(|(_, regs)| regs.clone()).collect();
         let ahead = self.begin_ahead(id, [&counter, &end, &by], ranges)?;
-        let again = self.b.open_repeat();
-        let iteration = self.b.open_block();
-        self.loops.push(Frame {
+        let again = self.open_iteration(Frame {
             around: Some(around),
-            iteration: Some(iteration),
+            iteration: None,
             carried,
             paired,
             whole,
@@ -208,13 +221,7 @@ impl Lowering<'_> {
             let later = self.b.cond_in(&later)?;
             self.set_in_first(&unset, &later);
         }
-        match ranges {
-            Some((lower, upper, multiple)) => {
-                let number = self.b.var(&number, lower, upper, multiple);
-                self.hold(args[0], super::Held::Index(number));
-            }
-            None => self.hold_regs(args[0], vec![number])?,
-        }
+        self.hold_number_of_loop(args[0], number, ranges)?;
         self.enter(&args[1..])?;
         if late {
             self.enter_late()?;
@@ -222,14 +229,8 @@ impl Lowering<'_> {
         if ahead.is_some() {
             self.enter_ahead(id)?;
         }
-        self.region(body)?;
-        if let Some(iteration) = self.loops.last_mut().and_then(|frame| frame.iteration.take()) {
-            self.b.close_block(iteration)?;
-        }
-        // What is left of the range is compared to the step, for the sum of number and step might leave the dtype.
-        let left = self.make(register(dtype), Opcode::Sub, m![ty], super::words::of([&end, &counter]));
-        let unsigned = if dtype.bits() == 64 { Type::U64 } else { Type::U32 };
-        let more = self.setp(Word::Gt, unsigned, &left, &by);
+        self.iteration(body)?;
+        let more = self.goes_on(dtype, [&counter, &end, &by]);
         let sum = vec![Operand::from(&counter), Operand::from(&counter), Operand::from(&by)];
         self.b.inst(Opcode::Add, m![ty], sum);
         let more = self.b.cond_in(&more)?;
@@ -259,17 +260,37 @@ impl Lowering<'_> {
         self.end_bins(bins)
     }
 
+    /// Whether a loop goes on after the iteration of a number. What is left of the range is compared to the step, for the sum of number and step
+    /// might leave the dtype.
+    pub(super) fn goes_on(&mut self, dtype: DType, [number, end, by]: [&Reg; 3]) -> Reg {
+        let left = self.make(register(dtype), Opcode::Sub, m![integer(dtype)], of([end, number]));
+        self.setp(Word::Gt, if dtype.bits() == 64 { Type::U64 } else { Type::U32 }, &left, by)
+    }
+
+    /// Holds the number of a loop's iteration, of which the range and the divisor are known, or nothing.
+    pub(super) fn hold_number_of_loop(
+        &mut self,
+        value: Value,
+        number: Reg,
+        ranges: Option<(i64, i64, i64)>,
+    ) -> Result<(), Error> {
+        let Some((lower, upper, multiple)) = ranges else { return self.hold_regs(value, vec![number]) };
+        let number = self.b.var(&number, lower, upper, multiple);
+        self.hold(value, Held::Index(number));
+        Ok(())
+    }
+
     /// Whether an integer scalar is known to be 1 or more.
     fn is_positive(&self, value: Value) -> bool {
         let known = self.held[value.index()].as_ref();
         crate::facts::is_positive(&self.plan.func, value)
-            || matches!(known, Some(super::Held::Index(expr)) if expr.range().0 >= 1)
+            || matches!(known, Some(Held::Index(expr)) if expr.range().0 >= 1)
     }
 
     /// What is known of a loop's number: its range and divisor.
     fn ranges(&mut self, dtype: DType, bounds: [Value; 3]) -> Result<Option<(i64, i64, i64)>, Error> {
         if dtype.bits() == 64
-            && !bounds.iter().all(|&value| matches!(self.held[value.index()], Some(super::Held::Index(_))))
+            && !bounds.iter().all(|&value| matches!(self.held[value.index()], Some(Held::Index(_))))
         {
             return Ok(None);
         }
@@ -292,21 +313,10 @@ impl Lowering<'_> {
         self.touch_loop(body);
         let state = self.state();
         let around = self.b.open_block();
-        let again = self.b.open_repeat();
-        let iteration = self.b.open_block();
-        self.loops.push(Frame {
-            around: Some(around),
-            iteration: Some(iteration),
-            carried,
-            paired,
-            whole: false,
-            state,
-        });
+        let frame = Frame { around: Some(around), iteration: None, carried, paired, whole: false, state };
+        let again = self.open_iteration(frame);
         self.enter(&self.plan.func.region(body).args)?;
-        self.region(body)?;
-        if let Some(iteration) = self.loops.last_mut().and_then(|frame| frame.iteration.take()) {
-            self.b.close_block(iteration)?;
-        }
+        self.iteration(body)?;
         self.b.again(&again, &Cond::Always, self.alike)?;
         self.b.close_block(again)?;
         self.leave_loop(&op.results)
@@ -357,6 +367,19 @@ impl Lowering<'_> {
         self.b.close_block(beside)?;
         other(self)?;
         Ok(self.b.close_block(around)?)
+    }
+
+    /// The same; what either way gives is moved to registers.
+    pub(super) fn either_of(
+        &mut self,
+        regs: &[Reg],
+        cond: Cond,
+        one: impl FnOnce(&mut Self) -> Result<Vec<Reg>, Error>,
+        other: impl FnOnce(&mut Self) -> Result<Vec<Reg>, Error>,
+    ) -> Result<(), Error> {
+        let moved = |low: &mut Self, got: Vec<Reg>| Ok(low.b.move_all(regs, &got)?);
+        let one = |low: &mut Self| one(low).and_then(|got| moved(low, got));
+        self.either(cond, one, |low| other(low).and_then(|got| moved(low, got)))
     }
 
     fn side(&mut self, region: RegionId, results: &[Vec<Reg>]) -> Result<(), Error> {

@@ -1,7 +1,7 @@
 //! Elements from the threads that have them to the threads that need them.
 
+use girih_codegen::Reg;
 use girih_codegen::plan::{Dist, Line};
-use girih_codegen::{Expr, Reg};
 use girih_tensor::DType;
 
 use super::Lowering;
@@ -9,23 +9,6 @@ use super::shape::Piece;
 use crate::error::Error;
 use crate::ir::{Dims, Op};
 use crate::place::exchange::Exchange;
-use crate::place::extents;
-
-/// Where the elements of a tile are in a buffer: `start` and a stride for each axis, in elements.
-#[derive(Clone, Debug)]
-pub(crate) struct Spread<'d> {
-    pub(crate) dist: &'d Dist,
-    pub(crate) dims: Dims,
-    pub(crate) start: i64,
-    pub(crate) strides: Vec<i64>,
-}
-
-impl<'d> Spread<'d> {
-    pub(super) fn piece(&self, dtype: DType) -> Piece<'d> {
-        let (extents, strides) = (extents(&self.dims), self.strides.clone());
-        Piece::new(dtype, self.dist, Line { extents, base: self.start, strides })
-    }
-}
 
 impl Lowering<'_> {
     /// Lowers [`Kind::Convert`](crate::ir::Kind::Convert).
@@ -77,30 +60,7 @@ impl Lowering<'_> {
             vectors: Some(vectors),
             ..Piece::new(dtype, dist, line())
         };
-        let base = self.scratch(shared.bytes(), shared.alignment)?;
-        self.put_piece(&piece(from, &shared.store), regs, &base, None)?;
-        self.meet();
-        self.take_piece(&piece(to, &shared.load), &base, None, &[])
-    }
-
-    /// Writes the elements of a tile to a buffer in shared memory, each by one thread.
-    pub(crate) fn write_shared(
-        &mut self,
-        base: &Expr,
-        dtype: DType,
-        spread: &Spread<'_>,
-        regs: &[Reg],
-    ) -> Result<(), Error> {
-        self.put_piece(&spread.piece(dtype), regs, base, None)
-    }
-
-    /// Reads the elements of a tile from a buffer in shared memory. Padding is anything.
-    pub(crate) fn read_shared(
-        &mut self,
-        base: &Expr,
-        dtype: DType,
-        spread: &Spread<'_>,
-    ) -> Result<Vec<Reg>, Error> {
-        self.take_piece(&spread.piece(dtype), base, None, &[])
+        let [from, to] = [piece(from, &shared.store), piece(to, &shared.load)];
+        self.through(&[(from, regs.to_vec())], &to, [shared.bytes(), shared.alignment], None, &[])
     }
 }

@@ -1,14 +1,12 @@
 //! Accesses by index tiles: gathers, scatters, and what atomic operations have in common with them.
 
-use girih_codegen::algorithm::{load_elements, store_elements};
-use girih_codegen::builder::Access;
 use girih_codegen::plan::{Dist, Line};
 use girih_codegen::{Cond, Expr, Reg, Width};
 use girih_ptx::{Opcode, Operand, Type, Word};
 use girih_tensor::DType;
 
 use super::Lowering;
-use super::memory::{ArrayAt, Touch, global, singles};
+use super::memory::{ArrayAt, Move, Touch, global, singles};
 use super::shape::Piece;
 use super::span::Spans;
 use super::words::m;
@@ -156,53 +154,30 @@ impl Lowering<'_> {
             Order::Weak if !at.masked => self.spans(&places, &op.operands[..places.array.extents.len()])?,
             _ => None,
         };
-        let (pad, others) = (constant.unwrap_or(0), others.as_deref());
+        let alone = self.is_read_once(at.order, dist);
+        let own = if alone { dist.owner(&self.thread)? } else { Cond::Always };
+        let what = Move::LoadOver(Some(constant.unwrap_or(0)), others.as_deref().unwrap_or_default());
+        // In vectors, or element by element.
+        let gathered = |low: &mut Self, spans: Option<&Spans>| {
+            let runs = spans.map_or_else(|| singles(dist.size()), |spans| spans.runs.clone());
+            low.access(&access, dtype, &runs, &what, |low, value| {
+                let (address, cond) = low.place(&places, spans, value)?;
+                Ok((address, Cond::all([own.clone(), cond])))
+            })
+        };
         if let Some(whole) = spans.as_ref().and_then(|spans| spans.whole.clone()) {
             // Vectors where all of the tile is inside, and elements elsewhere.
             let regs = self.b.regs(super::register(dtype), dist.size());
-            let write = |low: &mut Self, spans: Option<&Spans>| {
-                let got = low.gathered(&places, spans, &access, &Cond::Always, pad, others)?;
-                Ok(low.b.move_all(&regs, &got)?)
-            };
-            self.either(whole, |low| write(low, spans.as_ref()), |low| write(low, None))?;
+            self.either_of(&regs, whole, |low| gathered(low, spans.as_ref()), |low| gathered(low, None))?;
             return self.hold_regs(result, regs);
         }
-        let alone = self.is_read_once(at.order, dist);
-        let own = if alone { dist.owner(&self.thread)? } else { Cond::Always };
-        let mut regs = self.gathered(&places, spans.as_ref(), &access, &own, pad, others)?;
+        let mut regs = gathered(self, spans.as_ref())?;
         if alone {
             regs = self.spread(dtype, dist, &places.dims, &regs)?;
         } else if at.order == Order::Acquire {
             self.meet_idle();
         }
         self.hold_regs(result, regs)
-    }
-
-    /// Loads in vectors, or element by element, where `own` holds.
-    fn gathered(
-        &mut self,
-        places: &Places<'_>,
-        spans: Option<&Spans>,
-        access: &Access,
-        own: &Cond,
-        pad: u64,
-        others: Option<&[Reg]>,
-    ) -> Result<Vec<Reg>, Error> {
-        let (dtype, size) = (places.array.dtype, places.dist.size());
-        let runs = spans.map_or_else(|| singles(size), |spans| spans.runs.clone());
-        let mut regs = vec![None; size];
-        for run in runs {
-            let (address, cond) = self.place(places, spans, run[0])?;
-            let cond = Cond::all([own.clone(), cond]);
-            let got = load_elements(&mut self.b, access, dtype, run.len(), &address, &cond, Some(pad))?;
-            for (&value, mut got) in run.iter().zip(got) {
-                if let Some(others) = others {
-                    got = self.select(dtype, &cond, &got, &others[value])?;
-                }
-                regs[value] = Some(got);
-            }
-        }
-        Ok(regs.into_iter().flatten().collect())
     }
 
     /// Whether an element is read by one of the threads that hold it: of what others store at the time, two reads differ, and threads must
@@ -220,10 +195,7 @@ impl Lowering<'_> {
         regs: &[Reg],
     ) -> Result<Vec<Reg>, Error> {
         let piece = Piece::new(dtype, dist, Line::row_major(&crate::place::extents(dims)));
-        let base = self.scratch(piece.end(), 16)?;
-        self.put_piece(&piece, regs, &base, None)?;
-        self.meet();
-        self.take_piece(&piece, &base, None, &[])
+        self.through(&[(piece.clone(), regs.to_vec())], &piece, [piece.end(), 16], None, &[])
     }
 
     /// Lowers [`Kind::Scatter`]. Two elements of a tile may go to one place, where one of them stays: the stores are atomic ones.
@@ -240,12 +212,11 @@ impl Lowering<'_> {
             order => global(order, at.scope),
         };
         let own = places.dist.owner(&self.thread)?;
-        for (value, reg) in regs.iter().enumerate() {
-            let (address, cond) = self.place(&places, None, value)?;
-            let cond = Cond::all([own.clone(), cond]);
-            let reg = std::slice::from_ref(reg);
-            store_elements(&mut self.b, &access, places.array.dtype, &address, &cond, reg)?;
-        }
+        let runs = singles(regs.len());
+        self.access(&access, places.array.dtype, &runs, &Move::Store(&regs), |low, value| {
+            let (address, cond) = low.place(&places, None, value)?;
+            Ok((address, Cond::all([own.clone(), cond])))
+        })?;
         Ok(())
     }
 }

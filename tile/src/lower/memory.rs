@@ -151,9 +151,12 @@ pub(super) fn singles(size: usize) -> Vec<Vec<usize>> {
     (0..size).map(|value| vec![value]).collect()
 }
 
-/// What a load or a store does at its elements.
+/// What an access does at its elements.
 pub(super) enum Move<'r> {
+    /// Loads. Where nothing is loaded there are these bits, or anything.
     Load(Option<u64>),
+    /// The same; values of a list that has some stay where nothing is loaded.
+    LoadOver(Option<u64>, &'r [Reg]),
     Store(&'r [Reg]),
 }
 
@@ -377,24 +380,56 @@ impl Lowering<'_> {
             })
         };
         let (careful, fast) = (best(false)?, best(true)?);
+        let write = |low: &mut Self, runs: &[Vec<usize>], whole: bool| {
+            low.access(&tile.access, tile.array.dtype, runs, what, |low, value| {
+                Ok((low.address_of(tile, value), low.in_array(tile, value, whole, None)?))
+            })
+        };
         if fast.len() >= careful.len() {
-            return self.elements(tile, what, &careful, false);
+            return write(self, &careful, false);
         }
         // Whole tiles in wide vectors, and the tiles at the end of the array element by element.
         let whole = tile.rest.iter().zip(tile.dims.iter());
         let whole = whole.map(|(rest, &n)| Cond::less(&Expr::from(i64::from(n) - 1), rest));
         let begins = tile.begins.iter().flatten().map(|begin| Cond::less(&Expr::from(-1), begin));
-        let (whole, size) = (Cond::all(whole.chain(begins)), tile.dist.size());
         let regs = match what {
-            Move::Load(_) => self.b.regs(super::register(tile.array.dtype), size),
             Move::Store(_) => Vec::new(),
+            _ => self.b.regs(super::register(tile.array.dtype), tile.dist.size()),
         };
-        let write = |low: &mut Self, runs: &[Vec<usize>], whole: bool| {
-            let got = low.elements(tile, what, runs, whole)?;
-            Ok(low.b.move_all(&regs, &got)?)
-        };
-        self.either(whole, |low| write(low, &fast, true), |low| write(low, &careful, false))?;
+        let whole = Cond::all(whole.chain(begins));
+        self.either_of(&regs, whole, |low| write(low, &fast, true), |low| write(low, &careful, false))?;
         Ok(regs)
+    }
+
+    /// Accesses elements run by run: `at` gives the address of a run's first value and where the run is accessed.
+    pub(super) fn access(
+        &mut self,
+        access: &Access,
+        dtype: DType,
+        runs: &[Vec<usize>],
+        what: &Move<'_>,
+        mut at: impl FnMut(&mut Self, usize) -> Result<(Expr, Cond), Error>,
+    ) -> Result<Vec<Reg>, Error> {
+        let mut regs = vec![None; runs.iter().map(Vec::len).sum()];
+        for run in runs {
+            let (address, cond) = at(self, run[0])?;
+            let (pad, others): (_, &[Reg]) = match what {
+                Move::Load(pad) => (*pad, &[]),
+                Move::LoadOver(pad, others) => (*pad, others),
+                Move::Store(values) => {
+                    let values: Vec<Reg> = run.iter().map(|&value| values[value].clone()).collect();
+                    store_elements(&mut self.b, access, dtype, &address, &cond, &values)?;
+                    continue;
+                }
+            };
+            let got = load_elements(&mut self.b, access, dtype, run.len(), &address, &cond, pad)?;
+            for (&value, got) in run.iter().zip(got) {
+                let other = others.get(value);
+                regs[value] =
+                    Some(other.map_or(Ok(got.clone()), |other| self.select(dtype, &cond, &got, other))?);
+            }
+        }
+        Ok(regs.into_iter().flatten().collect())
     }
 
     /// The address of a value's element.
@@ -404,34 +439,6 @@ impl Lowering<'_> {
             address = &address + &(stride * (by * tile.array.dtype.bytes()));
         }
         address
-    }
-
-    /// The elements of all runs; `whole` says that the whole tile is in the array.
-    fn elements(
-        &mut self,
-        tile: &Tile<'_>,
-        what: &Move<'_>,
-        runs: &[Vec<usize>],
-        whole: bool,
-    ) -> Result<Vec<Reg>, Error> {
-        let dtype = tile.array.dtype;
-        let mut regs = vec![None; tile.dist.size()];
-        for run in runs {
-            let cond = self.in_array(tile, run[0], whole, None)?;
-            let address = self.address_of(tile, run[0]);
-            match what {
-                Move::Load(pad) => {
-                    let got =
-                        load_elements(&mut self.b, &tile.access, dtype, run.len(), &address, &cond, *pad)?;
-                    run.iter().zip(got).for_each(|(&value, got)| regs[value] = Some(got));
-                }
-                Move::Store(values) => {
-                    let values: Vec<Reg> = run.iter().map(|&value| values[value].clone()).collect();
-                    store_elements(&mut self.b, &tile.access, dtype, &address, &cond, &values)?;
-                }
-            }
-        }
-        Ok(regs.into_iter().flatten().collect())
     }
 
     /// Where a value is in the array, as far as axes but one say; `whole` says that the whole tile is.

@@ -1,11 +1,11 @@
 //! Integer scalars as index expressions, where their ranges show that nothing wraps.
 
 use girih_codegen::Expr;
-use girih_codegen::algorithm::load_elements;
 use girih_codegen::plan::{Dist, Line};
 use girih_tensor::{DType, Space};
 
 use super::each::fits;
+use super::memory::{Move, singles};
 use super::{Held, Lowering};
 use crate::dtype::range;
 use crate::dtype::{is_integer, is_signed};
@@ -66,16 +66,12 @@ impl Lowering<'_> {
         let data: Vec<u8> =
             values.iter().flat_map(|value| value.to_le_bytes()[..fit::size(bytes)].to_vec()).collect();
         let base = self.b.table(&data)?;
-        let mut regs = Vec::new();
-        for value in 0..dist.size() {
-            let at = self.coordinates(dist, value, ty.dims.rank())?;
+        let runs = singles(dist.size());
+        self.access(&Space::Gmem.into(), ty.dtype, &runs, &Move::Load(None), |low, value| {
+            let at = low.coordinates(dist, value, ty.dims.rank())?;
             let linear = at.iter().zip(&strides).fold(Expr::from(0), |sum, (at, &by)| &sum + &(at * by));
-            let inside = self.inside(dist, value, &ty.dims)?;
-            let address = &base + &(&linear * bytes);
-            let got = load_elements(&mut self.b, Space::Gmem, ty.dtype, 1, &address, &inside, None)?;
-            regs.extend(got);
-        }
-        Ok(regs)
+            Ok((&base + &(&linear * bytes), low.inside(dist, value, &ty.dims)?))
+        })
     }
 
     /// The value of a function of integer scalars as an index expression, if nothing can wrap.

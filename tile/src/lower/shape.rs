@@ -1,17 +1,16 @@
 //! Elements that change places: reshapes, parts, concatenation, order, bytes. Where each thread has what it needs, registers get new
 //! names; else elements go through shared memory.
 
-use girih_codegen::algorithm::load_elements;
 use girih_codegen::plan::{Dist, Line};
 use girih_codegen::{Cond, Expr, Reg};
 use girih_layout::Swizzle;
 use girih_tensor::{DType, Space};
 
 use super::Lowering;
-use super::memory::widest;
+use super::memory::{Move, widest};
 use crate::error::Error;
 use crate::fit;
-use crate::ir::{Kind, Op, OpId, Value};
+use crate::ir::{Dims, Kind, Op, OpId, Value};
 use crate::place::access::{Vectors, WIDEST};
 use crate::place::{Halves, extents, halves};
 
@@ -22,6 +21,7 @@ pub(super) const WINDOW: i64 = 128 << 10;
 const VECTOR: i64 = 16;
 
 /// A tile in shared memory, and how threads hold its elements.
+#[derive(Clone)]
 pub(super) struct Piece<'a> {
     pub(super) dtype: DType,
     pub(super) dist: &'a Dist,
@@ -38,6 +38,11 @@ pub(super) struct Piece<'a> {
 impl<'a> Piece<'a> {
     pub(super) fn new(dtype: DType, dist: &'a Dist, line: Line) -> Piece<'a> {
         Piece { dtype, dist, line, part: Part::All, swizzle: Swizzle::NONE, vectors: None }
+    }
+
+    /// A tile at strides, in elements.
+    pub(super) fn at(dtype: DType, dist: &'a Dist, dims: &Dims, strides: &[i64]) -> Piece<'a> {
+        Piece::new(dtype, dist, Line { extents: extents(dims), base: 0, strides: strides.to_vec() })
     }
 
     /// Bytes up to the last element's end.
@@ -172,14 +177,26 @@ impl<'a> Lowering<'a> {
         // What does not fit goes part by part.
         for from in (0..end).step_by(fit::size(WINDOW)) {
             let window = (end > WINDOW).then_some(from);
-            let base = self.scratch(end.min(WINDOW), 16)?;
-            for (piece, regs) in pieces {
-                self.put_piece(piece, regs, &base, window)?;
-            }
-            self.meet();
-            got = self.take_piece(to, &base, window, &got)?;
+            got = self.through(pieces, to, [end.min(WINDOW), 16], window, &got)?;
         }
         Ok(got)
+    }
+
+    /// Elements through shared memory of a size and an alignment.
+    pub(super) fn through(
+        &mut self,
+        pieces: &[(Piece<'_>, Vec<Reg>)],
+        to: &Piece<'_>,
+        [bytes, align]: [i64; 2],
+        window: Option<i64>,
+        before: &[Reg],
+    ) -> Result<Vec<Reg>, Error> {
+        let base = self.scratch(bytes, align)?;
+        for (piece, regs) in pieces {
+            self.put_piece(piece, regs, &base, window)?;
+        }
+        self.meet();
+        self.take_piece(to, &base, window, before)
     }
 
     /// Puts elements into shared memory, each by one thread; of all only those whose bytes are in the window from a byte on.
@@ -191,11 +208,11 @@ impl<'a> Lowering<'a> {
         window: Option<i64>,
     ) -> Result<(), Error> {
         let own = piece.dist.owner(&self.thread)?;
-        for run in self.runs_of(piece, base)? {
-            let (address, counts) = self.address_in(piece, base, run[0], window)?;
-            let values: Vec<Reg> = run.iter().map(|&value| regs[value].clone()).collect();
-            self.put(piece.dtype, &address, &values, &Cond::all([own.clone(), counts]))?;
-        }
+        let runs = self.runs_of(piece, base)?;
+        self.access(&Space::Smem.into(), piece.dtype, &runs, &Move::Store(regs), |low, value| {
+            let (address, counts) = low.address_in(piece, base, value, window)?;
+            Ok((address, Cond::all([own.clone(), counts])))
+        })?;
         Ok(())
     }
 
@@ -208,19 +225,10 @@ impl<'a> Lowering<'a> {
         window: Option<i64>,
         before: &[Reg],
     ) -> Result<Vec<Reg>, Error> {
-        let mut got = vec![None; piece.dist.size()];
-        for run in self.runs_of(piece, base)? {
-            let (address, counts) = self.address_in(piece, base, run[0], window)?;
-            let loaded =
-                load_elements(&mut self.b, Space::Smem, piece.dtype, run.len(), &address, &counts, None)?;
-            for (&value, reg) in run.iter().zip(loaded) {
-                got[value] = Some(match before.get(value) {
-                    Some(before) => self.select(piece.dtype, &counts, &reg, before)?,
-                    None => reg,
-                });
-            }
-        }
-        Ok(got.into_iter().flatten().collect())
+        let runs = self.runs_of(piece, base)?;
+        let what = Move::LoadOver(None, before);
+        let at = |low: &mut Self, value: usize| low.address_in(piece, base, value, window);
+        self.access(&Space::Smem.into(), piece.dtype, &runs, &what, at)
     }
 
     /// The address of a thread's value, less the beginning of a window, and where the value counts and is in the window.

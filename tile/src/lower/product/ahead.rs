@@ -7,15 +7,15 @@ use girih_ptx::{Opcode, Operand, Type, Word};
 use girih_tensor::DType;
 
 use super::stage::Staged;
-use crate::error::{Code, Error, Fault};
+use crate::error::Error;
 use crate::fit;
-use crate::ir::{Def, Dims, Kind, OpId, Padding, RegionId, Value};
+use crate::ir::{self, Def, Kind, OpId, Padding, RegionId, Value};
 use crate::lower::asynchronous::Target;
-use crate::lower::exchange::Spread;
 use crate::lower::memory::{Move, global, padding};
+use crate::lower::shape::Piece;
 use crate::lower::wgmma::Role;
 use crate::lower::words::{integer, m, of};
-use crate::lower::{Held, Lowering, register};
+use crate::lower::{Held, Lowering, register, unfit};
 use crate::place::ahead::{Early, Rounds};
 use crate::place::wgmma::choice::trace;
 
@@ -225,34 +225,16 @@ impl Lowering<'_> {
         let more = self.b.cond_in(&iterations.more)?;
         self.b.leave(&skip, &Cond::not(more), true)?;
         let number = self.copy(iterations.dtype, &iterations.next);
-        // As in the loop itself, the step is compared to what is left.
-        let left = self.make(
-            register(iterations.dtype),
-            Opcode::Sub,
-            m![integer(iterations.dtype)],
-            of([&iterations.end, &number]),
-        );
-        let unsigned = if iterations.dtype.bits() == 64 { Type::U64 } else { Type::U32 };
-        let more = self.setp(Word::Gt, unsigned, &left, &iterations.by);
-        let sum = self.make(
-            register(iterations.dtype),
-            Opcode::Add,
-            m![integer(iterations.dtype)],
-            of([&number, &iterations.by]),
-        );
+        let (dtype, by) = (iterations.dtype, &iterations.by);
+        let more = self.goes_on(dtype, [&number, &iterations.end, by]);
+        let sum = self.make(register(dtype), Opcode::Add, m![integer(dtype)], of([&number, by]));
         self.b.move_all(&[iterations.more.clone(), iterations.next.clone()], &[more, sum])?;
 
         let own: Vec<Value> =
             rounds.scalars.iter().flat_map(|&id| plan.func.op(id).results.iter().copied()).collect();
         let own: Vec<Value> = own.into_iter().chain(args.first().copied()).collect();
         let now: Vec<Option<Held>> = own.iter().map(|value| self.held[value.index()].take()).collect();
-        match iterations.ranges {
-            Some((lower, upper, multiple)) => {
-                let number = self.b.var(&number, lower, upper, multiple);
-                self.hold(args[0], Held::Index(number));
-            }
-            None => self.hold_regs(args[0], vec![number])?,
-        }
+        self.hold_number_of_loop(args[0], number, iterations.ranges)?;
         rounds.scalars.iter().try_for_each(|&id| self.op(id))?;
         for &load in &rounds.loads {
             let waiting = iterations.waiting.iter().find(|(of, _)| *of == load).map(|(_, regs)| &regs[..]);
@@ -278,15 +260,15 @@ impl Lowering<'_> {
         let mut access = global(view.order, view.scope);
         access.words.push(Word::Nc.into());
         let tile = self.tile(load, view, &op.operands, &early.dist, access)?;
-        let dtype = plan.func.ty(op.results[0]).dtype;
-        let (base, target) = (slot + early.start, target(early, view.tile));
+        let ty = plan.func.ty(op.results[0]);
+        let (base, target) = (slot + early.start, target(early, ty));
         if early.copied.is_ok()
             && self.copy_async(&tile, &base, &target, early.fast, fit::size(early.vector))?
         {
             return Ok(());
         }
         let outside = if view.padding == Padding::Undetermined { Padding::Zero } else { view.padding };
-        let regs = self.transfer(&tile, &Move::Load(padding(dtype, outside)))?;
+        let regs = self.transfer(&tile, &Move::Load(padding(ty.dtype, outside)))?;
         match waiting {
             Some(waiting) => Ok(self.b.move_all(waiting, &regs)?),
             None => self.put_early(load, slot, &regs),
@@ -296,15 +278,11 @@ impl Lowering<'_> {
     /// Stores a tile to a slot.
     fn put_early(&mut self, load: OpId, slot: &Expr, regs: &[Reg]) -> Result<(), Error> {
         let plan = self.plan;
-        let op = plan.func.op(load);
-        let (Kind::Load(view), Some(early)) = (&op.kind, plan.products.ahead.loads.get(&load)) else {
-            return Err(self.misplaced(load));
-        };
-        let dtype = plan.func.ty(op.results[0]).dtype;
-        let base = slot + early.start;
-        match target(early, view.tile) {
-            Target::Rows(spread) => self.write_shared(&base, dtype, &spread, regs),
-            Target::Swizzled(tile) => self.write_tile(&base, tile, &early.dist, view.tile, regs),
+        let early = plan.products.ahead.loads.get(&load).ok_or_else(|| self.misplaced(load))?;
+        let (base, ty) = (slot + early.start, plan.func.ty(plan.func.op(load).results[0]));
+        match target(early, ty) {
+            Target::Rows(piece) => self.put_piece(&piece, regs, &base, None),
+            Target::Swizzled(tile) => self.write_tile(&base, tile, &early.dist, ty.dims, regs),
         }
     }
 
@@ -316,9 +294,8 @@ impl Lowering<'_> {
             return Err(unfit("a tile that has not come"));
         };
         let ty = plan.func.ty(result);
-        let spread =
-            Spread { dist: plan.dist(result), dims: ty.dims, start: 0, strides: early.strides.clone() };
-        let regs = self.read_shared(&base, ty.dtype, &spread)?;
+        let piece = Piece::at(ty.dtype, plan.dist(result), &ty.dims, &early.strides);
+        let regs = self.take_piece(&piece, &base, None, &[])?;
         self.hold_regs(result, regs)
     }
 
@@ -340,12 +317,7 @@ impl Lowering<'_> {
 }
 
 /// How a tile lies in a slot.
-fn target(early: &Early, dims: Dims) -> Target<'_> {
-    let spread = || Spread { dist: &early.dist, dims, start: 0, strides: early.strides.clone() };
-    early.tile.as_ref().map_or_else(|| Target::Rows(spread()), Target::Swizzled)
-}
-
-/// The error for a plan whose parts do not go together.
-fn unfit(what: &str) -> Error {
-    Error::Lower(Fault::new(Code::Unsupported, what))
+fn target(early: &Early, ir::Type { dtype, dims }: ir::Type) -> Target<'_> {
+    let rows = || Target::Rows(Piece::at(dtype, &early.dist, &dims, &early.strides));
+    early.tile.as_ref().map_or_else(rows, Target::Swizzled)
 }

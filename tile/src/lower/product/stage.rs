@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::fit;
 use crate::ir::{Dims, Value};
 use crate::lower::Lowering;
-use crate::lower::exchange::Spread;
+use crate::lower::shape::Piece;
 use crate::place;
 use crate::place::Plan;
 use crate::place::access::{WIDEST, run};
@@ -96,8 +96,7 @@ impl Lowering<'_> {
         for (one, staging) in all.iter().zip(operands) {
             let regs = self.regs(staging.value)?;
             let dist = plan.dist(staging.value);
-            let spread = Spread { dist, dims: one.dims, start: 0, strides: one.strides.clone() };
-            self.write_shared(&one.base, one.dtype, &spread, &regs)?;
+            self.put_piece(&Piece::at(one.dtype, dist, &one.dims, &one.strides), &regs, &one.base, None)?;
         }
         self.meet();
         Ok(all)
@@ -125,7 +124,6 @@ impl Lowering<'_> {
         dist: &Dist,
     ) -> Result<Vec<Reg>, Error> {
         let base = &staged.base + &(offset * staged.dtype.bytes());
-        let spread = Spread { dist, dims, start: 0, strides: staged.strides.clone() };
-        self.read_shared(&base, staged.dtype, &spread)
+        self.take_piece(&Piece::at(staged.dtype, dist, &dims, &staged.strides), &base, None, &[])
     }
 }
