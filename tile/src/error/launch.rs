@@ -7,322 +7,153 @@ use girih_tensor::DType;
 
 use crate::figures::{Assembled, Spill};
 
-/// Why a launch, or an array for it, is refused. Extents and strides are in elements.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum LaunchError {
-    /// An extent that kernels cannot count to.
-    #[error("an extent of {extent} along axis {axis}: at most 2^31 - 1 is accepted")]
-    Extent {
-        /// The axis.
-        axis: usize,
-        /// The extent.
-        extent: usize,
-    },
-    /// An extent or a stride that a kernel was not built for.
-    #[error("`{kernel}` is given `{array}` with {what} of {value} along axis {axis}: {accepted} is accepted")]
-    Size {
-        /// The kernel.
-        kernel: String,
-        /// The array.
-        array: String,
-        /// Extent or stride.
-        what: &'static str,
-        /// The axis.
-        axis: usize,
-        /// What is given.
-        value: i64,
-        /// What would be accepted.
-        accepted: String,
-    },
-    /// Elements outside of the buffer.
-    #[error(
-        "elements {extents:?}:{strides:?} from element {offset} on are not all in a buffer of {elements} elements"
-    )]
-    Outside {
-        /// The first element.
-        offset: usize,
-        /// Extents.
-        extents: Vec<usize>,
-        /// Strides.
-        strides: Vec<usize>,
-        /// Elements of the buffer.
-        elements: usize,
-    },
-    /// Elements smaller than a byte that do not fill whole bytes.
-    #[error(
-        "elements of {dtype} {extents:?}:{strides:?} from element {offset} on: two share a byte, so that the stride 1 and an even extent along \
-         the last axis, even strides along others and an even first element are accepted"
-    )]
-    Pairs {
-        /// The dtype.
-        dtype: girih_tensor::DType,
-        /// The first element.
-        offset: usize,
-        /// Extents.
-        extents: Vec<usize>,
-        /// Strides.
-        strides: Vec<usize>,
-    },
-    /// Another number of elements than the extents say.
-    #[error("{given} elements for an array {extents:?}, which has as many as the product of its extents")]
-    Elements {
-        /// Elements given.
-        given: usize,
-        /// Extents.
-        extents: Vec<usize>,
-    },
-    /// Axes that are no permutation.
-    #[error("the axes {axes:?} are no permutation of 0 to {}", .axes.len().saturating_sub(1))]
-    Axes {
-        /// The axes.
-        axes: Vec<usize>,
-    },
-    /// An array that there is not when its dtype and rank are known at run time alone.
-    #[error("an array of {dtype} of rank {rank}: dtypes of whole bytes and rank 1 to 4 are accepted")]
-    NoArray {
-        /// The dtype.
-        dtype: DType,
-        /// The rank.
-        rank: usize,
-    },
-    /// A part that an array does not have.
-    #[error("the elements {range:?} along axis {axis} are not in an array {extents:?}")]
-    Slice {
-        /// The axis.
-        axis: usize,
-        /// The elements.
-        range: Range<usize>,
-        /// The array's extents.
-        extents: Vec<usize>,
-    },
-    /// Another number of arguments than the kernel has parameters, or others.
-    #[error("`{kernel}` has the parameters {wanted}, and is given {given}")]
-    Arguments {
-        /// The kernel.
-        kernel: String,
-        /// Its parameters.
-        wanted: String,
-        /// What it is given.
-        given: String,
-    },
-    /// An array that a kernel writes and that shares memory with another argument.
-    #[error(
-        "`{kernel}` writes `{array}`, which has {bytes} bytes in common with `{other}`: an array that is written is accepted if no other argument overlaps it; a kernel that works in place takes one `&mut` array"
-    )]
-    Alias {
-        /// The kernel.
-        kernel: String,
-        /// The array that is written.
-        array: String,
-        /// The other argument.
-        other: String,
-        /// Bytes between the first and the last element that both have.
-        bytes: u64,
-    },
-    /// An array that a kernel writes and whose elements share memory.
-    #[error(
-        "`{kernel}` writes `{array}`, whose layout {extents:?}:{strides:?} has several coordinates for one element: strides that keep elements apart are accepted"
-    )]
-    OverlappingStrides {
-        /// The kernel.
-        kernel: String,
-        /// The array.
-        array: String,
-        /// Extents.
-        extents: Vec<usize>,
-        /// Strides.
-        strides: Vec<usize>,
-    },
-    /// An array in the memory of another device than the launch's.
-    #[error("`{array}` is in the memory of another device than `{kernel}` is launched on")]
-    OtherDevice {
-        /// The kernel.
-        kernel: String,
-        /// The array.
-        array: String,
-    },
-    /// A grid that was not given and does not follow from the stores.
-    #[error("the grid of `{kernel}` does not follow from its stores ({why}): `.grid([x, y, z])` is accepted")]
-    NoGrid {
-        /// The kernel.
-        kernel: String,
-        /// What of them.
-        why: String,
-    },
-    /// A grid with an extent that the device does not have.
-    #[error("a grid of {grid:?} blocks for `{kernel}`: 1 to {limit} along axis {axis} is accepted")]
-    GridExtent {
-        /// The kernel.
-        kernel: String,
-        /// The grid.
-        grid: [u32; 3],
-        /// The axis.
-        axis: usize,
-        /// The most blocks along it.
-        limit: u32,
-    },
-    /// A grid of more blocks than each that runs can count.
-    #[error("a grid of {grid:?} blocks for `{kernel}`: 1 to {limit} blocks in all are accepted")]
-    GridBlocks {
-        /// The kernel.
-        kernel: String,
-        /// The grid.
-        grid: [u32; 3],
-        /// The most blocks.
-        limit: u32,
-    },
-    /// A grid whose blocks access tiles that an array does not have.
-    #[error(
-        "{blocks} blocks along axis {axis} of the grid of `{kernel}` access tiles of `{array}` along its axis {along}, which has {tiles}: at most {tiles} blocks are accepted"
-    )]
-    GridBeyond {
-        /// The kernel.
-        kernel: String,
-        /// Axis of the grid.
-        axis: usize,
-        /// Blocks along it.
-        blocks: u32,
-        /// The array.
-        array: String,
-        /// Axis of the array.
-        along: usize,
-        /// Tiles along it.
-        tiles: u64,
-    },
-    /// Stores of different blocks that were proved disjoint on a condition that does not hold here.
-    #[error("`{kernel}` keeps its blocks apart in `{array}` only where {condition}")]
-    Condition {
-        /// The kernel.
-        kernel: String,
-        /// The array.
-        array: String,
-        /// What must hold.
-        condition: String,
-    },
-    /// A product over elements that do not exist, where the load does not say what is there instead.
-    #[error(
-        "`{kernel}` multiplies what its load of `{array}`{site} has beyond the end of the array, which is undetermined: tiles of {tile} along axis {axis}, whose extent is {extent}; `.padding(Padding::Zero)` is accepted"
-    )]
-    Padding {
-        /// The kernel.
-        kernel: String,
-        /// The array.
-        array: String,
-        /// Where the load is, after ` at `; empty where nobody knows.
-        site: String,
-        /// The axis along which the product sums.
-        axis: usize,
-        /// Elements of a tile along it.
-        tile: i64,
-        /// Elements of the array along it.
-        extent: i64,
-    },
-    /// A kernel whose program is another one each time it is built.
-    #[error(
-        "`{kernel}` is another program when it is built again: {what}; what a kernel reads of the host, such as a `static`, is fixed when the kernel is built: pass it as an argument"
-    )]
-    HostState {
-        /// The kernel.
-        kernel: String,
-        /// The operations that differ first.
-        what: String,
-    },
-    /// A loop in steps of 0 or fewer, which would never end.
-    #[error("a loop of `{kernel}`{site} is accepted where {condition}")]
-    Step {
-        /// The kernel.
-        kernel: String,
-        /// Where the loop is, after ` at `; empty where nobody knows.
-        site: String,
-        /// What must hold.
-        condition: String,
-    },
-    /// An array without elements along an axis that the kernel divides by.
-    #[error(
-        "`{kernel}` divides by the extent of `{array}` along axis {axis}, which is 0: 1 or more is accepted"
-    )]
-    Empty {
-        /// The kernel.
-        kernel: String,
-        /// The array.
-        array: String,
-        /// The axis.
-        axis: usize,
-    },
-    /// A launch without arrays and without a stream.
-    #[error("`{kernel}` has no arrays that say which device it runs on: `.on(&stream)` is accepted")]
-    NoDevice {
-        /// The kernel.
-        kernel: String,
-    },
-    /// What was recorded, or is to be measured, that is not of this launch.
-    #[error("{found}: {accepted} is accepted")]
-    Record {
-        /// What was found.
-        found: String,
-        /// What would be accepted.
-        accepted: String,
-    },
+/// Enums whose fields have their documentation in their line.
+macro_rules! documented {
+    ($($(#[$of:meta])* $name:ident { $($(#[$meta:meta])* $variant:ident { $($field:ident: $ty:ty = $doc:literal),* $(,)? })* })*) => { $(
+        $(#[$of])*
+        pub enum $name {
+            $($(#[$meta])* $variant { $(#[doc = $doc] $field: $ty),* }),*
+        }
+    )* };
 }
 
-/// What a launch does that is accepted and hardly meant. Extents are in elements.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Warning {
-    /// Elements of an output that no store reaches: a grid, a loop or a tile is too small.
-    #[error(
-        "no block of the grid {grid:?} of `{kernel}` stores to elements {covered} to {} of `{array}` along axis {axis}: {covered} of {extent} are covered", extent - 1
-    )]
-    Short {
-        /// The kernel.
-        kernel: String,
-        /// The array.
-        array: String,
-        /// The axis of the array.
-        axis: usize,
-        /// The grid.
-        grid: [u32; 3],
-        /// Stores reach the elements below this one.
-        covered: i64,
-        /// Elements of the array along the axis.
-        extent: i64,
-    },
-    /// A product that may sum over elements that do not exist, where the load does not say what is there instead.
-    #[error(
-        "`{kernel}` may multiply what its load of `{array}`{site} has beyond the end of the array, which is undetermined: tiles of {tile} along axis {axis}, whose extent is {extent}; `.padding(Padding::Zero)` is accepted"
-    )]
-    Padding {
-        /// The kernel.
-        kernel: String,
-        /// The array.
-        array: String,
-        /// Where the load is, after ` at `; empty where nobody knows.
-        site: String,
-        /// The axis along which the product sums.
-        axis: usize,
-        /// Elements of a tile along it.
-        tile: i64,
-        /// Elements of the array along it.
-        extent: i64,
-    },
-    /// A thread that needs more registers than it can have.
-    #[error("`{kernel}`: {spill}")]
-    Spill {
-        /// The kernel.
-        kernel: String,
-        /// What is needed, and by which tile.
-        spill: Spill,
-    },
-    /// What NVIDIA's assembler objects to in the kernel, where `GIRIH_PTXAS` names it: spills, a stack frame, or a note that it has serialised
-    /// `wgmma` or ignored what was asked of it (`C75xx`).
-    #[error("`{kernel}`: ptxas: {assembled}")]
-    Assembled {
-        /// The kernel.
-        kernel: String,
-        /// What it reports.
-        assembled: Assembled,
-    },
+documented! {
+    /// Why a launch, or an array for it, is refused. Extents and strides are in elements.
+    #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+    #[non_exhaustive]
+    LaunchError {
+        /// An extent that kernels cannot count to.
+        #[error("an extent of {extent} along axis {axis}: at most 2^31 - 1 is accepted")]
+        Extent { axis: usize = "The axis.", extent: usize = "The extent." }
+        /// An extent or a stride that a kernel was not built for.
+        #[error("`{kernel}` is given `{array}` with {what} of {value} along axis {axis}: {accepted} is accepted")]
+        Size {
+            kernel: String = "The kernel.", array: String = "The array.", what: &'static str = "Extent or stride.",
+            axis: usize = "The axis.", value: i64 = "What is given.", accepted: String = "What would be accepted.",
+        }
+        /// Elements outside of the buffer.
+        #[error("elements {extents:?}:{strides:?} from element {offset} on are not all in a buffer of {elements} elements")]
+        Outside {
+            offset: usize = "The first element.", extents: Vec<usize> = "Extents.", strides: Vec<usize> = "Strides.",
+            elements: usize = "Elements of the buffer.",
+        }
+        /// Elements smaller than a byte that do not fill whole bytes.
+        #[error(
+            "elements of {dtype} {extents:?}:{strides:?} from element {offset} on: two share a byte, so that the stride 1 and an even extent along \
+             the last axis, even strides along others and an even first element are accepted"
+        )]
+        Pairs {
+            dtype: girih_tensor::DType = "The dtype.", offset: usize = "The first element.", extents: Vec<usize> = "Extents.",
+            strides: Vec<usize> = "Strides.",
+        }
+        /// Another number of elements than the extents say.
+        #[error("{given} elements for an array {extents:?}, which has as many as the product of its extents")]
+        Elements { given: usize = "Elements given.", extents: Vec<usize> = "Extents." }
+        /// Axes that are no permutation.
+        #[error("the axes {axes:?} are no permutation of 0 to {}", .axes.len().saturating_sub(1))]
+        Axes { axes: Vec<usize> = "The axes." }
+        /// An array that there is not when its dtype and rank are known at run time alone.
+        #[error("an array of {dtype} of rank {rank}: dtypes of whole bytes and rank 1 to 4 are accepted")]
+        NoArray { dtype: DType = "The dtype.", rank: usize = "The rank." }
+        /// A part that an array does not have.
+        #[error("the elements {range:?} along axis {axis} are not in an array {extents:?}")]
+        Slice { axis: usize = "The axis.", range: Range<usize> = "The elements.", extents: Vec<usize> = "The array's extents." }
+        /// Another number of arguments than the kernel has parameters, or others.
+        #[error("`{kernel}` has the parameters {wanted}, and is given {given}")]
+        Arguments { kernel: String = "The kernel.", wanted: String = "Its parameters.", given: String = "What it is given." }
+        /// An array that a kernel writes and that shares memory with another argument.
+        #[error("`{kernel}` writes `{array}`, which has {bytes} bytes in common with `{other}`: an array that is written is accepted if no other argument overlaps it; a kernel that works in place takes one `&mut` array")]
+        Alias {
+            kernel: String = "The kernel.", array: String = "The array that is written.", other: String = "The other argument.",
+            bytes: u64 = "Bytes between the first and the last element that both have.",
+        }
+        /// An array that a kernel writes and whose elements share memory.
+        #[error("`{kernel}` writes `{array}`, whose layout {extents:?}:{strides:?} has several coordinates for one element: strides that keep elements apart are accepted")]
+        OverlappingStrides {
+            kernel: String = "The kernel.", array: String = "The array.", extents: Vec<usize> = "Extents.",
+            strides: Vec<usize> = "Strides.",
+        }
+        /// An array in the memory of another device than the launch's.
+        #[error("`{array}` is in the memory of another device than `{kernel}` is launched on")]
+        OtherDevice { kernel: String = "The kernel.", array: String = "The array." }
+        /// A grid that was not given and does not follow from the stores.
+        #[error("the grid of `{kernel}` does not follow from its stores ({why}): `.grid([x, y, z])` is accepted")]
+        NoGrid { kernel: String = "The kernel.", why: String = "What of them." }
+        /// A grid with an extent that the device does not have.
+        #[error("a grid of {grid:?} blocks for `{kernel}`: 1 to {limit} along axis {axis} is accepted")]
+        GridExtent {
+            kernel: String = "The kernel.", grid: [u32; 3] = "The grid.", axis: usize = "The axis.",
+            limit: u32 = "The most blocks along it.",
+        }
+        /// A grid of more blocks than each that runs can count.
+        #[error("a grid of {grid:?} blocks for `{kernel}`: 1 to {limit} blocks in all are accepted")]
+        GridBlocks { kernel: String = "The kernel.", grid: [u32; 3] = "The grid.", limit: u32 = "The most blocks." }
+        /// A grid whose blocks access tiles that an array does not have.
+        #[error("{blocks} blocks along axis {axis} of the grid of `{kernel}` access tiles of `{array}` along its axis {along}, which has {tiles}: at most {tiles} blocks are accepted")]
+        GridBeyond {
+            kernel: String = "The kernel.", axis: usize = "Axis of the grid.", blocks: u32 = "Blocks along it.",
+            array: String = "The array.", along: usize = "Axis of the array.", tiles: u64 = "Tiles along it.",
+        }
+        /// Stores of different blocks that were proved disjoint on a condition that does not hold here.
+        #[error("`{kernel}` keeps its blocks apart in `{array}` only where {condition}")]
+        Condition { kernel: String = "The kernel.", array: String = "The array.", condition: String = "What must hold." }
+        /// A product over elements that do not exist, where the load does not say what is there instead.
+        #[error("`{kernel}` multiplies what its load of `{array}`{site} has beyond the end of the array, which is undetermined: tiles of {tile} along axis {axis}, whose extent is {extent}; `.padding(Padding::Zero)` is accepted")]
+        Padding {
+            kernel: String = "The kernel.", array: String = "The array.",
+            site: String = "Where the load is, after ` at `; empty where nobody knows.",
+            axis: usize = "The axis along which the product sums.", tile: i64 = "Elements of a tile along it.",
+            extent: i64 = "Elements of the array along it.",
+        }
+        /// A kernel whose program is another one each time it is built.
+        #[error("`{kernel}` is another program when it is built again: {what}; what a kernel reads of the host, such as a `static`, is fixed when the kernel is built: pass it as an argument")]
+        HostState { kernel: String = "The kernel.", what: String = "The operations that differ first." }
+        /// A loop in steps of 0 or fewer, which would never end.
+        #[error("a loop of `{kernel}`{site} is accepted where {condition}")]
+        Step {
+            kernel: String = "The kernel.", site: String = "Where the loop is, after ` at `; empty where nobody knows.",
+            condition: String = "What must hold.",
+        }
+        /// An array without elements along an axis that the kernel divides by.
+        #[error("`{kernel}` divides by the extent of `{array}` along axis {axis}, which is 0: 1 or more is accepted")]
+        Empty { kernel: String = "The kernel.", array: String = "The array.", axis: usize = "The axis." }
+        /// A launch without arrays and without a stream.
+        #[error("`{kernel}` has no arrays that say which device it runs on: `.on(&stream)` is accepted")]
+        NoDevice { kernel: String = "The kernel." }
+        /// What was recorded, or is to be measured, that is not of this launch.
+        #[error("{found}: {accepted} is accepted")]
+        Record { found: String = "What was found.", accepted: String = "What would be accepted." }
+    }
+
+    /// What a launch does that is accepted and hardly meant. Extents are in elements.
+    #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+    #[non_exhaustive]
+    Warning {
+        /// Elements of an output that no store reaches: a grid, a loop or a tile is too small.
+        #[error(
+            "no block of the grid {grid:?} of `{kernel}` stores to elements {covered} to {} of `{array}` along axis {axis}: {covered} of {extent} are covered", extent - 1
+        )]
+        Short {
+            kernel: String = "The kernel.", array: String = "The array.", axis: usize = "The axis of the array.",
+            grid: [u32; 3] = "The grid.", covered: i64 = "Stores reach the elements below this one.",
+            extent: i64 = "Elements of the array along the axis.",
+        }
+        /// A product that may sum over elements that do not exist, where the load does not say what is there instead.
+        #[error("`{kernel}` may multiply what its load of `{array}`{site} has beyond the end of the array, which is undetermined: tiles of {tile} along axis {axis}, whose extent is {extent}; `.padding(Padding::Zero)` is accepted")]
+        Padding {
+            kernel: String = "The kernel.", array: String = "The array.",
+            site: String = "Where the load is, after ` at `; empty where nobody knows.",
+            axis: usize = "The axis along which the product sums.", tile: i64 = "Elements of a tile along it.",
+            extent: i64 = "Elements of the array along it.",
+        }
+        /// A thread that needs more registers than it can have.
+        #[error("`{kernel}`: {spill}")]
+        Spill { kernel: String = "The kernel.", spill: Spill = "What is needed, and by which tile." }
+        /// What NVIDIA's assembler objects to in the kernel, where `GIRIH_PTXAS` names it: spills, a stack frame, or a note that it has serialised
+        /// `wgmma` or ignored what was asked of it (`C75xx`).
+        #[error("`{kernel}`: ptxas: {assembled}")]
+        Assembled { kernel: String = "The kernel.", assembled: Assembled = "What it reports." }
+    }
 }
 
 /// The warnings of a launch, as a list of [`Warning`]. The library prints nothing: a program that wants to know asks the launch.
