@@ -157,6 +157,15 @@ pub fn of_constants(constants: &[Const]) -> Result<DType, Fault> {
         })
 }
 
+/// The integer that a constant of a dtype is.
+pub(crate) fn integer(dtype: DType, bits: u64) -> Option<i64> {
+    match category(dtype) {
+        Category::Float => None,
+        _ if is_signed(dtype) => Some(fit::signed(bits, dtype.bits())),
+        _ => i64::try_from(bits).ok(),
+    }
+}
+
 /// Whether an integer dtype has a number.
 pub fn holds(dtype: DType, n: i128) -> bool {
     dtype.range().is_some_and(|(least, most)| (least..=most).contains(&n))

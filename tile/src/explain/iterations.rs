@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use super::Sizes;
 use crate::facts::arithmetic;
-use crate::fit;
 use crate::ir::table::Each;
 use crate::ir::{Array, Func, Kind, OpId, RegionId, Value};
 
@@ -30,10 +29,7 @@ fn number(func: &Func, value: Value, sizes: &Sizes) -> Number {
     let Some(op) = func.op_of(value) else { return Number::named(format!("%{}", value.0), None) };
     let operand = |at: usize| number(func, op.operands[at], sizes);
     match &op.kind {
-        Kind::Full(bits) => Number::known(match func.ty(value).dtype.bits() {
-            32 => fit::signed(*bits, 32),
-            _ => *bits as i64,
-        }),
+        Kind::Full(_) => Number::named(format!("%{}", value.0), func.number(value)),
         Kind::Cast(_) | Kind::Convert => operand(0),
         Kind::Worker => Number::named("worker".into(), None),
         Kind::Workers => Number::named("workers".into(), None),

@@ -47,21 +47,14 @@ fn is_one_value(index: &Index<'_>, stores: &[&Access]) -> bool {
         _ => None,
     };
     let equal = |a: Value, b: Value| a == b || bits(a).is_some() && bits(a) == bits(b);
-    let is_first = |value: Value| equal(repeated(index, value), repeated(index, first));
+    // What a value repeats.
+    let repeated =
+        |value: Value| func.within(value, |_, kind| matches!(kind, Kind::Broadcast | Kind::Reshape));
+    let is_first = |value: Value| equal(repeated(value), repeated(first));
     if values.iter().all(|&value| is_repeated(index, value) && is_first(value)) {
         return true;
     }
     stores.len() == 1 && index.is_uniform(first) && stores[0].origin.iter().all(|origin| origin.is_uniform())
-}
-
-/// What a tile is made of that repeats it.
-fn repeated(index: &Index<'_>, mut value: Value) -> Value {
-    while let Some(op) = index.op_of(value)
-        && matches!(op.kind, Kind::Broadcast | Kind::Reshape)
-    {
-        value = op.operands[0];
-    }
-    value
 }
 
 /// Whether all elements of a tile have one value, which is the same in all blocks.

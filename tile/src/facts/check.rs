@@ -8,7 +8,7 @@ use super::access::{Access, accesses};
 use super::agree::{agreeing, relaxed};
 use super::bounds::Bounds;
 use super::disjoint::{Extra, Proof, determined};
-use super::index::{Index, integer};
+use super::index::Index;
 use super::interval::{Concrete, Intervals};
 use super::poly::{Atom, Poly};
 use super::witness::witness;
@@ -296,7 +296,7 @@ pub(crate) fn is_positive(func: &Func, value: Value) -> bool {
     let Some(op) = func.op_of(value) else { return false };
     let positive = |&operand: &Value| is_positive(func, operand);
     match &op.kind {
-        Kind::Full(bits) => integer(func.ty(value).dtype, *bits).is_some_and(|n| n > 0),
+        Kind::Full(_) => func.number(value).is_some_and(|n| n > 0),
         Kind::NumBlocks(_) => true,
         Kind::Each { op: Each::Max, .. } => op.operands.iter().any(positive),
         Kind::Each { op: Each::Min, .. } => op.operands.iter().all(positive),

@@ -7,7 +7,6 @@ use girih_tensor::DType;
 
 use super::poly::{Atom, Poly};
 use crate::dtype::{holds, is_integer, is_signed};
-use crate::fit;
 use crate::ir::table::Each;
 use crate::ir::{Array, Def, End, Func, Kind, Known, Op, OpId, RegionId, Value, follow};
 
@@ -20,17 +19,6 @@ pub(crate) struct Index<'a> {
     /// For each loop, what its iterations pass on.
     iterations: HashMap<OpId, Vec<Vec<Value>>>,
     polys: std::cell::RefCell<HashMap<Value, Poly>>,
-}
-
-/// The integer that a constant of a dtype is.
-pub(crate) fn integer(dtype: DType, bits: u64) -> Option<i64> {
-    if dtype == DType::Bool {
-        return Some(bits as i64);
-    }
-    if !is_integer(dtype) {
-        return None;
-    }
-    if is_signed(dtype) { Some(fit::signed(bits, dtype.bits())) } else { i64::try_from(bits).ok() }
 }
 
 /// A function of two integers; none where it has no value, or is not known.
@@ -178,9 +166,7 @@ impl<'a> Index<'a> {
         if !self.func.is_pure(&op.kind) || !op.regions.is_empty() || matches!(op.kind, Kind::Bid(_)) {
             return false;
         }
-        let mut slices = op.kind.names().into_iter().flat_map(|array| self.func.slices(array));
-        slices.all(|(_, bounds)| bounds.into_iter().all(&mut *is))
-            && op.operands.iter().all(|&operand| is(operand))
+        self.func.reads(op).all(is)
     }
 
     fn follow(&self, value: Value) -> Option<Poly> {
@@ -193,7 +179,7 @@ impl<'a> Index<'a> {
         let given =
             |known: Known| known.number().map_or_else(|| Poly::atom(Atom::Uniform(value)), Poly::number);
         match &op.kind {
-            Kind::Full(bits) => integer(ty.dtype, *bits).map(Poly::number),
+            Kind::Full(_) => self.func.number(value).map(Poly::number),
             Kind::Bid(axis) => Some(Poly::atom(Atom::Bid(*axis))),
             Kind::NumBlocks(axis) => Some(Poly::atom(Atom::Blocks(*axis))),
             Kind::Dim(array, axis) => match &self.func.arrays()[array.index()] {
@@ -371,8 +357,7 @@ impl<'a> Index<'a> {
                 Array::Slice { .. } => format!("%{}", value.0),
             },
             Kind::Param(at) => func.scalars()[usize::from(*at)].name.clone(),
-            Kind::Full(bits) => integer(func.ty(value).dtype, *bits)
-                .map_or_else(|| format!("%{}", value.0), |n| n.to_string()),
+            Kind::Full(_) => func.number(value).map_or_else(|| format!("%{}", value.0), |n| n.to_string()),
             Kind::Bid(axis) => format!("bid({axis})"),
             Kind::NumBlocks(axis) => format!("num_blocks({axis})"),
             Kind::Each { op: each, .. } if depth > 0 => {

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use super::index::{Index, integer};
+use super::index::Index;
 use super::poly::{Atom, Poly};
 use crate::ir::table::Each;
 use crate::ir::{Array, ArrayId, Kind, Value};
@@ -125,12 +125,9 @@ impl<'a> Intervals<'a> {
         let op = self.index.op_of(value)?;
         let operand = |at: usize| self.value(op.operands[at]);
         match &op.kind {
-            Kind::Full(bits) => integer(ty.dtype, *bits).map(|n| (n.into(), n.into())),
-            Kind::Bid(axis) => Some((0, (self.with.grid[usize::from(*axis)] - 1).max(0).into())),
-            Kind::NumBlocks(axis) => {
-                let n = self.with.grid[usize::from(*axis)].into();
-                Some((n, n))
-            }
+            Kind::Full(_) => func.number(value).map(|n| (n.into(), n.into())),
+            Kind::Bid(axis) => self.atom(&Atom::Bid(*axis)),
+            Kind::NumBlocks(axis) => self.atom(&Atom::Blocks(*axis)),
             Kind::Dim(array, axis) => match &func.arrays()[array.index()] {
                 Array::Param(_) => self.with.extent(*array, *axis).map(|n| (n.into(), n.into())),
                 Array::Slice { .. } => Some(self.any(value)),

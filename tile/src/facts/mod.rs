@@ -19,13 +19,14 @@ mod poly;
 mod uses;
 mod witness;
 
+pub(crate) use crate::dtype::integer;
 pub use bounds::{AxisBounds, Bound, Bounds, GridCheck};
 pub use check::{Condition, Report, Verdict, check};
 pub(crate) use check::{axes_used, is_positive, ordered};
 #[cfg(feature = "launch")]
 pub(crate) use cover::{Short, short};
 pub use grid::{GridAxis, infer};
-pub(crate) use index::{Index, arithmetic, integer};
+pub(crate) use index::{Index, arithmetic};
 pub use interval::Concrete;
 #[cfg(feature = "launch")]
 pub(crate) use interval::Intervals;

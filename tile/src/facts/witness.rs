@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::access::Access;
 use super::check::{axes_used, may_not_meet};
-use super::index::{Index, arithmetic, integer};
+use super::index::{Index, arithmetic};
 use super::poly::{Atom, Poly};
 use crate::fit;
 use crate::ir::table::Each;
@@ -186,7 +186,7 @@ impl Search<'_> {
         let op = self.index.op_of(value)?;
         let operand = |at: usize| self.value(*op.operands.get(at)?, world);
         match &op.kind {
-            Kind::Full(bits) => integer(func.ty(value).dtype, *bits),
+            Kind::Full(_) => func.number(value),
             Kind::Bid(axis) => Some(world.bid[usize::from(*axis)]),
             Kind::NumBlocks(axis) => Some(world.grid[usize::from(*axis)]),
             Kind::Cast(_) => operand(0),

@@ -7,6 +7,7 @@ use girih_layout::Swizzle;
 use girih_tensor::DType;
 
 use super::{Kind, Order, Type};
+use crate::dtype::integer;
 use crate::error::Site;
 
 macro_rules! id {
@@ -308,6 +309,28 @@ impl Func {
             }
             Array::Param(_) => None,
         })
+    }
+
+    /// The integer that a value is, of which this is known.
+    pub(crate) fn number(&self, value: Value) -> Option<i64> {
+        match self.op_of(value)?.kind {
+            Kind::Full(bits) => integer(self.ty(value).dtype, bits),
+            _ => None,
+        }
+    }
+
+    /// The values that an operation itself reads: its operands, and what bounds the part of an array that it names.
+    pub(crate) fn reads<'a>(&'a self, op: &'a Op) -> impl Iterator<Item = Value> + 'a {
+        let slices = op.kind.names().into_iter().flat_map(|array| self.slices(array));
+        op.operands.iter().copied().chain(slices.flat_map(|(_, bounds)| bounds))
+    }
+
+    /// The value that another one is made of by operations that let it through.
+    pub(crate) fn within(&self, mut value: Value, through: impl Fn(Value, &Kind) -> bool) -> Value {
+        while let Some(op) = self.op_of(value).filter(|op| through(value, &op.kind)) {
+            value = op.operands[0];
+        }
+        value
     }
 
     /// Whether an operation has no effect and depends on its operands alone. A load of an array that the kernel does not write is.

@@ -7,8 +7,7 @@ use girih_tensor::{DType, Space};
 use super::each::fits;
 use super::memory::{Move, singles};
 use super::{Held, Lowering};
-use crate::dtype::range;
-use crate::dtype::{is_integer, is_signed};
+use crate::dtype::{integer, is_integer, range};
 use crate::error::Error;
 use crate::fit;
 use crate::ir::table::Each;
@@ -175,12 +174,6 @@ impl Lowering<'_> {
 
 /// The number that bits of an integer dtype are, if index expressions have it.
 fn small(dtype: DType, bits: u64) -> Option<i64> {
-    let shift = 64 - dtype.bits();
-    let value = if is_signed(dtype) {
-        ((bits << shift) as i64) >> shift
-    } else {
-        i64::try_from(bits << shift >> shift).ok()?
-    };
     let (lower, upper) = range(dtype);
-    (lower..=upper).contains(&value).then_some(value)
+    integer(dtype, bits).filter(|value| (lower..=upper).contains(value))
 }

@@ -91,10 +91,10 @@ impl<'a> Live<'a> {
         }
         let func = self.func;
         let op = func.op(id);
-        let needed = op.kind.bounds().unwrap_or(op.operands.len());
-        op.operands[..needed].iter().for_each(|&value| self.value(value));
-        let slices = op.kind.names().into_iter().flat_map(|array| func.slices(array));
-        slices.flat_map(|(_, bounds)| bounds).for_each(|value| self.value(value));
+        match op.kind.bounds() {
+            Some(bounds) => op.operands[..bounds].iter().for_each(|&value| self.value(value)),
+            None => func.reads(op).for_each(|value| self.value(value)),
+        }
         if op.kind.bounds().is_none() && op.kind != Kind::If {
             for &region in &op.regions {
                 func.region(region).end.values().iter().for_each(|&value| self.value(value));

@@ -26,7 +26,6 @@ use super::rebuild::{Copy, Pass, rebuild, types};
 use super::uses::{needs, readers, sources};
 use super::{dce, fold};
 use crate::dtype::is_signed;
-use crate::fit;
 use crate::ir::table::Each;
 use crate::ir::{End, Func, Kind, Op, OpId, RegionId, Type, Value};
 
@@ -80,15 +79,6 @@ struct Analysis<'a> {
     readers: HashMap<Value, Vec<Option<OpId>>>,
 }
 
-/// The number of a scalar constant.
-fn constant(func: &Func, value: Value) -> Option<i64> {
-    let dtype = func.ty(value).dtype;
-    match func.op_of(value)?.kind {
-        Kind::Full(bits) if is_signed(dtype) => Some(fit::signed(bits, dtype.bits())),
-        _ => None,
-    }
-}
-
 impl Analysis<'_> {
     /// Whether an operation may change its place among others, and has no product within.
     fn moves(&self, id: OpId) -> bool {
@@ -107,7 +97,8 @@ impl Analysis<'_> {
     fn counts(&self, op: &Op) -> bool {
         let dtype = self.func.ty(op.operands[0]).dtype;
         let most = i64::MAX >> (64 - dtype.bits());
-        let [first, step] = [0, 2].map(|at| constant(self.func, op.operands[at]));
+        let known = |at: usize| self.func.number(op.operands[at]).filter(|_| is_signed(dtype));
+        let [first, step] = [known(0), known(2)];
         match (first, step) {
             (_, Some(1)) => true,
             (Some(first), Some(step)) => first >= 0 && step > 0 && first <= most - step,
@@ -316,8 +307,7 @@ impl Rewrite {
     /// The number of the last iteration, of which there is one.
     fn last(&self, copy: &mut Copy<'_>, [start, stop, step]: [Value; 3], dtype: DType) -> Value {
         let func = copy.func;
-        let of_step = constant(func, func.op(self.id).operands[2]);
-        if of_step == Some(1) {
+        if func.number(func.op(self.id).operands[2]) == Some(1) {
             return each(copy, Each::Sub, [stop, step], dtype);
         }
         let one = copy.b.push1(Kind::Full(1), &[], Type::scalar(dtype));

@@ -6,10 +6,7 @@ use crate::ir::{Func, Op, OpId, RegionId, Value};
 
 /// What an operation reads, also within its regions.
 pub(crate) fn needs(func: &Func, op: &Op, out: &mut Vec<Value>) {
-    out.extend(&op.operands);
-    out.extend(
-        op.kind.array().into_iter().flat_map(|array| func.slices(array)).flat_map(|(_, bounds)| bounds),
-    );
+    out.extend(func.reads(op));
     for &region in &op.regions {
         let data = func.region(region);
         data.ops.iter().for_each(|&id| needs(func, func.op(id), out));

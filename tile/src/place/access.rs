@@ -183,27 +183,22 @@ pub(crate) fn counting(func: &Func, value: Value) -> Option<Counting> {
     }
 }
 
-/// The scalar that all elements of a tile are.
+/// The scalar that all elements of a value are.
 fn one(func: &Func, value: Value) -> Option<Value> {
-    if func.ty(value).dims.rank() == 0 {
-        return Some(value);
-    }
-    let op = func.op_of(value)?;
-    match &op.kind {
-        Kind::Broadcast | Kind::Convert => one(func, op.operands[0]),
-        Kind::Reshape if func.ty(value).dims.size() == 1 => one(func, op.operands[0]),
-        _ => None,
-    }
+    let scalar = |value: Value| func.ty(value).dims.rank() == 0;
+    let of = func.within(value, |value, kind| match kind {
+        _ if scalar(value) => false,
+        Kind::Broadcast | Kind::Convert => true,
+        Kind::Reshape => func.ty(value).dims.size() == 1,
+        _ => false,
+    });
+    Some(of).filter(|&of| scalar(of))
 }
 
-/// The bits of a tile of one constant.
+/// The bits of the constant that all elements of a value are.
 pub(crate) fn constant(func: &Func, value: Value) -> Option<u64> {
-    let op = func.op_of(value)?;
-    match &op.kind {
-        Kind::Full(bits) => Some(*bits),
-        Kind::Broadcast | Kind::Reshape | Kind::Convert => constant(func, op.operands[0]),
-        _ => None,
-    }
+    let of = func.within(value, |_, kind| matches!(kind, Kind::Broadcast | Kind::Reshape | Kind::Convert));
+    func.op_of(of).and_then(|op| if let Kind::Full(bits) = op.kind { Some(bits) } else { None })
 }
 
 /// Whether a tile's elements along an axis are one number that is stretched, in one register.

@@ -3,88 +3,48 @@
 use std::collections::BTreeSet;
 
 use super::super::numbers::computes;
-use crate::fit;
-use crate::ir::{ArrayId, Def, End, Func, Kind, Op, OpId, RegionId, Value};
+use crate::ir::{Def, End, Func, Kind, Op, OpId, RegionId, Value, follow};
 
 /// How many iterations a loop has, if that is known.
 pub(super) fn iterations(func: &Func, op: &Op) -> Option<i64> {
-    let number = |at: usize| match func.value(op.operands[at]).def {
-        Def::Result(id, _) => match func.op(id).kind {
-            Kind::Full(bits) => Some(match func.ty(op.operands[at]).dtype.bits() {
-                32 => fit::signed(bits, 32),
-                _ => bits as i64,
-            }),
-            _ => None,
-        },
-        Def::Argument(..) => None,
-    };
+    let number = |at: usize| func.number(op.operands[at]);
     let (start, stop, step) = (number(0)?, number(1)?, number(2)?);
     let all = stop.checked_sub(start)?.max(0);
     (step > 0).then(|| all / step + i64::from(all % step > 0))
 }
 
-/// The operations of a loop's body by which it is known where a load's tile begins.
-struct Slice<'a> {
-    func: &'a Func,
-    body: RegionId,
-    own: &'a BTreeSet<OpId>,
-    found: BTreeSet<OpId>,
-    work: Vec<Value>,
-}
-
-impl Slice<'_> {
-    fn array(&mut self, array: ArrayId) {
-        self.work.extend(self.func.slices(array).flat_map(|(_, bounds)| bounds));
-    }
-
-    fn operation(&mut self, id: OpId) {
-        let op = self.func.op(id);
-        self.work.extend(&op.operands);
-        match &op.kind {
-            Kind::Dim(array, _) => self.array(*array),
-            kind => kind.array().into_iter().for_each(|array| self.array(array)),
-        }
-    }
-
-    fn close(&mut self) -> Result<(), String> {
-        while let Some(value) = self.work.pop() {
-            let ty = self.func.ty(value);
-            let why = |what: &str| format!("where it begins depends on %{} {ty}{what}", value.0);
-            match self.func.value(value).def {
-                Def::Argument(region, at) if region == self.body && at > 0 => {
-                    return Err(why(", which the loop carries"));
-                }
-                Def::Argument(..) => {}
-                Def::Result(id, _) if !self.own.contains(&id) => {}
-                Def::Result(id, _) => {
-                    let op = self.func.op(id);
-                    let simple = match &op.kind {
-                        Kind::Convert => true,
-                        Kind::Reduce { .. } => op.regions.is_empty(),
-                        kind => computes(self.func, kind),
-                    };
-                    let one = |value: &Value| self.func.ty(*value).dims.size() == 1;
-                    if !simple || ty.dims.size() != 1 || !op.operands.iter().all(one) {
-                        return Err(why(""));
-                    }
-                    if self.found.insert(id) {
-                        self.operation(id);
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
 /// The operations of a loop's body that loads of it need, in their order.
 pub(super) fn scalars(func: &Func, body: RegionId, loads: &[OpId]) -> Result<Vec<OpId>, String> {
-    let own: BTreeSet<OpId> = func.region(body).ops.iter().copied().collect();
-    let mut slice = Slice { func, body, own: &own, found: BTreeSet::new(), work: Vec::new() };
-    loads.iter().for_each(|&load| slice.operation(load));
-    slice.close()?;
-    let found = slice.found;
-    Ok(func.region(body).ops.iter().copied().filter(|id| found.contains(id)).collect())
+    let ops = &func.region(body).ops;
+    let own: BTreeSet<OpId> = ops.iter().copied().collect();
+    let (mut found, mut refused) = (BTreeSet::new(), Ok(()));
+    let open = loads.iter().flat_map(|&load| func.reads(func.op(load))).collect();
+    follow(open, |value, open| {
+        let (ty, def) = (func.ty(value), func.value(value).def);
+        let why = match def {
+            Def::Argument(region, at) if region == body && at > 0 => ", which the loop carries",
+            Def::Result(id, _) if own.contains(&id) => {
+                let op = func.op(id);
+                let simple = match &op.kind {
+                    Kind::Convert => true,
+                    Kind::Reduce { .. } => op.regions.is_empty(),
+                    kind => computes(func, kind),
+                };
+                let one = |value: &Value| func.ty(*value).dims.size() == 1;
+                if simple && one(&value) && op.operands.iter().all(one) {
+                    found.insert(id);
+                    open.extend(func.reads(op));
+                    return;
+                }
+                ""
+            }
+            _ => return,
+        };
+        if refused.is_ok() {
+            refused = Err(format!("where it begins depends on %{} {ty}{why}", value.0));
+        }
+    });
+    refused.map(|()| ops.iter().copied().filter(|id| found.contains(id)).collect())
 }
 
 /// The loads of a loop's body from which operands of its products are computed, before any product of the iteration.
@@ -112,12 +72,12 @@ pub(crate) fn feeding(func: &Func, region: RegionId, follows: impl Fn(Value) -> 
     let passed: &[Value] = if let End::Continue(0, passed) = &data.end { passed } else { &[] };
     let carried = data.args.len() - passed.len();
     let products = data.ops.iter().map(|&id| func.op(id)).filter(|op| op.kind == Kind::Mma);
-    let mut open: Vec<Value> = products.flat_map(|op| op.operands[..2].iter().copied()).collect();
+    let open: Vec<Value> = products.flat_map(|op| op.operands[..2].iter().copied()).collect();
     let own: BTreeSet<OpId> = data.ops.iter().copied().collect();
-    let (mut seen, mut found) = (BTreeSet::new(), BTreeSet::new());
-    while let Some(value) = open.pop() {
-        if !follows(value) || !seen.insert(value) {
-            continue;
+    let mut found = BTreeSet::new();
+    follow(open, |value, open| {
+        if !follows(value) {
+            return;
         }
         match func.value(value).def {
             Def::Argument(of, at) if of == region => {
@@ -130,6 +90,6 @@ pub(crate) fn feeding(func: &Func, region: RegionId, follows: impl Fn(Value) -> 
             },
             _ => {}
         }
-    }
+    });
     found
 }
