@@ -314,9 +314,4 @@ macro_rules! rows {
         }
     )* };
 }
-rows! {
-    1: A 0;
-    2: A 0 B 1;
-    3: A 0 B 1 C 2;
-    4: A 0 B 1 C 2 D 3;
-}
+for_tuples!(rows, 4);

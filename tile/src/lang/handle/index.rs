@@ -180,22 +180,8 @@ macro_rules! at {
         }
     )* };
 }
-impl At<0> for () {
-    fn items(self) -> Vec<Item> {
-        Vec::new()
-    }
-}
-
-at! {
-    1: A 0;
-    2: A 0 B 1;
-    3: A 0 B 1 C 2;
-    4: A 0 B 1 C 2 D 3;
-    5: A 0 B 1 C 2 D 3 E 4;
-    6: A 0 B 1 C 2 D 3 E 4 F 5;
-    7: A 0 B 1 C 2 D 3 E 4 F 5 G 6;
-    8: A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7;
-}
+at! { 0: ; }
+for_tuples!(at, 8);
 
 impl<I: Index, const R: usize> At<R> for [I; R] {
     fn items(self) -> Vec<Item> {

@@ -142,7 +142,7 @@ impl<T: Num> Together for Tile<T> {
 }
 
 macro_rules! together {
-    ($($($name:ident $at:tt)*;)*) => { $(impl<$($name: Elem),*> Together for ($(Tile<$name>,)*) {
+    ($($n:literal: $($name:ident $at:tt)*;)*) => { $(impl<$($name: Elem),*> Together for ($(Tile<$name>,)*) {
         type Identity = ($($name,)*);
         fn raws(self) -> Vec<Raw> {
             vec![$(self.$at.raw()),*]
@@ -155,12 +155,7 @@ macro_rules! together {
         }
     })* };
 }
-together! {
-    A 0;
-    A 0 B 1;
-    A 0 B 1 C 2;
-    A 0 B 1 C 2 D 3;
-}
+for_tuples!(together, 4);
 
 #[track_caller]
 fn combined<X: Together>(

@@ -92,27 +92,16 @@ impl<T> Parts<T> for Vec<Tile<T>> {
 }
 
 macro_rules! tuples {
-    ($($($name:ident)*;)*) => { $(
+    ($($n:literal: $($name:ident $at:tt)*;)*) => { $(
         impl<T> Parts<T> for ($(tuples!(@ $name T),)*) {
             fn tiles(self) -> Vec<Tile<T>> {
-                #[allow(non_snake_case, reason = "a variable for each tile")]
-                let ($($name,)*) = self;
-                vec![$($name),*]
+                vec![$(self.$at),*]
             }
         }
     )* };
     (@ $name:ident $t:ident) => { Tile<$t> };
 }
-tuples! {
-    A;
-    A B;
-    A B C;
-    A B C D;
-    A B C D E;
-    A B C D E F;
-    A B C D E F G;
-    A B C D E F G H;
-}
+for_tuples!(tuples, 8);
 
 /// Tiles, one after the other along an axis.
 ///

@@ -88,25 +88,14 @@ host!(bool, char, i8, i16, i32, i64, i128, isize, u8, u16, u32, u64, u128, usize
 host!(half::f16, half::bf16, girih_tensor::DType);
 
 macro_rules! tuples {
-    ($($($name:ident)*;)*) => { $(impl<$($name: Carry),*> Carry for ($($name,)*) {
-        #[allow(non_snake_case, unused_variables, reason = "the types' names are those of the parts; () has none")]
-        fn slots(&mut self, f: &mut dyn FnMut(Slot<'_>)) {
-            let ($($name,)*) = self;
-            $($name.slots(f);)*
+    ($($n:literal: $($name:ident $at:tt)*;)*) => { $(impl<$($name: Carry),*> Carry for ($($name,)*) {
+        fn slots(&mut self, _f: &mut dyn FnMut(Slot<'_>)) {
+            $(self.$at.slots(_f);)*
         }
     })* };
 }
-tuples! {
-    ;
-    A;
-    A B;
-    A B C;
-    A B C D;
-    A B C D E;
-    A B C D E F;
-    A B C D E F G;
-    A B C D E F G H;
-}
+tuples! { 0: ; }
+for_tuples!(tuples, 8);
 
 impl<T: Carry, const N: usize> Carry for [T; N] {
     fn slots(&mut self, f: &mut dyn FnMut(Slot<'_>)) {

@@ -65,7 +65,7 @@ impl<T: Elem + ScalarArgument> Argument for Tile<T> {
 }
 
 macro_rules! tuples {
-    ($($($name:ident $at:tt)*;)*) => { $(
+    ($($n:literal: $($name:ident $at:tt)*;)*) => { $(
         impl<$($name: Parameter),*> Parameter for ($($name,)*) {
             type Host = ($($name::Host,)*);
             fn declare(name: &str, facts: &Facts) -> Self {
@@ -82,12 +82,7 @@ macro_rules! tuples {
         }
     )* };
 }
-tuples! {
-    A 0;
-    A 0 B 1;
-    A 0 B 1 C 2;
-    A 0 B 1 C 2 D 3;
-}
+for_tuples!(tuples, 4);
 
 /// Declares an array parameter.
 pub fn array<T: Elem, const R: usize>(name: &str, mutable: bool, facts: &Facts) -> Array<T, R> {
