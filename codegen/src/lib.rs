@@ -35,6 +35,7 @@ pub use engine::{Counting, Gmem, Memory, Rmem, Smem};
 pub use error::{Error, Incongruence};
 pub use expr::{Expr, VarId};
 pub use kernel::Kernel;
+pub use quick::QuickMap;
 pub use scalar::Scalar;
 pub use sync::{MBARRIER_BYTES, Mbarrier, Pipeline, PipelineState, Stage};
 pub use tiled::{Operand, ThrCopy, ThrMma, TiledCopy, TiledMma};

@@ -3,12 +3,13 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
-pub(crate) type QuickMap<K, V> = HashMap<K, V, BuildHasherDefault<Quick>>;
+/// A map whose keys no stranger chooses.
+pub type QuickMap<K, V> = HashMap<K, V, BuildHasherDefault<Quick>>;
 pub(crate) type QuickSet<K> = HashSet<K, BuildHasherDefault<Quick>>;
 
 /// The hash of rustc's tables: each word is added, then multiplied by an odd number.
 #[derive(Default)]
-pub(crate) struct Quick(u64);
+pub struct Quick(u64);
 
 impl Quick {
     fn add(&mut self, word: u64) {

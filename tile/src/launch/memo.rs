@@ -1,10 +1,10 @@
 //! Launches that have been checked and prepared, by what their checks depend on.
 
 use std::any::TypeId;
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hash, Hasher};
+use std::hash::{Hash, Hasher};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
+use girih_codegen::QuickMap;
 use girih_device::{Device, Kind};
 
 use super::Launch;
@@ -34,23 +34,7 @@ impl Call<Words> {
     }
 }
 
-/// Takes a hash as it is.
-#[derive(Default)]
-struct AsIs(u64);
-
-impl Hasher for AsIs {
-    fn write(&mut self, _: &[u8]) {}
-
-    fn write_u64(&mut self, n: u64) {
-        self.0 = n;
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
-}
-
-type Memo = RwLock<HashMap<u64, Kept, BuildHasherDefault<AsIs>>>;
+type Memo = RwLock<QuickMap<u64, Kept>>;
 
 fn memo(kind: Kind) -> (&'static Memo, usize) {
     static MEMOS: OnceLock<[Memo; 2]> = OnceLock::new();
@@ -116,7 +100,7 @@ impl Launch<'_> {
         let kept = (Call { kernel, configured, words: words.as_slice().into() }, entry.clone());
         let forgotten = {
             let mut memo = memo.write().unwrap_or_else(PoisonError::into_inner);
-            let forgotten = if memo.len() >= most { std::mem::take(&mut *memo) } else { HashMap::default() };
+            let forgotten = if memo.len() >= most { std::mem::take(&mut *memo) } else { QuickMap::default() };
             memo.insert(key, kept);
             forgotten
         };

@@ -7,9 +7,10 @@
 mod descent;
 mod nodes;
 
+use std::collections::BTreeMap;
+
+use girih_codegen::QuickMap;
 use girih_codegen::plan::Dist;
-use std::collections::{BTreeMap, HashMap};
-use std::hash::{BuildHasherDefault, Hasher};
 
 use super::candidates::Pools;
 use super::wgmma::Products;
@@ -52,35 +53,6 @@ struct Use {
     most: Vec<f64>,
 }
 
-/// A hash of a few numbers: nobody chooses them so as to meet.
-#[derive(Default)]
-struct Mix(u64);
-
-impl Mix {
-    fn mix(&mut self, n: u64) {
-        self.0 = (self.0.rotate_left(29) ^ n).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    }
-}
-
-impl Hasher for Mix {
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|&byte| self.mix(byte.into()));
-    }
-
-    fn write_u32(&mut self, n: u32) {
-        self.mix(n.into());
-    }
-
-    fn write_usize(&mut self, n: usize) {
-        self.mix(n as u64);
-    }
-
-    fn finish(&self) -> u64 {
-        // The table takes the lowest bits, and multiplication moves differences up.
-        self.0 ^ self.0 >> 32
-    }
-}
-
 struct Problem<'a> {
     func: &'a Func,
     threads: i64,
@@ -96,7 +68,7 @@ struct Problem<'a> {
     /// How often the definition of a value runs.
     weights: Vec<f64>,
     /// Conversions priced, by value, from, to.
-    priced: HashMap<(usize, Id, Id, usize), f64, BuildHasherDefault<Mix>>,
+    priced: QuickMap<(usize, Id, Id, usize), f64>,
 }
 
 /// The work distributions that cost the least for blocks of this many threads.
@@ -119,7 +91,7 @@ pub(crate) fn search(
         sources: Vec::new(),
         uses: (0..func.value_count()).map(|_| Vec::new()).collect(),
         weights: vec![1.0; func.value_count()],
-        priced: HashMap::default(),
+        priced: QuickMap::default(),
     };
     let scalar = problem.id(&Dist::scalar(threads));
     problem.sources = vec![Source::Fixed(scalar); func.value_count()];
