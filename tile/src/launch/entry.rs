@@ -10,7 +10,7 @@ use super::Launch;
 use super::cache::Ready;
 use super::few::Few;
 use super::product::{Bound, Call};
-use super::run::{Values, argument, is_empty, maps, with_maps, zero};
+use super::run::{Values, argument, is_empty, with_arguments};
 use super::told::told;
 use crate::compile::Compiled;
 use crate::error::{Error, Warning, Warnings};
@@ -93,14 +93,11 @@ impl Entry {
         let config = config(&ready, compiled, device, compiled.blocks(grid, device)?);
         let config = if compiled.target.programmatic { config.programmatic() } else { config };
         let (params, values) = (&compiled.params, launch.values(&ready, grid));
-        let zero = zero(device, params, &values)?;
-        let maps = maps(params, &values, zero.as_ref())?;
-        let args = with_maps(params, &values, &maps);
         let is_open = |param: &&Param| is_open(param) && !is_empty(param, &values);
         let open: Box<[Param]> = params.iter().filter(is_open).cloned().collect();
         let names: Vec<&str> = open.iter().map(|param| param.name.as_str()).collect();
-        let template = Mutex::new(kernel.prepare(&config, &args)?.open(&names)?);
-        drop(args);
+        let prepare = |args: &[Arg<'_>]| Ok(kernel.prepare(&config, args)?.open(&names)?);
+        let template = Mutex::new(with_arguments(device, params, &values, prepare)?);
         let work = Work::Params(Box::new(ByParams { grid, kernel, config, template, open }));
         Ok(Entry::of(ready, work, Some(grid), sure, warnings))
     }

@@ -3,12 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 
-use girih_device::Device;
+use girih_device::{Arg, Device};
 
 use super::Launch;
 use super::entry::{Entry, Work};
 use super::product::BoundArrays;
-use super::run::{maps, with_maps, zero};
+use super::run::with_arguments;
 use crate::error::{Error, Warnings};
 
 /// A launch that has been built, checked and prepared, to be run as often as wanted: a run costs what a prepared launch of the device costs.
@@ -69,10 +69,8 @@ impl Launch<'_> {
             Work::Params(by) => {
                 let values = self.values(&entry.ready, by.grid);
                 let params = &entry.ready.compiled()?.params;
-                let zero = zero(device, params, &values)?;
-                let maps = maps(params, &values, zero.as_ref())?;
-                let args = with_maps(params, &values, &maps);
-                Launches::One(by.kernel.prepare(&by.config, &args)?)
+                let prepare = |args: &[Arg<'_>]| Ok(by.kernel.prepare(&by.config, args)?);
+                Launches::One(with_arguments(device, params, &values, prepare)?)
             }
             Work::Product(bound) => match &*entry.ready.product {
                 Ok((product, _)) => product

@@ -90,33 +90,8 @@ pub(super) fn is_empty<'a>(param: &Param, values: &impl Values<'a>) -> bool {
     boxes.axes.iter().any(|&axis| values.extent(array.index(), axis) == Some(0))
 }
 
-/// The zero that maps of arrays without elements describe in their place, if a parameter is one: all that is loaded by them is padding.
-pub(super) fn zero<'a>(
-    device: &Device,
-    params: &[Param],
-    values: &impl Values<'a>,
-) -> Result<Option<Buffer<u8>>, Error> {
-    params.iter().any(|param| is_empty(param, values)).then(|| device.zeros(fit::elements(LINE))).transpose()
-}
-
 /// Bytes of which the strides of tensor maps are multiples.
 const LINE: u64 = 16;
-
-/// The tensor maps of a kernel's parameters; none for other parameters. `zero` is that of these parameters.
-pub(super) fn maps<'m, 'a: 'm>(
-    params: &[Param],
-    values: &impl Values<'a>,
-    zero: Option<&'m Buffer<u8>>,
-) -> Result<Vec<Option<TensorMap<'m>>>, Error> {
-    let one = |param: &Param| match (param.source, &param.boxes) {
-        (Source::Map(array), Some(boxes)) => {
-            let zero = zero.filter(|_| is_empty(param, values));
-            map(array.index(), boxes, values, zero).transpose()
-        }
-        _ => Ok(None),
-    };
-    params.iter().map(one).collect()
-}
 
 fn map<'m, 'a: 'm>(
     array: usize,
@@ -158,17 +133,30 @@ fn element(dtype: DType) -> Option<TensorElement> {
     })
 }
 
-/// The arguments of parameters, of which these are the tensor maps.
-pub(super) fn with_maps<'m, 'n: 'm, 'a: 'm>(
+/// Gives the arguments of a kernel to a function, with its tensor maps. A parameter of something that is not given has no argument, which
+/// a launch refuses by the number of arguments.
+pub(super) fn with_arguments<'a, R>(
+    device: &Device,
     params: &[Param],
     values: &impl Values<'a>,
-    maps: &'m [Option<TensorMap<'n>>],
-) -> Vec<Arg<'m>> {
-    let one = |(param, map): (&Param, &'m Option<TensorMap<'n>>)| match map {
+    take: impl FnOnce(&[Arg<'_>]) -> Result<R, Error>,
+) -> Result<R, Error> {
+    let empty = params.iter().any(|param| is_empty(param, values));
+    let zero: Option<Buffer<u8>> = empty.then(|| device.zeros(fit::elements(LINE))).transpose()?;
+    let one = |param: &Param| match (param.source, &param.boxes) {
+        (Source::Map(array), Some(boxes)) => {
+            let zero = zero.as_ref().filter(|_| is_empty(param, values));
+            map(array.index(), boxes, values, zero).transpose()
+        }
+        _ => Ok(None),
+    };
+    let maps = params.iter().map(one).collect::<Result<Vec<_>, _>>()?;
+    let args = params.iter().zip(&maps).filter_map(|(param, map)| match map {
         Some(map) => Some(Arg::TensorMap(map)),
         None => argument(param, values),
-    };
-    params.iter().zip(maps).filter_map(one).collect()
+    });
+    let args: Vec<Arg<'_>> = args.collect();
+    take(&args)
 }
 
 /// A stride that every kernel takes.
@@ -289,11 +277,7 @@ pub unsafe fn run(
     let config = LaunchConfig::new(compiled.blocks(grid, device)?, [compiled.kernel.threads(), 1, 1])
         .with_dynamic_shared(compiled.kernel.shared_bytes());
     let values = Untyped { compiled, arrays, scalars, grid };
-    let zero = zero(device, &compiled.params, &values)?;
-    let maps = maps(&compiled.params, &values, zero.as_ref())?;
-    // A parameter of something that is not given has no argument, which the launch refuses by the number of arguments.
-    let args = with_maps(&compiled.params, &values, &maps);
     // SAFETY: the caller's promise is passed on.
-    unsafe { kernel.launch(&config, &args)? };
+    with_arguments(device, &compiled.params, &values, |args| unsafe { kernel.launch(&config, args) })?;
     Ok(())
 }
