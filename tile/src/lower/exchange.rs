@@ -7,7 +7,7 @@ use girih_tensor::DType;
 use super::Lowering;
 use super::shape::Piece;
 use crate::error::Error;
-use crate::ir::{Dims, Op};
+use crate::ir::{Op, Type};
 use crate::place::exchange::Exchange;
 
 impl Lowering<'_> {
@@ -17,10 +17,10 @@ impl Lowering<'_> {
         let (source, result) = (op.operands[0], op.results[0]);
         let ty = plan.func.ty(result);
         let regs = self.regs(source)?;
-        let (from, to) = (plan.dist(source), plan.dist(result));
+        let sides = [plan.dist(source), plan.dist(result)];
         let got = match plan.exchanges.get(&result) {
-            Some(exchange) => self.carry_out(exchange, ty.dtype, from, &regs, to)?,
-            None => self.redistribute(ty.dtype, &ty.dims, from, &regs, to)?,
+            Some(exchange) => self.carry_out(exchange, ty.dtype, sides, regs)?,
+            None => self.redistribute(ty, sides, regs)?,
         };
         self.hold_regs(result, got)
     }
@@ -28,39 +28,34 @@ impl Lowering<'_> {
     /// A tile in another distribution.
     pub(crate) fn redistribute(
         &mut self,
-        dtype: DType,
-        dims: &Dims,
-        from: &Dist,
-        regs: &[Reg],
-        to: &Dist,
+        ty: Type,
+        sides: [&Dist; 2],
+        regs: Vec<Reg>,
     ) -> Result<Vec<Reg>, Error> {
-        self.carry_out(&Exchange::new(dims, dtype, from, to), dtype, from, regs, to)
+        self.carry_out(&Exchange::new(&ty.dims, ty.dtype, sides[0], sides[1]), ty.dtype, sides, regs)
     }
 
     fn carry_out(
         &mut self,
         exchange: &Exchange,
         dtype: DType,
-        from: &Dist,
-        regs: &[Reg],
-        to: &Dist,
+        [from, to]: [&Dist; 2],
+        regs: Vec<Reg>,
     ) -> Result<Vec<Reg>, Error> {
-        let shared = match exchange {
-            Exchange::Rename(values) => {
-                return Ok(values.iter().map(|&value| regs[value].clone()).collect());
+        match exchange {
+            Exchange::Rename(values) => Ok(values.iter().map(|&value| regs[value].clone()).collect()),
+            Exchange::Shuffles(shuffles) => Ok(shuffles.emit(&mut self.b, &self.thread, dtype, &regs)?),
+            Exchange::Shared(shared) => {
+                let line =
+                    || Line { extents: shared.extents.clone(), base: 0, strides: shared.strides.clone() };
+                let piece = |dist, vectors| Piece {
+                    swizzle: shared.swizzle,
+                    vectors: Some(vectors),
+                    ..Piece::new(dtype, dist, line())
+                };
+                let (from, to) = (piece(from, &shared.store), piece(to, &shared.load));
+                self.through(&[(from, regs)], &to, [shared.bytes(), shared.alignment], None, &[])
             }
-            Exchange::Shuffles(shuffles) => {
-                return Ok(shuffles.emit(&mut self.b, &self.thread, dtype, regs)?);
-            }
-            Exchange::Shared(shared) => shared,
-        };
-        let line = || Line { extents: shared.extents.clone(), base: 0, strides: shared.strides.clone() };
-        let piece = |dist, vectors| Piece {
-            swizzle: shared.swizzle,
-            vectors: Some(vectors),
-            ..Piece::new(dtype, dist, line())
-        };
-        let [from, to] = [piece(from, &shared.store), piece(to, &shared.load)];
-        self.through(&[(from, regs.to_vec())], &to, [shared.bytes(), shared.alignment], None, &[])
+        }
     }
 }

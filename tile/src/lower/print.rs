@@ -1,29 +1,17 @@
 //! Printing and assertions.
 
-use girih_codegen::plan::{Dist, primes};
+use girih_codegen::plan::Dist;
 use girih_codegen::{Cond, Expr, Scalar};
 use girih_ptx::{Opcode, Type};
 
 use super::Lowering;
 use super::words::{m, of};
 use crate::error::Error;
-use crate::ir::{Dims, Op, OpId};
+use crate::ir::{Op, OpId};
+use crate::place::product::whole;
 
 /// The most elements of a tile that are printed.
 const ELEMENTS: u64 = 1024;
-
-/// Every thread holds all elements, row-major.
-fn whole(dims: &Dims, threads: i64) -> Dist {
-    let mut dist = Dist::scalar(threads);
-    for (mode, &extent) in dims.iter().enumerate().rev() {
-        let mut scale = 1;
-        for p in primes(extent.into()) {
-            dist.vals.push(girih_codegen::plan::Leaf { extent: p, mode, scale });
-            scale *= p;
-        }
-    }
-    dist
-}
 
 impl Lowering<'_> {
     /// Lowers [`Kind::Print`](crate::ir::Kind::Print): one thread prints, of tiles once for each element, row-major.
@@ -37,8 +25,12 @@ impl Lowering<'_> {
                 );
             }
             let regs = self.regs(value)?;
-            let all = whole(&ty.dims, self.plan.threads.into());
-            let regs = self.redistribute(ty.dtype, &ty.dims, self.plan.dist(value), &regs, &all)?;
+            // Every thread holds all elements, row-major.
+            let all = ty.dims.iter().enumerate().rev();
+            let all = all.fold(Dist::scalar(self.plan.threads.into()), |dist, (mode, &extent)| {
+                whole(dist, mode, 1, extent.into())
+            });
+            let regs = self.redistribute(ty, [self.plan.dist(value), &all], regs)?;
             operands.push((ty, regs));
         }
         let first = Cond::less(&self.thread, &Expr::from(1));

@@ -8,7 +8,7 @@ use super::Lowering;
 use super::combine::{Rule, Tuple};
 use crate::error::Error;
 use crate::fit;
-use crate::ir::{Kind, Op, Value};
+use crate::ir::{Dims, Kind, Op, Value};
 use crate::place::access::WIDEST;
 
 /// Number of lanes' bits.
@@ -23,12 +23,9 @@ impl Lowering<'_> {
     pub(super) fn reduce(&mut self, op: &Op) -> Result<(), Error> {
         let Kind::Reduce { axis, combine, identity } = &op.kind else { return Ok(()) };
         let axis = usize::from(*axis);
-        let types: Vec<_> = op.operands.iter().map(|&value| self.plan.func.ty(value)).collect();
-        let dist = self.plan.dist(op.operands[0]).clone();
-        let extent = i64::from(types[0].dims[axis]);
         let [rule, in_a_row] = self.rules(op, axis, *combine, identity);
-        let operands = op.operands.iter().map(|&value| self.regs(value)).collect::<Result<Vec<_>, _>>()?;
-        let origin = self.origin(&dist, types[0].dims.rank())?.swap_remove(axis);
+        let lines = self.lines(op, axis)?;
+        let dist = &lines.dist;
 
         // Where the order matters, values further apart than threads are combined after what lies between them.
         let near = dist.digits(axis).into_iter().map_while(|digit| match digit {
@@ -45,14 +42,8 @@ impl Lowering<'_> {
             for run in column.chunk_by(ordered) {
                 let mut tuples = Vec::new();
                 for &(value, offset) in run {
-                    if offset < extent {
-                        let element: Tuple = operands.iter().map(|regs| regs[value].clone()).collect();
-                        let inside = if self.branches(&rule) {
-                            self.inside(&dist, value, &types[0].dims)?
-                        } else {
-                            inside(&origin, dist.reach(axis), offset, extent)
-                        };
-                        tuples.push(self.prepared(&in_a_row, &element, &(&origin + offset), &inside)?);
+                    if offset < lines.extent {
+                        tuples.push(self.element(&lines, &in_a_row, value, true)?);
                     }
                 }
                 if !tuples.is_empty() {
@@ -73,7 +64,7 @@ impl Lowering<'_> {
             *tuple = self.combine_lanes(&rule, std::mem::take(tuple), &lanes)?;
         }
         if !warps.is_empty() {
-            partial = self.combine_warps(&rule, &dist, &lanes, &warps, &partial)?;
+            partial = self.combine_warps(&rule, dist, &lanes, &warps, &partial)?;
         }
 
         let mut results = Vec::new();
@@ -92,20 +83,36 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// An element as what is combined; what changes nothing where it is padding.
-    pub(super) fn prepared(
+    /// The operands of a reduction or a scan along an axis.
+    pub(super) fn lines(&mut self, op: &Op, axis: usize) -> Result<Lines, Error> {
+        let (dims, dist) = (self.plan.func.ty(op.operands[0]).dims, self.plan.dist(op.operands[0]).clone());
+        let operands = op.operands.iter().map(|&value| self.regs(value)).collect::<Result<_, _>>()?;
+        let origin = self.origin(&dist, dims.rank())?.swap_remove(axis);
+        Ok(Lines { dist, dims, axis, extent: i64::from(dims[axis]), origin, operands })
+    }
+
+    /// A thread's value as what is combined; what changes nothing if it is `padding` that would come in.
+    pub(super) fn element(
         &mut self,
+        lines: &Lines,
         rule: &Rule,
-        element: &[Reg],
-        index: &Expr,
-        inside: &Cond,
+        value: usize,
+        padding: bool,
     ) -> Result<Tuple, Error> {
-        let tuple = self.prepare(rule, element, index)?;
-        if *inside == Cond::Always {
+        let Lines { dist, dims, axis, extent, origin, operands } = lines;
+        let offset = dist.offset(value, dims.rank())[*axis];
+        let inside = match padding {
+            _ if self.branches(rule) => self.inside(dist, value, dims)?,
+            true => inside(origin, dist.reach(*axis), offset, *extent),
+            false => Cond::Always,
+        };
+        let element: Tuple = operands.iter().map(|regs| regs[value].clone()).collect();
+        let tuple = self.prepare(rule, &element, &(origin + offset))?;
+        if inside == Cond::Always {
             return Ok(tuple);
         }
         let identity = self.identity(rule)?;
-        self.select_all(rule, inside, &tuple, &identity)
+        self.select_all(rule, &inside, &tuple, &identity)
     }
 
     /// Combines what warps hold whose threads' numbers differ in the bits `warps`, after the lanes `lanes` hold the same.
@@ -187,6 +194,17 @@ impl Lowering<'_> {
         self.meet();
         Ok(through)
     }
+}
+
+/// What is combined along an axis.
+pub(super) struct Lines {
+    pub(super) dist: Dist,
+    pub(super) dims: Dims,
+    axis: usize,
+    pub(super) extent: i64,
+    /// The thread's own coordinate along the axis.
+    pub(super) origin: Expr,
+    operands: Vec<Vec<Reg>>,
 }
 
 /// How many tuples of each thread go through shared memory at once.

@@ -7,7 +7,7 @@ use girih_codegen::{Cond, Expr, Reg};
 
 use super::Lowering;
 use super::combine::{Rule, Tuple};
-use super::reduce::{LANE_BITS, batch, inside};
+use super::reduce::{LANE_BITS, batch};
 use crate::error::Error;
 use crate::fit;
 use crate::ir::{Kind, Op};
@@ -38,25 +38,15 @@ impl Lowering<'_> {
     pub(super) fn scan(&mut self, op: &Op) -> Result<(), Error> {
         let Kind::Scan { axis, combine, identity, reverse, exclusive } = &op.kind else { return Ok(()) };
         let axis = usize::from(*axis);
-        let types: Vec<_> = op.operands.iter().map(|&value| self.plan.func.ty(value)).collect();
-        let dist = self.plan.dist(op.operands[0]).clone();
-        let (extent, rank) = (i64::from(types[0].dims[axis]), types[0].dims.rank());
         let [rule, _] = self.rules(op, axis, *combine, identity);
         let how = How { rule, reverse: *reverse, exclusive: *exclusive };
-        let operands = op.operands.iter().map(|&value| self.regs(value)).collect::<Result<Vec<_>, _>>()?;
-        let origin = self.origin(&dist, rank)?.swap_remove(axis);
+        let lines = self.lines(op, axis)?;
+        let (dist, rank) = (&lines.dist, lines.dims.rank());
 
         let mut blocks = Vec::new();
         for value in 0..dist.size() {
-            let offset = dist.offset(value, rank)[axis];
-            let element: Tuple = operands.iter().map(|regs| regs[value].clone()).collect();
             // From the beginning, padding stands behind all elements.
-            let mask = match how.reverse {
-                _ if self.branches(&how.rule) => self.inside(&dist, value, &types[0].dims)?,
-                true => inside(&origin, dist.reach(axis), offset, extent),
-                false => Cond::Always,
-            };
-            let total = self.prepared(&how.rule, &element, &(&origin + offset), &mask)?;
+            let total = self.element(&lines, &how.rule, value, how.reverse)?;
             let through = Some(total.clone());
             blocks.push(Block { value, total, before: None, through, parts: Vec::new() });
         }
@@ -86,10 +76,9 @@ impl Lowering<'_> {
                         })
                         .collect();
                     let own = self.weigh(&warps, 1)?;
-                    for batch in blocks.chunks_mut(batch(&how.rule.dtypes, &dist)) {
+                    for batch in blocks.chunks_mut(batch(&how.rule.dtypes, dist)) {
                         let totals: Vec<Tuple> = batch.iter().map(|block| block.total.clone()).collect();
-                        let through =
-                            self.through_warps(&how.rule.dtypes, &dist, [&done, &warps], &totals)?;
+                        let through = self.through_warps(&how.rule.dtypes, dist, [&done, &warps], &totals)?;
                         for (place, block) in batch.iter_mut().enumerate() {
                             let all = through.read_all(self, place)?;
                             self.scan_warps(&how, block, all, &own)?;
@@ -106,14 +95,14 @@ impl Lowering<'_> {
             self.spread_out(&how, block, None, &mut results)?;
         }
         let mut finished = Vec::new();
-        let first = if how.reverse { extent - 1 } else { 0 };
+        let first = if how.reverse { lines.extent - 1 } else { 0 };
         for (value, tuple) in results.into_iter().enumerate() {
             let mut tuple = tuple.unwrap_or_default();
             let own = first - dist.offset(value, rank)[axis];
             if how.exclusive && (0..=dist.reach(axis)).contains(&own) {
                 // Nothing stands before the first element.
                 let nothing = self.empty(&how.rule)?;
-                let here = Cond::equal(&origin, &Expr::from(own));
+                let here = Cond::equal(&lines.origin, &Expr::from(own));
                 tuple = self.select_all(&how.rule, &here, &nothing, &tuple)?;
             }
             finished.push(self.finish(&how.rule, &tuple)?);

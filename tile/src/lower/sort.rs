@@ -46,15 +46,18 @@ impl Lowering<'_> {
         // Keys of integers are the elements, and equal ones need no order unless something follows them.
         let alone = !dtypes[0].is_float() && dtypes.len() == 1;
         let sortable = sortable(own, &extents, axis);
-        let mut sorted = self.regs(op.operands[0])?;
-        if sortable != *own {
-            sorted = self.moved(sorted, dtypes[0], own, &sortable, &line)?;
-        }
-        sorted = self.sorted(&sorted, dtypes[0], alone, &sortable, &extents, axis, descending)?;
+        let moved = |low: &mut Self, regs, dtype, [from, to]: [&Dist; 2]| match from == to {
+            true => Ok(regs),
+            false => low.rearranged(
+                &[(Piece::new(dtype, from, line.clone()), regs)],
+                &Piece::new(dtype, to, line.clone()),
+            ),
+        };
+        let regs = self.regs(op.operands[0])?;
+        let regs = moved(self, regs, dtypes[0], [own, &sortable])?;
+        let sorted = self.sorted(&regs, dtypes[0], alone, &sortable, &extents, axis, descending)?;
         let dtype = if alone { dtypes[0] } else { DType::S32 };
-        if sortable != *own {
-            sorted = self.moved(sorted, dtype, &sortable, own, &line)?;
-        }
+        let sorted = moved(self, sorted, dtype, [&sortable, own])?;
         if alone {
             return self.hold_regs(op.results[0], sorted);
         }
@@ -104,19 +107,6 @@ impl Lowering<'_> {
             }
         }
         Ok(picked)
-    }
-
-    /// The same tile in another distribution.
-    fn moved(
-        &mut self,
-        regs: Vec<Reg>,
-        dtype: DType,
-        from: &Dist,
-        to: &Dist,
-        line: &Line,
-    ) -> Result<Vec<Reg>, Error> {
-        let piece = |dist| Piece::new(dtype, dist, line.clone());
-        self.rearranged(&[(piece(from), regs)], &piece(to))
     }
 
     /// Elements in order, or where they stood if they are not `alone`, in a distribution whose digits along the axis are bits.
