@@ -257,6 +257,9 @@ impl fmt::Display for Refusal {
     }
 }
 
+/// What becomes of a tile program, or why nothing does.
+pub(crate) type Result<T = (), E = Error> = std::result::Result<T, E>;
+
 /// Why a tile program does not become a kernel, or does not run.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]

@@ -9,7 +9,7 @@ use half::{bf16, f16};
 
 use super::passed::Passed;
 use super::{DeviceArray, HostElement, LaunchError};
-use crate::error::Error;
+use crate::error::Result;
 
 /// What is generic over the type of elements and the rank, for the type of a dtype and a number of extents.
 macro_rules! by_type {
@@ -74,7 +74,7 @@ impl AnyArray {
         dtype: DType,
         extents: &[usize],
         number: impl FnMut(usize) -> f64,
-    ) -> Result<AnyArray, Error> {
+    ) -> Result<AnyArray> {
         let numbers = (0..extents.iter().product()).map(number);
         by_type!(dtype, extents.len(), T R => {
             let elements: Vec<T> = numbers.map(T::from_f64).collect();
@@ -97,7 +97,7 @@ impl AnyArray {
     /// assert_eq!(AnyArray::zeros(&device, DType::F16, &[2, 2])?.numbers()?, [0.0; 4]);
     /// # Ok::<(), girih_tile::error::Error>(())
     /// ```
-    pub fn zeros(device: &Device, dtype: DType, extents: &[usize]) -> Result<AnyArray, Error> {
+    pub fn zeros(device: &Device, dtype: DType, extents: &[usize]) -> Result<AnyArray> {
         by_type!(dtype, extents.len(), T R => {
             Ok(DeviceArray::<T, R>::zeros(device, sized(extents, dtype)?)?.into())
         })
@@ -132,7 +132,7 @@ impl AnyArray {
         address: u64,
         extents: &[usize],
         strides: &[usize],
-    ) -> Result<AnyArray, Error> {
+    ) -> Result<AnyArray> {
         by_type!(dtype, extents.len(), T R => {
             let (extents, strides) = (sized(extents, dtype)?, sized(strides, dtype)?);
             // SAFETY: the caller's promise is passed on.
@@ -154,7 +154,7 @@ impl AnyArray {
     ///
     /// # Errors
     /// The device's.
-    pub fn numbers(&self) -> Result<Vec<f64>, Error> {
+    pub fn numbers(&self) -> Result<Vec<f64>> {
         self.0.copied()?.values()
     }
 

@@ -10,7 +10,7 @@ use girih_tensor::{DType, Element, F4E2M1, F8E8M0, S4, Tf32, U4};
 use half::{bf16, f16};
 
 use super::LaunchError;
-use crate::error::Error;
+use crate::error::{Error, Result};
 
 /// A type of elements that arrays in device memory have.
 pub trait HostElement: Element {
@@ -109,7 +109,7 @@ impl<T: HostElement, const R: usize> DeviceArray<T, R> {
         offset: usize,
         extents: [usize; R],
         strides: [usize; R],
-    ) -> Result<DeviceArray<T, R>, Error> {
+    ) -> Result<DeviceArray<T, R>> {
         if let Some(axis) = extents.iter().position(|&n| i32::try_from(n).is_err()) {
             return Err(LaunchError::Extent { axis, extent: extents[axis] }.into());
         }
@@ -126,7 +126,7 @@ impl<T: HostElement, const R: usize> DeviceArray<T, R> {
     ///
     /// # Errors
     /// [`LaunchError::Elements`] unless there are as many elements as the extents say; the device's.
-    pub fn upload(device: &Device, elements: &[T], extents: [usize; R]) -> Result<DeviceArray<T, R>, Error> {
+    pub fn upload(device: &Device, elements: &[T], extents: [usize; R]) -> Result<DeviceArray<T, R>> {
         let strides = Self::strides_of(&extents)?;
         let size: usize = extents.iter().product();
         if size != elements.len() {
@@ -140,7 +140,7 @@ impl<T: HostElement, const R: usize> DeviceArray<T, R> {
     ///
     /// # Errors
     /// The device's.
-    pub fn zeros(device: &Device, extents: [usize; R]) -> Result<DeviceArray<T, R>, Error> {
+    pub fn zeros(device: &Device, extents: [usize; R]) -> Result<DeviceArray<T, R>> {
         let strides = Self::strides_of(&extents)?;
         let size = if extents.contains(&0) { 0 } else { extents.iter().product() };
         DeviceArray::new(device.zeros(size.div_ceil(T::PER_STORED))?, 0, extents, strides)
@@ -151,13 +151,13 @@ impl<T: HostElement, const R: usize> DeviceArray<T, R> {
     ///
     /// # Errors
     /// The device's; [`LaunchError::Extent`] and [`LaunchError::Outside`] for extents beyond what kernels count.
-    pub fn alloc(device: &Device, extents: [usize; R]) -> Result<DeviceArray<T, R>, Error> {
+    pub fn alloc(device: &Device, extents: [usize; R]) -> Result<DeviceArray<T, R>> {
         let strides = Self::strides_of(&extents)?;
         let size: usize = extents.iter().product();
         DeviceArray::new(device.alloc(size.div_ceil(T::PER_STORED))?, 0, extents, strides)
     }
 
-    fn strides_of(extents: &[usize; R]) -> Result<[usize; R], Error> {
+    fn strides_of(extents: &[usize; R]) -> Result<[usize; R]> {
         row_major(extents).ok_or_else(|| outside(0, extents, &[], 0))
     }
 
@@ -175,7 +175,7 @@ impl<T: HostElement, const R: usize> DeviceArray<T, R> {
         address: u64,
         extents: [usize; R],
         strides: [usize; R],
-    ) -> Result<DeviceArray<T, R>, Error> {
+    ) -> Result<DeviceArray<T, R>> {
         let reach = reach(&extents, &strides).ok_or_else(|| outside(0, &extents, &strides, 0))?;
         // SAFETY: the caller's promise is passed on.
         let buffer = unsafe { device.borrow(address, reach.div_ceil(T::PER_STORED))? };
@@ -255,12 +255,7 @@ impl<T: HostElement, const R: usize> DeviceArray<T, R> {
     }
 
     /// Another array on the same memory.
-    pub(super) fn on_same(
-        &self,
-        offset: usize,
-        extents: [usize; R],
-        strides: [usize; R],
-    ) -> Result<Self, Error> {
+    pub(super) fn on_same(&self, offset: usize, extents: [usize; R], strides: [usize; R]) -> Result<Self> {
         DeviceArray::new(self.buffer.slice(..)?, offset, extents, strides)
     }
 
@@ -268,7 +263,7 @@ impl<T: HostElement, const R: usize> DeviceArray<T, R> {
     ///
     /// # Errors
     /// [`LaunchError::Axes`] unless `axes` is a permutation; as [`Buffer::slice`].
-    pub fn permute(&self, axes: [usize; R]) -> Result<DeviceArray<T, R>, Error> {
+    pub fn permute(&self, axes: [usize; R]) -> Result<DeviceArray<T, R>> {
         let mut sorted = axes;
         sorted.sort_unstable();
         if sorted.iter().enumerate().any(|(i, &axis)| i != axis) {
@@ -281,7 +276,7 @@ impl<T: HostElement, const R: usize> DeviceArray<T, R> {
     ///
     /// # Errors
     /// [`LaunchError::Slice`] for an axis or a range that the array does not have; as [`Buffer::slice`].
-    pub fn slice(&self, axis: usize, range: Range<usize>) -> Result<DeviceArray<T, R>, Error> {
+    pub fn slice(&self, axis: usize, range: Range<usize>) -> Result<DeviceArray<T, R>> {
         let extent = self.extents.get(axis).copied().unwrap_or(0);
         if axis >= R || range.start > range.end || range.end > extent {
             return Err(LaunchError::Slice { axis, range, extents: self.extents.to_vec() }.into());
@@ -296,7 +291,7 @@ impl<T: HostElement, const R: usize> DeviceArray<T, R> {
     ///
     /// # Errors
     /// The device's.
-    pub fn download(&self) -> Result<Vec<T>, Error> {
+    pub fn download(&self) -> Result<Vec<T>> {
         let stored = self.buffer.download()?;
         let places = self.places().map(|(_, place)| self.offset + place);
         Ok(places.map(|at| T::from_stored(stored[at / T::PER_STORED], at % T::PER_STORED)).collect())

@@ -11,7 +11,7 @@ use super::Launch;
 use super::product::Loaded;
 use super::request::Configured;
 use crate::compile::{Compiled, compile};
-use crate::error::{Error, LaunchError, Refusal};
+use crate::error::{Error, LaunchError, Refusal, Result};
 use crate::facts::{ArrayFacts, Facts, GridAxis, Report, Uses, check, infer};
 use crate::hints::{HintSet, Hints};
 use crate::ir::{Func, Known};
@@ -58,7 +58,7 @@ pub(super) struct Ready {
     pub(super) product: Arc<Whole>,
     /// Whether the launch asks for a configuration of the product.
     pub(super) is_configured: bool,
-    compiled: OnceLock<Result<Compiled, Error>>,
+    compiled: OnceLock<Result<Compiled>>,
     pub(super) target: Target,
     /// The hints of the target.
     pub(super) hints: HintSet,
@@ -85,7 +85,7 @@ fn kept<K: Hash + Eq, V>(map: &RwLock<HashMap<K, Arc<V>>>, key: K, made: V) -> A
 impl Launch<'_> {
     /// The launch's program. It is written, and compared with what was written before, so that a program that depends on what is no argument
     /// is found out.
-    pub(super) fn program(&self) -> Result<Arc<Program>, Error> {
+    pub(super) fn program(&self) -> Result<Arc<Program>> {
         let key = ProgramKey { kernel: self.kernel, constants: self.constants.0.as_ref().into() };
         let known = found(programs(), &key);
         if let Some(program) = known.clone().filter(|program| self.check_arguments(&program.func).is_err()) {
@@ -134,7 +134,7 @@ impl Program {
     }
 
     /// The kernel of the program for these facts and hints, built if it is new; the latter facts are those of products.
-    pub(super) fn ready(&self, spec: Spec, of_product: impl FnOnce() -> Spec) -> Result<Arc<Ready>, Error> {
+    pub(super) fn ready(&self, spec: Spec, of_product: impl FnOnce() -> Spec) -> Result<Arc<Ready>> {
         if let Some(ready) = found(&self.ready, &spec) {
             return Ok(ready);
         }
@@ -171,12 +171,12 @@ pub(super) fn built() -> usize {
 
 impl Ready {
     /// The program's own kernel.
-    pub(super) fn compiled(&self) -> Result<&Compiled, Error> {
+    pub(super) fn compiled(&self) -> Result<&Compiled> {
         self.compiled.get_or_init(|| compile(&self.func, self.target)).as_ref().map_err(Error::clone)
     }
 
     /// The kernel in a stream of a device. A GPU's module stays loaded; a simulator's is kept by its launches alone.
-    pub(super) fn kernel(&self, device: &Device) -> Result<Kernel, Error> {
+    pub(super) fn kernel(&self, device: &Device) -> Result<Kernel> {
         let module = &self.compiled()?.kernel;
         let optimization =
             if self.hints.opt_level == Some(0) { Optimization::None } else { Optimization::Full };

@@ -13,7 +13,7 @@ use super::product::{Bound, Call};
 use super::run::{Values, argument, is_empty, with_arguments};
 use super::told::told;
 use crate::compile::Compiled;
-use crate::error::{Error, Warning, Warnings};
+use crate::error::{Error, Result, Warning, Warnings};
 use crate::facts::stride;
 use crate::lower::{Param, Source};
 use crate::pass::per_byte;
@@ -65,7 +65,7 @@ fn is_open(param: &Param) -> bool {
 
 impl Entry {
     /// Checks a launch on a device, and prepares it.
-    pub(super) fn new(launch: &Launch<'_>, device: &Device) -> Result<Entry, Error> {
+    pub(super) fn new(launch: &Launch<'_>, device: &Device) -> Result<Entry> {
         let ready = launch.ready(device.limits().sm)?;
         launch.check_places(&ready.func, device)?;
         launch.check_strides(&ready.func)?;
@@ -114,7 +114,7 @@ impl Entry {
     }
 
     /// Checks what calls that are equal by the words of their calls may still differ in: addresses, and scalars that proofs rest on.
-    pub(super) fn check(&self, launch: &Launch<'_>, device: &Device) -> Result<(), Error> {
+    pub(super) fn check(&self, launch: &Launch<'_>, device: &Device) -> Result {
         launch.check_places(&self.ready.func, device)?;
         match self.grid {
             Some(grid) if !self.sure => Ok(launch.check_conditions(&self.ready, grid)?),
@@ -124,7 +124,7 @@ impl Entry {
 
     /// Launches a call that has been checked.
     #[allow(unsafe_code, reason = "what a launch must promise has been checked")]
-    pub(super) fn run(&self, launch: &Launch<'_>) -> Result<(), Error> {
+    pub(super) fn run(&self, launch: &Launch<'_>) -> Result {
         let by = match &self.work {
             Work::Nothing => return Ok(()),
             Work::Params(by) => by,

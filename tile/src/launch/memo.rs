@@ -11,7 +11,7 @@ use super::Launch;
 use super::entry::Entry;
 use super::request::Configured;
 use super::words::{Words, hash};
-use crate::error::Error;
+use crate::error::Result;
 use crate::hints::Hints;
 
 /// Launches that are kept, of each kind of device. When there are more, all are forgotten; those of a simulator keep the simulator alive.
@@ -73,7 +73,7 @@ impl Launch<'_> {
     }
 
     /// The launch as it was checked and prepared before, or now.
-    pub(super) fn entry(&self, device: &Device) -> Result<Arc<Entry>, Error> {
+    pub(super) fn entry(&self, device: &Device) -> Result<Arc<Entry>> {
         let call = self.call(device);
         let key = {
             let mut hasher = Words::default();

@@ -8,7 +8,7 @@ use girih_tensor::{DType, Element};
 
 use super::{DeviceArray, HostElement};
 use crate::dtype::is_integer;
-use crate::error::Error;
+use crate::error::Result;
 
 /// An array of any dtype and rank, as a launch sees it.
 pub(crate) trait Passed {
@@ -22,15 +22,15 @@ pub(crate) trait Passed {
     /// The elements of a vector of s32.
     fn integers(&self) -> Option<Buffer<i32>>;
     /// The array as it is now.
-    fn copied(&self) -> Result<Box<dyn Copied>, Error>;
+    fn copied(&self) -> Result<Box<dyn Copied>>;
 }
 
 /// An array, and what its memory held at a time.
 pub(crate) trait Copied {
     /// Puts the memory back to what it held.
-    fn restore(&self) -> Result<(), Error>;
+    fn restore(&self) -> Result;
     /// The elements that it has now.
-    fn values(&self) -> Result<Vec<f64>, Error>;
+    fn values(&self) -> Result<Vec<f64>>;
     /// Whether two lists of elements are equal: of integers exactly, of floats to half of the digits of their magnitude.
     fn agree(&self, found: &[f64], wanted: &[f64]) -> bool;
 }
@@ -48,11 +48,11 @@ struct Copy<T: HostElement, const R: usize> {
 }
 
 impl<T: HostElement, const R: usize> Copied for Copy<T, R> {
-    fn restore(&self) -> Result<(), Error> {
+    fn restore(&self) -> Result {
         Ok(self.array.buffer.copy_from(&self.before)?)
     }
 
-    fn values(&self) -> Result<Vec<f64>, Error> {
+    fn values(&self) -> Result<Vec<f64>> {
         Ok(self.array.download()?.into_iter().map(Element::to_f64).collect())
     }
 
@@ -100,7 +100,7 @@ impl<T: HostElement, const R: usize> Passed for DeviceArray<T, R> {
         row.then(|| buffer.slice(self.offset..self.offset + self.len()).ok()).flatten()
     }
 
-    fn copied(&self) -> Result<Box<dyn Copied>, Error> {
+    fn copied(&self) -> Result<Box<dyn Copied>> {
         let before = self.device().alloc(self.buffer.len())?;
         before.copy_from(&self.buffer)?;
         Ok(Box::new(Copy { array: self.on_same(self.offset, self.extents, self.strides)?, before }))

@@ -9,7 +9,7 @@ use super::Launch;
 use super::entry::{Entry, Work};
 use super::product::BoundArrays;
 use super::run::with_arguments;
-use crate::error::{Error, Warnings};
+use crate::error::{Result, Warnings};
 
 /// A launch that has been built, checked and prepared, to be run as often as wanted: a run costs what a prepared launch of the device costs.
 ///
@@ -61,7 +61,7 @@ impl Launch<'_> {
     ///
     /// # Errors
     /// As [`Launch::run`].
-    pub fn prepare(self) -> Result<Prepared, Error> {
+    pub fn prepare(self) -> Result<Prepared> {
         let device = self.device()?;
         let entry = self.entry(device)?;
         let launch = match &entry.work {
@@ -90,7 +90,7 @@ impl Prepared {
     /// # Errors
     /// As [`girih_device::Launch::run`].
     #[allow(unsafe_code, reason = "what a launch must promise has been checked")]
-    pub fn run(&self) -> Result<(), Error> {
+    pub fn run(&self) -> Result {
         match &*self.launch {
             Launches::None => {}
             Launches::One(launch) => {
@@ -114,7 +114,7 @@ impl Prepared {
     ///
     /// # Errors
     /// As [`Launch::prepare`].
-    pub fn bind(&mut self, launch: Launch<'_>) -> Result<(), Error> {
+    pub fn bind(&mut self, launch: Launch<'_>) -> Result {
         *self = launch.prepare()?;
         Ok(())
     }

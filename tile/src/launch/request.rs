@@ -13,7 +13,7 @@ use super::passed::Passed;
 use super::words::{Constants, hash};
 use super::{AnyArray, DeviceArray, HostElement};
 use crate::dtype::number::encode;
-use crate::error::Error;
+use crate::error::Result;
 use crate::facts::Facts;
 use crate::fit;
 use crate::hints::Hints;
@@ -54,7 +54,7 @@ scalars!(
 );
 
 /// A kernel's own function: what it does for arguments of which these facts hold.
-pub(super) type Source<'a> = Box<dyn Fn(&Facts) -> Result<Func, Error> + 'a>;
+pub(super) type Source<'a> = Box<dyn Fn(&Facts) -> Result<Func> + 'a>;
 
 /// An array among the arguments.
 #[derive(Clone, Copy)]
@@ -106,7 +106,7 @@ impl<'a> Launch<'a> {
     pub fn new<K: ?Sized + 'static>(
         name: &'static str,
         constants: Constants,
-        source: impl Fn(&Facts) -> Result<Func, Error> + 'a,
+        source: impl Fn(&Facts) -> Result<Func> + 'a,
     ) -> Launch<'a> {
         Launch {
             name,

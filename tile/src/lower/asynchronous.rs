@@ -9,7 +9,7 @@ use girih_tensor::Tensor;
 use super::memory::{Tile, widest};
 use super::shape::Piece;
 use super::{Lowering, unfit};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::fit;
 use crate::ir::{Indexed, Value};
 use crate::place::wgmma::SharedTile;
@@ -32,7 +32,7 @@ impl Lowering<'_> {
         target: &Target<'_>,
         fast: usize,
         most: usize,
-    ) -> Result<bool, Error> {
+    ) -> Result<bool> {
         let (rank, dtype) = (tile.dims.rank(), tile.array.dtype);
         let size = dtype.bytes();
         let row = tile.array.strides[fast].as_constant() == Some(1);
@@ -74,7 +74,7 @@ impl Lowering<'_> {
         (at, operands): (&Indexed, &[Value]),
         base: &Expr,
         tile: &SharedTile,
-    ) -> Result<(), Error> {
+    ) -> Result {
         let narrow = || unfit("elements that `cp.async` is to copy do not follow each other");
         let (places, _) = self.places(at, operands)?;
         let (rank, dtype) = (places.dims.rank(), places.array.dtype);
@@ -106,13 +106,7 @@ impl Lowering<'_> {
     }
 
     /// Which of the `n` elements along an axis from a value on are in the array.
-    fn predicates(
-        &mut self,
-        tile: &Tile<'_>,
-        value: usize,
-        fast: usize,
-        n: i64,
-    ) -> Result<Predicates, Error> {
+    fn predicates(&mut self, tile: &Tile<'_>, value: usize, fast: usize, n: i64) -> Result<Predicates> {
         let ends = tile.rest[fast].multiple() % n != 0;
         let inside = Predicates::from(self.in_array(tile, value, false, Some(fast).filter(|_| ends))?);
         if !ends {

@@ -8,7 +8,7 @@ use super::each::float;
 use super::memory::{Touch, global};
 use super::words::{immediate, integer, m, moved};
 use super::{Lowering, register};
-use crate::error::Error;
+use crate::error::Result;
 use crate::ir::{Indexed, Op, OpId, Order, Rmw, Value};
 use crate::pass::uses::readers;
 
@@ -48,7 +48,7 @@ impl Lowering<'_> {
     }
 
     /// Lowers [`Kind::Atomic`](crate::ir::Kind::Atomic): of copies of an element the first thread's counts, and tells the others what stood there.
-    pub(crate) fn atomic(&mut self, id: OpId, op: &Op, rmw: Rmw, at: &Indexed) -> Result<(), Error> {
+    pub(crate) fn atomic(&mut self, id: OpId, op: &Op, rmw: Rmw, at: &Indexed) -> Result {
         let root = self.plan.func.param_of(at.array).0;
         if self.bins.contains_key(&root) {
             let (places, _) = self.places(at, &op.operands[1..])?;

@@ -11,7 +11,7 @@ use super::gather::Places;
 use super::histogram::Counters;
 use super::memory::{Touch, global};
 use super::words::m;
-use crate::error::Error;
+use crate::error::Result;
 use crate::ir::{ArrayId, Func, Indexed, Kind, Op, OpId, Order, RegionId, Rmw, Scope, Value};
 
 /// The most bytes of an array that counters stand for.
@@ -95,7 +95,7 @@ impl Lowering<'_> {
     }
 
     /// Makes counters for the small arrays that the outermost loop adds to.
-    pub(super) fn begin_bins(&mut self, region: RegionId) -> Result<Vec<ArrayId>, Error> {
+    pub(super) fn begin_bins(&mut self, region: RegionId) -> Result<Vec<ArrayId>> {
         let mut made = Vec::new();
         if !self.loops.is_empty() || !self.alike {
             return Ok(made);
@@ -126,12 +126,7 @@ impl Lowering<'_> {
     }
 
     /// Adds a thread's elements to the counters that stand for their array.
-    pub(super) fn add_to_bins(
-        &mut self,
-        places: &Places<'_>,
-        root: ArrayId,
-        values: Value,
-    ) -> Result<(), Error> {
+    pub(super) fn add_to_bins(&mut self, places: &Places<'_>, root: ArrayId, values: Value) -> Result {
         let Some(bins) = self.bins.get(&root).cloned() else { return Ok(()) };
         let own = places.dist.owner(&self.thread)?;
         for (value, update) in self.regs(values)?.iter().enumerate() {
@@ -149,7 +144,7 @@ impl Lowering<'_> {
     }
 
     /// Adds the counters of a loop that has ended to their arrays.
-    pub(super) fn end_bins(&mut self, made: Vec<ArrayId>) -> Result<(), Error> {
+    pub(super) fn end_bins(&mut self, made: Vec<ArrayId>) -> Result {
         if !made.is_empty() {
             self.meet_idle();
         }

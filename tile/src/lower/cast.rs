@@ -9,12 +9,12 @@ use super::each::{direction, float};
 use super::words::{Words, immediate, integer, m, of};
 use super::{Held, Lowering, register, unfit};
 use crate::dtype::{Category, category, is_integer, is_signed};
-use crate::error::Error;
+use crate::error::Result;
 use crate::ir::{Op, Rounding};
 
 impl Lowering<'_> {
     /// Lowers [`Kind::Cast`](crate::ir::Kind::Cast).
-    pub(crate) fn cast(&mut self, op: &Op, rounding: Rounding) -> Result<(), Error> {
+    pub(crate) fn cast(&mut self, op: &Op, rounding: Rounding) -> Result {
         let (source, result) = (op.operands[0], op.results[0]);
         let (from, to) = (self.plan.func.ty(source).dtype, self.plan.func.ty(result));
         if to.dims.rank() == 0
@@ -56,7 +56,7 @@ impl Lowering<'_> {
     }
 
     /// Lowers [`Kind::Bitcast`](crate::ir::Kind::Bitcast).
-    pub(crate) fn bitcast(&mut self, op: &Op) -> Result<(), Error> {
+    pub(crate) fn bitcast(&mut self, op: &Op) -> Result {
         let (source, result) = (op.operands[0], op.results[0]);
         let (from, to) = (self.plan.func.ty(source).dtype, self.plan.func.ty(result).dtype);
         let regs = self.regs(source)?;
@@ -92,7 +92,7 @@ impl Words<'_> {
         to: DType,
         rounding: Rounding,
         reg: &Reg,
-    ) -> Result<Reg, Error> {
+    ) -> Result<Reg> {
         if from == to {
             return Ok(reg.clone());
         }
@@ -110,7 +110,7 @@ impl Words<'_> {
         }
     }
 
-    fn truth(&mut self, from: DType, reg: &Reg) -> Result<Reg, Error> {
+    fn truth(&mut self, from: DType, reg: &Reg) -> Result<Reg> {
         if is_integer(from) {
             return Ok(self.setp(Word::Ne, integer(from), reg, Operand::Int(0)));
         }
@@ -137,13 +137,7 @@ impl Words<'_> {
         if kept || to.bits() == 32 { value } else { self.extended(to, &value) }
     }
 
-    fn cast_from_integer(
-        &mut self,
-        from: DType,
-        to: DType,
-        rounding: Rounding,
-        reg: &Reg,
-    ) -> Result<Reg, Error> {
+    fn cast_from_integer(&mut self, from: DType, to: DType, rounding: Rounding, reg: &Reg) -> Result<Reg> {
         let source = integer(from);
         let word = direction(rounding);
         match to {
@@ -220,7 +214,7 @@ impl Words<'_> {
         to: DType,
         rounding: Rounding,
         reg: &Reg,
-    ) -> Result<Reg, Error> {
+    ) -> Result<Reg> {
         let word = match rounding {
             Rounding::Full | Rounding::Approx => Word::Rn,
             direct => direction(direct),

@@ -9,7 +9,7 @@ use super::order::Order;
 use super::{Lowering, register};
 use crate::dtype::Const;
 use crate::dtype::number::encode;
-use crate::error::Error;
+use crate::error::Result;
 use crate::fit;
 use crate::ir::table::Each;
 use crate::ir::{Combine, Kind, Nan, Op, RegionId};
@@ -156,17 +156,17 @@ impl Lowering<'_> {
     }
 
     /// Registers with what changes nothing.
-    pub(super) fn identity(&mut self, rule: &Rule) -> Result<Tuple, Error> {
+    pub(super) fn identity(&mut self, rule: &Rule) -> Result<Tuple> {
         rule.dtypes.iter().zip(&rule.identity).map(|(&dtype, &bits)| self.bits(dtype, bits)).collect()
     }
 
     /// What an empty combination is.
-    pub(super) fn empty(&mut self, rule: &Rule) -> Result<Tuple, Error> {
+    pub(super) fn empty(&mut self, rule: &Rule) -> Result<Tuple> {
         rule.dtypes.iter().zip(&rule.empty).map(|(&dtype, &bits)| self.bits(dtype, bits)).collect()
     }
 
     /// An element of each operand as what a thread combines. `index` is its coordinate along the axis.
-    pub(super) fn prepare(&mut self, rule: &Rule, element: &[Reg], index: &Expr) -> Result<Tuple, Error> {
+    pub(super) fn prepare(&mut self, rule: &Rule, element: &[Reg], index: &Expr) -> Result<Tuple> {
         if rule.combine == Combine::Region {
             return Ok(element.to_vec());
         }
@@ -178,7 +178,7 @@ impl Lowering<'_> {
     }
 
     /// What a thread has combined as what is combined with other threads: a value and its index as one number, or as two.
-    pub(super) fn keyed(&mut self, rule: &Rule, tuple: Tuple) -> Result<Tuple, Error> {
+    pub(super) fn keyed(&mut self, rule: &Rule, tuple: Tuple) -> Result<Tuple> {
         let Some((greatest_first, nan)) = index_order(rule.combine) else { return Ok(tuple) };
         let dtype = wide(rule.operands[0]);
         let (key, index) = (self.key(dtype, &tuple[0], greatest_first, nan)?, &tuple[1]);
@@ -189,7 +189,7 @@ impl Lowering<'_> {
     }
 
     /// What was combined as an element of each result.
-    pub(super) fn finish(&mut self, rule: &Rule, tuple: &[Reg]) -> Result<Tuple, Error> {
+    pub(super) fn finish(&mut self, rule: &Rule, tuple: &[Reg]) -> Result<Tuple> {
         Ok(match (index_order(rule.combine), &rule.how) {
             (Some(_), How::First(_)) => vec![tuple[1].clone()],
             (Some(_), _) => {
@@ -202,19 +202,13 @@ impl Lowering<'_> {
     }
 
     /// `yes` where `cond` holds, else `no`.
-    pub(super) fn select_all(
-        &mut self,
-        rule: &Rule,
-        cond: &Cond,
-        yes: &[Reg],
-        no: &[Reg],
-    ) -> Result<Tuple, Error> {
+    pub(super) fn select_all(&mut self, rule: &Rule, cond: &Cond, yes: &[Reg], no: &[Reg]) -> Result<Tuple> {
         let sides = rule.dtypes.iter().zip(yes.iter().zip(no));
         sides.map(|(&dtype, (yes, no))| self.select(dtype, cond, yes, no)).collect()
     }
 
     /// `left` and `right` combined.
-    pub(super) fn combine(&mut self, rule: &Rule, left: &[Reg], right: &[Reg]) -> Result<Tuple, Error> {
+    pub(super) fn combine(&mut self, rule: &Rule, left: &[Reg], right: &[Reg]) -> Result<Tuple> {
         match &rule.how {
             How::Each(each, nan) => {
                 let how = super::How { nan: *nan, ..super::How::default() };
@@ -229,7 +223,7 @@ impl Lowering<'_> {
     }
 
     /// Combines tuples in their order, as a balanced tree.
-    pub(super) fn combine_tree(&mut self, rule: &Rule, mut tuples: Vec<Tuple>) -> Result<Tuple, Error> {
+    pub(super) fn combine_tree(&mut self, rule: &Rule, mut tuples: Vec<Tuple>) -> Result<Tuple> {
         while tuples.len() > 1 {
             let mut next = Vec::with_capacity(tuples.len().div_ceil(2));
             for pair in tuples.chunks(2) {
@@ -247,19 +241,14 @@ impl Lowering<'_> {
     }
 
     /// Whether a bit of the thread's number is set.
-    pub(super) fn bit_is_set(&self, bit: usize) -> Result<Cond, Error> {
+    pub(super) fn bit_is_set(&self, bit: usize) -> Result<Cond> {
         let value = self.thread.div(1 << bit)?.rem(2)?;
         Ok(Cond::less(&Expr::from(0), &value))
     }
 
     /// Combines what the lanes hold whose numbers differ in these bits, so that all of them hold the result. The bits are given from the
     /// least significant of the order that is combined in.
-    pub(super) fn combine_lanes(
-        &mut self,
-        rule: &Rule,
-        mut tuple: Tuple,
-        bits: &[usize],
-    ) -> Result<Tuple, Error> {
+    pub(super) fn combine_lanes(&mut self, rule: &Rule, mut tuple: Tuple, bits: &[usize]) -> Result<Tuple> {
         if let (5, Some((word, ty))) = (bits.len(), self.reduces_at_once(rule)) {
             return Ok(vec![self.redux(&tuple[0], word, ty)]);
         }
@@ -279,7 +268,7 @@ impl Lowering<'_> {
         other: &[Reg],
         bit: usize,
         turned: bool,
-    ) -> Result<Tuple, Error> {
+    ) -> Result<Tuple> {
         if rule.commutes() {
             return self.combine(rule, own, other);
         }

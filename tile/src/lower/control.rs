@@ -12,7 +12,7 @@ use super::shared::Scratch;
 use super::wgmma::Role;
 use super::words::{integer, m, of};
 use super::{Held, Lowering, register, unfit};
-use crate::error::Error;
+use crate::error::Result;
 use crate::ir::{End, Op, OpId, RegionId, Value};
 
 /// A loop that is being written.
@@ -40,7 +40,7 @@ impl Frame {
 
 impl Lowering<'_> {
     /// Lowers the operations of a region and what its end does to loops around. What the end yields stays where it is.
-    pub(crate) fn region(&mut self, region: RegionId) -> Result<(), Error> {
+    pub(crate) fn region(&mut self, region: RegionId) -> Result {
         let data = self.plan.func.region(region);
         for &id in &data.ops {
             if self.takes_part(id) {
@@ -58,7 +58,7 @@ impl Lowering<'_> {
     }
 
     /// Ends an iteration of a loop around, or the loop, with these values.
-    fn pass(&mut self, depth: u32, values: &[Value], iteration: bool) -> Result<(), Error> {
+    fn pass(&mut self, depth: u32, values: &[Value], iteration: bool) -> Result {
         let missing = || unfit(format!("no loop at depth {depth}"));
         let at = self.loops.len().checked_sub(1 + depth as usize).ok_or_else(missing)?;
         let (mut targets, mut sources) = (Vec::new(), Vec::new());
@@ -89,7 +89,7 @@ impl Lowering<'_> {
     }
 
     /// Lowers the body of a loop up to where an iteration ends.
-    fn iteration(&mut self, body: RegionId) -> Result<(), Error> {
+    fn iteration(&mut self, body: RegionId) -> Result {
         self.region(body)?;
         let iteration = self.loops.last_mut().and_then(|frame| frame.iteration.take());
         iteration.map_or(Ok(()), |block| Ok(self.b.close_block(block)?))
@@ -109,7 +109,7 @@ impl Lowering<'_> {
         (args, paired): (&[Value], &[bool]),
         counted: &[Counted],
         unset: &[Value],
-    ) -> Result<Vec<Vec<Reg>>, Error> {
+    ) -> Result<Vec<Vec<Reg>>> {
         let mut carried = Vec::new();
         for (at, &value) in initial.iter().enumerate() {
             if unset.contains(&args[at]) {
@@ -134,7 +134,7 @@ impl Lowering<'_> {
 
     /// Enters an iteration: the region's arguments are copies of what is carried, since an iteration that ends early writes that while the rest of
     /// the iteration is still to be written.
-    fn enter(&mut self, args: &[Value]) -> Result<(), Error> {
+    fn enter(&mut self, args: &[Value]) -> Result {
         let (carried, paired) =
             self.loops.last().map(|frame| (frame.carried.clone(), frame.paired.clone())).unwrap_or_default();
         let whole = self.loops.last().is_some_and(|frame| frame.whole) && self.has_products();
@@ -157,7 +157,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn leave_loop(&mut self, results: &[Value]) -> Result<(), Error> {
+    fn leave_loop(&mut self, results: &[Value]) -> Result {
         let Some(frame) = self.loops.pop() else { return Ok(()) };
         if let Some(around) = frame.around {
             self.b.close_block(around)?;
@@ -171,7 +171,7 @@ impl Lowering<'_> {
     }
 
     /// `for i in start..stop` by steps.
-    pub(crate) fn for_loop(&mut self, id: OpId, op: &Op) -> Result<(), Error> {
+    pub(crate) fn for_loop(&mut self, id: OpId, op: &Op) -> Result {
         let dtype = self.plan.func.ty(op.operands[0]).dtype;
         let body = op.regions[0];
         let args = &self.plan.func.region(body).args;
@@ -273,7 +273,7 @@ impl Lowering<'_> {
         value: Value,
         number: Reg,
         ranges: Option<(i64, i64, i64)>,
-    ) -> Result<(), Error> {
+    ) -> Result {
         let Some((lower, upper, multiple)) = ranges else { return self.hold_regs(value, vec![number]) };
         let number = self.b.var(&number, lower, upper, multiple);
         self.hold(value, Held::Index(number));
@@ -288,7 +288,7 @@ impl Lowering<'_> {
     }
 
     /// What is known of a loop's number: its range and divisor.
-    fn ranges(&mut self, dtype: DType, bounds: [Value; 3]) -> Result<Option<(i64, i64, i64)>, Error> {
+    fn ranges(&mut self, dtype: DType, bounds: [Value; 3]) -> Result<Option<(i64, i64, i64)>> {
         if dtype.bits() == 64
             && !bounds.iter().all(|&value| matches!(self.held[value.index()], Some(Held::Index(_))))
         {
@@ -306,7 +306,7 @@ impl Lowering<'_> {
     }
 
     /// `loop`, which only a break leaves.
-    pub(crate) fn endless(&mut self, op: &Op) -> Result<(), Error> {
+    pub(crate) fn endless(&mut self, op: &Op) -> Result {
         let body = op.regions[0];
         let paired = vec![false; op.operands.len()];
         let carried = self.carry(&op.operands, (&self.plan.func.region(body).args, &paired), &[], &[])?;
@@ -323,7 +323,7 @@ impl Lowering<'_> {
     }
 
     /// A condition with two sides.
-    pub(crate) fn if_else(&mut self, id: OpId, op: &Op) -> Result<(), Error> {
+    pub(crate) fn if_else(&mut self, id: OpId, op: &Op) -> Result {
         let cond = self.reg(op.operands[0])?;
         let cond = self.b.cond_in(&cond)?;
         let mut results: Vec<Vec<Reg>> = Vec::new();
@@ -356,9 +356,9 @@ impl Lowering<'_> {
     pub(super) fn either(
         &mut self,
         cond: Cond,
-        one: impl FnOnce(&mut Self) -> Result<(), Error>,
-        other: impl FnOnce(&mut Self) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+        one: impl FnOnce(&mut Self) -> Result,
+        other: impl FnOnce(&mut Self) -> Result,
+    ) -> Result {
         let around = self.b.open_block();
         let beside = self.b.open_block();
         self.b.leave(&beside, &Cond::not(cond), self.alike)?;
@@ -374,15 +374,15 @@ impl Lowering<'_> {
         &mut self,
         regs: &[Reg],
         cond: Cond,
-        one: impl FnOnce(&mut Self) -> Result<Vec<Reg>, Error>,
-        other: impl FnOnce(&mut Self) -> Result<Vec<Reg>, Error>,
-    ) -> Result<(), Error> {
+        one: impl FnOnce(&mut Self) -> Result<Vec<Reg>>,
+        other: impl FnOnce(&mut Self) -> Result<Vec<Reg>>,
+    ) -> Result {
         let moved = |low: &mut Self, got: Vec<Reg>| Ok(low.b.move_all(regs, &got)?);
         let one = |low: &mut Self| one(low).and_then(|got| moved(low, got));
         self.either(cond, one, |low| other(low).and_then(|got| moved(low, got)))
     }
 
-    fn side(&mut self, region: RegionId, results: &[Vec<Reg>]) -> Result<(), Error> {
+    fn side(&mut self, region: RegionId, results: &[Vec<Reg>]) -> Result {
         self.region(region)?;
         if let End::Yield(values) = &self.plan.func.region(region).end {
             let mut sources = Vec::new();
@@ -395,7 +395,7 @@ impl Lowering<'_> {
     }
 
     /// Lowers a region of scalars, such as the combination of a reduction, on registers; returns those of what it yields.
-    pub(crate) fn inlined(&mut self, region: RegionId, args: &[Reg]) -> Result<Vec<Reg>, Error> {
+    pub(crate) fn inlined(&mut self, region: RegionId, args: &[Reg]) -> Result<Vec<Reg>> {
         // Scalars of an element are of one thread.
         let alike = std::mem::replace(&mut self.alike, false);
         for (&arg, reg) in self.plan.func.region(region).args.iter().zip(args) {

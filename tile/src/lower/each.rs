@@ -8,7 +8,7 @@ use super::words::{Words, integer, m, of};
 use super::{Held, Lowering, register};
 use crate::dtype::number::encode;
 use crate::dtype::{Category, Const, category, is_integer, is_signed};
-use crate::error::Error;
+use crate::error::Result;
 use crate::ir::table::Each;
 use crate::ir::{Nan, Op, OpId, Rounding};
 
@@ -34,7 +34,7 @@ pub(crate) fn direction(rounding: Rounding) -> Word {
 
 impl Lowering<'_> {
     /// Lowers [`Kind::Each`](crate::ir::Kind::Each).
-    pub(crate) fn each(&mut self, id: OpId, op: &Op, function: Each, how: How) -> Result<(), Error> {
+    pub(crate) fn each(&mut self, id: OpId, op: &Op, function: Each, how: How) -> Result {
         let result = op.results[0];
         let ty = self.plan.func.ty(result);
         if ty.dims.rank() == 0
@@ -87,13 +87,7 @@ impl Lowering<'_> {
 
 impl Words<'_> {
     /// The register of a function's value for operands of a dtype; none where no instruction has it.
-    pub(crate) fn apply(
-        &mut self,
-        op: Each,
-        how: How,
-        dtype: DType,
-        args: &[&Reg],
-    ) -> Result<Option<Reg>, Error> {
+    pub(crate) fn apply(&mut self, op: Each, how: How, dtype: DType, args: &[&Reg]) -> Result<Option<Reg>> {
         if op == Each::Select {
             let [cond, a, b] = args else { return Ok(None) };
             return Ok(Some(self.selp(dtype, cond, a, b)));
@@ -218,7 +212,7 @@ impl Words<'_> {
         self.selp(dtype, &adjusted, &other, from)
     }
 
-    fn floats(&mut self, op: Each, how: How, dtype: DType, args: &[&Reg]) -> Result<Option<Reg>, Error> {
+    fn floats(&mut self, op: Each, how: How, dtype: DType, args: &[&Reg]) -> Result<Option<Reg>> {
         let native = self.native(op, how, dtype);
         if !native {
             // f32 holds twice the bits and more, so that the second rounding to nearest does no harm; in one direction it never does.

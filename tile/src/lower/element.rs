@@ -10,7 +10,7 @@ use super::combine::Tuple;
 use super::words::{immediate, m, of};
 use super::{Lowering, register};
 use crate::dtype::is_signed;
-use crate::error::Error;
+use crate::error::Result;
 use crate::ir::Rounding;
 
 /// The mask of all lanes.
@@ -84,7 +84,7 @@ impl Lowering<'_> {
     }
 
     /// An element in its [`wide`] dtype.
-    pub(super) fn wide_of(&mut self, dtype: DType, value: &Reg) -> Result<Reg, Error> {
+    pub(super) fn wide_of(&mut self, dtype: DType, value: &Reg) -> Result<Reg> {
         match dtype {
             DType::F16 | DType::Bf16 => self.convert_to(dtype, DType::F32, Rounding::Nearest, value),
             DType::Bool => Ok(self.number_of(value)),
@@ -93,7 +93,7 @@ impl Lowering<'_> {
     }
 
     /// An element of a dtype from its [`wide`] one: floats are rounded, integers wrap.
-    pub(super) fn narrow_of(&mut self, dtype: DType, value: &Reg) -> Result<Reg, Error> {
+    pub(super) fn narrow_of(&mut self, dtype: DType, value: &Reg) -> Result<Reg> {
         match dtype {
             DType::F16 | DType::Bf16 => self.convert_to(DType::F32, dtype, Rounding::Nearest, value),
             DType::Bool => Ok(self.flag_of(value)),
@@ -102,13 +102,7 @@ impl Lowering<'_> {
     }
 
     /// A signed integer that is the smaller the earlier the element comes: the least first, or the greatest first. -0 equals 0.
-    pub(super) fn key(
-        &mut self,
-        dtype: DType,
-        value: &Reg,
-        greatest_first: bool,
-        nan: NanAt,
-    ) -> Result<Reg, Error> {
+    pub(super) fn key(&mut self, dtype: DType, value: &Reg, greatest_first: bool, nan: NanAt) -> Result<Reg> {
         let of_dtype = wide(dtype);
         let ty = register(key_dtype(dtype));
         let raw = bits_of(ty);
@@ -157,13 +151,7 @@ impl Lowering<'_> {
     }
 
     /// Stores an element, or neighbouring ones that are aligned as a whole, at an address in bytes of shared memory where `cond` holds.
-    pub(super) fn put(
-        &mut self,
-        dtype: DType,
-        address: &Expr,
-        regs: &[Reg],
-        cond: &Cond,
-    ) -> Result<(), Error> {
+    pub(super) fn put(&mut self, dtype: DType, address: &Expr, regs: &[Reg], cond: &Cond) -> Result {
         Ok(store_elements(&mut self.b, Space::Smem, dtype, address, cond, regs)?)
     }
 
@@ -175,12 +163,12 @@ impl Lowering<'_> {
         address: &Expr,
         count: usize,
         cond: &Cond,
-    ) -> Result<Vec<Reg>, Error> {
+    ) -> Result<Vec<Reg>> {
         Ok(load_elements(&mut self.b, Space::Smem, dtype, count, address, cond, Some(0))?)
     }
 
     /// The number that bits of the thread's number make, from the least significant one, times a weight.
-    pub(super) fn weigh(&self, digits: &[usize], weight: i64) -> Result<Expr, Error> {
+    pub(super) fn weigh(&self, digits: &[usize], weight: i64) -> Result<Expr> {
         // Above the last bit is one that does not move.
         let mut bits = vec![None; digits.iter().map(|bit| bit + 2).max().unwrap_or(0)];
         digits.iter().enumerate().for_each(|(i, &bit)| bits[bit] = Some((0, weight << i)));

@@ -6,13 +6,13 @@ use girih_tensor::DType;
 
 use super::Lowering;
 use super::shape::Piece;
-use crate::error::Error;
+use crate::error::Result;
 use crate::ir::{Op, Type};
 use crate::place::exchange::Exchange;
 
 impl Lowering<'_> {
     /// Lowers [`Kind::Convert`](crate::ir::Kind::Convert).
-    pub(crate) fn convert(&mut self, op: &Op) -> Result<(), Error> {
+    pub(crate) fn convert(&mut self, op: &Op) -> Result {
         let plan = self.plan;
         let (source, result) = (op.operands[0], op.results[0]);
         let ty = plan.func.ty(result);
@@ -26,12 +26,7 @@ impl Lowering<'_> {
     }
 
     /// A tile in another distribution.
-    pub(crate) fn redistribute(
-        &mut self,
-        ty: Type,
-        sides: [&Dist; 2],
-        regs: Vec<Reg>,
-    ) -> Result<Vec<Reg>, Error> {
+    pub(crate) fn redistribute(&mut self, ty: Type, sides: [&Dist; 2], regs: Vec<Reg>) -> Result<Vec<Reg>> {
         self.carry_out(&Exchange::new(&ty.dims, ty.dtype, sides[0], sides[1]), ty.dtype, sides, regs)
     }
 
@@ -41,7 +36,7 @@ impl Lowering<'_> {
         dtype: DType,
         [from, to]: [&Dist; 2],
         regs: Vec<Reg>,
-    ) -> Result<Vec<Reg>, Error> {
+    ) -> Result<Vec<Reg>> {
         match exchange {
             Exchange::Rename(values) => Ok(values.iter().map(|&value| regs[value].clone()).collect()),
             Exchange::Shuffles(shuffles) => Ok(shuffles.emit(&mut self.b, &self.thread, dtype, &regs)?),

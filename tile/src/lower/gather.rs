@@ -10,7 +10,7 @@ use super::memory::{ArrayAt, Move, Touch, global, singles};
 use super::shape::Piece;
 use super::span::Spans;
 use super::words::m;
-use crate::error::Error;
+use crate::error::Result;
 use crate::ir::{Dims, Indexed, Op, Order, Value};
 use crate::place::access::constant;
 
@@ -41,7 +41,7 @@ impl Lowering<'_> {
         &mut self,
         at: &Indexed,
         operands: &'t [Value],
-    ) -> Result<(Places<'t>, &'t [Value]), Error>
+    ) -> Result<(Places<'t>, &'t [Value])>
     where
         Self: 't,
     {
@@ -65,7 +65,7 @@ impl Lowering<'_> {
         places: &Places<'_>,
         spans: Option<&Spans>,
         value: usize,
-    ) -> Result<(Expr, Cond), Error> {
+    ) -> Result<(Expr, Cond)> {
         let mut conds = Vec::new();
         if places.padded {
             conds.push(self.inside(places.dist, value, &places.dims)?);
@@ -92,7 +92,7 @@ impl Lowering<'_> {
         axis: usize,
         value: usize,
         conds: &mut Vec<Cond>,
-    ) -> Result<Expr, Error> {
+    ) -> Result<Expr> {
         let (dtype, regs) = &places.indices[axis];
         let (extent, low, reg) = (&places.array.extents[axis], &places.array.lows[axis], &regs[value]);
         if dtype.bits() == 64 {
@@ -134,7 +134,7 @@ impl Lowering<'_> {
     }
 
     /// Lowers [`Kind::Gather`].
-    pub(crate) fn gather(&mut self, op: &Op, at: &Indexed) -> Result<(), Error> {
+    pub(crate) fn gather(&mut self, op: &Op, at: &Indexed) -> Result {
         let result = op.results[0];
         let (places, rest) = self.places(at, &op.operands)?;
         let dtype = places.array.dtype;
@@ -193,13 +193,13 @@ impl Lowering<'_> {
         dist: &Dist,
         dims: &Dims,
         regs: &[Reg],
-    ) -> Result<Vec<Reg>, Error> {
+    ) -> Result<Vec<Reg>> {
         let piece = Piece::new(dtype, dist, Line::row_major(&crate::place::extents(dims)));
         self.through(&[(piece.clone(), regs.to_vec())], &piece, [piece.end(), 16], None, &[])
     }
 
     /// Lowers [`Kind::Scatter`]. Two elements of a tile may go to one place, where one of them stays: the stores are atomic ones.
-    pub(crate) fn scatter(&mut self, op: &Op, at: &Indexed) -> Result<(), Error> {
+    pub(crate) fn scatter(&mut self, op: &Op, at: &Indexed) -> Result {
         let source = op.operands[0];
         if at.order == Order::Release {
             self.meet_idle();

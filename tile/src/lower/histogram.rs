@@ -13,7 +13,7 @@ use girih_tensor::DType;
 use super::Lowering;
 use super::words::{immediate, integer, m, of};
 use crate::dtype::is_signed;
-use crate::error::Error;
+use crate::error::Result;
 use crate::fit;
 use crate::ir::table::Each;
 use crate::ir::{End, Func, Kind, Op, OpId, Value};
@@ -88,7 +88,7 @@ fn counted(func: &Func, op: &Op) -> Vec<Counted> {
 
 impl Lowering<'_> {
     /// Lowers a [`Kind::Histogram`].
-    pub(super) fn histogram(&mut self, id: OpId, op: &Op) -> Result<(), Error> {
+    pub(super) fn histogram(&mut self, id: OpId, op: &Op) -> Result {
         let (source, result) = (op.operands[0], op.results[0]);
         if let Some(counters) = self.counting.counters.get(&id).cloned() {
             return self.count(&counters, source);
@@ -107,7 +107,7 @@ impl Lowering<'_> {
     }
 
     /// Makes counters for what a loop counts, before the loop.
-    pub(super) fn begin_counting(&mut self, op: &Op) -> Result<Vec<Counted>, Error> {
+    pub(super) fn begin_counting(&mut self, op: &Op) -> Result<Vec<Counted>> {
         let func = &self.plan.func;
         let found = counted(func, op);
         if found.is_empty() {
@@ -128,7 +128,7 @@ impl Lowering<'_> {
     }
 
     /// Adds up what a loop has counted, behind the loop.
-    pub(super) fn end_counting(&mut self, op: &Op, found: &[Counted]) -> Result<(), Error> {
+    pub(super) fn end_counting(&mut self, op: &Op, found: &[Counted]) -> Result {
         if !found.is_empty() {
             self.meet_idle();
         }
@@ -146,14 +146,14 @@ impl Lowering<'_> {
     }
 
     /// Counters of a loop for so many numbers, in each iteration of which so many elements are counted.
-    pub(super) fn counters(&mut self, bins: i64, elements: i64) -> Result<Counters, Error> {
+    pub(super) fn counters(&mut self, bins: i64, elements: i64) -> Result<Counters> {
         let copies = copies(bins, ITERATIONS * elements);
         let base = self.b.alloc_shared(Counters::bytes(bins, copies), 16)?;
         Ok(Counters { base, bins, copies })
     }
 
     /// Sets counters to 0.
-    pub(super) fn clear(&mut self, counters: &Counters) -> Result<(), Error> {
+    pub(super) fn clear(&mut self, counters: &Counters) -> Result {
         let words = counters.bins * counters.copies;
         let vector = [4, 2, 1].into_iter().find(|n| words % n == 0).unwrap_or(1);
         let zero = self.bits(DType::S32, 0)?;
@@ -167,7 +167,7 @@ impl Lowering<'_> {
     }
 
     /// Counts the numbers of a tile.
-    fn count(&mut self, counters: &Counters, source: Value) -> Result<(), Error> {
+    fn count(&mut self, counters: &Counters, source: Value) -> Result {
         let (ty, dist) = (self.plan.func.ty(source), self.plan.dist(source));
         let alone = dist.owner(&self.thread)?;
         let wide = matches!(integer(ty.dtype), Type::S64 | Type::U64);
@@ -197,13 +197,7 @@ impl Lowering<'_> {
     }
 
     /// Adds to the counter of a number, which is one of the counters' where `cond` holds.
-    pub(super) fn count_one(
-        &mut self,
-        counters: &Counters,
-        bin: &Reg,
-        more: Operand,
-        cond: &Cond,
-    ) -> Result<(), Error> {
+    pub(super) fn count_one(&mut self, counters: &Counters, bin: &Reg, more: Operand, cond: &Cond) -> Result {
         let own = &self.thread.rem(counters.copies)? * DType::S32.bytes();
         let start = self.b.value(&(&counters.base + &own), Width::W32)?;
         let stride = Operand::Int(counters.copies * DType::S32.bytes());
@@ -218,7 +212,7 @@ impl Lowering<'_> {
     }
 
     /// The sums of the counters of each number, in a distribution.
-    fn totals(&mut self, counters: &Counters, to: &Dist) -> Result<Vec<Reg>, Error> {
+    fn totals(&mut self, counters: &Counters, to: &Dist) -> Result<Vec<Reg>> {
         let origin = self.origin(to, 1)?;
         let mut regs = Vec::new();
         for value in 0..to.size() {
@@ -230,7 +224,7 @@ impl Lowering<'_> {
     }
 
     /// The sum of the counters of a number, where `cond` holds. Lanes begin with different ones, which lie in different banks.
-    pub(super) fn total(&mut self, counters: &Counters, bin: &Expr, cond: &Cond) -> Result<Reg, Error> {
+    pub(super) fn total(&mut self, counters: &Counters, bin: &Expr, cond: &Cond) -> Result<Reg> {
         let size = DType::S32.bytes();
         let first = &counters.base + &(bin * (counters.copies * size));
         let mut sum: Option<Reg> = None;

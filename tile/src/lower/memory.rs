@@ -14,7 +14,7 @@ use super::wgmma::Role;
 use super::{Lowering, unfit};
 use crate::dtype::number::encode;
 use crate::dtype::{Category, Const, category};
-use crate::error::Error;
+use crate::error::Result;
 use crate::facts::{AxisBounds, Bound};
 use crate::fit;
 use crate::ir::{Array, ArrayId, Dims, Kind, Op, OpId, Order, Padding, RegionId, Scope, Value, View};
@@ -128,8 +128,8 @@ pub(super) fn widest(
     rank: usize,
     axis: Option<usize>,
     most: i64,
-    mut fits: impl FnMut(i64, &[usize]) -> Result<bool, Error>,
-) -> Result<Vec<Vec<usize>>, Error> {
+    mut fits: impl FnMut(i64, &[usize]) -> Result<bool>,
+) -> Result<Vec<Vec<usize>>> {
     let mut vector = most;
     while let (Some(axis), 2..) = (axis, vector) {
         if let Some(found) = runs(dist, rank, axis, fit::size(vector)) {
@@ -180,7 +180,7 @@ pub(super) struct Tile<'t> {
 
 impl Lowering<'_> {
     /// An array, with the offset and extents of a part.
-    pub fn array_at(&mut self, id: ArrayId) -> Result<ArrayAt, Error> {
+    pub fn array_at(&mut self, id: ArrayId) -> Result<ArrayAt> {
         match self.plan.func.arrays()[id.index()].clone() {
             Array::Param(param) => {
                 let bound = self.params.arrays.get(&id).cloned();
@@ -273,7 +273,7 @@ impl Lowering<'_> {
     }
 
     /// Lowers [`Kind::Load`].
-    pub(crate) fn load(&mut self, id: OpId, op: &Op, view: &View) -> Result<(), Error> {
+    pub(crate) fn load(&mut self, id: OpId, op: &Op, view: &View) -> Result {
         let result = op.results[0];
         let dist = self.plan.dist(result);
         let mut tile = self.tile(id, view, &op.operands, dist, global(view.order, view.scope))?;
@@ -297,7 +297,7 @@ impl Lowering<'_> {
     }
 
     /// Lowers [`Kind::Store`].
-    pub(crate) fn store(&mut self, id: OpId, view: &View) -> Result<(), Error> {
+    pub(crate) fn store(&mut self, id: OpId, view: &View) -> Result {
         if let Some(tile) = self.plan.products.stores.get(&id) {
             return self.store_by_copy(id, view, tile);
         }
@@ -323,7 +323,7 @@ impl Lowering<'_> {
         index: &[Value],
         dist: &'t Dist,
         access: Access,
-    ) -> Result<Tile<'t>, Error> {
+    ) -> Result<Tile<'t>> {
         let array = self.array_at(view.array)?;
         let origin = self.origin(dist, view.tile.rank())?;
         let (mut rest, mut conds) = (Vec::new(), Vec::new());
@@ -361,7 +361,7 @@ impl Lowering<'_> {
     }
 
     /// Moves the elements of a tile between memory and registers.
-    pub(super) fn transfer(&mut self, tile: &Tile<'_>, what: &Move<'_>) -> Result<Vec<Reg>, Error> {
+    pub(super) fn transfer(&mut self, tile: &Tile<'_>, what: &Move<'_>) -> Result<Vec<Reg>> {
         let rank = tile.dims.rank();
         let size = tile.array.dtype.bytes();
         let most = if tile.access.words.len() > 2 { 1 } else { WIDEST / size };
@@ -408,8 +408,8 @@ impl Lowering<'_> {
         dtype: DType,
         runs: &[Vec<usize>],
         what: &Move<'_>,
-        mut at: impl FnMut(&mut Self, usize) -> Result<(Expr, Cond), Error>,
-    ) -> Result<Vec<Reg>, Error> {
+        mut at: impl FnMut(&mut Self, usize) -> Result<(Expr, Cond)>,
+    ) -> Result<Vec<Reg>> {
         let mut regs = vec![None; runs.iter().map(Vec::len).sum()];
         for run in runs {
             let (address, cond) = at(self, run[0])?;
@@ -448,7 +448,7 @@ impl Lowering<'_> {
         value: usize,
         whole: bool,
         but: Option<usize>,
-    ) -> Result<Cond, Error> {
+    ) -> Result<Cond> {
         let origin = self.origin(tile.dist, tile.dims.rank())?;
         let mut conds = vec![tile.always.clone()];
         for (axis, by) in tile.dist.offset(value, tile.dims.rank()).into_iter().enumerate() {

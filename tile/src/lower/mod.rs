@@ -71,7 +71,7 @@ use girih_ptx::{Opcode, Operand, Special};
 use girih_tensor::DType;
 
 use crate::dtype::is_integer;
-use crate::error::{Code, Error, Fault};
+use crate::error::{Code, Error, Fault, Result};
 use crate::ir::{ArrayId, Dims, Kind, Op, OpId, Value};
 use crate::place::Plan;
 use crate::place::product::sliced_along;
@@ -134,7 +134,7 @@ pub struct Lowering<'a> {
 ///
 /// # Errors
 /// [`Error::Lower`] for what cannot be lowered, [`Error::Codegen`].
-pub fn lower(plan: &Plan, target: impl Into<Target>) -> Result<Lowered, Error> {
+pub fn lower(plan: &Plan, target: impl Into<Target>) -> Result<Lowered> {
     let Target { sm, programmatic } = target.into();
     let mut b = Builder::new(&plan.func.name, sm, plan.block());
     if let Some(blocks) = plan.func.hints.resolve(sm).occupancy {
@@ -192,7 +192,7 @@ impl Lowering<'_> {
     }
 
     /// Says which registers hold a value. An integer scalar of at most 32 bits becomes an index expression.
-    pub(crate) fn hold_regs(&mut self, value: Value, regs: Vec<Reg>) -> Result<(), Error> {
+    pub(crate) fn hold_regs(&mut self, value: Value, regs: Vec<Reg>) -> Result {
         let ty = self.plan.func.ty(value);
         match regs.as_slice() {
             // A combination runs on padding too, which may be beyond the range of a narrow dtype.
@@ -211,7 +211,7 @@ impl Lowering<'_> {
     }
 
     /// Lowers an operation. What is written for it is attributed to the user's line.
-    pub(crate) fn op(&mut self, id: OpId) -> Result<(), Error> {
+    pub(crate) fn op(&mut self, id: OpId) -> Result {
         self.on_behalf(id, |low| low.own(id))
     }
 
@@ -224,7 +224,7 @@ impl Lowering<'_> {
         written
     }
 
-    fn own(&mut self, id: OpId) -> Result<(), Error> {
+    fn own(&mut self, id: OpId) -> Result {
         let plan = self.plan;
         let op = plan.func.op(id);
         if let Some(product) = plan.products.wgmma.get(&id) {
@@ -303,7 +303,7 @@ impl Lowering<'_> {
     }
 
     /// The registers of a value, in the order of its distribution.
-    pub(crate) fn regs(&mut self, value: Value) -> Result<Vec<Reg>, Error> {
+    pub(crate) fn regs(&mut self, value: Value) -> Result<Vec<Reg>> {
         self.settle(value)?;
         match &self.held[value.index()] {
             Some(Held::Regs(regs)) => Ok(regs.clone()),
@@ -319,13 +319,13 @@ impl Lowering<'_> {
     }
 
     /// The one register of a scalar.
-    pub(crate) fn reg(&mut self, value: Value) -> Result<Reg, Error> {
+    pub(crate) fn reg(&mut self, value: Value) -> Result<Reg> {
         Ok(self.regs(value)?.swap_remove(0))
     }
 
     /// An integer scalar as an index expression. What 32 bits do not hold is beyond any array, and remains so as the nearest number
     /// that they hold.
-    pub(crate) fn index(&mut self, value: Value) -> Result<Expr, Error> {
+    pub(crate) fn index(&mut self, value: Value) -> Result<Expr> {
         if let Some(Held::Index(expr)) = &self.held[value.index()] {
             return Ok(expr.clone());
         }
@@ -353,13 +353,13 @@ impl Lowering<'_> {
     }
 
     /// A register of a dtype with the value of an index expression, which lies in the dtype's range.
-    pub(crate) fn materialise(&mut self, expr: &Expr, dtype: DType) -> Result<Reg, Error> {
+    pub(crate) fn materialise(&mut self, expr: &Expr, dtype: DType) -> Result<Reg> {
         let width = if dtype.bits() == 64 { Width::W64 } else { Width::W32 };
         Ok(self.b.value(expr, width)?)
     }
 
     /// The thread's own coordinate by mode, of a distribution.
-    pub(crate) fn origin(&mut self, dist: &Dist, rank: usize) -> Result<Vec<Expr>, Error> {
+    pub(crate) fn origin(&mut self, dist: &Dist, rank: usize) -> Result<Vec<Expr>> {
         if let Some(known) = self.origins.get(dist).filter(|known| known.len() == rank) {
             return Ok(known.clone());
         }
@@ -369,13 +369,13 @@ impl Lowering<'_> {
     }
 
     /// The coordinate of a thread's value by mode.
-    pub(crate) fn coordinates(&mut self, dist: &Dist, value: usize, rank: usize) -> Result<Vec<Expr>, Error> {
+    pub(crate) fn coordinates(&mut self, dist: &Dist, value: usize, rank: usize) -> Result<Vec<Expr>> {
         let origin = self.origin(dist, rank)?;
         Ok(origin.iter().zip(dist.offset(value, rank)).map(|(at, by)| at + by).collect())
     }
 
     /// The condition that a thread's value is an element of a tile, and no padding.
-    pub(crate) fn inside(&mut self, dist: &Dist, value: usize, dims: &Dims) -> Result<Cond, Error> {
+    pub(crate) fn inside(&mut self, dist: &Dist, value: usize, dims: &Dims) -> Result<Cond> {
         let origin = self.origin(dist, dims.rank())?;
         let below = |((at, &n), by): ((&Expr, &u32), i64)| Cond::less(at, &Expr::from(i64::from(n) - by));
         Ok(Cond::all(origin.iter().zip(dims.iter()).zip(dist.offset(value, dims.rank())).map(below)))
@@ -387,7 +387,7 @@ impl Lowering<'_> {
     }
 
     /// A tile with extents of 1 stretched: registers stand for several elements.
-    fn broadcast(&mut self, id: OpId, op: &Op) -> Result<(), Error> {
+    fn broadcast(&mut self, id: OpId, op: &Op) -> Result {
         let (from, to) = (op.operands[0], op.results[0]);
         let regs = self.regs(from)?;
         let (small, large) = (self.plan.func.ty(from).dims, self.plan.func.ty(to).dims);

@@ -8,7 +8,7 @@ use girih_tensor::DType;
 use super::combine::Tuple;
 use super::element::NanAt;
 use super::{How, Lowering, register, unfit};
-use crate::error::Error;
+use crate::error::Result;
 use crate::ir::table::Each;
 use crate::ir::{Func, Kind, RegionId, Value};
 use crate::place::access::counting;
@@ -172,7 +172,7 @@ impl Lowering<'_> {
         dtypes: &[DType],
         left: &[Reg],
         right: &[Reg],
-    ) -> Result<Tuple, Error> {
+    ) -> Result<Tuple> {
         let (asked, other) = if order.turned { (right, left) } else { (left, right) };
         let Some(take) = self.precedes(order, &order.keys, dtypes, [asked, other])? else {
             return Ok(if order.or_equal { asked } else { other }.to_vec());
@@ -188,7 +188,7 @@ impl Lowering<'_> {
         keys: &[Key],
         dtypes: &[DType],
         [asked, other]: [&[Reg]; 2],
-    ) -> Result<Option<Reg>, Error> {
+    ) -> Result<Option<Reg>> {
         let Some((key, rest)) = keys.split_first() else { return Ok(None) };
         let (dtype, a, b) = (dtypes[key.operand], &asked[key.operand], &other[key.operand]);
         let before = match (key.greatest, rest.is_empty() && order.or_equal) {
@@ -218,14 +218,7 @@ impl Lowering<'_> {
     }
 
     /// A function of two elements.
-    pub(super) fn of_two(
-        &mut self,
-        each: Each,
-        how: How,
-        dtype: DType,
-        a: &Reg,
-        b: &Reg,
-    ) -> Result<Reg, Error> {
+    pub(super) fn of_two(&mut self, each: Each, how: How, dtype: DType, a: &Reg, b: &Reg) -> Result<Reg> {
         self.apply(each, how, dtype, &[a, b])?.ok_or_else(|| unfit(format!("no {each:?} of {dtype}")))
     }
 

@@ -11,7 +11,7 @@ use girih_tensor::DType;
 use super::words::{integer, m};
 use super::{Held, Lowering, unfit};
 use crate::dtype::{is_integer, is_signed};
-use crate::error::Error;
+use crate::error::Result;
 use crate::fit;
 use crate::ir::{ArrayId, ArrayParam, Func, Kind, Known, Op, OpId};
 use crate::place::wgmma::SharedTile;
@@ -90,7 +90,7 @@ pub(crate) struct Params {
 }
 
 impl Params {
-    pub(crate) fn declare(b: &mut Builder, func: &Func) -> Result<Params, Error> {
+    pub(crate) fn declare(b: &mut Builder, func: &Func) -> Result<Params> {
         let mut params = Params::default();
         for (array, param) in func.params() {
             params.array(b, array, param)?;
@@ -119,7 +119,7 @@ impl Params {
         self.list.push(Param { name, source, bytes, most: 0, boxes: Some(boxes) });
     }
 
-    fn array(&mut self, b: &mut Builder, id: ArrayId, param: &ArrayParam) -> Result<(), Error> {
+    fn array(&mut self, b: &mut Builder, id: ArrayId, param: &ArrayParam) -> Result {
         let name = self.add(param.name.clone(), Source::Pointer(id), 8, 0);
         let pointer = b.pointer(&name, i64::from(param.align.max(1)));
         let mut extents = Vec::new();
@@ -145,7 +145,7 @@ impl Params {
         source: Source,
         known: Known,
         most: i64,
-    ) -> Result<Expr, Error> {
+    ) -> Result<Expr> {
         let multiple = match known {
             Known::Is(value) => return Ok(Expr::from(value)),
             Known::MultipleOf(n) => n.max(1),
@@ -166,7 +166,7 @@ impl Params {
         name: &str,
         dtype: DType,
         known: Known,
-    ) -> Result<Held, Error> {
+    ) -> Result<Held> {
         let source = Source::Scalar(position);
         let (least, most) = crate::dtype::range(dtype);
         if let (Known::Is(value), true) = (known, is_integer(dtype))
@@ -216,7 +216,7 @@ impl Params {
 
 impl Lowering<'_> {
     /// A block's number, the grid's extent, an array's extent, or a scalar parameter.
-    pub(crate) fn number(&mut self, id: OpId, op: &Op) -> Result<(), Error> {
+    pub(crate) fn number(&mut self, id: OpId, op: &Op) -> Result {
         use girih_ptx::Special as S;
         let held = match op.kind {
             Kind::Worker => Held::Index(self.b.special(S::CtaidX)),

@@ -6,7 +6,7 @@ use girih_ptx::{Opcode, Type};
 
 use super::Lowering;
 use super::words::{m, of};
-use crate::error::Error;
+use crate::error::Result;
 use crate::ir::{Op, OpId};
 use crate::place::product::whole;
 
@@ -15,7 +15,7 @@ const ELEMENTS: u64 = 1024;
 
 impl Lowering<'_> {
     /// Lowers [`Kind::Print`](crate::ir::Kind::Print): one thread prints, of tiles once for each element, row-major.
-    pub(crate) fn print(&mut self, id: OpId, op: &Op, format: &str) -> Result<(), Error> {
+    pub(crate) fn print(&mut self, id: OpId, op: &Op, format: &str) -> Result {
         let mut operands = Vec::new();
         for &value in &op.operands {
             let ty = self.plan.func.ty(value);
@@ -49,7 +49,7 @@ impl Lowering<'_> {
     }
 
     /// Lowers [`Kind::Assert`](crate::ir::Kind::Assert): a thread with an element that is false prints the message and traps.
-    pub(crate) fn assert(&mut self, op: &Op, message: &str) -> Result<(), Error> {
+    pub(crate) fn assert(&mut self, op: &Op, message: &str) -> Result {
         let value = op.operands[0];
         let (dist, dims) = (self.plan.dist(value), self.plan.func.ty(value).dims);
         let padded = self.is_padded(dist, &dims);
@@ -74,7 +74,7 @@ impl Lowering<'_> {
     }
 
     /// Ends the kernel with an error unless a condition holds; a thread in which it does not prints a text first.
-    pub(super) fn trap_unless(&mut self, holds: &Cond, text: Option<&str>) -> Result<(), Error> {
+    pub(super) fn trap_unless(&mut self, holds: &Cond, text: Option<&str>) -> Result {
         let around = self.b.open_block();
         self.b.leave(&around, holds, false)?;
         text.map(|text| self.b.printf(text, &[])).transpose()?;

@@ -6,7 +6,7 @@ use girih_tensor::DType;
 
 use super::Lowering;
 use super::combine::{Rule, Tuple};
-use crate::error::Error;
+use crate::error::Result;
 use crate::fit;
 use crate::ir::{Dims, Kind, Op, Value};
 use crate::place::access::WIDEST;
@@ -20,7 +20,7 @@ const SHARED_READING: usize = 4;
 
 impl Lowering<'_> {
     /// Lowers a [`Kind::Reduce`].
-    pub(super) fn reduce(&mut self, op: &Op) -> Result<(), Error> {
+    pub(super) fn reduce(&mut self, op: &Op) -> Result {
         let Kind::Reduce { axis, combine, identity } = &op.kind else { return Ok(()) };
         let axis = usize::from(*axis);
         let [rule, in_a_row] = self.rules(op, axis, *combine, identity);
@@ -76,7 +76,7 @@ impl Lowering<'_> {
     }
 
     /// Says which registers hold values: the elements of tuples.
-    pub(super) fn hold_tuples(&mut self, values: &[Value], tuples: Vec<Tuple>) -> Result<(), Error> {
+    pub(super) fn hold_tuples(&mut self, values: &[Value], tuples: Vec<Tuple>) -> Result {
         for (at, &value) in values.iter().enumerate() {
             self.hold_regs(value, tuples.iter().map(|tuple| tuple[at].clone()).collect())?;
         }
@@ -84,7 +84,7 @@ impl Lowering<'_> {
     }
 
     /// The operands of a reduction or a scan along an axis.
-    pub(super) fn lines(&mut self, op: &Op, axis: usize) -> Result<Lines, Error> {
+    pub(super) fn lines(&mut self, op: &Op, axis: usize) -> Result<Lines> {
         let (dims, dist) = (self.plan.func.ty(op.operands[0]).dims, self.plan.dist(op.operands[0]).clone());
         let operands = op.operands.iter().map(|&value| self.regs(value)).collect::<Result<_, _>>()?;
         let origin = self.origin(&dist, dims.rank())?.swap_remove(axis);
@@ -98,7 +98,7 @@ impl Lowering<'_> {
         rule: &Rule,
         value: usize,
         padding: bool,
-    ) -> Result<Tuple, Error> {
+    ) -> Result<Tuple> {
         let Lines { dist, dims, axis, extent, origin, operands } = lines;
         let offset = dist.offset(value, dims.rank())[*axis];
         let inside = match padding {
@@ -123,7 +123,7 @@ impl Lowering<'_> {
         lanes: &[usize],
         warps: &[usize],
         partial: &[Tuple],
-    ) -> Result<Vec<Tuple>, Error> {
+    ) -> Result<Vec<Tuple>> {
         let slots = 1usize << warps.len();
         let moves = |bit: &usize| dist.bits[*bit].is_some() && !lanes.contains(bit);
         let alone = !(0..LANE_BITS.min(dist.bits.len())).any(|bit| moves(&bit));
@@ -152,7 +152,7 @@ impl Lowering<'_> {
         dist: &Dist,
         [same, warps]: [&[usize]; 2],
         tuples: &[Tuple],
-    ) -> Result<Through, Error> {
+    ) -> Result<Through> {
         let others: Vec<usize> = (0..dist.bits.len())
             .filter(|bit| dist.bits[*bit].is_some() && !same.contains(bit) && !warps.contains(bit))
             .collect();
@@ -175,7 +175,7 @@ impl Lowering<'_> {
         [group, slot]: [Expr; 2],
         [slots, size]: [i64; 2],
         writes: &Cond,
-    ) -> Result<Through, Error> {
+    ) -> Result<Through> {
         let mut starts = Vec::new();
         let mut end = 0;
         for &dtype in dtypes {
@@ -234,12 +234,7 @@ impl Through {
     }
 
     /// The tuple in a slot of the thread's group.
-    pub(super) fn read(
-        &self,
-        lowering: &mut Lowering<'_>,
-        place: usize,
-        slot: &Expr,
-    ) -> Result<Tuple, Error> {
+    pub(super) fn read(&self, lowering: &mut Lowering<'_>, place: usize, slot: &Expr) -> Result<Tuple> {
         let mut tuple = Vec::new();
         for (i, &dtype) in self.dtypes.iter().enumerate() {
             let at = self.address(i, place, slot);
@@ -249,7 +244,7 @@ impl Through {
     }
 
     /// The tuples of all slots of the thread's group.
-    pub(super) fn read_all(&self, lowering: &mut Lowering<'_>, place: usize) -> Result<Vec<Tuple>, Error> {
+    pub(super) fn read_all(&self, lowering: &mut Lowering<'_>, place: usize) -> Result<Vec<Tuple>> {
         let mut tuples: Vec<Tuple> = vec![Vec::new(); fit::size(self.slots)];
         for (i, &dtype) in self.dtypes.iter().enumerate() {
             let vector = self.slots.min(WIDEST / dtype.bytes());

@@ -8,14 +8,14 @@ use super::each::fits;
 use super::memory::{Move, singles};
 use super::{Held, Lowering};
 use crate::dtype::{integer, is_integer, range};
-use crate::error::Error;
+use crate::error::Result;
 use crate::fit;
 use crate::ir::table::Each;
 use crate::ir::{Kind, Op, OpId, Value};
 
 impl Lowering<'_> {
     /// A tile of one value, of values, or of numbers along an axis.
-    pub(crate) fn constant(&mut self, id: OpId, op: &Op) -> Result<(), Error> {
+    pub(crate) fn constant(&mut self, id: OpId, op: &Op) -> Result {
         let result = op.results[0];
         let ty = self.plan.func.ty(result);
         let dist = self.plan.dist(result).clone();
@@ -54,12 +54,7 @@ impl Lowering<'_> {
     }
 
     /// The registers of a tile of given values: a constant where all threads have one value, else selected bit by bit of the coordinates.
-    fn table(
-        &mut self,
-        dist: &Dist,
-        ty: crate::ir::Type,
-        values: &[u64],
-    ) -> Result<Vec<girih_codegen::Reg>, Error> {
+    fn table(&mut self, dist: &Dist, ty: crate::ir::Type, values: &[u64]) -> Result<Vec<girih_codegen::Reg>> {
         let strides = Line::row_major(&crate::place::extents(&ty.dims)).strides;
         let bytes = ty.dtype.bytes();
         let data: Vec<u8> =
@@ -74,12 +69,7 @@ impl Lowering<'_> {
     }
 
     /// The value of a function of integer scalars as an index expression, if nothing can wrap.
-    pub(crate) fn scalar_each(
-        &mut self,
-        op: Each,
-        operands: &[Value],
-        dtype: DType,
-    ) -> Result<Option<Expr>, Error> {
+    pub(crate) fn scalar_each(&mut self, op: Each, operands: &[Value], dtype: DType) -> Result<Option<Expr>> {
         let known = |low: &Self, value: Value| match &low.held[value.index()] {
             Some(Held::Index(expr)) => Some(expr.clone()),
             _ => None,
@@ -117,7 +107,7 @@ impl Lowering<'_> {
     }
 
     /// Gives an integer scalar that was computed in a register the range that its operands show.
-    pub(crate) fn narrow(&mut self, op: Each, operands: &[Value], result: Value) -> Result<(), Error> {
+    pub(crate) fn narrow(&mut self, op: Each, operands: &[Value], result: Value) -> Result {
         let dtype = self.plan.func.ty(result).dtype;
         let (Some(Held::Index(reg)), &[a, b]) = (self.held[result.index()].clone(), operands) else {
             return Ok(());
@@ -146,12 +136,7 @@ impl Lowering<'_> {
     }
 
     /// Holds a scalar of at most 32 bits as an index expression over its register.
-    pub(crate) fn hold_number(
-        &mut self,
-        value: Value,
-        reg: &girih_codegen::Reg,
-        dtype: DType,
-    ) -> Result<(), Error> {
+    pub(crate) fn hold_number(&mut self, value: Value, reg: &girih_codegen::Reg, dtype: DType) -> Result {
         let expr = if matches!(dtype, DType::S32 | DType::U32) {
             let scalar = self.b.scalar_in(reg, dtype)?;
             self.b.index_of(&scalar)?

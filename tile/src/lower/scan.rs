@@ -8,7 +8,7 @@ use girih_codegen::{Cond, Expr, Reg};
 use super::Lowering;
 use super::combine::{Rule, Tuple};
 use super::reduce::{LANE_BITS, batch};
-use crate::error::Error;
+use crate::error::Result;
 use crate::fit;
 use crate::ir::{Kind, Op};
 
@@ -35,7 +35,7 @@ struct How {
 
 impl Lowering<'_> {
     /// Lowers a [`Kind::Scan`].
-    pub(super) fn scan(&mut self, op: &Op) -> Result<(), Error> {
+    pub(super) fn scan(&mut self, op: &Op) -> Result {
         let Kind::Scan { axis, combine, identity, reverse, exclusive } = &op.kind else { return Ok(()) };
         let axis = usize::from(*axis);
         let [rule, _] = self.rules(op, axis, *combine, identity);
@@ -117,7 +117,7 @@ impl Lowering<'_> {
         blocks: Vec<Block>,
         stride: usize,
         extent: usize,
-    ) -> Result<Vec<Block>, Error> {
+    ) -> Result<Vec<Block>> {
         let mut groups: Vec<Vec<Block>> = Vec::new();
         for block in blocks {
             let digit = block.value / stride % extent;
@@ -162,7 +162,7 @@ impl Lowering<'_> {
     }
 
     /// Blocks of lanes whose numbers differ in a bit become one.
-    fn scan_lanes(&mut self, how: &How, block: &mut Block, bit: usize) -> Result<(), Error> {
+    fn scan_lanes(&mut self, how: &How, block: &mut Block, bit: usize) -> Result {
         let rule = &how.rule;
         let other = self.butterfly(&block.total, bit);
         let set = self.bit_is_set(bit)?;
@@ -188,13 +188,7 @@ impl Lowering<'_> {
     }
 
     /// Blocks of warps become one: `all` are their totals, and `own` is the number of the thread's.
-    fn scan_warps(
-        &mut self,
-        how: &How,
-        block: &mut Block,
-        mut all: Vec<Tuple>,
-        own: &Expr,
-    ) -> Result<(), Error> {
+    fn scan_warps(&mut self, how: &How, block: &mut Block, mut all: Vec<Tuple>, own: &Expr) -> Result {
         let rule = &how.rule;
         let last = all.len() as i64 - 1;
         if how.reverse {
@@ -219,7 +213,7 @@ impl Lowering<'_> {
     }
 
     /// More stands before a block.
-    fn prepend(&mut self, how: &How, block: &mut Block, more: &[Reg]) -> Result<(), Error> {
+    fn prepend(&mut self, how: &How, block: &mut Block, more: &[Reg]) -> Result {
         block.before = Some(match block.before.take() {
             None => more.to_vec(),
             Some(before) if how.exclusive || !block.parts.is_empty() => {
@@ -240,7 +234,7 @@ impl Lowering<'_> {
         mut block: Block,
         more: Option<&[Reg]>,
         results: &mut [Option<Tuple>],
-    ) -> Result<(), Error> {
+    ) -> Result {
         if let Some(more) = more {
             self.prepend(how, &mut block, more)?;
         }

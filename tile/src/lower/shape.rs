@@ -8,7 +8,7 @@ use girih_tensor::{DType, Space};
 
 use super::Lowering;
 use super::memory::{Move, widest};
-use crate::error::Error;
+use crate::error::Result;
 use crate::fit;
 use crate::ir::{Dims, Kind, Op, OpId, Value};
 use crate::place::access::{Vectors, WIDEST};
@@ -65,14 +65,14 @@ pub(super) enum Part {
 
 impl<'a> Lowering<'a> {
     /// An operand as a piece, and its registers.
-    fn piece(&mut self, value: Value, line: &Line, part: Part) -> Result<(Piece<'a>, Vec<Reg>), Error> {
+    fn piece(&mut self, value: Value, line: &Line, part: Part) -> Result<(Piece<'a>, Vec<Reg>)> {
         let piece = Piece::new(self.plan.func.ty(value).dtype, self.plan.dist(value), line.clone());
         Ok((Piece { part, ..piece }, self.regs(value)?))
     }
 
     /// Lowers a [`Kind::Reshape`], [`Kind::Extract`], [`Kind::Insert`], [`Kind::Cat`], [`Kind::Flip`], [`Kind::Pack`] or
     /// [`Kind::Unpack`].
-    pub(super) fn reshape(&mut self, id: OpId, op: &Op) -> Result<(), Error> {
+    pub(super) fn reshape(&mut self, id: OpId, op: &Op) -> Result {
         let result = op.results[0];
         let ty = self.plan.func.ty(result);
         let to = extents(&ty.dims);
@@ -134,7 +134,7 @@ impl<'a> Lowering<'a> {
         id: OpId,
         axis: usize,
         pieces: &[(Piece<'_>, Vec<Reg>); 2],
-    ) -> Result<Option<Vec<Reg>>, Error> {
+    ) -> Result<Option<Vec<Reg>>> {
         let plan = self.plan;
         let op = plan.func.op(id);
         let Some(Halves { dist, bit: Some(bit) }) = halves(&plan.func, op, axis, plan.dist(op.results[0]))
@@ -147,7 +147,7 @@ impl<'a> Lowering<'a> {
         let chosen = first.iter().zip(&second).map(|((_, first), (_, second))| {
             self.select(pieces[0].0.dtype, &second_half, &pieces[1].1[*second], &pieces[0].1[*first])
         });
-        chosen.collect::<Result<Vec<Reg>, Error>>().map(Some)
+        chosen.collect::<Result<Vec<Reg>>>().map(Some)
     }
 
     /// The registers of a result from pieces that are in the same shared memory.
@@ -155,7 +155,7 @@ impl<'a> Lowering<'a> {
         &mut self,
         pieces: &[(Piece<'_>, Vec<Reg>)],
         to: &Piece<'_>,
-    ) -> Result<Vec<Reg>, Error> {
+    ) -> Result<Vec<Reg>> {
         let alike = |(piece, _): &(Piece<'_>, _)| {
             piece.dtype.bytes() == to.dtype.bytes() && !matches!(piece.part, Part::Except(..))
         };
@@ -190,7 +190,7 @@ impl<'a> Lowering<'a> {
         [bytes, align]: [i64; 2],
         window: Option<i64>,
         before: &[Reg],
-    ) -> Result<Vec<Reg>, Error> {
+    ) -> Result<Vec<Reg>> {
         let base = self.scratch(bytes, align)?;
         for (piece, regs) in pieces {
             self.put_piece(piece, regs, &base, window)?;
@@ -206,7 +206,7 @@ impl<'a> Lowering<'a> {
         regs: &[Reg],
         base: &Expr,
         window: Option<i64>,
-    ) -> Result<(), Error> {
+    ) -> Result {
         let own = piece.dist.owner(&self.thread)?;
         let runs = self.runs_of(piece, base)?;
         self.access(&Space::Smem.into(), piece.dtype, &runs, &Move::Store(regs), |low, value| {
@@ -224,7 +224,7 @@ impl<'a> Lowering<'a> {
         base: &Expr,
         window: Option<i64>,
         before: &[Reg],
-    ) -> Result<Vec<Reg>, Error> {
+    ) -> Result<Vec<Reg>> {
         let runs = self.runs_of(piece, base)?;
         let what = Move::LoadOver(None, before);
         let at = |low: &mut Self, value: usize| low.address_in(piece, base, value, window);
@@ -238,7 +238,7 @@ impl<'a> Lowering<'a> {
         base: &Expr,
         value: usize,
         window: Option<i64>,
-    ) -> Result<(Expr, Cond), Error> {
+    ) -> Result<(Expr, Cond)> {
         let Piece { dist, line, .. } = piece;
         let rank = line.extents.len();
         let (origin, offset) = (self.origin(dist, rank)?, dist.offset(value, rank));
@@ -252,7 +252,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// The values that are accessed together: neighbours in memory, all of which count or none.
-    fn runs_of(&mut self, piece: &Piece<'_>, base: &Expr) -> Result<Vec<Vec<usize>>, Error> {
+    fn runs_of(&mut self, piece: &Piece<'_>, base: &Expr) -> Result<Vec<Vec<usize>>> {
         if let Some(vectors) = piece.vectors {
             return Ok(vectors.iter().map(<[usize]>::to_vec).collect());
         }

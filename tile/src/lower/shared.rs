@@ -5,7 +5,7 @@
 use girih_codegen::Expr;
 
 use super::Lowering;
-use crate::error::Error;
+use crate::error::Result;
 
 /// The state of the arena.
 #[derive(Clone, Copy, Debug, Default)]
@@ -24,7 +24,7 @@ impl Scratch {
 impl Lowering<'_> {
     /// `bytes` bytes of shared memory at a multiple of `align`, for one exchange: all threads write, meet by
     /// [`Lowering::meet`], and read. The memory is another one's afterwards.
-    pub(crate) fn scratch(&mut self, bytes: i64, align: i64) -> Result<Expr, Error> {
+    pub(crate) fn scratch(&mut self, bytes: i64, align: i64) -> Result<Expr> {
         if self.scratch.used {
             self.meet();
         }

@@ -14,7 +14,7 @@ use super::reduce::{LANE_BITS, batch, inside};
 use super::shape::{Part, Piece, WINDOW, counts, in_window, on_line};
 use super::words::{m, of};
 use super::{Lowering, register};
-use crate::error::Error;
+use crate::error::Result;
 use crate::fit;
 use crate::ir::Op;
 
@@ -36,7 +36,7 @@ enum Place {
 
 impl Lowering<'_> {
     /// Lowers a [`Kind::Sort`](crate::ir::Kind::Sort).
-    pub(super) fn sort(&mut self, op: &Op, axis: usize, descending: bool) -> Result<(), Error> {
+    pub(super) fn sort(&mut self, op: &Op, axis: usize, descending: bool) -> Result {
         let plan = self.plan;
         let own = plan.dist(op.operands[0]);
         let dims = plan.func.ty(op.operands[0]).dims;
@@ -78,7 +78,7 @@ impl Lowering<'_> {
         regs: &[Reg],
         axis: usize,
         positions: &[Expr],
-    ) -> Result<Vec<Reg>, Error> {
+    ) -> Result<Vec<Reg>> {
         let Piece { dist, line, dtype, .. } = piece;
         let (rank, end) = (line.extents.len(), piece.end());
         let origin = self.origin(dist, rank)?;
@@ -120,7 +120,7 @@ impl Lowering<'_> {
         extents: &[i64],
         axis: usize,
         descending: bool,
-    ) -> Result<Vec<Reg>, Error> {
+    ) -> Result<Vec<Reg>> {
         let key = key_dtype(dtype);
         let packed = !alone && key == DType::S32;
         let carried = Carried {
@@ -202,7 +202,7 @@ impl Lowering<'_> {
     }
 
     /// Whether the bit of the position is set that turns the order round; `None` where no order is turned.
-    fn turned(&self, up: Option<Place>, value: usize) -> Result<Cond, Error> {
+    fn turned(&self, up: Option<Place>, value: usize) -> Result<Cond> {
         Ok(match up {
             None => Cond::Never,
             Some(Place::Value(stride)) if value / stride % 2 == 1 => Cond::Always,
@@ -212,7 +212,7 @@ impl Lowering<'_> {
     }
 
     /// A predicate, the other way round where `cond` holds.
-    fn flipped(&mut self, flag: Reg, cond: &Cond) -> Result<Reg, Error> {
+    fn flipped(&mut self, flag: Reg, cond: &Cond) -> Result<Reg> {
         Ok(match cond {
             Cond::Never => flag,
             Cond::Always => self.make(Type::Pred, Opcode::Not, m![Type::Pred], of([&flag])),
@@ -230,7 +230,7 @@ impl Lowering<'_> {
         mut elements: Vec<Tuple>,
         stride: usize,
         up: Option<Place>,
-    ) -> Result<Vec<Tuple>, Error> {
+    ) -> Result<Vec<Tuple>> {
         for low in 0..elements.len() {
             if low / stride % 2 == 1 {
                 continue;
@@ -255,7 +255,7 @@ impl Lowering<'_> {
         dist: &Dist,
         bit: usize,
         up: Option<Place>,
-    ) -> Result<Vec<Tuple>, Error> {
+    ) -> Result<Vec<Tuple>> {
         let others = if bit < LANE_BITS {
             elements.iter().map(|tuple| self.butterfly(tuple, bit)).collect()
         } else {
@@ -282,7 +282,7 @@ impl Lowering<'_> {
         elements: &[Tuple],
         dist: &Dist,
         bit: usize,
-    ) -> Result<Vec<Tuple>, Error> {
+    ) -> Result<Vec<Tuple>> {
         let (threads, own) = (dist.threads(), self.thread.clone());
         let partner = own.xor(&Expr::from(1 << bit))?;
         let mut others = Vec::new();

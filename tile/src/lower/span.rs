@@ -10,7 +10,7 @@ use super::memory::widest;
 use super::words::{integer, m, of};
 use super::{Lowering, register};
 use crate::dtype::range;
-use crate::error::Error;
+use crate::error::Result;
 use crate::ir::Value;
 use crate::place::access::{WIDEST, counting};
 
@@ -30,7 +30,7 @@ pub(super) struct Spans {
 
 impl Lowering<'_> {
     /// The vectors of a gather by these indices, if it has any.
-    pub(super) fn spans(&mut self, places: &Places<'_>, indices: &[Value]) -> Result<Option<Spans>, Error> {
+    pub(super) fn spans(&mut self, places: &Places<'_>, indices: &[Value]) -> Result<Option<Spans>> {
         let func = &self.plan.func;
         let row = |axis: &usize| places.array.strides[*axis].as_constant() == Some(1);
         let found = (0..indices.len()).rev().filter(row);
@@ -67,7 +67,7 @@ impl Lowering<'_> {
     }
 
     /// A sum of scalars of one dtype, in which it wraps.
-    fn sum_of(&mut self, scalars: &[Value]) -> Result<Expr, Error> {
+    fn sum_of(&mut self, scalars: &[Value]) -> Result<Expr> {
         let mut sum = Expr::from(0);
         for &scalar in scalars {
             sum = &sum + &self.index(scalar)?;
@@ -93,7 +93,7 @@ impl Lowering<'_> {
     }
 
     /// The coordinate of an element along the axis of the vectors.
-    pub(super) fn column(&mut self, places: &Places<'_>, spans: &Spans, value: usize) -> Result<Expr, Error> {
+    pub(super) fn column(&mut self, places: &Places<'_>, spans: &Spans, value: usize) -> Result<Expr> {
         let at = self.coordinates(places.dist, value, places.dims.rank())?.swap_remove(spans.along);
         Ok(&spans.start + &at)
     }
@@ -105,7 +105,7 @@ impl Lowering<'_> {
         spans: &Spans,
         value: usize,
         conds: &mut Vec<Cond>,
-    ) -> Result<Expr, Error> {
+    ) -> Result<Expr> {
         let at = self.column(places, spans, value)?;
         if places.check && spans.whole.is_none() {
             conds.push(Cond::less(&(&places.array.lows[spans.axis] + -1), &at));

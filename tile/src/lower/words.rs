@@ -8,7 +8,7 @@ use girih_tensor::DType;
 use super::each::How;
 use super::{Lowering, register};
 use crate::dtype::is_signed;
-use crate::error::Error;
+use crate::error::Result;
 use crate::ir::Rounding;
 use crate::ir::table::Each;
 
@@ -62,21 +62,21 @@ forward! {
     /// An instruction with one result of a type.
     make(ty: Type, opcode: Opcode, modifiers: &[Modifier], inputs: Vec<Operand>) -> Reg;
     /// A register with a constant of a dtype, given as its bits.
-    bits(dtype: DType, bits: u64) -> Result<Reg, Error>;
+    bits(dtype: DType, bits: u64) -> Result<Reg>;
     /// A copy of a register.
     copy(dtype: DType, from: &Reg) -> Reg;
     /// `cond ? a : b`, of any dtype.
     selp(dtype: DType, cond: &Reg, a: &Reg, b: &Reg) -> Reg;
     /// [`Lowering::selp`] by a condition.
-    select(dtype: DType, cond: &Cond, a: &Reg, b: &Reg) -> Result<Reg, Error>;
+    select(dtype: DType, cond: &Cond, a: &Reg, b: &Reg) -> Result<Reg>;
     /// `a` compared to `b`.
     setp(word: Word, ty: Type, a: &Reg, b: impl Into<Operand>) -> Reg;
     /// The integer in a register with the extension that its dtype of 8 or 16 bits asks for.
     extended(dtype: DType, reg: &Reg) -> Reg;
     /// The register of a function's value for operands of a dtype; none where no instruction has it.
-    apply(op: Each, how: How, dtype: DType, args: &[&Reg]) -> Result<Option<Reg>, Error>;
+    apply(op: Each, how: How, dtype: DType, args: &[&Reg]) -> Result<Option<Reg>>;
     /// An element of a dtype as one of another.
-    convert_to(from: DType, to: DType, rounding: Rounding, reg: &Reg) -> Result<Reg, Error>;
+    convert_to(from: DType, to: DType, rounding: Rounding, reg: &Reg) -> Result<Reg>;
     /// A register with the bits of another dtype that is as wide.
     recast(from: DType, to: DType, reg: &Reg) -> Reg;
 }
@@ -94,7 +94,7 @@ impl Words<'_> {
     }
 
     /// A register with a constant of a dtype, given as its bits.
-    pub(crate) fn bits(&mut self, dtype: DType, bits: u64) -> Result<Reg, Error> {
+    pub(crate) fn bits(&mut self, dtype: DType, bits: u64) -> Result<Reg> {
         if dtype == DType::Bool {
             return Ok(self.b.cond(if bits != 0 { &Cond::Always } else { &Cond::Never })?);
         }
@@ -122,7 +122,7 @@ impl Words<'_> {
     }
 
     /// [`Lowering::selp`] by a condition.
-    pub(crate) fn select(&mut self, dtype: DType, cond: &Cond, a: &Reg, b: &Reg) -> Result<Reg, Error> {
+    pub(crate) fn select(&mut self, dtype: DType, cond: &Cond, a: &Reg, b: &Reg) -> Result<Reg> {
         match cond {
             Cond::Always => Ok(a.clone()),
             Cond::Never => Ok(b.clone()),

@@ -74,7 +74,7 @@ use self::ahead::Ahead;
 use self::assemble::assemble;
 use self::exchange::Exchange;
 use self::wgmma::{Products, SharedTile};
-use crate::error::{Code, Error, Fault, fault};
+use crate::error::{Code, Error, Fault, Result, fault};
 use crate::fit;
 use crate::ir::{Def, Func, Kind, OpId, Value};
 
@@ -145,7 +145,7 @@ const VALUES: usize = 1024;
 ///
 /// # Errors
 /// [`Error::Place`] where no placement fits: a tile too large for a block, or a pin that the operation does not take.
-pub fn place(func: &Func, sm: u32) -> Result<Plan, Error> {
+pub fn place(func: &Func, sm: u32) -> Result<Plan> {
     place_by(func, sm, &asked(func, sm).map_or(WARPS.to_vec(), |warps| vec![warps]))
 }
 
@@ -165,7 +165,7 @@ fn asked(func: &Func, sm: u32) -> Option<u32> {
 }
 
 /// Places a function by one of these numbers of warps.
-pub(crate) fn place_by(func: &Func, sm: u32, warps: &[u32]) -> Result<Plan, Error> {
+pub(crate) fn place_by(func: &Func, sm: u32, warps: &[u32]) -> Result<Plan> {
     let plan = place_in_order(func, sm, warps)?;
     match plan.overlapped(func).map(|other| place_in_order(&other, sm, warps)) {
         Some(Ok(other)) if other.products.is_like(&plan.products) => Ok(other),
@@ -174,7 +174,7 @@ pub(crate) fn place_by(func: &Func, sm: u32, warps: &[u32]) -> Result<Plan, Erro
 }
 
 /// Places a function's operations in the order that they have.
-fn place_in_order(func: &Func, sm: u32, warps: &[u32]) -> Result<Plan, Error> {
+fn place_in_order(func: &Func, sm: u32, warps: &[u32]) -> Result<Plan> {
     if let Some(count) = warps.iter().find(|&&count| !(1..=32).contains(&count) || !count.is_power_of_two()) {
         let message = format!("{count} warps of a block: 1, 2, 4, 8, 16 and 32 are accepted");
         return Err(Error::Place(Fault::new(Code::HintValue, message)));
@@ -277,7 +277,7 @@ impl<'a> Trial<'a> {
     }
 
     /// The plan for a number of warps.
-    fn plan(&mut self, at: usize, count: u32) -> Result<Plan, Error> {
+    fn plan(&mut self, at: usize, count: u32) -> Result<Plan> {
         let (func, sm) = (self.func, self.sm);
         let mut products = self.products[at].clone();
         if let Some(why) = &self.without {

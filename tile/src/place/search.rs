@@ -14,7 +14,7 @@ use girih_codegen::plan::Dist;
 
 use super::candidates::Pools;
 use super::wgmma::Products;
-use crate::error::Error;
+use crate::error::Result;
 use crate::fit;
 use crate::ir::{Dims, Func, Kind, Op, OpId};
 
@@ -76,7 +76,7 @@ pub(crate) fn search(
     func: &Func,
     threads: u32,
     products: &Products,
-) -> Result<BTreeMap<(OpId, usize), Dist>, Error> {
+) -> Result<BTreeMap<(OpId, usize), Dist>> {
     let threads = i64::from(threads);
     let pools = Pools::new(func, threads, products);
     let mut problem = Problem {

@@ -4,7 +4,7 @@ use std::iter::{repeat, successors};
 
 use super::tile::{Tile, integer};
 use super::{Block, failed};
-use crate::error::Error;
+use crate::error::Result;
 use crate::fit;
 use crate::ir::{End, Kind, Op, RegionId, Value};
 
@@ -17,7 +17,7 @@ pub(super) enum Left {
 
 impl Block<'_> {
     /// Runs a region.
-    pub(super) fn region(&mut self, id: RegionId, args: Vec<Tile>) -> Result<Left, Error> {
+    pub(super) fn region(&mut self, id: RegionId, args: Vec<Tile>) -> Result<Left> {
         let region = self.func.region(id);
         for (&value, tile) in region.args.iter().zip(args) {
             self.set(value, tile);
@@ -42,7 +42,7 @@ impl Block<'_> {
     }
 
     /// Runs a loop or a branch. What leaves an outer loop is handed on.
-    pub(super) fn control(&mut self, op: &Op) -> Result<Option<Left>, Error> {
+    pub(super) fn control(&mut self, op: &Op) -> Result<Option<Left>> {
         let mut operands = op.operands.iter().map(|&value| self.get(value)).collect::<Result<Vec<_>, _>>()?;
         match op.kind {
             Kind::If => {
@@ -84,7 +84,7 @@ impl Block<'_> {
         op: &Op,
         numbers: impl Iterator<Item = Option<Tile>>,
         mut carried: Vec<Tile>,
-    ) -> Result<Option<Left>, Error> {
+    ) -> Result<Option<Left>> {
         for number in numbers {
             match self.region(op.regions[0], number.into_iter().chain(carried).collect())? {
                 Left::Continue(0, values) => carried = values,
@@ -97,7 +97,7 @@ impl Block<'_> {
         self.bind(op, carried)
     }
 
-    fn bind(&mut self, op: &Op, values: Vec<Tile>) -> Result<Option<Left>, Error> {
+    fn bind(&mut self, op: &Op, values: Vec<Tile>) -> Result<Option<Left>> {
         if values.len() != op.results.len() {
             return failed(format!("{} values for {} results", values.len(), op.results.len()));
         }
@@ -113,7 +113,7 @@ impl Block<'_> {
         op: &Op,
         left: &[(u64, bool)],
         right: &[(u64, bool)],
-    ) -> Result<Vec<(u64, bool)>, Error> {
+    ) -> Result<Vec<(u64, bool)>> {
         let Some(&region) = op.regions.first() else {
             return failed("a combination of several tiles without a region".into());
         };

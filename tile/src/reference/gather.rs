@@ -4,7 +4,7 @@ use super::each::{self, How};
 use super::memory::Part;
 use super::tile::{Tile, integer};
 use super::{Block, failed};
-use crate::error::Error;
+use crate::error::Result;
 use crate::fit;
 use crate::ir::table::Each;
 use crate::ir::{Indexed, Nan, Op, Rmw, Rounding, Value};
@@ -19,7 +19,7 @@ struct Where {
 
 impl Where {
     /// The coordinate in the parameter of an element; `None` where it is masked or outside of the array.
-    fn at(&self, i: usize) -> Result<Option<Vec<i64>>, Error> {
+    fn at(&self, i: usize) -> Result<Option<Vec<i64>>> {
         match self.mask.as_ref().map(|mask| mask.at(i)) {
             Some((_, true)) => return failed("a mask is undetermined".into()),
             Some((0, false)) => return Ok(None),
@@ -40,7 +40,7 @@ impl Where {
 
 impl Block<'_> {
     /// Takes indices and mask off the front of operands.
-    fn places<'v>(&self, at: &Indexed, operands: &'v [Value]) -> Result<(Where, &'v [Value]), Error> {
+    fn places<'v>(&self, at: &Indexed, operands: &'v [Value]) -> Result<(Where, &'v [Value])> {
         let part = self.part(at.array)?;
         let rank = part.extents.len();
         let count = rank + usize::from(at.masked);
@@ -53,7 +53,7 @@ impl Block<'_> {
     }
 
     /// Elements of an array.
-    pub(super) fn gather(&mut self, at: &Indexed, op: &Op) -> Result<Tile, Error> {
+    pub(super) fn gather(&mut self, at: &Indexed, op: &Op) -> Result<Tile> {
         let (places, rest) = self.places(at, &op.operands)?;
         let padding = rest.first().map(|&value| self.get(value)).transpose()?;
         let result = self.func.ty(op.results[0]);
@@ -69,7 +69,7 @@ impl Block<'_> {
     }
 
     /// Stores elements to an array.
-    pub(super) fn scatter(&mut self, at: &Indexed, op: &Op) -> Result<(), Error> {
+    pub(super) fn scatter(&mut self, at: &Indexed, op: &Op) -> Result {
         let value = self.get(op.operands[0])?;
         let (places, _) = self.places(at, &op.operands[1..])?;
         for i in 0..value.bits.len() {
@@ -82,7 +82,7 @@ impl Block<'_> {
 
     /// Atomic operations, one element after the other. What they return where nothing happens is the expected value of a
     /// compare-and-swap, and 0 else.
-    pub(super) fn atomic(&mut self, rmw: Rmw, at: &Indexed, op: &Op) -> Result<Option<Tile>, Error> {
+    pub(super) fn atomic(&mut self, rmw: Rmw, at: &Indexed, op: &Op) -> Result<Option<Tile>> {
         let own = if rmw == Rmw::Cas { 2 } else { 1 };
         let values =
             op.operands[..own].iter().map(|&value| self.get(value)).collect::<Result<Vec<_>, _>>()?;

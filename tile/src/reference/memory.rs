@@ -6,7 +6,7 @@ use super::float;
 use super::tile::{Tile, coordinates, integer, mask};
 use super::{Block, failed};
 use crate::dtype::{Category, category};
-use crate::error::Error;
+use crate::error::Result;
 use crate::fit;
 use crate::ir::{Array, ArrayId, Op, Padding, Rounding, Type, View};
 
@@ -111,7 +111,7 @@ pub(super) struct Part {
 
 impl Part {
     /// The coordinate in the parameter of one in the part; `None` outside of the part, where an access that checks no bounds must not be.
-    pub(super) fn inside(&self, at: &[i64], check: bool) -> Result<Option<Vec<i64>>, Error> {
+    pub(super) fn inside(&self, at: &[i64], check: bool) -> Result<Option<Vec<i64>>> {
         let within =
             at.iter().zip(self.low.iter().zip(&self.extents)).all(|(i, (low, n))| (*low..*n).contains(i));
         if !within && !check {
@@ -126,7 +126,7 @@ impl Part {
 
 impl Block<'_> {
     /// What an array is a part of.
-    pub(super) fn part(&self, array: ArrayId) -> Result<Part, Error> {
+    pub(super) fn part(&self, array: ArrayId) -> Result<Part> {
         match &self.func.arrays()[array.index()] {
             Array::Param(_) => {
                 let data = &self.arrays[array.index()];
@@ -152,8 +152,8 @@ impl Block<'_> {
         &mut self,
         view: &View,
         index: &[i64],
-        mut f: impl FnMut(&mut Self, &Part, usize, Option<Vec<i64>>) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+        mut f: impl FnMut(&mut Self, &Part, usize, Option<Vec<i64>>) -> Result,
+    ) -> Result {
         let part = self.part(view.array)?;
         let mut places = Vec::new();
         coordinates(&view.tile, |at| {
@@ -175,7 +175,7 @@ impl Block<'_> {
     }
 
     /// Loads a tile.
-    pub(super) fn load(&mut self, view: &View, op: &Op) -> Result<Tile, Error> {
+    pub(super) fn load(&mut self, view: &View, op: &Op) -> Result<Tile> {
         let index = self.index(&op.operands)?;
         let result = self.func.ty(op.results[0]);
         let outside = padding(view.padding, result)?;
@@ -191,7 +191,7 @@ impl Block<'_> {
     }
 
     /// Stores a tile.
-    pub(super) fn store(&mut self, view: &View, op: &Op) -> Result<(), Error> {
+    pub(super) fn store(&mut self, view: &View, op: &Op) -> Result {
         let value = self.get(op.operands[0])?;
         let index = self.index(&op.operands[1..])?;
         self.window(view, &index, |block, part, i, at| match at {
@@ -200,22 +200,17 @@ impl Block<'_> {
         })
     }
 
-    fn index(&self, operands: &[crate::ir::Value]) -> Result<Vec<i64>, Error> {
+    fn index(&self, operands: &[crate::ir::Value]) -> Result<Vec<i64>> {
         operands.iter().map(|&value| self.whole(value, "an index")).collect()
     }
 
-    pub(super) fn read(&self, param: usize, at: &[i64]) -> Result<u64, Error> {
+    pub(super) fn read(&self, param: usize, at: &[i64]) -> Result<u64> {
         let data = &self.arrays[param];
         data.read(at)
             .map_or_else(|| failed(format!("element {at:?} of array {param} is outside of its memory")), Ok)
     }
 
-    pub(super) fn write(
-        &mut self,
-        param: usize,
-        at: &[i64],
-        (bits, poison): (u64, bool),
-    ) -> Result<(), Error> {
+    pub(super) fn write(&mut self, param: usize, at: &[i64], (bits, poison): (u64, bool)) -> Result {
         if poison {
             return failed(format!(
                 "element {at:?} of array {param} would get an undetermined value: padding that is used, or a quotient by 0"
@@ -228,7 +223,7 @@ impl Block<'_> {
     }
 
     /// The number of an integer scalar that decides something.
-    pub(super) fn whole(&self, value: crate::ir::Value, what: &str) -> Result<i64, Error> {
+    pub(super) fn whole(&self, value: crate::ir::Value, what: &str) -> Result<i64> {
         let tile = self.get(value)?;
         match tile.at(0) {
             (_, true) => failed(format!("{what} is undetermined")),
@@ -237,7 +232,7 @@ impl Block<'_> {
     }
 }
 
-fn padding(padding: Padding, ty: Type) -> Result<(u64, bool), Error> {
+fn padding(padding: Padding, ty: Type) -> Result<(u64, bool)> {
     let Some(x) = padding.number() else { return Ok((0, true)) };
     if category(ty.dtype) == Category::Float {
         return Ok((float::encode(ty.dtype, x, Rounding::Nearest) & mask(ty.dtype), false));

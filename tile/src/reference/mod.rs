@@ -59,7 +59,7 @@ pub use tile::{Tile, integer, mask, number};
 
 use control::Left;
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::fit;
 use crate::ir::{Func, Kind, Op, Type, Value};
 
@@ -80,7 +80,7 @@ const LIMIT: u64 = 1 << 32;
 /// # Errors
 /// [`Error::Eval`] for arguments that are not those of the program, and where the program has no meaning: undetermined values that are
 /// used, elements outside of memory, an assertion that does not hold.
-pub fn run(func: &Func, grid: [u32; 3], arrays: &mut [ArrayData], scalars: &[u64]) -> Result<Outcome, Error> {
+pub fn run(func: &Func, grid: [u32; 3], arrays: &mut [ArrayData], scalars: &[u64]) -> Result<Outcome> {
     let dtypes: Vec<_> = func.params().map(|(_, param)| param).collect();
     if dtypes.len() != arrays.len() || func.scalars().len() != scalars.len() {
         return failed(format!(
@@ -128,7 +128,7 @@ pub fn run(func: &Func, grid: [u32; 3], arrays: &mut [ArrayData], scalars: &[u64
     Ok(Outcome { printed: block.printed, steps: block.steps })
 }
 
-fn failed<T>(message: String) -> Result<T, Error> {
+fn failed<T>(message: String) -> Result<T> {
     Err(Error::Eval(message))
 }
 
@@ -146,7 +146,7 @@ struct Block<'a> {
 }
 
 impl<'a> Block<'a> {
-    fn get(&self, value: Value) -> Result<Tile, Error> {
+    fn get(&self, value: Value) -> Result<Tile> {
         self.values[value.index()]
             .clone()
             .map_or_else(|| failed(format!("value {} has no value yet", value.0)), Ok)
@@ -157,7 +157,7 @@ impl<'a> Block<'a> {
     }
 
     /// Evaluates an operation. What leaves the region is returned.
-    fn op(&mut self, op: &'a Op) -> Result<Option<Left>, Error> {
+    fn op(&mut self, op: &'a Op) -> Result<Option<Left>> {
         let results: Vec<Tile> = match &op.kind {
             Kind::If | Kind::For | Kind::Loop => return self.control(op),
             Kind::Load(view) => vec![self.load(view, op)?],
@@ -200,7 +200,7 @@ impl<'a> Block<'a> {
     }
 
     /// Operations whose results depend on their operands and the block alone.
-    fn pure(&mut self, op: &Op) -> Result<Vec<Tile>, Error> {
+    fn pure(&mut self, op: &Op) -> Result<Vec<Tile>> {
         let owned = op.operands.iter().map(|&value| self.get(value)).collect::<Result<Vec<_>, _>>()?;
         let operands: Vec<&Tile> = owned.iter().collect();
         if let Kind::Sort { axis, descending } = op.kind {

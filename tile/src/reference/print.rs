@@ -3,12 +3,12 @@
 use super::tile::{Tile, integer, number};
 use super::{Block, failed};
 use crate::dtype::{Category, category};
-use crate::error::Error;
+use crate::error::Result;
 use crate::ir::Op;
 
 impl Block<'_> {
     /// Prints by a format as C's `printf`. Of tiles it prints the whole format for each element, row-major.
-    pub(super) fn print(&mut self, format: &str, op: &Op) -> Result<(), Error> {
+    pub(super) fn print(&mut self, format: &str, op: &Op) -> Result {
         let values = op.operands.iter().map(|&value| self.get(value)).collect::<Result<Vec<_>, _>>()?;
         for i in 0..values.first().map_or(1, |tile| tile.bits.len()) {
             let mut operands = values.iter();
@@ -36,7 +36,7 @@ impl Block<'_> {
 }
 
 /// An element by a conversion: its flags, width and precision, and its letter.
-fn conversion(tile: &Tile, i: usize, spec: &str, letter: &str) -> Result<String, Error> {
+fn conversion(tile: &Tile, i: usize, spec: &str, letter: &str) -> Result<String> {
     let (bits, poison) = tile.at(i);
     if poison {
         return failed("an undetermined value is printed".into());

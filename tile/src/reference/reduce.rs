@@ -10,7 +10,7 @@ use super::tile::{Tile, integer, lines};
 use super::{Block, cast};
 use crate::dtype::number::encode;
 use crate::dtype::{Category, Const, category};
-use crate::error::Error;
+use crate::error::Result;
 use crate::ir::table::Each;
 use crate::ir::{Combine, Nan, Op, Rounding, Type};
 
@@ -107,12 +107,7 @@ fn arg(combine: Combine, dtype: DType, line: impl Iterator<Item = (u64, bool)>) 
 }
 
 /// Reduces tiles of one shape along an axis.
-pub(super) fn reduce(
-    block: &mut Block<'_>,
-    op: &Op,
-    axis: usize,
-    combine: Combine,
-) -> Result<Vec<Tile>, Error> {
+pub(super) fn reduce(block: &mut Block<'_>, op: &Op, axis: usize, combine: Combine) -> Result<Vec<Tile>> {
     let operands: Vec<Tile> = op.operands.iter().map(|&value| block.get(value)).collect::<Result<_, _>>()?;
     let types: Vec<Type> = op.results.iter().map(|&value| block.func.ty(value)).collect();
     let (firsts, extent, step) = lines(operands[0].ty.dims, axis);

@@ -3,11 +3,11 @@
 use super::Block;
 use super::reduce::Fold;
 use super::tile::{Tile, lines};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::ir::{Combine, Kind, Op};
 
 /// Runs along the lines of tiles.
-pub(super) fn scan(block: &mut Block<'_>, op: &Op) -> Result<Vec<Tile>, Error> {
+pub(super) fn scan(block: &mut Block<'_>, op: &Op) -> Result<Vec<Tile>> {
     let Kind::Scan { axis, combine, identity, reverse, exclusive } = &op.kind else {
         return Err(Error::Eval("no scan".into()));
     };

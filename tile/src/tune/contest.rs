@@ -7,7 +7,7 @@ use girih_kernels::gemm::Record;
 
 use super::refused;
 use super::space::{Point, Space};
-use crate::error::Error;
+use crate::error::Result;
 use crate::launch::{Copied, Launch, Prepared, Written};
 
 /// Rounds of pairs, and the candidates that stay after each.
@@ -93,10 +93,10 @@ pub fn tune<A: ?Sized>(
     space: &Space,
     budget: &Budget,
     mut launch: impl for<'a> FnMut(&'a mut A, &Point) -> Launch<'a>,
-) -> Result<Tuned, Error> {
+) -> Result<Tuned> {
     let mut written = Vec::new();
     let mut identity = None;
-    let mut points: Vec<(Point, Result<Prepared, Error>)> = Vec::new();
+    let mut points: Vec<(Point, Result<Prepared>)> = Vec::new();
     let mut programs = Vec::new();
     for point in space.points(budget.points.max(1)) {
         let launch = launch(args, &point).replace_hints(&point.hints());
@@ -122,15 +122,11 @@ pub fn tune<A: ?Sized>(
 
 type Outcome = (usize, [f64; 2], Vec<Result<f64, String>>);
 
-fn contest(
-    points: &[(Point, Result<Prepared, Error>)],
-    written: &[Written],
-    budget: &Budget,
-) -> Result<Outcome, Error> {
+fn contest(points: &[(Point, Result<Prepared>)], written: &[Written], budget: &Budget) -> Result<Outcome> {
     let mut shares: Vec<Result<f64, String>> = Vec::new();
     let usual = points[0].1.clone()?;
     let results: Vec<&dyn Copied> = written.iter().filter(|of| of.is_result).map(|of| &*of.array).collect();
-    let found_by = |launch: &Prepared| -> Result<Vec<Vec<f64>>, Error> {
+    let found_by = |launch: &Prepared| -> Result<Vec<Vec<f64>>> {
         written.iter().try_for_each(|of| of.array.restore())?;
         launch.run()?;
         results.iter().map(|array| array.values()).collect()
@@ -200,7 +196,7 @@ fn slice(budget: &Budget, candidates: usize) -> Duration {
     clippy::cast_sign_loss,
     reason = "cannot lose: the quotient of two times is positive, and how often a launch runs may be rounded"
 )]
-fn cost(device: &Device, launch: &Prepared, slice: Duration) -> Result<f64, Error> {
+fn cost(device: &Device, launch: &Prepared, slice: Duration) -> Result<f64> {
     let run = |count: usize| device.time(|| (0..count).try_for_each(|_| launch.run()));
     let each = run(1)?;
     if let Some(count) = device.simulated_cost() {

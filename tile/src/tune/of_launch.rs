@@ -3,7 +3,7 @@
 use super::contest::{Budget, Tuned, tune};
 use super::records::{Records, launch};
 use super::space::Space;
-use crate::error::Error;
+use crate::error::Result;
 use crate::launch::Launch;
 
 impl<'a> Launch<'a> {
@@ -39,7 +39,7 @@ impl<'a> Launch<'a> {
     /// assert_eq!(y.download()?, [2.0; 2048]);
     /// # Ok::<(), girih_tile::error::Error>(())
     /// ```
-    pub fn tune(&self, space: &Space, budget: &Budget) -> Result<Tuned, Error> {
+    pub fn tune(&self, space: &Space, budget: &Budget) -> Result<Tuned> {
         space.has_hints_alone()?;
         tune(&mut &*self, space, budget, |launch, _| launch.again())
     }
@@ -48,7 +48,7 @@ impl<'a> Launch<'a> {
     ///
     /// # Errors
     /// [`LaunchError::Record`](crate::launch::LaunchError::Record) for a space with a constant; those of [`launch`].
-    pub fn recorded(self, space: &Space, records: &Records) -> Result<Launch<'a>, Error> {
+    pub fn recorded(self, space: &Space, records: &Records) -> Result<Launch<'a>> {
         space.has_hints_alone()?;
         let hints = launch(&mut &self, space, records, |launch, _| launch.again())?.hints().clone();
         Ok(self.replace_hints(&hints))

@@ -7,7 +7,7 @@ use girih_kernels::gemm::Record;
 
 use super::refused;
 use super::space::{Point, Space};
-use crate::error::Error;
+use crate::error::Result;
 use crate::launch::{Launch, stable_hash};
 
 /// The first line of records: the version of the format, and that of girih, since others make other kernels of a program.
@@ -45,7 +45,7 @@ impl Problem {
 
 impl Launch<'_> {
     /// What records of this launch are of.
-    pub(super) fn problem(&self) -> Result<Problem, Error> {
+    pub(super) fn problem(&self) -> Result<Problem> {
         let limits = self.limits()?;
         Ok(Problem {
             machine: Record::machine(limits),
@@ -74,7 +74,7 @@ impl Records {
     ///
     /// # Errors
     /// [`LaunchError::Record`](crate::launch::LaunchError::Record) for a text of another version of girih, a line that is no record, and a record of another machine.
-    pub fn read(text: &str, limits: &Limits) -> Result<Records, Error> {
+    pub fn read(text: &str, limits: &Limits) -> Result<Records> {
         let mut records = Records::new(limits);
         let mut lines = text.lines();
         let head = lines.next().unwrap_or_default();
@@ -113,7 +113,7 @@ impl Records {
     }
 
     /// The point that is recorded for a launch of the usual point, and the program that it is of; none if nothing is recorded.
-    fn find(&self, usual: &Launch<'_>) -> Result<Option<(Point, String)>, Error> {
+    fn find(&self, usual: &Launch<'_>) -> Result<Option<(Point, String)>> {
         let problem = usual.problem()?;
         if self.machine != problem.machine {
             return Err(refused(
@@ -147,7 +147,7 @@ pub fn launch<'a, A: ?Sized>(
     space: &Space,
     records: &Records,
     mut make: impl for<'b> FnMut(&'b mut A, &Point) -> Launch<'b>,
-) -> Result<Launch<'a>, Error> {
+) -> Result<Launch<'a>> {
     let usual =
         space.points(1).next().ok_or_else(|| refused("a space without points", "one that has some"))?;
     let found = {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::refused;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::hints::{Construct, Hint, Hints};
 
 /// What a value is of.
@@ -74,7 +74,7 @@ impl Space {
     ///
     /// # Errors
     /// [`LaunchError::Record`](crate::launch::LaunchError::Record) for a hint that belongs to an access, and for a value that it does not take.
-    pub fn hint(self, hint: Hint, values: impl IntoIterator<Item = i64>) -> Result<Space, Error> {
+    pub fn hint(self, hint: Hint, values: impl IntoIterator<Item = i64>) -> Result<Space> {
         self.with_hint(hint, values.into_iter().map(Some).collect())
     }
 
@@ -82,11 +82,11 @@ impl Space {
     ///
     /// # Errors
     /// As [`Space::hint`].
-    pub fn optional_hint(self, hint: Hint, values: impl IntoIterator<Item = i64>) -> Result<Space, Error> {
+    pub fn optional_hint(self, hint: Hint, values: impl IntoIterator<Item = i64>) -> Result<Space> {
         self.with_hint(hint, std::iter::once(None).chain(values.into_iter().map(Some)).collect())
     }
 
-    fn with_hint(mut self, hint: Hint, values: Vec<Option<i64>>) -> Result<Space, Error> {
+    fn with_hint(mut self, hint: Hint, values: Vec<Option<i64>>) -> Result<Space> {
         if hint.check_on(Construct::Kernel).is_err() {
             let of_kernels = Hint::ALL.iter().filter(|hint| hint.check_on(Construct::Kernel).is_ok());
             let names: Vec<&str> = of_kernels.map(|hint| hint.name()).collect();
@@ -102,7 +102,7 @@ impl Space {
     }
 
     /// Refuses a space with constants.
-    pub(super) fn has_hints_alone(&self) -> Result<(), Error> {
+    pub(super) fn has_hints_alone(&self) -> Result {
         let mut names = self.axes.iter().flat_map(|axis| &axis.names);
         let Some(name) = names.find(|name| matches!(name, Name::Constant(_))) else { return Ok(()) };
         let accepted =
@@ -181,7 +181,7 @@ impl fmt::Display for Point {
 
 impl FromStr for Point {
     type Err = Error;
-    fn from_str(text: &str) -> Result<Point, Error> {
+    fn from_str(text: &str) -> Result<Point> {
         let refused = |part: &str| {
             refused(format!("`{part}`"), "constants and hints with legal values, as `BM=4, occupancy=2`")
         };

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use super::text::op_text;
 use super::{Array, Def, End, Func, Kind, Op, OpId, RegionId, Type, Value};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::fit;
 
 /// Checks a function: types by each operation's rule and the row of its table, values defined before they are used in a region around,
@@ -14,7 +14,7 @@ use crate::fit;
 ///
 /// # Errors
 /// [`Error::Verify`] with the first operation that breaks a rule, and the rule.
-pub fn verify(func: &Func) -> Result<(), Error> {
+pub fn verify(func: &Func) -> Result {
     let mut check =
         Check { func, seen: HashSet::new(), defined: vec![false; func.value_count()], around: Vec::new() };
     check.arrays()?;
@@ -25,7 +25,7 @@ pub fn verify(func: &Func) -> Result<(), Error> {
     }
 }
 
-fn broken<T>(why: impl Into<String>) -> Result<T, Error> {
+fn broken<T>(why: impl Into<String>) -> Result<T> {
     Err(Error::Verify(why.into()))
 }
 
@@ -49,12 +49,12 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
-    fn refuse<T>(&self, op: &Op, why: impl AsRef<str>) -> Result<T, Error> {
+    fn refuse<T>(&self, op: &Op, why: impl AsRef<str>) -> Result<T> {
         let site = op.site.map(|site| format!("{site}: ")).unwrap_or_default();
         broken(format!("{site}`{}`: {}", op_text(self.func, op), why.as_ref()))
     }
 
-    fn arrays(&self) -> Result<(), Error> {
+    fn arrays(&self) -> Result {
         let mut parts = false;
         for (i, array) in self.func.arrays.iter().enumerate() {
             match array {
@@ -77,7 +77,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    fn define(&mut self, value: Value, def: Def) -> Result<(), Error> {
+    fn define(&mut self, value: Value, def: Def) -> Result {
         if self.func.value(value).def != def || self.defined[value.index()] {
             return broken(format!("%{} is defined twice, or not where it says", value.0));
         }
@@ -85,7 +85,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    fn region(&mut self, id: RegionId, args: &[Type]) -> Result<(), Error> {
+    fn region(&mut self, id: RegionId, args: &[Type]) -> Result {
         let func = self.func;
         let region = func.region(id);
         let types: Vec<Type> = region.args.iter().map(|&arg| func.ty(arg)).collect();
@@ -111,7 +111,7 @@ impl Check<'_> {
         values.iter().copied().find(|value| !self.defined.get(value.index()).copied().unwrap_or(false))
     }
 
-    fn op(&mut self, id: OpId) -> Result<(), Error> {
+    fn op(&mut self, id: OpId) -> Result {
         let func = self.func;
         let op = func.op(id);
         if !self.seen.insert(id) {
@@ -140,7 +140,7 @@ impl Check<'_> {
     }
 
     /// Checks an array that an operation names, and returns the one that it is a part of.
-    fn part(&self, op: &Op, array: super::ArrayId) -> Result<Option<super::ArrayId>, Error> {
+    fn part(&self, op: &Op, array: super::ArrayId) -> Result<Option<super::ArrayId>> {
         let func = self.func;
         match func.arrays.get(array.index()) {
             None => self.refuse(op, "names an array that does not exist"),
@@ -166,7 +166,7 @@ impl Check<'_> {
         }
     }
 
-    fn regions(&mut self, op: &Op) -> Result<(), Error> {
+    fn regions(&mut self, op: &Op) -> Result {
         let func = self.func;
         let types = |values: &[Value]| values.iter().map(|&value| func.ty(value)).collect::<Vec<Type>>();
         let (around, args, count) = match &op.kind {
@@ -195,7 +195,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    fn end(&self, end: &End) -> Result<(), Error> {
+    fn end(&self, end: &End) -> Result {
         let refuse = |why: String| broken(format!("a region ends with {end:?}: {why}"));
         if let Some(value) = self.in_scope(end.values()) {
             return refuse(format!("%{} is not defined here", value.0));

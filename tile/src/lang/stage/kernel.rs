@@ -2,7 +2,7 @@
 
 use super::{STAGE, Stage, with};
 use crate::elem::Elem;
-use crate::error::{Code, Error, Fault, Site};
+use crate::error::{Code, Error, Fault, Result, Site};
 use crate::facts::{ArrayFacts, Facts};
 use crate::handle::{Array, Tile};
 use crate::hints::Hint;
@@ -133,7 +133,7 @@ impl Drop for Restore {
 /// # Errors
 /// [`Error::Build`] with everything that is wrong.
 #[track_caller]
-pub fn trace(header: Header, f: impl FnOnce()) -> Result<Func, Error> {
+pub fn trace(header: Header, f: impl FnOnce()) -> Result<Func> {
     let site = Site::caller();
     let mut fresh = Stage::new(header.name);
     fresh.build.dialect = header.dialect;

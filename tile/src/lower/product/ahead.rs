@@ -7,7 +7,7 @@ use girih_ptx::{Opcode, Operand, Type, Word};
 use girih_tensor::DType;
 
 use super::stage::Staged;
-use crate::error::Error;
+use crate::error::Result;
 use crate::fit;
 use crate::ir::{self, Def, Kind, OpId, Padding, RegionId, Value};
 use crate::lower::asynchronous::Target;
@@ -57,7 +57,7 @@ impl Lowering<'_> {
         id: OpId,
         [first, end, by]: [&Reg; 3],
         ranges: Option<(i64, i64, i64)>,
-    ) -> Result<Option<SharedScope>, Error> {
+    ) -> Result<Option<SharedScope>> {
         let plan = self.plan;
         let rounds = plan.products.ahead.loops.get(&id).filter(|_| self.products.role != Role::Producer);
         let Some(rounds) = rounds else { return Ok(None) };
@@ -118,7 +118,7 @@ impl Lowering<'_> {
     }
 
     /// At the beginning of an iteration: waits for its tiles, and loads those of the last iteration under way.
-    pub(crate) fn enter_ahead(&mut self, id: OpId) -> Result<(), Error> {
+    pub(crate) fn enter_ahead(&mut self, id: OpId) -> Result {
         let plan = self.plan;
         let missing = || unfit("an iteration of a loop without slots");
         let rounds = plan.products.ahead.loops.get(&id).ok_or_else(missing)?;
@@ -158,7 +158,7 @@ impl Lowering<'_> {
     }
 
     /// At the end of an iteration: stores what waits in registers, and goes on to the next slot.
-    pub(crate) fn end_turn_ahead(&mut self, region: RegionId) -> Result<(), Error> {
+    pub(crate) fn end_turn_ahead(&mut self, region: RegionId) -> Result {
         let plan = self.plan;
         let Some(iterations) =
             self.ahead.loops.last().filter(|iterations| iterations.body == region).cloned()
@@ -214,7 +214,7 @@ impl Lowering<'_> {
         iterations: &Iterations,
         slot: &Expr,
         wait: bool,
-    ) -> Result<(), Error> {
+    ) -> Result {
         let plan = self.plan;
         let args = &plan.func.region(iterations.body).args;
         if wait && !iterations.waiting.is_empty() {
@@ -251,7 +251,7 @@ impl Lowering<'_> {
     }
 
     /// Loads a tile to a slot, or to registers that it waits in.
-    fn fetch(&mut self, load: OpId, slot: &Expr, waiting: Option<&[Reg]>) -> Result<(), Error> {
+    fn fetch(&mut self, load: OpId, slot: &Expr, waiting: Option<&[Reg]>) -> Result {
         let plan = self.plan;
         let op = plan.func.op(load);
         let (Kind::Load(view), Some(early)) = (&op.kind, plan.products.ahead.loads.get(&load)) else {
@@ -276,7 +276,7 @@ impl Lowering<'_> {
     }
 
     /// Stores a tile to a slot.
-    fn put_early(&mut self, load: OpId, slot: &Expr, regs: &[Reg]) -> Result<(), Error> {
+    fn put_early(&mut self, load: OpId, slot: &Expr, regs: &[Reg]) -> Result {
         let plan = self.plan;
         let early = plan.products.ahead.loads.get(&load).ok_or_else(|| self.misplaced(load))?;
         let (base, ty) = (slot + early.start, plan.func.ty(plan.func.op(load).results[0]));
@@ -287,7 +287,7 @@ impl Lowering<'_> {
     }
 
     /// The registers of a tile that has been prefetched for what operands are computed from.
-    pub(crate) fn read_early(&mut self, id: OpId, early: &Early) -> Result<(), Error> {
+    pub(crate) fn read_early(&mut self, id: OpId, early: &Early) -> Result {
         let plan = self.plan;
         let result = plan.func.op(id).results[0];
         let Some(Held::Shared(base)) = self.held[result.index()].clone() else {
@@ -300,7 +300,7 @@ impl Lowering<'_> {
     }
 
     /// An operand of a product that has been loaded iterations ahead.
-    pub(super) fn early(&self, value: Value) -> Result<Option<Staged>, Error> {
+    pub(super) fn early(&self, value: Value) -> Result<Option<Staged>> {
         let plan = self.plan;
         let Def::Result(id, _) = plan.func.value(value).def else { return Ok(None) };
         if !plan.products.ahead.is_shared(id) {

@@ -6,7 +6,7 @@ use girih_ptx::{Opcode, Operand, Word};
 use girih_tensor::DType;
 
 use super::stage::{Staged, Staging};
-use crate::error::Error;
+use crate::error::Result;
 use crate::fit;
 use crate::ir::{OpId, Rounding};
 use crate::lower::words::{m, of};
@@ -36,7 +36,7 @@ fn computed(sum: DType) -> DType {
 
 impl Lowering<'_> {
     /// A product by multiply-adds of each thread.
-    pub(super) fn multiply_add(&mut self, id: OpId) -> Result<(), Error> {
+    pub(super) fn multiply_add(&mut self, id: OpId) -> Result {
         let plan = self.plan;
         let op = plan.func.op(id);
         let (a, result) = (plan.func.ty(op.operands[0]), plan.func.ty(op.results[0]));
@@ -111,7 +111,7 @@ impl Lowering<'_> {
         deep: i64,
         places: &[[usize; 2]],
         totals: &[Reg],
-    ) -> Result<(), Error> {
+    ) -> Result {
         let plan = self.plan;
         let op = plan.func.op(id);
         let sum = computed(plan.func.ty(op.results[0]).dtype);

@@ -4,7 +4,7 @@ use girih_codegen::plan::Dist;
 use girih_codegen::{Cond, Expr, Reg};
 use girih_tensor::DType;
 
-use crate::error::Error;
+use crate::error::Result;
 use crate::fit;
 use crate::ir::{Dims, Value};
 use crate::lower::Lowering;
@@ -54,7 +54,7 @@ impl Staging {
 
 impl Lowering<'_> {
     /// Operands in shared memory: where iterations before have brought them, or one behind the other.
-    pub(super) fn stage(&mut self, operands: &[Staging]) -> Result<Vec<Staged>, Error> {
+    pub(super) fn stage(&mut self, operands: &[Staging]) -> Result<Vec<Staged>> {
         let mut all = Vec::new();
         for operand in operands {
             all.push(self.early(operand.value)?);
@@ -66,7 +66,7 @@ impl Lowering<'_> {
     }
 
     /// Puts operands into shared memory, one behind the other, and lets the threads meet.
-    fn store_staged(&mut self, operands: &[Staging]) -> Result<Vec<Staged>, Error> {
+    fn store_staged(&mut self, operands: &[Staging]) -> Result<Vec<Staged>> {
         let plan = self.plan;
         let mut all: Vec<Staged> = Vec::new();
         let mut places = Vec::new();
@@ -103,7 +103,7 @@ impl Lowering<'_> {
     }
 
     /// Fills shared memory with zeros, all threads together; `size` is a number of whole vectors.
-    pub(super) fn zeros(&mut self, base: &Expr, size: i64) -> Result<(), Error> {
+    pub(super) fn zeros(&mut self, base: &Expr, size: i64) -> Result {
         let zero = vec![self.bits(DType::F32, 0)?; fit::size(WIDEST / 4)];
         let threads = i64::from(self.plan.threads);
         let vectors = size / WIDEST;
@@ -122,7 +122,7 @@ impl Lowering<'_> {
         offset: &Expr,
         dims: Dims,
         dist: &Dist,
-    ) -> Result<Vec<Reg>, Error> {
+    ) -> Result<Vec<Reg>> {
         let base = &staged.base + &(offset * staged.dtype.bytes());
         self.take_piece(&Piece::at(staged.dtype, dist, &dims, &staged.strides), &base, None, &[])
     }

@@ -14,7 +14,7 @@ use girih_ptx::{Opcode, Type};
 use girih_tensor::{DType, Tensor};
 
 use super::stage::{Staged, Staging};
-use crate::error::Error;
+use crate::error::Result;
 use crate::fit;
 use crate::ir::{OpId, Value};
 use crate::lower::Lowering;
@@ -45,7 +45,7 @@ enum From {
 }
 
 /// Blocks of an operand, each of as many registers, as (V,X) of their values.
-fn fragment(b: &mut Builder, blocks: Vec<Vec<Reg>>, dtype: DType) -> Result<Tensor<Rmem>, Error> {
+fn fragment(b: &mut Builder, blocks: Vec<Vec<Reg>>, dtype: DType) -> Result<Tensor<Rmem>> {
     let count = blocks.len();
     // Instructions take tf32 from untyped registers.
     let untyped = |reg: Reg| match reg.ty() {
@@ -90,7 +90,7 @@ fn spread(leaves: &[Leaf], at: &[i64]) -> Vec<Vec<i64>> {
 
 impl Lowering<'_> {
     /// A product by `mma.sync`.
-    pub(super) fn multiply_warps(&mut self, id: OpId, atom: &MmaAtom) -> Result<(), Error> {
+    pub(super) fn multiply_warps(&mut self, id: OpId, atom: &MmaAtom) -> Result {
         let plan = self.plan;
         let op = plan.func.op(id);
         let (result, k) = (plan.func.ty(op.results[0]), plan.func.ty(op.operands[0]).dims);
@@ -156,7 +156,7 @@ impl Lowering<'_> {
     }
 
     /// The operands of a product, each in registers or in shared memory.
-    fn factors(&mut self, id: OpId, atom: &MmaAtom) -> Result<[Factor; 2], Error> {
+    fn factors(&mut self, id: OpId, atom: &MmaAtom) -> Result<[Factor; 2]> {
         let plan = self.plan;
         let op = plan.func.op(id);
         let rank = plan.func.ty(op.results[0]).dims.rank();
@@ -197,7 +197,7 @@ impl Lowering<'_> {
     }
 
     /// The registers of an operand with zeros beyond its extent along K.
-    fn without_padding(&mut self, value: Value, along: usize, regs: &[Reg]) -> Result<Vec<Reg>, Error> {
+    fn without_padding(&mut self, value: Value, along: usize, regs: &[Reg]) -> Result<Vec<Reg>> {
         let (ty, dist) = (self.plan.func.ty(value), self.plan.dist(value));
         let extent = i64::from(ty.dims[along]);
         let rank = ty.dims.rank();
@@ -215,13 +215,7 @@ impl Lowering<'_> {
     }
 
     /// The registers of an operand of blocks whose rows or columns begin at `firsts`, at `start` along K.
-    fn blocks(
-        &mut self,
-        of: &Factor,
-        batch: i64,
-        firsts: &[i64],
-        start: i64,
-    ) -> Result<Vec<Vec<Reg>>, Error> {
+    fn blocks(&mut self, of: &Factor, batch: i64, firsts: &[i64], start: i64) -> Result<Vec<Vec<Reg>>> {
         let rank = of.modes[0].max(of.modes[1]) + 1;
         let corner = |first: i64| {
             let mut at = vec![0; rank];
@@ -275,7 +269,7 @@ impl Lowering<'_> {
         staged: &Staged,
         corner: &impl Fn(i64) -> Vec<i64>,
         firsts: &[i64],
-    ) -> Result<Vec<Vec<Reg>>, Error> {
+    ) -> Result<Vec<Vec<Reg>>> {
         let [along, other] = of.modes;
         // Rows of matrices are rows of memory.
         let turned = staged.strides[along] != 1;
@@ -312,7 +306,7 @@ impl Lowering<'_> {
     }
 
     /// The address of an element in shared memory: of the thread's own coordinate in a distribution and an offset.
-    fn staged_at(&mut self, staged: &Staged, dist: &Dist, offset: &[i64]) -> Result<Expr, Error> {
+    fn staged_at(&mut self, staged: &Staged, dist: &Dist, offset: &[i64]) -> Result<Expr> {
         let origin = self.origin(dist, offset.len())?;
         let mut at = Expr::from(0);
         for ((origin, &by), &stride) in origin.iter().zip(offset).zip(&staged.strides) {

@@ -4,7 +4,7 @@ use girih_codegen::plan::Dist;
 use std::collections::BTreeSet;
 
 use super::{Id, LOOP, Problem, Source, Use, is_each};
-use crate::error::{Code, Error, Fault};
+use crate::error::{Code, Error, Fault, Result};
 use crate::ir::{Dims, Kind, Op, OpId, RegionId, Value};
 use crate::place::assemble::{DEEP, remade};
 use crate::place::candidates::{Pools, inverse};
@@ -19,7 +19,7 @@ impl Problem<'_> {
         pools: &Pools,
         loops: &mut Vec<Vec<Option<usize>>>,
         weight: f64,
-    ) -> Result<(), Error> {
+    ) -> Result {
         let func = self.func;
         for &id in &func.region(region).ops {
             let op = func.op(id);
@@ -33,7 +33,7 @@ impl Problem<'_> {
         Ok(())
     }
 
-    fn op(&mut self, id: OpId, op: &Op, pools: &Pools, weight: f64) -> Result<(), Error> {
+    fn op(&mut self, id: OpId, op: &Op, pools: &Pools, weight: f64) -> Result {
         let func = self.func;
         let kind = work(func, op);
         let of = if kind == Work::Result { op.results[0] } else { op.operands[0] };
@@ -185,7 +185,7 @@ impl Problem<'_> {
         pools: &Pools,
         loops: &mut Vec<Vec<Option<usize>>>,
         weight: f64,
-    ) -> Result<(), Error> {
+    ) -> Result {
         let func = self.func;
         let mut carried = Vec::new();
         for (at, &result) in op.results.iter().enumerate() {
