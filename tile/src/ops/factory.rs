@@ -145,35 +145,34 @@ impl Build {
     /// # Errors
     /// As [`Build::dense`].
     pub fn tile_of(&mut self, dtype: DType, nested: &Nested) -> Result<Value, Fault> {
-        let mut shape = Vec::new();
-        let mut at = nested;
-        while let Nested::Many(list) = at {
-            shape.push(list.len() as i64);
-            match list.first() {
-                Some(first) => at = first,
-                None => break,
-            }
-        }
         let mut values = Vec::new();
-        flatten(nested, &shape, &mut values)?;
+        let shape = nested.flatten(&mut values)?;
         self.dense(dtype, &shape, &values)
     }
 }
 
-fn flatten(nested: &Nested, shape: &[i64], values: &mut Vec<Const>) -> Result<(), Fault> {
-    match (nested, shape) {
-        (Nested::One(value), []) => values.push(*value),
-        (Nested::Many(list), [n, rest @ ..]) if list.len() as i64 == *n => {
-            list.iter().try_for_each(|item| flatten(item, rest, values))?;
-        }
-        _ => {
-            bail!(
+impl Nested {
+    /// Adds the numbers in row-major order; the extents.
+    fn flatten(&self, into: &mut Vec<Const>) -> Result<Vec<i64>, Fault> {
+        let list = match self {
+            Nested::One(value) => {
+                into.push(*value);
+                return Ok(Vec::new());
+            }
+            Nested::Many(list) => list,
+        };
+        let mut shapes = list.iter().map(|row| row.flatten(into));
+        let first = shapes.next().transpose()?.unwrap_or_default();
+        for shape in shapes {
+            let shape = shape?;
+            ensure!(
+                shape == first,
                 Code::AstileRagged,
-                "a tile of nested lists of different lengths: lists of one length at each level are accepted"
+                "`astile` of rows of shapes {first:?} and {shape:?}: rows of one shape are accepted"
             );
         }
+        Ok([list.len() as i64].into_iter().chain(first).collect())
     }
-    Ok(())
 }
 
 /// Whether a dtype has an integer.

@@ -5,11 +5,10 @@ use girih_tensor::{DType, Element};
 use super::index::Shape;
 use super::operand::IntoItem;
 use super::{Tile, dims};
-use crate::dtype::Const;
-use crate::dtype::number::encode;
+use crate::dtype::{Const, is_integer};
 use crate::elem::{Elem, Integer};
-use crate::error::{Code, Fault, bail};
-use crate::ir::{Kind, Type};
+use crate::ir::{Dims, Kind, Type};
+use crate::ops;
 use crate::stage::{Item, Raw, Staged, apply};
 
 /// A number of Rust that a tile can be full of, converted to the tile's dtype. Integers must be numbers of the dtype.
@@ -85,18 +84,16 @@ pub fn scalar<T: Elem>(value: impl Fill) -> Tile<T> {
 #[track_caller]
 #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
 pub fn strict<T: Elem>(value: T) -> Tile<T> {
-    let bits = bits(value);
-    Tile::of(apply("strict", &[], |build, _| Ok(build.push1(Kind::Full(bits), &[], Type::scalar(T::DTYPE)))))
+    Tile::of(apply("strict", &[], |build, _| Ok(build.full(T::DTYPE, Dims::SCALAR, constant(value)))))
 }
 
-/// The bits of a number. What f64 does not hold, the greatest integers, is read from how they print.
-fn bits<T: Element>(value: T) -> u64 {
-    if crate::dtype::is_integer(T::DTYPE)
-        && let Ok(n) = format!("{value:?}").parse::<i128>()
-    {
-        return encode(T::DTYPE, Const::Int(n));
+/// A number as a constant. What f64 does not hold, the greatest integers, is read from how they print.
+fn constant<T: Element>(value: T) -> Const {
+    match format!("{value:?}").parse::<i128>() {
+        Ok(n) if is_integer(T::DTYPE) => Const::Int(n),
+        _ if T::DTYPE == DType::Bool => Const::Bool(value.to_f64() != 0.0),
+        _ => Const::Float(value.to_f64()),
     }
-    encode(T::DTYPE, Const::Float(value.to_f64()))
 }
 
 /// 0, 1, 2, ... `n - 1`. Scale and shift it by operators.
@@ -110,48 +107,31 @@ pub fn arange<T: Integer>(n: usize) -> Tile<T> {
 
 /// Constants in nested arrays or `Vec`s, known while building.
 pub trait Nested<T> {
-    /// Adds elements in row-major order; the extents, or why there are none.
-    ///
-    /// # Errors
-    /// [`Code::AstileRagged`] for rows of different shapes.
-    fn flatten(&self, into: &mut Vec<T>) -> Result<Vec<usize>, Fault>;
+    #[doc(hidden)]
+    fn nested(&self) -> ops::Nested;
 }
 
 impl<T: Elem> Nested<T> for T {
-    fn flatten(&self, into: &mut Vec<T>) -> Result<Vec<usize>, Fault> {
-        into.push(*self);
-        Ok(Vec::new())
+    fn nested(&self) -> ops::Nested {
+        ops::Nested::One(constant(*self))
     }
 }
 
 impl<T, N: Nested<T>> Nested<T> for [N] {
-    fn flatten(&self, into: &mut Vec<T>) -> Result<Vec<usize>, Fault> {
-        let mut shape: Option<Vec<usize>> = None;
-        for row in self {
-            let inner = row.flatten(into)?;
-            if let Some(first) = shape.as_ref().filter(|first| **first != inner) {
-                bail!(
-                    Code::AstileRagged,
-                    "`astile` of rows of shapes {first:?} and {inner:?}: rows of one shape are accepted"
-                );
-            }
-            shape = Some(inner);
-        }
-        let mut shape = shape.unwrap_or_default();
-        shape.insert(0, self.len());
-        Ok(shape)
+    fn nested(&self) -> ops::Nested {
+        ops::Nested::Many(self.iter().map(N::nested).collect())
     }
 }
 
 impl<T, N: Nested<T>, const L: usize> Nested<T> for [N; L] {
-    fn flatten(&self, into: &mut Vec<T>) -> Result<Vec<usize>, Fault> {
-        self.as_slice().flatten(into)
+    fn nested(&self) -> ops::Nested {
+        self.as_slice().nested()
     }
 }
 
 impl<T, N: Nested<T>> Nested<T> for Vec<N> {
-    fn flatten(&self, into: &mut Vec<T>) -> Result<Vec<usize>, Fault> {
-        self.as_slice().flatten(into)
+    fn nested(&self) -> ops::Nested {
+        self.as_slice().nested()
     }
 }
 
@@ -159,18 +139,8 @@ impl<T, N: Nested<T>> Nested<T> for Vec<N> {
 #[track_caller]
 #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
 pub fn astile<T: Elem>(nested: impl Nested<T>) -> Tile<T> {
-    let mut flat = Vec::new();
-    let shape = match nested.flatten(&mut flat) {
-        Ok(shape) => shape,
-        Err(fault) => {
-            crate::stage::refuse(fault.code, fault.message);
-            return Tile::of(Raw::POISON);
-        }
-    };
-    let Some(dims) = dims("astile", &shape) else { return Tile::of(Raw::POISON) };
-    let flat: Vec<u64> = flat.into_iter().map(bits).collect();
-    let ty = Type { dtype: T::DTYPE, dims };
-    Tile::of(apply("astile", &[], |build, _| Ok(build.push1(Kind::Dense(flat.into()), &[], ty))))
+    let nested = nested.nested();
+    Tile::of(apply("astile", &[], |build, _| build.tile_of(T::DTYPE, &nested)))
 }
 
 /// A range whose loop runs at run time although its ends may be known while building: `for i in irange(0, 10)`.
