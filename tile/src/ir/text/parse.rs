@@ -3,11 +3,9 @@
 mod operation;
 
 use super::token::{Line, Token};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::hints::{Hint, HintSet};
 use crate::ir::{ArrayParam, Build, End, Func, Known, RegionId, ScalarParam, Type, Value};
-
-type Result<T> = std::result::Result<T, Error>;
 
 /// Reads a program. It stands in the function as it stands in the text; whether it is a sound one, [`verify`](fn@super::super::verify) says.
 ///
@@ -74,7 +72,7 @@ impl Parser {
         }
     }
 
-    fn parameter(&mut self, line: &mut Line) -> Result<()> {
+    fn parameter(&mut self, line: &mut Line) -> Result {
         let mutable = line.has_word("mut");
         let name = line.name()?;
         line.sign(':')?;
@@ -96,7 +94,7 @@ impl Parser {
         Ok(())
     }
 
-    fn hint(&mut self, line: &mut Line) -> Result<()> {
+    fn hint(&mut self, line: &mut Line) -> Result {
         line.keyword("hint")?;
         let hints = self.b.hints_mut();
         let set: &mut HintSet = if line.has_word("all") {
@@ -172,7 +170,7 @@ impl Parser {
         Ok(values)
     }
 
-    fn statement(&mut self, line: &mut Line) -> Result<()> {
+    fn statement(&mut self, line: &mut Line) -> Result {
         let mut names = Vec::new();
         while let Some(Token::Value(name)) = line.peek() {
             names.push(name.clone());
@@ -207,7 +205,7 @@ impl Parser {
     }
 
     /// The regions that follow a brace. `line` becomes the one that closes the last.
-    fn regions(&mut self, line: &mut Line, regions: &mut Vec<RegionId>) -> Result<()> {
+    fn regions(&mut self, line: &mut Line, regions: &mut Vec<RegionId>) -> Result {
         loop {
             let args = if line.has('(') {
                 line.list(')', |line| {

@@ -3,7 +3,7 @@
 use girih_tensor::DType;
 
 use super::constant_bits;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::ir::{DTYPES, Dims, Known, MAX_RANK, Type};
 
 #[derive(Clone, Debug, PartialEq)]
@@ -25,8 +25,6 @@ pub(super) struct Line {
     pub(super) tokens: Vec<Token>,
     pub(super) at: usize,
 }
-
-type Result<T> = std::result::Result<T, Error>;
 
 impl Line {
     pub(super) fn new(number: usize, text: &str) -> Result<Line> {
@@ -115,7 +113,7 @@ impl Line {
         Err(self.error(format!("{what} is accepted here, not {found}")))
     }
 
-    pub(super) fn sign(&mut self, sign: char) -> Result<()> {
+    pub(super) fn sign(&mut self, sign: char) -> Result {
         if self.has(sign) { Ok(()) } else { self.expected(&format!("`{sign}`")) }
     }
 
@@ -133,7 +131,7 @@ impl Line {
         has
     }
 
-    pub(super) fn keyword(&mut self, word: &str) -> Result<()> {
+    pub(super) fn keyword(&mut self, word: &str) -> Result {
         if self.has_word(word) { Ok(()) } else { self.expected(&format!("`{word}`")) }
     }
 
@@ -231,7 +229,7 @@ impl Line {
         })
     }
 
-    pub(super) fn end(&self) -> Result<()> {
+    pub(super) fn end(&self) -> Result {
         if self.peek().is_none() { Ok(()) } else { self.expected("the end of the line") }
     }
 }

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{Parser, Result};
+use super::Parser;
+use crate::error::Result;
 use crate::ir::table::TABLE;
 use crate::ir::text::COMBINES;
 use crate::ir::text::token::{Line, Token};
@@ -79,7 +80,7 @@ impl Parser {
         Ok(view)
     }
 
-    fn index(&self, line: &mut Line, operands: &mut Vec<Value>) -> Result<()> {
+    fn index(&self, line: &mut Line, operands: &mut Vec<Value>) -> Result {
         line.keyword("at")?;
         line.sign('(')?;
         operands.extend(line.list(')', |line| self.value(line))?);
@@ -271,7 +272,7 @@ impl Parser {
         Ok((kind, operands))
     }
 
-    fn carried(&self, line: &mut Line, operands: &mut Vec<Value>) -> Result<()> {
+    fn carried(&self, line: &mut Line, operands: &mut Vec<Value>) -> Result {
         if line.has_word("carry") {
             operands.extend(self.operands(line)?);
         }
