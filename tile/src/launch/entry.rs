@@ -96,7 +96,7 @@ impl Entry {
         let is_open = |param: &&Param| is_open(param) && !is_empty(param, &values);
         let open: Box<[Param]> = params.iter().filter(is_open).cloned().collect();
         let names: Vec<&str> = open.iter().map(|param| param.name.as_str()).collect();
-        let prepare = |args: &[Arg<'_>]| Ok(kernel.prepare(&config, args)?.open(&names)?);
+        let prepare = |args: &[Arg<'_>]| kernel.prepare(&config, args)?.open(&names);
         let template = Mutex::new(with_arguments(device, params, &values, prepare)?);
         let work = Work::Params(Box::new(ByParams { grid, kernel, config, template, open }));
         Ok(Entry::of(ready, work, Some(grid), sure, warnings))

@@ -69,7 +69,7 @@ impl Launch<'_> {
             Work::Params(by) => {
                 let values = self.values(&entry.ready, by.grid);
                 let params = &entry.ready.compiled()?.params;
-                let prepare = |args: &[Arg<'_>]| Ok(by.kernel.prepare(&by.config, args)?);
+                let prepare = |args: &[Arg<'_>]| by.kernel.prepare(&by.config, args);
                 Launches::One(with_arguments(device, params, &values, prepare)?)
             }
             Work::Product(bound) => match &*entry.ready.product {
