@@ -3,10 +3,10 @@
 use std::iter::{repeat, successors};
 
 use super::tile::{Tile, integer};
-use super::{Block, failed};
+use super::{Block, decided, failed};
 use crate::error::Result;
 use crate::fit;
-use crate::ir::{End, Kind, Op, RegionId, Value};
+use crate::ir::{End, Kind, Op, RegionId};
 
 /// How a region was left. Depths count the loops around, the innermost is 0.
 pub(super) enum Left {
@@ -31,25 +31,20 @@ impl Block<'_> {
                 return Ok(left);
             }
         }
-        let values =
-            |list: &[Value]| list.iter().map(|&value| self.get(value)).collect::<Result<Vec<_>, _>>();
         Ok(match &region.end {
-            End::Yield(list) => Left::Yield(values(list)?),
-            End::Continue(depth, list) => Left::Continue(*depth, values(list)?),
-            End::Break(depth, list) => Left::Break(*depth, values(list)?),
+            End::Yield(list) => Left::Yield(self.all(list)?),
+            End::Continue(depth, list) => Left::Continue(*depth, self.all(list)?),
+            End::Break(depth, list) => Left::Break(*depth, self.all(list)?),
             End::Unreachable => return failed("the end of a region that cannot be reached".into()),
         })
     }
 
     /// Runs a loop or a branch. What leaves an outer loop is handed on.
     pub(super) fn control(&mut self, op: &Op) -> Result<Option<Left>> {
-        let mut operands = op.operands.iter().map(|&value| self.get(value)).collect::<Result<Vec<_>, _>>()?;
+        let mut operands = self.all(&op.operands)?;
         match op.kind {
             Kind::If => {
-                let (cond, poison) = operands[0].at(0);
-                if poison {
-                    return failed("a condition is undetermined".into());
-                }
+                let cond = decided(operands[0].at(0), "a condition")?;
                 match self.region(op.regions[usize::from(cond == 0)], Vec::new())? {
                     Left::Yield(values) => self.bind(op, values),
                     out => Ok(Some(out)),
@@ -60,11 +55,7 @@ impl Block<'_> {
                 let dtype = operands[0].ty.dtype;
                 let mut range = [0; 3];
                 for (number, tile) in range.iter_mut().zip(&operands) {
-                    let (bits, poison) = tile.at(0);
-                    if poison {
-                        return failed("a bound of a loop is undetermined".into());
-                    }
-                    *number = integer(dtype, bits);
+                    *number = integer(dtype, decided(tile.at(0), "a bound of a loop")?);
                 }
                 let [start, stop, step] = range;
                 if step <= 0 {

@@ -3,7 +3,7 @@
 use super::each::{self, How};
 use super::memory::Part;
 use super::tile::{Tile, integer};
-use super::{Block, failed};
+use super::{Block, decided, failed};
 use crate::error::Result;
 use crate::fit;
 use crate::ir::table::Each;
@@ -20,17 +20,14 @@ struct Where {
 impl Where {
     /// The coordinate in the parameter of an element; `None` where it is masked or outside of the array.
     fn at(&self, i: usize) -> Result<Option<Vec<i64>>> {
-        match self.mask.as_ref().map(|mask| mask.at(i)) {
-            Some((_, true)) => return failed("a mask is undetermined".into()),
-            Some((0, false)) => return Ok(None),
-            _ => {}
+        if let Some(mask) = &self.mask
+            && decided(mask.at(i), "a mask")? == 0
+        {
+            return Ok(None);
         }
         let mut at = Vec::new();
         for index in &self.indices {
-            let (bits, poison) = index.at(i);
-            if poison {
-                return failed("an index is undetermined".into());
-            }
+            let bits = decided(index.at(i), "an index")?;
             // What 64 bits do not hold is beyond any array.
             at.push(i64::try_from(integer(index.ty.dtype, bits)).unwrap_or(i64::MAX));
         }
@@ -47,7 +44,7 @@ impl Block<'_> {
         if operands.len() < count {
             return failed(format!("an access with {} operands to an array of rank {rank}", operands.len()));
         }
-        let indices = operands[..rank].iter().map(|&value| self.get(value)).collect::<Result<_, _>>()?;
+        let indices = self.all(&operands[..rank])?;
         let mask = if at.masked { Some(self.get(operands[rank])?) } else { None };
         Ok((Where { part, indices, mask, check: at.check }, &operands[count..]))
     }
@@ -84,8 +81,7 @@ impl Block<'_> {
     /// compare-and-swap, and 0 else.
     pub(super) fn atomic(&mut self, rmw: Rmw, at: &Indexed, op: &Op) -> Result<Option<Tile>> {
         let own = if rmw == Rmw::Cas { 2 } else { 1 };
-        let values =
-            op.operands[..own].iter().map(|&value| self.get(value)).collect::<Result<Vec<_>, _>>()?;
+        let values = self.all(&op.operands[..own])?;
         let (places, _) = self.places(at, &op.operands[own..])?;
         let update = &values[own - 1];
         let dtype = update.ty.dtype;
@@ -108,12 +104,9 @@ impl Block<'_> {
                 Rmw::Or => each(Each::Or),
                 Rmw::Xor => each(Each::Xor),
                 Rmw::Xchg => new,
-                Rmw::Cas => match values[0].at(i) {
-                    (_, true) => {
-                        return failed("the expected value of a compare-and-swap is undetermined".into());
-                    }
-                    // Bits are compared.
-                    (expected, false) if expected == old => new,
+                // Bits are compared.
+                Rmw::Cas => match decided(values[0].at(i), "the expected value of a compare-and-swap")? {
+                    expected if expected == old => new,
                     _ => continue,
                 },
             };

@@ -4,7 +4,7 @@ use girih_tensor::DType;
 
 use super::float;
 use super::tile::{Tile, coordinates, integer, mask};
-use super::{Block, failed};
+use super::{Block, decided, failed};
 use crate::dtype::{Category, category};
 use crate::error::Result;
 use crate::fit;
@@ -225,10 +225,7 @@ impl Block<'_> {
     /// The number of an integer scalar that decides something.
     pub(super) fn whole(&self, value: crate::ir::Value, what: &str) -> Result<i64> {
         let tile = self.get(value)?;
-        match tile.at(0) {
-            (_, true) => failed(format!("{what} is undetermined")),
-            (bits, false) => Ok(i64::try_from(integer(tile.ty.dtype, bits)).unwrap_or(i64::MAX)),
-        }
+        Ok(i64::try_from(integer(tile.ty.dtype, decided(tile.at(0), what)?)).unwrap_or(i64::MAX))
     }
 }
 

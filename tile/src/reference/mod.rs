@@ -132,6 +132,11 @@ fn failed<T>(message: String) -> Result<T> {
     Err(Error::Eval(message))
 }
 
+/// The bits of an element that decides something.
+fn decided((bits, poison): (u64, bool), what: &str) -> Result<u64> {
+    if poison { failed(format!("{what} is undetermined")) } else { Ok(bits) }
+}
+
 /// A block of a run.
 struct Block<'a> {
     func: &'a Func,
@@ -150,6 +155,10 @@ impl<'a> Block<'a> {
         self.values[value.index()]
             .clone()
             .map_or_else(|| failed(format!("value {} has no value yet", value.0)), Ok)
+    }
+
+    fn all(&self, values: &[Value]) -> Result<Vec<Tile>> {
+        values.iter().map(|&value| self.get(value)).collect()
     }
 
     fn set(&mut self, value: Value, tile: Tile) {
@@ -201,7 +210,7 @@ impl<'a> Block<'a> {
 
     /// Operations whose results depend on their operands and the block alone.
     fn pure(&mut self, op: &Op) -> Result<Vec<Tile>> {
-        let owned = op.operands.iter().map(|&value| self.get(value)).collect::<Result<Vec<_>, _>>()?;
+        let owned = self.all(&op.operands)?;
         let operands: Vec<&Tile> = owned.iter().collect();
         if let Kind::Sort { axis, descending } = op.kind {
             return Ok(sort::sort(&operands, usize::from(axis), descending));

@@ -9,7 +9,7 @@ use crate::ir::Op;
 impl Block<'_> {
     /// Prints by a format as C's `printf`. Of tiles it prints the whole format for each element, row-major.
     pub(super) fn print(&mut self, format: &str, op: &Op) -> Result {
-        let values = op.operands.iter().map(|&value| self.get(value)).collect::<Result<Vec<_>, _>>()?;
+        let values = self.all(&op.operands)?;
         for i in 0..values.first().map_or(1, |tile| tile.bits.len()) {
             let mut operands = values.iter();
             let mut rest = format;

@@ -108,7 +108,7 @@ fn arg(combine: Combine, dtype: DType, line: impl Iterator<Item = (u64, bool)>) 
 
 /// Reduces tiles of one shape along an axis.
 pub(super) fn reduce(block: &mut Block<'_>, op: &Op, axis: usize, combine: Combine) -> Result<Vec<Tile>> {
-    let operands: Vec<Tile> = op.operands.iter().map(|&value| block.get(value)).collect::<Result<_, _>>()?;
+    let operands = block.all(&op.operands)?;
     let types: Vec<Type> = op.results.iter().map(|&value| block.func.ty(value)).collect();
     let (firsts, extent, step) = lines(operands[0].ty.dims, axis);
     let mut results: Vec<Vec<(u64, bool)>> = vec![Vec::new(); operands.len()];

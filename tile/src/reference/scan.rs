@@ -1,24 +1,24 @@
 //! Scans, in the order of indices.
 
-use super::Block;
 use super::reduce::Fold;
 use super::tile::{Tile, lines};
-use crate::error::{Error, Result};
+use super::{Block, failed};
+use crate::error::Result;
 use crate::ir::{Combine, Kind, Op};
 
 /// Runs along the lines of tiles.
 pub(super) fn scan(block: &mut Block<'_>, op: &Op) -> Result<Vec<Tile>> {
     let Kind::Scan { axis, combine, identity, reverse, exclusive } = &op.kind else {
-        return Err(Error::Eval("no scan".into()));
+        return failed("no scan".into());
     };
-    let operands: Vec<Tile> = op.operands.iter().map(|&value| block.get(value)).collect::<Result<_, _>>()?;
+    let operands = block.all(&op.operands)?;
     let (firsts, extent, step) = lines(operands[0].ty.dims, usize::from(*axis));
     let mut results: Vec<Vec<(u64, bool)>> =
         operands.iter().map(|tile| vec![(0, false); tile.bits.len()]).collect();
     let dtype = operands[0].ty.dtype;
     let fold = Fold::new(*combine, dtype);
     if *combine != Combine::Region && (fold.is_none() || operands.len() != 1) {
-        return Err(Error::Eval("a scan by an index, or of several tiles without a region".into()));
+        return failed("a scan by an index, or of several tiles without a region".into());
     }
     for first in firsts {
         let mut sum: Option<Vec<(u64, bool)>> = None;
