@@ -5,9 +5,9 @@ use girih_codegen::gemm::GemmConfig;
 #[cfg(feature = "launch")]
 use girih_device::Device;
 
+use crate::error::Error;
 #[cfg(feature = "launch")]
 use crate::error::LaunchError;
-use crate::error::Result;
 use crate::facts::ordered;
 use crate::ir::{Array, Func, verify};
 use crate::lower::{self, Lowered, Param, Target};
@@ -89,7 +89,7 @@ const MOST: u32 = 1 << 30;
 /// assert!(compiled.kernel.module().to_string().contains("st.global.v4"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn compile(func: &Func, target: impl Into<Target>) -> Result<Compiled> {
+pub fn compile(func: &Func, target: impl Into<Target>) -> Result<Compiled, Error> {
     let target = target.into();
     verify(func)?;
     let simple = simplify(&ordered(func));
@@ -108,7 +108,7 @@ type Built = (Plan, Lowered, Resources);
 const MARGIN: u32 = 8;
 
 /// Places and lowers a simplified function: for two blocks of a multiprocessor at a time where that can be, or else as a persistent kernel.
-pub(crate) fn build(func: &Func, target: Target) -> Result<Built> {
+pub(crate) fn build(func: &Func, target: Target) -> Result<Built, Error> {
     let alone = build_alone(func, target)?;
     let better = build_for_two(func, target, &alone).or_else(|| build_persistent(func, target, &alone));
     Ok(better.unwrap_or(alone))
@@ -155,7 +155,7 @@ fn built_like(func: &Func, target: Target, like: &Plan) -> Option<Built> {
 /// Places and lowers a simplified function. If a thread would need more registers than it can have, another number of warps is taken with which
 /// it does not, if there is one: products stay by the instructions that they are by, and tiles come as they do. If there is none, functions are
 /// computed element by element, by the number of warps that leaves the most registers.
-fn build_alone(func: &Func, target: Target) -> Result<Built> {
+fn build_alone(func: &Func, target: Target) -> Result<Built, Error> {
     let first = built(place::place(func, target.sm)?, target)?;
     if !first.2.spills() {
         return Ok(first);
@@ -179,7 +179,7 @@ fn build_alone(func: &Func, target: Target) -> Result<Built> {
     Ok(best)
 }
 
-fn built(plan: Plan, target: Target) -> Result<Built> {
+fn built(plan: Plan, target: Target) -> Result<Built, Error> {
     let lowered = lower::lower(&plan, target)?;
     let resources = Resources::of(&lowered.kernel, target.sm).of_program(&plan.func);
     Ok((plan, lowered, resources))
@@ -201,14 +201,18 @@ fn by_elements((plan, lowered, resources): Built, target: Target) -> Built {
 ///
 /// # Errors
 /// As [`compile`].
-pub fn kernels(func: &Func, target: impl Into<Target>, config: Option<GemmConfig>) -> Result<Vec<Kernel>> {
+pub fn kernels(
+    func: &Func,
+    target: impl Into<Target>,
+    config: Option<GemmConfig>,
+) -> Result<Vec<Kernel>, Error> {
     let target = target.into();
     let product = product::find(func, target, config).ok().map(|product| product.kernel.kernel);
     with_own(product, compile(func, target).map(|own| own.kernel))
 }
 
 /// The kernel of a product, and the program's own.
-pub(crate) fn with_own(product: Option<Kernel>, own: Result<Kernel>) -> Result<Vec<Kernel>> {
+pub(crate) fn with_own(product: Option<Kernel>, own: Result<Kernel, Error>) -> Result<Vec<Kernel>, Error> {
     match (product, own) {
         (Some(product), Err(_)) => Ok(vec![product]),
         (product, own) => Ok(product.into_iter().chain([own?]).collect()),

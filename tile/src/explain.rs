@@ -28,7 +28,7 @@ use std::fmt;
 use girih_kernels::gemm::described;
 
 use crate::compile::build;
-use crate::error::{Diagnostic, Refusal, Result};
+use crate::error::{Diagnostic, Error, Refusal};
 use crate::facts::{AxisBounds, Bound, Bounds, GridAxis, Report, Verdict, check, infer};
 use crate::ir::{Array, ArrayId, Func, Kind, OpId};
 use crate::lower::Lowered;
@@ -93,7 +93,7 @@ pub struct Explanation {
     /// Where its tiles are.
     pub plan: Plan,
     /// The kernel, or why there is none.
-    pub lowered: Result<Lowered>,
+    pub lowered: Result<Lowered, Error>,
     /// How bounds are known.
     pub bounds: Bounds,
     /// How it is known that blocks do not store the same elements, or why it is not.
@@ -112,7 +112,7 @@ pub struct Explanation {
 ///
 /// # Errors
 /// Those of [`place`], and [`Error::Device`] if `GIRIH_PTXAS` names no assembler that runs.
-pub fn explain(func: &Func, sm: u32) -> Result<Explanation> {
+pub fn explain(func: &Func, sm: u32) -> Result<Explanation, Error> {
     explain_at(func, sm, Sizes::default())
 }
 
@@ -142,7 +142,7 @@ pub fn explain(func: &Func, sm: u32) -> Result<Explanation> {
 /// assert!(explanation.to_string().contains("4096 iterations"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn explain_at(func: &Func, sm: u32, sizes: Sizes) -> Result<Explanation> {
+pub fn explain_at(func: &Func, sm: u32, sizes: Sizes) -> Result<Explanation, Error> {
     let mut multiplies = false;
     func.walk(func.body(), &mut |_, op| multiplies |= op.kind == Kind::Mma);
     let product = multiplies.then(|| product::find(func, sm, None));

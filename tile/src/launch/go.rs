@@ -13,7 +13,7 @@ use super::request::ArrayArgument;
 use super::words::stable_hash;
 use super::{Launch, LaunchError};
 use crate::compile::with_own;
-use crate::error::{Refusal, Result, Warning, Warnings};
+use crate::error::{Error, Refusal, Warning, Warnings};
 use crate::explain::{Explanation, Sizes, explain_at};
 use crate::facts::{Facts, Found, Uses};
 use crate::lower::Target;
@@ -32,7 +32,7 @@ impl Launch<'_> {
     /// [`Error::Build`] for a kernel that is wrong, [`Error::Launch`] for arguments and a grid that do not fit it, [`Error::Place`],
     /// [`Error::Lower`], [`Error::Codegen`], [`Error::Device`].
     /// [`Error::Finding`] for what the simulator finds in the kernel.
-    pub fn run(self) -> Result {
+    pub fn run(self) -> Result<(), Error> {
         self.entry(self.device()?)?.run(&self)
     }
 
@@ -42,7 +42,7 @@ impl Launch<'_> {
     ///
     /// # Errors
     /// As [`Launch::run`], and [`Error::Device`] for an assembler that does not run.
-    pub fn warnings(&self) -> Result<Warnings> {
+    pub fn warnings(&self) -> Result<Warnings, Error> {
         let device = self.device()?;
         let entry = self.entry(device)?;
         let Work::Params(_) = entry.work else { return Ok(entry.warnings.clone()) };
@@ -59,7 +59,7 @@ impl Launch<'_> {
     }
 
     /// Builds the kernel for these arguments, or finds it, without launching it.
-    pub(super) fn ready(&self, sm: u32) -> Result<Arc<Ready>> {
+    pub(super) fn ready(&self, sm: u32) -> Result<Arc<Ready>, Error> {
         let program = self.program()?;
         self.check_arguments(&program.func)?;
         program.ready(self.spec(sm, self.facts(&program.uses, Uses::facts)), || {
@@ -85,7 +85,7 @@ impl Launch<'_> {
 
     /// What tells the kernel that the launch runs apart from others of its program, and whether it is that of the product which the program is:
     /// of the same facts the program has a kernel for other grids too.
-    fn spec_of_own(&self, sm: u32) -> Result<(Spec, &'static str)> {
+    fn spec_of_own(&self, sm: u32) -> Result<(Spec, &'static str), Error> {
         let program = self.program()?;
         self.check_arguments(&program.func)?;
         let of_product = self.spec_of_product(&program, sm);
@@ -138,7 +138,7 @@ impl Launch<'_> {
     /// }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn kernels(&self, sm: u32) -> Result<Vec<Kernel>> {
+    pub fn kernels(&self, sm: u32) -> Result<Vec<Kernel>, Error> {
         let ready = self.ready(sm)?;
         let product = ready.product.as_ref().as_ref().ok().map(|(product, _)| product.kernel.kernel.clone());
         with_own(product, ready.compiled().map(|own| own.kernel.clone()))
@@ -172,7 +172,7 @@ impl Launch<'_> {
     /// assert!(explanation.to_string().contains("// 4 iterations"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn explain(&self, sm: u32) -> Result<Explanation> {
+    pub fn explain(&self, sm: u32) -> Result<Explanation, Error> {
         let ready = self.ready(sm)?;
         let extents = self.arrays.iter().map(|of| {
             let extents = of.array.extents().iter();
@@ -187,7 +187,7 @@ impl Launch<'_> {
     ///
     /// # Errors
     /// Those of building the kernel, and of arguments that are not the kernel's.
-    pub fn key(&self, sm: u32) -> Result<String> {
+    pub fn key(&self, sm: u32) -> Result<String, Error> {
         let (spec, kind) = self.spec_of_own(sm)?;
         Ok(format!("{:?} {:?} {kind} {spec:?}", self.kernel, &*self.constants.0))
     }
@@ -197,7 +197,7 @@ impl Launch<'_> {
     ///
     /// # Errors
     /// Those of building the kernel, and of arguments that are not the kernel's.
-    pub fn product(&self, sm: u32) -> Result<Result<GemmConfig, Refusal>> {
+    pub fn product(&self, sm: u32) -> Result<Result<GemmConfig, Refusal>, Error> {
         let ready = self.ready(sm)?;
         Ok(ready.product.as_ref().as_ref().map(|(product, _)| product.config).map_err(Refusal::clone))
     }
@@ -208,24 +208,24 @@ impl Launch<'_> {
     }
 
     /// The arrays that are written, as they are now.
-    pub(crate) fn written(&self) -> Result<Vec<Written>> {
+    pub(crate) fn written(&self) -> Result<Vec<Written>, Error> {
         let all = self.arrays.iter().enumerate().filter(|(_, of)| of.mutable);
         all.map(|(at, of)| Ok(Written { array: of.array.copied()?, is_result: !self.is_scratch(at) }))
             .collect()
     }
 
     /// The limits of the device that the launch goes to.
-    pub(crate) fn limits(&self) -> Result<&Limits> {
+    pub(crate) fn limits(&self) -> Result<&Limits, Error> {
         Ok(self.device()?.limits())
     }
 
     /// A number that tells the program from others, the same in each process: that of its text.
-    pub(crate) fn program_hash(&self) -> Result<u64> {
+    pub(crate) fn program_hash(&self) -> Result<u64, Error> {
         Ok(stable_hash(&self.program()?.func.to_string()))
     }
 
     /// What kernels of the program are told apart by, but for hints.
-    pub(crate) fn facts_text(&self, sm: u32) -> Result<String> {
+    pub(crate) fn facts_text(&self, sm: u32) -> Result<String, Error> {
         let (Spec { facts, target, .. }, kind) = self.spec_of_own(sm)?;
         Ok(format!("{kind} {facts:?} {target:?}"))
     }
