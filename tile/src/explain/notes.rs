@@ -163,8 +163,13 @@ pub(super) fn feeding(func: &Func) -> BTreeSet<OpId> {
 
 /// Why a load of a product in a loop is not prefetched.
 fn late(plan: &Plan, id: OpId, feeding: &BTreeSet<OpId>) -> Option<String> {
-    let why =
-        plan.products.ahead.late.get(&id).or_else(|| plan.products.refused_loads.get(&id)).map(String::as_str);
+    let why = plan
+        .products
+        .ahead
+        .late
+        .get(&id)
+        .or_else(|| plan.products.refused_loads.get(&id))
+        .map(String::as_str);
     let own = match plan.func.op(id).kind {
         Kind::Gather(_) => "a gather has an address for each element",
         Kind::Load(_) => "what is computed from it depends on another product of the iteration",

@@ -31,7 +31,11 @@ impl Pass for Approximate {
             let kind = reader.map(|id| &func.op(id).kind);
             matches!(
                 kind,
-                Some(&Kind::Each { op: Each::Tanh | Each::Sqrt | Each::Rsqrt, rounding: Rounding::Approx, .. })
+                Some(&Kind::Each {
+                    op: Each::Tanh | Each::Sqrt | Each::Rsqrt,
+                    rounding: Rounding::Approx,
+                    ..
+                })
             )
         };
         let takes = op.kind == exact && ty.dtype == DType::F32 && readers.iter().all(tolerates);

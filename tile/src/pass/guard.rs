@@ -212,8 +212,9 @@ impl Bounds {
                     let most = number(copy, most);
                     self.must(each(copy, Each::LessEqual, [high.value, most], DType::Bool));
                 }
-                Some(ends.map(|Extreme { value, range: [low, high] }| {
-                    Extreme { value, range: [low.max(least), high.min(most)] }
+                Some(ends.map(|Extreme { value, range: [low, high] }| Extreme {
+                    value,
+                    range: [low.max(least), high.min(most)],
                 }))
             }
             _ => None,

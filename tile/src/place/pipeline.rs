@@ -180,12 +180,7 @@ impl Plan {
 
     /// The pipeline of these loads of products and of what it brings beside, or those that the producer cannot run: all of a kind, or single
     /// ones beside.
-    fn pipeline(
-        &self,
-        loads: &[OpId],
-        beside: &[OpId],
-        sm: u32,
-    ) -> Result<Pipeline, BTreeMap<OpId, String>> {
+    fn pipeline(&self, loads: &[OpId], beside: &[OpId], sm: u32) -> Result<Pipeline, BTreeMap<OpId, String>> {
         let places = Places::of(&self.func);
         let all = [loads, beside].concat();
         let refused = |why: String| -> BTreeMap<OpId, String> {

@@ -94,6 +94,85 @@ fn quotients_by_one_number_are_those_of_the_host() {
     }
 }
 
+/// Each row by its own number, to two units in the last place.
+#[kernel]
+fn full_rows(x: &Array<f32, 2>, c: &Array<f32, 2>, y: &mut Array<f32, 2>) {
+    let dividends = x.tiles([4, COLUMNS]).padding(Padding::Zero).load((bid(0), 0));
+    let divisors = c.tiles([4, 1]).padding(Padding::Zero).load((bid(0), 0));
+    let quotients = truediv_with(dividends, divisors, Mode::new().rounding(Rounding::Full));
+    y.tiles_mut([4, COLUMNS]).store((bid(0), 0), quotients);
+}
+
+#[test]
+fn approximate_quotients_by_one_number_are_within_two_units_in_the_last_place() {
+    let cuda = std::env::var("GIRIH_DEVICE").as_deref() == Ok("cuda");
+    let device = Device::open(if cuda { Select::Cuda(0) } else { Select::Sim }).unwrap();
+    let (mut rng, tiles) = (random(32), cases(12));
+    let ends = [2f32.powi(126), -2f32.powi(-126), f32::from_bits(power(126) - 1), 2f32.powi(127), 1e-40, 0.0];
+    let c: Vec<f32> = (0..4 * tiles)
+        .map(|at| if at % 2 == 0 { within(&mut rng, -149..128) } else { ends[rng.random_range(0..6)] })
+        .collect();
+    let x: Vec<f32> = c
+        .iter()
+        .flat_map(|&c| (0..COLUMNS).map(|_| dividend(&mut rng, c, true)).collect::<Vec<_>>())
+        .collect();
+    let dx = DeviceArray::upload(&device, &x, [c.len(), COLUMNS]).unwrap();
+    let dc = DeviceArray::upload(&device, &c, [c.len(), 1]).unwrap();
+    let mut y = DeviceArray::<f32, 2>::zeros(&device, [c.len(), COLUMNS]).unwrap();
+    let launch = full_rows(&dx, &dc, &mut y);
+    let text = launch.kernels(90).unwrap()[0].module().to_string();
+    assert!(text.contains("rcp.rn.f32") && text.contains("div.full.f32"), "{text}");
+    launch.run().unwrap();
+    for (i, got) in y.download().unwrap().into_iter().enumerate() {
+        let (x, c) = (x[i], c[i / COLUMNS]);
+        let want = f64::from(x) / f64::from(c);
+        // A unit in the last place of the quotient, that of the least normal number for subnormal ones.
+        let unit = 2f64.powi((want.abs().log2().floor() as i32).clamp(-126, 127) - 23);
+        let near = (f64::from(got) - want).abs() <= 2.0 * unit;
+        let beyond = want.abs() > f64::from(f32::MAX) - 2.0 * unit && got.is_infinite();
+        let same = near || beyond || (got.is_nan() && want.is_nan()) || f64::from(got) == want;
+        assert!(same, "{x:e} / {c:e} = {want:e}, not {got:e}");
+    }
+}
+
+fn power(exponent: u32) -> u32 {
+    (exponent + 127) << 23
+}
+
+/// What only an approximate function reads, and what something else reads too.
+#[kernel]
+fn capped<const ALSO: bool>(x: &Array<f32, 1>, y: &mut Array<f32, 1>, z: &mut Array<f32, 1>, c: Scalar<f32>) {
+    let quotient = x.tiles([2048]).padding(Padding::Zero).load((bid(0),)) / c;
+    y.tiles_mut([2048]).store((bid(0),), tanh_with(quotient, Mode::new().rounding(Rounding::Approx)));
+    if ALSO {
+        z.tiles_mut([2048]).store((bid(0),), quotient);
+    }
+}
+
+#[test]
+fn quotients_that_approximate_functions_alone_read_are_products() {
+    let device = Device::open(Select::Sim).unwrap();
+    let mut rng = random(33);
+    let x: Vec<f32> = (0..2048).map(|_| within(&mut rng, -20..4)).collect();
+    let dx = DeviceArray::upload(&device, &x, [2048]).unwrap();
+    let arrays = || DeviceArray::<f32, 1>::zeros(&device, [2048]).unwrap();
+    let (mut y, mut z) = (arrays(), arrays());
+    let text = |launch: girih_tile::launch::Launch<'_>| {
+        let text = launch.kernels(90).unwrap()[0].module().to_string();
+        launch.run().unwrap();
+        text
+    };
+    let alone = text(capped::<false>(&dx, &mut y, &mut z, 3.0f32).grid([1]));
+    assert!(alone.contains("div.full.f32") && !alone.contains("rcp.rm.f32"), "{alone}");
+    for (x, got) in x.iter().zip(y.download().unwrap()) {
+        let want = (f64::from(*x) / 3.0).tanh();
+        assert!((f64::from(got) - want).abs() <= want.abs() * 2f64.powi(-10), "tanh({x:e} / 3): {got:e}");
+    }
+    let both = text(capped::<true>(&dx, &mut y, &mut z, 3.0f32).grid([1]));
+    assert!(!both.contains("div.full.f32"), "{both}");
+    assert!(x.iter().zip(z.download().unwrap()).all(|(x, got)| got.to_bits() == (x / 3.0).to_bits()));
+}
+
 /// A branch would depend on elements that are not determined.
 #[test]
 fn what_comes_from_outside_is_divided_without_a_branch() {

@@ -361,3 +361,57 @@ fn unpacked_weights_are_multiplied_where_they_are_computed() {
     assert_eq!(loops, 1);
     assembled(WEIGHTS);
 }
+
+/// A product of packed weights with a scale for each column, whose arrays are as `facts` says.
+fn packed(q: &str, scale: &str, tile: [u32; 2]) -> String {
+    let [n, k] = tile;
+    format!(
+        "kernel product(a: bf16[?, ?64] strides [?8, 1] align 16, q: u8[?, ?] strides [{q}, s: f32[?, ?] strides [{scale}, mut c: bf16[?, ?8] strides [?8, 1] align 16, count: s32) {{
+  %0 = full 0 : s32
+  %1 = full 1 : s32
+  %2 = full 0 : f32[128, {n}]
+  %3 = param count : s32
+  %4 = for %0 to %3 step %1 carry %2 : f32[128, {n}] {{ (%5: s32, %6: f32[128, {n}])
+    %7 = load a[128, {k}] at (%0, %5) pad 0 : bf16[128, {k}]
+    %8 = load q[{n}, {k}] at (%0, %5) pad 0 : u8[{n}, {k}]
+    %9 = cast %8 : f32[{n}, {k}]
+    %10 = load s[1, {n}] at (%5, %0) pad 0 : f32[1, {n}]
+    %11 = reshape %10 : f32[{n}, 1]
+    %12 = broadcast %11 : f32[{n}, {k}]
+    %13 = mul %9, %12 : f32[{n}, {k}]
+    %14 = cast %13 : bf16[{n}, {k}]
+    %15 = permute %14 by [1, 0] : bf16[{k}, {n}]
+    %16 = mma %7, %15, %6 : f32[128, {n}]
+    continue %16
+  }}
+  %17 = cast %4 : bf16[128, {n}]
+  store %17 to c[128, {n}] at (%0, %0)
+}}
+"
+    )
+}
+
+/// The tiles of a loop from which operands are computed come to one slot of a ring, if tensor copies can bring them.
+#[test]
+fn what_operands_are_computed_from_comes_by_tensor_copies() {
+    let (wide, row) = ("?16, 1] align 16", "?4, 1] align 16");
+    let plan = |text: &str| place(&simplify(&program(text)), 90).unwrap().products;
+    let all = plan(&packed(wide, row, [128, 64]));
+    let rings = &all.pipeline.rings;
+    let read: Vec<_> = rings.iter().filter(|ring| ring.read).collect();
+    assert_eq!((all.read.len(), read.len()), (2, 1), "{rings:?}");
+    // What comes are both tiles; one begins behind the other.
+    assert_eq!(read[0].bytes, 128 * 64 + 128 * 4);
+    let mut parts: Vec<i64> = all.pipeline.parts.values().map(|part| part.at).collect();
+    parts.sort_unstable();
+    assert_eq!(parts, [0, 128 * 64]);
+    assert!(read[0].step >= read[0].bytes && read[0].step % 128 == 0 && read[0].slots > 2);
+    // Rows that begin anywhere, of the one and of the other.
+    for (text, count) in
+        [(packed("?, 1] align 1", row, [128, 64]), 1), (packed(wide, "?, 1] align 4", [128, 64]), 1)]
+    {
+        let some = plan(&text);
+        assert_eq!(some.read.len(), count, "{text}");
+        assert_eq!(some.ahead.loads.values().filter(|early| early.computed).count(), 2 - count, "{text}");
+    }
+}

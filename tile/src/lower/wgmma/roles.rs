@@ -250,7 +250,8 @@ impl Lowering<'_> {
             self.await_tile(id)?;
         }
         let missing = || wrong("a tile that has not come");
-        let Ticket { ring, slot, .. } = self.products.tickets.get(&part.first).cloned().ok_or_else(missing)?;
+        let Ticket { ring, slot, .. } =
+            self.products.tickets.get(&part.first).cloned().ok_or_else(missing)?;
         let slots = &self.products.rings[ring];
         let (base, pipeline) = (&slots.base + &(&slot.index * slots.step), slots.pipeline.clone());
         let base = &base + part.at;

@@ -135,7 +135,9 @@ impl Lowering<'_> {
         let view = match (&op.kind, &tile.produced, self.products.role) {
             (Kind::Load(view), Ok(()), Role::Producer) => return self.produce(id, view, tile),
             (Kind::Gather(at), Ok(()), Role::Producer) => return self.produce_gather(id, at, tile),
-            (_, Ok(()), Role::Consumer) if plan.products.read.contains(&id) => return self.read_tile(id, tile),
+            (_, Ok(()), Role::Consumer) if plan.products.read.contains(&id) => {
+                return self.read_tile(id, tile);
+            }
             (_, Ok(()), Role::Consumer) => return self.expect(id),
             (Kind::Load(view), ..) => view,
             _ => return Err(self.misplaced(id)),

@@ -137,7 +137,8 @@ impl Plan {
             let bytes = tiles().map(|tile| tile.bytes()).sum();
             let (_, step) = layout(self, site);
             let key = (depth, bytes, gathered, read);
-            let known = |wish: &Wish| (wish.depth, wish.bytes, wish.gathered, wish.read) == key && wish.step == step;
+            let known =
+                |wish: &Wish| (wish.depth, wish.bytes, wish.gathered, wish.read) == key && wish.step == step;
             let ring = wishes.iter().position(known).unwrap_or_else(|| {
                 wishes.push(Wish { depth, bytes, step, gathered, read, sites: 0, iterations: 1, most: 1 });
                 wishes.len() - 1

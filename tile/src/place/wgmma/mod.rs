@@ -298,7 +298,9 @@ impl Products {
 
     /// Whether an operation's result lies in shared memory, where no thread holds it.
     pub(crate) fn is_shared(&self, id: OpId) -> bool {
-        self.loads.contains_key(&id) && !self.read.contains(&id) || self.is_view(id) || self.ahead.is_shared(id)
+        self.loads.contains_key(&id) && !self.read.contains(&id)
+            || self.is_view(id)
+            || self.ahead.is_shared(id)
     }
 
     /// Where the tiles of products by `wgmma` are in shared memory.
