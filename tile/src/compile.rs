@@ -110,46 +110,59 @@ const MARGIN: u32 = 8;
 /// Places and lowers a simplified function: for two blocks of a multiprocessor at a time where that can be, or else as a persistent kernel.
 pub(crate) fn build(func: &Func, target: Target) -> Result<Built, Error> {
     let alone = build_alone(func, target)?;
-    let better = build_for_two(func, target, &alone).or_else(|| build_persistent(func, target, &alone));
+    let two = build_for_two(func, target, &alone)?;
+    let better = if two.is_some() { two } else { build_persistent(func, target, &alone)? };
     Ok(better.unwrap_or(alone))
 }
 
 /// A persistent kernel, where a multiprocessor has room for one block, TMA brings tiles, and blocks have as much to do as others. Where
 /// warpgroups ping-pong, persistent kernels were measured to be slower.
-fn build_persistent(func: &Func, target: Target, (alone, _, resources): &Built) -> Option<Built> {
+fn build_persistent(
+    func: &Func,
+    target: Target,
+    (alone, _, resources): &Built,
+) -> Result<Option<Built>, Error> {
     let hints = func.hints.resolve(target.sm);
     let one = resources.blocks.fit() == 1 && hints.num_ctas.is_none_or(|blocks| blocks == 1);
     let by_tma = !alone.products.pipeline.rings.is_empty();
     let fits = by_tma && one && !resources.spills() && !alone.alternates() && is_even(func);
-    fits.then(|| built_like(&persistent(func), target, alone)).flatten()
+    if fits { built_like(&persistent(func), target, alone) } else { Ok(None) }
 }
 
 /// A kernel for two blocks of a multiprocessor that has room for one: one computes while the other begins, waits or stores. Tiles come by TMA, the
 /// hints say nothing of occupancy, threads have the registers that they need, and tiles are prefetched as far ahead.
-fn build_for_two(func: &Func, target: Target, (alone, _, resources): &Built) -> Option<Built> {
+fn build_for_two(
+    func: &Func,
+    target: Target,
+    (alone, _, resources): &Built,
+) -> Result<Option<Built>, Error> {
     let rings = &alone.products.pipeline.rings;
     let kept = alone.products.pipeline.kept;
     let limit = registers_of_consumers((alone.threads / WARPGROUP).into(), 2, kept);
     let open = func.hints.resolve(target.sm).occupancy.is_none() && resources.blocks.fit() < 2;
     if rings.is_empty() || !open || i64::from(resources.registers + MARGIN) > limit {
-        return None;
+        return Ok(None);
     }
     let mut func = func.clone();
     func.hints.all.occupancy = Some(2);
-    built_like(&func, target, alone).filter(|(plan, _, resources)| {
+    let found = built_like(&func, target, alone)?;
+    Ok(found.filter(|(plan, _, resources)| {
         let others = &plan.products.pipeline.rings;
         others.len() == rings.len()
             && rings.iter().zip(others).all(|(one, two)| two.iterations >= one.iterations)
             && resources.registers + MARGIN <= resources.limit
             && resources.blocks.fit() >= 2
-    })
+    }))
 }
 
-/// Places and lowers another form of a function by as many warps, unless less is computed by `wgmma` or prefetched then, or a thread spills.
-fn built_like(func: &Func, target: Target, like: &Plan) -> Option<Built> {
-    let found = built(place::place_by(func, target.sm, &[like.threads / 32]).ok()?, target).ok()?;
+/// Places and lowers another form of a function by as many warps, unless less is computed by `wgmma` or prefetched then, or a thread spills. Memory
+/// may not suffice for the form; what is placed can be lowered.
+fn built_like(func: &Func, target: Target, like: &Plan) -> Result<Option<Built>, Error> {
+    let Ok(plan) = place::place_by(func, target.sm, &[like.threads / 32]) else { return Ok(None) };
+    let found = built(plan, target)?;
     let (plan, _, resources) = &found;
-    (plan.products.keeps(&like.products) && !resources.spills()).then_some(found)
+    let keeps = plan.products.keeps(&like.products) && !resources.spills();
+    Ok(keeps.then_some(found))
 }
 
 /// Places and lowers a simplified function. If a thread would need more registers than it can have, another number of warps is taken with which

@@ -265,9 +265,13 @@ impl Lowering<'_> {
         Ok((held.iter().map(|reg| self.copy(ty.dtype, reg)).collect(), false))
     }
 
-    /// The sums that a loop carries from zeros on, and to which a product of each iteration adds in place: that of the first one sets them.
-    pub(crate) fn set_by_products(&self, around: &Op) -> Vec<Value> {
+    /// The sums that a loop carries from zeros on, and to which a product of each iteration adds in place: that of the first one sets them. That
+    /// pays in a loop around, as that of a persistent kernel; beyond a condition registers would be taken to hold what was there before.
+    pub(crate) fn set_by_products(&self, id: OpId, around: &Op) -> Vec<Value> {
         let (func, products) = (&self.plan.func, &self.plan.products.wgmma);
+        if !self.products.uses.in_loop(func, id) {
+            return Vec::new();
+        }
         let body = func.region(around.regions[0]);
         let sums = body.ops.iter().filter_map(|id| {
             let product = products.get(id).filter(|product| product.atom.c_type == DType::F32)?;
