@@ -1,8 +1,6 @@
 //! Every kernel on a real GPU. Skips with one line where there is none.
 
 mod common;
-#[path = "gpu/together.rs"]
-mod together;
 
 use std::{collections::BTreeMap, sync::Mutex, thread};
 

@@ -22,6 +22,8 @@ pub(crate) fn run() -> Result<(), Error> {
     sh(
         "cargo clippy --workspace --exclude girih-layout-typed-cases --all-targets --features girih/cudarc --locked -- -D warnings",
     )?;
+    // `cargo test` does not build them.
+    sh("cargo clippy --workspace --test gpu* --features girih/cudarc --locked -- -D warnings")?;
     // Tests leave a core idle now and then: the other checks compile meanwhile.
     let tests = readme::test_commands()?;
     for test in &tests {

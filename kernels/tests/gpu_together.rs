@@ -1,5 +1,5 @@
 //! What threads tell one another is the same on a GPU as in the simulator: votes, scans, reductions, atomic operations in every
-//! order and scope, semaphores, and division by numbers known at run time.
+//! order and scope, semaphores, and division by numbers known at run time. Skips the GPU with one line where there is none.
 
 use girih_codegen::algorithm::{block_reduce, block_scan, cluster_reduce, warp_reduce, warp_scan};
 use girih_codegen::sync::{AtomicRef, MemoryOrder, Scope, Semaphore, atomic_thread_fence};
@@ -9,7 +9,7 @@ use girih_layout::{Int, lay};
 use girih_ptx::{Module, Special};
 use girih_tensor::{DType, Space};
 
-use super::{Failure, gpu};
+type Failure = Box<dyn std::error::Error>;
 
 const THREADS: i64 = 96;
 const BLOCKS: u32 = 8;
@@ -183,7 +183,8 @@ fn linked(sm: u32) -> Result<Module, Failure> {
 
 #[test]
 fn threads_agree_as_in_the_simulator() -> Result<(), Failure> {
-    let (gpu, sim) = (gpu(), Device::open(Select::Sim)?);
+    let sim = Device::open(Select::Sim)?;
+    let gpu = Device::open(Select::Cuda(0)).inspect_err(|error| println!("skipped on a GPU: {error}")).ok();
     for sm in [80, 90] {
         let module = linked(sm)?;
         let wanted = left(&sim, &module)?;
