@@ -3,7 +3,7 @@
 //! On a GPU, the time of calls that put launches into a stream that is not full. On the simulator, where a launch runs before its call
 //! returns, the time of calls that put launches into a graph that is never run: what the driver adds is not in it.
 //!
-//! `cargo run --release -p girih-programs --example tile_launches`, with `GIRIH_DEVICE=cuda` on a GPU.
+//! `cargo run --profile bench -p girih-programs --example tile_launches`, with `GIRIH_DEVICE=cuda` on a GPU.
 
 use std::time::{Duration, Instant};
 

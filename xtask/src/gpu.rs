@@ -43,7 +43,7 @@ pub(crate) fn run() -> Result<(), Error> {
     let shared = root().join("benches/launches.py");
     fs::copy(&shared, folder.join("launches.py")).map_err(at(&shared))?;
     let tile = folder.join("tile");
-    let rows = "cargo run --release --package girih-programs --example tile_rows --";
+    let rows = "cargo run --profile bench --package girih-programs --example tile_rows --";
     check(rows, command(rows).arg(&tile))?;
     for file in
         ["benches/tile/peers.py", "benches/tile/products.py", "benches/tile/wide.py", "testdata/tile.jsonl"]
@@ -52,7 +52,7 @@ pub(crate) fn run() -> Result<(), Error> {
         fs::copy(&file, tile.join(file.file_name().unwrap_or_default())).map_err(at(&file))?;
     }
     let attention = folder.join("attention");
-    let rows = "cargo run --release --package girih-kernels --example attention_modules --";
+    let rows = "cargo run --profile bench --package girih-kernels --example attention_modules --";
     check(rows, command(rows).arg(&attention))?;
     let peers = root().join("benches/attention/peers.py");
     fs::copy(&peers, attention.join("peers.py")).map_err(at(&peers))?;
@@ -94,10 +94,12 @@ fn carried(metadata: &Value) -> Vec<Carried> {
 fn build(carried: &Carried) -> Result<PathBuf, Error> {
     let Carried { package, name, kind, features } = carried;
     let line = match *kind {
-        "bin" => format!("cargo build --release --package {package} --bin {name} --message-format json"),
+        "bin" => {
+            format!("cargo build --profile bench --package {package} --bin {name} --message-format json")
+        }
         kind => format!("cargo {kind} --no-run --package {package} --{kind} {name} --message-format json"),
     };
-    let line = if *kind == "test" { line.replace("--no-run", "--release --no-run") } else { line };
+    let line = if *kind == "test" { line.replace("--no-run", "--profile bench --no-run") } else { line };
     let line = match &features[..] {
         [] => line,
         some => format!("{line} --features {}", some.join(",")),

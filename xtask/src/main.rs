@@ -90,14 +90,14 @@ fn main() -> ExitCode {
         Task::Ptxas => ptxas::run(),
         Task::Ratchet { update } => ratchet::run(update),
         Task::Imports => imports::run(),
-        Task::Soak => sh("cargo run --release --package girih-proptests --bin soak 10000000")
+        Task::Soak => sh("cargo run --profile bench --package girih-proptests --bin soak 10000000")
             .and_then(|()| {
-                sh("env GIRIH_CASES=120000 cargo test --release --package girih-proptests --test all -- overlap::")
+                sh("env GIRIH_CASES=120000 cargo test --profile bench --package girih-proptests --test all -- overlap::")
             })
             .and_then(|()| sh("cargo test --package girih-layout-typed-cases --all-features"))
-            .and_then(|()| sh("cargo test --release --package girih-sim --test all -- --ignored"))
+            .and_then(|()| sh("cargo test --profile bench --package girih-sim --test all -- --ignored"))
             .and_then(|()| {
-                sh("cargo test --release --package girih-kernels --test gpu_mma_atoms --test sim -- --ignored")
+                sh("cargo test --profile bench --package girih-kernels --test gpu_mma_atoms --test sim -- --ignored")
             })
             .and_then(|()| sh("cargo test --locked --manifest-path examples/candle/Cargo.toml"))
             .and_then(|()| people::run(None))
