@@ -131,11 +131,7 @@ fn build_persistent(
 
 /// A kernel for two blocks of a multiprocessor that has room for one: one computes while the other begins, waits or stores. Tiles come by TMA, the
 /// hints say nothing of occupancy, threads have the registers that they need, and tiles are prefetched as far ahead.
-fn build_for_two(
-    func: &Func,
-    target: Target,
-    (alone, _, resources): &Built,
-) -> Result<Option<Built>, Error> {
+fn build_for_two(func: &Func, target: Target, (alone, _, resources): &Built) -> Result<Option<Built>, Error> {
     let rings = &alone.products.pipeline.rings;
     let kept = alone.products.pipeline.kept;
     let limit = registers_of_consumers((alone.threads / WARPGROUP).into(), 2, kept);
@@ -192,10 +188,18 @@ fn build_alone(func: &Func, target: Target) -> Result<Built, Error> {
     Ok(best)
 }
 
-fn built(plan: Plan, target: Target) -> Result<Built, Error> {
-    let lowered = lower::lower(&plan, target)?;
-    let resources = Resources::of(&lowered.kernel, target.sm).of_program(&plan.func);
-    Ok((plan, lowered, resources))
+fn built(mut plan: Plan, target: Target) -> Result<Built, Error> {
+    let lowered = |plan: &Plan| -> Result<(Lowered, Resources), Error> {
+        let lowered = lower::lower(plan, target)?;
+        let resources = Resources::of(&lowered.kernel, target.sm).of_program(&plan.func);
+        Ok((lowered, resources))
+    };
+    let (mut kernel, mut resources) = lowered(&plan)?;
+    if resources.spills() && plan.func.is_persistent() {
+        plan.products.clears = true;
+        (kernel, resources) = lowered(&plan)?;
+    }
+    Ok((plan, kernel, resources))
 }
 
 /// The kernel in which functions are computed element by element, if it needs fewer registers so.

@@ -180,7 +180,7 @@ impl Lowering<'_> {
         let counted = if produces { Vec::new() } else { self.begin_counting(op)? };
         let whole = !self.plan.func.leaves(body);
         let paired: Vec<bool> = args[1..].iter().map(|&arg| whole && self.is_paired(arg)).collect();
-        let unset = if whole && !produces { self.set_by_products(id, op) } else { Vec::new() };
+        let unset = if whole && !produces { self.set_by_products(op) } else { Vec::new() };
         let carried = self.carry(&op.operands[3..], (&args[1..], &paired), &counted, &unset)?;
         let [start, stop, step] = [0, 1, 2].map(|i| op.operands[i]);
         let ranges = self.ranges(dtype, [start, stop, step])?;

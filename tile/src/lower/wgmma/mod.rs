@@ -266,10 +266,10 @@ impl Lowering<'_> {
     }
 
     /// The sums that a loop carries from zeros on, and to which a product of each iteration adds in place: that of the first one sets them. That
-    /// pays in a loop around, as that of a persistent kernel; beyond a condition registers would be taken to hold what was there before.
-    pub(crate) fn set_by_products(&self, id: OpId, around: &Op) -> Vec<Value> {
+    /// pays in a persistent kernel, and takes registers: until then they seem to hold what was there before.
+    pub(crate) fn set_by_products(&self, around: &Op) -> Vec<Value> {
         let (func, products) = (&self.plan.func, &self.plan.products.wgmma);
-        if !self.products.uses.in_loop(func, id) {
+        if self.plan.products.clears || !func.is_persistent() {
             return Vec::new();
         }
         let body = func.region(around.regions[0]);

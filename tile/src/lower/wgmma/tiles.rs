@@ -44,12 +44,6 @@ impl Uses {
         passed.iter().for_each(|&value| self.readers.entry(value).or_default().push(None));
     }
 
-    /// Whether an operation is in the body of a loop, beyond no condition.
-    pub(super) fn in_loop(&self, func: &Func, id: OpId) -> bool {
-        let region = self.places.get(&id).map(|&(region, _)| func.region(region));
-        region.is_some_and(|data| matches!(data.end, End::Continue(..)))
-    }
-
     /// The operations that read a value; none for the end of a region.
     pub(super) fn readers(&self, value: Value) -> &[Option<OpId>] {
         self.readers.get(&value).map_or(&[], Vec::as_slice)

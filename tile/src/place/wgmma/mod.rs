@@ -140,6 +140,8 @@ pub struct Products {
     pub pipeline: Pipeline,
     /// Stores by tensor copies, from tiles in shared memory.
     pub stores: BTreeMap<OpId, SharedTile>,
+    /// Whether sums are set to zeros before loops, rather than by the first product.
+    pub clears: bool,
     /// What other products multiply and loops load iterations ahead.
     pub ahead: Ahead,
 }
