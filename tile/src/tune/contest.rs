@@ -65,8 +65,8 @@ impl Tuned {
 struct Entrant {
     number: usize,
     launch: Prepared,
-    /// Its cost as a share of the usual one's, and its cost, by pairs.
-    pairs: Vec<(f64, f64)>,
+    /// Its cost and that of the usual one, by pairs.
+    pairs: Vec<[f64; 2]>,
 }
 
 fn median(values: impl Iterator<Item = f64>) -> f64 {
@@ -76,8 +76,17 @@ fn median(values: impl Iterator<Item = f64>) -> f64 {
 }
 
 impl Entrant {
+    /// The pair of the median share.
+    fn middle(&self) -> [f64; 2] {
+        let mut pairs = self.pairs.clone();
+        pairs.sort_by(|[a, b], [c, d]| (a / b).total_cmp(&(c / d)));
+        pairs.get(pairs.len() / 2).copied().unwrap_or([f64::INFINITY, 1.0])
+    }
+
+    /// Its cost as a share of the usual one's.
     fn share(&self) -> f64 {
-        median(self.pairs.iter().map(|pair| pair.0))
+        let [own, of_usual] = self.middle();
+        own / of_usual
     }
 }
 
@@ -166,7 +175,7 @@ fn contest(points: &[(Point, Result<Prepared>)], written: &[Written], budget: &B
                 let costs = [cost(device, first[0], slice)?, cost(device, first[1], slice)?];
                 let [of_usual, own] = if pair % 2 == 0 { costs } else { [costs[1], costs[0]] };
                 usual_costs.push(of_usual);
-                entrant.pairs.push((own / of_usual, own));
+                entrant.pairs.push([own, of_usual]);
             }
         }
         field.iter().for_each(|entrant| shares[entrant.number] = Ok(entrant.share()));
@@ -178,7 +187,8 @@ fn contest(points: &[(Point, Result<Prepared>)], written: &[Written], budget: &B
     }
     let of_usual = median(usual_costs.into_iter());
     Ok(match field.first().filter(|entrant| entrant.share() < BETTER) {
-        Some(best) => (best.number, [median(best.pairs.iter().map(|pair| pair.1)), of_usual], shares),
+        // What the usual one costs beside the best: beside others, at another time, it may be less than that.
+        Some(best) => (best.number, best.middle(), shares),
         None => (0, [of_usual; 2], shares),
     })
 }
