@@ -238,16 +238,7 @@ impl Lowering<'_> {
         if late {
             self.leave_late()?;
         }
-        if !sums.is_empty() {
-            // Without an iteration there is no product that sets them. Before the wait for products, the assembler would serialise all.
-            let some = self.b.open_block();
-            let any = self.setp(Word::Lt, ty, &first, Operand::from(&end));
-            let any = self.b.cond_in(&any)?;
-            self.b.leave(&some, &any, self.alike)?;
-            let zero = self.bits(DType::F32, 0)?;
-            self.b.move_all(&sums, &vec![zero; sums.len()])?;
-            self.b.close_block(some)?;
-        }
+        self.clear_unset(&sums, ty, [&first, &end])?;
         if takes_turns {
             self.end_turns();
         }

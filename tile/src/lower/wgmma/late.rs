@@ -3,14 +3,14 @@
 use girih_codegen::algorithm::warpgroup_wait;
 use girih_codegen::atom::MmaKind;
 use girih_codegen::{Cond, Expr, Mbarrier, Reg};
-use girih_ptx::{Opcode, Operand, Type};
+use girih_ptx::{Opcode, Operand, Type, Word};
 use girih_tensor::DType;
 
 use super::super::Lowering;
 use super::super::words::{m, of};
 use super::{Flight, Role, wrong};
 use crate::error::Error;
-use crate::ir::{Def, End, Kind, OpId, RegionId, Value};
+use crate::ir::{Def, End, Kind, Op, OpId, RegionId, Value};
 use crate::place::wgmma::{Source, WARPGROUP};
 
 /// The products that the iterations of a loop leave under way.
@@ -156,5 +156,49 @@ impl Lowering<'_> {
         let leader = Cond::less(&self.thread.rem(i64::from(WARPGROUP))?, &Expr::from(1));
         let any = Cond::less(&Expr::from(0), &address);
         Ok(Mbarrier::new(&address)?.arrive(&mut self.b, &Cond::all([leader, any]))?)
+    }
+
+    /// The sums that a loop carries from zeros on, and to which a product of each iteration adds in place: that of the first one sets them. That
+    /// pays in a persistent kernel, and takes registers: until then they seem to hold what was there before.
+    pub(crate) fn set_by_products(&self, around: &Op) -> Vec<Value> {
+        let (func, products) = (&self.plan.func, &self.plan.products.wgmma);
+        if self.plan.products.clears || !func.is_persistent() {
+            return Vec::new();
+        }
+        let body = func.region(around.regions[0]);
+        let sums = body.ops.iter().filter_map(|id| {
+            let product = products.get(id).filter(|product| product.atom.c_type == DType::F32)?;
+            let (sum, at) = (func.op(*id).operands[2], self.products.uses.carried(func, *id)?);
+            let zeros = func.op_of(around.operands[3 + at]).is_some_and(|op| op.kind == Kind::Full(0));
+            let whole = product.warpgroups * i64::from(WARPGROUP) == i64::from(self.plan.threads);
+            let in_place = body.args[1 + at] == sum && self.products.uses.is_last(func, sum, *id);
+            (zeros && whole && in_place).then_some(sum)
+        });
+        sums.collect()
+    }
+
+    /// Takes note of sums that the iteration that is being written sets if it is no later one.
+    pub(crate) fn set_in_first(&mut self, sums: &[Value], later: &Cond) {
+        self.products.first.extend(sums.iter().map(|&sum| (sum, later.clone())));
+    }
+
+    /// Behind a loop over `first..end`: clears the sums that no product has set, if there was no iteration. Before the wait for products, the assembler
+    /// would serialise all.
+    pub(crate) fn clear_unset(
+        &mut self,
+        sums: &[Reg],
+        ty: Type,
+        [first, end]: [&Reg; 2],
+    ) -> Result<(), Error> {
+        if sums.is_empty() {
+            return Ok(());
+        }
+        let some = self.b.open_block();
+        let any = self.setp(Word::Lt, ty, first, Operand::from(end));
+        let any = self.b.cond_in(&any)?;
+        self.b.leave(&some, &any, self.alike)?;
+        let zero = self.bits(DType::F32, 0)?;
+        self.b.move_all(sums, &vec![zero; sums.len()])?;
+        Ok(self.b.close_block(some)?)
     }
 }

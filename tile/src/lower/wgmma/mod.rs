@@ -32,7 +32,7 @@ use crate::error::{Code, Error, Fault};
 use crate::fit;
 use crate::ir::table::Each;
 
-use crate::ir::{Def, Kind, Op, OpId, Value};
+use crate::ir::{Def, Kind, OpId, Value};
 use crate::place::PATTERN;
 use crate::place::wgmma::{SharedTile, Source, WARPGROUP, Wgmma, row};
 pub(crate) use roles::Role;
@@ -263,30 +263,6 @@ impl Lowering<'_> {
         }
         self.settle(value)?;
         Ok((held.iter().map(|reg| self.copy(ty.dtype, reg)).collect(), false))
-    }
-
-    /// The sums that a loop carries from zeros on, and to which a product of each iteration adds in place: that of the first one sets them. That
-    /// pays in a persistent kernel, and takes registers: until then they seem to hold what was there before.
-    pub(crate) fn set_by_products(&self, around: &Op) -> Vec<Value> {
-        let (func, products) = (&self.plan.func, &self.plan.products.wgmma);
-        if self.plan.products.clears || !func.is_persistent() {
-            return Vec::new();
-        }
-        let body = func.region(around.regions[0]);
-        let sums = body.ops.iter().filter_map(|id| {
-            let product = products.get(id).filter(|product| product.atom.c_type == DType::F32)?;
-            let (sum, at) = (func.op(*id).operands[2], self.products.uses.carried(func, *id)?);
-            let zeros = func.op_of(around.operands[3 + at]).is_some_and(|op| op.kind == Kind::Full(0));
-            let whole = product.warpgroups * i64::from(WARPGROUP) == i64::from(self.plan.threads);
-            let in_place = body.args[1 + at] == sum && self.products.uses.is_last(func, sum, *id);
-            (zeros && whole && in_place).then_some(sum)
-        });
-        sums.collect()
-    }
-
-    /// Takes note of sums that the iteration that is being written sets if it is no later one.
-    pub(crate) fn set_in_first(&mut self, sums: &[Value], later: &Cond) {
-        self.products.first.extend(sums.iter().map(|&sum| (sum, later.clone())));
     }
 
     /// The registers in which the loop around carries a product's result, if nothing else is in them by now.
