@@ -195,7 +195,8 @@ fn built(mut plan: Plan, target: Target) -> Result<Built, Error> {
         Ok((lowered, resources))
     };
     let (mut kernel, mut resources) = lowered(&plan)?;
-    if resources.spills() && plan.func.is_persistent() {
+    // The assembler holds what registers were before they are set, and takes a few more then.
+    if plan.func.is_persistent() && resources.registers + 4 * MARGIN > resources.limit {
         plan.products.clears = true;
         (kernel, resources) = lowered(&plan)?;
     }
