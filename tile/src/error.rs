@@ -257,7 +257,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// What becomes of a tile program, or why nothing does.
+/// A result whose error is that of tile programs.
 pub(crate) type Result<T = (), E = Error> = std::result::Result<T, E>;
 
 /// Why a tile program does not become a kernel, or does not run.

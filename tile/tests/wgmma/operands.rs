@@ -362,11 +362,11 @@ fn unpacked_weights_are_multiplied_where_they_are_computed() {
     assembled(WEIGHTS);
 }
 
-/// A product of packed weights with a scale for each column, whose arrays are as `facts` says.
-fn packed(q: &str, scale: &str, tile: [u32; 2]) -> String {
-    let [n, k] = tile;
+/// A product of weights of 8 bits with a scale for each column. The arrays of both have these strides and alignments.
+fn scaled(q: &str, scale: &str) -> String {
+    let [n, k] = [128, 64];
     format!(
-        "kernel product(a: bf16[?, ?64] strides [?8, 1] align 16, q: u8[?, ?] strides [{q}, s: f32[?, ?] strides [{scale}, mut c: bf16[?, ?8] strides [?8, 1] align 16, count: s32) {{
+        "kernel product(a: bf16[?, ?64] strides [?8, 1] align 16, q: u8[?, ?] strides {q}, s: f32[?, ?] strides {scale}, mut c: bf16[?, ?8] strides [?8, 1] align 16, count: s32) {{
   %0 = full 0 : s32
   %1 = full 1 : s32
   %2 = full 0 : f32[128, {n}]
@@ -394,9 +394,9 @@ fn packed(q: &str, scale: &str, tile: [u32; 2]) -> String {
 /// The tiles of a loop from which operands are computed come to one slot of a ring, if tensor copies can bring them.
 #[test]
 fn what_operands_are_computed_from_comes_by_tensor_copies() {
-    let (wide, row) = ("?16, 1] align 16", "?4, 1] align 16");
+    let (wide, row) = ("[?16, 1] align 16", "[?4, 1] align 16");
     let plan = |text: &str| place(&simplify(&program(text)), 90).unwrap().products;
-    let all = plan(&packed(wide, row, [128, 64]));
+    let all = plan(&scaled(wide, row));
     let rings = &all.pipeline.rings;
     let read: Vec<_> = rings.iter().filter(|ring| ring.read).collect();
     assert_eq!((all.read.len(), read.len()), (2, 1), "{rings:?}");
@@ -407,9 +407,7 @@ fn what_operands_are_computed_from_comes_by_tensor_copies() {
     assert_eq!(parts, [0, 128 * 64]);
     assert!(read[0].step >= read[0].bytes && read[0].step % 128 == 0 && read[0].slots > 2);
     // Rows that begin anywhere, of the one and of the other.
-    for (text, count) in
-        [(packed("?, 1] align 1", row, [128, 64]), 1), (packed(wide, "?, 1] align 4", [128, 64]), 1)]
-    {
+    for (text, count) in [(scaled("[?, 1] align 1", row), 1), (scaled(wide, "[?, 1] align 4"), 1)] {
         let some = plan(&text);
         assert_eq!(some.read.len(), count, "{text}");
         assert_eq!(some.ahead.loads.values().filter(|early| early.computed).count(), 2 - count, "{text}");
