@@ -139,7 +139,7 @@ fn function<'e, 'b>(op: Each, rounding: Rounding, operands: &[X<'e, 'b>]) -> X<'
     let x = operands[0];
     let y = operands.get(1).copied().unwrap_or(x);
     match op {
-        Each::Exp => x.exp(rounding),
+        Each::Exp => x.exp(Rounding::Approx),
         Each::Exp2 => x.exp2(),
         Each::Log => x.log(rounding),
         Each::Log2 => x.log2(),
