@@ -208,12 +208,14 @@ impl Plan {
         let Slice { ops, values, dists, .. } = slice;
         let of_products: Vec<OpId> =
             all.iter().copied().filter(|id| !self.products.read.contains(id)).collect();
-        let (last, inside) = readers(&places, &self.products, &of_products);
+        let (mut last, inside) = readers(&places, &self.products, &of_products);
         let sites = sites(self, &places, &all);
         let shared = self.of_loops(&places, &last, &sites);
         let (rings, of) = self.rings(&places, &sites, &shared, sm).map_err(refused)?;
         let refilled = shared.into_keys().flat_map(|site| sites[site].iter().copied()).collect();
         let parts = parts(self, &sites);
+        let frees = |id: &OpId| parts.get(id).is_none_or(|part| part.first == *id);
+        last.values_mut().for_each(|loads| loads.retain(frees));
         let alone = self.products.pipeline.alone.clone();
         Ok(Pipeline {
             rings,

@@ -1,5 +1,7 @@
 //! A producer that brings tiles by TMA and `cp.async`, and consumers that do all else.
 
+use std::collections::BTreeSet;
+
 use girih_codegen::algorithm::{
     cp_async_wait_all, fence_barrier_init, fence_proxy_async, prefetch_tma_descriptor,
 };
@@ -197,17 +199,27 @@ impl Lowering<'_> {
     /// Takes note of the tile that the producer brings for a load.
     pub(crate) fn expect(&mut self, id: OpId) -> Result<(), Error> {
         let ring = self.ring(id)?;
-        let state = self.products.rings[ring].state.clone().ok_or_else(|| wrong("a ring without a state"))?;
-        let now = state.stage(&mut self.b);
-        // The state goes on while the slot is in use.
+        let part = self.plan.products.pipeline.part(id);
         let slots = &self.products.rings[ring];
         let (base, step, count) = (slots.matrices.clone(), slots.step, slots.count);
-        let index = if count == 1 { Expr::from(0) } else { self.kept(&now.index, count - 1)? };
-        let slot = Stage { phase: self.kept(&now.phase, 1)?, index };
-        state.advance(&mut self.b);
-        self.hold(self.plan.func.op(id).results[0], Held::Shared(&base + &(&slot.index * step)));
-        self.products.tickets.insert(id, Ticket { ring, slot, waited: false });
+        if part.first == id {
+            let state = slots.state.clone().ok_or_else(|| wrong("a ring without a state"))?;
+            let now = state.stage(&mut self.b);
+            // The state goes on while the slot is in use.
+            let index = if count == 1 { Expr::from(0) } else { self.kept(&now.index, count - 1)? };
+            let slot = Stage { phase: self.kept(&now.phase, 1)?, index };
+            state.advance(&mut self.b);
+            self.products.tickets.insert(id, Ticket { ring, slot, waited: false });
+        }
+        let at = &(&self.ticket(id)?.slot.index * step) + part.at;
+        self.hold(self.plan.func.op(id).results[0], Held::Shared(&base + &at));
         Ok(())
+    }
+
+    /// The slot of a load.
+    fn ticket(&self, id: OpId) -> Result<Ticket, Error> {
+        let first = self.plan.products.pipeline.part(id).first;
+        self.products.tickets.get(&first).cloned().ok_or_else(|| wrong("a tile that has not come"))
     }
 
     /// A number as a variable of the innermost scope.
@@ -224,21 +236,29 @@ impl Lowering<'_> {
         Ok(self.b.var(&copy, 0, most, 1))
     }
 
-    /// Waits until the tile of a load has come, before the first product that reads it.
+    /// Waits until the tile of a load has come, before the first product that reads it, and the tiles with which it shares a slot.
     pub(crate) fn await_tile(&mut self, id: OpId) -> Result<(), Error> {
-        let Some(ticket) = self.products.tickets.get_mut(&id).filter(|ticket| !ticket.waited) else {
+        let products = &self.plan.products;
+        let first = products.pipeline.part(id).first;
+        let Some(ticket) = self.products.tickets.get_mut(&first).filter(|ticket| !ticket.waited) else {
             return Ok(());
         };
         ticket.waited = true;
         let (ring, slot) = (ticket.ring, ticket.slot.clone());
         let slots = &self.products.rings[ring];
-        let (pipeline, base) = (slots.pipeline.clone(), slots.base.clone());
+        let (pipeline, base, step) = (slots.pipeline.clone(), slots.base.clone(), slots.step);
         pipeline.consumer_wait(&mut self.b, &slot)?;
-        if self.plan.products.pipeline.rings[ring].gathered {
+        if products.pipeline.rings[ring].gathered {
             // The threads of the producer have written it by the generic proxy.
             fence_proxy_async(&mut self.b);
         }
-        self.clear_beyond(id, &slot.index, &base)
+        let others = products.pipeline.parts.iter().filter(|(_, part)| part.first == first);
+        let all: Vec<OpId> = others.map(|(&id, _)| id).chain((first == id).then_some(id)).collect();
+        for id in all.into_iter().collect::<BTreeSet<OpId>>() {
+            let base = &base + products.pipeline.part(id).at;
+            self.clear_beyond(id, &slot.index, step, &base)?;
+        }
+        Ok(())
     }
 
     /// Reads a tile that the producer has brought into registers. Each warp frees the slot as soon as its threads have read all that is there.
@@ -249,9 +269,7 @@ impl Lowering<'_> {
             self.expect(id)?;
             self.await_tile(id)?;
         }
-        let missing = || wrong("a tile that has not come");
-        let Ticket { ring, slot, .. } =
-            self.products.tickets.get(&part.first).cloned().ok_or_else(missing)?;
+        let Ticket { ring, slot, .. } = self.ticket(id)?;
         let slots = &self.products.rings[ring];
         let (base, pipeline) = (&slots.base + &(&slot.index * slots.step), slots.pipeline.clone());
         let base = &base + part.at;
@@ -318,8 +336,7 @@ impl Lowering<'_> {
 
     /// The address of the mbarrier at which the slot of a load is freed.
     pub(super) fn freeing(&mut self, load: OpId) -> Result<girih_codegen::Reg, Error> {
-        let ticket =
-            self.products.tickets.get(&load).cloned().ok_or_else(|| wrong("a tile that has not come"))?;
+        let ticket = self.ticket(load)?;
         let empty = self.products.rings[ticket.ring].pipeline.empty(&ticket.slot.index)?;
         Ok(self.b.value(empty.address(), Width::W32)?)
     }

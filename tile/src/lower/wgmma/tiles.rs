@@ -238,7 +238,13 @@ impl Lowering<'_> {
     }
 
     /// Clears what a tensor copy has brought from outside of the part that an array is of another one.
-    pub(super) fn clear_beyond(&mut self, id: OpId, slot: &Expr, base: &Expr) -> Result<(), Error> {
+    pub(super) fn clear_beyond(
+        &mut self,
+        id: OpId,
+        slot: &Expr,
+        step: i64,
+        base: &Expr,
+    ) -> Result<(), Error> {
         let plan = self.plan;
         let op = plan.func.op(id);
         let (Kind::Load(view), Some(tile)) = (&op.kind, plan.products.loads.get(&id)) else { return Ok(()) };
@@ -259,7 +265,7 @@ impl Lowering<'_> {
         let around = self.b.open_block();
         self.b.leave(&around, &Cond::all(whole), true)?;
         // In the block, so that nothing of it is computed where there is nothing to clear.
-        let base = base + &(&self.kept_here(slot)? * tile.bytes());
+        let base = base + &(&self.kept_here(slot)? * step);
         let extents: Vec<i64> = view.tile.iter().map(|&n| n.into()).collect();
         let vector = 16 / tile.dtype.bytes();
         let dist = Dist::blocked(&extents, &fastest(tile.fast, extents.len()), vector, plan.threads.into());

@@ -41,22 +41,30 @@ fn layout(plan: &Plan, site: &[OpId]) -> (Vec<i64>, i64) {
     (begins, up(end, tiles().map(align).max().unwrap_or(ALIGN)))
 }
 
-/// What comes to one slot each: the tile of one load for products, and all tiles of a region that threads read, in the order of the program.
+/// What comes to one slot each, in the order of the program: both tiles of a product, all tiles of a region that threads read, or the tile of one load.
 pub(super) fn sites(plan: &Plan, places: &Places<'_>, loads: &[OpId]) -> Vec<Vec<OpId>> {
+    let place = |id: &OpId| {
+        let ops = &plan.func.region(places.regions[id]).ops;
+        ops.iter().position(|other| other == id).unwrap_or_default()
+    };
+    let mut loads: Vec<(RegionId, usize, OpId)> =
+        loads.iter().map(|id| (places.regions[id], place(id), *id)).collect();
+    loads.sort_unstable();
     let mut sites: Vec<Vec<OpId>> = Vec::new();
     let mut read: BTreeMap<RegionId, usize> = BTreeMap::new();
-    for &id in loads {
+    for (region, _, id) in loads {
         let fresh = sites.len();
         let is_read = plan.products.read.contains(&id);
-        let at = if is_read { *read.entry(places.regions[&id]).or_insert(fresh) } else { fresh };
+        let of_pair = |site: &Vec<OpId>| {
+            let one = site[..] == site[..1] && places.regions[&site[0]] == region;
+            one && !plan.is_gather(site[0]) && !plan.is_gather(id) && plan.products.is_pair([site[0], id])
+        };
+        let before = if sites.last().is_some_and(of_pair) { fresh - 1 } else { fresh };
+        let at = if is_read { *read.entry(region).or_insert(fresh) } else { before };
         match sites.get_mut(at) {
             Some(site) => site.push(id),
             None => sites.push(vec![id]),
         }
-    }
-    for site in &mut sites {
-        let ops = &plan.func.region(places.regions[&site[0]]).ops;
-        site.sort_by_key(|id| ops.iter().position(|other| other == id));
     }
     sites
 }

@@ -268,6 +268,20 @@ impl Products {
         self.wgmma.values().map(sums).max().unwrap_or(0)
     }
 
+    /// Whether these loads bring both operands of one product, and no other reads them.
+    pub(super) fn is_pair(&self, loads: [OpId; 2]) -> bool {
+        let reads = |product: &&Wgmma| {
+            product
+                .sources
+                .iter()
+                .filter(|source| matches!(source, Source::Loaded(id) if loads.contains(id)))
+                .count()
+        };
+        let counts: Vec<usize> =
+            self.wgmma.values().map(|product| reads(&product)).filter(|&n| n > 0).collect();
+        loads[0] != loads[1] && counts == [2]
+    }
+
     /// How many operands go to shared memory from registers.
     pub(super) fn stored(&self) -> usize {
         let sources = self.wgmma.values().flat_map(|product| product.sources);
