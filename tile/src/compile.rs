@@ -136,7 +136,9 @@ fn build_for_two(func: &Func, target: Target, (alone, _, resources): &Built) -> 
     let kept = alone.products.pipeline.kept;
     let limit = registers_of_consumers((alone.threads / WARPGROUP).into(), 2, kept);
     let open = func.hints.resolve(target.sm).occupancy.is_none() && resources.blocks.fit() < 2;
-    if rings.is_empty() || !open || i64::from(resources.registers + MARGIN) > limit {
+    // While a product is under way, the assembler computes ahead with registers of its own.
+    let margin = if alone.alternates() { 2 * MARGIN } else { MARGIN };
+    if rings.is_empty() || !open || i64::from(resources.registers + margin) > limit {
         return Ok(None);
     }
     let mut func = func.clone();
@@ -146,7 +148,7 @@ fn build_for_two(func: &Func, target: Target, (alone, _, resources): &Built) -> 
         let others = &plan.products.pipeline.rings;
         others.len() == rings.len()
             && rings.iter().zip(others).all(|(one, two)| two.iterations >= one.iterations)
-            && resources.registers + MARGIN <= resources.limit
+            && resources.registers + margin <= resources.limit
             && resources.blocks.fit() >= 2
     }))
 }
