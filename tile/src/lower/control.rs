@@ -325,6 +325,7 @@ impl Lowering<'_> {
             });
         }
         let before = self.state();
+        let meanwhile = self.meanwhile();
         let beside = self.begin_beside(id);
         let second = |low: &mut Self| {
             let first = low.state();
@@ -335,7 +336,11 @@ impl Lowering<'_> {
         };
         self.either(cond, |low| low.side(op.regions[0], &results), second)?;
         self.end_beside(beside);
+        self.set_meanwhile(meanwhile);
         for (&result, regs) in op.results.iter().zip(results) {
+            if self.plan.func.ty(result).dtype == DType::F32 {
+                self.compute_meanwhile(&regs);
+            }
             self.hold_regs(result, regs)?;
         }
         Ok(())

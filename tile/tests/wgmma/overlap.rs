@@ -327,6 +327,53 @@ fn masked(rows: u32, columns: u32) -> String {
     )
 }
 
+/// The same with quotients by a number, of which the maximum is taken too.
+fn divided(rows: u32, columns: u32) -> String {
+    let (all, of_rows) = (format!("f32[{rows}, {columns}]"), format!("f32[{rows}, 1]"));
+    let text = masked(rows, columns).replace("from: s32)", "from: s32, by: f32)");
+    let text = text.replace("  %19 = full", &format!(
+        "  %30 = param by : f32\n  %31 = reshape %30 : f32[1, 1]\n  %32 = broadcast %31 : {all}\n  %33 = truediv.full %18, %32 : {all}\n  %19 = full"
+    ));
+    text.replace("where %27, %18, %7", "where %27, %33, %7").replace("  %29 = add %17, %28", &format!(
+        "  %34 = reduce max %28 along 1 : {of_rows}\n  %35 = broadcast %34 : {all}\n  %36 = add %28, %35 : {all}\n  %29 = add %17, %36"
+    ))
+}
+
+/// Where no element is masked, quotients are products with a reciprocal, unless that is no normal number.
+#[test]
+fn quotients_beside_masks_are_products_where_the_reciprocal_is_normal() {
+    let func = program(&divided(32, 64));
+    let guarded = guard(&func);
+    girih_tile::ir::verify(&guarded).unwrap();
+    let lines = guarded.to_string();
+    let branch = &lines[lines.find("= if ").unwrap()..];
+    let (fast, slow) = branch.split_once("else").unwrap();
+    assert!(
+        fast.contains("= mul ") && !fast.contains("truediv.full") && fast.contains("reduce max"),
+        "{lines}"
+    );
+    assert!(slow.contains("truediv.full") && slow.contains("where "), "{lines}");
+    let mut rng = random(5);
+    let arrays = vec![
+        super::numbers(&mut rng, DType::F32, &[32, 8]),
+        super::numbers(&mut rng, DType::F32, &[8, 64]),
+        zeros(DType::F32, &[32, 64]),
+    ];
+    let powers = [-149, -140, -127, -126, -100, 0, 100, 126, 127].map(|power| 2f32.powi(power));
+    for by in powers.into_iter().chain([3.0, -0.7, 0.0, f32::MAX, f32::INFINITY, f32::NAN]) {
+        for from in [1000u32, 40] {
+            let scalars = [0, from.into(), by.to_bits().into()];
+            let [wanted, got] = [&func, &guarded].map(|func| decoded(&referred(func, &arrays, &scalars)[2]));
+            let finite = wanted.iter().map(|x| x.abs()).filter(|x| x.is_finite());
+            let bound = finite.fold(0.0, f64::max) * 2e-6;
+            for (got, wanted) in got.iter().zip(&wanted) {
+                let close = (got - wanted).abs() <= bound;
+                assert!(close || got == wanted || got.is_nan() && wanted.is_nan(), "{by}: {got} {wanted}");
+            }
+        }
+    }
+}
+
 #[test]
 fn masks_are_left_out_where_they_are_true_throughout() {
     let text = masked(32, 64);

@@ -168,6 +168,18 @@ impl Lowering<'_> {
         }
     }
 
+    /// A number that threads have computed while products are under way.
+    pub(crate) fn meanwhile(&self) -> Option<Reg> {
+        self.products.turns.as_ref().and_then(|turns| turns.meanwhile.clone())
+    }
+
+    /// Sets it back to one of before a branch, outside of which those of the branch are unknown.
+    pub(crate) fn set_meanwhile(&mut self, reg: Option<Reg>) {
+        if let Some(turns) = self.products.turns.as_mut() {
+            turns.meanwhile = reg;
+        }
+    }
+
     /// Takes note of numbers that threads compute while products are under way.
     pub(crate) fn compute_meanwhile(&mut self, regs: &[Reg]) {
         let idle = self.products.flight.is_empty();
