@@ -1,7 +1,7 @@
 //! `C = A * B^T` from layouts, as a mainloop, a schedule and an epilogue.
 //!
 //! A is M x K, B is N x K, C is M x N with contiguous rows (a column-major C is the transposed problem). A kernel consists
-//! of three parts, which know nothing of each other:
+//! of three parts, of which a mainloop knows neither of the others:
 //!
 //! - The [`Mainloop`] brings tiles of A and B to the threads that multiply and leaves the sums of a tile of C in their registers.
 //! - The [`Schedule`] says which block computes which tiles of C, and in which order.
