@@ -186,11 +186,11 @@ impl Guard {
             if !masks || !body.of_products.contains(&op.operands[1]) || !taken.insert(id) {
                 continue;
             }
-            let mask = body.alone(op.operands[0], id, |_| true);
+            let mask = body.alone(op.operands[0], id, |from| !taken.contains(&from));
             let own = |from: OpId| {
                 let of_products =
                     body.func.op(from).results.iter().any(|value| body.of_products.contains(value));
-                of_products && body.is_function(from) && !mask.contains(&from)
+                of_products && body.is_function(from) && !mask.contains(&from) && !taken.contains(&from)
             };
             let before = body.alone(op.operands[1], id, own);
             let after = body.after(place, &taken);

@@ -339,6 +339,36 @@ fn divided(rows: u32, columns: u32) -> String {
     ))
 }
 
+/// A function of what one mask selects, by way of a number that is computed later, may be selected by another.
+#[test]
+fn masks_of_what_was_masked_are_branches_of_their_own() {
+    let all = "f32[32, 64]";
+    let text = masked(32, 64).replace(
+        "  %29 = add %17, %28",
+        &format!(
+            "  %30 = mul %28, %28 : {all}\n  %31 = cast %25 : {all}\n  %32 = add %30, %31 : {all}\n  %33 = where %27, %32, %7 : {all}\n  %29 = add %17, %33"
+        ),
+    );
+    let func = program(&text);
+    let guarded = guard(&func);
+    girih_tile::ir::verify(&guarded).unwrap();
+    assert_eq!(guarded.to_string().matches("= if ").count(), 2, "{guarded}");
+    let mut rng = random(6);
+    let arrays = vec![
+        super::numbers(&mut rng, DType::F32, &[32, 8]),
+        super::numbers(&mut rng, DType::F32, &[8, 64]),
+        zeros(DType::F32, &[32, 64]),
+    ];
+    for from in [0, 40, 70, 200, 1000] {
+        let scalars = [0, from];
+        assert_eq!(
+            referred(&guarded, &arrays, &scalars),
+            referred(&func, &arrays, &scalars),
+            "{from}\n{guarded}"
+        );
+    }
+}
+
 /// Where no element is masked, quotients are products with a reciprocal, unless that is no normal number.
 #[test]
 fn quotients_beside_masks_are_products_where_the_reciprocal_is_normal() {
