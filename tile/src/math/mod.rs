@@ -122,7 +122,7 @@ fn half(b: &mut Build, op: Each, rounding: Rounding, operands: &[Value], ty: Typ
     let operands: Vec<X<'_, '_>> = operands.iter().map(|&value| e.x(value).cast(DType::F32)).collect();
     // Digits that a half does not have need no care.
     let inner = match op {
-        Each::Exp | Each::Log => Rounding::Approx,
+        Each::Log => Rounding::Approx,
         _ => rounding,
     };
     let result = match op {

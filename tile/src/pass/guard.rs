@@ -20,7 +20,7 @@ use girih_tensor::DType;
 
 use super::overlap::each;
 use super::rebuild::{Copy, Pass, rebuild, types};
-use super::uses::{needs, readers};
+use super::uses::{dependent, needs, readers};
 use crate::dtype::is_integer;
 use crate::ir::table::Each;
 use crate::ir::{End, Func, Kind, Op, OpId, RegionId, Rounding, Type, Value};
@@ -163,19 +163,6 @@ impl<'a> Body<'a> {
     }
 }
 
-/// The results among operations' that depend on some values.
-fn dependent(func: &Func, ops: &[OpId], on: impl IntoIterator<Item = Value>) -> BTreeSet<Value> {
-    let mut found: BTreeSet<Value> = on.into_iter().collect();
-    for &id in ops {
-        let (op, mut read) = (func.op(id), Vec::new());
-        needs(func, op, &mut read);
-        if read.iter().any(|value| found.contains(value)) {
-            found.extend(&op.results);
-        }
-    }
-    found
-}
-
 impl Guard {
     /// Takes note of the masks in the body of a loop.
     fn look(&mut self, body: &Body<'_>) {
@@ -223,8 +210,8 @@ impl Pass for Guard {
         let func = copy.func;
         let mut bounds = Bounds { within: Vec::new() };
         let all = bounds.all(copy, op.operands[0]);
-        let mut write = |copy: &mut Copy<'_>, mask: bool, reciprocal: bool| {
-            self.inside = Some(reciprocal);
+        let mut write = |copy: &mut Copy<'_>, mask: bool| {
+            self.inside = Some(!mask);
             if mask {
                 copy.list(&masked.mask, self);
             }
@@ -243,7 +230,7 @@ impl Pass for Guard {
             masked.results.iter().map(|&value| copy.value(value)).collect::<Vec<Value>>()
         };
         let Some(mut all) = all else {
-            write(copy, true, false);
+            write(copy, true);
             return Some(vec![copy.value(result)]);
         };
         let functions = masked.before.iter().chain(&masked.after);
@@ -253,10 +240,10 @@ impl Pass for Guard {
             all = each(copy, Each::And, [all, within], DType::Bool);
         }
         copy.b.open(&[]);
-        let plain = write(copy, false, true);
+        let plain = write(copy, false);
         let then = copy.b.close(End::Yield(plain));
         copy.b.open(&[]);
-        let rest = write(copy, true, false);
+        let rest = write(copy, true);
         let other = copy.b.close(End::Yield(rest));
         copy.b.at(op.site);
         let new = copy.b.push_regions(Kind::If, &[all], &types(func, &masked.results), vec![then, other]);
@@ -265,7 +252,8 @@ impl Pass for Guard {
     }
 }
 
-/// The scalar by which an operation divides a tile of f32 approximately.
+/// The scalar parameter by which an operation divides a tile of f32 approximately. A branch may not depend on what an array has, which may be
+/// undetermined.
 fn divisor(func: &Func, op: &Op) -> Option<Value> {
     let full = Kind::each_rounded(Each::TrueDiv, Rounding::Full);
     let mut by = *op.operands.get(1).filter(|_| op.kind == full)?;
@@ -273,7 +261,8 @@ fn divisor(func: &Func, op: &Op) -> Option<Value> {
         let from = func.op_of(by).filter(|from| matches!(from.kind, Kind::Broadcast | Kind::Reshape))?;
         by = from.operands[0];
     }
-    (func.ty(by).dtype == DType::F32).then_some(by)
+    let is_param = matches!(func.op_of(by)?.kind, Kind::Param(_));
+    (is_param && func.ty(by).dtype == DType::F32).then_some(by)
 }
 
 fn constant(copy: &mut Copy<'_>, number: f32) -> Value {

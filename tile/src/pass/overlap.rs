@@ -23,7 +23,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use girih_tensor::DType;
 
 use super::rebuild::{Copy, Pass, rebuild, types};
-use super::uses::{needs, readers, sources};
+use super::uses::{dependent, readers, sources};
 use super::{dce, fold};
 use crate::dtype::is_signed;
 use crate::ir::table::Each;
@@ -106,19 +106,6 @@ impl Analysis<'_> {
         }
     }
 
-    /// The results among these operations' that depend on some values.
-    fn dependent(&self, ops: &[OpId], on: &[Value]) -> BTreeSet<Value> {
-        let mut found: BTreeSet<Value> = on.iter().copied().collect();
-        for &id in ops {
-            let (op, mut read) = (self.func.op(id), Vec::new());
-            needs(self.func, op, &mut read);
-            if read.iter().any(|value| found.contains(value)) {
-                found.extend(&op.results);
-            }
-        }
-        found
-    }
-
     /// The order of a loop's operations, if it has such a body.
     fn iteration(
         &self,
@@ -149,8 +136,8 @@ impl Analysis<'_> {
         let products = data.ops.iter().copied().filter(|id| func.op(*id).kind == Kind::Mma);
         let early: Vec<OpId> = products.filter(|id| !is_late(id)).collect();
         let of_early: Vec<Value> = early.iter().map(|&id| func.op(id).results[0]).collect();
-        let varies = self.dependent(&data.ops, carried);
-        let behind_products = self.dependent(&data.ops, &of_early);
+        let varies = dependent(func, &data.ops, carried.iter().copied());
+        let behind_products = dependent(func, &data.ops, of_early.iter().copied());
         let computed = || late.iter().map(|late| func.op(late.id).operands[late.held]);
         let loaded = || late.iter().map(|late| func.op(late.id).operands[1 - late.held]);
         let accumulators = late.iter().map(|late| func.op(late.id).operands[2]);
@@ -183,7 +170,7 @@ impl Analysis<'_> {
         ends.extend(computed().chain(accumulators));
         let rest = sources(func, &ends, here);
         let sums: Vec<Value> = late.iter().map(|late| carried[late.at]).collect();
-        let of_sums = self.dependent(&data.ops, &sums);
+        let of_sums = dependent(func, &data.ops, sums.iter().copied());
         let is_of_sums = |id: &OpId| func.op(*id).results.iter().any(|value| of_sums.contains(value));
         // What is cast for a product that comes an iteration later takes registers of its own: once sums are there, others are free.
         let (mut last, mut open) = (BTreeSet::new(), computed().collect::<Vec<Value>>());

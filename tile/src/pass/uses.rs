@@ -28,6 +28,19 @@ pub(crate) fn sources(func: &Func, of: &[Value], takes: impl Fn(OpId) -> bool) -
     found
 }
 
+/// The results among operations' that depend on some values.
+pub(super) fn dependent(func: &Func, ops: &[OpId], on: impl IntoIterator<Item = Value>) -> BTreeSet<Value> {
+    let mut found: BTreeSet<Value> = on.into_iter().collect();
+    for &id in ops {
+        let (op, mut read) = (func.op(id), Vec::new());
+        needs(func, op, &mut read);
+        if read.iter().any(|value| found.contains(value)) {
+            found.extend(&op.results);
+        }
+    }
+    found
+}
+
 /// The operations that read each value, as often as they do; none for the end of a region.
 pub(crate) fn readers(func: &Func) -> HashMap<Value, Vec<Option<OpId>>> {
     fn region(func: &Func, id: RegionId, readers: &mut HashMap<Value, Vec<Option<OpId>>>) {

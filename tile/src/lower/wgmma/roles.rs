@@ -1,7 +1,5 @@
 //! A producer that brings tiles by TMA and `cp.async`, and consumers that do all else.
 
-use std::collections::BTreeSet;
-
 use girih_codegen::algorithm::{
     cp_async_wait_all, fence_barrier_init, fence_proxy_async, prefetch_tma_descriptor,
 };
@@ -252,9 +250,7 @@ impl Lowering<'_> {
             // The threads of the producer have written it by the generic proxy.
             fence_proxy_async(&mut self.b);
         }
-        let others = products.pipeline.parts.iter().filter(|(_, part)| part.first == first);
-        let all: Vec<OpId> = others.map(|(&id, _)| id).chain((first == id).then_some(id)).collect();
-        for id in all.into_iter().collect::<BTreeSet<OpId>>() {
+        for &id in products.pipeline.loads.keys().filter(|&&id| products.pipeline.part(id).first == first) {
             let base = &base + products.pipeline.part(id).at;
             self.clear_beyond(id, &slot.index, step, &base)?;
         }

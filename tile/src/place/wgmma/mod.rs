@@ -270,16 +270,9 @@ impl Products {
 
     /// Whether these loads bring both operands of one product, and no other reads them.
     pub(super) fn is_pair(&self, loads: [OpId; 2]) -> bool {
-        let reads = |product: &&Wgmma| {
-            product
-                .sources
-                .iter()
-                .filter(|source| matches!(source, Source::Loaded(id) if loads.contains(id)))
-                .count()
-        };
-        let counts: Vec<usize> =
-            self.wgmma.values().map(|product| reads(&product)).filter(|&n| n > 0).collect();
-        loads[0] != loads[1] && counts == [2]
+        let is_read = |source: &&Source| matches!(source, Source::Loaded(id) if loads.contains(id));
+        let reads = self.wgmma.values().map(|product| product.sources.iter().filter(is_read).count());
+        reads.filter(|&reads| reads > 0).eq([2])
     }
 
     /// How many operands go to shared memory from registers.
