@@ -233,14 +233,12 @@ const SM: u32 = 90;
 fn of_program(program: &str, extents: &[String], sm: u32) -> Result<Emitted, Box<dyn std::error::Error>> {
     programs::supported(sm)?;
     let (func, _) = programs::with_extents(program, extents)?;
-    // The first one runs wherever the program is a product, and else it is the only one.
-    let kernels = girih_tile::kernels(&func, sm, None)?;
-    let first = kernels.first().ok_or("the program has no kernel")?;
+    let kernel = girih_tile::compile(&func, sm)?.kernel;
     let notes = vec![
-        format!("blocks of {} threads", first.threads()),
-        format!("dynamic shared memory: {} bytes; extents and strides in elements", first.shared_bytes()),
+        format!("blocks of {} threads", kernel.threads()),
+        format!("dynamic shared memory: {} bytes; extents and strides in elements", kernel.shared_bytes()),
     ];
-    Ok(Emitted { module: annotated(first.module().clone(), notes, &[]), kernels })
+    Ok(Emitted { module: annotated(kernel.module().clone(), notes, &[]), kernels: vec![kernel] })
 }
 
 /// The module with comments at the head of its kernel, which say how to launch the kernel and what the kernel was derived from.

@@ -19,7 +19,7 @@ mod workspace;
 
 pub use bind::Given;
 pub use candidates::{candidates, configurations, described, portable};
-pub use choose::{Asked, KernelKind, accepts, choose, tiled};
+pub use choose::{KernelKind, choose};
 pub use fits::fits;
 pub use girih_codegen::gemm::{
     Activation, BlockScales, Element, Epilogue, GemmConfig, Input, InputKind, MixedInput, Output, Reduction,

@@ -1,7 +1,6 @@
 //! From a function to a kernel: passes, placement, lowering.
 
 use girih_codegen::Kernel;
-use girih_codegen::gemm::GemmConfig;
 #[cfg(feature = "launch")]
 use girih_device::Device;
 
@@ -14,7 +13,6 @@ use crate::lower::{self, Lowered, Param, Target};
 use crate::pass::{is_even, per_byte, persistent, simplify};
 use crate::place::wgmma::{WARPGROUP, registers_of_consumers};
 use crate::place::{self, Plan};
-use crate::product;
 use crate::resources::{Resources, Spill};
 
 /// A kernel, and all that a launch and an explanation need to know of it.
@@ -125,7 +123,7 @@ fn build_persistent(
     let hints = func.hints.resolve(target.sm);
     let one = resources.blocks.fit() == 1 && hints.num_ctas.is_none_or(|blocks| blocks == 1);
     let by_tma = !alone.products.pipeline.rings.is_empty();
-    let fits = by_tma && one && !resources.spills() && !alone.alternates() && is_even(func);
+    let fits = by_tma && one && !alone.alternates() && is_even(func);
     if fits { built_like(&persistent(func), target, alone) } else { Ok(None) }
 }
 
@@ -158,6 +156,7 @@ fn build_for_two(func: &Func, target: Target, (alone, _, resources): &Built) -> 
 fn built_like(func: &Func, target: Target, like: &Plan) -> Result<Option<Built>, Error> {
     let Ok(plan) = place::place_by(func, target.sm, &[like.threads / 32]) else { return Ok(None) };
     let found = built(plan, target)?;
+    let found = if found.2.spills() { by_elements(found, target) } else { found };
     let (plan, _, resources) = &found;
     let keeps = plan.products.keeps(&like.products) && !resources.spills();
     Ok(keeps.then_some(found))
@@ -213,28 +212,5 @@ fn by_elements((plan, lowered, resources): Built, target: Target) -> Built {
         (plan, Lowered { kernel, ..lowered }, other)
     } else {
         (plan, lowered, resources)
-    }
-}
-
-/// The kernels that launches of a program run: that of the product that it is, by this configuration or by the one that follows from it, and
-/// the program's own, which is left out if it cannot be compiled and the other can.
-///
-/// # Errors
-/// As [`compile`].
-pub fn kernels(
-    func: &Func,
-    target: impl Into<Target>,
-    config: Option<GemmConfig>,
-) -> Result<Vec<Kernel>, Error> {
-    let target = target.into();
-    let product = product::find(func, target, config).ok().map(|product| product.kernel.kernel);
-    with_own(product, compile(func, target).map(|own| own.kernel))
-}
-
-/// The kernel of a product, and the program's own.
-pub(crate) fn with_own(product: Option<Kernel>, own: Result<Kernel, Error>) -> Result<Vec<Kernel>, Error> {
-    match (product, own) {
-        (Some(product), Err(_)) => Ok(vec![product]),
-        (product, own) => Ok(product.into_iter().chain([own?]).collect()),
     }
 }

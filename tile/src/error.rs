@@ -225,38 +225,6 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// Why a program is no product that has a kernel of its own.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
-    /// Where the reason stands.
-    pub site: Option<Site>,
-    /// The reason, and what would be accepted.
-    pub why: String,
-}
-
-impl Refusal {
-    pub(crate) fn new(why: impl Into<String>) -> Refusal {
-        Refusal { site: None, why: why.into() }
-    }
-
-    /// The refusal of a launch that is no product.
-    #[cfg(feature = "launch")]
-    pub(crate) fn of_launch() -> Refusal {
-        Refusal::new(
-            "A, B and C do not have the extents of one product, or the blocks of the grid do not store every tile of C once, from all of K",
-        )
-    }
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.site {
-            Some(site) => write!(f, "{site}: {}", self.why),
-            None => f.write_str(&self.why),
-        }
-    }
-}
-
 /// A result whose error is that of tile programs.
 pub(crate) type Result<T = (), E = Error> = std::result::Result<T, E>;
 
@@ -288,12 +256,6 @@ pub enum Error {
     #[cfg(feature = "launch")]
     #[error(transparent)]
     Launch(#[from] LaunchError),
-    /// A configuration of a product for a program that is none, or not one that the configuration computes.
-    #[error("no product of this configuration: {0}")]
-    NoProduct(Refusal),
-    /// The kernel of a product was not bound to what it is launched on.
-    #[error("{0}")]
-    Product(std::sync::Arc<girih_kernels::Error>),
     /// The simulator found something wrong in the kernel of a launch.
     #[cfg(feature = "launch")]
     #[error("{words}\n  {error}")]
@@ -325,17 +287,6 @@ impl From<girih_layout::Error> for Error {
 impl From<girih_device::Error> for Error {
     fn from(error: girih_device::Error) -> Error {
         Error::Device(std::sync::Arc::new(error))
-    }
-}
-
-impl From<girih_kernels::Error> for Error {
-    fn from(error: girih_kernels::Error) -> Error {
-        match error {
-            girih_kernels::Error::Codegen(error) => Error::Codegen(error),
-            #[cfg(feature = "launch")]
-            girih_kernels::Error::Device(error) => error.into(),
-            other => Error::Product(std::sync::Arc::new(other)),
-        }
     }
 }
 

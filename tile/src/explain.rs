@@ -25,17 +25,14 @@ mod roofline;
 
 use std::fmt;
 
-use girih_kernels::gemm::described;
-
 use crate::compile::build;
-use crate::error::{Diagnostic, Error, Refusal};
+use crate::error::{Diagnostic, Error};
 use crate::facts::{AxisBounds, Bound, Bounds, GridAxis, Report, Verdict, check, infer};
 use crate::ir::{Array, ArrayId, Func, Kind, OpId};
 use crate::lower::Lowered;
 use crate::pass::simplify;
 use crate::place::exchange::Exchange;
-use crate::place::{Plan, naive, place};
-use crate::product::{self, Product};
+use crate::place::{Plan, place};
 use crate::resources::{Assembled, Blocks, Resources, Spill};
 
 use iterations::often;
@@ -98,8 +95,6 @@ pub struct Explanation {
     pub bounds: Bounds,
     /// How it is known that blocks do not store the same elements, or why it is not.
     pub checked: Result<Report, Vec<Diagnostic>>,
-    /// The kernel of `kernels::gemm` that a program which multiplies is, or why it is none.
-    pub product: Option<Result<Product, Refusal>>,
     /// What the kernel takes of a multiprocessor, if there is one.
     pub resources: Option<Resources>,
     /// What NVIDIA's assembler reports of the kernel, where the environment variable `GIRIH_PTXAS` names it.
@@ -143,20 +138,10 @@ pub fn explain(func: &Func, sm: u32) -> Result<Explanation, Error> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn explain_at(func: &Func, sm: u32, sizes: Sizes) -> Result<Explanation, Error> {
-    let mut multiplies = false;
-    func.walk(func.body(), &mut |_, op| multiplies |= op.kind == Kind::Mma);
-    let product = multiplies.then(|| product::find(func, sm, None));
     let simple = simplify(func);
     let (plan, lowered, resources) = match build(&simple, sm.into()) {
         Ok((plan, lowered, resources)) => (plan, Ok(lowered), Some(resources)),
-        Err(error) => {
-            let plan = match (place(&simple, sm), &product) {
-                // Tiles of a product need not have a place.
-                (Err(_), Some(Ok(_))) => naive(&simple, 256),
-                (plan, _) => plan?,
-            };
-            (plan, Err(error), None)
-        }
+        Err(error) => (place(&simple, sm)?, Err(error), None),
     };
     #[cfg(feature = "launch")]
     let assembled = match &lowered {
@@ -167,7 +152,7 @@ pub fn explain_at(func: &Func, sm: u32, sizes: Sizes) -> Result<Explanation, Err
     let assembled = None;
     let (bounds, checked) = (Bounds::of_func(&plan.func), check(&simple));
     let sizes = sizes.inferred(func);
-    Ok(Explanation { plan, lowered, bounds, checked, product, resources, assembled, sizes })
+    Ok(Explanation { plan, lowered, bounds, checked, resources, assembled, sizes })
 }
 
 impl Explanation {
@@ -239,16 +224,6 @@ impl fmt::Display for Explanation {
         };
         f.write_str(&plan.func.noted(&note))?;
         let warps = plan.threads / 32;
-        match &self.product {
-            Some(Ok(product)) => {
-                writeln!(f, "\nproduct of kernels::gemm: {}", described(&product.config))?;
-                let key = product.epilogue().key();
-                writeln!(f, "epilogue: {}", if key.is_empty() { "none, the sums are stored" } else { &key })?;
-                writeln!(f, "where a launch is no product of its arrays, the kernel is this one:")?;
-            }
-            Some(Err(refusal)) => writeln!(f, "\nno product of kernels::gemm: {refusal}")?,
-            None => {}
-        }
         let stays =
             if plan.func.is_persistent() { "; each takes one block of the grid after the other" } else { "" };
         writeln!(f, "\nblock: {} threads, {warps} warps{stays}", plan.threads)?;

@@ -57,13 +57,12 @@ pub mod math;
 pub mod ops;
 pub mod pass;
 pub mod place;
-pub mod product;
 pub mod reference;
 pub mod resources;
 #[cfg(feature = "launch")]
 pub mod tune;
 
-pub use compile::{Compiled, compile, kernels};
+pub use compile::{Compiled, compile};
 #[doc(hidden)]
 pub use girih_tile_macros::{GirihTiles, girih_function, girih_kernel};
 pub use girih_tile_macros::{Tiles, function, kernel};

@@ -6,7 +6,6 @@ mod plan;
 mod plans;
 mod reasons;
 mod recorded;
-mod tiled;
 
 use girih_codegen::Operand;
 use girih_codegen::gemm::{Batch, Epilogue, GemmConfig, Mainloop, Major, Schedule, Source, Store};
@@ -34,7 +33,6 @@ pub(super) use plans::together;
 pub use reasons::reasons;
 pub use recorded::planned;
 pub(super) use recorded::{followed, recorded};
-pub use tiled::{Asked, accepts, tiled};
 
 /// A family of kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

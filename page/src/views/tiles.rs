@@ -103,10 +103,9 @@ fn told(request: Request) -> Result<Answer, Fault> {
     let explanation = explained(&request)?;
     let text = explanation.to_string();
     let (program, summary) = text.split_once("\n}\n").unwrap_or((&text, ""));
-    let (ptx, refused) = match (&explanation.product, &explanation.lowered) {
-        (Some(Ok(product)), _) => (Some(product.kernel.kernel.module().to_string()), None),
-        (_, Ok(lowered)) => (Some(lowered.kernel.module().to_string()), None),
-        (_, Err(error)) => (None, Some(error.to_string())),
+    let (ptx, refused) = match &explanation.lowered {
+        Ok(lowered) => (Some(lowered.kernel.module().to_string()), None),
+        Err(error) => (None, Some(error.to_string())),
     };
     Ok(Answer {
         source: source.map(|of| Source { file: of.file, line: of.line, text: of.text }),

@@ -123,8 +123,8 @@ impl OfArray {
         self.tiles.iter().map(of).max().unwrap_or(1)
     }
 
-    /// What holds of an array. Of a whole product, whether tiles divide extents is not asked for: its kernel has tiles of its own.
-    fn facts(&self, found: &Found<'_>, of_product: bool) -> ArrayFacts {
+    /// What holds of an array.
+    fn facts(&self, found: &Found<'_>) -> ArrayFacts {
         let all: Vec<usize> = (0..found.strides.len()).map(|axis| found.stride(axis)).collect();
         let limits = all.iter().filter(|&&stride| stride > 1).map(|&stride| stride as u64);
         let widest = self.widest(found.strides);
@@ -139,7 +139,7 @@ impl OfArray {
         let mut fast = vec![false; found.extents.len()];
         for access in self.tiles.iter().filter(|access| access.check) {
             self.fast(access, found.strides).into_iter().for_each(|axis| fast[axis] = true);
-            for (axis, all) in extents.iter_mut().enumerate().filter(|_| !of_product) {
+            for (axis, all) in extents.iter_mut().enumerate() {
                 for by in [access.tile[axis], access.steps[axis]].map(i64::from) {
                     if by > 1 && found.extents[axis] as i64 % by == 0 {
                         *all = both(*all, by);
@@ -217,42 +217,7 @@ impl Uses {
     /// What holds of these arrays, in the order of the program's parameters, of what it asks for; of scalars nothing is known. An array
     /// that the program does not have is left out.
     pub fn facts(&self, arrays: &[Found<'_>], scalars: usize) -> Facts {
-        self.of_all(arrays, scalars, false)
-    }
-
-    /// The same for a program that is a whole product, whose kernel asks for less: only for strides, alignments and, of the contiguous axes,
-    /// how many elements of a vector the extents are multiples of.
-    ///
-    /// # Examples
-    /// ```
-    /// use girih_tile::facts::{Found, Uses};
-    /// use girih_tile::prelude::*;
-    ///
-    /// #[kernel]
-    /// fn gemm(a: &Array<f32, 2>, b: &Array<f32, 2>, c: &mut Array<f32, 2>) {
-    ///     let mut acc = zeros::<f32>([64, 64]);
-    ///     for k in 0..cdiv(a.dim(1), 16) {
-    ///         acc = mma(a.tiles([64, 16]).load((bid(0), k)), b.tiles([16, 64]).load((k, bid(1))), acc);
-    ///     }
-    ///     c.tiles_mut([64, 64]).store((bid(0), bid(1)), acc);
-    /// }
-    ///
-    /// let uses = Uses::of(&gemm::ir()?);
-    /// let c = |extents: &[usize; 2]| {
-    ///     let c = Found { extents, strides: &[extents[1], 1], address: 256 };
-    ///     [uses.facts(&[c; 3], 0), uses.facts_of_product(&[c; 3], 0)]
-    /// };
-    /// let [[whole, of_product], [parts, same]] = [[128, 128], [100, 100]].map(|extents| c(&extents));
-    /// assert_ne!(whole, parts);
-    /// assert_eq!(of_product, same);
-    /// # Ok::<(), girih_tile::error::Error>(())
-    /// ```
-    pub fn facts_of_product(&self, arrays: &[Found<'_>], scalars: usize) -> Facts {
-        self.of_all(arrays, scalars, true)
-    }
-
-    fn of_all(&self, arrays: &[Found<'_>], scalars: usize, of_product: bool) -> Facts {
-        let of = self.arrays.iter().zip(arrays).map(|(of, found)| of.facts(found, of_product));
+        let of = self.arrays.iter().zip(arrays).map(|(of, found)| of.facts(found));
         Facts { arrays: of.collect(), scalars: vec![Known::MultipleOf(1); scalars] }
     }
 }

@@ -8,15 +8,12 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use girih_device::{Device, Kernel, Kind as DeviceKind, Optimization};
 
 use super::Launch;
-use super::product::Loaded;
-use super::request::Configured;
 use crate::compile::{Compiled, compile};
-use crate::error::{Error, LaunchError, Refusal, Result};
+use crate::error::{Error, LaunchError, Result};
 use crate::facts::{ArrayFacts, Facts, GridAxis, Report, Uses, check, infer};
 use crate::hints::{HintSet, Hints};
 use crate::ir::{Func, Known};
 use crate::lower::Target;
-use crate::product::{self, Product};
 
 /// What tells programs apart: the type of the kernel's own struct, and the kernel's build-time values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -31,8 +28,6 @@ pub(super) struct Spec {
     pub(super) facts: Facts,
     pub(super) hints: HintSet,
     pub(super) target: Target,
-    /// In the place of what the program asks for.
-    pub(super) configured: Option<Configured>,
 }
 
 /// A program of which nothing is known but what it says itself, and its kernels.
@@ -40,13 +35,8 @@ pub(super) struct Program {
     pub(super) func: Func,
     pub(super) uses: Uses,
     pub(super) grid: Result<[Option<GridAxis>; 3], String>,
-    /// The products that the program is, by less than kernels of its own are told apart by.
-    products: RwLock<HashMap<Spec, Arc<Whole>>>,
     ready: RwLock<HashMap<Spec, Arc<Ready>>>,
 }
-
-/// The product that a program is, or why it is none.
-pub(super) type Whole = Result<(Product, Loaded), Refusal>;
 
 /// A kernel that is ready to be launched.
 pub(super) struct Ready {
@@ -54,12 +44,7 @@ pub(super) struct Ready {
     pub(super) func: Func,
     pub(super) report: Report,
     pub(super) grid: Result<[Option<GridAxis>; 3], String>,
-    /// The program's product, if it is one: then the kernel below is built where a launch is none.
-    pub(super) product: Arc<Whole>,
-    /// Whether the launch asks for a configuration of the product.
-    pub(super) is_configured: bool,
-    compiled: OnceLock<Result<Compiled>>,
-    pub(super) target: Target,
+    pub(super) compiled: Compiled,
     /// The hints of the target.
     pub(super) hints: HintSet,
     /// On each GPU that it was launched on.
@@ -110,8 +95,7 @@ impl Launch<'_> {
             return Ok(program);
         }
         let (uses, grid) = (Uses::of(&func), infer(&func));
-        let (products, ready) = Default::default();
-        Ok(kept(programs(), key, Program { func, uses, grid, products, ready }))
+        Ok(kept(programs(), key, Program { func, uses, grid, ready: RwLock::default() }))
     }
 }
 
@@ -123,61 +107,31 @@ impl Program {
         func
     }
 
-    /// The product that the program is where these facts of products hold.
-    pub(super) fn product(&self, spec: Spec) -> Arc<Whole> {
-        if let Some(whole) = found(&self.products, &spec) {
-            return whole;
-        }
-        let func = self.specialised(&spec);
-        let product = product::find(&func, spec.target, spec.configured.map(|of| of.config));
-        kept(&self.products, spec, product.map(|product| (product, Loaded::default())))
-    }
-
-    /// The kernel of the program for these facts and hints, built if it is new; the latter facts are those of products.
-    pub(super) fn ready(&self, spec: Spec, of_product: impl FnOnce() -> Spec) -> Result<Arc<Ready>> {
+    /// The kernel of the program for these facts and hints, built if it is new.
+    pub(super) fn ready(&self, spec: Spec) -> Result<Arc<Ready>> {
         if let Some(ready) = found(&self.ready, &spec) {
             return Ok(ready);
         }
         let func = self.specialised(&spec);
         let report = check(&func).map_err(Error::Build)?;
-        let is_configured = spec.configured.is_some();
-        let product = self.product(of_product());
-        if let (Err(refusal), true) = (&*product, is_configured) {
-            return Err(Error::NoProduct(refusal.clone()));
-        }
-        let (grid, hints, target) = (self.grid.clone(), func.hints.resolve(spec.target.sm), spec.target);
-        let (compiled, loaded) = Default::default();
-        let ready = Ready { func, report, grid, product, is_configured, compiled, target, hints, loaded };
-        if ready.product.is_err() {
-            ready.compiled()?;
-        }
+        let compiled = compile(&func, spec.target)?;
+        let (grid, hints) = (self.grid.clone(), func.hints.resolve(spec.target.sm));
+        let ready = Ready { func, report, grid, compiled, hints, loaded: Mutex::default() };
         Ok(kept(&self.ready, spec, ready))
-    }
-
-    /// How many kernels have been built of the program.
-    fn built(&self) -> usize {
-        let own = self.ready.read().unwrap_or_else(PoisonError::into_inner);
-        let own = own.values().filter(|ready| matches!(ready.compiled.get(), Some(Ok(_)))).count();
-        let products = self.products.read().unwrap_or_else(PoisonError::into_inner);
-        own + products.values().filter(|whole| whole.is_ok()).count()
     }
 }
 
 /// How many kernels have been built.
 pub(super) fn built() -> usize {
     let programs = programs().read().unwrap_or_else(PoisonError::into_inner);
-    programs.values().map(|program| program.built()).sum()
+    let kernels = |program: &Arc<Program>| program.ready.read().unwrap_or_else(PoisonError::into_inner).len();
+    programs.values().map(kernels).sum()
 }
 
 impl Ready {
-    /// The program's own kernel.
-    pub(super) fn compiled(&self) -> Result<&Compiled> {
-        self.compiled.get_or_init(|| compile(&self.func, self.target)).as_ref().map_err(Error::clone)
-    }
-
     /// The kernel in a stream of a device. A GPU's module stays loaded; a simulator's is kept by its launches alone.
     pub(super) fn kernel(&self, device: &Device) -> Result<Kernel> {
-        let module = &self.compiled()?.kernel;
+        let module = &self.compiled.kernel;
         let optimization =
             if self.hints.opt_level == Some(0) { Optimization::None } else { Optimization::Full };
         let load = || Ok(device.load_with(module, optimization)?.kernel(module.name())?);

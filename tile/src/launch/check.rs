@@ -167,8 +167,7 @@ impl Launch<'_> {
         for Beyond { site, array, axis, tile, extent, is_certain } in beyond(func, &with) {
             let (kernel, array, axis) = (kernel(), name(array), axis.into());
             let site = site.map(|site| format!(" at {site}")).unwrap_or_default();
-            // A program that is a whole product has zeros there, as the kernel for such products has.
-            if is_certain && ready.product.is_err() {
+            if is_certain {
                 return Err(LaunchError::Padding { kernel, array, site, axis, tile, extent });
             }
             found.push(Warning::Padding { kernel, array, site, axis, tile, extent });

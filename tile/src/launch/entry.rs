@@ -9,7 +9,6 @@ use girih_tensor::DType;
 use super::Launch;
 use super::cache::Ready;
 use super::few::Few;
-use super::product::{Bound, Call};
 use super::run::{Values, argument, is_empty, with_arguments};
 use super::told::told;
 use crate::compile::Compiled;
@@ -42,8 +41,6 @@ pub(super) enum Work {
     Nothing,
     /// One by one, by what each of them stands for.
     Params(Box<ByParams>),
-    /// As those of a product of matrices.
-    Product(Box<Bound>),
 }
 
 pub(super) struct ByParams {
@@ -78,16 +75,7 @@ impl Entry {
             launch.check_conditions(&ready, grid)?;
         }
         let warnings = launch.check_meaning(&ready, grid)?;
-        if let Ok((product, loaded)) = &*ready.product {
-            match product.bind(loaded, device, grid, launch.as_product())? {
-                Ok(bound) => {
-                    return Ok(Entry::of(ready, Work::Product(Box::new(bound)), Some(grid), sure, warnings));
-                }
-                Err(refusal) if ready.is_configured => return Err(Error::NoProduct(refusal)),
-                Err(_) => {}
-            }
-        }
-        let (kernel, compiled) = (ready.kernel(device)?, ready.compiled()?);
+        let (kernel, compiled) = (ready.kernel(device)?, &ready.compiled);
         let spill = compiled.spill().map(|spill| Warning::Spill { kernel: launch.name.into(), spill });
         let warnings = if spill.is_some() { warnings.with(spill) } else { warnings };
         let config = config(&ready, compiled, device, compiled.blocks(grid, device)?);
@@ -128,10 +116,6 @@ impl Entry {
         let by = match &self.work {
             Work::Nothing => return Ok(()),
             Work::Params(by) => by,
-            Work::Product(bound) => {
-                let Ok((product, _)) = &*self.ready.product else { return Ok(()) };
-                return product.run(bound, launch.as_product()).map_err(|error| self.told(error));
-            }
         };
         let values = launch.values(&self.ready, by.grid);
         let args: Few<Arg<'_>, 16> = by.open.iter().filter_map(|param| argument(param, &values)).collect();
@@ -173,10 +157,6 @@ pub(super) struct Given<'a> {
 }
 
 impl<'a> Launch<'a> {
-    pub(super) fn as_product(&self) -> Call<'a, '_> {
-        Call { arrays: &self.arrays, scalars: &self.scalars }
-    }
-
     pub(super) fn values<'s>(&'s self, ready: &'s Ready, grid: [u32; 3]) -> Given<'s> {
         Given { launch: self, ready, grid }
     }

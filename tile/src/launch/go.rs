@@ -3,17 +3,15 @@
 use std::sync::Arc;
 
 use girih_codegen::Kernel;
-use girih_codegen::gemm::GemmConfig;
 use girih_device::{Device, Limits};
 
-use super::cache::{self, Program, Ready, Spec};
+use super::cache::{self, Ready, Spec};
 use super::entry::Work;
 use super::passed::Written;
 use super::request::ArrayArgument;
 use super::words::stable_hash;
 use super::{Launch, LaunchError};
-use crate::compile::with_own;
-use crate::error::{Error, Refusal, Warning, Warnings};
+use crate::error::{Error, Warning, Warnings};
 use crate::explain::{Explanation, Sizes, explain_at};
 use crate::facts::{Facts, Found, Uses};
 use crate::lower::Target;
@@ -46,7 +44,7 @@ impl Launch<'_> {
         let device = self.device()?;
         let entry = self.entry(device)?;
         let Work::Params(_) = entry.work else { return Ok(entry.warnings.clone()) };
-        let assembled = Assembled::from_env(&entry.ready.compiled()?.kernel, device.limits().sm)?;
+        let assembled = Assembled::from_env(&entry.ready.compiled.kernel, device.limits().sm)?;
         let bad = assembled.filter(|assembled| !assembled.is_clean());
         let bad = bad.map(|assembled| Warning::Assembled { kernel: self.name.into(), assembled });
         Ok(entry.warnings.with(bad))
@@ -62,50 +60,31 @@ impl Launch<'_> {
     pub(super) fn ready(&self, sm: u32) -> Result<Arc<Ready>, Error> {
         let program = self.program()?;
         self.check_arguments(&program.func)?;
-        program.ready(self.spec(sm, self.facts(&program.uses, Uses::facts)), || {
-            self.spec_of_product(&program, sm)
-        })
+        program.ready(self.spec(sm, &program.uses))
     }
 
-    /// What tells the kernel apart from others of its program, where these facts hold.
-    fn spec(&self, sm: u32, facts: Facts) -> Spec {
+    /// What tells the kernel apart from others of its program.
+    fn spec(&self, sm: u32, uses: &Uses) -> Spec {
+        let facts = self.facts(uses);
         let programmatic = self.programmatic && sm >= 90;
-        Spec {
-            facts,
-            hints: self.hints.resolve(sm),
-            target: Target { programmatic, ..Target::from(sm) },
-            configured: self.configured,
-        }
+        Spec { facts, hints: self.hints.resolve(sm), target: Target { programmatic, ..Target::from(sm) } }
     }
 
-    /// The same of the product that the program may be.
-    fn spec_of_product(&self, program: &Program, sm: u32) -> Spec {
-        self.spec(sm, self.facts(&program.uses, Uses::facts_of_product))
-    }
-
-    /// What tells the kernel that the launch runs apart from others of its program, and whether it is that of the product which the program is:
-    /// of the same facts the program has a kernel for other grids too.
-    fn spec_of_own(&self, sm: u32) -> Result<(Spec, &'static str), Error> {
+    /// The same, of the launch's program.
+    fn spec_of_own(&self, sm: u32) -> Result<Spec, Error> {
         let program = self.program()?;
         self.check_arguments(&program.func)?;
-        let of_product = self.spec_of_product(&program, sm);
-        if let Ok((product, _)) = &*program.product(of_product.clone())
-            && let Ok(grid) = self.grid_of(&program.grid)
-            && product.is_of(grid, self.as_product())
-        {
-            return Ok((of_product, "product"));
-        }
-        Ok((self.spec(sm, self.facts(&program.uses, Uses::facts)), "program"))
+        Ok(self.spec(sm, &program.uses))
     }
 
     /// What holds of the arguments, of what the program asks for.
-    fn facts(&self, uses: &Uses, of: impl Fn(&Uses, &[Found<'_>], usize) -> Facts) -> Facts {
+    fn facts(&self, uses: &Uses) -> Facts {
         let found = self.arrays.iter().map(|of| Found {
             extents: of.array.extents(),
             strides: of.array.strides(),
             address: of.array.bytes().start,
         });
-        of(uses, &found.collect::<Vec<_>>(), self.scalars.len())
+        uses.facts(&found.collect::<Vec<_>>(), self.scalars.len())
     }
 
     /// The kernels that the launch runs on an architecture, such as 90, to be built ahead of time ([`Bundle::assemble`]): the device that is
@@ -139,9 +118,7 @@ impl Launch<'_> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn kernels(&self, sm: u32) -> Result<Vec<Kernel>, Error> {
-        let ready = self.ready(sm)?;
-        let product = ready.product.as_ref().as_ref().ok().map(|(product, _)| product.kernel.kernel.clone());
-        with_own(product, ready.compiled().map(|own| own.kernel.clone()))
+        Ok(vec![self.ready(sm)?.compiled.kernel.clone()])
     }
 
     /// Explains the kernel that the launch runs on an architecture, such as 90: how often its loops run, and what limits it, by the extents of its
@@ -188,18 +165,8 @@ impl Launch<'_> {
     /// # Errors
     /// Those of building the kernel, and of arguments that are not the kernel's.
     pub fn key(&self, sm: u32) -> Result<String, Error> {
-        let (spec, kind) = self.spec_of_own(sm)?;
-        Ok(format!("{:?} {:?} {kind} {spec:?}", self.kernel, &*self.constants.0))
-    }
-
-    /// The configuration of the product that the launch's program is on an architecture, such as 90, or why it is none. A launch whose grid or
-    /// extents are not those of the product runs the program as any other.
-    ///
-    /// # Errors
-    /// Those of building the kernel, and of arguments that are not the kernel's.
-    pub fn product(&self, sm: u32) -> Result<Result<GemmConfig, Refusal>, Error> {
-        let ready = self.ready(sm)?;
-        Ok(ready.product.as_ref().as_ref().map(|(product, _)| product.config).map_err(Refusal::clone))
+        let spec = self.spec_of_own(sm)?;
+        Ok(format!("{:?} {:?} {spec:?}", self.kernel, &*self.constants.0))
     }
 
     /// The number of kernels that launches have built so far in this process.
@@ -226,8 +193,8 @@ impl Launch<'_> {
 
     /// What kernels of the program are told apart by, but for hints.
     pub(crate) fn facts_text(&self, sm: u32) -> Result<String, Error> {
-        let (Spec { facts, target, .. }, kind) = self.spec_of_own(sm)?;
-        Ok(format!("{kind} {facts:?} {target:?}"))
+        let Spec { facts, target, .. } = self.spec_of_own(sm)?;
+        Ok(format!("{facts:?} {target:?}"))
     }
 
     /// The kernel's name, and types, extents and strides of the arguments.

@@ -9,7 +9,6 @@ use girih_device::{Device, Kind};
 
 use super::Launch;
 use super::entry::Entry;
-use super::request::Configured;
 use super::words::{Words, hash};
 use crate::error::Result;
 use crate::hints::Hints;
@@ -20,7 +19,6 @@ const MOST: [usize; 2] = [1024, 16];
 /// What the checks of a launch depend on and a prepared launch consists of, but for addresses and the values of scalars.
 struct Call<W> {
     kernel: TypeId,
-    configured: Option<Configured>,
     words: W,
 }
 
@@ -29,8 +27,7 @@ type Kept = (Call<Box<[u64]>>, Arc<Entry>);
 
 impl Call<Words> {
     fn is(&self, (kept, _): &Kept) -> bool {
-        let same = self.kernel == kept.kernel && self.configured == kept.configured;
-        same && *self.words.as_slice() == *kept.words
+        self.kernel == kept.kernel && *self.words.as_slice() == *kept.words
     }
 }
 
@@ -69,7 +66,7 @@ impl Launch<'_> {
             extents.iter().chain(strides).for_each(|&n| words.push(n as u64));
         }
         self.scalars.iter().for_each(|&(dtype, _)| words.push(dtype as u64));
-        Call { kernel: self.kernel, configured: self.configured, words }
+        Call { kernel: self.kernel, words }
     }
 
     /// The launch as it was checked and prepared before, or now.
@@ -78,7 +75,6 @@ impl Launch<'_> {
         let key = {
             let mut hasher = Words::default();
             call.kernel.hash(&mut hasher);
-            call.configured.hash(&mut hasher);
             hasher.finish() ^ hash(call.words.as_slice())
         };
         let (memo, most) = memo(device.kind());
@@ -96,8 +92,8 @@ impl Launch<'_> {
             }
         }
         let entry = Arc::new(Entry::new(self, device)?);
-        let Call { kernel, configured, words } = call;
-        let kept = (Call { kernel, configured, words: words.as_slice().into() }, entry.clone());
+        let Call { kernel, words } = call;
+        let kept = (Call { kernel, words: words.as_slice().into() }, entry.clone());
         let forgotten = {
             let mut memo = memo.write().unwrap_or_else(PoisonError::into_inner);
             let forgotten = if memo.len() >= most { std::mem::take(&mut *memo) } else { QuickMap::default() };

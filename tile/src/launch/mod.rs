@@ -23,11 +23,9 @@ mod go;
 mod memo;
 mod passed;
 mod prepared;
-mod product;
 mod request;
 pub mod run;
 mod told;
-mod whole;
 #[doc(hidden)]
 pub mod words;
 

@@ -1,6 +1,5 @@
 //! Arrays as a launch sees them, of any dtype and rank.
 
-use std::any::Any;
 use std::ops::Range;
 
 use girih_device::{Buffer, BufferArg, Device};
@@ -19,8 +18,6 @@ pub(crate) trait Passed {
     fn device(&self) -> &Device;
     /// The memory from the first element on.
     fn memory(&self) -> BufferArg<'_>;
-    /// The elements of a vector of s32.
-    fn integers(&self) -> Option<Buffer<i32>>;
     /// The array as it is now.
     fn copied(&self) -> Result<Box<dyn Copied>>;
 }
@@ -92,12 +89,6 @@ impl<T: HostElement, const R: usize> Passed for DeviceArray<T, R> {
 
     fn memory(&self) -> BufferArg<'_> {
         BufferArg::from(&self.buffer).from_byte(self.bytes_of(self.offset))
-    }
-
-    fn integers(&self) -> Option<Buffer<i32>> {
-        let buffer = (&self.buffer as &dyn Any).downcast_ref::<Buffer<i32>>()?;
-        let row = R == 1 && self.strides.iter().all(|&stride| stride == 1);
-        row.then(|| buffer.slice(self.offset..self.offset + self.len()).ok()).flatten()
     }
 
     fn copied(&self) -> Result<Box<dyn Copied>> {

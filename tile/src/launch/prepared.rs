@@ -7,7 +7,6 @@ use girih_device::{Arg, Device};
 
 use super::Launch;
 use super::entry::{Entry, Work};
-use super::product::BoundArrays;
 use super::run::with_arguments;
 use crate::error::{Result, Warnings};
 
@@ -52,8 +51,6 @@ enum Launches {
     /// There are no blocks.
     None,
     One(girih_device::Launch),
-    /// The kernel of a product, behind those that copy its operands.
-    Product(Box<BoundArrays>),
 }
 
 impl Launch<'_> {
@@ -68,16 +65,10 @@ impl Launch<'_> {
             Work::Nothing => Launches::None,
             Work::Params(by) => {
                 let values = self.values(&entry.ready, by.grid);
-                let params = &entry.ready.compiled()?.params;
+                let params = &entry.ready.compiled.params;
                 let prepare = |args: &[Arg<'_>]| by.kernel.prepare(&by.config, args);
                 Launches::One(with_arguments(device, params, &values, prepare)?)
             }
-            Work::Product(bound) => match &*entry.ready.product {
-                Ok((product, _)) => product
-                    .prepare(bound, self.as_product())?
-                    .map_or(Launches::None, |prepared| Launches::Product(Box::new(prepared))),
-                Err(_) => Launches::None,
-            },
         };
         let (launch, device) = (Arc::new(launch), device.clone());
         Ok(Prepared { entry, launch, device })
@@ -99,7 +90,6 @@ impl Prepared {
                 let ran = unsafe { launch.run() };
                 ran.map_err(|error| self.entry.told(error.into()))?;
             }
-            Launches::Product(product) => product.run().map_err(|error| self.entry.told(error))?,
         }
         Ok(())
     }
@@ -124,13 +114,11 @@ impl Prepared {
         self.entry.grid
     }
 
-    /// The prepared launch of the device, for engines that launch themselves; `None` of a grid without blocks. Of a product whose operands, or
-    /// ends of groups, are copied first it is the last one of several.
+    /// The prepared launch of the device, for engines that launch themselves; `None` of a grid without blocks.
     pub fn launch(&self) -> Option<&girih_device::Launch> {
         match &*self.launch {
             Launches::None => None,
             Launches::One(launch) => Some(launch),
-            Launches::Product(product) => product.last(),
         }
     }
 

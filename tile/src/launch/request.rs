@@ -2,15 +2,13 @@
 
 use std::any::TypeId;
 use std::fmt;
-use std::hash::{Hash, Hasher};
 
-use girih_codegen::gemm::GemmConfig;
 use girih_device::Device;
 use girih_tensor::DType;
 
 use super::few::Few;
 use super::passed::Passed;
-use super::words::{Constants, hash};
+use super::words::Constants;
 use super::{AnyArray, DeviceArray, HostElement};
 use crate::dtype::number::encode;
 use crate::error::Result;
@@ -83,21 +81,6 @@ pub struct Launch<'a> {
     pub(super) programmatic: bool,
     /// A bit for each array that is no result.
     pub(super) scratch: u64,
-    pub(super) configured: Option<Configured>,
-}
-
-/// A configuration in the place of the one that a program asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Configured {
-    pub(super) config: GemmConfig,
-    /// Of its text.
-    pub(super) hash: u64,
-}
-
-impl Hash for Configured {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.hash.hash(state);
-    }
 }
 
 impl<'a> Launch<'a> {
@@ -120,7 +103,6 @@ impl<'a> Launch<'a> {
             hints: Hints::default(),
             programmatic: false,
             scratch: 0,
-            configured: None,
         }
     }
 
@@ -139,41 +121,6 @@ impl<'a> Launch<'a> {
 
     pub(crate) fn hints(&self) -> &Hints {
         &self.hints
-    }
-
-    /// Computes the program's product by this configuration, as a tuner tries them. A launch that is not a product of its arrays, or not one
-    /// that the configuration computes, is refused.
-    ///
-    /// # Examples
-    /// ```
-    /// use girih_device::{Device, Select};
-    /// use girih_kernels::gemm::{KernelKind, Layout, Problem, choose};
-    /// use girih_tensor::DType;
-    /// use girih_tile::launch::DeviceArray;
-    /// use girih_tile::prelude::*;
-    ///
-    /// #[kernel]
-    /// fn gemm(a: &Array<f32, 2>, b: &Array<f32, 2>, c: &mut Array<f32, 2>) {
-    ///     let mut acc = zeros::<f32>([128, 128]);
-    ///     for k in 0..cdiv(a.dim(1), 16) {
-    ///         acc = mma(a.tiles([128, 16]).load((bid(0), k)), b.tiles([16, 128]).load((k, bid(1))), acc);
-    ///     }
-    ///     c.tiles_mut([128, 128]).store((bid(0), bid(1)), acc);
-    /// }
-    ///
-    /// let device = Device::open(Select::Sim)?;
-    /// let a = DeviceArray::upload(&device, &[2.0f32; 32], [4, 8])?;
-    /// let b = DeviceArray::upload(&device, &[0.5f32; 32], [8, 4])?;
-    /// let mut c = DeviceArray::zeros(&device, [4, 4])?;
-    /// let config = choose(&Problem::new(DType::F32, [4, 4, 8], Layout::Tt)?, KernelKind::Simt, 132)?;
-    /// gemm(&a, &b, &mut c).by(config).run()?;
-    /// assert_eq!(c.download()?, [8.0; 16]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn by(mut self, config: GemmConfig) -> Launch<'a> {
-        let hash = hash(&format!("{config:?}").bytes().map(u64::from).collect::<Vec<_>>());
-        self.configured = Some(Configured { config, hash });
-        self
     }
 
     /// The next argument, an array that the kernel reads.

@@ -81,7 +81,6 @@ pub use girih_codegen::scalar::register;
 pub use memory::{ArrayAt, Touch};
 pub use params::{Boxes, Param, Source};
 pub use target::Target;
-pub(crate) use words::Words;
 
 /// What lowering knows of a value.
 #[derive(Clone, Debug)]

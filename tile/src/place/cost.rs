@@ -7,7 +7,7 @@ use super::access::{LANES, WIDEST, fastest, gathered, lines, run, sectors, width
 use super::exchange::{ROUND_TRIP, rename, shuffled};
 use super::rule::{halves, wish};
 use super::shuffle::Shuffles;
-use crate::ir::{Dims, Func, Kind, Op, Order, Value, View};
+use crate::ir::{Func, Kind, Op, Order, Type, Value, View};
 
 /// Slots of an access to global memory besides its sectors.
 const GLOBAL: f64 = 4.0;
@@ -17,6 +17,8 @@ const LINE: f64 = 1.5;
 pub(crate) const SHARED: f64 = 2.0;
 /// Slots of a step of a butterfly.
 const BUTTERFLY: f64 = 3.0;
+/// Bytes of an exchange that cost a slot in a persistent kernel: tiles are not prefetched to them.
+const BYTES: f64 = 64.0;
 /// Bytes that an exchange can take in shared memory.
 const ROOM: i64 = 224 << 10;
 
@@ -106,8 +108,9 @@ pub(crate) fn through_shared(work: &Dist) -> f64 {
     ROUND_TRIP + SHARED * 2.0 * work.size() as f64
 }
 
-/// A tile from one distribution into another.
-pub(crate) fn conversion(dims: &Dims, dtype: DType, from: &Dist, to: &Dist) -> f64 {
+/// A tile of a function from one distribution into another.
+pub(crate) fn conversion(func: &Func, Type { dtype, dims }: Type, from: &Dist, to: &Dist) -> f64 {
+    let dims = &dims;
     if from == to || rename(dims, from, to).is_some() {
         return 0.0;
     }
@@ -125,5 +128,6 @@ pub(crate) fn conversion(dims: &Dims, dtype: DType, from: &Dist, to: &Dist) -> f
         .filter_map(|mode| fastest(mode, dims.rank()).first().copied())
         .map(|mode| count(from, mode) + count(to, mode))
         .fold(f64::INFINITY, f64::min);
-    shuffles.min(ROUND_TRIP + SHARED * fewest)
+    let room = if func.is_persistent() { size as f64 / BYTES } else { 0.0 };
+    shuffles.min(ROUND_TRIP + SHARED * fewest + room)
 }

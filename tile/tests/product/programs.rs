@@ -32,8 +32,8 @@ pub(crate) fn turned(a: &Array<bf16, 2>, b: &Array<bf16, 2>, c: &mut Array<bf16,
     let (j, i) = (bid(0), bid(1));
     let mut acc = zeros::<f32>([128, 64]);
     for k in 0..cdiv(b.dim(0), 64) {
-        let x = a.tiles([64, 128]).load((k, i)).t();
-        acc = mma(x, b.tiles([64, 64]).load((k, j)), acc);
+        let x = a.tiles([64, 128]).padding(Padding::Zero).load((k, i)).t();
+        acc = mma(x, b.tiles([64, 64]).padding(Padding::Zero).load((k, j)), acc);
     }
     c.tiles_mut([64, 128]).store((j, i), acc.t().to::<bf16>());
 }
@@ -47,7 +47,11 @@ pub(crate) fn grouped_raster(a: &Array<bf16, 2>, b: &Array<bf16, 2>, c: &mut Arr
     let (i, j) = (group * 4 + within % height, floordiv(within, height));
     let mut acc = zeros::<f32>([64, 64]);
     for k in 0..cdiv(a.dim(1), 64) {
-        acc = mma(a.tiles([64, 64]).load((i, k)), b.tiles([64, 64]).load((k, j)), acc);
+        acc = mma(
+            a.tiles([64, 64]).padding(Padding::Zero).load((i, k)),
+            b.tiles([64, 64]).padding(Padding::Zero).load((k, j)),
+            acc,
+        );
     }
     c.tiles_mut([64, 64]).store((i, j), acc.to::<bf16>());
 }
@@ -60,7 +64,11 @@ pub(crate) fn persistent(a: &Array<bf16, 2>, b: &Array<bf16, 2>, c: &mut Array<b
         let (i, j) = divmod(tile, columns);
         let mut acc = zeros::<f32>([64, 64]);
         for k in 0..cdiv(a.dim(1), 64) {
-            acc = mma(a.tiles([64, 64]).load((i, k)), b.tiles([64, 64]).load((k, j)), acc);
+            acc = mma(
+                a.tiles([64, 64]).padding(Padding::Zero).load((i, k)),
+                b.tiles([64, 64]).padding(Padding::Zero).load((k, j)),
+                acc,
+            );
         }
         c.tiles_mut([64, 64]).store((i, j), acc.to::<bf16>());
     }
@@ -72,8 +80,8 @@ pub(crate) fn batched(a: &Array<f16, 3>, b: &Array<f16, 2>, c: &mut Array<f32, 3
     let (i, j, l) = (bid(2), bid(1), bid(0));
     let mut acc = zeros::<f32>([64, 64]);
     for k in 0..cdiv(a.dim(2), 64) {
-        let x = a.tiles([1, 64, 64]).load((l, i, k)).reshape([64, 64]);
-        acc = mma(x, b.tiles([64, 64]).load((k, j)), acc);
+        let x = a.tiles([1, 64, 64]).padding(Padding::Zero).load((l, i, k)).reshape([64, 64]);
+        acc = mma(x, b.tiles([64, 64]).padding(Padding::Zero).load((k, j)), acc);
     }
     c.tiles_mut([1, 64, 64]).store((l, i, j), acc.reshape([1, 64, 64]));
 }
@@ -90,8 +98,8 @@ pub(crate) fn relu<const BM: usize, const BN: usize, const BK: usize>(
     let (i, j) = (bid(0), bid(1));
     let mut acc = zeros::<f32>([BM, BN]);
     for k in 0..cdiv(a.dim(1), BK) {
-        let x = a.tiles([BM, BK]).load((i, k));
-        acc = mma(x, b.tiles([BK, BN]).load((k, j)), acc);
+        let x = a.tiles([BM, BK]).padding(Padding::Zero).load((i, k));
+        acc = mma(x, b.tiles([BK, BN]).padding(Padding::Zero).load((k, j)), acc);
     }
     let sum =
         acc + bias.tiles([BN]).load((j,)).to::<f32>() + residual.tiles([BM, BN]).load((i, j)).to::<f32>();
@@ -111,7 +119,11 @@ pub(crate) fn gelu(
     let (i, j) = (bid(0), bid(1));
     let mut acc = zeros::<f32>([128, 128]);
     for k in 0..cdiv(a.dim(1), 64) {
-        acc = mma(a.tiles([128, 64]).load((i, k)), b.tiles([64, 128]).load((k, j)), acc);
+        acc = mma(
+            a.tiles([128, 64]).padding(Padding::Zero).load((i, k)),
+            b.tiles([64, 128]).padding(Padding::Zero).load((k, j)),
+            acc,
+        );
     }
     let x = alpha * acc + bias.tiles([128]).load((j,)).reshape([1, 128]);
     let y = 0.5 * x * (1.0 + (x * std::f64::consts::FRAC_1_SQRT_2).erf());
@@ -131,8 +143,8 @@ pub(crate) fn scaled(
     let (i, j) = (bid(0), bid(1));
     let mut acc = zeros::<i32>([128, 64]);
     for k in 0..cdiv(a.dim(1), 128) {
-        let x = a.tiles([128, 128]).load((i, k));
-        acc = mma(x, b.tiles([64, 128]).load((j, k)).t(), acc);
+        let x = a.tiles([128, 128]).padding(Padding::Zero).load((i, k));
+        acc = mma(x, b.tiles([64, 128]).padding(Padding::Zero).load((j, k)).t(), acc);
     }
     let scale = row.tiles([128]).load((i,)).reshape([128, 1]) * column.tiles([64]).load((j,));
     c.tiles_mut([128, 64]).store((i, j), acc.to::<f32>() * scale);

@@ -1,19 +1,15 @@
 //! Products with weights of 8 bits that are converted, and have scales.
 
-use girih_codegen::gemm::{Epilogue, Input, MixedInput};
 use girih_device::Device;
-use girih_kernels::gemm::{Asked, Layout, Problem, generated, tiled};
-use girih_tensor::{DType, Element};
+use girih_tensor::Element;
 use girih_tile::dtype::Const;
 use girih_tile::dtype::number::encode;
 use girih_tile::ir::Func;
 use girih_tile::launch::{DeviceArray, HostElement, Launch};
 use girih_tile::prelude::*;
-use girih_tile::product;
 use girih_tile::reference::{self, ArrayData, float};
 
 use super::launched::{close, device, matrix};
-use crate::common::assembler::complaints;
 
 /// Sums of products with the numbers of `w`, which are scaled before they are added: a scale for each row of `w` and 128 elements of K.
 #[kernel]
@@ -28,7 +24,7 @@ fn behind<W: Elem, S: Elem, const BM: usize, const BN: usize>(
     for k in 0..cdiv(x.dim(1), 128) {
         let tokens = x.tiles([BM, 128]).padding(Padding::Zero).load((i, k));
         let weights = w.tiles([BN, 128]).padding(Padding::Zero).load((j, k)).to::<bf16>();
-        let scale = scale.tiles([BN, 1]).load((j, k)).to::<f32>();
+        let scale = scale.tiles([BN, 1]).padding(Padding::Zero).load((j, k)).to::<f32>();
         acc += mma(tokens, weights.t(), zeros::<f32>([BM, BN])) * scale.t();
     }
     y.tiles_mut([BM, BN]).store((i, j), acc.to::<bf16>());
@@ -48,7 +44,7 @@ fn fused<W: Elem, S: Elem, const BM: usize, const BN: usize>(
     for k in 0..cdiv(x.dim(1), 128) {
         let tokens = x.tiles([BM, 128]).padding(Padding::Zero).load((i, k));
         let weights = w.tiles([BN, 128]).padding(Padding::Zero).load((j, k)).to::<f32>().to::<bf16>();
-        let scale = scale.tiles([BN, 1]).load((j, k)).to::<f32>().reshape([1, BN]);
+        let scale = scale.tiles([BN, 1]).padding(Padding::Zero).load((j, k)).to::<f32>().reshape([1, BN]);
         acc = fma(mma(tokens, weights.t(), zeros::<f32>([BM, BN])), scale, acc);
     }
     y.tiles_mut([BM, BN]).store((i, j), acc + bias.tiles([BN]).load((j,)));
@@ -67,7 +63,7 @@ fn before<W: Elem, S: Elem, const BM: usize, const BN: usize>(
     for k in 0..cdiv(x.dim(1), 128) {
         let tokens = x.tiles([BM, 128]).padding(Padding::Zero).load((i, k));
         let weights = w.tiles([BN, 128]).padding(Padding::Zero).load((j, k)).to::<f32>();
-        let weights = weights * scale.tiles([BN, 1]).load((j, k)).to::<f32>();
+        let weights = weights * scale.tiles([BN, 1]).padding(Padding::Zero).load((j, k)).to::<f32>();
         acc = mma(tokens, weights.to::<bf16>().t(), acc);
     }
     y.tiles_mut([BM, BN]).store((i, j), acc.to::<bf16>());
@@ -85,7 +81,7 @@ fn first<W: Elem, const BM: usize, const BN: usize>(
     let mut acc = zeros::<f32>([BN, BM]);
     for k in 0..cdiv(x.dim(1), 128) {
         let weights = w.tiles([BN, 128]).padding(Padding::Zero).load((i, k)).to::<bf16>();
-        let weights = weights * scale.tiles([BN, 1]).load((i, k));
+        let weights = weights * scale.tiles([BN, 1]).padding(Padding::Zero).load((i, k));
         acc = mma(weights, x.tiles([BM, 128]).padding(Padding::Zero).load((j, k)).t(), acc);
     }
     y.tiles_mut([BN, BM]).store((i, j), acc.to::<bf16>());
@@ -107,7 +103,8 @@ fn first_fused<const BM: usize, const BN: usize>(
     for k in 0..cdiv(x.dim(1), 128) {
         let weights = w.tiles([BN, 128]).padding(Padding::Zero).load((i, k)).to::<bf16>();
         let tokens = x.tiles([BM, 128]).padding(Padding::Zero).load((j, k));
-        acc += mma(weights, tokens.t(), zeros::<f32>([BN, BM])) * scale.tiles([BN, 1]).load((i, k));
+        acc += mma(weights, tokens.t(), zeros::<f32>([BN, BM]))
+            * scale.tiles([BN, 1]).padding(Padding::Zero).load((i, k));
     }
     let rows = of_row.tiles([BN]).load((i,)).reshape([BN, 1]);
     let tokens = of_token.tiles([BM]).load((j,));
@@ -125,22 +122,24 @@ pub(super) fn data<T: HostElement + Element, const R: usize>(array: &DeviceArray
     ArrayData::dense(T::DTYPE, &array.extents().map(|n| n as i64), &bits)
 }
 
-/// Runs a launch, which is a product by a tile. That its result, the last array, is wanted, the reference says too.
+/// Runs a launch. That its result, the last array, is wanted, the reference evaluator says too.
 pub(super) fn check<T: HostElement + Element>(
     launch: Launch<'_>,
     func: Func,
-    (grid, tile): ([u32; 2], [i64; 3]),
-    mut arrays: Vec<ArrayData>,
+    grid: [u32; 2],
+    arrays: Vec<ArrayData>,
     wanted: &[f64],
 ) {
-    let config = launch.product(90).unwrap().unwrap_or_else(|why| panic!("{why}"));
-    assert_eq!(config.tile, tile, "{config:?}");
     launch.run().unwrap();
-    reference::run(&func, [grid[0], grid[1], 1], &mut arrays, &[]).unwrap();
-    let result = arrays.pop().unwrap();
-    let meant: Vec<f64> =
-        result.elements().unwrap().iter().map(|&bits| float::decode(T::DTYPE, bits)).collect();
+    let meant = meant::<T>(&func, grid, arrays);
     close("the reference", &meant.iter().map(|&x| T::from_f64(x)).collect::<Vec<_>>(), wanted);
+}
+
+/// The last array as the reference evaluator leaves it.
+fn meant<T: Element>(func: &Func, grid: [u32; 2], mut arrays: Vec<ArrayData>) -> Vec<f64> {
+    reference::run(func, [grid[0], grid[1], 1], &mut arrays, &[]).unwrap();
+    let result = arrays.pop().unwrap();
+    result.elements().unwrap().iter().map(|&bits| float::decode(T::DTYPE, bits)).collect()
 }
 
 const MNK: [usize; 3] = [40, 136, 272];
@@ -170,14 +169,14 @@ fn weights_with_scales_are_right() {
     macro_rules! all {
         ($w:ty, $s:ty, $($kernel:ident)*) => {{
             let Weights { x, w, scale, wanted } = weights::<$w, $s>(&device);
-            let (grid, tile) = ([2, 2], [128, 32, 128]);
+            let grid = [2, 2];
             macro_rules! run {
                 ($name:ident) => {{
                     let mut y = DeviceArray::<bf16, 2>::zeros(&device, [m, n]).unwrap();
                     let arrays = vec![data(&x), data(&w), data(&scale), data(&y)];
                     let func = $name::<$w, $s, 32, 128>::ir().unwrap();
                     let launch = $name::<$w, $s, 32, 128>(&x, &w, &scale, &mut y);
-                    check::<bf16>(launch, func, (grid, tile), arrays, &wanted);
+                    check::<bf16>(launch, func, grid, arrays, &wanted);
                     close("the launch", &y.download().unwrap(), &wanted);
                 }};
             }
@@ -188,43 +187,6 @@ fn weights_with_scales_are_right() {
     all!(i8, bf16, behind);
     all!(F8E4M3, f32, before);
     all!(F8E4M3, bf16, behind);
-}
-
-/// What a program's tile of weights becomes has registers, with an epilogue too. A few of all tiles, unless `GIRIH_CASES` is `all`.
-#[test]
-fn tiles_of_weights_have_registers() {
-    let all = std::env::var("GIRIH_CASES").is_ok_and(|cases| cases == "all");
-    let mut seen = Vec::new();
-    let epilogues = [Epilogue::new(), Epilogue::new().plus(Input::row("bias", DType::F32)).relu()];
-    for (dtype, scale) in [(DType::S8, DType::F32), (DType::S8, DType::Bf16), (DType::E4m3, DType::F32)] {
-        let weights = MixedInput { dtype, scale, group: 128 };
-        for layout in [Layout::Tn, Layout::Nn] {
-            let problem =
-                Problem::new(DType::Bf16, [4096; 3], layout).unwrap().with_mixed_input(weights).unwrap();
-            for epilogue in &epilogues {
-                let problem = problem.with_epilogue(epilogue);
-                for tile in
-                    [16, 32, 64, 128].into_iter().flat_map(|m| [64, 128, 192, 256].map(|n| [m, n, 128]))
-                {
-                    for multicast in [None, Some(2), Some(4)] {
-                        let asked = Asked { multicast, ..Asked::tile(tile) };
-                        let config = tiled(&problem, 90, 132, &asked).unwrap();
-                        if seen.contains(&(config, epilogue.key())) {
-                            continue;
-                        }
-                        seen.push((config, epilogue.key()));
-                        if !all && seen.len() % 97 != 5 {
-                            continue;
-                        }
-                        let kernel = generated(&problem, &config, epilogue).unwrap().kernel;
-                        let found = complaints(&kernel.module().to_string(), "90a").unwrap_or_default();
-                        assert!(found.is_empty(), "{config:?} {}: {found:?}", epilogue.key());
-                    }
-                }
-            }
-        }
-    }
-    println!("{} kernels", seen.len());
 }
 
 #[test]
@@ -238,7 +200,7 @@ fn weights_have_epilogues_and_may_come_first() {
     let func = fused::<i8, bf16, 64, 64>::ir().unwrap();
     let launch = fused::<i8, bf16, 64, 64>(&x, &w, &scale, &bias.on, &mut y);
     let with_bias: Vec<f64> = wanted.iter().enumerate().map(|(at, y)| y + bias.wide[at % n]).collect();
-    check::<f32>(launch, func, ([1, 3], [64, 64, 128]), arrays, &with_bias);
+    check::<f32>(launch, func, [1, 3], arrays, &with_bias);
     close("the launch", &y.download().unwrap(), &with_bias);
 
     let mut y = DeviceArray::<bf16, 2>::zeros(&device, [n, m]).unwrap();
@@ -246,7 +208,7 @@ fn weights_have_epilogues_and_may_come_first() {
     let func = first::<i8, 16, 256>::ir().unwrap();
     let launch = first::<i8, 16, 256>(&w, &scale, &x, &mut y);
     let turned: Vec<f64> = (0..n * m).map(|at| wanted[at % m * n + at / m]).collect();
-    check::<bf16>(launch, func, ([1, 3], [256, 16, 128]), arrays, &turned);
+    check::<bf16>(launch, func, [1, 3], arrays, &turned);
     close("the launch", &y.download().unwrap(), &turned);
 }
 
@@ -268,17 +230,16 @@ fn weights_that_come_first_have_epilogues() {
         (wanted[token * n + row] + of_row.wide[row]) * of_token.wide[token] + before.wide[at]
     };
     let all: Vec<f64> = (0..n * m).map(value).collect();
-    check::<f32>(launch, func, ([2, 3], [64, 32, 128]), arrays, &all);
+    check::<f32>(launch, func, [2, 3], arrays, &all);
     close("the launch", &y.download().unwrap(), &all);
 }
 
-/// A launch whose scales the kernel does not take runs the program as it is written.
+/// Scales at another pitch than that of TMA, and beside a group too many.
 #[test]
-fn other_launches_of_weights_are_computed_as_they_are_written() {
+fn scales_of_any_pitch_are_right() {
     let device = device();
     let [m, n, _] = MNK;
     let Weights { x, w, scale, wanted } = weights::<i8, f32>(&device);
-    // Groups of scales at another pitch than that of tensor copies, and beside a group too many.
     let (rows, groups) = (scale.extents()[0], scale.extents()[1]);
     let whole = DeviceArray::<f32, 2>::zeros(&device, [groups + 1, rows + 4]).unwrap();
     let values = scale.permute([1, 0]).unwrap().download().unwrap();
@@ -294,9 +255,7 @@ fn other_launches_of_weights_are_computed_as_they_are_written() {
     let more = more.unwrap().permute([1, 0]).unwrap();
     for scale in [&far, &more] {
         let mut y = DeviceArray::<bf16, 2>::zeros(&device, [m, n]).unwrap();
-        let launch = before::<i8, f32, 32, 128>(&x, &w, scale, &mut y);
-        assert!(launch.product(90).unwrap().is_ok());
-        launch.run().unwrap();
+        before::<i8, f32, 32, 128>(&x, &w, scale, &mut y).run().unwrap();
         close("scaled before", &y.download().unwrap(), &wanted);
         let mut y = DeviceArray::<bf16, 2>::zeros(&device, [m, n]).unwrap();
         behind::<i8, f32, 32, 128>(&x, &w, scale, &mut y).run().unwrap();
@@ -304,9 +263,9 @@ fn other_launches_of_weights_are_computed_as_they_are_written() {
     }
 }
 
-/// Sums of nothing: the kernel of the product asks for scales that are not there, so that it is not the one that runs.
+/// Accumulators of no products, and no scales.
 #[test]
-fn a_product_whose_kernel_refuses_its_arguments_runs_as_it_is_written() {
+fn products_of_no_columns_are_zeros() {
     let device = device();
     let (m, n) = (8, 16);
     let x = DeviceArray::<bf16, 2>::zeros(&device, [m, 128]).unwrap().slice(1, 0..0).unwrap();
@@ -315,16 +274,11 @@ fn a_product_whose_kernel_refuses_its_arguments_runs_as_it_is_written() {
     let scale = scale.permute([1, 0]).unwrap();
     let ones = vec![bf16::ONE; m * n];
     let mut y = DeviceArray::<bf16, 2>::upload(&device, &ones, [m, n]).unwrap();
-    let launch = behind::<i8, f32, 32, 128>(&x, &w, &scale, &mut y);
-    let config = launch.product(90).unwrap().unwrap();
-    launch.run().unwrap();
+    behind::<i8, f32, 32, 128>(&x, &w, &scale, &mut y).run().unwrap();
     assert_eq!(y.download().unwrap(), vec![bf16::ZERO; m * n]);
     let mut y = DeviceArray::<bf16, 2>::upload(&device, &ones, [m, n]).unwrap();
     behind::<i8, f32, 32, 128>(&x, &w, &scale, &mut y).prepare().unwrap().run().unwrap();
     assert_eq!(y.download().unwrap(), vec![bf16::ZERO; m * n]);
-    // Who asks for a configuration is told why it is not taken.
-    let error = behind::<i8, f32, 32, 128>(&x, &w, &scale, &mut y).by(config).run().unwrap_err();
-    assert!(error.to_string().contains("scales"), "{error}");
 }
 
 /// A program with parts that can be others: what is multiplied, and by what it is scaled.
@@ -342,62 +296,67 @@ macro_rules! program {
 }
 
 program!(unscaled, |x, w, s, k, acc| {
-    let w = w.tiles([128, 128]).load((bid(1), k)).to::<bf16>();
-    mma(x.tiles([32, 128]).load((bid(0), k)), w.t(), acc)
+    let w = w.tiles([128, 128]).padding(Padding::Zero).load((bid(1), k)).to::<bf16>();
+    mma(x.tiles([32, 128]).padding(Padding::Zero).load((bid(0), k)), w.t(), acc)
 });
 program!(twice, |x, w, s, k, acc| {
-    let s = s.tiles([128, 1]).load((bid(1), k));
-    let w = (w.tiles([128, 128]).load((bid(1), k)).to::<f32>() * s).to::<bf16>();
-    acc + mma(x.tiles([32, 128]).load((bid(0), k)), w.t(), zeros::<f32>([32, 128])) * s.t()
+    let s = s.tiles([128, 1]).padding(Padding::Zero).load((bid(1), k));
+    let w = (w.tiles([128, 128]).padding(Padding::Zero).load((bid(1), k)).to::<f32>() * s).to::<bf16>();
+    acc + mma(x.tiles([32, 128]).padding(Padding::Zero).load((bid(0), k)), w.t(), zeros::<f32>([32, 128]))
+        * s.t()
 });
 program!(along_k, |x, w, s, k, acc| {
-    let s = s.tiles([1, 128]).load((bid(1), k));
-    let w = (w.tiles([128, 128]).load((bid(1), k)).to::<f32>() * s).to::<bf16>();
-    mma(x.tiles([32, 128]).load((bid(0), k)), w.t(), acc)
+    let s = s.tiles([1, 128]).padding(Padding::Zero).load((bid(1), k));
+    let w = (w.tiles([128, 128]).padding(Padding::Zero).load((bid(1), k)).to::<f32>() * s).to::<bf16>();
+    mma(x.tiles([32, 128]).padding(Padding::Zero).load((bid(0), k)), w.t(), acc)
 });
 program!(elsewhere, |x, w, s, k, acc| {
-    let s = s.tiles([128, 1]).load((bid(1), k + 1));
-    let w = w.tiles([128, 128]).load((bid(1), k)).to::<bf16>();
-    acc + mma(x.tiles([32, 128]).load((bid(0), k)), w.t(), zeros::<f32>([32, 128])) * s.t()
+    let s = s.tiles([128, 1]).padding(Padding::Zero).load((bid(1), k + 1));
+    let w = w.tiles([128, 128]).padding(Padding::Zero).load((bid(1), k)).to::<bf16>();
+    acc + mma(x.tiles([32, 128]).padding(Padding::Zero).load((bid(0), k)), w.t(), zeros::<f32>([32, 128]))
+        * s.t()
 });
 program!(rounded, |x, w, s, k, acc| {
-    let s = s.tiles([128, 1]).load((bid(1), k)).to::<bf16>();
-    let w = w.tiles([128, 128]).load((bid(1), k)).to::<bf16>() * s;
-    mma(x.tiles([32, 128]).load((bid(0), k)), w.t(), acc)
+    let s = s.tiles([128, 1]).padding(Padding::Zero).load((bid(1), k)).to::<bf16>();
+    let w = w.tiles([128, 128]).padding(Padding::Zero).load((bid(1), k)).to::<bf16>() * s;
+    mma(x.tiles([32, 128]).padding(Padding::Zero).load((bid(0), k)), w.t(), acc)
 });
 program!(shifted, |x, w, s, k, acc| {
-    let s = s.tiles([128, 1]).load((bid(1), k));
-    let w = (w.tiles([128, 128]).load((bid(1), k)).to::<f32>() * s + 1.0).to::<bf16>();
-    mma(x.tiles([32, 128]).load((bid(0), k)), w.t(), acc)
+    let s = s.tiles([128, 1]).padding(Padding::Zero).load((bid(1), k));
+    let w = (w.tiles([128, 128]).padding(Padding::Zero).load((bid(1), k)).to::<f32>() * s + 1.0).to::<bf16>();
+    mma(x.tiles([32, 128]).padding(Padding::Zero).load((bid(0), k)), w.t(), acc)
 });
 
 program!(wrapped, |x, w, s, k, acc| {
-    let w = w.tiles([128, 128]).load((bid(1), k));
-    mma(x.tiles([32, 128]).load((bid(0), k)), (w * w).to::<bf16>().t(), acc)
+    let w = w.tiles([128, 128]).padding(Padding::Zero).load((bid(1), k));
+    mma(x.tiles([32, 128]).padding(Padding::Zero).load((bid(0), k)), (w * w).to::<bf16>().t(), acc)
 });
 program!(wrapped_and_scaled, |x, w, s, k, acc| {
-    let s = s.tiles([128, 1]).load((bid(1), k));
-    let w = w.tiles([128, 128]).load((bid(1), k));
-    acc + mma(x.tiles([32, 128]).load((bid(0), k)), (w * w).to::<bf16>().t(), zeros::<f32>([32, 128])) * s.t()
+    let s = s.tiles([128, 1]).padding(Padding::Zero).load((bid(1), k));
+    let w = w.tiles([128, 128]).padding(Padding::Zero).load((bid(1), k));
+    acc + mma(
+        x.tiles([32, 128]).padding(Padding::Zero).load((bid(0), k)),
+        (w * w).to::<bf16>().t(),
+        zeros::<f32>([32, 128]),
+    ) * s.t()
 });
 
-/// Scales that are others than those of rows and groups are no scales, by the facts of the arrays that a launch has.
+/// What else may be computed of weights and scales.
 #[test]
-fn other_scales_are_refused() {
+fn functions_of_weights_are_those_of_the_reference() {
     let device = device();
+    let [m, n, _] = MNK;
     let Weights { x, w, scale, .. } = weights::<i8, f32>(&device);
-    let mut y = DeviceArray::<bf16, 2>::zeros(&device, [MNK[0], MNK[1]]).unwrap();
-    let why = |launch: Launch<'_>| launch.product(90).unwrap().expect_err("no product").to_string();
-    let has = |why: String, what: &str| assert!(why.contains(what), "{why}, and not: {what}");
-    has(why(unscaled(&x, &w, &scale, &mut y)), "is converted, and the product has 0 scales");
-    has(why(twice(&x, &w, &scale, &mut y)), "is converted, and the product has 2 scales");
-    has(why(along_k(&x, &w, &scale, &mut y)), "one from an array (N, K / 128)");
-    has(why(elsewhere(&x, &w, &scale, &mut y)), "one from an array (N, K / 128)");
-    has(why(rounded(&x, &w, &scale, &mut y)), "one from an array (N, K / 128)");
-    has(why(shifted(&x, &w, &scale, &mut y)), "an operand of f32 is converted to bf16");
-    let computed = "an operand of the product is computed, and not loaded";
-    has(why(wrapped(&x, &w, &scale, &mut y)), computed);
-    has(why(wrapped_and_scaled(&x, &w, &scale, &mut y)), computed);
-    // Without a word about strides there is no contiguous axis.
-    assert!(product::find(&behind::<i8, f32, 32, 128>::ir().unwrap(), 90, None).is_err());
+    macro_rules! all {
+        ($($kernel:ident)*) => {
+            $({
+                let mut y = DeviceArray::<bf16, 2>::zeros(&device, [m, n]).unwrap();
+                let arrays = vec![data(&x), data(&w), data(&scale), data(&y)];
+                let wanted = meant::<bf16>(&$kernel::ir().unwrap(), [2, 2], arrays);
+                $kernel(&x, &w, &scale, &mut y).run().unwrap();
+                close(stringify!($kernel), &y.download().unwrap(), &wanted);
+            })*
+        };
+    }
+    all!(unscaled twice along_k elsewhere rounded shifted wrapped wrapped_and_scaled);
 }

@@ -385,8 +385,8 @@ fn the_producer_copies_rows_by_all_its_threads() {
         .map(|word| kernel.rfind(word));
     assert!(order.is_sorted() && order[0].is_some(), "{order:?}\n{kernel}");
     let told = explain(&program(&text), 90).unwrap().to_string();
-    let wanted = "prefetched 3 iterations ahead by cp.async of 16 bytes from the producer's warpgroup";
-    assert!(told.contains(wanted) && told.contains("prefetched 3 iterations ahead by TMA"), "{told}");
+    let wanted = "prefetched 5 iterations ahead by cp.async of 16 bytes from the producer's warpgroup";
+    assert!(told.contains(wanted) && told.contains("prefetched 5 iterations ahead by TMA"), "{told}");
 }
 
 /// What the kernel writes is not gathered ahead.

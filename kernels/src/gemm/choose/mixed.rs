@@ -12,7 +12,7 @@ use girih_tensor::DType;
 use super::configs::{MAJORS, STORES_SM90};
 use super::plan::{LEAST_STAGES, MOST_STAGES, REGISTERS, takes_epilogues};
 use super::plans::together;
-use super::{Asked, KernelKind, forwards, stored};
+use super::{KernelKind, forwards, stored};
 use crate::Error;
 use crate::gemm::Problem;
 use crate::gemm::problem::GROUP;
@@ -22,8 +22,6 @@ use girih_device::sizes::size;
 const COLUMNS: [i64; 3] = [16, 32, 64];
 /// Rows of a tile, and the blocks of a cluster that share its K. The more rows there are, the less often activations are read.
 const SHAPES: [(i64, i64); 4] = [(256, 1), (128, 1), (128, 2), (128, 4)];
-/// Rows of a tile that somebody has named.
-const ROWS: [i64; 4] = [256, 192, 128, 64];
 /// The least elements of K of such a block.
 const LEAST_K: i64 = 512;
 
@@ -78,32 +76,6 @@ pub(super) fn choose(problem: &Problem, kind: KernelKind, multiprocessors: u32) 
     fitting.sort_by_key(|facts| (rows_each(facts), facts.parts));
     let narrow = Facts { tile: [SHAPES[1].0, columns], ..facts };
     fitting.first().unwrap_or(&narrow).config(MOST_STAGES)
-}
-
-/// The configuration for a tile that somebody has named, weights by its columns and tokens by its rows, or the nearest one.
-pub(super) fn tiled(problem: &Problem, asked: &Asked) -> Result<GemmConfig, Error> {
-    let facts = facts(problem)?;
-    let [tokens, weights, _] = asked.tile;
-    let columns = COLUMNS.into_iter().find(|&columns| columns >= tokens).unwrap_or(COLUMNS[2]);
-    let rows = ROWS.into_iter().filter(|&rows| rows <= weights).chain(ROWS.into_iter().rev());
-    let multicasts = [asked.multicast.unwrap_or(1), 1];
-    let all = rows.flat_map(|rows| {
-        let default = if rows == 192 { 3 } else { (rows / 64).min(2) };
-        let counts = [asked.warps.map_or(default, |warps| warps / 4), default];
-        counts.into_iter().filter(|count| (1..=3).contains(count)).flat_map(move |consumers| {
-            multicasts.map(|multicast| Facts { tile: [rows, columns], consumers, multicast, ..facts })
-        })
-    });
-    let fits = |config: &GemmConfig| {
-        let whole =
-            [1, 2, 4].contains(&config.mainloop.warp_specialized().map_or(0, |parts| parts.multicast));
-        whole && config.check().is_ok() && (!problem.is_fused() || takes_epilogues(config))
-    };
-    let mut found = all.filter_map(|facts| facts.config(MOST_STAGES).ok()).filter(fits);
-    match found.next() {
-        Some(config) => Ok(config),
-        None => Facts { tile: [SHAPES[1].0, columns], ..facts }.config(MOST_STAGES),
-    }
 }
 
 /// Every configuration that [`choose`] may return, each once.

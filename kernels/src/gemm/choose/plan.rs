@@ -127,11 +127,6 @@ impl Plan {
         Plan { depth: 2 * ROW, ..self }
     }
 
-    /// With tiles that are as long along K as so many bits, or nearly.
-    pub(super) const fn with_depth(self, bits: i64) -> Plan {
-        Plan { depth: if bits >= 16 * ROW { 2 * ROW } else { ROW }, ..self }
-    }
-
     /// For a C with contiguous columns.
     pub(super) const fn of_columns(self) -> Plan {
         Plan { columns: true, ..self }
@@ -140,17 +135,6 @@ impl Plan {
     /// With kernels that begin before the kernel before them has ended.
     pub(super) const fn early(self) -> Plan {
         Plan { early: true, ..self }
-    }
-
-    /// Whether a block of so many warpgroups computes a tile of these extents alone, and stores rows of C.
-    pub(super) fn is_plain(&self, tile: [i64; 2], warpgroups: usize) -> bool {
-        let alone = self.teams == 1 && self.parts == 1 && self.multicast == 1 && !self.stream;
-        self.tile == tile && self.warpgroups == warpgroups && alone && !self.columns
-    }
-
-    /// The warpgroups that multiply a tile.
-    pub(super) const fn warpgroups(&self) -> usize {
-        self.warpgroups
     }
 
     /// The contiguous mode of C.

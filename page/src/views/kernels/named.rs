@@ -3,7 +3,7 @@
 use girih_device::{Device, Pod};
 use girih_kernels::attention::{Attentions, Diagonal, Mask, Order};
 use girih_kernels::copy::Copy;
-use girih_kernels::gemm::{Asked, Gemms, KernelKind, Layout, tiled};
+use girih_kernels::gemm::{Gemms, KernelKind, Layout, configurations};
 use girih_kernels::{attention, copy, gemm};
 use girih_layout::Lay;
 use girih_programs::{ENTRIES, Entry};
@@ -66,8 +66,6 @@ pub(super) const KERNELS: &[Named] = &[
     },
 ];
 
-/// What the simulator is when it chooses kernels: a device of sm_90.
-const SM: u32 = 90;
 /// The most that the sizes of a kernel may come to, multiplied.
 const MOST: i64 = 1 << 24;
 
@@ -113,8 +111,11 @@ fn product<T: Element + Pod>(device: &Device, kind: KernelKind, sizes: &[i64]) -
     let gemm = match kind {
         // The kernel with as many warps as large products have.
         KernelKind::Sm90 => {
-            let config = tiled(problem, SM, device.limits(), &Asked::tile([128, 128, 64]))?;
-            gemms.configured(problem, config, &gemm::Epilogue::new())?
+            let all = configurations(problem, device.limits().multiprocessors);
+            match all.into_iter().find(|config| config.tile == [128, 128, 64]) {
+                Some(config) => gemms.configured(problem, config, &gemm::Epilogue::new())?,
+                None => gemms.get(problem, kind)?,
+            }
         }
         _ => gemms.get(problem, kind)?,
     };

@@ -11,6 +11,8 @@ use crate::ir::{Kind, OpId, RegionId};
 
 /// How many iterations of a loop are under way where the user says nothing, and memory allows.
 const ITERATIONS: i64 = 4;
+/// The same of a block that has a multiprocessor to itself.
+const OF_PERSISTENT: i64 = 6;
 /// What tensor copies write begins at multiples of so many bytes.
 const ALIGN: i64 = 128;
 
@@ -159,7 +161,8 @@ impl Plan {
             // A tile that a block loads once has one slot, whose descriptors are constants in the loops within.
             if depth > usize::from(self.func.is_persistent()) {
                 let latency = tiles().filter_map(|tile| tile.latency).max();
-                let iterations = latency.map_or(ITERATIONS, |latency| 1 + i64::from(latency) / 3);
+                let usual = if self.func.is_persistent() { OF_PERSISTENT } else { ITERATIONS };
+                let iterations = latency.map_or(usual, |latency| 1 + i64::from(latency) / 3);
                 wish.most = wish.most.max(stages.unwrap_or(iterations));
             }
         }
