@@ -33,7 +33,7 @@ pub fn gemm_persistent<T: Mma<f32> + StoreTo<T>, const BM: usize, const BN: usiz
 ) {
     let (rows, columns) = (cdiv(c.dim(0), BM), cdiv(c.dim(1), BN));
     for tile in (bid(0)..rows * columns).step_by(num_blocks(0)) {
-        let (i, j) = in_bands(tile, rows, columns, 8);
+        let (i, j) = in_bands(tile, rows, columns, 16);
         let mut acc = zeros::<f32>([BM, BN]);
         for k in 0..cdiv(a.dim(1), BK) {
             let x = a.tiles([BM, BK]).padding(Padding::Zero).load((i, k));

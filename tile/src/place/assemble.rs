@@ -174,7 +174,8 @@ impl Assembly<'_> {
         let converted = op.operands.iter().enumerate().map(|(at, &value)| {
             let (ty, from) = (self.func.ty(value), &self.dists[value.index()]);
             let to = wish(&self.func, op, at, work).unwrap_or_else(|| from.clone());
-            remade(self.from, value, &to, DEEP).unwrap_or_else(|| conversion(&self.func, ty, from, &to))
+            remade(self.from, value, &to, DEEP)
+                .unwrap_or_else(|| conversion(ty, from, &to, self.products.tight))
         });
         converted.sum::<f64>() > through_shared(work)
     }

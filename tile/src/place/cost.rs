@@ -17,8 +17,8 @@ const LINE: f64 = 1.5;
 pub(crate) const SHARED: f64 = 2.0;
 /// Slots of a step of a butterfly.
 const BUTTERFLY: f64 = 3.0;
-/// Bytes of an exchange that cost a slot in a persistent kernel: tiles are not prefetched to them.
-const BYTES: f64 = 64.0;
+/// How many times as much an exchange counts where it takes the shared memory of tiles that would be prefetched.
+const TIGHT: f64 = 5.0;
 /// Bytes that an exchange can take in shared memory.
 const ROOM: i64 = 224 << 10;
 
@@ -108,8 +108,8 @@ pub(crate) fn through_shared(work: &Dist) -> f64 {
     ROUND_TRIP + SHARED * 2.0 * work.size() as f64
 }
 
-/// A tile of a function from one distribution into another.
-pub(crate) fn conversion(func: &Func, Type { dtype, dims }: Type, from: &Dist, to: &Dist) -> f64 {
+/// A tile from one distribution into another; `tight` if shared memory is for tiles that are prefetched.
+pub(crate) fn conversion(Type { dtype, dims }: Type, from: &Dist, to: &Dist, tight: bool) -> f64 {
     let dims = &dims;
     if from == to || rename(dims, from, to).is_some() {
         return 0.0;
@@ -128,6 +128,6 @@ pub(crate) fn conversion(func: &Func, Type { dtype, dims }: Type, from: &Dist, t
         .filter_map(|mode| fastest(mode, dims.rank()).first().copied())
         .map(|mode| count(from, mode) + count(to, mode))
         .fold(f64::INFINITY, f64::min);
-    let room = if func.is_persistent() { size as f64 / BYTES } else { 0.0 };
-    shuffles.min(ROUND_TRIP + SHARED * fewest + room)
+    let times = if tight { TIGHT } else { 1.0 };
+    shuffles.min(times * (ROUND_TRIP + SHARED * fewest))
 }

@@ -321,6 +321,7 @@ impl<'a> Trial<'a> {
                 continue;
             }
             match plan.with_slots(sm) {
+                Ok(plan) if !products.tight && plan.is_short_of_stages() => products.tight = true,
                 Ok(plan) => return Ok(plan),
                 Err(why) => products.ahead = products.ahead.refused(&why),
             }

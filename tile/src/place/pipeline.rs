@@ -42,6 +42,8 @@ use super::exchange::Exchange;
 use super::wgmma::{KEPT, Products, WARPGROUP, begin, blocks};
 use crate::ir::{Kind, OpId, Value};
 
+/// Iterations under way with which a tile comes while one is multiplied and one is freed.
+const STAGES: i64 = 3;
 /// Registers of a thread of the producer that copies gathered rows, besides those of tiles: addresses, and numbers of loops.
 const OF_COPIES: f64 = 48.0;
 
@@ -145,6 +147,13 @@ impl Plan {
         }
         self.products.pipeline.kept = self.kept(sm);
         Ok(self)
+    }
+
+    /// Whether exchanges of a persistent kernel take the shared memory of a third stage.
+    pub(super) fn is_short_of_stages(&self) -> bool {
+        let exchanges = self.exchanges.values().any(|exchange| matches!(exchange, Exchange::Shared(_)));
+        let most = self.products.pipeline.rings.iter().map(|ring| ring.iterations).max();
+        self.func.is_persistent() && exchanges && most.is_some_and(|most| most < STAGES)
     }
 
     fn is_gather(&self, id: OpId) -> bool {

@@ -45,7 +45,7 @@ impl Problem<'_> {
                 let again = remade(self.func, of, to, DEEP);
                 again.unwrap_or_else(|| match staged {
                     Some(rows) => staging(ty.dtype, from, rows),
-                    None => conversion(self.func, ty, from, to),
+                    None => conversion(ty, from, to, self.products.tight),
                 })
             });
             let most = reader.most.get(chosen[reader.node]).copied().unwrap_or(f64::INFINITY);
