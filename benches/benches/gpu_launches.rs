@@ -230,7 +230,7 @@ fn attentions(stream: &Arc<CudaStream>, device: &Device) -> Result<Vec<Value>, F
     let kernel = Attentions::new(device).get(&problem)?;
     let prepared = kernel.prepare(same.each_ref(), &[])?.ok_or("there are queries")?;
     let call = |set: &[Buffer<bf16>; 4]| -> Result<(), Failure> { Ok(kernel.run_with(set.each_ref(), &[])?) };
-    let [launch] = prepared.launches() else { return Err("more than one launch".into()) };
+    let launch = prepared.launches().next().ok_or("no launch")?;
     let mut driver = raw(stream, launch);
     let host = same[..3].iter().map(|buffer| buffer.download()).collect::<Result<Vec<_>, _>>()?;
     let host = attention::Host { q: &host[0], k: &host[1], v: &host[2], bias: &[] };

@@ -8,10 +8,10 @@
 use std::{env, fs, path::Path, time::Duration};
 
 use girih_codegen::{
-    Operand,
-    gemm::{Epilogue, GemmKernel, Param, generate},
+    Slot, Value,
+    gemm::{Arguments, Epilogue, GemmKernel, generate},
 };
-use girih_device::{Arg, Buffer, Device, Kernel, LaunchConfig, Pod, TensorMap};
+use girih_device::{Arg, Buffer, BufferArg, Device, Kernel, LaunchConfig, Pod, TensorMap};
 use girih_kernels::gemm::{KernelKind, Layout, Problem, choose};
 use girih_peers::{
     contest::{Clock, Contestant, Failure, Rules, contest},
@@ -112,29 +112,31 @@ fn product<T: Pod>(
     matrices: [&Buffer<T>; 3],
     order: &Buffer<u32>,
 ) -> Result<(), Failure> {
-    let (mnk, pitches) = (problem.mnk(), [problem.a().ld(), problem.b().ld(), problem.c().ld()]);
-    let mut maps = Vec::new();
-    for (operand, matrix) in Operand::ALL.into_iter().zip(matrices) {
-        let tiled = generated.map(operand, mnk, pitches, [1, 0])?;
-        maps.push(tiled.map(|tiled| TensorMap::new(matrix, &tiled)).transpose()?);
-    }
-    let number = |value: i64| Some(Arg::U32(value as u32));
-    let arg = |param: &Param| match param {
-        Param::Pointer(operand) => Some(Arg::from(matrices[*operand as usize])),
-        Param::Map(operand) => maps[*operand as usize].as_ref().map(Arg::from),
-        Param::Extent(mode) => number(mnk[*mode]),
-        Param::Pitch(operand) => number(pitches[*operand as usize]),
-        Param::Order => Some(Arg::from(order)),
-        Param::Tiles => number(order.len() as i64 / 2),
-        Param::Pieces | Param::Workspace | Param::Semaphores => None,
-        Param::Input(_) | Param::InputPitch(_) | Param::InputMap(_) | Param::Scales(_) => None,
-        Param::TilesOfBatch | Param::BatchStride(_) | Param::LastOfBatch(_) | Param::InputBatchStride(_) => {
-            None
-        }
-        Param::Output(_) | Param::OutputBatchStride(_) | Param::Partials(_) | Param::Arrivals(_) => None,
-        Param::Offsets | Param::Groups | Param::Pointers(_) => None,
+    let pitches = [problem.a().ld(), problem.b().ld(), problem.c().ld()];
+    let arguments = Arguments { mnk: problem.mnk(), pitches, products: 1, ..Arguments::default() };
+    let values = generated.params.values(&arguments)?;
+    let memory = |value: &Value| match value.slot()? {
+        Slot::Memory("a") => Some(BufferArg::from(matrices[0])),
+        Slot::Memory("b") => Some(BufferArg::from(matrices[1])),
+        Slot::Memory("c") => Some(BufferArg::from(matrices[2])),
+        Slot::Memory("order") => Some(BufferArg::from(order)),
+        _ => None,
     };
-    let args: Vec<Arg<'_>> = generated.params.iter().filter_map(arg).collect();
+    let map = |value: &Value| match value {
+        Value::Map(_, tiled) => memory(value).map(|matrix| TensorMap::new(matrix, tiled)).transpose(),
+        _ => Ok(None),
+    };
+    let maps = values.iter().map(map).collect::<Result<Vec<_>, _>>()?;
+    let mut args = Vec::new();
+    for (value, map) in values.iter().zip(&maps) {
+        args.extend(match value {
+            Value::Map(..) => map.as_ref().map(Arg::from),
+            Value::Slot(_) => memory(value).map(Arg::Buffer),
+            Value::U32(number) => Some(Arg::U32(*number)),
+            Value::U64(number) => Some(Arg::U64(*number)),
+            Value::F32(number) => Some(Arg::F32(*number)),
+        });
+    }
     // SAFETY: the kernels of both versions read A and B and write C within the extents that the buffers have.
     #[allow(unsafe_code, reason = "the kernels take what they are given")]
     unsafe { kernel.launch(launch, &args) }?;

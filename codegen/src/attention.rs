@@ -3,13 +3,15 @@
 //! A block takes the rows of queries of a tile of one head, goes through the keys that these rows see a tile at a time, and keeps a maximum, a sum of
 //! powers and the weighted sums of values for each row in registers (FlashAttention). Which tiles a block takes, a table in memory says
 //! ([`QueryTile`]), so that one kernel serves all lengths, masks, groups of heads and packed sequences. Sizes and strides are parameters or stand
-//! in tensor maps; an [`AttentionConfig`] holds tiles, atoms and facts. [`AttentionKernel::params`] tells what each parameter is.
+//! in tensor maps; an [`AttentionConfig`] holds tiles, atoms and facts. [`Arguments`] holds what a launch
+//! computes.
 //!
 //! # Examples
 //! A kernel for Hopper: three warpgroups of 64 queries each, two tiles of 128 keys and as many of values in shared memory.
 //!
 //! ```
-//! use girih_codegen::attention::{AttentionConfig, AttentionParam, Features, Form, Ring, Tensor4, generate};
+//! use girih_codegen::Value;
+//! use girih_codegen::attention::{Arguments, AttentionConfig, Features, Form, Ring, Scores, generate};
 //! use girih_tensor::DType;
 //!
 //! let config = AttentionConfig {
@@ -24,10 +26,16 @@
 //! assert!(kernel.kernel.module().to_string().contains("wgmma.mma_async.sync.aligned.m64n128k16"));
 //! // Which thread has which score, as a layout.
 //! assert!(kernel.partitions.iter().any(|(name, _)| *name == "TV of scores"));
-//! // The tensor map of Q, of 4096 rows of 16 heads whose rows follow each other, in one batch.
+//! // Of Q, K, V and O the kernel takes tensor maps, and everything else follows from the arguments of a launch.
 //! let (heads, row) = (16, 16 * 128);
-//! let map = kernel.map(Tensor4::Q, [4096, 128, heads, 1], [row, 128, 4096 * row])?;
-//! assert!(map.is_some() && kernel.params.contains(&AttentionParam::Map(Tensor4::Q)));
+//! let arguments = Arguments {
+//!     extents: [[4096, 128, heads, 1]; 4],
+//!     strides: [[row, 128, 4096 * row]; 4],
+//!     entries: 32,
+//!     scores: Scores { scale: 0.125, ..Scores::default() },
+//!     ..Arguments::default()
+//! };
+//! assert!(matches!(&kernel.params.values(&arguments)?[0], Value::Map(name, map) if &**name == "q" && map.dims[1] == 4096));
 //! # Ok::<(), girih_codegen::Error>(())
 //! ```
 
@@ -43,8 +51,8 @@ mod scores;
 mod softmax;
 mod tile;
 
-pub use config::{AttentionConfig, Features, Form};
-pub use interface::{AttentionKernel, AttentionParam, Tensor4};
+pub use config::{AttentionConfig, Features, Form, Scores};
+pub use interface::{Arguments, AttentionKernel, Tensor4};
 pub use multistage::Multistage;
 pub use ring::Ring;
 pub use tile::{MAX_LENGTH, QueryTile};
@@ -64,5 +72,5 @@ pub fn generate(config: &AttentionConfig) -> Result<AttentionKernel, Error> {
         Form::Multistage(multistage) => multistage.emit(&mut b, &mut interface)?,
         Form::Ring(ring) => ring.emit(&mut b, &mut interface)?,
     }
-    interface.into_kernel(b.finish()?)
+    Ok(interface.into_kernel(b.finish()?))
 }

@@ -44,25 +44,14 @@ use girih_ptx::Special;
 
 use crate::builder::Builder;
 use crate::error::narrow;
-use crate::{Error, Expr, Kernel};
+use crate::{Error, Expr, Generated};
 use interface::Interface;
 use shared::Staging;
 use walk::Walked;
 
 pub use crate::builder::Caching;
 pub use config::{CopyConfig, Extent, Gather, Mode, Side, Through, Walk};
-pub use interface::Param;
-
-/// A generated copy kernel.
-#[derive(Clone, Debug)]
-pub struct CopyKernel {
-    /// The kernel [`CopyConfig::name`].
-    pub kernel: Kernel,
-    /// The meaning of each of the kernel's parameters, in their order.
-    pub params: Vec<Param>,
-    /// The layouts from which the kernel was derived, each with its name.
-    pub partitions: Vec<(&'static str, String)>,
-}
+pub use interface::{Arguments, CopyKernel};
 
 /// Generates the kernel of `config`: `dst(c) = src(c)` for all coordinates `c`.
 ///
@@ -97,7 +86,7 @@ pub fn generate(config: &CopyConfig) -> Result<CopyKernel, Error> {
         }
         Through::Bulk { stages } => bulk::copy(b, config, &interface, stages),
     })?;
-    Ok(CopyKernel { kernel: b.finish()?, params: interface.params, partitions })
+    Ok(Generated { kernel: b.finish()?, params: interface.params, partitions })
 }
 
 /// The block's coordinate of each mode, in tiles.

@@ -10,28 +10,30 @@
 //!
 //! [`generate`] puts the parts together; a kernel with other parameters can contain a mainloop of its own ([`Multistage::mainloop`],
 //! [`WarpSpecialized::mainloop`]). Sizes and pitches are parameters of the kernel: a [`GemmConfig`] holds nothing but tiles, atoms
-//! and facts. [`GemmKernel::params`] tells what each parameter is, so that one binder serves all kernels.
+//! and facts. [`Arguments`] holds what a launch computes, from which the argument of each parameter follows.
 
 mod batch;
 mod config;
 mod emit;
 mod epilogue;
 mod interface;
+mod kernel;
 mod mainloop;
 mod repitch;
 mod scales;
 mod schedule;
 
 pub use crate::atom::Major;
-pub use batch::{Batch, MAX_BATCHES, MAX_STRIDE};
+pub use crate::params::{MAX_EXTENT, MAX_STRIDE};
+pub use batch::{Batch, MAX_BATCHES};
 pub use config::{GemmConfig, Store, outputs};
 pub use epilogue::{Activation, Element, Epilogue, Input, InputKind, Output, Reduction};
-pub use interface::{GemmKernel, MAX_EXTENT, Param};
+pub use kernel::{Arguments, GemmKernel};
 pub use mainloop::{
     BlockScales, Consumer, Feed, Mainloop, MixedInput, Multistage, MultistageMainloop, Producer, SharedTile,
     Source, Stages, Sums, WarpSpecialized, WarpSpecializedMainloop, k_tiles,
 };
-pub use repitch::{Repitch, RepitchConfig, RepitchParam, repitch};
+pub use repitch::{Repitch, RepitchConfig, Rows, repitch};
 pub use schedule::{Handed, MAX_GROUPS, MAX_TILES, Piece, Pieces, Schedule, hilbert};
 
 use crate::{Builder, Error};
@@ -50,5 +52,5 @@ pub fn generate(config: &GemmConfig, epilogue: &Epilogue) -> Result<GemmKernel, 
         Mainloop::Multistage(multistage) => emit::multistage(&mut b, &mut interface, multistage)?,
         Mainloop::WarpSpecialized(parts) => emit::warp_specialized(&mut b, &mut interface, parts)?,
     };
-    interface.into_kernel(b.finish()?, partitions)
+    Ok(interface.into_kernel(b.finish()?, partitions))
 }

@@ -3,12 +3,14 @@
 
 use expect_test::{ExpectFile, expect_file};
 use girih_codegen::Error;
-use girih_codegen::copy::{Caching, CopyConfig, Extent, Gather, Mode, Param, Side, Through, Walk, generate};
+use girih_codegen::copy::{
+    Arguments, Caching, CopyConfig, Extent, Gather, Mode, Side, Through, Walk, generate,
+};
 use girih_ptx::Module;
 use girih_sim::Memory;
 use girih_tensor::DType;
 
-use crate::simulator::{addresses, blocks, checked, download, ones, sizes, upload};
+use crate::simulator::{blocks, by_name, bytes, checked, download, ones, upload};
 
 fn side(order: &[usize], run: usize, vector: i64) -> Side {
     Side { order: order.to_vec(), run, vector, backwards: Vec::new() }
@@ -133,15 +135,10 @@ fn a_transpose_on_the_simulator() {
         let memory = Memory::new();
         let source: Vec<u8> = (0..2 * m * n * matrices).map(|i| ((i * 31 + i / 256) % 251) as u8).collect();
         let (src, dst) = (upload(&memory, &source), ones(&memory, source.len()));
-        let number = |param: &Param| match param {
-            Param::Extent(mode) => [m, n, matrices][*mode],
-            Param::DstStride(mode) => [1, m, m * n][*mode],
-            Param::SrcStride(mode) => [n, 1, m * n][*mode],
-            other => panic!("{other:?}"),
-        };
-        assert_eq!(kernel.params[..2], [Param::Dst, Param::Src]);
-        let numbers: Vec<i64> = kernel.params[2..].iter().map(number).collect();
-        let args = [addresses(&[dst, src]), sizes(&numbers)].concat();
+        let strides = [vec![1, m, m * n], vec![n, 1, m * n]];
+        let arguments = Arguments { extents: vec![m, n, matrices], strides, ..Arguments::default() };
+        let places = [("dst", dst), ("src", src)];
+        let args = bytes(&kernel.params, &arguments, |slot| by_name(slot, &places));
         let tiles = config.tiles(&[m, n, matrices]).unwrap();
         // Bands of 4 tiles: of 3 tiles along m there is one band.
         assert_eq!(tiles, 4 * 2 * 2);

@@ -2,8 +2,9 @@
 //! compute is compared in the tests of `kernels`.
 
 use expect_test::expect_file;
+use girih_codegen::attention::Scores;
 use girih_codegen::attention::decode::{
-    DecodeConfig, DecodeFeatures, DecodeKernel, DecodeParam as P, generate, generate_sum,
+    Arguments, DecodeConfig, DecodeFeatures, DecodeKernel, generate, generate_sum,
 };
 use girih_ptx::Module;
 use girih_sim::{Error, Launch, Memory, Options, Report};
@@ -11,7 +12,7 @@ use girih_tensor::DType;
 
 use crate::mutants::without;
 use crate::simulator;
-use crate::simulator::{ones, upload};
+use crate::simulator::{by_name, ones, upload};
 
 const CONFIG: DecodeConfig = DecodeConfig {
     name: "attention_decode",
@@ -149,36 +150,37 @@ fn run(
     let (lengths, lse) = (upload(&memory, &428u32.to_le_bytes()), ones(&memory, 32));
     let (partials, partial_totals) =
         (ones(&memory, 2 * 8 * 4 * config.head_dim as usize), ones(&memory, 128));
-    let wide = |value: u64| value.to_le_bytes().to_vec();
-    let word = |value: u64| (value as u32).to_le_bytes().to_vec();
-    let bytes = |param: &P| match *param {
-        P::Q => wide(q),
-        P::K => wide(k),
-        P::V => wide(v),
-        P::O => wide(o),
-        P::QStride(2) | P::OStride(2) => wide(heads * d),
-        P::QStride(1) | P::OStride(1) => word(d),
-        P::QStride(_) | P::OStride(_) => word(heads * d),
-        P::KStride(0) | P::VStride(0) => word(d),
-        P::KStride(_) | P::VStride(_) => wide(keys * d),
-        P::Group | P::PartRows => word(heads),
-        P::Lengths => wide(lengths),
-        P::Capacity => word(keys),
-        P::Scale => 1f32.to_le_bytes().to_vec(),
-        P::Lse => wide(lse),
-        P::LseStride(1) => wide(heads),
-        P::Parts => word(2),
-        P::Partials => wide(partials),
-        P::PartialTotals => wide(partial_totals),
-        // Queries, tiles, and the stride of logarithms.
-        _ => word(1),
+    let places = [
+        ("q", q),
+        ("k", k),
+        ("v", v),
+        ("o", o),
+        ("lengths", lengths),
+        ("lse", lse),
+        ("partials", partials),
+        ("partial_totals", partial_totals),
+    ];
+    let [of_rows, of_keys, columns] = [heads * d, keys * d, d].map(|stride| stride as i64);
+    let arguments = Arguments {
+        rows: [[of_rows, columns, of_rows]; 2],
+        keys: [[columns, of_keys, of_keys]; 2],
+        head_dim: columns,
+        queries: 1,
+        heads: [heads as i64, 1, 1],
+        tiles: [1; 2],
+        capacity: keys as i64,
+        // Exponents are scores.
+        scores: Scores { scale: std::f32::consts::LN_2, softcap: None },
+        parts: 2,
+        least_tiles: 1,
+        ..Arguments::default()
     };
     let launch = |module: &Module, kernel: &DecodeKernel, grid| {
         let launch = Launch {
             grid,
             block: [128, 1, 1],
             dynamic_shared: kernel.kernel.shared_bytes(),
-            args: kernel.params.iter().map(bytes).collect(),
+            args: simulator::bytes(&kernel.params, &arguments, |slot| by_name(slot, &places)),
             ..Launch::default()
         };
         simulator::run(module, &memory, &launch, &Options { counts: true, ..Options::checked() })

@@ -1,6 +1,7 @@
 //! Kernels on the simulator.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+use girih_codegen::{Params, Slot, Value};
 use girih_ptx::Module;
 use girih_sim::{Error, Launch, Memory, Options, Program, Report};
 
@@ -12,6 +13,32 @@ pub(crate) fn addresses(addresses: &[u64]) -> Vec<Vec<u8>> {
 /// The little-endian bytes of sizes and pitches, as arguments.
 pub(crate) fn sizes(sizes: &[i64]) -> Vec<Vec<u8>> {
     sizes.iter().map(|&size| u32::try_from(size).unwrap().to_le_bytes().to_vec()).collect()
+}
+
+/// The arguments of a launch as bytes, where `given` is what the caller gives: addresses, and the numbers of pitches and steps.
+pub(crate) fn bytes<A: 'static>(
+    params: &Params<A>,
+    arguments: &A,
+    given: impl Fn(Slot<&str>) -> u64,
+) -> Vec<Vec<u8>> {
+    let values = params.values(arguments).unwrap();
+    let bytes = |value: Value| match value {
+        Value::Slot(slot @ Slot::Pitch(_)) => {
+            u32::try_from(given(slot.as_deref())).unwrap().to_le_bytes().to_vec()
+        }
+        Value::Slot(slot) => given(slot.as_deref()).to_le_bytes().to_vec(),
+        Value::Map(name, map) => map.at(given(Slot::Memory(&name))).unwrap().to_bytes().to_vec(),
+        Value::U32(number) => number.to_le_bytes().to_vec(),
+        Value::U64(number) => number.to_le_bytes().to_vec(),
+        Value::F32(number) => number.to_le_bytes().to_vec(),
+    };
+    values.into_iter().map(bytes).collect()
+}
+
+/// The address of memory by its name.
+pub(crate) fn by_name(slot: Slot<&str>, places: &[(&str, u64)]) -> u64 {
+    let Slot::Memory(wanted) = slot else { panic!("{slot:?}") };
+    places.iter().find(|(name, _)| *name == wanted).unwrap_or_else(|| panic!("{wanted}")).1
 }
 
 /// A launch of one block of `threads` threads.

@@ -4,12 +4,12 @@
 
 use expect_test::{ExpectFile, expect, expect_file};
 use float8::{F8E4M3, F8E5M2};
-use girih_codegen::Operand;
 use girih_codegen::atom::{Major, MmaAtom};
 use girih_codegen::gemm::{
-    Batch, BlockScales, Epilogue, GemmConfig, GemmKernel, Input, Mainloop, MixedInput, Param, Schedule,
+    Arguments, Batch, BlockScales, Epilogue, GemmConfig, GemmKernel, Input, Mainloop, MixedInput, Schedule,
     Store, WarpSpecialized, generate,
 };
+use girih_codegen::{Operand, Slot};
 use girih_layout::{Lay, lay};
 use girih_ptx::Module;
 use girih_sim::{Deny, Memory, Options};
@@ -17,7 +17,7 @@ use girih_tensor::DType;
 use half::{bf16, f16};
 
 use crate::mutants::without;
-use crate::simulator::{self, addresses, blocks, download, sizes, upload};
+use crate::simulator::{self, blocks, bytes, download, upload};
 
 pub(crate) fn config(atom: &str, tile: [i64; 3], atoms: Lay, c_type: DType) -> GemmConfig {
     GemmConfig {
@@ -169,45 +169,35 @@ pub(crate) fn run(
     let words = pieces.map_or(Vec::new(), |pieces| pieces.table());
     let pieces = upload(&memory, &words.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>());
     let pitches = [0, 1, 2].map(|i| matrices[i].pitch());
-    let map = |operand: Operand| kernel.map(operand, mnk, pitches, [1, 0]).unwrap().unwrap();
-    let mut args = Vec::new();
-    for param in &kernel.params {
-        args.extend(match param {
-            Param::Pointer(operand) => addresses(&[places[*operand as usize]]),
-            Param::Map(operand) => {
-                vec![map(*operand).at(places[*operand as usize]).unwrap().to_bytes().to_vec()]
-            }
-            Param::Scales(operand) => {
-                let (bytes, pitch) = scales(*operand);
-                let map = kernel.map_of_scales(*operand, mnk, pitch).unwrap().unwrap();
-                vec![map.at(upload(&memory, &bytes)).unwrap().to_bytes().to_vec()]
-            }
-            Param::Extent(mode) => sizes(&[mnk[*mode]]),
-            Param::Pitch(operand) => sizes(&[pitches[*operand as usize]]),
-            Param::Order => addresses(&[table]),
-            Param::Tiles => sizes(&[order.len() as i64]),
-            Param::Pieces => addresses(&[pieces]),
-            Param::Input(name) => addresses(&[place(name)]),
-            Param::InputPitch(_) => sizes(&[pitches[2]]),
-            Param::InputMap(name) => {
-                let map = kernel.map_of_input(mnk, pitches[2]).unwrap().unwrap();
-                vec![map.at(place(name)).unwrap().to_bytes().to_vec()]
-            }
-            Param::TilesOfBatch
-            | Param::Pointers(_)
-            | Param::BatchStride(_)
-            | Param::LastOfBatch(_)
-            | Param::Offsets
-            | Param::Groups
-            | Param::InputBatchStride(_)
-            | Param::Output(_)
-            | Param::OutputBatchStride(_)
-            | Param::Partials(_)
-            | Param::Arrivals(_) => panic!("{param:?}"),
-            Param::Workspace => addresses(&[upload(&memory, &vec![0xff; workspace[0] as usize])]),
-            Param::Semaphores => addresses(&[upload(&memory, &vec![0; workspace[1] as usize])]),
-        });
-    }
+    let scales = [Operand::A, Operand::B].map(|operand| {
+        scaled(config, operand).map(|_| {
+            let (bytes, pitch) = scales(operand);
+            (upload(&memory, &bytes), pitch)
+        })
+    });
+    let [sums, semaphores] = [0, 1].map(|i| upload(&memory, &vec![[0xff, 0][i]; workspace[i] as usize]));
+    let arguments = Arguments {
+        mnk,
+        pitches,
+        products: 1,
+        scales: scales.map(|scales| scales.map_or(0, |(_, pitch)| pitch)),
+        ahead: pitches[2],
+        ..Arguments::default()
+    };
+    let args = bytes(&kernel.params, &arguments, |slot| match slot {
+        Slot::Memory("a") => places[0],
+        Slot::Memory("b") => places[1],
+        Slot::Memory("c") => places[2],
+        Slot::Memory("order") => table,
+        Slot::Memory("pieces") => pieces,
+        Slot::Memory("workspace") => sums,
+        Slot::Memory("semaphores") => semaphores,
+        Slot::Memory("scales") => scales[0].unwrap().0,
+        Slot::Memory("scales_b") => scales[1].unwrap().0,
+        Slot::Memory(name) => place(name),
+        Slot::Pitch(_) => pitches[2] as u64,
+        Slot::Step(_) => panic!("{slot:?}"),
+    });
     let launch = blocks(grid, kernel.kernel.threads(), kernel.kernel.shared_bytes(), args);
     let options = Options { seed, deny: Deny::Warnings, ..Options::checked() };
     simulator::run(module, &memory, &launch, &options).map_err(|e| e.to_string())?;
@@ -736,7 +726,8 @@ fn misuse_is_told() {
         ([64, 64, 64], [63, 64, 64]),
         ([64, 64, 64], [64, 64, 1 << 40]),
     ] {
-        texts += &format!("{}\n", kernel.map(Operand::A, mnk, pitches, [1, 0]).unwrap_err());
+        let arguments = Arguments { mnk, pitches, ..Arguments::default() };
+        texts += &format!("{}\n", kernel.params.values(&arguments).unwrap_err());
     }
     expect![[r#"
         atom = SM80_16x8x16_F32BF16BF16F32_TN: a warpgroup's atom with B in shared memory, A in registers if there is a mixed input and else in shared memory, and accumulators of f32, s32, or of f16 for f16

@@ -133,7 +133,7 @@ fn launch(folder: &Path, device: &Device, attention: &Attention) -> Result<Value
     let lse = device.alloc::<f32>(problem.lse_len() as usize)?;
     let prepared = attention.prepare([&q?, &k?, &v?, &o?], &[("lse", Given::from(&lse))])?;
     let prepared = prepared.ok_or("there is nothing to compute")?;
-    let [launch] = prepared.launches() else { return Err("more than one launch".into()) };
+    let launch = prepared.launches().next().ok_or("no launch")?;
     let features = config.features;
     let named = [(features.right, "causal"), (features.packed, "packed"), (features.lse, "lse")];
     let named: String = named.iter().filter(|(has, _)| *has).map(|(_, name)| format!("-{name}")).collect();

@@ -6,7 +6,6 @@ pub mod choose;
 pub mod decode;
 mod few;
 mod loading;
-mod prepared;
 mod problem;
 mod reference;
 mod run;
@@ -17,8 +16,9 @@ pub use choose::{Hardware, KernelKind, choose};
 pub use few::few_queries;
 pub use girih_codegen::attention::{AttentionConfig, Features, Form, MAX_LENGTH, QueryTile, Tensor4};
 pub use loading::Attentions;
-pub use prepared::Prepared;
 pub use problem::{Bias, Diagonal, MAX_HEAD_DIM, MAX_HEADS, Mask, Order, Problem, Sequence};
 pub use reference::{Check, Host, Row, Verdict, check, row};
 pub use run::Attention;
 pub use table::Table;
+
+pub use crate::family::Prepared;

@@ -21,4 +21,3 @@ pub use modes::{Mode, Pad};
 pub use pieces::Piece;
 pub use problem::{Gather, Problem};
 pub use run::Copy;
-pub(crate) use run::SOURCE;

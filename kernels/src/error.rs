@@ -190,7 +190,7 @@ pub enum Error {
     /// A factor of scores that is not positive, or so small or large that f32 would not represent what kernels make of it.
     #[error("{what} = {value}: numbers from 2^-60 to 2^60 are accepted")]
     Number {
-        /// `scale` or `softcap`.
+        /// The factor.
         what: &'static str,
         /// The number.
         value: f32,
@@ -226,7 +226,7 @@ pub enum Error {
     /// A buffer that begins where the kernel cannot read or write it.
     #[error(
         "{matrix} begins at {address:#x}, but the kernel takes multiples of {needed} bytes: \
-         a problem that says what divides the address is accepted (`Problem::with_alignments`)"
+         a problem that says what divides the address is accepted (`Problem::with_alignments` of a GEMM, `Problem::with_alignment` of attention)"
     )]
     Address {
         /// The matrix.

@@ -1,15 +1,12 @@
 //! `C = epilogue(A * B)`: the problem, the choice of a configuration, and the run.
 
 mod bind;
-mod call;
 mod candidates;
 pub mod choose;
 mod fits;
 mod loading;
 mod matrix;
-mod memory;
 mod passes;
-mod prepared;
 mod problem;
 mod records;
 mod reference;
@@ -26,12 +23,11 @@ pub use girih_codegen::gemm::{
 };
 pub use loading::{Gemms, generated, kernels};
 pub use matrix::Matrix;
-pub(crate) use memory::Memory;
-pub use memory::Untyped;
-pub use prepared::Prepared;
 pub use problem::{INPUTS, Layout, MAX_K_OF_S8, Order, Problem};
 pub use records::{Record, Records};
 pub(crate) use reference::half_of_least;
 pub use reference::{Check, check, check_gated, check_groups, dequantized, reference_bytes};
 pub use repitch::{passes, repitched};
 pub use run::Gemm;
+
+pub use crate::family::{Prepared, Untyped};

@@ -1,29 +1,17 @@
 //! The calls that launch a module.
 
-use girih_device::{Arg, Buffer, Kernel, LaunchConfig, Pod, Template};
+use girih_device::{Arg, Buffer, Pod, Template};
 
 use crate::Error;
-
-/// Launches a kernel that girih generated, with arguments by name that its problem was checked against.
-#[expect(unsafe_code, reason = "launching PTX is unsafe; the safe wrappers of this crate end here")]
-pub(crate) fn launch(
-    kernel: &Kernel,
-    config: &LaunchConfig,
-    args: &[(&str, Arg<'_>)],
-) -> Result<(), girih_device::Error> {
-    let args = kernel.arguments(args)?;
-    // SAFETY: the kernels of this crate access global memory only through the pointers among their parameters, and those in arrays of
-    // addresses among them, which hold those of buffers and do not change, under predicates from the extents among them, and through tensor maps, which know the tensor's extents. Nodes of epilogues that are
-    // not girih's access none: the generator refuses that. The callers have
-    // checked that each buffer holds its extents and pitch, and shares nothing with one that is written, or is that one
-    // as a whole and read element by element before it is written.
-    unsafe { kernel.launch(config, &args) }
-}
 
 /// Launches a template of a kernel that girih generated, with arguments that its problem was checked against.
 #[expect(unsafe_code, reason = "launching PTX is unsafe; the safe wrappers of this crate end here")]
 pub(crate) fn run(template: &mut Template, args: &[Arg<'_>]) -> Result<(), girih_device::Error> {
-    // SAFETY: as above; the parameters that are not open have memory that the template keeps.
+    // SAFETY: the kernels of this crate access global memory only through the pointers among their parameters, and those in arrays of
+    // addresses among them, which hold those of buffers and do not change, under predicates from the extents among them, and through tensor maps, which know the tensor's extents. Nodes of epilogues that are
+    // not girih's access none: the generator refuses that. The callers have
+    // checked that each buffer holds its extents and pitch, and shares nothing with one that is written, or is that one
+    // as a whole and read element by element before it is written. The parameters that are not open have memory that the template keeps.
     unsafe { template.run(args) }
 }
 

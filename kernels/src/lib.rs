@@ -13,6 +13,7 @@
 pub mod attention;
 pub mod copy;
 mod error;
+mod family;
 pub mod gemm;
 mod launch;
 mod overlap;

@@ -62,7 +62,7 @@ pub enum Product {
 }
 
 /// A matrix multiply-accumulate instruction: `D = A * B^T + C` on a tile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MmaAtom {
     /// The kind of the instruction.
     pub kind: MmaKind,

@@ -1,5 +1,7 @@
 //! The configuration by which an attention module is specialised.
 
+use std::f64::consts::LOG2_E;
+
 use girih_tensor::DType;
 
 use super::{Multistage, Ring, Tensor4};
@@ -34,9 +36,9 @@ pub enum Form {
 /// What a kernel can do besides attention of all queries to all keys. Less is faster.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Features {
-    /// Whether a query may not see all keys before the diagonal: query `i` sees key `j` if `j >= i + diagonal - left` ([`super::AttentionParam::Left`]).
+    /// Whether a query may not see all keys before the diagonal: query `i` sees key `j` if `j >= i + diagonal - left` ([`super::Arguments::window`]).
     pub left: bool,
-    /// Whether a query may not see all keys behind the diagonal: query `i` sees key `j` if `j <= i + diagonal + right` ([`super::AttentionParam::Right`]).
+    /// Whether a query may not see all keys behind the diagonal: query `i` sees key `j` if `j <= i + diagonal + right` ([`super::Arguments::window`]).
     pub right: bool,
     /// Whether sequences follow each other in the tensors' rows, so that what stands behind the rows of one is another's: a tile does not read it
     /// as values, and does not write there.
@@ -47,6 +49,52 @@ pub struct Features {
     pub bias: Option<DType>,
     /// Whether the logarithms of the sums of powers are written.
     pub lse: bool,
+}
+
+/// How scores become exponents of two. Kernels compute `2^(exponent * score)`, or with a cap `2^(exponent * tanh)`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Scores {
+    /// What scores are multiplied by.
+    pub scale: f32,
+    /// The cap of scaled scores, which become `cap * tanh(score / cap)`.
+    pub softcap: Option<f32>,
+}
+
+impl Scores {
+    /// What the tanh is multiplied by, or without a cap the score: the cap, or the scale.
+    pub(super) fn outer(&self) -> f32 {
+        self.softcap.unwrap_or(self.scale)
+    }
+
+    /// What is multiplied by the tanh, or without a cap by the score, to be an exponent. With a bias, which is added to scaled scores, it is log2(e).
+    pub(super) fn exponent(&self, has_bias: bool) -> f32 {
+        let outer = if has_bias { 1.0 } else { self.outer() };
+        (f64::from(outer) * LOG2_E) as f32
+    }
+
+    /// With a cap, what the score is multiplied by to be the exponent of the tanh, `1 - 2 / (1 + 2^(inner * score))`.
+    pub(super) fn inner(&self) -> f32 {
+        (f64::from(2.0 * (self.scale / self.outer())) * LOG2_E) as f32
+    }
+
+    fn bits(&self) -> (u32, Option<u32>) {
+        (self.scale.to_bits(), self.softcap.map(f32::to_bits))
+    }
+}
+
+/// Compares bits.
+impl PartialEq for Scores {
+    fn eq(&self, other: &Scores) -> bool {
+        self.bits() == other.bits()
+    }
+}
+
+impl Eq for Scores {}
+
+impl std::hash::Hash for Scores {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.bits().hash(state);
+    }
 }
 
 impl Form {

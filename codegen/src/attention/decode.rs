@@ -23,7 +23,7 @@ mod tensors;
 mod weights;
 
 pub use config::{DecodeConfig, DecodeFeatures};
-pub use interface::{DecodeKernel, DecodeParam, MAX_PAGE_STRIDE, MAX_PAGES};
+pub use interface::{Arguments, DecodeKernel, MAX_PAGE_STRIDE, MAX_PAGES};
 pub use share::{KEYS, MAX_PARTS, MAX_TILES};
 
 use super::config::refuse;

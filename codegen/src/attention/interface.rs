@@ -1,17 +1,14 @@
 //! The parameters of an attention kernel, and the tensors that they describe.
 
-use std::collections::BTreeMap;
-
 use girih_layout::{Int, Lay, Swizzle, Symbol};
-use girih_ptx::Tiled;
+use girih_tensor::DType;
 
-use super::config::{AttentionConfig, refuse};
+use super::config::{AttentionConfig, Scores};
 use super::tile::{ENTRY, MAX_LENGTH};
 use crate::atom::Transfer;
 use crate::builder::Builder;
-use crate::gemm::{MAX_EXTENT, MAX_STRIDE};
+use crate::params::{Generated, MAX_EXTENT, MAX_STRIDE, Params};
 use crate::{Error, Expr, Kernel, Scalar, TmaCopy};
-use girih_tensor::DType;
 
 /// One of the four tensors, (Row,HeadDim,Head,Batch): rows are queries in Q and O, keys in K and V.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -36,106 +33,64 @@ impl Tensor4 {
     }
 }
 
-/// The meaning of a parameter of an attention kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum AttentionParam {
-    /// The 64-bit address of a tensor.
-    Pointer(Tensor4),
-    /// The tensor map of a tensor ([`AttentionKernel::map`]).
-    Map(Tensor4),
-    /// The elements from one place of a tensor's mode 0 (rows), 2 (heads) or 3 (batches) to the next, 32 bits for rows, else 64 bits.
-    Stride(Tensor4, usize),
-    /// The columns of the tensors, 32 bits, at most [`AttentionConfig::head_dim`]: for kernels that take tensors by their addresses.
-    HeadDim,
-    /// The 64-bit address of the table of tiles ([`super::QueryTile`]), a multiple of 32 bytes.
-    Table,
-    /// The number of entries of the table, 32 bits.
-    Entries,
-    /// The 64-bit address of the logarithms of the sums of powers, f32, to the base e. A row that sees no key has negative infinity.
-    Lse,
-    /// The elements from one place of mode 2 (heads) or 3 (batches) of these logarithms to the next, 64 bits. Rows follow each other.
-    LseStride(usize),
-    /// The 64-bit address of what is added to the scores, (Query,Key,Head,Batch), keys follow each other. Queries and keys are counted in their sequence.
-    Bias,
-    /// The elements from one place of its mode 0 (queries), 2 (heads) or 3 (batches) to the next, 32 bits for queries, else 64 bits, 0 where
-    /// all share it.
-    BiasStride(usize),
-    /// What powers of two take as exponents: `Scale` times the score, f32, more than 0. It is log2(e) times the scale of the scores, or with a cap log2(e) times the
-    /// cap. With a bias, which is added to scores that are scaled, it is log2(e).
-    Scale,
-    /// With a cap, 2 log2(e) times the scale of the scores divided by the cap, f32: the score becomes `1 - 2 / (1 + 2^(InnerScale * score))`, the
-    /// tanh, before it is scaled.
-    InnerScale,
-    /// With a bias, what scores are multiplied by before it is added, f32: their scale, or the cap.
-    BiasScale,
-    /// How many keys before the diagonal a query sees, 32 bits, at most [`super::MAX_LENGTH`].
-    Left,
-    /// How many keys behind the diagonal a query sees, 32 bits, at most [`super::MAX_LENGTH`].
-    Right,
+/// What a launch of an attention kernel computes, in elements.
+///
+/// Extents are those of (Row,HeadDim,Head,Batch). A stride of a mode of one element does not count.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Arguments {
+    /// The extents of Q, K, V and O.
+    pub extents: [[i64; 4]; 4],
+    /// Their strides of rows, heads and batches; columns follow each other.
+    pub strides: [[i64; 3]; 4],
+    /// The number of entries of the table of tiles ([`super::QueryTile`]).
+    pub entries: i64,
+    /// How scores become exponents.
+    pub scores: Scores,
+    /// How many keys before and behind the diagonal a query sees, each at most [`super::MAX_LENGTH`].
+    pub window: [i64; 2],
+    /// The strides of heads and batches of the logarithms of the sums of exponentials, f32, to the base e. Rows follow each other. A row that sees no
+    /// key has negative infinity.
+    pub lse: [i64; 2],
+    /// The strides of queries, heads and batches of the bias, (Query,Key,Head,Batch), 0 where all share it. Keys follow each other. Queries and keys are
+    /// counted in their sequence.
+    pub bias: [i64; 3],
+}
+
+impl Arguments {
+    /// The modes with a stride: rows, heads and batches.
+    fn extents_of(&self, tensor: Tensor4) -> [i64; 3] {
+        let [rows, _, heads, batches] = self.extents[tensor as usize];
+        [rows, heads, batches]
+    }
+
+    /// A stride, 0 where no step is made, so that it is a multiple of what the kernel copies at once.
+    fn stride(&self, tensor: Tensor4, mode: usize) -> i64 {
+        if self.extents_of(tensor)[mode] > 1 { self.strides[tensor as usize][mode] } else { 0 }
+    }
+
+    /// An extent in a tensor map, where one row stands for a tensor without rows.
+    fn extent_of_map(&self, tensor: Tensor4, mode: usize) -> i64 {
+        let extents = self.extents[tensor as usize];
+        if extents[0] == 0 && mode != 1 { 1 } else { extents[mode] }
+    }
+
+    /// A stride in a tensor map, which takes no odd stride, also where no step is made.
+    fn stride_of_map(&self, tensor: Tensor4, mode: usize, line: i64) -> i64 {
+        if self.extent_of_map(tensor, [0, 2, 3][mode]) == 1 {
+            line
+        } else {
+            self.strides[tensor as usize][mode]
+        }
+    }
 }
 
 /// A generated attention kernel, and what its launches need to know.
-#[derive(Clone, Debug)]
-pub struct AttentionKernel {
-    /// The kernel [`AttentionConfig::name`].
-    pub kernel: Kernel,
-    /// The meaning of each of the kernel's parameters, in their order.
-    pub params: Vec<AttentionParam>,
-    /// The layouts from which the kernel was derived, each with its name.
-    pub partitions: Vec<(&'static str, String)>,
-    config: AttentionConfig,
-    maps: BTreeMap<Tensor4, Mapped>,
-}
-
-impl AttentionKernel {
-    /// The configuration.
-    pub fn config(&self) -> &AttentionConfig {
-        &self.config
-    }
-
-    /// The tensor map of a tensor without its address, for extents (Row,HeadDim,Head,Batch) and the strides of rows, heads and batches, all in
-    /// elements; the columns follow each other. `None` for a tensor that the kernel takes by its address.
-    ///
-    /// # Errors
-    /// [`Error::Config`] for what tensor maps do not take: extents below 1, strides that are no multiples of 16 bytes.
-    pub fn map(&self, tensor: Tensor4, extents: [i64; 4], strides: [i64; 3]) -> Result<Option<Tiled>, Error> {
-        let Some(Mapped { copy, extents: of_extents, strides: of_strides }) = self.maps.get(&tensor) else {
-            return Ok(None);
-        };
-        let mut bound = copy.clone();
-        let names = [
-            "rows",
-            "head dim",
-            "heads",
-            "batches",
-            "stride of rows",
-            "stride of heads",
-            "stride of batches",
-        ];
-        let symbols = of_extents.iter().chain(of_strides).zip(extents.into_iter().chain(strides));
-        for (what, (symbol, value)) in names.into_iter().zip(symbols) {
-            let (line, most) = (symbol.divisor(), symbol.upper().unwrap_or(MAX_EXTENT));
-            if !(1..=most).contains(&value) || value % line != 0 {
-                return refuse(what, value, format!("multiples of {line} from 1 to {most} elements"));
-            }
-            bound = bound.bind(*symbol, value)?;
-        }
-        bound.tiled().map(Some)
-    }
-}
-
-/// A tensor copy, and the symbols of its tensor.
-#[derive(Clone, Debug)]
-struct Mapped {
-    copy: TmaCopy,
-    extents: [Symbol; 4],
-    strides: [Symbol; 3],
-}
+pub type AttentionKernel = Generated<Arguments>;
 
 /// The parameters of the kernel that is being written.
 pub(super) struct Interface<'a> {
     pub config: &'a AttentionConfig,
-    params: Vec<AttentionParam>,
+    params: Params<Arguments>,
     /// The addresses of tensors or of their maps.
     pub places: [Expr; 4],
     /// The strides of rows, heads and batches of tensors that are taken by their addresses.
@@ -152,7 +107,6 @@ pub(super) struct Interface<'a> {
     pub inner_scale: Option<Scalar>,
     pub bias: Option<Bias>,
     pub partitions: Vec<(&'static str, String)>,
-    maps: BTreeMap<Tensor4, Mapped>,
 }
 
 /// Where the logarithms of sums go: the address, and the strides of heads and batches.
@@ -177,19 +131,21 @@ pub(super) struct Pitches {
 }
 
 impl Pitches {
-    /// Declares them as parameters, multiples of `vector`; `param` says of which mode each is.
+    /// Declares them as parameters, multiples of `vector`.
     #[track_caller]
     fn new(
+        params: &mut Params<Arguments>,
         b: &mut Builder,
         name: &str,
         vector: i64,
-        params: &mut Vec<AttentionParam>,
-        param: impl Fn(usize) -> AttentionParam,
+        value: impl Fn(&Arguments, usize) -> i64 + Copy + Send + Sync + 'static,
     ) -> Result<Pitches, Error> {
-        params.extend([0, 2, 3].map(param));
-        let rows = b.symbol(&format!("{name}_stride_0"), |s| s.at_most(MAX_EXTENT).divisible_by(vector))?;
-        let mut wide = |mode: usize| b.wide_number(&format!("{name}_stride_{mode}"), MAX_STRIDE, vector);
-        Ok(Pitches { rows, heads: wide(2), batches: wide(3) })
+        let facts = |rows: Symbol| rows.at_most(MAX_EXTENT).divisible_by(vector);
+        let rows = params.symbol(b, format!("{name}_stride_0"), facts, move |a| value(a, 0))?;
+        let mut wide = |number: usize, mode: usize| {
+            params.wide(b, &format!("{name}_stride_{mode}"), (MAX_STRIDE, vector), move |a| value(a, number))
+        };
+        Ok(Pitches { rows, heads: wide(1, 2), batches: wide(2, 3) })
     }
 }
 
@@ -197,70 +153,56 @@ impl<'a> Interface<'a> {
     /// Declares the parameters.
     #[track_caller]
     pub(super) fn new(b: &mut Builder, config: &'a AttentionConfig) -> Result<Interface<'a>, Error> {
-        let (mut params, mut places) = (Vec::new(), Vec::new());
-        let mut strides = [const { None }; 4];
-        for tensor in Tensor4::ALL {
+        let (mut params, features) = (Params::<Arguments>::default(), config.features);
+        let mut declare = |tensor: Tensor4| -> Result<(Expr, Option<Pitches>), Error> {
+            let (name, vector) = (tensor.name(), config.vector());
             if config.is_mapped(tensor) {
-                params.push(AttentionParam::Map(tensor));
-                places.push(b.tensor_map(&format!("map_{}", tensor.name())));
-                continue;
+                return Ok((params.tensor_map(b, &format!("map_{name}"), name), None));
             }
-            let vector = config.vector();
-            params.push(AttentionParam::Pointer(tensor));
-            places.push(b.pointer(tensor.name(), vector * config.dtype.bytes()));
-            let param = |mode| AttentionParam::Stride(tensor, mode);
-            strides[tensor as usize] = Some(Pitches::new(b, tensor.name(), vector, &mut params, param)?);
-        }
-        let columns = if Tensor4::ALL.into_iter().all(|tensor| config.is_mapped(tensor)) {
-            None
-        } else {
-            params.push(AttentionParam::HeadDim);
+            let place = params.pointer(b, name, vector * config.dtype.bytes());
+            let stride = move |a: &Arguments, mode| a.stride(tensor, mode);
+            Ok((place, Some(Pitches::new(&mut params, b, name, vector, stride)?)))
+        };
+        let [(q, of_q), (k, of_k), (v, of_v), (o, of_o)] =
+            [declare(Tensor4::Q)?, declare(Tensor4::K)?, declare(Tensor4::V)?, declare(Tensor4::O)?];
+        let (places, strides) = ([q, k, v, o], [of_q, of_k, of_v, of_o]);
+        let columns = if strides.iter().any(Option::is_some) {
             let facts = |s: Symbol| s.at_least(1).at_most(config.head_dim).divisible_by(config.vector());
-            Some(b.symbol("head_dim", facts)?)
-        };
-        params.extend([AttentionParam::Table, AttentionParam::Entries]);
-        let (table, entries) = (b.pointer("table", ENTRY), b.number("entries", MAX_LENGTH));
-        params.push(AttentionParam::Scale);
-        let scale = b.scalar_parameter("scale", DType::F32)?;
-        let mut window = |wanted: bool, param, name: &str| {
-            wanted.then(|| {
-                params.push(param);
-                b.number(name, MAX_LENGTH)
-            })
-        };
-        let left = window(config.features.left, AttentionParam::Left, "left");
-        let right = window(config.features.right, AttentionParam::Right, "right");
-        let lse = config.features.lse.then(|| {
-            params.push(AttentionParam::Lse);
-            let address = b.pointer("lse", 4);
-            let strides = [2, 3].map(|mode| {
-                params.push(AttentionParam::LseStride(mode));
-                b.wide_number(&format!("lse_stride_{mode}"), MAX_STRIDE, 1)
-            });
-            Lse { address, strides }
-        });
-        let inner_scale = if config.features.softcap {
-            params.push(AttentionParam::InnerScale);
-            Some(b.scalar_parameter("inner_scale", DType::F32)?)
+            Some(params.symbol(b, "head_dim", facts, |a| a.extents[0][1])?)
         } else {
             None
         };
-        let bias = match config.features.bias {
-            None => None,
-            Some(dtype) => {
-                params.push(AttentionParam::Bias);
-                let address = b.pointer("bias", dtype.bytes());
-                let strides = Pitches::new(b, "bias", 1, &mut params, AttentionParam::BiasStride)?;
-                params.push(AttentionParam::BiasScale);
-                let scale = b.scalar_parameter("bias_scale", DType::F32)?;
-                Some(Bias { address, dtype, strides, scale })
-            }
+        let table = params.pointer(b, "table", ENTRY);
+        let entries = params.number(b, "entries", MAX_LENGTH, |a| a.entries);
+        let has_bias = features.bias.is_some();
+        let scale = params.float(b, "scale", move |a| a.scores.exponent(has_bias))?;
+        let left = features.left.then(|| params.number(b, "left", MAX_LENGTH, |a| a.window[0]));
+        let right = features.right.then(|| params.number(b, "right", MAX_LENGTH, |a| a.window[1]));
+        let lse = features.lse.then(|| Lse {
+            address: params.pointer(b, "lse", 4),
+            strides: [
+                params.wide(b, "lse_stride_2", (MAX_STRIDE, 1), |a| a.lse[0]),
+                params.wide(b, "lse_stride_3", (MAX_STRIDE, 1), |a| a.lse[1]),
+            ],
+        });
+        let inner_scale = match features.softcap {
+            true => Some(params.float(b, "inner_scale", |a| a.scores.inner())?),
+            false => None,
         };
-        let [q, k, v, o] = [0, 1, 2, 3].map(|i: usize| places[i].clone());
+        let bias = match features.bias {
+            Some(dtype) => Some(Bias {
+                address: params.pointer(b, "bias", dtype.bytes()),
+                dtype,
+                strides: Pitches::new(&mut params, b, "bias", 1, |a, mode| a.bias[mode])?,
+                scale: params.float(b, "bias_scale", |a| a.scores.outer())?,
+            }),
+            None => None,
+        };
+        let partitions = Vec::new();
         Ok(Interface {
             config,
             params,
-            places: [q, k, v, o],
+            places,
             strides,
             columns,
             table,
@@ -271,12 +213,11 @@ impl<'a> Interface<'a> {
             lse,
             inner_scale,
             bias,
-            partitions: Vec::new(),
-            maps: BTreeMap::new(),
+            partitions,
         })
     }
 
-    /// The tensor copy of tiles of a tensor that lie in shared memory as `swizzle` after `shared`, (Rows,HeadDim), says. The host makes the tensor
+    /// The TMA copy of tiles of a tensor that are stored in shared memory as `swizzle` after `shared`, (Rows,HeadDim), says. The host makes the tensor
     /// map of it.
     pub(super) fn tma_copy(
         &mut self,
@@ -287,26 +228,34 @@ impl<'a> Interface<'a> {
         swizzle: Swizzle,
     ) -> Result<TmaCopy, Error> {
         let line = 128 / i64::from(self.config.dtype.bits());
-        let mut symbol =
-            |most: i64, divisor: i64| b.unbound_symbol(|s| s.at_least(1).at_most(most).divisible_by(divisor));
+        let mut extent = |what, mode, most| {
+            let facts = |s: Symbol| s.at_least(1).at_most(most);
+            let symbol = self.params.of_maps(b, what, facts, move |a| a.extent_of_map(tensor, mode));
+            symbol.map(Int::symbol)
+        };
         let extents = [
-            symbol(MAX_LENGTH, 1)?,
-            symbol(self.config.head_dim, 1)?,
-            symbol(1 << 16, 1)?,
-            symbol(MAX_LENGTH, 1)?,
+            extent("rows", 0, MAX_LENGTH)?,
+            extent("head dim", 1, self.config.head_dim)?,
+            extent("heads", 2, 1 << 16)?,
+            extent("batches", 3, MAX_LENGTH)?,
         ];
-        let strides = [symbol(MAX_EXTENT, line)?, symbol(MAX_STRIDE, line)?, symbol(MAX_STRIDE, line)?];
-        let [rows, heads, batches] = strides.map(Int::symbol);
-        let global = Lay::strided(extents.map(Int::symbol), [rows, Int::fixed(1), heads, batches])?; // (Row,HeadDim,Head,Batch)
+        let mut stride = |what, mode, most| {
+            let facts = |s: Symbol| s.at_least(1).at_most(most).divisible_by(line);
+            let symbol = self.params.of_maps(b, what, facts, move |a| a.stride_of_map(tensor, mode, line));
+            symbol.map(Int::symbol)
+        };
+        let rows = stride("stride of rows", 0, MAX_EXTENT)?;
+        let (heads, batches) =
+            (stride("stride of heads", 1, MAX_STRIDE)?, stride("stride of batches", 2, MAX_STRIDE)?);
+        let global = Lay::strided(extents, [rows, Int::fixed(1), heads, batches])?; // (Row,HeadDim,Head,Batch)
         let shared = shared.append_to(4, &Lay::UNIT)?; // (Rows,HeadDim,1,1)
         let copy = TmaCopy::new(transfer, self.config.dtype, &global, &shared, swizzle)?;
-        self.maps.insert(tensor, Mapped { copy: copy.clone(), extents, strides });
+        self.params.keep(tensor.name(), &copy);
         Ok(copy)
     }
 
     /// The finished kernel.
-    pub(super) fn into_kernel(self, kernel: Kernel) -> Result<AttentionKernel, Error> {
-        let Interface { config, params, partitions, maps, .. } = self;
-        Ok(AttentionKernel { kernel, params, partitions, config: *config, maps })
+    pub(super) fn into_kernel(self, kernel: Kernel) -> AttentionKernel {
+        Generated { kernel, params: self.params, partitions: self.partitions }
     }
 }

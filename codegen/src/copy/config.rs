@@ -5,7 +5,7 @@ use girih_tensor::DType;
 
 use crate::Error;
 use crate::builder::Caching;
-use crate::gemm::MAX_EXTENT;
+use crate::params::MAX_EXTENT;
 use crate::plan::{most_threads, most_threads_staged, vectors_in_order};
 use crate::sizes::ONE;
 

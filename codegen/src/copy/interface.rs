@@ -7,36 +7,41 @@ use super::At;
 use super::config::{CopyConfig, Extent, MAX_WALKED, Side};
 use crate::builder::Builder;
 use crate::engine::element_bytes;
-use crate::gemm::MAX_EXTENT;
+use crate::params::{Generated, MAX_EXTENT, Params};
 use crate::sizes::shape_tiler;
 use crate::{Error, Expr, Gmem, Scalar};
 
-/// The meaning of a parameter of a copy kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Param {
-    /// The 64-bit address of the destination.
-    Dst,
-    /// The 64-bit address of the source.
-    Src,
-    /// The extent of a mode, 32 bits.
-    Extent(usize),
-    /// The stride of a mode of the destination in elements, 32 bits.
-    DstStride(usize),
-    /// The stride of a mode of the source in elements, 32 bits.
-    SrcStride(usize),
-    /// How much of a padded mode the source has, 32 bits.
-    Inner(usize),
-    /// Where in a padded mode the source begins, 32 bits.
-    Low(usize),
-    /// The bits of what is written where the source has nothing, repeated in 32 bits, or 64 for elements of 8 bytes.
-    Fill,
-    /// The 64-bit address of the indices of a gather.
-    Index,
-    /// The extent of the source along the mode of a gather, 32 bits.
-    Rows,
-    /// The number of tiles, 32 bits; of a kernel whose blocks go on with other tiles.
-    Tiles,
+/// What a launch of a copy kernel copies, in elements.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Arguments {
+    /// The extent of each mode in the destination.
+    pub extents: Vec<i64>,
+    /// The strides of the modes in the destination, and in the source.
+    pub strides: [Vec<i64>; 2],
+    /// Where in each padded mode the source begins, and how much of it the source has.
+    pub pads: Vec<Option<[i64; 2]>>,
+    /// The bits of what is written where the source has nothing, repeated in 64 bits.
+    pub fill: u64,
+    /// The extent of the source along the mode of a gather.
+    pub rows: i64,
 }
+
+impl Arguments {
+    /// The size of a stride. Along a single position no stride is used, but the module states what the stride is a multiple of.
+    fn stride(&self, side: usize, mode: usize, is_gather: bool) -> i64 {
+        let stride = self.strides[side].get(mode).map_or(0, |stride| stride.abs());
+        if self.extents[mode] == 1 && !(is_gather && side == 1) { 0 } else { stride }
+    }
+
+    /// Where the source begins along a mode, and its extent. A source that has nothing begins behind the destination.
+    fn pad(&self, mode: usize) -> [i64; 2] {
+        let pad = self.pads.get(mode).copied().flatten();
+        pad.filter(|[_, extent]| *extent > 0).unwrap_or([MAX_EXTENT; 2])
+    }
+}
+
+/// A generated copy kernel. Its memory is `dst`, `src` and `index`.
+pub type CopyKernel = Generated<Arguments>;
 
 /// What is known of one side.
 #[derive(Clone)]
@@ -60,7 +65,7 @@ pub(super) struct Indices {
 
 /// The parameters as the kernel sees them.
 pub(super) struct Interface {
-    pub(super) params: Vec<Param>,
+    pub(super) params: Params<Arguments>,
     /// The number of tiles, of a kernel whose blocks go on with other tiles.
     pub(super) tiles: Option<Expr>,
     pub(super) dst: Array,
@@ -73,63 +78,64 @@ pub(super) struct Interface {
 impl Interface {
     pub(super) fn declare(b: &mut Builder, config: &CopyConfig) -> Result<Interface, Error> {
         let element = element_bytes("dtype", config.dtype)?;
-        let mut params = vec![Param::Dst, Param::Src];
+        let mut params = Params::<Arguments>::default();
         let [dst, src] = [("dst", &config.dst), ("src", &config.src)]
-            .map(|(name, side)| b.pointer(name, element * side.vector));
+            .map(|(name, side)| params.pointer(b, name, element * side.vector));
         let mut extents = Vec::new();
         for (number, mode) in config.modes.iter().enumerate() {
             extents.push(match mode.extent {
                 Extent::Known(extent) => Int::fixed(extent),
                 Extent::Multiple(of) => {
-                    params.push(Param::Extent(number));
                     let facts = |n: Symbol| n.at_least(1).at_most(MAX_EXTENT).divisible_by(of);
-                    Int::symbol(b.symbol(&format!("n{number}"), facts)?)
+                    Int::symbol(params.symbol(b, format!("n{number}"), facts, move |a| a.extents[number])?)
                 }
             });
         }
-        let mut strides = |name: &str, side: &Side, param: fn(usize) -> Param| -> Result<Vec<Int>, Error> {
+        let is_gather = config.gather.is_some();
+        let mut strides = |name: &str, number: usize, side: &Side| -> Result<Vec<Int>, Error> {
             let mut strides = vec![Int::ONE; config.modes.len()];
             for &mode in &side.order[side.run..] {
                 if config.modes[mode].extent != Extent::Known(1) {
-                    params.push(param(mode));
-                    let size =
-                        Int::symbol(b.symbol(&format!("{name}{mode}"), |s| s.divisible_by(side.vector))?);
+                    let facts = |s: Symbol| s.divisible_by(side.vector);
+                    let value = move |a: &Arguments| a.stride(number, mode, is_gather);
+                    let size = Int::symbol(params.symbol(b, format!("{name}{mode}"), facts, value)?);
                     let backwards = side.backwards.contains(&mode);
                     strides[mode] = if backwards { size.mul(Int::fixed(-1))? } else { size };
                 }
             }
             Ok(strides)
         };
-        let (of_dst, of_src) =
-            (strides("dst", &config.dst, Param::DstStride)?, strides("src", &config.src, Param::SrcStride)?);
+        let (of_dst, of_src) = (strides("dst", 0, &config.dst)?, strides("src", 1, &config.src)?);
         let (mut inner, mut lows) = (extents.clone(), vec![None; extents.len()]);
         for (number, mode) in config.modes.iter().enumerate() {
             let Some(of) = mode.pad else { continue };
-            params.extend([Param::Inner(number), Param::Low(number)]);
             let facts = |n: Symbol| n.at_most(MAX_EXTENT).divisible_by(of);
-            inner[number] = Int::symbol(b.symbol(&format!("m{number}"), |m| facts(m).at_least(1))?);
-            lows[number] = Some(Int::symbol(b.symbol(&format!("low{number}"), facts)?));
+            let (name, least) = (format!("m{number}"), |m| facts(m).at_least(1));
+            inner[number] = Int::symbol(params.symbol(b, name, least, move |a| a.pad(number)[1])?);
+            let low = params.symbol(b, format!("low{number}"), facts, move |a| a.pad(number)[0])?;
+            lows[number] = Some(Int::symbol(low));
         }
         let mut fill = None;
         if config.is_padded() {
-            params.push(Param::Fill);
-            fill = Some(b.scalar_parameter("fill", if element == 8 { DType::U64 } else { DType::U32 })?);
+            let dtype = if element == 8 { DType::U64 } else { DType::U32 };
+            fill = Some(params.bits(b, "fill", dtype, |a| a.fill)?);
         }
         let mut indices = None;
         if let Some(gather) = config.gather {
-            params.extend([Param::Index, Param::Rows]);
-            let pointer = b.pointer("index", element_bytes("index", gather.index)?);
+            let pointer = params.pointer(b, "index", element_bytes("index", gather.index)?);
             let layout = Lay::leaf(extents[gather.mode], Stride::Int(Int::ONE))?;
             let wide = gather.index == DType::S64;
             let most = if gather.index == DType::S32 { 1 << 31 } else { u32::MAX.into() };
-            let rows = Expr::from_int(&Int::symbol(b.symbol("rows", |n| n.at_least(1).at_most(most))?));
+            let rows = params.symbol(b, "rows", |n| n.at_least(1).at_most(most), |a| a.rows)?;
+            let rows = Expr::from_int(&Int::symbol(rows));
             // As a number without sign, an index below 0 is none of the source's positions either.
             let list = Gmem::bounded(pointer, if wide { DType::U64 } else { DType::U32 }, &layout)?;
             indices = Some(Indices { list, rows });
         }
         let tiles = config.walk.persistent.then(|| {
-            params.push(Param::Tiles);
-            b.number("tiles", MAX_WALKED)
+            let config = config.clone();
+            let tiles = move |a: &Arguments| config.tiles(&a.extents).unwrap_or(i64::MAX);
+            params.number(b, "tiles", MAX_WALKED, tiles)
         });
         let dst = Array { pointer: dst, strides: of_dst, lows: vec![None; extents.len()], extents };
         let src = Array { pointer: src, strides: of_src, lows, extents: inner };

@@ -3,11 +3,13 @@
 use girih_layout::{Int, Lay, Stride, Symbol};
 use girih_tensor::Tensor;
 
-use super::interface::{Locator, Param};
+use super::interface::{Locator, NAMES};
+use super::kernel::Arguments;
 use super::schedule::{Place, SHARED_BYTES};
 use super::{GemmConfig, MAX_TILES};
 use crate::builder::Builder;
 use crate::engine::Memory;
+use crate::params::{MAX_STRIDE, Params};
 use crate::tiled::mma::Operand;
 use crate::{Error, Expr, Gmem};
 
@@ -48,8 +50,6 @@ impl Batch {
 
 /// The most products of a batch.
 pub const MAX_BATCHES: i64 = 1 << 20;
-/// The most elements from a matrix of a batch to the next.
-pub const MAX_STRIDE: i64 = 1 << 38;
 
 /// The parameters of several products.
 pub(super) struct Products {
@@ -86,37 +86,46 @@ pub(super) const ADDRESS: i64 = 8;
 impl Products {
     /// Declares the parameters.
     pub(super) fn new(
+        params: &mut Params<Arguments>,
         b: &mut Builder,
         config: &GemmConfig,
         places: &[Locator],
-        params: &mut Vec<Param>,
     ) -> Result<Products, Error> {
         let grouped = config.batch.grouped();
         let tiles = grouped.is_none().then(|| {
-            params.push(Param::TilesOfBatch);
-            b.number("tiles_of_batch", MAX_TILES).maximum(&Expr::from(1))
+            let config = *config;
+            let tiles = move |a: &Arguments| config.tiles_for(a.mnk, 1);
+            params.number(b, "tiles_of_batch", MAX_TILES, tiles).maximum(&Expr::from(1))
         });
         let mut step = |operand: Operand| -> Result<Step, Error> {
             let along = grouped.and_then(|mode| operand.modes().iter().position(|own| *own == mode));
             if let Some(along) = along {
                 return Ok(Step::Address(Lie::Along(along)));
             }
-            let (name, aligned) = (["a", "b", "c"][operand as usize], config.aligned(operand)?);
-            Ok(match &places[operand as usize] {
+            let (number, aligned) = (operand as usize, config.aligned(operand)?);
+            let name = NAMES[number];
+            // Of one matrix, the stride does not matter.
+            let stride = move |a: &Arguments, alone: i64| match a.batch[number] {
+                [count, stride] if count > 1 => stride,
+                _ => alone,
+            };
+            Ok(match &places[number] {
                 Locator::Pointers(_) => Step::Address(Lie::Pointers(config.aligned_bytes(operand)?)),
                 Locator::Pointer(_) => {
-                    params.push(Param::BatchStride(operand));
-                    let stride = b.wide_number(&format!("batch_{name}"), MAX_STRIDE, aligned);
+                    let limits = (MAX_STRIDE, aligned);
+                    let stride = params.wide(b, &format!("batch_{name}"), limits, move |a| stride(a, 0));
                     Step::Address(Lie::Apart(stride))
                 }
                 Locator::Map(_) => {
+                    let count = move |a: &Arguments| a.batch[number][0];
                     let last = (operand != Operand::C).then(|| {
-                        params.push(Param::LastOfBatch(operand));
-                        b.number(&format!("last_{name}"), MAX_BATCHES - 1)
+                        params.number(b, &format!("last_{name}"), MAX_BATCHES - 1, move |a| count(a) - 1)
                     });
-                    let extent = b.unbound_symbol(|symbol| symbol.at_least(1).at_most(MAX_BATCHES))?;
+                    let facts = |symbol: Symbol| symbol.at_least(1).at_most(MAX_BATCHES);
+                    let extent = params.of_maps(b, "matrices of a batch", facts, count)?;
                     let facts = |symbol: Symbol| symbol.at_least(1).at_most(MAX_STRIDE).divisible_by(aligned);
-                    Step::Mode { extent, stride: b.unbound_symbol(facts)?, last }
+                    let value = move |a: &Arguments| stride(a, a.pitches[number]);
+                    Step::Mode { extent, stride: params.of_maps(b, "batch stride", facts, value)?, last }
                 }
             })
         };
@@ -155,14 +164,6 @@ impl Products {
         match &self.steps[operand as usize] {
             Step::Mode { last: Some(last), .. } => Some(place.batch.minimum(last)),
             Step::Mode { last: None, .. } => Some(place.batch.clone()),
-            Step::Address(_) => None,
-        }
-    }
-
-    /// The extent and the stride of the operand's mode in its tensor map.
-    pub(super) fn symbols(&self, operand: Operand) -> Option<[Symbol; 2]> {
-        match self.steps[operand as usize] {
-            Step::Mode { extent, stride, .. } => Some([extent, stride]),
             Step::Address(_) => None,
         }
     }

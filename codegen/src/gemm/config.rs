@@ -10,7 +10,7 @@ use crate::tiled::mma::{Operand, TiledMma};
 use crate::{Error, Pipeline};
 
 /// A GEMM kernel's configuration and facts. A kernel serves every size and every pitch that its facts allow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GemmConfig {
     /// The kernel's name in the module.
     pub name: &'static str,

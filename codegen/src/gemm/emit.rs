@@ -115,7 +115,7 @@ pub(super) fn warp_specialized(
                 Some(mapped) => {
                     let copy = rows.tma_copy(Transfer::Load, &mapped.layout)?;
                     description.push(("input of C's shape: global to shared", copy.copy().atom.to_string()));
-                    interface.keep_ahead(&copy);
+                    interface.keep_ahead(mapped, &copy);
                     Some((mapped, copy))
                 }
                 None => None,

@@ -13,13 +13,14 @@ mod staged;
 use std::fmt;
 use std::sync::Arc;
 
-use girih_layout::{Int, Lay, Shape, Stride, Strides};
+use girih_layout::{Int, Lay, Shape, Stride, Strides, Symbol};
 use girih_tensor::{DType, Tensor};
 
 use super::batch::{ADDRESS, Lie, Tensors};
-use super::{Batch, GemmConfig, MAX_EXTENT, MAX_STRIDE, Major, Param};
+use super::{Arguments, Batch, GemmConfig, Major};
 use crate::builder::Builder;
 use crate::engine::element_bytes;
+use crate::params::{MAX_EXTENT, Params};
 use crate::tiled::mma::Operand;
 use crate::{Error, Expr, Gmem, Scalar};
 
@@ -359,9 +360,9 @@ impl Epilogue {
     /// Declares the parameters of the outputs besides C.
     pub(super) fn declare_outputs(
         &self,
+        params: &mut Params<Arguments>,
         b: &mut Builder,
         config: &GemmConfig,
-        params: &mut Vec<Param>,
     ) -> Result<Vec<Reducing>, Error> {
         let (outputs, inputs) = (self.outputs(), self.inputs());
         let computed = if config.atom().c_type == DType::F64 { DType::F64 } else { DType::F32 };
@@ -381,7 +382,7 @@ impl Epilogue {
             if output.kind == InputKind::Matrix || output.dtype != computed {
                 return Err(refused(format!("a scalar, a row or a column of {computed}")));
             }
-            declared.push(Reducing::declare(b, config, output, self.kept(output), params)?);
+            declared.push(Reducing::declare(params, b, config, output, self.kept(output))?);
         }
         Ok(declared)
     }
@@ -398,10 +399,10 @@ impl Epilogue {
     /// Declares the inputs' parameters, and makes (M,N) tensors of the inputs, or tensors of C's shape behind a gate.
     pub(super) fn declare(
         &self,
+        params: &mut Params<Arguments>,
         b: &mut Builder,
         config: &GemmConfig,
         [shape, shape_of_c]: [&Shape; 2],
-        params: &mut Vec<Param>,
     ) -> Result<Vec<Given>, Error> {
         let (mut given, inputs, ahead) = (Vec::new(), self.inputs(), self.ahead(config)?);
         for (i, input) in inputs.iter().enumerate() {
@@ -417,22 +418,21 @@ impl Epilogue {
             // What nodes behind a gate read has C's columns.
             let shape = if self.is_behind_gate(&input.name) { shape_of_c } else { shape };
             if ahead == Some(i) {
-                params.push(Param::InputMap(input.name.clone()));
-                given.push(Given::Ahead(Mapped::declare(b, config, input, shape)?.into()));
+                given.push(Given::Ahead(Mapped::declare(params, b, config, input, shape)?.into()));
                 continue;
             }
-            given.push(self.declare_input(b, config, input, shape, params)?);
+            given.push(self.declare_input(params, b, config, input, shape)?);
         }
         Ok(given)
     }
 
     fn declare_input(
         &self,
+        params: &mut Params<Arguments>,
         b: &mut Builder,
         config: &GemmConfig,
         input: &Input,
         shape: &Shape,
-        params: &mut Vec<Param>,
     ) -> Result<Given, Error> {
         let name = &input.name;
         let (none, one) = (Stride::Int(Int::fixed(0)), Stride::Int(Int::fixed(1)));
@@ -444,16 +444,10 @@ impl Epilogue {
             vector = 1;
         }
         let strides = match input.kind {
-            InputKind::Scalar => {
-                params.push(Param::Input(name.clone()));
-                return Ok(Given::Scalar(b.scalar_parameter(name, input.dtype)?));
-            }
+            InputKind::Scalar => return Ok(Given::Scalar(params.given(b, name, input.dtype)?)),
             InputKind::Matrix => {
-                let pitch_name = input.pitch_name();
-                let pitch = b.symbol(&pitch_name, |pitch| {
-                    pitch.at_least(1).at_most(MAX_EXTENT).divisible_by(vector)
-                })?;
-                params.push(Param::InputPitch(name.clone()));
+                let facts = |pitch: Symbol| pitch.at_least(1).at_most(MAX_EXTENT).divisible_by(vector);
+                let pitch = params.pitch(b, &input.pitch_name(), name, facts)?;
                 let pitch = Stride::Int(Int::symbol(pitch));
                 if config.c_major == Major::K { [pitch, one] } else { [one, pitch] }
             }
@@ -465,17 +459,15 @@ impl Epilogue {
                 if along_n { [none, one] } else { [one, none] }
             }
         };
-        params.push(Param::Input(name.clone()));
         let by_pointers = config.batch == Batch::Pointers && input.kind == InputKind::Matrix;
-        let pointer = b.pointer(name, if by_pointers { ADDRESS } else { vector * bytes });
+        let pointer = params.pointer(b, name, if by_pointers { ADDRESS } else { vector * bytes });
         let lie = match config.batch {
             Batch::Single => Lie::Same,
             Batch::Pointers if by_pointers => Lie::Pointers(vector * bytes),
             // What is the same for all rows of a group, each group may have of its own.
             Batch::Grouped { mode } if strides[mode] != none => Lie::Along(mode),
             Batch::Strided | Batch::Pointers | Batch::Grouped { .. } => {
-                params.push(Param::InputBatchStride(name.clone()));
-                Lie::Apart(b.wide_number(&input.batch_stride_name(), MAX_STRIDE, vector))
+                Lie::Apart(params.step(b, &input.batch_stride_name(), name, vector))
             }
         };
         let layout = Lay::new(shape, &Strides::flat(&strides)?)?; // (M,N)

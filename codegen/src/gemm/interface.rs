@@ -1,328 +1,31 @@
 //! The parameters of a GEMM kernel, and the tensors that they describe.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::rc::Rc;
 
 use girih_layout::{Int, Lay, Shape, Stride, Strides, Symbol};
-use girih_ptx::Tiled;
 use girih_tensor::{Slice, Tensor};
 
+use super::GemmConfig;
 use super::batch::{ADDRESS, Batch, Lie, Products, Tensors};
 use super::config::Store;
-use super::epilogue::{AtTile, Epilogue, Given, Input, Mapped, Output, Part, Reducing, for_pairs};
+use super::epilogue::{AtTile, Epilogue, Given, Mapped, Part, Reducing, for_pairs};
+use super::kernel::{Arguments, GemmKernel};
 use super::mainloop::{Sums, k_tiles};
-use super::scales::{Scaled, Scales};
-use super::schedule::{
-    self, Groups, Order, Pieces, Place, SEMAPHORE, Schedule, Stream, Team, Tile, Walk, Work, Workspace,
-};
-use super::{GemmConfig, MAX_TILES};
+use super::scales::{self, Scales};
+use super::schedule::{self, Groups, Order, Place, Schedule, Stream, Team, Tile, Walk, Workspace};
 use crate::atom::Major;
 use crate::builder::{Builder, Cond};
-use crate::engine::element_bytes;
-use crate::error::narrow;
+use crate::params::{MAX_EXTENT, Params};
 use crate::sizes::shape_tiler;
 use crate::tiled::mma::{Operand, ThrMma};
 use crate::{Counting, Error, Expr, Gmem, Kernel, TmaCopy};
 
-/// The largest M, N, K or pitch in elements: index arithmetic on them stays in 32 bits.
-pub const MAX_EXTENT: i64 = 1 << 30;
-
-/// The meaning of a parameter of a GEMM kernel.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Param {
-    /// The 64-bit address of A, B or C.
-    Pointer(Operand),
-    /// The 64-bit address of the 64-bit addresses of the matrices A, B or C of all products ([`Batch::Pointers`]).
-    Pointers(Operand),
-    /// The tensor map of A, B or C ([`GemmKernel::map`]).
-    Map(Operand),
-    /// The tensor map of the scales of A or B ([`GemmKernel::map_of_scales`]).
-    Scales(Operand),
-    /// The extent of a mode of M, N, K in elements, 32 bits.
-    Extent(usize),
-    /// The pitch of A, B or C in elements, 32 bits.
-    Pitch(Operand),
-    /// The 64-bit address of the order of tiles ([`GemmKernel::order`]): the row and the column of each tile, two 32-bit values.
-    Order,
-    /// The number of tiles of all products together, or of groups the most that there may be, 32 bits.
-    Tiles,
-    /// The 64-bit address of where the groups begin along their mode of C, and of where the last one ends, 32 bits each.
-    Offsets,
-    /// The number of groups, 32 bits.
-    Groups,
-    /// The number of tiles of each product of a batch, which is that of the tiles in the order, 32 bits.
-    TilesOfBatch,
-    /// How many elements A, B or C of a product of a batch is behind that of the product before, 64 bits.
-    BatchStride(Operand),
-    /// The last A or B in the tensor map, 32 bits, 0 if all products of a batch have the same.
-    LastOfBatch(Operand),
-    /// The 64-bit address of the pieces of tiles that the blocks go through ([`Pieces::table`]), a multiple of 16 bytes.
-    Pieces,
-    /// The 64-bit address of the sums that blocks of the same tile hand on ([`GemmKernel::workspace`], [`Pieces::workspace`]).
-    Workspace,
-    /// The 64-bit address of the 32-bit semaphores, which are 0 before the first launch and after each launch.
-    Semaphores,
-    /// The address of a tensor that is an input of the epilogue, by the input's name, or the value of a scalar; of a matrix that is another one
-    /// for each product of [`Batch::Pointers`], as [`Param::Pointers`].
-    Input(String),
-    /// The pitch of a matrix that is an input of the epilogue, in elements, 32 bits, by the input's name.
-    InputPitch(String),
-    /// The tensor map of a matrix that is an input of the epilogue and is read ahead, by the input's name ([`GemmKernel::map_of_input`]).
-    InputMap(String),
-    /// How many elements such a tensor of a product of a batch is behind that of the product before, 64 bits, by the input's name.
-    InputBatchStride(String),
-    /// The address of an output of the epilogue besides C, by its name.
-    Output(String),
-    /// How many elements such an output of a product of a batch is behind that of the product before, 64 bits, by its name.
-    OutputBatchStride(String),
-    /// The 64-bit address of what the tiles leave of an output, by its name ([`GemmKernel::reductions`]).
-    Partials(String),
-    /// The 64-bit address of the 32-bit semaphores of the tiles' lines, as [`Param::Semaphores`], by the output's name.
-    Arrivals(String),
-}
-
-/// The most tiles of which pieces are made.
-const MAX_WHOLE: i64 = 1 << 22;
-/// Bytes of A and B that stay in the L2 cache of a device with tensor cores while blocks read them.
-const CACHED: i64 = 24 << 20;
-/// The blocks of a multistage mainloop that a multiprocessor may have room for.
-const TOGETHER: u64 = 4;
-
 /// The names of M, N, K and the pitches of A, B and C, as parameters and in errors.
 const SIZES: [&str; 6] = ["m", "n", "k", "lda", "ldb", "ldc"];
-
-/// A generated GEMM kernel, and what its launches need to know.
-#[derive(Clone, Debug)]
-pub struct GemmKernel {
-    /// The kernel [`GemmConfig::name`].
-    pub kernel: Kernel,
-    /// The meaning of each of the kernel's parameters, in their order.
-    pub params: Vec<Param>,
-    /// The layouts from which the kernel was derived, each with its name.
-    pub partitions: Vec<(&'static str, String)>,
-    /// The inputs of the epilogue.
-    pub inputs: Vec<Input>,
-    /// The outputs of the epilogue besides C.
-    pub outputs: Vec<Output>,
-    /// The mode of the kernel's C along which each of the outputs has values.
-    kept: Vec<Option<usize>>,
-    tile: [i64; 3],
-    /// The bytes of a sum, and those of an element of A.
-    sum: i64,
-    element: i64,
-    cluster_tile: [i64; 2],
-    multicast: i64,
-    schedule: Schedule,
-    batched: Batch,
-    /// Of how many elements the origins of the tiles of groups are multiples.
-    unit_of_groups: i64,
-    loads_by_maps: bool,
-    copies: BTreeMap<usize, TmaCopy>,
-    scales: [Option<Scaled>; 2],
-    /// The tensor copy of the input that is read ahead, and the input's pitch.
-    ahead: Option<(TmaCopy, Symbol)>,
-    symbols: [Symbol; 6],
-    /// The extent and the stride of the mode of the batch in each tensor map.
-    batch: BTreeMap<usize, [Symbol; 2]>,
-}
-
-impl GemmKernel {
-    /// Rows and columns of tiles of an M x N problem. With a multicast, these are the tiles of clusters.
-    ///
-    /// # Errors
-    /// [`Error::Config`] for more tiles than a grid, or an order of tiles, takes.
-    pub fn tiles(&self, m: i64, n: i64) -> Result<[u32; 2], Error> {
-        let tiles =
-            |extent: i64, mode: usize| (extent.max(0) as u64).div_ceil(self.cluster_tile[mode] as u64) as i64;
-        let (rows, columns) = (tiles(m, 0), tiles(n, 1));
-        let (count, most) = (rows.saturating_mul(columns), self.most_tiles());
-        if count > most {
-            let [tile_m, tile_n] = self.cluster_tile;
-            let value = format!("{count} of ({tile_m},{tile_n})");
-            return Err(Error::Config { what: "tiles", value, accepted: format!("at most {most}") });
-        }
-        Ok([narrow("rows of tiles", rows)?, narrow("columns of tiles", columns)?])
-    }
-
-    /// The most tiles that a grid, or an order of tiles, takes.
-    fn most_tiles(&self) -> i64 {
-        match self.schedule {
-            Schedule::Persistent { .. } => MAX_TILES,
-            Schedule::StreamK { .. } => MAX_WHOLE,
-            Schedule::Raster { .. } | Schedule::SplitK { .. } => {
-                i64::from(i32::MAX) / self.schedule.parts()[0] / self.multicast
-            }
-        }
-    }
-
-    /// The tiles of an M x N problem in the order in which they share their operands best; a persistent kernel goes through this order.
-    ///
-    /// # Errors
-    /// Those of [`GemmKernel::tiles`].
-    pub fn order(&self, m: i64, n: i64) -> Result<Vec<[u32; 2]>, Error> {
-        Ok(schedule::order(self.cluster_tile, self.tiles(m, n)?))
-    }
-
-    /// The tiles of all products of a batch of `l` problems of M x N, or the most that `l` groups may have that are M x N together.
-    ///
-    /// # Errors
-    /// Those of [`GemmKernel::tiles`], for the tiles of all together.
-    pub fn all_tiles(&self, [m, n, l]: [i64; 3]) -> Result<u32, Error> {
-        let [mut rows, mut columns] = self.tiles(m, n)?.map(i64::from);
-        let count = match self.batched {
-            Batch::Single | Batch::Strided | Batch::Pointers => (rows * columns).saturating_mul(l),
-            Batch::Grouped { mode } => {
-                // The last tile of each group may have one row alone, and tiles may begin before the group.
-                let (extent, tile) = ([m, n][mode], self.tile[mode]);
-                let more = (tile + self.unit_of_groups - 2).saturating_mul(l);
-                *[&mut rows, &mut columns][mode] = extent.saturating_add(more) / tile;
-                rows.saturating_mul(columns)
-            }
-        };
-        if count > self.most_tiles() {
-            let (value, accepted) = (count.to_string(), format!("at most {}", self.most_tiles()));
-            return Err(Error::Config { what: "tiles of all products", value, accepted });
-        }
-        narrow("tiles", count)
-    }
-
-    /// The blocks of the grid for `l` problems of M x N on a device with `multiprocessors` multiprocessors.
-    ///
-    /// # Errors
-    /// Those of [`GemmKernel::all_tiles`].
-    pub fn blocks(&self, mnl: [i64; 3], multiprocessors: u32) -> Result<u32, Error> {
-        let tiles = u64::from(self.all_tiles(mnl)?);
-        let clusters = match self.batched {
-            Batch::Single | Batch::Strided | Batch::Pointers => {
-                self.schedule.blocks(tiles, multiprocessors / self.multicast as u32)
-            }
-            // How many tiles there are is not known. Blocks of a multistage mainloop may share a multiprocessor.
-            Batch::Grouped { .. } => {
-                let together = if self.loads_by_maps { 1 } else { TOGETHER };
-                tiles.min(u64::from(multiprocessors) * together)
-            }
-        };
-        narrow("blocks", clusters as i64 * self.multicast)
-    }
-
-    /// The bytes of the sums and those of the semaphores in the workspace for `l` problems of M x N; both are 0 where each tile has one
-    /// block or one cluster.
-    ///
-    /// # Errors
-    /// Those of [`GemmKernel::all_tiles`].
-    pub fn workspace(&self, mnl: [i64; 3]) -> Result<[u64; 2], Error> {
-        let all = u64::from(self.all_tiles(mnl)?);
-        let [parts, cluster] = self.schedule.parts();
-        let tiles = if parts > cluster { all } else { 0 };
-        let sums = self.tile[0] * self.tile[1] / cluster * parts * self.sum;
-        Ok([tiles * sums as u64, tiles * (cluster * SEMAPHORE) as u64])
-    }
-
-    /// The pieces of tiles of `l` problems of M x N x K that blocks go through on a device with `multiprocessors` multiprocessors; `None` for
-    /// another schedule than [`Schedule::StreamK`].
-    ///
-    /// # Errors
-    /// Those of [`GemmKernel::all_tiles`]; [`Error::Config`] for more tiles along a mode than a piece counts.
-    pub fn pieces(&self, [m, n, k]: [i64; 3], l: i64, multiprocessors: u32) -> Result<Option<Pieces>, Error> {
-        let Schedule::StreamK { alternate } = self.schedule else { return Ok(None) };
-        self.all_tiles([m, n, l])?;
-        let [tile_m, tile_n, tile_k] = self.tile;
-        let along_k = ((k + tile_k - 1) / tile_k).max(1);
-        let blocks = self.blocks([m, n, l], multiprocessors)?;
-        // Blocks that run together have tiles that are a square of C, or less.
-        let side = |extent: i64| extent.min((tile_m * tile_n * i64::from(blocks)).isqrt());
-        let work = Work {
-            order: &self.order(m, n)?,
-            products: narrow("products", l)?,
-            along_k: narrow("tiles along K", along_k)?,
-            blocks,
-            alternate,
-            cached: (side(m) + side(n)) * k * self.element <= CACHED,
-        };
-        Pieces::new(&work, self.tiles(m, n)?, (tile_m * tile_n * self.sum) as u64).map(Some)
-    }
-
-    /// For each of the outputs besides C, the bytes of what the tiles leave and those of the semaphores, for `l` problems of M x N.
-    ///
-    /// # Errors
-    /// Those of [`GemmKernel::all_tiles`].
-    pub fn reductions(&self, mnl: [i64; 3]) -> Result<Vec<[u64; 2]>, Error> {
-        let ([m, n, l], all) = (mnl, u64::from(self.all_tiles(mnl)?));
-        let [rows, columns] = self.tiles(m, n)?.map(u64::from);
-        // Tiles as those that blocks store: the blocks of a cluster share a tile, or have tiles of their own.
-        let [_, share] = self.schedule.parts().map(|parts| parts as u64);
-        let stored = [self.multicast as u64, share];
-        let extents = [self.tile[0], self.tile[1] / share as i64];
-        let each = self.outputs.iter().zip(&self.kept).map(|(output, kept)| {
-            let values = kept.map_or(1, |mode| extents[mode]) as u64 * u64::from(output.dtype.bits() / 8);
-            let lines = kept.map_or(1, |mode| [rows, columns][mode] * stored[mode]);
-            [all * stored[0] * stored[1] * values, lines * l as u64 * SEMAPHORE as u64]
-        });
-        Ok(each.collect())
-    }
-
-    /// The tensor map of A, B or C without its address, for extents M, N, K and the three pitches, in elements, and for the number of such
-    /// matrices in a batch and the elements from one to the next; `None` for an operand that the kernel takes by its address.
-    ///
-    /// # Errors
-    /// [`Error::Config`] for values that tensor maps do not take: extents below 1, or an N, a pitch or a stride that is no multiple of
-    /// 16 bytes.
-    pub fn map(
-        &self,
-        operand: Operand,
-        mnk: [i64; 3],
-        pitches: [i64; 3],
-        batch: [i64; 2],
-    ) -> Result<Option<Tiled>, Error> {
-        let Some(copy) = self.copies.get(&(operand as usize)) else { return Ok(None) };
-        let sizes = SIZES.into_iter().zip(self.symbols).zip([mnk, pitches].concat());
-        let of_batch = self.batch.get(&(operand as usize)).into_iter().flatten().copied();
-        let of_batch = ["matrices of a batch", "batch stride"].into_iter().zip(of_batch).zip(batch);
-        bound(copy, sizes.chain(of_batch)).map(Some)
-    }
-
-    /// The tensor map of the input that the kernel reads ahead ([`Param::InputMap`]) without its address, for extents M, N, K and the input's
-    /// pitch, in elements; `None` where it reads none ahead.
-    ///
-    /// # Errors
-    /// As [`GemmKernel::map`].
-    pub fn map_of_input(&self, mnk: [i64; 3], pitch: i64) -> Result<Option<Tiled>, Error> {
-        let Some((copy, symbol)) = &self.ahead else { return Ok(None) };
-        let sizes = SIZES.into_iter().zip(self.symbols).zip(mnk);
-        bound(copy, sizes.chain([(("pitch of an input", *symbol), pitch)])).map(Some)
-    }
-}
-
-/// The tensor map of a copy, with these values of symbols.
-fn bound(
-    copy: &TmaCopy,
-    values: impl Iterator<Item = ((&'static str, Symbol), i64)>,
-) -> Result<Tiled, Error> {
-    let mut bound = copy.clone();
-    for ((what, symbol), value) in values {
-        let (line, most) = (symbol.divisor(), symbol.upper().unwrap_or(MAX_EXTENT));
-        if !(1..=most).contains(&value) || value % line != 0 {
-            let accepted = format!("multiples of {line} from 1 to {most} elements");
-            return Err(Error::Config { what, value: value.to_string(), accepted });
-        }
-        bound = bound.bind(symbol, value)?;
-    }
-    bound.tiled()
-}
-
-impl GemmKernel {
-    /// The tensor map of the scales of A or B without its address, for extents M, N, K and the number of elements from the scales of one
-    /// group of K to those of the next; `None` for an operand without scales.
-    ///
-    /// # Errors
-    /// [`Error::Config`] for values that tensor maps do not take: extents below 1, or a pitch that is no multiple of 16 bytes.
-    pub fn map_of_scales(&self, operand: Operand, mnk: [i64; 3], pitch: i64) -> Result<Option<Tiled>, Error> {
-        let scales = self.scales.get(operand as usize).and_then(Option::as_ref);
-        scales.map_or(Ok(None), |scales| scales.map(operand.modes().map(|mode| mnk[mode]), pitch))
-    }
-}
+/// The names of A, B and C.
+pub(super) const NAMES: [&str; 3] = ["a", "b", "c"];
 
 /// The parameter that locates A, B or C.
 pub(super) enum Locator {
@@ -335,7 +38,7 @@ pub(super) enum Locator {
 /// The parameters of the kernel that is being written.
 pub(super) struct Interface<'a> {
     pub(super) config: &'a GemmConfig,
-    params: Vec<Param>,
+    params: Params<Arguments>,
     places: Vec<Locator>,
     /// M, N, K and the pitches of A, B and C.
     symbols: [Symbol; 6],
@@ -345,9 +48,7 @@ pub(super) struct Interface<'a> {
     epilogue: &'a Epilogue,
     inputs: Vec<Given>,
     reducing: Vec<Reducing>,
-    copies: BTreeMap<usize, TmaCopy>,
     scales: [Option<Scales>; 2],
-    ahead: Option<(TmaCopy, Symbol)>,
 }
 
 impl<'a> Interface<'a> {
@@ -357,56 +58,43 @@ impl<'a> Interface<'a> {
         config: &'a GemmConfig,
         epilogue: &'a Epilogue,
     ) -> Result<Interface<'a>, Error> {
-        let mut params = Vec::new();
+        let mut params = Params::<Arguments>::default();
         let mut places = Vec::new();
-        for (operand, name) in Operand::ALL.into_iter().zip(["a", "b", "c"]) {
+        for (operand, name) in Operand::ALL.into_iter().zip(NAMES) {
             let by_map = match operand {
                 Operand::C => matches!(config.store, Store::Tma { .. }),
                 _ => config.loads_by_maps(),
             };
-            if by_map {
-                params.push(Param::Map(operand));
-                places.push(Locator::Map(b.tensor_map(&format!("map_{name}"))));
+            places.push(if by_map {
+                Locator::Map(params.tensor_map(b, &format!("map_{name}"), name))
             } else if config.batch == Batch::Pointers {
-                params.push(Param::Pointers(operand));
-                places.push(Locator::Pointers(b.pointer(name, ADDRESS)));
+                Locator::Pointers(params.pointer(b, name, ADDRESS))
             } else {
-                params.push(Param::Pointer(operand));
-                places.push(Locator::Pointer(b.pointer(name, config.aligned_bytes(operand)?)));
-            }
+                Locator::Pointer(params.pointer(b, name, config.aligned_bytes(operand)?))
+            });
         }
-        let (mut order, mut stream, mut workspace) = (None, None, None);
+        let (mut order, mut stream) = (None, None);
         match config.schedule {
             // Groups have no order.
             Schedule::Persistent { .. } if config.batch.grouped().is_some() => {}
-            Schedule::Persistent { .. } => {
-                params.extend([Param::Order, Param::Tiles]);
-                order = Some(Order::new(b, "order", "tiles"));
-            }
-            Schedule::StreamK { .. } => {
-                params.push(Param::Pieces);
-                stream = Some(Stream::new(b, "pieces"));
-            }
+            Schedule::Persistent { .. } => order = Some(Order::new(&mut params, b, config)),
+            Schedule::StreamK { .. } => stream = Some(Stream::new(&mut params, b)),
             Schedule::Raster { .. } | Schedule::SplitK { .. } => {}
         }
         let [parts, cluster] = config.schedule.parts();
-        if parts > cluster || stream.is_some() {
-            params.extend([Param::Workspace, Param::Semaphores]);
-            workspace = Some(Workspace::new(b, "workspace", "semaphores"));
-        }
-        let symbols = sizes(b, config, epilogue, &places, &mut params)?;
+        let workspace = (parts > cluster || stream.is_some()).then(|| Workspace::new(&mut params, b));
+        let symbols = sizes(&mut params, b, config, epilogue, &places)?;
         let mut scales = [None, None];
         for (scales, operand) in scales.iter_mut().zip([Operand::A, Operand::B]) {
             if let Some(scaling) = config.mainloop.warp_specialized().and_then(|parts| parts.scales(operand))
             {
-                params.push(Param::Scales(operand));
-                *scales = Some(Scales::new(b, operand, scaling)?);
+                *scales = Some(Scales::new(&mut params, b, operand, scaling)?);
             }
         }
         let products = match config.batch {
             Batch::Single => None,
             Batch::Strided | Batch::Pointers | Batch::Grouped { .. } => {
-                Some(Products::new(b, config, &places, &mut params)?)
+                Some(Products::new(&mut params, b, config, &places)?)
             }
         };
         let cluster_tile = config.cluster_tile();
@@ -416,9 +104,8 @@ impl<'a> Interface<'a> {
         let tiles = [rows?, columns?];
         let walk = match (order, stream, config.batch) {
             (.., Batch::Grouped { mode }) => {
-                params.extend([Param::Offsets, Param::Groups, Param::Tiles]);
                 let extents = [0, 1].map(|mode| extent(symbols[mode]));
-                Walk::Grouped(Groups::new(b, config, mode, extents, tiles)?)
+                Walk::Grouped(Groups::new(&mut params, b, config, mode, extents, tiles)?)
             }
             (Some(order), ..) => {
                 let most = cluster_tile.map(|extent| (MAX_EXTENT + extent - 1) / extent);
@@ -431,8 +118,8 @@ impl<'a> Interface<'a> {
         };
         let shape = Shape::flat(&[Int::symbol(symbols[0]), Int::symbol(symbols[1])])?;
         let shape_of_c = shape_of_c(&symbols, epilogue)?;
-        let inputs = epilogue.declare(b, config, [&shape, &shape_of_c], &mut params)?;
-        let reducing = epilogue.declare_outputs(b, config, &mut params)?;
+        let inputs = epilogue.declare(&mut params, b, config, [&shape, &shape_of_c])?;
+        let reducing = epilogue.declare_outputs(&mut params, b, config)?;
         Ok(Interface {
             config,
             params,
@@ -444,9 +131,7 @@ impl<'a> Interface<'a> {
             epilogue,
             inputs,
             reducing,
-            copies: BTreeMap::new(),
             scales,
-            ahead: None,
         })
     }
 
@@ -526,9 +211,9 @@ impl<'a> Interface<'a> {
         Error::Config { what: "operand", value: format!("{operand:?}"), accepted: accepted.into() }
     }
 
-    /// Keeps the tensor copy of an operand, from which the host makes a tensor map.
+    /// Keeps the TMA copy of an operand, from which the host makes a tensor map.
     pub(super) fn keep(&mut self, operand: Operand, copy: &TmaCopy) {
-        self.copies.insert(operand as usize, copy.clone());
+        self.params.keep(NAMES[operand as usize], copy);
     }
 
     /// The layout of the scales of A or B and the address of their tensor map, if it has scales.
@@ -537,9 +222,9 @@ impl<'a> Interface<'a> {
         scales.map(|scales| Ok((scales.layout()?, scales.map.clone()))).transpose()
     }
 
-    /// Keeps the tensor copy of the scales, as [`Interface::keep`] does.
+    /// Keeps the TMA copy of the scales, as [`Interface::keep`] does.
     pub(super) fn keep_scales(&mut self, operand: Operand, copy: &TmaCopy) {
-        self.scales[operand as usize].iter_mut().for_each(|scales| scales.keep(copy));
+        self.params.keep(scales::name(operand), copy);
     }
 
     /// The input that is read ahead, if there is one.
@@ -549,9 +234,9 @@ impl<'a> Interface<'a> {
             .find_map(|given| if let Given::Ahead(mapped) = given { Some(&**mapped) } else { None })
     }
 
-    /// Keeps the tensor copy of the input that is read ahead, as [`Interface::keep`] does.
-    pub(super) fn keep_ahead(&mut self, copy: &TmaCopy) {
-        self.ahead = self.ahead().map(|mapped| (copy.clone(), mapped.pitch));
+    /// Keeps the TMA copy of the input that is read ahead, as [`Interface::keep`] does.
+    pub(super) fn keep_ahead(&mut self, mapped: &Mapped, copy: &TmaCopy) {
+        self.params.keep(&mapped.name, copy);
     }
 
     /// Brings what all threads have to know before they go through tiles. All threads of the block take part.
@@ -672,38 +357,17 @@ impl<'a> Interface<'a> {
     }
 
     /// The finished kernel.
-    pub(super) fn into_kernel(
-        self,
-        kernel: Kernel,
-        partitions: Vec<(&'static str, String)>,
-    ) -> Result<GemmKernel, Error> {
-        let of_map = |operand: Operand| {
-            let symbols = self.products.as_ref().and_then(|products| products.symbols(operand));
-            symbols.map(|symbols| (operand as usize, symbols))
-        };
-        let batch = Operand::ALL.into_iter().filter_map(of_map).collect();
-        Ok(GemmKernel {
+    pub(super) fn into_kernel(self, kernel: Kernel, partitions: Vec<(&'static str, String)>) -> GemmKernel {
+        let outputs = self.epilogue.outputs();
+        GemmKernel {
             kernel,
             params: self.params,
             partitions,
+            config: *self.config,
             inputs: self.epilogue.inputs(),
-            outputs: self.epilogue.outputs(),
-            kept: self.epilogue.outputs().iter().map(|output| self.epilogue.kept(output)).collect(),
-            tile: self.config.tile,
-            sum: element_bytes("sum", self.config.atom().c_type)?,
-            element: element_bytes("element", self.config.dtype(Operand::A))?,
-            cluster_tile: self.config.cluster_tile(),
-            multicast: self.config.multicast(),
-            schedule: self.config.schedule,
-            batched: self.config.batch,
-            unit_of_groups: self.config.unit_of_groups(self.config.batch.grouped().unwrap_or(0))?,
-            loads_by_maps: self.config.loads_by_maps(),
-            copies: self.copies,
-            scales: self.scales.map(|scales| scales.map(Scales::into_scaled)),
-            ahead: self.ahead,
-            symbols: self.symbols,
-            batch,
-        })
+            kept: outputs.iter().map(|output| self.epilogue.kept(output)).collect(),
+            outputs,
+        }
     }
 }
 
@@ -714,11 +378,11 @@ fn extent(symbol: Symbol) -> Expr {
 /// M, N, K and the pitches, with the facts that the configuration states. The sizes that the kernel reads are parameters; from the
 /// others the host makes tensor maps.
 fn sizes(
+    params: &mut Params<Arguments>,
     b: &mut Builder,
     config: &GemmConfig,
     epilogue: &Epilogue,
     places: &[Locator],
-    params: &mut Vec<Param>,
 ) -> Result<[Symbol; 6], Error> {
     let by_pointer = |operand: usize| !matches!(places[operand], Locator::Map(_));
     let reads_c =
@@ -730,10 +394,10 @@ fn sizes(
     };
     let mut symbols = [Symbol::new(0); 6];
     for (i, symbol) in symbols.iter_mut().enumerate() {
-        let (param, is_read, least) = match i {
-            0 | 1 => (Param::Extent(i), reads_c || by_pointer(i) || by_pointer(2), 1),
-            2 => (Param::Extent(i), true, least_k),
-            _ => (Param::Pitch(Operand::ALL[i - 3]), by_pointer(i - 3), 1),
+        let (is_read, least) = match i {
+            0 | 1 => (reads_c || by_pointer(i) || by_pointer(2), 1),
+            2 => (true, least_k),
+            _ => (by_pointer(i - 3), 1),
         };
         let divisor = match i {
             1 if epilogue.is_gated() => 2 * config.aligned(Operand::C)?,
@@ -743,10 +407,11 @@ fn sizes(
             _ => config.aligned(Operand::ALL[i - 3])?,
         };
         let facts = |symbol: Symbol| symbol.at_least(least).at_most(MAX_EXTENT).divisible_by(divisor);
-        *symbol = if is_read { b.symbol(SIZES[i], facts)? } else { b.unbound_symbol(facts)? };
-        if is_read {
-            params.push(param);
-        }
+        let value = move |a: &Arguments| if i < 3 { a.mnk[i] } else { a.pitches[i - 3] };
+        *symbol = match is_read {
+            true => params.symbol(b, SIZES[i], facts, value)?,
+            false => params.of_maps(b, SIZES[i], facts, value)?,
+        };
     }
     Ok(symbols)
 }

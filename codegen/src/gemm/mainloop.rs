@@ -20,7 +20,7 @@ pub use warp_specialized::{
 pub(super) use warp_specialized::{CLUSTERS, ROWS, Scaling, WARPGROUP};
 
 /// How the sums of a tile are computed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(clippy::large_enum_variant, reason = "a plain value, one for each module")]
 pub enum Mainloop {
     /// Every thread copies, multiplies and stores, with several tiles of A and B in flight. This takes every atom of a warp or a thread,

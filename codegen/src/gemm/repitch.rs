@@ -10,7 +10,8 @@ use girih_tensor::Space;
 use super::{Batch, MAX_BATCHES, MAX_EXTENT, MAX_STRIDE};
 use crate::builder::{Builder, Cond, Reg, Width};
 use crate::error::narrow;
-use crate::{Error, Expr, Kernel};
+use crate::params::Params;
+use crate::{Error, Expr, Generated};
 
 /// The bytes of a vector, and its words of 4 bytes.
 const VECTOR: i64 = 16;
@@ -33,7 +34,7 @@ const ADDRESSES: i64 = 1 << 48;
 const NAMES: [&str; 2] = ["a", "b"];
 
 /// What the pass is specialised by. A module serves every size, every pitch, every alignment and elements of any bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RepitchConfig {
     /// The kernel's name in the module.
     pub name: &'static str,
@@ -46,45 +47,36 @@ pub struct RepitchConfig {
     pub programmatic: bool,
 }
 
-/// A parameter of the pass: what it says of A (0) or B (1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum RepitchParam {
-    /// The 64-bit address of the matrix as it is.
-    From(usize),
-    /// The 64-bit address that it is copied to, a multiple of 16.
-    To(usize),
-    /// The extent of its mode that is not contiguous, 32 bits.
-    Rows(usize),
-    /// The bytes of a row: of its contiguous mode, 64 bits, at most 2^33.
-    Bytes(usize),
-    /// The bytes from a row to the next, 64 bits, at most 2^33.
-    Pitch(usize),
-    /// The bytes from a row of the copy to the next, a multiple of 16, 64 bits. What lies behind a row there is not said.
-    NewPitch(usize),
-    /// How many bytes a matrix of a batch is behind the one before, 64 bits.
-    Stride(usize),
-    /// How many blocks copy A, 32 bits; the others copy B. Only a pass that copies both has this.
-    Blocks,
+/// A matrix that the pass copies, each row of its contiguous mode in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Rows {
+    /// The extent of its mode that is not contiguous.
+    pub rows: i64,
+    /// The bytes of a row, at most 2^33.
+    pub bytes: i64,
+    /// The bytes from a row to the next, at most 2^33.
+    pub pitch: i64,
+    /// The bytes from a row of the copy to the next, a multiple of 16. The bytes after a row are unspecified.
+    pub new_pitch: i64,
+    /// How many matrices there are.
+    pub batches: i64,
+    /// The bytes from one matrix to the next.
+    pub stride: i64,
 }
 
-/// A generated pass.
-#[derive(Clone, Debug)]
-pub struct Repitch {
-    /// The kernel [`RepitchConfig::name`].
-    pub kernel: Kernel,
-    /// What each of the kernel's parameters is, in their order.
-    pub params: Vec<RepitchParam>,
-}
+/// A generated pass for A (0) and B (1). Its memory is `a` and `b`, at any address, and `a_to` and `b_to`, where these are copied.
+pub type Repitch = Generated<[Rows; 2]>;
 
-impl Repitch {
-    /// How many blocks copy as many as `batches` matrices of `rows` rows of `bytes` bytes.
+impl Rows {
+    /// How many blocks copy the matrices.
     ///
     /// # Errors
     /// [`Error::Config`] for more blocks than a grid has, and for more than 2^30 rows of all matrices.
-    pub fn blocks(&self, [rows, bytes, batches]: [i64; 3]) -> Result<u32, Error> {
+    pub fn blocks(&self) -> Result<u32, Error> {
         let refuse = |what, value: String, most: i64| {
             Err(Error::Config { what, value, accepted: format!("at most {most}") })
         };
+        let Rows { rows, bytes, batches, .. } = *self;
         let all = rows.max(0).saturating_mul(batches.max(0));
         if all > MAX_EXTENT {
             return refuse("rows of all matrices that are copied", all.to_string(), MAX_EXTENT);
@@ -118,22 +110,22 @@ struct Copied {
 ///
 /// # Examples
 /// ```
-/// use girih_codegen::gemm::{Batch, RepitchConfig, RepitchParam, repitch};
+/// use girih_codegen::gemm::{Batch, RepitchConfig, Rows, repitch};
 ///
 /// // B alone is copied.
 /// let copied = [false, true];
 /// let pass = repitch(&RepitchConfig { name: "repitch", copied, batch: Batch::Single, programmatic: false })?;
-/// assert_eq!(pass.params[0], RepitchParam::From(1));
-/// assert_eq!(pass.blocks([4096, 254, 1])?, 512);
+/// assert_eq!(&*pass.kernel.params()[0].name, "b");
+/// assert_eq!(Rows { rows: 4096, bytes: 254, batches: 1, ..Rows::default() }.blocks()?, 512);
 /// # Ok::<(), girih_codegen::Error>(())
 /// ```
 pub fn repitch(config: &RepitchConfig) -> Result<Repitch, Error> {
     let sm = if config.programmatic { 90 } else { 80 };
     let mut b = Builder::new(config.name, sm, narrow("threads", WARPS * LANES)?);
-    let mut params = Vec::new();
+    let mut params = Params::<[Rows; 2]>::default();
     let operands = [0, 1].into_iter().filter(|&operand| config.copied[operand]);
     let copied: Vec<Copied> =
-        operands.map(|operand| Copied::new(&mut b, operand, config.batch, &mut params)).collect();
+        operands.map(|operand| Copied::new(&mut params, &mut b, operand, config.batch)).collect();
     if config.programmatic {
         b.launch_dependent_grids();
         b.wait_on_dependent_grids();
@@ -146,8 +138,8 @@ pub fn repitch(config: &RepitchConfig) -> Result<Repitch, Error> {
         }
         [one] => one.emit(&mut b, &block)?,
         [first, second, ..] => {
-            params.push(RepitchParam::Blocks);
-            let blocks = b.number("blocks", MAX_TILES);
+            let of_a = |matrices: &[Rows; 2]| matrices[0].blocks().map_or(i64::MAX, i64::from);
+            let blocks = params.number(&mut b, "blocks", MAX_TILES, of_a);
             let of_second = &block - &blocks;
             b.if_else(
                 &Cond::less(&block, &blocks),
@@ -159,31 +151,26 @@ pub fn repitch(config: &RepitchConfig) -> Result<Repitch, Error> {
             )?;
         }
     }
-    Ok(Repitch { kernel: b.finish()?, params })
+    Ok(Generated { kernel: b.finish()?, params, partitions: Vec::new() })
 }
 
 impl Copied {
     /// Declares the parameters of matrix `operand`.
-    fn new(b: &mut Builder, operand: usize, batch: Batch, params: &mut Vec<RepitchParam>) -> Copied {
+    fn new(params: &mut Params<[Rows; 2]>, b: &mut Builder, operand: usize, batch: Batch) -> Copied {
         let name = NAMES[operand];
-        params.extend([
-            RepitchParam::From(operand),
-            RepitchParam::To(operand),
-            RepitchParam::Rows(operand),
-            RepitchParam::Bytes(operand),
-            RepitchParam::Pitch(operand),
-            RepitchParam::NewPitch(operand),
-        ]);
-        let (from, to) = (b.pointer(name, 1), b.pointer(&format!("{name}_to"), VECTOR));
-        let rows = b.number(&format!("{name}_rows"), MAX_EXTENT);
-        let mut bytes =
-            |what: &str, multiple: i64| b.wide_number(&format!("{name}_{what}"), MAX_BYTES, multiple);
-        let (bytes, pitch, new_pitch) = (bytes("bytes", 1), bytes("pitch", 1), bytes("new_pitch", VECTOR));
-        let stride = (batch == Batch::Strided).then(|| {
-            params.push(RepitchParam::Stride(operand));
-            b.wide_number(&format!("{name}_stride"), 8 * MAX_STRIDE, 1)
-        });
-        Copied { from, to, rows, bytes, pitch, new_pitch, stride }
+        let from = params.pointer(b, name, 1);
+        let to = params.pointer(b, &format!("{name}_to"), VECTOR);
+        let rows = params.number(b, &format!("{name}_rows"), MAX_EXTENT, move |all| all[operand].rows);
+        let mut bytes = |what: &str, multiple, value: fn(&Rows) -> i64| {
+            let limits = (MAX_BYTES, multiple);
+            params.wide(b, &format!("{name}_{what}"), limits, move |all| value(&all[operand]))
+        };
+        let (row, pitch) = (bytes("bytes", 1, |rows| rows.bytes), bytes("pitch", 1, |rows| rows.pitch));
+        let new_pitch = bytes("new_pitch", VECTOR, |rows| rows.new_pitch);
+        let limits = (8 * MAX_STRIDE, 1);
+        let stride = (batch == Batch::Strided)
+            .then(|| params.wide(b, &format!("{name}_stride"), limits, move |all| all[operand].stride));
+        Copied { from, to, rows, bytes: row, pitch, new_pitch, stride }
     }
 
     /// Copies the tile of block `block`: as many rows as it has warps.

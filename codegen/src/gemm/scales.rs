@@ -1,72 +1,52 @@
 //! The scales of A or B: one for so many rows and elements along K. Those of one group of K follow each other.
 
 use girih_layout::{Int, Lay, Symbol};
-use girih_ptx::Tiled;
 
-use super::MAX_EXTENT;
+use super::kernel::Arguments;
 use super::mainloop::Scaling;
 use crate::engine::element_bytes;
+use crate::params::{MAX_EXTENT, Params};
 use crate::tiled::mma::Operand;
-use crate::{Builder, Error, Expr, TmaCopy};
+use crate::{Builder, Error, Expr};
 
 /// The scales of an operand as parameters of the kernel that is being written.
 #[derive(Clone, Debug)]
 pub(super) struct Scales {
     /// The address of their tensor map.
     pub(super) map: Expr,
-    shape: Scaled,
-}
-
-/// What the host has to know to make the tensor map.
-#[derive(Clone, Debug)]
-pub(super) struct Scaled {
-    scaling: Scaling,
     /// The scales of a group, the groups, and the pitch from one group to the next.
     symbols: [Symbol; 3],
-    copy: Option<TmaCopy>,
+}
+
+/// The name of the scales of an operand.
+pub(super) fn name(operand: Operand) -> &'static str {
+    if operand == Operand::A { "scales" } else { "scales_b" }
 }
 
 impl Scales {
     /// Declares the tensor map.
-    pub(super) fn new(b: &mut Builder, operand: Operand, scaling: Scaling) -> Result<Scales, Error> {
-        let line = 16 / element_bytes("scale", scaling.dtype)?;
-        let mut extent =
-            |line: i64| b.unbound_symbol(|s| s.at_least(1).at_most(MAX_EXTENT).divisible_by(line));
-        let symbols = [extent(1)?, extent(1)?, extent(line)?];
-        let name = if operand == Operand::A { "map_scales" } else { "map_scales_b" };
-        Ok(Scales { map: b.tensor_map(name), shape: Scaled { scaling, symbols, copy: None } })
+    pub(super) fn new(
+        params: &mut Params<Arguments>,
+        b: &mut Builder,
+        operand: Operand,
+        Scaling { rows, group, dtype }: Scaling,
+    ) -> Result<Scales, Error> {
+        let line = 16 / element_bytes("scale", dtype)?;
+        let ([x, k], name) = (operand.modes(), name(operand));
+        let facts = |line: i64| move |s: Symbol| s.at_least(1).at_most(MAX_EXTENT).divisible_by(line);
+        // Tensor maps have extents of 1 or more.
+        let count = move |a: &Arguments, mode: usize, of: i64| (a.mnk[mode].max(1) + of - 1) / of;
+        let symbols = [
+            params.of_maps(b, "scales of a group", facts(1), move |a| count(a, x, rows))?,
+            params.of_maps(b, "groups of scales", facts(1), move |a| count(a, k, group))?,
+            params.of_maps(b, "pitch of the scales", facts(line), move |a| a.scales[operand as usize])?,
+        ];
+        Ok(Scales { map: params.tensor_map(b, &format!("map_{name}"), name), symbols })
     }
 
     /// The layout of all scales, (Scales,Group).
     pub(super) fn layout(&self) -> Result<Lay, Error> {
-        let [scales, groups, pitch] = self.shape.symbols.map(Int::symbol);
+        let [scales, groups, pitch] = self.symbols.map(Int::symbol);
         Ok(Lay::strided([scales, groups], [Int::fixed(1), pitch])?)
-    }
-
-    /// Keeps the tensor copy, from which the host makes a tensor map.
-    pub(super) fn keep(&mut self, copy: &TmaCopy) {
-        self.shape.copy = Some(copy.clone());
-    }
-
-    pub(super) fn into_scaled(self) -> Scaled {
-        self.shape
-    }
-}
-
-impl Scaled {
-    /// The tensor map without its address, for an operand of X x K and a pitch of the scales in elements.
-    pub(super) fn map(&self, [x, k]: [i64; 2], pitch: i64) -> Result<Option<Tiled>, Error> {
-        let Some(copy) = &self.copy else { return Ok(None) };
-        let ([scales, groups, step], Scaling { rows, group, .. }) = (self.symbols, self.scaling);
-        let line = step.divisor();
-        let wanted = [("rows", x, 1), ("k", k, 1), ("pitch of the scales", pitch, line)];
-        for (what, value, line) in wanted {
-            if !(1..=MAX_EXTENT).contains(&value) || value % line != 0 {
-                let accepted = format!("multiples of {line} from 1 to {MAX_EXTENT} elements");
-                return Err(Error::Config { what, value: value.to_string(), accepted });
-            }
-        }
-        let bound = copy.bind(scales, (x + rows - 1) / rows)?.bind(groups, (k + group - 1) / group)?;
-        bound.bind(step, pitch)?.tiled().map(Some)
     }
 }

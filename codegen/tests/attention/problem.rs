@@ -1,13 +1,13 @@
 //! A problem of attention: its tensors in the simulator's memory, and what should become of them.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
-use girih_codegen::attention::{AttentionConfig, AttentionKernel, AttentionParam, QueryTile, Tensor4};
+use girih_codegen::attention::{Arguments, AttentionConfig, AttentionKernel, QueryTile, Scores};
 use girih_ptx::Module;
 use girih_sim::{Deny, Memory, Options};
 use girih_tensor::DType;
 use half::{bf16, f16};
 
-use crate::simulator::{self, addresses, blocks, download, ones, sizes, upload};
+use crate::simulator::{self, blocks, by_name, bytes, download, ones, upload};
 
 /// Sequences of so many queries and keys, which follow each other in rows if the kernel takes packed ones.
 #[derive(Clone, Debug)]
@@ -223,53 +223,22 @@ impl<'a> Case<'a> {
         !(features.left && key < at - left || features.right && key > at + right)
     }
 
-    /// The kernel's arguments; `places` are the addresses of Q, K, V, O, the bias, the logarithms and the table.
-    fn arguments(
-        &self,
-        kernel: &AttentionKernel,
-        arrays: &[Array; 4],
-        places: [u64; 7],
-        entries: usize,
-    ) -> Vec<Vec<u8>> {
+    /// What a launch computes.
+    fn arguments(&self, arrays: &[Array; 4], entries: usize) -> Arguments {
         let Case { config, problem, rows: [(of_q, _), (of_k, _)], .. } = self;
         // O is like Q.
-        let array = |tensor: Tensor4| &arrays[if tensor == Tensor4::O { 0 } else { tensor as usize }];
-        let float = |value: f32| vec![value.to_le_bytes().to_vec()];
-        let log2e = std::f32::consts::LOG2_E;
-        let mut args = Vec::new();
-        for param in &kernel.params {
-            args.extend(match *param {
-                AttentionParam::Map(tensor) => {
-                    let Array { extents, strides, .. } = array(tensor);
-                    // Tensor maps have extents of 1 or more.
-                    let extents = [2, 3, 1, 0].map(|mode: usize| extents[mode].max(1) as i64);
-                    let strides = [2, 1, 0].map(|mode: usize| strides[mode].max(self.columns) as i64);
-                    let map = kernel.map(tensor, extents, strides).unwrap().unwrap();
-                    vec![map.at(places[tensor as usize]).unwrap().to_bytes().to_vec()]
-                }
-                AttentionParam::Pointer(tensor) => addresses(&[places[tensor as usize]]),
-                AttentionParam::Stride(tensor, 0) => sizes(&[array(tensor).strides[2] as i64]),
-                AttentionParam::Stride(tensor, mode) => addresses(&[array(tensor).strides[3 - mode] as u64]),
-                AttentionParam::HeadDim => sizes(&[self.columns as i64]),
-                AttentionParam::Table => addresses(&[places[6]]),
-                AttentionParam::Entries => sizes(&[entries as i64]),
-                AttentionParam::Lse => addresses(&[places[5]]),
-                AttentionParam::LseStride(2) => addresses(&[*of_q as u64]),
-                AttentionParam::LseStride(_) => addresses(&[(self.heads()[0] * of_q) as u64]),
-                AttentionParam::Bias => addresses(&[places[4]]),
-                AttentionParam::BiasStride(0) => sizes(&[*of_k as i64]),
-                AttentionParam::BiasStride(_) => addresses(&[0]),
-                AttentionParam::Scale if config.features.bias.is_some() => float(log2e),
-                AttentionParam::Scale if config.features.softcap => float(problem.cap * log2e),
-                AttentionParam::Scale => float(problem.scale * log2e),
-                AttentionParam::InnerScale => float(2.0 * log2e * problem.scale / problem.cap),
-                AttentionParam::BiasScale if config.features.softcap => float(problem.cap),
-                AttentionParam::BiasScale => float(problem.scale),
-                AttentionParam::Left => sizes(&[problem.window[0].into()]),
-                AttentionParam::Right => sizes(&[problem.window[1].into()]),
-            });
+        let arrays = [0, 1, 2, 0].map(|which: usize| &arrays[which]);
+        let of = |array: &Array, modes: [usize; 4]| modes.map(|mode| array.extents[mode] as i64);
+        let softcap = config.features.softcap.then_some(problem.cap);
+        Arguments {
+            extents: arrays.map(|array| of(array, [2, 3, 1, 0])),
+            strides: arrays.map(|array| [2, 1, 0].map(|mode: usize| array.strides[mode] as i64)),
+            entries: entries as i64,
+            scores: Scores { scale: problem.scale, softcap },
+            window: problem.window.map(i64::from),
+            lse: [*of_q as i64, (self.heads()[0] * of_q) as i64],
+            bias: [*of_k as i64, 0, 0],
         }
-        args
     }
 
     /// What a query of a sequence gets: the logarithm of its sum, and the checked columns.
@@ -329,8 +298,10 @@ pub(super) fn run(
     let words: Vec<u8> = entries.iter().flat_map(QueryTile::words).flat_map(u32::to_le_bytes).collect();
     let [q, k, v] = [0, 1, 2].map(|which: usize| arrays[which].upload(&memory, config.dtype));
     let bias = config.features.bias.map_or(0, |dtype| arrays[3].upload(&memory, dtype));
-    let places = [q, k, v, o, bias, lse, upload(&memory, &words)];
-    let args = case.arguments(kernel, &arrays, places, entries.len());
+    let table = upload(&memory, &words);
+    let places = [("q", q), ("k", k), ("v", v), ("o", o), ("bias", bias), ("lse", lse), ("table", table)];
+    let arguments = case.arguments(&arrays, entries.len());
+    let args = bytes(&kernel.params, &arguments, |slot| by_name(slot, &places));
     let threads = config.form.threads().unwrap();
     let launch = blocks(problem.blocks as i64, threads, kernel.kernel.shared_bytes(), args);
     let options = Options { seed, slow, deny: Deny::Warnings, ..Options::checked() };

@@ -1,12 +1,12 @@
 //! A case of attention: its tensors in the simulator's memory, and what should become of them.
 
-use girih_codegen::attention::{AttentionConfig, AttentionKernel, AttentionParam, QueryTile, Tensor4};
+use girih_codegen::attention::{Arguments, AttentionConfig, AttentionKernel, QueryTile, Scores, Tensor4};
 use girih_ptx::Module;
 use girih_sim::{Memory, Options, Report};
 use girih_tensor::DType;
 use half::{bf16, f16};
 
-use crate::simulator::{blocks, download, ones, run, upload};
+use crate::simulator::{blocks, by_name, bytes, download, ones, run, upload};
 
 /// The queries and keys of a sequence, and the key on the diagonal of its first query.
 #[derive(Clone, Copy, Debug)]
@@ -213,13 +213,6 @@ impl Case {
         tiles.iter().flat_map(QueryTile::words).collect()
     }
 
-    /// The scale of scores, what is `Scale`, `InnerScale` and `BiasScale`.
-    fn scales(&self) -> [f64; 3] {
-        let outer = if self.config.features.softcap { self.cap } else { SCALE };
-        let of_powers = if self.config.features.bias.is_some() { 1.0 } else { outer };
-        [std::f64::consts::LOG2_E * of_powers, 2.0 * std::f64::consts::LOG2_E * SCALE / self.cap, outer]
-    }
-
     /// Runs a module of the kernel.
     pub(super) fn run(
         &self,
@@ -238,35 +231,27 @@ impl Case {
         let table = self.table();
         let entries = table.len() / QueryTile::WORDS;
         let table = upload(&memory, &table.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>());
-        let wide = |value: usize| (value as u64).to_le_bytes().to_vec();
-        let narrow = |value: usize| (value as u32).to_le_bytes().to_vec();
-        let stride = |array: &Array, mode: usize| match mode {
-            0 => narrow(array.strides[0]),
-            _ => wide(array.strides[mode]),
+        let [q, k, v] = &inputs;
+        let arrays = [q, k, v, &result];
+        let [.., heads, batches] = self.lse().strides.map(|stride| stride as i64);
+        let rows = |array: &Array| [0, 2, 3].map(|mode: usize| array.strides[mode] as i64);
+        let softcap = self.config.features.softcap.then_some(self.cap as f32);
+        let arguments = Arguments {
+            extents: arrays.map(|array| array.extents.map(|extent| extent as i64)),
+            strides: arrays.map(rows),
+            entries: entries as i64,
+            scores: Scores { scale: SCALE as f32, softcap },
+            window: [self.left, self.right].map(i64::from),
+            lse: [heads, batches],
+            bias: bias.as_ref().map_or([0; 3], rows),
         };
-        let float = |value: f64| (value as f32).to_le_bytes().to_vec();
-        let arg = |param: &AttentionParam| match *param {
-            AttentionParam::Pointer(of) => places[of as usize].to_le_bytes().to_vec(),
-            AttentionParam::Stride(Tensor4::O, mode) => stride(&result, mode),
-            AttentionParam::Stride(of, mode) => stride(&inputs[of as usize], mode),
-            AttentionParam::HeadDim => narrow(self.columns),
-            AttentionParam::Table => table.to_le_bytes().to_vec(),
-            AttentionParam::Entries => narrow(entries),
-            AttentionParam::Lse => of_lse.to_le_bytes().to_vec(),
-            AttentionParam::LseStride(mode) => wide(self.lse().strides[mode]),
-            AttentionParam::Bias => of_bias.to_le_bytes().to_vec(),
-            AttentionParam::BiasStride(mode) => stride(bias.as_ref().expect("a bias"), mode),
-            AttentionParam::Scale => float(self.scales()[0]),
-            AttentionParam::InnerScale => float(self.scales()[1]),
-            AttentionParam::BiasScale => float(self.scales()[2]),
-            AttentionParam::Left => self.left.to_le_bytes().to_vec(),
-            AttentionParam::Right => self.right.to_le_bytes().to_vec(),
-            AttentionParam::Map(of) => panic!("{of:?} by a tensor map"),
-        };
-        let args = kernel.params.iter().map(arg).collect();
+        let names = ["q", "k", "v", "o", "bias", "lse", "table"];
+        let places: Vec<_> =
+            names.into_iter().zip([&places[..], &[of_bias, of_lse, table]].concat()).collect();
+        let args = bytes(&kernel.params, &arguments, |slot| by_name(slot, &places));
         let launch = blocks(self.blocks as i64, kernel.kernel.threads(), kernel.kernel.shared_bytes(), args);
         let report = run(module, &memory, &launch, options)?;
-        result.data = decode(result.dtype, &download(&memory, places[3], result.bytes().len()));
+        result.data = decode(result.dtype, &download(&memory, places[3].1, result.bytes().len()));
         if let Some(lse) = &mut lse {
             lse.data = decode(DType::F32, &download(&memory, of_lse, lse.bytes().len()));
         }

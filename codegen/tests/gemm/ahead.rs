@@ -2,7 +2,7 @@
 
 use girih_codegen::atom::Major;
 use girih_codegen::gemm::{
-    Batch, Epilogue, GemmConfig, Input, Param, Schedule, Store, WarpSpecialized, generate,
+    Arguments, Batch, Epilogue, GemmConfig, Input, Schedule, Store, WarpSpecialized, generate,
 };
 use girih_layout::lay;
 use girih_tensor::DType;
@@ -23,8 +23,8 @@ fn base() -> GemmConfig {
 /// The names of the inputs that tensor maps describe.
 fn mapped(config: &GemmConfig, epilogue: &Epilogue) -> Vec<String> {
     let kernel = generate(config, epilogue).unwrap_or_else(|e| panic!("{e}: {config:?}"));
-    let map = |param: &Param| if let Param::InputMap(name) = param { Some(name.clone()) } else { None };
-    kernel.params.iter().filter_map(map).collect()
+    let names = kernel.inputs.iter().map(|input| input.name.clone());
+    names.filter(|name| kernel.params.is_mapped(name)).collect()
 }
 
 /// Whole tiles and parts of them, of one place or of several, both orders, other dtypes, single blocks, clusters and teams.
@@ -108,11 +108,13 @@ fn what_cannot_be_is_not_read_ahead() {
 #[test]
 fn pitches_are_whole_vectors() {
     let kernel = generate(&base(), &plus(DType::Bf16)).unwrap_or_else(|e| panic!("{e}"));
-    assert!(kernel.map_of_input([200, 136, 150], 144).is_ok_and(|map| map.is_some()));
-    let error = kernel.map_of_input([200, 136, 150], 140).expect_err("no multiple of 8").to_string();
+    let with = |ahead| {
+        let (mnk, pitches) = ([200, 136, 150], [152, 152, 136]);
+        kernel.params.values(&Arguments { mnk, pitches, ahead, ..Arguments::default() })
+    };
+    assert!(with(144).is_ok());
+    let error = with(140).expect_err("no multiple of 8").to_string();
     assert!(error.contains("pitch of an input = 140: multiples of 8"), "{error}");
-    let kernel = generate(&base(), &Epilogue::new()).unwrap_or_else(|e| panic!("{e}"));
-    assert!(kernel.map_of_input([200, 136, 150], 144).is_ok_and(|map| map.is_none()));
 }
 
 // Blocks have three tiles, and tiles take more stages than there are, so that all places are used again.

@@ -1,8 +1,8 @@
 //! Products of a batch by every mainloop and schedule, on the simulator with every check on.
 
-use girih_codegen::Operand;
+use girih_codegen::Slot;
 use girih_codegen::gemm::{
-    Batch, Epilogue, GemmConfig, GemmKernel, Input, Major, Param, Schedule, Store, generate,
+    Arguments, Batch, Epilogue, GemmConfig, GemmKernel, Input, Major, Schedule, Store, generate,
 };
 use girih_layout::lay;
 use girih_sim::{Memory, Options};
@@ -10,7 +10,7 @@ use girih_tensor::DType;
 use half::bf16;
 
 use super::configs::{simt, sm80};
-use crate::simulator::{addresses, blocks, download, run, sizes, upload};
+use crate::simulator::{blocks, bytes, download, run, upload};
 use crate::teams::two_teams;
 use crate::warp_specialized::config as wgmma;
 
@@ -91,42 +91,22 @@ fn launch(
     workspace = pieces.as_ref().map_or(workspace, |pieces| pieces.workspace());
     let words = pieces.map_or(Vec::new(), |pieces| pieces.table());
     let pieces = upload(memory, &words.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>());
-    let wide = |value: i64| vec![value.to_le_bytes().to_vec()];
     // A mode of extent 1 stands for matrices that are the same.
-    let matrices = |operand: Operand| if all[operand as usize].stride == 0 { 1 } else { l };
-    let map = |operand: Operand| {
-        let stride = if matrices(operand) == 1 { 16 } else { all[operand as usize].stride };
-        let map = kernel.map(operand, mnk, pitches, [matrices(operand), stride]).unwrap().unwrap();
-        vec![map.at(places[operand as usize]).unwrap().to_bytes().to_vec()]
-    };
-    let arg = |param: &Param| match param {
-        Param::Pointer(operand) => addresses(&[places[*operand as usize]]),
-        Param::Map(operand) => map(*operand),
-        Param::Extent(mode) => sizes(&[mnk[*mode]]),
-        Param::Pitch(operand) => sizes(&[pitches[*operand as usize]]),
-        Param::Order => addresses(&[table]),
-        Param::Pieces => addresses(&[pieces]),
-        Param::Tiles => sizes(&[kernel.all_tiles([m, n, l]).unwrap().into()]),
-        Param::Pointers(_) | Param::Scales(_) | Param::Offsets | Param::Groups => {
-            panic!("{param:?} of a batch")
-        }
-        Param::TilesOfBatch => sizes(&[kernel.all_tiles([m, n, 1]).unwrap().into()]),
-        Param::BatchStride(operand) => wide(all[*operand as usize].stride),
-        Param::LastOfBatch(operand) => sizes(&[matrices(*operand) - 1]),
-        Param::Workspace => addresses(&[upload(memory, &vec![0xff; workspace[0] as usize])]),
-        Param::Semaphores => addresses(&[upload(memory, &vec![0; workspace[1] as usize])]),
-        Param::Input(_) => addresses(&[places[3]]),
-        Param::InputPitch(_) => sizes(&[all[3].pitch]),
-        Param::InputBatchStride(_) => wide(all[3].stride),
-        Param::InputMap(_)
-        | Param::Output(_)
-        | Param::OutputBatchStride(_)
-        | Param::Partials(_)
-        | Param::Arrivals(_) => {
-            panic!("{param:?}")
-        }
-    };
-    let args = kernel.params.iter().flat_map(arg).collect();
+    let batch = [0, 1, 2].map(|i| if all[i].stride == 0 { [1, 0] } else { [l, all[i].stride] });
+    let arguments = Arguments { mnk, pitches, products: l, batch, ..Arguments::default() };
+    let [sums, semaphores] = [0, 1].map(|i| upload(memory, &vec![[0xff, 0][i]; workspace[i] as usize]));
+    let args = bytes(&kernel.params, &arguments, |slot| match slot {
+        Slot::Memory("a") => places[0],
+        Slot::Memory("b") => places[1],
+        Slot::Memory("c") => places[2],
+        Slot::Memory("order") => table,
+        Slot::Memory("pieces") => pieces,
+        Slot::Memory("workspace") => sums,
+        Slot::Memory("semaphores") => semaphores,
+        Slot::Memory(_) => places[3],
+        Slot::Pitch(_) => all[3].pitch as u64,
+        Slot::Step(_) => all[3].stride as u64,
+    });
     blocks(grid.into(), kernel.kernel.threads(), kernel.kernel.shared_bytes(), args)
 }
 

@@ -1,9 +1,9 @@
 //! Products of groups of rows or columns by every mainloop, on the simulator with every check on.
 
-use girih_codegen::Operand;
+use girih_codegen::Slot;
 use girih_codegen::gemm::{
-    Batch, Epilogue, GemmConfig, GemmKernel, Input, InputKind, Mainloop, Major, Multistage, Output, Param,
-    Reduction, Schedule, Source, Store, generate,
+    Arguments, Batch, Epilogue, GemmConfig, GemmKernel, Input, InputKind, Mainloop, Major, Multistage,
+    Output, Reduction, Schedule, Source, Store, generate,
 };
 use girih_layout::lay;
 use girih_sim::{Memory, Options};
@@ -11,7 +11,7 @@ use girih_tensor::DType;
 
 use super::batches::{Matrices, encode, number};
 use super::configs::{simt, sm80, with};
-use crate::simulator::{addresses, blocks, download, run, sizes, upload};
+use crate::simulator::{blocks, bytes, download, run, upload};
 use crate::teams::two_teams;
 use crate::warp_specialized::config as wgmma;
 
@@ -116,33 +116,21 @@ fn launched(
     let (row, column) = (vector(4), vector(5));
     let offsets: Vec<u8> = problem.offsets.iter().flat_map(|x| x.to_le_bytes()).collect();
     let pitches = [0, 1, 2].map(|i| all[i].pitch);
-    let wide = |value: i64| vec![value.to_le_bytes().to_vec()];
     let own = &all[1 - config.batch.grouped().unwrap()];
-    let [count, stride] = if problem.same { [1, 16] } else { [groups, own.stride] };
-    let map = |operand: Operand| {
-        let map = kernel.map(operand, mnk, pitches, [count, stride]).unwrap().unwrap();
-        vec![map.at(places[operand as usize]).unwrap().to_bytes().to_vec()]
-    };
-    let arg = |param: &Param| match param {
-        Param::Pointer(operand) => addresses(&[places[*operand as usize]]),
-        Param::Map(operand) => map(*operand),
-        Param::Extent(mode) => sizes(&[mnk[*mode]]),
-        Param::Pitch(operand) => sizes(&[pitches[*operand as usize]]),
-        Param::Tiles => sizes(&[kernel.all_tiles([m, n, groups]).unwrap().into()]),
-        Param::Offsets => addresses(&[upload(&memory, &offsets)]),
-        Param::Groups => sizes(&[groups]),
-        Param::BatchStride(_) => wide(own.stride),
-        Param::LastOfBatch(_) => sizes(&[count - 1]),
-        Param::Input(name) => addresses(&[match name.as_str() {
-            "x" => places[3],
-            "row" => row,
-            _ => column,
-        }]),
-        Param::InputPitch(_) => sizes(&[all[3].pitch]),
-        Param::InputBatchStride(_) => wide(APART),
-        other => panic!("{other:?} of groups"),
-    };
-    let args = kernel.params.iter().flat_map(arg).collect();
+    let batch = [if problem.same { [1, 0] } else { [groups, own.stride] }; 3];
+    let arguments = Arguments { mnk, pitches, products: groups, batch, ..Arguments::default() };
+    let offsets = upload(&memory, &offsets);
+    let args = bytes(&kernel.params, &arguments, |slot| match slot {
+        Slot::Memory("a") => places[0],
+        Slot::Memory("b") => places[1],
+        Slot::Memory("c") => places[2],
+        Slot::Memory("offsets") => offsets,
+        Slot::Memory("x") => places[3],
+        Slot::Memory("row") => row,
+        Slot::Memory(_) => column,
+        Slot::Pitch(_) => all[3].pitch as u64,
+        Slot::Step(_) => APART as u64,
+    });
     let grid = kernel.blocks([m, n, groups], 3).unwrap();
     let launch = blocks(grid.into(), kernel.kernel.threads(), kernel.kernel.shared_bytes(), args);
     let ran = run(kernel.kernel.module(), &memory, &launch, options);

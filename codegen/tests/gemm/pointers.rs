@@ -1,8 +1,8 @@
 //! Products whose matrices lie at addresses that stand in memory, by every schedule, on the simulator with every check on.
 
-use girih_codegen::Operand;
+use girih_codegen::Slot;
 use girih_codegen::gemm::{
-    Batch, Epilogue, GemmConfig, GemmKernel, Input, Major, Output, Param, Reduction, Schedule, Store,
+    Arguments, Batch, Epilogue, GemmConfig, GemmKernel, Input, Major, Output, Reduction, Schedule, Store,
     generate,
 };
 use girih_layout::lay;
@@ -11,7 +11,7 @@ use girih_tensor::DType;
 
 use super::batches::{Matrices, encode, number};
 use super::configs::{simt, sm80};
-use crate::simulator::{addresses, blocks, download, run, sizes, upload};
+use crate::simulator::{blocks, bytes, download, run, upload};
 use crate::warp_specialized::config as wgmma;
 
 /// The elements before each C, which must stay as they are.
@@ -64,9 +64,9 @@ impl Placed {
     }
 
     /// Where an array of the addresses of an operand's matrices stands.
-    fn array(&self, operand: usize) -> Vec<Vec<u8>> {
+    fn array(&self, operand: usize) -> u64 {
         let bytes: Vec<u8> = self.all[operand].iter().flat_map(|address| address.to_le_bytes()).collect();
-        addresses(&[upload(&self.memory, &bytes)])
+        upload(&self.memory, &bytes)
     }
 }
 
@@ -83,29 +83,27 @@ fn launch(kernel: &GemmKernel, placed: &Placed, mnk: [i64; 3], all: &[Matrices; 
     let pieces: Vec<u8> =
         pieces.iter().flat_map(|pieces| pieces.table()).flat_map(u32::to_le_bytes).collect();
     let reductions = kernel.reductions([m, n, l]).unwrap();
-    let bytes = |byte: u8, count: u64| addresses(&[upload(memory, &vec![byte; count as usize])]);
+    let filled = |byte: u8, count: u64| upload(memory, &vec![byte; count as usize]);
     let row = |l: i64| move |at: i64| encode(DType::Bf16, element(4, at, l));
     let rows: Vec<u8> = (0..l).flat_map(|l| (0..APART).flat_map(row(l))).collect();
-    let arg = |param: &Param| match param {
-        Param::Pointers(operand) => placed.array(*operand as usize),
-        Param::Extent(mode) => sizes(&[mnk[*mode]]),
-        Param::Pitch(operand) => sizes(&[all[*operand as usize].pitch]),
-        Param::Order => addresses(&[upload(memory, &order)]),
-        Param::Pieces => addresses(&[upload(memory, &pieces)]),
-        Param::Tiles => sizes(&[kernel.all_tiles([m, n, l]).unwrap().into()]),
-        Param::TilesOfBatch => sizes(&[kernel.all_tiles([m, n, 1]).unwrap().into()]),
-        Param::Workspace => bytes(0xff, left[0]),
-        Param::Semaphores => bytes(0, left[1]),
-        Param::Input(name) if name == "x" => placed.array(3),
-        Param::Input(_) => addresses(&[upload(memory, &rows)]),
-        Param::InputPitch(_) => sizes(&[all[3].pitch]),
-        Param::InputBatchStride(_) | Param::OutputBatchStride(_) => vec![APART.to_le_bytes().to_vec()],
-        Param::Output(_) => addresses(&[placed.sums]),
-        Param::Partials(_) => bytes(0xff, reductions[0][0]),
-        Param::Arrivals(_) => bytes(0, reductions[0][1]),
-        other => panic!("{other:?} of pointers"),
-    };
-    let args = kernel.params.iter().flat_map(arg).collect();
+    let pitches = [0, 1, 2].map(|i| all[i].pitch);
+    let arguments = Arguments { mnk, pitches, products: l, ..Arguments::default() };
+    let args = bytes(&kernel.params, &arguments, |slot| match slot {
+        Slot::Memory("a") => placed.array(0),
+        Slot::Memory("b") => placed.array(1),
+        Slot::Memory("c") => placed.array(2),
+        Slot::Memory("x") => placed.array(3),
+        Slot::Memory("order") => upload(memory, &order),
+        Slot::Memory("pieces") => upload(memory, &pieces),
+        Slot::Memory("workspace") => filled(0xff, left[0]),
+        Slot::Memory("semaphores") => filled(0, left[1]),
+        Slot::Memory(name) if name.starts_with("partials_") => filled(0xff, reductions[0][0]),
+        Slot::Memory(name) if name.starts_with("arrivals_") => filled(0, reductions[0][1]),
+        Slot::Memory(name) if kernel.inputs.iter().any(|input| input.name == name) => upload(memory, &rows),
+        Slot::Memory(_) => placed.sums,
+        Slot::Pitch(_) => all[3].pitch as u64,
+        Slot::Step(_) => APART as u64,
+    });
     let grid = kernel.blocks([m, n, l], 3).unwrap();
     blocks(grid.into(), kernel.kernel.threads(), kernel.kernel.shared_bytes(), args)
 }
@@ -217,6 +215,5 @@ fn tensor_maps_have_one_address() {
     let told = generate(&pointers(hopper), &Epilogue::new()).expect_err("refused").to_string();
     assert!(told.contains("Pointers") && told.contains("a tensor map has one address"), "{told}");
     let kernel = generate(&configs()[0], &Epilogue::new()).unwrap();
-    let by_pointers = [Operand::A, Operand::B, Operand::C].map(Param::Pointers);
-    assert!(by_pointers.iter().all(|param| kernel.params.contains(param)), "{:?}", kernel.params);
+    assert!(["a", "b", "c"].into_iter().all(|matrix| kernel.params.alignment(&kernel.kernel, matrix) == 8));
 }

@@ -2,10 +2,10 @@
 
 use expect_test::expect_file;
 use girih_codegen::Error;
-use girih_codegen::gemm::{Batch, Repitch, RepitchConfig, RepitchParam, repitch};
+use girih_codegen::gemm::{Batch, RepitchConfig, Rows, repitch};
 use girih_sim::Memory;
 
-use crate::simulator::{addresses, blocks, checked, download, ones, sizes, upload};
+use crate::simulator::{blocks, by_name, bytes, checked, download, ones, upload};
 
 /// Matrices that are copied, in bytes: rows and their bytes, the pitch, the first byte's place in its array, and the new pitch; how many
 /// matrices there are, and the bytes from one to the next.
@@ -37,23 +37,21 @@ fn verify(config: &RepitchConfig, matrices: [Matrix; 2]) {
         let from = upload(&memory, &array) + first as u64;
         places.push([from, ones(&memory, (batches * rows * new_pitch) as usize)]);
     }
-    let blocks_of = |i: usize| {
-        let Matrix { extents: [rows, bytes], batches, .. } = matrices[i];
-        if config.copied[i] { i64::from(pass.blocks([rows, bytes, batches]).unwrap()) } else { 0 }
-    };
-    let wide = |value: i64| vec![value.to_le_bytes().to_vec()];
-    let args = |param: &RepitchParam| match *param {
-        RepitchParam::From(i) => addresses(&[places[i][0]]),
-        RepitchParam::To(i) => addresses(&[places[i][1]]),
-        RepitchParam::Rows(i) => sizes(&[matrices[i].extents[0]]),
-        RepitchParam::Bytes(i) => wide(matrices[i].extents[1]),
-        RepitchParam::Pitch(i) => wide(matrices[i].pitch),
-        RepitchParam::NewPitch(i) => wide(matrices[i].new_pitch),
-        RepitchParam::Stride(i) => wide(matrices[i].stride),
-        RepitchParam::Blocks => sizes(&[blocks_of(0)]),
-    };
-    let args = pass.params.iter().flat_map(args).collect();
-    let launch = blocks(blocks_of(0) + blocks_of(1), pass.kernel.threads(), pass.kernel.shared_bytes(), args);
+    let rows =
+        matrices.map(|Matrix { extents: [rows, bytes], pitch, new_pitch, batches, stride, .. }| Rows {
+            rows,
+            bytes,
+            pitch,
+            new_pitch,
+            batches,
+            stride,
+        });
+    let copied = rows.iter().zip(config.copied).filter(|(_, is_copied)| *is_copied);
+    let all: i64 = copied.map(|(rows, _)| i64::from(rows.blocks().unwrap())).sum();
+    let [[a, a_to], [b, b_to]] = [places[0], places[1]];
+    let named = [("a", a), ("b", b), ("a_to", a_to), ("b_to", b_to)];
+    let args = bytes(&pass.params, &rows, |slot| by_name(slot, &named));
+    let launch = blocks(all, pass.kernel.threads(), pass.kernel.shared_bytes(), args);
     checked(pass.kernel.module(), &memory, &launch)
         .unwrap_or_else(|e| panic!("{config:?} {matrices:?}: {e}"));
     for (operand, matrix) in matrices.iter().enumerate() {
@@ -133,9 +131,9 @@ fn what_cannot_be_built_is_refused() {
 
 #[test]
 fn blocks_are_counted_without_overflow() {
-    let pass: Repitch = repitch(&config([true, false])).unwrap();
-    assert_eq!(pass.blocks([33, 2080, 1]).unwrap(), 10);
+    let blocks = |[rows, bytes, batches]: [i64; 3]| Rows { rows, bytes, batches, ..Rows::default() }.blocks();
+    assert_eq!(blocks([33, 2080, 1]).unwrap(), 10);
     for extents in [[1 << 30, 1 << 32, 1], [1 << 20, 16, 1 << 20], [i64::MAX; 3]] {
-        assert!(matches!(pass.blocks(extents), Err(Error::Config { .. })), "{extents:?}");
+        assert!(matches!(blocks(extents), Err(Error::Config { .. })), "{extents:?}");
     }
 }

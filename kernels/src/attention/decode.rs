@@ -7,13 +7,11 @@
 //! The numbers of keys stand in device memory, so that one [`Decode`] serves every step up to the capacity of the cache, and can be captured
 //! in a graph. What it needs besides the tensors it allocates once.
 
-mod bind;
 mod plan;
 mod problem;
 mod reasons;
 mod run;
 
-pub(super) use bind::Addresses;
 pub use girih_codegen::attention::decode::{DecodeConfig, DecodeFeatures};
 pub use plan::{Costs, DecodePlan, choose};
 pub use problem::{CacheOrder, DecodeProblem, MAX_QUERIES, Pages, ScalesOf};

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use girih_device::{Arg, Buffer, Device, Launch};
+use girih_device::Device;
 
-use super::bind::Binding;
-use super::decode::{Addresses, Decode, DecodeProblem};
+use super::decode::{Decode, DecodeProblem};
 use super::{Diagonal, Mask, Problem, Tensor4};
 use crate::Error;
 use crate::attention::array::ALIGNMENT;
+use crate::family::{Launches, words};
 use girih_device::sizes::{size, word};
 
 /// The least keys for which a launch of two kernels and a few rows in each block are worth it.
@@ -45,9 +45,7 @@ pub fn few_queries(problem: &Problem) -> Option<DecodeProblem> {
     let [q, k, v, o] = Tensor4::ALL.map(|tensor| problem.array(tensor).strides());
     // What decoding does not take it refuses.
     let decode = DecodeProblem::new(problem.dtype(), sizes.0, sizes.1, problem.head_dim(), keys).ok()?;
-    let decode =
-        decode.with_strides([q, o], [k, v]).and_then(|decode| decode.with_scale(problem.scale())).ok()?;
-    let decode = problem.softcap().map_or(Ok(decode), |cap| decode.with_softcap(cap)).ok()?;
+    let decode = decode.with_strides([q, o], [k, v]).ok()?.with_scores(problem.scores());
     let decode = left.map_or(Ok(decode), |left| decode.with_window(left)).ok()?;
     Some(if problem.lse() { decode.with_lse() } else { decode })
 }
@@ -63,40 +61,19 @@ fn window(mask: &Mask, queries: i64) -> Option<Option<i64>> {
     }
 }
 
-/// A problem of few queries with its kernels, loaded on a device.
+/// The kernels of a problem of few queries, loaded on a device.
 #[derive(Debug)]
 pub(super) struct Few {
     pub(super) decode: Decode,
-    /// As many keys of each sequence as the problem has.
-    lengths: Buffer<u32>,
+    /// Its launches with as many keys of each sequence as the problem has.
+    pub(super) launches: Launches,
 }
 
 impl Few {
     pub(super) fn new(device: &Device, problem: &DecodeProblem) -> Result<Arc<Few>, Error> {
-        let lengths = vec![word(problem.capacity()); size(problem.sequences()[0])];
-        Ok(Arc::new(Few { decode: Decode::new(device, problem)?, lengths: device.upload(&lengths)? }))
-    }
-
-    pub(super) fn run(&self, binding: &Binding<'_>) -> Result<(), Error> {
-        self.decode.call(&self.addresses(binding))
-    }
-
-    pub(super) fn launches(&self, binding: &Binding<'_>) -> Result<Vec<Launch>, Error> {
-        self.decode.launches(&self.addresses(binding))
-    }
-
-    fn addresses<'a>(&'a self, binding: &Binding<'a>) -> Addresses<'a> {
-        let [q, k, v, o] = binding.tensors.map(Arg::Buffer);
-        Addresses {
-            q,
-            o,
-            k,
-            v,
-            lengths: Arg::from(&self.lengths),
-            table: None,
-            lse: binding.lse.map(Arg::Buffer),
-            scales: None,
-            workspace: self.decode.workspace(),
-        }
+        let lengths = words(device, &vec![word(problem.capacity()); size(problem.sequences()[0])])?;
+        let decode = Decode::new(device, problem)?;
+        let launches = decode.launches().with_own("lengths", &lengths);
+        Ok(Arc::new(Few { decode, launches }))
     }
 }

@@ -1,31 +1,24 @@
 //! Loading: the kernels of a device.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use girih_codegen::attention::{AttentionConfig, AttentionKernel, generate};
-use girih_device::{Buffer, Device, Kernel};
+use girih_codegen::attention::{AttentionConfig, AttentionKernel, Form, generate};
+use girih_device::{Buffer, Device};
 
+use super::bind::arguments;
 use super::choose::{KernelKind, blocks, choose};
 use super::few::{Few, few_queries};
 use super::run::{By, Tiles};
 use super::{Attention, Problem, Table};
 use crate::Error;
-
-/// A loaded module. It serves every problem for which its configuration is chosen.
-#[derive(Debug)]
-pub(super) struct Loaded {
-    pub(super) config: AttentionConfig,
-    pub(super) kernel: Kernel,
-    pub(super) generated: AttentionKernel,
-}
+use crate::family::{Cache, Launches, Loaded, Step, words};
 
 /// A table of tiles on the device.
-#[derive(Debug)]
-pub(super) struct OnDevice {
-    pub(super) words: Buffer<u32>,
-    pub(super) entries: usize,
-    pub(super) blocks: u32,
+#[derive(Clone, Debug)]
+struct OnDevice {
+    words: Arc<Buffer<u8>>,
+    entries: usize,
+    blocks: u32,
 }
 
 /// What a table depends on: the problem without what says nothing of its tiles, the tile, and the most blocks.
@@ -35,13 +28,14 @@ const MOST_TABLES: usize = 1 << 8;
 /// The most problems whose configurations are remembered.
 const MOST_CHOSEN: usize = 1 << 12;
 
-/// The attention kernels loaded on a device, one for each configuration that was asked for, and the tables of their tiles.
+/// The attention kernels loaded on a device, one for each configuration that was asked for, and the tables of their tiles. Threads may ask for
+/// kernels at the same time: those that ask for different ones do not wait for each other.
 #[derive(Debug)]
 pub struct Attentions {
     device: Device,
-    loaded: Mutex<Vec<Arc<Loaded>>>,
-    tables: Mutex<HashMap<OfTable, Arc<OnDevice>>>,
-    chosen: Mutex<HashMap<(Problem, Option<KernelKind>), Chosen>>,
+    loaded: Cache<AttentionConfig, Arc<Loaded<AttentionKernel>>>,
+    tables: Cache<OfTable, OnDevice>,
+    chosen: Cache<(Problem, Option<KernelKind>), Chosen>,
 }
 
 /// What a problem is computed by.
@@ -54,13 +48,13 @@ enum Chosen {
 impl Attentions {
     /// An empty set of kernels for a device.
     pub fn new(device: &Device) -> Attentions {
-        let (loaded, tables, chosen) = Default::default();
-        Attentions { device: device.clone(), loaded, tables, chosen }
+        let (tables, chosen) = (Cache::new(MOST_TABLES), Cache::new(MOST_CHOSEN));
+        Attentions { device: device.clone(), loaded: Cache::default(), tables, chosen }
     }
 
     /// How many modules are loaded.
     pub fn modules(&self) -> usize {
-        self.loaded.lock().unwrap_or_else(PoisonError::into_inner).len()
+        self.loaded.len()
     }
 
     /// Attention for `problem` by the fastest kernel that the device and the problem allow, from a module that is loaded already if one with its facts
@@ -78,32 +72,13 @@ impl Attentions {
     /// [`Error::Misfit`] for a problem that the family does not take; [`Error::Grid`] for more tiles than a table has;
     /// [`Error::Codegen`], [`Error::Device`].
     pub fn by(&self, problem: &Problem, kind: Option<KernelKind>) -> Result<Attention, Error> {
-        let known = {
-            let chosen = self.chosen.lock().unwrap_or_else(PoisonError::into_inner);
-            chosen.get(&(problem.clone(), kind)).cloned()
-        };
-        let chosen = match known {
-            Some(known) => known,
-            None => {
-                let made = self.choose(problem, kind)?;
-                let mut chosen = self.chosen.lock().unwrap_or_else(PoisonError::into_inner);
-                if chosen.len() == MOST_CHOSEN {
-                    chosen.clear();
-                }
-                chosen.insert((problem.clone(), kind), made.clone());
-                made
-            }
-        };
+        let chosen = self.chosen.get(&(problem.clone(), kind), || match few_queries(problem) {
+            Some(decode) if kind.is_none() => Few::new(&self.device, &decode).map(Chosen::Few),
+            _ => choose(problem, kind, self.device.limits()).map(Chosen::Config),
+        })?;
         match chosen {
             Chosen::Config(config) => self.configured(problem, config),
-            Chosen::Few(few) => Ok(Attention { problem: problem.clone(), by: By::Few(few) }),
-        }
-    }
-
-    fn choose(&self, problem: &Problem, kind: Option<KernelKind>) -> Result<Chosen, Error> {
-        match few_queries(problem).filter(|_| kind.is_none()) {
-            Some(decode) => Few::new(&self.device, &decode).map(Chosen::Few),
-            None => choose(problem, kind, self.device.limits()).map(Chosen::Config),
+            Chosen::Few(few) => Attention::new(problem, By::Few(few)),
         }
     }
 
@@ -114,47 +89,42 @@ impl Attentions {
     /// divide strides, columns and addresses; as [`Attentions::by`].
     pub fn configured(&self, problem: &Problem, config: AttentionConfig) -> Result<Attention, Error> {
         super::choose::accepts(problem, &config)?;
-        let module = self.module(config)?;
-        let table = self.table(problem, &config)?;
-        let is_without_keys = problem.keys() == 0 && table.is_some();
-        let spare = is_without_keys.then(|| self.device.zeros::<u8>(SPARE)).transpose()?;
-        let call = Arc::default();
-        let tiles = Tiles { module, table, spare: spare.map(Arc::new), call };
-        Ok(Attention { problem: problem.clone(), by: By::Tiles(tiles) })
+        let module =
+            self.loaded.get(&config, || Loaded::new(&self.device, generate(&config)?).map(Arc::new))?;
+        let steps = self.step(problem, &config, &module)?.into_iter().collect();
+        let launches = Arc::new(Launches::new(steps));
+        Attention::new(problem, By::Tiles(Tiles { config, module, launches }))
     }
 
-    fn module(&self, config: AttentionConfig) -> Result<Arc<Loaded>, Error> {
-        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = loaded.iter().find(|module| module.config == config) {
-            return Ok(known.clone());
-        }
-        let generated = generate(&config)?;
-        let kernel = self.device.load(&generated.kernel)?.kernel(config.name)?;
-        let module = Arc::new(Loaded { config, kernel, generated });
-        loaded.push(module.clone());
-        Ok(module)
-    }
-
-    /// The table of a problem's tiles; none where there are no tiles.
-    fn table(&self, problem: &Problem, config: &AttentionConfig) -> Result<Option<Arc<OnDevice>>, Error> {
+    /// The launch; none where there are no tiles.
+    fn step(
+        &self,
+        problem: &Problem,
+        config: &AttentionConfig,
+        module: &Loaded<AttentionKernel>,
+    ) -> Result<Option<Step>, Error> {
         let count = Table::count(problem, config.tile[0]);
         let blocks = blocks(config, count, self.device.limits().multiprocessors);
         if blocks == 0 {
             return Ok(None);
         }
         let key = (problem.tiled(), config.tile, blocks);
-        let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = tables.get(&key) {
-            return Ok(Some(known.clone()));
+        let table = self.tables.get(&key, || {
+            let table = Table::new(problem, config.tile, blocks)?;
+            let words = words(&self.device, &table.words())?;
+            Ok::<_, Error>(OnDevice { words, entries: table.entries().len(), blocks: table.blocks() })
+        })?;
+        let launch = module.kernel.config([table.blocks, 1, 1])?;
+        // Blocks of sm_90 prepare themselves while the kernel before ends.
+        let launch = if matches!(config.form, Form::Ring(_)) { launch.programmatic() } else { launch };
+        let values = module.generated.params.values(&arguments(problem, table.entries))?;
+        let step = Step::new(&module.kernel, launch, values).with_own("table", table.words);
+        if problem.keys() > 0 {
+            return Ok(Some(step));
         }
-        let table = Table::new(problem, config.tile, blocks)?;
-        let words = self.device.upload(&table.words())?;
-        let table = Arc::new(OnDevice { words, entries: table.entries().len(), blocks: table.blocks() });
-        if tables.len() == MOST_TABLES {
-            tables.clear();
-        }
-        tables.insert(key, table.clone());
-        Ok(Some(table))
+        // The tensor maps of K and V are those of one row of other memory, which is not read.
+        let spare = Arc::new(self.device.zeros::<u8>(SPARE)?);
+        Ok(Some(step.with_own("k", spare.clone()).with_own("v", spare)))
     }
 }
 

@@ -4,7 +4,7 @@ mod mask;
 mod options;
 mod packed;
 
-use girih_codegen::attention::{Features, MAX_LENGTH, Tensor4};
+use girih_codegen::attention::{MAX_LENGTH, Scores, Tensor4};
 use girih_codegen::gemm::{MAX_EXTENT, MAX_STRIDE};
 use girih_tensor::DType;
 
@@ -13,7 +13,7 @@ use crate::Error;
 
 pub use mask::{Diagonal, Mask};
 pub use options::Bias;
-pub(super) use options::check_factor;
+pub(super) use options::{check_factor, scores};
 use packed::Packed;
 pub use packed::Sequence;
 
@@ -83,9 +83,7 @@ pub struct Problem {
     alignments: [i64; 4],
     packed: Option<Packed>,
     mask: Mask,
-    /// The bits of f32.
-    scale: Option<u32>,
-    softcap: Option<u32>,
+    scores: Scores,
     bias: Option<Bias>,
     lse: bool,
 }
@@ -120,8 +118,7 @@ impl Problem {
             alignments: [ALIGNMENT; 4],
             packed: None,
             mask: Mask::NONE,
-            scale: None,
-            softcap: None,
+            scores: scores(head_dim),
             bias: None,
             lse: false,
         };
@@ -246,23 +243,11 @@ impl Problem {
         all * 4.0 * (self.head_dim * self.heads) as f64
     }
 
-    /// What a kernel must be able to do besides attention of all queries to all keys.
-    pub fn features(&self) -> Features {
-        Features {
-            left: self.mask.left().is_some(),
-            right: self.mask.right().is_some(),
-            packed: self.is_packed(),
-            softcap: self.softcap.is_some(),
-            bias: self.bias.as_ref().map(Bias::dtype),
-            lse: self.lse,
-        }
-    }
-
     /// A problem that has the same tiles: what says nothing of them is what it is for a new problem.
     pub(super) fn tiled(&self) -> Problem {
         let (strides, alignments, order) = ([None; 4], [ALIGNMENT; 4], Order::Bshd);
-        let (scale, softcap, bias) = (None, None, None);
-        Problem { strides, alignments, order, scale, softcap, bias, lse: false, ..self.clone() }
+        let (scores, bias) = (scores(self.head_dim), None);
+        Problem { strides, alignments, order, scores, bias, lse: false, ..self.clone() }
     }
 
     /// Checks what depends on several fields.

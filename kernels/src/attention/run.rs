@@ -1,26 +1,27 @@
 //! Launching: a problem with its kernel.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use girih_codegen::attention::{AttentionConfig, Form, Tensor4};
-use girih_device::{Buffer, BufferArg, Kernel, Launch, LaunchConfig, Pod, Template};
+use girih_codegen::attention::{AttentionConfig, AttentionKernel, Tensor4};
+use girih_device::{Buffer, Kernel, LaunchConfig, Pod};
 use girih_ptx::Module;
 use girih_tensor::Element;
 
-use super::array::ALIGNMENT;
-use super::bind::{self, Binding};
+use super::Problem;
+use super::bind::bind;
 use super::decode::Decode;
 use super::few::Few;
-use super::loading::{Loaded, OnDevice};
-use super::{Prepared, Problem};
 use crate::Error;
-use crate::gemm::{Given, Memory, Untyped};
+use crate::family::{Launches, Loaded, Memory, Prepared, Untyped};
+use crate::gemm::Given;
 
 /// A problem with the kernel that solves it, loaded on a device: one that goes through tiles of queries, or for few queries those of decoding.
 #[derive(Clone, Debug)]
 pub struct Attention {
-    pub(super) problem: Problem,
-    pub(super) by: By,
+    problem: Problem,
+    by: By,
+    /// How many bytes divide the addresses of Q, K, V and O.
+    aligned: [i64; 4],
 }
 
 /// The kernels of a problem.
@@ -33,16 +34,26 @@ pub(super) enum By {
 /// A kernel that goes through tiles of queries.
 #[derive(Clone, Debug)]
 pub(super) struct Tiles {
-    pub(super) module: Arc<Loaded>,
+    pub(super) config: AttentionConfig,
+    pub(super) module: Arc<Loaded<AttentionKernel>>,
     /// None where there is nothing to compute.
-    pub(super) table: Option<Arc<OnDevice>>,
-    /// Memory for K and V where there are no keys.
-    pub(super) spare: Option<Arc<Buffer<u8>>>,
-    /// What calls have in common, once one has been made.
-    pub(super) call: Arc<Mutex<Option<Template>>>,
+    pub(super) launches: Arc<Launches>,
 }
 
 impl Attention {
+    pub(super) fn new(problem: &Problem, by: By) -> Result<Attention, Error> {
+        let aligned = |tensor: Tensor4| match &by {
+            By::Tiles(Tiles { module, .. }) => {
+                module.generated.params.alignment(&module.generated.kernel, tensor.name())
+            }
+            By::Few(few) => {
+                let kernel = few.decode.attending();
+                kernel.params.alignment(&kernel.kernel, tensor.name())
+            }
+        };
+        Ok(Attention { problem: problem.clone(), aligned: Tensor4::ALL.map(aligned), by })
+    }
+
     /// The problem.
     pub fn problem(&self) -> &Problem {
         &self.problem
@@ -51,7 +62,7 @@ impl Attention {
     /// The configuration of a kernel that goes through tiles of queries; none of the kernels of decoding, whose plan [`Attention::decode`] has.
     pub fn config(&self) -> Option<&AttentionConfig> {
         match &self.by {
-            By::Tiles(tiles) => Some(&tiles.module.config),
+            By::Tiles(tiles) => Some(&tiles.config),
             By::Few(_) => None,
         }
     }
@@ -100,7 +111,7 @@ impl Attention {
     /// [`Error::Device`].
     pub fn launch_config(&self) -> Result<Option<LaunchConfig>, Error> {
         match &self.by {
-            By::Tiles(tiles) => tiles.launch_config(),
+            By::Tiles(tiles) => Ok(tiles.launches.steps().first().map(|step| *step.config())),
             By::Few(few) => Ok(Some(*few.decode.launch_config())),
         }
     }
@@ -183,11 +194,7 @@ impl Attention {
     }
 
     fn call(&self, tensors: [Memory<'_>; 4], given: &[(&str, Given<'_>)]) -> Result<(), Error> {
-        let binding = self.bind(tensors, given)?;
-        match &self.by {
-            By::Tiles(tiles) => tiles.run(&binding),
-            By::Few(few) => few.run(&binding),
-        }
+        self.launches().call(&bind(&self.problem, self.aligned, tensors, given)?)
     }
 
     fn prepared(
@@ -195,58 +202,15 @@ impl Attention {
         tensors: [Memory<'_>; 4],
         given: &[(&str, Given<'_>)],
     ) -> Result<Option<Prepared>, Error> {
-        let binding = self.bind(tensors, given)?;
-        let launches = match &self.by {
-            By::Tiles(tiles) => tiles.launch(&binding)?.into_iter().collect(),
-            By::Few(few) => few.launches(&binding)?,
-        };
-        Ok((!launches.is_empty()).then_some(Prepared { launches }))
+        let given = bind(&self.problem, self.aligned, tensors, given)?;
+        let launches = self.launches();
+        if launches.steps().is_empty() { Ok(None) } else { launches.prepare(&given, Vec::new()).map(Some) }
     }
 
-    fn bind<'a>(
-        &'a self,
-        tensors: [Memory<'a>; 4],
-        given: &[(&str, Given<'a>)],
-    ) -> Result<Binding<'a>, Error> {
-        let (config, spare) = match &self.by {
-            By::Tiles(tiles) => (Some(tiles.module.config), tiles.spare.as_deref().map(BufferArg::from)),
-            By::Few(_) => (None, None),
-        };
-        let aligned = |tensor: Tensor4| match config {
-            Some(config) if !config.is_mapped(tensor) => config.vector() * i64::from(config.dtype.bits()) / 8,
-            _ => ALIGNMENT,
-        };
-        Binding::new(&self.problem, aligned, tensors, given, spare)
-    }
-}
-
-impl Tiles {
-    fn launch_config(&self) -> Result<Option<LaunchConfig>, Error> {
-        let Some(table) = &self.table else { return Ok(None) };
-        let config = self.module.kernel.config([table.blocks, 1, 1])?;
-        // Blocks of sm_90 prepare themselves while the kernel before ends.
-        Ok(Some(match self.module.config.form {
-            Form::Ring(_) => config.programmatic(),
-            Form::Multistage(_) => config,
-        }))
-    }
-
-    fn run(&self, binding: &Binding<'_>) -> Result<(), Error> {
-        let kernel = &self.module.generated;
-        let mut call = self.call.lock().unwrap_or_else(PoisonError::into_inner);
-        if call.is_none() {
-            let launch = self.launch(binding)?;
-            *call = launch.map(|launch| launch.open(&bind::open(kernel))).transpose()?;
+    fn launches(&self) -> &Launches {
+        match &self.by {
+            By::Tiles(tiles) => &tiles.launches,
+            By::Few(few) => &few.launches,
         }
-        let Some(template) = &mut *call else { return Ok(()) };
-        let (args, count) = binding.open(kernel);
-        Ok(crate::launch::run(template, &args[..count])?)
-    }
-
-    /// The launch, if there is something to compute.
-    fn launch(&self, binding: &Binding<'_>) -> Result<Option<Launch>, Error> {
-        let (Some(table), Some(config)) = (&self.table, self.launch_config()?) else { return Ok(None) };
-        let table = (&table.words, table.entries);
-        binding.prepare(&self.module.kernel, &self.module.generated, &config, table).map(Some)
     }
 }

@@ -1,34 +1,29 @@
 //! Loading and launching.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use girih_codegen::copy::{CopyConfig, CopyKernel, Param, generate};
-use girih_codegen::gemm::MAX_EXTENT;
-use girih_device::{Arg, Buffer, BufferArg, Device, Kernel, Launch, LaunchConfig, Pod};
+use girih_codegen::copy::{Arguments, CopyConfig, CopyKernel, generate};
+use girih_device::{Buffer, Device, Kernel, Pod};
 use girih_tensor::{DType, Element};
 
 use super::choose::{Chosen, choose};
-use super::modes::Pad;
 use super::pieces::Piece;
 use super::problem::{Problem, origins};
 use crate::Error;
-use crate::launch::{apart, launch};
+use crate::family::{Cache, Launches, Loaded, Step, named};
+use crate::launch::apart;
 use crate::overlap::View;
 use girih_device::sizes::{size, wide, word};
 
 /// The alignment of buffers that a device allocates, as far as accesses can use it.
 const ALIGNED: i64 = 16;
 
-/// The name of the parameter that is the source's address.
-pub(crate) const SOURCE: &str = "src";
-
-/// A kernel for one alignment of the buffers.
+/// The launches for one alignment of the buffers.
 #[derive(Debug)]
-struct Loaded {
-    aligned: [i64; 2],
+struct Way {
     chosen: Chosen,
-    kernel: Kernel,
-    generated: CopyKernel,
+    loaded: Loaded<CopyKernel>,
+    launches: Launches,
 }
 
 /// A copy problem with the kernels that solve it, loaded on a device.
@@ -36,9 +31,9 @@ struct Loaded {
 pub struct Copy {
     device: Device,
     problem: Problem,
-    whole: Arc<Loaded>,
-    /// Kernels for buffers that begin at smaller multiples, loaded when they are needed.
-    others: Mutex<Vec<Arc<Loaded>>>,
+    whole: Arc<Way>,
+    /// Those for buffers that begin at smaller multiples, loaded when they are needed.
+    others: Cache<[i64; 2], Arc<Way>>,
 }
 
 impl Copy {
@@ -56,8 +51,8 @@ impl Copy {
     /// # Errors
     /// As [`Copy::new`].
     pub fn configured(device: &Device, problem: &Problem, chosen: Chosen) -> Result<Copy, Error> {
-        let whole = Arc::new(load(device, [ALIGNED; 2], chosen)?);
-        Ok(Copy { device: device.clone(), problem: problem.clone(), whole, others: Mutex::default() })
+        let whole = Arc::new(Way::new(device, problem, chosen)?);
+        Ok(Copy { device: device.clone(), problem: problem.clone(), whole, others: Cache::default() })
     }
 
     /// The configuration.
@@ -67,17 +62,17 @@ impl Copy {
 
     /// The loaded kernel.
     pub fn kernel(&self) -> &Kernel {
-        &self.whole.kernel
+        &self.whole.loaded.kernel
     }
 
     /// Bytes of dynamic shared memory of a block.
     pub fn shared_bytes(&self) -> u32 {
-        self.whole.generated.kernel.shared_bytes()
+        self.whole.loaded.generated.kernel.shared_bytes()
     }
 
     /// What the kernel was derived from: names with their layouts as text.
     pub fn partitions(&self) -> &[(&'static str, String)] {
-        &self.whole.generated.partitions
+        &self.whole.loaded.generated.partitions
     }
 
     /// `dst = src`.
@@ -135,40 +130,21 @@ impl Copy {
         if p.elements() == 0 {
             return Ok(());
         }
-        let loaded = self
-            .loaded([src, dst].map(|buffer| 1 << buffer.address().trailing_zeros().min(ALIGNED.ilog2())))?;
-        let scale = (loaded.chosen.config.dtype.bits() / T::DTYPE.bits()) as usize;
-        let [of_src, of_dst] = origins(&loaded.chosen.modes, p.gathered());
-        for piece in loaded.chosen.pieces() {
-            let [to, from] = [of_dst + piece.dst, of_src + piece.src].map(|first| size(first) * scale);
-            let (to, from) = (behind(dst, to)?, behind(src, from)?);
-            let list = index.map(|index| behind(index, size(piece.index))).transpose()?.flatten();
-            let ends = [to.as_ref().unwrap_or(dst), from.as_ref().unwrap_or(src)].map(Arg::from);
-            let index = list.as_ref().or(index).map_or(Arg::U64(0), Arg::from);
-            let config = loaded.grid(&self.device, &piece)?;
-            launch(&loaded.kernel, &config, &loaded.args(p, &piece, ends, index)?)?;
-        }
-        Ok(())
+        let aligned = [src, dst].map(|buffer| 1 << buffer.address().trailing_zeros().min(ALIGNED.ilog2()));
+        let way = match aligned == [ALIGNED; 2] {
+            true => self.whole.clone(),
+            false => {
+                self.others.get(&aligned, || Way::new(&self.device, p, choose(p, aligned)?).map(Arc::new))?
+            }
+        };
+        let mut given = vec![named("dst", dst), named("src", src)];
+        given.extend(index.map(|index| named("index", index)));
+        way.launches.call(&given)
     }
 
-    /// The launches of the copy between buffers of bytes, whose addresses are multiples of what the configuration says: one for each
-    /// piece of [`Copy::sources`].
-    pub(crate) fn prepare(&self, dst: BufferArg<'_>, src: BufferArg<'_>) -> Result<Vec<Launch>, Error> {
-        let loaded = &*self.whole;
-        let prepared = loaded.chosen.pieces().into_iter().map(|piece| {
-            let [dst, src] = [(dst, piece.dst), (src, piece.src)]
-                .map(|(buffer, first)| Arg::Buffer(buffer.from_byte(loaded.bytes(first))));
-            let args = loaded.args(&self.problem, &piece, [dst, src], Arg::U64(0))?;
-            let config = loaded.grid(&self.device, &piece)?;
-            Ok(loaded.kernel.prepare(&config, &loaded.kernel.arguments(&args)?)?)
-        });
-        prepared.collect()
-    }
-
-    /// For each launch the byte of the source at which its own source begins, which is the argument of its parameter [`SOURCE`].
-    pub(crate) fn sources(&self) -> impl Iterator<Item = usize> {
-        let pieces = self.whole.chosen.pieces().into_iter();
-        pieces.map(|piece| self.whole.bytes(piece.src))
+    /// The launches, one for each piece of the problem, for buffers whose addresses are multiples of what the configuration says.
+    pub(crate) fn steps(&self) -> &[Step] {
+        self.whole.launches.steps()
     }
 
     fn check_indices<T: Pod, I: Element + Pod>(
@@ -198,89 +174,40 @@ impl Copy {
         }
         index.map_or(Ok(()), |index| apart("dst", dst, "index", index))
     }
-
-    /// The kernel for buffers that begin at multiples of these bytes.
-    fn loaded(&self, aligned: [i64; 2]) -> Result<Arc<Loaded>, Error> {
-        if aligned == self.whole.aligned {
-            return Ok(self.whole.clone());
-        }
-        let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = others.iter().find(|other| other.aligned == aligned) {
-            return Ok(known.clone());
-        }
-        let loaded = Arc::new(load(&self.device, aligned, choose(&self.problem, aligned)?)?);
-        others.push(loaded.clone());
-        Ok(loaded)
-    }
 }
 
-/// The lower half of bits.
-#[expect(clippy::cast_possible_truncation, reason = "cannot lose: the bits of a fill are repeated")]
-fn lower(bits: u64) -> u32 {
-    bits as u32
-}
-
-/// The buffer from an element on, unless that is the first one.
-fn behind<T: Pod>(buffer: &Buffer<T>, offset: usize) -> Result<Option<Buffer<T>>, Error> {
-    if offset == 0 { Ok(None) } else { Ok(Some(buffer.slice(offset..)?)) }
-}
-
-fn load(device: &Device, aligned: [i64; 2], chosen: Chosen) -> Result<Loaded, Error> {
-    let generated = generate(&chosen.config)?;
-    let kernel = device.load(&generated.kernel)?.kernel(chosen.config.name)?;
-    Ok(Loaded { aligned, chosen, kernel, generated })
-}
-
-impl Loaded {
-    /// Bytes of so many elements of the configuration's dtype.
-    fn bytes(&self, elements: i64) -> usize {
-        size(elements) * (self.chosen.config.dtype.bits() / 8) as usize
-    }
-
-    /// The arguments of the launch of a piece, with their names.
-    fn args<'a>(
-        &'a self,
-        problem: &Problem,
-        piece: &Piece,
-        [dst, src]: [Arg<'a>; 2],
-        index: Arg<'a>,
-    ) -> Result<Vec<(&'a str, Arg<'a>)>, Error> {
-        let Chosen { config, modes, .. } = &self.chosen;
-        let tiles = config.tiles(&piece.extents)?;
-        // Along a single position no stride is used, but the module states what the stride is a multiple of.
-        let stride = |mode: usize, stride: i64| if piece.extents[mode] == 1 { 0 } else { word(stride) };
-        // A source that has nothing of a piece begins behind it.
-        let nothing = Pad { low: MAX_EXTENT, extent: MAX_EXTENT };
-        let pad = |mode: usize| piece.pads[mode].filter(|pad| pad.extent > 0).unwrap_or(nothing);
-        let value = |param: &Param| match *param {
-            Param::Dst => dst,
-            Param::Src => src,
-            Param::Extent(mode) => Arg::U32(word(piece.extents[mode])),
-            Param::DstStride(mode) => Arg::U32(stride(mode, modes[mode].dst.abs())),
-            Param::SrcStride(mode) if problem.gathered().is_some() => Arg::U32(word(modes[mode].src.abs())),
-            Param::SrcStride(mode) => Arg::U32(stride(mode, modes[mode].src.abs())),
-            Param::Inner(mode) => Arg::U32(word(pad(mode).extent)),
-            Param::Low(mode) => Arg::U32(word(pad(mode).low)),
-            Param::Fill if config.dtype.bits() == 64 => Arg::U64(problem.fill()),
-            Param::Fill => Arg::U32(lower(problem.fill())),
-            Param::Index => index,
-            Param::Rows => Arg::U32(word(problem.gathered().map_or(1, |gather| gather.rows))),
-            Param::Tiles => Arg::U32(word(tiles)),
+impl Way {
+    fn new(device: &Device, problem: &Problem, chosen: Chosen) -> Result<Way, Error> {
+        let loaded = Loaded::new(device, generate(&chosen.config)?)?;
+        let Chosen { config, modes, blocks } = &chosen;
+        let most = blocks.map(|blocks| (blocks * i64::from(device.limits().multiprocessors)).max(1));
+        let bytes = |elements: i64| size(elements) * (config.dtype.bits() / 8) as usize;
+        let index = problem.gathered().map_or(0, |gather| (gather.index.bits() / 8) as usize);
+        let [of_src, of_dst] = origins(modes, problem.gathered());
+        let step = |piece: Piece| {
+            let tiles = config.tiles(&piece.extents)?;
+            let launch = loaded.kernel.config([word(tiles.min(most.unwrap_or(tiles))), 1, 1])?;
+            let pads = piece.pads.iter().map(|pad| pad.map(|pad| [pad.low, pad.extent])).collect();
+            let arguments = Arguments {
+                extents: piece.extents,
+                strides: [
+                    modes.iter().map(|mode| mode.dst).collect(),
+                    modes.iter().map(|mode| mode.src).collect(),
+                ],
+                pads,
+                fill: problem.fill(),
+                rows: problem.gathered().map_or(1, |gather| gather.rows),
+            };
+            let step = Step::new(&loaded.kernel, launch, loaded.generated.params.values(&arguments)?)
+                .behind("dst", bytes(of_dst + piece.dst))
+                .behind("src", bytes(of_src + piece.src))
+                .behind("index", size(piece.index) * index);
+            Ok::<_, Error>(if config.programmatic { step.programmatic() } else { step })
         };
-        let names = self.generated.kernel.params().iter().map(|param| &*param.name);
-        Ok(names.zip(self.generated.params.iter().map(value)).collect())
-    }
-
-    /// The grid and the block of the launch of a piece.
-    fn grid(&self, device: &Device, piece: &Piece) -> Result<LaunchConfig, Error> {
-        let tiles = self.chosen.config.tiles(&piece.extents)?;
-        let most =
-            self.chosen.blocks.map_or(tiles, |blocks| blocks * i64::from(device.limits().multiprocessors));
-        let blocks = tiles.min(most.max(1));
-        let config = self
-            .kernel
-            .config([word(blocks), 1, 1])?
-            .with_dynamic_shared(self.generated.kernel.shared_bytes());
-        Ok(if self.chosen.config.programmatic { config.programmatic() } else { config })
+        let launches = Launches::new(match problem.elements() {
+            0 => Vec::new(),
+            _ => chosen.pieces().into_iter().map(step).collect::<Result<_, _>>()?,
+        });
+        Ok(Way { chosen, loaded, launches })
     }
 }

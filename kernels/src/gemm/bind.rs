@@ -1,65 +1,55 @@
 //! From a problem's matrices, and what an epilogue reads, to the arguments of a launch.
 
 mod given;
-mod needs;
 mod outputs;
 
-use girih_codegen::Operand;
-use girih_codegen::gemm::{Epilogue, GemmKernel, Input, InputKind, Output, Param};
-use girih_device::{Arg, Buffer, BufferArg, Kernel, Launch, LaunchConfig, TensorMap};
+use girih_codegen::gemm::{Epilogue, GemmKernel, Input, InputKind, Output};
+use girih_codegen::{Operand, Slot};
+use girih_device::{Arg, BufferArg};
 use girih_tensor::DType;
 
-use super::memory::Memory;
 use super::repitch::between;
-use super::workspace::Workspace;
 use super::{GemmConfig, Matrix, Problem};
 use crate::Error;
+use crate::family::{Memory, Need};
 use girih_device::sizes::{wide, word};
 
 pub use given::Given;
-pub(super) use needs::Need;
 
 /// The names by which a launch gives scales: those of a problem with mixed inputs, and those of blocks of A and of B.
 const SCALES: &str = "scales";
 const BLOCK_SCALES: [&str; 2] = ["scales_a", "scales_b"];
 /// The same of where the groups begin, and of where the last one ends.
 const OFFSETS: &str = "offsets";
+/// Bytes that divide the address of what has a tensor map.
+const OF_MAPS: i64 = 16;
 
-/// What the parameters of a GEMM kernel are made of: the problem as the kernel computes it, and what the epilogue reads.
+/// What a call gives: the matrices, and what the epilogue reads and writes, for the problem as the kernel computes it.
 pub(super) struct Binding<'a> {
     pub(super) problem: &'a Problem,
     /// Whether `problem` is the transpose of the problem that the caller asked for.
     pub(super) transposed: bool,
     pub(super) config: &'a GemmConfig,
     pub(super) epilogue: &'a Epilogue,
-    /// A and B as they are given.
-    pub(super) from: [BufferArg<'a>; 2],
-    /// A, B and C where the kernel finds them.
-    pub(super) operands: [BufferArg<'a>; 3],
-    pub(super) order: Option<&'a Buffer<u32>>,
-    pub(super) workspace: Option<&'a Workspace>,
+    pub(super) kernel: &'a GemmKernel,
+    /// The caller's A, B and C.
+    pub(super) matrices: [Memory<'a>; 3],
     pub(super) given: &'a [(&'a str, Given<'a>)],
 }
 
-/// The names of the parameters whose arguments each call is given.
-pub(super) fn open(kernel: &GemmKernel) -> Vec<&str> {
-    let named = kernel.kernel.params().iter().zip(&kernel.params);
-    named.filter(|(_, param)| is_open(param)).map(|(info, _)| &*info.name).collect()
+/// The name by which the scales of the kernel's A or B are given, if it has scales.
+pub(super) fn scales_name(problem: &Problem, transposed: bool, operand: Operand) -> Option<&'static str> {
+    problem.scaling(operand)?;
+    // A and B are named as the caller names them.
+    let of_blocks = BLOCK_SCALES[usize::from((operand == Operand::B) != transposed)];
+    Some(if problem.block_scales().is_some() { of_blocks } else { SCALES })
 }
 
-/// Whether each call is given the argument of a parameter. What the problem says is the same for all.
-fn is_open(param: &Param) -> bool {
-    use Param::*;
-    let of_inputs = matches!(param, Input(_) | InputPitch(_) | InputMap(_) | InputBatchStride(_));
-    let of_outputs = matches!(param, Output(_) | OutputBatchStride(_));
-    of_inputs || of_outputs || matches!(param, Pointer(_) | Pointers(_) | Map(_) | Scales(_) | Offsets)
-}
-
-impl Binding<'_> {
+impl<'a> Binding<'a> {
     /// Checks what is given for the epilogue: each input is given once, as it is declared, and shares no memory with C unless it is C
-    /// itself; and what is given for the outputs. `matrices` are A, B and C.
-    pub(super) fn check(&self, kernel: &GemmKernel, matrices: &[Memory<'_>; 3]) -> Result<(), Error> {
-        let c = &matrices[2];
+    /// itself; and what is given for the outputs.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        let (kernel, c) = (self.kernel, &self.matrices[2]);
         let names = || {
             let outputs = kernel.outputs.iter().map(Output::to_string);
             kernel.inputs.iter().map(Input::to_string).chain(outputs).collect::<Vec<_>>().join(", ")
@@ -91,59 +81,31 @@ impl Binding<'_> {
         }
         for input in &kernel.inputs {
             self.fit(input)?;
-            self.begins(kernel, input)?;
+            self.begins(input)?;
         }
-        self.check_outputs(kernel, matrices)?;
+        self.check_outputs()?;
         self.offsets()?;
         self.scales(Operand::A)?;
         self.scales(Operand::B).map(drop)
     }
 
-    /// The name by which the scales of the kernel's A or B are given, if it has scales.
     fn scales_name(&self, operand: Operand) -> Option<&'static str> {
-        self.problem.scaling(operand)?;
-        let blocks = self.problem.block_scales().is_some();
-        // A and B are named as the caller names them.
-        Some(if blocks {
-            BLOCK_SCALES[usize::from((operand == Operand::B) != self.transposed)]
-        } else {
-            SCALES
-        })
+        scales_name(self.problem, self.transposed, operand)
     }
 
     /// The scales of the kernel's A or B, if it has scales.
-    fn scales(&self, operand: Operand) -> Result<Option<BufferArg<'_>>, Error> {
+    fn scales(&self, operand: Operand) -> Result<Option<BufferArg<'a>>, Error> {
         let (Some(name), Some((scale, _))) = (self.scales_name(operand), self.problem.scaling(operand))
         else {
             return Ok(None);
         };
-        self.vector(name, scale, self.problem.scales(operand))
+        Given::list(self.given, name, scale, self.problem.scales(operand)).map(|list| Some(list.arg))
     }
 
     /// Where the groups begin, if the problem has groups.
-    fn offsets(&self) -> Result<Option<BufferArg<'_>>, Error> {
+    fn offsets(&self) -> Result<Option<BufferArg<'a>>, Error> {
         let Some(groups) = self.problem.groups() else { return Ok(None) };
-        self.vector(OFFSETS, DType::U32, groups + 1)
-    }
-
-    /// The buffer that is given as `name`, of `needed` elements of `wanted` or more.
-    fn vector(&self, name: &str, wanted: DType, needed: i64) -> Result<Option<BufferArg<'_>>, Error> {
-        let refuse = |found: String| Error::Input {
-            name: name.into(),
-            found,
-            accepted: format!("a buffer of {needed} elements of {wanted} or more"),
-        };
-        let given = self.given.iter().find(|(given, _)| *given == name).map(|(_, given)| given);
-        let Some(given) = given else { return Err(refuse(String::from("nothing"))) };
-        match (given.memory(), given.pitch) {
-            (_, Some(pitch)) => Err(refuse(format!("a pitch of {pitch}"))),
-            (None, _) => Err(refuse(String::from("a number"))),
-            (Some(memory), _) if memory.pointers.is_some() => Err(refuse(given.found())),
-            (Some(Memory { dtype, len, .. }), _) if *dtype != wanted || (*len as i64) < needed => {
-                Err(refuse(format!("{len} elements of {dtype}")))
-            }
-            (Some(memory), _) => Ok(Some(memory.arg)),
-        }
+        Given::list(self.given, OFFSETS, DType::U32, groups + 1).map(|list| Some(list.arg))
     }
 
     /// Whether an input is C itself. That may be read: an element is read at its own place, before its block stores it.
@@ -170,7 +132,7 @@ impl Binding<'_> {
         Ok(memory.used([x, y, repeated, 1], [dx, dy, step, 0]))
     }
 
-    fn given(&self, input: &Input) -> Result<&Given<'_>, Error> {
+    fn given(&self, input: &Input) -> Result<&'a Given<'a>, Error> {
         let found = self.given.iter().find(|(name, _)| *name == input.name).map(|(_, given)| given);
         found.ok_or_else(|| Error::Input {
             name: input.name.clone(),
@@ -198,111 +160,76 @@ impl Binding<'_> {
         self.epilogue.is_gated() && !self.epilogue.is_behind_gate(&input.name)
     }
 
-    /// The arguments of the parameters that are [`open`], in their order.
-    pub(super) fn open(&self, kernel: &GemmKernel) -> Result<Vec<Arg<'_>>, Error> {
-        let mut args = Vec::with_capacity(kernel.params.len());
-        for param in kernel.params.iter().filter(|param| is_open(param)) {
-            args.extend(self.given_arg(kernel, param)?);
+    /// All that is given, by the caller's names.
+    pub(super) fn slots(&self) -> Result<Vec<(Slot<&'a str>, Arg<'a>)>, Error> {
+        let buffer = |name: &'a str, arg: BufferArg<'a>| (Slot::Memory(name), Arg::Buffer(arg));
+        let [a, b, c] = self.matrices;
+        let mut slots = vec![buffer("a", a.arg), buffer("b", b.arg), buffer("c", c.arg)];
+        for operand in [Operand::A, Operand::B] {
+            if let (Some(name), Some(scales)) = (self.scales_name(operand), self.scales(operand)?) {
+                slots.push(buffer(name, scales));
+            }
         }
-        Ok(args)
+        slots.extend(self.offsets()?.map(|offsets| buffer(OFFSETS, offsets)));
+        for input in &self.kernel.inputs {
+            let (name, given) = (&*input.name, self.given(input)?);
+            slots.push((Slot::Memory(name), given.arg(input)));
+            slots.push((Slot::Pitch(name), Arg::U32(word(self.pitch(input)?))));
+            slots.push((Slot::Step(name), Arg::U64(wide(given.step(self.problem.products())))));
+        }
+        for output in &self.kernel.outputs {
+            let (name, given) = (&*output.name, self.given_output(output)?);
+            slots.extend(given.memory().map(|memory| buffer(name, memory.arg)));
+            slots.push((Slot::Step(name), Arg::U64(wide(given.step(self.problem.batches())))));
+        }
+        Ok(slots)
     }
 
-    /// The argument of a parameter that is open; of a tensor map its matrix.
-    fn given_arg(&self, kernel: &GemmKernel, param: &Param) -> Result<Option<Arg<'_>>, Error> {
-        let given = |name: &String| {
-            let input = kernel.inputs.iter().find(|input| input.name == *name);
-            input.map(|input| Ok::<_, Error>((input, self.given(input)?))).transpose()
-        };
-        Ok(match param {
-            Param::Pointer(operand) | Param::Pointers(operand) | Param::Map(operand) => {
-                Some(Arg::Buffer(self.operands[*operand as usize]))
-            }
-            Param::Scales(operand) => self.scales(*operand)?.map(Arg::Buffer),
-            Param::Offsets => self.offsets()?.map(Arg::Buffer),
-            Param::Input(name) | Param::InputMap(name) => given(name)?.map(|(input, given)| given.arg(input)),
-            Param::InputBatchStride(name) => {
-                given(name)?.map(|(_, given)| Arg::U64(wide(given.step(self.problem.products()))))
-            }
-            Param::InputPitch(name) => match given(name)? {
-                Some((input, _)) => Some(Arg::U32(word(self.pitch(input)?))),
-                None => None,
-            },
-            Param::Output(name) => self.output(kernel, name)?,
-            Param::OutputBatchStride(name) => self.output_stride(kernel, name)?,
-            _ => None,
-        })
+    /// The pitch of the input that the kernel reads ahead; 0 where it reads none ahead.
+    pub(super) fn ahead(&self) -> Result<i64, Error> {
+        let ahead = self.kernel.inputs.iter().find(|input| self.kernel.params.is_mapped(&input.name));
+        ahead.map_or(Ok(0), |input| self.pitch(input))
     }
 
-    /// What is given for the input that the kernel reads ahead, if there is one, and its pitch.
-    pub(super) fn ahead(&self, kernel: &GemmKernel) -> Result<Option<(Arg<'_>, i64)>, Error> {
-        let ahead = kernel.params.iter().find_map(|param| match param {
-            Param::InputMap(name) => kernel.inputs.iter().find(|input| input.name == *name),
-            _ => None,
-        });
-        ahead.map(|input| Ok((self.given(input)?.arg(input), self.pitch(input)?))).transpose()
+    /// Checks that what is given for an input begins where the kernel can read it.
+    fn begins(&self, input: &Input) -> Result<(), Error> {
+        let Some(memory) = self.given(input)?.memory() else { return Ok(()) };
+        let mut need = self.need(&input.name, input.dtype, 0);
+        if memory.pointers.is_some() {
+            need.aligned = input.aligned(self.config)? * i64::from(input.dtype.bits()) / 8;
+        }
+        memory.starts().iter().try_for_each(|start| need.begins(*start))
     }
 
-    /// The launch with all of its arguments.
-    pub(super) fn prepare(
-        &self,
-        loaded: &Kernel,
-        kernel: &GemmKernel,
-        config: &LaunchConfig,
-    ) -> Result<Launch, Error> {
-        let problem = self.problem;
-        let matrices = [problem.a(), problem.b(), problem.c()];
-        let ([m, n, k], pitches) = (problem.mnk(), matrices.map(|matrix| matrix.bound_pitch()));
-        let mnk = [m, n, k];
-        let mut maps = Vec::new();
-        for operand in Operand::ALL {
-            let matrix = &matrices[operand as usize];
-            // Of one matrix, the stride does not matter.
-            let stride = if matrix.different() > 1 { matrix.batch_stride() } else { matrix.bound_pitch() };
-            maps.push(match kernel.map(operand, mnk, pitches, [matrix.different(), stride])? {
-                Some(tiled) => Some(TensorMap::new(self.operands[operand as usize], &tiled)?),
-                None => None,
-            });
-        }
-        let mut scales = [None, None];
-        for (scales, operand) in scales.iter_mut().zip([Operand::A, Operand::B]) {
-            let tiled =
-                kernel.map_of_scales(operand, [m, n, k.max(1)], problem.pitch_of_scales(operand).max(1));
-            *scales = match self.scales(operand)? {
-                Some(buffer) => tiled?.map(|tiled| TensorMap::new(buffer, &tiled)).transpose()?,
-                None => None,
-            };
-        }
-        let ahead = match self.ahead(kernel)? {
-            Some((Arg::Buffer(buffer), pitch)) => {
-                let tiled = kernel.map_of_input(mnk, pitch)?;
-                tiled.map(|tiled| TensorMap::new(buffer, &tiled)).transpose()?
+    /// What a buffer must be that is given for an input or an output.
+    fn need(&self, name: &str, dtype: DType, elements: i64) -> Need {
+        let aligned = self.kernel.params.alignment(&self.kernel.kernel, name);
+        Need { name: name.into(), matrix: None, dtype, elements, aligned, anywhere: true }
+    }
+
+    /// What buffers must be that take the places of those that are given by their names.
+    pub(super) fn needs(&self) -> Result<Vec<Need>, Error> {
+        let mut needs = Vec::new();
+        for input in &self.kernel.inputs {
+            if self.given(input)?.memory().is_some_and(|memory| memory.pointers.is_none()) {
+                let [_, elements] = self.fit(input)?;
+                needs.push(self.need(&input.name, input.dtype, elements));
             }
-            _ => None,
-        };
-        let number = |value: i64| Arg::U32(word(value));
-        let mut args = Vec::new();
-        for (info, param) in kernel.kernel.params().iter().zip(&kernel.params) {
-            let arg = match param {
-                Param::Map(operand) => maps[*operand as usize].as_ref().map(Arg::from),
-                Param::InputMap(_) => ahead.as_ref().map(Arg::from),
-                Param::Extent(mode) => Some(number(mnk[*mode])),
-                Param::Pitch(operand) => Some(number(pitches[*operand as usize])),
-                Param::Order | Param::Pieces => self.order.map(Arg::from),
-                Param::Workspace => self.workspace.map(|workspace| Arg::from(&workspace.sums)),
-                Param::Semaphores => self.workspace.map(|workspace| Arg::from(&workspace.turns)),
-                Param::Partials(name) => self.left(kernel, name, 0),
-                Param::Arrivals(name) => self.left(kernel, name, 1),
-                Param::Tiles => Some(Arg::U32(kernel.all_tiles([m, n, problem.products()])?)),
-                Param::Scales(operand) => scales[usize::from(*operand == Operand::B)].as_ref().map(Arg::from),
-                Param::Groups => Some(number(problem.products())),
-                Param::TilesOfBatch => Some(Arg::U32(kernel.all_tiles([m, n, 1])?)),
-                Param::BatchStride(operand) => Some(Arg::U64(wide(between(&matrices[*operand as usize])))),
-                Param::LastOfBatch(operand) => Some(number(matrices[*operand as usize].different() - 1)),
-                open => self.given_arg(kernel, open)?,
-            };
-            // A missing argument is reported when the launch checks its arguments.
-            args.extend(arg.map(|arg| (&*info.name, arg)));
         }
-        Ok(loaded.prepare(config, &loaded.arguments(&args)?)?)
+        for output in &self.kernel.outputs {
+            let elements = self.elements_of(output, self.given_output(output)?);
+            needs.push(self.need(&output.name, output.dtype, elements));
+        }
+        for operand in [Operand::A, Operand::B] {
+            if let (Some(name), Some((dtype, _))) = (self.scales_name(operand), self.problem.scaling(operand))
+            {
+                let need = self.need(name, dtype, self.problem.scales(operand));
+                needs.push(Need { aligned: OF_MAPS, anywhere: false, ..need });
+            }
+        }
+        if let Some(groups) = self.problem.groups() {
+            needs.push(self.need(OFFSETS, DType::U32, groups + 1));
+        }
+        Ok(needs)
     }
 }

@@ -1,43 +1,42 @@
 //! Loading: the kernels of a device.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use girih_codegen::gemm::{Epilogue, GemmConfig, GemmKernel, Pieces, Schedule, generate};
-use girih_device::{Buffer, Device, Kernel};
+use girih_device::{Buffer, Device};
 
 use super::choose::recorded;
 use super::fits::{fits, gates};
-use super::passes::{self, Copies};
+use super::passes::{self, Copies, Passes};
 use super::run::aligned;
 use super::workspace::Shared;
 use super::{Gemm, KernelKind, Problem, Records, choose, repitched};
 use crate::Error;
+use crate::family::{Cache, Loaded, words};
 
 /// A loaded module. It serves every problem for which its configuration is chosen.
 #[derive(Debug)]
-pub(super) struct Loaded {
+pub(super) struct Module {
     pub(super) config: GemmConfig,
     pub(super) epilogue: Epilogue,
-    pub(super) kernel: Kernel,
-    pub(super) generated: GemmKernel,
+    pub(super) loaded: Loaded<GemmKernel>,
     pub(super) multiprocessors: u32,
 }
 
-impl Loaded {
+impl Module {
     /// The bytes of the sums and of the counters that blocks which share tiles hand to one another.
     pub(super) fn workspace(&self, problem: &Problem, pieces: Option<&Pieces>) -> Result<[u64; 2], Error> {
         let [m, n, _] = problem.mnk();
         Ok(match pieces {
             // The kernel has the parameters also where no tile is cut.
             Some(pieces) => pieces.workspace().map(|bytes| bytes.max(LINE)),
-            None => self.generated.workspace([m, n, problem.products()])?,
+            None => self.loaded.generated.workspace([m, n, problem.products()])?,
         })
     }
 }
 
 /// The order of tiles, or the pieces of tiles, on the device.
-pub(super) type Order = Arc<Buffer<u32>>;
+pub(super) type Order = Arc<Buffer<u8>>;
 
 /// The bytes of an empty workspace.
 const LINE: u64 = 16;
@@ -48,34 +47,44 @@ const MOST_CHOSEN: usize = 1 << 12;
 /// What an order depends on: the tile's extents, and how many rows and columns of tiles there are.
 type Tiles = ([i64; 2], [u32; 2]);
 
-/// The GEMM kernels loaded on a device, one for each configuration and epilogue that was asked for.
+/// The GEMM kernels loaded on a device, one for each configuration and epilogue that was asked for. Threads may ask for kernels at the same time:
+/// those that ask for different ones do not wait for each other.
 #[derive(Debug)]
 pub struct Gemms {
     device: Device,
-    loaded: Mutex<Vec<Arc<Loaded>>>,
-    orders: Mutex<HashMap<Tiles, Order>>,
+    /// Modules by their configurations and the keys of their epilogues.
+    loaded: Cache<(GemmConfig, String), Arc<Module>>,
+    orders: Cache<Tiles, Order>,
+    passes: Passes,
     workspace: Shared,
     records: Records,
     /// What was chosen for problems that have come: to choose takes longer than to launch.
-    chosen: Mutex<HashMap<(Problem, KernelKind), GemmConfig>>,
+    chosen: Cache<(Problem, KernelKind), GemmConfig>,
 }
 
 impl Gemms {
     /// An empty set of kernels for a device.
     pub fn new(device: &Device) -> Gemms {
-        let (loaded, orders, workspace, records, chosen) = Default::default();
-        Gemms { device: device.clone(), loaded, orders, workspace, records, chosen }
+        Gemms {
+            device: device.clone(),
+            loaded: Cache::default(),
+            orders: Cache::default(),
+            passes: Cache::default(),
+            workspace: Shared::default(),
+            records: Records::default(),
+            chosen: Cache::new(MOST_CHOSEN),
+        }
     }
 
     /// The same, with configurations that were measured for some problems: those get theirs by [`KernelKind::Sm90`], before the records that girih
     /// comes with are asked ([`Records::shipped`]).
     pub fn with_records(self, records: Records) -> Gemms {
-        Gemms { records, chosen: Mutex::default(), ..self }
+        Gemms { records, chosen: Cache::new(MOST_CHOSEN), ..self }
     }
 
     /// How many modules are loaded.
     pub fn modules(&self) -> usize {
-        self.loaded.lock().unwrap_or_else(PoisonError::into_inner).len()
+        self.loaded.len()
     }
 
     /// The GEMM for `problem`, from a module that is loaded already if one with its facts is.
@@ -132,19 +141,10 @@ impl Gemms {
 
     /// The configuration that was measured for a problem, or else is chosen.
     fn chosen(&self, problem: &Problem, kind: KernelKind) -> Result<GemmConfig, Error> {
-        let mut chosen = self.chosen.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = chosen.get(&(*problem, kind)) {
-            return Ok(*known);
-        }
-        let config = match recorded(problem, kind, &self.records)? {
-            Some((config, _)) => config,
-            None => choose(problem, kind, self.device.limits())?,
-        };
-        if chosen.len() == MOST_CHOSEN {
-            chosen.clear();
-        }
-        chosen.insert((*problem, kind), config);
-        Ok(config)
+        self.chosen.get(&(*problem, kind), || match recorded(problem, kind, &self.records)? {
+            Some((config, _)) => Ok(config),
+            None => choose(problem, kind, self.device.limits()),
+        })
     }
 
     /// The same by a configuration of the caller's choice for [`Problem::oriented`], as a tuner tries them. What it states of pitches,
@@ -206,60 +206,56 @@ impl Gemms {
         fits(&oriented, &config)?;
         gates(problem, epilogue)?;
         let epilogue = turned(epilogue, transposed);
-        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = loaded.iter().find(|l| l.config == config && l.epilogue == epilogue).cloned();
-        let module = match known {
-            Some(module) => {
-                if !module.epilogue.is_same(&epilogue) {
-                    let generated = generate(&config, &epilogue)?;
-                    if generated.kernel.module().to_string() != module.generated.kernel.module().to_string() {
-                        return Err(Error::EpilogueKey { key: epilogue.key() });
-                    }
-                }
-                module
+        let module = self.loaded.get(&(config, epilogue.key()), || {
+            let loaded = Loaded::new(&self.device, generate(&config, &epilogue)?)?;
+            let multiprocessors = self.device.limits().multiprocessors;
+            Ok::<_, Error>(Arc::new(Module { config, epilogue: epilogue.clone(), loaded, multiprocessors }))
+        })?;
+        let kernel = &module.loaded.generated;
+        if !module.epilogue.is_same(&epilogue) {
+            let generated = generate(&config, &epilogue)?;
+            if generated.kernel.module().to_string() != kernel.kernel.module().to_string() {
+                return Err(Error::EpilogueKey { key: epilogue.key() });
             }
-            None => {
-                let generated = generate(&config, &epilogue)?;
-                let kernel = self.device.load(&generated.kernel)?.kernel(config.name)?;
-                let multiprocessors = self.device.limits().multiprocessors;
-                let module = Arc::new(Loaded { config, epilogue, kernel, generated, multiprocessors });
-                loaded.push(module.clone());
-                module
-            }
-        };
-        drop(loaded);
-        let pieces = module.generated.pieces(oriented.mnk(), oriented.batches(), module.multiprocessors)?;
+        }
+        let pieces = kernel.pieces(oriented.mnk(), oriented.batches(), module.multiprocessors)?;
         let order = match &pieces {
-            Some(pieces) => Some(Arc::new(self.device.upload(&pieces.table())?)),
+            Some(pieces) => Some(words(&self.device, &pieces.table())?),
             None => self.order(&oriented, &module)?,
         };
         let bytes = module.workspace(&oriented, pieces.as_ref())?;
         let [m, n, _] = oriented.mnk();
-        let reductions = module.generated.reductions([m, n, oriented.batches()])?;
+        let reductions = kernel.reductions([m, n, oriented.batches()])?;
         let workspace = self.workspace.of(&self.device, bytes, &reductions)?;
         let solved = repitched(&oriented, &config)?;
         let early = config.mainloop.warp_specialized().is_some();
-        let copies = Copies::new(&self.device, [&oriented, &solved], early)?.map(Arc::new);
-        let aligned = aligned(&module.config, transposed, copies.as_deref())?;
-        let call = Arc::default();
-        Ok(Gemm { problem: *problem, solved, transposed, module, order, workspace, copies, aligned, call })
+        let names = if transposed { ["b", "a"] } else { ["a", "b"] };
+        let copies = Copies::new(&self.device, &self.passes, [&oriented, &solved], early, names)?;
+        let aligned = aligned(&module.config, transposed, copies.as_ref())?;
+        let (copies, launches) = (copies.map(Arc::new), Arc::default());
+        Ok(Gemm {
+            problem: *problem,
+            solved,
+            transposed,
+            module,
+            order,
+            workspace,
+            copies,
+            aligned,
+            launches,
+        })
     }
 
     /// The order of a persistent kernel's tiles.
-    fn order(&self, oriented: &Problem, module: &Loaded) -> Result<Option<Order>, Error> {
+    fn order(&self, oriented: &Problem, module: &Module) -> Result<Option<Order>, Error> {
         let Schedule::Persistent { .. } = module.config.schedule else { return Ok(None) };
         if module.config.batch.grouped().is_some() {
             return Ok(None);
         }
         let ([m, n, _], [tile_m, tile_n, _]) = (oriented.mnk(), module.config.tile);
-        let key = ([tile_m, tile_n], module.generated.tiles(m, n)?);
-        let mut orders = self.orders.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = orders.get(&key) {
-            return Ok(Some(known.clone()));
-        }
-        let order = Arc::new(self.device.upload(&module.generated.order(m, n)?.concat())?);
-        orders.insert(key, order.clone());
-        Ok(Some(order))
+        let kernel = &module.loaded.generated;
+        let key = ([tile_m, tile_n], kernel.tiles(m, n)?);
+        self.orders.get(&key, || words(&self.device, kernel.order(m, n)?.as_flattened())).map(Some)
     }
 }
 

@@ -3,19 +3,17 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use girih_codegen::Operand;
-use girih_codegen::gemm::GemmConfig;
-use girih_device::{Buffer, BufferArg, Kernel, Launch, LaunchConfig, Pod, Pointers};
-use girih_ptx::Module;
+use girih_codegen::gemm::{Arguments, GemmConfig};
+use girih_device::{Buffer, Kernel, LaunchConfig, Pod, Pointers};
 use girih_tensor::Element;
 
-use super::bind::{Binding, Given, Need};
-use super::call::Call;
-use super::loading::{Loaded, Order};
-use super::memory::{Memory, Untyped};
-use super::passes::{Copies, Opened};
+use super::Problem;
+use super::bind::{Binding, Given, scales_name};
+use super::loading::{Module, Order};
+use super::passes::Copies;
 use super::workspace::Workspace;
-use super::{Prepared, Problem};
 use crate::Error;
+use crate::family::{Launches, Memory, Need, Prepared, Step, Untyped};
 use girih_device::sizes::wide;
 
 /// A problem with the kernel that solves it, loaded on a device.
@@ -25,15 +23,18 @@ pub struct Gemm {
     /// The problem as the kernel solves it, oriented and with copies of A and B where these are copied.
     pub(super) solved: Problem,
     pub(super) transposed: bool,
-    pub(super) module: Arc<Loaded>,
+    pub(super) module: Arc<Module>,
     pub(super) order: Option<Order>,
     pub(super) workspace: Option<Arc<Workspace>>,
     pub(super) copies: Option<Arc<Copies>>,
     /// How many bytes the addresses of A, B and C must be a multiple of.
     pub(super) aligned: [i64; 3],
-    /// What calls have in common, once one has been made.
-    pub(super) call: Arc<Mutex<Option<Call>>>,
+    /// The launches, once there has been a call.
+    pub(super) launches: Arc<Mutex<Known>>,
 }
+
+/// Launches, and the pitch of the input that the kernel reads ahead.
+type Known = Option<(i64, Arc<Launches>)>;
 
 impl Gemm {
     /// The problem.
@@ -57,12 +58,12 @@ impl Gemm {
 
     /// The loaded kernel.
     pub fn kernel(&self) -> &Kernel {
-        &self.module.kernel
+        &self.module.loaded.kernel
     }
 
     /// The generated module.
-    pub fn ptx(&self) -> &Module {
-        self.module.generated.kernel.module()
+    pub fn ptx(&self) -> &girih_ptx::Module {
+        self.module.loaded.generated.kernel.module()
     }
 
     /// The bytes of global memory in which blocks that share a tile hand their sums to one another: 0 where none do. All GEMMs of a
@@ -73,20 +74,21 @@ impl Gemm {
     /// [`Error::Codegen`] for more bytes than 64 bits count.
     pub fn workspace_bytes(&self) -> Result<u64, Error> {
         let (module, problem) = (&self.module, &self.solved);
-        let pieces = module.generated.pieces(problem.mnk(), problem.batches(), module.multiprocessors)?;
+        let pieces =
+            module.loaded.generated.pieces(problem.mnk(), problem.batches(), module.multiprocessors)?;
         let [m, n, _] = problem.mnk();
-        let reductions = module.generated.reductions([m, n, problem.batches()])?;
+        let reductions = module.loaded.generated.reductions([m, n, problem.batches()])?;
         Ok(module.workspace(problem, pieces.as_ref())?.iter().chain(reductions.as_flattened()).sum())
     }
 
     /// Bytes of dynamic shared memory of a block.
     pub fn shared_bytes(&self) -> u32 {
-        self.module.generated.kernel.shared_bytes()
+        self.module.loaded.generated.kernel.shared_bytes()
     }
 
     /// What the kernel was derived from: names with their layouts as text.
     pub fn partitions(&self) -> &[(&'static str, String)] {
-        &self.module.generated.partitions
+        &self.module.loaded.generated.partitions
     }
 
     /// The launch: the grid that the configuration's schedule asks for, and its block.
@@ -95,9 +97,12 @@ impl Gemm {
     /// [`Error::Codegen`] if there are more tiles than blocks in a grid.
     pub fn launch_config(&self) -> Result<LaunchConfig, Error> {
         let [m, n, _] = self.solved.mnk();
-        let blocks =
-            self.module.generated.blocks([m, n, self.solved.products()], self.module.multiprocessors)?;
-        let config = self.module.kernel.config([blocks, 1, 1])?;
+        let blocks = self
+            .module
+            .loaded
+            .generated
+            .blocks([m, n, self.solved.products()], self.module.multiprocessors)?;
+        let config = self.module.loaded.kernel.config([blocks, 1, 1])?;
         // What comes after a pass prepares itself meanwhile.
         let early =
             self.module.config.programmatic || self.copies.as_ref().is_some_and(|copies| copies.early);
@@ -161,24 +166,7 @@ impl Gemm {
 
     fn call(&self, matrices: [Memory<'_>; 3], given: &[(&str, Given<'_>)]) -> Result<(), Error> {
         let Some(binding) = self.bind(matrices, given)? else { return Ok(()) };
-        let (copies, generated) = (self.copies.as_deref(), &self.module.generated);
-        let mut call = self.call.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = &*call
-            && !known.serves(&binding, generated)?
-        {
-            *call = None;
-        }
-        let call = match &mut *call {
-            Some(call) => call,
-            first => first.insert(Call::new(self.launches(&binding)?, &binding, generated)?),
-        };
-        let turn = copies.map(|copies| copies.turn.lock().unwrap_or_else(PoisonError::into_inner));
-        let launched = call.run(&binding, generated);
-        drop(turn);
-        if let (Err(Error::Device(_)), Some(workspace)) = (&launched, &self.workspace) {
-            workspace.reset()?;
-        }
-        launched
+        self.launches(binding.ahead()?)?.call(&binding.slots()?)
     }
 
     /// What [`Gemm::run_with`] launches, as a value: checked and encoded once, for programs that run it many times or launch it
@@ -248,17 +236,8 @@ impl Gemm {
         given: &[(&str, Given<'_>)],
     ) -> Result<Option<Prepared>, Error> {
         let Some(binding) = self.bind(matrices, given)? else { return Ok(None) };
-        let (copies, product) = self.launches(&binding)?;
-        let fixed = |i: usize| self.copies.as_ref().is_some_and(|copies| copies.is_fixed(i));
-        Ok(Some(Prepared {
-            copies,
-            product,
-            transposed: self.transposed,
-            fixed: [fixed(0), fixed(1)],
-            turn: self.copies.as_ref().map(|copies| copies.turn.clone()),
-            workspace: self.workspace.clone(),
-            needs: self.needs(&binding)?.into(),
-        }))
+        let needs = self.needs(&binding)?;
+        self.launches(binding.ahead()?)?.prepare(&binding.slots()?, needs).map(Some)
     }
 
     /// What buffers must be that take the places of others.
@@ -267,12 +246,17 @@ impl Gemm {
             return Ok(Vec::new());
         }
         let spans = [self.problem.a(), self.problem.b(), self.problem.c()].map(|matrix| matrix.span());
-        let of = |operand: Operand| {
-            let at = operand as usize;
-            Need::of(operand, self.problem.dtype_of(operand), spans[at], self.aligned[at])
-        };
-        let mut needs = binding.needs(&self.module.generated)?;
-        needs.extend(Operand::ALL.map(of));
+        let mut needs = binding.needs()?;
+        for (at, (name, matrix)) in [("a", "A"), ("b", "B"), ("c", "C")].into_iter().enumerate() {
+            needs.push(Need {
+                name: name.into(),
+                matrix: Some(matrix),
+                dtype: self.problem.dtype_of(Operand::ALL[at]),
+                elements: spans[at],
+                aligned: self.aligned[at],
+                anywhere: false,
+            });
+        }
         Ok(needs)
     }
 
@@ -282,26 +266,16 @@ impl Gemm {
         matrices: [Memory<'a>; 3],
         given: &'a [(&'a str, Given<'a>)],
     ) -> Result<Option<Binding<'a>>, Error> {
-        let matrices = self.checked(matrices)?;
-        let [a, b, c] = &matrices;
-        let mut from = [a.arg, b.arg];
-        if self.transposed {
-            from.reverse();
-        }
-        let place = |i: usize| self.copies.as_ref().and_then(|copies| copies.places[i].as_ref());
-        let at = |i: usize| place(i).map_or(from[i], BufferArg::from);
         let binding = Binding {
             problem: &self.solved,
             transposed: self.transposed,
             config: &self.module.config,
             epilogue: &self.module.epilogue,
-            from,
-            operands: [at(0), at(1), c.arg],
-            order: self.order.as_deref(),
-            workspace: self.workspace.as_deref(),
+            kernel: &self.module.loaded.generated,
+            matrices: self.checked(matrices)?,
             given,
         };
-        binding.check(&self.module.generated, &matrices)?;
+        binding.check()?;
         let [m, n, _] = self.solved.mnk();
         let empty = m == 0 || n == 0 || self.solved.products() == 0;
         Ok((!empty).then_some(binding))
@@ -339,14 +313,65 @@ impl Gemm {
         Ok([a, b, c])
     }
 
-    /// The copies of A and B, if there are any, and the product.
-    fn launches(&self, binding: &Binding<'_>) -> Result<(Vec<Opened>, Launch), Error> {
-        let copies = match &self.copies {
-            Some(copies) => copies.prepare(binding.from)?,
-            None => Vec::new(),
+    /// The copies of A and B, if there are any, and the product, whose input that is read ahead has this pitch.
+    fn launches(&self, ahead: i64) -> Result<Arc<Launches>, Error> {
+        let mut known = self.launches.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((pitch, launches)) = &*known
+            && *pitch == ahead
+        {
+            return Ok(launches.clone());
+        }
+        let mut steps = self.copies.as_ref().map_or(Vec::new(), |copies| copies.steps.clone());
+        steps.push(self.product(ahead)?);
+        let mut launches = Launches::new(steps);
+        if let Some(copies) = &self.copies {
+            launches = launches.with_lock(copies.lock.clone());
+        }
+        if let Some(workspace) = &self.workspace {
+            launches = launches.with_counters(workspace.counters());
+        }
+        let launches = Arc::new(launches);
+        *known = Some((ahead, launches.clone()));
+        Ok(launches)
+    }
+
+    /// The launch of the product.
+    fn product(&self, ahead: i64) -> Result<Step, Error> {
+        let (solved, kernel) = (&self.solved, &self.module.loaded.generated);
+        let matrices = [solved.a(), solved.b(), solved.c()];
+        let arguments = Arguments {
+            mnk: solved.mnk(),
+            pitches: matrices.each_ref().map(|matrix| matrix.bound_pitch()),
+            products: solved.products(),
+            batch: matrices.map(|matrix| [matrix.different(), matrix.batch_stride()]),
+            scales: [Operand::A, Operand::B].map(|operand| solved.pitch_of_scales(operand).max(1)),
+            ahead,
         };
-        let config = self.launch_config()?;
-        Ok((copies, binding.prepare(&self.module.kernel, &self.module.generated, &config)?))
+        let (config, values) = (self.launch_config()?, kernel.params.values(&arguments)?);
+        let mut step = Step::new(&self.module.loaded.kernel, config, values);
+        let names = if self.transposed { ["b", "a"] } else { ["a", "b"] };
+        for (at, name) in ["a", "b"].into_iter().enumerate() {
+            step = match self.copies.as_ref().and_then(|copies| copies.places[at].as_ref()) {
+                Some(place) => step.with_own(name, place.clone()),
+                None => step.renamed(name, names[at]),
+            };
+        }
+        for (operand, name) in [(Operand::A, "scales"), (Operand::B, "scales_b")] {
+            if let Some(given) = scales_name(solved, self.transposed, operand) {
+                step = step.renamed(name, given);
+            }
+        }
+        if let Some(order) = &self.order {
+            step = step.with_own("order", order.clone()).with_own("pieces", order.clone());
+        }
+        let Some(workspace) = &self.workspace else { return Ok(step) };
+        step = step.with_own("workspace", workspace.sums.clone());
+        step = step.with_own("semaphores", workspace.turns.clone());
+        for (output, [left, turns]) in kernel.outputs.iter().zip(&workspace.reductions) {
+            step = step.with_own(&format!("partials_{}", output.name), left.clone());
+            step = step.with_own(&format!("arrivals_{}", output.name), turns.clone());
+        }
+        Ok(step)
     }
 }
 
@@ -360,7 +385,7 @@ pub(super) fn aligned(
     let mut needed = [0; 3];
     for (i, (needed, operand)) in needed.iter_mut().zip(Operand::ALL).enumerate() {
         let bits = config.dtype(operand).bits();
-        let copied = copies.filter(|_| i < 2).and_then(|copies| copies.needed(i));
+        let copied = copies.filter(|_| i < 2).and_then(|copies| copies.needed[i]);
         *needed = copied.unwrap_or(config.aligned(operand)? * i64::from(bits / 8));
     }
     if transposed {

@@ -11,17 +11,16 @@ use girih_device::sizes::size;
 /// of the blocks that have done so.
 #[derive(Debug)]
 pub(super) struct Workspace {
-    pub(super) sums: Buffer<u8>,
-    pub(super) turns: Buffer<u8>,
-    pub(super) reductions: Vec<[Buffer<u8>; 2]>,
+    pub(super) sums: Arc<Buffer<u8>>,
+    pub(super) turns: Arc<Buffer<u8>>,
+    pub(super) reductions: Vec<[Arc<Buffer<u8>>; 2]>,
 }
 
 impl Workspace {
-    /// Makes the workspace what a launch expects, after one that has stopped halfway: counters that it left behind would let a later block
-    /// take itself for the last one.
-    pub(super) fn reset(&self) -> Result<(), Error> {
+    /// The counters.
+    pub(super) fn counters(&self) -> Vec<Arc<Buffer<u8>>> {
         let of_outputs = self.reductions.iter().map(|[_, turns]| turns);
-        Ok([&self.turns].into_iter().chain(of_outputs).try_for_each(|turns| turns.fill_bytes(0))?)
+        [&self.turns].into_iter().chain(of_outputs).cloned().collect()
     }
 
     /// Whether sums and turns of so many bytes have room.
@@ -45,7 +44,7 @@ impl Shared {
         reductions: &[[u64; 2]],
     ) -> Result<Option<Arc<Workspace>>, Error> {
         if !reductions.is_empty() {
-            let zeros = |bytes: u64| device.zeros(size(bytes));
+            let zeros = |bytes: u64| device.zeros(size(bytes)).map(Arc::new);
             let pair = |[left, turns]: &[u64; 2]| Ok([zeros(*left)?, zeros(*turns)?]);
             let reductions = reductions.iter().map(pair).collect::<Result<_, Error>>()?;
             let [sums, turns] = [zeros(bytes[0])?, zeros(bytes[1])?];
@@ -63,8 +62,8 @@ impl Shared {
             (sums, turns) = (sums.max(workspace.sums.len()), turns.max(workspace.turns.len()));
         }
         let workspace = Arc::new(Workspace {
-            sums: device.zeros(sums)?,
-            turns: device.zeros(turns)?,
+            sums: Arc::new(device.zeros(sums)?),
+            turns: Arc::new(device.zeros(turns)?),
             reductions: Vec::new(),
         });
         *held = Some(workspace.clone());

@@ -47,11 +47,11 @@ pub struct DecodeConfig {
 pub struct DecodeFeatures {
     /// Whether tensors may have fewer columns than [`DecodeConfig::head_dim`].
     pub padded: bool,
-    /// Whether a query sees a window of keys before its own, and not all ([`super::DecodeParam::Left`]).
+    /// Whether a query sees a window of keys before its own, and not all ([`super::Arguments::left`]).
     pub left: bool,
     /// Whether scores go through `cap * tanh(score / cap)`.
     pub softcap: bool,
-    /// Whether K and V have scales ([`super::DecodeParam::KScale`]).
+    /// Whether K and V have scales.
     pub scales: bool,
     /// Whether the logarithms of the sums of powers are written.
     pub lse: bool,

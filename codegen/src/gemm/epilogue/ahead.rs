@@ -21,7 +21,8 @@ use crate::builder::{Builder, Cond};
 use crate::engine::element_bytes;
 use crate::gemm::mainloop::WARPGROUP;
 use crate::gemm::schedule::Place;
-use crate::gemm::{Batch, GemmConfig, MAX_EXTENT, Major, Schedule, Store};
+use crate::gemm::{Arguments, Batch, GemmConfig, Major, Schedule, Store};
+use crate::params::{MAX_EXTENT, Params};
 use crate::{Error, Expr, Memory, Pipeline, PipelineState, Rmem, Scalar, Smem, Stage, TiledCopy, TmaCopy};
 
 /// The threads of a warp.
@@ -34,9 +35,10 @@ const CARRIERS: i64 = WARPGROUP / WARP - 1;
 pub(in crate::gemm) struct Mapped {
     /// The address of the tensor map.
     pub(in crate::gemm) map: Expr,
-    /// The input in global memory, (M,N), and its pitch.
+    /// The input in global memory, (M,N).
     pub(in crate::gemm) layout: Lay,
-    pub(in crate::gemm) pitch: Symbol,
+    /// The input's name.
+    pub(in crate::gemm) name: String,
 }
 
 /// An input that is read ahead, and the barriers of its way: those of each warpgroup for each place in which C is staged.
@@ -103,17 +105,19 @@ impl Epilogue {
 impl Mapped {
     /// Declares the tensor map of an input of C's shape.
     pub(super) fn declare(
+        params: &mut Params<Arguments>,
         b: &mut Builder,
         config: &GemmConfig,
         input: &Input,
         shape: &Shape,
     ) -> Result<Mapped, Error> {
         let line = 16 / element_bytes("input of an epilogue", input.dtype)?;
-        let pitch = b.unbound_symbol(|pitch| pitch.at_least(1).at_most(MAX_EXTENT).divisible_by(line))?;
+        let facts = |pitch: Symbol| pitch.at_least(1).at_most(MAX_EXTENT).divisible_by(line);
+        let pitch = params.of_maps(b, "pitch of an input", facts, |a| a.ahead)?;
         let [pitched, one] = [Int::symbol(pitch), Int::fixed(1)].map(Stride::Int);
         let strides = if config.c_major == Major::K { [pitched, one] } else { [one, pitched] };
         let layout = Lay::new(shape, &Strides::flat(&strides)?)?; // (M,N)
-        Ok(Mapped { map: b.tensor_map(&input.name), layout, pitch })
+        Ok(Mapped { map: params.tensor_map(b, &input.name, &input.name), layout, name: input.name.clone() })
     }
 }
 

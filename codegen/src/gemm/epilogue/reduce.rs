@@ -12,7 +12,8 @@ use crate::engine::element_bytes;
 use crate::error::narrow;
 use crate::gemm::mainloop::Sums;
 use crate::gemm::schedule::{Place, SEMAPHORE, Team};
-use crate::gemm::{Batch, GemmConfig, MAX_STRIDE, Param};
+use crate::gemm::{Arguments, Batch, GemmConfig};
+use crate::params::Params;
 use crate::scalar::lower;
 use crate::tiled::mma::Operand;
 use crate::{Error, Expr, Gmem, Scalar};
@@ -125,22 +126,18 @@ struct Reduced<'a> {
 impl Reducing {
     /// Declares the parameters.
     pub(super) fn declare(
+        params: &mut Params<Arguments>,
         b: &mut Builder,
         config: &GemmConfig,
         output: &Output,
         kept: Option<usize>,
-        params: &mut Vec<Param>,
     ) -> Result<Reducing, Error> {
         let (name, bytes) = (&output.name, element_bytes("output of an epilogue", output.dtype)?);
-        let of_name = [Param::Output, Param::Partials, Param::Arrivals].map(|param| param(name.clone()));
-        params.extend(of_name);
-        let out = b.pointer(name, bytes);
-        let partials = b.pointer(&format!("partials_{name}"), LINE);
-        let arrivals = b.pointer(&format!("arrivals_{name}"), SEMAPHORE);
-        let stride = matches!(config.batch, Batch::Strided | Batch::Pointers).then(|| {
-            params.push(Param::OutputBatchStride(name.clone()));
-            b.wide_number(&output.batch_stride_name(), MAX_STRIDE, 1)
-        });
+        let out = params.pointer(b, name, bytes);
+        let partials = params.pointer(b, &format!("partials_{name}"), LINE);
+        let arrivals = params.pointer(b, &format!("arrivals_{name}"), SEMAPHORE);
+        let stride = matches!(config.batch, Batch::Strided | Batch::Pointers)
+            .then(|| params.step(b, &output.batch_stride_name(), name, 1));
         Ok(Reducing { output: output.clone(), kept, out, partials, arrivals, stride })
     }
 

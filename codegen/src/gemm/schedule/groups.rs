@@ -6,7 +6,8 @@ use girih_tensor::Space;
 use super::raster::block_tile;
 use super::{MAX_TILES, Place, Share, Span, Tile, persistent};
 use crate::builder::{Builder, Cond, Reg, Width};
-use crate::gemm::{GemmConfig, MAX_EXTENT};
+use crate::gemm::{Arguments, GemmConfig};
+use crate::params::{MAX_EXTENT, Params};
 use crate::{Error, Expr};
 
 /// The most groups, since a block keeps all offsets in shared memory.
@@ -56,6 +57,7 @@ struct Walk {
 impl Groups {
     /// Declares the parameters. `extents` are M and N, `tiles` the rows and columns of tiles.
     pub(in crate::gemm) fn new(
+        params: &mut Params<Arguments>,
         b: &mut Builder,
         config: &GemmConfig,
         mode: usize,
@@ -64,11 +66,12 @@ impl Groups {
     ) -> Result<Groups, Error> {
         let ([first, step], [m, n], [rows, columns]) = (persistent::steps(b, 1)?, extents, tiles);
         let (extent, across) = if mode == 0 { (m, columns) } else { (n, rows) };
+        let own = *config;
         Ok(Groups {
             mode,
-            offsets: b.pointer("offsets", OFFSET),
-            groups: b.number("groups", MAX_GROUPS),
-            tiles: b.number("tiles", MAX_TILES),
+            offsets: params.pointer(b, "offsets", OFFSET),
+            groups: params.number(b, "groups", MAX_GROUPS, |a| a.products),
+            tiles: params.number(b, "tiles", MAX_TILES, move |a| own.tiles_for(a.mnk, a.products)),
             shared: Expr::from(0),
             first,
             step,

@@ -6,6 +6,8 @@ use girih_tensor::Space;
 use super::{Place, Share, Tile};
 use crate::builder::{Builder, Cond, Reg, Width};
 use crate::gemm::batch::{MAX_BATCHES, Products};
+use crate::gemm::{Arguments, GemmConfig};
+use crate::params::Params;
 use crate::{Error, Expr};
 
 /// The most blocks of a grid.
@@ -24,8 +26,14 @@ pub(in crate::gemm) struct Order {
 
 impl Order {
     /// Declares the order's parameters.
-    pub(in crate::gemm) fn new(b: &mut Builder, order: &str, tiles: &str) -> Order {
-        Order { address: b.pointer(order, ENTRY), count: b.number(tiles, MAX_TILES) }
+    pub(in crate::gemm) fn new(
+        params: &mut Params<Arguments>,
+        b: &mut Builder,
+        config: &GemmConfig,
+    ) -> Order {
+        let (address, config) = (params.pointer(b, "order", ENTRY), *config);
+        let count = params.number(b, "tiles", MAX_TILES, move |a| config.tiles_for(a.mnk, a.products));
+        Order { address, count }
     }
 }
 

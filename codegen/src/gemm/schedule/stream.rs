@@ -9,7 +9,9 @@ use super::pieces::{BACKWARDS, FLAGS, HALF, LAST, LEFT, MOST, WORDS};
 use super::sums::{Team, Vectors, Workspace};
 use super::{Place, Share, Tile};
 use crate::builder::{Builder, Cond, Reg, Width};
+use crate::gemm::Arguments;
 use crate::gemm::mainloop::Sums;
+use crate::params::Params;
 use crate::{Error, Expr, Scalar};
 
 /// The bytes of a piece.
@@ -36,8 +38,8 @@ pub(super) struct Piece {
 
 impl Stream {
     /// Declares the parameter.
-    pub(in crate::gemm) fn new(b: &mut Builder, name: &str) -> Stream {
-        Stream { pieces: b.pointer(name, PIECE) }
+    pub(in crate::gemm) fn new(params: &mut Params<Arguments>, b: &mut Builder) -> Stream {
+        Stream { pieces: params.pointer(b, "pieces", PIECE) }
     }
 
     /// Runs `body` for each of the block's pieces.

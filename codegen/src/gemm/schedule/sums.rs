@@ -8,7 +8,9 @@ use crate::atom::AUTO_VECTORIZING_COPY;
 use crate::builder::{Builder, Cond};
 use crate::engine::element_bytes;
 use crate::error::narrow;
+use crate::gemm::Arguments;
 use crate::gemm::mainloop::Sums;
+use crate::params::Params;
 use crate::sizes::static_size;
 use crate::sync::Semaphore;
 use crate::{Error, Expr, Gmem, Memory, Rmem};
@@ -61,8 +63,9 @@ impl Team<'_> {
 
 impl Workspace {
     /// Declares the parameters.
-    pub(in crate::gemm) fn new(b: &mut Builder, sums: &str, arrived: &str) -> Workspace {
-        Workspace { sums: b.pointer(sums, LINE), arrived: b.pointer(arrived, SEMAPHORE) }
+    pub(in crate::gemm) fn new(params: &mut Params<Arguments>, b: &mut Builder) -> Workspace {
+        let sums = params.pointer(b, "workspace", LINE);
+        Workspace { sums, arrived: params.pointer(b, "semaphores", SEMAPHORE) }
     }
 
     /// The thread's vectors in an array of sums, (Width,Columns,Rows): the threads' vectors lie side by side.

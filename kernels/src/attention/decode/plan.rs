@@ -120,7 +120,7 @@ fn features(problem: &DecodeProblem, head_dim: i64, parts: i64, sm: u32) -> Deco
     DecodeFeatures {
         padded: head_dim != problem.head_dim,
         left: problem.left.is_some(),
-        softcap: problem.softcap.is_some(),
+        softcap: problem.scores.softcap.is_some(),
         scales: problem.scales.is_some(),
         lse: problem.lse,
         parts: parts > 1,

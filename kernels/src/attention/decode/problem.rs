@@ -1,11 +1,12 @@
 //! What is computed.
 
+use girih_codegen::attention::Scores;
 use girih_codegen::attention::decode::{MAX_KEYS, MAX_PAGE_STRIDE, MAX_PAGES};
 use girih_tensor::DType;
 
 use crate::Error;
 use crate::attention::array::{are_apart, span};
-use crate::attention::problem::{check_factor, check_within};
+use crate::attention::problem::{check_factor, check_within, scores};
 
 /// The most queries of a sequence.
 pub const MAX_QUERIES: i64 = 16;
@@ -71,8 +72,7 @@ pub struct DecodeProblem {
     /// The strides of keys, heads, and batches or pages of K and V.
     pub(super) keys: [[i64; 3]; 2],
     pub(super) pages: Option<Pages>,
-    pub(super) scale: f32,
-    pub(super) softcap: Option<f32>,
+    pub(super) scores: Scores,
     pub(super) left: Option<i64>,
     pub(super) scales: Option<ScalesOf>,
     pub(super) lse: bool,
@@ -122,8 +122,7 @@ impl DecodeProblem {
             rows: [rows; 2],
             keys: [[0; 3]; 2],
             pages: None,
-            scale: (head_dim as f32).sqrt().recip(),
-            softcap: None,
+            scores: scores(head_dim),
             left: None,
             scales: None,
             lse: false,
@@ -194,7 +193,7 @@ impl DecodeProblem {
     /// # Errors
     /// [`Error::Number`] unless the scale is in `2^-60..=2^60`.
     pub fn with_scale(self, scale: f32) -> Result<DecodeProblem, Error> {
-        Ok(DecodeProblem { scale: check_factor("scale", scale)?, ..self })
+        Ok(self.with_scores(Scores { scale: check_factor("scale", scale)?, ..self.scores }))
     }
 
     /// The same with scores `cap * tanh(score / cap)`.
@@ -202,7 +201,11 @@ impl DecodeProblem {
     /// # Errors
     /// [`Error::Number`] unless the cap is in `2^-60..=2^60`.
     pub fn with_softcap(self, cap: f32) -> Result<DecodeProblem, Error> {
-        Ok(DecodeProblem { softcap: Some(check_factor("softcap", cap)?), ..self })
+        Ok(self.with_scores(Scores { softcap: Some(check_factor("softcap", cap)?), ..self.scores }))
+    }
+
+    pub(in crate::attention) fn with_scores(self, scores: Scores) -> DecodeProblem {
+        DecodeProblem { scores, ..self }
     }
 
     /// The same, where a query sees its own key and `left` keys before it.
@@ -261,7 +264,7 @@ impl DecodeProblem {
 
     /// The factor of the scores.
     pub fn scale(&self) -> f32 {
-        self.scale
+        self.scores.scale
     }
 
     /// `[batches, queries]`.

@@ -1,29 +1,20 @@
 //! Loading and launching.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Arc;
 
-use girih_codegen::attention::decode::{DecodeKernel, THREADS, generate, generate_sum};
-use girih_device::{Arg, Buffer, Device, Kernel, Launch, LaunchConfig, Pod, Template};
+use girih_codegen::Slot;
+use girih_codegen::attention::decode::{Arguments, DecodeKernel, generate, generate_sum};
+use girih_device::{Arg, Buffer, Device, Kernel, LaunchConfig, Pod};
 use girih_tensor::{DType, Element};
 
-use super::bind::{Addresses, args, given, given_names};
 use super::plan::{DecodePlan, choose};
-use super::problem::DecodeProblem;
+use super::problem::{DecodeProblem, ScalesOf};
 use crate::Error;
-use crate::launch::{apart, run};
-use crate::overlap::View;
-use girih_device::sizes::{size, wide, word};
+use crate::family::{Given, Launches, Loaded, Memory, Step, check};
+use girih_device::sizes::{size, word};
 
 /// The alignment of tensors in bytes.
 const ALIGNED: i64 = 16;
-
-/// A kernel that is loaded.
-#[derive(Debug)]
-struct Loaded {
-    kernel: Kernel,
-    generated: DecodeKernel,
-    config: LaunchConfig,
-}
 
 /// A decoding problem with the kernels that solve it, loaded on a device, and with the workspace for parts. Calls on one device handle
 /// follow each other, so that they can share the workspace.
@@ -32,12 +23,11 @@ pub struct Decode {
     device: Device,
     problem: DecodeProblem,
     plan: DecodePlan,
-    /// The kernel that attends to the keys, and the one that adds up parts, if there are any.
-    attend: Loaded,
-    sum: Option<Loaded>,
-    workspace: Option<[Buffer<f32>; 2]>,
-    /// The launches without what each call is given, once there has been a call; held over all launches of a call.
-    calls: Mutex<Vec<Template>>,
+    attend: Loaded<DecodeKernel>,
+    /// The kernel that adds up parts, if there are any.
+    sum: Option<Loaded<DecodeKernel>>,
+    config: LaunchConfig,
+    launches: Launches,
 }
 
 /// The tensors of a call.
@@ -93,28 +83,36 @@ impl Decode {
     /// # Errors
     /// [`Error::Configuration`] and [`Error::Extent`] for a plan of another problem; as [`Decode::new`].
     pub fn planned(device: &Device, problem: &DecodeProblem, plan: DecodePlan) -> Result<Decode, Error> {
-        let load = |generated: DecodeKernel, grid| -> Result<Loaded, Error> {
-            let kernel = device.load(&generated.kernel)?.kernel(generated.kernel.name())?;
-            let config =
-                LaunchConfig::new(grid, [THREADS, 1, 1]).with_dynamic_shared(generated.kernel.shared_bytes());
-            Ok(Loaded { kernel, generated, config })
-        };
         let generated = generate(&plan.config)?;
         plan.accepts(problem, device.limits().sm)?;
-        let attend = load(generated, plan.grid)?;
-        let (mut sum, mut workspace) = (None, None);
-        if plan.config.features.parts {
-            let grid = [problem.queries, problem.heads, problem.batches].map(word);
-            let mut loaded = load(generate_sum(&plan.config, "attention_decode_sum")?, grid)?;
-            if plan.config.features.programmatic {
-                loaded.config = loaded.config.programmatic();
-            }
-            sum = Some(loaded);
-            let [rows, totals] = plan.workspace(problem);
-            workspace = Some([device.alloc(size(rows))?, device.alloc(size(totals))?]);
+        let attend = Loaded::new(device, generated)?;
+        let features = plan.config.features;
+        let sum = match features.parts {
+            true => Some(Loaded::new(device, generate_sum(&plan.config, "attention_decode_sum")?)?),
+            false => None,
+        };
+        let floats = |count: i64| Ok::<_, Error>(Arc::new(device.alloc::<u8>(4 * size(count))?));
+        let [rows, totals] = plan.workspace(problem);
+        let workspace = if features.parts {
+            vec![("partials", floats(rows)?), ("partial_totals", floats(totals)?)]
+        } else {
+            vec![]
+        };
+        let arguments = arguments(problem, &plan);
+        let step = |loaded: &Loaded<DecodeKernel>, grid| {
+            let config = loaded.kernel.config(grid)?;
+            let step = Step::new(&loaded.kernel, config, loaded.generated.params.values(&arguments)?);
+            let own = workspace.iter().cloned();
+            Ok::<_, Error>(own.fold(step, |step, (name, memory)| step.with_own(name, memory)))
+        };
+        let mut steps = vec![step(&attend, plan.grid)?];
+        let config = *steps[0].config();
+        if let Some(sum) = &sum {
+            let step = step(sum, [problem.queries, problem.heads, problem.batches].map(word))?;
+            steps.push(if features.programmatic { step.programmatic() } else { step });
         }
-        let calls = Mutex::default();
-        Ok(Decode { device: device.clone(), problem: *problem, plan, attend, sum, workspace, calls })
+        let launches = Launches::new(steps);
+        Ok(Decode { device: device.clone(), problem: *problem, plan, attend, sum, config, launches })
     }
 
     /// The problem.
@@ -134,12 +132,7 @@ impl Decode {
 
     /// The kernels as they were generated: the one that attends to the keys, and the one that adds up parts, if there are any.
     pub fn generated(&self) -> impl Iterator<Item = &DecodeKernel> {
-        self.kernels().map(|loaded| &loaded.generated)
-    }
-
-    /// The kernels in the order of their launches.
-    fn kernels(&self) -> impl Iterator<Item = &Loaded> {
-        std::iter::once(&self.attend).chain(&self.sum)
+        [&self.attend].into_iter().chain(&self.sum).map(|loaded| &loaded.generated)
     }
 
     /// Writes O, and the logarithms if they are wanted. Nothing is allocated, so that the call can be captured in a graph. Lengths above
@@ -152,47 +145,12 @@ impl Decode {
         &self,
         tensors: &DecodeArgs<'_, T, C>,
     ) -> Result<(), Error> {
-        self.check(tensors)?;
-        let addresses = Addresses {
-            q: tensors.q.into(),
-            o: tensors.o.into(),
-            k: tensors.kv[0].into(),
-            v: tensors.kv[1].into(),
-            lengths: tensors.lengths.into(),
-            table: tensors.table.map(Arg::from),
-            lse: tensors.lse.map(Arg::from),
-            scales: tensors.scales.map(|scales| scales.map(Arg::from)),
-            workspace: self.workspace.as_ref(),
-        };
-        self.call(&addresses)
+        self.launches.call(&self.check(tensors)?)
     }
 
-    /// Launches the kernels for tensors that are checked.
-    pub(in crate::attention) fn call(&self, addresses: &Addresses<'_>) -> Result<(), Error> {
-        let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
-        if calls.is_empty() {
-            let open = |(launch, loaded): (Launch, &Loaded)| launch.open(&given_names(&loaded.generated));
-            let launches = self.launches(addresses)?.into_iter().zip(self.kernels());
-            *calls = launches.map(open).collect::<Result<_, _>>()?;
-        }
-        for (call, Loaded { generated, .. }) in calls.iter_mut().zip(self.kernels()) {
-            run(call, &given(&self.problem, &self.plan, generated, addresses))?;
-        }
-        Ok(())
-    }
-
-    /// The launches for tensors that are checked, in their order.
-    pub(in crate::attention) fn launches(&self, addresses: &Addresses<'_>) -> Result<Vec<Launch>, Error> {
-        let launch = |Loaded { kernel, generated, config }: &Loaded| -> Result<Launch, Error> {
-            let args = kernel.arguments(&args(&self.problem, &self.plan, generated, addresses))?;
-            Ok(kernel.prepare(config, &args)?)
-        };
-        self.kernels().map(launch).collect()
-    }
-
-    /// The rows that parts leave, and their maxima and sums.
-    pub(in crate::attention) fn workspace(&self) -> Option<&[Buffer<f32>; 2]> {
-        self.workspace.as_ref()
+    /// The launches, of which each call is given its tensors.
+    pub(in crate::attention) fn launches(&self) -> &Launches {
+        &self.launches
     }
 
     /// The kernel that attends to the keys.
@@ -207,26 +165,48 @@ impl Decode {
 
     /// The launch of that kernel.
     pub fn launch_config(&self) -> &LaunchConfig {
-        &self.attend.config
+        &self.config
     }
 
-    fn check<T: Element + Pod, C: Element + Pod>(&self, given: &DecodeArgs<'_, T, C>) -> Result<(), Error> {
+    /// What a call gives, checked.
+    fn check<'a, T: Element + Pod, C: Element + Pod>(
+        &self,
+        tensors: &DecodeArgs<'a, T, C>,
+    ) -> Result<Vec<(Slot<&'static str>, Arg<'a>)>, Error> {
         let p = &self.problem;
-        for (problem, buffer) in [(p.dtype, T::DTYPE), (p.cache, C::DTYPE)] {
-            if problem != buffer {
-                return Err(Error::DType { problem: problem.name(), buffer: buffer.name() });
-            }
+        let DecodeArgs { q, kv: [k, v], lengths, table, scales, o, lse } = *tensors;
+        let (rows, keys) = (p.row_modes(), p.key_modes());
+        let ([of_q, of_o], [of_k, of_v]) = (p.row_spans(), p.key_spans());
+        let tensor = |slot, name, memory: Memory<'a>, dtype, [extents, strides]: [[i64; 4]; 2], elements| {
+            let memory = memory.used(extents, strides);
+            Given { slot, name, memory, dtype, elements, aligned: ALIGNED, written: name == "O" }
+        };
+        let list = |slot, name, memory, dtype, elements| Given {
+            slot,
+            name,
+            memory,
+            dtype,
+            elements,
+            aligned: 4,
+            written: name == "lse",
+        };
+        let mut all = vec![
+            tensor("q", "Q", q.into(), p.dtype, rows[0], of_q),
+            tensor("o", "O", o.into(), p.dtype, rows[1], of_o),
+            tensor("k", "K", k.into(), p.cache, keys[0], of_k),
+            tensor("v", "V", v.into(), p.cache, keys[1], of_v),
+            list("lengths", "lengths", lengths.into(), DType::U32, p.batches),
+        ];
+        all.extend(table.map(|table| list("table", "table", table.into(), DType::U32, p.table_entries())));
+        for (slot, scales) in ["k_scale", "v_scale"].into_iter().zip(scales.into_iter().flatten()) {
+            all.push(list(slot, "scales", scales.into(), DType::F32, p.scales_len()));
         }
-        let ([q, o], [k, v]) = (p.row_spans(), p.key_spans());
-        sized("Q", given.q, q, ALIGNED)?;
-        sized("O", given.o, o, ALIGNED)?;
-        sized("K", given.kv[0], k, ALIGNED)?;
-        sized("V", given.kv[1], v, ALIGNED)?;
-        sized("lengths", given.lengths, p.batches, 4)?;
+        all.extend(lse.map(|lse| list("lse", "lse", lse.into(), DType::F32, p.lse_len())));
+        let given = check(&all)?;
         let expected = [
-            ("table", given.table.is_some(), p.pages.is_some()),
-            ("scales", given.scales.is_some(), p.scales.is_some()),
-            ("lse", given.lse.is_some(), p.lse),
+            ("table", table.is_some(), p.pages.is_some()),
+            ("scales", scales.is_some(), p.scales.is_some()),
+            ("lse", lse.is_some(), p.lse),
         ];
         for (name, given, wanted) in expected {
             if given != wanted {
@@ -234,54 +214,25 @@ impl Decode {
                 return Err(Error::Input { name: name.into(), found: text(given), accepted: text(wanted) });
             }
         }
-        let (rows, keys) = (p.row_modes(), p.key_modes());
-        let o = viewed(given.o.address(), p.dtype, &rows[1]);
-        let [k, v] = given.kv;
-        for (read, bytes, from) in [
-            ("Q", given.o.overlap(given.q), viewed(given.q.address(), p.dtype, &rows[0])),
-            ("K", given.o.overlap(k), viewed(k.address(), p.cache, &keys[0])),
-            ("V", given.o.overlap(v), viewed(v.address(), p.cache, &keys[1])),
-        ] {
-            // The buffers of two simulators have the same addresses.
-            if bytes > 0
-                && let Some(common) = o.common(&from)?
-            {
-                return Err(common.error("O", read));
-            }
-        }
-        apart("O", given.o, "lengths", given.lengths)?;
-        if let Some(table) = given.table {
-            sized("table", table, p.table_entries(), 4)?;
-            apart("O", given.o, "table", table)?;
-        }
-        for scales in given.scales.into_iter().flatten() {
-            sized("scales", scales, p.scales_len(), 4)?;
-            apart("O", given.o, "scales", scales)?;
-        }
-        let Some(lse) = given.lse else { return Ok(()) };
-        sized("lse", lse, p.lse_len(), 4)?;
-        apart("lse", lse, "O", given.o)?;
-        apart("lse", lse, "Q", given.q)?;
-        apart("lse", lse, "K", given.kv[0])?;
-        apart("lse", lse, "V", given.kv[1])?;
-        apart("lse", lse, "lengths", given.lengths)?;
-        given.table.map_or(Ok(()), |table| apart("lse", lse, "table", table))?;
-        given.scales.into_iter().flatten().try_for_each(|scales| apart("lse", lse, "scales", scales))
+        Ok(given)
     }
 }
 
-/// The elements of a tensor with these extents and strides.
-fn viewed(address: u64, dtype: DType, [extents, strides]: &[[i64; 4]; 2]) -> View<'_> {
-    View { address, element: i64::from(dtype.bits()) / 8, extents, strides }
-}
-
-/// Checks that a buffer has so many elements and begins at such a multiple.
-fn sized<T: Pod>(matrix: &'static str, buffer: &Buffer<T>, needed: i64, align: i64) -> Result<(), Error> {
-    if needed > buffer.len() as i64 {
-        return Err(Error::BufferTooSmall { matrix, needed, len: buffer.len() });
+/// What launches of a problem compute.
+fn arguments(problem: &DecodeProblem, plan: &DecodePlan) -> Arguments {
+    Arguments {
+        rows: problem.rows,
+        keys: problem.keys,
+        head_dim: problem.head_dim,
+        queries: problem.queries,
+        heads: [problem.heads, problem.groups, problem.batches],
+        tiles: plan.tiles,
+        capacity: problem.capacity,
+        pages: [problem.table_stride(), problem.pages.map_or(1, |pages| pages.count)],
+        scores: problem.scores,
+        left: problem.left.unwrap_or(0),
+        scale_of_heads: problem.scales == Some(ScalesOf::Head),
+        parts: plan.parts,
+        least_tiles: plan.least_tiles,
     }
-    if !buffer.address().is_multiple_of(wide(align)) {
-        return Err(Error::Address { matrix, address: buffer.address(), needed: align });
-    }
-    Ok(())
 }

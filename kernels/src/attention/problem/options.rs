@@ -1,5 +1,6 @@
 //! What becomes of scores, and what is written besides O.
 
+use girih_codegen::attention::{Features, Scores};
 use girih_codegen::gemm::{MAX_EXTENT, MAX_STRIDE};
 use girih_tensor::DType;
 
@@ -38,12 +39,12 @@ impl Problem {
     /// # Errors
     /// [`Error::Number`] unless the scale is in `2^-60..=2^60`, so that f32 represents what kernels make of it.
     pub fn with_scale(self, scale: f32) -> Result<Problem, Error> {
-        Ok(Problem { scale: Some(check_factor("scale", scale)?.to_bits()), ..self })
+        Ok(Problem { scores: Scores { scale: check_factor("scale", scale)?, ..self.scores }, ..self })
     }
 
     /// What scores are multiplied by.
     pub fn scale(&self) -> f32 {
-        self.scale.map_or(1.0 / (self.head_dim as f32).sqrt(), f32::from_bits)
+        self.scores.scale
     }
 
     /// The same with scores that become `cap * tanh(score / cap)` once they are scaled, before a bias is added. Scores are then exact to about 2^-22 of
@@ -52,12 +53,17 @@ impl Problem {
     /// # Errors
     /// [`Error::Number`] unless the cap is in `2^-60..=2^60`.
     pub fn with_softcap(self, cap: f32) -> Result<Problem, Error> {
-        Ok(Problem { softcap: Some(check_factor("softcap", cap)?.to_bits()), ..self })
+        Ok(Problem { scores: Scores { softcap: Some(check_factor("softcap", cap)?), ..self.scores }, ..self })
     }
 
     /// The cap of scores.
     pub fn softcap(&self) -> Option<f32> {
-        self.softcap.map(f32::from_bits)
+        self.scores.softcap
+    }
+
+    /// How scores become exponents.
+    pub(in crate::attention) fn scores(&self) -> Scores {
+        self.scores
     }
 
     /// The same with a tensor without gaps that is added to the scores, [batch, head, query, key], after scale and cap. Batches, heads and
@@ -126,6 +132,18 @@ impl Problem {
         Ok(Problem { bias: Some(Bias { dtype, strides }), ..self })
     }
 
+    /// What a kernel must be able to do besides attention of all queries to all keys.
+    pub fn features(&self) -> Features {
+        Features {
+            left: self.mask.left().is_some(),
+            right: self.mask.right().is_some(),
+            packed: self.is_packed(),
+            softcap: self.scores.softcap.is_some(),
+            bias: self.bias.as_ref().map(Bias::dtype),
+            lse: self.lse,
+        }
+    }
+
     /// What is added to the scores.
     pub fn bias(&self) -> Option<&Bias> {
         self.bias.as_ref()
@@ -163,6 +181,11 @@ impl Problem {
 
 /// The largest scale and cap; the least ones are 1 divided by it. Their quotients and products with small numbers are normal numbers of f32.
 const LARGEST: f32 = (1u64 << 60) as f32;
+
+/// The scores of rows of so many elements, if nothing else is asked for.
+pub(in crate::attention) fn scores(head_dim: i64) -> Scores {
+    Scores { scale: (head_dim as f32).sqrt().recip(), softcap: None }
+}
 
 /// Checks a scale or a cap. NaN is in no range.
 pub(in crate::attention) fn check_factor(what: &'static str, value: f32) -> Result<f32, Error> {

@@ -5,7 +5,7 @@ use girih_device::{Arg, Buffer, Pod, Pointers};
 use girih_tensor::{DType, Element};
 
 use crate::Error;
-use crate::gemm::memory::{Memory, Untyped};
+use crate::family::{Memory, Untyped};
 use crate::gemm::{Matrix, Problem};
 use girih_device::sizes::{rounded, word};
 
@@ -87,6 +87,31 @@ impl<'a> Given<'a> {
     /// The memory, of what is no number.
     pub(crate) fn memory(&self) -> Option<&Memory<'a>> {
         if let What::Memory(memory) = &self.what { Some(memory) } else { None }
+    }
+
+    /// What is given by this name: a buffer of so many elements of this dtype.
+    pub(crate) fn list(
+        given: &[(&str, Given<'a>)],
+        name: &str,
+        wanted: DType,
+        needed: i64,
+    ) -> Result<Memory<'a>, Error> {
+        let refuse = |found: String| Error::Input {
+            name: name.into(),
+            found,
+            accepted: format!("a buffer of {needed} elements of {wanted} or more"),
+        };
+        let given = given.iter().find(|(given, _)| *given == name).map(|(_, given)| given);
+        let Some(given) = given else { return Err(refuse(String::from("nothing"))) };
+        match (given.memory(), given.pitch) {
+            (_, Some(pitch)) => Err(refuse(format!("a pitch of {pitch}"))),
+            (None, _) => Err(refuse(String::from("a number"))),
+            (Some(memory), _) if memory.pointers.is_some() => Err(refuse(given.found())),
+            (Some(Memory { dtype, len, .. }), _) if *dtype != wanted || (*len as i64) < needed => {
+                Err(refuse(format!("{len} elements of {dtype}")))
+            }
+            (Some(memory), _) => Ok(*memory),
+        }
     }
 
     /// What it is, for errors.

@@ -1,23 +1,20 @@
 //! What a launch gives for the outputs of an epilogue besides C.
 
-use girih_codegen::gemm::{GemmKernel, InputKind, MAX_STRIDE, Output};
-use girih_device::Arg;
+use girih_codegen::gemm::{InputKind, MAX_STRIDE, Output};
 
 use super::{Binding, Given};
 use crate::Error;
-use crate::gemm::memory::Memory;
-use girih_device::sizes::wide;
+use crate::family::Memory;
 
-impl Binding<'_> {
-    /// Checks that each output is given, as it is declared, in memory that nothing else of the launch uses: `matrices` are A, B and
-    /// C.
-    pub(super) fn check_outputs(&self, kernel: &GemmKernel, matrices: &[Memory<'_>; 3]) -> Result<(), Error> {
-        for output in &kernel.outputs {
+impl<'a> Binding<'a> {
+    /// Checks that each output is given, as it is declared, in memory that nothing else of the launch uses.
+    pub(super) fn check_outputs(&self) -> Result<(), Error> {
+        for output in &self.kernel.outputs {
             let Some(own) = self.given_output(output)?.memory() else { continue };
             let others = self.given.iter().filter(|(name, _)| *name != output.name);
             let others =
                 others.filter_map(|(_, given)| Some(("an input or another output", given.memory()?)));
-            for (read, memory) in ["A", "B", "C"].into_iter().zip(matrices).chain(others) {
+            for (read, memory) in ["A", "B", "C"].into_iter().zip(&self.matrices).chain(others) {
                 if let Some(common) = own.common(memory)? {
                     return Err(common.error("an output of the epilogue", read));
                 }
@@ -27,7 +24,7 @@ impl Binding<'_> {
     }
 
     /// What is given for an output, which it fits.
-    pub(super) fn given_output(&self, output: &Output) -> Result<&Given<'_>, Error> {
+    pub(super) fn given_output(&self, output: &Output) -> Result<&'a Given<'a>, Error> {
         let refuse = |found: String, accepted: String| {
             Err(Error::Input { name: output.name.clone(), found, accepted })
         };
@@ -69,26 +66,5 @@ impl Binding<'_> {
     /// How many elements lie between the first and the last that is written of an output, both counted.
     pub(super) fn elements_of(&self, output: &Output, given: &Given<'_>) -> i64 {
         self.values_of(output) + (self.problem.batches() - 1).max(0) * given.step(self.problem.batches())
-    }
-
-    /// The address of an output, by its name.
-    pub(super) fn output(&self, kernel: &GemmKernel, name: &str) -> Result<Option<Arg<'_>>, Error> {
-        let output = kernel.outputs.iter().find(|output| output.name == name);
-        let buffer = |output| Ok(self.given_output(output)?.memory().map(|memory| Arg::Buffer(memory.arg)));
-        output.map_or(Ok(None), buffer)
-    }
-
-    /// The distance of the outputs of a batch, by the name.
-    pub(super) fn output_stride(&self, kernel: &GemmKernel, name: &str) -> Result<Option<Arg<'_>>, Error> {
-        let output = kernel.outputs.iter().find(|output| output.name == name);
-        output
-            .map(|output| Ok(Arg::U64(wide(self.given_output(output)?.step(self.problem.batches())))))
-            .transpose()
-    }
-
-    /// What the tiles leave of an output (0), or the semaphores of their lines (1).
-    pub(super) fn left(&self, kernel: &GemmKernel, name: &str, part: usize) -> Option<Arg<'_>> {
-        let number = kernel.outputs.iter().position(|output| output.name == name)?;
-        Some(Arg::from(&self.workspace?.reductions.get(number)?[part]))
     }
 }

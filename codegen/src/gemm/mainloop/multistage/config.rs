@@ -35,7 +35,7 @@ pub struct Source {
 }
 
 /// A multistage mainloop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Multistage {
     /// The atom, of a thread or a warp.
     pub atom: MmaAtom,

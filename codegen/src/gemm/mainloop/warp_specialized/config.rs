@@ -24,7 +24,7 @@ const REGISTERS: i64 = 65536;
 const OF_INSTRUCTION: i64 = 26;
 
 /// A warp-specialised mainloop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct WarpSpecialized {
     /// A warpgroup's atom that takes A and B from shared memory, or A from registers where there is a [`MixedInput`]. Its majors say which
     /// modes of A and B are contiguous.

@@ -1,6 +1,8 @@
-//! Where the matrices lie that a launch is given.
+//! The memory that a call gives, and what it must be.
 
-use girih_device::{Buffer, BufferArg, Device, Pod, Pointers};
+use girih_codegen::Slot;
+use girih_device::sizes::wide;
+use girih_device::{Arg, Buffer, BufferArg, Device, Pod, Pointers};
 use girih_tensor::{DType, Element};
 
 use crate::Error;
@@ -122,7 +124,7 @@ impl Memory<'_> {
     }
 
     /// The addresses of the first elements, in ascending order.
-    pub(super) fn starts(&self) -> &[u64] {
+    pub(crate) fn starts(&self) -> &[u64] {
         match &self.starts {
             Starts::One(start) => start,
             Starts::Each(starts) => starts,
@@ -166,7 +168,7 @@ impl Memory<'_> {
     }
 
     /// What two of these buffers have in common.
-    pub(super) fn common_among(&self) -> Result<Option<Common>, Error> {
+    pub(crate) fn common_among(&self) -> Result<Option<Common>, Error> {
         for (i, start) in self.starts().iter().enumerate() {
             let own = self.view(*start);
             let end = own.range()[1];
@@ -178,4 +180,48 @@ impl Memory<'_> {
         }
         Ok(None)
     }
+}
+
+/// A tensor that a call gives, and what it must be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Given<'a> {
+    /// The name by which kernels take it, and that in messages.
+    pub(crate) slot: &'static str,
+    pub(crate) name: &'static str,
+    /// What a launch uses of it.
+    pub(crate) memory: Memory<'a>,
+    pub(crate) dtype: DType,
+    /// The elements from the first one to the last one.
+    pub(crate) elements: i64,
+    /// Bytes that divide its address.
+    pub(crate) aligned: i64,
+    pub(crate) written: bool,
+}
+
+/// Checks dtypes, lengths and addresses, and that nothing is written that is also read or written by another name. Returns what launches are given.
+pub(crate) fn check<'a>(tensors: &[Given<'a>]) -> Result<Vec<(Slot<&'static str>, Arg<'a>)>, Error> {
+    for Given { name, memory, dtype, .. } in tensors {
+        memory.is_as_many(name, None)?;
+        if memory.dtype != *dtype {
+            return Err(Error::DType { problem: dtype.name(), buffer: memory.dtype.name() });
+        }
+    }
+    for Given { name: matrix, memory, elements: needed, aligned, .. } in tensors.iter().copied() {
+        if wide(needed) > memory.len as u64 {
+            return Err(Error::BufferTooSmall { matrix, needed, len: memory.len });
+        }
+        if !memory.address.is_multiple_of(wide(aligned.max(1))) {
+            return Err(Error::Address { matrix, address: memory.address, needed: aligned });
+        }
+    }
+    for (at, written) in tensors.iter().enumerate().filter(|(_, tensor)| tensor.written) {
+        for (_, read) in
+            tensors.iter().enumerate().filter(|(other, read)| *other != at && !(read.written && *other < at))
+        {
+            if let Some(common) = written.memory.common(&read.memory)? {
+                return Err(common.error(written.name, read.name));
+            }
+        }
+    }
+    Ok(tensors.iter().map(|tensor| (Slot::Memory(tensor.slot), Arg::Buffer(tensor.memory.arg))).collect())
 }
