@@ -21,7 +21,7 @@ use crate::progress::Busy;
 use crate::run::{self, Rate, Session};
 use crate::{CommandResult, Error};
 pub(crate) use args::ProblemArgs;
-pub(crate) use data::{Inputs, same};
+pub(crate) use data::Inputs;
 use files::{Files, cache_order};
 use girih_device::sizes::wide;
 pub(crate) use report::PlanReport;
@@ -97,7 +97,7 @@ pub(crate) fn run(args: &Args) -> CommandResult {
     let outputs = [args.output.as_deref(), args.lse_output.as_deref()];
     let [output, of_lse] = outputs.map(|path| path.map(Output::new).transpose());
     let outputs = [output?, of_lse?];
-    let same = same(&problem, &lengths, args.problem.window, args.problem.softcap)?;
+    let same = problem.packed(&lengths)?;
     let session = Session::open(&args.run)?;
     let by = of_types!(problem, compute);
     let report = by(&session, args, files, &problem, &lengths, &same, outputs)?;

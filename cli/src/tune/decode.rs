@@ -6,7 +6,7 @@ use girih_tensor::Element;
 
 use super::contest::{Entrant, Tuned, rounds};
 use super::said::Said;
-use crate::attention::decode::{Inputs, OnDevice, ProblemArgs, of_types, peak, same};
+use crate::attention::decode::{Inputs, OnDevice, ProblemArgs, of_types, peak};
 use crate::progress::Busy;
 use crate::run::{RunArgs, Session};
 use crate::{CommandResult, Error};
@@ -65,7 +65,7 @@ fn tune<T: Element + Pod, C: Element + Pod>(
 ) -> Result<(), Box<dyn std::error::Error>> {
     let device = &session.device;
     session.fits(peak(problem, &choose(problem, device.limits(), args.problem.parts)?, lengths))?;
-    let same = same(problem, lengths, args.problem.window, args.problem.softcap)?;
+    let same = problem.packed(lengths)?;
     let inputs = Inputs::<T, C>::random(problem, lengths, 0);
     let on = OnDevice::new(device, problem, lengths, &inputs)?;
     let tensors = on.args(problem);

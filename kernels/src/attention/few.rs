@@ -5,7 +5,7 @@ use std::sync::Arc;
 use girih_device::Device;
 
 use super::decode::{Decode, DecodeProblem};
-use super::{Diagonal, Mask, Problem, Tensor4};
+use super::{Diagonal, Mask, Order, Problem, Tensor4};
 use crate::Error;
 use crate::attention::array::ALIGNMENT;
 use crate::family::{Launches, words};
@@ -58,6 +58,29 @@ fn window(mask: &Mask, queries: i64) -> Option<Option<i64>> {
         (left, Some(0)) if ends_at_the_last => Some(left),
         (left, _) if ends_at_the_last && queries == 1 => Some(left),
         _ => None,
+    }
+}
+
+impl DecodeProblem {
+    /// The same attention as one of packed sequences of so many keys each, which follow each other without pages.
+    ///
+    /// # Errors
+    /// As [`Problem::new`] and [`Problem::packed`].
+    pub fn packed(&self, lengths: &[u32]) -> Result<Problem, Error> {
+        let ([batches, queries], [heads, kv_heads]) = (self.sequences(), self.heads());
+        let keys = lengths.iter().copied().map(i64::from).sum();
+        let sizes = [1, heads, batches * queries, keys, self.head_dim()];
+        let problem = Problem::new(self.dtype(), Order::Bshd, sizes)?
+            .with_kv_heads(kv_heads)?
+            .with_mask(Mask::window(self.window(), Some(0), Diagonal::BottomRight))?
+            .with_scores(self.scores())
+            .with_lse(self.has_lse());
+        let of_queries: Vec<u32> = (0..=batches).map(|batch| word(batch * queries)).collect();
+        let ends = lengths.iter().scan(0, |end, length| {
+            *end += length;
+            Some(*end)
+        });
+        problem.packed(&of_queries, &[0].into_iter().chain(ends).collect::<Vec<u32>>())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use girih_kernels::Error;
 use girih_kernels::attention::decode::DecodeProblem;
-use girih_kernels::attention::{Check, Diagonal, Host, Mask, Order, Problem, check};
+use girih_kernels::attention::{Check, Host, Problem, check};
 use girih_tensor::Element;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
@@ -79,29 +79,6 @@ impl<T: Element, C: Element> Inputs<T, C> {
         let lse: Vec<f32> = (0..heads).flat_map(rows).map(|at| lse[at]).collect();
         check(same, &Host { q: &q, k, v, bias: &[] }, &o, &lse, None)
     }
-}
-
-/// Attention of packed sequences, whose keys follow each other without pages: what the decoding `p` of these lengths computes.
-pub(crate) fn same(
-    p: &DecodeProblem,
-    lengths: &[u32],
-    left: Option<i64>,
-    softcap: Option<f32>,
-) -> Result<Problem, Error> {
-    let ([batches, queries], [heads, kv_heads]) = (p.sequences(), p.heads());
-    let keys = lengths.iter().copied().map(i64::from).sum();
-    let problem = Problem::new(p.dtype(), Order::Bshd, [1, heads, batches * queries, keys, p.head_dim()])?
-        .with_kv_heads(kv_heads)?
-        .with_mask(Mask::window(left, Some(0), Diagonal::BottomRight))?
-        .with_scale(p.scale())?
-        .with_lse(p.has_lse());
-    let problem = softcap.map_or(Ok(problem.clone()), |cap| problem.with_softcap(cap))?;
-    let of_queries: Vec<u32> = (0..=batches).map(|batch| word(batch * queries)).collect();
-    let ends = lengths.iter().scan(0, |end, length| {
-        *end += length;
-        Some(*end)
-    });
-    problem.packed(&of_queries, &[0].into_iter().chain(ends).collect::<Vec<u32>>())
 }
 
 /// Where the rows of K or of V begin, and their heads: the keys of one sequence behind those of the other.

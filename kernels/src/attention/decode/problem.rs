@@ -267,6 +267,16 @@ impl DecodeProblem {
         self.scores.scale
     }
 
+    /// How scores become exponents.
+    pub(in crate::attention) fn scores(&self) -> Scores {
+        self.scores
+    }
+
+    /// How many keys before its own a query sees, if not all.
+    pub fn window(&self) -> Option<i64> {
+        self.left
+    }
+
     /// `[batches, queries]`.
     pub fn sequences(&self) -> [i64; 2] {
         [self.batches, self.queries]

@@ -61,6 +61,10 @@ impl Problem {
         self.scores.softcap
     }
 
+    pub(in crate::attention) fn with_scores(self, scores: Scores) -> Problem {
+        Problem { scores, ..self }
+    }
+
     /// How scores become exponents.
     pub(in crate::attention) fn scores(&self) -> Scores {
         self.scores
