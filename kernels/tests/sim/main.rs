@@ -26,6 +26,7 @@ mod reductions;
 mod schedules;
 mod sums;
 mod teams;
+mod threads;
 mod transposed;
 
 use common::{Data, Failure, outputs, padded, variants, verify_dtype};
