@@ -16,6 +16,7 @@ mod proof;
 pub mod shuffle;
 mod staged;
 mod swizzle;
+mod traffic;
 mod vector;
 
 pub use crate::error::{Fault, Place};
@@ -29,4 +30,5 @@ pub use proof::{exactly_once, in_bounds, injective, race_free};
 pub use staged::{StagedCopy, staged_copy};
 pub(crate) use staged::{most_threads, most_threads_staged, vectors_in_order};
 pub use swizzle::{Access, best_swizzle};
+pub use traffic::{Traffic, traffic};
 pub use vector::{Limit, widest_vector};
