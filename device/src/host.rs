@@ -19,6 +19,36 @@ pub fn free_host_memory() -> Option<u64> {
     Some([left_of_group(), left_of_addresses()].into_iter().flatten().fold(available, u64::min))
 }
 
+/// Arrays that a memory has no room for.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the arrays take {needed} bytes, {memory} has {available}: smaller extents or pitches are accepted")]
+pub struct ShortMemory {
+    /// Bytes of all that is in the memory at once.
+    pub needed: u64,
+    /// The device's name, or `this machine`.
+    pub memory: String,
+    /// The bytes of the device's memory, or those of this machine that may be taken.
+    pub available: u64,
+}
+
+/// Refuses what three quarters of the host's free memory cannot hold: the rest is for others, and for what is not counted.
+///
+/// # Errors
+/// [`ShortMemory`].
+///
+/// # Examples
+/// ```
+/// assert!(girih_device::host_fits(1 << 10).is_ok());
+/// ```
+pub fn host_fits(needed: u64) -> Result<(), ShortMemory> {
+    let Some(free) = free_host_memory() else { return Ok(()) };
+    let available = free - free / 4;
+    if needed <= available {
+        return Ok(());
+    }
+    Err(ShortMemory { needed, memory: "this machine".into(), available })
+}
+
 /// The addresses that the process has left, if it has a limit of them.
 fn left_of_addresses() -> Option<u64> {
     let limits = fs::read_to_string("/proc/self/limits").ok()?;

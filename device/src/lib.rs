@@ -111,7 +111,7 @@ pub use fault::Fault;
 #[cfg(feature = "sim")]
 pub use girih_sim::Options as SimOptions;
 pub use graph::Graph;
-pub use host::free_host_memory;
+pub use host::{ShortMemory, free_host_memory, host_fits};
 pub use launch::LaunchConfig;
 pub use limits::{DriverVersion, Kind, Limits};
 pub use module::{Kernel, Module};
