@@ -25,6 +25,19 @@ pub struct Composed {
     pub(crate) layout: Lay,
 }
 
+/// The layout with the identity as swizzle, and without an offset.
+///
+/// ```
+/// use girih_layout::{Composed, lay};
+/// assert_eq!(Composed::from(lay!("(2,2):(2,1)")).at(1)?, 2);
+/// # Ok::<(), girih_layout::Error>(())
+/// ```
+impl From<Lay> for Composed {
+    fn from(layout: Lay) -> Composed {
+        Composed::new(Swizzle::NONE, 0, layout)
+    }
+}
+
 impl Composed {
     /// `swizzle o offset o layout`.
     ///
