@@ -14,6 +14,7 @@
 //! | [`kernels`] | `girih-kernels` | GEMM, attention and copy: problem, configuration, module, run |
 //! | [`tile`] | `girih-tile` | kernels over whole tiles: [`#[girih::kernel]`](macro@kernel) |
 //! | [`programs`] | `girih-programs` | kernels in the tile language, by name |
+//! | [`picture`] | `girih-picture` | [`Sheet`](picture::Sheet): layouts, atoms and banks as SVG, LaTeX and text |
 //!
 //! Data takes the path layout, tensor, codegen, ptx, device; [`kernels`] walks it for you:
 //!
@@ -54,6 +55,7 @@ pub use girih_codegen as codegen;
 pub use girih_device as device;
 pub use girih_kernels as kernels;
 pub use girih_layout as layout;
+pub use girih_picture as picture;
 pub use girih_programs as programs;
 pub use girih_ptx as ptx;
 pub use girih_sim as sim;

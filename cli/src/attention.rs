@@ -9,8 +9,10 @@ mod tensors;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use girih_device::sizes::wide;
 use girih_device::{Kind, Pod};
 use girih_kernels::attention::{Attentions, KernelKind, check};
+use girih_notation::Array;
 use girih_tensor::{DType, Element};
 use half::{bf16, f16};
 
@@ -20,12 +22,10 @@ pub(crate) use report::described;
 pub(crate) use tensors::OnDevice;
 
 use crate::CommandResult;
-use crate::npy::Array;
 use crate::output::Output;
 use crate::progress::Busy;
 use crate::run::{self, Rate, Session};
 use data::{Files, array};
-use girih_device::sizes::wide;
 use report::Report;
 
 /// The arguments of `girih attention`.

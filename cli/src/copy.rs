@@ -4,18 +4,19 @@ use std::fmt;
 use std::process::ExitCode;
 
 use float8::{F8E4M3, F8E5M2};
+use girih_device::sizes::{size, wide, word};
 use girih_device::{Kind, Pod};
 use girih_kernels::copy::{Copy, Problem};
 use girih_layout::{Coord, Crd, Lay, idx2crd};
+use girih_notation::find::dtype;
+use girih_notation::marked;
 use girih_tensor::{DType, Element};
 use half::{bf16, f16};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 use serde::Serialize;
 
-use crate::names::dtype;
+use crate::CommandResult;
 use crate::run::{self, DeviceReport, KernelReport, Peak, Session, Timing, bytes, checks, line};
-use crate::{CommandResult, marked};
-use girih_device::sizes::{size, wide, word};
 
 /// What `girih copy --help` and `girih emit copy --help` say of layouts.
 pub(crate) const EXAMPLES: &str = "\

@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::ValueEnum;
-use serde_json::Value;
+use girih_picture::{Cell, Grid, Key, Sheet};
+use serde_json::{Value, json};
 
 use crate::CommandResult;
 use crate::output::Output;
-use crate::picture::Sheet;
 
 /// What is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -59,7 +59,7 @@ impl Drawn for Sheet {
     }
 
     fn json(&self) -> Printed<Value> {
-        Ok(Sheet::json(self))
+        Ok(json(self))
     }
 
     fn sheet(&self) -> Printed<Cow<'_, Sheet>> {
@@ -95,4 +95,28 @@ impl Drawing {
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// A picture as a JSON object: `title`, `notes`, `keys`, `grids` with their `place` in the coarse table, and of each the words of its `cells`,
+/// their colours as `fills`, and the `marked` ones as `[row, column]`.
+pub(crate) fn json(sheet: &Sheet) -> Value {
+    let colour = |fill: u32| format!("#{fill:06x}");
+    let grid = |(grid, place): (&Grid, [usize; 2])| {
+        let rows = |of: &dyn Fn(&Cell) -> String| -> Vec<Vec<String>> {
+            grid.cells.iter().map(|row| row.iter().map(of).collect()).collect()
+        };
+        let at = |row: usize, column: usize| grid.cells[row][column].marked.then_some([row, column]);
+        let columns = grid.columns();
+        let marked = (0..grid.rows()).flat_map(|row| (0..columns).filter_map(move |column| at(row, column)));
+        json!({
+            "title": grid.title, "place": place, "shape": [grid.rows(), columns],
+            "cells": rows(&Cell::text), "fills": rows(&|cell| colour(cell.fill)),
+            "marked": marked.collect::<Vec<_>>(),
+        })
+    };
+    let key = |key: &Key| json!({ "fill": colour(key.fill), "text": key.text });
+    json!({
+        "title": sheet.title, "notes": sheet.notes, "keys": sheet.keys.iter().map(key).collect::<Vec<_>>(),
+        "grids": sheet.placed().map(grid).collect::<Vec<_>>(),
+    })
 }

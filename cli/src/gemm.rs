@@ -8,6 +8,7 @@ mod report;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use girih_device::sizes::size;
 use girih_device::{Buffer, Device, Kind, Pod, Pointers};
 use girih_kernels::gemm::{
     Check, Gemm, Gemms, Given, KernelKind, Matrix, Order, Problem, check, check_groups,
@@ -24,7 +25,6 @@ use crate::output::Output;
 use crate::progress::Busy;
 use crate::run::{self, Rate, Session, Timing, paths};
 use data::Source;
-use girih_device::sizes::size;
 use report::Report;
 
 /// The arguments of `girih gemm`.

@@ -2,14 +2,15 @@
 
 use std::borrow::Cow;
 
-use girih_layout::{Composed, Lay, Shape, Swizzle};
+use girih_layout::{Composed, Lay, Shape};
+use girih_notation::facts::Facts;
+use girih_notation::{expr, marked};
+use girih_picture::Sheet;
 use serde_json::{Value, json};
 
-use crate::drawing::{Drawing, Drawn, Printed};
-use crate::facts::Facts;
+use crate::drawing::{self, Drawing, Drawn, Printed};
 use crate::output::tell;
-use crate::picture::Sheet;
-use crate::{CommandResult, Error, expr, marked};
+use crate::{CommandResult, Error};
 
 /// A table with more cells than this is not printed.
 const CELLS: i64 = 4096;
@@ -85,7 +86,7 @@ impl Evaluated {
             expected: String::from("a layout: numbers and coordinates have no picture"),
         };
         if let Some(layout) = self.layout() {
-            return Ok(Composed::new(Swizzle::NONE, 0, layout));
+            return Ok(Composed::from(layout));
         }
         if marked::is_swizzled(&self.result) {
             Composed::parse(&self.result).map_err(|_| refused())
@@ -124,7 +125,7 @@ impl Drawn for Evaluated {
     fn json(&self) -> Printed<Value> {
         let picture = match self.sheet() {
             _ if self.plain => None,
-            Ok(sheet) => Some(sheet.json()),
+            Ok(sheet) => Some(drawing::json(&sheet)),
             Err(error) if self.tile.is_some() => return Err(error),
             Err(_) => None,
         };

@@ -1,10 +1,4 @@
-//! The `girih` command line. It is a library, so that tests of other packages can call parts of it.
-//!
-//! # Examples
-//! ```
-//! assert_eq!(girih_cli::expr::evaluate("coalesce((2,(1,6)):(1,(6,2)))")?, "12:1");
-//! # Ok::<(), girih_cli::expr::ExprError>(())
-//! ```
+//! The `girih` command line.
 
 #![cfg_attr(not(test), deny(clippy::cast_possible_truncation, clippy::cast_sign_loss))]
 
@@ -24,34 +18,24 @@ mod emit;
 mod error;
 mod eval;
 mod explain;
-pub mod expr;
-pub mod facts;
 mod gemm;
 mod layout;
 mod list;
 mod manual;
-pub mod marked;
-mod names;
 mod npy;
-pub mod ops;
 mod output;
-pub mod picture;
-pub mod plan;
+mod plan;
 mod programs;
 mod progress;
 mod run;
-pub mod show;
-pub mod sim;
+mod show;
+mod sim;
 mod status;
-pub mod tile;
 mod tune;
 
-pub use error::Error;
+use error::Error;
 use output::{say, tell};
-use status::Status;
-
-/// The result of a subcommand: the exit status, or an error that is printed as one message.
-pub type CommandResult = Result<ExitCode, Box<dyn std::error::Error>>;
+use status::{CommandResult, Status};
 
 /// Layouts, kernels that are generated from layouts, and devices that run kernels.
 #[derive(Parser)]
@@ -145,8 +129,8 @@ pub fn main() -> ExitCode {
         Command::Tile(args) => programs::run(args),
         Command::Eval(args) => eval::run(args),
         Command::List(args) => list::run(args),
-        Command::Completions(args) => manual::completions(args),
-        Command::Man(args) => manual::man(args),
+        Command::Completions(args) => manual::completions(args, command()),
+        Command::Man(args) => manual::man(args, command()),
     };
     result.unwrap_or_else(|error| {
         let broken = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
@@ -158,7 +142,7 @@ pub fn main() -> ExitCode {
         if is_json {
             let mut object =
                 json!({ "kind": status.name(), "message": error.to_string(), "status": status.code() });
-            if let Some(error) = error.downcast_ref::<expr::ExprError>() {
+            if let Some(error) = error.downcast_ref::<girih_notation::expr::ExprError>() {
                 object["at"] = error.at.into();
             }
             say(&json!({ "error": object }).to_string());

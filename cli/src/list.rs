@@ -7,12 +7,13 @@ use clap::ValueEnum;
 use girih_codegen::atom::{CopyAtom, MmaAtom};
 use girih_kernels::gemm::{INPUTS, KernelKind, Layout, Problem, choose};
 use girih_layout::Lay;
+use girih_notation::names::near;
+use girih_notation::ops;
 use girih_programs::ENTRIES;
 use girih_tensor::DType;
 use serde_json::{Value, json};
 
-use crate::names::near;
-use crate::{CommandResult, Error, ops};
+use crate::{CommandResult, Error};
 
 /// The arguments of `girih list`.
 #[derive(clap::Args)]

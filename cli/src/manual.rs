@@ -31,16 +31,18 @@ pub(crate) struct ManArgs {
     folder: PathBuf,
 }
 
-pub(crate) fn completions(args: CompletionsArgs) -> CommandResult {
+/// Prints the script for a command line.
+pub(crate) fn completions(args: CompletionsArgs, mut command: Command) -> CommandResult {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut crate::command(), "girih", &mut script);
+    clap_complete::generate(args.shell, &mut command, "girih", &mut script);
     io::stdout().lock().write_all(&script)?;
     Ok(ExitCode::SUCCESS)
 }
 
-pub(crate) fn man(args: ManArgs) -> CommandResult {
+/// Writes the pages of a command line.
+pub(crate) fn man(args: ManArgs, command: Command) -> CommandResult {
     // Without the command `help`, which repeats all others.
-    let mut command = crate::command().disable_help_subcommand(true);
+    let mut command = command.disable_help_subcommand(true);
     command.build();
     pages(&command, &args.folder).map_err(Error::write(&args.folder))?;
     Ok(ExitCode::SUCCESS)

@@ -1,19 +1,16 @@
 //! Matrices in `.npy` files (numpy's `numpy.lib.format`).
 
-mod array;
-
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use girih_device::Pod;
+use girih_device::sizes::{size, wide};
 use girih_kernels::gemm::Order;
 use girih_tensor::{DType, Element};
 use npyz::{Endianness, NpyHeader, TypeChar, TypeStr, WriterBuilder};
 
 use crate::Error;
-pub(crate) use array::{Array, ELEMENTS};
-use girih_device::sizes::{size, wide};
 
 /// A matrix file whose header has been read and judged. The elements of the file have not been read yet.
 pub(crate) struct Npy {
@@ -33,7 +30,7 @@ impl Npy {
         let file = File::open(path).map_err(Error::read(path))?;
         let length = file.metadata().map_err(Error::read(path))?;
         let mut elements = BufReader::new(file);
-        let header = NpyHeader::from_reader(&mut elements).map_err(Error::header(path))?;
+        let header = NpyHeader::from_reader(&mut elements).map_err(girih_notation::Error::header(path))?;
         let descr = header.dtype().descr();
         let dtype = element_type(path, &header.dtype(), &descr)?;
         let &[rows, columns] = header.shape() else {
@@ -44,12 +41,10 @@ impl Npy {
         if length.is_file() {
             let found = length.len() - elements.stream_position().map_err(Error::read(path))?;
             if needed > u128::from(found) {
-                return Err(Error::Truncated {
-                    path: path.into(),
-                    shape: vec![rows, columns],
-                    needed,
-                    found,
-                });
+                let shape = vec![rows, columns];
+                return Err(
+                    girih_notation::Error::Truncated { path: path.into(), shape, needed, found }.into()
+                );
             }
         }
         let fortran = header.order() == npyz::Order::Fortran;
@@ -76,7 +71,7 @@ fn element_type(path: &Path, dtype: &npyz::DType, descr: &str) -> Result<DType, 
     let (path, descr) = (path.into(), descr.into());
     let npyz::DType::Plain(plain) = dtype else { return Err(Error::ElementType { path, descr }) };
     if plain.endianness() == Endianness::Big {
-        return Err(Error::BigEndian { path, descr });
+        return Err(girih_notation::Error::BigEndian { path, descr }.into());
     }
     match (plain.type_char(), plain.size_field()) {
         (TypeChar::Float, 8) => Ok(DType::F64),

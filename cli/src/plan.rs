@@ -1,15 +1,4 @@
 //! `girih plan`: proves properties of partitions and finds copies, swizzles and conversions, without running a kernel.
-//!
-//! ```
-//! use girih_layout::{Composed, lay};
-//! use girih_tensor::DType;
-//!
-//! // A column of a tile of 16-bit elements, by 32 threads: all words lie in one bank.
-//! let tile = Composed::parse("Sw<0,4,3> o 0 o (64,64):(64,1)")?;
-//! let (_, answer, _) = girih_cli::plan::access(&tile, &lay!("(32,1):(1,0)"), DType::Bf16, Some(1))?;
-//! assert_eq!(answer["wavefronts"]["taken"], 32);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -17,15 +6,16 @@ use std::str::FromStr;
 
 use clap::Subcommand;
 use girih_codegen::plan::{
-    self, Access, BestMap, Conversion, Order, Pieces, WarpAccess, best_map, best_swizzle, coalesced_copy,
-    exactly_once, in_bounds, injective, race_free, staged_copy, warp_accesses, widest_vector,
+    self, Access, BestMap, Conversion, Order, Pieces, Traffic, best_map, best_swizzle, coalesced_copy,
+    exactly_once, in_bounds, injective, race_free, staged_copy, traffic,
 };
 use girih_layout::{Composed, F2Matrix, Int, Lay, Shape};
+use girih_notation::find::dtype;
+use girih_notation::{TrafficReport, marked};
 use girih_tensor::DType;
 use serde_json::{Value, json};
 
-use crate::names::dtype;
-use crate::{CommandResult, Error, marked};
+use crate::{CommandResult, Error};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
@@ -217,30 +207,17 @@ fn check(tv: &Lay, tile: &Shape) -> Result<Answer> {
 }
 
 /// What an access does to banks of shared memory and sectors of global memory, and the widest vector.
-///
-/// # Errors
-/// Those of the library's functions.
-pub fn access(memory: &Composed, tv: &Lay, dtype: DType, vector: Option<i64>) -> Result<Answer> {
-    let bits = i64::from(dtype.bits());
-    let (widest, limit) = widest_vector(memory, tv, (128 / bits).max(1))?;
-    let vector = vector.unwrap_or(widest);
-    let accesses = warp_accesses(memory, tv, bits, vector)?;
-    let wavefronts: Pieces = accesses.iter().map(WarpAccess::wavefronts).sum();
-    let sectors: Pieces = accesses.iter().map(WarpAccess::sectors).sum();
-    let conflict = accesses.iter().find_map(|access| Some((access, access.conflict()?)));
-    let conflict = conflict
-        .map(|(access, conflict)| format!("warp {}, value {}: {conflict}", access.warp, access.value));
+fn access(memory: &Composed, tv: &Lay, dtype: DType, vector: Option<i64>) -> Result<Answer> {
+    let traffic = traffic(memory, tv, i64::from(dtype.bits()), vector)?;
+    let object = serde_json::to_value(TrafficReport::from(&traffic))?;
+    let Traffic { accesses, vector, widest: (widest, limit), wavefronts, sectors, conflict } = traffic;
     let mut lines = vec![
-        ("accesses", format!("{} of a warp, {vector} elements a thread", accesses.len())),
+        ("accesses", format!("{accesses} of a warp, {vector} elements a thread")),
         ("widest vector", format!("{widest} elements: {limit}")),
         ("shared memory", format!("wavefronts {wavefronts}")),
         ("global memory", format!("sectors {sectors}")),
     ];
-    lines.extend(conflict.clone().map(|conflict| ("first conflict", conflict)));
-    let object = json!({
-        "accesses": accesses.len(), "vector": vector, "widest": widest, "limit": limit.to_string(),
-        "wavefronts": pieces(wavefronts), "sectors": pieces(sectors), "conflict": conflict,
-    });
+    lines.extend(conflict.map(|conflict| ("first conflict", conflict)));
     Ok((lines, object, true))
 }
 

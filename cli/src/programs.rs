@@ -5,6 +5,8 @@ use std::io;
 use std::path::Path;
 
 use girih_layout::{Int, Shape};
+use girih_notation::names::near;
+use girih_picture::Sheet;
 use girih_programs::{ENTRIES, Entry};
 use girih_tile::explain::{Sizes, explain_at};
 use girih_tile::facts::Uses;
@@ -13,8 +15,6 @@ use girih_tile::place::Plan;
 use serde_json::{Value, json};
 
 use crate::drawing::{Drawing, Drawn, Printed};
-use crate::names::near;
-use crate::picture::Sheet;
 use crate::{CommandResult, Error};
 
 /// The arguments of `girih tile`.

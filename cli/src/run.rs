@@ -2,7 +2,7 @@
 
 mod report;
 
-use girih_device::{Device, Kind, Select, SimOptions, free_host_memory};
+use girih_device::{Device, Kind, Select, ShortMemory, SimOptions, host_fits};
 use girih_tensor::DType;
 use indicatif::{ProgressBar, ProgressDrawTarget};
 
@@ -52,17 +52,6 @@ pub(crate) fn bytes(elements: i64, dtype: DType) -> u64 {
     bits.div_ceil(8)
 }
 
-/// Refuses what three quarters of the host's free memory cannot hold: the rest is for others, and for what is not
-/// counted.
-pub(crate) fn host_fits(needed: u64) -> Result<(), Error> {
-    let Some(free) = free_host_memory() else { return Ok(()) };
-    let available = free - free / 4;
-    if needed <= available {
-        return Ok(());
-    }
-    Err(Error::Memory { needed, device: "this machine".into(), available })
-}
-
 /// An open device, and a progress bar for work of more than a second on the simulator.
 pub(crate) struct Session {
     pub(crate) device: Device,
@@ -93,13 +82,14 @@ impl Session {
     pub(crate) fn fits(&self, peak: Peak) -> Result<(), Error> {
         let available = self.device.limits().memory_bytes;
         if peak.device > available {
-            return Err(Error::Memory { needed: peak.device, device: self.device.name().into(), available });
+            let memory = self.device.name().into();
+            return Err(ShortMemory { needed: peak.device, memory, available }.into());
         }
         match self.device.kind() {
-            Kind::Cuda => host_fits(peak.host),
+            Kind::Cuda => Ok(host_fits(peak.host)?),
             Kind::Sim => {
                 let checks = if self.checks { peak.checks } else { 0 };
-                host_fits(peak.host.saturating_add(peak.device).saturating_add(checks))
+                Ok(host_fits(peak.host.saturating_add(peak.device).saturating_add(checks))?)
             }
         }
     }

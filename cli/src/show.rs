@@ -1,22 +1,15 @@
 //! `girih show`: draws atoms, tiled copies and MMAs, and what an access does to the banks of shared memory.
-//!
-//! ```
-//! let error = girih_cli::show::find_mma("SM80_16x8x16_F32BF16BF16F32").unwrap_err();
-//! assert!(error.to_string().contains("SM80_16x8x16_F32BF16BF16F32_TN"));
-//! ```
 
 use clap::Subcommand;
-use girih_codegen::atom::{CopyAtom, MmaAtom};
-use girih_codegen::{TiledCopy, TiledMma};
-use girih_layout::{Composed, Lay, Tile, Tiler};
+use girih_codegen::TiledCopy;
+use girih_layout::{Composed, Lay, Tiler};
+use girih_notation::find::{self, dtype};
+use girih_notation::marked;
+use girih_picture::Sheet;
 use girih_tensor::DType;
 
+use crate::CommandResult;
 use crate::drawing::Drawing;
-use crate::names::{dtype, near};
-use crate::picture::Sheet;
-use crate::{CommandResult, Error, marked};
-
-type Result<T> = std::result::Result<T, Error>;
 
 /// The arguments of `girih show`.
 #[derive(clap::Args)]
@@ -98,11 +91,13 @@ enum What {
 
 pub(crate) fn run(args: Args) -> CommandResult {
     let sheet = match args.what {
-        What::Mma { name } => Sheet::mma(&find_mma(&name)?)?,
-        What::Copy { name, unit } => Sheet::copy(&find_copy(&name)?, unit)?,
-        What::TiledMma { name, atoms, permutation } => tiled_mma(find_mma(&name)?, atoms, permutation)?,
+        What::Mma { name } => Sheet::mma(&find::mma(&name)?)?,
+        What::Copy { name, unit } => Sheet::copy(&find::copy(&name)?, unit)?,
+        What::TiledMma { name, atoms, permutation } => {
+            Sheet::mma_atoms(find::mma(&name)?, atoms, permutation.as_ref())?
+        }
         What::TiledCopy { name, threads, values, dtype } => {
-            let copy = TiledCopy::new(find_copy(&name)?, dtype.bits(), &threads, &values)?;
+            let copy = TiledCopy::new(find::copy(&name)?, dtype.bits(), &threads, &values)?;
             Sheet::tiled_copy(&copy)?
         }
         What::Smem { memory, dtype, access, vector } => {
@@ -110,48 +105,4 @@ pub(crate) fn run(args: Args) -> CommandResult {
         }
     };
     args.drawing.finish(&sheet)
-}
-
-/// The MMA atom with CuTe's name.
-///
-/// # Errors
-/// [`Error::UnknownAtom`].
-pub fn find_mma(name: &str) -> Result<MmaAtom> {
-    MmaAtom::find(name).ok_or_else(|| unknown(name, MmaAtom::all().map(|atom| atom.name())))
-}
-
-/// The copy atom with CuTe's name.
-///
-/// # Errors
-/// [`Error::UnknownAtom`].
-pub fn find_copy(name: &str) -> Result<CopyAtom> {
-    CopyAtom::find(name).ok_or_else(|| unknown(name, CopyAtom::all().iter().map(CopyAtom::name)))
-}
-
-/// The error for a name that no atom has, with the names of atoms that are most like it.
-fn unknown(name: &str, all: impl Iterator<Item = String>) -> Error {
-    Error::UnknownAtom { name: name.into(), near: near(name, all) }
-}
-
-/// The picture of atoms side by side, in the orders of M, N and K of a permutation.
-///
-/// # Errors
-/// Those of [`TiledMma::new`] and [`Sheet::tiled_mma`], and [`Error::Argument`] for a permutation that is no tiler of up to three modes.
-pub fn tiled_mma(atom: MmaAtom, atoms: Lay, permutation: Option<Tiler>) -> Result<Sheet> {
-    let mut mma = TiledMma::new(atom, atoms)?;
-    let mut title = format!("{} by {atoms}", mma.atom.name());
-    if let Some(permutation) = permutation {
-        let tiles = match &permutation {
-            Tiler::Modes(tiles) if tiles.len() <= 3 => tiles,
-            other => {
-                let expected =
-                    String::from("up to three orders, of M, N and K, in angle brackets, such as <32,16,_>");
-                return Err(Error::Argument { text: other.to_string(), expected });
-            }
-        };
-        let tile = |i: usize| if i < tiles.len() { tiles.tile(i) } else { Ok(Tile::All) };
-        mma = mma.with_permutation([tile(0)?, tile(1)?, tile(2)?]);
-        title += &format!(" permuted by {permutation}");
-    }
-    Sheet::tiled_mma(title, &mma)
 }

@@ -1,64 +1,31 @@
 //! `girih sim`: runs a kernel of a PTX file in the simulator, on arrays from files.
-//!
-//! What is public is what another program needs that shows the same: launches from text ([`Plan`]), and values, counts and findings
-//! as the reports have them.
 #![deny(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 
-mod argument;
-mod launches;
-mod number;
 mod report;
 mod source;
-mod tensor;
 mod verdict;
 mod watch;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::ValueEnum;
+use girih_device::host_fits;
+use girih_notation::{ARGUMENTS, Argument, LAUNCHES, Plan, Ready, Refused, Shape, extents};
 use girih_sim::{Launch, Memory, Options, Profile, Program};
 use indicatif::{ProgressBar, ProgressDrawTarget};
 
-use crate::output::tell;
+use crate::output::{Output, tell};
 use crate::progress::{self, Busy, Notice};
 use crate::status::Status;
 use crate::{CommandResult, Error, run};
-use argument::{Argument, Bound, extents};
-use launches::Shape;
 use report::SimReport;
 use verdict::VerdictArgs;
 use watch::WatchArgs;
 
-pub use launches::{FILE as LAUNCHES, Plan, Ready, Refused};
-pub use report::LineReport;
-pub use verdict::FindingReport;
-pub use watch::{Tile, value, values};
-
-/// How arguments are written, for the long help.
-pub const ARGUMENTS: &str = "\
-Arguments are given in the order of the kernel's parameters, one --arg each:
-
-  u32:5  s64:-1  u16:0xffff       an integer: u8 to u64, s8 to s64
-  f32:0.5  f64:1e-3  f16:2        a number; types may also be called i32, int32, float32, half, ...
-  bytes:0100ff00                  the bytes of a structure, in hexadecimal
-  in:A.npy                        the address of a copy of the array
-  out:f32:4096:C.npy              the address of an array that nothing has written yet, and that is
-                                  written to the file afterwards; 4096 or 64x64 elements of u8 to
-                                  u64, s8 to s64, f16, bf16, f32, f64
-  inout:H.npy:H2.npy              the address of a copy of H, which is written to H2 afterwards
-  zeros:f32:64x64  ones:s32:7     the address of an array of zeros or ones
-  rand:f32:4096                   the address of an array of random floats from -1 to 1, or of
-                                  random integers, the same in every run; with a file, as in
-                                  zeros:f32:7:Z.npy, the array is written afterwards
-  tensormap:16x64,128B:in:A.npy   the tensor map of such an array: the box in the order of the
-                                  array's dimensions, then a swizzle (32B, 64B, 128B), nan to fill
-                                  what lies outside with NaN, and a type that numpy has no name for
-                                  (bf16, tf32, tf32.ftz, f32.ftz)
-
-Files have numpy's format and any numeric type; a file has u16 for bf16.
-
+/// How launches are judged, for the long help.
+const JUDGED: &str = "\
 The launch is executed once for each of --seeds seeds, each time on the same initial memory, and
 files get what the first execution has left. An execution with an error is the last one. What is
 found is printed on standard error, once for each kind and pair of source lines, and with --json it
@@ -88,7 +55,7 @@ enum Form {
 
 /// The arguments of `girih sim`.
 #[derive(clap::Args)]
-#[command(after_long_help = format!("{ARGUMENTS}\n\n{}", launches::FILE))]
+#[command(after_long_help = format!("{ARGUMENTS}\n\n{JUDGED}\n\n{LAUNCHES}"))]
 pub(crate) struct Args {
     /// The PTX file
     file: PathBuf,
@@ -162,10 +129,20 @@ impl Args {
                 self.kernel.clone(),
             ));
         };
-        let plan = Plan::read(file)?;
+        let plan = read(file)?;
         let kernel = self.kernel.clone().or_else(|| plan.first().map(str::to_string));
         Ok((plan, kernel))
     }
+}
+
+/// The arrays and launches of a file.
+fn read(file: &Path) -> Result<Plan, Error> {
+    let text = std::fs::read_to_string(file).map_err(Error::read(file))?;
+    Plan::parse(&text).map_err(|Refused { line, message }| Error::Launches {
+        file: file.into(),
+        line,
+        message,
+    })
 }
 
 /// The reports of several launches.
@@ -203,9 +180,12 @@ fn launch_all(args: &Args) -> Result<Vec<SimReport>, Box<dyn std::error::Error>>
     let source = source::Source::read(&args.file, kernel.as_deref())?;
     let program = Program::load(&source.module)?;
     // An array is on the host, in the simulator's memory, and in what the memory is put back to for each seed.
-    run::host_fits(plan.bytes().saturating_mul(3))?;
+    host_fits(plan.bytes().saturating_mul(3)).map_err(Error::from)?;
     let memory = Memory::new();
     let (ready, bound) = plan.bind(&memory)?;
+    // A file that cannot be written is refused before the launches.
+    let outputs = bound.iter().map(|bound| bound.to().map(Output::new).transpose());
+    let outputs: Vec<Option<Output>> = outputs.collect::<Result<_, _>>()?;
     let mut reports = Vec::new();
     for Ready { kernel, launch } in &ready {
         // The one launch of the command line does not name its kernel if the file has only one.
@@ -221,8 +201,10 @@ fn launch_all(args: &Args) -> Result<Vec<SimReport>, Box<dyn std::error::Error>>
             return Ok(reports);
         }
     }
-    for Bound { output, .. } in bound {
-        output.map_or(Ok(()), |output| output.write(&memory))?;
+    for (bound, output) in bound.into_iter().zip(outputs) {
+        if let (Some(output), Some(array)) = (output, bound.array(&memory)?) {
+            output.write(|to| array.write(to))?;
+        }
     }
     Ok(reports)
 }

@@ -2,11 +2,15 @@
 
 use std::error::Error as StdError;
 use std::io;
+use std::process::ExitCode;
 
 use girih_device::Fault;
 use girih_tile::error::Error as TileError;
 
 use crate::Error;
+
+/// The result of a subcommand: the exit status, or an error that is printed as one message.
+pub(crate) type CommandResult = Result<ExitCode, Box<dyn StdError>>;
 
 /// How exit statuses are to be read, for the help.
 pub(crate) const HELP: &str = "\
@@ -55,6 +59,9 @@ impl Status {
         if let Some(error) = error.downcast_ref::<Error>() {
             return of_own(error);
         }
+        if let Some(error) = error.downcast_ref::<girih_notation::Error>() {
+            return of_notation(error);
+        }
         if let Some(error) = error.downcast_ref::<girih_kernels::Error>() {
             return match error {
                 girih_kernels::Error::Device(error) => of_device(error),
@@ -73,8 +80,7 @@ impl Status {
             return of_simulator(error);
         }
         match error.downcast_ref::<girih_ptx::Error>() {
-            Some(girih_ptx::Error::TensorMap { .. }) => Status::Refused,
-            Some(_) => Status::Failed,
+            Some(error) => of_ptx(error),
             None if error.is::<io::Error>() || error.is::<serde_json::Error>() => Status::Failed,
             None => Status::Refused,
         }
@@ -85,12 +91,28 @@ fn of_own(error: &Error) -> Status {
     use Error::*;
     match error {
         Wrong(_) => Status::Wrong,
-        Read { .. } | Write { .. } | NotNpy { .. } | BigEndian { .. } | Truncated { .. } => Status::Failed,
-        ElementType { .. } | ElementOfArray { .. } | NoTensor { .. } | Rank { .. } | Ptx { .. } => {
-            Status::Failed
-        }
-        Records { .. } | NoAssembler | Memory { .. } | NoTimes(_) => Status::Failed,
+        Notation(error) => of_notation(error),
+        Write { .. } | ElementType { .. } | Rank { .. } | Ptx { .. } => Status::Failed,
+        Records { .. } | NoAssembler | Memory(_) | NoTimes(_) => Status::Failed,
         _ => Status::Refused,
+    }
+}
+
+fn of_notation(error: &girih_notation::Error) -> Status {
+    use girih_notation::Error::*;
+    match error {
+        TensorMap(error) => of_ptx(error),
+        Memory(error) => of_simulator(error),
+        Read { .. } | NotNpy { .. } | BigEndian { .. } | Truncated { .. } => Status::Failed,
+        ElementOfArray { .. } | NoTensor { .. } => Status::Failed,
+        _ => Status::Refused,
+    }
+}
+
+fn of_ptx(error: &girih_ptx::Error) -> Status {
+    match error {
+        girih_ptx::Error::TensorMap { .. } => Status::Refused,
+        _ => Status::Failed,
     }
 }
 

@@ -227,7 +227,7 @@ fn lists_have_the_names_that_commands_take() {
     let ldsm = names(&listed("atoms ldsm"));
     assert!(!ldsm.is_empty() && ldsm.iter().all(|name| name.contains("LDSM")), "{ldsm:?}");
     let operations = listed("operations");
-    assert_eq!(operations.len(), girih_cli::ops::all().count());
+    assert_eq!(operations.len(), girih_notation::ops::all().count());
     let complement = operations.iter().find(|row| row["name"] == "complement").expect("there");
     assert_eq!(complement["arguments"].as_array().map(Vec::len), Some(2), "{complement}");
     let kernels = names(&listed("kernels"));

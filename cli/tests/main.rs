@@ -8,8 +8,6 @@ mod gemm;
 mod help;
 mod layout;
 mod memory;
-mod ops;
-mod picture;
 mod show;
 mod sim;
 mod tile;

@@ -267,3 +267,17 @@ fn permutations_and_cells_that_are_none_are_refused() {
         );
     }
 }
+
+/// The README's picture is what its command draws.
+#[test]
+fn the_picture_of_the_readme_is_drawn_by_its_command() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/mma-m16n8-c.svg");
+    let kept = std::fs::read_to_string(path).expect("the picture");
+    let drawn = girih(&["layout", "((4,8),(2,2)):((32,1),(16,8))", "--tile", "(16,8)", "--format", "svg"]).1;
+    assert_eq!(kept, drawn);
+    // PTX ISA, mma.m16n8k16: a lane has row lane / 4, columns 2 * (lane % 4) and the next; values from 2 on are eight rows further down.
+    for (row, column) in (0..16).flat_map(|row| (0..8).map(move |column| (row, column))) {
+        let owner = format!(">T{}V{}</text>", row % 8 * 4 + column / 2, column % 2 + row / 8 * 2);
+        assert_eq!(kept.matches(&owner).count(), 1, "{owner}");
+    }
+}

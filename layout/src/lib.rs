@@ -69,8 +69,6 @@ pub use swizzled::composed::Composed;
 pub use swizzled::function::{Composition, IndexFn};
 #[doc(hidden)]
 pub use text::message::{Message, refuse};
-pub use text::palette::Palette;
-pub use text::picture::{Latex, Picture, Svg};
 pub use text::table::Table;
 pub use tuple::coord::{crd2crd, crd2idx, idx2crd, idx2crd_extended, natural_coord};
 pub use tuple::profile::Profile;

@@ -3,7 +3,6 @@
 mod constant;
 mod examples;
 mod numbers;
-mod palette;
 #[cfg(feature = "serde")]
 mod serde;
 mod sizes;

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use girih_cli::marked::Marked;
+use girih_notation::marked::Marked;
 use serde::Serialize;
 use serde_json::Value;
 

@@ -171,3 +171,26 @@ fn calls_of_a_view_take_turns() {
 fn a_port_that_is_taken_is_an_error() {
     assert_eq!(Server::bind(*PORT, None).unwrap_err().kind(), std::io::ErrorKind::AddrInUse);
 }
+
+/// What the program says to wrong arguments, and to those after which it serves nothing.
+#[test]
+fn arguments_are_read_or_refused() {
+    let page = |arguments: &[&str]| {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_girih-page")).args(arguments).output();
+        let output = output.unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (output.status.code(), text(output.stdout), text(output.stderr))
+    };
+    let (status, said, _) = page(&["--no-open", "--help"]);
+    assert!(status == Some(0) && said.contains("--static <FOLDER>"), "{said}");
+    assert_eq!(page(&["-V"]).1, concat!("girih-page ", env!("CARGO_PKG_VERSION"), "\n"));
+    for (arguments, wanted) in [
+        (&["--port", "70000"][..], "--port is `70000`: a number of 0 to 65535 is accepted"),
+        (&["--port"], "--port needs a value"),
+        (&["--no-open=1"], "there is no `--no-open=1`: --port, --no-open and --static are accepted"),
+        (&["--prot=0"], "there is no `--prot=0`"),
+    ] {
+        let (status, _, error) = page(arguments);
+        assert!(status == Some(2) && error.contains(wanted), "{arguments:?}: {status:?} {error}");
+    }
+}

@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use girih_cli::ops::{self, Op, OpError};
 use girih_layout::{Error, Fact, Symbol};
+use girih_notation::ops::{self, Op, OpError};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use serde_json::{Map, Value};

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use girih_cli::tile::{Runner, answer};
+use girih_conformance::tile::{Runner, answer};
 use girih_proptests::tile_records::judge;
 use girih_tile::ops::table::TABLE;
 use serde_json::Value;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use girih_cli::ops::{self, OpError, evaluate};
 use girih_layout::{Composed, Lay, Swizzle};
+use girih_notation::ops::{self, OpError, evaluate};
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::Value;

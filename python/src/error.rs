@@ -1,6 +1,6 @@
 //! Errors of the libraries as exceptions with fields.
 
-use girih::{device, kernels, layout, ptx, sim, tile};
+use girih::{device, kernels, layout, picture, ptx, sim, tile};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyTypeError};
 use pyo3::prelude::*;
@@ -67,7 +67,8 @@ pub(crate) enum Error {
     Ptx(ptx::Error),
     Sim(sim::Error),
     Device(device::Error),
-    Picture(girih_cli::Error),
+    Notation(girih_notation::Error),
+    Picture(picture::Error),
     Kernels(kernels::Error),
     Tile(tile::error::Error),
     Python(PyErr),
@@ -85,10 +86,16 @@ impl From<device::Error> for Error {
     }
 }
 
-impl From<girih_cli::Error> for Error {
-    fn from(error: girih_cli::Error) -> Self {
+impl From<girih_notation::Error> for Error {
+    fn from(error: girih_notation::Error) -> Self {
+        Error::Notation(error)
+    }
+}
+
+impl From<picture::Error> for Error {
+    fn from(error: picture::Error) -> Self {
         match error {
-            girih_cli::Error::Layout(error) => Error::Layout(*error),
+            picture::Error::Layout(error) => Error::Layout(*error),
             other => Error::Picture(other),
         }
     }
@@ -132,6 +139,7 @@ impl From<Error> for PyErr {
         match error {
             Error::Python(error) => error,
             Error::Layout(error) => of_layout(&error),
+            Error::Notation(error) => PictureError::new_err(error.to_string()),
             Error::Picture(error) => PictureError::new_err(error.to_string()),
             Error::Kernels(error) => KernelError::new_err(error.to_string()),
             Error::Tile(error) => KernelError::new_err(error.to_string()),

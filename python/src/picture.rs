@@ -1,8 +1,8 @@
 //! Pictures, for notebooks.
 
-use girih::layout::{Composed, Swizzle};
-use girih_cli::picture::Sheet;
-use girih_cli::show::{find_copy, find_mma};
+use girih::layout::Composed;
+use girih::picture::Sheet;
+use girih_notation::find;
 use pyo3::prelude::*;
 
 use crate::error::Result;
@@ -17,7 +17,7 @@ pub(crate) struct Picture(Sheet);
 /// A layout, swizzled or not, as a swizzled one.
 pub(crate) fn composed(operand: Operand) -> Composed {
     match operand {
-        Operand::Plain(lay) => Composed::new(Swizzle::NONE, 0, lay),
+        Operand::Plain(lay) => lay.into(),
         Operand::Swizzled(composed) => composed,
     }
 }
@@ -47,14 +47,14 @@ impl Picture {
     /// Which thread holds what of A, B and C in an instruction, by CuTe's name, such as `SM80_16x8x16_F32BF16BF16F32_TN`.
     #[staticmethod]
     fn mma(name: &str) -> Result<Self> {
-        Ok(Picture(Sheet::mma(&find_mma(name)?)?))
+        Ok(Picture(Sheet::mma(&find::mma(name)?)?))
     }
 
     /// What a copy moves from which thread to which thread, in cells of `unit` bits, by CuTe's name, such as `SM75_U32x4_LDSM_N`.
     #[staticmethod]
     #[pyo3(signature = (name, unit = 32))]
     fn copy(name: &str, unit: i64) -> Result<Self> {
-        Ok(Picture(Sheet::copy(&find_copy(name)?, unit)?))
+        Ok(Picture(Sheet::copy(&find::copy(name)?, unit)?))
     }
 
     /// The banks of a tile in shared memory; with `access`, (thread, value) -> element of the tile, how many words it takes from each at a time.

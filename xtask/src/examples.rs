@@ -11,8 +11,21 @@ use std::{
 use crate::shell::{Error, at, root};
 
 /// The folders of the packages whose modules are looked at: the libraries.
-const LIBRARIES: [&str; 11] =
-    [".", "cli", "codegen", "device", "kernels", "layout", "programs", "ptx", "sim", "tensor", "tile"];
+const LIBRARIES: [&str; 13] = [
+    ".",
+    "codegen",
+    "conformance",
+    "device",
+    "kernels",
+    "layout",
+    "notation",
+    "picture",
+    "programs",
+    "ptx",
+    "sim",
+    "tensor",
+    "tile",
+];
 
 /// Refuses public modules without an example.
 pub(crate) fn run() -> Result<(), Error> {

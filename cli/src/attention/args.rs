@@ -1,11 +1,11 @@
 //! The attention that the arguments describe, alone or with files.
 
 use girih_kernels::attention::{Diagonal, KernelKind, Mask, Order, Problem};
+use girih_notation::find::dtype;
 use girih_tensor::DType;
 
 use super::data::{Files, begins};
 use crate::Error;
-use crate::names::dtype;
 
 /// The default extents, which the simulator computes in a few seconds.
 const HEADS: i64 = 2;

@@ -3,16 +3,16 @@
 use std::path::Path;
 
 use girih_device::Pod;
+use girih_device::sizes::{rounded, wide};
 use girih_kernels::attention::{Host, Order, Problem, Tensor4};
+use girih_notation::Array;
 use girih_tensor::{DType, Element};
 use npyz::TypeStr;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 use crate::Error;
 use crate::gemm::random;
-use crate::npy::Array;
 use crate::run::{Peak, bytes, checks};
-use girih_device::sizes::{rounded, wide};
 
 /// What attention reads, on the host.
 pub(crate) struct Inputs<T> {

@@ -9,13 +9,14 @@ mod tensors;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use girih_device::sizes::wide;
 use girih_device::{Kind, Pod};
 use girih_kernels::attention::Problem;
 use girih_kernels::attention::decode::{Decode, DecodeProblem, choose};
+use girih_notation::Array;
 use girih_tensor::{DType, Element};
 
 use super::data::{element, integers, open};
-use crate::npy::Array;
 use crate::output::Output;
 use crate::progress::Busy;
 use crate::run::{self, Rate, Session};
@@ -23,7 +24,6 @@ use crate::{CommandResult, Error};
 pub(crate) use args::ProblemArgs;
 pub(crate) use data::Inputs;
 use files::{Files, cache_order};
-use girih_device::sizes::wide;
 pub(crate) use report::PlanReport;
 use report::{ProblemReport, Report};
 pub(crate) use tensors::{OnDevice, of_types, peak};

@@ -1,12 +1,12 @@
 //! The tensors on a device.
 
+use girih_device::sizes::size;
 use girih_device::{Buffer, Device, Pod};
 use girih_kernels::attention::{Problem, Tensor4};
 use girih_kernels::gemm::Given;
 use girih_tensor::{DType, Element};
 
 use super::data::Inputs;
-use girih_device::sizes::size;
 
 /// The byte that results are filled with before a run, so that they are NaN.
 const POISON: u8 = 0xff;

@@ -2,6 +2,7 @@
 
 use girih_codegen::gemm::{Major, outputs};
 use girih_device::Device;
+use girih_device::sizes::wide;
 use girih_kernels::gemm::{
     INPUTS, KernelKind, Layout, Matrix, Order, Problem, choose, reference_bytes, repitched,
 };
@@ -10,7 +11,6 @@ use girih_tensor::DType;
 use crate::Error;
 use crate::npy::Npy;
 use crate::run::{Peak, bytes, checks};
-use girih_device::sizes::wide;
 
 /// The default extent, which the simulator computes in a few seconds.
 const DEFAULT_EXTENT: i64 = 512;

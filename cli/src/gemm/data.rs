@@ -1,5 +1,6 @@
 //! The matrices on the host.
 
+use girih_device::sizes::{size, word};
 use girih_kernels::gemm::{Matrix, Problem};
 use girih_tensor::Element;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
@@ -7,7 +8,6 @@ use rand::{RngExt, SeedableRng, rngs::StdRng};
 use super::pitch::scatter;
 use crate::elements::{Elements, of_dtype};
 use crate::npy::Npy;
-use girih_device::sizes::{size, word};
 
 /// Where A and B come from.
 pub(crate) enum Source {

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use girih_sim::{Launch, Line, Options, Profile, Report, Verdict};
+use girih_notation::{FindingReport, LineReport};
+use girih_sim::{Launch, Options, Profile, Report, Verdict};
 use serde::Serialize;
 
-use super::verdict::FindingReport;
 use crate::counts::Counts;
 use crate::run::line;
 
@@ -41,46 +41,6 @@ pub(crate) struct SimReport {
     passed: bool,
     #[serde(skip)]
     table: String,
-}
-
-/// What an instruction has done, to be serialised.
-#[derive(Clone, Debug, Serialize)]
-pub struct LineReport {
-    line: u32,
-    /// The source line of the instruction, and the lines into which the source line was inlined.
-    source: Option<String>,
-    instruction: String,
-    class: &'static str,
-    executed: u64,
-    waits: u64,
-    wavefronts: u64,
-    least_wavefronts: u64,
-    sectors: u64,
-    least_sectors: u64,
-    global_bytes: u64,
-    shared_bytes: u64,
-    flops: u64,
-}
-
-impl From<&Line> for LineReport {
-    fn from(line: &Line) -> LineReport {
-        let counts = line.counts;
-        LineReport {
-            line: line.line,
-            source: line.origin.as_ref().map(|origin| origin.to_string()),
-            instruction: line.instruction.to_string(),
-            class: line.class.name(),
-            executed: counts.instructions,
-            waits: counts.waits,
-            wavefronts: counts.wavefronts,
-            least_wavefronts: counts.least_wavefronts,
-            sectors: counts.sectors,
-            least_sectors: counts.least_sectors,
-            global_bytes: counts.global_bytes,
-            shared_bytes: counts.shared_bytes,
-            flops: line.flops,
-        }
-    }
 }
 
 impl SimReport {

@@ -1,7 +1,6 @@
-//! How `girih sim` judges a launch: the arguments of the judgement, and the report of each finding.
+//! How `girih sim` judges a launch.
 
-use girih_sim::{Deny, Error as Found, Finding, Options, Site};
-use serde::Serialize;
+use girih_sim::{Deny, Error as Found, Options};
 
 /// The arguments that say how often a launch is executed and what counts as an error.
 #[derive(clap::Args)]
@@ -64,63 +63,5 @@ impl VerdictArgs {
             "still simulating; a block, or a cluster of blocks, ends with an error after {} warp instructions (--steps)",
             self.steps
         )
-    }
-}
-
-/// A finding, to be serialised.
-#[derive(Clone, Debug, Serialize)]
-pub struct FindingReport {
-    /// The name of the kind, which stays the same from version to version.
-    kind: &'static str,
-    severity: String,
-    /// Whether it is wrong by the ISA, and does no harm on any GPU.
-    formal: bool,
-    /// For how many pairs of instructions of the same source lines it is told.
-    count: u64,
-    /// The seed of the first execution that has the finding.
-    seed: u64,
-    message: String,
-    /// The address in its state space.
-    address: Option<u64>,
-    /// The address as a variable and an index, or as an argument and an index.
-    name: Option<String>,
-    /// The instructions and threads that take part; the first is where the finding was made.
-    places: Vec<PlaceReport>,
-}
-
-#[derive(Clone, Debug, Serialize)]
-struct PlaceReport {
-    kernel: String,
-    line: u32,
-    /// The source line, and the lines into which the source line was inlined, if `.loc`s of the PTX say so.
-    source: Option<String>,
-    instruction: String,
-    block: [u32; 3],
-    thread: [u32; 3],
-}
-
-impl From<&Site> for PlaceReport {
-    fn from(site: &Site) -> Self {
-        let Site { place, block, thread } = site;
-        let (kernel, instruction) = (place.kernel.to_string(), place.instruction.to_string());
-        let source = place.origin.as_ref().map(|origin| origin.to_string());
-        PlaceReport { kernel, line: place.line, source, instruction, block: *block, thread: *thread }
-    }
-}
-
-impl From<&Finding> for FindingReport {
-    fn from(finding: &Finding) -> Self {
-        let Finding { error, severity, seed, name, count } = finding;
-        FindingReport {
-            kind: error.kind(),
-            severity: severity.to_string(),
-            formal: error.is_formal(),
-            count: *count,
-            seed: *seed,
-            message: error.to_string(),
-            address: error.address(),
-            name: name.as_ref().map(ToString::to_string),
-            places: error.sites().map(PlaceReport::from).collect(),
-        }
     }
 }

@@ -4,13 +4,11 @@ use std::fmt::Write;
 use std::str::FromStr;
 use std::sync::Mutex;
 
-use girih_ptx::Type;
+use girih_notation::{Tile, values};
 use girih_sim::{Kernel, Launch, Moment, Observer, Origin, Register};
-use half::{bf16, f16};
 
 use crate::Error;
 use crate::output::tell;
-use girih_device::sizes::size;
 
 /// A line at which registers are shown, when a warp comes to the line for the n-th time.
 #[derive(Clone, Debug)]
@@ -97,104 +95,6 @@ fn nearest(kernel: &Kernel, line: u32) -> Option<String> {
     Some(format!("{}:{}", near.file_name(), near.line))
 }
 
-/// A matrix in shared memory, written `OFFSET:ROWSxCOLUMNS:TYPE[:PITCH]`.
-#[derive(Clone, Copy, Debug)]
-pub struct Tile {
-    /// Bytes of shared memory before the first element.
-    offset: u64,
-    rows: u64,
-    columns: u64,
-    ty: Type,
-    /// Elements from the start of a row to the next.
-    pitch: u64,
-}
-
-/// The types of a tile's elements.
-const TYPES: [Type; 12] = [
-    Type::F16,
-    Type::Bf16,
-    Type::F32,
-    Type::F64,
-    Type::U8,
-    Type::U16,
-    Type::U32,
-    Type::U64,
-    Type::S8,
-    Type::S16,
-    Type::S32,
-    Type::S64,
-];
-
-impl FromStr for Tile {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Tile, Error> {
-        let refused = || Error::Argument {
-            text: text.into(),
-            expected: format!(
-                "OFFSET:ROWSxCOLUMNS:TYPE or OFFSET:ROWSxCOLUMNS:TYPE:PITCH, with the offset in bytes, the pitch in elements and \
-                 one of the types {}",
-                TYPES.map(|ty| ty.to_string()).join(", ")
-            ),
-        };
-        let parts: Vec<&str> = text.split(':').collect();
-        let (&[offset, extents, name], pitch) = match &parts[..] {
-            [head @ .., pitch] if head.len() == 3 => {
-                (<&[&str; 3]>::try_from(head).map_err(|_| refused())?, Some(*pitch))
-            }
-            head => (<&[&str; 3]>::try_from(head).map_err(|_| refused())?, None),
-        };
-        let number = |text: &str| match text.strip_prefix("0x") {
-            Some(digits) => u64::from_str_radix(digits, 16).map_err(|_| refused()),
-            None => text.parse::<u64>().map_err(|_| refused()),
-        };
-        let (rows, columns) = extents.split_once('x').ok_or_else(refused)?;
-        let (rows, columns) = (number(rows)?, number(columns)?);
-        let ty = TYPES.into_iter().find(|ty| ty.to_string() == name).ok_or_else(refused)?;
-        let pitch = pitch.map_or(Ok(columns), number)?;
-        if rows == 0 || columns == 0 {
-            return Err(refused());
-        }
-        Ok(Tile { offset: number(offset)?, rows, columns, ty, pitch })
-    }
-}
-
-impl Tile {
-    fn element_bytes(&self) -> u64 {
-        u64::from(self.ty.bits().unwrap_or(8)) / 8
-    }
-
-    /// The byte of shared memory at which the tile ends.
-    pub fn end(&self) -> u128 {
-        let elements = u128::from(self.rows - 1) * u128::from(self.pitch) + u128::from(self.columns);
-        u128::from(self.offset) + elements * u128::from(self.element_bytes())
-    }
-
-    /// The elements, row by row; one that lies outside of the memory is 0.
-    pub fn cells(&self, shared: &[u8]) -> Vec<Vec<String>> {
-        let bytes = size(self.element_bytes());
-        let element = |row: u64, column: u64| {
-            let place = u128::from(row) * u128::from(self.pitch) + u128::from(column);
-            let at = u128::from(self.offset) + place * u128::from(self.element_bytes());
-            let at = usize::try_from(at).unwrap_or(usize::MAX);
-            let bits = shared.get(at..at.saturating_add(bytes)).unwrap_or_default();
-            value(self.ty, bits.iter().rev().fold(0, |all, &byte| all << 8 | u64::from(byte)))
-        };
-        (0..self.rows).map(|row| (0..self.columns).map(|column| element(row, column)).collect()).collect()
-    }
-
-    fn show(&self, shared: &[u8], to: &mut String) {
-        let cells = self.cells(shared);
-        let width = cells.iter().flatten().map(String::len).max().unwrap_or(0);
-        let Tile { offset, rows, columns, ty, .. } = self;
-        let _ = writeln!(to, "  shared memory from byte {offset}: {rows} x {columns} of {ty}");
-        for row in cells {
-            let row: Vec<String> = row.iter().map(|cell| format!("{cell:>width$}")).collect();
-            let _ = writeln!(to, "    {}", row.join(" "));
-        }
-    }
-}
-
 /// The arguments that ask for instructions, registers and shared memory to be shown.
 #[derive(clap::Args, Debug)]
 pub(crate) struct WatchArgs {
@@ -253,7 +153,7 @@ impl WatchArgs {
         }
         let shared = kernel.shared(launch.dynamic_shared);
         if let Some(tile) = self.tiles.iter().find(|tile| tile.end() > u128::from(shared)) {
-            let text = format!("--tile {}:{}x{}:{}", tile.offset, tile.rows, tile.columns, tile.ty);
+            let text = format!("--tile {tile}");
             let expected = format!(
                 "a tile that ends within the block's {shared} bytes of shared memory, not at {}",
                 tile.end()
@@ -343,7 +243,7 @@ fn stop(moment: &Moment<'_>, tiles: &[Tile]) -> String {
             writeln!(text, "  {name:<width$} .{:<6} {}", ty.to_string(), values(&register, moment.active()));
     }
     for tile in tiles {
-        tile.show(moment.shared(), &mut text);
+        let _ = writeln!(text, "  {}", tile.shown(moment.shared()));
     }
     text
 }
@@ -374,59 +274,5 @@ fn lanes(moment: &Moment<'_>) -> String {
         u32::MAX => "all lanes".into(),
         0 => "no lane".into(),
         some => format!("lanes {some:#010x}"),
-    }
-}
-
-/// The values of the lanes in `active`, or of all if that is 0: one value if all lanes agree, three values if the values are an arithmetic
-/// sequence, else all values. A dash stands for a value that nothing has written.
-pub fn values(register: &Register<'_>, active: u32) -> String {
-    let shown = |lane: usize| match register.written >> lane & 1 {
-        0 => "-".into(),
-        _ => value(register.ty, register.lanes[lane]),
-    };
-    let lanes: Vec<usize> = (0..32).filter(|lane| active == 0 || active >> lane & 1 == 1).collect();
-    let all: Vec<String> = lanes.iter().map(|&lane| shown(lane)).collect();
-    let steps: Vec<Option<i128>> =
-        all.windows(2).map(|pair| Some(number(&pair[1])? - number(&pair[0])?)).collect();
-    match &all[..] {
-        [first, rest @ ..] if rest.iter().all(|other| other == first) => first.clone(),
-        [first, second, .., last]
-            if steps.len() > 2 && steps[0].is_some() && steps.iter().all(|step| *step == steps[0]) =>
-        {
-            format!("{first}, {second}, ..., {last}")
-        }
-        _ => all.join(" "),
-    }
-}
-
-/// The integer that a text stands for, if the text is an integer.
-fn number(text: &str) -> Option<i128> {
-    match text.strip_prefix("0x") {
-        Some(digits) => i128::from_str_radix(digits, 16).ok(),
-        None => text.parse().ok(),
-    }
-}
-
-/// Bits as a value of the type `ty`; in hexadecimal if that is not a type of numbers.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "cannot lose: a register of a narrow type has its bits in the lowest ones"
-)]
-pub fn value(ty: Type, bits: u64) -> String {
-    match ty {
-        Type::Pred => (bits & 1).to_string(),
-        Type::F16 => f16::from_bits(bits as u16).to_string(),
-        Type::Bf16 => bf16::from_bits(bits as u16).to_string(),
-        Type::F32 => f32::from_bits(bits as u32).to_string(),
-        Type::F64 => f64::from_bits(bits).to_string(),
-        Type::S8 => (bits as i8).to_string(),
-        Type::S16 => (bits as i16).to_string(),
-        Type::S32 => (bits as i32).to_string(),
-        Type::S64 => (bits as i64).to_string(),
-        Type::U8 => (bits as u8).to_string(),
-        Type::U16 => (bits as u16).to_string(),
-        Type::U32 => (bits as u32).to_string(),
-        Type::U64 => bits.to_string(),
-        _ => format!("{bits:#x}"),
     }
 }

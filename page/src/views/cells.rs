@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use girih_cli::picture::{Palette, Sheet};
+use girih_picture::{Palette, Sheet};
 use serde::Serialize;
 
 /// The fills of cells: each is a number in a list of colours.
@@ -55,9 +55,9 @@ pub(super) struct Picture {
 
 /// The grids of a picture.
 pub(super) fn pictures(sheet: &Sheet) -> Vec<Picture> {
-    let picture = |(grid, place): (&girih_cli::picture::Grid, &[usize; 2])| {
+    let picture = |(grid, place): (&girih_picture::Grid, &[usize; 2])| {
         let cells = || grid.cells.iter().flatten();
-        let words = |cell: &girih_cli::picture::Cell| match &cell.words {
+        let words = |cell: &girih_picture::Cell| match &cell.words {
             [one, none] if none.is_empty() => one.clone(),
             both => both.join("\n"),
         };

@@ -1,6 +1,6 @@
 //! The colours of the page, which are those of girih's pictures.
 
-use girih_cli::picture::Palette;
+use girih_picture::Palette;
 use serde::Serialize;
 
 use super::{Call, Nothing, calls};

@@ -5,10 +5,10 @@ mod panel;
 mod refusal;
 mod table;
 
-use girih_cli::facts::Facts;
-use girih_cli::picture::Sheet;
-use girih_cli::{expr, marked, ops};
 use girih_layout::Composed;
+use girih_notation::facts::Facts;
+use girih_notation::{expr, marked, ops};
+use girih_picture::Sheet;
 use girih_tensor::DType;
 use serde::{Deserialize, Serialize};
 

@@ -2,12 +2,12 @@
 
 mod memory;
 
-use girih_cli::picture::{CELLS, Cell, Sheet};
-use girih_cli::{marked, show};
 use girih_codegen::TiledCopy;
 use girih_codegen::atom::{CopyAtom, MmaAtom};
 use girih_codegen::plan::coalesced_copy;
-use girih_layout::{Composed, Lay, Swizzle, Tiler};
+use girih_layout::{Composed, Lay, Tiler};
+use girih_notation::{find, marked};
+use girih_picture::{CELLS, Cell, Sheet};
 use girih_tensor::DType;
 use serde::{Deserialize, Serialize};
 
@@ -95,7 +95,7 @@ fn bounded(layout: &Composed, field: &'static str) -> Result<(), Fault> {
 /// A layout of a request that pictures can be made of.
 fn layout(text: &str, field: &'static str) -> Result<Lay, Fault> {
     let layout = parsed(text, field, marked::layout)?;
-    bounded(&Composed::new(Swizzle::NONE, 0, layout), field)?;
+    bounded(&Composed::from(layout), field)?;
     Ok(layout)
 }
 
@@ -106,23 +106,23 @@ fn given(text: &str) -> Option<&str> {
 impl Partition {
     /// The picture, and the TV layout of a plan.
     fn sheet(&self) -> Result<(Sheet, Option<Lay>), Fault> {
-        let named = |error: girih_cli::Error| Fault::from(error).in_field("name");
+        let named = |error: girih_notation::Error| Fault::from(error).in_field("name");
         let sheet = match self {
             Partition::Mma { name, atoms, permutation } => {
-                let atom = show::find_mma(name).map_err(named)?;
+                let atom = find::mma(name).map_err(named)?;
                 match (given(atoms), given(permutation)) {
                     (None, None) => Sheet::mma(&atom)?,
                     (atoms, permutation) => {
                         let atoms = layout(atoms.unwrap_or("(1,1,1)"), "atoms")?;
                         let permutation: Option<Tiler> =
                             permutation.map(|text| parsed(text, "permutation", marked::tiler)).transpose()?;
-                        show::tiled_mma(atom, atoms, permutation)?
+                        Sheet::mma_atoms(atom, atoms, permutation.as_ref())?
                     }
                 }
             }
-            Partition::Copy { name, unit } => Sheet::copy(&show::find_copy(name).map_err(named)?, *unit)?,
+            Partition::Copy { name, unit } => Sheet::copy(&find::copy(name).map_err(named)?, *unit)?,
             Partition::TiledCopy { name, threads, values, dtype: text } => {
-                let atom = show::find_copy(name).map_err(named)?;
+                let atom = find::copy(name).map_err(named)?;
                 let threads = layout(threads, "threads")?;
                 let values = layout(values, "values")?;
                 Sheet::tiled_copy(&TiledCopy::new(atom, dtype(text)?.bits(), &threads, &values)?)?
@@ -204,7 +204,7 @@ fn choose(choice: Choice) -> Result<Owned, Fault> {
             (first.0, chosen.owners.clone())
         }
     };
-    let of_grid = |grid: &girih_cli::picture::Grid| {
+    let of_grid = |grid: &girih_picture::Grid| {
         let cells = grid.cells.iter().flatten().enumerate();
         let mut own: Vec<(i64, usize)> = cells
             .flat_map(|(at, cell)| {

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use girih_cli::picture::{Cell, Sheet};
 use girih_layout::{Int, Shape};
+use girih_picture::{Cell, Sheet};
 use girih_programs::{ENTRIES, Entry};
 use girih_tile::explain::{Explanation, explain};
 use girih_tile::ir::{Func, Kind, OpId, Value, parse, verify};

@@ -1,7 +1,7 @@
 //! What an answer on symbols must be for the numbers.
 
-use girih_cli::ops::OpError;
 use girih_layout::{Composed, Error, IntTuple, Lay, Shape, Stride, Sum, Symbol};
+use girih_notation::ops::OpError;
 use serde_json::{Map, Value};
 
 use super::operands::Bindings;

@@ -1,9 +1,9 @@
 //! Random operands with symbols, and the numbers that their facts admit.
 
-use girih_cli::ops::Op;
 use girih_layout::{
     Composed, Error, Int, IntTuple, Lay, ModePath, Shape, Stride, Swizzle, Symbol, Tile, Tiler,
 };
+use girih_notation::ops::Op;
 use rand::RngExt;
 use rand::rngs::StdRng;
 use serde_json::Value;

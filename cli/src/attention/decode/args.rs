@@ -1,13 +1,13 @@
 //! What is decoded, as arguments say it.
 
+use girih_device::sizes::{size, word};
 use girih_kernels::attention::Order;
 use girih_kernels::attention::decode::{DecodeProblem, ScalesOf};
+use girih_notation::find::dtype;
 use girih_tensor::DType;
 
 use super::files::cache_order;
 use crate::Error;
-use crate::names::dtype;
-use girih_device::sizes::{size, word};
 
 /// How many keys a sequence has by default.
 const KEYS: u32 = 256;

@@ -1,5 +1,6 @@
 //! The tensors on the host, and the attention of packed sequences that computes the same.
 
+use girih_device::sizes::{rounded, size, word};
 use girih_kernels::Error;
 use girih_kernels::attention::decode::DecodeProblem;
 use girih_kernels::attention::{Check, Host, Problem, check};
@@ -7,7 +8,6 @@ use girih_tensor::Element;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 use crate::gemm::random;
-use girih_device::sizes::{rounded, size, word};
 
 /// What decoding reads. Keys and values that no sequence has are NaN.
 pub(crate) struct Inputs<T, C> {

@@ -3,15 +3,15 @@
 use std::path::Path;
 
 use girih_device::Pod;
+use girih_device::sizes::size;
 use girih_kernels::attention::Order;
 use girih_kernels::attention::decode::{CacheOrder, DecodeProblem};
+use girih_notation::Array;
 use girih_tensor::{DType, Element};
 
 use super::data::Inputs;
 use crate::Error;
 use crate::attention::data::{self, elements, integers, open, refuse};
-use crate::npy::Array;
-use girih_device::sizes::size;
 
 /// Q, K and V, and the pages of each sequence of a cache in pages.
 pub(super) struct Files {

@@ -1,5 +1,6 @@
 //! The tensors on a device.
 
+use girih_device::sizes::size;
 use girih_device::{Buffer, Device, Pod};
 use girih_kernels::attention::decode::{DecodeArgs, DecodePlan, DecodeProblem};
 use girih_tensor::{DType, Element};
@@ -7,7 +8,6 @@ use girih_tensor::{DType, Element};
 use super::super::tensors::poison;
 use super::data::Inputs;
 use crate::run::{Peak, bytes, checks};
-use girih_device::sizes::size;
 
 /// Calls a function with the types of Q and of the cache.
 macro_rules! of_types {

@@ -12,7 +12,7 @@ mod shared;
 mod state;
 mod timeline;
 
-use girih_cli::sim::{FindingReport, LineReport};
+use girih_notation::{FindingReport, LineReport};
 use girih_programs::ENTRIES;
 use serde::{Deserialize, Serialize};
 
@@ -57,7 +57,7 @@ fn list(_: Nothing) -> Result<List, Fault> {
             .collect(),
         programs: ENTRIES.iter().map(|of| Choice { name: of.name, about: "", sizes: small(of) }).collect(),
         examples: examples::EXAMPLES,
-        help: [girih_cli::sim::ARGUMENTS, girih_cli::sim::LAUNCHES],
+        help: [girih_notation::ARGUMENTS, girih_notation::LAUNCHES],
     })
 }
 

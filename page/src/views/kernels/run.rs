@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use girih_cli::sim::{LineReport, Plan};
 use girih_device::Device;
+use girih_notation::{LineReport, Plan};
 use girih_ptx::Module;
 use girih_sim::{Finding, Memory, Options, Profile, Program};
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
 //! The state of a block after a step of one of its warps.
 
-use girih_cli::sim::{Tile, value, values};
+use girih_notation::{Tile, value, values};
 use girih_sim::{Flight, InFlight, Phases};
 use serde::{Deserialize, Serialize};
 

@@ -1,10 +1,10 @@
 //! How the cells of a result come from those of its operands. What is said of names of operations is not trusted: a path is one if the
 //! values say so at every coordinate.
 
-use girih_cli::expr::Step;
-use girih_cli::marked;
-use girih_cli::ops::{self, Op};
 use girih_layout::{Composed, Lay, Symbol};
+use girih_notation::expr::Step;
+use girih_notation::marked;
+use girih_notation::ops::{self, Op};
 use serde::Serialize;
 use serde_json::{Map, Value};
 

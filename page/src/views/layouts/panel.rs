@@ -1,10 +1,10 @@
 //! The layouts of an expression, each with a name and a table.
 
-use girih_cli::expr::Step;
-use girih_cli::marked;
-use girih_cli::ops::Op;
-use girih_cli::picture::without_identity;
 use girih_layout::{Composed, Symbol};
+use girih_notation::expr::Step;
+use girih_notation::marked;
+use girih_notation::ops::Op;
+use girih_picture::without_identity;
 use serde::Serialize;
 
 use super::Colours;

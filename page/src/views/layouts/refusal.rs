@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use girih_cli::expr::{ExprError, ExprErrorKind};
-use girih_cli::ops::OpError;
 use girih_layout::Error;
+use girih_notation::expr::{ExprError, ExprErrorKind};
+use girih_notation::ops::OpError;
 use serde::Serialize;
 
 use super::Colours;

@@ -1,7 +1,7 @@
 //! A layout as a table of cells.
 
-use girih_cli::picture::{CELLS, Palette, levels};
 use girih_layout::{Composed, Lay, Shape, Swizzle, idx2crd};
+use girih_picture::{CELLS, Palette, levels};
 use serde::Serialize;
 
 use super::super::cells::Fills;

@@ -1,11 +1,10 @@
 //! The banks of a tile in shared memory under an access, and the swizzle with the fewest conflicts.
 
-use girih_cli::picture::{Sheet, without_identity};
-use girih_cli::{marked, plan};
-use girih_codegen::plan::{Access, best_swizzle};
+use girih_codegen::plan::{Access, best_swizzle, traffic};
 use girih_layout::{Composed, Swizzle};
+use girih_notation::{TrafficReport, marked};
+use girih_picture::{Sheet, without_identity};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::super::cells::{Picture, pictures};
 use super::{bounded, dtype, given, layout, parsed};
@@ -41,7 +40,7 @@ pub(super) struct Banks {
     keys: Vec<(String, String)>,
     pictures: Vec<Picture>,
     /// What `girih plan access` says, where there is an access.
-    counts: Option<Value>,
+    counts: Option<TrafficReport>,
 }
 
 fn swizzled(memory: &Composed, [bits, base, shift]: [i32; 3]) -> Result<Composed, Fault> {
@@ -69,7 +68,8 @@ pub(super) fn banks(request: Request) -> Result<Banks, Fault> {
         Sheet::banks(&memory, dtype, access.as_ref(), request.vector).map_err(|error| of_access(&error))?;
     let counts = match &access {
         Some(tv) => {
-            Some(plan::access(&memory, tv, dtype, Some(request.vector)).map_err(|error| of_access(&error))?.1)
+            let traffic = traffic(&memory, tv, dtype.bits().into(), Some(request.vector));
+            Some(TrafficReport::from(&traffic.map_err(|error| of_access(&error))?))
         }
         None => None,
     };
