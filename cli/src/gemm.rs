@@ -18,12 +18,12 @@ use girih_tensor::Element;
 pub(crate) use args::{Chosen, LAYOUTS, ProblemArgs, peak};
 pub(crate) use data::{random, random_operands};
 
-use crate::CommandResult;
 use crate::elements::{Elements, bytes_of, of_dtype, untyped};
 use crate::npy::{self, Npy};
 use crate::output::Output;
 use crate::progress::Busy;
 use crate::run::{self, Rate, Session, Timing, paths};
+use crate::{CommandResult, records};
 use data::Source;
 use report::Report;
 
@@ -65,7 +65,7 @@ pub(crate) fn run(args: Args) -> CommandResult {
     let session = Session::open(&args.run)?;
     let gemms = Gemms::new(&session.device);
     let gemms = match &args.records {
-        Some(path) => gemms.with_records(crate::tune::read(path, &session.device)?),
+        Some(path) => gemms.with_records(records::products(path, &session.device)?),
         None => gemms,
     };
     let report = multiply(&session, &gemms, &chosen, source, output)?;

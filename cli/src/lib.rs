@@ -27,6 +27,7 @@ mod output;
 mod plan;
 mod programs;
 mod progress;
+mod records;
 mod run;
 mod show;
 mod sim;

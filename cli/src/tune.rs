@@ -7,14 +7,7 @@ mod gemm;
 mod said;
 mod tile;
 
-use std::fmt::Display;
-use std::fs;
-use std::path::Path;
-
-use girih_device::Device;
-use girih_kernels::gemm::Records;
-
-use crate::{CommandResult, Error};
+use crate::CommandResult;
 
 /// The arguments of `girih tune`.
 #[derive(clap::Args)]
@@ -50,18 +43,4 @@ pub(crate) fn run(args: Args) -> CommandResult {
         Kernel::Gemm(args) => gemm::run(*args),
         Kernel::Tile(args) => tile::run(*args),
     }
-}
-
-/// The records of products in a file, if they are this device's.
-pub(crate) fn read(path: &Path, device: &Device) -> Result<Records, Box<dyn std::error::Error>> {
-    records_of(path, |text| Records::read(text, device.limits()))
-}
-
-/// What a file of records says.
-fn records_of<R, E: Display>(
-    path: &Path,
-    read: impl FnOnce(&str) -> Result<R, E>,
-) -> Result<R, Box<dyn std::error::Error>> {
-    let text = fs::read_to_string(path).map_err(Error::read(path))?;
-    read(&text).map_err(|error| Error::Records { path: path.into(), message: error.to_string() }.into())
 }

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 
 use crate::error::Result;
 use crate::layout::Layout;
-use crate::swizzle::{Operand, plain, tiler};
+use crate::layout::swizzle::{Operand, plain, tiler};
 use crate::tuple;
 
 /// The same operation on a plain or on a swizzled layout, whose swizzle stays.

@@ -6,7 +6,7 @@ use pyo3::exceptions::{PyException, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyTuple, PyType};
 
-use crate::sim::Site;
+use crate::site::Site;
 
 create_exception!(
     girih,

@@ -1,4 +1,7 @@
-//! `Layout` as a class.
+//! Layouts, swizzled or not, and pictures of them as classes.
+
+mod picture;
+pub(crate) mod swizzle;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -8,9 +11,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyString, PyTuple};
 
 use crate::error::{Error, Result, wrong_type};
-use crate::picture::{Picture, composed};
-use crate::swizzle::{ComposedLayout, Operand};
 use crate::tuple::{self, coord, ints, number, steps, sum};
+use picture::{Picture, composed};
+use swizzle::{ComposedLayout, Operand};
 
 /// A function from coordinates to indices: a tree of extents and a congruent tree of strides, `shape:stride`.
 ///
@@ -212,5 +215,7 @@ pub(crate) fn is_layout(object: &Bound<'_, PyAny>) -> bool {
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Layout>()?;
+    swizzle::register(module)?;
+    picture::register(module)?;
     module.add_function(wrap_pyfunction!(is_layout, module)?)
 }

@@ -11,9 +11,8 @@ mod kept;
 mod kernels;
 mod layout;
 mod modes;
-mod picture;
 mod sim;
-mod swizzle;
+mod site;
 mod threads;
 mod tuple;
 
@@ -25,8 +24,6 @@ fn _girih(module: &Bound<'_, PyModule>) -> PyResult<()> {
     error::register(module)?;
     tuple::register(module)?;
     layout::register(module)?;
-    swizzle::register(module)?;
-    picture::register(module)?;
     algebra::register(module)?;
     modes::register(module)?;
     sim::register(module)?;

@@ -7,7 +7,7 @@ use pyo3::types::PyTuple;
 use crate::algebra::both;
 use crate::error::Result;
 use crate::layout::Layout;
-use crate::swizzle::{Operand, plain};
+use crate::layout::swizzle::{Operand, plain};
 use crate::tuple::{self, coord, ints, number, sum};
 
 /// A layout from layouts, each a mode.

@@ -24,7 +24,7 @@ struct Library {
 }
 
 /// The libraries.
-const LIBRARIES: [Library; 8] = [
+const LIBRARIES: [Library; 14] = [
     // The types of the typed layer name its operations, so that generic code needs no where clauses, and the operations
     // are functions from these types to these types.
     Library {
@@ -38,6 +38,12 @@ const LIBRARIES: [Library; 8] = [
     Library { folder: "device", core: None },
     Library { folder: "tile", core: None },
     Library { folder: "kernels", core: None },
+    Library { folder: "picture", core: None },
+    Library { folder: "notation", core: None },
+    Library { folder: "conformance", core: None },
+    Library { folder: "cli", core: None },
+    Library { folder: "page", core: None },
+    Library { folder: "python", core: None },
 ];
 
 /// Prints what each family of each library needs, and refuses circles.

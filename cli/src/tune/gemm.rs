@@ -10,12 +10,12 @@ use girih_tensor::DType;
 
 use super::contest::{Entrant, Tuned, rounds};
 use super::said::Said;
-use super::{TODAY, at_least_one, read};
+use super::{TODAY, at_least_one};
 use crate::elements::{Elements, bytes_of, untyped};
 use crate::output::Output;
 use crate::progress::Busy;
 use crate::run::{RunArgs, Session};
-use crate::{CommandResult, Error, gemm};
+use crate::{CommandResult, Error, gemm, records};
 
 /// The arguments of `girih tune gemm`.
 #[derive(clap::Args)]
@@ -42,7 +42,7 @@ pub(super) fn run(args: Args) -> CommandResult {
     }
     // What the file holds is judged before anything is measured.
     let mut records = match output.as_deref().filter(|path| path.exists()) {
-        Some(path) => read(path, &session.device)?,
+        Some(path) => records::products(path, &session.device)?,
         None => Records::new(limits),
     };
     let output = output.as_deref().map(Output::new).transpose()?;

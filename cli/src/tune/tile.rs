@@ -10,11 +10,11 @@ use girih_tile::tune::{Budget, Records, Space};
 
 use super::contest::unit;
 use super::said::Said;
-use super::{TODAY, at_least_one, records_of};
+use super::{TODAY, at_least_one};
 use crate::output::Output;
 use crate::progress::Busy;
 use crate::run::{Peak, RunArgs, Session, checks};
-use crate::{CommandResult, Error, programs};
+use crate::{CommandResult, Error, programs, records};
 
 /// What is said below the arguments.
 pub(super) const AFTER: &str = "\
@@ -55,7 +55,7 @@ pub(super) fn run(args: Args) -> CommandResult {
     let space = space(entry, &args.hints)?;
     // What the file holds is judged before anything is measured.
     let mut records = match args.output.as_deref().filter(|path| path.exists()) {
-        Some(path) => records_of(path, |text| Records::read(text, device.limits()))?,
+        Some(path) => records::read(path, |text| Records::read(text, device.limits()))?,
         None => Records::new(device.limits()),
     };
     let output = args.output.as_deref().map(Output::new).transpose()?;

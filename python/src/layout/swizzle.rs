@@ -4,9 +4,9 @@ use girih::layout::{Composed, Error as LayoutError, Int, Lay, Stride, Tile, Tile
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyInt, PyTuple};
 
+use super::picture::Picture;
+use super::{Layout, has_none, indices, mode_of, of_arguments};
 use crate::error::{Result, wrong_type};
-use crate::layout::{Layout, has_none, indices, mode_of, of_arguments};
-use crate::picture::Picture;
 use crate::tuple::{coord, modes, number};
 
 /// `bits` bits from `base` on are joined by exclusive or with those that stand `shift` places further left.

@@ -5,8 +5,8 @@ use girih::picture::Sheet;
 use girih_notation::find;
 use pyo3::prelude::*;
 
+use super::swizzle::{Operand, plain};
 use crate::error::Result;
-use crate::swizzle::{Operand, plain};
 use crate::tuple;
 
 /// Tables of coloured cells: a layout's indices, who owns what of a tile or of an instruction, the banks of shared memory. A notebook shows it;
