@@ -5,7 +5,7 @@ use girih_layout::{Composed, Lay};
 use girih_tensor::DType;
 
 use crate::layouts::without_identity;
-use crate::limits::{Result, fits, index, size};
+use crate::limits::{Result, bank, fits, index, size};
 use crate::{Cell, Grid, Key, Palette, Sheet};
 
 impl Sheet {
@@ -31,9 +31,7 @@ impl Sheet {
             None => Touched { ways: vec![None; index(rows * columns)], ..Touched::default() },
         };
         let cell = |element: i64| -> Result<Cell> {
-            // In 128 bits, which hold the place of every bit.
-            let bit = i128::from(memory.at(element)?) * i128::from(bits);
-            let bank = i64::try_from(bit.div_euclid(32).rem_euclid(32)).unwrap_or(0);
+            let bank = bank(memory.at(element)?, dtype.bits());
             let (word, fill) = match (access, touched.ways[index(element)]) {
                 (None, _) => (String::new(), Palette::bank(bank)),
                 (Some(_), None) => (String::new(), Palette::UNTOUCHED),

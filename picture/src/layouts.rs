@@ -2,7 +2,7 @@
 
 use girih_layout::{Composed, Lay, Shape};
 
-use crate::limits::{CELLS, Result, fits, index, size};
+use crate::limits::{CELLS, Result, bank, fits, index, size};
 use crate::{Cell, Error, Grid, Palette, Sheet};
 
 /// Threads of a warp.
@@ -11,14 +11,43 @@ const WARP: i64 = 32;
 /// The most values of all threads: of a tile of the most cells, each of which sixteen threads hold.
 const OWNERS: i64 = CELLS * 16;
 
+/// What the colour of an index says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// Eight greys, one after the other; so many neighbouring indices share one.
+    Together(i64),
+    /// The bank of shared memory in which an element of so many bits is.
+    Bank(u32),
+}
+
 impl Sheet {
     /// The index of every coordinate of a layout without symbols: a row for each coordinate of mode 0, a column for each coordinate of
-    /// mode 1. A layout of rank 1 is one row.
+    /// mode 1. A layout of rank 1 is one row. Indices that a swizzle moves together share a grey, so that the picture shows where they go.
     ///
     /// # Errors
     /// [`Error::Undrawn`] for another rank, [`Error::Layout`] for strides that are no numbers, [`Error::Unknown`] for symbols,
     /// [`Error::TooLarge`].
     pub fn indices(layout: &Composed) -> Result<Sheet> {
+        let swizzle = layout.swizzle();
+        let together = if swizzle.bits() == 0 { 1 } else { 1i64.checked_shl(swizzle.base()).unwrap_or(1) };
+        Sheet::indices_by(layout, By::Together(together))
+    }
+
+    /// [`Sheet::indices`] in other colours.
+    ///
+    /// ```
+    /// use girih_layout::{Composed, lay};
+    /// use girih_picture::{By, Palette, Sheet};
+    ///
+    /// // A column of 16-bit elements with a pitch of 64 is in one bank.
+    /// let banks = Sheet::indices_by(&Composed::from(lay!("(8,2):(64,1)")), By::Bank(16))?;
+    /// assert!(banks.grids[0].cells.iter().all(|row| row[0].fill == Palette::bank(0)));
+    /// # Ok::<(), girih_picture::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Sheet::indices`].
+    pub fn indices_by(layout: &Composed, by: By) -> Result<Sheet> {
         let lay = layout.layout();
         let modes = match lay.rank() {
             1 => [Lay::parse("1")?, *lay],
@@ -31,7 +60,10 @@ impl Sheet {
             let index = layout.at(number)?;
             Ok(Cell {
                 words: [index.to_string(), String::new()],
-                fill: Palette::index(index),
+                fill: match by {
+                    By::Together(count) => Palette::index(index.div_euclid(count.max(1))),
+                    By::Bank(bits) => Palette::bank(bank(index, bits)),
+                },
                 ..Cell::default()
             })
         };

@@ -31,7 +31,7 @@ mod sheet;
 mod svg;
 
 pub use error::Error;
-pub use layouts::{levels, without_identity};
+pub use layouts::{By, levels, without_identity};
 pub use limits::CELLS;
 pub use palette::Palette;
 pub use sheet::{Cell, Grid, Key, Sheet};

@@ -22,6 +22,13 @@ pub(crate) fn fits(rows: i64, columns: i64) -> Result<()> {
     }
 }
 
+/// The bank of shared memory in which an element of so many bits is, by the number of the element.
+pub(crate) fn bank(element: i64, bits: u32) -> i64 {
+    // In 128 bits, which hold the place of every bit.
+    let bit = i128::from(element) * i128::from(bits);
+    i64::try_from(bit.div_euclid(32).rem_euclid(32)).unwrap_or(0)
+}
+
 /// A number of cells, which is not negative.
 pub(crate) fn index(number: i64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)

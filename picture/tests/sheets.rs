@@ -241,3 +241,26 @@ fn what_has_no_picture_is_refused() {
     assert!(refused(Sheet::owners(&lay("(4,8):(1,4)"), &tile)).contains("value 4 of thread 0 is element 16"));
     assert!(refused(Sheet::owners(&lay("16:1"), &tile)).contains("rank 1"));
 }
+
+/// The greys of a swizzled tile show what the swizzle moves: in each row, vectors of 8 elements are exchanged.
+#[test]
+fn a_swizzled_tile_does_not_look_like_one_that_is_not() {
+    let greys = |text| {
+        let sheet = Sheet::indices(&composed(text)).expect("a picture");
+        sheet.grids[0]
+            .cells
+            .iter()
+            .map(|row| row.iter().map(|cell| cell.fill).collect())
+            .collect::<Vec<Vec<u32>>>()
+    };
+    let swizzled = greys("Sw<3,3,3> o 0 o (8,64):(64,1)");
+    for (row, cells) in swizzled.iter().enumerate() {
+        let wanted: Vec<u32> =
+            (0..64).map(|column| Palette::index(((column / 8) ^ row as i64) % 8)).collect();
+        assert_eq!(*cells, wanted, "row {row}");
+    }
+    // Without a swizzle, and with one that moves single elements, neighbours differ.
+    for text in ["(8,64):(64,1)", "Sw<2,0,3> o 0 o (8,8):(8,1)"] {
+        assert!(greys(text).iter().flat_map(|row| row.windows(2)).all(|pair| pair[0] != pair[1]), "{text}");
+    }
+}

@@ -148,7 +148,13 @@ class Device:
 @final
 class Picture:
     @staticmethod
-    def layout(layout: Layout | ComposedLayout | int, tile: IntTuple | None = None) -> Picture: ...
+    def layout(
+        layout: Layout | ComposedLayout | int,
+        tile: IntTuple | None = None,
+        *,
+        together: int | None = None,
+        dtype: str | None = None,
+    ) -> Picture: ...
     @staticmethod
     def mma(name: str) -> Picture: ...
     @staticmethod

@@ -157,9 +157,9 @@ impl Layout {
         Ok(picture?.svg())
     }
 
-    /// The picture of a layout that has one, in a notebook.
+    /// The picture of a layout that has one, in a notebook: up to 64 x 64 cells, which the notebook stores.
     fn _repr_svg_(&self) -> Option<String> {
-        self.svg(None).ok()
+        Picture::in_notebook(Operand::Plain(self.0))
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {

@@ -124,6 +124,9 @@ def test_pictures():
     assert Layout((2, 3), (3, 1))._repr_svg_().startswith("<svg ")
     assert ">T31V3<" in Layout(((4, 8), (2, 2)), ((32, 1), (16, 8))).svg(tile=(16, 8))
     assert Layout((2, 3, 4))._repr_svg_() is None
+    # A notebook stores what it shows: a large picture is drawn when it is asked for.
+    large = Layout((256, 256))
+    assert large._repr_svg_() is None and large.svg().startswith("<svg ")
     assert "5" in Layout((2, 3), (3, 1)).table()
     with pytest.raises(girih.GirihError):
         Layout(("s0", 4)).svg()
@@ -133,6 +136,11 @@ def test_pictures_of_instructions_and_banks():
     c = girih.Picture.mma("SM80_16x8x16_F32BF16BF16F32_TN")
     assert c._repr_svg_() == c.svg() and "T31" in c.svg() and "T31" in str(c)
     assert girih.Picture.layout(Layout((2, 3), (3, 1))).svg() == Layout((2, 3), (3, 1)).svg()
+    swizzled = girih.ComposedLayout(girih.Swizzle(3, 3, 3), 0, Layout((8, 64), (64, 1)))
+    greys = lambda **colours: girih.Picture.layout(swizzled, **colours).svg()
+    assert greys() == greys(together=8) != greys(together=1) and "#f7d4d4" in greys(dtype="f32")
+    with pytest.raises(ValueError, match="one of tile, together and dtype"):
+        greys(together=8, dtype="f32")
     assert "T31" in girih.Picture.copy("SM75_U32x4_LDSM_N").svg()
     # A column of a row-major tile of 32 x 32 words is one bank, 32 times; padded, each bank once.
     column = Layout((32, 1), (1, 0))

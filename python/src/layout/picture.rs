@@ -1,8 +1,9 @@
 //! Pictures, for notebooks.
 
 use girih::layout::Composed;
-use girih::picture::Sheet;
+use girih::picture::{By, Sheet};
 use girih_notation::find;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::swizzle::{Operand, plain};
@@ -27,6 +28,15 @@ impl Picture {
         Ok(Picture(Sheet::indices(&composed(operand))?))
     }
 
+    /// What a notebook shows of a layout that stands alone in a cell: nothing where the picture would be large, since the notebook stores it.
+    pub(crate) fn in_notebook(operand: Operand) -> Option<String> {
+        const CELLS: i64 = 64 * 64;
+
+        let layout = composed(operand);
+        let size = layout.layout().size().ok()?.get().filter(|&size| size <= CELLS);
+        size.and_then(|_| Some(Sheet::indices(&layout).ok()?.svg()))
+    }
+
     pub(crate) fn owners(layout: Operand, tile: &Bound<'_, PyAny>) -> Result<Self> {
         Ok(Picture(Sheet::owners(composed(layout).layout(), &tuple::shape(tile)?)?))
     }
@@ -35,13 +45,25 @@ impl Picture {
 #[pymethods]
 impl Picture {
     /// The index in each cell of a layout of rank 1 or 2. With `tile`, of (thread, value) -> place in a tile of that shape: who owns each place.
+    ///
+    /// Colours: `together` neighbouring indices share a grey, by itself those that a swizzle moves together; with `dtype` an index has the colour
+    /// of the bank of shared memory in which the element is.
     #[staticmethod]
-    #[pyo3(signature = (layout, tile = None))]
-    fn layout(layout: &Bound<'_, PyAny>, tile: Option<&Bound<'_, PyAny>>) -> Result<Self> {
-        match tile {
-            Some(tile) => Picture::owners(Operand::Plain(plain(layout)?), tile),
-            None => Picture::indices(Operand::of(layout)?),
-        }
+    #[pyo3(signature = (layout, tile = None, *, together = None, dtype = None))]
+    fn layout(
+        layout: &Bound<'_, PyAny>,
+        tile: Option<&Bound<'_, PyAny>>,
+        together: Option<i64>,
+        dtype: Option<&str>,
+    ) -> Result<Self> {
+        let by = match (tile, together, dtype) {
+            (None, None, None) => return Picture::indices(Operand::of(layout)?),
+            (Some(tile), None, None) => return Picture::owners(Operand::Plain(plain(layout)?), tile),
+            (None, Some(together), None) => By::Together(together),
+            (None, None, Some(dtype)) => By::Bank(find::dtype(dtype)?.bits()),
+            _ => return Err(PyValueError::new_err("one of tile, together and dtype is accepted").into()),
+        };
+        Ok(Picture(Sheet::indices_by(&composed(Operand::of(layout)?), by)?))
     }
 
     /// Which thread holds what of A, B and C in an instruction, by CuTe's name, such as `SM80_16x8x16_F32BF16BF16F32_TN`.

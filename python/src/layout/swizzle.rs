@@ -162,7 +162,7 @@ impl ComposedLayout {
     }
 
     fn _repr_svg_(&self) -> Option<String> {
-        self.svg().ok()
+        Picture::in_notebook(Operand::Swizzled(self.0))
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Swizzle, i64, Layout))> {
