@@ -33,5 +33,5 @@ pub use gemm::{MmaOperand, MmaWith, gemm};
 pub use predicates::Predicates;
 pub(crate) use scalars::{one, read_once};
 pub use scalars::{read, write};
-pub use together::{block_reduce, block_scan, cluster_reduce, warp_reduce, warp_scan};
+pub use together::{block_reduce, block_scan, cluster_reduce, lane_reduce, warp_reduce, warp_scan};
 pub use transform::{axpby, reduce, transform};

@@ -7,7 +7,7 @@ use girih_tensor::{DType, Tensor};
 use crate::algorithm::CopyWith;
 use crate::atom::{CopyAtom, Transfer, tensor_element, tensor_swizzle};
 use crate::sizes::{extent, static_size};
-use crate::{Counting, Error, Expr, TiledCopy};
+use crate::{Counting, Error, Expr, Smem, TiledCopy};
 
 /// The most dimensions of a tensor map, and the most elements of a box along one of them.
 const RANK: usize = 5;
@@ -141,6 +141,39 @@ impl TmaCopy {
     /// of the tensor's shape) and shared memory.
     pub fn copy(&self) -> &TiledCopy {
         &self.copy
+    }
+
+    /// The boxes of a tile: of the coordinates `global`, and of shared memory (CuTe's `tma_partition`). Both are (Box,RestX,RestY,...), and modes
+    /// behind the tile's, such as tiles along K and stages, are kept.
+    ///
+    /// # Errors
+    /// As [`ThrCopy::partition_s`](crate::ThrCopy::partition_s).
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_codegen::{Builder, Smem, TmaCopy, atom::Transfer};
+    /// use girih_layout::{Swizzle, lay, tiler};
+    /// use girih_tensor::{DType, Slice};
+    ///
+    /// let mut b = Builder::new("k", 90, 128);
+    /// let swizzle = Swizzle::new(3, 3, 3)?;
+    /// let stages = Smem::alloc(&mut b, DType::Bf16, Some(swizzle), &lay!("(128,64,4):(64,1,8192)"))?;
+    /// let tma = TmaCopy::new(Transfer::Load, DType::Bf16, &lay!("(1024,512):(512,1)"), &lay!("(128,64):(64,1)"), swizzle)?;
+    /// let tiles = tma.tma_tensor()?.local_tile(&tiler!("<128,64>"), (Slice::at(3), Slice::All))?; // (BlockX,BlockK,k)
+    /// let (global, shared) = tma.partition(&tiles, &stages)?; // (Box,1,1,k) and (Box,1,1,Stage)
+    /// assert_eq!((global.layout().rank(), shared.layout().mode(3)?), (4, lay!("4:8192")));
+    /// # Ok::<(), girih_codegen::Error>(())
+    /// ```
+    pub fn partition(
+        &self,
+        global: &Tensor<Counting>,
+        shared: &Tensor<Smem>,
+    ) -> Result<(Tensor<Counting>, Tensor<Smem>), Error> {
+        let one = self.copy.get_slice(&Expr::from(0))?;
+        match self.stores {
+            true => Ok((one.partition_d(global)?, one.partition_s(shared)?)),
+            false => Ok((one.partition_s(global)?, one.partition_d(shared)?)),
+        }
     }
 
     /// The modes of the tensor in the order of the map's dimensions, the innermost first, and the elements of a box along each.

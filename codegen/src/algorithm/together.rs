@@ -38,10 +38,39 @@ pub fn warp_reduce(
     scalar: &Scalar,
     op: impl Fn(&Scalar, &Scalar) -> Scalar,
 ) -> Result<Scalar, Error> {
-    let site = Location::caller();
-    b.on_behalf(site, |b| {
+    lane_reduce(b, scalar, &[16, 8, 4, 2, 1], op)
+}
+
+/// Combines the scalars of those lanes of a warp whose numbers differ in the bits `lanes` alone, by `op`, and gives these lanes the result:
+/// with `[1, 2]`, those of the four lanes that share a row of the accumulators of an MMA. All lanes of the warp take part.
+///
+/// # Errors
+/// Those of `op` and [`Builder::scalar`].
+///
+/// # Examples
+/// ```
+/// use girih_codegen::algorithm::lane_reduce;
+/// use girih_codegen::{Builder, Scalar};
+/// use girih_ptx::Special;
+/// use girih_tensor::DType;
+///
+/// let mut b = Builder::new("k", 80, 32);
+/// let lane = b.special(Special::Laneid);
+/// let largest = lane_reduce(&mut b, &Scalar::index(&lane, DType::S32), &[1, 2], |x, y| x.max(y))?; // 3 in lanes 0 to 3
+/// b.scalar(&largest)?;
+/// assert_eq!(b.finish()?.module().to_string().matches("shfl.sync.bfly").count(), 2);
+/// # Ok::<(), girih_codegen::Error>(())
+/// ```
+#[track_caller]
+pub fn lane_reduce(
+    b: &mut Builder,
+    scalar: &Scalar,
+    lanes: &[u32],
+    op: impl Fn(&Scalar, &Scalar) -> Scalar,
+) -> Result<Scalar, Error> {
+    b.on_behalf(Location::caller(), |b| {
         let mut result = b.hold(scalar)?;
-        for distance in [16, 8, 4, 2, 1] {
+        for &distance in lanes {
             let other = b.shfl_xor(&result, distance)?;
             result = b.hold(&op(&result, &other))?;
         }
