@@ -55,6 +55,7 @@ pub use config::{AttentionConfig, Features, Form, Scores};
 pub use interface::{Arguments, AttentionKernel, Tensor4};
 pub use multistage::Multistage;
 pub use ring::Ring;
+pub use softmax::Softmax;
 pub use tile::{MAX_LENGTH, QueryTile};
 
 use crate::{Builder, Error};

@@ -18,9 +18,40 @@ use crate::{Counting, Error, Expr, Rmem, Scalar, engine};
 const SLACK: f64 = 8.0;
 const LANES: i64 = 32;
 
-/// The rows of scores that a thread has a share of.
+/// An online softmax: for the rows of scores of which a thread has a part, the maximum to which the exponentials relate and the sum of the
+/// exponentials, in registers. The scores come a tile of keys at a time, as accumulators of an MMA.
+///
+/// # Examples
+/// A warp has 16 queries and goes through 4 tiles of 16 keys. The products of queries and keys, and of probabilities and values, are left out.
+/// ```
+/// use girih_codegen::algorithm::clear;
+/// use girih_codegen::atom::SM80_16X8X16_F32BF16BF16F32_TN;
+/// use girih_codegen::attention::Softmax;
+/// use girih_codegen::{Builder, Counting, Expr, Operand, Rmem, Scalar, TiledMma};
+/// use girih_layout::{Lay, lay};
+/// use girih_ptx::Special;
+/// use girih_tensor::{DType, Tensor};
+///
+/// let mut b = Builder::new("k", 80, 32);
+/// let mma = TiledMma::new(SM80_16X8X16_F32BF16BF16F32_TN, lay!("(1,1):(0,0)"))?;
+/// let mine = mma.get_slice(&b.special(Special::TidX))?;
+/// let places = |extents: Lay| Ok::<_, girih_codegen::Error>(Tensor::new(Counting::new(2), Lay::identity(extents.shape())?));
+/// let scores = mine.partition(Operand::C, &places(lay!("(16,16)"))?)?; // (FrgV,1,2) -> (query,key)
+/// let outputs = mine.partition(Operand::C, &places(lay!("(16,64)"))?)?; // (FrgV,1,8) -> (query,column)
+/// let softmax = Softmax::new(&mut b, &mma, [&scores, &outputs], &Scalar::new(DType::F32, 0.18))?;
+/// let s = Rmem::tensor(&mut b, DType::F32, lay!("((2,2),1,2):((1,2),0,4)"))?;
+/// let o = Rmem::tensor(&mut b, DType::F32, lay!("((2,2),1,8):((1,2),0,4)"))?;
+/// softmax.clear(&mut b)?;
+/// clear(&mut b, &o)?;
+/// b.for_range(&Expr::from(4), |b, _| {
+///     clear(b, &s)?; // s = q k^T
+///     softmax.weigh(b, &s, &o) // o += s v
+/// })?;
+/// assert_eq!(softmax.quotients(&mut b, &o)?.len(), 32);
+/// # Ok::<(), girih_codegen::Error>(())
+/// ```
 #[derive(Clone, Debug)]
-pub(super) struct Softmax {
+pub struct Softmax {
     /// For each score, the number of its row.
     of_scores: Vec<usize>,
     /// For each weighted sum, the number of its row.
@@ -36,11 +67,12 @@ pub(super) struct Softmax {
 }
 
 impl Softmax {
-    /// The rows of a product's C by their coordinates, (FrgV,RestM,RestN) -> (row,column): of the scores of `mma`, and of the weighted sums.
+    /// The rows of a product's C by their coordinates, (FrgV,RestM,RestN) -> (row,column): of the scores of `mma`, and of the weighted sums. An
+    /// exponential is 2 to the power of `scale` times a score, an f32.
     ///
     /// # Errors
     /// [`Error::Mismatch`] for sums of other rows than those of the scores, and for rows that several warps share.
-    pub(super) fn new(
+    pub fn new(
         b: &mut Builder,
         mma: &TiledMma,
         [scores, sums]: [&Tensor<Counting>; 2],
@@ -91,7 +123,7 @@ impl Softmax {
     /// # Errors
     /// As [`fill`].
     #[track_caller]
-    pub(super) fn clear(&self, b: &mut Builder) -> Result<(), Error> {
+    pub fn clear(&self, b: &mut Builder) -> Result<(), Error> {
         fill(b, &self.references, f64::NEG_INFINITY)?;
         fill(b, &self.powers, 0.0)
     }
@@ -102,7 +134,7 @@ impl Softmax {
     /// # Errors
     /// As [`write()`].
     #[track_caller]
-    pub(super) fn weigh(
+    pub fn weigh(
         &self,
         b: &mut Builder,
         scores: &Tensor<Rmem>,
@@ -221,6 +253,17 @@ impl Softmax {
         }
         let quotient = |(x, &row): (&Scalar, &usize)| divisions[row].of(x);
         Ok(read(b, sums)?.iter().zip(&self.of_sums).map(quotient).collect())
+    }
+
+    /// The weighted sums divided by the sums of exponentials, in the order of the accumulators `sums`. A row that sees no key is 0. All threads of a
+    /// warp take part.
+    ///
+    /// # Errors
+    /// As [`read`].
+    #[track_caller]
+    pub fn quotients(&self, b: &mut Builder, sums: &Tensor<Rmem>) -> Result<Vec<Scalar>, Error> {
+        let rows = self.totals(b)?;
+        self.divided(b, sums, &rows)
     }
 
     /// The first score of each row.
