@@ -28,7 +28,7 @@ pub use fence::{
     prefetch_tma_descriptor, tma_store_arrive, tma_store_complete, tma_store_wait, warpgroup_arrive,
     warpgroup_commit_batch, warpgroup_wait,
 };
-pub use fill::{clear, fill, pattern};
+pub use fill::{clear, fill, fill_outside, pattern};
 pub use gemm::{MmaOperand, MmaWith, gemm};
 pub use predicates::Predicates;
 pub(crate) use scalars::{one, read_once};

@@ -11,6 +11,7 @@ use super::copy::line;
 use super::data::{Data, memory_order, values};
 use super::predicates::Predicates;
 use super::registers::Piece;
+use super::transform::transform;
 use crate::builder::{Builder, Cond, Reg};
 use crate::{Error, Expr, Rmem};
 
@@ -64,6 +65,53 @@ fn filled<E: Data>(b: &mut Builder, target: &Tensor<E>, value: f64) -> Result<()
 #[track_caller]
 pub fn clear<E: Data>(b: &mut Builder, target: &Tensor<E>) -> Result<(), Error> {
     fill(b, target, 0.0)
+}
+
+/// Sets the values of registers where `inside` fails to `value`: the scores of keys past the end to negative infinity.
+///
+/// # Errors
+/// [`Error::Mismatch`] for predicates of another number of values; as [`fill`].
+///
+/// # Examples
+/// ```
+/// use girih_codegen::algorithm::{Predicates, fill_outside};
+/// use girih_codegen::atom::SM80_16X8X16_F32BF16BF16F32_TN;
+/// use girih_codegen::{Builder, Counting, Expr, Operand, Rmem, TiledMma};
+/// use girih_layout::{Lay, lay};
+/// use girih_ptx::Special;
+/// use girih_tensor::{DType, Tensor};
+///
+/// let mut b = Builder::new("k", 80, 32);
+/// let mma = TiledMma::new(SM80_16X8X16_F32BF16BF16F32_TN, lay!("(1,1):(0,0)"))?;
+/// let places = Tensor::new(Counting::new(2), Lay::identity(lay!("(16,8)").shape())?); // (query,key)
+/// let places = mma.get_slice(&b.special(Special::TidX))?.partition(Operand::C, &places)?; // (FrgV,1,1)
+/// let scores = Rmem::tensor(&mut b, DType::F32, lay!("((2,2),1,1)"))?; // (FrgV,1,1)
+/// let inside = Predicates::inside(&places, &[16, 5].map(Expr::from))?;
+/// fill_outside(&mut b, &scores, &inside, f64::NEG_INFINITY)?;
+/// assert_eq!(b.finish()?.module().to_string().matches("selp").count(), 4);
+/// # Ok::<(), girih_codegen::Error>(())
+/// ```
+#[track_caller]
+pub fn fill_outside(
+    b: &mut Builder,
+    target: &Tensor<Rmem>,
+    inside: &Predicates,
+    value: f64,
+) -> Result<(), Error> {
+    let refused = || Error::Mismatch {
+        what: "fill_outside",
+        layout: target.layout().to_string(),
+        with: String::from("predicates"),
+        accepted: "a predicate for each value, or one for all",
+    };
+    if !inside.are_of(crate::sizes::static_size("fill_outside", target.layout())? as usize) {
+        return Err(refused());
+    }
+    let mut values = 0..;
+    transform(b, &[target], target, |_, x| {
+        let cond = values.next().and_then(|i| inside.of(&[i])).ok_or_else(refused)?;
+        Ok(x[0].select(&cond, value))
+    })
 }
 
 /// The addresses of vectors of `width` bits, each with the condition that it lies inside its array, if the values lie in such vectors.

@@ -134,12 +134,7 @@ impl Softmax {
     /// # Errors
     /// As [`write()`].
     #[track_caller]
-    pub fn weigh(
-        &self,
-        b: &mut Builder,
-        scores: &Tensor<Rmem>,
-        sums: &Tensor<Rmem>,
-    ) -> Result<(), Error> {
+    pub fn weigh(&self, b: &mut Builder, scores: &Tensor<Rmem>, sums: &Tensor<Rmem>) -> Result<(), Error> {
         let values = read(b, scores)?;
         let highest = self.over_row(b, &values, |x, y| x.max(y))?;
         let mut rising = Vec::new();
