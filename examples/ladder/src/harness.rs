@@ -61,9 +61,9 @@ impl Rung {
         let buffers = buffers.collect::<Outcome<Vec<Buffer<u8>>>>()?;
         let mut maps = Vec::new();
         for (name, tma) in &self.maps {
-            let symbols = self.sizes.iter().zip(sizes);
+            let mut symbols = self.sizes.iter().zip(sizes);
             let bound =
-                symbols.fold(Ok(tma.clone()), |tma, (symbol, size)| tma?.bind(*symbol, size.into()))?;
+                symbols.try_fold(tma.clone(), |tma, (symbol, size)| tma.bind(*symbol, size.into()))?;
             let at = tensors.iter().position(|(tensor, _)| tensor == name).ok_or("no such tensor")?;
             maps.push((*name, TensorMap::new(&buffers[at], &bound.tiled()?)?));
         }

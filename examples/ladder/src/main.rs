@@ -23,7 +23,9 @@ use girih::codegen::Error;
 use girih::device::{Device, Kind, Select};
 use harness::{Outcome, Rung};
 
-const RUNGS: [(&str, fn() -> Result<Rung, Error>); 13] = [
+type Write = fn() -> Result<Rung, Error>;
+
+const RUNGS: [(&str, Write); 13] = [
     ("gemm1_naive", gemm1_naive::rung),
     ("gemm2_tiled", gemm2_tiled::rung),
     ("gemm3_vectorised", gemm3_vectorised::rung),
@@ -67,7 +69,7 @@ fn main() -> Outcome {
         }
         let sizes = match (cli.size.as_deref(), device.kind(), name.starts_with("gemm")) {
             (Some(&[m, n, k]), ..) => [m, n, k],
-            (_, Kind::Cuda, true) => [8192, 8192, 8192],
+            (_, Kind::Cuda, true) => [4096, 4096, 4096],
             (_, Kind::Cuda, false) => [4096, 4096, 32],
             (.., true) => [300, 264, 136],
             (.., false) => [200, 150, 2],
