@@ -1,4 +1,4 @@
-//! Clusters that go round in circles: their state comes again and again, and memory that others see does not change. Such
+//! Clusters that are in an endless loop: their state comes again and again, and memory that others see does not change. Such
 //! a cluster waits for another one, whatever its loop does besides, such as barriers by which its warps share what one of
 //! them has looked at.
 
