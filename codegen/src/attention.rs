@@ -1,8 +1,8 @@
 //! `O = softmax(scale Q K^T) V` from layouts: scaled dot-product attention, forward.
 //!
 //! A block takes the rows of queries of a tile of one head, goes through the keys that these rows see a tile at a time, and keeps a maximum, a sum of
-//! powers and the weighted sums of values for each row in registers (FlashAttention). Which tiles a block takes, a table in memory says
-//! ([`QueryTile`]), so that one kernel serves all lengths, masks, groups of heads and packed sequences. Sizes and strides are parameters or stand
+//! exponentials and the weighted sums of values for each row in registers (FlashAttention). Which tiles a block takes, a table in memory says
+//! ([`QueryTile`]), so that one kernel serves all lengths, masks, grouped-query heads (GQA) and packed sequences (varlen). Sizes and strides are parameters or are
 //! in tensor maps; an [`AttentionConfig`] holds tiles, atoms and facts. [`AttentionKernel::params`] tells what each parameter is.
 //!
 //! # Examples

@@ -66,7 +66,7 @@ pub fn clear<E: Data>(b: &mut Builder, target: &Tensor<E>) -> Result<(), Error> 
     fill(b, target, 0.0)
 }
 
-/// The addresses of vectors of `width` bits, each with the condition that it lies inside its array, if the values lie in such vectors.
+/// The addresses of vectors of `width` bits, each with the condition that it is inside its array, if the values are in such vectors.
 fn lines(
     all: &[Site],
     bounds: &Predicates,

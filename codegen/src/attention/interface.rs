@@ -51,7 +51,7 @@ pub enum AttentionParam {
     Table,
     /// The number of entries of the table, 32 bits.
     Entries,
-    /// The 64-bit address of the logarithms of the sums of powers, f32, to the base e. A row that sees no key has negative infinity.
+    /// The 64-bit address of the logsumexps, f32, to the base e. A row that sees no key has negative infinity.
     Lse,
     /// The elements from one place of mode 2 (heads) or 3 (batches) of these logarithms to the next, 64 bits. Rows follow each other.
     LseStride(usize),
@@ -124,7 +124,7 @@ impl AttentionKernel {
     }
 }
 
-/// A tensor copy, and the symbols of its tensor.
+/// A TMA copy, and the symbols of its tensor.
 #[derive(Clone, Debug)]
 struct Mapped {
     copy: TmaCopy,
@@ -155,7 +155,7 @@ pub(super) struct Interface<'a> {
     maps: BTreeMap<Tensor4, Mapped>,
 }
 
-/// Where the logarithms of sums go: the address, and the strides of heads and batches.
+/// Where the logsumexps are stored: the address, and the strides of heads and batches.
 pub(super) struct Lse {
     pub address: Expr,
     pub strides: [Expr; 2],
@@ -276,7 +276,7 @@ impl<'a> Interface<'a> {
         })
     }
 
-    /// The tensor copy of tiles of a tensor that lie in shared memory as `swizzle` after `shared`, (Rows,HeadDim), says. The host makes the tensor
+    /// The TMA copy of tiles of a tensor that are in shared memory as `swizzle` after `shared`, (Rows,HeadDim), says. The host makes the tensor
     /// map of it.
     pub(super) fn tma_copy(
         &mut self,

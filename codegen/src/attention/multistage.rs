@@ -136,7 +136,7 @@ struct Parts<'a> {
 }
 
 impl Parts<'_> {
-    /// Stores the tile of O by way of where the tile of Q was, and the logarithms of the sums of powers.
+    /// Stores the tile of O by way of where the tile of Q was, and the logsumexps.
     fn store(&self, b: &mut Builder) -> Result<(), Error> {
         b.comment("epilogue");
         let Parts { interface, memory, entry, products, softmax, .. } = self;

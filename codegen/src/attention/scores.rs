@@ -1,4 +1,4 @@
-//! What becomes of scores before they are weighed: the cap, and what is added.
+//! Score modifiers applied before softmax: soft cap and additive bias.
 
 use std::f64::consts::LN_2;
 

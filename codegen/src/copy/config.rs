@@ -28,9 +28,9 @@ pub struct CopyConfig {
     pub modes: Vec<Mode>,
     /// The mode along which the source is read at indices, if there is one.
     pub gather: Option<Gather>,
-    /// How the destination lies.
+    /// How the destination is laid out.
     pub dst: Side,
-    /// How the source lies.
+    /// How the source is laid out.
     pub src: Side,
     /// Threads of a block.
     pub threads: i64,
@@ -74,7 +74,7 @@ pub enum Extent {
     Multiple(i64),
 }
 
-/// How one side of a copy lies in memory.
+/// How one side of a copy is laid out in memory.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Side {
     /// The numbers of the modes, of the smallest stride first.
@@ -130,7 +130,7 @@ impl Mode {
 }
 
 impl Side {
-    /// The modes as they lie in memory: those of the run as one, if there is a run, then each of the others.
+    /// The modes as they are laid out in memory: those of the run as one, if there is a run, then each of the others.
     pub(super) fn groups(&self) -> impl Iterator<Item = &[usize]> {
         let (run, others) = self.order.split_at(self.run.min(self.order.len()));
         std::iter::once(run).filter(|run| !run.is_empty()).chain(others.chunks(1))

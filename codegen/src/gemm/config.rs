@@ -42,7 +42,7 @@ pub enum Store {
         /// A number of elements that divides C's contiguous extent and its pitch, and whose bytes divide C's address: vectors can be as wide.
         vector: i64,
     },
-    /// Through shared memory and by tensor copies. Only a warp-specialised mainloop leaves room for this.
+    /// Through shared memory and by TMA. Only a warp-specialised mainloop leaves room for this.
     Tma {
         /// The rows and columns of C's tile that go through shared memory together (CUTLASS's `EpilogueTile`). If these are not all, each
         /// warpgroup stores its part in turns.
@@ -52,7 +52,7 @@ pub enum Store {
         stages: i64,
     },
     /// Through shared memory, and from there by the threads, so that a warp writes neighbouring vectors: for a C that tensor maps do not
-    /// describe, or whose contiguous extent is no multiple of 16 bytes, since tensor copies store nothing less. Only a warp-specialised mainloop leaves room for this.
+    /// describe, or whose contiguous extent is no multiple of 16 bytes, since TMA copies store nothing less. Only a warp-specialised mainloop leaves room for this.
     Coalesced {
         /// As those of [`Store::Tma`], of which shared memory holds one turn.
         tile: [i64; 2],
@@ -159,7 +159,7 @@ impl GemmConfig {
         }
     }
 
-    /// How A lies in memory, if it has scales and is narrower there than it is multiplied.
+    /// How A is laid out in memory, if it has scales and is narrower there than it is multiplied.
     pub fn mixed_input(&self) -> Option<&MixedInput> {
         self.mainloop.warp_specialized()?.mixed_input.as_ref()
     }
@@ -310,7 +310,7 @@ impl GemmConfig {
         parts.check_shared(self.tile, stored + reduced + barriers + self.batch.shared_bytes())
     }
 
-    /// A number of elements that divides where tiles of groups along a mode of C begin: tensor copies begin at multiples of 16 bytes along the
+    /// A number of elements that divides where tiles of groups along a mode of C begin: TMA copies begin at multiples of 16 bytes along the
     /// contiguous mode.
     pub(super) fn unit_of_groups(&self, mode: usize) -> Result<i64, Error> {
         let operand = [Operand::A, Operand::B][mode.min(1)];

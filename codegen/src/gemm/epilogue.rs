@@ -88,7 +88,7 @@ type Function = Arc<dyn Fn(&mut Builder, &Element<'_>) -> Result<Scalar, Error> 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Input {
     /// The parameter's name. A matrix has a second parameter, `ld` before its name: its pitch in elements. In a batch, each
-    /// tensor has one more, `batch_` before its name, unless the matrices lie at addresses of their own.
+    /// tensor has one more, `batch_` before its name, unless the matrices are at addresses of their own.
     pub name: String,
     /// The elements of C that share a value of the input.
     pub kind: InputKind,
@@ -102,7 +102,7 @@ pub struct Input {
 /// The shape of an epilogue's input, or of an output besides C.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum InputKind {
-    /// One value for each element: an M x N matrix that lies like C, with contiguous rows where C has contiguous rows.
+    /// One value for each element: an M x N matrix that is laid out like C, with contiguous rows where C has contiguous rows.
     Matrix,
     /// One value for each column: a vector of N, such as a bias of features.
     Row,
@@ -113,7 +113,7 @@ pub enum InputKind {
 }
 
 impl Input {
-    /// An M x N matrix, which lies like C.
+    /// An M x N matrix, which is laid out like C.
     pub fn matrix(name: impl Into<String>, dtype: DType) -> Input {
         Input { name: name.into(), kind: InputKind::Matrix, dtype, vector: None }
     }
@@ -211,7 +211,7 @@ impl Element<'_> {
         &self.sum
     }
 
-    /// The element's row and column in C. In a tile at the edge they may lie outside of C.
+    /// The element's row and column in C. In a tile at the edge they may be outside of C.
     pub fn coordinate(&self) -> &[Expr; 2] {
         &self.coordinate
     }
@@ -284,8 +284,8 @@ impl Epilogue {
         self.with(Node { key, inputs, reads_tiles: true, step: Step::Map(Arc::new(function)) })
     }
 
-    /// The same for a function that does not ask for coordinates: of an epilogue without tensors, tiles are stored by whoever does not know
-    /// which ones they are.
+    /// The same for a function that does not ask for coordinates: such an epilogue
+    /// also works if the storing thread has no tile coordinates.
     #[must_use]
     pub fn node_of_values(
         self,
@@ -489,7 +489,7 @@ pub(super) enum Given {
     /// (M,N)
     Tensors(Box<Tensors>),
     Scalar(Scalar),
-    /// Tensor copies bring it to where C is staged.
+    /// TMA copies bring it to where C is staged.
     Ahead(Box<Mapped>),
 }
 

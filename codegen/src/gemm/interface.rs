@@ -60,7 +60,7 @@ pub enum Param {
     LastOfBatch(Operand),
     /// The 64-bit address of the pieces of tiles that the blocks go through ([`Pieces::table`]), a multiple of 16 bytes.
     Pieces,
-    /// The 64-bit address of the sums that blocks of the same tile hand on ([`GemmKernel::workspace`], [`Pieces::workspace`]).
+    /// The 64-bit address of the partial accumulators that blocks of the same tile pass to each other ([`GemmKernel::workspace`], [`Pieces::workspace`]).
     Workspace,
     /// The 64-bit address of the 32-bit semaphores, which are 0 before the first launch and after each launch.
     Semaphores,
@@ -87,7 +87,7 @@ pub enum Param {
 const MAX_WHOLE: i64 = 1 << 22;
 /// Bytes of A and B that stay in the L2 cache of a device with tensor cores while blocks read them.
 const CACHED: i64 = 24 << 20;
-/// The blocks of a multistage mainloop that a multiprocessor may have room for.
+/// The blocks of a multistage mainloop that an SM may have room for.
 const TOGETHER: u64 = 4;
 
 /// The names of M, N, K and the pitches of A, B and C, as parameters and in errors.
@@ -121,7 +121,7 @@ pub struct GemmKernel {
     loads_by_maps: bool,
     copies: BTreeMap<usize, TmaCopy>,
     scales: [Option<Scaled>; 2],
-    /// The tensor copy of the input that is read ahead, and the input's pitch.
+    /// The TMA copy of the input that is read ahead, and the input's pitch.
     ahead: Option<(TmaCopy, Symbol)>,
     symbols: [Symbol; 6],
     /// The extent and the stride of the mode of the batch in each tensor map.
@@ -188,7 +188,7 @@ impl GemmKernel {
         narrow("tiles", count)
     }
 
-    /// The blocks of the grid for `l` problems of M x N on a device with `multiprocessors` multiprocessors.
+    /// The blocks of the grid for `l` problems of M x N on a device with `multiprocessors` SMs.
     ///
     /// # Errors
     /// Those of [`GemmKernel::all_tiles`].
@@ -220,7 +220,7 @@ impl GemmKernel {
         Ok([tiles * sums as u64, tiles * (cluster * SEMAPHORE) as u64])
     }
 
-    /// The pieces of tiles of `l` problems of M x N x K that blocks go through on a device with `multiprocessors` multiprocessors; `None` for
+    /// The pieces of tiles of `l` problems of M x N x K that blocks go through on a device with `multiprocessors` SMs; `None` for
     /// another schedule than [`Schedule::StreamK`].
     ///
     /// # Errors
@@ -526,7 +526,7 @@ impl<'a> Interface<'a> {
         Error::Config { what: "operand", value: format!("{operand:?}"), accepted: accepted.into() }
     }
 
-    /// Keeps the tensor copy of an operand, from which the host makes a tensor map.
+    /// Keeps the TMA copy of an operand, from which the host makes a tensor map.
     pub(super) fn keep(&mut self, operand: Operand, copy: &TmaCopy) {
         self.copies.insert(operand as usize, copy.clone());
     }
@@ -537,7 +537,7 @@ impl<'a> Interface<'a> {
         scales.map(|scales| Ok((scales.layout()?, scales.map.clone()))).transpose()
     }
 
-    /// Keeps the tensor copy of the scales, as [`Interface::keep`] does.
+    /// Keeps the TMA copy of the scales, as [`Interface::keep`] does.
     pub(super) fn keep_scales(&mut self, operand: Operand, copy: &TmaCopy) {
         self.scales[operand as usize].iter_mut().for_each(|scales| scales.keep(copy));
     }
@@ -549,7 +549,7 @@ impl<'a> Interface<'a> {
             .find_map(|given| if let Given::Ahead(mapped) = given { Some(&**mapped) } else { None })
     }
 
-    /// Keeps the tensor copy of the input that is read ahead, as [`Interface::keep`] does.
+    /// Keeps the TMA copy of the input that is read ahead, as [`Interface::keep`] does.
     pub(super) fn keep_ahead(&mut self, copy: &TmaCopy) {
         self.ahead = self.ahead().map(|mapped| (copy.clone(), mapped.pitch));
     }
@@ -574,7 +574,7 @@ impl<'a> Interface<'a> {
         self.walk.for_each(b, self.config, self.products.as_ref(), who, alternate, body)
     }
 
-    /// The workspace through which blocks that share a tile hand on sums.
+    /// The workspace through which blocks that share a tile pass partial accumulators.
     pub(super) fn workspace(&self) -> Option<&Workspace> {
         self.workspace.as_ref()
     }
@@ -592,7 +592,7 @@ impl<'a> Interface<'a> {
         for_pairs(&whole.local_tile(&shape_tiler(&[m, n / 2])?, &at)?)
     }
 
-    /// The tile at `tile`, (TileM,TileN), of a tensor that lies like C.
+    /// The tile at `tile`, (TileM,TileN), of a tensor that is laid out like C.
     fn tile_of_c<E: girih_tensor::Engine<Index = Expr>>(
         &self,
         whole: &Tensor<E>,

@@ -26,7 +26,7 @@ pub enum Mainloop {
     /// Every thread copies, multiplies and stores, with several tiles of A and B in flight. This takes every atom of a warp or a thread,
     /// and any sizes.
     Multistage(Multistage),
-    /// One warpgroup issues tensor copies, and the others multiply. This takes atoms of a warpgroup, and tensors that tensor maps describe.
+    /// One warpgroup issues TMA copies, and the others multiply. This takes atoms of a warpgroup, and tensors that tensor maps describe.
     WarpSpecialized(WarpSpecialized),
 }
 
@@ -47,7 +47,7 @@ impl Mainloop {
 pub struct Sums {
     /// `(FrgV,RestM,RestN)`.
     pub values: Tensor<Rmem>,
-    /// The thread among those that multiply, which partitions C and any tensor that lies like C as the sums are partitioned.
+    /// The thread among those that multiply, which partitions C and any tensor that is laid out like C as the sums are partitioned.
     pub thread: ThrMma<Expr>,
 }
 

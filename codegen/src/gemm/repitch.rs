@@ -1,7 +1,7 @@
 //! The pass before a product: A or B that tensor maps cannot describe, or both, are copied to rows that begin at multiples of 16 bytes.
 //!
 //! A row may begin at any byte, and memory is read fastest in vectors of 16 bytes at multiples of 16. So a thread reads the two vectors in
-//! which the bytes lie that it writes, and shifts them together in registers. What such a vector has beside the row is memory of the same
+//! which the bytes are that it writes, and shifts them together in registers. What such a vector has beside the row is memory of the same
 //! matrix; at the matrix's ends, where it would not be, bytes are copied one by one.
 
 use girih_ptx::{Special, Type};
@@ -59,7 +59,7 @@ pub enum RepitchParam {
     Bytes(usize),
     /// The bytes from a row to the next, 64 bits, at most 2^33.
     Pitch(usize),
-    /// The bytes from a row of the copy to the next, a multiple of 16, 64 bits. What lies behind a row there is not said.
+    /// The bytes from a row of the copy to the next, a multiple of 16, 64 bits. What is after a row there is not said.
     NewPitch(usize),
     /// How many bytes a matrix of a batch is behind the one before, 64 bits.
     Stride(usize),
@@ -264,7 +264,7 @@ impl Copied {
     }
 }
 
-/// How far the bytes of a row lie behind a multiple of 16.
+/// How far the bytes of a row are after a multiple of 16.
 struct Shift {
     /// 0 to 15.
     bytes: Expr,

@@ -43,7 +43,7 @@ impl Scales {
         Ok(Lay::strided([scales, groups], [Int::fixed(1), pitch])?)
     }
 
-    /// Keeps the tensor copy, from which the host makes a tensor map.
+    /// Keeps the TMA copy, from which the host makes a tensor map.
     pub(super) fn keep(&mut self, copy: &TmaCopy) {
         self.shape.copy = Some(copy.clone());
     }

@@ -57,7 +57,7 @@ pub enum Schedule {
         /// The blocks of a cluster, 1, 2, 4 or 8, which divide the parts. More than 1 needs a warp-specialised mainloop, and a direct store.
         cluster: i64,
     },
-    /// As many blocks as run together. With `n` blocks, each goes through every `n`-th tile of an order that stands in memory.
+    /// As many blocks as run together. With `n` blocks, each goes through every `n`-th tile of an order that is in memory.
     Persistent {
         /// Whether every second tile of a block goes through K backwards: such a tile begins with what the tiles before left in the L2 cache.
         /// The grid decides which tiles do so, and with that in which order their sums are added.
@@ -87,7 +87,7 @@ enum Share {
     Whole,
     /// A part along K that follows from the block's number.
     Part(Part),
-    /// A part along K that stands in memory.
+    /// A part along K that is in memory.
     Piece(stream::Piece),
 }
 
@@ -140,7 +140,7 @@ pub(super) enum Walk {
 }
 
 impl Schedule {
-    /// The number of blocks that go through `tiles` tiles on a device with `multiprocessors` multiprocessors: one for each tile, or for a
+    /// The number of blocks that go through `tiles` tiles on a device with `multiprocessors` SMs: one for each tile, or for a
     /// persistent schedule the fewest that finish the tiles in as few turns, or all that run together if they share tiles.
     pub fn blocks(&self, tiles: u64, multiprocessors: u32) -> u64 {
         match self {

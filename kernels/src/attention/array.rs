@@ -1,4 +1,4 @@
-//! How the tensors of a problem lie.
+//! How the tensors of a problem are laid out.
 
 use girih_layout::Lay;
 
@@ -63,7 +63,7 @@ impl Array {
     }
 }
 
-/// How far `reached` elements reach that stand at so many places so many elements apart; the largest number where 64 bits do not hold that.
+/// How far `reached` elements reach that are at so many places so many elements apart; the largest number where 64 bits do not hold that.
 pub(super) fn span<const N: usize>(reached: i64, strides: [i64; N], extents: [i64; N]) -> i64 {
     let steps = strides.into_iter().zip(extents).map(|(stride, extent)| stride.saturating_mul(extent - 1));
     steps.fold(reached, i64::saturating_add)

@@ -10,7 +10,7 @@ use crate::Error;
 use crate::gemm::{Given, Memory};
 use girih_device::sizes::{wide, word};
 
-/// The names by which a launch gives the bias and the logarithms of sums.
+/// The names by which a launch gives the bias and the logsumexps.
 const BIAS: &str = "bias";
 const LSE: &str = "lse";
 /// The most parameters that each call is given: four tensors, bias and logarithms.

@@ -22,7 +22,7 @@ pub use reasons::reasons;
 pub enum KernelKind {
     /// By warps of tensor cores, f32 by multiply-adds, from sm_80 on, for any strides ([`Form::Multistage`]).
     Sm80,
-    /// By warpgroups and tensor copies, on sm_90 alone, for strides and addresses that tensor maps take ([`Form::Ring`]).
+    /// By warpgroups and TMA copies, on sm_90 alone, for strides and addresses that tensor maps take ([`Form::Ring`]).
     Sm90,
 }
 
@@ -55,7 +55,7 @@ impl std::str::FromStr for KernelKind {
 pub struct Hardware {
     /// The architecture: 90 for sm_90.
     pub sm: u32,
-    /// The number of multiprocessors.
+    /// The number of SMs.
     pub multiprocessors: u32,
 }
 
@@ -71,7 +71,7 @@ impl From<&Limits> for Hardware {
 /// head dim and on the longest sequence of queries.
 ///
 /// # Errors
-/// [`Error::Misfit`] for [`KernelKind::Sm90`] and a problem that tensor copies or `wgmma` do not take.
+/// [`Error::Misfit`] for [`KernelKind::Sm90`] and a problem that TMA copies or `wgmma` do not take.
 ///
 /// # Examples
 /// ```

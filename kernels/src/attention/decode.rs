@@ -4,7 +4,7 @@
 //! DecodeProblem --choose (pure)--> DecodePlan --generate--> ptx::Module --load--> Decode --run--> O
 //! ```
 //!
-//! The numbers of keys stand in device memory, so that one [`Decode`] serves every step up to the capacity of the cache, and can be captured
+//! The numbers of keys are in device memory, so that one [`Decode`] serves every step up to the capacity of the cache, and can be captured
 //! in a graph. What it needs besides the tensors it allocates once.
 
 mod bind;

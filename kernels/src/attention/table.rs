@@ -21,7 +21,7 @@ const MOST_TILES: i64 = 1 << 24;
 /// The tiles of a problem, block by block.
 ///
 /// Where all queries see all keys, whole tiles come head by head, so that neighbouring blocks read the same keys, and at the end the last tiles of heads,
-/// if they have fewer rows. Else tiles differ in their keys: groups of heads whose keys and values stay in the cache follow each other, and in a group
+/// if they have fewer rows. Else tiles differ in their keys: heads whose keys and values stay in the cache follow each other, and in a group
 /// the tiles with most keys come first. Each tile goes to the block that has least to do so far. Where sequences are short, the longest tiles of all
 /// groups are dealt out first, and each block goes through its own in the order of groups.
 ///
@@ -114,7 +114,7 @@ impl Table {
         self.loads
     }
 
-    /// The entries as they stand in memory.
+    /// The entries as they are in memory.
     pub fn words(&self) -> Vec<u32> {
         self.entries.iter().flat_map(QueryTile::words).collect()
     }

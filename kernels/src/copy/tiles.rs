@@ -21,7 +21,7 @@ const MOST_ACCESSES: i64 = 32;
 /// The largest extent that a module knows.
 const KNOWN: i64 = 64;
 
-/// How the modes of a problem lie in memory.
+/// How the modes of a problem are laid out in memory.
 pub(super) struct Lying {
     /// Bytes of an element.
     element: i64,

@@ -1,4 +1,4 @@
-//! Where the matrices lie that a launch is given.
+//! Where the matrices are that a launch is given.
 
 use girih_device::{Buffer, BufferArg, Device, Pod, Pointers};
 use girih_tensor::{DType, Element};
@@ -38,7 +38,7 @@ impl<'a> From<Untyped<'a>> for Memory<'a> {
     }
 }
 
-/// A buffer, or those of all products whose addresses stand in memory.
+/// A buffer, or those of all products whose addresses are in memory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Memory<'a> {
     pub(crate) arg: BufferArg<'a>,

@@ -1,4 +1,4 @@
-//! The copies of A and B for kernels that do not take them as they lie: where they are, and the passes that make them.
+//! The copies of A and B for kernels that do not take them as they are laid out: where they are, and the passes that make them.
 
 use std::sync::{Arc, Mutex};
 
@@ -221,7 +221,7 @@ pub(super) fn kernels(
     Ok(kernels)
 }
 
-/// A and B where they lie, and where the kernel takes them.
+/// A and B where they are, and where the kernel takes them.
 fn pairs(problem: &Problem, solved: &Problem) -> [[Matrix; 2]; 2] {
     [[problem.a(), solved.a()], [problem.b(), solved.b()]]
 }

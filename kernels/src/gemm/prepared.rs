@@ -49,7 +49,7 @@ impl Prepared {
     }
 
     /// The launches in their order, for engines that call the driver themselves: the copies of A and B, if the kernel does not take these as
-    /// they lie, and the product. All that are prepared of one GEMM share the memory of the copies, and the GEMMs of one set the workspace: nothing else of that
+    /// they are, and the product. All that are prepared of one GEMM share the memory of the copies, and the GEMMs of one set the workspace: nothing else of that
     /// GEMM may run between these launches, or at the same time.
     pub fn launches(&self) -> impl Iterator<Item = &Launch> {
         self.copies.iter().map(|(launch, _)| launch).chain([&self.product])

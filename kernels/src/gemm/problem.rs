@@ -61,7 +61,7 @@ pub struct Problem {
     reduces: bool,
     gated: bool,
     invariant: bool,
-    /// How an operand, A or B, lies in memory, if it has scales.
+    /// How an operand, A or B, is in memory, if it has scales.
     mixed: Option<(Operand, MixedInput)>,
     /// The rows of A and of B that share a scale, if blocks have scales.
     blocks: Option<[i64; 2]>,
@@ -238,7 +238,7 @@ impl Problem {
         Ok(Problem { a, b, c, ..*self })
     }
 
-    /// The same product of an A and a B that lie elsewhere, or have another K.
+    /// The same product of an A and a B that are elsewhere, or have another K.
     pub(super) fn with_operands(self, [a, b]: [Matrix; 2]) -> Problem {
         Problem { a, b, ..self }
     }

@@ -72,7 +72,7 @@ pub enum DecodeParam {
     VScale,
     /// The elements from the scale of a head of K and V to the next, 32 bits: 1, or 0 where all share one.
     ScaleStride,
-    /// The 64-bit address of the logarithms of the sums of powers, f32, to the base e, (Query,Head,Batch): queries follow each other. A row that
+    /// The 64-bit address of the logsumexps, f32, to the base e, (Query,Head,Batch): queries follow each other. A row that
     /// sees no key has negative infinity.
     Lse,
     /// The elements from one head or batch of these to the next, 32 bits for heads, 64 bits for batches: `[head, batch]`.
@@ -85,7 +85,7 @@ pub enum DecodeParam {
     PartRows,
     /// The 64-bit address of the rows that parts leave, f32, ([`DecodeConfig::head_dim`],Query,Head,Batch,Part), compact.
     Partials,
-    /// The 64-bit address of the maxima of scores and of the sums of powers relative to them that parts leave, f32, (2,Query,Head,Batch,Part), compact.
+    /// The 64-bit address of the maxima of scores and of the sums of exponentials relative to them that parts leave, f32, (2,Query,Head,Batch,Part), compact.
     PartialTotals,
 }
 

@@ -1,4 +1,4 @@
-//! Reads an input of C's shape ahead: while a tile is multiplied, tensor copies bring the input's tile to where C will be staged in shared
+//! Reads an input of C's shape ahead: while a tile is multiplied, TMA copies bring the input's tile to where C will be staged in shared
 //! memory, each element to the place of C's (CUTLASS's epilogue load warp, with `ReuseSmemC`).
 //!
 //! ```text
@@ -43,7 +43,7 @@ pub(in crate::gemm) struct Mapped {
 pub(in crate::gemm) struct Ahead {
     copy: TmaCopy,
     map: Expr,
-    /// Places are full when the input has come, and empty when C stands there.
+    /// Places are full when the input has come, and empty when C is there.
     pipeline: Pipeline,
     /// The places of a warpgroup, and the warpgroups.
     stages: i64,
@@ -79,7 +79,7 @@ pub(in crate::gemm) struct Carrier<'a> {
 }
 
 impl Epilogue {
-    /// The number of the input that is read ahead: the first one that lies like C and has C's dtype, so that it can be staged where C is. A
+    /// The number of the input that is read ahead: the first one that is laid out like C and has C's dtype, so that it can be staged where C is. A
     /// tensor map has to describe it, and each block has to store every tile that it multiplies.
     pub(in crate::gemm) fn ahead(&self, config: &GemmConfig) -> Result<Option<usize>, Error> {
         let Some(parts) = config.mainloop.warp_specialized() else { return Ok(None) };
@@ -248,7 +248,7 @@ impl Carrier<'_> {
         Ok(())
     }
 
-    /// Issues the copies of C from the place of a turn, once it stands there.
+    /// Issues the copies of C from the place of a turn, once it is there.
     fn store(&self, b: &mut Builder, tile: &Place, turn: i64) -> Result<(), Error> {
         let place = self.turns.place(b, turn);
         self.turns.ahead.pipeline.producer_wait(b, &place)?;

@@ -1,4 +1,4 @@
-//! How pieces of C lie in shared memory, and the copies to and from there.
+//! How pieces of C are laid out in shared memory, and the copies to and from there.
 
 use girih_layout::{Composed, Lay, lay};
 use girih_tensor::DType;
@@ -32,7 +32,7 @@ pub(in crate::gemm) struct Rows {
     /// How many warpgroups multiply a tile together, and how many such teams there are: each has shared memory of its own.
     pub(super) consumers: i64,
     pub(super) teams: i64,
-    /// The layout of a warpgroup's 64 rows, (64,EpiN), as a tensor copy takes them.
+    /// The layout of a warpgroup's 64 rows, (64,EpiN), as a TMA copy takes them.
     pub(super) layout: Composed,
     /// How the warpgroup has the sums of those rows, the copy from registers, and the one to there.
     pub(super) mma: TiledMma,
@@ -42,7 +42,7 @@ pub(in crate::gemm) struct Rows {
 
 /// The way from shared memory to C.
 pub(in crate::gemm) enum Out {
-    /// By tensor copies and the map at this address.
+    /// By TMA and the map at this address.
     Tensor(TmaCopy, Expr),
     /// By the threads of the warpgroup.
     Threads(TiledCopy, Tensors),
@@ -104,7 +104,7 @@ impl Rows {
         })
     }
 
-    /// The tensor copy to C, or from what is staged like C, which lies in global memory as `global` says.
+    /// The TMA copy to C, or from what is staged like C, which is in global memory as `global` says.
     pub(in crate::gemm) fn tma_copy(&self, transfer: Transfer, global: &Lay) -> Result<TmaCopy, Error> {
         let layout = self.layout.layout().append_to(global.rank(), &Lay::UNIT)?; // (64,BlockN,1)
         TmaCopy::new(transfer, self.dtype, global, &layout, self.layout.swizzle())

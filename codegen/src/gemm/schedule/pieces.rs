@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::Error;
 
 /// The words of a piece in memory: row and column, first tile along K and how many there are, array and flags, product and others. The
-/// second one of two stands in the upper half of a word, of which the sign is free, and the flags above 24 bits.
+/// second one of two is in the upper half of a word, of which the sign is free, and the flags above 24 bits.
 pub(super) const WORDS: usize = 4;
 pub(super) const HALF: u32 = 16;
 pub(super) const FLAGS: u32 = 24;
@@ -61,11 +61,11 @@ pub struct Piece {
     pub k: Range<u32>,
     /// Whether the last of these comes first.
     pub backwards: bool,
-    /// What becomes of the piece's sums.
+    /// Whether the piece's accumulator is stored or passed to another block.
     pub sums: Handed,
 }
 
-/// What becomes of the sums of a piece of a tile. Sums are handed over in arrays of a workspace, those of a tile in consecutive ones.
+/// Whether the accumulator of a piece is stored or passed to another block. It is passed in an array of a workspace; those of a tile are consecutive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Handed {
     /// The block adds those in so many arrays from the first on, and stores the tile.
@@ -285,7 +285,7 @@ fn side_by_side(tiles: u32, windows: u32, from: impl Fn(u32) -> u32) -> impl Ite
     })
 }
 
-/// The shares of `blocks` blocks of the tiles along K in `k` of `tiles` tiles that stand in a row. A share that would end so near the
+/// The shares of `blocks` blocks of the tiles along K in `k` of `tiles` tiles that are in a row. A share that would end so near the
 /// beginning or the end of a tile that handing over the sums would cost more ends there.
 fn row(tiles: u32, k: Range<u32>, blocks: u32) -> Vec<Vec<Part>> {
     let length = u64::from(k.end - k.start);

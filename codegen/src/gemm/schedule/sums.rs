@@ -1,4 +1,4 @@
-//! Sums that blocks hand to one another through a workspace.
+//! Partial accumulators that blocks pass to one another through a workspace (split-K, stream-K).
 
 use girih_layout::Lay;
 use girih_tensor::{DType, Slice, Tensor};
@@ -20,7 +20,7 @@ pub(super) const LINE: i64 = 16;
 /// The registers for a thread's sums and for what is read together to be added to them.
 const REGISTERS: i64 = 160;
 
-/// The threads that have the sums, and the workspace through which blocks hand them on, if there is one.
+/// The threads that have the accumulator, and the workspace through which blocks pass partial accumulators, if there is one.
 pub(in crate::gemm) struct Team<'a> {
     /// The thread's number in the team, and the number of its threads.
     pub(in crate::gemm) thread: Expr,
@@ -65,7 +65,7 @@ impl Workspace {
         Workspace { sums: b.pointer(sums, LINE), arrived: b.pointer(arrived, SEMAPHORE) }
     }
 
-    /// The thread's vectors in an array of sums, (Width,Columns,Rows): the threads' vectors lie side by side.
+    /// The thread's vectors in an array of sums, (Width,Columns,Rows): the threads' vectors are side by side.
     pub(super) fn array(
         &self,
         vectors: &Vectors,

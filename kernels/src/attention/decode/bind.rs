@@ -19,7 +19,7 @@ pub(in crate::attention) struct Addresses<'a> {
     pub table: Option<Arg<'a>>,
     pub lse: Option<Arg<'a>>,
     pub scales: Option<[Arg<'a>; 2]>,
-    /// The rows that parts leave, and their maxima and sums of powers.
+    /// The rows that parts leave, and their maxima and sums of exponentials.
     pub workspace: Option<&'a [Buffer<f32>; 2]>,
 }
 

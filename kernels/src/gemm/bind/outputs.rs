@@ -66,7 +66,7 @@ impl Binding<'_> {
         }
     }
 
-    /// How many elements lie between the first and the last that is written of an output, both counted.
+    /// How many elements are between the first and the last that is written of an output, both counted.
     pub(super) fn elements_of(&self, output: &Output, given: &Given<'_>) -> i64 {
         self.values_of(output) + (self.problem.batches() - 1).max(0) * given.step(self.problem.batches())
     }

@@ -30,13 +30,13 @@ pub(super) const fn loads(dtype: DType, major: Major) -> &'static [i64] {
         _ => &[16, 8, 4, 2, 1],
     }
 }
-/// Elements of C that one store may take: as many as a thread has side by side in a row. A vector of sums of single threads would lie in
+/// Elements of C that one store may take: as many as a thread has side by side in a row. A vector of sums of single threads would be in
 /// registers of the same banks as the vectors of B by which they are multiplied, so that every product would wait.
 pub(super) const STORES_SIMT: [i64; 1] = [1];
 pub(super) const STORES_SM80: [i64; 2] = [2, 1];
-/// The same where tensor copies do not store C. More than 4 bytes of bf16 are hardly faster.
+/// The same where TMA copies do not store C. More than 4 bytes of bf16 are hardly faster.
 pub(super) const STORES_SM90: [i64; 2] = [2, 1];
-/// The same of groups, which tensor copies do not store.
+/// The same of groups, which TMA copies do not store.
 pub(super) const fn stores_of_groups(output: DType) -> [i64; 3] {
     [128 / output.bits() as i64, 2, 1]
 }
@@ -308,8 +308,8 @@ struct Simt {
     min_blocks: u32,
 }
 
-/// Where ptxas has no registers to choose from, the values of a product lie in the same bank, and products take up to twice as long: loads
-/// that transpose leave room for the first [`TRANSPOSING`] alone. Two blocks on a multiprocessor hide each other's waits; a tile twice as high
+/// Where ptxas has no registers to choose from, the values of a product are in the same bank, and products take up to twice as long: loads
+/// that transpose leave room for the first [`TRANSPOSING`] alone. Two blocks on an SM hide each other's waits; a tile twice as high
 /// reads less of shared memory for each product. The first is chosen, or [`TWO_BLOCKS`] where nothing is transposed and there is no
 /// epilogue, for which threads of two blocks have no registers (339 us and 356 us for 2048^3 on an H200). The others are for tuners.
 const SIMT: [Simt; 5] = [
@@ -320,7 +320,7 @@ const SIMT: [Simt; 5] = [
     Simt { tile: [256, 128, 32], stages: 4, fragments: 2, min_blocks: 1 },
 ];
 const TRANSPOSING: usize = 2;
-/// The tile of which two blocks run on a multiprocessor.
+/// The tile of which two blocks run on an SM.
 const TWO_BLOCKS: usize = 2;
 /// For loads that have many addresses.
 const NARROW_LOADS: Simt = Simt { tile: SHALLOW, stages: 4, fragments: 1, min_blocks: 1 };
@@ -369,7 +369,7 @@ pub(super) fn beside_pointers(config: GemmConfig) -> GemmConfig {
     by_eight_warps(config, is_promoted(config.atom().a_type))
 }
 
-/// The configuration with registers for a thread's place among groups: eight warps where loads are narrow, one block on a multiprocessor, and for
+/// The configuration with registers for a thread's place among groups: eight warps where loads are narrow, one block on an SM, and for
 /// f64 tiles of half of the rows.
 pub(super) fn beside_groups(config: GemmConfig) -> GemmConfig {
     let config = by_eight_warps(config, false);
@@ -627,7 +627,7 @@ const _: () = {
     }
 };
 
-/// The same of the plans of warpgroups. The sums of all dtypes lie alike.
+/// The same of the plans of warpgroups. The sums of all dtypes are laid out alike.
 const _: () = {
     let mut i = 0;
     while i < plans::ALL.len() {

@@ -35,7 +35,7 @@ struct Facts {
     major: Major,
     output: DType,
     c_major: Major,
-    /// Elements that divide C's contiguous extent and its pitch, if these are no multiples of 16 bytes, which tensor copies store.
+    /// Elements that divide C's contiguous extent and its pitch, if these are no multiples of 16 bytes, which TMA copies store.
     store: Option<i64>,
     /// Rows and columns of a tile, and the warpgroups that multiply.
     tile: [i64; 2],

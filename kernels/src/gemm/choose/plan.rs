@@ -185,7 +185,7 @@ pub(super) struct WarpSpecializedFacts {
     pub(super) majors: [Major; 2],
     /// C's elements.
     pub(super) output: DType,
-    /// Elements that divide C's contiguous extent and its pitch, if these are no multiples of 16 bytes, which tensor copies store.
+    /// Elements that divide C's contiguous extent and its pitch, if these are no multiples of 16 bytes, which TMA copies store.
     pub(super) store: Option<i64>,
     /// Whether sums are promoted ([`Problem::promotes`]).
     ///
@@ -334,7 +334,7 @@ impl WarpSpecializedFacts {
         other != Some(self.plan.tile) && self.runs(input)
     }
 
-    /// Whether shared memory has room for stages enough, and the tensor copies of B can be parted.
+    /// Whether shared memory has room for stages enough, and the TMA copies of B can be parted.
     pub(super) fn runs(&self, input: &Input) -> bool {
         let [rows, columns] = self.plan.tile;
         let sums = rows * columns / (128 * self.plan.warpgroups as i64);

@@ -38,7 +38,7 @@ pub struct Asked {
     pub warps: Option<i64>,
     /// Tiles along K that are in flight.
     pub stages: Option<i64>,
-    /// Whether tensor copies may bring A and B.
+    /// Whether TMA copies may bring A and B.
     pub tma: bool,
 }
 
@@ -50,7 +50,7 @@ impl Asked {
 }
 
 /// The configuration for a problem on a device of architecture `sm`, such as 90, whose blocks compute tiles of these extents, or of those
-/// nearest to them that a kernel has. Where tensor maps describe A and B as they lie, these are the warp-specialised kernels of sm_90, else
+/// nearest to them that a kernel has. Where tensor maps describe A and B as they are laid out, these are the warp-specialised kernels of sm_90, else
 /// those of warps of tensor cores or, of f32, those of the CUDA cores: no operand is copied.
 ///
 /// # Errors
@@ -96,8 +96,8 @@ pub fn tiled(
     Ok(by_warps(&usual, tile, (asked, problem.is_fused()), hardware).unwrap_or(usual))
 }
 
-/// The likeliest warp-specialised configuration for a tile: with C as it lies in the kernel's rows, or else in its columns. There is none if a
-/// tensor map does not describe A or B as they lie.
+/// The likeliest warp-specialised configuration for a tile: with C as it is laid out in the kernel's rows, or else in its columns. There is none if a
+/// tensor map does not describe A or B as they are laid out.
 fn by_warpgroups(problem: &Problem, input: &Input, asked: &Asked) -> Result<Option<GemmConfig>, Error> {
     let [m, n, k] = asked.tile;
     let bits = i64::from(problem.dtype().bits());
@@ -206,7 +206,7 @@ fn by_warps(
 }
 
 /// Checks that a configuration computes a problem by tiles of these extents, rows and columns of C and elements along K, with A, B and C as
-/// they lie: each is contiguous and aligned as the configuration relies on.
+/// they are: each is contiguous and aligned as the configuration relies on.
 ///
 /// # Errors
 /// [`Error::Configuration`], with what is found and what is accepted; those of [`GemmConfig::check`].

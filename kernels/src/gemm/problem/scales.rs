@@ -104,7 +104,7 @@ impl Problem {
         self.blocks.map(|[a, b]| BlockScales { granularity: [a, b, GROUP] })
     }
 
-    /// How the weights lie in memory, if they have scales.
+    /// How the weights are laid out in memory, if they have scales.
     pub fn mixed_input(&self) -> Option<&MixedInput> {
         self.mixed.as_ref().map(|(_, mixed)| mixed)
     }
@@ -132,7 +132,7 @@ impl Problem {
         (self.scales_of_group(operand, rows) + line - 1) / line * line
     }
 
-    /// How many elements the scales of all groups of an operand are, with what lies between the groups: 0 where C is empty. Where K is 0, there
+    /// How many elements the scales of all groups of an operand are, with what is between the groups: 0 where C is empty. Where K is 0, there
     /// is one group.
     pub(in crate::gemm) fn scales(&self, operand: Operand) -> i64 {
         let ([m, n, k], scaling) = (self.mnk(), self.scaling(operand));

@@ -14,7 +14,7 @@ use crate::gemm::{GemmConfig, Problem, described};
 /// The fastest configuration that was measured for a problem, as a line of text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
-    /// The GPU, its architecture and its multiprocessors.
+    /// The GPU, its architecture and its SMs.
     pub machine: String,
     /// The driver's version, or that of CUDA which the driver supports.
     pub driver: String,
@@ -82,7 +82,7 @@ impl Record {
         format!("{several}{m}x{n}x{k} {dtypes}{sums}{scales}, {a}, {b}, {c}")
     }
 
-    /// What a record calls a device with these limits: its name, its architecture and its multiprocessors.
+    /// What a record calls a device with these limits: its name, its architecture and its SMs.
     pub fn machine(limits: &Limits) -> String {
         format!("{}, sm_{}, {} multiprocessors", limits.name, limits.sm, limits.multiprocessors)
     }

@@ -19,7 +19,7 @@ pub(super) const WARP: i64 = 32;
 pub(in crate::gemm) const ROWS: i64 = 64;
 /// The blocks of a cluster for which every GPU with clusters has room.
 pub(in crate::gemm) const CLUSTERS: [i64; 4] = [1, 2, 4, 8];
-/// The registers of a multiprocessor, and those that `ptxas` wants for an instruction beside its sums.
+/// The registers of an SM, and those that `ptxas` wants for an instruction beside its sums.
 const REGISTERS: i64 = 65536;
 const OF_INSTRUCTION: i64 = 26;
 
@@ -45,7 +45,7 @@ pub struct WarpSpecialized {
     /// The instructions along K after which the sums of 8-bit floats, of which `wgmma` keeps few bits, are added to f32 sums of the
     /// threads' own (CUTLASS's `mma_promotion_interval`): a divisor of those of a tile. 0 is never.
     pub mma_promotion_interval: i64,
-    /// How A lies in memory, if it is narrower there than the atom takes it.
+    /// How A is laid out in memory, if it is narrower there than the atom takes it.
     pub mixed_input: Option<MixedInput>,
     /// The scales of A and B, if they are 8-bit floats in blocks with a scale each.
     pub block_scales: Option<BlockScales>,
@@ -80,7 +80,7 @@ pub(in crate::gemm) struct Scaling {
     pub(in crate::gemm) group: i64,
 }
 
-/// The bytes of which the extents of a tensor copy's boxes, and the addresses in shared memory, are multiples.
+/// The bytes of which the extents of a TMA copy's boxes, and the addresses in shared memory, are multiples.
 const BOX: i64 = 16;
 const BOX_ALIGN: i64 = 128;
 
@@ -94,7 +94,7 @@ impl Scaling {
         (x / self.rows).max(1)
     }
 
-    /// The scales that a tensor copy brings for a tile of `x` rows: those of the rows, and what lies beside them where they are too few for a
+    /// The scales that a TMA copy brings for a tile of `x` rows: those of the rows, and what is beside them where they are too few for a
     /// box, or do not begin where a box may begin.
     pub(super) fn boxed(&self, x: i64) -> i64 {
         let line = BOX / self.element();

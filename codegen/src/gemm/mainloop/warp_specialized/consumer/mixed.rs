@@ -1,4 +1,4 @@
-//! Products of an A that is converted in registers: each thread loads its values from shared memory as they lie there, converts them, and
+//! Products of an A that is converted in registers: each thread loads its values from shared memory as they are laid out there, converts them, and
 //! the sums of the products of a tile along K are scaled where they are added to those of the tiles before (CUTLASS's
 //! `sm90_mma_tma_gmma_rs_warpspecialized_mixed_input`).
 
@@ -22,9 +22,9 @@ pub(super) const AT_ONCE: i64 = 2;
 
 /// A thread's part of A.
 pub(super) struct Converted {
-    /// A as it lies in shared memory.
+    /// A as it is laid out in shared memory.
     shared: Tensor<Smem>, // (FrgV,RestM,RestK,Stage)
-    /// The values of a row of atoms as they lie in memory, and those of two rows as they are multiplied.
+    /// The values of a row of atoms as they are laid out in memory, and those of two rows as they are multiplied.
     loaded: Tensor<Rmem>, // (FrgV,1,RestK)
     values: Tensor<Rmem>, // (FrgV,1,RestK,2)
 }
