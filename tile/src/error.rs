@@ -228,7 +228,7 @@ impl fmt::Display for Diagnostic {
 /// Why a program is no product that has a kernel of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// Where the reason stands.
+    /// Where the reason is.
     pub site: Option<Site>,
     /// The reason, and what would be accepted.
     pub why: String,

@@ -53,7 +53,7 @@ pub struct Rates {
     pub memory: f64,
     /// Cycles in a second.
     pub clock: f64,
-    /// Multiprocessors.
+    /// SMs.
     pub multiprocessors: u32,
 }
 
@@ -100,7 +100,7 @@ pub struct Explanation {
     pub checked: Result<Report, Vec<Diagnostic>>,
     /// The kernel of `kernels::gemm` that a program which multiplies is, or why it is none.
     pub product: Option<Result<Product, Refusal>>,
-    /// What the kernel takes of a multiprocessor, if there is one.
+    /// What the kernel takes of an SM, if there is one.
     pub resources: Option<Resources>,
     /// What NVIDIA's assembler reports of the kernel, where the environment variable `GIRIH_PTXAS` names it.
     pub assembled: Option<Assembled>,

@@ -97,7 +97,7 @@ pub(super) fn of(plan: &Plan, id: OpId, sizes: &Sizes, feeding: &BTreeSet<OpId>)
     notes
 }
 
-/// How a tensor copy stores a tile.
+/// How a TMA copy stores a tile.
 fn stored(tile: &SharedTile) -> String {
     let [along, others] = tile.extents;
     format!(

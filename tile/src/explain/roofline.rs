@@ -1,4 +1,4 @@
-//! What a block takes at least of its multiprocessor (SM): of the memory, of the tensor cores, and of the schedulers.
+//! What a block takes at least of its SM: of the memory, of the tensor cores, and of the schedulers.
 
 use std::collections::BTreeSet;
 

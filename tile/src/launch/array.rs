@@ -228,7 +228,7 @@ impl<T: HostElement, const R: usize> DeviceArray<T, R> {
         T::DTYPE
     }
 
-    /// The buffer that the elements lie in.
+    /// The buffer that the elements are in.
     pub fn buffer(&self) -> &Buffer<T::Stored> {
         &self.buffer
     }

@@ -154,7 +154,7 @@ impl Entry {
     }
 }
 
-/// The configuration of a launch. Blocks stand in clusters as large as the hint and the grid allow.
+/// The configuration of a launch. Blocks are in clusters as large as the hint and the grid allow.
 fn config(ready: &Ready, compiled: &Compiled, device: &Device, grid: [u32; 3]) -> LaunchConfig {
     let config = LaunchConfig::new(grid, [compiled.kernel.threads(), 1, 1])
         .with_dynamic_shared(compiled.kernel.shared_bytes());

@@ -1,6 +1,6 @@
 //! Launches of tile kernels on devices.
 //!
-//! A [`Launch`] is safe: bounds are proved or checked, stores of different blocks are proved disjoint or stand under a waiver, and arrays
+//! A [`Launch`] is safe: bounds are proved or checked, stores of different blocks are proved disjoint or are under a waiver, and arrays
 //! that a kernel writes overlap neither themselves nor other arguments.
 //!
 //! ```text

@@ -209,7 +209,7 @@ fn is_refusal(error: &girih_kernels::Error) -> bool {
     }
 }
 
-/// An array as a buffer of its dtype; tf32 lies in memory as f32.
+/// An array as a buffer of its dtype; tf32 is in memory as f32.
 fn untyped<'a>(of: &ArrayArgument<'a>, is_operand: bool) -> Untyped<'a> {
     let own = of.array.dtype();
     let dtype = if is_operand && own == DType::Tf32 { DType::F32 } else { own };

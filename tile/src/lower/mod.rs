@@ -15,7 +15,7 @@
 //!
 //! Registers that hold a value are not written again, except by the loop or the condition that they are a result of; one register may
 //! stand for several elements. All threads of a block take the same way through loops and conditions, since these are decided by
-//! scalars, so that barriers may stand anywhere but in the region of a combination, whose scalars are elements.
+//! scalars, so that barriers may be anywhere but in the region of a combination, whose scalars are elements.
 //!
 //! # Examples
 //! ```
@@ -352,7 +352,7 @@ impl Lowering<'_> {
         self.b.var(reg, lower, upper, 1)
     }
 
-    /// A register of a dtype with the value of an index expression, which lies in the dtype's range.
+    /// A register of a dtype with the value of an index expression, which is in the dtype's range.
     pub(crate) fn materialise(&mut self, expr: &Expr, dtype: DType) -> Result<Reg> {
         let width = if dtype.bits() == 64 { Width::W64 } else { Width::W32 };
         Ok(self.b.value(expr, width)?)

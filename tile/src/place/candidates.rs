@@ -98,7 +98,7 @@ fn columns(extents: &[i64], order: &[usize], axis: usize, along: usize, all: usi
     dist.filter(|dist| all - along >= LANES && dist.bits.iter().all(Option::is_some))
 }
 
-/// Rows and columns of a product over the threads, so that each has a block of both. `sides` are the rows and the columns that lie together.
+/// Rows and columns of a product over the threads, so that each has a block of both. `sides` are the rows and the columns that are together.
 fn blocks(extents: &[i64], sides: [i64; 2], all: usize) -> Dist {
     let (row, column) = (extents.len() - 2, extents.len() - 1);
     let mut deal = Deal::new(extents);

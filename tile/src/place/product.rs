@@ -193,14 +193,14 @@ pub(crate) fn sliced_along(dist: &Dist, along: impl Fn(usize) -> bool, mut value
     at
 }
 
-/// The modes along which the elements of an operand may lie in a row in shared memory, that of K first: of 8 bits, where `ldmatrix` exchanges
+/// The modes along which the elements of an operand may be in a row in shared memory, that of K first: of 8 bits, where `ldmatrix` exchanges
 /// no rows and columns, along K alone.
 pub(crate) fn row_modes(dtype: DType, which: usize, rank: usize) -> Vec<usize> {
     let [along, other] = [[rank - 1, rank - 2], [rank - 2, rank - 1]][which];
     if dtype.bits() == 8 { vec![along] } else { vec![along, other] }
 }
 
-/// The strides of an operand in shared memory, and its size in bytes: elements of `size` bytes lie in rows along an axis, which begin at multiples of 16 bytes and
+/// The strides of an operand in shared memory, and its size in bytes: elements of `size` bytes are in rows along an axis, which begin at multiples of 16 bytes and
 /// differ in the banks they begin in.
 pub(crate) fn rows(extents: &[i64], fast: usize, size: i64) -> (Vec<i64>, i64) {
     let (rank, widest) = (extents.len(), WIDEST / size);
@@ -218,7 +218,7 @@ pub(crate) fn rows(extents: &[i64], fast: usize, size: i64) -> (Vec<i64>, i64) {
 
 /// What an operand needs that is staged in shared memory, in issue slots of a warp.
 ///
-/// Elements lie in a row along one of `rows`.
+/// Elements are in a row along one of `rows`.
 pub(crate) fn staging(dtype: DType, from: &Dist, rows: &[usize]) -> f64 {
     let widest = WIDEST / dtype.bytes();
     let vector = rows.iter().map(|&mode| run(from, mode).min(widest)).max().unwrap_or(1);

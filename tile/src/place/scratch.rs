@@ -36,7 +36,7 @@ impl Plan {
         most
     }
 
-    /// The most that counters take which stand in shared memory as long as loops run.
+    /// The most that counters take which are in shared memory as long as loops run.
     pub(super) fn counters(&self) -> i64 {
         let func = &self.func;
         let (mut sum, mut seen) = (0, BTreeSet::new());
@@ -165,7 +165,7 @@ pub(crate) struct Arena {
     pub(crate) places: BTreeMap<(OpId, usize), i64>,
     /// The slots of each ring.
     pub(crate) rings: Vec<i64>,
-    /// What tensor copies store from.
+    /// What TMA copies store from.
     pub(crate) stores: i64,
     /// Bytes of all.
     pub(crate) bytes: i64,

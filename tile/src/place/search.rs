@@ -18,7 +18,7 @@ use crate::error::Result;
 use crate::fit;
 use crate::ir::{Dims, Func, Kind, Op, OpId};
 
-/// How much more often the body of a loop runs than what stands around it.
+/// How much more often the body of a loop runs than what is around it.
 const LOOP: f64 = 8.0;
 
 /// A distribution by its number.
@@ -46,7 +46,7 @@ enum Source {
 struct Use {
     node: usize,
     needs: Vec<Option<Id>>,
-    /// How often the use runs, and the modes along which elements may lie in a row, if it is a product that puts the value into shared memory
+    /// How often the use runs, and the modes along which elements may be in a row, if it is a product that puts the value into shared memory
     /// where threads do not have what they need.
     staged: Option<(f64, Vec<usize>)>,
     /// What a conversion costs at the most, by candidate: the operation itself takes elements through shared memory instead.
@@ -61,7 +61,7 @@ struct Problem<'a> {
     ids: BTreeMap<Dist, Id>,
     nodes: Vec<Node>,
     of: BTreeMap<(OpId, usize), usize>,
-    /// Work distributions of what whoever reads it makes again.
+    /// Work distributions of values that each consumer rematerialises.
     remade: BTreeMap<(OpId, usize), Dist>,
     sources: Vec<Source>,
     uses: Vec<Vec<Use>>,

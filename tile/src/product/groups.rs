@@ -1,4 +1,4 @@
-//! Products of groups of rows whose ends stand in memory: blocks that go through the tiles of one group after the other.
+//! Products of groups of rows whose ends are in memory: blocks that go through the tiles of one group after the other.
 //!
 //! ```text
 //! for group in 0..groups carry from = 0, first = 0

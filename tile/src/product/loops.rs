@@ -93,7 +93,7 @@ fn effects(
     Ok(())
 }
 
-/// Whether a product stands in a loop itself.
+/// Whether a product is in a loop itself.
 fn multiplies(func: &Func, op: &Op) -> bool {
     !op.results.is_empty()
         && func.region(op.regions[0]).ops.iter().any(|&inner| func.op(inner).kind == Kind::Mma)

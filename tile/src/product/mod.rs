@@ -1,5 +1,5 @@
-//! Products of matrices that whole programs compute: a loop over tiles along K that loads, multiplies and adds, and a store of what becomes
-//! of the sums. Such a program is the kernel that [`girih_kernels::gemm`] writes for such a product.
+//! Products of matrices that whole programs compute: a loop over tiles along K that loads, multiplies and adds, and a store of the
+//! accumulator after an epilogue. Such a program is the kernel that [`girih_kernels::gemm`] writes for such a product.
 //!
 //! ```text
 //! Func --loops: which operations--> Sketch --operand: arrays and axes--> Matrix A, B, C
@@ -90,7 +90,7 @@ pub struct Product {
     pub matrices: [Matrix; 3],
     /// The scales, if some operands have them.
     pub scales: Option<Scales>,
-    /// What becomes of the sums.
+    /// The epilogue.
     pub fused: Fused,
     /// A problem of which no more is known than of the program's arrays.
     pub problem: Problem,

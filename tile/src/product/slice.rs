@@ -31,7 +31,7 @@ pub enum Source {
     Scalar(u16),
 }
 
-/// What becomes of the sums.
+/// The epilogue.
 #[derive(Clone, Debug)]
 pub struct Fused {
     /// The epilogue; the empty one where sums are stored as they are, or rounded.

@@ -7,7 +7,7 @@ use crate::facts::Index;
 use crate::ir::table::Each;
 use crate::ir::{Def, End, Func, Kind, Op, OpId, Rounding, Value};
 
-/// What stands in the loop.
+/// What is in the loop.
 pub(super) struct Inner {
     pub(super) operands: [Operand; 2],
     pub(super) sums: Value,

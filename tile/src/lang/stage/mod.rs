@@ -1,7 +1,7 @@
 //! Staging: a kernel's function runs once in Rust and writes its tile program. What the attributes of
 //! [`girih-tile-macros`](girih_tile_macros) put around control flow calls the functions here.
 //!
-//! Rust's control flow stays what it is. Around it stand frames: where a condition or a bound is known while building, a frame lets Rust
+//! Rust's control flow stays what it is. Around it are frames: where a condition or a bound is known while building, a frame lets Rust
 //! go on; where it is known at run time only, it opens a region, makes Rust run the body once for the program (a loop's twice, to see
 //! that it comes out the same), and joins what the body has changed.
 

@@ -49,13 +49,13 @@ pub(crate) struct State {
     buffers: BTreeMap<Place, [Expr; 2]>,
     /// The number of the thread's warpgroup.
     group: Option<Expr>,
-    /// Who reads each value, and where operations stand.
+    /// Who reads each value, and where operations are.
     uses: tiles::Uses,
     /// Which part of the program is being written.
     pub(crate) role: Role,
     /// Where the slots of each ring begin in shared memory.
     slots: Vec<Expr>,
-    /// What tensor copies store from.
+    /// What TMA copies store from.
     stores: Option<store::Stores>,
     rings: Vec<roles::Slots>,
     /// The tensor map of each load.

@@ -1,4 +1,4 @@
-//! Stores by tensor copies.
+//! Stores by TMA.
 
 use girih_codegen::algorithm::{
     copy, fence_proxy_async, tma_store_arrive, tma_store_complete, tma_store_wait,
@@ -22,7 +22,7 @@ use crate::place::wgmma::{ROWS, SharedTile, WARPGROUP};
 const MOST: i64 = 4;
 const FIRST: i64 = 2 + MOST;
 
-/// What tensor copies store from.
+/// What TMA copies store from.
 #[derive(Debug)]
 pub(super) struct Stores {
     base: Expr,

@@ -17,7 +17,7 @@ use crate::ir::{Def, Dims, End, Func, Kind, OpId, Padding, RegionId, Value};
 use crate::place::access::fastest;
 use crate::place::wgmma::{SharedTile, Wgmma};
 
-/// Who reads values, and where operations stand.
+/// Who reads values, and where operations are.
 #[derive(Debug, Default)]
 pub(crate) struct Uses {
     /// The operations that read a value; none for the end of a region.
@@ -237,7 +237,7 @@ impl Lowering<'_> {
         Ok(base + &(&number * tile.dtype.bytes()))
     }
 
-    /// Clears what a tensor copy has brought from outside of the part that an array is of another one.
+    /// Clears what a TMA copy has brought from outside of the part that an array is of another one.
     pub(super) fn clear_beyond(
         &mut self,
         id: OpId,

@@ -89,7 +89,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Behind all turns: the first warpgroup takes the turn that is handed on to it at the end.
+    /// After the loop: the first warpgroup waits for the last signal of the ping-pong.
     pub(super) fn close_turns(&mut self) -> Result<(), Error> {
         match self.products.ping_pong.take() {
             Some(ping_pong) => self.only(ping_pong.closes(), |b| ping_pong.wait(b)),

@@ -1,4 +1,4 @@
-//! Stores by tensor copies: threads put a tile into shared memory, and one of them lets it be copied from there while the others go on.
+//! Stores by TMA: threads put a tile into shared memory, and one of them lets it be copied from there while the others go on.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ const WORD: i64 = 4;
 const MATRICES: i64 = 8;
 
 impl Choice<'_> {
-    /// The stores that tensor copies can make. Nothing else accesses these arrays, and no access has a memory order, since a tensor copy is in no
+    /// The stores that TMA copies can make. Nothing else accesses these arrays, and no access has a memory order, since a TMA copy is in no
     /// order with what threads do: a block that reads a flag might read what has not been written yet.
     ///
     /// They are those of a loop around the loops of products, of which the next iteration hides a copy: a block that ends waits for it, and where
@@ -59,7 +59,7 @@ impl Choice<'_> {
         stores.into_iter().map(|(id, (_, tile))| (id, tile)).collect()
     }
 
-    /// How a tile lies in shared memory from which a tensor copy stores it.
+    /// How a tile is laid out in shared memory from which a TMA copy stores it.
     fn stored(&self, view: &View, operands: &[Value]) -> Option<SharedTile> {
         let func = self.func;
         let (_, param) = func.param_of(view.array);
@@ -101,7 +101,7 @@ fn loops(func: &Func, region: RegionId, around: usize, depths: &mut BTreeMap<OpI
 }
 
 impl Products {
-    /// Issue slots of a warp to store a tile of a distribution, by a tensor copy where that takes fewer.
+    /// Issue slots of a warp to store a tile of a distribution, by a TMA copy where that takes fewer.
     pub(in crate::place) fn store(&self, func: &Func, id: OpId, dist: &Dist) -> f64 {
         let own = own(func, func.op(id), dist);
         let dims = func.ty(func.op(id).operands[0]).dims;
@@ -163,7 +163,7 @@ impl SharedTile {
         }
     }
 
-    /// Where elements lie, in elements: modes are the axes of an array with so many, (Tile0,Tile1,...).
+    /// Where elements are, in elements: modes are the axes of an array with so many, (Tile0,Tile1,...).
     ///
     /// # Errors
     /// There are none for extents that multiply to less than 2^63.
@@ -180,7 +180,7 @@ impl SharedTile {
         Lay::concat(&modes)
     }
 
-    /// The tensor copy of the tile: modes are the axes of an array with so many. What it says of the array are the tile's own extents, and
+    /// The TMA copy of the tile: modes are the axes of an array with so many. What it says of the array are the tile's own extents, and
     /// that elements follow each other along the contiguous axis; a launch knows the rest.
     ///
     /// # Errors
