@@ -33,7 +33,7 @@ enum Kernel {
         other: Option<Other>,
         #[command(flatten)]
         problem: Box<crate::attention::ProblemArgs>,
-        /// Multiprocessors of the GPU
+        /// SMs of the GPU
         #[arg(long, value_name = "COUNT", default_value_t = MULTIPROCESSORS, value_parser = clap::value_parser!(u32).range(1..))]
         multiprocessors: u32,
         /// Print one JSON object and nothing else
@@ -45,7 +45,7 @@ enum Kernel {
     Gemm {
         #[command(flatten)]
         problem: gemm::ProblemArgs,
-        /// Multiprocessors of the GPU
+        /// SMs of the GPU
         #[arg(long, value_name = "COUNT", default_value_t = MULTIPROCESSORS, value_parser = clap::value_parser!(u32).range(1..))]
         multiprocessors: u32,
         /// Print one JSON object and nothing else
@@ -62,7 +62,7 @@ enum Other {
     Decode {
         #[command(flatten)]
         problem: Box<crate::attention::decode::ProblemArgs>,
-        /// Multiprocessors of the GPU
+        /// SMs of the GPU
         #[arg(long, value_name = "COUNT", default_value_t = MULTIPROCESSORS, value_parser = clap::value_parser!(u32).range(1..))]
         multiprocessors: u32,
         /// Print one JSON object and nothing else
@@ -71,7 +71,7 @@ enum Other {
     },
 }
 
-/// The architecture, the shared memory of a block and the multiprocessors of an H200.
+/// The architecture, the shared memory of a block and the SMs of an H200.
 const SM: u32 = 90;
 const SHARED: u32 = 227 << 10;
 const MULTIPROCESSORS: u32 = 132;
@@ -125,15 +125,15 @@ struct Reason {
     why: String,
 }
 
-/// How the tiles of C go into the multiprocessors.
+/// How the tiles of C go into the SMs.
 #[derive(Serialize)]
 struct Tiles {
     count: i64,
     /// Blocks that share the K of a tile.
     parts: i64,
-    /// How many tiles, or parts of one, the busiest multiprocessor computes.
+    /// How many tiles, or parts of one, the busiest SM computes.
     turns: i64,
-    /// The share of the multiprocessors that is busy, over all turns: all of them, where tiles are cut along K so that each has as much to do.
+    /// The share of the SMs that is busy, over all turns: all of them, where tiles are cut along K so that each has as much to do.
     busy: f64,
 }
 

@@ -70,7 +70,7 @@ pub fn sum_all<T: Num, A: Num, const N: usize>(
     }
 }
 
-/// `y[0]` is where the greatest element of `x` stands, the first of equals; NaN is passed over, and of nothing but NaN it is 0. It is read
+/// `y[0]` is where the greatest element of `x` is, the first of equals; NaN is passed over, and of nothing but NaN it is 0. It is read
 /// once: blocks take tiles of `N` elements by turns and leave what they find in `most` and `places`, which have an element for each block.
 /// `count` is what [`last_block`] says.
 #[kernel(crate = girih_tile)]

@@ -236,7 +236,7 @@ impl<'a> Plan<'a> {
         self.run_with(index, [a, b], None, c)
     }
 
-    /// The same with a residual, which lies as C does.
+    /// The same with a residual, which is laid out as C is.
     ///
     /// # Errors
     /// As [`Plan::run`].

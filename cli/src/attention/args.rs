@@ -71,7 +71,7 @@ pub(crate) struct ProblemArgs {
     /// Let so many sequences of random lengths follow each other in the rows of one batch
     #[arg(long, value_name = "SEQUENCES", conflicts_with_all = ["batch", "bias"], value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
     packed: Option<u32>,
-    /// Compute the logarithms of the sums of powers too
+    /// Compute the logsumexps too
     #[arg(long)]
     lse: bool,
     /// Kernel: sm80 or sm90 [default: the fastest that the device and the problem allow]

@@ -19,7 +19,7 @@ pub(super) struct Report {
     reasons: Vec<Reason>,
     tiles: i64,
     blocks: u32,
-    /// The share of the multiprocessors that is busy, if each has one block at a time and a tile takes as long as it has keys.
+    /// The share of the SMs that is busy, if each has one block at a time and a tile takes as long as it has keys.
     busy: f64,
     flops: f64,
     /// Microseconds, at the rate that the vendor states.

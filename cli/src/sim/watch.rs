@@ -170,7 +170,7 @@ impl Tile {
         u128::from(self.offset) + elements * u128::from(self.element_bytes())
     }
 
-    /// The elements, row by row; one that lies outside of the memory is 0.
+    /// The elements, row by row; one that is outside of the memory is 0.
     pub fn cells(&self, shared: &[u8]) -> Vec<Vec<String>> {
         let bytes = size(self.element_bytes());
         let element = |row: u64, column: u64| {

@@ -17,7 +17,7 @@ pub enum Role {
     Scratch,
 }
 
-/// What stands in an array before a launch.
+/// What is in an array before a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fill {
     /// Random numbers from -1 to 1; of integers, all that 8 bits hold.
@@ -43,7 +43,7 @@ pub struct Sample {
     pub extents: Vec<usize>,
     /// What the program does with it.
     pub role: Role,
-    /// What stands in it.
+    /// What is in it.
     pub fill: Fill,
 }
 

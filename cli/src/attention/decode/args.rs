@@ -45,7 +45,7 @@ pub(crate) struct ProblemArgs {
     /// Multiply K and V by random scales: one for each `tensor`, or one for each `head`
     #[arg(long, value_name = "OF", value_parser = scales)]
     scales: Option<ScalesOf>,
-    /// Let the cache lie in pages of so many keys, 16, 32, 64, 128 or 256, in a random order
+    /// Store the cache in pages of this many keys, 16, 32, 64, 128 or 256, in a random order
     #[arg(long, value_name = "KEYS")]
     pages: Option<i64>,
     /// Order of the axes of the cache: bshd, (sequence or page, key, head, dim), or bhsd
@@ -60,7 +60,7 @@ pub(crate) struct ProblemArgs {
     /// Let scores become cap * tanh(score / cap)
     #[arg(long, value_name = "CAP")]
     pub(crate) softcap: Option<f32>,
-    /// Compute the logarithms of the sums of powers too
+    /// Compute the logsumexps too
     #[arg(long)]
     lse: bool,
     /// Cut the keys of a sequence into up to so many parts [default: as keep the device busy]
